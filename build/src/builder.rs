@@ -1,0 +1,415 @@
+//! The whole way from a kernel crate to its artifact.
+
+use std::path::{Path, PathBuf};
+
+use crate::compile::{Compilation, Compiled, Package};
+use crate::link::Link;
+use crate::toolchain::{self, Toolchain};
+use crate::{Artifact, Cubin, Error, KernelReport, cache, ptxas, rlib};
+
+/// Builds one kernel crate. See the [crate's documentation](crate) for an example.
+#[derive(Debug, Clone)]
+pub struct Builder {
+    manifest_dir: PathBuf,
+    target_cpu: String,
+    ptx_version: Option<u32>,
+    architectures: Vec<String>,
+    features: Vec<String>,
+    toolchain: Option<Toolchain>,
+    target_dir: Option<PathBuf>,
+    output_dir: Option<PathBuf>,
+    runtime: Option<PathBuf>,
+    show: bool,
+}
+
+impl Builder {
+    /// A build of the crate in `manifest_dir`, for `sm_80` and newer, assembled for `sm_80`, `sm_90` and `sm_100`.
+    pub fn new(manifest_dir: impl AsRef<Path>) -> Builder {
+        Builder {
+            manifest_dir: manifest_dir.as_ref().to_path_buf(),
+            target_cpu: "sm_80".to_string(),
+            ptx_version: None,
+            architectures: ["sm_80", "sm_90", "sm_100"].map(str::to_string).to_vec(),
+            features: Vec::new(),
+            toolchain: None,
+            target_dir: None,
+            output_dir: None,
+            runtime: None,
+            show: false,
+        }
+    }
+
+    /// The least architecture that the PTX runs on, `sm_80` if not set. Architectures below it are not assembled for.
+    pub fn target_cpu(mut self, cpu: impl Into<String>) -> Builder {
+        self.target_cpu = cpu.into();
+        self
+    }
+
+    /// The PTX version in tenths (`80` is 8.0); the least one that the architecture allows if not set. A newer version
+    /// needs a newer driver.
+    pub fn ptx_version(mut self, version: u32) -> Builder {
+        self.ptx_version = Some(version);
+        self
+    }
+
+    /// The architectures to assemble for. None of them: PTX alone, unchecked by `ptxas`.
+    pub fn architectures(
+        mut self,
+        architectures: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Builder {
+        self.architectures = architectures.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// The crate's features to enable, beside its default ones.
+    pub fn features(mut self, features: impl IntoIterator<Item = impl Into<String>>) -> Builder {
+        self.features = features.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// The tools to use; [`toolchain::find`] looks for them if not set.
+    pub fn toolchain(mut self, toolchain: Toolchain) -> Builder {
+        self.toolchain = Some(toolchain);
+        self
+    }
+
+    /// Where compiled crates are kept between builds. If not set: `tilepipe` in the target folder of the crate's workspace.
+    /// It must not be an outer cargo's own target folder, which is locked while a build script runs.
+    pub fn target_dir(mut self, dir: impl AsRef<Path>) -> Builder {
+        self.target_dir = Some(dir.as_ref().to_path_buf());
+        self
+    }
+
+    /// Where the artifact goes; a folder of the crate's name in the target folder if not set. It holds nothing else.
+    pub fn output_dir(mut self, dir: impl AsRef<Path>) -> Builder {
+        self.output_dir = Some(dir.as_ref().to_path_buf());
+        self
+    }
+
+    /// The LLVM IR to link with, for crates without the device crate. Ordinary kernel crates get that crate's own.
+    pub fn runtime(mut self, path: impl AsRef<Path>) -> Builder {
+        self.runtime = Some(path.as_ref().to_path_buf());
+        self
+    }
+
+    /// Whether cargo's messages go to standard error while it works. If not, they are part of the error, if there is one.
+    pub fn show_messages(mut self, show: bool) -> Builder {
+        self.show = show;
+        self
+    }
+
+    /// Builds what is out of date.
+    ///
+    /// # Errors
+    ///
+    /// Any [`Error`] but those of installing; the files of an earlier build stay as they were.
+    pub fn build(&self) -> Result<Artifact, Error> {
+        self.build_with_sources().map(|(artifact, _)| artifact)
+    }
+
+    /// As [`Builder::build`], with the files that the artifact was made of.
+    pub(crate) fn build_with_sources(&self) -> Result<(Artifact, Vec<PathBuf>), Error> {
+        let target = Architecture::parse(&self.target_cpu)?;
+        let toolchain = match &self.toolchain {
+            Some(toolchain) => toolchain.clone(),
+            None => toolchain::find(self.default_target_dir().as_deref())?,
+        };
+        for arch in &self.architectures {
+            target.require_on(&Architecture::parse(arch)?, arch, &toolchain)?;
+        }
+        let package = Package::read(&self.manifest_dir, &toolchain)?;
+        let target_dir = self
+            .target_dir
+            .clone()
+            .unwrap_or_else(|| package.target_dir.join("tilepipe"));
+        let target_dir =
+            std::path::absolute(&target_dir).map_err(Error::io("find", &target_dir))?;
+        let compilation = Compilation {
+            toolchain: &toolchain,
+            package: &package,
+            features: &self.features,
+            target_cpu: &self.target_cpu,
+            target_dir: &target_dir,
+            show: self.show,
+        };
+        let compiled = compilation.run()?;
+        let runtime = self.runtime.clone().or_else(|| compiled.runtime.clone());
+        let runtime = runtime.ok_or_else(|| Error::NoRuntime {
+            name: package.name.clone(),
+        })?;
+
+        let output_dir = self
+            .output_dir
+            .clone()
+            .unwrap_or_else(|| target_dir.join("kernels").join(&package.name));
+        let ptx_version = self.ptx_version.unwrap_or(target.least_ptx_version());
+        let assembly = Assembly {
+            builder: self,
+            toolchain: &toolchain,
+            name: &package.name,
+            runtime: &runtime,
+            ptx_version,
+        };
+        let artifact = assembly.run(&compiled, &output_dir)?;
+
+        let mut sources = compiled.sources();
+        sources.retain(|source| !source.starts_with(toolchain.sysroot()));
+        sources.extend([package.manifest.clone(), runtime]);
+        Ok((artifact, sources))
+    }
+
+    /// The target folder in which an installed toolchain may lie, before the crate's package is known.
+    fn default_target_dir(&self) -> Option<PathBuf> {
+        if let Some(dir) = std::env::var_os("CARGO_TARGET_DIR").filter(|dir| !dir.is_empty()) {
+            return Some(PathBuf::from(dir));
+        }
+        let start = self
+            .target_dir
+            .clone()
+            .or_else(|| std::path::absolute(&self.manifest_dir).ok())?;
+        let candidates = start
+            .ancestors()
+            .flat_map(|dir| [dir.to_path_buf(), dir.join("target")]);
+        candidates
+            .into_iter()
+            .find(|dir| dir.join(toolchain::FOLDER).is_dir())
+    }
+}
+
+/// Everything after compiling: one link and its machine code.
+struct Assembly<'a> {
+    builder: &'a Builder,
+    toolchain: &'a Toolchain,
+    name: &'a str,
+    runtime: &'a Path,
+    ptx_version: u32,
+}
+
+impl Assembly<'_> {
+    fn run(&self, compiled: &Compiled, output: &Path) -> Result<Artifact, Error> {
+        let kernels = rlib::bitcode_members(&compiled.kernels)?;
+        let mut dependencies = Vec::new();
+        for dependency in &compiled.dependencies {
+            dependencies.extend(rlib::bitcode_members(dependency)?);
+        }
+        let mut key = cache::Key::new();
+        kernels
+            .iter()
+            .chain(&dependencies)
+            .for_each(|member| key.add(member));
+        key.add(&std::fs::read(self.runtime).map_err(Error::io("read", self.runtime))?);
+        key.add(self.builder.target_cpu.as_bytes());
+        key.add(self.builder.architectures.join(",").as_bytes());
+        key.add(&self.ptx_version.to_le_bytes());
+        key.add(self.toolchain.versions().as_bytes());
+        let key = key.finish();
+        if let Some(artifact) = self.existing(output, &key) {
+            return Ok(artifact);
+        }
+
+        let work = output.join(format!(".work-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&work);
+        std::fs::create_dir_all(&work).map_err(Error::io("create", &work))?;
+        let link = Link {
+            toolchain: self.toolchain,
+            name: self.name,
+            kernels: &kernels,
+            dependencies: &dependencies,
+            runtime: self.runtime,
+            target_cpu: &self.builder.target_cpu,
+            ptx_version: self.ptx_version,
+            work: &work,
+        };
+        let result = self.assemble(&link, output, &key);
+        let _ = std::fs::remove_dir_all(&work);
+        result
+    }
+
+    /// Links and assembles in the work folder, then moves everything to its place.
+    fn assemble(&self, link: &Link<'_>, output: &Path, key: &str) -> Result<Artifact, Error> {
+        let linked = link.run()?;
+        let architectures = &self.builder.architectures;
+        let cubin = |arch: &str| link.work.join(format!("{arch}.cubin"));
+        let reports: Vec<Result<Vec<KernelReport>, Error>> = std::thread::scope(|scope| {
+            let assemble = |arch| ptxas::assemble(self.toolchain, &linked.ptx, arch, &cubin(arch));
+            let threads: Vec<_> = architectures
+                .iter()
+                .map(|arch| scope.spawn(move || assemble(arch)))
+                .collect();
+            threads
+                .into_iter()
+                .map(|thread| {
+                    thread
+                        .join()
+                        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                })
+                .collect()
+        });
+        let mut report = Vec::new();
+        for kernels in reports {
+            report.extend(kernels?);
+        }
+        for kernel in &mut report {
+            kernel.threads = linked
+                .kernels
+                .get(&kernel.kernel)
+                .copied()
+                .unwrap_or_default();
+        }
+
+        // Until the new key is written, a crash leaves no key, and the next build starts over.
+        let artifact = self.artifact(output, report);
+        let _ = std::fs::remove_file(self.key_file(output));
+        let moves = architectures
+            .iter()
+            .zip(&artifact.cubins)
+            .map(|(arch, to)| (cubin(arch), to.path.clone()));
+        for (from, to) in moves.chain([
+            (linked.ir, artifact.ir.clone()),
+            (linked.ptx, artifact.ptx.clone()),
+        ]) {
+            std::fs::rename(&from, &to).map_err(Error::io("replace", &to))?;
+        }
+        let json = serde_json::to_vec_pretty(&artifact.report)
+            .map_err(|error| Error::io("write", output)(error.into()))?;
+        cache::write_atomically(&output.join("report.json"), &json)?;
+        cache::write_atomically(&self.key_file(output), key.as_bytes())?;
+        Ok(artifact)
+    }
+
+    /// The artifact in `output`, if it was built with this key and is complete.
+    fn existing(&self, output: &Path, key: &str) -> Option<Artifact> {
+        let old = std::fs::read_to_string(self.key_file(output)).ok()?;
+        let report =
+            serde_json::from_slice(&std::fs::read(output.join("report.json")).ok()?).ok()?;
+        let artifact = Artifact {
+            fresh: true,
+            ..self.artifact(output, report)
+        };
+        let mut files = [&artifact.ptx, &artifact.ir]
+            .into_iter()
+            .chain(artifact.cubins.iter().map(|cubin| &cubin.path));
+        let complete = files.all(|file| file.is_file());
+        drop(files);
+        (old == key && complete).then_some(artifact)
+    }
+
+    fn artifact(&self, output: &Path, report: Vec<KernelReport>) -> Artifact {
+        let file = |extension: &str| output.join(format!("{}.{extension}", self.name));
+        let cubin = |arch: &String| Cubin {
+            arch: arch.clone(),
+            path: file(&format!("{arch}.cubin")),
+        };
+        Artifact {
+            ptx: file("ptx"),
+            ir: file("ll"),
+            cubins: self.builder.architectures.iter().map(cubin).collect(),
+            report,
+            fresh: false,
+        }
+    }
+
+    fn key_file(&self, output: &Path) -> PathBuf {
+        output.join(format!("{}.key", self.name))
+    }
+}
+
+/// `sm_90` or `sm_90a`.
+struct Architecture {
+    number: u32,
+    suffix: Option<char>,
+}
+
+impl Architecture {
+    fn parse(text: &str) -> Result<Architecture, Error> {
+        let error = |reason: &str| Error::Architecture {
+            arch: text.to_string(),
+            reason: reason.to_string(),
+        };
+        let rest = text
+            .strip_prefix("sm_")
+            .ok_or_else(|| error("write it as `sm_80`"))?;
+        let (digits, suffix) = match rest.strip_suffix(['a', 'f']) {
+            Some(digits) => (digits, rest.chars().last()),
+            None => (rest, None),
+        };
+        let number = digits.parse().map_err(|_| error("write it as `sm_80`"))?;
+        if number < 80 {
+            return Err(error("`sm_80` is the least that has asynchronous copies"));
+        }
+        Ok(Architecture { number, suffix })
+    }
+
+    /// Checks that code for `self` can be assembled for `other` by the toolchain's `ptxas`.
+    fn require_on(
+        &self,
+        other: &Architecture,
+        name: &str,
+        toolchain: &Toolchain,
+    ) -> Result<(), Error> {
+        let error = |reason: String| {
+            Err(Error::Architecture {
+                arch: name.to_string(),
+                reason,
+            })
+        };
+        if other.number < self.number
+            || (self.suffix.is_some() && (other.number, other.suffix) != (self.number, self.suffix))
+        {
+            let suffix = self.suffix.map(String::from).unwrap_or_default();
+            return error(format!(
+                "the code is for `sm_{}{suffix}`; choose a lesser target or leave this one out",
+                self.number
+            ));
+        }
+        let cuda = toolchain.cuda_version();
+        if other.number >= 100 && cuda < (12, 8) {
+            return error(format!(
+                "it needs ptxas of CUDA 12.8 or newer, and this one is {}.{}",
+                cuda.0, cuda.1
+            ));
+        }
+        Ok(())
+    }
+
+    /// The oldest PTX version, in tenths, that knows the architecture.
+    fn least_ptx_version(&self) -> u32 {
+        match (self.number, self.suffix) {
+            (..86, _) => 70,
+            (86, _) => 71,
+            (87, _) => 74,
+            (..=90, None) => 78,
+            (..=90, Some(_)) => 80,
+            (..=101, _) => 86,
+            _ => 88,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Architecture;
+
+    #[test]
+    fn architectures_are_read_and_checked() {
+        assert_eq!(
+            Architecture::parse("sm_80").unwrap().least_ptx_version(),
+            70
+        );
+        assert_eq!(
+            Architecture::parse("sm_90").unwrap().least_ptx_version(),
+            78
+        );
+        assert_eq!(
+            Architecture::parse("sm_90a").unwrap().least_ptx_version(),
+            80
+        );
+        assert_eq!(
+            Architecture::parse("sm_100").unwrap().least_ptx_version(),
+            86
+        );
+        for wrong in ["90", "sm_", "sm_75", "sm_9x", "compute_90"] {
+            assert!(Architecture::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+}

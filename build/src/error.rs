@@ -1,0 +1,188 @@
+//! What can go wrong between a kernel crate and its PTX.
+
+use std::path::{Path, PathBuf};
+
+/// Why a kernel crate was not built, or a toolchain not found or installed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No complete toolchain was found anywhere.
+    #[error(
+        "no toolchain that can build GPU code was found:\n{tried}\nInstall one with `cargo xtask setup` (Debian, no root \
+         needed) or `rustup component add rust-src llvm-tools` and a CUDA toolkit of 12.0 or newer, or let \
+         TILEPIPE_TOOLCHAIN name a folder that `cargo xtask setup` made"
+    )]
+    NoToolchain {
+        /// One line for each place: where was looked, and what was missing there.
+        tried: String,
+    },
+    /// `TILEPIPE_TOOLCHAIN` names a folder that is no complete toolchain.
+    #[error(
+        "TILEPIPE_TOOLCHAIN is `{}`, which is no complete toolchain: {missing}; make one with `cargo xtask setup`, or \
+         unset the variable", dir.display()
+    )]
+    BadOverride {
+        /// The folder that the variable names.
+        dir: PathBuf,
+        /// What is missing in it.
+        missing: String,
+    },
+    /// A step of [`toolchain::install`](crate::toolchain::install) failed.
+    #[error("the GPU toolchain could not be installed: {step} failed twice:\n{output}\n{way_out}")]
+    Install {
+        /// The command, as typed.
+        step: String,
+        /// The last lines that the command printed.
+        output: String,
+        /// What to do about it.
+        way_out: String,
+    },
+    /// The kernel crate's folder has no usable library crate.
+    #[error("`{}` is no kernel crate: {reason}", manifest.display())]
+    NoCrate {
+        /// The manifest that was looked for or read.
+        manifest: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The kernel crate does not compile for the GPU.
+    #[error("the kernel crate `{name}` does not compile for the GPU:\n{output}")]
+    Compile {
+        /// The crate's name.
+        name: String,
+        /// The compiler's messages.
+        output: String,
+    },
+    /// The kernel crate does not depend on the device crate.
+    #[error(
+        "the kernel crate `{name}` does not depend on `tilepipe`, so there is no runtime to link: add `tilepipe` to its \
+         dependencies"
+    )]
+    NoRuntime {
+        /// The crate's name.
+        name: String,
+    },
+    /// The kernel crate has no kernel.
+    #[error("no kernel in the crate `{name}`: annotate a function with #[kernel]")]
+    NoKernel {
+        /// The crate's name.
+        name: String,
+    },
+    /// A GPU entry point without launch bounds, or launch bounds that make no sense.
+    #[error(
+        "the kernel `{kernel}` {problem}: declare it with #[kernel] and 1 to 1024 threads a block"
+    )]
+    LaunchBounds {
+        /// The entry's symbol.
+        kernel: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A static whose value can change: it would let thread-dependent data into block-level code.
+    #[error(
+        "the kernels use the mutable static `{symbol}`: GPU code may only have statics that never change; pass the value \
+         as a kernel argument, or keep it in `Shared` memory"
+    )]
+    MutableStatic {
+        /// The static's path in Rust.
+        symbol: String,
+    },
+    /// A thread-local static, which the GPU does not have.
+    #[error(
+        "the kernels use the thread-local static `{symbol}`: the GPU has none; use a local variable or `PerThread`"
+    )]
+    ThreadLocal {
+        /// The static's path in Rust.
+        symbol: String,
+    },
+    /// An allocation: addresses would differ from thread to thread.
+    #[error(
+        "the kernels allocate memory (`{symbol}`): GPU code has no heap here; use arrays, or buffers that the host allocates"
+    )]
+    Allocator {
+        /// The allocator's function.
+        symbol: String,
+    },
+    /// A function or static that nothing defines.
+    #[error(
+        "the kernels use `{symbol}`, which nothing defines for the GPU: remove the call, or write the function in Rust"
+    )]
+    Unresolved {
+        /// The symbol's path in Rust, or its name.
+        symbol: String,
+    },
+    /// Module-level assembly, which no check can look into.
+    #[error("the kernels contain `global_asm!`, which cannot be checked: remove it")]
+    GlobalAssembly,
+    /// A line of LLVM IR that this crate does not understand.
+    #[error(
+        "cannot read this line of LLVM IR ({reason}); this is a fault of tilepipe-build, please report it:\n{line}"
+    )]
+    Ir {
+        /// What was expected.
+        reason: &'static str,
+        /// The line.
+        line: String,
+    },
+    /// One of LLVM's tools failed.
+    #[error("`{tool}` failed while linking the kernel crate `{name}`:\n{output}")]
+    Llvm {
+        /// The tool's name.
+        tool: String,
+        /// The kernel crate's name.
+        name: String,
+        /// What it printed.
+        output: String,
+    },
+    /// `ptxas` refused the PTX.
+    #[error(
+        "ptxas cannot assemble {} for {arch}:\n{message}",
+        kernel.as_ref().map_or("the module".to_string(), |k| format!("`{k}`"))
+    )]
+    Ptxas {
+        /// The kernel or function in which the first error is, demangled.
+        kernel: Option<String>,
+        /// The architecture.
+        arch: String,
+        /// What `ptxas` printed.
+        message: String,
+    },
+    /// An architecture that cannot be built for.
+    #[error("cannot build for the architecture `{arch}`: {reason}")]
+    Architecture {
+        /// The architecture, as given.
+        arch: String,
+        /// Why not, and what is allowed.
+        reason: String,
+    },
+    /// [`build_in_script`](crate::build_in_script) was called outside a build script.
+    #[error(
+        "the environment variable {name} is not set: call `build_in_script` from a build.rs, or use `Builder`"
+    )]
+    NotInScript {
+        /// The variable's name.
+        name: &'static str,
+    },
+    /// A file or program could not be used.
+    #[error("cannot {action} `{}`: {source}", path.display())]
+    Io {
+        /// What was tried: `read`, `write`, `run`, ..
+        action: &'static str,
+        /// The file or program.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+}
+
+impl Error {
+    /// Wraps a system error, for `map_err`.
+    pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
+        let path = path.to_path_buf();
+        move |source| Error::Io {
+            action,
+            path,
+            source,
+        }
+    }
+}

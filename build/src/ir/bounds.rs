@@ -1,0 +1,176 @@
+//! Launch bounds: from `#[kernel]`'s constants to attributes of the kernels.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::convergent::attributes_of_definition;
+use super::global_name;
+use crate::Error;
+
+/// `#[kernel]` writes the block size of the kernel `SYM` into a `u32` constant of this name followed by `SYM`.
+const PREFIX: &str = "__tilepipe_threads__";
+
+/// The module's kernels: entry symbol to threads a block.
+///
+/// # Errors
+///
+/// [`Error::LaunchBounds`] for an entry without a constant, a constant without an entry, or a size outside 1 to 1024;
+/// [`Error::Ir`] for a constant of unknown shape.
+pub(crate) fn kernels(module: &str) -> Result<BTreeMap<String, u32>, Error> {
+    let mut kernels = BTreeMap::new();
+    let mut entries = BTreeSet::new();
+    for line in module.lines() {
+        if let Some(kernel) = global_name(line).and_then(|(name, _)| name.strip_prefix(PREFIX)) {
+            let threads = word(line).ok_or_else(|| Error::Ir {
+                reason: "a kernel's thread count",
+                line: line.to_string(),
+            })?;
+            if !(1..=1024).contains(&threads) {
+                let problem = format!("has {threads} threads a block");
+                return Err(Error::LaunchBounds {
+                    kernel: kernel.to_string(),
+                    problem,
+                });
+            }
+            kernels.insert(kernel.to_string(), threads);
+        } else if is_entry(line) {
+            entries.extend(defined_name(line).map(str::to_string));
+        }
+    }
+    let problem = |kernel: &str, problem: &str| Error::LaunchBounds {
+        kernel: kernel.to_string(),
+        problem: problem.into(),
+    };
+    if let Some(kernel) = entries.iter().find(|entry| !kernels.contains_key(*entry)) {
+        return Err(problem(kernel, "has no thread count"));
+    }
+    if let Some(kernel) = kernels.keys().find(|kernel| !entries.contains(*kernel)) {
+        return Err(problem(
+            kernel,
+            "has a thread count but is no GPU entry point",
+        ));
+    }
+    Ok(kernels)
+}
+
+/// The module with `.reqntid` asked for on every kernel.
+///
+/// # Errors
+///
+/// [`Error::Ir`] for a definition of unknown shape.
+pub(crate) fn require(module: &str, kernels: &BTreeMap<String, u32>) -> Result<String, Error> {
+    let mut out = String::with_capacity(module.len() + 64 * kernels.len());
+    for line in module.lines() {
+        match is_entry(line)
+            .then(|| defined_name(line))
+            .flatten()
+            .and_then(|name| kernels.get(name))
+        {
+            Some(threads) => {
+                let at = attributes_of_definition(line)?;
+                out.push_str(&line[..at]);
+                out.push_str(&format!(" \"nvvm.reqntid\"=\"{threads},1,1\""));
+                out.push_str(&line[at..]);
+            }
+            None => out.push_str(line),
+        }
+        out.push('\n');
+    }
+    Ok(out)
+}
+
+/// Whether the line defines a GPU entry point.
+fn is_entry(line: &str) -> bool {
+    line.starts_with("define ")
+        && line
+            .split('@')
+            .next()
+            .is_some_and(|head| head.contains(" ptx_kernel "))
+}
+
+/// The name that a `define` line defines.
+fn defined_name(line: &str) -> Option<&str> {
+    global_name(&line[line.find('@')?..]).map(|(name, _)| name)
+}
+
+/// The little-endian word of a `u32` constant: `[4 x i8] c"\00\01\00\00"`, wrapped in a structure or not, or `i32 256`.
+fn word(line: &str) -> Option<u32> {
+    if line.contains(" zeroinitializer") {
+        return Some(0);
+    }
+    let Some((_, text)) = line.split_once(" c\"") else {
+        let (_, value) = line.split_once(" constant i32 ")?;
+        return value
+            .split(',')
+            .next()?
+            .trim()
+            .parse::<i64>()
+            .ok()?
+            .try_into()
+            .ok();
+    };
+    let mut bytes = Vec::new();
+    let mut characters = text.bytes();
+    loop {
+        match characters.next()? {
+            b'"' => break,
+            b'\\' => {
+                let digits = [characters.next()?, characters.next()?];
+                bytes.push(u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?);
+            }
+            plain => bytes.push(plain),
+        }
+    }
+    Some(u32::from_le_bytes(bytes.try_into().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{kernels, require};
+    use crate::Error;
+
+    const ENTRY: &str = "define ptx_kernel void @k(ptr noundef %0) unnamed_addr #3 {";
+
+    #[test]
+    fn block_sizes_are_read_in_every_form() {
+        for (constant, threads) in [
+            (r#"[4 x i8] c"\00\01\00\00", align 4"#, 256),
+            (
+                r#"<{ [4 x i8] }> <{ [4 x i8] c"\80\00\00\00" }>, align 4"#,
+                128,
+            ),
+            (r#"[4 x i8] c" \00\00\00", align 4"#, 32),
+            ("i32 1024, align 4", 1024),
+        ] {
+            let module = format!("@__tilepipe_threads__k = constant {constant}\n{ENTRY}\n");
+            assert_eq!(kernels(&module).unwrap()["k"], threads, "{constant}");
+        }
+    }
+
+    #[test]
+    fn attribute_is_written_before_the_groups() {
+        let module =
+            format!("@__tilepipe_threads__k = constant [4 x i8] c\"\\00\\01\\00\\00\"\n{ENTRY}\n");
+        let out = require(&module, &kernels(&module).unwrap()).unwrap();
+        assert!(
+            out.contains("unnamed_addr \"nvvm.reqntid\"=\"256,1,1\" #3 {"),
+            "{out}"
+        );
+    }
+
+    #[test]
+    fn mismatches_are_errors() {
+        let constant = "@__tilepipe_threads__k = constant [4 x i8] c\"\\00\\01\\00\\00\"\n";
+        let too_large =
+            format!("@__tilepipe_threads__k = constant [4 x i8] c\"\\00\\10\\00\\00\"\n{ENTRY}\n");
+        for module in [ENTRY, constant, &too_large] {
+            assert!(
+                matches!(kernels(module), Err(Error::LaunchBounds { .. })),
+                "{module}"
+            );
+        }
+        assert!(matches!(
+            kernels("@__tilepipe_threads__k = constant [2 x i8] c\"\\00\\01\""),
+            Err(Error::Ir { .. })
+        ));
+    }
+}

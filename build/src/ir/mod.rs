@@ -1,0 +1,26 @@
+//! Passes over LLVM IR as text, line by line. The modules are small, and text needs no LLVM library of the right version.
+
+pub(crate) mod bounds;
+pub(crate) mod check;
+pub(crate) mod convergent;
+
+/// A symbol's path in Rust, without its hash; the symbol itself if it is none of Rust's.
+pub(crate) fn demangle(symbol: &str) -> String {
+    format!("{:#}", rustc_demangle::demangle(symbol))
+}
+
+/// The global name (`@name` or `@"name"`) at the beginning of `text`, without `@` and quotes, and what follows it.
+fn global_name(text: &str) -> Option<(&str, &str)> {
+    let text = text.strip_prefix('@')?;
+    if let Some(quoted) = text.strip_prefix('"') {
+        let end = quoted.find('"')?;
+        return Some((&quoted[..end], &quoted[end + 1..]));
+    }
+    let end = text.find(|c: char| !is_name(c)).unwrap_or(text.len());
+    Some((&text[..end], &text[end..]))
+}
+
+/// Whether a character belongs to an unquoted name.
+fn is_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '-' | '$' | '.' | '_')
+}

@@ -1,0 +1,59 @@
+//! Builds a kernel crate to checked PTX.
+//!
+//! A kernel crate is an ordinary Rust library whose functions carry `#[kernel]`. The [`Builder`] compiles it for
+//! `nvptx64-nvidia-cuda`, links it with the device crate's `runtime.ll`, keeps collective operations where the source
+//! put them, refuses what a kernel must not contain (mutable statics, allocators, unresolved symbols), and assembles
+//! the result for every requested architecture, so that an error shows when the program is built, not when it runs.
+//!
+//! From a build script, one line is enough; the program then includes the file that it wrote:
+//!
+//! ```no_run
+//! # fn main() -> Result<(), tilepipe_build::Error> {
+//! tilepipe_build::build_in_script("kernels")?; // then: include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! From a program, with everything chosen:
+//!
+//! ```no_run
+//! # fn main() -> Result<(), tilepipe_build::Error> {
+//! let artifact = tilepipe_build::Builder::new("kernels")
+//!     .target_cpu("sm_90")
+//!     .architectures(["sm_90", "sm_100"])
+//!     .output_dir("target/ptx")
+//!     .build()?;
+//! for kernel in &artifact.report {
+//!     println!("{} {}: {} registers", kernel.kernel, kernel.arch, kernel.registers);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # How it works
+//!
+//! 1. [`toolchain`]: a compiler with the library's source, LLVM's tools of the same version, and `ptxas`.
+//! 2. `cargo` compiles the crate and `core` to unoptimised bitcode. No linker program is involved.
+//! 3. LLVM's tools link that bitcode; every function and call is marked `convergent` and every kernel gets its launch
+//!    bounds; what must not be there is refused; then the module is optimised and lowered to PTX.
+//! 4. `ptxas` assembles it, and reports registers, spills and shared memory.
+
+mod builder;
+mod script;
+pub mod toolchain;
+
+mod artifact;
+mod error;
+
+mod cache;
+mod compile;
+mod ir;
+mod link;
+mod process;
+mod ptxas;
+mod rlib;
+
+pub use artifact::{Artifact, Cubin, KernelReport};
+pub use builder::Builder;
+pub use error::Error;
+pub use script::build_in_script;

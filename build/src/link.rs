@@ -1,0 +1,180 @@
+//! From the compiled crates' bitcode to one optimised module and its PTX, by LLVM's tools.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use crate::ir::{bounds, check, convergent};
+use crate::toolchain::Toolchain;
+use crate::{Error, process};
+
+/// What is linked, and where its intermediate files go.
+pub(crate) struct Link<'a> {
+    pub toolchain: &'a Toolchain,
+    /// The kernel crate's name.
+    pub name: &'a str,
+    /// The kernel crate's bitcode.
+    pub kernels: &'a [Vec<u8>],
+    /// Its dependencies' bitcode, of which only what is used is linked.
+    pub dependencies: &'a [Vec<u8>],
+    pub runtime: &'a Path,
+    pub target_cpu: &'a str,
+    /// The PTX version in tenths, such as 70.
+    pub ptx_version: u32,
+    /// An empty folder of this build's own.
+    pub work: &'a Path,
+}
+
+/// The linked module.
+pub(crate) struct Linked {
+    /// Entry symbols with their threads a block.
+    pub kernels: BTreeMap<String, u32>,
+    /// The optimised IR, as text.
+    pub ir: PathBuf,
+    pub ptx: PathBuf,
+}
+
+impl Link<'_> {
+    /// Links, marks, checks, optimises and lowers.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoKernel`], [`Error::LaunchBounds`], what [`check::check`] refuses, or [`Error::Llvm`].
+    pub(crate) fn run(&self) -> Result<Linked, Error> {
+        let text = self.merge()?;
+        let kernels = bounds::kernels(&text)?;
+        if kernels.is_empty() {
+            return Err(Error::NoKernel {
+                name: self.name.to_string(),
+            });
+        }
+        let text = bounds::require(&convergent::mark(&text)?, &kernels)?;
+        let marked = self.write("marked.ll", text.as_bytes())?;
+
+        let mut public: Vec<&str> = kernels.keys().map(String::as_str).collect();
+        public.push(check::PANIC_RECORD);
+        let public = format!("-internalize-public-api-list={}", public.join(","));
+        let used = self.work.join("used.ll");
+        self.llvm(
+            "opt",
+            [
+                &"-S".as_ref(),
+                &"-passes=internalize,globaldce".as_ref(),
+                &public.as_ref(),
+                &marked.as_os_str(),
+            ],
+            &used,
+        )?;
+        check::check(&read(&used)?)?;
+
+        let ir = self.work.join("optimised.ll");
+        self.llvm(
+            "opt",
+            [
+                &"-S".as_ref(),
+                &"-passes=default<O3>".as_ref(),
+                &used.as_os_str(),
+            ],
+            &ir,
+        )?;
+        let ptx = self.work.join("module.ptx");
+        let cpu = format!("-mcpu={}", self.target_cpu);
+        let attributes = format!("-mattr=+ptx{}", self.ptx_version);
+        self.llvm(
+            "llc",
+            [
+                &"-O3".as_ref(),
+                &cpu.as_ref(),
+                &attributes.as_ref(),
+                &ir.as_os_str(),
+            ],
+            &ptx,
+        )?;
+        Ok(Linked { kernels, ir, ptx })
+    }
+
+    /// All of the kernel crate and the runtime, and of the dependencies what these use, as text.
+    fn merge(&self) -> Result<String, Error> {
+        let mut inputs = self.write_members("kernels", self.kernels)?;
+        inputs.push(self.runtime.to_path_buf());
+        let mut linked = self.work.join("linked.0.ll");
+        self.llvm(
+            "llvm-link",
+            ["-S".as_ref()]
+                .into_iter()
+                .chain(inputs.iter().map(|i| i.as_os_str())),
+            &linked,
+        )?;
+        let mut text = read(&linked)?;
+        let dependencies = self.write_members("dependency", self.dependencies)?;
+        // A crate may need one that was linked before it (`core` calls `memcpy` of `compiler_builtins`, which uses
+        // `core`), so this is repeated until nothing more is resolved.
+        for round in 1.. {
+            let before: Vec<String> = check::unresolved(&text)
+                .into_iter()
+                .map(str::to_string)
+                .collect();
+            if before.is_empty() || dependencies.is_empty() {
+                break;
+            }
+            let next = self.work.join(format!("linked.{round}.ll"));
+            let options = ["-S".as_ref(), "--only-needed".as_ref(), linked.as_os_str()];
+            self.llvm(
+                "llvm-link",
+                options
+                    .into_iter()
+                    .chain(dependencies.iter().map(|d| d.as_os_str())),
+                &next,
+            )?;
+            text = read(&next)?;
+            linked = next;
+            if check::unresolved(&text) == before {
+                break;
+            }
+        }
+        Ok(text)
+    }
+
+    /// Writes bitcode to files of its own.
+    fn write_members(&self, kind: &str, members: &[Vec<u8>]) -> Result<Vec<PathBuf>, Error> {
+        members
+            .iter()
+            .enumerate()
+            .map(|(at, member)| self.write(&format!("{kind}.{at}.bc"), member))
+            .collect()
+    }
+
+    fn write(&self, name: &str, content: &[u8]) -> Result<PathBuf, Error> {
+        let path = self.work.join(name);
+        std::fs::write(&path, content).map_err(Error::io("write", &path))?;
+        Ok(path)
+    }
+
+    /// Runs one of LLVM's tools.
+    fn llvm<A: AsRef<OsStr>>(
+        &self,
+        tool: &str,
+        arguments: impl IntoIterator<Item = A>,
+        output: &Path,
+    ) -> Result<(), Error> {
+        let result = process::run(
+            self.toolchain
+                .llvm(tool)
+                .args(arguments)
+                .arg("-o")
+                .arg(output),
+        )?;
+        if result.success {
+            return Ok(());
+        }
+        Err(Error::Llvm {
+            tool: tool.to_string(),
+            name: self.name.to_string(),
+            output: result.last_lines(30),
+        })
+    }
+}
+
+fn read(path: &Path) -> Result<String, Error> {
+    std::fs::read_to_string(path).map_err(Error::io("read", path))
+}

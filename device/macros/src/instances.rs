@@ -1,0 +1,140 @@
+//! The `instances(..)` lists of `#[kernel]` and their combinations.
+
+use proc_macro2::TokenStream;
+use quote::ToTokens;
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::{GenericParam, Ident, Token, bracketed, parenthesized};
+
+use crate::signature::Signature;
+
+/// All `instances(..)` lists of one attribute.
+pub(crate) struct Instances(Vec<List>);
+
+/// One list: values for each generic parameter.
+struct List {
+    keyword: Ident,
+    axes: Vec<Axis>,
+}
+
+/// One generic parameter and its values.
+struct Axis {
+    name: Ident,
+    values: Vec<TokenStream>,
+}
+
+/// One combination of values.
+pub(crate) struct Instance {
+    /// The name of the PTX entry.
+    pub(crate) symbol: String,
+    /// Each generic parameter with its value, in the function's order.
+    pub(crate) values: Vec<(Ident, TokenStream)>,
+}
+
+impl Parse for Instances {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        Ok(Instances(Punctuated::<List, Token![,]>::parse_terminated(input)?.into_iter().collect()))
+    }
+}
+
+impl Parse for List {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let keyword: Ident = input.parse()?;
+        if keyword != "instances" {
+            return Err(syn::Error::new(keyword.span(), "expected `instances(NAME = [value, ..], ..)`"));
+        }
+        let content;
+        parenthesized!(content in input);
+        let axes = Punctuated::<Axis, Token![,]>::parse_terminated(&content)?.into_iter().collect();
+        Ok(List { keyword, axes })
+    }
+}
+
+impl Parse for Axis {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let name = input.parse()?;
+        input.parse::<Token![=]>()?;
+        let content;
+        bracketed!(content in input);
+        let values = Punctuated::<syn::GenericArgument, Token![,]>::parse_terminated(&content)?;
+        if values.is_empty() {
+            return Err(content.error("an empty list of values builds no instance"));
+        }
+        Ok(Axis { name, values: values.into_iter().map(ToTokens::into_token_stream).collect() })
+    }
+}
+
+impl Instances {
+    /// Forms all combinations, checked against the function's generic parameters.
+    pub(crate) fn expand(&self, signature: &Signature<'_>) -> syn::Result<Vec<Instance>> {
+        let generics: Vec<&Ident> = signature.generics().filter_map(name_of).collect();
+        if self.0.is_empty() {
+            if let Some(first) = generics.first() {
+                let message = format!("a generic kernel lists what to build: `#[kernel(instances({first} = [..]))]`");
+                return Err(syn::Error::new(first.span(), message));
+            }
+            return Ok(vec![Instance { symbol: signature.name.to_string(), values: Vec::new() }]);
+        }
+        let mut instances = Vec::new();
+        for list in &self.0 {
+            instances.extend(list.expand(signature, &generics)?);
+        }
+        for (index, instance) in instances.iter().enumerate() {
+            if instances[..index].iter().any(|other| other.symbol == instance.symbol) {
+                let message = format!("the instance `{}` is listed twice", instance.symbol);
+                return Err(syn::Error::new(self.0[0].keyword.span(), message));
+            }
+        }
+        Ok(instances)
+    }
+}
+
+impl List {
+    fn expand(&self, signature: &Signature<'_>, generics: &[&Ident]) -> syn::Result<Vec<Instance>> {
+        if let Some(axis) = self.axes.iter().find(|axis| !generics.contains(&&axis.name)) {
+            let message = format!("the kernel has no generic parameter `{}`", axis.name);
+            return Err(syn::Error::new(axis.name.span(), message));
+        }
+        let mut instances = vec![Vec::new()];
+        for name in generics {
+            let Some(axis) = self.axes.iter().find(|axis| axis.name == **name) else {
+                let message = format!("no values for the generic parameter `{name}`: add `{name} = [..]`");
+                return Err(syn::Error::new(self.keyword.span(), message));
+            };
+            instances = instances
+                .into_iter()
+                .flat_map(|values: Vec<(Ident, TokenStream)>| {
+                    axis.values.iter().map(move |value| {
+                        let mut values = values.clone();
+                        values.push((axis.name.clone(), value.clone()));
+                        values
+                    })
+                })
+                .collect();
+        }
+        Ok(instances.into_iter().map(|values| Instance { symbol: symbol(signature.name, &values), values }).collect())
+    }
+}
+
+/// A value as the user wrote it, without blanks: `i32`, `Vec4<i32>`, `256`.
+pub(crate) fn text_of(value: &TokenStream) -> String {
+    value.to_string().replace(' ', "")
+}
+
+/// `kernel__value_value`, with only letters, digits and `_`.
+fn symbol(kernel: &Ident, values: &[(Ident, TokenStream)]) -> String {
+    let mut symbol = format!("{kernel}_");
+    for (_, value) in values {
+        symbol.push('_');
+        symbol.extend(text_of(value).chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }));
+    }
+    symbol
+}
+
+fn name_of(parameter: &GenericParam) -> Option<&Ident> {
+    match parameter {
+        GenericParam::Type(parameter) => Some(&parameter.ident),
+        GenericParam::Const(parameter) => Some(&parameter.ident),
+        _ => None,
+    }
+}

@@ -1,0 +1,183 @@
+//! The `#[kernel]` attribute of tilepipe.
+//!
+//! It declares and leaves all logic to functions of `tilepipe::entry` and `tilepipe_host`: the function under it stays as
+//! written, and beside it comes a module of the same name with the kernel's instances, its PTX entry points (on the GPU)
+//! and its typed `launch` (elsewhere).
+
+mod instances;
+mod signature;
+
+use proc_macro::TokenStream;
+use quote::{format_ident, quote};
+use syn::{ItemFn, parse_macro_input};
+
+use crate::instances::{Instance, Instances};
+use crate::signature::Signature;
+
+/// Makes a function a GPU kernel.
+///
+/// ```ignore
+/// #[kernel(instances(T = [i32, f32], THREADS = [128, 256]), instances(T = [f64], THREADS = [128]))]
+/// pub fn scale<T: Element, const THREADS: usize>(block: Block<THREADS>, input: Tiles<T, THREADS>, ..) { .. }
+/// ```
+///
+/// The function takes a `Block` first, then views and scalars, then at most one `Shared`; it returns nothing and may be
+/// generic. Each `instances(..)` list gives values for every generic parameter; all their combinations are compiled. A
+/// kernel without generic parameters needs no list.
+///
+/// Beside the function stands a module of its name: `scale::launch::<f32, 128>(&stream, grid, &input, &mut out)` launches
+/// an instance with checked arguments, and `scale::INSTANCES` lists what was built. The calling crate depends on
+/// `tilepipe`, and on `tilepipe-host` where it is not built for `nvptx64`.
+#[proc_macro_attribute]
+pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    let lists = parse_macro_input!(attribute as Instances);
+    let function = parse_macro_input!(item as ItemFn);
+    expand(&lists, &function).unwrap_or_else(|error| {
+        let error = error.into_compile_error();
+        quote!(#function #error)
+    }).into()
+}
+
+fn expand(lists: &Instances, function: &ItemFn) -> syn::Result<proc_macro2::TokenStream> {
+    let signature = Signature::of(function)?;
+    let instances = lists.expand(&signature)?;
+    let module = &signature.name;
+    let visibility = &function.vis;
+    let summary = format!("The instances of the kernel [`{module}`](fn@{module}) and its typed launch.");
+    let entries = instances.iter().map(|instance| entry(&signature, instance));
+    let launch = launch(&signature, &instances);
+    Ok(quote! {
+        #function
+
+        #[doc = #summary]
+        #visibility mod #module {
+            #[allow(unused_imports)]
+            use super::*;
+
+            #[cfg(target_arch = "nvptx64")]
+            const _: () = { #(#entries)* };
+            #launch
+        }
+    })
+}
+
+/// The entry point of one instance (the builder gives it the calling convention of kernels, so that no crate needs an
+/// unstable feature for it), and the constant that tells the builder its block size.
+fn entry(signature: &Signature, instance: &Instance) -> proc_macro2::TokenStream {
+    let kernel = signature.instance_path(instance);
+    let symbol = &instance.symbol;
+    let threads = format!("__tilepipe_threads__{symbol}");
+    let (entry, constant) = (format_ident!("{symbol}"), format_ident!("THREADS_OF_{symbol}"));
+    let names: Vec<_> = (0..signature.parameters.len()).map(|index| format_ident!("raw_{index}")).collect();
+    let body = call(signature, &kernel, &names.iter().map(|name| quote!(#name)).collect::<Vec<_>>());
+    quote! {
+        #[unsafe(export_name = #symbol)]
+        unsafe extern "C" fn #entry(#(#names: ::tilepipe::entry::RawParameter),*) {
+            #body
+        }
+        #[allow(non_upper_case_globals)]
+        #[unsafe(export_name = #threads)]
+        static #constant: u32 = ::tilepipe::entry::threads(&#kernel);
+    }
+}
+
+/// The call of the kernel with what its entry hands out.
+fn call(
+    signature: &Signature,
+    kernel: &proc_macro2::TokenStream,
+    raw: &[proc_macro2::TokenStream],
+) -> proc_macro2::TokenStream {
+    let shared = signature.has_shared.then(|| quote!(, entry.shared()));
+    quote! {
+        // SAFETY: the launch checked the arguments, the block size and the shared memory against this instance, and each
+        // part of the entry is made once.
+        unsafe {
+            ::tilepipe::entry::run(|entry| #kernel(entry.block() #(, entry.parameter(#raw))* #shared))
+        }
+    }
+}
+
+/// The description of all instances and the typed launch, for all targets but the GPU.
+fn launch(signature: &Signature, instances: &[Instance]) -> proc_macro2::TokenStream {
+    let name = &signature.name;
+    let kernel_name = name.to_string();
+    let count = instances.len();
+    let (key_generics, key_arguments, key_marker) = signature.key();
+    let descriptions = instances.iter().enumerate().map(|(index, instance)| {
+        let kernel = signature.instance_path(instance);
+        let symbol = &instance.symbol;
+        let values = instance.values.iter().map(|(name, value)| {
+            let (name, value) = (name.to_string(), instances::text_of(value));
+            quote!((#name, #value))
+        });
+        let parameters = signature.parameters.iter().enumerate().map(|(index, parameter)| {
+            let name = parameter.name.to_string();
+            quote!((#name, ::tilepipe::entry::parameters(&#kernel)[#index]))
+        });
+        let raw: Vec<_> = (0..signature.parameters.len()).map(|index| quote!(raw[#index])).collect();
+        let body = call(signature, &kernel, &raw);
+        let arguments = instance.values.iter().map(|(_, value)| value);
+        quote! {
+            const _: () = {
+                unsafe fn cpu(raw: &[::tilepipe::entry::RawParameter]) {
+                    let _ = raw;
+                    #body
+                }
+                // SAFETY: the description is made from the function itself with the same generic arguments.
+                unsafe impl ::tilepipe::launch::Compiled for Key<#(#arguments),*> {
+                    const INSTANCE: ::tilepipe::launch::Instance = ::tilepipe::launch::Instance {
+                        kernel: #kernel_name,
+                        symbol: #symbol,
+                        generics: &[#(#values),*],
+                        parameters: &[#(#parameters),*],
+                        threads: ::tilepipe::entry::threads(&#kernel),
+                        shared_bytes: ::tilepipe::entry::shared(&#kernel).0,
+                        shared_alignment: ::tilepipe::entry::shared(&#kernel).1,
+                        cpu,
+                    };
+                }
+                let _ = #index;
+            };
+        }
+    });
+    let keys = instances.iter().map(|instance| {
+        let arguments = instance.values.iter().map(|(_, value)| value);
+        quote!(<Key<#(#arguments),*> as ::tilepipe::launch::Compiled>::INSTANCE)
+    });
+    let (generics, predicates) = (signature.launch_generics(), signature.predicates());
+    let names: Vec<_> = signature.parameters.iter().map(|parameter| &parameter.name).collect();
+    let types: Vec<_> = signature.parameters.iter().map(|parameter| &parameter.ty).collect();
+    let summary = format!("Launches [`{name}`](fn@{name}) with `grid` blocks; returns as soon as it is under way.");
+    quote! {
+        /// All instances that were built.
+        #[cfg(not(target_arch = "nvptx64"))]
+        pub static INSTANCES: [::tilepipe::launch::Instance; #count] = [#(#keys),*];
+
+        /// Stands for one choice of the kernel's generic arguments.
+        #[cfg(not(target_arch = "nvptx64"))]
+        pub struct Key<#key_generics>(#key_marker);
+
+        #[cfg(not(target_arch = "nvptx64"))]
+        const _: () = { #(#descriptions)* };
+
+        #[doc = #summary]
+        ///
+        /// # Errors
+        ///
+        /// If an argument, the grid or the device does not fit the kernel, or an earlier launch failed: see
+        /// [`tilepipe_host::Error`](::tilepipe_host::Error).
+        #[cfg(not(target_arch = "nvptx64"))]
+        pub fn launch<#generics>(
+            stream: &::tilepipe_host::Stream,
+            grid: u32,
+            #(#names: impl ::tilepipe_host::Argument<#types>),*
+        ) -> ::core::result::Result<(), ::tilepipe_host::Error>
+        where
+            Key<#key_arguments>: ::tilepipe::launch::Compiled,
+            #predicates
+        {
+            let instance = <Key<#key_arguments> as ::tilepipe::launch::Compiled>::INSTANCE;
+            ::tilepipe_host::launch(stream, grid, &instance, [#(#names.bind()),*])
+        }
+    }
+}

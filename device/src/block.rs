@@ -1,0 +1,136 @@
+//! The block, its threads, and values of which each thread has one.
+
+use core::marker::PhantomData;
+
+use crate::isa;
+use crate::tile::{Brand, NotUniform};
+use crate::uniform::Uniform;
+
+/// The threads of one block, taken together: what block-level code synchronises with and divides work by.
+///
+/// `THREADS` is the block's size, 1 to 1024. A kernel takes one `Block`; nobody else can make one. Its lifetime is the
+/// block's brand: a token or a view of one block is of no use in another.
+///
+/// Block-level code runs the same way in every thread; ranks exist only inside the closures of [`threads`](Self::threads),
+/// [`map`](Self::map) and [`update`](Self::update), in which a `Block` can't be captured.
+///
+/// CUDA: `cooperative_groups::thread_block`.
+pub struct Block<'b, const THREADS: usize> {
+    brand: Brand<'b>,
+    not_uniform: NotUniform,
+}
+
+impl<'b, const THREADS: usize> Block<'b, THREADS> {
+    /// Takes it on trust that the calling threads are converged: for thread-level kernels written with other Rust GPU
+    /// crates that call into tilepipe.
+    ///
+    /// # Safety
+    ///
+    /// 0. All threads of the block make this call together, and all of them execute every later operation on the
+    ///    returned block and on what is made from it, in the same order, in converged code.
+    /// 1. The block has `THREADS` threads in one dimension.
+    /// 2. No other `Block` is in use in this block.
+    pub unsafe fn assume_converged() -> Self {
+        const { assert!(THREADS >= 1 && THREADS <= 1024, "a block has 1 to 1024 threads") };
+        Block { brand: PhantomData, not_uniform: PhantomData }
+    }
+
+    /// Returns the block's index in the grid (CUDA: `blockIdx.x`).
+    #[inline(always)]
+    pub fn index(&self) -> usize {
+        isa::block_index() as usize
+    }
+
+    /// Returns the number of blocks in the grid (CUDA: `gridDim.x`).
+    #[inline(always)]
+    pub fn grid(&self) -> usize {
+        isa::grid_blocks() as usize
+    }
+
+    /// Waits for all threads of the block (CUDA: `__syncthreads()`; PTX: `bar.sync 0`).
+    ///
+    /// Pipelines synchronise by themselves; safe kernels rarely need this.
+    #[inline(always)]
+    pub fn sync(&self) {
+        // SAFETY: a `Block` exists in block-level code only (R1 and R2 in SOUNDNESS.md), which is converged.
+        unsafe { isa::barrier() };
+    }
+
+    /// Runs `body` once in every thread.
+    ///
+    /// `body` may capture [`Uniform`] values only, and what it computes stays in it: results go out through a
+    /// [`TileMut`](crate::TileMut).
+    #[inline(always)]
+    pub fn threads<F>(&self, body: F)
+    where
+        F: for<'t> Fn(Thread<'t, 'b, THREADS>) + Uniform + Sync,
+    {
+        isa::for_each_thread(THREADS, |rank| body(Thread::new(rank)));
+    }
+
+    /// Runs `body` once in every thread and keeps each thread's result for it.
+    #[inline(always)]
+    pub fn map<T, F>(&self, body: F) -> PerThread<'b, T, THREADS>
+    where
+        T: Copy + Uniform,
+        F: for<'t> Fn(Thread<'t, 'b, THREADS>) -> T + Uniform + Sync,
+    {
+        PerThread { values: isa::PerThread::new(|rank| body(Thread::new(rank))), brand: PhantomData }
+    }
+
+    /// Runs `body` once in every thread with that thread's own value.
+    #[inline(always)]
+    pub fn update<T, F>(&self, values: &mut PerThread<'b, T, THREADS>, body: F)
+    where
+        T: Copy + Uniform,
+        F: for<'t> Fn(Thread<'t, 'b, THREADS>, &mut T) + Uniform + Sync,
+    {
+        values.values.update(|rank, value| body(Thread::new(rank), value));
+    }
+}
+
+/// One thread of a block, inside one per-thread closure: the token that knows the thread's rank.
+///
+/// It lives as long as the closure's call (`'t`) and is branded with its block (`'b`), so it can be neither kept,
+/// returned nor used with another block's views. It has no `Clone`, no `Send` and no public constructor.
+pub struct Thread<'t, 'b, const THREADS: usize> {
+    rank: usize,
+    call: Brand<'t>,
+    block: Brand<'b>,
+    not_uniform: NotUniform,
+}
+
+impl<const THREADS: usize> Thread<'_, '_, THREADS> {
+    #[inline(always)]
+    fn new(rank: usize) -> Self {
+        Thread { rank, call: PhantomData, block: PhantomData, not_uniform: PhantomData }
+    }
+
+    /// Returns the thread's rank in its block, `0..THREADS` (CUDA: `thread_rank()`, `threadIdx.x`).
+    #[inline(always)]
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+}
+
+/// One `T` a thread, in registers.
+///
+/// The only way for a thread-dependent value to leave a per-thread closure. Block-level code can hand it back to a
+/// closure ([`Block::update`], [`get`](Self::get)) but not look into it: a decision of block-level code can't depend
+/// on a thread. So it has no `Deref`, `PartialEq` or `Debug`.
+pub struct PerThread<'b, T, const THREADS: usize> {
+    values: isa::PerThread<T, THREADS>,
+    brand: Brand<'b>,
+}
+
+// SAFETY: (0) through a shared reference a thread reads its own value only, and writes none; (1) it has no collective
+// operation.
+unsafe impl<T: Copy + Uniform, const THREADS: usize> Uniform for PerThread<'_, T, THREADS> {}
+
+impl<'b, T: Copy + Uniform, const THREADS: usize> PerThread<'b, T, THREADS> {
+    /// Returns the calling thread's own value.
+    #[inline(always)]
+    pub fn get(&self, thread: &Thread<'_, 'b, THREADS>) -> T {
+        self.values.get(thread.rank)
+    }
+}

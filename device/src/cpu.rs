@@ -1,0 +1,122 @@
+//! The CPU executor's entry: one block of a kernel on the calling thread. (Not on the GPU.)
+
+use std::any::Any;
+use std::cell::Cell;
+use std::panic::{self, AssertUnwindSafe, catch_unwind};
+use std::sync::Once;
+
+use crate::isa::host::block;
+use crate::launch::{Instance, RawParameter};
+
+/// When an asynchronous copy lands in the model of the CPU backend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Schedule {
+    /// As soon as it is issued.
+    Eager,
+    /// As late as the waits and barriers allow.
+    #[default]
+    Lazy,
+    /// At any allowed moment, drawn from this seed and the block's index.
+    Random {
+        /// The seed; the same seed gives the same order.
+        seed: u64,
+    },
+}
+
+/// A panic inside a kernel on the CPU.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelPanic {
+    /// The panic's message.
+    pub message: String,
+    /// The source file.
+    pub file: String,
+    /// The line in that file, from 1.
+    pub line: u32,
+    /// The column in that line, from 1.
+    pub column: u32,
+    /// The block's index in the grid.
+    pub block: u32,
+    /// The rank of the thread, if the panic happened inside a per-thread closure.
+    pub thread: Option<u32>,
+}
+
+/// Runs block `block` of a grid of `grid` blocks on the calling thread, to its end.
+///
+/// Shared memory is an arena that the calling OS thread keeps from block to block.
+///
+/// # Errors
+///
+/// The kernel's panic, if it panics. Nothing is printed for it.
+///
+/// # Safety
+///
+/// `parameters` match `instance.parameters` in order: every input's words are the address and length of memory that
+/// nobody writes during the call, every output's those of memory that no other launch and no two blocks of the same
+/// index touch, each aligned as its [`ParameterInfo`](crate::launch::ParameterInfo) says.
+pub unsafe fn run_block(
+    instance: &Instance,
+    parameters: &[RawParameter],
+    grid: u32,
+    block: u32,
+    schedule: Schedule,
+) -> Result<(), KernelPanic> {
+    install_panic_hook();
+    let running = block::begin(block, grid, instance.shared_bytes, schedule);
+    // SAFETY: the caller's promises, and the block's context is in place.
+    let outcome = catch_unwind(AssertUnwindSafe(|| unsafe { (instance.cpu)(parameters) }));
+    drop(running);
+    outcome.map_err(|payload| {
+        let place = PLACE.take().unwrap_or_default();
+        KernelPanic {
+            message: message_of(payload.as_ref()),
+            file: place.file,
+            line: place.line,
+            column: place.column,
+            block,
+            thread: place.thread,
+        }
+    })
+}
+
+/// Where a kernel panicked.
+#[derive(Default)]
+struct Place {
+    file: String,
+    line: u32,
+    column: u32,
+    thread: Option<u32>,
+}
+
+thread_local! {
+    static PLACE: Cell<Option<Place>> = const { Cell::new(None) };
+}
+
+/// Has panics inside kernels note their place instead of printing it; all others go on to the hook that was there.
+fn install_panic_hook() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let previous = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !block::is_running() {
+                return previous(info);
+            }
+            let location = info.location();
+            PLACE.set(Some(Place {
+                file: location.map(|place| place.file().to_owned()).unwrap_or_default(),
+                line: location.map_or(0, |place| place.line()),
+                column: location.map_or(0, |place| place.column()),
+                thread: block::current_thread(),
+            }));
+        }));
+    });
+}
+
+fn message_of(payload: &(dyn Any + Send)) -> String {
+    if let Some(text) = payload.downcast_ref::<&str>() {
+        (*text).to_owned()
+    } else if let Some(text) = payload.downcast_ref::<String>() {
+        text.clone()
+    } else {
+        "a panic without a message".to_owned()
+    }
+}

@@ -1,0 +1,212 @@
+//! The instructions themselves.
+//!
+//! Convergent instructions and typed address spaces come from `runtime.ll`; per-thread instructions with an immediate
+//! operand are inline assembly. (rustc does not mark inline assembly convergent, so a barrier must not be written so.)
+//! Clauses cited are of the PTX ISA, version 9.0.
+
+use core::arch::asm;
+
+use crate::engine::Pending;
+
+unsafe extern "C" {
+    safe fn tilepipe_thread_rank() -> u32;
+    safe fn tilepipe_block_index() -> u32;
+    safe fn tilepipe_grid_blocks() -> u32;
+    fn tilepipe_barrier();
+    safe fn tilepipe_shared_base() -> *mut u8;
+    safe fn tilepipe_global(address: *const u8) -> *const u8;
+    fn tilepipe_cp_async_4(to: *mut u8, from: *const u8, valid: u32);
+    fn tilepipe_cp_async_8(to: *mut u8, from: *const u8, valid: u32);
+    fn tilepipe_cp_async_16(to: *mut u8, from: *const u8, valid: u32);
+    safe fn tilepipe_cp_async_commit_group();
+    safe fn tilepipe_cp_async_wait_all();
+    safe fn tilepipe_panic_record_address() -> u64;
+}
+
+/// `%ctaid.x`: the block's index.
+#[inline(always)]
+pub(crate) fn block_index() -> u32 {
+    tilepipe_block_index()
+}
+
+/// `%nctaid.x`: the number of blocks.
+#[inline(always)]
+pub(crate) fn grid_blocks() -> u32 {
+    tilepipe_grid_blocks()
+}
+
+/// `%tid.x`: the calling thread's rank.
+#[inline(always)]
+pub(crate) fn thread_rank() -> u32 {
+    tilepipe_thread_rank()
+}
+
+/// Runs `body` with the calling thread's rank, which is below `threads`: every thread of the block does so.
+#[inline(always)]
+pub(crate) fn for_each_thread(threads: usize, body: impl Fn(usize)) {
+    let rank = tilepipe_thread_rank() as usize;
+    // SAFETY: `threads` is the `THREADS` of the kernel's `Block`, and the entry point admits no other block size
+    // (`.reqntid`, or the promise of `Block::assume_converged`).
+    unsafe { core::hint::assert_unchecked(rank < threads) };
+    body(rank);
+}
+
+/// `bar.sync 0`: waits for all threads of the block and orders their memory accesses among them.
+///
+/// # Safety
+///
+/// All threads of the block execute this call, in converged code.
+#[inline(always)]
+pub(crate) unsafe fn barrier() {
+    // SAFETY: the caller's promise.
+    unsafe { tilepipe_barrier() };
+}
+
+/// The block's dynamic shared memory.
+#[inline(always)]
+pub(crate) fn shared_base() -> *mut u8 {
+    tilepipe_shared_base()
+}
+
+/// The same address, known to be in global memory.
+#[inline(always)]
+pub(crate) fn global<T>(address: *const T) -> *const T {
+    tilepipe_global(address.cast()).cast()
+}
+
+/// `cp.async.cg.shared.global [to], [from], 16, valid`.
+///
+/// # Safety
+///
+/// 0. `to` is shared memory, aligned to 16 and valid for 16 bytes; nobody accesses them until the copy has landed.
+/// 1. `from` is global memory, aligned to 16 and valid for reads of `valid <= 16` bytes until then.
+#[inline(always)]
+pub(crate) unsafe fn cp_async_16(to: *mut u8, from: *const u8, valid: u32) {
+    // SAFETY: the caller's promises; a source size below 16 reads no more than that (section "cp.async").
+    unsafe { tilepipe_cp_async_16(to, from, valid) };
+}
+
+/// `cp.async.ca.shared.global [to], [from], 8, valid`.
+///
+/// # Safety
+///
+/// As for [`cp_async_16`], with 8 for 16.
+#[inline(always)]
+pub(crate) unsafe fn cp_async_8(to: *mut u8, from: *const u8, valid: u32) {
+    // SAFETY: the caller's promises.
+    unsafe { tilepipe_cp_async_8(to, from, valid) };
+}
+
+/// `cp.async.ca.shared.global [to], [from], 4, valid`.
+///
+/// # Safety
+///
+/// As for [`cp_async_16`], with 4 for 16.
+#[inline(always)]
+pub(crate) unsafe fn cp_async_4(to: *mut u8, from: *const u8, valid: u32) {
+    // SAFETY: the caller's promises.
+    unsafe { tilepipe_cp_async_4(to, from, valid) };
+}
+
+/// `cp.async.commit_group`: closes the calling thread's group of copies.
+#[inline(always)]
+pub(crate) fn cp_async_commit_group() {
+    tilepipe_cp_async_commit_group();
+}
+
+/// `cp.async.wait_group`: waits until all but the calling thread's youngest `P::GROUPS` groups have landed.
+#[inline(always)]
+pub(crate) fn cp_async_wait_group<P: Pending>() {
+    // SAFETY: a wait has no effect but to order the landed copies before what follows; the memory clobber (there is no
+    // `nomem`) keeps later reads behind it.
+    unsafe { asm!("cp.async.wait_group {groups};", groups = const P::GROUPS, options(nostack)) };
+}
+
+/// `cp.async.wait_all`: waits until all the calling thread's copies have landed.
+#[inline(always)]
+pub(crate) fn cp_async_wait_all() {
+    tilepipe_cp_async_wait_all();
+}
+
+/// `ld.global`, `st.shared`: copies one element through a register, or stores zeros if it is not `valid`.
+///
+/// # Safety
+///
+/// 0. `to` is shared memory, aligned and valid for a `T`, which no other thread accesses before the next barrier.
+/// 1. If `valid`, `from` is global memory, aligned and valid for reads of a `T`.
+#[inline(always)]
+pub(crate) unsafe fn copy_through_register<T: bytemuck::Zeroable>(to: *mut T, from: *const T, valid: bool) {
+    // SAFETY: (1).
+    let value = if valid { unsafe { global(from).read() } } else { T::zeroed() };
+    // SAFETY: (0).
+    unsafe { to.write(value) };
+}
+
+/// Tells the model which memory threads may go on reading until the next barrier: nothing on the GPU.
+#[inline(always)]
+pub(crate) fn released(_: *const u8, _: usize) {}
+
+/// The address of the host's panic record, 0 if there is none.
+#[inline(always)]
+pub(crate) fn panic_record_address() -> u64 {
+    tilepipe_panic_record_address()
+}
+
+/// `atom.cas` on the record's state: whether the calling thread is the first to claim it.
+///
+/// # Safety
+///
+/// `state` is valid for atomic access.
+#[inline(never)]
+pub(crate) unsafe fn claim(state: *mut u32, from: u32, to: u32) -> bool {
+    let old: u32;
+    // SAFETY: the caller's promise; system scope, since the record lies in host memory.
+    unsafe {
+        asm!("atom.sys.cas.b32 {old}, [{state}], {from}, {to};",
+            old = out(reg32) old, state = in(reg64) state, from = in(reg32) from, to = in(reg32) to, options(nostack));
+    }
+    old == from
+}
+
+/// `fence.sc.sys` and `trap`: ends the launch with an error once all writes before are visible to the host.
+#[inline(always)]
+pub(crate) fn trap() -> ! {
+    // SAFETY: ends the whole grid; nothing follows.
+    unsafe { asm!("fence.sc.sys;", "trap;", "exit;", options(noreturn, nostack)) }
+}
+
+/// `nanosleep`: lets the calling thread rest for about `nanoseconds`.
+#[inline(always)]
+pub(crate) fn sleep(nanoseconds: u32) {
+    // SAFETY: no effect but time.
+    unsafe { asm!("nanosleep.u32 {t};", t = in(reg32) nanoseconds, options(nostack)) };
+}
+
+/// One value a thread: a register.
+pub(crate) struct PerThread<T, const THREADS: usize>(T);
+
+impl<T: Copy, const THREADS: usize> PerThread<T, THREADS> {
+    /// Computes each thread's value from its rank.
+    #[inline(always)]
+    pub(crate) fn new(value: impl Fn(usize) -> T) -> Self {
+        let rank = tilepipe_thread_rank() as usize;
+        // SAFETY: as in `for_each_thread`.
+        unsafe { core::hint::assert_unchecked(rank < THREADS) };
+        PerThread(value(rank))
+    }
+
+    /// Updates each thread's value.
+    #[inline(always)]
+    pub(crate) fn update(&mut self, update: impl Fn(usize, &mut T)) {
+        let rank = tilepipe_thread_rank() as usize;
+        // SAFETY: as in `for_each_thread`.
+        unsafe { core::hint::assert_unchecked(rank < THREADS) };
+        update(rank, &mut self.0);
+    }
+
+    /// The value of the calling thread, which has rank `_rank`.
+    #[inline(always)]
+    pub(crate) fn get(&self, _rank: usize) -> T {
+        self.0
+    }
+}

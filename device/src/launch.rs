@@ -1,0 +1,98 @@
+//! What a launcher knows of a compiled kernel.
+//!
+//! `#[kernel]` describes every instance of a kernel as a constant [`Instance`]; `tilepipe-host` reads it, checks the
+//! arguments against it, and either launches the PTX entry of that name or runs [`Instance::cpu`] for every block.
+//! Programs meet these types when they choose an instance at run time; otherwise the typed `launch` function that
+//! `#[kernel]` generates is all they need.
+
+use core::any::TypeId;
+
+pub use crate::entry::RawParameter;
+
+/// How a kernel uses one of its parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParameterKind {
+    /// A view that is read for the whole launch, such as [`Tiles`](crate::Tiles).
+    Input,
+    /// A view that this launch alone writes, such as [`TilesMut`](crate::TilesMut).
+    Output,
+    /// A plain value, the same for every thread.
+    Scalar,
+}
+
+/// One parameter of a kernel, as its type says.
+#[derive(Clone, Copy, Debug)]
+pub struct ParameterInfo {
+    /// Input, output or scalar.
+    pub kind: ParameterKind,
+    /// The identity of the element type (of the value's type for a scalar).
+    pub element: fn() -> TypeId,
+    /// The element type's name, for messages.
+    pub element_name: fn() -> &'static str,
+    /// One element's size in bytes.
+    pub element_bytes: usize,
+    /// The least alignment of the base address in bytes; 1 for a scalar.
+    pub alignment: usize,
+}
+
+impl ParameterInfo {
+    /// Describes a parameter of kind `kind` with elements of type `T`.
+    pub(crate) const fn of<T: 'static>(kind: ParameterKind, alignment: usize) -> Self {
+        ParameterInfo {
+            kind,
+            element: TypeId::of::<T>,
+            element_name: core::any::type_name::<T>,
+            element_bytes: size_of::<T>(),
+            alignment,
+        }
+    }
+}
+
+/// One compiled instance of a kernel.
+#[derive(Clone, Copy, Debug)]
+pub struct Instance {
+    /// The kernel function's name, for example `with_staging`.
+    pub kernel: &'static str,
+    /// The name of its PTX entry, for example `with_staging__i32_256`.
+    pub symbol: &'static str,
+    /// Its generic arguments in order, as name and value: `("T", "i32")`, `("THREADS", "256")`.
+    pub generics: &'static [(&'static str, &'static str)],
+    /// Its parameters in order with their names: what the launch passes, without the block and its shared memory.
+    pub parameters: &'static [(&'static str, ParameterInfo)],
+    /// Threads a block. The PTX entry admits no other count (`.reqntid`).
+    pub threads: u32,
+    /// Bytes of dynamic shared memory that a block needs.
+    pub shared_bytes: usize,
+    /// Alignment in bytes of that shared memory, at most 128.
+    pub shared_alignment: usize,
+    /// The kernel's body for one block on the CPU. Only [`cpu::run_block`](crate::cpu::run_block) may call it.
+    ///
+    /// # Safety
+    ///
+    /// As for [`cpu::run_block`](crate::cpu::run_block), and a block context must be in place.
+    pub cpu: unsafe fn(&[RawParameter]),
+}
+
+impl Instance {
+    /// Returns the value of the generic argument `name`, if the kernel has one of that name.
+    pub fn generic(&self, name: &str) -> Option<&'static str> {
+        self.generics.iter().find(|(key, _)| *key == name).map(|(_, value)| *value)
+    }
+}
+
+/// Says that a kernel was built for these generic arguments.
+///
+/// `#[kernel]` implements it for every entry of `instances(..)`, and for nothing else.
+///
+/// # Safety
+///
+/// `INSTANCE` describes the kernel that the implementing key names.
+#[diagnostic::on_unimplemented(
+    message = "this kernel was not built for these generic arguments",
+    label = "no such instance",
+    note = "add the values to the `instances(..)` list of the kernel's `#[kernel]` attribute, or launch one that is listed"
+)]
+pub unsafe trait Compiled {
+    /// The instance.
+    const INSTANCE: Instance;
+}

@@ -1,0 +1,25 @@
+//! Unified pipelines: every thread of the scope both produces and consumes.
+//!
+//! A [`Pipeline`]'s type counts its stages: [`Free`], [`InFlight`] (committed), [`Held`] (waited for, being read) and
+//! [`Dirty`] (released, but other threads may still be reading). Each step takes the pipeline and returns it in its next
+//! state, so that a step out of order is a type error, and a loop compiles only if its body returns the state it began
+//! with. Which barriers are needed follows from the state: none is written, none is forgotten, none is one too many.
+//!
+//! ```text
+//!  acquire      Free -> Acquired                    nothing; if only Dirty stages are left: one barrier, Dirty -> Free
+//!  copy         Acquired -> Filled                  cp.async
+//!  commit       Filled -> InFlight                  cp.async.commit_group
+//!  wait         InFlight -> Held, all Dirty -> Free cp.async.wait_group, one barrier
+//!  release      Held -> Dirty                       nothing
+//!  weaken       Free -> Dirty                       nothing
+//! ```
+
+mod count;
+mod for_each;
+mod ring;
+mod stage;
+mod steps;
+
+pub use count::{AcquireFrom, Decrement, Dirty, Free, Held, InFlight, Increment, Launder, NothingHeld};
+pub use stage::{Ready, Stage, StageFilled};
+pub use steps::{Acquired, Filled, Pipeline, Setup, Unified};

@@ -1,0 +1,95 @@
+; What Rust cannot say: the block's dynamic shared memory, copies between typed address spaces, and convergent
+; instructions. The builder links this into every kernel crate.
+;
+; Clauses cited are of the PTX ISA, version 9.0.
+
+target datalayout = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64"
+target triple = "nvptx64-nvidia-cuda"
+
+; The dynamic shared memory, sized by the launch. It stays external: an internal symbol would let alias analysis believe
+; that nothing but the visible stores writes it, and cp.async does.
+@tilepipe_shared = external addrspace(3) global [0 x i8], align 128
+
+; The device address of the host's record of a panic, 0 if there is none. The host writes it after loading the module.
+@tilepipe_panic_record = addrspace(1) externally_initialized global i64 0, align 8
+
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+declare i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
+declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)
+declare void @llvm.nvvm.cp.async.ca.shared.global.4.s(ptr addrspace(3), ptr addrspace(1), i32)
+declare void @llvm.nvvm.cp.async.ca.shared.global.8.s(ptr addrspace(3), ptr addrspace(1), i32)
+declare void @llvm.nvvm.cp.async.cg.shared.global.16.s(ptr addrspace(3), ptr addrspace(1), i32)
+declare void @llvm.nvvm.cp.async.commit.group()
+declare void @llvm.nvvm.cp.async.wait.all()
+
+define i32 @tilepipe_thread_rank() alwaysinline nounwind {
+  %rank = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  ret i32 %rank
+}
+
+define i32 @tilepipe_block_index() alwaysinline nounwind {
+  %index = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  ret i32 %index
+}
+
+define i32 @tilepipe_grid_blocks() alwaysinline nounwind {
+  %blocks = call i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
+  ret i32 %blocks
+}
+
+; bar.sync 0 (section "Parallel Synchronization and Communication Instructions: bar, barrier"). Convergent: all threads of
+; the block execute this very instruction.
+define void @tilepipe_barrier() alwaysinline nounwind convergent {
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  ret void
+}
+
+; A generic pointer that later passes see through to the shared state space, so that plain loads become ld.shared.
+define ptr @tilepipe_shared_base() alwaysinline nounwind {
+  ret ptr addrspacecast (ptr addrspace(3) @tilepipe_shared to ptr)
+}
+
+; The same pointer, known to lie in the global state space: plain accesses become ld.global and st.global.
+define ptr @tilepipe_global(ptr %address) alwaysinline nounwind {
+  %global = addrspacecast ptr %address to ptr addrspace(1)
+  %generic = addrspacecast ptr addrspace(1) %global to ptr
+  ret ptr %generic
+}
+
+; cp.async with a source size: the first %valid bytes are read, the rest of the destination's 4, 8 or 16 is zero.
+define void @tilepipe_cp_async_4(ptr %to, ptr %from, i32 %valid) alwaysinline nounwind {
+  %shared = addrspacecast ptr %to to ptr addrspace(3)
+  %global = addrspacecast ptr %from to ptr addrspace(1)
+  call void @llvm.nvvm.cp.async.ca.shared.global.4.s(ptr addrspace(3) %shared, ptr addrspace(1) %global, i32 %valid)
+  ret void
+}
+
+define void @tilepipe_cp_async_8(ptr %to, ptr %from, i32 %valid) alwaysinline nounwind {
+  %shared = addrspacecast ptr %to to ptr addrspace(3)
+  %global = addrspacecast ptr %from to ptr addrspace(1)
+  call void @llvm.nvvm.cp.async.ca.shared.global.8.s(ptr addrspace(3) %shared, ptr addrspace(1) %global, i32 %valid)
+  ret void
+}
+
+define void @tilepipe_cp_async_16(ptr %to, ptr %from, i32 %valid) alwaysinline nounwind {
+  %shared = addrspacecast ptr %to to ptr addrspace(3)
+  %global = addrspacecast ptr %from to ptr addrspace(1)
+  call void @llvm.nvvm.cp.async.cg.shared.global.16.s(ptr addrspace(3) %shared, ptr addrspace(1) %global, i32 %valid)
+  ret void
+}
+
+define void @tilepipe_cp_async_commit_group() alwaysinline nounwind {
+  call void @llvm.nvvm.cp.async.commit.group()
+  ret void
+}
+
+define void @tilepipe_cp_async_wait_all() alwaysinline nounwind {
+  call void @llvm.nvvm.cp.async.wait.all()
+  ret void
+}
+
+define i64 @tilepipe_panic_record_address() alwaysinline nounwind {
+  %address = load volatile i64, ptr addrspace(1) @tilepipe_panic_record, align 8
+  ret i64 %address
+}

@@ -1,0 +1,112 @@
+//! The shapes of tiles: what one stage of a pipeline holds.
+
+use core::marker::PhantomData;
+
+use crate::element::Element;
+use crate::uniform::Uniform;
+
+/// A tile: a run of elements that is copied, waited for and read as one.
+///
+/// `[T; LEN]` is the plain tile; [`HaloTile`] has neighbours on both sides. Successive tiles of a view start `STRIDE`
+/// elements apart, tile 0 starts `LEAD` elements before the view.
+///
+/// # Safety
+///
+/// 0. `Self` is exactly `LEN` elements of type `Element`, without padding, any bit pattern valid.
+/// 1. `STRIDE >= 1` and `LEAD + STRIDE <= LEN`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no tile",
+    note = "a tile is an array `[T; LEN]` of elements or a `HaloTile<T, LEN, HALO>`"
+)]
+pub unsafe trait Tile: Sized + Copy + Uniform + Send + Sync + 'static {
+    /// The element type.
+    type Element: Element;
+    /// Elements in the tile.
+    const LEN: usize;
+    /// Elements from one tile's start to the next one's.
+    const STRIDE: usize;
+    /// Elements of the tile that lie before its own part.
+    const LEAD: usize;
+    /// The tile's size in bytes.
+    const BYTES: usize = size_of::<Self>();
+    /// The largest power of two, up to 16, to which the start of every tile of a view is aligned in bytes, given a view
+    /// whose base is aligned to 16.
+    const ALIGNMENT: usize = alignment_of_multiples(
+        Self::STRIDE * size_of::<Self::Element>(),
+        Self::LEAD * size_of::<Self::Element>(),
+    );
+}
+
+/// The largest power of two, up to 16, that divides both `a` and `b` (0 is divided by all).
+const fn alignment_of_multiples(a: usize, b: usize) -> usize {
+    let mut power = 16;
+    while a % power != 0 || b % power != 0 {
+        power /= 2;
+    }
+    power
+}
+
+// SAFETY: (0) an array has no padding between elements, and elements are plain data; (1) the array is not empty by the
+// assertion, so STRIDE = LEN >= 1 and LEAD + STRIDE = LEN.
+unsafe impl<T: Element, const LEN: usize> Tile for [T; LEN] {
+    type Element = T;
+    const LEN: usize = LEN;
+    const STRIDE: usize = {
+        assert!(LEN > 0, "a tile has at least one element");
+        LEN
+    };
+    const LEAD: usize = 0;
+}
+
+/// A tile of `LEN` elements with `HALO` neighbours on either side, `LEN + 2 * HALO` elements in all.
+///
+/// Beyond the ends of the view the neighbours are zero. The halo's size in bytes enters the alignment: a halo of a
+/// multiple of 16 bytes keeps 16-byte copies.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct HaloTile<T, const LEN: usize, const HALO: usize> {
+    before: [T; HALO],
+    own: [T; LEN],
+    after: [T; HALO],
+}
+
+impl<T: Element, const LEN: usize, const HALO: usize> HaloTile<T, LEN, HALO> {
+    /// Returns all `LEN + 2 * HALO` elements; the tile's own part starts at index `HALO`.
+    #[inline(always)]
+    pub fn as_slice(&self) -> &[T] {
+        const { assert!(size_of::<Self>() == (LEN + 2 * HALO) * size_of::<T>()) };
+        let first = core::ptr::from_ref(self).cast::<T>();
+        // SAFETY: `self` is LEN + 2 * HALO elements of plain data in a row: the three arrays follow one another without
+        // padding (`repr(C)`, one element type; asserted above). The borrow of `self` covers all of them.
+        unsafe { core::slice::from_raw_parts(first, LEN + 2 * HALO) }
+    }
+
+    /// Returns the elements from `HALO` before the tile's element `index` to `HALO` after it, `2 * HALO + 1` in all.
+    ///
+    /// # Panics
+    ///
+    /// If `index >= LEN`.
+    #[inline(always)]
+    #[track_caller]
+    pub fn window(&self, index: usize) -> &[T] {
+        assert!(index < LEN, "a window's centre lies in the tile's own part");
+        &self.as_slice()[index..index + 2 * HALO + 1]
+    }
+}
+
+// SAFETY: (0) three arrays of one plain element type in `repr(C)` order have no padding: every offset is a multiple of
+// the element's size, hence of its alignment; (1) LEN >= 1 by the assertion, and LEAD + STRIDE = HALO + LEN <= Self::LEN.
+unsafe impl<T: Element, const LEN: usize, const HALO: usize> Tile for HaloTile<T, LEN, HALO> {
+    type Element = T;
+    const LEN: usize = LEN + 2 * HALO;
+    const STRIDE: usize = {
+        assert!(LEN > 0, "a tile has at least one element");
+        LEN
+    };
+    const LEAD: usize = HALO;
+}
+
+/// An invariant lifetime: two brands of different lifetimes are different types.
+pub(crate) type Brand<'b> = PhantomData<fn(&'b ()) -> &'b ()>;
+/// Makes the holder neither `Send`, `Sync` nor `Uniform`.
+pub(crate) type NotUniform = PhantomData<*mut ()>;

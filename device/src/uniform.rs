@@ -1,0 +1,36 @@
+//! Which values a per-thread closure may capture.
+
+use core::cell::UnsafeCell;
+
+/// A value that is the same in every thread of a block and stays so while per-thread closures run.
+///
+/// All that a per-thread closure captures must be `Uniform`. That is how a closure can neither let a thread-dependent
+/// value out (through a `Cell`, an atomic, a `&mut` or a raw pointer) nor reach a collective operation (through the
+/// [`Block`](crate::Block), a pipeline or a stage that is being filled). It is an auto trait: types made of uniform
+/// parts are uniform; the exceptions are listed here.
+///
+/// # Safety
+///
+/// An implementation promises two things of the type:
+///
+/// 0. nothing in it can be written through a shared reference, except storage that belongs to one thread and is
+///    reached with that thread's [`Thread`](crate::Thread) token;
+/// 1. no collective operation can be called through a shared reference to it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't be captured by a per-thread closure",
+    label = "captured here, but the code of a closure runs once in every thread",
+    note = "threads of a block take different paths through a closure: a collective operation (a sync, a pipeline step) \
+            would hang there, and a value written there would differ from thread to thread",
+    note = "do collective steps outside `block.threads(..)`; carry one value a thread in `PerThread` \
+            (`block.map`, `block.update`); write results through a `TileMut`"
+)]
+pub unsafe auto trait Uniform {}
+
+impl<T: ?Sized> !Uniform for UnsafeCell<T> {}
+impl<T: ?Sized> !Uniform for &mut T {}
+impl<T: ?Sized> !Uniform for *const T {}
+impl<T: ?Sized> !Uniform for *mut T {}
+
+// SAFETY: (0) a shared iterator yields nothing and can't be advanced without `&mut`, and the items that a clone of it
+// yields are `&T` of a uniform `T`; (1) it has no collective operation. Its raw pointers are the reason for the line.
+unsafe impl<T: Uniform> Uniform for core::slice::Iter<'_, T> {}

@@ -1,0 +1,163 @@
+//! Arguments of a launch: what may be passed for which parameter of a kernel.
+
+use std::any::{TypeId, type_name};
+
+use tilepipe::launch::{ParameterKind, RawParameter};
+use tilepipe::{Element, Halos, Tiles, TilesMut};
+
+use crate::buffer::{Access, Buffer, Memory};
+use crate::device::Device;
+
+/// What may be passed for a kernel's parameter of type `P`; the `launch` functions that `#[kernel]` makes ask for it.
+///
+/// `&Buffer<T>` for the input views [`Tiles`] and [`Halos`], `&mut Buffer<T>` for the output view [`TilesMut`], and a scalar
+/// for itself.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be passed for the kernel's parameter `{P}`",
+    label = "wrong argument",
+    note = "pass `&buffer` for an input view (`Tiles`, `Halos`), `&mut buffer` for an output view (`TilesMut`), and a \
+            scalar of exactly the parameter's type",
+    note = "the buffer's element type and the view's must match"
+)]
+pub trait Argument<P>: sealed::Sealed {
+    /// Makes the argument what [`launch`](crate::launch()) takes.
+    fn bind(self) -> Bound;
+}
+
+/// An argument whose type is known at run time only: for launches of an instance that is chosen at run time.
+///
+/// It keeps the buffer's memory alive, and no borrow of the buffer: [`launch`](crate::launch()) checks that an output
+/// is used once, and orders launches that conflict.
+///
+/// # Examples
+///
+/// ```
+/// # use tilepipe_host::{Bound, Device, Schedule};
+/// let device = Device::cpu(Schedule::Lazy);
+/// let input = device.upload(&[1, 2, 3])?;
+/// let mut out = device.zeroed::<i32>(3)?;
+/// let arguments = [Bound::input(&input), Bound::output(&mut out), Bound::scalar(0.5_f32)];
+/// # let _ = arguments;
+/// # Ok::<(), tilepipe_host::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Bound {
+    pub(crate) raw: RawParameter,
+    pub(crate) kind: ParameterKind,
+    pub(crate) element: TypeId,
+    pub(crate) element_name: &'static str,
+    /// The device and the memory of a view.
+    pub(crate) memory: Option<(Device, Memory)>,
+}
+
+impl Bound {
+    /// Binds a buffer that the kernel reads.
+    pub fn input<T: Element>(buffer: &Buffer<T>) -> Bound {
+        Bound::view(buffer, ParameterKind::Input)
+    }
+
+    /// Binds a buffer that the kernel writes.
+    pub fn output<T: Element>(buffer: &mut Buffer<T>) -> Bound {
+        Bound::view(buffer, ParameterKind::Output)
+    }
+
+    /// Binds a plain value.
+    pub fn scalar<S: Scalar>(value: S) -> Bound {
+        Bound {
+            raw: RawParameter {
+                words: [value.word(), 0, 0, 0],
+            },
+            kind: ParameterKind::Scalar,
+            element: TypeId::of::<S>(),
+            element_name: type_name::<S>(),
+            memory: None,
+        }
+    }
+
+    fn view<T: Element>(buffer: &Buffer<T>, kind: ParameterKind) -> Bound {
+        Bound {
+            raw: RawParameter {
+                words: [buffer.memory.address(), buffer.len() as u64, 0, 0],
+            },
+            kind,
+            element: TypeId::of::<T>(),
+            element_name: type_name::<T>(),
+            memory: Some((buffer.device.clone(), buffer.memory.clone())),
+        }
+    }
+
+    /// Returns how the launch uses the memory.
+    pub(crate) fn access(&self) -> Access {
+        match self.kind {
+            ParameterKind::Output => Access::Write,
+            ParameterKind::Input | ParameterKind::Scalar => Access::Read,
+        }
+    }
+}
+
+impl<T: Element, const LEN: usize> Argument<Tiles<'_, T, LEN>> for &Buffer<T> {
+    fn bind(self) -> Bound {
+        Bound::input(self)
+    }
+}
+
+impl<T: Element, const LEN: usize, const HALO: usize> Argument<Halos<'_, T, LEN, HALO>>
+    for &Buffer<T>
+{
+    fn bind(self) -> Bound {
+        Bound::input(self)
+    }
+}
+
+impl<T: Element, const LEN: usize> Argument<TilesMut<'_, T, LEN>> for &mut Buffer<T> {
+    fn bind(self) -> Bound {
+        Bound::output(self)
+    }
+}
+
+/// A plain value that a kernel can take as a parameter.
+pub trait Scalar: sealed::Sealed + Copy + 'static {
+    /// Returns the value's bytes, little-endian, filled up with zeros.
+    #[doc(hidden)]
+    fn word(self) -> u64;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl<T> Sealed for &crate::Buffer<T> {}
+    impl<T> Sealed for &mut crate::Buffer<T> {}
+}
+
+macro_rules! scalars {
+    ($($scalar:ty),*) => {$(
+        impl sealed::Sealed for $scalar {}
+
+        impl Scalar for $scalar {
+            fn word(self) -> u64 {
+                let mut bytes = [0; 8];
+                bytes[..size_of::<$scalar>()].copy_from_slice(&self.to_le_bytes());
+                u64::from_le_bytes(bytes)
+            }
+        }
+
+        impl Argument<$scalar> for $scalar {
+            fn bind(self) -> Bound {
+                Bound::scalar(self)
+            }
+        }
+    )*};
+}
+scalars!(u32, i32, u64, i64, f32, f64, usize);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scalars_keep_their_bytes_in_the_first_word() {
+        assert_eq!(Bound::scalar(-1_i32).raw.words, [0xFFFF_FFFF, 0, 0, 0]);
+        assert_eq!(Bound::scalar(1.0_f32).raw.words[0], 0x3F80_0000);
+        assert_eq!(Bound::scalar(-2_i64).raw.words[0], u64::MAX - 1);
+        assert_eq!(Bound::scalar(1.5_f64).raw.words[0], 1.5_f64.to_bits());
+    }
+}

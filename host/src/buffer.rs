@@ -1,0 +1,141 @@
+//! Buffers: typed memory of a device.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use tilepipe::Element;
+
+use crate::cpu::CpuMemory;
+use crate::device::Device;
+use crate::error::Error;
+use crate::gpu::memory::GpuMemory;
+
+/// `len` elements in the memory of a device, at least one.
+///
+/// Made by [`Device::upload`], [`Device::zeroed`] and [`Device::filled_with_byte`]. The memory is shared with the launches
+/// that use it: dropping or forgetting a buffer under a running kernel is fine, and its memory is freed when the kernel is
+/// done. Reads and writes from the host wait for the launches that they conflict with.
+pub struct Buffer<T> {
+    pub(crate) device: Device,
+    pub(crate) memory: Memory,
+    len: usize,
+    element: PhantomData<fn(T) -> T>,
+}
+
+/// How a piece of work uses an allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    Read,
+    Write,
+}
+
+/// The memory behind a buffer, counted by its handles.
+#[derive(Clone)]
+pub(crate) enum Memory {
+    Gpu(Arc<GpuMemory>),
+    Cpu(Arc<CpuMemory>),
+}
+
+impl Memory {
+    /// Returns the address of the first byte.
+    pub(crate) fn address(&self) -> u64 {
+        match self {
+            Memory::Gpu(memory) => memory.address,
+            Memory::Cpu(memory) => memory.address(),
+        }
+    }
+}
+
+impl<T: Element> Buffer<T> {
+    /// Wraps memory of `len` elements of `device`.
+    pub(crate) fn new(device: &Device, memory: Memory, len: usize) -> Self {
+        Buffer {
+            device: device.clone(),
+            memory,
+            len,
+            element: PhantomData,
+        }
+    }
+
+    /// Returns the number of elements, at least 1.
+    #[expect(clippy::len_without_is_empty, reason = "no buffer is empty")]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Returns the device whose memory this is.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Waits for the launches that write the buffer, and returns a copy of its elements.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`] of the host, [`Error::KernelPanicked`] or [`Error::KernelTrapped`] if a kernel failed,
+    /// [`Error::DeviceLost`] afterwards.
+    pub fn download(&self) -> Result<Vec<T>, Error> {
+        let mut data = Vec::new();
+        let wanted = self.len * size_of::<T>();
+        data.try_reserve_exact(self.len)
+            .map_err(|_| Error::OutOfMemory {
+                device: "the host".to_owned(),
+                wanted,
+                free: None,
+            })?;
+        data.resize(self.len, T::zeroed());
+        self.read(&mut data)?;
+        Ok(data)
+    }
+
+    /// Waits for the launches that write the buffer, and copies its elements to `data`, which must have as many.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::LengthMismatch`]; else as for [`Buffer::download`].
+    pub fn read(&self, data: &mut [T]) -> Result<(), Error> {
+        self.expect_length(data.len())?;
+        let bytes = bytemuck::cast_slice_mut(data);
+        match &self.memory {
+            Memory::Gpu(memory) => memory.read(bytes),
+            Memory::Cpu(memory) => memory.read(bytes),
+        }
+    }
+
+    /// Waits for the launches that use the buffer, and replaces its elements by `data`, which must be as many.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::LengthMismatch`]; [`Error::KernelPanicked`] or [`Error::KernelTrapped`] if a kernel failed,
+    /// [`Error::DeviceLost`] afterwards.
+    pub fn write(&mut self, data: &[T]) -> Result<(), Error> {
+        self.expect_length(data.len())?;
+        let bytes = bytemuck::cast_slice(data);
+        match &self.memory {
+            Memory::Gpu(memory) => memory.write(bytes),
+            Memory::Cpu(memory) => memory.write(bytes),
+        }
+    }
+
+    fn expect_length(&self, given: usize) -> Result<(), Error> {
+        if given == self.len {
+            return Ok(());
+        }
+        Err(Error::LengthMismatch {
+            given,
+            len: self.len,
+        })
+    }
+}
+
+impl<T> fmt::Debug for Buffer<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let element = std::any::type_name::<T>();
+        formatter
+            .debug_struct("Buffer")
+            .field("element", &element)
+            .field("len", &self.len)
+            .finish_non_exhaustive()
+    }
+}

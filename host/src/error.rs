@@ -1,0 +1,332 @@
+//! Everything that can go wrong between a program and its kernels.
+
+use std::path::PathBuf;
+
+/// An error of this crate. Each message says what failed, with which value, what is allowed and what to do.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The machine has no NVIDIA driver.
+    #[error(
+        "no NVIDIA driver: libcuda.so.1 cannot be loaded; install a driver, or use the CPU (`Device::cpu`)"
+    )]
+    NoDriver,
+
+    /// The NVIDIA driver lacks what this crate calls.
+    #[error(
+        "the NVIDIA driver is too old: it is {found}, and CUDA 12.0 (driver 525) or newer is needed; update it"
+    )]
+    DriverTooOld {
+        /// The CUDA version of the driver, or what it lacks.
+        found: String,
+    },
+
+    /// There is no GPU of that number.
+    #[error("no GPU {ordinal}: {}", gpus_there_are(*count))]
+    NoSuchGpu {
+        /// The number asked for, from 0.
+        ordinal: u32,
+        /// How many GPUs the driver sees.
+        count: u32,
+    },
+
+    /// The GPU's architecture is below `sm_80`.
+    #[error(
+        "GPU {ordinal} ({name}) is sm_{major}{minor}, and sm_80 (Ampere) is the least that has asynchronous copies; \
+         choose a newer GPU, or use the CPU (`Device::cpu`)"
+    )]
+    ArchitectureTooOld {
+        /// The GPU's number.
+        ordinal: u32,
+        /// The GPU's name.
+        name: String,
+        /// Major compute capability.
+        major: u32,
+        /// Minor compute capability.
+        minor: u32,
+    },
+
+    /// A driver call failed for a reason that has no error of its own here.
+    #[error("the driver could not {doing}: {text} (error {code})")]
+    Driver {
+        /// What was attempted.
+        doing: &'static str,
+        /// The driver's error code.
+        code: i32,
+        /// The code's name and description.
+        text: String,
+    },
+
+    /// A module's files could not be read or are not what they should be.
+    #[error("cannot use the kernels in {}: {reason}", path.display())]
+    BadModule {
+        /// The folder or file.
+        path: PathBuf,
+        /// What is wrong and what to do.
+        reason: String,
+    },
+
+    /// The driver cannot compile PTX of this version.
+    #[error(
+        "the driver (CUDA {driver}) is too old for the kernels' PTX (version {ptx}); update the driver, or build the \
+         kernels for an older PTX version or with a cubin for this GPU (sm_{architecture})"
+    )]
+    PtxTooNew {
+        /// The PTX version that the module asks for.
+        ptx: String,
+        /// The newest CUDA version that the driver supports.
+        driver: String,
+        /// The GPU's architecture, as in `sm_90`.
+        architecture: u32,
+    },
+
+    /// The driver's compiler rejected the PTX.
+    #[error(
+        "the driver could not compile the kernels' PTX ({text}); build them again with tilepipe-build. Its log:\n{log}"
+    )]
+    Compilation {
+        /// The driver's error.
+        text: String,
+        /// The compiler's error log.
+        log: String,
+    },
+
+    /// No loaded module has the kernel.
+    #[error(
+        "kernel `{kernel}` has no entry `{symbol}` in the {loaded} module(s) loaded on this device; call `Device::load` \
+         with the module built from the same source"
+    )]
+    NotLoaded {
+        /// The kernel's name.
+        kernel: &'static str,
+        /// The entry looked for.
+        symbol: &'static str,
+        /// How many modules are loaded.
+        loaded: usize,
+    },
+
+    /// A buffer of no elements was asked for.
+    #[error("a buffer of 0 elements of {element}: a buffer has at least 1")]
+    EmptyBuffer {
+        /// The element type's name.
+        element: &'static str,
+    },
+
+    /// A buffer's size in bytes does not fit in the address space.
+    #[error(
+        "a buffer of {elements} elements of {element} overflows: at most {limit} elements are possible"
+    )]
+    SizeOverflow {
+        /// The number of elements asked for.
+        elements: usize,
+        /// The element type's name.
+        element: &'static str,
+        /// The largest number of elements.
+        limit: usize,
+    },
+
+    /// The device has too little memory left.
+    #[error(
+        "out of memory on {device}: {wanted} bytes were wanted, and {} are free; use fewer elements, or drop buffers first",
+        free.map_or("an unknown number".to_owned(), |free| free.to_string())
+    )]
+    OutOfMemory {
+        /// The device's name.
+        device: String,
+        /// Bytes wanted.
+        wanted: usize,
+        /// Bytes free, where known.
+        free: Option<u64>,
+    },
+
+    /// A write of the wrong length.
+    #[error("{given} elements cannot be written to a buffer of {len}: the numbers must be equal")]
+    LengthMismatch {
+        /// Elements given.
+        given: usize,
+        /// The buffer's length in elements.
+        len: usize,
+    },
+
+    /// The grid's size is out of range.
+    #[error("kernel `{kernel}`: a grid of {grid} blocks; 1 to 2147483647 are allowed")]
+    BadGrid {
+        /// The kernel's name.
+        kernel: &'static str,
+        /// Blocks asked for.
+        grid: u32,
+    },
+
+    /// The wrong number of arguments.
+    #[error("kernel `{kernel}` takes {wanted} argument(s), not {given}: {names}")]
+    ArgumentCount {
+        /// The kernel's name.
+        kernel: &'static str,
+        /// Arguments given.
+        given: usize,
+        /// Parameters of the kernel.
+        wanted: usize,
+        /// The parameters' names.
+        names: String,
+    },
+
+    /// An argument of the wrong kind or element type.
+    #[error(
+        "kernel `{kernel}`, parameter `{parameter}`: it is {wanted}, not {given}; pass {instead}"
+    )]
+    ArgumentType {
+        /// The kernel's name.
+        kernel: &'static str,
+        /// The parameter's name.
+        parameter: &'static str,
+        /// What the parameter is.
+        wanted: String,
+        /// What was given.
+        given: String,
+        /// What to pass.
+        instead: String,
+    },
+
+    /// A buffer's base address is not aligned as the parameter wants.
+    #[error(
+        "kernel `{kernel}`, parameter `{parameter}`: the buffer's address {address:#x} is not a multiple of {alignment} \
+         bytes; pass a whole buffer"
+    )]
+    Misaligned {
+        /// The kernel's name.
+        kernel: &'static str,
+        /// The parameter's name.
+        parameter: &'static str,
+        /// The address.
+        address: u64,
+        /// The alignment wanted, in bytes.
+        alignment: usize,
+    },
+
+    /// A buffer, stream or event of another device, or of the same device before it was opened anew.
+    #[error("{what} belongs to {owner}, not to {device}; make it again on the device that uses it")]
+    WrongDevice {
+        /// What was passed.
+        what: String,
+        /// The device that made it.
+        owner: String,
+        /// The device that was to use it.
+        device: String,
+    },
+
+    /// An output that the same launch uses once more.
+    #[error(
+        "kernel `{kernel}`: parameters `{first}` and `{second}` are the same buffer, and one of them is written; pass two \
+         buffers"
+    )]
+    Aliased {
+        /// The kernel's name.
+        kernel: &'static str,
+        /// The earlier parameter.
+        first: &'static str,
+        /// The later parameter.
+        second: &'static str,
+    },
+
+    /// A block needs more shared memory than the device has.
+    #[error(
+        "kernel `{symbol}` needs {wanted} bytes of shared memory a block, and {device} has {limit}; choose fewer stages or \
+         smaller tiles"
+    )]
+    SharedMemory {
+        /// The instance's entry.
+        symbol: &'static str,
+        /// Bytes a block needs, static and dynamic.
+        wanted: usize,
+        /// Bytes a block can have.
+        limit: usize,
+        /// The device's name.
+        device: String,
+    },
+
+    /// A block has too many threads for the device.
+    #[error(
+        "kernel `{symbol}` has {threads} threads a block, and on {device} it can have 1 to {limit}; choose a smaller block"
+    )]
+    BlockTooLarge {
+        /// The instance's entry.
+        symbol: &'static str,
+        /// Threads a block.
+        threads: u32,
+        /// The most that this kernel can have on the device.
+        limit: u32,
+        /// The device's name.
+        device: String,
+    },
+
+    /// A launch from inside a kernel on the CPU.
+    #[error(
+        "kernel `{kernel}` was launched from inside a kernel; launch it after the other one has returned"
+    )]
+    NestedLaunch {
+        /// The kernel's name.
+        kernel: &'static str,
+    },
+
+    /// The threads that run kernels on the CPU could not be started.
+    #[error(
+        "cannot start the threads that run kernels on the CPU: {reason}; set RAYON_NUM_THREADS to a smaller number"
+    )]
+    NoThreads {
+        /// The operating system's reason.
+        reason: String,
+    },
+
+    /// A kernel panicked.
+    #[error(
+        "a kernel panicked at {file}:{line}:{column}, block {block}{}: {message} (the device is unusable from now on: open \
+         it anew with `Device::open`)",
+        thread.map_or(String::new(), |thread| format!(", thread {thread}"))
+    )]
+    KernelPanicked {
+        /// The panic's message.
+        message: String,
+        /// The source file.
+        file: String,
+        /// The line in that file, from 1.
+        line: u32,
+        /// The column in that line, from 1.
+        column: u32,
+        /// The block's index in the grid.
+        block: u32,
+        /// The thread's rank in its block, where it is known.
+        thread: Option<u32>,
+    },
+
+    /// A kernel stopped without leaving a message: a trap, a wrong address, a time-out.
+    #[error(
+        "a kernel was stopped by the GPU while the program tried to {doing}: {text} (error {code}) (the device is unusable \
+         from now on: open it anew with `Device::open`; compute-sanitizer finds the place)"
+    )]
+    KernelTrapped {
+        /// What was attempted when the failure was seen; the kernel may be an earlier one.
+        doing: &'static str,
+        /// The driver's error code.
+        code: i32,
+        /// The code's name and description.
+        text: String,
+    },
+
+    /// The device failed earlier.
+    #[error(
+        "the device is unusable since an earlier failure; open it anew with `Device::open` and make its buffers again. It was: {first}"
+    )]
+    DeviceLost {
+        /// The first failure's message.
+        first: String,
+    },
+}
+
+/// Says which GPUs can be asked for.
+fn gpus_there_are(count: u32) -> String {
+    match count {
+        0 => "the driver sees none; check CUDA_VISIBLE_DEVICES and nvidia-smi, or use the CPU (`Device::cpu`)".to_owned(),
+        1 => "there is only GPU 0".to_owned(),
+        _ => format!("there are GPUs 0 to {}", count - 1),
+    }
+}

@@ -1,0 +1,363 @@
+//! An opened GPU: its context, its limits, its panic record, and whether it has failed.
+
+use std::ffi::{CStr, c_int, c_void};
+use std::ptr;
+use std::sync::{Mutex, OnceLock};
+
+use cudarc::driver::sys::{CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUstream};
+use tilepipe::panic_record::{self, PanicRecord};
+
+use super::driver::{Driver, Status};
+use super::module::LoadedModule;
+use crate::error::Error;
+
+/// The least architecture: the first with `cp.async`.
+const LEAST_MAJOR: u32 = 8;
+/// `CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP`.
+const HOST_MAPPED: u32 = 3;
+/// `CU_STREAM_NON_BLOCKING`: not ordered with the legacy default stream.
+pub(super) const NON_BLOCKING: u32 = 1;
+
+/// An opened GPU.
+///
+/// # Invariants
+///
+/// 0. `raw` is a context of this process that lives until `Drop`; `transfer` is a stream of it.
+/// 1. `record` is null, or page-locked, mapped host memory of one `PanicRecord` that lives as long; only GPU threads
+///    write it, and the host reads it volatile.
+pub(crate) struct Context {
+    pub(crate) driver: &'static Driver,
+    raw: CUcontext,
+    record: *mut PanicRecord,
+    pub(super) record_address: CUdeviceptr,
+    /// The stream of uploads, downloads and fills.
+    pub(super) transfer: CUstream,
+    /// Held while work is put into a stream and recorded at its buffers, so that both happen in one order.
+    pub(super) submission: Mutex<()>,
+    pub(super) modules: Mutex<Vec<LoadedModule>>,
+    lost: OnceLock<String>,
+    pub(crate) name: String,
+    pub(crate) capability: (u32, u32),
+    pub(crate) total_memory: u64,
+    pub(crate) shared_limit: usize,
+    pub(crate) threads_limit: u32,
+}
+
+// SAFETY: the driver API may be called from any thread with any of these handles (each call makes the context current
+// first); `record` is only read, volatile.
+unsafe impl Send for Context {}
+// SAFETY: as for `Send`; the mutable state is behind mutexes.
+unsafe impl Sync for Context {}
+
+impl Context {
+    /// Opens GPU `ordinal` with a context of its own.
+    pub(crate) fn open(ordinal: u32) -> Result<Context, Error> {
+        let driver = Driver::get()?;
+        let mut count = 0;
+        // SAFETY: writes one integer, which is there.
+        let status = unsafe { driver.device_count(&mut count) };
+        if status != Status::SUCCESS {
+            return Err(driver.error("count the GPUs", status));
+        }
+        let count = u32::try_from(count).unwrap_or(0);
+        if ordinal >= count {
+            return Err(Error::NoSuchGpu { ordinal, count });
+        }
+        let mut device: CUdevice = 0;
+        // SAFETY: writes one handle, which is there; the ordinal was checked, so the cast keeps it.
+        let status = unsafe { driver.device_get(&mut device, ordinal as c_int) };
+        if status != Status::SUCCESS {
+            return Err(driver.error("find the GPU", status));
+        }
+
+        let name = device_name(driver, device);
+        let attribute = |attribute| device_attribute(driver, device, attribute);
+        let major = attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
+        let minor = attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
+        if major < LEAST_MAJOR {
+            return Err(Error::ArchitectureTooOld {
+                ordinal,
+                name,
+                major,
+                minor,
+            });
+        }
+        let shared_limit =
+            attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
+        let threads_limit =
+            attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?;
+        let mut bytes = 0;
+        // SAFETY: writes one integer, which is there.
+        let status = unsafe { driver.device_total_memory(&mut bytes, device) };
+        if status != Status::SUCCESS {
+            return Err(driver.error("ask for the GPU's memory size", status));
+        }
+
+        let mut raw: CUcontext = ptr::null_mut();
+        // SAFETY: writes one handle, which is there; the device is the one found above.
+        let status = unsafe { driver.context_create(&mut raw, 0, device) };
+        if status != Status::SUCCESS {
+            return Err(driver.error(
+                "create a context on the GPU (if a kernel failed before in this process, start the program again)",
+                status,
+            ));
+        }
+        // From here on `Drop` destroys the context, whatever fails.
+        let mut context = Context {
+            driver,
+            raw,
+            record: ptr::null_mut(),
+            record_address: 0,
+            transfer: ptr::null_mut(),
+            submission: Mutex::new(()),
+            modules: Mutex::new(Vec::new()),
+            lost: OnceLock::new(),
+            name,
+            capability: (major, minor),
+            total_memory: bytes as u64,
+            shared_limit: shared_limit as usize,
+            threads_limit,
+        };
+        // SAFETY: writes one handle, which is there; the new context is this thread's.
+        let status = unsafe { driver.stream_create(&mut context.transfer, NON_BLOCKING) };
+        context.check("create a stream", status)?;
+        context.allocate_record()?;
+        Ok(context)
+    }
+
+    /// Allocates the panic record and writes it empty.
+    fn allocate_record(&mut self) -> Result<(), Error> {
+        let mut memory: *mut c_void = ptr::null_mut();
+        // SAFETY: writes one pointer, which is there; the context is this thread's.
+        let status = unsafe {
+            self.driver
+                .host_allocate(&mut memory, size_of::<PanicRecord>(), HOST_MAPPED)
+        };
+        self.check("allocate the panic record", status)?;
+        let record = memory.cast::<PanicRecord>();
+        // SAFETY: page-locked memory of that size, page-aligned, and no GPU thread knows it yet.
+        unsafe { record.write(PanicRecord::empty()) };
+        self.record = record;
+        // SAFETY: writes one address, which is there; the memory is mapped.
+        let status = unsafe {
+            self.driver
+                .host_device_address(&mut self.record_address, memory, 0)
+        };
+        self.check("map the panic record", status)
+    }
+
+    /// Makes this context the calling thread's. Every sequence of driver calls begins with it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::DeviceLost`] if an earlier call found that a kernel had failed.
+    pub(crate) fn enter(&self) -> Result<(), Error> {
+        if let Some(first) = self.lost.get() {
+            return Err(Error::DeviceLost {
+                first: first.clone(),
+            });
+        }
+        // SAFETY: the context is alive (invariant 0).
+        let status = unsafe { self.driver.context_set_current(self.raw) };
+        self.check("use the GPU's context", status)
+    }
+
+    /// Says whether a kernel has failed, after which no call on this context succeeds.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.lost.get().is_some()
+    }
+
+    /// Turns a driver call's status into a result, and an error of a kernel into the report of it.
+    pub(crate) fn check(&self, doing: &'static str, status: Status) -> Result<(), Error> {
+        if status == Status::SUCCESS {
+            return Ok(());
+        }
+        if !status.is_sticky() {
+            return Err(self.driver.error(doing, status));
+        }
+        if let Some(first) = self.lost.get() {
+            return Err(Error::DeviceLost {
+                first: first.clone(),
+            });
+        }
+        let error = self.panic_report().unwrap_or_else(|| Error::KernelTrapped {
+            doing,
+            code: status.0,
+            text: self.driver.text(status),
+        });
+        Err(self.lose(error))
+    }
+
+    /// Marks the device unusable because of `error`, and returns that error, or the first one's if another came before.
+    pub(super) fn lose(&self, error: Error) -> Error {
+        match self.lost.set(error.to_string()) {
+            Ok(()) => error,
+            Err(_) => Error::DeviceLost {
+                first: self.lost.get().cloned().unwrap_or_default(),
+            },
+        }
+    }
+
+    /// Reads the panic record, if a thread has completed it.
+    fn panic_report(&self) -> Option<Error> {
+        if self.record.is_null() {
+            return None;
+        }
+        // SAFETY: invariant 1; a record that is still being written is discarded below.
+        let record = unsafe { self.record.read_volatile() };
+        report(&record)
+    }
+
+    /// Waits for all work on the GPU.
+    pub(crate) fn synchronize(&self) -> Result<(), Error> {
+        self.enter()?;
+        // SAFETY: the context is this thread's.
+        let status = unsafe { self.driver.context_synchronize() };
+        self.check("wait for the GPU", status)
+    }
+
+    /// Returns the free device memory in bytes, if the driver says.
+    pub(crate) fn free_memory(&self) -> Option<u64> {
+        let (mut free, mut total) = (0, 0);
+        // SAFETY: writes two integers, which are there.
+        let status = unsafe { self.driver.memory_info(&mut free, &mut total) };
+        (status == Status::SUCCESS).then_some(free as u64)
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        if self.enter().is_ok() {
+            // A kernel without buffers may still run, and it may write the panic record.
+            // SAFETY: the context is this thread's.
+            let _ = unsafe { self.driver.context_synchronize() };
+            if !self.record.is_null() {
+                // SAFETY: invariant 1, and no kernel runs any more.
+                let _ = unsafe { self.driver.host_free(self.record.cast()) };
+            }
+        }
+        // SAFETY: everything that holds handles of this context holds the context as well, so nothing uses it later.
+        let _ = unsafe { self.driver.context_destroy(self.raw) };
+    }
+}
+
+/// Returns what a panicking GPU thread reported, if the record is whole.
+fn report(record: &PanicRecord) -> Option<Error> {
+    if record.state != panic_record::COMPLETE {
+        return None;
+    }
+    let values = &record.values[..(record.value_count as usize).min(record.values.len())];
+    Some(Error::KernelPanicked {
+        message: fill_in(&text(&record.message, record.message_bytes), values),
+        file: text(&record.file, record.file_bytes),
+        line: record.line,
+        column: record.column,
+        block: record.block,
+        thread: Some(record.thread),
+    })
+}
+
+/// Reads a text of `bytes` bytes, at most the array's.
+fn text(array: &[u8], bytes: u32) -> String {
+    String::from_utf8_lossy(&array[..(bytes as usize).min(array.len())]).into_owned()
+}
+
+/// Replaces each `{}` of a message by the next value.
+fn fill_in(message: &str, values: &[u64]) -> String {
+    let mut parts = message.split("{}");
+    let mut filled = parts.next().unwrap_or_default().to_owned();
+    let mut values = values.iter();
+    for part in parts {
+        match values.next() {
+            Some(value) => filled.push_str(&value.to_string()),
+            None => filled.push_str("{}"),
+        }
+        filled.push_str(part);
+    }
+    filled
+}
+
+/// Returns a GPU's name.
+fn device_name(driver: &Driver, device: CUdevice) -> String {
+    let mut name = [0_u8; 256];
+    // SAFETY: writes at most 255 bytes and a zero into the array.
+    let _ = unsafe { driver.device_name(name.as_mut_ptr().cast(), 255, device) };
+    CStr::from_bytes_until_nul(&name).map_or_else(
+        |_| "a GPU".to_owned(),
+        |name| name.to_string_lossy().into_owned(),
+    )
+}
+
+/// Returns one of a GPU's attributes.
+fn device_attribute(
+    driver: &Driver,
+    device: CUdevice,
+    attribute: CUdevice_attribute,
+) -> Result<u32, Error> {
+    let mut value = 0;
+    // SAFETY: writes one integer, which is there.
+    let status = unsafe { driver.device_attribute(&mut value, attribute as c_int, device) };
+    match status {
+        Status::SUCCESS => Ok(u32::try_from(value).unwrap_or(0)),
+        status => Err(driver.error("ask for an attribute of the GPU", status)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(message: &str, values: &[u64]) -> PanicRecord {
+        let mut record = PanicRecord {
+            state: panic_record::COMPLETE,
+            line: 7,
+            column: 3,
+            block: 2,
+            thread: 5,
+            ..PanicRecord::empty()
+        };
+        record.message[..message.len()].copy_from_slice(message.as_bytes());
+        record.message_bytes = message.len() as u32;
+        record.file[..4].copy_from_slice(b"a.rs");
+        record.file_bytes = 4;
+        record.values[..values.len()].copy_from_slice(values);
+        record.value_count = values.len() as u32;
+        record
+    }
+
+    #[test]
+    fn a_whole_record_becomes_the_report_with_its_values() {
+        let error = report(&record("tile index {} is out of range: {} tiles", &[9, 4])).unwrap();
+        let text = error.to_string();
+        assert!(
+            text.contains("tile index 9 is out of range: 4 tiles"),
+            "{text}"
+        );
+        assert!(text.contains("a.rs:7:3, block 2, thread 5"), "{text}");
+    }
+
+    #[test]
+    fn a_record_that_is_not_whole_is_no_report() {
+        assert!(report(&PanicRecord::empty()).is_none());
+        assert!(
+            report(&PanicRecord {
+                state: panic_record::CLAIMED,
+                ..record("half", &[])
+            })
+            .is_none()
+        );
+    }
+
+    #[test]
+    fn lengths_beyond_the_arrays_are_cut_and_missing_values_stay_open() {
+        let wild = PanicRecord {
+            message_bytes: u32::MAX,
+            file_bytes: u32::MAX,
+            value_count: 99,
+            ..record("{} {}", &[1])
+        };
+        assert!(report(&wild).is_some());
+        assert_eq!(fill_in("{} of {}", &[1]), "1 of {}");
+        assert_eq!(fill_in("plain", &[1]), "plain");
+    }
+}

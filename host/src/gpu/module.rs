@@ -1,0 +1,316 @@
+//! Loaded code and its launch.
+
+use std::collections::HashMap;
+use std::ffi::{CString, c_int, c_void};
+use std::ptr;
+use std::sync::{Arc, MutexGuard, PoisonError};
+
+use cudarc::driver::sys::{CUfunction, CUfunction_attribute, CUjit_option, CUmodule};
+use tilepipe::launch::{Instance, RawParameter};
+use tilepipe::panic_record;
+
+use super::context::Context;
+use super::driver::Status;
+use super::memory::{GpuMemory, submit};
+use super::queue::GpuStream;
+use crate::buffer::Access;
+use crate::error::Error;
+use crate::module::Image;
+
+/// Bytes of dynamic shared memory that a kernel may use without being asked for.
+const SHARED_WITHOUT_OPT_IN: usize = 48 << 10;
+/// Bytes kept of the driver's compiler log.
+const LOG_BYTES: usize = 16 << 10;
+
+/// A module in the context.
+///
+/// # Invariants
+///
+/// 0. `raw` and each function's `raw` live as long as the context, which never unloads them.
+pub(super) struct LoadedModule {
+    raw: CUmodule,
+    /// The PTX it came from: loading it again has no effect.
+    ptx: String,
+    functions: HashMap<&'static str, Function>,
+}
+
+// SAFETY: the driver API may be called from any thread with these handles.
+unsafe impl Send for LoadedModule {}
+
+/// An entry of a module, with what the driver says about it.
+#[derive(Clone, Copy)]
+struct Function {
+    raw: CUfunction,
+    static_shared: usize,
+    threads_limit: u32,
+    /// Dynamic shared memory opted in to.
+    opted_in: usize,
+}
+
+impl Context {
+    /// Loads an image: the best cubin that runs here, else its PTX through the driver's compiler.
+    pub(crate) fn load(&self, image: &Image<'_>) -> Result<(), Error> {
+        let mut modules = self.loaded();
+        if modules.iter().any(|module| module.ptx == image.ptx) {
+            return Ok(());
+        }
+        self.enter()?;
+        let cubin = image
+            .cubin_for(self.capability)
+            .map(|cubin| self.load_image(cubin));
+        let raw = match cubin {
+            Some((Status::SUCCESS, raw, _)) => raw,
+            // No cubin, or one that this driver cannot read.
+            _ => self.compile(image)?,
+        };
+        self.set_record(raw)?;
+        modules.push(LoadedModule {
+            raw,
+            ptx: image.ptx.to_owned(),
+            functions: HashMap::new(),
+        });
+        Ok(())
+    }
+
+    /// Compiles an image's PTX for this GPU.
+    fn compile(&self, image: &Image<'_>) -> Result<CUmodule, Error> {
+        let Ok(text) = CString::new(image.ptx) else {
+            let reason = "its PTX has a zero byte; build it again with tilepipe-build".to_owned();
+            return Err(Error::BadModule {
+                path: image.path.clone(),
+                reason,
+            });
+        };
+        match self.load_image(text.as_bytes_with_nul()) {
+            (Status::SUCCESS, raw, _) => Ok(raw),
+            (Status::UNSUPPORTED_PTX_VERSION, _, _) => Err(Error::PtxTooNew {
+                ptx: image.ptx_version().to_owned(),
+                driver: self.driver.version(),
+                architecture: self.capability.0 * 10 + self.capability.1,
+            }),
+            (status, _, log) if !status.is_sticky() => Err(Error::Compilation {
+                text: self.driver.text(status),
+                log,
+            }),
+            (status, raw, _) => self.check("load a module", status).map(|()| raw),
+        }
+    }
+
+    /// Hands a cubin, or PTX with its final zero, to the driver; returns the error log as well.
+    fn load_image(&self, image: &[u8]) -> (Status, CUmodule, String) {
+        let mut log = vec![0_u8; LOG_BYTES];
+        let mut names = [
+            CUjit_option::CU_JIT_ERROR_LOG_BUFFER as c_int,
+            CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES as c_int,
+        ];
+        let mut values = [
+            log.as_mut_ptr().cast::<c_void>(),
+            ptr::without_provenance_mut(LOG_BYTES),
+        ];
+        let mut raw = ptr::null_mut();
+        // SAFETY: writes one handle and at most LOG_BYTES of log, both there; the image is whole (a cubin says its own
+        // size, PTX ends with a zero); both arrays have the two options.
+        let status = unsafe {
+            self.driver.module_load(
+                &mut raw,
+                image.as_ptr().cast(),
+                2,
+                names.as_mut_ptr(),
+                values.as_mut_ptr(),
+            )
+        };
+        let end = log.iter().position(|byte| *byte == 0).unwrap_or(log.len());
+        (
+            status,
+            raw,
+            String::from_utf8_lossy(&log[..end]).trim().to_owned(),
+        )
+    }
+
+    /// Stores the panic record's device address in the module's global, if it has that global.
+    fn set_record(&self, module: CUmodule) -> Result<(), Error> {
+        let Ok(name) = CString::new(panic_record::SYMBOL) else {
+            return Ok(());
+        };
+        let (mut address, mut bytes) = (0, 0);
+        // SAFETY: writes an address and a size, which are there; the module was just loaded; the name ends with a zero.
+        let status = unsafe {
+            self.driver
+                .module_global(&mut address, &mut bytes, module, name.as_ptr())
+        };
+        if status == Status::NOT_FOUND {
+            return Ok(());
+        }
+        self.check("find the panic record's global", status)?;
+        let record = self.record_address.to_ne_bytes();
+        if bytes != record.len() {
+            let reason = format!(
+                "its global {} has {bytes} bytes, not 8; build it again",
+                panic_record::SYMBOL
+            );
+            return Err(Error::BadModule {
+                path: "the loaded module".into(),
+                reason,
+            });
+        }
+        // SAFETY: the global has 8 bytes, and no kernel of the new module runs yet; the source outlives the call, which
+        // copies from pageable memory before it returns, and the wait below.
+        let status = unsafe {
+            self.driver
+                .copy_to_device(address, record.as_ptr().cast(), record.len(), self.transfer)
+        };
+        self.check("store the panic record's address", status)?;
+        // SAFETY: the stream lives as long as the context.
+        let status = unsafe { self.driver.stream_synchronize(self.transfer) };
+        self.check("store the panic record's address", status)
+    }
+
+    /// Finds the entry of an instance, and raises its shared memory limit where that is needed.
+    fn function(&self, instance: &Instance) -> Result<Function, Error> {
+        let mut modules = self.loaded();
+        let loaded = modules.len();
+        // The module loaded last wins.
+        for module in modules.iter_mut().rev() {
+            if let Some(function) = self.function_of(module, instance)? {
+                return Ok(function);
+            }
+        }
+        Err(Error::NotLoaded {
+            kernel: instance.kernel,
+            symbol: instance.symbol,
+            loaded,
+        })
+    }
+
+    fn function_of(
+        &self,
+        module: &mut LoadedModule,
+        instance: &Instance,
+    ) -> Result<Option<Function>, Error> {
+        let mut function = match module.functions.get(instance.symbol) {
+            Some(function) => *function,
+            None => {
+                let Ok(name) = CString::new(instance.symbol) else {
+                    return Ok(None);
+                };
+                let mut raw = ptr::null_mut();
+                // SAFETY: writes one handle, which is there; the module is alive; the name ends with a zero.
+                let status = unsafe {
+                    self.driver
+                        .module_function(&mut raw, module.raw, name.as_ptr())
+                };
+                if status == Status::NOT_FOUND {
+                    return Ok(None);
+                }
+                self.check("find a kernel in a module", status)?;
+                let threads = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK;
+                let shared = CUfunction_attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES;
+                Function {
+                    raw,
+                    static_shared: self.attribute(raw, shared)? as usize,
+                    threads_limit: self.attribute(raw, threads)?.min(self.threads_limit),
+                    opted_in: SHARED_WITHOUT_OPT_IN,
+                }
+            }
+        };
+        let wanted = function.static_shared.saturating_add(instance.shared_bytes);
+        if wanted > self.shared_limit {
+            let (limit, device) = (self.shared_limit, self.name.clone());
+            return Err(Error::SharedMemory {
+                symbol: instance.symbol,
+                wanted,
+                limit,
+                device,
+            });
+        }
+        if instance.threads == 0 || instance.threads > function.threads_limit {
+            return Err(Error::BlockTooLarge {
+                symbol: instance.symbol,
+                threads: instance.threads,
+                limit: function.threads_limit,
+                device: self.name.clone(),
+            });
+        }
+        if instance.shared_bytes > function.opted_in {
+            let attribute =
+                CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES as c_int;
+            // SAFETY: the function is alive; the value is within the device's limit, so the cast keeps it.
+            let status = unsafe {
+                self.driver.function_set_attribute(
+                    function.raw,
+                    attribute,
+                    instance.shared_bytes as c_int,
+                )
+            };
+            self.check("opt in to more than 48 KiB of shared memory", status)?;
+            function.opted_in = instance.shared_bytes;
+        }
+        module.functions.insert(instance.symbol, function);
+        Ok(Some(function))
+    }
+
+    fn attribute(
+        &self,
+        function: CUfunction,
+        attribute: CUfunction_attribute,
+    ) -> Result<u32, Error> {
+        let mut value = 0;
+        // SAFETY: writes one integer, which is there; the function was just found.
+        let status = unsafe {
+            self.driver
+                .function_attribute(&mut value, attribute as c_int, function)
+        };
+        self.check("ask for an attribute of a kernel", status)?;
+        Ok(u32::try_from(value).unwrap_or(0))
+    }
+
+    fn loaded(&self) -> MutexGuard<'_, Vec<LoadedModule>> {
+        self.modules.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Starts a kernel in a stream, after everything that its buffers wait for.
+///
+/// # Safety
+///
+/// 0. `instance` describes the PTX entry of its symbol, and `parameters` match it in number, kinds and element types.
+/// 1. `accesses` name every allocation whose address is in `parameters`, `Write` where the parameter is an output; all
+///    belong to the stream's context, and none that is written occurs twice.
+pub(crate) unsafe fn launch(
+    stream: &GpuStream,
+    grid: u32,
+    instance: &Instance,
+    parameters: &mut [RawParameter],
+    accesses: &[(&GpuMemory, Access)],
+) -> Result<(), Error> {
+    let context: &Arc<Context> = &stream.context;
+    context.enter()?;
+    let function = context.function(instance)?;
+    let mut pointers: Vec<*mut c_void> = parameters
+        .iter_mut()
+        .map(|raw| ptr::from_mut(raw).cast())
+        .collect();
+    // The limit was checked: it fits.
+    let shared_bytes = instance.shared_bytes as u32;
+    submit(context, stream.raw, stream.number, accesses, || {
+        // SAFETY: the function and the stream are alive; the driver reads one 32-byte parameter through each pointer
+        // before it returns, as many as the entry has (obligation 0); memory stays alive and in order until the kernel is
+        // done, since `submit` records it for all of `accesses` (obligation 1).
+        unsafe {
+            context.driver.launch_kernel(
+                function.raw,
+                grid,
+                1,
+                1,
+                instance.threads,
+                1,
+                1,
+                shared_bytes,
+                stream.raw,
+                pointers.as_mut_ptr(),
+                ptr::null_mut(),
+            )
+        }
+    })?;
+    Ok(())
+}

@@ -1,0 +1,202 @@
+//! The launch of a kernel: one path for both devices, and everything that is checked on it.
+
+use tilepipe::launch::{Instance, ParameterInfo, ParameterKind, RawParameter};
+
+use crate::argument::Bound;
+use crate::buffer::{Access, Memory};
+use crate::cpu::{self, CpuMemory};
+use crate::device::{Backend, Device};
+use crate::error::Error;
+use crate::gpu::{self, memory::GpuMemory};
+use crate::stream::Stream;
+
+/// The largest grid, in blocks.
+const GRID_LIMIT: u32 = i32::MAX as u32;
+
+/// Launches `grid` blocks of a kernel's instance in a stream.
+///
+/// The `launch` function that `#[kernel]` makes beside every kernel calls this with arguments of the right types; programs
+/// call it themselves for an instance that they choose at run time, with arguments made by [`Bound::input`],
+/// [`Bound::output`] and [`Bound::scalar`]. On a GPU it returns as soon as the kernel is under way, on the CPU when all
+/// blocks are done. Buffers may be dropped or used again at once: what conflicts waits.
+///
+/// The instance is one that `#[kernel]` made, and it is trusted to describe its kernel, as the loaded
+/// [`Module`](crate::Module) is trusted to hold it.
+///
+/// # Errors
+///
+/// Nothing runs if the grid, the number of arguments, one of their kinds, element types, alignments or devices, the threads
+/// or the shared memory of a block do not fit, if an output is passed twice, or if no loaded module has the kernel. A kernel
+/// that panics is [`Error::KernelPanicked`], on a GPU from whichever later call finds out.
+pub fn launch(
+    stream: &Stream,
+    grid: u32,
+    instance: &Instance,
+    arguments: impl IntoIterator<Item = Bound>,
+) -> Result<(), Error> {
+    let arguments: Vec<Bound> = arguments.into_iter().collect();
+    let device = stream.device();
+    if grid == 0 || grid > GRID_LIMIT {
+        return Err(Error::BadGrid {
+            kernel: instance.kernel,
+            grid,
+        });
+    }
+    check_arguments(device, instance, &arguments)?;
+    check_aliases(instance, &arguments)?;
+    let mut parameters: Vec<RawParameter> = arguments.iter().map(|argument| argument.raw).collect();
+    match (&device.backend, &stream.gpu) {
+        (Backend::Gpu(_), Some(stream)) => {
+            let accesses: Vec<_> = arguments.iter().filter_map(gpu_access).collect();
+            // SAFETY: (0) the instance is trusted to describe its entry, and the arguments were checked against it;
+            // (1) `gpu_access` names the memory of every view, all of this device, and no output occurs twice.
+            unsafe { gpu::module::launch(stream, grid, instance, &mut parameters, &accesses) }
+        }
+        (Backend::Cpu(cpu), _) => {
+            check_block_on_cpu(device, instance)?;
+            let accesses: Vec<_> = arguments.iter().filter_map(cpu_access).collect();
+            // SAFETY: (0) the instance is trusted to describe its function, and the arguments were checked against it;
+            // (1) `cpu_access` names the memory of every view, and no output occurs twice.
+            unsafe { cpu::launch(cpu, grid, instance, parameters, &accesses) }
+        }
+        (Backend::Gpu(_), None) => {
+            let (owner, device) = ("the CPU".to_owned(), device.name().to_owned());
+            Err(Error::WrongDevice {
+                what: "the stream".to_owned(),
+                owner,
+                device,
+            })
+        }
+    }
+}
+
+/// Checks number, kinds, element types, devices and alignments.
+fn check_arguments(device: &Device, instance: &Instance, arguments: &[Bound]) -> Result<(), Error> {
+    let kernel = instance.kernel;
+    if arguments.len() != instance.parameters.len() {
+        let names: Vec<_> = instance
+            .parameters
+            .iter()
+            .map(|(name, info)| format!("{name}: {}", describe(info)))
+            .collect();
+        let (given, wanted) = (arguments.len(), instance.parameters.len());
+        return Err(Error::ArgumentCount {
+            kernel,
+            given,
+            wanted,
+            names: names.join(", "),
+        });
+    }
+    for ((parameter, info), argument) in instance.parameters.iter().zip(arguments) {
+        let parameter: &'static str = parameter;
+        if argument.kind != info.kind || argument.element != (info.element)() {
+            return Err(Error::ArgumentType {
+                kernel,
+                parameter,
+                wanted: describe(info),
+                given: describe_as(argument.kind, argument.element_name),
+                instead: what_to_pass(info),
+            });
+        }
+        if let Some((owner, _)) = &argument.memory {
+            device.expect(owner, || {
+                format!("kernel `{kernel}`, parameter `{parameter}`: the buffer")
+            })?;
+            let (address, alignment) = (argument.raw.words[0], info.alignment);
+            if !address.is_multiple_of(alignment.max(1) as u64) {
+                return Err(Error::Misaligned {
+                    kernel,
+                    parameter,
+                    address,
+                    alignment,
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Checks that no output is used by the same launch once more.
+fn check_aliases(instance: &Instance, arguments: &[Bound]) -> Result<(), Error> {
+    for (later, output) in arguments.iter().enumerate() {
+        for (earlier, other) in arguments[..later].iter().enumerate() {
+            let written =
+                output.kind == ParameterKind::Output || other.kind == ParameterKind::Output;
+            let views = output.memory.is_some() && other.memory.is_some();
+            // Buffers are whole allocations, so the same memory has the same address.
+            if written && views && output.raw.words[0] == other.raw.words[0] {
+                let (first, second) =
+                    (instance.parameters[earlier].0, instance.parameters[later].0);
+                return Err(Error::Aliased {
+                    kernel: instance.kernel,
+                    first,
+                    second,
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Checks a block's threads and shared memory against the CPU model; a GPU says itself what a function can have.
+fn check_block_on_cpu(device: &Device, instance: &Instance) -> Result<(), Error> {
+    let symbol = instance.symbol;
+    let limit = device.threads_limit();
+    if instance.threads == 0 || instance.threads > limit {
+        let device = device.name().to_owned();
+        return Err(Error::BlockTooLarge {
+            symbol,
+            threads: instance.threads,
+            limit,
+            device,
+        });
+    }
+    let limit = device.shared_memory_limit();
+    if instance.shared_bytes > limit {
+        let (wanted, device) = (instance.shared_bytes, device.name().to_owned());
+        return Err(Error::SharedMemory {
+            symbol,
+            wanted,
+            limit,
+            device,
+        });
+    }
+    Ok(())
+}
+
+fn gpu_access(argument: &Bound) -> Option<(&GpuMemory, Access)> {
+    match &argument.memory {
+        Some((_, Memory::Gpu(memory))) => Some((memory, argument.access())),
+        _ => None,
+    }
+}
+
+fn cpu_access(argument: &Bound) -> Option<(&CpuMemory, Access)> {
+    match &argument.memory {
+        Some((_, Memory::Cpu(memory))) => Some((memory, argument.access())),
+        _ => None,
+    }
+}
+
+fn describe(info: &ParameterInfo) -> String {
+    describe_as(info.kind, (info.element_name)())
+}
+
+fn describe_as(kind: ParameterKind, element: &str) -> String {
+    match kind {
+        ParameterKind::Input => format!("an input view of {element}"),
+        ParameterKind::Output => format!("an output view of {element}"),
+        ParameterKind::Scalar => format!("a scalar {element}"),
+    }
+}
+
+fn what_to_pass(info: &ParameterInfo) -> String {
+    let element = (info.element_name)();
+    match info.kind {
+        ParameterKind::Input => format!("`&buffer` (`Bound::input`) of a `Buffer<{element}>`"),
+        ParameterKind::Output => {
+            format!("`&mut buffer` (`Bound::output`) of a `Buffer<{element}>`")
+        }
+        ParameterKind::Scalar => format!("a value (`Bound::scalar`) of type `{element}`"),
+    }
+}

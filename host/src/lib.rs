@@ -1,0 +1,46 @@
+//! Loads and launches tilepipe kernels, on an NVIDIA GPU or on the CPU.
+//!
+//! A [`Device`] is opened, kernels are loaded onto it from a [`Module`], [`Buffer`]s hold the data, and launches go into a
+//! [`Stream`]. Kernels made by `#[kernel]` have a typed `launch` function of their own; [`launch()`] is the untyped one under
+//! it. The NVIDIA driver is loaded at run time: one program runs with and without it.
+//!
+//! ```
+//! use tilepipe_host::{Device, Schedule};
+//!
+//! let device = Device::cpu(Schedule::Lazy); // or Device::open(): a GPU where there is one
+//! let stream = device.stream()?;
+//! let input = device.upload(&[1.0_f32, 2.0, 3.0])?;
+//! let out = device.zeroed::<f32>(input.len())?;
+//! // my_kernel::launch::<f32, 256>(&stream, 1, &input, &mut out)?;
+//! stream.synchronize()?;
+//! assert_eq!(out.download()?, [0.0; 3]);
+//! # Ok::<(), tilepipe_host::Error>(())
+//! ```
+//!
+//! # What holds whatever the program does
+//!
+//! - Memory outlives every launch that uses it. A buffer's memory is counted by its handles and by the work under way, so
+//!   dropping or forgetting a buffer, a stream or an event is always fine.
+//! - Two launches that conflict (one writes a buffer that the other uses) run one after the other, in whichever streams;
+//!   reads and writes from the host wait likewise.
+//! - After a kernel has panicked or trapped its device is unusable, and says so with the first failure's message and
+//!   place. What belonged to it never gets mixed up with a device that is opened later.
+
+mod argument;
+mod buffer;
+mod cpu;
+mod device;
+mod error;
+mod gpu;
+mod launch;
+mod module;
+mod stream;
+
+pub use argument::{Argument, Bound, Scalar};
+pub use buffer::Buffer;
+pub use device::{Device, DeviceKind};
+pub use error::Error;
+pub use launch::launch;
+pub use module::Module;
+pub use stream::{Event, Stream};
+pub use tilepipe::cpu::Schedule;

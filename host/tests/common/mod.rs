@@ -1,0 +1,126 @@
+//! Kernels made by hand for the tests of the launch path: PTX, and the same for the CPU.
+
+use std::any::{TypeId, type_name};
+
+use tilepipe::entry;
+use tilepipe::launch::{Instance, ParameterInfo, ParameterKind, RawParameter};
+use tilepipe::{Element, TilesMut};
+use tilepipe_host::Module;
+
+/// The kernels' PTX.
+pub static KERNELS: Module = Module::embedded(include_str!("kernels.ptx"), &[]);
+
+const fn parameter<T: Element>(kind: ParameterKind) -> ParameterInfo {
+    let alignment = if matches!(kind, ParameterKind::Scalar) {
+        1
+    } else {
+        16
+    };
+    ParameterInfo {
+        kind,
+        element: TypeId::of::<T>,
+        element_name: type_name::<T>,
+        element_bytes: size_of::<T>(),
+        alignment,
+    }
+}
+
+const INPUT: ParameterInfo = parameter::<u32>(ParameterKind::Input);
+const OUTPUT: ParameterInfo = parameter::<u32>(ParameterKind::Output);
+
+const fn instance(
+    symbol: &'static str,
+    parameters: &'static [(&'static str, ParameterInfo)],
+    cpu: unsafe fn(&[RawParameter]),
+) -> Instance {
+    Instance {
+        kernel: symbol.split_at(symbol.len() - 5).0,
+        symbol,
+        generics: &[("THREADS", "128")],
+        parameters,
+        threads: 128,
+        shared_bytes: 0,
+        shared_alignment: 16,
+        cpu,
+    }
+}
+
+/// `out[i] = value`.
+pub const FILL: Instance = instance(
+    "fill__128",
+    &[
+        ("out", OUTPUT),
+        ("value", parameter::<u32>(ParameterKind::Scalar)),
+    ],
+    fill,
+);
+
+/// `out[i] = input[i] + 1`, after a delay in clock cycles on a GPU.
+pub const INCREMENT: Instance = instance(
+    "increment__128",
+    &[
+        ("input", INPUT),
+        ("out", OUTPUT),
+        ("delay", parameter::<u64>(ParameterKind::Scalar)),
+    ],
+    increment,
+);
+
+/// `out[0] = 77` by way of 100 KiB of shared memory.
+pub const LARGE_SHARED: Instance = Instance {
+    shared_bytes: 100 << 10,
+    ..instance("large_shared__128", &[("out", OUTPUT)], fill_one)
+};
+
+/// Panics with `value 42` in thread 3 of block 0 (on the CPU: in every block from the second on, with its index).
+pub const PANIC: Instance = instance("panic__128", &[("out", OUTPUT)], panic);
+
+/// Traps (on the CPU: panics).
+#[allow(dead_code, reason = "only a GPU traps")]
+pub const TRAP: Instance = instance("trap__128", &[("out", OUTPUT)], panic);
+
+unsafe fn fill(raw: &[RawParameter]) {
+    // SAFETY: the executor calls this once a block with arguments checked against `FILL`; one block and one view are made.
+    unsafe {
+        entry::run(|entry| {
+            let block = entry.block::<128>();
+            let mut out: TilesMut<u32, 128> = entry.parameter(raw[0]);
+            let value: u32 = entry.parameter(raw[1]);
+            let own = (block.index()..out.tiles()).step_by(block.grid()).len();
+            for index in 0..own {
+                let tile = out.tile(&block, index);
+                block.threads(|thread| tile.set(&thread, value));
+            }
+        });
+    }
+}
+
+unsafe fn increment(raw: &[RawParameter]) {
+    let [input, length, ..] = raw[0].words;
+    let out = raw[1].words[0];
+    // SAFETY: as in `fill`.
+    unsafe {
+        entry::run(|entry| {
+            let block = entry.block::<128>();
+            for index in (block.index()..length as usize).step_by(block.grid()) {
+                let value = *(input as *const u32).add(index);
+                *(out as *mut u32).add(index) = value + 1;
+            }
+        });
+    }
+}
+
+unsafe fn fill_one(raw: &[RawParameter]) {
+    // SAFETY: the launch checked that an output of at least one `u32` stands behind the words.
+    unsafe { *(raw[0].words[0] as *mut u32) = 77 };
+}
+
+unsafe fn panic(_: &[RawParameter]) {
+    // SAFETY: as in `fill`.
+    unsafe {
+        entry::run(|entry| {
+            let block = entry.block::<128>();
+            assert!(block.index() == 0, "value {}", 41 + block.index());
+        });
+    }
+}

@@ -1,0 +1,38 @@
+//! A moving average over a signal of any length: tiles with neighbours.
+
+use tilepipe::{Block, F32x4, Halos, HaloTile, I32x4, Shared, Stages, TilesMut, kernel};
+
+use crate::compute::Number;
+
+/// The neighbours on either side that enter an average.
+pub const RADIUS: usize = 8;
+
+/// Writes to each element the mean of the `2 * RADIUS + 1` elements around it; beyond the ends of the signal there are
+/// zeros. The sum runs from left to right.
+#[kernel(instances(
+    T = [i32, u32, f32, f64, I32x4, F32x4],
+    THREADS = [128, 256, 512, 1024],
+    STAGES = [1, 2, 3, 4, 5, 6, 7, 8],
+))]
+pub fn moving_average<T: Number, const THREADS: usize, const STAGES: usize>(
+    block: Block<THREADS>,
+    signal: Halos<T, THREADS, RADIUS>,
+    mut out: TilesMut<T, THREADS>,
+    shared: Shared<Stages<HaloTile<T, THREADS, RADIUS>, STAGES>>,
+) {
+    let tiles = signal.for_block(&block);
+    let _ = shared.pipeline(&block).for_each(
+        tiles.len(),
+        |stage, i| stage.copy(tiles.get(i)),
+        |tile, i| {
+            let dst = out.tile(&block, i);
+            block.threads(|t| {
+                let mut sum = T::ZERO;
+                for value in tile.window(t.rank()) {
+                    sum = sum.plus(*value);
+                }
+                dst.set(&t, sum.mean_of(2 * RADIUS as u16 + 1));
+            });
+        },
+    );
+}

@@ -1,0 +1,93 @@
+//! Reproducible input data, and the poison that outputs start from.
+
+use rayon::prelude::*;
+
+use crate::value::{Scalar, Value};
+
+/// The seed of [`generate`] unless another is given.
+pub const DEFAULT_SEED: u64 = 0x7469_6c65_7069_7065;
+
+/// The byte that fills every output before a run, so that an element which no thread wrote is seen.
+pub const POISON: u8 = 0xA5;
+
+/// Makes `elements` elements; element `i` depends on `seed` and `i` alone, so a shorter run is a prefix of a longer one.
+///
+/// # Errors
+///
+/// A message with the size if the memory cannot be reserved.
+pub fn generate<T: Value>(elements: usize, seed: u64) -> Result<Vec<T>, String> {
+    let mut values = reserve(elements)?;
+    (0..elements)
+        .into_par_iter()
+        .with_min_len(4096)
+        .map(|index| element(index, seed))
+        .collect_into_vec(&mut values);
+    Ok(values)
+}
+
+/// Reserves room for `elements` elements.
+///
+/// # Errors
+///
+/// A message with the size if the memory cannot be reserved.
+pub fn reserve<T: Value>(elements: usize) -> Result<Vec<T>, String> {
+    let mut values = Vec::new();
+    match values.try_reserve_exact(elements) {
+        Ok(()) => Ok(values),
+        Err(_) => Err(format!(
+            "no memory for {elements} elements of {} ({} bytes each); choose fewer with --elements",
+            T::DTYPE,
+            T::DTYPE.bytes()
+        )),
+    }
+}
+
+fn element<T: Value>(index: usize, seed: u64) -> T {
+    let lanes = T::DTYPE.lanes();
+    T::from_lanes(|lane| T::Lane::generate(mix(seed.wrapping_add((index * lanes + lane) as u64))))
+}
+
+/// SplitMix64's output function over a Weyl sequence: 64 random-looking bits for every position.
+fn mix(position: u64) -> u64 {
+    let mut bits = position.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ (bits >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tilepipe::Vec4;
+
+    #[test]
+    fn a_shorter_run_is_a_prefix_of_a_longer_one() {
+        let long: Vec<i32> = generate(10_000, 7).unwrap();
+        let short: Vec<i32> = generate(777, 7).unwrap();
+        assert_eq!(short, long[..777]);
+        assert_ne!(short, generate::<i32>(777, 8).unwrap());
+    }
+
+    #[test]
+    fn floats_are_finite_and_vary() {
+        let values: Vec<Vec4<f32>> = generate(1000, 1).unwrap();
+        assert!(
+            values
+                .iter()
+                .all(|value| value.0.iter().all(|lane| lane.abs() <= 1000.0))
+        );
+        assert!(
+            values.iter().any(|value| value.0[0] < 0.0)
+                && values.iter().any(|value| value.0[3] > 0.0)
+        );
+    }
+
+    #[test]
+    fn an_impossible_size_is_a_message() {
+        assert!(
+            generate::<f64>(usize::MAX / 8, 0)
+                .unwrap_err()
+                .contains("--elements")
+        );
+    }
+}

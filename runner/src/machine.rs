@@ -1,0 +1,173 @@
+//! The device that kernels run on, with its stream.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+use tilepipe::cpu::Schedule;
+use tilepipe_host::{Bound, Buffer, Device, DeviceKind, Error, Module, Stream};
+
+use crate::cli::DeviceChoice;
+use crate::plan::Configuration;
+
+/// Timed runs on a GPU, after one to warm up.
+const GPU_RUNS: usize = 10;
+/// The most blocks in a grid; each walks over several tiles.
+const MOST_BLOCKS: usize = 4096;
+/// Tiles a block at least, where there are enough, so that pipelines reach their steady state.
+const TILES_A_BLOCK: usize = 16;
+
+/// An open device with the kernels loaded.
+pub struct Machine {
+    /// The device.
+    pub device: Device,
+    stream: Stream,
+    /// The CPU's schedule; `None` on a GPU.
+    schedule: Option<Schedule>,
+}
+
+impl Machine {
+    /// Opens the chosen device and loads the kernels from `module`, by default the folder `ptx` beside this program.
+    /// On the CPU nothing is loaded.
+    ///
+    /// # Errors
+    ///
+    /// No such device, no kernels for it, or a schedule for a GPU.
+    pub fn open(
+        choice: DeviceChoice,
+        schedule: Option<Schedule>,
+        module: Option<&Path>,
+    ) -> Result<Self> {
+        let device = match choice {
+            DeviceChoice::Gpu => Device::gpu(0)?,
+            DeviceChoice::Cpu => Device::cpu(schedule.unwrap_or_default()),
+            // `Device::open` takes the CPU with its default schedule where there is no GPU.
+            DeviceChoice::Auto => match Device::open()? {
+                device if device.kind() == DeviceKind::Cpu => {
+                    Device::cpu(schedule.unwrap_or_default())
+                }
+                device => device,
+            },
+        };
+        let on_cpu = device.kind() == DeviceKind::Cpu;
+        if !on_cpu {
+            if schedule.is_some() {
+                bail!(
+                    "--schedule is for the CPU's model of asynchronous copies; leave it out, or use --device cpu"
+                );
+            }
+            let folder = module.map_or_else(default_module, |path| Ok(path.to_owned()))?;
+            let module = Module::read(&folder).with_context(|| {
+                format!(
+                    "no kernels in {}; run `cargo xtask ptx`, or give their folder with --module",
+                    folder.display()
+                )
+            })?;
+            device.load(&module)?;
+        }
+        let stream = device.stream()?;
+        Ok(Machine {
+            device,
+            stream,
+            schedule: on_cpu.then(|| schedule.unwrap_or_default()),
+        })
+    }
+
+    /// Opens the CPU anew after a kernel has panicked on it; `None` for a GPU, which the panic has taken with it.
+    pub fn reopen(&self) -> Result<Option<Self>> {
+        self.schedule
+            .map(|schedule| Machine::open(DeviceChoice::Cpu, Some(schedule), None))
+            .transpose()
+    }
+
+    /// Whether this is a GPU.
+    pub fn is_gpu(&self) -> bool {
+        self.schedule.is_none()
+    }
+
+    /// Elements of a run that names no other number.
+    pub fn default_elements(&self) -> usize {
+        if self.is_gpu() { 1 << 26 } else { 1 << 22 }
+    }
+
+    /// One line about the device, with the schedule in the form that `--schedule` takes.
+    pub fn describe(&self) -> String {
+        let name = self.device.name();
+        match self.schedule {
+            None => format!("device: {name}"),
+            Some(Schedule::Eager) => format!("device: {name}, schedule eager"),
+            Some(Schedule::Lazy) => format!("device: {name}, schedule lazy"),
+            Some(Schedule::Random { seed }) => format!("device: {name}, schedule random:{seed}"),
+        }
+    }
+
+    /// A short name for tables: `GPU` or `CPU`.
+    pub fn label(&self) -> &'static str {
+        if self.is_gpu() { "GPU" } else { "CPU" }
+    }
+
+    /// Runs one configuration over poisoned outputs, and returns the last output with the time of one run in
+    /// milliseconds: the median of ten by events on a GPU, one by the clock on the CPU.
+    ///
+    /// # Errors
+    ///
+    /// Those of the launch, of the device, or of the kernel.
+    pub fn run<T: tilepipe::Element>(
+        &self,
+        configuration: &Configuration,
+        input: &Buffer<T>,
+    ) -> Result<(Vec<T>, f64), Error> {
+        let mut output = self.poisoned(input.len())?;
+        if !self.is_gpu() {
+            let start = Instant::now();
+            self.launch(configuration, input, &mut output)?;
+            let milliseconds = start.elapsed().as_secs_f64() * 1e3;
+            return Ok((output.download()?, milliseconds));
+        }
+        self.launch(configuration, input, &mut output)?;
+        self.stream.synchronize()?;
+        drop(output);
+        let mut output = self.poisoned(input.len())?;
+        let mut times = Vec::with_capacity(GPU_RUNS);
+        for _ in 0..GPU_RUNS {
+            let start = self.stream.record()?;
+            self.launch(configuration, input, &mut output)?;
+            let end = self.stream.record()?;
+            end.synchronize()?;
+            times.push(end.elapsed_ms_since(&start)?);
+        }
+        times.sort_by(f64::total_cmp);
+        Ok((
+            output.download()?,
+            (times[GPU_RUNS / 2 - 1] + times[GPU_RUNS / 2]) / 2.0,
+        ))
+    }
+
+    fn poisoned<T: tilepipe::Element>(&self, len: usize) -> Result<Buffer<T>, Error> {
+        self.device
+            .filled_with_byte(len, tilepipe_runner::data::POISON)
+    }
+
+    fn launch<T: tilepipe::Element>(
+        &self,
+        configuration: &Configuration,
+        input: &Buffer<T>,
+        output: &mut Buffer<T>,
+    ) -> Result<(), Error> {
+        let tiles = input.len().div_ceil(configuration.variant.block as usize);
+        let grid = tiles.div_ceil(TILES_A_BLOCK).clamp(1, MOST_BLOCKS) as u32;
+        let arguments = [Bound::input(input), Bound::output(output)];
+        tilepipe_host::launch(
+            &self.stream,
+            grid,
+            configuration.variant.instance,
+            arguments,
+        )
+    }
+}
+
+fn default_module() -> Result<PathBuf> {
+    let program =
+        std::env::current_exe().context("cannot tell where this program lies; give --module")?;
+    Ok(program.with_file_name("ptx"))
+}

@@ -1,0 +1,128 @@
+//! `tilepipe-run`: runs kernels on real data and checks every element against a reference.
+//!
+//! `cargo xtask run` builds the kernels, then starts this program with the same arguments; in a bundle it stands on its
+//! own.
+
+mod catalog;
+mod cli;
+mod execute;
+mod machine;
+mod memory;
+mod plan;
+mod report;
+
+use std::fmt::Display;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::Parser;
+use tilepipe_runner::npy;
+
+use cli::{Choice, Cli, DeviceChoice};
+use execute::Source;
+use machine::Machine;
+use plan::{Axis, Configuration, Request};
+
+fn main() -> ExitCode {
+    match run(Cli::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Does what the command line asks, and returns whether every result is right.
+fn run(cli: Cli) -> Result<bool> {
+    let catalog = catalog::kernels();
+    if cli.list {
+        print(report::list(&catalog));
+        return Ok(true);
+    }
+    if cli.probe {
+        print(Machine::open(cli.device, cli.schedule, cli.module.as_deref())?.describe());
+        return Ok(true);
+    }
+    let (source, request) = understand(&cli)?;
+    let configurations = plan::plan(&catalog, &request)?;
+    check_against_plan(&cli, &configurations)?;
+
+    let machine = Machine::open(cli.device, cli.schedule, cli.module.as_deref())?;
+    let source = source.unwrap_or_else(|| Source::Generated {
+        elements: machine.default_elements(),
+    });
+    memory::check(&configurations, source.elements(), machine.is_gpu())?;
+    print(machine.describe());
+    let rows = execute::execute(machine, &configurations, &source, cli.output.as_deref())?;
+    print(report::table(&rows));
+    print(report::summary(&rows));
+    Ok(rows.iter().all(|row| row.outcome.is_verified()))
+}
+
+/// Turns the command line into what to run and on which data; no data is read yet but the files' headers.
+fn understand(cli: &Cli) -> Result<(Option<Source>, Request)> {
+    let single = cli.output.is_some();
+    let mut request = Request {
+        kernels: cli.kernels.clone(),
+        dtypes: Axis::new(&cli.dtype, &plan::DEFAULT_DTYPES),
+        blocks: Axis::new(&cli.block, &plan::DEFAULT_BLOCKS),
+        stages: Axis::new(&cli.stages, &plan::DEFAULT_STAGES),
+        single,
+    };
+    let source = match cli.inputs.as_slice() {
+        [] => cli.elements.map(|elements| Source::Generated { elements }),
+        [path] => {
+            let description = npy::describe(path)?;
+            ensure!(
+                cli.dtype.iter().all(|choice| match choice {
+                    Choice::All => true,
+                    Choice::Value(dtype) => *dtype == description.dtype,
+                }),
+                "{} holds {} elements, but --dtype asks for {}; leave --dtype out, or convert the file with numpy.astype",
+                path.display(),
+                description.dtype,
+                cli.dtype
+                    .iter()
+                    .map(Choice::to_string)
+                    .collect::<Vec<_>>()
+                    .join(",")
+            );
+            request.dtypes = Axis::Given(vec![description.dtype]);
+            Some(Source::File {
+                path: path.clone(),
+                elements: description.elements,
+            })
+        }
+        several => bail!(
+            "--input is given {} times, but every kernel here takes 1 input; leave all but one out",
+            several.len()
+        ),
+    };
+    if cli.schedule.is_some() && cli.device == DeviceChoice::Gpu {
+        bail!(
+            "--schedule is for the CPU's model of asynchronous copies; leave it out, or use --device cpu"
+        );
+    }
+    Ok((source, request))
+}
+
+fn check_against_plan(cli: &Cli, configurations: &[Configuration]) -> Result<()> {
+    let Some(output) = &cli.output else {
+        return Ok(());
+    };
+    ensure!(
+        configurations.len() == 1,
+        "--output takes the result of one configuration, but {} are selected; narrow them with --kernel, --dtype, --block \
+         and --stages",
+        configurations.len()
+    );
+    npy::check_writable(output).context("nothing was run")
+}
+
+/// Prints a line; a reader that has gone away (`| head`) is no error.
+fn print(line: impl Display) {
+    let _ = writeln!(io::stdout(), "{line}");
+}

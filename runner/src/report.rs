@@ -1,0 +1,123 @@
+//! Tables for people, and a last line for programs.
+
+use std::fmt::Display;
+
+use comfy_table::presets::UTF8_FULL_CONDENSED;
+use comfy_table::{Cell, CellAlignment, Table};
+
+use crate::catalog::Kernel;
+use crate::execute::{Outcome, Row};
+
+/// The kernels with the values of their generic arguments.
+pub fn list(kernels: &[Kernel]) -> String {
+    let mut table = new_table(["kernel", "types", "blocks", "stages"]);
+    for kernel in kernels {
+        let variants = &kernel.instances;
+        let stages = values(variants.iter().filter_map(|variant| variant.stages));
+        table.add_row([
+            kernel.name.to_owned(),
+            values(variants.iter().map(|variant| variant.dtype)),
+            values(variants.iter().map(|variant| variant.block)),
+            if stages.is_empty() {
+                "fixed".to_owned()
+            } else {
+                stages
+            },
+        ]);
+    }
+    table.to_string()
+}
+
+/// The results, and under them each failure's message in full.
+pub fn table(rows: &[Row]) -> String {
+    let mut table = new_table([
+        "kernel", "type", "block", "stages", "device", "elements", "time", "GB/s", "result",
+    ]);
+    let mut notes = String::new();
+    for row in rows {
+        let variant = &row.configuration.variant;
+        let (milliseconds, result) = match &row.outcome {
+            Outcome::Verified { milliseconds } => (Some(*milliseconds), "verified".to_owned()),
+            Outcome::Different {
+                milliseconds,
+                difference,
+            } => {
+                notes += &format!("\n{}: {difference}", variant.instance.symbol);
+                (
+                    Some(*milliseconds),
+                    format!("DIFFERS at {}", difference.index),
+                )
+            }
+            Outcome::Failed(message) => {
+                notes += &format!("\n{}: {message}", variant.instance.symbol);
+                (None, "FAILED".to_owned())
+            }
+            Outcome::NotRun => (None, "not run".to_owned()),
+        };
+        let bytes = 2.0 * row.elements as f64 * variant.dtype.bytes() as f64;
+        table.add_row([
+            Cell::new(row.configuration.kernel),
+            Cell::new(variant.dtype),
+            number(Some(variant.block)),
+            number(variant.stages),
+            Cell::new(row.device),
+            number(Some(row.elements)),
+            number(milliseconds.map(duration)),
+            number(milliseconds.map(|milliseconds| format!("{:.1}", bytes / (milliseconds * 1e6)))),
+            Cell::new(result),
+        ]);
+    }
+    if rows
+        .iter()
+        .any(|row| matches!(row.outcome, Outcome::NotRun))
+    {
+        notes +=
+            "\nnot run: the GPU is unusable since the failure above; run them alone with --kernel";
+    }
+    format!("{table}{notes}")
+}
+
+/// How many came out how: the last line of a run.
+pub fn summary(rows: &[Row]) -> String {
+    let count =
+        |matches: fn(&Outcome) -> bool| rows.iter().filter(|row| matches(&row.outcome)).count();
+    format!(
+        "{} configurations: {} verified, {} differ, {} failed, {} not run",
+        rows.len(),
+        count(Outcome::is_verified),
+        count(|outcome| matches!(outcome, Outcome::Different { .. })),
+        count(|outcome| matches!(outcome, Outcome::Failed(_))),
+        count(|outcome| matches!(outcome, Outcome::NotRun)),
+    )
+}
+
+fn new_table<const COLUMNS: usize>(header: [&str; COLUMNS]) -> Table {
+    let mut table = Table::new();
+    table.load_style(UTF8_FULL_CONDENSED).set_header(header);
+    table
+}
+
+fn number(value: Option<impl Display>) -> Cell {
+    Cell::new(value.map_or_else(|| "-".to_owned(), |value| value.to_string()))
+        .set_alignment(CellAlignment::Right)
+}
+
+fn duration(milliseconds: f64) -> String {
+    if milliseconds < 1.0 {
+        format!("{:.1} us", milliseconds * 1e3)
+    } else {
+        format!("{milliseconds:.2} ms")
+    }
+}
+
+/// The distinct values in order, separated by commas.
+fn values<T: Ord + Display>(values: impl Iterator<Item = T>) -> String {
+    let mut values: Vec<T> = values.collect();
+    values.sort();
+    values.dedup();
+    values
+        .iter()
+        .map(T::to_string)
+        .collect::<Vec<_>>()
+        .join(", ")
+}

@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# Runs and tests tilepipe's kernels on a machine with an NVIDIA driver. Nothing else is needed; compute-sanitizer and
+# nvcc are used where they are.
+#
+#   ./run.sh [run [ARGUMENTS]]   all kernels, each checked against a reference (arguments as of tilepipe-run)
+#   ./run.sh test                the GPU tests, and every kernel in every configuration
+#   ./run.sh sanitize            compute-sanitizer: memcheck, racecheck, synccheck, initcheck
+#   ./run.sh bench               the comparison with CUDA C++, if it was packed
+#   ./run.sh all                 all of these
+set -u
+cd "$(dirname "$0")" || exit 1
+here=$PWD
+export TILEPIPE_PTX_DIR="$here/ptx"
+runner="$here/tilepipe-run"
+passed=0 failed=0 skipped=0
+
+# step NAME COMMAND...: runs it and counts how it went.
+step() {
+    local name=$1
+    shift
+    printf '\n=== %s\n' "$name"
+    if "$@"; then
+        passed=$((passed + 1))
+        printf -- '--- %s: passed\n' "$name"
+    else
+        printf -- "--- %s: FAILED (exit status %s)\n" "$name" "$?"
+        failed=$((failed + 1))
+    fi
+}
+
+skip() {
+    skipped=$((skipped + 1))
+    printf '\n=== %s: skipped: %s\n' "$1" "$2"
+}
+
+run_kernels() {
+    step "kernels" "$runner" "$@"
+}
+
+# Sizes that are and are not multiples of a tile, smaller than one, and larger than the grid.
+run_tests() {
+    local test elements
+    for test in tests/*; do
+        if [ -x "$test" ]; then step "$test" "$test"; else skip "tests" "none were packed"; fi
+    done
+    for elements in 1 255 1000003 2^22; do
+        step "every configuration, $elements elements" \
+            "$runner" --device gpu --elements "$elements" --dtype all --block all --stages all
+    done
+}
+
+find_sanitizer() {
+    local candidate
+    for candidate in "${TILEPIPE_SANITIZER:-}" "$(command -v compute-sanitizer)" \
+        "${CUDA_HOME:-/usr/local/cuda}/bin/compute-sanitizer" /usr/local/cuda*/bin/compute-sanitizer; do
+        if [ -n "$candidate" ] && [ -x "$candidate" ]; then
+            printf '%s\n' "$candidate"
+            return 0
+        fi
+    done
+    return 1
+}
+
+run_sanitizer() {
+    local sanitizer tool
+    if ! sanitizer=$(find_sanitizer); then
+        skip "compute-sanitizer" "it is not installed; set TILEPIPE_SANITIZER to its path"
+        return
+    fi
+    for tool in memcheck racecheck synccheck initcheck; do
+        step "compute-sanitizer $tool" "$sanitizer" --tool "$tool" --error-exitcode 9 \
+            "$runner" --device gpu --elements 20011 --dtype i32,f32x4 --stages all
+    done
+}
+
+run_bench() {
+    if [ -x peers/run.sh ]; then
+        step "bench" peers/run.sh "$@"
+    else
+        skip "bench" "the CUDA C++ peers were not packed"
+    fi
+}
+
+command=${1:-run}
+[ $# -gt 0 ] && shift
+case $command in
+run) run_kernels "$@" ;;
+test) run_tests ;;
+sanitize) run_sanitizer ;;
+bench) run_bench "$@" ;;
+all)
+    run_kernels
+    run_tests
+    run_sanitizer
+    run_bench
+    ;;
+*)
+    printf 'error: unknown command `%s`; choose run, test, sanitize, bench or all\n' "$command" >&2
+    exit 2
+    ;;
+esac
+
+printf '\n%s passed, %s failed, %s skipped\n' "$passed" "$failed" "$skipped"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,158 @@
+//! `cargo xtask bundle`: one folder that runs and tests everything on a GPU machine without Rust.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+
+use crate::test::targets::{self, GPU};
+use crate::{process, project, ptx};
+
+/// The most bytes that the folder may have, so that it travels anywhere.
+const LIMIT: u64 = 60 << 20;
+
+/// Makes `target/bundle/` anew.
+///
+/// # Errors
+///
+/// What could not be built or copied, or a folder over 60 MiB.
+pub fn bundle() -> Result<()> {
+    ptx::command()?;
+    process::run(&mut process::cargo([
+        "build",
+        "--release",
+        "--package",
+        "tilepipe-runner",
+    ]))?;
+    let tests = build_tests()?;
+
+    let folder = project::target().join("bundle");
+    let partial = project::target().join("bundle.part");
+    for old in [&folder, &partial] {
+        if old.exists() {
+            fs::remove_dir_all(old).with_context(|| format!("cannot remove {}", old.display()))?;
+        }
+    }
+    create(&partial.join("tests"))?;
+    copy_stripped(
+        &project::program("release", "tilepipe-run"),
+        &partial.join("tilepipe-run"),
+    )?;
+    for (name, executable) in &tests {
+        copy_stripped(executable, &partial.join("tests").join(name))?;
+    }
+    copy_folder(&project::ptx(), &partial.join("ptx"))?;
+    let peers = project::root().join("bench/peers");
+    if peers.is_dir() {
+        copy_folder(&peers, &partial.join("peers"))?;
+    }
+    write_script(&partial.join("run.sh"))?;
+
+    let bytes = size(&partial)?;
+    ensure!(
+        bytes <= LIMIT,
+        "the bundle in {} has {bytes} bytes, and {LIMIT} are allowed; build fewer kernel instances or architectures",
+        partial.display()
+    );
+    fs::rename(&partial, &folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    println!(
+        "{}: {:.1} MiB, {} GPU test programs",
+        folder.display(),
+        bytes as f64 / f64::from(1 << 20),
+        tests.len()
+    );
+    Ok(())
+}
+
+/// Builds the GPU tests of every package and returns a name and the executable of each.
+fn build_tests() -> Result<Vec<(String, PathBuf)>> {
+    let mut built = Vec::new();
+    for target in targets::all()?
+        .into_iter()
+        .filter(|target| target.name == GPU)
+    {
+        let package = target.package.as_str();
+        let messages = process::capture(&mut process::cargo([
+            "test",
+            "--release",
+            "--no-run",
+            "--message-format=json-render-diagnostics",
+            "--package",
+            package,
+            "--test",
+            GPU,
+        ]))?;
+        let executable = messages
+            .lines()
+            .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+            .find_map(|message| {
+                let is_test =
+                    message["target"]["name"] == GPU && message["profile"]["test"] == true;
+                is_test
+                    .then(|| message["executable"].as_str().map(PathBuf::from))
+                    .flatten()
+            });
+        let Some(executable) = executable else {
+            bail!("cargo built no executable for test `{GPU}` of package `{package}`");
+        };
+        built.push((format!("{package}-{GPU}"), executable));
+    }
+    Ok(built)
+}
+
+fn create(folder: &Path) -> Result<()> {
+    fs::create_dir_all(folder)
+        .with_context(|| format!("cannot make the folder {}", folder.display()))
+}
+
+/// Copies an executable without its symbols and line tables.
+fn copy_stripped(from: &Path, to: &Path) -> Result<()> {
+    process::run(Command::new("strip").arg("-o").arg(to).arg(from))
+        .context("`strip` comes with the linker that Rust uses (package binutils)")
+}
+
+fn copy_folder(from: &Path, to: &Path) -> Result<()> {
+    create(to)?;
+    for entry in fs::read_dir(from).with_context(|| format!("cannot read {}", from.display()))? {
+        let entry = entry?;
+        let destination = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy_folder(&entry.path(), &destination)?;
+        } else {
+            fs::copy(entry.path(), &destination).with_context(|| {
+                format!(
+                    "cannot copy {} to {}",
+                    entry.path().display(),
+                    destination.display()
+                )
+            })?;
+        }
+    }
+    Ok(())
+}
+
+fn write_script(path: &Path) -> Result<()> {
+    fs::write(path, include_str!("../bundle/run.sh"))
+        .with_context(|| format!("cannot write {}", path.display()))?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755))?;
+    }
+    Ok(())
+}
+
+fn size(folder: &Path) -> Result<u64> {
+    let mut bytes = 0;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        bytes += if entry.file_type()?.is_dir() {
+            size(&entry.path())?
+        } else {
+            entry.metadata()?.len()
+        };
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,88 @@
+//! `cargo xtask`: builds, runs and tests all of tilepipe. One file a subcommand.
+
+mod bundle;
+mod lint;
+mod process;
+mod project;
+mod ptx;
+mod run;
+mod setup;
+mod test;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+/// Builds, runs and tests all of tilepipe.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Build the kernels and run them on the GPU, or on the CPU where there is none, each checked against a reference
+    #[command(disable_help_flag = true)]
+    Run {
+        /// Arguments of `tilepipe-run`; `cargo xtask run --help` lists them
+        #[arg(
+            trailing_var_arg = true,
+            allow_hyphen_values = true,
+            value_name = "ARGUMENT"
+        )]
+        arguments: Vec<String>,
+    },
+    /// Run every test that this machine can, and say which it cannot
+    Test(test::Options),
+    /// Make target/bundle/: what a GPU machine without Rust needs to run and test everything
+    Bundle,
+    /// Build the kernels to target/ptx/ and print what each needs of the GPU
+    Ptx,
+    /// Fetch the compiler for device code into target/ unless there is one
+    Setup,
+    /// Check the format, clippy and the documentation
+    Lint,
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Run { arguments } => run::run(&arguments),
+        Command::Test(options) => test::run(&options),
+        Command::Bundle => bundle::bundle().map(|()| ExitCode::SUCCESS),
+        Command::Ptx => ptx::command().map(|()| ExitCode::SUCCESS),
+        Command::Setup => setup::command().map(|()| ExitCode::SUCCESS),
+        Command::Lint => lint::command().map(|()| ExitCode::SUCCESS),
+    };
+    finish(result)
+}
+
+fn finish(result: Result<ExitCode>) -> ExitCode {
+    result.unwrap_or_else(|error| {
+        eprintln!("error: {error:#}");
+        ExitCode::FAILURE
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn run_passes_everything_on() {
+        let cli = Cli::parse_from(["xtask", "run", "--kernel", "with_staging", "--help"]);
+        assert!(
+            matches!(cli.command, Command::Run { arguments } if arguments == ["--kernel", "with_staging", "--help"])
+        );
+        let cli = Cli::parse_from(["xtask", "run", "--device", "cpu"]);
+        assert!(matches!(cli.command, Command::Run { arguments } if arguments.len() == 2));
+    }
+}

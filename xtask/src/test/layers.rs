@@ -1,0 +1,216 @@
+//! What each layer runs.
+
+use std::process::Command;
+
+use anyhow::Result;
+use clap::ValueEnum;
+
+use super::count::Count;
+use super::targets::{self, GPU, STANDALONE, TestTarget, UI_TESTS};
+use crate::{lint, process, project, ptx, setup};
+
+/// A layer of tests, in the order in which they run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Layer {
+    /// The format.
+    Format,
+    /// clippy.
+    Clippy,
+    /// The documentation builds.
+    Rustdoc,
+    /// The kernels build to PTX and assemble.
+    Ptx,
+    /// Unit, property, integration and code generation tests.
+    Tests,
+    /// The documentation's examples.
+    Doctests,
+    /// Programs that must not compile, and their neighbours.
+    Ui,
+    /// The example, built outside of the repository.
+    Standalone,
+    /// All kernels on the CPU under every schedule.
+    Cpu,
+    /// All kernels and tests on the GPU.
+    Gpu,
+}
+
+/// What came of a layer.
+pub enum Outcome {
+    /// It ran.
+    Ran(Count),
+    /// It cannot run here, for this reason.
+    Skipped(String),
+}
+
+impl Layer {
+    /// The name that `--layer` takes.
+    pub fn name(self) -> String {
+        self.to_possible_value()
+            .map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+
+    /// One line of what it is.
+    pub fn heading(self) -> &'static str {
+        match self {
+            Layer::Format => "format",
+            Layer::Clippy => "clippy, no warnings",
+            Layer::Rustdoc => "documentation, no warnings",
+            Layer::Ptx => "kernels to PTX",
+            Layer::Tests => "unit, property, integration and code generation tests",
+            Layer::Doctests => "examples in the documentation",
+            Layer::Ui => "programs that must not compile",
+            Layer::Standalone => "the example outside of the repository",
+            Layer::Cpu => "all kernels on the CPU, every schedule",
+            Layer::Gpu => "all kernels and tests on the GPU",
+        }
+    }
+
+    /// Runs it.
+    ///
+    /// # Errors
+    ///
+    /// What kept it from running; a test that fails is in the count.
+    pub fn run(self) -> Result<Outcome> {
+        match self {
+            Layer::Format => check(&mut lint::format()),
+            Layer::Clippy => check(&mut lint::clippy()),
+            Layer::Rustdoc => check(&mut lint::documentation()),
+            Layer::Ptx => ptx::command().map(|()| Outcome::Ran(Count::one(true))),
+            Layer::Tests => workspace_tests(),
+            Layer::Doctests => cargo_test(&["--workspace", "--exclude", UI_TESTS, "--doc"]),
+            Layer::Ui => named(|target| target.package == UI_TESTS),
+            Layer::Standalone => named(|target| target.name == STANDALONE),
+            Layer::Cpu => on_cpu(),
+            Layer::Gpu => on_gpu(),
+        }
+    }
+}
+
+/// A command that is one test in itself.
+fn check(command: &mut Command) -> Result<Outcome> {
+    process::run(command).map(|()| Outcome::Ran(Count::one(true)))
+}
+
+/// Everything that is in no layer of its own.
+fn workspace_tests() -> Result<Outcome> {
+    let targets = targets::all()?;
+    let mut arguments = vec!["--workspace", "--exclude", UI_TESTS, "--lib", "--bins"];
+    for target in targets.iter().filter(|target| {
+        target.package != UI_TESTS && target.name != GPU && target.name != STANDALONE
+    }) {
+        arguments.extend(["--test", target.name.as_str()]);
+    }
+    cargo_test(&arguments)
+}
+
+/// The test targets for which `belongs` holds.
+fn named(belongs: fn(&TestTarget) -> bool) -> Result<Outcome> {
+    let mut total = Count::default();
+    let targets: Vec<TestTarget> = targets::all()?.into_iter().filter(belongs).collect();
+    if targets.is_empty() {
+        return Ok(Outcome::Skipped(
+            "the workspace has no such tests".to_owned(),
+        ));
+    }
+    for target in targets {
+        if let Outcome::Ran(count) =
+            cargo_test(&["--package", &target.package, "--test", &target.name])?
+        {
+            total += count;
+        }
+    }
+    Ok(Outcome::Ran(total))
+}
+
+fn on_cpu() -> Result<Outcome> {
+    let program = runner()?;
+    let mut total = Count::default();
+    for schedule in ["eager", "lazy", "random"] {
+        let arguments = [
+            "--device",
+            "cpu",
+            "--elements",
+            "2^20",
+            "--schedule",
+            schedule,
+        ];
+        total += counted(Command::new(&program).args(arguments))?;
+    }
+    Ok(Outcome::Ran(total))
+}
+
+fn on_gpu() -> Result<Outcome> {
+    let program = runner()?;
+    ptx::ensure()?;
+    let probe = Command::new(&program)
+        .args(["--device", "gpu", "--probe", "--module"])
+        .arg(project::ptx())
+        .output()?;
+    if !probe.status.success() {
+        let reason = String::from_utf8_lossy(&probe.stderr);
+        return Ok(Outcome::Skipped(
+            reason.trim().trim_start_matches("error: ").to_owned(),
+        ));
+    }
+    let mut total = Count::default();
+    if let Outcome::Ran(count) = named(|target| target.name == GPU)? {
+        total += count;
+    }
+    let arguments = [
+        "--device",
+        "gpu",
+        "--elements",
+        "1_000_003",
+        "--dtype",
+        "all",
+        "--block",
+        "all",
+        "--stages",
+        "all",
+    ];
+    total += counted(
+        Command::new(&program)
+            .args(arguments)
+            .arg("--module")
+            .arg(project::ptx()),
+    )?;
+    Ok(Outcome::Ran(total))
+}
+
+/// Builds `tilepipe-run` in the profile of the tests.
+fn runner() -> Result<std::path::PathBuf> {
+    process::run(&mut process::cargo([
+        "build",
+        "--quiet",
+        "--package",
+        "tilepipe-runner",
+    ]))?;
+    Ok(project::program("debug", "tilepipe-run"))
+}
+
+/// Runs `cargo test` to the end, whatever fails, with the tests told where the kernels and the compiler for them lie.
+fn cargo_test(arguments: &[&str]) -> Result<Outcome> {
+    ptx::ensure()?;
+    let mut command = process::cargo(
+        ["test", "--no-fail-fast"]
+            .into_iter()
+            .chain(arguments.iter().copied()),
+    );
+    command.env("TILEPIPE_PTX_DIR", project::ptx());
+    setup::export(&mut command);
+    counted(&mut command).map(Outcome::Ran)
+}
+
+/// Runs a command, shows what it prints and counts the tests in it. A failure without a failed test is one itself.
+fn counted(command: &mut Command) -> Result<Count> {
+    let mut total = Count::default();
+    let status = process::stream(command, |line| {
+        println!("{line}");
+        total += Count::of_line(line);
+    })?;
+    if !status.success() {
+        eprintln!("error: `{}` failed: {status}", process::text(command));
+        total.failed = total.failed.max(1);
+    }
+    Ok(total)
+}

@@ -1,0 +1,54 @@
+//! The workspace's test targets, as cargo knows them.
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use crate::process;
+
+/// The package whose programs must not compile.
+pub const UI_TESTS: &str = "tilepipe-ui-tests";
+/// The name of the test targets that need a GPU.
+pub const GPU: &str = "gpu";
+/// The name of the test target that builds the example outside of the repository.
+pub const STANDALONE: &str = "standalone";
+
+/// An integration test.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TestTarget {
+    /// Its package.
+    pub package: String,
+    /// Its own name.
+    pub name: String,
+}
+
+/// Returns all integration tests of the workspace.
+///
+/// # Errors
+///
+/// If cargo cannot read the workspace.
+pub fn all() -> Result<Vec<TestTarget>> {
+    let text = process::capture(&mut process::cargo([
+        "metadata",
+        "--format-version",
+        "1",
+        "--no-deps",
+    ]))?;
+    let metadata: Value = serde_json::from_str(&text).context("cargo metadata is not JSON")?;
+    let mut found = Vec::new();
+    for package in metadata["packages"].as_array().into_iter().flatten() {
+        for target in package["targets"].as_array().into_iter().flatten() {
+            let is_test = target["kind"]
+                .as_array()
+                .is_some_and(|kinds| kinds.iter().any(|kind| kind == "test"));
+            if let (true, Some(package), Some(name)) =
+                (is_test, package["name"].as_str(), target["name"].as_str())
+            {
+                found.push(TestTarget {
+                    package: package.to_owned(),
+                    name: name.to_owned(),
+                });
+            }
+        }
+    }
+    Ok(found)
+}
