@@ -137,11 +137,14 @@ impl Builder {
         let runtime = runtime.ok_or_else(|| Error::NoRuntime {
             name: package.name.clone(),
         })?;
+        let runtime = std::path::absolute(&runtime).map_err(Error::io("find", &runtime))?;
 
         let output_dir = self
             .output_dir
             .clone()
             .unwrap_or_else(|| target_dir.join("kernels").join(&package.name));
+        let output_dir =
+            std::path::absolute(&output_dir).map_err(Error::io("find", &output_dir))?;
         let ptx_version = self.ptx_version.unwrap_or(target.least_ptx_version());
         let assembly = Assembly {
             builder: self,

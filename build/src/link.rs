@@ -49,47 +49,23 @@ impl Link<'_> {
             });
         }
         let text = bounds::require(&convergent::mark(&text)?, &kernels)?;
-        let marked = self.write("marked.ll", text.as_bytes())?;
+        self.write("marked.ll", text.as_bytes())?;
 
+        // The tools write their input's path into the module, so they are given names in the work folder.
         let mut public: Vec<&str> = kernels.keys().map(String::as_str).collect();
         public.push(check::PANIC_RECORD);
         let public = format!("-internalize-public-api-list={}", public.join(","));
         let used = self.work.join("used.ll");
-        self.llvm(
-            "opt",
-            [
-                &"-S".as_ref(),
-                &"-passes=internalize,globaldce".as_ref(),
-                &public.as_ref(),
-                &marked.as_os_str(),
-            ],
-            &used,
-        )?;
+        let unused_out = "-passes=internalize,globaldce";
+        self.llvm("opt", ["-S", unused_out, &public, "marked.ll"], &used)?;
         check::check(&read(&used)?)?;
 
         let ir = self.work.join("optimised.ll");
-        self.llvm(
-            "opt",
-            [
-                &"-S".as_ref(),
-                &"-passes=default<O3>".as_ref(),
-                &used.as_os_str(),
-            ],
-            &ir,
-        )?;
+        self.llvm("opt", ["-S", "-passes=default<O3>", "used.ll"], &ir)?;
         let ptx = self.work.join("module.ptx");
         let cpu = format!("-mcpu={}", self.target_cpu);
-        let attributes = format!("-mattr=+ptx{}", self.ptx_version);
-        self.llvm(
-            "llc",
-            [
-                &"-O3".as_ref(),
-                &cpu.as_ref(),
-                &attributes.as_ref(),
-                &ir.as_os_str(),
-            ],
-            &ptx,
-        )?;
+        let version = format!("-mattr=+ptx{}", self.ptx_version);
+        self.llvm("llc", ["-O3", &cpu, &version, "optimised.ll"], &ptx)?;
         Ok(Linked { kernels, ir, ptx })
     }
 
@@ -160,6 +136,7 @@ impl Link<'_> {
         let result = process::run(
             self.toolchain
                 .llvm(tool)
+                .current_dir(self.work)
                 .args(arguments)
                 .arg("-o")
                 .arg(output),

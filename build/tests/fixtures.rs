@@ -52,9 +52,10 @@ fn builder(name: &str) -> Option<Builder> {
         }
     };
     let fixtures = fixtures();
-    let output = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))
-        .unwrap()
-        .keep();
+    // A test's thread has the test's name.
+    let test = std::thread::current().name().unwrap_or("test").to_string();
+    let output = fixtures.join("output").join(test);
+    let _ = std::fs::remove_dir_all(&output);
     Some(
         Builder::new(fixtures.join(name))
             .runtime(fixtures.join("runtime.ll"))

@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 
 use crate::isa;
-use crate::tile::{Brand, NotUniform};
+use crate::tile::{BlockLevel, Brand};
 use crate::uniform::Uniform;
 
 /// The threads of one block, taken together: what block-level code synchronises with and divides work by.
@@ -17,8 +17,11 @@ use crate::uniform::Uniform;
 /// CUDA: `cooperative_groups::thread_block`.
 pub struct Block<'b, const THREADS: usize> {
     brand: Brand<'b>,
-    not_uniform: NotUniform,
+    level: BlockLevel,
 }
+
+impl<const THREADS: usize> !Uniform for Block<'_, THREADS> {}
+impl<const THREADS: usize> !Uniform for Thread<'_, '_, THREADS> {}
 
 impl<'b, const THREADS: usize> Block<'b, THREADS> {
     /// Takes it on trust that the calling threads are converged: for thread-level kernels written with other Rust GPU
@@ -32,7 +35,7 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
     /// 2. No other `Block` is in use in this block.
     pub unsafe fn assume_converged() -> Self {
         const { assert!(THREADS >= 1 && THREADS <= 1024, "a block has 1 to 1024 threads") };
-        Block { brand: PhantomData, not_uniform: PhantomData }
+        Block { brand: PhantomData, level: PhantomData }
     }
 
     /// Returns the block's index in the grid (CUDA: `blockIdx.x`).
@@ -63,7 +66,7 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
     #[inline(always)]
     pub fn threads<F>(&self, body: F)
     where
-        F: for<'t> Fn(Thread<'t, 'b, THREADS>) + Uniform + Sync,
+        F: for<'t> Fn(Thread<'t, 'b, THREADS>) + Uniform,
     {
         isa::for_each_thread(THREADS, |rank| body(Thread::new(rank)));
     }
@@ -72,8 +75,8 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
     #[inline(always)]
     pub fn map<T, F>(&self, body: F) -> PerThread<'b, T, THREADS>
     where
-        T: Copy + Uniform,
-        F: for<'t> Fn(Thread<'t, 'b, THREADS>) -> T + Uniform + Sync,
+        T: PerThreadValue,
+        F: for<'t> Fn(Thread<'t, 'b, THREADS>) -> T + Uniform,
     {
         PerThread { values: isa::PerThread::new(|rank| body(Thread::new(rank))), brand: PhantomData }
     }
@@ -82,8 +85,8 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
     #[inline(always)]
     pub fn update<T, F>(&self, values: &mut PerThread<'b, T, THREADS>, body: F)
     where
-        T: Copy + Uniform,
-        F: for<'t> Fn(Thread<'t, 'b, THREADS>, &mut T) + Uniform + Sync,
+        T: PerThreadValue,
+        F: for<'t> Fn(Thread<'t, 'b, THREADS>, &mut T) + Uniform,
     {
         values.values.update(|rank, value| body(Thread::new(rank), value));
     }
@@ -97,13 +100,13 @@ pub struct Thread<'t, 'b, const THREADS: usize> {
     rank: usize,
     call: Brand<'t>,
     block: Brand<'b>,
-    not_uniform: NotUniform,
+    level: BlockLevel,
 }
 
 impl<const THREADS: usize> Thread<'_, '_, THREADS> {
     #[inline(always)]
     fn new(rank: usize) -> Self {
-        Thread { rank, call: PhantomData, block: PhantomData, not_uniform: PhantomData }
+        Thread { rank, call: PhantomData, block: PhantomData, level: PhantomData }
     }
 
     /// Returns the thread's rank in its block, `0..THREADS` (CUDA: `thread_rank()`, `threadIdx.x`).
@@ -112,6 +115,18 @@ impl<const THREADS: usize> Thread<'_, '_, THREADS> {
         self.rank
     }
 }
+
+/// A value of which each thread can have its own: `Copy` and [`Uniform`] in its type.
+#[diagnostic::on_unimplemented(
+    message = "a per-thread closure can't return or keep a `{Self}` for its thread",
+    label = "this leaves the closure",
+    note = "what a thread keeps in `PerThread` is `Copy` plain data; a thread token (`Thread`) ends with its closure, and \
+            `&mut`, cells and raw pointers are ways to share"
+)]
+pub trait PerThreadValue: Copy + Uniform {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Copy + Uniform> PerThreadValue for T {}
 
 /// One `T` a thread, in registers.
 ///
@@ -125,9 +140,9 @@ pub struct PerThread<'b, T, const THREADS: usize> {
 
 // SAFETY: (0) through a shared reference a thread reads its own value only, and writes none; (1) it has no collective
 // operation.
-unsafe impl<T: Copy + Uniform, const THREADS: usize> Uniform for PerThread<'_, T, THREADS> {}
+unsafe impl<T: PerThreadValue, const THREADS: usize> Uniform for PerThread<'_, T, THREADS> {}
 
-impl<'b, T: Copy + Uniform, const THREADS: usize> PerThread<'b, T, THREADS> {
+impl<'b, T: PerThreadValue, const THREADS: usize> PerThread<'b, T, THREADS> {
     /// Returns the calling thread's own value.
     #[inline(always)]
     pub fn get(&self, thread: &Thread<'_, 'b, THREADS>) -> T {

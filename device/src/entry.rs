@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use crate::block::Block;
 use crate::isa;
 use crate::shared::{Layout, Shared};
-use crate::tile::{Brand, NotUniform, Tile};
+use crate::tile::{BlockLevel, Brand, Tile};
 use crate::view::{TileView, TilesMut};
 use crate::element::Element;
 
@@ -31,14 +31,14 @@ pub struct RawParameter {
 /// place), and `body` makes one block, one shared memory and one of each parameter of its [`Entry`].
 #[inline(always)]
 pub unsafe fn run(body: impl for<'k> FnOnce(Entry<'k>)) {
-    body(Entry { brand: PhantomData, not_uniform: PhantomData });
+    body(Entry { brand: PhantomData, level: PhantomData });
     isa::cp_async_wait_all();
 }
 
 /// One run of one kernel in one block.
 pub struct Entry<'k> {
     brand: Brand<'k>,
-    not_uniform: NotUniform,
+    level: BlockLevel,
 }
 
 impl<'k> Entry<'k> {

@@ -17,12 +17,13 @@
 //!     shared: Shared<Stages<[i32; THREADS], 3>>,
 //! ) {
 //!     let tiles = input.for_block(&block);
+//!     let mut results = out.for_block(&block);
 //!     let pipe = shared.pipeline(&block);
 //!     let _ = pipe.for_each(
 //!         tiles.len(),
 //!         |stage, i| stage.copy(tiles.get(i)),
 //!         |tile, i| {
-//!             let out = out.tile(&block, i);
+//!             let out = results.get_mut(i);
 //!             block.threads(|t| {
 //!                 let next = (t.rank() + 1) % THREADS;
 //!                 out.set(&t, tile[t.rank()].wrapping_add(tile[next]));
@@ -56,7 +57,7 @@ pub mod cpu;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod launch;
 
-pub use block::{Block, PerThread, Thread};
+pub use block::{Block, PerThread, PerThreadValue, Thread};
 pub use element::{Element, F32x4, I32x4, U32x4, Vec4};
 pub use engine::{CpAsync, Engine, LoadStore};
 pub use pipeline::{Pipeline, Ready};
@@ -65,4 +66,4 @@ pub use shared::{First, Layout, Second, Shared, Stages, Whole};
 pub use tile::{HaloTile, Tile};
 pub use tilepipe_macros::kernel;
 pub use uniform::Uniform;
-pub use view::{BlockTiles, Halos, TileMut, TileRef, TileView, Tiles, TilesMut};
+pub use view::{BlockTiles, BlockTilesMut, Halos, TileMut, TileRef, TileView, Tiles, TilesMut};

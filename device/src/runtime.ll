@@ -50,11 +50,76 @@ define ptr @tilepipe_shared_base() alwaysinline nounwind {
   ret ptr addrspacecast (ptr addrspace(3) @tilepipe_shared to ptr)
 }
 
-; The same pointer, known to lie in the global state space: plain accesses become ld.global and st.global.
-define ptr @tilepipe_global(ptr %address) alwaysinline nounwind {
-  %global = addrspacecast ptr %address to ptr addrspace(1)
-  %generic = addrspacecast ptr addrspace(1) %global to ptr
-  ret ptr %generic
+; st.global and ld.global of 1, 2, 4, 8 or 16 bytes, aligned to their size. The other pointer is a local variable of the
+; caller, which inlining turns into a register. (A cast to the global state space and back would be folded away.)
+define void @tilepipe_store_global_1(ptr %to, ptr %from) alwaysinline nounwind {
+  %value = load i8, ptr %from, align 1
+  %global = addrspacecast ptr %to to ptr addrspace(1)
+  store i8 %value, ptr addrspace(1) %global, align 1
+  ret void
+}
+
+define void @tilepipe_load_global_1(ptr %to, ptr %from) alwaysinline nounwind {
+  %global = addrspacecast ptr %from to ptr addrspace(1)
+  %value = load i8, ptr addrspace(1) %global, align 1
+  store i8 %value, ptr %to, align 1
+  ret void
+}
+
+define void @tilepipe_store_global_2(ptr %to, ptr %from) alwaysinline nounwind {
+  %value = load i16, ptr %from, align 2
+  %global = addrspacecast ptr %to to ptr addrspace(1)
+  store i16 %value, ptr addrspace(1) %global, align 2
+  ret void
+}
+
+define void @tilepipe_load_global_2(ptr %to, ptr %from) alwaysinline nounwind {
+  %global = addrspacecast ptr %from to ptr addrspace(1)
+  %value = load i16, ptr addrspace(1) %global, align 2
+  store i16 %value, ptr %to, align 2
+  ret void
+}
+
+define void @tilepipe_store_global_4(ptr %to, ptr %from) alwaysinline nounwind {
+  %value = load i32, ptr %from, align 4
+  %global = addrspacecast ptr %to to ptr addrspace(1)
+  store i32 %value, ptr addrspace(1) %global, align 4
+  ret void
+}
+
+define void @tilepipe_load_global_4(ptr %to, ptr %from) alwaysinline nounwind {
+  %global = addrspacecast ptr %from to ptr addrspace(1)
+  %value = load i32, ptr addrspace(1) %global, align 4
+  store i32 %value, ptr %to, align 4
+  ret void
+}
+
+define void @tilepipe_store_global_8(ptr %to, ptr %from) alwaysinline nounwind {
+  %value = load i64, ptr %from, align 8
+  %global = addrspacecast ptr %to to ptr addrspace(1)
+  store i64 %value, ptr addrspace(1) %global, align 8
+  ret void
+}
+
+define void @tilepipe_load_global_8(ptr %to, ptr %from) alwaysinline nounwind {
+  %global = addrspacecast ptr %from to ptr addrspace(1)
+  %value = load i64, ptr addrspace(1) %global, align 8
+  store i64 %value, ptr %to, align 8
+  ret void
+}
+
+define void @tilepipe_store_global_16(ptr %to, ptr %from) alwaysinline nounwind {
+  %value = load <4 x i32>, ptr %from, align 16
+  %global = addrspacecast ptr %to to ptr addrspace(1)
+  store <4 x i32> %value, ptr addrspace(1) %global, align 16
+  ret void
+}
+
+define void @tilepipe_load_global_16(ptr %to, ptr %from) alwaysinline nounwind {
+  %global = addrspacecast ptr %from to ptr addrspace(1)
+  %value = load <4 x i32>, ptr addrspace(1) %global, align 16
+  store <4 x i32> %value, ptr %to, align 16
+  ret void
 }
 
 ; cp.async with a source size: the first %valid bytes are read, the rest of the destination's 4, 8 or 16 is zero.

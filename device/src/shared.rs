@@ -7,7 +7,8 @@ use crate::engine::{CpAsync, Engine};
 use crate::isa;
 use crate::pipeline::{Dirty, Free, Held, InFlight, Pipeline, Unified};
 use crate::scope::{BlockScope, Scope};
-use crate::tile::{Brand, NotUniform, Tile};
+use crate::tile::{BlockLevel, Brand, Tile};
+use crate::uniform::Uniform;
 
 /// What a kernel keeps in shared memory: [`Stages`], or a pair of layouts.
 ///
@@ -72,9 +73,11 @@ pub struct Second<P>(PhantomData<P>);
 pub struct Shared<'s, L, P = Whole> {
     offset: usize,
     brand: Brand<'s>,
-    not_uniform: NotUniform,
+    level: BlockLevel,
     layout: PhantomData<(L, P)>,
 }
+
+impl<L, P> !Uniform for Shared<'_, L, P> {}
 
 impl<'s, L: Layout, P> Shared<'s, L, P> {
     /// Makes the shared memory that starts `offset` bytes into the block's.
@@ -83,7 +86,7 @@ impl<'s, L: Layout, P> Shared<'s, L, P> {
     ///
     /// The invariants 0 and 1 hold.
     pub(crate) unsafe fn new(offset: usize) -> Self {
-        Shared { offset, brand: PhantomData, not_uniform: PhantomData, layout: PhantomData }
+        Shared { offset, brand: PhantomData, level: PhantomData, layout: PhantomData }
     }
 }
 

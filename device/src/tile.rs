@@ -108,5 +108,6 @@ unsafe impl<T: Element, const LEN: usize, const HALO: usize> Tile for HaloTile<T
 
 /// An invariant lifetime: two brands of different lifetimes are different types.
 pub(crate) type Brand<'b> = PhantomData<fn(&'b ()) -> &'b ()>;
-/// Makes the holder neither `Send`, `Sync` nor `Uniform`.
-pub(crate) type NotUniform = PhantomData<*mut ()>;
+/// Keeps the holder on its OS thread and in block-level code: neither `Send` nor `Sync`, nor `Uniform` (which each holder
+/// denies once more by name, so that messages name it).
+pub(crate) type BlockLevel = PhantomData<*mut ()>;

@@ -6,7 +6,7 @@ use crate::block::{Block, Thread};
 use crate::element::Element;
 use crate::fault;
 use crate::isa;
-use crate::tile::{Brand, HaloTile, NotUniform, Tile};
+use crate::tile::{Brand, HaloTile, BlockLevel, Tile};
 use crate::uniform::Uniform;
 
 /// Global memory as tiles of `LEN` elements, read-only for the whole launch.
@@ -36,8 +36,6 @@ pub struct TileView<'k, S: Tile> {
 // SAFETY: the memory behind the pointer is read-only while the launch lasts, and there is no collective operation on a
 // view that needs no `&Block`, which a closure can't have.
 unsafe impl<S: Tile> Uniform for TileView<'_, S> {}
-// SAFETY: a view is a shared reference to plain data in all but its representation.
-unsafe impl<S: Tile> Sync for TileView<'_, S> {}
 
 impl<'k, S: Tile> TileView<'k, S> {
     /// Makes the view of `len` elements at `base`.
@@ -46,7 +44,7 @@ impl<'k, S: Tile> TileView<'k, S> {
     ///
     /// The invariants 0 and 1 hold.
     pub(crate) unsafe fn new(base: *const S::Element, len: usize) -> Self {
-        TileView { base: isa::global(base), len, brand: PhantomData, shape: PhantomData }
+        TileView { base, len, brand: PhantomData, shape: PhantomData }
     }
 
     /// Returns the number of elements in the view.
@@ -194,8 +192,11 @@ pub struct TilesMut<'k, T, const LEN: usize> {
     base: *mut T,
     len: usize,
     brand: Brand<'k>,
-    not_uniform: NotUniform,
+    level: BlockLevel,
 }
+
+impl<T, const LEN: usize> !Uniform for TilesMut<'_, T, LEN> {}
+impl<T, const LEN: usize, const THREADS: usize> !Uniform for BlockTilesMut<'_, '_, T, LEN, THREADS> {}
 
 impl<T: Element, const LEN: usize> TilesMut<'_, T, LEN> {
     /// Makes the view of `len` elements at `base`.
@@ -205,7 +206,7 @@ impl<T: Element, const LEN: usize> TilesMut<'_, T, LEN> {
     /// The invariants 0 and 1 hold, and `base` is aligned for `T`.
     pub(crate) unsafe fn new(base: *mut T, len: usize) -> Self {
         const { assert!(LEN > 0, "a tile has at least one element") };
-        TilesMut { base: isa::global(base).cast_mut(), len, brand: PhantomData, not_uniform: PhantomData }
+        TilesMut { base, len, brand: PhantomData, level: PhantomData }
     }
 
     /// Returns the number of elements in the view.
@@ -221,24 +222,66 @@ impl<T: Element, const LEN: usize> TilesMut<'_, T, LEN> {
         self.len.div_ceil(LEN)
     }
 
-    /// Returns this block's tile `index`, which is tile `index * grid + block` of the view.
+    /// Returns the tiles of this block in order: every `grid`-th tile from the block's own index on, as
+    /// [`TileView::for_block`] does for an input.
+    #[inline(always)]
+    pub fn for_block<'b, const THREADS: usize>(
+        &mut self,
+        block: &Block<'b, THREADS>,
+    ) -> BlockTilesMut<'_, 'b, T, LEN, THREADS> {
+        let (first, stride) = (block.index(), block.grid());
+        BlockTilesMut {
+            base: self.base,
+            len: self.len,
+            first,
+            stride,
+            count: share(self.tiles(), first, stride),
+            block: PhantomData,
+            view: PhantomData,
+            level: PhantomData,
+        }
+    }
+}
+
+/// The output tiles of one block, in the order in which it works through them.
+///
+/// # Invariants
+///
+/// 0. `base` and `len` are those of a [`TilesMut`] that is borrowed for `'v`, and `first < stride` are the block's index
+///    and the number of blocks.
+/// 1. `first + i * stride` is a tile of the view for every `i < count`.
+pub struct BlockTilesMut<'v, 'b, T, const LEN: usize, const THREADS: usize> {
+    base: *mut T,
+    len: usize,
+    first: usize,
+    stride: usize,
+    count: usize,
+    block: Brand<'b>,
+    view: PhantomData<&'v mut T>,
+    level: BlockLevel,
+}
+
+impl<'b, T: Element, const LEN: usize, const THREADS: usize> BlockTilesMut<'_, 'b, T, LEN, THREADS> {
+    /// Returns how many tiles the block has; 0 where blocks outnumber tiles.
+    #[expect(clippy::len_without_is_empty, reason = "`len() == 0` says it in a kernel's loop as well")]
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Returns the block's tile `index`, which is tile `index * grid + block` of the view.
     ///
     /// # Panics
     ///
-    /// If that tile does not exist: the launch fails with both numbers, file and line.
+    /// If `index >= self.len()`: the launch fails with both numbers, file and line.
     #[inline(always)]
     #[track_caller]
-    pub fn tile<'b, const THREADS: usize>(
-        &mut self,
-        block: &Block<'b, THREADS>,
-        index: usize,
-    ) -> TileMut<'_, 'b, T, LEN, THREADS> {
-        let count = share(self.tiles(), block.index(), block.grid());
-        if index >= count {
-            fault::out_of_range("output tile index {} is out of range: this block has {} tiles", index, count);
+    pub fn get_mut(&mut self, index: usize) -> TileMut<'_, 'b, T, LEN, THREADS> {
+        if index >= self.count {
+            fault::out_of_range("output tile index {} is out of range: this block has {} tiles", index, self.count);
         }
-        // No overflow: `index < count`, so the product is below the view's length.
-        let start = (block.index() + index * block.grid()) * LEN;
+        // No overflow: this is the first element of a tile of the view (1).
+        let start = (self.first + index * self.stride) * LEN;
         TileMut {
             first: self.base.wrapping_add(start),
             len: if self.len - start < LEN { self.len - start } else { LEN },
@@ -263,8 +306,6 @@ pub struct TileMut<'v, 'b, T, const LEN: usize, const THREADS: usize> {
 // SAFETY: (0) a closure reaches only the elements of the thread whose token it holds, so what it writes belongs to one
 // thread; (1) there is no collective operation on a tile.
 unsafe impl<T: Element, const LEN: usize, const THREADS: usize> Uniform for TileMut<'_, '_, T, LEN, THREADS> {}
-// SAFETY: as for `Uniform`: threads with different ranks write different elements.
-unsafe impl<T: Element, const LEN: usize, const THREADS: usize> Sync for TileMut<'_, '_, T, LEN, THREADS> {}
 
 impl<'b, T: Element, const LEN: usize, const THREADS: usize> TileMut<'_, 'b, T, LEN, THREADS> {
     /// Returns how many of the tile's elements lie in the view: `LEN`, or fewer in the last tile.
@@ -293,7 +334,7 @@ impl<'b, T: Element, const LEN: usize, const THREADS: usize> TileMut<'_, 'b, T, 
             let address = unsafe { self.first.add(element) };
             // SAFETY: valid for writes (invariant 0 and the line above); element `rank + nth * THREADS` belongs to this
             // thread alone, since ranks are below THREADS and the token is branded with the block of this tile.
-            unsafe { address.write(value) };
+            unsafe { isa::store_global(address, value) };
         }
     }
 }

@@ -7,7 +7,10 @@ use std::thread;
 
 use common::{FILL, INCREMENT, KERNELS, LARGE_SHARED, PANIC};
 use tilepipe::launch::Instance;
-use tilepipe_host::{Bound, Device, DeviceKind, Error, Schedule, launch};
+use tilepipe::{Halos, Tiles, TilesMut};
+use tilepipe_host::{
+    Argument, Bound, Buffer, Device, DeviceKind, Error, Event, Module, Schedule, Stream, launch,
+};
 
 const SCHEDULES: [Schedule; 3] = [
     Schedule::Eager,
@@ -65,7 +68,7 @@ fn a_launch_that_does_not_fit_its_kernel_says_what_to_pass() {
     let mut out = device.zeroed::<u32>(4).unwrap();
     let mut floats = device.zeroed::<f32>(4).unwrap();
     let mut foreign = other.zeroed::<u32>(4).unwrap();
-    let mut refused = |grid, instance: &Instance, arguments: Vec<Bound>, words: &[&str]| {
+    let refused = |grid, instance: &Instance, arguments: Vec<Bound>, words: &[&str]| {
         let text = launch(&stream, grid, instance, arguments)
             .unwrap_err()
             .to_string();
@@ -287,6 +290,36 @@ fn launches_from_many_threads_on_the_same_buffers_take_turns() {
     for data in [first.download().unwrap(), second.download().unwrap()] {
         assert!(data.iter().all(|element| *element == data[0]));
     }
+}
+
+#[test]
+fn typed_arguments_are_what_the_views_want() {
+    fn typed(
+        tiles: impl Argument<Tiles<'static, u32, 128>>,
+        halos: impl Argument<Halos<'static, u32, 128, 16>>,
+        out: impl Argument<TilesMut<'static, u32, 128>>,
+        value: impl Argument<u64>,
+    ) -> [Bound; 4] {
+        [tiles.bind(), halos.bind(), out.bind(), value.bind()]
+    }
+    let device = cpu();
+    let input = device.upload(&[1_u32, 2, 3]).unwrap();
+    let mut out = device.zeroed::<u32>(3).unwrap();
+    let [tiles, _, written, delay] = typed(&input, &input, &mut out, 0_u64);
+    launch(
+        &device.stream().unwrap(),
+        1,
+        &INCREMENT,
+        [tiles, written, delay],
+    )
+    .unwrap();
+    assert_eq!(out.download().unwrap(), [2, 3, 4]);
+}
+
+#[test]
+fn everything_can_be_shared_between_threads() {
+    fn shared<T: Send + Sync>() {}
+    shared::<(Device, Stream, Event, Buffer<u32>, Bound, Module, Error)>();
 }
 
 #[test]

@@ -21,11 +21,12 @@ pub fn moving_average<T: Number, const THREADS: usize, const STAGES: usize>(
     shared: Shared<Stages<HaloTile<T, THREADS, RADIUS>, STAGES>>,
 ) {
     let tiles = signal.for_block(&block);
+    let mut results = out.for_block(&block);
     let _ = shared.pipeline(&block).for_each(
         tiles.len(),
         |stage, i| stage.copy(tiles.get(i)),
         |tile, i| {
-            let dst = out.tile(&block, i);
+            let dst = results.get_mut(i);
             block.threads(|t| {
                 let mut sum = T::ZERO;
                 for value in tile.window(t.rank()) {

@@ -18,7 +18,7 @@ pub enum Reverse {}
 impl<T: Number, const LEN: usize> Compute<T, LEN> for NeighbourSum {
     #[inline(always)]
     fn compute(tile: &[T; LEN], rank: usize) -> T {
-        let next = if rank + 1 == LEN { 0 } else { rank + 1 };
+        let next = (rank + 1) % LEN;
         tile[rank].triple().plus(tile[next])
     }
 }

@@ -19,6 +19,7 @@ pub fn with_staging<T: Number, C: Compute<T, THREADS>, const THREADS: usize>(
     shared: Shared<Stages<[T; THREADS], 2>>,
 ) {
     let batches = input.for_block(&block);
+    let mut results = out.for_block(&block);
     if batches.len() == 0 {
         return;
     }
@@ -26,12 +27,12 @@ pub fn with_staging<T: Number, C: Compute<T, THREADS>, const THREADS: usize>(
     for batch in 1..batches.len() {
         let (p, tile) = pipe.wait();
         let p = p.acquire().copy(batches.get(batch)).commit();
-        let dst = out.tile(&block, batch - 1);
+        let dst = results.get_mut(batch - 1);
         block.threads(|t| dst.set(&t, C::compute(&tile, t.rank())));
         pipe = p.release(tile);
     }
     let (p, tile) = pipe.wait();
-    let dst = out.tile(&block, batches.len() - 1);
+    let dst = results.get_mut(batches.len() - 1);
     block.threads(|t| dst.set(&t, C::compute(&tile, t.rank())));
     let _ = p.release(tile);
 }

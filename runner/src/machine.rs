@@ -92,12 +92,11 @@ impl Machine {
 
     /// One line about the device, with the schedule in the form that `--schedule` takes.
     pub fn describe(&self) -> String {
-        let name = self.device.name();
         match self.schedule {
-            None => format!("device: {name}"),
-            Some(Schedule::Eager) => format!("device: {name}, schedule eager"),
-            Some(Schedule::Lazy) => format!("device: {name}, schedule lazy"),
-            Some(Schedule::Random { seed }) => format!("device: {name}, schedule random:{seed}"),
+            None => format!("device: {}", self.device.name()),
+            Some(Schedule::Eager) => "device: CPU, schedule eager".to_owned(),
+            Some(Schedule::Lazy) => "device: CPU, schedule lazy".to_owned(),
+            Some(Schedule::Random { seed }) => format!("device: CPU, schedule random:{seed}"),
         }
     }
 

@@ -210,3 +210,122 @@ fn join<T: Display>(values: impl IntoIterator<Item = T>) -> String {
         .collect::<Vec<_>>()
         .join(", ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tilepipe::launch::{Instance, RawParameter};
+
+    unsafe fn no_body(_: &[RawParameter]) {}
+
+    static INSTANCE: Instance = Instance {
+        kernel: "k",
+        symbol: "k",
+        generics: &[],
+        parameters: &[],
+        threads: 256,
+        shared_bytes: 0,
+        shared_alignment: 1,
+        cpu: no_body,
+    };
+
+    fn kernel(name: &'static str, stages: &[Option<u32>]) -> Kernel {
+        let mut instances = Vec::new();
+        for dtype in [DType::I32, DType::F32x4] {
+            for block in [128, 256] {
+                for &stages in stages {
+                    instances.push(Variant {
+                        instance: &INSTANCE,
+                        dtype,
+                        block,
+                        stages,
+                    });
+                }
+            }
+        }
+        Kernel { name, instances }
+    }
+
+    fn catalog() -> [Kernel; 2] {
+        let staged = kernel("with_staging_unified", &[Some(1), Some(2), Some(4)]);
+        [kernel("with_staging", &[None]), staged]
+    }
+
+    fn request() -> Request {
+        Request {
+            kernels: Vec::new(),
+            dtypes: Axis::Default(DEFAULT_DTYPES.to_vec()),
+            blocks: Axis::Default(DEFAULT_BLOCKS.to_vec()),
+            stages: Axis::Default(DEFAULT_STAGES.to_vec()),
+            single: false,
+        }
+    }
+
+    fn refusal(request: &Request) -> String {
+        plan(&catalog(), request)
+            .err()
+            .map_or_else(String::new, |error| error.to_string())
+    }
+
+    #[test]
+    fn defaults_take_some_of_each_kernel() {
+        let chosen = plan(&catalog(), &request()).unwrap();
+        assert_eq!(chosen.len(), 2 + 4);
+        assert!(chosen.iter().all(|one| one.variant.block == 256));
+    }
+
+    #[test]
+    fn all_takes_everything_and_single_one_of_a_kernel() {
+        let (dtypes, blocks, stages) = (Axis::All, Axis::All, Axis::All);
+        let everything = Request {
+            dtypes,
+            blocks,
+            stages,
+            ..request()
+        };
+        assert_eq!(plan(&catalog(), &everything).unwrap().len(), 4 + 12);
+        let single = Request {
+            single: true,
+            ..request()
+        };
+        assert_eq!(plan(&catalog(), &single).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn a_stage_count_leaves_out_kernels_without_unless_they_were_named() {
+        let mut request = Request {
+            stages: Axis::Given(vec![1]),
+            ..request()
+        };
+        let chosen = plan(&catalog(), &request).unwrap();
+        assert!(
+            chosen
+                .iter()
+                .all(|one| one.kernel == "with_staging_unified")
+        );
+        request.kernels = vec!["with_staging".to_owned()];
+        assert!(refusal(&request).contains("fixed number of stages"));
+    }
+
+    #[test]
+    fn values_not_built_for_are_refused_with_those_that_are() {
+        let blocks = Axis::Given(vec![96]);
+        let message = refusal(&Request {
+            blocks,
+            ..request()
+        });
+        assert!(
+            message.contains("96") && message.contains("128, 256"),
+            "{message}"
+        );
+        let kernels = vec!["nothing".to_owned()];
+        let message = refusal(&Request {
+            kernels,
+            ..request()
+        });
+        assert!(
+            message.contains("with_staging, with_staging_unified"),
+            "{message}"
+        );
+    }
+}

@@ -13,6 +13,9 @@ use crate::{process, project, ptx};
 /// The most bytes that the folder may have, so that it travels anywhere.
 const LIMIT: u64 = 60 << 20;
 
+/// What a launch needs of `target/ptx/`, which also has the kernels' LLVM IR.
+const FOR_LAUNCH: [&str; 3] = [".ptx", ".cubin", "report.json"];
+
 /// Makes `target/bundle/` anew.
 ///
 /// # Errors
@@ -43,10 +46,12 @@ pub fn bundle() -> Result<()> {
     for (name, executable) in &tests {
         copy_stripped(executable, &partial.join("tests").join(name))?;
     }
-    copy_folder(&project::ptx(), &partial.join("ptx"))?;
+    copy_folder(&project::ptx(), &partial.join("ptx"), |name| {
+        FOR_LAUNCH.iter().any(|ending| name.ends_with(ending))
+    })?;
     let peers = project::root().join("bench/peers");
     if peers.is_dir() {
-        copy_folder(&peers, &partial.join("peers"))?;
+        copy_folder(&peers, &partial.join("peers"), |_| true)?;
     }
     write_script(&partial.join("run.sh"))?;
 
@@ -113,14 +118,15 @@ fn copy_stripped(from: &Path, to: &Path) -> Result<()> {
         .context("`strip` comes with the linker that Rust uses (package binutils)")
 }
 
-fn copy_folder(from: &Path, to: &Path) -> Result<()> {
+/// Copies the files whose names are `wanted`, and all folders.
+fn copy_folder(from: &Path, to: &Path, wanted: fn(&str) -> bool) -> Result<()> {
     create(to)?;
     for entry in fs::read_dir(from).with_context(|| format!("cannot read {}", from.display()))? {
         let entry = entry?;
         let destination = to.join(entry.file_name());
         if entry.file_type()?.is_dir() {
-            copy_folder(&entry.path(), &destination)?;
-        } else {
+            copy_folder(&entry.path(), &destination, wanted)?;
+        } else if wanted(&entry.file_name().to_string_lossy()) {
             fs::copy(entry.path(), &destination).with_context(|| {
                 format!(
                     "cannot copy {} to {}",

@@ -48,7 +48,8 @@ fn build() -> Result<Artifact> {
     let builder = Builder::new(project::root().join("kernels"))
         .toolchain(toolchain)
         .target_dir(project::target().join("device"))
-        .output_dir(project::ptx());
+        .output_dir(project::ptx())
+        .show_messages(true);
     let artifact = builder.build()?;
     BUILT.get_or_init(|| ());
     Ok(artifact)

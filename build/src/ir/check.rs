@@ -166,7 +166,8 @@ mod tests {
     #[test]
     fn what_they_must_not_have_is_named() {
         let name = "_RNvCs1234_3foo7COUNTER";
-        let cases: [(String, fn(&Error) -> bool); 9] = [
+        type Case = (String, fn(&Error) -> bool);
+        let cases: [Case; 9] = [
             (
                 format!("@{name} = internal global [4 x i8] zeroinitializer, align 4"),
                 |e| matches!(e, Error::MutableStatic { symbol } if symbol == "foo::COUNTER"),

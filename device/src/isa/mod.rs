@@ -9,7 +9,7 @@
 //! | `for_each_thread` | `%tid.x` | sm_80 | block |
 //! | `barrier` | `bar.sync 0` | sm_80 | block, converged |
 //! | `shared_base` | the dynamic shared memory's symbol | sm_80 | block |
-//! | `global` | an address in the global state space | sm_80 | any |
+//! | `store_global` | `st.global` | sm_80 | thread |
 //! | `cp_async_16`, `_8`, `_4` | `cp.async.cg` / `.ca.shared.global` with a source size | sm_80 | thread |
 //! | `cp_async_commit_group` | `cp.async.commit_group` | sm_80 | thread |
 //! | `cp_async_wait_group` | `cp.async.wait_group N` | sm_80 | thread |

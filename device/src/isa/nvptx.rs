@@ -14,7 +14,16 @@ unsafe extern "C" {
     safe fn tilepipe_grid_blocks() -> u32;
     fn tilepipe_barrier();
     safe fn tilepipe_shared_base() -> *mut u8;
-    safe fn tilepipe_global(address: *const u8) -> *const u8;
+    fn tilepipe_load_global_1(to: *mut u8, from: *const u8);
+    fn tilepipe_load_global_2(to: *mut u8, from: *const u8);
+    fn tilepipe_load_global_4(to: *mut u8, from: *const u8);
+    fn tilepipe_load_global_8(to: *mut u8, from: *const u8);
+    fn tilepipe_load_global_16(to: *mut u8, from: *const u8);
+    fn tilepipe_store_global_1(to: *mut u8, from: *const u8);
+    fn tilepipe_store_global_2(to: *mut u8, from: *const u8);
+    fn tilepipe_store_global_4(to: *mut u8, from: *const u8);
+    fn tilepipe_store_global_8(to: *mut u8, from: *const u8);
+    fn tilepipe_store_global_16(to: *mut u8, from: *const u8);
     fn tilepipe_cp_async_4(to: *mut u8, from: *const u8, valid: u32);
     fn tilepipe_cp_async_8(to: *mut u8, from: *const u8, valid: u32);
     fn tilepipe_cp_async_16(to: *mut u8, from: *const u8, valid: u32);
@@ -68,10 +77,54 @@ pub(crate) fn shared_base() -> *mut u8 {
     tilepipe_shared_base()
 }
 
-/// The same address, known to be in global memory.
+/// `ld.global`: reads one value from global memory, in one access if its alignment allows.
+///
+/// # Safety
+///
+/// `from` is global memory, aligned and valid for reads of a `T`.
 #[inline(always)]
-pub(crate) fn global<T>(address: *const T) -> *const T {
-    tilepipe_global(address.cast()).cast()
+pub(crate) unsafe fn load_global<T: bytemuck::Pod>(from: *const T) -> T {
+    let mut value = T::zeroed();
+    let (to, from) = ((&raw mut value).cast::<u8>(), from.cast::<u8>());
+    // SAFETY: `to` is a local variable of the same size; the rest is the caller's promise, and each arm's size is the
+    // type's, its alignment the type's own.
+    unsafe {
+        match access::<T>() {
+            1 => tilepipe_load_global_1(to, from),
+            2 => tilepipe_load_global_2(to, from),
+            4 => tilepipe_load_global_4(to, from),
+            8 => tilepipe_load_global_8(to, from),
+            16 => tilepipe_load_global_16(to, from),
+            _ => value = from.cast::<T>().read(),
+        }
+    }
+    value
+}
+
+/// `st.global`: writes one value to global memory, in one access if its alignment allows.
+///
+/// # Safety
+///
+/// `to` is global memory, aligned and valid for writes of a `T`.
+#[inline(always)]
+pub(crate) unsafe fn store_global<T: bytemuck::Pod>(to: *mut T, value: T) {
+    let (to, from) = (to.cast::<u8>(), (&raw const value).cast::<u8>());
+    // SAFETY: as in `load_global`.
+    unsafe {
+        match access::<T>() {
+            1 => tilepipe_store_global_1(to, from),
+            2 => tilepipe_store_global_2(to, from),
+            4 => tilepipe_store_global_4(to, from),
+            8 => tilepipe_store_global_8(to, from),
+            16 => tilepipe_store_global_16(to, from),
+            _ => to.cast::<T>().write(value),
+        }
+    }
+}
+
+/// The size of a `T` if it is aligned to its size, 0 if one access can't move it.
+const fn access<T>() -> usize {
+    if align_of::<T>() == size_of::<T>() { size_of::<T>() } else { 0 }
 }
 
 /// `cp.async.cg.shared.global [to], [from], 16, valid`.
@@ -135,9 +188,9 @@ pub(crate) fn cp_async_wait_all() {
 /// 0. `to` is shared memory, aligned and valid for a `T`, which no other thread accesses before the next barrier.
 /// 1. If `valid`, `from` is global memory, aligned and valid for reads of a `T`.
 #[inline(always)]
-pub(crate) unsafe fn copy_through_register<T: bytemuck::Zeroable>(to: *mut T, from: *const T, valid: bool) {
+pub(crate) unsafe fn copy_through_register<T: bytemuck::Pod>(to: *mut T, from: *const T, valid: bool) {
     // SAFETY: (1).
-    let value = if valid { unsafe { global(from).read() } } else { T::zeroed() };
+    let value = if valid { unsafe { load_global(from) } } else { T::zeroed() };
     // SAFETY: (0).
     unsafe { to.write(value) };
 }

@@ -13,34 +13,59 @@ pub enum Held<const N: usize> {}
 /// `N` stages were released, but a slower thread may still be reading them: not free before the next barrier.
 pub enum Dirty<const N: usize> {}
 
-/// A count with one more.
-pub trait Increment {
-    /// The count plus one.
-    type More;
-}
-
-/// A count of at least one, and what is left when one is taken.
+/// Says that a stage is in flight.
 #[diagnostic::on_unimplemented(
-    message = "this step needs a stage that the pipeline does not have: it has `{Self}`",
-    label = "the pipeline is in the wrong state for this step",
-    note = "`wait` needs a stage in flight: `acquire`, `copy` and `commit` one first",
-    note = "`release` needs a held tile: `wait` for one first; `weaken` needs a free stage"
+    message = "nothing is in flight to wait for: every committed stage of this pipeline was waited for already",
+    label = "the pipeline has `{Self}`",
+    note = "`acquire`, `copy` and `commit` a stage before each `wait`"
 )]
-pub trait Decrement {
-    /// The count minus one.
-    type Less;
-    /// The count minus one, as a number.
-    const LESS: usize;
-}
+pub trait SomeInFlight {}
 
-/// Where `acquire` takes its stage from: a free stage, or a dirty one behind a barrier.
-///
-/// Implemented for a pair of `Free` and `Dirty` counts that are not both 0.
+/// Says that no tile is held.
+#[diagnostic::on_unimplemented(
+    message = "a tile of this pipeline is still held",
+    label = "`release` the tile before this step",
+    note = "a stage that is read can't be waited for again or given back: call `pipe.release(tile)` first"
+)]
+pub trait NothingHeld {}
+
+/// Says that a tile is held.
+#[diagnostic::on_unimplemented(
+    message = "this pipeline holds no tile to release",
+    label = "the pipeline has `{Self}`",
+    note = "`release` takes the tile that the pipeline's own last `wait` returned, once"
+)]
+pub trait TileHeld {}
+
+/// Says that a stage can be acquired: of a pair of counts, not both are 0.
 #[diagnostic::on_unimplemented(
     message = "no stage is left to acquire: every stage of this pipeline is in flight or held",
     label = "the pipeline has `{Self}`",
     note = "`wait()` for the oldest stage and `release` its tile first, or give the pipeline more stages"
 )]
+pub trait StageLeft {}
+
+/// Says that a stage is free.
+#[diagnostic::on_unimplemented(
+    message = "no stage is free",
+    label = "the pipeline has `{Self}`",
+    note = "`weaken` counts a free stage as dirty; a stage becomes free by the barrier in `wait`"
+)]
+pub trait SomeFree {}
+
+/// Counts up: total, so that a step's type is known even where the step is not allowed.
+pub trait Increment {
+    /// The count plus one.
+    type More;
+}
+
+/// Counts down, and stays at 0: total as well; that something is there to take is said by the predicates above.
+pub trait Decrement {
+    /// The count minus one.
+    type Less;
+}
+
+/// Takes a stage to acquire: a free one, or a dirty one behind a barrier.
 pub trait AcquireFrom {
     /// The stages that are free afterwards.
     type Free;
@@ -56,66 +81,91 @@ pub trait Launder {
     type Free;
 }
 
-/// Says that no tile is held.
-#[diagnostic::on_unimplemented(
-    message = "a tile of this pipeline is still held",
-    label = "`release` the tile before this step",
-    note = "a stage that is read can't be waited for again or given back: call `pipe.release(tile)` first"
-)]
-pub trait NothingHeld {}
-
 impl NothingHeld for Held<0> {}
+impl TileHeld for Held<1> {}
 
 /// The groups that may stay in flight when the oldest of `InFlight<N>` is waited for.
 impl<const N: usize> Pending for InFlight<N> {
     const GROUPS: usize = N.saturating_sub(1);
 }
 
-macro_rules! neighbours {
-    ($count:ident: $($n:literal)*) => {$(
-        #[diagnostic::do_not_recommend]
-        impl Increment for $count<$n> {
-            type More = $count<{ $n + 1 }>;
-        }
-        #[diagnostic::do_not_recommend]
-        impl Decrement for $count<{ $n + 1 }> {
-            type Less = $count<$n>;
-            const LESS: usize = $n;
-        }
-    )*};
+/// The counts up to which the steps by hand go; `for_each` knows no limit.
+macro_rules! for_all_counts {
+    ($with:ident) => {
+        $with!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
+    };
 }
-neighbours!(Free: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
-neighbours!(InFlight: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
-neighbours!(Held: 0);
-neighbours!(Dirty: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
+
+macro_rules! neighbours {
+    ($($n:literal)*) => {
+        neighbours!(@of Free: $($n)*);
+        neighbours!(@of InFlight: $($n)*);
+        neighbours!(@of Held: $($n)*);
+        neighbours!(@of Dirty: $($n)*);
+        $(
+            #[diagnostic::do_not_recommend]
+            impl SomeInFlight for InFlight<{ $n + 1 }> {}
+            #[diagnostic::do_not_recommend]
+            impl SomeFree for Free<{ $n + 1 }> {}
+        )*
+    };
+    (@of $count:ident: $($n:literal)*) => {
+        $(
+            impl Increment for $count<$n> {
+                type More = $count<{ $n + 1 }>;
+            }
+            impl Decrement for $count<{ $n + 1 }> {
+                type Less = $count<$n>;
+            }
+        )*
+        impl Decrement for $count<0> {
+            type Less = $count<0>;
+        }
+    };
+}
+for_all_counts!(neighbours);
 
 macro_rules! pairs {
+    ($($free:tt)*) => {$( for_each_dirty!($free: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16); )*
+        for_each_dirty!(16: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16);
+    };
+}
+
+macro_rules! for_each_dirty {
     ($free:tt: $($dirty:tt)*) => {$(
-        #[diagnostic::do_not_recommend]
         impl Launder for (Free<$free>, Dirty<$dirty>) {
             type Free = Free<{ $free + $dirty }>;
         }
-        pairs!(@acquire $free $dirty);
-    )*};
-    (@acquire 0 0) => {};
-    (@acquire 0 $dirty:tt) => {
-        #[diagnostic::do_not_recommend]
-        impl AcquireFrom for (Free<0>, Dirty<$dirty>) {
-            type Free = Free<{ $dirty - 1 }>;
-            type Dirty = Dirty<0>;
-            const BARRIER: bool = true;
-        }
-    };
-    (@acquire $free:tt $dirty:tt) => {
-        #[diagnostic::do_not_recommend]
         impl AcquireFrom for (Free<$free>, Dirty<$dirty>) {
-            type Free = Free<{ $free - 1 }>;
-            type Dirty = Dirty<$dirty>;
-            const BARRIER: bool = false;
+            acquire_from!($free $dirty);
         }
+        stage_left!($free $dirty);
+    )*};
+}
+
+macro_rules! acquire_from {
+    (0 0) => {
+        type Free = Free<0>;
+        type Dirty = Dirty<0>;
+        const BARRIER: bool = false;
+    };
+    (0 $dirty:tt) => {
+        type Free = Free<{ $dirty - 1 }>;
+        type Dirty = Dirty<0>;
+        const BARRIER: bool = true;
+    };
+    ($free:tt $dirty:tt) => {
+        type Free = Free<{ $free - 1 }>;
+        type Dirty = Dirty<$dirty>;
+        const BARRIER: bool = false;
     };
 }
-macro_rules! all_pairs {
-    ($($free:tt)*) => {$( pairs!($free: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16); )*};
+
+macro_rules! stage_left {
+    (0 0) => {};
+    ($free:tt $dirty:tt) => {
+        #[diagnostic::do_not_recommend]
+        impl StageLeft for (Free<$free>, Dirty<$dirty>) {}
+    };
 }
-all_pairs!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16);
+for_all_counts!(pairs);

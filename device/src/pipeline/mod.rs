@@ -20,6 +20,7 @@ mod ring;
 mod stage;
 mod steps;
 
-pub use count::{AcquireFrom, Decrement, Dirty, Free, Held, InFlight, Increment, Launder, NothingHeld};
+pub use count::{AcquireFrom, Decrement, Dirty, Free, Held, InFlight, Increment, Launder};
+pub use count::{NothingHeld, SomeFree, SomeInFlight, StageLeft, TileHeld};
 pub use stage::{Ready, Stage, StageFilled};
 pub use steps::{Acquired, Filled, Pipeline, Setup, Unified};

@@ -6,7 +6,7 @@ use core::ops::Deref;
 use super::ring;
 use super::steps::Setup;
 use crate::scope::BlockScope;
-use crate::tile::{Brand, NotUniform};
+use crate::tile::{BlockLevel, Brand};
 use crate::uniform::Uniform;
 use crate::view::TileRef;
 
@@ -19,9 +19,12 @@ use crate::view::TileRef;
 pub struct Stage<'x, U> {
     memory: *mut u8,
     brand: Brand<'x>,
-    not_uniform: NotUniform,
+    level: BlockLevel,
     setup: PhantomData<U>,
 }
+
+impl<U> !Uniform for Stage<'_, U> {}
+impl<U> !Uniform for StageFilled<'_, U> {}
 
 impl<'x, U: Setup> Stage<'x, U> {
     /// Makes the stage at `memory`.
@@ -31,7 +34,7 @@ impl<'x, U: Setup> Stage<'x, U> {
     /// Invariant 0 holds.
     #[inline(always)]
     pub(super) unsafe fn new(memory: *mut u8) -> Self {
-        Stage { memory, brand: PhantomData, not_uniform: PhantomData, setup: PhantomData }
+        Stage { memory, brand: PhantomData, level: PhantomData, setup: PhantomData }
     }
 
     /// Starts to copy `tile` into the stage; bytes beyond the end of its view are zero.
@@ -42,7 +45,7 @@ impl<'x, U: Setup> Stage<'x, U> {
         // SAFETY: (0) and the first half of (1) are this stage's invariant, and the filled stage has no way to its
         // memory until `wait`; (2) a stage exists in block-level code only, as it is not `Uniform`.
         unsafe { ring::copy::<U>(self.memory, tile) };
-        StageFilled { brand: PhantomData, not_uniform: PhantomData, setup: PhantomData }
+        StageFilled { brand: PhantomData, level: PhantomData, setup: PhantomData }
     }
 }
 
@@ -50,7 +53,7 @@ impl<'x, U: Setup> Stage<'x, U> {
 #[must_use = "return the filled stage from the closure that was given the empty one"]
 pub struct StageFilled<'x, U> {
     brand: Brand<'x>,
-    not_uniform: NotUniform,
+    level: BlockLevel,
     setup: PhantomData<U>,
 }
 
@@ -70,8 +73,6 @@ pub struct Ready<'s, U: Setup> {
 
 // SAFETY: (0) the tile is plain data that nobody writes; (1) it has no collective operation: `release` takes it by value.
 unsafe impl<U: Setup> Uniform for Ready<'_, U> {}
-// SAFETY: as for `Uniform`: a shared `Ready` is a shared reference to plain data.
-unsafe impl<U: Setup> Sync for Ready<'_, U> {}
 
 impl<U: Setup> Ready<'_, U> {
     /// Makes the readable tile at `tile`.

@@ -2,14 +2,16 @@
 
 use core::marker::PhantomData;
 
-use super::count::{AcquireFrom, Decrement, Dirty, Free, Held, InFlight, Increment, Launder, NothingHeld};
+use super::count::{AcquireFrom, Decrement, Dirty, Free, Held, InFlight, Increment, Launder};
+use super::count::{NothingHeld, SomeFree, SomeInFlight, StageLeft, TileHeld};
 use super::ring::{self, Ring};
 use super::stage::{Ready, Stage};
 use crate::engine::{Engine, Pending};
 use crate::isa;
 use crate::scope::Scope;
 use crate::shared::{Layout, Shared, Stages, Whole};
-use crate::tile::{Brand, NotUniform, Tile};
+use crate::tile::{BlockLevel, Brand, Tile};
+use crate::uniform::Uniform;
 use crate::view::TileRef;
 
 /// What a pipeline is made of: its stages, the threads that take part, and its position in shared memory.
@@ -70,7 +72,7 @@ impl<T: Tile, const COUNT: usize, E: Engine, S: Scope, const THREADS: usize, P> 
 pub struct Pipeline<'s, U, F, I, H, D> {
     pub(super) ring: Ring<U>,
     brand: Brand<'s>,
-    not_uniform: NotUniform,
+    level: BlockLevel,
     #[expect(clippy::type_complexity, reason = "the state is the type")]
     state: PhantomData<(F, I, H, D)>,
 }
@@ -88,6 +90,10 @@ pub struct Filled<'s, U, F, I, H, D> {
     pipeline: Pipeline<'s, U, F, I, H, D>,
 }
 
+impl<U, F, I, H, D> !Uniform for Pipeline<'_, U, F, I, H, D> {}
+impl<U, F, I, H, D> !Uniform for Acquired<'_, U, F, I, H, D> {}
+impl<U, F, I, H, D> !Uniform for Filled<'_, U, F, I, H, D> {}
+
 impl<'s, U: Setup, const COUNT: usize> Pipeline<'s, U, Free<COUNT>, InFlight<0>, Held<0>, Dirty<0>> {
     /// Makes a pipeline of the stages at `base`, all free.
     ///
@@ -100,7 +106,7 @@ impl<'s, U: Setup, const COUNT: usize> Pipeline<'s, U, Free<COUNT>, InFlight<0>,
         const { assert!(U::COUNT == COUNT) };
         // SAFETY: the caller's promise.
         let ring = unsafe { Ring::new(base) };
-        Pipeline { ring, brand: PhantomData, not_uniform: PhantomData, state: PhantomData }
+        Pipeline { ring, brand: PhantomData, level: PhantomData, state: PhantomData }
     }
 }
 
@@ -115,7 +121,7 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
         mut self,
     ) -> Acquired<'s, U, <(F, D) as AcquireFrom>::Free, I, H, <(F, D) as AcquireFrom>::Dirty>
     where
-        (F, D): AcquireFrom,
+        (F, D): AcquireFrom + StageLeft,
     {
         if <(F, D) as AcquireFrom>::BARRIER {
             // SAFETY: a pipeline exists in block-level code only (R2), which is converged.
@@ -139,7 +145,7 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
         mut self,
     ) -> (Pipeline<'s, U, <(F, D) as Launder>::Free, I::Less, Held<1>, Dirty<0>>, Ready<'s, U>)
     where
-        I: Decrement + Pending,
+        I: Decrement + Pending + SomeInFlight,
         H: NothingHeld,
         (F, D): Launder,
     {
@@ -159,7 +165,7 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
     #[inline(always)]
     pub fn release(self, tile: Ready<'s, U>) -> Pipeline<'s, U, F, I, H::Less, D::More>
     where
-        H: Decrement,
+        H: Decrement + TileHeld,
         D: Increment,
     {
         ring::released::<U>(tile.as_ptr());
@@ -170,7 +176,7 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
     #[inline(always)]
     pub fn weaken(self) -> Pipeline<'s, U, F::Less, I, H, D::More>
     where
-        F: Decrement,
+        F: Decrement + SomeFree,
         D: Increment,
     {
         self.into_state()
@@ -199,7 +205,7 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
 
     #[inline(always)]
     pub(super) fn into_state<F2, I2, H2, D2>(self) -> Pipeline<'s, U, F2, I2, H2, D2> {
-        Pipeline { ring: self.ring, brand: PhantomData, not_uniform: PhantomData, state: PhantomData }
+        Pipeline { ring: self.ring, brand: PhantomData, level: PhantomData, state: PhantomData }
     }
 }
 

@@ -24,6 +24,8 @@ pub(crate) struct Status(pub(crate) c_int);
 impl Status {
     pub(crate) const SUCCESS: Status = Status(0);
     pub(crate) const OUT_OF_MEMORY: Status = Status(2);
+    /// The library is the toolkit's stub for linking, not a driver.
+    pub(crate) const STUB_LIBRARY: Status = Status(34);
     pub(crate) const NO_DEVICE: Status = Status(100);
     pub(crate) const UNSUPPORTED_PTX_VERSION: Status = Status(222);
     pub(crate) const NOT_FOUND: Status = Status(500);
@@ -66,6 +68,7 @@ macro_rules! driver_calls {
                 /// # Safety
                 ///
                 /// Pointers are valid for what the driver API reads and writes through them, and handles are alive.
+                #[allow(clippy::too_many_arguments, reason = "as many as the driver's call has")]
                 pub(crate) unsafe fn $call(&self, $($argument: $type),*) -> Status {
                     // SAFETY: passed on to the caller.
                     Status(unsafe { (self.$call)($($argument),*) })
@@ -177,7 +180,9 @@ impl Driver {
         let driver = Driver::look_up()?;
         let mut version = 0;
         // SAFETY: writes one integer, which is there.
-        let _ = unsafe { driver.driver_version(&mut version) };
+        if unsafe { driver.driver_version(&mut version) } == Status::STUB_LIBRARY {
+            return Err(Error::NoDriver);
+        }
         if version < LEAST_DRIVER {
             return Err(Error::DriverTooOld {
                 found: version_text(version),

@@ -7,11 +7,11 @@
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cudarc::driver::sys::{CUdeviceptr, CUstream};
+use cudarc::driver::sys::CUdeviceptr;
 
 use super::context::Context;
 use super::driver::Status;
-use super::queue::{GpuEvent, TRANSFER};
+use super::queue::{GpuEvent, Lane};
 use crate::buffer::Access;
 use crate::error::Error;
 
@@ -84,10 +84,9 @@ impl GpuMemory {
     ) -> Result<GpuMemory, Error> {
         let memory = GpuMemory::allocate(context, bytes)?;
         submit(
-            context,
-            context.transfer,
-            TRANSFER,
+            Lane::transfer(context),
             &[(&memory, Access::Write)],
+            "fill device memory",
             || {
                 // SAFETY: writes the whole allocation (invariant 0) in the order that `submit` provides.
                 unsafe {
@@ -140,10 +139,9 @@ impl GpuMemory {
         let context = &self.context;
         self.wait_for_uses(Access::Write)?;
         let event = submit(
-            context,
-            context.transfer,
-            TRANSFER,
+            Lane::transfer(context),
             &[(self, Access::Write)],
+            "copy to the device",
             || {
                 // SAFETY: reads `data` and writes within the allocation (invariant 0, asserted above) in the order that
                 // `submit` provides; `data` is borrowed until the event below has been reached.
@@ -170,10 +168,9 @@ impl GpuMemory {
         let context = &self.context;
         self.wait_for_uses(Access::Read)?;
         let event = submit(
-            context,
-            context.transfer,
-            TRANSFER,
+            Lane::transfer(context),
             &[(self, Access::Read)],
+            "copy from the device",
             || {
                 // SAFETY: writes `data` and reads within the allocation (invariant 0, asserted above) in the order that
                 // `submit` provides; `data` is borrowed until the event below has been reached, and after an error there
@@ -214,15 +211,15 @@ impl Drop for GpuMemory {
 
 /// Puts work into a stream after everything that it conflicts with, and returns the event of its end.
 ///
-/// `work` makes one driver call on `stream`, which uses `accesses` as they say and no other memory that is freed
-/// or written elsewhere. `stream` is a live stream of `context`; `number` identifies it.
+/// `work` makes one driver call on that stream, described by `doing`, which uses the memory of `accesses` as they say and
+/// no other memory that is freed or written elsewhere.
 pub(super) fn submit(
-    context: &Arc<Context>,
-    stream: CUstream,
-    number: u64,
+    lane: Lane<'_>,
     accesses: &[(&GpuMemory, Access)],
+    doing: &'static str,
     work: impl FnOnce() -> Status,
 ) -> Result<Arc<GpuEvent>, Error> {
+    let context = lane.context();
     let _order = context
         .submission
         .lock()
@@ -231,17 +228,17 @@ pub(super) fn submit(
     let event = Arc::new(GpuEvent::untimed(context)?);
     for (memory, access) in accesses {
         for earlier in memory.uses().conflicting(*access) {
-            if earlier.stream != number {
-                earlier.event.hold_back(stream)?;
+            if earlier.stream != lane.number() {
+                earlier.event.hold_back(lane)?;
             }
         }
     }
     let status = work();
-    context.check("start a copy, a fill or a kernel", status)?;
-    if let Err(error) = event.record(stream) {
+    context.check(doing, status)?;
+    if let Err(error) = event.record(lane) {
         // The work is under way and cannot be waited for by event: wait here, or give the device up.
-        // SAFETY: the caller passes a live stream.
-        let status = unsafe { context.driver.stream_synchronize(stream) };
+        // SAFETY: the stream is alive (invariant 0 of `Lane`).
+        let status = unsafe { context.driver.stream_synchronize(lane.raw()) };
         context
             .check("wait for a stream", status)
             .map_err(|error| context.lose(error))?;
@@ -252,7 +249,7 @@ pub(super) fn submit(
             *access,
             Use {
                 event: Arc::clone(&event),
-                stream: number,
+                stream: lane.number(),
             },
         );
     }

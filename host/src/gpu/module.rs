@@ -292,7 +292,8 @@ pub(crate) unsafe fn launch(
         .collect();
     // The limit was checked: it fits.
     let shared_bytes = instance.shared_bytes as u32;
-    submit(context, stream.raw, stream.number, accesses, || {
+    let lane = stream.lane();
+    submit(lane, accesses, "launch a kernel", || {
         // SAFETY: the function and the stream are alive; the driver reads one 32-byte parameter through each pointer
         // before it returns, as many as the entry has (obligation 0); memory stays alive and in order until the kernel is
         // done, since `submit` records it for all of `accesses` (obligation 1).
@@ -306,7 +307,7 @@ pub(crate) unsafe fn launch(
                 1,
                 1,
                 shared_bytes,
-                stream.raw,
+                lane.raw(),
                 pointers.as_mut_ptr(),
                 ptr::null_mut(),
             )

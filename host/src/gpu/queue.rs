@@ -16,7 +16,43 @@ const TIMED: u32 = 0;
 const UNTIMED: u32 = 2;
 
 /// The number of the context's own transfer stream; [`GpuStream`]s count from 1.
-pub(super) const TRANSFER: u64 = 0;
+const TRANSFER: u64 = 0;
+
+/// A stream that work is put into: a [`GpuStream`] or the context's own.
+///
+/// # Invariants
+///
+/// 0. `raw` is a stream of `context` that lives as long as the borrow.
+#[derive(Clone, Copy)]
+pub(super) struct Lane<'a> {
+    context: &'a Arc<Context>,
+    raw: CUstream,
+    number: u64,
+}
+
+impl<'a> Lane<'a> {
+    /// The stream of the context's uploads, downloads and fills.
+    pub(super) fn transfer(context: &'a Arc<Context>) -> Self {
+        Lane {
+            context,
+            raw: context.transfer,
+            number: TRANSFER,
+        }
+    }
+
+    pub(super) fn context(&self) -> &'a Arc<Context> {
+        self.context
+    }
+
+    pub(super) fn raw(&self) -> CUstream {
+        self.raw
+    }
+
+    /// Identifies the stream among all of the process.
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+}
 
 /// A stream of one context.
 ///
@@ -25,8 +61,8 @@ pub(super) const TRANSFER: u64 = 0;
 /// 0. `raw` is a stream of `context`, until `Drop`.
 pub(crate) struct GpuStream {
     pub(crate) context: Arc<Context>,
-    pub(super) raw: CUstream,
-    pub(super) number: u64,
+    raw: CUstream,
+    number: u64,
 }
 
 // SAFETY: the driver API may be called from any thread with a stream's handle.
@@ -50,6 +86,15 @@ impl GpuStream {
         })
     }
 
+    /// Returns the stream as a place for work.
+    pub(super) fn lane(&self) -> Lane<'_> {
+        Lane {
+            context: &self.context,
+            raw: self.raw,
+            number: self.number,
+        }
+    }
+
     /// Waits for the stream's work.
     pub(crate) fn synchronize(&self) -> Result<(), Error> {
         self.context.enter()?;
@@ -61,7 +106,7 @@ impl GpuStream {
     /// Records an event with a time at the stream's end.
     pub(crate) fn record(&self) -> Result<GpuEvent, Error> {
         let event = GpuEvent::new(&self.context, TIMED)?;
-        event.record(self.raw)?;
+        event.record(self.lane())?;
         Ok(event)
     }
 }
@@ -108,17 +153,17 @@ impl GpuEvent {
         })
     }
 
-    /// Records the event at the end of `stream`, a live stream of the same context.
-    pub(super) fn record(&self, stream: CUstream) -> Result<(), Error> {
-        // SAFETY: both are alive (invariant 0, and the two callers pass streams of this context).
-        let status = unsafe { self.context.driver.event_record(self.raw, stream) };
+    /// Records the event at the end of a stream of the same context.
+    pub(super) fn record(&self, lane: Lane<'_>) -> Result<(), Error> {
+        // SAFETY: both are alive (their invariants 0).
+        let status = unsafe { self.context.driver.event_record(self.raw, lane.raw) };
         self.context.check("record an event", status)
     }
 
-    /// Makes what follows in `stream`, a live stream of the same context, wait for the event.
-    pub(super) fn hold_back(&self, stream: CUstream) -> Result<(), Error> {
-        // SAFETY: both are alive (invariant 0, and the caller passes a stream of this context).
-        let status = unsafe { self.context.driver.stream_wait_event(stream, self.raw, 0) };
+    /// Makes what follows in a stream of the same context wait for the event.
+    pub(super) fn hold_back(&self, lane: Lane<'_>) -> Result<(), Error> {
+        // SAFETY: both are alive (their invariants 0).
+        let status = unsafe { self.context.driver.stream_wait_event(lane.raw, self.raw, 0) };
         self.context.check("order two streams", status)
     }
 

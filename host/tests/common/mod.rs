@@ -2,9 +2,9 @@
 
 use std::any::{TypeId, type_name};
 
-use tilepipe::entry;
+use tilepipe::Element;
+use tilepipe::entry::{self, Entry};
 use tilepipe::launch::{Instance, ParameterInfo, ParameterKind, RawParameter};
-use tilepipe::{Element, TilesMut};
 use tilepipe_host::Module;
 
 /// The kernels' PTX.
@@ -80,47 +80,53 @@ pub const PANIC: Instance = instance("panic__128", &[("out", OUTPUT)], panic);
 pub const TRAP: Instance = instance("trap__128", &[("out", OUTPUT)], panic);
 
 unsafe fn fill(raw: &[RawParameter]) {
-    // SAFETY: the executor calls this once a block with arguments checked against `FILL`; one block and one view are made.
-    unsafe {
-        entry::run(|entry| {
-            let block = entry.block::<128>();
-            let mut out: TilesMut<u32, 128> = entry.parameter(raw[0]);
-            let value: u32 = entry.parameter(raw[1]);
-            let own = (block.index()..out.tiles()).step_by(block.grid()).len();
-            for index in 0..own {
-                let tile = out.tile(&block, index);
-                block.threads(|thread| tile.set(&thread, value));
-            }
-        });
-    }
+    let [out, length, ..] = raw[0].words;
+    let value = raw[1].words[0] as u32;
+    let body = |entry: Entry<'_>| {
+        // SAFETY: made once, at the start of a block of 128 threads.
+        let block = unsafe { entry.block::<128>() };
+        for index in (block.index()..length as usize).step_by(block.grid()) {
+            // SAFETY: the launch checked that an output of `length` elements stands behind the words, and no two blocks
+            // have the same index.
+            unsafe { (out as *mut u32).wrapping_add(index).write(value) };
+        }
+    };
+    // SAFETY: the executor calls this once a block.
+    unsafe { entry::run(body) };
 }
 
 unsafe fn increment(raw: &[RawParameter]) {
     let [input, length, ..] = raw[0].words;
     let out = raw[1].words[0];
-    // SAFETY: as in `fill`.
-    unsafe {
-        entry::run(|entry| {
-            let block = entry.block::<128>();
-            for index in (block.index()..length as usize).step_by(block.grid()) {
-                let value = *(input as *const u32).add(index);
-                *(out as *mut u32).add(index) = value + 1;
-            }
-        });
-    }
+    let body = |entry: Entry<'_>| {
+        // SAFETY: made once, at the start of a block of 128 threads.
+        let block = unsafe { entry.block::<128>() };
+        for index in (block.index()..length as usize).step_by(block.grid()) {
+            // SAFETY: the launch checked that an input of `length` elements stands behind the words.
+            let value = unsafe { (input as *const u32).wrapping_add(index).read() };
+            // SAFETY: the tests pass an output of the input's length, and no two blocks have the same index.
+            unsafe {
+                (out as *mut u32)
+                    .wrapping_add(index)
+                    .write(value.wrapping_add(1))
+            };
+        }
+    };
+    // SAFETY: the executor calls this once a block.
+    unsafe { entry::run(body) };
 }
 
 unsafe fn fill_one(raw: &[RawParameter]) {
-    // SAFETY: the launch checked that an output of at least one `u32` stands behind the words.
-    unsafe { *(raw[0].words[0] as *mut u32) = 77 };
+    // SAFETY: the launch checked that an output of at least one `u32` stands behind the words; the tests launch one block.
+    unsafe { (raw[0].words[0] as *mut u32).write(77) };
 }
 
 unsafe fn panic(_: &[RawParameter]) {
-    // SAFETY: as in `fill`.
-    unsafe {
-        entry::run(|entry| {
-            let block = entry.block::<128>();
-            assert!(block.index() == 0, "value {}", 41 + block.index());
-        });
-    }
+    let body = |entry: Entry<'_>| {
+        // SAFETY: made once, at the start of a block of 128 threads.
+        let block = unsafe { entry.block::<128>() };
+        assert!(block.index() == 0, "value {}", 41 + block.index());
+    };
+    // SAFETY: the executor calls this once a block.
+    unsafe { entry::run(body) };
 }

@@ -122,22 +122,31 @@ fn named(belongs: fn(&TestTarget) -> bool) -> Result<Outcome> {
     Ok(Outcome::Ran(total))
 }
 
+/// All kernels at a size for speed, and all configurations at an odd one, under each schedule.
 fn on_cpu() -> Result<Outcome> {
     let program = runner()?;
     let mut total = Count::default();
     for schedule in ["eager", "lazy", "random"] {
-        let arguments = [
-            "--device",
-            "cpu",
-            "--elements",
-            "2^20",
-            "--schedule",
-            schedule,
-        ];
-        total += counted(Command::new(&program).args(arguments))?;
+        for arguments in [["--elements", "2^20"].as_slice(), &EVERY_CONFIGURATION] {
+            let mut command = Command::new(&program);
+            command.args(["--device", "cpu", "--schedule", schedule]);
+            total += counted(command.args(arguments))?;
+        }
     }
     Ok(Outcome::Ran(total))
 }
+
+/// Arguments for every configuration at a size that is a multiple of nothing.
+const EVERY_CONFIGURATION: [&str; 8] = [
+    "--elements",
+    "100_003",
+    "--dtype",
+    "all",
+    "--block",
+    "all",
+    "--stages",
+    "all",
+];
 
 fn on_gpu() -> Result<Outcome> {
     let program = runner()?;
@@ -156,21 +165,10 @@ fn on_gpu() -> Result<Outcome> {
     if let Outcome::Ran(count) = named(|target| target.name == GPU)? {
         total += count;
     }
-    let arguments = [
-        "--device",
-        "gpu",
-        "--elements",
-        "1_000_003",
-        "--dtype",
-        "all",
-        "--block",
-        "all",
-        "--stages",
-        "all",
-    ];
     total += counted(
         Command::new(&program)
-            .args(arguments)
+            .args(["--device", "gpu"])
+            .args(EVERY_CONFIGURATION)
             .arg("--module")
             .arg(project::ptx()),
     )?;

@@ -45,10 +45,15 @@ pub(crate) fn shared_base() -> *mut u8 {
     with_block(|block| block.arena.start())
 }
 
-/// The same address.
+/// `st.global`: writes one value to global memory.
+///
+/// # Safety
+///
+/// `to` is aligned and valid for writes of a `T`.
 #[inline(always)]
-pub(crate) fn global<T>(address: *const T) -> *const T {
-    address
+pub(crate) unsafe fn store_global<T: bytemuck::Pod>(to: *mut T, value: T) {
+    // SAFETY: the caller's promise.
+    unsafe { to.write(value) };
 }
 
 /// `cp.async.cg.shared.global [to], [from], 16, valid`.
@@ -107,7 +112,7 @@ pub(crate) fn cp_async_wait_all() {
 ///
 /// 0. `to` is memory of the block's arena, aligned and valid for a `T`, which nobody accesses before the next barrier.
 /// 1. If `valid`, `from` is aligned and valid for reads of a `T` until the block ends.
-pub(crate) unsafe fn copy_through_register<T: bytemuck::Zeroable>(to: *mut T, from: *const T, valid: bool) {
+pub(crate) unsafe fn copy_through_register<T: bytemuck::Pod>(to: *mut T, from: *const T, valid: bool) {
     let bytes = size_of::<T>() as u32;
     let valid = if valid { bytes } else { 0 };
     // SAFETY: the caller's promises.
