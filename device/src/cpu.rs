@@ -50,7 +50,7 @@ pub struct KernelPanic {
 ///
 /// # Safety
 ///
-/// `parameters` match `instance.parameters` in order: every input's words are the address and length of memory that
+/// `parameters` match `instance.parameters()` in order: every input's words are the address and length of memory that
 /// nobody writes during the call, every output's those of memory that no other launch and no two blocks of the same
 /// index touch, each aligned as its [`ParameterInfo`](crate::launch::ParameterInfo) says.
 pub unsafe fn run_block(
@@ -61,9 +61,9 @@ pub unsafe fn run_block(
     schedule: Schedule,
 ) -> Result<(), KernelPanic> {
     install_panic_hook();
-    let running = block::begin(block, grid, instance.shared_bytes, schedule);
+    let running = block::begin(block, grid, instance.shared_bytes(), schedule);
     // SAFETY: the caller's promises, and the block's context is in place.
-    let outcome = catch_unwind(AssertUnwindSafe(|| unsafe { (instance.cpu)(parameters) }));
+    let outcome = catch_unwind(AssertUnwindSafe(|| unsafe { instance.cpu()(parameters) }));
     drop(running);
     outcome.map_err(|payload| {
         let place = PLACE.take().unwrap_or_default();
@@ -102,7 +102,9 @@ fn install_panic_hook() {
             }
             let location = info.location();
             PLACE.set(Some(Place {
-                file: location.map(|place| place.file().to_owned()).unwrap_or_default(),
+                file: location
+                    .map(|place| place.file().to_owned())
+                    .unwrap_or_default(),
                 line: location.map_or(0, |place| place.line()),
                 column: location.map_or(0, |place| place.column()),
                 thread: block::current_thread(),

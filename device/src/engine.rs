@@ -132,7 +132,11 @@ fn for_each_unit<T: Tile>(
         let mut unit = rank;
         while unit < units {
             let offset = unit * width;
-            copy(offset, source.address(offset), source.valid_bytes(offset, width));
+            copy(
+                offset,
+                source.address(offset),
+                source.valid_bytes(offset, width),
+            );
             unit += threads;
         }
     });

@@ -3,11 +3,11 @@
 use core::marker::PhantomData;
 
 use crate::block::Block;
+use crate::element::Element;
 use crate::isa;
 use crate::shared::{Layout, Shared};
 use crate::tile::{BlockLevel, Brand, Tile};
 use crate::view::{TileView, TilesMut};
-use crate::element::Element;
 
 /// One argument as it travels to the kernel: four 64-bit words, passed by value.
 ///
@@ -31,7 +31,10 @@ pub struct RawParameter {
 /// place), and `body` makes one block, one shared memory and one of each parameter of its [`Entry`].
 #[inline(always)]
 pub unsafe fn run(body: impl for<'k> FnOnce(Entry<'k>)) {
-    body(Entry { brand: PhantomData, level: PhantomData });
+    body(Entry {
+        brand: PhantomData,
+        level: PhantomData,
+    });
     isa::cp_async_wait_all();
 }
 
@@ -84,7 +87,7 @@ impl<'k> Entry<'k> {
     note = "a kernel takes `Block<THREADS>` first, then views (`Tiles`, `Halos`, `TilesMut`) and scalars, then at most one \
             `Shared`"
 )]
-pub trait Parameter<'k>: Sized {
+pub trait Parameter<'k>: Sized + sealed::Sealed {
     /// What a launch checks the argument against.
     #[cfg(not(target_arch = "nvptx64"))]
     const INFO: crate::launch::ParameterInfo;
@@ -96,6 +99,14 @@ pub trait Parameter<'k>: Sized {
     /// `raw` holds what `INFO` says, valid for `'k`, which lasts no longer than the launch.
     unsafe fn from_raw(raw: RawParameter) -> Self;
 }
+
+mod sealed {
+    /// Keeps [`Parameter`](super::Parameter) to this crate's types: a launch trusts what it says.
+    pub trait Sealed {}
+}
+
+impl<S: Tile> sealed::Sealed for TileView<'_, S> {}
+impl<T: Element, const LEN: usize> sealed::Sealed for TilesMut<'_, T, LEN> {}
 
 impl<'k, S: Tile> Parameter<'k> for TileView<'k, S> {
     #[cfg(not(target_arch = "nvptx64"))]
@@ -125,6 +136,7 @@ impl<'k, T: Element, const LEN: usize> Parameter<'k> for TilesMut<'k, T, LEN> {
 
 macro_rules! scalars {
     ($($scalar:ty),*) => {$(
+        impl sealed::Sealed for $scalar {}
         impl<'k> Parameter<'k> for $scalar {
             #[cfg(not(target_arch = "nvptx64"))]
             const INFO: crate::launch::ParameterInfo =

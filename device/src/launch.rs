@@ -1,7 +1,7 @@
 //! What a launcher knows of a compiled kernel.
 //!
 //! `#[kernel]` describes every instance of a kernel as a constant [`Instance`]; `tilepipe-host` reads it, checks the
-//! arguments against it, and either launches the PTX entry of that name or runs [`Instance::cpu`] for every block.
+//! arguments against it, and either launches the PTX entry of that name or runs the kernel's body for every block.
 //! Programs meet these types when they choose an instance at run time; otherwise the typed `launch` function that
 //! `#[kernel]` generates is all they need.
 
@@ -49,34 +49,89 @@ impl ParameterInfo {
 }
 
 /// One compiled instance of a kernel.
+///
+/// Only `#[kernel]` makes one: what an instance says is what a launch relies on.
+///
+/// # Invariants
+///
+/// 0. `cpu` runs the kernel function that the other fields describe, and `symbol` is its PTX entry.
 #[derive(Clone, Copy, Debug)]
 pub struct Instance {
-    /// The kernel function's name, for example `with_staging`.
+    parts: Parts,
+}
+
+/// What an [`Instance`] is made of: filled in by `#[kernel]`.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Parts {
     pub kernel: &'static str,
-    /// The name of its PTX entry, for example `with_staging__i32_256`.
     pub symbol: &'static str,
-    /// Its generic arguments in order, as name and value: `("T", "i32")`, `("THREADS", "256")`.
     pub generics: &'static [(&'static str, &'static str)],
-    /// Its parameters in order with their names: what the launch passes, without the block and its shared memory.
     pub parameters: &'static [(&'static str, ParameterInfo)],
-    /// Threads a block. The PTX entry admits no other count (`.reqntid`).
     pub threads: u32,
-    /// Bytes of dynamic shared memory that a block needs.
     pub shared_bytes: usize,
-    /// Alignment in bytes of that shared memory, at most 128.
     pub shared_alignment: usize,
-    /// The kernel's body for one block on the CPU. Only [`cpu::run_block`](crate::cpu::run_block) may call it.
-    ///
-    /// # Safety
-    ///
-    /// As for [`cpu::run_block`](crate::cpu::run_block), and a block context must be in place.
     pub cpu: unsafe fn(&[RawParameter]),
 }
 
 impl Instance {
+    /// Makes the description of a kernel.
+    ///
+    /// # Safety
+    ///
+    /// Invariant 0 holds: `parts.cpu`, called inside a block's context with arguments that match `parts.parameters`, is
+    /// sound, and the PTX entry `parts.symbol` of the same crate is the same function.
+    pub const unsafe fn new(parts: Parts) -> Self {
+        Instance { parts }
+    }
+
+    /// Returns the kernel function's name, for example `with_staging`.
+    pub const fn kernel(&self) -> &'static str {
+        self.parts.kernel
+    }
+
+    /// Returns the name of its PTX entry, for example `with_staging__i32_256`.
+    pub const fn symbol(&self) -> &'static str {
+        self.parts.symbol
+    }
+
+    /// Returns its generic arguments in order, as name and value: `("T", "i32")`, `("THREADS", "256")`.
+    pub const fn generics(&self) -> &'static [(&'static str, &'static str)] {
+        self.parts.generics
+    }
+
+    /// Returns its parameters in order with their names: what a launch passes, without the block and its shared memory.
+    pub const fn parameters(&self) -> &'static [(&'static str, ParameterInfo)] {
+        self.parts.parameters
+    }
+
+    /// Returns the number of threads a block; the PTX entry admits no other (`.reqntid`).
+    pub const fn threads(&self) -> u32 {
+        self.parts.threads
+    }
+
+    /// Returns the bytes of dynamic shared memory that a block needs.
+    pub const fn shared_bytes(&self) -> usize {
+        self.parts.shared_bytes
+    }
+
+    /// Returns the alignment in bytes of that shared memory, at most 128.
+    pub const fn shared_alignment(&self) -> usize {
+        self.parts.shared_alignment
+    }
+
     /// Returns the value of the generic argument `name`, if the kernel has one of that name.
     pub fn generic(&self, name: &str) -> Option<&'static str> {
-        self.generics.iter().find(|(key, _)| *key == name).map(|(_, value)| *value)
+        self.parts
+            .generics
+            .iter()
+            .find(|(key, _)| *key == name)
+            .map(|(_, value)| *value)
+    }
+
+    /// The kernel's body for one block on the CPU.
+    pub(crate) fn cpu(&self) -> unsafe fn(&[RawParameter]) {
+        self.parts.cpu
     }
 }
 

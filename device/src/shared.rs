@@ -37,7 +37,10 @@ impl<T: Tile, const COUNT: usize, E, S> Stages<T, COUNT, E, S> {
 unsafe impl<T: Tile, const COUNT: usize, E: Engine, S: Scope> Layout for Stages<T, COUNT, E, S> {
     const BYTES: usize = {
         assert!(COUNT >= 1, "a pipeline has at least one stage");
-        assert!(COUNT * Self::STRIDE <= u32::MAX as usize, "the stages of a pipeline fit in 4 GiB");
+        assert!(
+            COUNT * Self::STRIDE <= u32::MAX as usize,
+            "the stages of a pipeline fit in 4 GiB"
+        );
         COUNT * Self::STRIDE
     };
     const ALIGNMENT: usize = 16;
@@ -46,8 +49,13 @@ unsafe impl<T: Tile, const COUNT: usize, E: Engine, S: Scope> Layout for Stages<
 // SAFETY: the second layout starts at a multiple of its alignment behind the first, and the sum is rounded up to the
 // larger alignment; both are powers of two of at most 128.
 unsafe impl<A: Layout, B: Layout> Layout for (A, B) {
-    const BYTES: usize = (A::BYTES.next_multiple_of(B::ALIGNMENT) + B::BYTES).next_multiple_of(Self::ALIGNMENT);
-    const ALIGNMENT: usize = if A::ALIGNMENT > B::ALIGNMENT { A::ALIGNMENT } else { B::ALIGNMENT };
+    const BYTES: usize =
+        (A::BYTES.next_multiple_of(B::ALIGNMENT) + B::BYTES).next_multiple_of(Self::ALIGNMENT);
+    const ALIGNMENT: usize = if A::ALIGNMENT > B::ALIGNMENT {
+        A::ALIGNMENT
+    } else {
+        B::ALIGNMENT
+    };
 }
 
 /// The position of a kernel's whole shared memory.
@@ -86,7 +94,12 @@ impl<'s, L: Layout, P> Shared<'s, L, P> {
     ///
     /// The invariants 0 and 1 hold.
     pub(crate) unsafe fn new(offset: usize) -> Self {
-        Shared { offset, brand: PhantomData, level: PhantomData, layout: PhantomData }
+        Shared {
+            offset,
+            brand: PhantomData,
+            level: PhantomData,
+            layout: PhantomData,
+        }
     }
 }
 
@@ -109,7 +122,9 @@ impl<'s, A: Layout, B: Layout, P> Shared<'s, (A, B), P> {
     }
 }
 
-impl<'s, T: Tile, const COUNT: usize, E: Engine, S: Scope, P> Shared<'s, Stages<T, COUNT, E, S>, P> {
+impl<'s, T: Tile, const COUNT: usize, E: Engine, S: Scope, P>
+    Shared<'s, Stages<T, COUNT, E, S>, P>
+{
     /// Makes a pipeline of these stages, all of them free.
     ///
     /// It lowers to nothing: a unified pipeline has no state in memory.

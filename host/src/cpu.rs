@@ -194,7 +194,7 @@ enum Held<'a> {
 ///
 /// # Safety
 ///
-/// 0. `instance.cpu` is the kernel that `instance` describes, and `parameters` match it in number, kinds and element
+/// 0. its body is the kernel that `instance` describes, and `parameters` match it in number, kinds and element
 ///    types.
 /// 1. `accesses` name every allocation whose address is in `parameters`, `Write` where the parameter is an output; none
 ///    that is written occurs twice.
@@ -208,7 +208,7 @@ pub(crate) unsafe fn launch(
     let pool = workers()?;
     if pool.current_thread_index().is_some() {
         return Err(Error::NestedLaunch {
-            kernel: instance.kernel,
+            kernel: instance.kernel(),
         });
     }
     let _held = lock_all(accesses);
@@ -322,7 +322,7 @@ fn executor_panic(instance: &Instance, block: u32, payload: &(dyn Any + Send)) -
         .unwrap_or("no message");
     let message = format!(
         "the CPU executor failed on kernel `{}`: {text}",
-        instance.kernel
+        instance.kernel()
     );
     KernelPanic {
         message,

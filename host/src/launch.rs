@@ -38,7 +38,7 @@ pub fn launch(
     let device = stream.device();
     if grid == 0 || grid > GRID_LIMIT {
         return Err(Error::BadGrid {
-            kernel: instance.kernel,
+            kernel: instance.kernel(),
             grid,
         });
     }
@@ -72,14 +72,14 @@ pub fn launch(
 
 /// Checks number, kinds, element types, devices and alignments.
 fn check_arguments(device: &Device, instance: &Instance, arguments: &[Bound]) -> Result<(), Error> {
-    let kernel = instance.kernel;
-    if arguments.len() != instance.parameters.len() {
+    let kernel = instance.kernel();
+    if arguments.len() != instance.parameters().len() {
         let names: Vec<_> = instance
-            .parameters
+            .parameters()
             .iter()
             .map(|(name, info)| format!("{name}: {}", describe(info)))
             .collect();
-        let (given, wanted) = (arguments.len(), instance.parameters.len());
+        let (given, wanted) = (arguments.len(), instance.parameters().len());
         return Err(Error::ArgumentCount {
             kernel,
             given,
@@ -87,7 +87,7 @@ fn check_arguments(device: &Device, instance: &Instance, arguments: &[Bound]) ->
             names: names.join(", "),
         });
     }
-    for ((parameter, info), argument) in instance.parameters.iter().zip(arguments) {
+    for ((parameter, info), argument) in instance.parameters().iter().zip(arguments) {
         let parameter: &'static str = parameter;
         if argument.kind != info.kind || argument.element != (info.element)() {
             return Err(Error::ArgumentType {
@@ -125,10 +125,12 @@ fn check_aliases(instance: &Instance, arguments: &[Bound]) -> Result<(), Error> 
             let views = output.memory.is_some() && other.memory.is_some();
             // Buffers are whole allocations, so the same memory has the same address.
             if written && views && output.raw.words[0] == other.raw.words[0] {
-                let (first, second) =
-                    (instance.parameters[earlier].0, instance.parameters[later].0);
+                let (first, second) = (
+                    instance.parameters()[earlier].0,
+                    instance.parameters()[later].0,
+                );
                 return Err(Error::Aliased {
-                    kernel: instance.kernel,
+                    kernel: instance.kernel(),
                     first,
                     second,
                 });
@@ -140,20 +142,20 @@ fn check_aliases(instance: &Instance, arguments: &[Bound]) -> Result<(), Error> 
 
 /// Checks a block's threads and shared memory against the CPU model; a GPU says itself what a function can have.
 fn check_block_on_cpu(device: &Device, instance: &Instance) -> Result<(), Error> {
-    let symbol = instance.symbol;
+    let symbol = instance.symbol();
     let limit = device.threads_limit();
-    if instance.threads == 0 || instance.threads > limit {
+    if instance.threads() == 0 || instance.threads() > limit {
         let device = device.name().to_owned();
         return Err(Error::BlockTooLarge {
             symbol,
-            threads: instance.threads,
+            threads: instance.threads(),
             limit,
             device,
         });
     }
     let limit = device.shared_memory_limit();
-    if instance.shared_bytes > limit {
-        let (wanted, device) = (instance.shared_bytes, device.name().to_owned());
+    if instance.shared_bytes() > limit {
+        let (wanted, device) = (instance.shared_bytes(), device.name().to_owned());
         return Err(Error::SharedMemory {
             symbol,
             wanted,

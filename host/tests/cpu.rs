@@ -5,8 +5,9 @@ mod common;
 use std::mem;
 use std::thread;
 
-use common::{FILL, INCREMENT, KERNELS, LARGE_SHARED, PANIC};
+use common::{FILL, INCREMENT, KERNELS, LARGE_SHARED, LARGE_SHARED_PARTS, PANIC, described};
 use tilepipe::launch::Instance;
+use tilepipe::launch::Parts;
 use tilepipe::{Halos, Tiles, TilesMut};
 use tilepipe_host::{
     Argument, Bound, Buffer, Device, DeviceKind, Error, Event, Module, Schedule, Stream, launch,
@@ -127,20 +128,20 @@ fn a_launch_that_does_not_fit_its_kernel_says_what_to_pass() {
         same,
         &["`input` and `out` are the same buffer"],
     );
-    let large = Instance {
+    let large = described(Parts {
         shared_bytes: 300_000,
-        ..LARGE_SHARED
-    };
+        ..LARGE_SHARED_PARTS
+    });
     refused(
         1,
         &large,
         vec![Bound::output(&mut out)],
         &["300000 bytes", "232448", "fewer stages"],
     );
-    let wide = Instance {
+    let wide = described(Parts {
         threads: 2048,
-        ..LARGE_SHARED
-    };
+        ..LARGE_SHARED_PARTS
+    });
     refused(
         1,
         &wide,

@@ -5,8 +5,9 @@ mod common;
 use std::mem;
 use std::thread;
 
-use common::{FILL, INCREMENT, KERNELS, LARGE_SHARED, PANIC, TRAP};
+use common::{FILL, INCREMENT, KERNELS, LARGE_SHARED, LARGE_SHARED_PARTS, PANIC, TRAP, described};
 use tilepipe::launch::Instance;
+use tilepipe::launch::Parts;
 use tilepipe_host::{Bound, Buffer, Device, DeviceKind, Error, Module, Schedule, Stream, launch};
 
 /// Enough clock cycles that a kernel is still running when the host goes on: about 10 ms.
@@ -92,10 +93,10 @@ fn more_than_48_kib_of_shared_memory_is_opted_in_to_and_too_much_is_refused() {
     let mut out = device.zeroed::<u32>(1).unwrap();
     launch(&stream, 1, &LARGE_SHARED, [Bound::output(&mut out)]).unwrap();
     assert_eq!(out.download().unwrap(), [77]);
-    let large = Instance {
+    let large = described(Parts {
         shared_bytes: 1 << 20,
-        ..LARGE_SHARED
-    };
+        ..LARGE_SHARED_PARTS
+    });
     let error = launch(&stream, 1, &large, [Bound::output(&mut out)]).unwrap_err();
     assert!(
         matches!(
@@ -107,10 +108,10 @@ fn more_than_48_kib_of_shared_memory_is_opted_in_to_and_too_much_is_refused() {
         ),
         "{error}"
     );
-    let wide = Instance {
+    let wide = described(Parts {
         threads: 256,
-        ..LARGE_SHARED
-    };
+        ..LARGE_SHARED_PARTS
+    });
     let error = launch(&stream, 1, &wide, [Bound::output(&mut out)]).unwrap_err();
     assert!(
         matches!(
@@ -267,10 +268,10 @@ fn what_is_missing_or_broken_in_a_module_is_said() {
     let Some(device) = gpu() else { return };
     let stream = device.stream().unwrap();
     let mut out = device.zeroed::<u32>(1).unwrap();
-    let unknown = Instance {
+    let unknown = described(Parts {
         symbol: "nobody__128",
-        ..TRAP
-    };
+        ..LARGE_SHARED_PARTS
+    });
     let error = launch(&stream, 1, &unknown, [Bound::output(&mut out)])
         .unwrap_err()
         .to_string();

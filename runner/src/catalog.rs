@@ -29,7 +29,7 @@ pub fn kernels() -> Vec<Kernel> {
     tilepipe_kernels::registry()
         .into_iter()
         .filter_map(|instances| {
-            let name = instances.first()?.kernel;
+            let name = instances.first()?.kernel();
             Some(Kernel {
                 name,
                 instances: instances.iter().filter_map(read).collect(),
@@ -50,7 +50,7 @@ fn read(instance: &'static Instance) -> Option<Variant> {
     Some(Variant {
         instance,
         dtype: instance.generic("T")?.rsplit("::").next()?.parse().ok()?,
-        block: instance.threads,
+        block: instance.threads(),
         stages: instance
             .generic("STAGES")
             .and_then(|value| value.parse().ok()),

@@ -154,7 +154,7 @@ impl Session<'_> {
         for (position, configuration) in group {
             let reference = configuration.reference;
             self.progress
-                .set_message(configuration.variant.instance.symbol);
+                .set_message(configuration.variant.instance.symbol());
             let outcome = if self.lost {
                 Outcome::NotRun
             } else {

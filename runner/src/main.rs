@@ -17,6 +17,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Parser;
+use tilepipe_host::Error;
 use tilepipe_runner::npy;
 
 use cli::{Choice, Cli, DeviceChoice};
@@ -24,13 +25,19 @@ use execute::Source;
 use machine::Machine;
 use plan::{Axis, Configuration, Request};
 
+/// The exit status where a GPU is asked for and there is none, so that a script can tell this from a failure.
+const NO_GPU: u8 = 3;
+
 fn main() -> ExitCode {
     match run(Cli::parse()) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
             eprintln!("error: {error:#}");
-            ExitCode::FAILURE
+            match error.downcast_ref() {
+                Some(Error::NoDriver | Error::NoSuchGpu { count: 0, .. }) => ExitCode::from(NO_GPU),
+                _ => ExitCode::FAILURE,
+            }
         }
     }
 }

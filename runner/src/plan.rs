@@ -214,11 +214,11 @@ fn join<T: Display>(values: impl IntoIterator<Item = T>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tilepipe::launch::{Instance, RawParameter};
+    use tilepipe::launch::{Instance, Parts, RawParameter};
 
     unsafe fn no_body(_: &[RawParameter]) {}
 
-    static INSTANCE: Instance = Instance {
+    const PARTS: Parts = Parts {
         kernel: "k",
         symbol: "k",
         generics: &[],
@@ -228,6 +228,8 @@ mod tests {
         shared_alignment: 1,
         cpu: no_body,
     };
+    // SAFETY: the body does nothing, and nobody launches it.
+    static INSTANCE: Instance = unsafe { Instance::new(PARTS) };
 
     fn kernel(name: &'static str, stages: &[Option<u32>]) -> Kernel {
         let mut instances = Vec::new();

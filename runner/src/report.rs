@@ -42,14 +42,14 @@ pub fn table(rows: &[Row]) -> String {
                 milliseconds,
                 difference,
             } => {
-                notes += &format!("\n{}: {difference}", variant.instance.symbol);
+                notes += &format!("\n{}: {difference}", variant.instance.symbol());
                 (
                     Some(*milliseconds),
                     format!("DIFFERS at {}", difference.index),
                 )
             }
             Outcome::Failed(message) => {
-                notes += &format!("\n{}: {message}", variant.instance.symbol);
+                notes += &format!("\n{}: {message}", variant.instance.symbol());
                 (None, "FAILED".to_owned())
             }
             Outcome::NotRun => (None, "not run".to_owned()),

@@ -247,3 +247,15 @@ fn a_schedule_is_no_matter_of_a_gpu() {
         &["--schedule", "--device cpu"],
     );
 }
+
+#[test]
+fn a_missing_gpu_has_an_exit_status_of_its_own() {
+    let output = program(&["--device", "gpu", "--elements", "100"]);
+    if output.status.code() == Some(3) {
+        assert!(
+            text(&output.stderr).contains("use the CPU"),
+            "{}",
+            text(&output.stderr)
+        );
+    }
+}

@@ -101,9 +101,9 @@ fn call(
 fn launch(signature: &Signature, instances: &[Instance]) -> proc_macro2::TokenStream {
     let name = &signature.name;
     let kernel_name = name.to_string();
-    let count = instances.len();
+    let (count, parameter_count) = (instances.len(), signature.parameters.len());
     let (key_generics, key_arguments, key_marker) = signature.key();
-    let descriptions = instances.iter().enumerate().map(|(index, instance)| {
+    let descriptions = instances.iter().map(|instance| {
         let kernel = signature.instance_path(instance);
         let symbol = &instance.symbol;
         let values = instance.values.iter().map(|(name, value)| {
@@ -123,20 +123,21 @@ fn launch(signature: &Signature, instances: &[Instance]) -> proc_macro2::TokenSt
                     let _ = raw;
                     #body
                 }
+                const PARAMETERS: [(&str, ::tilepipe::launch::ParameterInfo); #parameter_count] = [#(#parameters),*];
                 // SAFETY: the description is made from the function itself with the same generic arguments.
                 unsafe impl ::tilepipe::launch::Compiled for Key<#(#arguments),*> {
-                    const INSTANCE: ::tilepipe::launch::Instance = ::tilepipe::launch::Instance {
+                    // SAFETY: `cpu` and the PTX entry call the described function.
+                    const INSTANCE: ::tilepipe::launch::Instance = unsafe { ::tilepipe::launch::Instance::new(::tilepipe::launch::Parts {
                         kernel: #kernel_name,
                         symbol: #symbol,
                         generics: &[#(#values),*],
-                        parameters: &[#(#parameters),*],
+                        parameters: &PARAMETERS,
                         threads: ::tilepipe::entry::threads(&#kernel),
                         shared_bytes: ::tilepipe::entry::shared(&#kernel).0,
                         shared_alignment: ::tilepipe::entry::shared(&#kernel).1,
                         cpu,
-                    };
+                    }) };
                 }
-                let _ = #index;
             };
         }
     });
@@ -146,7 +147,7 @@ fn launch(signature: &Signature, instances: &[Instance]) -> proc_macro2::TokenSt
     });
     let (generics, predicates) = (signature.launch_generics(), signature.predicates());
     let names: Vec<_> = signature.parameters.iter().map(|parameter| &parameter.name).collect();
-    let types: Vec<_> = signature.parameters.iter().map(|parameter| &parameter.ty).collect();
+    let types: Vec<_> = signature.parameters.iter().map(|parameter| signature::with_static_lifetimes(parameter.ty)).collect();
     let summary = format!("Launches [`{name}`](fn@{name}) with `grid` blocks; returns as soon as it is under way.");
     quote! {
         /// All instances that were built.

@@ -2,6 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
+use syn::visit_mut::VisitMut;
 use syn::{FnArg, GenericParam, Ident, ItemFn, Pat, ReturnType, Type};
 
 use crate::instances::Instance;
@@ -118,6 +119,37 @@ impl<'a> Signature<'a> {
 fn is_named(ty: &Type, name: &str) -> bool {
     matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|segment| segment.ident == name))
 }
+
+/// The type with `'static` for every lifetime that the kernel's author elided: what an argument is bound to, whatever
+/// lifetime the launch gives it.
+pub(crate) fn with_static_lifetimes(ty: &Type) -> Type {
+    struct Static;
+
+    impl VisitMut for Static {
+        fn visit_lifetime_mut(&mut self, lifetime: &mut syn::Lifetime) {
+            if lifetime.ident == "_" {
+                lifetime.ident = Ident::new("static", lifetime.ident.span());
+            }
+        }
+
+        fn visit_path_segment_mut(&mut self, segment: &mut syn::PathSegment) {
+            let is_view = VIEWS.iter().any(|view| segment.ident == view);
+            if let (true, syn::PathArguments::AngleBracketed(arguments)) = (is_view, &mut segment.arguments) {
+                if !matches!(arguments.args.first(), Some(syn::GenericArgument::Lifetime(_))) {
+                    arguments.args.insert(0, syn::parse_quote!('static));
+                }
+            }
+            syn::visit_mut::visit_path_segment_mut(self, segment);
+        }
+    }
+
+    let mut ty = ty.clone();
+    Static.visit_type_mut(&mut ty);
+    ty
+}
+
+/// The views of `tilepipe`, whose lifetime may be left out in a signature.
+const VIEWS: [&str; 4] = ["Tiles", "TilesMut", "Halos", "TileView"];
 
 fn error(tokens: &impl quote::ToTokens, message: &str) -> syn::Error {
     syn::Error::new_spanned(tokens, message)

@@ -124,7 +124,11 @@ pub(crate) unsafe fn store_global<T: bytemuck::Pod>(to: *mut T, value: T) {
 
 /// The size of a `T` if it is aligned to its size, 0 if one access can't move it.
 const fn access<T>() -> usize {
-    if align_of::<T>() == size_of::<T>() { size_of::<T>() } else { 0 }
+    if align_of::<T>() == size_of::<T>() {
+        size_of::<T>()
+    } else {
+        0
+    }
 }
 
 /// `cp.async.cg.shared.global [to], [from], 16, valid`.
@@ -188,9 +192,17 @@ pub(crate) fn cp_async_wait_all() {
 /// 0. `to` is shared memory, aligned and valid for a `T`, which no other thread accesses before the next barrier.
 /// 1. If `valid`, `from` is global memory, aligned and valid for reads of a `T`.
 #[inline(always)]
-pub(crate) unsafe fn copy_through_register<T: bytemuck::Pod>(to: *mut T, from: *const T, valid: bool) {
+pub(crate) unsafe fn copy_through_register<T: bytemuck::Pod>(
+    to: *mut T,
+    from: *const T,
+    valid: bool,
+) {
     // SAFETY: (1).
-    let value = if valid { unsafe { load_global(from) } } else { T::zeroed() };
+    let value = if valid {
+        unsafe { load_global(from) }
+    } else {
+        T::zeroed()
+    };
     // SAFETY: (0).
     unsafe { to.write(value) };
 }
@@ -225,7 +237,14 @@ pub(crate) unsafe fn claim(state: *mut u32, from: u32, to: u32) -> bool {
 #[inline(always)]
 pub(crate) fn trap() -> ! {
     // SAFETY: ends the whole grid; nothing follows.
-    unsafe { asm!("fence.sc.sys;", "trap;", "exit;", options(noreturn, nostack)) }
+    unsafe {
+        asm!(
+            "fence.sc.sys;",
+            "trap;",
+            "exit;",
+            options(noreturn, nostack)
+        )
+    }
 }
 
 /// `nanosleep`: lets the calling thread rest for about `nanoseconds`.

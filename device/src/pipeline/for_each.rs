@@ -13,7 +13,9 @@ impl<const STAGES: usize> Pending for Steady<STAGES> {
     const GROUPS: usize = STAGES.saturating_sub(2);
 }
 
-impl<'s, U: Setup, const STAGES: usize> Pipeline<'s, U, Free<STAGES>, InFlight<0>, Held<0>, Dirty<0>> {
+impl<'s, U: Setup, const STAGES: usize>
+    Pipeline<'s, U, Free<STAGES>, InFlight<0>, Held<0>, Dirty<0>>
+{
     /// Runs `count` tiles through the pipeline in order: `fill(stage, i)` fills a stage with tile `i` ahead of time,
     /// `consume(tile, i)` reads it. As many fills are under way as there are stages, less the one that is read.
     ///

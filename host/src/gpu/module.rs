@@ -176,8 +176,8 @@ impl Context {
             }
         }
         Err(Error::NotLoaded {
-            kernel: instance.kernel,
-            symbol: instance.symbol,
+            kernel: instance.kernel(),
+            symbol: instance.symbol(),
             loaded,
         })
     }
@@ -187,10 +187,10 @@ impl Context {
         module: &mut LoadedModule,
         instance: &Instance,
     ) -> Result<Option<Function>, Error> {
-        let mut function = match module.functions.get(instance.symbol) {
+        let mut function = match module.functions.get(instance.symbol()) {
             Some(function) => *function,
             None => {
-                let Ok(name) = CString::new(instance.symbol) else {
+                let Ok(name) = CString::new(instance.symbol()) else {
                     return Ok(None);
                 };
                 let mut raw = ptr::null_mut();
@@ -213,25 +213,27 @@ impl Context {
                 }
             }
         };
-        let wanted = function.static_shared.saturating_add(instance.shared_bytes);
+        let wanted = function
+            .static_shared
+            .saturating_add(instance.shared_bytes());
         if wanted > self.shared_limit {
             let (limit, device) = (self.shared_limit, self.name.clone());
             return Err(Error::SharedMemory {
-                symbol: instance.symbol,
+                symbol: instance.symbol(),
                 wanted,
                 limit,
                 device,
             });
         }
-        if instance.threads == 0 || instance.threads > function.threads_limit {
+        if instance.threads() == 0 || instance.threads() > function.threads_limit {
             return Err(Error::BlockTooLarge {
-                symbol: instance.symbol,
-                threads: instance.threads,
+                symbol: instance.symbol(),
+                threads: instance.threads(),
                 limit: function.threads_limit,
                 device: self.name.clone(),
             });
         }
-        if instance.shared_bytes > function.opted_in {
+        if instance.shared_bytes() > function.opted_in {
             let attribute =
                 CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES as c_int;
             // SAFETY: the function is alive; the value is within the device's limit, so the cast keeps it.
@@ -239,13 +241,13 @@ impl Context {
                 self.driver.function_set_attribute(
                     function.raw,
                     attribute,
-                    instance.shared_bytes as c_int,
+                    instance.shared_bytes() as c_int,
                 )
             };
             self.check("opt in to more than 48 KiB of shared memory", status)?;
-            function.opted_in = instance.shared_bytes;
+            function.opted_in = instance.shared_bytes();
         }
-        module.functions.insert(instance.symbol, function);
+        module.functions.insert(instance.symbol(), function);
         Ok(Some(function))
     }
 
@@ -291,7 +293,7 @@ pub(crate) unsafe fn launch(
         .map(|raw| ptr::from_mut(raw).cast())
         .collect();
     // The limit was checked: it fits.
-    let shared_bytes = instance.shared_bytes as u32;
+    let shared_bytes = instance.shared_bytes() as u32;
     let lane = stream.lane();
     submit(lane, accesses, "launch a kernel", || {
         // SAFETY: the function and the stream are alive; the driver reads one 32-byte parameter through each pointer
@@ -303,7 +305,7 @@ pub(crate) unsafe fn launch(
                 grid,
                 1,
                 1,
-                instance.threads,
+                instance.threads(),
                 1,
                 1,
                 shared_bytes,

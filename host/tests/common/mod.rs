@@ -4,7 +4,7 @@ use std::any::{TypeId, type_name};
 
 use tilepipe::Element;
 use tilepipe::entry::{self, Entry};
-use tilepipe::launch::{Instance, ParameterInfo, ParameterKind, RawParameter};
+use tilepipe::launch::{Instance, ParameterInfo, ParameterKind, Parts, RawParameter};
 use tilepipe_host::Module;
 
 /// The kernels' PTX.
@@ -33,7 +33,21 @@ const fn instance(
     parameters: &'static [(&'static str, ParameterInfo)],
     cpu: unsafe fn(&[RawParameter]),
 ) -> Instance {
-    Instance {
+    described(parts(symbol, parameters, cpu))
+}
+
+/// Makes an instance of these parts.
+pub const fn described(parts: Parts) -> Instance {
+    // SAFETY: the functions below match their descriptions; tests launch altered ones only to see them refused.
+    unsafe { Instance::new(parts) }
+}
+
+const fn parts(
+    symbol: &'static str,
+    parameters: &'static [(&'static str, ParameterInfo)],
+    cpu: unsafe fn(&[RawParameter]),
+) -> Parts {
+    Parts {
         kernel: symbol.split_at(symbol.len() - 5).0,
         symbol,
         generics: &[("THREADS", "128")],
@@ -67,9 +81,10 @@ pub const INCREMENT: Instance = instance(
 );
 
 /// `out[0] = 77` by way of 100 KiB of shared memory.
-pub const LARGE_SHARED: Instance = Instance {
+pub const LARGE_SHARED: Instance = described(LARGE_SHARED_PARTS);
+pub const LARGE_SHARED_PARTS: Parts = Parts {
     shared_bytes: 100 << 10,
-    ..instance("large_shared__128", &[("out", OUTPUT)], fill_one)
+    ..parts("large_shared__128", &[("out", OUTPUT)], fill_one)
 };
 
 /// Panics with `value 42` in thread 3 of block 0 (on the CPU: in every block from the second on, with its index).

@@ -112,7 +112,11 @@ pub(crate) fn cp_async_wait_all() {
 ///
 /// 0. `to` is memory of the block's arena, aligned and valid for a `T`, which nobody accesses before the next barrier.
 /// 1. If `valid`, `from` is aligned and valid for reads of a `T` until the block ends.
-pub(crate) unsafe fn copy_through_register<T: bytemuck::Pod>(to: *mut T, from: *const T, valid: bool) {
+pub(crate) unsafe fn copy_through_register<T: bytemuck::Pod>(
+    to: *mut T,
+    from: *const T,
+    valid: bool,
+) {
     let bytes = size_of::<T>() as u32;
     let valid = if valid { bytes } else { 0 };
     // SAFETY: the caller's promises.

@@ -92,7 +92,12 @@ impl Model {
     /// The invariant of [`Unit`] holds, and nobody accesses the unit's destination before a wait and a barrier.
     pub(super) unsafe fn copy(&mut self, to: *mut u8, from: *const u8, valid: u32, width: u32) {
         self.check_readers(to, width);
-        let unit = Unit { to, from, valid, width };
+        let unit = Unit {
+            to,
+            from,
+            valid,
+            width,
+        };
         let delayed = match self.schedule {
             Schedule::Eager => false,
             Schedule::Lazy => true,
@@ -116,7 +121,12 @@ impl Model {
     /// As for [`copy`](Self::copy).
     pub(super) unsafe fn store(&mut self, to: *mut u8, from: *const u8, valid: u32, width: u32) {
         self.check_readers(to, width);
-        let unit = Unit { to, from, valid, width };
+        let unit = Unit {
+            to,
+            from,
+            valid,
+            width,
+        };
         match self.schedule {
             Schedule::Eager => unit.land(),
             _ => self.arrived.push(unit),
@@ -126,13 +136,16 @@ impl Model {
     /// Closes the open group.
     pub(super) fn commit(&mut self) {
         let next = self.spare.pop().unwrap_or_default();
-        self.committed.push_back(std::mem::replace(&mut self.open, next));
+        self.committed
+            .push_back(std::mem::replace(&mut self.open, next));
     }
 
     /// Waits for all but the youngest `groups` groups, in every thread for its own copies.
     pub(super) fn wait(&mut self, groups: usize) {
         while self.committed.len() > groups {
-            let Some(mut group) = self.committed.pop_front() else { break };
+            let Some(mut group) = self.committed.pop_front() else {
+                break;
+            };
             self.arrived.append(&mut group);
             self.spare.push(group);
         }
