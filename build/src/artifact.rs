@@ -79,10 +79,7 @@ impl Artifact {
         );
         for cubin in &self.cubins {
             let number: String = cubin.arch.chars().filter(char::is_ascii_digit).collect();
-            text.push_str(&format!(
-                "        ({number}, include_bytes!({:?})),\n",
-                absolute(&cubin.path)?
-            ));
+            text.push_str(&format!("        ({number}, include_bytes!({:?})),\n", absolute(&cubin.path)?));
         }
         text.push_str("    ],\n);\n");
         if std::fs::read(path).is_ok_and(|old| old == text.as_bytes()) {
@@ -107,19 +104,14 @@ mod tests {
         let artifact = Artifact {
             ptx: dir.path().join("k.ptx"),
             ir: dir.path().join("k.ll"),
-            cubins: vec![Cubin {
-                arch: "sm_100a".into(),
-                path: dir.path().join("k.sm_100a.cubin"),
-            }],
+            cubins: vec![Cubin { arch: "sm_100a".into(), path: dir.path().join("k.sm_100a.cubin") }],
             report: Vec::new(),
             fresh: false,
         };
         let file = dir.path().join("kernels.rs");
         artifact.write_rust(&file).unwrap();
         let text = std::fs::read_to_string(&file).unwrap();
-        assert!(text.contains(
-            "pub static MODULE: tilepipe_host::Module = tilepipe_host::Module::embedded("
-        ));
+        assert!(text.contains("pub static MODULE: tilepipe_host::Module = tilepipe_host::Module::embedded("));
         assert!(text.contains(&format!("include_str!(\"{}/k.ptx\")", dir.path().display())));
         assert!(text.contains("(100, include_bytes!("));
     }

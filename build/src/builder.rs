@@ -53,10 +53,7 @@ impl Builder {
     }
 
     /// The architectures to assemble for. None of them: PTX alone, unchecked by `ptxas`.
-    pub fn architectures(
-        mut self,
-        architectures: impl IntoIterator<Item = impl Into<String>>,
-    ) -> Builder {
+    pub fn architectures(mut self, architectures: impl IntoIterator<Item = impl Into<String>>) -> Builder {
         self.architectures = architectures.into_iter().map(Into::into).collect();
         self
     }
@@ -118,12 +115,8 @@ impl Builder {
             target.require_on(&Architecture::parse(arch)?, arch, &toolchain)?;
         }
         let package = Package::read(&self.manifest_dir, &toolchain)?;
-        let target_dir = self
-            .target_dir
-            .clone()
-            .unwrap_or_else(|| package.target_dir.join("tilepipe"));
-        let target_dir =
-            std::path::absolute(&target_dir).map_err(Error::io("find", &target_dir))?;
+        let target_dir = self.target_dir.clone().unwrap_or_else(|| package.target_dir.join("tilepipe"));
+        let target_dir = std::path::absolute(&target_dir).map_err(Error::io("find", &target_dir))?;
         let compilation = Compilation {
             toolchain: &toolchain,
             package: &package,
@@ -134,25 +127,14 @@ impl Builder {
         };
         let compiled = compilation.run()?;
         let runtime = self.runtime.clone().or_else(|| compiled.runtime.clone());
-        let runtime = runtime.ok_or_else(|| Error::NoRuntime {
-            name: package.name.clone(),
-        })?;
+        let runtime = runtime.ok_or_else(|| Error::NoRuntime { name: package.name.clone() })?;
         let runtime = std::path::absolute(&runtime).map_err(Error::io("find", &runtime))?;
 
-        let output_dir = self
-            .output_dir
-            .clone()
-            .unwrap_or_else(|| target_dir.join("kernels").join(&package.name));
-        let output_dir =
-            std::path::absolute(&output_dir).map_err(Error::io("find", &output_dir))?;
+        let output_dir = self.output_dir.clone().unwrap_or_else(|| target_dir.join("kernels").join(&package.name));
+        let output_dir = std::path::absolute(&output_dir).map_err(Error::io("find", &output_dir))?;
         let ptx_version = self.ptx_version.unwrap_or(target.least_ptx_version());
-        let assembly = Assembly {
-            builder: self,
-            toolchain: &toolchain,
-            name: &package.name,
-            runtime: &runtime,
-            ptx_version,
-        };
+        let assembly =
+            Assembly { builder: self, toolchain: &toolchain, name: &package.name, runtime: &runtime, ptx_version };
         let artifact = assembly.run(&compiled, &output_dir)?;
 
         let mut sources = compiled.sources();
@@ -166,16 +148,9 @@ impl Builder {
         if let Some(dir) = std::env::var_os("CARGO_TARGET_DIR").filter(|dir| !dir.is_empty()) {
             return Some(PathBuf::from(dir));
         }
-        let start = self
-            .target_dir
-            .clone()
-            .or_else(|| std::path::absolute(&self.manifest_dir).ok())?;
-        let candidates = start
-            .ancestors()
-            .flat_map(|dir| [dir.to_path_buf(), dir.join("target")]);
-        candidates
-            .into_iter()
-            .find(|dir| dir.join(toolchain::FOLDER).is_dir())
+        let start = self.target_dir.clone().or_else(|| std::path::absolute(&self.manifest_dir).ok())?;
+        let candidates = start.ancestors().flat_map(|dir| [dir.to_path_buf(), dir.join("target")]);
+        candidates.into_iter().find(|dir| dir.join(toolchain::FOLDER).is_dir())
     }
 }
 
@@ -196,10 +171,7 @@ impl Assembly<'_> {
             dependencies.extend(rlib::bitcode_members(dependency)?);
         }
         let mut key = cache::Key::new();
-        kernels
-            .iter()
-            .chain(&dependencies)
-            .for_each(|member| key.add(member));
+        kernels.iter().chain(&dependencies).for_each(|member| key.add(member));
         key.add(&std::fs::read(self.runtime).map_err(Error::io("read", self.runtime))?);
         key.add(self.builder.target_cpu.as_bytes());
         key.add(self.builder.architectures.join(",").as_bytes());
@@ -235,17 +207,10 @@ impl Assembly<'_> {
         let cubin = |arch: &str| link.work.join(format!("{arch}.cubin"));
         let reports: Vec<Result<Vec<KernelReport>, Error>> = std::thread::scope(|scope| {
             let assemble = |arch| ptxas::assemble(self.toolchain, &linked.ptx, arch, &cubin(arch));
-            let threads: Vec<_> = architectures
-                .iter()
-                .map(|arch| scope.spawn(move || assemble(arch)))
-                .collect();
+            let threads: Vec<_> = architectures.iter().map(|arch| scope.spawn(move || assemble(arch))).collect();
             threads
                 .into_iter()
-                .map(|thread| {
-                    thread
-                        .join()
-                        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-                })
+                .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
                 .collect()
         });
         let mut report = Vec::new();
@@ -253,28 +218,18 @@ impl Assembly<'_> {
             report.extend(kernels?);
         }
         for kernel in &mut report {
-            kernel.threads = linked
-                .kernels
-                .get(&kernel.kernel)
-                .copied()
-                .unwrap_or_default();
+            kernel.threads = linked.kernels.get(&kernel.kernel).copied().unwrap_or_default();
         }
 
         // Until the new key is written, a crash leaves no key, and the next build starts over.
         let artifact = self.artifact(output, report);
         let _ = std::fs::remove_file(self.key_file(output));
-        let moves = architectures
-            .iter()
-            .zip(&artifact.cubins)
-            .map(|(arch, to)| (cubin(arch), to.path.clone()));
-        for (from, to) in moves.chain([
-            (linked.ir, artifact.ir.clone()),
-            (linked.ptx, artifact.ptx.clone()),
-        ]) {
+        let moves = architectures.iter().zip(&artifact.cubins).map(|(arch, to)| (cubin(arch), to.path.clone()));
+        for (from, to) in moves.chain([(linked.ir, artifact.ir.clone()), (linked.ptx, artifact.ptx.clone())]) {
             std::fs::rename(&from, &to).map_err(Error::io("replace", &to))?;
         }
-        let json = serde_json::to_vec_pretty(&artifact.report)
-            .map_err(|error| Error::io("write", output)(error.into()))?;
+        let json =
+            serde_json::to_vec_pretty(&artifact.report).map_err(|error| Error::io("write", output)(error.into()))?;
         cache::write_atomically(&output.join("report.json"), &json)?;
         cache::write_atomically(&self.key_file(output), key.as_bytes())?;
         Ok(artifact)
@@ -283,15 +238,10 @@ impl Assembly<'_> {
     /// The artifact in `output`, if it was built with this key and is complete.
     fn existing(&self, output: &Path, key: &str) -> Option<Artifact> {
         let old = std::fs::read_to_string(self.key_file(output)).ok()?;
-        let report =
-            serde_json::from_slice(&std::fs::read(output.join("report.json")).ok()?).ok()?;
-        let artifact = Artifact {
-            fresh: true,
-            ..self.artifact(output, report)
-        };
-        let mut files = [&artifact.ptx, &artifact.ir]
-            .into_iter()
-            .chain(artifact.cubins.iter().map(|cubin| &cubin.path));
+        let report = serde_json::from_slice(&std::fs::read(output.join("report.json")).ok()?).ok()?;
+        let artifact = Artifact { fresh: true, ..self.artifact(output, report) };
+        let mut files =
+            [&artifact.ptx, &artifact.ir].into_iter().chain(artifact.cubins.iter().map(|cubin| &cubin.path));
         let complete = files.all(|file| file.is_file());
         drop(files);
         (old == key && complete).then_some(artifact)
@@ -299,10 +249,7 @@ impl Assembly<'_> {
 
     fn artifact(&self, output: &Path, report: Vec<KernelReport>) -> Artifact {
         let file = |extension: &str| output.join(format!("{}.{extension}", self.name));
-        let cubin = |arch: &String| Cubin {
-            arch: arch.clone(),
-            path: file(&format!("{arch}.cubin")),
-        };
+        let cubin = |arch: &String| Cubin { arch: arch.clone(), path: file(&format!("{arch}.cubin")) };
         Artifact {
             ptx: file("ptx"),
             ir: file("ll"),
@@ -325,13 +272,8 @@ struct Architecture {
 
 impl Architecture {
     fn parse(text: &str) -> Result<Architecture, Error> {
-        let error = |reason: &str| Error::Architecture {
-            arch: text.to_string(),
-            reason: reason.to_string(),
-        };
-        let rest = text
-            .strip_prefix("sm_")
-            .ok_or_else(|| error("write it as `sm_80`"))?;
+        let error = |reason: &str| Error::Architecture { arch: text.to_string(), reason: reason.to_string() };
+        let rest = text.strip_prefix("sm_").ok_or_else(|| error("write it as `sm_80`"))?;
         let (digits, suffix) = match rest.strip_suffix(['a', 'f']) {
             Some(digits) => (digits, rest.chars().last()),
             None => (rest, None),
@@ -344,18 +286,8 @@ impl Architecture {
     }
 
     /// Checks that code for `self` can be assembled for `other` by the toolchain's `ptxas`.
-    fn require_on(
-        &self,
-        other: &Architecture,
-        name: &str,
-        toolchain: &Toolchain,
-    ) -> Result<(), Error> {
-        let error = |reason: String| {
-            Err(Error::Architecture {
-                arch: name.to_string(),
-                reason,
-            })
-        };
+    fn require_on(&self, other: &Architecture, name: &str, toolchain: &Toolchain) -> Result<(), Error> {
+        let error = |reason: String| Err(Error::Architecture { arch: name.to_string(), reason });
         if other.number < self.number
             || (self.suffix.is_some() && (other.number, other.suffix) != (self.number, self.suffix))
         {
@@ -367,10 +299,7 @@ impl Architecture {
         }
         let cuda = toolchain.cuda_version();
         if other.number >= 100 && cuda < (12, 8) {
-            return error(format!(
-                "it needs ptxas of CUDA 12.8 or newer, and this one is {}.{}",
-                cuda.0, cuda.1
-            ));
+            return error(format!("it needs ptxas of CUDA 12.8 or newer, and this one is {}.{}", cuda.0, cuda.1));
         }
         Ok(())
     }
@@ -395,22 +324,10 @@ mod tests {
 
     #[test]
     fn architectures_are_read_and_checked() {
-        assert_eq!(
-            Architecture::parse("sm_80").unwrap().least_ptx_version(),
-            70
-        );
-        assert_eq!(
-            Architecture::parse("sm_90").unwrap().least_ptx_version(),
-            78
-        );
-        assert_eq!(
-            Architecture::parse("sm_90a").unwrap().least_ptx_version(),
-            80
-        );
-        assert_eq!(
-            Architecture::parse("sm_100").unwrap().least_ptx_version(),
-            86
-        );
+        assert_eq!(Architecture::parse("sm_80").unwrap().least_ptx_version(), 70);
+        assert_eq!(Architecture::parse("sm_90").unwrap().least_ptx_version(), 78);
+        assert_eq!(Architecture::parse("sm_90a").unwrap().least_ptx_version(), 80);
+        assert_eq!(Architecture::parse("sm_100").unwrap().least_ptx_version(), 86);
         for wrong in ["90", "sm_", "sm_75", "sm_9x", "compute_90"] {
             assert!(Architecture::parse(wrong).is_err(), "{wrong}");
         }

@@ -25,11 +25,7 @@ impl Key {
 
     /// The key as text.
     pub(crate) fn finish(self) -> String {
-        self.0
-            .finalize()
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect()
+        self.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }
 

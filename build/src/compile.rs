@@ -61,13 +61,8 @@ impl Package {
     /// [`Error::NoCrate`] if there is none, or none with a library.
     pub(crate) fn read(manifest_dir: &Path, toolchain: &Toolchain) -> Result<Package, Error> {
         let manifest = manifest_dir.join("Cargo.toml");
-        let no_crate = |reason: String| Error::NoCrate {
-            manifest: manifest.clone(),
-            reason,
-        };
-        let canonical = manifest
-            .canonicalize()
-            .map_err(|error| no_crate(error.to_string()))?;
+        let no_crate = |reason: String| Error::NoCrate { manifest: manifest.clone(), reason };
+        let canonical = manifest.canonicalize().map_err(|error| no_crate(error.to_string()))?;
         let mut command = toolchain.cargo();
         process::clean_cargo_environment(&mut command);
         command.env("RUSTC", toolchain.rustc()).args([
@@ -81,19 +76,14 @@ impl Package {
         if !output.success {
             return Err(no_crate(output.stderr.trim().to_string()));
         }
-        let metadata: Value =
-            serde_json::from_str(&output.stdout).map_err(|error| no_crate(error.to_string()))?;
-        let package = list(&metadata["packages"])
-            .find(|package| path(&package["manifest_path"]) == canonical);
-        let package = package.ok_or_else(|| {
-            no_crate("it is a workspace without a package; name the kernel crate's folder".into())
-        })?;
-        if !list(&package["targets"]).any(|target| {
-            list(&target["kind"]).any(|kind| matches!(kind.as_str(), Some("lib" | "rlib")))
-        }) {
-            return Err(no_crate(
-                "it has no library; put the kernels into src/lib.rs".into(),
-            ));
+        let metadata: Value = serde_json::from_str(&output.stdout).map_err(|error| no_crate(error.to_string()))?;
+        let package = list(&metadata["packages"]).find(|package| path(&package["manifest_path"]) == canonical);
+        let package = package
+            .ok_or_else(|| no_crate("it is a workspace without a package; name the kernel crate's folder".into()))?;
+        if !list(&package["targets"])
+            .any(|target| list(&target["kind"]).any(|kind| matches!(kind.as_str(), Some("lib" | "rlib"))))
+        {
+            return Err(no_crate("it has no library; put the kernels into src/lib.rs".into()));
         }
         Ok(Package {
             name: package["name"].as_str().unwrap_or_default().to_string(),
@@ -116,24 +106,9 @@ impl Compilation<'_> {
         command
             .env("RUSTC", self.toolchain.rustc())
             .env("CARGO_ENCODED_RUSTFLAGS", self.flags())
-            .args([
-                "rustc",
-                "--lib",
-                "--crate-type",
-                "rlib",
-                "--release",
-                "--target",
-                TARGET,
-            ])
-            .args([
-                "-Zbuild-std=core",
-                "-Zbuild-std-features=compiler-builtins-mem",
-            ])
-            .args([
-                "--message-format",
-                "json-render-diagnostics",
-                "--manifest-path",
-            ])
+            .args(["rustc", "--lib", "--crate-type", "rlib", "--release", "--target", TARGET])
+            .args(["-Zbuild-std=core", "-Zbuild-std-features=compiler-builtins-mem"])
+            .args(["--message-format", "json-render-diagnostics", "--manifest-path"])
             .arg(&self.package.manifest)
             .arg("--target-dir")
             .arg(self.target_dir)
@@ -150,9 +125,7 @@ impl Compilation<'_> {
             "overflow-checks=false",
             "debug-assertions=false",
         ] {
-            command
-                .arg("--config")
-                .arg(format!("profile.release.{setting}"));
+            command.arg("--config").arg(format!("profile.release.{setting}"));
         }
         if !self.features.is_empty() {
             command.arg("--features").arg(self.features.join(","));
@@ -160,21 +133,10 @@ impl Compilation<'_> {
         if self.show {
             command.stderr(Stdio::inherit()).stdout(Stdio::piped());
         }
-        let output = if self.show {
-            run_shown(command)?
-        } else {
-            process::run(&mut command)?
-        };
+        let output = if self.show { run_shown(command)? } else { process::run(&mut command)? };
         if !output.success {
-            let shown = if self.show {
-                "(see the messages above)".to_string()
-            } else {
-                output.stderr
-            };
-            return Err(Error::Compile {
-                name: self.package.name.clone(),
-                output: shown,
-            });
+            let shown = if self.show { "(see the messages above)".to_string() } else { output.stderr };
+            return Err(Error::Compile { name: self.package.name.clone(), output: shown });
         }
         self.collect(&output.stdout)
     }
@@ -189,8 +151,7 @@ impl Compilation<'_> {
         flags.push("-Zmir-enable-passes=-JumpThreading".into());
         // The same PTX in every folder, with the file names of panics still in it. The last match wins.
         let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
-        let home = home
-            .or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cargo")));
+        let home = home.or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cargo")));
         let library = self.toolchain.sysroot().join("lib/rustlib/src/rust");
         let folders = [
             home.map(|home| (home, "cargo")),
@@ -209,20 +170,14 @@ impl Compilation<'_> {
 
     /// Reads the compiled crates from cargo's messages, which come in the order of dependencies.
     fn collect(&self, messages: &str) -> Result<Compiled, Error> {
-        let mut compiled = Compiled {
-            kernels: PathBuf::new(),
-            dependencies: Vec::new(),
-            runtime: None,
-        };
-        let messages = messages
-            .lines()
-            .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let mut compiled = Compiled { kernels: PathBuf::new(), dependencies: Vec::new(), runtime: None };
+        let messages = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
         for message in messages.filter(|message| message["reason"] == "compiler-artifact") {
             let files = list(&message["filenames"]).map(path);
             // What the host needs, macros and build scripts, lies elsewhere.
-            let rlib = files.into_iter().find(|file| {
-                is_rlib(file) && file.components().any(|part| part.as_os_str() == TARGET)
-            });
+            let rlib = files
+                .into_iter()
+                .find(|file| is_rlib(file) && file.components().any(|part| part.as_os_str() == TARGET));
             let Some(rlib) = rlib else { continue };
             let manifest = path(&message["manifest_path"]);
             if manifest == self.package.manifest {
@@ -230,17 +185,14 @@ impl Compilation<'_> {
                 continue;
             }
             if message["target"]["name"] == "tilepipe" {
-                compiled.runtime = Some(manifest.with_file_name("src").join("runtime.ll"))
-                    .filter(|file| file.is_file());
+                compiled.runtime =
+                    Some(manifest.with_file_name("src").join("runtime.ll")).filter(|file| file.is_file());
             }
             compiled.dependencies.insert(0, rlib);
         }
         if compiled.kernels.as_os_str().is_empty() {
             let reason = "cargo reported no compiled library for it".to_string();
-            return Err(Error::NoCrate {
-                manifest: self.package.manifest.clone(),
-                reason,
-            });
+            return Err(Error::NoCrate { manifest: self.package.manifest.clone(), reason });
         }
         Ok(compiled)
     }
@@ -250,20 +202,13 @@ impl Compilation<'_> {
 fn run_shown(mut command: std::process::Command) -> Result<process::Output, Error> {
     let program = PathBuf::from(command.get_program());
     let child = command.spawn().map_err(Error::io("run", &program))?;
-    let output = child
-        .wait_with_output()
-        .map_err(Error::io("run", &program))?;
+    let output = child.wait_with_output().map_err(Error::io("run", &program))?;
     let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
-    Ok(process::Output {
-        success: output.status.success(),
-        stdout,
-        stderr: String::new(),
-    })
+    Ok(process::Output { success: output.status.success(), stdout, stderr: String::new() })
 }
 
 fn is_rlib(file: &Path) -> bool {
-    file.extension()
-        .is_some_and(|extension| extension == "rlib")
+    file.extension().is_some_and(|extension| extension == "rlib")
 }
 
 fn path(value: &Value) -> PathBuf {
@@ -300,12 +245,6 @@ mod tests {
     #[test]
     fn dependency_files_are_read() {
         let files = dependency_file("/t/libk.rlib: /a/lib.rs /a/with\\ space.rs\n");
-        assert_eq!(
-            files,
-            [
-                PathBuf::from("/a/lib.rs"),
-                PathBuf::from("/a/with space.rs")
-            ]
-        );
+        assert_eq!(files, [PathBuf::from("/a/lib.rs"), PathBuf::from("/a/with space.rs")]);
     }
 }

@@ -69,9 +69,7 @@ pub enum Error {
         name: String,
     },
     /// A GPU entry point without launch bounds, or launch bounds that make no sense.
-    #[error(
-        "the kernel `{kernel}` {problem}: declare it with #[kernel] and 1 to 1024 threads a block"
-    )]
+    #[error("the kernel `{kernel}` {problem}: declare it with #[kernel] and 1 to 1024 threads a block")]
     LaunchBounds {
         /// The entry's symbol.
         kernel: String,
@@ -156,9 +154,7 @@ pub enum Error {
         reason: String,
     },
     /// [`build_in_script`](crate::build_in_script) was called outside a build script.
-    #[error(
-        "the environment variable {name} is not set: call `build_in_script` from a build.rs, or use `Builder`"
-    )]
+    #[error("the environment variable {name} is not set: call `build_in_script` from a build.rs, or use `Builder`")]
     NotInScript {
         /// The variable's name.
         name: &'static str,
@@ -179,10 +175,6 @@ impl Error {
     /// Wraps a system error, for `map_err`.
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
         let path = path.to_path_buf();
-        move |source| Error::Io {
-            action,
-            path,
-            source,
-        }
+        move |source| Error::Io { action, path, source }
     }
 }

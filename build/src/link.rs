@@ -44,9 +44,7 @@ impl Link<'_> {
         let text = self.merge()?;
         let kernels = bounds::kernels(&text)?;
         if kernels.is_empty() {
-            return Err(Error::NoKernel {
-                name: self.name.to_string(),
-            });
+            return Err(Error::NoKernel { name: self.name.to_string() });
         }
         let text = bounds::require(&convergent::mark(&text)?, &kernels)?;
         self.write("marked.ll", text.as_bytes())?;
@@ -74,34 +72,19 @@ impl Link<'_> {
         let mut inputs = self.write_members("kernels", self.kernels)?;
         inputs.push(self.runtime.to_path_buf());
         let mut linked = self.work.join("linked.0.ll");
-        self.llvm(
-            "llvm-link",
-            ["-S".as_ref()]
-                .into_iter()
-                .chain(inputs.iter().map(|i| i.as_os_str())),
-            &linked,
-        )?;
+        self.llvm("llvm-link", ["-S".as_ref()].into_iter().chain(inputs.iter().map(|i| i.as_os_str())), &linked)?;
         let mut text = read(&linked)?;
         let dependencies = self.write_members("dependency", self.dependencies)?;
         // A crate may need one that was linked before it (`core` calls `memcpy` of `compiler_builtins`, which uses
         // `core`), so this is repeated until nothing more is resolved.
         for round in 1.. {
-            let before: Vec<String> = check::unresolved(&text)
-                .into_iter()
-                .map(str::to_string)
-                .collect();
+            let before: Vec<String> = check::unresolved(&text).into_iter().map(str::to_string).collect();
             if before.is_empty() || dependencies.is_empty() {
                 break;
             }
             let next = self.work.join(format!("linked.{round}.ll"));
             let options = ["-S".as_ref(), "--only-needed".as_ref(), linked.as_os_str()];
-            self.llvm(
-                "llvm-link",
-                options
-                    .into_iter()
-                    .chain(dependencies.iter().map(|d| d.as_os_str())),
-                &next,
-            )?;
+            self.llvm("llvm-link", options.into_iter().chain(dependencies.iter().map(|d| d.as_os_str())), &next)?;
             text = read(&next)?;
             linked = next;
             if check::unresolved(&text) == before {
@@ -113,11 +96,7 @@ impl Link<'_> {
 
     /// Writes bitcode to files of its own.
     fn write_members(&self, kind: &str, members: &[Vec<u8>]) -> Result<Vec<PathBuf>, Error> {
-        members
-            .iter()
-            .enumerate()
-            .map(|(at, member)| self.write(&format!("{kind}.{at}.bc"), member))
-            .collect()
+        members.iter().enumerate().map(|(at, member)| self.write(&format!("{kind}.{at}.bc"), member)).collect()
     }
 
     fn write(&self, name: &str, content: &[u8]) -> Result<PathBuf, Error> {
@@ -133,22 +112,12 @@ impl Link<'_> {
         arguments: impl IntoIterator<Item = A>,
         output: &Path,
     ) -> Result<(), Error> {
-        let result = process::run(
-            self.toolchain
-                .llvm(tool)
-                .current_dir(self.work)
-                .args(arguments)
-                .arg("-o")
-                .arg(output),
-        )?;
+        let result =
+            process::run(self.toolchain.llvm(tool).current_dir(self.work).args(arguments).arg("-o").arg(output))?;
         if result.success {
             return Ok(());
         }
-        Err(Error::Llvm {
-            tool: tool.to_string(),
-            name: self.name.to_string(),
-            output: result.last_lines(30),
-        })
+        Err(Error::Llvm { tool: tool.to_string(), name: self.name.to_string(), output: result.last_lines(30) })
     }
 }
 

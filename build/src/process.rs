@@ -17,9 +17,7 @@ pub(crate) struct Output {
 impl Output {
     /// Everything it printed, standard output first.
     pub(crate) fn text(&self) -> String {
-        format!("{}{}", self.stdout, self.stderr)
-            .trim_end()
-            .to_string()
+        format!("{}{}", self.stdout, self.stderr).trim_end().to_string()
     }
 
     /// The last `count` lines of everything it printed.
@@ -37,10 +35,7 @@ impl Output {
 /// [`Error::Io`] if it cannot be started; a failing exit status is no error here.
 pub(crate) fn run(command: &mut Command) -> Result<Output, Error> {
     let program = command.get_program().to_os_string();
-    let output = command
-        .stdin(Stdio::null())
-        .output()
-        .map_err(Error::io("run", program.as_ref()))?;
+    let output = command.stdin(Stdio::null()).output().map_err(Error::io("run", program.as_ref()))?;
     Ok(Output {
         success: output.status.success(),
         stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
@@ -59,10 +54,7 @@ pub(crate) fn clean_cargo_environment(command: &mut Command) {
         }
     }
     // A wrapper from somebody's configuration file may not know the target.
-    command
-        .env("RUSTC_WRAPPER", "")
-        .env("RUSTC_WORKSPACE_WRAPPER", "")
-        .env("RUSTC_BOOTSTRAP", "1");
+    command.env("RUSTC_WRAPPER", "").env("RUSTC_WORKSPACE_WRAPPER", "").env("RUSTC_BOOTSTRAP", "1");
 }
 
 /// Whether a variable belongs to another build.
@@ -70,17 +62,8 @@ fn is_foreign(name: &str) -> bool {
     const KEPT: [&str; 4] = ["CARGO_HOME", "CARGO_HTTP_", "CARGO_NET_", "CARGO_REGISTR"];
     const REMOVED: [&str; 5] = ["RUSTC", "RUSTDOC", "RUSTFLAGS", "RUSTUP_TOOLCHAIN", "DEP_"];
     // Set by cargo for build scripts.
-    const SCRIPT: [&str; 9] = [
-        "TARGET",
-        "HOST",
-        "OUT_DIR",
-        "PROFILE",
-        "NUM_JOBS",
-        "OPT_LEVEL",
-        "DEBUG",
-        "MAKEFLAGS",
-        "MFLAGS",
-    ];
+    const SCRIPT: [&str; 9] =
+        ["TARGET", "HOST", "OUT_DIR", "PROFILE", "NUM_JOBS", "OPT_LEVEL", "DEBUG", "MAKEFLAGS", "MFLAGS"];
     if name.starts_with("CARGO") {
         return !KEPT.iter().any(|kept| name.starts_with(kept));
     }
@@ -93,24 +76,13 @@ mod tests {
 
     #[test]
     fn outer_build_is_hidden_and_user_network_kept() {
-        for name in [
-            "CARGO",
-            "CARGO_MANIFEST_DIR",
-            "CARGO_ENCODED_RUSTFLAGS",
-            "RUSTC_WRAPPER",
-            "RUSTUP_TOOLCHAIN",
-            "TARGET",
-        ] {
+        for name in
+            ["CARGO", "CARGO_MANIFEST_DIR", "CARGO_ENCODED_RUSTFLAGS", "RUSTC_WRAPPER", "RUSTUP_TOOLCHAIN", "TARGET"]
+        {
             assert!(is_foreign(name), "{name}");
         }
-        for name in [
-            "CARGO_HOME",
-            "CARGO_HTTP_PROXY",
-            "CARGO_REGISTRIES_X_TOKEN",
-            "RUSTUP_HOME",
-            "PATH",
-            "HTTPS_PROXY",
-        ] {
+        for name in ["CARGO_HOME", "CARGO_HTTP_PROXY", "CARGO_REGISTRIES_X_TOKEN", "RUSTUP_HOME", "PATH", "HTTPS_PROXY"]
+        {
             assert!(!is_foreign(name), "{name}");
         }
     }

@@ -12,10 +12,8 @@ use crate::Error;
 pub(crate) fn bitcode_members(path: &Path) -> Result<Vec<Vec<u8>>, Error> {
     let bytes = std::fs::read(path).map_err(Error::io("read", path))?;
     parse(&bytes).ok_or_else(|| {
-        let reason = std::io::Error::new(
-            std::io::ErrorKind::InvalidData,
-            "it is no intact archive; remove it and build again",
-        );
+        let reason =
+            std::io::Error::new(std::io::ErrorKind::InvalidData, "it is no intact archive; remove it and build again");
         Error::io("read", path)(reason)
     })
 }
@@ -28,11 +26,7 @@ fn parse(bytes: &[u8]) -> Option<Vec<Vec<u8>>> {
     let mut members = Vec::new();
     while !rest.is_empty() {
         let header = rest.get(..HEADER)?;
-        let size: usize = std::str::from_utf8(&header[48..58])
-            .ok()?
-            .trim()
-            .parse()
-            .ok()?;
+        let size: usize = std::str::from_utf8(&header[48..58]).ok()?.trim().parse().ok()?;
         let content = rest.get(HEADER..HEADER.checked_add(size)?)?;
         if is_bitcode(content) {
             members.push(content.to_vec());
@@ -53,15 +47,7 @@ mod tests {
     use super::parse;
 
     fn member(name: &str, content: &[u8]) -> Vec<u8> {
-        let mut bytes = format!(
-            "{name:<16}{:<12}{:<6}{:<6}{:<8}{:<10}`\n",
-            0,
-            0,
-            0,
-            644,
-            content.len()
-        )
-        .into_bytes();
+        let mut bytes = format!("{name:<16}{:<12}{:<6}{:<6}{:<8}{:<10}`\n", 0, 0, 0, 644, content.len()).into_bytes();
         bytes.extend_from_slice(content);
         if content.len() % 2 == 1 {
             bytes.push(b'\n');
@@ -72,13 +58,8 @@ mod tests {
     #[test]
     fn only_bitcode_is_returned() {
         let code = b"BC\xC0\xDEx";
-        let archive = [
-            b"!<arch>\n".to_vec(),
-            member("lib.rmeta/", b"rust"),
-            member("a.o/", code),
-            member("b.o/", code),
-        ]
-        .concat();
+        let archive =
+            [b"!<arch>\n".to_vec(), member("lib.rmeta/", b"rust"), member("a.o/", code), member("b.o/", code)].concat();
         assert_eq!(parse(&archive), Some(vec![code.to_vec(), code.to_vec()]));
     }
 

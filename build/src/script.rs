@@ -14,11 +14,7 @@ use crate::{Artifact, Builder, Error};
 ///
 /// [`Error::NotInScript`] outside a build script, and whatever [`Builder::build`] returns.
 pub fn build_in_script(manifest_dir: impl AsRef<Path>) -> Result<Artifact, Error> {
-    let variable = |name: &'static str| {
-        std::env::var_os(name)
-            .map(PathBuf::from)
-            .ok_or(Error::NotInScript { name })
-    };
+    let variable = |name: &'static str| std::env::var_os(name).map(PathBuf::from).ok_or(Error::NotInScript { name });
     let out_dir = variable("OUT_DIR")?;
     let package = variable("CARGO_MANIFEST_DIR")?;
     let target_dir = enclosing_target_dir(&out_dir).unwrap_or(&out_dir);
@@ -27,18 +23,11 @@ pub fn build_in_script(manifest_dir: impl AsRef<Path>) -> Result<Artifact, Error
     }
     // Also when the build fails: the next attempt comes when something changes.
     let manifest_dir = package.join(manifest_dir);
-    println!(
-        "cargo::rerun-if-changed={}",
-        manifest_dir.join("src").display()
-    );
-    println!(
-        "cargo::rerun-if-changed={}",
-        manifest_dir.join("Cargo.toml").display()
-    );
+    println!("cargo::rerun-if-changed={}", manifest_dir.join("src").display());
+    println!("cargo::rerun-if-changed={}", manifest_dir.join("Cargo.toml").display());
 
-    let mut builder = Builder::new(&manifest_dir)
-        .target_dir(target_dir.join("tilepipe"))
-        .output_dir(out_dir.join("kernels"));
+    let mut builder =
+        Builder::new(&manifest_dir).target_dir(target_dir.join("tilepipe")).output_dir(out_dir.join("kernels"));
     if std::env::var_os(OVERRIDE).is_none() {
         builder = builder.toolchain(crate::toolchain::find(Some(target_dir))?);
     }
@@ -52,7 +41,5 @@ pub fn build_in_script(manifest_dir: impl AsRef<Path>) -> Result<Artifact, Error
 
 /// The target folder that a build script's output folder lies in: the one that cargo tagged.
 fn enclosing_target_dir(out_dir: &Path) -> Option<&Path> {
-    out_dir
-        .ancestors()
-        .find(|dir| dir.join("CACHEDIR.TAG").is_file())
+    out_dir.ancestors().find(|dir| dir.join("CACHEDIR.TAG").is_file())
 }

@@ -34,16 +34,8 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
     /// 1. The block has `THREADS` threads in one dimension.
     /// 2. No other `Block` is in use in this block.
     pub unsafe fn assume_converged() -> Self {
-        const {
-            assert!(
-                THREADS >= 1 && THREADS <= 1024,
-                "a block has 1 to 1024 threads"
-            )
-        };
-        Block {
-            brand: PhantomData,
-            level: PhantomData,
-        }
+        const { assert!(THREADS >= 1 && THREADS <= 1024, "a block has 1 to 1024 threads") };
+        Block { brand: PhantomData, level: PhantomData }
     }
 
     /// Returns the block's index in the grid (CUDA: `blockIdx.x`).
@@ -86,10 +78,7 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
         T: PerThreadValue,
         F: for<'t> Fn(Thread<'t, 'b, THREADS>) -> T + Uniform,
     {
-        PerThread {
-            values: isa::PerThread::new(|rank| body(Thread::new(rank))),
-            brand: PhantomData,
-        }
+        PerThread { values: isa::PerThread::new(|rank| body(Thread::new(rank))), brand: PhantomData }
     }
 
     /// Runs `body` once in every thread with that thread's own value.
@@ -99,9 +88,7 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
         T: PerThreadValue,
         F: for<'t> Fn(Thread<'t, 'b, THREADS>, &mut T) + Uniform,
     {
-        values
-            .values
-            .update(|rank, value| body(Thread::new(rank), value));
+        values.values.update(|rank, value| body(Thread::new(rank), value));
     }
 }
 
@@ -119,12 +106,7 @@ pub struct Thread<'t, 'b, const THREADS: usize> {
 impl<const THREADS: usize> Thread<'_, '_, THREADS> {
     #[inline(always)]
     fn new(rank: usize) -> Self {
-        Thread {
-            rank,
-            call: PhantomData,
-            block: PhantomData,
-            level: PhantomData,
-        }
+        Thread { rank, call: PhantomData, block: PhantomData, level: PhantomData }
     }
 
     /// Returns the thread's rank in its block, `0..THREADS` (CUDA: `thread_rank()`, `threadIdx.x`).

@@ -102,9 +102,7 @@ fn install_panic_hook() {
             }
             let location = info.location();
             PLACE.set(Some(Place {
-                file: location
-                    .map(|place| place.file().to_owned())
-                    .unwrap_or_default(),
+                file: location.map(|place| place.file().to_owned()).unwrap_or_default(),
                 line: location.map_or(0, |place| place.line()),
                 column: location.map_or(0, |place| place.column()),
                 thread: block::current_thread(),

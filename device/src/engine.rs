@@ -68,13 +68,7 @@ impl sealed::Engine for CpAsync {
             // aligned to `width` (the view's base is aligned to 16, the tile's start to ALIGNMENT, a multiple of
             // `width`), and `valid` bytes behind it lie in the view (`for_each_unit`), which nobody writes for the whole
             // launch. (1) keeps the destination untouched until it was waited for.
-            unsafe {
-                match width {
-                    16 => isa::cp_async_16(to, from, valid),
-                    8 => isa::cp_async_8(to, from, valid),
-                    _ => isa::cp_async_4(to, from, valid),
-                }
-            }
+            unsafe { isa::cp_async(to, from, valid, width) };
         });
     }
 
@@ -121,22 +115,13 @@ const fn unit_of<T: Tile>() -> usize {
 /// Deals the tile's units of `width` bytes out to the block's threads, unit `u` to thread `u % threads`, and calls
 /// `copy(offset in the tile, source address, bytes of the unit that lie in the view)` for each.
 #[inline(always)]
-fn for_each_unit<T: Tile>(
-    threads: usize,
-    width: usize,
-    source: &TileRef<'_, T>,
-    copy: impl Fn(usize, *const u8, u32),
-) {
+fn for_each_unit<T: Tile>(threads: usize, width: usize, source: &TileRef<'_, T>, copy: impl Fn(usize, *const u8, u32)) {
     let units = T::BYTES / width;
     isa::for_each_thread(threads, |rank| {
         let mut unit = rank;
         while unit < units {
             let offset = unit * width;
-            copy(
-                offset,
-                source.address(offset),
-                source.valid_bytes(offset, width),
-            );
+            copy(offset, source.address(offset), source.valid_bytes(offset, width));
             unit += threads;
         }
     });

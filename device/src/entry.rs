@@ -31,10 +31,7 @@ pub struct RawParameter {
 /// place), and `body` makes one block, one shared memory and one of each parameter of its [`Entry`].
 #[inline(always)]
 pub unsafe fn run(body: impl for<'k> FnOnce(Entry<'k>)) {
-    body(Entry {
-        brand: PhantomData,
-        level: PhantomData,
-    });
+    body(Entry { brand: PhantomData, level: PhantomData });
     isa::cp_async_wait_all();
 }
 

@@ -6,12 +6,7 @@
 #[inline(never)]
 #[track_caller]
 pub(crate) fn out_of_range(message: &'static str, a: usize, b: usize) -> ! {
-    panic!(
-        "{}",
-        message
-            .replacen("{}", &a.to_string(), 1)
-            .replacen("{}", &b.to_string(), 1)
-    );
+    panic!("{}", message.replacen("{}", &a.to_string(), 1).replacen("{}", &b.to_string(), 1));
 }
 
 #[cfg(target_arch = "nvptx64")]
@@ -78,15 +73,9 @@ mod gpu {
     /// # Safety
     ///
     /// `record` is valid for writes, and nobody else accesses it.
-    unsafe fn write(
-        record: *mut PanicRecord,
-        message: &str,
-        location: &Location<'_>,
-        values: Option<[usize; 2]>,
-    ) {
+    unsafe fn write(record: *mut PanicRecord, message: &str, location: &Location<'_>, values: Option<[usize; 2]>) {
         let (message, file) = (message.as_bytes(), location.file().as_bytes());
-        let (message_bytes, file_bytes) =
-            (message.len().min(MESSAGE_BYTES), file.len().min(FILE_BYTES));
+        let (message_bytes, file_bytes) = (message.len().min(MESSAGE_BYTES), file.len().min(FILE_BYTES));
         // SAFETY: the caller's promise holds for each field.
         let (to_message, to_file, to_values) = unsafe {
             (

@@ -122,11 +122,7 @@ impl Instance {
 
     /// Returns the value of the generic argument `name`, if the kernel has one of that name.
     pub fn generic(&self, name: &str) -> Option<&'static str> {
-        self.parts
-            .generics
-            .iter()
-            .find(|(key, _)| *key == name)
-            .map(|(_, value)| *value)
+        self.parts.generics.iter().find(|(key, _)| *key == name).map(|(_, value)| *value)
     }
 
     /// The kernel's body for one block on the CPU.

@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use crate::block::Block;
 use crate::engine::{CpAsync, Engine};
 use crate::isa;
-use crate::pipeline::{Dirty, Free, Held, InFlight, Pipeline, Unified};
+use crate::pipeline::{Idle, Pipeline, Unified};
 use crate::scope::{BlockScope, Scope};
 use crate::tile::{BlockLevel, Brand, Tile};
 use crate::uniform::Uniform;
@@ -37,10 +37,7 @@ impl<T: Tile, const COUNT: usize, E, S> Stages<T, COUNT, E, S> {
 unsafe impl<T: Tile, const COUNT: usize, E: Engine, S: Scope> Layout for Stages<T, COUNT, E, S> {
     const BYTES: usize = {
         assert!(COUNT >= 1, "a pipeline has at least one stage");
-        assert!(
-            COUNT * Self::STRIDE <= u32::MAX as usize,
-            "the stages of a pipeline fit in 4 GiB"
-        );
+        assert!(COUNT * Self::STRIDE <= u32::MAX as usize, "the stages of a pipeline fit in 4 GiB");
         COUNT * Self::STRIDE
     };
     const ALIGNMENT: usize = 16;
@@ -49,13 +46,8 @@ unsafe impl<T: Tile, const COUNT: usize, E: Engine, S: Scope> Layout for Stages<
 // SAFETY: the second layout starts at a multiple of its alignment behind the first, and the sum is rounded up to the
 // larger alignment; both are powers of two of at most 128.
 unsafe impl<A: Layout, B: Layout> Layout for (A, B) {
-    const BYTES: usize =
-        (A::BYTES.next_multiple_of(B::ALIGNMENT) + B::BYTES).next_multiple_of(Self::ALIGNMENT);
-    const ALIGNMENT: usize = if A::ALIGNMENT > B::ALIGNMENT {
-        A::ALIGNMENT
-    } else {
-        B::ALIGNMENT
-    };
+    const BYTES: usize = (A::BYTES.next_multiple_of(B::ALIGNMENT) + B::BYTES).next_multiple_of(Self::ALIGNMENT);
+    const ALIGNMENT: usize = if A::ALIGNMENT > B::ALIGNMENT { A::ALIGNMENT } else { B::ALIGNMENT };
 }
 
 /// The position of a kernel's whole shared memory.
@@ -94,12 +86,7 @@ impl<'s, L: Layout, P> Shared<'s, L, P> {
     ///
     /// The invariants 0 and 1 hold.
     pub(crate) unsafe fn new(offset: usize) -> Self {
-        Shared {
-            offset,
-            brand: PhantomData,
-            level: PhantomData,
-            layout: PhantomData,
-        }
+        Shared { offset, brand: PhantomData, level: PhantomData, layout: PhantomData }
     }
 }
 
@@ -122,27 +109,17 @@ impl<'s, A: Layout, B: Layout, P> Shared<'s, (A, B), P> {
     }
 }
 
-impl<'s, T: Tile, const COUNT: usize, E: Engine, S: Scope, P>
-    Shared<'s, Stages<T, COUNT, E, S>, P>
-{
+impl<'s, T: Tile, const COUNT: usize, E: Engine, S: Scope, P> Shared<'s, Stages<T, COUNT, E, S>, P> {
     /// Makes a pipeline of these stages, all of them free.
     ///
     /// It lowers to nothing: a unified pipeline has no state in memory.
     ///
     /// CUDA: `cuda::make_pipeline(block, &shared_state)`.
-    #[expect(clippy::type_complexity, reason = "the state is the type")]
     #[inline(always)]
     pub fn pipeline<const THREADS: usize>(
         self,
         block: &Block<'_, THREADS>,
-    ) -> Pipeline<
-        's,
-        Unified<Stages<T, COUNT, E, S>, THREADS, P>,
-        Free<COUNT>,
-        InFlight<0>,
-        Held<0>,
-        Dirty<0>,
-    > {
+    ) -> Idle<'s, Unified<Stages<T, COUNT, E, S>, THREADS, P>, COUNT> {
         let _ = block;
         // SAFETY: `Shared` reaches no further than the block's shared memory (0).
         let base = unsafe { isa::shared_base().add(self.offset) };

@@ -31,16 +31,14 @@ pub unsafe trait Tile: Sized + Copy + Uniform + Send + Sync + 'static {
     const BYTES: usize = size_of::<Self>();
     /// The largest power of two, up to 16, to which the start of every tile of a view is aligned in bytes, given a view
     /// whose base is aligned to 16.
-    const ALIGNMENT: usize = alignment_of_multiples(
-        Self::STRIDE * size_of::<Self::Element>(),
-        Self::LEAD * size_of::<Self::Element>(),
-    );
+    const ALIGNMENT: usize =
+        alignment_of_multiples(Self::STRIDE * size_of::<Self::Element>(), Self::LEAD * size_of::<Self::Element>());
 }
 
 /// The largest power of two, up to 16, that divides both `a` and `b` (0 is divided by all).
 const fn alignment_of_multiples(a: usize, b: usize) -> usize {
     let mut power = 16;
-    while a % power != 0 || b % power != 0 {
+    while !a.is_multiple_of(power) || !b.is_multiple_of(power) {
         power /= 2;
     }
     power
@@ -111,3 +109,36 @@ pub(crate) type Brand<'b> = PhantomData<fn(&'b ()) -> &'b ()>;
 /// Keeps the holder on its OS thread and in block-level code: neither `Send` nor `Sync`, nor `Uniform` (which each holder
 /// denies once more by name, so that messages name it).
 pub(crate) type BlockLevel = PhantomData<*mut ()>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::element::I32x4;
+
+    #[test]
+    fn a_tiles_alignment_is_the_largest_power_of_two_that_divides_its_size_and_its_halo() {
+        assert_eq!(<[i32; 256]>::ALIGNMENT, 16);
+        assert_eq!(<[i32; 6]>::ALIGNMENT, 8);
+        assert_eq!(<[i32; 5]>::ALIGNMENT, 4);
+        assert_eq!(<[I32x4; 3]>::ALIGNMENT, 16);
+        assert_eq!(HaloTile::<f32, 128, 8>::ALIGNMENT, 16);
+        assert_eq!(HaloTile::<f32, 128, 2>::ALIGNMENT, 8);
+        assert_eq!(HaloTile::<f32, 128, 1>::ALIGNMENT, 4);
+        assert_eq!(HaloTile::<f64, 128, 1>::ALIGNMENT, 8);
+    }
+
+    #[test]
+    fn a_window_is_centred_on_its_element() {
+        let tile: HaloTile<i32, 3, 2> = HaloTile { before: [0, 1], own: [2, 3, 4], after: [5, 6] };
+        assert_eq!(tile.as_slice(), [0, 1, 2, 3, 4, 5, 6]);
+        assert_eq!(tile.window(0), [0, 1, 2, 3, 4]);
+        assert_eq!(tile.window(2), [2, 3, 4, 5, 6]);
+    }
+
+    #[test]
+    #[should_panic(expected = "centre lies in the tile's own part")]
+    fn a_window_around_a_neighbour_is_out_of_range() {
+        let tile: HaloTile<i32, 3, 2> = HaloTile { before: [0; 2], own: [0; 3], after: [0; 2] };
+        let _ = tile.window(3);
+    }
+}

@@ -44,12 +44,7 @@ impl<'k, S: Tile> TileView<'k, S> {
     ///
     /// The invariants 0 and 1 hold.
     pub(crate) unsafe fn new(base: *const S::Element, len: usize) -> Self {
-        TileView {
-            base,
-            len,
-            brand: PhantomData,
-            shape: PhantomData,
-        }
+        TileView { base, len, brand: PhantomData, shape: PhantomData }
     }
 
     /// Returns the number of elements in the view.
@@ -74,11 +69,7 @@ impl<'k, S: Tile> TileView<'k, S> {
     #[track_caller]
     pub fn tile(&self, index: usize) -> TileRef<'k, S> {
         if index >= self.tiles() {
-            fault::out_of_range(
-                "tile index {} is out of range: the view has {} tiles",
-                index,
-                self.tiles(),
-            );
+            fault::out_of_range("tile index {} is out of range: the view has {} tiles", index, self.tiles());
         }
         // SAFETY: just checked.
         unsafe { self.tile_unchecked(index) }
@@ -88,12 +79,7 @@ impl<'k, S: Tile> TileView<'k, S> {
     #[inline(always)]
     pub fn for_block<const THREADS: usize>(&self, block: &Block<'_, THREADS>) -> BlockTiles<'k, S> {
         let (first, stride) = (block.index(), block.grid());
-        BlockTiles {
-            view: *self,
-            first,
-            stride,
-            count: share(self.tiles(), first, stride),
-        }
+        BlockTiles { view: *self, first, stride, count: share(self.tiles(), first, stride) }
     }
 
     /// Returns tile `index` of the view.
@@ -106,17 +92,9 @@ impl<'k, S: Tile> TileView<'k, S> {
         // No overflow: `index * STRIDE < len`, and `len` elements lie in the address space (invariant 0).
         let start = index * S::STRIDE;
         let element = size_of::<S::Element>();
-        let before = if start < S::LEAD {
-            (S::LEAD - start) * element
-        } else {
-            0
-        };
+        let before = if start < S::LEAD { (S::LEAD - start) * element } else { 0 };
         let rest = self.len - start;
-        let end = if rest < S::LEN - S::LEAD {
-            (rest + S::LEAD) * element
-        } else {
-            S::BYTES
-        };
+        let end = if rest < S::LEN - S::LEAD { (rest + S::LEAD) * element } else { S::BYTES };
         TileRef {
             // Perhaps outside the view, where a halo begins before it; only valid bytes are ever read.
             first: self.base.wrapping_add(start).wrapping_sub(S::LEAD).cast(),
@@ -131,11 +109,7 @@ impl<'k, S: Tile> TileView<'k, S> {
 /// How many of `tiles` tiles a block gets whose first is `first` and whose step is `stride`.
 #[inline(always)]
 fn share(tiles: usize, first: usize, stride: usize) -> usize {
-    if first < tiles {
-        (tiles - first).div_ceil(stride)
-    } else {
-        0
-    }
+    if first < tiles { (tiles - first).div_ceil(stride) } else { 0 }
 }
 
 /// The tiles of one block, in the order in which it works through them.
@@ -149,10 +123,7 @@ pub struct BlockTiles<'k, S: Tile> {
 
 impl<'k, S: Tile> BlockTiles<'k, S> {
     /// Returns how many tiles the block has; 0 where blocks outnumber tiles.
-    #[expect(
-        clippy::len_without_is_empty,
-        reason = "`len() == 0` says it in a kernel's loop as well"
-    )]
+    #[expect(clippy::len_without_is_empty, reason = "`len() == 0` says it in a kernel's loop as well")]
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.count
@@ -167,11 +138,7 @@ impl<'k, S: Tile> BlockTiles<'k, S> {
     #[track_caller]
     pub fn get(&self, index: usize) -> TileRef<'k, S> {
         if index >= self.count {
-            fault::out_of_range(
-                "tile index {} is out of range: this block has {} tiles",
-                index,
-                self.count,
-            );
+            fault::out_of_range("tile index {} is out of range: this block has {} tiles", index, self.count);
         }
         // SAFETY: `first + index * stride <= first + (count - 1) * stride < tiles` by the definition of `count` in `share`.
         unsafe { self.view.tile_unchecked(self.first + index * self.stride) }
@@ -229,10 +196,7 @@ pub struct TilesMut<'k, T, const LEN: usize> {
 }
 
 impl<T, const LEN: usize> !Uniform for TilesMut<'_, T, LEN> {}
-impl<T, const LEN: usize, const THREADS: usize> !Uniform
-    for BlockTilesMut<'_, '_, T, LEN, THREADS>
-{
-}
+impl<T, const LEN: usize, const THREADS: usize> !Uniform for BlockTilesMut<'_, '_, T, LEN, THREADS> {}
 
 impl<T: Element, const LEN: usize> TilesMut<'_, T, LEN> {
     /// Makes the view of `len` elements at `base`.
@@ -242,12 +206,7 @@ impl<T: Element, const LEN: usize> TilesMut<'_, T, LEN> {
     /// The invariants 0 and 1 hold, and `base` is aligned for `T`.
     pub(crate) unsafe fn new(base: *mut T, len: usize) -> Self {
         const { assert!(LEN > 0, "a tile has at least one element") };
-        TilesMut {
-            base,
-            len,
-            brand: PhantomData,
-            level: PhantomData,
-        }
+        TilesMut { base, len, brand: PhantomData, level: PhantomData }
     }
 
     /// Returns the number of elements in the view.
@@ -273,7 +232,7 @@ impl<T: Element, const LEN: usize> TilesMut<'_, T, LEN> {
         let (first, stride) = (block.index(), block.grid());
         BlockTilesMut {
             base: self.base,
-            len: self.len,
+            view_len: self.len,
             first,
             stride,
             count: share(self.tiles(), first, stride),
@@ -288,12 +247,12 @@ impl<T: Element, const LEN: usize> TilesMut<'_, T, LEN> {
 ///
 /// # Invariants
 ///
-/// 0. `base` and `len` are those of a [`TilesMut`] that is borrowed for `'v`, and `first < stride` are the block's index
+/// 0. `base` and `view_len` are those of a [`TilesMut`] that is borrowed for `'v`, and `first < stride` are the block's index
 ///    and the number of blocks.
 /// 1. `first + i * stride` is a tile of the view for every `i < count`.
 pub struct BlockTilesMut<'v, 'b, T, const LEN: usize, const THREADS: usize> {
     base: *mut T,
-    len: usize,
+    view_len: usize,
     first: usize,
     stride: usize,
     count: usize,
@@ -302,14 +261,9 @@ pub struct BlockTilesMut<'v, 'b, T, const LEN: usize, const THREADS: usize> {
     level: BlockLevel,
 }
 
-impl<'b, T: Element, const LEN: usize, const THREADS: usize>
-    BlockTilesMut<'_, 'b, T, LEN, THREADS>
-{
+impl<'b, T: Element, const LEN: usize, const THREADS: usize> BlockTilesMut<'_, 'b, T, LEN, THREADS> {
     /// Returns how many tiles the block has; 0 where blocks outnumber tiles.
-    #[expect(
-        clippy::len_without_is_empty,
-        reason = "`len() == 0` says it in a kernel's loop as well"
-    )]
+    #[expect(clippy::len_without_is_empty, reason = "`len() == 0` says it in a kernel's loop as well")]
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.count
@@ -324,21 +278,13 @@ impl<'b, T: Element, const LEN: usize, const THREADS: usize>
     #[track_caller]
     pub fn get_mut(&mut self, index: usize) -> TileMut<'_, 'b, T, LEN, THREADS> {
         if index >= self.count {
-            fault::out_of_range(
-                "output tile index {} is out of range: this block has {} tiles",
-                index,
-                self.count,
-            );
+            fault::out_of_range("output tile index {} is out of range: this block has {} tiles", index, self.count);
         }
         // No overflow: this is the first element of a tile of the view (1).
         let start = (self.first + index * self.stride) * LEN;
         TileMut {
             first: self.base.wrapping_add(start),
-            len: if self.len - start < LEN {
-                self.len - start
-            } else {
-                LEN
-            },
+            len: if self.view_len - start < LEN { self.view_len - start } else { LEN },
             block: PhantomData,
             view: PhantomData,
         }
@@ -359,17 +305,11 @@ pub struct TileMut<'v, 'b, T, const LEN: usize, const THREADS: usize> {
 
 // SAFETY: (0) a closure reaches only the elements of the thread whose token it holds, so what it writes belongs to one
 // thread; (1) there is no collective operation on a tile.
-unsafe impl<T: Element, const LEN: usize, const THREADS: usize> Uniform
-    for TileMut<'_, '_, T, LEN, THREADS>
-{
-}
+unsafe impl<T: Element, const LEN: usize, const THREADS: usize> Uniform for TileMut<'_, '_, T, LEN, THREADS> {}
 
 impl<'b, T: Element, const LEN: usize, const THREADS: usize> TileMut<'_, 'b, T, LEN, THREADS> {
     /// Returns how many of the tile's elements lie in the view: `LEN`, or fewer in the last tile.
-    #[expect(
-        clippy::len_without_is_empty,
-        reason = "a tile of a view has an element"
-    )]
+    #[expect(clippy::len_without_is_empty, reason = "a tile of a view has an element")]
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.len
@@ -386,11 +326,7 @@ impl<'b, T: Element, const LEN: usize, const THREADS: usize> TileMut<'_, 'b, T, 
     pub fn set_nth(&self, thread: &Thread<'_, 'b, THREADS>, nth: usize, value: T) {
         if nth >= LEN.div_ceil(THREADS) {
             let owned = LEN.div_ceil(THREADS);
-            fault::out_of_range(
-                "element number {} is out of range: a thread owns {} of a tile",
-                nth,
-                owned,
-            );
+            fault::out_of_range("element number {} is out of range: a thread owns {} of a tile", nth, owned);
         }
         let element = thread.rank() + nth * THREADS;
         if element < self.len {

@@ -64,9 +64,7 @@ impl Bound {
     /// Binds a plain value.
     pub fn scalar<S: Scalar>(value: S) -> Bound {
         Bound {
-            raw: RawParameter {
-                words: [value.word(), 0, 0, 0],
-            },
+            raw: RawParameter { words: [value.word(), 0, 0, 0] },
             kind: ParameterKind::Scalar,
             element: TypeId::of::<S>(),
             element_name: type_name::<S>(),
@@ -76,9 +74,7 @@ impl Bound {
 
     fn view<T: Element>(buffer: &Buffer<T>, kind: ParameterKind) -> Bound {
         Bound {
-            raw: RawParameter {
-                words: [buffer.memory.address(), buffer.len() as u64, 0, 0],
-            },
+            raw: RawParameter { words: [buffer.memory.address(), buffer.len() as u64, 0, 0] },
             kind,
             element: TypeId::of::<T>(),
             element_name: type_name::<T>(),
@@ -101,9 +97,7 @@ impl<T: Element, const LEN: usize> Argument<Tiles<'_, T, LEN>> for &Buffer<T> {
     }
 }
 
-impl<T: Element, const LEN: usize, const HALO: usize> Argument<Halos<'_, T, LEN, HALO>>
-    for &Buffer<T>
-{
+impl<T: Element, const LEN: usize, const HALO: usize> Argument<Halos<'_, T, LEN, HALO>> for &Buffer<T> {
     fn bind(self) -> Bound {
         Bound::input(self)
     }

@@ -50,12 +50,7 @@ impl Memory {
 impl<T: Element> Buffer<T> {
     /// Wraps memory of `len` elements of `device`.
     pub(crate) fn new(device: &Device, memory: Memory, len: usize) -> Self {
-        Buffer {
-            device: device.clone(),
-            memory,
-            len,
-            element: PhantomData,
-        }
+        Buffer { device: device.clone(), memory, len, element: PhantomData }
     }
 
     /// Returns the number of elements, at least 1.
@@ -78,12 +73,11 @@ impl<T: Element> Buffer<T> {
     pub fn download(&self) -> Result<Vec<T>, Error> {
         let mut data = Vec::new();
         let wanted = self.len * size_of::<T>();
-        data.try_reserve_exact(self.len)
-            .map_err(|_| Error::OutOfMemory {
-                device: "the host".to_owned(),
-                wanted,
-                free: None,
-            })?;
+        data.try_reserve_exact(self.len).map_err(|_| Error::OutOfMemory {
+            device: "the host".to_owned(),
+            wanted,
+            free: None,
+        })?;
         data.resize(self.len, T::zeroed());
         self.read(&mut data)?;
         Ok(data)
@@ -122,20 +116,13 @@ impl<T: Element> Buffer<T> {
         if given == self.len {
             return Ok(());
         }
-        Err(Error::LengthMismatch {
-            given,
-            len: self.len,
-        })
+        Err(Error::LengthMismatch { given, len: self.len })
     }
 }
 
 impl<T> fmt::Debug for Buffer<T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let element = std::any::type_name::<T>();
-        formatter
-            .debug_struct("Buffer")
-            .field("element", &element)
-            .field("len", &self.len)
-            .finish_non_exhaustive()
+        formatter.debug_struct("Buffer").field("element", &element).field("len", &self.len).finish_non_exhaustive()
     }
 }

@@ -38,39 +38,17 @@ impl CpuDevice {
             Schedule::Lazy => "lazy".to_owned(),
             Schedule::Random { seed } => format!("random, seed {seed}"),
         };
-        CpuDevice {
-            schedule,
-            name: format!("CPU ({schedule_name})"),
-            lost: OnceLock::new(),
-        }
+        CpuDevice { schedule, name: format!("CPU ({schedule_name})"), lost: OnceLock::new() }
     }
 
     /// Fails if a kernel has panicked on this device.
     pub(crate) fn enter(&self) -> Result<(), Error> {
-        self.lost.get().map_or(Ok(()), |first| {
-            Err(Error::DeviceLost {
-                first: first.clone(),
-            })
-        })
+        self.lost.get().map_or(Ok(()), |first| Err(Error::DeviceLost { first: first.clone() }))
     }
 
     fn lose(&self, kernel: KernelPanic) -> Error {
-        let KernelPanic {
-            message,
-            file,
-            line,
-            column,
-            block,
-            thread,
-        } = kernel;
-        let error = Error::KernelPanicked {
-            message,
-            file,
-            line,
-            column,
-            block,
-            thread,
-        };
+        let KernelPanic { message, file, line, column, block, thread } = kernel;
+        let error = Error::KernelPanicked { message, file, line, column, block, thread };
         // A failure that came first, on another stream, stays the one to be told.
         let _ = self.lost.set(error.to_string());
         error
@@ -98,18 +76,10 @@ unsafe impl Sync for CpuMemory {}
 
 impl CpuMemory {
     /// Allocates `bytes` bytes, at least 1, filled with `byte`.
-    pub(crate) fn filled(
-        device: &Arc<CpuDevice>,
-        bytes: usize,
-        byte: u8,
-    ) -> Result<CpuMemory, Error> {
+    pub(crate) fn filled(device: &Arc<CpuDevice>, bytes: usize, byte: u8) -> Result<CpuMemory, Error> {
         device.enter()?;
         let available = memory_information("MemAvailable:");
-        let out_of_memory = || Error::OutOfMemory {
-            device: device.name.clone(),
-            wanted: bytes,
-            free: available,
-        };
+        let out_of_memory = || Error::OutOfMemory { device: device.name.clone(), wanted: bytes, free: available };
         // Linux grants more than it has, and ends the program later.
         if available.is_some_and(|available| bytes as u64 > available) {
             return Err(out_of_memory());
@@ -123,12 +93,7 @@ impl CpuMemory {
             // SAFETY: the whole of the fresh allocation, which nobody else knows yet.
             unsafe { base.write_bytes(byte, bytes) };
         }
-        Ok(CpuMemory {
-            device: Arc::clone(device),
-            base,
-            layout,
-            lock: RwLock::new(()),
-        })
+        Ok(CpuMemory { device: Arc::clone(device), base, layout, lock: RwLock::new(()) })
     }
 
     /// Returns the address of the first byte, for a kernel's argument.
@@ -139,10 +104,7 @@ impl CpuMemory {
     /// Replaces the first `data.len()` bytes, once no kernel uses them.
     pub(crate) fn write(&self, data: &[u8]) -> Result<(), Error> {
         self.device.enter()?;
-        assert!(
-            data.len() <= self.layout.size(),
-            "the caller compares the lengths"
-        );
+        assert!(data.len() <= self.layout.size(), "the caller compares the lengths");
         let _exclusive = self.write_lock();
         // SAFETY: within the allocation (asserted; invariant 0), and exclusive while the lock is held (invariant 1).
         let memory = unsafe { slice::from_raw_parts_mut(self.base.as_ptr(), data.len()) };
@@ -153,10 +115,7 @@ impl CpuMemory {
     /// Copies the first `data.len()` bytes out, once no kernel writes them.
     pub(crate) fn read(&self, data: &mut [u8]) -> Result<(), Error> {
         self.device.enter()?;
-        assert!(
-            data.len() <= self.layout.size(),
-            "the caller compares the lengths"
-        );
+        assert!(data.len() <= self.layout.size(), "the caller compares the lengths");
         let _shared = self.read_lock();
         // SAFETY: within the allocation (asserted; invariant 0), initialised, and unwritten while the lock is held
         // (invariant 1).
@@ -207,9 +166,7 @@ pub(crate) unsafe fn launch(
 ) -> Result<(), Error> {
     let pool = workers()?;
     if pool.current_thread_index().is_some() {
-        return Err(Error::NestedLaunch {
-            kernel: instance.kernel(),
-        });
+        return Err(Error::NestedLaunch { kernel: instance.kernel() });
     }
     let _held = lock_all(accesses);
     device.enter()?;
@@ -234,11 +191,7 @@ pub(crate) unsafe fn launch(
     // Fails once every worker has dropped its end. Waiting here, unlike in rayon's own scopes, never runs another job on
     // this thread, which might want the locks that this thread holds.
     while all_done.recv().is_ok() {}
-    let panic = run
-        .panic
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .take();
+    let panic = run.panic.lock().unwrap_or_else(PoisonError::into_inner).take();
     panic.map_or(Ok(()), |panic| Err(device.lose(panic)))
 }
 
@@ -249,12 +202,8 @@ fn lock_all<'a>(accesses: &[(&'a CpuMemory, Access)]) -> Vec<Held<'a>> {
     // An input may be passed twice; a thread must not lock it twice.
     accesses.dedup_by_key(|(memory, _)| memory.base);
     let lock = |(memory, access): (&'a CpuMemory, Access)| match access {
-        Access::Read => Held::Shared {
-            _guard: memory.read_lock(),
-        },
-        Access::Write => Held::Exclusive {
-            _guard: memory.write_lock(),
-        },
+        Access::Read => Held::Shared { _guard: memory.read_lock() },
+        Access::Write => Held::Exclusive { _guard: memory.write_lock() },
     };
     accesses.into_iter().map(lock).collect()
 }
@@ -286,15 +235,7 @@ impl Run {
             let outcome = panic::catch_unwind(AssertUnwindSafe(|| {
                 // SAFETY: the parameters match the instance and name locked memory (passed on to the caller); each
                 // block's index is drawn once, so no two calls have the same.
-                unsafe {
-                    run_block(
-                        &self.instance,
-                        &self.parameters,
-                        self.grid,
-                        block,
-                        self.schedule,
-                    )
-                }
+                unsafe { run_block(&self.instance, &self.parameters, self.grid, block, self.schedule) }
             }));
             let panicked = match outcome {
                 Ok(Ok(())) => continue,
@@ -303,10 +244,7 @@ impl Run {
             };
             self.cancelled.store(true, Ordering::Relaxed);
             let mut first = self.panic.lock().unwrap_or_else(PoisonError::into_inner);
-            if first
-                .as_ref()
-                .is_none_or(|first| panicked.block < first.block)
-            {
+            if first.as_ref().is_none_or(|first| panicked.block < first.block) {
                 *first = Some(panicked);
             }
         }
@@ -317,21 +255,9 @@ impl Run {
 /// Reports a panic that did not come from the kernel's own code.
 fn executor_panic(instance: &Instance, block: u32, payload: &(dyn Any + Send)) -> KernelPanic {
     let text = payload.downcast_ref::<&str>().copied();
-    let text = text
-        .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("no message");
-    let message = format!(
-        "the CPU executor failed on kernel `{}`: {text}",
-        instance.kernel()
-    );
-    KernelPanic {
-        message,
-        file: "unknown".to_owned(),
-        line: 0,
-        column: 0,
-        block,
-        thread: None,
-    }
+    let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
+    let message = format!("the CPU executor failed on kernel `{}`: {text}", instance.kernel());
+    KernelPanic { message, file: "unknown".to_owned(), line: 0, column: 0, block, thread: None }
 }
 
 /// Returns the threads that run kernels, one a core or as many as `RAYON_NUM_THREADS` says, started on the first call.
@@ -343,20 +269,12 @@ fn workers() -> Result<&'static ThreadPool, Error> {
         let builder = ThreadPoolBuilder::new().thread_name(|index| format!("tilepipe-cpu-{index}"));
         builder.build().map_err(|error| error.to_string())
     });
-    pool.as_ref().map_err(|reason| Error::NoThreads {
-        reason: reason.clone(),
-    })
+    pool.as_ref().map_err(|reason| Error::NoThreads { reason: reason.clone() })
 }
 
 /// Returns a line of `/proc/meminfo` in bytes, where there is one.
 pub(crate) fn memory_information(line: &str) -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let value = text.lines().find_map(|text| text.strip_prefix(line))?;
-    value
-        .trim()
-        .strip_suffix("kB")?
-        .trim()
-        .parse::<u64>()
-        .ok()?
-        .checked_mul(1024)
+    value.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }

@@ -73,16 +73,12 @@ impl Device {
     /// [`Error::NoDriver`], [`Error::DriverTooOld`], [`Error::NoSuchGpu`], [`Error::ArchitectureTooOld`] below `sm_80`,
     /// and [`Error::Driver`] if the driver refuses a context.
     pub fn gpu(ordinal: u32) -> Result<Device, Error> {
-        Ok(Device {
-            backend: Backend::Gpu(Arc::new(Context::open(ordinal)?)),
-        })
+        Ok(Device { backend: Backend::Gpu(Arc::new(Context::open(ordinal)?)) })
     }
 
     /// Opens the CPU; asynchronous copies land when the schedule says so.
     pub fn cpu(schedule: Schedule) -> Device {
-        Device {
-            backend: Backend::Cpu(Arc::new(CpuDevice::new(schedule))),
-        }
+        Device { backend: Backend::Cpu(Arc::new(CpuDevice::new(schedule))) }
     }
 
     /// Returns the device's name, for people.
@@ -143,10 +139,7 @@ impl Device {
     /// [`Error::PtxTooNew`], [`Error::Compilation`] with the driver's log, [`Error::BadModule`], [`Error::DeviceLost`].
     pub fn load(&self, module: &Module) -> Result<(), Error> {
         match &self.backend {
-            Backend::Gpu(context) => module
-                .images()
-                .iter()
-                .try_for_each(|image| context.load(image)),
+            Backend::Gpu(context) => module.images().iter().try_for_each(|image| context.load(image)),
             Backend::Cpu(device) => device.enter(),
         }
     }
@@ -168,10 +161,7 @@ impl Device {
     pub fn upload<T: Element>(&self, data: &[T]) -> Result<Buffer<T>, Error> {
         let bytes = size_in_bytes::<T>(data.len())?;
         let memory = match &self.backend {
-            Backend::Gpu(context) => Memory::Gpu(Arc::new(GpuMemory::from_bytes(
-                context,
-                bytemuck::cast_slice(data),
-            )?)),
+            Backend::Gpu(context) => Memory::Gpu(Arc::new(GpuMemory::from_bytes(context, bytemuck::cast_slice(data))?)),
             Backend::Cpu(device) => {
                 let memory = CpuMemory::filled(device, bytes, 0)?;
                 memory.write(bytemuck::cast_slice(data))?;
@@ -208,9 +198,7 @@ impl Device {
     pub fn filled_with_byte<T: Element>(&self, len: usize, byte: u8) -> Result<Buffer<T>, Error> {
         let bytes = size_in_bytes::<T>(len)?;
         let memory = match &self.backend {
-            Backend::Gpu(context) => {
-                Memory::Gpu(Arc::new(GpuMemory::filled(context, bytes, byte)?))
-            }
+            Backend::Gpu(context) => Memory::Gpu(Arc::new(GpuMemory::filled(context, bytes, byte)?)),
             Backend::Cpu(device) => Memory::Cpu(Arc::new(CpuMemory::filled(device, bytes, byte)?)),
         };
         Ok(Buffer::new(self, memory, len))
@@ -246,11 +234,7 @@ impl Device {
     }
 
     /// Fails unless `owner`, the maker of `what`, is this device.
-    pub(crate) fn expect(
-        &self,
-        owner: &Device,
-        what: impl FnOnce() -> String,
-    ) -> Result<(), Error> {
+    pub(crate) fn expect(&self, owner: &Device, what: impl FnOnce() -> String) -> Result<(), Error> {
         if self.is(owner) {
             return Ok(());
         }
@@ -258,21 +242,13 @@ impl Device {
             true => format!("{} as another call opened it", device.name()),
             false => device.name().to_owned(),
         };
-        Err(Error::WrongDevice {
-            what: what(),
-            owner: name(owner, self),
-            device: self.name().to_owned(),
-        })
+        Err(Error::WrongDevice { what: what(), owner: name(owner, self), device: self.name().to_owned() })
     }
 }
 
 impl std::fmt::Debug for Device {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_struct("Device")
-            .field("name", &self.name())
-            .field("lost", &self.is_lost())
-            .finish()
+        formatter.debug_struct("Device").field("name", &self.name()).field("lost", &self.is_lost()).finish()
     }
 }
 
@@ -284,11 +260,7 @@ fn size_in_bytes<T: Pod>(len: usize) -> Result<usize, Error> {
     }
     let limit = isize::MAX as usize / size_of::<T>().max(1);
     if len > limit {
-        return Err(Error::SizeOverflow {
-            elements: len,
-            element,
-            limit,
-        });
+        return Err(Error::SizeOverflow { elements: len, element, limit });
     }
     Ok(len * size_of::<T>())
 }

@@ -7,15 +7,11 @@ use std::path::PathBuf;
 #[non_exhaustive]
 pub enum Error {
     /// The machine has no NVIDIA driver.
-    #[error(
-        "no NVIDIA driver: libcuda.so.1 cannot be loaded; install a driver, or use the CPU (`Device::cpu`)"
-    )]
+    #[error("no NVIDIA driver: libcuda.so.1 cannot be loaded; install a driver, or use the CPU (`Device::cpu`)")]
     NoDriver,
 
     /// The NVIDIA driver lacks what this crate calls.
-    #[error(
-        "the NVIDIA driver is too old: it is {found}, and CUDA 12.0 (driver 525) or newer is needed; update it"
-    )]
+    #[error("the NVIDIA driver is too old: it is {found}, and CUDA 12.0 (driver 525) or newer is needed; update it")]
     DriverTooOld {
         /// The CUDA version of the driver, or what it lacks.
         found: String,
@@ -113,9 +109,7 @@ pub enum Error {
     },
 
     /// A buffer's size in bytes does not fit in the address space.
-    #[error(
-        "a buffer of {elements} elements of {element} overflows: at most {limit} elements are possible"
-    )]
+    #[error("a buffer of {elements} elements of {element} overflows: at most {limit} elements are possible")]
     SizeOverflow {
         /// The number of elements asked for.
         elements: usize,
@@ -171,9 +165,7 @@ pub enum Error {
     },
 
     /// An argument of the wrong kind or element type.
-    #[error(
-        "kernel `{kernel}`, parameter `{parameter}`: it is {wanted}, not {given}; pass {instead}"
-    )]
+    #[error("kernel `{kernel}`, parameter `{parameter}`: it is {wanted}, not {given}; pass {instead}")]
     ArgumentType {
         /// The kernel's name.
         kernel: &'static str,
@@ -260,9 +252,7 @@ pub enum Error {
     },
 
     /// A launch from inside a kernel on the CPU.
-    #[error(
-        "kernel `{kernel}` was launched from inside a kernel; launch it after the other one has returned"
-    )]
+    #[error("kernel `{kernel}` was launched from inside a kernel; launch it after the other one has returned")]
     NestedLaunch {
         /// The kernel's name.
         kernel: &'static str,
@@ -325,7 +315,9 @@ pub enum Error {
 /// Says which GPUs can be asked for.
 fn gpus_there_are(count: u32) -> String {
     match count {
-        0 => "the driver sees none; check CUDA_VISIBLE_DEVICES and nvidia-smi, or use the CPU (`Device::cpu`)".to_owned(),
+        0 => {
+            "the driver sees none; check CUDA_VISIBLE_DEVICES and nvidia-smi, or use the CPU (`Device::cpu`)".to_owned()
+        }
         1 => "there is only GPU 0".to_owned(),
         _ => format!("there are GPUs 0 to {}", count - 1),
     }

@@ -37,10 +37,7 @@ pub fn launch(
     let arguments: Vec<Bound> = arguments.into_iter().collect();
     let device = stream.device();
     if grid == 0 || grid > GRID_LIMIT {
-        return Err(Error::BadGrid {
-            kernel: instance.kernel(),
-            grid,
-        });
+        return Err(Error::BadGrid { kernel: instance.kernel(), grid });
     }
     check_arguments(device, instance, &arguments)?;
     check_aliases(instance, &arguments)?;
@@ -61,11 +58,7 @@ pub fn launch(
         }
         (Backend::Gpu(_), None) => {
             let (owner, device) = ("the CPU".to_owned(), device.name().to_owned());
-            Err(Error::WrongDevice {
-                what: "the stream".to_owned(),
-                owner,
-                device,
-            })
+            Err(Error::WrongDevice { what: "the stream".to_owned(), owner, device })
         }
     }
 }
@@ -74,18 +67,10 @@ pub fn launch(
 fn check_arguments(device: &Device, instance: &Instance, arguments: &[Bound]) -> Result<(), Error> {
     let kernel = instance.kernel();
     if arguments.len() != instance.parameters().len() {
-        let names: Vec<_> = instance
-            .parameters()
-            .iter()
-            .map(|(name, info)| format!("{name}: {}", describe(info)))
-            .collect();
+        let names: Vec<_> =
+            instance.parameters().iter().map(|(name, info)| format!("{name}: {}", describe(info))).collect();
         let (given, wanted) = (arguments.len(), instance.parameters().len());
-        return Err(Error::ArgumentCount {
-            kernel,
-            given,
-            wanted,
-            names: names.join(", "),
-        });
+        return Err(Error::ArgumentCount { kernel, given, wanted, names: names.join(", ") });
     }
     for ((parameter, info), argument) in instance.parameters().iter().zip(arguments) {
         let parameter: &'static str = parameter;
@@ -99,17 +84,10 @@ fn check_arguments(device: &Device, instance: &Instance, arguments: &[Bound]) ->
             });
         }
         if let Some((owner, _)) = &argument.memory {
-            device.expect(owner, || {
-                format!("kernel `{kernel}`, parameter `{parameter}`: the buffer")
-            })?;
+            device.expect(owner, || format!("kernel `{kernel}`, parameter `{parameter}`: the buffer"))?;
             let (address, alignment) = (argument.raw.words[0], info.alignment);
             if !address.is_multiple_of(alignment.max(1) as u64) {
-                return Err(Error::Misaligned {
-                    kernel,
-                    parameter,
-                    address,
-                    alignment,
-                });
+                return Err(Error::Misaligned { kernel, parameter, address, alignment });
             }
         }
     }
@@ -120,20 +98,12 @@ fn check_arguments(device: &Device, instance: &Instance, arguments: &[Bound]) ->
 fn check_aliases(instance: &Instance, arguments: &[Bound]) -> Result<(), Error> {
     for (later, output) in arguments.iter().enumerate() {
         for (earlier, other) in arguments[..later].iter().enumerate() {
-            let written =
-                output.kind == ParameterKind::Output || other.kind == ParameterKind::Output;
+            let written = output.kind == ParameterKind::Output || other.kind == ParameterKind::Output;
             let views = output.memory.is_some() && other.memory.is_some();
             // Buffers are whole allocations, so the same memory has the same address.
             if written && views && output.raw.words[0] == other.raw.words[0] {
-                let (first, second) = (
-                    instance.parameters()[earlier].0,
-                    instance.parameters()[later].0,
-                );
-                return Err(Error::Aliased {
-                    kernel: instance.kernel(),
-                    first,
-                    second,
-                });
+                let (first, second) = (instance.parameters()[earlier].0, instance.parameters()[later].0);
+                return Err(Error::Aliased { kernel: instance.kernel(), first, second });
             }
         }
     }
@@ -146,22 +116,12 @@ fn check_block_on_cpu(device: &Device, instance: &Instance) -> Result<(), Error>
     let limit = device.threads_limit();
     if instance.threads() == 0 || instance.threads() > limit {
         let device = device.name().to_owned();
-        return Err(Error::BlockTooLarge {
-            symbol,
-            threads: instance.threads(),
-            limit,
-            device,
-        });
+        return Err(Error::BlockTooLarge { symbol, threads: instance.threads(), limit, device });
     }
     let limit = device.shared_memory_limit();
     if instance.shared_bytes() > limit {
         let (wanted, device) = (instance.shared_bytes(), device.name().to_owned());
-        return Err(Error::SharedMemory {
-            symbol,
-            wanted,
-            limit,
-            device,
-        });
+        return Err(Error::SharedMemory { symbol, wanted, limit, device });
     }
     Ok(())
 }

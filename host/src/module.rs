@@ -33,10 +33,7 @@ impl Module {
     ///
     /// A cubin comes with its architecture, for example 90 for `sm_90`.
     pub const fn embedded(ptx: &'static str, cubins: &'static [(u32, &'static [u8])]) -> Module {
-        Module {
-            embedded: Some(Embedded { ptx, cubins }),
-            read: Vec::new(),
-        }
+        Module { embedded: Some(Embedded { ptx, cubins }), read: Vec::new() }
     }
 
     /// Reads every `NAME.ptx` of a folder, and the `NAME.sm_XX.cubin` files beside it.
@@ -54,36 +51,20 @@ impl Module {
         }
         files.sort();
         let mut read = Vec::new();
-        for path in files
-            .iter()
-            .filter(|path| path.extension().is_some_and(|extension| extension == "ptx"))
-        {
+        for path in files.iter().filter(|path| path.extension().is_some_and(|extension| extension == "ptx")) {
             let ptx = fs::read_to_string(path).map_err(|error| bad(path, &error))?;
             let mut cubins = Vec::new();
             for file in &files {
                 if let Some(architecture) = cubin_architecture(path, file) {
-                    cubins.push((
-                        architecture,
-                        fs::read(file).map_err(|error| bad(file, &error))?,
-                    ));
+                    cubins.push((architecture, fs::read(file).map_err(|error| bad(file, &error))?));
                 }
             }
-            read.push(ReadImage {
-                path: path.clone(),
-                ptx,
-                cubins,
-            });
+            read.push(ReadImage { path: path.clone(), ptx, cubins });
         }
         if read.is_empty() {
-            return Err(bad(
-                folder,
-                &"it holds no .ptx file; build the kernels first (`cargo xtask ptx`)",
-            ));
+            return Err(bad(folder, &"it holds no .ptx file; build the kernels first (`cargo xtask ptx`)"));
         }
-        Ok(Module {
-            embedded: None,
-            read,
-        })
+        Ok(Module { embedded: None, read })
     }
 
     /// Returns the images to load, one for each PTX file.
@@ -91,28 +72,12 @@ impl Module {
         let embedded = self.embedded.iter().map(|embedded| Image {
             path: PathBuf::from("the program"),
             ptx: embedded.ptx,
-            cubins: embedded
-                .cubins
-                .iter()
-                .map(|(sm, bytes)| {
-                    (
-                        Architecture {
-                            sm: *sm,
-                            only: false,
-                        },
-                        *bytes,
-                    )
-                })
-                .collect(),
+            cubins: embedded.cubins.iter().map(|(sm, bytes)| (Architecture { sm: *sm, only: false }, *bytes)).collect(),
         });
         let read = self.read.iter().map(|image| Image {
             path: image.path.clone(),
             ptx: &image.ptx,
-            cubins: image
-                .cubins
-                .iter()
-                .map(|(architecture, bytes)| (*architecture, bytes.as_slice()))
-                .collect(),
+            cubins: image.cubins.iter().map(|(architecture, bytes)| (*architecture, bytes.as_slice())).collect(),
         });
         embedded.chain(read).collect()
     }
@@ -129,21 +94,13 @@ pub(crate) struct Image<'a> {
 impl<'a> Image<'a> {
     /// Returns the best cubin for a compute capability: same major, the highest minor that is not newer.
     pub(crate) fn cubin_for(&self, capability: (u32, u32)) -> Option<&'a [u8]> {
-        let fitting = self
-            .cubins
-            .iter()
-            .filter(|(architecture, _)| architecture.runs_on(capability));
-        fitting
-            .max_by_key(|(architecture, _)| (architecture.sm, architecture.only))
-            .map(|(_, bytes)| *bytes)
+        let fitting = self.cubins.iter().filter(|(architecture, _)| architecture.runs_on(capability));
+        fitting.max_by_key(|(architecture, _)| (architecture.sm, architecture.only)).map(|(_, bytes)| *bytes)
     }
 
     /// Returns the PTX version that the text asks for, such as `8.0`.
     pub(crate) fn ptx_version(&self) -> &'a str {
-        let version = self
-            .ptx
-            .lines()
-            .find_map(|line| line.trim().strip_prefix(".version"));
+        let version = self.ptx.lines().find_map(|line| line.trim().strip_prefix(".version"));
         version.map_or("unknown", str::trim)
     }
 }
@@ -160,12 +117,7 @@ pub(crate) struct Architecture {
 impl Architecture {
     fn runs_on(self, (major, minor): (u32, u32)) -> bool {
         let (own_major, own_minor) = (self.sm / 10, self.sm % 10);
-        own_major == major
-            && if self.only {
-                own_minor == minor
-            } else {
-                own_minor <= minor
-            }
+        own_major == major && if self.only { own_minor == minor } else { own_minor <= minor }
     }
 }
 
@@ -191,17 +143,11 @@ fn cubin_architecture(ptx: &Path, file: &Path) -> Option<Architecture> {
         Some(digits) => (digits, true),
         None => (sm, false),
     };
-    Some(Architecture {
-        sm: digits.parse().ok()?,
-        only,
-    })
+    Some(Architecture { sm: digits.parse().ok()?, only })
 }
 
 fn bad(path: &Path, reason: &dyn std::fmt::Display) -> Error {
-    Error::BadModule {
-        path: path.to_owned(),
-        reason: reason.to_string(),
-    }
+    Error::BadModule { path: path.to_owned(), reason: reason.to_string() }
 }
 
 #[cfg(test)]
@@ -223,31 +169,17 @@ mod tests {
 
     #[test]
     fn an_architecture_for_itself_alone_runs_nowhere_else() {
-        let alone =
-            cubin_architecture(Path::new("d/k.ptx"), Path::new("d/k.sm_90a.cubin")).unwrap();
+        let alone = cubin_architecture(Path::new("d/k.ptx"), Path::new("d/k.sm_90a.cubin")).unwrap();
         assert!(alone.runs_on((9, 0)));
         assert!(!Architecture { sm: 86, only: true }.runs_on((8, 9)));
-        assert!(
-            !Architecture {
-                sm: 89,
-                only: false
-            }
-            .runs_on((8, 6))
-        );
-        assert_eq!(
-            cubin_architecture(Path::new("k.ptx"), Path::new("other.sm_90.cubin")),
-            None
-        );
-        assert_eq!(
-            cubin_architecture(Path::new("k.ptx"), Path::new("k.sm_x.cubin")),
-            None
-        );
+        assert!(!Architecture { sm: 89, only: false }.runs_on((8, 6)));
+        assert_eq!(cubin_architecture(Path::new("k.ptx"), Path::new("other.sm_90.cubin")), None);
+        assert_eq!(cubin_architecture(Path::new("k.ptx"), Path::new("k.sm_x.cubin")), None);
     }
 
     #[test]
     fn a_folder_gives_its_ptx_and_cubins_and_an_empty_or_missing_one_an_error() {
-        let folder =
-            std::env::temp_dir().join(format!("tilepipe-host-module-{}", std::process::id()));
+        let folder = std::env::temp_dir().join(format!("tilepipe-host-module-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         let empty = Module::read(&folder).unwrap_err().to_string();
         assert!(empty.contains("no .ptx file"), "{empty}");
@@ -255,14 +187,8 @@ mod tests {
         fs::write(folder.join("k.sm_90.cubin"), b"cubin").unwrap();
         let module = Module::read(&folder).unwrap();
         let images = module.images();
-        assert_eq!(
-            (images.len(), images[0].cubin_for((9, 0))),
-            (1, Some(&b"cubin"[..]))
-        );
+        assert_eq!((images.len(), images[0].cubin_for((9, 0))), (1, Some(&b"cubin"[..])));
         fs::remove_dir_all(&folder).unwrap();
-        assert!(matches!(
-            Module::read(&folder),
-            Err(Error::BadModule { .. })
-        ));
+        assert!(matches!(Module::read(&folder), Err(Error::BadModule { .. })));
     }
 }

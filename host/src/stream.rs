@@ -37,10 +37,7 @@ impl Stream {
                 None
             }
         };
-        Ok(Stream {
-            device: device.clone(),
-            gpu,
-        })
+        Ok(Stream { device: device.clone(), gpu })
     }
 
     /// Returns the stream's device.
@@ -61,10 +58,7 @@ impl Stream {
                 Point::Cpu(Instant::now())
             }
         };
-        Ok(Event {
-            device: self.device.clone(),
-            point,
-        })
+        Ok(Event { device: self.device.clone(), point })
     }
 
     /// Waits for the stream's work.
@@ -112,8 +106,7 @@ impl Event {
     ///
     /// [`Error::WrongDevice`] if the events are of two devices; else as for [`Stream::synchronize`].
     pub fn elapsed_ms_since(&self, earlier: &Event) -> Result<f64, Error> {
-        self.device
-            .expect(&earlier.device, || "the earlier event".to_owned())?;
+        self.device.expect(&earlier.device, || "the earlier event".to_owned())?;
         match (&self.point, &earlier.point) {
             (Point::Gpu(end), Point::Gpu(start)) => end.elapsed_ms_since(start),
             (Point::Cpu(end), Point::Cpu(start)) => {

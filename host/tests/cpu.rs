@@ -9,15 +9,9 @@ use common::{FILL, INCREMENT, KERNELS, LARGE_SHARED, LARGE_SHARED_PARTS, PANIC, 
 use tilepipe::launch::Instance;
 use tilepipe::launch::Parts;
 use tilepipe::{Halos, Tiles, TilesMut};
-use tilepipe_host::{
-    Argument, Bound, Buffer, Device, DeviceKind, Error, Event, Module, Schedule, Stream, launch,
-};
+use tilepipe_host::{Argument, Bound, Buffer, Device, DeviceKind, Error, Event, Module, Schedule, Stream, launch};
 
-const SCHEDULES: [Schedule; 3] = [
-    Schedule::Eager,
-    Schedule::Lazy,
-    Schedule::Random { seed: 3 },
-];
+const SCHEDULES: [Schedule; 3] = [Schedule::Eager, Schedule::Lazy, Schedule::Random { seed: 3 }];
 
 fn cpu() -> Device {
     Device::cpu(Schedule::Lazy)
@@ -29,35 +23,15 @@ fn every_block_writes_its_part_whatever_the_size_the_grid_and_the_schedule() {
         let device = Device::cpu(schedule);
         device.load(&KERNELS).unwrap();
         let stream = device.stream().unwrap();
-        for (len, grid) in [
-            (1, 1),
-            (127, 3),
-            (128, 1),
-            (1000, 7),
-            (100_003, 64),
-            (256, 1000),
-        ] {
+        for (len, grid) in [(1, 1), (127, 3), (128, 1), (1000, 7), (100_003, 64), (256, 1000)] {
             let input = device.upload(&(0..len as u32).collect::<Vec<_>>()).unwrap();
             let mut filled = device.filled_with_byte::<u32>(len, 0xA5).unwrap();
             let mut out = device.filled_with_byte::<u32>(len, 0xA5).unwrap();
-            launch(
-                &stream,
-                grid,
-                &FILL,
-                [Bound::output(&mut filled), Bound::scalar(9_u32)],
-            )
-            .unwrap();
-            let arguments = [
-                Bound::input(&input),
-                Bound::output(&mut out),
-                Bound::scalar(0_u64),
-            ];
+            launch(&stream, grid, &FILL, [Bound::output(&mut filled), Bound::scalar(9_u32)]).unwrap();
+            let arguments = [Bound::input(&input), Bound::output(&mut out), Bound::scalar(0_u64)];
             launch(&stream, grid, &INCREMENT, arguments).unwrap();
             assert_eq!(filled.download().unwrap(), vec![9; len]);
-            assert_eq!(
-                out.download().unwrap(),
-                (1..=len as u32).collect::<Vec<_>>()
-            );
+            assert_eq!(out.download().unwrap(), (1..=len as u32).collect::<Vec<_>>());
         }
     }
 }
@@ -70,136 +44,47 @@ fn a_launch_that_does_not_fit_its_kernel_says_what_to_pass() {
     let mut floats = device.zeroed::<f32>(4).unwrap();
     let mut foreign = other.zeroed::<u32>(4).unwrap();
     let refused = |grid, instance: &Instance, arguments: Vec<Bound>, words: &[&str]| {
-        let text = launch(&stream, grid, instance, arguments)
-            .unwrap_err()
-            .to_string();
+        let text = launch(&stream, grid, instance, arguments).unwrap_err().to_string();
         for word in words {
             assert!(text.contains(word), "`{text}` lacks `{word}`");
         }
     };
     let value = || Bound::scalar(1_u32);
-    refused(
-        0,
-        &FILL,
-        vec![Bound::output(&mut out), value()],
-        &["0 blocks", "2147483647"],
-    );
-    refused(
-        1 << 31,
-        &FILL,
-        vec![Bound::output(&mut out), value()],
-        &["2147483648 blocks"],
-    );
-    refused(
-        1,
-        &FILL,
-        vec![Bound::output(&mut out)],
-        &["2 argument(s), not 1", "out: an output view of u32"],
-    );
-    refused(
-        1,
-        &FILL,
-        vec![Bound::input(&out), value()],
-        &["`out`", "output view of u32", "input view", "&mut buffer"],
-    );
-    refused(
-        1,
-        &FILL,
-        vec![Bound::output(&mut floats), value()],
-        &["output view of f32", "Buffer<u32>"],
-    );
-    refused(
-        1,
-        &FILL,
-        vec![Bound::output(&mut out), Bound::scalar(1_i32)],
-        &["`value`", "scalar u32", "scalar i32"],
-    );
-    refused(
-        1,
-        &FILL,
-        vec![Bound::output(&mut foreign), value()],
-        &["buffer belongs to", "another call"],
-    );
+    refused(0, &FILL, vec![Bound::output(&mut out), value()], &["0 blocks", "2147483647"]);
+    refused(1 << 31, &FILL, vec![Bound::output(&mut out), value()], &["2147483648 blocks"]);
+    refused(1, &FILL, vec![Bound::output(&mut out)], &["2 argument(s), not 1", "out: an output view of u32"]);
+    refused(1, &FILL, vec![Bound::input(&out), value()], &["`out`", "output view of u32", "input view", "&mut buffer"]);
+    refused(1, &FILL, vec![Bound::output(&mut floats), value()], &["output view of f32", "Buffer<u32>"]);
+    refused(1, &FILL, vec![Bound::output(&mut out), Bound::scalar(1_i32)], &["`value`", "scalar u32", "scalar i32"]);
+    refused(1, &FILL, vec![Bound::output(&mut foreign), value()], &["buffer belongs to", "another call"]);
     let delay = || Bound::scalar(0_u64);
     let same = vec![Bound::input(&out), Bound::output(&mut out), delay()];
-    refused(
-        1,
-        &INCREMENT,
-        same,
-        &["`input` and `out` are the same buffer"],
-    );
-    let large = described(Parts {
-        shared_bytes: 300_000,
-        ..LARGE_SHARED_PARTS
-    });
-    refused(
-        1,
-        &large,
-        vec![Bound::output(&mut out)],
-        &["300000 bytes", "232448", "fewer stages"],
-    );
-    let wide = described(Parts {
-        threads: 2048,
-        ..LARGE_SHARED_PARTS
-    });
-    refused(
-        1,
-        &wide,
-        vec![Bound::output(&mut out)],
-        &["2048 threads", "1024"],
-    );
-    assert_eq!(
-        out.download().unwrap(),
-        [0; 4],
-        "a refused launch writes nothing"
-    );
+    refused(1, &INCREMENT, same, &["`input` and `out` are the same buffer"]);
+    let large = described(Parts { shared_bytes: 300_000, ..LARGE_SHARED_PARTS });
+    refused(1, &large, vec![Bound::output(&mut out)], &["300000 bytes", "232448", "fewer stages"]);
+    let wide = described(Parts { threads: 2048, ..LARGE_SHARED_PARTS });
+    refused(1, &wide, vec![Bound::output(&mut out)], &["2048 threads", "1024"]);
+    assert_eq!(out.download().unwrap(), [0; 4], "a refused launch writes nothing");
 }
 
 #[test]
 fn a_large_shared_memory_within_the_limit_is_granted() {
     let device = cpu();
     let mut out = device.zeroed::<u32>(1).unwrap();
-    launch(
-        &device.stream().unwrap(),
-        1,
-        &LARGE_SHARED,
-        [Bound::output(&mut out)],
-    )
-    .unwrap();
+    launch(&device.stream().unwrap(), 1, &LARGE_SHARED, [Bound::output(&mut out)]).unwrap();
     assert_eq!(out.download().unwrap(), [77]);
 }
 
 #[test]
 fn sizes_that_make_no_buffer_are_errors() {
     let device = cpu();
-    assert!(matches!(
-        device.zeroed::<u32>(0),
-        Err(Error::EmptyBuffer { .. })
-    ));
-    assert!(matches!(
-        device.upload::<f64>(&[]),
-        Err(Error::EmptyBuffer { .. })
-    ));
-    assert!(matches!(
-        device.zeroed::<u32>(usize::MAX),
-        Err(Error::SizeOverflow { .. })
-    ));
+    assert!(matches!(device.zeroed::<u32>(0), Err(Error::EmptyBuffer { .. })));
+    assert!(matches!(device.upload::<f64>(&[]), Err(Error::EmptyBuffer { .. })));
+    assert!(matches!(device.zeroed::<u32>(usize::MAX), Err(Error::SizeOverflow { .. })));
     let error = device.zeroed::<u32>(1 << 60).unwrap_err();
-    assert!(
-        matches!(
-            error,
-            Error::OutOfMemory {
-                wanted: 0x4000_0000_0000_0000,
-                ..
-            }
-        ),
-        "{error}"
-    );
+    assert!(matches!(error, Error::OutOfMemory { wanted: 0x4000_0000_0000_0000, .. }), "{error}");
     let mut three = device.zeroed::<u32>(3).unwrap();
-    assert!(matches!(
-        three.write(&[1, 2]),
-        Err(Error::LengthMismatch { given: 2, len: 3 })
-    ));
+    assert!(matches!(three.write(&[1, 2]), Err(Error::LengthMismatch { given: 2, len: 3 })));
     three.write(&[1, 2, 3]).unwrap();
     assert_eq!(three.download().unwrap(), [1, 2, 3]);
 }
@@ -211,34 +96,13 @@ fn the_lowest_panicking_block_is_reported_and_the_device_is_lost_until_opened_an
         let stream = device.stream().unwrap();
         let mut out = device.zeroed::<u32>(1).unwrap();
         let error = launch(&stream, 1000, &PANIC, [Bound::output(&mut out)]).unwrap_err();
-        let Error::KernelPanicked {
-            message,
-            file,
-            line,
-            block,
-            ..
-        } = &error
-        else {
-            panic!("{error}")
-        };
+        let Error::KernelPanicked { message, file, line, block, .. } = &error else { panic!("{error}") };
         assert_eq!((message.as_str(), *block), ("value 42", 1));
-        assert!(
-            file.ends_with("common/mod.rs") && *line > 0,
-            "{file}:{line}"
-        );
+        assert!(file.ends_with("common/mod.rs") && *line > 0, "{file}:{line}");
 
         assert!(device.is_lost());
-        let lost = |text: String| {
-            assert!(
-                text.contains("Device::open") && text.contains("value 42"),
-                "{text}"
-            )
-        };
-        lost(
-            launch(&stream, 1, &PANIC, [Bound::output(&mut out)])
-                .unwrap_err()
-                .to_string(),
-        );
+        let lost = |text: String| assert!(text.contains("Device::open") && text.contains("value 42"), "{text}");
+        lost(launch(&stream, 1, &PANIC, [Bound::output(&mut out)]).unwrap_err().to_string());
         lost(device.zeroed::<u32>(1).unwrap_err().to_string());
         lost(out.download().unwrap_err().to_string());
         lost(out.write(&[1]).unwrap_err().to_string());
@@ -265,16 +129,8 @@ fn launches_from_many_threads_on_the_same_buffers_take_turns() {
     let mut first = device.zeroed::<u32>(10_000).unwrap();
     let mut second = device.zeroed::<u32>(10_000).unwrap();
     let (there, back) = (
-        [
-            Bound::input(&first),
-            Bound::output(&mut second),
-            Bound::scalar(0_u64),
-        ],
-        [
-            Bound::input(&second),
-            Bound::output(&mut first),
-            Bound::scalar(0_u64),
-        ],
+        [Bound::input(&first), Bound::output(&mut second), Bound::scalar(0_u64)],
+        [Bound::input(&second), Bound::output(&mut first), Bound::scalar(0_u64)],
     );
     thread::scope(|scope| {
         for round in 0..8 {
@@ -307,13 +163,7 @@ fn typed_arguments_are_what_the_views_want() {
     let input = device.upload(&[1_u32, 2, 3]).unwrap();
     let mut out = device.zeroed::<u32>(3).unwrap();
     let [tiles, _, written, delay] = typed(&input, &input, &mut out, 0_u64);
-    launch(
-        &device.stream().unwrap(),
-        1,
-        &INCREMENT,
-        [tiles, written, delay],
-    )
-    .unwrap();
+    launch(&device.stream().unwrap(), 1, &INCREMENT, [tiles, written, delay]).unwrap();
     assert_eq!(out.download().unwrap(), [2, 3, 4]);
 }
 
@@ -326,24 +176,15 @@ fn everything_can_be_shared_between_threads() {
 #[test]
 fn events_and_properties_make_sense() {
     let device = cpu();
-    assert_eq!(
-        (device.kind(), device.compute_capability()),
-        (DeviceKind::Cpu, None)
-    );
-    assert_eq!(
-        (device.shared_memory_limit(), device.threads_limit()),
-        (227 * 1024, 1024)
-    );
+    assert_eq!((device.kind(), device.compute_capability()), (DeviceKind::Cpu, None));
+    assert_eq!((device.shared_memory_limit(), device.threads_limit()), (227 * 1024, 1024));
     assert!(device.name().contains("CPU") && device.name().contains("lazy"));
     let stream = device.stream().unwrap();
     let (start, end) = (stream.record().unwrap(), stream.record().unwrap());
     end.synchronize().unwrap();
     assert!(end.elapsed_ms_since(&start).unwrap() >= 0.0);
     let foreign = cpu().stream().unwrap().record().unwrap();
-    assert!(matches!(
-        end.elapsed_ms_since(&foreign),
-        Err(Error::WrongDevice { .. })
-    ));
+    assert!(matches!(end.elapsed_ms_since(&foreign), Err(Error::WrongDevice { .. })));
 }
 
 #[test]

@@ -29,11 +29,7 @@ fn gpu() -> Option<Device> {
 }
 
 fn increment(stream: &Stream, input: &Buffer<u32>, out: &mut Buffer<u32>, delay: u64) {
-    let arguments = [
-        Bound::input(input),
-        Bound::output(out),
-        Bound::scalar(delay),
-    ];
+    let arguments = [Bound::input(input), Bound::output(out), Bound::scalar(delay)];
     launch(stream, 32, &INCREMENT, arguments).unwrap();
 }
 
@@ -46,10 +42,7 @@ fn the_device_says_what_it_is() {
     assert!(device.shared_memory_limit() >= 99 << 10 && device.threads_limit() == 1024);
     assert!(device.total_memory() > 1 << 30);
     assert_eq!(Device::open().unwrap().kind(), DeviceKind::Gpu);
-    assert!(matches!(
-        Device::gpu(4096),
-        Err(Error::NoSuchGpu { ordinal: 4096, .. })
-    ));
+    assert!(matches!(Device::gpu(4096), Err(Error::NoSuchGpu { ordinal: 4096, .. })));
 }
 
 #[test]
@@ -59,30 +52,15 @@ fn buffers_keep_what_is_written_and_kernels_write_all_of_them() {
     for (len, grid) in [(1, 1), (127, 3), (1000, 7), (1 << 22, 4096)] {
         let data: Vec<u32> = (0..len as u32).collect();
         let mut input = device.filled_with_byte::<u32>(len, 0xA5).unwrap();
-        assert!(
-            input
-                .download()
-                .unwrap()
-                .iter()
-                .all(|element| *element == 0xA5A5_A5A5)
-        );
+        assert!(input.download().unwrap().iter().all(|element| *element == 0xA5A5_A5A5));
         input.write(&data).unwrap();
         assert_eq!(input.download().unwrap(), data);
         let mut filled = device.zeroed::<u32>(len).unwrap();
-        launch(
-            &stream,
-            grid,
-            &FILL,
-            [Bound::output(&mut filled), Bound::scalar(9_u32)],
-        )
-        .unwrap();
+        launch(&stream, grid, &FILL, [Bound::output(&mut filled), Bound::scalar(9_u32)]).unwrap();
         assert_eq!(filled.download().unwrap(), vec![9; len]);
         let mut out = device.upload(&data).unwrap();
         increment(&stream, &input, &mut out, 0);
-        assert_eq!(
-            out.download().unwrap(),
-            (1..=len as u32).collect::<Vec<_>>()
-        );
+        assert_eq!(out.download().unwrap(), (1..=len as u32).collect::<Vec<_>>());
     }
 }
 
@@ -93,54 +71,22 @@ fn more_than_48_kib_of_shared_memory_is_opted_in_to_and_too_much_is_refused() {
     let mut out = device.zeroed::<u32>(1).unwrap();
     launch(&stream, 1, &LARGE_SHARED, [Bound::output(&mut out)]).unwrap();
     assert_eq!(out.download().unwrap(), [77]);
-    let large = described(Parts {
-        shared_bytes: 1 << 20,
-        ..LARGE_SHARED_PARTS
-    });
+    let large = described(Parts { shared_bytes: 1 << 20, ..LARGE_SHARED_PARTS });
     let error = launch(&stream, 1, &large, [Bound::output(&mut out)]).unwrap_err();
-    assert!(
-        matches!(
-            error,
-            Error::SharedMemory {
-                wanted: 0x10_0000,
-                ..
-            }
-        ),
-        "{error}"
-    );
-    let wide = described(Parts {
-        threads: 256,
-        ..LARGE_SHARED_PARTS
-    });
+    assert!(matches!(error, Error::SharedMemory { wanted: 0x10_0000, .. }), "{error}");
+    let wide = described(Parts { threads: 256, ..LARGE_SHARED_PARTS });
     let error = launch(&stream, 1, &wide, [Bound::output(&mut out)]).unwrap_err();
-    assert!(
-        matches!(
-            error,
-            Error::BlockTooLarge {
-                threads: 256,
-                limit: 128,
-                ..
-            }
-        ),
-        "{error}"
-    );
+    assert!(matches!(error, Error::BlockTooLarge { threads: 256, limit: 128, .. }), "{error}");
 }
 
 #[test]
 fn launches_in_different_streams_that_conflict_run_in_order() {
     let Some(device) = gpu() else { return };
-    let mut buffers = [
-        device.zeroed::<u32>(4096).unwrap(),
-        device.zeroed::<u32>(4096).unwrap(),
-    ];
+    let mut buffers = [device.zeroed::<u32>(4096).unwrap(), device.zeroed::<u32>(4096).unwrap()];
     let streams: Vec<Stream> = (0..4).map(|_| device.stream().unwrap()).collect();
     for round in 0..20 {
         let [first, second] = &mut buffers;
-        let (input, out) = if round % 2 == 0 {
-            (first, second)
-        } else {
-            (second, first)
-        };
+        let (input, out) = if round % 2 == 0 { (first, second) } else { (second, first) };
         increment(&streams[round % 4], input, out, LONG / 20);
     }
     assert_eq!(buffers[0].download().unwrap(), vec![20; 4096]);
@@ -157,17 +103,8 @@ fn a_write_from_the_host_waits_for_the_kernels_that_read() {
     input.write(&[100; 1024]).unwrap();
     assert_eq!(out.download().unwrap(), [1; 1024]);
     increment(&slow, &input, &mut out, LONG);
-    launch(
-        &other,
-        8,
-        &FILL,
-        [Bound::output(&mut input), Bound::scalar(5_u32)],
-    )
-    .unwrap();
-    assert_eq!(
-        (out.download().unwrap(), input.download().unwrap()),
-        (vec![101; 1024], vec![5; 1024])
-    );
+    launch(&other, 8, &FILL, [Bound::output(&mut input), Bound::scalar(5_u32)]).unwrap();
+    assert_eq!((out.download().unwrap(), input.download().unwrap()), (vec![101; 1024], vec![5; 1024]));
 }
 
 #[test]
@@ -183,13 +120,7 @@ fn buffers_streams_and_devices_may_go_while_a_kernel_runs() {
         // New memory, perhaps at the old place, must not be what the kernel still uses.
         let fresh = device.filled_with_byte::<u32>(1 << 20, 7).unwrap();
         assert_eq!(out.download().unwrap(), vec![1; 1 << 20]);
-        assert!(
-            fresh
-                .download()
-                .unwrap()
-                .iter()
-                .all(|element| *element == 0x0707_0707)
-        );
+        assert!(fresh.download().unwrap().iter().all(|element| *element == 0x0707_0707));
     }
     let stream = device.stream().unwrap();
     let input = device.zeroed::<u32>(1024).unwrap();
@@ -206,16 +137,8 @@ fn launches_from_many_threads_on_the_same_buffers_take_turns() {
     let Some(device) = gpu() else { return };
     let mut first = device.zeroed::<u32>(100_000).unwrap();
     let mut second = device.zeroed::<u32>(100_000).unwrap();
-    let there = [
-        Bound::input(&first),
-        Bound::output(&mut second),
-        Bound::scalar(100_u64),
-    ];
-    let back = [
-        Bound::input(&second),
-        Bound::output(&mut first),
-        Bound::scalar(100_u64),
-    ];
+    let there = [Bound::input(&first), Bound::output(&mut second), Bound::scalar(100_u64)];
+    let back = [Bound::input(&second), Bound::output(&mut first), Bound::scalar(100_u64)];
     thread::scope(|scope| {
         for round in 0..8 {
             let (device, arguments) = (&device, if round % 2 == 0 { &there } else { &back });
@@ -252,15 +175,8 @@ fn out_of_memory_says_how_much_was_wanted_and_is_free() {
     let wanted = device.total_memory() as usize + (1 << 30);
     let error = device.zeroed::<u32>(wanted / 4).unwrap_err();
     println!("{error}");
-    assert!(
-        matches!(error, Error::OutOfMemory { free: Some(free), .. } if free > 0),
-        "{error}"
-    );
-    assert_eq!(
-        device.upload(&[1_u32]).unwrap().download().unwrap(),
-        [1],
-        "the device goes on"
-    );
+    assert!(matches!(error, Error::OutOfMemory { free: Some(free), .. } if free > 0), "{error}");
+    assert_eq!(device.upload(&[1_u32]).unwrap().download().unwrap(), [1], "the device goes on");
 }
 
 #[test]
@@ -268,31 +184,16 @@ fn what_is_missing_or_broken_in_a_module_is_said() {
     let Some(device) = gpu() else { return };
     let stream = device.stream().unwrap();
     let mut out = device.zeroed::<u32>(1).unwrap();
-    let unknown = described(Parts {
-        symbol: "nobody__128",
-        ..LARGE_SHARED_PARTS
-    });
-    let error = launch(&stream, 1, &unknown, [Bound::output(&mut out)])
-        .unwrap_err()
-        .to_string();
-    assert!(
-        error.contains("nobody__128") && error.contains("Device::load"),
-        "{error}"
-    );
+    let unknown = described(Parts { symbol: "nobody__128", ..LARGE_SHARED_PARTS });
+    let error = launch(&stream, 1, &unknown, [Bound::output(&mut out)]).unwrap_err().to_string();
+    assert!(error.contains("nobody__128") && error.contains("Device::load"), "{error}");
 
-    static BROKEN: Module = Module::embedded(
-        ".version 7.0\n.target sm_80\n.address_size 64\nnonsense;\n",
-        &[],
-    );
+    static BROKEN: Module = Module::embedded(".version 7.0\n.target sm_80\n.address_size 64\nnonsense;\n", &[]);
     let error = device.load(&BROKEN).unwrap_err();
     println!("{error}");
-    assert!(
-        matches!(&error, Error::Compilation { log, .. } if !log.is_empty()),
-        "{error}"
-    );
+    assert!(matches!(&error, Error::Compilation { log, .. } if !log.is_empty()), "{error}");
 
-    static NEWER: Module =
-        Module::embedded(".version 99.0\n.target sm_80\n.address_size 64\n", &[]);
+    static NEWER: Module = Module::embedded(".version 99.0\n.target sm_80\n.address_size 64\n", &[]);
     let error = device.load(&NEWER).unwrap_err();
     println!("{error}");
     assert!(matches!(error, Error::PtxTooNew { .. }), "{error}");
@@ -305,13 +206,7 @@ fn a_buffer_of_another_device_or_an_earlier_opening_is_refused() {
     let stream = device.stream().unwrap();
     for other in [Device::gpu(0).unwrap(), Device::cpu(Schedule::Lazy)] {
         let mut out = other.zeroed::<u32>(1).unwrap();
-        let error = launch(
-            &stream,
-            1,
-            &FILL,
-            [Bound::output(&mut out), Bound::scalar(1_u32)],
-        )
-        .unwrap_err();
+        let error = launch(&stream, 1, &FILL, [Bound::output(&mut out), Bound::scalar(1_u32)]).unwrap_err();
         assert!(matches!(error, Error::WrongDevice { .. }), "{error}");
     }
 }
@@ -324,16 +219,8 @@ fn in_a_process_of_its_own(test: &str, body: impl FnOnce(Device)) {
     } else if gpu().is_some() {
         let program = std::env::current_exe().unwrap();
         let mut command = std::process::Command::new(program);
-        let output = command
-            .args([test, "--exact", "--nocapture"])
-            .env(CHILD, "1")
-            .output()
-            .unwrap();
-        println!(
-            "{}{}",
-            String::from_utf8_lossy(&output.stdout),
-            String::from_utf8_lossy(&output.stderr)
-        );
+        let output = command.args([test, "--exact", "--nocapture"]).env(CHILD, "1").output().unwrap();
+        println!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert!(output.status.success());
     }
 }
@@ -341,11 +228,7 @@ fn in_a_process_of_its_own(test: &str, body: impl FnOnce(Device)) {
 /// After a failure: every call says so, and the device can be opened anew, or the error says what to do.
 fn assert_lost(device: &Device, stream: &Stream, out: Buffer<u32>) {
     assert!(device.is_lost());
-    let errors = [
-        out.download().unwrap_err(),
-        stream.synchronize().unwrap_err(),
-        device.zeroed::<u32>(1).unwrap_err(),
-    ];
+    let errors = [out.download().unwrap_err(), stream.synchronize().unwrap_err(), device.zeroed::<u32>(1).unwrap_err()];
     for error in errors {
         assert!(matches!(&error, Error::DeviceLost { .. }), "{error}");
         println!("{error}");
@@ -362,39 +245,25 @@ fn assert_lost(device: &Device, stream: &Stream, out: Buffer<u32>) {
         }
         Err(error) => {
             println!("not opened anew: {error}");
-            assert!(
-                error.to_string().contains("start the program again"),
-                "{error}"
-            );
+            assert!(error.to_string().contains("start the program again"), "{error}");
         }
     }
 }
 
 #[test]
 fn a_panic_is_reported_with_its_message_place_and_thread() {
-    in_a_process_of_its_own(
-        "a_panic_is_reported_with_its_message_place_and_thread",
-        |device| {
-            let stream = device.stream().unwrap();
-            let mut out = device.zeroed::<u32>(64).unwrap();
-            launch(&stream, 4, &PANIC, [Bound::output(&mut out)]).unwrap();
-            let error = stream.synchronize().unwrap_err();
-            println!("{error}");
-            let Error::KernelPanicked {
-                message,
-                file,
-                line: 12,
-                column: 5,
-                block: 0,
-                thread: Some(3),
-            } = &error
-            else {
-                panic!("{error:?}")
-            };
-            assert_eq!((message.as_str(), file.as_str()), ("value 42", "k.rs"));
-            assert_lost(&device, &stream, out);
-        },
-    );
+    in_a_process_of_its_own("a_panic_is_reported_with_its_message_place_and_thread", |device| {
+        let stream = device.stream().unwrap();
+        let mut out = device.zeroed::<u32>(64).unwrap();
+        launch(&stream, 4, &PANIC, [Bound::output(&mut out)]).unwrap();
+        let error = stream.synchronize().unwrap_err();
+        println!("{error}");
+        let Error::KernelPanicked { message, file, line: 12, column: 5, block: 0, thread: Some(3) } = &error else {
+            panic!("{error:?}")
+        };
+        assert_eq!((message.as_str(), file.as_str()), ("value 42", "k.rs"));
+        assert_lost(&device, &stream, out);
+    });
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A moving average over a signal of any length: tiles with neighbours.
 
-use tilepipe::{Block, F32x4, Halos, HaloTile, I32x4, Shared, Stages, TilesMut, kernel};
+use tilepipe::{Block, F32x4, HaloTile, Halos, I32x4, Shared, Stages, TilesMut, kernel};
 
 use crate::compute::Number;
 

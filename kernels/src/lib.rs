@@ -5,8 +5,8 @@
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 #![forbid(unsafe_code)]
 
-pub mod compute;
 mod average;
+pub mod compute;
 mod single_stage;
 mod staging;
 mod staging_unified;

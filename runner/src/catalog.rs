@@ -30,10 +30,7 @@ pub fn kernels() -> Vec<Kernel> {
         .into_iter()
         .filter_map(|instances| {
             let name = instances.first()?.kernel();
-            Some(Kernel {
-                name,
-                instances: instances.iter().filter_map(read).collect(),
-            })
+            Some(Kernel { name, instances: instances.iter().filter_map(read).collect() })
         })
         .collect()
 }
@@ -41,9 +38,7 @@ pub fn kernels() -> Vec<Kernel> {
 /// Reads an instance's generic arguments; `None` if it computes something that has no reference, or elements that this
 /// program does not know.
 fn read(instance: &'static Instance) -> Option<Variant> {
-    let compute = instance
-        .generic("C")
-        .and_then(|path| path.rsplit("::").next());
+    let compute = instance.generic("C").and_then(|path| path.rsplit("::").next());
     if compute.is_some_and(|name| name != "NeighbourSum") {
         return None;
     }
@@ -51,8 +46,6 @@ fn read(instance: &'static Instance) -> Option<Variant> {
         instance,
         dtype: instance.generic("T")?.rsplit("::").next()?.parse().ok()?,
         block: instance.threads(),
-        stages: instance
-            .generic("STAGES")
-            .and_then(|value| value.parse().ok()),
+        stages: instance.generic("STAGES").and_then(|value| value.parse().ok()),
     })
 }

@@ -25,21 +25,11 @@ pub struct Cli {
     pub elements: Option<usize>,
 
     /// Threads a block: numbers that the kernels were built for, or `all` [default: 256]
-    #[arg(
-        long,
-        value_name = "N",
-        value_delimiter = ',',
-        allow_negative_numbers = true
-    )]
+    #[arg(long, value_name = "N", value_delimiter = ',', allow_negative_numbers = true)]
     pub block: Vec<Choice<u32>>,
 
     /// Pipeline stages: numbers that the kernels were built for, or `all` [default: 2,4]
-    #[arg(
-        long,
-        value_name = "N",
-        value_delimiter = ',',
-        allow_negative_numbers = true
-    )]
+    #[arg(long, value_name = "N", value_delimiter = ',', allow_negative_numbers = true)]
     pub stages: Vec<Choice<u32>>,
 
     /// Element types: i32, u32, f32, f64, i32x4, u32x4, f32x4, or `all` [default: i32,f32x4, or the input file's]
@@ -98,10 +88,7 @@ impl<T: FromStr<Err: Display>> FromStr for Choice<T> {
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
             "all" => Ok(Choice::All),
-            _ => text
-                .parse()
-                .map(Choice::Value)
-                .map_err(|error| format!("{error} (or `all`)")),
+            _ => text.parse().map(Choice::Value).map_err(|error| format!("{error} (or `all`)")),
         }
     }
 }
@@ -118,28 +105,17 @@ impl<T: Display> Display for Choice<T> {
 fn parse_elements(text: &str) -> Result<usize, String> {
     let digits = text.replace('_', "");
     let number = match digits.split_once('^') {
-        Some((base, exponent)) => {
-            base.parse::<usize>()
-                .ok()
-                .zip(exponent.parse().ok())
-                .map(|(base, exponent)| {
-                    base.checked_pow(exponent).ok_or_else(|| {
-                        format!("{text} overflows; at most {} bytes fit", isize::MAX)
-                    })
-                })
+        Some((base, exponent)) => base.parse::<usize>().ok().zip(exponent.parse().ok()).map(|(base, exponent)| {
+            base.checked_pow(exponent).ok_or_else(|| format!("{text} overflows; at most {} bytes fit", isize::MAX))
+        }),
+        None if digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.is_empty() => {
+            Some(digits.parse().map_err(|_| format!("{text} overflows; at most {} bytes fit", isize::MAX)))
         }
-        None if digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.is_empty() => Some(
-            digits
-                .parse()
-                .map_err(|_| format!("{text} overflows; at most {} bytes fit", isize::MAX)),
-        ),
         None => None,
     };
     match number {
         None => Err("not a count of elements; write for example 1000000 or 2^24".to_owned()),
-        Some(Ok(0)) => {
-            Err("there is nothing to run on 0 elements; at least 1 is needed".to_owned())
-        }
+        Some(Ok(0)) => Err("there is nothing to run on 0 elements; at least 1 is needed".to_owned()),
         Some(result) => result,
     }
 }
@@ -149,16 +125,10 @@ fn parse_schedule(text: &str) -> Result<Schedule, String> {
         None if text == "eager" => Ok(Schedule::Eager),
         None if text == "lazy" => Ok(Schedule::Lazy),
         None if text == "random" => Ok(Schedule::Random { seed: draw_seed() }),
-        Some(("random", seed)) => {
-            seed.parse()
-                .map(|seed| Schedule::Random { seed })
-                .map_err(|_| {
-                    format!(
-                        "`{seed}` is not a seed; give a number from 0 to {}",
-                        u64::MAX
-                    )
-                })
-        }
+        Some(("random", seed)) => seed
+            .parse()
+            .map(|seed| Schedule::Random { seed })
+            .map_err(|_| format!("`{seed}` is not a seed; give a number from 0 to {}", u64::MAX)),
         _ => Err("choose eager, lazy, random or random:SEED".to_owned()),
     }
 }
@@ -186,16 +156,9 @@ mod tests {
         assert_eq!(parse_elements("2^24"), Ok(1 << 24));
         assert!(parse_elements("0").unwrap_err().contains("at least 1"));
         assert!(parse_elements("2^64").unwrap_err().contains("overflows"));
-        assert!(
-            parse_elements("99999999999999999999")
-                .unwrap_err()
-                .contains("overflows")
-        );
+        assert!(parse_elements("99999999999999999999").unwrap_err().contains("overflows"));
         for wrong in ["", "-1", "1.5", "x", "2^", "^2", "2^-1"] {
-            assert!(
-                parse_elements(wrong).unwrap_err().contains("not a count"),
-                "{wrong}"
-            );
+            assert!(parse_elements(wrong).unwrap_err().contains("not a count"), "{wrong}");
         }
     }
 
@@ -203,15 +166,8 @@ mod tests {
     fn schedules() {
         assert_eq!(parse_schedule("random:7"), Ok(Schedule::Random { seed: 7 }));
         assert_eq!(parse_schedule("eager"), Ok(Schedule::Eager));
-        assert!(matches!(
-            parse_schedule("random"),
-            Ok(Schedule::Random { .. })
-        ));
-        assert!(
-            parse_schedule("random:x")
-                .unwrap_err()
-                .contains("not a seed")
-        );
+        assert!(matches!(parse_schedule("random"), Ok(Schedule::Random { .. })));
+        assert!(parse_schedule("random:x").unwrap_err().contains("not a seed"));
         assert!(parse_schedule("eager:1").is_err());
     }
 }

@@ -17,11 +17,7 @@ pub const POISON: u8 = 0xA5;
 /// A message with the size if the memory cannot be reserved.
 pub fn generate<T: Value>(elements: usize, seed: u64) -> Result<Vec<T>, String> {
     let mut values = reserve(elements)?;
-    (0..elements)
-        .into_par_iter()
-        .with_min_len(4096)
-        .map(|index| element(index, seed))
-        .collect_into_vec(&mut values);
+    (0..elements).into_par_iter().with_min_len(4096).map(|index| element(index, seed)).collect_into_vec(&mut values);
     Ok(values)
 }
 
@@ -71,23 +67,12 @@ mod tests {
     #[test]
     fn floats_are_finite_and_vary() {
         let values: Vec<Vec4<f32>> = generate(1000, 1).unwrap();
-        assert!(
-            values
-                .iter()
-                .all(|value| value.0.iter().all(|lane| lane.abs() <= 1000.0))
-        );
-        assert!(
-            values.iter().any(|value| value.0[0] < 0.0)
-                && values.iter().any(|value| value.0[3] > 0.0)
-        );
+        assert!(values.iter().all(|value| value.0.iter().all(|lane| lane.abs() <= 1000.0)));
+        assert!(values.iter().any(|value| value.0[0] < 0.0) && values.iter().any(|value| value.0[3] > 0.0));
     }
 
     #[test]
     fn an_impossible_size_is_a_message() {
-        assert!(
-            generate::<f64>(usize::MAX / 8, 0)
-                .unwrap_err()
-                .contains("--elements")
-        );
+        assert!(generate::<f64>(usize::MAX / 8, 0).unwrap_err().contains("--elements"));
     }
 }

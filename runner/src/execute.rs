@@ -100,20 +100,11 @@ pub fn execute(
     output: Option<&Path>,
 ) -> Result<Vec<Row>> {
     let progress = progress_bar(configurations.len() as u64);
-    let mut session = Session {
-        machine,
-        lost: false,
-        source,
-        output,
-        progress,
-    };
+    let mut session = Session { machine, lost: false, source, output, progress };
     let mut rows: Vec<(usize, Row)> = Vec::new();
     for dtype in DType::ALL {
-        let group: Vec<(usize, &Configuration)> = configurations
-            .iter()
-            .enumerate()
-            .filter(|(_, one)| one.variant.dtype == dtype)
-            .collect();
+        let group: Vec<(usize, &Configuration)> =
+            configurations.iter().enumerate().filter(|(_, one)| one.variant.dtype == dtype).collect();
         if group.is_empty() {
             continue;
         }
@@ -143,18 +134,13 @@ struct Session<'a> {
 
 impl Session<'_> {
     fn group<T: Value>(&mut self, group: &[(usize, &Configuration)]) -> Result<Vec<(usize, Row)>> {
-        let input: Vec<T> = if self.lost {
-            Vec::new()
-        } else {
-            self.source.load()?
-        };
+        let input: Vec<T> = if self.lost { Vec::new() } else { self.source.load()? };
         let mut expected: Option<(Reference, Vec<T>)> = None;
         let mut rows = Vec::with_capacity(group.len());
         let mut uploaded = None;
         for (position, configuration) in group {
             let reference = configuration.reference;
-            self.progress
-                .set_message(configuration.variant.instance.symbol());
+            self.progress.set_message(configuration.variant.instance.symbol());
             let outcome = if self.lost {
                 Outcome::NotRun
             } else {
@@ -184,15 +170,7 @@ impl Session<'_> {
             };
             let device = self.machine.label();
             let elements = self.source.elements();
-            rows.push((
-                *position,
-                Row {
-                    configuration: **configuration,
-                    device,
-                    elements,
-                    outcome,
-                },
-            ));
+            rows.push((*position, Row { configuration: **configuration, device, elements, outcome }));
             self.progress.inc(1);
         }
         Ok(rows)
@@ -200,10 +178,7 @@ impl Session<'_> {
 
     fn judge<T: Value>(&self, got: &[T], expected: &[T], milliseconds: f64) -> Result<Outcome> {
         if let Some(difference) = reference::compare(got, expected) {
-            return Ok(Outcome::Different {
-                milliseconds,
-                difference,
-            });
+            return Ok(Outcome::Different { milliseconds, difference });
         }
         if let Some(path) = self.output {
             npy::write(path, got)?;
@@ -214,9 +189,7 @@ impl Session<'_> {
     /// Whether `error` made the device and its buffers unusable. The CPU is then opened anew; a GPU stays lost.
     fn device_is_gone(&mut self, error: &Error) -> Result<bool> {
         match error {
-            Error::KernelPanicked { .. }
-            | Error::KernelTrapped { .. }
-            | Error::DeviceLost { .. } => {
+            Error::KernelPanicked { .. } | Error::KernelTrapped { .. } | Error::DeviceLost { .. } => {
                 match self.machine.reopen()? {
                     Some(machine) => self.machine = machine,
                     None => self.lost = true,

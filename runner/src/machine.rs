@@ -33,51 +33,34 @@ impl Machine {
     /// # Errors
     ///
     /// No such device, no kernels for it, or a schedule for a GPU.
-    pub fn open(
-        choice: DeviceChoice,
-        schedule: Option<Schedule>,
-        module: Option<&Path>,
-    ) -> Result<Self> {
+    pub fn open(choice: DeviceChoice, schedule: Option<Schedule>, module: Option<&Path>) -> Result<Self> {
         let device = match choice {
             DeviceChoice::Gpu => Device::gpu(0)?,
             DeviceChoice::Cpu => Device::cpu(schedule.unwrap_or_default()),
             // `Device::open` takes the CPU with its default schedule where there is no GPU.
             DeviceChoice::Auto => match Device::open()? {
-                device if device.kind() == DeviceKind::Cpu => {
-                    Device::cpu(schedule.unwrap_or_default())
-                }
+                device if device.kind() == DeviceKind::Cpu => Device::cpu(schedule.unwrap_or_default()),
                 device => device,
             },
         };
         let on_cpu = device.kind() == DeviceKind::Cpu;
         if !on_cpu {
             if schedule.is_some() {
-                bail!(
-                    "--schedule is for the CPU's model of asynchronous copies; leave it out, or use --device cpu"
-                );
+                bail!("--schedule is for the CPU's model of asynchronous copies; leave it out, or use --device cpu");
             }
             let folder = module.map_or_else(default_module, |path| Ok(path.to_owned()))?;
             let module = Module::read(&folder).with_context(|| {
-                format!(
-                    "no kernels in {}; run `cargo xtask ptx`, or give their folder with --module",
-                    folder.display()
-                )
+                format!("no kernels in {}; run `cargo xtask ptx`, or give their folder with --module", folder.display())
             })?;
             device.load(&module)?;
         }
         let stream = device.stream()?;
-        Ok(Machine {
-            device,
-            stream,
-            schedule: on_cpu.then(|| schedule.unwrap_or_default()),
-        })
+        Ok(Machine { device, stream, schedule: on_cpu.then(|| schedule.unwrap_or_default()) })
     }
 
     /// Opens the CPU anew after a kernel has panicked on it; `None` for a GPU, which the panic has taken with it.
     pub fn reopen(&self) -> Result<Option<Self>> {
-        self.schedule
-            .map(|schedule| Machine::open(DeviceChoice::Cpu, Some(schedule), None))
-            .transpose()
+        self.schedule.map(|schedule| Machine::open(DeviceChoice::Cpu, Some(schedule), None)).transpose()
     }
 
     /// Whether this is a GPU.
@@ -136,15 +119,11 @@ impl Machine {
             times.push(end.elapsed_ms_since(&start)?);
         }
         times.sort_by(f64::total_cmp);
-        Ok((
-            output.download()?,
-            (times[GPU_RUNS / 2 - 1] + times[GPU_RUNS / 2]) / 2.0,
-        ))
+        Ok((output.download()?, (times[GPU_RUNS / 2 - 1] + times[GPU_RUNS / 2]) / 2.0))
     }
 
     fn poisoned<T: tilepipe::Element>(&self, len: usize) -> Result<Buffer<T>, Error> {
-        self.device
-            .filled_with_byte(len, tilepipe_runner::data::POISON)
+        self.device.filled_with_byte(len, tilepipe_runner::data::POISON)
     }
 
     fn launch<T: tilepipe::Element>(
@@ -156,17 +135,11 @@ impl Machine {
         let tiles = input.len().div_ceil(configuration.variant.block as usize);
         let grid = tiles.div_ceil(TILES_A_BLOCK).clamp(1, MOST_BLOCKS) as u32;
         let arguments = [Bound::input(input), Bound::output(output)];
-        tilepipe_host::launch(
-            &self.stream,
-            grid,
-            configuration.variant.instance,
-            arguments,
-        )
+        tilepipe_host::launch(&self.stream, grid, configuration.variant.instance, arguments)
     }
 }
 
 fn default_module() -> Result<PathBuf> {
-    let program =
-        std::env::current_exe().context("cannot tell where this program lies; give --module")?;
+    let program = std::env::current_exe().context("cannot tell where this program lies; give --module")?;
     Ok(program.with_file_name("ptx"))
 }

@@ -58,9 +58,7 @@ fn run(cli: Cli) -> Result<bool> {
     check_against_plan(&cli, &configurations)?;
 
     let machine = Machine::open(cli.device, cli.schedule, cli.module.as_deref())?;
-    let source = source.unwrap_or_else(|| Source::Generated {
-        elements: machine.default_elements(),
-    });
+    let source = source.unwrap_or_else(|| Source::Generated { elements: machine.default_elements() });
     memory::check(&configurations, source.elements(), machine.is_gpu())?;
     print(machine.describe());
     let rows = execute::execute(machine, &configurations, &source, cli.output.as_deref())?;
@@ -91,17 +89,10 @@ fn understand(cli: &Cli) -> Result<(Option<Source>, Request)> {
                 "{} holds {} elements, but --dtype asks for {}; leave --dtype out, or convert the file with numpy.astype",
                 path.display(),
                 description.dtype,
-                cli.dtype
-                    .iter()
-                    .map(Choice::to_string)
-                    .collect::<Vec<_>>()
-                    .join(",")
+                cli.dtype.iter().map(Choice::to_string).collect::<Vec<_>>().join(",")
             );
             request.dtypes = Axis::Given(vec![description.dtype]);
-            Some(Source::File {
-                path: path.clone(),
-                elements: description.elements,
-            })
+            Some(Source::File { path: path.clone(), elements: description.elements })
         }
         several => bail!(
             "--input is given {} times, but every kernel here takes 1 input; leave all but one out",
@@ -109,9 +100,7 @@ fn understand(cli: &Cli) -> Result<(Option<Source>, Request)> {
         ),
     };
     if cli.schedule.is_some() && cli.device == DeviceChoice::Gpu {
-        bail!(
-            "--schedule is for the CPU's model of asynchronous copies; leave it out, or use --device cpu"
-        );
+        bail!("--schedule is for the CPU's model of asynchronous copies; leave it out, or use --device cpu");
     }
     Ok((source, request))
 }

@@ -15,20 +15,14 @@ const CPU_DEVICE_ARRAYS: u128 = 5;
 ///
 /// How much is wanted, how much there is, and what to do.
 pub fn check(configurations: &[Configuration], elements: usize, gpu: bool) -> Result<()> {
-    let Some(dtype) = configurations
-        .iter()
-        .map(|one| one.variant.dtype)
-        .max_by_key(|dtype| dtype.bytes())
-    else {
+    let Some(dtype) = configurations.iter().map(|one| one.variant.dtype).max_by_key(|dtype| dtype.bytes()) else {
         return Ok(());
     };
     let array = elements as u128 * dtype.bytes() as u128;
     let wanted = array * if gpu { HOST_ARRAYS } else { CPU_DEVICE_ARRAYS };
     match available() {
         _ if array > isize::MAX as u128 => {
-            bail!(
-                "{elements} elements of {dtype} are {array} bytes, which overflows the address space; {ADVICE}"
-            )
+            bail!("{elements} elements of {dtype} are {array} bytes, which overflows the address space; {ADVICE}")
         }
         Some(available) if wanted > u128::from(available) => bail!(
             "{elements} elements of {dtype} need {} of memory and {} are free; {ADVICE}",
@@ -52,20 +46,12 @@ fn available() -> Option<u64> {
 
 fn machine() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text
-        .lines()
-        .find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kibibytes * 1024)
 }
 
 fn control_group() -> Option<u64> {
-    let read = |name| {
-        std::fs::read_to_string(format!("/sys/fs/cgroup/{name}"))
-            .ok()?
-            .trim()
-            .parse::<u64>()
-            .ok()
-    };
+    let read = |name| std::fs::read_to_string(format!("/sys/fs/cgroup/{name}")).ok()?.trim().parse::<u64>().ok();
     Some(read("memory.max")?.saturating_sub(read("memory.current")?))
 }

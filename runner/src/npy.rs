@@ -46,9 +46,7 @@ pub enum NpyError {
         wanted: String,
     },
     /// The array is in Fortran order.
-    #[error(
-        "{path} holds an array in Fortran order; convert it with numpy.ascontiguousarray and save it again"
-    )]
+    #[error("{path} holds an array in Fortran order; convert it with numpy.ascontiguousarray and save it again")]
     FortranOrder {
         /// The file.
         path: PathBuf,
@@ -62,9 +60,7 @@ pub enum NpyError {
         shape: String,
     },
     /// The file's length does not match its header.
-    #[error(
-        "{path} is {state}: its header promises {expected} bytes of data and {found} follow; write it again"
-    )]
+    #[error("{path} is {state}: its header promises {expected} bytes of data and {found} follow; write it again")]
     Length {
         /// The file.
         path: PathBuf,
@@ -100,38 +96,22 @@ pub struct Description {
 ///
 /// Every [`NpyError`] but [`NpyError::Write`].
 pub fn describe(path: &Path) -> Result<Description, NpyError> {
-    let unreadable = |source| NpyError::Read {
-        path: path.to_owned(),
-        source,
-    };
+    let unreadable = |source| NpyError::Read { path: path.to_owned(), source };
     let file = File::open(path).map_err(unreadable)?;
     let metadata = file.metadata().map_err(unreadable)?;
     if metadata.is_dir() {
         return Err(unreadable(io::ErrorKind::IsADirectory.into()));
     }
     let mut start = Vec::new();
-    file.take(HEADER_LIMIT as u64)
-        .read_to_end(&mut start)
-        .map_err(unreadable)?;
-    let (header, header_bytes) = parse_header(&start).map_err(|reason| NpyError::NotNpy {
-        path: path.to_owned(),
-        reason,
-    })?;
+    file.take(HEADER_LIMIT as u64).read_to_end(&mut start).map_err(unreadable)?;
+    let (header, header_bytes) =
+        parse_header(&start).map_err(|reason| NpyError::NotNpy { path: path.to_owned(), reason })?;
     let description = interpret(path, &header)?;
     let expected = description.elements as u128 * description.dtype.bytes() as u128;
     let found = metadata.len().saturating_sub(header_bytes as u64);
     if u128::from(found) != expected {
-        let state = if u128::from(found) < expected {
-            "truncated"
-        } else {
-            "too long"
-        };
-        return Err(NpyError::Length {
-            path: path.to_owned(),
-            state,
-            expected,
-            found,
-        });
+        let state = if u128::from(found) < expected { "truncated" } else { "too long" };
+        return Err(NpyError::Length { path: path.to_owned(), state, expected, found });
     }
     Ok(description)
 }
@@ -152,19 +132,11 @@ pub fn read<T: Value>(path: &Path) -> Result<Vec<T>, NpyError> {
             wanted: format!("{} here, as --dtype says", T::DTYPE),
         });
     }
-    let file = File::open(path).map_err(|source| NpyError::Read {
-        path: path.to_owned(),
-        source,
-    })?;
-    let array = ArrayD::<T::Lane>::read_npy(file).map_err(|error| NpyError::NotNpy {
-        path: path.to_owned(),
-        reason: error.to_string(),
-    })?;
+    let file = File::open(path).map_err(|source| NpyError::Read { path: path.to_owned(), source })?;
+    let array = ArrayD::<T::Lane>::read_npy(file)
+        .map_err(|error| NpyError::NotNpy { path: path.to_owned(), reason: error.to_string() })?;
     let (numbers, _) = array.into_raw_vec_and_offset();
-    Ok(numbers
-        .chunks_exact(lanes)
-        .map(|chunk| T::from_lanes(|lane| chunk[lane]))
-        .collect())
+    Ok(numbers.chunks_exact(lanes).map(|chunk| T::from_lanes(|lane| chunk[lane])).collect())
 }
 
 /// Checks that a file can be put at `path`, before work is spent on what it will hold. Leaves nothing behind.
@@ -182,28 +154,14 @@ pub fn check_writable(path: &Path) -> Result<(), NpyError> {
 ///
 /// [`NpyError::Write`]; whatever was at `path` is then still there, unchanged.
 pub fn write<T: Value>(path: &Path, values: &[T]) -> Result<(), NpyError> {
-    let failed = |reason: String| NpyError::Write {
-        path: path.to_owned(),
-        reason,
-    };
+    let failed = |reason: String| NpyError::Write { path: path.to_owned(), reason };
     let lanes = T::DTYPE.lanes();
-    let numbers: Vec<T::Lane> = values
-        .iter()
-        .flat_map(|value| (0..lanes).map(move |lane| value.lane(lane)))
-        .collect();
-    let shape = if lanes == 1 {
-        vec![values.len()]
-    } else {
-        vec![values.len(), lanes]
-    };
-    let array = ArrayView::from_shape(IxDyn(&shape), &numbers)
-        .map_err(|error| failed(error.to_string()))?;
+    let numbers: Vec<T::Lane> = values.iter().flat_map(|value| (0..lanes).map(move |lane| value.lane(lane))).collect();
+    let shape = if lanes == 1 { vec![values.len()] } else { vec![values.len(), lanes] };
+    let array = ArrayView::from_shape(IxDyn(&shape), &numbers).map_err(|error| failed(error.to_string()))?;
     let file = temporary_beside(path)?;
-    array
-        .write_npy(BufWriter::new(file.as_file()))
-        .map_err(|error| failed(error.to_string()))?;
-    file.persist(path)
-        .map_err(|error| failed(error.error.to_string()))?;
+    array.write_npy(BufWriter::new(file.as_file())).map_err(|error| failed(error.to_string()))?;
+    file.persist(path).map_err(|error| failed(error.error.to_string()))?;
     Ok(())
 }
 
@@ -220,20 +178,14 @@ fn parse_header(start: &[u8]) -> Result<(Header, usize), String> {
     }
     let (prefix, length) = match fixed[6] {
         1 => (10, usize::from(u16::from_le_bytes([fixed[8], fixed[9]]))),
-        _ => (
-            12,
-            u32::from_le_bytes([fixed[8], fixed[9], fixed[10], fixed[11]]) as usize,
-        ),
+        _ => (12, u32::from_le_bytes([fixed[8], fixed[9], fixed[10], fixed[11]]) as usize),
     };
     let total = prefix + length;
-    let header = start
-        .get(..total)
-        .ok_or_else(|| format!("its header of {length} bytes is cut off or too long"))?;
+    let header = start.get(..total).ok_or_else(|| format!("its header of {length} bytes is cut off or too long"))?;
     if header.iter().filter(|byte| b"([{".contains(byte)).count() > BRACKET_LIMIT {
         return Err("its header describes a structured type".to_owned());
     }
-    let header =
-        Header::from_reader(&mut Cursor::new(header)).map_err(|error| error.to_string())?;
+    let header = Header::from_reader(&mut Cursor::new(header)).map_err(|error| error.to_string())?;
     Ok((header, total))
 }
 
@@ -253,24 +205,14 @@ fn interpret(path: &Path, header: &Header) -> Result<Description, NpyError> {
         _ => {
             let wanted = "little-endian i32, u32, f32 or f64 of shape (n,), or i32, u32 or f32 of shape (n, 4)";
             let path = path.to_owned();
-            return Err(NpyError::Unsupported {
-                path,
-                descriptor,
-                shape,
-                wanted: wanted.to_owned(),
-            });
+            return Err(NpyError::Unsupported { path, descriptor, shape, wanted: wanted.to_owned() });
         }
     };
     if header.layout.is_fortran() && header.shape.len() > 1 {
-        return Err(NpyError::FortranOrder {
-            path: path.to_owned(),
-        });
+        return Err(NpyError::FortranOrder { path: path.to_owned() });
     }
     match header.shape[0] {
-        0 => Err(NpyError::Empty {
-            path: path.to_owned(),
-            shape,
-        }),
+        0 => Err(NpyError::Empty { path: path.to_owned(), shape }),
         elements => Ok(Description { dtype, elements }),
     }
 }
@@ -278,21 +220,12 @@ fn interpret(path: &Path, header: &Header) -> Result<Description, NpyError> {
 fn shape_text(shape: &[usize]) -> String {
     match shape {
         [one] => format!("({one},)"),
-        many => format!(
-            "({})",
-            many.iter()
-                .map(usize::to_string)
-                .collect::<Vec<_>>()
-                .join(", ")
-        ),
+        many => format!("({})", many.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")),
     }
 }
 
 fn temporary_beside(path: &Path) -> Result<tempfile::NamedTempFile, NpyError> {
-    let failed = |reason: String| NpyError::Write {
-        path: path.to_owned(),
-        reason,
-    };
+    let failed = |reason: String| NpyError::Write { path: path.to_owned(), reason };
     if path.is_dir() || path.file_name().is_none() {
         return Err(failed("it is a folder".to_owned()));
     }
@@ -308,9 +241,7 @@ fn temporary_beside(path: &Path) -> Result<tempfile::NamedTempFile, NpyError> {
         // The usual permissions of a new file (less the umask), not those of a private temporary one.
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
-    builder
-        .tempfile_in(folder)
-        .map_err(|error| failed(error.to_string()))
+    builder.tempfile_in(folder).map_err(|error| failed(error.to_string()))
 }
 
 #[cfg(test)]
@@ -343,26 +274,13 @@ mod tests {
     fn what_is_written_is_read_back() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("v.npy");
-        let values = [
-            Vec4([1.5f32, -0.0, f32::INFINITY, 4.0]),
-            Vec4([5.0, 6.0, 7.0, 8.0]),
-        ];
+        let values = [Vec4([1.5f32, -0.0, f32::INFINITY, 4.0]), Vec4([5.0, 6.0, 7.0, 8.0])];
         write(&path, &values).unwrap();
-        assert_eq!(
-            describe(&path).unwrap(),
-            Description {
-                dtype: DType::F32x4,
-                elements: 2
-            }
-        );
+        assert_eq!(describe(&path).unwrap(), Description { dtype: DType::F32x4, elements: 2 });
         assert_eq!(read::<Vec4<f32>>(&path).unwrap(), values);
         write(&path, &[7u32, 8, 9]).unwrap();
         assert_eq!(read::<u32>(&path).unwrap(), [7, 8, 9]);
-        assert_eq!(
-            std::fs::read_dir(folder.path()).unwrap().count(),
-            1,
-            "no temporary file is left"
-        );
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file is left");
     }
 
     #[test]
@@ -374,8 +292,7 @@ mod tests {
 
     #[test]
     fn each_bad_file_has_its_own_message() {
-        let f4 =
-            |shape: &str| format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}");
+        let f4 = |shape: &str| format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}");
         assert!(message(b"").contains("too short"));
         assert!(message(b"1,2,3\n4,5,6\n").contains("does not begin with"));
         assert!(message(b"\x93NUMPY\x01\x00\xff\xff{'descr").contains("cut off"));
@@ -390,37 +307,20 @@ mod tests {
         assert!(message(&npy(&f4("(18446744073709551615,)"), b"")).contains("truncated"));
         assert!(message(&npy(&f4("(99999999999999999999999,)"), b"")).contains("shape"));
         assert!(message(&npy(&f4("(2,)").replace("<f4", "<i4"), &[0; 8])).contains("i32"));
-        assert!(
-            message(&npy(&f4("(2,)").replace("<f4", ">f4"), &[0; 8])).contains("little-endian")
-        );
-        assert!(
-            message(&npy(&f4("(2, 4)").replace("False", "True"), &[0; 32])).contains("Fortran")
-        );
+        assert!(message(&npy(&f4("(2,)").replace("<f4", ">f4"), &[0; 8])).contains("little-endian"));
+        assert!(message(&npy(&f4("(2, 4)").replace("False", "True"), &[0; 32])).contains("Fortran"));
     }
 
     #[test]
     fn a_missing_file_and_a_folder_are_messages() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(
-            read::<i32>(&folder.path().join("none.npy"))
-                .unwrap_err()
-                .to_string()
-                .contains("cannot read")
-        );
+        assert!(read::<i32>(&folder.path().join("none.npy")).unwrap_err().to_string().contains("cannot read"));
         assert!(read::<i32>(folder.path()).is_err());
-        assert!(
-            write(folder.path(), &[1i32])
-                .unwrap_err()
-                .to_string()
-                .contains("folder")
-        );
+        assert!(write(folder.path(), &[1i32]).unwrap_err().to_string().contains("folder"));
         assert!(check_writable(&folder.path().join("no/such/a.npy")).is_err());
     }
 
     fn little_endian(values: &[f32]) -> Vec<u8> {
-        values
-            .iter()
-            .flat_map(|value| value.to_le_bytes())
-            .collect()
+        values.iter().flat_map(|value| value.to_le_bytes()).collect()
     }
 }

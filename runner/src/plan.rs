@@ -82,10 +82,7 @@ pub fn plan(catalog: &[Kernel], request: &Request) -> Result<Vec<Configuration>>
     let all = request.kernels.is_empty();
     let mut chosen = Vec::new();
     let mut refusal = None;
-    for kernel in catalog
-        .iter()
-        .filter(|kernel| all || request.kernels.iter().any(|name| name == kernel.name))
-    {
+    for kernel in catalog.iter().filter(|kernel| all || request.kernels.iter().any(|name| name == kernel.name)) {
         match select(kernel, request) {
             Ok(configurations) => chosen.extend(configurations),
             // A wish that one of all kernels cannot meet leaves that kernel out; one that was named must meet it.
@@ -108,30 +105,10 @@ fn select(kernel: &Kernel, request: &Request) -> Result<Vec<Configuration>> {
         bail!("kernel `{name}` has a fixed number of stages; leave --stages out");
     }
     let single = request.single;
-    let dtypes = values(
-        &request.dtypes,
-        built.iter().map(|v| v.dtype),
-        single,
-        name,
-        "element type",
-        "--dtype",
-    )?;
-    let blocks = values(
-        &request.blocks,
-        built.iter().map(|v| v.block),
-        single,
-        name,
-        "block size",
-        "--block",
-    )?;
-    let stages = values(
-        &request.stages,
-        built.iter().filter_map(|v| v.stages),
-        single,
-        name,
-        "stage count",
-        "--stages",
-    )?;
+    let dtypes = values(&request.dtypes, built.iter().map(|v| v.dtype), single, name, "element type", "--dtype")?;
+    let blocks = values(&request.blocks, built.iter().map(|v| v.block), single, name, "block size", "--block")?;
+    let stages =
+        values(&request.stages, built.iter().filter_map(|v| v.stages), single, name, "stage count", "--stages")?;
 
     let mut configurations = Vec::new();
     for variant in built.iter().filter(|variant| {
@@ -140,15 +117,9 @@ fn select(kernel: &Kernel, request: &Request) -> Result<Vec<Configuration>> {
             && variant.stages.is_none_or(|count| stages.contains(&count))
     }) {
         let Some(reference) = Reference::of_kernel(name, variant.block as usize) else {
-            bail!(
-                "kernel `{name}` has no reference to check it against; add one to the runner's `reference` module"
-            );
+            bail!("kernel `{name}` has no reference to check it against; add one to the runner's `reference` module");
         };
-        configurations.push(Configuration {
-            kernel: name,
-            variant: *variant,
-            reference,
-        });
+        configurations.push(Configuration { kernel: name, variant: *variant, reference });
     }
     ensure!(
         !configurations.is_empty(),
@@ -185,11 +156,7 @@ fn values<T: Copy + Ord + Display>(
             wanted.clone()
         }
         Axis::Default(wanted) => {
-            let mut usable: Vec<T> = wanted
-                .iter()
-                .copied()
-                .filter(|value| built.contains(value))
-                .collect();
+            let mut usable: Vec<T> = wanted.iter().copied().filter(|value| built.contains(value)).collect();
             if usable.is_empty() {
                 usable.extend(built.first());
             }
@@ -204,44 +171,20 @@ fn values<T: Copy + Ord + Display>(
 }
 
 fn join<T: Display>(values: impl IntoIterator<Item = T>) -> String {
-    values
-        .into_iter()
-        .map(|value| value.to_string())
-        .collect::<Vec<_>>()
-        .join(", ")
+    values.into_iter().map(|value| value.to_string()).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tilepipe::launch::{Instance, Parts, RawParameter};
-
-    unsafe fn no_body(_: &[RawParameter]) {}
-
-    const PARTS: Parts = Parts {
-        kernel: "k",
-        symbol: "k",
-        generics: &[],
-        parameters: &[],
-        threads: 256,
-        shared_bytes: 0,
-        shared_alignment: 1,
-        cpu: no_body,
-    };
-    // SAFETY: the body does nothing, and nobody launches it.
-    static INSTANCE: Instance = unsafe { Instance::new(PARTS) };
 
     fn kernel(name: &'static str, stages: &[Option<u32>]) -> Kernel {
+        let instance = &tilepipe_kernels::registry()[0][0];
         let mut instances = Vec::new();
         for dtype in [DType::I32, DType::F32x4] {
             for block in [128, 256] {
                 for &stages in stages {
-                    instances.push(Variant {
-                        instance: &INSTANCE,
-                        dtype,
-                        block,
-                        stages,
-                    });
+                    instances.push(Variant { instance, dtype, block, stages });
                 }
             }
         }
@@ -264,9 +207,7 @@ mod tests {
     }
 
     fn refusal(request: &Request) -> String {
-        plan(&catalog(), request)
-            .err()
-            .map_or_else(String::new, |error| error.to_string())
+        plan(&catalog(), request).err().map_or_else(String::new, |error| error.to_string())
     }
 
     #[test]
@@ -279,32 +220,17 @@ mod tests {
     #[test]
     fn all_takes_everything_and_single_one_of_a_kernel() {
         let (dtypes, blocks, stages) = (Axis::All, Axis::All, Axis::All);
-        let everything = Request {
-            dtypes,
-            blocks,
-            stages,
-            ..request()
-        };
+        let everything = Request { dtypes, blocks, stages, ..request() };
         assert_eq!(plan(&catalog(), &everything).unwrap().len(), 4 + 12);
-        let single = Request {
-            single: true,
-            ..request()
-        };
+        let single = Request { single: true, ..request() };
         assert_eq!(plan(&catalog(), &single).unwrap().len(), 2);
     }
 
     #[test]
     fn a_stage_count_leaves_out_kernels_without_unless_they_were_named() {
-        let mut request = Request {
-            stages: Axis::Given(vec![1]),
-            ..request()
-        };
+        let mut request = Request { stages: Axis::Given(vec![1]), ..request() };
         let chosen = plan(&catalog(), &request).unwrap();
-        assert!(
-            chosen
-                .iter()
-                .all(|one| one.kernel == "with_staging_unified")
-        );
+        assert!(chosen.iter().all(|one| one.kernel == "with_staging_unified"));
         request.kernels = vec!["with_staging".to_owned()];
         assert!(refusal(&request).contains("fixed number of stages"));
     }
@@ -312,22 +238,10 @@ mod tests {
     #[test]
     fn values_not_built_for_are_refused_with_those_that_are() {
         let blocks = Axis::Given(vec![96]);
-        let message = refusal(&Request {
-            blocks,
-            ..request()
-        });
-        assert!(
-            message.contains("96") && message.contains("128, 256"),
-            "{message}"
-        );
+        let message = refusal(&Request { blocks, ..request() });
+        assert!(message.contains("96") && message.contains("128, 256"), "{message}");
         let kernels = vec!["nothing".to_owned()];
-        let message = refusal(&Request {
-            kernels,
-            ..request()
-        });
-        assert!(
-            message.contains("with_staging, with_staging_unified"),
-            "{message}"
-        );
+        let message = refusal(&Request { kernels, ..request() });
+        assert!(message.contains("with_staging, with_staging_unified"), "{message}");
     }
 }

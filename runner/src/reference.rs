@@ -23,10 +23,9 @@ impl Reference {
     /// Returns what the kernel of this name computes with blocks of `block` threads, or `None` for an unknown name.
     pub fn of_kernel(kernel: &str, block: usize) -> Option<Self> {
         match kernel {
-            "without_memcpy_async"
-            | "with_single_stage"
-            | "with_staging"
-            | "with_staging_unified" => Some(Reference::NeighbourSum { tile: block }),
+            "without_memcpy_async" | "with_single_stage" | "with_staging" | "with_staging_unified" => {
+                Some(Reference::NeighbourSum { tile: block })
+            }
             "moving_average" => Some(Reference::MovingAverage),
             _ => None,
         }
@@ -99,16 +98,8 @@ pub struct Difference {
 
 impl std::fmt::Display for Difference {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Difference {
-            index,
-            got,
-            expected,
-            count,
-        } = self;
-        write!(
-            f,
-            "element {index} is {got}, expected {expected}; {count} differ"
-        )
+        let Difference { index, got, expected, count } = self;
+        write!(f, "element {index} is {got}, expected {expected}; {count} differ")
     }
 }
 
@@ -123,26 +114,14 @@ pub fn compare<T: Value>(got: &[T], expected: &[T]) -> Option<Difference> {
         .enumerate()
         .filter(|(_, (got, expected))| !got.same(expected))
         .map(|(index, _)| (index, 1))
-        .reduce(
-            || (usize::MAX, 0),
-            |one, other| (one.0.min(other.0), one.1 + other.1),
-        );
+        .reduce(|| (usize::MAX, 0), |one, other| (one.0.min(other.0), one.1 + other.1));
     let count = count + got.len().abs_diff(expected.len());
     if count == 0 {
         return None;
     }
     let index = first.min(got.len().min(expected.len()));
-    let text = |values: &[T]| {
-        values
-            .get(index)
-            .map_or_else(|| "missing".to_owned(), Value::text)
-    };
-    Some(Difference {
-        index,
-        got: text(got),
-        expected: text(expected),
-        count,
-    })
+    let text = |values: &[T]| values.get(index).map_or_else(|| "missing".to_owned(), Value::text);
+    Some(Difference { index, got: text(got), expected: text(expected), count })
 }
 
 #[cfg(test)]
@@ -152,10 +131,7 @@ mod tests {
 
     #[test]
     fn neighbours_wrap_within_a_tile_and_are_zero_beyond_the_end() {
-        assert_eq!(
-            neighbour_sum(&[1, 10, 100, 2, 20], 3),
-            [13, 130, 301, 26, 60]
-        );
+        assert_eq!(neighbour_sum(&[1, 10, 100, 2, 20], 3), [13, 130, 301, 26, 60]);
         assert_eq!(neighbour_sum(&[i32::MAX], 1), [i32::MAX.wrapping_mul(4)]);
         assert_eq!(neighbour_sum(&[5u32], 4), [15]);
         assert_eq!(neighbour_sum::<f64>(&[], 4), []);
@@ -164,10 +140,7 @@ mod tests {
     #[test]
     fn vectors_go_lane_by_lane() {
         let input = [Vec4([1, 2, 3, 4]), Vec4([10, 20, 30, 40])];
-        assert_eq!(
-            neighbour_sum(&input, 2),
-            [Vec4([13, 26, 39, 52]), Vec4([31, 62, 93, 124])]
-        );
+        assert_eq!(neighbour_sum(&input, 2), [Vec4([13, 26, 39, 52]), Vec4([31, 62, 93, 124])]);
     }
 
     #[test]
@@ -189,19 +162,13 @@ mod tests {
         got[70_000] = -1;
         got[8_191] = -2;
         let difference = compare(&got, &expected).unwrap();
-        assert_eq!(
-            difference.to_string(),
-            "element 8191 is -2, expected 8191; 2 differ"
-        );
+        assert_eq!(difference.to_string(), "element 8191 is -2, expected 8191; 2 differ");
         assert_eq!(compare(&expected[..9], &expected[..10]).unwrap().index, 9);
     }
 
     #[test]
     fn every_known_kernel_has_a_reference() {
-        assert_eq!(
-            Reference::of_kernel("with_staging", 256),
-            Some(Reference::NeighbourSum { tile: 256 })
-        );
+        assert_eq!(Reference::of_kernel("with_staging", 256), Some(Reference::NeighbourSum { tile: 256 }));
         assert_eq!(Reference::of_kernel("no_such_kernel", 256), None);
     }
 }

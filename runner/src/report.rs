@@ -18,11 +18,7 @@ pub fn list(kernels: &[Kernel]) -> String {
             kernel.name.to_owned(),
             values(variants.iter().map(|variant| variant.dtype)),
             values(variants.iter().map(|variant| variant.block)),
-            if stages.is_empty() {
-                "fixed".to_owned()
-            } else {
-                stages
-            },
+            if stages.is_empty() { "fixed".to_owned() } else { stages },
         ]);
     }
     table.to_string()
@@ -30,23 +26,15 @@ pub fn list(kernels: &[Kernel]) -> String {
 
 /// The results, and under them each failure's message in full.
 pub fn table(rows: &[Row]) -> String {
-    let mut table = new_table([
-        "kernel", "type", "block", "stages", "device", "elements", "time", "GB/s", "result",
-    ]);
+    let mut table = new_table(["kernel", "type", "block", "stages", "device", "elements", "time", "GB/s", "result"]);
     let mut notes = String::new();
     for row in rows {
         let variant = &row.configuration.variant;
         let (milliseconds, result) = match &row.outcome {
             Outcome::Verified { milliseconds } => (Some(*milliseconds), "verified".to_owned()),
-            Outcome::Different {
-                milliseconds,
-                difference,
-            } => {
+            Outcome::Different { milliseconds, difference } => {
                 notes += &format!("\n{}: {difference}", variant.instance.symbol());
-                (
-                    Some(*milliseconds),
-                    format!("DIFFERS at {}", difference.index),
-                )
+                (Some(*milliseconds), format!("DIFFERS at {}", difference.index))
             }
             Outcome::Failed(message) => {
                 notes += &format!("\n{}: {message}", variant.instance.symbol());
@@ -67,20 +55,15 @@ pub fn table(rows: &[Row]) -> String {
             Cell::new(result),
         ]);
     }
-    if rows
-        .iter()
-        .any(|row| matches!(row.outcome, Outcome::NotRun))
-    {
-        notes +=
-            "\nnot run: the GPU is unusable since the failure above; run them alone with --kernel";
+    if rows.iter().any(|row| matches!(row.outcome, Outcome::NotRun)) {
+        notes += "\nnot run: the GPU is unusable since the failure above; run them alone with --kernel";
     }
     format!("{table}{notes}")
 }
 
 /// How many came out how: the last line of a run.
 pub fn summary(rows: &[Row]) -> String {
-    let count =
-        |matches: fn(&Outcome) -> bool| rows.iter().filter(|row| matches(&row.outcome)).count();
+    let count = |matches: fn(&Outcome) -> bool| rows.iter().filter(|row| matches(&row.outcome)).count();
     format!(
         "{} configurations: {} verified, {} differ, {} failed, {} not run",
         rows.len(),
@@ -98,16 +81,11 @@ fn new_table<const COLUMNS: usize>(header: [&str; COLUMNS]) -> Table {
 }
 
 fn number(value: Option<impl Display>) -> Cell {
-    Cell::new(value.map_or_else(|| "-".to_owned(), |value| value.to_string()))
-        .set_alignment(CellAlignment::Right)
+    Cell::new(value.map_or_else(|| "-".to_owned(), |value| value.to_string())).set_alignment(CellAlignment::Right)
 }
 
 fn duration(milliseconds: f64) -> String {
-    if milliseconds < 1.0 {
-        format!("{:.1} us", milliseconds * 1e3)
-    } else {
-        format!("{milliseconds:.2} ms")
-    }
+    if milliseconds < 1.0 { format!("{:.1} us", milliseconds * 1e3) } else { format!("{milliseconds:.2} ms") }
 }
 
 /// The distinct values in order, separated by commas.
@@ -115,9 +93,5 @@ fn values<T: Ord + Display>(values: impl Iterator<Item = T>) -> String {
     let mut values: Vec<T> = values.collect();
     values.sort();
     values.dedup();
-    values
-        .iter()
-        .map(T::to_string)
-        .collect::<Vec<_>>()
-        .join(", ")
+    values.iter().map(T::to_string).collect::<Vec<_>>().join(", ")
 }

@@ -27,15 +27,8 @@ pub enum DType {
 
 impl DType {
     /// Every element type.
-    pub const ALL: [DType; 7] = [
-        DType::I32,
-        DType::U32,
-        DType::F32,
-        DType::F64,
-        DType::I32x4,
-        DType::U32x4,
-        DType::F32x4,
-    ];
+    pub const ALL: [DType; 7] =
+        [DType::I32, DType::U32, DType::F32, DType::F64, DType::I32x4, DType::U32x4, DType::F32x4];
 
     /// The name, in lower case.
     pub const fn name(self) -> &'static str {
@@ -80,21 +73,12 @@ impl FromStr for DType {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let name = text.to_ascii_lowercase();
-        let vector = name
-            .strip_prefix("vec4<")
-            .and_then(|rest| rest.strip_suffix('>'))
-            .map(|lane| format!("{lane}x4"));
+        let vector = name.strip_prefix("vec4<").and_then(|rest| rest.strip_suffix('>')).map(|lane| format!("{lane}x4"));
         let name = vector.unwrap_or(name);
-        DType::ALL
-            .into_iter()
-            .find(|dtype| dtype.name() == name)
-            .ok_or_else(|| {
-                let known: Vec<&str> = DType::ALL.iter().map(|dtype| dtype.name()).collect();
-                format!(
-                    "unknown element type `{text}`; choose one of {}",
-                    known.join(", ")
-                )
-            })
+        DType::ALL.into_iter().find(|dtype| dtype.name() == name).ok_or_else(|| {
+            let known: Vec<&str> = DType::ALL.iter().map(|dtype| dtype.name()).collect();
+            format!("unknown element type `{text}`; choose one of {}", known.join(", "))
+        })
     }
 }
 
@@ -146,14 +130,8 @@ pub trait Value: Element + Copy + Debug + Send + Sync {
 
     /// The element as text: `7`, or `[1, 2, 3, 4]`.
     fn text(&self) -> String {
-        let lanes: Vec<String> = (0..Self::DTYPE.lanes())
-            .map(|lane| format!("{:?}", self.lane(lane)))
-            .collect();
-        if lanes.len() == 1 {
-            lanes.concat()
-        } else {
-            format!("[{}]", lanes.join(", "))
-        }
+        let lanes: Vec<String> = (0..Self::DTYPE.lanes()).map(|lane| format!("{:?}", self.lane(lane))).collect();
+        if lanes.len() == 1 { lanes.concat() } else { format!("[{}]", lanes.join(", ")) }
     }
 }
 

@@ -6,10 +6,7 @@ use std::process::{Command, Output};
 use tilepipe_runner::{data, npy, reference};
 
 fn program(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_tilepipe-run"))
-        .args(arguments)
-        .output()
-        .expect("the program starts")
+    Command::new(env!("CARGO_BIN_EXE_tilepipe-run")).args(arguments).output().expect("the program starts")
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -20,12 +17,7 @@ fn text(bytes: &[u8]) -> String {
 #[track_caller]
 fn succeeds(arguments: &[&str]) -> String {
     let output = program(&[&["--device", "cpu"], arguments].concat());
-    assert!(
-        output.status.success(),
-        "{}{}",
-        text(&output.stdout),
-        text(&output.stderr)
-    );
+    assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
     text(&output.stdout)
 }
 
@@ -40,13 +32,7 @@ fn fails_on(device: &str, arguments: &[&str], parts: &[&str]) {
     let output = program(&[&["--device", device], arguments].concat());
     let message = text(&output.stderr);
     assert!(!output.status.success(), "{arguments:?} succeeded");
-    assert!(
-        output
-            .status
-            .code()
-            .is_some_and(|code| code == 1 || code == 2),
-        "{message}"
-    );
+    assert!(output.status.code().is_some_and(|code| code == 1 || code == 2), "{message}");
     assert!(!message.contains("panicked"), "{message}");
     assert_eq!(message.matches("error:").count(), 1, "{message}");
     for part in parts {
@@ -62,42 +48,23 @@ fn path_text(path: &Path) -> &str {
 fn a_small_run_is_verified_under_each_schedule() {
     for schedule in ["eager", "lazy", "random:3"] {
         let printed = succeeds(&["--elements", "5000", "--schedule", schedule]);
-        assert!(
-            printed.contains(&format!("schedule {schedule}")),
-            "{printed}"
-        );
-        assert!(
-            printed
-                .trim_end()
-                .ends_with("0 differ, 0 failed, 0 not run"),
-            "{printed}"
-        );
+        assert!(printed.contains(&format!("schedule {schedule}")), "{printed}");
+        assert!(printed.trim_end().ends_with("0 differ, 0 failed, 0 not run"), "{printed}");
     }
 }
 
 #[test]
 fn a_random_schedule_prints_its_seed() {
-    let printed = succeeds(&[
-        "--elements",
-        "300",
-        "--kernel",
-        "with_staging",
-        "--schedule",
-        "random",
-    ]);
+    let printed = succeeds(&["--elements", "300", "--kernel", "with_staging", "--schedule", "random"]);
     assert!(printed.contains("schedule random:"), "{printed}");
 }
 
 #[test]
 fn list_names_every_kernel() {
     let printed = succeeds(&["--list"]);
-    for kernel in [
-        "without_memcpy_async",
-        "with_single_stage",
-        "with_staging",
-        "with_staging_unified",
-        "moving_average",
-    ] {
+    for kernel in
+        ["without_memcpy_async", "with_single_stage", "with_staging", "with_staging_unified", "moving_average"]
+    {
         assert!(printed.contains(kernel), "{printed}");
     }
 }
@@ -109,36 +76,17 @@ fn real_arrays_go_in_and_out() {
     let signal: Vec<f32> = data::generate(1003, 5).unwrap();
     npy::write(&input, &signal).unwrap();
     std::fs::write(&output, "an older file").unwrap();
-    let printed = succeeds(&[
-        "--kernel",
-        "moving_average",
-        "--input",
-        path_text(&input),
-        "--output",
-        path_text(&output),
-    ]);
-    assert!(
-        printed.contains("f32") && printed.contains("1003"),
-        "{printed}"
-    );
+    let printed =
+        succeeds(&["--kernel", "moving_average", "--input", path_text(&input), "--output", path_text(&output)]);
+    assert!(printed.contains("f32") && printed.contains("1003"), "{printed}");
     let written: Vec<f32> = npy::read(&output).unwrap();
-    assert_eq!(
-        reference::compare(&written, &reference::moving_average(&signal)),
-        None
-    );
-    assert_eq!(
-        std::fs::read_dir(folder.path()).unwrap().count(),
-        2,
-        "nothing else is left"
-    );
+    assert_eq!(reference::compare(&written, &reference::moving_average(&signal)), None);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2, "nothing else is left");
 }
 
 #[test]
 fn unknown_names_say_what_is_known() {
-    fails(
-        &["--kernel", "with_stagin"],
-        &["unknown kernel `with_stagin`", "with_staging_unified"],
-    );
+    fails(&["--kernel", "with_stagin"], &["unknown kernel `with_stagin`", "with_staging_unified"]);
     fails(&["--dtype", "f16"], &["f16", "f32x4"]);
     fails_on("tpu", &[], &["tpu", "gpu, cpu, auto"]);
     fails(&["--schedule", "sometimes"], &["eager, lazy, random"]);
@@ -157,19 +105,10 @@ fn impossible_sizes_say_what_is_possible() {
 
 #[test]
 fn configurations_that_were_not_built_say_what_was() {
-    fails(
-        &["--block", "96"],
-        &["block size 96", "128, 256, 512, 1024"],
-    );
+    fails(&["--block", "96"], &["block size 96", "128, 256, 512, 1024"]);
     fails(&["--block", "wide"], &["wide"]);
-    fails(
-        &["--kernel", "with_staging_unified", "--stages", "9"],
-        &["stage count 9", "1, 2, 3, 4, 5, 6, 7, 8"],
-    );
-    fails(
-        &["--kernel", "with_single_stage", "--stages", "2"],
-        &["fixed number of stages"],
-    );
+    fails(&["--kernel", "with_staging_unified", "--stages", "9"], &["stage count 9", "1, 2, 3, 4, 5, 6, 7, 8"]);
+    fails(&["--kernel", "with_single_stage", "--stages", "2"], &["fixed number of stages"]);
 }
 
 #[test]
@@ -182,14 +121,8 @@ fn bad_files_are_named() {
     std::fs::write(&path, "1,2,3\n4,5,6\n").unwrap();
     fails(&["--input", input], &["not a .npy file", "numpy.save"]);
     npy::write(&path, &[1.0f64, 2.0]).unwrap();
-    fails(
-        &["--input", input, "--dtype", "i32"],
-        &["f64", "i32", "--dtype"],
-    );
-    fails(
-        &["--input", input, "--input", input],
-        &["given 2 times", "1 input"],
-    );
+    fails(&["--input", input, "--dtype", "i32"], &["f64", "i32", "--dtype"]);
+    fails(&["--input", input, "--input", input], &["given 2 times", "1 input"]);
     fails(&["--input", input, "--elements", "5"], &["--elements"]);
     let whole = std::fs::read(&path).unwrap();
     std::fs::write(&path, &whole[..whole.len() - 3]).unwrap();
@@ -200,62 +133,26 @@ fn bad_files_are_named() {
 fn an_output_is_refused_before_anything_runs_and_leaves_nothing_behind() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("out.npy");
-    fails(
-        &["--output", path_text(&path), "--elements", "100"],
-        &["one configuration", "--kernel"],
-    );
+    fails(&["--output", path_text(&path), "--elements", "100"], &["one configuration", "--kernel"]);
     let nowhere = folder.path().join("no/such/out.npy");
     fails(
-        &[
-            "--kernel",
-            "with_staging",
-            "--output",
-            path_text(&nowhere),
-            "--elements",
-            "100",
-        ],
+        &["--kernel", "with_staging", "--output", path_text(&nowhere), "--elements", "100"],
         &["cannot write", "out.npy"],
     );
-    fails(
-        &[
-            "--kernel",
-            "with_staging",
-            "--output",
-            path_text(folder.path()),
-        ],
-        &["folder"],
-    );
-    fails(
-        &[
-            "--kernel",
-            "with_staging",
-            "--output",
-            path_text(&path),
-            "--elements",
-            "2^50",
-        ],
-        &["--elements"],
-    );
+    fails(&["--kernel", "with_staging", "--output", path_text(folder.path())], &["folder"]);
+    fails(&["--kernel", "with_staging", "--output", path_text(&path), "--elements", "2^50"], &["--elements"]);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
 #[test]
 fn a_schedule_is_no_matter_of_a_gpu() {
-    fails_on(
-        "gpu",
-        &["--schedule", "lazy"],
-        &["--schedule", "--device cpu"],
-    );
+    fails_on("gpu", &["--schedule", "lazy"], &["--schedule", "--device cpu"]);
 }
 
 #[test]
 fn a_missing_gpu_has_an_exit_status_of_its_own() {
     let output = program(&["--device", "gpu", "--elements", "100"]);
     if output.status.code() == Some(3) {
-        assert!(
-            text(&output.stderr).contains("use the CPU"),
-            "{}",
-            text(&output.stderr)
-        );
+        assert!(text(&output.stderr).contains("use the CPU"), "{}", text(&output.stderr));
     }
 }

@@ -23,12 +23,7 @@ const FOR_LAUNCH: [&str; 3] = [".ptx", ".cubin", "report.json"];
 /// What could not be built or copied, or a folder over 60 MiB.
 pub fn bundle() -> Result<()> {
     ptx::command()?;
-    process::run(&mut process::cargo([
-        "build",
-        "--release",
-        "--package",
-        "tilepipe-runner",
-    ]))?;
+    process::run(&mut process::cargo(["build", "--release", "--package", "tilepipe-runner"]))?;
     let tests = build_tests()?;
 
     let folder = project::target().join("bundle");
@@ -39,16 +34,11 @@ pub fn bundle() -> Result<()> {
         }
     }
     create(&partial.join("tests"))?;
-    copy_stripped(
-        &project::program("release", "tilepipe-run"),
-        &partial.join("tilepipe-run"),
-    )?;
+    copy_stripped(&project::program("release", "tilepipe-run"), &partial.join("tilepipe-run"))?;
     for (name, executable) in &tests {
         copy_stripped(executable, &partial.join("tests").join(name))?;
     }
-    copy_folder(&project::ptx(), &partial.join("ptx"), |name| {
-        FOR_LAUNCH.iter().any(|ending| name.ends_with(ending))
-    })?;
+    copy_folder(&project::ptx(), &partial.join("ptx"), |name| FOR_LAUNCH.iter().any(|ending| name.ends_with(ending)))?;
     let peers = project::root().join("bench/peers");
     if peers.is_dir() {
         copy_folder(&peers, &partial.join("peers"), |_| true)?;
@@ -62,22 +52,14 @@ pub fn bundle() -> Result<()> {
         partial.display()
     );
     fs::rename(&partial, &folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    println!(
-        "{}: {:.1} MiB, {} GPU test programs",
-        folder.display(),
-        bytes as f64 / f64::from(1 << 20),
-        tests.len()
-    );
+    println!("{}: {:.1} MiB, {} GPU test programs", folder.display(), bytes as f64 / f64::from(1 << 20), tests.len());
     Ok(())
 }
 
 /// Builds the GPU tests of every package and returns a name and the executable of each.
 fn build_tests() -> Result<Vec<(String, PathBuf)>> {
     let mut built = Vec::new();
-    for target in targets::all()?
-        .into_iter()
-        .filter(|target| target.name == GPU)
-    {
+    for target in targets::all()?.into_iter().filter(|target| target.name == GPU) {
         let package = target.package.as_str();
         let messages = process::capture(&mut process::cargo([
             "test",
@@ -89,15 +71,10 @@ fn build_tests() -> Result<Vec<(String, PathBuf)>> {
             "--test",
             GPU,
         ]))?;
-        let executable = messages
-            .lines()
-            .filter_map(|line| serde_json::from_str::<Value>(line).ok())
-            .find_map(|message| {
-                let is_test =
-                    message["target"]["name"] == GPU && message["profile"]["test"] == true;
-                is_test
-                    .then(|| message["executable"].as_str().map(PathBuf::from))
-                    .flatten()
+        let executable =
+            messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()).find_map(|message| {
+                let is_test = message["target"]["name"] == GPU && message["profile"]["test"] == true;
+                is_test.then(|| message["executable"].as_str().map(PathBuf::from)).flatten()
             });
         let Some(executable) = executable else {
             bail!("cargo built no executable for test `{GPU}` of package `{package}`");
@@ -108,8 +85,7 @@ fn build_tests() -> Result<Vec<(String, PathBuf)>> {
 }
 
 fn create(folder: &Path) -> Result<()> {
-    fs::create_dir_all(folder)
-        .with_context(|| format!("cannot make the folder {}", folder.display()))
+    fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))
 }
 
 /// Copies an executable without its symbols and line tables.
@@ -127,21 +103,15 @@ fn copy_folder(from: &Path, to: &Path, wanted: fn(&str) -> bool) -> Result<()> {
         if entry.file_type()?.is_dir() {
             copy_folder(&entry.path(), &destination, wanted)?;
         } else if wanted(&entry.file_name().to_string_lossy()) {
-            fs::copy(entry.path(), &destination).with_context(|| {
-                format!(
-                    "cannot copy {} to {}",
-                    entry.path().display(),
-                    destination.display()
-                )
-            })?;
+            fs::copy(entry.path(), &destination)
+                .with_context(|| format!("cannot copy {} to {}", entry.path().display(), destination.display()))?;
         }
     }
     Ok(())
 }
 
 fn write_script(path: &Path) -> Result<()> {
-    fs::write(path, include_str!("../bundle/run.sh"))
-        .with_context(|| format!("cannot write {}", path.display()))?;
+    fs::write(path, include_str!("../bundle/run.sh")).with_context(|| format!("cannot write {}", path.display()))?;
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
@@ -154,11 +124,7 @@ fn size(folder: &Path) -> Result<u64> {
     let mut bytes = 0;
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        bytes += if entry.file_type()?.is_dir() {
-            size(&entry.path())?
-        } else {
-            entry.metadata()?.len()
-        };
+        bytes += if entry.file_type()?.is_dir() { size(&entry.path())? } else { entry.metadata()?.len() };
     }
     Ok(bytes)
 }

@@ -24,15 +24,7 @@ pub fn format() -> Command {
 
 /// Runs clippy on every target; a warning is an error.
 pub fn clippy() -> Command {
-    process::cargo([
-        "clippy",
-        "--quiet",
-        "--workspace",
-        "--all-targets",
-        "--",
-        "-D",
-        "warnings",
-    ])
+    process::cargo(["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"])
 }
 
 /// Builds the documentation; a warning is an error.

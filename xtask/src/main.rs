@@ -28,11 +28,7 @@ enum Command {
     #[command(disable_help_flag = true)]
     Run {
         /// Arguments of `tilepipe-run`; `cargo xtask run --help` lists them
-        #[arg(
-            trailing_var_arg = true,
-            allow_hyphen_values = true,
-            value_name = "ARGUMENT"
-        )]
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
         arguments: Vec<String>,
     },
     /// Run every test that this machine can, and say which it cannot

@@ -8,23 +8,15 @@ use anyhow::{Context, Result, ensure};
 use crate::project;
 
 /// What cargo sets for the program that it runs; a cargo below us would take it for its own and build things anew.
-const SET_BY_CARGO: [&str; 5] = [
-    "CARGO_MANIFEST_",
-    "CARGO_PKG_",
-    "CARGO_BIN_NAME",
-    "CARGO_CRATE_NAME",
-    "CARGO_PRIMARY_PACKAGE",
-];
+const SET_BY_CARGO: [&str; 5] =
+    ["CARGO_MANIFEST_", "CARGO_PKG_", "CARGO_BIN_NAME", "CARGO_CRATE_NAME", "CARGO_PRIMARY_PACKAGE"];
 
 /// The cargo that runs us, in the workspace's root.
 pub fn cargo<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(arguments).current_dir(project::root());
     for (name, _) in std::env::vars_os() {
-        if SET_BY_CARGO
-            .iter()
-            .any(|prefix| name.to_string_lossy().starts_with(prefix))
-        {
+        if SET_BY_CARGO.iter().any(|prefix| name.to_string_lossy().starts_with(prefix)) {
             command.env_remove(name);
         }
     }
@@ -37,9 +29,7 @@ pub fn cargo<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Command {
 ///
 /// The command with its exit status, if that is not success.
 pub fn run(command: &mut Command) -> Result<()> {
-    let status = command
-        .status()
-        .with_context(|| format!("cannot start `{}`", text(command)))?;
+    let status = command.status().with_context(|| format!("cannot start `{}`", text(command)))?;
     check(command, status)
 }
 
@@ -64,10 +54,8 @@ pub fn capture(command: &mut Command) -> Result<String> {
 ///
 /// If the command cannot be started or its output not be read. A failure of its own is in the status.
 pub fn stream(command: &mut Command, mut line: impl FnMut(&str)) -> Result<ExitStatus> {
-    let mut child = command
-        .stdout(Stdio::piped())
-        .spawn()
-        .with_context(|| format!("cannot start `{}`", text(command)))?;
+    let mut child =
+        command.stdout(Stdio::piped()).spawn().with_context(|| format!("cannot start `{}`", text(command)))?;
     if let Some(stdout) = child.stdout.take() {
         let mut reader = BufReader::new(stdout);
         let mut bytes = Vec::new();
@@ -82,10 +70,7 @@ pub fn stream(command: &mut Command, mut line: impl FnMut(&str)) -> Result<ExitS
 /// The command as one would type it.
 pub fn text(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
-    words
-        .map(|word| word.to_string_lossy().into_owned())
-        .collect::<Vec<_>>()
-        .join(" ")
+    words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
 }
 
 fn check(command: &Command, status: ExitStatus) -> Result<()> {

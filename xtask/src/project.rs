@@ -28,7 +28,5 @@ pub fn toolchain() -> PathBuf {
 
 /// A program that cargo has built in this profile's folder (`debug` or `release`).
 pub fn program(profile: &str, name: &str) -> PathBuf {
-    target()
-        .join(profile)
-        .join(format!("{name}{}", std::env::consts::EXE_SUFFIX))
+    target().join(profile).join(format!("{name}{}", std::env::consts::EXE_SUFFIX))
 }

@@ -17,11 +17,7 @@ use crate::{project, setup};
 /// Those of the set-up and of the build.
 pub fn command() -> Result<()> {
     let artifact = build()?;
-    let state = if artifact.fresh {
-        "are up to date in"
-    } else {
-        "were built to"
-    };
+    let state = if artifact.fresh { "are up to date in" } else { "were built to" };
     println!("the kernels {state} {}", project::ptx().display());
     println!("{}", report(&artifact.report));
     Ok(())
@@ -59,23 +55,12 @@ fn build() -> Result<Artifact> {
 fn report(kernels: &[KernelReport]) -> Table {
     let mut groups: BTreeMap<(&str, &str), Vec<&KernelReport>> = BTreeMap::new();
     for one in kernels {
-        let function = one
-            .kernel
-            .split_once("__")
-            .map_or(one.kernel.as_str(), |(function, _)| function);
+        let function = one.kernel.split_once("__").map_or(one.kernel.as_str(), |(function, _)| function);
         groups.entry((function, &one.arch)).or_default().push(one);
     }
     let mut table = Table::new();
     table.load_style(UTF8_FULL_CONDENSED);
-    table.set_header([
-        "kernel",
-        "for",
-        "instances",
-        "registers",
-        "spilled bytes",
-        "stack bytes",
-        "barriers",
-    ]);
+    table.set_header(["kernel", "for", "instances", "registers", "spilled bytes", "stack bytes", "barriers"]);
     for ((function, arch), group) in groups {
         let most = |figure: fn(&KernelReport) -> u64| {
             let largest = group.iter().map(|one| figure(one)).max().unwrap_or(0);

@@ -27,13 +27,8 @@ pub fn ensure() -> Result<Toolchain> {
     match toolchain::find(Some(&project::target())) {
         Err(tilepipe_build::Error::NoToolchain { .. }) => {
             let folder = project::toolchain();
-            println!(
-                "fetching the compiler for device code to {} (once)",
-                folder.display()
-            );
-            Ok(toolchain::install(&folder, &mut |step| {
-                println!("  {step}")
-            })?)
+            println!("fetching the compiler for device code to {} (once)", folder.display());
+            Ok(toolchain::install(&folder, &mut |step| println!("  {step}"))?)
         }
         found => Ok(found?),
     }

@@ -20,34 +20,24 @@ pub(crate) fn kernels(module: &str) -> Result<BTreeMap<String, u32>, Error> {
     let mut entries = BTreeSet::new();
     for line in module.lines() {
         if let Some(kernel) = global_name(line).and_then(|(name, _)| name.strip_prefix(PREFIX)) {
-            let threads = word(line).ok_or_else(|| Error::Ir {
-                reason: "a kernel's thread count",
-                line: line.to_string(),
-            })?;
+            let threads =
+                word(line).ok_or_else(|| Error::Ir { reason: "a kernel's thread count", line: line.to_string() })?;
             if !(1..=1024).contains(&threads) {
                 let problem = format!("has {threads} threads a block");
-                return Err(Error::LaunchBounds {
-                    kernel: kernel.to_string(),
-                    problem,
-                });
+                return Err(Error::LaunchBounds { kernel: kernel.to_string(), problem });
             }
             kernels.insert(kernel.to_string(), threads);
         } else if is_entry(line) {
             entries.extend(defined_name(line).map(str::to_string));
         }
     }
-    let problem = |kernel: &str, problem: &str| Error::LaunchBounds {
-        kernel: kernel.to_string(),
-        problem: problem.into(),
-    };
+    let problem =
+        |kernel: &str, problem: &str| Error::LaunchBounds { kernel: kernel.to_string(), problem: problem.into() };
     if let Some(kernel) = entries.iter().find(|entry| !kernels.contains_key(*entry)) {
         return Err(problem(kernel, "has no thread count"));
     }
     if let Some(kernel) = kernels.keys().find(|kernel| !entries.contains(*kernel)) {
-        return Err(problem(
-            kernel,
-            "has a thread count but is no GPU entry point",
-        ));
+        return Err(problem(kernel, "has a thread count but is no GPU entry point"));
     }
     Ok(kernels)
 }
@@ -60,11 +50,7 @@ pub(crate) fn kernels(module: &str) -> Result<BTreeMap<String, u32>, Error> {
 pub(crate) fn require(module: &str, kernels: &BTreeMap<String, u32>) -> Result<String, Error> {
     let mut out = String::with_capacity(module.len() + 64 * kernels.len());
     for line in module.lines() {
-        match is_entry(line)
-            .then(|| defined_name(line))
-            .flatten()
-            .and_then(|name| kernels.get(name))
-        {
+        match is_entry(line).then(|| defined_name(line)).flatten().and_then(|name| kernels.get(name)) {
             Some(threads) => {
                 let at = attributes_of_definition(line)?;
                 out.push_str(&line[..at]);
@@ -80,11 +66,7 @@ pub(crate) fn require(module: &str, kernels: &BTreeMap<String, u32>) -> Result<S
 
 /// Whether the line defines a GPU entry point.
 fn is_entry(line: &str) -> bool {
-    line.starts_with("define ")
-        && line
-            .split('@')
-            .next()
-            .is_some_and(|head| head.contains(" ptx_kernel "))
+    line.starts_with("define ") && line.split('@').next().is_some_and(|head| head.contains(" ptx_kernel "))
 }
 
 /// The name that a `define` line defines.
@@ -99,14 +81,7 @@ fn word(line: &str) -> Option<u32> {
     }
     let Some((_, text)) = line.split_once(" c\"") else {
         let (_, value) = line.split_once(" constant i32 ")?;
-        return value
-            .split(',')
-            .next()?
-            .trim()
-            .parse::<i64>()
-            .ok()?
-            .try_into()
-            .ok();
+        return value.split(',').next()?.trim().parse::<i64>().ok()?.try_into().ok();
     };
     let mut bytes = Vec::new();
     let mut characters = text.bytes();
@@ -134,10 +109,7 @@ mod tests {
     fn block_sizes_are_read_in_every_form() {
         for (constant, threads) in [
             (r#"[4 x i8] c"\00\01\00\00", align 4"#, 256),
-            (
-                r#"<{ [4 x i8] }> <{ [4 x i8] c"\80\00\00\00" }>, align 4"#,
-                128,
-            ),
+            (r#"<{ [4 x i8] }> <{ [4 x i8] c"\80\00\00\00" }>, align 4"#, 128),
             (r#"[4 x i8] c" \00\00\00", align 4"#, 32),
             ("i32 1024, align 4", 1024),
         ] {
@@ -148,29 +120,18 @@ mod tests {
 
     #[test]
     fn attribute_is_written_before_the_groups() {
-        let module =
-            format!("@__tilepipe_threads__k = constant [4 x i8] c\"\\00\\01\\00\\00\"\n{ENTRY}\n");
+        let module = format!("@__tilepipe_threads__k = constant [4 x i8] c\"\\00\\01\\00\\00\"\n{ENTRY}\n");
         let out = require(&module, &kernels(&module).unwrap()).unwrap();
-        assert!(
-            out.contains("unnamed_addr \"nvvm.reqntid\"=\"256,1,1\" #3 {"),
-            "{out}"
-        );
+        assert!(out.contains("unnamed_addr \"nvvm.reqntid\"=\"256,1,1\" #3 {"), "{out}");
     }
 
     #[test]
     fn mismatches_are_errors() {
         let constant = "@__tilepipe_threads__k = constant [4 x i8] c\"\\00\\01\\00\\00\"\n";
-        let too_large =
-            format!("@__tilepipe_threads__k = constant [4 x i8] c\"\\00\\10\\00\\00\"\n{ENTRY}\n");
+        let too_large = format!("@__tilepipe_threads__k = constant [4 x i8] c\"\\00\\10\\00\\00\"\n{ENTRY}\n");
         for module in [ENTRY, constant, &too_large] {
-            assert!(
-                matches!(kernels(module), Err(Error::LaunchBounds { .. })),
-                "{module}"
-            );
+            assert!(matches!(kernels(module), Err(Error::LaunchBounds { .. })), "{module}");
         }
-        assert!(matches!(
-            kernels("@__tilepipe_threads__k = constant [2 x i8] c\"\\00\\01\""),
-            Err(Error::Ir { .. })
-        ));
+        assert!(matches!(kernels("@__tilepipe_threads__k = constant [2 x i8] c\"\\00\\01\""), Err(Error::Ir { .. })));
     }
 }

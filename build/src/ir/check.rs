@@ -30,15 +30,9 @@ pub(crate) fn unresolved(module: &str) -> Vec<&str> {
 /// Refuses a line that declares or defines an allocator.
 fn allocation(line: &str) -> Result<(), Error> {
     let function = line.starts_with("define ") || line.starts_with("declare ");
-    let symbol = if function {
-        line.find('@').and_then(|at| global_name(&line[at..]))
-    } else {
-        global_name(line)
-    };
+    let symbol = if function { line.find('@').and_then(|at| global_name(&line[at..])) } else { global_name(line) };
     match symbol {
-        Some((symbol, _)) if is_allocator(symbol) => Err(Error::Allocator {
-            symbol: demangle(symbol),
-        }),
+        Some((symbol, _)) if is_allocator(symbol) => Err(Error::Allocator { symbol: demangle(symbol) }),
         _ => Ok(()),
     }
 }
@@ -49,9 +43,7 @@ fn line(line: &str) -> Result<(), Error> {
         return Err(Error::GlobalAssembly);
     }
     if let Some(symbol) = undefined_symbol(line) {
-        return Err(Error::Unresolved {
-            symbol: demangle(symbol),
-        });
+        return Err(Error::Unresolved { symbol: demangle(symbol) });
     }
     let Some(global) = Global::parse(line) else {
         return Ok(());
@@ -81,14 +73,7 @@ fn undefined_symbol(line: &str) -> Option<&str> {
 
 /// Whether a symbol is one through which memory is allocated.
 fn is_allocator(symbol: &str) -> bool {
-    const C: [&str; 6] = [
-        "malloc",
-        "calloc",
-        "realloc",
-        "free",
-        "aligned_alloc",
-        "posix_memalign",
-    ];
+    const C: [&str; 6] = ["malloc", "calloc", "realloc", "free", "aligned_alloc", "posix_memalign"];
     // Also inside mangled names: `_RNvCs..._7___rustc12___rust_alloc`.
     const RUST: [&str; 9] = [
         "__rust_alloc",
@@ -117,13 +102,7 @@ struct Global<'a> {
 impl<'a> Global<'a> {
     fn parse(line: &'a str) -> Option<Self> {
         let (name, rest) = global_name(line)?;
-        let mut global = Global {
-            name,
-            declared: false,
-            mutable: false,
-            thread_local: false,
-            shared: false,
-        };
+        let mut global = Global { name, declared: false, mutable: false, thread_local: false, shared: false };
         for word in rest.strip_prefix(" = ")?.split(' ') {
             match word {
                 "external" | "extern_weak" => global.declared = true,
@@ -172,33 +151,16 @@ mod tests {
                 format!("@{name} = internal global [4 x i8] zeroinitializer, align 4"),
                 |e| matches!(e, Error::MutableStatic { symbol } if symbol == "foo::COUNTER"),
             ),
-            ("@x = internal addrspace(1) global i32 0".into(), |e| {
-                matches!(e, Error::MutableStatic { .. })
-            }),
-            ("@x = internal thread_local global i32 0".into(), |e| {
-                matches!(e, Error::ThreadLocal { .. })
-            }),
-            (
-                "@x = internal thread_local(localexec) constant i32 0".into(),
-                |e| matches!(e, Error::ThreadLocal { .. }),
-            ),
-            ("@x = external global i32".into(), |e| {
-                matches!(e, Error::Unresolved { .. })
-            }),
-            (
-                "declare i32 @puts(ptr)".into(),
-                |e| matches!(e, Error::Unresolved { symbol } if symbol == "puts"),
-            ),
-            ("declare noalias ptr @malloc(i64) #1".into(), |e| {
+            ("@x = internal addrspace(1) global i32 0".into(), |e| matches!(e, Error::MutableStatic { .. })),
+            ("@x = internal thread_local global i32 0".into(), |e| matches!(e, Error::ThreadLocal { .. })),
+            ("@x = internal thread_local(localexec) constant i32 0".into(), |e| matches!(e, Error::ThreadLocal { .. })),
+            ("@x = external global i32".into(), |e| matches!(e, Error::Unresolved { .. })),
+            ("declare i32 @puts(ptr)".into(), |e| matches!(e, Error::Unresolved { symbol } if symbol == "puts")),
+            ("declare noalias ptr @malloc(i64) #1".into(), |e| matches!(e, Error::Allocator { .. })),
+            ("declare ptr @_RNvCs1234_7___rustc12___rust_alloc(i64, i64)".into(), |e| {
                 matches!(e, Error::Allocator { .. })
             }),
-            (
-                "declare ptr @_RNvCs1234_7___rustc12___rust_alloc(i64, i64)".into(),
-                |e| matches!(e, Error::Allocator { .. }),
-            ),
-            ("module asm \".global .u32 x;\"".into(), |e| {
-                matches!(e, Error::GlobalAssembly)
-            }),
+            ("module asm \".global .u32 x;\"".into(), |e| matches!(e, Error::GlobalAssembly)),
         ];
         for (line, expected) in cases {
             let error = check(&line).expect_err(&line);

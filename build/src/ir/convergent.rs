@@ -41,10 +41,7 @@ pub(crate) fn mark(module: &str) -> Result<String, Error> {
 /// [`Error::Ir`] if the line is no definition of a known shape.
 pub(super) fn attributes_of_definition(line: &str) -> Result<usize, Error> {
     let call = arguments(line).filter(|call| call.callee.starts_with('@'));
-    let unknown = || Error::Ir {
-        reason: "a function's parameters",
-        line: line.to_string(),
-    };
+    let unknown = || Error::Ir { reason: "a function's parameters", line: line.to_string() };
     let mut at = call.ok_or_else(unknown)?.end;
     for word in [" unnamed_addr", " local_unnamed_addr"] {
         if line[at..].starts_with(word) {
@@ -65,10 +62,8 @@ fn insertion_point(line: &str) -> Result<Option<usize>, Error> {
     let Some(start) = call_instruction(line) else {
         return Ok(None);
     };
-    let call = arguments(&line[start..]).ok_or_else(|| Error::Ir {
-        reason: "a call's arguments",
-        line: line.to_string(),
-    })?;
+    let call =
+        arguments(&line[start..]).ok_or_else(|| Error::Ir { reason: "a call's arguments", line: line.to_string() })?;
     Ok((!call.callee.starts_with("@llvm.")).then_some(start + call.end))
 }
 
@@ -85,9 +80,7 @@ fn call_instruction(line: &str) -> Option<usize> {
     for kind in ["tail ", "musttail ", "notail "] {
         rest = rest.strip_prefix(kind).unwrap_or(rest);
     }
-    let is_call = ["call ", "invoke ", "callbr "]
-        .iter()
-        .any(|word| rest.starts_with(word));
+    let is_call = ["call ", "invoke ", "callbr "].iter().any(|word| rest.starts_with(word));
     is_call.then(|| line.len() - rest.len())
 }
 
@@ -115,10 +108,7 @@ fn arguments(text: &str) -> Option<Arguments<'_>> {
         };
         let callee_may_end = matches!(bytes[start], b'@' | b'%' | b'"' | b'(');
         if callee_may_end && bytes.get(at) == Some(&b'(') {
-            return Some(Arguments {
-                callee: &text[start..at],
-                end: group_end(text, at)?,
-            });
+            return Some(Arguments { callee: &text[start..at], end: group_end(text, at)? });
         }
     }
     None
@@ -178,28 +168,18 @@ mod tests {
         check("define ptr @shared()~ #2 {");
         check("define void @plain()~ {");
         check("define ptx_kernel void @k(ptr noundef %0, i64 %1) unnamed_addr~ #3 !dbg !7 {");
-        check(
-            "define hidden range(i64 0, -92) i64 @f({ ptr, [2 x i8] } %0, ptr captures(none) %1) unnamed_addr~ #3 {",
-        );
-        check(
-            "define internal i32 @\"a b(c\"(i32 %x) local_unnamed_addr addrspace(1)~ #1 personality ptr @p {",
-        );
+        check("define hidden range(i64 0, -92) i64 @f({ ptr, [2 x i8] } %0, ptr captures(none) %1) unnamed_addr~ #3 {");
+        check("define internal i32 @\"a b(c\"(i32 %x) local_unnamed_addr addrspace(1)~ #1 personality ptr @p {");
     }
 
     #[test]
     fn calls() {
         check("  call void @f()~");
-        check(
-            "  %8 = call noundef ptr @f(ptr align 8 dereferenceable(24) %x, i64 1)~ #18, !srcloc !3",
-        );
+        check("  %8 = call noundef ptr @f(ptr align 8 dereferenceable(24) %x, i64 1)~ #18, !srcloc !3");
         check("  %\"a b\" = tail call fastcc range(i32 0, 5) i32 @f(i32 %y)~ #1");
         check("  %r = call i1 %9(ptr %1, ptr %2)~ #4, !dbg !5");
         check("  call void (ptr, ...) @printf(ptr %0)~");
-        check(
-            "  call void asm sideeffect \"bar.sync 0; // (@x\\22\", \"~{memory}\"()~ #5"
-                .replace("~{", "{")
-                .as_str(),
-        );
+        check("  call void asm sideeffect \"bar.sync 0; // (@x\\22\", \"~{memory}\"()~ #5".replace("~{", "{").as_str());
         check("  %v = call ptr addrspace(3) asm \"mov $0, $1;\", \"=l,l\"(i64 %1)~ #5");
         check("  %v = call <2 x float> @f(<2 x float> <float 0.0, float 1.0>)~");
         check("  call void inttoptr (i64 4096 to ptr)(i32 1)~");
@@ -217,11 +197,7 @@ mod tests {
 
     #[test]
     fn used_lists_go() {
-        assert_eq!(
-            mark("@llvm.used = appending global [1 x ptr] [ptr @x], section \"llvm.metadata\"")
-                .unwrap(),
-            ""
-        );
+        assert_eq!(mark("@llvm.used = appending global [1 x ptr] [ptr @x], section \"llvm.metadata\"").unwrap(), "");
     }
 
     #[test]

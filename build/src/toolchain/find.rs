@@ -35,13 +35,9 @@ pub fn find(target_dir: Option<&Path>) -> Result<Toolchain, Error> {
                 Err(missing) => tried.push(format!("- `{}`: {missing}", dir.display())),
             }
         }
-        None => tried.push(format!(
-            "- an installed `{FOLDER}`: no target folder is known"
-        )),
+        None => tried.push(format!("- an installed `{FOLDER}`: no target folder is known")),
     }
-    Err(Error::NoToolchain {
-        tried: tried.join("\n"),
-    })
+    Err(Error::NoToolchain { tried: tried.join("\n") })
 }
 
 /// The toolchain in a folder that `install` made.
@@ -59,33 +55,23 @@ pub(super) fn installed(dir: &Path) -> Result<Toolchain, String> {
     require_file(&rustc)?;
     let llvm = subfolders(&sysroot.join("lib"))
         .into_iter()
-        .filter(|folder| {
-            folder
-                .file_name()
-                .is_some_and(|name| name.to_string_lossy().starts_with("llvm-"))
-        })
-        .map(|folder| LlvmTools {
-            dir: folder.join("bin"),
-            suffix: String::new(),
-        })
+        .filter(|folder| folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with("llvm-")))
+        .map(|folder| LlvmTools { dir: folder.join("bin"), suffix: String::new() })
         .find(|llvm| llvm.missing().is_empty())
         .ok_or_else(|| format!("no {} in root/usr/lib/llvm-*/bin", LLVM_TOOLS.join(", ")))?;
     let ptxas = subfolders(&dir.join("cuda/nvidia"))
         .into_iter()
         .map(|folder| folder.join("bin/ptxas"))
         .find(|file| file.is_file());
-    let libraries = subfolders(&sysroot.join("lib"))
-        .into_iter()
-        .find(|folder| has_file_like(folder, "librustc_driver"));
+    let libraries =
+        subfolders(&sysroot.join("lib")).into_iter().find(|folder| has_file_like(folder, "librustc_driver"));
     let parts = Parts {
         rustc,
         cargo: outer_cargo(),
         sysroot,
         llvm,
         libraries,
-        ptxas: ptxas
-            .or_else(system_ptxas)
-            .ok_or("no ptxas in cuda/nvidia/*/bin")?,
+        ptxas: ptxas.or_else(system_ptxas).ok_or("no ptxas in cuda/nvidia/*/bin")?,
     };
     parts.into_toolchain(format!("the unpacked packages in `{}`", dir.display()))
 }
@@ -97,26 +83,17 @@ fn rustup() -> Result<Toolchain, String> {
     let sysroot = PathBuf::from(sysroot.trim());
     let version = print(&rustc, &["-vV"])?;
     let host = field(&version, "host: ").ok_or("`rustc -vV` names no host")?;
-    let major = field(&version, "LLVM version: ")
-        .and_then(|llvm| llvm.split('.').next())
-        .ok_or("`rustc -vV` names no LLVM")?;
+    let major =
+        field(&version, "LLVM version: ").and_then(|llvm| llvm.split('.').next()).ok_or("`rustc -vV` names no LLVM")?;
 
     let mut missing = Vec::new();
     if !sysroot.join("lib/rustlib/src/rust/library/core").is_dir() {
         missing.push("`rust-src` (rustup component add rust-src)".to_string());
     }
-    let own = LlvmTools {
-        dir: sysroot.join("lib/rustlib").join(host).join("bin"),
-        suffix: String::new(),
-    };
-    let llvm = Some(own)
-        .filter(|own| own.missing().is_empty())
-        .or_else(|| system_llvm(major));
+    let own = LlvmTools { dir: sysroot.join("lib/rustlib").join(host).join("bin"), suffix: String::new() };
+    let llvm = Some(own).filter(|own| own.missing().is_empty()).or_else(|| system_llvm(major));
     if llvm.is_none() {
-        missing.push(format!(
-            "{} of LLVM {major} (rustup component add llvm-tools)",
-            LLVM_TOOLS.join(", ")
-        ));
+        missing.push(format!("{} of LLVM {major} (rustup component add llvm-tools)", LLVM_TOOLS.join(", ")));
     }
     let ptxas = system_ptxas();
     if ptxas.is_none() {
@@ -125,17 +102,9 @@ fn rustup() -> Result<Toolchain, String> {
     let (Some(llvm), Some(ptxas), true) = (llvm, ptxas, missing.is_empty()) else {
         return Err(format!("it lacks {}", missing.join(" and ")));
     };
-    let cargo = Some(sysroot.join("bin/cargo"))
-        .filter(|cargo| cargo.is_file())
-        .unwrap_or_else(outer_cargo);
-    let parts = Parts {
-        rustc: sysroot.join("bin/rustc"),
-        cargo,
-        sysroot: sysroot.clone(),
-        llvm,
-        libraries: None,
-        ptxas,
-    };
+    let cargo = Some(sysroot.join("bin/cargo")).filter(|cargo| cargo.is_file()).unwrap_or_else(outer_cargo);
+    let parts =
+        Parts { rustc: sysroot.join("bin/rustc"), cargo, sysroot: sysroot.clone(), llvm, libraries: None, ptxas };
     parts.into_toolchain(format!("the Rust toolchain `{}`", sysroot.display()))
 }
 
@@ -151,47 +120,30 @@ struct Parts {
 
 impl Parts {
     fn into_toolchain(self, origin: String) -> Result<Toolchain, String> {
-        if !self
-            .sysroot
-            .join("lib/rustlib/src/rust/library/core")
-            .is_dir()
-        {
+        if !self.sysroot.join("lib/rustlib/src/rust/library/core").is_dir() {
             return Err("no library source in lib/rustlib/src/rust/library".to_string());
         }
         let ask = |program: &Path, argument: &str| {
-            let output =
-                process::run(with_libraries(program, self.libraries.as_deref()).arg(argument))
-                    .map_err(|e| e.to_string())?;
+            let output = process::run(with_libraries(program, self.libraries.as_deref()).arg(argument))
+                .map_err(|e| e.to_string())?;
             if output.success {
                 Ok(output.stdout)
             } else {
-                Err(format!(
-                    "`{} {argument}` fails: {}",
-                    program.display(),
-                    output.last_lines(3)
-                ))
+                Err(format!("`{} {argument}` fails: {}", program.display(), output.last_lines(3)))
             }
         };
         let rustc = ask(&self.rustc, "-vV")?;
         let opt = ask(&self.llvm.tool("opt"), "--version")?;
         let ptxas = ask(&self.ptxas, "--version")?;
         let major = |text: &str| {
-            text.split("LLVM version")
-                .nth(1)?
-                .trim_start_matches([':', ' '])
-                .split('.')
-                .next()
-                .map(str::to_string)
+            text.split("LLVM version").nth(1)?.trim_start_matches([':', ' ']).split('.').next().map(str::to_string)
         };
         if major(&rustc) != major(&opt) {
             return Err("rustc and LLVM's tools are of different LLVM versions".to_string());
         }
         let cuda = cuda_release(&ptxas).ok_or("`ptxas --version` names no release")?;
         if cuda < LEAST_CUDA {
-            return Err(format!(
-                "ptxas is of CUDA {}.{}, and 12.0 is needed",
-                cuda.0, cuda.1
-            ));
+            return Err(format!("ptxas is of CUDA {}.{}, and 12.0 is needed", cuda.0, cuda.1));
         }
         Ok(Toolchain {
             rustc: self.rustc,
@@ -210,9 +162,7 @@ impl Parts {
 /// `(13, 0)` of `Cuda compilation tools, release 13.0, V13.0.88`.
 fn cuda_release(version: &str) -> Option<(u32, u32)> {
     let (major, rest) = version.split_once("release ")?.1.split_once('.')?;
-    let digits = rest
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(rest.len());
+    let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
     Some((major.parse().ok()?, rest[..digits].parse().ok()?))
 }
 
@@ -226,12 +176,7 @@ fn system_llvm(major: &str) -> Option<LlvmTools> {
     let path = std::env::var_os("PATH")?;
     let suffixes = [format!("-{major}"), String::new()];
     let candidates = std::env::split_paths(&path)
-        .flat_map(|dir| {
-            suffixes.clone().map(|suffix| LlvmTools {
-                dir: dir.clone(),
-                suffix,
-            })
-        })
+        .flat_map(|dir| suffixes.clone().map(|suffix| LlvmTools { dir: dir.clone(), suffix }))
         .filter(|llvm| llvm.missing().is_empty());
     for llvm in candidates {
         let version = print(&llvm.tool("opt"), &["--version"]).unwrap_or_default();
@@ -249,10 +194,7 @@ fn system_ptxas() -> Option<PathBuf> {
         .filter_map(std::env::var_os)
         .map(|dir| PathBuf::from(dir).join("bin/ptxas"));
     let usual = PathBuf::from("/usr/local/cuda/bin/ptxas");
-    named
-        .chain(in_path("ptxas"))
-        .chain([usual])
-        .find(|file| file.is_file())
+    named.chain(in_path("ptxas")).chain([usual]).find(|file| file.is_file())
 }
 
 /// The value of a `name: value` line.
@@ -262,34 +204,22 @@ fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 
 /// What a program prints.
 fn print(program: &Path, arguments: &[&str]) -> Result<String, String> {
-    let output = process::run(with_libraries(program, None).args(arguments))
-        .map_err(|error| error.to_string())?;
+    let output = process::run(with_libraries(program, None).args(arguments)).map_err(|error| error.to_string())?;
     if output.success {
         Ok(output.stdout)
     } else {
-        Err(format!(
-            "`{}` fails: {}",
-            program.display(),
-            output.last_lines(3)
-        ))
+        Err(format!("`{}` fails: {}", program.display(), output.last_lines(3)))
     }
 }
 
 fn require_file(path: &Path) -> Result<(), String> {
-    if path.is_file() {
-        Ok(())
-    } else {
-        Err(format!("no `{}`", path.display()))
-    }
+    if path.is_file() { Ok(()) } else { Err(format!("no `{}`", path.display())) }
 }
 
 /// The folders in a folder, sorted; none if it cannot be read.
 fn subfolders(dir: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
-    let mut folders: Vec<PathBuf> = entries
-        .map(|entry| entry.path())
-        .filter(|path| path.is_dir())
-        .collect();
+    let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
     folders.sort();
     folders
 }
@@ -306,10 +236,7 @@ mod tests {
 
     #[test]
     fn release_is_read_from_the_version() {
-        assert_eq!(
-            cuda_release("Cuda compilation tools, release 12.8, V12.8.93\n"),
-            Some((12, 8))
-        );
+        assert_eq!(cuda_release("Cuda compilation tools, release 12.8, V12.8.93\n"), Some((12, 8)));
         assert_eq!(cuda_release("nothing"), None);
     }
 
@@ -317,10 +244,6 @@ mod tests {
     fn an_incomplete_folder_names_what_is_missing() {
         let dir = tempfile::tempdir().unwrap();
         assert!(installed(dir.path()).unwrap_err().contains("rustc"));
-        assert!(
-            installed(&dir.path().join("none"))
-                .unwrap_err()
-                .contains("no such folder")
-        );
+        assert!(installed(&dir.path().join("none")).unwrap_err().contains("no such folder"));
     }
 }

@@ -11,11 +11,7 @@ use crate::{Error, process};
 
 /// The wheels, by what they contain. `ptxas` is held at the release that the oldest supported driver (580) can load; the
 /// readers of its output may be newer.
-const WHEELS: [&str; 3] = [
-    "nvidia-cuda-nvcc==13.0.*",
-    "nvidia-cuda-nvdisasm",
-    "nvidia-cuda-cuobjdump",
-];
+const WHEELS: [&str; 3] = ["nvidia-cuda-nvcc==13.0.*", "nvidia-cuda-nvdisasm", "nvidia-cuda-cuobjdump"];
 
 /// The programs of the wheels that are kept.
 const CUDA_TOOLS: [&str; 3] = ["ptxas", "nvdisasm", "cuobjdump"];
@@ -47,8 +43,7 @@ pub fn install(dir: &Path, progress: &mut dyn FnMut(&str)) -> Result<Toolchain, 
     let checked = find::installed(&partial).map_err(|missing| Error::Install {
         step: "checking the unpacked tools".to_string(),
         output: missing,
-        way_out: "Install what is missing with the system's package manager, and run this again."
-            .to_string(),
+        way_out: "Install what is missing with the system's package manager, and run this again.".to_string(),
     })?;
     let files = [packages, wheels].concat().join("\n");
     let manifest = format!("{files}\n\n{}", checked.versions());
@@ -78,10 +73,7 @@ fn debian(partial: &Path, progress: &mut dyn FnMut(&str)) -> Result<Vec<String>,
     std::fs::write(&configuration, text).map_err(Error::io("write", &configuration))?;
     let tool = |name: &str| {
         let mut command = Command::new(name);
-        command
-            .env("APT_CONFIG", &configuration)
-            .env("LC_ALL", "C")
-            .current_dir(&downloads);
+        command.env("APT_CONFIG", &configuration).env("LC_ALL", "C").current_dir(&downloads);
         command
     };
 
@@ -89,34 +81,22 @@ fn debian(partial: &Path, progress: &mut dyn FnMut(&str)) -> Result<Vec<String>,
     step(tool("apt-get").args(["-q", "update"]), WAY_OUT)?;
     // The names carry versions that move on, so they are read from the dependencies.
     let depends = |package: &str| -> Result<Vec<String>, Error> {
-        let text = step(
-            tool("apt-cache").args(["depends", "--important", package]),
-            WAY_OUT,
-        )?;
-        let names = text
-            .lines()
-            .filter_map(|line| line.trim().strip_prefix("Depends: "));
-        Ok(names
-            .filter(|name| !name.starts_with('<'))
-            .map(str::to_string)
-            .collect())
+        let text = step(tool("apt-cache").args(["depends", "--important", package]), WAY_OUT)?;
+        let names = text.lines().filter_map(|line| line.trim().strip_prefix("Depends: "));
+        Ok(names.filter(|name| !name.starts_with('<')).map(str::to_string).collect())
     };
     let mut packages = vec!["rustc-web".to_string(), "rust-web-src".to_string()];
     let mut at = 0;
     while at < packages.len() {
         for dependency in depends(&packages[at].clone())? {
-            let wanted = ["libstd-rust-web", "libllvm", "libpfm", "libz3"]
-                .iter()
-                .any(|name| dependency.starts_with(name));
+            let wanted =
+                ["libstd-rust-web", "libllvm", "libpfm", "libz3"].iter().any(|name| dependency.starts_with(name));
             if !wanted || packages.contains(&dependency) {
                 continue;
             }
             // `libllvm22` asks for the tools `llvm-22`.
             if let Some(major) = dependency.strip_prefix("libllvm") {
-                packages.push(format!(
-                    "llvm-{}",
-                    major.trim_end_matches(|c: char| !c.is_ascii_digit())
-                ));
+                packages.push(format!("llvm-{}", major.trim_end_matches(|c: char| !c.is_ascii_digit())));
             }
             packages.push(dependency);
         }
@@ -124,10 +104,7 @@ fn debian(partial: &Path, progress: &mut dyn FnMut(&str)) -> Result<Vec<String>,
     }
 
     progress(&format!("downloading {}", packages.join(", ")));
-    step(
-        tool("apt-get").args(["-q", "download"]).args(&packages),
-        WAY_OUT,
-    )?;
+    step(tool("apt-get").args(["-q", "download"]).args(&packages), WAY_OUT)?;
     let files = list(&downloads)?;
     let root = partial.join("root");
     for file in &files {
@@ -147,14 +124,9 @@ fn prune(root: &Path) -> Result<(), Error> {
     }
     keep(&usr.join("bin"), |name| name == "rustc")?;
     for sources in list(&usr.join("src"))? {
-        keep(&sources, |name| {
-            name == "library" || name == "COPYRIGHT" || name.starts_with("LICENSE")
-        })?;
+        keep(&sources, |name| name == "library" || name == "COPYRIGHT" || name.starts_with("LICENSE"))?;
     }
-    for folder in list(&usr.join("lib"))?
-        .iter()
-        .filter(|folder| name(folder).starts_with("llvm-"))
-    {
+    for folder in list(&usr.join("lib"))?.iter().filter(|folder| name(folder).starts_with("llvm-")) {
         keep(&folder.join("bin"), |name| LLVM_TOOLS.contains(&name))?;
     }
     Ok(())
@@ -169,32 +141,12 @@ fn cuda(partial: &Path, progress: &mut dyn FnMut(&str)) -> Result<Vec<String>, E
     create(&wheels)?;
     create(&cuda)?;
     progress(&format!("downloading {}", WHEELS.join(", ")));
-    let download = [
-        "-m",
-        "pip",
-        "download",
-        "--quiet",
-        "--disable-pip-version-check",
-        "--no-deps",
-        "--dest",
-    ];
-    step(
-        Command::new("python3")
-            .args(download)
-            .arg(&wheels)
-            .args(WHEELS),
-        WAY_OUT,
-    )?;
+    let download = ["-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--dest"];
+    step(Command::new("python3").args(download).arg(&wheels).args(WHEELS), WAY_OUT)?;
     let files = list(&wheels)?;
     for file in &files {
         progress(&format!("unpacking {}", name(file)));
-        step(
-            Command::new("python3")
-                .args(["-m", "zipfile", "-e"])
-                .arg(file)
-                .arg(&cuda),
-            WAY_OUT,
-        )?;
+        step(Command::new("python3").args(["-m", "zipfile", "-e"]).arg(file).arg(&cuda), WAY_OUT)?;
     }
     remove(&wheels)?;
     for release in list(&cuda.join("nvidia"))? {
@@ -215,15 +167,8 @@ fn step(command: &mut Command, way_out: &str) -> Result<String, Error> {
         output = process::run(command);
     }
     let words = std::iter::once(command.get_program()).chain(command.get_args());
-    let typed = words
-        .map(|word| word.to_string_lossy())
-        .collect::<Vec<_>>()
-        .join(" ");
-    let failure = |output: String| Error::Install {
-        step: format!("`{typed}`"),
-        output,
-        way_out: way_out.to_string(),
-    };
+    let typed = words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
+    let failure = |output: String| Error::Install { step: format!("`{typed}`"), output, way_out: way_out.to_string() };
     match output {
         Ok(output) if output.success => Ok(output.stdout),
         Ok(output) => Err(failure(output.last_lines(12))),
@@ -244,9 +189,7 @@ fn keep(dir: &Path, wanted: impl Fn(&str) -> bool) -> Result<(), Error> {
 /// A folder's entries, sorted.
 fn list(dir: &Path) -> Result<Vec<PathBuf>, Error> {
     let entries = std::fs::read_dir(dir).map_err(Error::io("read", dir))?;
-    let mut paths: Vec<PathBuf> = entries
-        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
-        .collect();
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
     paths.sort();
     Ok(paths)
 }
@@ -260,26 +203,18 @@ fn remove(path: &Path) -> Result<(), Error> {
     let Ok(metadata) = std::fs::symlink_metadata(path) else {
         return Ok(());
     };
-    let result = if metadata.is_dir() {
-        std::fs::remove_dir_all(path)
-    } else {
-        std::fs::remove_file(path)
-    };
+    let result = if metadata.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
     result.map_err(Error::io("remove", path))
 }
 
 fn name(path: &Path) -> String {
-    path.file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned()
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 #[cfg(unix)]
 fn make_executable(path: &Path) -> Result<(), Error> {
     use std::os::unix::fs::PermissionsExt;
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755))
-        .map_err(Error::io("make executable", path))
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).map_err(Error::io("make executable", path))
 }
 
 #[cfg(not(unix))]
@@ -295,15 +230,9 @@ mod tests {
 
     #[test]
     fn a_failed_step_shows_the_commands_own_words() {
-        let error = step(
-            Command::new("sh").args(["-c", "echo no route >&2; exit 1"]),
-            "Check the network.",
-        )
-        .unwrap_err();
-        assert!(
-            matches!(&error, Error::Install { output, .. } if output == "no route"),
-            "{error}"
-        );
+        let error =
+            step(Command::new("sh").args(["-c", "echo no route >&2; exit 1"]), "Check the network.").unwrap_err();
+        assert!(matches!(&error, Error::Install { output, .. } if output == "no route"), "{error}");
         assert!(error.to_string().contains("Check the network."));
         let missing = step(&mut Command::new("tilepipe-no-such-program"), "").unwrap_err();
         assert!(matches!(missing, Error::Install { .. }));

@@ -99,11 +99,7 @@ impl Toolchain {
 
     fn beside_ptxas(&self, name: &str) -> Option<PathBuf> {
         let beside = self.ptxas.with_file_name(name);
-        if beside.is_file() {
-            Some(beside)
-        } else {
-            in_path(name)
-        }
+        if beside.is_file() { Some(beside) } else { in_path(name) }
     }
 }
 
@@ -114,10 +110,7 @@ impl LlvmTools {
 
     /// The tools that are not there.
     fn missing(&self) -> Vec<&'static str> {
-        LLVM_TOOLS
-            .into_iter()
-            .filter(|tool| !self.tool(tool).is_file())
-            .collect()
+        LLVM_TOOLS.into_iter().filter(|tool| !self.tool(tool).is_file()).collect()
     }
 }
 
@@ -126,9 +119,7 @@ fn with_libraries(program: &Path, libraries: Option<&Path>) -> Command {
     let mut command = Command::new(program);
     if let Some(libraries) = libraries {
         let mut path = OsString::from(libraries);
-        if let Some(inherited) =
-            std::env::var_os("LD_LIBRARY_PATH").filter(|inherited| !inherited.is_empty())
-        {
+        if let Some(inherited) = std::env::var_os("LD_LIBRARY_PATH").filter(|inherited| !inherited.is_empty()) {
             path.push(":");
             path.push(inherited);
         }
@@ -140,7 +131,5 @@ fn with_libraries(program: &Path, libraries: Option<&Path>) -> Command {
 /// The first file of that name in the search path.
 fn in_path(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path)
-        .map(|dir| dir.join(name))
-        .find(|file| file.is_file())
+    std::env::split_paths(&path).map(|dir| dir.join(name)).find(|file| file.is_file())
 }

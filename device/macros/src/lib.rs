@@ -32,10 +32,12 @@ use crate::signature::Signature;
 pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let lists = parse_macro_input!(attribute as Instances);
     let function = parse_macro_input!(item as ItemFn);
-    expand(&lists, &function).unwrap_or_else(|error| {
-        let error = error.into_compile_error();
-        quote!(#function #error)
-    }).into()
+    expand(&lists, &function)
+        .unwrap_or_else(|error| {
+            let error = error.into_compile_error();
+            quote!(#function #error)
+        })
+        .into()
 }
 
 fn expand(lists: &Instances, function: &ItemFn) -> syn::Result<proc_macro2::TokenStream> {
@@ -147,7 +149,8 @@ fn launch(signature: &Signature, instances: &[Instance]) -> proc_macro2::TokenSt
     });
     let (generics, predicates) = (signature.launch_generics(), signature.predicates());
     let names: Vec<_> = signature.parameters.iter().map(|parameter| &parameter.name).collect();
-    let types: Vec<_> = signature.parameters.iter().map(|parameter| signature::with_static_lifetimes(parameter.ty)).collect();
+    let types: Vec<_> =
+        signature.parameters.iter().map(|parameter| signature::with_static_lifetimes(parameter.ty)).collect();
     let summary = format!("Launches [`{name}`](fn@{name}) with `grid` blocks; returns as soon as it is under way.");
     quote! {
         /// All instances that were built.

@@ -134,10 +134,10 @@ pub(crate) fn with_static_lifetimes(ty: &Type) -> Type {
 
         fn visit_path_segment_mut(&mut self, segment: &mut syn::PathSegment) {
             let is_view = VIEWS.iter().any(|view| segment.ident == view);
-            if let (true, syn::PathArguments::AngleBracketed(arguments)) = (is_view, &mut segment.arguments) {
-                if !matches!(arguments.args.first(), Some(syn::GenericArgument::Lifetime(_))) {
-                    arguments.args.insert(0, syn::parse_quote!('static));
-                }
+            if let (true, syn::PathArguments::AngleBracketed(arguments)) = (is_view, &mut segment.arguments)
+                && !matches!(arguments.args.first(), Some(syn::GenericArgument::Lifetime(_)))
+            {
+                arguments.args.insert(0, syn::parse_quote!('static));
             }
             syn::visit_mut::visit_path_segment_mut(self, segment);
         }

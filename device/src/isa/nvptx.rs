@@ -124,45 +124,27 @@ pub(crate) unsafe fn store_global<T: bytemuck::Pod>(to: *mut T, value: T) {
 
 /// The size of a `T` if it is aligned to its size, 0 if one access can't move it.
 const fn access<T>() -> usize {
-    if align_of::<T>() == size_of::<T>() {
-        size_of::<T>()
-    } else {
-        0
+    if align_of::<T>() == size_of::<T>() { size_of::<T>() } else { 0 }
+}
+
+/// `cp.async.cg.shared.global [to], [from], 16, valid`, or `cp.async.ca` with 8 or 4: an asynchronous copy of `width`
+/// bytes, of which the first `valid` are read and the others are zero.
+///
+/// # Safety
+///
+/// 0. `width` is 16, 8 or 4.
+/// 1. `to` is shared memory, aligned to `width` and valid for so many bytes; nobody accesses them until the copy has landed.
+/// 2. `from` is global memory, aligned to `width` and valid for reads of `valid <= width` bytes until then.
+#[inline(always)]
+pub(crate) unsafe fn cp_async(to: *mut u8, from: *const u8, valid: u32, width: usize) {
+    // SAFETY: the caller's promises; a source size below the copy's reads no more than that (section "cp.async").
+    unsafe {
+        match width {
+            16 => tilepipe_cp_async_16(to, from, valid),
+            8 => tilepipe_cp_async_8(to, from, valid),
+            _ => tilepipe_cp_async_4(to, from, valid),
+        }
     }
-}
-
-/// `cp.async.cg.shared.global [to], [from], 16, valid`.
-///
-/// # Safety
-///
-/// 0. `to` is shared memory, aligned to 16 and valid for 16 bytes; nobody accesses them until the copy has landed.
-/// 1. `from` is global memory, aligned to 16 and valid for reads of `valid <= 16` bytes until then.
-#[inline(always)]
-pub(crate) unsafe fn cp_async_16(to: *mut u8, from: *const u8, valid: u32) {
-    // SAFETY: the caller's promises; a source size below 16 reads no more than that (section "cp.async").
-    unsafe { tilepipe_cp_async_16(to, from, valid) };
-}
-
-/// `cp.async.ca.shared.global [to], [from], 8, valid`.
-///
-/// # Safety
-///
-/// As for [`cp_async_16`], with 8 for 16.
-#[inline(always)]
-pub(crate) unsafe fn cp_async_8(to: *mut u8, from: *const u8, valid: u32) {
-    // SAFETY: the caller's promises.
-    unsafe { tilepipe_cp_async_8(to, from, valid) };
-}
-
-/// `cp.async.ca.shared.global [to], [from], 4, valid`.
-///
-/// # Safety
-///
-/// As for [`cp_async_16`], with 4 for 16.
-#[inline(always)]
-pub(crate) unsafe fn cp_async_4(to: *mut u8, from: *const u8, valid: u32) {
-    // SAFETY: the caller's promises.
-    unsafe { tilepipe_cp_async_4(to, from, valid) };
 }
 
 /// `cp.async.commit_group`: closes the calling thread's group of copies.
@@ -192,17 +174,9 @@ pub(crate) fn cp_async_wait_all() {
 /// 0. `to` is shared memory, aligned and valid for a `T`, which no other thread accesses before the next barrier.
 /// 1. If `valid`, `from` is global memory, aligned and valid for reads of a `T`.
 #[inline(always)]
-pub(crate) unsafe fn copy_through_register<T: bytemuck::Pod>(
-    to: *mut T,
-    from: *const T,
-    valid: bool,
-) {
+pub(crate) unsafe fn copy_through_register<T: bytemuck::Pod>(to: *mut T, from: *const T, valid: bool) {
     // SAFETY: (1).
-    let value = if valid {
-        unsafe { load_global(from) }
-    } else {
-        T::zeroed()
-    };
+    let value = if valid { unsafe { load_global(from) } } else { T::zeroed() };
     // SAFETY: (0).
     unsafe { to.write(value) };
 }
@@ -237,14 +211,7 @@ pub(crate) unsafe fn claim(state: *mut u32, from: u32, to: u32) -> bool {
 #[inline(always)]
 pub(crate) fn trap() -> ! {
     // SAFETY: ends the whole grid; nothing follows.
-    unsafe {
-        asm!(
-            "fence.sc.sys;",
-            "trap;",
-            "exit;",
-            options(noreturn, nostack)
-        )
-    }
+    unsafe { asm!("fence.sc.sys;", "trap;", "exit;", options(noreturn, nostack)) }
 }
 
 /// `nanosleep`: lets the calling thread rest for about `nanoseconds`.

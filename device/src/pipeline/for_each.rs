@@ -3,7 +3,7 @@
 use super::count::{Dirty, Free, Held, InFlight};
 use super::ring;
 use super::stage::{Ready, Stage, StageFilled};
-use super::steps::{Pipeline, Setup};
+use super::steps::{Idle, Pipeline, Setup};
 use crate::engine::Pending;
 
 /// The groups that may stay in flight at a wait of the steady state: all stages but the awaited and the free one.
@@ -13,9 +13,7 @@ impl<const STAGES: usize> Pending for Steady<STAGES> {
     const GROUPS: usize = STAGES.saturating_sub(2);
 }
 
-impl<'s, U: Setup, const STAGES: usize>
-    Pipeline<'s, U, Free<STAGES>, InFlight<0>, Held<0>, Dirty<0>>
-{
+impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
     /// Runs `count` tiles through the pipeline in order: `fill(stage, i)` fills a stage with tile `i` ahead of time,
     /// `consume(tile, i)` reads it. As many fills are under way as there are stages, less the one that is read.
     ///

@@ -14,6 +14,8 @@
 //!  weaken       Free -> Dirty                       nothing
 //! ```
 
+#![expect(clippy::type_complexity, reason = "the state is the type")]
+
 mod count;
 mod for_each;
 mod ring;
@@ -23,4 +25,4 @@ mod steps;
 pub use count::{AcquireFrom, Decrement, Dirty, Free, Held, InFlight, Increment, Launder};
 pub use count::{NothingHeld, SomeFree, SomeInFlight, StageLeft, TileHeld};
 pub use stage::{Ready, Stage, StageFilled};
-pub use steps::{Acquired, Filled, Pipeline, Setup, Unified};
+pub use steps::{Acquired, Filled, Idle, Pipeline, Setup, Unified};

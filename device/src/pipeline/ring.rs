@@ -32,12 +32,7 @@ impl<U: Setup> Ring<U> {
     /// Invariant 0 holds.
     #[inline(always)]
     pub(super) unsafe fn new(base: *mut u8) -> Self {
-        Ring {
-            base,
-            head: 0,
-            tail: 0,
-            setup: PhantomData,
-        }
+        Ring { base, head: 0, tail: 0, setup: PhantomData }
     }
 
     /// The first byte of the first stage.
@@ -76,11 +71,7 @@ impl<U: Setup> Ring<U> {
     #[inline(always)]
     fn after(position: u32) -> u32 {
         let next = position + U::STRIDE as u32;
-        if next == (U::COUNT * U::STRIDE) as u32 {
-            0
-        } else {
-            next
-        }
+        if next == (U::COUNT * U::STRIDE) as u32 { 0 } else { next }
     }
 }
 

@@ -34,12 +34,7 @@ impl<'x, U: Setup> Stage<'x, U> {
     /// Invariant 0 holds.
     #[inline(always)]
     pub(super) unsafe fn new(memory: *mut u8) -> Self {
-        Stage {
-            memory,
-            brand: PhantomData,
-            level: PhantomData,
-            setup: PhantomData,
-        }
+        Stage { memory, brand: PhantomData, level: PhantomData, setup: PhantomData }
     }
 
     /// Starts to copy `tile` into the stage; bytes beyond the end of its view are zero.
@@ -50,11 +45,7 @@ impl<'x, U: Setup> Stage<'x, U> {
         // SAFETY: (0) and the first half of (1) are this stage's invariant, and the filled stage has no way to its
         // memory until `wait`; (2) a stage exists in block-level code only, as it is not `Uniform`.
         unsafe { ring::copy::<U>(self.memory, tile) };
-        StageFilled {
-            brand: PhantomData,
-            level: PhantomData,
-            setup: PhantomData,
-        }
+        StageFilled { brand: PhantomData, level: PhantomData, setup: PhantomData }
     }
 }
 
@@ -91,10 +82,7 @@ impl<U: Setup> Ready<'_, U> {
     /// Invariant 0 holds.
     #[inline(always)]
     pub(super) unsafe fn new(tile: *const U::Tile) -> Self {
-        Ready {
-            tile,
-            brand: PhantomData,
-        }
+        Ready { tile, brand: PhantomData }
     }
 
     pub(super) fn as_ptr(&self) -> *const U::Tile {

@@ -73,9 +73,11 @@ pub struct Pipeline<'s, U, F, I, H, D> {
     pub(super) ring: Ring<U>,
     brand: Brand<'s>,
     level: BlockLevel,
-    #[expect(clippy::type_complexity, reason = "the state is the type")]
     state: PhantomData<(F, I, H, D)>,
 }
+
+/// A pipeline of `COUNT` stages that are all free.
+pub type Idle<'s, U, const COUNT: usize> = Pipeline<'s, U, Free<COUNT>, InFlight<0>, Held<0>, Dirty<0>>;
 
 /// A pipeline with one stage acquired, to be filled by [`copy`](Self::copy).
 #[must_use = "an acquired stage is to be filled: call `copy`"]
@@ -94,9 +96,7 @@ impl<U, F, I, H, D> !Uniform for Pipeline<'_, U, F, I, H, D> {}
 impl<U, F, I, H, D> !Uniform for Acquired<'_, U, F, I, H, D> {}
 impl<U, F, I, H, D> !Uniform for Filled<'_, U, F, I, H, D> {}
 
-impl<'s, U: Setup, const COUNT: usize>
-    Pipeline<'s, U, Free<COUNT>, InFlight<0>, Held<0>, Dirty<0>>
-{
+impl<'s, U: Setup, const COUNT: usize> Pipeline<'s, U, Free<COUNT>, InFlight<0>, Held<0>, Dirty<0>> {
     /// Makes a pipeline of the stages at `base`, all free.
     ///
     /// # Safety
@@ -108,12 +108,7 @@ impl<'s, U: Setup, const COUNT: usize>
         const { assert!(U::COUNT == COUNT) };
         // SAFETY: the caller's promise.
         let ring = unsafe { Ring::new(base) };
-        Pipeline {
-            ring,
-            brand: PhantomData,
-            level: PhantomData,
-            state: PhantomData,
-        }
+        Pipeline { ring, brand: PhantomData, level: PhantomData, state: PhantomData }
     }
 }
 
@@ -124,9 +119,7 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
     ///
     /// CUDA: `producer_acquire`.
     #[inline(always)]
-    pub fn acquire(
-        mut self,
-    ) -> Acquired<'s, U, <(F, D) as AcquireFrom>::Free, I, H, <(F, D) as AcquireFrom>::Dirty>
+    pub fn acquire(mut self) -> Acquired<'s, U, <(F, D) as AcquireFrom>::Free, I, H, <(F, D) as AcquireFrom>::Dirty>
     where
         (F, D): AcquireFrom + StageLeft,
     {
@@ -138,10 +131,7 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
         // SAFETY: the ring's head is one of the F + D stages (invariant 0 of the pipeline), and the longest released of
         // them. If F > 0, every thread has passed a barrier since its release; if not, the barrier above.
         let stage = unsafe { Stage::new(memory) };
-        Acquired {
-            pipeline: self.into_state(),
-            stage,
-        }
+        Acquired { pipeline: self.into_state(), stage }
     }
 
     /// Waits for the oldest stage in flight and returns its tile, readable by the whole scope.
@@ -150,13 +140,7 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
     ///
     /// CUDA: `consumer_wait`.
     #[inline(always)]
-    #[expect(clippy::type_complexity, reason = "the state is the type")]
-    pub fn wait(
-        mut self,
-    ) -> (
-        Pipeline<'s, U, <(F, D) as Launder>::Free, I::Less, Held<1>, Dirty<0>>,
-        Ready<'s, U>,
-    )
+    pub fn wait(mut self) -> (Pipeline<'s, U, <(F, D) as Launder>::Free, I::Less, Held<1>, Dirty<0>>, Ready<'s, U>)
     where
         I: Decrement + Pending + SomeInFlight,
         H: NothingHeld,
@@ -218,12 +202,7 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
 
     #[inline(always)]
     pub(super) fn into_state<F2, I2, H2, D2>(self) -> Pipeline<'s, U, F2, I2, H2, D2> {
-        Pipeline {
-            ring: self.ring,
-            brand: PhantomData,
-            level: PhantomData,
-            state: PhantomData,
-        }
+        Pipeline { ring: self.ring, brand: PhantomData, level: PhantomData, state: PhantomData }
     }
 }
 
@@ -236,9 +215,7 @@ impl<'s, U: Setup, F, I, H, D> Acquired<'s, U, F, I, H, D> {
     #[inline(always)]
     pub fn copy(self, tile: TileRef<'_, U::Tile>) -> Filled<'s, U, F, I, H, D> {
         let _filled = self.stage.copy(tile);
-        Filled {
-            pipeline: self.pipeline,
-        }
+        Filled { pipeline: self.pipeline }
     }
 }
 

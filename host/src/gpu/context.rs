@@ -75,17 +75,10 @@ impl Context {
         let major = attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
         let minor = attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
         if major < LEAST_MAJOR {
-            return Err(Error::ArchitectureTooOld {
-                ordinal,
-                name,
-                major,
-                minor,
-            });
+            return Err(Error::ArchitectureTooOld { ordinal, name, major, minor });
         }
-        let shared_limit =
-            attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
-        let threads_limit =
-            attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?;
+        let shared_limit = attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
+        let threads_limit = attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?;
         let mut bytes = 0;
         // SAFETY: writes one integer, which is there.
         let status = unsafe { driver.device_total_memory(&mut bytes, device) };
@@ -129,20 +122,14 @@ impl Context {
     fn allocate_record(&mut self) -> Result<(), Error> {
         let mut memory: *mut c_void = ptr::null_mut();
         // SAFETY: writes one pointer, which is there; the context is this thread's.
-        let status = unsafe {
-            self.driver
-                .host_allocate(&mut memory, size_of::<PanicRecord>(), HOST_MAPPED)
-        };
+        let status = unsafe { self.driver.host_allocate(&mut memory, size_of::<PanicRecord>(), HOST_MAPPED) };
         self.check("allocate the panic record", status)?;
         let record = memory.cast::<PanicRecord>();
         // SAFETY: page-locked memory of that size, page-aligned, and no GPU thread knows it yet.
         unsafe { record.write(PanicRecord::empty()) };
         self.record = record;
         // SAFETY: writes one address, which is there; the memory is mapped.
-        let status = unsafe {
-            self.driver
-                .host_device_address(&mut self.record_address, memory, 0)
-        };
+        let status = unsafe { self.driver.host_device_address(&mut self.record_address, memory, 0) };
         self.check("map the panic record", status)
     }
 
@@ -153,9 +140,7 @@ impl Context {
     /// [`Error::DeviceLost`] if an earlier call found that a kernel had failed.
     pub(crate) fn enter(&self) -> Result<(), Error> {
         if let Some(first) = self.lost.get() {
-            return Err(Error::DeviceLost {
-                first: first.clone(),
-            });
+            return Err(Error::DeviceLost { first: first.clone() });
         }
         // SAFETY: the context is alive (invariant 0).
         let status = unsafe { self.driver.context_set_current(self.raw) };
@@ -176,9 +161,7 @@ impl Context {
             return Err(self.driver.error(doing, status));
         }
         if let Some(first) = self.lost.get() {
-            return Err(Error::DeviceLost {
-                first: first.clone(),
-            });
+            return Err(Error::DeviceLost { first: first.clone() });
         }
         let error = self.panic_report().unwrap_or_else(|| Error::KernelTrapped {
             doing,
@@ -192,9 +175,7 @@ impl Context {
     pub(super) fn lose(&self, error: Error) -> Error {
         match self.lost.set(error.to_string()) {
             Ok(()) => error,
-            Err(_) => Error::DeviceLost {
-                first: self.lost.get().cloned().unwrap_or_default(),
-            },
+            Err(_) => Error::DeviceLost { first: self.lost.get().cloned().unwrap_or_default() },
         }
     }
 
@@ -282,18 +263,11 @@ fn device_name(driver: &Driver, device: CUdevice) -> String {
     let mut name = [0_u8; 256];
     // SAFETY: writes at most 255 bytes and a zero into the array.
     let _ = unsafe { driver.device_name(name.as_mut_ptr().cast(), 255, device) };
-    CStr::from_bytes_until_nul(&name).map_or_else(
-        |_| "a GPU".to_owned(),
-        |name| name.to_string_lossy().into_owned(),
-    )
+    CStr::from_bytes_until_nul(&name).map_or_else(|_| "a GPU".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
 /// Returns one of a GPU's attributes.
-fn device_attribute(
-    driver: &Driver,
-    device: CUdevice,
-    attribute: CUdevice_attribute,
-) -> Result<u32, Error> {
+fn device_attribute(driver: &Driver, device: CUdevice, attribute: CUdevice_attribute) -> Result<u32, Error> {
     let mut value = 0;
     // SAFETY: writes one integer, which is there.
     let status = unsafe { driver.device_attribute(&mut value, attribute as c_int, device) };
@@ -329,33 +303,20 @@ mod tests {
     fn a_whole_record_becomes_the_report_with_its_values() {
         let error = report(&record("tile index {} is out of range: {} tiles", &[9, 4])).unwrap();
         let text = error.to_string();
-        assert!(
-            text.contains("tile index 9 is out of range: 4 tiles"),
-            "{text}"
-        );
+        assert!(text.contains("tile index 9 is out of range: 4 tiles"), "{text}");
         assert!(text.contains("a.rs:7:3, block 2, thread 5"), "{text}");
     }
 
     #[test]
     fn a_record_that_is_not_whole_is_no_report() {
         assert!(report(&PanicRecord::empty()).is_none());
-        assert!(
-            report(&PanicRecord {
-                state: panic_record::CLAIMED,
-                ..record("half", &[])
-            })
-            .is_none()
-        );
+        assert!(report(&PanicRecord { state: panic_record::CLAIMED, ..record("half", &[]) }).is_none());
     }
 
     #[test]
     fn lengths_beyond_the_arrays_are_cut_and_missing_values_stay_open() {
-        let wild = PanicRecord {
-            message_bytes: u32::MAX,
-            file_bytes: u32::MAX,
-            value_count: 99,
-            ..record("{} {}", &[1])
-        };
+        let wild =
+            PanicRecord { message_bytes: u32::MAX, file_bytes: u32::MAX, value_count: 99, ..record("{} {}", &[1]) };
         assert!(report(&wild).is_some());
         assert_eq!(fill_in("{} of {}", &[1]), "1 of {}");
         assert_eq!(fill_in("plain", &[1]), "plain");

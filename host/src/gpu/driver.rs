@@ -8,9 +8,7 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr;
 use std::sync::OnceLock;
 
-use cudarc::driver::sys::{
-    self, CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUmodule, CUstream,
-};
+use cudarc::driver::sys::{self, CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUmodule, CUstream};
 
 use crate::error::Error;
 
@@ -33,10 +31,7 @@ impl Status {
     /// Says whether the context is of no use after this error: uncorrectable memory, a kernel that trapped, timed out
     /// or touched a wrong address, or an error that the driver cannot name.
     pub(crate) fn is_sticky(self) -> bool {
-        matches!(
-            self.0,
-            214 | 220 | 226 | 700 | 702 | 709 | 710 | 714..=719 | 721 | 999
-        )
+        matches!(self.0, 214 | 220 | 226 | 700 | 702 | 709 | 710 | 714..=719 | 721 | 999)
     }
 }
 
@@ -184,17 +179,12 @@ impl Driver {
             return Err(Error::NoDriver);
         }
         if version < LEAST_DRIVER {
-            return Err(Error::DriverTooOld {
-                found: version_text(version),
-            });
+            return Err(Error::DriverTooOld { found: version_text(version) });
         }
         // SAFETY: no pointers.
         match unsafe { driver.init(0) } {
             Status::SUCCESS => Ok(DRIVER.get_or_init(|| driver)),
-            Status::NO_DEVICE => Err(Error::NoSuchGpu {
-                ordinal: 0,
-                count: 0,
-            }),
+            Status::NO_DEVICE => Err(Error::NoSuchGpu { ordinal: 0, count: 0 }),
             status => Err(driver.error("start the driver (cuInit)", status)),
         }
     }
@@ -209,11 +199,7 @@ impl Driver {
 
     /// Makes a failed status the error that says what was attempted.
     pub(crate) fn error(&self, doing: &'static str, status: Status) -> Error {
-        Error::Driver {
-            doing,
-            code: status.0,
-            text: self.text(status),
-        }
+        Error::Driver { doing, code: status.0, text: self.text(status) }
     }
 
     /// Returns an error code's name and description.
@@ -234,9 +220,7 @@ fn static_text(text: *const c_char) -> String {
         return "unknown to this driver".to_owned();
     }
     // SAFETY: not null, so the driver wrote the address of one of its static, zero-terminated strings.
-    unsafe { CStr::from_ptr(text) }
-        .to_string_lossy()
-        .into_owned()
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
 /// Renders `1000 * major + 10 * minor`.
@@ -256,15 +240,7 @@ mod tests {
 
     #[test]
     fn only_errors_that_kill_the_context_are_sticky() {
-        assert!(
-            [700, 710, 715, 716, 719]
-                .into_iter()
-                .all(|code| Status(code).is_sticky())
-        );
-        assert!(
-            [0, 1, 2, 222, 500, 600, 701]
-                .into_iter()
-                .all(|code| !Status(code).is_sticky())
-        );
+        assert!([700, 710, 715, 716, 719].into_iter().all(|code| Status(code).is_sticky()));
+        assert!([0, 1, 2, 222, 500, 600, 701].into_iter().all(|code| !Status(code).is_sticky()));
     }
 }

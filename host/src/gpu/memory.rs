@@ -36,11 +36,7 @@ struct Uses {
 impl Uses {
     /// Returns the uses that work with this access must come after.
     fn conflicting(&self, access: Access) -> Vec<Use> {
-        let reads = if access == Access::Write {
-            self.reads.as_slice()
-        } else {
-            &[]
-        };
+        let reads = if access == Access::Write { self.reads.as_slice() } else { &[] };
         self.last_write.iter().chain(reads).cloned().collect()
     }
 
@@ -77,25 +73,12 @@ pub(crate) struct GpuMemory {
 
 impl GpuMemory {
     /// Allocates `bytes` bytes and fills them with `byte`.
-    pub(crate) fn filled(
-        context: &Arc<Context>,
-        bytes: usize,
-        byte: u8,
-    ) -> Result<GpuMemory, Error> {
+    pub(crate) fn filled(context: &Arc<Context>, bytes: usize, byte: u8) -> Result<GpuMemory, Error> {
         let memory = GpuMemory::allocate(context, bytes)?;
-        submit(
-            Lane::transfer(context),
-            &[(&memory, Access::Write)],
-            "fill device memory",
-            || {
-                // SAFETY: writes the whole allocation (invariant 0) in the order that `submit` provides.
-                unsafe {
-                    context
-                        .driver
-                        .fill(memory.address, byte, bytes, context.transfer)
-                }
-            },
-        )?;
+        submit(Lane::transfer(context), &[(&memory, Access::Write)], "fill device memory", || {
+            // SAFETY: writes the whole allocation (invariant 0) in the order that `submit` provides.
+            unsafe { context.driver.fill(memory.address, byte, bytes, context.transfer) }
+        })?;
         Ok(memory)
     }
 
@@ -112,19 +95,12 @@ impl GpuMemory {
         let mut address = 0;
         // SAFETY: writes one address, which is there; the context is this thread's.
         match unsafe { context.driver.memory_allocate(&mut address, bytes) } {
-            Status::OUT_OF_MEMORY => Err(Error::OutOfMemory {
-                device: context.name.clone(),
-                wanted: bytes,
-                free: context.free_memory(),
-            }),
+            Status::OUT_OF_MEMORY => {
+                Err(Error::OutOfMemory { device: context.name.clone(), wanted: bytes, free: context.free_memory() })
+            }
             status => {
                 context.check("allocate device memory", status)?;
-                Ok(GpuMemory {
-                    context: Arc::clone(context),
-                    address,
-                    bytes,
-                    uses: Mutex::default(),
-                })
+                Ok(GpuMemory { context: Arc::clone(context), address, bytes, uses: Mutex::default() })
             }
         }
     }
@@ -138,23 +114,18 @@ impl GpuMemory {
         assert!(data.len() <= self.bytes, "the caller compares the lengths");
         let context = &self.context;
         self.wait_for_uses(Access::Write)?;
-        let event = submit(
-            Lane::transfer(context),
-            &[(self, Access::Write)],
-            "copy to the device",
-            || {
-                // SAFETY: reads `data` and writes within the allocation (invariant 0, asserted above) in the order that
-                // `submit` provides; `data` is borrowed until the event below has been reached.
-                unsafe {
-                    context.driver.copy_to_device(
-                        self.address,
-                        data.as_ptr().cast::<c_void>(),
-                        data.len(),
-                        context.transfer,
-                    )
-                }
-            },
-        )?;
+        let event = submit(Lane::transfer(context), &[(self, Access::Write)], "copy to the device", || {
+            // SAFETY: reads `data` and writes within the allocation (invariant 0, asserted above) in the order that
+            // `submit` provides; `data` is borrowed until the event below has been reached.
+            unsafe {
+                context.driver.copy_to_device(
+                    self.address,
+                    data.as_ptr().cast::<c_void>(),
+                    data.len(),
+                    context.transfer,
+                )
+            }
+        })?;
         event.synchronize()
     }
 
@@ -167,24 +138,19 @@ impl GpuMemory {
         assert!(data.len() <= self.bytes, "the caller compares the lengths");
         let context = &self.context;
         self.wait_for_uses(Access::Read)?;
-        let event = submit(
-            Lane::transfer(context),
-            &[(self, Access::Read)],
-            "copy from the device",
-            || {
-                // SAFETY: writes `data` and reads within the allocation (invariant 0, asserted above) in the order that
-                // `submit` provides; `data` is borrowed until the event below has been reached, and after an error there
-                // the context is dead and copies no more.
-                unsafe {
-                    context.driver.copy_to_host(
-                        data.as_mut_ptr().cast::<c_void>(),
-                        self.address,
-                        data.len(),
-                        context.transfer,
-                    )
-                }
-            },
-        )?;
+        let event = submit(Lane::transfer(context), &[(self, Access::Read)], "copy from the device", || {
+            // SAFETY: writes `data` and reads within the allocation (invariant 0, asserted above) in the order that
+            // `submit` provides; `data` is borrowed until the event below has been reached, and after an error there
+            // the context is dead and copies no more.
+            unsafe {
+                context.driver.copy_to_host(
+                    data.as_mut_ptr().cast::<c_void>(),
+                    self.address,
+                    data.len(),
+                    context.transfer,
+                )
+            }
+        })?;
         event.synchronize()
     }
 
@@ -220,10 +186,7 @@ pub(super) fn submit(
     work: impl FnOnce() -> Status,
 ) -> Result<Arc<GpuEvent>, Error> {
     let context = lane.context();
-    let _order = context
-        .submission
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner);
+    let _order = context.submission.lock().unwrap_or_else(PoisonError::into_inner);
     context.enter()?;
     let event = Arc::new(GpuEvent::untimed(context)?);
     for (memory, access) in accesses {
@@ -239,19 +202,11 @@ pub(super) fn submit(
         // The work is under way and cannot be waited for by event: wait here, or give the device up.
         // SAFETY: the stream is alive (invariant 0 of `Lane`).
         let status = unsafe { context.driver.stream_synchronize(lane.raw()) };
-        context
-            .check("wait for a stream", status)
-            .map_err(|error| context.lose(error))?;
+        context.check("wait for a stream", status).map_err(|error| context.lose(error))?;
         return Err(error);
     }
     for (memory, access) in accesses {
-        memory.uses().add(
-            *access,
-            Use {
-                event: Arc::clone(&event),
-                stream: lane.number(),
-            },
-        );
+        memory.uses().add(*access, Use { event: Arc::clone(&event), stream: lane.number() });
     }
     Ok(event)
 }

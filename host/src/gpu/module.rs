@@ -55,20 +55,14 @@ impl Context {
             return Ok(());
         }
         self.enter()?;
-        let cubin = image
-            .cubin_for(self.capability)
-            .map(|cubin| self.load_image(cubin));
+        let cubin = image.cubin_for(self.capability).map(|cubin| self.load_image(cubin));
         let raw = match cubin {
             Some((Status::SUCCESS, raw, _)) => raw,
             // No cubin, or one that this driver cannot read.
             _ => self.compile(image)?,
         };
         self.set_record(raw)?;
-        modules.push(LoadedModule {
-            raw,
-            ptx: image.ptx.to_owned(),
-            functions: HashMap::new(),
-        });
+        modules.push(LoadedModule { raw, ptx: image.ptx.to_owned(), functions: HashMap::new() });
         Ok(())
     }
 
@@ -76,10 +70,7 @@ impl Context {
     fn compile(&self, image: &Image<'_>) -> Result<CUmodule, Error> {
         let Ok(text) = CString::new(image.ptx) else {
             let reason = "its PTX has a zero byte; build it again with tilepipe-build".to_owned();
-            return Err(Error::BadModule {
-                path: image.path.clone(),
-                reason,
-            });
+            return Err(Error::BadModule { path: image.path.clone(), reason });
         };
         match self.load_image(text.as_bytes_with_nul()) {
             (Status::SUCCESS, raw, _) => Ok(raw),
@@ -88,10 +79,7 @@ impl Context {
                 driver: self.driver.version(),
                 architecture: self.capability.0 * 10 + self.capability.1,
             }),
-            (status, _, log) if !status.is_sticky() => Err(Error::Compilation {
-                text: self.driver.text(status),
-                log,
-            }),
+            (status, _, log) if !status.is_sticky() => Err(Error::Compilation { text: self.driver.text(status), log }),
             (status, raw, _) => self.check("load a module", status).map(|()| raw),
         }
     }
@@ -99,32 +87,17 @@ impl Context {
     /// Hands a cubin, or PTX with its final zero, to the driver; returns the error log as well.
     fn load_image(&self, image: &[u8]) -> (Status, CUmodule, String) {
         let mut log = vec![0_u8; LOG_BYTES];
-        let mut names = [
-            CUjit_option::CU_JIT_ERROR_LOG_BUFFER as c_int,
-            CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES as c_int,
-        ];
-        let mut values = [
-            log.as_mut_ptr().cast::<c_void>(),
-            ptr::without_provenance_mut(LOG_BYTES),
-        ];
+        let mut names =
+            [CUjit_option::CU_JIT_ERROR_LOG_BUFFER as c_int, CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES as c_int];
+        let mut values = [log.as_mut_ptr().cast::<c_void>(), ptr::without_provenance_mut(LOG_BYTES)];
         let mut raw = ptr::null_mut();
         // SAFETY: writes one handle and at most LOG_BYTES of log, both there; the image is whole (a cubin says its own
         // size, PTX ends with a zero); both arrays have the two options.
         let status = unsafe {
-            self.driver.module_load(
-                &mut raw,
-                image.as_ptr().cast(),
-                2,
-                names.as_mut_ptr(),
-                values.as_mut_ptr(),
-            )
+            self.driver.module_load(&mut raw, image.as_ptr().cast(), 2, names.as_mut_ptr(), values.as_mut_ptr())
         };
         let end = log.iter().position(|byte| *byte == 0).unwrap_or(log.len());
-        (
-            status,
-            raw,
-            String::from_utf8_lossy(&log[..end]).trim().to_owned(),
-        )
+        (status, raw, String::from_utf8_lossy(&log[..end]).trim().to_owned())
     }
 
     /// Stores the panic record's device address in the module's global, if it has that global.
@@ -134,31 +107,20 @@ impl Context {
         };
         let (mut address, mut bytes) = (0, 0);
         // SAFETY: writes an address and a size, which are there; the module was just loaded; the name ends with a zero.
-        let status = unsafe {
-            self.driver
-                .module_global(&mut address, &mut bytes, module, name.as_ptr())
-        };
+        let status = unsafe { self.driver.module_global(&mut address, &mut bytes, module, name.as_ptr()) };
         if status == Status::NOT_FOUND {
             return Ok(());
         }
         self.check("find the panic record's global", status)?;
         let record = self.record_address.to_ne_bytes();
         if bytes != record.len() {
-            let reason = format!(
-                "its global {} has {bytes} bytes, not 8; build it again",
-                panic_record::SYMBOL
-            );
-            return Err(Error::BadModule {
-                path: "the loaded module".into(),
-                reason,
-            });
+            let reason = format!("its global {} has {bytes} bytes, not 8; build it again", panic_record::SYMBOL);
+            return Err(Error::BadModule { path: "the loaded module".into(), reason });
         }
         // SAFETY: the global has 8 bytes, and no kernel of the new module runs yet; the source outlives the call, which
         // copies from pageable memory before it returns, and the wait below.
-        let status = unsafe {
-            self.driver
-                .copy_to_device(address, record.as_ptr().cast(), record.len(), self.transfer)
-        };
+        let status =
+            unsafe { self.driver.copy_to_device(address, record.as_ptr().cast(), record.len(), self.transfer) };
         self.check("store the panic record's address", status)?;
         // SAFETY: the stream lives as long as the context.
         let status = unsafe { self.driver.stream_synchronize(self.transfer) };
@@ -175,18 +137,10 @@ impl Context {
                 return Ok(function);
             }
         }
-        Err(Error::NotLoaded {
-            kernel: instance.kernel(),
-            symbol: instance.symbol(),
-            loaded,
-        })
+        Err(Error::NotLoaded { kernel: instance.kernel(), symbol: instance.symbol(), loaded })
     }
 
-    fn function_of(
-        &self,
-        module: &mut LoadedModule,
-        instance: &Instance,
-    ) -> Result<Option<Function>, Error> {
+    fn function_of(&self, module: &mut LoadedModule, instance: &Instance) -> Result<Option<Function>, Error> {
         let mut function = match module.functions.get(instance.symbol()) {
             Some(function) => *function,
             None => {
@@ -195,10 +149,7 @@ impl Context {
                 };
                 let mut raw = ptr::null_mut();
                 // SAFETY: writes one handle, which is there; the module is alive; the name ends with a zero.
-                let status = unsafe {
-                    self.driver
-                        .module_function(&mut raw, module.raw, name.as_ptr())
-                };
+                let status = unsafe { self.driver.module_function(&mut raw, module.raw, name.as_ptr()) };
                 if status == Status::NOT_FOUND {
                     return Ok(None);
                 }
@@ -213,17 +164,10 @@ impl Context {
                 }
             }
         };
-        let wanted = function
-            .static_shared
-            .saturating_add(instance.shared_bytes());
+        let wanted = function.static_shared.saturating_add(instance.shared_bytes());
         if wanted > self.shared_limit {
             let (limit, device) = (self.shared_limit, self.name.clone());
-            return Err(Error::SharedMemory {
-                symbol: instance.symbol(),
-                wanted,
-                limit,
-                device,
-            });
+            return Err(Error::SharedMemory { symbol: instance.symbol(), wanted, limit, device });
         }
         if instance.threads() == 0 || instance.threads() > function.threads_limit {
             return Err(Error::BlockTooLarge {
@@ -234,15 +178,10 @@ impl Context {
             });
         }
         if instance.shared_bytes() > function.opted_in {
-            let attribute =
-                CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES as c_int;
+            let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES as c_int;
             // SAFETY: the function is alive; the value is within the device's limit, so the cast keeps it.
             let status = unsafe {
-                self.driver.function_set_attribute(
-                    function.raw,
-                    attribute,
-                    instance.shared_bytes() as c_int,
-                )
+                self.driver.function_set_attribute(function.raw, attribute, instance.shared_bytes() as c_int)
             };
             self.check("opt in to more than 48 KiB of shared memory", status)?;
             function.opted_in = instance.shared_bytes();
@@ -251,17 +190,10 @@ impl Context {
         Ok(Some(function))
     }
 
-    fn attribute(
-        &self,
-        function: CUfunction,
-        attribute: CUfunction_attribute,
-    ) -> Result<u32, Error> {
+    fn attribute(&self, function: CUfunction, attribute: CUfunction_attribute) -> Result<u32, Error> {
         let mut value = 0;
         // SAFETY: writes one integer, which is there; the function was just found.
-        let status = unsafe {
-            self.driver
-                .function_attribute(&mut value, attribute as c_int, function)
-        };
+        let status = unsafe { self.driver.function_attribute(&mut value, attribute as c_int, function) };
         self.check("ask for an attribute of a kernel", status)?;
         Ok(u32::try_from(value).unwrap_or(0))
     }
@@ -288,10 +220,7 @@ pub(crate) unsafe fn launch(
     let context: &Arc<Context> = &stream.context;
     context.enter()?;
     let function = context.function(instance)?;
-    let mut pointers: Vec<*mut c_void> = parameters
-        .iter_mut()
-        .map(|raw| ptr::from_mut(raw).cast())
-        .collect();
+    let mut pointers: Vec<*mut c_void> = parameters.iter_mut().map(|raw| ptr::from_mut(raw).cast()).collect();
     // The limit was checked: it fits.
     let shared_bytes = instance.shared_bytes() as u32;
     let lane = stream.lane();

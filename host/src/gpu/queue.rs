@@ -33,11 +33,7 @@ pub(super) struct Lane<'a> {
 impl<'a> Lane<'a> {
     /// The stream of the context's uploads, downloads and fills.
     pub(super) fn transfer(context: &'a Arc<Context>) -> Self {
-        Lane {
-            context,
-            raw: context.transfer,
-            number: TRANSFER,
-        }
+        Lane { context, raw: context.transfer, number: TRANSFER }
     }
 
     pub(super) fn context(&self) -> &'a Arc<Context> {
@@ -79,20 +75,12 @@ impl GpuStream {
         // SAFETY: writes one handle, which is there; the context is this thread's.
         let status = unsafe { context.driver.stream_create(&mut raw, NON_BLOCKING) };
         context.check("create a stream", status)?;
-        Ok(GpuStream {
-            context: Arc::clone(context),
-            raw,
-            number: NUMBERS.fetch_add(1, Ordering::Relaxed),
-        })
+        Ok(GpuStream { context: Arc::clone(context), raw, number: NUMBERS.fetch_add(1, Ordering::Relaxed) })
     }
 
     /// Returns the stream as a place for work.
     pub(super) fn lane(&self) -> Lane<'_> {
-        Lane {
-            context: &self.context,
-            raw: self.raw,
-            number: self.number,
-        }
+        Lane { context: &self.context, raw: self.raw, number: self.number }
     }
 
     /// Waits for the stream's work.
@@ -147,10 +135,7 @@ impl GpuEvent {
         // SAFETY: writes one handle, which is there; the context is this thread's.
         let status = unsafe { context.driver.event_create(&mut raw, flags) };
         context.check("create an event", status)?;
-        Ok(GpuEvent {
-            context: Arc::clone(context),
-            raw,
-        })
+        Ok(GpuEvent { context: Arc::clone(context), raw })
     }
 
     /// Records the event at the end of a stream of the same context.
@@ -188,13 +173,8 @@ impl GpuEvent {
         self.synchronize()?;
         let mut milliseconds = 0.0;
         // SAFETY: writes one number, which is there; both events are alive (invariant 0).
-        let status = unsafe {
-            self.context
-                .driver
-                .event_elapsed(&mut milliseconds, earlier.raw, self.raw)
-        };
-        self.context
-            .check("measure the time between two events", status)?;
+        let status = unsafe { self.context.driver.event_elapsed(&mut milliseconds, earlier.raw, self.raw) };
+        self.context.check("measure the time between two events", status)?;
         Ok(f64::from(milliseconds))
     }
 }

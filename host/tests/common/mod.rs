@@ -11,11 +11,7 @@ use tilepipe_host::Module;
 pub static KERNELS: Module = Module::embedded(include_str!("kernels.ptx"), &[]);
 
 const fn parameter<T: Element>(kind: ParameterKind) -> ParameterInfo {
-    let alignment = if matches!(kind, ParameterKind::Scalar) {
-        1
-    } else {
-        16
-    };
+    let alignment = if matches!(kind, ParameterKind::Scalar) { 1 } else { 16 };
     ParameterInfo {
         kind,
         element: TypeId::of::<T>,
@@ -60,32 +56,20 @@ const fn parts(
 }
 
 /// `out[i] = value`.
-pub const FILL: Instance = instance(
-    "fill__128",
-    &[
-        ("out", OUTPUT),
-        ("value", parameter::<u32>(ParameterKind::Scalar)),
-    ],
-    fill,
-);
+pub const FILL: Instance =
+    instance("fill__128", &[("out", OUTPUT), ("value", parameter::<u32>(ParameterKind::Scalar))], fill);
 
 /// `out[i] = input[i] + 1`, after a delay in clock cycles on a GPU.
 pub const INCREMENT: Instance = instance(
     "increment__128",
-    &[
-        ("input", INPUT),
-        ("out", OUTPUT),
-        ("delay", parameter::<u64>(ParameterKind::Scalar)),
-    ],
+    &[("input", INPUT), ("out", OUTPUT), ("delay", parameter::<u64>(ParameterKind::Scalar))],
     increment,
 );
 
 /// `out[0] = 77` by way of 100 KiB of shared memory.
 pub const LARGE_SHARED: Instance = described(LARGE_SHARED_PARTS);
-pub const LARGE_SHARED_PARTS: Parts = Parts {
-    shared_bytes: 100 << 10,
-    ..parts("large_shared__128", &[("out", OUTPUT)], fill_one)
-};
+pub const LARGE_SHARED_PARTS: Parts =
+    Parts { shared_bytes: 100 << 10, ..parts("large_shared__128", &[("out", OUTPUT)], fill_one) };
 
 /// Panics with `value 42` in thread 3 of block 0 (on the CPU: in every block from the second on, with its index).
 pub const PANIC: Instance = instance("panic__128", &[("out", OUTPUT)], panic);
@@ -120,11 +104,7 @@ unsafe fn increment(raw: &[RawParameter]) {
             // SAFETY: the launch checked that an input of `length` elements stands behind the words.
             let value = unsafe { (input as *const u32).wrapping_add(index).read() };
             // SAFETY: the tests pass an output of the input's length, and no two blocks have the same index.
-            unsafe {
-                (out as *mut u32)
-                    .wrapping_add(index)
-                    .write(value.wrapping_add(1))
-            };
+            unsafe { (out as *mut u32).wrapping_add(index).write(value.wrapping_add(1)) };
         }
     };
     // SAFETY: the executor calls this once a block.

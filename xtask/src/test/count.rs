@@ -16,11 +16,7 @@ pub struct Count {
 impl Count {
     /// One check that passed or failed.
     pub fn one(passed: bool) -> Self {
-        Count {
-            passed: u64::from(passed),
-            failed: u64::from(!passed),
-            skipped: 0,
-        }
+        Count { passed: u64::from(passed), failed: u64::from(!passed), skipped: 0 }
     }
 
     /// Reads a line of output: the summary of one test executable, or that of `tilepipe-run`. Other lines count nothing.
@@ -55,9 +51,7 @@ impl AddAssign for Count {
 /// The number that stands before `word` in a line such as `3 passed; 0 failed`, or 0.
 fn before(line: &str, word: &str) -> u64 {
     let parts = line.split([';', ',', '.', ':']);
-    let number = parts
-        .filter_map(|part| part.trim().strip_suffix(word))
-        .find_map(|number| number.trim().parse().ok());
+    let number = parts.filter_map(|part| part.trim().strip_suffix(word)).find_map(|number| number.trim().parse().ok());
     number.unwrap_or(0)
 }
 
@@ -68,23 +62,9 @@ mod tests {
     #[test]
     fn summaries_are_read() {
         let line = "test result: ok. 12 passed; 1 failed; 2 ignored; 0 measured; 3 filtered out; finished in 0.00s";
-        assert_eq!(
-            Count::of_line(line),
-            Count {
-                passed: 12,
-                failed: 1,
-                skipped: 2
-            }
-        );
+        assert_eq!(Count::of_line(line), Count { passed: 12, failed: 1, skipped: 2 });
         let line = "14 configurations: 9 verified, 2 differ, 1 failed, 2 not run";
-        assert_eq!(
-            Count::of_line(line),
-            Count {
-                passed: 9,
-                failed: 3,
-                skipped: 2
-            }
-        );
+        assert_eq!(Count::of_line(line), Count { passed: 9, failed: 3, skipped: 2 });
         assert_eq!(Count::of_line("test reads ... ok"), Count::default());
     }
 }

@@ -45,8 +45,7 @@ pub enum Outcome {
 impl Layer {
     /// The name that `--layer` takes.
     pub fn name(self) -> String {
-        self.to_possible_value()
-            .map_or_else(String::new, |value| value.get_name().to_owned())
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }
 
     /// One line of what it is.
@@ -95,9 +94,9 @@ fn check(command: &mut Command) -> Result<Outcome> {
 fn workspace_tests() -> Result<Outcome> {
     let targets = targets::all()?;
     let mut arguments = vec!["--workspace", "--exclude", UI_TESTS, "--lib", "--bins"];
-    for target in targets.iter().filter(|target| {
-        target.package != UI_TESTS && target.name != GPU && target.name != STANDALONE
-    }) {
+    for target in
+        targets.iter().filter(|target| target.package != UI_TESTS && target.name != GPU && target.name != STANDALONE)
+    {
         arguments.extend(["--test", target.name.as_str()]);
     }
     cargo_test(&arguments)
@@ -108,14 +107,10 @@ fn named(belongs: fn(&TestTarget) -> bool) -> Result<Outcome> {
     let mut total = Count::default();
     let targets: Vec<TestTarget> = targets::all()?.into_iter().filter(belongs).collect();
     if targets.is_empty() {
-        return Ok(Outcome::Skipped(
-            "the workspace has no such tests".to_owned(),
-        ));
+        return Ok(Outcome::Skipped("the workspace has no such tests".to_owned()));
     }
     for target in targets {
-        if let Outcome::Ran(count) =
-            cargo_test(&["--package", &target.package, "--test", &target.name])?
-        {
+        if let Outcome::Ran(count) = cargo_test(&["--package", &target.package, "--test", &target.name])? {
             total += count;
         }
     }
@@ -137,16 +132,7 @@ fn on_cpu() -> Result<Outcome> {
 }
 
 /// Arguments for every configuration at a size that is a multiple of nothing.
-const EVERY_CONFIGURATION: [&str; 8] = [
-    "--elements",
-    "100_003",
-    "--dtype",
-    "all",
-    "--block",
-    "all",
-    "--stages",
-    "all",
-];
+const EVERY_CONFIGURATION: [&str; 8] = ["--elements", "100_003", "--dtype", "all", "--block", "all", "--stages", "all"];
 
 /// The exit status of `tilepipe-run --probe` where there is no GPU; one that cannot be used is another failure.
 const NO_GPU: i32 = 3;
@@ -154,10 +140,7 @@ const NO_GPU: i32 = 3;
 fn on_gpu() -> Result<Outcome> {
     let program = runner()?;
     ptx::ensure()?;
-    let probe = Command::new(&program)
-        .args(["--device", "gpu", "--probe", "--module"])
-        .arg(project::ptx())
-        .output()?;
+    let probe = Command::new(&program).args(["--device", "gpu", "--probe", "--module"]).arg(project::ptx()).output()?;
     let reason = String::from_utf8_lossy(&probe.stderr);
     let reason = reason.trim().trim_start_matches("error: ");
     match probe.status.code() {
@@ -170,39 +153,24 @@ fn on_gpu() -> Result<Outcome> {
         total += count;
     }
     total += counted(
-        Command::new(&program)
-            .args(["--device", "gpu"])
-            .args(EVERY_CONFIGURATION)
-            .arg("--module")
-            .arg(project::ptx()),
+        Command::new(&program).args(["--device", "gpu"]).args(EVERY_CONFIGURATION).arg("--module").arg(project::ptx()),
     )?;
     Ok(Outcome::Ran(total))
 }
 
 /// Builds `tilepipe-run` in the profile of the tests.
 fn runner() -> Result<std::path::PathBuf> {
-    process::run(&mut process::cargo([
-        "build",
-        "--quiet",
-        "--package",
-        "tilepipe-runner",
-    ]))?;
+    process::run(&mut process::cargo(["build", "--quiet", "--package", "tilepipe-runner"]))?;
     Ok(project::program("debug", "tilepipe-run"))
 }
 
 /// Runs `cargo test` to the end, whatever fails, with the tests told where the kernels and the compiler for them lie.
 fn cargo_test(arguments: &[&str]) -> Result<Outcome> {
     ptx::ensure()?;
-    let mut command = process::cargo(
-        ["test", "--no-fail-fast"]
-            .into_iter()
-            .chain(arguments.iter().copied()),
-    );
+    let mut command = process::cargo(["test", "--no-fail-fast"].into_iter().chain(arguments.iter().copied()));
     command.env("TILEPIPE_PTX_DIR", project::ptx());
     // What the compiler prints is part of some tests; flags of this shell are not.
-    command
-        .env_remove("RUSTFLAGS")
-        .env_remove("CARGO_ENCODED_RUSTFLAGS");
+    command.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
     setup::export(&mut command);
     counted(&mut command).map(Outcome::Ran)
 }

@@ -30,9 +30,7 @@ pub struct Options {
 /// None of a test's: those are in the exit code.
 pub fn run(options: &Options) -> Result<ExitCode> {
     let mut table = Table::new();
-    table
-        .load_style(UTF8_FULL_CONDENSED)
-        .set_header(["layer", "result", "tests", "seconds"]);
+    table.load_style(UTF8_FULL_CONDENSED).set_header(["layer", "result", "tests", "seconds"]);
     let mut total = Count::default();
     for layer in Layer::value_variants() {
         if !options.layers.is_empty() && !options.layers.contains(layer) {
@@ -45,13 +43,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
             Ok(Outcome::Ran(count)) => (count, "FAILED".to_owned()),
             Ok(Outcome::Skipped(reason)) => {
                 println!("skipped: {reason}");
-                (
-                    Count {
-                        skipped: 1,
-                        ..Count::default()
-                    },
-                    format!("skipped: {reason}"),
-                )
+                (Count { skipped: 1, ..Count::default() }, format!("skipped: {reason}"))
             }
             Err(error) => {
                 eprintln!("error: {error:#}");
@@ -59,21 +51,9 @@ pub fn run(options: &Options) -> Result<ExitCode> {
             }
         };
         total += count;
-        table.add_row([
-            layer.name(),
-            result,
-            count.passed.to_string(),
-            start.elapsed().as_secs().to_string(),
-        ]);
+        table.add_row([layer.name(), result, count.passed.to_string(), start.elapsed().as_secs().to_string()]);
     }
     println!("\n{table}");
-    println!(
-        "{} passed, {} failed, {} skipped",
-        total.passed, total.failed, total.skipped
-    );
-    Ok(if total.failed == 0 {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    println!("{} passed, {} failed, {} skipped", total.passed, total.failed, total.skipped);
+    Ok(if total.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -27,26 +27,14 @@ pub struct TestTarget {
 ///
 /// If cargo cannot read the workspace.
 pub fn all() -> Result<Vec<TestTarget>> {
-    let text = process::capture(&mut process::cargo([
-        "metadata",
-        "--format-version",
-        "1",
-        "--no-deps",
-    ]))?;
+    let text = process::capture(&mut process::cargo(["metadata", "--format-version", "1", "--no-deps"]))?;
     let metadata: Value = serde_json::from_str(&text).context("cargo metadata is not JSON")?;
     let mut found = Vec::new();
     for package in metadata["packages"].as_array().into_iter().flatten() {
         for target in package["targets"].as_array().into_iter().flatten() {
-            let is_test = target["kind"]
-                .as_array()
-                .is_some_and(|kinds| kinds.iter().any(|kind| kind == "test"));
-            if let (true, Some(package), Some(name)) =
-                (is_test, package["name"].as_str(), target["name"].as_str())
-            {
-                found.push(TestTarget {
-                    package: package.to_owned(),
-                    name: name.to_owned(),
-                });
+            let is_test = target["kind"].as_array().is_some_and(|kinds| kinds.iter().any(|kind| kind == "test"));
+            if let (true, Some(package), Some(name)) = (is_test, package["name"].as_str(), target["name"].as_str()) {
+                found.push(TestTarget { package: package.to_owned(), name: name.to_owned() });
             }
         }
     }

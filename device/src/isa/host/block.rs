@@ -29,10 +29,7 @@ thread_local! {
 /// If no block runs on this OS thread: tilepipe's block-level operations work inside kernels only.
 #[inline]
 pub(crate) fn with_block<R>(use_block: impl FnOnce(&mut BlockState) -> R) -> R {
-    assert!(
-        RUNNING.get(),
-        "a block-level operation outside a kernel: launch the kernel instead of calling it"
-    );
+    assert!(RUNNING.get(), "a block-level operation outside a kernel: launch the kernel instead of calling it");
     BLOCK.with_borrow_mut(use_block)
 }
 
@@ -61,10 +58,7 @@ pub(crate) fn is_running() -> bool {
 /// Prepares this OS thread for block `index` of `grid` with `shared_bytes` of poisoned shared memory; the block ends when
 /// the guard is dropped, also by a panic.
 pub(crate) fn begin(index: u32, grid: u32, shared_bytes: usize, schedule: Schedule) -> Running {
-    assert!(
-        !RUNNING.replace(true),
-        "a kernel launched from inside a kernel"
-    );
+    assert!(!RUNNING.replace(true), "a kernel launched from inside a kernel");
     leave_threads();
     BLOCK.with_borrow_mut(|block| {
         block.index = index;
@@ -102,13 +96,8 @@ const ALIGNMENT: usize = 128;
 
 impl Arena {
     const fn empty() -> Self {
-        let Ok(layout) = Layout::from_size_align(0, ALIGNMENT) else {
-            unreachable!()
-        };
-        Arena {
-            start: core::ptr::without_provenance_mut(ALIGNMENT),
-            layout,
-        }
+        let Ok(layout) = Layout::from_size_align(0, ALIGNMENT) else { unreachable!() };
+        Arena { start: core::ptr::without_provenance_mut(ALIGNMENT), layout }
     }
 
     pub(crate) fn start(&self) -> *mut u8 {
@@ -121,8 +110,7 @@ impl Arena {
             return;
         }
         *self = Arena::empty();
-        let layout =
-            Layout::from_size_align(bytes, ALIGNMENT).expect("shared memory of a valid size");
+        let layout = Layout::from_size_align(bytes, ALIGNMENT).expect("shared memory of a valid size");
         // SAFETY: the layout has more than 0 bytes.
         let start = unsafe { alloc(layout) };
         if start.is_null() {

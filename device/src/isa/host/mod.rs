@@ -56,35 +56,16 @@ pub(crate) unsafe fn store_global<T: bytemuck::Pod>(to: *mut T, value: T) {
     unsafe { to.write(value) };
 }
 
-/// `cp.async.cg.shared.global [to], [from], 16, valid`.
+/// `cp.async`: an asynchronous copy of `width` bytes, of which the first `valid` are read and the others are zero.
 ///
 /// # Safety
 ///
-/// 0. `to` is memory of the block's arena, valid for 16 bytes; nobody accesses them until the copy has landed.
-/// 1. `from` is valid for reads of `valid <= 16` bytes until the block ends.
-pub(crate) unsafe fn cp_async_16(to: *mut u8, from: *const u8, valid: u32) {
+/// 0. `width` is 16, 8 or 4.
+/// 1. `to` is memory of the block's arena, valid for `width` bytes; nobody accesses them until the copy has landed.
+/// 2. `from` is valid for reads of `valid <= width` bytes until the block ends.
+pub(crate) unsafe fn cp_async(to: *mut u8, from: *const u8, valid: u32, width: usize) {
     // SAFETY: the caller's promises.
-    with_block(|block| unsafe { block.model.copy(to, from, valid, 16) });
-}
-
-/// `cp.async.ca.shared.global [to], [from], 8, valid`.
-///
-/// # Safety
-///
-/// As for [`cp_async_16`], with 8 for 16.
-pub(crate) unsafe fn cp_async_8(to: *mut u8, from: *const u8, valid: u32) {
-    // SAFETY: the caller's promises.
-    with_block(|block| unsafe { block.model.copy(to, from, valid, 8) });
-}
-
-/// `cp.async.ca.shared.global [to], [from], 4, valid`.
-///
-/// # Safety
-///
-/// As for [`cp_async_16`], with 4 for 16.
-pub(crate) unsafe fn cp_async_4(to: *mut u8, from: *const u8, valid: u32) {
-    // SAFETY: the caller's promises.
-    with_block(|block| unsafe { block.model.copy(to, from, valid, 4) });
+    with_block(|block| unsafe { block.model.copy(to, from, valid, width as u32) });
 }
 
 /// `cp.async.commit_group`: closes the group of copies.
@@ -112,11 +93,7 @@ pub(crate) fn cp_async_wait_all() {
 ///
 /// 0. `to` is memory of the block's arena, aligned and valid for a `T`, which nobody accesses before the next barrier.
 /// 1. If `valid`, `from` is aligned and valid for reads of a `T` until the block ends.
-pub(crate) unsafe fn copy_through_register<T: bytemuck::Pod>(
-    to: *mut T,
-    from: *const T,
-    valid: bool,
-) {
+pub(crate) unsafe fn copy_through_register<T: bytemuck::Pod>(to: *mut T, from: *const T, valid: bool) {
     let bytes = size_of::<T>() as u32;
     let valid = if valid { bytes } else { 0 };
     // SAFETY: the caller's promises.

@@ -92,12 +92,7 @@ impl Model {
     /// The invariant of [`Unit`] holds, and nobody accesses the unit's destination before a wait and a barrier.
     pub(super) unsafe fn copy(&mut self, to: *mut u8, from: *const u8, valid: u32, width: u32) {
         self.check_readers(to, width);
-        let unit = Unit {
-            to,
-            from,
-            valid,
-            width,
-        };
+        let unit = Unit { to, from, valid, width };
         let delayed = match self.schedule {
             Schedule::Eager => false,
             Schedule::Lazy => true,
@@ -121,12 +116,7 @@ impl Model {
     /// As for [`copy`](Self::copy).
     pub(super) unsafe fn store(&mut self, to: *mut u8, from: *const u8, valid: u32, width: u32) {
         self.check_readers(to, width);
-        let unit = Unit {
-            to,
-            from,
-            valid,
-            width,
-        };
+        let unit = Unit { to, from, valid, width };
         match self.schedule {
             Schedule::Eager => unit.land(),
             _ => self.arrived.push(unit),
@@ -136,8 +126,7 @@ impl Model {
     /// Closes the open group.
     pub(super) fn commit(&mut self) {
         let next = self.spare.pop().unwrap_or_default();
-        self.committed
-            .push_back(std::mem::replace(&mut self.open, next));
+        self.committed.push_back(std::mem::replace(&mut self.open, next));
     }
 
     /// Waits for all but the youngest `groups` groups, in every thread for its own copies.
@@ -195,5 +184,118 @@ impl Model {
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;
         if bound == 0 { 0 } else { self.random % bound }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A source of 16 bytes and a destination of 32, under a schedule.
+    fn with_model(schedule: Schedule, test: impl FnOnce(&mut Model, *const u8, *mut u8)) {
+        let source: [u8; 16] = core::array::from_fn(|index| index as u8 + 1);
+        let mut destination = [0_u8; 32];
+        let mut model = Model::new();
+        model.begin(schedule, 0);
+        test(&mut model, source.as_ptr(), destination.as_mut_ptr());
+    }
+
+    fn bytes(first: *const u8) -> [u8; 16] {
+        // SAFETY: tests pass a pointer to 16 initialised bytes.
+        unsafe { first.cast::<[u8; 16]>().read() }
+    }
+
+    fn copy(model: &mut Model, to: *mut u8, from: *const u8, valid: u32) {
+        // SAFETY: both pointers are valid for 16 bytes while the test runs, and it reads them between the steps only.
+        unsafe { model.copy(to, from, valid, 16) };
+    }
+
+    #[test]
+    fn a_lazy_copy_is_poison_until_the_barrier_after_its_wait() {
+        with_model(Schedule::Lazy, |model, from, to| {
+            copy(model, to, from, 16);
+            model.barrier();
+            assert_eq!(bytes(to), [POISON; 16], "a barrier alone lands nothing");
+            model.commit();
+            model.wait(0);
+            assert_eq!(bytes(to), [POISON; 16], "a wait is for the thread's own copies");
+            model.barrier();
+            assert_eq!(bytes(to), bytes(from));
+        });
+    }
+
+    #[test]
+    fn a_wait_for_all_but_one_group_leaves_the_youngest_in_flight() {
+        with_model(Schedule::Lazy, |model, from, to| {
+            let second = to.wrapping_add(16);
+            copy(model, to, from, 16);
+            model.commit();
+            copy(model, second, from, 16);
+            model.commit();
+            model.wait(1);
+            model.barrier();
+            assert_eq!((bytes(to), bytes(second)), (bytes(from), [POISON; 16]));
+        });
+    }
+
+    #[test]
+    fn an_eager_copy_lands_at_once_and_zeroes_what_is_not_valid() {
+        with_model(Schedule::Eager, |model, from, to| {
+            copy(model, to, from, 3);
+            assert_eq!(bytes(to)[..5], [1, 2, 3, 0, 0]);
+        });
+    }
+
+    #[test]
+    fn random_schedules_are_the_same_for_the_same_seed_and_land_everything_in_the_end() {
+        let landed_early = |seed| {
+            let mut early = Vec::new();
+            with_model(Schedule::Random { seed }, |model, from, to| {
+                for _ in 0..64 {
+                    copy(model, to, from, 16);
+                    early.push(bytes(to) == bytes(from));
+                    model.commit();
+                    model.wait(0);
+                    model.barrier();
+                    assert_eq!(bytes(to), bytes(from));
+                }
+            });
+            early
+        };
+        assert_eq!(landed_early(7), landed_early(7));
+        assert!(landed_early(7).contains(&true) && landed_early(7).contains(&false));
+    }
+
+    #[test]
+    fn a_released_tile_is_poisoned_by_the_next_barrier() {
+        with_model(Schedule::Lazy, |model, from, to| {
+            copy(model, to, from, 16);
+            model.commit();
+            model.wait(0);
+            model.barrier();
+            model.released(to, 16);
+            assert_eq!(bytes(to), bytes(from), "slower threads may still be reading");
+            model.barrier();
+            assert_eq!(bytes(to), [POISON; 16]);
+        });
+    }
+
+    #[test]
+    #[should_panic(expected = "race: a copy into a tile that other threads may still be reading")]
+    fn a_copy_into_a_tile_released_since_the_last_barrier_is_a_race() {
+        with_model(Schedule::Eager, |model, from, to| {
+            model.released(to, 16);
+            copy(model, to, from, 16);
+        });
+    }
+
+    #[test]
+    fn a_copy_beside_a_released_tile_or_behind_a_barrier_is_none() {
+        with_model(Schedule::Eager, |model, from, to| {
+            model.released(to, 16);
+            copy(model, to.wrapping_add(16), from, 16);
+            model.barrier();
+            copy(model, to, from, 16);
+        });
     }
 }
