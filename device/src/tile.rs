@@ -44,15 +44,20 @@ const fn alignment_of_multiples(a: usize, b: usize) -> usize {
     power
 }
 
+/// Checks what the copies rely on: elements of 1 to 16 bytes, aligned to no more than that; a tile of at least one.
+const fn checked_stride<T>(len: usize) -> usize {
+    assert!(len > 0, "a tile has at least one element");
+    assert!(size_of::<T>() >= 1 && size_of::<T>() <= 16, "an element of a tile has 1 to 16 bytes");
+    assert!(align_of::<T>() <= 16, "an element of a tile is aligned to at most 16 bytes");
+    len
+}
+
 // SAFETY: (0) an array has no padding between elements, and elements are plain data; (1) the array is not empty by the
 // assertion, so STRIDE = LEN >= 1 and LEAD + STRIDE = LEN.
 unsafe impl<T: Element, const LEN: usize> Tile for [T; LEN] {
     type Element = T;
     const LEN: usize = LEN;
-    const STRIDE: usize = {
-        assert!(LEN > 0, "a tile has at least one element");
-        LEN
-    };
+    const STRIDE: usize = checked_stride::<T>(LEN);
     const LEAD: usize = 0;
 }
 
@@ -97,10 +102,7 @@ impl<T: Element, const LEN: usize, const HALO: usize> HaloTile<T, LEN, HALO> {
 unsafe impl<T: Element, const LEN: usize, const HALO: usize> Tile for HaloTile<T, LEN, HALO> {
     type Element = T;
     const LEN: usize = LEN + 2 * HALO;
-    const STRIDE: usize = {
-        assert!(LEN > 0, "a tile has at least one element");
-        LEN
-    };
+    const STRIDE: usize = checked_stride::<T>(LEN);
     const LEAD: usize = HALO;
 }
 

@@ -205,7 +205,7 @@ impl<T: Element, const LEN: usize> TilesMut<'_, T, LEN> {
     ///
     /// The invariants 0 and 1 hold, and `base` is aligned for `T`.
     pub(crate) unsafe fn new(base: *mut T, len: usize) -> Self {
-        const { assert!(LEN > 0, "a tile has at least one element") };
+        const { assert!(<[T; LEN] as Tile>::STRIDE > 0) };
         TilesMut { base, len, brand: PhantomData, level: PhantomData }
     }
 

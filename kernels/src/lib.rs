@@ -7,6 +7,7 @@
 
 mod average;
 pub mod compute;
+pub mod faulty;
 mod single_stage;
 mod staging;
 mod staging_unified;

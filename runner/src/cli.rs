@@ -57,6 +57,10 @@ pub struct Cli {
     #[arg(long, value_name = "DIR")]
     pub module: Option<PathBuf>,
 
+    /// Leave verified configurations out of the table
+    #[arg(long)]
+    pub quiet: bool,
+
     /// Only open the device, load the kernels, and say what it is
     #[arg(long, hide = true)]
     pub probe: bool,

@@ -62,7 +62,9 @@ fn run(cli: Cli) -> Result<bool> {
     memory::check(&configurations, source.elements(), machine.is_gpu())?;
     print(machine.describe());
     let rows = execute::execute(machine, &configurations, &source, cli.output.as_deref())?;
-    print(report::table(&rows));
+    if !cli.quiet || rows.iter().any(|row| !row.outcome.is_verified()) {
+        print(report::table(&rows, cli.quiet));
+    }
     print(report::summary(&rows));
     Ok(rows.iter().all(|row| row.outcome.is_verified()))
 }

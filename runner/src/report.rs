@@ -24,11 +24,11 @@ pub fn list(kernels: &[Kernel]) -> String {
     table.to_string()
 }
 
-/// The results, and under them each failure's message in full.
-pub fn table(rows: &[Row]) -> String {
+/// The results, and under them each failure's message in full; `quiet` leaves out what is verified.
+pub fn table(rows: &[Row], quiet: bool) -> String {
     let mut table = new_table(["kernel", "type", "block", "stages", "device", "elements", "time", "GB/s", "result"]);
     let mut notes = String::new();
-    for row in rows {
+    for row in rows.iter().filter(|row| !(quiet && row.outcome.is_verified())) {
         let variant = &row.configuration.variant;
         let (milliseconds, result) = match &row.outcome {
             Outcome::Verified { milliseconds } => (Some(*milliseconds), "verified".to_owned()),

@@ -1,1 +1,4 @@
-//! Under construction.
+//! Programs that must not compile, one misuse a file under `fail/`, each beside its nearest accepted neighbour of the same
+//! name under `pass/`. The driver is `tests/ui.rs`; `docs/misuse.md` says which misuse each file stands for. After a change
+//! of a message `TRYBUILD=overwrite cargo test -p tilepipe-ui-tests` writes the `.stderr` files anew; read them before you
+//! keep them: a message names the rule, the place and the way out.

@@ -45,7 +45,7 @@ run_tests() {
     done
     for elements in 1 255 1000003 2^22; do
         step "every configuration, $elements elements" \
-            "$runner" --device gpu --elements "$elements" --dtype all --block all --stages all
+            "$runner" --device gpu --elements "$elements" --dtype all --block all --stages all --quiet
     done
 }
 
@@ -69,7 +69,7 @@ run_sanitizer() {
     fi
     for tool in memcheck racecheck synccheck initcheck; do
         step "compute-sanitizer $tool" "$sanitizer" --tool "$tool" --error-exitcode 9 \
-            "$runner" --device gpu --elements 20011 --dtype i32,f32x4 --stages all
+            "$runner" --device gpu --elements 20011 --dtype i32,f32x4 --stages all --quiet
     done
 }
 

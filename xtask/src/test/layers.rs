@@ -132,7 +132,8 @@ fn on_cpu() -> Result<Outcome> {
 }
 
 /// Arguments for every configuration at a size that is a multiple of nothing.
-const EVERY_CONFIGURATION: [&str; 8] = ["--elements", "100_003", "--dtype", "all", "--block", "all", "--stages", "all"];
+const EVERY_CONFIGURATION: [&str; 9] =
+    ["--quiet", "--elements", "100_003", "--dtype", "all", "--block", "all", "--stages", "all"];
 
 /// The exit status of `tilepipe-run --probe` where there is no GPU; one that cannot be used is another failure.
 const NO_GPU: i32 = 3;

@@ -1,0 +1,19 @@
+//! The accepted neighbour of `fail/pipeline_read_before_wait.rs`.
+#![forbid(unsafe_code)]
+use tilepipe::{Block, Shared, Stages, Tiles, TilesMut, kernel};
+
+#[kernel]
+fn read_after_wait(
+    block: Block<128>,
+    input: Tiles<i32, 128>,
+    mut out: TilesMut<i32, 128>,
+    shared: Shared<Stages<[i32; 128], 2>>,
+) {
+    let mut results = out.for_block(&block);
+    let pipe = shared.pipeline(&block).acquire().copy(input.tile(0)).commit();
+    let (_pipe, tile) = pipe.wait();
+    let result = results.get_mut(0);
+    block.threads(|t| result.set(&t, tile[t.rank()]));
+}
+
+fn main() {}

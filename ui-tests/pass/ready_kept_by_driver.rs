@@ -1,0 +1,15 @@
+//! The accepted neighbour of `fail/ready_kept_by_driver.rs`.
+#![forbid(unsafe_code)]
+use tilepipe::{Block, Shared, Stages, Tiles, kernel};
+
+#[kernel]
+fn keep_a_value_of_for_each(block: Block<128>, input: Tiles<i32, 128>, shared: Shared<Stages<[i32; 128], 2>>) {
+    let mut last = None;
+    let _ = shared.pipeline(&block).for_each(
+        input.tiles(),
+        |stage, index| stage.copy(input.tile(index)),
+        |tile, _index| last = Some(tile[0]),
+    );
+}
+
+fn main() {}

@@ -1,0 +1,32 @@
+//! Compiles every program under `fail/` and `pass/`.
+
+use std::env;
+use std::process::Command;
+
+/// Keeps the standard library's source out of the messages, which would otherwise differ where `rust-src` is installed.
+const RUSTC_FLAG: &str = "-Ztranslate-remapped-path-to-local-path=no";
+
+/// trybuild replaces `RUSTFLAGS` by a list in cargo's configuration; cargo adds this variable's flags to that list.
+const FLAGS_OF_TARGET: &str = "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUSTFLAGS";
+
+#[test]
+fn misuse_is_rejected_and_its_neighbour_is_accepted() {
+    if env::var(FLAGS_OF_TARGET).is_ok_and(|flags| flags.contains(RUSTC_FLAG)) {
+        let cases = trybuild::TestCases::new();
+        cases.compile_fail("fail/*.rs");
+        cases.pass("pass/*.rs");
+    } else {
+        run_again_with_flag();
+    }
+}
+
+/// Runs this test in a process of its own with [`RUSTC_FLAG`] set.
+fn run_again_with_flag() {
+    let test = env::current_exe().expect("the running test has a path");
+    let status = Command::new(test)
+        .args(env::args_os().skip(1))
+        .env(FLAGS_OF_TARGET, RUSTC_FLAG)
+        .status()
+        .expect("the running test can be started again");
+    assert!(status.success(), "see the messages above");
+}
