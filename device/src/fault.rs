@@ -21,10 +21,10 @@ mod gpu {
 
     /// Fails the launch with a message in which `{}` stands twice, for `a` and `b`.
     #[cold]
-    #[inline(never)]
+    #[inline(always)]
     #[track_caller]
     pub(crate) fn out_of_range(message: &'static str, a: usize, b: usize) -> ! {
-        report(message, Location::caller(), Some([a, b]))
+        report(message, Location::caller(), 2, a as u64, b as u64)
     }
 
     /// Formatting code would cost every kernel a stack, so a message with run-time arguments is reported by its place.
@@ -34,15 +34,18 @@ mod gpu {
             "panicked with a message that is put together at run time (run the kernel on the CPU to read it)",
         );
         match info.location() {
-            Some(location) => report(message, location, None),
+            Some(location) => report(message, location, 0, 0, 0),
             None => isa::trap(),
         }
     }
 
-    /// Writes the host's panic record, if there is one and nobody else has, and traps.
+    /// Writes the host's panic record, if there is one and nobody else has, and traps. The first `value_count` of `a` and
+    /// `b` belong to the message.
+    ///
+    /// Takes and keeps scalars only, so that no kernel gets a stack for it.
     #[cold]
     #[inline(never)]
-    fn report(message: &str, location: &Location<'_>, values: Option<[usize; 2]>) -> ! {
+    fn report(message: &str, location: &Location<'_>, value_count: u32, a: u64, b: u64) -> ! {
         let record = isa::panic_record_address() as *mut PanicRecord;
         if record.is_null() {
             isa::trap();
@@ -51,10 +54,22 @@ mod gpu {
         let state = unsafe { &raw mut (*record).state };
         // SAFETY: the record's memory is host memory mapped for atomic access by the device.
         if unsafe { isa::claim(state, EMPTY, CLAIMED) } {
-            // SAFETY: this thread alone claimed the record.
-            unsafe { write(record, message, location, values) };
-            // SAFETY: as above.
-            unsafe { state.write_volatile(COMPLETE) };
+            // SAFETY: this thread alone claimed the record, so nobody else accesses these fields.
+            unsafe {
+                (&raw mut (*record).line).write_volatile(location.line());
+                (&raw mut (*record).column).write_volatile(location.column());
+                (&raw mut (*record).block).write_volatile(isa::block_index());
+                (&raw mut (*record).thread).write_volatile(isa::thread_rank());
+                (&raw mut (*record).value_count).write_volatile(value_count);
+                (&raw mut (*record).values).cast::<u64>().write_volatile(a);
+                (&raw mut (*record).values).cast::<u64>().add(1).write_volatile(b);
+                let message_bytes = write_text((&raw mut (*record).message).cast(), MESSAGE_BYTES, message);
+                (&raw mut (*record).message_bytes).write_volatile(message_bytes);
+                let file_bytes = write_text((&raw mut (*record).file).cast(), FILE_BYTES, location.file());
+                (&raw mut (*record).file_bytes).write_volatile(file_bytes);
+                isa::system_fence();
+                state.write_volatile(COMPLETE);
+            }
         } else {
             // The first to trap ends the grid: leave the one that writes the record time to finish.
             for _ in 0..10_000 {
@@ -68,49 +83,18 @@ mod gpu {
         isa::trap()
     }
 
-    /// Fills all of `record` but its state.
+    /// Writes as much of `text` as fits and returns how many bytes that is.
     ///
     /// # Safety
     ///
-    /// `record` is valid for writes, and nobody else accesses it.
-    unsafe fn write(record: *mut PanicRecord, message: &str, location: &Location<'_>, values: Option<[usize; 2]>) {
-        let (message, file) = (message.as_bytes(), location.file().as_bytes());
-        let (message_bytes, file_bytes) = (message.len().min(MESSAGE_BYTES), file.len().min(FILE_BYTES));
-        // SAFETY: the caller's promise holds for each field.
-        let (to_message, to_file, to_values) = unsafe {
-            (
-                (&raw mut (*record).message).cast::<u8>(),
-                (&raw mut (*record).file).cast::<u8>(),
-                &raw mut (*record).values,
-            )
-        };
-        for (index, byte) in message.iter().take(message_bytes).enumerate() {
-            // SAFETY: `index < MESSAGE_BYTES`.
-            unsafe { to_message.add(index).write_volatile(*byte) };
+    /// `to` is valid for writes of `room` bytes, and nobody else accesses them.
+    #[inline(always)]
+    unsafe fn write_text(to: *mut u8, room: usize, text: &str) -> u32 {
+        let bytes = text.len().min(room);
+        for (index, byte) in text.as_bytes().iter().take(bytes).enumerate() {
+            // SAFETY: `index < room`.
+            unsafe { to.add(index).write_volatile(*byte) };
         }
-        for (index, byte) in file.iter().take(file_bytes).enumerate() {
-            // SAFETY: `index < FILE_BYTES`.
-            unsafe { to_file.add(index).write_volatile(*byte) };
-        }
-        let [a, b] = values.unwrap_or_default();
-        // SAFETY: the caller's promise.
-        unsafe { to_values.write_volatile([a as u64, b as u64, 0, 0]) };
-        let value_count = if values.is_some() { 2 } else { 0 };
-        // SAFETY: the caller's promise.
-        let numbers = unsafe {
-            [
-                (&raw mut (*record).line, location.line()),
-                (&raw mut (*record).column, location.column()),
-                (&raw mut (*record).block, isa::block_index()),
-                (&raw mut (*record).thread, isa::thread_rank()),
-                (&raw mut (*record).message_bytes, message_bytes as u32),
-                (&raw mut (*record).file_bytes, file_bytes as u32),
-                (&raw mut (*record).value_count, value_count),
-            ]
-        };
-        for (field, value) in numbers {
-            // SAFETY: the caller's promise.
-            unsafe { field.write_volatile(value) };
-        }
+        bytes as u32
     }
 }

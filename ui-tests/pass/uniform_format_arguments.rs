@@ -14,8 +14,8 @@ impl fmt::Display for Counter {
 #[kernel]
 fn format_for_the_block(block: Block<128>) {
     let counter = Counter(Cell::new(0));
-    let text = format!("{counter}");
-    block.threads(|_| drop(text.clone()));
+    let text: &str = &format!("{counter}");
+    block.threads(|_| drop(text.to_owned()));
 }
 
 fn main() {}

@@ -1,4 +1,7 @@
-//! Launch bounds: from `#[kernel]`'s constants to attributes of the kernels.
+//! Launch bounds: from `#[kernel]`'s constants to attributes of the kernels, and the kernels' calling convention.
+//!
+//! `#[kernel]` writes its entry points as `extern "C"`, so that no user's crate needs rustc's unstable `ptx-kernel`
+//! convention; the constant beside each says that it is one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,6 +21,7 @@ const PREFIX: &str = "__tilepipe_threads__";
 pub(crate) fn kernels(module: &str) -> Result<BTreeMap<String, u32>, Error> {
     let mut kernels = BTreeMap::new();
     let mut entries = BTreeSet::new();
+    let mut defined = BTreeSet::new();
     for line in module.lines() {
         if let Some(kernel) = global_name(line).and_then(|(name, _)| name.strip_prefix(PREFIX)) {
             let threads =
@@ -27,8 +31,12 @@ pub(crate) fn kernels(module: &str) -> Result<BTreeMap<String, u32>, Error> {
                 return Err(Error::LaunchBounds { kernel: kernel.to_string(), problem });
             }
             kernels.insert(kernel.to_string(), threads);
-        } else if is_entry(line) {
-            entries.extend(defined_name(line).map(str::to_string));
+        } else if line.starts_with("define ") {
+            let name = defined_name(line).map(str::to_string);
+            if is_entry(line) {
+                entries.extend(name.clone());
+            }
+            defined.extend(name);
         }
     }
     let problem =
@@ -36,13 +44,13 @@ pub(crate) fn kernels(module: &str) -> Result<BTreeMap<String, u32>, Error> {
     if let Some(kernel) = entries.iter().find(|entry| !kernels.contains_key(*entry)) {
         return Err(problem(kernel, "has no thread count"));
     }
-    if let Some(kernel) = kernels.keys().find(|kernel| !entries.contains(*kernel)) {
-        return Err(problem(kernel, "has a thread count but is no GPU entry point"));
+    if let Some(kernel) = kernels.keys().find(|kernel| !defined.contains(*kernel)) {
+        return Err(problem(kernel, "has a thread count but no definition"));
     }
     Ok(kernels)
 }
 
-/// The module with `.reqntid` asked for on every kernel.
+/// The module with every kernel an entry point of the GPU, with `.reqntid` asked for.
 ///
 /// # Errors
 ///
@@ -50,10 +58,18 @@ pub(crate) fn kernels(module: &str) -> Result<BTreeMap<String, u32>, Error> {
 pub(crate) fn require(module: &str, kernels: &BTreeMap<String, u32>) -> Result<String, Error> {
     let mut out = String::with_capacity(module.len() + 64 * kernels.len());
     for line in module.lines() {
-        match is_entry(line).then(|| defined_name(line)).flatten().and_then(|name| kernels.get(name)) {
+        let definition = line.starts_with("define ").then(|| defined_name(line)).flatten();
+        match definition.and_then(|name| kernels.get(name)) {
             Some(threads) => {
                 let at = attributes_of_definition(line)?;
-                out.push_str(&line[..at]);
+                let head = &line[..at];
+                if is_entry(line) {
+                    out.push_str(head);
+                } else if head.contains(" void @") {
+                    out.push_str(&head.replacen(" void @", " ptx_kernel void @", 1));
+                } else {
+                    return Err(Error::Ir { reason: "a kernel that returns something", line: line.to_string() });
+                }
                 out.push_str(&format!(" \"nvvm.reqntid\"=\"{threads},1,1\""));
                 out.push_str(&line[at..]);
             }
@@ -123,6 +139,13 @@ mod tests {
         let module = format!("@__tilepipe_threads__k = constant [4 x i8] c\"\\00\\01\\00\\00\"\n{ENTRY}\n");
         let out = require(&module, &kernels(&module).unwrap()).unwrap();
         assert!(out.contains("unnamed_addr \"nvvm.reqntid\"=\"256,1,1\" #3 {"), "{out}");
+    }
+
+    #[test]
+    fn a_plain_function_with_a_thread_count_becomes_an_entry_point() {
+        let module = "@__tilepipe_threads__k = constant i32 64\ndefine void @k([4 x i64] %0) unnamed_addr #3 {\n";
+        let out = require(module, &kernels(module).unwrap()).unwrap();
+        assert!(out.contains("define ptx_kernel void @k([4 x i64] %0) unnamed_addr \"nvvm.reqntid\"=\"64,1,1\" #3 {"), "{out}");
     }
 
     #[test]

@@ -196,7 +196,7 @@ pub(crate) fn panic_record_address() -> u64 {
 /// # Safety
 ///
 /// `state` is valid for atomic access.
-#[inline(never)]
+#[inline(always)]
 pub(crate) unsafe fn claim(state: *mut u32, from: u32, to: u32) -> bool {
     let old: u32;
     // SAFETY: the caller's promise; system scope, since the record lies in host memory.
@@ -205,6 +205,13 @@ pub(crate) unsafe fn claim(state: *mut u32, from: u32, to: u32) -> bool {
             old = out(reg32) old, state = in(reg64) state, from = in(reg32) from, to = in(reg32) to, options(nostack));
     }
     old == from
+}
+
+/// `fence.sc.sys`: orders the calling thread's writes before against those after, also as the host sees them.
+#[inline(always)]
+pub(crate) fn system_fence() {
+    // SAFETY: no effect but the order.
+    unsafe { asm!("fence.sc.sys;", options(nostack)) };
 }
 
 /// `fence.sc.sys` and `trap`: ends the launch with an error once all writes before are visible to the host.

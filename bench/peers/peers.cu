@@ -1,0 +1,186 @@
+// CUDA C++ peers of tilepipe's kernels: the same work, the same parameters, one entry for each.
+//
+// Every kernel sees its input and output as tiles of 256 elements, one for each thread. Block b works on the tiles b,
+// b + gridDim.x, b + 2 * gridDim.x, ..; the last tile may be partial, and what lies past the end of the input counts as
+// zero. Three families:
+//
+//   plain_*     no asynchronous copy: load, barrier, compute, barrier (and average_*, the moving average)
+//   pipeline_*  the CUDA programming guide's code over cuda::pipeline in block scope, all threads in one role
+//   twin_*      what an expert writes by hand: cp.async in units of 16 bytes, one barrier for each tile
+#include <cooperative_groups.h>
+#include <cuda/pipeline>
+
+namespace cg = cooperative_groups;
+
+constexpr unsigned TILE = 256;
+constexpr unsigned RADIUS = 8;
+
+// A view as tilepipe passes it: 32 bytes by value.
+template <class T> struct View {
+    T *base;
+    unsigned long long len;
+    unsigned long long unused[2];
+};
+static_assert(sizeof(View<int>) == 32);
+
+// Arithmetic on elements; int4 goes lane by lane. Unsigned, because the kernels wrap where int would overflow.
+__device__ __forceinline__ int plus(int a, int b) { return int(unsigned(a) + unsigned(b)); }
+__device__ __forceinline__ int4 plus(int4 a, int4 b) {
+    return make_int4(plus(a.x, b.x), plus(a.y, b.y), plus(a.z, b.z), plus(a.w, b.w));
+}
+__device__ __forceinline__ int triple(int a) { return int(3u * unsigned(a)); }
+__device__ __forceinline__ int4 triple(int4 a) { return make_int4(triple(a.x), triple(a.y), triple(a.z), triple(a.w)); }
+__device__ __forceinline__ int mean(int sum) { return sum / int(2 * RADIUS + 1); }
+__device__ __forceinline__ int4 mean(int4 sum) { return make_int4(mean(sum.x), mean(sum.y), mean(sum.z), mean(sum.w)); }
+
+// What the guide calls compute: 3 * tile[rank] + tile[rank + 1], cyclic in the tile.
+template <class T> __device__ __forceinline__ T compute(const T *tile) {
+    const unsigned rank = threadIdx.x;
+    return plus(triple(tile[rank]), tile[(rank + 1) % TILE]);
+}
+
+// How many elements of the tile that begins at `start` exist.
+template <class T> __device__ __forceinline__ unsigned elements(const View<T> &view, unsigned long long start) {
+    const unsigned long long rest = view.len - start;
+    return rest < TILE ? unsigned(rest) : TILE;
+}
+
+template <class T> __device__ __forceinline__ unsigned long long tiles(const View<T> &view) {
+    return (view.len + TILE - 1) / TILE;
+}
+
+// --- plain: no asynchronous copy ------------------------------------------------------------------------------------
+
+template <class T> __device__ __forceinline__ void plain(const View<T> in, const View<T> out) {
+    __shared__ T tile[TILE];
+    for (unsigned long long i = blockIdx.x; i < tiles(in); i += gridDim.x) {
+        const unsigned long long element = i * TILE + threadIdx.x;
+        tile[threadIdx.x] = element < in.len ? in.base[element] : T{};
+        __syncthreads();
+        if (element < out.len) out.base[element] = compute(tile);
+        __syncthreads();
+    }
+}
+
+// The mean of each element and its RADIUS neighbours on either side.
+template <class T> __device__ __forceinline__ void average(const View<T> in, const View<T> out) {
+    __shared__ T tile[TILE + 2 * RADIUS];
+    for (unsigned long long i = blockIdx.x; i < tiles(in); i += gridDim.x) {
+        const unsigned long long start = i * TILE;
+        for (unsigned slot = threadIdx.x; slot < TILE + 2 * RADIUS; slot += TILE) {
+            // Before the start of the input this wraps to a number far above its length.
+            const unsigned long long element = start + slot - RADIUS;
+            tile[slot] = element < in.len ? in.base[element] : T{};
+        }
+        __syncthreads();
+        T sum{};
+#pragma unroll
+        for (unsigned tap = 0; tap < 2 * RADIUS + 1; ++tap) sum = plus(sum, tile[threadIdx.x + tap]);
+        if (start + threadIdx.x < out.len) out.base[start + threadIdx.x] = mean(sum);
+        __syncthreads();
+    }
+}
+
+// --- pipeline: the guide's code -------------------------------------------------------------------------------------
+
+template <class T, unsigned STAGES> __device__ __forceinline__ void pipeline(const View<T> in, const View<T> out) {
+    const auto block = cg::this_thread_block();
+    __shared__ alignas(16) T stages[STAGES][TILE];
+    __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, STAGES> state;
+    auto pipe = cuda::make_pipeline(block, &state);
+
+    const unsigned long long all = tiles(in), first = blockIdx.x, step = gridDim.x;
+    const unsigned long long batches = first < all ? (all - first + step - 1) / step : 0;
+    const auto start_of = [&](unsigned long long batch) { return (first + batch * step) * TILE; };
+
+    for (unsigned long long compute_batch = 0, fetch_batch = 0; compute_batch < batches; ++compute_batch) {
+        for (; fetch_batch < batches && fetch_batch < compute_batch + STAGES; ++fetch_batch) {
+            const unsigned long long start = start_of(fetch_batch);
+            pipe.producer_acquire();
+            cuda::memcpy_async(block, stages[fetch_batch % STAGES], in.base + start, sizeof(T) * elements(in, start),
+                               pipe);
+            pipe.producer_commit();
+        }
+        pipe.consumer_wait();
+        const unsigned long long start = start_of(compute_batch);
+        const unsigned there = elements(in, start), rank = threadIdx.x;
+        const T *tile = stages[compute_batch % STAGES];
+        if (rank < there) {
+            // A partial tile leaves old elements behind it.
+            const unsigned next = (rank + 1) % TILE;
+            out.base[start + rank] = plus(triple(tile[rank]), next < there ? tile[next] : T{});
+        }
+        pipe.consumer_release();
+    }
+}
+
+// --- twin: by hand --------------------------------------------------------------------------------------------------
+
+// Copies 16 bytes asynchronously, of which the first `bytes` come from `source`; the rest is filled with zeros.
+__device__ __forceinline__ void copy16(unsigned target, const char *source, unsigned bytes) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(source), "r"(bytes) : "memory");
+}
+
+__device__ __forceinline__ void commit_group() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+
+template <int LEFT> __device__ __forceinline__ void wait_group() {
+    asm volatile("cp.async.wait_group %0;" ::"n"(LEFT) : "memory");
+}
+
+// STAGES - 1 tiles are in flight while one is computed on. The barrier that makes a landed tile visible to all threads
+// also shows that all have finished with the tile before it, whose stage is then filled again.
+template <class T, unsigned STAGES> __device__ __forceinline__ void twin(const View<T> in, const View<T> out) {
+    __shared__ alignas(16) T stages[STAGES][TILE];
+    constexpr unsigned COPIES = sizeof(T) * TILE / 16; // threads that copy: all of them, or a quarter for int
+    const unsigned rank = threadIdx.x;
+    const unsigned target = unsigned(__cvta_generic_to_shared(&stages[0][0])) + rank * 16;
+
+    const unsigned long long all = tiles(in);
+    const auto fetch = [&](unsigned long long tile, unsigned stage) {
+        if (tile < all && (COPIES == TILE || rank < COPIES)) {
+            const unsigned long long start = tile * TILE;
+            const int bytes = int(elements(in, start) * sizeof(T)) - int(rank * 16);
+            copy16(target + stage * unsigned(sizeof(T) * TILE),
+                   reinterpret_cast<const char *>(in.base + start) + rank * 16, min(max(bytes, 0), 16));
+        }
+        commit_group(); // also where there is nothing to fetch, so that the number of groups in flight stays the same
+    };
+
+    const unsigned long long step = gridDim.x;
+    unsigned long long ahead = blockIdx.x;
+#pragma unroll
+    for (unsigned stage = 0; stage < STAGES - 1; ++stage, ahead += step) fetch(ahead, stage);
+
+    unsigned full = 0, empty = STAGES - 1;
+    for (unsigned long long tile = blockIdx.x; tile < all; tile += step, ahead += step) {
+        wait_group<STAGES - 2>();
+        __syncthreads();
+        fetch(ahead, empty);
+        empty = empty + 1 == STAGES ? 0 : empty + 1;
+        const unsigned long long element = tile * TILE + rank;
+        if (element < out.len) out.base[element] = compute(stages[full]);
+        full = full + 1 == STAGES ? 0 : full + 1;
+    }
+}
+
+// --- entries --------------------------------------------------------------------------------------------------------
+
+#define ENTRY(NAME, T, ...)                                                                                            \
+    extern "C" __global__ void __launch_bounds__(256) NAME(const View<T> in, const View<T> out) {                      \
+        __VA_ARGS__(in, out);                                                                                          \
+    }
+
+ENTRY(plain_i32, int, plain<int>)
+ENTRY(plain_i32x4, int4, plain<int4>)
+ENTRY(average_i32, int, average<int>)
+ENTRY(average_i32x4, int4, average<int4>)
+ENTRY(pipeline_i32_1, int, pipeline<int, 1>)
+ENTRY(pipeline_i32_2, int, pipeline<int, 2>)
+ENTRY(pipeline_i32_4, int, pipeline<int, 4>)
+ENTRY(pipeline_i32x4_1, int4, pipeline<int4, 1>)
+ENTRY(pipeline_i32x4_2, int4, pipeline<int4, 2>)
+ENTRY(pipeline_i32x4_4, int4, pipeline<int4, 4>)
+ENTRY(twin_i32_2, int, twin<int, 2>)
+ENTRY(twin_i32_4, int, twin<int, 4>)
+ENTRY(twin_i32x4_2, int4, twin<int4, 2>)
+ENTRY(twin_i32x4_4, int4, twin<int4, 4>)
