@@ -117,15 +117,22 @@ impl Builder {
         let package = Package::read(&self.manifest_dir, &toolchain)?;
         let target_dir = self.target_dir.clone().unwrap_or_else(|| package.target_dir.join("tilepipe"));
         let target_dir = std::path::absolute(&target_dir).map_err(Error::io("find", &target_dir))?;
+        // Cargo names its files alike for every processor and replaces them, so each processor has a folder, and nobody else
+        // compiles there until they are read.
+        let compiled_dir = target_dir.join(&self.target_cpu);
+        let lock = cache::Lock::acquire(&compiled_dir)?;
         let compilation = Compilation {
             toolchain: &toolchain,
             package: &package,
             features: &self.features,
             target_cpu: &self.target_cpu,
-            target_dir: &target_dir,
+            target_dir: &compiled_dir,
             show: self.show,
         };
         let compiled = compilation.run()?;
+        let bitcode = Bitcode::read(&compiled)?;
+        let mut sources = compiled.sources();
+        drop(lock);
         let runtime = self.runtime.clone().or_else(|| compiled.runtime.clone());
         let runtime = runtime.ok_or_else(|| Error::NoRuntime { name: package.name.clone() })?;
         let runtime = std::path::absolute(&runtime).map_err(Error::io("find", &runtime))?;
@@ -135,9 +142,11 @@ impl Builder {
         let ptx_version = self.ptx_version.unwrap_or(target.least_ptx_version());
         let assembly =
             Assembly { builder: self, toolchain: &toolchain, name: &package.name, runtime: &runtime, ptx_version };
-        let artifact = assembly.run(&compiled, &output_dir)?;
+        let artifact = {
+            let _lock = cache::Lock::acquire(&output_dir)?;
+            assembly.run(&bitcode, &output_dir)?
+        };
 
-        let mut sources = compiled.sources();
         sources.retain(|source| !source.starts_with(toolchain.sysroot()));
         sources.extend([package.manifest.clone(), runtime]);
         Ok((artifact, sources))
@@ -154,6 +163,21 @@ impl Builder {
     }
 }
 
+/// The compiled crates' bitcode, in memory.
+struct Bitcode {
+    kernels: Vec<Vec<u8>>,
+    dependencies: Vec<Vec<u8>>,
+}
+
+impl Bitcode {
+    fn read(compiled: &Compiled) -> Result<Bitcode, Error> {
+        let kernels = rlib::bitcode_members(&compiled.kernels)?;
+        let dependencies = compiled.dependencies.iter().map(|dependency| rlib::bitcode_members(dependency));
+        let dependencies = dependencies.collect::<Result<Vec<_>, _>>()?.concat();
+        Ok(Bitcode { kernels, dependencies })
+    }
+}
+
 /// Everything after compiling: one link and its machine code.
 struct Assembly<'a> {
     builder: &'a Builder,
@@ -164,14 +188,9 @@ struct Assembly<'a> {
 }
 
 impl Assembly<'_> {
-    fn run(&self, compiled: &Compiled, output: &Path) -> Result<Artifact, Error> {
-        let kernels = rlib::bitcode_members(&compiled.kernels)?;
-        let mut dependencies = Vec::new();
-        for dependency in &compiled.dependencies {
-            dependencies.extend(rlib::bitcode_members(dependency)?);
-        }
+    fn run(&self, bitcode: &Bitcode, output: &Path) -> Result<Artifact, Error> {
         let mut key = cache::Key::new();
-        kernels.iter().chain(&dependencies).for_each(|member| key.add(member));
+        bitcode.kernels.iter().chain(&bitcode.dependencies).for_each(|member| key.add(member));
         key.add(&std::fs::read(self.runtime).map_err(Error::io("read", self.runtime))?);
         key.add(self.builder.target_cpu.as_bytes());
         key.add(self.builder.architectures.join(",").as_bytes());
@@ -188,8 +207,8 @@ impl Assembly<'_> {
         let link = Link {
             toolchain: self.toolchain,
             name: self.name,
-            kernels: &kernels,
-            dependencies: &dependencies,
+            kernels: &bitcode.kernels,
+            dependencies: &bitcode.dependencies,
             runtime: self.runtime,
             target_cpu: &self.builder.target_cpu,
             ptx_version: self.ptx_version,

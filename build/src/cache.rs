@@ -1,5 +1,6 @@
 //! Doing nothing twice: keys over inputs, and outputs that are replaced whole.
 
+use std::fs::File;
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
@@ -29,6 +30,27 @@ impl Key {
     }
 }
 
+/// Keeps a folder from other builds, in this process and in others, until it is dropped.
+pub(crate) struct Lock {
+    // The system releases the lock when the file is closed, also when the process dies.
+    _file: File,
+}
+
+impl Lock {
+    /// Creates the folder if it is not there, and waits until nobody else has it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`].
+    pub(crate) fn acquire(dir: &Path) -> Result<Lock, Error> {
+        std::fs::create_dir_all(dir).map_err(Error::io("create", dir))?;
+        let path = dir.join(".lock");
+        let file = File::create(&path).map_err(Error::io("create", &path))?;
+        file.lock().map_err(Error::io("lock", &path))?;
+        Ok(Lock { _file: file })
+    }
+}
+
 /// Writes a file beside its place and renames it, so that a reader sees the old or the new one, never a part.
 ///
 /// # Errors
@@ -44,7 +66,7 @@ pub(crate) fn write_atomically(path: &Path, content: &[u8]) -> Result<(), Error>
 
 #[cfg(test)]
 mod tests {
-    use super::Key;
+    use super::{Key, Lock};
 
     fn key(inputs: &[&str]) -> String {
         let mut key = Key::new();
@@ -56,5 +78,21 @@ mod tests {
     fn inputs_do_not_run_into_each_other() {
         assert_eq!(key(&["a", "b"]), key(&["a", "b"]));
         assert_ne!(key(&["ab", ""]), key(&["a", "b"]));
+    }
+
+    #[test]
+    fn a_folder_has_one_owner_at_a_time() {
+        let dir = tempfile::tempdir().unwrap();
+        let inside = std::sync::atomic::AtomicU32::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    let _lock = Lock::acquire(dir.path()).unwrap();
+                    assert_eq!(inside.fetch_add(1, std::sync::atomic::Ordering::SeqCst), 0);
+                    std::thread::sleep(std::time::Duration::from_millis(5));
+                    inside.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
+                });
+            }
+        });
     }
 }

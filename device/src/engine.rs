@@ -34,6 +34,9 @@ pub(crate) mod sealed {
 
     /// The operations of an engine, one call a thread block.
     pub trait Engine {
+        /// The least unit of a copy in bytes: a tile's size and alignment are multiples of it.
+        const LEAST_UNIT: usize;
+
         /// Starts to copy `source` to `destination` with `threads` threads. Bytes of the tile beyond the view are zero.
         ///
         /// # Safety
@@ -51,15 +54,10 @@ pub(crate) mod sealed {
 }
 
 impl sealed::Engine for CpAsync {
+    const LEAST_UNIT: usize = 4;
+
     #[inline(always)]
     unsafe fn copy<T: Tile>(threads: usize, destination: *mut u8, source: TileRef<'_, T>) {
-        const {
-            assert!(
-                T::ALIGNMENT >= 4 && T::BYTES % 4 == 0,
-                "CpAsync copies units of 4, 8 or 16 bytes: this tile's size or alignment is no multiple of 4 bytes; \
-                 use the engine `LoadStore` for it"
-            )
-        };
         let width = const { unit_of::<T>() };
         for_each_unit(threads, width, &source, |offset, from, valid| {
             // SAFETY: `offset` lies in the tile, a multiple of `width`, so by (0) it stays in the stage.
@@ -84,6 +82,8 @@ impl sealed::Engine for CpAsync {
 }
 
 impl sealed::Engine for LoadStore {
+    const LEAST_UNIT: usize = 1;
+
     #[inline(always)]
     unsafe fn copy<T: Tile>(threads: usize, destination: *mut u8, source: TileRef<'_, T>) {
         let width = size_of::<T::Element>();

@@ -112,7 +112,7 @@ impl<'s, A: Layout, B: Layout, P> Shared<'s, (A, B), P> {
 impl<'s, T: Tile, const COUNT: usize, E: Engine, S: Scope, P> Shared<'s, Stages<T, COUNT, E, S>, P> {
     /// Makes a pipeline of these stages, all of them free.
     ///
-    /// It lowers to nothing: a unified pipeline has no state in memory.
+    /// It lowers to nothing: a unified pipeline has no state in memory. A tile that the engine can't copy does not compile.
     ///
     /// CUDA: `cuda::make_pipeline(block, &shared_state)`.
     #[inline(always)]
@@ -121,6 +121,13 @@ impl<'s, T: Tile, const COUNT: usize, E: Engine, S: Scope, P> Shared<'s, Stages<
         block: &Block<'_, THREADS>,
     ) -> Idle<'s, Unified<Stages<T, COUNT, E, S>, THREADS, P>, COUNT> {
         let _ = block;
+        const {
+            assert!(
+                T::ALIGNMENT >= E::LEAST_UNIT && T::BYTES.is_multiple_of(E::LEAST_UNIT),
+                "this tile can't be copied asynchronously: its size or its alignment is no multiple of 4 bytes; use the \
+                 engine `LoadStore` for it, `Stages<Tile, COUNT, LoadStore>`"
+            )
+        };
         // SAFETY: `Shared` reaches no further than the block's shared memory (0).
         let base = unsafe { isa::shared_base().add(self.offset) };
         // SAFETY: the stages' memory belongs to the pipeline from here on, nothing is in flight there (0), and it is

@@ -145,7 +145,10 @@ mod tests {
     fn a_plain_function_with_a_thread_count_becomes_an_entry_point() {
         let module = "@__tilepipe_threads__k = constant i32 64\ndefine void @k([4 x i64] %0) unnamed_addr #3 {\n";
         let out = require(module, &kernels(module).unwrap()).unwrap();
-        assert!(out.contains("define ptx_kernel void @k([4 x i64] %0) unnamed_addr \"nvvm.reqntid\"=\"64,1,1\" #3 {"), "{out}");
+        assert!(
+            out.contains("define ptx_kernel void @k([4 x i64] %0) unnamed_addr \"nvvm.reqntid\"=\"64,1,1\" #3 {"),
+            "{out}"
+        );
     }
 
     #[test]

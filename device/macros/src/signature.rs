@@ -45,6 +45,16 @@ impl<'a> Signature<'a> {
             let Pat::Ident(pattern) = &*typed.pat else {
                 return Err(error(&typed.pat, "give the parameter a plain name: the launch reports errors by it"));
             };
+            if let Type::Reference(reference) = &*typed.ty {
+                return Err(error(
+                    reference,
+                    "a kernel takes no references: take a view (`Tiles`, `TilesMut`) or a scalar",
+                ));
+            }
+            if let Some(lifetime) = static_lifetime(&typed.ty) {
+                let message = "a kernel's parameters live for one launch only: leave this lifetime out";
+                return Err(error(&lifetime, message));
+            }
             parameters.push(Parameter { name: pattern.ident.clone(), ty: &typed.ty });
         }
         if parameters.is_empty() || !is_named(parameters[0].ty, "Block") {
@@ -146,6 +156,23 @@ pub(crate) fn with_static_lifetimes(ty: &Type) -> Type {
     let mut ty = ty.clone();
     Static.visit_type_mut(&mut ty);
     ty
+}
+
+/// The first `'static` in a type.
+fn static_lifetime(ty: &Type) -> Option<syn::Lifetime> {
+    struct Find(Option<syn::Lifetime>);
+
+    impl VisitMut for Find {
+        fn visit_lifetime_mut(&mut self, lifetime: &mut syn::Lifetime) {
+            if lifetime.ident == "static" {
+                self.0.get_or_insert_with(|| lifetime.clone());
+            }
+        }
+    }
+
+    let mut find = Find(None);
+    find.visit_type_mut(&mut ty.clone());
+    find.0
 }
 
 /// The views of `tilepipe`, whose lifetime may be left out in a signature.

@@ -53,6 +53,22 @@ pub trait StageLeft {}
 )]
 pub trait SomeFree {}
 
+/// Says that a stage was acquired, to be filled: of no pipeline between two steps.
+#[diagnostic::on_unimplemented(
+    message = "no stage of this pipeline was acquired to copy into",
+    label = "call `acquire()` first",
+    note = "a stage is filled between `acquire` and `commit`: `pipe.acquire().copy(tile).commit()`"
+)]
+pub trait StageAcquired {}
+
+/// Says that a stage was filled, to be committed.
+#[diagnostic::on_unimplemented(
+    message = "no filled stage to commit",
+    label = "call `acquire()` and `copy(tile)` first",
+    note = "`commit` closes a stage that was filled, once: `pipe.acquire().copy(tile).commit()`"
+)]
+pub trait StageIsFilled {}
+
 /// Counts up: total, so that a step's type is known even where the step is not allowed.
 pub trait Increment {
     /// The count plus one.

@@ -13,6 +13,10 @@
 //!  release      Held -> Dirty                       nothing
 //!  weaken       Free -> Dirty                       nothing
 //! ```
+//!
+//! A loop's body must return the pipeline in the state in which it took it, so "mismatched types: expected `Free<2>`, found
+//! `Free<1>`" in a loop says that a round acquires a stage that it does not give back (or the reverse). [`weaken`]
+//! (Pipeline::weaken) counts a free stage as dirty, for a loop whose rounds end with a `release`.
 
 #![expect(clippy::type_complexity, reason = "the state is the type")]
 
@@ -23,6 +27,6 @@ mod stage;
 mod steps;
 
 pub use count::{AcquireFrom, Decrement, Dirty, Free, Held, InFlight, Increment, Launder};
-pub use count::{NothingHeld, SomeFree, SomeInFlight, StageLeft, TileHeld};
+pub use count::{NothingHeld, SomeFree, SomeInFlight, StageAcquired, StageIsFilled, StageLeft, TileHeld};
 pub use stage::{Ready, Stage, StageFilled};
 pub use steps::{Acquired, Filled, Idle, Pipeline, Setup, Unified};

@@ -1,9 +1,10 @@
 //! The steps by hand: `acquire`, `copy`, `commit`, `wait`, `release`, `weaken`, `finish`.
 
+use core::convert::Infallible;
 use core::marker::PhantomData;
 
 use super::count::{AcquireFrom, Decrement, Dirty, Free, Held, InFlight, Increment, Launder};
-use super::count::{NothingHeld, SomeFree, SomeInFlight, StageLeft, TileHeld};
+use super::count::{NothingHeld, SomeFree, SomeInFlight, StageAcquired, StageIsFilled, StageLeft, TileHeld};
 use super::ring::{self, Ring};
 use super::stage::{Ready, Stage};
 use crate::engine::{Engine, Pending};
@@ -203,6 +204,36 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
     #[inline(always)]
     pub(super) fn into_state<F2, I2, H2, D2>(self) -> Pipeline<'s, U, F2, I2, H2, D2> {
         Pipeline { ring: self.ring, brand: PhantomData, level: PhantomData, state: PhantomData }
+    }
+}
+
+/// Steps that come too early: they exist to say so, and can't be called.
+impl<U: Setup, F, I, H, D> Pipeline<'_, U, F, I, H, D> {
+    #[doc(hidden)]
+    pub fn copy<X>(self, _: X) -> Infallible
+    where
+        Self: StageAcquired,
+    {
+        unreachable!("no pipeline between two steps is `StageAcquired`")
+    }
+
+    #[doc(hidden)]
+    pub fn commit(self) -> Infallible
+    where
+        Self: StageIsFilled,
+    {
+        unreachable!("no pipeline between two steps is `StageIsFilled`")
+    }
+}
+
+/// As above.
+impl<U: Setup, F, I, H, D> Acquired<'_, U, F, I, H, D> {
+    #[doc(hidden)]
+    pub fn commit(self) -> Infallible
+    where
+        Self: StageIsFilled,
+    {
+        unreachable!("no acquired stage is `StageIsFilled`")
     }
 }
 

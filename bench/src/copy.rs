@@ -1,0 +1,82 @@
+//! The ceiling: the driver's own copy from device memory to device memory (`cudaMemcpy`).
+
+use anyhow::{Context, Result, ensure};
+use cudarc::driver::result::{self, event};
+use cudarc::driver::sys::{CUdeviceptr, CUevent_flags};
+use tilepipe_host::Device;
+
+/// Copies before the timed ones.
+const WARM_UP: usize = 3;
+
+/// Copies `data` from one place of the GPU's memory to another, checks the copy, and returns each repetition's
+/// milliseconds.
+///
+/// # Errors
+///
+/// Too little memory, or a driver call that failed.
+pub fn time(device: &Device, data: &[u8], repetitions: usize) -> Result<Vec<f64>> {
+    // Makes the device's context this thread's, which the calls below use.
+    device.synchronize()?;
+    let (source, target) = (Memory::allocate(data.len())?, Memory::allocate(data.len())?);
+    // SAFETY: the allocation has as many bytes as `data`.
+    unsafe { result::memcpy_htod_sync(source.0, data) }.context("cannot copy to the GPU")?;
+    // SAFETY: the allocation has as many bytes as `data`.
+    unsafe { result::memset_d8_sync(target.0, 0xA5, data.len()) }.context("cannot fill memory of the GPU")?;
+
+    let stream = std::ptr::null_mut();
+    let mut events = Vec::new();
+    for number in 0..WARM_UP + repetitions {
+        if number >= WARM_UP {
+            events.push(record(stream)?);
+        }
+        // SAFETY: both allocations have as many bytes as `data`, are distinct, and live until the stream is done: the
+        // events are waited for below, and a failed call ends the program.
+        unsafe { result::memcpy_dtod_async(target.0, source.0, data.len(), stream) }
+            .context("cannot copy within the GPU's memory")?;
+    }
+    events.push(record(stream)?);
+
+    let mut times = Vec::with_capacity(repetitions);
+    for pair in events.windows(2) {
+        // SAFETY: the event was made by `record` and is alive.
+        unsafe { event::synchronize(pair[1]) }.context("cannot wait for a copy")?;
+        // SAFETY: both were made by `record` with times, are alive and have been reached.
+        times.push(f64::from(unsafe { event::elapsed(pair[0], pair[1]) }.context("cannot time a copy")?));
+    }
+    for recorded in events {
+        // SAFETY: the event is alive, and this is its last use.
+        unsafe { event::destroy(recorded) }.context("cannot give an event back")?;
+    }
+
+    let mut copied = vec![0; data.len()];
+    // SAFETY: the allocation has as many bytes as `copied`.
+    unsafe { result::memcpy_dtoh_sync(&mut copied, target.0) }.context("cannot copy from the GPU")?;
+    ensure!(copied == data, "the driver's copy differs from its source; the GPU or its driver is faulty");
+    Ok(times)
+}
+
+/// Records an event with its time.
+fn record(stream: cudarc::driver::sys::CUstream) -> Result<cudarc::driver::sys::CUevent> {
+    let recorded = event::create(CUevent_flags::CU_EVENT_DEFAULT).context("cannot make an event")?;
+    // SAFETY: the event is new, and the stream is the default one of the same context.
+    unsafe { event::record(recorded, stream) }.context("cannot record an event")?;
+    Ok(recorded)
+}
+
+/// Device memory of the current context, freed when dropped.
+struct Memory(CUdeviceptr);
+
+impl Memory {
+    fn allocate(bytes: usize) -> Result<Memory> {
+        // SAFETY: nothing reads the memory before it is written.
+        let address = unsafe { result::malloc_sync(bytes) };
+        Ok(Memory(address.with_context(|| format!("cannot allocate {bytes} bytes on the GPU; use fewer elements"))?))
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        // SAFETY: allocated by `allocate`, and this is its last use; freeing waits for the work on the device.
+        let _ = unsafe { result::free_sync(self.0) };
+    }
+}
