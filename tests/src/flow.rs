@@ -169,14 +169,30 @@ impl Loop<'_> {
         self.instructions().filter(|instruction| wanted(instruction)).count()
     }
 
-    /// Returns whether every way round the loop goes through an unguarded instruction that is `wanted`.
+    /// Returns whether every iteration executes each instruction that is `wanted` as often as it stands there: one of them
+    /// is on every way round the loop, and none is guarded or in an inner loop.
     pub fn always_passes(&self, wanted: impl Fn(&Instruction) -> bool) -> bool {
-        let without = |block: usize| {
-            let mut instructions = self.code.blocks[block].instructions.iter();
-            self.members.contains(&block)
-                && !instructions.any(|instruction| !instruction.guarded && wanted(instruction))
-        };
-        !self.members.iter().any(|&block| without(block) && self.code.reachable(block, without)[block])
+        let heads = self.heads();
+        let blocks = &self.code.blocks;
+        let has = |block: usize| blocks[block].instructions.iter().any(&wanted);
+        let inside = |block: usize| self.members.contains(&block);
+        let around = |block: usize| inside(block) && !has(block);
+        let beside = |block: usize| inside(block) && !heads.contains(&block);
+        let mut all = self.members.iter().flat_map(|&block| &blocks[block].instructions);
+        all.all(|one| !wanted(one) || !one.guarded)
+            && heads.iter().all(|&head| has(head) || !self.code.reachable(head, around)[head])
+            && self
+                .members
+                .iter()
+                .all(|&block| !has(block) || !beside(block) || !self.code.reachable(block, beside)[block])
+    }
+
+    /// The blocks through which the loop is entered.
+    fn heads(&self) -> Vec<usize> {
+        let outside = |block: &usize| !self.members.contains(block);
+        let entered_from = (0..self.code.blocks.len()).filter(outside);
+        let targets: Vec<usize> = entered_from.flat_map(|block| self.code.blocks[block].successors.clone()).collect();
+        self.members.iter().copied().filter(|block| *block == 0 || targets.contains(block)).collect()
     }
 }
 
@@ -219,6 +235,14 @@ mod tests {
         let found = code.only_loop_with(|_| true).unwrap();
         assert!(found.always_passes(|one| one.is("both")));
         assert!(!found.always_passes(|one| one.is("then")));
+    }
+
+    #[test]
+    fn an_inner_loop_neither_hides_nor_repeats_an_instruction() {
+        let code = code("head: both inner: again ?to>inner ?to>head end");
+        let found = code.only_loop_with(|one| one.is("both")).unwrap();
+        assert!(found.always_passes(|one| one.is("both")));
+        assert!(!found.always_passes(|one| one.is("again")));
     }
 
     #[test]

@@ -250,6 +250,10 @@ fn machine_code_keeps_one_barrier_an_iteration_and_16_byte_copies() {
         let counts = ["BAR.SYNC", "LDGDEPBAR", "DEPBAR.LE"].map(|opcode| steady.count(|one| one.is(opcode)));
         assert_eq!(counts, expected, "{name}: barriers, commits and waits of an iteration");
         assert!(steady.always_passes(barrier), "{name}: an iteration without a barrier");
+        let pending = stages(instance).saturating_sub(2);
+        for wait in steady.instructions().filter(|one| one.is("DEPBAR.LE")) {
+            assert_eq!(wait.operands, format!("SB0, {pending:#x}"), "{name}: groups that a wait leaves in flight");
+        }
         for copy in code.instructions().filter(|one| one.is("LDGSTS")) {
             assert!(copy.has("128"), "{name}: {} {}", copy.opcode, copy.operands);
         }

@@ -158,14 +158,17 @@ pub(crate) fn with_static_lifetimes(ty: &Type) -> Type {
     ty
 }
 
-/// The first `'static` in a type.
+/// The first `'static` that a type of a parameter is given.
 fn static_lifetime(ty: &Type) -> Option<syn::Lifetime> {
     struct Find(Option<syn::Lifetime>);
 
     impl VisitMut for Find {
-        fn visit_lifetime_mut(&mut self, lifetime: &mut syn::Lifetime) {
-            if lifetime.ident == "static" {
-                self.0.get_or_insert_with(|| lifetime.clone());
+        fn visit_generic_argument_mut(&mut self, argument: &mut syn::GenericArgument) {
+            match argument {
+                syn::GenericArgument::Lifetime(lifetime) if lifetime.ident == "static" => {
+                    self.0.get_or_insert_with(|| lifetime.clone());
+                }
+                _ => syn::visit_mut::visit_generic_argument_mut(self, argument),
             }
         }
     }

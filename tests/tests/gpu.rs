@@ -1,0 +1,195 @@
+//! Every instance of every kernel on a GPU. Without one every test prints `skipped: no GPU`.
+
+use std::process::Command;
+
+use tilepipe_host::{Bound, Device, Error, Module, Schedule, launch};
+use tilepipe_kernels::faulty;
+use tilepipe_runner::data;
+use tilepipe_runner::reference;
+use tilepipe_runner::value::Value;
+use tilepipe_tests::artifact;
+use tilepipe_tests::case::{self, ForType, Group, Size};
+
+/// Opens GPU 0 with the kernels loaded, or says that the test is skipped.
+fn gpu() -> Option<Device> {
+    match Device::gpu(0) {
+        Ok(device) => {
+            let folder = artifact::folder().unwrap_or_else(|error| panic!("{error}"));
+            device.load(&Module::read(folder).unwrap()).unwrap();
+            Some(device)
+        }
+        Err(Error::NoDriver | Error::NoSuchGpu { .. }) => {
+            println!("skipped: no GPU");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Checks all instances of a kernel at small sizes and at some that fill the device.
+fn every_instance_is_right(kernel: &str) {
+    let Some(device) = gpu() else { return };
+    for group in case::groups(kernel) {
+        let filling = [(1 << 22) + 3, 1 << 20].map(|elements| Size { elements, grid: 1056 });
+        let outnumbered = Size { elements: 100_003, grid: 5000 };
+        for size in case::small_sizes(group.threads).into_iter().chain(filling).chain([outnumbered]) {
+            case::check_group(&device, &group, size);
+        }
+    }
+}
+
+#[test]
+fn without_memcpy_async_is_right_at_every_size() {
+    every_instance_is_right("without_memcpy_async");
+}
+
+#[test]
+fn with_single_stage_is_right_at_every_size() {
+    every_instance_is_right("with_single_stage");
+}
+
+#[test]
+fn with_staging_is_right_at_every_size() {
+    every_instance_is_right("with_staging");
+}
+
+#[test]
+fn with_staging_unified_is_right_at_every_size() {
+    every_instance_is_right("with_staging_unified");
+}
+
+#[test]
+fn moving_average_is_right_at_every_size() {
+    every_instance_is_right("moving_average");
+}
+
+/// Runs a group on both devices, on ordinary elements and on random bits.
+struct Both<'a> {
+    gpu: &'a Device,
+    group: &'a Group,
+}
+
+impl ForType for Both<'_> {
+    fn call<T: Value>(self) {
+        let (gpu, cpu) = (self.gpu, Device::cpu(Schedule::Random { seed: 3 }));
+        let elements = 9 * self.group.threads + 5;
+        let (ordinary, bits) = (data::generate::<T>(elements, 21).unwrap(), case::random_bits::<T>(elements, 22));
+        for (input, is_ordinary) in [(ordinary, true), (bits, false)] {
+            let on_gpu = gpu.upload(&input).unwrap();
+            let on_cpu = cpu.upload(&input).unwrap();
+            for instance in &self.group.instances {
+                let one = case::run(&gpu.stream().unwrap(), instance, 3, &on_gpu).unwrap();
+                let other = case::run(&cpu.stream().unwrap(), instance, 3, &on_cpu).unwrap();
+                // The payload of a NaN may differ; ordinary elements give none.
+                let same_bytes = bytemuck::cast_slice::<T, u8>(&one) == bytemuck::cast_slice::<T, u8>(&other);
+                assert!(same_bytes || !is_ordinary, "{}", instance.symbol());
+                assert_eq!(reference::compare(&one, &other), None, "{}", instance.symbol());
+            }
+        }
+    }
+}
+
+#[test]
+fn gpu_and_cpu_give_the_same_bytes() {
+    let Some(gpu) = gpu() else { return };
+    for kernel in
+        ["without_memcpy_async", "with_single_stage", "with_staging", "with_staging_unified", "moving_average"]
+    {
+        for group in case::groups(kernel) {
+            let both = Both { gpu: &gpu, group: &group };
+            case::with_type(group.dtype, both);
+        }
+    }
+}
+
+#[test]
+fn a_hundred_launches_that_fill_the_device_give_the_same_bytes() {
+    let Some(device) = gpu() else { return };
+    let stream = device.stream().unwrap();
+    let input: Vec<i32> = data::generate((1 << 22) + 3, 5).unwrap();
+    let on_device = device.upload(&input).unwrap();
+    for group in case::groups("with_staging_unified").iter().filter(|group| group.dtype.name() == "i32") {
+        let expected = group.oracle.compute(&input);
+        for instance in group.instances.iter().take(4) {
+            for round in 0..100 {
+                let got = case::run(&stream, instance, 1056 - round, &on_device).unwrap();
+                assert_eq!(reference::compare(&got, &expected), None, "{}, round {round}", instance.symbol());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_gpu_that_is_not_there_is_an_error_that_says_which_there_are() {
+    let Some(_gpu) = gpu() else { return };
+    let error = Device::gpu(4096).unwrap_err();
+    assert!(matches!(error, Error::NoSuchGpu { ordinal: 4096, .. }), "{error}");
+    assert!(error.to_string().contains("GPU 0"), "{error}");
+}
+
+#[test]
+fn a_launch_that_does_not_fit_is_refused_and_the_device_goes_on() {
+    let Some(device) = gpu() else { return };
+    let stream = device.stream().unwrap();
+    let group = &case::groups("with_staging")[0];
+    let instance = group.instances[0];
+    let wrong = device.zeroed::<u64>(10).unwrap();
+    let mut out = device.zeroed::<u64>(10).unwrap();
+    let error = launch(&stream, 1, instance, [Bound::input(&wrong), Bound::output(&mut out)]).unwrap_err();
+    assert!(matches!(error, Error::ArgumentType { .. }), "{error}");
+    let error = launch(&stream, 0, instance, [Bound::input(&wrong), Bound::output(&mut out)]).unwrap_err();
+    assert!(matches!(error, Error::BadGrid { grid: 0, .. }), "{error}");
+    let size = Size { elements: 1000, grid: 3 };
+    case::check_group(&device, group, size);
+}
+
+/// A kernel that fails may leave the whole process without a GPU, so these run in a process of their own.
+fn in_a_process_of_its_own(test: &str, body: impl FnOnce(Device)) {
+    const CHILD: &str = "TILEPIPE_TEST_CHILD";
+    if std::env::var_os(CHILD).is_some() {
+        body(gpu().unwrap());
+    } else if gpu().is_some() {
+        let program = std::env::current_exe().unwrap();
+        let output = Command::new(program).args([test, "--exact", "--nocapture"]).env(CHILD, "1").output().unwrap();
+        println!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success());
+    }
+}
+
+/// The report of a kernel's panic, and that the device says so from then on.
+fn check_panic(
+    device: &Device,
+    launched: Result<(), Error>,
+    wanted: &str,
+    wanted_thread: impl Fn(Option<u32>) -> bool,
+) {
+    launched.unwrap();
+    let error = device.synchronize().unwrap_err();
+    println!("{error}");
+    let Error::KernelPanicked { message, file, line, block, thread, .. } = &error else { panic!("{error:?}") };
+    assert!(message.contains(wanted), "{message}");
+    assert!(file.ends_with("faulty.rs") && *line > 0 && *block < 3 && wanted_thread(*thread), "{error:?}");
+    assert!(device.is_lost());
+    let later = device.zeroed::<i32>(1).unwrap_err();
+    assert!(matches!(&later, Error::DeviceLost { first } if first.contains(wanted)), "{later}");
+}
+
+#[test]
+fn a_tile_index_past_the_end_is_reported_with_both_numbers() {
+    in_a_process_of_its_own("a_tile_index_past_the_end_is_reported_with_both_numbers", |device| {
+        let (input, mut out) = (device.zeroed::<i32>(384).unwrap(), device.zeroed::<i32>(384).unwrap());
+        let stream = device.stream().unwrap();
+        let launched = faulty::reads_past_the_end::launch(&stream, 3, &input, &mut out);
+        check_panic(&device, launched, "tile index 1 is out of range: this block has 1 tiles", |_| true);
+    });
+}
+
+#[test]
+fn a_panic_in_one_thread_is_reported_with_its_rank() {
+    in_a_process_of_its_own("a_panic_in_one_thread_is_reported_with_its_rank", |device| {
+        let (input, mut out) = (device.zeroed::<i32>(384).unwrap(), device.zeroed::<i32>(384).unwrap());
+        let stream = device.stream().unwrap();
+        let launched = faulty::panics::launch(&stream, 3, &input, &mut out);
+        check_panic(&device, launched, "the last thread gives up", |thread| thread == Some(127));
+    });
+}

@@ -1,0 +1,238 @@
+//! A kernel that panics on the CPU says what, where and who; and the program goes on.
+
+use tilepipe::cpu::Schedule;
+use tilepipe::launch::Instance;
+use tilepipe::{Block, Halos, Shared, Stages, Tiles, TilesMut, kernel};
+use tilepipe_host::{Bound, Device, Error, launch};
+
+/// Reads one element past the tile in the last thread.
+#[kernel]
+pub fn index_past_the_tile(
+    block: Block<64>,
+    input: Tiles<i32, 64>,
+    mut out: TilesMut<i32, 64>,
+    shared: Shared<Stages<[i32; 64], 2>>,
+) {
+    let tiles = input.for_block(&block);
+    let mut results = out.for_block(&block);
+    let _ = shared.pipeline(&block).for_each(
+        tiles.len(),
+        |stage, index| stage.copy(tiles.get(index)),
+        |tile, index| {
+            let dst = results.get_mut(index);
+            block.threads(|t| dst.set(&t, tile[t.rank() + 1])); // here: index_past_the_tile
+        },
+    );
+}
+
+/// Asks for one tile too many of the input.
+#[kernel]
+pub fn input_tile_past_the_end(block: Block<64>, input: Tiles<i32, 64>, mut out: TilesMut<i32, 64>) {
+    let tiles = input.for_block(&block);
+    let _ = out.for_block(&block);
+    let _ = tiles.get(tiles.len()); // here: input_tile_past_the_end
+}
+
+/// Asks for one tile too many of the whole view.
+#[kernel]
+pub fn view_tile_past_the_end(block: Block<64>, input: Tiles<i32, 64>, mut out: TilesMut<i32, 64>) {
+    let _ = out.for_block(&block);
+    let _ = input.tile(input.tiles()); // here: view_tile_past_the_end
+}
+
+/// Asks for one tile too many of the output.
+#[kernel]
+pub fn output_tile_past_the_end(block: Block<64>, input: Tiles<i32, 64>, mut out: TilesMut<i32, 64>) {
+    let _ = input.len();
+    let mut results = out.for_block(&block);
+    let len = results.len();
+    let _ = results.get_mut(len); // here: output_tile_past_the_end
+}
+
+/// Writes an element that no thread owns.
+#[kernel]
+pub fn element_past_the_own(block: Block<64>, input: Tiles<i32, 64>, mut out: TilesMut<i32, 100>) {
+    let _ = input.len();
+    let mut results = out.for_block(&block);
+    let dst = results.get_mut(0);
+    block.threads(|t| dst.set_nth(&t, 2, 0)); // here: element_past_the_own
+}
+
+/// Looks around an element that the tile does not have.
+#[kernel]
+pub fn window_past_the_tile(
+    block: Block<64>,
+    input: Halos<i32, 64, 4>,
+    mut out: TilesMut<i32, 64>,
+    shared: Shared<Stages<tilepipe::HaloTile<i32, 64, 4>, 1>>,
+) {
+    let tiles = input.for_block(&block);
+    let mut results = out.for_block(&block);
+    let _ = shared.pipeline(&block).for_each(
+        tiles.len(),
+        |stage, index| stage.copy(tiles.get(index)),
+        |tile, index| {
+            let dst = results.get_mut(index);
+            block.threads(|t| dst.set(&t, tile.window(t.rank() + 60)[0])); // here: window_past_the_tile
+        },
+    );
+}
+
+/// Panics in one thread of one block, with a message made at run time.
+#[kernel]
+pub fn panic_in_one_thread(block: Block<64>, input: Tiles<i32, 64>, mut out: TilesMut<i32, 64>) {
+    let (index, len) = (block.index(), input.len());
+    let mut results = out.for_block(&block);
+    let dst = results.get_mut(0);
+    block.threads(|t| {
+        if index == 2 && t.rank() == 5 {
+            panic!("no {len} for {}", t.rank()); // here: panic_in_one_thread
+        }
+        dst.set(&t, 1);
+    });
+}
+
+/// Panics in the block-level code of one block.
+#[kernel]
+pub fn panic_in_block_level_code(block: Block<64>, input: Tiles<i32, 64>, mut out: TilesMut<i32, 64>) {
+    let _ = (input.len(), out.for_block(&block).len());
+    block.threads(|_| ());
+    assert_ne!(block.index(), 1, "block one gives up"); // here: panic_in_block_level_code
+}
+
+/// Divides by an element that is zero.
+#[kernel]
+pub fn division_by_zero(
+    block: Block<64>,
+    input: Tiles<i32, 64>,
+    mut out: TilesMut<i32, 64>,
+    shared: Shared<Stages<[i32; 64], 1>>,
+) {
+    let tiles = input.for_block(&block);
+    let mut results = out.for_block(&block);
+    let _ = shared.pipeline(&block).for_each(
+        tiles.len(),
+        |stage, index| stage.copy(tiles.get(index)),
+        |tile, index| {
+            let dst = results.get_mut(index);
+            block.threads(|t| dst.set(&t, 100 / tile[t.rank()])); // here: division_by_zero
+        },
+    );
+}
+
+/// Elements of every launch here: three tiles of 64, the last of them partial, from 0 up.
+const ELEMENTS: usize = 2 * 64 + 10;
+/// Blocks of every launch here, each with one tile.
+const GRID: u32 = 3;
+
+fn launch_on(device: &Device, instance: &Instance) -> Result<Vec<i32>, Error> {
+    let input = device.upload(&(0..ELEMENTS as i32).collect::<Vec<_>>())?;
+    let mut out = device.zeroed::<i32>(ELEMENTS)?;
+    launch(&device.stream()?, GRID, instance, [Bound::input(&input), Bound::output(&mut out)])?;
+    out.download()
+}
+
+/// The line of this file that is marked with the kernel's name.
+fn line_of(instance: &Instance) -> u32 {
+    let marker = format!("// here: {}", instance.kernel());
+    let line = include_str!("model.rs").lines().position(|line| line.ends_with(&marker));
+    line.unwrap() as u32 + 1
+}
+
+/// Checks the report of a kernel's panic under two schedules: message, place, block (any, if `None`) and thread.
+fn check_panic(instance: &Instance, wanted: &str, wanted_block: Option<u32>, wanted_thread: Option<u32>) {
+    for schedule in [Schedule::Lazy, Schedule::Random { seed: 9 }] {
+        let device = Device::cpu(schedule);
+        let error = launch_on(&device, instance).unwrap_err();
+        let Error::KernelPanicked { message, file, line, column, block, thread } = &error else { panic!("{error:?}") };
+        assert!(message.contains(wanted), "{message}");
+        assert_eq!((file.as_str(), *line, *thread), (file!(), line_of(instance), wanted_thread), "{error}");
+        assert!(*column > 1);
+        assert!(wanted_block.is_none_or(|wanted| wanted == *block), "{error}");
+        for part in [message.as_str(), &format!("{file}:{line}:{column}"), &format!("block {block}")] {
+            assert!(error.to_string().contains(part), "`{error}` lacks `{part}`");
+        }
+        assert!(device.is_lost());
+        let later = launch_on(&device, instance).unwrap_err();
+        assert!(matches!(&later, Error::DeviceLost { first } if first.contains(wanted)), "{later}");
+    }
+}
+
+#[test]
+fn an_index_past_the_tile_names_length_index_and_thread() {
+    check_panic(
+        &index_past_the_tile::INSTANCES[0],
+        "index out of bounds: the len is 64 but the index is 64",
+        None,
+        Some(63),
+    );
+}
+
+#[test]
+fn a_tile_index_past_a_blocks_share_names_both_numbers() {
+    let message = "tile index 1 is out of range: this block has 1 tiles";
+    check_panic(&input_tile_past_the_end::INSTANCES[0], message, None, None);
+}
+
+#[test]
+fn a_tile_index_past_the_view_names_both_numbers() {
+    let message = "tile index 3 is out of range: the view has 3 tiles";
+    check_panic(&view_tile_past_the_end::INSTANCES[0], message, None, None);
+}
+
+#[test]
+fn an_output_index_past_a_blocks_share_names_both_numbers() {
+    let message = "output tile index 1 is out of range: this block has 1 tiles";
+    check_panic(&output_tile_past_the_end::INSTANCES[0], message, None, None);
+}
+
+#[test]
+fn an_element_that_no_thread_owns_names_both_numbers() {
+    let message = "element number 2 is out of range: a thread owns 2 of a tile";
+    check_panic(&element_past_the_own::INSTANCES[0], message, None, Some(0));
+}
+
+#[test]
+fn a_window_past_the_tile_says_so() {
+    check_panic(&window_past_the_tile::INSTANCES[0], "window", None, Some(4));
+}
+
+#[test]
+fn a_panic_in_one_thread_names_its_block_and_rank() {
+    check_panic(&panic_in_one_thread::INSTANCES[0], "no 138 for 5", Some(2), Some(5));
+}
+
+#[test]
+fn a_panic_in_block_level_code_names_no_thread() {
+    check_panic(&panic_in_block_level_code::INSTANCES[0], "block one gives up", Some(1), None);
+}
+
+#[test]
+fn a_division_by_zero_is_a_panic() {
+    check_panic(&division_by_zero::INSTANCES[0], "attempt to divide by zero", Some(0), Some(0));
+}
+
+#[test]
+fn after_a_panic_a_device_opened_anew_computes_right() {
+    for _ in 0..20 {
+        launch_on(&Device::cpu(Schedule::Lazy), &index_past_the_tile::INSTANCES[0]).unwrap_err();
+        let right = tilepipe_tests::case::groups("with_staging");
+        tilepipe_tests::case::check_group(
+            &Device::cpu(Schedule::Lazy),
+            &right[0],
+            tilepipe_tests::case::Size { elements: 1000, grid: 3 },
+        );
+    }
+}
+
+#[test]
+fn a_block_level_operation_outside_of_a_kernel_says_what_to_do() {
+    let panic = std::panic::catch_unwind(|| {
+        // SAFETY: never used: on the CPU the first operation panics, since no block runs here.
+        let block = unsafe { Block::<32>::assume_converged() };
+        block.sync();
+    });
+    let payload = panic.unwrap_err();
+    let message = payload.downcast_ref::<&str>().copied().unwrap_or_default();
+    assert!(message.contains("launch the kernel"), "{message}");
+}
