@@ -7,6 +7,7 @@
 //   plain_*     no asynchronous copy: load, barrier, compute, barrier (and average_*, the moving average)
 //   pipeline_*  the CUDA programming guide's code over cuda::pipeline in block scope, all threads in one role
 //   twin_*      what an expert writes by hand: cp.async in units of 16 bytes, one barrier for each tile
+//   eager_*     the same with one tile more in flight, for which there are two barriers for each tile
 #include <cooperative_groups.h>
 #include <cuda/pipeline>
 
@@ -51,13 +52,19 @@ template <class T> __device__ __forceinline__ unsigned long long tiles(const Vie
 
 // --- plain: no asynchronous copy ------------------------------------------------------------------------------------
 
+// Loads, computes and stores one tile; nobody may use the shared memory before.
+template <class T>
+__device__ __forceinline__ void plain_tile(const View<T> &in, const View<T> &out, unsigned long long index, T *tile) {
+    const unsigned long long element = index * TILE + threadIdx.x;
+    tile[threadIdx.x] = element < in.len ? in.base[element] : T{};
+    __syncthreads();
+    if (element < out.len) out.base[element] = compute(tile);
+}
+
 template <class T> __device__ __forceinline__ void plain(const View<T> in, const View<T> out) {
     __shared__ T tile[TILE];
     for (unsigned long long i = blockIdx.x; i < tiles(in); i += gridDim.x) {
-        const unsigned long long element = i * TILE + threadIdx.x;
-        tile[threadIdx.x] = element < in.len ? in.base[element] : T{};
-        __syncthreads();
-        if (element < out.len) out.base[element] = compute(tile);
+        plain_tile(in, out, i, tile);
         __syncthreads();
     }
 }
@@ -86,34 +93,31 @@ template <class T> __device__ __forceinline__ void average(const View<T> in, con
 // The shared state of a pipeline has a constructor that does nothing; the guide silences this warning as well.
 #pragma nv_diag_suppress static_var_with_dynamic_init
 
+// Whole tiles go through the pipeline, as in the guide; a partial last one follows without.
 template <class T, unsigned STAGES> __device__ __forceinline__ void pipeline(const View<T> in, const View<T> out) {
     const auto block = cg::this_thread_block();
     __shared__ alignas(16) T stages[STAGES][TILE];
     __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, STAGES> state;
     auto pipe = cuda::make_pipeline(block, &state);
 
-    const unsigned long long all = tiles(in), first = blockIdx.x, step = gridDim.x;
-    const unsigned long long batches = first < all ? (all - first + step - 1) / step : 0;
+    const unsigned long long whole = in.len / TILE, first = blockIdx.x, step = gridDim.x;
+    const unsigned long long batches = first < whole ? (whole - first + step - 1) / step : 0;
     const auto start_of = [&](unsigned long long batch) { return (first + batch * step) * TILE; };
 
     for (unsigned long long compute_batch = 0, fetch_batch = 0; compute_batch < batches; ++compute_batch) {
         for (; fetch_batch < batches && fetch_batch < compute_batch + STAGES; ++fetch_batch) {
-            const unsigned long long start = start_of(fetch_batch);
             pipe.producer_acquire();
-            cuda::memcpy_async(block, stages[fetch_batch % STAGES], in.base + start, sizeof(T) * elements(in, start),
-                               pipe);
+            cuda::memcpy_async(block, stages[fetch_batch % STAGES], in.base + start_of(fetch_batch),
+                               sizeof(T) * block.size(), pipe);
             pipe.producer_commit();
         }
         pipe.consumer_wait();
-        const unsigned long long start = start_of(compute_batch);
-        const unsigned there = elements(in, start), rank = threadIdx.x;
-        const T *tile = stages[compute_batch % STAGES];
-        if (rank < there) {
-            // A partial tile leaves old elements behind it.
-            const unsigned next = (rank + 1) % TILE;
-            out.base[start + rank] = plus(triple(tile[rank]), next < there ? tile[next] : T{});
-        }
+        out.base[start_of(compute_batch) + threadIdx.x] = compute(stages[compute_batch % STAGES]);
         pipe.consumer_release();
+    }
+    if (whole < tiles(in) && whole % step == first) {
+        block.sync();
+        plain_tile(in, out, whole, stages[0]);
     }
 }
 
@@ -135,9 +139,13 @@ template <int LEFT> __device__ __forceinline__ void wait_group() {
     asm volatile("cp.async.wait_group %0;" ::"n"(LEFT) : "memory");
 }
 
-// STAGES - 1 tiles are in flight while one is computed on. The barrier that makes a landed tile visible to all threads
-// also shows that all have finished with the tile before it, whose stage is then filled again.
-template <class T, unsigned STAGES> __device__ __forceinline__ void twin(const View<T> in, const View<T> out) {
+// EAGER = false: STAGES - 1 tiles are in flight while one is computed on. The barrier that makes a landed tile visible to
+// all threads also shows that all have finished with the tile before it, whose stage is then filled again.
+//
+// EAGER = true: that stage is filled before the next tile is waited for, so that STAGES tiles are in flight; showing that
+// it may be filled then takes a barrier of its own.
+template <class T, unsigned STAGES, bool EAGER>
+__device__ __forceinline__ void by_hand(const View<T> in, const View<T> out) {
     __shared__ alignas(16) T stages[STAGES][TILE];
     constexpr unsigned BYTES = sizeof(T) * TILE;
     constexpr unsigned COPIES = BYTES / 16; // threads that copy: all of them, or a quarter for int
@@ -166,9 +174,16 @@ template <class T, unsigned STAGES> __device__ __forceinline__ void twin(const V
 
     unsigned full = 0, empty = STAGES - 1;
     for (unsigned long long tile = blockIdx.x; tile < all; tile += step, ahead += step) {
-        wait_group<STAGES - 2>();
-        __syncthreads();
-        fetch(ahead, empty);
+        if constexpr (EAGER) {
+            __syncthreads();
+            fetch(ahead, empty);
+            wait_group<STAGES - 1>();
+            __syncthreads();
+        } else {
+            wait_group<int(STAGES) - 2>();
+            __syncthreads();
+            fetch(ahead, empty);
+        }
         empty = empty + 1 == STAGES ? 0 : empty + 1;
         const unsigned long long element = tile * TILE + rank;
         if (element < out.len) out.base[element] = compute(stages[full]);
@@ -193,7 +208,13 @@ ENTRY(pipeline_i32_4, int, pipeline<int, 4>)
 ENTRY(pipeline_i32x4_1, int4, pipeline<int4, 1>)
 ENTRY(pipeline_i32x4_2, int4, pipeline<int4, 2>)
 ENTRY(pipeline_i32x4_4, int4, pipeline<int4, 4>)
-ENTRY(twin_i32_2, int, twin<int, 2>)
-ENTRY(twin_i32_4, int, twin<int, 4>)
-ENTRY(twin_i32x4_2, int4, twin<int4, 2>)
-ENTRY(twin_i32x4_4, int4, twin<int4, 4>)
+ENTRY(twin_i32_2, int, by_hand<int, 2, false>)
+ENTRY(twin_i32_4, int, by_hand<int, 4, false>)
+ENTRY(twin_i32x4_2, int4, by_hand<int4, 2, false>)
+ENTRY(twin_i32x4_4, int4, by_hand<int4, 4, false>)
+ENTRY(eager_i32_1, int, by_hand<int, 1, true>)
+ENTRY(eager_i32_2, int, by_hand<int, 2, true>)
+ENTRY(eager_i32_4, int, by_hand<int, 4, true>)
+ENTRY(eager_i32x4_1, int4, by_hand<int4, 1, true>)
+ENTRY(eager_i32x4_2, int4, by_hand<int4, 2, true>)
+ENTRY(eager_i32x4_4, int4, by_hand<int4, 4, true>)

@@ -46,32 +46,53 @@ const PIPELINE: f64 = 1.8;
 /// If an instance that is to be measured is not among our kernels.
 pub fn comparisons() -> Result<Vec<Comparison>> {
     use DType::{I32, I32x4};
-    let twin = |instance, wanted| Peer { name: "cp.async by hand", instance, wanted };
+    let twin = |instance, wanted| Peer { name: "cp.async, 1 barrier", instance, wanted };
+    let eager = |instance, wanted| Peer { name: "cp.async, 2 barriers", instance, wanted };
     let pipeline = |instance, wanted| Peer { name: "cuda::pipeline", instance, wanted };
     let plain = |instance| Peer { name: "plain", instance, wanted: None };
     let unified = "with_staging_unified";
     let all = [
         (I32, unified, Some(2), GRID, {
-            vec![pipeline(peers::PIPELINE_I32_2, Some(PIPELINE)), twin(peers::TWIN_I32_2, Some(TWIN))]
+            vec![
+                pipeline(peers::PIPELINE_I32_2, Some(PIPELINE)),
+                twin(peers::TWIN_I32_2, Some(TWIN)),
+                eager(peers::EAGER_I32_2, Some(TWIN)),
+            ]
         }),
         (I32, unified, Some(4), GRID, {
-            vec![pipeline(peers::PIPELINE_I32_4, Some(PIPELINE)), twin(peers::TWIN_I32_4, Some(TWIN))]
+            vec![
+                pipeline(peers::PIPELINE_I32_4, Some(PIPELINE)),
+                twin(peers::TWIN_I32_4, Some(TWIN)),
+                eager(peers::EAGER_I32_4, Some(TWIN)),
+            ]
         }),
         (I32, "without_memcpy_async", None, GRID, vec![plain(peers::PLAIN_I32)]),
-        (I32, "with_single_stage", None, GRID, vec![pipeline(peers::PIPELINE_I32_1, None)]),
+        (I32, "with_single_stage", None, GRID, {
+            vec![pipeline(peers::PIPELINE_I32_1, None), eager(peers::EAGER_I32_1, None)]
+        }),
         (I32, "with_staging", None, GRID, {
-            vec![pipeline(peers::PIPELINE_I32_2, None), twin(peers::TWIN_I32_2, None)]
+            vec![pipeline(peers::PIPELINE_I32_2, None), twin(peers::TWIN_I32_2, None), eager(peers::EAGER_I32_2, None)]
         }),
         (I32, "moving_average", Some(4), GRID, vec![plain(peers::AVERAGE_I32)]),
         (I32x4, unified, Some(4), 512, vec![twin(peers::TWIN_I32X4_4, Some(TWIN))]),
         (I32x4, unified, Some(4), 1024, vec![twin(peers::TWIN_I32X4_4, Some(TWIN))]),
         (I32x4, unified, Some(4), GRID, {
-            vec![twin(peers::TWIN_I32X4_4, Some(TWIN)), pipeline(peers::PIPELINE_I32X4_4, None)]
+            vec![
+                twin(peers::TWIN_I32X4_4, Some(TWIN)),
+                eager(peers::EAGER_I32X4_4, None),
+                pipeline(peers::PIPELINE_I32X4_4, None),
+            ]
         }),
         (I32x4, "without_memcpy_async", None, GRID, vec![plain(peers::PLAIN_I32X4)]),
-        (I32x4, "with_single_stage", None, GRID, vec![pipeline(peers::PIPELINE_I32X4_1, None)]),
+        (I32x4, "with_single_stage", None, GRID, {
+            vec![pipeline(peers::PIPELINE_I32X4_1, None), eager(peers::EAGER_I32X4_1, None)]
+        }),
         (I32x4, "with_staging", None, GRID, {
-            vec![pipeline(peers::PIPELINE_I32X4_2, None), twin(peers::TWIN_I32X4_2, None)]
+            vec![
+                pipeline(peers::PIPELINE_I32X4_2, None),
+                twin(peers::TWIN_I32X4_2, None),
+                eager(peers::EAGER_I32X4_2, None),
+            ]
         }),
         (I32x4, "moving_average", Some(4), GRID, vec![plain(peers::AVERAGE_I32X4)]),
     ];

@@ -64,6 +64,18 @@ peers! {
     TWIN_I32X4_2 = "twin_i32x4_2": I32x4;
     /// `cp.async` by hand, 4 stages, 16-byte elements.
     TWIN_I32X4_4 = "twin_i32x4_4": I32x4;
+    /// `cp.async` by hand, 1 stage, two barriers for each tile.
+    EAGER_I32_1 = "eager_i32_1": i32;
+    /// `cp.async` by hand, 2 stages, two barriers for each tile.
+    EAGER_I32_2 = "eager_i32_2": i32;
+    /// `cp.async` by hand, 4 stages, two barriers for each tile.
+    EAGER_I32_4 = "eager_i32_4": i32;
+    /// `cp.async` by hand, 1 stage, two barriers for each tile, 16-byte elements.
+    EAGER_I32X4_1 = "eager_i32x4_1": I32x4;
+    /// `cp.async` by hand, 2 stages, two barriers for each tile, 16-byte elements.
+    EAGER_I32X4_2 = "eager_i32x4_2": I32x4;
+    /// `cp.async` by hand, 4 stages, two barriers for each tile, 16-byte elements.
+    EAGER_I32X4_4 = "eager_i32x4_4": I32x4;
 }
 
 /// The parameters of every peer: an input and an output view of `T`.

@@ -213,7 +213,8 @@ mod tests {
 
     #[test]
     fn the_json_has_times_rates_and_ratios() {
-        let report = report(&[Ok(vec![1.0, 1.0]), Ok(vec![2.0, 2.0]), Ok(vec![1.0, 1.0])]);
+        let one = || Ok(vec![1.0, 1.0]);
+        let report = report(&[one(), Ok(vec![2.0, 2.0]), one(), one()]);
         let json = serde_json::to_value(&report).unwrap();
         let row = &json["comparisons"][0];
         assert_eq!((row["kernel"].as_str(), row["grid"].as_u64()), (Some("with_staging_unified"), Some(4096)));
@@ -227,7 +228,8 @@ mod tests {
 
     #[test]
     fn a_slow_or_wrong_kernel_is_named_and_a_wrong_one_has_no_time() {
-        let report = report(&[Ok(vec![1.0]), Ok(vec![1.5]), Err("element 3 is 1, expected 2; 1 differ".to_owned())]);
+        let wrong = || Err("element 3 is 1, expected 2; 1 differ".to_owned());
+        let report = report(&[Ok(vec![1.0]), Ok(vec![1.5]), wrong(), wrong()]);
         let peers = &report.comparisons[0].peers;
         assert!(!peers[0].met && peers[1].timing.is_none() && !peers[1].met);
         let failures = report.failures();

@@ -30,3 +30,8 @@ pub fn registry() -> [&'static [tilepipe::launch::Instance]; 5] {
         &moving_average::INSTANCES,
     ]
 }
+
+/// The README's example, as a test.
+#[cfg(all(doctest, not(target_arch = "nvptx64")))]
+#[doc = include_str!("../../README.md")]
+pub struct Readme;

@@ -112,10 +112,10 @@ impl Code {
     pub fn loops(&self) -> Vec<Loop<'_>> {
         let reached: Vec<Vec<bool>> = (0..self.blocks.len()).map(|block| self.reachable(block, |_| true)).collect();
         let mut loops: Vec<Loop<'_>> = Vec::new();
-        for block in 0..self.blocks.len() {
-            let known = loops.iter().any(|found| found.members.contains(&block));
-            if reached[block][block] && !known {
-                let members = (0..self.blocks.len()).filter(|&other| reached[block][other] && reached[other][block]);
+        let both_ways = |one: usize, other: usize| reached[one][other] && reached[other][one];
+        for block in (0..self.blocks.len()).filter(|&block| both_ways(block, block)) {
+            if !loops.iter().any(|found| found.members.contains(&block)) {
+                let members = (0..self.blocks.len()).filter(|&other| both_ways(block, other));
                 loops.push(Loop { code: self, members: members.collect() });
             }
         }

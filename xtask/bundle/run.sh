@@ -5,7 +5,7 @@
 #   ./run.sh [run [ARGUMENTS]]   all kernels, each checked against a reference (arguments as of tilepipe-run)
 #   ./run.sh test                the GPU tests, and every kernel in every configuration
 #   ./run.sh sanitize            compute-sanitizer: memcheck, racecheck, synccheck, initcheck
-#   ./run.sh bench               the comparison with CUDA C++, if it was packed
+#   ./run.sh bench [ARGUMENTS]   the comparison with CUDA C++, for which nvcc is needed (arguments as of tilepipe-bench)
 #   ./run.sh all                 all of these
 set -u
 cd "$(dirname "$0")" || exit 1
@@ -74,11 +74,13 @@ run_sanitizer() {
 }
 
 run_bench() {
-    if [ -x peers/run.sh ]; then
-        step "bench" peers/run.sh "$@"
-    else
-        skip "bench" "the CUDA C++ peers were not packed"
-    fi
+    local status=0
+    peers/build.sh peers/built || status=$?
+    case $status in
+    0) step "comparison with CUDA C++" ./tilepipe-bench --module ptx --peers peers/built "$@" ;;
+    3) skip "comparison with CUDA C++" "nvcc, which compiles the other side, is not installed" ;;
+    *) step "comparison with CUDA C++" false ;;
+    esac
 }
 
 command=${1:-run}

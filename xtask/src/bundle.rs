@@ -23,7 +23,14 @@ const FOR_LAUNCH: [&str; 3] = [".ptx", ".cubin", "report.json"];
 /// What could not be built or copied, or a folder over 60 MiB.
 pub fn bundle() -> Result<()> {
     ptx::command()?;
-    process::run(&mut process::cargo(["build", "--release", "--package", "tilepipe-runner"]))?;
+    process::run(&mut process::cargo([
+        "build",
+        "--release",
+        "--package",
+        "tilepipe-runner",
+        "--package",
+        "tilepipe-bench",
+    ]))?;
     let tests = build_tests()?;
 
     let folder = project::target().join("bundle");
@@ -39,10 +46,8 @@ pub fn bundle() -> Result<()> {
         copy_stripped(executable, &partial.join("tests").join(name))?;
     }
     copy_folder(&project::ptx(), &partial.join("ptx"), |name| FOR_LAUNCH.iter().any(|ending| name.ends_with(ending)))?;
-    let peers = project::root().join("bench/peers");
-    if peers.is_dir() {
-        copy_folder(&peers, &partial.join("peers"), |_| true)?;
-    }
+    copy_stripped(&project::program("release", "tilepipe-bench"), &partial.join("tilepipe-bench"))?;
+    copy_folder(&project::root().join("bench/peers"), &partial.join("peers"), |_| true)?;
     write_script(&partial.join("run.sh"))?;
 
     let bytes = size(&partial)?;
