@@ -139,11 +139,11 @@ template <int LEFT> __device__ __forceinline__ void wait_group() {
     asm volatile("cp.async.wait_group %0;" ::"n"(LEFT) : "memory");
 }
 
-// EAGER = false: STAGES - 1 tiles are in flight while one is computed on. The barrier that makes a landed tile visible to
-// all threads also shows that all have finished with the tile before it, whose stage is then filled again.
+// EAGER = false: STAGES - 1 tiles are in flight while one is computed on. The barrier that makes a landed tile visible
+// to all threads also shows that all have finished with the tile before it, whose stage is then filled again.
 //
-// EAGER = true: that stage is filled before the next tile is waited for, so that STAGES tiles are in flight; showing that
-// it may be filled then takes a barrier of its own.
+// EAGER = true: that stage is filled before the next tile is waited for, so that STAGES tiles are in flight; showing
+// that it may be filled then takes a barrier of its own.
 template <class T, unsigned STAGES, bool EAGER>
 __device__ __forceinline__ void by_hand(const View<T> in, const View<T> out) {
     __shared__ alignas(16) T stages[STAGES][TILE];
@@ -170,7 +170,7 @@ __device__ __forceinline__ void by_hand(const View<T> in, const View<T> out) {
     const unsigned long long step = gridDim.x;
     unsigned long long ahead = blockIdx.x;
 #pragma unroll
-    for (unsigned stage = 0; stage < STAGES - 1; ++stage, ahead += step) fetch(ahead, stage);
+    for (unsigned stage = 0; stage + 1 < STAGES; ++stage, ahead += step) fetch(ahead, stage);
 
     unsigned full = 0, empty = STAGES - 1;
     for (unsigned long long tile = blockIdx.x; tile < all; tile += step, ahead += step) {
