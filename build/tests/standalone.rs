@@ -5,14 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// The example's files, without what a build leaves there.
-const FILES: [&str; 6] = [
-    "Cargo.toml",
-    "build.rs",
-    "rust-toolchain.toml",
-    "src/main.rs",
-    "kernels/Cargo.toml",
-    "kernels/src/lib.rs",
-];
+const FILES: [&str; 6] =
+    ["Cargo.toml", "build.rs", "rust-toolchain.toml", "src/main.rs", "kernels/Cargo.toml", "kernels/src/lib.rs"];
 
 #[test]
 fn a_crate_of_a_user_builds_its_kernels_and_runs() {

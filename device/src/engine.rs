@@ -136,17 +136,23 @@ fn for_each_unit<T: Tile>(
     source: &TileRef<'_, T>,
     copy: impl Fn(usize, *const u8, Valid),
 ) {
-    let units = T::BYTES / width;
-    let is_whole = source.is_whole();
+    if source.is_whole() {
+        deal(threads, T::BYTES / width, |unit| copy(unit * width, source.address(unit * width), Valid::Whole));
+    } else {
+        deal(threads, T::BYTES / width, |unit| {
+            let offset = unit * width;
+            copy(offset, source.address(offset), Valid::Bytes(source.valid_bytes(offset, width)));
+        });
+    }
+}
+
+/// Calls `copy` for each of `units` units in the thread whose turn it is.
+#[inline(always)]
+fn deal(threads: usize, units: usize, copy: impl Fn(usize)) {
     isa::for_each_thread(threads, |rank| {
         let mut unit = rank;
         while unit < units {
-            let offset = unit * width;
-            if is_whole {
-                copy(offset, source.address(offset), Valid::Whole);
-            } else {
-                copy(offset, source.address(offset), Valid::Bytes(source.valid_bytes(offset, width)));
-            }
+            copy(unit);
             unit += threads;
         }
     });

@@ -37,6 +37,12 @@ fn stages(instance: &Instance) -> usize {
     instance.generic("STAGES").and_then(|text| text.parse().ok()).unwrap_or(1)
 }
 
+/// Whether a round of `for_each` fills before it waits: with one stage, and with two that put less than 8 bytes a thread in
+/// flight.
+fn fills_first(instance: &Instance) -> bool {
+    stages(instance) == 1 || stages(instance) == 2 && case::dtype_of(instance).bytes() < 8
+}
+
 fn is_barrier(one: &Instruction) -> bool {
     one.is("bar") || one.is("barrier")
 }
@@ -90,17 +96,17 @@ fn every_instance_has_one_entry_and_every_entry_requires_its_block() {
 #[test]
 fn unified_with_several_stages_has_one_barrier_one_commit_and_one_wait_an_iteration() {
     for kernel in ["with_staging_unified", "moving_average"] {
-        for instance in instances(kernel).into_iter().filter(|instance| stages(instance) >= 2) {
+        for instance in instances(kernel).into_iter().filter(|instance| !fills_first(instance)) {
             check_iteration(instance, 1, 1, stages(instance) - 2);
         }
     }
 }
 
 #[test]
-fn unified_with_one_stage_has_two_barriers_an_iteration() {
+fn unified_with_one_stage_or_little_in_flight_has_two_barriers_an_iteration() {
     for kernel in ["with_staging_unified", "moving_average"] {
-        for instance in instances(kernel).into_iter().filter(|instance| stages(instance) == 1) {
-            check_iteration(instance, 2, 1, 0);
+        for instance in instances(kernel).into_iter().filter(|instance| fills_first(instance)) {
+            check_iteration(instance, 2, 1, stages(instance) - 1);
         }
     }
 }
@@ -138,9 +144,10 @@ fn a_tile_is_copied_sixteen_bytes_at_a_time_whatever_its_elements() {
             let name = instance.symbol();
             let steady = steady_state(instance);
             let copies: Vec<_> = steady.instructions().filter(|one| is_copy(one)).collect();
-            // A halo adds units to a tile, so that some threads of a block copy a second one.
-            let most = if kernel == "moving_average" { 2 } else { 1 };
-            assert!((1..=most).contains(&copies.len()), "{name}: {copies:?}");
+            // One copy for whole tiles and one that fills the rest of a partial one with zeros; a halo adds units to a tile,
+            // so that some threads of a block copy a second one.
+            let most = if kernel == "moving_average" { 4 } else { 2 };
+            assert!((2..=most).contains(&copies.len()), "{name}: {copies:?}");
             for copy in copies {
                 assert_eq!(copy.opcode, "cp.async.cg.shared.global", "{name}");
                 let widths: Vec<_> = copy.operands.split(',').map(str::trim).collect();
@@ -246,18 +253,19 @@ fn machine_code_keeps_one_barrier_an_iteration_and_16_byte_copies() {
         let name = instance.symbol();
         let Some(code) = kernels.get(name) else { panic!("no machine code of `{name}`") };
         let steady = code.only_loop_with(barrier).unwrap_or_else(|error| panic!("{name}: {error}"));
-        let expected = if stages(instance) == 1 { [2, 1, 1] } else { [1, 1, 1] };
+        let expected = if fills_first(instance) { [2, 1, 1] } else { [1, 1, 1] };
         let counts = ["BAR.SYNC", "LDGDEPBAR", "DEPBAR.LE"].map(|opcode| steady.count(|one| one.is(opcode)));
         assert_eq!(counts, expected, "{name}: barriers, commits and waits of an iteration");
         assert!(steady.always_passes(barrier), "{name}: an iteration without a barrier");
-        let pending = stages(instance).saturating_sub(2);
+        let pending = stages(instance) - if fills_first(instance) { 1 } else { 2 };
         for wait in steady.instructions().filter(|one| one.is("DEPBAR.LE")) {
             assert_eq!(wait.operands, format!("SB0, {pending:#x}"), "{name}: groups that a wait leaves in flight");
         }
         for copy in code.instructions().filter(|one| one.is("LDGSTS")) {
             assert!(copy.has("128"), "{name}: {} {}", copy.opcode, copy.operands);
         }
-        assert_eq!(steady.count(|one| one.is("LDGSTS")), 1, "{name}: copies of an iteration");
+        // One for whole tiles, one that fills the rest of a partial one with zeros.
+        assert_eq!(steady.count(|one| one.is("LDGSTS")), 2, "{name}: copies of an iteration");
         let local = code.instructions().find(|one| one.is("LDL") || one.is("STL"));
         assert_eq!(local, None, "{name}: local memory");
         let generic = code.instructions().find(|one| one.is("LD") || one.is("ST"));
