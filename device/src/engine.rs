@@ -62,15 +62,11 @@ impl sealed::Engine for CpAsync {
         for_each_unit(threads, width, &source, |offset, from, valid| {
             // SAFETY: `offset` lies in the tile, a multiple of `width`, so by (0) it stays in the stage.
             let to = unsafe { destination.add(offset) };
-            // For both: `to` is shared memory (0) aligned to `width` as 16 and the offset are multiples of it; `from` is
-            // aligned to `width` (the view's base is aligned to 16, the tile's start to ALIGNMENT, a multiple of `width`);
-            // (1) keeps the destination untouched until it was waited for; nobody writes the source for the whole launch.
-            match valid {
-                // SAFETY: as said, and a whole unit lies in the view (`for_each_unit`).
-                Valid::Whole => unsafe { isa::cp_async(to, from, width) },
-                // SAFETY: as said, and so many bytes behind `from` lie in the view (`for_each_unit`).
-                Valid::Bytes(bytes) => unsafe { isa::cp_async_zfill(to, from, bytes, width) },
-            }
+            // SAFETY: `to` is shared memory (0) aligned to `width` as 16 and the offset are multiples of it; `from` is
+            // aligned to `width` (the view's base is aligned to 16, the tile's start to ALIGNMENT, a multiple of
+            // `width`), and `valid` bytes behind it lie in the view (`for_each_unit`), which nobody writes for the whole
+            // launch. (1) keeps the destination untouched until it was waited for.
+            unsafe { isa::cp_async(to, from, valid, width) };
         });
     }
 
@@ -94,9 +90,9 @@ impl sealed::Engine for LoadStore {
         for_each_unit(threads, width, &source, |offset, from, valid| {
             // SAFETY: `offset` lies in the tile, so by (0) it stays in the stage.
             let to = unsafe { destination.add(offset) };
-            let is_valid = valid != Valid::Bytes(0);
-            // SAFETY: as for `CpAsync`; a unit is an element, which lies wholly inside or outside the view.
-            unsafe { isa::copy_through_register::<T::Element>(to.cast(), from.cast(), is_valid) };
+            // SAFETY: as for `CpAsync`; elements are plain data and lie wholly inside or outside the view, so that
+            // `valid` is `width` or 0.
+            unsafe { isa::copy_through_register::<T::Element>(to.cast(), from.cast(), valid != 0) };
         });
     }
 
@@ -116,43 +112,16 @@ const fn unit_of<T: Tile>() -> usize {
     width
 }
 
-/// How much of a unit lies in the view.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Valid {
-    /// All of it.
-    Whole,
-    /// The first so many bytes.
-    Bytes(u32),
-}
-
 /// Deals the tile's units of `width` bytes out to the block's threads, unit `u` to thread `u % threads`, and calls
-/// `copy(offset in the tile, source address, how much of the unit lies in the view)` for each.
-///
-/// All but a view's first and last tiles are whole: they take the shorter of two paths.
+/// `copy(offset in the tile, source address, bytes of the unit that lie in the view)` for each.
 #[inline(always)]
-fn for_each_unit<T: Tile>(
-    threads: usize,
-    width: usize,
-    source: &TileRef<'_, T>,
-    copy: impl Fn(usize, *const u8, Valid),
-) {
-    if source.is_whole() {
-        deal(threads, T::BYTES / width, |unit| copy(unit * width, source.address(unit * width), Valid::Whole));
-    } else {
-        deal(threads, T::BYTES / width, |unit| {
-            let offset = unit * width;
-            copy(offset, source.address(offset), Valid::Bytes(source.valid_bytes(offset, width)));
-        });
-    }
-}
-
-/// Calls `copy` for each of `units` units in the thread whose turn it is.
-#[inline(always)]
-fn deal(threads: usize, units: usize, copy: impl Fn(usize)) {
+fn for_each_unit<T: Tile>(threads: usize, width: usize, source: &TileRef<'_, T>, copy: impl Fn(usize, *const u8, u32)) {
+    let units = T::BYTES / width;
     isa::for_each_thread(threads, |rank| {
         let mut unit = rank;
         while unit < units {
-            copy(unit);
+            let offset = unit * width;
+            copy(offset, source.address(offset), source.valid_bytes(offset, width));
             unit += threads;
         }
     });

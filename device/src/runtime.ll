@@ -17,9 +17,6 @@ declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
 declare i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
 declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)
-declare void @llvm.nvvm.cp.async.ca.shared.global.4(ptr addrspace(3), ptr addrspace(1))
-declare void @llvm.nvvm.cp.async.ca.shared.global.8(ptr addrspace(3), ptr addrspace(1))
-declare void @llvm.nvvm.cp.async.cg.shared.global.16(ptr addrspace(3), ptr addrspace(1))
 declare void @llvm.nvvm.cp.async.ca.shared.global.4.s(ptr addrspace(3), ptr addrspace(1), i32)
 declare void @llvm.nvvm.cp.async.ca.shared.global.8.s(ptr addrspace(3), ptr addrspace(1), i32)
 declare void @llvm.nvvm.cp.async.cg.shared.global.16.s(ptr addrspace(3), ptr addrspace(1), i32)
@@ -125,43 +122,22 @@ define void @tilepipe_load_global_16(ptr %to, ptr %from) alwaysinline nounwind {
   ret void
 }
 
-; cp.async of 4, 8 or 16 bytes, and with a source size: the first %valid bytes are read, the rest of the destination is zero.
-define void @tilepipe_cp_async_4(ptr %to, ptr %from) alwaysinline nounwind {
-  %shared = addrspacecast ptr %to to ptr addrspace(3)
-  %global = addrspacecast ptr %from to ptr addrspace(1)
-  call void @llvm.nvvm.cp.async.ca.shared.global.4(ptr addrspace(3) %shared, ptr addrspace(1) %global)
-  ret void
-}
-
-define void @tilepipe_cp_async_zfill_4(ptr %to, ptr %from, i32 %valid) alwaysinline nounwind {
+; cp.async with a source size: the first %valid bytes are read, the rest of the destination's 4, 8 or 16 is zero.
+define void @tilepipe_cp_async_4(ptr %to, ptr %from, i32 %valid) alwaysinline nounwind {
   %shared = addrspacecast ptr %to to ptr addrspace(3)
   %global = addrspacecast ptr %from to ptr addrspace(1)
   call void @llvm.nvvm.cp.async.ca.shared.global.4.s(ptr addrspace(3) %shared, ptr addrspace(1) %global, i32 %valid)
   ret void
 }
 
-define void @tilepipe_cp_async_8(ptr %to, ptr %from) alwaysinline nounwind {
-  %shared = addrspacecast ptr %to to ptr addrspace(3)
-  %global = addrspacecast ptr %from to ptr addrspace(1)
-  call void @llvm.nvvm.cp.async.ca.shared.global.8(ptr addrspace(3) %shared, ptr addrspace(1) %global)
-  ret void
-}
-
-define void @tilepipe_cp_async_zfill_8(ptr %to, ptr %from, i32 %valid) alwaysinline nounwind {
+define void @tilepipe_cp_async_8(ptr %to, ptr %from, i32 %valid) alwaysinline nounwind {
   %shared = addrspacecast ptr %to to ptr addrspace(3)
   %global = addrspacecast ptr %from to ptr addrspace(1)
   call void @llvm.nvvm.cp.async.ca.shared.global.8.s(ptr addrspace(3) %shared, ptr addrspace(1) %global, i32 %valid)
   ret void
 }
 
-define void @tilepipe_cp_async_16(ptr %to, ptr %from) alwaysinline nounwind {
-  %shared = addrspacecast ptr %to to ptr addrspace(3)
-  %global = addrspacecast ptr %from to ptr addrspace(1)
-  call void @llvm.nvvm.cp.async.cg.shared.global.16(ptr addrspace(3) %shared, ptr addrspace(1) %global)
-  ret void
-}
-
-define void @tilepipe_cp_async_zfill_16(ptr %to, ptr %from, i32 %valid) alwaysinline nounwind {
+define void @tilepipe_cp_async_16(ptr %to, ptr %from, i32 %valid) alwaysinline nounwind {
   %shared = addrspacecast ptr %to to ptr addrspace(3)
   %global = addrspacecast ptr %from to ptr addrspace(1)
   call void @llvm.nvvm.cp.async.cg.shared.global.16.s(ptr addrspace(3) %shared, ptr addrspace(1) %global, i32 %valid)

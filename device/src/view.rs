@@ -92,13 +92,12 @@ impl<'k, S: Tile> TileView<'k, S> {
         // No overflow: `index * STRIDE < len`, and `len` elements lie in the address space (invariant 0).
         let start = index * S::STRIDE;
         let element = size_of::<S::Element>();
-        let (cut_before, cut_after) = (start < S::LEAD, self.len - start < S::LEN - S::LEAD);
-        let before = if cut_before { (S::LEAD - start) * element } else { 0 };
-        let end = if cut_after { (self.len - start + S::LEAD) * element } else { S::BYTES };
+        let before = if start < S::LEAD { (S::LEAD - start) * element } else { 0 };
+        let rest = self.len - start;
+        let end = if rest < S::LEN - S::LEAD { (rest + S::LEAD) * element } else { S::BYTES };
         TileRef {
             // Perhaps outside the view, where a halo begins before it; only valid bytes are ever read.
             first: self.base.wrapping_add(start).wrapping_sub(S::LEAD).cast(),
-            is_whole: !cut_before && !cut_after,
             before: before as u32,
             end: end as u32,
             brand: PhantomData,
@@ -108,20 +107,9 @@ impl<'k, S: Tile> TileView<'k, S> {
 }
 
 /// How many of `tiles` tiles a block gets whose first is `first` and whose step is `stride`.
-///
-/// A 32-bit number, so that a kernel's loop counts in 32 bits.
 #[inline(always)]
-#[track_caller]
-fn share(tiles: usize, first: usize, stride: usize) -> u32 {
-    let count = if first < tiles { (tiles - first).div_ceil(stride) } else { 0 };
-    if count > u32::MAX as usize {
-        fault::out_of_range(
-            "a block would have {} tiles, and {} at most can be: use more blocks",
-            count,
-            u32::MAX as usize,
-        );
-    }
-    count as u32
+fn share(tiles: usize, first: usize, stride: usize) -> usize {
+    if first < tiles { (tiles - first).div_ceil(stride) } else { 0 }
 }
 
 /// The tiles of one block, in the order in which it works through them.
@@ -130,7 +118,7 @@ pub struct BlockTiles<'k, S: Tile> {
     view: TileView<'k, S>,
     first: usize,
     stride: usize,
-    count: u32,
+    count: usize,
 }
 
 impl<'k, S: Tile> BlockTiles<'k, S> {
@@ -138,7 +126,7 @@ impl<'k, S: Tile> BlockTiles<'k, S> {
     #[expect(clippy::len_without_is_empty, reason = "`len() == 0` says it in a kernel's loop as well")]
     #[inline(always)]
     pub fn len(&self) -> usize {
-        self.count as usize
+        self.count
     }
 
     /// Returns the block's tile `index`, which is tile `index * grid + block` of the view.
@@ -149,8 +137,8 @@ impl<'k, S: Tile> BlockTiles<'k, S> {
     #[inline(always)]
     #[track_caller]
     pub fn get(&self, index: usize) -> TileRef<'k, S> {
-        if index >= self.len() {
-            fault::out_of_range("tile index {} is out of range: this block has {} tiles", index, self.len());
+        if index >= self.count {
+            fault::out_of_range("tile index {} is out of range: this block has {} tiles", index, self.count);
         }
         // SAFETY: `first + index * stride <= first + (count - 1) * stride < tiles` by the definition of `count` in `share`.
         unsafe { self.view.tile_unchecked(self.first + index * self.stride) }
@@ -164,8 +152,6 @@ impl<'k, S: Tile> BlockTiles<'k, S> {
 pub struct TileRef<'k, S: Tile> {
     /// The address of the tile's first byte.
     first: *const u8,
-    /// Whether all of the tile lies in the view.
-    is_whole: bool,
     /// Bytes of the tile before the view's start.
     before: u32,
     /// Bytes of the tile up to the view's end, or to the tile's own if that comes first.
@@ -179,12 +165,6 @@ impl<S: Tile> TileRef<'_, S> {
     #[inline(always)]
     pub(crate) fn address(&self, offset: usize) -> *const u8 {
         self.first.wrapping_add(offset)
-    }
-
-    /// Whether all of the tile lies in the view.
-    #[inline(always)]
-    pub(crate) fn is_whole(&self) -> bool {
-        self.is_whole
     }
 
     /// How many of the `width` bytes from byte `offset` on lie in the view: the first so many. A unit that begins
@@ -275,7 +255,7 @@ pub struct BlockTilesMut<'v, 'b, T, const LEN: usize, const THREADS: usize> {
     view_len: usize,
     first: usize,
     stride: usize,
-    count: u32,
+    count: usize,
     block: Brand<'b>,
     view: PhantomData<&'v mut T>,
     level: BlockLevel,
@@ -286,7 +266,7 @@ impl<'b, T: Element, const LEN: usize, const THREADS: usize> BlockTilesMut<'_, '
     #[expect(clippy::len_without_is_empty, reason = "`len() == 0` says it in a kernel's loop as well")]
     #[inline(always)]
     pub fn len(&self) -> usize {
-        self.count as usize
+        self.count
     }
 
     /// Returns the block's tile `index`, which is tile `index * grid + block` of the view.
@@ -297,8 +277,8 @@ impl<'b, T: Element, const LEN: usize, const THREADS: usize> BlockTilesMut<'_, '
     #[inline(always)]
     #[track_caller]
     pub fn get_mut(&mut self, index: usize) -> TileMut<'_, 'b, T, LEN, THREADS> {
-        if index >= self.len() {
-            fault::out_of_range("output tile index {} is out of range: this block has {} tiles", index, self.len());
+        if index >= self.count {
+            fault::out_of_range("output tile index {} is out of range: this block has {} tiles", index, self.count);
         }
         // No overflow: this is the first element of a tile of the view (1).
         let start = (self.first + index * self.stride) * LEN;

@@ -7,8 +7,7 @@ use std::sync::atomic::AtomicU32;
 use static_assertions::{assert_impl_all, assert_not_impl_any, const_assert_eq};
 use tilepipe::pipeline::{Dirty, Free, Held, Idle, InFlight, Pipeline, Stage, StageFilled, Unified};
 use tilepipe::{
-    Block, BlockTilesMut, HaloTile, PerThread, Ready, Shared, Stages, Thread, TileMut, TileRef, Tiles, TilesMut,
-    Uniform,
+    Block, BlockTilesMut, HaloTile, PerThread, Ready, Shared, Stages, Thread, TileMut, Tiles, TilesMut, Uniform,
 };
 
 type Setup = Unified<Stages<[i32; 256], 2>, 256>;

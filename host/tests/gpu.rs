@@ -6,7 +6,6 @@ use std::mem;
 use std::thread;
 
 use common::{FILL, INCREMENT, KERNELS, LARGE_SHARED, LARGE_SHARED_PARTS, PANIC, TRAP, described};
-use tilepipe::launch::Instance;
 use tilepipe::launch::Parts;
 use tilepipe_host::{Bound, Buffer, Device, DeviceKind, Error, Module, Schedule, Stream, launch};
 
@@ -74,9 +73,10 @@ fn more_than_48_kib_of_shared_memory_is_opted_in_to_and_too_much_is_refused() {
     let large = described(Parts { shared_bytes: 1 << 20, ..LARGE_SHARED_PARTS });
     let error = launch(&stream, 1, &large, [Bound::output(&mut out)]).unwrap_err();
     assert!(matches!(error, Error::SharedMemory { wanted: 0x10_0000, .. }), "{error}");
+    // The driver refuses a block size other than the entry's own, and the device stays usable.
     let wide = described(Parts { threads: 256, ..LARGE_SHARED_PARTS });
-    let error = launch(&stream, 1, &wide, [Bound::output(&mut out)]).unwrap_err();
-    assert!(matches!(error, Error::BlockTooLarge { threads: 256, limit: 128, .. }), "{error}");
+    assert!(launch(&stream, 1, &wide, [Bound::output(&mut out)]).is_err());
+    launch(&stream, 1, &LARGE_SHARED, [Bound::output(&mut out)]).unwrap();
 }
 
 #[test]

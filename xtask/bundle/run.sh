@@ -77,7 +77,10 @@ run_bench() {
     local status=0
     peers/build.sh peers/built || status=$?
     case $status in
-    0) step "comparison with CUDA C++" ./tilepipe-bench --module ptx --peers peers/built "$@" ;;
+    0)
+        step "comparison with CUDA C++" ./tilepipe-bench --module ptx --peers peers/built \
+            --commit "$(cat commit)" --command "./run.sh bench $*" "$@"
+        ;;
     3) skip "comparison with CUDA C++" "nvcc, which compiles the other side, is not installed" ;;
     *) step "comparison with CUDA C++" false ;;
     esac

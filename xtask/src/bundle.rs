@@ -49,6 +49,7 @@ pub fn bundle() -> Result<()> {
     copy_stripped(&project::program("release", "tilepipe-bench"), &partial.join("tilepipe-bench"))?;
     copy_folder(&project::root().join("bench/peers"), &partial.join("peers"), |_| true)?;
     write_script(&partial.join("run.sh"))?;
+    fs::write(partial.join("commit"), commit()).context("cannot write the commit's name")?;
 
     let bytes = size(&partial)?;
     ensure!(
@@ -59,6 +60,19 @@ pub fn bundle() -> Result<()> {
     fs::rename(&partial, &folder).with_context(|| format!("cannot make {}", folder.display()))?;
     println!("{}: {:.1} MiB, {} GPU test programs", folder.display(), bytes as f64 / f64::from(1 << 20), tests.len());
     Ok(())
+}
+
+/// The commit that the bundle is made from, for the results that it measures; marked where the working tree differs.
+fn commit() -> String {
+    let git = |arguments: &[&str]| {
+        let output = Command::new("git").args(arguments).current_dir(project::root()).output().ok()?;
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    match (git(&["rev-parse", "HEAD"]), git(&["status", "--porcelain"])) {
+        (Some(head), Some(changes)) if changes.is_empty() => head,
+        (Some(head), _) => format!("{head} and changes"),
+        _ => "unknown".to_owned(),
+    }
 }
 
 /// Builds the GPU tests of every package and returns a name and the executable of each.

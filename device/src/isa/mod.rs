@@ -10,7 +10,7 @@
 //! | `barrier` | `bar.sync 0` | sm_80 | block, converged |
 //! | `shared_base` | the dynamic shared memory's symbol | sm_80 | block |
 //! | `store_global` | `st.global` | sm_80 | thread |
-//! | `cp_async`, `cp_async_zfill` | `cp.async.cg` / `.ca.shared.global`, with a source size | sm_80 | thread |
+//! | `cp_async` | `cp.async.cg` / `.ca.shared.global` with a source size | sm_80 | thread |
 //! | `cp_async_commit_group` | `cp.async.commit_group` | sm_80 | thread |
 //! | `cp_async_wait_group` | `cp.async.wait_group N` | sm_80 | thread |
 //! | `cp_async_wait_all` | `cp.async.wait_all` | sm_80 | thread |

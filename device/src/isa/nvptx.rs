@@ -24,12 +24,9 @@ unsafe extern "C" {
     fn tilepipe_store_global_4(to: *mut u8, from: *const u8);
     fn tilepipe_store_global_8(to: *mut u8, from: *const u8);
     fn tilepipe_store_global_16(to: *mut u8, from: *const u8);
-    fn tilepipe_cp_async_4(to: *mut u8, from: *const u8);
-    fn tilepipe_cp_async_zfill_4(to: *mut u8, from: *const u8, valid: u32);
-    fn tilepipe_cp_async_8(to: *mut u8, from: *const u8);
-    fn tilepipe_cp_async_zfill_8(to: *mut u8, from: *const u8, valid: u32);
-    fn tilepipe_cp_async_16(to: *mut u8, from: *const u8);
-    fn tilepipe_cp_async_zfill_16(to: *mut u8, from: *const u8, valid: u32);
+    fn tilepipe_cp_async_4(to: *mut u8, from: *const u8, valid: u32);
+    fn tilepipe_cp_async_8(to: *mut u8, from: *const u8, valid: u32);
+    fn tilepipe_cp_async_16(to: *mut u8, from: *const u8, valid: u32);
     safe fn tilepipe_cp_async_commit_group();
     safe fn tilepipe_cp_async_wait_all();
     safe fn tilepipe_panic_record_address() -> u64;
@@ -130,38 +127,22 @@ const fn access<T>() -> usize {
     if align_of::<T>() == size_of::<T>() { size_of::<T>() } else { 0 }
 }
 
-/// `cp.async.cg.shared.global [to], [from], 16`, or `cp.async.ca` with 8 or 4: an asynchronous copy of `width` bytes.
+/// `cp.async.cg.shared.global [to], [from], 16, valid`, or `cp.async.ca` with 8 or 4: an asynchronous copy of `width`
+/// bytes, of which the first `valid` are read and the others are zero.
 ///
 /// # Safety
 ///
 /// 0. `width` is 16, 8 or 4.
 /// 1. `to` is shared memory, aligned to `width` and valid for so many bytes; nobody accesses them until the copy has landed.
-/// 2. `from` is global memory, aligned to `width` and valid for reads of `width` bytes until then.
+/// 2. `from` is global memory, aligned to `width` and valid for reads of `valid <= width` bytes until then.
 #[inline(always)]
-pub(crate) unsafe fn cp_async(to: *mut u8, from: *const u8, width: usize) {
-    // SAFETY: the caller's promises.
-    unsafe {
-        match width {
-            16 => tilepipe_cp_async_16(to, from),
-            8 => tilepipe_cp_async_8(to, from),
-            _ => tilepipe_cp_async_4(to, from),
-        }
-    }
-}
-
-/// The same with a source size: the first `valid` bytes are read and the others are zero.
-///
-/// # Safety
-///
-/// As for [`cp_async`], but `from` is valid for reads of `valid <= width` bytes.
-#[inline(always)]
-pub(crate) unsafe fn cp_async_zfill(to: *mut u8, from: *const u8, valid: u32, width: usize) {
+pub(crate) unsafe fn cp_async(to: *mut u8, from: *const u8, valid: u32, width: usize) {
     // SAFETY: the caller's promises; a source size below the copy's reads no more than that (section "cp.async").
     unsafe {
         match width {
-            16 => tilepipe_cp_async_zfill_16(to, from, valid),
-            8 => tilepipe_cp_async_zfill_8(to, from, valid),
-            _ => tilepipe_cp_async_zfill_4(to, from, valid),
+            16 => tilepipe_cp_async_16(to, from, valid),
+            8 => tilepipe_cp_async_8(to, from, valid),
+            _ => tilepipe_cp_async_4(to, from, valid),
         }
     }
 }

@@ -5,7 +5,6 @@ use super::ring;
 use super::stage::{Ready, Stage, StageFilled};
 use super::steps::{Idle, Pipeline, Setup};
 use crate::engine::Pending;
-use crate::fault;
 use crate::tile::Tile;
 
 /// All but the awaited of `FILLED` groups may stay in flight.
@@ -22,8 +21,8 @@ impl<const STAGES: usize> Pending for AllBut<STAGES, false> {
 impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
     /// Whether a round fills before it waits, which puts one more tile in flight and costs a second barrier.
     ///
-    /// With one stage there is no other way. With more it pays only where little is in flight otherwise: measured on an
-    /// H200, two stages of 4 bytes a thread ran in 0.63 ms instead of 0.80 ms, of 16 bytes a thread no faster.
+    /// With one stage there is no other way. With more it pays only where little is in flight otherwise (measured:
+    /// `docs/performance.md`).
     const FILL_FIRST: bool = STAGES == 1 || (STAGES - 1) * U::Tile::BYTES < 8 * U::THREADS;
 
     /// Runs `count` tiles through the pipeline in order: `fill(stage, i)` fills a stage with tile `i` ahead of time,
@@ -45,28 +44,18 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
     ///
     /// Returns the pipeline with every stage dirty; [`finish`](Pipeline::finish) it to use its memory again.
     ///
-    /// # Panics
-    ///
-    /// If `count` exceeds `u32::MAX`.
-    ///
     /// CUDA: the merged loop of `with_staging_unified` in the programming guide.
     #[inline(always)]
-    #[track_caller]
     pub fn for_each(
         mut self,
         count: usize,
         mut fill: impl for<'x> FnMut(Stage<'x, U>, usize) -> StageFilled<'x, U>,
         mut consume: impl for<'x> FnMut(&Ready<'x, U>, usize),
     ) -> Pipeline<'s, U, Free<0>, InFlight<0>, Held<0>, Dirty<STAGES>> {
-        if count > u32::MAX as usize {
-            fault::out_of_range("{} tiles are too many for one pipeline: at most {} can be", count, u32::MAX as usize);
-        }
         for ahead in 0..STAGES - 1 {
             self.fill_next(ahead, count, &mut fill);
         }
-        // A 32-bit counter: two instructions less in each round.
-        for index in 0..count as u32 {
-            let index = index as usize;
+        for index in 0..count {
             if Self::FILL_FIRST {
                 // SAFETY: block-level code (a pipeline exists nowhere else), which is converged.
                 unsafe { ring::synchronise::<U>() };

@@ -58,11 +58,16 @@ impl Uses {
     }
 }
 
+/// The unit in bytes of the widest copies. Memory is allocated in whole units and all of them are written: a copy of a
+/// view's last, partial unit names its valid bytes, but tools that watch memory take it for a read of the whole.
+const UNIT: usize = 16;
+
 /// An allocation of device memory.
 ///
 /// # Invariants
 ///
-/// 0. `address` is the start of `bytes` bytes of device memory of `context`, until `Drop`.
+/// 0. `address` is the start of `bytes` bytes of device memory of `context`, rounded up to a multiple of [`UNIT`], until
+///    `Drop`.
 /// 1. Every use of the memory was submitted by [`submit`] and is in `uses`, or is over.
 pub(crate) struct GpuMemory {
     pub(crate) context: Arc<Context>,
@@ -77,14 +82,18 @@ impl GpuMemory {
         let memory = GpuMemory::allocate(context, bytes)?;
         submit(Lane::transfer(context), &[(&memory, Access::Write)], "fill device memory", || {
             // SAFETY: writes the whole allocation (invariant 0) in the order that `submit` provides.
-            unsafe { context.driver.fill(memory.address, byte, bytes, context.transfer) }
+            unsafe { context.driver.fill(memory.address, byte, whole_units(bytes), context.transfer) }
         })?;
         Ok(memory)
     }
 
     /// Allocates memory and copies `data` there.
     pub(crate) fn from_bytes(context: &Arc<Context>, data: &[u8]) -> Result<GpuMemory, Error> {
-        let memory = GpuMemory::allocate(context, data.len())?;
+        let memory = if data.len() == whole_units(data.len()) {
+            GpuMemory::allocate(context, data.len())?
+        } else {
+            GpuMemory::filled(context, data.len(), 0)?
+        };
         memory.write(data)?;
         Ok(memory)
     }
@@ -94,7 +103,7 @@ impl GpuMemory {
         context.enter()?;
         let mut address = 0;
         // SAFETY: writes one address, which is there; the context is this thread's.
-        match unsafe { context.driver.memory_allocate(&mut address, bytes) } {
+        match unsafe { context.driver.memory_allocate(&mut address, whole_units(bytes)) } {
             Status::OUT_OF_MEMORY => {
                 Err(Error::OutOfMemory { device: context.name.clone(), wanted: bytes, free: context.free_memory() })
             }
@@ -209,4 +218,9 @@ pub(super) fn submit(
         memory.uses().add(*access, Use { event: Arc::clone(&event), stream: lane.number() });
     }
     Ok(event)
+}
+
+/// The bytes of as many units as `bytes` bytes take. (A size so large that there is no such number is out of memory anyway.)
+fn whole_units(bytes: usize) -> usize {
+    bytes.checked_next_multiple_of(UNIT).unwrap_or(bytes)
 }

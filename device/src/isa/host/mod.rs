@@ -56,24 +56,14 @@ pub(crate) unsafe fn store_global<T: bytemuck::Pod>(to: *mut T, value: T) {
     unsafe { to.write(value) };
 }
 
-/// `cp.async`: an asynchronous copy of `width` bytes.
+/// `cp.async`: an asynchronous copy of `width` bytes, of which the first `valid` are read and the others are zero.
 ///
 /// # Safety
 ///
 /// 0. `width` is 16, 8 or 4.
 /// 1. `to` is memory of the block's arena, valid for `width` bytes; nobody accesses them until the copy has landed.
-/// 2. `from` is valid for reads of `width` bytes until the block ends.
-pub(crate) unsafe fn cp_async(to: *mut u8, from: *const u8, width: usize) {
-    // SAFETY: the caller's promises.
-    unsafe { cp_async_zfill(to, from, width as u32, width) };
-}
-
-/// The same with a source size: the first `valid` bytes are read and the others are zero.
-///
-/// # Safety
-///
-/// As for [`cp_async`], but `from` is valid for reads of `valid <= width` bytes.
-pub(crate) unsafe fn cp_async_zfill(to: *mut u8, from: *const u8, valid: u32, width: usize) {
+/// 2. `from` is valid for reads of `valid <= width` bytes until the block ends.
+pub(crate) unsafe fn cp_async(to: *mut u8, from: *const u8, valid: u32, width: usize) {
     // SAFETY: the caller's promises.
     with_block(|block| unsafe { block.model.copy(to, from, valid, width as u32) });
 }
