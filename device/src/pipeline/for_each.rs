@@ -5,6 +5,7 @@ use super::ring;
 use super::stage::{Ready, Stage, StageFilled};
 use super::steps::{Idle, Pipeline, Setup};
 use crate::engine::Pending;
+use crate::fault;
 use crate::tile::Tile;
 
 /// All but the awaited of `FILLED` groups may stay in flight.
@@ -44,6 +45,10 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
     ///
     /// Returns the pipeline with every stage dirty; [`finish`](Pipeline::finish) it to use its memory again.
     ///
+    /// # Panics
+    ///
+    /// If a round fills before it waits and `count` exceeds `u32::MAX`.
+    ///
     /// CUDA: the merged loop of `with_staging_unified` in the programming guide.
     #[inline(always)]
     pub fn for_each(
@@ -55,31 +60,44 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         for ahead in 0..STAGES - 1 {
             self.fill_next(ahead, count, &mut fill);
         }
-        for index in 0..count {
-            if Self::FILL_FIRST {
+        if Self::FILL_FIRST {
+            // Counting in 32 bits keeps the copy a branch, which most warps skip where few threads copy (measured).
+            let rounds = u32::try_from(count).unwrap_or_else(|_| too_many(count));
+            for index in 0..rounds {
+                let index = index as usize;
                 // SAFETY: block-level code (a pipeline exists nowhere else), which is converged.
                 unsafe { ring::synchronise::<U>() };
                 // The barrier came after every thread's last read of this stage, in the round before.
                 self.fill_next(index + (STAGES - 1), count, &mut fill);
                 // SAFETY: as above.
                 unsafe { ring::wait::<U, AllBut<STAGES, true>>() };
-            } else {
+                self.consume_next(index, &mut consume);
+            }
+        } else {
+            for index in 0..count {
                 // SAFETY: as above.
                 unsafe { ring::wait::<U, AllBut<STAGES, false>>() };
                 // The wait's barrier came after every thread's last read of this stage, in the round before.
                 self.fill_next(index + (STAGES - 1), count, &mut fill);
+                self.consume_next(index, &mut consume);
             }
-            let tile = self.ring.next_to_read();
-            // SAFETY: before the wait one group each was committed for the tiles 0..index + STAGES - 1, or one more if the
-            // fill came first, and all but the youngest STAGES - 2, or STAGES - 1, have landed: so tile `index` has, in every
-            // thread, and the barrier made it visible to all. Its stage is filled again in the next round at the earliest,
-            // behind a barrier.
-            let ready = unsafe { Ready::new(tile) };
-            consume(&ready, index);
-            ring::released::<U>(tile);
         }
         self.ring.restart();
         self.into_state()
+    }
+
+    /// Has the ring's next stage read, which is that of tile `index`.
+    ///
+    /// Before the wait one group each was committed for the tiles `0..index + STAGES - 1`, or one more if the fill came first,
+    /// and all but the youngest `STAGES - 2`, or `STAGES - 1`, have landed.
+    #[inline(always)]
+    fn consume_next(&mut self, index: usize, consume: &mut impl for<'x> FnMut(&Ready<'x, U>, usize)) {
+        let tile = self.ring.next_to_read();
+        // SAFETY: so tile `index` has landed in every thread, and the wait's barrier made it visible to all. Its stage is
+        // filled again in the next round at the earliest, behind a barrier.
+        let ready = unsafe { Ready::new(tile) };
+        consume(&ready, index);
+        ring::released::<U>(tile);
     }
 
     /// Fills the ring's next stage with tile `index` if there is one, and closes its group in any case, so that the
@@ -101,4 +119,15 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         }
         ring::commit::<U>();
     }
+}
+
+/// Fails the launch: more rounds than the driver counts.
+#[cold]
+#[track_caller]
+fn too_many(count: usize) -> ! {
+    fault::out_of_range(
+        "{} tiles are too many for a block: at most {} can be, use more blocks",
+        count,
+        u32::MAX as usize,
+    )
 }
