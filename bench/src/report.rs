@@ -112,7 +112,7 @@ impl Row {
                 fault: theirs.as_ref().err().cloned(),
                 ratio,
                 wanted: peer.wanted,
-                met: peer.wanted.is_none_or(|wanted| ratio.is_some_and(|ratio| ratio.median >= wanted)),
+                met: ratio.is_some_and(|ratio| peer.wanted.is_none_or(|wanted| ratio.median >= wanted)),
             }
         });
         Row {

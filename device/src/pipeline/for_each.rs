@@ -51,6 +51,7 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
     ///
     /// CUDA: the merged loop of `with_staging_unified` in the programming guide.
     #[inline(always)]
+    #[track_caller]
     pub fn for_each(
         mut self,
         count: usize,
@@ -62,8 +63,15 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         }
         if Self::FILL_FIRST {
             // Counting in 32 bits keeps the copy a branch, which most warps skip where few threads copy (measured).
-            let rounds = u32::try_from(count).unwrap_or_else(|_| too_many(count));
-            for index in 0..rounds {
+            let limit = u32::MAX as usize;
+            if count > limit {
+                fault::out_of_range(
+                    "{} tiles are too many for a block: at most {} can be, use more blocks",
+                    count,
+                    limit,
+                );
+            }
+            for index in 0..count as u32 {
                 let index = index as usize;
                 // SAFETY: block-level code (a pipeline exists nowhere else), which is converged.
                 unsafe { ring::synchronise::<U>() };
@@ -119,15 +127,4 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         }
         ring::commit::<U>();
     }
-}
-
-/// Fails the launch: more rounds than the driver counts.
-#[cold]
-#[track_caller]
-fn too_many(count: usize) -> ! {
-    fault::out_of_range(
-        "{} tiles are too many for a block: at most {} can be, use more blocks",
-        count,
-        u32::MAX as usize,
-    )
 }

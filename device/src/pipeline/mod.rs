@@ -15,8 +15,8 @@
 //! ```
 //!
 //! A loop's body must return the pipeline in the state in which it took it, so "mismatched types: expected `Free<2>`, found
-//! `Free<1>`" in a loop says that a round acquires a stage that it does not give back (or the reverse). [`weaken`]
-//! (Pipeline::weaken) counts a free stage as dirty, for a loop whose rounds end with a `release`.
+//! `Free<1>`" in a loop says that a round acquires a stage that it does not give back (or the reverse). [`weaken`](Pipeline::weaken)
+//! counts a free stage as dirty, for a loop whose rounds end with a `release`.
 
 #![expect(clippy::type_complexity, reason = "the state is the type")]
 
