@@ -160,14 +160,14 @@ pub enum Error {
         name: &'static str,
     },
     /// A file or program could not be used.
-    #[error("cannot {action} `{}`: {source}", path.display())]
+    #[error("cannot {action} `{}`: {reason}", path.display())]
     Io {
         /// What was tried: `read`, `write`, `run`, ..
         action: &'static str,
         /// The file or program.
         path: PathBuf,
-        /// The system's reason.
-        source: std::io::Error,
+        /// The system's reason. Part of the message, and so no `source` of the error.
+        reason: std::io::Error,
     },
 }
 
@@ -175,6 +175,6 @@ impl Error {
     /// Wraps a system error, for `map_err`.
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
         let path = path.to_path_buf();
-        move |source| Error::Io { action, path, source }
+        move |reason| Error::Io { action, path, reason }
     }
 }

@@ -18,7 +18,7 @@ use crate::value::{DType, Value};
 #[non_exhaustive]
 pub enum NpyError {
     /// The file cannot be opened or read.
-    #[error("cannot read {path}: {source}; give --input the path of a .npy file")]
+    #[error("cannot read {path}; give --input the path of a .npy file")]
     Read {
         /// The file.
         path: PathBuf,
