@@ -16,16 +16,45 @@ use crate::signature::Signature;
 
 /// Makes a function a GPU kernel.
 ///
-/// ```ignore
-/// #[kernel(instances(T = [i32, f32], THREADS = [128, 256]), instances(T = [f64], THREADS = [128]))]
-/// pub fn scale<T: Element, const THREADS: usize>(block: Block<THREADS>, input: Tiles<T, THREADS>, ..) { .. }
+/// ```
+/// use tilepipe::{Block, LoadStore, Shared, Stages, Tiles, TilesMut, kernel};
+/// use tilepipe_host::{Device, Schedule};
+///
+/// #[kernel(instances(THREADS = [128, 256]))]
+/// pub fn scale<const THREADS: usize>(
+///     block: Block<THREADS>,
+///     input: Tiles<f32, THREADS>,
+///     factor: f32,
+///     mut out: TilesMut<f32, THREADS>,
+///     shared: Shared<Stages<[f32; THREADS], 1, LoadStore>>,
+/// ) {
+///     let tiles = input.for_block(&block);
+///     let mut results = out.for_block(&block);
+///     let _ = shared.pipeline(&block).for_each(
+///         tiles.len(),
+///         |stage, i| stage.copy(tiles.get(i)),
+///         |tile, i| {
+///             let result = results.get_mut(i);
+///             block.threads(|t| result.set(&t, factor * tile[t.rank()]));
+///         },
+///     );
+/// }
+///
+/// fn main() -> Result<(), tilepipe_host::Error> {
+///     let device = Device::cpu(Schedule::Lazy);
+///     let (input, mut out) = (device.upload(&[2.0_f32; 300])?, device.zeroed(300)?);
+///     scale::launch::<128>(&device.stream()?, 2, &input, 1.5, &mut out)?;
+///     assert_eq!(out.download()?, [3.0; 300]);
+///     assert_eq!(scale::INSTANCES[1].symbol(), "scale__256");
+///     Ok(())
+/// }
 /// ```
 ///
 /// The function takes a `Block` first, then views and scalars, then at most one `Shared`; it returns nothing and may be
 /// generic. Each `instances(..)` list gives values for every generic parameter; all their combinations are compiled. A
 /// kernel without generic parameters needs no list.
 ///
-/// Beside the function stands a module of its name: `scale::launch::<f32, 128>(&stream, grid, &input, &mut out)` launches
+/// Beside the function stands a module of its name: `scale::launch::<128>(&stream, grid, ..)` launches
 /// an instance with checked arguments, and `scale::INSTANCES` lists what was built. The calling crate depends on
 /// `tilepipe`, and on `tilepipe-host` where it is not built for `nvptx64`.
 #[proc_macro_attribute]

@@ -14,6 +14,43 @@
 //!  weaken       Free -> Dirty                       nothing
 //! ```
 //!
+//! By hand, with two stages; the type of the pipeline is the same at the loop's start and at its end:
+//!
+//! ```
+//! use tilepipe::{Block, Shared, Stages, Tiles, TilesMut, kernel};
+//!
+//! #[kernel]
+//! pub fn double(
+//!     block: Block<128>,
+//!     input: Tiles<i32, 128>,
+//!     mut out: TilesMut<i32, 128>,
+//!     shared: Shared<Stages<[i32; 128], 2>>,
+//! ) {
+//!     let tiles = input.for_block(&block);
+//!     let mut results = out.for_block(&block);
+//!     if tiles.len() == 0 {
+//!         return;
+//!     }
+//!     let mut pipe = shared.pipeline(&block).acquire().copy(tiles.get(0)).commit().weaken(); // InFlight 1, Dirty 1
+//!     for i in 0..tiles.len() {
+//!         let (p, tile) = pipe.wait(); // Free 1, Held 1: the barrier in `wait` has freed the dirty stage
+//!         let p = p.acquire().copy(tiles.get((i + 1).min(tiles.len() - 1))).commit(); // InFlight 1, Held 1
+//!         let result = results.get_mut(i);
+//!         block.threads(|t| result.set(&t, tile[t.rank()].wrapping_mul(2)));
+//!         pipe = p.release(tile); // InFlight 1, Dirty 1
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), tilepipe_host::Error> {
+//! # use tilepipe_host::{Device, Schedule};
+//! # let device = Device::cpu(Schedule::Random { seed: 1 });
+//! # let (input, mut out) = (device.upload(&[21; 1000])?, device.zeroed(1000)?);
+//! # double::launch(&device.stream()?, 3, &input, &mut out)?;
+//! # assert_eq!(out.download()?, [42; 1000]);
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! A loop's body must return the pipeline in the state in which it took it, so "mismatched types: expected `Free<2>`, found
 //! `Free<1>`" in a loop says that a round acquires a stage that it does not give back (or the reverse). [`weaken`](Pipeline::weaken)
 //! counts a free stage as dirty, for a loop whose rounds end with a `release`.
