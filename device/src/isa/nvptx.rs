@@ -53,11 +53,16 @@ pub(crate) fn thread_rank() -> u32 {
 /// Runs `body` with the calling thread's rank, which is below `threads`: every thread of the block does so.
 #[inline(always)]
 pub(crate) fn for_each_thread(threads: usize, body: impl Fn(usize)) {
+    body(rank_below(threads));
+}
+
+/// The calling thread's rank, known to be below `threads`, the `THREADS` of the kernel's `Block`.
+#[inline(always)]
+fn rank_below(threads: usize) -> usize {
     let rank = tilepipe_thread_rank() as usize;
-    // SAFETY: `threads` is the `THREADS` of the kernel's `Block`, and the entry point admits no other block size
-    // (`.reqntid`, or the promise of `Block::assume_converged`).
+    // SAFETY: the entry point admits no other block size (`.reqntid`, or the promise of `Block::assume_converged`).
     unsafe { core::hint::assert_unchecked(rank < threads) };
-    body(rank);
+    rank
 }
 
 /// `bar.sync 0`: waits for all threads of the block and orders their memory accesses among them.
@@ -235,19 +240,13 @@ impl<T: Copy, const THREADS: usize> PerThread<T, THREADS> {
     /// Computes each thread's value from its rank.
     #[inline(always)]
     pub(crate) fn new(value: impl Fn(usize) -> T) -> Self {
-        let rank = tilepipe_thread_rank() as usize;
-        // SAFETY: as in `for_each_thread`.
-        unsafe { core::hint::assert_unchecked(rank < THREADS) };
-        PerThread(value(rank))
+        PerThread(value(rank_below(THREADS)))
     }
 
     /// Updates each thread's value.
     #[inline(always)]
     pub(crate) fn update(&mut self, update: impl Fn(usize, &mut T)) {
-        let rank = tilepipe_thread_rank() as usize;
-        // SAFETY: as in `for_each_thread`.
-        unsafe { core::hint::assert_unchecked(rank < THREADS) };
-        update(rank, &mut self.0);
+        update(rank_below(THREADS), &mut self.0);
     }
 
     /// The value of the calling thread, which has rank `_rank`.

@@ -45,11 +45,11 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
     ///
     /// Returns the pipeline with every stage dirty; [`finish`](Pipeline::finish) it to use its memory again.
     ///
+    /// CUDA: the merged loop of `with_staging_unified` in the programming guide.
+    ///
     /// # Panics
     ///
     /// If a round fills before it waits and `count` exceeds `u32::MAX`.
-    ///
-    /// CUDA: the merged loop of `with_staging_unified` in the programming guide.
     #[inline(always)]
     #[track_caller]
     pub fn for_each(
@@ -83,7 +83,7 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
             }
         } else {
             for index in 0..count {
-                // SAFETY: as above.
+                // SAFETY: block-level code, which is converged.
                 unsafe { ring::wait::<U, AllBut<STAGES, false>>() };
                 // The wait's barrier came after every thread's last read of this stage, in the round before.
                 self.fill_next(index + (STAGES - 1), count, &mut fill);
@@ -119,9 +119,9 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
     ) {
         let memory = self.ring.next_to_fill();
         if index < count {
-            // SAFETY: the stage was never filled, or was read STAGES - 1 rounds (for one stage: one round) ago and every
-            // thread has passed a barrier since; nobody reads it before the wait of round `index`. The brand is the
-            // closure's own, so this stage is the one that comes back filled.
+            // SAFETY: the stage was never filled, or its tile was read in the round before this one and every thread has
+            // passed a barrier since (the callers say which); nobody reads it before the wait of round `index`. The brand is
+            // the closure's own, so this stage is the one that comes back filled.
             let stage = unsafe { Stage::new(memory) };
             let _filled = fill(stage, index);
         }

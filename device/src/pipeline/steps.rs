@@ -97,7 +97,7 @@ impl<U, F, I, H, D> !Uniform for Pipeline<'_, U, F, I, H, D> {}
 impl<U, F, I, H, D> !Uniform for Acquired<'_, U, F, I, H, D> {}
 impl<U, F, I, H, D> !Uniform for Filled<'_, U, F, I, H, D> {}
 
-impl<'s, U: Setup, const COUNT: usize> Pipeline<'s, U, Free<COUNT>, InFlight<0>, Held<0>, Dirty<0>> {
+impl<U: Setup, const COUNT: usize> Idle<'_, U, COUNT> {
     /// Makes a pipeline of the stages at `base`, all free.
     ///
     /// # Safety
