@@ -33,6 +33,8 @@ pub struct ParameterInfo {
     pub element_bytes: usize,
     /// The least alignment of the base address in bytes; 1 for a scalar.
     pub alignment: usize,
+    /// For a two-dimensional view: the bytes of which the pitch, from one row's start to the next one's, is a multiple.
+    pub row_alignment: Option<usize>,
 }
 
 impl ParameterInfo {
@@ -44,7 +46,14 @@ impl ParameterInfo {
             element_name: core::any::type_name::<T>,
             element_bytes: size_of::<T>(),
             alignment,
+            row_alignment: None,
         }
+    }
+
+    /// Describes a two-dimensional parameter, whose rows start at multiples of `row_alignment` bytes.
+    #[expect(dead_code, reason = "the two-dimensional views come next")]
+    pub(crate) const fn two_dimensional<T: 'static>(kind: ParameterKind, row_alignment: usize) -> Self {
+        ParameterInfo { row_alignment: Some(row_alignment), ..Self::of::<T>(kind, 16) }
     }
 }
 
