@@ -1,14 +1,12 @@
 //! Which kernel of ours is compared with which peers, and what is wanted of it.
 
-use anyhow::{Context, Result};
+use anyhow::{Result, bail};
 use tilepipe::launch::Instance;
-use tilepipe_runner::reference::Reference;
 use tilepipe_runner::value::DType;
 
+use crate::pairings::{self, Pairing};
 use crate::peers;
-
-/// The grid at which everything is compared, in blocks.
-const GRID: u32 = 4096;
+use crate::work::Work;
 
 /// One kernel of ours and the peers that do the same work.
 pub struct Comparison {
@@ -17,7 +15,7 @@ pub struct Comparison {
     /// Blocks of every contestant.
     pub grid: u32,
     /// What all must compute.
-    pub reference: Reference,
+    pub work: Work,
     /// Our kernel.
     pub ours: &'static Instance,
     /// The others.
@@ -32,112 +30,147 @@ pub struct Peer {
     pub instance: Instance,
     /// The least ratio of its time to ours; `None` where it is only information.
     pub wanted: Option<f64>,
+    /// Whether it is known to race: it is timed although some of its results may be wrong, and they are counted.
+    pub racing: bool,
 }
 
-/// As fast as a hand-written kernel, within the noise: with 16-byte elements. With 4-byte ones the twins' shorter loops still
-/// show (`docs/performance.md`), which is reported and not demanded.
-const TWIN: f64 = 0.98;
-/// What the guide's block-scope pipeline must be beaten by.
-const PIPELINE: f64 = 1.8;
+/// What the generic arguments of our kernels are where a pairing does not name them.
+const DEFAULTS: [(&str, &str); 2] = [("C", "NeighbourSum"), ("E", "CpAsync")];
 
-/// Returns all comparisons, those of one element type and reference one after another.
+/// Returns all comparisons, those of one element type and work one after another.
 ///
 /// # Errors
 ///
-/// If an instance that is to be measured is not among our kernels.
+/// All instances that are to be measured and are not among our kernels, by name.
 pub fn comparisons() -> Result<Vec<Comparison>> {
-    use DType::{I32, I32x4};
-    let twin = |instance, wanted| Peer { name: "cp.async, 1 barrier", instance, wanted };
-    let eager = |instance, wanted| Peer { name: "cp.async, 2 barriers", instance, wanted };
-    let pipeline = |instance, wanted| Peer { name: "cuda::pipeline", instance, wanted };
-    let plain = |instance| Peer { name: "plain", instance, wanted: None };
-    let unified = "with_staging_unified";
-    let all = [
-        (I32, unified, Some(2), GRID, {
-            vec![
-                pipeline(peers::PIPELINE_I32_2, Some(PIPELINE)),
-                twin(peers::TWIN_I32_2, None),
-                eager(peers::EAGER_I32_2, None),
-            ]
-        }),
-        (I32, unified, Some(4), GRID, {
-            vec![
-                pipeline(peers::PIPELINE_I32_4, Some(PIPELINE)),
-                twin(peers::TWIN_I32_4, None),
-                eager(peers::EAGER_I32_4, None),
-            ]
-        }),
-        (I32, "without_memcpy_async", None, GRID, vec![plain(peers::PLAIN_I32)]),
-        (I32, "with_single_stage", None, GRID, {
-            vec![pipeline(peers::PIPELINE_I32_1, None), eager(peers::EAGER_I32_1, None)]
-        }),
-        (I32, "with_staging", None, GRID, {
-            vec![pipeline(peers::PIPELINE_I32_2, None), twin(peers::TWIN_I32_2, None), eager(peers::EAGER_I32_2, None)]
-        }),
-        (I32, "moving_average", Some(4), GRID, vec![plain(peers::AVERAGE_I32)]),
-        (I32x4, unified, Some(4), 512, vec![twin(peers::TWIN_I32X4_4, Some(TWIN))]),
-        (I32x4, unified, Some(4), 1024, vec![twin(peers::TWIN_I32X4_4, Some(TWIN))]),
-        (I32x4, unified, Some(4), GRID, {
-            vec![
-                twin(peers::TWIN_I32X4_4, Some(TWIN)),
-                eager(peers::EAGER_I32X4_4, None),
-                pipeline(peers::PIPELINE_I32X4_4, None),
-            ]
-        }),
-        (I32x4, "without_memcpy_async", None, GRID, vec![plain(peers::PLAIN_I32X4)]),
-        (I32x4, "with_single_stage", None, GRID, {
-            vec![pipeline(peers::PIPELINE_I32X4_1, None), eager(peers::EAGER_I32X4_1, None)]
-        }),
-        (I32x4, "with_staging", None, GRID, {
-            vec![
-                pipeline(peers::PIPELINE_I32X4_2, None),
-                twin(peers::TWIN_I32X4_2, None),
-                eager(peers::EAGER_I32X4_2, None),
-            ]
-        }),
-        (I32x4, "moving_average", Some(4), GRID, vec![plain(peers::AVERAGE_I32X4)]),
-    ];
-    all.into_iter()
-        .map(|(dtype, kernel, stages, grid, peers)| {
-            let (ours, reference) = find(dtype, kernel, stages)?;
-            Ok(Comparison { dtype, grid, reference, ours, peers })
-        })
-        .collect()
+    let (mut found, mut missing) = (Vec::new(), Vec::new());
+    for pairing in pairings::all() {
+        match pairing.resolve() {
+            Ok(comparison) => found.push(comparison),
+            Err(error) => missing.push(error.to_string()),
+        }
+    }
+    if missing.is_empty() { Ok(found) } else { bail!(missing.join("; ")) }
 }
 
-/// Finds our instance with the peers' block size, and what it must compute.
-fn find(dtype: DType, kernel: &str, stages: Option<u32>) -> Result<(&'static Instance, Reference)> {
-    let stages = stages.map(|stages| stages.to_string());
-    let threads = peers::THREADS;
-    let ours = tilepipe_kernels::registry().into_iter().flatten().find(|instance| {
-        instance.kernel() == kernel
-            && instance.threads() == threads
-            && instance.generic("T").is_some_and(|name| name.parse() == Ok(dtype))
-            && instance.generic("C").is_none_or(|name| name == "NeighbourSum")
-            && stages.as_deref().is_none_or(|stages| instance.generic("STAGES") == Some(stages))
-    });
-    let ours = ours.with_context(|| {
-        format!("kernel `{kernel}` is not built for T={dtype}, THREADS={threads}, STAGES={stages:?}; add the instance")
-    })?;
-    let reference = Reference::of_kernel(kernel, threads as usize)
-        .with_context(|| format!("there is no reference for kernel `{kernel}`; add one to tilepipe-runner"))?;
-    Ok((ours, reference))
+impl Pairing {
+    /// Finds our instance.
+    ///
+    /// # Errors
+    ///
+    /// If none or several of our kernel's instances fit.
+    pub fn resolve(self) -> Result<Comparison> {
+        let fitting: Vec<&'static Instance> =
+            tilepipe_kernels::registry().into_iter().flatten().filter(|instance| self.fits(instance)).collect();
+        let Pairing { kernel, dtype, generics, grid, work, peers } = self;
+        let threads = peers::THREADS;
+        let named: String = generics.iter().map(|(name, value)| format!(", {name}={value}")).collect();
+        match fitting[..] {
+            [ours] => Ok(Comparison { dtype, grid, work, ours, peers }),
+            [] => bail!("kernel `{kernel}` is not built for T={dtype}, THREADS={threads}{named}; add the instance"),
+            _ => bail!(
+                "{} instances of kernel `{kernel}` have T={dtype}, THREADS={threads}{named}; name more of its generic \
+                 arguments in the pairing",
+                fitting.len()
+            ),
+        }
+    }
+
+    /// Whether an instance is the one that is meant: a generic argument that neither the pairing nor [`DEFAULTS`] name
+    /// may be anything.
+    fn fits(&self, instance: &Instance) -> bool {
+        let last = |path: &'static str| path.rsplit("::").next().unwrap_or(path);
+        let is_named = |name: &str| self.generics.iter().any(|(named, _)| *named == name);
+        instance.kernel() == self.kernel
+            && instance.threads() == peers::THREADS
+            && instance.generic("T").is_some_and(|path| last(path).parse() == Ok(self.dtype))
+            && self.generics.iter().all(|(name, value)| instance.generic(name).is_some_and(|path| last(path) == *value))
+            && DEFAULTS
+                .iter()
+                .filter(|(name, _)| !is_named(name))
+                .all(|(name, value)| instance.generic(name).is_none_or(|path| last(path) == *value))
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::any::TypeId;
+
+    use tilepipe::I32x4;
+    use tilepipe::launch::ParameterKind;
+
     use super::*;
 
+    fn described(instance: &Instance) -> (u32, Vec<(ParameterKind, TypeId)>) {
+        let views = instance.parameters().iter().map(|(_, info)| (info.kind, (info.element)()));
+        (instance.threads(), views.collect())
+    }
+
     #[test]
-    fn every_kernel_exists_and_every_peer_has_its_parameters() {
+    fn every_kernel_exists_with_the_parameters_of_its_work() {
         for comparison in comparisons().unwrap() {
-            let described = |instance: &Instance| {
-                let views = instance.parameters().iter().map(|(_, info)| (info.kind, (info.element)()));
-                (instance.threads(), views.collect::<Vec<_>>())
-            };
-            for peer in &comparison.peers {
-                assert_eq!(described(comparison.ours), described(&peer.instance), "{}", peer.instance.symbol());
+            let wanted = parameters(comparison.dtype, comparison.work);
+            assert_eq!(described(comparison.ours), wanted, "{}", comparison.ours.symbol());
+        }
+    }
+
+    #[test]
+    fn every_peer_has_the_parameters_of_its_work() {
+        for pairing in pairings::all() {
+            assert!(!pairing.peers.is_empty(), "{} has nothing to be compared with", pairing.kernel);
+            for peer in &pairing.peers {
+                let wanted = parameters(pairing.dtype, pairing.work);
+                assert_eq!(described(&peer.instance), wanted, "{}", peer.instance.symbol());
             }
         }
+    }
+
+    fn parameters(dtype: DType, work: Work) -> (u32, Vec<(ParameterKind, TypeId)>) {
+        let element = if dtype == DType::I32 { TypeId::of::<i32>() } else { TypeId::of::<I32x4>() };
+        let mut views = vec![(ParameterKind::Input, element); work.inputs()];
+        views.push((ParameterKind::Output, element));
+        (peers::THREADS, views)
+    }
+
+    #[test]
+    fn the_peers_that_race_are_those_in_thread_scope_that_read_what_others_copied() {
+        for pairing in pairings::all() {
+            for peer in pairing.peers {
+                assert_eq!(
+                    peer.racing,
+                    peer.instance.symbol().starts_with("thread_scope_"),
+                    "{}",
+                    peer.instance.symbol()
+                );
+                assert!(!peer.racing || peer.wanted.is_none(), "nothing can be wanted against a kernel that is wrong");
+            }
+        }
+    }
+
+    fn refusal(kernel: &'static str, generics: Vec<(&'static str, &'static str)>) -> String {
+        let (work, peers) = (Work::NeighbourSum, Vec::new());
+        let pairing = Pairing { kernel, dtype: DType::I32, generics, grid: 1, work, peers };
+        pairing.resolve().err().map_or_else(String::new, |error| error.to_string())
+    }
+
+    #[test]
+    fn an_instance_that_is_missing_is_named() {
+        let message = refusal("no_such_kernel", vec![("S", "ThreadScope"), ("STAGES", "2")]);
+        assert_eq!(
+            message,
+            "kernel `no_such_kernel` is not built for T=i32, THREADS=256, S=ThreadScope, STAGES=2; add the instance"
+        );
+        assert!(refusal("with_staging_unified", vec![("STAGES", "9")]).contains("STAGES=9"));
+        assert_eq!(
+            refusal("with_staging_unified", vec![("STAGES", "3")]),
+            "",
+            "it takes `NeighbourSum`, not `Reverse`"
+        );
+    }
+
+    #[test]
+    fn a_pairing_that_fits_several_instances_is_refused() {
+        let message = refusal("with_staging_unified", Vec::new());
+        assert!(message.contains("8 instances") && message.contains("name more"), "{message}");
     }
 }

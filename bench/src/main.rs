@@ -1,15 +1,18 @@
 //! `tilepipe-bench`: compares tilepipe's kernels with CUDA C++ peers that do the same work.
 //!
-//! All are launched by the same code, in turns, in one run on one GPU; a kernel whose results are wrong gets no time.
+//! All are launched by the same code, in turns, in one run on one GPU; a kernel whose results are wrong gets no time. Peers that
+//! are known to race are timed all the same, and their wrong elements counted.
 //! The program exits with 1 if a result is wrong or a ratio is below what is wanted, and with 3 if there is no GPU.
 
 mod catalog;
 mod copy;
 mod machine;
 mod measure;
+mod pairings;
 mod peers;
 mod report;
 mod statistics;
+mod work;
 
 use std::fs;
 use std::io::{self, Write};
@@ -42,7 +45,7 @@ struct Cli {
     #[arg(long, value_name = "DIR")]
     peers: PathBuf,
 
-    /// How much data, as a power of two of 4-byte numbers: 28 is 1 GiB in and 1 GiB out
+    /// How much data, as a power of two of 4-byte numbers: 28 is 1 GiB for each input and for the output
     #[arg(long, value_name = "N", default_value_t = 28, value_parser = clap::value_parser!(u32).range(10..=32))]
     elements_log2: u32,
 
@@ -84,6 +87,7 @@ fn main() -> ExitCode {
 
 /// Measures everything, and returns what is wrong or too slow.
 fn run(cli: &Cli) -> Result<Vec<String>> {
+    let comparisons = catalog::comparisons()?;
     let date = machine::now();
     let device = Device::gpu(0).context("the comparison runs on a GPU")?;
     device.load(&Module::read(&cli.module)?)?;
@@ -103,20 +107,19 @@ fn run(cli: &Cli) -> Result<Vec<String>> {
         driver: machine::driver_version(),
         bytes,
         repetitions,
-        copy: Timing::of(&copied(&device, numbers, repetitions)?, bytes),
+        copy: Timing::of(&copied(&device, numbers, repetitions)?, 2 * bytes),
         comparisons: Vec::new(),
     };
-    let comparisons = catalog::comparisons()?;
     let of_type = |dtype| comparisons.iter().filter(|c| c.dtype == dtype).collect::<Vec<&Comparison>>();
     let bench = Bench { device: &device, stream: &stream, repetitions };
     let mut rows = Vec::new();
-    bench.run::<i32>(numbers, &of_type(DType::I32), |c, times| rows.push(Row::new(c, &times, bytes)))?;
-    bench.run::<I32x4>(numbers / 4, &of_type(DType::I32x4), |c, times| rows.push(Row::new(c, &times, bytes)))?;
+    bench.run::<i32>(numbers, &of_type(DType::I32), |c, outcomes| rows.push(Row::new(c, &outcomes, bytes)))?;
+    bench.run::<I32x4>(numbers / 4, &of_type(DType::I32x4), |c, outcomes| rows.push(Row::new(c, &outcomes, bytes)))?;
     report.comparisons = rows;
 
     let gibibytes = bytes as f64 / f64::from(1 << 30);
     let Report { gpu, driver, .. } = &report;
-    let head = format!("{gpu}, driver {driver}: {gibibytes} GiB in and out, medians of {repetitions}");
+    let head = format!("{gpu}, driver {driver}: {gibibytes} GiB for each input and output, medians of {repetitions}");
     // A reader that has gone away (`| head`) is no error.
     let _ = writeln!(io::stdout(), "{head}\n{}", report.table());
     if let Some(path) = &cli.output {

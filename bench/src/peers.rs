@@ -9,18 +9,18 @@ use tilepipe::{Element, I32x4};
 pub const THREADS: u32 = 256;
 
 macro_rules! peers {
-    ($($(#[$doc:meta])* $name:ident = $symbol:literal: $element:ty;)*) => {
+    ($($(#[$doc:meta])* $name:ident = $symbol:literal: $inputs:ident $element:ty;)*) => {
         $(
             $(#[$doc])*
-            // SAFETY: `peers.cu` has this entry: an input and an output view of this element type, each a base address
-            // and a length in four words, any length, launched with 256 threads and no dynamic shared memory; it reads
-            // and writes nothing else. `on_cpu` does nothing but panic.
+            // SAFETY: `peers.cu` has this entry: one or two input views and an output view of this element type, each a base
+            // address and a length in four words, any length, launched with 256 threads and no dynamic shared memory; it
+            // reads and writes nothing else. `on_cpu` does nothing but panic.
             pub const $name: Instance = unsafe {
                 Instance::new(Parts {
                     kernel: $symbol,
                     symbol: $symbol,
                     generics: &[],
-                    parameters: &Views::<$element>::PARAMETERS,
+                    parameters: &Views::<$element>::$inputs,
                     threads: THREADS,
                     shared_bytes: 0,
                     shared_alignment: 16,
@@ -31,59 +31,112 @@ macro_rules! peers {
 
         /// The symbols of all peers, for the test that compares them with the source.
         #[cfg(test)]
-        const SYMBOLS: &[(&str, &str)] = &[$(($symbol, stringify!($element))),*];
+        const SYMBOLS: &[(&str, &str, &str)] = &[$(($symbol, stringify!($inputs), stringify!($element))),*];
     };
 }
 
 peers! {
     /// Load, barrier, compute, barrier.
-    PLAIN_I32 = "plain_i32": i32;
+    PLAIN_I32 = "plain_i32": ONE i32;
     /// [`PLAIN_I32`] with 16-byte elements.
-    PLAIN_I32X4 = "plain_i32x4": I32x4;
+    PLAIN_I32X4 = "plain_i32x4": ONE I32x4;
     /// The moving average through shared memory, without asynchronous copies.
-    AVERAGE_I32 = "average_i32": i32;
+    AVERAGE_I32 = "average_i32": ONE i32;
     /// [`AVERAGE_I32`] with 16-byte elements.
-    AVERAGE_I32X4 = "average_i32x4": I32x4;
+    AVERAGE_I32X4 = "average_i32x4": ONE I32x4;
     /// `cuda::pipeline` in block scope, 1 stage.
-    PIPELINE_I32_1 = "pipeline_i32_1": i32;
+    PIPELINE_I32_1 = "pipeline_i32_1": ONE i32;
     /// `cuda::pipeline` in block scope, 2 stages.
-    PIPELINE_I32_2 = "pipeline_i32_2": i32;
+    PIPELINE_I32_2 = "pipeline_i32_2": ONE i32;
     /// `cuda::pipeline` in block scope, 4 stages.
-    PIPELINE_I32_4 = "pipeline_i32_4": i32;
+    PIPELINE_I32_4 = "pipeline_i32_4": ONE i32;
     /// [`PIPELINE_I32_1`] with 16-byte elements.
-    PIPELINE_I32X4_1 = "pipeline_i32x4_1": I32x4;
+    PIPELINE_I32X4_1 = "pipeline_i32x4_1": ONE I32x4;
     /// [`PIPELINE_I32_2`] with 16-byte elements.
-    PIPELINE_I32X4_2 = "pipeline_i32x4_2": I32x4;
+    PIPELINE_I32X4_2 = "pipeline_i32x4_2": ONE I32x4;
     /// [`PIPELINE_I32_4`] with 16-byte elements.
-    PIPELINE_I32X4_4 = "pipeline_i32x4_4": I32x4;
+    PIPELINE_I32X4_4 = "pipeline_i32x4_4": ONE I32x4;
+    /// `cuda::pipeline` in thread scope as the guide prints it, 2 stages: it races.
+    THREAD_SCOPE_I32_2 = "thread_scope_i32_2": ONE i32;
+    /// [`THREAD_SCOPE_I32_2`] with 4 stages: it races.
+    THREAD_SCOPE_I32_4 = "thread_scope_i32_4": ONE i32;
+    /// [`THREAD_SCOPE_I32_2`] with 16-byte elements: it races.
+    THREAD_SCOPE_I32X4_2 = "thread_scope_i32x4_2": ONE I32x4;
+    /// [`THREAD_SCOPE_I32_4`] with 16-byte elements: it races.
+    THREAD_SCOPE_I32X4_4 = "thread_scope_i32x4_4": ONE I32x4;
+    /// Cooperative groups' `memcpy_async` and `wait`, one buffer.
+    MEMCPY_ASYNC_I32 = "memcpy_async_i32": ONE i32;
+    /// [`MEMCPY_ASYNC_I32`] with 16-byte elements.
+    MEMCPY_ASYNC_I32X4 = "memcpy_async_i32x4": ONE I32x4;
+    /// Cooperative groups' `memcpy_async` and `wait_prior`, two buffers.
+    PRIOR_I32 = "prior_i32": ONE i32;
+    /// [`PRIOR_I32`] with 16-byte elements.
+    PRIOR_I32X4 = "prior_i32x4": ONE I32x4;
     /// `cp.async` by hand, 2 stages, copied by a quarter of the threads.
-    TWIN_I32_2 = "twin_i32_2": i32;
+    TWIN_I32_2 = "twin_i32_2": ONE i32;
     /// `cp.async` by hand, 4 stages, copied by a quarter of the threads.
-    TWIN_I32_4 = "twin_i32_4": i32;
+    TWIN_I32_4 = "twin_i32_4": ONE i32;
     /// `cp.async` by hand, 2 stages, 16-byte elements.
-    TWIN_I32X4_2 = "twin_i32x4_2": I32x4;
+    TWIN_I32X4_2 = "twin_i32x4_2": ONE I32x4;
     /// `cp.async` by hand, 4 stages, 16-byte elements.
-    TWIN_I32X4_4 = "twin_i32x4_4": I32x4;
+    TWIN_I32X4_4 = "twin_i32x4_4": ONE I32x4;
     /// `cp.async` by hand, 1 stage, two barriers for each tile.
-    EAGER_I32_1 = "eager_i32_1": i32;
+    EAGER_I32_1 = "eager_i32_1": ONE i32;
     /// `cp.async` by hand, 2 stages, two barriers for each tile.
-    EAGER_I32_2 = "eager_i32_2": i32;
+    EAGER_I32_2 = "eager_i32_2": ONE i32;
     /// `cp.async` by hand, 4 stages, two barriers for each tile.
-    EAGER_I32_4 = "eager_i32_4": i32;
+    EAGER_I32_4 = "eager_i32_4": ONE i32;
     /// `cp.async` by hand, 1 stage, two barriers for each tile, 16-byte elements.
-    EAGER_I32X4_1 = "eager_i32x4_1": I32x4;
+    EAGER_I32X4_1 = "eager_i32x4_1": ONE I32x4;
     /// `cp.async` by hand, 2 stages, two barriers for each tile, 16-byte elements.
-    EAGER_I32X4_2 = "eager_i32x4_2": I32x4;
+    EAGER_I32X4_2 = "eager_i32x4_2": ONE I32x4;
     /// `cp.async` by hand, 4 stages, two barriers for each tile, 16-byte elements.
-    EAGER_I32X4_4 = "eager_i32x4_4": I32x4;
+    EAGER_I32X4_4 = "eager_i32x4_4": ONE I32x4;
+    /// `cp.async` by hand, each thread copies its own element, 2 stages, two barriers for each tile.
+    ELEMENT_I32_2 = "element_i32_2": ONE i32;
+    /// `cp.async` by hand, each thread copies its own element, 4 stages, one barrier for each tile.
+    ELEMENT_I32_4 = "element_i32_4": ONE i32;
+    /// `cuda::pipeline` in thread scope, each thread reads only the element that it copied, 2 stages, no barrier.
+    OWN_SCOPE_I32_2 = "own_scope_i32_2": ONE i32;
+    /// [`OWN_SCOPE_I32_2`] with 4 stages.
+    OWN_SCOPE_I32_4 = "own_scope_i32_4": ONE i32;
+    /// [`OWN_SCOPE_I32_2`] with 16-byte elements.
+    OWN_SCOPE_I32X4_2 = "own_scope_i32x4_2": ONE I32x4;
+    /// [`OWN_SCOPE_I32_4`] with 16-byte elements.
+    OWN_SCOPE_I32X4_4 = "own_scope_i32x4_4": ONE I32x4;
+    /// `cp.async` by hand, each thread reads only the element that it copied, 2 stages, no barrier.
+    OWN_I32_2 = "own_i32_2": ONE i32;
+    /// [`OWN_I32_2`] with 4 stages.
+    OWN_I32_4 = "own_i32_4": ONE i32;
+    /// [`OWN_I32_2`] with 16-byte elements.
+    OWN_I32X4_2 = "own_i32x4_2": ONE I32x4;
+    /// [`OWN_I32_4`] with 16-byte elements.
+    OWN_I32X4_4 = "own_i32x4_4": ONE I32x4;
+    /// libcu++'s example: `cuda::pipeline` in block scope with two inputs in a stage, 2 stages.
+    EXAMPLE_I32 = "example_i32": TWO i32;
+    /// [`EXAMPLE_I32`] with 16-byte elements.
+    EXAMPLE_I32X4 = "example_i32x4": TWO I32x4;
+    /// [`EXAMPLE_I32`] by hand, one barrier for each tile.
+    EXAMPLE_TWIN_I32 = "example_twin_i32": TWO i32;
+    /// [`EXAMPLE_TWIN_I32`] with 16-byte elements.
+    EXAMPLE_TWIN_I32X4 = "example_twin_i32x4": TWO I32x4;
+    /// [`EXAMPLE_I32`] by hand, two barriers for each tile.
+    EXAMPLE_EAGER_I32 = "example_eager_i32": TWO i32;
+    /// [`EXAMPLE_EAGER_I32`] with 16-byte elements.
+    EXAMPLE_EAGER_I32X4 = "example_eager_i32x4": TWO I32x4;
 }
 
-/// The parameters of every peer: an input and an output view of `T`.
+/// The parameters of a peer: input views of `T`, and an output view.
 struct Views<T>(T);
 
 impl<T: Element> Views<T> {
-    const PARAMETERS: [(&'static str, ParameterInfo); 2] =
+    const ONE: [(&'static str, ParameterInfo); 2] =
         [("in", view::<T>(ParameterKind::Input)), ("out", view::<T>(ParameterKind::Output))];
+    const TWO: [(&'static str, ParameterInfo); 3] = [
+        ("left", view::<T>(ParameterKind::Input)),
+        ("right", view::<T>(ParameterKind::Input)),
+        ("out", view::<T>(ParameterKind::Output)),
+    ];
 }
 
 const fn view<T: Element>(kind: ParameterKind) -> ParameterInfo {
@@ -93,6 +146,7 @@ const fn view<T: Element>(kind: ParameterKind) -> ParameterInfo {
         element_name: type_name::<T>,
         element_bytes: size_of::<T>(),
         alignment: 16,
+        row_alignment: None,
     }
 }
 
@@ -105,20 +159,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_source_has_exactly_these_entries_with_these_element_types() {
+    fn the_source_has_exactly_these_entries_with_these_inputs_and_element_types() {
         let source = include_str!("../peers/peers.cu");
-        let entries: Vec<(String, String)> = source
+        let entries: Vec<(&str, &str, &str)> = source
             .lines()
-            .filter_map(|line| line.strip_prefix("ENTRY(")?.strip_suffix(')'))
-            .map(|entry| {
-                let mut fields = entry.split(", ").map(str::to_owned);
-                (fields.next().unwrap_or_default(), fields.next().unwrap_or_default())
+            .filter_map(|line| {
+                let one = line.strip_prefix("ENTRY(").map(|rest| ("ONE", rest));
+                let (inputs, entry) = one.or_else(|| Some(("TWO", line.strip_prefix("ENTRY_2(")?)))?;
+                let mut fields = entry.strip_suffix(')')?.split(", ");
+                Some((fields.next()?, inputs, fields.next()?))
             })
             .collect();
-        let wanted: Vec<(String, String)> = SYMBOLS
-            .iter()
-            .map(|(symbol, element)| ((*symbol).to_owned(), if *element == "i32" { "int" } else { "int4" }.to_owned()))
-            .collect();
+        let in_cuda = |element| if element == "i32" { "int" } else { "int4" };
+        let wanted: Vec<(&str, &str, &str)> =
+            SYMBOLS.iter().map(|(symbol, inputs, element)| (*symbol, *inputs, in_cuda(*element))).collect();
         assert_eq!(entries, wanted);
     }
 }

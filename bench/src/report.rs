@@ -5,7 +5,7 @@ use comfy_table::{Cell, CellAlignment, Table};
 use serde::Serialize;
 
 use crate::catalog::Comparison;
-use crate::measure::Times;
+use crate::measure::Outcome;
 use crate::statistics::Summary;
 
 /// One run of the program. Times are in milliseconds, rates in 10^9 bytes a second, read and written.
@@ -23,7 +23,7 @@ pub struct Report {
     pub compute_capability: String,
     /// The driver's version.
     pub driver: String,
-    /// Bytes that each kernel reads, and as many that it writes.
+    /// Bytes of each input and of the output of a kernel.
     pub bytes: u64,
     /// Timed launches of each kernel.
     pub repetitions: usize,
@@ -57,6 +57,8 @@ pub struct Row {
     pub threads: u32,
     /// Blocks.
     pub grid: u32,
+    /// The number of inputs.
+    pub inputs: usize,
     /// Its time; none if its results are wrong.
     pub timing: Option<Timing>,
     /// What is wrong with its results.
@@ -76,6 +78,9 @@ pub struct PeerRow {
     pub timing: Option<Timing>,
     /// What is wrong with its results.
     pub fault: Option<String>,
+    /// For a peer that races, and has a time all the same: the wrong elements in the run before the timed ones and in the run
+    /// after them.
+    pub wrong: Option<[usize; 2]>,
     /// Its time over ours, pair by pair: above 1 ours is faster.
     pub ratio: Option<Summary>,
     /// The least ratio wanted.
@@ -85,24 +90,26 @@ pub struct PeerRow {
 }
 
 impl Timing {
-    /// Summarises the milliseconds of launches that read `bytes` bytes and write as many.
+    /// Summarises the milliseconds of launches that read and write `bytes` bytes in all.
     pub fn of(milliseconds: &[f64], bytes: u64) -> Option<Timing> {
         let milliseconds = Summary::of(milliseconds)?;
-        Some(Timing { milliseconds, gigabytes_per_second: 2.0 * bytes as f64 / (milliseconds.median * 1e6) })
+        Some(Timing { milliseconds, gigabytes_per_second: bytes as f64 / (milliseconds.median * 1e6) })
     }
 }
 
 impl Row {
-    /// Makes a row of what was measured: `times` has ours first, then each peer's.
-    pub fn new(comparison: &Comparison, times: &[Times], bytes: u64) -> Row {
-        let missing: Times = Err("it was not measured".to_owned());
-        let at = |number: usize| times.get(number).unwrap_or(&missing);
-        let timing = |times: &Times| times.as_ref().ok().and_then(|times| Timing::of(times, bytes));
+    /// Makes a row of what was measured: `outcomes` has ours first, then each peer's; `bytes` are those of one input.
+    pub fn new(comparison: &Comparison, outcomes: &[Outcome], bytes: u64) -> Row {
+        let missing: Outcome = Err("it was not measured".to_owned());
+        let at = |number: usize| outcomes.get(number).unwrap_or(&missing);
+        let inputs = comparison.work.inputs();
+        let moved = bytes * (inputs as u64 + 1);
+        let timing = |outcome: &Outcome| outcome.as_ref().ok().and_then(|one| Timing::of(&one.milliseconds, moved));
         let ours = at(0);
         let peers = comparison.peers.iter().enumerate().map(|(number, peer)| {
             let theirs = at(number + 1);
             let ratio = match (theirs, ours) {
-                (Ok(theirs), Ok(ours)) => Summary::of_ratios(theirs, ours),
+                (Ok(theirs), Ok(ours)) => Summary::of_ratios(&theirs.milliseconds, &ours.milliseconds),
                 _ => None,
             };
             PeerRow {
@@ -110,6 +117,7 @@ impl Row {
                 symbol: peer.instance.symbol().to_owned(),
                 timing: timing(theirs),
                 fault: theirs.as_ref().err().cloned(),
+                wrong: theirs.as_ref().ok().filter(|_| peer.racing).map(|theirs| theirs.wrong),
                 ratio,
                 wanted: peer.wanted,
                 met: ratio.is_some_and(|ratio| peer.wanted.is_none_or(|wanted| ratio.median >= wanted)),
@@ -122,6 +130,7 @@ impl Row {
             stages: comparison.ours.generic("STAGES").map(str::to_owned),
             threads: comparison.ours.threads(),
             grid: comparison.grid,
+            inputs,
             timing: timing(ours),
             fault: ours.as_ref().err().cloned(),
             peers: peers.collect(),
@@ -163,17 +172,18 @@ impl Report {
             let state = if row.fault.is_some() { "WRONG" } else { "" };
             table.add_row(cells([&row.kernel, &row.dtype, stages, &grid], row.timing.as_ref(), ["", "", state]));
             for peer in &row.peers {
-                let state = match (&peer.fault, peer.met) {
-                    (Some(_), _) => "WRONG",
-                    (None, false) => "BELOW",
-                    (None, true) => "",
+                let state = match (&peer.fault, peer.met, peer.wrong) {
+                    (Some(_), ..) => "WRONG".to_owned(),
+                    (None, false, _) => "BELOW".to_owned(),
+                    (None, true, Some([before, after])) => format!("RACES: {before} and {after} wrong"),
+                    (None, true, None) => String::new(),
                 };
                 let ratio = peer.ratio.map_or_else(String::new, |ratio| {
                     format!("{:.3} ({:.3} to {:.3})", ratio.median, ratio.low, ratio.high)
                 });
                 let wanted = peer.wanted.map_or_else(String::new, |wanted| format!("{wanted:.2}"));
                 let name = format!("  {}: {}", peer.name, peer.symbol);
-                table.add_row(cells([&name, "", "", ""], peer.timing.as_ref(), [&ratio, &wanted, state]));
+                table.add_row(cells([&name, "", "", ""], peer.timing.as_ref(), [&ratio, &wanted, &state]));
             }
         }
         table
@@ -193,10 +203,18 @@ fn cells(what: [&str; 4], timing: Option<&Timing>, result: [&str; 3]) -> Vec<Cel
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::comparisons;
+    use crate::measure::Measurement;
+    use crate::pairings;
+    use crate::work::Work;
 
-    fn report(times: &[Times]) -> Report {
-        let comparisons = comparisons().unwrap();
+    /// The first comparison: `with_staging_unified` and three peers, of which the second is made to race.
+    fn comparison() -> Comparison {
+        let mut comparison = pairings::all().swap_remove(0).resolve().unwrap();
+        comparison.peers[1].racing = true;
+        comparison
+    }
+
+    fn report(comparison: &Comparison, outcomes: &[Outcome]) -> Report {
         Report {
             date: String::new(),
             commit: String::new(),
@@ -207,14 +225,18 @@ mod tests {
             bytes: 1 << 30,
             repetitions: 2,
             copy: Timing::of(&[0.5, 0.5], 1 << 30),
-            comparisons: vec![Row::new(&comparisons[0], times, 1 << 30)],
+            comparisons: vec![Row::new(comparison, outcomes, 1 << 30)],
         }
+    }
+
+    fn timed(milliseconds: &[f64]) -> Outcome {
+        Ok(Measurement { milliseconds: milliseconds.to_vec(), wrong: [0, 0] })
     }
 
     #[test]
     fn the_json_has_times_rates_and_ratios() {
-        let one = || Ok(vec![1.0, 1.0]);
-        let report = report(&[one(), Ok(vec![2.0, 2.0]), one(), one()]);
+        let one = || timed(&[1.0, 1.0]);
+        let report = report(&comparison(), &[one(), timed(&[2.0, 2.0]), one(), one()]);
         let json = serde_json::to_value(&report).unwrap();
         let row = &json["comparisons"][0];
         assert_eq!((row["kernel"].as_str(), row["grid"].as_u64()), (Some("with_staging_unified"), Some(4096)));
@@ -229,7 +251,7 @@ mod tests {
     #[test]
     fn a_slow_or_wrong_kernel_is_named_and_a_wrong_one_has_no_time() {
         let wrong = || Err("element 3 is 1, expected 2; 1 differ".to_owned());
-        let report = report(&[Ok(vec![1.0]), Ok(vec![1.5]), wrong(), wrong()]);
+        let report = report(&comparison(), &[timed(&[1.0]), timed(&[1.5]), wrong(), wrong()]);
         let peers = &report.comparisons[0].peers;
         assert!(!peers[0].met && peers[1].timing.is_none() && !peers[1].met);
         let failures = report.failures();
@@ -237,5 +259,29 @@ mod tests {
         assert!(failures[1].contains("twin_i32_2 is wrong at grid 4096: element 3"), "{failures:?}");
         let table = report.table().to_string();
         assert!(table.contains("BELOW") && table.contains("WRONG"), "{table}");
+    }
+
+    #[test]
+    fn a_peer_that_races_has_a_time_and_its_wrong_elements_and_is_no_failure() {
+        let races = Ok(Measurement { milliseconds: vec![1.0], wrong: [13, 210] });
+        let report = report(&comparison(), &[timed(&[1.0]), timed(&[2.0]), races, timed(&[1.0])]);
+        let json = serde_json::to_value(&report).unwrap();
+        let peers = &json["comparisons"][0]["peers"];
+        assert_eq!(peers[1]["wrong"], serde_json::json!([13, 210]));
+        assert_eq!(
+            (&peers[1]["ratio"]["median"], &peers[2]["wrong"]),
+            (&serde_json::json!(1.0), &serde_json::Value::Null)
+        );
+        assert_eq!(report.failures(), [""; 0]);
+        let table = report.table().to_string();
+        assert!(table.contains("RACES: 13 and 210 wrong"), "{table}");
+    }
+
+    #[test]
+    fn every_input_counts_in_the_rate() {
+        let two = Comparison { work: Work::TwoInputs, ..comparison() };
+        let report = report(&two, &[timed(&[1.0])]);
+        let row = &report.comparisons[0];
+        assert_eq!((row.inputs, row.timing.as_ref().unwrap().gigabytes_per_second), (2, 3.0 * 1.073_741_824e3));
     }
 }

@@ -71,6 +71,12 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
         isa::for_each_thread(THREADS, |rank| body(Thread::new(rank)));
     }
 
+    /// As [`threads`](Self::threads), for closures of this crate that capture what users' may not.
+    #[inline(always)]
+    pub(crate) fn threads_of(&self, body: impl for<'t> Fn(Thread<'t, 'b, THREADS>)) {
+        isa::for_each_thread(THREADS, |rank| body(Thread::new(rank)));
+    }
+
     /// Runs `body` once in every thread and keeps each thread's result for it.
     #[inline(always)]
     pub fn map<T, F>(&self, body: F) -> PerThread<'b, T, THREADS>
@@ -78,7 +84,7 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
         T: PerThreadValue,
         F: for<'t> Fn(Thread<'t, 'b, THREADS>) -> T + Uniform,
     {
-        PerThread { values: isa::PerThread::new(|rank| body(Thread::new(rank))), brand: PhantomData }
+        PerThread::from_values(isa::PerThread::new(|rank| body(Thread::new(rank))))
     }
 
     /// Runs `body` once in every thread with that thread's own value.
@@ -105,7 +111,7 @@ pub struct Thread<'t, 'b, const THREADS: usize> {
 
 impl<const THREADS: usize> Thread<'_, '_, THREADS> {
     #[inline(always)]
-    fn new(rank: usize) -> Self {
+    pub(crate) fn new(rank: usize) -> Self {
         Thread { rank, call: PhantomData, block: PhantomData, level: PhantomData }
     }
 
@@ -134,7 +140,7 @@ impl<T: Copy + Uniform> PerThreadValue for T {}
 /// closure ([`Block::update`], [`get`](Self::get)) but not look into it: a decision of block-level code can't depend
 /// on a thread. So it has no `Deref`, `PartialEq` or `Debug`.
 pub struct PerThread<'b, T, const THREADS: usize> {
-    values: isa::PerThread<T, THREADS>,
+    pub(crate) values: isa::PerThread<T, THREADS>,
     brand: Brand<'b>,
 }
 
@@ -143,6 +149,11 @@ pub struct PerThread<'b, T, const THREADS: usize> {
 unsafe impl<T: PerThreadValue, const THREADS: usize> Uniform for PerThread<'_, T, THREADS> {}
 
 impl<'b, T: PerThreadValue, const THREADS: usize> PerThread<'b, T, THREADS> {
+    #[inline(always)]
+    pub(crate) fn from_values(values: isa::PerThread<T, THREADS>) -> Self {
+        PerThread { values, brand: PhantomData }
+    }
+
     /// Returns the calling thread's own value.
     #[inline(always)]
     pub fn get(&self, thread: &Thread<'_, 'b, THREADS>) -> T {

@@ -2,9 +2,12 @@
 //!
 //! The engine is a type that the kernel's author picks in [`Stages`](crate::Stages); none is ever replaced silently.
 
+use crate::contents::Shape;
+use crate::group::Meet;
 use crate::isa;
+use crate::scope::Scope;
+use crate::source::TileRef;
 use crate::tile::Tile;
-use crate::view::TileRef;
 
 /// A copy engine. Sealed: [`CpAsync`] and [`LoadStore`].
 pub trait Engine: sealed::Engine + 'static {}
@@ -32,20 +35,27 @@ pub trait Pending {
 pub(crate) mod sealed {
     use super::*;
 
-    /// The operations of an engine, one call a thread block.
+    /// The operations of an engine, one call a group of threads.
     pub trait Engine {
         /// The least unit of a copy in bytes: a tile's size and alignment are multiples of it.
         const LEAST_UNIT: usize;
 
-        /// Starts to copy `source` to `destination` with `threads` threads. Bytes of the tile beyond the view are zero.
+        /// Starts to copy `source` to `destination` by the threads of `G`, as scope `S` deals it out. Bytes of the tile
+        /// beyond the view are zero.
         ///
         /// # Safety
         ///
-        /// 0. `destination` is the start of a stage in shared memory for a `T`, aligned to 16 bytes.
+        /// 0. `destination` is the start of a tile `T` of a stage in shared memory, aligned as `Contents::ALIGNMENT` says.
         /// 1. No thread reads or writes that stage until the copy was committed and waited for and the scope
         ///    synchronised, and no thread may still be reading it from before.
-        /// 2. Called by all `threads` threads of the block in converged code.
-        unsafe fn copy<T: Tile>(threads: usize, destination: *mut u8, source: TileRef<'_, T>);
+        /// 2. Called by all threads of the group.
+        unsafe fn copy<T: Tile, G: Meet<S>, S: Scope>(destination: *mut u8, source: TileRef<'_, T>);
+        /// Starts to fill a tile with zeros.
+        ///
+        /// # Safety
+        ///
+        /// As for [`copy`](Engine::copy).
+        unsafe fn zero<T: Tile, G: Meet<S>, S: Scope>(destination: *mut u8);
         /// Closes the group of copies started since the last commit.
         fn commit();
         /// Waits until all but the youngest `P::GROUPS` groups of the calling thread have landed.
@@ -57,16 +67,28 @@ impl sealed::Engine for CpAsync {
     const LEAST_UNIT: usize = 4;
 
     #[inline(always)]
-    unsafe fn copy<T: Tile>(threads: usize, destination: *mut u8, source: TileRef<'_, T>) {
-        let width = const { unit_of::<T>() };
-        for_each_unit(threads, width, &source, |offset, from, valid| {
+    unsafe fn copy<T: Tile, G: Meet<S>, S: Scope>(destination: *mut u8, source: TileRef<'_, T>) {
+        let width = const { Shape::of::<T>().unit(G::PARTS) };
+        for_each_unit::<T, G, S>(width, |row, column, offset| {
+            let (from, valid) = (source.address(row, column), source.valid_bytes(row, column, width));
             // SAFETY: `offset` lies in the tile, a multiple of `width`, so by (0) it stays in the stage.
             let to = unsafe { destination.add(offset) };
-            // SAFETY: `to` is shared memory (0) aligned to `width` as 16 and the offset are multiples of it; `from` is
-            // aligned to `width` (the view's base is aligned to 16, the tile's start to ALIGNMENT, a multiple of
-            // `width`), and `valid` bytes behind it lie in the view (`for_each_unit`), which nobody writes for the whole
-            // launch. (1) keeps the destination untouched until it was waited for.
+            // SAFETY: `to` is shared memory (0) aligned to `width`, of which the stage's alignment and the offset are multiples;
+            // `from` is aligned to `width` (the view's base is aligned to 16, its rows and the tile's start to ALIGNMENT, a
+            // multiple of `width`), and `valid` bytes behind it lie in the view, which nobody writes for the whole launch.
+            // (1) keeps the destination untouched until it was waited for.
             unsafe { isa::cp_async(to, from, valid, width) };
+        });
+    }
+
+    #[inline(always)]
+    unsafe fn zero<T: Tile, G: Meet<S>, S: Scope>(destination: *mut u8) {
+        let width = const { Shape::of::<T>().unit(G::PARTS) };
+        for_each_unit::<T, G, S>(width, |_, _, offset| {
+            // SAFETY: as for `copy`.
+            let to = unsafe { destination.add(offset) };
+            // SAFETY: as for `copy`; the source is 16 bytes of zeros, aligned to 16, which nobody writes.
+            unsafe { isa::cp_async(to, isa::zeros(), width as u32, width) };
         });
     }
 
@@ -85,14 +107,25 @@ impl sealed::Engine for LoadStore {
     const LEAST_UNIT: usize = 1;
 
     #[inline(always)]
-    unsafe fn copy<T: Tile>(threads: usize, destination: *mut u8, source: TileRef<'_, T>) {
+    unsafe fn copy<T: Tile, G: Meet<S>, S: Scope>(destination: *mut u8, source: TileRef<'_, T>) {
         let width = size_of::<T::Element>();
-        for_each_unit(threads, width, &source, |offset, from, valid| {
+        for_each_unit::<T, G, S>(width, |row, column, offset| {
+            let (from, valid) = (source.address(row, column), source.valid_bytes(row, column, width));
             // SAFETY: `offset` lies in the tile, so by (0) it stays in the stage.
             let to = unsafe { destination.add(offset) };
             // SAFETY: as for `CpAsync`; elements are plain data and lie wholly inside or outside the view, so that
             // `valid` is `width` or 0.
             unsafe { isa::copy_through_register::<T::Element>(to.cast(), from.cast(), valid != 0) };
+        });
+    }
+
+    #[inline(always)]
+    unsafe fn zero<T: Tile, G: Meet<S>, S: Scope>(destination: *mut u8) {
+        for_each_unit::<T, G, S>(size_of::<T::Element>(), |_, _, offset| {
+            // SAFETY: `offset` lies in the tile, so by (0) it stays in the stage.
+            let to = unsafe { destination.add(offset) };
+            // SAFETY: as for `copy`; nothing is read.
+            unsafe { isa::copy_through_register::<T::Element>(to.cast(), core::ptr::null(), false) };
         });
     }
 
@@ -103,26 +136,24 @@ impl sealed::Engine for LoadStore {
     fn wait<P: Pending>() {}
 }
 
-/// The widest unit in bytes that divides the tile's size and to which its start is aligned.
-const fn unit_of<T: Tile>() -> usize {
-    let mut width = T::ALIGNMENT;
-    while T::BYTES % width != 0 {
-        width /= 2;
-    }
-    width
-}
-
-/// Deals the tile's units of `width` bytes out to the block's threads, unit `u` to thread `u % threads`, and calls
-/// `copy(offset in the tile, source address, bytes of the unit that lie in the view)` for each.
+/// Deals the tile's units of `width` bytes out to the group's threads: of each part unit `u` to member `u % TEAM`, and calls
+/// `copy(row, byte offset in the row, byte offset in shared memory)` for each.
 #[inline(always)]
-fn for_each_unit<T: Tile>(threads: usize, width: usize, source: &TileRef<'_, T>, copy: impl Fn(usize, *const u8, u32)) {
-    let units = T::BYTES / width;
-    isa::for_each_thread(threads, |rank| {
-        let mut unit = rank;
+fn for_each_unit<T: Tile, G: Meet<S>, S: Scope>(width: usize, copy: impl Fn(usize, usize, usize)) {
+    let element = size_of::<T::Element>();
+    let units_of_row = T::COLUMNS * element / width;
+    let units = T::LEN * element / width / G::PARTS;
+    G::deal(|part, member| {
+        let mut unit = member;
         while unit < units {
-            let offset = unit * width;
-            copy(offset, source.address(offset), source.valid_bytes(offset, width));
-            unit += threads;
+            let index = part * units + unit;
+            if T::ROWS == 1 {
+                copy(0, index * width, index * width);
+            } else {
+                let (row, column) = (index / units_of_row, index % units_of_row * width);
+                copy(row, column, row * T::PITCH * element + column);
+            }
+            unit += G::TEAM;
         }
     });
 }

@@ -5,9 +5,12 @@ use core::marker::PhantomData;
 use crate::block::Block;
 use crate::element::Element;
 use crate::isa;
+use crate::output::{Arrangement, TilesMut};
+use crate::output2d::TilesMut2D;
 use crate::shared::{Layout, Shared};
 use crate::tile::{BlockLevel, Brand, Tile};
-use crate::view::{TileView, TilesMut};
+use crate::view::TileView;
+use crate::view2d::TileView2D;
 
 /// One argument as it travels to the kernel: four 64-bit words, passed by value.
 ///
@@ -81,7 +84,7 @@ impl<'k> Entry<'k> {
 /// A type that a kernel can take as a parameter beside its block and its shared memory.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be a parameter of a kernel",
-    note = "a kernel takes `Block<THREADS>` first, then views (`Tiles`, `Halos`, `TilesMut`) and scalars, then at most one \
+    note = "a kernel takes `Block<THREADS>` first, then views (`Tiles`, `Halos`, `Tiles2D`, `TilesMut`, ..) and scalars, then at most one \
             `Shared`"
 )]
 pub trait Parameter<'k>: Sized + sealed::Sealed {
@@ -103,7 +106,9 @@ mod sealed {
 }
 
 impl<S: Tile> sealed::Sealed for TileView<'_, S> {}
-impl<T: Element, const LEN: usize> sealed::Sealed for TilesMut<'_, T, LEN> {}
+impl<S: Tile> sealed::Sealed for TileView2D<'_, S> {}
+impl<T: Element, const LEN: usize, A: Arrangement> sealed::Sealed for TilesMut<'_, T, LEN, A> {}
+impl<T: Element, const ROWS: usize, const COLUMNS: usize> sealed::Sealed for TilesMut2D<'_, T, ROWS, COLUMNS> {}
 
 impl<'k, S: Tile> Parameter<'k> for TileView<'k, S> {
     #[cfg(not(target_arch = "nvptx64"))]
@@ -118,7 +123,7 @@ impl<'k, S: Tile> Parameter<'k> for TileView<'k, S> {
     }
 }
 
-impl<'k, T: Element, const LEN: usize> Parameter<'k> for TilesMut<'k, T, LEN> {
+impl<'k, T: Element, const LEN: usize, A: Arrangement> Parameter<'k> for TilesMut<'k, T, LEN, A> {
     #[cfg(not(target_arch = "nvptx64"))]
     const INFO: crate::launch::ParameterInfo =
         crate::launch::ParameterInfo::of::<T>(crate::launch::ParameterKind::Output, 16);
@@ -128,6 +133,36 @@ impl<'k, T: Element, const LEN: usize> Parameter<'k> for TilesMut<'k, T, LEN> {
         // SAFETY: the launch checked that an output of this element type stands behind the words, that only this launch
         // touches it, and each block makes one view of it.
         unsafe { TilesMut::new(raw.words[0] as *mut T, raw.words[1] as usize) }
+    }
+}
+
+impl<'k, S: Tile> Parameter<'k> for TileView2D<'k, S> {
+    #[cfg(not(target_arch = "nvptx64"))]
+    const INFO: crate::launch::ParameterInfo = crate::launch::ParameterInfo::two_dimensional::<S::Element>(
+        crate::launch::ParameterKind::Input,
+        S::ALIGNMENT,
+    );
+
+    #[inline(always)]
+    unsafe fn from_raw(raw: RawParameter) -> Self {
+        let [base, width, height, pitch] = raw.words;
+        // SAFETY: the launch checked that an input of this element type with these rows, aligned to 16 and at a pitch of a
+        // multiple of ALIGNMENT bytes, stands behind the words and that nobody writes it meanwhile.
+        unsafe { TileView2D::new(base as *const S::Element, width as usize, height as usize, pitch as usize) }
+    }
+}
+
+impl<'k, T: Element, const ROWS: usize, const COLUMNS: usize> Parameter<'k> for TilesMut2D<'k, T, ROWS, COLUMNS> {
+    #[cfg(not(target_arch = "nvptx64"))]
+    const INFO: crate::launch::ParameterInfo =
+        crate::launch::ParameterInfo::two_dimensional::<T>(crate::launch::ParameterKind::Output, 1);
+
+    #[inline(always)]
+    unsafe fn from_raw(raw: RawParameter) -> Self {
+        let [base, width, height, pitch] = raw.words;
+        // SAFETY: the launch checked that an output of this element type with these rows stands behind the words, that only
+        // this launch touches it, and each block makes one view of it.
+        unsafe { TilesMut2D::new(base as *mut T, width as usize, height as usize, pitch as usize) }
     }
 }
 

@@ -51,7 +51,6 @@ impl ParameterInfo {
     }
 
     /// Describes a two-dimensional parameter, whose rows start at multiples of `row_alignment` bytes.
-    #[expect(dead_code, reason = "the two-dimensional views come next")]
     pub(crate) const fn two_dimensional<T: 'static>(kind: ParameterKind, row_alignment: usize) -> Self {
         ParameterInfo { row_alignment: Some(row_alignment), ..Self::of::<T>(kind, 16) }
     }

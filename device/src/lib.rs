@@ -39,18 +39,28 @@
 #![feature(auto_traits, negative_impls)]
 
 mod block;
+mod collective;
+mod contents;
 mod element;
 mod engine;
 pub mod entry;
 mod fault;
+pub mod group;
 mod isa;
+mod output;
+mod output2d;
 pub mod panic_record;
+mod pending;
 pub mod pipeline;
-mod scope;
+pub mod scope;
 mod shared;
+mod source;
 mod tile;
+mod tile2d;
 mod uniform;
 mod view;
+mod view2d;
+mod warp;
 
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod cpu;
@@ -58,12 +68,20 @@ pub mod cpu;
 pub mod launch;
 
 pub use block::{Block, PerThread, PerThreadValue, Thread};
+pub use contents::{Contents, Fill, Optional, Zeros};
 pub use element::{Element, F32x4, I32x4, U32x4, Vec4};
 pub use engine::{CpAsync, Engine, LoadStore};
+pub use output::{Arrangement, Blocked, BlockTilesMut, Striped, TileMut, TilesMut};
+pub use output2d::{BlockTilesMut2D, TileMut2D, TilesMut2D};
+pub use pending::{CopyQueue, Landed, Pending};
 pub use pipeline::{Pipeline, Ready};
-pub use scope::{BlockScope, Scope};
-pub use shared::{First, Layout, Second, Shared, Stages, Whole};
+pub use scope::{BlockScope, Scope, ThreadScope, WarpScope};
+pub use shared::{First, Layout, Private, Retired, Second, Shared, Stages, ThreadPipeline, WarpPipeline, Whole};
+pub use source::TileRef;
 pub use tile::{HaloTile, Tile};
+pub use tile2d::{HaloTile2D, Tile2D};
 pub use tilepipe_macros::kernel;
 pub use uniform::Uniform;
-pub use view::{BlockTiles, BlockTilesMut, Halos, TileMut, TileRef, TileView, Tiles, TilesMut};
+pub use view::{BlockTiles, Halos, TileView, Tiles};
+pub use view2d::{BlockTiles2D, Halos2D, TileView2D, Tiles2D};
+pub use warp::{Lane, PerLane, Warp};

@@ -10,6 +10,13 @@ target triple = "nvptx64-nvidia-cuda"
 ; that nothing but the visible stores writes it, and cp.async does.
 @tilepipe_shared = external addrspace(3) global [0 x i8], align 128
 
+; Scratch memory of the block's collectives: a slot of 16 bytes for each of 32 warps, and one for a result. External for the same
+; reason as the dynamic shared memory.
+@tilepipe_scratch = addrspace(3) global [544 x i8] undef, align 16
+
+; Zeros in global memory: what a tile is filled with that is to be zero.
+@tilepipe_zeros = addrspace(1) constant [16 x i8] zeroinitializer, align 16
+
 ; The device address of the host's record of a panic, 0 if there is none. The host writes it after loading the module.
 @tilepipe_panic_record = addrspace(1) externally_initialized global i64 0, align 8
 
@@ -17,6 +24,14 @@ declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
 declare i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
 declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)
+declare void @llvm.nvvm.bar.warp.sync(i32)
+declare i1 @llvm.nvvm.barrier.cta.red.or.aligned.all(i32, i1)
+declare i1 @llvm.nvvm.barrier.cta.red.and.aligned.all(i32, i1)
+declare i1 @llvm.nvvm.vote.any.sync(i32, i1)
+declare i1 @llvm.nvvm.vote.all.sync(i32, i1)
+declare i32 @llvm.nvvm.shfl.sync.down.i32(i32, i32, i32, i32)
+declare i32 @llvm.nvvm.shfl.sync.up.i32(i32, i32, i32, i32)
+declare i32 @llvm.nvvm.shfl.sync.idx.i32(i32, i32, i32, i32)
 declare void @llvm.nvvm.cp.async.ca.shared.global.4.s(ptr addrspace(3), ptr addrspace(1), i32)
 declare void @llvm.nvvm.cp.async.ca.shared.global.8.s(ptr addrspace(3), ptr addrspace(1), i32)
 declare void @llvm.nvvm.cp.async.cg.shared.global.16.s(ptr addrspace(3), ptr addrspace(1), i32)
@@ -48,6 +63,66 @@ define void @tilepipe_barrier() alwaysinline nounwind convergent {
 ; A generic pointer that later passes see through to the shared state space, so that plain loads become ld.shared.
 define ptr @tilepipe_shared_base() alwaysinline nounwind {
   ret ptr addrspacecast (ptr addrspace(3) @tilepipe_shared to ptr)
+}
+
+define ptr @tilepipe_scratch_base() alwaysinline nounwind {
+  ret ptr addrspacecast (ptr addrspace(3) @tilepipe_scratch to ptr)
+}
+
+define ptr @tilepipe_zeros_base() alwaysinline nounwind {
+  ret ptr addrspacecast (ptr addrspace(1) @tilepipe_zeros to ptr)
+}
+
+; bar.warp.sync of all 32 lanes (section "bar.warp.sync"). Not aligned: lanes may come from different places.
+define void @tilepipe_warp_barrier() alwaysinline nounwind convergent {
+  call void @llvm.nvvm.bar.warp.sync(i32 -1)
+  ret void
+}
+
+; barrier.cta.red.or and .and: a barrier of the block that returns whether any, or every, thread passed something but 0.
+define i32 @tilepipe_barrier_any(i32 %value) alwaysinline nounwind convergent {
+  %own = icmp ne i32 %value, 0
+  %any = call i1 @llvm.nvvm.barrier.cta.red.or.aligned.all(i32 0, i1 %own)
+  %result = zext i1 %any to i32
+  ret i32 %result
+}
+
+define i32 @tilepipe_barrier_all(i32 %value) alwaysinline nounwind convergent {
+  %own = icmp ne i32 %value, 0
+  %all = call i1 @llvm.nvvm.barrier.cta.red.and.aligned.all(i32 0, i1 %own)
+  %result = zext i1 %all to i32
+  ret i32 %result
+}
+
+; vote.sync.any and .all of all 32 lanes.
+define i32 @tilepipe_warp_any(i32 %value) alwaysinline nounwind convergent {
+  %own = icmp ne i32 %value, 0
+  %any = call i1 @llvm.nvvm.vote.any.sync(i32 -1, i1 %own)
+  %result = zext i1 %any to i32
+  ret i32 %result
+}
+
+define i32 @tilepipe_warp_all(i32 %value) alwaysinline nounwind convergent {
+  %own = icmp ne i32 %value, 0
+  %all = call i1 @llvm.nvvm.vote.all.sync(i32 -1, i1 %own)
+  %result = zext i1 %all to i32
+  ret i32 %result
+}
+
+; shfl.sync.down, .up and .idx of one word among the lanes of %mask.
+define i32 @tilepipe_shuffle_down(i32 %mask, i32 %word, i32 %distance) alwaysinline nounwind convergent {
+  %result = call i32 @llvm.nvvm.shfl.sync.down.i32(i32 %mask, i32 %word, i32 %distance, i32 31)
+  ret i32 %result
+}
+
+define i32 @tilepipe_shuffle_up(i32 %mask, i32 %word, i32 %distance) alwaysinline nounwind convergent {
+  %result = call i32 @llvm.nvvm.shfl.sync.up.i32(i32 %mask, i32 %word, i32 %distance, i32 0)
+  ret i32 %result
+}
+
+define i32 @tilepipe_shuffle_from(i32 %mask, i32 %word, i32 %lane) alwaysinline nounwind convergent {
+  %result = call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 %mask, i32 %word, i32 %lane, i32 31)
+  ret i32 %result
 }
 
 ; st.global and ld.global of 1, 2, 4, 8 or 16 bytes, aligned to their size. The other pointer is a local variable of the

@@ -1,32 +1,45 @@
-//! Scopes: who takes part in a pipeline and what a waited-for tile lets a thread read.
+//! Scopes: whose copies a `wait` covers, and so what a waited-for tile lets a thread read.
 
-use crate::isa;
+/// The threads that a pipeline synchronises. Sealed: [`ThreadScope`], [`WarpScope`] and [`BlockScope`].
+///
+/// | scope | `wait` adds | a thread may read |
+/// |---|---|---|
+/// | [`ThreadScope`] | nothing | the elements that it copied itself: [`Ready::own`](crate::Ready::own) |
+/// | [`WarpScope`] | `bar.warp.sync` | what its warp copied: [`Ready::of_warp`](crate::Ready::of_warp) |
+/// | [`BlockScope`] | `bar.sync` | the whole tile |
+///
+/// At the narrower scopes each thread copies elements of its own: thread `r` of a block of `THREADS` the elements
+/// `r * LEN / THREADS` up to `(r + 1) * LEN / THREADS`, and a warp those of its 32 threads.
+///
+/// CUDA: `cuda::thread_scope`.
+pub trait Scope: 'static + Sealed {}
 
-/// The threads that a pipeline synchronises. Sealed.
-pub trait Scope: sealed::Scope + 'static {}
+/// The calling thread alone (CUDA's `thread_scope_thread`): no barrier at all.
+pub enum ThreadScope {}
+
+/// The 32 threads of a warp: `wait` ends with `bar.warp.sync` (CUDA: a thread-scope pipeline with `__syncwarp()`).
+pub enum WarpScope {}
 
 /// All threads of a block (CUDA's `thread_scope_block`): `wait` ends with `bar.sync`, and every thread may read the whole
 /// tile.
 pub enum BlockScope {}
 
+impl Scope for ThreadScope {}
+impl Scope for WarpScope {}
 impl Scope for BlockScope {}
 
-pub(crate) mod sealed {
-    /// The scope's barrier.
-    pub trait Scope {
-        /// Waits for all threads of the scope, and orders their accesses to shared memory before against those after.
-        ///
-        /// # Safety
-        ///
-        /// All threads of the scope make this call, in converged code.
-        unsafe fn synchronise();
-    }
-}
+/// Keeps [`Scope`] to this crate.
+pub trait Sealed {}
+impl Sealed for ThreadScope {}
+impl Sealed for WarpScope {}
+impl Sealed for BlockScope {}
 
-impl sealed::Scope for BlockScope {
-    #[inline(always)]
-    unsafe fn synchronise() {
-        // SAFETY: the caller's own obligation, with the block as the scope.
-        unsafe { isa::barrier() };
-    }
-}
+/// Says that a scope takes in at least a warp.
+#[diagnostic::on_unimplemented(
+    message = "at `{Self}` a thread may read only the elements that it copied itself",
+    label = "this reads what other threads of the warp copied",
+    note = "their copies may not have landed: read `tile.own(&t)`, or make the stages `Stages<.., WarpScope>`"
+)]
+pub trait AtLeastWarp: Scope {}
+impl AtLeastWarp for WarpScope {}
+impl AtLeastWarp for BlockScope {}

@@ -1,42 +1,55 @@
-//! The shapes of tiles: what one stage of a pipeline holds.
+//! The shapes of tiles: what is copied, waited for and read as one.
 
 use core::marker::PhantomData;
 
 use crate::element::Element;
 use crate::uniform::Uniform;
 
-/// A tile: a run of elements that is copied, waited for and read as one.
+/// A tile: elements that are copied, waited for and read as one.
 ///
-/// `[T; LEN]` is the plain tile; [`HaloTile`] has neighbours on both sides. Successive tiles of a view start `STRIDE`
-/// elements apart, tile 0 starts `LEAD` elements before the view.
+/// `[T; LEN]` is the plain tile; [`HaloTile`] has neighbours on both sides; [`Tile2D`](crate::Tile2D) and
+/// [`HaloTile2D`](crate::HaloTile2D) have rows. Successive tiles of a view start `STRIDE` elements apart, tile 0 starts `LEAD`
+/// elements before the view; rows likewise.
 ///
 /// # Safety
 ///
-/// 0. `Self` is exactly `LEN` elements of type `Element`, without padding, any bit pattern valid.
-/// 1. `STRIDE >= 1` and `LEAD + STRIDE <= LEN`.
+/// 0. `Self` is `ROWS` rows of elements of type `Element`, any bit pattern valid: each row is `COLUMNS` elements, and rows
+///    start `PITCH >= COLUMNS` elements apart. There is no other padding.
+/// 1. `STRIDE >= 1`, `LEAD + STRIDE <= COLUMNS`, `ROW_STRIDE >= 1`, and `ROW_LEAD + ROW_STRIDE <= ROWS`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no tile",
-    note = "a tile is an array `[T; LEN]` of elements or a `HaloTile<T, LEN, HALO>`"
+    note = "a tile is an array `[T; LEN]` of elements, a `HaloTile<T, LEN, HALO>`, a `Tile2D<T, ROWS, COLUMNS>` or a \
+            `HaloTile2D<T, ROWS, COLUMNS, HALO>`"
 )]
 pub unsafe trait Tile: Sized + Copy + Uniform + Send + Sync + 'static {
     /// The element type.
     type Element: Element;
-    /// Elements in the tile.
-    const LEN: usize;
-    /// Elements from one tile's start to the next one's.
+    /// Rows of the tile.
+    const ROWS: usize = 1;
+    /// Elements in a row.
+    const COLUMNS: usize;
+    /// Elements from one row's start to the next one's in shared memory.
+    const PITCH: usize = Self::COLUMNS;
+    /// Elements from one tile's start to the next one's in a row of the view.
     const STRIDE: usize;
-    /// Elements of the tile that lie before its own part.
+    /// Elements of a row that lie before its own part.
     const LEAD: usize;
-    /// The tile's size in bytes.
+    /// Rows from one tile's start to the next one's.
+    const ROW_STRIDE: usize = 1;
+    /// Rows of the tile that lie above its own part.
+    const ROW_LEAD: usize = 0;
+    /// Elements in the tile.
+    const LEN: usize = Self::ROWS * Self::COLUMNS;
+    /// The tile's size in shared memory in bytes.
     const BYTES: usize = size_of::<Self>();
-    /// The largest power of two, up to 16, to which the start of every tile of a view is aligned in bytes, given a view
-    /// whose base is aligned to 16.
+    /// The largest power of two, up to 16, to which the start of every row of every tile of a view is aligned in bytes,
+    /// given a view whose base, and whose rows if it has several, are aligned to 16.
     const ALIGNMENT: usize =
         alignment_of_multiples(Self::STRIDE * size_of::<Self::Element>(), Self::LEAD * size_of::<Self::Element>());
 }
 
 /// The largest power of two, up to 16, that divides both `a` and `b` (0 is divided by all).
-const fn alignment_of_multiples(a: usize, b: usize) -> usize {
+pub(crate) const fn alignment_of_multiples(a: usize, b: usize) -> usize {
     let mut power = 16;
     while !a.is_multiple_of(power) || !b.is_multiple_of(power) {
         power /= 2;
@@ -45,7 +58,7 @@ const fn alignment_of_multiples(a: usize, b: usize) -> usize {
 }
 
 /// Checks what the copies rely on: elements of 1 to 16 bytes, aligned to no more than that; a tile of at least one.
-const fn checked_stride<T>(len: usize) -> usize {
+pub(crate) const fn checked_stride<T>(len: usize) -> usize {
     assert!(len > 0, "a tile has at least one element");
     assert!(size_of::<T>() >= 1 && size_of::<T>() <= 16, "an element of a tile has 1 to 16 bytes");
     assert!(align_of::<T>() <= 16, "an element of a tile is aligned to at most 16 bytes");
@@ -56,7 +69,7 @@ const fn checked_stride<T>(len: usize) -> usize {
 // assertion, so STRIDE = LEN >= 1 and LEAD + STRIDE = LEN.
 unsafe impl<T: Element, const LEN: usize> Tile for [T; LEN] {
     type Element = T;
-    const LEN: usize = LEN;
+    const COLUMNS: usize = LEN;
     const STRIDE: usize = checked_stride::<T>(LEN);
     const LEAD: usize = 0;
 }
@@ -98,10 +111,10 @@ impl<T: Element, const LEN: usize, const HALO: usize> HaloTile<T, LEN, HALO> {
 }
 
 // SAFETY: (0) three arrays of one plain element type in `repr(C)` order have no padding: every offset is a multiple of
-// the element's size, hence of its alignment; (1) LEN >= 1 by the assertion, and LEAD + STRIDE = HALO + LEN <= Self::LEN.
+// the element's size, hence of its alignment; (1) LEN >= 1 by the assertion, and LEAD + STRIDE = HALO + LEN <= COLUMNS.
 unsafe impl<T: Element, const LEN: usize, const HALO: usize> Tile for HaloTile<T, LEN, HALO> {
     type Element = T;
-    const LEN: usize = LEN + 2 * HALO;
+    const COLUMNS: usize = LEN + 2 * HALO;
     const STRIDE: usize = checked_stride::<T>(LEN);
     const LEAD: usize = HALO;
 }

@@ -6,17 +6,24 @@ use tilepipe::launch::{ParameterKind, RawParameter};
 use tilepipe::{Element, Halos, Tiles, TilesMut};
 
 use crate::buffer::{Access, Buffer, Memory};
+use crate::buffer2d::Buffer2D;
 use crate::device::Device;
+use crate::rows::{Rows, RowsMut};
+use crate::slice::{Slice, SliceMut};
 
 /// What may be passed for a kernel's parameter of type `P`; the `launch` functions that `#[kernel]` makes ask for it.
 ///
-/// `&Buffer<T>` for the input views [`Tiles`] and [`Halos`], `&mut Buffer<T>` for the output view [`TilesMut`], and a scalar
-/// for itself.
+/// - `&Buffer<T>` or a [`Slice`] for the input views [`Tiles`] and [`Halos`];
+/// - `&mut Buffer<T>` or a [`SliceMut`] for the output view [`TilesMut`];
+/// - `&Buffer2D<T>` or [`Rows`] for the two-dimensional input views `Tiles2D` and `Halos2D`;
+/// - `&mut Buffer2D<T>` or [`RowsMut`] for the two-dimensional output view `TilesMut2D`;
+/// - a scalar for itself.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed for the kernel's parameter `{P}`",
     label = "wrong argument",
     note = "pass `&buffer` for an input view (`Tiles`, `Halos`), `&mut buffer` for an output view (`TilesMut`), and a \
             scalar of exactly the parameter's type",
+    note = "a view of two dimensions (`Tiles2D`, `Halos2D`, `TilesMut2D`) takes a `Buffer2D`, any other view a `Buffer`",
     note = "the buffer's element type and the view's must match"
 )]
 pub trait Argument<P>: sealed::Sealed {
@@ -46,6 +53,8 @@ pub struct Bound {
     pub(crate) kind: ParameterKind,
     pub(crate) element: TypeId,
     pub(crate) element_name: &'static str,
+    /// Whether it is rows: the words are then address, width, height and pitch, else address and length.
+    pub(crate) two_dimensional: bool,
     /// The device and the memory of a view.
     pub(crate) memory: Option<(Device, Memory)>,
 }
@@ -53,12 +62,54 @@ pub struct Bound {
 impl Bound {
     /// Binds a buffer that the kernel reads.
     pub fn input<T: Element>(buffer: &Buffer<T>) -> Bound {
-        Bound::view(buffer, ParameterKind::Input)
+        Bound::view(buffer, 0, buffer.len(), ParameterKind::Input)
     }
 
     /// Binds a buffer that the kernel writes.
     pub fn output<T: Element>(buffer: &mut Buffer<T>) -> Bound {
-        Bound::view(buffer, ParameterKind::Output)
+        Bound::view(buffer, 0, buffer.len(), ParameterKind::Output)
+    }
+
+    /// Binds part of a buffer that the kernel reads.
+    pub fn input_slice<T: Element>(slice: Slice<'_, T>) -> Bound {
+        Bound::view(slice.buffer(), slice.start(), slice.len(), ParameterKind::Input)
+    }
+
+    /// Binds part of a buffer that the kernel writes.
+    pub fn output_slice<T: Element>(slice: SliceMut<'_, T>) -> Bound {
+        Bound::view(slice.buffer(), slice.start(), slice.len(), ParameterKind::Output)
+    }
+
+    /// Binds a two-dimensional buffer that the kernel reads.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tilepipe_host::{Bound, Device, Schedule};
+    /// let device = Device::cpu(Schedule::Lazy);
+    /// let input = device.upload_2d(&[1, 2, 3, 4, 5, 6], 3)?;
+    /// let mut out = device.zeroed_2d::<i32>(3, 2)?;
+    /// let arguments = [Bound::input_2d(&input), Bound::output_2d(&mut out)];
+    /// # let _ = arguments;
+    /// # Ok::<(), tilepipe_host::Error>(())
+    /// ```
+    pub fn input_2d<T: Element>(buffer: &Buffer2D<T>) -> Bound {
+        Bound::view_2d(buffer, ParameterKind::Input)
+    }
+
+    /// Binds a two-dimensional buffer that the kernel writes.
+    pub fn output_2d<T: Element>(buffer: &mut Buffer2D<T>) -> Bound {
+        Bound::view_2d(buffer, ParameterKind::Output)
+    }
+
+    /// Binds the rows of a dense buffer that the kernel reads.
+    pub fn input_rows<T: Element>(rows: Rows<'_, T>) -> Bound {
+        Bound::rows(rows.buffer(), [rows.width(), rows.height(), rows.width()], ParameterKind::Input)
+    }
+
+    /// Binds the rows of a dense buffer that the kernel writes.
+    pub fn output_rows<T: Element>(rows: RowsMut<'_, T>) -> Bound {
+        Bound::rows(rows.buffer(), [rows.width(), rows.height(), rows.width()], ParameterKind::Output)
     }
 
     /// Binds a plain value.
@@ -68,18 +119,32 @@ impl Bound {
             kind: ParameterKind::Scalar,
             element: TypeId::of::<S>(),
             element_name: type_name::<S>(),
+            two_dimensional: false,
             memory: None,
         }
     }
 
-    fn view<T: Element>(buffer: &Buffer<T>, kind: ParameterKind) -> Bound {
+    /// Binds the `len` elements of `buffer` from `start` on; the callers' invariants keep them within it.
+    fn view<T: Element>(buffer: &Buffer<T>, start: usize, len: usize, kind: ParameterKind) -> Bound {
+        let first = buffer.memory.address() + (start * size_of::<T>()) as u64;
         Bound {
-            raw: RawParameter { words: [buffer.memory.address(), buffer.len() as u64, 0, 0] },
+            raw: RawParameter { words: [first, len as u64, 0, 0] },
             kind,
             element: TypeId::of::<T>(),
             element_name: type_name::<T>(),
+            two_dimensional: false,
             memory: Some((buffer.device.clone(), buffer.memory.clone())),
         }
+    }
+
+    fn view_2d<T: Element>(buffer: &Buffer2D<T>, kind: ParameterKind) -> Bound {
+        Bound::rows(buffer.padded(), [buffer.width(), buffer.height(), buffer.pitch()], kind)
+    }
+
+    /// Binds the whole of `buffer` as rows of width, height and pitch; the callers' invariants keep them within it.
+    fn rows<T: Element>(buffer: &Buffer<T>, [width, height, pitch]: [usize; 3], kind: ParameterKind) -> Bound {
+        let words = [buffer.memory.address(), width as u64, height as u64, pitch as u64];
+        Bound { raw: RawParameter { words }, two_dimensional: true, ..Bound::view(buffer, 0, buffer.len(), kind) }
     }
 
     /// Returns how the launch uses the memory.
@@ -103,9 +168,27 @@ impl<T: Element, const LEN: usize, const HALO: usize> Argument<Halos<'_, T, LEN,
     }
 }
 
-impl<T: Element, const LEN: usize> Argument<TilesMut<'_, T, LEN>> for &mut Buffer<T> {
+impl<T: Element, const LEN: usize, A> Argument<TilesMut<'_, T, LEN, A>> for &mut Buffer<T> {
     fn bind(self) -> Bound {
         Bound::output(self)
+    }
+}
+
+impl<T: Element, const LEN: usize> Argument<Tiles<'_, T, LEN>> for Slice<'_, T> {
+    fn bind(self) -> Bound {
+        Bound::input_slice(self)
+    }
+}
+
+impl<T: Element, const LEN: usize, const HALO: usize> Argument<Halos<'_, T, LEN, HALO>> for Slice<'_, T> {
+    fn bind(self) -> Bound {
+        Bound::input_slice(self)
+    }
+}
+
+impl<T: Element, const LEN: usize, A> Argument<TilesMut<'_, T, LEN, A>> for SliceMut<'_, T> {
+    fn bind(self) -> Bound {
+        Bound::output_slice(self)
     }
 }
 
@@ -116,10 +199,12 @@ pub trait Scalar: sealed::Sealed + Copy + 'static {
     fn word(self) -> u64;
 }
 
-mod sealed {
+pub(crate) mod sealed {
     pub trait Sealed {}
     impl<T> Sealed for &crate::Buffer<T> {}
     impl<T> Sealed for &mut crate::Buffer<T> {}
+    impl<T> Sealed for crate::Slice<'_, T> {}
+    impl<T> Sealed for crate::SliceMut<'_, T> {}
 }
 
 macro_rules! scalars {

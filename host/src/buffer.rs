@@ -45,6 +45,15 @@ impl Memory {
             Memory::Cpu(memory) => memory.address(),
         }
     }
+
+    /// Says whether both are the same allocation.
+    pub(crate) fn is(&self, other: &Memory) -> bool {
+        match (self, other) {
+            (Memory::Gpu(one), Memory::Gpu(two)) => Arc::ptr_eq(one, two),
+            (Memory::Cpu(one), Memory::Cpu(two)) => Arc::ptr_eq(one, two),
+            _ => false,
+        }
+    }
 }
 
 impl<T: Element> Buffer<T> {
@@ -71,14 +80,7 @@ impl<T: Element> Buffer<T> {
     /// [`Error::OutOfMemory`] of the host, [`Error::KernelPanicked`] or [`Error::KernelTrapped`] if a kernel failed,
     /// [`Error::DeviceLost`] afterwards.
     pub fn download(&self) -> Result<Vec<T>, Error> {
-        let mut data = Vec::new();
-        let wanted = self.len * size_of::<T>();
-        data.try_reserve_exact(self.len).map_err(|_| Error::OutOfMemory {
-            device: "the host".to_owned(),
-            wanted,
-            free: None,
-        })?;
-        data.resize(self.len, T::zeroed());
+        let mut data = zeroed_vec(self.len)?;
         self.read(&mut data)?;
         Ok(data)
     }
@@ -125,4 +127,16 @@ impl<T> fmt::Debug for Buffer<T> {
         let element = std::any::type_name::<T>();
         formatter.debug_struct("Buffer").field("element", &element).field("len", &self.len).finish_non_exhaustive()
     }
+}
+
+/// Returns `len` zeroed elements in the host's memory; their bytes fit in an `isize`.
+pub(crate) fn zeroed_vec<T: Element>(len: usize) -> Result<Vec<T>, Error> {
+    let mut data = Vec::new();
+    data.try_reserve_exact(len).map_err(|_| Error::OutOfMemory {
+        device: "the host".to_owned(),
+        wanted: len * size_of::<T>(),
+        free: None,
+    })?;
+    data.resize(len, T::zeroed());
+    Ok(data)
 }

@@ -155,8 +155,8 @@ enum Held<'a> {
 ///
 /// 0. its body is the kernel that `instance` describes, and `parameters` match it in number, kinds and element
 ///    types.
-/// 1. `accesses` name every allocation whose address is in `parameters`, `Write` where the parameter is an output; none
-///    that is written occurs twice.
+/// 1. `accesses` name every allocation into which an address in `parameters` points, `Write` where the parameter is an
+///    output; none that is written occurs twice.
 pub(crate) unsafe fn launch(
     device: &CpuDevice,
     grid: u32,

@@ -119,6 +119,56 @@ pub enum Error {
         limit: usize,
     },
 
+    /// Elements that are not whole rows of the width.
+    #[error("{elements} elements are no whole rows of {width}; choose a width of at least 1 that divides {elements}")]
+    RaggedRows {
+        /// Elements given.
+        elements: usize,
+        /// Elements in a row.
+        width: usize,
+    },
+
+    /// A two-dimensional buffer without an element was asked for.
+    #[error("a buffer of {height} rows of {width} elements of {element}: it has at least 1 row of at least 1 element")]
+    EmptyRows {
+        /// Elements in a row.
+        width: usize,
+        /// Rows.
+        height: usize,
+        /// The element type's name.
+        element: &'static str,
+    },
+
+    /// A two-dimensional buffer's size in bytes does not fit in the address space.
+    #[error(
+        "a buffer of {height} rows of {width} elements of {element} overflows: at most {limit} bytes are possible, with \
+         every row at a multiple of 16"
+    )]
+    RowsOverflow {
+        /// Elements in a row.
+        width: usize,
+        /// Rows.
+        height: usize,
+        /// The element type's name.
+        element: &'static str,
+        /// The largest size in bytes.
+        limit: usize,
+    },
+
+    /// A slice that is empty or does not lie in its buffer.
+    #[error(
+        "the elements {start}..{end} of a buffer of {len} are no slice: it has at least 1 element, and ends at {len} at \
+         most"
+    )]
+    BadSlice {
+        /// The first element.
+        start: usize,
+        /// The element behind the last.
+        end: usize,
+        /// The buffer's length in elements.
+        len: usize,
+    },
+
     /// The device has too little memory left.
     #[error(
         "out of memory on {device}: {wanted} bytes were wanted, and {} are free; use fewer elements, or drop buffers first",
@@ -179,10 +229,10 @@ pub enum Error {
         instead: String,
     },
 
-    /// A buffer's base address is not aligned as the parameter wants.
+    /// The address of a slice's first element is not aligned as the parameter wants.
     #[error(
-        "kernel `{kernel}`, parameter `{parameter}`: the buffer's address {address:#x} is not a multiple of {alignment} \
-         bytes; pass a whole buffer"
+        "kernel `{kernel}`, parameter `{parameter}`: the address {address:#x} is not a multiple of {alignment} bytes; pass \
+         a whole buffer, or a slice that starts at a multiple of {elements} elements"
     )]
     Misaligned {
         /// The kernel's name.
@@ -193,6 +243,27 @@ pub enum Error {
         address: u64,
         /// The alignment wanted, in bytes.
         alignment: usize,
+        /// The number of elements that make so many bytes, or a multiple.
+        elements: usize,
+    },
+
+    /// Rows that do not start where the parameter wants.
+    #[error(
+        "kernel `{kernel}`, parameter `{parameter}`: the rows start {pitch} bytes apart, which is not a multiple of \
+         {alignment}; pass a `Buffer2D`, which pads its rows (`Device::upload_2d`), or rows of a multiple of {elements} \
+         elements"
+    )]
+    MisalignedRows {
+        /// The kernel's name.
+        kernel: &'static str,
+        /// The parameter's name.
+        parameter: &'static str,
+        /// Bytes from one row's start to the next one's.
+        pitch: usize,
+        /// The number of bytes of which the pitch is a multiple.
+        alignment: usize,
+        /// The number of elements that make so many bytes, or a multiple.
+        elements: usize,
     },
 
     /// A buffer, stream or event of another device, or of the same device before it was opened anew.
@@ -208,8 +279,8 @@ pub enum Error {
 
     /// An output that the same launch uses once more.
     #[error(
-        "kernel `{kernel}`: parameters `{first}` and `{second}` are the same buffer, and one of them is written; pass two \
-         buffers"
+        "kernel `{kernel}`: parameters `{first}` and `{second}` use the same buffer, and one of them is written; pass two \
+         buffers, even for parts that do not overlap"
     )]
     Aliased {
         /// The kernel's name.

@@ -4,6 +4,7 @@ use tilepipe::launch::{Instance, ParameterInfo, ParameterKind, RawParameter};
 
 use crate::argument::Bound;
 use crate::buffer::{Access, Memory};
+use crate::buffer2d::elements_aligned_to;
 use crate::cpu::{self, CpuMemory};
 use crate::device::{Backend, Device};
 use crate::error::Error;
@@ -17,17 +18,18 @@ const GRID_LIMIT: u32 = i32::MAX as u32;
 ///
 /// The `launch` function that `#[kernel]` makes beside every kernel calls this with arguments of the right types; programs
 /// call it themselves for an instance that they choose at run time, with arguments made by [`Bound::input`],
-/// [`Bound::output`] and [`Bound::scalar`]. On a GPU it returns as soon as the kernel is under way, on the CPU when all
-/// blocks are done. Buffers may be dropped or used again at once: what conflicts waits.
+/// [`Bound::output`], their relatives and [`Bound::scalar`]. On a GPU it returns as soon as the kernel is under way, on the
+/// CPU when all blocks are done. Buffers may be dropped or used again at once: what conflicts waits.
 ///
 /// The instance is one that `#[kernel]` made, and it is trusted to describe its kernel, as the loaded
 /// [`Module`](crate::Module) is trusted to hold it.
 ///
 /// # Errors
 ///
-/// Nothing runs if the grid, the number of arguments, one of their kinds, element types, alignments or devices, the threads
-/// or the shared memory of a block do not fit, if an output is passed twice, or if no loaded module has the kernel. A kernel
-/// that panics is [`Error::KernelPanicked`], on a GPU from whichever later call finds out.
+/// Nothing runs if the grid, the number of arguments, one of their kinds, element types, dimensions, alignments, pitches or
+/// devices, the threads or the shared memory of a block do not fit, if another argument uses an output's buffer too, or if
+/// no loaded module has the kernel. A kernel that panics is [`Error::KernelPanicked`], on a GPU from whichever later call
+/// finds out.
 pub fn launch(
     stream: &Stream,
     grid: u32,
@@ -46,14 +48,14 @@ pub fn launch(
         (Backend::Gpu(_), Some(stream)) => {
             let accesses: Vec<_> = arguments.iter().filter_map(gpu_access).collect();
             // SAFETY: (0) the instance is trusted to describe its entry, and the arguments were checked against it;
-            // (1) `gpu_access` names the memory of every view, all of this device, and no output occurs twice.
+            // (1) `gpu_access` names the memory of every view, all of this device, and no output's memory occurs twice.
             unsafe { gpu::module::launch(stream, grid, instance, &mut parameters, &accesses) }
         }
         (Backend::Cpu(cpu), _) => {
             check_block_on_cpu(device, instance)?;
             let accesses: Vec<_> = arguments.iter().filter_map(cpu_access).collect();
             // SAFETY: (0) the instance is trusted to describe its function, and the arguments were checked against it;
-            // (1) `cpu_access` names the memory of every view, and no output occurs twice.
+            // (1) `cpu_access` names the memory of every view, and no output's memory occurs twice.
             unsafe { cpu::launch(cpu, grid, instance, parameters, &accesses) }
         }
         (Backend::Gpu(_), None) => {
@@ -63,7 +65,7 @@ pub fn launch(
     }
 }
 
-/// Checks number, kinds, element types, devices and alignments.
+/// Checks number, kinds, element types, dimensions, devices, alignments and pitches.
 fn check_arguments(device: &Device, instance: &Instance, arguments: &[Bound]) -> Result<(), Error> {
     let kernel = instance.kernel();
     if arguments.len() != instance.parameters().len() {
@@ -74,12 +76,13 @@ fn check_arguments(device: &Device, instance: &Instance, arguments: &[Bound]) ->
     }
     for ((parameter, info), argument) in instance.parameters().iter().zip(arguments) {
         let parameter: &'static str = parameter;
-        if argument.kind != info.kind || argument.element != (info.element)() {
+        let dimensions_fit = argument.two_dimensional == info.row_alignment.is_some();
+        if argument.kind != info.kind || argument.element != (info.element)() || !dimensions_fit {
             return Err(Error::ArgumentType {
                 kernel,
                 parameter,
                 wanted: describe(info),
-                given: describe_as(argument.kind, argument.element_name),
+                given: describe_as(argument.kind, argument.two_dimensional, argument.element_name),
                 instead: what_to_pass(info),
             });
         }
@@ -87,21 +90,33 @@ fn check_arguments(device: &Device, instance: &Instance, arguments: &[Bound]) ->
             device.expect(owner, || format!("kernel `{kernel}`, parameter `{parameter}`: the buffer"))?;
             let (address, alignment) = (argument.raw.words[0], info.alignment);
             if !address.is_multiple_of(alignment.max(1) as u64) {
-                return Err(Error::Misaligned { kernel, parameter, address, alignment });
+                let elements = elements_aligned_to(alignment, info.element_bytes);
+                return Err(Error::Misaligned { kernel, parameter, address, alignment, elements });
+            }
+            // The pitch's bytes are part of the buffer's, whose number fits.
+            let pitch = argument.raw.words[3] as usize * info.element_bytes;
+            if let Some(alignment) = info.row_alignment.filter(|alignment| !pitch.is_multiple_of(*alignment)) {
+                let elements = elements_aligned_to(alignment, info.element_bytes);
+                return Err(Error::MisalignedRows { kernel, parameter, pitch, alignment, elements });
             }
         }
     }
     Ok(())
 }
 
-/// Checks that no output is used by the same launch once more.
+/// Checks that no other argument of the launch uses the memory of an output.
+///
+/// Parts of one buffer count as the same memory even if they do not overlap: launches are ordered, and memory is locked on
+/// the CPU, by allocation.
 fn check_aliases(instance: &Instance, arguments: &[Bound]) -> Result<(), Error> {
     for (later, output) in arguments.iter().enumerate() {
         for (earlier, other) in arguments[..later].iter().enumerate() {
             let written = output.kind == ParameterKind::Output || other.kind == ParameterKind::Output;
-            let views = output.memory.is_some() && other.memory.is_some();
-            // Buffers are whole allocations, so the same memory has the same address.
-            if written && views && output.raw.words[0] == other.raw.words[0] {
+            let same = match (&output.memory, &other.memory) {
+                (Some((_, one)), Some((_, two))) => one.is(two),
+                _ => false,
+            };
+            if written && same {
                 let (first, second) = (instance.parameters()[earlier].0, instance.parameters()[later].0);
                 return Err(Error::Aliased { kernel: instance.kernel(), first, second });
             }
@@ -141,24 +156,32 @@ fn cpu_access(argument: &Bound) -> Option<(&CpuMemory, Access)> {
 }
 
 fn describe(info: &ParameterInfo) -> String {
-    describe_as(info.kind, (info.element_name)())
+    describe_as(info.kind, info.row_alignment.is_some(), (info.element_name)())
 }
 
-fn describe_as(kind: ParameterKind, element: &str) -> String {
-    match kind {
-        ParameterKind::Input => format!("an input view of {element}"),
-        ParameterKind::Output => format!("an output view of {element}"),
-        ParameterKind::Scalar => format!("a scalar {element}"),
+fn describe_as(kind: ParameterKind, two_dimensional: bool, element: &str) -> String {
+    match (kind, two_dimensional) {
+        (ParameterKind::Input, false) => format!("an input view of {element}"),
+        (ParameterKind::Input, true) => format!("a two-dimensional input view of {element}"),
+        (ParameterKind::Output, false) => format!("an output view of {element}"),
+        (ParameterKind::Output, true) => format!("a two-dimensional output view of {element}"),
+        (ParameterKind::Scalar, _) => format!("a scalar {element}"),
     }
 }
 
 fn what_to_pass(info: &ParameterInfo) -> String {
     let element = (info.element_name)();
-    match info.kind {
-        ParameterKind::Input => format!("`&buffer` (`Bound::input`) of a `Buffer<{element}>`"),
-        ParameterKind::Output => {
-            format!("`&mut buffer` (`Bound::output`) of a `Buffer<{element}>`")
+    match (info.kind, info.row_alignment.is_some()) {
+        (ParameterKind::Input, false) => format!("`&buffer` (`Bound::input`) of a `Buffer<{element}>`"),
+        (ParameterKind::Input, true) => {
+            format!(
+                "`&buffer` (`Bound::input_2d`) of a `Buffer2D<{element}>`, or `rows(width)` of a `Buffer<{element}>`"
+            )
         }
-        ParameterKind::Scalar => format!("a value (`Bound::scalar`) of type `{element}`"),
+        (ParameterKind::Output, false) => format!("`&mut buffer` (`Bound::output`) of a `Buffer<{element}>`"),
+        (ParameterKind::Output, true) => format!(
+            "`&mut buffer` (`Bound::output_2d`) of a `Buffer2D<{element}>`, or `rows_mut(width)` of a `Buffer<{element}>`"
+        ),
+        (ParameterKind::Scalar, _) => format!("a value (`Bound::scalar`) of type `{element}`"),
     }
 }

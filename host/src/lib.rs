@@ -1,8 +1,8 @@
 //! Loads and launches tilepipe kernels, on an NVIDIA GPU or on the CPU.
 //!
-//! A [`Device`] is opened, kernels are loaded onto it from a [`Module`], [`Buffer`]s hold the data, and launches go into a
-//! [`Stream`]. Kernels made by `#[kernel]` have a typed `launch` function of their own; [`launch()`] is the untyped one under
-//! it. The NVIDIA driver is loaded at run time: one program runs with and without it.
+//! A [`Device`] is opened, kernels are loaded onto it from a [`Module`], [`Buffer`]s and [`Buffer2D`]s hold the data, and
+//! launches go into a [`Stream`]. Kernels made by `#[kernel]` have a typed `launch` function of their own; [`launch()`] is
+//! the untyped one under it. The NVIDIA driver is loaded at run time: one program runs with and without it.
 //!
 //! ```
 //! use tilepipe_host::{Device, Schedule};
@@ -22,25 +22,32 @@
 //! - Memory outlives every launch that uses it. A buffer's memory is counted by its handles and by the work under way, so
 //!   dropping or forgetting a buffer, a stream or an event is always fine.
 //! - Two launches that conflict (one writes a buffer that the other uses) run one after the other, in whichever streams;
-//!   reads and writes from the host wait likewise.
+//!   reads and writes from the host wait likewise. A [`Slice`] and [`Rows`] count as their whole buffer.
 //! - After a kernel has panicked or trapped its device is unusable, and says so with the first failure's message and
 //!   place. What belonged to it never gets mixed up with a device that is opened later.
 
 mod argument;
+mod argument2d;
 mod buffer;
+mod buffer2d;
 mod cpu;
 mod device;
 mod error;
 mod gpu;
 mod launch;
 mod module;
+mod rows;
+mod slice;
 mod stream;
 
 pub use argument::{Argument, Bound, Scalar};
 pub use buffer::Buffer;
+pub use buffer2d::Buffer2D;
 pub use device::{Device, DeviceKind};
 pub use error::Error;
 pub use launch::launch;
 pub use module::Module;
+pub use rows::{Rows, RowsMut};
+pub use slice::{Slice, SliceMut};
 pub use stream::{Event, Stream};
 pub use tilepipe::cpu::Schedule;

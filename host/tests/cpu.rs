@@ -59,7 +59,7 @@ fn a_launch_that_does_not_fit_its_kernel_says_what_to_pass() {
     refused(1, &FILL, vec![Bound::output(&mut foreign), value()], &["buffer belongs to", "another call"]);
     let delay = || Bound::scalar(0_u64);
     let same = vec![Bound::input(&out), Bound::output(&mut out), delay()];
-    refused(1, &INCREMENT, same, &["`input` and `out` are the same buffer"]);
+    refused(1, &INCREMENT, same, &["`input` and `out` use the same buffer"]);
     let large = described(Parts { shared_bytes: 300_000, ..LARGE_SHARED_PARTS });
     refused(1, &large, vec![Bound::output(&mut out)], &["300000 bytes", "232448", "fewer stages"]);
     let wide = described(Parts { threads: 2048, ..LARGE_SHARED_PARTS });

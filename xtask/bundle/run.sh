@@ -6,6 +6,7 @@
 #   ./run.sh test                the GPU tests, and every kernel in every configuration
 #   ./run.sh sanitize            compute-sanitizer: memcheck, racecheck, synccheck, initcheck
 #   ./run.sh bench [ARGUMENTS]   the comparison with CUDA C++, for which nvcc is needed (arguments as of tilepipe-bench)
+#   ./run.sh race                the guide's thread-scope kernel, which races, and its correction, for which nvcc is needed
 #   ./run.sh all                 all of these
 set -u
 cd "$(dirname "$0")" || exit 1
@@ -86,6 +87,53 @@ run_bench() {
     esac
 }
 
+# What compute-sanitizer's racecheck makes of a variant: `some` or `no` hazards are wanted. Keeps the lines that count them.
+racecheck() {
+    local sanitizer=$1 variant=$2 wanted=$3 log hazards status=0
+    log=$("$sanitizer" --tool racecheck peers/built/thread_scope_race --variant "$variant" --elements 2^16 2>&1) || status=$?
+    printf '%s\n' "$log" | grep -E "^$variant |hazard|[Ee]rror" | head -n 40
+    if [ "$status" -ne 0 ]; then
+        printf 'error: the program or racecheck failed with exit status %s\n' "$status"
+        return 1
+    fi
+    hazards=$(printf '%s\n' "$log" | sed -n 's/^=* *RACECHECK SUMMARY: *\([0-9][0-9]*\) hazard.*/\1/p')
+    case $wanted:$hazards in
+    *:) printf 'error: racecheck printed no summary\n' ;;
+    some:0) printf 'error: racecheck found no hazard in `%s`, which races\n' "$variant" ;;
+    no:0) return 0 ;;
+    some:*) return 0 ;;
+    no:*) printf 'error: racecheck found hazards in `%s`, which must have none\n' "$variant" ;;
+    esac
+    return 1
+}
+
+# The kernel as printed may be wrong or right, and what it was is printed; the corrected one must be right.
+run_race() {
+    local sanitizer status=0 race=peers/built/thread_scope_race
+    peers/build.sh peers/built race || status=$?
+    case $status in
+    0) ;;
+    3)
+        skip "race in the guide's thread-scope kernel" "nvcc, which compiles it, is not installed"
+        return
+        ;;
+    *)
+        step "race in the guide's thread-scope kernel" false
+        return
+        ;;
+    esac
+    step "thread scope as printed" "$race" --variant printed --elements 2^28 --repeat 10
+    step "thread scope as printed, one slow warp" "$race" --variant printed_slow --elements 2^24 --repeat 10
+    step "thread scope corrected" "$race" --variant corrected --elements 2^28 --repeat 10
+    step "thread scope corrected, one slow warp" "$race" --variant corrected_slow --elements 2^24 --repeat 10
+    if ! sanitizer=$(find_sanitizer); then
+        skip "racecheck of both" "compute-sanitizer is not installed; set TILEPIPE_SANITIZER to its path"
+        return
+    fi
+    step "racecheck of thread scope as printed: hazards are expected" racecheck "$sanitizer" printed some
+    step "racecheck of thread scope corrected: none are" racecheck "$sanitizer" corrected no
+}
+
 command=${1:-run}
 [ $# -gt 0 ] && shift
 case $command in
@@ -93,14 +141,16 @@ run) run_kernels "$@" ;;
 test) run_tests ;;
 sanitize) run_sanitizer ;;
 bench) run_bench "$@" ;;
+race) run_race ;;
 all)
     run_kernels
     run_tests
     run_sanitizer
     run_bench
+    run_race
     ;;
 *)
-    printf 'error: unknown command `%s`; choose run, test, sanitize, bench or all\n' "$command" >&2
+    printf 'error: unknown command `%s`; choose run, test, sanitize, bench, race or all\n' "$command" >&2
     exit 2
     ;;
 esac

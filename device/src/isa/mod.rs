@@ -6,17 +6,48 @@
 //! | function | PTX | least target | who |
 //! |---|---|---|---|
 //! | `block_index`, `grid_blocks` | `%ctaid.x`, `%nctaid.x` | sm_80 | block |
-//! | `for_each_thread` | `%tid.x` | sm_80 | block |
+//! | `for_each_thread`, `for_each_warp`, `for_each_lane` | `%tid.x` | sm_80 | block, block, warp |
 //! | `barrier` | `bar.sync 0` | sm_80 | block, converged |
+//! | `barrier_any`, `barrier_all` | `barrier.cta.red.or.pred`, `.and.pred` | sm_80 | block, converged |
+//! | `warp_barrier` | `bar.warp.sync` | sm_80 | warp |
+//! | `Lanes`, `PerLane::of_lane` | `shfl.sync.down`, `.up`, `.idx` | sm_80 | block or warp |
+//! | `PerLane::any`, `PerLane::all` | `vote.sync.any`, `.all` | sm_80 | warp |
+//! | `own_copies_landed` | nothing; the model lands a thread's copies | | thread |
 //! | `shared_base` | the dynamic shared memory's symbol | sm_80 | block |
-//! | `store_global` | `st.global` | sm_80 | thread |
+//! | `scratch` | static shared memory of the collectives | sm_80 | block |
+//! | `zeros` | a constant in global memory | sm_80 | thread |
+//! | `store_global`, `store_global_row` | `st.global` | sm_80 | thread |
 //! | `cp_async` | `cp.async.cg` / `.ca.shared.global` with a source size | sm_80 | thread |
 //! | `cp_async_commit_group` | `cp.async.commit_group` | sm_80 | thread |
 //! | `cp_async_wait_group` | `cp.async.wait_group N` | sm_80 | thread |
 //! | `cp_async_wait_all` | `cp.async.wait_all` | sm_80 | thread |
 //! | `copy_through_register` | `ld.global`, `st.shared` | sm_80 | thread |
 //! | `released` | nothing; the model notes who may still read | | block |
-//! | `PerThread` | a register | | block |
+//! | `PerThread`, `PerLane` | a register | | block, warp |
+
+/// Which barrier ends the reads of a released tile.
+#[cfg_attr(target_arch = "nvptx64", allow(dead_code))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Readers {
+    /// The block's.
+    Block,
+    /// The warp's.
+    Warp,
+}
+
+/// Values of the lanes of warps, one each: of one warp, or of all warps of a block at once.
+pub(crate) trait Lanes<T> {
+    /// The same values.
+    fn duplicate(&self) -> Self;
+    /// `shfl.sync.down`: each lane gets the value of the lane `distance` above it, its own if there is none.
+    fn from_lane_above(&self, distance: usize) -> Self;
+    /// `shfl.sync.up`: each lane gets the value of the lane `distance` below it, its own if there is none.
+    fn from_lane_below(&self, distance: usize) -> Self;
+    /// Updates each value, given the rank of its thread in the block or the warp.
+    fn update_ranks(&mut self, update: impl Fn(usize, &mut T));
+    /// The value of the calling thread, which has this rank.
+    fn of_rank(&self, rank: usize) -> T;
+}
 
 #[cfg(not(target_arch = "nvptx64"))]
 pub(crate) mod host;

@@ -2,7 +2,9 @@
 //!
 //! Each step states what it needs of the counts as a bound on the method, so that a missing one is reported in words.
 
+use super::ready::{AtScope, Published};
 use crate::engine::Pending;
+use crate::scope::{BlockScope, ThreadScope, WarpScope};
 
 /// `N` stages hold nothing of interest: they can be acquired.
 pub enum Free<const N: usize> {}
@@ -97,6 +99,66 @@ pub trait Launder {
     type Free;
 }
 
+/// What a scope's `wait` makes of free and dirty stages: its barrier, if it has one, frees the dirty ones.
+pub trait Waits<F, D> {
+    /// The stages that are free afterwards.
+    type Free;
+    /// The stages that are dirty afterwards.
+    type Dirty;
+}
+
+impl<F, D> Waits<F, D> for BlockScope
+where
+    (F, D): Launder,
+{
+    type Free = <(F, D) as Launder>::Free;
+    type Dirty = Dirty<0>;
+}
+
+impl<F, D> Waits<F, D> for WarpScope
+where
+    (F, D): Launder,
+{
+    type Free = <(F, D) as Launder>::Free;
+    type Dirty = Dirty<0>;
+}
+
+impl<F, D> Waits<F, D> for ThreadScope {
+    type Free = F;
+    type Dirty = D;
+}
+
+/// What a scope's `release` makes of the stage of a tile that was viewed as `V`.
+pub trait Releases<V, F, D> {
+    /// The stages that are free afterwards.
+    type Free;
+    /// The stages that are dirty afterwards.
+    type Dirty;
+}
+
+impl<F, D: Increment> Releases<AtScope, F, D> for BlockScope {
+    type Free = F;
+    type Dirty = D::More;
+}
+
+impl<F, D: Increment> Releases<AtScope, F, D> for WarpScope {
+    type Free = F;
+    type Dirty = D::More;
+}
+
+/// A published tile was read by the whole block.
+impl<F, D: Increment> Releases<Published, F, D> for ThreadScope {
+    type Free = F;
+    type Dirty = D::More;
+}
+
+/// Nobody else reads a thread's own elements, so their stage is free at once. But stages are acquired in the order of the ring:
+/// behind an older dirty stage this one must be dirty too, or `acquire` would take the older one for free.
+impl<F: Increment> Releases<AtScope, F, Dirty<0>> for ThreadScope {
+    type Free = F::More;
+    type Dirty = Dirty<0>;
+}
+
 impl NothingHeld for Held<0> {}
 impl TileHeld for Held<1> {}
 
@@ -140,6 +202,17 @@ macro_rules! neighbours {
     };
 }
 for_all_counts!(neighbours);
+
+/// A thread's own tile, released behind `$n` dirty stages.
+macro_rules! behind_dirty {
+    (0 $($n:literal)*) => {$(
+        impl<F> Releases<AtScope, F, Dirty<$n>> for ThreadScope {
+            type Free = F;
+            type Dirty = Dirty<{ $n + 1 }>;
+        }
+    )*};
+}
+for_all_counts!(behind_dirty);
 
 macro_rules! pairs {
     ($($free:tt)*) => {$( for_each_dirty!($free: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16); )*

@@ -1,12 +1,15 @@
 //! The driver: prologue, steady state and drain of a pipeline, for any number of stages.
 
 use super::count::{Dirty, Free, Held, InFlight};
+use super::ready::{AtScope, Published, Ready, View};
 use super::ring;
-use super::stage::{Ready, Stage, StageFilled};
-use super::steps::{Idle, Pipeline, Setup};
-use crate::engine::Pending;
+use super::setup::Setup;
+use super::stage::{Stage, StageFilled};
+use super::steps::{Idle, Pipeline};
+use crate::engine::{Pending, sealed::Engine as _};
 use crate::fault;
-use crate::tile::Tile;
+use crate::group::{Group, WholeBlock};
+use crate::scope::ThreadScope;
 
 /// All but the awaited of `FILLED` groups may stay in flight.
 enum AllBut<const FILLED: usize, const FILL_FIRST: bool> {}
@@ -20,16 +23,10 @@ impl<const STAGES: usize> Pending for AllBut<STAGES, false> {
 }
 
 impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
-    /// Whether a round fills before it waits, which puts one more tile in flight and costs a second barrier.
-    ///
-    /// With one stage there is no other way. With more it pays only where little is in flight otherwise (measured:
-    /// `docs/performance.md`).
-    const FILL_FIRST: bool = STAGES == 1 || (STAGES - 1) * U::Tile::BYTES < 8 * U::THREADS;
-
     /// Runs `count` tiles through the pipeline in order: `fill(stage, i)` fills a stage with tile `i` ahead of time,
     /// `consume(tile, i)` reads it. As many fills are under way as there are stages, less the one that is read.
     ///
-    /// Both closures are block-level code.
+    /// Both closures run at the pipeline's own level: block-level code for a pipeline of the block.
     ///
     /// ```text
     /// for i in 0..count {                      PTX
@@ -41,7 +38,7 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
     /// ```
     ///
     /// With one stage, and with two stages of tiles below 8 bytes a thread, a round fills before it waits, with a
-    /// `bar.sync` before each.
+    /// `bar.sync` before each; so it does at warp scope, with `bar.warp.sync`, and at thread scope, without any barrier.
     ///
     /// Returns the pipeline with every stage dirty; [`finish`](Pipeline::finish) it to use its memory again.
     ///
@@ -53,15 +50,57 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
     #[inline(always)]
     #[track_caller]
     pub fn for_each(
+        self,
+        count: usize,
+        fill: impl for<'x> FnMut(Stage<'x, U>, usize) -> StageFilled<'x, U>,
+        consume: impl for<'x> FnMut(&Ready<'x, U>, usize),
+    ) -> Pipeline<'s, U, Free<0>, InFlight<0>, Held<0>, Dirty<STAGES>> {
+        self.drive::<AtScope>(count, fill, consume)
+    }
+
+    /// As [`for_each`](Self::for_each) with every tile published: each thread copies its own elements, and all threads of the block
+    /// may read all of them. The barriers are those of block scope.
+    ///
+    /// CUDA: `with_staging_scope_thread` of the programming guide, with the barrier that it lacks.
+    ///
+    /// # Panics
+    ///
+    /// As `for_each`.
+    #[inline(always)]
+    #[track_caller]
+    pub fn for_each_published(
+        self,
+        count: usize,
+        fill: impl for<'x> FnMut(Stage<'x, U>, usize) -> StageFilled<'x, U>,
+        consume: impl for<'x> FnMut(&Ready<'x, U, Published>, usize),
+    ) -> Pipeline<'s, U, Free<0>, InFlight<0>, Held<0>, Dirty<STAGES>>
+    where
+        U: Setup<Scope = ThreadScope, Group: WholeBlock>,
+    {
+        self.drive::<Published>(count, fill, consume)
+    }
+
+    /// Whether a round fills before it waits, which puts one more tile in flight and costs a second barrier.
+    ///
+    /// With one stage there is no other way. With more it pays only where little is in flight otherwise (measured:
+    /// `docs/performance.md`), or where a barrier costs next to nothing.
+    const fn fill_first<V: View<U>>() -> bool {
+        let in_flight = (STAGES - 1) * ring::bytes::<U>();
+        STAGES == 1 || V::CHEAP || in_flight < 8 * <U::Group as Group>::THREADS
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    fn drive<V: View<U>>(
         mut self,
         count: usize,
         mut fill: impl for<'x> FnMut(Stage<'x, U>, usize) -> StageFilled<'x, U>,
-        mut consume: impl for<'x> FnMut(&Ready<'x, U>, usize),
+        mut consume: impl for<'x> FnMut(&Ready<'x, U, V>, usize),
     ) -> Pipeline<'s, U, Free<0>, InFlight<0>, Held<0>, Dirty<STAGES>> {
         for ahead in 0..STAGES - 1 {
             self.fill_next(ahead, count, &mut fill);
         }
-        if Self::FILL_FIRST {
+        if const { Self::fill_first::<V>() } {
             // Counting in 32 bits keeps the copy a branch, which most warps skip where few threads copy (measured).
             let limit = u32::MAX as usize;
             if count > limit {
@@ -73,21 +112,23 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
             }
             for index in 0..count as u32 {
                 let index = index as usize;
-                // SAFETY: block-level code (a pipeline exists nowhere else), which is converged.
-                unsafe { ring::synchronise::<U>() };
+                // SAFETY: a pipeline exists only where its group runs as one (R2); block-level code is converged.
+                unsafe { V::launder() };
                 // The barrier came after every thread's last read of this stage, in the round before.
                 self.fill_next(index + (STAGES - 1), count, &mut fill);
+                U::Engine::wait::<AllBut<STAGES, true>>();
                 // SAFETY: as above.
-                unsafe { ring::wait::<U, AllBut<STAGES, true>>() };
-                self.consume_next(index, &mut consume);
+                unsafe { V::synchronise() };
+                self.consume_next::<V>(index, &mut consume);
             }
         } else {
             for index in 0..count {
-                // SAFETY: block-level code, which is converged.
-                unsafe { ring::wait::<U, AllBut<STAGES, false>>() };
+                U::Engine::wait::<AllBut<STAGES, false>>();
+                // SAFETY: as above.
+                unsafe { V::synchronise() };
                 // The wait's barrier came after every thread's last read of this stage, in the round before.
                 self.fill_next(index + (STAGES - 1), count, &mut fill);
-                self.consume_next(index, &mut consume);
+                self.consume_next::<V>(index, &mut consume);
             }
         }
         self.ring.restart();
@@ -99,13 +140,17 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
     /// Before the wait one group each was committed for the tiles `0..index + STAGES - 1`, or one more if the fill came first,
     /// and all but the youngest `STAGES - 2`, or `STAGES - 1`, have landed.
     #[inline(always)]
-    fn consume_next(&mut self, index: usize, consume: &mut impl for<'x> FnMut(&Ready<'x, U>, usize)) {
-        let tile = self.ring.next_to_read();
-        // SAFETY: so tile `index` has landed in every thread, and the wait's barrier made it visible to all. Its stage is
-        // filled again in the next round at the earliest, behind a barrier.
-        let ready = unsafe { Ready::new(tile) };
+    fn consume_next<V: View<U>>(
+        &mut self,
+        index: usize,
+        consume: &mut impl for<'x> FnMut(&Ready<'x, U, V>, usize),
+    ) {
+        let (tile, present) = self.ring.next_to_read();
+        // SAFETY: so tile `index` has landed in every thread, and the view's barrier made it visible to all that the view lets
+        // read it. Its stage is filled again in the next round at the earliest, behind the view's other barrier.
+        let ready = unsafe { Ready::new(tile, present) };
         consume(&ready, index);
-        ring::released::<U>(tile);
+        V::released(tile, ring::bytes::<U>());
     }
 
     /// Fills the ring's next stage with tile `index` if there is one, and closes its group in any case, so that the
@@ -117,13 +162,14 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         count: usize,
         fill: &mut impl for<'x> FnMut(Stage<'x, U>, usize) -> StageFilled<'x, U>,
     ) {
-        let memory = self.ring.next_to_fill();
+        let (memory, slot) = self.ring.next_to_fill();
         if index < count {
-            // SAFETY: the stage was never filled, or its tile was read in the round before this one and every thread has
-            // passed a barrier since (the callers say which); nobody reads it before the wait of round `index`. The brand is
-            // the closure's own, so this stage is the one that comes back filled.
+            // SAFETY: the stage was never filled, or its tile was read in the round before this one and every thread that may read
+            // it has passed a barrier since (the callers say which); nobody reads it before the wait of round `index`. The brand
+            // is the closure's own, so this stage is the one that comes back filled.
             let stage = unsafe { Stage::new(memory) };
-            let _filled = fill(stage, index);
+            let filled = fill(stage, index);
+            self.ring.filled(slot, filled.present);
         }
         ring::commit::<U>();
     }

@@ -59,11 +59,15 @@
 
 mod count;
 mod for_each;
+mod ready;
 mod ring;
+mod setup;
 mod stage;
 mod steps;
 
-pub use count::{AcquireFrom, Decrement, Dirty, Free, Held, InFlight, Increment, Launder};
+pub use count::{AcquireFrom, Decrement, Dirty, Free, Held, InFlight, Increment, Launder, Releases, Waits};
 pub use count::{NothingHeld, SomeFree, SomeInFlight, StageAcquired, StageIsFilled, StageLeft, TileHeld};
-pub use stage::{Ready, Stage, StageFilled};
-pub use steps::{Acquired, Filled, Idle, Pipeline, Setup, Unified};
+pub use ready::{AlwaysFilled, AtScope, PositionAt, Published, ReadsWhole, Ready, View};
+pub use setup::{Setup, Unified};
+pub use stage::{Stage, StageFilled};
+pub use steps::{Acquired, Filled, Idle, Pipeline};

@@ -2,11 +2,13 @@
 
 use core::marker::PhantomData;
 
-use super::steps::Setup;
+use super::setup::Setup;
+use crate::contents::Presence;
 use crate::engine::{Pending, sealed::Engine as _};
-use crate::isa;
-use crate::scope::sealed::Scope as _;
-use crate::view::TileRef;
+use crate::group::Meet;
+
+/// What a ring remembers of a stage's filling.
+pub(super) type PresenceOf<U> = <<U as Setup>::Contents as crate::contents::sealed::Contents>::Presence;
 
 /// The stages' memory and two positions in it, and the operations that a step is made of.
 ///
@@ -15,14 +17,20 @@ use crate::view::TileRef;
 ///
 /// # Invariants
 ///
-/// 0. `U::COUNT` stages of `U::STRIDE` bytes from `base` on, in shared memory and aligned to 16 bytes, belong to this ring.
+/// 0. `U::COUNT` stages, `U::STRIDE` bytes apart from `base` on, in shared memory and aligned as their contents need, belong to
+///    this ring.
 /// 1. `head` and `tail` are multiples of `U::STRIDE` below `U::COUNT * U::STRIDE`.
-pub(super) struct Ring<U> {
+pub(super) struct Ring<U: Setup> {
     base: *mut u8,
     head: u32,
     tail: u32,
+    present: <PresenceOf<U> as Presence>::Ring,
     setup: PhantomData<U>,
 }
+
+/// The place of a stage in its ring.
+#[derive(Clone, Copy)]
+pub(super) struct Slot(u32);
 
 impl<U: Setup> Ring<U> {
     /// Makes the ring of the stages at `base`.
@@ -32,7 +40,7 @@ impl<U: Setup> Ring<U> {
     /// Invariant 0 holds.
     #[inline(always)]
     pub(super) unsafe fn new(base: *mut u8) -> Self {
-        Ring { base, head: 0, tail: 0, setup: PhantomData }
+        Ring { base, head: 0, tail: 0, present: PresenceOf::<U>::EMPTY, setup: PhantomData }
     }
 
     /// The first byte of the first stage.
@@ -40,20 +48,26 @@ impl<U: Setup> Ring<U> {
         self.base
     }
 
-    /// The next stage to fill; the one after it is next from here on.
+    /// The next stage to fill, and its place in the ring; the one after it is next from here on.
     #[inline(always)]
-    pub(super) fn next_to_fill(&mut self) -> *mut u8 {
-        let stage = self.stage(self.head);
+    pub(super) fn next_to_fill(&mut self) -> (*mut u8, Slot) {
+        let (stage, slot) = (self.stage(self.head), Slot(self.head));
         self.head = Self::after(self.head);
-        stage
+        (stage, slot)
     }
 
-    /// The next stage to read; the one after it is next from here on.
+    /// Remembers how a stage was filled.
     #[inline(always)]
-    pub(super) fn next_to_read(&mut self) -> *const U::Tile {
-        let stage = self.stage(self.tail);
+    pub(super) fn filled(&mut self, slot: Slot, presence: PresenceOf<U>) {
+        presence.mark(&mut self.present, slot.0 / U::STRIDE as u32);
+    }
+
+    /// The next stage to read, and what was noted when it was filled; the one after it is next from here on.
+    #[inline(always)]
+    pub(super) fn next_to_read(&mut self) -> (*const u8, PresenceOf<U>) {
+        let (stage, index) = (self.stage(self.tail), self.tail / U::STRIDE as u32);
         self.tail = Self::after(self.tail);
-        stage.cast_const().cast()
+        (stage.cast_const(), PresenceOf::<U>::of(&self.present, index))
     }
 
     /// Makes the next stage to fill the next to read: for a ring that holds nothing.
@@ -75,51 +89,37 @@ impl<U: Setup> Ring<U> {
     }
 }
 
-/// Starts to copy `source` into `stage`.
-///
-/// # Safety
-///
-/// 0. `stage` is a stage of a ring of `U`.
-/// 1. No thread may still be reading it, and none reads or writes it before it was waited for.
-/// 2. All threads of the block make this call, in converged code.
-#[inline(always)]
-pub(super) unsafe fn copy<U: Setup>(stage: *mut u8, source: TileRef<'_, U::Tile>) {
-    // SAFETY: (0) to (2) of the engine are the same promises: a stage is aligned to 16 bytes and holds a tile.
-    unsafe { U::Engine::copy(U::THREADS, stage, source) };
-}
-
 /// Closes the group of copies of the stage being filled.
 #[inline(always)]
 pub(super) fn commit<U: Setup>() {
     U::Engine::commit();
 }
 
-/// Waits for all but the youngest `P::GROUPS` groups, then for every thread of the scope: after it all of them see the
-/// stages of the older groups whole, and none of them reads a stage that it released before.
+/// Waits for all but the youngest `P::GROUPS` groups, then for every thread of the scope: after it all of them see what they
+/// copied for the older groups, and none of them reads a stage that it released before.
 ///
 /// # Safety
 ///
-/// All threads of the scope make this call, in converged code.
+/// All threads of the scope make this call; for a block in converged code.
 #[inline(always)]
 pub(super) unsafe fn wait<U: Setup, P: Pending>() {
     U::Engine::wait::<P>();
     // SAFETY: the caller's promise.
-    unsafe { U::Scope::synchronise() };
+    unsafe { U::Group::synchronise() };
 }
 
-/// Waits for every thread of the scope: after it none of them reads a stage that it released before.
+/// Waits for every thread that may read a stage that was released before.
 ///
 /// # Safety
 ///
-/// All threads of the scope make this call, in converged code.
+/// All threads of the group make this call; for a block in converged code.
 #[inline(always)]
-pub(super) unsafe fn synchronise<U: Setup>() {
+pub(super) unsafe fn launder<U: Setup>() {
     // SAFETY: the caller's promise.
-    unsafe { U::Scope::synchronise() };
+    unsafe { U::Group::launder() };
 }
 
-/// Tells the CPU backend's model that the tile's threads may go on reading it until the next barrier, and then no more.
-#[inline(always)]
-pub(super) fn released<U: Setup>(tile: *const U::Tile) {
-    isa::released(tile.cast(), size_of::<U::Tile>());
+/// The bytes of a stage.
+pub(super) const fn bytes<U: Setup>() -> usize {
+    <U::Contents as crate::contents::sealed::Contents>::BYTES
 }

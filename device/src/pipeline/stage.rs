@@ -1,14 +1,12 @@
-//! One stage: while it is being filled, and while its tile is read.
+//! One stage, while it is being filled.
 
 use core::marker::PhantomData;
-use core::ops::Deref;
 
-use super::ring;
-use super::steps::Setup;
-use crate::scope::BlockScope;
+use super::ring::PresenceOf;
+use super::setup::Setup;
+use crate::contents::Fill;
 use crate::tile::{BlockLevel, Brand};
 use crate::uniform::Uniform;
-use crate::view::TileRef;
 
 /// An acquired stage, empty and to be filled.
 ///
@@ -24,7 +22,7 @@ pub struct Stage<'x, U> {
 }
 
 impl<U> !Uniform for Stage<'_, U> {}
-impl<U> !Uniform for StageFilled<'_, U> {}
+impl<U: Setup> !Uniform for StageFilled<'_, U> {}
 
 impl<'x, U: Setup> Stage<'x, U> {
     /// Makes the stage at `memory`.
@@ -37,65 +35,23 @@ impl<'x, U: Setup> Stage<'x, U> {
         Stage { memory, brand: PhantomData, level: PhantomData, setup: PhantomData }
     }
 
-    /// Starts to copy `tile` into the stage; bytes beyond the end of its view are zero.
+    /// Starts to copy a tile, or zeros, into the stage; several tiles as a tuple, an optional one as an `Option`. Bytes beyond the
+    /// end of a tile's view are zero.
     ///
-    /// CUDA: `cuda::memcpy_async(block, ..)`.
+    /// CUDA: `cuda::memcpy_async(group, ..)`.
     #[inline(always)]
-    pub fn copy(self, tile: TileRef<'_, U::Tile>) -> StageFilled<'x, U> {
-        // SAFETY: (0) and the first half of (1) are this stage's invariant, and the filled stage has no way to its
-        // memory until `wait`; (2) a stage exists in block-level code only, as it is not `Uniform`.
-        unsafe { ring::copy::<U>(self.memory, tile) };
-        StageFilled { brand: PhantomData, level: PhantomData, setup: PhantomData }
+    pub fn copy<F: Fill<U::Contents>>(self, source: F) -> StageFilled<'x, U> {
+        // SAFETY: nobody reads or writes the stage (0), and the filled stage has no way to its memory until `wait`. A stage
+        // exists where its group runs as one: it is not `Uniform`, so no closure below that level has it.
+        let present = unsafe { source.fill::<U::Engine, U::Group, U::Scope>(self.memory) };
+        StageFilled { present, brand: PhantomData, level: PhantomData }
     }
 }
 
 /// The proof that a [`Stage`] was filled.
 #[must_use = "return the filled stage from the closure that was given the empty one"]
-pub struct StageFilled<'x, U> {
+pub struct StageFilled<'x, U: Setup> {
+    pub(super) present: PresenceOf<U>,
     brand: Brand<'x>,
     level: BlockLevel,
-    setup: PhantomData<U>,
-}
-
-/// A tile that has landed and may be read until it is released.
-///
-/// At [`BlockScope`] every thread may read all of it: it derefs to the tile.
-///
-/// # Invariants
-///
-/// 0. `tile` is a whole tile in shared memory, visible to every thread of the scope, and nobody writes it while this
-///    value exists.
-#[must_use = "the stage stays held: give the tile back with `pipe.release(tile)`"]
-pub struct Ready<'s, U: Setup> {
-    tile: *const U::Tile,
-    brand: Brand<'s>,
-}
-
-// SAFETY: (0) the tile is plain data that nobody writes; (1) it has no collective operation: `release` takes it by value.
-unsafe impl<U: Setup> Uniform for Ready<'_, U> {}
-
-impl<U: Setup> Ready<'_, U> {
-    /// Makes the readable tile at `tile`.
-    ///
-    /// # Safety
-    ///
-    /// Invariant 0 holds.
-    #[inline(always)]
-    pub(super) unsafe fn new(tile: *const U::Tile) -> Self {
-        Ready { tile, brand: PhantomData }
-    }
-
-    pub(super) fn as_ptr(&self) -> *const U::Tile {
-        self.tile
-    }
-}
-
-impl<U: Setup<Scope = BlockScope>> Deref for Ready<'_, U> {
-    type Target = U::Tile;
-
-    #[inline(always)]
-    fn deref(&self) -> &U::Tile {
-        // SAFETY: the tile is whole, aligned and not written while `self` is borrowed (invariant 0); it is plain data.
-        unsafe { &*self.tile }
-    }
 }

@@ -3,59 +3,20 @@
 use core::convert::Infallible;
 use core::marker::PhantomData;
 
-use super::count::{AcquireFrom, Decrement, Dirty, Free, Held, InFlight, Increment, Launder};
+use super::count::{AcquireFrom, Decrement, Dirty, Free, Held, InFlight, Increment, Launder, Releases, Waits};
 use super::count::{NothingHeld, SomeFree, SomeInFlight, StageAcquired, StageIsFilled, StageLeft, TileHeld};
-use super::ring::{self, Ring};
-use super::stage::{Ready, Stage};
-use crate::engine::{Engine, Pending};
+use super::ready::{Published, Ready, View};
+use super::ring::{self, Ring, Slot};
+use super::setup::Setup;
+use super::stage::Stage;
+use crate::contents::Fill;
+use crate::engine::Pending;
+use crate::group::WholeBlock;
 use crate::isa;
-use crate::scope::Scope;
-use crate::shared::{Layout, Shared, Stages, Whole};
-use crate::tile::{BlockLevel, Brand, Tile};
+use crate::scope::ThreadScope;
+use crate::shared::Shared;
+use crate::tile::{BlockLevel, Brand};
 use crate::uniform::Uniform;
-use crate::view::TileRef;
-
-/// What a pipeline is made of: its stages, the threads that take part, and its position in shared memory.
-pub struct Unified<L, const THREADS: usize, P = Whole>(PhantomData<(L, P)>);
-
-/// The parts of a pipeline's setup. Sealed: implemented by [`Unified`].
-pub trait Setup: sealed::Sealed {
-    /// What a stage holds.
-    type Tile: Tile;
-    /// What fills it.
-    type Engine: Engine;
-    /// Who is synchronised.
-    type Scope: Scope;
-    /// The stages' layout in shared memory.
-    type Layout: Layout;
-    /// Their position in the kernel's shared memory.
-    type Position;
-    /// The number of stages.
-    const COUNT: usize;
-    /// Bytes from one stage's start to the next one's.
-    const STRIDE: usize;
-    /// The number of threads that copy.
-    const THREADS: usize;
-}
-
-mod sealed {
-    pub trait Sealed {}
-}
-
-impl<L, const THREADS: usize, P> sealed::Sealed for Unified<L, THREADS, P> {}
-
-impl<T: Tile, const COUNT: usize, E: Engine, S: Scope, const THREADS: usize, P> Setup
-    for Unified<Stages<T, COUNT, E, S>, THREADS, P>
-{
-    type Tile = T;
-    type Engine = E;
-    type Scope = S;
-    type Layout = Stages<T, COUNT, E, S>;
-    type Position = P;
-    const COUNT: usize = COUNT;
-    const STRIDE: usize = Stages::<T, COUNT, E, S>::STRIDE;
-    const THREADS: usize = THREADS;
-}
 
 /// A unified pipeline in the state that its type counts: `F` free, `I` in flight, `H` held and `D` dirty stages.
 ///
@@ -70,7 +31,7 @@ impl<T: Tile, const COUNT: usize, E: Engine, S: Scope, const THREADS: usize, P> 
 ///    others, `F + D`, are unread but for threads that have not passed a barrier since they released one of `D`.
 /// 1. `F + I + H + D` is the number of stages, less those of guards that were dropped or forgotten.
 #[must_use = "a pipeline in mid-state: call its next step, or `finish` to get its memory back"]
-pub struct Pipeline<'s, U, F, I, H, D> {
+pub struct Pipeline<'s, U: Setup, F, I, H, D> {
     pub(super) ring: Ring<U>,
     brand: Brand<'s>,
     level: BlockLevel,
@@ -82,28 +43,29 @@ pub type Idle<'s, U, const COUNT: usize> = Pipeline<'s, U, Free<COUNT>, InFlight
 
 /// A pipeline with one stage acquired, to be filled by [`copy`](Self::copy).
 #[must_use = "an acquired stage is to be filled: call `copy`"]
-pub struct Acquired<'s, U, F, I, H, D> {
+pub struct Acquired<'s, U: Setup, F, I, H, D> {
     pipeline: Pipeline<'s, U, F, I, H, D>,
     stage: Stage<'s, U>,
+    slot: Slot,
 }
 
 /// A pipeline with one stage filled, to be closed by [`commit`](Self::commit).
 #[must_use = "a filled stage is to be committed: call `commit`"]
-pub struct Filled<'s, U, F, I, H, D> {
+pub struct Filled<'s, U: Setup, F, I, H, D> {
     pipeline: Pipeline<'s, U, F, I, H, D>,
 }
 
-impl<U, F, I, H, D> !Uniform for Pipeline<'_, U, F, I, H, D> {}
-impl<U, F, I, H, D> !Uniform for Acquired<'_, U, F, I, H, D> {}
-impl<U, F, I, H, D> !Uniform for Filled<'_, U, F, I, H, D> {}
+impl<U: Setup, F, I, H, D> !Uniform for Pipeline<'_, U, F, I, H, D> {}
+impl<U: Setup, F, I, H, D> !Uniform for Acquired<'_, U, F, I, H, D> {}
+impl<U: Setup, F, I, H, D> !Uniform for Filled<'_, U, F, I, H, D> {}
 
 impl<U: Setup, const COUNT: usize> Idle<'_, U, COUNT> {
     /// Makes a pipeline of the stages at `base`, all free.
     ///
     /// # Safety
     ///
-    /// `U::COUNT == COUNT` stages of `U::STRIDE` bytes from `base` on, in shared memory and aligned to 16 bytes, belong to
-    /// the caller alone, no thread reads them and no copy into them is under way.
+    /// `U::COUNT == COUNT` stages, `U::STRIDE` bytes apart from `base` on, in shared memory and aligned as their contents need,
+    /// belong to the caller alone, no thread reads them and no copy into them is under way.
     #[inline(always)]
     pub(crate) unsafe fn new(base: *mut u8) -> Self {
         const { assert!(U::COUNT == COUNT) };
@@ -125,48 +87,60 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
         (F, D): AcquireFrom + StageLeft,
     {
         if <(F, D) as AcquireFrom>::BARRIER {
-            // SAFETY: a pipeline exists in block-level code only (R2), which is converged.
-            unsafe { ring::synchronise::<U>() };
+            // SAFETY: a pipeline exists only where its group runs as one (R2); block-level code is converged.
+            unsafe { ring::launder::<U>() };
         }
-        let memory = self.ring.next_to_fill();
+        let (memory, slot) = self.ring.next_to_fill();
         // SAFETY: the ring's head is one of the F + D stages (invariant 0 of the pipeline), and the longest released of
         // them. If F > 0, every thread has passed a barrier since its release; if not, the barrier above.
         let stage = unsafe { Stage::new(memory) };
-        Acquired { pipeline: self.into_state(), stage }
+        Acquired { pipeline: self.into_state(), stage, slot }
     }
 
-    /// Waits for the oldest stage in flight and returns its tile, readable by the whole scope.
+    /// Waits for the oldest stage in flight and returns its tile, readable as far as the scope goes.
     ///
-    /// Its barrier also frees all dirty stages. Nothing may be held. PTX: `cp.async.wait_group I - 1`, `bar.sync`.
+    /// Its barrier, if the scope has one, also frees all dirty stages. Nothing may be held. PTX: `cp.async.wait_group I - 1`, then at
+    /// block scope `bar.sync`, at warp scope `bar.warp.sync`, at thread scope nothing.
     ///
     /// CUDA: `consumer_wait`.
     #[inline(always)]
-    pub fn wait(mut self) -> (Pipeline<'s, U, <(F, D) as Launder>::Free, I::Less, Held<1>, Dirty<0>>, Ready<'s, U>)
+    pub fn wait(
+        mut self,
+    ) -> (
+        Pipeline<'s, U, <U::Scope as Waits<F, D>>::Free, I::Less, Held<1>, <U::Scope as Waits<F, D>>::Dirty>,
+        Ready<'s, U>,
+    )
     where
         I: Decrement + Pending + SomeInFlight,
         H: NothingHeld,
-        (F, D): Launder,
+        U::Scope: Waits<F, D>,
     {
-        // SAFETY: a pipeline exists in block-level code only (R2), which is converged.
+        // SAFETY: a pipeline exists only where its group runs as one (R2); block-level code is converged.
         unsafe { ring::wait::<U, I>() };
-        let tile = self.ring.next_to_read();
+        let (tile, present) = self.ring.next_to_read();
         // SAFETY: nothing is held, so the ring's tail is the oldest of the I stages in flight (invariant 0); I - 1 groups
-        // of this pipeline are younger, perhaps more of others, so its group has landed in every thread, and the barrier
-        // has made it visible to all. It is written again only after `release` takes the tile.
-        let ready = unsafe { Ready::new(tile) };
+        // of this pipeline are younger, perhaps more of others, so its group has landed in every thread, and the scope's barrier
+        // has made it visible to the scope. It is written again only after `release` takes the tile.
+        let ready = unsafe { Ready::new(tile, present) };
         (self.into_state(), ready)
     }
 
-    /// Gives the held tile back; its stage is dirty until the next barrier. PTX: nothing.
+    /// Gives the held tile back. PTX: nothing.
+    ///
+    /// Its stage is dirty until the next barrier, since slower threads may still be reading it; at thread scope, where nobody else
+    /// reads it, it is free at once, unless an older stage is dirty.
     ///
     /// CUDA: `consumer_release`.
     #[inline(always)]
-    pub fn release(self, tile: Ready<'s, U>) -> Pipeline<'s, U, F, I, H::Less, D::More>
+    pub fn release<V: View<U>>(
+        self,
+        tile: Ready<'s, U, V>,
+    ) -> Pipeline<'s, U, <U::Scope as Releases<V, F, D>>::Free, I, H::Less, <U::Scope as Releases<V, F, D>>::Dirty>
     where
         H: Decrement + TileHeld,
-        D: Increment,
+        U::Scope: Releases<V, F, D>,
     {
-        ring::released::<U>(tile.as_ptr());
+        V::released(tile.memory(), ring::bytes::<U>());
         self.into_state()
     }
 
@@ -189,16 +163,54 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
     pub fn finish(self) -> Shared<'s, U::Layout, U::Position>
     where
         H: NothingHeld,
+        U::Group: WholeBlock,
     {
         isa::cp_async_wait_all();
-        // SAFETY: a pipeline exists in block-level code only (R2), which is converged.
-        unsafe { ring::synchronise::<U>() };
+        self.give_back()
+    }
+
+    /// As [`finish`](Self::finish) for a pipeline that has nothing in flight.
+    #[inline(always)]
+    pub(crate) fn give_back(self) -> Shared<'s, U::Layout, U::Position>
+    where
+        H: NothingHeld,
+        U::Group: WholeBlock,
+    {
+        // SAFETY: this pipeline is the block's, so it exists in block-level code only (R2), which is converged.
+        unsafe { isa::barrier() };
         // SAFETY: `Shared::pipeline` made the ring's base from this pointer.
         let offset = unsafe { self.ring.base().offset_from(isa::shared_base()) };
         // SAFETY: the memory that `Shared::pipeline` took: every copy into it has landed, and every thread has passed the
         // barrier after its last read, since no tile is held: the only guards of this brand are those counted by H, and
         // one that was dropped or forgotten while held leaves H at 1.
         unsafe { Shared::new(offset as usize) }
+    }
+
+    /// Hands the held tile, of which each thread may read its own elements, to the whole block: all threads may read all of
+    /// it. PTX: `bar.sync`.
+    ///
+    /// The barrier also frees all dirty stages. Released, a published tile is dirty, so that the next `acquire` that needs its
+    /// stage waits for the block first.
+    ///
+    /// CUDA: the `block.sync()` behind `consumer_wait` of a thread-scope pipeline, together with the second one that the programming
+    /// guide forgets.
+    #[inline(always)]
+    pub fn publish(
+        self,
+        tile: Ready<'s, U>,
+    ) -> (Pipeline<'s, U, <(F, D) as Launder>::Free, I, H, Dirty<0>>, Ready<'s, U, Published>)
+    where
+        U: Setup<Scope = ThreadScope>,
+        U::Group: WholeBlock,
+        H: TileHeld,
+        (F, D): Launder,
+    {
+        // SAFETY: this pipeline is the block's, so it exists in block-level code only (R2), which is converged.
+        unsafe { isa::barrier() };
+        // SAFETY: each thread's own elements had landed before the barrier, so all of the tile has and is visible to the block;
+        // it is written again only after `release` takes the tile and a barrier of the block.
+        let published = unsafe { Ready::new(tile.memory(), tile.present()) };
+        (self.into_state(), published)
     }
 
     #[inline(always)]
@@ -238,14 +250,16 @@ impl<U: Setup, F, I, H, D> Acquired<'_, U, F, I, H, D> {
 }
 
 impl<'s, U: Setup, F, I, H, D> Acquired<'s, U, F, I, H, D> {
-    /// Starts to copy `tile` into the stage. PTX: `cp.async` of 16, 8 or 4 bytes a thread, as wide as the tile allows.
+    /// Starts to copy a tile, or [`Zeros`](crate::Zeros), into the stage; several tiles as a tuple, an optional one as an `Option`.
     ///
-    /// Bytes of the tile beyond the end of its view are zero.
+    /// Bytes of a tile beyond the end of its view are zero. PTX: `cp.async` of 16, 8 or 4 bytes a thread, as wide as the tile
+    /// allows.
     ///
-    /// CUDA: `cuda::memcpy_async(block, shared, global, size, pipeline)`.
+    /// CUDA: `cuda::memcpy_async(group, shared, global, size, pipeline)`.
     #[inline(always)]
-    pub fn copy(self, tile: TileRef<'_, U::Tile>) -> Filled<'s, U, F, I, H, D> {
-        let _filled = self.stage.copy(tile);
+    pub fn copy<S: Fill<U::Contents>>(mut self, source: S) -> Filled<'s, U, F, I, H, D> {
+        let filled = self.stage.copy(source);
+        self.pipeline.ring.filled(self.slot, filled.present);
         Filled { pipeline: self.pipeline }
     }
 }

@@ -208,8 +208,8 @@ impl Context {
 /// # Safety
 ///
 /// 0. `instance` describes the PTX entry of its symbol, and `parameters` match it in number, kinds and element types.
-/// 1. `accesses` name every allocation whose address is in `parameters`, `Write` where the parameter is an output; all
-///    belong to the stream's context, and none that is written occurs twice.
+/// 1. `accesses` name every allocation into which an address in `parameters` points, `Write` where the parameter is an
+///    output; all belong to the stream's context, and none that is written occurs twice.
 pub(crate) unsafe fn launch(
     stream: &GpuStream,
     grid: u32,

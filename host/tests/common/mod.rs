@@ -18,11 +18,12 @@ const fn parameter<T: Element>(kind: ParameterKind) -> ParameterInfo {
         element_name: type_name::<T>,
         element_bytes: size_of::<T>(),
         alignment,
+        row_alignment: None,
     }
 }
 
-const INPUT: ParameterInfo = parameter::<u32>(ParameterKind::Input);
-const OUTPUT: ParameterInfo = parameter::<u32>(ParameterKind::Output);
+pub const INPUT: ParameterInfo = parameter::<u32>(ParameterKind::Input);
+pub const OUTPUT: ParameterInfo = parameter::<u32>(ParameterKind::Output);
 
 const fn instance(
     symbol: &'static str,
@@ -66,12 +67,27 @@ pub const INCREMENT: Instance = instance(
     increment,
 );
 
+/// `out[row][column] = input[row][column] + 1`, two-dimensional, rows at multiples of 16 bytes.
+#[allow(dead_code, reason = "not for the tests of one dimension")]
+pub const INCREMENT_ROWS: Instance = described(INCREMENT_ROWS_PARTS);
+#[allow(dead_code, reason = "not for the tests of one dimension")]
+pub const INCREMENT_ROWS_PARTS: Parts = parts(
+    "increment_rows__128",
+    &[
+        ("input", ParameterInfo { row_alignment: Some(16), ..INPUT }),
+        ("out", ParameterInfo { row_alignment: Some(16), ..OUTPUT }),
+    ],
+    increment_rows,
+);
+
 /// `out[0] = 77` by way of 100 KiB of shared memory.
+#[allow(dead_code, reason = "not for the tests of views")]
 pub const LARGE_SHARED: Instance = described(LARGE_SHARED_PARTS);
 pub const LARGE_SHARED_PARTS: Parts =
     Parts { shared_bytes: 100 << 10, ..parts("large_shared__128", &[("out", OUTPUT)], fill_one) };
 
 /// Panics with `value 42` in thread 3 of block 0 (on the CPU: in every block from the second on, with its index).
+#[allow(dead_code, reason = "not for the tests of views")]
 pub const PANIC: Instance = instance("panic__128", &[("out", OUTPUT)], panic);
 
 /// Traps (on the CPU: panics).
@@ -105,6 +121,27 @@ unsafe fn increment(raw: &[RawParameter]) {
             let value = unsafe { (input as *const u32).wrapping_add(index).read() };
             // SAFETY: the tests pass an output of the input's length, and no two blocks have the same index.
             unsafe { (out as *mut u32).wrapping_add(index).write(value.wrapping_add(1)) };
+        }
+    };
+    // SAFETY: the executor calls this once a block.
+    unsafe { entry::run(body) };
+}
+
+unsafe fn increment_rows(raw: &[RawParameter]) {
+    let [input, _, _, input_pitch] = raw[0].words;
+    let [out, width, height, out_pitch] = raw[1].words;
+    let body = |entry: Entry<'_>| {
+        // SAFETY: made once, at the start of a block of 128 threads.
+        let block = unsafe { entry.block::<128>() };
+        for row in (block.index() as u64..height).step_by(block.grid()) {
+            for column in 0..width {
+                let (from, to) = (row * input_pitch + column, row * out_pitch + column);
+                // SAFETY: the tests pass an input of the output's width and height.
+                let value = unsafe { (input as *const u32).wrapping_add(from as usize).read() };
+                // SAFETY: the launch checked that `height` rows of `width` elements, `out_pitch` elements apart, stand
+                // behind the words, and no two blocks have the same index.
+                unsafe { (out as *mut u32).wrapping_add(to as usize).write(value.wrapping_add(1)) };
+            }
         }
     };
     // SAFETY: the executor calls this once a block.

@@ -3,7 +3,7 @@
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::{Cell, RefCell};
 
-use super::model::Model;
+use super::model::{Model, POISON};
 use crate::cpu::Schedule;
 
 /// The state of one running block.
@@ -12,14 +12,27 @@ pub(crate) struct BlockState {
     pub(crate) grid: u32,
     pub(crate) arena: Arena,
     pub(crate) model: Model,
+    /// The collectives' memory: a slot of 16 bytes for each of 32 warps, and one for a result.
+    pub(crate) scratch: Aligned<544>,
 }
+
+/// Bytes aligned to 16.
+#[repr(align(16))]
+pub(crate) struct Aligned<const BYTES: usize>(pub(crate) [u8; BYTES]);
 
 thread_local! {
     static BLOCK: RefCell<BlockState> = const {
-        RefCell::new(BlockState { index: 0, grid: 0, arena: Arena::empty(), model: Model::new() })
+        RefCell::new(BlockState {
+            index: 0,
+            grid: 0,
+            arena: Arena::empty(),
+            model: Model::new(),
+            scratch: Aligned([POISON; 544]),
+        })
     };
     static RUNNING: Cell<bool> = const { Cell::new(false) };
     static THREAD: Cell<Option<u32>> = const { Cell::new(None) };
+    static WARP_RANK: Cell<usize> = const { Cell::new(0) };
 }
 
 /// Gives `use_block` the state of the running block.
@@ -45,6 +58,21 @@ pub(crate) fn leave_threads() {
     THREAD.set(None);
 }
 
+/// Notes that the code of the warp of rank `rank` runs from here on.
+pub(crate) fn enter_warp(rank: usize) {
+    WARP_RANK.set(rank);
+}
+
+/// Notes that block-level code runs from here on.
+pub(crate) fn leave_warps() {
+    WARP_RANK.set(0);
+}
+
+/// The rank of the warp whose code runs.
+pub(crate) fn current_warp() -> usize {
+    WARP_RANK.get()
+}
+
 /// The rank of the thread whose closure runs, if one does.
 pub(crate) fn current_thread() -> Option<u32> {
     THREAD.get()
@@ -66,6 +94,7 @@ pub(crate) fn begin(index: u32, grid: u32, shared_bytes: usize, schedule: Schedu
         block.arena.reserve(shared_bytes);
         block.model.begin(schedule, index);
         block.model.poison(block.arena.start(), shared_bytes);
+        block.scratch = Aligned([POISON; 544]);
     });
     Running(())
 }

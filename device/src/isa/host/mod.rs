@@ -6,7 +6,11 @@
 
 pub(crate) mod block;
 mod model;
+mod threads;
 
+pub(crate) use threads::*;
+
+use super::Readers;
 use crate::engine::Pending;
 use block::with_block;
 
@@ -20,16 +24,6 @@ pub(crate) fn grid_blocks() -> u32 {
     with_block(|block| block.grid)
 }
 
-/// Runs `body` with every rank of the block in turn.
-#[inline(always)]
-pub(crate) fn for_each_thread(threads: usize, body: impl Fn(usize)) {
-    for rank in 0..threads {
-        block::enter_thread(rank);
-        body(rank);
-    }
-    block::leave_threads();
-}
-
 /// `bar.sync 0`: what all threads copied and waited for is visible to all of them from here on, and none of them reads a
 /// tile any more that was released before.
 ///
@@ -40,9 +34,45 @@ pub(crate) unsafe fn barrier() {
     with_block(|block| block.model.barrier());
 }
 
+/// `bar.warp.sync`: what the warp's threads copied and waited for is visible to all of them from here on.
+///
+/// # Safety
+///
+/// None here; on the GPU all threads of the warp execute this call.
+pub(crate) unsafe fn warp_barrier() {
+    with_block(|block| block.model.warp_barrier());
+}
+
+/// What a thread copied itself and waited for is visible to it.
+pub(crate) fn own_copies_landed() {
+    with_block(|block| block.model.land_arrived());
+}
+
 /// The block's dynamic shared memory.
 pub(crate) fn shared_base() -> *mut u8 {
     with_block(|block| block.arena.start())
+}
+
+/// The collectives' shared memory, 33 slots of 16 bytes, aligned to 16.
+pub(crate) fn scratch() -> *mut u8 {
+    with_block(|block| block.scratch.0.as_mut_ptr())
+}
+
+/// 16 bytes of zeros, aligned to 16.
+pub(crate) fn zeros() -> *const u8 {
+    static ZEROS: block::Aligned<16> = block::Aligned([0; 16]);
+    ZEROS.0.as_ptr()
+}
+
+/// `st.global`: writes a row of values to global memory.
+///
+/// # Safety
+///
+/// `to` is aligned and valid for writes of `N` values.
+#[inline(always)]
+pub(crate) unsafe fn store_global_row<T: bytemuck::Pod, const N: usize>(to: *mut T, values: [T; N]) {
+    // SAFETY: the caller's promise.
+    unsafe { to.cast::<[T; N]>().write(values) };
 }
 
 /// `st.global`: writes one value to global memory.
@@ -100,36 +130,7 @@ pub(crate) unsafe fn copy_through_register<T: bytemuck::Pod>(to: *mut T, from: *
     with_block(|block| unsafe { block.model.store(to.cast(), from.cast(), valid, bytes) });
 }
 
-/// Notes that threads may go on reading these bytes until the next barrier, and that nobody may after it.
-pub(crate) fn released(first: *const u8, bytes: usize) {
-    with_block(|block| block.model.released(first, bytes));
-}
-
-/// One value a thread: an array with one for each rank.
-pub(crate) struct PerThread<T, const THREADS: usize>([T; THREADS]);
-
-impl<T: Copy, const THREADS: usize> PerThread<T, THREADS> {
-    /// Computes each thread's value from its rank.
-    pub(crate) fn new(value: impl Fn(usize) -> T) -> Self {
-        let values = core::array::from_fn(|rank| {
-            block::enter_thread(rank);
-            value(rank)
-        });
-        block::leave_threads();
-        PerThread(values)
-    }
-
-    /// Updates each thread's value.
-    pub(crate) fn update(&mut self, update: impl Fn(usize, &mut T)) {
-        for (rank, value) in self.0.iter_mut().enumerate() {
-            block::enter_thread(rank);
-            update(rank, value);
-        }
-        block::leave_threads();
-    }
-
-    /// The value of the thread of rank `rank`.
-    pub(crate) fn get(&self, rank: usize) -> T {
-        self.0[rank]
-    }
+/// Notes that threads may go on reading these bytes until the next barrier of that kind, and that nobody may after it.
+pub(crate) fn released(first: *const u8, bytes: usize, readers: Readers) {
+    with_block(|block| block.model.released(first, bytes, readers));
 }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::cpu::Schedule;
+use crate::isa::Readers;
 
 /// The byte of memory in flight, of stale stages and of shared memory that nobody has written.
 pub(crate) const POISON: u8 = 0xA5;
@@ -44,8 +45,8 @@ pub(crate) struct Model {
     committed: VecDeque<Vec<Unit>>,
     arrived: Vec<Unit>,
     spare: Vec<Vec<Unit>>,
-    /// Address ranges of tiles that were released since the last barrier.
-    readers: Vec<(usize, usize)>,
+    /// Address ranges of tiles that were released since the last barrier, and which barrier ends their reads.
+    readers: Vec<(usize, usize, Readers)>,
 }
 
 impl Model {
@@ -142,22 +143,39 @@ impl Model {
 
     /// Makes what was waited for visible, and ends all reads of released tiles.
     pub(super) fn barrier(&mut self) {
+        self.land_arrived();
+        self.end_reads(|_| true);
+    }
+
+    /// Makes what was waited for visible, and ends the reads of tiles that only a warp reads.
+    pub(super) fn warp_barrier(&mut self) {
+        self.land_arrived();
+        self.end_reads(|readers| readers == Readers::Warp);
+    }
+
+    /// Makes what was waited for visible.
+    pub(super) fn land_arrived(&mut self) {
         for unit in self.arrived.drain(..) {
             unit.land();
         }
-        if self.schedule != Schedule::Eager {
-            for (first, bytes) in self.readers.drain(..) {
+    }
+
+    /// Notes a released tile.
+    pub(super) fn released(&mut self, first: *const u8, bytes: usize, readers: Readers) {
+        self.readers.push((first.expose_provenance(), bytes, readers));
+    }
+
+    /// Poisons the released tiles whose reads have ended.
+    fn end_reads(&mut self, ended: impl Fn(Readers) -> bool) {
+        let poisons = self.schedule != Schedule::Eager;
+        self.readers.retain(|&(first, bytes, readers)| {
+            if ended(readers) && poisons {
                 let stale = core::ptr::with_exposed_provenance_mut::<u8>(first);
                 // SAFETY: a released tile in the arena, which no thread reads after this barrier.
                 unsafe { stale.write_bytes(POISON, bytes) };
             }
-        }
-        self.readers.clear();
-    }
-
-    /// Notes a released tile.
-    pub(super) fn released(&mut self, first: *const u8, bytes: usize) {
-        self.readers.push((first.expose_provenance(), bytes));
+            !ended(readers)
+        });
     }
 
     /// Lands a unit of the open group early. (Landing it twice does no harm: nobody writes its source.)
@@ -170,7 +188,7 @@ impl Model {
 
     fn check_readers(&self, to: *mut u8, width: u32) {
         let first = to.addr();
-        for &(start, bytes) in &self.readers {
+        for &(start, bytes, _) in &self.readers {
             assert!(
                 first + width as usize <= start || start + bytes <= first,
                 "race: a copy into a tile that other threads may still be reading (no barrier since its release)"
@@ -273,7 +291,7 @@ mod tests {
             model.commit();
             model.wait(0);
             model.barrier();
-            model.released(to, 16);
+            model.released(to, 16, Readers::Block);
             assert_eq!(bytes(to), bytes(from), "slower threads may still be reading");
             model.barrier();
             assert_eq!(bytes(to), [POISON; 16]);
@@ -284,7 +302,7 @@ mod tests {
     #[should_panic(expected = "race: a copy into a tile that other threads may still be reading")]
     fn a_copy_into_a_tile_released_since_the_last_barrier_is_a_race() {
         with_model(Schedule::Eager, |model, from, to| {
-            model.released(to, 16);
+            model.released(to, 16, Readers::Block);
             copy(model, to, from, 16);
         });
     }
@@ -292,7 +310,7 @@ mod tests {
     #[test]
     fn a_copy_beside_a_released_tile_or_behind_a_barrier_is_none() {
         with_model(Schedule::Eager, |model, from, to| {
-            model.released(to, 16);
+            model.released(to, 16, Readers::Block);
             copy(model, to.wrapping_add(16), from, 16);
             model.barrier();
             copy(model, to, from, 16);

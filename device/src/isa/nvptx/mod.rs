@@ -4,8 +4,13 @@
 //! operand are inline assembly. (rustc does not mark inline assembly convergent, so a barrier must not be written so.)
 //! Clauses cited are of the PTX ISA, version 9.0.
 
+mod threads;
+
 use core::arch::asm;
 
+pub(crate) use threads::*;
+
+use super::Readers;
 use crate::engine::Pending;
 
 unsafe extern "C" {
@@ -14,6 +19,9 @@ unsafe extern "C" {
     safe fn tilepipe_grid_blocks() -> u32;
     fn tilepipe_barrier();
     safe fn tilepipe_shared_base() -> *mut u8;
+    safe fn tilepipe_scratch_base() -> *mut u8;
+    safe fn tilepipe_zeros_base() -> *const u8;
+    fn tilepipe_warp_barrier();
     fn tilepipe_load_global_1(to: *mut u8, from: *const u8);
     fn tilepipe_load_global_2(to: *mut u8, from: *const u8);
     fn tilepipe_load_global_4(to: *mut u8, from: *const u8);
@@ -50,21 +58,6 @@ pub(crate) fn thread_rank() -> u32 {
     tilepipe_thread_rank()
 }
 
-/// Runs `body` with the calling thread's rank, which is below `threads`: every thread of the block does so.
-#[inline(always)]
-pub(crate) fn for_each_thread(threads: usize, body: impl Fn(usize)) {
-    body(rank_below(threads));
-}
-
-/// The calling thread's rank, known to be below `threads`, the `THREADS` of the kernel's `Block`.
-#[inline(always)]
-fn rank_below(threads: usize) -> usize {
-    let rank = tilepipe_thread_rank() as usize;
-    // SAFETY: the entry point admits no other block size (`.reqntid`, or the promise of `Block::assume_converged`).
-    unsafe { core::hint::assert_unchecked(rank < threads) };
-    rank
-}
-
 /// `bar.sync 0`: waits for all threads of the block and orders their memory accesses among them.
 ///
 /// # Safety
@@ -76,10 +69,37 @@ pub(crate) unsafe fn barrier() {
     unsafe { tilepipe_barrier() };
 }
 
+/// `bar.warp.sync`: waits for all threads of the warp and orders their memory accesses among them.
+///
+/// # Safety
+///
+/// All 32 threads of the warp execute this call, perhaps not converged.
+#[inline(always)]
+pub(crate) unsafe fn warp_barrier() {
+    // SAFETY: the caller's promise.
+    unsafe { tilepipe_warp_barrier() };
+}
+
+/// The calling thread's copies that it waited for are visible to it: nothing on the GPU, where the wait says so.
+#[inline(always)]
+pub(crate) fn own_copies_landed() {}
+
 /// The block's dynamic shared memory.
 #[inline(always)]
 pub(crate) fn shared_base() -> *mut u8 {
     tilepipe_shared_base()
+}
+
+/// The collectives' shared memory, 33 slots of 16 bytes, aligned to 16.
+#[inline(always)]
+pub(crate) fn scratch() -> *mut u8 {
+    tilepipe_scratch_base()
+}
+
+/// 16 bytes of zeros in global memory, aligned to 16.
+#[inline(always)]
+pub(crate) fn zeros() -> *const u8 {
+    tilepipe_zeros_base()
 }
 
 /// `ld.global`: reads one value from global memory, in one access if its alignment allows.
@@ -124,6 +144,35 @@ pub(crate) unsafe fn store_global<T: bytemuck::Pod>(to: *mut T, value: T) {
             16 => tilepipe_store_global_16(to, from),
             _ => to.cast::<T>().write(value),
         }
+    }
+}
+
+/// `st.global`: writes a row of values to global memory, in accesses as wide as the row's size allows.
+///
+/// # Safety
+///
+/// `to` is global memory, valid for writes of `N` values; it is a multiple of the row's size behind an address aligned to 16.
+#[inline(always)]
+pub(crate) unsafe fn store_global_row<T: bytemuck::Pod, const N: usize>(to: *mut T, values: [T; N]) {
+    let bytes = const { size_of::<T>() * N };
+    // The largest power of two, up to 16, that divides the row's size: to which its start is aligned too.
+    let width = const { if size_of::<T>() * N == 0 { 16 } else { 1 << (16 | size_of::<T>() * N).trailing_zeros() } };
+    let (to, from) = (to.cast::<u8>(), values.as_ptr().cast::<u8>());
+    let mut offset = 0;
+    while offset < bytes {
+        let (to, from) = (to.wrapping_add(offset), from.wrapping_add(offset));
+        // SAFETY: `offset` is a multiple of `width`, of which both the row's start and its size are multiples, so `width` bytes
+        // from there on lie in the row, aligned to that.
+        unsafe {
+            match width {
+                1 => tilepipe_store_global_1(to, from),
+                2 => tilepipe_store_global_2(to, from),
+                4 => tilepipe_store_global_4(to, from),
+                8 => tilepipe_store_global_8(to, from),
+                _ => tilepipe_store_global_16(to, from),
+            }
+        }
+        offset += width;
     }
 }
 
@@ -186,9 +235,9 @@ pub(crate) unsafe fn copy_through_register<T: bytemuck::Pod>(to: *mut T, from: *
     unsafe { to.write(value) };
 }
 
-/// Tells the model which memory threads may go on reading until the next barrier: nothing on the GPU.
+/// Tells the model which memory threads may go on reading until a barrier: nothing on the GPU.
 #[inline(always)]
-pub(crate) fn released(_: *const u8, _: usize) {}
+pub(crate) fn released(_: *const u8, _: usize, _: Readers) {}
 
 /// The address of the host's panic record, 0 if there is none.
 #[inline(always)]
@@ -231,27 +280,4 @@ pub(crate) fn trap() -> ! {
 pub(crate) fn sleep(nanoseconds: u32) {
     // SAFETY: no effect but time.
     unsafe { asm!("nanosleep.u32 {t};", t = in(reg32) nanoseconds, options(nostack)) };
-}
-
-/// One value a thread: a register.
-pub(crate) struct PerThread<T, const THREADS: usize>(T);
-
-impl<T: Copy, const THREADS: usize> PerThread<T, THREADS> {
-    /// Computes each thread's value from its rank.
-    #[inline(always)]
-    pub(crate) fn new(value: impl Fn(usize) -> T) -> Self {
-        PerThread(value(rank_below(THREADS)))
-    }
-
-    /// Updates each thread's value.
-    #[inline(always)]
-    pub(crate) fn update(&mut self, update: impl Fn(usize, &mut T)) {
-        update(rank_below(THREADS), &mut self.0);
-    }
-
-    /// The value of the calling thread, which has rank `_rank`.
-    #[inline(always)]
-    pub(crate) fn get(&self, _rank: usize) -> T {
-        self.0
-    }
 }

@@ -1,0 +1,162 @@
+//! The list of all comparisons.
+
+use tilepipe::launch::Instance;
+use tilepipe_runner::value::DType::{self, I32, I32x4};
+
+use crate::catalog::Peer;
+use crate::peers::*;
+use crate::work::Work::{self, MovingAverage, NeighbourSum, Triple, TwoInputs};
+
+/// The grid at which everything is compared, in blocks.
+const GRID: u32 = 4096;
+
+/// As fast as a hand-written kernel, within the noise: with 16-byte elements. With 4-byte ones the twins' shorter loops still
+/// show (`docs/performance.md`), which is reported and not demanded.
+const TWIN: f64 = 0.98;
+/// What the guide's block-scope pipeline must be beaten by.
+const PIPELINE: f64 = 1.8;
+
+/// A kernel of ours by name, and the peers that do the same work.
+pub struct Pairing {
+    /// The kernel function's name.
+    pub kernel: &'static str,
+    /// The element type, its generic argument `T`.
+    pub dtype: DType,
+    /// Further generic arguments, as name and value.
+    pub generics: Vec<(&'static str, &'static str)>,
+    /// Blocks of every contestant.
+    pub grid: u32,
+    /// What all must compute.
+    pub work: Work,
+    /// The others.
+    pub peers: Vec<Peer>,
+}
+
+/// Returns all pairings, those of one element type and work one after another.
+pub fn all() -> Vec<Pairing> {
+    let mut all = one_input_i32();
+    all.extend(own_elements(I32, [OWN_SCOPE_I32_2, OWN_SCOPE_I32_4], [OWN_I32_2, OWN_I32_4]));
+    all.push(example(I32, EXAMPLE_I32, EXAMPLE_TWIN_I32, EXAMPLE_EAGER_I32));
+    all.extend(one_input_i32x4());
+    all.extend(own_elements(I32x4, [OWN_SCOPE_I32X4_2, OWN_SCOPE_I32X4_4], [OWN_I32X4_2, OWN_I32X4_4]));
+    all.push(example(I32x4, EXAMPLE_I32X4, EXAMPLE_TWIN_I32X4, EXAMPLE_EAGER_I32X4));
+    all
+}
+
+fn one_input_i32() -> Vec<Pairing> {
+    let pairing = |kernel, stages, peers| on_tiles(I32, kernel, stages, peers);
+    let unified = "with_staging_unified";
+    let scope_thread = "with_staging_scope_thread";
+    vec![
+        pairing(unified, Some("2"), {
+            vec![pipeline(PIPELINE_I32_2).wanted(PIPELINE), twin(TWIN_I32_2), eager(EAGER_I32_2)]
+        }),
+        pairing(unified, Some("4"), {
+            vec![pipeline(PIPELINE_I32_4).wanted(PIPELINE), twin(TWIN_I32_4), eager(EAGER_I32_4)]
+        }),
+        pairing("without_memcpy_async", None, vec![plain(PLAIN_I32)]),
+        pairing("with_memcpy_async", None, vec![groups(MEMCPY_ASYNC_I32), eager(EAGER_I32_1)]),
+        pairing("with_memcpy_async_prior", None, vec![groups(PRIOR_I32), eager(EAGER_I32_2)]),
+        pairing("with_single_stage", None, vec![pipeline(PIPELINE_I32_1), eager(EAGER_I32_1)]),
+        pairing("with_staging", None, vec![pipeline(PIPELINE_I32_2), twin(TWIN_I32_2), eager(EAGER_I32_2)]),
+        pairing(scope_thread, Some("2"), {
+            vec![racing(THREAD_SCOPE_I32_2), peer("cp.async, own element, 2 barriers", ELEMENT_I32_2)]
+        }),
+        pairing(scope_thread, Some("4"), {
+            vec![racing(THREAD_SCOPE_I32_4), peer("cp.async, own element, 1 barrier", ELEMENT_I32_4)]
+        }),
+        Pairing { work: MovingAverage, ..pairing("moving_average", Some("4"), vec![plain(AVERAGE_I32)]) },
+    ]
+}
+
+fn one_input_i32x4() -> Vec<Pairing> {
+    let pairing = |kernel, stages, peers| on_tiles(I32x4, kernel, stages, peers);
+    let unified = "with_staging_unified";
+    let scope_thread = "with_staging_scope_thread";
+    vec![
+        Pairing { grid: 512, ..pairing(unified, Some("4"), vec![twin(TWIN_I32X4_4).wanted(TWIN)]) },
+        Pairing { grid: 1024, ..pairing(unified, Some("4"), vec![twin(TWIN_I32X4_4).wanted(TWIN)]) },
+        pairing(unified, Some("4"), {
+            vec![twin(TWIN_I32X4_4).wanted(TWIN), eager(EAGER_I32X4_4), pipeline(PIPELINE_I32X4_4)]
+        }),
+        pairing("without_memcpy_async", None, vec![plain(PLAIN_I32X4)]),
+        pairing("with_memcpy_async", None, vec![groups(MEMCPY_ASYNC_I32X4), eager(EAGER_I32X4_1)]),
+        pairing("with_memcpy_async_prior", None, vec![groups(PRIOR_I32X4), eager(EAGER_I32X4_2)]),
+        pairing("with_single_stage", None, vec![pipeline(PIPELINE_I32X4_1), eager(EAGER_I32X4_1)]),
+        pairing("with_staging", None, vec![pipeline(PIPELINE_I32X4_2), twin(TWIN_I32X4_2), eager(EAGER_I32X4_2)]),
+        // With 16-byte elements a thread's own element is the unit of 16 bytes that the ordinary twins copy.
+        pairing(scope_thread, Some("2"), {
+            vec![racing(THREAD_SCOPE_I32X4_2), peer("cp.async, own element, 2 barriers", EAGER_I32X4_2)]
+        }),
+        pairing(scope_thread, Some("4"), {
+            vec![racing(THREAD_SCOPE_I32X4_4), peer("cp.async, own element, 1 barrier", TWIN_I32X4_4)]
+        }),
+        Pairing { work: MovingAverage, ..pairing("moving_average", Some("4"), vec![plain(AVERAGE_I32X4)]) },
+    ]
+}
+
+/// What the guide computes on each tile.
+fn on_tiles(dtype: DType, kernel: &'static str, stages: Option<&'static str>, peers: Vec<Peer>) -> Pairing {
+    let generics = stages.map(|stages| ("STAGES", stages)).into_iter().collect();
+    Pairing { kernel, dtype, generics, grid: GRID, work: NeighbourSum, peers }
+}
+
+/// Every thread reads only what it copied: our three scopes, with 2 and with 4 stages.
+fn own_elements(dtype: DType, scope: [Instance; 2], hand: [Instance; 2]) -> Vec<Pairing> {
+    let mut all = Vec::new();
+    for (at, stages) in ["2", "4"].into_iter().enumerate() {
+        for of_ours in ["ThreadScope", "WarpScope", "BlockScope"] {
+            all.push(Pairing {
+                kernel: "scale_own",
+                dtype,
+                generics: vec![("S", of_ours), ("STAGES", stages)],
+                grid: GRID,
+                work: Triple,
+                peers: vec![peer("cuda::pipeline, thread scope", scope[at]), peer("cp.async, no barrier", hand[at])],
+            });
+        }
+    }
+    all
+}
+
+/// Two inputs in every stage.
+fn example(dtype: DType, of_libcu: Instance, one_barrier: Instance, two_barriers: Instance) -> Pairing {
+    let peers = vec![pipeline(of_libcu), twin(one_barrier), eager(two_barriers)];
+    Pairing { kernel: "example_kernel", dtype, generics: Vec::new(), grid: GRID, work: TwoInputs, peers }
+}
+
+fn peer(name: &'static str, instance: Instance) -> Peer {
+    Peer { name, instance, wanted: None, racing: false }
+}
+
+impl Peer {
+    /// Demands that its time is at least `ratio` times ours.
+    fn wanted(self, ratio: f64) -> Peer {
+        Peer { wanted: Some(ratio), ..self }
+    }
+}
+
+fn plain(instance: Instance) -> Peer {
+    peer("plain", instance)
+}
+
+fn pipeline(instance: Instance) -> Peer {
+    peer("cuda::pipeline", instance)
+}
+
+fn groups(instance: Instance) -> Peer {
+    peer("cooperative groups", instance)
+}
+
+fn twin(instance: Instance) -> Peer {
+    peer("cp.async, 1 barrier", instance)
+}
+
+fn eager(instance: Instance) -> Peer {
+    peer("cp.async, 2 barriers", instance)
+}
+
+/// The guide's thread-scope kernel as printed.
+fn racing(instance: Instance) -> Peer {
+    Peer { racing: true, ..peer("cuda::pipeline, thread scope", instance) }
+}

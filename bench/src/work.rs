@@ -1,0 +1,89 @@
+//! What the contestants compute, as plain loops over the whole arrays.
+
+use tilepipe_runner::reference;
+use tilepipe_runner::value::{Scalar, Value};
+
+use crate::peers;
+
+/// Elements in a tile, which is also the threads of a block.
+const TILE: usize = peers::THREADS as usize;
+
+/// What a kernel computes from its inputs, all of which have the length of its output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// Three times each element and its right neighbour in its tile ([`reference::neighbour_sum`]).
+    NeighbourSum,
+    /// The mean around each element ([`reference::moving_average`]).
+    MovingAverage,
+    /// Three times each element.
+    Triple,
+    /// Three times each element of the first input and the right neighbour, in the tile, of the second's.
+    TwoInputs,
+}
+
+impl Work {
+    /// Returns the number of inputs.
+    pub const fn inputs(self) -> usize {
+        match self {
+            Work::NeighbourSum | Work::MovingAverage | Work::Triple => 1,
+            Work::TwoInputs => 2,
+        }
+    }
+
+    /// Computes the output.
+    ///
+    /// # Panics
+    ///
+    /// If there are fewer inputs than [`inputs`](Work::inputs) says.
+    pub fn compute<T: Value>(self, inputs: &[&[T]]) -> Vec<T> {
+        match self {
+            Work::NeighbourSum => reference::neighbour_sum(inputs[0], TILE),
+            Work::MovingAverage => reference::moving_average(inputs[0]),
+            Work::Triple => inputs[0].iter().map(|own| sum(own, None)).collect(),
+            Work::TwoInputs => two_inputs(inputs[0], inputs[1]),
+        }
+    }
+}
+
+/// Adds three times each element of `left` and the right neighbour in `right`; the last element of a tile has the tile's
+/// first as neighbour, and what lies beyond the end counts as zero.
+fn two_inputs<T: Value>(left: &[T], right: &[T]) -> Vec<T> {
+    let next = |index: usize| right.get(index / TILE * TILE + (index + 1) % TILE);
+    left.iter().enumerate().map(|(index, own)| sum(own, next(index))).collect()
+}
+
+/// Three times `own` and `next`, which is zero where there is none.
+fn sum<T: Value>(own: &T, next: Option<&T>) -> T {
+    T::from_lanes(|lane| {
+        let next = next.map_or(T::Lane::ZERO, |value| value.lane(lane));
+        T::Lane::neighbour_sum(own.lane(lane), next)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tilepipe::Vec4;
+
+    #[test]
+    fn the_second_input_gives_the_neighbour_which_wraps_in_the_tile_and_is_zero_beyond_the_end() {
+        let left: Vec<i32> = (0..TILE as i32 + 2).collect();
+        let right: Vec<i32> = left.iter().map(|value| 1000 * (value + 1)).collect();
+        let out = Work::TwoInputs.compute(&[&left, &right]);
+        assert_eq!((out[0], out[1]), (2000, 3 + 3000));
+        assert_eq!(out[TILE - 1], 3 * 255 + 1000, "the tile's first");
+        assert_eq!((out[TILE], out[TILE + 1]), (3 * 256 + 258_000, 3 * 257));
+    }
+
+    #[test]
+    fn with_one_array_for_both_inputs_it_is_the_sum_of_neighbours() {
+        let values: Vec<i32> = (0..1000).map(|value: i32| value.wrapping_mul(0x1234_5677)).collect();
+        assert_eq!(Work::TwoInputs.compute(&[&values, &values]), Work::NeighbourSum.compute(&[&values]));
+    }
+
+    #[test]
+    fn tripling_wraps_and_goes_lane_by_lane() {
+        assert_eq!(Work::Triple.compute(&[&[1, -2, i32::MAX]]), [3, -6, i32::MAX.wrapping_mul(3)]);
+        assert_eq!(Work::Triple.compute(&[&[Vec4([1, 2, 3, 4])]]), [Vec4([3, 6, 9, 12])]);
+    }
+}

@@ -1,0 +1,355 @@
+//! What a stage holds, and what it is filled from.
+
+use core::marker::PhantomData;
+
+use crate::engine::Engine;
+use crate::group::Meet;
+use crate::pipeline::AlwaysFilled;
+use crate::scope::Scope;
+use crate::source::TileRef;
+use crate::tile::Tile;
+
+/// What one stage of a pipeline holds: a tile, a tuple of two to four tiles, or an [`Optional`] tile. Sealed.
+///
+/// ```text
+/// Stages<[f32; 256], 3>                     one tile a stage
+/// Stages<([f32; 256], [u8; 1024]), 2>       two tiles of different types and lengths, filled and awaited together
+/// Stages<Optional<[f32; 256]>, 4>           a stage may be committed empty
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't be what a stage holds",
+    note = "a stage holds a tile (`[T; LEN]`, `HaloTile`, `Tile2D`, `HaloTile2D` of `Element`s), a tuple of two to four tiles, \
+            or `Optional<tile>`"
+)]
+pub trait Contents: 'static + sealed::Contents {}
+
+/// What a stage can be filled from, at a call of `copy`.
+///
+/// A [`TileRef`] or [`Zeros`] for a tile; a tuple of them for a tuple of tiles; an `Option` of one for an [`Optional`] tile.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't fill a stage that holds `{C}`",
+    label = "not a source for this stage",
+    note = "a tile is filled from a tile of a view of the same element type and length (`tiles.get(i)`) or from `Zeros`; a stage of \
+            several tiles from a tuple, in order: `copy((a.get(i), b.get(i)))`"
+)]
+pub trait Fill<C: Contents>: sealed::Fill<C> {}
+
+/// Fills a tile with zeros: nothing is read from the view.
+///
+/// PTX: `cp.async` from 16 bytes of zeros, so that it lands with the other copies of its stage.
+#[derive(Clone, Copy, Debug)]
+pub struct Zeros;
+
+/// A tile or nothing: what a stage holds that may be committed empty.
+///
+/// Where nothing is left to fetch an empty stage keeps the number of committed groups the same. It is filled from an
+/// `Option` of a source, and [`Ready::get`](crate::Ready::get) returns `None` for one that was committed empty.
+pub struct Optional<T>(PhantomData<T>);
+
+impl<T: Tile> Contents for T {}
+impl<T: Tile> AlwaysFilled for T {}
+impl<T: Tile> Contents for Optional<T> {}
+
+impl<T: Tile> Fill<T> for TileRef<'_, T> {}
+impl<T: Tile> Fill<T> for Zeros {}
+impl<T: Tile, F: Fill<T>> Fill<Optional<T>> for Option<F> {}
+
+/// What filling a stage leaves to remember: nothing, or whether there is a tile.
+pub trait Presence: Copy {
+    /// The most stages that a ring can have.
+    const MOST_STAGES: usize;
+    /// One for each stage of a ring.
+    type Ring: Copy;
+    /// A ring of empty stages.
+    const EMPTY: Self::Ring;
+    /// Remembers it for stage `index`.
+    fn mark(self, ring: &mut Self::Ring, index: u32);
+    /// What was remembered for stage `index`.
+    fn of(ring: &Self::Ring, index: u32) -> Self;
+}
+
+impl Presence for () {
+    const MOST_STAGES: usize = usize::MAX;
+    type Ring = ();
+    const EMPTY: () = ();
+    #[inline(always)]
+    fn mark(self, (): &mut (), _: u32) {}
+    #[inline(always)]
+    fn of((): &(), _: u32) {}
+}
+
+/// A ring of at most 32 stages, one bit each.
+impl Presence for bool {
+    const MOST_STAGES: usize = 32;
+    type Ring = u32;
+    const EMPTY: u32 = 0;
+    #[inline(always)]
+    fn mark(self, ring: &mut u32, index: u32) {
+        *ring = *ring & !(1 << index) | u32::from(self) << index;
+    }
+    #[inline(always)]
+    fn of(ring: &u32, index: u32) -> bool {
+        ring >> index & 1 != 0
+    }
+}
+
+pub(crate) mod sealed {
+    use super::Presence;
+    use crate::engine::Engine;
+    use crate::group::Meet;
+    use crate::scope::Scope;
+
+    /// The layout of a stage's tiles and the ways to read them.
+    pub trait Contents {
+        /// Bytes in shared memory; a start aligned to `ALIGNMENT` and multiples of `BYTES` behind it are fit for every tile.
+        const BYTES: usize;
+        /// The start's least alignment in bytes, which divides `BYTES`: a power of two, at most 16.
+        const ALIGNMENT: usize;
+        /// The shapes of its tiles.
+        const SHAPES: &'static [super::Shape];
+        /// What a filled stage leaves to remember.
+        type Presence: Presence;
+        /// All tiles, to be read.
+        type Tiles<'a>;
+        /// One part of each tile, to be read.
+        type Parts<'a>;
+
+        /// Returns the tiles.
+        ///
+        /// # Safety
+        ///
+        /// For `'a` a stage of landed tiles lies at `memory`, which nobody writes.
+        unsafe fn tiles<'a>(memory: *const u8) -> Self::Tiles<'a>;
+
+        /// Returns part `part` of `parts` of each tile.
+        ///
+        /// # Safety
+        ///
+        /// For `'a` landed parts lie there, which nobody writes, and `part < parts`, which divides each tile's length.
+        unsafe fn parts<'a>(memory: *const u8, part: usize, parts: usize) -> Self::Parts<'a>;
+    }
+
+    /// The copies that fill a stage.
+    pub trait Fill<C: super::Contents> {
+        /// Starts the copies, in every thread of the group; returns what to remember.
+        ///
+        /// # Safety
+        ///
+        /// `stage` is the start of a stage of `C` that no thread reads or writes until the copies were committed and
+        /// waited for and the scope synchronised.
+        unsafe fn fill<E: Engine, G: Meet<S>, S: Scope>(self, stage: *mut u8) -> C::Presence;
+    }
+}
+
+/// What the copies of a tile depend on, in bytes.
+pub struct Shape {
+    bytes: usize,
+    len: usize,
+    rows: usize,
+    row: usize,
+    pitch: usize,
+    alignment: usize,
+}
+
+impl Shape {
+    pub(crate) const fn of<T: Tile>() -> Shape {
+        let element = size_of::<T::Element>();
+        Shape {
+            bytes: T::LEN * element,
+            len: T::LEN,
+            rows: T::ROWS,
+            row: T::COLUMNS * element,
+            pitch: T::PITCH * element,
+            alignment: T::ALIGNMENT,
+        }
+    }
+
+    /// The widest unit in bytes, a power of two up to 16, of which the tile's rows, its parts (of `parts`) and their starts are
+    /// multiples.
+    pub(crate) const fn unit(&self, parts: usize) -> usize {
+        let (mut width, part) = (self.alignment, self.bytes / parts);
+        while self.row % width != 0 || part % width != 0 || (self.rows > 1 && self.pitch % width != 0) {
+            width /= 2;
+        }
+        width
+    }
+
+    /// Whether the tile divides into `parts` equal parts of elements in a row.
+    const fn divides_into(&self, parts: usize) -> bool {
+        parts == 1 || (self.rows == 1 && self.len.is_multiple_of(parts))
+    }
+}
+
+/// Refuses, at compile time, tiles that don't divide into `parts` equal parts.
+pub(crate) const fn check_parts<C: Contents>(parts: usize) {
+    let mut index = 0;
+    while index < C::SHAPES.len() {
+        assert!(
+            C::SHAPES[index].divides_into(parts),
+            "this tile can't be read by parts: its length is a multiple of the block's threads (`own`) or warps (`of_warp`), and it \
+             has one row"
+        );
+        index += 1;
+    }
+}
+
+/// Refuses, at compile time, contents that the engine can't copy for this group and scope.
+pub(crate) const fn check<C: Contents, E: Engine, G: Meet<S>, S: Scope>(stages: usize) {
+    let (mut index, parts) = (0, G::PARTS);
+    while index < C::SHAPES.len() {
+        let shape = &C::SHAPES[index];
+        assert!(
+            shape.divides_into(parts),
+            "this tile can't be shared out at this scope: at `ThreadScope` its length is a multiple of the block's threads, at \
+             `WarpScope` of its warps, and it has one row; use `BlockScope` for other tiles"
+        );
+        assert!(
+            shape.unit(parts) >= E::LEAST_UNIT,
+            "this tile can't be copied asynchronously: the size or the alignment of what a thread copies is no multiple of 4 \
+             bytes; use the engine `LoadStore` for it, `Stages<Tile, COUNT, LoadStore>`, or larger elements"
+        );
+        index += 1;
+    }
+    assert!(
+        stages <= <C::Presence as Presence>::MOST_STAGES,
+        "a pipeline of `Optional` tiles has at most 32 stages"
+    );
+}
+
+impl<T: Tile> sealed::Contents for T {
+    const BYTES: usize = T::BYTES;
+    const ALIGNMENT: usize = {
+        let (unit, align) = (Shape::of::<T>().unit(1), align_of::<T>());
+        if unit > align { unit } else { align }
+    };
+    type Presence = ();
+    type Tiles<'a> = &'a T;
+    type Parts<'a> = &'a [T::Element];
+
+    const SHAPES: &'static [Shape] = &[Shape::of::<T>()];
+
+    #[inline(always)]
+    unsafe fn tiles<'a>(memory: *const u8) -> &'a T {
+        // SAFETY: the caller's promise; a stage's start is aligned for its tiles (`ALIGNMENT`).
+        unsafe { &*memory.cast::<T>() }
+    }
+
+    #[inline(always)]
+    unsafe fn parts<'a>(memory: *const u8, part: usize, parts: usize) -> &'a [T::Element] {
+        let len = T::LEN / parts;
+        // SAFETY: part `part` of `parts` starts so many elements into the tile.
+        let first = unsafe { memory.cast::<T::Element>().add(part * len) };
+        // SAFETY: the caller's promise; parts are of tiles of one row (`check_parts`), which are elements in a row.
+        unsafe { core::slice::from_raw_parts(first, len) }
+    }
+}
+
+impl<T: Tile> sealed::Contents for Optional<T> {
+    const BYTES: usize = T::BYTES;
+    const ALIGNMENT: usize = <T as sealed::Contents>::ALIGNMENT;
+    type Presence = bool;
+    type Tiles<'a> = &'a T;
+    type Parts<'a> = &'a [T::Element];
+
+    const SHAPES: &'static [Shape] = &[Shape::of::<T>()];
+
+    #[inline(always)]
+    unsafe fn tiles<'a>(memory: *const u8) -> &'a T {
+        // SAFETY: the caller's promise.
+        unsafe { T::tiles(memory) }
+    }
+
+    #[inline(always)]
+    unsafe fn parts<'a>(memory: *const u8, part: usize, parts: usize) -> &'a [T::Element] {
+        // SAFETY: the caller's promise.
+        unsafe { T::parts(memory, part, parts) }
+    }
+}
+
+impl<T: Tile> sealed::Fill<T> for TileRef<'_, T> {
+    #[inline(always)]
+    unsafe fn fill<E: Engine, G: Meet<S>, S: Scope>(self, stage: *mut u8) {
+        // SAFETY: the caller's promises.
+        unsafe { E::copy::<T, G, S>(stage, self) };
+    }
+}
+
+impl<T: Tile> sealed::Fill<T> for Zeros {
+    #[inline(always)]
+    unsafe fn fill<E: Engine, G: Meet<S>, S: Scope>(self, stage: *mut u8) {
+        // SAFETY: the caller's promises.
+        unsafe { E::zero::<T, G, S>(stage) };
+    }
+}
+
+impl<T: Tile, F: Fill<T>> sealed::Fill<Optional<T>> for Option<F> {
+    #[inline(always)]
+    unsafe fn fill<E: Engine, G: Meet<S>, S: Scope>(self, stage: *mut u8) -> bool {
+        let present = self.is_some();
+        if let Some(source) = self {
+            // SAFETY: the caller's promises.
+            unsafe { source.fill::<E, G, S>(stage) };
+        }
+        present
+    }
+}
+
+/// Tuples: each tile starts at the next multiple of 16 bytes behind the one before it.
+macro_rules! tuples {
+    ($($tile:ident $source:ident $number:tt),*) => {
+        impl<$($tile: Tile),*> Contents for ($($tile,)*) {}
+        impl<$($tile: Tile),*> AlwaysFilled for ($($tile,)*) {}
+
+        impl<$($tile: Tile),*> sealed::Contents for ($($tile,)*) {
+            const BYTES: usize = 0 $(+ $tile::BYTES.next_multiple_of(16))*;
+            const ALIGNMENT: usize = 16;
+            type Presence = ();
+            type Tiles<'a> = ($(&'a $tile,)*);
+            type Parts<'a> = ($(&'a [$tile::Element],)*);
+            const SHAPES: &'static [Shape] = &[$(Shape::of::<$tile>()),*];
+
+            #[inline(always)]
+            unsafe fn tiles<'a>(memory: *const u8) -> Self::Tiles<'a> {
+                let offsets = const { offsets([$($tile::BYTES),*]) };
+                // SAFETY: the caller's promise, and each tile lies within the stage at its offset.
+                unsafe { ($(<$tile as sealed::Contents>::tiles(memory.add(offsets[$number])),)*) }
+            }
+
+            #[inline(always)]
+            unsafe fn parts<'a>(memory: *const u8, part: usize, parts: usize) -> Self::Parts<'a> {
+                let offsets = const { offsets([$($tile::BYTES),*]) };
+                // SAFETY: as above.
+                unsafe { ($(<$tile as sealed::Contents>::parts(memory.add(offsets[$number]), part, parts),)*) }
+            }
+        }
+
+        impl<$($tile: Tile, $source: Fill<$tile>),*> Fill<($($tile,)*)> for ($($source,)*) {}
+
+        impl<$($tile: Tile, $source: Fill<$tile>),*> sealed::Fill<($($tile,)*)> for ($($source,)*) {
+            #[inline(always)]
+            unsafe fn fill<E: Engine, G: Meet<S>, S: Scope>(self, stage: *mut u8) {
+                let offsets = const { offsets([$($tile::BYTES),*]) };
+                $(
+                    // SAFETY: each tile lies within the stage at its offset.
+                    let tile = unsafe { stage.add(offsets[$number]) };
+                    // SAFETY: the caller's promises for the stage hold for each of its tiles.
+                    unsafe { self.$number.fill::<E, G, S>(tile) };
+                )*
+            }
+        }
+    };
+}
+tuples!(A X 0, B Y 1);
+tuples!(A X 0, B Y 1, C Z 2);
+tuples!(A X 0, B Y 1, C Z 2, D W 3);
+
+/// Where each of several tiles starts in a stage.
+const fn offsets<const N: usize>(bytes: [usize; N]) -> [usize; N] {
+    let (mut offsets, mut next, mut index) = ([0; N], 0, 0);
+    while index < N {
+        offsets[index] = next;
+        next += bytes[index].next_multiple_of(16);
+        index += 1;
+    }
+    offsets
+}

@@ -1,0 +1,225 @@
+//! Groups: the threads that run a pipeline together, and how they share its work at each scope.
+
+use crate::isa;
+use crate::scope::{BlockScope, Scope, ThreadScope, WarpScope};
+
+/// The threads that take a pipeline's steps together. Sealed: [`InBlock`], [`InWarp`] and [`InThread`].
+pub trait Group: 'static + sealed::Sealed {
+    /// How many threads share a tile.
+    const THREADS: usize;
+}
+
+/// All threads of a block of `THREADS`: a pipeline of block-level code.
+pub enum InBlock<const THREADS: usize> {}
+/// One warp of a block of `THREADS`: a pipeline of warp-level code.
+pub enum InWarp<const THREADS: usize> {}
+/// One thread of a block of `THREADS`: a pipeline inside a per-thread closure.
+pub enum InThread<const THREADS: usize> {}
+
+impl<const THREADS: usize> Group for InBlock<THREADS> {
+    const THREADS: usize = THREADS;
+}
+impl<const THREADS: usize> Group for InWarp<THREADS> {
+    const THREADS: usize = WARP;
+}
+impl<const THREADS: usize> Group for InThread<THREADS> {
+    const THREADS: usize = 1;
+}
+
+/// Says that a pipeline belongs to the whole block.
+#[diagnostic::on_unimplemented(
+    message = "this step is the block's: a pipeline of one warp or one thread can't take it",
+    note = "its memory goes back to the block when the scope function returns: `shared.warps(..)` or `shared.threads(..)`"
+)]
+pub trait WholeBlock {}
+impl<const THREADS: usize> WholeBlock for InBlock<THREADS> {}
+
+/// A `Ready` tile may be read as a whole.
+pub enum WholeTile {}
+/// A `Ready` tile may be read in part: what the thread's scope copied.
+pub enum PartOfTile {}
+
+/// Threads of a warp.
+pub(crate) const WARP: usize = 32;
+
+/// How a group works at a scope: a tile has [`PARTS`](Meet::PARTS) parts of equal size, each copied by a team.
+pub trait Meet<S: Scope>: Group {
+    /// What a thread may read after `wait`: [`WholeTile`] or [`PartOfTile`].
+    type Reach;
+    /// Parts of a tile, each of which its team copies and may read.
+    const PARTS: usize;
+    /// Threads of a team.
+    const TEAM: usize;
+    /// Whether [`synchronise`](Meet::synchronise) costs next to nothing.
+    const CHEAP: bool;
+
+    /// Calls `copy(part, member)` in every thread: the part that its team copies, and its rank in the team.
+    fn deal(copy: impl Fn(usize, usize));
+
+    /// Waits for the scope's threads: what they waited for is visible to all of them, and their reads before are done.
+    ///
+    /// # Safety
+    ///
+    /// All threads of the scope make this call; for a block in converged code.
+    unsafe fn synchronise();
+
+    /// Tells the CPU backend's model which memory threads may go on reading until `launder`.
+    fn released(first: *const u8, bytes: usize);
+
+    /// Waits for all threads that may have read a released tile.
+    ///
+    /// # Safety
+    ///
+    /// All threads of the group make this call; for a block in converged code.
+    unsafe fn launder();
+}
+
+impl<const THREADS: usize> Meet<BlockScope> for InBlock<THREADS> {
+    type Reach = WholeTile;
+    const PARTS: usize = 1;
+    const TEAM: usize = THREADS;
+    const CHEAP: bool = false;
+
+    #[inline(always)]
+    fn deal(copy: impl Fn(usize, usize)) {
+        isa::for_each_thread(THREADS, |rank| copy(0, rank));
+    }
+
+    #[inline(always)]
+    unsafe fn synchronise() {
+        // SAFETY: the caller's promise, with the block as the scope.
+        unsafe { isa::barrier() };
+    }
+
+    #[inline(always)]
+    fn released(first: *const u8, bytes: usize) {
+        isa::released(first, bytes, isa::Readers::Block);
+    }
+
+    #[inline(always)]
+    unsafe fn launder() {
+        // SAFETY: as above.
+        unsafe { isa::barrier() };
+    }
+}
+
+impl<const THREADS: usize> Meet<WarpScope> for InBlock<THREADS> {
+    type Reach = PartOfTile;
+    const PARTS: usize = warps::<THREADS>();
+    const TEAM: usize = WARP;
+    const CHEAP: bool = true;
+
+    #[inline(always)]
+    fn deal(copy: impl Fn(usize, usize)) {
+        isa::for_each_thread(THREADS, |rank| copy(rank / WARP, rank % WARP));
+    }
+
+    #[inline(always)]
+    unsafe fn synchronise() {
+        // SAFETY: every warp of the block is whole (`warps`), and all its threads make the call.
+        unsafe { isa::warp_barrier() };
+    }
+
+    #[inline(always)]
+    fn released(first: *const u8, bytes: usize) {
+        isa::released(first, bytes, isa::Readers::Warp);
+    }
+
+    #[inline(always)]
+    unsafe fn launder() {
+        // SAFETY: as above; only a warp's own threads read its part of a tile.
+        unsafe { isa::warp_barrier() };
+    }
+}
+
+impl<const THREADS: usize> Meet<ThreadScope> for InBlock<THREADS> {
+    type Reach = PartOfTile;
+    const PARTS: usize = THREADS;
+    const TEAM: usize = 1;
+    const CHEAP: bool = true;
+
+    #[inline(always)]
+    fn deal(copy: impl Fn(usize, usize)) {
+        isa::for_each_thread(THREADS, |rank| copy(rank, 0));
+    }
+
+    #[inline(always)]
+    unsafe fn synchronise() {
+        isa::own_copies_landed();
+    }
+
+    #[inline(always)]
+    fn released(_: *const u8, _: usize) {}
+
+    #[inline(always)]
+    unsafe fn launder() {
+        // A dirty stage was published, so any thread of the block may be reading it.
+        // SAFETY: the caller's promise.
+        unsafe { isa::barrier() };
+    }
+}
+
+impl<const THREADS: usize> Meet<WarpScope> for InWarp<THREADS> {
+    type Reach = WholeTile;
+    const PARTS: usize = 1;
+    const TEAM: usize = WARP;
+    const CHEAP: bool = true;
+
+    #[inline(always)]
+    fn deal(copy: impl Fn(usize, usize)) {
+        isa::for_each_lane(|lane| copy(0, lane));
+    }
+
+    #[inline(always)]
+    unsafe fn synchronise() {
+        // SAFETY: every warp of the block is whole, and all its threads make the call.
+        unsafe { isa::warp_barrier() };
+    }
+
+    #[inline(always)]
+    fn released(first: *const u8, bytes: usize) {
+        isa::released(first, bytes, isa::Readers::Warp);
+    }
+
+    #[inline(always)]
+    unsafe fn launder() {
+        // SAFETY: as above.
+        unsafe { isa::warp_barrier() };
+    }
+}
+
+impl<const THREADS: usize> Meet<ThreadScope> for InThread<THREADS> {
+    type Reach = WholeTile;
+    const PARTS: usize = 1;
+    const TEAM: usize = 1;
+    const CHEAP: bool = true;
+
+    #[inline(always)]
+    fn deal(copy: impl Fn(usize, usize)) {
+        copy(0, 0);
+    }
+
+    #[inline(always)]
+    unsafe fn synchronise() {
+        isa::own_copies_landed();
+    }
+
+    #[inline(always)]
+    fn released(_: *const u8, _: usize) {}
+
+    #[inline(always)]
+    unsafe fn launder() {}
+}
+
+/// The warps of a block.
+pub(crate) const fn warps<const THREADS: usize>() -> usize {
+    assert!(THREADS.is_multiple_of(WARP), "warps need a block of a multiple of 32 threads");
+    THREADS / WARP
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl<const THREADS: usize> Sealed for super::InBlock<THREADS> {}
+    impl<const THREADS: usize> Sealed for super::InWarp<THREADS> {}
+    impl<const THREADS: usize> Sealed for super::InThread<THREADS> {}
+}

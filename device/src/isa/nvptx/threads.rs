@@ -1,0 +1,228 @@
+//! Threads, warps and lanes: who runs a closure, and values of which each has one.
+//!
+//! On the GPU each of them runs its own closure once, and its value is a register.
+
+use crate::group::WARP;
+use crate::isa::Lanes;
+
+unsafe extern "C" {
+    safe fn tilepipe_thread_rank() -> u32;
+    fn tilepipe_barrier_any(value: u32) -> u32;
+    fn tilepipe_barrier_all(value: u32) -> u32;
+    fn tilepipe_warp_any(value: u32) -> u32;
+    fn tilepipe_warp_all(value: u32) -> u32;
+    fn tilepipe_shuffle_down(mask: u32, word: u32, distance: u32) -> u32;
+    fn tilepipe_shuffle_up(mask: u32, word: u32, distance: u32) -> u32;
+    fn tilepipe_shuffle_from(mask: u32, word: u32, lane: u32) -> u32;
+}
+
+/// Runs `body` with the calling thread's rank, which is below `threads`: every thread of the block does so.
+#[inline(always)]
+pub(crate) fn for_each_thread(threads: usize, body: impl Fn(usize)) {
+    body(rank_below(threads));
+}
+
+/// Runs `body` with the rank of the calling thread's warp in a block of `threads`: every warp of the block does so.
+#[inline(always)]
+pub(crate) fn for_each_warp(threads: usize, body: impl Fn(usize)) {
+    body(rank_below(threads) / WARP);
+}
+
+/// Runs `body` with the calling thread's rank in its warp: every lane does so.
+#[inline(always)]
+pub(crate) fn for_each_lane(body: impl Fn(usize)) {
+    body(lane());
+}
+
+/// The calling thread's rank, known to be below `threads`, the `THREADS` of the kernel's `Block`.
+#[inline(always)]
+fn rank_below(threads: usize) -> usize {
+    let rank = tilepipe_thread_rank() as usize;
+    // SAFETY: the entry point admits no other block size (`.reqntid`, or the promise of `Block::assume_converged`).
+    unsafe { core::hint::assert_unchecked(rank < threads) };
+    rank
+}
+
+/// The calling thread's rank in its warp: blocks have one dimension, so warps are of 32 threads in a row.
+#[inline(always)]
+fn lane() -> usize {
+    tilepipe_thread_rank() as usize % WARP
+}
+
+/// One value a thread: a register.
+pub(crate) struct PerThread<T, const THREADS: usize>(T);
+
+impl<T: Copy, const THREADS: usize> PerThread<T, THREADS> {
+    /// Computes each thread's value from its rank.
+    #[inline(always)]
+    pub(crate) fn new(value: impl Fn(usize) -> T) -> Self {
+        PerThread(value(rank_below(THREADS)))
+    }
+
+    /// Computes each warp's value from its rank, for all its threads.
+    #[inline(always)]
+    pub(crate) fn of_warps(value: impl Fn(usize) -> T) -> Self {
+        PerThread(value(rank_below(THREADS) / WARP))
+    }
+
+    /// Updates each thread's value.
+    #[inline(always)]
+    pub(crate) fn update(&mut self, update: impl Fn(usize, &mut T)) {
+        update(rank_below(THREADS), &mut self.0);
+    }
+
+    /// The value of the calling thread, which has rank `_rank`.
+    #[inline(always)]
+    pub(crate) fn get(&self, _rank: usize) -> T {
+        self.0
+    }
+}
+
+/// `barrier.cta.red.or`: a barrier of the block that returns whether any thread's value is true.
+///
+/// # Safety
+///
+/// All threads of the block execute this call, in converged code.
+#[inline(always)]
+pub(crate) unsafe fn barrier_any<const THREADS: usize>(values: &PerThread<bool, THREADS>) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { tilepipe_barrier_any(u32::from(values.0)) != 0 }
+}
+
+/// `barrier.cta.red.and`: a barrier of the block that returns whether all threads' values are true.
+///
+/// # Safety
+///
+/// As for `barrier_any`.
+#[inline(always)]
+pub(crate) unsafe fn barrier_all<const THREADS: usize>(values: &PerThread<bool, THREADS>) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { tilepipe_barrier_all(u32::from(values.0)) != 0 }
+}
+
+/// One value a lane of the calling thread's warp, which has all 32: a register.
+pub(crate) struct PerLane<T>(T);
+
+impl<T: Copy> PerLane<T> {
+    /// Computes each lane's value from its rank.
+    #[inline(always)]
+    pub(crate) fn new(value: impl Fn(usize) -> T) -> Self {
+        PerLane(value(lane()))
+    }
+
+    /// Updates each lane's value.
+    #[inline(always)]
+    pub(crate) fn update(&mut self, update: impl Fn(usize, &mut T)) {
+        update(lane(), &mut self.0);
+    }
+
+    /// The value of the calling lane, which has rank `_lane`.
+    #[inline(always)]
+    pub(crate) fn get(&self, _lane: usize) -> T {
+        self.0
+    }
+}
+
+impl PerLane<bool> {
+    /// `vote.sync.any`: whether any lane's value is true.
+    #[inline(always)]
+    pub(crate) fn any(&self) -> bool {
+        // SAFETY: warp-level code runs in all 32 lanes.
+        unsafe { tilepipe_warp_any(u32::from(self.0)) != 0 }
+    }
+
+    /// `vote.sync.all`: whether all lanes' values are true.
+    #[inline(always)]
+    pub(crate) fn all(&self) -> bool {
+        // SAFETY: as above.
+        unsafe { tilepipe_warp_all(u32::from(self.0)) != 0 }
+    }
+}
+
+impl<T: bytemuck::Pod> PerLane<T> {
+    /// `shfl.sync.idx`: the value of lane `lane`.
+    #[inline(always)]
+    pub(crate) fn of_lane(&self, lane: usize) -> T {
+        // SAFETY: warp-level code runs in all 32 lanes.
+        shuffle(self.0, |word| unsafe { tilepipe_shuffle_from(u32::MAX, word, lane as u32) })
+    }
+}
+
+impl<T: bytemuck::Pod, const THREADS: usize> Lanes<T> for PerThread<T, THREADS> {
+    #[inline(always)]
+    fn duplicate(&self) -> Self {
+        PerThread(self.0)
+    }
+
+    #[inline(always)]
+    fn from_lane_above(&self, distance: usize) -> Self {
+        let mask = lanes_of::<THREADS>();
+        // SAFETY: block-level code runs in all threads of the block, of which `mask` names those of this warp.
+        PerThread(shuffle(self.0, |word| unsafe { tilepipe_shuffle_down(mask, word, distance as u32) }))
+    }
+
+    #[inline(always)]
+    fn from_lane_below(&self, distance: usize) -> Self {
+        let mask = lanes_of::<THREADS>();
+        // SAFETY: as above.
+        PerThread(shuffle(self.0, |word| unsafe { tilepipe_shuffle_up(mask, word, distance as u32) }))
+    }
+
+    #[inline(always)]
+    fn update_ranks(&mut self, update: impl Fn(usize, &mut T)) {
+        self.update(update);
+    }
+
+    #[inline(always)]
+    fn of_rank(&self, rank: usize) -> T {
+        self.get(rank)
+    }
+}
+
+impl<T: bytemuck::Pod> Lanes<T> for PerLane<T> {
+    #[inline(always)]
+    fn duplicate(&self) -> Self {
+        PerLane(self.0)
+    }
+
+    #[inline(always)]
+    fn from_lane_above(&self, distance: usize) -> Self {
+        // SAFETY: warp-level code runs in all 32 lanes.
+        PerLane(shuffle(self.0, |word| unsafe { tilepipe_shuffle_down(u32::MAX, word, distance as u32) }))
+    }
+
+    #[inline(always)]
+    fn from_lane_below(&self, distance: usize) -> Self {
+        // SAFETY: as above.
+        PerLane(shuffle(self.0, |word| unsafe { tilepipe_shuffle_up(u32::MAX, word, distance as u32) }))
+    }
+
+    #[inline(always)]
+    fn update_ranks(&mut self, update: impl Fn(usize, &mut T)) {
+        self.update(update);
+    }
+
+    #[inline(always)]
+    fn of_rank(&self, rank: usize) -> T {
+        self.get(rank)
+    }
+}
+
+/// The lanes of the calling thread's warp: all, or in the last warp of a block those that there are.
+#[inline(always)]
+fn lanes_of<const THREADS: usize>() -> u32 {
+    let rest = THREADS % WARP;
+    if rest != 0 && rank_below(THREADS) >= THREADS - rest { (1 << rest) - 1 } else { u32::MAX }
+}
+
+/// Moves a value of 1 to 16 bytes between lanes, word by word.
+#[inline(always)]
+fn shuffle<T: bytemuck::Pod>(value: T, exchange: impl Fn(u32) -> u32) -> T {
+    const { assert!(size_of::<T>() <= 16, "collectives take values of 1 to 16 bytes") };
+    let mut words = [0_u32; 4];
+    bytemuck::bytes_of_mut(&mut words)[..size_of::<T>()].copy_from_slice(bytemuck::bytes_of(&value));
+    for word in &mut words[..size_of::<T>().div_ceil(4)] {
+        *word = exchange(*word);
+    }
+    bytemuck::pod_read_unaligned(&bytemuck::bytes_of(&words)[..size_of::<T>()])
+}

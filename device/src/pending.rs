@@ -1,0 +1,190 @@
+//! Single copies: a tile that is copied and waited for without a pipeline, and a queue of such copies.
+
+use crate::block::Block;
+use crate::contents::{Contents, Fill};
+use crate::engine::Engine;
+use crate::group::InBlock;
+use crate::pipeline::{AcquireFrom, Decrement, Dirty, Free, Held, InFlight, Increment, Releases, Waits};
+use crate::pipeline::{AtScope, Idle, Pipeline, ReadsWhole, Ready, Setup, Unified};
+use crate::pipeline::{NothingHeld, SomeFree, SomeInFlight, StageLeft, TileHeld};
+use crate::scope::BlockScope;
+use crate::shared::{Shared, Stages};
+
+/// What a single copy into the position `P` is made of.
+pub type Single<C, E, P, const THREADS: usize> = Unified<Stages<C, 1, E, BlockScope>, InBlock<THREADS>, P>;
+
+/// A tile that is being copied: only [`wait`](Self::wait) makes it readable.
+///
+/// Made by [`Shared::copy`]. CUDA: what `cooperative_groups::memcpy_async` leaves behind, which only the programmer's memory
+/// tells apart from a tile that has landed.
+#[must_use = "a tile that is being copied can't be read: call `wait`"]
+pub struct Pending<'s, U: Setup> {
+    pipeline: Pipeline<'s, U, Free<0>, InFlight<1>, Held<0>, Dirty<0>>,
+}
+
+/// A tile that was copied and may be read by all threads of the block; it derefs to the tile.
+#[must_use = "give the tile's memory back with `release`"]
+pub struct Landed<'s, U: Setup> {
+    pipeline: Pipeline<'s, U, Free<0>, InFlight<0>, Held<1>, Dirty<0>>,
+    tile: Ready<'s, U>,
+}
+
+impl<'s, C: Contents, E: Engine, P> Shared<'s, Stages<C, 1, E, BlockScope>, P> {
+    /// Starts to copy a tile into this memory: of several tiles a tuple, of an optional one an `Option`.
+    ///
+    /// PTX: `cp.async`, `cp.async.commit_group`.
+    ///
+    /// # Threads
+    ///
+    /// The block.
+    ///
+    /// CUDA: `cooperative_groups::memcpy_async(block, shared, global, size)`.
+    #[inline(always)]
+    pub fn copy<const THREADS: usize>(
+        self,
+        block: &Block<'_, THREADS>,
+        source: impl Fill<C>,
+    ) -> Pending<'s, Single<C, E, P, THREADS>> {
+        Pending { pipeline: self.pipeline(block).acquire().copy(source).commit() }
+    }
+}
+
+impl<'s, C: Contents, E: Engine, P, const THREADS: usize> Pending<'s, Single<C, E, P, THREADS>> {
+    /// Waits for the copy, and for all older ones of the kernel.
+    ///
+    /// PTX: `cp.async.wait_group 0`, `bar.sync`.
+    ///
+    /// CUDA: `cooperative_groups::wait(block)`.
+    #[inline(always)]
+    pub fn wait(self) -> Landed<'s, Single<C, E, P, THREADS>> {
+        let (pipeline, tile) = self.pipeline.wait();
+        Landed { pipeline, tile }
+    }
+}
+
+impl<'s, C: Contents, E: Engine, P, const THREADS: usize> Landed<'s, Single<C, E, P, THREADS>> {
+    /// Returns the tile, for reading.
+    #[inline(always)]
+    pub fn tile(&self) -> &Ready<'s, Single<C, E, P, THREADS>> {
+        &self.tile
+    }
+
+    /// Waits for all threads to have read the tile, and gives its memory back, to be copied into again.
+    ///
+    /// PTX: `bar.sync`.
+    ///
+    /// CUDA: the `block.sync()` at the end of the loop.
+    #[inline(always)]
+    pub fn release(self, block: &Block<'_, THREADS>) -> Shared<'s, Stages<C, 1, E, BlockScope>, P> {
+        let _ = block;
+        self.pipeline.release(self.tile).give_back()
+    }
+}
+
+impl<U: Setup> core::ops::Deref for Landed<'_, U>
+where
+    AtScope: ReadsWhole<U>,
+    U::Contents: crate::tile::Tile,
+{
+    type Target = U::Contents;
+
+    #[inline(always)]
+    fn deref(&self) -> &U::Contents {
+        &self.tile
+    }
+}
+
+/// Copies that were started one after the other, of which the oldest is waited for; how many there are is in the type, so
+/// that a wait names the right number.
+///
+/// A [`Pipeline`] whose stages are acquired, filled and committed in one step.
+///
+/// CUDA: `cooperative_groups::memcpy_async` and `wait_prior<N>`, where a wrong `N` reads data that has not landed.
+#[must_use = "copies under way can't be read: call `wait_prior`"]
+pub struct CopyQueue<'s, U: Setup, F, I, H, D> {
+    pipeline: Pipeline<'s, U, F, I, H, D>,
+}
+
+/// A queue without copies.
+pub type EmptyQueue<'s, U, const COUNT: usize> = CopyQueue<'s, U, Free<COUNT>, InFlight<0>, Held<0>, Dirty<0>>;
+
+impl<'s, C: Contents, const COUNT: usize, E: Engine, P> Shared<'s, Stages<C, COUNT, E, BlockScope>, P> {
+    /// Makes a queue of up to `COUNT` copies under way. It lowers to nothing.
+    #[inline(always)]
+    pub fn queue<const THREADS: usize>(
+        self,
+        block: &Block<'_, THREADS>,
+    ) -> EmptyQueue<'s, Unified<Stages<C, COUNT, E, BlockScope>, InBlock<THREADS>, P>, COUNT> {
+        CopyQueue::of(self.pipeline(block))
+    }
+}
+
+impl<'s, U: Setup, const COUNT: usize> EmptyQueue<'s, U, COUNT> {
+    fn of(pipeline: Idle<'s, U, COUNT>) -> Self {
+        CopyQueue { pipeline }
+    }
+}
+
+impl<'s, U: Setup, F, I, H, D> CopyQueue<'s, U, F, I, H, D> {
+    /// Starts one more copy.
+    ///
+    /// If only memory is left that slower threads may still be reading, it waits for them first. PTX: perhaps `bar.sync`;
+    /// `cp.async`, `cp.async.commit_group`.
+    ///
+    /// CUDA: `cooperative_groups::memcpy_async`.
+    #[inline(always)]
+    pub fn copy(
+        self,
+        source: impl Fill<U::Contents>,
+    ) -> CopyQueue<'s, U, <(F, D) as AcquireFrom>::Free, I::More, H, <(F, D) as AcquireFrom>::Dirty>
+    where
+        (F, D): AcquireFrom + StageLeft,
+        I: Increment,
+    {
+        CopyQueue { pipeline: self.pipeline.acquire().copy(source).commit() }
+    }
+
+    /// Waits for the oldest copy; the younger ones stay under way.
+    ///
+    /// PTX: `cp.async.wait_group I - 1`, `bar.sync`.
+    ///
+    /// CUDA: `cooperative_groups::wait_prior<I - 1>(block)`.
+    #[inline(always)]
+    pub fn wait_prior(
+        self,
+    ) -> (
+        CopyQueue<'s, U, <U::Scope as Waits<F, D>>::Free, I::Less, Held<1>, <U::Scope as Waits<F, D>>::Dirty>,
+        Ready<'s, U>,
+    )
+    where
+        I: Decrement + crate::engine::Pending + SomeInFlight,
+        H: NothingHeld,
+        U::Scope: Waits<F, D>,
+    {
+        let (pipeline, tile) = self.pipeline.wait();
+        (CopyQueue { pipeline }, tile)
+    }
+
+    /// Gives the tile's memory back. PTX: nothing.
+    #[inline(always)]
+    pub fn release(
+        self,
+        tile: Ready<'s, U>,
+    ) -> CopyQueue<'s, U, <U::Scope as Releases<AtScope, F, D>>::Free, I, H::Less, <U::Scope as Releases<AtScope, F, D>>::Dirty>
+    where
+        H: Decrement + TileHeld,
+        U::Scope: Releases<AtScope, F, D>,
+    {
+        CopyQueue { pipeline: self.pipeline.release(tile) }
+    }
+
+    /// Counts free memory as memory that may still be read: to enter a loop whose state has some.
+    #[inline(always)]
+    pub fn weaken(self) -> CopyQueue<'s, U, F::Less, I, H, D::More>
+    where
+        F: Decrement + SomeFree,
+        D: Increment,
+    {
+        CopyQueue { pipeline: self.pipeline.weaken() }
+    }
+}

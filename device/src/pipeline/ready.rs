@@ -1,0 +1,250 @@
+//! A tile that has landed.
+
+use core::convert::Infallible;
+use core::marker::PhantomData;
+use core::ops::{Deref, Index};
+
+use super::ring::PresenceOf;
+use super::setup::Setup;
+use crate::block::Thread;
+use crate::contents::{Contents, Optional, sealed::Contents as _};
+use crate::group::{InBlock, Meet, PartOfTile, WARP, WholeBlock, WholeTile, warps};
+use crate::isa;
+#[cfg(doc)]
+use crate::scope::{BlockScope, WarpScope};
+use crate::scope::{AtLeastWarp, Scope};
+use crate::tile::{Brand, Tile};
+use crate::uniform::Uniform;
+
+/// A tile's elements may be read as far as the pipeline's scope goes.
+pub enum AtScope {}
+/// All threads of the block may read the whole tile: [`Pipeline::publish`](super::Pipeline::publish) waited for them.
+pub enum Published {}
+
+/// A tile that has landed and may be read until it is released.
+///
+/// What a thread may read of it follows from the scope:
+///
+/// - at [`BlockScope`], of a pipeline of a warp's or a thread's own, and once it is published: all of it. A single tile derefs to its type; of several tiles
+///   [`tiles`](Self::tiles) returns references, and an [`Optional`] one is [`get`](Self::get).
+/// - at [`WarpScope`]: [`of_warp`](Self::of_warp); at any scope: [`own`](Self::own).
+///
+/// # Invariants
+///
+/// 0. `memory` is a stage in shared memory that holds `U::Contents`; what of it the scope (`V` is [`AtScope`]) or the block (`V` is
+///    [`Published`]) lets a thread read has landed and is visible to that thread, and nobody writes it while this value exists.
+/// 1. If `present` says that the stage was committed empty, nothing of it may be read.
+#[must_use = "the stage stays held: give the tile back with `pipe.release(tile)`"]
+pub struct Ready<'s, U: Setup, V = AtScope> {
+    memory: *const u8,
+    present: PresenceOf<U>,
+    brand: Brand<'s>,
+    view: PhantomData<V>,
+}
+
+// SAFETY: (0) the tile is plain data that nobody writes; (1) it has no collective operation: `release` takes it by value.
+unsafe impl<U: Setup, V> Uniform for Ready<'_, U, V> {}
+
+/// Whose reads of a tile go on until the next barrier, and whose barrier frees its stage.
+pub trait View<U: Setup> {
+    /// Waits, once the copies have landed, for the threads whose elements the view shows.
+    ///
+    /// # Safety
+    ///
+    /// All threads of the group make this call; for a block in converged code.
+    #[doc(hidden)]
+    unsafe fn synchronise();
+    /// Waits for all threads that may have read a released tile.
+    ///
+    /// # Safety
+    ///
+    /// As above.
+    #[doc(hidden)]
+    unsafe fn launder();
+    /// Tells the CPU backend's model who may still be reading.
+    #[doc(hidden)]
+    fn released(first: *const u8, bytes: usize);
+    /// Whether these barriers cost next to nothing.
+    #[doc(hidden)]
+    const CHEAP: bool;
+}
+
+impl<U: Setup> View<U> for AtScope {
+    #[inline(always)]
+    unsafe fn synchronise() {
+        // SAFETY: the caller's promise.
+        unsafe { U::Group::synchronise() };
+    }
+
+    #[inline(always)]
+    unsafe fn launder() {
+        // SAFETY: the caller's promise.
+        unsafe { U::Group::synchronise() };
+    }
+
+    #[inline(always)]
+    fn released(first: *const u8, bytes: usize) {
+        <U::Group as Meet<U::Scope>>::released(first, bytes);
+    }
+
+    const CHEAP: bool = <U::Group as Meet<U::Scope>>::CHEAP;
+}
+
+impl<U: Setup<Group: WholeBlock>> View<U> for Published {
+    #[inline(always)]
+    unsafe fn synchronise() {
+        // SAFETY: the caller's promise, with the block as the group.
+        unsafe { isa::barrier() };
+    }
+
+    #[inline(always)]
+    unsafe fn launder() {
+        // SAFETY: as above.
+        unsafe { isa::barrier() };
+    }
+
+    #[inline(always)]
+    fn released(first: *const u8, bytes: usize) {
+        isa::released(first, bytes, isa::Readers::Block);
+    }
+
+    const CHEAP: bool = false;
+}
+
+/// Says that a view shows the whole tile.
+#[diagnostic::on_unimplemented(
+    message = "at this scope a thread may not read the whole tile",
+    label = "other threads' copies may not have landed here",
+    note = "read `tile.own(&t)`, `publish` the tile, or make the stages `Stages<.., BlockScope>`"
+)]
+pub trait ReadsWhole<U: Setup>: View<U> {}
+impl<U: Setup<Reach = WholeTile>> ReadsWhole<U> for AtScope {}
+impl<U: Setup<Group: WholeBlock>> ReadsWhole<U> for Published {}
+
+/// Says that a stage always holds its tile.
+#[diagnostic::on_unimplemented(
+    message = "a stage of `{Self}` may have been committed empty, and then there is no tile to read",
+    label = "this reads it unchecked",
+    note = "ask first: `if let Some(tile) = tile.get() {{ .. }}`"
+)]
+pub trait AlwaysFilled: Contents {}
+
+impl<U: Setup, V> Ready<'_, U, V> {
+    /// Makes the readable tile at `memory`.
+    ///
+    /// # Safety
+    ///
+    /// The invariants hold.
+    #[inline(always)]
+    pub(super) unsafe fn new(memory: *const u8, present: PresenceOf<U>) -> Self {
+        Ready { memory, present, brand: PhantomData, view: PhantomData }
+    }
+
+    pub(super) fn memory(&self) -> *const u8 {
+        self.memory
+    }
+
+    pub(super) fn present(&self) -> PresenceOf<U> {
+        self.present
+    }
+}
+
+impl<U: Setup, V> Ready<'_, U, V> {
+    /// Returns all tiles of the stage: `&T`, or a tuple of references where a stage holds several.
+    #[inline(always)]
+    pub fn tiles(&self) -> <U::Contents as crate::contents::sealed::Contents>::Tiles<'_>
+    where
+        V: ReadsWhole<U>,
+        U::Contents: AlwaysFilled,
+    {
+        // SAFETY: the view shows the whole tile, which has landed and is not written while `self` is borrowed (0); the stage
+        // was not committed empty (1), since these contents are always filled.
+        unsafe { U::Contents::tiles(self.memory) }
+    }
+
+    /// Returns the elements that the calling thread copied: of `LEN` elements `LEN / THREADS` in a row, from
+    /// `rank * LEN / THREADS` on. Where a stage holds several tiles, a tuple of such slices.
+    ///
+    /// At every scope these are the same elements. The length must be a multiple of `THREADS`, or it does not compile.
+    ///
+    /// # Threads
+    ///
+    /// A per-thread closure.
+    #[inline(always)]
+    pub fn own<const THREADS: usize>(
+        &self,
+        thread: &Thread<'_, '_, THREADS>,
+    ) -> <U::Contents as crate::contents::sealed::Contents>::Parts<'_>
+    where
+        U: Setup<Group = InBlock<THREADS>>,
+        U::Contents: AlwaysFilled,
+    {
+        const { crate::contents::check_parts::<U::Contents>(THREADS) };
+        // SAFETY: the thread's own elements have landed at every scope and lie within its part of the tile. The token is that of the
+        // calling thread, since a kernel has one block; its rank is below THREADS, which divides each tile's length (asserted).
+        unsafe { U::Contents::parts(self.memory, thread.rank(), THREADS) }
+    }
+
+    /// Returns the elements that the calling thread's warp copied: of `LEN` elements `LEN * 32 / THREADS` in a row, from
+    /// the warp's rank times that on. Where a stage holds several tiles, a tuple of such slices.
+    ///
+    /// # Threads
+    ///
+    /// A per-thread closure.
+    #[inline(always)]
+    pub fn of_warp<const THREADS: usize>(
+        &self,
+        thread: &Thread<'_, '_, THREADS>,
+    ) -> <U::Contents as crate::contents::sealed::Contents>::Parts<'_>
+    where
+        U: Setup<Group = InBlock<THREADS>>,
+        U::Scope: AtLeastWarp,
+        U::Contents: AlwaysFilled,
+    {
+        const { crate::contents::check_parts::<U::Contents>(warps::<THREADS>()) };
+        // SAFETY: what the warp copied has landed and is visible to all of it at warp and at block scope; the warp's rank is
+        // below the number of warps, which divides each tile's length (asserted).
+        unsafe { U::Contents::parts(self.memory, thread.rank() / WARP, warps::<THREADS>()) }
+    }
+}
+
+impl<U: Setup<Contents = Optional<T>>, V: ReadsWhole<U>, T: Tile> Ready<'_, U, V> {
+    /// Returns the tile, or `None` if the stage was committed empty. All threads get the same answer.
+    #[inline(always)]
+    pub fn get(&self) -> Option<&T> {
+        // SAFETY: as for `tiles`, and the stage was not committed empty where it is asked for (1).
+        self.present.then(|| unsafe { U::Contents::tiles(self.memory) })
+    }
+}
+
+impl<U: Setup, V: ReadsWhole<U>> Deref for Ready<'_, U, V>
+where
+    U::Contents: Tile,
+{
+    type Target = U::Contents;
+
+    #[inline(always)]
+    fn deref(&self) -> &U::Contents {
+        // SAFETY: the view shows the whole tile, which has landed, is aligned and not written while `self` is borrowed (0); a
+        // tile is plain data and always filled.
+        unsafe { &*self.memory.cast::<U::Contents>() }
+    }
+}
+
+/// By what a tile is indexed whose elements other threads copied: by nothing.
+#[diagnostic::on_unimplemented(
+    message = "at `{S}` a thread may read only what its own scope copied: this tile can't be indexed",
+    label = "another thread's element may not have landed, or be overwritten by that thread's next copy: a data race",
+    note = "the programming guide's `with_staging_scope_thread` does this behind a barrier before the reads and races all the same: nothing             waits for them before the next copy into the stage",
+    note = "read the thread's own elements, `tile.own(&t)`; or `pipe.publish(tile)`, whose release has the next `acquire` wait for             the block; or make the stages `Stages<.., BlockScope>`"
+)]
+pub trait PositionAt<S: Scope> {}
+
+/// No tile of several owners has elements at positions; this exists for its message.
+impl<U: Setup<Reach = PartOfTile>, I: PositionAt<U::Scope>> Index<I> for Ready<'_, U, AtScope> {
+    type Output = Infallible;
+
+    fn index(&self, _: I) -> &Infallible {
+        unreachable!("nothing is a position at a scope narrower than the block")
+    }
+}

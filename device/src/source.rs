@@ -1,0 +1,88 @@
+//! The source of a copy: one tile of a view.
+
+use core::marker::PhantomData;
+
+use crate::tile::{Brand, Tile};
+
+/// One tile of a view, to be copied: with [`Zeros`](crate::Zeros) the only source that a stage takes.
+///
+/// It cannot change while a copy is under way, because its memory is read-only for the whole launch `'k`.
+///
+/// # Invariants
+///
+/// 0. Byte `b` of row `r` lies at `first + r * pitch + b`. It is readable for all of `'k`, and nobody writes it, if
+///    `above <= r < below` and `before <= b < end`.
+/// 1. `first` and `pitch` are multiples of `S::ALIGNMENT`, and so is `before`.
+/// 2. `end <= S::COLUMNS` elements, and `below <= S::ROWS`.
+#[derive(Clone, Copy)]
+pub struct TileRef<'k, S: Tile> {
+    first: *const u8,
+    before: u32,
+    end: u32,
+    pitch: usize,
+    above: u32,
+    below: u32,
+    brand: Brand<'k>,
+    shape: PhantomData<S>,
+}
+
+/// The fields of a [`TileRef`].
+pub(crate) struct Extent {
+    /// The address of the tile's first byte, perhaps outside the view where a halo begins before it.
+    pub(crate) first: *const u8,
+    /// Bytes of a row before the view's start.
+    pub(crate) before: usize,
+    /// Bytes of a row up to the view's end, or to the tile's own if that comes first.
+    pub(crate) end: usize,
+    /// Bytes from one row's start to the next one's; 0 for a tile of one row.
+    pub(crate) pitch: usize,
+    /// Rows above the view's first.
+    pub(crate) above: usize,
+    /// Rows up to the view's last, or to the tile's own if that comes first.
+    pub(crate) below: usize,
+}
+
+impl<'k, S: Tile> TileRef<'k, S> {
+    /// Makes the source of this extent.
+    ///
+    /// # Safety
+    ///
+    /// The invariants 0 to 2 hold for the launch `'k`.
+    #[inline(always)]
+    pub(crate) unsafe fn new(extent: Extent) -> Self {
+        const {
+            assert!(S::COLUMNS * size_of::<S::Element>() <= u32::MAX as usize, "a row of a tile has less than 4 GiB");
+            assert!(S::ROWS <= u32::MAX as usize, "a tile has less than 2^32 rows");
+        }
+        TileRef {
+            first: extent.first,
+            before: extent.before as u32,
+            end: extent.end as u32,
+            pitch: extent.pitch,
+            above: extent.above as u32,
+            below: extent.below as u32,
+            brand: PhantomData,
+            shape: PhantomData,
+        }
+    }
+
+    /// The address of byte `offset` of row `row`.
+    #[inline(always)]
+    pub(crate) fn address(&self, row: usize, offset: usize) -> *const u8 {
+        self.first.wrapping_add(row * self.pitch).wrapping_add(offset)
+    }
+
+    /// How many of the `width` bytes from byte `offset` of row `row` on lie in the view: the first so many. A unit that
+    /// begins before the view counts as 0; with a `width` of at most `S::ALIGNMENT` it lies before it as a whole.
+    #[inline(always)]
+    pub(crate) fn valid_bytes(&self, row: usize, offset: usize, width: usize) -> u32 {
+        let (offset, width) = (offset as u32, width as u32);
+        if S::ROWS > 1 && ((row as u32) < self.above || row as u32 >= self.below) {
+            return 0;
+        }
+        if S::LEAD > 0 && offset < self.before {
+            return 0;
+        }
+        self.end.saturating_sub(offset).min(width)
+    }
+}

@@ -1,0 +1,167 @@
+//! Warps: groups of 32 threads, their lanes, and warp-level code.
+
+use core::marker::PhantomData;
+
+use crate::block::{Block, PerThread, PerThreadValue, Thread};
+use crate::group::{WARP, warps};
+use crate::isa;
+use crate::tile::{BlockLevel, Brand};
+use crate::uniform::Uniform;
+
+/// The 32 threads of one warp, taken together, inside a closure of [`Block::warps`] or [`Shared::warps`](crate::Shared::warps).
+///
+/// Warp-level code runs the same way in all threads of the warp: it may branch on the warp's rank and on results of the warp's
+/// collectives, and lanes exist only inside the closures of [`lanes`](Self::lanes), [`map`](Self::map) and
+/// [`update`](Self::update). The block's collectives are out of reach.
+///
+/// CUDA: `cooperative_groups::thread_block_tile<32>`.
+pub struct Warp<'w, 'b, const THREADS: usize> {
+    rank: usize,
+    warp: Brand<'w>,
+    block: Brand<'b>,
+    level: BlockLevel,
+}
+
+impl<const THREADS: usize> !Uniform for Warp<'_, '_, THREADS> {}
+impl<const THREADS: usize> !Uniform for Lane<'_, '_, '_, THREADS> {}
+
+impl<'b, const THREADS: usize> Block<'b, THREADS> {
+    /// Runs `body` once in every warp. `THREADS` must be a multiple of 32, or it does not compile.
+    ///
+    /// `body` may capture [`Uniform`] values only; results go out through a [`TileMut`](crate::TileMut) in the lanes' closures, or
+    /// through [`map_warps`](Self::map_warps).
+    ///
+    /// CUDA: `cooperative_groups::tiled_partition<32>(block)`.
+    #[inline(always)]
+    pub fn warps<F>(&self, body: F)
+    where
+        F: for<'w> Fn(Warp<'w, 'b, THREADS>) + Uniform,
+    {
+        self.warps_of(body);
+    }
+
+    /// Runs `body` once in every warp and keeps the result for each of the warp's threads.
+    #[inline(always)]
+    pub fn map_warps<T, F>(&self, body: F) -> PerThread<'b, T, THREADS>
+    where
+        T: PerThreadValue,
+        F: for<'w> Fn(Warp<'w, 'b, THREADS>) -> T + Uniform,
+    {
+        const { assert!(warps::<THREADS>() > 0) };
+        PerThread::from_values(isa::PerThread::of_warps(|rank| body(Warp::new(rank))))
+    }
+
+    /// As [`warps`](Self::warps), for closures of this crate that capture what users' may not.
+    #[inline(always)]
+    pub(crate) fn warps_of(&self, body: impl for<'w> Fn(Warp<'w, 'b, THREADS>)) {
+        const { assert!(warps::<THREADS>() > 0) };
+        isa::for_each_warp(THREADS, |rank| body(Warp::new(rank)));
+    }
+}
+
+impl<'w, 'b, const THREADS: usize> Warp<'w, 'b, THREADS> {
+    #[inline(always)]
+    fn new(rank: usize) -> Self {
+        Warp { rank, warp: PhantomData, block: PhantomData, level: PhantomData }
+    }
+
+    /// Returns the warp's rank in its block, `0..THREADS / 32` (CUDA: `meta_group_rank()`).
+    #[inline(always)]
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// Returns the number of warps in the block (CUDA: `meta_group_size()`).
+    #[inline(always)]
+    pub fn count(&self) -> usize {
+        warps::<THREADS>()
+    }
+
+    /// Waits for all threads of the warp (CUDA: `__syncwarp()`; PTX: `bar.warp.sync`).
+    #[inline(always)]
+    pub fn sync(&self) {
+        // SAFETY: warp-level code runs in all threads of the warp.
+        unsafe { isa::warp_barrier() };
+    }
+
+    /// Runs `body` once in every lane. It may capture [`Uniform`] values only.
+    #[inline(always)]
+    pub fn lanes<F>(&self, body: F)
+    where
+        F: for<'t> Fn(Lane<'t, 'w, 'b, THREADS>) + Uniform,
+    {
+        isa::for_each_lane(|lane| body(self.lane(lane)));
+    }
+
+    /// Runs `body` once in every lane and keeps each lane's result for it.
+    #[inline(always)]
+    pub fn map<T, F>(&self, body: F) -> PerLane<'w, T>
+    where
+        T: PerThreadValue,
+        F: for<'t> Fn(Lane<'t, 'w, 'b, THREADS>) -> T + Uniform,
+    {
+        PerLane::from_values(isa::PerLane::new(|lane| body(self.lane(lane))))
+    }
+
+    /// Runs `body` once in every lane with that lane's own value.
+    #[inline(always)]
+    pub fn update<T, F>(&self, values: &mut PerLane<'w, T>, body: F)
+    where
+        T: PerThreadValue,
+        F: for<'t> Fn(Lane<'t, 'w, 'b, THREADS>, &mut T) + Uniform,
+    {
+        values.values.update(|lane, value| body(self.lane(lane), value));
+    }
+
+    #[inline(always)]
+    fn lane<'t>(&self, rank: usize) -> Lane<'t, 'w, 'b, THREADS> {
+        Lane { rank, thread: Thread::new(self.rank * WARP + rank), warp: PhantomData }
+    }
+}
+
+/// One thread of a warp, inside one closure of warp-level code: the token that knows the lane.
+///
+/// It is branded with its call (`'t`), its warp (`'w`) and its block (`'b`), as [`Thread`] is.
+pub struct Lane<'t, 'w, 'b, const THREADS: usize> {
+    rank: usize,
+    thread: Thread<'t, 'b, THREADS>,
+    warp: Brand<'w>,
+}
+
+impl<'t, 'b, const THREADS: usize> Lane<'t, '_, 'b, THREADS> {
+    /// Returns the thread's rank in its warp, `0..32` (CUDA: `thread_rank()` of the tile, `%laneid`).
+    #[inline(always)]
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// Returns the thread's token in its block: for the block's views and tiles.
+    #[inline(always)]
+    pub fn thread(&self) -> &Thread<'t, 'b, THREADS> {
+        &self.thread
+    }
+}
+
+/// One `T` a lane of one warp, in registers: [`PerThread`] at the level of a warp.
+///
+/// Warp-level code can hand it back to a closure or to a collective, but not look into it.
+pub struct PerLane<'w, T> {
+    pub(crate) values: isa::PerLane<T>,
+    brand: Brand<'w>,
+}
+
+// SAFETY: as for `PerThread`.
+unsafe impl<T: PerThreadValue> Uniform for PerLane<'_, T> {}
+
+impl<'w, T: PerThreadValue> PerLane<'w, T> {
+    #[inline(always)]
+    pub(crate) fn from_values(values: isa::PerLane<T>) -> Self {
+        PerLane { values, brand: PhantomData }
+    }
+
+    /// Returns the calling lane's own value.
+    #[inline(always)]
+    pub fn get<const THREADS: usize>(&self, lane: &Lane<'_, 'w, '_, THREADS>) -> T {
+        self.values.get(lane.rank)
+    }
+}

@@ -1,0 +1,252 @@
+//! Slices, rows and two-dimensional buffers as arguments of a launch, on the CPU.
+
+mod common;
+
+use common::{FILL, INCREMENT, INCREMENT_ROWS, INCREMENT_ROWS_PARTS, INPUT, KERNELS, OUTPUT, described};
+use tilepipe::entry::{self, Entry};
+use tilepipe::launch::{Instance, ParameterInfo, Parts, RawParameter};
+use tilepipe::{Halos, Tiles, TilesMut};
+use tilepipe_host::{
+    Argument, Bound, Buffer2D, Device, Error, Rows, RowsMut, Schedule, Slice, SliceMut, Stream, launch,
+};
+
+fn opened() -> (Device, Stream) {
+    let device = Device::cpu(Schedule::Lazy);
+    device.load(&KERNELS).unwrap();
+    let stream = device.stream().unwrap();
+    (device, stream)
+}
+
+/// Launches what is refused, and looks for the words in its message.
+fn refused(stream: &Stream, instance: &Instance, arguments: impl IntoIterator<Item = Bound>, words: &[&str]) {
+    says(&launch(stream, 1, instance, arguments).unwrap_err(), words);
+}
+
+fn says(error: &Error, words: &[&str]) {
+    let text = error.to_string();
+    for word in words {
+        assert!(text.contains(word), "`{text}` lacks `{word}`");
+    }
+}
+
+/// `out[i] = first[i] + second[i]`.
+const ADD: Instance = described(Parts {
+    kernel: "add",
+    symbol: "add__128",
+    generics: &[],
+    parameters: &[("first", INPUT), ("second", INPUT), ("out", OUTPUT)],
+    threads: 128,
+    shared_bytes: 0,
+    shared_alignment: 1,
+    cpu: add,
+});
+
+unsafe fn add(raw: &[RawParameter]) {
+    let [first, second, out] = [0, 1, 2].map(|parameter| raw[parameter].words[0] as *mut u32);
+    let len = raw[2].words[1] as usize;
+    let body = |_: Entry<'_>| {
+        for i in 0..len {
+            // SAFETY: the tests pass inputs of the output's length.
+            let left = unsafe { first.wrapping_add(i).read() };
+            // SAFETY: as above.
+            let right = unsafe { second.wrapping_add(i).read() };
+            // SAFETY: the launch checked that an output of `len` elements stands behind the words; the tests launch one
+            // block.
+            unsafe { out.wrapping_add(i).write(left + right) };
+        }
+    };
+    // SAFETY: the executor calls this once a block.
+    unsafe { entry::run(body) };
+}
+
+#[test]
+fn a_launch_on_slices_uses_their_elements_and_no_other() {
+    let (device, stream) = opened();
+    let input = device.upload(&(0..1000).collect::<Vec<u32>>()).unwrap();
+    let mut out = device.zeroed::<u32>(1000).unwrap();
+    for (from, to, len) in [(0, 0, 1), (4, 8, 3), (996, 100, 4), (8, 500, 499)] {
+        out.write(&[0; 1000]).unwrap();
+        let arguments = [
+            Bound::input_slice(input.slice(from..from + len).unwrap()),
+            Bound::output_slice(out.slice_mut(to..to + len).unwrap()),
+            Bound::scalar(0_u64),
+        ];
+        launch(&stream, 3, &INCREMENT, arguments).unwrap();
+        let written = to..to + len;
+        let expected = |i| if written.contains(&i) { (from + i - to + 1) as u32 } else { 0 };
+        assert_eq!(out.download().unwrap(), (0..1000).map(expected).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn a_slice_that_starts_between_units_of_16_bytes_is_refused_with_what_to_do() {
+    let (device, stream) = opened();
+    let mut buffer = device.zeroed::<u32>(64).unwrap();
+    let mut out = device.zeroed::<u32>(64).unwrap();
+    for start in 0..9 {
+        let slice = Bound::output_slice(buffer.slice_mut(start..).unwrap());
+        let launched = launch(&stream, 1, &FILL, [slice, Bound::scalar(1_u32)]);
+        assert_eq!(launched.is_ok(), start % 4 == 0, "from element {start} on");
+    }
+    buffer.write(&[7; 64]).unwrap();
+    let input = || Bound::input_slice(buffer.slice(3..10).unwrap());
+    let words = ["`increment`", "`input`", "0x", "c is not a multiple of 16 bytes", "a multiple of 4 elements"];
+    refused(&stream, &INCREMENT, [input(), Bound::output(&mut out), Bound::scalar(0_u64)], &words);
+    assert_eq!(out.download().unwrap(), [0; 64], "a refused launch writes nothing");
+}
+
+#[test]
+fn a_range_that_is_empty_or_leaves_the_buffer_makes_no_slice() {
+    let (device, _) = opened();
+    let mut buffer = device.zeroed::<u32>(8).unwrap();
+    says(&buffer.slice(4..9).unwrap_err(), &["4..9", "buffer of 8", "at least 1", "ends at 8 at most"]);
+    says(&buffer.slice_mut(3..3).unwrap_err(), &["3..3", "buffer of 8", "at least 1"]);
+    assert!(matches!(buffer.slice(8..), Err(Error::BadSlice { start: 8, end: 8, len: 8 })));
+    assert!(matches!(buffer.slice_mut(..=usize::MAX), Err(Error::BadSlice { len: 8, .. })));
+    assert_eq!(buffer.slice(..).unwrap().len(), 8);
+    assert_eq!(buffer.slice_mut(5..=7).unwrap().len(), 3);
+}
+
+#[test]
+fn the_buffer_of_an_output_is_used_by_no_other_argument_not_even_in_another_part() {
+    let (device, stream) = opened();
+    let mut buffer = device.upload(&(0..64).collect::<Vec<u32>>()).unwrap();
+    let low = Bound::input_slice(buffer.slice(..32).unwrap());
+    let high = Bound::output_slice(buffer.slice_mut(32..).unwrap());
+    let words = ["`input` and `out` use the same buffer", "pass two buffers", "do not overlap"];
+    refused(&stream, &INCREMENT, [low.clone(), high.clone(), Bound::scalar(0_u64)], &words);
+    assert_eq!(buffer.download().unwrap(), (0..64).collect::<Vec<u32>>());
+
+    let other = Bound::input_slice(buffer.slice(4..36).unwrap());
+    refused(&stream, &ADD, [low.clone(), other.clone(), high], &["`first` and `out` use the same buffer"]);
+    let mut out = device.zeroed::<u32>(32).unwrap();
+    launch(&stream, 1, &ADD, [low, other, Bound::output(&mut out)]).unwrap();
+    assert_eq!(out.download().unwrap(), (0..32).map(|i| 2 * i + 4).collect::<Vec<u32>>(), "two inputs may overlap");
+
+    let mut image = device.zeroed_2d::<u32>(8, 8).unwrap();
+    let same = [Bound::input_2d(&image), Bound::output_2d(&mut image)];
+    refused(&stream, &INCREMENT_ROWS, same, &["use the same buffer"]);
+}
+
+#[test]
+fn rows_of_any_width_go_to_a_kernel_and_come_back() {
+    let (device, stream) = opened();
+    for (width, height, grid) in [(1, 1, 1), (3, 5, 2), (33, 7, 3), (128, 4, 4), (1001, 63, 16)] {
+        let data: Vec<u32> = (0..(width * height) as u32).collect();
+        let input = device.upload_2d(&data, width).unwrap();
+        let sizes = (input.width(), input.height(), input.pitch(), input.len());
+        assert_eq!(sizes, (width, height, width.next_multiple_of(4), width * height));
+        assert_eq!(input.download().unwrap(), data);
+        let mut out = device.filled_with_byte_2d::<u32>(width, height, 0xA5).unwrap();
+        assert_eq!(out.download().unwrap(), vec![0xA5A5_A5A5; data.len()]);
+        launch(&stream, grid, &INCREMENT_ROWS, [Bound::input_2d(&input), Bound::output_2d(&mut out)]).unwrap();
+        let expected: Vec<u32> = data.iter().map(|element| element + 1).collect();
+        assert_eq!(out.download().unwrap(), expected, "{width} by {height}");
+        out.write(&data).unwrap();
+        let mut read = vec![0; data.len()];
+        out.read(&mut read).unwrap();
+        assert_eq!(read, data);
+        assert_eq!(device.zeroed_2d::<u32>(width, height).unwrap().download().unwrap(), vec![0; data.len()]);
+    }
+}
+
+#[test]
+fn rows_of_a_dense_buffer_are_taken_where_their_pitch_fits_and_refused_with_a_way_out_where_not() {
+    let (device, stream) = opened();
+    let dense = device.upload(&[1_u32; 66]).unwrap();
+    let padded = device.upload_2d(&[1_u32; 66], 33).unwrap();
+    let mut out = device.zeroed_2d::<u32>(33, 2).unwrap();
+    let words = ["`increment_rows`", "`input`", "132 bytes apart", "16", "Buffer2D", "upload_2d", "4 elements"];
+    let rows = Bound::input_rows(dense.rows(33).unwrap());
+    refused(&stream, &INCREMENT_ROWS, [rows, Bound::output_2d(&mut out)], &words);
+    launch(&stream, 1, &INCREMENT_ROWS, [Bound::input_2d(&padded), Bound::output_2d(&mut out)]).unwrap();
+    assert_eq!(out.download().unwrap(), [2; 66]);
+
+    const LOOSE: Instance = described(Parts {
+        parameters: &[
+            ("input", ParameterInfo { row_alignment: Some(4), ..INPUT }),
+            ("out", ParameterInfo { row_alignment: Some(4), ..OUTPUT }),
+        ],
+        ..INCREMENT_ROWS_PARTS
+    });
+    let mut written = device.zeroed::<u32>(66).unwrap();
+    let rows = [Bound::input_rows(dense.rows(33).unwrap()), Bound::output_rows(written.rows_mut(33).unwrap())];
+    launch(&stream, 1, &LOOSE, rows).unwrap();
+    assert_eq!(written.download().unwrap(), [2; 66]);
+}
+
+#[test]
+fn one_dimension_for_two_or_the_reverse_is_refused_with_what_to_pass() {
+    let (device, stream) = opened();
+    let mut line = device.zeroed::<u32>(64).unwrap();
+    let mut image = device.zeroed_2d::<u32>(8, 8).unwrap();
+    let floats = device.zeroed_2d::<f32>(8, 8).unwrap();
+    let delay = || Bound::scalar(0_u64);
+    let flat = [Bound::input(&line), Bound::output_2d(&mut image)];
+    let words = ["a two-dimensional input view of u32, not an input view of u32", "Buffer2D<u32>", "rows(width)"];
+    refused(&stream, &INCREMENT_ROWS, flat, &words);
+    let flat = [Bound::input_2d(&image), Bound::output(&mut line)];
+    let words = ["a two-dimensional output view of u32, not an output view", "Buffer2D<u32>", "rows_mut(width)"];
+    refused(&stream, &INCREMENT_ROWS, flat, &words);
+    let rows = [Bound::input_2d(&image), Bound::output(&mut line), delay()];
+    let words = ["an input view of u32, not a two-dimensional input view of u32", "`&buffer`", "Buffer<u32>"];
+    refused(&stream, &INCREMENT, rows, &words);
+    let rows = [Bound::input(&line), Bound::output_2d(&mut image), delay()];
+    refused(&stream, &INCREMENT, rows, &["an output view of u32, not a two-dimensional output view", "`&mut buffer`"]);
+    let other = [Bound::input_2d(&floats), Bound::output_2d(&mut image)];
+    refused(&stream, &INCREMENT_ROWS, other, &["two-dimensional input view of f32", "Buffer2D<u32>"]);
+    let foreign = opened().0.zeroed_2d::<u32>(8, 8).unwrap();
+    let other = [Bound::input_2d(&foreign), Bound::output_2d(&mut image)];
+    refused(&stream, &INCREMENT_ROWS, other, &["belongs to", "another call"]);
+}
+
+#[test]
+fn sizes_that_make_no_rows_are_errors() {
+    let (device, _) = opened();
+    let words = ["7 elements", "rows of 3", "divides 7"];
+    says(&device.upload_2d(&[1_u32; 7], 3).unwrap_err(), &words);
+    let mut seven = device.zeroed::<u32>(7).unwrap();
+    says(&seven.rows(3).unwrap_err(), &words);
+    says(&seven.rows_mut(3).unwrap_err(), &words);
+    says(&seven.rows(0).unwrap_err(), &["7 elements", "rows of 0", "at least 1"]);
+    says(&device.upload_2d(&[1_u32; 7], 0).unwrap_err(), &["7 elements", "rows of 0", "at least 1"]);
+    says(&device.upload_2d::<f32>(&[], 3).unwrap_err(), &["0 rows of 3 elements of f32", "at least 1 row"]);
+    for (width, height) in [(0, 4), (4, 0), (0, 0)] {
+        let error = device.zeroed_2d::<u32>(width, height).unwrap_err();
+        assert!(matches!(error, Error::EmptyRows { .. }), "{error}");
+    }
+    for (width, height) in [(usize::MAX, 1), (1, usize::MAX), (1 << 40, 1 << 40), (1 << 61, 1), (1, 1 << 59)] {
+        let error = device.filled_with_byte_2d::<u32>(width, height, 1).unwrap_err();
+        assert!(matches!(error, Error::RowsOverflow { .. }), "{error}");
+        says(&error, &[&width.to_string(), &height.to_string(), "u32", "9223372036854775807 bytes"]);
+    }
+    let error = device.zeroed_2d::<u32>(1, 1 << 58).unwrap_err();
+    assert!(matches!(error, Error::OutOfMemory { wanted: 0x4000_0000_0000_0000, .. }), "{error}");
+    let mut image = device.zeroed_2d::<u32>(3, 2).unwrap();
+    assert!(matches!(image.write(&[1; 8]), Err(Error::LengthMismatch { given: 8, len: 6 })));
+    assert!(matches!(image.read(&mut [1; 8]), Err(Error::LengthMismatch { given: 8, len: 6 })));
+}
+
+#[test]
+fn typed_arguments_are_what_the_views_want() {
+    fn typed(
+        tiles: impl Argument<Tiles<'static, u32, 128>>,
+        halos: impl Argument<Halos<'static, u32, 128, 16>>,
+        out: impl Argument<TilesMut<'static, u32, 128>>,
+    ) -> [Bound; 3] {
+        [tiles.bind(), halos.bind(), out.bind()]
+    }
+    let (device, stream) = opened();
+    let input = device.upload(&[1_u32, 2, 3, 4, 5, 6]).unwrap();
+    let mut out = device.zeroed::<u32>(6).unwrap();
+    let slice = input.slice(4..).unwrap();
+    let [first, second, written] = typed(slice, slice, out.slice_mut(..2).unwrap());
+    launch(&stream, 1, &ADD, [first, second, written]).unwrap();
+    assert_eq!(out.download().unwrap(), [10, 12, 0, 0, 0, 0]);
+}
+
+#[test]
+fn everything_can_be_shared_between_threads() {
+    fn shared<T: Send + Sync>() {}
+    shared::<(Buffer2D<u32>, Slice<'_, u32>, SliceMut<'_, u32>, Rows<'_, u32>, RowsMut<'_, u32>)>();
+}
