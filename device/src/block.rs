@@ -71,12 +71,6 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
         isa::for_each_thread(THREADS, |rank| body(Thread::new(rank)));
     }
 
-    /// As [`threads`](Self::threads), for closures of this crate that capture what users' may not.
-    #[inline(always)]
-    pub(crate) fn threads_of(&self, body: impl for<'t> Fn(Thread<'t, 'b, THREADS>)) {
-        isa::for_each_thread(THREADS, |rank| body(Thread::new(rank)));
-    }
-
     /// Runs `body` once in every thread and keeps each thread's result for it.
     #[inline(always)]
     pub fn map<T, F>(&self, body: F) -> PerThread<'b, T, THREADS>
@@ -84,6 +78,15 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
         T: PerThreadValue,
         F: for<'t> Fn(Thread<'t, 'b, THREADS>) -> T + Uniform,
     {
+        self.map_of(body)
+    }
+
+    /// As [`map`](Self::map), for closures of this crate that capture what users' may not.
+    #[inline(always)]
+    pub(crate) fn map_of<T: PerThreadValue>(
+        &self,
+        body: impl for<'t> Fn(Thread<'t, 'b, THREADS>) -> T,
+    ) -> PerThread<'b, T, THREADS> {
         PerThread::from_values(isa::PerThread::new(|rank| body(Thread::new(rank))))
     }
 

@@ -83,5 +83,5 @@ pub use tile2d::{HaloTile2D, Tile2D};
 pub use tilepipe_macros::kernel;
 pub use uniform::Uniform;
 pub use view::{BlockTiles, Halos, TileView, Tiles};
-pub use view2d::{BlockTiles2D, Halos2D, TileView2D, Tiles2D};
+pub use view2d::{BlockTiles2D, Halos2D, Places, TileView2D, Tiles2D};
 pub use warp::{Lane, PerLane, Warp};

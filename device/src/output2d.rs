@@ -9,7 +9,7 @@ use crate::isa;
 use crate::tile::{BlockLevel, Brand, Tile};
 use crate::tile2d::Tile2D;
 use crate::uniform::Uniform;
-use crate::view2d::Deal;
+use crate::view2d::Places;
 
 /// Global memory with rows as tiles of `ROWS` by `COLUMNS` elements that this launch alone writes.
 ///
@@ -70,13 +70,12 @@ impl<T: Element, const ROWS: usize, const COLUMNS: usize> TilesMut2D<'_, T, ROWS
         &mut self,
         block: &Block<'b, THREADS>,
     ) -> BlockTilesMut2D<'_, 'b, T, ROWS, COLUMNS, THREADS> {
-        let deal = Deal::new(self.width.div_ceil(COLUMNS), self.height.div_ceil(ROWS), block);
         BlockTilesMut2D {
             base: self.base,
             width: self.width,
             height: self.height,
             pitch: self.pitch,
-            deal,
+            places: Places::new(self.width.div_ceil(COLUMNS), self.height.div_ceil(ROWS), block),
             block: PhantomData,
             view: PhantomData,
             level: PhantomData,
@@ -90,7 +89,7 @@ pub struct BlockTilesMut2D<'v, 'b, T, const ROWS: usize, const COLUMNS: usize, c
     width: usize,
     height: usize,
     pitch: usize,
-    deal: Deal,
+    places: Places,
     block: Brand<'b>,
     view: PhantomData<&'v mut T>,
     level: BlockLevel,
@@ -103,22 +102,14 @@ impl<'b, T: Element, const ROWS: usize, const COLUMNS: usize, const THREADS: usi
     #[expect(clippy::len_without_is_empty, reason = "`len() == 0` says it in a kernel's loop as well")]
     #[inline(always)]
     pub fn len(&self) -> usize {
-        self.deal.count
+        self.places.len()
     }
 
-    /// Returns the row and the column of the block's tile `index` among the view's tiles.
-    ///
-    /// # Panics
-    ///
-    /// If `index >= self.len()`.
+    /// Returns the places of these tiles among the view's: for an input that is read elsewhere, such as a matrix to be
+    /// transposed.
     #[inline(always)]
-    #[track_caller]
-    pub fn place(&self, index: usize) -> (usize, usize) {
-        if index >= self.deal.count {
-            let count = self.deal.count;
-            fault::out_of_range("output tile index {} is out of range: this block has {} tiles", index, count);
-        }
-        self.deal.place(index)
+    pub fn places(&self) -> Places {
+        self.places
     }
 
     /// Returns the block's tile `index`, which is tile `index * grid + block` of the view.
@@ -129,7 +120,7 @@ impl<'b, T: Element, const ROWS: usize, const COLUMNS: usize, const THREADS: usi
     #[inline(always)]
     #[track_caller]
     pub fn get_mut(&mut self, index: usize) -> TileMut2D<'_, 'b, T, ROWS, COLUMNS, THREADS> {
-        let (row, column) = self.place(index);
+        let (row, column) = self.places.get(index);
         // No overflow: the first row and column of a tile of the view.
         let (top, left) = (row * ROWS, column * COLUMNS);
         TileMut2D {

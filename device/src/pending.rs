@@ -9,6 +9,7 @@ use crate::pipeline::{AtScope, Idle, Pipeline, ReadsWhole, Ready, Setup, Unified
 use crate::pipeline::{NothingHeld, SomeFree, SomeInFlight, StageLeft, TileHeld};
 use crate::scope::BlockScope;
 use crate::shared::{Shared, Stages};
+use crate::uniform::Uniform;
 
 /// What a single copy into the position `P` is made of.
 pub type Single<C, E, P, const THREADS: usize> = Unified<Stages<C, 1, E, BlockScope>, InBlock<THREADS>, P>;
@@ -28,6 +29,10 @@ pub struct Landed<'s, U: Setup> {
     pipeline: Pipeline<'s, U, Free<0>, InFlight<0>, Held<1>, Dirty<0>>,
     tile: Ready<'s, U>,
 }
+
+// SAFETY: (0) the tile is plain data that nobody writes; (1) nothing of the pipeline can be reached through a shared reference:
+// `release` takes the value.
+unsafe impl<U: Setup> Uniform for Landed<'_, U> {}
 
 impl<'s, C: Contents, E: Engine, P> Shared<'s, Stages<C, 1, E, BlockScope>, P> {
     /// Starts to copy a tile into this memory: of several tiles a tuple, of an optional one an `Option`.

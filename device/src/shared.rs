@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use crate::block::{Block, Thread};
+use crate::block::{Block, PerThread, PerThreadValue, Thread};
 use crate::contents::{self, Contents};
 use crate::engine::{CpAsync, Engine};
 use crate::group::{InBlock, InThread, InWarp, Meet, warps};
@@ -179,8 +179,8 @@ impl<'s, C: Contents, const COUNT: usize, E: Engine, S: Scope, P> Shared<'s, Sta
 impl<'s, C: Contents, const COUNT: usize, E: Engine, const THREADS: usize, P>
     Shared<'s, Private<Stages<C, COUNT, E, WarpScope>, THREADS>, P>
 {
-    /// Runs `body` once in every warp with a pipeline of the warp's own. Warps run at their own pace, without a barrier
-    /// of the block.
+    /// Runs `body` once in every warp with a pipeline of the warp's own, and keeps the result for each of the warp's threads. Warps
+    /// run at their own pace, without a barrier of the block.
     ///
     /// What a pipeline has in flight when `body` returns is waited for (PTX `cp.async.wait_all`).
     ///
@@ -188,28 +188,35 @@ impl<'s, C: Contents, const COUNT: usize, E: Engine, const THREADS: usize, P>
     ///
     /// The block. `body` is warp-level code: its control flow is the same in all threads of a warp.
     #[inline(always)]
-    pub fn warps<'b, F>(self, block: &Block<'b, THREADS>, body: F) -> Retired<'s, Private<Stages<C, COUNT, E, WarpScope>, THREADS>, P>
+    pub fn warps<'b, T, F>(
+        self,
+        block: &Block<'b, THREADS>,
+        body: F,
+    ) -> (PerThread<'b, T, THREADS>, Retired<'s, Private<Stages<C, COUNT, E, WarpScope>, THREADS>, P>)
     where
-        F: for<'w> Fn(Warp<'w, 'b, THREADS>, WarpPipeline<'w, C, COUNT, E, THREADS, P>) + Uniform,
+        T: PerThreadValue,
+        F: for<'w> Fn(Warp<'w, 'b, THREADS>, WarpPipeline<'w, C, COUNT, E, THREADS, P>) -> T + Uniform,
     {
         const { contents::check::<C, E, InWarp<THREADS>, WarpScope>(COUNT) };
         let base = self.base();
-        block.warps_of(|warp| {
+        let results = block.map_warps_of(|warp| {
             // SAFETY: each ring starts one stage of its own behind the one before, within the first of all rings' stages, in the
             // memory that belongs to them (0); a stage is aligned as its contents need, since it starts at a multiple of
             // their size (`Contents::BYTES`). Each warp makes one pipeline.
             let pipe = unsafe { Pipeline::new(base.add(warp.rank() * C::BYTES)) };
-            body(warp, pipe);
+            let result = body(warp, pipe);
             isa::cp_async_wait_all();
+            result
         });
-        Retired { offset: self.offset, brand: PhantomData, level: PhantomData, layout: PhantomData }
+        (results, Retired { offset: self.offset, brand: PhantomData, level: PhantomData, layout: PhantomData })
     }
 }
 
 impl<'s, C: Contents, const COUNT: usize, E: Engine, const THREADS: usize, P>
     Shared<'s, Private<Stages<C, COUNT, E, ThreadScope>, THREADS>, P>
 {
-    /// Runs `body` once in every thread with a pipeline of the thread's own. Threads run at their own pace; there is no barrier.
+    /// Runs `body` once in every thread with a pipeline of the thread's own, and keeps each thread's result for it. Threads run at
+    /// their own pace; there is no barrier.
     ///
     /// What a pipeline has in flight when `body` returns is waited for (PTX `cp.async.wait_all`).
     ///
@@ -219,19 +226,25 @@ impl<'s, C: Contents, const COUNT: usize, E: Engine, const THREADS: usize, P>
     ///
     /// CUDA: `cuda::make_pipeline()`, a `cuda::pipeline<cuda::thread_scope_thread>`.
     #[inline(always)]
-    pub fn threads<'b, F>(self, block: &Block<'b, THREADS>, body: F) -> Retired<'s, Private<Stages<C, COUNT, E, ThreadScope>, THREADS>, P>
+    pub fn threads<'b, T, F>(
+        self,
+        block: &Block<'b, THREADS>,
+        body: F,
+    ) -> (PerThread<'b, T, THREADS>, Retired<'s, Private<Stages<C, COUNT, E, ThreadScope>, THREADS>, P>)
     where
-        F: for<'t> Fn(Thread<'t, 'b, THREADS>, ThreadPipeline<'t, C, COUNT, E, THREADS, P>) + Uniform,
+        T: PerThreadValue,
+        F: for<'t> Fn(Thread<'t, 'b, THREADS>, ThreadPipeline<'t, C, COUNT, E, THREADS, P>) -> T + Uniform,
     {
         const { contents::check::<C, E, InThread<THREADS>, ThreadScope>(COUNT) };
         let base = self.base();
-        block.threads_of(|thread| {
+        let results = block.map_of(|thread| {
             // SAFETY: as in `warps`, with threads for warps.
             let pipe = unsafe { Pipeline::new(base.add(thread.rank() * C::BYTES)) };
-            body(thread, pipe);
+            let result = body(thread, pipe);
             isa::cp_async_wait_all();
+            result
         });
-        Retired { offset: self.offset, brand: PhantomData, level: PhantomData, layout: PhantomData }
+        (results, Retired { offset: self.offset, brand: PhantomData, level: PhantomData, layout: PhantomData })
     }
 }
 

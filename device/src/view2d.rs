@@ -94,6 +94,17 @@ impl<'k, S: Tile> TileView2D<'k, S> {
         if column >= self.tile_columns() {
             fault::out_of_range("tile column {} is out of range: the view has {}", column, self.tile_columns());
         }
+        // SAFETY: just checked.
+        unsafe { self.tile_unchecked(row, column) }
+    }
+
+    /// Returns the tile in row `row` and column `column` of the tiles.
+    ///
+    /// # Safety
+    ///
+    /// `row < self.tile_rows()` and `column < self.tile_columns()`.
+    #[inline(always)]
+    unsafe fn tile_unchecked(&self, row: usize, column: usize) -> TileRef<'k, S> {
         // No overflow: both are the first row and column of a tile, so within the view.
         let (top, left) = (row * S::ROW_STRIDE, column * S::STRIDE);
         let element = size_of::<S::Element>();
@@ -117,9 +128,7 @@ impl<'k, S: Tile> TileView2D<'k, S> {
     #[inline(always)]
     #[track_caller]
     pub fn for_block<const THREADS: usize>(&self, block: &Block<'_, THREADS>) -> BlockTiles2D<'k, S> {
-        let columns = self.tile_columns();
-        let deal = Deal::new(columns, self.tile_rows(), block);
-        BlockTiles2D { view: *self, deal }
+        BlockTiles2D { view: *self, places: Places::new(self.tile_columns(), self.tile_rows(), block) }
     }
 }
 
@@ -132,20 +141,20 @@ fn clip(start: usize, len: usize, lead: usize, extent: usize) -> (usize, usize) 
     (before, if rest < extent - lead { rest + lead } else { extent })
 }
 
-/// A block's share of a grid of tiles.
+/// The places of a block's tiles among those of a two-dimensional view, in the order in which the block works through them.
 ///
 /// # Invariants
 ///
 /// 0. `first + i * stride` is below the number of tiles, which is below 2^32, for every `i < count`.
-#[derive(Clone, Copy)]
-pub(crate) struct Deal {
+#[derive(Clone, Copy, Debug)]
+pub struct Places {
     first: u32,
     stride: u32,
     columns: u32,
-    pub(crate) count: usize,
+    count: usize,
 }
 
-impl Deal {
+impl Places {
     #[inline(always)]
     #[track_caller]
     pub(crate) fn new<const THREADS: usize>(columns: usize, rows: usize, block: &Block<'_, THREADS>) -> Self {
@@ -155,7 +164,7 @@ impl Deal {
             fault::out_of_range("a view of {} tiles is too large: at most {} can be", tiles, limit);
         }
         let (first, stride) = (block.index(), block.grid());
-        Deal {
+        Places {
             first: first as u32,
             stride: stride as u32,
             columns: columns as u32,
@@ -163,27 +172,11 @@ impl Deal {
         }
     }
 
-    /// The row and column of the block's tile `index < count`.
-    #[inline(always)]
-    pub(crate) fn place(&self, index: usize) -> (usize, usize) {
-        let number = self.first + index as u32 * self.stride;
-        ((number / self.columns) as usize, (number % self.columns) as usize)
-    }
-}
-
-/// The tiles of one block, in the order in which it works through them.
-#[derive(Clone, Copy)]
-pub struct BlockTiles2D<'k, S: Tile> {
-    view: TileView2D<'k, S>,
-    deal: Deal,
-}
-
-impl<'k, S: Tile> BlockTiles2D<'k, S> {
     /// Returns how many tiles the block has; 0 where blocks outnumber tiles.
     #[expect(clippy::len_without_is_empty, reason = "`len() == 0` says it in a kernel's loop as well")]
     #[inline(always)]
     pub fn len(&self) -> usize {
-        self.deal.count
+        self.count
     }
 
     /// Returns the row and the column of the block's tile `index` among the view's tiles.
@@ -193,11 +186,35 @@ impl<'k, S: Tile> BlockTiles2D<'k, S> {
     /// If `index >= self.len()`.
     #[inline(always)]
     #[track_caller]
-    pub fn place(&self, index: usize) -> (usize, usize) {
-        if index >= self.deal.count {
-            fault::out_of_range("tile index {} is out of range: this block has {} tiles", index, self.deal.count);
+    pub fn get(&self, index: usize) -> (usize, usize) {
+        if index >= self.count {
+            fault::out_of_range("tile index {} is out of range: this block has {} tiles", index, self.count);
         }
-        self.deal.place(index)
+        // No overflow: below the number of tiles (0).
+        let number = self.first + index as u32 * self.stride;
+        ((number / self.columns) as usize, (number % self.columns) as usize)
+    }
+}
+
+/// The tiles of one block, in the order in which it works through them.
+#[derive(Clone, Copy)]
+pub struct BlockTiles2D<'k, S: Tile> {
+    view: TileView2D<'k, S>,
+    places: Places,
+}
+
+impl<'k, S: Tile> BlockTiles2D<'k, S> {
+    /// Returns how many tiles the block has; 0 where blocks outnumber tiles.
+    #[expect(clippy::len_without_is_empty, reason = "`len() == 0` says it in a kernel's loop as well")]
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Returns the places of these tiles among the view's.
+    #[inline(always)]
+    pub fn places(&self) -> Places {
+        self.places
     }
 
     /// Returns the block's tile `index`, which is tile `index * grid + block` of the view.
@@ -208,7 +225,8 @@ impl<'k, S: Tile> BlockTiles2D<'k, S> {
     #[inline(always)]
     #[track_caller]
     pub fn get(&self, index: usize) -> TileRef<'k, S> {
-        let (row, column) = self.place(index);
-        self.view.tile(row, column)
+        let (row, column) = self.places.get(index);
+        // SAFETY: the row and the column of a tile of the view (`Places`, 0).
+        unsafe { self.view.tile_unchecked(row, column) }
     }
 }

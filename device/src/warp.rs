@@ -37,7 +37,8 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
     where
         F: for<'w> Fn(Warp<'w, 'b, THREADS>) + Uniform,
     {
-        self.warps_of(body);
+        const { assert!(warps::<THREADS>() > 0) };
+        isa::for_each_warp(THREADS, |rank| body(Warp::new(rank)));
     }
 
     /// Runs `body` once in every warp and keeps the result for each of the warp's threads.
@@ -47,15 +48,17 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
         T: PerThreadValue,
         F: for<'w> Fn(Warp<'w, 'b, THREADS>) -> T + Uniform,
     {
-        const { assert!(warps::<THREADS>() > 0) };
-        PerThread::from_values(isa::PerThread::of_warps(|rank| body(Warp::new(rank))))
+        self.map_warps_of(body)
     }
 
-    /// As [`warps`](Self::warps), for closures of this crate that capture what users' may not.
+    /// As [`map_warps`](Self::map_warps), for closures of this crate that capture what users' may not.
     #[inline(always)]
-    pub(crate) fn warps_of(&self, body: impl for<'w> Fn(Warp<'w, 'b, THREADS>)) {
+    pub(crate) fn map_warps_of<T: PerThreadValue>(
+        &self,
+        body: impl for<'w> Fn(Warp<'w, 'b, THREADS>) -> T,
+    ) -> PerThread<'b, T, THREADS> {
         const { assert!(warps::<THREADS>() > 0) };
-        isa::for_each_warp(THREADS, |rank| body(Warp::new(rank)));
+        PerThread::from_values(isa::PerThread::of_warps(|rank| body(Warp::new(rank))))
     }
 }
 

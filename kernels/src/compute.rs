@@ -38,6 +38,8 @@ pub trait Number: Element {
     fn triple(self) -> Self;
     /// The sum of both.
     fn plus(self, other: Self) -> Self;
+    /// The product of both.
+    fn times(self, other: Self) -> Self;
     /// The mean of `count` numbers of which this is the sum: integers divide and truncate, floats multiply by the rounded
     /// reciprocal of `count`.
     fn mean_of(self, count: u16) -> Self;
@@ -56,13 +58,17 @@ macro_rules! integers {
                 self.wrapping_add(other)
             }
             #[inline(always)]
+            fn times(self, other: Self) -> Self {
+                self.wrapping_mul(other)
+            }
+            #[inline(always)]
             fn mean_of(self, count: u16) -> Self {
-                self.wrapping_div(<$integer>::from(count))
+                self.wrapping_div(count as $integer)
             }
         }
     )*};
 }
-integers!(i32, u32);
+integers!(i32, u32, i64);
 
 macro_rules! floats {
     ($($float:ty),*) => {$(
@@ -75,6 +81,10 @@ macro_rules! floats {
             #[inline(always)]
             fn plus(self, other: Self) -> Self {
                 self + other
+            }
+            #[inline(always)]
+            fn times(self, other: Self) -> Self {
+                self * other
             }
             #[inline(always)]
             fn mean_of(self, count: u16) -> Self {
@@ -100,6 +110,12 @@ where
     fn plus(self, other: Self) -> Self {
         let ([a, b, c, d], [e, f, g, h]) = (self.0, other.0);
         Vec4([a.plus(e), b.plus(f), c.plus(g), d.plus(h)])
+    }
+
+    #[inline(always)]
+    fn times(self, other: Self) -> Self {
+        let ([a, b, c, d], [e, f, g, h]) = (self.0, other.0);
+        Vec4([a.times(e), b.times(f), c.times(g), d.times(h)])
     }
 
     #[inline(always)]

@@ -7,13 +7,23 @@
 
 mod average;
 pub mod compute;
+mod example;
 pub mod faulty;
+mod grid2d;
+mod memcpy_async;
+mod reduction;
+mod scope_thread;
 mod single_stage;
 mod staging;
 mod staging_unified;
 mod synchronous;
 
 pub use average::{RADIUS, moving_average};
+pub use example::example_kernel;
+pub use grid2d::{stencil_2d, transpose};
+pub use memcpy_async::{with_memcpy_async, with_memcpy_async_prior};
+pub use reduction::{dot, sum, sum_by_threads, sum_by_warps};
+pub use scope_thread::{scale_own, with_staging_scope_thread};
 pub use single_stage::with_single_stage;
 pub use staging::with_staging;
 pub use staging_unified::with_staging_unified;
@@ -21,13 +31,24 @@ pub use synchronous::without_memcpy_async;
 
 /// All instances of all kernels, kernel by kernel.
 #[cfg(not(target_arch = "nvptx64"))]
-pub fn registry() -> [&'static [tilepipe::launch::Instance]; 5] {
+pub fn registry() -> [&'static [tilepipe::launch::Instance]; 16] {
     [
         &without_memcpy_async::INSTANCES,
         &with_single_stage::INSTANCES,
         &with_staging::INSTANCES,
         &with_staging_unified::INSTANCES,
         &moving_average::INSTANCES,
+        &with_memcpy_async::INSTANCES,
+        &with_memcpy_async_prior::INSTANCES,
+        &with_staging_scope_thread::INSTANCES,
+        &scale_own::INSTANCES,
+        &example_kernel::INSTANCES,
+        &sum::INSTANCES,
+        &dot::INSTANCES,
+        &sum_by_warps::INSTANCES,
+        &sum_by_threads::INSTANCES,
+        &transpose::INSTANCES,
+        &stencil_2d::INSTANCES,
     ]
 }
 

@@ -1,0 +1,69 @@
+//! Two-dimensional tiles: a transpose and a stencil.
+
+use tilepipe::{Block, Halos2D, HaloTile2D, I32x4, Shared, Stages, Tile2D, Tiles2D, TilesMut2D, kernel};
+
+use crate::compute::Number;
+
+/// Writes the transpose of a matrix: `out[c][r] = input[r][c]`. Tiles are square, and in shared memory their rows are padded by `PAD`
+/// elements, so that a column's elements lie in different banks.
+#[kernel(
+    instances(T = [i32, u32, f32], THREADS = [256], SIDE = [32], PAD = [0, 1], STAGES = [1, 2, 3]),
+    instances(T = [f64], THREADS = [128], SIDE = [16], PAD = [1, 2], STAGES = [2]),
+    instances(T = [I32x4], THREADS = [256], SIDE = [16], PAD = [0, 1], STAGES = [2]),
+)]
+pub fn transpose<T: Number, const THREADS: usize, const SIDE: usize, const PAD: usize, const STAGES: usize>(
+    block: Block<THREADS>,
+    input: Tiles2D<T, SIDE, SIDE, PAD>,
+    mut out: TilesMut2D<T, SIDE, SIDE>,
+    shared: Shared<Stages<Tile2D<T, SIDE, SIDE, PAD>, STAGES>>,
+) {
+    let mut results = out.for_block(&block);
+    let places = results.places();
+    let _ = shared.pipeline(&block).for_each(
+        places.len(),
+        |stage, i| {
+            let (row, column) = places.get(i);
+            stage.copy(input.tile(column, row))
+        },
+        |tile, i| {
+            let dst = results.get_mut(i);
+            block.threads(|t| dst.set_each(&t, |row, column| tile[column][row]));
+        },
+    );
+}
+
+/// A five-point stencil: `3 * centre + above + left + right + below`, in this order; beyond the edges there are zeros.
+#[kernel(
+    instances(T = [i32, u32, f32], THREADS = [256], ROWS = [16], COLUMNS = [64], HALO = [1, 4], STAGES = [1, 2, 3]),
+    instances(T = [f64, I32x4], THREADS = [128], ROWS = [8], COLUMNS = [32], HALO = [1, 2], STAGES = [2]),
+)]
+pub fn stencil_2d<
+    T: Number,
+    const THREADS: usize,
+    const ROWS: usize,
+    const COLUMNS: usize,
+    const HALO: usize,
+    const STAGES: usize,
+>(
+    block: Block<THREADS>,
+    input: Halos2D<T, ROWS, COLUMNS, HALO>,
+    mut out: TilesMut2D<T, ROWS, COLUMNS>,
+    shared: Shared<Stages<HaloTile2D<T, ROWS, COLUMNS, HALO>, STAGES>>,
+) {
+    let tiles = input.for_block(&block);
+    let mut results = out.for_block(&block);
+    let _ = shared.pipeline(&block).for_each(
+        tiles.len(),
+        |stage, i| stage.copy(tiles.get(i)),
+        |tile, i| {
+            let dst = results.get_mut(i);
+            block.threads(|t| {
+                dst.set_each(&t, |row, column| {
+                    let around = |down, right| tile.neighbour(row, column, down, right);
+                    let sum = tile[(row, column)].triple().plus(around(-1, 0)).plus(around(0, -1));
+                    sum.plus(around(0, 1)).plus(around(1, 0))
+                });
+            });
+        },
+    );
+}
