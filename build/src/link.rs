@@ -8,6 +8,9 @@ use crate::ir::{bounds, check, convergent};
 use crate::toolchain::Toolchain;
 use crate::{Error, process};
 
+/// The call of the function that returns the collectives' shared memory: once in its definition, and once for each user.
+const SCRATCH_USER: &str = "@tilepipe_scratch_base(";
+
 /// What is linked, and where its intermediate files go.
 pub(crate) struct Link<'a> {
     pub toolchain: &'a Toolchain,
@@ -52,6 +55,10 @@ impl Link<'_> {
         // The tools write their input's path into the module, so they are given names in the work folder.
         let mut public: Vec<&str> = kernels.keys().map(String::as_str).collect();
         public.push(check::PANIC_RECORD);
+        // Shared memory must look as if others wrote it. What no kernel uses goes, so that no kernel pays for it.
+        if text.matches(SCRATCH_USER).count() > 1 {
+            public.push("tilepipe_scratch");
+        }
         let public = format!("-internalize-public-api-list={}", public.join(","));
         let used = self.work.join("used.ll");
         let unused_out = "-passes=internalize,globaldce";

@@ -210,10 +210,7 @@ pub(crate) const fn check<C: Contents, E: Engine, G: Meet<S>, S: Scope>(stages: 
         );
         index += 1;
     }
-    assert!(
-        stages <= <C::Presence as Presence>::MOST_STAGES,
-        "a pipeline of `Optional` tiles has at most 32 stages"
-    );
+    assert!(stages <= <C::Presence as Presence>::MOST_STAGES, "a pipeline of `Optional` tiles has at most 32 stages");
 }
 
 impl<T: Tile> sealed::Contents for T {

@@ -2,25 +2,116 @@
 
 use crate::uniform::Uniform;
 
-/// A type of which tiles are made: plain data without padding, any bit pattern valid, 1 to 16 bytes.
+/// A type of which tiles are made: plain data without padding, any bit pattern valid, 1 to 16 bytes, aligned to at most
+/// 16.
 ///
-/// Implemented for the integer and float types of 4 and 8 bytes and for [`Vec4`]; any other [`bytemuck::Pod`] type of a
-/// power-of-two size can implement it.
+/// | elements | bytes | CUDA |
+/// |---|---|---|
+/// | `u8` `i8` `u16` `i16` `u32` `i32` `u64` `i64` `u128` `i128` | 1 to 16 | `unsigned char` .. `__int128` |
+/// | `f32` `f64` | 4, 8 | `float`, `double` |
+/// | [`f16`](crate::f16), [`bf16`](crate::bf16) | 2 | `__half`, `__nv_bfloat16` |
+/// | [`Vec4<T>`](Vec4) of a 4-byte [`VectorLane`] | 16 | `int4`, `uint4`, `float4` |
+/// | `[T; N]` of an element | `N` times as many | a struct of `N` values, such as `float3` |
+/// | a struct with `#[derive(tilepipe::Element)]` | the sum of its fields | the same struct |
+///
+/// An array is aligned as its element is: `[f32; 4]` to 4 bytes where `Vec4<f32>` is to 16, so a thread reads it in four accesses.
+/// Arrays of more than 16 bytes are elements by type; a tile of them does not compile.
+///
+/// No elements: `usize` and `isize`, whose size is the machine's (use `u32` or `u64`); `bool` and `char`, of which most bit
+/// patterns are no value (use `u8` or `u32` and compare).
+///
+/// # Examples
+///
+/// ```
+/// use tilepipe::Element;
+///
+/// #[derive(Clone, Copy, Debug, PartialEq, Element)]
+/// #[repr(C)]
+/// struct Body {
+///     position: [f32; 3],
+///     mass: f32,
+/// }
+///
+/// fn bytes_of_a_tile<T: Element, const LEN: usize>() -> usize {
+///     size_of::<[T; LEN]>()
+/// }
+/// assert_eq!(bytes_of_a_tile::<Body, 128>(), 2048);
+/// assert_eq!(bytes_of_a_tile::<tilepipe::f16, 128>(), 256);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be an element of a tile",
-    note = "elements are plain data (`bytemuck::Pod`): no padding, no reference, no `Drop`, any bit pattern valid; \
-            implement `tilepipe::Element` for your own `Pod` types"
+    note = "an element is plain data (no padding, no reference, no `Drop`, any bit pattern valid): an integer or float of 1 \
+            to 16 bytes (`u32` or `u64` for `usize`, `u8` for `bool`), `Vec4`, or an array of elements",
+    note = "to make a struct of your own an element, put `#[derive(Clone, Copy, tilepipe::Element)]` and `#[repr(C)]` on it"
 )]
 pub trait Element: bytemuck::Pod + Uniform + Send + Sync {}
 
-impl Element for i32 {}
+/// An element of `BYTES` bytes. Four of a `VectorLane<4>` make a [`Vec4`].
+///
+/// Implemented for the integers and floats, for the arrays that fill 4 bytes (`[f16; 2]`, `[u8; 4]`), and by
+/// `#[derive(tilepipe::Element)]`.
+///
+/// # Examples
+///
+/// ```
+/// use tilepipe::{Element, Vec4};
+///
+/// /// One pixel; a vector of four is copied in one access.
+/// #[derive(Clone, Copy, Element)]
+/// #[repr(C)]
+/// struct Pixel {
+///     rgba: [u8; 4],
+/// }
+///
+/// fn is_element<T: Element>() {}
+/// is_element::<Vec4<Pixel>>();
+/// ```
+///
+/// # Safety
+///
+/// `size_of::<Self>() == BYTES`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no lane of {BYTES} bytes",
+    note = "a lane of a `Vec4` is an element of 4 bytes, such as `f32`, `[f16; 2]`, `[u8; 4]` or a struct with \
+            `#[derive(tilepipe::Element)]`"
+)]
+pub unsafe trait VectorLane<const BYTES: usize>: Element {}
+
+impl Element for u8 {}
+impl Element for i8 {}
+impl Element for u16 {}
+impl Element for i16 {}
 impl Element for u32 {}
-impl Element for i64 {}
+impl Element for i32 {}
 impl Element for u64 {}
+impl Element for i64 {}
+impl Element for u128 {}
+impl Element for i128 {}
 impl Element for f32 {}
 impl Element for f64 {}
+impl Element for half::f16 {}
+impl Element for half::bf16 {}
+impl<T: Element, const N: usize> Element for [T; N] {}
+
+macro_rules! scalar_lanes {
+    ($($scalar:ty),*) => {$(
+        // A struct of elements has the same layout on the GPU and on the host only if these are aligned alike; both
+        // compile this line.
+        const _: () = assert!(align_of::<$scalar>() == size_of::<$scalar>());
+        // SAFETY: the size is what `size_of` says.
+        unsafe impl VectorLane<{ size_of::<$scalar>() }> for $scalar {}
+    )*};
+}
+scalar_lanes!(u8, i8, u16, i16, u32, i32, u64, i64, u128, i128, f32, f64, half::f16, half::bf16);
+
+// SAFETY: four times one byte; an array has no padding (Rust Reference, "Array layout").
+unsafe impl<T: VectorLane<1>> VectorLane<4> for [T; 4] {}
+// SAFETY: two times two bytes, likewise.
+unsafe impl<T: VectorLane<2>> VectorLane<4> for [T; 2] {}
 
 /// A vector of four 4-byte elements (CUDA's `int4`, `uint4`, `float4`): 16 bytes, copied and read in one access.
+///
+/// It is an [`Element`] if `T` is a [`VectorLane`] of 4 bytes; `Vec4<[f16; 2]>` holds eight half-precision floats.
 #[repr(C, align(16))]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Vec4<T>(pub [T; 4]);
@@ -32,15 +123,11 @@ pub type U32x4 = Vec4<u32>;
 /// Four `f32`, CUDA's `float4`.
 pub type F32x4 = Vec4<f32>;
 
-macro_rules! vec4_element {
-    ($($lane:ty),*) => {$(
-        const _: () = assert!(size_of::<Vec4<$lane>>() == 16 && size_of::<$lane>() == 4);
-        // SAFETY: all zeros is a valid value of four plain lanes.
-        unsafe impl bytemuck::Zeroable for Vec4<$lane> {}
-        // SAFETY: four 4-byte plain-data lanes fill the 16 bytes (asserted above), so there is no padding and any bit
-        // pattern is valid; the type is `Copy` and `'static`.
-        unsafe impl bytemuck::Pod for Vec4<$lane> {}
-        impl Element for Vec4<$lane> {}
-    )*};
-}
-vec4_element!(i32, u32, f32);
+// SAFETY: all zeros is a valid value of four plain-data lanes (`VectorLane` implies `Pod`).
+unsafe impl<T: VectorLane<4>> bytemuck::Zeroable for Vec4<T> {}
+// SAFETY: `VectorLane<4>` promises lanes of 4 bytes, so four of them fill the 16 bytes and there is no padding: a size is a
+// multiple of its alignment, so the lane's divides 4 and adds nothing to `align(16)`. Lanes are plain data, so any bit
+// pattern is valid, nothing can be written through a shared reference, and there is no pointer; `Vec4` is `Copy` and
+// `'static` as they are, and `repr(C)`.
+unsafe impl<T: VectorLane<4>> bytemuck::Pod for Vec4<T> {}
+impl<T: VectorLane<4>> Element for Vec4<T> {}

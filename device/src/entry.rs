@@ -138,10 +138,8 @@ impl<'k, T: Element, const LEN: usize, A: Arrangement> Parameter<'k> for TilesMu
 
 impl<'k, S: Tile> Parameter<'k> for TileView2D<'k, S> {
     #[cfg(not(target_arch = "nvptx64"))]
-    const INFO: crate::launch::ParameterInfo = crate::launch::ParameterInfo::two_dimensional::<S::Element>(
-        crate::launch::ParameterKind::Input,
-        S::ALIGNMENT,
-    );
+    const INFO: crate::launch::ParameterInfo =
+        crate::launch::ParameterInfo::two_dimensional::<S::Element>(crate::launch::ParameterKind::Input, S::ALIGNMENT);
 
     #[inline(always)]
     unsafe fn from_raw(raw: RawParameter) -> Self {

@@ -47,6 +47,7 @@ pub mod entry;
 mod fault;
 pub mod group;
 mod isa;
+pub mod math;
 mod output;
 mod output2d;
 pub mod panic_record;
@@ -68,10 +69,13 @@ pub mod cpu;
 pub mod launch;
 
 pub use block::{Block, PerThread, PerThreadValue, Thread};
+#[doc(hidden)]
+pub use bytemuck;
 pub use contents::{Contents, Fill, Optional, Zeros};
-pub use element::{Element, F32x4, I32x4, U32x4, Vec4};
+pub use element::{Element, F32x4, I32x4, U32x4, Vec4, VectorLane};
 pub use engine::{CpAsync, Engine, LoadStore};
-pub use output::{Arrangement, Blocked, BlockTilesMut, Striped, TileMut, TilesMut};
+pub use half::{bf16, f16};
+pub use output::{Arrangement, BlockTilesMut, Blocked, Striped, TileMut, TilesMut};
 pub use output2d::{BlockTilesMut2D, TileMut2D, TilesMut2D};
 pub use pending::{CopyQueue, Landed, Pending};
 pub use pipeline::{Pipeline, Ready};
@@ -80,7 +84,7 @@ pub use shared::{First, Layout, Private, Retired, Second, Shared, Stages, Thread
 pub use source::TileRef;
 pub use tile::{HaloTile, Tile};
 pub use tile2d::{HaloTile2D, Tile2D};
-pub use tilepipe_macros::kernel;
+pub use tilepipe_macros::{Element, kernel};
 pub use uniform::Uniform;
 pub use view::{BlockTiles, Halos, TileView, Tiles};
 pub use view2d::{BlockTiles2D, Halos2D, Places, TileView2D, Tiles2D};

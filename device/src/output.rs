@@ -133,9 +133,7 @@ pub struct BlockTilesMut<'v, 'b, T, const LEN: usize, const THREADS: usize, A = 
     level: BlockLevel,
 }
 
-impl<'b, T: Element, const LEN: usize, const THREADS: usize, A: Arrangement>
-    BlockTilesMut<'_, 'b, T, LEN, THREADS, A>
-{
+impl<'b, T: Element, const LEN: usize, const THREADS: usize, A: Arrangement> BlockTilesMut<'_, 'b, T, LEN, THREADS, A> {
     /// Returns how many tiles the block has; 0 where blocks outnumber tiles.
     #[expect(clippy::len_without_is_empty, reason = "`len() == 0` says it in a kernel's loop as well")]
     #[inline(always)]

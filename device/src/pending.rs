@@ -175,7 +175,14 @@ impl<'s, U: Setup, F, I, H, D> CopyQueue<'s, U, F, I, H, D> {
     pub fn release(
         self,
         tile: Ready<'s, U>,
-    ) -> CopyQueue<'s, U, <U::Scope as Releases<AtScope, F, D>>::Free, I, H::Less, <U::Scope as Releases<AtScope, F, D>>::Dirty>
+    ) -> CopyQueue<
+        's,
+        U,
+        <U::Scope as Releases<AtScope, F, D>>::Free,
+        I,
+        H::Less,
+        <U::Scope as Releases<AtScope, F, D>>::Dirty,
+    >
     where
         H: Decrement + TileHeld,
         U::Scope: Releases<AtScope, F, D>,

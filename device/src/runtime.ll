@@ -233,3 +233,54 @@ define i64 @tilepipe_panic_record_address() alwaysinline nounwind {
   %address = load volatile i64, ptr addrspace(1) @tilepipe_panic_record, align 8
   ret i64 %address
 }
+
+; Floating-point instructions of one thread: fma.rn, sqrt.rn, min and max. LLVM's minimumnum and maximumnum are what PTX's
+; min and max do: an operand that is NaN is ignored, and -0 is less than +0.
+declare float @llvm.fma.f32(float, float, float)
+declare float @llvm.sqrt.f32(float)
+declare float @llvm.minimumnum.f32(float, float)
+declare float @llvm.maximumnum.f32(float, float)
+declare double @llvm.fma.f64(double, double, double)
+declare double @llvm.sqrt.f64(double)
+declare double @llvm.minimumnum.f64(double, double)
+declare double @llvm.maximumnum.f64(double, double)
+
+define float @tilepipe_fma_f32(float %a, float %b, float %c) alwaysinline nounwind {
+  %sum = call float @llvm.fma.f32(float %a, float %b, float %c)
+  ret float %sum
+}
+
+define float @tilepipe_sqrt_f32(float %x) alwaysinline nounwind {
+  %root = call float @llvm.sqrt.f32(float %x)
+  ret float %root
+}
+
+define float @tilepipe_min_f32(float %a, float %b) alwaysinline nounwind {
+  %lesser = call float @llvm.minimumnum.f32(float %a, float %b)
+  ret float %lesser
+}
+
+define float @tilepipe_max_f32(float %a, float %b) alwaysinline nounwind {
+  %greater = call float @llvm.maximumnum.f32(float %a, float %b)
+  ret float %greater
+}
+
+define double @tilepipe_fma_f64(double %a, double %b, double %c) alwaysinline nounwind {
+  %sum = call double @llvm.fma.f64(double %a, double %b, double %c)
+  ret double %sum
+}
+
+define double @tilepipe_sqrt_f64(double %x) alwaysinline nounwind {
+  %root = call double @llvm.sqrt.f64(double %x)
+  ret double %root
+}
+
+define double @tilepipe_min_f64(double %a, double %b) alwaysinline nounwind {
+  %lesser = call double @llvm.minimumnum.f64(double %a, double %b)
+  ret double %lesser
+}
+
+define double @tilepipe_max_f64(double %a, double %b) alwaysinline nounwind {
+  %greater = call double @llvm.maximumnum.f64(double %a, double %b)
+  ret double %greater
+}

@@ -6,7 +6,7 @@ use crate::element::Element;
 use crate::fault;
 use crate::tile::{HaloTile, Tile, checked_stride};
 
-/// A tile of `ROWS` rows of `COLUMNS` elements: `tile[row][column]`.
+/// A tile of `ROWS` rows of `COLUMNS` elements: `tile[row]` is a row, `tile[(row, column)]` an element.
 ///
 /// In shared memory each row is followed by `PAD` elements that nobody reads: with one word of padding the elements of a column
 /// lie in different banks. Padding enters the alignment: rows of a multiple of 16 bytes, padding included, keep 16-byte
@@ -41,6 +41,26 @@ impl<T: Element, const ROWS: usize, const COLUMNS: usize, const PAD: usize> Inde
             fault::out_of_range("row {} is out of range: the tile has {}", row, ROWS);
         }
         &self.rows[row].own
+    }
+}
+
+impl<T: Element, const ROWS: usize, const COLUMNS: usize, const PAD: usize> Index<(usize, usize)>
+    for Tile2D<T, ROWS, COLUMNS, PAD>
+{
+    type Output = T;
+
+    /// Returns the element at `(row, column)`.
+    ///
+    /// # Panics
+    ///
+    /// If `row >= ROWS` or `column >= COLUMNS`: the launch fails with both numbers, file and line.
+    #[inline(always)]
+    #[track_caller]
+    fn index(&self, (row, column): (usize, usize)) -> &T {
+        if column >= COLUMNS {
+            fault::out_of_range("column {} is out of range: the tile has {}", column, COLUMNS);
+        }
+        &self[row][column]
     }
 }
 
@@ -87,7 +107,10 @@ impl<T: Element, const ROWS: usize, const COLUMNS: usize, const HALO: usize> Hal
         );
         let row = row.wrapping_add(HALO).wrapping_add_signed(down);
         let column = column.wrapping_add(HALO).wrapping_add_signed(right);
-        self.all()[row].as_slice()[column]
+        // SAFETY: by the assertions `row <= ROWS - 1 + 2 * HALO`, and it is not negative.
+        let row = unsafe { self.all().get_unchecked(row) };
+        // SAFETY: likewise for the column.
+        unsafe { *row.as_slice().get_unchecked(column) }
     }
 
     /// All `ROWS + 2 * HALO` rows.

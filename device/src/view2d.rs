@@ -115,9 +115,7 @@ impl<'k, S: Tile> TileView2D<'k, S> {
         let first = first.wrapping_add(top * pitch).wrapping_sub(S::ROW_LEAD * pitch);
         // SAFETY: (0) and (2) `clip`, in rows and in elements; (1) the base, the pitch and the start of each tile in a row are
         // multiples of ALIGNMENT (invariant 1 and `Tile::ALIGNMENT`), and so is the lead.
-        unsafe {
-            TileRef::new(Extent { first, before: before * element, end: end * element, pitch, above, below })
-        }
+        unsafe { TileRef::new(Extent { first, before: before * element, end: end * element, pitch, above, below }) }
     }
 
     /// Returns the tiles of this block in order: every `grid`-th tile from the block's own index on.

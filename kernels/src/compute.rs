@@ -1,6 +1,6 @@
 //! What the guide's kernels compute on a tile: their parameter `C`.
 
-use tilepipe::{Element, Vec4};
+use tilepipe::{Element, Vec4, bf16, f16};
 
 /// The guide's `compute`: one output element from a tile in shared memory.
 pub trait Compute<T, const LEN: usize> {
@@ -68,7 +68,7 @@ macro_rules! integers {
         }
     )*};
 }
-integers!(i32, u32, i64);
+integers!(u8, i8, u16, i16, u32, i32, u64, i64, u128, i128);
 
 macro_rules! floats {
     ($($float:ty),*) => {$(
@@ -94,6 +94,97 @@ macro_rules! floats {
     )*};
 }
 floats!(f32, f64);
+
+/// Half-precision floats are computed in `f32`, and each result is rounded.
+macro_rules! half_floats {
+    ($($half:ty),*) => {$(
+        impl Number for $half {
+            const ZERO: Self = <$half>::ZERO;
+            #[inline(always)]
+            fn triple(self) -> Self {
+                Self::from_f32(3.0 * self.to_f32())
+            }
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                Self::from_f32(self.to_f32() + other.to_f32())
+            }
+            #[inline(always)]
+            fn times(self, other: Self) -> Self {
+                Self::from_f32(self.to_f32() * other.to_f32())
+            }
+            #[inline(always)]
+            fn mean_of(self, count: u16) -> Self {
+                Self::from_f32(self.to_f32() * (1.0 / f32::from(count)))
+            }
+        }
+    )*};
+}
+half_floats!(f16, bf16);
+
+/// A complex number: a plain-data struct of a kernel author's own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Element)]
+#[repr(C)]
+pub struct Complex {
+    /// The real part.
+    pub re: f32,
+    /// The imaginary part.
+    pub im: f32,
+}
+
+impl Number for Complex {
+    const ZERO: Self = Complex { re: 0.0, im: 0.0 };
+
+    #[inline(always)]
+    fn triple(self) -> Self {
+        Complex { re: self.re.triple(), im: self.im.triple() }
+    }
+
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        Complex { re: self.re + other.re, im: self.im + other.im }
+    }
+
+    #[inline(always)]
+    fn times(self, other: Self) -> Self {
+        let (re, im) = (self.re * other.re, self.re * other.im);
+        Complex { re: re - self.im * other.im, im: im + self.im * other.re }
+    }
+
+    #[inline(always)]
+    fn mean_of(self, count: u16) -> Self {
+        Complex { re: self.re.mean_of(count), im: self.im.mean_of(count) }
+    }
+}
+
+/// Three `f32`, CUDA's `float3`.
+pub type Float3 = [f32; 3];
+
+/// Three numbers in a row, lane by lane: 12 bytes for a `f32`, of which 4 are copied at a time if a tile is not a multiple of 16.
+impl<T: Number> Number for [T; 3] {
+    const ZERO: Self = [T::ZERO; 3];
+
+    #[inline(always)]
+    fn triple(self) -> Self {
+        self.map(T::triple)
+    }
+
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        let ([a, b, c], [d, e, f]) = (self, other);
+        [a.plus(d), b.plus(e), c.plus(f)]
+    }
+
+    #[inline(always)]
+    fn times(self, other: Self) -> Self {
+        let ([a, b, c], [d, e, f]) = (self, other);
+        [a.times(d), b.times(e), c.times(f)]
+    }
+
+    #[inline(always)]
+    fn mean_of(self, count: u16) -> Self {
+        self.map(|lane| lane.mean_of(count))
+    }
+}
 
 impl<T: Number> Number for Vec4<T>
 where

@@ -1,6 +1,6 @@
 //! Two-dimensional tiles: a transpose and a stencil.
 
-use tilepipe::{Block, Halos2D, HaloTile2D, I32x4, Shared, Stages, Tile2D, Tiles2D, TilesMut2D, kernel};
+use tilepipe::{Block, HaloTile2D, Halos2D, I32x4, Shared, Stages, Tile2D, Tiles2D, TilesMut2D, kernel};
 
 use crate::compute::Number;
 
@@ -27,7 +27,7 @@ pub fn transpose<T: Number, const THREADS: usize, const SIDE: usize, const PAD: 
         },
         |tile, i| {
             let dst = results.get_mut(i);
-            block.threads(|t| dst.set_each(&t, |row, column| tile[column][row]));
+            block.threads(|t| dst.set_each(&t, |row, column| tile[(column, row)]));
         },
     );
 }

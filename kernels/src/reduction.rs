@@ -3,9 +3,7 @@
 //! Each block writes one result, `out[block]`. The order of the additions is fixed: every thread adds its own elements in the order
 //! in which they come, then `Block::reduce` adds the threads' sums.
 
-use tilepipe::{
-    Block, CpAsync, PerThread, Private, Shared, Stages, ThreadScope, Tiles, TilesMut, WarpScope, kernel,
-};
+use tilepipe::{Block, CpAsync, PerThread, Private, Shared, Stages, ThreadScope, Tiles, TilesMut, WarpScope, kernel};
 
 use crate::compute::Number;
 

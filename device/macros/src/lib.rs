@@ -1,15 +1,16 @@
-//! The `#[kernel]` attribute of tilepipe.
+//! The `#[kernel]` attribute and the `Element` derive of tilepipe.
 //!
-//! It declares and leaves all logic to functions of `tilepipe::entry` and `tilepipe_host`: the function under it stays as
-//! written, and beside it comes a module of the same name with the kernel's instances, its PTX entry points (on the GPU)
-//! and its typed `launch` (elsewhere).
+//! `#[kernel]` declares and leaves all logic to functions of `tilepipe::entry` and `tilepipe_host`: the function under it
+//! stays as written, and beside it comes a module of the same name with the kernel's instances, its PTX entry points (on
+//! the GPU) and its typed `launch` (elsewhere).
 
+mod element;
 mod instances;
 mod signature;
 
 use proc_macro::TokenStream;
 use quote::{format_ident, quote};
-use syn::{ItemFn, parse_macro_input};
+use syn::{DeriveInput, ItemFn, parse_macro_input};
 
 use crate::instances::{Instance, Instances};
 use crate::signature::Signature;
@@ -67,6 +68,81 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
             quote!(#function #error)
         })
         .into()
+}
+
+/// Makes a struct an element of tiles.
+///
+/// The struct is `#[repr(C)]` or `#[repr(transparent)]`, `Copy`, not generic, and made of elements without padding; it has
+/// 1 to 16 bytes and is aligned to at most 16. All of that is checked, so no `unsafe` is needed. The derive also makes the
+/// struct plain data (`bytemuck::Pod`).
+///
+/// ```
+/// use tilepipe::{Block, Element, LoadStore, Shared, Stages, Tiles, TilesMut, kernel};
+/// use tilepipe_host::{Device, Schedule};
+///
+/// #[derive(Clone, Copy, Debug, PartialEq, Element)]
+/// #[repr(C)]
+/// pub struct Complex {
+///     re: f32,
+///     im: f32,
+/// }
+///
+/// #[kernel]
+/// pub fn conjugate(
+///     block: Block<128>,
+///     input: Tiles<Complex, 128>,
+///     mut out: TilesMut<Complex, 128>,
+///     shared: Shared<Stages<[Complex; 128], 1, LoadStore>>,
+/// ) {
+///     let tiles = input.for_block(&block);
+///     let mut results = out.for_block(&block);
+///     let _ = shared.pipeline(&block).for_each(
+///         tiles.len(),
+///         |stage, i| stage.copy(tiles.get(i)),
+///         |tile, i| {
+///             let result = results.get_mut(i);
+///             block.threads(|t| {
+///                 let Complex { re, im } = tile[t.rank()];
+///                 result.set(&t, Complex { re, im: -im });
+///             });
+///         },
+///     );
+/// }
+///
+/// fn main() -> Result<(), tilepipe_host::Error> {
+///     let device = Device::cpu(Schedule::Lazy);
+///     let input = device.upload(&[Complex { re: 1.0, im: 2.0 }; 300])?;
+///     let mut out = device.zeroed(300)?;
+///     conjugate::launch(&device.stream()?, 2, &input, &mut out)?;
+///     assert_eq!(out.download()?, [Complex { re: 1.0, im: -2.0 }; 300]);
+///     Ok(())
+/// }
+/// ```
+///
+/// A struct with padding does not compile; the message says what to do about it:
+///
+/// ```compile_fail,E0080
+/// #[derive(Clone, Copy, tilepipe::Element)]
+/// #[repr(C)]
+/// struct Sample {
+///     time: f64,
+///     channel: u16,
+/// }
+/// ```
+///
+/// ```
+/// #[derive(Clone, Copy, tilepipe::Element)]
+/// #[repr(C)]
+/// struct Sample {
+///     time: f64,
+///     channel: u16,
+///     unused: [u8; 6],
+/// }
+/// ```
+#[proc_macro_derive(Element)]
+pub fn element(item: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(item as DeriveInput);
+    element::expand(&input).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 fn expand(lists: &Instances, function: &ItemFn) -> syn::Result<proc_macro2::TokenStream> {

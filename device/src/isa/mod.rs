@@ -22,6 +22,9 @@
 //! | `cp_async_wait_group` | `cp.async.wait_group N` | sm_80 | thread |
 //! | `cp_async_wait_all` | `cp.async.wait_all` | sm_80 | thread |
 //! | `copy_through_register` | `ld.global`, `st.shared` | sm_80 | thread |
+//! | `fma_f32`, `fma_f64` | `fma.rn` | sm_80 | thread |
+//! | `sqrt_f32`, `sqrt_f64` | `sqrt.rn` | sm_80 | thread |
+//! | `min_f32`, `min_f64`, `max_f32`, `max_f64` | `min`, `max` | sm_80 | thread |
 //! | `released` | nothing; the model notes who may still read | | block |
 //! | `PerThread`, `PerLane` | a register | | block, warp |
 

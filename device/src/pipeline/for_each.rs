@@ -140,11 +140,7 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
     /// Before the wait one group each was committed for the tiles `0..index + STAGES - 1`, or one more if the fill came first,
     /// and all but the youngest `STAGES - 2`, or `STAGES - 1`, have landed.
     #[inline(always)]
-    fn consume_next<V: View<U>>(
-        &mut self,
-        index: usize,
-        consume: &mut impl for<'x> FnMut(&Ready<'x, U, V>, usize),
-    ) {
+    fn consume_next<V: View<U>>(&mut self, index: usize, consume: &mut impl for<'x> FnMut(&Ready<'x, U, V>, usize)) {
         let (tile, present) = self.ring.next_to_read();
         // SAFETY: so tile `index` has landed in every thread, and the view's barrier made it visible to all that the view lets
         // read it. Its stage is filled again in the next round at the earliest, behind the view's other barrier.

@@ -10,9 +10,9 @@ use crate::block::Thread;
 use crate::contents::{Contents, Optional, sealed::Contents as _};
 use crate::group::{InBlock, Meet, PartOfTile, WARP, WholeBlock, WholeTile, warps};
 use crate::isa;
+use crate::scope::{AtLeastWarp, Scope};
 #[cfg(doc)]
 use crate::scope::{BlockScope, WarpScope};
-use crate::scope::{AtLeastWarp, Scope};
 use crate::tile::{Brand, Tile};
 use crate::uniform::Uniform;
 

@@ -5,9 +5,11 @@
 //! a copy into memory that threads may still be reading is reported as the race that it would be on a GPU.
 
 pub(crate) mod block;
+mod math;
 mod model;
 mod threads;
 
+pub(crate) use math::*;
 pub(crate) use threads::*;
 
 use super::Readers;

@@ -4,10 +4,12 @@
 //! operand are inline assembly. (rustc does not mark inline assembly convergent, so a barrier must not be written so.)
 //! Clauses cited are of the PTX ISA, version 9.0.
 
+mod math;
 mod threads;
 
 use core::arch::asm;
 
+pub(crate) use math::*;
 pub(crate) use threads::*;
 
 use super::Readers;
@@ -102,7 +104,7 @@ pub(crate) fn zeros() -> *const u8 {
     tilepipe_zeros_base()
 }
 
-/// `ld.global`: reads one value from global memory, in one access if its alignment allows.
+/// `ld.global`: reads one value from global memory, in accesses as wide as its alignment allows.
 ///
 /// # Safety
 ///
@@ -111,22 +113,26 @@ pub(crate) fn zeros() -> *const u8 {
 pub(crate) unsafe fn load_global<T: bytemuck::Pod>(from: *const T) -> T {
     let mut value = T::zeroed();
     let (to, from) = ((&raw mut value).cast::<u8>(), from.cast::<u8>());
-    // SAFETY: `to` is a local variable of the same size; the rest is the caller's promise, and each arm's size is the
-    // type's, its alignment the type's own.
-    unsafe {
-        match access::<T>() {
-            1 => tilepipe_load_global_1(to, from),
-            2 => tilepipe_load_global_2(to, from),
-            4 => tilepipe_load_global_4(to, from),
-            8 => tilepipe_load_global_8(to, from),
-            16 => tilepipe_load_global_16(to, from),
-            _ => value = from.cast::<T>().read(),
+    let mut offset = 0;
+    while offset < size_of::<T>() {
+        let (to, from) = (to.wrapping_add(offset), from.wrapping_add(offset));
+        // SAFETY: `offset` is a multiple of `width`, which divides the type's size and its alignment, so `width` bytes from there
+        // on lie in the value, aligned to that; `to` is a local variable, the rest the caller's promise.
+        unsafe {
+            match const { align_of::<T>() } {
+                1 => tilepipe_load_global_1(to, from),
+                2 => tilepipe_load_global_2(to, from),
+                4 => tilepipe_load_global_4(to, from),
+                8 => tilepipe_load_global_8(to, from),
+                _ => tilepipe_load_global_16(to, from),
+            }
         }
+        offset += align_of::<T>().min(16);
     }
     value
 }
 
-/// `st.global`: writes one value to global memory, in one access if its alignment allows.
+/// `st.global`: writes one value to global memory, in accesses as wide as its alignment allows.
 ///
 /// # Safety
 ///
@@ -134,16 +140,32 @@ pub(crate) unsafe fn load_global<T: bytemuck::Pod>(from: *const T) -> T {
 #[inline(always)]
 pub(crate) unsafe fn store_global<T: bytemuck::Pod>(to: *mut T, value: T) {
     let (to, from) = (to.cast::<u8>(), (&raw const value).cast::<u8>());
-    // SAFETY: as in `load_global`.
-    unsafe {
-        match access::<T>() {
-            1 => tilepipe_store_global_1(to, from),
-            2 => tilepipe_store_global_2(to, from),
-            4 => tilepipe_store_global_4(to, from),
-            8 => tilepipe_store_global_8(to, from),
-            16 => tilepipe_store_global_16(to, from),
-            _ => to.cast::<T>().write(value),
+    // SAFETY: the caller's promise: a value is aligned to its alignment, which divides its size.
+    unsafe { store_pieces(to, from, size_of::<T>(), align_of::<T>()) };
+}
+
+/// Writes `bytes` bytes to global memory in pieces of `width`, 1, 2, 4, 8 or at least 16.
+///
+/// # Safety
+///
+/// `to` is global memory, aligned to `width` and valid for writes of `bytes` bytes, a multiple of `width`; `from` is valid for
+/// reads of them.
+#[inline(always)]
+unsafe fn store_pieces(to: *mut u8, from: *const u8, bytes: usize, width: usize) {
+    let mut offset = 0;
+    while offset < bytes {
+        let (to, from) = (to.wrapping_add(offset), from.wrapping_add(offset));
+        // SAFETY: `offset` is a multiple of `width`, and so is `bytes`, so `width` bytes from there on are valid and aligned.
+        unsafe {
+            match width {
+                1 => tilepipe_store_global_1(to, from),
+                2 => tilepipe_store_global_2(to, from),
+                4 => tilepipe_store_global_4(to, from),
+                8 => tilepipe_store_global_8(to, from),
+                _ => tilepipe_store_global_16(to, from),
+            }
         }
+        offset += width.min(16);
     }
 }
 
@@ -154,31 +176,10 @@ pub(crate) unsafe fn store_global<T: bytemuck::Pod>(to: *mut T, value: T) {
 /// `to` is global memory, valid for writes of `N` values; it is a multiple of the row's size behind an address aligned to 16.
 #[inline(always)]
 pub(crate) unsafe fn store_global_row<T: bytemuck::Pod, const N: usize>(to: *mut T, values: [T; N]) {
-    let bytes = const { size_of::<T>() * N };
     // The largest power of two, up to 16, that divides the row's size: to which its start is aligned too.
-    let width = const { if size_of::<T>() * N == 0 { 16 } else { 1 << (16 | size_of::<T>() * N).trailing_zeros() } };
-    let (to, from) = (to.cast::<u8>(), values.as_ptr().cast::<u8>());
-    let mut offset = 0;
-    while offset < bytes {
-        let (to, from) = (to.wrapping_add(offset), from.wrapping_add(offset));
-        // SAFETY: `offset` is a multiple of `width`, of which both the row's start and its size are multiples, so `width` bytes
-        // from there on lie in the row, aligned to that.
-        unsafe {
-            match width {
-                1 => tilepipe_store_global_1(to, from),
-                2 => tilepipe_store_global_2(to, from),
-                4 => tilepipe_store_global_4(to, from),
-                8 => tilepipe_store_global_8(to, from),
-                _ => tilepipe_store_global_16(to, from),
-            }
-        }
-        offset += width;
-    }
-}
-
-/// The size of a `T` if it is aligned to its size, 0 if one access can't move it.
-const fn access<T>() -> usize {
-    if align_of::<T>() == size_of::<T>() { size_of::<T>() } else { 0 }
+    let width = const { 1 << (16 | size_of::<T>() * N).trailing_zeros() };
+    // SAFETY: the caller's promise; both the row's start and its size are multiples of `width`.
+    unsafe { store_pieces(to.cast(), values.as_ptr().cast(), size_of::<T>() * N, width) };
 }
 
 /// `cp.async.cg.shared.global [to], [from], 16, valid`, or `cp.async.ca` with 8 or 4: an asynchronous copy of `width`
@@ -229,10 +230,15 @@ pub(crate) fn cp_async_wait_all() {
 /// 1. If `valid`, `from` is global memory, aligned and valid for reads of a `T`.
 #[inline(always)]
 pub(crate) unsafe fn copy_through_register<T: bytemuck::Pod>(to: *mut T, from: *const T, valid: bool) {
-    // SAFETY: (1).
-    let value = if valid { unsafe { load_global(from) } } else { T::zeroed() };
-    // SAFETY: (0).
-    unsafe { to.write(value) };
+    if valid {
+        // SAFETY: (1).
+        let value = unsafe { load_global(from) };
+        // SAFETY: (0).
+        unsafe { to.write(value) };
+    } else {
+        // SAFETY: (0); zeros are a value of any plain data.
+        unsafe { to.write_bytes(0, 1) };
+    }
 }
 
 /// Tells the model which memory threads may go on reading until a barrier: nothing on the GPU.

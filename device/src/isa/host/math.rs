@@ -1,0 +1,45 @@
+//! The model of the floating-point instructions. Each is exact or rounded once, so there is one right result.
+
+macro_rules! float_instructions {
+    ($float:ty: $fma:ident $sqrt:ident $min:ident $max:ident) => {
+        /// `fma.rn`: `a * b + c`, rounded once, to nearest even (`mul_add` guarantees that result).
+        #[inline]
+        pub(crate) fn $fma(a: $float, b: $float, c: $float) -> $float {
+            a.mul_add(b, c)
+        }
+
+        /// `sqrt.rn`: the square root, rounded to nearest even (`sqrt` guarantees that result).
+        #[inline]
+        pub(crate) fn $sqrt(x: $float) -> $float {
+            x.sqrt()
+        }
+
+        /// `min`: the lesser operand, or the other one if one is NaN; -0 is less than +0.
+        #[inline]
+        pub(crate) fn $min(a: $float, b: $float) -> $float {
+            if a == b {
+                // The same number twice, or two zeros: their signs are or'ed.
+                <$float>::from_bits(a.to_bits() | b.to_bits())
+            } else if a < b || b.is_nan() {
+                a
+            } else {
+                b
+            }
+        }
+
+        /// `max`: the greater operand, or the other one if one is NaN; +0 is greater than -0.
+        #[inline]
+        pub(crate) fn $max(a: $float, b: $float) -> $float {
+            if a == b {
+                <$float>::from_bits(a.to_bits() & b.to_bits())
+            } else if a > b || b.is_nan() {
+                a
+            } else {
+                b
+            }
+        }
+    };
+}
+
+float_instructions!(f32: fma_f32 sqrt_f32 min_f32 max_f32);
+float_instructions!(f64: fma_f64 sqrt_f64 min_f64 max_f64);

@@ -1,0 +1,43 @@
+//! Floating-point instructions of one thread. `runtime.ll` defines them with LLVM's intrinsics, which it can fold where the
+//! operands are known; all of them treat subnormal numbers as the numbers that they are (there is no `.ftz`).
+
+macro_rules! float_instructions {
+    ($float:ty: $fma:ident $sqrt:ident $min:ident $max:ident,
+     $fma_symbol:ident $sqrt_symbol:ident $min_symbol:ident $max_symbol:ident) => {
+        unsafe extern "C" {
+            safe fn $fma_symbol(a: $float, b: $float, c: $float) -> $float;
+            safe fn $sqrt_symbol(x: $float) -> $float;
+            safe fn $min_symbol(a: $float, b: $float) -> $float;
+            safe fn $max_symbol(a: $float, b: $float) -> $float;
+        }
+
+        /// `fma.rn`: `a * b + c`, rounded once, to nearest even.
+        #[inline(always)]
+        pub(crate) fn $fma(a: $float, b: $float, c: $float) -> $float {
+            $fma_symbol(a, b, c)
+        }
+
+        /// `sqrt.rn`: the square root, rounded to nearest even.
+        #[inline(always)]
+        pub(crate) fn $sqrt(x: $float) -> $float {
+            $sqrt_symbol(x)
+        }
+
+        /// `min`: the lesser operand, or the other one if one is NaN; -0 is less than +0 (section "min").
+        #[inline(always)]
+        pub(crate) fn $min(a: $float, b: $float) -> $float {
+            $min_symbol(a, b)
+        }
+
+        /// `max`: the greater operand, or the other one if one is NaN; +0 is greater than -0 (section "max").
+        #[inline(always)]
+        pub(crate) fn $max(a: $float, b: $float) -> $float {
+            $max_symbol(a, b)
+        }
+    };
+}
+
+float_instructions!(f32: fma_f32 sqrt_f32 min_f32 max_f32,
+    tilepipe_fma_f32 tilepipe_sqrt_f32 tilepipe_min_f32 tilepipe_max_f32);
+float_instructions!(f64: fma_f64 sqrt_f64 min_f64 max_f64,
+    tilepipe_fma_f64 tilepipe_sqrt_f64 tilepipe_min_f64 tilepipe_max_f64);

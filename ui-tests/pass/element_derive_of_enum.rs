@@ -1,0 +1,9 @@
+//! On hardware a number that stands for no variant would become an enum, and a `match` on it could go anywhere.
+#![forbid(unsafe_code)]
+use tilepipe::Element;
+
+#[derive(Clone, Copy, Element)]
+#[repr(transparent)]
+struct Kind(u32);
+
+fn main() {}
