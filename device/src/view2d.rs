@@ -1,6 +1,7 @@
 //! Input views with rows.
 
 use core::marker::PhantomData;
+use core::num::NonZeroU32;
 
 use crate::block::Block;
 use crate::fault;
@@ -148,7 +149,7 @@ fn clip(start: usize, len: usize, lead: usize, extent: usize) -> (usize, usize) 
 pub struct Places {
     first: u32,
     stride: u32,
-    columns: u32,
+    columns: NonZeroU32,
     count: usize,
 }
 
@@ -165,7 +166,8 @@ impl Places {
         Places {
             first: first as u32,
             stride: stride as u32,
-            columns: columns as u32,
+            // A view is not empty, so it has a column of tiles.
+            columns: NonZeroU32::new(columns as u32).unwrap_or(NonZeroU32::MIN),
             count: share(tiles, first, stride),
         }
     }
