@@ -38,6 +38,7 @@
 #![cfg_attr(target_arch = "nvptx64", feature(asm_experimental_arch))]
 #![feature(auto_traits, negative_impls)]
 
+mod batches;
 mod block;
 mod collective;
 mod contents;
@@ -68,6 +69,7 @@ pub mod cpu;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod launch;
 
+pub use batches::Batches;
 pub use block::{Block, PerThread, PerThreadValue, Thread};
 #[doc(hidden)]
 pub use bytemuck;

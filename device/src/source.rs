@@ -66,6 +66,16 @@ impl<'k, S: Tile> TileRef<'k, S> {
         }
     }
 
+    /// The same tile as a source that needs no bounds.
+    ///
+    /// # Safety
+    ///
+    /// The tile lies within its view as a whole: `before` and `above` are 0, `end` and `below` are its own ends.
+    #[inline(always)]
+    pub(crate) unsafe fn whole(self) -> WholeTileRef<'k, S> {
+        WholeTileRef { first: self.first, pitch: self.pitch, brand: PhantomData, shape: PhantomData }
+    }
+
     /// The address of byte `offset` of row `row`.
     #[inline(always)]
     pub(crate) fn address(&self, row: usize, offset: usize) -> *const u8 {
@@ -84,5 +94,27 @@ impl<'k, S: Tile> TileRef<'k, S> {
             return 0;
         }
         self.end.saturating_sub(offset).min(width)
+    }
+}
+
+/// A tile that lies within its view as a whole.
+///
+/// # Invariants
+///
+/// 0. Each byte of each row, at `first + row * pitch + byte`, is readable for all of `'k`, and nobody writes it.
+/// 1. `first` and `pitch` are multiples of `S::ALIGNMENT`.
+#[derive(Clone, Copy)]
+pub struct WholeTileRef<'k, S: Tile> {
+    first: *const u8,
+    pitch: usize,
+    brand: Brand<'k>,
+    shape: PhantomData<S>,
+}
+
+impl<S: Tile> WholeTileRef<'_, S> {
+    /// The address of byte `offset` of row `row`.
+    #[inline(always)]
+    pub(crate) fn address(&self, row: usize, offset: usize) -> *const u8 {
+        self.first.wrapping_add(row * self.pitch).wrapping_add(offset)
     }
 }

@@ -144,7 +144,30 @@ impl<'k, S: Tile> BlockTiles<'k, S> {
         if index >= self.count {
             fault::out_of_range("tile index {} is out of range: this block has {} tiles", index, self.count);
         }
+        // SAFETY: just checked.
+        unsafe { self.get_unchecked(index) }
+    }
+
+    /// Returns the block's tile `index`.
+    ///
+    /// # Safety
+    ///
+    /// `index < self.len()`.
+    #[inline(always)]
+    pub(crate) unsafe fn get_unchecked(&self, index: usize) -> TileRef<'k, S> {
         // SAFETY: `first + index * stride <= first + (count - 1) * stride < tiles` by the definition of `count` in `share`.
         unsafe { self.view.tile_unchecked(self.first + index * self.stride) }
+    }
+
+    /// Whether each of the block's tiles lies within the view as a whole, its halo included.
+    #[inline(always)]
+    pub(crate) fn all_whole(&self) -> bool {
+        if self.count == 0 {
+            return true;
+        }
+        // No overflow: the starts of the block's first and last tile.
+        let first = self.first * S::STRIDE;
+        let last = (self.first + (self.count - 1) * self.stride) * S::STRIDE;
+        first >= S::LEAD && self.view.len - last >= S::COLUMNS - S::LEAD
     }
 }

@@ -16,17 +16,12 @@ pub fn example_kernel<T: Number, const THREADS: usize>(
 ) {
     let (lefts, rights) = (left.for_block(&block), right.for_block(&block));
     let mut results = out.for_block(&block);
-    let subsets = results.len().min(lefts.len()).min(rights.len());
-    let _ = shared.pipeline(&block).for_each(
-        subsets,
-        |stage, subset| stage.copy((lefts.get(subset), rights.get(subset))),
-        |tiles, subset| {
-            let (left, right) = tiles.tiles();
-            let dst = results.get_mut(subset);
-            block.threads(|t| {
-                let next = (t.rank() + 1) % THREADS;
-                dst.set(&t, left[t.rank()].triple().plus(right[next]));
-            });
-        },
-    );
+    let _ = shared.pipeline(&block).for_each_tile((&lefts, &rights), |tiles, subset| {
+        let (left, right) = tiles.tiles();
+        let dst = results.get_mut(subset);
+        block.threads(|t| {
+            let next = (t.rank() + 1) % THREADS;
+            dst.set(&t, left[t.rank()].triple().plus(right[next]));
+        });
+    });
 }

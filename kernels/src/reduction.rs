@@ -22,17 +22,13 @@ pub fn sum<T: Number, const THREADS: usize, const LEN: usize, const STAGES: usiz
 ) {
     let tiles = input.for_block(&block);
     let mut sums = block.map(|_| T::ZERO);
-    let _ = shared.pipeline(&block).for_each(
-        tiles.len(),
-        |stage, i| stage.copy(tiles.get(i)),
-        |tile, _| {
-            block.update(&mut sums, |t, sum| {
-                for value in tile.own(&t) {
-                    *sum = sum.plus(*value);
-                }
-            });
-        },
-    );
+    let _ = shared.pipeline(&block).for_each_tile(&tiles, |tile, _| {
+        block.update(&mut sums, |t, sum| {
+            for value in tile.own(&t) {
+                *sum = sum.plus(*value);
+            }
+        });
+    });
     write_result(&block, &sums, out);
 }
 
@@ -50,18 +46,14 @@ pub fn dot<T: Number, const THREADS: usize, const LEN: usize, const STAGES: usiz
 ) {
     let (lefts, rights) = (left.for_block(&block), right.for_block(&block));
     let mut sums = block.map(|_| T::ZERO);
-    let _ = shared.pipeline(&block).for_each(
-        lefts.len().min(rights.len()),
-        |stage, i| stage.copy((lefts.get(i), rights.get(i))),
-        |tiles, _| {
-            block.update(&mut sums, |t, sum| {
-                let (left, right) = tiles.own(&t);
-                for (left, right) in left.iter().zip(right) {
-                    *sum = sum.plus(left.times(*right));
-                }
-            });
-        },
-    );
+    let _ = shared.pipeline(&block).for_each_tile((&lefts, &rights), |tiles, _| {
+        block.update(&mut sums, |t, sum| {
+            let (left, right) = tiles.own(&t);
+            for (left, right) in left.iter().zip(right) {
+                *sum = sum.plus(left.times(*right));
+            }
+        });
+    });
     write_result(&block, &sums, out);
 }
 

@@ -24,14 +24,10 @@ pub fn with_staging_scope_thread<T: Number, C: Compute<T, THREADS>, const THREAD
 ) {
     let batches = input.for_block(&block);
     let mut results = out.for_block(&block);
-    let _ = shared.pipeline(&block).for_each_published(
-        batches.len(),
-        |stage, batch| stage.copy(batches.get(batch)),
-        |tile, batch| {
-            let dst = results.get_mut(batch);
-            block.threads(|t| dst.set(&t, C::compute(tile, t.rank())));
-        },
-    );
+    let _ = shared.pipeline(&block).for_each_tile_published(&batches, |tile, batch| {
+        let dst = results.get_mut(batch);
+        block.threads(|t| dst.set(&t, C::compute(tile, t.rank())));
+    });
 }
 
 /// Three times each element, at any scope: every thread reads its own element alone, so that thread scope has no barrier.
@@ -61,12 +57,8 @@ pub fn scale_own<T: Number, E: Engine, S: Scope, const THREADS: usize, const STA
 {
     let batches = input.for_block(&block);
     let mut results = out.for_block(&block);
-    let _ = shared.pipeline(&block).for_each(
-        batches.len(),
-        |stage, batch| stage.copy(batches.get(batch)),
-        |tile, batch| {
-            let dst = results.get_mut(batch);
-            block.threads(|t| dst.set(&t, tile.own(&t)[0].triple()));
-        },
-    );
+    let _ = shared.pipeline(&block).for_each_tile(&batches, |tile, batch| {
+        let dst = results.get_mut(batch);
+        block.threads(|t| dst.set(&t, tile.own(&t)[0].triple()));
+    });
 }

@@ -37,12 +37,8 @@ pub fn with_staging_unified<T: Number, C: Compute<T, THREADS>, E: Engine, const 
 ) {
     let batches = input.for_block(&block);
     let mut results = out.for_block(&block);
-    let _ = shared.pipeline(&block).for_each(
-        batches.len(),
-        |stage, batch| stage.copy(batches.get(batch)),
-        |tile, batch| {
-            let dst = results.get_mut(batch);
-            block.threads(|t| dst.set(&t, C::compute(tile, t.rank())));
-        },
-    );
+    let _ = shared.pipeline(&block).for_each_tile(&batches, |tile, batch| {
+        let dst = results.get_mut(batch);
+        block.threads(|t| dst.set(&t, C::compute(tile, t.rank())));
+    });
 }

@@ -100,6 +100,16 @@ pub(crate) unsafe fn cp_async(to: *mut u8, from: *const u8, valid: u32, width: u
     with_block(|block| unsafe { block.model.copy(to, from, valid, width as u32) });
 }
 
+/// `cp.async` without a source size: an asynchronous copy of `width` bytes.
+///
+/// # Safety
+///
+/// As for [`cp_async`] with `width` valid bytes.
+pub(crate) unsafe fn cp_async_whole(to: *mut u8, from: *const u8, width: usize) {
+    // SAFETY: the caller's promises.
+    unsafe { cp_async(to, from, width as u32, width) };
+}
+
 /// `cp.async.commit_group`: closes the group of copies.
 pub(crate) fn cp_async_commit_group() {
     with_block(|block| block.model.commit());

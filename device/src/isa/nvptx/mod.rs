@@ -37,6 +37,9 @@ unsafe extern "C" {
     fn tilepipe_cp_async_4(to: *mut u8, from: *const u8, valid: u32);
     fn tilepipe_cp_async_8(to: *mut u8, from: *const u8, valid: u32);
     fn tilepipe_cp_async_16(to: *mut u8, from: *const u8, valid: u32);
+    fn tilepipe_cp_async_whole_4(to: *mut u8, from: *const u8);
+    fn tilepipe_cp_async_whole_8(to: *mut u8, from: *const u8);
+    fn tilepipe_cp_async_whole_16(to: *mut u8, from: *const u8);
     safe fn tilepipe_cp_async_commit_group();
     safe fn tilepipe_cp_async_wait_all();
     safe fn tilepipe_panic_record_address() -> u64;
@@ -198,6 +201,23 @@ pub(crate) unsafe fn cp_async(to: *mut u8, from: *const u8, valid: u32, width: u
             16 => tilepipe_cp_async_16(to, from, valid),
             8 => tilepipe_cp_async_8(to, from, valid),
             _ => tilepipe_cp_async_4(to, from, valid),
+        }
+    }
+}
+
+/// `cp.async.cg.shared.global [to], [from], 16`, or `cp.async.ca` with 8 or 4: an asynchronous copy of `width` bytes.
+///
+/// # Safety
+///
+/// As for [`cp_async`] with `width` valid bytes.
+#[inline(always)]
+pub(crate) unsafe fn cp_async_whole(to: *mut u8, from: *const u8, width: usize) {
+    // SAFETY: the caller's promises.
+    unsafe {
+        match width {
+            16 => tilepipe_cp_async_whole_16(to, from),
+            8 => tilepipe_cp_async_whole_8(to, from),
+            _ => tilepipe_cp_async_whole_4(to, from),
         }
     }
 }

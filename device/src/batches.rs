@@ -1,0 +1,140 @@
+//! What a driver runs through a pipeline: a block's tiles of one view or of several.
+
+use crate::contents::Contents;
+use crate::source::{TileRef, WholeTileRef};
+use crate::tile::Tile;
+use crate::view::BlockTiles;
+use crate::view2d::BlockTiles2D;
+
+/// Tiles that [`for_each_tile`](crate::Pipeline::for_each_tile) runs through a pipeline whose stages hold `C`: a block's share of a
+/// view, or a tuple of such shares for a stage of several tiles. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no run of tiles for stages that hold `{C}`",
+    note = "pass `&view.for_block(&block)` of the stages' element type and length; for stages of several tiles a tuple of them, in \
+            order"
+)]
+pub trait Batches<C: Contents>: sealed::Batches<C> {}
+
+pub(crate) mod sealed {
+    use crate::contents::{Contents, Fill};
+
+    pub trait Batches<C: Contents>: Copy {
+        /// The source of one stage.
+        type Source: Fill<C>;
+        /// The source of one stage where all tiles are whole.
+        type Whole: Fill<C>;
+
+        /// How many stages there are to fill: the tiles that all views have.
+        fn count(&self) -> usize;
+
+        /// Whether each of these tiles lies within its view as a whole.
+        fn all_whole(&self) -> bool;
+
+        /// The source of stage `index`.
+        ///
+        /// # Safety
+        ///
+        /// `index < self.count()`.
+        unsafe fn source(&self, index: usize) -> Self::Source;
+
+        /// The source of stage `index`.
+        ///
+        /// # Safety
+        ///
+        /// `index < self.count()`, and `self.all_whole()`.
+        unsafe fn whole(&self, index: usize) -> Self::Whole;
+    }
+}
+
+impl<S: Tile> Batches<S> for &BlockTiles<'_, S> {}
+
+impl<'k, S: Tile> sealed::Batches<S> for &BlockTiles<'k, S> {
+    type Source = TileRef<'k, S>;
+    type Whole = WholeTileRef<'k, S>;
+
+    #[inline(always)]
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    #[inline(always)]
+    fn all_whole(&self) -> bool {
+        BlockTiles::all_whole(self)
+    }
+
+    #[inline(always)]
+    unsafe fn source(&self, index: usize) -> TileRef<'k, S> {
+        // SAFETY: the caller's promise.
+        unsafe { self.get_unchecked(index) }
+    }
+
+    #[inline(always)]
+    unsafe fn whole(&self, index: usize) -> WholeTileRef<'k, S> {
+        // SAFETY: the caller's promises.
+        unsafe { self.get_unchecked(index).whole() }
+    }
+}
+
+impl<S: Tile> Batches<S> for &BlockTiles2D<'_, S> {}
+
+impl<'k, S: Tile> sealed::Batches<S> for &BlockTiles2D<'k, S> {
+    type Source = TileRef<'k, S>;
+    type Whole = TileRef<'k, S>;
+
+    #[inline(always)]
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    /// Edges run along all blocks' tiles, so there is one loop for all.
+    #[inline(always)]
+    fn all_whole(&self) -> bool {
+        false
+    }
+
+    #[inline(always)]
+    unsafe fn source(&self, index: usize) -> TileRef<'k, S> {
+        self.get(index)
+    }
+
+    #[inline(always)]
+    unsafe fn whole(&self, index: usize) -> TileRef<'k, S> {
+        self.get(index)
+    }
+}
+
+macro_rules! tuples {
+    ($($tile:ident $batches:ident $number:tt),*) => {
+        impl<$($tile: Tile, $batches: Batches<$tile>),*> Batches<($($tile,)*)> for ($($batches,)*) {}
+
+        impl<$($tile: Tile, $batches: Batches<$tile>),*> sealed::Batches<($($tile,)*)> for ($($batches,)*) {
+            type Source = ($($batches::Source,)*);
+            type Whole = ($($batches::Whole,)*);
+
+            #[inline(always)]
+            fn count(&self) -> usize {
+                usize::MAX $(.min(self.$number.count()))*
+            }
+
+            #[inline(always)]
+            fn all_whole(&self) -> bool {
+                true $(&& self.$number.all_whole())*
+            }
+
+            #[inline(always)]
+            unsafe fn source(&self, index: usize) -> Self::Source {
+                // SAFETY: the caller's promise; each view has at least as many.
+                unsafe { ($(self.$number.source(index),)*) }
+            }
+
+            #[inline(always)]
+            unsafe fn whole(&self, index: usize) -> Self::Whole {
+                // SAFETY: the caller's promises.
+                unsafe { ($(self.$number.whole(index),)*) }
+            }
+        }
+    };
+}
+tuples!(A X 0, B Y 1);
+tuples!(A X 0, B Y 1, C Z 2);
+tuples!(A X 0, B Y 1, C Z 2, D W 3);
