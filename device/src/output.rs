@@ -171,6 +171,39 @@ impl<'b, T: Element, const LEN: usize, const THREADS: usize, A: Arrangement> Blo
         indices.map(|index| self.tile(index))
     }
 
+    /// Whether each of the block's first `count` tiles lies within the view as a whole.
+    #[inline(always)]
+    pub(crate) fn all_whole(&self, count: usize) -> bool {
+        if count == 0 {
+            return true;
+        }
+        // No overflow: the start of one of the block's tiles.
+        self.view_len - (self.first + (count - 1) * self.stride) * LEN >= LEN
+    }
+
+    /// Returns the block's tile `index`.
+    ///
+    /// # Safety
+    ///
+    /// `index < self.len()`.
+    #[inline(always)]
+    pub(crate) unsafe fn get_unchecked_mut(&mut self, index: usize) -> TileMut<'_, 'b, T, LEN, THREADS, A> {
+        // SAFETY: the caller's promise; the borrow of `self` sees to it that there is no other value for this tile.
+        unsafe { self.tile_unchecked(index) }
+    }
+
+    /// Returns the block's tile `index`.
+    ///
+    /// # Safety
+    ///
+    /// `index < count` for a `count` of whole tiles ([`all_whole`](Self::all_whole)) of at most `self.len()`.
+    #[inline(always)]
+    pub(crate) unsafe fn get_whole_mut(&mut self, index: usize) -> TileMut<'_, 'b, T, LEN, THREADS, A> {
+        // SAFETY: the caller's promise, and as above.
+        let tile = unsafe { self.tile_unchecked(index) };
+        TileMut { len: LEN, ..tile }
+    }
+
     /// The block's tile `index`; callers see to it that no other value for this tile exists at the same time.
     #[inline(always)]
     #[track_caller]
@@ -178,6 +211,17 @@ impl<'b, T: Element, const LEN: usize, const THREADS: usize, A: Arrangement> Blo
         if index >= self.count {
             fault::out_of_range("output tile index {} is out of range: this block has {} tiles", index, self.count);
         }
+        // SAFETY: just checked.
+        unsafe { self.tile_unchecked(index) }
+    }
+
+    /// As [`tile`](Self::tile).
+    ///
+    /// # Safety
+    ///
+    /// `index < self.len()`.
+    #[inline(always)]
+    unsafe fn tile_unchecked<'t>(&self, index: usize) -> TileMut<'t, 'b, T, LEN, THREADS, A> {
         // No overflow: this is the first element of a tile of the view (1).
         let start = (self.first + index * self.stride) * LEN;
         TileMut {

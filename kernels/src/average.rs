@@ -22,8 +22,7 @@ pub fn moving_average<T: Number, const THREADS: usize, const STAGES: usize>(
 ) {
     let tiles = signal.for_block(&block);
     let mut results = out.for_block(&block);
-    let _ = shared.pipeline(&block).for_each_tile(&tiles, |tile, i| {
-        let dst = results.get_mut(i);
+    let _ = shared.pipeline(&block).map_tiles(&tiles, &mut results, |tile, dst| {
         block.threads(|t| {
             let mut sum = T::ZERO;
             for value in tile.window(t.rank()) {

@@ -16,9 +16,8 @@ pub fn example_kernel<T: Number, const THREADS: usize>(
 ) {
     let (lefts, rights) = (left.for_block(&block), right.for_block(&block));
     let mut results = out.for_block(&block);
-    let _ = shared.pipeline(&block).for_each_tile((&lefts, &rights), |tiles, subset| {
+    let _ = shared.pipeline(&block).map_tiles((&lefts, &rights), &mut results, |tiles, dst| {
         let (left, right) = tiles.tiles();
-        let dst = results.get_mut(subset);
         block.threads(|t| {
             let next = (t.rank() + 1) % THREADS;
             dst.set(&t, left[t.rank()].triple().plus(right[next]));

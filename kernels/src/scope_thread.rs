@@ -24,8 +24,7 @@ pub fn with_staging_scope_thread<T: Number, C: Compute<T, THREADS>, const THREAD
 ) {
     let batches = input.for_block(&block);
     let mut results = out.for_block(&block);
-    let _ = shared.pipeline(&block).for_each_tile_published(&batches, |tile, batch| {
-        let dst = results.get_mut(batch);
+    let _ = shared.pipeline(&block).map_tiles_published(&batches, &mut results, |tile, dst| {
         block.threads(|t| dst.set(&t, C::compute(tile, t.rank())));
     });
 }
@@ -57,8 +56,7 @@ pub fn scale_own<T: Number, E: Engine, S: Scope, const THREADS: usize, const STA
 {
     let batches = input.for_block(&block);
     let mut results = out.for_block(&block);
-    let _ = shared.pipeline(&block).for_each_tile(&batches, |tile, batch| {
-        let dst = results.get_mut(batch);
+    let _ = shared.pipeline(&block).map_tiles(&batches, &mut results, |tile, dst| {
         block.threads(|t| dst.set(&t, tile.own(&t)[0].triple()));
     });
 }

@@ -37,8 +37,7 @@ pub fn with_staging_unified<T: Number, C: Compute<T, THREADS>, E: Engine, const 
 ) {
     let batches = input.for_block(&block);
     let mut results = out.for_block(&block);
-    let _ = shared.pipeline(&block).for_each_tile(&batches, |tile, batch| {
-        let dst = results.get_mut(batch);
+    let _ = shared.pipeline(&block).map_tiles(&batches, &mut results, |tile, dst| {
         block.threads(|t| dst.set(&t, C::compute(tile, t.rank())));
     });
 }

@@ -6,7 +6,6 @@ use super::ring;
 use super::setup::Setup;
 use super::stage::{Stage, StageFilled};
 use super::steps::{Idle, Pipeline};
-use crate::batches::Batches;
 use crate::engine::{Pending, sealed::Engine as _};
 use crate::fault;
 use crate::group::{Group, WholeBlock};
@@ -59,60 +58,6 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         self.drive::<AtScope>(count, fill, consume)
     }
 
-    /// Runs the block's tiles of a view (or of several, as a tuple) through the pipeline in order: each stage is filled with the next
-    /// tile ahead of time, `consume(tile, i)` reads it. [`for_each`](Self::for_each) with the fill written out.
-    ///
-    /// The driver knows the tiles, so a block whose tiles all lie within their views takes a loop whose copies have no bounds (measured:
-    /// `docs/performance.md`).
-    ///
-    /// # Panics
-    ///
-    /// As `for_each`.
-    #[inline(always)]
-    #[track_caller]
-    pub fn for_each_tile<B: Batches<U::Contents>>(
-        self,
-        batches: B,
-        consume: impl for<'x> FnMut(&Ready<'x, U>, usize),
-    ) -> Pipeline<'s, U, Free<0>, InFlight<0>, Held<0>, Dirty<STAGES>> {
-        self.drive_tiles::<AtScope, B>(batches, consume)
-    }
-
-    /// As [`for_each_tile`](Self::for_each_tile) with every tile published.
-    ///
-    /// # Panics
-    ///
-    /// As `for_each`.
-    #[inline(always)]
-    #[track_caller]
-    pub fn for_each_tile_published<B: Batches<U::Contents>>(
-        self,
-        batches: B,
-        consume: impl for<'x> FnMut(&Ready<'x, U, Published>, usize),
-    ) -> Pipeline<'s, U, Free<0>, InFlight<0>, Held<0>, Dirty<STAGES>>
-    where
-        U: Setup<Scope = ThreadScope, Group: WholeBlock>,
-    {
-        self.drive_tiles::<Published, B>(batches, consume)
-    }
-
-    #[inline(always)]
-    #[track_caller]
-    fn drive_tiles<V: View<U>, B: Batches<U::Contents>>(
-        self,
-        batches: B,
-        mut consume: impl for<'x> FnMut(&Ready<'x, U, V>, usize),
-    ) -> Pipeline<'s, U, Free<0>, InFlight<0>, Held<0>, Dirty<STAGES>> {
-        let count = batches.count();
-        if batches.all_whole() {
-            // SAFETY: the driver asks for stages below `count` only, and all tiles are whole.
-            self.drive::<V>(count, |stage, index| stage.copy(unsafe { batches.whole(index) }), &mut consume)
-        } else {
-            // SAFETY: the driver asks for stages below `count` only.
-            self.drive::<V>(count, |stage, index| stage.copy(unsafe { batches.source(index) }), &mut consume)
-        }
-    }
-
     /// As [`for_each`](Self::for_each) with every tile published: each thread copies its own elements, and all threads of the block
     /// may read all of them. The barriers are those of block scope.
     ///
@@ -146,7 +91,7 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
 
     #[inline(always)]
     #[track_caller]
-    fn drive<V: View<U>>(
+    pub(super) fn drive<V: View<U>>(
         mut self,
         count: usize,
         mut fill: impl for<'x> FnMut(Stage<'x, U>, usize) -> StageFilled<'x, U>,

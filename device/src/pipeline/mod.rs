@@ -64,6 +64,7 @@ mod ring;
 mod setup;
 mod stage;
 mod steps;
+mod tiles;
 
 pub use count::{AcquireFrom, Decrement, Dirty, Free, Held, InFlight, Increment, Launder, Releases, Waits};
 pub use count::{NothingHeld, SomeFree, SomeInFlight, StageAcquired, StageIsFilled, StageLeft, TileHeld};
@@ -71,3 +72,4 @@ pub use ready::{AlwaysFilled, AtScope, PositionAt, Published, ReadsWhole, Ready,
 pub use setup::{Setup, Unified};
 pub use stage::{Stage, StageFilled};
 pub use steps::{Acquired, Filled, Idle, Pipeline};
+pub use tiles::Drained;

@@ -1,0 +1,164 @@
+//! The drivers that know a block's tiles.
+//!
+//! A block whose tiles all lie within their views takes a loop of its own, whose copies and stores have no bounds; only the blocks
+//! that have a partial tile pay for it (measured: `docs/performance.md`).
+
+use super::count::{Dirty, Free, Held, InFlight};
+use super::ready::{AtScope, Published, Ready, View};
+use super::setup::Setup;
+use super::steps::{Idle, Pipeline};
+use crate::batches::Batches;
+use crate::element::Element;
+use crate::fault;
+use crate::group::WholeBlock;
+use crate::output::{Arrangement, BlockTilesMut, TileMut};
+use crate::scope::ThreadScope;
+
+/// A pipeline that has run dry: every stage may still be read by slower threads.
+pub type Drained<'s, U, const STAGES: usize> = Pipeline<'s, U, Free<0>, InFlight<0>, Held<0>, Dirty<STAGES>>;
+
+impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
+    /// Runs the block's tiles of a view (or of several, as a tuple) through the pipeline in order: each stage is filled with the
+    /// next tile ahead of time, `consume(tile, i)` reads it.
+    ///
+    /// [`for_each`](Self::for_each) with the fill written out; `consume` runs at the pipeline's own level.
+    ///
+    /// # Panics
+    ///
+    /// As `for_each`.
+    #[inline(always)]
+    #[track_caller]
+    pub fn for_each_tile<B: Batches<U::Contents>>(
+        self,
+        batches: B,
+        consume: impl for<'x> FnMut(&Ready<'x, U>, usize),
+    ) -> Drained<'s, U, STAGES> {
+        self.tiles::<AtScope, B>(batches, consume)
+    }
+
+    /// As [`for_each_tile`](Self::for_each_tile) with every tile published, as [`for_each_published`](Self::for_each_published) does.
+    ///
+    /// # Panics
+    ///
+    /// As `for_each`.
+    #[inline(always)]
+    #[track_caller]
+    pub fn for_each_tile_published<B: Batches<U::Contents>>(
+        self,
+        batches: B,
+        consume: impl for<'x> FnMut(&Ready<'x, U, Published>, usize),
+    ) -> Drained<'s, U, STAGES>
+    where
+        U: Setup<Scope = ThreadScope, Group: WholeBlock>,
+    {
+        self.tiles::<Published, B>(batches, consume)
+    }
+
+    /// Computes each of the block's output tiles from the input tile of the same number (or from several inputs, as a tuple):
+    /// `body(tile, out)` reads the one and writes the other.
+    ///
+    /// # Panics
+    ///
+    /// As `for_each`; or if there are fewer output tiles than input tiles.
+    #[inline(always)]
+    #[track_caller]
+    pub fn map_tiles<
+        'b,
+        B: Batches<U::Contents>,
+        T: Element,
+        const LEN: usize,
+        const THREADS: usize,
+        A: Arrangement,
+    >(
+        self,
+        batches: B,
+        results: &mut BlockTilesMut<'_, 'b, T, LEN, THREADS, A>,
+        body: impl for<'x, 'v> FnMut(&Ready<'x, U>, TileMut<'v, 'b, T, LEN, THREADS, A>),
+    ) -> Drained<'s, U, STAGES> {
+        self.map::<AtScope, B, _, _, _, _>(batches, results, body)
+    }
+
+    /// As [`map_tiles`](Self::map_tiles) with every tile published.
+    ///
+    /// CUDA: `with_staging_scope_thread` of the programming guide, with the barrier that it lacks.
+    ///
+    /// # Panics
+    ///
+    /// As `map_tiles`.
+    #[inline(always)]
+    #[track_caller]
+    pub fn map_tiles_published<
+        'b,
+        B: Batches<U::Contents>,
+        T: Element,
+        const LEN: usize,
+        const THREADS: usize,
+        A: Arrangement,
+    >(
+        self,
+        batches: B,
+        results: &mut BlockTilesMut<'_, 'b, T, LEN, THREADS, A>,
+        body: impl for<'x, 'v> FnMut(&Ready<'x, U, Published>, TileMut<'v, 'b, T, LEN, THREADS, A>),
+    ) -> Drained<'s, U, STAGES>
+    where
+        U: Setup<Scope = ThreadScope, Group: WholeBlock>,
+    {
+        self.map::<Published, B, _, _, _, _>(batches, results, body)
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    fn tiles<V: View<U>, B: Batches<U::Contents>>(
+        self,
+        batches: B,
+        consume: impl for<'x> FnMut(&Ready<'x, U, V>, usize),
+    ) -> Drained<'s, U, STAGES> {
+        let count = batches.count();
+        if batches.all_whole() {
+            // SAFETY: the driver asks for stages below `count` only, and all tiles are whole.
+            self.drive::<V>(count, |stage, index| stage.copy(unsafe { batches.whole(index) }), consume)
+        } else {
+            // SAFETY: the driver asks for stages below `count` only.
+            self.drive::<V>(count, |stage, index| stage.copy(unsafe { batches.source(index) }), consume)
+        }
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    fn map<
+        'b,
+        V: View<U>,
+        B: Batches<U::Contents>,
+        T: Element,
+        const LEN: usize,
+        const THREADS: usize,
+        A: Arrangement,
+    >(
+        self,
+        batches: B,
+        results: &mut BlockTilesMut<'_, 'b, T, LEN, THREADS, A>,
+        mut body: impl for<'x, 'v> FnMut(&Ready<'x, U, V>, TileMut<'v, 'b, T, LEN, THREADS, A>),
+    ) -> Drained<'s, U, STAGES> {
+        let count = batches.count();
+        if results.len() < count {
+            fault::out_of_range("this block has {} output tiles, too few for its {} input tiles", results.len(), count);
+        }
+        if batches.all_whole() && results.all_whole(count) {
+            self.drive::<V>(
+                count,
+                // SAFETY: the driver asks for stages below `count` only, and all tiles are whole.
+                |stage, index| stage.copy(unsafe { batches.whole(index) }),
+                // SAFETY: the driver reads tiles below `count` only, and that many output tiles are there and whole.
+                |tile, index| body(tile, unsafe { results.get_whole_mut(index) }),
+            )
+        } else {
+            self.drive::<V>(
+                count,
+                // SAFETY: the driver asks for stages below `count` only.
+                |stage, index| stage.copy(unsafe { batches.source(index) }),
+                // SAFETY: the driver reads tiles below `count` only, and that many output tiles are there.
+                |tile, index| body(tile, unsafe { results.get_unchecked_mut(index) }),
+            )
+        }
+    }
+}
