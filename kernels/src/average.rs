@@ -22,13 +22,18 @@ pub fn moving_average<T: Number, const THREADS: usize, const STAGES: usize>(
 ) {
     let tiles = signal.for_block(&block);
     let mut results = out.for_block(&block);
-    let _ = shared.pipeline(&block).map_tiles(&tiles, &mut results, |tile, dst| {
-        block.threads(|t| {
-            let mut sum = T::ZERO;
-            for value in tile.window(t.rank()) {
-                sum = sum.plus(*value);
-            }
-            dst.set(&t, sum.mean_of(2 * RADIUS as u16 + 1));
-        });
-    });
+    let _ = shared.pipeline(&block).for_each(
+        tiles.len(),
+        |stage, i| stage.copy(tiles.get(i)),
+        |tile, i| {
+            let dst = results.get_mut(i);
+            block.threads(|t| {
+                let mut sum = T::ZERO;
+                for value in tile.window(t.rank()) {
+                    sum = sum.plus(*value);
+                }
+                dst.set(&t, sum.mean_of(2 * RADIUS as u16 + 1));
+            });
+        },
+    );
 }

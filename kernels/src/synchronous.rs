@@ -18,11 +18,7 @@ pub fn without_memcpy_async<T: Number, C: Compute<T, THREADS>, const THREADS: us
 ) {
     let batches = input.for_block(&block);
     let mut results = out.for_block(&block);
-    let mut pipe = shared.pipeline(&block).weaken();
-    for batch in 0..batches.len() {
-        let (p, tile) = pipe.acquire().copy(batches.get(batch)).commit().wait();
-        let dst = results.get_mut(batch);
-        block.threads(|t| dst.set(&t, C::compute(&tile, t.rank())));
-        pipe = p.release(tile);
-    }
+    let _ = shared.pipeline(&block).map_tiles(&batches, &mut results, |tile, dst| {
+        block.threads(|t| dst.set(&t, C::compute(tile, t.rank())));
+    });
 }
