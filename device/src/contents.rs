@@ -165,11 +165,11 @@ impl Shape {
         }
     }
 
-    /// The widest unit in bytes, a power of two up to 16, of which the tile's rows, its parts (of `parts`) and their starts are
-    /// multiples.
+    /// The widest unit in bytes, a power of two up to 16, of which the tile's rows, its parts (of `parts`), their starts and
+    /// the tile's size are multiples.
     pub(crate) const fn unit(&self, parts: usize) -> usize {
         let (mut width, part) = (self.alignment, self.bytes / parts);
-        while self.row % width != 0 || part % width != 0 || (self.rows > 1 && self.pitch % width != 0) {
+        while self.row % width != 0 || part % width != 0 || self.pitch % width != 0 {
             width /= 2;
         }
         width

@@ -27,7 +27,7 @@ impl Engine for CpAsync {}
 impl Engine for LoadStore {}
 
 /// How many of a thread's youngest committed groups may still be under way after a wait.
-pub trait Pending {
+pub trait PendingGroups {
     /// The number of groups.
     const GROUPS: usize;
 }
@@ -65,7 +65,7 @@ pub(crate) mod sealed {
         /// Closes the group of copies started since the last commit.
         fn commit();
         /// Waits until all but the youngest `P::GROUPS` groups of the calling thread have landed.
-        fn wait<P: Pending>();
+        fn wait<P: PendingGroups>();
     }
 }
 
@@ -115,7 +115,7 @@ impl sealed::Engine for CpAsync {
     }
 
     #[inline(always)]
-    fn wait<P: Pending>() {
+    fn wait<P: PendingGroups>() {
         isa::cp_async_wait_group::<P>();
     }
 }
@@ -160,7 +160,7 @@ impl sealed::Engine for LoadStore {
     fn commit() {}
 
     #[inline(always)]
-    fn wait<P: Pending>() {}
+    fn wait<P: PendingGroups>() {}
 }
 
 /// Deals the tile's units of `width` bytes out to the group's threads: of each part unit `u` to member `u % TEAM`, and calls

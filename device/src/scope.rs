@@ -12,7 +12,7 @@
 /// `r * LEN / THREADS` up to `(r + 1) * LEN / THREADS`, and a warp those of its 32 threads.
 ///
 /// CUDA: `cuda::thread_scope`.
-pub trait Scope: 'static + Sealed {}
+pub trait Scope: 'static + sealed::Sealed {}
 
 /// The calling thread alone (CUDA's `thread_scope_thread`): no barrier at all.
 pub enum ThreadScope {}
@@ -28,11 +28,12 @@ impl Scope for ThreadScope {}
 impl Scope for WarpScope {}
 impl Scope for BlockScope {}
 
-/// Keeps [`Scope`] to this crate.
-pub trait Sealed {}
-impl Sealed for ThreadScope {}
-impl Sealed for WarpScope {}
-impl Sealed for BlockScope {}
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::ThreadScope {}
+    impl Sealed for super::WarpScope {}
+    impl Sealed for super::BlockScope {}
+}
 
 /// Says that a scope takes in at least a warp.
 #[diagnostic::on_unimplemented(

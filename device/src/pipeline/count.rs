@@ -3,7 +3,7 @@
 //! Each step states what it needs of the counts as a bound on the method, so that a missing one is reported in words.
 
 use super::ready::{AtScope, Published};
-use crate::engine::Pending;
+use crate::engine::PendingGroups;
 use crate::scope::{BlockScope, ThreadScope, WarpScope};
 
 /// `N` stages hold nothing of interest: they can be acquired.
@@ -163,7 +163,7 @@ impl NothingHeld for Held<0> {}
 impl TileHeld for Held<1> {}
 
 /// The groups that may stay in flight when the oldest of `InFlight<N>` is waited for.
-impl<const N: usize> Pending for InFlight<N> {
+impl<const N: usize> PendingGroups for InFlight<N> {
     const GROUPS: usize = N.saturating_sub(1);
 }
 

@@ -6,7 +6,7 @@ use super::ring;
 use super::setup::Setup;
 use super::stage::{Stage, StageFilled};
 use super::steps::{Idle, Pipeline};
-use crate::engine::{Pending, sealed::Engine as _};
+use crate::engine::{PendingGroups, sealed::Engine as _};
 use crate::fault;
 use crate::group::{Group, WholeBlock};
 use crate::scope::ThreadScope;
@@ -14,11 +14,11 @@ use crate::scope::ThreadScope;
 /// All but the awaited of `FILLED` groups may stay in flight.
 enum AllBut<const FILLED: usize, const FILL_FIRST: bool> {}
 
-impl<const STAGES: usize> Pending for AllBut<STAGES, true> {
+impl<const STAGES: usize> PendingGroups for AllBut<STAGES, true> {
     const GROUPS: usize = STAGES - 1;
 }
 
-impl<const STAGES: usize> Pending for AllBut<STAGES, false> {
+impl<const STAGES: usize> PendingGroups for AllBut<STAGES, false> {
     const GROUPS: usize = STAGES.saturating_sub(2);
 }
 

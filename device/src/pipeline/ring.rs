@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use super::setup::Setup;
 use crate::contents::Presence;
-use crate::engine::{Pending, sealed::Engine as _};
+use crate::engine::{PendingGroups, sealed::Engine as _};
 use crate::group::Meet;
 
 /// What a ring remembers of a stage's filling.
@@ -102,7 +102,7 @@ pub(super) fn commit<U: Setup>() {
 ///
 /// All threads of the scope make this call; for a block in converged code.
 #[inline(always)]
-pub(super) unsafe fn wait<U: Setup, P: Pending>() {
+pub(super) unsafe fn wait<U: Setup, P: PendingGroups>() {
     U::Engine::wait::<P>();
     // SAFETY: the caller's promise.
     unsafe { U::Group::synchronise() };

@@ -10,7 +10,7 @@ use super::ring::{self, Ring, Slot};
 use super::setup::Setup;
 use super::stage::Stage;
 use crate::contents::Fill;
-use crate::engine::Pending;
+use crate::engine::PendingGroups;
 use crate::group::WholeBlock;
 use crate::isa;
 use crate::scope::ThreadScope;
@@ -111,7 +111,7 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
         Ready<'s, U>,
     )
     where
-        I: Decrement + Pending + SomeInFlight,
+        I: Decrement + PendingGroups + SomeInFlight,
         H: NothingHeld,
         U::Scope: Waits<F, D>,
     {

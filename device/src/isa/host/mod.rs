@@ -13,7 +13,7 @@ pub(crate) use math::*;
 pub(crate) use threads::*;
 
 use super::Readers;
-use crate::engine::Pending;
+use crate::engine::PendingGroups;
 use block::with_block;
 
 /// `%ctaid.x`: the block's index.
@@ -117,7 +117,7 @@ pub(crate) fn cp_async_commit_group() {
 
 /// `cp.async.wait_group`: every thread's own copies of all but the youngest `P::GROUPS` groups have landed; a barrier makes
 /// them visible to the others.
-pub(crate) fn cp_async_wait_group<P: Pending>() {
+pub(crate) fn cp_async_wait_group<P: PendingGroups>() {
     with_block(|block| block.model.wait(P::GROUPS));
 }
 

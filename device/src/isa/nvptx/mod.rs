@@ -13,7 +13,7 @@ pub(crate) use math::*;
 pub(crate) use threads::*;
 
 use super::Readers;
-use crate::engine::Pending;
+use crate::engine::PendingGroups;
 
 unsafe extern "C" {
     safe fn tilepipe_thread_rank() -> u32;
@@ -230,7 +230,7 @@ pub(crate) fn cp_async_commit_group() {
 
 /// `cp.async.wait_group`: waits until all but the calling thread's youngest `P::GROUPS` groups have landed.
 #[inline(always)]
-pub(crate) fn cp_async_wait_group<P: Pending>() {
+pub(crate) fn cp_async_wait_group<P: PendingGroups>() {
     // SAFETY: a wait has no effect but to order the landed copies before what follows; the memory clobber (there is no
     // `nomem`) keeps later reads behind it.
     unsafe { asm!("cp.async.wait_group {groups};", groups = const P::GROUPS, options(nostack)) };
