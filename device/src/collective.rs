@@ -26,6 +26,30 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
     /// Costs three `bar.sync` and 528 bytes of shared memory, which collectives have beside a kernel's `Shared`. PTX: `shfl.sync.down`.
     ///
     /// CUDA: `cooperative_groups::reduce(block, value, op)`, CUB's `BlockReduce`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tilepipe::{Block, TilesMut, kernel};
+    ///
+    /// /// Subtracts the largest rank from each rank.
+    /// #[kernel]
+    /// pub fn below_the_largest(block: Block<64>, mut out: TilesMut<i32, 64>) {
+    ///     let ranks = block.map(|t| t.rank() as i32);
+    ///     let largest = block.reduce(&ranks, i32::max); // the same in every thread
+    ///     let mut results = out.for_block(&block);
+    ///     let dst = results.get_mut(0);
+    ///     block.threads(|t| dst.set(&t, ranks.get(&t) - largest));
+    /// }
+    ///
+    /// # fn main() -> Result<(), tilepipe_host::Error> {
+    /// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Lazy);
+    /// # let mut out = device.zeroed(64)?;
+    /// # below_the_largest::launch(&device.stream()?, 1, &mut out)?;
+    /// # assert_eq!(out.download()?, (-63..=0).collect::<Vec<i32>>());
+    /// # Ok(())
+    /// # }
+    /// ```
     #[inline(always)]
     pub fn reduce<T, F>(&self, values: &PerThread<'b, T, THREADS>, op: F) -> T
     where

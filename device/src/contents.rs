@@ -44,6 +44,42 @@ pub struct Zeros;
 ///
 /// Where nothing is left to fetch an empty stage keeps the number of committed groups the same. It is filled from an
 /// `Option` of a source, and [`Ready::get`](crate::Ready::get) returns `None` for one that was committed empty.
+///
+/// # Examples
+///
+/// ```
+/// use tilepipe::{Block, Optional, Shared, Stages, Tiles, TilesMut, kernel};
+///
+/// /// By hand without an epilogue: the last round commits an empty stage.
+/// #[kernel]
+/// pub fn double(
+///     block: Block<32>,
+///     input: Tiles<i32, 32>,
+///     mut out: TilesMut<i32, 32>,
+///     shared: Shared<Stages<Optional<[i32; 32]>, 2>>,
+/// ) {
+///     let (tiles, mut results) = (input.for_block(&block), out.for_block(&block));
+///     let next = |i| if i < tiles.len() { Some(tiles.get(i)) } else { None };
+///     let mut pipe = shared.pipeline(&block).acquire().copy(next(0)).commit().weaken();
+///     for i in 0..tiles.len() {
+///         let (p, tile) = pipe.wait();
+///         let p = p.acquire().copy(next(i + 1)).commit();
+///         if let Some(tile) = tile.get() {
+///             let dst = results.get_mut(i);
+///             block.threads(|t| dst.set(&t, 2 * tile[t.rank()]));
+///         }
+///         pipe = p.release(tile);
+///     }
+/// }
+///
+/// # fn main() -> Result<(), tilepipe_host::Error> {
+/// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Random { seed: 5 });
+/// # let (input, mut out) = (device.upload(&[21; 100])?, device.zeroed(100)?);
+/// # double::launch(&device.stream()?, 1, &input, &mut out)?;
+/// # assert_eq!(out.download()?, [42; 100]);
+/// # Ok(())
+/// # }
+/// ```
 pub struct Optional<T>(PhantomData<T>);
 
 impl<T: Tile> Contents for T {}

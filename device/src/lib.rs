@@ -17,19 +17,12 @@
 //!     shared: Shared<Stages<[i32; THREADS], 3>>,
 //! ) {
 //!     let tiles = input.for_block(&block);
-//!     let mut results = out.for_block(&block);
-//!     let pipe = shared.pipeline(&block);
-//!     let _ = pipe.for_each(
-//!         tiles.len(),
-//!         |stage, i| stage.copy(tiles.get(i)),
-//!         |tile, i| {
-//!             let out = results.get_mut(i);
-//!             block.threads(|t| {
-//!                 let next = (t.rank() + 1) % THREADS;
-//!                 out.set(&t, tile[t.rank()].wrapping_add(tile[next]));
-//!             });
-//!         },
-//!     );
+//!     let _ = shared.pipeline(&block).map_tiles(&tiles, &mut out.for_block(&block), |tile, out| {
+//!         block.threads(|t| {
+//!             let next = (t.rank() + 1) % THREADS;
+//!             out.set(&t, tile[t.rank()].wrapping_add(tile[next]));
+//!         });
+//!     });
 //! }
 //!
 //! # fn main() {}

@@ -44,6 +44,33 @@ impl<'s, C: Contents, E: Engine, P> Shared<'s, Stages<C, 1, E, BlockScope>, P> {
     /// The block.
     ///
     /// CUDA: `cooperative_groups::memcpy_async(block, shared, global, size)`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tilepipe::{Block, Shared, Stages, Tiles, TilesMut, kernel};
+    ///
+    /// #[kernel]
+    /// pub fn reverse(block: Block<32>, input: Tiles<u8, 32>, mut out: TilesMut<u8, 32>, shared: Shared<Stages<[u8; 32], 1>>) {
+    ///     let (tiles, mut results) = (input.for_block(&block), out.for_block(&block));
+    ///     let mut memory = shared;
+    ///     for i in 0..tiles.len() {
+    ///         let tile = memory.copy(&block, tiles.get(i)).wait();
+    ///         let dst = results.get_mut(i);
+    ///         block.threads(|t| dst.set(&t, tile[31 - t.rank()]));
+    ///         memory = tile.release(&block);
+    ///     }
+    ///     let _ = memory;
+    /// }
+    ///
+    /// # fn main() -> Result<(), tilepipe_host::Error> {
+    /// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Lazy);
+    /// # let (input, mut out) = (device.upload(&(0..64).collect::<Vec<u8>>())?, device.zeroed(64)?);
+    /// # reverse::launch(&device.stream()?, 1, &input, &mut out)?;
+    /// # assert_eq!(out.download()?[31..33], [0, 63]);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[inline(always)]
     pub fn copy<const THREADS: usize>(
         self,

@@ -225,6 +225,40 @@ impl<'s, C: Contents, const COUNT: usize, E: Engine, const THREADS: usize, P>
     /// The block. `body` is a per-thread closure.
     ///
     /// CUDA: `cuda::make_pipeline()`, a `cuda::pipeline<cuda::thread_scope_thread>`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tilepipe::{Block, CpAsync, Private, Shared, Stages, ThreadScope, Tiles, TilesMut, kernel};
+    ///
+    /// type Pieces = Private<Stages<[i32; 4], 2, CpAsync, ThreadScope>, 32>;
+    ///
+    /// /// Thread `r` adds up the pieces `r`, `r + 32`, .. of four elements each.
+    /// #[kernel]
+    /// pub fn sums_of_pieces(block: Block<32>, input: Tiles<i32, 4>, mut out: TilesMut<i32, 32>, shared: Shared<Pieces>) {
+    ///     let (sums, _) = shared.threads(&block, |t, pipe| {
+    ///         let (first, mut sum) = (t.rank(), 0);
+    ///         let pieces = input.tiles().saturating_sub(first).div_ceil(32); // not the same for all threads
+    ///         let _ = pipe.for_each(
+    ///             pieces,
+    ///             |stage, i| stage.copy(input.tile(first + 32 * i)),
+    ///             |piece, _| sum += piece.iter().sum::<i32>(),
+    ///         );
+    ///         sum
+    ///     });
+    ///     let mut results = out.for_block(&block);
+    ///     let dst = results.get_mut(0);
+    ///     block.threads(|t| dst.set(&t, sums.get(&t)));
+    /// }
+    ///
+    /// # fn main() -> Result<(), tilepipe_host::Error> {
+    /// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Random { seed: 3 });
+    /// # let (input, mut out) = (device.upload(&[1; 4 * 70])?, device.zeroed(32)?);
+    /// # sums_of_pieces::launch(&device.stream()?, 1, &input, &mut out)?;
+    /// # assert_eq!(out.download()?[4..8], [12, 12, 8, 8]);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[inline(always)]
     pub fn threads<'b, T, F>(
         self,

@@ -32,6 +32,36 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
     /// through [`map_warps`](Self::map_warps).
     ///
     /// CUDA: `cooperative_groups::tiled_partition<32>(block)`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tilepipe::{Block, TilesMut, kernel};
+    ///
+    /// /// Writes to each element the sum of the lanes' numbers up to it, times the warp's rank.
+    /// #[kernel]
+    /// pub fn sums_of_lanes(block: Block<64>, mut out: TilesMut<u32, 64>) {
+    ///     let mut results = out.for_block(&block);
+    ///     let dst = results.get_mut(0);
+    ///     block.warps(|warp| {
+    ///         let lanes = warp.map(|lane| lane.rank() as u32);
+    ///         let sums = warp.scan(&lanes, u32::wrapping_add);
+    ///         warp.lanes(|lane| dst.set(lane.thread(), sums.get(&lane) * warp_number(lane.thread().rank())));
+    ///     });
+    /// }
+    ///
+    /// fn warp_number(rank: usize) -> u32 {
+    ///     rank as u32 / 32
+    /// }
+    ///
+    /// # fn main() -> Result<(), tilepipe_host::Error> {
+    /// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Lazy);
+    /// # let mut out = device.zeroed(64)?;
+    /// # sums_of_lanes::launch(&device.stream()?, 1, &mut out)?;
+    /// # assert_eq!(out.download()?[32..36], [0, 1, 3, 6]);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[inline(always)]
     pub fn warps<F>(&self, body: F)
     where

@@ -194,6 +194,38 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
     ///
     /// CUDA: the `block.sync()` behind `consumer_wait` of a thread-scope pipeline, together with the second one that the programming
     /// guide forgets.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tilepipe::{Block, CpAsync, Shared, Stages, ThreadScope, Tiles, TilesMut, kernel};
+    ///
+    /// #[kernel]
+    /// pub fn neighbour(
+    ///     block: Block<32>,
+    ///     input: Tiles<i32, 32>,
+    ///     mut out: TilesMut<i32, 32>,
+    ///     shared: Shared<Stages<[i32; 32], 2, CpAsync, ThreadScope>>,
+    /// ) {
+    ///     let (tiles, mut results) = (input.for_block(&block), out.for_block(&block));
+    ///     let mut pipe = shared.pipeline(&block).weaken().weaken();
+    ///     for i in 0..tiles.len() {
+    ///         let (p, tile) = pipe.acquire().copy(tiles.get(i)).commit().wait(); // each thread may read its own element
+    ///         let (p, tile) = p.publish(tile); // all threads may read all of them
+    ///         let dst = results.get_mut(i);
+    ///         block.threads(|t| dst.set(&t, tile[(t.rank() + 1) % 32]));
+    ///         pipe = p.release(tile).weaken(); // dirty: the next `acquire` waits for the block
+    ///     }
+    /// }
+    ///
+    /// # fn main() -> Result<(), tilepipe_host::Error> {
+    /// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Random { seed: 2 });
+    /// # let (input, mut out) = (device.upload(&(0..64).collect::<Vec<i32>>())?, device.zeroed(64)?);
+    /// # neighbour::launch(&device.stream()?, 1, &input, &mut out)?;
+    /// # assert_eq!(out.download()?[30..34], [31, 0, 33, 34]);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[inline(always)]
     pub fn publish(
         self,

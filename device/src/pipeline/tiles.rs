@@ -57,6 +57,37 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
     /// Computes each of the block's output tiles from the input tile of the same number (or from several inputs, as a tuple):
     /// `body(tile, out)` reads the one and writes the other.
     ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tilepipe::{Block, Shared, Stages, Tiles, TilesMut, kernel};
+    ///
+    /// /// `left + right`, in tiles of 64 elements with four stages of both.
+    /// #[kernel]
+    /// pub fn add(
+    ///     block: Block<64>,
+    ///     left: Tiles<f32, 64>,
+    ///     right: Tiles<f32, 64>,
+    ///     mut out: TilesMut<f32, 64>,
+    ///     shared: Shared<Stages<([f32; 64], [f32; 64]), 4>>,
+    /// ) {
+    ///     let (lefts, rights) = (left.for_block(&block), right.for_block(&block));
+    ///     let _ = shared.pipeline(&block).map_tiles((&lefts, &rights), &mut out.for_block(&block), |tiles, dst| {
+    ///         let (left, right) = tiles.tiles();
+    ///         block.threads(|t| dst.set(&t, left[t.rank()] + right[t.rank()]));
+    ///     });
+    /// }
+    ///
+    /// # fn main() -> Result<(), tilepipe_host::Error> {
+    /// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Lazy);
+    /// # let (left, right) = (device.upload(&[1.5; 1000])?, device.upload(&[2.0; 1000])?);
+    /// # let mut out = device.zeroed(1000)?;
+    /// # add::launch(&device.stream()?, 3, &left, &right, &mut out)?;
+    /// # assert_eq!(out.download()?, [3.5; 1000]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Panics
     ///
     /// As `for_each`; or if there are fewer output tiles than input tiles.
