@@ -70,8 +70,10 @@ impl<'k, S: Tile> sealed::Batches<S> for &BlockTiles<'k, S> {
 
     #[inline(always)]
     unsafe fn whole(&self, index: usize) -> WholeTileRef<'k, S> {
-        // SAFETY: the caller's promises.
-        unsafe { self.get_unchecked(index).whole() }
+        // SAFETY: the caller's promise.
+        let tile = unsafe { self.get_unchecked(index) };
+        // SAFETY: the caller's promise.
+        unsafe { tile.whole() }
     }
 }
 
@@ -123,14 +125,18 @@ macro_rules! tuples {
 
             #[inline(always)]
             unsafe fn source(&self, index: usize) -> Self::Source {
-                // SAFETY: the caller's promise; each view has at least as many.
-                unsafe { ($(self.$number.source(index),)*) }
+                ($(
+                    // SAFETY: the caller's promise; each view has at least as many.
+                    unsafe { self.$number.source(index) },
+                )*)
             }
 
             #[inline(always)]
             unsafe fn whole(&self, index: usize) -> Self::Whole {
-                // SAFETY: the caller's promises.
-                unsafe { ($(self.$number.whole(index),)*) }
+                ($(
+                    // SAFETY: the caller's promises; each view has at least as many, and all are whole.
+                    unsafe { self.$number.whole(index) },
+                )*)
             }
         }
     };

@@ -220,7 +220,7 @@ fn reduce_lanes<T: Element, L: Lanes<T>>(values: &L, threads: usize, op: &impl F
     let mut result = values.duplicate();
     let mut distance = 1;
     while distance < WARP {
-        let right = result.from_lane_above(distance);
+        let right = result.lane_above(distance);
         result.update_ranks(|rank, value| {
             // The last warp of a block may have fewer lanes.
             if rank % WARP + distance < WARP && rank + distance < threads {
@@ -238,7 +238,7 @@ fn scan_lanes<T: Element, L: Lanes<T>>(values: &L, _: usize, op: &impl Fn(T, T) 
     let mut result = values.duplicate();
     let mut distance = 1;
     while distance < WARP {
-        let left = result.from_lane_below(distance);
+        let left = result.lane_below(distance);
         result.update_ranks(|rank, value| {
             if rank % WARP >= distance {
                 *value = op(left.of_rank(rank), *value);

@@ -205,7 +205,7 @@ impl Shape {
     /// the tile's size are multiples.
     pub(crate) const fn unit(&self, parts: usize) -> usize {
         let (mut width, part) = (self.alignment, self.bytes / parts);
-        while self.row % width != 0 || part % width != 0 || self.pitch % width != 0 {
+        while !(self.row.is_multiple_of(width) && part.is_multiple_of(width) && self.pitch.is_multiple_of(width)) {
             width /= 2;
         }
         width

@@ -47,6 +47,7 @@ mod output2d;
 pub mod panic_record;
 mod pending;
 pub mod pipeline;
+mod private;
 pub mod scope;
 mod shared;
 mod source;
@@ -74,8 +75,9 @@ pub use output::{Arrangement, BlockTilesMut, Blocked, Striped, TileMut, TilesMut
 pub use output2d::{BlockTilesMut2D, TileMut2D, TilesMut2D};
 pub use pending::{CopyQueue, Landed, Pending};
 pub use pipeline::{Pipeline, Ready};
+pub use private::{Private, Results, Retired, ThreadPipeline, WarpPipeline};
 pub use scope::{BlockScope, Scope, ThreadScope, WarpScope};
-pub use shared::{First, Layout, Private, Retired, Second, Shared, Stages, ThreadPipeline, WarpPipeline, Whole};
+pub use shared::{First, Layout, Second, Shared, Stages, Whole};
 pub use source::TileRef;
 pub use tile::{HaloTile, Tile};
 pub use tile2d::{HaloTile2D, Tile2D};

@@ -1,5 +1,7 @@
 //! Single copies: a tile that is copied and waited for without a pipeline, and a queue of such copies.
 
+#![expect(clippy::type_complexity, reason = "the state is the type")]
+
 use crate::block::Block;
 use crate::contents::{Contents, Fill};
 use crate::engine::Engine;

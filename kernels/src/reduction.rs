@@ -32,6 +32,9 @@ pub fn sum<T: Number, const THREADS: usize, const LEN: usize, const STAGES: usiz
     write_result(&block, &sums, out);
 }
 
+/// A tile of each input.
+type TwoTiles<T, const LEN: usize> = ([T; LEN], [T; LEN]);
+
 /// The dot product of the block's tiles of two inputs, both in one stage.
 #[kernel(
     instances(T = [i32, u32, f32], THREADS = [256], LEN = [256, 1024], STAGES = [2, 4]),
@@ -42,7 +45,7 @@ pub fn dot<T: Number, const THREADS: usize, const LEN: usize, const STAGES: usiz
     left: Tiles<T, LEN>,
     right: Tiles<T, LEN>,
     out: TilesMut<T, 1>,
-    shared: Shared<Stages<([T; LEN], [T; LEN]), STAGES, CpAsync, ThreadScope>>,
+    shared: Shared<Stages<TwoTiles<T, LEN>, STAGES, CpAsync, ThreadScope>>,
 ) {
     let (lefts, rights) = (left.for_block(&block), right.for_block(&block));
     let mut sums = block.map(|_| T::ZERO);

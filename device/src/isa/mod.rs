@@ -44,9 +44,9 @@ pub(crate) trait Lanes<T> {
     /// The same values.
     fn duplicate(&self) -> Self;
     /// `shfl.sync.down`: each lane gets the value of the lane `distance` above it, its own if there is none.
-    fn from_lane_above(&self, distance: usize) -> Self;
+    fn lane_above(&self, distance: usize) -> Self;
     /// `shfl.sync.up`: each lane gets the value of the lane `distance` below it, its own if there is none.
-    fn from_lane_below(&self, distance: usize) -> Self;
+    fn lane_below(&self, distance: usize) -> Self;
     /// Updates each value, given the rank of its thread in the block or the warp.
     fn update_ranks(&mut self, update: impl Fn(usize, &mut T));
     /// The value of the calling thread, which has this rank.

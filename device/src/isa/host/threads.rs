@@ -154,11 +154,11 @@ macro_rules! lanes {
                 $name(self.0)
             }
 
-            fn from_lane_above(&self, distance: usize) -> Self {
+            fn lane_above(&self, distance: usize) -> Self {
                 $name(neighbours(&self.0, distance as isize))
             }
 
-            fn from_lane_below(&self, distance: usize) -> Self {
+            fn lane_below(&self, distance: usize) -> Self {
                 $name(neighbours(&self.0, -(distance as isize)))
             }
 

@@ -155,14 +155,14 @@ impl<T: bytemuck::Pod, const THREADS: usize> Lanes<T> for PerThread<T, THREADS> 
     }
 
     #[inline(always)]
-    fn from_lane_above(&self, distance: usize) -> Self {
+    fn lane_above(&self, distance: usize) -> Self {
         let mask = lanes_of::<THREADS>();
         // SAFETY: block-level code runs in all threads of the block, of which `mask` names those of this warp.
         PerThread(shuffle(self.0, |word| unsafe { tilepipe_shuffle_down(mask, word, distance as u32) }))
     }
 
     #[inline(always)]
-    fn from_lane_below(&self, distance: usize) -> Self {
+    fn lane_below(&self, distance: usize) -> Self {
         let mask = lanes_of::<THREADS>();
         // SAFETY: as above.
         PerThread(shuffle(self.0, |word| unsafe { tilepipe_shuffle_up(mask, word, distance as u32) }))
@@ -186,13 +186,13 @@ impl<T: bytemuck::Pod> Lanes<T> for PerLane<T> {
     }
 
     #[inline(always)]
-    fn from_lane_above(&self, distance: usize) -> Self {
+    fn lane_above(&self, distance: usize) -> Self {
         // SAFETY: warp-level code runs in all 32 lanes.
         PerLane(shuffle(self.0, |word| unsafe { tilepipe_shuffle_down(u32::MAX, word, distance as u32) }))
     }
 
     #[inline(always)]
-    fn from_lane_below(&self, distance: usize) -> Self {
+    fn lane_below(&self, distance: usize) -> Self {
         // SAFETY: as above.
         PerLane(shuffle(self.0, |word| unsafe { tilepipe_shuffle_up(u32::MAX, word, distance as u32) }))
     }

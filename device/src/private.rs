@@ -1,0 +1,209 @@
+//! Pipelines of each warp's and each thread's own, in memory that a block shares out among them.
+
+use core::marker::PhantomData;
+
+use crate::block::{Block, PerThread, PerThreadValue, Thread};
+use crate::contents::{self, Contents};
+use crate::engine::Engine;
+use crate::group::{InThread, InWarp, Meet, warps};
+use crate::isa;
+use crate::pipeline::{Idle, Pipeline, Setup, Unified};
+use crate::scope::{Scope, ThreadScope, WarpScope};
+use crate::shared::{Layout, Shared, Stages, Whole, checked_bytes};
+use crate::tile::{BlockLevel, Brand};
+use crate::uniform::Uniform;
+use crate::warp::Warp;
+
+/// Stages for pipelines of each warp's own (`L` is `Stages<.., WarpScope>`) or of each thread's own (`Stages<.., ThreadScope>`) in
+/// a block of `THREADS`.
+///
+/// What `L` holds is one warp's or one thread's; the memory is `THREADS / 32` or `THREADS` times that. The pipelines run inside the
+/// closure of [`Shared::warps`] or [`Shared::threads`], each at its own pace.
+pub struct Private<L, const THREADS: usize>(PhantomData<L>);
+
+impl<C: Contents, const COUNT: usize, E, S, const THREADS: usize> Private<Stages<C, COUNT, E, S>, THREADS> {
+    /// Bytes from one stage of a ring to its next one, with the same stages of all other rings between: neighbouring threads'
+    /// stages are neighbours.
+    pub(crate) const fn stride(rings: usize) -> usize {
+        (rings * C::BYTES).next_multiple_of(16)
+    }
+}
+
+// SAFETY: 16 is a power of two and each stride a multiple of it; COUNT strides are what the rings touch.
+unsafe impl<C: Contents, const COUNT: usize, E: Engine, const THREADS: usize> Layout
+    for Private<Stages<C, COUNT, E, WarpScope>, THREADS>
+{
+    const BYTES: usize = checked_bytes(COUNT, Self::stride(warps::<THREADS>()));
+    const ALIGNMENT: usize = 16;
+}
+
+// SAFETY: as above.
+unsafe impl<C: Contents, const COUNT: usize, E: Engine, const THREADS: usize> Layout
+    for Private<Stages<C, COUNT, E, ThreadScope>, THREADS>
+{
+    const BYTES: usize = checked_bytes(COUNT, Self::stride(THREADS));
+    const ALIGNMENT: usize = 16;
+}
+
+impl<'s, C: Contents, const COUNT: usize, E: Engine, const THREADS: usize, P>
+    Shared<'s, Private<Stages<C, COUNT, E, WarpScope>, THREADS>, P>
+{
+    /// Runs `body` once in every warp with a pipeline of the warp's own, and keeps the result for each of the warp's threads. Warps
+    /// run at their own pace, without a barrier of the block.
+    ///
+    /// What a pipeline has in flight when `body` returns is waited for (PTX `cp.async.wait_all`).
+    ///
+    /// # Threads
+    ///
+    /// The block. `body` is warp-level code: its control flow is the same in all threads of a warp.
+    #[inline(always)]
+    pub fn warps<'b, T, F>(
+        self,
+        block: &Block<'b, THREADS>,
+        body: F,
+    ) -> Results<'b, 's, T, C, COUNT, E, WarpScope, THREADS, P>
+    where
+        T: PerThreadValue,
+        F: for<'w> Fn(Warp<'w, 'b, THREADS>, WarpPipeline<'w, C, COUNT, E, THREADS, P>) -> T + Uniform,
+    {
+        const { contents::check::<C, E, InWarp<THREADS>, WarpScope>(COUNT) };
+        let base = self.base();
+        let results = block.map_warps_of(|warp| {
+            // SAFETY: ranks are below the number of rings, whose first stages lie one behind the other in this memory.
+            let first = unsafe { base.add(warp.rank() * C::BYTES) };
+            // SAFETY: each ring starts one stage of its own behind the one before, in memory that belongs to them (`Shared`, 0); a
+            // stage is aligned as its contents need, since it starts at a multiple of their size (`Contents::BYTES`). Each
+            // warp makes one pipeline.
+            let pipe = unsafe { Pipeline::new(first) };
+            let result = body(warp, pipe);
+            isa::cp_async_wait_all();
+            result
+        });
+        (results, Retired { offset: self.offset(), brand: PhantomData, level: PhantomData, layout: PhantomData })
+    }
+}
+
+impl<'s, C: Contents, const COUNT: usize, E: Engine, const THREADS: usize, P>
+    Shared<'s, Private<Stages<C, COUNT, E, ThreadScope>, THREADS>, P>
+{
+    /// Runs `body` once in every thread with a pipeline of the thread's own, and keeps each thread's result for it. Threads run at
+    /// their own pace; there is no barrier.
+    ///
+    /// What a pipeline has in flight when `body` returns is waited for (PTX `cp.async.wait_all`).
+    ///
+    /// # Threads
+    ///
+    /// The block. `body` is a per-thread closure.
+    ///
+    /// CUDA: `cuda::make_pipeline()`, a `cuda::pipeline<cuda::thread_scope_thread>`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tilepipe::{Block, CpAsync, Private, Shared, Stages, ThreadScope, Tiles, TilesMut, kernel};
+    ///
+    /// type Pieces = Private<Stages<[i32; 4], 2, CpAsync, ThreadScope>, 32>;
+    ///
+    /// /// Thread `r` adds up the pieces `r`, `r + 32`, .. of four elements each.
+    /// #[kernel]
+    /// pub fn sums_of_pieces(block: Block<32>, input: Tiles<i32, 4>, mut out: TilesMut<i32, 32>, shared: Shared<Pieces>) {
+    ///     let (sums, _) = shared.threads(&block, |t, pipe| {
+    ///         let (first, mut sum) = (t.rank(), 0);
+    ///         let pieces = input.tiles().saturating_sub(first).div_ceil(32); // not the same for all threads
+    ///         let _ = pipe.for_each(
+    ///             pieces,
+    ///             |stage, i| stage.copy(input.tile(first + 32 * i)),
+    ///             |piece, _| sum += piece.iter().sum::<i32>(),
+    ///         );
+    ///         sum
+    ///     });
+    ///     let mut results = out.for_block(&block);
+    ///     let dst = results.get_mut(0);
+    ///     block.threads(|t| dst.set(&t, sums.get(&t)));
+    /// }
+    ///
+    /// # fn main() -> Result<(), tilepipe_host::Error> {
+    /// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Random { seed: 3 });
+    /// # let (input, mut out) = (device.upload(&[1; 4 * 70])?, device.zeroed(32)?);
+    /// # sums_of_pieces::launch(&device.stream()?, 1, &input, &mut out)?;
+    /// # assert_eq!(out.download()?[4..8], [12, 12, 8, 8]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[inline(always)]
+    pub fn threads<'b, T, F>(
+        self,
+        block: &Block<'b, THREADS>,
+        body: F,
+    ) -> Results<'b, 's, T, C, COUNT, E, ThreadScope, THREADS, P>
+    where
+        T: PerThreadValue,
+        F: for<'t> Fn(Thread<'t, 'b, THREADS>, ThreadPipeline<'t, C, COUNT, E, THREADS, P>) -> T + Uniform,
+    {
+        const { contents::check::<C, E, InThread<THREADS>, ThreadScope>(COUNT) };
+        let base = self.base();
+        let results = block.map_of(|thread| {
+            // SAFETY: as in `warps`, with threads for warps.
+            let first = unsafe { base.add(thread.rank() * C::BYTES) };
+            // SAFETY: as above.
+            let pipe = unsafe { Pipeline::new(first) };
+            let result = body(thread, pipe);
+            isa::cp_async_wait_all();
+            result
+        });
+        (results, Retired { offset: self.offset(), brand: PhantomData, level: PhantomData, layout: PhantomData })
+    }
+}
+
+/// What each thread keeps of its own or its warp's pipeline, and the pipelines' memory.
+pub type Results<'b, 's, T, C, const COUNT: usize, E, S, const THREADS: usize, P> =
+    (PerThread<'b, T, THREADS>, Retired<'s, Private<Stages<C, COUNT, E, S>, THREADS>, P>);
+
+/// The pipeline of one warp, made by [`Shared::warps`].
+pub type WarpPipeline<'w, C, const COUNT: usize, E, const THREADS: usize, P> =
+    Idle<'w, Unified<Private<Stages<C, COUNT, E, WarpScope>, THREADS>, InWarp<THREADS>, P>, COUNT>;
+
+/// The pipeline of one thread, made by [`Shared::threads`].
+pub type ThreadPipeline<'t, C, const COUNT: usize, E, const THREADS: usize, P> =
+    Idle<'t, Unified<Private<Stages<C, COUNT, E, ThreadScope>, THREADS>, InThread<THREADS>, P>, COUNT>;
+
+/// Shared memory whose pipelines have ended, though slower threads may still be reading it.
+///
+/// # Invariants
+///
+/// 0. The memory `offset` bytes into the block's belongs to this value alone, and no copy into it is under way.
+#[must_use = "its memory is lost for other uses: call `reclaim`, or drop it with `let _ =` at the end of a kernel"]
+pub struct Retired<'s, L, P = Whole> {
+    offset: usize,
+    brand: Brand<'s>,
+    level: BlockLevel,
+    layout: PhantomData<(L, P)>,
+}
+
+impl<L, P> !Uniform for Retired<'_, L, P> {}
+
+impl<'s, L: Layout, P> Retired<'s, L, P> {
+    /// Waits for all threads of the block and gives the memory back, to be used again. PTX: `bar.sync`.
+    pub fn reclaim<const THREADS: usize>(self, block: &Block<'_, THREADS>) -> Shared<'s, L, P> {
+        block.sync();
+        // SAFETY: (0) is the value's own invariant, and behind the barrier no thread reads it any more; (1) it was a `Shared`.
+        unsafe { Shared::new(self.offset) }
+    }
+}
+
+/// The setup of a pipeline of a warp's or a thread's own.
+impl<C: Contents, const COUNT: usize, E: Engine, S: Scope, G: Meet<S>, P, const THREADS: usize> Setup
+    for Unified<Private<Stages<C, COUNT, E, S>, THREADS>, G, P>
+where
+    Private<Stages<C, COUNT, E, S>, THREADS>: Layout,
+{
+    type Contents = C;
+    type Engine = E;
+    type Scope = S;
+    type Group = G;
+    type Reach = G::Reach;
+    type Layout = Private<Stages<C, COUNT, E, S>, THREADS>;
+    type Position = P;
+    const COUNT: usize = COUNT;
+    const STRIDE: usize = Private::<Stages<C, COUNT, E, S>, THREADS>::stride(THREADS / G::THREADS);
+}
