@@ -37,7 +37,7 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
     /// }
     /// ```
     ///
-    /// With one stage, and with two stages of tiles below 8 bytes a thread, a round fills before it waits, with a
+    /// With one stage, and where at most 8 bytes a thread would be in flight otherwise, a round fills before it waits, with a
     /// `bar.sync` before each; so it does at warp scope, with `bar.warp.sync`, and at thread scope, without any barrier.
     ///
     /// Returns the pipeline with every stage dirty; [`finish`](Pipeline::finish) it to use its memory again.
@@ -86,7 +86,7 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
     /// `docs/performance.md`), or where a barrier costs next to nothing.
     const fn fill_first<V: View<U>>() -> bool {
         let in_flight = (STAGES - 1) * ring::bytes::<U>();
-        STAGES == 1 || V::CHEAP || in_flight < 8 * <U::Group as Group>::THREADS
+        STAGES == 1 || V::CHEAP || in_flight <= 8 * <U::Group as Group>::THREADS
     }
 
     #[inline(always)]
