@@ -23,7 +23,7 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
     /// The order is fixed: neighbouring ranks first, in a tree within each warp, then the warps' results from left to right
     /// (for 4 threads `op(op(v0, v1), op(v2, v3))`).
     ///
-    /// Costs three `bar.sync` and 528 bytes of shared memory, which collectives have beside a kernel's `Shared`. PTX: `shfl.sync.down`.
+    /// Costs three `bar.sync` and 544 bytes of shared memory, which collectives have beside a kernel's `Shared`. PTX: `shfl.sync.down`.
     ///
     /// CUDA: `cooperative_groups::reduce(block, value, op)`, CUB's `BlockReduce`.
     ///
@@ -120,14 +120,14 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
         PerThread::from_values(scanned)
     }
 
-    /// Returns whether any thread's value is true. PTX: `barrier.red.or.pred`, one instruction (CUDA: `__syncthreads_or`).
+    /// Returns whether any thread's value is true. PTX: `bar.red.or.pred`, one instruction (CUDA: `__syncthreads_or`).
     #[inline(always)]
     pub fn any(&self, values: &PerThread<'b, bool, THREADS>) -> bool {
         // SAFETY: a `Block` exists in block-level code only (R2), which is converged.
         unsafe { isa::barrier_any(&values.values) }
     }
 
-    /// Returns whether all threads' values are true. PTX: `barrier.red.and.pred`, one instruction (CUDA: `__syncthreads_and`).
+    /// Returns whether all threads' values are true. PTX: `bar.red.and.pred`, one instruction (CUDA: `__syncthreads_and`).
     #[inline(always)]
     pub fn all(&self, values: &PerThread<'b, bool, THREADS>) -> bool {
         // SAFETY: as in `any`.

@@ -82,7 +82,7 @@ define void @tilepipe_warp_barrier() alwaysinline nounwind convergent {
   ret void
 }
 
-; barrier.cta.red.or and .and: a barrier of the block that returns whether any, or every, thread passed something but 0.
+; bar.red.or and .and: a barrier of the block that returns whether any, or every, thread passed something but 0.
 define i32 @tilepipe_barrier_any(i32 %value) alwaysinline nounwind convergent {
   %own = icmp ne i32 %value, 0
   %any = call i1 @llvm.nvvm.barrier.cta.red.or.aligned.all(i32 0, i1 %own)

@@ -52,7 +52,23 @@ pub fn registry() -> [&'static [tilepipe::launch::Instance]; 16] {
     ]
 }
 
-/// The README's example, as a test.
+/// The programs of the README, the guide and its pages, as tests.
 #[cfg(all(doctest, not(target_arch = "nvptx64")))]
-#[doc = include_str!("../../README.md")]
-pub struct Readme;
+mod documentation {
+    #[doc = include_str!("../../README.md")]
+    pub struct Readme;
+    #[doc = include_str!("../../docs/guide.md")]
+    pub struct Guide;
+    #[doc = include_str!("../../docs/guide/pipeline.md")]
+    pub struct Pipeline;
+    #[doc = include_str!("../../docs/guide/data.md")]
+    pub struct Data;
+    #[doc = include_str!("../../docs/guide/cuda_pipeline.md")]
+    pub struct CudaPipeline;
+    #[doc = include_str!("../../docs/guide/cooperative_groups.md")]
+    pub struct CooperativeGroups;
+    #[doc = include_str!("../../docs/guide/errors.md")]
+    pub struct Errors;
+    #[doc = include_str!("../../docs/thread-scope-race.md")]
+    pub struct ThreadScopeRace;
+}

@@ -8,7 +8,7 @@
 //! | `block_index`, `grid_blocks` | `%ctaid.x`, `%nctaid.x` | sm_80 | block |
 //! | `for_each_thread`, `for_each_warp`, `for_each_lane` | `%tid.x` | sm_80 | block, block, warp |
 //! | `barrier` | `bar.sync 0` | sm_80 | block, converged |
-//! | `barrier_any`, `barrier_all` | `barrier.cta.red.or.pred`, `.and.pred` | sm_80 | block, converged |
+//! | `barrier_any`, `barrier_all` | `bar.red.or.pred`, `.and.pred` | sm_80 | block, converged |
 //! | `warp_barrier` | `bar.warp.sync` | sm_80 | warp |
 //! | `Lanes`, `PerLane::of_lane` | `shfl.sync.down`, `.up`, `.idx` | sm_80 | block or warp |
 //! | `PerLane::any`, `PerLane::all` | `vote.sync.any`, `.all` | sm_80 | warp |

@@ -1,6 +1,5 @@
 //! A tile that has landed.
 
-use core::convert::Infallible;
 use core::marker::PhantomData;
 use core::ops::{Deref, Index};
 
@@ -235,16 +234,22 @@ where
 #[diagnostic::on_unimplemented(
     message = "at `{S}` a thread may read only what its own scope copied: this tile can't be indexed",
     label = "another thread's element may not have landed, or be overwritten by that thread's next copy: a data race",
-    note = "the programming guide's `with_staging_scope_thread` does this behind a barrier before the reads and races all the same: nothing             waits for them before the next copy into the stage",
-    note = "read the thread's own elements, `tile.own(&t)`; or `pipe.publish(tile)`, whose release has the next `acquire` wait for             the block; or make the stages `Stages<.., BlockScope>`"
+    note = "the programming guide's `with_staging_scope_thread` does this behind a barrier before the reads and races all the same: \
+            nothing waits for them before the next copy into the stage",
+    note = "read the thread's own elements, `tile.own(&t)` (at `WarpScope` its warp's, `tile.of_warp(&t)`); or make the stages \
+            `Stages<.., BlockScope>`; or, at `ThreadScope`, `pipe.publish(tile)`, whose release has the next `acquire` wait for \
+            the block"
 )]
 pub trait PositionAt<S: Scope> {}
 
 /// No tile of several owners has elements at positions; this exists for its message.
-impl<U: Setup<Reach = PartOfTile>, I: PositionAt<U::Scope>> Index<I> for Ready<'_, U, AtScope> {
-    type Output = Infallible;
+impl<U: Setup<Reach = PartOfTile>, I: PositionAt<U::Scope>> Index<I> for Ready<'_, U, AtScope>
+where
+    U::Contents: Tile,
+{
+    type Output = <U::Contents as Tile>::Element;
 
-    fn index(&self, _: I) -> &Infallible {
+    fn index(&self, _: I) -> &Self::Output {
         unreachable!("nothing is a position at a scope narrower than the block")
     }
 }

@@ -72,7 +72,7 @@ impl<T: Copy, const THREADS: usize> PerThread<T, THREADS> {
     }
 }
 
-/// `barrier.cta.red.or`: a barrier of the block that returns whether any thread's value is true.
+/// `bar.red.or`: a barrier of the block that returns whether any thread's value is true.
 ///
 /// # Safety
 ///
@@ -82,7 +82,7 @@ pub(crate) unsafe fn barrier_any<const THREADS: usize>(values: &PerThread<bool, 
     values.0.contains(&true)
 }
 
-/// `barrier.cta.red.and`: a barrier of the block that returns whether all threads' values are true.
+/// `bar.red.and`: a barrier of the block that returns whether all threads' values are true.
 ///
 /// # Safety
 ///

@@ -78,7 +78,7 @@ impl<T: Copy, const THREADS: usize> PerThread<T, THREADS> {
     }
 }
 
-/// `barrier.cta.red.or`: a barrier of the block that returns whether any thread's value is true.
+/// `bar.red.or`: a barrier of the block that returns whether any thread's value is true.
 ///
 /// # Safety
 ///
@@ -89,7 +89,7 @@ pub(crate) unsafe fn barrier_any<const THREADS: usize>(values: &PerThread<bool, 
     unsafe { tilepipe_barrier_any(u32::from(values.0)) != 0 }
 }
 
-/// `barrier.cta.red.and`: a barrier of the block that returns whether all threads' values are true.
+/// `bar.red.and`: a barrier of the block that returns whether all threads' values are true.
 ///
 /// # Safety
 ///
