@@ -127,10 +127,10 @@ impl<const THREADS: usize> Thread<'_, '_, THREADS> {
 
 /// A value of which each thread can have its own: `Copy` and [`Uniform`] in its type.
 #[diagnostic::on_unimplemented(
-    message = "a per-thread closure can't return or keep a `{Self}` for its thread",
+    message = "a closure that runs per thread or per warp can't return or keep a `{Self}`",
     label = "this leaves the closure",
-    note = "what a thread keeps in `PerThread` is `Copy` plain data; a thread token (`Thread`) ends with its closure, and \
-            `&mut`, cells and raw pointers are ways to share"
+    note = "what a thread keeps in `PerThread`, or a lane in `PerLane`, is `Copy` plain data; the tokens `Thread`, `Lane` and \
+            `Warp` and a pipeline of one's own end with their closure, and `&mut`, cells and raw pointers are ways to share"
 )]
 pub trait PerThreadValue: Copy + Uniform {}
 

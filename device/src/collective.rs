@@ -56,6 +56,7 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
         T: Element,
         F: Fn(T, T) -> T + Uniform,
     {
+        const { check_value::<T>() };
         let warps = reduce_lanes(&values.values, THREADS, &op);
         let scratch = Scratch::<T>::new();
         // The barrier ends all reads of the scratch memory by earlier collectives.
@@ -96,6 +97,7 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
         T: Element,
         F: Fn(T, T) -> T + Uniform,
     {
+        const { check_value::<T>() };
         let mut scanned = scan_lanes(&values.values, THREADS, &op);
         let scratch = Scratch::<T>::new();
         self.sync();
@@ -144,6 +146,7 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
     #[inline(always)]
     #[track_caller]
     pub fn broadcast<T: Element>(&self, values: &PerThread<'b, T, THREADS>, rank: usize) -> T {
+        const { check_value::<T>() };
         if rank >= THREADS {
             fault::out_of_range("rank {} is out of range: the block has {} threads", rank, THREADS);
         }
@@ -252,6 +255,11 @@ fn scan_lanes<T: Element, L: Lanes<T>>(values: &L, _: usize, op: &impl Fn(T, T) 
 /// The slot of a collective's result, behind those of the 32 warps that a block can have.
 const RESULT: usize = 32;
 
+/// Refuses, at compile time, values that do not fit a slot. Each collective asks for itself, so that the error names its caller.
+const fn check_value<T>() {
+    assert!(size_of::<T>() <= 16 && align_of::<T>() <= 16, "collectives of the block take values of 1 to 16 bytes");
+}
+
 /// Shared memory of the collectives' own: 33 slots of 16 bytes.
 struct Scratch<T> {
     first: *mut T,
@@ -260,7 +268,7 @@ struct Scratch<T> {
 impl<T: Element> Scratch<T> {
     #[inline(always)]
     fn new() -> Self {
-        const { assert!(size_of::<T>() <= 16 && align_of::<T>() <= 16, "collectives take values of 1 to 16 bytes") };
+        const { check_value::<T>() };
         Scratch { first: isa::scratch().cast() }
     }
 

@@ -5,6 +5,7 @@ use core::marker::PhantomData;
 use crate::engine::Engine;
 use crate::group::Meet;
 use crate::pipeline::AlwaysFilled;
+use crate::presence::Presence;
 use crate::scope::Scope;
 use crate::source::{TileRef, WholeTileRef};
 use crate::tile::Tile;
@@ -30,7 +31,8 @@ pub trait Contents: 'static + sealed::Contents {}
     message = "`{Self}` can't fill a stage that holds `{C}`",
     label = "not a source for this stage",
     note = "a tile is filled from a tile of a view of the same element type and length (`tiles.get(i)`) or from `Zeros`; a stage of \
-            several tiles from a tuple, in order: `copy((a.get(i), b.get(i)))`"
+            several tiles from a tuple, in order: `copy((a.get(i), b.get(i)))`; an `Optional` tile from an `Option`: \
+            `copy(Some(a.get(i)))`"
 )]
 pub trait Fill<C: Contents>: sealed::Fill<C> {}
 
@@ -91,52 +93,19 @@ impl<T: Tile> Fill<T> for WholeTileRef<'_, T> {}
 impl<T: Tile> Fill<T> for Zeros {}
 impl<T: Tile, F: Fill<T>> Fill<Optional<T>> for Option<F> {}
 
-/// What filling a stage leaves to remember: nothing, or whether there is a tile.
-pub trait Presence: Copy {
-    /// The most stages that a ring can have.
-    const MOST_STAGES: usize;
-    /// One for each stage of a ring.
-    type Ring: Copy;
-    /// A ring of empty stages.
-    const EMPTY: Self::Ring;
-    /// Remembers it for stage `index`.
-    fn mark(self, ring: &mut Self::Ring, index: u32);
-    /// What was remembered for stage `index`.
-    fn of(ring: &Self::Ring, index: u32) -> Self;
-}
-
-impl Presence for () {
-    const MOST_STAGES: usize = usize::MAX;
-    type Ring = ();
-    const EMPTY: () = ();
-    #[inline(always)]
-    fn mark(self, (): &mut (), _: u32) {}
-    #[inline(always)]
-    fn of((): &(), _: u32) {}
-}
-
-/// A ring of at most 32 stages, one bit each.
-impl Presence for bool {
-    const MOST_STAGES: usize = 32;
-    type Ring = u32;
-    const EMPTY: u32 = 0;
-    #[inline(always)]
-    fn mark(self, ring: &mut u32, index: u32) {
-        *ring = *ring & !(1 << index) | u32::from(self) << index;
-    }
-    #[inline(always)]
-    fn of(ring: &u32, index: u32) -> bool {
-        ring >> index & 1 != 0
-    }
-}
-
 pub(crate) mod sealed {
-    use super::Presence;
     use crate::engine::Engine;
     use crate::group::Meet;
+    use crate::presence::Presence;
     use crate::scope::Scope;
 
     /// The layout of a stage's tiles and the ways to read them.
+    #[diagnostic::on_unimplemented(
+        message = "`Contents` can't be implemented for `{Self}`: it is sealed",
+        label = "not one of tilepipe's contents",
+        note = "copies trust what contents say of their layout; a stage holds a tile (`[T; LEN]`, `HaloTile`, `Tile2D`, `HaloTile2D` of \
+                `Element`s), a tuple of two to four tiles, or `Optional<tile>`"
+    )]
     pub trait Contents {
         /// Bytes in shared memory; a start aligned to `ALIGNMENT` and multiples of `BYTES` behind it are fit for every tile.
         const BYTES: usize;
@@ -146,6 +115,8 @@ pub(crate) mod sealed {
         const SHAPES: &'static [super::Shape];
         /// What a filled stage leaves to remember.
         type Presence: Presence;
+        /// What one would get of a tile by indexing it, if one could.
+        type Item;
         /// All tiles, to be read.
         type Tiles<'a>;
         /// One part of each tile, to be read.
@@ -167,6 +138,12 @@ pub(crate) mod sealed {
     }
 
     /// The copies that fill a stage.
+    #[diagnostic::on_unimplemented(
+        message = "`Fill` can't be implemented for `{Self}`: it is sealed",
+        label = "not one of tilepipe's sources",
+        note = "a stage that nobody fills, or fills later, would be read: sources are `TileRef`, `Zeros`, tuples of them, and an `Option` \
+                for an `Optional` tile"
+    )]
     pub trait Fill<C: super::Contents> {
         /// Starts the copies, in every thread of the group; returns what to remember.
         ///
@@ -223,8 +200,8 @@ pub(crate) const fn check_parts<C: Contents>(parts: usize) {
     while index < C::SHAPES.len() {
         assert!(
             C::SHAPES[index].divides_into(parts),
-            "this tile can't be read by parts: its length is a multiple of the block's threads (`own`) or warps (`of_warp`), and it \
-             has one row"
+            "this tile can't be read by parts: `own` wants a length that is a multiple of the block's threads, `of_warp` one of its \
+             warps, and both a tile of one row; at `BlockScope` read `tile[i]`"
         );
         index += 1;
     }
@@ -257,6 +234,7 @@ impl<T: Tile> sealed::Contents for T {
         if unit > align { unit } else { align }
     };
     type Presence = ();
+    type Item = T::Element;
     type Tiles<'a> = &'a T;
     type Parts<'a> = &'a [T::Element];
 
@@ -282,6 +260,7 @@ impl<T: Tile> sealed::Contents for Optional<T> {
     const BYTES: usize = T::BYTES;
     const ALIGNMENT: usize = <T as sealed::Contents>::ALIGNMENT;
     type Presence = bool;
+    type Item = T::Element;
     type Tiles<'a> = &'a T;
     type Parts<'a> = &'a [T::Element];
 
@@ -346,6 +325,7 @@ macro_rules! tuples {
             const BYTES: usize = 0 $(+ $tile::BYTES.next_multiple_of(16))*;
             const ALIGNMENT: usize = 16;
             type Presence = ();
+            type Item = ();
             type Tiles<'a> = ($(&'a $tile,)*);
             type Parts<'a> = ($(&'a [$tile::Element],)*);
             const SHAPES: &'static [Shape] = &[$(Shape::of::<$tile>()),*];

@@ -36,6 +36,11 @@ pub(crate) mod sealed {
     use super::*;
 
     /// The operations of an engine, one call a group of threads.
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` is no copy engine: `Engine` is sealed",
+        label = "not one of tilepipe's engines",
+        note = "a pipeline trusts its engine to say when copies have landed: take `CpAsync` or `LoadStore`"
+    )]
     pub trait Engine {
         /// The least unit of a copy in bytes: a tile's size and alignment are multiples of it.
         const LEAST_UNIT: usize;

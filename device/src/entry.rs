@@ -184,6 +184,12 @@ macro_rules! scalars {
 scalars!(u32, i32, u64, i64, f32, f64, usize);
 
 /// What a kernel function's type says about its launch.
+#[diagnostic::on_unimplemented(
+    message = "a function with these parameters can't be a kernel",
+    label = "not the parameters of a kernel",
+    note = "a kernel takes `Block<THREADS>` first, then up to eight views (`Tiles`, `Halos`, `Tiles2D`, `TilesMut`, ..) and scalars, \
+            then at most one `Shared`, each of a valid type"
+)]
 pub trait KernelFunction<Arguments> {
     /// Threads a block.
     const THREADS: u32;

@@ -29,7 +29,9 @@ impl<const THREADS: usize> Group for InThread<THREADS> {
 /// Says that a pipeline belongs to the whole block.
 #[diagnostic::on_unimplemented(
     message = "this step is the block's: a pipeline of one warp or one thread can't take it",
-    note = "its memory goes back to the block when the scope function returns: `shared.warps(..)` or `shared.threads(..)`"
+    label = "a step of the whole block",
+    note = "for `finish`: the memory goes back to the block when the scope function (`shared.warps(..)`, `shared.threads(..)`) \
+            returns; for `publish`: nobody else reads these tiles, and their own reader may read all of them at once"
 )]
 pub trait WholeBlock {}
 impl<const THREADS: usize> WholeBlock for InBlock<THREADS> {}
@@ -38,6 +40,19 @@ impl<const THREADS: usize> WholeBlock for InBlock<THREADS> {}
 pub enum WholeTile {}
 /// A `Ready` tile may be read in part: what the thread's scope copied.
 pub enum PartOfTile {}
+
+/// Says that a reader may read the whole tile.
+pub trait Whole {}
+impl Whole for WholeTile {}
+
+/// Says that a reader may read a part of the tile, at no position.
+#[diagnostic::on_unimplemented(
+    message = "this stage holds no single tile to index: it holds several, or one that may be missing",
+    label = "this doesn't say which tile, or whether there is one",
+    note = "of several tiles take one first, `tiles.tiles().0[i]`; of an `Optional` tile ask first, `if let Some(tile) = tile.get()`"
+)]
+pub trait Part {}
+impl Part for PartOfTile {}
 
 /// Threads of a warp.
 pub(crate) const WARP: usize = 32;

@@ -47,6 +47,7 @@ mod output2d;
 pub mod panic_record;
 mod pending;
 pub mod pipeline;
+mod presence;
 mod private;
 pub mod scope;
 mod shared;

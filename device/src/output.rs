@@ -323,7 +323,8 @@ impl<'b, T: Element, const LEN: usize, const THREADS: usize> TileMut<'_, 'b, T, 
         const {
             assert!(
                 N * THREADS == LEN,
-                "a thread owns `LEN / THREADS` elements of a tile, and the tile's length is a multiple of THREADS"
+                "`set_all` takes all elements that a thread owns, `LEN / THREADS` of them, of a tile whose length is a multiple of \
+                 THREADS; `set_nth` writes one, `set_each` those that there are"
             )
         };
         let start = self.element(thread, 0);

@@ -29,11 +29,26 @@ impl Scope for WarpScope {}
 impl Scope for BlockScope {}
 
 mod sealed {
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` is no scope: `Scope` is sealed",
+        label = "not one of tilepipe's scopes",
+        note = "a pipeline trusts its scope to say who waits for whom: take `ThreadScope`, `WarpScope` or `BlockScope`"
+    )]
     pub trait Sealed {}
     impl Sealed for super::ThreadScope {}
     impl Sealed for super::WarpScope {}
     impl Sealed for super::BlockScope {}
 }
+
+/// Says that each thread waits for its own copies alone, so that there is something to publish.
+#[diagnostic::on_unimplemented(
+    message = "at `{Self}` a tile can't be published",
+    label = "only a tile of a pipeline at `ThreadScope` is published",
+    note = "at `BlockScope` all threads may read the tile behind `wait`: leave `publish` out; at `WarpScope` read \
+            `tile.of_warp(&t)`, or make the stages `Stages<.., ThreadScope>` or `Stages<.., BlockScope>`"
+)]
+pub trait ThreadsAlone: Scope {}
+impl ThreadsAlone for ThreadScope {}
 
 /// Says that a scope takes in at least a warp.
 #[diagnostic::on_unimplemented(

@@ -60,7 +60,10 @@ pub(crate) const fn alignment_of_multiples(a: usize, b: usize) -> usize {
 /// Checks what the copies rely on: elements of 1 to 16 bytes, aligned to no more than that; a tile of at least one.
 pub(crate) const fn checked_stride<T>(len: usize) -> usize {
     assert!(len > 0, "a tile has at least one element");
-    assert!(size_of::<T>() >= 1 && size_of::<T>() <= 16, "an element of a tile has 1 to 16 bytes");
+    assert!(
+        size_of::<T>() >= 1 && size_of::<T>() <= 16,
+        "an element of a tile has 1 to 16 bytes: make a tile of its parts"
+    );
     assert!(align_of::<T>() <= 16, "an element of a tile is aligned to at most 16 bytes");
     len
 }

@@ -67,6 +67,7 @@ impl<'k, S: Tile> TileView<'k, S> {
     #[inline(always)]
     #[track_caller]
     pub fn tile(&self, index: usize) -> TileRef<'k, S> {
+        const { assert!(S::STRIDE > 0) };
         if index >= self.tiles() {
             fault::out_of_range("tile index {} is out of range: the view has {} tiles", index, self.tiles());
         }
@@ -77,6 +78,7 @@ impl<'k, S: Tile> TileView<'k, S> {
     /// Returns the tiles of this block in order: every `grid`-th tile from the block's own index on (a grid-stride loop).
     #[inline(always)]
     pub fn for_block<const THREADS: usize>(&self, block: &Block<'_, THREADS>) -> BlockTiles<'k, S> {
+        const { assert!(S::STRIDE > 0) };
         let (first, stride) = (block.index(), block.grid());
         BlockTiles { view: *self, first, stride, count: share(self.tiles(), first, stride) }
     }

@@ -89,6 +89,7 @@ impl<'k, S: Tile> TileView2D<'k, S> {
     #[inline(always)]
     #[track_caller]
     pub fn tile(&self, row: usize, column: usize) -> TileRef<'k, S> {
+        const { assert!(S::STRIDE > 0 && S::ROW_STRIDE > 0) };
         if row >= self.tile_rows() {
             fault::out_of_range("tile row {} is out of range: the view has {}", row, self.tile_rows());
         }
@@ -127,6 +128,7 @@ impl<'k, S: Tile> TileView2D<'k, S> {
     #[inline(always)]
     #[track_caller]
     pub fn for_block<const THREADS: usize>(&self, block: &Block<'_, THREADS>) -> BlockTiles2D<'k, S> {
+        const { assert!(S::STRIDE > 0 && S::ROW_STRIDE > 0) };
         BlockTiles2D { view: *self, places: Places::new(self.tile_columns(), self.tile_rows(), block) }
     }
 }

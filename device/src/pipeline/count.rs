@@ -19,7 +19,7 @@ pub enum Dirty<const N: usize> {}
 #[diagnostic::on_unimplemented(
     message = "nothing is in flight to wait for: every committed stage of this pipeline was waited for already",
     label = "the pipeline has `{Self}`",
-    note = "`acquire`, `copy` and `commit` a stage before each `wait`"
+    note = "`acquire`, `copy` and `commit` a stage before each `wait`; in a queue `copy` before each `wait_prior`"
 )]
 pub trait SomeInFlight {}
 
@@ -33,9 +33,9 @@ pub trait NothingHeld {}
 
 /// Says that a tile is held.
 #[diagnostic::on_unimplemented(
-    message = "this pipeline holds no tile to release",
+    message = "this pipeline holds no tile: none was waited for, or it was released already",
     label = "the pipeline has `{Self}`",
-    note = "`release` takes the tile that the pipeline's own last `wait` returned, once"
+    note = "`release` takes the tile that the pipeline's own last `wait` returned, once; `publish` takes it before that"
 )]
 pub trait TileHeld {}
 

@@ -9,7 +9,7 @@ use super::steps::{Idle, Pipeline};
 use crate::engine::{PendingGroups, sealed::Engine as _};
 use crate::fault;
 use crate::group::{Group, WholeBlock};
-use crate::scope::ThreadScope;
+use crate::scope::ThreadsAlone;
 
 /// All but the awaited of `FILLED` groups may stay in flight.
 enum AllBut<const FILLED: usize, const FILL_FIRST: bool> {}
@@ -75,7 +75,7 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         consume: impl for<'x> FnMut(&Ready<'x, U, Published>, usize),
     ) -> Pipeline<'s, U, Free<0>, InFlight<0>, Held<0>, Dirty<STAGES>>
     where
-        U: Setup<Scope = ThreadScope, Group: WholeBlock>,
+        U: Setup<Scope: ThreadsAlone, Group: WholeBlock>,
     {
         self.drive::<Published>(count, fill, consume)
     }

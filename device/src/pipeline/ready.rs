@@ -7,7 +7,7 @@ use super::ring::PresenceOf;
 use super::setup::Setup;
 use crate::block::Thread;
 use crate::contents::{Contents, Optional, sealed::Contents as _};
-use crate::group::{InBlock, Meet, PartOfTile, WARP, WholeBlock, WholeTile, warps};
+use crate::group::{InBlock, Meet, Part, WARP, Whole, WholeBlock, warps};
 use crate::isa;
 use crate::scope::{AtLeastWarp, Scope};
 #[cfg(doc)]
@@ -117,7 +117,8 @@ impl<U: Setup<Group: WholeBlock>> View<U> for Published {
     note = "read `tile.own(&t)`, `publish` the tile, or make the stages `Stages<.., BlockScope>`"
 )]
 pub trait ReadsWhole<U: Setup>: View<U> {}
-impl<U: Setup<Reach = WholeTile>> ReadsWhole<U> for AtScope {}
+#[diagnostic::do_not_recommend]
+impl<U: Setup<Reach: Whole>> ReadsWhole<U> for AtScope {}
 impl<U: Setup<Group: WholeBlock>> ReadsWhole<U> for Published {}
 
 /// Says that a stage always holds its tile.
@@ -207,10 +208,13 @@ impl<U: Setup, V> Ready<'_, U, V> {
     }
 }
 
-impl<U: Setup<Contents = Optional<T>>, V: ReadsWhole<U>, T: Tile> Ready<'_, U, V> {
+impl<U: Setup<Contents = Optional<T>>, V, T: Tile> Ready<'_, U, V> {
     /// Returns the tile, or `None` if the stage was committed empty. All threads get the same answer.
     #[inline(always)]
-    pub fn get(&self) -> Option<&T> {
+    pub fn get(&self) -> Option<&T>
+    where
+        V: ReadsWhole<U>,
+    {
         // SAFETY: as for `tiles`, and the stage was not committed empty where it is asked for (1).
         self.present.then(|| unsafe { U::Contents::tiles(self.memory) })
     }
@@ -243,11 +247,8 @@ where
 pub trait PositionAt<S: Scope> {}
 
 /// No tile of several owners has elements at positions; this exists for its message.
-impl<U: Setup<Reach = PartOfTile>, I: PositionAt<U::Scope>> Index<I> for Ready<'_, U, AtScope>
-where
-    U::Contents: Tile,
-{
-    type Output = <U::Contents as Tile>::Element;
+impl<U: Setup<Reach: Part>, I: PositionAt<U::Scope>> Index<I> for Ready<'_, U, AtScope> {
+    type Output = <U::Contents as crate::contents::sealed::Contents>::Item;
 
     fn index(&self, _: I) -> &Self::Output {
         unreachable!("nothing is a position at a scope narrower than the block")

@@ -3,9 +3,10 @@
 use core::marker::PhantomData;
 
 use super::setup::Setup;
-use crate::contents::Presence;
+
 use crate::engine::{PendingGroups, sealed::Engine as _};
 use crate::group::Meet;
+use crate::presence::Presence;
 
 /// What a ring remembers of a stage's filling.
 pub(super) type PresenceOf<U> = <<U as Setup>::Contents as crate::contents::sealed::Contents>::Presence;

@@ -13,7 +13,7 @@ use crate::contents::Fill;
 use crate::engine::PendingGroups;
 use crate::group::WholeBlock;
 use crate::isa;
-use crate::scope::ThreadScope;
+use crate::scope::ThreadsAlone;
 use crate::shared::Shared;
 use crate::tile::{BlockLevel, Brand};
 use crate::uniform::Uniform;
@@ -232,7 +232,7 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
         tile: Ready<'s, U>,
     ) -> (Pipeline<'s, U, <(F, D) as Launder>::Free, I, H, Dirty<0>>, Ready<'s, U, Published>)
     where
-        U: Setup<Scope = ThreadScope>,
+        U::Scope: ThreadsAlone,
         U::Group: WholeBlock,
         H: TileHeld,
         (F, D): Launder,

@@ -12,7 +12,7 @@ use crate::element::Element;
 use crate::fault;
 use crate::group::WholeBlock;
 use crate::output::{Arrangement, BlockTilesMut, TileMut};
-use crate::scope::ThreadScope;
+use crate::scope::ThreadsAlone;
 
 /// A pipeline that has run dry: every stage may still be read by slower threads.
 pub type Drained<'s, U, const STAGES: usize> = Pipeline<'s, U, Free<0>, InFlight<0>, Held<0>, Dirty<STAGES>>;
@@ -49,7 +49,7 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         consume: impl for<'x> FnMut(&Ready<'x, U, Published>, usize),
     ) -> Drained<'s, U, STAGES>
     where
-        U: Setup<Scope = ThreadScope, Group: WholeBlock>,
+        U: Setup<Scope: ThreadsAlone, Group: WholeBlock>,
     {
         self.tiles::<Published, B>(batches, consume)
     }
@@ -132,7 +132,7 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         body: impl for<'x, 'v> FnMut(&Ready<'x, U, Published>, TileMut<'v, 'b, T, LEN, THREADS, A>),
     ) -> Drained<'s, U, STAGES>
     where
-        U: Setup<Scope = ThreadScope, Group: WholeBlock>,
+        U: Setup<Scope: ThreadsAlone, Group: WholeBlock>,
     {
         self.map::<Published, B, _, _, _, _>(batches, results, body)
     }

@@ -1,0 +1,14 @@
+//! On hardware the barrier of the second wait would free the stage that is still read.
+#![forbid(unsafe_code)]
+use tilepipe::{Block, Shared, Stages, Tiles, kernel};
+
+#[kernel]
+fn wait_for_both(block: Block<128>, input: Tiles<i32, 128>, shared: Shared<Stages<[i32; 128], 2>>) {
+    let queue = shared.queue(&block).copy(input.tile(0)).copy(input.tile(1));
+    let (queue, first) = queue.wait_prior();
+    let (queue, second) = queue.wait_prior();
+    let _ = block.map(|t| first[t.rank()] + second[t.rank()]);
+    let _ = queue;
+}
+
+fn main() {}

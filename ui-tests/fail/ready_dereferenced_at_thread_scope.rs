@@ -1,0 +1,20 @@
+//! As `fail/ready_as_array_at_thread_scope.rs`: the dereferenced tile is the whole tile.
+#![forbid(unsafe_code)]
+use tilepipe::{Block, CpAsync, Shared, Stages, ThreadScope, Tiles, TilesMut, kernel};
+
+#[kernel]
+fn dereference(
+    block: Block<128>,
+    input: Tiles<i32, 128>,
+    mut out: TilesMut<i32, 128>,
+    shared: Shared<Stages<[i32; 128], 2, CpAsync, ThreadScope>>,
+) {
+    let mut results = out.for_block(&block);
+    let (pipe, tile) = shared.pipeline(&block).acquire().copy(input.tile(0)).commit().wait();
+    let whole = &*tile;
+    let result = results.get_mut(0);
+    block.threads(|t| result.set(&t, whole[127 - t.rank()]));
+    let _ = pipe.release(tile);
+}
+
+fn main() {}

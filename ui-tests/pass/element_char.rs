@@ -1,0 +1,10 @@
+//! The accepted neighbour of `fail/element_char.rs`.
+#![forbid(unsafe_code)]
+use tilepipe::{Block, Tiles, kernel};
+
+#[kernel]
+fn copy_elements(block: Block<128>, input: Tiles<u32, 128>) {
+    let _ = (block, input);
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+//! The accepted neighbour of `fail/launch_buffer_for_two_dimensional_view.rs`.
+#![forbid(unsafe_code)]
+use tilepipe::{Block, Tiles2D, kernel};
+use tilepipe_host::{Buffer, Error, Stream};
+
+#[kernel]
+fn read_rows(block: Block<128>, input: Tiles2D<f32, 8, 16>) {
+    let _ = (block, input);
+}
+fn start(stream: &Stream, data: &Buffer<f32>) -> Result<(), Error> {
+    read_rows::launch(stream, 1, data.rows(16)?)
+}
+
+fn main() {}

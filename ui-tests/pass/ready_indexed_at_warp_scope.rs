@@ -1,0 +1,19 @@
+//! The accepted neighbour of `fail/ready_indexed_at_warp_scope.rs`.
+#![forbid(unsafe_code)]
+use tilepipe::{Block, CpAsync, Shared, Stages, Tiles, TilesMut, WarpScope, kernel};
+
+#[kernel]
+fn read_across_warps(
+    block: Block<128>,
+    input: Tiles<i32, 128>,
+    mut out: TilesMut<i32, 128>,
+    shared: Shared<Stages<[i32; 128], 2, CpAsync, WarpScope>>,
+) {
+    let mut results = out.for_block(&block);
+    let (pipe, tile) = shared.pipeline(&block).acquire().copy(input.tile(0)).commit().wait();
+    let result = results.get_mut(0);
+    block.threads(|t| result.set(&t, tile.of_warp(&t)[31 - t.rank() % 32]));
+    let _ = pipe.release(tile);
+}
+
+fn main() {}

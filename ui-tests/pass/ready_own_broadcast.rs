@@ -1,0 +1,13 @@
+//! The accepted neighbour of `fail/ready_own_broadcast.rs`.
+#![forbid(unsafe_code)]
+use tilepipe::{Block, CpAsync, Shared, Stages, ThreadScope, Tiles, kernel};
+
+type OwnCopies = Stages<[i32; 128], 2, CpAsync, ThreadScope>;
+#[kernel]
+fn hand_around(block: Block<128>, input: Tiles<i32, 128>, shared: Shared<OwnCopies>) {
+    let (_pipe, tile) = shared.pipeline(&block).acquire().copy(input.tile(0)).commit().wait();
+    let own = block.map(|t| tile.own(&t)[0]);
+    let _ = block.broadcast(&own, 3);
+}
+
+fn main() {}

@@ -1,0 +1,18 @@
+//! The accepted neighbour of `fail/ready_own_of_uneven_length.rs`.
+#![forbid(unsafe_code)]
+use tilepipe::{Block, Shared, Stages, Tiles, TilesMut, kernel};
+
+#[kernel]
+fn share_out(
+    block: Block<64>,
+    input: Tiles<i32, 128>,
+    mut out: TilesMut<i32, 64>,
+    shared: Shared<Stages<[i32; 128], 1>>,
+) {
+    let mut results = out.for_block(&block);
+    let (_pipe, tile) = shared.pipeline(&block).acquire().copy(input.tile(0)).commit().wait();
+    let result = results.get_mut(0);
+    block.threads(|t| result.set(&t, tile.own(&t)[0]));
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+//! The accepted neighbour of `fail/ready_published_at_block_scope.rs`.
+#![forbid(unsafe_code)]
+use tilepipe::{Block, Shared, Stages, Tiles, kernel};
+
+#[kernel]
+fn publish_twice(block: Block<128>, input: Tiles<i32, 128>, shared: Shared<Stages<[i32; 128], 2>>) {
+    let (pipe, tile) = shared.pipeline(&block).acquire().copy(input.tile(0)).commit().wait();
+    let _ = block.map(|t| tile[127 - t.rank()]);
+    drop(pipe);
+}
+
+fn main() {}

@@ -1,0 +1,17 @@
+//! The accepted neighbour of `fail/ready_published_at_warp_scope.rs`.
+#![forbid(unsafe_code)]
+use tilepipe::{Block, CpAsync, Shared, Stages, ThreadScope, Tiles, kernel};
+
+#[kernel]
+fn publish_to_all(
+    block: Block<128>,
+    input: Tiles<i32, 128>,
+    shared: Shared<Stages<[i32; 128], 2, CpAsync, ThreadScope>>,
+) {
+    let (pipe, tile) = shared.pipeline(&block).acquire().copy(input.tile(0)).commit().wait();
+    let (pipe, tile) = pipe.publish(tile);
+    let _ = block.map(|t| tile[127 - t.rank()]);
+    drop(pipe);
+}
+
+fn main() {}

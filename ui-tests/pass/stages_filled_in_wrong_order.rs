@@ -1,0 +1,15 @@
+//! The accepted neighbour of `fail/stages_filled_in_wrong_order.rs`.
+#![forbid(unsafe_code)]
+use tilepipe::{Block, Shared, Stages, Tiles, kernel};
+
+#[kernel]
+fn fill_in_order(
+    block: Block<128>,
+    left: Tiles<i32, 128>,
+    right: Tiles<f32, 64>,
+    shared: Shared<Stages<([i32; 128], [f32; 64]), 2>>,
+) {
+    let _ = shared.pipeline(&block).acquire().copy((left.tile(0), right.tile(0))).commit();
+}
+
+fn main() {}

@@ -1,0 +1,13 @@
+//! The accepted neighbour of `fail/stages_of_the_block_for_warps.rs`.
+#![forbid(unsafe_code)]
+use tilepipe::{Block, CpAsync, Private, Shared, Stages, Tiles, WarpScope, kernel};
+
+type EachWarps = Private<Stages<[i32; 32], 2, CpAsync, WarpScope>, 128>;
+#[kernel]
+fn share_out(block: Block<128>, input: Tiles<i32, 32>, shared: Shared<EachWarps>) {
+    let _ = shared.warps(&block, |_warp, pipe| {
+        let _ = pipe.acquire().copy(input.tile(0)).commit();
+    });
+}
+
+fn main() {}

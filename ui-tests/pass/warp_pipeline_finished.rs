@@ -1,0 +1,14 @@
+//! The accepted neighbour of `fail/warp_pipeline_finished.rs`.
+#![forbid(unsafe_code)]
+use tilepipe::{Block, CpAsync, Private, Shared, Stages, Tiles, WarpScope, kernel};
+
+type EachWarps = Private<Stages<[i32; 32], 2, CpAsync, WarpScope>, 128>;
+#[kernel]
+fn finish_in_the_block(block: Block<128>, input: Tiles<i32, 32>, shared: Shared<EachWarps>) {
+    let (_, retired) = shared.warps(&block, |_warp, pipe| {
+        let _ = pipe.acquire().copy(input.tile(0)).commit();
+    });
+    let _ = retired.reclaim(&block);
+}
+
+fn main() {}
