@@ -20,7 +20,8 @@ pub struct Cli {
     #[arg(long, value_enum, default_value = "auto")]
     pub device: DeviceChoice,
 
-    /// How many elements to generate, at least 1; `2^24` is understood [default: 2^26 on a GPU, 2^22 on the CPU]
+    /// How many elements to generate, at least 1; `2^24` is understood. A matrix has about as many [default: 2^26 on a GPU, 2^22 on the
+    /// CPU]
     #[arg(long, value_name = "N", value_parser = parse_elements, conflicts_with = "inputs", allow_negative_numbers = true)]
     pub elements: Option<usize>,
 
@@ -32,16 +33,22 @@ pub struct Cli {
     #[arg(long, value_name = "N", value_delimiter = ',', allow_negative_numbers = true)]
     pub stages: Vec<Choice<u32>>,
 
-    /// Element types: i32, u32, f32, f64, i32x4, u32x4, f32x4, or `all` [default: i32,f32x4, or the input file's]
+    /// Element types, such as i32, f32x4, bf16 or complex (see --list), or `all` [default: i32,f32x4, or the input file's]
     #[arg(long, value_name = "TYPE", value_delimiter = ',')]
     pub dtype: Vec<Choice<DType>>,
 
-    /// A NumPy array to use instead of generated data, once for each input of the kernel: shape (n,), or (n, 4) for
-    /// vectors
+    /// Only instances with this value of another generic argument, such as LEN=1024 or S=WarpScope; may be repeated, and several
+    /// values of one name are alternatives [default: all]
+    #[arg(long = "variant", value_name = "NAME=VALUE", value_delimiter = ',')]
+    pub variants: Vec<VariantChoice>,
+
+    /// A NumPy array to use instead of generated data, once for each input of the kernel: shape (n,) for a row, (height,
+    /// width) for a matrix, with a last dimension of 4 or 3 for vectors
     #[arg(long = "input", value_name = "FILE.npy")]
     pub inputs: Vec<PathBuf>,
 
-    /// Where to write the output as a NumPy array; an existing file is replaced only by a whole, verified one
+    /// Where to write the output as a NumPy array (of a sum: one result for each block of the launch); an existing file is replaced only
+    /// by a whole, verified one
     #[arg(long, value_name = "FILE.npy")]
     pub output: Option<PathBuf>,
 
@@ -106,6 +113,28 @@ impl<T: Display> Display for Choice<T> {
     }
 }
 
+/// One value of `--variant`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VariantChoice {
+    /// The generic argument's name.
+    pub name: String,
+    /// Its value, without the path to it.
+    pub value: String,
+}
+
+impl FromStr for VariantChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once('=') {
+            Some((name, value)) if !name.is_empty() && !value.is_empty() => {
+                Ok(VariantChoice { name: name.to_owned(), value: value.to_owned() })
+            }
+            _ => Err("write NAME=VALUE, for example LEN=1024; --list shows them".to_owned()),
+        }
+    }
+}
+
 fn parse_elements(text: &str) -> Result<usize, String> {
     let digits = text.replace('_', "");
     let number = match digits.split_once('^') {
@@ -163,6 +192,15 @@ mod tests {
         assert!(parse_elements("99999999999999999999").unwrap_err().contains("overflows"));
         for wrong in ["", "-1", "1.5", "x", "2^", "^2", "2^-1"] {
             assert!(parse_elements(wrong).unwrap_err().contains("not a count"), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn variants() {
+        let choice = "LEN=1024".parse::<VariantChoice>().unwrap();
+        assert_eq!((choice.name.as_str(), choice.value.as_str()), ("LEN", "1024"));
+        for wrong in ["", "LEN", "=1", "LEN="] {
+            assert!(wrong.parse::<VariantChoice>().unwrap_err().contains("NAME=VALUE"), "{wrong}");
         }
     }
 

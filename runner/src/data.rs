@@ -21,6 +21,16 @@ pub fn generate<T: Value>(elements: usize, seed: u64) -> Result<Vec<T>, String> 
     Ok(values)
 }
 
+/// Makes `count` inputs of one kernel, each as [`generate`] does with a seed of its own; the first one's is `seed`.
+///
+/// # Errors
+///
+/// A message with the size if the memory cannot be reserved.
+pub fn inputs<T: Value>(count: usize, elements: usize, seed: u64) -> Result<Vec<Vec<T>>, String> {
+    // Neighbouring seeds would give the same numbers, one place further.
+    (0..count).map(|number| generate(elements, seed.rotate_left(8 * number as u32))).collect()
+}
+
 /// Reserves room for `elements` elements.
 ///
 /// # Errors
@@ -62,6 +72,13 @@ mod tests {
         let short: Vec<i32> = generate(777, 7).unwrap();
         assert_eq!(short, long[..777]);
         assert_ne!(short, generate::<i32>(777, 8).unwrap());
+    }
+
+    #[test]
+    fn the_inputs_of_a_kernel_have_nothing_in_common() {
+        let inputs = inputs::<u64>(2, 1000, DEFAULT_SEED).unwrap();
+        assert_eq!(inputs[0], generate::<u64>(1000, DEFAULT_SEED).unwrap());
+        assert!(inputs[0].iter().all(|value| !inputs[1].contains(value)));
     }
 
     #[test]

@@ -1,52 +1,21 @@
 //! Running the planned configurations one after the other and checking their results.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
-use tilepipe::Vec4;
 use tilepipe_host::Error;
-use tilepipe_runner::reference::{self, Difference, Reference};
+use tilepipe_runner::array::Array;
+use tilepipe_runner::dtype::{ForType, with_type};
+use tilepipe_runner::npy;
+use tilepipe_runner::reference::{self, Difference};
 use tilepipe_runner::value::{DType, Value};
-use tilepipe_runner::{data, npy};
+use tilepipe_runner::work::{Shape, Work};
 
-use crate::machine::Machine;
+use crate::machine::{self, Launch, Machine};
 use crate::plan::Configuration;
-
-/// Where the input comes from.
-pub enum Source {
-    /// Generated, the same in every run.
-    Generated {
-        /// How many.
-        elements: usize,
-    },
-    /// Read from a NumPy file.
-    File {
-        /// The file.
-        path: PathBuf,
-        /// How many its header promises.
-        elements: usize,
-    },
-}
-
-impl Source {
-    /// The number of elements.
-    pub fn elements(&self) -> usize {
-        match self {
-            Source::Generated { elements } | Source::File { elements, .. } => *elements,
-        }
-    }
-
-    fn load<T: Value>(&self) -> Result<Vec<T>> {
-        match self {
-            Source::Generated { elements } => {
-                data::generate(*elements, data::DEFAULT_SEED).map_err(|text| anyhow!(text))
-            }
-            Source::File { path, .. } => Ok(npy::read(path)?),
-        }
-    }
-}
+use crate::source::Source;
 
 /// One configuration and what came of it.
 pub struct Row {
@@ -54,8 +23,10 @@ pub struct Row {
     pub configuration: Configuration,
     /// `GPU` or `CPU`.
     pub device: &'static str,
-    /// Elements in and out.
-    pub elements: usize,
+    /// The shape of each input.
+    pub shape: Shape,
+    /// Bytes read and written, each once.
+    pub bytes: u128,
     /// The result.
     pub outcome: Outcome,
 }
@@ -108,15 +79,7 @@ pub fn execute(
         if group.is_empty() {
             continue;
         }
-        rows.extend(match dtype {
-            DType::I32 => session.group::<i32>(&group),
-            DType::U32 => session.group::<u32>(&group),
-            DType::F32 => session.group::<f32>(&group),
-            DType::F64 => session.group::<f64>(&group),
-            DType::I32x4 => session.group::<Vec4<i32>>(&group),
-            DType::U32x4 => session.group::<Vec4<u32>>(&group),
-            DType::F32x4 => session.group::<Vec4<f32>>(&group),
-        }?);
+        rows.extend(with_type(dtype, Group { session: &mut session, group: &group })?);
     }
     session.progress.finish_and_clear();
     rows.sort_by_key(|(position, _)| *position);
@@ -132,56 +95,103 @@ struct Session<'a> {
     progress: ProgressBar,
 }
 
-impl Session<'_> {
-    fn group<T: Value>(&mut self, group: &[(usize, &Configuration)]) -> Result<Vec<(usize, Row)>> {
-        let input: Vec<T> = if self.lost { Vec::new() } else { self.source.load()? };
-        let mut expected: Option<(Reference, Vec<T>)> = None;
+/// Configurations of one element type, each with its position among all.
+struct Group<'a, 'b> {
+    session: &'a mut Session<'b>,
+    group: &'a [(usize, &'a Configuration)],
+}
+
+impl ForType for Group<'_, '_> {
+    type Output = Result<Vec<(usize, Row)>>;
+
+    fn call<T: Value>(self) -> Self::Output {
+        let Group { session, group } = self;
+        let count = group.iter().map(|(_, one)| one.variant.work.kind.inputs()).max().unwrap_or(0);
+        let inputs: Vec<Vec<T>> = if session.lost { Vec::new() } else { session.source.load(count)? };
+        let mut kept = Kept { inputs: &inputs, expected: None, uploaded: None };
         let mut rows = Vec::with_capacity(group.len());
-        let mut uploaded = None;
         for (position, configuration) in group {
-            let reference = configuration.reference;
-            self.progress.set_message(configuration.variant.instance.symbol());
-            let outcome = if self.lost {
+            let variant = configuration.variant;
+            session.progress.set_message(variant.instance.symbol());
+            let shape = session.source.shape(variant.dtype, variant.work.kind.is_matrix());
+            let grid = machine::grid(variant.work, shape);
+            let output = variant.work.output(shape, grid as usize);
+            let elements = variant.work.kind.inputs() * shape.elements() + output.elements();
+            let outcome = if session.lost {
                 Outcome::NotRun
             } else {
-                if expected.as_ref().is_none_or(|(of, _)| *of != reference) {
-                    drop(expected.take());
-                    expected = Some((reference, reference.compute(&input)));
-                }
-                let values = expected.as_ref().map_or(&[][..], |(_, values)| values);
-                let buffer = match uploaded.take() {
-                    Some(buffer) => Ok(buffer),
-                    None => self.machine.device.upload(&input),
-                };
-                let result = buffer.and_then(|buffer| {
-                    let result = self.machine.run(configuration, &buffer);
-                    uploaded = Some(buffer);
-                    result
-                });
-                match result {
-                    Ok((got, milliseconds)) => self.judge(&got, values, milliseconds)?,
-                    Err(error) => {
-                        if self.device_is_gone(&error)? {
-                            uploaded = None;
-                        }
-                        Outcome::Failed(error.to_string())
-                    }
-                }
+                session.outcome(&mut kept, variant.work, shape, &Launch { instance: variant.instance, grid, output })?
             };
-            let device = self.machine.label();
-            let elements = self.source.elements();
-            rows.push((*position, Row { configuration: **configuration, device, elements, outcome }));
-            self.progress.inc(1);
+            let (device, bytes) = (session.machine.label(), elements as u128 * variant.dtype.bytes() as u128);
+            rows.push((*position, Row { configuration: (*configuration).clone(), device, shape, bytes, outcome }));
+            session.progress.inc(1);
         }
         Ok(rows)
     }
+}
 
-    fn judge<T: Value>(&self, got: &[T], expected: &[T], milliseconds: f64) -> Result<Outcome> {
+/// What configurations of one element type share.
+struct Kept<'a, T> {
+    inputs: &'a [Vec<T>],
+    /// What the last configuration had to compute, in so many blocks.
+    expected: Option<(Work, u32, Vec<T>)>,
+    /// The inputs on the device in the last configuration's shape.
+    uploaded: Option<(Shape, Vec<Array<T>>)>,
+}
+
+impl<T: Value> Kept<'_, T> {
+    fn expect(&mut self, work: Work, shape: Shape, grid: u32) -> &[T] {
+        if self.expected.as_ref().is_none_or(|(of, blocks, _)| (*of, *blocks) != (work, grid)) {
+            self.expected = None;
+        }
+        let inputs = self.inputs;
+        let compute = || {
+            let inputs: Vec<&[T]> =
+                inputs[..work.kind.inputs()].iter().map(|input| &input[..shape.elements()]).collect();
+            (work, grid, work.compute(&inputs, shape, grid as usize))
+        };
+        &self.expected.get_or_insert_with(compute).2
+    }
+
+    fn upload(&mut self, machine: &Machine, shape: Shape) -> Result<&[Array<T>], Error> {
+        if self.uploaded.as_ref().is_none_or(|(of, _)| *of != shape) {
+            self.uploaded = None;
+            let arrays = self.inputs.iter().map(|input| Array::upload(&machine.device, input, shape));
+            self.uploaded = Some((shape, arrays.collect::<Result<_, _>>()?));
+        }
+        Ok(self.uploaded.as_ref().map_or(&[], |(_, arrays)| arrays))
+    }
+}
+
+impl Session<'_> {
+    fn outcome<T: Value>(
+        &mut self,
+        kept: &mut Kept<'_, T>,
+        work: Work,
+        shape: Shape,
+        launch: &Launch<'_>,
+    ) -> Result<Outcome> {
+        let uploaded = kept.upload(&self.machine, shape);
+        match uploaded.and_then(|inputs| self.machine.run(launch, &inputs[..work.kind.inputs()])) {
+            Ok((got, milliseconds)) => {
+                let expected = kept.expect(work, shape, launch.grid);
+                self.judge(&got, expected, launch.output, milliseconds)
+            }
+            Err(error) => {
+                if self.device_is_gone(&error)? {
+                    kept.uploaded = None;
+                }
+                Ok(Outcome::Failed(error.to_string()))
+            }
+        }
+    }
+
+    fn judge<T: Value>(&self, got: &[T], expected: &[T], shape: Shape, milliseconds: f64) -> Result<Outcome> {
         if let Some(difference) = reference::compare(got, expected) {
             return Ok(Outcome::Different { milliseconds, difference });
         }
         if let Some(path) = self.output {
-            npy::write(path, got)?;
+            npy::write(path, got, shape)?;
         }
         Ok(Outcome::Verified { milliseconds })
     }

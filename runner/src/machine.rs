@@ -5,10 +5,13 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use tilepipe::cpu::Schedule;
-use tilepipe_host::{Bound, Buffer, Device, DeviceKind, Error, Module, Stream};
+use tilepipe::launch::Instance;
+use tilepipe_host::{Device, DeviceKind, Error, Module, Stream};
+use tilepipe_runner::array::{self, Array};
+use tilepipe_runner::value::Value;
+use tilepipe_runner::work::{Shape, Work};
 
 use crate::cli::DeviceChoice;
-use crate::plan::Configuration;
 
 /// Timed runs on a GPU, after one to warm up.
 const GPU_RUNS: usize = 10;
@@ -88,32 +91,29 @@ impl Machine {
         if self.is_gpu() { "GPU" } else { "CPU" }
     }
 
-    /// Runs one configuration over poisoned outputs, and returns the last output with the time of one run in
-    /// milliseconds: the median of ten by events on a GPU, one by the clock on the CPU.
+    /// Runs one launch over poisoned outputs, and returns the last output with the time of one run in milliseconds: the median of
+    /// ten by events on a GPU, one by the clock on the CPU.
     ///
     /// # Errors
     ///
     /// Those of the launch, of the device, or of the kernel.
-    pub fn run<T: tilepipe::Element>(
-        &self,
-        configuration: &Configuration,
-        input: &Buffer<T>,
-    ) -> Result<(Vec<T>, f64), Error> {
-        let mut output = self.poisoned(input.len())?;
+    pub fn run<T: Value>(&self, launch: &Launch<'_>, inputs: &[Array<T>]) -> Result<(Vec<T>, f64), Error> {
+        let once = |output: &mut Array<T>| array::run(&self.stream, launch.grid, launch.instance, inputs, output);
+        let mut output = Array::poisoned(&self.device, launch.output)?;
         if !self.is_gpu() {
             let start = Instant::now();
-            self.launch(configuration, input, &mut output)?;
+            once(&mut output)?;
             let milliseconds = start.elapsed().as_secs_f64() * 1e3;
             return Ok((output.download()?, milliseconds));
         }
-        self.launch(configuration, input, &mut output)?;
+        once(&mut output)?;
         self.stream.synchronize()?;
         drop(output);
-        let mut output = self.poisoned(input.len())?;
+        let mut output = Array::poisoned(&self.device, launch.output)?;
         let mut times = Vec::with_capacity(GPU_RUNS);
         for _ in 0..GPU_RUNS {
             let start = self.stream.record()?;
-            self.launch(configuration, input, &mut output)?;
+            once(&mut output)?;
             let end = self.stream.record()?;
             end.synchronize()?;
             times.push(end.elapsed_ms_since(&start)?);
@@ -121,22 +121,25 @@ impl Machine {
         times.sort_by(f64::total_cmp);
         Ok((output.download()?, (times[GPU_RUNS / 2 - 1] + times[GPU_RUNS / 2]) / 2.0))
     }
+}
 
-    fn poisoned<T: tilepipe::Element>(&self, len: usize) -> Result<Buffer<T>, Error> {
-        self.device.filled_with_byte(len, tilepipe_runner::data::POISON)
-    }
+/// One launch: what, in how many blocks, and what comes out.
+pub struct Launch<'a> {
+    /// The kernel.
+    pub instance: &'a Instance,
+    /// Blocks.
+    pub grid: u32,
+    /// The output's shape.
+    pub output: Shape,
+}
 
-    fn launch<T: tilepipe::Element>(
-        &self,
-        configuration: &Configuration,
-        input: &Buffer<T>,
-        output: &mut Buffer<T>,
-    ) -> Result<(), Error> {
-        let tiles = input.len().div_ceil(configuration.variant.block as usize);
-        let grid = tiles.div_ceil(TILES_A_BLOCK).clamp(1, MOST_BLOCKS) as u32;
-        let arguments = [Bound::input(input), Bound::output(output)];
-        tilepipe_host::launch(&self.stream, grid, configuration.variant.instance, arguments)
-    }
+/// The blocks of a launch over inputs of this shape.
+pub fn grid(work: Work, shape: Shape) -> u32 {
+    let tiles = match shape {
+        Shape::Row(elements) => elements.div_ceil(work.portion()),
+        Shape::Matrix { height, width } => height.div_ceil(work.rows) * width.div_ceil(work.columns),
+    };
+    tiles.div_ceil(TILES_A_BLOCK).clamp(1, MOST_BLOCKS) as u32
 }
 
 fn default_module() -> Result<PathBuf> {

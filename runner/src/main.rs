@@ -3,6 +3,7 @@
 //! `cargo xtask run` builds the kernels, then starts this program with the same arguments; in a bundle it stands on its
 //! own.
 
+mod axis;
 mod catalog;
 mod cli;
 mod execute;
@@ -10,6 +11,7 @@ mod machine;
 mod memory;
 mod plan;
 mod report;
+mod source;
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -20,10 +22,11 @@ use clap::Parser;
 use tilepipe_host::Error;
 use tilepipe_runner::npy;
 
+use axis::Axis;
 use cli::{Choice, Cli, DeviceChoice};
-use execute::Source;
 use machine::Machine;
-use plan::{Axis, Configuration, Request};
+use plan::{Configuration, Request};
+use source::{Files, Source};
 
 /// The exit status where a GPU is asked for and there is none, so that a script can tell this from a failure.
 const NO_GPU: u8 = 3;
@@ -59,7 +62,7 @@ fn run(cli: Cli) -> Result<bool> {
 
     let machine = Machine::open(cli.device, cli.schedule, cli.module.as_deref())?;
     let source = source.unwrap_or_else(|| Source::Generated { elements: machine.default_elements() });
-    memory::check(&configurations, source.elements(), machine.is_gpu())?;
+    memory::check(&configurations, &source, machine.is_gpu())?;
     print(machine.describe());
     let rows = execute::execute(machine, &configurations, &source, cli.output.as_deref())?;
     if !cli.quiet || rows.iter().any(|row| !row.outcome.is_verified()) {
@@ -71,40 +74,37 @@ fn run(cli: Cli) -> Result<bool> {
 
 /// Turns the command line into what to run and on which data; no data is read yet but the files' headers.
 fn understand(cli: &Cli) -> Result<(Option<Source>, Request)> {
-    let single = cli.output.is_some();
-    let mut request = Request {
+    let files = if cli.inputs.is_empty() { None } else { Some(understand_files(cli)?) };
+    let request = Request {
         kernels: cli.kernels.clone(),
         dtypes: Axis::new(&cli.dtype, &plan::DEFAULT_DTYPES),
         blocks: Axis::new(&cli.block, &plan::DEFAULT_BLOCKS),
         stages: Axis::new(&cli.stages, &plan::DEFAULT_STAGES),
-        single,
+        variants: cli.variants.clone(),
+        files: files.clone(),
+        single: cli.output.is_some(),
     };
-    let source = match cli.inputs.as_slice() {
-        [] => cli.elements.map(|elements| Source::Generated { elements }),
-        [path] => {
-            let description = npy::describe(path)?;
-            ensure!(
-                cli.dtype.iter().all(|choice| match choice {
-                    Choice::All => true,
-                    Choice::Value(dtype) => *dtype == description.dtype,
-                }),
-                "{} holds {} elements, but --dtype asks for {}; leave --dtype out, or convert the file with numpy.astype",
-                path.display(),
-                description.dtype,
-                cli.dtype.iter().map(Choice::to_string).collect::<Vec<_>>().join(",")
-            );
-            request.dtypes = Axis::Given(vec![description.dtype]);
-            Some(Source::File { path: path.clone(), elements: description.elements })
-        }
-        several => bail!(
-            "--input is given {} times, but every kernel here takes 1 input; leave all but one out",
-            several.len()
-        ),
-    };
+    let generated = cli.elements.map(|elements| Source::Generated { elements });
     if cli.schedule.is_some() && cli.device == DeviceChoice::Gpu {
         bail!("--schedule is for the CPU's model of asynchronous copies; leave it out, or use --device cpu");
     }
-    Ok((source, request))
+    Ok((files.map(Source::Files).or(generated), request))
+}
+
+/// Reads the headers of the input files. `--dtype` may choose among the ways to take them.
+fn understand_files(cli: &Cli) -> Result<Files> {
+    let mut files = Files::describe(&cli.inputs)?;
+    if !cli.dtype.is_empty() && !cli.dtype.contains(&Choice::All) {
+        let held = axis::join(files.readings.iter().map(|reading| reading.dtype));
+        files.readings.retain(|reading| cli.dtype.contains(&Choice::Value(reading.dtype)));
+        ensure!(
+            !files.readings.is_empty(),
+            "{} holds {held} elements, but --dtype asks for {}; leave --dtype out, or convert the file with numpy.astype",
+            files.paths[0].display(),
+            axis::join(&cli.dtype)
+        );
+    }
+    Ok(files)
 }
 
 fn check_against_plan(cli: &Cli, configurations: &[Configuration]) -> Result<()> {
@@ -113,11 +113,11 @@ fn check_against_plan(cli: &Cli, configurations: &[Configuration]) -> Result<()>
     };
     ensure!(
         configurations.len() == 1,
-        "--output takes the result of one configuration, but {} are selected; narrow them with --kernel, --dtype, --block \
-         and --stages",
+        "--output takes the result of one configuration, but {} are selected; narrow them with --kernel, --dtype, --block, \
+         --stages and --variant",
         configurations.len()
     );
-    npy::check_writable(output).context("nothing was run")
+    npy::check_writable(output, configurations[0].variant.dtype).context("nothing was run")
 }
 
 /// Prints a line; a reader that has gone away (`| head`) is no error.

@@ -3,23 +3,28 @@
 use anyhow::{Result, bail};
 
 use crate::plan::Configuration;
+use crate::source::Source;
 
-/// Arrays of the full size that the CPU holds at once: input, expected and downloaded output.
-const HOST_ARRAYS: u128 = 3;
-/// The same where the device's two buffers are in the same memory.
-const CPU_DEVICE_ARRAYS: u128 = 5;
-
-/// Checks that arrays of `elements` elements of the largest type chosen fit in memory.
+/// Checks that the arrays of the largest configuration fit in memory: inputs, and what was expected and what came out. On the CPU the
+/// device's buffers are in the same memory.
 ///
 /// # Errors
 ///
 /// How much is wanted, how much there is, and what to do.
-pub fn check(configurations: &[Configuration], elements: usize, gpu: bool) -> Result<()> {
-    let Some(dtype) = configurations.iter().map(|one| one.variant.dtype).max_by_key(|dtype| dtype.bytes()) else {
+pub fn check(configurations: &[Configuration], source: &Source, gpu: bool) -> Result<()> {
+    let bytes = |one: &Configuration| {
+        let kind = one.variant.work.kind;
+        let elements = match source {
+            Source::Generated { elements } => *elements,
+            Source::Files(_) => source.shape(one.variant.dtype, kind.is_matrix()).elements(),
+        };
+        let array = elements as u128 * one.variant.dtype.bytes() as u128;
+        let arrays = if gpu { kind.inputs() + 2 } else { 2 * kind.inputs() + 3 };
+        (array * arrays as u128, array, elements, one.variant.dtype)
+    };
+    let Some((wanted, array, elements, dtype)) = configurations.iter().map(bytes).max() else {
         return Ok(());
     };
-    let array = elements as u128 * dtype.bytes() as u128;
-    let wanted = array * if gpu { HOST_ARRAYS } else { CPU_DEVICE_ARRAYS };
     match available() {
         _ if array > isize::MAX as u128 => {
             bail!("{elements} elements of {dtype} are {array} bytes, which overflows the address space; {ADVICE}")

@@ -2,12 +2,13 @@
 
 use std::fmt::Display;
 
-use anyhow::{Result, bail, ensure};
-use tilepipe_runner::reference::Reference;
+use anyhow::{Context, Result, bail, ensure};
 use tilepipe_runner::value::DType;
 
+use crate::axis::{Axis, distinct, join};
 use crate::catalog::{Kernel, Variant};
-use crate::cli::Choice;
+use crate::cli::VariantChoice;
+use crate::source::Files;
 
 /// The element types of a run without `--dtype`.
 pub const DEFAULT_DTYPES: [DType; 2] = [DType::I32, DType::F32x4];
@@ -26,44 +27,23 @@ pub struct Request {
     pub blocks: Axis<u32>,
     /// Stage counts.
     pub stages: Axis<u32>,
+    /// Values of other generic arguments; of several for one name any will do, and none means all.
+    pub variants: Vec<VariantChoice>,
+    /// The files that the inputs are read from: they say how many there are, and of which type and shape.
+    pub files: Option<Files>,
     /// Whether one configuration is wanted: defaults then give one value instead of several.
     pub single: bool,
 }
 
-/// The values asked for along one axis.
-pub enum Axis<T> {
-    /// Nothing was asked for: these, as far as the kernel was built for them.
-    Default(Vec<T>),
-    /// All that the kernel was built for.
-    All,
-    /// Exactly these.
-    Given(Vec<T>),
-}
-
-impl<T: Copy> Axis<T> {
-    /// Reads an option's values; `defaults` stand in when there are none.
-    pub fn new(choices: &[Choice<T>], defaults: &[T]) -> Self {
-        let values = choices.iter().map(|choice| match choice {
-            Choice::All => None,
-            Choice::Value(value) => Some(*value),
-        });
-        match values.collect::<Option<Vec<T>>>() {
-            None => Axis::All,
-            Some(values) if values.is_empty() => Axis::Default(defaults.to_vec()),
-            Some(values) => Axis::Given(values),
-        }
-    }
-}
-
-/// One run: an instance and what it must compute.
-#[derive(Clone, Copy)]
+/// One run of one instance.
+#[derive(Clone)]
 pub struct Configuration {
     /// The kernel's name.
     pub kernel: &'static str,
     /// The instance.
     pub variant: Variant,
-    /// What it must compute.
-    pub reference: Reference,
+    /// What tells it from the kernel's other instances, beside type, block size and stages.
+    pub text: String,
 }
 
 /// Chooses the configurations that the request names, in the catalog's order.
@@ -86,7 +66,7 @@ pub fn plan(catalog: &[Kernel], request: &Request) -> Result<Vec<Configuration>>
         match select(kernel, request) {
             Ok(configurations) => chosen.extend(configurations),
             // A wish that one of all kernels cannot meet leaves that kernel out; one that was named must meet it.
-            Err(error) if all => refusal = Some(error),
+            Err(error) if all => refusal = refusal.or(Some(error)),
             Err(error) => return Err(error),
         }
     }
@@ -99,92 +79,119 @@ pub fn plan(catalog: &[Kernel], request: &Request) -> Result<Vec<Configuration>>
 
 fn select(kernel: &Kernel, request: &Request) -> Result<Vec<Configuration>> {
     let name = kernel.name;
-    let built = &kernel.instances;
+    let of_files = request.files.as_ref().map(|files| dtype_of_files(kernel, files)).transpose()?;
+    let of_files = of_files.map(|dtype| Axis::Given(vec![dtype]));
+    let built = with_variants(kernel, &request.variants)?;
     let has_stages = built.iter().any(|variant| variant.stages.is_some());
     if let (Axis::Given(_), false) = (&request.stages, has_stages) {
         bail!("kernel `{name}` has a fixed number of stages; leave --stages out");
     }
-    let single = request.single;
-    let dtypes = values(&request.dtypes, built.iter().map(|v| v.dtype), single, name, "element type", "--dtype")?;
-    let blocks = values(&request.blocks, built.iter().map(|v| v.block), single, name, "block size", "--block")?;
-    let stages =
-        values(&request.stages, built.iter().filter_map(|v| v.stages), single, name, "stage count", "--stages")?;
+    let dtypes = of_files.as_ref().unwrap_or(&request.dtypes);
+    check(dtypes, built.iter().map(|v| v.dtype), name, "element type", "--dtype")?;
+    check(&request.blocks, built.iter().map(|v| v.block), name, "block size", "--block")?;
+    check(&request.stages, built.iter().filter_map(|v| v.stages), name, "stage count", "--stages")?;
 
-    let mut configurations = Vec::new();
-    for variant in built.iter().filter(|variant| {
-        dtypes.contains(&variant.dtype)
-            && blocks.contains(&variant.block)
-            && variant.stages.is_none_or(|count| stages.contains(&count))
-    }) {
-        let Some(reference) = Reference::of_kernel(name, variant.block as usize) else {
-            bail!("kernel `{name}` has no reference to check it against; add one to the runner's `reference` module");
-        };
-        configurations.push(Configuration { kernel: name, variant: *variant, reference });
+    // The defaults of one axis are those that there are with the values of the axes before it.
+    let (mut chosen, single): (Vec<Variant>, bool) = (Vec::new(), request.single);
+    for dtype in dtypes.pick(built.iter().map(|v| v.dtype), single) {
+        let of_type: Vec<&Variant> = built.iter().filter(|v| v.dtype == dtype).collect();
+        for block in request.blocks.pick(of_type.iter().map(|v| v.block), single) {
+            let of_block: Vec<&Variant> = of_type.iter().copied().filter(|v| v.block == block).collect();
+            let counts = request.stages.pick(of_block.iter().filter_map(|v| v.stages), single).into_iter().map(Some);
+            let counts: Vec<Option<u32>> = if has_stages { counts.collect() } else { vec![None] };
+            for count in counts {
+                let fitting = of_block.iter().copied().copied().filter(|v| v.stages == count);
+                chosen.extend(fitting.take(if single { 1 } else { usize::MAX }));
+            }
+        }
     }
     ensure!(
-        !configurations.is_empty(),
-        "kernel `{name}` was not built for {} with block {} and stages {} together; see --list",
-        join(&dtypes),
-        join(&blocks),
-        join(&stages)
+        !chosen.is_empty(),
+        "kernel `{name}` was not built for {dtypes} with block {} and stages {} together; see --list",
+        request.blocks,
+        request.stages
     );
-    Ok(configurations)
+    let configuration = |variant| Configuration { kernel: name, variant, text: kernel.text(&variant) };
+    Ok(chosen.into_iter().map(configuration).collect())
 }
 
-/// The values of one axis for one kernel, which was built for `built` (with repetitions).
-fn values<T: Copy + Ord + Display>(
+/// The kernel's instances that have the generic arguments asked for.
+fn with_variants(kernel: &Kernel, choices: &[VariantChoice]) -> Result<Vec<Variant>> {
+    let name = kernel.name;
+    let mut built = kernel.instances.clone();
+    for VariantChoice { name: argument, .. } in choices {
+        ensure!(
+            kernel.variant_names().any(|known| known == argument),
+            "kernel `{name}` has no generic argument {argument} for --variant; it has {}",
+            if kernel.variant_names().next().is_none() { "none".to_owned() } else { join(kernel.variant_names()) }
+        );
+        let wanted: Vec<&str> =
+            choices.iter().filter(|choice| choice.name == *argument).map(|choice| choice.value.as_str()).collect();
+        let known = kernel.variant_values(argument);
+        if let Some(missing) = wanted.iter().find(|value| !known.contains(value)) {
+            bail!("kernel `{name}` was not built for {argument}={missing}; choose among {}", join(known));
+        }
+        built.retain(|variant| variant.value(argument).is_some_and(|value| wanted.contains(&value)));
+    }
+    ensure!(!built.is_empty(), "kernel `{name}` was not built for these values of --variant together; see --list");
+    Ok(built)
+}
+
+/// The type of the files' elements for a kernel that takes so many files of such a shape.
+fn dtype_of_files(kernel: &Kernel, files: &Files) -> Result<DType> {
+    let (name, kind) = (kernel.name, kernel.kind());
+    let (wanted, given) = (kind.inputs(), files.paths.len());
+    ensure!(
+        wanted == given,
+        "kernel `{name}` takes {wanted} input{}, but --input is given {given} times; give it once for each",
+        if wanted == 1 { "" } else { "s" }
+    );
+    let shape = if kind.is_matrix() { "a matrix, of shape (height, width)" } else { "a row, of shape (n,)" };
+    let reading = files.reading(kind.is_matrix()).with_context(|| {
+        let (path, held) = (files.paths[0].display(), files.readings[0]);
+        format!(
+            "kernel `{name}` takes {shape}, but {path} holds {} of {}; reshape it with numpy.reshape",
+            held.shape, held.dtype
+        )
+    })?;
+    Ok(reading.dtype)
+}
+
+/// Checks that a kernel was built for each of the values asked for; `built` may have repetitions.
+fn check<T: Copy + Ord + Display>(
     axis: &Axis<T>,
     built: impl Iterator<Item = T>,
-    single: bool,
     kernel: &str,
     what: &str,
     option: &str,
-) -> Result<Vec<T>> {
-    let mut built: Vec<T> = built.collect();
-    built.sort();
-    built.dedup();
-    let mut chosen = match axis {
-        Axis::All => built,
-        Axis::Given(wanted) => {
-            if let Some(missing) = wanted.iter().find(|value| !built.contains(value)) {
-                bail!(
-                    "kernel `{kernel}` was not built for {what} {missing}; choose among {} with {option}, or add it to \
-                     the kernel's `instances(..)`",
-                    join(&built)
-                );
-            }
-            wanted.clone()
-        }
-        Axis::Default(wanted) => {
-            let mut usable: Vec<T> = wanted.iter().copied().filter(|value| built.contains(value)).collect();
-            if usable.is_empty() {
-                usable.extend(built.first());
-            }
-            if single {
-                usable.truncate(1);
-            }
-            usable
-        }
-    };
-    chosen.dedup();
-    Ok(chosen)
-}
-
-fn join<T: Display>(values: impl IntoIterator<Item = T>) -> String {
-    values.into_iter().map(|value| value.to_string()).collect::<Vec<_>>().join(", ")
+) -> Result<()> {
+    let built = distinct(built);
+    let Axis::Given(wanted) = axis else { return Ok(()) };
+    match wanted.iter().find(|value| !built.contains(value)) {
+        None => Ok(()),
+        Some(missing) => bail!(
+            "kernel `{kernel}` was not built for {what} {missing}; choose among {} with {option}, or add it to the kernel's \
+             `instances(..)`",
+            join(&built)
+        ),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::catalog;
+    use tilepipe_runner::npy::Reading;
+    use tilepipe_runner::work::{Shape, Work};
 
     fn kernel(name: &'static str, stages: &[Option<u32>]) -> Kernel {
         let instance = &tilepipe_kernels::registry()[0][0];
+        let work = Work::of(instance).unwrap();
         let mut instances = Vec::new();
         for dtype in [DType::I32, DType::F32x4] {
             for block in [128, 256] {
                 for &stages in stages {
-                    instances.push(Variant { instance, dtype, block, stages });
+                    instances.push(Variant { instance, dtype, block, stages, work });
                 }
             }
         }
@@ -202,6 +209,8 @@ mod tests {
             dtypes: Axis::Default(DEFAULT_DTYPES.to_vec()),
             blocks: Axis::Default(DEFAULT_BLOCKS.to_vec()),
             stages: Axis::Default(DEFAULT_STAGES.to_vec()),
+            variants: Vec::new(),
+            files: None,
             single: false,
         }
     }
@@ -243,5 +252,72 @@ mod tests {
         let kernels = vec!["nothing".to_owned()];
         let message = refusal(&Request { kernels, ..request() });
         assert!(message.contains("with_staging, with_staging_unified"), "{message}");
+    }
+
+    fn named(kernel: &str) -> Request {
+        Request { kernels: vec![kernel.to_owned()], ..request() }
+    }
+
+    fn variants(choices: &[&str]) -> Vec<VariantChoice> {
+        choices.iter().map(|choice| choice.parse().unwrap()).collect()
+    }
+
+    #[test]
+    fn every_instance_is_run_where_all_are_asked_for() {
+        let everything = Request { dtypes: Axis::All, blocks: Axis::All, stages: Axis::All, ..request() };
+        let chosen = plan(&catalog::kernels(), &everything).unwrap();
+        assert_eq!(chosen.len(), tilepipe_kernels::registry().into_iter().flatten().count());
+    }
+
+    #[test]
+    fn defaults_that_were_not_built_together_give_way() {
+        let request = Request { dtypes: Axis::Given(vec![DType::F64]), ..named("dot") };
+        let chosen = plan(&catalog::kernels(), &request).unwrap();
+        let axes: Vec<_> = chosen.iter().map(|one| (one.variant.block, one.variant.stages)).collect();
+        assert_eq!(axes, [(128, Some(3))]);
+        let stages = Axis::Given(vec![2]);
+        let refusal = plan(&catalog::kernels(), &Request { stages, ..request }).err().unwrap().to_string();
+        assert!(refusal.contains("f64 with block 256 and stages 2 together"), "{refusal}");
+    }
+
+    #[test]
+    fn a_variant_chooses_among_instances_and_leaves_out_kernels_without() {
+        let choose = |kernel: &str, choices: &[&str]| {
+            plan(&catalog::kernels(), &Request { variants: variants(choices), ..named(kernel) })
+        };
+        let both = choose("scale_own", &["E=CpAsync", "S=ThreadScope", "S=WarpScope"]).unwrap();
+        assert!(
+            both.iter().all(|one| one.text.starts_with("E=CpAsync S=") && one.variant.value("S") != Some("BlockScope"))
+        );
+        assert_eq!(both.len(), 2 * 2);
+        let refusal = |kernel, choices: &[&str]| choose(kernel, choices).err().unwrap().to_string();
+        assert!(refusal("scale_own", &["LEN=1"]).contains("it has E, S"));
+        assert!(refusal("sum", &["LEN=7"]).contains("choose among 256, 1024"));
+        assert!(refusal("with_staging_unified", &["C=Reverse", "E=LoadStore"]).contains("together"));
+        let all = Request { variants: variants(&["PAD=1"]), ..request() };
+        assert!(plan(&catalog::kernels(), &all).unwrap().iter().all(|one| one.kernel == "transpose"));
+    }
+
+    #[test]
+    fn files_choose_the_kernels_that_take_so_many_of_such_a_shape() {
+        let (row, matrix) = (Shape::Row(9), Shape::Matrix { height: 9, width: 4 });
+        let files = |paths: usize| {
+            let readings =
+                vec![Reading { dtype: DType::F32, shape: matrix }, Reading { dtype: DType::F32x4, shape: row }];
+            Some(Files { paths: vec!["a.npy".into(); paths], readings })
+        };
+        let chosen = |paths| plan(&catalog::kernels(), &Request { files: files(paths), ..request() }).unwrap();
+        for one in chosen(1) {
+            let is_matrix = one.variant.work.kind.is_matrix();
+            assert_eq!(one.variant.dtype, if is_matrix { DType::F32 } else { DType::F32x4 }, "{}", one.kernel);
+        }
+        assert!(chosen(1).iter().any(|one| one.kernel == "transpose"));
+        assert!(chosen(2).iter().all(|one| one.kernel == "example_kernel"), "`dot` is not built for vectors");
+        let refusal =
+            |kernel, files| plan(&catalog::kernels(), &Request { files, ..named(kernel) }).err().unwrap().to_string();
+        assert!(refusal("dot", files(1)).contains("takes 2 inputs, but --input is given 1 times"));
+        assert!(refusal("sum", files(1)).contains("element type f32x4"));
+        let rows = files(1).map(|files| Files { readings: vec![files.readings[1]], ..files });
+        assert!(refusal("transpose", rows).contains("a matrix, of shape (height, width)"));
     }
 }

@@ -5,20 +5,30 @@ use std::fmt::Display;
 use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{Cell, CellAlignment, Table};
 
+use crate::axis;
 use crate::catalog::Kernel;
 use crate::execute::{Outcome, Row};
 
-/// The kernels with the values of their generic arguments.
+/// The kernels with what they take and the values of their generic arguments.
 pub fn list(kernels: &[Kernel]) -> String {
-    let mut table = new_table(["kernel", "types", "blocks", "stages"]);
+    let mut table = new_table(["kernel", "inputs", "types", "blocks", "stages", "variants"]);
     for kernel in kernels {
         let variants = &kernel.instances;
         let stages = values(variants.iter().filter_map(|variant| variant.stages));
+        let names = kernel.variant_names().map(|name| format!("{name}={}", kernel.variant_values(name).join(", ")));
+        let inputs = match (kernel.kind().inputs(), kernel.kind().is_matrix()) {
+            (1, false) => "1 row".to_owned(),
+            (count, false) => format!("{count} rows"),
+            (1, true) => "1 matrix".to_owned(),
+            (count, true) => format!("{count} matrices"),
+        };
         table.add_row([
             kernel.name.to_owned(),
+            inputs,
             values(variants.iter().map(|variant| variant.dtype)),
             values(variants.iter().map(|variant| variant.block)),
             if stages.is_empty() { "fixed".to_owned() } else { stages },
+            names.collect::<Vec<_>>().join("\n"),
         ]);
     }
     table.to_string()
@@ -26,7 +36,8 @@ pub fn list(kernels: &[Kernel]) -> String {
 
 /// The results, and under them each failure's message in full; `quiet` leaves out what is verified.
 pub fn table(rows: &[Row], quiet: bool) -> String {
-    let mut table = new_table(["kernel", "type", "block", "stages", "device", "elements", "time", "GB/s", "result"]);
+    let mut table =
+        new_table(["kernel", "type", "block", "stages", "variant", "device", "elements", "time", "GB/s", "result"]);
     let mut notes = String::new();
     for row in rows.iter().filter(|row| !(quiet && row.outcome.is_verified())) {
         let variant = &row.configuration.variant;
@@ -42,14 +53,15 @@ pub fn table(rows: &[Row], quiet: bool) -> String {
             }
             Outcome::NotRun => (None, "not run".to_owned()),
         };
-        let bytes = 2.0 * row.elements as f64 * variant.dtype.bytes() as f64;
+        let bytes = row.bytes as f64;
         table.add_row([
             Cell::new(row.configuration.kernel),
             Cell::new(variant.dtype),
             number(Some(variant.block)),
             number(variant.stages),
+            Cell::new(&row.configuration.text),
             Cell::new(row.device),
-            number(Some(row.elements)),
+            number(Some(row.shape)),
             number(milliseconds.map(duration)),
             number(milliseconds.map(|milliseconds| format!("{:.1}", bytes / (milliseconds * 1e6)))),
             Cell::new(result),
@@ -90,8 +102,5 @@ fn duration(milliseconds: f64) -> String {
 
 /// The distinct values in order, separated by commas.
 fn values<T: Ord + Display>(values: impl Iterator<Item = T>) -> String {
-    let mut values: Vec<T> = values.collect();
-    values.sort();
-    values.dedup();
-    values.iter().map(T::to_string).collect::<Vec<_>>().join(", ")
+    axis::join(axis::distinct(values))
 }

@@ -1,108 +1,41 @@
 //! Element types as the runner sees them: lanes of plain numbers with the arithmetic of the references.
+//!
+//! The arithmetic is written here on its own: a reference that called the kernels' would excuse their mistakes.
 
-use std::fmt::{self, Debug, Display};
-use std::str::FromStr;
+use std::fmt::Debug;
 
-use ndarray_npy::{ReadableElement, WritableElement};
-use tilepipe::{Element, Vec4};
+use tilepipe::{Element, Vec4, bf16, f16};
+use tilepipe_kernels::compute::Complex;
 
-/// The name of an element type, as `--dtype` takes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum DType {
-    /// `i32`
-    I32,
-    /// `u32`
-    U32,
-    /// `f32`
-    F32,
-    /// `f64`
-    F64,
-    /// Four `i32` in 16 bytes.
-    I32x4,
-    /// Four `u32` in 16 bytes.
-    U32x4,
-    /// Four `f32` in 16 bytes.
-    F32x4,
-}
-
-impl DType {
-    /// Every element type.
-    pub const ALL: [DType; 7] =
-        [DType::I32, DType::U32, DType::F32, DType::F64, DType::I32x4, DType::U32x4, DType::F32x4];
-
-    /// The name, in lower case.
-    pub const fn name(self) -> &'static str {
-        match self {
-            DType::I32 => "i32",
-            DType::U32 => "u32",
-            DType::F32 => "f32",
-            DType::F64 => "f64",
-            DType::I32x4 => "i32x4",
-            DType::U32x4 => "u32x4",
-            DType::F32x4 => "f32x4",
-        }
-    }
-
-    /// One element's size in bytes.
-    pub const fn bytes(self) -> usize {
-        match self {
-            DType::I32 | DType::U32 | DType::F32 => 4,
-            DType::F64 => 8,
-            DType::I32x4 | DType::U32x4 | DType::F32x4 => 16,
-        }
-    }
-
-    /// Numbers in one element: 1, or 4 for a vector.
-    pub const fn lanes(self) -> usize {
-        match self {
-            DType::I32 | DType::U32 | DType::F32 | DType::F64 => 1,
-            DType::I32x4 | DType::U32x4 | DType::F32x4 => 4,
-        }
-    }
-}
-
-impl Display for DType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// Lower or upper case; a kernel's generic argument may also be spelled `Vec4<i32>`.
-impl FromStr for DType {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let name = text.to_ascii_lowercase();
-        let vector = name.strip_prefix("vec4<").and_then(|rest| rest.strip_suffix('>')).map(|lane| format!("{lane}x4"));
-        let name = vector.unwrap_or(name);
-        DType::ALL.into_iter().find(|dtype| dtype.name() == name).ok_or_else(|| {
-            let known: Vec<&str> = DType::ALL.iter().map(|dtype| dtype.name()).collect();
-            format!("unknown element type `{text}`; choose one of {}", known.join(", "))
-        })
-    }
-}
+pub use crate::dtype::DType;
 
 /// A number: one lane of an element.
-pub trait Scalar:
-    Copy + Debug + Display + Send + Sync + PartialEq + ReadableElement + WritableElement + 'static
-{
+pub trait Scalar: Copy + Debug + Send + Sync + PartialEq + 'static {
     /// Zero, which stands for every element beyond the ends of the data.
     const ZERO: Self;
 
     /// Makes a number from 64 random bits. Integers use their whole range, floats lie between -1000 and 1000.
     fn generate(bits: u64) -> Self;
 
-    /// `3 * own + next`; integers wrap, floats round after the product and after the sum.
-    fn neighbour_sum(own: Self, next: Self) -> Self;
+    /// Three times the number; integers wrap.
+    fn triple(self) -> Self;
 
     /// The sum of two numbers; integers wrap.
     fn plus(self, other: Self) -> Self;
 
+    /// The product of two numbers; integers wrap.
+    fn times(self, other: Self) -> Self;
+
     /// A sum over the window divided by its size: integers truncate, floats multiply by the rounded reciprocal.
-    fn mean_of_window(sum: Self, taps: u32) -> Self;
+    fn mean_of_window(sum: Self, taps: u16) -> Self;
 
     /// Whether both are the same bits, or both are NaN.
     fn same(self, other: Self) -> bool;
+
+    /// `3 * own + next`; integers wrap, floats round after the product and after the sum.
+    fn neighbour_sum(own: Self, next: Self) -> Self {
+        own.triple().plus(next)
+    }
 }
 
 /// An element: plain data that kernels take, seen as [`Scalar`] lanes.
@@ -123,6 +56,26 @@ pub trait Value: Element + Copy + Debug + Send + Sync {
     /// If the element has no such lane.
     fn lane(&self, index: usize) -> Self::Lane;
 
+    /// Zero in every lane.
+    fn zero() -> Self {
+        Self::from_lanes(|_| Self::Lane::ZERO)
+    }
+
+    /// Three times the element.
+    fn triple(&self) -> Self {
+        Self::from_lanes(|lane| self.lane(lane).triple())
+    }
+
+    /// The sum of both.
+    fn plus(self, other: Self) -> Self {
+        Self::from_lanes(|lane| self.lane(lane).plus(other.lane(lane)))
+    }
+
+    /// The product of both: lane by lane, but for complex numbers.
+    fn times(self, other: Self) -> Self {
+        Self::from_lanes(|lane| self.lane(lane).times(other.lane(lane)))
+    }
+
     /// Whether all lanes are the same bits, or NaN in both.
     fn same(&self, other: &Self) -> bool {
         (0..Self::DTYPE.lanes()).all(|lane| self.lane(lane).same(other.lane(lane)))
@@ -135,24 +88,30 @@ pub trait Value: Element + Copy + Debug + Send + Sync {
     }
 }
 
-macro_rules! integer {
+macro_rules! integers {
     ($($number:ty),*) => {$(
         impl Scalar for $number {
             const ZERO: Self = 0;
 
             fn generate(bits: u64) -> Self {
-                (bits >> 32) as $number
+                // The upper half of a random product is the better one; 128 bits need both.
+                let wide = u128::from(bits) << 64 | u128::from(!bits.rotate_left(29));
+                (wide >> (128 - <$number>::BITS)) as $number
             }
 
-            fn neighbour_sum(own: Self, next: Self) -> Self {
-                own.wrapping_mul(3).wrapping_add(next)
+            fn triple(self) -> Self {
+                self.wrapping_mul(3)
             }
 
             fn plus(self, other: Self) -> Self {
                 self.wrapping_add(other)
             }
 
-            fn mean_of_window(sum: Self, taps: u32) -> Self {
+            fn times(self, other: Self) -> Self {
+                self.wrapping_mul(other)
+            }
+
+            fn mean_of_window(sum: Self, taps: u16) -> Self {
                 sum / taps as $number
             }
 
@@ -163,27 +122,35 @@ macro_rules! integer {
     )*};
 }
 
-macro_rules! float {
+/// The number of the unit interval that 64 random bits make, stretched to -1000 to 1000.
+fn around_zero(bits: u64) -> f64 {
+    (bits >> 11) as f64 / (1u64 << 53) as f64 * 2000.0 - 1000.0
+}
+
+macro_rules! floats {
     ($($number:ty),*) => {$(
         impl Scalar for $number {
             const ZERO: Self = 0.0;
 
             fn generate(bits: u64) -> Self {
-                let unit = (bits >> 11) as f64 / (1u64 << 53) as f64;
-                (unit * 2000.0 - 1000.0) as $number
+                around_zero(bits) as $number
             }
 
-            fn neighbour_sum(own: Self, next: Self) -> Self {
-                let product = 3.0 * own;
-                product + next
+            fn triple(self) -> Self {
+                self * 3.0
             }
 
             fn plus(self, other: Self) -> Self {
                 self + other
             }
 
-            fn mean_of_window(sum: Self, taps: u32) -> Self {
-                sum * (1.0 / taps as $number)
+            fn times(self, other: Self) -> Self {
+                self * other
+            }
+
+            fn mean_of_window(sum: Self, taps: u16) -> Self {
+                let reciprocal = 1.0 / <$number>::from(taps);
+                sum * reciprocal
             }
 
             fn same(self, other: Self) -> bool {
@@ -193,11 +160,48 @@ macro_rules! float {
     )*};
 }
 
-macro_rules! value {
-    ($($number:ty, $scalar:ident, $vector:ident;)*) => {$(
+/// Half-precision floats are computed in `f32`, and each result is rounded.
+macro_rules! half_floats {
+    ($($number:ty),*) => {$(
+        impl Scalar for $number {
+            const ZERO: Self = <$number>::from_bits(0);
+
+            fn generate(bits: u64) -> Self {
+                <$number>::from_f64(around_zero(bits))
+            }
+
+            fn triple(self) -> Self {
+                <$number>::from_f32(Scalar::triple(f32::from(self)))
+            }
+
+            fn plus(self, other: Self) -> Self {
+                <$number>::from_f32(f32::from(self) + f32::from(other))
+            }
+
+            fn times(self, other: Self) -> Self {
+                <$number>::from_f32(f32::from(self) * f32::from(other))
+            }
+
+            fn mean_of_window(sum: Self, taps: u16) -> Self {
+                <$number>::from_f32(f32::mean_of_window(sum.into(), taps))
+            }
+
+            fn same(self, other: Self) -> bool {
+                self.to_bits() == other.to_bits() || (self.is_nan() && other.is_nan())
+            }
+        }
+    )*};
+}
+
+integers!(u8, i8, u16, i16, i32, u32, i64, u64, i128, u128);
+floats!(f32, f64);
+half_floats!(f16, bf16);
+
+macro_rules! numbers {
+    ($($number:ty => $dtype:ident;)*) => {$(
         impl Value for $number {
             type Lane = $number;
-            const DTYPE: DType = DType::$scalar;
+            const DTYPE: DType = DType::$dtype;
 
             fn from_lanes(mut lane: impl FnMut(usize) -> $number) -> Self {
                 lane(0)
@@ -207,10 +211,18 @@ macro_rules! value {
                 [*self][index]
             }
         }
+    )*};
+}
+numbers! {
+    u8 => U8; i8 => I8; u16 => U16; i16 => I16; i32 => I32; u32 => U32; i64 => I64; u64 => U64; i128 => I128;
+    u128 => U128; f16 => F16; bf16 => BF16; f32 => F32; f64 => F64;
+}
 
+macro_rules! vectors {
+    ($($number:ty => $dtype:ident;)*) => {$(
         impl Value for Vec4<$number> {
             type Lane = $number;
-            const DTYPE: DType = DType::$vector;
+            const DTYPE: DType = DType::$dtype;
 
             fn from_lanes(lane: impl FnMut(usize) -> $number) -> Self {
                 Vec4(std::array::from_fn(lane))
@@ -222,25 +234,36 @@ macro_rules! value {
         }
     )*};
 }
+vectors! { i32 => I32x4; u32 => U32x4; f32 => F32x4; }
 
-integer!(i32, u32);
-float!(f32, f64);
-value! {
-    i32, I32, I32x4;
-    u32, U32, U32x4;
-    f32, F32, F32x4;
-}
+impl Value for [f32; 3] {
+    type Lane = f32;
+    const DTYPE: DType = DType::Float3;
 
-impl Value for f64 {
-    type Lane = f64;
-    const DTYPE: DType = DType::F64;
-
-    fn from_lanes(mut lane: impl FnMut(usize) -> f64) -> Self {
-        lane(0)
+    fn from_lanes(lane: impl FnMut(usize) -> f32) -> Self {
+        std::array::from_fn(lane)
     }
 
-    fn lane(&self, index: usize) -> f64 {
-        [*self][index]
+    fn lane(&self, index: usize) -> f32 {
+        self[index]
+    }
+}
+
+/// Lane 0 is the real part, lane 1 the imaginary one.
+impl Value for Complex {
+    type Lane = f32;
+    const DTYPE: DType = DType::Complex;
+
+    fn from_lanes(mut lane: impl FnMut(usize) -> f32) -> Self {
+        Complex { re: lane(0), im: lane(1) }
+    }
+
+    fn lane(&self, index: usize) -> f32 {
+        [self.re, self.im][index]
+    }
+
+    fn times(self, other: Self) -> Self {
+        Complex { re: self.re * other.re - self.im * other.im, im: self.re * other.im + self.im * other.re }
     }
 }
 
@@ -249,33 +272,35 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_and_sizes_agree_with_the_types() {
-        fn check<T: Value>() {
-            assert_eq!(size_of::<T>(), T::DTYPE.bytes());
-            assert_eq!(size_of::<T::Lane>() * T::DTYPE.lanes(), T::DTYPE.bytes());
-            assert_eq!(T::DTYPE.name().parse::<DType>(), Ok(T::DTYPE));
-        }
-        check::<i32>();
-        check::<u32>();
-        check::<f32>();
-        check::<f64>();
-        check::<Vec4<i32>>();
-        check::<Vec4<u32>>();
-        check::<Vec4<f32>>();
-    }
-
-    #[test]
-    fn generic_arguments_spell_vectors_in_several_ways() {
-        assert_eq!("I32x4".parse::<DType>(), Ok(DType::I32x4));
-        assert_eq!("Vec4<f32>".parse::<DType>(), Ok(DType::F32x4));
-        assert!("f16".parse::<DType>().unwrap_err().contains("f32x4"));
-    }
-
-    #[test]
     fn sameness_is_by_bits_but_for_nan() {
         assert!(!Scalar::same(0.0f32, -0.0));
         assert!(Scalar::same(f32::NAN, f32::from_bits(0x7fc0_1234)));
         assert!(!Scalar::same(f64::NAN, 1.0));
+        assert!(Scalar::same(f16::NAN, f16::from_bits(0x7e01)));
         assert!(!Vec4([1, 2, 3, 4]).same(&Vec4([1, 2, 3, 5])));
+    }
+
+    #[test]
+    fn integers_wrap_and_use_their_whole_range() {
+        assert_eq!((Scalar::triple(100_u8), Scalar::plus(200_u8, 100), Scalar::times(-100_i8, 3)), (44, 44, -44));
+        assert_eq!(<u8 as Scalar>::generate(u64::MAX), 255);
+        assert_eq!(<i128 as Scalar>::generate(1 << 63), i128::MIN | i128::from(!(1_u64 << 28)));
+    }
+
+    #[test]
+    fn half_floats_round_after_the_product_and_after_the_sum() {
+        // Halves are 2 apart below 4096 and 4 above, and ties go to the even one: 4095 rounds up, 4099 to 4100, but 4098 to 4096.
+        let (own, next) = (f16::from_f32(1365.0), f16::from_f32(3.0));
+        assert_eq!(Scalar::triple(own), f16::from_f32(4096.0));
+        assert_eq!(Scalar::neighbour_sum(own, next), f16::from_f32(4100.0), "rounded once it would be 4096");
+        assert_eq!(Scalar::neighbour_sum(bf16::from_f32(1.0), bf16::from_f32(0.001)), bf16::from_f32(3.0));
+    }
+
+    #[test]
+    fn a_product_of_complex_numbers_is_no_product_of_lanes() {
+        let (i, two) = (Complex { re: 0.0, im: 1.0 }, Complex { re: 2.0, im: 0.0 });
+        assert_eq!(i.times(i), Complex { re: -1.0, im: 0.0 });
+        assert_eq!(i.times(two), Complex { re: 0.0, im: 2.0 });
+        assert_eq!([1.0, 2.0, 3.0_f32].times([4.0, 5.0, 6.0]), [4.0, 10.0, 18.0]);
     }
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
+use tilepipe_runner::work::Shape;
 use tilepipe_runner::{data, npy, reference};
 
 fn program(arguments: &[&str]) -> Output {
@@ -62,10 +63,13 @@ fn a_random_schedule_prints_its_seed() {
 #[test]
 fn list_names_every_kernel() {
     let printed = succeeds(&["--list"]);
-    for kernel in
-        ["without_memcpy_async", "with_single_stage", "with_staging", "with_staging_unified", "moving_average"]
+    for instances in tilepipe_kernels::registry() {
+        assert!(printed.contains(instances[0].kernel()), "{printed}");
+    }
+    for part in
+        ["2 rows", "1 matrix", "bf16", "float3", "complex", "S=ThreadScope, WarpScope, BlockScope", "PAD=0, 1, 2"]
     {
-        assert!(printed.contains(kernel), "{printed}");
+        assert!(printed.contains(part), "{part}: {printed}");
     }
 }
 
@@ -74,7 +78,7 @@ fn real_arrays_go_in_and_out() {
     let folder = tempfile::tempdir().unwrap();
     let (input, output) = (folder.path().join("in.npy"), folder.path().join("out.npy"));
     let signal: Vec<f32> = data::generate(1003, 5).unwrap();
-    npy::write(&input, &signal).unwrap();
+    npy::write(&input, &signal, Shape::Row(1003)).unwrap();
     std::fs::write(&output, "an older file").unwrap();
     let printed =
         succeeds(&["--kernel", "moving_average", "--input", path_text(&input), "--output", path_text(&output)]);
@@ -85,9 +89,78 @@ fn real_arrays_go_in_and_out() {
 }
 
 #[test]
+fn every_kernel_runs_by_default() {
+    let printed = succeeds(&["--elements", "3001"]);
+    for instances in tilepipe_kernels::registry() {
+        assert!(printed.contains(&format!("│ {} ", instances[0].kernel())), "{printed}");
+    }
+    assert!(printed.contains("41 x 71") && printed.contains(" 3001 "), "a matrix of about as many: {printed}");
+}
+
+#[test]
+fn every_instance_runs_where_all_are_asked_for() {
+    let instances = tilepipe_kernels::registry().into_iter().flatten().count();
+    let printed = succeeds(&["--elements", "1003", "--dtype", "all", "--block", "all", "--stages", "all", "--quiet"]);
+    let summary = format!("{instances} configurations: {instances} verified, 0 differ, 0 failed, 0 not run");
+    assert_eq!(printed.trim_end().lines().last(), Some(summary.as_str()));
+}
+
+#[test]
+fn a_variant_is_chosen_by_name() {
+    let printed = succeeds(&["--elements", "500", "--kernel", "scale_own", "--variant", "S=WarpScope,E=CpAsync"]);
+    assert!(printed.contains("E=CpAsync S=WarpScope") && !printed.contains("ThreadScope"), "{printed}");
+    fails(
+        &["--kernel", "scale_own", "--variant", "S=GridScope"],
+        &["S=GridScope", "ThreadScope, WarpScope, BlockScope"],
+    );
+    fails(&["--kernel", "scale_own", "--variant", "LEN=4"], &["no generic argument LEN", "E, S"]);
+    fails(&["--variant", "fast"], &["NAME=VALUE"]);
+}
+
+#[test]
+fn two_arrays_go_into_kernels_that_take_two() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = ["a.npy", "b.npy", "out.npy"].map(|name| folder.path().join(name));
+    let [left, right, output] = paths.each_ref().map(|path| path_text(path));
+    let arrays: Vec<Vec<f64>> = data::inputs(2, 700, 9).unwrap();
+    npy::write(&paths[0], &arrays[0], Shape::Row(700)).unwrap();
+    npy::write(&paths[1], &arrays[1], Shape::Row(700)).unwrap();
+    let printed = succeeds(&["--input", left, "--input", right]);
+    assert!(printed.contains("example_kernel") && printed.contains(" dot ") && !printed.contains("│ sum"), "{printed}");
+    succeeds(&["--kernel", "example_kernel", "--input", left, "--input", right, "--output", output]);
+    let expected = reference::two_inputs(&arrays[0], &arrays[1], 256);
+    assert_eq!(reference::compare(&npy::read::<f64>(&paths[2]).unwrap(), &expected), None);
+
+    fails(&["--kernel", "dot", "--input", left], &["`dot` takes 2 inputs", "given 1 times"]);
+    fails(&["--kernel", "sum", "--input", left, "--input", right], &["`sum` takes 1 input,", "given 2 times"]);
+    npy::write(&paths[1], &arrays[1][1..], Shape::Row(699)).unwrap();
+    fails(&["--input", left, "--input", right], &["one type and shape", "700 of f64", "699 of f64"]);
+}
+
+#[test]
+fn matrices_go_in_and_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, output) = (folder.path().join("in.npy"), folder.path().join("out.npy"));
+    let matrix: Vec<u32> = data::generate(37 * 53, 4).unwrap();
+    npy::write(&input, &matrix, Shape::Matrix { height: 37, width: 53 }).unwrap();
+    let printed = succeeds(&["--input", path_text(&input)]);
+    assert!(
+        printed.contains("transpose") && printed.contains("stencil_2d") && printed.contains("37 x 53"),
+        "{printed}"
+    );
+    assert!(!printed.contains("with_staging"), "{printed}");
+    succeeds(&["--kernel", "transpose", "--input", path_text(&input), "--output", path_text(&output)]);
+    assert_eq!(npy::read::<u32>(&output).unwrap(), reference::transposed(&matrix, 53));
+    assert_eq!(npy::describe(&output).unwrap()[0].shape, Shape::Matrix { height: 53, width: 37 });
+    fails(&["--kernel", "sum", "--input", path_text(&input)], &["`sum` takes a row", "37 x 53 of u32", "reshape"]);
+    npy::write(&input, &matrix, Shape::Row(37 * 53)).unwrap();
+    fails(&["--kernel", "stencil_2d", "--input", path_text(&input)], &["takes a matrix", "1961 of u32"]);
+}
+
+#[test]
 fn unknown_names_say_what_is_known() {
     fails(&["--kernel", "with_stagin"], &["unknown kernel `with_stagin`", "with_staging_unified"]);
-    fails(&["--dtype", "f16"], &["f16", "f32x4"]);
+    fails(&["--dtype", "f8"], &["f8", "f32x4", "complex"]);
     fails_on("tpu", &[], &["tpu", "gpu, cpu, auto"]);
     fails(&["--schedule", "sometimes"], &["eager, lazy, random"]);
     fails(&["--schedule", "random:x"], &["not a seed"]);
@@ -120,9 +193,9 @@ fn bad_files_are_named() {
     fails(&["--input", path_text(folder.path())], &["cannot read"]);
     std::fs::write(&path, "1,2,3\n4,5,6\n").unwrap();
     fails(&["--input", input], &["not a .npy file", "numpy.save"]);
-    npy::write(&path, &[1.0f64, 2.0]).unwrap();
+    npy::write(&path, &[1.0f64, 2.0], Shape::Row(2)).unwrap();
     fails(&["--input", input, "--dtype", "i32"], &["f64", "i32", "--dtype"]);
-    fails(&["--input", input, "--input", input], &["given 2 times", "1 input"]);
+    fails(&["--input", input, "--input", input, "--input", input], &["given 3 times", "1 input"]);
     fails(&["--input", input, "--elements", "5"], &["--elements"]);
     let whole = std::fs::read(&path).unwrap();
     std::fs::write(&path, &whole[..whole.len() - 3]).unwrap();
@@ -141,6 +214,8 @@ fn an_output_is_refused_before_anything_runs_and_leaves_nothing_behind() {
     );
     fails(&["--kernel", "with_staging", "--output", path_text(folder.path())], &["folder"]);
     fails(&["--kernel", "with_staging", "--output", path_text(&path), "--elements", "2^50"], &["--elements"]);
+    let (kernel, input) = ("with_staging_unified", ["--dtype", "i128", "--stages", "2"]);
+    fails(&[&["--kernel", kernel, "--output", path_text(&path)], &input[..]].concat(), &["NumPy has no type", "i128"]);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 

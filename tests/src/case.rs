@@ -2,10 +2,14 @@
 
 use tilepipe::cpu::Schedule;
 use tilepipe::launch::Instance;
-use tilepipe_host::{Bound, Buffer, Device, Error, Stream, launch};
-use tilepipe_runner::data::{self, POISON};
-use tilepipe_runner::reference::{self, Reference};
+use tilepipe_host::{Device, Error, Stream};
+use tilepipe_runner::array::{self, Array};
+use tilepipe_runner::data;
+use tilepipe_runner::reference;
 use tilepipe_runner::value::{DType, Value};
+use tilepipe_runner::work::{Shape, Work};
+
+pub use tilepipe_runner::dtype::{ForType, with_type};
 
 /// The CPU's schedules that tests go through: both ends, and three between.
 pub const SCHEDULES: [Schedule; 5] = [
@@ -16,54 +20,12 @@ pub const SCHEDULES: [Schedule; 5] = [
     Schedule::Random { seed: u64::MAX },
 ];
 
-/// What a kernel computes, as a plain loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Oracle {
-    /// What the runner checks too.
-    Runner(Reference),
-    /// Each tile of this many elements backwards; beyond the end there are zeros.
-    Reverse(usize),
-}
-
-impl Oracle {
-    /// Returns what an instance computes.
-    ///
-    /// # Panics
-    ///
-    /// If nobody has written down what it computes: a new kernel needs an oracle.
-    pub fn of(instance: &Instance) -> Oracle {
-        let tile = instance.threads() as usize;
-        match instance.generic("C").and_then(|path| path.rsplit("::").next()) {
-            Some("Reverse") => Oracle::Reverse(tile),
-            None | Some("NeighbourSum") => match Reference::of_kernel(instance.kernel(), tile) {
-                Some(reference) => Oracle::Runner(reference),
-                None => panic!("no oracle for kernel `{}`", instance.kernel()),
-            },
-            Some(other) => panic!("no oracle for `{other}` of kernel `{}`", instance.kernel()),
-        }
-    }
-
-    /// Computes the output for `input`.
-    pub fn compute<T: Value>(self, input: &[T]) -> Vec<T> {
-        match self {
-            Oracle::Runner(reference) => reference.compute(input),
-            Oracle::Reverse(tile) => {
-                let mirrored = |index: usize| index / tile * tile + (tile - 1 - index % tile);
-                let at = |index: usize| input.get(mirrored(index)).copied().unwrap_or(T::zeroed());
-                (0..input.len()).map(at).collect()
-            }
-        }
-    }
-}
-
 /// Instances that compute the same from the same elements.
 pub struct Group {
     /// The element type.
     pub dtype: DType,
     /// What they compute.
-    pub oracle: Oracle,
-    /// Threads of a block, which are the elements of a tile.
-    pub threads: usize,
+    pub work: Work,
     /// The instances.
     pub instances: Vec<&'static Instance>,
 }
@@ -72,7 +34,7 @@ pub struct Group {
 ///
 /// # Panics
 ///
-/// If there is no such kernel, or an element type is unknown.
+/// If there is no such kernel, an element type is unknown, or nobody has written down what an instance computes.
 pub fn groups(kernel: &str) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for instance in tilepipe_kernels::registry().into_iter().flatten() {
@@ -80,11 +42,10 @@ pub fn groups(kernel: &str) -> Vec<Group> {
             continue;
         }
         let dtype = dtype_of(instance);
-        let (oracle, threads) = (Oracle::of(instance), instance.threads() as usize);
-        let same = |group: &&mut Group| (group.dtype, group.oracle, group.threads) == (dtype, oracle, threads);
-        match groups.iter_mut().find(same) {
+        let Some(work) = Work::of(instance) else { panic!("no reference for {}", instance.symbol()) };
+        match groups.iter_mut().find(|group| (group.dtype, group.work) == (dtype, work)) {
             Some(group) => group.instances.push(instance),
-            None => groups.push(Group { dtype, oracle, threads, instances: vec![instance] }),
+            None => groups.push(Group { dtype, work, instances: vec![instance] }),
         }
     }
     assert!(!groups.is_empty(), "no kernel `{kernel}` in the registry");
@@ -98,33 +59,71 @@ pub fn groups(kernel: &str) -> Vec<Group> {
 /// If it has none that is known.
 pub fn dtype_of(instance: &Instance) -> DType {
     let name = instance.generic("T").unwrap_or("none");
-    let last = name.rsplit("::").next().unwrap_or(name);
-    last.parse().unwrap_or_else(|error| panic!("{}: {error}", instance.symbol()))
+    name.parse().unwrap_or_else(|error| panic!("{}: {error}", instance.symbol()))
 }
 
 /// How large a launch is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
-    /// Elements in and out.
-    pub elements: usize,
+    /// The shape of each input.
+    pub shape: Shape,
     /// Blocks.
     pub grid: u32,
 }
 
-/// Returns sizes around a tile of `threads` elements: less than one, one, more than one, fewer tiles than blocks, and
-/// enough for a block to go round a ring of eight stages and end with a partial tile.
-pub fn small_sizes(threads: usize) -> Vec<Size> {
-    let size = |elements, grid| Size { elements, grid };
+/// Returns sizes around what a block takes at a time: less than that, as much, more, fewer tiles than blocks, and enough for a block
+/// to go round a ring of eight stages and end with a partial tile.
+pub fn small_sizes(work: Work) -> Vec<Size> {
+    if work.kind.is_matrix() {
+        return small_matrices(work);
+    }
+    let row = |elements, grid| Size { shape: Shape::Row(elements), grid };
+    let portion = work.portion();
     vec![
-        size(1, 1),
-        size(threads - 1, 1),
-        size(threads, 1),
-        size(threads + 1, 1),
-        size(threads + 1, 5),
-        size(7 * threads + 3, 2),
-        size(21 * threads + 3, 2),
-        size(16 * threads, 1),
+        row(1, 1),
+        row((portion - 1).max(1), 1),
+        row(portion, 1),
+        row(portion + 1, 1),
+        row(portion + 1, 5),
+        row(7 * portion + 3, 2),
+        row(21 * portion + 3, 2),
+        row(16 * portion, 1),
     ]
+}
+
+/// As [`small_sizes`], in both directions.
+fn small_matrices(work: Work) -> Vec<Size> {
+    let matrix = |height, width, grid| Size { shape: Shape::Matrix { height, width }, grid };
+    let (rows, columns) = (work.rows, work.columns);
+    vec![
+        matrix(1, 1, 1),
+        matrix(rows - 1, columns - 1, 1),
+        matrix(rows, columns, 1),
+        matrix(rows + 1, columns + 1, 7),
+        matrix(1, 5 * columns + 2, 2),
+        matrix(5 * rows + 2, 1, 2),
+        matrix(4 * rows - 1, 3 * columns + 3, 2),
+        matrix(2 * rows, 4 * columns, 1),
+    ]
+}
+
+/// Returns one size at which blocks have whole and partial tiles, and several of them.
+pub fn medium_size(work: Work) -> Size {
+    let shape = if work.kind.is_matrix() {
+        Shape::Matrix { height: 3 * work.rows + 5, width: 3 * work.columns + 7 }
+    } else {
+        Shape::Row(9 * work.portion() + 5)
+    };
+    Size { shape, grid: 3 }
+}
+
+/// Uploads a kernel's inputs.
+///
+/// # Errors
+///
+/// Those of the device.
+pub fn upload<T: Value>(device: &Device, inputs: &[Vec<T>], shape: Shape) -> Result<Vec<Array<T>>, Error> {
+    inputs.iter().map(|input| Array::upload(device, input, shape)).collect()
 }
 
 /// Runs one instance over a poisoned output and returns the output.
@@ -132,79 +131,80 @@ pub fn small_sizes(threads: usize) -> Vec<Size> {
 /// # Errors
 ///
 /// Those of the launch, the device or the kernel.
-pub fn run<T: Value>(stream: &Stream, instance: &Instance, grid: u32, input: &Buffer<T>) -> Result<Vec<T>, Error> {
-    let mut out = stream.device().filled_with_byte::<T>(input.len(), POISON)?;
-    launch(stream, grid, instance, [Bound::input(input), Bound::output(&mut out)])?;
+pub fn run<T: Value>(
+    stream: &Stream,
+    instance: &Instance,
+    output: Shape,
+    grid: u32,
+    inputs: &[Array<T>],
+) -> Result<Vec<T>, Error> {
+    let mut out = Array::poisoned(stream.device(), output)?;
+    array::run(stream, grid, instance, inputs, &mut out)?;
     out.download()
 }
 
-/// Runs all instances of a group at one size and compares each output with the oracle's, bit for bit (a NaN is any NaN).
+/// Computes what a group's instances must compute.
+pub fn expected<T: Value>(work: Work, inputs: &[Vec<T>], size: Size) -> Vec<T> {
+    let inputs: Vec<&[T]> = inputs.iter().map(Vec::as_slice).collect();
+    work.compute(&inputs, size.shape, size.grid as usize)
+}
+
+/// Runs all instances of a group at one size on each of the devices and compares each output with the reference's, bit for bit (a NaN
+/// is any NaN).
 ///
 /// # Panics
 ///
 /// If an output differs or a launch fails: with the instance, the size and the device.
-pub fn check_group(device: &Device, group: &Group, size: Size) {
-    with_type(group.dtype, CheckGroup { device, group, size });
+pub fn check_group(devices: &[Device], group: &Group, size: Size) {
+    with_type(group.dtype, CheckGroup { devices, group, size });
 }
 
 /// Makes elements of random bits: of floats every kind, NaN and infinities included.
+///
+/// # Panics
+///
+/// If there is no memory for them.
 pub fn random_bits<T: Value>(elements: usize, seed: u64) -> Vec<T> {
-    let mut values = vec![T::zeroed(); elements];
-    let words: &mut [u32] = bytemuck::cast_slice_mut(&mut values);
-    let Ok(bits) = data::generate::<u32>(words.len(), seed) else {
+    let mut values = vec![T::zero(); elements];
+    let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut values);
+    let Ok(bits) = data::generate::<u8>(bytes.len(), seed) else {
         panic!("no memory for {elements} elements");
     };
-    words.copy_from_slice(&bits);
+    bytes.copy_from_slice(&bits);
     values
 }
 
-/// Something to do with elements whose type is known at run time.
-pub trait ForType {
-    /// Does it.
-    fn call<T: Value>(self);
-}
-
-/// Calls `body` with the type of that name.
-pub fn with_type(dtype: DType, body: impl ForType) {
-    match dtype {
-        DType::I32 => body.call::<i32>(),
-        DType::U32 => body.call::<u32>(),
-        DType::F32 => body.call::<f32>(),
-        DType::F64 => body.call::<f64>(),
-        DType::I32x4 => body.call::<tilepipe::I32x4>(),
-        DType::U32x4 => body.call::<tilepipe::U32x4>(),
-        DType::F32x4 => body.call::<tilepipe::F32x4>(),
-    }
-}
-
 struct CheckGroup<'a> {
-    device: &'a Device,
+    devices: &'a [Device],
     group: &'a Group,
     size: Size,
 }
 
 impl ForType for CheckGroup<'_> {
+    type Output = ();
+
     fn call<T: Value>(self) {
-        let CheckGroup { device, group, size } = self;
-        let Ok(input) = data::generate::<T>(size.elements, data::DEFAULT_SEED) else {
-            panic!("no memory for {} elements", size.elements);
+        let CheckGroup { devices, group: Group { work, instances, .. }, size } = self;
+        let Ok(inputs) = data::inputs::<T>(work.kind.inputs(), size.shape.elements(), data::DEFAULT_SEED) else {
+            panic!("no memory for {}", size.shape);
         };
-        let expected = group.oracle.compute(&input);
-        let checked = || -> Result<(), Error> {
-            let stream = device.stream()?;
-            let input = device.upload(&input)?;
-            for instance in &group.instances {
-                let got = run(&stream, instance, size.grid, &input)?;
-                if let Some(difference) = reference::compare(&got, &expected) {
-                    let symbol = instance.symbol();
-                    panic!("{symbol} on {}, {size:?}: {difference}", device.name());
-                }
+        let expected = expected(*work, &inputs, size);
+        let output = work.output(size.shape, size.grid as usize);
+        let check = |device: &Device, instance: &Instance, inputs: &[Array<T>]| -> Result<(), Error> {
+            let got = run(&device.stream()?, instance, output, size.grid, inputs)?;
+            if let Some(difference) = reference::compare(&got, &expected) {
+                panic!("{} on {}, {size:?}: {difference}", instance.symbol(), device.name());
             }
             Ok(())
         };
-        if let Err(error) = checked() {
-            let symbols: Vec<_> = group.instances.iter().map(|instance| instance.symbol()).collect();
-            panic!("one of {symbols:?} on {}, {size:?}: {error}", device.name());
+        for device in devices {
+            let uploaded = upload(device, &inputs, size.shape)
+                .unwrap_or_else(|error| panic!("{size:?} on {}: {error}", device.name()));
+            for instance in instances {
+                if let Err(error) = check(device, instance, &uploaded) {
+                    panic!("{} on {}, {size:?}: {error}", instance.symbol(), device.name());
+                }
+            }
         }
     }
 }

@@ -7,6 +7,7 @@ use tilepipe_kernels::faulty;
 use tilepipe_runner::data;
 use tilepipe_runner::reference;
 use tilepipe_runner::value::Value;
+use tilepipe_runner::work::Shape;
 use tilepipe_tests::artifact;
 use tilepipe_tests::case::{self, ForType, Group, Size};
 
@@ -26,41 +27,58 @@ fn gpu() -> Option<Device> {
     }
 }
 
-/// Checks all instances of a kernel at small sizes and at some that fill the device.
+/// Checks all instances of a kernel at small sizes, at one that fills the device, and with more blocks than there are tiles.
 fn every_instance_is_right(kernel: &str) {
     let Some(device) = gpu() else { return };
+    let devices = [device];
     for group in case::groups(kernel) {
-        let filling = [(1 << 22) + 3, 1 << 20].map(|elements| Size { elements, grid: 1056 });
-        let outnumbered = Size { elements: 100_003, grid: 5000 };
-        for size in case::small_sizes(group.threads).into_iter().chain(filling).chain([outnumbered]) {
-            case::check_group(&device, &group, size);
+        let shape =
+            |elements| if group.work.kind.is_matrix() { Shape::matrix_of(elements) } else { Shape::Row(elements) };
+        let filling = Size { shape: shape((1 << 21) + 3), grid: 1056 };
+        let outnumbered = Size { shape: shape(100_003), grid: 5000 };
+        for size in case::small_sizes(group.work).into_iter().chain([filling, outnumbered]) {
+            case::check_group(&devices, &group, size);
         }
     }
 }
 
-#[test]
-fn without_memcpy_async_is_right_at_every_size() {
-    every_instance_is_right("without_memcpy_async");
+/// One test for each kernel, and a list of the kernels.
+macro_rules! kernels {
+    ($($test:ident: $kernel:literal;)*) => {
+        const TESTED: &[&str] = &[$($kernel),*];
+
+        $(
+            #[test]
+            fn $test() {
+                every_instance_is_right($kernel);
+            }
+        )*
+    };
+}
+
+kernels! {
+    without_memcpy_async_is_right_at_every_size: "without_memcpy_async";
+    with_single_stage_is_right_at_every_size: "with_single_stage";
+    with_staging_is_right_at_every_size: "with_staging";
+    with_staging_unified_is_right_at_every_size: "with_staging_unified";
+    moving_average_is_right_at_every_size: "moving_average";
+    with_memcpy_async_is_right_at_every_size: "with_memcpy_async";
+    with_memcpy_async_prior_is_right_at_every_size: "with_memcpy_async_prior";
+    with_staging_scope_thread_is_right_at_every_size: "with_staging_scope_thread";
+    scale_own_is_right_at_every_scope: "scale_own";
+    example_kernel_is_right_at_every_size: "example_kernel";
+    sum_adds_in_the_order_that_is_promised: "sum";
+    dot_adds_in_the_order_that_is_promised: "dot";
+    sum_by_warps_adds_in_the_order_that_is_promised: "sum_by_warps";
+    sum_by_threads_adds_in_the_order_that_is_promised: "sum_by_threads";
+    transpose_is_right_at_every_shape: "transpose";
+    stencil_2d_is_right_at_every_shape: "stencil_2d";
 }
 
 #[test]
-fn with_single_stage_is_right_at_every_size() {
-    every_instance_is_right("with_single_stage");
-}
-
-#[test]
-fn with_staging_is_right_at_every_size() {
-    every_instance_is_right("with_staging");
-}
-
-#[test]
-fn with_staging_unified_is_right_at_every_size() {
-    every_instance_is_right("with_staging_unified");
-}
-
-#[test]
-fn moving_average_is_right_at_every_size() {
-    every_instance_is_right("moving_average");
+fn the_registry_has_no_kernel_that_is_not_tested_here() {
+    let kernels: Vec<_> = tilepipe_kernels::registry().iter().map(|instances| instances[0].kernel()).collect();
+    assert_eq!(kernels, TESTED);
 }
 
 /// Runs a group on both devices, on ordinary elements and on random bits.
@@ -70,16 +88,22 @@ struct Both<'a> {
 }
 
 impl ForType for Both<'_> {
+    type Output = ();
+
     fn call<T: Value>(self) {
         let (gpu, cpu) = (self.gpu, Device::cpu(Schedule::Random { seed: 3 }));
-        let elements = 9 * self.group.threads + 5;
-        let (ordinary, bits) = (data::generate::<T>(elements, 21).unwrap(), case::random_bits::<T>(elements, 22));
-        for (input, is_ordinary) in [(ordinary, true), (bits, false)] {
-            let on_gpu = gpu.upload(&input).unwrap();
-            let on_cpu = cpu.upload(&input).unwrap();
-            for instance in &self.group.instances {
-                let one = case::run(&gpu.stream().unwrap(), instance, 3, &on_gpu).unwrap();
-                let other = case::run(&cpu.stream().unwrap(), instance, 3, &on_cpu).unwrap();
+        let Group { work, instances, .. } = self.group;
+        let Size { shape, grid } = case::medium_size(*work);
+        let output = work.output(shape, grid as usize);
+        let ordinary = data::inputs::<T>(work.kind.inputs(), shape.elements(), 21).unwrap();
+        let bits = ordinary.iter().enumerate().map(|(number, _)| case::random_bits(shape.elements(), 22 << number));
+        let bits: Vec<Vec<T>> = bits.collect();
+        for (inputs, is_ordinary) in [(ordinary, true), (bits, false)] {
+            let on_gpu = case::upload(gpu, &inputs, shape).unwrap();
+            let on_cpu = case::upload(&cpu, &inputs, shape).unwrap();
+            for instance in instances {
+                let one = case::run(&gpu.stream().unwrap(), instance, output, grid, &on_gpu).unwrap();
+                let other = case::run(&cpu.stream().unwrap(), instance, output, grid, &on_cpu).unwrap();
                 // The payload of a NaN may differ; ordinary elements give none.
                 let same_bytes = bytemuck::cast_slice::<T, u8>(&one) == bytemuck::cast_slice::<T, u8>(&other);
                 assert!(same_bytes || !is_ordinary, "{}", instance.symbol());
@@ -92,12 +116,9 @@ impl ForType for Both<'_> {
 #[test]
 fn gpu_and_cpu_give_the_same_bytes() {
     let Some(gpu) = gpu() else { return };
-    for kernel in
-        ["without_memcpy_async", "with_single_stage", "with_staging", "with_staging_unified", "moving_average"]
-    {
+    for kernel in TESTED {
         for group in case::groups(kernel) {
-            let both = Both { gpu: &gpu, group: &group };
-            case::with_type(group.dtype, both);
+            case::with_type(group.dtype, Both { gpu: &gpu, group: &group });
         }
     }
 }
@@ -106,13 +127,14 @@ fn gpu_and_cpu_give_the_same_bytes() {
 fn a_hundred_launches_that_fill_the_device_give_the_same_bytes() {
     let Some(device) = gpu() else { return };
     let stream = device.stream().unwrap();
-    let input: Vec<i32> = data::generate((1 << 22) + 3, 5).unwrap();
-    let on_device = device.upload(&input).unwrap();
+    let shape = Shape::Row((1 << 22) + 3);
+    let inputs: Vec<Vec<i32>> = data::inputs(1, shape.elements(), 5).unwrap();
+    let on_device = case::upload(&device, &inputs, shape).unwrap();
     for group in case::groups("with_staging_unified").iter().filter(|group| group.dtype.name() == "i32") {
-        let expected = group.oracle.compute(&input);
+        let expected = case::expected(group.work, &inputs, Size { shape, grid: 1056 });
         for instance in group.instances.iter().take(4) {
             for round in 0..100 {
-                let got = case::run(&stream, instance, 1056 - round, &on_device).unwrap();
+                let got = case::run(&stream, instance, shape, 1056 - round, &on_device).unwrap();
                 assert_eq!(reference::compare(&got, &expected), None, "{}, round {round}", instance.symbol());
             }
         }
@@ -139,8 +161,7 @@ fn a_launch_that_does_not_fit_is_refused_and_the_device_goes_on() {
     assert!(matches!(error, Error::ArgumentType { .. }), "{error}");
     let error = launch(&stream, 0, instance, [Bound::input(&wrong), Bound::output(&mut out)]).unwrap_err();
     assert!(matches!(error, Error::BadGrid { grid: 0, .. }), "{error}");
-    let size = Size { elements: 1000, grid: 3 };
-    case::check_group(&device, group, size);
+    case::check_group(&[device], group, case::medium_size(group.work));
 }
 
 /// A kernel that fails may leave the whole process without a GPU, so these run in a process of their own.

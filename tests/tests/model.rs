@@ -4,6 +4,7 @@ use tilepipe::cpu::Schedule;
 use tilepipe::launch::Instance;
 use tilepipe::{Block, Halos, Shared, Stages, Tiles, TilesMut, kernel};
 use tilepipe_host::{Bound, Device, Error, launch};
+use tilepipe_tests::case;
 
 /// Reads one element past the tile in the last thread.
 #[kernel]
@@ -216,12 +217,8 @@ fn a_division_by_zero_is_a_panic() {
 fn after_a_panic_a_device_opened_anew_computes_right() {
     for _ in 0..20 {
         launch_on(&Device::cpu(Schedule::Lazy), &index_past_the_tile::INSTANCES[0]).unwrap_err();
-        let right = tilepipe_tests::case::groups("with_staging");
-        tilepipe_tests::case::check_group(
-            &Device::cpu(Schedule::Lazy),
-            &right[0],
-            tilepipe_tests::case::Size { elements: 1000, grid: 3 },
-        );
+        let right = &case::groups("with_staging")[0];
+        case::check_group(&[Device::cpu(Schedule::Lazy)], right, case::medium_size(right.work));
     }
 }
 

@@ -2,47 +2,54 @@
 
 use tilepipe::cpu::Schedule;
 use tilepipe_host::Device;
-use tilepipe_runner::reference::{self, Reference};
+use tilepipe_runner::reference;
 use tilepipe_runner::value::Value;
-use tilepipe_tests::case::{self, ForType, Group, Oracle, SCHEDULES};
+use tilepipe_tests::case::{self, ForType, Group, SCHEDULES};
 
 /// Checks all instances of a kernel, and returns how many there were.
 fn every_instance_is_right(kernel: &str) -> usize {
+    let devices = SCHEDULES.map(Device::cpu);
     let groups = case::groups(kernel);
-    for schedule in SCHEDULES {
-        let device = Device::cpu(schedule);
-        for group in &groups {
-            for size in case::small_sizes(group.threads) {
-                case::check_group(&device, group, size);
-            }
+    for group in &groups {
+        for size in case::small_sizes(group.work) {
+            case::check_group(&devices, group, size);
         }
     }
     groups.iter().map(|group| group.instances.len()).sum()
 }
 
-#[test]
-fn without_memcpy_async_is_right_at_every_size_under_every_schedule() {
-    assert_eq!(every_instance_is_right("without_memcpy_async"), 6 * 4);
+/// One test for each kernel, with the number of its instances; and a list of the kernels.
+macro_rules! kernels {
+    ($($test:ident: $kernel:literal has $instances:expr;)*) => {
+        const TESTED: &[&str] = &[$($kernel),*];
+
+        $(
+            #[test]
+            fn $test() {
+                assert_eq!(every_instance_is_right($kernel), $instances);
+            }
+        )*
+    };
 }
 
-#[test]
-fn with_single_stage_is_right_at_every_size_under_every_schedule() {
-    assert_eq!(every_instance_is_right("with_single_stage"), 6 * 4);
-}
-
-#[test]
-fn with_staging_is_right_at_every_size_under_every_schedule() {
-    assert_eq!(every_instance_is_right("with_staging"), 6 * 4);
-}
-
-#[test]
-fn with_staging_unified_is_right_at_every_size_under_every_schedule() {
-    assert_eq!(every_instance_is_right("with_staging_unified"), 6 * 4 * 8 + 1);
-}
-
-#[test]
-fn moving_average_is_right_at_every_size_under_every_schedule() {
-    assert_eq!(every_instance_is_right("moving_average"), 6 * 4 * 8);
+kernels! {
+    without_memcpy_async_is_right_at_every_size_under_every_schedule: "without_memcpy_async" has 6 * 4;
+    with_single_stage_is_right_at_every_size_under_every_schedule: "with_single_stage" has 6 * 4;
+    with_staging_is_right_at_every_size_under_every_schedule: "with_staging" has 6 * 4;
+    with_staging_unified_is_right_at_every_size_under_every_schedule:
+        "with_staging_unified" has 6 * 4 * 8 + 12 * 2 * 2 + 7 * 2 * 3 + 1;
+    moving_average_is_right_at_every_size_under_every_schedule: "moving_average" has 6 * 4 * 8;
+    with_memcpy_async_is_right_at_every_size_under_every_schedule: "with_memcpy_async" has 6 * 3;
+    with_memcpy_async_prior_is_right_at_every_size_under_every_schedule: "with_memcpy_async_prior" has 6 * 3;
+    with_staging_scope_thread_is_right_at_every_size_under_every_schedule: "with_staging_scope_thread" has 6 * 2 * 5;
+    scale_own_is_right_at_every_scope: "scale_own" has 3 * 3 * 2 * 4 + 2 * 3 * 2;
+    example_kernel_is_right_at_every_size_under_every_schedule: "example_kernel" has 6 * 3;
+    sum_adds_in_the_order_that_is_promised: "sum" has 3 * 2 * 3 + 2 + 1;
+    dot_adds_in_the_order_that_is_promised: "dot" has 3 * 2 * 2 + 1;
+    sum_by_warps_adds_in_the_order_that_is_promised: "sum_by_warps" has 2 * 2 * 2;
+    sum_by_threads_adds_in_the_order_that_is_promised: "sum_by_threads" has 2 * 2 * 2 * 2;
+    transpose_is_right_at_every_shape_under_every_schedule: "transpose" has 3 * 2 * 3 + 2 + 2;
+    stencil_2d_is_right_at_every_shape_under_every_schedule: "stencil_2d" has 3 * 2 * 3 + 2 * 2;
 }
 
 #[test]
@@ -50,24 +57,28 @@ fn the_registry_has_no_kernel_that_is_not_tested_here() {
     let mut kernels: Vec<_> =
         tilepipe_kernels::registry().into_iter().flatten().map(|instance| instance.kernel()).collect();
     kernels.dedup();
-    let tested =
-        ["without_memcpy_async", "with_single_stage", "with_staging", "with_staging_unified", "moving_average"];
-    assert_eq!(kernels, tested);
+    assert_eq!(kernels, TESTED);
 }
 
 /// Runs a group's instances on elements of random bits.
 struct RandomBits<'a>(&'a Group);
 
 impl ForType for RandomBits<'_> {
+    type Output = ();
+
     fn call<T: Value>(self) {
-        let elements = 5 * self.0.threads + 7;
-        let input = case::random_bits::<T>(elements, 11);
-        let expected = self.0.oracle.compute(&input);
+        let Group { work, instances, .. } = self.0;
+        let size = case::medium_size(*work);
+        let elements = size.shape.elements();
+        let inputs: Vec<Vec<T>> =
+            (0..work.kind.inputs()).map(|number| case::random_bits(elements, 11 << number)).collect();
+        let expected = case::expected(*work, &inputs, size);
+        let output = work.output(size.shape, size.grid as usize);
         let device = Device::cpu(Schedule::Random { seed: 5 });
         let stream = device.stream().unwrap();
-        let input = device.upload(&input).unwrap();
-        for instance in &self.0.instances {
-            let got = case::run(&stream, instance, 2, &input).unwrap();
+        let inputs = case::upload(&device, &inputs, size.shape).unwrap();
+        for instance in instances {
+            let got = case::run(&stream, instance, output, size.grid, &inputs).unwrap();
             assert_eq!(reference::compare(&got, &expected), None, "{}", instance.symbol());
         }
     }
@@ -75,21 +86,10 @@ impl ForType for RandomBits<'_> {
 
 #[test]
 fn infinities_nans_and_subnormals_are_computed_as_by_the_plain_loop() {
-    for kernel in ["with_staging_unified", "moving_average"] {
+    for kernel in ["with_staging_unified", "moving_average", "sum", "dot", "stencil_2d"] {
         for mut group in case::groups(kernel) {
             group.instances.truncate(3);
             case::with_type(group.dtype, RandomBits(&group));
         }
     }
-}
-
-/// The oracles themselves, on paper: a wrong one would excuse a wrong kernel.
-#[test]
-fn the_oracles_agree_with_examples_worked_out_by_hand() {
-    let input = [1, 10, 100, 2, 20];
-    let neighbours = Oracle::Runner(Reference::NeighbourSum { tile: 3 });
-    assert_eq!(neighbours.compute(&input), [13, 130, 301, 26, 60]);
-    assert_eq!(Oracle::Reverse(3).compute(&input), [100, 10, 1, 0, 20]);
-    let average = Oracle::Runner(Reference::MovingAverage);
-    assert_eq!(average.compute(&[17, 34]), [3, 3]);
 }

@@ -1,16 +1,22 @@
 //! Kernels of other shapes than the shipped ones, at random sizes, grids and schedules, against plain loops.
 
+mod collectives;
+mod contents;
+mod drivers;
 mod kernels;
+mod launches;
+mod outputs;
+mod private;
+mod scopes;
+mod shipped;
 
 use kernels::{Byte, Half};
 use kernels::{acquire_first_2, acquire_first_3, release_first_4, wait_first_2, wait_first_3};
 use kernels::{reversed, two_passes, two_pipelines, weighted};
+use launches::{Case, case, elements, number, run};
 use proptest::prelude::*;
-use tilepipe::cpu::Schedule;
 use tilepipe::launch::Instance;
 use tilepipe::{Element, F32x4, I32x4, U32x4};
-use tilepipe_host::{Bound, Device, launch};
-use tilepipe_runner::data::{self, POISON};
 
 /// Each tile backwards, zeros beyond the end.
 fn backwards<T: Element>(input: &[T], len: usize) -> Vec<T> {
@@ -25,71 +31,6 @@ fn weighted_loop(input: &[i32], halo: usize) -> Vec<i32> {
         (0..=2 * halo).fold(0_i32, |sum, place| sum.wrapping_add(at(index + place).wrapping_mul(place as i32 + 1)))
     };
     (0..input.len()).map(sum).collect()
-}
-
-/// Elements of random bits.
-fn elements<T: Element>(len: usize, seed: u64) -> Vec<T> {
-    let words = (len * size_of::<T>()).div_ceil(4);
-    let words = data::generate::<u32>(words, seed).unwrap();
-    let mut values = vec![T::zeroed(); len];
-    let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut values);
-    bytes.copy_from_slice(&bytemuck::cast_slice(&words)[..bytes.len()]);
-    values
-}
-
-/// Runs an instance on these inputs, and a scalar if it takes one; returns its output's bytes.
-fn run<T: Element>(instance: &Instance, case: Case, inputs: &[&[T]], scalar: Option<i32>) -> Vec<u8> {
-    let device = Device::cpu(case.schedule);
-    let buffers: Vec<_> = inputs.iter().map(|input| device.upload(input).unwrap()).collect();
-    let mut out = device.filled_with_byte::<T>(inputs[0].len(), POISON).unwrap();
-    let mut arguments: Vec<Bound> = buffers.iter().map(Bound::input).collect();
-    arguments.extend(scalar.map(Bound::scalar));
-    arguments.push(Bound::output(&mut out));
-    launch(&device.stream().unwrap(), case.grid, instance, arguments).unwrap();
-    bytemuck::cast_slice(&out.download().unwrap()).to_vec()
-}
-
-/// The value of a generic argument that is a number.
-fn number(instance: &Instance, name: &str) -> usize {
-    instance.generic(name).and_then(|text| text.parse().ok()).unwrap()
-}
-
-/// A launch to try.
-#[derive(Clone, Copy, Debug)]
-struct Case {
-    /// Picks an instance.
-    choice: usize,
-    /// The length in tiles, of which the last may be partial.
-    tiles: f64,
-    grid: u32,
-    schedule: Schedule,
-    seed: u64,
-}
-
-impl Case {
-    fn instance(self, instances: &'static [Instance]) -> &'static Instance {
-        &instances[self.choice % instances.len()]
-    }
-
-    fn len(self, tile: usize) -> usize {
-        ((self.tiles * tile as f64) as usize).max(1)
-    }
-}
-
-fn case() -> impl Strategy<Value = Case> {
-    let schedule = prop_oneof![
-        Just(Schedule::Eager),
-        Just(Schedule::Lazy),
-        any::<u64>().prop_map(|seed| Schedule::Random { seed }),
-    ];
-    let tiles = prop_oneof![0.0..3.0, 0.0..40.0, (0..40_u32).prop_map(f64::from)];
-    (any::<usize>(), tiles, 1..12_u32, schedule, any::<u64>()).prop_map(|(choice, tiles, grid, schedule, seed)| Case {
-        choice,
-        tiles,
-        grid,
-        schedule,
-        seed,
-    })
 }
 
 fn reversed_is_right<T: Element>(instance: &Instance, case: Case) {

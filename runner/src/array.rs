@@ -1,0 +1,83 @@
+//! Arrays of either number of dimensions in a device's memory, and launches over them.
+
+use tilepipe::launch::Instance;
+use tilepipe_host::{Bound, Buffer, Buffer2D, Device, Error, Stream, launch};
+
+use crate::data::POISON;
+use crate::value::Value;
+use crate::work::Shape;
+
+/// An array in a device's memory.
+#[derive(Debug)]
+pub enum Array<T> {
+    /// Elements in a row.
+    Row(Buffer<T>),
+    /// Rows of equal length.
+    Matrix(Buffer2D<T>),
+}
+
+impl<T: Value> Array<T> {
+    /// Copies the first elements of `values` to the device, as many as `shape` has, row after row.
+    ///
+    /// # Errors
+    ///
+    /// Those of the device.
+    ///
+    /// # Panics
+    ///
+    /// If there are fewer values.
+    pub fn upload(device: &Device, values: &[T], shape: Shape) -> Result<Self, Error> {
+        let values = &values[..shape.elements()];
+        Ok(match shape {
+            Shape::Row(_) => Array::Row(device.upload(values)?),
+            Shape::Matrix { width, .. } => Array::Matrix(device.upload_2d(values, width)?),
+        })
+    }
+
+    /// Makes an array of which every byte is [`POISON`].
+    ///
+    /// # Errors
+    ///
+    /// Those of the device.
+    pub fn poisoned(device: &Device, shape: Shape) -> Result<Self, Error> {
+        Ok(match shape {
+            Shape::Row(elements) => Array::Row(device.filled_with_byte(elements, POISON)?),
+            Shape::Matrix { height, width } => Array::Matrix(device.filled_with_byte_2d(width, height, POISON)?),
+        })
+    }
+
+    /// Returns the elements, row after row, once the launches that write them are done.
+    ///
+    /// # Errors
+    ///
+    /// Those of the device and of the launches.
+    pub fn download(&self) -> Result<Vec<T>, Error> {
+        match self {
+            Array::Row(buffer) => buffer.download(),
+            Array::Matrix(buffer) => buffer.download(),
+        }
+    }
+}
+
+/// Launches `grid` blocks of an instance that takes these inputs and this output.
+///
+/// # Errors
+///
+/// Those of [`tilepipe_host::launch`].
+pub fn run<T: Value>(
+    stream: &Stream,
+    grid: u32,
+    instance: &Instance,
+    inputs: &[Array<T>],
+    output: &mut Array<T>,
+) -> Result<(), Error> {
+    let bound = inputs.iter().map(|input| match input {
+        Array::Row(buffer) => Bound::input(buffer),
+        Array::Matrix(buffer) => Bound::input_2d(buffer),
+    });
+    let output = match output {
+        Array::Row(buffer) => Bound::output(buffer),
+        Array::Matrix(buffer) => Bound::output_2d(buffer),
+    };
+    launch(stream, grid, instance, bound.chain([output]))
+}

@@ -1,0 +1,63 @@
+//! The comparison of what a kernel computed with what it must compute.
+
+use rayon::prelude::*;
+
+use crate::value::Value;
+
+/// How an output differs from what was expected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The first element that differs.
+    pub index: usize,
+    /// What the kernel wrote there.
+    pub got: String,
+    /// What the reference has there.
+    pub expected: String,
+    /// How many elements differ.
+    pub count: usize,
+}
+
+impl std::fmt::Display for Difference {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Difference { index, got, expected, count } = self;
+        write!(f, "element {index} is {got}, expected {expected}; {count} differ")
+    }
+}
+
+/// Compares bit for bit, with any NaN equal to any other, and returns the first difference if there is one.
+///
+/// Where one is shorter, its missing elements count as different.
+pub fn compare<T: Value>(got: &[T], expected: &[T]) -> Option<Difference> {
+    let (first, count) = got
+        .par_iter()
+        .zip(expected)
+        .with_min_len(4096)
+        .enumerate()
+        .filter(|(_, (got, expected))| !got.same(expected))
+        .map(|(index, _)| (index, 1))
+        .reduce(|| (usize::MAX, 0), |one, other| (one.0.min(other.0), one.1 + other.1));
+    let count = count + got.len().abs_diff(expected.len());
+    if count == 0 {
+        return None;
+    }
+    let index = first.min(got.len().min(expected.len()));
+    let text = |values: &[T]| values.get(index).map_or_else(|| "missing".to_owned(), Value::text);
+    Some(Difference { index, got: text(got), expected: text(expected), count })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_difference_and_the_count_are_found() {
+        let expected: Vec<i32> = (0..100_000).collect();
+        assert_eq!(compare(&expected, &expected), None);
+        let mut got = expected.clone();
+        got[70_000] = -1;
+        got[8_191] = -2;
+        let difference = compare(&got, &expected).unwrap();
+        assert_eq!(difference.to_string(), "element 8191 is -2, expected 8191; 2 differ");
+        assert_eq!(compare(&expected[..9], &expected[..10]).unwrap().index, 9);
+    }
+}

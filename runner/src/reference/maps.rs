@@ -1,0 +1,119 @@
+//! Kernels whose output has one element for each of the input.
+
+use rayon::prelude::*;
+
+use crate::value::{Scalar, Value};
+
+/// Elements that `moving_average` reads on either side of each.
+pub const MOVING_AVERAGE_RADIUS: usize = 8;
+
+/// Fewest elements for a task of its own.
+const TASK: usize = 4096;
+
+/// Makes an output of `len` elements from what `element` returns for each index.
+fn map<T: Value>(len: usize, element: impl Fn(usize) -> T + Send + Sync) -> Vec<T> {
+    (0..len).into_par_iter().with_min_len(TASK).map(element).collect()
+}
+
+/// Adds three times each element and its right neighbour in its tile; the tile's last element has its first as
+/// neighbour, and what lies beyond the end of `input` counts as zero.
+///
+/// # Panics
+///
+/// If `tile` is 0.
+pub fn neighbour_sum<T: Value>(input: &[T], tile: usize) -> Vec<T> {
+    two_inputs(input, input, tile)
+}
+
+/// Adds three times each element of `left` and the right neighbour, in the tile, of `right`'s; the tile's last element has its
+/// first as neighbour, and what lies beyond the end of `right` counts as zero.
+///
+/// # Panics
+///
+/// If `tile` is 0.
+pub fn two_inputs<T: Value>(left: &[T], right: &[T], tile: usize) -> Vec<T> {
+    map(left.len(), |index| {
+        let start = index / tile * tile;
+        let (own, next) = (&left[index], right.get(start + (index - start + 1) % tile));
+        T::from_lanes(|lane| {
+            let neighbour = next.map_or(T::Lane::ZERO, |value| value.lane(lane));
+            T::Lane::neighbour_sum(own.lane(lane), neighbour)
+        })
+    })
+}
+
+/// Three times each element.
+pub fn tripled<T: Value>(input: &[T]) -> Vec<T> {
+    map(input.len(), |index| input[index].triple())
+}
+
+/// Each tile backwards; what lies beyond the end of `input` counts as zero.
+///
+/// # Panics
+///
+/// If `tile` is 0.
+pub fn reversed<T: Value>(input: &[T], tile: usize) -> Vec<T> {
+    map(input.len(), |index| {
+        let mirrored = index / tile * tile + (tile - 1 - index % tile);
+        input.get(mirrored).copied().unwrap_or_else(T::zero)
+    })
+}
+
+/// The mean of each element and the [`MOVING_AVERAGE_RADIUS`] elements on either side, summed from left to right; what
+/// lies beyond the ends counts as zero.
+pub fn moving_average<T: Value>(input: &[T]) -> Vec<T> {
+    let taps = 2 * MOVING_AVERAGE_RADIUS + 1;
+    map(input.len(), |index| {
+        T::from_lanes(|lane| {
+            let mut sum = T::Lane::ZERO;
+            for tap in 0..taps {
+                let position = (index + tap).checked_sub(MOVING_AVERAGE_RADIUS);
+                let value = position.and_then(|position| input.get(position));
+                sum = sum.plus(value.map_or(T::Lane::ZERO, |value| value.lane(lane)));
+            }
+            T::Lane::mean_of_window(sum, taps as u16)
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tilepipe::Vec4;
+
+    #[test]
+    fn neighbours_wrap_within_a_tile_and_are_zero_beyond_the_end() {
+        assert_eq!(neighbour_sum(&[1, 10, 100, 2, 20], 3), [13, 130, 301, 26, 60]);
+        assert_eq!(neighbour_sum(&[i32::MAX], 1), [i32::MAX.wrapping_mul(4)]);
+        assert_eq!(neighbour_sum(&[5u32], 4), [15]);
+        assert_eq!(neighbour_sum::<f64>(&[], 4), []);
+    }
+
+    #[test]
+    fn the_second_input_gives_the_neighbours() {
+        assert_eq!(two_inputs(&[1, 2, 3, 4, 5], &[10, 20, 30, 40, 50], 3), [23, 36, 19, 62, 15]);
+    }
+
+    #[test]
+    fn vectors_go_lane_by_lane() {
+        let input = [Vec4([1, 2, 3, 4]), Vec4([10, 20, 30, 40])];
+        assert_eq!(neighbour_sum(&input, 2), [Vec4([13, 26, 39, 52]), Vec4([31, 62, 93, 124])]);
+        assert_eq!(tripled(&input[..1]), [Vec4([3, 6, 9, 12])]);
+    }
+
+    #[test]
+    fn the_average_has_seventeen_taps() {
+        let mut input = vec![0i32; 40];
+        input[20] = 17;
+        let output = moving_average(&input);
+        let ones: Vec<usize> = (0..40).filter(|&index| output[index] == 1).collect();
+        assert_eq!(ones, (12..=28).collect::<Vec<_>>());
+        assert_eq!(moving_average(&[-35i32]), [-2], "truncates towards zero");
+        assert_eq!(moving_average(&[1.0f32]), [1.0 / 17.0]);
+    }
+
+    #[test]
+    fn a_partial_tile_backwards_begins_with_zeros() {
+        assert_eq!(reversed(&[1, 2, 3, 4, 5], 3), [3, 2, 1, 0, 5]);
+    }
+}

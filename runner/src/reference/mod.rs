@@ -1,0 +1,11 @@
+//! What each kernel must compute, as plain loops over whole arrays, and the comparison with what it did compute.
+
+mod compare;
+mod maps;
+mod matrices;
+mod sums;
+
+pub use compare::{Difference, compare};
+pub use maps::{MOVING_AVERAGE_RADIUS, moving_average, neighbour_sum, reversed, tripled, two_inputs};
+pub use matrices::{stencil, transposed};
+pub use sums::{dot, sum, sum_by_threads, sum_by_warps};

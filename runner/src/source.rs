@@ -1,0 +1,91 @@
+//! Where the inputs come from.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, anyhow, ensure};
+use tilepipe_runner::data;
+use tilepipe_runner::npy::{self, Reading};
+use tilepipe_runner::value::{DType, Value};
+use tilepipe_runner::work::Shape;
+
+/// Where the inputs come from.
+pub enum Source {
+    /// Generated, the same in every run.
+    Generated {
+        /// How many elements.
+        elements: usize,
+    },
+    /// Read from NumPy files.
+    Files(Files),
+}
+
+/// NumPy files of one type and shape, one for each input of a kernel.
+#[derive(Clone)]
+pub struct Files {
+    /// The files, at least one.
+    pub paths: Vec<PathBuf>,
+    /// The ways to take each of them, at least one.
+    pub readings: Vec<Reading>,
+}
+
+impl Files {
+    /// Reads the files' headers.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be used, or two of different types or shapes.
+    ///
+    /// # Panics
+    ///
+    /// If there is no path.
+    pub fn describe(paths: &[PathBuf]) -> Result<Self> {
+        let readings = npy::describe(&paths[0])?;
+        for path in &paths[1..] {
+            let others = npy::describe(path)?;
+            ensure!(
+                others == readings,
+                "the inputs of a kernel have one type and shape, but {} holds {} of {} and {} holds {} of {}",
+                paths[0].display(),
+                readings[0].shape,
+                readings[0].dtype,
+                path.display(),
+                others[0].shape,
+                others[0].dtype
+            );
+        }
+        Ok(Files { paths: paths.to_vec(), readings })
+    }
+
+    /// The way to take the files as matrices, or as rows.
+    pub fn reading(&self, is_matrix: bool) -> Option<Reading> {
+        self.readings.iter().copied().find(|reading| matches!(reading.shape, Shape::Matrix { .. }) == is_matrix)
+    }
+}
+
+impl Source {
+    /// The shape of each input for a kernel of elements of type `dtype`.
+    pub fn shape(&self, dtype: DType, is_matrix: bool) -> Shape {
+        match self {
+            Source::Generated { elements } if is_matrix => Shape::matrix_of(*elements),
+            Source::Generated { elements } => Shape::Row(*elements),
+            Source::Files(files) => {
+                let fits = |reading: &&Reading| reading.dtype == dtype;
+                files.readings.iter().find(fits).unwrap_or(&files.readings[0]).shape
+            }
+        }
+    }
+
+    /// Makes or reads the first `count` inputs, all elements of each.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read, or too little memory.
+    pub fn load<T: Value>(&self, count: usize) -> Result<Vec<Vec<T>>> {
+        match self {
+            Source::Generated { elements } => {
+                data::inputs(count, *elements, data::DEFAULT_SEED).map_err(|text| anyhow!(text))
+            }
+            Source::Files(files) => files.paths.iter().take(count).map(|path| Ok(npy::read(path)?)).collect(),
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! Which work each kernel does: what it takes, what it returns, and what it must compute.
+
+use std::fmt;
+
+use tilepipe::launch::Instance;
+
+use crate::reference;
+use crate::value::Value;
+
+/// What each kernel of the registry does. A kernel with a parameter `C` does what that says instead, if it says something else.
+const KERNELS: [(&str, Kind); 16] = [
+    ("without_memcpy_async", Kind::NeighbourSum),
+    ("with_single_stage", Kind::NeighbourSum),
+    ("with_staging", Kind::NeighbourSum),
+    ("with_staging_unified", Kind::NeighbourSum),
+    ("moving_average", Kind::MovingAverage),
+    ("with_memcpy_async", Kind::NeighbourSum),
+    ("with_memcpy_async_prior", Kind::NeighbourSum),
+    ("with_staging_scope_thread", Kind::NeighbourSum),
+    ("scale_own", Kind::Triple),
+    ("example_kernel", Kind::TwoInputs),
+    ("sum", Kind::Sum),
+    ("dot", Kind::Dot),
+    ("sum_by_warps", Kind::SumByWarps),
+    ("sum_by_threads", Kind::SumByThreads),
+    ("transpose", Kind::Transpose),
+    ("stencil_2d", Kind::Stencil),
+];
+
+/// What is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// [`reference::neighbour_sum`]
+    NeighbourSum,
+    /// [`reference::reversed`]
+    Reverse,
+    /// [`reference::moving_average`]
+    MovingAverage,
+    /// [`reference::tripled`]
+    Triple,
+    /// [`reference::two_inputs`]
+    TwoInputs,
+    /// [`reference::sum`]
+    Sum,
+    /// [`reference::dot`]
+    Dot,
+    /// [`reference::sum_by_warps`]
+    SumByWarps,
+    /// [`reference::sum_by_threads`]
+    SumByThreads,
+    /// [`reference::transposed`]
+    Transpose,
+    /// [`reference::stencil`]
+    Stencil,
+}
+
+impl Kind {
+    /// Returns the number of inputs, all of one shape.
+    pub const fn inputs(self) -> usize {
+        match self {
+            Kind::TwoInputs | Kind::Dot => 2,
+            _ => 1,
+        }
+    }
+
+    /// Whether inputs and output are matrices.
+    pub const fn is_matrix(self) -> bool {
+        matches!(self, Kind::Transpose | Kind::Stencil)
+    }
+
+    /// Whether each block writes one result, which depends on how many blocks there are.
+    pub const fn is_sum(self) -> bool {
+        matches!(self, Kind::Sum | Kind::Dot | Kind::SumByWarps | Kind::SumByThreads)
+    }
+}
+
+/// The number and arrangement of an array's elements. None is 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// So many elements in a row.
+    Row(usize),
+    /// Rows of equal length.
+    Matrix {
+        /// Rows.
+        height: usize,
+        /// Elements in a row.
+        width: usize,
+    },
+}
+
+impl Shape {
+    /// Returns the number of elements.
+    pub const fn elements(self) -> usize {
+        match self {
+            Shape::Row(elements) => elements,
+            Shape::Matrix { height, width } => height * width,
+        }
+    }
+
+    /// Returns a matrix of at most `elements` elements, and of most of them: wider than high, with both odd, so that neither is a
+    /// multiple of a tile's.
+    ///
+    /// # Panics
+    ///
+    /// If `elements` is 0.
+    pub fn matrix_of(elements: usize) -> Shape {
+        let odd = |number: usize| if number.is_multiple_of(2) { number - 1 } else { number };
+        let root = elements.isqrt();
+        let width = odd((root + root / 3).max(1));
+        Shape::Matrix { height: odd(elements / width), width }
+    }
+}
+
+/// `1003`, or `57 x 93` with the height first.
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Shape::Row(elements) => elements.fmt(f),
+            Shape::Matrix { height, width } => write!(f, "{height} x {width}"),
+        }
+    }
+}
+
+/// What one instance of a kernel computes, and in which portions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Work {
+    /// What is computed.
+    pub kind: Kind,
+    /// Threads of a block.
+    pub threads: usize,
+    /// Rows of a tile; 1 but for matrices.
+    pub rows: usize,
+    /// Elements in a tile's row.
+    pub columns: usize,
+}
+
+impl Work {
+    /// Returns what an instance computes, or `None` if nobody has written it down: a new kernel needs a reference.
+    pub fn of(instance: &Instance) -> Option<Work> {
+        let (_, kind) = KERNELS.into_iter().find(|(kernel, _)| *kernel == instance.kernel())?;
+        let kind = match instance.generic("C").and_then(|path| path.rsplit("::").next()) {
+            None | Some("NeighbourSum") => kind,
+            Some("Reverse") if kind == Kind::NeighbourSum => Kind::Reverse,
+            Some(_) => return None,
+        };
+        let number = |name| instance.generic(name).and_then(|value| value.parse().ok());
+        let threads = instance.threads() as usize;
+        let [rows, columns] = match kind {
+            Kind::Transpose => [number("SIDE")?; 2],
+            Kind::Stencil => [number("ROWS")?, number("COLUMNS")?],
+            _ => [1, number("LEN").unwrap_or(threads)],
+        };
+        Some(Work { kind, threads, rows, columns })
+    }
+
+    /// Returns how many elements a block takes at a time: a tile, or one for each of its warps or threads.
+    pub const fn portion(self) -> usize {
+        let tile = self.rows * self.columns;
+        match self.kind {
+            Kind::SumByWarps => tile * (self.threads / 32),
+            Kind::SumByThreads => tile * self.threads,
+            _ => tile,
+        }
+    }
+
+    /// Returns the output's shape for inputs of shape `input` and `grid` blocks.
+    pub const fn output(self, input: Shape, grid: usize) -> Shape {
+        match (self.kind, input) {
+            (Kind::Transpose, Shape::Matrix { height, width }) => Shape::Matrix { height: width, width: height },
+            _ if self.kind.is_sum() => Shape::Row(grid),
+            _ => input,
+        }
+    }
+
+    /// Computes the output of a launch of `grid` blocks.
+    ///
+    /// # Panics
+    ///
+    /// If there are fewer inputs than [`Kind::inputs`] says, or of another length than `shape`.
+    pub fn compute<T: Value>(self, inputs: &[&[T]], shape: Shape, grid: usize) -> Vec<T> {
+        let Work { kind, threads, columns, .. } = self;
+        assert!(inputs.iter().all(|input| input.len() == shape.elements()), "all inputs are of this shape");
+        let width = match shape {
+            Shape::Row(elements) => elements,
+            Shape::Matrix { width, .. } => width,
+        };
+        match kind {
+            Kind::NeighbourSum => reference::neighbour_sum(inputs[0], columns),
+            Kind::Reverse => reference::reversed(inputs[0], columns),
+            Kind::MovingAverage => reference::moving_average(inputs[0]),
+            Kind::Triple => reference::tripled(inputs[0]),
+            Kind::TwoInputs => reference::two_inputs(inputs[0], inputs[1], columns),
+            Kind::Sum => reference::sum(inputs[0], threads, columns, grid),
+            Kind::Dot => reference::dot(inputs[0], inputs[1], threads, columns, grid),
+            Kind::SumByWarps => reference::sum_by_warps(inputs[0], threads, columns, grid),
+            Kind::SumByThreads => reference::sum_by_threads(inputs[0], threads, columns, grid),
+            Kind::Transpose => reference::transposed(inputs[0], width),
+            Kind::Stencil => reference::stencil(inputs[0], width),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use tilepipe::launch::ParameterKind;
+
+    #[test]
+    fn every_kernel_does_some_work_and_takes_what_it_says() {
+        for instance in tilepipe_kernels::registry().into_iter().flatten() {
+            let work = Work::of(instance).unwrap_or_else(|| panic!("{} has no reference", instance.symbol()));
+            let parameters = instance.parameters();
+            let inputs = parameters.iter().filter(|(_, info)| info.kind == ParameterKind::Input).count();
+            assert_eq!((inputs, parameters.len()), (work.kind.inputs(), inputs + 1), "{}", instance.symbol());
+            let matrices = parameters.iter().filter(|(_, info)| info.row_alignment.is_some()).count();
+            assert_eq!(matrices == parameters.len(), work.kind.is_matrix(), "{}", instance.symbol());
+        }
+    }
+
+    #[test]
+    fn the_table_has_no_kernel_that_is_not_in_the_registry() {
+        let registry: Vec<&str> = tilepipe_kernels::registry().iter().map(|instances| instances[0].kernel()).collect();
+        assert_eq!(KERNELS.map(|(kernel, _)| kernel), registry[..]);
+    }
+
+    #[test]
+    fn a_matrix_has_most_of_the_elements_and_is_neither_square_nor_a_multiple_of_a_tile() {
+        assert_eq!(Shape::matrix_of(1), Shape::Matrix { height: 1, width: 1 });
+        assert_eq!(Shape::matrix_of(2), Shape::Matrix { height: 1, width: 1 });
+        for elements in (3..5000).chain([1 << 22, 1 << 26, 100_003]) {
+            let shape = Shape::matrix_of(elements);
+            let Shape::Matrix { height, width } = shape else { panic!("{shape}") };
+            assert!(height % 2 == 1 && width % 2 == 1 && shape.elements() <= elements, "{elements}: {shape}");
+            assert!(elements < 400 || (height < width && shape.elements() * 10 > elements * 8), "{elements}: {shape}");
+        }
+    }
+
+    #[test]
+    fn shapes_of_outputs() {
+        let work = |kind| Work { kind, threads: 256, rows: 1, columns: 64 };
+        let matrix = Shape::Matrix { height: 2, width: 5 };
+        assert_eq!(work(Kind::Transpose).output(matrix, 3), Shape::Matrix { height: 5, width: 2 });
+        assert_eq!(work(Kind::Stencil).output(matrix, 3), matrix);
+        assert_eq!(work(Kind::Sum).output(Shape::Row(100), 3), Shape::Row(3));
+        assert_eq!(work(Kind::Triple).output(Shape::Row(100), 3), Shape::Row(100));
+        assert_eq!([Kind::Sum, Kind::SumByWarps, Kind::SumByThreads].map(|k| work(k).portion()), [64, 512, 16384]);
+    }
+}
