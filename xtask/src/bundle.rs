@@ -13,8 +13,9 @@ use crate::{process, project, ptx};
 /// The most bytes that the folder may have, so that it travels anywhere.
 const LIMIT: u64 = 60 << 20;
 
-/// What a launch needs of `target/ptx/`, which also has the kernels' LLVM IR.
-const FOR_LAUNCH: [&str; 3] = [".ptx", ".cubin", "report.json"];
+/// What a launch needs of `target/ptx/`, which also has the kernels' LLVM IR: machine code for `sm_90`, and PTX, from which the
+/// driver makes that of other GPUs.
+const FOR_LAUNCH: [&str; 3] = [".ptx", ".sm_90.cubin", "report.json"];
 
 /// Makes `target/bundle/` anew.
 ///
@@ -54,7 +55,7 @@ pub fn bundle() -> Result<()> {
     let bytes = size(&partial)?;
     ensure!(
         bytes <= LIMIT,
-        "the bundle in {} has {bytes} bytes, and {LIMIT} are allowed; build fewer kernel instances or architectures",
+        "the bundle in {} has {bytes} bytes, and {LIMIT} are allowed; build fewer kernel instances",
         partial.display()
     );
     fs::rename(&partial, &folder).with_context(|| format!("cannot make {}", folder.display()))?;
