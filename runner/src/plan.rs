@@ -65,7 +65,7 @@ pub fn plan(catalog: &[Kernel], request: &Request) -> Result<Vec<Configuration>>
     for kernel in catalog.iter().filter(|kernel| all || request.kernels.iter().any(|name| name == kernel.name)) {
         match select(kernel, request) {
             Ok(configurations) => chosen.extend(configurations),
-            // A wish that one of all kernels cannot meet leaves that kernel out; one that was named must meet it.
+            // A wish of which one of all kernels can meet nothing leaves that kernel out; one that was named must meet all of it.
             Err(error) if all => refusal = refusal.or(Some(error)),
             Err(error) => return Err(error),
         }
@@ -87,9 +87,10 @@ fn select(kernel: &Kernel, request: &Request) -> Result<Vec<Configuration>> {
         bail!("kernel `{name}` has a fixed number of stages; leave --stages out");
     }
     let dtypes = of_files.as_ref().unwrap_or(&request.dtypes);
-    check(dtypes, built.iter().map(|v| v.dtype), name, "element type", "--dtype")?;
-    check(&request.blocks, built.iter().map(|v| v.block), name, "block size", "--block")?;
-    check(&request.stages, built.iter().filter_map(|v| v.stages), name, "stage count", "--stages")?;
+    let named = !request.kernels.is_empty();
+    check(dtypes, built.iter().map(|v| v.dtype), name, named, "element type", "--dtype")?;
+    check(&request.blocks, built.iter().map(|v| v.block), name, named, "block size", "--block")?;
+    check(&request.stages, built.iter().filter_map(|v| v.stages), name, named, "stage count", "--stages")?;
 
     // The defaults of one axis are those that there are with the values of the axes before it.
     let (mut chosen, single): (Vec<Variant>, bool) = (Vec::new(), request.single);
@@ -157,11 +158,13 @@ fn dtype_of_files(kernel: &Kernel, files: &Files) -> Result<DType> {
     Ok(reading.dtype)
 }
 
-/// Checks that a kernel was built for each of the values asked for; `built` may have repetitions.
+/// Checks that a kernel was built for each of the values asked for, or if it was not `named` for one of them; `built` may have
+/// repetitions.
 fn check<T: Copy + Ord + Display>(
     axis: &Axis<T>,
     built: impl Iterator<Item = T>,
     kernel: &str,
+    named: bool,
     what: &str,
     option: &str,
 ) -> Result<()> {
@@ -169,6 +172,7 @@ fn check<T: Copy + Ord + Display>(
     let Axis::Given(wanted) = axis else { return Ok(()) };
     match wanted.iter().find(|value| !built.contains(value)) {
         None => Ok(()),
+        Some(_) if !named && wanted.iter().any(|value| built.contains(value)) => Ok(()),
         Some(missing) => bail!(
             "kernel `{kernel}` was not built for {what} {missing}; choose among {} with {option}, or add it to the kernel's \
              `instances(..)`",
@@ -233,6 +237,21 @@ mod tests {
         assert_eq!(plan(&catalog(), &everything).unwrap().len(), 4 + 12);
         let single = Request { single: true, ..request() };
         assert_eq!(plan(&catalog(), &single).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn of_several_types_a_kernel_that_was_not_named_runs_those_that_it_has() {
+        let request = |dtypes, kernels| Request {
+            dtypes: Axis::Given(dtypes),
+            blocks: Axis::All,
+            stages: Axis::All,
+            kernels,
+            ..request()
+        };
+        let runs = |dtypes| plan(&catalog::kernels(), &request(dtypes, vec![])).unwrap().len();
+        assert_eq!(runs(vec![DType::F32, DType::F64]), runs(vec![DType::F32]) + runs(vec![DType::F64]));
+        let named = plan(&catalog::kernels(), &request(vec![DType::F32, DType::F64], vec!["scale_own".to_owned()]));
+        assert!(named.err().unwrap().to_string().contains("was not built for element type f64"));
     }
 
     #[test]

@@ -1,4 +1,6 @@
 //! The built kernels: where they lie and what the assembler reported of them.
+//!
+//! There are the kernels of `kernels/` and, built by the same command, those that only tests read: [`Module`] tells them apart.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,52 +10,85 @@ use serde_json::Value;
 /// Names the folder of the built kernels; `cargo xtask test` and the bundle set it.
 pub const FOLDER_VARIABLE: &str = "TILEPIPE_PTX_DIR";
 
-/// Returns the folder of the built kernels: the one that the environment names, else `target/ptx` of the workspace.
-///
-/// # Errors
-///
-/// A message that says how to build them, if there is no such folder.
-pub fn folder() -> Result<PathBuf, String> {
-    let named = std::env::var_os(FOLDER_VARIABLE).filter(|folder| !folder.is_empty());
-    let folder = match named {
-        Some(folder) => PathBuf::from(folder),
-        None => workspace_target().join("ptx"),
-    };
-    match folder.is_dir() {
-        true => Ok(folder),
-        false => Err(format!(
-            "no built kernels in {}: run `cargo xtask ptx`, or set {FOLDER_VARIABLE} to their folder",
-            folder.display()
-        )),
+/// Names the folder of what is built for tests alone; `cargo xtask test` sets it.
+pub const TEST_FOLDER_VARIABLE: &str = "TILEPIPE_TEST_PTX_DIR";
+
+/// A kernel crate that is built to a folder of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Module {
+    /// `kernels/`.
+    Kernels,
+    /// `tests/codegen-kernels/`.
+    CodegenKernels,
+    /// `tests/twins/`.
+    Twins,
+}
+
+impl Module {
+    /// Returns the folder of the built module: in the one that the environment names, else in the workspace's target folder.
+    ///
+    /// # Errors
+    ///
+    /// A message that says how to build it, if there is no such folder.
+    pub fn folder(self) -> Result<PathBuf, String> {
+        let in_tests = |name: &str| named_or(TEST_FOLDER_VARIABLE, "test-ptx").join(name);
+        let folder = match self {
+            Module::Kernels => named_or(FOLDER_VARIABLE, "ptx"),
+            Module::CodegenKernels => in_tests("codegen-kernels"),
+            Module::Twins => in_tests("twins"),
+        };
+        match folder.is_dir() {
+            true => Ok(folder),
+            false => Err(format!(
+                "no built kernels in {}: run `cargo xtask ptx`, or set {FOLDER_VARIABLE} and {TEST_FOLDER_VARIABLE} to their folders",
+                folder.display()
+            )),
+        }
+    }
+
+    /// Returns the text of the module's PTX.
+    ///
+    /// # Errors
+    ///
+    /// As for [`folder`](Self::folder); or the folder holds not one `.ptx` file, or it cannot be read.
+    pub fn ptx(self) -> Result<String, String> {
+        let path = the_only_file(&self.folder()?, ".ptx")?;
+        std::fs::read_to_string(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))
+    }
+
+    /// Returns what the assembler reported: one object for each kernel and architecture.
+    ///
+    /// # Errors
+    ///
+    /// As for [`folder`](Self::folder); or there is no list in `report.json`.
+    pub fn report(self) -> Result<Vec<Value>, String> {
+        let path = self.folder()?.join("report.json");
+        let text =
+            std::fs::read_to_string(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+        serde_json::from_str(&text).map_err(|error| format!("{} is no report: {error}", path.display()))
     }
 }
 
-/// Returns the text of the kernels' PTX.
+/// Returns the folder of the built kernels of `kernels/`.
 ///
 /// # Errors
 ///
-/// As for [`folder`]; or the folder holds not one `.ptx` file, or it cannot be read.
-pub fn ptx() -> Result<String, String> {
-    let path = the_only_file(&folder()?, ".ptx")?;
-    std::fs::read_to_string(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))
+/// As for [`Module::folder`].
+pub fn folder() -> Result<PathBuf, String> {
+    Module::Kernels.folder()
 }
 
-/// Returns what the assembler reported: one object for each kernel and architecture.
-///
-/// # Errors
-///
-/// As for [`folder`]; or there is no list in `report.json`.
-pub fn report() -> Result<Vec<Value>, String> {
-    let path = folder()?.join("report.json");
-    let text = std::fs::read_to_string(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-    serde_json::from_str(&text).map_err(|error| format!("{} is no report: {error}", path.display()))
+/// The folder that a variable names, else the one of this name in the target folder.
+fn named_or(variable: &str, name: &str) -> PathBuf {
+    let named = std::env::var_os(variable).filter(|folder| !folder.is_empty());
+    named.map_or_else(|| workspace_target().join(name), PathBuf::from)
 }
 
-/// Returns the machine code of the kernels for an architecture such as `sm_90`, disassembled.
+/// Returns the machine code of the kernels of `kernels/` for an architecture such as `sm_90`, disassembled.
 ///
 /// # Errors
 ///
-/// As for [`folder`]; or there is no such cubin, or no `nvdisasm`.
+/// As for [`Module::folder`]; or there is no such cubin, or no `nvdisasm`.
 pub fn sass(architecture: &str) -> Result<String, String> {
     let cubin = the_only_file(&folder()?, &format!(".{architecture}.cubin"))?;
     let toolchain = tilepipe_build::toolchain::find(Some(&workspace_target())).map_err(|error| error.to_string())?;

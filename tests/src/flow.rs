@@ -1,10 +1,12 @@
 //! Control flow of generated code: instructions, basic blocks, loops.
 
+use std::collections::BTreeSet;
+
 /// One instruction of PTX or SASS.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instruction {
-    /// Whether a predicate guards it.
-    pub guarded: bool,
+    /// The predicate that guards it, such as `%p1` or `!%p1`, if there is one.
+    pub guard: Option<String>,
     /// The opcode with its modifiers, such as `ld.shared.v4.b32`.
     pub opcode: String,
     /// The operands as text.
@@ -52,6 +54,16 @@ pub struct BasicBlock {
     pub successors: Vec<usize>,
 }
 
+/// More executions of an instruction than are counted.
+pub const MANY: usize = 100;
+
+/// What becomes of a way at one step.
+enum Step {
+    Followed,
+    Counted,
+    Ignored,
+}
+
 /// The code of one kernel.
 #[derive(Clone, Debug)]
 pub struct Code {
@@ -93,7 +105,7 @@ impl Code {
                 let found = labels.iter().find(|(label, _)| *label == name);
                 block.successors.push(found.ok_or_else(|| format!("no label `{name}`"))?.1);
             }
-            let falls_through = target == Next::Following || last.is_some_and(|last| last.guarded);
+            let falls_through = target == Next::Following || last.is_some_and(|last| last.guard.is_some());
             if falls_through && index + 1 < count {
                 block.successors.push(index + 1);
             }
@@ -110,30 +122,91 @@ impl Code {
 
     /// Returns the loops: the largest sets of blocks in which each is reached from each. A loop's inner loops are part of it.
     pub fn loops(&self) -> Vec<Loop<'_>> {
-        let reached: Vec<Vec<bool>> = (0..self.blocks.len()).map(|block| self.reachable(block, |_| true)).collect();
+        let candidates = self.around_cycles();
+        let reached: Vec<Vec<bool>> =
+            candidates.iter().map(|&block| self.reachable(block, |next| candidates.contains(&next))).collect();
         let mut loops: Vec<Loop<'_>> = Vec::new();
-        let both_ways = |one: usize, other: usize| reached[one][other] && reached[other][one];
-        for block in (0..self.blocks.len()).filter(|&block| both_ways(block, block)) {
-            if !loops.iter().any(|found| found.members.contains(&block)) {
-                let members = (0..self.blocks.len()).filter(|&other| both_ways(block, other));
+        for (at, block) in candidates.iter().enumerate().filter(|(at, block)| reached[*at][**block]) {
+            if !loops.iter().any(|found| found.members.contains(block)) {
+                let both_ways = |(other, member): &(usize, &usize)| reached[at][**member] && reached[*other][*block];
+                let members = candidates.iter().enumerate().filter(both_ways).map(|(_, member)| *member);
                 loops.push(Loop { code: self, members: members.collect() });
             }
         }
         loops
     }
 
-    /// Returns the one loop in which an instruction is `wanted`.
-    ///
-    /// # Errors
-    ///
-    /// How many loops there are, if not one.
-    pub fn only_loop_with(&self, wanted: impl Fn(&Instruction) -> bool) -> Result<Loop<'_>, String> {
-        let mut found: Vec<Loop<'_>> = self.loops();
-        found.retain(|one| one.count(&wanted) > 0);
-        match (found.pop(), found.len()) {
-            (Some(one), 0) => Ok(one),
-            (one, rest) => Err(format!("{} loops, and one was expected", rest + usize::from(one.is_some()))),
+    /// The blocks on a cycle or between two of them: what is left when those without a way in or without a way out are taken off.
+    fn around_cycles(&self) -> Vec<usize> {
+        let mut left: Vec<usize> = (0..self.blocks.len()).collect();
+        loop {
+            let leads_on = |block: &usize| self.blocks[*block].successors.iter().any(|next| left.contains(next));
+            let entered: BTreeSet<usize> =
+                left.iter().flat_map(|block| self.blocks[*block].successors.iter().copied()).collect();
+            let kept: Vec<usize> =
+                left.iter().copied().filter(|block| entered.contains(block) && leads_on(block)).collect();
+            if kept.len() == left.len() {
+                return left;
+            }
+            left = kept;
         }
+    }
+
+    /// Returns the loops that have an instruction of each of the `wanted` kinds.
+    pub fn loops_with(&self, wanted: &[fn(&Instruction) -> bool]) -> Vec<Loop<'_>> {
+        let mut found = self.loops();
+        found.retain(|one| wanted.iter().all(|kind| one.count(kind) > 0));
+        found
+    }
+
+    /// Returns how often a thread executes `wanted` instructions from the entry to an instruction that `ends` it: one number
+    /// for each possible way. [`MANY`] is among them if there is no bound.
+    pub fn executions(
+        &self,
+        wanted: impl Fn(&Instruction) -> bool,
+        ends: impl Fn(&Instruction) -> bool,
+    ) -> BTreeSet<usize> {
+        let is_end = |block: usize| self.blocks[block].instructions.last().is_some_and(&ends);
+        self.counts([0], &wanted, |from, to| match to {
+            None if is_end(from) => Step::Counted,
+            None => Step::Ignored,
+            Some(_) => Step::Followed,
+        })
+    }
+
+    /// Follows every way from the blocks `starts` on and returns how many `wanted` instructions were passed where a step of it
+    /// (from a block to a block, or to none at an end) is [`Step::Counted`].
+    fn counts(
+        &self,
+        starts: impl IntoIterator<Item = usize>,
+        wanted: &impl Fn(&Instruction) -> bool,
+        step: impl Fn(usize, Option<usize>) -> Step,
+    ) -> BTreeSet<usize> {
+        let mut counted = BTreeSet::new();
+        let mut seen = BTreeSet::new();
+        let mut open: Vec<(usize, usize)> = starts.into_iter().map(|block| (block, 0)).collect();
+        while let Some((block, before)) = open.pop() {
+            if !seen.insert((block, before)) {
+                continue;
+            }
+            let own = self.blocks[block].instructions.iter().filter(|one| wanted(one));
+            let (always, perhaps): (Vec<_>, Vec<_>) = own.partition(|one| one.guard.is_none());
+            for executed in 0..=perhaps.len() {
+                let count = (before + always.len() + executed).min(MANY);
+                let successors = &self.blocks[block].successors;
+                let ends = successors.is_empty().then_some(None);
+                for next in ends.into_iter().chain(successors.iter().map(|next| Some(*next))) {
+                    match (step(block, next), next) {
+                        (Step::Counted, _) => {
+                            counted.insert(count);
+                        }
+                        (Step::Followed, Some(next)) => open.push((next, count)),
+                        _ => {}
+                    }
+                }
+            }
+        }
+        counted
     }
 
     /// The blocks that can be reached from `start` by one step or more through blocks that may be `entered`.
@@ -169,22 +242,15 @@ impl Loop<'_> {
         self.instructions().filter(|instruction| wanted(instruction)).count()
     }
 
-    /// Returns whether every iteration executes each instruction that is `wanted` as often as it stands there: one of them
-    /// is on every way round the loop, and none is guarded or in an inner loop.
-    pub fn always_passes(&self, wanted: impl Fn(&Instruction) -> bool) -> bool {
+    /// Returns how often an iteration executes `wanted` instructions: one number for each possible way round the loop. [`MANY`]
+    /// is among them if an inner loop repeats one.
+    pub fn executions(&self, wanted: impl Fn(&Instruction) -> bool) -> BTreeSet<usize> {
         let heads = self.heads();
-        let blocks = &self.code.blocks;
-        let has = |block: usize| blocks[block].instructions.iter().any(&wanted);
-        let inside = |block: usize| self.members.contains(&block);
-        let around = |block: usize| inside(block) && !has(block);
-        let beside = |block: usize| inside(block) && !heads.contains(&block);
-        let mut all = self.members.iter().flat_map(|&block| &blocks[block].instructions);
-        all.all(|one| !wanted(one) || !one.guarded)
-            && heads.iter().all(|&head| has(head) || !self.code.reachable(head, around)[head])
-            && self
-                .members
-                .iter()
-                .all(|&block| !has(block) || !beside(block) || !self.code.reachable(block, beside)[block])
+        self.code.counts(heads.clone(), &wanted, |_, to| match to {
+            Some(next) if heads.contains(&next) => Step::Counted,
+            Some(next) if self.members.contains(&next) => Step::Followed,
+            _ => Step::Ignored,
+        })
     }
 
     /// The blocks through which the loop is entered.
@@ -206,48 +272,74 @@ mod tests {
             .map(|word| match word.strip_suffix(':') {
                 Some(label) => Item::Label(label.to_owned()),
                 None => {
-                    let (guarded, opcode) = (word.starts_with('?'), word.trim_start_matches('?'));
+                    let (guard, opcode) = (word.strip_prefix('?').map(str::to_owned), word.trim_start_matches('?'));
                     let (opcode, operands) = opcode.split_once('>').unwrap_or((opcode, ""));
-                    Item::Instruction(Instruction { guarded, opcode: opcode.to_owned(), operands: operands.to_owned() })
+                    Item::Instruction(Instruction { guard, opcode: opcode.to_owned(), operands: operands.to_owned() })
                 }
             })
             .collect();
         Code::new(&items, |instruction| match instruction.opcode.as_str() {
             "to" => Next::Label(&instruction.operands),
-            "end" => Next::End,
+            "end" | "stop" => Next::End,
             _ => Next::Following,
         })
         .unwrap()
     }
 
+    fn is(name: &'static str) -> impl Fn(&Instruction) -> bool {
+        move |one| one.is(name)
+    }
+
     #[test]
     fn loops_are_found_and_what_follows_them_is_not_part() {
         let code = code("a head: b ?to>out c ?to>head out: d end unreachable");
-        let found = code.only_loop_with(|_| true).unwrap();
-        let names: Vec<_> = found.instructions().map(|one| one.opcode.as_str()).collect();
-        assert_eq!(names, ["b", "to", "c", "to"]);
+        let found = code.loops();
+        let names: Vec<_> = found[0].instructions().map(|one| one.opcode.as_str()).collect();
+        assert_eq!((found.len(), names.as_slice()), (1, ["b", "to", "c", "to"].as_slice()));
         assert!(code.instructions().all(|one| one.opcode != "unreachable"));
     }
 
     #[test]
-    fn an_instruction_in_one_arm_is_not_always_passed() {
-        let code = code("head: both ?to>else then else: ?to>head end");
-        let found = code.only_loop_with(|_| true).unwrap();
-        assert!(found.always_passes(|one| one.is("both")));
-        assert!(!found.always_passes(|one| one.is("then")));
+    fn two_loops_one_after_the_other_are_two() {
+        let code = code("one: a ?to>one b two: c inner: d ?to>inner ?to>two end");
+        let sizes: Vec<_> = code.loops().iter().map(|found| found.count(|one| !one.is("to"))).collect();
+        assert_eq!(sizes, [1, 2]);
     }
 
     #[test]
-    fn an_inner_loop_neither_hides_nor_repeats_an_instruction() {
+    fn loops_are_chosen_by_what_is_in_them() {
+        let code = code("one: a b ?to>one two: a ?to>two end");
+        assert_eq!(code.loops_with(&[|one| one.is("a")]).len(), 2);
+        assert_eq!(code.loops_with(&[|one| one.is("a"), |one| one.is("b")]).len(), 1);
+    }
+
+    #[test]
+    fn an_iteration_counts_every_way_round() {
+        let code = code("head: both ?both ?to>else then else: ?to>head end");
+        let found = &code.loops()[0];
+        assert_eq!(found.executions(is("both")), [1, 2].into());
+        assert_eq!(found.executions(is("then")), [0, 1].into());
+    }
+
+    #[test]
+    fn an_inner_loop_neither_hides_nor_bounds_an_instruction() {
         let code = code("head: both inner: again ?to>inner ?to>head end");
-        let found = code.only_loop_with(|one| one.is("both")).unwrap();
-        assert!(found.always_passes(|one| one.is("both")));
-        assert!(!found.always_passes(|one| one.is("again")));
+        let found = code.loops_with(&[|one| one.is("both")]);
+        assert_eq!(found[0].executions(is("both")), [1].into());
+        assert!(found[0].executions(is("again")).contains(&MANY));
+    }
+
+    #[test]
+    fn executions_are_counted_from_the_entry_to_a_regular_end() {
+        let code = code("a ?to>else a to>join else: ?to>fault b join: a end fault: a a a stop");
+        let counts = |name| code.executions(is(name), is("end"));
+        assert_eq!(counts("a"), [2, 3].into());
+        assert_eq!(counts("b"), [0, 1].into());
     }
 
     #[test]
     fn a_branch_to_nowhere_is_an_error() {
-        let branch = Instruction { guarded: false, opcode: "to".to_owned(), operands: "x".to_owned() };
+        let branch = Instruction { guard: None, opcode: "to".to_owned(), operands: "x".to_owned() };
         let error = Code::new(&[Item::Instruction(branch)], |one| Next::Label(&one.operands)).unwrap_err();
         assert!(error.contains("`x`"));
     }

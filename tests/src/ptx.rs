@@ -1,7 +1,73 @@
 //! PTX text as entries with their control flow.
 
+use std::collections::BTreeSet;
+
 use crate::flow::{Code, Instruction, Item, Next};
 
+/// Returns whether it is a barrier of the block, a reducing one included.
+pub fn is_block_barrier(one: &Instruction) -> bool {
+    (one.is("bar") || one.is("barrier")) && !one.is("bar.warp")
+}
+
+/// Returns whether it is a barrier of the warp.
+pub fn is_warp_barrier(one: &Instruction) -> bool {
+    one.is("bar.warp")
+}
+
+/// Returns whether it is an asynchronous copy.
+pub fn is_copy(one: &Instruction) -> bool {
+    one.is("cp.async.cg") || one.is("cp.async.ca")
+}
+
+/// Returns whether it closes a group of copies.
+pub fn is_commit(one: &Instruction) -> bool {
+    one.is("cp.async.commit_group")
+}
+
+/// Returns whether it waits for groups of copies.
+pub fn is_wait(one: &Instruction) -> bool {
+    one.is("cp.async.wait_group")
+}
+
+/// Returns whether it waits for all copies.
+pub fn is_wait_for_all(one: &Instruction) -> bool {
+    one.is("cp.async.wait_all")
+}
+
+/// Returns whether it exchanges words between lanes.
+pub fn is_shuffle(one: &Instruction) -> bool {
+    one.is("shfl")
+}
+
+/// Returns whether it is a vote of a warp.
+pub fn is_vote(one: &Instruction) -> bool {
+    one.is("vote")
+}
+
+/// Returns whether it reads shared memory.
+pub fn is_shared_load(one: &Instruction) -> bool {
+    one.is("ld.shared")
+}
+
+/// Returns whether it writes shared memory.
+pub fn is_shared_store(one: &Instruction) -> bool {
+    one.is("st.shared")
+}
+
+/// Returns whether it writes global memory that is not the record of a panic.
+pub fn is_global_store(one: &Instruction) -> bool {
+    one.is("st.global") && !one.has("volatile")
+}
+
+/// Returns the bytes of an asynchronous copy, as its third operand says.
+pub fn bytes_of_copy(one: &Instruction) -> Option<usize> {
+    one.operands.split(',').nth(2)?.trim().parse().ok()
+}
+
+/// Returns whether an asynchronous copy says how many bytes of its source there are: its fourth operand.
+pub fn is_bounded_copy(one: &Instruction) -> bool {
+    is_copy(one) && one.operands.split(',').count() == 4
+}
 /// One kernel of a PTX module.
 pub struct Entry {
     /// Its name.
@@ -12,6 +78,14 @@ pub struct Entry {
     pub local_declarations: Vec<String>,
     /// Its code.
     pub code: Code,
+}
+
+impl Entry {
+    /// Returns how often a thread that returns executes `wanted` instructions: one number for each possible way through the
+    /// kernel.
+    pub fn executions(&self, wanted: impl Fn(&Instruction) -> bool) -> BTreeSet<usize> {
+        self.code.executions(wanted, |one| one.is("ret"))
+    }
 }
 
 /// Reads all entries of a module's text.
@@ -54,15 +128,23 @@ fn items(body: &str) -> Vec<Item> {
         let line = line.split("//").next().unwrap_or_default().trim();
         if let (Some(label), true) = (line.strip_suffix(':'), statement.is_empty()) {
             items.push(Item::Label(label.to_owned()));
-        } else if !(line.is_empty() || statement.is_empty() && (line == "{" || line == "}")) {
-            statement.push_str(line);
-            statement.push(' ');
-            if line.ends_with(';') {
-                let text = std::mem::take(&mut statement);
-                let text = text.trim().trim_end_matches(';').trim_start_matches(['{', '}']).trim();
-                if !text.is_empty() && !text.starts_with('.') {
-                    items.push(Item::Instruction(instruction(text)));
+        } else if !(statement.is_empty() && (line == "{" || line == "}")) {
+            // A block of its own on one line, as around `mov.b64 {%r1, %r2}, %rd1;`.
+            let block = line.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+            let line = block.filter(|inner| inner.contains(';')).unwrap_or(line);
+            for part in line.split_inclusive(';') {
+                statement.push_str(part.trim());
+                statement.push(' ');
+                if part.ends_with(';') {
+                    let text = std::mem::take(&mut statement);
+                    let text = text.trim().trim_end_matches(';').trim_start_matches(['{', '}']).trim();
+                    if !text.is_empty() && !text.starts_with('.') {
+                        items.push(Item::Instruction(instruction(text)));
+                    }
                 }
+            }
+            if statement.trim().is_empty() {
+                statement.clear();
             }
         }
     }
@@ -70,12 +152,10 @@ fn items(body: &str) -> Vec<Item> {
 }
 
 fn instruction(text: &str) -> Instruction {
-    let (guarded, text) = match text.strip_prefix('@') {
-        Some(rest) => (true, rest.split_once(char::is_whitespace).map_or("", |(_, rest)| rest).trim()),
-        None => (false, text),
-    };
+    let guard = text.strip_prefix('@').and_then(|rest| rest.split_once(char::is_whitespace));
+    let (guard, text) = guard.map_or((None, text), |(guard, rest)| (Some(guard.to_owned()), rest.trim()));
     let (opcode, operands) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-    Instruction { guarded, opcode: opcode.to_owned(), operands: operands.trim().to_owned() }
+    Instruction { guard, opcode: opcode.to_owned(), operands: operands.trim().to_owned() }
 }
 
 fn next(instruction: &Instruction) -> Next<'_> {
@@ -92,6 +172,25 @@ fn next(instruction: &Instruction) -> Next<'_> {
 mod tests {
     use super::*;
 
+    #[test]
+    fn kinds_of_instructions_are_told_apart() {
+        let kinds = |text| {
+            let one = instruction(text);
+            [is_block_barrier, is_warp_barrier, is_copy, is_wait, is_wait_for_all].map(|kind| kind(&one))
+        };
+        assert_eq!(kinds("bar.sync \t0"), [true, false, false, false, false]);
+        assert_eq!(kinds("bar.red.or.pred \t%p1, 0, %p2"), [true, false, false, false, false]);
+        assert_eq!(kinds("bar.warp.sync \t-1"), [false, true, false, false, false]);
+        assert_eq!(kinds("cp.async.ca.shared.global [%rd1], [%rd2], 4, %r1"), [false, false, true, false, false]);
+        assert_eq!(kinds("cp.async.wait_group 2"), [false, false, false, true, false]);
+        assert_eq!(kinds("cp.async.wait_all"), [false, false, false, false, true]);
+        let (bounded, whole) =
+            ("cp.async.ca.shared.global [%rd1], [%rd2], 4, %r1", "cp.async.cg.shared.global [%rd1], [%rd2], 16");
+        let copies = [bounded, whole].map(instruction);
+        assert_eq!([bytes_of_copy(&copies[0]), bytes_of_copy(&copies[1])], [Some(4), Some(16)]);
+        assert_eq!([is_bounded_copy(&copies[0]), is_bounded_copy(&copies[1])], [true, false]);
+    }
+
     const TEXT: &str = "
 .version 7.1
 .visible .entry one(
@@ -106,6 +205,7 @@ $L__BB0_1:     // =>Loop
 \t// begin inline asm
 \tcp.async.wait_group 2;
 \t// end inline asm
+\t{ .reg .b32 tmp; mov.b64 {tmp, %r2}, %rd1; }
 \t@%p1 bra \t$L__BB0_1;
 \t{ // callseq 0, 0
 \t.param .b64 param0;
@@ -127,10 +227,11 @@ $L__BB0_1:     // =>Loop
         let entries = entries(TEXT).unwrap();
         let names: Vec<_> = entries.iter().map(|entry| (entry.name.as_str(), entry.required_threads)).collect();
         assert_eq!(names, [("one", Some(128)), ("two", None)]);
-        let steady = entries[0].code.only_loop_with(|one| one.is("bar")).unwrap();
-        let opcodes: Vec<_> = steady.instructions().map(|one| one.opcode.as_str()).collect();
-        assert_eq!(opcodes, ["bar.sync", "cp.async.wait_group", "bra"]);
+        let steady = entries[0].code.loops_with(&[is_block_barrier]);
+        let opcodes: Vec<_> = steady[0].instructions().map(|one| one.opcode.as_str()).collect();
+        assert_eq!(opcodes, ["bar.sync", "cp.async.wait_group", "mov.b64", "bra"]);
         let call = entries[0].code.instructions().find(|one| one.is("call")).unwrap();
         assert!(call.operands.contains("_RNv5panic"));
+        assert_eq!(entries[1].executions(is_block_barrier), [0].into());
     }
 }

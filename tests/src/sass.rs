@@ -32,13 +32,11 @@ fn kernel(text: &str) -> Result<(String, Code), String> {
 fn instruction(line: &str) -> Option<Instruction> {
     let (_, text) = line.strip_prefix("/*")?.split_once("*/")?;
     let text = text.split(';').next()?.trim();
-    let (guarded, text) = match text.strip_prefix('@') {
-        // `@!PT` never holds and guards nothing that runs.
-        Some(rest) => (true, rest.split_once(' ')?.1.trim()),
-        None => (false, text),
-    };
+    // `@!PT` never holds and guards nothing that runs.
+    let guard = text.strip_prefix('@').and_then(|rest| rest.split_once(' '));
+    let (guard, text) = guard.map_or((None, text), |(guard, rest)| (Some(guard.to_owned()), rest.trim()));
     let (opcode, operands) = text.split_once(' ').unwrap_or((text, ""));
-    Some(Instruction { guarded, opcode: opcode.to_owned(), operands: operands.trim().to_owned() })
+    Some(Instruction { guard, opcode: opcode.to_owned(), operands: operands.trim().to_owned() })
 }
 
 fn next(instruction: &Instruction) -> Next<'_> {
@@ -71,7 +69,7 @@ $one$panic:
 ";
         let kernels = kernels(text).unwrap();
         assert_eq!(kernels.len(), 1);
-        let steady = kernels[0].1.only_loop_with(|one| one.is("BAR")).unwrap();
-        assert_eq!(steady.count(|_| true), 2);
+        let steady = kernels[0].1.loops_with(&[|one| one.is("BAR")]);
+        assert_eq!(steady[0].count(|_| true), 2);
     }
 }

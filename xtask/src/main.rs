@@ -35,7 +35,7 @@ enum Command {
     Test(test::Options),
     /// Make target/bundle/: what a GPU machine without Rust needs to run and test everything
     Bundle,
-    /// Build the kernels to target/ptx/ and print what each needs of the GPU
+    /// Build the kernels to target/ptx/ (and those that only tests read to target/test-ptx/), and print what each needs of the GPU
     Ptx,
     /// Fetch the compiler for device code into target/ unless there is one
     Setup,
@@ -48,7 +48,7 @@ fn main() -> ExitCode {
         Command::Run { arguments } => run::run(&arguments),
         Command::Test(options) => test::run(&options),
         Command::Bundle => bundle::bundle().map(|()| ExitCode::SUCCESS),
-        Command::Ptx => ptx::command().map(|()| ExitCode::SUCCESS),
+        Command::Ptx => ptx::command().and_then(|()| ptx::ensure_for_tests()).map(|()| ExitCode::SUCCESS),
         Command::Setup => setup::command().map(|()| ExitCode::SUCCESS),
         Command::Lint => lint::command().map(|()| ExitCode::SUCCESS),
     };

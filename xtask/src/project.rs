@@ -21,6 +21,11 @@ pub fn ptx() -> PathBuf {
     target().join("ptx")
 }
 
+/// The folder of the PTX that only tests read.
+pub fn test_ptx() -> PathBuf {
+    target().join("test-ptx")
+}
+
 /// The folder of the compiler for device code, if `cargo xtask setup` had to fetch it.
 pub fn toolchain() -> PathBuf {
     target().join(tilepipe_build::toolchain::FOLDER)

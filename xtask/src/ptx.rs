@@ -1,6 +1,7 @@
 //! `cargo xtask ptx`: the kernels as PTX and cubins, with what they need of the GPU.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use anyhow::Result;
@@ -37,18 +38,42 @@ pub fn ensure() -> Result<()> {
 
 /// Set once the kernels are built.
 static BUILT: OnceLock<()> = OnceLock::new();
+/// Set once those that only tests read are built.
+static BUILT_FOR_TESTS: OnceLock<()> = OnceLock::new();
+
+/// Builds the kernels, and those that only tests read to `target/test-ptx/`, one folder a crate, unless this process has done so
+/// already.
+///
+/// # Errors
+///
+/// Those of the set-up and of the build.
+pub fn ensure_for_tests() -> Result<()> {
+    ensure()?;
+    if BUILT_FOR_TESTS.get().is_none() {
+        println!("building the kernels that only tests read to PTX");
+        for krate in ["codegen-kernels", "twins"] {
+            build_crate(project::root().join("tests").join(krate), project::test_ptx().join(krate))?;
+        }
+        BUILT_FOR_TESTS.get_or_init(|| ());
+    }
+    Ok(())
+}
 
 fn build() -> Result<Artifact> {
-    let toolchain = setup::ensure()?;
     println!("building the kernels to PTX");
-    let builder = Builder::new(project::root().join("kernels"))
-        .toolchain(toolchain)
-        .target_dir(project::target().join("device"))
-        .output_dir(project::ptx())
-        .show_messages(true);
-    let artifact = builder.build()?;
+    let artifact = build_crate(project::root().join("kernels"), project::ptx())?;
     BUILT.get_or_init(|| ());
     Ok(artifact)
+}
+
+/// Builds the kernel crate in one folder to another folder.
+fn build_crate(from: PathBuf, to: PathBuf) -> Result<Artifact> {
+    let builder = Builder::new(from)
+        .toolchain(setup::ensure()?)
+        .target_dir(project::target().join("device"))
+        .output_dir(to)
+        .show_messages(true);
+    Ok(builder.build()?)
 }
 
 /// One line for each kernel and architecture: the largest figures among its instances, which are hundreds.

@@ -74,7 +74,9 @@ impl Layer {
             Layer::Format => check(&mut lint::format()),
             Layer::Clippy => check(&mut lint::clippy()),
             Layer::Rustdoc => check(&mut lint::documentation()),
-            Layer::Ptx => ptx::command().map(|()| Outcome::Ran(Count::one(true))),
+            Layer::Ptx => {
+                ptx::command().and_then(|()| ptx::ensure_for_tests()).map(|()| Outcome::Ran(Count::one(true)))
+            }
             Layer::Tests => workspace_tests(),
             Layer::Doctests => cargo_test(&["--workspace", "--exclude", UI_TESTS, "--doc"]),
             Layer::Ui => named(|target| target.package == UI_TESTS),
@@ -167,9 +169,9 @@ fn runner() -> Result<std::path::PathBuf> {
 
 /// Runs `cargo test` to the end, whatever fails, with the tests told where the kernels and the compiler for them lie.
 fn cargo_test(arguments: &[&str]) -> Result<Outcome> {
-    ptx::ensure()?;
+    ptx::ensure_for_tests()?;
     let mut command = process::cargo(["test", "--no-fail-fast"].into_iter().chain(arguments.iter().copied()));
-    command.env("TILEPIPE_PTX_DIR", project::ptx());
+    command.env("TILEPIPE_PTX_DIR", project::ptx()).env("TILEPIPE_TEST_PTX_DIR", project::test_ptx());
     // What the compiler prints is part of some tests; flags of this shell are not.
     command.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
     setup::export(&mut command);

@@ -1,0 +1,146 @@
+//! Collectives, and the functions of `math`.
+
+use std::collections::BTreeSet;
+
+use tilepipe_tests::artifact::Module;
+use tilepipe_tests::flow::Instruction;
+use tilepipe_tests::ptx::{is_block_barrier, is_shared_load, is_shared_store, is_shuffle, is_vote, is_warp_barrier};
+
+use crate::kernel::Kernel;
+
+/// What a run of one collective executes; shuffles for each word of 4 bytes.
+struct Collective {
+    kernel: &'static str,
+    block: usize,
+    warp: usize,
+    shuffles: usize,
+    votes: usize,
+}
+
+const fn collective(kernel: &'static str, [block, warp]: [usize; 2], shuffles: usize, votes: usize) -> Collective {
+    Collective { kernel, block, warp, shuffles, votes }
+}
+
+const COLLECTIVES: [Collective; 11] = [
+    collective("block_reduce", [3, 0], 5, 0),
+    collective("block_scan", [2, 0], 5, 0),
+    collective("block_any", [1, 0], 0, 0),
+    collective("block_all", [1, 0], 0, 0),
+    collective("block_broadcast", [2, 0], 0, 0),
+    collective("warp_reduce", [0, 0], 6, 0),
+    collective("warp_scan", [0, 0], 5, 0),
+    collective("warp_any", [0, 0], 0, 1),
+    collective("warp_all", [0, 0], 0, 1),
+    collective("warp_broadcast", [0, 0], 1, 0),
+    collective("warp_sync", [0, 1], 0, 0),
+];
+
+/// Opcodes, each with how often it executes.
+type Executed = &'static [(&'static str, usize)];
+
+/// The instructions of a function of `math` in `f32` and in `f64`.
+const FUNCTIONS: [(&str, [Executed; 2]); 7] = [
+    ("Fma", [&[("fma.rn.f32", 1)], &[("fma.rn.f64", 1)]]),
+    ("Sqrt", [&[("sqrt.rn.f32", 1)], &[("sqrt.rn.f64", 1)]]),
+    ("Rsqrt", [&[("sqrt.rn.f32", 1), ("rcp.rn.f32", 1)], &[("sqrt.rn.f64", 1), ("rcp.rn.f64", 1)]]),
+    ("Exp", [&[("fma.rn.f32", 9)], &[("fma.rn.f64", 15)]]),
+    ("Min", [&[("min.f32", 1)], &[("min.f64", 1)]]),
+    ("Max", [&[("max.f32", 1)], &[("max.f64", 1)]]),
+    ("Abs", [&[("abs.f32", 1)], &[("abs.f64", 1)]]),
+];
+
+/// The kernels that are checked here.
+pub fn checked() -> Vec<&'static str> {
+    COLLECTIVES.iter().map(|one| one.kernel).chain(["apply"]).collect()
+}
+
+#[test]
+fn a_collective_costs_the_barriers_and_shuffles_that_its_documentation_says() {
+    for expected in &COLLECTIVES {
+        for kernel in Kernel::of_tests_named(expected.kernel) {
+            // The output's elements, the last of the parameters, are what is combined.
+            let element = kernel.instance.parameters().last().map_or(0, |(_, parameter)| parameter.element_bytes);
+            kernel.check_run("barriers of the block", is_block_barrier, expected.block);
+            kernel.check_run("barriers of the warp", is_warp_barrier, expected.warp);
+            kernel.check_run("shuffles", is_shuffle, expected.shuffles * element.div_ceil(4));
+            kernel.check_run("votes", is_vote, expected.votes);
+        }
+    }
+}
+
+#[test]
+fn any_and_all_are_one_barrier_that_reduces_and_nothing_else() {
+    for (name, opcode) in [("block_any", "bar.red.or.pred"), ("block_all", "bar.red.and.pred")] {
+        for kernel in Kernel::of_tests_named(name) {
+            let code = &kernel.entry.code;
+            let barriers: Vec<_> = code.instructions().filter(|one| is_block_barrier(one)).collect();
+            let opcodes: Vec<_> = barriers.iter().map(|one| one.opcode.replace("barrier.cta", "bar")).collect();
+            assert_eq!(opcodes, [opcode], "{name}");
+            let through_memory = code.instructions().find(|one| is_shared_load(one) || is_shared_store(one));
+            assert_eq!(through_memory, None, "{name}");
+        }
+    }
+}
+
+#[test]
+fn the_collectives_of_a_warp_use_no_memory() {
+    for kernel in Kernel::of_tests().iter().filter(|kernel| kernel.instance.kernel().starts_with("warp_")) {
+        let collective = COLLECTIVES.iter().any(|one| one.kernel == kernel.instance.kernel());
+        let through_memory = kernel.entry.code.instructions().find(|one| is_shared_load(one) || is_shared_store(one));
+        assert!(!collective || through_memory.is_none(), "{}: {through_memory:?}", kernel.name());
+    }
+}
+
+/// The static shared memory of kernels with collectives: 33 slots of 16 bytes, and 16 bytes more.
+const SCRATCH: &str = ".b8 tilepipe_scratch[544]";
+
+#[test]
+fn the_collectives_memory_is_544_bytes_for_the_kernels_that_use_it_and_none_for_the_others() {
+    for (module, kernels) in [(Module::Kernels, Kernel::all()), (Module::CodegenKernels, Kernel::of_tests())] {
+        let text = module.ptx().unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(text.matches(SCRATCH).count(), 1, "{module:?}: declarations of `{SCRATCH}`");
+        let report = module.report().unwrap_or_else(|error| panic!("{error}"));
+        for one in report {
+            let kernel = kernels.iter().find(|kernel| one["kernel"] == kernel.name());
+            let Some(kernel) = kernel else { continue };
+            let function = kernel.instance.kernel();
+            let uses =
+                ["sum", "dot", "sum_by_warps", "sum_by_threads", "block_reduce", "block_scan", "block_broadcast"];
+            // ptxas rounds static memory up to the alignment of the dynamic memory behind it.
+            let expected = if uses.contains(&function) { 544_u64.next_multiple_of(128) } else { 0 };
+            assert_eq!(one["shared_bytes"].as_u64(), Some(expected), "shared memory of {one}");
+        }
+    }
+}
+
+#[test]
+fn functions_of_math_are_their_instructions_rounded_to_nearest() {
+    for (function, [single, double]) in FUNCTIONS {
+        for (float, expected) in [("f32", single), ("f64", double)] {
+            let mut kernels = Kernel::of_tests_named("apply");
+            kernels.retain(|kernel| {
+                kernel.instance.generic("O") == Some(function) && kernel.instance.generic("F") == Some(float)
+            });
+            assert_eq!(kernels.len(), 1, "{function} of {float}");
+            let entry = kernels[0].entry;
+            for (opcode, count) in expected {
+                let executed = entry.executions(|one| one.opcode == *opcode);
+                assert_eq!(executed.last(), Some(count), "{function} of {float}: `{opcode}`");
+            }
+            let foreign = |one: &&Instruction| {
+                let rounds = ["fma", "sqrt", "rcp", "div", "ex2", "rsqrt"].iter().any(|name| one.is(name));
+                rounds && one.opcode.contains(".f") && !expected.iter().any(|(opcode, _)| one.opcode == *opcode)
+            };
+            assert_eq!(entry.code.instructions().find(foreign), None, "{function} of {float}");
+            let inexact = entry.code.instructions().find(|one| one.has("approx") || one.has("ftz"));
+            assert_eq!(inexact, None, "{function} of {float}");
+        }
+    }
+}
+
+#[test]
+fn every_function_of_math_is_built_for_both_types() {
+    let built: BTreeSet<_> =
+        Kernel::of_tests_named("apply").iter().map(|kernel| kernel.instance.generics().to_vec()).collect();
+    assert_eq!(built.len(), 2 * FUNCTIONS.len());
+}

@@ -1,0 +1,78 @@
+//! What holds for every kernel.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use tilepipe_tests::artifact::Module;
+use tilepipe_tests::ptx::is_block_barrier;
+
+use crate::kernel::{Kernel, entries};
+
+/// The most registers of a thread that a kernel may take: 48 leave room for 1280 threads on an SM of 65536 registers, so
+/// that a block of 1024 threads always fits.
+const MOST_REGISTERS: u64 = 48;
+
+#[test]
+fn every_instance_has_one_entry_and_every_entry_requires_its_block() {
+    for kernel in Kernel::all().into_iter().chain(Kernel::of_tests()) {
+        let threads = kernel.entry.required_threads;
+        assert_eq!(threads, Some(kernel.instance.threads()), "{}", kernel.name());
+        if let Some(named) = kernel.number("THREADS") {
+            assert_eq!(kernel.threads(), named, "{}", kernel.name());
+        }
+    }
+    for module in [Module::Kernels, Module::CodegenKernels] {
+        assert!(entries(module).values().all(|entry| entry.required_threads.is_some()), "{module:?}");
+    }
+}
+
+#[test]
+fn a_unified_pipeline_has_no_mbarrier() {
+    for kernel in Kernel::all().into_iter().chain(Kernel::of_tests()) {
+        let found = kernel.entry.code.instructions().find(|one| one.has("mbarrier"));
+        assert_eq!(found, None, "{}", kernel.name());
+    }
+}
+
+#[test]
+fn only_panics_are_called_and_no_call_returns() {
+    let mut callees = BTreeSet::new();
+    for kernel in Kernel::all().into_iter().chain(Kernel::of_tests()) {
+        for block in &kernel.entry.code.blocks {
+            let Some(call) = block.instructions.iter().find(|one| one.is("call")) else { continue };
+            assert!(block.successors.is_empty(), "{}: {} returns", kernel.name(), call.operands);
+            let callee = call.operands.split([' ', ',', '(', ')']).find(|word| word.starts_with("_R"));
+            callees.insert(callee.unwrap_or(&call.operands).to_owned());
+        }
+    }
+    for callee in callees {
+        // Mangled names spell each part of a path with its length before it.
+        let panics = ["8tilepipe5fault", "4core9panicking", "4core5slice5index"];
+        assert!(panics.iter().any(|path| callee.contains(path)), "a call to `{callee}`, which is no panic");
+    }
+}
+
+#[test]
+fn nothing_spills_and_blocks_of_1024_threads_fit_their_registers() {
+    for (module, kernels) in [(Module::Kernels, Kernel::all()), (Module::CodegenKernels, Kernel::of_tests())] {
+        let report = module.report().unwrap_or_else(|error| panic!("{error}"));
+        for kernel in kernels {
+            let own: Vec<&Value> = report.iter().filter(|one| one["kernel"] == kernel.name()).collect();
+            let architectures: BTreeSet<String> = own.iter().map(|one| one["arch"].to_string()).collect();
+            assert!(architectures.len() >= 3, "{}: assembled for {architectures:?}", kernel.name());
+            for one in own {
+                let figure = |name: &str| {
+                    one[name].as_u64().unwrap_or_else(|| panic!("the report of {one} has no number `{name}`"))
+                };
+                for zero in ["spill_stores", "spill_loads", "stack_frame"] {
+                    assert_eq!(figure(zero), 0, "{zero} of {one}");
+                }
+                // The hardware's barriers are those of the block; a kernel without any has none reserved.
+                let barriers = kernel.entry.code.instructions().any(is_block_barrier);
+                assert_eq!(figure("barriers"), u64::from(barriers), "barriers of {one}");
+                assert_eq!(figure("threads"), u64::from(kernel.instance.threads()), "threads of {one}");
+                assert!(figure("registers") <= MOST_REGISTERS, "registers of {one}");
+            }
+        }
+    }
+}

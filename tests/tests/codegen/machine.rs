@@ -1,0 +1,97 @@
+//! Machine code: what the assembler makes of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+use tilepipe_tests::flow::{Code, Instruction};
+use tilepipe_tests::{artifact, sass};
+
+use crate::kernel::{Kernel, Scope};
+
+static MACHINE_CODE: LazyLock<Result<BTreeMap<String, Code>, String>> = LazyLock::new(|| {
+    let kernels = sass::kernels(&artifact::sass("sm_90")?)?;
+    Ok(kernels.into_iter().collect())
+});
+
+/// The machine code of every kernel of `kernels/` by name.
+fn machine_code() -> &'static BTreeMap<String, Code> {
+    MACHINE_CODE.as_ref().unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn is_barrier(one: &Instruction) -> bool {
+    one.is("BAR.SYNC")
+}
+
+/// The groups that the waits of a kernel's steady states leave in flight, as PTX says.
+fn pending(kernel: &Kernel) -> BTreeSet<String> {
+    let steady = kernel.steady_states();
+    let waits = steady.iter().flat_map(|steady| steady.instructions()).filter(|one| one.is("cp.async.wait_group"));
+    waits.map(|one| one.operands.clone()).collect()
+}
+
+#[test]
+fn machine_code_keeps_the_barriers_commits_and_waits_of_a_round() {
+    let code = machine_code();
+    for kernel in Kernel::named("with_staging_unified").into_iter().filter(Kernel::is_asynchronous) {
+        let name = kernel.name();
+        let own = code.get(name).unwrap_or_else(|| panic!("no machine code of `{name}`"));
+        let expected = kernel.steady_states()[0].executions(tilepipe_tests::ptx::is_block_barrier);
+        let loops = own.loops_with(&[is_barrier]);
+        assert_eq!(loops.len(), kernel.steady_states().len(), "{name}: loops with a barrier");
+        for steady in loops {
+            assert_eq!(steady.executions(is_barrier), expected, "{name}: barriers of a round");
+            for opcode in ["LDGDEPBAR", "DEPBAR.LE"] {
+                assert_eq!(steady.executions(|one| one.is(opcode)), [1].into(), "{name}: `{opcode}` of a round");
+            }
+            let left: BTreeSet<String> = steady
+                .instructions()
+                .filter(|one| one.is("DEPBAR.LE"))
+                .filter_map(|one| u32::from_str_radix(one.operands.strip_prefix("SB0, 0x")?, 16).ok())
+                .map(|groups| groups.to_string())
+                .collect();
+            assert_eq!(left, pending(&kernel), "{name}: groups that a wait leaves in flight");
+            assert_eq!(steady.count(|one| one.is("LDGSTS")), 1, "{name}: copies of a round");
+        }
+        for copy in own.instructions().filter(|one| one.is("LDGSTS")) {
+            assert!(copy.has("128"), "{name}: {} {}", copy.opcode, copy.operands);
+        }
+    }
+}
+
+#[test]
+fn machine_code_at_thread_scope_has_no_barrier() {
+    let code = machine_code();
+    for kernel in Kernel::named("scale_own").into_iter().filter(|kernel| kernel.scope() == Scope::Thread) {
+        let found = code[kernel.name()].instructions().find(|one| one.is("BAR") || one.is("WARPSYNC"));
+        assert_eq!(found, None, "{}", kernel.name());
+    }
+}
+
+#[test]
+fn machine_code_has_no_local_memory_and_no_generic_access() {
+    let code = machine_code();
+    for kernel in Kernel::all() {
+        let name = kernel.name();
+        for forbidden in ["LDL", "STL", "LD", "ST"] {
+            let found = code[name].instructions().find(|one| one.is(forbidden));
+            assert_eq!(found, None, "{name}: a local or generic access");
+        }
+    }
+}
+
+#[test]
+fn machine_code_moves_a_vector_in_one_access() {
+    let code = machine_code();
+    for kernel in Kernel::named("with_staging_unified") {
+        if !kernel.instance.generic("T").is_some_and(|element| element.ends_with("x4")) {
+            continue;
+        }
+        for steady in code[kernel.name()].loops_with(&[is_barrier]) {
+            for opcode in ["LDS", "STG"] {
+                let all: Vec<&Instruction> =
+                    steady.instructions().filter(|one| one.is(opcode) && !one.operands.starts_with("RZ")).collect();
+                assert!(!all.is_empty() && all.iter().all(|one| one.has("128")), "{}: {all:?}", kernel.name());
+            }
+        }
+    }
+}

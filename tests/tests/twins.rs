@@ -1,0 +1,58 @@
+//! Safe kernels and their hand-written unsafe twins (`tests/twins/`) become the same code.
+//!
+//! The same: the same events in the same order on every way, with the same operands, and the same values taken round the
+//! loops. `tilepipe_tests::dataflow` says what is left open: the names of registers, the order in which values are computed between
+//! two events, and what a panic reports.
+
+use tilepipe_tests::artifact::Module;
+use tilepipe_tests::dataflow::{difference, normal_form};
+use tilepipe_tests::ptx::{self, Entry, is_commit};
+
+/// What the safe kernels do otherwise than their twins: symbol, line and why. The list may only shrink.
+const DIFFERENCES: [(&str, &str, &str); 0] = [];
+
+/// Each twin beside the safe kernel of the same symbol.
+fn pairs() -> Vec<(Entry, Entry)> {
+    let read =
+        |module: Module| module.ptx().and_then(|text| ptx::entries(&text)).unwrap_or_else(|error| panic!("{error}"));
+    let mut safe = read(Module::Kernels);
+    let pair = |twin: Entry| {
+        let own = safe.iter().position(|entry| entry.name == twin.name);
+        let own = own.unwrap_or_else(|| panic!("no kernel `{}` in `kernels/`", twin.name));
+        (safe.swap_remove(own), twin)
+    };
+    read(Module::Twins).into_iter().map(pair).collect()
+}
+
+#[test]
+fn a_safe_kernel_does_what_its_twin_does_and_nothing_else() {
+    for (safe, twin) in pairs() {
+        let name = &safe.name;
+        let found = difference(&normal_form(&safe), &normal_form(&twin));
+        let listed: Vec<&str> =
+            DIFFERENCES.iter().filter(|(symbol, ..)| symbol == name).map(|(_, line, _)| *line).collect();
+        assert_eq!(found, listed, "{name}: - safe, + twin\n{}", found.join("\n"));
+    }
+}
+
+#[test]
+fn a_safe_loop_has_no_more_instructions_than_its_twins() {
+    for (safe, twin) in pairs() {
+        // A branch that is only there because of where a block was put is no work.
+        let sizes = |entry: &Entry| -> Vec<usize> {
+            entry.code.loops_with(&[is_commit]).iter().map(|one| one.count(|own| !own.is("bra"))).collect()
+        };
+        let (safe_sizes, twin_sizes) = (sizes(&safe), sizes(&twin));
+        assert_eq!(safe_sizes.len(), twin_sizes.len(), "{}: loops", safe.name);
+        let no_more = safe_sizes.iter().zip(&twin_sizes).all(|(safe, twin)| safe <= twin);
+        assert!(no_more, "{}: {safe_sizes:?} instructions, {twin_sizes:?} in the twin", safe.name);
+    }
+}
+
+#[test]
+fn the_twins_are_of_four_kernels() {
+    let mut kernels: Vec<String> =
+        pairs().iter().filter_map(|(safe, _)| Some(safe.name.split_once("__")?.0.to_owned())).collect();
+    kernels.sort();
+    assert_eq!(kernels, ["scale_own", "with_memcpy_async", "with_staging", "with_staging_unified"]);
+}

@@ -1,0 +1,250 @@
+//! The instructions, and the arithmetic of tiles that the twins have in common.
+
+use core::arch::asm;
+
+use tilepipe::entry::RawParameter;
+
+unsafe extern "C" {
+    safe fn tilepipe_thread_rank() -> u32;
+    safe fn tilepipe_block_index() -> u32;
+    safe fn tilepipe_grid_blocks() -> u32;
+    safe fn tilepipe_shared_base() -> *mut u8;
+    safe fn tilepipe_cp_async_commit_group();
+    safe fn tilepipe_cp_async_wait_all();
+    fn tilepipe_barrier();
+    fn tilepipe_cp_async_4(to: *mut u8, from: *const u8, valid: u32);
+    fn tilepipe_cp_async_16(to: *mut u8, from: *const u8, valid: u32);
+    fn tilepipe_cp_async_whole_4(to: *mut u8, from: *const u8);
+    fn tilepipe_cp_async_whole_16(to: *mut u8, from: *const u8);
+    fn tilepipe_store_global_4(to: *mut u8, from: *const u8);
+    fn tilepipe_store_global_16(to: *mut u8, from: *const u8);
+}
+
+/// Threads of a block and elements of a tile.
+pub const THREADS: usize = 256;
+
+/// Four numbers that are moved in one access.
+#[derive(Clone, Copy)]
+#[repr(C, align(16))]
+pub struct I32x4(pub [i32; 4]);
+
+/// Global memory of `len` elements, aligned to 16 bytes, of which this block has every `stride`-th tile from `first` on.
+#[derive(Clone, Copy)]
+pub struct View<T> {
+    pub base: *mut T,
+    pub len: usize,
+    first: usize,
+    stride: usize,
+    /// The block's tiles.
+    pub tiles: usize,
+}
+
+impl<T> View<T> {
+    /// The view that a launch passes in a parameter's first two words.
+    #[inline(always)]
+    pub fn new(raw: RawParameter) -> Self {
+        let (base, len) = (raw.words[0] as *mut T, raw.words[1] as usize);
+        let (first, stride) = (tilepipe_block_index() as usize, tilepipe_grid_blocks() as usize);
+        let all = len.div_ceil(THREADS);
+        let tiles = if first < all { (all - first).div_ceil(stride) } else { 0 };
+        View { base, len, first, stride, tiles }
+    }
+
+    /// Whether each of the block's first `count` tiles lies within the view as a whole.
+    #[inline(always)]
+    pub fn all_whole(&self, count: usize) -> bool {
+        if count == 0 {
+            return true;
+        }
+        self.len - (self.first + (count - 1) * self.stride) * THREADS >= THREADS
+    }
+
+    /// The first element of the block's tile `index`, and how many elements of it lie in the view.
+    #[inline(always)]
+    pub fn tile(&self, index: usize) -> (*mut T, usize) {
+        let start = (self.first + index * self.stride) * THREADS;
+        let rest = self.len - start;
+        (self.base.wrapping_add(start), if rest < THREADS { rest } else { THREADS })
+    }
+
+    /// The first element of the block's tile `index`, and how many bytes of it lie in the view.
+    #[inline(always)]
+    pub fn source(&self, index: usize) -> (*const T, u32) {
+        let start = (self.first + index * self.stride) * THREADS;
+        let rest = self.len - start;
+        let bytes = if rest < THREADS { rest * size_of::<T>() } else { THREADS * size_of::<T>() };
+        (self.base.wrapping_add(start), bytes as u32)
+    }
+
+    /// Ends the launch if the block has no tile `index`.
+    #[inline(always)]
+    pub fn check(&self, index: usize) {
+        if index >= self.tiles {
+            out_of_range(index, self.tiles);
+        }
+    }
+}
+
+/// A number of tiles that fits 32 bits, in which a loop's counter costs less.
+#[inline(always)]
+pub fn counted_in_32_bits(tiles: usize) -> u32 {
+    let limit = u32::MAX as usize;
+    if tiles > limit {
+        out_of_range(tiles, limit);
+    }
+    tiles as u32
+}
+
+/// Ends the launch. The numbers are what a report shows.
+#[cold]
+#[inline(never)]
+pub fn out_of_range(index: usize, limit: usize) -> ! {
+    // SAFETY: ends the whole grid; nothing follows.
+    unsafe { asm!("// {} {}", "trap;", "exit;", in(reg64) index, in(reg64) limit, options(noreturn, nostack)) }
+}
+
+/// `%tid.x`.
+#[inline(always)]
+pub fn rank() -> usize {
+    let rank = tilepipe_thread_rank() as usize;
+    // SAFETY: the twins' entries require blocks of THREADS threads.
+    unsafe { core::hint::assert_unchecked(rank < THREADS) };
+    rank
+}
+
+/// The block's dynamic shared memory.
+#[inline(always)]
+pub fn shared_base() -> *mut u8 {
+    tilepipe_shared_base()
+}
+
+/// `cp.async.commit_group`.
+#[inline(always)]
+pub fn commit() {
+    tilepipe_cp_async_commit_group();
+}
+
+/// `cp.async.wait_group PENDING`.
+#[inline(always)]
+pub fn wait_group<const PENDING: usize>() {
+    // SAFETY: no effect but the order of the calling thread's copies and what follows.
+    unsafe { asm!("cp.async.wait_group {pending};", pending = const PENDING, options(nostack)) };
+}
+
+/// `cp.async.wait_all`.
+#[inline(always)]
+pub fn wait_all() {
+    tilepipe_cp_async_wait_all();
+}
+
+/// `bar.sync 0`.
+///
+/// # Safety
+///
+/// All threads of the block make this call.
+#[inline(always)]
+pub unsafe fn barrier() {
+    // SAFETY: the caller's promise.
+    unsafe { tilepipe_barrier() };
+}
+
+/// `cp.async` of a tile, 16 bytes at a time by the block's first threads. If the tile is `WHOLE` all of it is read, else its
+/// first `bytes` bytes; the others become zero.
+///
+/// # Safety
+///
+/// 0. `from` is global memory, aligned to 16, and valid for reads of so many bytes until the copy was waited for.
+/// 1. `to` is a stage of `THREADS` elements of `T` in shared memory, aligned to 16, that nobody accesses until then.
+#[inline(always)]
+pub unsafe fn copy_tile<T, const WHOLE: bool>(to: *mut u8, (from, bytes): (*const T, u32)) {
+    let mut unit = rank();
+    while unit < THREADS * size_of::<T>() / 16 {
+        // SAFETY: the unit lies in the tile (0, 1), and both addresses are aligned to 16.
+        unsafe {
+            let offset = unit * 16;
+            let (to, from) = (to.add(offset), from.cast::<u8>().wrapping_add(offset));
+            if WHOLE {
+                tilepipe_cp_async_whole_16(to, from);
+            } else {
+                tilepipe_cp_async_16(to, from, bytes.saturating_sub(offset as u32).min(16));
+            }
+        }
+        unit += THREADS;
+    }
+}
+
+/// `cp.async` of the calling thread's own element of a tile.
+///
+/// # Safety
+///
+/// As for [`copy_tile`].
+#[inline(always)]
+pub unsafe fn copy_own<const WHOLE: bool>(to: *mut u8, (from, bytes): (*const i32, u32)) {
+    let offset = rank() * 4;
+    // SAFETY: the element lies in the tile (0, 1), and both addresses are aligned to 4.
+    unsafe {
+        let (to, from) = (to.add(offset), from.cast::<u8>().wrapping_add(offset));
+        if WHOLE {
+            tilepipe_cp_async_whole_4(to, from);
+        } else {
+            tilepipe_cp_async_4(to, from, bytes.saturating_sub(offset as u32).min(4));
+        }
+    }
+}
+
+/// An element that is stored to global memory in one access.
+pub trait Store: Copy {
+    /// `st.global`.
+    ///
+    /// # Safety
+    ///
+    /// `to` is global memory, aligned and valid for writes of the value.
+    unsafe fn store(self, to: *mut Self);
+
+    /// `3 * self + next`.
+    fn neighbour_sum(self, next: Self) -> Self;
+}
+
+impl Store for i32 {
+    #[inline(always)]
+    unsafe fn store(self, to: *mut Self) {
+        // SAFETY: the caller's promise; `self` is a local variable.
+        unsafe { tilepipe_store_global_4(to.cast(), (&raw const self).cast()) };
+    }
+
+    #[inline(always)]
+    fn neighbour_sum(self, next: Self) -> Self {
+        self.wrapping_mul(3).wrapping_add(next)
+    }
+}
+
+impl Store for I32x4 {
+    #[inline(always)]
+    unsafe fn store(self, to: *mut Self) {
+        // SAFETY: the caller's promise; `self` is a local variable.
+        unsafe { tilepipe_store_global_16(to.cast(), (&raw const self).cast()) };
+    }
+
+    #[inline(always)]
+    fn neighbour_sum(self, next: Self) -> Self {
+        let ([a, b, c, d], [e, f, g, h]) = (self.0, next.0);
+        I32x4([a.neighbour_sum(e), b.neighbour_sum(f), c.neighbour_sum(g), d.neighbour_sum(h)])
+    }
+}
+
+/// Writes `3 * tile[rank] + tile[rank + 1]` to the calling thread's element of an output tile of `len` elements, if it has that
+/// many.
+///
+/// # Safety
+///
+/// `tile` is a landed tile of `THREADS` elements in shared memory that nobody writes; `to` is valid for writes of `len`
+/// elements, which no other thread writes at this thread's rank.
+#[inline(always)]
+pub unsafe fn write_neighbour_sum<T: Store>(tile: *const T, to: *mut T, len: usize) {
+    let rank = rank();
+    let next = (rank + 1) % THREADS;
+    if rank < len {
+        // SAFETY: both ranks are below THREADS, and `rank` is below `len`.
+        unsafe { (*tile.add(rank)).neighbour_sum(*tile.add(next)).store(to.add(rank)) };
+    }
+}

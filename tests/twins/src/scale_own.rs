@@ -1,0 +1,90 @@
+//! Four stages of which each thread copies and reads its own element: no barrier at all.
+
+use tilepipe::entry::RawParameter;
+
+use crate::device::{
+    Store, THREADS, View, commit, copy_own, counted_in_32_bits, out_of_range, rank, shared_base, wait_all, wait_group,
+};
+
+const STAGES: usize = 4;
+/// Bytes of a stage.
+const STAGE: usize = THREADS * size_of::<i32>();
+
+#[unsafe(export_name = "__tilepipe_threads__scale_own__i32_CpAsync_ThreadScope_256_4")]
+static REQUIRED_THREADS: u32 = THREADS as u32;
+
+/// Three times each element.
+///
+/// # Safety
+///
+/// A launch with blocks of `THREADS` threads, four stages of dynamic shared memory, and an input and an output in `input` and
+/// `out`.
+#[unsafe(export_name = "scale_own__i32_CpAsync_ThreadScope_256_4")]
+unsafe extern "C" fn scale_own(input: RawParameter, out: RawParameter) {
+    let (input, out) = (View::<i32>::new(input), View::<i32>::new(out));
+    let count = input.tiles;
+    if out.tiles < count {
+        out_of_range(out.tiles, count);
+    }
+    // SAFETY: there are so many tiles, and all are whole where that is said.
+    unsafe {
+        if input.all_whole(count) && out.all_whole(count) {
+            drive::<true>(count, &input, &out);
+        } else {
+            drive::<false>(count, &input, &out);
+        }
+    }
+    wait_all();
+}
+
+/// Prologue and steady state.
+///
+/// # Safety
+///
+/// The output has as many tiles as the input, and if `WHOLE` they lie within their views as a whole.
+#[inline(always)]
+unsafe fn drive<const WHOLE: bool>(count: usize, input: &View<i32>, out: &View<i32>) {
+    let (mut head, mut tail) = (0, 0);
+    // SAFETY: a thread fills a stage with its own element after it has read the one before, and reads it once its own copy has landed.
+    unsafe {
+        for ahead in 0..STAGES - 1 {
+            fill::<WHOLE>(count, input, ahead, &mut head);
+        }
+        for index in 0..counted_in_32_bits(count) {
+            let index = index as usize;
+            fill::<WHOLE>(count, input, index + (STAGES - 1), &mut head);
+            wait_group::<{ STAGES - 1 }>();
+            let tile: *const i32 = shared_base().add(tail as usize).cast();
+            tail = after(tail);
+            let (to, len) = out.tile(index);
+            let rank = rank();
+            let value = (*tile.add(rank)).wrapping_mul(3);
+            if WHOLE || rank < len {
+                value.store(to.add(rank));
+            }
+        }
+    }
+}
+
+/// Fills the next stage with the block's tile `index` if there is one, and closes its group in any case.
+///
+/// # Safety
+///
+/// The calling thread has read its element of what the stage held before.
+#[inline(always)]
+unsafe fn fill<const WHOLE: bool>(count: usize, input: &View<i32>, index: usize, head: &mut u32) {
+    let stage = shared_base().wrapping_add(*head as usize);
+    *head = after(*head);
+    if index < count {
+        // SAFETY: the stage lies in the shared memory; the tile's first bytes are readable for the whole launch.
+        unsafe { copy_own::<WHOLE>(stage, input.source(index)) };
+    }
+    commit();
+}
+
+/// The stage after the one at `position`.
+#[inline(always)]
+fn after(position: u32) -> u32 {
+    let next = position + STAGE as u32;
+    if next == (STAGES * STAGE) as u32 { 0 } else { next }
+}
