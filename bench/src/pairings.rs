@@ -10,8 +10,8 @@ use crate::work::Work::{self, MovingAverage, NeighbourSum, Triple, TwoInputs};
 /// The grid at which everything is compared, in blocks.
 const GRID: u32 = 4096;
 
-/// As fast as a hand-written kernel, within the noise: with 16-byte elements. With 4-byte ones the twins' shorter loops still
-/// show (`docs/performance.md`), which is reported and not demanded.
+/// As fast as a hand-written kernel, within the noise. Not demanded of loops by hand over 4-byte elements
+/// (`docs/performance.md`).
 const TWIN: f64 = 0.98;
 /// What the guide's block-scope pipeline must be beaten by.
 const PIPELINE: f64 = 1.8;
@@ -49,21 +49,25 @@ fn one_input_i32() -> Vec<Pairing> {
     let scope_thread = "with_staging_scope_thread";
     vec![
         pairing(unified, Some("2"), {
-            vec![pipeline(PIPELINE_I32_2).wanted(PIPELINE), twin(TWIN_I32_2), eager(EAGER_I32_2)]
+            vec![pipeline(PIPELINE_I32_2).wanted(PIPELINE), twin(TWIN_I32_2), eager(EAGER_I32_2).wanted(TWIN)]
         }),
         pairing(unified, Some("4"), {
-            vec![pipeline(PIPELINE_I32_4).wanted(PIPELINE), twin(TWIN_I32_4), eager(EAGER_I32_4)]
+            vec![
+                pipeline(PIPELINE_I32_4).wanted(PIPELINE),
+                twin(TWIN_I32_4).wanted(TWIN),
+                eager(EAGER_I32_4).wanted(TWIN),
+            ]
         }),
-        pairing("without_memcpy_async", None, vec![plain(PLAIN_I32)]),
+        pairing("without_memcpy_async", None, vec![plain(PLAIN_I32).wanted(TWIN)]),
         pairing("with_memcpy_async", None, vec![groups(MEMCPY_ASYNC_I32), eager(EAGER_I32_1)]),
         pairing("with_memcpy_async_prior", None, vec![groups(PRIOR_I32), eager(EAGER_I32_2)]),
-        pairing("with_single_stage", None, vec![pipeline(PIPELINE_I32_1), eager(EAGER_I32_1)]),
+        pairing("with_single_stage", None, vec![pipeline(PIPELINE_I32_1), eager(EAGER_I32_1).wanted(TWIN)]),
         pairing("with_staging", None, vec![pipeline(PIPELINE_I32_2), twin(TWIN_I32_2), eager(EAGER_I32_2)]),
         pairing(scope_thread, Some("2"), {
-            vec![racing(THREAD_SCOPE_I32_2), peer("cp.async, own element, 2 barriers", ELEMENT_I32_2)]
+            vec![racing(THREAD_SCOPE_I32_2), peer("cp.async, own element, 2 barriers", ELEMENT_I32_2).wanted(TWIN)]
         }),
         pairing(scope_thread, Some("4"), {
-            vec![racing(THREAD_SCOPE_I32_4), peer("cp.async, own element, 1 barrier", ELEMENT_I32_4)]
+            vec![racing(THREAD_SCOPE_I32_4), peer("cp.async, own element, 1 barrier", ELEMENT_I32_4).wanted(TWIN)]
         }),
         Pairing { work: MovingAverage, ..pairing("moving_average", Some("4"), vec![plain(AVERAGE_I32)]) },
     ]

@@ -2,7 +2,7 @@
 
 use tilepipe::cpu::Schedule;
 use tilepipe::launch::Instance;
-use tilepipe::{Block, Halos, Shared, Stages, Tiles, TilesMut, kernel};
+use tilepipe::{Block, Halos, Shared, Stages, Tile2D, Tiles, Tiles2D, TilesMut, TilesMut2D, kernel};
 use tilepipe_host::{Bound, Device, Error, launch};
 use tilepipe_tests::case;
 
@@ -57,6 +57,56 @@ pub fn element_past_the_own(block: Block<64>, input: Tiles<i32, 64>, mut out: Ti
     let mut results = out.for_block(&block);
     let dst = results.get_mut(0);
     block.threads(|t| dst.set_nth(&t, 2, 0)); // here: element_past_the_own
+}
+
+/// Asks for one output tile twice at a time.
+#[kernel]
+pub fn output_tile_twice(block: Block<64>, input: Tiles<i32, 64>, mut out: TilesMut<i32, 64>) {
+    let _ = input.len();
+    let mut results = out.for_block(&block);
+    let _ = results.get_disjoint_mut([0, 0]); // here: output_tile_twice
+}
+
+/// Asks for the value of a thread that the block does not have.
+#[kernel]
+pub fn rank_past_the_block(block: Block<64>, input: Tiles<i32, 64>, mut out: TilesMut<i32, 64>) {
+    let _ = (input.len(), out.for_block(&block).len());
+    let ranks = block.map(|t| t.rank() as u32);
+    let _ = block.broadcast(&ranks, 64); // here: rank_past_the_block
+}
+
+/// Has more input tiles than output tiles.
+#[kernel]
+pub fn output_too_short(
+    block: Block<64>,
+    input: Tiles<i32, 64>,
+    mut out: TilesMut<i32, 256>,
+    shared: Shared<Stages<[i32; 64], 2>>,
+) {
+    let tiles = input.for_block(&block);
+    let mut results = out.for_block(&block);
+    let _ = shared.pipeline(&block).map_tiles(&tiles, &mut results, |_, _| ()); // here: output_too_short
+}
+
+/// Asks for a row of an element that a tile of rows does not have.
+#[kernel]
+pub fn row_past_the_tile(
+    block: Block<64>,
+    input: Tiles2D<i32, 4, 16>,
+    mut out: TilesMut2D<i32, 4, 16>,
+    shared: Shared<Stages<Tile2D<i32, 4, 16>, 1>>,
+) {
+    let _ = out.for_block(&block).len();
+    let _ = shared.pipeline(&block).for_each_tile(&input.for_block(&block), |tile, _| {
+        let _ = tile[(4, 0)]; // here: row_past_the_tile
+    });
+}
+
+/// Asks for a tile below the last row of tiles.
+#[kernel]
+pub fn tile_row_past_the_view(block: Block<64>, input: Tiles2D<i32, 4, 16>, mut out: TilesMut2D<i32, 4, 16>) {
+    let _ = out.for_block(&block).len();
+    let _ = input.tile(2, 0); // here: tile_row_past_the_view
 }
 
 /// Looks around an element that the tile does not have.
@@ -129,7 +179,13 @@ const GRID: u32 = 3;
 fn launch_on(device: &Device, instance: &Instance) -> Result<Vec<i32>, Error> {
     let input = device.upload(&(0..ELEMENTS as i32).collect::<Vec<_>>())?;
     let mut out = device.zeroed::<i32>(ELEMENTS)?;
-    launch(&device.stream()?, GRID, instance, [Bound::input(&input), Bound::output(&mut out)])?;
+    if instance.parameters()[0].1.row_alignment.is_none() {
+        launch(&device.stream()?, GRID, instance, [Bound::input(&input), Bound::output(&mut out)])?;
+        return out.download();
+    }
+    // The same in three rows: one row of tiles, three beside one another.
+    let (input, mut out) = (device.upload_2d(&input.download()?, ELEMENTS / 3)?, device.zeroed_2d(ELEMENTS / 3, 3)?);
+    launch(&device.stream()?, GRID, instance, [Bound::input_2d(&input), Bound::output_2d(&mut out)])?;
     out.download()
 }
 
@@ -191,6 +247,34 @@ fn an_output_index_past_a_blocks_share_names_both_numbers() {
 fn an_element_that_no_thread_owns_names_both_numbers() {
     let message = "element number 2 is out of range: a thread owns 2 of a tile";
     check_panic(&element_past_the_own::INSTANCES[0], message, None, Some(0));
+}
+
+#[test]
+fn an_output_tile_asked_for_twice_at_a_time_is_refused() {
+    let message = "output tile 0 is asked for twice, of 2 tiles at a time";
+    check_panic(&output_tile_twice::INSTANCES[0], message, None, None);
+}
+
+#[test]
+fn a_rank_past_the_block_names_both_numbers() {
+    let message = "rank 64 is out of range: the block has 64 threads";
+    check_panic(&rank_past_the_block::INSTANCES[0], message, None, None);
+}
+
+#[test]
+fn fewer_output_tiles_than_input_tiles_are_refused() {
+    let message = "this block has 0 output tiles, too few for its 1 input tiles";
+    check_panic(&output_too_short::INSTANCES[0], message, None, None);
+}
+
+#[test]
+fn a_row_past_the_tile_names_both_numbers() {
+    check_panic(&row_past_the_tile::INSTANCES[0], "row 4 is out of range: the tile has 4", None, None);
+}
+
+#[test]
+fn a_tile_row_past_the_view_names_both_numbers() {
+    check_panic(&tile_row_past_the_view::INSTANCES[0], "tile row 2 is out of range: the view has 1", None, None);
 }
 
 #[test]
