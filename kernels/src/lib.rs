@@ -9,6 +9,7 @@ mod average;
 pub mod compute;
 mod example;
 pub mod faulty;
+pub mod features;
 mod grid2d;
 mod memcpy_async;
 mod reduction;

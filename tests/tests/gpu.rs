@@ -10,6 +10,7 @@ use tilepipe_runner::value::Value;
 use tilepipe_runner::work::Shape;
 use tilepipe_tests::artifact;
 use tilepipe_tests::case::{self, ForType, Group, Size};
+use tilepipe_tests::features;
 
 /// Opens GPU 0 with the kernels loaded, or says that the test is skipped.
 fn gpu() -> Option<Device> {
@@ -73,6 +74,17 @@ kernels! {
     sum_by_threads_adds_in_the_order_that_is_promised: "sum_by_threads";
     transpose_is_right_at_every_shape: "transpose";
     stencil_2d_is_right_at_every_shape: "stencil_2d";
+}
+
+#[test]
+fn features_write_on_a_gpu_what_they_write_on_the_cpu() {
+    let Some(device) = gpu() else { return };
+    let expected = features::written(&Device::cpu(Schedule::Lazy)).unwrap();
+    for (got, expected) in features::written(&device).unwrap().iter().zip(&expected) {
+        assert_eq!(got.launch, expected.launch);
+        let difference = got.bytes.iter().zip(&expected.bytes).position(|(got, expected)| got != expected);
+        assert_eq!(difference, None, "first byte in which {} differs", got.launch);
+    }
 }
 
 #[test]

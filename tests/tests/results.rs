@@ -1,10 +1,12 @@
 //! Every instance of every kernel on the CPU, under every schedule and at every kind of size, against a plain loop.
 
 use tilepipe::cpu::Schedule;
-use tilepipe_host::Device;
+use tilepipe_host::{Bound, Device, launch};
+use tilepipe_kernels::features::collectives_of_blocks;
 use tilepipe_runner::reference;
 use tilepipe_runner::value::Value;
 use tilepipe_tests::case::{self, ForType, Group, SCHEDULES};
+use tilepipe_tests::features;
 
 /// Checks all instances of a kernel, and returns how many there were.
 fn every_instance_is_right(kernel: &str) -> usize {
@@ -90,6 +92,35 @@ fn infinities_nans_and_subnormals_are_computed_as_by_the_plain_loop() {
         for mut group in case::groups(kernel) {
             group.instances.truncate(3);
             case::with_type(group.dtype, RandomBits(&group));
+        }
+    }
+}
+
+/// Small kernels for what the others do not use: the same bytes under every schedule, and on a GPU (`gpu.rs`).
+#[test]
+fn features_write_the_same_under_every_schedule() {
+    let first = features::written(&Device::cpu(SCHEDULES[0])).unwrap();
+    for schedule in &SCHEDULES[1..] {
+        for (one, other) in first.iter().zip(features::written(&Device::cpu(*schedule)).unwrap()) {
+            assert_eq!(one.launch, other.launch);
+            assert!(one.bytes == other.bytes, "{} differs under {schedule:?}", one.launch);
+        }
+    }
+}
+
+#[test]
+fn collectives_of_blocks_are_what_plain_loops_make() {
+    let device = Device::cpu(Schedule::Lazy);
+    for instance in &collectives_of_blocks::INSTANCES {
+        let threads = instance.threads() as usize;
+        for elements in features::SIZES {
+            let input: Vec<u32> = case::random_bits(elements, 17);
+            let (uploaded, mut out) = (device.upload(&input).unwrap(), device.zeroed::<u32>(elements).unwrap());
+            let arguments = [Bound::input(&uploaded), Bound::output(&mut out)];
+            launch(&device.stream().unwrap(), 2, instance, arguments).unwrap();
+            let expected: Vec<u32> =
+                input.chunks(threads).flat_map(|tile| features::collectives_of_block(tile, threads)).collect();
+            assert_eq!(out.download().unwrap(), expected, "{} of {elements}", instance.symbol());
         }
     }
 }

@@ -1,0 +1,146 @@
+//! The kernels of `tilepipe_kernels::features`, each at several sizes: what they wrote, byte for byte.
+
+use tilepipe::launch::Instance;
+use tilepipe::{Element, I32x4};
+use tilepipe_host::{Bound, Buffer, Device, Error, launch};
+use tilepipe_kernels::compute::Complex;
+use tilepipe_kernels::features::{self, Affine};
+use tilepipe_runner::data::POISON;
+use tilepipe_runner::value::DType;
+
+use crate::case::{dtype_of, random_bits};
+
+/// What one launch wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// The instance and the number of elements.
+    pub launch: String,
+    /// The output's bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// The sizes of all launches, in elements: less than a tile, whole tiles only, and partial ones over several rounds.
+pub const SIZES: [usize; 4] = [1, 47, 3 * 1024, 10_007];
+/// Blocks of all launches.
+const GRID: u32 = 3;
+
+/// Launches every instance of every feature at every size.
+///
+/// # Errors
+///
+/// Those of the launches.
+pub fn written(device: &Device) -> Result<Vec<Written>, Error> {
+    let mut all = Vec::new();
+    for elements in SIZES {
+        for instance in features::sums_in_tiles::INSTANCES.iter().chain(&features::slices_of_threads::INSTANCES) {
+            all.push(by_type(device, instance, elements)?);
+        }
+        for instance in &features::zeros_and_gaps::INSTANCES {
+            all.push(by_type(device, instance, elements)?);
+        }
+        for instance in
+            features::collectives_of_blocks::INSTANCES.iter().chain(&features::collectives_of_warps::INSTANCES)
+        {
+            all.push(map(device, instance, &[numbers::<u32>(elements, 3)])?);
+        }
+        for instance in &features::functions::INSTANCES {
+            all.push(functions(device, instance, elements)?);
+        }
+        let (a, b, c) = (numbers::<i32>(elements, 4), numbers::<u8>(elements, 5), numbers::<i32>(elements, 6));
+        let a = device.upload(&a.iter().map(|value| f64::from(*value)).collect::<Vec<_>>())?;
+        let (b, c) = (device.upload(&b)?, device.upload(&c)?);
+        let inputs = [Bound::input(&a), Bound::input(&b), Bound::input(&c)];
+        all.push(run::<f64>(device, &features::three_inputs::INSTANCES[0], elements, inputs)?);
+    }
+    Ok(all)
+}
+
+/// Elements of random bits, none of which is a float.
+fn numbers<T: tilepipe_runner::value::Value>(elements: usize, seed: u64) -> Vec<T> {
+    random_bits(elements, seed)
+}
+
+/// Launches a kernel of one input whose element type is its generic `T`; floats are small integers, so that there is no NaN.
+fn by_type(device: &Device, instance: &Instance, elements: usize) -> Result<Written, Error> {
+    let small = || numbers::<i32>(2 * elements, 9).into_iter().map(|value| (value % 1000) as f32);
+    match dtype_of(instance) {
+        DType::U8 => map(device, instance, &[numbers::<u8>(elements, 1)]),
+        DType::I32 => map(device, instance, &[numbers::<i32>(elements, 1)]),
+        DType::I64 => map(device, instance, &[numbers::<i64>(elements, 1)]),
+        DType::I32x4 => map(device, instance, &[numbers::<I32x4>(elements, 1)]),
+        DType::F32 => map(device, instance, &[small().take(elements).collect::<Vec<f32>>()]),
+        DType::F64 => map(device, instance, &[small().take(elements).map(f64::from).collect::<Vec<f64>>()]),
+        DType::Complex => {
+            let parts: Vec<f32> = small().collect();
+            map(
+                device,
+                instance,
+                &[parts.chunks(2).map(|part| Complex { re: part[0], im: part[1] }).collect::<Vec<_>>()],
+            )
+        }
+        other => panic!("no data of type {other} for {}", instance.symbol()),
+    }
+}
+
+/// Launches a function of `math` on numbers of every magnitude, special ones among them.
+fn functions(device: &Device, instance: &Instance, elements: usize) -> Result<Written, Error> {
+    let special = [0.0, 1.0, f64::INFINITY, 1e-310, 1e-42, 88.7, 709.7, 1e300, 3e38];
+    let left = |index: usize| {
+        let number = (index as f64 * 0.618).exp2().fract() * (index % 97) as f64;
+        special.get(index % 50).copied().unwrap_or(number)
+    };
+    let right = |index: usize| left(index / 2 + 7) * if index % 3 == 0 { -1.0 } else { 1.0 };
+    let mut written = if dtype_of(instance) == DType::F32 {
+        let values = |of: &dyn Fn(usize) -> f64| (0..elements).map(|index| of(index) as f32).collect::<Vec<f32>>();
+        map(device, instance, &[values(&left), values(&right)])?
+    } else {
+        let values = |of: &dyn Fn(usize) -> f64| (0..elements).map(of).collect::<Vec<f64>>();
+        map(device, instance, &[values(&left), values(&right)])?
+    };
+    // The bits of a NaN are no part of the promise.
+    let width = dtype_of(instance).bytes();
+    for bytes in written.bytes.chunks_mut(width) {
+        let is_nan = match width {
+            4 => bytemuck::pod_read_unaligned::<f32>(bytes).is_nan(),
+            _ => bytemuck::pod_read_unaligned::<f64>(bytes).is_nan(),
+        };
+        if is_nan {
+            bytes.fill(0xFF);
+        }
+    }
+    Ok(written)
+}
+
+/// Launches a kernel whose inputs and output have one element type.
+fn map<T: Element>(device: &Device, instance: &Instance, inputs: &[Vec<T>]) -> Result<Written, Error> {
+    let buffers = inputs.iter().map(|input| device.upload(input)).collect::<Result<Vec<Buffer<T>>, Error>>()?;
+    run::<T>(device, instance, inputs[0].len(), buffers.iter().map(Bound::input))
+}
+
+/// Launches a kernel over a poisoned output.
+fn run<T: Element>(
+    device: &Device,
+    instance: &Instance,
+    elements: usize,
+    inputs: impl IntoIterator<Item = Bound>,
+) -> Result<Written, Error> {
+    let mut out = device.filled_with_byte::<T>(elements, POISON)?;
+    let arguments: Vec<Bound> = inputs.into_iter().chain([Bound::output(&mut out)]).collect();
+    launch(&device.stream()?, GRID, instance, arguments)?;
+    let bytes = bytemuck::cast_slice(&out.download()?).to_vec();
+    Ok(Written { launch: format!("{} of {elements} elements", instance.symbol()), bytes })
+}
+
+/// What the collectives of a block of `threads` make of one tile, as plain loops: beyond the end of the data there are zeros.
+pub fn collectives_of_block(tile: &[u32], threads: usize) -> Vec<u32> {
+    let at = |rank: usize| tile.get(rank).copied().unwrap_or(0);
+    let (mut any, mut all, mut composed) = (false, true, Affine { scale: 1, shift: 0 });
+    for rank in 0..threads {
+        any |= at(rank) < 1 << 24;
+        all &= at(rank) > 1 << 24;
+        composed = composed.then(Affine { scale: at(rank) | 1, shift: rank as u32 });
+    }
+    let votes = u32::from(any) + 2 * u32::from(all);
+    let result = composed.scale.wrapping_add(composed.shift).wrapping_mul(4).wrapping_add(votes) ^ at(threads - 1);
+    (0..tile.len()).map(|rank| result.wrapping_add(rank as u32)).collect()
+}
