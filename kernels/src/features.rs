@@ -11,7 +11,10 @@ use tilepipe::{
 use crate::compute::{Complex, Number};
 
 /// The sum of each element and all before it in its tile.
-#[kernel(instances(T = [u8, i32, f32, i64, I32x4, Complex], THREADS = [48, 128, 1024]))]
+#[kernel(
+    instances(T = [u8, i32, f32, I32x4, Complex], THREADS = [48, 128, 1024]),
+    instances(T = [i64], THREADS = [48, 128]),
+)]
 pub fn sums_in_tiles<T: Number, const THREADS: usize>(
     block: Block<THREADS>,
     input: Tiles<T, THREADS>,

@@ -89,7 +89,7 @@ fn functions(device: &Device, instance: &Instance, elements: usize) -> Result<Wr
         let number = (index as f64 * 0.618).exp2().fract() * (index % 97) as f64;
         special.get(index % 50).copied().unwrap_or(number)
     };
-    let right = |index: usize| left(index / 2 + 7) * if index % 3 == 0 { -1.0 } else { 1.0 };
+    let right = |index: usize| left(index / 2 + 7) * if index.is_multiple_of(3) { -1.0 } else { 1.0 };
     let mut written = if dtype_of(instance) == DType::F32 {
         let values = |of: &dyn Fn(usize) -> f64| (0..elements).map(|index| of(index) as f32).collect::<Vec<f32>>();
         map(device, instance, &[values(&left), values(&right)])?
