@@ -98,7 +98,7 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
         F: Fn(T, T) -> T + Uniform,
     {
         const { check_value::<T>() };
-        let mut scanned = scan_lanes(&values.values, THREADS, &op);
+        let mut scanned = scan_lanes(&values.values, &op);
         let scratch = Scratch::<T>::new();
         self.sync();
         isa::for_each_thread(THREADS, |rank| {
@@ -187,7 +187,7 @@ impl<'w, const THREADS: usize> Warp<'w, '_, THREADS> {
         T: Element,
         F: Fn(T, T) -> T + Uniform,
     {
-        PerLane::from_values(scan_lanes(&values.values, WARP, &op))
+        PerLane::from_values(scan_lanes(&values.values, &op))
     }
 
     /// Returns whether any lane's value is true. PTX: `vote.sync.any` (CUDA: `__any_sync`).
@@ -237,7 +237,7 @@ fn reduce_lanes<T: Element, L: Lanes<T>>(values: &L, threads: usize, op: &impl F
 
 /// Combines the value of each lane with those of all lower lanes of its warp.
 #[inline(always)]
-fn scan_lanes<T: Element, L: Lanes<T>>(values: &L, _: usize, op: &impl Fn(T, T) -> T) -> L {
+fn scan_lanes<T: Element, L: Lanes<T>>(values: &L, op: &impl Fn(T, T) -> T) -> L {
     let mut result = values.duplicate();
     let mut distance = 1;
     while distance < WARP {

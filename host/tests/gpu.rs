@@ -1,6 +1,8 @@
 //! The launch path on a GPU. Without one every test prints `skipped: no GPU`.
 
 mod common;
+#[path = "common/parts.rs"]
+mod parts;
 
 use std::mem;
 use std::thread;
@@ -66,21 +68,8 @@ fn buffers_keep_what_is_written_and_kernels_write_all_of_them() {
 #[test]
 fn a_launch_on_slices_uses_their_elements_and_no_other() {
     let Some(device) = gpu() else { return };
-    let stream = device.stream().unwrap();
-    let input = device.upload(&(0..1000).collect::<Vec<u32>>()).unwrap();
-    let mut out = device.zeroed::<u32>(1000).unwrap();
-    for (from, to, len) in [(0, 0, 1), (4, 8, 3), (996, 100, 4), (8, 500, 499)] {
-        out.write(&[0; 1000]).unwrap();
-        let arguments = [
-            Bound::input_slice(input.slice(from..from + len).unwrap()),
-            Bound::output_slice(out.slice_mut(to..to + len).unwrap()),
-            Bound::scalar(0_u64),
-        ];
-        launch(&stream, 3, &INCREMENT, arguments).unwrap();
-        let written = to..to + len;
-        let expected = |i| if written.contains(&i) { (from + i - to + 1) as u32 } else { 0 };
-        assert_eq!(out.download().unwrap(), (0..1000).map(expected).collect::<Vec<_>>());
-    }
+    parts::slices_are_used_and_no_other_elements(&device);
+    let (stream, mut out) = (device.stream().unwrap(), device.zeroed::<u32>(1000).unwrap());
     let shifted = Bound::output_slice(out.slice_mut(1..).unwrap());
     let error = launch(&stream, 1, &FILL, [shifted, Bound::scalar(1_u32)]).unwrap_err();
     assert!(matches!(error, Error::Misaligned { alignment: 16, elements: 4, .. }), "{error}");
@@ -102,19 +91,8 @@ fn launches_on_parts_of_one_buffer_run_in_the_order_of_the_buffer() {
 #[test]
 fn rows_of_any_width_go_to_a_kernel_and_come_back() {
     let Some(device) = gpu() else { return };
+    parts::rows_go_to_a_kernel_and_come_back(&device);
     let stream = device.stream().unwrap();
-    for (width, height, grid) in [(1, 1, 1), (3, 5, 2), (33, 7, 3), (128, 4, 4), (1001, 63, 16)] {
-        let data: Vec<u32> = (0..(width * height) as u32).collect();
-        let input = device.upload_2d(&data, width).unwrap();
-        assert_eq!(input.download().unwrap(), data);
-        let mut out = device.filled_with_byte_2d::<u32>(width, height, 0xA5).unwrap();
-        assert_eq!(out.download().unwrap(), vec![0xA5A5_A5A5; data.len()]);
-        launch(&stream, grid, &INCREMENT_ROWS, [Bound::input_2d(&input), Bound::output_2d(&mut out)]).unwrap();
-        let expected: Vec<u32> = data.iter().map(|element| element + 1).collect();
-        assert_eq!(out.download().unwrap(), expected, "{width} by {height}");
-        out.write(&data).unwrap();
-        assert_eq!(out.download().unwrap(), data);
-    }
     let dense = device.upload(&[1_u32; 64]).unwrap();
     let mut out = device.zeroed::<u32>(64).unwrap();
     let arguments = [Bound::input_rows(dense.rows(16).unwrap()), Bound::output_rows(out.rows_mut(16).unwrap())];

@@ -1,6 +1,8 @@
 //! Slices, rows and two-dimensional buffers as arguments of a launch, on the CPU.
 
 mod common;
+#[path = "common/parts.rs"]
+mod parts;
 
 use common::{FILL, INCREMENT, INCREMENT_ROWS, INCREMENT_ROWS_PARTS, INPUT, KERNELS, OUTPUT, described};
 use tilepipe::entry::{self, Entry};
@@ -61,21 +63,7 @@ unsafe fn add(raw: &[RawParameter]) {
 
 #[test]
 fn a_launch_on_slices_uses_their_elements_and_no_other() {
-    let (device, stream) = opened();
-    let input = device.upload(&(0..1000).collect::<Vec<u32>>()).unwrap();
-    let mut out = device.zeroed::<u32>(1000).unwrap();
-    for (from, to, len) in [(0, 0, 1), (4, 8, 3), (996, 100, 4), (8, 500, 499)] {
-        out.write(&[0; 1000]).unwrap();
-        let arguments = [
-            Bound::input_slice(input.slice(from..from + len).unwrap()),
-            Bound::output_slice(out.slice_mut(to..to + len).unwrap()),
-            Bound::scalar(0_u64),
-        ];
-        launch(&stream, 3, &INCREMENT, arguments).unwrap();
-        let written = to..to + len;
-        let expected = |i| if written.contains(&i) { (from + i - to + 1) as u32 } else { 0 };
-        assert_eq!(out.download().unwrap(), (0..1000).map(expected).collect::<Vec<_>>());
-    }
+    parts::slices_are_used_and_no_other_elements(&opened().0);
 }
 
 #[test]
@@ -130,24 +118,7 @@ fn the_buffer_of_an_output_is_used_by_no_other_argument_not_even_in_another_part
 
 #[test]
 fn rows_of_any_width_go_to_a_kernel_and_come_back() {
-    let (device, stream) = opened();
-    for (width, height, grid) in [(1, 1, 1), (3, 5, 2), (33, 7, 3), (128, 4, 4), (1001, 63, 16)] {
-        let data: Vec<u32> = (0..(width * height) as u32).collect();
-        let input = device.upload_2d(&data, width).unwrap();
-        let sizes = (input.width(), input.height(), input.pitch(), input.len());
-        assert_eq!(sizes, (width, height, width.next_multiple_of(4), width * height));
-        assert_eq!(input.download().unwrap(), data);
-        let mut out = device.filled_with_byte_2d::<u32>(width, height, 0xA5).unwrap();
-        assert_eq!(out.download().unwrap(), vec![0xA5A5_A5A5; data.len()]);
-        launch(&stream, grid, &INCREMENT_ROWS, [Bound::input_2d(&input), Bound::output_2d(&mut out)]).unwrap();
-        let expected: Vec<u32> = data.iter().map(|element| element + 1).collect();
-        assert_eq!(out.download().unwrap(), expected, "{width} by {height}");
-        out.write(&data).unwrap();
-        let mut read = vec![0; data.len()];
-        out.read(&mut read).unwrap();
-        assert_eq!(read, data);
-        assert_eq!(device.zeroed_2d::<u32>(width, height).unwrap().download().unwrap(), vec![0; data.len()]);
-    }
+    parts::rows_go_to_a_kernel_and_come_back(&opened().0);
 }
 
 #[test]

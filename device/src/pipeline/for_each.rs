@@ -22,6 +22,9 @@ impl<const STAGES: usize> PendingGroups for AllBut<STAGES, false> {
     const GROUPS: usize = STAGES.saturating_sub(2);
 }
 
+/// A pipeline that has run dry: every stage may still be read by slower threads.
+pub type Drained<'s, U, const STAGES: usize> = Pipeline<'s, U, Free<0>, InFlight<0>, Held<0>, Dirty<STAGES>>;
+
 impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
     /// Runs `count` tiles through the pipeline in order: `fill(stage, i)` fills a stage with tile `i` ahead of time,
     /// `consume(tile, i)` reads it. As many fills are under way as there are stages, less the one that is read.
@@ -54,7 +57,7 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         count: usize,
         fill: impl for<'x> FnMut(Stage<'x, U>, usize) -> StageFilled<'x, U>,
         consume: impl for<'x> FnMut(&Ready<'x, U>, usize),
-    ) -> Pipeline<'s, U, Free<0>, InFlight<0>, Held<0>, Dirty<STAGES>> {
+    ) -> Drained<'s, U, STAGES> {
         self.drive::<AtScope>(count, fill, consume)
     }
 
@@ -73,7 +76,7 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         count: usize,
         fill: impl for<'x> FnMut(Stage<'x, U>, usize) -> StageFilled<'x, U>,
         consume: impl for<'x> FnMut(&Ready<'x, U, Published>, usize),
-    ) -> Pipeline<'s, U, Free<0>, InFlight<0>, Held<0>, Dirty<STAGES>>
+    ) -> Drained<'s, U, STAGES>
     where
         U: Setup<Scope: ThreadsAlone, Group: WholeBlock>,
     {
@@ -96,7 +99,7 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         count: usize,
         mut fill: impl for<'x> FnMut(Stage<'x, U>, usize) -> StageFilled<'x, U>,
         mut consume: impl for<'x> FnMut(&Ready<'x, U, V>, usize),
-    ) -> Pipeline<'s, U, Free<0>, InFlight<0>, Held<0>, Dirty<STAGES>> {
+    ) -> Drained<'s, U, STAGES> {
         for ahead in 0..STAGES - 1 {
             self.fill_next(ahead, count, &mut fill);
         }

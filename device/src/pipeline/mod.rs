@@ -14,6 +14,9 @@
 //!  weaken       Free -> Dirty                       nothing
 //! ```
 //!
+//! That is block scope. At warp scope the barrier is the warp's; at thread scope `wait` has none and frees none, `release` gives
+//! a free stage back, and `publish` is the block's barrier, after which `release` gives a dirty one.
+//!
 //! By hand, with two stages; the type of the pipeline is the same at the loop's start and at its end:
 //!
 //! ```
@@ -68,8 +71,8 @@ mod tiles;
 
 pub use count::{AcquireFrom, Decrement, Dirty, Free, Held, InFlight, Increment, Launder, Releases, Waits};
 pub use count::{NothingHeld, SomeFree, SomeInFlight, StageAcquired, StageIsFilled, StageLeft, TileHeld};
+pub use for_each::Drained;
 pub use ready::{AlwaysFilled, AtScope, PositionAt, Published, ReadsWhole, Ready, View};
 pub use setup::{Setup, Unified};
 pub use stage::{Stage, StageFilled};
 pub use steps::{Acquired, Filled, Idle, Pipeline};
-pub use tiles::Drained;

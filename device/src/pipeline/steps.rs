@@ -20,7 +20,8 @@ use crate::uniform::Uniform;
 
 /// A unified pipeline in the state that its type counts: `F` free, `I` in flight, `H` held and `D` dirty stages.
 ///
-/// Made by [`Shared::pipeline`](crate::Shared::pipeline). Every step is for the whole block, in block-level code.
+/// Made by [`Shared::pipeline`](crate::Shared::pipeline) for the block, by [`Shared::warps`](crate::Shared::warps) for a warp, and by
+/// [`Shared::threads`](crate::Shared::threads) for a thread. Every step is for the whole group, in code of its level.
 ///
 /// CUDA: `cuda::pipeline<scope>`, unified.
 ///
@@ -28,7 +29,8 @@ use crate::uniform::Uniform;
 ///
 /// 0. The ring's stages belong to this pipeline. In the order of the ring, from the oldest: `H` stages held by a
 ///    [`Ready`] tile of this brand, then `I` stages in flight, the younger ones each one committed group younger; all
-///    others, `F + D`, are unread but for threads that have not passed a barrier since they released one of `D`.
+///    others, `F + D`, are unread but for threads that have not passed a barrier since they released one of `D`, and the `D` are
+///    the youngest of them. (At thread scope an unpublished tile's own thread alone read it, so its stage counts as free.)
 /// 1. `F + I + H + D` is the number of stages, less those of guards that were dropped or forgotten.
 #[must_use = "a pipeline in mid-state: call its next step, or `finish` to get its memory back"]
 pub struct Pipeline<'s, U: Setup, F, I, H, D> {
@@ -78,7 +80,8 @@ impl<U: Setup, const COUNT: usize> Idle<'_, U, COUNT> {
 impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
     /// Acquires the next stage to fill.
     ///
-    /// Needs a free stage, or a dirty one, and then it synchronises first: PTX nothing, or one `bar.sync`.
+    /// Needs a free stage, or a dirty one, and then it synchronises first: PTX nothing, or one `bar.sync` (in a pipeline at warp scope
+    /// one `bar.warp.sync`, in one of a thread's own nothing).
     ///
     /// CUDA: `producer_acquire`.
     #[inline(always)]
@@ -91,8 +94,8 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
             unsafe { ring::launder::<U>() };
         }
         let (memory, slot) = self.ring.next_to_fill();
-        // SAFETY: the ring's head is one of the F + D stages (invariant 0 of the pipeline), and the longest released of
-        // them. If F > 0, every thread has passed a barrier since its release; if not, the barrier above.
+        // SAFETY: the ring's head is the longest released of the F + D stages. If F > 0 it is one of the free ones, which nobody else
+        // reads (invariant 0 of the pipeline); if not, every thread that may have read it has passed the barrier above.
         let stage = unsafe { Stage::new(memory) };
         Acquired { pipeline: self.into_state(), stage, slot }
     }

@@ -3,19 +3,16 @@
 //! A block whose tiles all lie within their views takes a loop of its own, whose copies and stores have no bounds; only the blocks
 //! that have a partial tile pay for it (measured: `docs/performance.md`).
 
-use super::count::{Dirty, Free, Held, InFlight};
+use super::for_each::Drained;
 use super::ready::{AtScope, Published, Ready, View};
 use super::setup::Setup;
-use super::steps::{Idle, Pipeline};
+use super::steps::Idle;
 use crate::batches::Batches;
 use crate::element::Element;
 use crate::fault;
 use crate::group::WholeBlock;
 use crate::output::{Arrangement, BlockTilesMut, TileMut};
 use crate::scope::ThreadsAlone;
-
-/// A pipeline that has run dry: every stage may still be read by slower threads.
-pub type Drained<'s, U, const STAGES: usize> = Pipeline<'s, U, Free<0>, InFlight<0>, Held<0>, Dirty<STAGES>>;
 
 impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
     /// Runs the block's tiles of a view (or of several, as a tuple) through the pipeline in order: each stage is filled with the

@@ -119,8 +119,8 @@ pub(crate) unsafe fn load_global<T: bytemuck::Pod>(from: *const T) -> T {
     let mut offset = 0;
     while offset < size_of::<T>() {
         let (to, from) = (to.wrapping_add(offset), from.wrapping_add(offset));
-        // SAFETY: `offset` is a multiple of `width`, which divides the type's size and its alignment, so `width` bytes from there
-        // on lie in the value, aligned to that; `to` is a local variable, the rest the caller's promise.
+        // SAFETY: `offset` is a multiple of the type's alignment (of 16 if that is larger), which divides its size, so so many bytes
+        // from there on lie in the value, aligned to that; `to` is a local variable, the rest the caller's promise.
         unsafe {
             match const { align_of::<T>() } {
                 1 => tilepipe_load_global_1(to, from),
