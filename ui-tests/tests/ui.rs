@@ -9,6 +9,10 @@ const RUSTC_FLAG: &str = "-Ztranslate-remapped-path-to-local-path=no";
 /// trybuild drops `RUSTFLAGS` and passes its own flags as cargo configuration, to which cargo adds those of this variable.
 const FLAGS_OF_TARGET: &str = "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUSTFLAGS";
 
+/// Without debug information an accepted program takes half a megabyte on disk, and 20 with it: hundreds of them would fill
+/// a small disk.
+const SMALL_PROGRAMS: [(&str, &str); 2] = [("CARGO_PROFILE_DEV_DEBUG", "none"), ("CARGO_PROFILE_DEV_STRIP", "symbols")];
+
 /// The `pass` cases also make trybuild build the `fail` cases instead of checking them, so that assertions on generic
 /// constants are evaluated.
 #[test]
@@ -29,6 +33,7 @@ fn run_again_with_flag() {
     let output = Command::new(test)
         .args(env::args_os().skip(1))
         .env(FLAGS_OF_TARGET, format!("{flags} {RUSTC_FLAG}"))
+        .envs(SMALL_PROGRAMS)
         .output()
         .expect("the running test can be started again");
     assert!(
