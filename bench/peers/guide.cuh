@@ -14,25 +14,25 @@ namespace cg = cooperative_groups;
 // The shared state of a pipeline has a constructor that does nothing; the guide silences this warning as well.
 #pragma nv_diag_suppress static_var_with_dynamic_init
 
-// The whole tiles of this block, counted in batches.
-struct Batches {
+// The whole tiles of LEN elements of this block, counted in batches.
+template <unsigned LEN = TILE> struct Batches {
     unsigned long long whole, count;
 
     template <class T> __device__ __forceinline__ explicit Batches(const View<T> &view) {
         const unsigned long long first = blockIdx.x, step = gridDim.x;
-        whole = view.len / TILE;
+        whole = view.len / LEN;
         count = first < whole ? (whole - first + step - 1) / step : 0;
     }
 
     // The first element of a batch.
     __device__ __forceinline__ unsigned long long start(unsigned long long batch) const {
         const unsigned long long first = blockIdx.x, step = gridDim.x;
-        return (first + batch * step) * TILE;
+        return (first + batch * step) * LEN;
     }
 
     // Whether a partial last tile follows, and belongs to this block.
     template <class T> __device__ __forceinline__ bool last(const View<T> &view) const {
-        return whole < tiles(view) && whole % gridDim.x == blockIdx.x;
+        return whole < tiles<LEN>(view) && whole % gridDim.x == blockIdx.x;
     }
 };
 
@@ -43,7 +43,7 @@ template <class T, unsigned STAGES> __device__ __forceinline__ void pipeline(con
     __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, STAGES> state;
     auto pipe = cuda::make_pipeline(block, &state);
 
-    const Batches batches(in);
+    const Batches<> batches(in);
     for (unsigned long long compute_batch = 0, fetch_batch = 0; compute_batch < batches.count; ++compute_batch) {
         for (; fetch_batch < batches.count && fetch_batch < compute_batch + STAGES; ++fetch_batch) {
             pipe.producer_acquire();
@@ -74,7 +74,7 @@ __device__ __forceinline__ void thread_scope(const View<T> in, const View<T> out
     __shared__ alignas(16) T stages[STAGES][TILE];
     cuda::pipeline<cuda::thread_scope_thread> pipe = cuda::make_pipeline();
 
-    const Batches batches(in);
+    const Batches<> batches(in);
     for (unsigned long long compute_batch = 0, fetch_batch = 0; compute_batch < batches.count; ++compute_batch) {
         for (; fetch_batch < batches.count && fetch_batch < compute_batch + STAGES; ++fetch_batch) {
             pipe.producer_acquire();
@@ -107,7 +107,7 @@ __device__ __forceinline__ void thread_scope(const View<T> in, const View<T> out
 template <class T> __device__ __forceinline__ void memcpy_async(const View<T> in, const View<T> out) {
     const auto block = cg::this_thread_block();
     __shared__ alignas(16) T tile[TILE];
-    const Batches batches(in);
+    const Batches<> batches(in);
     for (unsigned long long batch = 0; batch < batches.count; ++batch) {
         cg::memcpy_async(block, tile, in.base + batches.start(batch), sizeof(T) * block.size());
         cg::wait(block);
@@ -121,7 +121,7 @@ template <class T> __device__ __forceinline__ void memcpy_async(const View<T> in
 template <class T> __device__ __forceinline__ void memcpy_async_prior(const View<T> in, const View<T> out) {
     const auto block = cg::this_thread_block();
     __shared__ alignas(16) T buffers[2][TILE];
-    const Batches batches(in);
+    const Batches<> batches(in);
     const auto fetch = [&](unsigned long long batch) {
         cg::memcpy_async(block, buffers[batch % 2], in.base + batches.start(batch), sizeof(T) * block.size());
     };
@@ -146,7 +146,7 @@ template <class T> __device__ __forceinline__ void example(const View<T> left, c
     __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, 2> state;
     auto pipe = cuda::make_pipeline(block, &state);
 
-    const Batches batches(left);
+    const Batches<> batches(left);
     const auto fetch = [&](unsigned long long batch) {
         pipe.producer_acquire();
         cuda::memcpy_async(block, stages[batch % 2][0], left.base + batches.start(batch), sizeof(T) * block.size(), pipe);

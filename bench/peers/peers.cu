@@ -1,6 +1,7 @@
 // CUDA C++ peers of tilepipe's kernels: the same work, the same parameters, one entry for each.
 //
-// Every kernel sees its inputs and its output as tiles of 256 elements, one for each thread. Block b works on the tiles b,
+// Every kernel sees its inputs and its output as tiles of 256 elements, one for each thread; those with two roles, as tiles
+// of 128 elements, which 128 threads copy and the 128 others compute on. Block b works on the tiles b,
 // b + gridDim.x, b + 2 * gridDim.x, ..; the last tile may be partial, and what lies past the end of the input counts as
 // zero. The families:
 //
@@ -13,10 +14,17 @@
 //   element_*       by hand, each thread copies its own element: 2 stages and two barriers, or 4 stages and one
 //   own_scope_*     cuda::pipeline in thread scope where each thread reads only what it copied: right, and without a barrier
 //   own_*           the same by hand
+//   even_odd_*      two roles: even threads copy, odd threads compute, over cuda::pipeline as the guide prints it
+//   warps_*         two roles of four warps each, over cuda::pipeline
+//   .._twin_*       the same roles by hand, with two mbarriers for each stage; 32 threads copy an int tile in units of 16 bytes
+//   .._element_*    the same, but every producer copies its own element of an int tile
+//   .._elected_*    one consumer of each warp hands a stage back for all of it, where elsewhere each does
 //   example_*       libcu++'s example with two inputs; example_twin_*, example_eager_*: the same work by hand
 #include "by_hand.cuh"
 #include "guide.cuh"
+#include "guide_roles.cuh"
 #include "plain.cuh"
+#include "roles_by_hand.cuh"
 
 #define ENTRY(NAME, T, ...)                                                                                            \
     extern "C" __global__ void __launch_bounds__(256) NAME(const View<T> in, const View<T> out) {                      \
@@ -66,6 +74,32 @@ ENTRY(own_i32_2, int, own_by_hand<int, 2>)
 ENTRY(own_i32_4, int, own_by_hand<int, 4>)
 ENTRY(own_i32x4_2, int4, own_by_hand<int4, 2>)
 ENTRY(own_i32x4_4, int4, own_by_hand<int4, 4>)
+ENTRY(even_odd_i32_2, int, specialized_unified<int, 2, Roles::EVEN_ODD>)
+ENTRY(even_odd_i32_4, int, specialized_unified<int, 4, Roles::EVEN_ODD>)
+ENTRY(even_odd_i32x4_2, int4, specialized_unified<int4, 2, Roles::EVEN_ODD>)
+ENTRY(even_odd_i32x4_4, int4, specialized_unified<int4, 4, Roles::EVEN_ODD>)
+ENTRY(even_odd_twin_i32_2, int, roles_by_hand<int, 2, Roles::EVEN_ODD, Arrivals::THREADS>)
+ENTRY(even_odd_twin_i32_4, int, roles_by_hand<int, 4, Roles::EVEN_ODD, Arrivals::THREADS>)
+ENTRY(even_odd_twin_i32x4_2, int4, roles_by_hand<int4, 2, Roles::EVEN_ODD, Arrivals::THREADS>)
+ENTRY(even_odd_twin_i32x4_4, int4, roles_by_hand<int4, 4, Roles::EVEN_ODD, Arrivals::THREADS>)
+ENTRY(even_odd_element_i32_2, int, roles_by_hand<int, 2, Roles::EVEN_ODD, Arrivals::THREADS, 4>)
+ENTRY(even_odd_element_i32_4, int, roles_by_hand<int, 4, Roles::EVEN_ODD, Arrivals::THREADS, 4>)
+ENTRY(warps_i32_2, int, specialized<int, 2, Roles::WARPS>)
+ENTRY(warps_i32_4, int, specialized<int, 4, Roles::WARPS>)
+ENTRY(warps_i32x4_2, int4, specialized<int4, 2, Roles::WARPS>)
+ENTRY(warps_i32x4_4, int4, specialized<int4, 4, Roles::WARPS>)
+ENTRY(warps_twin_i32_2, int, roles_by_hand<int, 2, Roles::WARPS, Arrivals::THREADS>)
+ENTRY(warps_twin_i32_4, int, roles_by_hand<int, 4, Roles::WARPS, Arrivals::THREADS>)
+ENTRY(warps_twin_i32x4_2, int4, roles_by_hand<int4, 2, Roles::WARPS, Arrivals::THREADS>)
+ENTRY(warps_twin_i32x4_4, int4, roles_by_hand<int4, 4, Roles::WARPS, Arrivals::THREADS>)
+ENTRY(warps_twin_elected_i32_2, int, roles_by_hand<int, 2, Roles::WARPS, Arrivals::WARPS>)
+ENTRY(warps_twin_elected_i32_4, int, roles_by_hand<int, 4, Roles::WARPS, Arrivals::WARPS>)
+ENTRY(warps_twin_elected_i32x4_2, int4, roles_by_hand<int4, 2, Roles::WARPS, Arrivals::WARPS>)
+ENTRY(warps_twin_elected_i32x4_4, int4, roles_by_hand<int4, 4, Roles::WARPS, Arrivals::WARPS>)
+ENTRY(warps_element_i32_2, int, roles_by_hand<int, 2, Roles::WARPS, Arrivals::THREADS, 4>)
+ENTRY(warps_element_i32_4, int, roles_by_hand<int, 4, Roles::WARPS, Arrivals::THREADS, 4>)
+ENTRY(warps_element_elected_i32_2, int, roles_by_hand<int, 2, Roles::WARPS, Arrivals::WARPS, 4>)
+ENTRY(warps_element_elected_i32_4, int, roles_by_hand<int, 4, Roles::WARPS, Arrivals::WARPS, 4>)
 ENTRY_2(example_i32, int, example<int>)
 ENTRY_2(example_i32x4, int4, example<int4>)
 ENTRY_2(example_twin_i32, int, two_by_hand<int, 2, false>)

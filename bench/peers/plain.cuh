@@ -3,20 +3,22 @@
 
 #include "view.cuh"
 
-// Loads one tile, computes on it and `right`, and stores the result. Nobody may still read `tile`; `right` may have been
-// written by this thread just before.
-template <class T>
+// Loads one tile of LEN elements, computes on it and `right`, and stores the result; all threads call it, and the first LEN
+// do the work. Nobody may still read `tile`; `right` may have been written by this thread just before.
+template <unsigned LEN = TILE, class T>
 __device__ __forceinline__ void plain_tile(const View<T> &in, const View<T> &out, unsigned long long index, T *tile,
                                            const T *right) {
-    const unsigned long long element = index * TILE + threadIdx.x;
-    tile[threadIdx.x] = element < in.len ? in.base[element] : T{};
+    const unsigned rank = threadIdx.x;
+    const bool works = LEN == TILE || rank < LEN;
+    const unsigned long long element = index * LEN + rank;
+    if (works) tile[rank] = element < in.len ? in.base[element] : T{};
     __syncthreads();
-    if (element < out.len) out.base[element] = compute(tile, right);
+    if (works && element < out.len) out.base[element] = neighbour_sum<LEN>(tile, right, rank);
 }
 
-template <class T>
+template <unsigned LEN = TILE, class T>
 __device__ __forceinline__ void plain_tile(const View<T> &in, const View<T> &out, unsigned long long index, T *tile) {
-    plain_tile(in, out, index, tile, tile);
+    plain_tile<LEN>(in, out, index, tile, tile);
 }
 
 template <class T> __device__ __forceinline__ void plain(const View<T> in, const View<T> out) {

@@ -22,21 +22,26 @@ __device__ __forceinline__ int4 triple(int4 a) { return make_int4(triple(a.x), t
 __device__ __forceinline__ int mean(int sum) { return sum / int(2 * RADIUS + 1); }
 __device__ __forceinline__ int4 mean(int4 sum) { return make_int4(mean(sum.x), mean(sum.y), mean(sum.z), mean(sum.w)); }
 
-// 3 * left[rank] + right[rank + 1], cyclic in the tile: every thread reads what another one copied.
+// 3 * left[rank] + right[rank + 1], cyclic in a tile of LEN elements: every thread reads what another one copied.
+template <unsigned LEN, class T> __device__ __forceinline__ T neighbour_sum(const T *left, const T *right, unsigned rank) {
+    return plus(triple(left[rank]), right[(rank + 1) % LEN]);
+}
+
 template <class T> __device__ __forceinline__ T compute(const T *left, const T *right) {
-    const unsigned rank = threadIdx.x;
-    return plus(triple(left[rank]), right[(rank + 1) % TILE]);
+    return neighbour_sum<TILE>(left, right, threadIdx.x);
 }
 
 // What the guide calls compute: the same with one tile for both.
 template <class T> __device__ __forceinline__ T compute(const T *tile) { return compute(tile, tile); }
 
-// How many elements of the tile that begins at `start` exist.
-template <class T> __device__ __forceinline__ unsigned elements(const View<T> &view, unsigned long long start) {
+// How many elements of the tile of LEN that begins at `start` exist.
+template <unsigned LEN = TILE, class T>
+__device__ __forceinline__ unsigned elements(const View<T> &view, unsigned long long start) {
     const unsigned long long rest = view.len - start;
-    return rest < TILE ? unsigned(rest) : TILE;
+    return rest < LEN ? unsigned(rest) : LEN;
 }
 
-template <class T> __device__ __forceinline__ unsigned long long tiles(const View<T> &view) {
-    return (view.len + TILE - 1) / TILE;
+// How many tiles of LEN elements a view has, a partial last one included.
+template <unsigned LEN = TILE, class T> __device__ __forceinline__ unsigned long long tiles(const View<T> &view) {
+    return (view.len + LEN - 1) / LEN;
 }

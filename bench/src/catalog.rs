@@ -100,6 +100,7 @@ mod tests {
     use tilepipe::launch::ParameterKind;
 
     use super::*;
+    use crate::work::TILE;
 
     fn described(instance: &Instance) -> (u32, Vec<(ParameterKind, TypeId)>) {
         let views = instance.parameters().iter().map(|(_, info)| (info.kind, (info.element)()));
@@ -148,7 +149,7 @@ mod tests {
     }
 
     fn refusal(kernel: &'static str, generics: Vec<(&'static str, &'static str)>) -> String {
-        let (work, peers) = (Work::NeighbourSum, Vec::new());
+        let (work, peers) = (Work::NeighbourSum { tile: TILE }, Vec::new());
         let pairing = Pairing { kernel, dtype: DType::I32, generics, grid: 1, work, peers };
         pairing.resolve().err().map_or_else(String::new, |error| error.to_string())
     }

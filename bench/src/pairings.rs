@@ -5,6 +5,7 @@ use tilepipe_runner::value::DType::{self, I32, I32x4};
 
 use crate::catalog::Peer;
 use crate::peers::*;
+use crate::work::TILE;
 use crate::work::Work::{self, MovingAverage, NeighbourSum, Triple, TwoInputs};
 
 /// The grid at which everything is compared, in blocks.
@@ -15,6 +16,19 @@ const GRID: u32 = 4096;
 const TWIN: f64 = 0.98;
 /// What the guide's block-scope pipeline must be beaten by.
 const PIPELINE: f64 = 1.8;
+/// What the guide's even producers and odd consumers must be beaten by: with 2 stages, and with 4.
+const EVEN_ODD: [f64; 2] = [1.35, 1.9];
+/// What the guide's pipeline between two halves of the block's warps must be beaten by with 4 stages.
+const WARPS: f64 = 1.55;
+
+/// Two roles by hand: what each producer copies, and which consumers hand a stage back.
+const WIDE: &str = "mbarriers, 16 bytes, each thread releases";
+/// [`WIDE`], but one thread of each warp releases.
+const WIDE_ELECTED: &str = "mbarriers, 16 bytes, each warp releases";
+/// [`WIDE`], but each producer copies its own element.
+const ELEMENT: &str = "mbarriers, own element, each thread releases";
+/// [`ELEMENT`], but one thread of each warp releases.
+const ELEMENT_ELECTED: &str = "mbarriers, own element, each warp releases";
 
 /// A kernel of ours by name, and the peers that do the same work.
 pub struct Pairing {
@@ -35,9 +49,11 @@ pub struct Pairing {
 /// Returns all pairings, those of one element type and work one after another.
 pub fn all() -> Vec<Pairing> {
     let mut all = one_input_i32();
+    all.extend(roles_i32());
     all.extend(own_elements(I32, [OWN_SCOPE_I32_2, OWN_SCOPE_I32_4], [OWN_I32_2, OWN_I32_4]));
     all.push(example(I32, EXAMPLE_I32, EXAMPLE_TWIN_I32, EXAMPLE_EAGER_I32));
     all.extend(one_input_i32x4());
+    all.extend(roles_i32x4());
     all.extend(own_elements(I32x4, [OWN_SCOPE_I32X4_2, OWN_SCOPE_I32X4_4], [OWN_I32X4_2, OWN_I32X4_4]));
     all.push(example(I32x4, EXAMPLE_I32X4, EXAMPLE_TWIN_I32X4, EXAMPLE_EAGER_I32X4));
     all
@@ -99,10 +115,72 @@ fn one_input_i32x4() -> Vec<Pairing> {
     ]
 }
 
+fn roles_i32() -> Vec<Pairing> {
+    let even_odd =
+        |guide, wide, element| vec![guide, peer(WIDE, wide).wanted(TWIN), peer(ELEMENT, element).wanted(TWIN)];
+    let warps = |guide, wide: [Instance; 2], element: [Instance; 2]| {
+        let hand = [(WIDE, wide[0]), (WIDE_ELECTED, wide[1]), (ELEMENT, element[0]), (ELEMENT_ELECTED, element[1])];
+        let hand = hand.map(|(name, instance)| peer(name, instance).wanted(TWIN));
+        std::iter::once(guide).chain(hand).collect()
+    };
+    vec![
+        between_even_and_odd(I32, "2", {
+            even_odd(pipeline(EVEN_ODD_I32_2).wanted(EVEN_ODD[0]), EVEN_ODD_TWIN_I32_2, EVEN_ODD_ELEMENT_I32_2)
+        }),
+        between_even_and_odd(I32, "4", {
+            even_odd(pipeline(EVEN_ODD_I32_4).wanted(EVEN_ODD[1]), EVEN_ODD_TWIN_I32_4, EVEN_ODD_ELEMENT_I32_4)
+        }),
+        between_warps(I32, "2", {
+            warps(
+                pipeline(WARPS_I32_2),
+                [WARPS_TWIN_I32_2, WARPS_TWIN_ELECTED_I32_2],
+                [WARPS_ELEMENT_I32_2, WARPS_ELEMENT_ELECTED_I32_2],
+            )
+        }),
+        between_warps(I32, "4", {
+            warps(
+                pipeline(WARPS_I32_4).wanted(WARPS),
+                [WARPS_TWIN_I32_4, WARPS_TWIN_ELECTED_I32_4],
+                [WARPS_ELEMENT_I32_4, WARPS_ELEMENT_ELECTED_I32_4],
+            )
+        }),
+    ]
+}
+
+/// With 16-byte elements every producer copies one unit of 16 bytes, which is its own element.
+fn roles_i32x4() -> Vec<Pairing> {
+    let even_odd =
+        |stages, guide, hand| between_even_and_odd(I32x4, stages, vec![guide, peer(WIDE, hand).wanted(TWIN)]);
+    let warps = |stages, guide, hand, elected| {
+        let hand = peer(WIDE, hand).wanted(TWIN);
+        between_warps(I32x4, stages, vec![guide, hand, peer(WIDE_ELECTED, elected).wanted(TWIN)])
+    };
+    vec![
+        even_odd("2", pipeline(EVEN_ODD_I32X4_2), EVEN_ODD_TWIN_I32X4_2),
+        even_odd("4", pipeline(EVEN_ODD_I32X4_4), EVEN_ODD_TWIN_I32X4_4),
+        warps("2", pipeline(WARPS_I32X4_2), WARPS_TWIN_I32X4_2, WARPS_TWIN_ELECTED_I32X4_2),
+        warps("4", pipeline(WARPS_I32X4_4), WARPS_TWIN_I32X4_4, WARPS_TWIN_ELECTED_I32X4_4),
+    ]
+}
+
+/// Even threads copy tiles on which odd threads compute.
+fn between_even_and_odd(dtype: DType, stages: &'static str, peers: Vec<Peer>) -> Pairing {
+    let generics = vec![("TILE", "128"), ("STAGES", stages)];
+    let kernel = "with_specialized_staging_unified";
+    Pairing { kernel, dtype, generics, grid: GRID, work: NeighbourSum { tile: TILE / 2 }, peers }
+}
+
+/// The block's first warps copy tiles on which as many others compute.
+fn between_warps(dtype: DType, stages: &'static str, peers: Vec<Peer>) -> Pairing {
+    let generics = vec![("PRODUCERS", "128"), ("CONSUMERS", "128"), ("STAGES", stages)];
+    let kernel = "with_specialized_staging_warps";
+    Pairing { kernel, dtype, generics, grid: GRID, work: NeighbourSum { tile: TILE / 2 }, peers }
+}
+
 /// What the guide computes on each tile.
 fn on_tiles(dtype: DType, kernel: &'static str, stages: Option<&'static str>, peers: Vec<Peer>) -> Pairing {
     let generics = stages.map(|stages| ("STAGES", stages)).into_iter().collect();
-    Pairing { kernel, dtype, generics, grid: GRID, work: NeighbourSum, peers }
+    Pairing { kernel, dtype, generics, grid: GRID, work: NeighbourSum { tile: TILE }, peers }
 }
 
 /// Every thread reads only what it copied: our three scopes, with 2 and with 4 stages.
@@ -163,4 +241,23 @@ fn eager(instance: Instance) -> Peer {
 /// The guide's thread-scope kernel as printed.
 fn racing(instance: Instance) -> Peer {
     Peer { racing: true, ..peer("cuda::pipeline, thread scope", instance) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_only_some_threads_compute_the_works_tile_has_an_element_for_each_of_them() {
+        let mut seen = 0;
+        for Pairing { kernel, generics, work, .. } in all() {
+            let named = generics.iter().find(|(name, _)| ["TILE", "CONSUMERS"].contains(name));
+            let tile = named.map_or(TILE, |(_, value)| value.parse().unwrap());
+            if let NeighbourSum { tile: computed } = work {
+                assert_eq!(computed, tile, "{kernel}");
+                seen += usize::from(named.is_some());
+            }
+        }
+        assert_eq!(seen, 8, "even and odd threads, and warps; 2 and 4 stages; two element types");
+    }
 }

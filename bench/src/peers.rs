@@ -112,6 +112,58 @@ peers! {
     OWN_I32X4_2 = "own_i32x4_2": ONE I32x4;
     /// [`OWN_I32_4`] with 16-byte elements.
     OWN_I32X4_4 = "own_i32x4_4": ONE I32x4;
+    /// `cuda::pipeline` in block scope as the guide prints it: even threads copy, odd threads compute; 2 stages, tiles of 128.
+    EVEN_ODD_I32_2 = "even_odd_i32_2": ONE i32;
+    /// [`EVEN_ODD_I32_2`] with 4 stages.
+    EVEN_ODD_I32_4 = "even_odd_i32_4": ONE i32;
+    /// [`EVEN_ODD_I32_2`] with 16-byte elements.
+    EVEN_ODD_I32X4_2 = "even_odd_i32x4_2": ONE I32x4;
+    /// [`EVEN_ODD_I32_4`] with 16-byte elements.
+    EVEN_ODD_I32X4_4 = "even_odd_i32x4_4": ONE I32x4;
+    /// The roles of [`EVEN_ODD_I32_2`] by hand: `cp.async` and two mbarriers for each stage, a tile copied by 32 threads, 2 stages.
+    EVEN_ODD_TWIN_I32_2 = "even_odd_twin_i32_2": ONE i32;
+    /// [`EVEN_ODD_TWIN_I32_2`] with 4 stages.
+    EVEN_ODD_TWIN_I32_4 = "even_odd_twin_i32_4": ONE i32;
+    /// [`EVEN_ODD_TWIN_I32_2`] with 16-byte elements, of which each producer copies one.
+    EVEN_ODD_TWIN_I32X4_2 = "even_odd_twin_i32x4_2": ONE I32x4;
+    /// [`EVEN_ODD_TWIN_I32_4`] with 16-byte elements, of which each producer copies one.
+    EVEN_ODD_TWIN_I32X4_4 = "even_odd_twin_i32x4_4": ONE I32x4;
+    /// [`EVEN_ODD_TWIN_I32_2`], but each producer copies its own element.
+    EVEN_ODD_ELEMENT_I32_2 = "even_odd_element_i32_2": ONE i32;
+    /// [`EVEN_ODD_ELEMENT_I32_2`] with 4 stages.
+    EVEN_ODD_ELEMENT_I32_4 = "even_odd_element_i32_4": ONE i32;
+    /// `cuda::pipeline` in block scope: four warps copy, the four others compute; 2 stages, tiles of 128.
+    WARPS_I32_2 = "warps_i32_2": ONE i32;
+    /// [`WARPS_I32_2`] with 4 stages.
+    WARPS_I32_4 = "warps_i32_4": ONE i32;
+    /// [`WARPS_I32_2`] with 16-byte elements.
+    WARPS_I32X4_2 = "warps_i32x4_2": ONE I32x4;
+    /// [`WARPS_I32_4`] with 16-byte elements.
+    WARPS_I32X4_4 = "warps_i32x4_4": ONE I32x4;
+    /// The roles of [`WARPS_I32_2`] by hand, a tile copied by 32 threads; each consumer arrives on `empty`; 2 stages.
+    WARPS_TWIN_I32_2 = "warps_twin_i32_2": ONE i32;
+    /// [`WARPS_TWIN_I32_2`] with 4 stages.
+    WARPS_TWIN_I32_4 = "warps_twin_i32_4": ONE i32;
+    /// [`WARPS_TWIN_I32_2`] with 16-byte elements, of which each producer copies one.
+    WARPS_TWIN_I32X4_2 = "warps_twin_i32x4_2": ONE I32x4;
+    /// [`WARPS_TWIN_I32_4`] with 16-byte elements, of which each producer copies one.
+    WARPS_TWIN_I32X4_4 = "warps_twin_i32x4_4": ONE I32x4;
+    /// [`WARPS_TWIN_I32_2`], but one consumer of each warp arrives on `empty`.
+    WARPS_TWIN_ELECTED_I32_2 = "warps_twin_elected_i32_2": ONE i32;
+    /// [`WARPS_TWIN_ELECTED_I32_2`] with 4 stages.
+    WARPS_TWIN_ELECTED_I32_4 = "warps_twin_elected_i32_4": ONE i32;
+    /// [`WARPS_TWIN_ELECTED_I32_2`] with 16-byte elements, of which each producer copies one.
+    WARPS_TWIN_ELECTED_I32X4_2 = "warps_twin_elected_i32x4_2": ONE I32x4;
+    /// [`WARPS_TWIN_ELECTED_I32_4`] with 16-byte elements, of which each producer copies one.
+    WARPS_TWIN_ELECTED_I32X4_4 = "warps_twin_elected_i32x4_4": ONE I32x4;
+    /// [`WARPS_TWIN_I32_2`], but each producer copies its own element.
+    WARPS_ELEMENT_I32_2 = "warps_element_i32_2": ONE i32;
+    /// [`WARPS_ELEMENT_I32_2`] with 4 stages.
+    WARPS_ELEMENT_I32_4 = "warps_element_i32_4": ONE i32;
+    /// [`WARPS_TWIN_ELECTED_I32_2`], but each producer copies its own element.
+    WARPS_ELEMENT_ELECTED_I32_2 = "warps_element_elected_i32_2": ONE i32;
+    /// [`WARPS_ELEMENT_ELECTED_I32_2`] with 4 stages.
+    WARPS_ELEMENT_ELECTED_I32_4 = "warps_element_elected_i32_4": ONE i32;
     /// libcu++'s example: `cuda::pipeline` in block scope with two inputs in a stage, 2 stages.
     EXAMPLE_I32 = "example_i32": TWO i32;
     /// [`EXAMPLE_I32`] with 16-byte elements.

@@ -5,14 +5,17 @@ use tilepipe_runner::value::{Scalar, Value};
 
 use crate::peers;
 
-/// Elements in a tile, which is also the threads of a block.
-const TILE: usize = peers::THREADS as usize;
+/// Elements in a tile of which each of the block's threads computes one.
+pub const TILE: usize = peers::THREADS as usize;
 
 /// What a kernel computes from its inputs, all of which have the length of its output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
     /// Three times each element and its right neighbour in its tile ([`reference::neighbour_sum`]).
-    NeighbourSum,
+    NeighbourSum {
+        /// Elements in a tile.
+        tile: usize,
+    },
     /// The mean around each element ([`reference::moving_average`]).
     MovingAverage,
     /// Three times each element.
@@ -25,7 +28,7 @@ impl Work {
     /// Returns the number of inputs.
     pub const fn inputs(self) -> usize {
         match self {
-            Work::NeighbourSum | Work::MovingAverage | Work::Triple => 1,
+            Work::NeighbourSum { .. } | Work::MovingAverage | Work::Triple => 1,
             Work::TwoInputs => 2,
         }
     }
@@ -37,7 +40,7 @@ impl Work {
     /// If there are fewer inputs than [`inputs`](Work::inputs) says.
     pub fn compute<T: Value>(self, inputs: &[&[T]]) -> Vec<T> {
         match self {
-            Work::NeighbourSum => reference::neighbour_sum(inputs[0], TILE),
+            Work::NeighbourSum { tile } => reference::neighbour_sum(inputs[0], tile),
             Work::MovingAverage => reference::moving_average(inputs[0]),
             Work::Triple => inputs[0].iter().map(|own| sum(own, None)).collect(),
             Work::TwoInputs => two_inputs(inputs[0], inputs[1]),
@@ -78,7 +81,16 @@ mod tests {
     #[test]
     fn with_one_array_for_both_inputs_it_is_the_sum_of_neighbours() {
         let values: Vec<i32> = (0..1000).map(|value: i32| value.wrapping_mul(0x1234_5677)).collect();
-        assert_eq!(Work::TwoInputs.compute(&[&values, &values]), Work::NeighbourSum.compute(&[&values]));
+        let one = Work::NeighbourSum { tile: TILE };
+        assert_eq!(Work::TwoInputs.compute(&[&values, &values]), one.compute(&[&values]));
+    }
+
+    #[test]
+    fn the_neighbour_wraps_in_the_tile_that_the_work_names() {
+        let values: Vec<i32> = (0..TILE as i32).collect();
+        let [halves, whole] = [TILE / 2, TILE].map(|tile| Work::NeighbourSum { tile }.compute(&[&values]));
+        assert_eq!((halves[127], halves[255]), (3 * 127, 3 * 255 + 128), "the first of each half");
+        assert_eq!((whole[127], whole[255]), (3 * 127 + 128, 3 * 255));
     }
 
     #[test]

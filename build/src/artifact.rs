@@ -12,7 +12,8 @@ use crate::{Error, cache};
 /// `tilepipe_host::Module::read` loads them.
 #[derive(Debug, Clone)]
 pub struct Artifact {
-    /// The PTX, as text.
+    /// The PTX for the build's target, as text. Machine code for `sm_90` and newer is assembled from this text with other waits
+    /// at mbarriers; see [`Builder::target_cpu`](crate::Builder::target_cpu).
     pub ptx: PathBuf,
     /// The optimised LLVM IR that the PTX was made of, as text.
     pub ir: PathBuf,

@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::architecture::Architecture;
 use crate::compile::{Compilation, Compiled, Package};
 use crate::link::Link;
 use crate::toolchain::{self, Toolchain};
-use crate::{Artifact, Cubin, Error, KernelReport, cache, ptxas, rlib};
+use crate::{Artifact, Cubin, Error, KernelReport, cache, ptxas, rlib, specialise};
 
 /// Builds one kernel crate. See the [crate's documentation](crate) for an example.
 #[derive(Debug, Clone)]
@@ -40,19 +41,25 @@ impl Builder {
     }
 
     /// The least architecture that the PTX runs on, `sm_80` if not set. Architectures below it are not assembled for.
+    ///
+    /// It also decides how a block waits at an mbarrier where the driver compiles the PTX for a GPU without machine code of
+    /// its own: up to `sm_89` the PTX has `mbarrier.test_wait`, which is right on every GPU but spins; from `sm_90` on it has
+    /// `mbarrier.try_wait`, which suspends the thread. Machine code has the latter from `sm_90` on, whatever is set here.
     pub fn target_cpu(mut self, cpu: impl Into<String>) -> Builder {
         self.target_cpu = cpu.into();
         self
     }
 
-    /// The PTX version in tenths (`80` is 8.0); the least one that the architecture allows if not set. A newer version
-    /// needs a newer driver.
+    /// The PTX version in tenths (`80` is 8.0). If not set: the least one that has the target and the instructions of
+    /// mbarriers, which for `sm_80` is 7.1 (CUDA 11.1). A newer version needs a newer driver.
     pub fn ptx_version(mut self, version: u32) -> Builder {
         self.ptx_version = Some(version);
         self
     }
 
     /// The architectures to assemble for. None of them: PTX alone, unchecked by `ptxas`.
+    ///
+    /// From `sm_90` on, waits at mbarriers suspend the thread instead of spinning; the rest is the same PTX for all.
     pub fn architectures(mut self, architectures: impl IntoIterator<Item = impl Into<String>>) -> Builder {
         self.architectures = architectures.into_iter().map(Into::into).collect();
         self
@@ -111,8 +118,11 @@ impl Builder {
             Some(toolchain) => toolchain.clone(),
             None => toolchain::find(self.default_target_dir().as_deref())?,
         };
+        let mut architectures = Vec::new();
         for arch in &self.architectures {
-            target.require_on(&Architecture::parse(arch)?, arch, &toolchain)?;
+            let architecture = Architecture::parse(arch)?;
+            target.require_on(&architecture, arch, &toolchain)?;
+            architectures.push(architecture);
         }
         let package = Package::read(&self.manifest_dir, &toolchain)?;
         let target_dir = self.target_dir.clone().unwrap_or_else(|| package.target_dir.join("tilepipe"));
@@ -140,8 +150,15 @@ impl Builder {
         let output_dir = self.output_dir.clone().unwrap_or_else(|| target_dir.join("kernels").join(&package.name));
         let output_dir = std::path::absolute(&output_dir).map_err(Error::io("find", &output_dir))?;
         let ptx_version = self.ptx_version.unwrap_or(target.least_ptx_version());
-        let assembly =
-            Assembly { builder: self, toolchain: &toolchain, name: &package.name, runtime: &runtime, ptx_version };
+        let assembly = Assembly {
+            builder: self,
+            target: &target,
+            architectures: &architectures,
+            toolchain: &toolchain,
+            name: &package.name,
+            runtime: &runtime,
+            ptx_version,
+        };
         let artifact = {
             let _lock = cache::Lock::acquire(&output_dir)?;
             assembly.run(&bitcode, &output_dir)?
@@ -181,6 +198,9 @@ impl Bitcode {
 /// Everything after compiling: one link and its machine code.
 struct Assembly<'a> {
     builder: &'a Builder,
+    target: &'a Architecture,
+    /// The builder's own, in the same order.
+    architectures: &'a [Architecture],
     toolchain: &'a Toolchain,
     name: &'a str,
     runtime: &'a Path,
@@ -222,11 +242,15 @@ impl Assembly<'_> {
     /// Links and assembles in the work folder, then moves everything to its place.
     fn assemble(&self, link: &Link<'_>, output: &Path, key: &str) -> Result<Artifact, Error> {
         let linked = link.run()?;
+        let ptx = specialise::file(&linked.ptx, self.target)?;
+        let inputs = self.architectures.iter().map(|architecture| specialise::file(&ptx, architecture));
+        let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
         let architectures = &self.builder.architectures;
         let cubin = |arch: &str| link.work.join(format!("{arch}.cubin"));
         let reports: Vec<Result<Vec<KernelReport>, Error>> = std::thread::scope(|scope| {
-            let assemble = |arch| ptxas::assemble(self.toolchain, &linked.ptx, arch, &cubin(arch));
-            let threads: Vec<_> = architectures.iter().map(|arch| scope.spawn(move || assemble(arch))).collect();
+            let assemble = |arch, input| ptxas::assemble(self.toolchain, input, arch, &cubin(arch));
+            let pairs = architectures.iter().zip(&inputs);
+            let threads: Vec<_> = pairs.map(|(arch, input)| scope.spawn(move || assemble(arch, input))).collect();
             threads
                 .into_iter()
                 .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
@@ -244,7 +268,7 @@ impl Assembly<'_> {
         let artifact = self.artifact(output, report);
         let _ = std::fs::remove_file(self.key_file(output));
         let moves = architectures.iter().zip(&artifact.cubins).map(|(arch, to)| (cubin(arch), to.path.clone()));
-        for (from, to) in moves.chain([(linked.ir, artifact.ir.clone()), (linked.ptx, artifact.ptx.clone())]) {
+        for (from, to) in moves.chain([(linked.ir, artifact.ir.clone()), (ptx, artifact.ptx.clone())]) {
             std::fs::rename(&from, &to).map_err(Error::io("replace", &to))?;
         }
         let json =
@@ -280,75 +304,5 @@ impl Assembly<'_> {
 
     fn key_file(&self, output: &Path) -> PathBuf {
         output.join(format!("{}.key", self.name))
-    }
-}
-
-/// `sm_90` or `sm_90a`.
-struct Architecture {
-    number: u32,
-    suffix: Option<char>,
-}
-
-impl Architecture {
-    fn parse(text: &str) -> Result<Architecture, Error> {
-        let error = |reason: &str| Error::Architecture { arch: text.to_string(), reason: reason.to_string() };
-        let rest = text.strip_prefix("sm_").ok_or_else(|| error("write it as `sm_80`"))?;
-        let (digits, suffix) = match rest.strip_suffix(['a', 'f']) {
-            Some(digits) => (digits, rest.chars().last()),
-            None => (rest, None),
-        };
-        let number = digits.parse().map_err(|_| error("write it as `sm_80`"))?;
-        if number < 80 {
-            return Err(error("`sm_80` is the least that has asynchronous copies"));
-        }
-        Ok(Architecture { number, suffix })
-    }
-
-    /// Checks that code for `self` can be assembled for `other` by the toolchain's `ptxas`.
-    fn require_on(&self, other: &Architecture, name: &str, toolchain: &Toolchain) -> Result<(), Error> {
-        let error = |reason: String| Err(Error::Architecture { arch: name.to_string(), reason });
-        if other.number < self.number
-            || (self.suffix.is_some() && (other.number, other.suffix) != (self.number, self.suffix))
-        {
-            let suffix = self.suffix.map(String::from).unwrap_or_default();
-            return error(format!(
-                "the code is for `sm_{}{suffix}`; choose a lesser target or leave this one out",
-                self.number
-            ));
-        }
-        let cuda = toolchain.cuda_version();
-        if other.number >= 100 && cuda < (12, 8) {
-            return error(format!("it needs ptxas of CUDA 12.8 or newer, and this one is {}.{}", cuda.0, cuda.1));
-        }
-        Ok(())
-    }
-
-    /// The oldest PTX version, in tenths, that knows the architecture.
-    fn least_ptx_version(&self) -> u32 {
-        match (self.number, self.suffix) {
-            (..86, _) => 70,
-            (86, _) => 71,
-            (87, _) => 74,
-            (..=90, None) => 78,
-            (..=90, Some(_)) => 80,
-            (..=101, _) => 86,
-            _ => 88,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Architecture;
-
-    #[test]
-    fn architectures_are_read_and_checked() {
-        assert_eq!(Architecture::parse("sm_80").unwrap().least_ptx_version(), 70);
-        assert_eq!(Architecture::parse("sm_90").unwrap().least_ptx_version(), 78);
-        assert_eq!(Architecture::parse("sm_90a").unwrap().least_ptx_version(), 80);
-        assert_eq!(Architecture::parse("sm_100").unwrap().least_ptx_version(), 86);
-        for wrong in ["90", "sm_", "sm_75", "sm_9x", "compute_90"] {
-            assert!(Architecture::parse(wrong).is_err(), "{wrong}");
-        }
     }
 }

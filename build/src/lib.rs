@@ -36,7 +36,9 @@
 //! 2. `cargo` compiles the crate and `core` to unoptimised bitcode. No linker program is involved.
 //! 3. LLVM's tools link that bitcode; every function and call is marked `convergent` and every kernel gets its launch
 //!    bounds; what must not be there is refused; then the module is optimised and lowered to PTX.
-//! 4. `ptxas` assembles it, and reports registers, spills and shared memory.
+//! 4. In the text for `sm_90` and newer, waits at mbarriers become the instruction that suspends the thread; PTX and machine
+//!    code for older GPUs keep the one that they have.
+//! 5. `ptxas` assembles each architecture's text, and reports registers, spills and shared memory.
 
 mod builder;
 mod script;
@@ -45,6 +47,7 @@ pub mod toolchain;
 mod artifact;
 mod error;
 
+mod architecture;
 mod cache;
 mod compile;
 mod ir;
@@ -52,6 +55,7 @@ mod link;
 mod process;
 mod ptxas;
 mod rlib;
+mod specialise;
 
 pub use artifact::{Artifact, Cubin, KernelReport};
 pub use builder::Builder;

@@ -3,6 +3,7 @@
 //! Without a toolchain each test prints why it is skipped and passes; `TILEPIPE_TOOLCHAIN` names one.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::OnceLock;
 
 use tilepipe_build::{Artifact, Builder, Error, toolchain};
@@ -86,7 +87,7 @@ fn a_good_kernel_gets_bounds_report_and_machine_code() {
     let ptx = std::fs::read_to_string(&artifact.ptx).unwrap();
     assert!(ptx.contains(".entry fixture_reverse"), "{ptx}");
     assert!(ptx.contains(".reqntid 256, 1, 1"), "{ptx}");
-    assert!(ptx.contains(".version 7.0") && ptx.contains(".target sm_80"), "{ptx}");
+    assert!(ptx.contains(".version 7.1") && ptx.contains(".target sm_80"), "{ptx}");
     assert_eq!(body(&ptx, "fixture_reverse(").matches("bar.sync").count(), 1);
     assert!(ptx.contains("ld.shared") && ptx.contains("st.shared"), "{ptx}");
     assert!(!ptx.contains("__tilepipe_threads__"), "{ptx}");
@@ -139,6 +140,64 @@ fn barriers_are_as_many_as_written() {
     assert_eq!(count("fixture_generic_twice("), 0, "{ptx}");
     assert_eq!(body(&ptx, "fixture_generic_twice(").matches("call.uni").count(), 2, "{ptx}");
     assert_eq!(count("exchange"), 1, "{ptx}");
+}
+
+/// The machine code of one kernel on one architecture, as text; none if there is no disassembler.
+fn sass(artifact: &Artifact, arch: &str, kernel: &str) -> Option<String> {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
+    let Some(nvdisasm) = toolchain::find(Some(target)).unwrap().nvdisasm() else {
+        eprintln!("SKIPPED: no nvdisasm beside ptxas or in the search path");
+        return None;
+    };
+    let cubin = artifact.cubins.iter().find(|cubin| cubin.arch == arch).unwrap();
+    let output = Command::new(nvdisasm).arg("-c").arg(&cubin.path).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let (_, function) =
+        text.split_once(&format!(".text.{kernel}:")).unwrap_or_else(|| panic!("no `{kernel}`:\n{text}"));
+    Some(function.split(".section").next().unwrap().to_string())
+}
+
+#[test]
+fn machine_code_for_newer_gpus_suspends_waits_and_only_them() {
+    const SUSPENDS: &str = "SYNCS.PHASECHK.TRANS64.TRYWAIT";
+    let Some(builder) = builder("mbarrier") else {
+        return;
+    };
+    let artifact = builder.architectures(["sm_80", "sm_90", "sm_90a", "sm_100"]).build().unwrap();
+    let ptx = std::fs::read_to_string(&artifact.ptx).unwrap();
+    assert!(ptx.contains(".version 7.1\n.target sm_80\n"), "{ptx}");
+    assert_eq!(
+        (ptx.matches("mbarrier.test_wait.").count(), ptx.matches("mbarrier.try_wait.").count()),
+        (2, 0),
+        "{ptx}"
+    );
+    for arch in ["sm_90", "sm_90a", "sm_100"] {
+        let Some(blocking) = sass(&artifact, arch, "fixture_blocking") else {
+            return;
+        };
+        assert!(blocking.contains(SUSPENDS), "{arch}: {blocking}");
+        let polling = sass(&artifact, arch, "fixture_polling").unwrap();
+        assert!(polling.contains("SYNCS.PHASECHK") && !polling.contains(SUSPENDS), "{arch}: {polling}");
+    }
+    let old = sass(&artifact, "sm_80", "fixture_blocking").unwrap();
+    assert!(!old.contains("SYNCS"), "{old}");
+}
+
+#[test]
+fn ptx_for_newer_targets_suspends_waits_and_only_them() {
+    let Some(builder) = builder("mbarrier") else {
+        return;
+    };
+    let artifact = builder.target_cpu("sm_90").architectures(["sm_90", "sm_100"]).build().unwrap();
+    let ptx = std::fs::read_to_string(&artifact.ptx).unwrap();
+    assert!(ptx.contains(".version 7.8\n.target sm_90\n"), "{ptx}");
+    let counts = |name| {
+        let body = body(&ptx, name);
+        (body.matches("mbarrier.test_wait.").count(), body.matches("mbarrier.try_wait.").count())
+    };
+    assert_eq!((counts("fixture_blocking("), counts("fixture_polling(")), ((0, 1), (1, 0)), "{ptx}");
+    assert!(ptx.contains("tilepipe_blocking, [%r") && ptx.contains(", 0x989680;"), "{ptx}");
 }
 
 #[test]

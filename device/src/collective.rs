@@ -12,8 +12,9 @@
 use crate::block::{Block, PerThread};
 use crate::element::Element;
 use crate::fault;
-use crate::group::WARP;
-use crate::isa::{self, Lanes};
+use crate::group::{InBlock, WARP};
+use crate::isa;
+use crate::meeting::{broadcast_in, check_value, reduce_in, reduce_lanes, scan_in, scan_lanes};
 use crate::uniform::Uniform;
 use crate::warp::{PerLane, Warp};
 
@@ -23,7 +24,7 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
     /// The order is fixed: neighbouring ranks first, in a tree within each warp, then the warps' results from left to right
     /// (for 4 threads `op(op(v0, v1), op(v2, v3))`).
     ///
-    /// Costs three `bar.sync` and 544 bytes of shared memory, which collectives have beside a kernel's `Shared`. PTX: `shfl.sync.down`.
+    /// Costs three `bar.sync` and 592 bytes of shared memory, which collectives have beside a kernel's `Shared`. PTX: `shfl.sync.down`.
     ///
     /// CUDA: `cooperative_groups::reduce(block, value, op)`, CUB's `BlockReduce`.
     ///
@@ -57,32 +58,8 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
         F: Fn(T, T) -> T + Uniform,
     {
         const { check_value::<T>() };
-        let warps = reduce_lanes(&values.values, THREADS, &op);
-        let scratch = Scratch::<T>::new();
-        // The barrier ends all reads of the scratch memory by earlier collectives.
-        self.sync();
-        isa::for_each_thread(THREADS, |rank| {
-            if rank.is_multiple_of(WARP) {
-                // SAFETY: the warp's own slot, between two barriers in which nobody else accesses it.
-                unsafe { scratch.write(rank / WARP, warps.get(rank)) };
-            }
-        });
-        self.sync();
-        isa::for_each_thread(THREADS, |rank| {
-            if rank == 0 {
-                // SAFETY: the warps' slots were written before the barrier.
-                let mut result = unsafe { scratch.read(0) };
-                for warp in 1..THREADS.div_ceil(WARP) {
-                    // SAFETY: as above.
-                    result = op(result, unsafe { scratch.read(warp) });
-                }
-                // SAFETY: this thread alone accesses the last slot between these two barriers.
-                unsafe { scratch.write(RESULT, result) };
-            }
-        });
-        self.sync();
-        // SAFETY: written before the barrier, and not again before another one.
-        unsafe { scratch.read(RESULT) }
+        // SAFETY: a `Block` exists in block-level code only (R2).
+        unsafe { reduce_in::<InBlock<THREADS>, T, THREADS>(&values.values, op) }
     }
 
     /// Combines the values of each thread and all of lower rank: thread `r` gets `op(.. op(v0, v1) .., vr)`.
@@ -98,28 +75,8 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
         F: Fn(T, T) -> T + Uniform,
     {
         const { check_value::<T>() };
-        let mut scanned = scan_lanes(&values.values, &op);
-        let scratch = Scratch::<T>::new();
-        self.sync();
-        isa::for_each_thread(THREADS, |rank| {
-            if rank % WARP == WARP - 1 {
-                // SAFETY: the warp's own slot, between two barriers in which nobody else accesses it.
-                unsafe { scratch.write(rank / WARP, scanned.get(rank)) };
-            }
-        });
-        self.sync();
-        scanned.update(|rank, value| {
-            if rank >= WARP {
-                // SAFETY: the slots of whole warps were written before the barrier, and not again before another one.
-                let mut before = unsafe { scratch.read(0) };
-                for warp in 1..rank / WARP {
-                    // SAFETY: as above.
-                    before = op(before, unsafe { scratch.read(warp) });
-                }
-                *value = op(before, *value);
-            }
-        });
-        PerThread::from_values(scanned)
+        // SAFETY: as in `reduce`.
+        PerThread::from_values(unsafe { scan_in::<InBlock<THREADS>, T, THREADS>(&values.values, op) })
     }
 
     /// Returns whether any thread's value is true. PTX: `bar.red.or.pred`, one instruction (CUDA: `__syncthreads_or`).
@@ -150,17 +107,8 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
         if rank >= THREADS {
             fault::out_of_range("rank {} is out of range: the block has {} threads", rank, THREADS);
         }
-        let scratch = Scratch::<T>::new();
-        self.sync();
-        isa::for_each_thread(THREADS, |own| {
-            if own == rank {
-                // SAFETY: this thread alone accesses the slot between these two barriers.
-                unsafe { scratch.write(RESULT, values.values.get(own)) };
-            }
-        });
-        self.sync();
-        // SAFETY: written before the barrier, and not again before another one.
-        unsafe { scratch.read(RESULT) }
+        // SAFETY: as in `reduce`.
+        unsafe { broadcast_in::<InBlock<THREADS>, T, THREADS>(&values.values, rank) }
     }
 }
 
@@ -214,87 +162,5 @@ impl<'w, const THREADS: usize> Warp<'w, '_, THREADS> {
             fault::out_of_range("lane {} is out of range: a warp has {}", lane, WARP);
         }
         values.values.of_lane(lane)
-    }
-}
-
-/// Combines the values of each warp of `threads` threads in a tree; lane 0 has the result.
-#[inline(always)]
-fn reduce_lanes<T: Element, L: Lanes<T>>(values: &L, threads: usize, op: &impl Fn(T, T) -> T) -> L {
-    let mut result = values.duplicate();
-    let mut distance = 1;
-    while distance < WARP {
-        let right = result.lane_above(distance);
-        result.update_ranks(|rank, value| {
-            // The last warp of a block may have fewer lanes.
-            if rank % WARP + distance < WARP && rank + distance < threads {
-                *value = op(*value, right.of_rank(rank));
-            }
-        });
-        distance *= 2;
-    }
-    result
-}
-
-/// Combines the value of each lane with those of all lower lanes of its warp.
-#[inline(always)]
-fn scan_lanes<T: Element, L: Lanes<T>>(values: &L, op: &impl Fn(T, T) -> T) -> L {
-    let mut result = values.duplicate();
-    let mut distance = 1;
-    while distance < WARP {
-        let left = result.lane_below(distance);
-        result.update_ranks(|rank, value| {
-            if rank % WARP >= distance {
-                *value = op(left.of_rank(rank), *value);
-            }
-        });
-        distance *= 2;
-    }
-    result
-}
-
-/// The slot of a collective's result, behind those of the 32 warps that a block can have.
-const RESULT: usize = 32;
-
-/// Refuses, at compile time, values that do not fit a slot. Each collective asks for itself, so that the error names its caller.
-const fn check_value<T>() {
-    assert!(size_of::<T>() <= 16 && align_of::<T>() <= 16, "collectives of the block take values of 1 to 16 bytes");
-}
-
-/// Shared memory of the collectives' own: 33 slots of 16 bytes.
-struct Scratch<T> {
-    first: *mut T,
-}
-
-impl<T: Element> Scratch<T> {
-    #[inline(always)]
-    fn new() -> Self {
-        const { check_value::<T>() };
-        Scratch { first: isa::scratch().cast() }
-    }
-
-    /// Writes slot `slot`.
-    ///
-    /// # Safety
-    ///
-    /// `slot <= RESULT`, and no other thread accesses the slot before the next barrier.
-    #[inline(always)]
-    unsafe fn write(&self, slot: usize, value: T) {
-        // SAFETY: the slot lies in the scratch memory.
-        let address = unsafe { self.first.byte_add(16 * slot) };
-        // SAFETY: aligned to 16, and nobody else's until the next barrier.
-        unsafe { address.write(value) };
-    }
-
-    /// Reads slot `slot`.
-    ///
-    /// # Safety
-    ///
-    /// `slot <= RESULT`, and a thread has written the slot before the last barrier.
-    #[inline(always)]
-    unsafe fn read(&self, slot: usize) -> T {
-        // SAFETY: the slot lies in the scratch memory.
-        let address = unsafe { self.first.byte_add(16 * slot) };
-        // SAFETY: aligned to 16 and written; any bytes are a valid element.
-        unsafe { address.read() }
     }
 }

@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 
 use crate::engine::Engine;
-use crate::group::Meet;
+use crate::group::Deal;
 use crate::pipeline::AlwaysFilled;
 use crate::presence::Presence;
 use crate::scope::Scope;
@@ -95,7 +95,7 @@ impl<T: Tile, F: Fill<T>> Fill<Optional<T>> for Option<F> {}
 
 pub(crate) mod sealed {
     use crate::engine::Engine;
-    use crate::group::Meet;
+    use crate::group::Deal;
     use crate::presence::Presence;
     use crate::scope::Scope;
 
@@ -151,7 +151,7 @@ pub(crate) mod sealed {
         ///
         /// `stage` is the start of a stage of `C` that no thread reads or writes until the copies were committed and
         /// waited for and the scope synchronised.
-        unsafe fn fill<E: Engine, G: Meet<S>, S: Scope>(self, stage: *mut u8) -> C::Presence;
+        unsafe fn fill<E: Engine, G: Deal<S>, S: Scope>(self, stage: *mut u8) -> C::Presence;
     }
 }
 
@@ -208,7 +208,7 @@ pub(crate) const fn check_parts<C: Contents>(parts: usize) {
 }
 
 /// Refuses, at compile time, contents that the engine can't copy for this group and scope.
-pub(crate) const fn check<C: Contents, E: Engine, G: Meet<S>, S: Scope>(stages: usize) {
+pub(crate) const fn check<C: Contents, E: Engine, G: Deal<S>, S: Scope>(stages: usize) {
     let (mut index, parts) = (0, G::PARTS);
     while index < C::SHAPES.len() {
         let shape = &C::SHAPES[index];
@@ -281,7 +281,7 @@ impl<T: Tile> sealed::Contents for Optional<T> {
 
 impl<T: Tile> sealed::Fill<T> for TileRef<'_, T> {
     #[inline(always)]
-    unsafe fn fill<E: Engine, G: Meet<S>, S: Scope>(self, stage: *mut u8) {
+    unsafe fn fill<E: Engine, G: Deal<S>, S: Scope>(self, stage: *mut u8) {
         // SAFETY: the caller's promises.
         unsafe { E::copy::<T, G, S>(stage, self) };
     }
@@ -289,7 +289,7 @@ impl<T: Tile> sealed::Fill<T> for TileRef<'_, T> {
 
 impl<T: Tile> sealed::Fill<T> for WholeTileRef<'_, T> {
     #[inline(always)]
-    unsafe fn fill<E: Engine, G: Meet<S>, S: Scope>(self, stage: *mut u8) {
+    unsafe fn fill<E: Engine, G: Deal<S>, S: Scope>(self, stage: *mut u8) {
         // SAFETY: the caller's promises.
         unsafe { E::copy_whole::<T, G, S>(stage, self) };
     }
@@ -297,7 +297,7 @@ impl<T: Tile> sealed::Fill<T> for WholeTileRef<'_, T> {
 
 impl<T: Tile> sealed::Fill<T> for Zeros {
     #[inline(always)]
-    unsafe fn fill<E: Engine, G: Meet<S>, S: Scope>(self, stage: *mut u8) {
+    unsafe fn fill<E: Engine, G: Deal<S>, S: Scope>(self, stage: *mut u8) {
         // SAFETY: the caller's promises.
         unsafe { E::zero::<T, G, S>(stage) };
     }
@@ -305,7 +305,7 @@ impl<T: Tile> sealed::Fill<T> for Zeros {
 
 impl<T: Tile, F: Fill<T>> sealed::Fill<Optional<T>> for Option<F> {
     #[inline(always)]
-    unsafe fn fill<E: Engine, G: Meet<S>, S: Scope>(self, stage: *mut u8) -> bool {
+    unsafe fn fill<E: Engine, G: Deal<S>, S: Scope>(self, stage: *mut u8) -> bool {
         let present = self.is_some();
         if let Some(source) = self {
             // SAFETY: the caller's promises.
@@ -349,7 +349,7 @@ macro_rules! tuples {
 
         impl<$($tile: Tile, $source: Fill<$tile>),*> sealed::Fill<($($tile,)*)> for ($($source,)*) {
             #[inline(always)]
-            unsafe fn fill<E: Engine, G: Meet<S>, S: Scope>(self, stage: *mut u8) {
+            unsafe fn fill<E: Engine, G: Deal<S>, S: Scope>(self, stage: *mut u8) {
                 let offsets = const { offsets([$($tile::BYTES),*]) };
                 $(
                     // SAFETY: each tile lies within the stage at its offset.

@@ -42,7 +42,8 @@ pub struct KernelPanic {
 
 /// Runs block `block` of a grid of `grid` blocks on the calling thread, to its end.
 ///
-/// Shared memory is an arena that the calling OS thread keeps from block to block.
+/// Shared memory is an arena that the calling OS thread keeps from block to block. A block that is partitioned into roles
+/// runs each of them on an OS thread of its own, one at a time, while the calling one waits.
 ///
 /// # Errors
 ///
@@ -60,13 +61,25 @@ pub unsafe fn run_block(
     block: u32,
     schedule: Schedule,
 ) -> Result<(), KernelPanic> {
+    // SAFETY: the caller's promises, and the block's context is in place when this runs.
+    let body = || unsafe { instance.cpu()(parameters) };
+    run_body(body, instance.shared_bytes(), grid, block, schedule)
+}
+
+/// Runs `body` as block `block` of a grid of `grid` blocks with `shared_bytes` of shared memory.
+pub(crate) fn run_body(
+    body: impl FnOnce(),
+    shared_bytes: usize,
+    grid: u32,
+    block: u32,
+    schedule: Schedule,
+) -> Result<(), KernelPanic> {
     install_panic_hook();
-    let running = block::begin(block, grid, instance.shared_bytes(), schedule);
-    // SAFETY: the caller's promises, and the block's context is in place.
-    let outcome = catch_unwind(AssertUnwindSafe(|| unsafe { instance.cpu()(parameters) }));
+    let running = block::begin(block, grid, shared_bytes, schedule);
+    let outcome = catch_unwind(AssertUnwindSafe(body));
     drop(running);
     outcome.map_err(|payload| {
-        let place = PLACE.take().unwrap_or_default();
+        let place = take_place().unwrap_or_default();
         KernelPanic {
             message: message_of(payload.as_ref()),
             file: place.file,
@@ -80,7 +93,7 @@ pub unsafe fn run_block(
 
 /// Where a kernel panicked.
 #[derive(Default)]
-struct Place {
+pub(crate) struct Place {
     file: String,
     line: u32,
     column: u32,
@@ -89,6 +102,16 @@ struct Place {
 
 thread_local! {
     static PLACE: Cell<Option<Place>> = const { Cell::new(None) };
+}
+
+/// Takes the place of the panic that this OS thread noted last.
+pub(crate) fn take_place() -> Option<Place> {
+    PLACE.take()
+}
+
+/// Notes the place of a panic of another OS thread, that of a role, which this one resumes.
+pub(crate) fn note_place(place: Option<Place>) {
+    PLACE.set(place);
 }
 
 /// Has panics inside kernels note their place instead of printing it; all others go on to the hook that was there.

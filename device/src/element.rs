@@ -1,5 +1,6 @@
 //! Plain-data element types.
 
+use crate::role::RoleShared;
 use crate::uniform::Uniform;
 
 /// A type of which tiles are made: plain data without padding, any bit pattern valid, 1 to 16 bytes, aligned to at most
@@ -44,7 +45,7 @@ use crate::uniform::Uniform;
             to 16 bytes (`u32` or `u64` for `usize`, `u8` for `bool`), `Vec4`, or an array of elements",
     note = "to make a struct of your own an element, put `#[derive(Clone, Copy, tilepipe::Element)]` and `#[repr(C)]` on it"
 )]
-pub trait Element: bytemuck::Pod + Uniform + Send + Sync {}
+pub trait Element: bytemuck::Pod + Uniform + RoleShared + Send + Sync {}
 
 /// An element of `BYTES` bytes. Four of a `VectorLane<4>` make a [`Vec4`].
 ///

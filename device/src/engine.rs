@@ -3,7 +3,7 @@
 //! The engine is a type that the kernel's author picks in [`Stages`](crate::Stages); none is ever replaced silently.
 
 use crate::contents::Shape;
-use crate::group::Meet;
+use crate::group::Deal;
 use crate::isa;
 use crate::scope::Scope;
 use crate::source::{TileRef, WholeTileRef};
@@ -44,6 +44,8 @@ pub(crate) mod sealed {
     pub trait Engine {
         /// The least unit of a copy in bytes: a tile's size and alignment are multiples of it.
         const LEAST_UNIT: usize;
+        /// Whether copies land later than they are issued, so that an arrival for them is asynchronous too.
+        const ASYNCHRONOUS: bool;
 
         /// Starts to copy `source` to `destination` by the threads of `G`, as scope `S` deals it out. Bytes of the tile
         /// beyond the view are zero.
@@ -54,19 +56,19 @@ pub(crate) mod sealed {
         /// 1. No thread reads or writes that stage until the copy was committed and waited for and the scope
         ///    synchronised, and no thread may still be reading it from before.
         /// 2. Called by all threads of the group.
-        unsafe fn copy<T: Tile, G: Meet<S>, S: Scope>(destination: *mut u8, source: TileRef<'_, T>);
+        unsafe fn copy<T: Tile, G: Deal<S>, S: Scope>(destination: *mut u8, source: TileRef<'_, T>);
         /// Starts to copy a tile that lies within its view as a whole.
         ///
         /// # Safety
         ///
         /// As for [`copy`](Engine::copy).
-        unsafe fn copy_whole<T: Tile, G: Meet<S>, S: Scope>(destination: *mut u8, source: WholeTileRef<'_, T>);
+        unsafe fn copy_whole<T: Tile, G: Deal<S>, S: Scope>(destination: *mut u8, source: WholeTileRef<'_, T>);
         /// Starts to fill a tile with zeros.
         ///
         /// # Safety
         ///
         /// As for [`copy`](Engine::copy).
-        unsafe fn zero<T: Tile, G: Meet<S>, S: Scope>(destination: *mut u8);
+        unsafe fn zero<T: Tile, G: Deal<S>, S: Scope>(destination: *mut u8);
         /// Closes the group of copies started since the last commit.
         fn commit();
         /// Waits until all but the youngest `P::GROUPS` groups of the calling thread have landed.
@@ -76,9 +78,10 @@ pub(crate) mod sealed {
 
 impl sealed::Engine for CpAsync {
     const LEAST_UNIT: usize = 4;
+    const ASYNCHRONOUS: bool = true;
 
     #[inline(always)]
-    unsafe fn copy<T: Tile, G: Meet<S>, S: Scope>(destination: *mut u8, source: TileRef<'_, T>) {
+    unsafe fn copy<T: Tile, G: Deal<S>, S: Scope>(destination: *mut u8, source: TileRef<'_, T>) {
         let width = const { Shape::of::<T>().unit(G::PARTS) };
         for_each_unit::<T, G, S>(width, |row, column, offset| {
             let (from, valid) = (source.address(row, column), source.valid_bytes(row, column, width));
@@ -93,7 +96,7 @@ impl sealed::Engine for CpAsync {
     }
 
     #[inline(always)]
-    unsafe fn copy_whole<T: Tile, G: Meet<S>, S: Scope>(destination: *mut u8, source: WholeTileRef<'_, T>) {
+    unsafe fn copy_whole<T: Tile, G: Deal<S>, S: Scope>(destination: *mut u8, source: WholeTileRef<'_, T>) {
         let width = const { Shape::of::<T>().unit(G::PARTS) };
         for_each_unit::<T, G, S>(width, |row, column, offset| {
             // SAFETY: `offset` lies in the tile, a multiple of `width`, so by (0) it stays in the stage.
@@ -104,7 +107,7 @@ impl sealed::Engine for CpAsync {
     }
 
     #[inline(always)]
-    unsafe fn zero<T: Tile, G: Meet<S>, S: Scope>(destination: *mut u8) {
+    unsafe fn zero<T: Tile, G: Deal<S>, S: Scope>(destination: *mut u8) {
         let width = const { Shape::of::<T>().unit(G::PARTS) };
         for_each_unit::<T, G, S>(width, |_, _, offset| {
             // SAFETY: as for `copy`.
@@ -127,9 +130,10 @@ impl sealed::Engine for CpAsync {
 
 impl sealed::Engine for LoadStore {
     const LEAST_UNIT: usize = 1;
+    const ASYNCHRONOUS: bool = false;
 
     #[inline(always)]
-    unsafe fn copy<T: Tile, G: Meet<S>, S: Scope>(destination: *mut u8, source: TileRef<'_, T>) {
+    unsafe fn copy<T: Tile, G: Deal<S>, S: Scope>(destination: *mut u8, source: TileRef<'_, T>) {
         let width = size_of::<T::Element>();
         for_each_unit::<T, G, S>(width, |row, column, offset| {
             let (from, valid) = (source.address(row, column), source.valid_bytes(row, column, width));
@@ -142,7 +146,7 @@ impl sealed::Engine for LoadStore {
     }
 
     #[inline(always)]
-    unsafe fn copy_whole<T: Tile, G: Meet<S>, S: Scope>(destination: *mut u8, source: WholeTileRef<'_, T>) {
+    unsafe fn copy_whole<T: Tile, G: Deal<S>, S: Scope>(destination: *mut u8, source: WholeTileRef<'_, T>) {
         for_each_unit::<T, G, S>(size_of::<T::Element>(), |row, column, offset| {
             // SAFETY: `offset` lies in the tile, so by (0) it stays in the stage.
             let to = unsafe { destination.add(offset) };
@@ -152,7 +156,7 @@ impl sealed::Engine for LoadStore {
     }
 
     #[inline(always)]
-    unsafe fn zero<T: Tile, G: Meet<S>, S: Scope>(destination: *mut u8) {
+    unsafe fn zero<T: Tile, G: Deal<S>, S: Scope>(destination: *mut u8) {
         for_each_unit::<T, G, S>(size_of::<T::Element>(), |_, _, offset| {
             // SAFETY: `offset` lies in the tile, so by (0) it stays in the stage.
             let to = unsafe { destination.add(offset) };
@@ -171,7 +175,7 @@ impl sealed::Engine for LoadStore {
 /// Deals the tile's units of `width` bytes out to the group's threads: of each part unit `u` to member `u % TEAM`, and calls
 /// `copy(row, byte offset in the row, byte offset in shared memory)` for each.
 #[inline(always)]
-fn for_each_unit<T: Tile, G: Meet<S>, S: Scope>(width: usize, copy: impl Fn(usize, usize, usize)) {
+fn for_each_unit<T: Tile, G: Deal<S>, S: Scope>(width: usize, copy: impl Fn(usize, usize, usize)) {
     let element = size_of::<T::Element>();
     let units_of_row = T::COLUMNS * element / width;
     let units = T::LEN * element / width / G::PARTS;

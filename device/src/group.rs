@@ -57,19 +57,23 @@ impl Part for PartOfTile {}
 /// Threads of a warp.
 pub(crate) const WARP: usize = 32;
 
-/// How a group works at a scope: a tile has [`PARTS`](Meet::PARTS) parts of equal size, each copied by a team.
-pub trait Meet<S: Scope>: Group {
-    /// What a thread may read after `wait`: [`WholeTile`] or [`PartOfTile`].
-    type Reach;
-    /// Parts of a tile, each of which its team copies and may read.
+/// How a group shares out a tile at a scope: in [`PARTS`](Deal::PARTS) parts of equal size, each copied by a team.
+pub trait Deal<S: Scope>: Group {
+    /// Parts of a tile, each of which its team copies.
     const PARTS: usize;
     /// Threads of a team.
     const TEAM: usize;
-    /// Whether [`synchronise`](Meet::synchronise) costs next to nothing.
-    const CHEAP: bool;
 
     /// Calls `copy(part, member)` in every thread: the part that its team copies, and its rank in the team.
     fn deal(copy: impl Fn(usize, usize));
+}
+
+/// How a group that reads what it copied meets at a scope.
+pub trait Meet<S: Scope>: Deal<S> {
+    /// What a thread may read after `wait`: [`WholeTile`] or [`PartOfTile`].
+    type Reach;
+    /// Whether [`synchronise`](Meet::synchronise) costs next to nothing.
+    const CHEAP: bool;
 
     /// Waits for the scope's threads: what they waited for is visible to all of them, and their reads before are done.
     ///
@@ -89,16 +93,19 @@ pub trait Meet<S: Scope>: Group {
     unsafe fn launder();
 }
 
-impl<const THREADS: usize> Meet<BlockScope> for InBlock<THREADS> {
-    type Reach = WholeTile;
+impl<const THREADS: usize> Deal<BlockScope> for InBlock<THREADS> {
     const PARTS: usize = 1;
     const TEAM: usize = THREADS;
-    const CHEAP: bool = false;
 
     #[inline(always)]
     fn deal(copy: impl Fn(usize, usize)) {
         isa::for_each_thread(THREADS, |rank| copy(0, rank));
     }
+}
+
+impl<const THREADS: usize> Meet<BlockScope> for InBlock<THREADS> {
+    type Reach = WholeTile;
+    const CHEAP: bool = false;
 
     #[inline(always)]
     unsafe fn synchronise() {
@@ -118,16 +125,19 @@ impl<const THREADS: usize> Meet<BlockScope> for InBlock<THREADS> {
     }
 }
 
-impl<const THREADS: usize> Meet<WarpScope> for InBlock<THREADS> {
-    type Reach = PartOfTile;
+impl<const THREADS: usize> Deal<WarpScope> for InBlock<THREADS> {
     const PARTS: usize = warps::<THREADS>();
     const TEAM: usize = WARP;
-    const CHEAP: bool = true;
 
     #[inline(always)]
     fn deal(copy: impl Fn(usize, usize)) {
         isa::for_each_thread(THREADS, |rank| copy(rank / WARP, rank % WARP));
     }
+}
+
+impl<const THREADS: usize> Meet<WarpScope> for InBlock<THREADS> {
+    type Reach = PartOfTile;
+    const CHEAP: bool = true;
 
     #[inline(always)]
     unsafe fn synchronise() {
@@ -147,16 +157,19 @@ impl<const THREADS: usize> Meet<WarpScope> for InBlock<THREADS> {
     }
 }
 
-impl<const THREADS: usize> Meet<ThreadScope> for InBlock<THREADS> {
-    type Reach = PartOfTile;
+impl<const THREADS: usize> Deal<ThreadScope> for InBlock<THREADS> {
     const PARTS: usize = THREADS;
     const TEAM: usize = 1;
-    const CHEAP: bool = true;
 
     #[inline(always)]
     fn deal(copy: impl Fn(usize, usize)) {
         isa::for_each_thread(THREADS, |rank| copy(rank, 0));
     }
+}
+
+impl<const THREADS: usize> Meet<ThreadScope> for InBlock<THREADS> {
+    type Reach = PartOfTile;
+    const CHEAP: bool = true;
 
     #[inline(always)]
     unsafe fn synchronise() {
@@ -174,16 +187,19 @@ impl<const THREADS: usize> Meet<ThreadScope> for InBlock<THREADS> {
     }
 }
 
-impl<const THREADS: usize> Meet<WarpScope> for InWarp<THREADS> {
-    type Reach = WholeTile;
+impl<const THREADS: usize> Deal<WarpScope> for InWarp<THREADS> {
     const PARTS: usize = 1;
     const TEAM: usize = WARP;
-    const CHEAP: bool = true;
 
     #[inline(always)]
     fn deal(copy: impl Fn(usize, usize)) {
         isa::for_each_lane(|lane| copy(0, lane));
     }
+}
+
+impl<const THREADS: usize> Meet<WarpScope> for InWarp<THREADS> {
+    type Reach = WholeTile;
+    const CHEAP: bool = true;
 
     #[inline(always)]
     unsafe fn synchronise() {
@@ -203,16 +219,19 @@ impl<const THREADS: usize> Meet<WarpScope> for InWarp<THREADS> {
     }
 }
 
-impl<const THREADS: usize> Meet<ThreadScope> for InThread<THREADS> {
-    type Reach = WholeTile;
+impl<const THREADS: usize> Deal<ThreadScope> for InThread<THREADS> {
     const PARTS: usize = 1;
     const TEAM: usize = 1;
-    const CHEAP: bool = true;
 
     #[inline(always)]
     fn deal(copy: impl Fn(usize, usize)) {
         copy(0, 0);
     }
+}
+
+impl<const THREADS: usize> Meet<ThreadScope> for InThread<THREADS> {
+    type Reach = WholeTile;
+    const CHEAP: bool = true;
 
     #[inline(always)]
     unsafe fn synchronise() {
@@ -232,7 +251,7 @@ pub(crate) const fn warps<const THREADS: usize>() -> usize {
     THREADS / WARP
 }
 
-mod sealed {
+pub(crate) mod sealed {
     pub trait Sealed {}
     impl<const THREADS: usize> Sealed for super::InBlock<THREADS> {}
     impl<const THREADS: usize> Sealed for super::InWarp<THREADS> {}

@@ -6,6 +6,7 @@ use crate::block::{Block, Thread};
 use crate::element::Element;
 use crate::fault;
 use crate::isa;
+use crate::role::{Role, RoleGroup};
 use crate::tile::{BlockLevel, Brand, Tile};
 use crate::uniform::Uniform;
 use crate::view::share;
@@ -101,7 +102,25 @@ impl<T: Element, const LEN: usize, A: Arrangement> TilesMut<'_, T, LEN, A> {
         &mut self,
         block: &Block<'b, THREADS>,
     ) -> BlockTilesMut<'_, 'b, T, LEN, THREADS, A> {
-        let (first, stride) = (block.index(), block.grid());
+        let _ = block;
+        self.for_group()
+    }
+
+    /// Returns the same tiles, to be written by one role's threads: thread `r` of the role owns what thread `r` of a block of so many
+    /// would own.
+    #[inline(always)]
+    pub fn for_role<'r, R: Role, const SIZE: usize>(
+        &mut self,
+        group: &RoleGroup<'r, R, SIZE>,
+    ) -> BlockTilesMut<'_, 'r, T, LEN, SIZE, A> {
+        let _ = group;
+        self.for_group()
+    }
+
+    /// The tiles of this block, for a group of `THREADS` with the brand `'b`.
+    #[inline(always)]
+    fn for_group<'b, const THREADS: usize>(&mut self) -> BlockTilesMut<'_, 'b, T, LEN, THREADS, A> {
+        let (first, stride) = (isa::block_index() as usize, isa::grid_blocks() as usize);
         BlockTilesMut {
             base: self.base,
             view_len: self.len,

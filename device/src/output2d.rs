@@ -6,6 +6,7 @@ use crate::block::{Block, Thread};
 use crate::element::Element;
 use crate::fault;
 use crate::isa;
+use crate::role::{Role, RoleGroup};
 use crate::tile::{BlockLevel, Brand, Tile};
 use crate::tile2d::Tile2D;
 use crate::uniform::Uniform;
@@ -70,12 +71,36 @@ impl<T: Element, const ROWS: usize, const COLUMNS: usize> TilesMut2D<'_, T, ROWS
         &mut self,
         block: &Block<'b, THREADS>,
     ) -> BlockTilesMut2D<'_, 'b, T, ROWS, COLUMNS, THREADS> {
+        let _ = block;
+        self.for_group()
+    }
+
+    /// Returns the same tiles, to be written by one role's threads: thread `r` of the role owns what thread `r` of a block of so many
+    /// would own.
+    ///
+    /// # Panics
+    ///
+    /// As `for_block`.
+    #[inline(always)]
+    #[track_caller]
+    pub fn for_role<'r, R: Role, const SIZE: usize>(
+        &mut self,
+        group: &RoleGroup<'r, R, SIZE>,
+    ) -> BlockTilesMut2D<'_, 'r, T, ROWS, COLUMNS, SIZE> {
+        let _ = group;
+        self.for_group()
+    }
+
+    /// The tiles of this block, for a group of `THREADS` with the brand `'b`.
+    #[inline(always)]
+    #[track_caller]
+    fn for_group<'b, const THREADS: usize>(&mut self) -> BlockTilesMut2D<'_, 'b, T, ROWS, COLUMNS, THREADS> {
         BlockTilesMut2D {
             base: self.base,
             width: self.width,
             height: self.height,
             pitch: self.pitch,
-            places: Places::new(self.width.div_ceil(COLUMNS), self.height.div_ceil(ROWS), block),
+            places: Places::new(self.width.div_ceil(COLUMNS), self.height.div_ceil(ROWS)),
             block: PhantomData,
             view: PhantomData,
             level: PhantomData,

@@ -12,6 +12,13 @@ pub trait Presence: Copy {
     fn mark(self, ring: &mut Self::Ring, index: u32);
     /// What was remembered for stage `index`.
     fn of(ring: &Self::Ring, index: u32) -> Self;
+
+    /// Whether producers have to tell the consumers, who have no ring in common with them.
+    const TOLD: bool;
+    /// The word that says it.
+    fn to_word(self) -> u32;
+    /// What the word says.
+    fn from_word(word: u32) -> Self;
 }
 
 impl Presence for () {
@@ -22,6 +29,13 @@ impl Presence for () {
     fn mark(self, (): &mut (), _: u32) {}
     #[inline(always)]
     fn of((): &(), _: u32) {}
+    const TOLD: bool = false;
+    #[inline(always)]
+    fn to_word(self) -> u32 {
+        1
+    }
+    #[inline(always)]
+    fn from_word(_: u32) {}
 }
 
 /// A ring of at most 32 stages, one bit each.
@@ -36,5 +50,14 @@ impl Presence for bool {
     #[inline(always)]
     fn of(ring: &u32, index: u32) -> bool {
         ring >> index & 1 != 0
+    }
+    const TOLD: bool = true;
+    #[inline(always)]
+    fn to_word(self) -> u32 {
+        u32::from(self)
+    }
+    #[inline(always)]
+    fn from_word(word: u32) -> bool {
+        word != 0
     }
 }

@@ -10,9 +10,9 @@ target triple = "nvptx64-nvidia-cuda"
 ; that nothing but the visible stores writes it, and cp.async does.
 @tilepipe_shared = external addrspace(3) global [0 x i8], align 128
 
-; Scratch memory of the block's collectives: a slot of 16 bytes for each of 32 warps, and one for a result. External for the same
-; reason as the dynamic shared memory.
-@tilepipe_scratch = addrspace(3) global [544 x i8] undef, align 16
+; Scratch memory of the collectives: a slot of 16 bytes for each of 32 warps, one for a result of the block's, and one for each of
+; four roles. External for the same reason as the dynamic shared memory.
+@tilepipe_scratch = addrspace(3) global [592 x i8] undef, align 16
 
 ; Zeros in global memory: what a tile is filled with that is to be zero.
 @tilepipe_zeros = addrspace(1) constant [16 x i8] zeroinitializer, align 16
@@ -25,6 +25,10 @@ declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
 declare i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
 declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)
 declare void @llvm.nvvm.bar.warp.sync(i32)
+declare void @llvm.nvvm.barrier.cta.sync.all(i32)
+declare void @llvm.nvvm.barrier.cta.sync.count(i32, i32)
+declare i1 @llvm.nvvm.barrier.cta.red.or.count(i32, i32, i1)
+declare i1 @llvm.nvvm.barrier.cta.red.and.count(i32, i32, i1)
 declare i1 @llvm.nvvm.barrier.cta.red.or.aligned.all(i32, i1)
 declare i1 @llvm.nvvm.barrier.cta.red.and.aligned.all(i32, i1)
 declare i1 @llvm.nvvm.vote.any.sync(i32, i1)
@@ -80,6 +84,94 @@ define ptr @tilepipe_zeros_base() alwaysinline nounwind {
 define void @tilepipe_warp_barrier() alwaysinline nounwind convergent {
   call void @llvm.nvvm.bar.warp.sync(i32 -1)
   ret void
+}
+
+; barrier.sync 0: as above, but threads of a warp may come from different places.
+define void @tilepipe_barrier_unaligned() alwaysinline nounwind convergent {
+  call void @llvm.nvvm.barrier.cta.sync.all(i32 0)
+  ret void
+}
+
+; bar.warp.sync of the lanes of %mask.
+define void @tilepipe_warp_barrier_of(i32 %mask) alwaysinline nounwind convergent {
+  call void @llvm.nvvm.bar.warp.sync(i32 %mask)
+  ret void
+}
+
+; barrier.sync %id, %threads: a barrier of so many threads, whole warps, which may come from different places.
+define void @tilepipe_role_barrier(i32 %id, i32 %threads) alwaysinline nounwind convergent {
+  call void @llvm.nvvm.barrier.cta.sync.count(i32 %id, i32 %threads)
+  ret void
+}
+
+; barrier.red.or and .and: such a barrier that returns whether any, or every, thread passed something but 0.
+define i32 @tilepipe_role_barrier_any(i32 %id, i32 %threads, i32 %value) alwaysinline nounwind convergent {
+  %own = icmp ne i32 %value, 0
+  %any = call i1 @llvm.nvvm.barrier.cta.red.or.count(i32 %id, i32 %threads, i1 %own)
+  %result = zext i1 %any to i32
+  ret i32 %result
+}
+
+define i32 @tilepipe_role_barrier_all(i32 %id, i32 %threads, i32 %value) alwaysinline nounwind convergent {
+  %own = icmp ne i32 %value, 0
+  %all = call i1 @llvm.nvvm.barrier.cta.red.and.count(i32 %id, i32 %threads, i1 %own)
+  %result = zext i1 %all to i32
+  ret i32 %result
+}
+
+; Objects of eight bytes in shared memory (section "Parallel Synchronization and Communication Instructions: mbarrier"). All of these
+; are instructions of one thread. The memory clobber keeps other accesses of the thread on their side.
+define i32 @tilepipe_shared_address(ptr %generic) alwaysinline nounwind {
+  %shared = addrspacecast ptr %generic to ptr addrspace(3)
+  %address = ptrtoint ptr addrspace(3) %shared to i32
+  ret i32 %address
+}
+
+define void @tilepipe_mbarrier_init(ptr %barrier, i32 %arrivals) alwaysinline nounwind {
+  %address = call i32 @tilepipe_shared_address(ptr %barrier)
+  call void asm sideeffect "mbarrier.init.shared.b64 [$0], $1;", "r,r,~{memory}"(i32 %address, i32 %arrivals)
+  ret void
+}
+
+define void @tilepipe_mbarrier_inval(ptr %barrier) alwaysinline nounwind {
+  %address = call i32 @tilepipe_shared_address(ptr %barrier)
+  call void asm sideeffect "mbarrier.inval.shared.b64 [$0];", "r,~{memory}"(i32 %address)
+  ret void
+}
+
+; Release semantics at block scope, which is the default.
+define void @tilepipe_mbarrier_arrive(ptr %barrier) alwaysinline nounwind {
+  %address = call i32 @tilepipe_shared_address(ptr %barrier)
+  call void asm sideeffect "mbarrier.arrive.shared.b64 _, [$0];", "r,~{memory}"(i32 %address)
+  ret void
+}
+
+; Arrives when all cp.async that the thread has started before are complete; the arrival is one of those that init counted.
+define void @tilepipe_cp_async_mbarrier_arrive(ptr %barrier) alwaysinline nounwind {
+  %address = call i32 @tilepipe_shared_address(ptr %barrier)
+  call void asm sideeffect "cp.async.mbarrier.arrive.noinc.shared.b64 [$0];", "r,~{memory}"(i32 %address)
+  ret void
+}
+
+; Waits until the phase of this parity is complete; acquire semantics at block scope, which is the default. The builder turns the line
+; with this predicate into mbarrier.try_wait with a suspend hint for sm_90 and newer. A label between braces is the block's own.
+define void @tilepipe_mbarrier_wait(ptr %barrier, i32 %parity) alwaysinline nounwind {
+  %address = call i32 @tilepipe_shared_address(ptr %barrier)
+  call void asm sideeffect "{\0A\09.reg .pred tilepipe_blocking;\0A\09tilepipe_again:\0A\09mbarrier.test_wait.parity.shared.b64 tilepipe_blocking, [$0], $1;\0A\09@!tilepipe_blocking bra tilepipe_again;\0A\09}", "r,r,~{memory}"(i32 %address, i32 %parity)
+  ret void
+}
+
+; Whether the phase of this parity is complete; if so with acquire semantics.
+define i32 @tilepipe_mbarrier_test_wait(ptr %barrier, i32 %parity) alwaysinline nounwind {
+  %address = call i32 @tilepipe_shared_address(ptr %barrier)
+  %complete = call i32 asm sideeffect "{\0A\09.reg .pred complete;\0A\09mbarrier.test_wait.parity.shared.b64 complete, [$1], $2;\0A\09selp.b32 $0, 1, 0, complete;\0A\09}", "=r,r,r,~{memory}"(i32 %address, i32 %parity)
+  ret i32 %complete
+}
+
+; %globaltimer: nanoseconds, the same clock for all threads of a device.
+define i64 @tilepipe_clock() alwaysinline nounwind {
+  %now = call i64 asm sideeffect "mov.u64 $0, %globaltimer;", "=l,~{memory}"()
+  ret i64 %now
 }
 
 ; bar.red.or and .and: a barrier of the block that returns whether any, or every, thread passed something but 0.

@@ -3,6 +3,7 @@
 use core::marker::PhantomData;
 
 use crate::element::Element;
+use crate::role::RoleShared;
 use crate::uniform::Uniform;
 
 /// A tile: elements that are copied, waited for and read as one.
@@ -21,7 +22,7 @@ use crate::uniform::Uniform;
     note = "a tile is an array `[T; LEN]` of elements, a `HaloTile<T, LEN, HALO>`, a `Tile2D<T, ROWS, COLUMNS>` or a \
             `HaloTile2D<T, ROWS, COLUMNS, HALO>`"
 )]
-pub unsafe trait Tile: Sized + Copy + Uniform + Send + Sync + 'static {
+pub unsafe trait Tile: Sized + Copy + Uniform + RoleShared + Send + Sync + 'static {
     /// The element type.
     type Element: Element;
     /// Rows of the tile.

@@ -5,6 +5,7 @@ use core::num::NonZeroU32;
 
 use crate::block::Block;
 use crate::fault;
+use crate::isa;
 use crate::source::{Extent, TileRef};
 use crate::tile::{Brand, Tile};
 use crate::tile2d::{HaloTile2D, Tile2D};
@@ -129,7 +130,8 @@ impl<'k, S: Tile> TileView2D<'k, S> {
     #[track_caller]
     pub fn for_block<const THREADS: usize>(&self, block: &Block<'_, THREADS>) -> BlockTiles2D<'k, S> {
         const { assert!(S::STRIDE > 0 && S::ROW_STRIDE > 0) };
-        BlockTiles2D { view: *self, places: Places::new(self.tile_columns(), self.tile_rows(), block) }
+        let _ = block;
+        BlockTiles2D { view: *self, places: Places::new(self.tile_columns(), self.tile_rows()) }
     }
 }
 
@@ -158,13 +160,13 @@ pub struct Places {
 impl Places {
     #[inline(always)]
     #[track_caller]
-    pub(crate) fn new<const THREADS: usize>(columns: usize, rows: usize, block: &Block<'_, THREADS>) -> Self {
+    pub(crate) fn new(columns: usize, rows: usize) -> Self {
         let tiles = columns.saturating_mul(rows);
         let limit = u32::MAX as usize;
         if tiles > limit {
             fault::out_of_range("a view of {} tiles is too large: at most {} can be", tiles, limit);
         }
-        let (first, stride) = (block.index(), block.grid());
+        let (first, stride) = (isa::block_index() as usize, isa::grid_blocks() as usize);
         Places {
             first: first as u32,
             stride: stride as u32,

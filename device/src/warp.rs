@@ -94,7 +94,7 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
 
 impl<'w, 'b, const THREADS: usize> Warp<'w, 'b, THREADS> {
     #[inline(always)]
-    fn new(rank: usize) -> Self {
+    pub(crate) fn new(rank: usize) -> Self {
         Warp { rank, warp: PhantomData, block: PhantomData, level: PhantomData }
     }
 

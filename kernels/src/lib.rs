@@ -13,6 +13,7 @@ pub mod features;
 mod grid2d;
 mod memcpy_async;
 mod reduction;
+mod roles;
 mod scope_thread;
 mod single_stage;
 mod staging;
@@ -24,6 +25,10 @@ pub use example::example_kernel;
 pub use grid2d::{stencil_2d, transpose};
 pub use memcpy_async::{with_memcpy_async, with_memcpy_async_prior};
 pub use reduction::{dot, sum, sum_by_threads, sum_by_warps};
+pub use roles::{
+    load_compute_store, producer_consumer_sum, with_producer_count, with_specialized_staging_unified,
+    with_specialized_staging_warps,
+};
 pub use scope_thread::{scale_own, with_staging_scope_thread};
 pub use single_stage::with_single_stage;
 pub use staging::with_staging;
@@ -32,7 +37,7 @@ pub use synchronous::without_memcpy_async;
 
 /// All instances of all kernels, kernel by kernel.
 #[cfg(not(target_arch = "nvptx64"))]
-pub fn registry() -> [&'static [tilepipe::launch::Instance]; 16] {
+pub fn registry() -> [&'static [tilepipe::launch::Instance]; 21] {
     [
         &without_memcpy_async::INSTANCES,
         &with_single_stage::INSTANCES,
@@ -50,6 +55,11 @@ pub fn registry() -> [&'static [tilepipe::launch::Instance]; 16] {
         &sum_by_threads::INSTANCES,
         &transpose::INSTANCES,
         &stencil_2d::INSTANCES,
+        &with_specialized_staging_unified::INSTANCES,
+        &with_specialized_staging_warps::INSTANCES,
+        &with_producer_count::INSTANCES,
+        &producer_consumer_sum::INSTANCES,
+        &load_compute_store::INSTANCES,
     ]
 }
 

@@ -7,7 +7,11 @@
 //! |---|---|---|---|
 //! | `block_index`, `grid_blocks` | `%ctaid.x`, `%nctaid.x` | sm_80 | block |
 //! | `for_each_thread`, `for_each_warp`, `for_each_lane` | `%tid.x` | sm_80 | block, block, warp |
+//! | `for_each_member`, `for_first_member`, `divide` | `%tid.x` | sm_80 | role; block |
 //! | `barrier` | `bar.sync 0` | sm_80 | block, converged |
+//! | `meet_again` | `barrier.sync 0`, `bar.warp.sync` | sm_80 | block |
+//! | `role_barrier` | `barrier.sync ID, N` | sm_80 | role of whole warps |
+//! | `role_barrier_any`, `role_barrier_all` | `barrier.red.or.pred`, `.and.pred` | sm_80 | role of whole warps |
 //! | `barrier_any`, `barrier_all` | `bar.red.or.pred`, `.and.pred` | sm_80 | block, converged |
 //! | `warp_barrier` | `bar.warp.sync` | sm_80 | warp |
 //! | `Lanes`, `PerLane::of_lane` | `shfl.sync.down`, `.up`, `.idx` | sm_80 | block or warp |
@@ -22,6 +26,14 @@
 //! | `cp_async_commit_group` | `cp.async.commit_group` | sm_80 | thread |
 //! | `cp_async_wait_group` | `cp.async.wait_group N` | sm_80 | thread |
 //! | `cp_async_wait_all` | `cp.async.wait_all` | sm_80 | thread |
+//! | `mbarrier_init`, `mbarrier_inval` | `mbarrier.init`, `.inval` | sm_80 | thread |
+//! | `mbarrier_arrive`, `mbarrier_arrive_first` | `mbarrier.arrive` | sm_80 | role |
+//! | `mbarrier_arrive_warps` | `bar.warp.sync`, `mbarrier.arrive` | sm_80 | role of whole warps |
+//! | `cp_async_mbarrier_arrive` | `cp.async.mbarrier.arrive.noinc` | sm_80 | role |
+//! | `mbarrier_wait` | `mbarrier.try_wait.parity` with a hint; sm_80: `.test_wait` | sm_80 | thread |
+//! | `mbarrier_test_wait` | `mbarrier.test_wait.parity` | sm_80 | thread |
+//! | `mbarrier_name`, `stage_acquired` | nothing; for the model | | role |
+//! | `clock` | `%globaltimer` | sm_80 | thread |
 //! | `copy_through_register` | `ld.global`, `st.shared` | sm_80 | thread |
 //! | `fma_f32`, `fma_f64` | `fma.rn` | sm_80 | thread |
 //! | `sqrt_f32`, `sqrt_f64` | `sqrt.rn` | sm_80 | thread |
@@ -39,6 +51,17 @@ pub(crate) enum Readers {
     Warp,
 }
 
+/// Threads of a block at equal distances: those of a role.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Members {
+    /// The rank of the first in the block.
+    pub(crate) first: usize,
+    /// The distance from one to the next: 1, or 2 for every other thread.
+    pub(crate) stride: usize,
+    /// How many they are.
+    pub(crate) count: usize,
+}
+
 /// Values of the lanes of warps, one each: of one warp, or of all warps of a block at once.
 pub(crate) trait Lanes<T> {
     /// The same values.
@@ -47,7 +70,7 @@ pub(crate) trait Lanes<T> {
     fn lane_above(&self, distance: usize) -> Self;
     /// `shfl.sync.up`: each lane gets the value of the lane `distance` below it, its own if there is none.
     fn lane_below(&self, distance: usize) -> Self;
-    /// Updates each value, given the rank of its thread in the block or the warp.
+    /// Updates each value, given the rank of its thread in the block, the role or the warp: modulo 32 it is the lane's.
     fn update_ranks(&mut self, update: impl Fn(usize, &mut T));
     /// The value of the calling thread, which has this rank.
     fn of_rank(&self, rank: usize) -> T;

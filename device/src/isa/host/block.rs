@@ -4,16 +4,80 @@ use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::{Cell, RefCell};
 
 use super::model::{Model, POISON};
+use super::random::Random;
+use super::scheduler::Scheduler;
 use crate::cpu::Schedule;
 
-/// The state of one running block.
+/// The state of one running block, or of one of its roles.
 pub(crate) struct BlockState {
-    pub(crate) index: u32,
-    pub(crate) grid: u32,
-    pub(crate) arena: Arena,
-    pub(crate) model: Model,
+    place: Place,
+    /// The memory of the blocks that this OS thread runs; a role has none of its own.
+    arena: Arena,
+    scratch: Aligned<544>,
+    pub(super) model: Model,
+    /// What the block synchronises with; while it is in roles they share it.
+    pub(super) scheduler: Scheduler,
+}
+
+/// A block's place in its grid, and its memory.
+///
+/// # Invariants
+///
+/// 0. `shared` is valid for reads and writes of `shared_bytes` bytes until the block ends.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pub(super) index: u32,
+    pub(super) grid: u32,
+    pub(super) schedule: Schedule,
+    /// The first byte of shared memory.
+    pub(super) shared: *mut u8,
+    shared_bytes: usize,
     /// The collectives' memory: a slot of 16 bytes for each of 32 warps, and one for a result.
-    pub(crate) scratch: Aligned<544>,
+    pub(super) scratch: *mut u8,
+}
+
+// SAFETY: the pointers are to memory of the block (0), which is valid on every OS thread; of the threads of the block's roles
+// only the one with the baton accesses it, and the mutex that the baton is passed under orders what they do.
+unsafe impl Send for Place {}
+
+impl Place {
+    const NOWHERE: Place = Place {
+        index: 0,
+        grid: 0,
+        schedule: Schedule::Lazy,
+        shared: core::ptr::without_provenance_mut(ALIGNMENT),
+        shared_bytes: 0,
+        scratch: core::ptr::without_provenance_mut(16),
+    };
+}
+
+impl BlockState {
+    pub(super) fn place(&self) -> Place {
+        self.place
+    }
+
+    /// Refuses to copy into mbarriers. (In roles there is a check of whole stages for that.)
+    pub(super) fn check_destination(&self, first: *mut u8, bytes: usize) {
+        if !self.scheduler.barriers.is_empty() {
+            self.scheduler.barriers.check_free(first.addr(), bytes);
+        }
+    }
+
+    /// Poisons `bytes` bytes of shared memory.
+    ///
+    /// # Panics
+    ///
+    /// If they are not in shared memory.
+    pub(super) fn poison(&mut self, first: *mut u8, bytes: usize) {
+        let offset = first.addr().checked_sub(self.place.shared.addr());
+        assert!(
+            offset.is_some_and(|offset| offset <= self.place.shared_bytes && bytes <= self.place.shared_bytes - offset),
+            "a stage outside of the block's shared memory"
+        );
+        if self.place.schedule != Schedule::Eager {
+            self.model.poison(first, bytes);
+        }
+    }
 }
 
 /// Bytes aligned to 16.
@@ -23,11 +87,11 @@ pub(crate) struct Aligned<const BYTES: usize>(pub(crate) [u8; BYTES]);
 thread_local! {
     static BLOCK: RefCell<BlockState> = const {
         RefCell::new(BlockState {
-            index: 0,
-            grid: 0,
+            place: Place::NOWHERE,
             arena: Arena::empty(),
-            model: Model::new(),
             scratch: Aligned([POISON; 544]),
+            model: Model::new(),
+            scheduler: Scheduler::new(),
         })
     };
     static RUNNING: Cell<bool> = const { Cell::new(false) };
@@ -89,14 +153,31 @@ pub(crate) fn begin(index: u32, grid: u32, shared_bytes: usize, schedule: Schedu
     assert!(!RUNNING.replace(true), "a kernel launched from inside a kernel");
     leave_threads();
     BLOCK.with_borrow_mut(|block| {
-        block.index = index;
-        block.grid = grid;
         block.arena.reserve(shared_bytes);
-        block.model.begin(schedule, index);
-        block.model.poison(block.arena.start(), shared_bytes);
         block.scratch = Aligned([POISON; 544]);
+        let (shared, scratch) = (block.arena.start(), block.scratch.0.as_mut_ptr());
+        block.place = Place { index, grid, schedule, shared, shared_bytes, scratch };
+        block.model.begin(schedule, Random::of(schedule, index));
+        block.model.poison(shared, shared_bytes);
+        block.scheduler.begin(schedule, Random::of(schedule, index).fork(), shared.addr());
     });
     Running(())
+}
+
+/// Prepares this OS thread, which has run nothing before, for a role of the block at `place`.
+pub(super) fn begin_role(place: Place, random: Random) {
+    RUNNING.set(true);
+    BLOCK.with_borrow_mut(|block| {
+        block.place = place;
+        block.model.begin(place.schedule, random);
+    });
+}
+
+/// Ends the role of this OS thread and returns what it has left under way.
+pub(super) fn end_role() -> Model {
+    RUNNING.set(false);
+    leave_threads();
+    BLOCK.with_borrow_mut(|block| std::mem::replace(&mut block.model, Model::new()))
 }
 
 /// A running block, which ends when this is dropped.
@@ -105,7 +186,10 @@ pub(crate) struct Running(());
 impl Drop for Running {
     fn drop(&mut self) {
         // What is still in flight is dropped, not landed: its memory is the next block's.
-        BLOCK.with_borrow_mut(|block| block.model.clear());
+        BLOCK.with_borrow_mut(|block| {
+            block.model.clear();
+            block.scheduler = Scheduler::new();
+        });
         RUNNING.set(false);
     }
 }

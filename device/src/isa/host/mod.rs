@@ -1,15 +1,26 @@
-//! The model of each instruction for the CPU: one OS thread runs a whole block.
+//! The model of each instruction for the CPU: one OS thread runs a whole block, or one of its roles.
 //!
-//! Block-level code runs once, per-thread closures once for each rank, in order. What makes this more than a sequential
-//! program is the [`model`]: copies land when the schedule says so, memory in flight and released tiles are poisoned, and
-//! a copy into memory that threads may still be reading is reported as the race that it would be on a GPU.
+//! Block-level code runs once, role-level code once for each role, per-thread closures once for each rank, in order. What
+//! makes this more than a sequential program is the [`model`]: copies land when the schedule says so, memory in flight and
+//! released tiles are poisoned, and a copy into memory that threads may still be reading is reported as the race that it
+//! would be on a GPU. Of the [`roles`] of a block one runs at a time; a [`scheduler`] says which, and finds deadlocks.
 
 pub(crate) mod block;
 mod math;
+mod mbarrier;
 mod model;
+mod random;
+mod roles;
+mod scheduler;
+mod synchronise;
 mod threads;
 
+#[cfg(test)]
+mod tests;
+
 pub(crate) use math::*;
+pub(crate) use roles::divide;
+pub(crate) use synchronise::*;
 pub(crate) use threads::*;
 
 use super::Readers;
@@ -18,12 +29,12 @@ use block::with_block;
 
 /// `%ctaid.x`: the block's index.
 pub(crate) fn block_index() -> u32 {
-    with_block(|block| block.index)
+    with_block(|block| block.place().index)
 }
 
 /// `%nctaid.x`: the number of blocks.
 pub(crate) fn grid_blocks() -> u32 {
-    with_block(|block| block.grid)
+    with_block(|block| block.place().grid)
 }
 
 /// `bar.sync 0`: what all threads copied and waited for is visible to all of them from here on, and none of them reads a
@@ -32,8 +43,23 @@ pub(crate) fn grid_blocks() -> u32 {
 /// # Safety
 ///
 /// None here; on the GPU all threads of the block execute this call, in converged code.
+///
+/// # Panics
+///
+/// Inside a role: the others would never come.
 pub(crate) unsafe fn barrier() {
+    assert!(!roles::is_role(), "a barrier of the whole block inside a role: the other roles would never come");
     with_block(|block| block.model.barrier());
+}
+
+/// `barrier.sync 0`: a barrier of all threads of a block of `THREADS` that took different paths.
+///
+/// # Safety
+///
+/// As for [`barrier`].
+pub(crate) unsafe fn meet_again<const THREADS: usize>() {
+    // SAFETY: the caller's promise.
+    unsafe { barrier() };
 }
 
 /// `bar.warp.sync`: what the warp's threads copied and waited for is visible to all of them from here on.
@@ -52,18 +78,29 @@ pub(crate) fn own_copies_landed() {
 
 /// The block's dynamic shared memory.
 pub(crate) fn shared_base() -> *mut u8 {
-    with_block(|block| block.arena.start())
+    with_block(|block| block.place().shared)
 }
 
 /// The collectives' shared memory, 33 slots of 16 bytes, aligned to 16.
 pub(crate) fn scratch() -> *mut u8 {
-    with_block(|block| block.scratch.0.as_mut_ptr())
+    with_block(|block| block.place().scratch)
 }
 
 /// 16 bytes of zeros, aligned to 16.
 pub(crate) fn zeros() -> *const u8 {
     static ZEROS: block::Aligned<16> = block::Aligned([0; 16]);
     ZEROS.0.as_ptr()
+}
+
+/// `st.shared`: writes one value to shared memory.
+///
+/// # Safety
+///
+/// `to` is aligned and valid for writes of a `T`.
+#[inline(always)]
+pub(crate) unsafe fn store_shared<T: bytemuck::Pod>(to: *mut T, value: T) {
+    // SAFETY: the caller's promise.
+    unsafe { to.write(value) };
 }
 
 /// `st.global`: writes a row of values to global memory.
@@ -96,8 +133,11 @@ pub(crate) unsafe fn store_global<T: bytemuck::Pod>(to: *mut T, value: T) {
 /// 1. `to` is memory of the block's arena, valid for `width` bytes; nobody accesses them until the copy has landed.
 /// 2. `from` is valid for reads of `valid <= width` bytes until the block ends.
 pub(crate) unsafe fn cp_async(to: *mut u8, from: *const u8, valid: u32, width: usize) {
-    // SAFETY: the caller's promises.
-    with_block(|block| unsafe { block.model.copy(to, from, valid, width as u32) });
+    with_block(|block| {
+        block.check_destination(to, width);
+        // SAFETY: the caller's promises.
+        unsafe { block.model.copy(to, from, valid, width as u32) };
+    });
 }
 
 /// `cp.async` without a source size: an asynchronous copy of `width` bytes.
@@ -119,6 +159,7 @@ pub(crate) fn cp_async_commit_group() {
 /// them visible to the others.
 pub(crate) fn cp_async_wait_group<P: PendingGroups>() {
     with_block(|block| block.model.wait(P::GROUPS));
+    roles::waited_for_copies();
 }
 
 /// `cp.async.wait_all`: every thread's own copies have landed.
@@ -127,6 +168,7 @@ pub(crate) fn cp_async_wait_all() {
         block.model.commit();
         block.model.wait(0);
     });
+    roles::waited_for_copies();
 }
 
 /// `ld.global`, `st.shared`: stores one element, or zeros if it is not `valid`; a barrier makes it visible to the others.
@@ -138,8 +180,11 @@ pub(crate) fn cp_async_wait_all() {
 pub(crate) unsafe fn copy_through_register<T: bytemuck::Pod>(to: *mut T, from: *const T, valid: bool) {
     let bytes = size_of::<T>() as u32;
     let valid = if valid { bytes } else { 0 };
-    // SAFETY: the caller's promises.
-    with_block(|block| unsafe { block.model.store(to.cast(), from.cast(), valid, bytes) });
+    with_block(|block| {
+        block.check_destination(to.cast(), size_of::<T>());
+        // SAFETY: the caller's promises.
+        unsafe { block.model.store(to.cast(), from.cast(), valid, bytes) };
+    });
 }
 
 /// Notes that threads may go on reading these bytes until the next barrier of that kind, and that nobody may after it.

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::random::Random;
 use crate::cpu::Schedule;
 use crate::isa::Readers;
 
@@ -14,15 +15,19 @@ pub(crate) const POISON: u8 = 0xA5;
 ///
 /// 0. `to` is valid for writes of `width` bytes and `from` for reads of `valid <= width`, until the block ends.
 #[derive(Clone, Copy)]
-struct Unit {
+pub(super) struct Unit {
     to: *mut u8,
     from: *const u8,
     valid: u32,
     width: u32,
 }
 
+// SAFETY: the invariant holds on every OS thread; of the threads of a block's roles only the one with the baton lands units or
+// accesses the arena, and the mutex that the baton is passed under orders what they do.
+unsafe impl Send for Unit {}
+
 impl Unit {
-    fn land(self) {
+    pub(super) fn land(self) {
         let (valid, width) = (self.valid as usize, self.width as usize);
         // SAFETY: `valid` bytes are readable and writable (0); global memory and the block's arena don't overlap.
         unsafe { self.to.copy_from_nonoverlapping(self.from, valid) };
@@ -31,19 +36,25 @@ impl Unit {
         // SAFETY: as above.
         unsafe { rest.write_bytes(0, width - valid) };
     }
+
+    /// Whether the unit's destination has a byte in `bytes` bytes from `first` on.
+    pub(super) fn overlaps(self, first: usize, bytes: usize) -> bool {
+        self.to.addr() < first + bytes && first < self.to.addr() + self.width as usize
+    }
 }
 
-/// Copies of one block, as its threads see them.
+/// Copies of one block or of one of its roles, as its threads see them.
 ///
 /// A unit waits in the `open` group until the group is committed, then in `committed` until it is waited for, then in
 /// `arrived` until a barrier makes it visible to the other threads. The lazy schedule lands it there, the eager one at
-/// once, the random one anywhere on the way.
+/// once, the random one anywhere on the way. Units of ordinary stores wait in `stored` for that barrier.
 pub(crate) struct Model {
     schedule: Schedule,
-    random: u64,
+    random: Random,
     open: Vec<Unit>,
     committed: VecDeque<Vec<Unit>>,
     arrived: Vec<Unit>,
+    stored: Vec<Unit>,
     spare: Vec<Vec<Unit>>,
     /// Address ranges of tiles that were released since the last barrier, and which barrier ends their reads.
     readers: Vec<(usize, usize, Readers)>,
@@ -53,23 +64,21 @@ impl Model {
     pub(super) const fn new() -> Self {
         Model {
             schedule: Schedule::Lazy,
-            random: 1,
+            random: Random::new(0),
             open: Vec::new(),
             committed: VecDeque::new(),
             arrived: Vec::new(),
+            stored: Vec::new(),
             spare: Vec::new(),
             readers: Vec::new(),
         }
     }
 
-    /// Starts a block.
-    pub(super) fn begin(&mut self, schedule: Schedule, block: u32) {
+    /// Starts a block or a role.
+    pub(super) fn begin(&mut self, schedule: Schedule, random: Random) {
         self.clear();
         self.schedule = schedule;
-        if let Schedule::Random { seed } = schedule {
-            // Any odd multiplier spreads neighbouring blocks; the state must not be 0.
-            self.random = (seed ^ u64::from(block).wrapping_mul(0x9E37_79B9_7F4A_7C15)) | 1;
-        }
+        self.random = random;
     }
 
     /// Forgets everything under way.
@@ -77,7 +86,27 @@ impl Model {
         self.open.clear();
         self.committed.clear();
         self.arrived.clear();
+        self.stored.clear();
         self.readers.clear();
+    }
+
+    /// Takes over what a role has left under way at its end.
+    pub(super) fn absorb(&mut self, mut role: Model) {
+        self.open.append(&mut role.open);
+        self.committed.append(&mut role.committed);
+        self.arrived.append(&mut role.arrived);
+        self.stored.append(&mut role.stored);
+        self.readers.append(&mut role.readers);
+    }
+
+    /// Takes all asynchronous copies out, for an mbarrier that they arrive at when they land.
+    pub(super) fn take_copies(&mut self) -> Vec<Unit> {
+        let mut copies = std::mem::take(&mut self.arrived);
+        for group in &mut self.committed {
+            copies.append(group);
+        }
+        copies.append(&mut self.open);
+        copies
     }
 
     /// Poisons `bytes` bytes of the arena.
@@ -97,7 +126,7 @@ impl Model {
         let delayed = match self.schedule {
             Schedule::Eager => false,
             Schedule::Lazy => true,
-            Schedule::Random { .. } => self.draw(2) == 0,
+            Schedule::Random { .. } => self.random.draw(2) == 0,
         };
         if !delayed {
             return unit.land();
@@ -105,7 +134,7 @@ impl Model {
         // SAFETY: the destination is writable, and nobody accesses it before the copy has landed.
         unsafe { unit.to.write_bytes(POISON, unit.width as usize) };
         self.open.push(unit);
-        if self.schedule != Schedule::Lazy && self.draw(4) == 0 {
+        if self.schedule != Schedule::Lazy && self.random.draw(4) == 0 {
             self.land_one();
         }
     }
@@ -120,7 +149,7 @@ impl Model {
         let unit = Unit { to, from, valid, width };
         match self.schedule {
             Schedule::Eager => unit.land(),
-            _ => self.arrived.push(unit),
+            _ => self.stored.push(unit),
         }
     }
 
@@ -155,7 +184,7 @@ impl Model {
 
     /// Makes what was waited for visible.
     pub(super) fn land_arrived(&mut self) {
-        for unit in self.arrived.drain(..) {
+        for unit in self.arrived.drain(..).chain(self.stored.drain(..)) {
             unit.land();
         }
     }
@@ -180,7 +209,7 @@ impl Model {
 
     /// Lands a unit of the open group early. (Landing it twice does no harm: nobody writes its source.)
     fn land_one(&mut self) {
-        let index = self.draw(self.open.len() as u64);
+        let index = self.random.draw(self.open.len() as u64);
         if let Some(unit) = self.open.get(index as usize) {
             unit.land();
         }
@@ -195,14 +224,6 @@ impl Model {
             );
         }
     }
-
-    /// Draws a number below `bound` (0 if that is 0).
-    fn draw(&mut self, bound: u64) -> u64 {
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 7;
-        self.random ^= self.random << 17;
-        if bound == 0 { 0 } else { self.random % bound }
-    }
 }
 
 #[cfg(test)]
@@ -214,7 +235,7 @@ mod tests {
         let source: [u8; 16] = core::array::from_fn(|index| index as u8 + 1);
         let mut destination = [0_u8; 32];
         let mut model = Model::new();
-        model.begin(schedule, 0);
+        model.begin(schedule, Random::of(schedule, 0));
         test(&mut model, source.as_ptr(), destination.as_mut_ptr());
     }
 

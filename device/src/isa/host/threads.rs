@@ -1,8 +1,9 @@
 //! Threads, warps and lanes: closures run once for each of them in turn, and values of which each has one are arrays.
 
 use super::block::{self, current_warp, with_block};
+use super::roles;
 use crate::group::WARP;
-use crate::isa::Lanes;
+use crate::isa::{Lanes, Members};
 
 /// Runs `body` with every rank of the block in turn.
 #[inline(always)]
@@ -12,6 +13,38 @@ pub(crate) fn for_each_thread(threads: usize, body: impl Fn(usize)) {
         body(rank);
     }
     block::leave_threads();
+}
+
+/// Runs `body` with the rank of every member in its role in turn.
+#[inline(always)]
+pub(crate) fn for_each_member(members: Members, body: impl Fn(usize)) {
+    for rank in 0..members.count {
+        enter_member(members, rank);
+        body(rank);
+    }
+    block::leave_threads();
+}
+
+/// Notes that the closure of the member of rank `rank` runs from here on.
+#[inline(always)]
+fn enter_member(members: Members, rank: usize) {
+    block::enter_thread(members.first + members.stride * rank);
+}
+
+/// Runs `body` in the role's first thread.
+pub(crate) fn for_first_member(members: Members, body: impl FnOnce()) {
+    block::enter_thread(members.first);
+    body();
+    block::leave_threads();
+}
+
+/// Runs `body` with the rank of every warp of a role of whole warps in turn.
+pub(crate) fn for_each_member_warp(members: Members, body: impl Fn(usize)) {
+    for warp in 0..members.count / WARP {
+        block::enter_warp(members.first / WARP + warp);
+        body(warp);
+    }
+    block::leave_warps();
 }
 
 /// Runs `body` with the rank of every warp of a block of `threads` in turn.
@@ -46,6 +79,11 @@ impl<T: Copy, const THREADS: usize> PerThread<T, THREADS> {
         PerThread(values)
     }
 
+    /// The same value for each.
+    pub(crate) fn filled(value: T) -> Self {
+        PerThread([value; THREADS])
+    }
+
     /// Computes each warp's value from its rank, for all its threads.
     pub(crate) fn of_warps(value: impl Fn(usize) -> T) -> Self {
         let mut of_warp = Vec::with_capacity(THREADS / WARP);
@@ -66,6 +104,25 @@ impl<T: Copy, const THREADS: usize> PerThread<T, THREADS> {
         block::leave_threads();
     }
 
+    /// Computes each member's value from its rank in its role, which has `THREADS` members.
+    pub(crate) fn of_members(members: Members, value: impl Fn(usize) -> T) -> Self {
+        let values = core::array::from_fn(|rank| {
+            enter_member(members, rank);
+            value(rank)
+        });
+        block::leave_threads();
+        PerThread(values)
+    }
+
+    /// Updates each member's value.
+    pub(crate) fn update_members(&mut self, members: Members, update: impl Fn(usize, &mut T)) {
+        for (rank, value) in self.0.iter_mut().enumerate() {
+            enter_member(members, rank);
+            update(rank, value);
+        }
+        block::leave_threads();
+    }
+
     /// The value of the thread of rank `rank`.
     pub(crate) fn get(&self, rank: usize) -> T {
         self.0[rank]
@@ -78,7 +135,8 @@ impl<T: Copy, const THREADS: usize> PerThread<T, THREADS> {
 ///
 /// None here; on the GPU all threads of the block execute this call, in converged code.
 pub(crate) unsafe fn barrier_any<const THREADS: usize>(values: &PerThread<bool, THREADS>) -> bool {
-    with_block(|block| block.model.barrier());
+    // SAFETY: the caller's promise.
+    unsafe { super::barrier() };
     values.0.contains(&true)
 }
 
@@ -88,7 +146,46 @@ pub(crate) unsafe fn barrier_any<const THREADS: usize>(values: &PerThread<bool, 
 ///
 /// As for `barrier_any`.
 pub(crate) unsafe fn barrier_all<const THREADS: usize>(values: &PerThread<bool, THREADS>) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { super::barrier() };
+    !values.0.contains(&false)
+}
+
+/// `barrier.sync id, count`: what the role's threads stored, or copied and waited for, is visible to all of them from here on.
+///
+/// # Safety
+///
+/// None here; on the GPU all threads of the role, which has whole warps only, execute this call, and no other role uses `id`.
+pub(crate) unsafe fn role_barrier(id: u32, members: Members) {
+    assert!((1..16).contains(&id), "barrier.sync {id} in a role: its barriers are 1 to 15");
+    assert!(
+        members.count.is_multiple_of(WARP),
+        "barrier.sync of {} threads: a role of whole warps only",
+        members.count
+    );
     with_block(|block| block.model.barrier());
+    roles::step();
+}
+
+/// `barrier.red.or`: a barrier of the role that returns whether any member's value is true.
+///
+/// # Safety
+///
+/// As for [`role_barrier`].
+pub(crate) unsafe fn role_barrier_any<const N: usize>(id: u32, members: Members, values: &PerThread<bool, N>) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { role_barrier(id, members) };
+    values.0.contains(&true)
+}
+
+/// `barrier.red.and`: a barrier of the role that returns whether all members' values are true.
+///
+/// # Safety
+///
+/// As for [`role_barrier`].
+pub(crate) unsafe fn role_barrier_all<const N: usize>(id: u32, members: Members, values: &PerThread<bool, N>) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { role_barrier(id, members) };
     !values.0.contains(&false)
 }
 

@@ -5,11 +5,13 @@
 //! Clauses cited are of the PTX ISA, version 9.0.
 
 mod math;
+mod mbarrier;
 mod threads;
 
 use core::arch::asm;
 
 pub(crate) use math::*;
+pub(crate) use mbarrier::*;
 pub(crate) use threads::*;
 
 use super::Readers;
@@ -95,7 +97,7 @@ pub(crate) fn shared_base() -> *mut u8 {
     tilepipe_shared_base()
 }
 
-/// The collectives' shared memory, 33 slots of 16 bytes, aligned to 16.
+/// The collectives' shared memory, 37 slots of 16 bytes, aligned to 16.
 #[inline(always)]
 pub(crate) fn scratch() -> *mut u8 {
     tilepipe_scratch_base()
@@ -259,6 +261,17 @@ pub(crate) unsafe fn copy_through_register<T: bytemuck::Pod>(to: *mut T, from: *
         // SAFETY: (0); zeros are a value of any plain data.
         unsafe { to.write_bytes(0, 1) };
     }
+}
+
+/// `st.shared`: writes one value to shared memory.
+///
+/// # Safety
+///
+/// `to` is shared memory, aligned and valid for a `T`, which no other thread accesses before the calling one arrives at a barrier.
+#[inline(always)]
+pub(crate) unsafe fn store_shared<T: bytemuck::Pod>(to: *mut T, value: T) {
+    // SAFETY: the caller's promise.
+    unsafe { to.write(value) };
 }
 
 /// Tells the model which memory threads may go on reading until a barrier: nothing on the GPU.

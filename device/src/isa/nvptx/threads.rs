@@ -3,7 +3,7 @@
 //! On the GPU each of them runs its own closure once, and its value is a register.
 
 use crate::group::WARP;
-use crate::isa::Lanes;
+use crate::isa::{Lanes, Members};
 
 unsafe extern "C" {
     safe fn tilepipe_thread_rank() -> u32;
@@ -20,6 +20,42 @@ unsafe extern "C" {
 #[inline(always)]
 pub(crate) fn for_each_thread(threads: usize, body: impl Fn(usize)) {
     body(rank_below(threads));
+}
+
+/// Runs `body` with the calling thread's rank in its role, of which it is a member: every member does so.
+#[inline(always)]
+pub(crate) fn for_each_member(members: Members, body: impl Fn(usize)) {
+    body(member_rank(members));
+}
+
+/// Runs `body` in the role's first thread.
+#[inline(always)]
+pub(crate) fn for_first_member(members: Members, body: impl FnOnce()) {
+    if tilepipe_thread_rank() as usize == members.first {
+        body();
+    }
+}
+
+/// Runs `body` with the rank of the calling thread's warp in its role, of whole warps: every member does so.
+#[inline(always)]
+pub(crate) fn for_each_member_warp(members: Members, body: impl Fn(usize)) {
+    body(member_rank(members) / WARP);
+}
+
+/// Whether the calling thread is a member.
+#[inline(always)]
+pub(super) fn is_member(members: Members) -> bool {
+    let offset = (tilepipe_thread_rank() as usize).wrapping_sub(members.first);
+    offset < members.count * members.stride && offset.is_multiple_of(members.stride)
+}
+
+/// The calling thread's rank among the members, of which it is one.
+#[inline(always)]
+fn member_rank(members: Members) -> usize {
+    let rank = (tilepipe_thread_rank() as usize).wrapping_sub(members.first) / members.stride;
+    // SAFETY: role-level code runs in the members alone (`divide`).
+    unsafe { core::hint::assert_unchecked(rank < members.count) };
+    rank
 }
 
 /// Runs `body` with the rank of the calling thread's warp in a block of `threads`: every warp of the block does so.
@@ -59,6 +95,12 @@ impl<T: Copy, const THREADS: usize> PerThread<T, THREADS> {
         PerThread(value(rank_below(THREADS)))
     }
 
+    /// The same value for each.
+    #[inline(always)]
+    pub(crate) fn filled(value: T) -> Self {
+        PerThread(value)
+    }
+
     /// Computes each warp's value from its rank, for all its threads.
     #[inline(always)]
     pub(crate) fn of_warps(value: impl Fn(usize) -> T) -> Self {
@@ -69,6 +111,18 @@ impl<T: Copy, const THREADS: usize> PerThread<T, THREADS> {
     #[inline(always)]
     pub(crate) fn update(&mut self, update: impl Fn(usize, &mut T)) {
         update(rank_below(THREADS), &mut self.0);
+    }
+
+    /// Computes each member's value from its rank in its role of `THREADS`.
+    #[inline(always)]
+    pub(crate) fn of_members(members: Members, value: impl Fn(usize) -> T) -> Self {
+        PerThread(value(member_rank(members)))
+    }
+
+    /// Updates each member's value.
+    #[inline(always)]
+    pub(crate) fn update_members(&mut self, members: Members, update: impl Fn(usize, &mut T)) {
+        update(member_rank(members), &mut self.0);
     }
 
     /// The value of the calling thread, which has rank `_rank`.
@@ -168,9 +222,10 @@ impl<T: bytemuck::Pod, const THREADS: usize> Lanes<T> for PerThread<T, THREADS> 
         PerThread(shuffle(self.0, |word| unsafe { tilepipe_shuffle_up(mask, word, distance as u32) }))
     }
 
+    /// The rank in the block, which a role of whole warps differs from by a multiple of 32.
     #[inline(always)]
     fn update_ranks(&mut self, update: impl Fn(usize, &mut T)) {
-        self.update(update);
+        update(tilepipe_thread_rank() as usize, &mut self.0);
     }
 
     #[inline(always)]
@@ -210,7 +265,7 @@ impl<T: bytemuck::Pod> Lanes<T> for PerLane<T> {
 
 /// The lanes of the calling thread's warp: all, or in the last warp of a block those that there are.
 #[inline(always)]
-fn lanes_of<const THREADS: usize>() -> u32 {
+pub(super) fn lanes_of<const THREADS: usize>() -> u32 {
     let rest = THREADS % WARP;
     if rest != 0 && rank_below(THREADS) >= THREADS - rest { (1 << rest) - 1 } else { u32::MAX }
 }

@@ -1,0 +1,290 @@
+//! The roles of a block: one OS thread for each, of which one runs at a time.
+//!
+//! The baton is under the mutex of a [`Division`]. A synchronising operation locks it, changes the [`Scheduler`]'s state, and
+//! waits there until its role has the baton again.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, Scope, ScopedJoinHandle};
+
+use super::block::{self, Place, with_block};
+use super::model::Model;
+use super::scheduler::Scheduler;
+use crate::cpu;
+use crate::isa::Members;
+
+/// What a block does in roles: for each its members and its body. Pairs in tuples of two to four.
+pub(crate) trait Parts {
+    /// The bodies' results: on the GPU a thread has only its own role's, here all are there.
+    type Results;
+    /// Each role's members.
+    fn members(&self) -> Vec<Members>;
+    /// Runs the bodies.
+    fn run(self, division: &Arc<Division>) -> Self::Results;
+}
+
+macro_rules! parts {
+    ($($body:ident $result:ident $index:tt),*) => {
+        impl<$($body: FnOnce() -> $result, $result),*> Parts for ($((Members, $body),)*) {
+            type Results = ($(Option<$result>,)*);
+
+            fn members(&self) -> Vec<Members> {
+                vec![$(self.$index.0),*]
+            }
+
+            fn run(self, division: &Arc<Division>) -> Self::Results {
+                thread::scope(|scope| {
+                    let roles = ($(division.spawn(scope, $index, self.$index.1),)*);
+                    division.start();
+                    ($(roles.$index.and_then(result_of),)*)
+                })
+            }
+        }
+    };
+}
+parts!(A R 0, B S 1);
+parts!(A R 0, B S 1, C T 2);
+parts!(A R 0, B S 1, C T 2, D U 3);
+
+/// Runs one body for each role, to its end. All results are there.
+///
+/// What the bodies capture is the same in every thread (`Uniform`) or handed to this one role: no cells, and nothing that is
+/// bound to an OS thread.
+///
+/// # Panics
+///
+/// With the first panic of a role; if no role can go on; outside of a kernel; inside a role.
+#[track_caller]
+pub(crate) fn divide<P: Parts>(parts: P) -> P::Results {
+    assert!(
+        block::is_running(),
+        "a block divided into roles outside a kernel: launch the kernel instead of calling it"
+    );
+    assert!(!is_role(), "a block divided into roles inside a role: roles don't nest");
+    let division = with_block(|block| {
+        let mut scheduler = std::mem::replace(&mut block.scheduler, Scheduler::new());
+        let members = parts.members();
+        scheduler.divide(&members);
+        Arc::new(Division {
+            wakes: members.iter().map(|_| Condvar::new()).collect(),
+            state: Mutex::new(State { scheduler, place: block.place(), left: Vec::new(), failure: None }),
+        })
+    });
+    let results = parts.run(&division);
+    let mut state = division.lock();
+    let deadlock = state.scheduler.deadlock().map(str::to_owned);
+    let failure = state.failure.take();
+    with_block(|block| {
+        block.scheduler = std::mem::replace(&mut state.scheduler, Scheduler::new());
+        block.scheduler.join();
+        state.left.drain(..).for_each(|role| block.model.absorb(role));
+    });
+    drop(state);
+    if let Some(failure) = failure {
+        cpu::note_place(failure.place);
+        resume_unwind(failure.payload);
+    }
+    if let Some(message) = deadlock {
+        panic!("{message}");
+    }
+    results
+}
+
+/// A block in roles.
+pub(crate) struct Division {
+    state: Mutex<State>,
+    /// Wakes each role when it gets the baton.
+    wakes: Vec<Condvar>,
+}
+
+struct State {
+    scheduler: Scheduler,
+    place: Place,
+    /// What roles have left under way at their ends.
+    left: Vec<Model>,
+    failure: Option<Failure>,
+}
+
+/// The first panic of a role.
+struct Failure {
+    payload: Box<dyn Any + Send>,
+    place: Option<cpu::Place>,
+}
+
+/// What a role unwinds with when it isn't the one that failed.
+struct Stopped;
+
+/// The role that an OS thread runs.
+struct Role {
+    division: Arc<Division>,
+    index: usize,
+}
+
+thread_local! {
+    static ROLE: RefCell<Option<Role>> = const { RefCell::new(None) };
+}
+
+/// A body or its result on its way to or from a role's OS thread.
+struct Passed<T>(T);
+
+// SAFETY: a body and what it captures are used on one OS thread at a time: by the caller of `divide` before and after, which
+// waits meanwhile, and by its role's. What the roles' bodies share is used by the one with the baton alone, and both the mutex
+// that the baton is passed under and the start and end of a thread order these accesses. `divide`'s caller promises that
+// nothing in it is bound to an OS thread.
+unsafe impl<T> Send for Passed<T> {}
+
+impl<T> Passed<T> {
+    fn take(self) -> T {
+        self.0
+    }
+}
+
+impl Division {
+    /// The state, also after a check of the model has failed in another role: checks fail before they change it.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Starts the OS thread of role `index`, which waits for the baton.
+    fn spawn<'scope, R: 'scope>(
+        self: &Arc<Self>,
+        scope: &'scope Scope<'scope, '_>,
+        index: usize,
+        body: impl FnOnce() -> R + 'scope,
+    ) -> Option<ScopedJoinHandle<'scope, Option<Passed<R>>>> {
+        let (division, body) = (self.clone(), Passed(body));
+        let (place, random) = {
+            let mut state = self.lock();
+            (state.place, state.scheduler.random_of_role())
+        };
+        let role = move || {
+            block::begin_role(place, random);
+            run_role(division, index, body.take()).map(Passed)
+        };
+        match thread::Builder::new().spawn_scoped(scope, role) {
+            Ok(thread) => Some(thread),
+            Err(error) => {
+                let mut state = self.lock();
+                state.scheduler.remove(index);
+                state.fail(Box::new(format!("the CPU has no thread for a role: {error}")), None);
+                None
+            }
+        }
+    }
+
+    /// Gives the baton to the first role.
+    fn start(&self) {
+        let mut state = self.lock();
+        state.scheduler.start();
+        self.wake(&state);
+    }
+
+    /// Wakes the role with the baton.
+    fn wake(&self, state: &State) {
+        if let Some(next) = state.scheduler.running() {
+            self.wakes[next].notify_one();
+        }
+    }
+
+    /// Waits until role `index` has the baton. Unwinds if all roles do.
+    fn wait_for_baton(&self, mut state: MutexGuard<'_, State>, index: usize) {
+        while state.scheduler.running() != Some(index) {
+            state = self.wakes[index].wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        let stopped = state.scheduler.is_stopped();
+        drop(state);
+        if stopped {
+            resume_unwind(Box::new(Stopped));
+        }
+    }
+}
+
+impl State {
+    /// Has all roles unwind, the first time with this panic.
+    fn fail(&mut self, payload: Box<dyn Any + Send>, place: Option<cpu::Place>) {
+        if !self.scheduler.is_stopped() {
+            self.failure = Some(Failure { payload, place });
+        }
+        self.scheduler.stop();
+    }
+}
+
+/// Runs a role on its OS thread, which is prepared for it, and returns the body's result, if it ran to its end.
+fn run_role<R>(division: Arc<Division>, index: usize, body: impl FnOnce() -> R) -> Option<R> {
+    ROLE.set(Some(Role { division: division.clone(), index }));
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        // A body that never runs is dropped with the baton, too.
+        let body = body;
+        division.wait_for_baton(division.lock(), index);
+        body()
+    }));
+    ROLE.set(None);
+    let left = block::end_role();
+    let mut state = division.lock();
+    state.left.push(left);
+    let result = match outcome {
+        Ok(result) => Some(result),
+        Err(payload) => {
+            if !payload.is::<Stopped>() {
+                state.fail(payload, cpu::take_place());
+            }
+            None
+        }
+    };
+    state.scheduler.end();
+    division.wake(&state);
+    result
+}
+
+/// The result of a role's OS thread, when that has ended.
+fn result_of<R>(thread: ScopedJoinHandle<'_, Option<Passed<R>>>) -> Option<R> {
+    thread.join().unwrap_or_else(|payload| resume_unwind(payload)).map(Passed::take)
+}
+
+/// Whether this OS thread runs a role.
+pub(super) fn is_role() -> bool {
+    ROLE.with_borrow(Option::is_some)
+}
+
+/// Does a synchronising operation of the running role, or of the block, and goes on when it has the baton again. The operation
+/// gets the role's index.
+///
+/// An unwinding role synchronises no more.
+pub(super) fn synchronise<R: Default>(operation: impl FnOnce(&mut Scheduler, usize) -> R) -> R {
+    if thread::panicking() {
+        return R::default();
+    }
+    ROLE.with_borrow(|role| match role {
+        Some(Role { division, index }) => {
+            let mut state = division.lock();
+            let result = operation(&mut state.scheduler, *index);
+            if state.scheduler.running() != Some(*index) {
+                division.wake(&state);
+            }
+            division.wait_for_baton(state, *index);
+            result
+        }
+        None => with_block(|block| {
+            let result = operation(&mut block.scheduler, 0);
+            if let Some(message) = block.scheduler.deadlock() {
+                panic!("{message}");
+            }
+            result
+        }),
+    })
+}
+
+/// The running role passes a scheduling point.
+pub(super) fn step() {
+    synchronise(|scheduler, _| scheduler.step());
+}
+
+/// The running role has waited for its own copies: those that arrive at mbarriers have landed, too.
+pub(super) fn waited_for_copies() {
+    synchronise(|scheduler, role| {
+        scheduler.barriers.land_all_of(role);
+        scheduler.step();
+    });
+}

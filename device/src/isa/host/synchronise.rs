@@ -1,0 +1,147 @@
+//! The instructions between roles: mbarriers, the arrivals of asynchronous copies, the clock.
+//!
+//! Each is a scheduling point. An mbarrier's state is in the [model](super::mbarrier); the eight bytes that name it are
+//! poison.
+
+use super::block::with_block;
+use super::mbarrier;
+use super::roles::synchronise;
+use crate::cpu::Schedule;
+use crate::group::WARP;
+use crate::isa::Members;
+
+/// `mbarrier.init`: a phase of this mbarrier counts `arrivals` arrivals.
+///
+/// # Safety
+///
+/// `barrier` is in the block's shared memory, valid for 8 bytes and aligned to 8; nobody else accesses them before the
+/// mbarrier is invalidated.
+pub(crate) unsafe fn mbarrier_init(barrier: *mut u64, arrivals: u32) {
+    synchronise(|scheduler, _| {
+        scheduler.barriers.init(barrier.addr(), arrivals);
+        scheduler.step();
+    });
+    with_block(|block| block.model.poison(barrier.cast(), mbarrier::BYTES));
+}
+
+/// `mbarrier.inval`: the memory of this mbarrier can be used again.
+///
+/// # Safety
+///
+/// `barrier` is an initialised mbarrier, and on the GPU nobody uses it any more.
+pub(crate) unsafe fn mbarrier_inval(barrier: *mut u64) {
+    synchronise(|scheduler, _| {
+        let address = barrier.addr();
+        if scheduler.waits_at(address) {
+            panic!("mbarrier.inval while a role waits there: {}", scheduler.barriers.describe(address));
+        }
+        scheduler.barriers.inval(address);
+        scheduler.step();
+    });
+}
+
+/// Names an mbarrier in messages: a role that waits for it waits until stage `stage` is `name`. Nothing on the GPU.
+pub(crate) fn mbarrier_name(barrier: *mut u64, name: &'static str, stage: u32) {
+    synchronise(|scheduler, _| scheduler.barriers.name(barrier.addr(), name, stage));
+}
+
+/// `mbarrier.arrive` by each member: with the default `.release` it covers what they stored before, and what they copied and
+/// waited for.
+///
+/// # Safety
+///
+/// `barrier` is an initialised mbarrier; called by all members.
+pub(crate) unsafe fn mbarrier_arrive(barrier: *mut u64, by: Members) {
+    arrive(barrier, by.count, true);
+}
+
+/// `bar.warp.sync`, then `mbarrier.arrive` by one thread of each of the members' warps: it covers what their warps stored before.
+///
+/// # Safety
+///
+/// As for [`mbarrier_arrive`]; the members are whole warps.
+pub(crate) unsafe fn mbarrier_arrive_warps(barrier: *mut u64, by: Members) {
+    assert!(by.count.is_multiple_of(WARP) && by.stride == 1, "an arrival of each warp, of {} threads", by.count);
+    arrive(barrier, by.count / WARP, true);
+}
+
+/// `mbarrier.arrive` by the members' first thread: it covers what that thread stored before, not what others did. (The model
+/// does not tell their stores apart, so it covers none if there are others.)
+///
+/// # Safety
+///
+/// As for [`mbarrier_arrive`].
+pub(crate) unsafe fn mbarrier_arrive_first(barrier: *mut u64, by: Members) {
+    arrive(barrier, 1, by.count == 1);
+}
+
+fn arrive(barrier: *mut u64, arrivals: usize, releases: bool) {
+    if releases {
+        with_block(|block| block.model.land_arrived());
+    }
+    synchronise(|scheduler, _| {
+        scheduler.barriers.arrive(barrier.addr(), arrivals as u32);
+        scheduler.step();
+    });
+}
+
+/// `cp.async.mbarrier.arrive.noinc` by each member: an arrival that happens when the asynchronous copies that it issued before
+/// have landed. It covers these, not ordinary stores.
+///
+/// # Safety
+///
+/// As for [`mbarrier_arrive`].
+pub(crate) unsafe fn cp_async_mbarrier_arrive(barrier: *mut u64, by: Members) {
+    let copies = with_block(|block| block.model.take_copies());
+    synchronise(|scheduler, role| {
+        scheduler.barriers.defer(role, barrier.addr(), by.count as u32, copies);
+        if scheduler.schedule() == Schedule::Eager {
+            scheduler.barriers.land_all_of(role);
+        }
+        scheduler.step();
+    });
+}
+
+/// `mbarrier.try_wait.parity` until it is true: waits until the phase of this parity, of the present one and the one before, is
+/// complete. A fresh mbarrier is in phase 0, behind a complete one of parity 1.
+///
+/// # Safety
+///
+/// `barrier` is an initialised mbarrier.
+pub(crate) unsafe fn mbarrier_wait(barrier: *mut u64, parity: u32) {
+    synchronise(|scheduler, _| scheduler.wait(barrier.addr(), parity));
+}
+
+/// `mbarrier.test_wait.parity`: whether the phase of this parity is complete.
+///
+/// # Safety
+///
+/// As for [`mbarrier_wait`].
+pub(crate) unsafe fn mbarrier_test_wait(barrier: *mut u64, parity: u32) -> bool {
+    synchronise(|scheduler, _| {
+        let complete = scheduler.barriers.is_complete(barrier.addr(), parity);
+        if complete {
+            scheduler.step();
+        } else {
+            scheduler.poll();
+        }
+        complete
+    })
+}
+
+/// Notes that the calling role has a stage for itself: all reads of its `bytes` bytes have ended, so that they are poisoned.
+/// Nothing on the GPU.
+///
+/// # Panics
+///
+/// If there is an mbarrier in the stage, if copies into it are under way, or if it isn't in shared memory.
+pub(crate) fn stage_acquired(first: *mut u8, bytes: usize) {
+    synchronise(|scheduler, _| scheduler.barriers.check_free(first.addr(), bytes));
+    with_block(|block| block.poison(first, bytes));
+}
+
+/// `%globaltimer`: nanoseconds of virtual time since the block's start. Each synchronising operation takes 1 000 of them; where
+/// a role polls and nobody else can go on, time leaps, further with each poll.
+pub(crate) fn clock() -> u64 {
+    synchronise(|scheduler, _| scheduler.clock())
+}

@@ -1,0 +1,107 @@
+//! Roles and mbarriers below the seam: what `role/` rests on.
+
+mod checks;
+mod failures;
+mod handover;
+mod phases;
+mod time;
+
+use super::*;
+use crate::cpu::{KernelPanic, Schedule, run_body};
+use crate::isa::Members;
+
+/// Threads of a role of whole warps.
+const fn warps(first: usize, count: usize) -> Members {
+    Members { first: first * 32, stride: 1, count: count * 32 }
+}
+
+const PRODUCER: Members = warps(0, 2);
+const CONSUMER: Members = warps(2, 1);
+
+/// Every schedule, and the random one from some seeds.
+fn schedules() -> Vec<Schedule> {
+    let random = (0..24).map(|seed| Schedule::Random { seed });
+    [Schedule::Eager, Schedule::Lazy].into_iter().chain(random).collect()
+}
+
+/// Runs `body` as a block with 4 KiB of shared memory.
+fn run(schedule: Schedule, body: impl FnOnce()) -> Result<(), KernelPanic> {
+    run_body(body, 4096, 8, 3, schedule)
+}
+
+/// The message of the panic that `body` ends with.
+#[track_caller]
+fn message_of(schedule: Schedule, body: impl FnOnce()) -> String {
+    run(schedule, body).expect_err("the block should have failed").message
+}
+
+/// The mbarrier of that index, from the start of shared memory on.
+fn mbarrier(index: usize) -> *mut u64 {
+    shared_base().cast::<u64>().wrapping_add(index)
+}
+
+/// The byte of that offset in shared memory.
+fn byte(offset: usize) -> *mut u8 {
+    shared_base().wrapping_add(offset)
+}
+
+fn init(index: usize, arrivals: u32) {
+    // SAFETY: tests keep the first 1024 bytes of shared memory for mbarriers.
+    unsafe { mbarrier_init(mbarrier(index), arrivals) };
+}
+
+fn inval(index: usize) {
+    // SAFETY: as in `init`; the model checks the rest.
+    unsafe { mbarrier_inval(mbarrier(index)) };
+}
+
+fn arrive(index: usize, by: Members) {
+    // SAFETY: as in `inval`.
+    unsafe { mbarrier_arrive(mbarrier(index), by) };
+}
+
+fn arrive_first(index: usize, by: Members) {
+    // SAFETY: as in `inval`.
+    unsafe { mbarrier_arrive_first(mbarrier(index), by) };
+}
+
+fn arrive_warps(index: usize, by: Members) {
+    // SAFETY: as in `inval`.
+    unsafe { mbarrier_arrive_warps(mbarrier(index), by) };
+}
+
+fn arrive_when_landed(index: usize, by: Members) {
+    // SAFETY: as in `inval`.
+    unsafe { cp_async_mbarrier_arrive(mbarrier(index), by) };
+}
+
+fn wait(index: usize, parity: u32) {
+    // SAFETY: as in `inval`.
+    unsafe { mbarrier_wait(mbarrier(index), parity) };
+}
+
+fn test_wait(index: usize, parity: u32) -> bool {
+    // SAFETY: as in `inval`.
+    unsafe { mbarrier_test_wait(mbarrier(index), parity) }
+}
+
+/// Starts an asynchronous copy of a number to an offset in shared memory.
+fn copy(offset: usize, from: &u32) {
+    // SAFETY: 4 bytes in shared memory, aligned to 4; tests keep what they copy from until the block ends.
+    unsafe { cp_async(byte(offset), std::ptr::from_ref(from).cast(), 4, 4) };
+}
+
+/// Stores a number at an offset in shared memory, as `LoadStore` does.
+fn store(offset: usize, value: &u32) {
+    // SAFETY: as in `copy`.
+    unsafe { copy_through_register(byte(offset).cast(), std::ptr::from_ref(value), true) };
+}
+
+/// Reads the number at an offset in shared memory.
+fn load(offset: usize) -> u32 {
+    // SAFETY: initialised memory of the arena, aligned to 4; only the role with the baton accesses it.
+    unsafe { byte(offset).cast::<u32>().read() }
+}
+
+/// What a number in memory in flight reads as.
+const POISONED: u32 = u32::from_ne_bytes([model::POISON; 4]);

@@ -1,0 +1,214 @@
+//! Barriers in shared memory, barriers of roles, and the clock.
+//!
+//! An mbarrier counts arrivals: a phase is complete when as many have arrived as `mbarrier_init` said, and the next one begins.
+//! Waiting for a parity waits for the phase in progress to complete if that has this parity, and returns at once if it has the other.
+
+use super::threads::{PerThread, is_member, lanes_of};
+use crate::group::WARP;
+use crate::isa::Members;
+
+unsafe extern "C" {
+    safe fn tilepipe_thread_rank() -> u32;
+    fn tilepipe_barrier_unaligned();
+    fn tilepipe_warp_barrier();
+    fn tilepipe_warp_barrier_of(mask: u32);
+    fn tilepipe_role_barrier(id: u32, threads: u32);
+    fn tilepipe_role_barrier_any(id: u32, threads: u32, value: u32) -> u32;
+    fn tilepipe_role_barrier_all(id: u32, threads: u32, value: u32) -> u32;
+    fn tilepipe_mbarrier_init(barrier: *mut u64, arrivals: u32);
+    fn tilepipe_mbarrier_inval(barrier: *mut u64);
+    fn tilepipe_mbarrier_arrive(barrier: *mut u64);
+    fn tilepipe_cp_async_mbarrier_arrive(barrier: *mut u64);
+    fn tilepipe_mbarrier_wait(barrier: *mut u64, parity: u32);
+    fn tilepipe_mbarrier_test_wait(barrier: *mut u64, parity: u32) -> u32;
+    safe fn tilepipe_clock() -> u64;
+}
+
+/// `barrier.sync 0`, then `bar.warp.sync`: waits for all threads of a block of `THREADS` that took different paths. Behind it the
+/// threads of a warp are together again, as the aligned barriers of block-level code need them.
+///
+/// # Safety
+///
+/// All threads of the block make this call.
+#[inline(always)]
+pub(crate) unsafe fn meet_again<const THREADS: usize>() {
+    // SAFETY: the caller's promise; the barrier does not ask for converged threads.
+    unsafe { tilepipe_barrier_unaligned() };
+    // SAFETY: the mask names those lanes of the warp that the block has, and all of them make the call.
+    unsafe { tilepipe_warp_barrier_of(lanes_of::<THREADS>()) };
+}
+
+/// `barrier.sync ID, N`: waits for all threads of a role and orders their memory accesses among them.
+///
+/// # Safety
+///
+/// All `members`, whole warps, make this call and no other threads do; `id` is 1 to 15 and no other role's.
+#[inline(always)]
+pub(crate) unsafe fn role_barrier(id: u32, members: Members) {
+    // SAFETY: the caller's promise.
+    unsafe { tilepipe_role_barrier(id, members.count as u32) };
+}
+
+/// `barrier.red.or`: such a barrier that returns whether any thread's value is true.
+///
+/// # Safety
+///
+/// As for [`role_barrier`].
+#[inline(always)]
+pub(crate) unsafe fn role_barrier_any<const N: usize>(id: u32, members: Members, values: &PerThread<bool, N>) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { tilepipe_role_barrier_any(id, members.count as u32, u32::from(values.get(0))) != 0 }
+}
+
+/// `barrier.red.and`: such a barrier that returns whether all threads' values are true.
+///
+/// # Safety
+///
+/// As for [`role_barrier`].
+#[inline(always)]
+pub(crate) unsafe fn role_barrier_all<const N: usize>(id: u32, members: Members, values: &PerThread<bool, N>) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { tilepipe_role_barrier_all(id, members.count as u32, u32::from(values.get(0))) != 0 }
+}
+
+/// `mbarrier.init`: makes a barrier whose phases complete with `arrivals` arrivals; phase 0 is in progress.
+///
+/// # Safety
+///
+/// `barrier` is shared memory, aligned to 8, which holds no valid mbarrier, and which other threads access only behind a barrier of
+/// the block; one thread makes this call.
+#[inline(always)]
+pub(crate) unsafe fn mbarrier_init(barrier: *mut u64, arrivals: u32) {
+    // SAFETY: the caller's promise.
+    unsafe { tilepipe_mbarrier_init(barrier, arrivals) };
+}
+
+/// `mbarrier.inval`: ends the mbarrier; its memory may be used for other things.
+///
+/// # Safety
+///
+/// `barrier` is valid, and no thread uses it from here on; no arrival is under way. One thread makes this call.
+#[inline(always)]
+pub(crate) unsafe fn mbarrier_inval(barrier: *mut u64) {
+    // SAFETY: the caller's promise.
+    unsafe { tilepipe_mbarrier_inval(barrier) };
+}
+
+/// `mbarrier.arrive` of every member: what each has read and written before is done before the phase completes.
+///
+/// # Safety
+///
+/// `barrier` is valid, its phase in progress counts an arrival of each member that has not happened yet, and the members make this call.
+#[inline(always)]
+pub(crate) unsafe fn mbarrier_arrive(barrier: *mut u64, _: Members) {
+    // SAFETY: the caller's promise.
+    unsafe { tilepipe_mbarrier_arrive(barrier) };
+}
+
+/// `bar.warp.sync`, and `mbarrier.arrive` by the first lane: one arrival a warp, for all that its threads have read and written before.
+///
+/// # Safety
+///
+/// As for [`mbarrier_arrive`] with an arrival of each warp; the members are whole warps.
+#[inline(always)]
+pub(crate) unsafe fn mbarrier_arrive_warps(barrier: *mut u64, _: Members) {
+    // SAFETY: all 32 threads of the warp are members and make the call; the barrier orders their accesses before those of the first.
+    unsafe { tilepipe_warp_barrier() };
+    if (tilepipe_thread_rank() as usize).is_multiple_of(WARP) {
+        // SAFETY: the caller's promise.
+        unsafe { tilepipe_mbarrier_arrive(barrier) };
+    }
+}
+
+/// `mbarrier.arrive` of the first member.
+///
+/// # Safety
+///
+/// As for [`mbarrier_arrive`] with one arrival of the first member.
+#[inline(always)]
+pub(crate) unsafe fn mbarrier_arrive_first(barrier: *mut u64, by: Members) {
+    if tilepipe_thread_rank() as usize == by.first {
+        // SAFETY: the caller's promise.
+        unsafe { tilepipe_mbarrier_arrive(barrier) };
+    }
+}
+
+/// `cp.async.mbarrier.arrive.noinc` of every member: an arrival that happens once all asynchronous copies that the thread has started
+/// before have landed. It says nothing of ordinary stores.
+///
+/// # Safety
+///
+/// As for [`mbarrier_arrive`].
+#[inline(always)]
+pub(crate) unsafe fn cp_async_mbarrier_arrive(barrier: *mut u64, _: Members) {
+    // SAFETY: the caller's promise.
+    unsafe { tilepipe_cp_async_mbarrier_arrive(barrier) };
+}
+
+/// `mbarrier.try_wait.parity` until it succeeds (on sm_80 `mbarrier.test_wait.parity`): waits for the phase of this parity. What was
+/// ordered before its arrivals is visible to the calling thread from here on.
+///
+/// # Safety
+///
+/// `barrier` is valid.
+#[inline(always)]
+pub(crate) unsafe fn mbarrier_wait(barrier: *mut u64, parity: u32) {
+    // SAFETY: the caller's promise.
+    unsafe { tilepipe_mbarrier_wait(barrier, parity) };
+}
+
+/// `mbarrier.test_wait.parity`: whether the phase of this parity is complete.
+///
+/// # Safety
+///
+/// `barrier` is valid.
+#[inline(always)]
+pub(crate) unsafe fn mbarrier_test_wait(barrier: *mut u64, parity: u32) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { tilepipe_mbarrier_test_wait(barrier, parity) != 0 }
+}
+
+/// Tells the model what a barrier is for: nothing on the GPU.
+#[inline(always)]
+pub(crate) fn mbarrier_name(_: *mut u64, _: &'static str, _: u32) {}
+
+/// Tells the model that all reads of a stage have ended: nothing on the GPU.
+#[inline(always)]
+pub(crate) fn stage_acquired(_: *mut u8, _: usize) {}
+
+/// `%globaltimer`: nanoseconds since a moment that is the same for all threads of the GPU.
+#[inline(always)]
+pub(crate) fn clock() -> u64 {
+    tilepipe_clock()
+}
+
+/// One role's members and what they run; two to four roles of one block as a tuple.
+pub(crate) trait Parts {
+    /// What each role's body returned, to its members alone.
+    type Results;
+
+    /// Runs each body in its members.
+    fn divide(self) -> Self::Results;
+}
+
+/// Runs the body of its own role in every thread.
+#[inline(always)]
+pub(crate) fn divide<P: Parts>(parts: P) -> P::Results {
+    parts.divide()
+}
+
+macro_rules! parts {
+    ($($body:ident $result:ident $number:tt),*) => {
+        impl<$($body: FnOnce() -> $result, $result),*> Parts for ($((Members, $body),)*) {
+            type Results = ($(Option<$result>,)*);
+
+            #[inline(always)]
+            fn divide(self) -> Self::Results {
+                ($(if is_member(self.$number.0) { Some((self.$number.1)()) } else { None },)*)
+            }
+        }
+    };
+}
+parts!(F0 R0 0, F1 R1 1);
+parts!(F0 R0 0, F1 R1 1, F2 R2 2);
+parts!(F0 R0 0, F1 R1 1, F2 R2 2, F3 R3 3);

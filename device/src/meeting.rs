@@ -1,0 +1,258 @@
+//! What the collectives of the block, of roles and of warps share: rounds of lanes, and shared memory behind barriers.
+
+use crate::element::Element;
+use crate::group::{InBlock, WARP};
+use crate::isa::{self, Lanes, Members};
+
+/// The threads that run a collective of more than a warp.
+pub trait Meeting {
+    /// Who they are.
+    const MEMBERS: Members;
+    /// The slot of their result: no other group's.
+    const RESULT: usize;
+
+    /// Waits for all of them; what they wrote to shared memory before is visible to each.
+    ///
+    /// # Safety
+    ///
+    /// All of them make this call; for a block in converged code.
+    unsafe fn meet();
+}
+
+impl<const THREADS: usize> Meeting for InBlock<THREADS> {
+    const MEMBERS: Members = Members { first: 0, stride: 1, count: THREADS };
+    const RESULT: usize = WARPS;
+
+    #[inline(always)]
+    unsafe fn meet() {
+        // SAFETY: the caller's promise.
+        unsafe { isa::barrier() };
+    }
+}
+
+/// [`Block::reduce`].
+///
+/// # Safety
+///
+/// All threads of the group make this call; for a block in converged code.
+#[inline(always)]
+pub(crate) unsafe fn reduce_in<G: Meeting, T: Element, const N: usize>(
+    values: &isa::PerThread<T, N>,
+    op: impl Fn(T, T) -> T,
+) -> T {
+    let warps = reduce_lanes(values, N, &op);
+    let scratch = Scratch::<T>::of::<G>();
+    // The barrier ends all reads of the scratch memory by earlier collectives.
+    // SAFETY: the caller's promise.
+    unsafe { G::meet() };
+    isa::for_each_member(G::MEMBERS, |rank| {
+        if rank.is_multiple_of(WARP) {
+            // SAFETY: the warp's own slot, between two barriers in which nobody else accesses it.
+            unsafe { scratch.write(rank / WARP, warps.get(rank)) };
+        }
+    });
+    // SAFETY: the caller's promise.
+    unsafe { G::meet() };
+    isa::for_each_member(G::MEMBERS, |rank| {
+        if rank == 0 {
+            // SAFETY: the warps' slots were written before the barrier.
+            let mut result = unsafe { scratch.read(0) };
+            for warp in 1..N.div_ceil(WARP) {
+                // SAFETY: as above.
+                result = op(result, unsafe { scratch.read(warp) });
+            }
+            // SAFETY: this thread alone accesses the group's result between these two barriers.
+            unsafe { scratch.write_result(result) };
+        }
+    });
+    // SAFETY: the caller's promise.
+    unsafe { G::meet() };
+    // SAFETY: written before the barrier, and not again before another one.
+    unsafe { scratch.read_result() }
+}
+
+/// [`Block::scan`].
+///
+/// # Safety
+///
+/// As for [`reduce_in`].
+#[inline(always)]
+pub(crate) unsafe fn scan_in<G: Meeting, T: Element, const N: usize>(
+    values: &isa::PerThread<T, N>,
+    op: impl Fn(T, T) -> T,
+) -> isa::PerThread<T, N> {
+    let mut scanned = scan_lanes(values, &op);
+    let scratch = Scratch::<T>::of::<G>();
+    // SAFETY: the caller's promise.
+    unsafe { G::meet() };
+    isa::for_each_member(G::MEMBERS, |rank| {
+        if rank % WARP == WARP - 1 {
+            // SAFETY: the warp's own slot, between two barriers in which nobody else accesses it.
+            unsafe { scratch.write(rank / WARP, scanned.get(rank)) };
+        }
+    });
+    // SAFETY: the caller's promise.
+    unsafe { G::meet() };
+    scanned.update_members(G::MEMBERS, |rank, value| {
+        if rank >= WARP {
+            // SAFETY: the slots of whole warps were written before the barrier, and not again before another one.
+            let mut before = unsafe { scratch.read(0) };
+            for warp in 1..rank / WARP {
+                // SAFETY: as above.
+                before = op(before, unsafe { scratch.read(warp) });
+            }
+            *value = op(before, *value);
+        }
+    });
+    scanned
+}
+
+/// [`Block::broadcast`].
+///
+/// # Safety
+///
+/// As for [`reduce_in`], and `rank < N`.
+#[inline(always)]
+pub(crate) unsafe fn broadcast_in<G: Meeting, T: Element, const N: usize>(
+    values: &isa::PerThread<T, N>,
+    rank: usize,
+) -> T {
+    let scratch = Scratch::<T>::of::<G>();
+    // SAFETY: the caller's promise.
+    unsafe { G::meet() };
+    isa::for_each_member(G::MEMBERS, |own| {
+        if own == rank {
+            // SAFETY: this thread alone accesses the group's result between these two barriers.
+            unsafe { scratch.write_result(values.get(own)) };
+        }
+    });
+    // SAFETY: the caller's promise.
+    unsafe { G::meet() };
+    // SAFETY: written before the barrier, and not again before another one.
+    unsafe { scratch.read_result() }
+}
+
+/// Combines the values of each warp of `threads` threads in a tree; lane 0 has the result.
+#[inline(always)]
+pub(crate) fn reduce_lanes<T: Element, L: Lanes<T>>(values: &L, threads: usize, op: &impl Fn(T, T) -> T) -> L {
+    let mut result = values.duplicate();
+    let mut distance = 1;
+    while distance < WARP {
+        let right = result.lane_above(distance);
+        result.update_ranks(|rank, value| {
+            // The last warp of a block may have fewer lanes.
+            let there = threads.is_multiple_of(WARP) || rank + distance < threads;
+            if rank % WARP + distance < WARP && there {
+                *value = op(*value, right.of_rank(rank));
+            }
+        });
+        distance *= 2;
+    }
+    result
+}
+
+/// Combines the value of each lane with those of all lower lanes of its warp.
+#[inline(always)]
+pub(crate) fn scan_lanes<T: Element, L: Lanes<T>>(values: &L, op: &impl Fn(T, T) -> T) -> L {
+    let mut result = values.duplicate();
+    let mut distance = 1;
+    while distance < WARP {
+        let left = result.lane_below(distance);
+        result.update_ranks(|rank, value| {
+            if rank % WARP >= distance {
+                *value = op(left.of_rank(rank), *value);
+            }
+        });
+        distance *= 2;
+    }
+    result
+}
+
+/// The warps that a block can have, each with a slot of its own; the results' slots lie behind.
+pub(crate) const WARPS: usize = 32;
+
+/// Refuses, at compile time, values that do not fit a slot. Each collective asks for itself, so that the error names its caller.
+pub(crate) const fn check_value<T>() {
+    assert!(
+        size_of::<T>() <= 16 && align_of::<T>() <= 16,
+        "collectives of the block and of roles take values of 1 to 16 bytes"
+    );
+}
+
+/// Shared memory of the collectives' own, in slots of 16 bytes: one for each warp of the block, one for the block's result and
+/// one for each role's. Groups that run side by side have no slot in common.
+pub(crate) struct Scratch<T> {
+    warps: *mut T,
+    result: *mut T,
+}
+
+impl<T: Element> Scratch<T> {
+    #[inline(always)]
+    pub(crate) fn of<G: Meeting>() -> Self {
+        const { check_value::<T>() };
+        let first = isa::scratch();
+        // SAFETY: a block has at most 32 warps, so that of the group's first thread has a slot.
+        let warps = unsafe { first.add(16 * (G::MEMBERS.first / WARP)) };
+        // SAFETY: there are slots for the results of the block and of four roles behind those of the warps.
+        let result = unsafe { first.add(16 * G::RESULT) };
+        Scratch { warps: warps.cast(), result: result.cast() }
+    }
+
+    /// The result's slot `slot` alone.
+    #[inline(always)]
+    pub(crate) fn of_result(slot: usize) -> Self {
+        const { check_value::<T>() };
+        let first = isa::scratch();
+        // SAFETY: there are slots for the results of the block and of four roles behind those of the warps.
+        let result = unsafe { first.add(16 * slot) };
+        Scratch { warps: first.cast(), result: result.cast() }
+    }
+
+    /// Writes the slot of the group's warp `warp`.
+    ///
+    /// # Safety
+    ///
+    /// The group has such a warp, and no other thread accesses its slot before the next barrier.
+    #[inline(always)]
+    unsafe fn write(&self, warp: usize, value: T) {
+        // SAFETY: the slot lies in the scratch memory.
+        let address = unsafe { self.warps.byte_add(16 * warp) };
+        // SAFETY: aligned to 16, and nobody else's until the next barrier.
+        unsafe { address.write(value) };
+    }
+
+    /// Reads the slot of the group's warp `warp`.
+    ///
+    /// # Safety
+    ///
+    /// The group has such a warp, and a thread has written its slot before the last barrier.
+    #[inline(always)]
+    unsafe fn read(&self, warp: usize) -> T {
+        // SAFETY: the slot lies in the scratch memory.
+        let address = unsafe { self.warps.byte_add(16 * warp) };
+        // SAFETY: aligned to 16 and written; any bytes are a valid element.
+        unsafe { address.read() }
+    }
+
+    /// Writes the group's result.
+    ///
+    /// # Safety
+    ///
+    /// No other thread accesses it before the next barrier.
+    #[inline(always)]
+    pub(crate) unsafe fn write_result(&self, value: T) {
+        // SAFETY: aligned to 16, and nobody else's until the next barrier.
+        unsafe { self.result.write(value) };
+    }
+
+    /// Reads the group's result.
+    ///
+    /// # Safety
+    ///
+    /// A thread has written it before the last barrier.
+    #[inline(always)]
+    pub(crate) unsafe fn read_result(&self) -> T {
+        // SAFETY: aligned to 16 and written; any bytes are a valid element.
+        unsafe { self.result.read() }
+    }
+}

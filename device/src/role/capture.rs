@@ -1,0 +1,71 @@
+//! What a role's closure may capture, and what may be handed to it alone.
+
+use super::map::Of;
+use super::result::Kept;
+use crate::block::{PerThread, Thread};
+use crate::element::Element;
+use crate::output::{Arrangement, TileMut, TilesMut};
+use crate::output2d::{TileMut2D, TilesMut2D};
+use crate::warp::{Lane, PerLane};
+
+/// A value that the closures of several roles may share.
+///
+/// What a role's closure captures must be [`Uniform`](crate::Uniform) and `RoleShared`. Denied are output tiles, of which thread `r` of
+/// each role would own the same elements, and values of which each thread of the block has one, since a role's ranks are others. It is an
+/// auto trait: types made of shared parts are shared.
+///
+/// # Safety
+///
+/// An implementation promises that nothing can be written through a shared reference to the type, not even with a thread's token.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't be captured by the closure of a role",
+    label = "captured here, but every role could capture it",
+    note = "thread 0 of one role and thread 0 of another would write the same element, or read a value that is another thread's: a data race",
+    note = "hand an output view to the one role that writes it: `.role(&mut out, |group, end, out| out.for_role(&group) ..)`; values of one a \
+            thread stay in their role (`Kept`) or are combined at block level"
+)]
+pub unsafe auto trait RoleShared {}
+
+impl<T, const LEN: usize, const THREADS: usize, A> !RoleShared for TileMut<'_, '_, T, LEN, THREADS, A> {}
+impl<T, const ROWS: usize, const COLUMNS: usize, const THREADS: usize> !RoleShared
+    for TileMut2D<'_, '_, T, ROWS, COLUMNS, THREADS>
+{
+}
+impl<T, const THREADS: usize> !RoleShared for PerThread<'_, T, THREADS> {}
+impl<T> !RoleShared for PerLane<'_, T> {}
+impl<R, T, const SIZE: usize> !RoleShared for Kept<R, T, SIZE> {}
+impl<const THREADS: usize> !RoleShared for Thread<'_, '_, THREADS> {}
+impl<const THREADS: usize> !RoleShared for Lane<'_, '_, '_, THREADS> {}
+
+/// What can be handed to the closure of the role `R` alone: `()`, an output view by value or by `&mut`, what the same role has
+/// [`Kept`], or a tuple of these. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't be handed to a role",
+    label = "not `()`, an output view, or what the same role has kept",
+    note = "a block's token or pipeline in one role would take collective steps that the other roles don't take; hand over `()`, \
+            `&mut out` of an output view, a `Kept` value of the same role of the same map, or a tuple of these; what all roles only read is captured"
+)]
+pub trait Handed<R>: sealed::Handed<R> {}
+
+mod sealed {
+    pub trait Handed<R> {}
+}
+
+macro_rules! handed {
+    ($([$($generic:tt)*] $handed:ty;)*) => {$(
+        impl<R, $($generic)*> Handed<R> for $handed {}
+        impl<R, $($generic)*> sealed::Handed<R> for $handed {}
+    )*};
+}
+handed! {
+    [] ();
+    [T: Element, const LEN: usize, A: Arrangement] TilesMut<'_, T, LEN, A>;
+    [T: Element, const LEN: usize, A: Arrangement] &mut TilesMut<'_, T, LEN, A>;
+    [T: Element, const ROWS: usize, const COLUMNS: usize] TilesMut2D<'_, T, ROWS, COLUMNS>;
+    [T: Element, const ROWS: usize, const COLUMNS: usize] &mut TilesMut2D<'_, T, ROWS, COLUMNS>;
+    [A: Handed<R>, B: Handed<R>] (A, B);
+    [A: Handed<R>, B: Handed<R>, C: Handed<R>] (A, B, C);
+    [A: Handed<R>, B: Handed<R>, C: Handed<R>, D: Handed<R>] (A, B, C, D);
+}
+impl<M, I, T, const SIZE: usize> Handed<Of<M, I>> for Kept<Of<M, I>, T, SIZE> {}
+impl<M, I, T, const SIZE: usize> sealed::Handed<Of<M, I>> for Kept<Of<M, I>, T, SIZE> {}

@@ -1,0 +1,70 @@
+//! A pipeline between two roles in shared memory: its stages, its barriers, and who takes part.
+
+use core::marker::PhantomData;
+
+use super::map::Role;
+use crate::contents::Contents;
+use crate::engine::Engine;
+use crate::scope::BlockScope;
+use crate::shared::{Layout, Stages};
+
+/// The shared memory of a pipeline between two roles: its [`Stages`], and behind them their barriers.
+///
+/// 24 bytes a stage and 32 more, beside the tiles: two mbarriers of 8 bytes a stage, one for each end's decisions, and words that say
+/// whether a stage was passed closed or empty.
+///
+/// CUDA: `cuda::pipeline_shared_state<cuda::thread_scope_block, COUNT>` and the buffer beside it.
+pub struct Partitioned<L>(PhantomData<L>);
+
+// SAFETY: 16 is a power of two and BYTES a multiple of it; stages and control words are what a pipeline touches.
+unsafe impl<C: Contents, const COUNT: usize, E: Engine> Layout for Partitioned<Stages<C, COUNT, E, BlockScope>> {
+    const BYTES: usize = <Stages<C, COUNT, E, BlockScope> as Layout>::BYTES + control_bytes(COUNT);
+    const ALIGNMENT: usize = 16;
+}
+
+/// Bytes of a pipeline's barriers and words: for each stage two barriers and two words, for each end a barrier and two words.
+const fn control_bytes(stages: usize) -> usize {
+    (stages * (2 * 8 + 2 * 4) + 2 * (8 + 2 * 4)).next_multiple_of(16)
+}
+
+/// What a pipeline between roles is made of: its stages `L`, the role that fills them, the role that reads them, and its position `P`
+/// in shared memory.
+pub struct Between<L, From, To, P>(PhantomData<(L, From, To, P)>);
+
+/// The parts of a [`Between`]. Sealed.
+pub trait Channel: sealed::Sealed {
+    /// What a stage holds.
+    type Contents: Contents;
+    /// What fills it.
+    type Engine: Engine;
+    /// Who fills it.
+    type From: Role;
+    /// Who reads it.
+    type To: Role;
+    /// The layout of the stages and barriers in shared memory.
+    type Layout: Layout;
+    /// Its position there.
+    type Position;
+    /// The number of stages.
+    const COUNT: usize;
+}
+
+impl<C: Contents, const COUNT: usize, E: Engine, From: Role, To: Role, P> Channel
+    for Between<Stages<C, COUNT, E, BlockScope>, From, To, P>
+{
+    type Contents = C;
+    type Engine = E;
+    type From = From;
+    type To = To;
+    type Layout = Partitioned<Stages<C, COUNT, E, BlockScope>>;
+    type Position = P;
+    const COUNT: usize = COUNT;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl<L, From, To, P> Sealed for super::Between<L, From, To, P> {}
+}
+
+/// What is remembered of how a stage was filled.
+pub(super) type PresenceOf<K> = <<K as Channel>::Contents as crate::contents::sealed::Contents>::Presence;

@@ -1,0 +1,254 @@
+//! The consumers' end of a pipeline between roles.
+
+use core::marker::PhantomData;
+use core::ops::Deref;
+use core::time::Duration;
+
+use super::channel::{Channel, PresenceOf};
+use super::memory::Memory;
+use super::protocol::EndState;
+use super::wires::ConsumerWires;
+use super::{Closed, Unready};
+use crate::contents::{Optional, sealed::Contents as _};
+use crate::instant::Instant;
+use crate::pipeline::AlwaysFilled;
+use crate::tile::{BlockLevel, Brand, Tile};
+use crate::uniform::Uniform;
+
+/// The end of a pipeline at which a role reads stages: `wait`, then read the [`Ready`] tile and `release` it.
+///
+/// Each step takes the end and the last one gives it back. When the role's closure returns, however it does, the scope function
+/// leaves for it: producers get [`Closed`] instead of a stage that nobody would read.
+///
+/// CUDA: a `cuda::pipeline` made with `pipeline_role::consumer`.
+#[must_use = "an end that is dropped is left when its role's closure returns; `quit` leaves at once"]
+pub struct Consumer<'r, K: Channel> {
+    memory: Memory<K>,
+    state: &'r mut EndState,
+    brand: Brand<'r>,
+    level: BlockLevel,
+}
+
+/// A tile that has landed, with the end that waited for it: all threads of the role may read all of it until `release`.
+///
+/// A single tile derefs to its type; of several tiles [`tiles`](Self::tiles) returns references, and an [`Optional`] one is
+/// [`get`](Self::get).
+///
+/// # Invariants
+///
+/// 0. The consumers have the stage at `memory`: its copies have landed and are visible to all of them, and nobody writes it.
+/// 1. If `present` says that the stage was committed empty, nothing of it may be read.
+#[must_use = "the stage stays taken: give it back with `release`"]
+pub struct Ready<'r, K: Channel> {
+    end: Consumer<'r, K>,
+    tile: *const u8,
+    present: PresenceOf<K>,
+}
+
+impl<K: Channel> !Uniform for Consumer<'_, K> {}
+// SAFETY: (0) the tile is plain data that nobody writes, and the end is reached by value only; (1) `release` takes the value.
+unsafe impl<K: Channel> Uniform for Ready<'_, K> {}
+
+impl<'r, K: Channel> Consumer<'r, K> {
+    /// Makes the end.
+    ///
+    /// # Safety
+    ///
+    /// This is role-level code of the role that reads the channel, `memory` is the channel's, whose barriers are valid, and `state` the
+    /// consumer's, of which there is no other end.
+    #[inline(always)]
+    pub(super) unsafe fn new(memory: Memory<K>, state: &'r mut EndState) -> Self {
+        Consumer { memory, state, brand: PhantomData, level: PhantomData }
+    }
+
+    /// Waits for the next committed stage, whose tiles have landed.
+    ///
+    /// PTX: `mbarrier.try_wait.parity` on the stage's `full` barrier, `ld.shared` of its closing word.
+    ///
+    /// CUDA: `pipeline.consumer_wait()`.
+    ///
+    /// # Errors
+    ///
+    /// [`Closed`] behind the last stage, if the producers have left.
+    #[inline(always)]
+    pub fn wait(self) -> Result<Ready<'r, K>, Closed> {
+        let stage = self.state.take(&ConsumerWires(self.memory))?;
+        Ok(self.ready(stage))
+    }
+
+    /// As [`wait`](Self::wait) if the next stage has landed by now. (CUDA has no such call.)
+    ///
+    /// The role's first thread looks, and all of the role get its answer. PTX: `mbarrier.test_wait.parity`, then a word and an mbarrier
+    /// of the role's own.
+    ///
+    /// # Errors
+    ///
+    /// [`Unready::TimedOut`] with the end if it has not; [`Unready::Closed`] as for `wait`.
+    #[inline(always)]
+    pub fn try_wait(self) -> Result<Ready<'r, K>, Unready<Self>> {
+        self.wait_while(|| false)
+    }
+
+    /// As [`wait`](Self::wait), for at most `duration`.
+    ///
+    /// CUDA: `pipeline.consumer_wait_for(duration)`, which tells each thread its own outcome.
+    ///
+    /// # Errors
+    ///
+    /// [`Unready::TimedOut`] with the end, unharmed, if no stage came for so long; [`Unready::Closed`] as for `wait`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use tilepipe::role::{FirstThreads, Partitioned, Unready};
+    /// use tilepipe::{Block, Shared, Stages, Tiles, TilesMut, kernel};
+    ///
+    /// /// Writes how many tiles came in time.
+    /// #[kernel]
+    /// pub fn in_time(
+    ///     block: Block<32>,
+    ///     input: Tiles<i32, 16>,
+    ///     mut out: TilesMut<u32, 32>,
+    ///     shared: Shared<Partitioned<Stages<[i32; 16], 2>>>,
+    /// ) {
+    ///     let tiles = input.for_block(&block);
+    ///     let (((), came), _) = block
+    ///         .partition::<FirstThreads<16, 16>>()
+    ///         .pipeline(shared)
+    ///         .role((), |_, producer, ()| {
+    ///             let _ = producer.for_each(tiles.len(), |stage, i| stage.copy(tiles.get(i)));
+    ///         })
+    ///         .role((), |_, mut consumer, ()| {
+    ///             let mut came = 0;
+    ///             loop {
+    ///                 match consumer.wait_for(Duration::from_secs(1)) {
+    ///                     Ok(tile) => (consumer, came) = (tile.release(), came + 1),
+    ///                     Err(Unready::TimedOut(_) | Unready::Closed) => return came,
+    ///                 }
+    ///             }
+    ///         })
+    ///         .run();
+    ///     let mut results = out.for_block(&block);
+    ///     let dst = results.get_mut(0);
+    ///     block.threads(|t| dst.set(&t, came));
+    /// }
+    ///
+    /// # fn main() -> Result<(), tilepipe_host::Error> {
+    /// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Random { seed: 4 });
+    /// # let (input, mut out) = (device.upload(&[1; 16 * 5])?, device.zeroed(32)?);
+    /// # in_time::launch(&device.stream()?, 1, &input, &mut out)?;
+    /// # assert_eq!(out.download()?, [5; 32]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[inline(always)]
+    pub fn wait_for(self, duration: Duration) -> Result<Ready<'r, K>, Unready<Self>> {
+        let mut deadline = None;
+        self.wait_while(|| Instant::read() < *deadline.get_or_insert_with(|| Instant::read() + duration))
+    }
+
+    /// As [`wait`](Self::wait), until `deadline`.
+    ///
+    /// CUDA: `pipeline.consumer_wait_until(time_point)`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`wait_for`](Self::wait_for).
+    #[inline(always)]
+    pub fn wait_until(self, deadline: Instant) -> Result<Ready<'r, K>, Unready<Self>> {
+        self.wait_while(|| Instant::read() < deadline)
+    }
+
+    /// Reads all stages until the producers have left, in order: `consume(tile, i)` each. Returns how many there were.
+    #[inline(always)]
+    pub fn for_each(mut self, mut consume: impl FnMut(&Ready<'r, K>, usize)) -> usize {
+        let mut index = 0;
+        while let Ok(tile) = self.wait() {
+            consume(&tile, index);
+            self = tile.release();
+            index += 1;
+        }
+        index
+    }
+
+    /// Leaves the pipeline: waits for the next stage, reads nothing of it and passes it back as closed.
+    ///
+    /// The producers get [`Closed`] when they would fill that stage again. Without `quit` the same happens when the role's closure
+    /// returns.
+    ///
+    /// CUDA: `pipeline.quit()`, after which the others hang there.
+    #[inline(always)]
+    pub fn quit(self) {
+        self.state.leave(&ConsumerWires(self.memory));
+    }
+
+    #[inline(always)]
+    fn wait_while(self, keep_polling: impl FnMut() -> bool) -> Result<Ready<'r, K>, Unready<Self>> {
+        match self.state.take_while(&ConsumerWires(self.memory), keep_polling) {
+            None => Err(Unready::TimedOut(self)),
+            Some(Err(Closed)) => Err(Unready::Closed),
+            Some(Ok(stage)) => Ok(self.ready(stage)),
+        }
+    }
+
+    /// Waits for the next stage of a pipeline whose producers don't leave.
+    #[inline(always)]
+    pub(super) fn wait_open(self) -> Ready<'r, K> {
+        let stage = self.state.take_open(&ConsumerWires(self.memory));
+        self.ready(stage)
+    }
+
+    #[inline(always)]
+    fn ready(self, stage: u32) -> Ready<'r, K> {
+        // SAFETY: this is a consumer's thread, and the consumers have the stage.
+        let present = unsafe { self.memory.presence(stage) };
+        Ready { tile: self.memory.stage(stage), present, end: self }
+    }
+}
+
+impl<'r, K: Channel> Ready<'r, K> {
+    /// Gives the stage back to the producers.
+    ///
+    /// PTX: one `mbarrier.arrive` a thread on the stage's `empty` barrier, or one a warp behind `bar.warp.sync` where the role is whole
+    /// warps.
+    ///
+    /// CUDA: `pipeline.consumer_release()`.
+    #[inline(always)]
+    pub fn release(self) -> Consumer<'r, K> {
+        self.end.state.pass(&ConsumerWires(self.end.memory));
+        self.end
+    }
+
+    /// Returns all tiles of the stage: `&T`, or a tuple of references where a stage holds several.
+    #[inline(always)]
+    pub fn tiles(&self) -> <K::Contents as crate::contents::sealed::Contents>::Tiles<'_>
+    where
+        K::Contents: AlwaysFilled,
+    {
+        // SAFETY: the tiles have landed and are not written while `self` is borrowed (0); they are always filled (1).
+        unsafe { K::Contents::tiles(self.tile) }
+    }
+}
+
+impl<K: Channel<Contents = Optional<T>>, T: Tile> Ready<'_, K> {
+    /// Returns the tile, or `None` if the stage was committed empty. All threads of the role get the same answer.
+    #[inline(always)]
+    pub fn get(&self) -> Option<&T> {
+        // SAFETY: as for `tiles`, and the stage was not committed empty where it is asked for (1).
+        self.present.then(|| unsafe { K::Contents::tiles(self.tile) })
+    }
+}
+
+impl<K: Channel> Deref for Ready<'_, K>
+where
+    K::Contents: Tile,
+{
+    type Target = K::Contents;
+
+    #[inline(always)]
+    fn deref(&self) -> &K::Contents {
+        // SAFETY: the tile has landed, is aligned and not written while `self` is borrowed (0); a single tile is always filled.
+        unsafe { &*self.tile.cast::<K::Contents>() }
+    }
+}

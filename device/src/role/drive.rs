@@ -1,0 +1,288 @@
+//! Drivers: both roles of one pipeline run the same number of stages.
+//!
+//! As both loops belong to the driver, neither role can leave early, and no stage's closing word is looked at.
+
+use super::capture::{Handed, RoleShared};
+use super::channel::{Between, Channel};
+use super::consumer::{Consumer, Ready};
+use super::ends::{Ends, Link};
+use super::group::RoleGroup;
+use super::map::sealed::Role as _;
+use super::map::{Of, Role, Role0, Role1, RoleMap, Roles, sealed};
+use super::partition::{Partition, begin, end};
+use super::producer::{Producer, Stage, StageFilled};
+use super::result::RoleResult;
+use crate::batches::Batches;
+use crate::element::Element;
+use crate::fault;
+use crate::isa;
+use crate::output::{Arrangement, TileMut, TilesMut};
+use crate::shared::Shared;
+use crate::uniform::Uniform;
+
+/// The stages that a driver's consumers are to read, all of them: [`for_each`](Self::for_each).
+#[must_use = "the tiles are thrown away unread: call `for_each`"]
+pub struct Run<'r, K: Channel> {
+    consumer: Consumer<'r, K>,
+    count: usize,
+    left: &'r mut usize,
+}
+
+impl<K: Channel> !Uniform for Run<'_, K> {}
+
+impl<'r, K: Channel> Run<'r, K> {
+    /// Returns how many stages there are.
+    #[expect(clippy::len_without_is_empty, reason = "`len() == 0` says it")]
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Reads all stages in order: `consume(tile, i)` each.
+    ///
+    /// PTX a stage: `mbarrier.try_wait.parity`, the reads, `mbarrier.arrive` (of one thread a warp where roles are whole warps).
+    #[inline(always)]
+    pub fn for_each(self, mut consume: impl FnMut(&Ready<'r, K>, usize)) {
+        let mut consumer = self.consumer;
+        for index in 0..self.count {
+            let tile = consumer.wait_open();
+            consume(&tile, index);
+            consumer = tile.release();
+        }
+        *self.left = 0;
+    }
+}
+
+/// The pipeline of a partition in two roles.
+type Pipe<L, M, P> = Between<L, Of<M, Role0>, Of<M, Role1>, P>;
+/// Its memory.
+type MemoryOf<'s, L, M, P> = Shared<'s, <Pipe<L, M, P> as Channel>::Layout, <Pipe<L, M, P> as Channel>::Position>;
+
+impl<'b, 's, M, L, P, const THREADS: usize> Partition<'b, M, Link<'s, Pipe<L, M, P>>, (), THREADS>
+where
+    M: RoleMap + sealed::RoleMap<Count = Roles<2>>,
+    Of<M, Role0>: Role,
+    Of<M, Role1>: Role,
+    Pipe<L, M, P>: Channel,
+{
+    /// Runs `count` stages from the first role to the second: `fill(stage, i)` fills each in the first one's threads; `body` is the
+    /// closure of the second, as for [`role`](Self::role), and reads them by [`Run::for_each`].
+    ///
+    /// Both roles take the same number of steps by construction. Returns what `body` returned, and the pipeline's memory.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tilepipe::role::{Partitioned, WarpRoles};
+    /// use tilepipe::{Block, Shared, Stages, Tiles, TilesMut, kernel};
+    ///
+    /// /// Each block writes the sum of its tiles.
+    /// #[kernel]
+    /// pub fn sums(
+    ///     block: Block<96>,
+    ///     input: Tiles<u32, 128>,
+    ///     mut out: TilesMut<u32, 1>,
+    ///     shared: Shared<Partitioned<Stages<[u32; 128], 3>>>,
+    /// ) {
+    ///     let tiles = input.for_block(&block);
+    ///     let (total, _) = block.partition::<WarpRoles<32, 64>>().pipeline(shared).for_each_tile(&tiles, (), |group, run, ()| {
+    ///         let mut sums = group.map(|_| 0);
+    ///         run.for_each(|tile, _| group.update(&mut sums, |t, sum| *sum += tile[t.rank()] + tile[t.rank() + 64]));
+    ///         group.reduce(&sums, |a, b| a + b)
+    ///     });
+    ///     let mut results = out.for_block(&block);
+    ///     let dst = results.get_mut(0);
+    ///     block.threads(|t| if t.rank() == 0 { dst.set_nth(&t, 0, total) });
+    /// }
+    ///
+    /// # fn main() -> Result<(), tilepipe_host::Error> {
+    /// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Lazy);
+    /// # let (input, mut out) = (device.upload(&[1; 128 * 7])?, device.zeroed(2)?);
+    /// # sums::launch(&device.stream()?, 2, &input, &mut out)?;
+    /// # assert_eq!(out.download()?, [512, 384]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[inline(always)]
+    pub fn for_each<H, F, O>(
+        self,
+        count: usize,
+        fill: impl for<'x> Fn(Stage<'x, Pipe<L, M, P>>, usize) -> StageFilled<'x, Pipe<L, M, P>> + Uniform + RoleShared,
+        hand: H,
+        body: F,
+    ) -> (O, MemoryOf<'s, L, M, P>)
+    where
+        H: Handed<Of<M, Role1>>,
+        F: for<'r> FnOnce(<Of<M, Role1> as Role>::Group<'r>, Run<'r, Pipe<L, M, P>>, H) -> O,
+        F: Uniform + RoleShared,
+        O: RoleResult<Of<M, Role1>>,
+    {
+        self.drive(count, |producer| fill_all(producer, count, &fill), |group, run| body(group, run, hand))
+    }
+
+    /// As [`for_each`](Self::for_each) with the block's tiles of a view, or of several as a tuple.
+    #[inline(always)]
+    pub fn for_each_tile<B, H, F, O>(self, batches: B, hand: H, body: F) -> (O, MemoryOf<'s, L, M, P>)
+    where
+        B: Batches<<Pipe<L, M, P> as Channel>::Contents>,
+        H: Handed<Of<M, Role1>>,
+        F: for<'r> FnOnce(<Of<M, Role1> as Role>::Group<'r>, Run<'r, Pipe<L, M, P>>, H) -> O,
+        F: Uniform + RoleShared,
+        O: RoleResult<Of<M, Role1>>,
+    {
+        let count = batches.count();
+        self.drive(count, |producer| fill_tiles(producer, batches), |group, run| body(group, run, hand))
+    }
+
+    /// Computes each of the block's output tiles from the input tile of the same number (or from several inputs, as a tuple): the first
+    /// role copies, `body(group, tile, out)` in the second one reads the one and writes the other.
+    ///
+    /// Thread `r` of the second role owns the elements of an output tile that thread `r` of a block of so many would own.
+    ///
+    /// CUDA: `with_specialized_staging_unified` of the programming guide.
+    ///
+    /// # Panics
+    ///
+    /// If there are fewer output tiles than input tiles.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tilepipe::role::{EvenOdd, Partitioned};
+    /// use tilepipe::{Block, Shared, Stages, Tiles, TilesMut, kernel};
+    ///
+    /// /// Threads of even rank copy, those of odd rank compute.
+    /// #[kernel]
+    /// pub fn negate(
+    ///     block: Block<64>,
+    ///     input: Tiles<i32, 32>,
+    ///     mut out: TilesMut<i32, 32>,
+    ///     shared: Shared<Partitioned<Stages<[i32; 32], 2>>>,
+    /// ) {
+    ///     let tiles = input.for_block(&block);
+    ///     let _ = block.partition::<EvenOdd<32>>().pipeline(shared).map_tiles(&tiles, &mut out, |odd, tile, dst| {
+    ///         odd.threads(|t| dst.set(&t, -tile[t.rank()]));
+    ///     });
+    /// }
+    ///
+    /// # fn main() -> Result<(), tilepipe_host::Error> {
+    /// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Random { seed: 6 });
+    /// # let (input, mut out) = (device.upload(&[3; 100])?, device.zeroed(100)?);
+    /// # negate::launch(&device.stream()?, 2, &input, &mut out)?;
+    /// # assert_eq!(out.download()?, [-3; 100]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[inline(always)]
+    #[track_caller]
+    pub fn map_tiles<B, T, F, A, const LEN: usize, const SIZE: usize>(
+        self,
+        batches: B,
+        out: &mut TilesMut<'_, T, LEN, A>,
+        body: F,
+    ) -> MemoryOf<'s, L, M, P>
+    where
+        Of<M, Role1>: for<'r> Role<Group<'r> = RoleGroup<'r, Of<M, Role1>, SIZE>>,
+        B: Batches<<Pipe<L, M, P> as Channel>::Contents>,
+        T: Element,
+        A: Arrangement,
+        F: for<'r, 'v> Fn(
+            &RoleGroup<'r, Of<M, Role1>, SIZE>,
+            &Ready<'r, Pipe<L, M, P>>,
+            TileMut<'v, 'r, T, LEN, SIZE, A>,
+        ),
+        F: Uniform + RoleShared,
+    {
+        let count = batches.count();
+        let ((), memory) = self.drive(
+            count,
+            |producer| fill_tiles(producer, batches),
+            |group, run| {
+                let mut results = out.for_role(&group);
+                if results.len() < count {
+                    fault::out_of_range(
+                        "this block has {} output tiles, too few for its {} input tiles",
+                        results.len(),
+                        count,
+                    );
+                }
+                if results.all_whole(count) {
+                    // SAFETY: the driver reads tiles below `count` only, and that many output tiles are there and whole.
+                    run.for_each(|tile, index| body(&group, tile, unsafe { results.get_whole_mut(index) }));
+                } else {
+                    // SAFETY: the driver reads tiles below `count` only, and that many output tiles are there.
+                    run.for_each(|tile, index| body(&group, tile, unsafe { results.get_unchecked_mut(index) }));
+                }
+            },
+        );
+        memory
+    }
+
+    /// Runs `produce` in the first role and `consume` in the second, which between them pass `count` stages.
+    #[inline(always)]
+    fn drive<O: RoleResult<Of<M, Role1>>>(
+        self,
+        count: usize,
+        produce: impl for<'r> FnOnce(Producer<'r, Pipe<L, M, P>>),
+        consume: impl for<'r> FnOnce(<Of<M, Role1> as Role>::Group<'r>, Run<'r, Pipe<L, M, P>>) -> O,
+    ) -> (O, MemoryOf<'s, L, M, P>) {
+        let links = self.into_links();
+        // SAFETY: a partition is made by a block of THREADS and exists in block-level code only (R2).
+        unsafe { begin(&links) };
+        let fill = || {
+            let mut state = <Link<'s, Pipe<L, M, P>> as Ends<Role0>>::state();
+            // SAFETY: this is role-level code of the first role, with a new state and no other end.
+            produce(unsafe { <Link<'s, Pipe<L, M, P>> as Ends<Role0>>::ends(&links, &mut state) });
+        };
+        let read = || {
+            let mut state = <Link<'s, Pipe<L, M, P>> as Ends<Role1>>::state();
+            let mut left = count;
+            // SAFETY: this is role-level code of the second role.
+            let group = unsafe { Of::<M, Role1>::group() };
+            // SAFETY: as above, with a new state and no other end.
+            let consumer = unsafe { <Link<'s, Pipe<L, M, P>> as Ends<Role1>>::ends(&links, &mut state) };
+            let result = consume(group, Run { consumer, count, left: &mut left });
+            // A run that was dropped or forgotten: its stages come all the same.
+            // SAFETY: the run is gone with its end.
+            let mut rest = unsafe { <Link<'s, Pipe<L, M, P>> as Ends<Role1>>::ends(&links, &mut state) };
+            for _ in 0..left {
+                rest = rest.wait_open().release();
+            }
+            // SAFETY: the block meets next.
+            unsafe { result.publish() };
+            result
+        };
+        let (_, result) = isa::divide(((Of::<M, Role0>::MEMBERS, fill), (Of::<M, Role1>::MEMBERS, read)));
+        // SAFETY: each thread of the block has been in one role, and all make this call.
+        unsafe { isa::meet_again::<THREADS>() };
+        // SAFETY: behind that barrier; another one follows in `end`.
+        let result = unsafe { O::collect(result) };
+        // SAFETY: every stage was filled and read: all arrivals have happened, and all copies have landed.
+        (result, unsafe { end(links) })
+    }
+}
+
+/// Fills `count` stages of a pipeline whose consumers read as many.
+#[inline(always)]
+fn fill_all<'r, K: Channel>(
+    mut producer: Producer<'r, K>,
+    count: usize,
+    fill: impl for<'x> Fn(Stage<'x, K>, usize) -> StageFilled<'x, K>,
+) {
+    for index in 0..count {
+        producer = producer.fill_open(index, &mut &fill);
+    }
+}
+
+/// Fills a stage with each of the block's tiles.
+#[inline(always)]
+fn fill_tiles<K: Channel, B: Batches<K::Contents>>(producer: Producer<'_, K>, batches: B) {
+    let count = batches.count();
+    if batches.all_whole() {
+        // SAFETY: stages below `count` are asked for only, and all tiles are whole.
+        fill_all(producer, count, |stage, index| stage.copy(unsafe { batches.whole(index) }));
+    } else {
+        // SAFETY: stages below `count` are asked for only.
+        fill_all(producer, count, |stage, index| stage.copy(unsafe { batches.source(index) }));
+    }
+}

@@ -1,0 +1,354 @@
+//! Which ends of its pipelines a role has.
+
+use core::marker::PhantomData;
+
+use super::channel::{Between, Channel};
+use super::consumer::Consumer;
+use super::map::{Of, Role0, Role1, Role2, Role3};
+use super::memory::Memory;
+use super::producer::Producer;
+use super::protocol::EndState;
+use super::wires::{ConsumerWires, ProducerWires};
+use crate::isa;
+use crate::shared::Shared;
+use crate::tile::{BlockLevel, Brand};
+use crate::uniform::Uniform;
+
+/// A pipeline between two roles that has not begun: made by [`Partition::pipeline`](super::Partition::pipeline).
+///
+/// # Invariants
+///
+/// 0. `offset` is where the channel's layout starts in the block's shared memory, which belongs to this value alone.
+pub struct Link<'s, K> {
+    offset: usize,
+    brand: Brand<'s>,
+    level: BlockLevel,
+    channel: PhantomData<K>,
+}
+
+impl<K> !Uniform for Link<'_, K> {}
+
+impl<'s, K: Channel> Link<'s, K> {
+    #[inline(always)]
+    pub(super) fn new(shared: Shared<'s, K::Layout, K::Position>) -> Self {
+        Link { offset: shared.offset(), brand: PhantomData, level: PhantomData, channel: PhantomData }
+    }
+
+    #[inline(always)]
+    pub(super) fn memory(&self) -> Memory<K> {
+        // SAFETY: the channel's layout lies within the block's shared memory (0).
+        let base = unsafe { isa::shared_base().add(self.offset) };
+        // SAFETY: the memory belongs to this link (0), and a `Shared` of this layout is aligned to 16.
+        unsafe { Memory::new(base) }
+    }
+}
+
+/// The pipelines of a partition: none, a [`Link`], or a tuple of links. Sealed.
+pub trait Links: sealed::Sealed {
+    /// What they give back when all roles have left.
+    type Memory;
+
+    /// Makes the barriers.
+    ///
+    /// # Safety
+    ///
+    /// Called by one thread of the block; the others use them behind a barrier of the block.
+    #[doc(hidden)]
+    unsafe fn init(&self);
+
+    /// Ends the barriers.
+    ///
+    /// # Safety
+    ///
+    /// Called by one thread of the block, behind a barrier of the block after the last use.
+    #[doc(hidden)]
+    unsafe fn inval(&self);
+
+    /// Gives the memory back.
+    ///
+    /// # Safety
+    ///
+    /// Called behind a barrier of the block after `inval`; all copies have landed, and no thread reads the stages.
+    #[doc(hidden)]
+    unsafe fn give_back(self) -> Self::Memory;
+}
+
+/// Which ends of its pipelines the role `I` has: one for each, in order, `()` where it takes no part. Sealed.
+pub trait Ends<I>: sealed::Sealed {
+    /// The ends, for a run `'r` of the role's closure.
+    type At<'r>;
+    /// What each of the role's threads keeps of the ends.
+    #[doc(hidden)]
+    type State;
+    /// Whether there are several ends, which could wait for one another.
+    #[doc(hidden)]
+    const SEVERAL: bool = false;
+
+    /// The state at the beginning.
+    #[doc(hidden)]
+    fn state() -> Self::State;
+
+    /// The ends.
+    ///
+    /// # Safety
+    ///
+    /// Called in role-level code of the role `I`, with the state that `state` returned, when no other ends are left that were made of it.
+    #[doc(hidden)]
+    unsafe fn ends<'r>(&self, state: &'r mut Self::State) -> Self::At<'r>;
+
+    /// Leaves each end that can be left without waiting; whether all have left.
+    ///
+    /// # Safety
+    ///
+    /// Called in role-level code of the role `I`, behind its closure.
+    #[doc(hidden)]
+    unsafe fn try_leave(&self, state: &mut Self::State) -> bool;
+
+    /// Leaves all ends, and waits until their arrivals have happened. A role of several ends calls it after `try_leave` has returned
+    /// true.
+    ///
+    /// # Safety
+    ///
+    /// As for `try_leave`.
+    #[doc(hidden)]
+    unsafe fn leave(&self, state: &mut Self::State);
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for () {}
+    impl<K> Sealed for super::Link<'_, K> {}
+    impl<A, B> Sealed for (A, B) {}
+    impl<A, B, C> Sealed for (A, B, C) {}
+    impl<A, B, C, D> Sealed for (A, B, C, D) {}
+}
+
+/// No end.
+macro_rules! no_end {
+    () => {
+        type At<'r> = ();
+        type State = ();
+        #[inline(always)]
+        fn state() {}
+        #[inline(always)]
+        unsafe fn ends<'r>(&self, (): &'r mut ()) {}
+        #[inline(always)]
+        unsafe fn try_leave(&self, (): &mut ()) -> bool {
+            true
+        }
+        #[inline(always)]
+        unsafe fn leave(&self, (): &mut ()) {}
+    };
+}
+
+impl Links for () {
+    type Memory = ();
+    #[inline(always)]
+    unsafe fn init(&self) {}
+    #[inline(always)]
+    unsafe fn inval(&self) {}
+    #[inline(always)]
+    unsafe fn give_back(self) {}
+}
+impl<I> Ends<I> for () {
+    no_end! {}
+}
+
+impl<'s, K: Channel> Links for Link<'s, K> {
+    type Memory = Shared<'s, K::Layout, K::Position>;
+
+    #[inline(always)]
+    unsafe fn init(&self) {
+        // SAFETY: the caller's promise.
+        unsafe { self.memory().init() };
+    }
+
+    #[inline(always)]
+    unsafe fn inval(&self) {
+        // SAFETY: the caller's promise.
+        unsafe { self.memory().inval() };
+    }
+
+    #[inline(always)]
+    unsafe fn give_back(self) -> Shared<'s, K::Layout, K::Position> {
+        // SAFETY: the memory that `new` took; the caller's promise for its copies and readers.
+        unsafe { Shared::new(self.offset) }
+    }
+}
+
+/// One end of a channel.
+macro_rules! end {
+    ($wires:ident, $state:expr, $end:ident, $channel:ty) => {
+        type At<'r> = $end<'r, $channel>;
+        type State = EndState;
+
+        #[inline(always)]
+        fn state() -> EndState {
+            $state
+        }
+
+        #[inline(always)]
+        unsafe fn ends<'r>(&self, state: &'r mut EndState) -> $end<'r, $channel> {
+            // SAFETY: the caller's promise, for this link's channel.
+            unsafe { $end::new(self.memory(), state) }
+        }
+
+        #[inline(always)]
+        unsafe fn try_leave(&self, state: &mut EndState) -> bool {
+            state.try_leave(&$wires(self.memory()))
+        }
+
+        #[inline(always)]
+        unsafe fn leave(&self, state: &mut EndState) {
+            state.leave(&$wires(self.memory()));
+        }
+    };
+}
+
+/// The ends of a pipeline from one role to another, and of the two roles that take no part in it.
+macro_rules! pairs {
+    ($($from:ident => $to:ident, $other:ident $another:ident;)*) => {$(
+        impl<'s, L, M, P> Ends<$from> for Link<'s, Between<L, Of<M, $from>, Of<M, $to>, P>>
+        where
+            Between<L, Of<M, $from>, Of<M, $to>, P>: Channel,
+        {
+            end! { ProducerWires, EndState::producer(), Producer, Between<L, Of<M, $from>, Of<M, $to>, P> }
+        }
+        impl<'s, L, M, P> Ends<$to> for Link<'s, Between<L, Of<M, $from>, Of<M, $to>, P>>
+        where
+            Between<L, Of<M, $from>, Of<M, $to>, P>: Channel,
+        {
+            end! { ConsumerWires, EndState::consumer(), Consumer, Between<L, Of<M, $from>, Of<M, $to>, P> }
+        }
+        impl<'s, L, M, P> Ends<$other> for Link<'s, Between<L, Of<M, $from>, Of<M, $to>, P>> {
+            no_end! {}
+        }
+        impl<'s, L, M, P> Ends<$another> for Link<'s, Between<L, Of<M, $from>, Of<M, $to>, P>> {
+            no_end! {}
+        }
+        impl Another<$to> for $from {}
+    )*};
+}
+
+/// Says that two roles are not the same.
+#[diagnostic::on_unimplemented(
+    message = "a pipeline goes from one role to another, not from `{Self}` to `{To}`",
+    label = "both ends would be in one closure",
+    note = "a role that waits for itself would hang: for threads that both fill and read use `shared.pipeline(&block)`, which needs no mbarrier"
+)]
+pub trait Another<To> {}
+
+pairs! {
+    Role0 => Role1, Role2 Role3;
+    Role0 => Role2, Role1 Role3;
+    Role0 => Role3, Role1 Role2;
+    Role1 => Role0, Role2 Role3;
+    Role1 => Role2, Role0 Role3;
+    Role1 => Role3, Role0 Role2;
+    Role2 => Role0, Role1 Role3;
+    Role2 => Role1, Role0 Role3;
+    Role2 => Role3, Role0 Role1;
+    Role3 => Role0, Role1 Role2;
+    Role3 => Role1, Role0 Role2;
+    Role3 => Role2, Role0 Role1;
+}
+
+macro_rules! tuples {
+    ($($link:ident $number:tt),*) => {
+        impl<$($link: Links),*> Links for ($($link,)*) {
+            type Memory = ($($link::Memory,)*);
+
+            #[inline(always)]
+            unsafe fn init(&self) {
+                $(
+                    // SAFETY: the caller's promise.
+                    unsafe { self.$number.init() };
+                )*
+            }
+
+            #[inline(always)]
+            unsafe fn inval(&self) {
+                $(
+                    // SAFETY: the caller's promise.
+                    unsafe { self.$number.inval() };
+                )*
+            }
+
+            #[inline(always)]
+            unsafe fn give_back(self) -> Self::Memory {
+                ($(
+                    // SAFETY: the caller's promise.
+                    unsafe { self.$number.give_back() },
+                )*)
+            }
+        }
+        impl<I, $($link: Ends<I>),*> Ends<I> for ($($link,)*) {
+            type At<'r> = ($($link::At<'r>,)*);
+            type State = ($($link::State,)*);
+            const SEVERAL: bool = true;
+
+            #[inline(always)]
+            fn state() -> Self::State {
+                ($($link::state(),)*)
+            }
+
+            #[inline(always)]
+            unsafe fn ends<'r>(&self, state: &'r mut Self::State) -> Self::At<'r> {
+                ($(
+                    // SAFETY: the caller's promise.
+                    unsafe { self.$number.ends(&mut state.$number) },
+                )*)
+            }
+
+            #[inline(always)]
+            unsafe fn try_leave(&self, state: &mut Self::State) -> bool {
+                // Every end gets its turn, whether the one before has left or not.
+                true $(&
+                    // SAFETY: the caller's promise.
+                    unsafe { self.$number.try_leave(&mut state.$number) }
+                )*
+            }
+
+            #[inline(always)]
+            unsafe fn leave(&self, state: &mut Self::State) {
+                $(
+                    // SAFETY: the caller's promise.
+                    unsafe { self.$number.leave(&mut state.$number) };
+                )*
+            }
+        }
+    };
+}
+tuples!(A 0, B 1);
+tuples!(A 0, B 1, C 2);
+tuples!(A 0, B 1, C 2, D 3);
+
+/// Adds a link to the links that there are: nothing, one, two or three. Sealed.
+pub trait Append<K>: sealed_append::Append<K> {}
+
+pub(super) mod sealed_append {
+    pub trait Append<K> {
+        type Links;
+        fn append(self, link: K) -> Self::Links;
+    }
+}
+
+macro_rules! append {
+    ($([$($generic:tt)*] $before:ty, $links:pat => $after:ty, $all:expr, $link:ident;)*) => {$(
+        impl<$($generic)* Z> Append<Z> for $before {}
+        impl<$($generic)* Z> sealed_append::Append<Z> for $before {
+            type Links = $after;
+            #[inline(always)]
+            fn append(self, $link: Z) -> $after {
+                let $links = self;
+                $all
+            }
+        }
+    )*};
+}
+append! {
+    [] (), () => Z, last, last;
+    ['s, K,] Link<'s, K>, first => (Link<'s, K>, Z), (first, last), last;
+    [A, B,] (A, B), (a, b) => (A, B, Z), (a, b, last), last;
+    [A, B, C,] (A, B, C), (a, b, c) => (A, B, C, Z), (a, b, c, last), last;
+}

@@ -1,0 +1,182 @@
+//! The threads of one role, inside its closure.
+
+use core::marker::PhantomData;
+
+use super::map::{Role, WholeWarps, sealed};
+use crate::block::{PerThread, PerThreadValue, Thread};
+use crate::element::Element;
+use crate::fault;
+use crate::group::warps;
+use crate::instant::Instant;
+use crate::isa;
+use crate::meeting::{broadcast_in, check_value, reduce_in, scan_in};
+use crate::tile::{BlockLevel, Brand};
+use crate::uniform::Uniform;
+use crate::warp::Warp;
+
+/// The threads of one role, taken together: to a role's closure what a [`Block`](crate::Block) is to a kernel.
+///
+/// A role's closure is role-level code: its control flow is the same in all `SIZE` threads of the role. Ranks, `0..SIZE`, exist only
+/// in the closures of [`threads`](Self::threads), [`map`](Self::map) and [`update`](Self::update); `'r` is the brand of this run
+/// of the closure, so a token, a view or a [`PerThread`] of one role is of no use in another.
+///
+/// Roles of whole warps have the collectives; the others synchronise through their pipelines alone.
+///
+/// CUDA: `cooperative_groups::labeled_partition`, or a range of `threadIdx.x` and a named barrier.
+pub struct RoleGroup<'r, R, const SIZE: usize> {
+    brand: Brand<'r>,
+    level: BlockLevel,
+    role: PhantomData<R>,
+}
+
+impl<R, const SIZE: usize> !Uniform for RoleGroup<'_, R, SIZE> {}
+
+impl<'r, R: Role, const SIZE: usize> RoleGroup<'r, R, SIZE> {
+    /// Makes the token of a role's threads.
+    ///
+    /// # Safety
+    ///
+    /// The role has `SIZE` threads; this is role-level code of that role, and `'r` is a lifetime of that code's own.
+    pub(super) unsafe fn new() -> Self {
+        RoleGroup { brand: PhantomData, level: PhantomData, role: PhantomData }
+    }
+
+    /// Returns the number of threads of the role.
+    #[inline(always)]
+    pub fn size(&self) -> usize {
+        SIZE
+    }
+
+    /// Runs `body` once in every thread of the role. It may capture [`Uniform`] values only.
+    #[inline(always)]
+    pub fn threads<F>(&self, body: F)
+    where
+        F: for<'t> Fn(Thread<'t, 'r, SIZE>) + Uniform,
+    {
+        self.each(body);
+    }
+
+    /// As [`threads`](Self::threads), for closures of this crate that capture what users' may not.
+    #[inline(always)]
+    pub(super) fn each(&self, body: impl for<'t> Fn(Thread<'t, 'r, SIZE>)) {
+        isa::for_each_member(<R as sealed::Role>::MEMBERS, |rank| body(Thread::new(rank)));
+    }
+
+    /// Runs `body` once in every thread of the role and keeps each thread's result for it.
+    #[inline(always)]
+    pub fn map<T, F>(&self, body: F) -> PerThread<'r, T, SIZE>
+    where
+        T: PerThreadValue,
+        F: for<'t> Fn(Thread<'t, 'r, SIZE>) -> T + Uniform,
+    {
+        PerThread::from_values(isa::PerThread::of_members(<R as sealed::Role>::MEMBERS, |rank| body(Thread::new(rank))))
+    }
+
+    /// Runs `body` once in every thread of the role with that thread's own value.
+    #[inline(always)]
+    pub fn update<T, F>(&self, values: &mut PerThread<'r, T, SIZE>, body: F)
+    where
+        T: PerThreadValue,
+        F: for<'t> Fn(Thread<'t, 'r, SIZE>, &mut T) + Uniform,
+    {
+        values.values.update_members(<R as sealed::Role>::MEMBERS, |rank, value| body(Thread::new(rank), value));
+    }
+
+    /// Waits for all threads of the role (PTX: `barrier.sync ID, SIZE`; CUDA: `sync` of a group of whole warps).
+    #[inline(always)]
+    pub fn sync(&self)
+    where
+        R: WholeWarps,
+    {
+        // SAFETY: a `RoleGroup` exists in role-level code of its role only, which all its threads run.
+        unsafe { R::meet() };
+    }
+
+    /// Runs `body` once in every warp of the role, as [`Block::warps`](crate::Block::warps) does.
+    #[inline(always)]
+    pub fn warps<F>(&self, body: F)
+    where
+        R: WholeWarps,
+        F: for<'w> Fn(Warp<'w, 'r, SIZE>) + Uniform,
+    {
+        const { assert!(warps::<SIZE>() > 0) };
+        isa::for_each_member_warp(<R as sealed::Role>::MEMBERS, |rank| body(Warp::new(rank)));
+    }
+
+    /// Combines the values of the role's threads and returns the result to all of them, in the order of
+    /// [`Block::reduce`](crate::Block::reduce). Costs three `barrier.sync` of the role.
+    #[inline(always)]
+    pub fn reduce<T, F>(&self, values: &PerThread<'r, T, SIZE>, op: F) -> T
+    where
+        R: WholeWarps,
+        T: Element,
+        F: Fn(T, T) -> T + Uniform,
+    {
+        const { check_value::<T>() };
+        // SAFETY: as in `sync`.
+        unsafe { reduce_in::<R, T, SIZE>(&values.values, op) }
+    }
+
+    /// Combines the values of each thread and all of lower rank in the role, in the order of [`Block::scan`](crate::Block::scan).
+    #[inline(always)]
+    pub fn scan<T, F>(&self, values: &PerThread<'r, T, SIZE>, op: F) -> PerThread<'r, T, SIZE>
+    where
+        R: WholeWarps,
+        T: Element,
+        F: Fn(T, T) -> T + Uniform,
+    {
+        const { check_value::<T>() };
+        // SAFETY: as in `sync`.
+        PerThread::from_values(unsafe { scan_in::<R, T, SIZE>(&values.values, op) })
+    }
+
+    /// Returns whether any thread's value is true. PTX: `barrier.red.or.pred`.
+    #[inline(always)]
+    pub fn any(&self, values: &PerThread<'r, bool, SIZE>) -> bool
+    where
+        R: WholeWarps,
+    {
+        // SAFETY: as in `sync`; the barrier's number is the role's own.
+        unsafe { isa::role_barrier_any(R::BARRIER, <R as sealed::Role>::MEMBERS, &values.values) }
+    }
+
+    /// Returns whether all threads' values are true. PTX: `barrier.red.and.pred`.
+    #[inline(always)]
+    pub fn all(&self, values: &PerThread<'r, bool, SIZE>) -> bool
+    where
+        R: WholeWarps,
+    {
+        // SAFETY: as in `any`.
+        unsafe { isa::role_barrier_all(R::BARRIER, <R as sealed::Role>::MEMBERS, &values.values) }
+    }
+
+    /// Returns the value of the thread of rank `rank` in the role to all of the role. Costs two `barrier.sync` of the role.
+    ///
+    /// # Panics
+    ///
+    /// If `rank >= SIZE`.
+    #[inline(always)]
+    #[track_caller]
+    pub fn broadcast<T: Element>(&self, values: &PerThread<'r, T, SIZE>, rank: usize) -> T
+    where
+        R: WholeWarps,
+    {
+        const { check_value::<T>() };
+        if rank >= SIZE {
+            fault::out_of_range("rank {} is out of range: the role has {} threads", rank, SIZE);
+        }
+        // SAFETY: as in `sync`, and the rank was just checked.
+        unsafe { broadcast_in::<R, T, SIZE>(&values.values, rank) }
+    }
+
+    /// Returns the time, as the role's first thread reads it: the same in all of the role. Costs two `barrier.sync` of the role.
+    #[inline(always)]
+    pub fn now(&self) -> Instant
+    where
+        R: WholeWarps,
+    {
+        let clocks = isa::PerThread::<u64, SIZE>::of_members(<R as sealed::Role>::MEMBERS, |_| isa::clock());
+        // SAFETY: as in `sync`, and a role has a first thread.
+        Instant::from_nanoseconds(unsafe { broadcast_in::<R, u64, SIZE>(&clocks, 0) })
+    }
+}

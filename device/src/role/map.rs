@@ -1,0 +1,236 @@
+//! Role maps: which threads of a block have which role.
+
+use core::marker::PhantomData;
+
+use super::group::RoleGroup;
+use crate::group::{Deal, Group, WARP};
+use crate::isa::{self, Members};
+use crate::meeting::{Meeting, WARPS};
+use crate::scope::BlockScope;
+
+/// Which threads of a block have which role. Sealed: [`WarpRoles`], [`WarpRoles3`], [`WarpRoles4`], [`EvenOdd`] and [`FirstThreads`].
+///
+/// Sizes are in threads and add up to the block's; a role without threads does not compile.
+///
+/// CUDA: the `cuda::pipeline_role` that each thread passes to `make_pipeline`, or its `producer_count`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no role map",
+    label = "doesn't say which threads have which role",
+    note = "take `WarpRoles<P, C>`, `WarpRoles3<A, B, C>`, `WarpRoles4<A, B, C, D>`, `EvenOdd<HALF>` or `FirstThreads<P, C>`, with sizes in threads"
+)]
+pub trait RoleMap: 'static + sealed::RoleMap {}
+
+/// The first `P` threads have role 0, the `C` behind them role 1; both are whole warps.
+///
+/// So roles synchronise by named barrier and have collectives, and an end's arrivals are one a warp.
+pub enum WarpRoles<const P: usize, const C: usize> {}
+/// Three roles of whole warps: the first `A` threads, the next `B`, the last `C`.
+pub enum WarpRoles3<const A: usize, const B: usize, const C: usize> {}
+/// Four roles of whole warps: the first `A` threads, the next `B`, the next `C`, the last `D`.
+pub enum WarpRoles4<const A: usize, const B: usize, const C: usize, const D: usize> {}
+/// Threads of even rank have role 0, those of odd rank role 1, `HALF` each (the programming guide's
+/// `with_specialized_staging_unified`).
+///
+/// Both roles run in every warp, which executes them by turns: [`WarpRoles`] is about twice as fast.
+pub enum EvenOdd<const HALF: usize> {}
+/// The first `P` threads have role 0, the `C` behind them role 1; neither need be whole warps (CUDA: `make_pipeline` with a
+/// `producer_count`).
+pub enum FirstThreads<const P: usize, const C: usize> {}
+
+/// The first role of a map.
+#[derive(Clone, Copy, Debug)]
+pub struct Role0;
+/// The second role of a map.
+#[derive(Clone, Copy, Debug)]
+pub struct Role1;
+/// The third role of a map.
+#[derive(Clone, Copy, Debug)]
+pub struct Role2;
+/// The fourth role of a map.
+#[derive(Clone, Copy, Debug)]
+pub struct Role3;
+
+/// So many roles.
+pub enum Roles<const COUNT: usize> {}
+
+/// The role `I` of the map `M`.
+pub struct Of<M, I>(PhantomData<(M, I)>);
+
+/// One role of a map. Sealed: implemented by [`Of`].
+#[diagnostic::on_unimplemented(
+    message = "a role map has no such role: `{Self}`",
+    label = "one closure too many, or a pipeline to a role that is not there",
+    note = "`WarpRoles`, `EvenOdd` and `FirstThreads` have two roles, `WarpRoles3` has three, `WarpRoles4` four"
+)]
+pub trait Role: 'static + sealed::Role {
+    /// The role's threads, as its closure gets them.
+    type Group<'r>;
+
+    /// The role's threads.
+    ///
+    /// # Safety
+    ///
+    /// Called in role-level code of this role, with a lifetime of that code's own.
+    #[doc(hidden)]
+    unsafe fn group<'r>() -> Self::Group<'r>;
+}
+
+/// Says that a role's threads are whole warps.
+#[diagnostic::on_unimplemented(
+    message = "the threads of this role are not whole warps, so they have no barrier and no collectives of their own",
+    label = "only roles of whole warps can meet",
+    note = "a barrier counts whole warps, and a warp-wide instruction waits for lanes of the other role: make the roles \
+            `WarpRoles<P, C>`, or combine values at block level, behind `run()`"
+)]
+pub trait WholeWarps: Role + Meeting {
+    /// The number of the role's barrier.
+    const BARRIER: u32;
+}
+
+pub(crate) mod sealed {
+    use crate::isa::Members;
+
+    pub trait RoleMap {
+        /// The threads of all roles.
+        const THREADS: usize;
+        /// Whether each role is whole warps.
+        const WARPS: bool;
+        /// The least role, in threads.
+        const LEAST: usize;
+        /// How many roles there are.
+        type Count;
+    }
+
+    pub trait Role: Sized {
+        /// The role's place in its map.
+        const INDEX: u32;
+        /// Its threads.
+        const MEMBERS: Members;
+        /// Whether they are whole warps.
+        const WARPS: bool;
+    }
+}
+
+/// Refuses, at compile time, maps that don't fit a block of `threads`.
+pub(crate) const fn check<M: RoleMap>(threads: usize) {
+    assert!(
+        M::LEAST > 0,
+        "each role has at least one thread: a role of 0 threads would wait, or be waited for, for ever"
+    );
+    assert!(
+        M::THREADS == threads,
+        "the sizes of the roles, in threads, add up to the block's: `WarpRoles<64, 192>` is for a `Block<256>`, and so is `EvenOdd<128>`"
+    );
+}
+
+/// The threads of a role, sharing out a tile that they copy.
+pub struct InRole<R>(PhantomData<R>);
+
+impl<R: Role> crate::group::sealed::Sealed for InRole<R> {}
+impl<R: Role> Group for InRole<R> {
+    const THREADS: usize = R::MEMBERS.count;
+}
+
+impl<R: Role> Deal<BlockScope> for InRole<R> {
+    const PARTS: usize = 1;
+    const TEAM: usize = R::MEMBERS.count;
+
+    #[inline(always)]
+    fn deal(copy: impl Fn(usize, usize)) {
+        isa::for_each_member(R::MEMBERS, |rank| copy(0, rank));
+    }
+}
+
+const fn least<const N: usize>(sizes: [usize; N]) -> usize {
+    let (mut least, mut at) = (usize::MAX, 0);
+    while at < N {
+        least = if sizes[at] < least { sizes[at] } else { least };
+        at += 1;
+    }
+    least
+}
+
+const fn whole_warps<const N: usize>(sizes: [usize; N]) -> bool {
+    let mut at = 0;
+    while at < N {
+        assert!(
+            sizes[at].is_multiple_of(WARP),
+            "roles of whole warps have multiples of 32 threads: take `FirstThreads` or `EvenOdd` for others"
+        );
+        at += 1;
+    }
+    true
+}
+
+/// A map and its roles: each with its first thread's rank, the distance to the next, and their number.
+macro_rules! map {
+    ($map:ident $generics:tt $sizes:tt, roles $roles:literal, warps $warps:expr; $($role:ident $index:literal: $first:expr, $stride:literal, $count:ident;)*) => {
+        map_of! { $map $generics $sizes, $roles, $warps, 0 $(+ $count)* }
+        $(role_of! { $map $generics $sizes, $warps, $role $index: $first, $stride, $count })*
+    };
+}
+
+macro_rules! map_of {
+    ($map:ident [$($generic:tt)*] [$($size:ident)*], $roles:literal, $warps:expr, $threads:expr) => {
+        impl<$($generic)*> RoleMap for $map<$($size),*> {}
+        impl<$($generic)*> sealed::RoleMap for $map<$($size),*> {
+            const THREADS: usize = $threads;
+            const WARPS: bool = $warps;
+            const LEAST: usize = least([$($size),*]);
+            type Count = Roles<$roles>;
+        }
+    };
+}
+
+macro_rules! role_of {
+    ($map:ident [$($generic:tt)*] [$($size:ident)*], $warps:expr, $role:ident $index:literal: $first:expr, $stride:literal, $count:ident) => {
+        impl<$($generic)*> Role for Of<$map<$($size),*>, $role> {
+            type Group<'r> = RoleGroup<'r, Self, $count>;
+
+            #[inline(always)]
+            unsafe fn group<'r>() -> RoleGroup<'r, Self, $count> {
+                // SAFETY: the caller's promise; the role has so many threads.
+                unsafe { RoleGroup::new() }
+            }
+        }
+        impl<$($generic)*> sealed::Role for Of<$map<$($size),*>, $role> {
+            const INDEX: u32 = $index;
+            const MEMBERS: Members = Members { first: $first, stride: $stride, count: $count };
+            const WARPS: bool = $warps;
+        }
+    };
+}
+
+map!(WarpRoles [const P: usize, const C: usize] [P C], roles 2, warps whole_warps([P, C]); Role0 0: 0, 1, P; Role1 1: P, 1, C;);
+map!(WarpRoles3 [const A: usize, const B: usize, const C: usize] [A B C], roles 3, warps whole_warps([A, B, C]);
+    Role0 0: 0, 1, A; Role1 1: A, 1, B; Role2 2: A + B, 1, C;);
+map!(WarpRoles4 [const A: usize, const B: usize, const C: usize, const D: usize] [A B C D], roles 4, warps whole_warps([A, B, C, D]);
+    Role0 0: 0, 1, A; Role1 1: A, 1, B; Role2 2: A + B, 1, C; Role3 3: A + B + C, 1, D;);
+map!(EvenOdd [const HALF: usize] [HALF], roles 2, warps false; Role0 0: 0, 2, HALF; Role1 1: 1, 2, HALF;);
+map!(FirstThreads [const P: usize, const C: usize] [P C], roles 2, warps false; Role0 0: 0, 1, P; Role1 1: P, 1, C;);
+
+macro_rules! roles_of_warps {
+    ($($map:ident<$($size:ident),*>)*) => {$(
+        impl<$(const $size: usize,)* I> WholeWarps for Of<$map<$($size),*>, I>
+        where
+            Self: Role,
+        {
+            // Barrier 0 is the block's.
+            const BARRIER: u32 = 1 + <Self as sealed::Role>::INDEX;
+        }
+        impl<$(const $size: usize,)* I> Meeting for Of<$map<$($size),*>, I>
+        where
+            Self: Role,
+        {
+            const MEMBERS: Members = <Self as sealed::Role>::MEMBERS;
+            const RESULT: usize = WARPS + 1 + <Self as sealed::Role>::INDEX as usize;
+
+            #[inline(always)]
+            unsafe fn meet() {
+                // SAFETY: the caller's promise; the members are whole warps (`whole_warps`), and the number is this role's own.
+                unsafe { isa::role_barrier(Self::BARRIER, <Self as sealed::Role>::MEMBERS) };
+            }
+        }
+    )*};
+}
+roles_of_warps!(WarpRoles<P, C> WarpRoles3<A, B, C> WarpRoles4<A, B, C, D>);

@@ -1,0 +1,191 @@
+//! A channel's memory: where its stages, barriers and words lie.
+
+use core::marker::PhantomData;
+
+use super::channel::{Channel, PresenceOf};
+use super::map::sealed::Role as _;
+use crate::engine::sealed::Engine as _;
+use crate::group::WARP;
+use crate::isa::{self, Members};
+use crate::presence::Presence;
+use crate::shared::Layout;
+
+/// A channel's memory.
+///
+/// # Invariants
+///
+/// 0. `base` is the start of `K::Layout::BYTES` bytes of shared memory, aligned to 16, that belong to this channel.
+pub(super) struct Memory<K> {
+    base: *mut u8,
+    channel: PhantomData<K>,
+}
+
+impl<K> Clone for Memory<K> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<K> Copy for Memory<K> {}
+
+impl<K: Channel> Memory<K> {
+    const STRIDE: usize = <K::Contents as crate::contents::sealed::Contents>::BYTES.next_multiple_of(16);
+    const FULL: usize = K::COUNT * Self::STRIDE;
+    const EMPTY: usize = Self::FULL + 8 * K::COUNT;
+    const AGREE: usize = Self::EMPTY + 8 * K::COUNT;
+    const CLOSED: usize = Self::AGREE + 2 * 8;
+    const PRESENT: usize = Self::CLOSED + 4 * K::COUNT;
+    const DECISIONS: usize = Self::PRESENT + 4 * K::COUNT;
+
+    /// Whether the producers arrive one a warp: whole warps whose stores are ordinary ones.
+    pub(super) const PRODUCER_WARPS: bool = !K::Engine::ASYNCHRONOUS && K::From::WARPS;
+    /// Whether the consumers arrive one a warp.
+    pub(super) const CONSUMER_WARPS: bool = K::To::WARPS;
+    /// Arrivals that fill a stage: the producers', and one more after the word that says whether there is a tile. (An asynchronous
+    /// arrival orders copies alone.)
+    const FILLED: u32 = arrivals(K::From::MEMBERS, Self::PRODUCER_WARPS) + PresenceOf::<K>::TOLD as u32;
+    /// Arrivals that empty a stage.
+    const EMPTIED: u32 = arrivals(K::To::MEMBERS, Self::CONSUMER_WARPS);
+
+    /// # Safety
+    ///
+    /// Invariant 0 holds.
+    #[inline(always)]
+    pub(super) unsafe fn new(base: *mut u8) -> Self {
+        const { assert!(Self::DECISIONS + 4 * 4 <= K::Layout::BYTES) };
+        Memory { base, channel: PhantomData }
+    }
+
+    /// Makes the barriers and clears the words.
+    ///
+    /// # Safety
+    ///
+    /// Called by one thread; the others use the memory behind a barrier of the block only.
+    #[inline(always)]
+    pub(super) unsafe fn init(self) {
+        for stage in 0..K::COUNT as u32 {
+            // SAFETY: the barrier lies in the channel's memory, aligned to 8, and nobody uses it yet.
+            unsafe { isa::mbarrier_init(self.full(stage), Self::FILLED) };
+            // SAFETY: as above.
+            unsafe { isa::mbarrier_init(self.empty(stage), Self::EMPTIED) };
+            isa::mbarrier_name(self.full(stage), "full", stage);
+            isa::mbarrier_name(self.empty(stage), "empty", stage);
+            // SAFETY: the word lies in the channel's memory, and nobody else uses it yet.
+            unsafe { self.closed(stage).write(0) };
+        }
+        for (end, members) in [(0, K::From::MEMBERS), (1, K::To::MEMBERS)] {
+            // SAFETY: as above.
+            unsafe { isa::mbarrier_init(self.agree(end), members.count as u32) };
+            isa::mbarrier_name(self.agree(end), "decided", end);
+        }
+    }
+
+    /// Ends the barriers.
+    ///
+    /// # Safety
+    ///
+    /// Called by one thread; no thread uses them any more and no arrival is under way.
+    #[inline(always)]
+    pub(super) unsafe fn inval(self) {
+        for stage in 0..K::COUNT as u32 {
+            // SAFETY: `init` made it; the caller's promise.
+            unsafe { isa::mbarrier_inval(self.full(stage)) };
+            // SAFETY: as above.
+            unsafe { isa::mbarrier_inval(self.empty(stage)) };
+        }
+        for end in 0..2 {
+            // SAFETY: as above.
+            unsafe { isa::mbarrier_inval(self.agree(end)) };
+        }
+    }
+
+    /// The first byte of a stage.
+    #[inline(always)]
+    pub(super) fn stage(self, stage: u32) -> *mut u8 {
+        self.at(stage as usize * Self::STRIDE)
+    }
+
+    /// Says, in one thread, whether the stage holds a tile.
+    ///
+    /// # Safety
+    ///
+    /// The calling thread is the producers' first, and they have the stage.
+    #[inline(always)]
+    pub(super) unsafe fn write_presence(self, stage: u32, presence: PresenceOf<K>) {
+        // SAFETY: the word lies in the channel's memory; the consumers read it behind the arrival that follows.
+        unsafe { self.present(stage).write(presence.to_word()) };
+    }
+
+    /// Whether the stage holds a tile.
+    ///
+    /// # Safety
+    ///
+    /// The calling thread is a consumer's, and they have the stage.
+    #[inline(always)]
+    pub(super) unsafe fn presence(self, stage: u32) -> PresenceOf<K> {
+        // A channel whose stages always hold their tiles has nothing to read.
+        if !PresenceOf::<K>::TOLD {
+            return PresenceOf::<K>::from_word(1);
+        }
+        // SAFETY: as for `write_presence`, before whose arrival the phase could not end.
+        PresenceOf::<K>::from_word(unsafe { self.present(stage).read() })
+    }
+
+    #[inline(always)]
+    pub(super) fn full(self, stage: u32) -> *mut u64 {
+        self.at(Self::FULL + 8 * stage as usize).cast()
+    }
+
+    #[inline(always)]
+    pub(super) fn empty(self, stage: u32) -> *mut u64 {
+        self.at(Self::EMPTY + 8 * stage as usize).cast()
+    }
+
+    #[inline(always)]
+    fn agree(self, end: u32) -> *mut u64 {
+        self.at(Self::AGREE + 8 * end as usize).cast()
+    }
+
+    #[inline(always)]
+    pub(super) fn closed(self, stage: u32) -> *mut u32 {
+        self.at(Self::CLOSED + 4 * stage as usize).cast()
+    }
+
+    #[inline(always)]
+    fn present(self, stage: u32) -> *mut u32 {
+        self.at(Self::PRESENT + 4 * stage as usize).cast()
+    }
+
+    #[inline(always)]
+    fn decision(self, end: u32, turn: u32) -> *mut u32 {
+        self.at(Self::DECISIONS + 4 * (2 * end + turn) as usize).cast()
+    }
+
+    #[inline(always)]
+    fn at(self, offset: usize) -> *mut u8 {
+        // SAFETY: callers name stages below COUNT, ends and turns below 2, so the offset lies in the channel's memory (0).
+        unsafe { self.base.add(offset) }
+    }
+
+    /// Has the first of `members` decide.
+    #[inline(always)]
+    pub(super) fn agree_in(self, members: Members, end: u32, turn: u32, decide: impl FnOnce() -> bool) -> bool {
+        let word = self.decision(end, turn);
+        isa::for_first_member(members, || {
+            let decision = u32::from(decide());
+            // SAFETY: the word lies in the channel's memory. All members have read the decision that it held, two turns ago, before
+            // they arrived for the turn in between, which this thread has waited for.
+            unsafe { word.write(decision) };
+        });
+        // SAFETY: the barrier counts one arrival of each member a turn.
+        unsafe { isa::mbarrier_arrive(self.agree(end), members) };
+        // SAFETY: `init` made the barrier. Its phases and the turns alternate alike.
+        unsafe { isa::mbarrier_wait(self.agree(end), turn) };
+        // SAFETY: written before the first member's arrival, and not again before the next turn but one.
+        unsafe { word.read() != 0 }
+    }
+}
+
+const fn arrivals(members: Members, warps: bool) -> u32 {
+    (if warps { members.count / WARP } else { members.count }) as u32
+}

@@ -1,0 +1,111 @@
+//! Roles: partitioned pipelines, whose producers and consumers are different threads of a block.
+//!
+//! [`Block::partition`](crate::Block::partition) divides a block's threads by a [`RoleMap`] and runs one closure a role. Each closure
+//! gets its threads as a [`RoleGroup`], its ends of the pipelines, and what was handed to it alone:
+//!
+//! ```
+//! use tilepipe::role::{Partitioned, WarpRoles};
+//! use tilepipe::{Block, Shared, Stages, Tiles, TilesMut, kernel};
+//!
+//! /// 32 threads copy, 96 double what arrives.
+//! #[kernel]
+//! pub fn double(
+//!     block: Block<128>,
+//!     input: Tiles<i32, 96>,
+//!     mut out: TilesMut<i32, 96>,
+//!     shared: Shared<Partitioned<Stages<[i32; 96], 4>>>,
+//! ) {
+//!     let tiles = input.for_block(&block);
+//!     let _ = block
+//!         .partition::<WarpRoles<32, 96>>()
+//!         .pipeline(shared)
+//!         .role((), |_, mut producer, ()| {
+//!             for i in 0..tiles.len() {
+//!                 let Ok(stage) = producer.acquire() else { return };
+//!                 producer = stage.copy(tiles.get(i)).commit();
+//!             }
+//!         })
+//!         .role(&mut out, |consumers, mut consumer, out| {
+//!             let mut results = out.for_role(&consumers);
+//!             let mut i = 0;
+//!             while let Ok(tile) = consumer.wait() {
+//!                 let dst = results.get_mut(i);
+//!                 consumers.threads(|t| dst.set(&t, 2 * tile[t.rank()]));
+//!                 consumer = tile.release();
+//!                 i += 1;
+//!             }
+//!         })
+//!         .run();
+//! }
+//!
+//! # fn main() -> Result<(), tilepipe_host::Error> {
+//! # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Random { seed: 2 });
+//! # let (input, mut out) = (device.upload(&[21; 1000])?, device.zeroed(1000)?);
+//! # double::launch(&device.stream()?, 2, &input, &mut out)?;
+//! # assert_eq!(out.download()?, [42; 1000]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Steps
+//!
+//! | step | PTX, for each thread | CUDA |
+//! |---|---|---|
+//! | [`Producer::acquire`] | `mbarrier.try_wait.parity` (sm_80: `test_wait`) on the stage's `empty` barrier | `producer_acquire` |
+//! | [`Acquired::copy`] | `cp.async` | `memcpy_async` |
+//! | [`Filled::commit`] | `cp.async.mbarrier.arrive.noinc` on its `full` barrier | `producer_commit` |
+//! | [`Consumer::wait`] | `mbarrier.try_wait.parity` on its `full` barrier | `consumer_wait` |
+//! | [`Consumer::wait_for`], [`Consumer::wait_until`] | `mbarrier.test_wait.parity` in the first thread, its answer to all | the same |
+//! | [`Producer::try_acquire`], [`Consumer::try_wait`] | as these | none |
+//! | [`Ready::release`] | `mbarrier.arrive` on its `empty` barrier, one a warp where roles are whole warps | `consumer_release` |
+//! | [`Producer::quit`], [`Consumer::quit`] | one more stage, passed as closed | `quit` |
+//! | [`Partition::run`] returns | barrier, `mbarrier.inval`, barrier | the destructor |
+//!
+//! How many arrivals a barrier counts follows from the role map's type. Each outcome that is not certain (a time-out, `Closed`) is the same in
+//! all threads of a role.
+//!
+//! # Leaving
+//!
+//! When a role's closure returns, by its end or early, the role leaves: its copies land, and one stage more is passed as closed. Consumers
+//! get [`Closed`] behind the last committed stage; producers get it when all stages that they could fill are in the hands of consumers
+//! that left. So within one pipeline nobody waits for ever. Two roles that wait for each other at two pipelines, in opposite order, do; the
+//! CPU executor reports such a deadlock with the stages that they wait for.
+
+mod capture;
+mod channel;
+mod consumer;
+mod drive;
+mod ends;
+mod group;
+mod map;
+mod memory;
+mod partition;
+mod producer;
+mod protocol;
+mod result;
+mod wires;
+
+pub use capture::{Handed, RoleShared};
+pub use channel::{Between, Channel, Partitioned};
+pub use consumer::{Consumer, Ready};
+pub use drive::Run;
+pub use ends::{Another, Append, Ends, Link, Links};
+pub use group::RoleGroup;
+pub use map::{EvenOdd, FirstThreads, InRole, Of, Role, RoleMap, WarpRoles, WarpRoles3, WarpRoles4, WholeWarps};
+pub use map::{Role0, Role1, Role2, Role3};
+pub use partition::{Assigned, AssignedRoles, Complete, Partition};
+pub use producer::{Acquired, Filled, Producer, Stage, StageFilled};
+pub use result::{Kept, RoleResult};
+
+/// The other end of the pipeline has left: nothing more comes, or nobody would read it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Closed;
+
+/// Why a timed step, or one that does not wait, has no stage.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Unready<End> {
+    /// No stage came in time. The end is as it was.
+    TimedOut(End),
+    /// The other end of the pipeline has left.
+    Closed,
+}

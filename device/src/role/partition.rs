@@ -1,0 +1,328 @@
+//! A block divided into roles.
+
+use core::marker::PhantomData;
+
+use super::capture::{Handed, RoleShared};
+use super::channel::Between;
+use super::ends::{Another, Append, Ends, Link, Links};
+use super::map::sealed::Role as _;
+use super::map::{self, InRole, Of, Role, Role0, Role1, Role2, Role3, RoleMap};
+use super::result::RoleResult;
+use crate::block::Block;
+use crate::contents;
+use crate::engine::Engine;
+use crate::isa;
+use crate::scope::BlockScope;
+use crate::shared::{Shared, Stages};
+use crate::tile::{BlockLevel, Brand};
+use crate::uniform::Uniform;
+
+/// A block whose threads are to be divided by the role map `M`, with its pipelines `L` and the closures `A` of its roles so far.
+///
+/// Nothing happens before [`run`](Self::run).
+#[must_use = "nothing runs before `run()`"]
+pub struct Partition<'b, M, L, A, const THREADS: usize> {
+    links: L,
+    roles: A,
+    brand: Brand<'b>,
+    level: BlockLevel,
+    map: PhantomData<M>,
+}
+
+impl<M, L, A, const THREADS: usize> !Uniform for Partition<'_, M, L, A, THREADS> {}
+
+/// The closure of one role and what is handed to it.
+pub struct Assigned<H, F, O> {
+    pub(super) hand: H,
+    pub(super) body: F,
+    result: PhantomData<fn() -> O>,
+}
+
+/// The closures that a partition has so far. Sealed.
+pub trait AssignedRoles: sealed::AssignedRoles {
+    /// The role whose closure comes next.
+    type Next;
+}
+
+/// Says that each role of the map `M` has its closure.
+#[diagnostic::on_unimplemented(
+    message = "not every role of `{M}` has its closure",
+    label = "call `.role(hand, closure)` once for each role before this",
+    note = "the closures stand in the order of the roles; a role without anything to do is `.role((), |_, _, ()| {{}})`"
+)]
+pub trait Complete<M, L, const THREADS: usize>: sealed::Complete<M, L, THREADS> {}
+
+mod sealed {
+    pub trait AssignedRoles {}
+    pub trait Complete<M, L, const THREADS: usize> {
+        type Results;
+        /// # Safety
+        ///
+        /// Called in block-level code of a block of `THREADS`, whose roles `M` has; the links' barriers are not made yet.
+        unsafe fn run(self, links: &L) -> Self::Results;
+    }
+}
+
+impl<'b, const THREADS: usize> Block<'b, THREADS> {
+    /// Divides the block's threads into the roles of the map `M`, whose sizes add up to `THREADS`, or it does not compile.
+    ///
+    /// Then [`pipeline`](Partition::pipeline), [`role`](Partition::role) for each role, and [`run`](Partition::run).
+    #[inline(always)]
+    pub fn partition<M: RoleMap>(&self) -> Partition<'b, M, (), (), THREADS> {
+        const { map::check::<M>(THREADS) };
+        Partition { links: (), roles: (), brand: PhantomData, level: PhantomData, map: PhantomData }
+    }
+}
+
+impl<'b, M: RoleMap, L, const THREADS: usize> Partition<'b, M, L, (), THREADS> {
+    /// Adds a pipeline from the map's first role to its second one. For the order of several see
+    /// [`pipeline_between`](Self::pipeline_between).
+    ///
+    /// A tile that the engine can't copy does not compile.
+    ///
+    /// CUDA: `cuda::make_pipeline(block, &shared_state, role)`.
+    #[inline(always)]
+    #[expect(clippy::type_complexity, reason = "the pipelines are in the type")]
+    pub fn pipeline<'s, C, E, P, const COUNT: usize>(
+        self,
+        shared: Shared<'s, super::Partitioned<Stages<C, COUNT, E, BlockScope>>, P>,
+    ) -> Partition<
+        'b,
+        M,
+        <L as super::ends::sealed_append::Append<
+            Link<'s, Between<Stages<C, COUNT, E, BlockScope>, Of<M, Role0>, Of<M, Role1>, P>>,
+        >>::Links,
+        (),
+        THREADS,
+    >
+    where
+        C: contents::Contents,
+        E: Engine,
+        Of<M, Role0>: Role,
+        Of<M, Role1>: Role,
+        L: Append<Link<'s, Between<Stages<C, COUNT, E, BlockScope>, Of<M, Role0>, Of<M, Role1>, P>>>,
+    {
+        self.pipeline_between(Role0, Role1, shared)
+    }
+
+    /// Adds a pipeline from one role to another, such as `pipeline_between(Role1, Role2, shared)`.
+    ///
+    /// Each role's closure gets a tuple of its ends of all pipelines, in the order in which they were added, with `()` where it takes
+    /// no part; with a single pipeline its end itself.
+    #[inline(always)]
+    #[expect(clippy::type_complexity, reason = "the pipelines are in the type")]
+    pub fn pipeline_between<'s, From, To, C, E, P, const COUNT: usize>(
+        self,
+        _: From,
+        _: To,
+        shared: Shared<'s, super::Partitioned<Stages<C, COUNT, E, BlockScope>>, P>,
+    ) -> Partition<
+        'b,
+        M,
+        <L as super::ends::sealed_append::Append<
+            Link<'s, Between<Stages<C, COUNT, E, BlockScope>, Of<M, From>, Of<M, To>, P>>,
+        >>::Links,
+        (),
+        THREADS,
+    >
+    where
+        From: Another<To>,
+        C: contents::Contents,
+        E: Engine,
+        Of<M, From>: Role,
+        Of<M, To>: Role,
+        L: Append<Link<'s, Between<Stages<C, COUNT, E, BlockScope>, Of<M, From>, Of<M, To>, P>>>,
+    {
+        const { contents::check::<C, E, InRole<Of<M, From>>, BlockScope>(COUNT) };
+        let links = self.links.append(Link::new(shared));
+        Partition { links, roles: (), brand: PhantomData, level: PhantomData, map: PhantomData }
+    }
+}
+
+impl<'b, M: RoleMap, L, A: AssignedRoles, const THREADS: usize> Partition<'b, M, L, A, THREADS> {
+    #[inline(always)]
+    pub(super) fn into_links(self) -> L {
+        self.links
+    }
+
+    /// Gives the next role of the map its closure: `body(group, ends, hand)`, run by the role's threads.
+    ///
+    /// `hand` is what this role alone gets: an output view (`&mut out`), what the role has [`Kept`](super::Kept), a tuple of these, or
+    /// `()`. `body` may capture what is [`Uniform`] and [`RoleShared`]. What it returns is a [`RoleResult`].
+    #[inline(always)]
+    #[expect(clippy::type_complexity, reason = "the closures are in the type")]
+    pub fn role<H, F, O>(self, hand: H, body: F) -> Partition<'b, M, L, (A, Assigned<H, F, O>), THREADS>
+    where
+        Of<M, A::Next>: Role,
+        L: Ends<A::Next>,
+        H: Handed<Of<M, A::Next>>,
+        F: for<'r> FnOnce(<Of<M, A::Next> as Role>::Group<'r>, <L as Ends<A::Next>>::At<'r>, H) -> O,
+        F: Uniform + RoleShared,
+        O: RoleResult<Of<M, A::Next>>,
+    {
+        let roles = (self.roles, Assigned { hand, body, result: PhantomData });
+        Partition { links: self.links, roles, brand: PhantomData, level: PhantomData, map: PhantomData }
+    }
+
+    /// Runs each role's closure in the role's threads, and waits for all of them. Returns what the closures returned, and the pipelines'
+    /// shared memory for other uses.
+    ///
+    /// When a closure returns, its role's copies are waited for and its ends leave their pipelines, whatever became of them in the
+    /// closure.
+    ///
+    /// PTX: `mbarrier.init`, `bar.sync`; the roles; `barrier.sync`, `mbarrier.inval`, `bar.sync`.
+    ///
+    /// # Threads
+    ///
+    /// The block.
+    #[inline(always)]
+    pub fn run(self) -> (<A as sealed::Complete<M, L, THREADS>>::Results, L::Memory)
+    where
+        A: Complete<M, L, THREADS>,
+        L: Links,
+    {
+        // SAFETY: a partition is made by a block of THREADS and exists in block-level code only (R2).
+        unsafe { begin(&self.links) };
+        // SAFETY: as above, and the barriers are made.
+        let results = unsafe { self.roles.run(&self.links) };
+        // SAFETY: as above; every role has left.
+        (results, unsafe { end(self.links) })
+    }
+}
+
+/// Makes the pipelines' barriers.
+///
+/// # Safety
+///
+/// Called in block-level code.
+#[inline(always)]
+pub(super) unsafe fn begin<L: Links>(links: &L) {
+    // SAFETY: one thread, and the barrier of the block follows. The links' memory is their own, and no thread uses it before.
+    isa::for_first_member(BLOCK, || unsafe { links.init() });
+    // SAFETY: block-level code is converged.
+    unsafe { isa::barrier() };
+}
+
+/// Ends the pipelines' barriers and gives their memory back.
+///
+/// # Safety
+///
+/// Called in block-level code, behind a barrier of the block after the last role has left.
+#[inline(always)]
+pub(super) unsafe fn end<L: Links>(links: L) -> L::Memory {
+    // SAFETY: one thread; no thread uses the barriers any more, and leaving has waited for all arrivals.
+    isa::for_first_member(BLOCK, || unsafe { links.inval() });
+    // SAFETY: block-level code is converged.
+    unsafe { isa::barrier() };
+    // SAFETY: behind that barrier; each role has waited for its copies, and its reads are over.
+    unsafe { links.give_back() }
+}
+
+/// As many threads as any block has, for [`isa::for_first_member`].
+const BLOCK: isa::Members = isa::Members { first: 0, stride: 1, count: 1 };
+
+/// Runs one role's closure, leaves its ends, and publishes its result.
+///
+/// # Safety
+///
+/// Called once by all threads of the role, whose links' barriers are made.
+#[inline(always)]
+unsafe fn enter<M, I, L, H, F, O>(links: &L, role: Assigned<H, F, O>) -> O
+where
+    Of<M, I>: Role,
+    L: Ends<I>,
+    F: for<'r> FnOnce(<Of<M, I> as Role>::Group<'r>, <L as Ends<I>>::At<'r>, H) -> O,
+    O: RoleResult<Of<M, I>>,
+{
+    let mut state = L::state();
+    let result = {
+        // SAFETY: this is role-level code of the role: all its threads call it, and it alone knows the lifetime that `body` takes.
+        let group = unsafe { Of::<M, I>::group() };
+        // SAFETY: as above; the state is new, and these ends are the only ones.
+        let ends = unsafe { links.ends(&mut state) };
+        (role.body)(group, ends, role.hand)
+    };
+    // Copies of stages that were filled and never committed land too.
+    isa::cp_async_wait_all();
+    if L::SEVERAL {
+        // SAFETY: behind the closure.
+        while !unsafe { links.try_leave(&mut state) } {}
+    }
+    // SAFETY: behind the closure, and as often as `leave` asks.
+    unsafe { links.leave(&mut state) };
+    // SAFETY: the caller waits for the block next.
+    unsafe { result.publish() };
+    result
+}
+
+impl AssignedRoles for () {
+    type Next = Role0;
+}
+impl sealed::AssignedRoles for () {}
+impl<X> AssignedRoles for ((), X) {
+    type Next = Role1;
+}
+impl<X> sealed::AssignedRoles for ((), X) {}
+impl<X, Y> AssignedRoles for (((), X), Y) {
+    type Next = Role2;
+}
+impl<X, Y> sealed::AssignedRoles for (((), X), Y) {}
+impl<X, Y, Z> AssignedRoles for ((((), X), Y), Z) {
+    type Next = Role3;
+}
+impl<X, Y, Z> sealed::AssignedRoles for ((((), X), Y), Z) {}
+impl<X, Y, Z, W> AssignedRoles for (((((), X), Y), Z), W) {
+    type Next = core::convert::Infallible;
+}
+impl<X, Y, Z, W> sealed::AssignedRoles for (((((), X), Y), Z), W) {}
+
+macro_rules! complete {
+    ($count:literal, $all:ty, $pattern:pat => $($hand:ident $body:ident $output:ident $role:ident $assigned:ident $result:ident),*) => {
+        impl<M: RoleMap, L, $($hand, $body, $output,)* const THREADS: usize> Complete<M, L, THREADS> for $all
+        where
+            M: map::sealed::RoleMap<Count = map::Roles<$count>>,
+            L: $(Ends<$role> +)*,
+            $(
+                Of<M, $role>: Role,
+                $body: for<'r> FnOnce(<Of<M, $role> as Role>::Group<'r>, <L as Ends<$role>>::At<'r>, $hand) -> $output,
+                $output: RoleResult<Of<M, $role>>,
+            )*
+        {
+        }
+
+        impl<M: RoleMap, L, $($hand, $body, $output,)* const THREADS: usize> sealed::Complete<M, L, THREADS> for $all
+        where
+            M: map::sealed::RoleMap<Count = map::Roles<$count>>,
+            L: $(Ends<$role> +)*,
+            $(
+                Of<M, $role>: Role,
+                $body: for<'r> FnOnce(<Of<M, $role> as Role>::Group<'r>, <L as Ends<$role>>::At<'r>, $hand) -> $output,
+                $output: RoleResult<Of<M, $role>>,
+            )*
+        {
+            type Results = ($($output,)*);
+
+            #[inline(always)]
+            unsafe fn run(self, links: &L) -> ($($output,)*) {
+                let $pattern = self;
+                let ($($result,)*) = isa::divide(($((
+                    Of::<M, $role>::MEMBERS,
+                    // SAFETY: every thread of the role makes this call, and the caller has made the barriers.
+                    || unsafe { enter::<M, $role, L, _, _, _>(links, $assigned) },
+                ),)*));
+                // SAFETY: each thread of the block has been in one role, and all make this call.
+                unsafe { isa::meet_again::<THREADS>() };
+                ($(
+                    // SAFETY: behind that barrier; another one follows in `end`.
+                    unsafe { $output::collect($result) },
+                )*)
+            }
+        }
+    };
+}
+complete!(2, (((), Assigned<H0, F0, O0>), Assigned<H1, F1, O1>), (((), a), b) =>
+    H0 F0 O0 Role0 a r0, H1 F1 O1 Role1 b r1);
+complete!(3, ((((), Assigned<H0, F0, O0>), Assigned<H1, F1, O1>), Assigned<H2, F2, O2>), ((((), a), b), c) =>
+    H0 F0 O0 Role0 a r0, H1 F1 O1 Role1 b r1, H2 F2 O2 Role2 c r2);
+complete!(4, (((((), Assigned<H0, F0, O0>), Assigned<H1, F1, O1>), Assigned<H2, F2, O2>), Assigned<H3, F3, O3>), (((((), a), b), c), d) =>
+    H0 F0 O0 Role0 a r0, H1 F1 O1 Role1 b r1, H2 F2 O2 Role2 c r2, H3 F3 O3 Role3 d r3);

@@ -1,0 +1,285 @@
+//! The producers' end of a pipeline between roles.
+
+use core::marker::PhantomData;
+use core::time::Duration;
+
+use super::channel::{Channel, PresenceOf};
+use super::group::RoleGroup;
+use super::map::InRole;
+use super::memory::Memory;
+use super::protocol::{EndState, Wires};
+use super::wires::ProducerWires;
+use super::{Closed, Unready};
+use crate::block::Thread;
+use crate::contents::{Fill, sealed::Contents as _};
+use crate::element::Element;
+use crate::engine::LoadStore;
+use crate::instant::Instant;
+use crate::isa;
+use crate::scope::BlockScope;
+use crate::tile::{BlockLevel, Brand};
+use crate::uniform::Uniform;
+
+/// The end of a pipeline at which a role fills stages: `acquire`, `copy`, `commit`.
+///
+/// Each step takes the end and the last one gives it back, so a step out of order does not compile. When the role's closure returns,
+/// however it does, the scope function leaves for it: consumers get [`Closed`] behind the last committed stage.
+///
+/// CUDA: a `cuda::pipeline` made with `pipeline_role::producer`.
+#[must_use = "an end that is dropped is left when its role's closure returns; `quit` leaves at once"]
+pub struct Producer<'r, K: Channel> {
+    memory: Memory<K>,
+    state: &'r mut EndState,
+    brand: Brand<'r>,
+    level: BlockLevel,
+}
+
+/// A producer's end with an empty stage, to be filled.
+#[must_use = "an acquired stage is to be filled: call `copy`"]
+pub struct Acquired<'r, K: Channel> {
+    end: Producer<'r, K>,
+    stage: u32,
+}
+
+/// A producer's end with a filled stage, to be committed.
+#[must_use = "a filled stage is to be committed: call `commit`"]
+pub struct Filled<'r, K: Channel> {
+    end: Producer<'r, K>,
+    present: PresenceOf<K>,
+}
+
+impl<K: Channel> !Uniform for Producer<'_, K> {}
+impl<K: Channel> !Uniform for Acquired<'_, K> {}
+impl<K: Channel> !Uniform for Filled<'_, K> {}
+
+impl<'r, K: Channel> Producer<'r, K> {
+    /// Makes the end.
+    ///
+    /// # Safety
+    ///
+    /// This is role-level code of the role that fills the channel, `memory` is the channel's, whose barriers are valid, and `state` the
+    /// producer's, of which there is no other end.
+    #[inline(always)]
+    pub(super) unsafe fn new(memory: Memory<K>, state: &'r mut EndState) -> Self {
+        Producer { memory, state, brand: PhantomData, level: PhantomData }
+    }
+
+    /// Waits for a stage that all consumers have released.
+    ///
+    /// PTX: `mbarrier.try_wait.parity` on the stage's `empty` barrier, `ld.shared` of its closing word.
+    ///
+    /// CUDA: `pipeline.producer_acquire()`.
+    ///
+    /// # Errors
+    ///
+    /// [`Closed`] if the consumers have left: there is nobody to fill stages for.
+    #[inline(always)]
+    pub fn acquire(self) -> Result<Acquired<'r, K>, Closed> {
+        let stage = self.state.take(&ProducerWires(self.memory))?;
+        Ok(self.acquired(stage))
+    }
+
+    /// As [`acquire`](Self::acquire) if a stage is free now. (CUDA has no such call.)
+    ///
+    /// The role's first thread looks, and all of the role get its answer. PTX: `mbarrier.test_wait.parity`, then a word and an mbarrier
+    /// of the role's own.
+    ///
+    /// # Errors
+    ///
+    /// [`Unready::TimedOut`] with the end if there is none; [`Unready::Closed`] as for `acquire`.
+    #[inline(always)]
+    pub fn try_acquire(self) -> Result<Acquired<'r, K>, Unready<Self>> {
+        self.acquire_while(|| false)
+    }
+
+    /// As [`acquire`](Self::acquire), for at most `duration`.
+    ///
+    /// # Errors
+    ///
+    /// [`Unready::TimedOut`] with the end, unharmed, if no stage was free for so long; [`Unready::Closed`] as for `acquire`.
+    #[inline(always)]
+    pub fn acquire_for(self, duration: Duration) -> Result<Acquired<'r, K>, Unready<Self>> {
+        let mut deadline = None;
+        self.acquire_while(|| Instant::read() < *deadline.get_or_insert_with(|| Instant::read() + duration))
+    }
+
+    /// As [`acquire`](Self::acquire), until `deadline`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`acquire_for`](Self::acquire_for).
+    #[inline(always)]
+    pub fn acquire_until(self, deadline: Instant) -> Result<Acquired<'r, K>, Unready<Self>> {
+        self.acquire_while(|| Instant::read() < deadline)
+    }
+
+    /// Fills `count` stages, or as many as the consumers take: `fill(stage, i)` each.
+    ///
+    /// # Errors
+    ///
+    /// [`Closed`] if the consumers left before.
+    #[inline(always)]
+    pub fn for_each(
+        mut self,
+        count: usize,
+        mut fill: impl for<'x> FnMut(Stage<'x, K>, usize) -> StageFilled<'x, K>,
+    ) -> Result<Self, Closed> {
+        for index in 0..count {
+            let Acquired { end, stage } = self.acquire()?;
+            self = end.fill_stage(stage, index, &mut fill).commit();
+        }
+        Ok(self)
+    }
+
+    /// Leaves the pipeline: waits for this role's copies and for a free stage, and passes that as closed.
+    ///
+    /// The consumers get [`Closed`] behind the last committed stage. Without `quit` the same happens when the role's closure returns.
+    ///
+    /// CUDA: `pipeline.quit()`, after which the others hang there.
+    #[inline(always)]
+    pub fn quit(self) {
+        let wires = ProducerWires(self.memory);
+        wires.drain();
+        self.state.leave(&wires);
+    }
+
+    #[inline(always)]
+    fn acquire_while(self, keep_polling: impl FnMut() -> bool) -> Result<Acquired<'r, K>, Unready<Self>> {
+        match self.state.take_while(&ProducerWires(self.memory), keep_polling) {
+            None => Err(Unready::TimedOut(self)),
+            Some(Err(Closed)) => Err(Unready::Closed),
+            Some(Ok(stage)) => Ok(self.acquired(stage)),
+        }
+    }
+
+    /// Waits for a stage of a pipeline whose consumers don't leave, and has it filled.
+    #[inline(always)]
+    pub(super) fn fill_open(
+        self,
+        index: usize,
+        fill: &mut impl for<'x> FnMut(Stage<'x, K>, usize) -> StageFilled<'x, K>,
+    ) -> Self {
+        let stage = self.state.take_open(&ProducerWires(self.memory));
+        self.acquired(stage).end.fill_stage(stage, index, fill).commit()
+    }
+
+    #[inline(always)]
+    fn fill_stage(
+        self,
+        stage: u32,
+        index: usize,
+        fill: &mut impl for<'x> FnMut(Stage<'x, K>, usize) -> StageFilled<'x, K>,
+    ) -> Filled<'r, K> {
+        // SAFETY: this end has the stage. The brand is the closure's own, so this stage is the one that comes back filled.
+        let filled = fill(unsafe { Stage::new(self.memory.stage(stage)) }, index);
+        Filled { present: filled.present, end: self }
+    }
+
+    #[inline(always)]
+    fn acquired(self, stage: u32) -> Acquired<'r, K> {
+        isa::stage_acquired(self.memory.stage(stage), K::Contents::BYTES);
+        Acquired { end: self, stage }
+    }
+}
+
+impl<'r, K: Channel> Acquired<'r, K> {
+    /// Starts to copy a tile, or zeros, into the stage; several tiles as a tuple, an optional one as an `Option`. Bytes beyond the
+    /// end of a tile's view are zero. The role's threads share the copy out among them.
+    ///
+    /// PTX: `cp.async`, or with [`LoadStore`] `ld.global` and `st.shared`.
+    ///
+    /// CUDA: `cuda::memcpy_async(group, .., pipeline)`.
+    #[inline(always)]
+    pub fn copy<F: Fill<K::Contents>>(self, source: F) -> Filled<'r, K> {
+        // SAFETY: this end has the stage, and the acquired one is given up.
+        let filled = unsafe { Stage::<K>::new(self.end.memory.stage(self.stage)) }.copy(source);
+        Filled { present: filled.present, end: self.end }
+    }
+
+    /// Writes the tile from values that the role's threads compute: `value(&thread, e)` for each element `e`. Thread `r` of the role writes
+    /// the elements `r`, `r + SIZE`, `r + 2 * SIZE`, ..
+    ///
+    /// For a pipeline of stages `Stages<[T; LEN], COUNT, LoadStore>`, whose `commit` makes ordinary stores visible to the consumers.
+    /// PTX: `st.shared`.
+    #[inline(always)]
+    pub fn fill<T, F, const LEN: usize, const SIZE: usize>(
+        self,
+        group: &RoleGroup<'r, K::From, SIZE>,
+        value: F,
+    ) -> Filled<'r, K>
+    where
+        K: Channel<Contents = [T; LEN], Engine = LoadStore>,
+        T: Element,
+        F: for<'t> Fn(&Thread<'t, 'r, SIZE>, usize) -> T + Uniform,
+    {
+        let first = self.end.memory.stage(self.stage).cast::<T>();
+        group.each(|thread| {
+            let mut element = thread.rank();
+            while element < LEN {
+                let value = value(&thread, element);
+                // SAFETY: `element < LEN`, so the address lies in the stage's tile.
+                let to = unsafe { first.add(element) };
+                // SAFETY: the stage is aligned for its tile; the producers have it, and the element is this thread's: ranks are below SIZE.
+                unsafe { isa::store_shared(to, value) };
+                element += SIZE;
+            }
+        });
+        Filled { present: (), end: self.end }
+    }
+}
+
+impl<'r, K: Channel> Filled<'r, K> {
+    /// Hands the stage to the consumers once its copies have landed, without waiting for them.
+    ///
+    /// PTX: one `cp.async.mbarrier.arrive.noinc` a thread on the stage's `full` barrier; with [`LoadStore`] one `mbarrier.arrive`. For
+    /// [`Optional`](crate::Optional) contents one word and one arrival more a stage.
+    ///
+    /// CUDA: `pipeline.producer_commit()`.
+    #[inline(always)]
+    pub fn commit(self) -> Producer<'r, K> {
+        let wires = ProducerWires(self.end.memory);
+        self.end.state.pass_told(&wires, |stage| wires.tell(stage, self.present));
+        self.end
+    }
+}
+
+/// A stage that a driver has acquired, to be filled by its closure.
+#[must_use = "an acquired stage is to be filled: call `copy`"]
+pub struct Stage<'x, K> {
+    memory: *mut u8,
+    brand: Brand<'x>,
+    level: BlockLevel,
+    channel: PhantomData<K>,
+}
+
+/// The proof that a [`Stage`] was filled.
+#[must_use = "return the filled stage from the closure that was given the empty one"]
+pub struct StageFilled<'x, K: Channel> {
+    present: PresenceOf<K>,
+    brand: Brand<'x>,
+    level: BlockLevel,
+}
+
+impl<K> !Uniform for Stage<'_, K> {}
+impl<K: Channel> !Uniform for StageFilled<'_, K> {}
+
+impl<'x, K: Channel> Stage<'x, K> {
+    /// Makes the stage at `memory`.
+    ///
+    /// # Safety
+    ///
+    /// The producers have this stage of a channel `K`, and this is role-level code of theirs.
+    #[inline(always)]
+    unsafe fn new(memory: *mut u8) -> Self {
+        Stage { memory, brand: PhantomData, level: PhantomData, channel: PhantomData }
+    }
+
+    /// As [`Acquired::copy`].
+    #[inline(always)]
+    pub fn copy<F: Fill<K::Contents>>(self, source: F) -> StageFilled<'x, K> {
+        // SAFETY: the producers have the stage: all reads of it have ended, and nobody reads it before the consumers have waited for
+        // the arrivals that follow the copies. All threads of the role make the call, since a stage exists in role-level code only.
+        let present = unsafe { source.fill::<K::Engine, InRole<K::From>, BlockScope>(self.memory) };
+        StageFilled { present, brand: PhantomData, level: PhantomData }
+    }
+}

@@ -1,0 +1,214 @@
+//! The protocol of the two ends of a pipeline between roles, apart from what carries it.
+//!
+//! Both ends run the same machine. A stage passes from the producers to the consumers by its `full` barrier and back by its `empty`
+//! one; each end waits at one of the two and arrives at the other. A role that leaves passes one last stage, marked as closed.
+//!
+//! The machine knows barriers through [`Wires`] alone: the GPU's and the CPU executor's are in [`wires`](super::wires), a model
+//! checker's in the tests of this module.
+
+use super::Closed;
+
+/// What one end does to the barriers of its pipeline. Every thread of the role makes the same calls in the same order.
+pub(crate) trait Wires {
+    /// The number of stages.
+    const STAGES: u32;
+
+    /// Waits until this end has stage `stage`: for phase `parity` of the barrier at which the other end arrives.
+    fn wait(&self, stage: u32, parity: u32);
+
+    /// Whether such a wait would return at once.
+    fn poll(&self, stage: u32, parity: u32) -> bool;
+
+    /// Whether the stage, which this end has, was passed as closed.
+    fn is_closed(&self, stage: u32) -> bool;
+
+    /// Marks the stage, which this end has, as closed: in one thread of the role.
+    fn close(&self, stage: u32);
+
+    /// Hands the stage over with what this thread did to it: one arrival at the other end's barrier, perhaps when its copies land.
+    fn pass(&self, stage: u32);
+
+    /// Hands the stage over closed: all arrivals that the phase counts, each after what its thread wrote.
+    fn pass_closed(&self, stage: u32);
+
+    /// Waits until all copies that this thread started have landed. Nothing for an end that starts none.
+    fn drain(&self);
+
+    /// Waits until the stage's phase `parity` of the barrier at which this end arrives is complete. Nothing for an end all of whose
+    /// arrivals happen at once.
+    fn wait_passed(&self, stage: u32, parity: u32);
+
+    /// Has the role's first thread decide, once, and returns its decision in every thread. `turn` is 0 at the first call and the
+    /// other of 0 and 1 at every next one.
+    fn agree(&self, turn: u32, decide: impl FnOnce() -> bool) -> bool;
+}
+
+/// One end, as every thread of its role keeps it.
+///
+/// # Invariants
+///
+/// 0. `stage < STAGES`. The phase of `parity` of this end's barrier of that stage is the one that ends when the other end passes it
+///    for the next time; no wait of this end is more than one phase behind.
+/// 1. If `holds`, this end has the stage `stage` and has not passed it since.
+/// 2. Once `closed`, this end neither waits nor arrives any more.
+#[derive(Clone, Copy, Debug)]
+pub struct EndState {
+    stage: u32,
+    parity: u32,
+    turn: u32,
+    holds: bool,
+    closed: bool,
+}
+
+impl EndState {
+    /// A producer's end: all stages are empty, as if the consumers had passed each once. (Waiting for parity 1 at a new barrier
+    /// returns at once.)
+    #[inline(always)]
+    pub(crate) const fn producer() -> Self {
+        EndState { stage: 0, parity: 1, turn: 0, holds: false, closed: false }
+    }
+
+    /// A consumer's end: no stage was ever filled.
+    #[inline(always)]
+    pub(crate) const fn consumer() -> Self {
+        EndState { stage: 0, parity: 0, turn: 0, holds: false, closed: false }
+    }
+
+    /// Waits for the next stage and takes it.
+    ///
+    /// # Errors
+    ///
+    /// [`Closed`] if the other end has left, from then on.
+    #[inline(always)]
+    pub(crate) fn take<W: Wires>(&mut self, wires: &W) -> Result<u32, Closed> {
+        if self.closed {
+            return Err(Closed);
+        }
+        wires.wait(self.stage, self.parity);
+        self.taken(wires)
+    }
+
+    /// Takes the next stage if it comes while `keep_polling` says so; asks it after each poll that failed.
+    #[inline(always)]
+    pub(crate) fn take_while<W: Wires>(
+        &mut self,
+        wires: &W,
+        mut keep_polling: impl FnMut() -> bool,
+    ) -> Option<Result<u32, Closed>> {
+        if self.closed {
+            return Some(Err(Closed));
+        }
+        let (stage, parity) = (self.stage, self.parity);
+        let ready = wires.agree(self.turn, || {
+            loop {
+                if wires.poll(stage, parity) {
+                    return true;
+                }
+                if !keep_polling() {
+                    return false;
+                }
+            }
+        });
+        self.turn ^= 1;
+        if !ready {
+            return None;
+        }
+        // The first thread has seen the phase end, so this returns at once; each thread waits for itself all the same, because that is
+        // what makes the stage visible to it.
+        wires.wait(stage, parity);
+        Some(self.taken(wires))
+    }
+
+    /// Waits for the next stage of an end whose other end does not leave, and takes it.
+    #[inline(always)]
+    pub(crate) fn take_open<W: Wires>(&mut self, wires: &W) -> u32 {
+        wires.wait(self.stage, self.parity);
+        self.stage
+    }
+
+    /// Passes the stage that this end holds.
+    #[inline(always)]
+    pub(crate) fn pass<W: Wires>(&mut self, wires: &W) {
+        wires.pass(self.stage);
+        self.advance::<W>();
+    }
+
+    /// As [`pass`](Self::pass), after `tell` was told the stage.
+    #[inline(always)]
+    pub(crate) fn pass_told<W: Wires>(&mut self, wires: &W, tell: impl FnOnce(u32)) {
+        tell(self.stage);
+        self.pass(wires);
+    }
+
+    /// Leaves the pipeline: the other end gets a closed stage unless it has left too.
+    ///
+    /// It waits for the next stage, which the other end passes or closes unless it waits elsewhere. This end's copies have landed
+    /// ([`Wires::drain`]).
+    #[inline(always)]
+    pub(crate) fn leave<W: Wires>(&mut self, wires: &W) {
+        if !self.closed && (self.holds || self.take(wires).is_ok()) {
+            self.close(wires);
+        }
+        self.settle(wires);
+    }
+
+    /// As [`leave`](Self::leave), but if the next stage has not come yet it returns false: for a role of several ends, which leaves
+    /// them in the order in which it can.
+    ///
+    /// An end that the other one waits for can always leave at once: whoever waits has passed all stages that it had, so the next one is
+    /// here. So no role waits for ever for one that leaves.
+    #[inline(always)]
+    pub(crate) fn try_leave<W: Wires>(&mut self, wires: &W) -> bool {
+        if self.closed {
+            return true;
+        }
+        if !self.holds {
+            match self.take_while(wires, || false) {
+                None => return false,
+                Some(Err(Closed)) => return true,
+                Some(Ok(_)) => {}
+            }
+        }
+        self.close(wires);
+        true
+    }
+
+    /// Waits until all arrivals of this end have happened, once it has left.
+    #[inline(always)]
+    pub(crate) fn settle<W: Wires>(&self, wires: &W) {
+        for stage in 0..W::STAGES {
+            // The phase with which this end passed the stage last: in this lap or in the one before. (In the first lap that is the phase
+            // before a new barrier's first, which counts as complete.)
+            wires.wait_passed(stage, if stage < self.stage { self.parity ^ 1 } else { self.parity });
+        }
+    }
+
+    /// Passes the stage that this end holds as closed, and waits and arrives no more.
+    #[inline(always)]
+    fn close<W: Wires>(&mut self, wires: &W) {
+        wires.close(self.stage);
+        wires.pass_closed(self.stage);
+        self.advance::<W>();
+        self.closed = true;
+    }
+
+    #[inline(always)]
+    fn taken<W: Wires>(&mut self, wires: &W) -> Result<u32, Closed> {
+        if wires.is_closed(self.stage) {
+            self.closed = true;
+            return Err(Closed);
+        }
+        self.holds = true;
+        Ok(self.stage)
+    }
+
+    #[inline(always)]
+    fn advance<W: Wires>(&mut self) {
+        self.holds = false;
+        self.stage += 1;
+        if self.stage == W::STAGES {
+            self.stage = 0;
+            self.parity ^= 1;
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! What leaves a role's closure.
+
+use core::marker::PhantomData;
+
+use super::group::RoleGroup;
+use super::map::{Role, sealed};
+use crate::block::PerThread;
+use crate::element::Element;
+use crate::isa;
+use crate::meeting::{Scratch, WARPS};
+
+/// What a role's closure can return: `()`, an element, which all threads of the block get, or [`Kept`] values. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "the closure of a role can't return `{Self}`",
+    label = "this leaves the role",
+    note = "a role returns `()`, plain data of 1 to 16 bytes (an `Element`), which the whole block gets, or values that its threads keep for \
+            another run of the role: `group.keep(values)`"
+)]
+pub trait RoleResult<R>: result::RoleResult<R> {}
+
+pub(crate) mod result {
+    pub trait RoleResult<R>: Sized {
+        /// Puts the result where all threads of the block find it.
+        ///
+        /// # Safety
+        ///
+        /// Called in role-level code of the role, once, before a barrier of the block.
+        unsafe fn publish(&self);
+
+        /// The result in every thread of the block, given that of its own role.
+        ///
+        /// # Safety
+        ///
+        /// Called by all threads of the block behind that barrier, and before any other use of the collectives' memory.
+        unsafe fn collect(own: Option<Self>) -> Self;
+    }
+}
+
+impl<R: Role> RoleResult<R> for () {}
+impl<R: Role> result::RoleResult<R> for () {
+    #[inline(always)]
+    unsafe fn publish(&self) {}
+    #[inline(always)]
+    unsafe fn collect(_: Option<()>) {}
+}
+
+impl<R: Role, T: Element> RoleResult<R> for T {}
+impl<R: Role, T: Element> result::RoleResult<R> for T {
+    #[inline(always)]
+    unsafe fn publish(&self) {
+        let slot = Scratch::<T>::of_result(WARPS + 1 + <R as sealed::Role>::INDEX as usize);
+        // SAFETY: the slot is this role's own, and its collectives are over; the other threads read it behind the barrier.
+        isa::for_first_member(<R as sealed::Role>::MEMBERS, || unsafe { slot.write_result(*self) });
+    }
+
+    #[inline(always)]
+    unsafe fn collect(_: Option<T>) -> T {
+        let slot = Scratch::<T>::of_result(WARPS + 1 + <R as sealed::Role>::INDEX as usize);
+        // SAFETY: written before the barrier by `publish`.
+        unsafe { slot.read_result() }
+    }
+}
+
+/// One `T` for each thread of a role, between two runs of that role: made by [`RoleGroup::keep`], read by [`RoleGroup::resume`].
+///
+/// It stays in the role's registers; the other threads of the block have zeros in its place, so only the same role of the same map
+/// gets it back.
+pub struct Kept<R, T, const SIZE: usize> {
+    values: isa::PerThread<T, SIZE>,
+    role: PhantomData<R>,
+}
+
+impl<R: Role, T: Element, const SIZE: usize> RoleResult<R> for Kept<R, T, SIZE> {}
+impl<R: Role, T: Element, const SIZE: usize> result::RoleResult<R> for Kept<R, T, SIZE> {
+    #[inline(always)]
+    unsafe fn publish(&self) {}
+
+    #[inline(always)]
+    unsafe fn collect(own: Option<Self>) -> Self {
+        own.unwrap_or_else(|| Kept { values: isa::PerThread::filled(T::zeroed()), role: PhantomData })
+    }
+}
+
+impl<'r, R: Role, const SIZE: usize> RoleGroup<'r, R, SIZE> {
+    /// Takes values of which each thread of the role has one out of the role's closure, to be handed to the same role of another
+    /// partition by the same map. It lowers to nothing.
+    #[inline(always)]
+    pub fn keep<T: Element>(&self, values: PerThread<'r, T, SIZE>) -> Kept<R, T, SIZE> {
+        Kept { values: values.values, role: PhantomData }
+    }
+
+    /// Returns the values that each thread of the role has kept.
+    #[inline(always)]
+    pub fn resume<T: Element>(&self, kept: Kept<R, T, SIZE>) -> PerThread<'r, T, SIZE> {
+        PerThread::from_values(kept.values)
+    }
+}

@@ -1,0 +1,166 @@
+//! The protocol's barriers on the GPU and in the CPU executor.
+
+use super::channel::{Channel, PresenceOf};
+use super::map::sealed::Role as _;
+use super::memory::Memory;
+use super::protocol::Wires;
+use crate::engine::sealed::Engine as _;
+use crate::isa::{self, Members};
+use crate::presence::Presence;
+
+/// The producers' end of the barriers.
+pub(super) struct ProducerWires<K>(pub(super) Memory<K>);
+/// The consumers' end of the barriers.
+pub(super) struct ConsumerWires<K>(pub(super) Memory<K>);
+
+impl<K: Channel> ProducerWires<K> {
+    /// Says whether the stage that the producers have filled holds a tile.
+    #[inline(always)]
+    pub(super) fn tell(&self, stage: u32, presence: PresenceOf<K>) {
+        if PresenceOf::<K>::TOLD {
+            // SAFETY: this is the producers' first thread, and they have the stage.
+            isa::for_first_member(K::From::MEMBERS, || unsafe { self.0.write_presence(stage, presence) });
+        }
+    }
+
+    /// The arrival behind the word that says whether there is a tile.
+    #[inline(always)]
+    fn arrive_told(&self, stage: u32) {
+        if PresenceOf::<K>::TOLD {
+            // SAFETY: FILLED counts one such arrival a phase.
+            unsafe { isa::mbarrier_arrive_first(self.0.full(stage), K::From::MEMBERS) };
+        }
+    }
+}
+
+impl<K: Channel> Wires for ProducerWires<K> {
+    const STAGES: u32 = K::COUNT as u32;
+
+    #[inline(always)]
+    fn wait(&self, stage: u32, parity: u32) {
+        // SAFETY: `init` made the barrier.
+        unsafe { isa::mbarrier_wait(self.0.empty(stage), parity) };
+    }
+
+    #[inline(always)]
+    fn poll(&self, stage: u32, parity: u32) -> bool {
+        // SAFETY: as above.
+        unsafe { isa::mbarrier_test_wait(self.0.empty(stage), parity) }
+    }
+
+    #[inline(always)]
+    fn is_closed(&self, stage: u32) -> bool {
+        // SAFETY: the producers have the stage, so the consumers wrote the word before the arrivals that were waited for, or never.
+        unsafe { self.0.closed(stage).read() != 0 }
+    }
+
+    #[inline(always)]
+    fn close(&self, stage: u32) {
+        // SAFETY: the producers have the stage; the consumers read the word behind the arrivals that follow.
+        isa::for_first_member(K::From::MEMBERS, || unsafe { self.0.closed(stage).write(1) });
+    }
+
+    #[inline(always)]
+    fn pass(&self, stage: u32) {
+        let (full, members) = (self.0.full(stage), K::From::MEMBERS);
+        if K::Engine::ASYNCHRONOUS {
+            // SAFETY: FILLED counts an arrival of each producer a phase; the producers have the stage, so this phase has had none.
+            unsafe { isa::cp_async_mbarrier_arrive(full, members) };
+        } else {
+            // SAFETY: as above, perhaps one a warp.
+            unsafe { arrive(full, members, Memory::<K>::PRODUCER_WARPS) };
+        }
+        self.arrive_told(stage);
+    }
+
+    #[inline(always)]
+    fn pass_closed(&self, stage: u32) {
+        // SAFETY: as in `pass`, by ordinary arrivals: the closing word is an ordinary store.
+        unsafe { arrive(self.0.full(stage), K::From::MEMBERS, Memory::<K>::PRODUCER_WARPS) };
+        self.arrive_told(stage);
+    }
+
+    #[inline(always)]
+    fn drain(&self) {
+        isa::cp_async_wait_all();
+    }
+
+    #[inline(always)]
+    fn wait_passed(&self, stage: u32, parity: u32) {
+        if K::Engine::ASYNCHRONOUS {
+            // SAFETY: `init` made the barrier.
+            unsafe { isa::mbarrier_wait(self.0.full(stage), parity) };
+        }
+    }
+
+    #[inline(always)]
+    fn agree(&self, turn: u32, decide: impl FnOnce() -> bool) -> bool {
+        self.0.agree_in(K::From::MEMBERS, 0, turn, decide)
+    }
+}
+
+impl<K: Channel> Wires for ConsumerWires<K> {
+    const STAGES: u32 = K::COUNT as u32;
+
+    #[inline(always)]
+    fn wait(&self, stage: u32, parity: u32) {
+        // SAFETY: `init` made the barrier.
+        unsafe { isa::mbarrier_wait(self.0.full(stage), parity) };
+    }
+
+    #[inline(always)]
+    fn poll(&self, stage: u32, parity: u32) -> bool {
+        // SAFETY: as above.
+        unsafe { isa::mbarrier_test_wait(self.0.full(stage), parity) }
+    }
+
+    #[inline(always)]
+    fn is_closed(&self, stage: u32) -> bool {
+        // SAFETY: the consumers have the stage, so the producers wrote the word before the arrivals that were waited for, or never.
+        unsafe { self.0.closed(stage).read() != 0 }
+    }
+
+    #[inline(always)]
+    fn close(&self, stage: u32) {
+        // SAFETY: the consumers have the stage; the producers read the word behind the arrivals that follow.
+        isa::for_first_member(K::To::MEMBERS, || unsafe { self.0.closed(stage).write(1) });
+    }
+
+    #[inline(always)]
+    fn pass(&self, stage: u32) {
+        // SAFETY: EMPTIED counts these arrivals a phase; the consumers have the stage, so this phase has had none.
+        unsafe { arrive(self.0.empty(stage), K::To::MEMBERS, Memory::<K>::CONSUMER_WARPS) };
+    }
+
+    #[inline(always)]
+    fn pass_closed(&self, stage: u32) {
+        self.pass(stage);
+    }
+
+    #[inline(always)]
+    fn drain(&self) {}
+
+    #[inline(always)]
+    fn wait_passed(&self, _: u32, _: u32) {}
+
+    #[inline(always)]
+    fn agree(&self, turn: u32, decide: impl FnOnce() -> bool) -> bool {
+        self.0.agree_in(K::To::MEMBERS, 1, turn, decide)
+    }
+}
+
+/// Arrives once for each member, or each warp of them.
+///
+/// # Safety
+///
+/// The barrier counts these arrivals, and if `warps` the members are whole warps.
+#[inline(always)]
+unsafe fn arrive(barrier: *mut u64, members: Members, warps: bool) {
+    if warps {
+        // SAFETY: the caller's promise.
+        unsafe { isa::mbarrier_arrive_warps(barrier, members) };
+    } else {
+        // SAFETY: the caller's promise.
+        unsafe { isa::mbarrier_arrive(barrier, members) };
+    }
+}
