@@ -242,6 +242,7 @@ impl Scheduler {
             }
             if let Some(next) = self.pick(|_| true) {
                 if !landed {
+                    self.now += self.leap;
                     self.leap = (self.leap * 2).min(LONGEST_LEAP);
                 }
                 return self.give(next);

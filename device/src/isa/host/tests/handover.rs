@@ -254,7 +254,7 @@ fn what_roles_leave_under_way_is_the_blocks_to_wait_for() {
             copy(1028, &copied);
             store(1024, &stored);
         };
-        divide(((PRODUCER, leaves_copies), (CONSUMER, || ())));
+        divide(((CONSUMER, || ()), (PRODUCER, leaves_copies)));
         assert_eq!([load(1024), load(1028), load(1032)], [POISONED; 3]);
         cp_async_wait_all();
         // SAFETY: nothing is asked for here.

@@ -150,6 +150,31 @@ fn eager_hands_the_baton_round_and_lazy_keeps_it() {
 }
 
 #[test]
+fn lazy_hands_the_baton_to_the_role_that_has_waited_longest() {
+    let order = RefCell::new(String::new());
+    let noted = |name| order.borrow_mut().push(name);
+    let outcome = run(Schedule::Lazy, || {
+        init(0, 1);
+        init(1, 1);
+        let a = || {
+            noted('a');
+            wait(0, 0);
+            noted('a');
+            arrive_first(1, PRODUCER);
+        };
+        let b = || {
+            noted('b');
+            arrive_first(0, CONSUMER);
+            wait(1, 0);
+            noted('b');
+        };
+        divide(((PRODUCER, a), (CONSUMER, b), (warps(3, 1), || noted('c'))));
+    });
+    assert_eq!(outcome, Ok(()));
+    assert_eq!(order.into_inner(), "abcab", "when the second waits, the third has never run");
+}
+
+#[test]
 fn random_orders_are_the_same_for_the_same_seed_and_differ_between_seeds() {
     let orders: Vec<String> = (0..16).map(|seed| order(Schedule::Random { seed }, 2)).collect();
     for (seed, first) in orders.iter().enumerate() {
