@@ -49,6 +49,10 @@ struct Cli {
     #[arg(long, value_name = "N", default_value_t = 28, value_parser = clap::value_parser!(u32).range(10..=32))]
     elements_log2: u32,
 
+    /// Only kernels whose name contains this
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    kernel: String,
+
     /// Timed launches of each kernel
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repetitions: u32,
@@ -87,7 +91,8 @@ fn main() -> ExitCode {
 
 /// Measures everything, and returns what is wrong or too slow.
 fn run(cli: &Cli) -> Result<Vec<String>> {
-    let comparisons = catalog::comparisons()?;
+    let mut comparisons = catalog::comparisons()?;
+    comparisons.retain(|comparison| comparison.ours.kernel().contains(&cli.kernel));
     let date = machine::now();
     let device = Device::gpu(0).context("the comparison runs on a GPU")?;
     device.load(&Module::read(&cli.module)?)?;

@@ -227,6 +227,19 @@ pub(crate) const fn check<C: Contents, E: Engine, G: Deal<S>, S: Scope>(stages: 
     assert!(stages <= <C::Presence as Presence>::MOST_STAGES, "a pipeline of `Optional` tiles has at most 32 stages");
 }
 
+/// How many of `threads` threads copy a part of a stage, when all of them share a tile: no more than the largest of its tiles has units.
+pub(crate) const fn copiers<C: Contents, E: Engine>(threads: usize) -> usize {
+    let (mut index, mut most) = (0, 0);
+    while index < C::SHAPES.len() {
+        let shape = &C::SHAPES[index];
+        let width = if E::ASYNCHRONOUS { shape.unit(1) } else { shape.bytes / shape.len };
+        let units = shape.bytes / width;
+        most = if units > most { units } else { most };
+        index += 1;
+    }
+    if most < threads { most } else { threads }
+}
+
 impl<T: Tile> sealed::Contents for T {
     const BYTES: usize = T::BYTES;
     const ALIGNMENT: usize = {

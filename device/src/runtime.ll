@@ -121,49 +121,47 @@ define i32 @tilepipe_role_barrier_all(i32 %id, i32 %threads, i32 %value) alwaysi
 
 ; Objects of eight bytes in shared memory (section "Parallel Synchronization and Communication Instructions: mbarrier"). All of these
 ; are instructions of one thread. The memory clobber keeps other accesses of the thread on their side.
-define i32 @tilepipe_shared_address(ptr %generic) alwaysinline nounwind {
-  %shared = addrspacecast ptr %generic to ptr addrspace(3)
-  %address = ptrtoint ptr addrspace(3) %shared to i32
-  ret i32 %address
+define i32 @tilepipe_shared_origin() alwaysinline nounwind {
+  ret i32 ptrtoint (ptr addrspace(3) @tilepipe_shared to i32)
 }
 
-define void @tilepipe_mbarrier_init(ptr %barrier, i32 %arrivals) alwaysinline nounwind {
-  %address = call i32 @tilepipe_shared_address(ptr %barrier)
+define void @tilepipe_mbarrier_init(i32 %address, i32 %arrivals) alwaysinline nounwind {
   call void asm sideeffect "mbarrier.init.shared.b64 [$0], $1;", "r,r,~{memory}"(i32 %address, i32 %arrivals)
   ret void
 }
 
-define void @tilepipe_mbarrier_inval(ptr %barrier) alwaysinline nounwind {
-  %address = call i32 @tilepipe_shared_address(ptr %barrier)
+define void @tilepipe_mbarrier_inval(i32 %address) alwaysinline nounwind {
   call void asm sideeffect "mbarrier.inval.shared.b64 [$0];", "r,~{memory}"(i32 %address)
   ret void
 }
 
 ; Release semantics at block scope, which is the default.
-define void @tilepipe_mbarrier_arrive(ptr %barrier) alwaysinline nounwind {
-  %address = call i32 @tilepipe_shared_address(ptr %barrier)
+define void @tilepipe_mbarrier_arrive(i32 %address) alwaysinline nounwind {
   call void asm sideeffect "mbarrier.arrive.shared.b64 _, [$0];", "r,~{memory}"(i32 %address)
   ret void
 }
 
 ; Arrives when all cp.async that the thread has started before are complete; the arrival is one of those that init counted.
-define void @tilepipe_cp_async_mbarrier_arrive(ptr %barrier) alwaysinline nounwind {
-  %address = call i32 @tilepipe_shared_address(ptr %barrier)
+define void @tilepipe_cp_async_mbarrier_arrive(i32 %address) alwaysinline nounwind {
   call void asm sideeffect "cp.async.mbarrier.arrive.noinc.shared.b64 [$0];", "r,~{memory}"(i32 %address)
   ret void
 }
 
 ; Waits until the phase of this parity is complete; acquire semantics at block scope, which is the default. The builder turns the line
 ; with this predicate into mbarrier.try_wait with a suspend hint for sm_90 and newer. A label between braces is the block's own.
-define void @tilepipe_mbarrier_wait(ptr %barrier, i32 %parity) alwaysinline nounwind {
-  %address = call i32 @tilepipe_shared_address(ptr %barrier)
+define void @tilepipe_mbarrier_wait(i32 %address, i32 %parity) alwaysinline nounwind {
   call void asm sideeffect "{\0A\09.reg .pred tilepipe_blocking;\0A\09tilepipe_again:\0A\09mbarrier.test_wait.parity.shared.b64 tilepipe_blocking, [$0], $1;\0A\09@!tilepipe_blocking bra tilepipe_again;\0A\09}", "r,r,~{memory}"(i32 %address, i32 %parity)
   ret void
 }
 
+; As above for threads whose warp has other things to do: never suspended.
+define void @tilepipe_mbarrier_spin(i32 %address, i32 %parity) alwaysinline nounwind {
+  call void asm sideeffect "{\0A\09.reg .pred complete;\0A\09again:\0A\09mbarrier.test_wait.parity.shared.b64 complete, [$0], $1;\0A\09@!complete bra again;\0A\09}", "r,r,~{memory}"(i32 %address, i32 %parity)
+  ret void
+}
+
 ; Whether the phase of this parity is complete; if so with acquire semantics.
-define i32 @tilepipe_mbarrier_test_wait(ptr %barrier, i32 %parity) alwaysinline nounwind {
-  %address = call i32 @tilepipe_shared_address(ptr %barrier)
+define i32 @tilepipe_mbarrier_test_wait(i32 %address, i32 %parity) alwaysinline nounwind {
   %complete = call i32 asm sideeffect "{\0A\09.reg .pred complete;\0A\09mbarrier.test_wait.parity.shared.b64 complete, [$1], $2;\0A\09selp.b32 $0, 1, 0, complete;\0A\09}", "=r,r,r,~{memory}"(i32 %address, i32 %parity)
   ret i32 %complete
 }

@@ -197,6 +197,10 @@ pub fn producer_consumer_sum<
     });
 }
 
+/// What the first role passes to the second, and what that passes to the third.
+type LoadedAndComputed<T, const TILE: usize, const STAGES: usize> =
+    (Partitioned<Stages<[T; TILE], STAGES>>, Partitioned<Stages<[T; TILE], STAGES, LoadStore>>);
+
 /// Three roles: the first loads tiles, the second computes new ones from them, the third stores those.
 #[kernel(
     instances(T = [i32, f32], C = [NeighbourSum], THREADS = [192], TILE = [128], STAGES = [2, 4]),
@@ -212,7 +216,7 @@ pub fn load_compute_store<
     block: Block<THREADS>,
     input: Tiles<T, TILE>,
     mut out: TilesMut<T, TILE>,
-    shared: Shared<(Partitioned<Stages<[T; TILE], STAGES>>, Partitioned<Stages<[T; TILE], STAGES, LoadStore>>)>,
+    shared: Shared<LoadedAndComputed<T, TILE, STAGES>>,
 ) {
     let (loaded, computed) = shared.split();
     let tiles = input.for_block(&block);

@@ -28,9 +28,9 @@
 //! | `cp_async_wait_all` | `cp.async.wait_all` | sm_80 | thread |
 //! | `mbarrier_init`, `mbarrier_inval` | `mbarrier.init`, `.inval` | sm_80 | thread |
 //! | `mbarrier_arrive`, `mbarrier_arrive_first` | `mbarrier.arrive` | sm_80 | role |
-//! | `mbarrier_arrive_warps` | `bar.warp.sync`, `mbarrier.arrive` | sm_80 | role of whole warps |
 //! | `cp_async_mbarrier_arrive` | `cp.async.mbarrier.arrive.noinc` | sm_80 | role |
 //! | `mbarrier_wait` | `mbarrier.try_wait.parity` with a hint; sm_80: `.test_wait` | sm_80 | thread |
+//! | `mbarrier_spin` | `mbarrier.test_wait.parity` in a loop | sm_80 | thread |
 //! | `mbarrier_test_wait` | `mbarrier.test_wait.parity` | sm_80 | thread |
 //! | `mbarrier_name`, `stage_acquired` | nothing; for the model | | role |
 //! | `clock` | `%globaltimer` | sm_80 | thread |

@@ -4,54 +4,22 @@
 
 use super::capture::{Handed, RoleShared};
 use super::channel::{Between, Channel};
-use super::consumer::{Consumer, Ready};
+use super::consumer::Ready;
 use super::ends::{Ends, Link};
 use super::group::RoleGroup;
 use super::map::sealed::Role as _;
 use super::map::{Of, Role, Role0, Role1, RoleMap, Roles, sealed};
-use super::partition::{Partition, begin, end};
-use super::producer::{Producer, Stage, StageFilled};
+use super::memory::Memory;
+use super::partition::{BLOCK, Partition, end};
+use super::producer::{Stage, StageFilled};
 use super::result::RoleResult;
+use super::run::{Run, fill_all, fill_tiles};
 use crate::batches::Batches;
 use crate::element::Element;
-use crate::fault;
 use crate::isa;
 use crate::output::{Arrangement, TileMut, TilesMut};
 use crate::shared::Shared;
 use crate::uniform::Uniform;
-
-/// The stages that a driver's consumers are to read, all of them: [`for_each`](Self::for_each).
-#[must_use = "the tiles are thrown away unread: call `for_each`"]
-pub struct Run<'r, K: Channel> {
-    consumer: Consumer<'r, K>,
-    count: usize,
-    left: &'r mut usize,
-}
-
-impl<K: Channel> !Uniform for Run<'_, K> {}
-
-impl<'r, K: Channel> Run<'r, K> {
-    /// Returns how many stages there are.
-    #[expect(clippy::len_without_is_empty, reason = "`len() == 0` says it")]
-    #[inline(always)]
-    pub fn len(&self) -> usize {
-        self.count
-    }
-
-    /// Reads all stages in order: `consume(tile, i)` each.
-    ///
-    /// PTX a stage: `mbarrier.try_wait.parity`, the reads, `mbarrier.arrive` (of one thread a warp where roles are whole warps).
-    #[inline(always)]
-    pub fn for_each(self, mut consume: impl FnMut(&Ready<'r, K>, usize)) {
-        let mut consumer = self.consumer;
-        for index in 0..self.count {
-            let tile = consumer.wait_open();
-            consume(&tile, index);
-            consumer = tile.release();
-        }
-        *self.left = 0;
-    }
-}
 
 /// The pipeline of a partition in two roles.
 type Pipe<L, M, P> = Between<L, Of<M, Role0>, Of<M, Role1>, P>;
@@ -117,7 +85,7 @@ where
         F: Uniform + RoleShared,
         O: RoleResult<Of<M, Role1>>,
     {
-        self.drive(count, |producer| fill_all(producer, count, &fill), |group, run| body(group, run, hand))
+        self.drive(count, |memory| fill_all::<_, true>(memory, count, &fill), |group, run| body(group, run, hand))
     }
 
     /// As [`for_each`](Self::for_each) with the block's tiles of a view, or of several as a tuple.
@@ -131,7 +99,7 @@ where
         O: RoleResult<Of<M, Role1>>,
     {
         let count = batches.count();
-        self.drive(count, |producer| fill_tiles(producer, batches), |group, run| body(group, run, hand))
+        self.drive(count, |memory| fill_tiles(memory, batches), |group, run| body(group, run, hand))
     }
 
     /// Computes each of the block's output tiles from the input tile of the same number (or from several inputs, as a tuple): the first
@@ -196,22 +164,15 @@ where
         let count = batches.count();
         let ((), memory) = self.drive(
             count,
-            |producer| fill_tiles(producer, batches),
+            |memory| fill_tiles(memory, batches),
             |group, run| {
                 let mut results = out.for_role(&group);
-                if results.len() < count {
-                    fault::out_of_range(
-                        "this block has {} output tiles, too few for its {} input tiles",
-                        results.len(),
-                        count,
-                    );
-                }
-                if results.all_whole(count) {
+                if run.all_whole(&results) {
                     // SAFETY: the driver reads tiles below `count` only, and that many output tiles are there and whole.
                     run.for_each(|tile, index| body(&group, tile, unsafe { results.get_whole_mut(index) }));
                 } else {
                     // SAFETY: the driver reads tiles below `count` only, and that many output tiles are there.
-                    run.for_each(|tile, index| body(&group, tile, unsafe { results.get_unchecked_mut(index) }));
+                    run.read::<false>(|tile, index| body(&group, tile, unsafe { results.get_unchecked_mut(index) }));
                 }
             },
         );
@@ -223,17 +184,18 @@ where
     fn drive<O: RoleResult<Of<M, Role1>>>(
         self,
         count: usize,
-        produce: impl for<'r> FnOnce(Producer<'r, Pipe<L, M, P>>),
+        produce: impl FnOnce(Memory<Pipe<L, M, P>>),
         consume: impl for<'r> FnOnce(<Of<M, Role1> as Role>::Group<'r>, Run<'r, Pipe<L, M, P>>) -> O,
     ) -> (O, MemoryOf<'s, L, M, P>) {
         let links = self.into_links();
-        // SAFETY: a partition is made by a block of THREADS and exists in block-level code only (R2).
-        unsafe { begin(&links) };
-        let fill = || {
-            let mut state = <Link<'s, Pipe<L, M, P>> as Ends<Role0>>::state();
-            // SAFETY: this is role-level code of the first role, with a new state and no other end.
-            produce(unsafe { <Link<'s, Pipe<L, M, P>> as Ends<Role0>>::ends(&links, &mut state) });
-        };
+        let memory = links.memory();
+        // Only threads that copy take part in filling: the barriers count no others, which have nothing to do.
+        let copiers = Memory::<Pipe<L, M, P>>::COPIERS;
+        // SAFETY: one thread, and the barrier of the block follows. The link's memory is its own, and no thread uses it before.
+        isa::for_first_member(BLOCK, || unsafe { memory.init(copiers) });
+        // SAFETY: a partition exists in block-level code only (R2), which is converged.
+        unsafe { isa::barrier() };
+        let fill = || produce(memory);
         let read = || {
             let mut state = <Link<'s, Pipe<L, M, P>> as Ends<Role1>>::state();
             let mut left = count;
@@ -252,37 +214,14 @@ where
             unsafe { result.publish() };
             result
         };
-        let (_, result) = isa::divide(((Of::<M, Role0>::MEMBERS, fill), (Of::<M, Role1>::MEMBERS, read)));
+        // SAFETY: all threads of the block call this, and then `meet_again`. What the closures capture is `Uniform` (the public functions
+        // ask for it), handed to one of them, or the link's address.
+        let (_, result) = unsafe { isa::divide(((copiers, fill), (Of::<M, Role1>::MEMBERS, read))) };
         // SAFETY: each thread of the block has been in one role, and all make this call.
         unsafe { isa::meet_again::<THREADS>() };
         // SAFETY: behind that barrier; another one follows in `end`.
         let result = unsafe { O::collect(result) };
         // SAFETY: every stage was filled and read: all arrivals have happened, and all copies have landed.
         (result, unsafe { end(links) })
-    }
-}
-
-/// Fills `count` stages of a pipeline whose consumers read as many.
-#[inline(always)]
-fn fill_all<'r, K: Channel>(
-    mut producer: Producer<'r, K>,
-    count: usize,
-    fill: impl for<'x> Fn(Stage<'x, K>, usize) -> StageFilled<'x, K>,
-) {
-    for index in 0..count {
-        producer = producer.fill_open(index, &mut &fill);
-    }
-}
-
-/// Fills a stage with each of the block's tiles.
-#[inline(always)]
-fn fill_tiles<K: Channel, B: Batches<K::Contents>>(producer: Producer<'_, K>, batches: B) {
-    let count = batches.count();
-    if batches.all_whole() {
-        // SAFETY: stages below `count` are asked for only, and all tiles are whole.
-        fill_all(producer, count, |stage, index| stage.copy(unsafe { batches.whole(index) }));
-    } else {
-        // SAFETY: stages below `count` are asked for only.
-        fill_all(producer, count, |stage, index| stage.copy(unsafe { batches.source(index) }));
     }
 }

@@ -4,6 +4,7 @@ use core::marker::PhantomData;
 
 use super::channel::{Between, Channel};
 use super::consumer::Consumer;
+use super::map::sealed::Role as _;
 use super::map::{Of, Role0, Role1, Role2, Role3};
 use super::memory::Memory;
 use super::producer::Producer;
@@ -131,7 +132,7 @@ macro_rules! no_end {
         #[inline(always)]
         fn state() {}
         #[inline(always)]
-        unsafe fn ends<'r>(&self, (): &'r mut ()) {}
+        unsafe fn ends(&self, (): &mut ()) {}
         #[inline(always)]
         unsafe fn try_leave(&self, (): &mut ()) -> bool {
             true
@@ -160,7 +161,7 @@ impl<'s, K: Channel> Links for Link<'s, K> {
     #[inline(always)]
     unsafe fn init(&self) {
         // SAFETY: the caller's promise.
-        unsafe { self.memory().init() };
+        unsafe { self.memory().init(K::From::MEMBERS) };
     }
 
     #[inline(always)]
@@ -178,7 +179,7 @@ impl<'s, K: Channel> Links for Link<'s, K> {
 
 /// One end of a channel.
 macro_rules! end {
-    ($wires:ident, $state:expr, $end:ident, $channel:ty) => {
+    ($wires:expr, $state:expr, $end:ident, $channel:ty) => {
         type At<'r> = $end<'r, $channel>;
         type State = EndState;
 
@@ -212,7 +213,7 @@ macro_rules! pairs {
         where
             Between<L, Of<M, $from>, Of<M, $to>, P>: Channel,
         {
-            end! { ProducerWires, EndState::producer(), Producer, Between<L, Of<M, $from>, Of<M, $to>, P> }
+            end! { ProducerWires::of_role, EndState::producer(), Producer, Between<L, Of<M, $from>, Of<M, $to>, P> }
         }
         impl<'s, L, M, P> Ends<$to> for Link<'s, Between<L, Of<M, $from>, Of<M, $to>, P>>
         where

@@ -106,8 +106,6 @@ pub(crate) mod sealed {
         const INDEX: u32;
         /// Its threads.
         const MEMBERS: Members;
-        /// Whether they are whole warps.
-        const WARPS: bool;
     }
 }
 
@@ -166,7 +164,7 @@ const fn whole_warps<const N: usize>(sizes: [usize; N]) -> bool {
 macro_rules! map {
     ($map:ident $generics:tt $sizes:tt, roles $roles:literal, warps $warps:expr; $($role:ident $index:literal: $first:expr, $stride:literal, $count:ident;)*) => {
         map_of! { $map $generics $sizes, $roles, $warps, 0 $(+ $count)* }
-        $(role_of! { $map $generics $sizes, $warps, $role $index: $first, $stride, $count })*
+        $(role_of! { $map $generics $sizes, $role $index: $first, $stride, $count })*
     };
 }
 
@@ -183,7 +181,7 @@ macro_rules! map_of {
 }
 
 macro_rules! role_of {
-    ($map:ident [$($generic:tt)*] [$($size:ident)*], $warps:expr, $role:ident $index:literal: $first:expr, $stride:literal, $count:ident) => {
+    ($map:ident [$($generic:tt)*] [$($size:ident)*], $role:ident $index:literal: $first:expr, $stride:literal, $count:ident) => {
         impl<$($generic)*> Role for Of<$map<$($size),*>, $role> {
             type Group<'r> = RoleGroup<'r, Self, $count>;
 
@@ -196,7 +194,6 @@ macro_rules! role_of {
         impl<$($generic)*> sealed::Role for Of<$map<$($size),*>, $role> {
             const INDEX: u32 = $index;
             const MEMBERS: Members = Members { first: $first, stride: $stride, count: $count };
-            const WARPS: bool = $warps;
         }
     };
 }

@@ -4,8 +4,7 @@ use core::marker::PhantomData;
 
 use super::channel::{Channel, PresenceOf};
 use super::map::sealed::Role as _;
-use crate::engine::sealed::Engine as _;
-use crate::group::WARP;
+use crate::contents;
 use crate::isa::{self, Members};
 use crate::presence::Presence;
 use crate::shared::Layout;
@@ -37,15 +36,19 @@ impl<K: Channel> Memory<K> {
     const PRESENT: usize = Self::CLOSED + 4 * K::COUNT;
     const DECISIONS: usize = Self::PRESENT + 4 * K::COUNT;
 
-    /// Whether the producers arrive one a warp: whole warps whose stores are ordinary ones.
-    pub(super) const PRODUCER_WARPS: bool = !K::Engine::ASYNCHRONOUS && K::From::WARPS;
-    /// Whether the consumers arrive one a warp.
-    pub(super) const CONSUMER_WARPS: bool = K::To::WARPS;
-    /// Arrivals that fill a stage: the producers', and one more after the word that says whether there is a tile. (An asynchronous
+    /// Arrivals that fill a stage: of each producer, and one more after the word that says whether there is a tile. (An asynchronous
     /// arrival orders copies alone.)
-    const FILLED: u32 = arrivals(K::From::MEMBERS, Self::PRODUCER_WARPS) + PresenceOf::<K>::TOLD as u32;
-    /// Arrivals that empty a stage.
-    const EMPTIED: u32 = arrivals(K::To::MEMBERS, Self::CONSUMER_WARPS);
+    pub(super) const fn filled(producers: Members) -> u32 {
+        producers.count as u32 + PresenceOf::<K>::TOLD as u32
+    }
+
+    /// Arrivals that empty a stage: of each consumer. (One a warp, behind a barrier of the warp, is slower: docs/performance.md.)
+    const EMPTIED: u32 = K::To::MEMBERS.count as u32;
+
+    /// Those of the role's threads that copy a part of a stage: where a tile has fewer units of a copy than the role threads, the first
+    /// so many. The others never do.
+    pub(super) const COPIERS: Members =
+        Members { count: contents::copiers::<K::Contents, K::Engine>(K::From::MEMBERS.count), ..K::From::MEMBERS };
 
     /// # Safety
     ///
@@ -56,16 +59,16 @@ impl<K: Channel> Memory<K> {
         Memory { base, channel: PhantomData }
     }
 
-    /// Makes the barriers and clears the words.
+    /// Makes the barriers and clears the words, for stages that `producers` fill.
     ///
     /// # Safety
     ///
     /// Called by one thread; the others use the memory behind a barrier of the block only.
     #[inline(always)]
-    pub(super) unsafe fn init(self) {
+    pub(super) unsafe fn init(self, producers: Members) {
         for stage in 0..K::COUNT as u32 {
             // SAFETY: the barrier lies in the channel's memory, aligned to 8, and nobody uses it yet.
-            unsafe { isa::mbarrier_init(self.full(stage), Self::FILLED) };
+            unsafe { isa::mbarrier_init(self.full(stage), Self::filled(producers)) };
             // SAFETY: as above.
             unsafe { isa::mbarrier_init(self.empty(stage), Self::EMPTIED) };
             isa::mbarrier_name(self.full(stage), "full", stage);
@@ -161,6 +164,26 @@ impl<K: Channel> Memory<K> {
         self.at(Self::DECISIONS + 4 * (2 * end + turn) as usize).cast()
     }
 
+    /// Whether waits spin. A suspended thread suspends its warp, which with interleaved roles has threads of the other role: with one or
+    /// two stages these hold the stage that the first wait for. (Measured; with more stages suspending is faster: docs/performance.md.)
+    const SPINS: bool = K::From::MEMBERS.stride > 1 && K::COUNT <= 2;
+
+    /// Waits for a phase of a barrier.
+    ///
+    /// # Safety
+    ///
+    /// `init` made the barrier.
+    #[inline(always)]
+    pub(super) unsafe fn wait(barrier: *mut u64, parity: u32) {
+        if Self::SPINS {
+            // SAFETY: the caller's promise.
+            unsafe { isa::mbarrier_spin(barrier, parity) };
+        } else {
+            // SAFETY: the caller's promise.
+            unsafe { isa::mbarrier_wait(barrier, parity) };
+        }
+    }
+
     #[inline(always)]
     fn at(self, offset: usize) -> *mut u8 {
         // SAFETY: callers name stages below COUNT, ends and turns below 2, so the offset lies in the channel's memory (0).
@@ -184,8 +207,4 @@ impl<K: Channel> Memory<K> {
         // SAFETY: written before the first member's arrival, and not again before the next turn but one.
         unsafe { word.read() != 0 }
     }
-}
-
-const fn arrivals(members: Members, warps: bool) -> u32 {
-    (if warps { members.count / WARP } else { members.count }) as u32
 }

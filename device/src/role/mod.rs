@@ -83,12 +83,12 @@ mod partition;
 mod producer;
 mod protocol;
 mod result;
+mod run;
 mod wires;
 
 pub use capture::{Handed, RoleShared};
 pub use channel::{Between, Channel, Partitioned};
 pub use consumer::{Consumer, Ready};
-pub use drive::Run;
 pub use ends::{Another, Append, Ends, Link, Links};
 pub use group::RoleGroup;
 pub use map::{EvenOdd, FirstThreads, InRole, Of, Role, RoleMap, WarpRoles, WarpRoles3, WarpRoles4, WholeWarps};
@@ -96,6 +96,7 @@ pub use map::{Role0, Role1, Role2, Role3};
 pub use partition::{Assigned, AssignedRoles, Complete, Partition};
 pub use producer::{Acquired, Filled, Producer, Stage, StageFilled};
 pub use result::{Kept, RoleResult};
+pub use run::Run;
 
 /// The other end of the pipeline has left: nothing more comes, or nobody would read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

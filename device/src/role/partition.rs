@@ -150,7 +150,6 @@ impl<'b, M: RoleMap, L, A: AssignedRoles, const THREADS: usize> Partition<'b, M,
     /// `hand` is what this role alone gets: an output view (`&mut out`), what the role has [`Kept`](super::Kept), a tuple of these, or
     /// `()`. `body` may capture what is [`Uniform`] and [`RoleShared`]. What it returns is a [`RoleResult`].
     #[inline(always)]
-    #[expect(clippy::type_complexity, reason = "the closures are in the type")]
     pub fn role<H, F, O>(self, hand: H, body: F) -> Partition<'b, M, L, (A, Assigned<H, F, O>), THREADS>
     where
         Of<M, A::Next>: Role,
@@ -196,7 +195,7 @@ impl<'b, M: RoleMap, L, A: AssignedRoles, const THREADS: usize> Partition<'b, M,
 ///
 /// Called in block-level code.
 #[inline(always)]
-pub(super) unsafe fn begin<L: Links>(links: &L) {
+unsafe fn begin<L: Links>(links: &L) {
     // SAFETY: one thread, and the barrier of the block follows. The links' memory is their own, and no thread uses it before.
     isa::for_first_member(BLOCK, || unsafe { links.init() });
     // SAFETY: block-level code is converged.
@@ -218,8 +217,8 @@ pub(super) unsafe fn end<L: Links>(links: L) -> L::Memory {
     unsafe { links.give_back() }
 }
 
-/// As many threads as any block has, for [`isa::for_first_member`].
-const BLOCK: isa::Members = isa::Members { first: 0, stride: 1, count: 1 };
+/// The first thread of any block, for [`isa::for_first_member`].
+pub(super) const BLOCK: isa::Members = isa::Members { first: 0, stride: 1, count: 1 };
 
 /// Runs one role's closure, leaves its ends, and publishes its result.
 ///
@@ -305,11 +304,14 @@ macro_rules! complete {
             #[inline(always)]
             unsafe fn run(self, links: &L) -> ($($output,)*) {
                 let $pattern = self;
-                let ($($result,)*) = isa::divide(($((
+                let parts = ($((
                     Of::<M, $role>::MEMBERS,
                     // SAFETY: every thread of the role makes this call, and the caller has made the barriers.
                     || unsafe { enter::<M, $role, L, _, _, _>(links, $assigned) },
-                ),)*));
+                ),)*);
+                // SAFETY: all threads of the block make this call, and then `meet_again`. What the closures capture is `Uniform` (`role`
+                // asks for it), `Handed` to one of them, or the links, which are addresses; results are plain data.
+                let ($($result,)*) = unsafe { isa::divide(parts) };
                 // SAFETY: each thread of the block has been in one role, and all make this call.
                 unsafe { isa::meet_again::<THREADS>() };
                 ($(

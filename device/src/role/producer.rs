@@ -75,7 +75,7 @@ impl<'r, K: Channel> Producer<'r, K> {
     /// [`Closed`] if the consumers have left: there is nobody to fill stages for.
     #[inline(always)]
     pub fn acquire(self) -> Result<Acquired<'r, K>, Closed> {
-        let stage = self.state.take(&ProducerWires(self.memory))?;
+        let stage = self.state.take(&ProducerWires::of_role(self.memory))?;
         Ok(self.acquired(stage))
     }
 
@@ -138,29 +138,18 @@ impl<'r, K: Channel> Producer<'r, K> {
     /// CUDA: `pipeline.quit()`, after which the others hang there.
     #[inline(always)]
     pub fn quit(self) {
-        let wires = ProducerWires(self.memory);
+        let wires = ProducerWires::of_role(self.memory);
         wires.drain();
         self.state.leave(&wires);
     }
 
     #[inline(always)]
     fn acquire_while(self, keep_polling: impl FnMut() -> bool) -> Result<Acquired<'r, K>, Unready<Self>> {
-        match self.state.take_while(&ProducerWires(self.memory), keep_polling) {
+        match self.state.take_while(&ProducerWires::of_role(self.memory), keep_polling) {
             None => Err(Unready::TimedOut(self)),
             Some(Err(Closed)) => Err(Unready::Closed),
             Some(Ok(stage)) => Ok(self.acquired(stage)),
         }
-    }
-
-    /// Waits for a stage of a pipeline whose consumers don't leave, and has it filled.
-    #[inline(always)]
-    pub(super) fn fill_open(
-        self,
-        index: usize,
-        fill: &mut impl for<'x> FnMut(Stage<'x, K>, usize) -> StageFilled<'x, K>,
-    ) -> Self {
-        let stage = self.state.take_open(&ProducerWires(self.memory));
-        self.acquired(stage).end.fill_stage(stage, index, fill).commit()
     }
 
     #[inline(always)]
@@ -237,7 +226,7 @@ impl<'r, K: Channel> Filled<'r, K> {
     /// CUDA: `pipeline.producer_commit()`.
     #[inline(always)]
     pub fn commit(self) -> Producer<'r, K> {
-        let wires = ProducerWires(self.end.memory);
+        let wires = ProducerWires::of_role(self.end.memory);
         self.end.state.pass_told(&wires, |stage| wires.tell(stage, self.present));
         self.end
     }
@@ -270,7 +259,7 @@ impl<'x, K: Channel> Stage<'x, K> {
     ///
     /// The producers have this stage of a channel `K`, and this is role-level code of theirs.
     #[inline(always)]
-    unsafe fn new(memory: *mut u8) -> Self {
+    pub(super) unsafe fn new(memory: *mut u8) -> Self {
         Stage { memory, brand: PhantomData, level: PhantomData, channel: PhantomData }
     }
 
@@ -281,5 +270,12 @@ impl<'x, K: Channel> Stage<'x, K> {
         // the arrivals that follow the copies. All threads of the role make the call, since a stage exists in role-level code only.
         let present = unsafe { source.fill::<K::Engine, InRole<K::From>, BlockScope>(self.memory) };
         StageFilled { present, brand: PhantomData, level: PhantomData }
+    }
+}
+
+impl<K: Channel> StageFilled<'_, K> {
+    #[inline(always)]
+    pub(super) fn present(&self) -> PresenceOf<K> {
+        self.present
     }
 }

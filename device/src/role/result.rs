@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 
 use super::group::RoleGroup;
-use super::map::{Role, sealed};
+use super::map::{Role, sealed as map};
 use crate::block::PerThread;
 use crate::element::Element;
 use crate::isa;
@@ -16,9 +16,9 @@ use crate::meeting::{Scratch, WARPS};
     note = "a role returns `()`, plain data of 1 to 16 bytes (an `Element`), which the whole block gets, or values that its threads keep for \
             another run of the role: `group.keep(values)`"
 )]
-pub trait RoleResult<R>: result::RoleResult<R> {}
+pub trait RoleResult<R>: sealed::RoleResult<R> {}
 
-pub(crate) mod result {
+pub(crate) mod sealed {
     pub trait RoleResult<R>: Sized {
         /// Puts the result where all threads of the block find it.
         ///
@@ -37,7 +37,7 @@ pub(crate) mod result {
 }
 
 impl<R: Role> RoleResult<R> for () {}
-impl<R: Role> result::RoleResult<R> for () {
+impl<R: Role> sealed::RoleResult<R> for () {
     #[inline(always)]
     unsafe fn publish(&self) {}
     #[inline(always)]
@@ -45,17 +45,17 @@ impl<R: Role> result::RoleResult<R> for () {
 }
 
 impl<R: Role, T: Element> RoleResult<R> for T {}
-impl<R: Role, T: Element> result::RoleResult<R> for T {
+impl<R: Role, T: Element> sealed::RoleResult<R> for T {
     #[inline(always)]
     unsafe fn publish(&self) {
-        let slot = Scratch::<T>::of_result(WARPS + 1 + <R as sealed::Role>::INDEX as usize);
+        let slot = Scratch::<T>::of_result(WARPS + 1 + <R as map::Role>::INDEX as usize);
         // SAFETY: the slot is this role's own, and its collectives are over; the other threads read it behind the barrier.
-        isa::for_first_member(<R as sealed::Role>::MEMBERS, || unsafe { slot.write_result(*self) });
+        isa::for_first_member(<R as map::Role>::MEMBERS, || unsafe { slot.write_result(*self) });
     }
 
     #[inline(always)]
     unsafe fn collect(_: Option<T>) -> T {
-        let slot = Scratch::<T>::of_result(WARPS + 1 + <R as sealed::Role>::INDEX as usize);
+        let slot = Scratch::<T>::of_result(WARPS + 1 + <R as map::Role>::INDEX as usize);
         // SAFETY: written before the barrier by `publish`.
         unsafe { slot.read_result() }
     }
@@ -71,7 +71,7 @@ pub struct Kept<R, T, const SIZE: usize> {
 }
 
 impl<R: Role, T: Element, const SIZE: usize> RoleResult<R> for Kept<R, T, SIZE> {}
-impl<R: Role, T: Element, const SIZE: usize> result::RoleResult<R> for Kept<R, T, SIZE> {
+impl<R: Role, T: Element, const SIZE: usize> sealed::RoleResult<R> for Kept<R, T, SIZE> {
     #[inline(always)]
     unsafe fn publish(&self) {}
 

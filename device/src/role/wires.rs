@@ -9,9 +9,31 @@ use crate::isa::{self, Members};
 use crate::presence::Presence;
 
 /// The producers' end of the barriers.
-pub(super) struct ProducerWires<K>(pub(super) Memory<K>);
+///
+/// # Invariants
+///
+/// 0. `producers` are the threads that run the calling code, and those for which the barriers were made.
+pub(super) struct ProducerWires<K> {
+    memory: Memory<K>,
+    producers: Members,
+}
+
 /// The consumers' end of the barriers.
 pub(super) struct ConsumerWires<K>(pub(super) Memory<K>);
+
+impl<K: Channel> ProducerWires<K> {
+    /// The end of a role all of whose threads take its steps.
+    #[inline(always)]
+    pub(super) fn of_role(memory: Memory<K>) -> Self {
+        ProducerWires { memory, producers: K::From::MEMBERS }
+    }
+
+    /// The end of those threads of a role that copy: for a driver, whose barriers count no others.
+    #[inline(always)]
+    pub(super) fn of_copiers(memory: Memory<K>) -> Self {
+        ProducerWires { memory, producers: Memory::<K>::COPIERS }
+    }
+}
 
 impl<K: Channel> ProducerWires<K> {
     /// Says whether the stage that the producers have filled holds a tile.
@@ -19,7 +41,7 @@ impl<K: Channel> ProducerWires<K> {
     pub(super) fn tell(&self, stage: u32, presence: PresenceOf<K>) {
         if PresenceOf::<K>::TOLD {
             // SAFETY: this is the producers' first thread, and they have the stage.
-            isa::for_first_member(K::From::MEMBERS, || unsafe { self.0.write_presence(stage, presence) });
+            isa::for_first_member(self.producers, || unsafe { self.memory.write_presence(stage, presence) });
         }
     }
 
@@ -27,8 +49,8 @@ impl<K: Channel> ProducerWires<K> {
     #[inline(always)]
     fn arrive_told(&self, stage: u32) {
         if PresenceOf::<K>::TOLD {
-            // SAFETY: FILLED counts one such arrival a phase.
-            unsafe { isa::mbarrier_arrive_first(self.0.full(stage), K::From::MEMBERS) };
+            // SAFETY: the barrier counts one such arrival a phase.
+            unsafe { isa::mbarrier_arrive_first(self.memory.full(stage), self.producers) };
         }
     }
 }
@@ -39,36 +61,36 @@ impl<K: Channel> Wires for ProducerWires<K> {
     #[inline(always)]
     fn wait(&self, stage: u32, parity: u32) {
         // SAFETY: `init` made the barrier.
-        unsafe { isa::mbarrier_wait(self.0.empty(stage), parity) };
+        unsafe { Memory::<K>::wait(self.memory.empty(stage), parity) };
     }
 
     #[inline(always)]
     fn poll(&self, stage: u32, parity: u32) -> bool {
         // SAFETY: as above.
-        unsafe { isa::mbarrier_test_wait(self.0.empty(stage), parity) }
+        unsafe { isa::mbarrier_test_wait(self.memory.empty(stage), parity) }
     }
 
     #[inline(always)]
     fn is_closed(&self, stage: u32) -> bool {
         // SAFETY: the producers have the stage, so the consumers wrote the word before the arrivals that were waited for, or never.
-        unsafe { self.0.closed(stage).read() != 0 }
+        unsafe { self.memory.closed(stage).read() != 0 }
     }
 
     #[inline(always)]
     fn close(&self, stage: u32) {
         // SAFETY: the producers have the stage; the consumers read the word behind the arrivals that follow.
-        isa::for_first_member(K::From::MEMBERS, || unsafe { self.0.closed(stage).write(1) });
+        isa::for_first_member(self.producers, || unsafe { self.memory.closed(stage).write(1) });
     }
 
     #[inline(always)]
     fn pass(&self, stage: u32) {
-        let (full, members) = (self.0.full(stage), K::From::MEMBERS);
+        let full = self.memory.full(stage);
         if K::Engine::ASYNCHRONOUS {
-            // SAFETY: FILLED counts an arrival of each producer a phase; the producers have the stage, so this phase has had none.
-            unsafe { isa::cp_async_mbarrier_arrive(full, members) };
+            // SAFETY: the barrier counts an arrival of each producer a phase; the producers have the stage, so this phase has had none.
+            unsafe { isa::cp_async_mbarrier_arrive(full, self.producers) };
         } else {
-            // SAFETY: as above, perhaps one a warp.
-            unsafe { arrive(full, members, Memory::<K>::PRODUCER_WARPS) };
+            // SAFETY: as above.
+            unsafe { isa::mbarrier_arrive(full, self.producers) };
         }
         self.arrive_told(stage);
     }
@@ -76,7 +98,7 @@ impl<K: Channel> Wires for ProducerWires<K> {
     #[inline(always)]
     fn pass_closed(&self, stage: u32) {
         // SAFETY: as in `pass`, by ordinary arrivals: the closing word is an ordinary store.
-        unsafe { arrive(self.0.full(stage), K::From::MEMBERS, Memory::<K>::PRODUCER_WARPS) };
+        unsafe { isa::mbarrier_arrive(self.memory.full(stage), self.producers) };
         self.arrive_told(stage);
     }
 
@@ -89,13 +111,13 @@ impl<K: Channel> Wires for ProducerWires<K> {
     fn wait_passed(&self, stage: u32, parity: u32) {
         if K::Engine::ASYNCHRONOUS {
             // SAFETY: `init` made the barrier.
-            unsafe { isa::mbarrier_wait(self.0.full(stage), parity) };
+            unsafe { isa::mbarrier_wait(self.memory.full(stage), parity) };
         }
     }
 
     #[inline(always)]
     fn agree(&self, turn: u32, decide: impl FnOnce() -> bool) -> bool {
-        self.0.agree_in(K::From::MEMBERS, 0, turn, decide)
+        self.memory.agree_in(self.producers, 0, turn, decide)
     }
 }
 
@@ -105,7 +127,7 @@ impl<K: Channel> Wires for ConsumerWires<K> {
     #[inline(always)]
     fn wait(&self, stage: u32, parity: u32) {
         // SAFETY: `init` made the barrier.
-        unsafe { isa::mbarrier_wait(self.0.full(stage), parity) };
+        unsafe { Memory::<K>::wait(self.0.full(stage), parity) };
     }
 
     #[inline(always)]
@@ -129,7 +151,7 @@ impl<K: Channel> Wires for ConsumerWires<K> {
     #[inline(always)]
     fn pass(&self, stage: u32) {
         // SAFETY: EMPTIED counts these arrivals a phase; the consumers have the stage, so this phase has had none.
-        unsafe { arrive(self.0.empty(stage), K::To::MEMBERS, Memory::<K>::CONSUMER_WARPS) };
+        unsafe { isa::mbarrier_arrive(self.0.empty(stage), K::To::MEMBERS) };
     }
 
     #[inline(always)]
@@ -146,21 +168,5 @@ impl<K: Channel> Wires for ConsumerWires<K> {
     #[inline(always)]
     fn agree(&self, turn: u32, decide: impl FnOnce() -> bool) -> bool {
         self.0.agree_in(K::To::MEMBERS, 1, turn, decide)
-    }
-}
-
-/// Arrives once for each member, or each warp of them.
-///
-/// # Safety
-///
-/// The barrier counts these arrivals, and if `warps` the members are whole warps.
-#[inline(always)]
-unsafe fn arrive(barrier: *mut u64, members: Members, warps: bool) {
-    if warps {
-        // SAFETY: the caller's promise.
-        unsafe { isa::mbarrier_arrive_warps(barrier, members) };
-    } else {
-        // SAFETY: the caller's promise.
-        unsafe { isa::mbarrier_arrive(barrier, members) };
     }
 }

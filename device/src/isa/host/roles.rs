@@ -50,14 +50,16 @@ parts!(A R 0, B S 1, C T 2, D U 3);
 
 /// Runs one body for each role, to its end. All results are there.
 ///
-/// What the bodies capture is the same in every thread (`Uniform`) or handed to this one role: no cells, and nothing that is
-/// bound to an OS thread.
-///
 /// # Panics
 ///
 /// With the first panic of a role; if no role can go on; outside of a kernel; inside a role.
+///
+/// # Safety
+///
+/// What the bodies capture and return has no cells and nothing that is bound to an OS thread: it is the same in every thread
+/// (`Uniform`), or handed to this one role.
 #[track_caller]
-pub(crate) fn divide<P: Parts>(parts: P) -> P::Results {
+pub(crate) unsafe fn divide<P: Parts>(parts: P) -> P::Results {
     assert!(
         block::is_running(),
         "a block divided into roles outside a kernel: launch the kernel instead of calling it"

@@ -7,7 +7,6 @@ use super::block::with_block;
 use super::mbarrier;
 use super::roles::synchronise;
 use crate::cpu::Schedule;
-use crate::group::WARP;
 use crate::isa::Members;
 
 /// `mbarrier.init`: a phase of this mbarrier counts `arrivals` arrivals.
@@ -55,16 +54,6 @@ pub(crate) unsafe fn mbarrier_arrive(barrier: *mut u64, by: Members) {
     arrive(barrier, by.count, true);
 }
 
-/// `bar.warp.sync`, then `mbarrier.arrive` by one thread of each of the members' warps: it covers what their warps stored before.
-///
-/// # Safety
-///
-/// As for [`mbarrier_arrive`]; the members are whole warps.
-pub(crate) unsafe fn mbarrier_arrive_warps(barrier: *mut u64, by: Members) {
-    assert!(by.count.is_multiple_of(WARP) && by.stride == 1, "an arrival of each warp, of {} threads", by.count);
-    arrive(barrier, by.count / WARP, true);
-}
-
 /// `mbarrier.arrive` by the members' first thread: it covers what that thread stored before, not what others did. (The model
 /// does not tell their stores apart, so it covers none if there are others.)
 ///
@@ -110,6 +99,16 @@ pub(crate) unsafe fn cp_async_mbarrier_arrive(barrier: *mut u64, by: Members) {
 /// `barrier` is an initialised mbarrier.
 pub(crate) unsafe fn mbarrier_wait(barrier: *mut u64, parity: u32) {
     synchronise(|scheduler, _| scheduler.wait(barrier.addr(), parity));
+}
+
+/// As [`mbarrier_wait`].
+///
+/// # Safety
+///
+/// As for [`mbarrier_wait`].
+pub(crate) unsafe fn mbarrier_spin(barrier: *mut u64, parity: u32) {
+    // SAFETY: the caller's promise.
+    unsafe { mbarrier_wait(barrier, parity) };
 }
 
 /// `mbarrier.test_wait.parity`: whether the phase of this parity is complete.

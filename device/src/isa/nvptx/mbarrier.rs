@@ -4,23 +4,24 @@
 //! Waiting for a parity waits for the phase in progress to complete if that has this parity, and returns at once if it has the other.
 
 use super::threads::{PerThread, is_member, lanes_of};
-use crate::group::WARP;
 use crate::isa::Members;
 
 unsafe extern "C" {
     safe fn tilepipe_thread_rank() -> u32;
     fn tilepipe_barrier_unaligned();
-    fn tilepipe_warp_barrier();
     fn tilepipe_warp_barrier_of(mask: u32);
     fn tilepipe_role_barrier(id: u32, threads: u32);
     fn tilepipe_role_barrier_any(id: u32, threads: u32, value: u32) -> u32;
     fn tilepipe_role_barrier_all(id: u32, threads: u32, value: u32) -> u32;
-    fn tilepipe_mbarrier_init(barrier: *mut u64, arrivals: u32);
-    fn tilepipe_mbarrier_inval(barrier: *mut u64);
-    fn tilepipe_mbarrier_arrive(barrier: *mut u64);
-    fn tilepipe_cp_async_mbarrier_arrive(barrier: *mut u64);
-    fn tilepipe_mbarrier_wait(barrier: *mut u64, parity: u32);
-    fn tilepipe_mbarrier_test_wait(barrier: *mut u64, parity: u32) -> u32;
+    safe fn tilepipe_shared_base() -> *mut u8;
+    safe fn tilepipe_shared_origin() -> u32;
+    fn tilepipe_mbarrier_init(barrier: u32, arrivals: u32);
+    fn tilepipe_mbarrier_inval(barrier: u32);
+    fn tilepipe_mbarrier_arrive(barrier: u32);
+    fn tilepipe_cp_async_mbarrier_arrive(barrier: u32);
+    fn tilepipe_mbarrier_wait(barrier: u32, parity: u32);
+    fn tilepipe_mbarrier_spin(barrier: u32, parity: u32);
+    fn tilepipe_mbarrier_test_wait(barrier: u32, parity: u32) -> u32;
     safe fn tilepipe_clock() -> u64;
 }
 
@@ -80,7 +81,7 @@ pub(crate) unsafe fn role_barrier_all<const N: usize>(id: u32, members: Members,
 #[inline(always)]
 pub(crate) unsafe fn mbarrier_init(barrier: *mut u64, arrivals: u32) {
     // SAFETY: the caller's promise.
-    unsafe { tilepipe_mbarrier_init(barrier, arrivals) };
+    unsafe { tilepipe_mbarrier_init(address(barrier), arrivals) };
 }
 
 /// `mbarrier.inval`: ends the mbarrier; its memory may be used for other things.
@@ -91,7 +92,7 @@ pub(crate) unsafe fn mbarrier_init(barrier: *mut u64, arrivals: u32) {
 #[inline(always)]
 pub(crate) unsafe fn mbarrier_inval(barrier: *mut u64) {
     // SAFETY: the caller's promise.
-    unsafe { tilepipe_mbarrier_inval(barrier) };
+    unsafe { tilepipe_mbarrier_inval(address(barrier)) };
 }
 
 /// `mbarrier.arrive` of every member: what each has read and written before is done before the phase completes.
@@ -102,22 +103,7 @@ pub(crate) unsafe fn mbarrier_inval(barrier: *mut u64) {
 #[inline(always)]
 pub(crate) unsafe fn mbarrier_arrive(barrier: *mut u64, _: Members) {
     // SAFETY: the caller's promise.
-    unsafe { tilepipe_mbarrier_arrive(barrier) };
-}
-
-/// `bar.warp.sync`, and `mbarrier.arrive` by the first lane: one arrival a warp, for all that its threads have read and written before.
-///
-/// # Safety
-///
-/// As for [`mbarrier_arrive`] with an arrival of each warp; the members are whole warps.
-#[inline(always)]
-pub(crate) unsafe fn mbarrier_arrive_warps(barrier: *mut u64, _: Members) {
-    // SAFETY: all 32 threads of the warp are members and make the call; the barrier orders their accesses before those of the first.
-    unsafe { tilepipe_warp_barrier() };
-    if (tilepipe_thread_rank() as usize).is_multiple_of(WARP) {
-        // SAFETY: the caller's promise.
-        unsafe { tilepipe_mbarrier_arrive(barrier) };
-    }
+    unsafe { tilepipe_mbarrier_arrive(address(barrier)) };
 }
 
 /// `mbarrier.arrive` of the first member.
@@ -129,7 +115,7 @@ pub(crate) unsafe fn mbarrier_arrive_warps(barrier: *mut u64, _: Members) {
 pub(crate) unsafe fn mbarrier_arrive_first(barrier: *mut u64, by: Members) {
     if tilepipe_thread_rank() as usize == by.first {
         // SAFETY: the caller's promise.
-        unsafe { tilepipe_mbarrier_arrive(barrier) };
+        unsafe { tilepipe_mbarrier_arrive(address(barrier)) };
     }
 }
 
@@ -142,7 +128,7 @@ pub(crate) unsafe fn mbarrier_arrive_first(barrier: *mut u64, by: Members) {
 #[inline(always)]
 pub(crate) unsafe fn cp_async_mbarrier_arrive(barrier: *mut u64, _: Members) {
     // SAFETY: the caller's promise.
-    unsafe { tilepipe_cp_async_mbarrier_arrive(barrier) };
+    unsafe { tilepipe_cp_async_mbarrier_arrive(address(barrier)) };
 }
 
 /// `mbarrier.try_wait.parity` until it succeeds (on sm_80 `mbarrier.test_wait.parity`): waits for the phase of this parity. What was
@@ -154,7 +140,19 @@ pub(crate) unsafe fn cp_async_mbarrier_arrive(barrier: *mut u64, _: Members) {
 #[inline(always)]
 pub(crate) unsafe fn mbarrier_wait(barrier: *mut u64, parity: u32) {
     // SAFETY: the caller's promise.
-    unsafe { tilepipe_mbarrier_wait(barrier, parity) };
+    unsafe { tilepipe_mbarrier_wait(address(barrier), parity) };
+}
+
+/// `mbarrier.test_wait.parity` until it succeeds: as [`mbarrier_wait`] for threads of a warp in which others have another role, and which
+/// must not be suspended for them.
+///
+/// # Safety
+///
+/// `barrier` is valid.
+#[inline(always)]
+pub(crate) unsafe fn mbarrier_spin(barrier: *mut u64, parity: u32) {
+    // SAFETY: the caller's promise.
+    unsafe { tilepipe_mbarrier_spin(address(barrier), parity) };
 }
 
 /// `mbarrier.test_wait.parity`: whether the phase of this parity is complete.
@@ -165,7 +163,7 @@ pub(crate) unsafe fn mbarrier_wait(barrier: *mut u64, parity: u32) {
 #[inline(always)]
 pub(crate) unsafe fn mbarrier_test_wait(barrier: *mut u64, parity: u32) -> bool {
     // SAFETY: the caller's promise.
-    unsafe { tilepipe_mbarrier_test_wait(barrier, parity) != 0 }
+    unsafe { tilepipe_mbarrier_test_wait(address(barrier), parity) != 0 }
 }
 
 /// Tells the model what a barrier is for: nothing on the GPU.
@@ -182,6 +180,14 @@ pub(crate) fn clock() -> u64 {
     tilepipe_clock()
 }
 
+/// The address of a barrier in the block's dynamic shared memory, which has 32 bits. Worked out from the offset, so that a barrier at a
+/// constant offset has a constant address.
+#[inline(always)]
+fn address(barrier: *mut u64) -> u32 {
+    let offset = (barrier as usize).wrapping_sub(tilepipe_shared_base() as usize) as u32;
+    tilepipe_shared_origin().wrapping_add(offset)
+}
+
 /// One role's members and what they run; two to four roles of one block as a tuple.
 pub(crate) trait Parts {
     /// What each role's body returned, to its members alone.
@@ -191,9 +197,14 @@ pub(crate) trait Parts {
     fn divide(self) -> Self::Results;
 }
 
-/// Runs the body of its own role in every thread.
+/// Runs the body of its own role in every thread. No thread is in two roles; one that is in none runs nothing.
+///
+/// # Safety
+///
+/// All threads of the block make this call, and behind it [`meet_again`]. What the bodies capture and return has no cells and nothing
+/// that is bound to an OS thread: on the CPU each runs on a thread of its own.
 #[inline(always)]
-pub(crate) fn divide<P: Parts>(parts: P) -> P::Results {
+pub(crate) unsafe fn divide<P: Parts>(parts: P) -> P::Results {
     parts.divide()
 }
 

@@ -52,8 +52,13 @@ pub(super) fn is_member(members: Members) -> bool {
 /// The calling thread's rank among the members, of which it is one.
 #[inline(always)]
 fn member_rank(members: Members) -> usize {
-    let rank = (tilepipe_thread_rank() as usize).wrapping_sub(members.first) / members.stride;
+    let thread = tilepipe_thread_rank() as usize;
     // SAFETY: role-level code runs in the members alone (`divide`).
+    unsafe { core::hint::assert_unchecked(thread >= members.first) };
+    // SAFETY: as above.
+    unsafe { core::hint::assert_unchecked(thread < members.first + members.count * members.stride) };
+    let rank = (thread - members.first) / members.stride;
+    // SAFETY: as above.
     unsafe { core::hint::assert_unchecked(rank < members.count) };
     rank
 }

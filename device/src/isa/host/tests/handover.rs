@@ -83,7 +83,7 @@ fn tiles_reach_the_consumer_in_order_over_several_laps() {
     for (schedule, asynchronous) in schedules().into_iter().flat_map(|schedule| [(schedule, true), (schedule, false)]) {
         let mut output = Vec::new();
         let outcome = run(schedule, || {
-            FIRST.begin(PRODUCER, 1);
+            FIRST.begin(PRODUCER, CONSUMER.count as u32);
             let produce = || {
                 for tile in 0..TILES {
                     FIRST.fill(tile, &input[tile * LEN..][..LEN], PRODUCER, asynchronous);
@@ -93,7 +93,7 @@ fn tiles_reach_the_consumer_in_order_over_several_laps() {
             let consume = || {
                 for tile in 0..TILES {
                     output.extend(FIRST.read(tile));
-                    arrive_warps(FIRST.empty(tile), CONSUMER);
+                    arrive(FIRST.empty(tile), CONSUMER);
                 }
                 output.len()
             };
@@ -114,7 +114,7 @@ fn three_roles_in_a_chain_hand_tiles_through() {
         let mut output = Vec::new();
         let outcome = run(schedule, || {
             FIRST.begin(PRODUCER, middle.count as u32);
-            SECOND.begin(middle, 1);
+            SECOND.begin(middle, last.count as u32);
             let produce = || (0..TILES).for_each(|tile| FIRST.fill(tile, &input[tile * LEN..][..LEN], PRODUCER, true));
             let double = || {
                 for tile in 0..TILES {
@@ -126,7 +126,7 @@ fn three_roles_in_a_chain_hand_tiles_through() {
             let consume = || {
                 for tile in 0..TILES {
                     output.extend(SECOND.read(tile));
-                    arrive_warps(SECOND.empty(tile), last);
+                    arrive(SECOND.empty(tile), last);
                 }
             };
             divide(((PRODUCER, produce), (middle, double), (last, consume)));
@@ -218,7 +218,6 @@ fn an_arrival_of_copies_does_not_cover_ordinary_stores() {
 #[test]
 fn an_ordinary_arrival_covers_stores_and_no_copies_under_way() {
     assert_eq!(seen_after(Schedule::Lazy, 64, || arrive(0, PRODUCER)), (11, POISONED));
-    assert_eq!(seen_after(Schedule::Lazy, 2, || arrive_warps(0, PRODUCER)), (11, POISONED));
 }
 
 #[test]

@@ -55,6 +55,13 @@ fn inval(index: usize) {
     unsafe { mbarrier_inval(mbarrier(index)) };
 }
 
+/// As the function of this name: the bodies of these tests capture plain data.
+#[track_caller]
+fn divide<P: roles::Parts>(parts: P) -> P::Results {
+    // SAFETY: as said.
+    unsafe { roles::divide(parts) }
+}
+
 fn arrive(index: usize, by: Members) {
     // SAFETY: as in `inval`.
     unsafe { mbarrier_arrive(mbarrier(index), by) };
@@ -63,11 +70,6 @@ fn arrive(index: usize, by: Members) {
 fn arrive_first(index: usize, by: Members) {
     // SAFETY: as in `inval`.
     unsafe { mbarrier_arrive_first(mbarrier(index), by) };
-}
-
-fn arrive_warps(index: usize, by: Members) {
-    // SAFETY: as in `inval`.
-    unsafe { mbarrier_arrive_warps(mbarrier(index), by) };
 }
 
 fn arrive_when_landed(index: usize, by: Members) {

@@ -1,0 +1,133 @@
+//! The two loops of a driver: the one that fills all stages, and the one that reads them.
+
+use super::channel::Channel;
+use super::consumer::{Consumer, Ready};
+use super::memory::Memory;
+use super::producer::{Stage, StageFilled};
+use super::protocol::EndState;
+use super::wires::ProducerWires;
+use crate::batches::Batches;
+use crate::contents::sealed::Contents as _;
+use crate::element::Element;
+use crate::fault;
+use crate::isa;
+use crate::output::{Arrangement, BlockTilesMut};
+use crate::uniform::Uniform;
+
+/// The stages that a driver's consumers are to read, all of them: [`for_each`](Self::for_each).
+#[must_use = "the tiles are thrown away unread: call `for_each`"]
+pub struct Run<'r, K: Channel> {
+    pub(super) consumer: Consumer<'r, K>,
+    pub(super) count: usize,
+    pub(super) left: &'r mut usize,
+}
+
+impl<K: Channel> !Uniform for Run<'_, K> {}
+
+impl<'r, K: Channel> Run<'r, K> {
+    /// Returns how many stages there are.
+    #[expect(clippy::len_without_is_empty, reason = "`len() == 0` says it")]
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Reads all stages in order: `consume(tile, i)` each.
+    ///
+    /// PTX a stage: `mbarrier.try_wait.parity`, the reads, `mbarrier.arrive` (of one thread a warp where roles are whole warps).
+    #[inline(always)]
+    pub fn for_each(self, consume: impl FnMut(&Ready<'r, K>, usize)) {
+        self.read::<true>(consume);
+    }
+
+    /// Reads all stages; `LAPS` says whether in laps, or one by one in less code.
+    #[inline(always)]
+    pub(super) fn read<const LAPS: bool>(self, mut consume: impl FnMut(&Ready<'r, K>, usize)) {
+        let mut consumer = Some(self.consumer);
+        in_order::<K, LAPS>(self.count, |index| {
+            if let Some(tile) = consumer.take().map(Consumer::wait_open) {
+                consume(&tile, index);
+                consumer = Some(tile.release());
+            }
+        });
+        *self.left = 0;
+    }
+
+    /// Whether all of the first stages' output tiles lie within their view as a whole.
+    ///
+    /// # Panics
+    ///
+    /// If there are fewer of them than stages.
+    #[inline(always)]
+    #[track_caller]
+    pub(super) fn all_whole<T: Element, A: Arrangement, const LEN: usize, const SIZE: usize>(
+        &self,
+        results: &BlockTilesMut<'_, 'r, T, LEN, SIZE, A>,
+    ) -> bool {
+        if results.len() < self.count {
+            let (there, wanted) = (results.len(), self.count);
+            fault::out_of_range("this block has {} output tiles, too few for its {} input tiles", there, wanted);
+        }
+        results.all_whole(self.count)
+    }
+}
+
+/// Fills `count` stages of a pipeline whose consumers read as many, in the threads that copy.
+#[inline(always)]
+pub(super) fn fill_all<K: Channel, const LAPS: bool>(
+    memory: Memory<K>,
+    count: usize,
+    fill: impl for<'x> Fn(Stage<'x, K>, usize) -> StageFilled<'x, K>,
+) {
+    let (mut state, wires) = (EndState::producer(), ProducerWires::of_copiers(memory));
+    in_order::<K, LAPS>(count, |index| {
+        let stage = state.take_open(&wires);
+        let first = memory.stage(stage);
+        isa::stage_acquired(first, K::Contents::BYTES);
+        // SAFETY: the producers have the stage, and this code runs in all of them that copy a part of it. The brand is the closure's own,
+        // so this stage is the one that comes back filled.
+        let filled = fill(unsafe { Stage::new(first) }, index);
+        state.pass_told(&wires, |stage| wires.tell(stage, filled.present()));
+    });
+}
+
+/// Fills a stage with each of the block's tiles.
+#[inline(always)]
+pub(super) fn fill_tiles<K: Channel, B: Batches<K::Contents>>(memory: Memory<K>, batches: B) {
+    let count = batches.count();
+    if batches.all_whole() {
+        // SAFETY: stages below `count` are asked for only, and all tiles are whole.
+        fill_all::<_, true>(memory, count, |stage, index| stage.copy(unsafe { batches.whole(index) }));
+    } else {
+        // SAFETY: stages below `count` are asked for only.
+        fill_all::<_, false>(memory, count, |stage, index| stage.copy(unsafe { batches.source(index) }));
+    }
+}
+
+/// Calls `step` with each index below `count`. If `LAPS`, in laps of as many steps as there are stages, which are unrolled, so that the
+/// addresses of a stage are constants; and the rest one by one. Loops with bounds take too many registers so.
+///
+/// # Panics
+///
+/// If `count` exceeds `u32::MAX`.
+#[inline(always)]
+fn in_order<K: Channel, const LAPS: bool>(count: usize, mut step: impl FnMut(usize)) {
+    let limit = u32::MAX as usize;
+    if count > limit {
+        fault::out_of_range("{} tiles are too many for a block: at most {} can be, use more blocks", count, limit);
+    }
+    let (count, mut index) = (count as u32, 0);
+    if LAPS {
+        let rest = count % K::COUNT as u32;
+        while index < count - rest {
+            for _ in 0..K::COUNT {
+                step(index as usize);
+                index += 1;
+            }
+        }
+    }
+    while index < count {
+        step(index as usize);
+        index += 1;
+    }
+}
