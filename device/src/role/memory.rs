@@ -45,10 +45,19 @@ impl<K: Channel> Memory<K> {
     /// Arrivals that empty a stage: of each consumer. (One a warp, behind a barrier of the warp, is slower: docs/performance.md.)
     const EMPTIED: u32 = K::To::MEMBERS.count as u32;
 
-    /// Those of the role's threads that copy a part of a stage: where a tile has fewer units of a copy than the role threads, the first
-    /// so many. The others never do.
-    pub(super) const COPIERS: Members =
-        Members { count: contents::copiers::<K::Contents, K::Engine>(K::From::MEMBERS.count), ..K::From::MEMBERS };
+    /// Whether the roles' threads lie between one another, so that a warp has threads of both.
+    const INTERLEAVED: bool = K::From::MEMBERS.stride > 1;
+
+    /// Those of the role's threads that take part in filling under a driver: where a tile has fewer units of a copy than the role has threads,
+    /// the first so many, since the others never copy.
+    ///
+    /// With interleaved roles and more than two stages all of them do: their warps are busy with the other role all the same, and the handing over
+    /// is a little faster (measured: docs/performance.md).
+    pub(super) const COPIERS: Members = {
+        let all = K::From::MEMBERS;
+        let copiers = contents::copiers::<K::Contents, K::Engine>(all.count);
+        if Self::INTERLEAVED && K::COUNT > 2 { all } else { Members { count: copiers, ..all } }
+    };
 
     /// # Safety
     ///
@@ -166,7 +175,7 @@ impl<K: Channel> Memory<K> {
 
     /// Whether waits spin. A suspended thread suspends its warp, which with interleaved roles has threads of the other role: with one or
     /// two stages these hold the stage that the first wait for. (Measured; with more stages suspending is faster: docs/performance.md.)
-    const SPINS: bool = K::From::MEMBERS.stride > 1 && K::COUNT <= 2;
+    const SPINS: bool = Self::INTERLEAVED && K::COUNT <= 2;
 
     /// Waits for a phase of a barrier.
     ///

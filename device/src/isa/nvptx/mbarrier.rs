@@ -213,9 +213,14 @@ macro_rules! parts {
         impl<$($body: FnOnce() -> $result, $result),*> Parts for ($((Members, $body),)*) {
             type Results = ($(Option<$result>,)*);
 
+            /// One chain of branches: roles that share a warp must not wait for one another where a first branch ends.
             #[inline(always)]
             fn divide(self) -> Self::Results {
-                ($(if is_member(self.$number.0) { Some((self.$number.1)()) } else { None },)*)
+                let mut results = ($(None::<$result>,)*);
+                $(if is_member(self.$number.0) {
+                    results.$number = Some((self.$number.1)());
+                } else)* {}
+                results
             }
         }
     };
