@@ -170,6 +170,11 @@ pub(crate) fn scan_lanes<T: Element, L: Lanes<T>>(values: &L, op: &impl Fn(T, T)
 
 /// The warps that a block can have, each with a slot of its own; the results' slots lie behind.
 pub(crate) const WARPS: usize = 32;
+/// The roles that a block can have.
+pub(crate) const ROLES: usize = 4;
+/// Bytes of the slots: of each warp, of the block's result, and of two of each role, for the result of a collective and for its own.
+#[cfg(not(target_arch = "nvptx64"))]
+pub(crate) const SCRATCH_BYTES: usize = 16 * (WARPS + 1 + 2 * ROLES);
 
 /// Refuses, at compile time, values that do not fit a slot. Each collective asks for itself, so that the error names its caller.
 pub(crate) const fn check_value<T>() {
@@ -180,7 +185,7 @@ pub(crate) const fn check_value<T>() {
 }
 
 /// Shared memory of the collectives' own, in slots of 16 bytes: one for each warp of the block, one for the block's result and
-/// one for each role's. Groups that run side by side have no slot in common.
+/// two for each role's, of its collectives and of the role itself. Groups that run side by side have no slot in common.
 pub(crate) struct Scratch<T> {
     warps: *mut T,
     result: *mut T,
@@ -193,7 +198,7 @@ impl<T: Element> Scratch<T> {
         let first = isa::scratch();
         // SAFETY: a block has at most 32 warps, so that of the group's first thread has a slot.
         let warps = unsafe { first.add(16 * (G::MEMBERS.first / WARP)) };
-        // SAFETY: there are slots for the results of the block and of four roles behind those of the warps.
+        // SAFETY: there are slots for the results of the block and two of each role behind those of the warps.
         let result = unsafe { first.add(16 * G::RESULT) };
         Scratch { warps: warps.cast(), result: result.cast() }
     }
@@ -203,7 +208,7 @@ impl<T: Element> Scratch<T> {
     pub(crate) fn of_result(slot: usize) -> Self {
         const { check_value::<T>() };
         let first = isa::scratch();
-        // SAFETY: there are slots for the results of the block and of four roles behind those of the warps.
+        // SAFETY: there are slots for the results of the block and two of each role behind those of the warps.
         let result = unsafe { first.add(16 * slot) };
         Scratch { warps: first.cast(), result: result.cast() }
     }

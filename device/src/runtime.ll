@@ -12,7 +12,7 @@ target triple = "nvptx64-nvidia-cuda"
 
 ; Scratch memory of the collectives: a slot of 16 bytes for each of 32 warps, one for a result of the block's, and one for each of
 ; four roles. External for the same reason as the dynamic shared memory.
-@tilepipe_scratch = addrspace(3) global [592 x i8] undef, align 16
+@tilepipe_scratch = addrspace(3) global [656 x i8] undef, align 16
 
 ; Zeros in global memory: what a tile is filled with that is to be zero.
 @tilepipe_zeros = addrspace(1) constant [16 x i8] zeroinitializer, align 16

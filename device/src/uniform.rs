@@ -17,13 +17,14 @@ use core::cell::UnsafeCell;
 ///    reached with that thread's [`Thread`](crate::Thread) token;
 /// 1. no collective operation can be called through a shared reference to it.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` can't be captured by a closure that runs per thread or per warp",
-    label = "captured here, but every thread, or every warp, runs a closure for itself",
-    note = "threads and warps take different paths through a closure: a collective operation (a sync, a pipeline step) would hang \
-            there, and a value written there would differ from one to the other",
-    note = "do collective steps outside of the closure: the block's outside `block.threads(..)` and `block.warps(..)`, a warp's \
-            outside `warp.lanes(..)`; carry one value a thread in `PerThread` (`block.map`, `block.update`); write results \
-            through a `TileMut`"
+    message = "`{Self}` can't be captured by a closure that runs per thread, per warp or per role",
+    label = "captured here, but every thread, warp or role runs a closure for itself",
+    note = "threads, warps and roles take different paths through a closure: a collective operation (a sync, a pipeline step) would \
+            hang there, and a value written there would differ from one to the other",
+    note = "do collective steps outside of the closure: the block's outside `block.threads(..)`, `block.warps(..)` and `.role(..)`, a \
+            warp's outside `warp.lanes(..)`, a role's outside `group.threads(..)`; carry one value a thread in `PerThread` (`block.map`, \
+            `block.update`); write results through a `TileMut`; what a role works out is its closure's result, and its output is handed to \
+            it, `.role(&mut out, ..)`"
 )]
 pub unsafe auto trait Uniform {}
 

@@ -48,6 +48,11 @@ impl<const THREADS: usize> !RoleShared for Lane<'_, '_, '_, THREADS> {}
 pub trait Handed<R>: sealed::Handed<R> {}
 
 mod sealed {
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` can't be handed to a role: `Handed` is sealed",
+        label = "not `()`, an output view, or what the same role has kept",
+        note = "what a role alone gets takes no part in steps of the block: hand over `()`, an output view, `Kept` values, or a tuple of these"
+    )]
     pub trait Handed<R> {}
 }
 

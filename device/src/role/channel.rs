@@ -10,7 +10,7 @@ use crate::shared::{Layout, Stages};
 
 /// The shared memory of a pipeline between two roles: its [`Stages`], and behind them their barriers.
 ///
-/// 24 bytes a stage and 32 more, beside the tiles: two mbarriers of 8 bytes a stage, one for each end's decisions, and words that say
+/// 28 bytes a stage and 32 more, beside the tiles: two mbarriers of 8 bytes a stage, one for each end's decisions, and words that say
 /// whether a stage was passed closed or empty.
 ///
 /// CUDA: `cuda::pipeline_shared_state<cuda::thread_scope_block, COUNT>` and the buffer beside it.
@@ -22,9 +22,9 @@ unsafe impl<C: Contents, const COUNT: usize, E: Engine> Layout for Partitioned<S
     const ALIGNMENT: usize = 16;
 }
 
-/// Bytes of a pipeline's barriers and words: for each stage two barriers and two words, for each end a barrier and two words.
+/// Bytes of a pipeline's barriers and words: for each stage two barriers and three words, for each end a barrier and two words.
 const fn control_bytes(stages: usize) -> usize {
-    (stages * (2 * 8 + 2 * 4) + 2 * (8 + 2 * 4)).next_multiple_of(16)
+    (stages * (2 * 8 + 3 * 4) + 2 * (8 + 2 * 4)).next_multiple_of(16)
 }
 
 /// What a pipeline between roles is made of: its stages `L`, the role that fills them, the role that reads them, and its position `P`
@@ -62,6 +62,11 @@ impl<C: Contents, const COUNT: usize, E: Engine, From: Role, To: Role, P> Channe
 }
 
 mod sealed {
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` is no channel between roles: `Channel` is sealed",
+        label = "not a `Between`",
+        note = "a pipeline's barriers count the threads of the roles that its channel names: `Between<Stages<..>, From, To, P>` is the only one"
+    )]
     pub trait Sealed {}
     impl<L, From, To, P> Sealed for super::Between<L, From, To, P> {}
 }

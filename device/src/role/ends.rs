@@ -116,6 +116,11 @@ pub trait Ends<I>: sealed::Sealed {
 }
 
 mod sealed {
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` is no pipeline of a partition: its traits are sealed",
+        label = "not made by `.pipeline(..)`",
+        note = "a partition's barriers count the threads of its own pipelines: add one with `.pipeline(shared)` or `.pipeline_between(..)`"
+    )]
     pub trait Sealed {}
     impl Sealed for () {}
     impl<K> Sealed for super::Link<'_, K> {}
@@ -228,6 +233,7 @@ macro_rules! pairs {
             no_end! {}
         }
         impl Another<$to> for $from {}
+        impl sealed_another::Another<$to> for $from {}
     )*};
 }
 
@@ -237,7 +243,16 @@ macro_rules! pairs {
     label = "both ends would be in one closure",
     note = "a role that waits for itself would hang: for threads that both fill and read use `shared.pipeline(&block)`, which needs no mbarrier"
 )]
-pub trait Another<To> {}
+pub trait Another<To>: sealed_another::Another<To> {}
+
+mod sealed_another {
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` is no role beside `{To}`: `Another` is sealed",
+        label = "not `Role0`, `Role1`, `Role2` or `Role3`",
+        note = "a pipeline between a role and itself would hang"
+    )]
+    pub trait Another<To> {}
+}
 
 pairs! {
     Role0 => Role1, Role2 Role3;

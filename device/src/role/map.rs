@@ -90,6 +90,11 @@ pub trait WholeWarps: Role + Meeting {
 pub(crate) mod sealed {
     use crate::isa::Members;
 
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` is no role map: `RoleMap` is sealed",
+        label = "not one of tilepipe's role maps",
+        note = "barriers count the threads that a map names: take `WarpRoles`, `WarpRoles3`, `WarpRoles4`, `EvenOdd` or `FirstThreads`"
+    )]
     pub trait RoleMap {
         /// The threads of all roles.
         const THREADS: usize;
@@ -101,6 +106,11 @@ pub(crate) mod sealed {
         type Count;
     }
 
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` is no role of a map: `Role` is sealed",
+        label = "not an `Of<Map, Role0>`",
+        note = "barriers count the threads that a map names: the roles of a map are `Of<Map, Role0>`, `Of<Map, Role1>` and so on"
+    )]
     pub trait Role: Sized {
         /// The role's place in its map.
         const INDEX: u32;
@@ -119,6 +129,8 @@ pub(crate) const fn check<M: RoleMap>(threads: usize) {
         M::THREADS == threads,
         "the sizes of the roles, in threads, add up to the block's: `WarpRoles<64, 192>` is for a `Block<256>`, and so is `EvenOdd<128>`"
     );
+    // Evaluates the map's own assertion, which a partition without a pipeline would not come across.
+    let _ = M::WARPS;
 }
 
 /// The threads of a role, sharing out a tile that they copy.

@@ -33,7 +33,7 @@ impl<K: Channel> Memory<K> {
     const EMPTY: usize = Self::FULL + 8 * K::COUNT;
     const AGREE: usize = Self::EMPTY + 8 * K::COUNT;
     const CLOSED: usize = Self::AGREE + 2 * 8;
-    const PRESENT: usize = Self::CLOSED + 4 * K::COUNT;
+    const PRESENT: usize = Self::CLOSED + 2 * 4 * K::COUNT;
     const DECISIONS: usize = Self::PRESENT + 4 * K::COUNT;
 
     /// Arrivals that fill a stage: of each producer, and one more after the word that says whether there is a tile. (An asynchronous
@@ -82,8 +82,10 @@ impl<K: Channel> Memory<K> {
             unsafe { isa::mbarrier_init(self.empty(stage), Self::EMPTIED) };
             isa::mbarrier_name(self.full(stage), "full", stage);
             isa::mbarrier_name(self.empty(stage), "empty", stage);
-            // SAFETY: the word lies in the channel's memory, and nobody else uses it yet.
-            unsafe { self.closed(stage).write(0) };
+            for end in 0..2 {
+                // SAFETY: the word lies in the channel's memory, and nobody else uses it yet.
+                unsafe { self.closed(end, stage).write(0) };
+            }
         }
         for (end, members) in [(0, K::From::MEMBERS), (1, K::To::MEMBERS)] {
             // SAFETY: as above.
@@ -158,9 +160,13 @@ impl<K: Channel> Memory<K> {
         self.at(Self::AGREE + 8 * end as usize).cast()
     }
 
+    /// The word by which the end `by` (0: the producers) says that it passed the stage as closed.
+    ///
+    /// Each end has its own: the first thread of a role that leaves writes it while slower threads of the same role may still be asking
+    /// whether the other end has left.
     #[inline(always)]
-    pub(super) fn closed(self, stage: u32) -> *mut u32 {
-        self.at(Self::CLOSED + 4 * stage as usize).cast()
+    pub(super) fn closed(self, by: u32, stage: u32) -> *mut u32 {
+        self.at(Self::CLOSED + 4 * (2 * stage + by) as usize).cast()
     }
 
     #[inline(always)]
@@ -175,7 +181,7 @@ impl<K: Channel> Memory<K> {
 
     /// Whether waits spin. A suspended thread suspends its warp, which with interleaved roles has threads of the other role: with one or
     /// two stages these hold the stage that the first wait for. (Measured; with more stages suspending is faster: docs/performance.md.)
-    const SPINS: bool = Self::INTERLEAVED && K::COUNT <= 2;
+    const SPINS: bool = K::From::MEMBERS.stride > 1 && K::COUNT <= 2;
 
     /// Waits for a phase of a barrier.
     ///

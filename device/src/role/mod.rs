@@ -79,6 +79,7 @@ mod ends;
 mod group;
 mod map;
 mod memory;
+mod misplaced;
 mod partition;
 mod producer;
 mod protocol;
@@ -93,8 +94,12 @@ pub use ends::{Another, Append, Ends, Link, Links};
 pub use group::RoleGroup;
 pub use map::{EvenOdd, FirstThreads, InRole, Of, Role, RoleMap, WarpRoles, WarpRoles3, WarpRoles4, WholeWarps};
 pub use map::{Role0, Role1, Role2, Role3};
+pub use misplaced::{
+    ConsumersEnd, HoldsNoStage, HoldsStage, NotOneTile, PositionBeforeWait, PositionInSeveral, ProducersEnd, ReadHere,
+    StillEmpty, UnifiedMemory,
+};
 pub use partition::{Assigned, AssignedRoles, Complete, Partition};
-pub use producer::{Acquired, Filled, Producer, Stage, StageFilled};
+pub use producer::{Acquired, Filled, OrdinaryStores, Producer, Stage, StageFilled};
 pub use result::{Kept, RoleResult};
 pub use run::Run;
 

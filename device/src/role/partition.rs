@@ -42,6 +42,8 @@ pub struct Assigned<H, F, O> {
 pub trait AssignedRoles: sealed::AssignedRoles {
     /// The role whose closure comes next.
     type Next;
+    /// What the closures so far return.
+    type Results;
 }
 
 /// Says that each role of the map `M` has its closure.
@@ -54,8 +56,7 @@ pub trait Complete<M, L, const THREADS: usize>: sealed::Complete<M, L, THREADS> 
 
 mod sealed {
     pub trait AssignedRoles {}
-    pub trait Complete<M, L, const THREADS: usize> {
-        type Results;
+    pub trait Complete<M, L, const THREADS: usize>: super::AssignedRoles {
         /// # Safety
         ///
         /// Called in block-level code of a block of `THREADS`, whose roles `M` has; the links' barriers are not made yet.
@@ -175,7 +176,7 @@ impl<'b, M: RoleMap, L, A: AssignedRoles, const THREADS: usize> Partition<'b, M,
     ///
     /// The block.
     #[inline(always)]
-    pub fn run(self) -> (<A as sealed::Complete<M, L, THREADS>>::Results, L::Memory)
+    pub fn run(self) -> (A::Results, L::Memory)
     where
         A: Complete<M, L, THREADS>,
         L: Links,
@@ -254,26 +255,23 @@ where
     result
 }
 
-impl AssignedRoles for () {
-    type Next = Role0;
+macro_rules! assigned {
+    ($($next:ty: $all:ty => $($hand:ident $body:ident $output:ident)*;)*) => {$(
+        impl<$($hand, $body, $output),*> AssignedRoles for $all {
+            type Next = $next;
+            type Results = ($($output,)*);
+        }
+        impl<$($hand, $body, $output),*> sealed::AssignedRoles for $all {}
+    )*};
 }
-impl sealed::AssignedRoles for () {}
-impl<X> AssignedRoles for ((), X) {
-    type Next = Role1;
+assigned! {
+    Role0: () => ;
+    Role1: ((), Assigned<H0, F0, O0>) => H0 F0 O0;
+    Role2: (((), Assigned<H0, F0, O0>), Assigned<H1, F1, O1>) => H0 F0 O0 H1 F1 O1;
+    Role3: ((((), Assigned<H0, F0, O0>), Assigned<H1, F1, O1>), Assigned<H2, F2, O2>) => H0 F0 O0 H1 F1 O1 H2 F2 O2;
+    core::convert::Infallible: (((((), Assigned<H0, F0, O0>), Assigned<H1, F1, O1>), Assigned<H2, F2, O2>), Assigned<H3, F3, O3>) =>
+        H0 F0 O0 H1 F1 O1 H2 F2 O2 H3 F3 O3;
 }
-impl<X> sealed::AssignedRoles for ((), X) {}
-impl<X, Y> AssignedRoles for (((), X), Y) {
-    type Next = Role2;
-}
-impl<X, Y> sealed::AssignedRoles for (((), X), Y) {}
-impl<X, Y, Z> AssignedRoles for ((((), X), Y), Z) {
-    type Next = Role3;
-}
-impl<X, Y, Z> sealed::AssignedRoles for ((((), X), Y), Z) {}
-impl<X, Y, Z, W> AssignedRoles for (((((), X), Y), Z), W) {
-    type Next = core::convert::Infallible;
-}
-impl<X, Y, Z, W> sealed::AssignedRoles for (((((), X), Y), Z), W) {}
 
 macro_rules! complete {
     ($count:literal, $all:ty, $pattern:pat => $($hand:ident $body:ident $output:ident $role:ident $assigned:ident $result:ident),*) => {
@@ -299,8 +297,6 @@ macro_rules! complete {
                 $output: RoleResult<Of<M, $role>>,
             )*
         {
-            type Results = ($($output,)*);
-
             #[inline(always)]
             unsafe fn run(self, links: &L) -> ($($output,)*) {
                 let $pattern = self;

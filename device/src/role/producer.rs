@@ -13,12 +13,21 @@ use super::{Closed, Unready};
 use crate::block::Thread;
 use crate::contents::{Fill, sealed::Contents as _};
 use crate::element::Element;
-use crate::engine::LoadStore;
+use crate::engine::{Engine, LoadStore};
 use crate::instant::Instant;
 use crate::isa;
 use crate::scope::BlockScope;
 use crate::tile::{BlockLevel, Brand};
 use crate::uniform::Uniform;
+
+/// Says that an engine's commit makes ordinary stores visible: of [`LoadStore`] alone.
+#[diagnostic::on_unimplemented(
+    message = "a stage of the engine `{Self}` can't be computed: its commit waits for asynchronous copies only",
+    label = "the consumers would not wait for these stores",
+    note = "make the stages `Stages<[T; LEN], COUNT, LoadStore>`, or `copy` a tile"
+)]
+pub trait OrdinaryStores: Engine {}
+impl OrdinaryStores for LoadStore {}
 
 /// The end of a pipeline at which a role fills stages: `acquire`, `copy`, `commit`.
 ///
@@ -197,7 +206,8 @@ impl<'r, K: Channel> Acquired<'r, K> {
         value: F,
     ) -> Filled<'r, K>
     where
-        K: Channel<Contents = [T; LEN], Engine = LoadStore>,
+        K: Channel<Contents = [T; LEN]>,
+        K::Engine: OrdinaryStores,
         T: Element,
         F: for<'t> Fn(&Thread<'t, 'r, SIZE>, usize) -> T + Uniform,
     {

@@ -7,7 +7,7 @@ use super::map::{Role, sealed as map};
 use crate::block::PerThread;
 use crate::element::Element;
 use crate::isa;
-use crate::meeting::{Scratch, WARPS};
+use crate::meeting::{ROLES, Scratch, WARPS};
 
 /// What a role's closure can return: `()`, an element, which all threads of the block get, or [`Kept`] values. Sealed.
 #[diagnostic::on_unimplemented(
@@ -19,6 +19,11 @@ use crate::meeting::{Scratch, WARPS};
 pub trait RoleResult<R>: sealed::RoleResult<R> {}
 
 pub(crate) mod sealed {
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` is nothing that leaves a role: `RoleResult` is sealed",
+        label = "not `()`, an `Element` or `Kept` values",
+        note = "the block gets one thread's value, through 16 bytes of shared memory: derive `Element` for plain data of one's own"
+    )]
     pub trait RoleResult<R>: Sized {
         /// Puts the result where all threads of the block find it.
         ///
@@ -48,17 +53,23 @@ impl<R: Role, T: Element> RoleResult<R> for T {}
 impl<R: Role, T: Element> sealed::RoleResult<R> for T {
     #[inline(always)]
     unsafe fn publish(&self) {
-        let slot = Scratch::<T>::of_result(WARPS + 1 + <R as map::Role>::INDEX as usize);
-        // SAFETY: the slot is this role's own, and its collectives are over; the other threads read it behind the barrier.
+        let slot = Scratch::<T>::of_result(slot::<R>());
+        // SAFETY: the slot is this role's own and no collective's, so no slower thread of the role still reads it; the other threads read
+        // it behind the barrier.
         isa::for_first_member(<R as map::Role>::MEMBERS, || unsafe { slot.write_result(*self) });
     }
 
     #[inline(always)]
     unsafe fn collect(_: Option<T>) -> T {
-        let slot = Scratch::<T>::of_result(WARPS + 1 + <R as map::Role>::INDEX as usize);
+        let slot = Scratch::<T>::of_result(slot::<R>());
         // SAFETY: written before the barrier by `publish`.
         unsafe { slot.read_result() }
     }
+}
+
+/// The slot of what leaves the role: behind those of the results of its collectives, which slower threads may still be reading.
+const fn slot<R: Role>() -> usize {
+    WARPS + 1 + ROLES + <R as map::Role>::INDEX as usize
 }
 
 /// One `T` for each thread of a role, between two runs of that role: made by [`RoleGroup::keep`], read by [`RoleGroup::resume`].

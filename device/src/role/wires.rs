@@ -72,14 +72,14 @@ impl<K: Channel> Wires for ProducerWires<K> {
 
     #[inline(always)]
     fn is_closed(&self, stage: u32) -> bool {
-        // SAFETY: the producers have the stage, so the consumers wrote the word before the arrivals that were waited for, or never.
-        unsafe { self.memory.closed(stage).read() != 0 }
+        // SAFETY: the producers have the stage, so the consumers wrote their word before the arrivals that were waited for, or never.
+        unsafe { self.memory.closed(1, stage).read() != 0 }
     }
 
     #[inline(always)]
     fn close(&self, stage: u32) {
-        // SAFETY: the producers have the stage; the consumers read the word behind the arrivals that follow.
-        isa::for_first_member(self.producers, || unsafe { self.memory.closed(stage).write(1) });
+        // SAFETY: the producers have the stage; the word is theirs to write, and the consumers read it behind the arrivals that follow.
+        isa::for_first_member(self.producers, || unsafe { self.memory.closed(0, stage).write(1) });
     }
 
     #[inline(always)]
@@ -138,14 +138,14 @@ impl<K: Channel> Wires for ConsumerWires<K> {
 
     #[inline(always)]
     fn is_closed(&self, stage: u32) -> bool {
-        // SAFETY: the consumers have the stage, so the producers wrote the word before the arrivals that were waited for, or never.
-        unsafe { self.0.closed(stage).read() != 0 }
+        // SAFETY: the consumers have the stage, so the producers wrote their word before the arrivals that were waited for, or never.
+        unsafe { self.0.closed(0, stage).read() != 0 }
     }
 
     #[inline(always)]
     fn close(&self, stage: u32) {
-        // SAFETY: the consumers have the stage; the producers read the word behind the arrivals that follow.
-        isa::for_first_member(K::To::MEMBERS, || unsafe { self.0.closed(stage).write(1) });
+        // SAFETY: the consumers have the stage; the word is theirs to write, and the producers read it behind the arrivals that follow.
+        isa::for_first_member(K::To::MEMBERS, || unsafe { self.0.closed(1, stage).write(1) });
     }
 
     #[inline(always)]

@@ -7,13 +7,14 @@ use super::model::{Model, POISON};
 use super::random::Random;
 use super::scheduler::Scheduler;
 use crate::cpu::Schedule;
+use crate::meeting::SCRATCH_BYTES;
 
 /// The state of one running block, or of one of its roles.
 pub(crate) struct BlockState {
     place: Place,
     /// The memory of the blocks that this OS thread runs; a role has none of its own.
     arena: Arena,
-    scratch: Aligned<544>,
+    scratch: Aligned<SCRATCH_BYTES>,
     pub(super) model: Model,
     /// What the block synchronises with; while it is in roles they share it.
     pub(super) scheduler: Scheduler,
@@ -32,7 +33,7 @@ pub(super) struct Place {
     /// The first byte of shared memory.
     pub(super) shared: *mut u8,
     shared_bytes: usize,
-    /// The collectives' memory: a slot of 16 bytes for each of 32 warps, and one for a result.
+    /// The collectives' memory: slots of 16 bytes, `SCRATCH_BYTES` in all.
     pub(super) scratch: *mut u8,
 }
 
@@ -89,7 +90,7 @@ thread_local! {
         RefCell::new(BlockState {
             place: Place::NOWHERE,
             arena: Arena::empty(),
-            scratch: Aligned([POISON; 544]),
+            scratch: Aligned([POISON; SCRATCH_BYTES]),
             model: Model::new(),
             scheduler: Scheduler::new(),
         })
@@ -154,7 +155,7 @@ pub(crate) fn begin(index: u32, grid: u32, shared_bytes: usize, schedule: Schedu
     leave_threads();
     BLOCK.with_borrow_mut(|block| {
         block.arena.reserve(shared_bytes);
-        block.scratch = Aligned([POISON; 544]);
+        block.scratch = Aligned([POISON; SCRATCH_BYTES]);
         let (shared, scratch) = (block.arena.start(), block.scratch.0.as_mut_ptr());
         block.place = Place { index, grid, schedule, shared, shared_bytes, scratch };
         block.model.begin(schedule, Random::of(schedule, index));

@@ -1,0 +1,21 @@
+//! On hardware the stage has not landed when the wait runs out, and stale data is read.
+#![forbid(unsafe_code)]
+use core::time::Duration;
+use tilepipe::role::{Partitioned, Unready, WarpRoles};
+use tilepipe::{Block, Shared, Stages, kernel};
+
+#[kernel]
+fn read_the_end(block: Block<128>, shared: Shared<Partitioned<Stages<[i32; 128], 2>>>) {
+    let _ = block
+        .partition::<WarpRoles<32, 96>>()
+        .pipeline(shared)
+        .role((), |_, _, ()| {})
+        .role((), |_, consumer, ()| {
+            if let Err(Unready::TimedOut(tile)) = consumer.wait_for(Duration::ZERO) {
+                let _ = tile[0];
+            }
+        })
+        .run();
+}
+
+fn main() {}

@@ -1,0 +1,19 @@
+//! On hardware the first stage is never released, and the producers wait for it for ever.
+#![forbid(unsafe_code)]
+use tilepipe::role::{Partitioned, WarpRoles};
+use tilepipe::{Block, Shared, Stages, kernel};
+
+#[kernel]
+fn wait_twice(block: Block<128>, shared: Shared<Partitioned<Stages<[i32; 128], 2>>>) {
+    let _ = block
+        .partition::<WarpRoles<32, 96>>()
+        .pipeline(shared)
+        .role((), |_, _, ()| {})
+        .role((), |_, consumer, ()| {
+            let Ok(tile) = consumer.wait() else { return };
+            let _ = tile.wait();
+        })
+        .run();
+}
+
+fn main() {}

@@ -1,0 +1,17 @@
+//! On hardware no thread would run the third closure.
+#![forbid(unsafe_code)]
+use tilepipe::role::{Partitioned, WarpRoles};
+use tilepipe::{Block, Shared, Stages, kernel};
+
+#[kernel]
+fn three_closures(block: Block<128>, shared: Shared<Partitioned<Stages<[i32; 128], 2>>>) {
+    let _ = block
+        .partition::<WarpRoles<32, 96>>()
+        .pipeline(shared)
+        .role((), |_, _, ()| {})
+        .role((), |_, _, ()| {})
+        .role((), |_, _, ()| {})
+        .run();
+}
+
+fn main() {}

@@ -1,0 +1,21 @@
+//! On hardware the second commit completes the phase of a stage that the consumers still read.
+#![forbid(unsafe_code)]
+use tilepipe::role::{Partitioned, WarpRoles};
+use tilepipe::{Block, Shared, Stages, Tiles, kernel};
+
+#[kernel]
+fn commit_twice(block: Block<128>, input: Tiles<i32, 128>, shared: Shared<Partitioned<Stages<[i32; 128], 2>>>) {
+    let _ = block
+        .partition::<WarpRoles<32, 96>>()
+        .pipeline(shared)
+        .role((), |_, producer, ()| {
+            let Ok(stage) = producer.acquire() else { return };
+            let filled = stage.copy(input.tile(0));
+            let _ = filled.commit();
+            let _ = filled.commit();
+        })
+        .role((), |_, _, ()| {})
+        .run();
+}
+
+fn main() {}

@@ -1,0 +1,20 @@
+//! On hardware the producers refill the stage while it is read.
+#![forbid(unsafe_code)]
+use tilepipe::role::{Partitioned, WarpRoles};
+use tilepipe::{Block, Shared, Stages, kernel};
+
+#[kernel]
+fn read_late(block: Block<128>, shared: Shared<Partitioned<Stages<[i32; 128], 2>>>) {
+    let _ = block
+        .partition::<WarpRoles<32, 96>>()
+        .pipeline(shared)
+        .role((), |_, _, ()| {})
+        .role((), |_, consumer, ()| {
+            let Ok(tile) = consumer.wait() else { return };
+            let _ = tile.release();
+            let _ = tile[0];
+        })
+        .run();
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+//! On hardware the reference points into a frame of one role's threads.
+#![forbid(unsafe_code)]
+use tilepipe::role::WarpRoles;
+use tilepipe::{Block, kernel};
+
+#[kernel]
+fn return_a_reference(block: Block<128>) {
+    let one = 1_u32;
+    let _ = block.partition::<WarpRoles<32, 96>>().role((), |_, _, ()| &one).role((), |_, _, ()| {}).run();
+}
+
+fn main() {}

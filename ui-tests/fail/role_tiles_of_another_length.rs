@@ -1,0 +1,13 @@
+//! On hardware half of each stage holds what it held a lap ago.
+#![forbid(unsafe_code)]
+use tilepipe::role::{Partitioned, WarpRoles};
+use tilepipe::{Block, Shared, Stages, Tiles, kernel};
+
+#[kernel]
+fn fill_halves(block: Block<128>, input: Tiles<i32, 64>, shared: Shared<Partitioned<Stages<[i32; 128], 2>>>) {
+    let tiles = input.for_block(&block);
+    let roles = block.partition::<WarpRoles<32, 96>>().pipeline(shared);
+    let _ = roles.for_each_tile(&tiles, (), |_, run, ()| run.for_each(|_, _| {}));
+}
+
+fn main() {}

@@ -1,0 +1,13 @@
+//! The accepted neighbour of `fail/partition_run_in_closure.rs`.
+#![forbid(unsafe_code)]
+use tilepipe::role::WarpRoles;
+use tilepipe::{Block, kernel};
+
+#[kernel]
+fn run_outside(block: Block<128>) {
+    let roles = block.partition::<WarpRoles<64, 64>>().role((), |_, _, ()| {}).role((), |_, _, ()| {});
+    let _ = roles.run();
+    block.threads(|_| {});
+}
+
+fn main() {}

@@ -1,0 +1,20 @@
+//! The accepted neighbour of `fail/producer_commits_twice.rs`.
+#![forbid(unsafe_code)]
+use tilepipe::role::{Partitioned, WarpRoles};
+use tilepipe::{Block, Shared, Stages, Tiles, kernel};
+
+#[kernel]
+fn commit_once(block: Block<128>, input: Tiles<i32, 128>, shared: Shared<Partitioned<Stages<[i32; 128], 2>>>) {
+    let _ = block
+        .partition::<WarpRoles<32, 96>>()
+        .pipeline(shared)
+        .role((), |_, producer, ()| {
+            let Ok(stage) = producer.acquire() else { return };
+            let filled = stage.copy(input.tile(0));
+            let _ = filled.commit();
+        })
+        .role((), |_, _, ()| {})
+        .run();
+}
+
+fn main() {}

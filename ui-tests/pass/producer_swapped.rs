@@ -1,0 +1,19 @@
+//! The accepted neighbour of `fail/producer_swapped.rs`.
+#![forbid(unsafe_code)]
+use tilepipe::role::{Partitioned, WarpRoles};
+type There = Partitioned<Stages<[i32; 128], 2>>;
+use tilepipe::{Block, Shared, Stages, kernel};
+
+#[kernel]
+fn keep_ends(block: Block<128>, shared: Shared<(There, There)>) {
+    let (one, two) = shared.split();
+    let _ = block
+        .partition::<WarpRoles<32, 96>>()
+        .pipeline(one)
+        .pipeline(two)
+        .role((), |_, (one, two), ()| (one.quit(), two.quit()).0)
+        .role((), |_, _, ()| {})
+        .run();
+}
+
+fn main() {}

@@ -1,0 +1,18 @@
+//! The accepted neighbour of `fail/role_group_captured_by_warp.rs`.
+#![forbid(unsafe_code)]
+use tilepipe::role::WarpRoles;
+use tilepipe::{Block, kernel};
+
+#[kernel]
+fn sync_all_warps(block: Block<128>) {
+    let _ = block
+        .partition::<WarpRoles<32, 96>>()
+        .role((), |group, _, ()| {
+            group.warps(|warp| warp.sync());
+            group.sync();
+        })
+        .role((), |_, _, ()| {})
+        .run();
+}
+
+fn main() {}

@@ -1,0 +1,20 @@
+//! The accepted neighbour of `fail/role_ready_read_after_release.rs`.
+#![forbid(unsafe_code)]
+use tilepipe::role::{Partitioned, WarpRoles};
+use tilepipe::{Block, Shared, Stages, kernel};
+
+#[kernel]
+fn read_in_time(block: Block<128>, shared: Shared<Partitioned<Stages<[i32; 128], 2>>>) {
+    let _ = block
+        .partition::<WarpRoles<32, 96>>()
+        .pipeline(shared)
+        .role((), |_, _, ()| {})
+        .role((), |_, consumer, ()| {
+            let Ok(tile) = consumer.wait() else { return };
+            let _ = tile[0];
+            let _ = tile.release();
+        })
+        .run();
+}
+
+fn main() {}

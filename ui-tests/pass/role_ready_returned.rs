@@ -1,0 +1,16 @@
+//! The accepted neighbour of `fail/role_ready_returned.rs`.
+#![forbid(unsafe_code)]
+use tilepipe::role::{Partitioned, WarpRoles};
+use tilepipe::{Block, Shared, Stages, kernel};
+
+#[kernel]
+fn return_an_element(block: Block<128>, shared: Shared<Partitioned<Stages<[i32; 128], 2>>>) {
+    let _ = block
+        .partition::<WarpRoles<32, 96>>()
+        .pipeline(shared)
+        .role((), |_, _, ()| {})
+        .role((), |_, consumer, ()| consumer.wait().map_or(0, |tile| tile[0]))
+        .run();
+}
+
+fn main() {}
