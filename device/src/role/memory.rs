@@ -181,7 +181,7 @@ impl<K: Channel> Memory<K> {
 
     /// Whether waits spin. A suspended thread suspends its warp, which with interleaved roles has threads of the other role: with one or
     /// two stages these hold the stage that the first wait for. (Measured; with more stages suspending is faster: docs/performance.md.)
-    const SPINS: bool = K::From::MEMBERS.stride > 1 && K::COUNT <= 2;
+    const SPINS: bool = Self::INTERLEAVED && K::COUNT <= 2;
 
     /// Waits for a phase of a barrier.
     ///
