@@ -19,7 +19,8 @@ pub(crate) trait Wires {
     /// Whether such a wait would return at once.
     fn poll(&self, stage: u32, parity: u32) -> bool;
 
-    /// Whether the stage, which this end has, was passed as closed.
+    /// Whether the other end passed the stage, which this end has, as closed. What this end itself marks doesn't count: its first
+    /// thread may have left while others have yet to ask.
     fn is_closed(&self, stage: u32) -> bool;
 
     /// Marks the stage, which this end has, as closed: in one thread of the role.
