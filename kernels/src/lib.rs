@@ -13,6 +13,9 @@ pub mod features;
 mod grid2d;
 mod memcpy_async;
 mod reduction;
+pub mod role_features;
+pub mod role_steps;
+pub mod role_stress;
 mod roles;
 mod scope_thread;
 mod single_stage;
@@ -76,6 +79,12 @@ mod documentation {
     pub struct Data;
     #[doc = include_str!("../../docs/guide/cuda_pipeline.md")]
     pub struct CudaPipeline;
+    #[doc = include_str!("../../docs/guide/roles.md")]
+    pub struct Roles;
+    #[doc = include_str!("../../docs/guide/role_data.md")]
+    pub struct RoleData;
+    #[doc = include_str!("../../docs/guide/cuda_roles.md")]
+    pub struct CudaRoles;
     #[doc = include_str!("../../docs/guide/cooperative_groups.md")]
     pub struct CooperativeGroups;
     #[doc = include_str!("../../docs/guide/errors.md")]

@@ -179,8 +179,8 @@ pub fn producer_consumer_sum<
             let mut sums = consumers.map(|_| T::ZERO);
             consumer.for_each(|tile, _| {
                 consumers.update(&mut sums, |t, sum| {
-                    for element in (t.rank()..LEN).step_by(CONSUMERS) {
-                        *sum = sum.plus(tile[element]);
+                    for nth in 0..LEN / CONSUMERS {
+                        *sum = sum.plus(tile[t.rank() + nth * CONSUMERS]);
                     }
                 });
             });

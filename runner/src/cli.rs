@@ -25,7 +25,7 @@ pub struct Cli {
     #[arg(long, value_name = "N", value_parser = parse_elements, conflicts_with = "inputs", allow_negative_numbers = true)]
     pub elements: Option<usize>,
 
-    /// Threads a block: numbers that the kernels were built for, or `all` [default: 256]
+    /// Threads a block: numbers that the kernels were built for, or `all` [default: 256,288]
     #[arg(long, value_name = "N", value_delimiter = ',', allow_negative_numbers = true)]
     pub block: Vec<Choice<u32>>,
 
@@ -67,6 +67,16 @@ pub struct Cli {
     /// Leave verified configurations out of the table
     #[arg(long)]
     pub quiet: bool,
+
+    /// Instead of all this: launch kernels whose roles leave, wait and forget at random so many times, and check that no tile is lost or
+    /// wrong; a launch of more than 30 seconds ends the program with an error
+    #[arg(
+        long,
+        value_name = "LAUNCHES",
+        value_parser = clap::value_parser!(u32).range(1..),
+        conflicts_with_all = ["kernels", "elements", "block", "stages", "dtype", "variants", "inputs", "output"]
+    )]
+    pub stress: Option<u32>,
 
     /// Only open the device, load the kernels, and say what it is
     #[arg(long, hide = true)]

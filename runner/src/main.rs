@@ -12,6 +12,7 @@ mod memory;
 mod plan;
 mod report;
 mod source;
+mod stress;
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -54,6 +55,12 @@ fn run(cli: Cli) -> Result<bool> {
     }
     if cli.probe {
         print(Machine::open(cli.device, cli.schedule, cli.module.as_deref())?.describe());
+        return Ok(true);
+    }
+    if let Some(launches) = cli.stress {
+        let machine = Machine::open(cli.device, cli.schedule, cli.module.as_deref())?;
+        print(machine.describe());
+        print(stress::run(&machine, launches)?);
         return Ok(true);
     }
     let (source, request) = understand(&cli)?;

@@ -12,8 +12,8 @@ use crate::source::Files;
 
 /// The element types of a run without `--dtype`.
 pub const DEFAULT_DTYPES: [DType; 2] = [DType::I32, DType::F32x4];
-/// The block sizes of a run without `--block`.
-pub const DEFAULT_BLOCKS: [u32; 1] = [256];
+/// The block sizes of a run without `--block`; the second one is 256 consumers and a warp of producers.
+pub const DEFAULT_BLOCKS: [u32; 2] = [256, 288];
 /// The stage counts of a run without `--stages`.
 pub const DEFAULT_STAGES: [u32; 2] = [2, 4];
 
@@ -296,7 +296,7 @@ mod tests {
         assert_eq!(axes, [(128, Some(3))]);
         let stages = Axis::Given(vec![2]);
         let refusal = plan(&catalog::kernels(), &Request { stages, ..request }).err().unwrap().to_string();
-        assert!(refusal.contains("f64 with block 256 and stages 2 together"), "{refusal}");
+        assert!(refusal.contains("f64 with block 256, 288 and stages 2 together"), "{refusal}");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::reference;
 use crate::value::Value;
 
 /// What each kernel of the registry does. A kernel with a parameter `C` does what that says instead, if it says something else.
-const KERNELS: [(&str, Kind); 16] = [
+const KERNELS: [(&str, Kind); 21] = [
     ("without_memcpy_async", Kind::NeighbourSum),
     ("with_single_stage", Kind::NeighbourSum),
     ("with_staging", Kind::NeighbourSum),
@@ -25,6 +25,11 @@ const KERNELS: [(&str, Kind); 16] = [
     ("sum_by_threads", Kind::SumByThreads),
     ("transpose", Kind::Transpose),
     ("stencil_2d", Kind::Stencil),
+    ("with_specialized_staging_unified", Kind::NeighbourSum),
+    ("with_specialized_staging_warps", Kind::NeighbourSum),
+    ("with_producer_count", Kind::NeighbourSum),
+    ("producer_consumer_sum", Kind::SumByConsumers),
+    ("load_compute_store", Kind::NeighbourSum),
 ];
 
 /// What is computed.
@@ -48,6 +53,8 @@ pub enum Kind {
     SumByWarps,
     /// [`reference::sum_by_threads`]
     SumByThreads,
+    /// [`reference::sum_by_consumers`]
+    SumByConsumers,
     /// [`reference::transposed`]
     Transpose,
     /// [`reference::stencil`]
@@ -70,7 +77,7 @@ impl Kind {
 
     /// Whether each block writes one result, which depends on how many blocks there are.
     pub const fn is_sum(self) -> bool {
-        matches!(self, Kind::Sum | Kind::Dot | Kind::SumByWarps | Kind::SumByThreads)
+        matches!(self, Kind::Sum | Kind::Dot | Kind::SumByWarps | Kind::SumByThreads | Kind::SumByConsumers)
     }
 }
 
@@ -126,7 +133,7 @@ impl fmt::Display for Shape {
 pub struct Work {
     /// What is computed.
     pub kind: Kind,
-    /// Threads of a block.
+    /// Threads that compute: all of a block, or of a sum by consumers those alone.
     pub threads: usize,
     /// Rows of a tile; 1 but for matrices.
     pub rows: usize,
@@ -144,12 +151,17 @@ impl Work {
             Some(_) => return None,
         };
         let number = |name| instance.generic(name).and_then(|value| value.parse().ok());
-        let threads = instance.threads() as usize;
+        let mut threads = instance.threads() as usize;
+        // A role's tiles are as long as that role has threads, where nothing else says how long they are.
+        let consumers = number("CONSUMERS");
         let [rows, columns] = match kind {
             Kind::Transpose => [number("SIDE")?; 2],
             Kind::Stencil => [number("ROWS")?, number("COLUMNS")?],
-            _ => [1, number("LEN").unwrap_or(threads)],
+            _ => [1, number("LEN").or_else(|| number("TILE")).or(consumers).unwrap_or(threads)],
         };
+        if kind == Kind::SumByConsumers {
+            threads = consumers?;
+        }
         Some(Work { kind, threads, rows, columns })
     }
 
@@ -194,6 +206,7 @@ impl Work {
             Kind::Dot => reference::dot(inputs[0], inputs[1], threads, columns, grid),
             Kind::SumByWarps => reference::sum_by_warps(inputs[0], threads, columns, grid),
             Kind::SumByThreads => reference::sum_by_threads(inputs[0], threads, columns, grid),
+            Kind::SumByConsumers => reference::sum_by_consumers(inputs[0], threads, columns, grid),
             Kind::Transpose => reference::transposed(inputs[0], width),
             Kind::Stencil => reference::stencil(inputs[0], width),
         }
@@ -234,6 +247,22 @@ mod tests {
             assert!(height % 2 == 1 && width % 2 == 1 && shape.elements() <= elements, "{elements}: {shape}");
             assert!(elements < 400 || (height < width && shape.elements() * 10 > elements * 8), "{elements}: {shape}");
         }
+    }
+
+    #[test]
+    fn tiles_of_roles_are_as_long_as_the_kernel_says() {
+        let works = |kernel: &str| -> Vec<[usize; 3]> {
+            let instances = tilepipe_kernels::registry().into_iter().flatten().filter(|one| one.kernel() == kernel);
+            let mut works: Vec<_> =
+                instances.filter_map(Work::of).map(|w| [w.threads, w.columns, w.portion()]).collect();
+            works.sort();
+            works.dedup();
+            works
+        };
+        assert_eq!(works("with_specialized_staging_unified"), [[64, 32, 32], [256, 128, 128], [1024, 512, 512]]);
+        assert_eq!(works("with_producer_count"), [[40, 33, 33], [256, 128, 128]]);
+        assert_eq!(works("producer_consumer_sum"), [[32, 256, 256], [224, 896, 896], [256, 1024, 1024]]);
+        assert_eq!(works("load_compute_store"), [[192, 128, 128]]);
     }
 
     #[test]

@@ -61,6 +61,16 @@ fn a_random_schedule_prints_its_seed() {
 }
 
 #[test]
+fn a_stress_run_loses_no_tile_under_any_schedule() {
+    for schedule in ["eager", "lazy", "random:11"] {
+        let printed = succeeds(&["--stress", "100", "--schedule", schedule]);
+        assert!(printed.contains("stress: 100 launches") && printed.contains("none lost"), "{printed}");
+    }
+    fails(&["--stress", "0"], &["--stress"]);
+    fails(&["--stress", "5", "--kernel", "sum"], &["--stress", "--kernel"]);
+}
+
+#[test]
 fn list_names_every_kernel() {
     let printed = succeeds(&["--list"]);
     for instances in tilepipe_kernels::registry() {
@@ -178,7 +188,7 @@ fn impossible_sizes_say_what_is_possible() {
 
 #[test]
 fn configurations_that_were_not_built_say_what_was() {
-    fails(&["--block", "96"], &["block size 96", "128, 256, 512, 1024"]);
+    fails(&["--block", "97"], &["block size 97", "128, 256, 512, 1024"]);
     fails(&["--block", "wide"], &["wide"]);
     fails(&["--kernel", "with_staging_unified", "--stages", "9"], &["stage count 9", "1, 2, 3, 4, 5, 6, 7, 8"]);
     fails(&["--kernel", "with_single_stage", "--stages", "2"], &["fixed number of stages"]);

@@ -67,6 +67,29 @@ impl Module {
             std::fs::read_to_string(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
         serde_json::from_str(&text).map_err(|error| format!("{} is no report: {error}", path.display()))
     }
+
+    /// Returns the module's machine code for an architecture such as `sm_90`, disassembled.
+    ///
+    /// # Errors
+    ///
+    /// As for [`folder`](Self::folder); or there is no such cubin, or no `nvdisasm`.
+    pub fn sass(self, architecture: &str) -> Result<String, String> {
+        let cubin = the_only_file(&self.folder()?, &format!(".{architecture}.cubin"))?;
+        let toolchain =
+            tilepipe_build::toolchain::find(Some(&workspace_target())).map_err(|error| error.to_string())?;
+        let nvdisasm =
+            toolchain.nvdisasm().ok_or("no nvdisasm beside ptxas or in the search path: run `cargo xtask setup`")?;
+        let output = Command::new(&nvdisasm)
+            .arg("-c")
+            .arg(&cubin)
+            .output()
+            .map_err(|error| format!("cannot run {}: {error}", nvdisasm.display()))?;
+        if !output.status.success() {
+            let text = String::from_utf8_lossy(&output.stderr);
+            return Err(format!("{} failed on {}: {text}", nvdisasm.display(), cubin.display()));
+        }
+        String::from_utf8(output.stdout).map_err(|error| error.to_string())
+    }
 }
 
 /// Returns the folder of the built kernels of `kernels/`.
@@ -82,28 +105,6 @@ pub fn folder() -> Result<PathBuf, String> {
 fn named_or(variable: &str, name: &str) -> PathBuf {
     let named = std::env::var_os(variable).filter(|folder| !folder.is_empty());
     named.map_or_else(|| workspace_target().join(name), PathBuf::from)
-}
-
-/// Returns the machine code of the kernels of `kernels/` for an architecture such as `sm_90`, disassembled.
-///
-/// # Errors
-///
-/// As for [`Module::folder`]; or there is no such cubin, or no `nvdisasm`.
-pub fn sass(architecture: &str) -> Result<String, String> {
-    let cubin = the_only_file(&folder()?, &format!(".{architecture}.cubin"))?;
-    let toolchain = tilepipe_build::toolchain::find(Some(&workspace_target())).map_err(|error| error.to_string())?;
-    let nvdisasm =
-        toolchain.nvdisasm().ok_or("no nvdisasm beside ptxas or in the search path: run `cargo xtask setup`")?;
-    let output = Command::new(&nvdisasm)
-        .arg("-c")
-        .arg(&cubin)
-        .output()
-        .map_err(|error| format!("cannot run {}: {error}", nvdisasm.display()))?;
-    if !output.status.success() {
-        let text = String::from_utf8_lossy(&output.stderr);
-        return Err(format!("{} failed on {}: {text}", nvdisasm.display(), cubin.display()));
-    }
-    String::from_utf8(output.stdout).map_err(|error| error.to_string())
 }
 
 /// Cargo's target folder, as far as a test program can tell.

@@ -1,10 +1,11 @@
-//! The kernels of `tilepipe_kernels::features`, each at several sizes: what they wrote, byte for byte.
+//! The kernels of `tilepipe_kernels::features`, and those of roles, each at several sizes: what they wrote, byte for byte.
 
 use tilepipe::launch::Instance;
 use tilepipe::{Element, I32x4};
 use tilepipe_host::{Bound, Buffer, Device, Error, launch};
 use tilepipe_kernels::compute::Complex;
 use tilepipe_kernels::features::{self, Affine};
+use tilepipe_kernels::{role_features, role_steps};
 use tilepipe_runner::data::POISON;
 use tilepipe_runner::value::DType;
 
@@ -51,8 +52,48 @@ pub fn written(device: &Device) -> Result<Vec<Written>, Error> {
         let (b, c) = (device.upload(&b)?, device.upload(&c)?);
         let inputs = [Bound::input(&a), Bound::input(&b), Bound::input(&c)];
         all.push(run::<f64>(device, &features::three_inputs::INSTANCES[0], elements, inputs)?);
+        roles(device, elements, &mut all)?;
     }
     Ok(all)
+}
+
+/// Launches every instance of every feature of roles.
+fn roles(device: &Device, elements: usize, all: &mut Vec<Written>) -> Result<(), Error> {
+    for instances in [
+        &role_features::gaps_between_roles::INSTANCES[..],
+        &role_features::four_roles::INSTANCES,
+        &role_features::there_and_back::INSTANCES,
+    ] {
+        for instance in instances {
+            all.push(by_type(device, instance, elements)?);
+        }
+    }
+    for instances in [
+        &role_features::three_passes::INSTANCES[..],
+        &role_features::collectives_of_roles::INSTANCES,
+        &role_features::scans_of_roles::INSTANCES,
+        &role_steps::slow_warps::INSTANCES,
+        &role_steps::slow_halves::INSTANCES,
+        &role_steps::slow_few::INSTANCES,
+        &role_steps::waits_in_vain::INSTANCES,
+        &role_steps::acquires_in_vain::INSTANCES,
+    ] {
+        for instance in instances {
+            all.push(map(device, instance, &[numbers::<u32>(elements, 3)])?);
+        }
+    }
+    let (left, right) = (numbers::<u32>(elements, 7), numbers::<u8>(elements, 8));
+    let (left, right) = (device.upload(&left)?, device.upload(&right)?);
+    for instance in &role_features::pairs_between_roles::INSTANCES {
+        all.push(run::<u32>(device, instance, elements, [Bound::input(&left), Bound::input(&right)])?);
+    }
+    // A block's many pipelines are the same at every size.
+    if elements == SIZES[2] {
+        for instance in &role_steps::quits_at_every_step::INSTANCES {
+            all.push(map(device, instance, &[numbers::<u32>(elements, 9)])?);
+        }
+    }
+    Ok(())
 }
 
 /// Elements of random bits, none of which is a float.
@@ -66,6 +107,7 @@ fn by_type(device: &Device, instance: &Instance, elements: usize) -> Result<Writ
     match dtype_of(instance) {
         DType::U8 => map(device, instance, &[numbers::<u8>(elements, 1)]),
         DType::I32 => map(device, instance, &[numbers::<i32>(elements, 1)]),
+        DType::U32 => map(device, instance, &[numbers::<u32>(elements, 1)]),
         DType::I64 => map(device, instance, &[numbers::<i64>(elements, 1)]),
         DType::I32x4 => map(device, instance, &[numbers::<I32x4>(elements, 1)]),
         DType::F32 => map(device, instance, &[small().take(elements).collect::<Vec<f32>>()]),

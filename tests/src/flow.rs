@@ -76,7 +76,7 @@ impl Code {
     ///
     /// # Errors
     ///
-    /// The label, if a branch goes to one that is not there.
+    /// The label, if a branch goes to one that is not there, or if it stands in two places.
     pub fn new(items: &[Item], next: impl Fn(&Instruction) -> Next<'_>) -> Result<Code, String> {
         let mut blocks = vec![BasicBlock::default()];
         let mut labels: Vec<(&str, usize)> = Vec::new();
@@ -86,6 +86,9 @@ impl Code {
                 Item::Label(name) => {
                     if !blocks[last].instructions.is_empty() {
                         blocks.push(BasicBlock::default());
+                    }
+                    if labels.iter().any(|(label, _)| label == name) {
+                        return Err(format!("label `{name}` twice"));
                     }
                     labels.push((name, blocks.len() - 1));
                 }
@@ -174,6 +177,31 @@ impl Code {
         })
     }
 
+    /// Returns what `pick` makes of the instructions on each way from the entry to an instruction that `ends` it, in order, equal ones
+    /// in a row once. A way that picks again and again is cut off.
+    pub fn traces(
+        &self,
+        pick: impl Fn(&Instruction) -> Option<String>,
+        ends: impl Fn(&Instruction) -> bool,
+    ) -> BTreeSet<Vec<String>> {
+        let (mut traces, mut seen) = (BTreeSet::new(), BTreeSet::new());
+        let mut open: Vec<(usize, Vec<String>)> = vec![(0, Vec::new())];
+        while let Some((block, mut trace)) = open.pop() {
+            if trace.len() > MANY || !seen.insert((block, trace.clone())) {
+                continue;
+            }
+            let BasicBlock { instructions, successors } = &self.blocks[block];
+            trace.extend(instructions.iter().filter_map(&pick));
+            trace.dedup();
+            if successors.is_empty() && instructions.last().is_some_and(&ends) {
+                traces.insert(trace);
+            } else {
+                open.extend(successors.iter().map(|next| (*next, trace.clone())));
+            }
+        }
+        traces
+    }
+
     /// Follows every way from the blocks `starts` on and returns how many `wanted` instructions were passed where a step of it
     /// (from a block to a block, or to none at an end) is [`Step::Counted`].
     fn counts(
@@ -253,6 +281,12 @@ impl Loop<'_> {
         })
     }
 
+    /// Returns whether control can get from this loop to another one.
+    pub fn leads_to(&self, other: &Loop<'_>) -> bool {
+        let reached = self.members.first().map(|block| self.code.reachable(*block, |_| true)).unwrap_or_default();
+        other.members.iter().any(|block| reached[*block])
+    }
+
     /// The blocks through which the loop is entered.
     fn heads(&self) -> Vec<usize> {
         let outside = |block: &usize| !self.members.contains(block);
@@ -263,84 +297,4 @@ impl Loop<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn code(text: &str) -> Code {
-        let items: Vec<Item> = text
-            .split_whitespace()
-            .map(|word| match word.strip_suffix(':') {
-                Some(label) => Item::Label(label.to_owned()),
-                None => {
-                    let (guard, opcode) = (word.strip_prefix('?').map(str::to_owned), word.trim_start_matches('?'));
-                    let (opcode, operands) = opcode.split_once('>').unwrap_or((opcode, ""));
-                    Item::Instruction(Instruction { guard, opcode: opcode.to_owned(), operands: operands.to_owned() })
-                }
-            })
-            .collect();
-        Code::new(&items, |instruction| match instruction.opcode.as_str() {
-            "to" => Next::Label(&instruction.operands),
-            "end" | "stop" => Next::End,
-            _ => Next::Following,
-        })
-        .unwrap()
-    }
-
-    fn is(name: &'static str) -> impl Fn(&Instruction) -> bool {
-        move |one| one.is(name)
-    }
-
-    #[test]
-    fn loops_are_found_and_what_follows_them_is_not_part() {
-        let code = code("a head: b ?to>out c ?to>head out: d end unreachable");
-        let found = code.loops();
-        let names: Vec<_> = found[0].instructions().map(|one| one.opcode.as_str()).collect();
-        assert_eq!((found.len(), names.as_slice()), (1, ["b", "to", "c", "to"].as_slice()));
-        assert!(code.instructions().all(|one| one.opcode != "unreachable"));
-    }
-
-    #[test]
-    fn two_loops_one_after_the_other_are_two() {
-        let code = code("one: a ?to>one b two: c inner: d ?to>inner ?to>two end");
-        let sizes: Vec<_> = code.loops().iter().map(|found| found.count(|one| !one.is("to"))).collect();
-        assert_eq!(sizes, [1, 2]);
-    }
-
-    #[test]
-    fn loops_are_chosen_by_what_is_in_them() {
-        let code = code("one: a b ?to>one two: a ?to>two end");
-        assert_eq!(code.loops_with(&[|one| one.is("a")]).len(), 2);
-        assert_eq!(code.loops_with(&[|one| one.is("a"), |one| one.is("b")]).len(), 1);
-    }
-
-    #[test]
-    fn an_iteration_counts_every_way_round() {
-        let code = code("head: both ?both ?to>else then else: ?to>head end");
-        let found = &code.loops()[0];
-        assert_eq!(found.executions(is("both")), [1, 2].into());
-        assert_eq!(found.executions(is("then")), [0, 1].into());
-    }
-
-    #[test]
-    fn an_inner_loop_neither_hides_nor_bounds_an_instruction() {
-        let code = code("head: both inner: again ?to>inner ?to>head end");
-        let found = code.loops_with(&[|one| one.is("both")]);
-        assert_eq!(found[0].executions(is("both")), [1].into());
-        assert!(found[0].executions(is("again")).contains(&MANY));
-    }
-
-    #[test]
-    fn executions_are_counted_from_the_entry_to_a_regular_end() {
-        let code = code("a ?to>else a to>join else: ?to>fault b join: a end fault: a a a stop");
-        let counts = |name| code.executions(is(name), is("end"));
-        assert_eq!(counts("a"), [2, 3].into());
-        assert_eq!(counts("b"), [0, 1].into());
-    }
-
-    #[test]
-    fn a_branch_to_nowhere_is_an_error() {
-        let branch = Instruction { guard: None, opcode: "to".to_owned(), operands: "x".to_owned() };
-        let error = Code::new(&[Item::Instruction(branch)], |one| Next::Label(&one.operands)).unwrap_err();
-        assert!(error.contains("`x`"));
-    }
-}
+mod tests;

@@ -9,6 +9,12 @@ pub fn is_block_barrier(one: &Instruction) -> bool {
     (one.is("bar") || one.is("barrier")) && !one.is("bar.warp")
 }
 
+/// Returns the number of a barrier of the block or of a role.
+pub fn block_barrier_number(one: &Instruction) -> Option<u64> {
+    let place = usize::from(one.has("red"));
+    one.operands.split(',').nth(place)?.trim().parse().ok()
+}
+
 /// Returns whether it is a barrier of the warp.
 pub fn is_warp_barrier(one: &Instruction) -> bool {
     one.is("bar.warp")
@@ -59,6 +65,36 @@ pub fn is_global_store(one: &Instruction) -> bool {
     one.is("st.global") && !one.has("volatile")
 }
 
+/// Returns whether it makes an mbarrier.
+pub fn is_mbarrier_init(one: &Instruction) -> bool {
+    one.is("mbarrier.init")
+}
+
+/// Returns whether it ends an mbarrier.
+pub fn is_mbarrier_inval(one: &Instruction) -> bool {
+    one.is("mbarrier.inval")
+}
+
+/// Returns whether it waits for a phase of an mbarrier: [`MBARRIER_WAIT`].
+pub fn is_mbarrier_wait(one: &Instruction) -> bool {
+    one.opcode == MBARRIER_WAIT
+}
+
+/// Returns whether it looks once whether a phase of an mbarrier is complete.
+pub fn is_mbarrier_poll(one: &Instruction) -> bool {
+    one.is("mbarrier.test_wait") || one.is("mbarrier.try_wait")
+}
+
+/// Returns whether it arrives at an mbarrier at once.
+pub fn is_arrival(one: &Instruction) -> bool {
+    one.is("mbarrier.arrive") || one.is("mbarrier.arrive_drop")
+}
+
+/// Returns whether it arrives at an mbarrier when the thread's copies have landed.
+pub fn is_arrival_of_copies(one: &Instruction) -> bool {
+    one.is("cp.async.mbarrier.arrive")
+}
+
 /// Returns the bytes of an asynchronous copy, as its third operand says.
 pub fn bytes_of_copy(one: &Instruction) -> Option<usize> {
     one.operands.split(',').nth(2)?.trim().parse().ok()
@@ -68,6 +104,11 @@ pub fn bytes_of_copy(one: &Instruction) -> Option<usize> {
 pub fn is_bounded_copy(one: &Instruction) -> bool {
     is_copy(one) && one.operands.split(',').count() == 4
 }
+
+/// What stands in an entry's code for a loop that does nothing but test whether a phase of an mbarrier is complete, until it is: one
+/// instruction with the operands of the test, so that ways through the kernel pass it once.
+pub const MBARRIER_WAIT: &str = "mbarrier.wait.parity.shared.b64";
+
 /// One kernel of a PTX module.
 pub struct Entry {
     /// Its name.
@@ -110,7 +151,7 @@ fn entry(text: &str) -> Result<Entry, String> {
         let digits: String = rest.trim_start().chars().take_while(char::is_ascii_digit).collect();
         digits.parse().ok()
     });
-    let items = items(body);
+    let items = fold_waits(items(body));
     let local_declarations = body.lines().filter(|line| line.trim_start().starts_with(".local")).map(str::to_owned);
     Ok(Entry {
         required_threads,
@@ -151,6 +192,37 @@ fn items(body: &str) -> Vec<Item> {
     items
 }
 
+/// Puts [`MBARRIER_WAIT`] in the place of each `again: test_wait p, [barrier], parity; @!p bra again;`.
+///
+/// The labels of these loops are local to a block in braces and all the same; with the loops they are gone.
+fn fold_waits(items: Vec<Item>) -> Vec<Item> {
+    let mut folded = Vec::with_capacity(items.len());
+    let mut rest = &items[..];
+    while let Some((first, behind)) = rest.split_first() {
+        match folded_wait(rest) {
+            Some(wait) => {
+                folded.push(Item::Instruction(wait));
+                rest = &rest[3..];
+            }
+            None => {
+                folded.push(first.clone());
+                rest = behind;
+            }
+        }
+    }
+    folded
+}
+
+/// The wait that the next three items are, if they are one.
+fn folded_wait(items: &[Item]) -> Option<Instruction> {
+    let [Item::Label(again), Item::Instruction(test), Item::Instruction(branch), ..] = items else { return None };
+    let (predicate, operands) = test.operands.split_once(',')?;
+    let tests = test.guard.is_none() && test.opcode == "mbarrier.test_wait.parity.shared.b64";
+    let repeats = branch.is("bra") && branch.guard.as_deref()?.strip_prefix('!') == Some(predicate);
+    let is_wait = tests && repeats && branch.operands == *again;
+    is_wait.then(|| Instruction { guard: None, opcode: MBARRIER_WAIT.to_owned(), operands: operands.trim().to_owned() })
+}
+
 fn instruction(text: &str) -> Instruction {
     let guard = text.strip_prefix('@').and_then(|rest| rest.split_once(char::is_whitespace));
     let (guard, text) = guard.map_or((None, text), |(guard, rest)| (Some(guard.to_owned()), rest.trim()));
@@ -174,6 +246,28 @@ mod tests {
 
     #[test]
     fn kinds_of_instructions_are_told_apart() {
+        let mbarrier = |text| {
+            let one = instruction(text);
+            let kinds: [fn(&Instruction) -> bool; 6] = [
+                is_mbarrier_init,
+                is_mbarrier_inval,
+                is_mbarrier_wait,
+                is_mbarrier_poll,
+                is_arrival,
+                is_arrival_of_copies,
+            ];
+            kinds.iter().position(|kind| kind(&one))
+        };
+        let texts = [
+            "mbarrier.init.shared.b64 [%r1], 128",
+            "mbarrier.inval.shared.b64 [%r1]",
+            "mbarrier.wait.parity.shared.b64 [%r1], 0",
+            "mbarrier.test_wait.parity.shared.b64 %p1, [%r1], 0",
+            "mbarrier.arrive.shared.b64 _, [%r1]",
+            "cp.async.mbarrier.arrive.noinc.shared.b64 [%r1]",
+            "bar.sync 0",
+        ];
+        assert_eq!(texts.map(mbarrier), [Some(0), Some(1), Some(2), Some(3), Some(4), Some(5), None]);
         let kinds = |text| {
             let one = instruction(text);
             [is_block_barrier, is_warp_barrier, is_copy, is_wait, is_wait_for_all].map(|kind| kind(&one))
@@ -221,6 +315,52 @@ $L__BB0_1:     // =>Loop
 \tret;
 }
 ";
+
+    const WAITS: &str = "
+.visible .entry k(
+)
+{
+\t{
+\t.reg .pred blocking;
+\tagain:
+\tmbarrier.test_wait.parity.shared.b64 blocking, [%r1], %r2;
+\t@!blocking bra again;
+\t}
+$L__BB0_1:
+\t{
+\t.reg .pred blocking;
+\tagain:
+\tmbarrier.test_wait.parity.shared.b64 blocking, [%r3], 1;
+\t@!blocking bra again;
+\t}
+\tmbarrier.test_wait.parity.shared.b64 %p2, [%r3], 1;
+\t@%p1 bra \t$L__BB0_1;
+\tret;
+}
+";
+
+    #[test]
+    fn a_wait_at_an_mbarrier_is_one_instruction_however_often_it_tests() {
+        let code = &entries(WAITS).unwrap()[0].code;
+        let waits: Vec<_> = code.instructions().filter(|one| is_mbarrier_wait(one)).collect();
+        let operands: Vec<_> = waits.iter().map(|one| one.operands.as_str()).collect();
+        assert_eq!(operands, ["[%r1], %r2", "[%r3], 1"]);
+        let steady = code.loops_with(&[is_mbarrier_wait]);
+        assert_eq!(steady[0].executions(is_mbarrier_wait), [1].into());
+        assert_eq!(steady[0].executions(is_mbarrier_poll), [1].into());
+    }
+
+    #[test]
+    fn a_loop_that_does_more_than_wait_or_tests_something_else_stays_a_loop() {
+        for (from, to) in [
+            ("@!blocking bra again", "@blocking bra again"),
+            ("@!blocking bra again", "@!%p1 bra again"),
+            ("\t@!blocking", "\tadd.s32 %r1, %r1, 1;\n\t@!blocking"),
+        ] {
+            let read = entries(&WAITS.replacen(from, to, 1)).unwrap();
+            assert_eq!(read[0].code.instructions().filter(|one| is_mbarrier_poll(one)).count(), 2, "{to}");
+        }
+    }
 
     #[test]
     fn entries_are_read_with_their_bounds_and_loops() {

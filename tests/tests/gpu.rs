@@ -74,6 +74,11 @@ kernels! {
     sum_by_threads_adds_in_the_order_that_is_promised: "sum_by_threads";
     transpose_is_right_at_every_shape: "transpose";
     stencil_2d_is_right_at_every_shape: "stencil_2d";
+    with_specialized_staging_unified_is_right_at_every_size: "with_specialized_staging_unified";
+    with_specialized_staging_warps_is_right_at_every_size: "with_specialized_staging_warps";
+    with_producer_count_is_right_at_every_size: "with_producer_count";
+    producer_consumer_sum_adds_in_the_order_that_is_promised: "producer_consumer_sum";
+    load_compute_store_is_right_at_every_size: "load_compute_store";
 }
 
 #[test]
@@ -142,7 +147,13 @@ fn a_hundred_launches_that_fill_the_device_give_the_same_bytes() {
     let shape = Shape::Row((1 << 22) + 3);
     let inputs: Vec<Vec<i32>> = data::inputs(1, shape.elements(), 5).unwrap();
     let on_device = case::upload(&device, &inputs, shape).unwrap();
-    for group in case::groups("with_staging_unified").iter().filter(|group| group.dtype.name() == "i32") {
+    let kernels = [
+        "with_staging_unified",
+        "with_specialized_staging_unified",
+        "with_specialized_staging_warps",
+        "with_producer_count",
+    ];
+    for group in kernels.into_iter().flat_map(case::groups).filter(|group| group.dtype.name() == "i32") {
         let expected = case::expected(group.work, &inputs, Size { shape, grid: 1056 });
         for instance in group.instances.iter().take(4) {
             for round in 0..100 {

@@ -52,6 +52,13 @@ kernels! {
     sum_by_threads_adds_in_the_order_that_is_promised: "sum_by_threads" has 2 * 2 * 2 * 2;
     transpose_is_right_at_every_shape_under_every_schedule: "transpose" has 3 * 2 * 3 + 2 + 2;
     stencil_2d_is_right_at_every_shape_under_every_schedule: "stencil_2d" has 3 * 2 * 3 + 2 * 2;
+    with_specialized_staging_unified_is_right_at_every_size_under_every_schedule:
+        "with_specialized_staging_unified" has 2 * 5 + 5 * 2 + 2 * 3 + 1;
+    with_specialized_staging_warps_is_right_at_every_size_under_every_schedule:
+        "with_specialized_staging_warps" has 2 * 5 + 3 * 2 + 5 * 2 + 2 * 3;
+    with_producer_count_is_right_at_every_size_under_every_schedule: "with_producer_count" has 2 + 2 * 2 * 2 * 2;
+    producer_consumer_sum_adds_in_the_order_that_is_promised: "producer_consumer_sum" has 2 * 2 + 1 + 1;
+    load_compute_store_is_right_at_every_size_under_every_schedule: "load_compute_store" has 2 * 2 + 3 * 2;
 }
 
 #[test]
@@ -88,7 +95,16 @@ impl ForType for RandomBits<'_> {
 
 #[test]
 fn infinities_nans_and_subnormals_are_computed_as_by_the_plain_loop() {
-    for kernel in ["with_staging_unified", "moving_average", "sum", "dot", "stencil_2d"] {
+    for kernel in [
+        "with_staging_unified",
+        "moving_average",
+        "sum",
+        "dot",
+        "stencil_2d",
+        "with_specialized_staging_warps",
+        "producer_consumer_sum",
+        "load_compute_store",
+    ] {
         for mut group in case::groups(kernel) {
             group.instances.truncate(3);
             case::with_type(group.dtype, RandomBits(&group));

@@ -6,7 +6,11 @@
 
 use tilepipe_tests::artifact::Module;
 use tilepipe_tests::dataflow::{difference, normal_form};
-use tilepipe_tests::ptx::{self, Entry, is_commit};
+use tilepipe_tests::flow::{Instruction, Loop};
+use tilepipe_tests::ptx::{
+    self, Entry, is_arrival, is_arrival_of_copies, is_block_barrier, is_commit, is_mbarrier_wait, is_wait,
+    is_warp_barrier,
+};
 
 /// What the safe kernels do otherwise than their twins: symbol, line and why. The list may only shrink.
 const DIFFERENCES: [(&str, &str, &str); 0] = [];
@@ -35,12 +39,44 @@ fn a_safe_kernel_does_what_its_twin_does_and_nothing_else() {
     }
 }
 
+/// The loops that fill stages or read them.
+fn steady_states(entry: &Entry) -> Vec<Loop<'_>> {
+    let mut found = entry.code.loops();
+    found.retain(|one| one.count(is_commit) + one.count(is_mbarrier_wait) > 0);
+    found
+}
+
+/// Whether an instruction is of some kind.
+type Kind = fn(&Instruction) -> bool;
+
+#[test]
+fn a_safe_loop_synchronises_as_often_as_its_twins() {
+    const KINDS: [(&str, Kind); 7] = [
+        ("barriers of the block", is_block_barrier),
+        ("barriers of the warp", is_warp_barrier),
+        ("commits", is_commit),
+        ("waits for copies", is_wait),
+        ("waits for a stage", is_mbarrier_wait),
+        ("arrivals", is_arrival),
+        ("arrivals of copies", is_arrival_of_copies),
+    ];
+    for (safe, twin) in pairs() {
+        let (of_safe, of_twin) = (steady_states(&safe), steady_states(&twin));
+        assert_eq!(of_safe.len(), of_twin.len(), "{}: loops", safe.name);
+        for (own, other) in of_safe.iter().zip(&of_twin) {
+            for (what, kind) in KINDS {
+                assert_eq!(own.executions(kind), other.executions(kind), "{}: {what} of a round", safe.name);
+            }
+        }
+    }
+}
+
 #[test]
 fn a_safe_loop_has_no_more_instructions_than_its_twins() {
     for (safe, twin) in pairs() {
         // A branch that is only there because of where a block was put is no work.
         let sizes = |entry: &Entry| -> Vec<usize> {
-            entry.code.loops_with(&[is_commit]).iter().map(|one| one.count(|own| !own.is("bra"))).collect()
+            steady_states(entry).iter().map(|one| one.count(|own| !own.is("bra"))).collect()
         };
         let (safe_sizes, twin_sizes) = (sizes(&safe), sizes(&twin));
         assert_eq!(safe_sizes.len(), twin_sizes.len(), "{}: loops", safe.name);
@@ -50,9 +86,18 @@ fn a_safe_loop_has_no_more_instructions_than_its_twins() {
 }
 
 #[test]
-fn the_twins_are_of_four_kernels() {
+fn the_twins_are_of_six_kernels() {
     let mut kernels: Vec<String> =
         pairs().iter().filter_map(|(safe, _)| Some(safe.name.split_once("__")?.0.to_owned())).collect();
     kernels.sort();
-    assert_eq!(kernels, ["scale_own", "with_memcpy_async", "with_staging", "with_staging_unified"]);
+    let expected = [
+        "scale_own",
+        "with_memcpy_async",
+        "with_specialized_staging_unified",
+        "with_specialized_staging_unified",
+        "with_specialized_staging_warps",
+        "with_staging",
+        "with_staging_unified",
+    ];
+    assert_eq!(kernels, expected);
 }

@@ -14,7 +14,7 @@ fn read_all_the_same(block: Block<128>, shared: Shared<Partitioned<Stages<[i32; 
             Ok(tile) | Err(Unready::TimedOut(tile)) => {
                 let _ = tile[0];
             }
-            Err(Unready::Closed) => {}
+            Err(Unready::Closed(_)) => {}
         })
         .run();
 }

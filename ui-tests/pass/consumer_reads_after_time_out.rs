@@ -14,7 +14,7 @@ fn read_in_time(block: Block<128>, shared: Shared<Partitioned<Stages<[i32; 128],
             Ok(tile) => {
                 let _ = tile[0];
             }
-            Err(Unready::TimedOut(_) | Unready::Closed) => {}
+            Err(Unready::TimedOut(_) | Unready::Closed(_)) => {}
         })
         .run();
 }

@@ -4,6 +4,7 @@
 #
 #   ./run.sh [run [ARGUMENTS]]   all kernels, each checked against a reference (arguments as of tilepipe-run)
 #   ./run.sh test                the GPU tests, and every kernel in every configuration
+#   ./run.sh stress [LAUNCHES]   kernels whose roles leave and wait at random, 10000 launches by default, each one checked
 #   ./run.sh sanitize            compute-sanitizer: memcheck, racecheck, synccheck, initcheck
 #   ./run.sh bench [ARGUMENTS]   the comparison with CUDA C++, for which nvcc is needed (arguments as of tilepipe-bench)
 #   ./run.sh race                the guide's thread-scope kernel, which races, and its correction, for which nvcc is needed
@@ -48,6 +49,11 @@ run_tests() {
         step "every configuration, $elements elements" \
             "$runner" --device gpu --elements "$elements" --dtype all --block all --stages all --quiet
     done
+}
+
+# A launch that takes longer than 30 seconds is a hang, which the runner reports with the launch's seed.
+run_stress() {
+    step "roles that leave and wait at random" "$runner" --device gpu --stress "${1:-10000}"
 }
 
 find_sanitizer() {
@@ -139,18 +145,20 @@ command=${1:-run}
 case $command in
 run) run_kernels "$@" ;;
 test) run_tests ;;
+stress) run_stress "$@" ;;
 sanitize) run_sanitizer ;;
 bench) run_bench "$@" ;;
 race) run_race ;;
 all)
     run_kernels
     run_tests
+    run_stress
     run_sanitizer
     run_bench
     run_race
     ;;
 *)
-    printf 'error: unknown command `%s`; choose run, test, sanitize, bench, race or all\n' "$command" >&2
+    printf 'error: unknown command `%s`; choose run, test, stress, sanitize, bench, race or all\n' "$command" >&2
     exit 2
     ;;
 esac

@@ -10,7 +10,7 @@ use crate::shared::{Layout, Stages};
 
 /// The shared memory of a pipeline between two roles: its [`Stages`], and behind them their barriers.
 ///
-/// 28 bytes a stage and 32 more, beside the tiles: two mbarriers of 8 bytes a stage, one for each end's decisions, and words that say
+/// 28 bytes a stage and 32 more, rounded up to 16, beside the tiles: two mbarriers of 8 bytes a stage, one for each end's decisions, and words that say
 /// whether a stage was passed closed or empty.
 ///
 /// CUDA: `cuda::pipeline_shared_state<cuda::thread_scope_block, COUNT>` and the buffer beside it.

@@ -5,10 +5,11 @@ use core::ops::Deref;
 use core::time::Duration;
 
 use super::channel::{Channel, PresenceOf};
+use super::lent::Lent;
 use super::memory::Memory;
 use super::protocol::EndState;
 use super::wires::ConsumerWires;
-use super::{Closed, Unready};
+use super::{Closed, Spent, Unready};
 use crate::contents::{Optional, sealed::Contents as _};
 use crate::instant::Instant;
 use crate::pipeline::AlwaysFilled;
@@ -22,9 +23,10 @@ use crate::uniform::Uniform;
 ///
 /// CUDA: a `cuda::pipeline` made with `pipeline_role::consumer`.
 #[must_use = "an end that is dropped is left when its role's closure returns; `quit` leaves at once"]
+#[repr(C)] // `Lent`
 pub struct Consumer<'r, K: Channel> {
     memory: Memory<K>,
-    state: &'r mut EndState,
+    state: Lent<'r>,
     brand: Brand<'r>,
     level: BlockLevel,
 }
@@ -39,9 +41,10 @@ pub struct Consumer<'r, K: Channel> {
 /// 0. The consumers have the stage at `memory`: its copies have landed and are visible to all of them, and nobody writes it.
 /// 1. If `present` says that the stage was committed empty, nothing of it may be read.
 #[must_use = "the stage stays taken: give it back with `release`"]
+#[repr(C)]
 pub struct Ready<'r, K: Channel> {
-    end: Consumer<'r, K>,
     tile: *const u8,
+    end: Consumer<'r, K>,
     present: PresenceOf<K>,
 }
 
@@ -58,7 +61,7 @@ impl<'r, K: Channel> Consumer<'r, K> {
     /// consumer's, of which there is no other end.
     #[inline(always)]
     pub(super) unsafe fn new(memory: Memory<K>, state: &'r mut EndState) -> Self {
-        Consumer { memory, state, brand: PhantomData, level: PhantomData }
+        Consumer { memory, state: Lent::new(state), brand: PhantomData, level: PhantomData }
     }
 
     /// Waits for the next committed stage, whose tiles have landed.
@@ -71,7 +74,7 @@ impl<'r, K: Channel> Consumer<'r, K> {
     ///
     /// [`Closed`] behind the last stage, if the producers have left.
     #[inline(always)]
-    pub fn wait(self) -> Result<Ready<'r, K>, Closed> {
+    pub fn wait(mut self) -> Result<Ready<'r, K>, Closed> {
         let stage = self.state.take(&ConsumerWires(self.memory))?;
         Ok(self.ready(stage))
     }
@@ -89,7 +92,7 @@ impl<'r, K: Channel> Consumer<'r, K> {
         self.wait_while(|| false)
     }
 
-    /// As [`wait`](Self::wait), for at most `duration`.
+    /// As [`wait`](Self::wait), for at most `duration` from the first look on. It looks at least once.
     ///
     /// CUDA: `pipeline.consumer_wait_for(duration)`, which tells each thread its own outcome.
     ///
@@ -124,7 +127,7 @@ impl<'r, K: Channel> Consumer<'r, K> {
     ///             loop {
     ///                 match consumer.wait_for(Duration::from_secs(1)) {
     ///                     Ok(tile) => (consumer, came) = (tile.release(), came + 1),
-    ///                     Err(Unready::TimedOut(_) | Unready::Closed) => return came,
+    ///                     Err(Unready::TimedOut(_) | Unready::Closed(_)) => return came,
     ///                 }
     ///             }
     ///         })
@@ -148,7 +151,7 @@ impl<'r, K: Channel> Consumer<'r, K> {
         self.wait_while(|| Instant::read() < *deadline.get_or_insert_with(|| Instant::read() + duration))
     }
 
-    /// As [`wait`](Self::wait), until `deadline`.
+    /// As [`wait`](Self::wait), until `deadline`. It looks at least once, so a stage that is there is taken behind the deadline too.
     ///
     /// CUDA: `pipeline.consumer_wait_until(time_point)`.
     ///
@@ -172,29 +175,29 @@ impl<'r, K: Channel> Consumer<'r, K> {
         index
     }
 
-    /// Leaves the pipeline: waits for the next stage, reads nothing of it and passes it back as closed.
+    /// Leaves the pipeline: waits until the producers commit the next stage or leave, reads nothing of it and passes it back as closed.
     ///
     /// The producers get [`Closed`] when they would fill that stage again. Without `quit` the same happens when the role's closure
     /// returns.
     ///
     /// CUDA: `pipeline.quit()`, after which the others hang there.
     #[inline(always)]
-    pub fn quit(self) {
+    pub fn quit(mut self) {
         self.state.leave(&ConsumerWires(self.memory));
     }
 
     #[inline(always)]
-    fn wait_while(self, keep_polling: impl FnMut() -> bool) -> Result<Ready<'r, K>, Unready<Self>> {
+    fn wait_while(mut self, keep_polling: impl FnMut() -> bool) -> Result<Ready<'r, K>, Unready<Self>> {
         match self.state.take_while(&ConsumerWires(self.memory), keep_polling) {
             None => Err(Unready::TimedOut(self)),
-            Some(Err(Closed)) => Err(Unready::Closed),
+            Some(Err(Closed)) => Err(Unready::Closed(Spent { end: self })),
             Some(Ok(stage)) => Ok(self.ready(stage)),
         }
     }
 
     /// Waits for the next stage of a pipeline whose producers don't leave.
     #[inline(always)]
-    pub(super) fn wait_open(self) -> Ready<'r, K> {
+    pub(super) fn wait_open(mut self) -> Ready<'r, K> {
         let stage = self.state.take_open(&ConsumerWires(self.memory));
         self.ready(stage)
     }
@@ -210,12 +213,11 @@ impl<'r, K: Channel> Consumer<'r, K> {
 impl<'r, K: Channel> Ready<'r, K> {
     /// Gives the stage back to the producers.
     ///
-    /// PTX: one `mbarrier.arrive` a thread on the stage's `empty` barrier, or one a warp behind `bar.warp.sync` where the role is whole
-    /// warps.
+    /// PTX: one `mbarrier.arrive` a thread on the stage's `empty` barrier.
     ///
     /// CUDA: `pipeline.consumer_release()`.
     #[inline(always)]
-    pub fn release(self) -> Consumer<'r, K> {
+    pub fn release(mut self) -> Consumer<'r, K> {
         self.end.state.pass(&ConsumerWires(self.end.memory));
         self.end
     }

@@ -22,7 +22,7 @@ use crate::warp::Warp;
 ///
 /// Roles of whole warps have the collectives; the others synchronise through their pipelines alone.
 ///
-/// CUDA: `cooperative_groups::labeled_partition`, or a range of `threadIdx.x` and a named barrier.
+/// CUDA: a range of `threadIdx.x` and a named barrier.
 pub struct RoleGroup<'r, R, const SIZE: usize> {
     brand: Brand<'r>,
     level: BlockLevel,

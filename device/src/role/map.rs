@@ -22,7 +22,7 @@ pub trait RoleMap: 'static + sealed::RoleMap {}
 
 /// The first `P` threads have role 0, the `C` behind them role 1; both are whole warps.
 ///
-/// So roles synchronise by named barrier and have collectives, and an end's arrivals are one a warp.
+/// So roles synchronise by named barrier and have collectives.
 pub enum WarpRoles<const P: usize, const C: usize> {}
 /// Three roles of whole warps: the first `A` threads, the next `B`, the last `C`.
 pub enum WarpRoles3<const A: usize, const B: usize, const C: usize> {}

@@ -51,13 +51,13 @@
 //!
 //! | step | PTX, for each thread | CUDA |
 //! |---|---|---|
-//! | [`Producer::acquire`] | `mbarrier.try_wait.parity` (sm_80: `test_wait`) on the stage's `empty` barrier | `producer_acquire` |
+//! | [`Producer::acquire`] | `mbarrier.try_wait.parity` (`test_wait` on sm_80, and where interleaved roles have one or two stages) on the stage's `empty` barrier | `producer_acquire` |
 //! | [`Acquired::copy`] | `cp.async` | `memcpy_async` |
 //! | [`Filled::commit`] | `cp.async.mbarrier.arrive.noinc` on its `full` barrier | `producer_commit` |
 //! | [`Consumer::wait`] | `mbarrier.try_wait.parity` on its `full` barrier | `consumer_wait` |
 //! | [`Consumer::wait_for`], [`Consumer::wait_until`] | `mbarrier.test_wait.parity` in the first thread, its answer to all | the same |
 //! | [`Producer::try_acquire`], [`Consumer::try_wait`] | as these | none |
-//! | [`Ready::release`] | `mbarrier.arrive` on its `empty` barrier, one a warp where roles are whole warps | `consumer_release` |
+//! | [`Ready::release`] | `mbarrier.arrive` on its `empty` barrier | `consumer_release` |
 //! | [`Producer::quit`], [`Consumer::quit`] | one more stage, passed as closed | `quit` |
 //! | [`Partition::run`] returns | barrier, `mbarrier.inval`, barrier | the destructor |
 //!
@@ -68,8 +68,8 @@
 //!
 //! When a role's closure returns, by its end or early, the role leaves: its copies land, and one stage more is passed as closed. Consumers
 //! get [`Closed`] behind the last committed stage; producers get it when all stages that they could fill are in the hands of consumers
-//! that left. So within one pipeline nobody waits for ever. Two roles that wait for each other at two pipelines, in opposite order, do; the
-//! CPU executor reports such a deadlock with the stages that they wait for.
+//! that left. So within one pipeline nobody waits for ever. Two roles that wait for each other at two pipelines, in opposite order, do (and so
+//! does a `quit` by hand, which waits as `acquire` and `wait` do); the CPU executor reports such a deadlock with the stages that they wait for.
 
 mod capture;
 mod channel;
@@ -77,6 +77,7 @@ mod consumer;
 mod drive;
 mod ends;
 mod group;
+mod lent;
 mod map;
 mod memory;
 mod misplaced;
@@ -112,6 +113,25 @@ pub struct Closed;
 pub enum Unready<End> {
     /// No stage came in time. The end is as it was.
     TimedOut(End),
-    /// The other end of the pipeline has left.
-    Closed,
+    /// The other end of the pipeline has left. The end is of no more use.
+    Closed(Spent<End>),
+}
+
+impl<End> Unready<End> {
+    /// Returns the end if it is still of use: after a time-out.
+    #[inline(always)]
+    pub fn end(self) -> Option<End> {
+        match self {
+            Unready::TimedOut(end) => Some(end),
+            Unready::Closed(_) => None,
+        }
+    }
+}
+
+/// An end whose other end has left: nothing can be done with it.
+#[derive(Debug, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Spent<End> {
+    // Kept so that all outcomes of a step have the end in the same place (`Lent`).
+    end: End,
 }

@@ -5,11 +5,12 @@ use core::time::Duration;
 
 use super::channel::{Channel, PresenceOf};
 use super::group::RoleGroup;
+use super::lent::Lent;
 use super::map::InRole;
 use super::memory::Memory;
 use super::protocol::{EndState, Wires};
 use super::wires::ProducerWires;
-use super::{Closed, Unready};
+use super::{Closed, Spent, Unready};
 use crate::block::Thread;
 use crate::contents::{Fill, sealed::Contents as _};
 use crate::element::Element;
@@ -36,18 +37,20 @@ impl OrdinaryStores for LoadStore {}
 ///
 /// CUDA: a `cuda::pipeline` made with `pipeline_role::producer`.
 #[must_use = "an end that is dropped is left when its role's closure returns; `quit` leaves at once"]
+#[repr(C)] // `Lent`
 pub struct Producer<'r, K: Channel> {
     memory: Memory<K>,
-    state: &'r mut EndState,
+    state: Lent<'r>,
     brand: Brand<'r>,
     level: BlockLevel,
 }
 
 /// A producer's end with an empty stage, to be filled.
 #[must_use = "an acquired stage is to be filled: call `copy`"]
+#[repr(C)]
 pub struct Acquired<'r, K: Channel> {
-    end: Producer<'r, K>,
     stage: u32,
+    end: Producer<'r, K>,
 }
 
 /// A producer's end with a filled stage, to be committed.
@@ -70,7 +73,7 @@ impl<'r, K: Channel> Producer<'r, K> {
     /// producer's, of which there is no other end.
     #[inline(always)]
     pub(super) unsafe fn new(memory: Memory<K>, state: &'r mut EndState) -> Self {
-        Producer { memory, state, brand: PhantomData, level: PhantomData }
+        Producer { memory, state: Lent::new(state), brand: PhantomData, level: PhantomData }
     }
 
     /// Waits for a stage that all consumers have released.
@@ -83,7 +86,7 @@ impl<'r, K: Channel> Producer<'r, K> {
     ///
     /// [`Closed`] if the consumers have left: there is nobody to fill stages for.
     #[inline(always)]
-    pub fn acquire(self) -> Result<Acquired<'r, K>, Closed> {
+    pub fn acquire(mut self) -> Result<Acquired<'r, K>, Closed> {
         let stage = self.state.take(&ProducerWires::of_role(self.memory))?;
         Ok(self.acquired(stage))
     }
@@ -101,7 +104,7 @@ impl<'r, K: Channel> Producer<'r, K> {
         self.acquire_while(|| false)
     }
 
-    /// As [`acquire`](Self::acquire), for at most `duration`.
+    /// As [`acquire`](Self::acquire), for at most `duration` from the first look on. It looks at least once.
     ///
     /// # Errors
     ///
@@ -112,7 +115,7 @@ impl<'r, K: Channel> Producer<'r, K> {
         self.acquire_while(|| Instant::read() < *deadline.get_or_insert_with(|| Instant::read() + duration))
     }
 
-    /// As [`acquire`](Self::acquire), until `deadline`.
+    /// As [`acquire`](Self::acquire), until `deadline`. It looks at least once.
     ///
     /// # Errors
     ///
@@ -146,17 +149,17 @@ impl<'r, K: Channel> Producer<'r, K> {
     ///
     /// CUDA: `pipeline.quit()`, after which the others hang there.
     #[inline(always)]
-    pub fn quit(self) {
+    pub fn quit(mut self) {
         let wires = ProducerWires::of_role(self.memory);
         wires.drain();
         self.state.leave(&wires);
     }
 
     #[inline(always)]
-    fn acquire_while(self, keep_polling: impl FnMut() -> bool) -> Result<Acquired<'r, K>, Unready<Self>> {
+    fn acquire_while(mut self, keep_polling: impl FnMut() -> bool) -> Result<Acquired<'r, K>, Unready<Self>> {
         match self.state.take_while(&ProducerWires::of_role(self.memory), keep_polling) {
             None => Err(Unready::TimedOut(self)),
-            Some(Err(Closed)) => Err(Unready::Closed),
+            Some(Err(Closed)) => Err(Unready::Closed(Spent { end: self })),
             Some(Ok(stage)) => Ok(self.acquired(stage)),
         }
     }
@@ -235,7 +238,7 @@ impl<'r, K: Channel> Filled<'r, K> {
     ///
     /// CUDA: `pipeline.producer_commit()`.
     #[inline(always)]
-    pub fn commit(self) -> Producer<'r, K> {
+    pub fn commit(mut self) -> Producer<'r, K> {
         let wires = ProducerWires::of_role(self.end.memory);
         self.end.state.pass_told(&wires, |stage| wires.tell(stage, self.present));
         self.end

@@ -2,6 +2,7 @@
 
 use core::marker::PhantomData;
 
+use super::Closed;
 use super::group::RoleGroup;
 use super::map::{Role, sealed as map};
 use crate::block::PerThread;
@@ -9,12 +10,13 @@ use crate::element::Element;
 use crate::isa;
 use crate::meeting::{ROLES, Scratch, WARPS};
 
-/// What a role's closure can return: `()`, an element, which all threads of the block get, or [`Kept`] values. Sealed.
+/// What a role's closure can return: `()`, or plain data that all threads of the block get (an element, `usize`, `bool`, or
+/// `Result<(), Closed>`, for closures that use `?`), or [`Kept`] values. Sealed.
 #[diagnostic::on_unimplemented(
     message = "the closure of a role can't return `{Self}`",
     label = "this leaves the role",
-    note = "a role returns `()`, plain data of 1 to 16 bytes (an `Element`), which the whole block gets, or values that its threads keep for \
-            another run of the role: `group.keep(values)`"
+    note = "a role returns `()`, plain data of 1 to 16 bytes (an `Element`, `usize`, `bool`, `Result<(), Closed>`), which the whole block gets, or \
+            values that its threads keep for another run of the role: `group.keep(values)`"
 )]
 pub trait RoleResult<R>: sealed::RoleResult<R> {}
 
@@ -65,6 +67,32 @@ impl<R: Role, T: Element> sealed::RoleResult<R> for T {
         // SAFETY: written before the barrier by `publish`.
         unsafe { slot.read_result() }
     }
+}
+
+/// Results that travel as an element.
+macro_rules! as_elements {
+    ($($result:ty as $element:ty: $to:expr, $from:expr;)*) => {$(
+        impl<R: Role> RoleResult<R> for $result {}
+        impl<R: Role> sealed::RoleResult<R> for $result {
+            #[inline(always)]
+            unsafe fn publish(&self) {
+                let element: $element = $to(*self);
+                // SAFETY: the caller's promise.
+                unsafe { <$element as sealed::RoleResult<R>>::publish(&element) };
+            }
+
+            #[inline(always)]
+            unsafe fn collect(own: Option<Self>) -> Self {
+                // SAFETY: the caller's promise.
+                $from(unsafe { <$element as sealed::RoleResult<R>>::collect(own.map($to)) })
+            }
+        }
+    )*};
+}
+as_elements! {
+    usize as u64: |count| count as u64, |count| count as usize;
+    bool as u32: u32::from, |word| word != 0;
+    Result<(), Closed> as u32: |result: Result<(), Closed>| u32::from(result.is_err()), |word| if word == 0 { Ok(()) } else { Err(Closed) };
 }
 
 /// The slot of what leaves the role: behind those of the results of its collectives, which slower threads may still be reading.

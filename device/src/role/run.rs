@@ -34,7 +34,7 @@ impl<'r, K: Channel> Run<'r, K> {
 
     /// Reads all stages in order: `consume(tile, i)` each.
     ///
-    /// PTX a stage: `mbarrier.try_wait.parity`, the reads, `mbarrier.arrive` (of one thread a warp where roles are whole warps).
+    /// PTX a stage: `mbarrier.try_wait.parity`, the reads, `mbarrier.arrive`.
     #[inline(always)]
     pub fn for_each(self, consume: impl FnMut(&Ready<'r, K>, usize)) {
         self.read::<true>(consume);

@@ -8,4 +8,4 @@ mod sums;
 pub use compare::{Difference, compare};
 pub use maps::{MOVING_AVERAGE_RADIUS, moving_average, neighbour_sum, reversed, tripled, two_inputs};
 pub use matrices::{stencil, transposed};
-pub use sums::{dot, sum, sum_by_threads, sum_by_warps};
+pub use sums::{dot, sum, sum_by_consumers, sum_by_threads, sum_by_warps};

@@ -72,6 +72,25 @@ pub fn sum_by_threads<T: Value>(input: &[T], threads: usize, len: usize, grid: u
     })
 }
 
+/// Adds the elements of each block's tiles in `threads` consumers: thread `r` of them adds, of each tile of `len` elements, those at `r`,
+/// `r + threads`, ..
+///
+/// # Panics
+///
+/// If `threads`, `len` or `grid` is 0.
+pub fn sum_by_consumers<T: Value>(input: &[T], threads: usize, len: usize, grid: usize) -> Vec<T> {
+    let tiles = input.len().div_ceil(len);
+    each_block(grid, |block| {
+        let thread = |rank| {
+            let own = (block..tiles)
+                .step_by(grid)
+                .flat_map(|tile| (rank..len).step_by(threads).map(move |at| tile * len + at));
+            own.fold(T::zero(), |sum, index| sum.plus(at(input, index)))
+        };
+        (0..threads).map(thread).collect()
+    })
+}
+
 /// The sums of what `element` returns for each thread's own elements.
 fn own_elements<T: Value>(
     elements: usize,
@@ -148,7 +167,18 @@ mod tests {
                 assert_eq!(products.into_iter().fold(0, u64::wrapping_add), squares);
             }
             assert_eq!(sum_by_warps(&input, 64, 128, grid).iter().sum::<u64>(), total);
+            assert_eq!(sum_by_consumers(&input, 96, 128, grid).iter().sum::<u64>(), total);
         }
+    }
+
+    #[test]
+    fn consumers_add_elements_that_are_as_far_apart_as_there_are_consumers() {
+        // Of 32 consumers, number 1 adds the elements 1 and 33 of each of two tiles, in this order; others have zeros only.
+        let mut input = vec![0.0_f32; 128];
+        (input[1], input[33], input[65], input[97]) = (1e8, 1.0, -1e8, 1.0);
+        assert_eq!(sum_by_consumers(&input, 32, 64, 1), [1.0]);
+        // Of 64, the numbers 1 and 33 have two each, and their warps' sums are added last.
+        assert_eq!(sum_by_consumers(&input, 64, 64, 1), [2.0]);
     }
 
     #[test]
@@ -156,6 +186,7 @@ mod tests {
         let input: Vec<i32> = (0..7).map(|tile| 10_i32.pow(tile)).flat_map(|value| [value; 32]).collect();
         assert_eq!(sum(&input, 32, 32, 3), [32 * 1_001_001, 32 * 10_010, 32 * 100_100]);
         assert_eq!(sum_by_warps(&input, 64, 32, 3), [32 * 1_001_001, 32 * 10_010, 32 * 100_100]);
+        assert_eq!(sum_by_consumers(&input, 32, 32, 3), [32 * 1_001_001, 32 * 10_010, 32 * 100_100]);
         assert_eq!(sum_by_threads(&input, 32, 1, 3), [32 * 1_001_001, 32 * 10_010, 32 * 100_100]);
         assert_eq!(sum(&input, 32, 32, 8)[7], 0, "more blocks than tiles");
     }

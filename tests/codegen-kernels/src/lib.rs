@@ -19,11 +19,20 @@ macro_rules! registry {
 pub mod collectives;
 pub mod maths;
 pub mod orders;
+pub mod roles;
 pub mod scopes;
 pub mod steps;
 
 /// All instances of all kernels, kernel by kernel.
 #[cfg(not(target_arch = "nvptx64"))]
 pub fn registry() -> Vec<&'static tilepipe::launch::Instance> {
-    [steps::registry(), scopes::registry(), orders::registry(), collectives::registry(), maths::registry()].concat()
+    [
+        steps::registry(),
+        scopes::registry(),
+        orders::registry(),
+        collectives::registry(),
+        maths::registry(),
+        roles::registry(),
+    ]
+    .concat()
 }

@@ -146,9 +146,26 @@ fn compared(one: &Instruction, parts: &[&str], look_up: &impl Fn(&str) -> Value)
         "ne" if !kind.starts_with('f') => ("equal", false, true),
         other => (other, false, false),
     };
+    // `c < x` is `not x < c + 1`.
+    if let ("less", false) = (name, kind.starts_with('f'))
+        && let Some(above) = successor(&value(if swapped { 2 } else { 1 }), kind)
+    {
+        let values = vec![value(if swapped { 1 } else { 2 }), above];
+        return Value::Predicate { negated: !negated, of: Atom::Result(format!("less.{kind}"), values) };
+    }
     let kind = if name == "equal" { kind.trim_start_matches(['s', 'u', 'b']) } else { kind };
     let values = if swapped { vec![value(2), value(1)] } else { vec![value(1), value(2)] };
     Value::Predicate { negated, of: Atom::Result(format!("{name}.{kind}"), values) }
+}
+
+/// The next constant, if the value is one that has a next one in this type.
+fn successor(value: &Value, kind: &str) -> Option<Value> {
+    let Value::Number(number) = value else { return None };
+    let (constant, bits) =
+        (number.as_constant()?, kind.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().ok()?);
+    let unused = 64_u32.checked_sub(bits)?;
+    let most = if kind.starts_with('s') { i64::MAX as u64 >> unused } else { u64::MAX >> unused };
+    (constant != most).then(|| Value::Number(number.plus(&Number::constant(bits, 1))))
 }
 
 /// A choice by a predicate that is not negated.

@@ -62,6 +62,22 @@ fn panics_are_alike_whatever_they_report() {
 }
 
 #[test]
+fn a_comparison_with_a_constant_is_the_same_from_either_side() {
+    let with = |setp: &str| kernel(&format!("mov.u32 %r1, %tid.x; setp.{setp}; @%p1 bra $E; bar.sync 0; $E: ret;"));
+    assert_eq!(with("gt.u32 %p1, %r1, 127"), with("ge.u32 %p1, %r1, 128"));
+    assert_eq!(with("lt.s32 %p1, %r1, 0"), with("le.s32 %p1, %r1, -1"));
+    for (one, other) in [
+        ("gt.u32 %p1, %r1, 127", "gt.u32 %p1, %r1, 128"),
+        ("gt.u32 %p1, %r1, 127", "lt.u32 %p1, %r1, 128"),
+        // Nothing is above the greatest number, and everything at or above the least one.
+        ("gt.u32 %p1, %r1, 4294967295", "ge.u32 %p1, %r1, 0"),
+        ("gt.s32 %p1, %r1, 2147483647", "ge.s32 %p1, %r1, -2147483648"),
+    ] {
+        assert_ne!(with(one), with(other), "{one} and {other}");
+    }
+}
+
+#[test]
 fn a_difference_names_both_sides() {
     let lines = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(difference(&lines("a b c"), &lines("a x c d")), ["- b", "+ x", "+ d"]);

@@ -28,7 +28,7 @@ fn width(kernel: &Kernel) -> usize {
 }
 
 fn asynchronous() -> Vec<Kernel> {
-    let mut kernels = Kernel::all();
+    let mut kernels = Kernel::unified();
     kernels.retain(Kernel::is_asynchronous);
     kernels
 }

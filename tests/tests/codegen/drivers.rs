@@ -10,7 +10,7 @@ use crate::kernel::{Kernel, Scope};
 fn driven() -> Vec<Kernel> {
     const BY_HAND: [&str; 5] =
         ["with_staging", "with_memcpy_async", "with_memcpy_async_prior", "sum_by_warps", "sum_by_threads"];
-    let mut kernels = Kernel::all();
+    let mut kernels = Kernel::unified();
     kernels.retain(|kernel| !BY_HAND.contains(&kernel.instance.kernel()));
     kernels
 }
@@ -100,7 +100,7 @@ fn check_by_hand(kernel: &Kernel, barriers: usize, pending: usize) {
 
 #[test]
 fn the_synchronous_engine_copies_through_registers_and_commits_nothing() {
-    let mut synchronous = Kernel::all();
+    let mut synchronous = Kernel::unified();
     synchronous.retain(|kernel| !kernel.is_asynchronous());
     assert!(synchronous.len() > 50, "{} synchronous instances", synchronous.len());
     for kernel in synchronous {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 use tilepipe_tests::artifact::Module;
-use tilepipe_tests::ptx::is_block_barrier;
+use tilepipe_tests::ptx::{block_barrier_number, is_block_barrier};
 
 use crate::kernel::{Kernel, entries};
 
@@ -27,8 +27,9 @@ fn every_instance_has_one_entry_and_every_entry_requires_its_block() {
 }
 
 #[test]
-fn a_unified_pipeline_has_no_mbarrier() {
-    for kernel in Kernel::all().into_iter().chain(Kernel::of_tests()) {
+fn only_kernels_with_roles_have_mbarriers() {
+    let kernels = Kernel::all().into_iter().chain(Kernel::of_tests());
+    for kernel in kernels.filter(|kernel| !kernel.is_partitioned()) {
         let found = kernel.entry.code.instructions().find(|one| one.has("mbarrier"));
         assert_eq!(found, None, "{}", kernel.name());
     }
@@ -67,12 +68,30 @@ fn nothing_spills_and_blocks_of_1024_threads_fit_their_registers() {
                 for zero in ["spill_stores", "spill_loads", "stack_frame"] {
                     assert_eq!(figure(zero), 0, "{zero} of {one}");
                 }
-                // The hardware's barriers are those of the block; a kernel without any has none reserved.
-                let barriers = kernel.entry.code.instructions().any(is_block_barrier);
-                assert_eq!(figure("barriers"), u64::from(barriers), "barriers of {one}");
+                assert_eq!(figure("barriers"), barriers(&kernel), "barriers of {one}");
                 assert_eq!(figure("threads"), u64::from(kernel.instance.threads()), "threads of {one}");
                 assert!(figure("registers") <= MOST_REGISTERS, "registers of {one}");
             }
         }
+    }
+}
+
+/// The hardware's barriers that a kernel reserves: up to the one with the greatest number, of which 0 is the block's and the others are
+/// those of roles.
+fn barriers(kernel: &Kernel) -> u64 {
+    let own = kernel.entry.code.instructions().filter(|one| is_block_barrier(one));
+    let numbers = own.map(|one| block_barrier_number(one).unwrap_or_else(|| panic!("{}: {one:?}", kernel.name())));
+    let reserved = numbers.max().map_or(0, |greatest| greatest + 1);
+    assert!(kernel.is_partitioned() || reserved <= 1, "{}: {reserved} barriers without roles", kernel.name());
+    reserved
+}
+
+#[test]
+fn the_ptx_is_of_version_7_1_for_sm_80() {
+    for module in [Module::Kernels, Module::CodegenKernels, Module::Twins] {
+        let text = module.ptx().unwrap_or_else(|error| panic!("{error}"));
+        let head: Vec<&str> =
+            text.lines().filter(|line| line.starts_with(".version") || line.starts_with(".target")).collect();
+        assert_eq!(head, [".version 7.1", ".target sm_80"], "{module:?}");
     }
 }

@@ -60,6 +60,13 @@ impl Kernel {
         registry.map(|instance| Kernel::new(Module::Kernels, instance)).collect()
     }
 
+    /// Those whose threads all do the same: no roles.
+    pub fn unified() -> Vec<Kernel> {
+        let mut found = Kernel::all();
+        found.retain(|kernel| !kernel.is_partitioned());
+        found
+    }
+
     /// All instances of one of them.
     pub fn named(name: &str) -> Vec<Kernel> {
         let mut found = Kernel::all();
@@ -123,7 +130,12 @@ impl Kernel {
         engine == "CpAsync"
     }
 
-    /// The loops of a kernel's steady state, which fill stages and read tiles: one for blocks whose tiles are all whole and one for
+    /// Whether the kernel's threads have roles.
+    pub fn is_partitioned(&self) -> bool {
+        crate::roles::is_partitioned(self)
+    }
+
+    /// The loops of a unified kernel's steady state, which fill stages and read tiles: one for blocks whose tiles are all whole and one for
     /// the others, or one for all; or more where LLVM unrolled one.
     pub fn steady_states(&self) -> Vec<Loop<'static>> {
         let code = &self.entry.code;

@@ -3,18 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
+use tilepipe_tests::artifact::Module;
 use tilepipe_tests::flow::{Code, Instruction};
-use tilepipe_tests::{artifact, sass};
+use tilepipe_tests::sass;
 
 use crate::kernel::{Kernel, Scope};
 
 static MACHINE_CODE: LazyLock<Result<BTreeMap<String, Code>, String>> = LazyLock::new(|| {
-    let kernels = sass::kernels(&artifact::sass("sm_90")?)?;
+    let kernels = sass::kernels(&Module::Kernels.sass("sm_90")?)?;
     Ok(kernels.into_iter().collect())
 });
 
 /// The machine code of every kernel of `kernels/` by name.
-fn machine_code() -> &'static BTreeMap<String, Code> {
+pub fn machine_code() -> &'static BTreeMap<String, Code> {
     MACHINE_CODE.as_ref().unwrap_or_else(|error| panic!("{error}"))
 }
 

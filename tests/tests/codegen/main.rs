@@ -12,5 +12,8 @@ mod everywhere;
 mod kernel;
 mod machine;
 mod orders;
+mod role_barriers;
+mod role_machine;
+mod roles;
 mod scopes;
 mod steps;

@@ -18,6 +18,9 @@ impl Element for Byte {}
 pub struct Half(u16);
 impl Element for Half {}
 
+/// An element of twelve bytes.
+pub type Triple = [f32; 3];
+
 /// Writes each tile backwards; tiles may be longer or shorter than the block.
 #[kernel(
     instances(T = [Byte, Half, i32, u32, i64, u64, f32, f64, I32x4, U32x4, F32x4], E = [LoadStore], LEN = [96], THREADS = [32], STAGES = [1, 3]),

@@ -7,10 +7,14 @@ mod kernels;
 mod launches;
 mod outputs;
 mod private;
+mod role_failures;
+mod role_features;
+mod role_leaving;
+mod roles;
 mod scopes;
 mod shipped;
 
-use kernels::{Byte, Half};
+use kernels::{Byte, Half, Triple};
 use kernels::{acquire_first_2, acquire_first_3, release_first_4, wait_first_2, wait_first_3};
 use kernels::{reversed, two_passes, two_pipelines, weighted};
 use launches::{Case, case, elements, number, run};
@@ -54,6 +58,7 @@ fn any_reversed_is_right(instance: &Instance, case: Case) {
         "f64" => reversed_is_right::<f64>(instance, case),
         "I32x4" => reversed_is_right::<I32x4>(instance, case),
         "U32x4" => reversed_is_right::<U32x4>(instance, case),
+        "Triple" => reversed_is_right::<Triple>(instance, case),
         "F32x4" => reversed_is_right::<F32x4>(instance, case),
         other => panic!("no such element type here: {other}"),
     }

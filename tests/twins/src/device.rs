@@ -12,12 +12,22 @@ unsafe extern "C" {
     safe fn tilepipe_cp_async_commit_group();
     safe fn tilepipe_cp_async_wait_all();
     fn tilepipe_barrier();
+    fn tilepipe_barrier_unaligned();
+    fn tilepipe_warp_barrier();
     fn tilepipe_cp_async_4(to: *mut u8, from: *const u8, valid: u32);
     fn tilepipe_cp_async_16(to: *mut u8, from: *const u8, valid: u32);
     fn tilepipe_cp_async_whole_4(to: *mut u8, from: *const u8);
     fn tilepipe_cp_async_whole_16(to: *mut u8, from: *const u8);
     fn tilepipe_store_global_4(to: *mut u8, from: *const u8);
     fn tilepipe_store_global_16(to: *mut u8, from: *const u8);
+}
+
+unsafe extern "C" {
+    pub fn tilepipe_mbarrier_init(barrier: *mut u64, arrivals: u32);
+    pub fn tilepipe_mbarrier_inval(barrier: *mut u64);
+    pub fn tilepipe_mbarrier_arrive(barrier: *mut u64);
+    pub fn tilepipe_cp_async_mbarrier_arrive(barrier: *mut u64);
+    pub fn tilepipe_mbarrier_wait(barrier: *mut u64, parity: u32);
 }
 
 /// Threads of a block and elements of a tile.
@@ -28,9 +38,10 @@ pub const THREADS: usize = 256;
 #[repr(C, align(16))]
 pub struct I32x4(pub [i32; 4]);
 
-/// Global memory of `len` elements, aligned to 16 bytes, of which this block has every `stride`-th tile from `first` on.
+/// Global memory of `len` elements, aligned to 16 bytes, of which this block has every `stride`-th tile of `TILE` elements from `first`
+/// on.
 #[derive(Clone, Copy)]
-pub struct View<T> {
+pub struct View<T, const TILE: usize = THREADS> {
     pub base: *mut T,
     pub len: usize,
     first: usize,
@@ -39,13 +50,13 @@ pub struct View<T> {
     pub tiles: usize,
 }
 
-impl<T> View<T> {
+impl<T, const TILE: usize> View<T, TILE> {
     /// The view that a launch passes in a parameter's first two words.
     #[inline(always)]
     pub fn new(raw: RawParameter) -> Self {
         let (base, len) = (raw.words[0] as *mut T, raw.words[1] as usize);
         let (first, stride) = (tilepipe_block_index() as usize, tilepipe_grid_blocks() as usize);
-        let all = len.div_ceil(THREADS);
+        let all = len.div_ceil(TILE);
         let tiles = if first < all { (all - first).div_ceil(stride) } else { 0 };
         View { base, len, first, stride, tiles }
     }
@@ -56,23 +67,23 @@ impl<T> View<T> {
         if count == 0 {
             return true;
         }
-        self.len - (self.first + (count - 1) * self.stride) * THREADS >= THREADS
+        self.len - (self.first + (count - 1) * self.stride) * TILE >= TILE
     }
 
     /// The first element of the block's tile `index`, and how many elements of it lie in the view.
     #[inline(always)]
     pub fn tile(&self, index: usize) -> (*mut T, usize) {
-        let start = (self.first + index * self.stride) * THREADS;
+        let start = (self.first + index * self.stride) * TILE;
         let rest = self.len - start;
-        (self.base.wrapping_add(start), if rest < THREADS { rest } else { THREADS })
+        (self.base.wrapping_add(start), if rest < TILE { rest } else { TILE })
     }
 
     /// The first element of the block's tile `index`, and how many bytes of it lie in the view.
     #[inline(always)]
     pub fn source(&self, index: usize) -> (*const T, u32) {
-        let start = (self.first + index * self.stride) * THREADS;
+        let start = (self.first + index * self.stride) * TILE;
         let rest = self.len - start;
-        let bytes = if rest < THREADS { rest * size_of::<T>() } else { THREADS * size_of::<T>() };
+        let bytes = if rest < TILE { rest * size_of::<T>() } else { TILE * size_of::<T>() };
         (self.base.wrapping_add(start), bytes as u32)
     }
 
@@ -148,6 +159,31 @@ pub unsafe fn barrier() {
     unsafe { tilepipe_barrier() };
 }
 
+/// `barrier.sync 0`, and `bar.warp.sync` behind it: threads of a warp may come from different places.
+///
+/// # Safety
+///
+/// All threads of the block make this call.
+#[inline(always)]
+pub unsafe fn barrier_of_roles() {
+    // SAFETY: the caller's promise.
+    unsafe {
+        tilepipe_barrier_unaligned();
+        tilepipe_warp_barrier();
+    }
+}
+
+/// `bar.warp.sync` of all lanes.
+///
+/// # Safety
+///
+/// All threads of the warp make this call.
+#[inline(always)]
+pub unsafe fn warp_barrier() {
+    // SAFETY: the caller's promise.
+    unsafe { tilepipe_warp_barrier() };
+}
+
 /// `cp.async` of a tile, 16 bytes at a time by the block's first threads. If the tile is `WHOLE` all of it is read, else its
 /// first `bytes` bytes; the others become zero.
 ///
@@ -157,8 +193,23 @@ pub unsafe fn barrier() {
 /// 1. `to` is a stage of `THREADS` elements of `T` in shared memory, aligned to 16, that nobody accesses until then.
 #[inline(always)]
 pub unsafe fn copy_tile<T, const WHOLE: bool>(to: *mut u8, (from, bytes): (*const T, u32)) {
-    let mut unit = rank();
-    while unit < THREADS * size_of::<T>() / 16 {
+    // SAFETY: the caller's promise; all threads of the block take part.
+    unsafe { copy_tile_as::<T, THREADS, THREADS, WHOLE>(rank(), to, (from, bytes)) };
+}
+
+/// As [`copy_tile`] for a tile of `TILE` elements, by the thread of rank `rank` among the `TEAM` threads that copy it.
+///
+/// # Safety
+///
+/// As for [`copy_tile`], with a stage of `TILE` elements; `rank < TEAM`.
+#[inline(always)]
+pub unsafe fn copy_tile_as<T, const TILE: usize, const TEAM: usize, const WHOLE: bool>(
+    rank: usize,
+    to: *mut u8,
+    (from, bytes): (*const T, u32),
+) {
+    let mut unit = rank;
+    while unit < TILE * size_of::<T>() / 16 {
         // SAFETY: the unit lies in the tile (0, 1), and both addresses are aligned to 16.
         unsafe {
             let offset = unit * 16;
@@ -169,7 +220,7 @@ pub unsafe fn copy_tile<T, const WHOLE: bool>(to: *mut u8, (from, bytes): (*cons
                 tilepipe_cp_async_16(to, from, bytes.saturating_sub(offset as u32).min(16));
             }
         }
-        unit += THREADS;
+        unit += TEAM;
     }
 }
 
@@ -241,10 +292,20 @@ impl Store for I32x4 {
 /// elements, which no other thread writes at this thread's rank.
 #[inline(always)]
 pub unsafe fn write_neighbour_sum<T: Store>(tile: *const T, to: *mut T, len: usize) {
-    let rank = rank();
-    let next = (rank + 1) % THREADS;
+    // SAFETY: the caller's promise.
+    unsafe { write_neighbour_sum_as::<T, THREADS>(rank(), tile, to, len) };
+}
+
+/// As [`write_neighbour_sum`] for a tile of `TILE` elements, by the thread of rank `rank` among as many threads.
+///
+/// # Safety
+///
+/// As for [`write_neighbour_sum`], with a tile of `TILE` elements; `rank < TILE`, and no other thread has this rank.
+#[inline(always)]
+pub unsafe fn write_neighbour_sum_as<T: Store, const TILE: usize>(rank: usize, tile: *const T, to: *mut T, len: usize) {
+    let next = (rank + 1) % TILE;
     if rank < len {
-        // SAFETY: both ranks are below THREADS, and `rank` is below `len`.
+        // SAFETY: both ranks are below TILE, and `rank` is below `len`.
         unsafe { (*tile.add(rank)).neighbour_sum(*tile.add(next)).store(to.add(rank)) };
     }
 }

@@ -17,7 +17,11 @@ mod device;
 #[cfg(target_arch = "nvptx64")]
 mod memcpy_async;
 #[cfg(target_arch = "nvptx64")]
+mod roles;
+#[cfg(target_arch = "nvptx64")]
 mod scale_own;
+#[cfg(target_arch = "nvptx64")]
+mod specialized_staging;
 #[cfg(target_arch = "nvptx64")]
 mod staging;
 #[cfg(target_arch = "nvptx64")]

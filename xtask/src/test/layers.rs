@@ -158,6 +158,9 @@ fn on_gpu() -> Result<Outcome> {
     total += counted(
         Command::new(&program).args(["--device", "gpu"]).args(EVERY_CONFIGURATION).arg("--module").arg(project::ptx()),
     )?;
+    let mut stress = Command::new(&program);
+    stress.args(["--device", "gpu", "--stress", "1000", "--module"]).arg(project::ptx());
+    total += Count::one(process::run(&mut stress).is_ok());
     Ok(Outcome::Ran(total))
 }
 

@@ -1,0 +1,45 @@
+//! The state of an end, lent to it by the scope function.
+
+use core::marker::PhantomData;
+use core::ops::{Deref, DerefMut};
+
+use super::protocol::EndState;
+
+/// A `&'r mut EndState` without a value that is never taken.
+///
+/// An enum around a reference says which variant it is by the null pointer; the compiler for the GPU then loses sight of where the reference
+/// points, and the state stays in local memory instead of registers. For the same reason the ends and what holds one are `repr(C)`, with the
+/// end behind 8 bytes of other things: so the variants of `Result<Ready, Unready<Consumer>>` have it in the same place, behind the tag of `Unready`.
+///
+/// # Invariants
+///
+/// 0. `state` was made from a `&'r mut EndState`, of which this is the only use.
+pub(super) struct Lent<'r> {
+    state: *mut EndState,
+    frame: PhantomData<&'r mut EndState>,
+}
+
+impl<'r> Lent<'r> {
+    #[inline(always)]
+    pub(super) fn new(state: &'r mut EndState) -> Self {
+        Lent { state, frame: PhantomData }
+    }
+}
+
+impl Deref for Lent<'_> {
+    type Target = EndState;
+
+    #[inline(always)]
+    fn deref(&self) -> &EndState {
+        // SAFETY: valid for `'r`, and not written while `self` is borrowed (0).
+        unsafe { &*self.state }
+    }
+}
+
+impl DerefMut for Lent<'_> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut EndState {
+        // SAFETY: valid for `'r`, and not used otherwise while `self` is borrowed (0).
+        unsafe { &mut *self.state }
+    }
+}

@@ -1,0 +1,101 @@
+//! Machine code of kernels with roles.
+
+use tilepipe_tests::artifact::Module;
+use tilepipe_tests::flow::{Code, Instruction, Loop};
+use tilepipe_tests::ptx::is_mbarrier_wait;
+use tilepipe_tests::sass;
+
+use crate::kernel::Kernel;
+use crate::machine::machine_code;
+
+/// The first try of a wait, which suspends the thread.
+fn is_try(one: &Instruction) -> bool {
+    one.is("SYNCS.PHASECHK.TRANS64.TRYWAIT")
+}
+
+fn is_arrival(one: &Instruction) -> bool {
+    one.is("SYNCS.ARRIVE")
+}
+
+fn is_arrival_of_copies(one: &Instruction) -> bool {
+    one.is("ARRIVES.LDGSTSBAR")
+}
+
+/// The kernels whose two roles a driver runs.
+fn driven() -> Vec<Kernel> {
+    let mut kernels = Kernel::named("with_specialized_staging_unified");
+    kernels.extend(Kernel::named("with_specialized_staging_warps"));
+    kernels.retain(Kernel::is_asynchronous);
+    kernels
+}
+
+/// The loops of the role that fills and of the one that reads.
+fn loops(code: &Code) -> [Vec<Loop<'_>>; 2] {
+    [code.loops_with(&[is_try, is_arrival_of_copies]), code.loops_with(&[is_try, is_arrival])]
+}
+
+#[test]
+fn machine_code_suspends_every_wait_and_arrives_at_the_barriers_of_shared_memory() {
+    let machine_code = machine_code();
+    for kernel in driven() {
+        let name = kernel.name();
+        let [fill, read] = loops(&machine_code[name]);
+        assert_eq!((fill.len(), read.len()), (2, 2), "{name}: loops that fill and that read");
+        let waits = kernel.entry.code.instructions().filter(|one| is_mbarrier_wait(one)).count();
+        let tries = machine_code[name].instructions().filter(|one| is_try(one)).count();
+        assert!(tries >= waits, "{name}: {tries} tries of {waits} waits");
+        for one in fill.iter().chain(&read) {
+            assert!(!one.executions(is_try).contains(&0), "{name}: a round that does not wait");
+            for foreign in ["BAR", "LDGDEPBAR", "DEPBAR.LE", "MEMBAR", "ATOMS"] {
+                assert_eq!(one.count(|own| own.is(foreign)), 0, "{name}: `{foreign}` of a round");
+            }
+        }
+        for one in &fill {
+            assert_eq!(one.count(is_arrival_of_copies), 1, "{name}: arrivals of copies");
+            assert!(one.count(|own| own.is("LDGSTS")) >= 1, "{name}: nothing is copied");
+        }
+        for one in &read {
+            assert_eq!(one.count(is_arrival), 1, "{name}: arrivals");
+        }
+    }
+}
+
+#[test]
+fn machine_code_has_no_place_where_one_role_waits_for_the_other() {
+    // Threads of a warp that were divided wait for one another where all their ways meet. If a way led from a role to the other one, they
+    // would meet between the two: those that read would wait for those that fill, which wait for them.
+    let machine_code = machine_code();
+    for kernel in driven() {
+        let [fill, read] = loops(&machine_code[kernel.name()]);
+        for one in &fill {
+            for other in &read {
+                assert!(!one.leads_to(other) && !other.leads_to(one), "{}", kernel.name());
+            }
+        }
+    }
+}
+
+/// Whether it computes something or has an effect. What only moves a register or leads on to where a block was put follows from how the
+/// assembler allotted registers.
+fn is_work(one: &Instruction) -> bool {
+    !one.has("MOV") && !["BRA", "NOP"].iter().any(|name| one.is(name))
+}
+
+#[test]
+fn machine_code_of_a_safe_loop_is_no_longer_than_its_twins() {
+    let text = Module::Twins.sass("sm_90").unwrap_or_else(|error| panic!("{error}"));
+    let twins = sass::kernels(&text).unwrap_or_else(|error| panic!("{error}"));
+    let machine_code = machine_code();
+    let mut compared = 0;
+    for (name, twin) in twins.iter().filter(|(name, _)| name.starts_with("with_specialized")) {
+        let lengths = |code: &Code| loops(code).map(|all| all.iter().map(|one| one.count(is_work)).collect::<Vec<_>>());
+        let (safe, twin) = (lengths(&machine_code[name]), lengths(twin));
+        let pairs = safe.iter().flatten().zip(twin.iter().flatten());
+        assert!(
+            pairs.clone().count() == 4 && pairs.clone().all(|(safe, twin)| safe <= twin),
+            "{name}: {safe:?}, {twin:?}"
+        );
+        compared += 1;
+    }
+    assert_eq!(compared, 3, "twins with roles");
+}
