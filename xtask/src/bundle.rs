@@ -47,6 +47,7 @@ pub fn bundle() -> Result<()> {
         copy_stripped(executable, &partial.join("tests").join(name))?;
     }
     copy_folder(&project::ptx(), &partial.join("ptx"), |name| FOR_LAUNCH.iter().any(|ending| name.ends_with(ending)))?;
+    drop_comments(&partial.join("ptx"))?;
     copy_stripped(&project::program("release", "tilepipe-bench"), &partial.join("tilepipe-bench"))?;
     copy_folder(&project::root().join("bench/peers"), &partial.join("peers"), |_| true)?;
     write_script(&partial.join("run.sh"))?;
@@ -125,6 +126,25 @@ fn copy_folder(from: &Path, to: &Path, wanted: fn(&str) -> bool) -> Result<()> {
         } else if wanted(&entry.file_name().to_string_lossy()) {
             fs::copy(entry.path(), &destination)
                 .with_context(|| format!("cannot copy {} to {}", entry.path().display(), destination.display()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Drops comments and empty lines from the PTX files of a folder: a third of them is names of Rust functions.
+fn drop_comments(folder: &Path) -> Result<()> {
+    for entry in fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "ptx") {
+            let ptx = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+            let mut short = String::with_capacity(ptx.len());
+            for line in ptx.lines().map(|line| line.split("//").next().unwrap_or_default().trim_end()) {
+                if !line.is_empty() {
+                    short.push_str(line);
+                    short.push('\n');
+                }
+            }
+            fs::write(&path, short).with_context(|| format!("cannot write {}", path.display()))?;
         }
     }
     Ok(())

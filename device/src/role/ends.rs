@@ -10,7 +10,6 @@ use super::memory::Memory;
 use super::producer::Producer;
 use super::protocol::EndState;
 use super::wires::{ConsumerWires, ProducerWires};
-use crate::isa;
 use crate::shared::Shared;
 use crate::tile::{BlockLevel, Brand};
 use crate::uniform::Uniform;
@@ -37,10 +36,8 @@ impl<'s, K: Channel> Link<'s, K> {
 
     #[inline(always)]
     pub(super) fn memory(&self) -> Memory<K> {
-        // SAFETY: the channel's layout lies within the block's shared memory (0).
-        let base = unsafe { isa::shared_base().add(self.offset) };
         // SAFETY: the memory belongs to this link (0), and a `Shared` of this layout is aligned to 16.
-        unsafe { Memory::new(base) }
+        unsafe { Memory::new(self.offset) }
     }
 }
 

@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use super::channel::{Channel, PresenceOf};
 use super::map::sealed::Role as _;
 use crate::contents;
-use crate::isa::{self, Members};
+use crate::isa::{self, Mbarrier, Members};
 use crate::presence::Presence;
 use crate::shared::Layout;
 
@@ -13,9 +13,9 @@ use crate::shared::Layout;
 ///
 /// # Invariants
 ///
-/// 0. `base` is the start of `K::Layout::BYTES` bytes of shared memory, aligned to 16, that belong to this channel.
+/// 0. `offset` is where `K::Layout::BYTES` bytes of the block's shared memory start, aligned to 16, that belong to this channel.
 pub(super) struct Memory<K> {
-    base: *mut u8,
+    offset: usize,
     channel: PhantomData<K>,
 }
 
@@ -63,9 +63,9 @@ impl<K: Channel> Memory<K> {
     ///
     /// Invariant 0 holds.
     #[inline(always)]
-    pub(super) unsafe fn new(base: *mut u8) -> Self {
+    pub(super) unsafe fn new(offset: usize) -> Self {
         const { assert!(Self::DECISIONS + 4 * 4 <= K::Layout::BYTES) };
-        Memory { base, channel: PhantomData }
+        Memory { offset, channel: PhantomData }
     }
 
     /// Makes the barriers and clears the words, for stages that `producers` fill.
@@ -146,18 +146,18 @@ impl<K: Channel> Memory<K> {
     }
 
     #[inline(always)]
-    pub(super) fn full(self, stage: u32) -> *mut u64 {
-        self.at(Self::FULL + 8 * stage as usize).cast()
+    pub(super) fn full(self, stage: u32) -> Mbarrier {
+        isa::mbarrier_at(self.offset + Self::FULL + 8 * stage as usize)
     }
 
     #[inline(always)]
-    pub(super) fn empty(self, stage: u32) -> *mut u64 {
-        self.at(Self::EMPTY + 8 * stage as usize).cast()
+    pub(super) fn empty(self, stage: u32) -> Mbarrier {
+        isa::mbarrier_at(self.offset + Self::EMPTY + 8 * stage as usize)
     }
 
     #[inline(always)]
-    fn agree(self, end: u32) -> *mut u64 {
-        self.at(Self::AGREE + 8 * end as usize).cast()
+    fn agree(self, end: u32) -> Mbarrier {
+        isa::mbarrier_at(self.offset + Self::AGREE + 8 * end as usize)
     }
 
     /// The word by which the end `by` (0: the producers) says that it passed the stage as closed.
@@ -189,7 +189,7 @@ impl<K: Channel> Memory<K> {
     ///
     /// `init` made the barrier.
     #[inline(always)]
-    pub(super) unsafe fn wait(barrier: *mut u64, parity: u32) {
+    pub(super) unsafe fn wait(barrier: Mbarrier, parity: u32) {
         if Self::SPINS {
             // SAFETY: the caller's promise.
             unsafe { isa::mbarrier_spin(barrier, parity) };
@@ -202,7 +202,7 @@ impl<K: Channel> Memory<K> {
     #[inline(always)]
     fn at(self, offset: usize) -> *mut u8 {
         // SAFETY: callers name stages below COUNT, ends and turns below 2, so the offset lies in the channel's memory (0).
-        unsafe { self.base.add(offset) }
+        unsafe { isa::shared_base().add(self.offset + offset) }
     }
 
     /// Has the first of `members` decide.

@@ -8,6 +8,9 @@
 
 use super::Closed;
 
+#[cfg(test)]
+mod check;
+
 /// What one end does to the barriers of its pipeline. Every thread of the role makes the same calls in the same order.
 pub(crate) trait Wires {
     /// The number of stages.

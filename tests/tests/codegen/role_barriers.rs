@@ -72,7 +72,8 @@ fn roles_that_synchronise_side_by_side_have_barriers_of_different_numbers() {
         let own: Vec<_> = kernel.entry.code.instructions().filter_map(of_role).collect();
         assert_eq!(BTreeSet::from_iter(own.iter().copied()), [(1, 32), (2, 64), (3, 128)].into());
         assert_eq!(own.len(), 3);
-        assert_eq!(kernel.entry.executions(|one| of_role(one).is_some()), [1].into());
+        // One each; the way of threads in none of the roles, of which a block has none, passes no barrier.
+        assert_eq!(kernel.entry.executions(|one| of_role(one).is_some()), [0, 1].into());
     }
 }
 

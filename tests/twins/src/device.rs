@@ -23,11 +23,13 @@ unsafe extern "C" {
 }
 
 unsafe extern "C" {
-    pub fn tilepipe_mbarrier_init(barrier: *mut u64, arrivals: u32);
-    pub fn tilepipe_mbarrier_inval(barrier: *mut u64);
-    pub fn tilepipe_mbarrier_arrive(barrier: *mut u64);
-    pub fn tilepipe_cp_async_mbarrier_arrive(barrier: *mut u64);
-    pub fn tilepipe_mbarrier_wait(barrier: *mut u64, parity: u32);
+    safe fn tilepipe_shared_origin() -> u32;
+    pub fn tilepipe_mbarrier_init(barrier: u32, arrivals: u32);
+    pub fn tilepipe_mbarrier_inval(barrier: u32);
+    pub fn tilepipe_mbarrier_arrive(barrier: u32);
+    pub fn tilepipe_cp_async_mbarrier_arrive(barrier: u32);
+    pub fn tilepipe_mbarrier_wait(barrier: u32, parity: u32);
+    pub fn tilepipe_mbarrier_spin(barrier: u32, parity: u32);
 }
 
 /// Threads of a block and elements of a tile.
@@ -127,6 +129,47 @@ pub fn rank() -> usize {
 #[inline(always)]
 pub fn shared_base() -> *mut u8 {
     tilepipe_shared_base()
+}
+
+/// The address of the barrier at so many bytes of the block's dynamic shared memory, as instructions take it.
+#[inline(always)]
+pub fn barrier_address(offset: usize) -> u32 {
+    tilepipe_shared_origin().wrapping_add(offset as u32)
+}
+
+/// Threads of a block: `first` and every `stride`-th one behind it, `count` in all.
+#[derive(Clone, Copy)]
+pub struct Members {
+    pub first: usize,
+    pub stride: usize,
+    pub count: usize,
+}
+
+impl Members {
+    /// Whether the calling thread is one of them.
+    #[inline(always)]
+    pub fn has_caller(self) -> bool {
+        let offset = (tilepipe_thread_rank() as usize).wrapping_sub(self.first);
+        offset < self.count * self.stride && offset.is_multiple_of(self.stride)
+    }
+
+    /// The calling thread's rank among them.
+    ///
+    /// # Safety
+    ///
+    /// The calling thread is one of them.
+    #[inline(always)]
+    pub unsafe fn rank(self) -> usize {
+        let thread = tilepipe_thread_rank() as usize;
+        // SAFETY: the caller's promise.
+        unsafe {
+            core::hint::assert_unchecked(thread >= self.first);
+            core::hint::assert_unchecked(thread < self.first + self.count * self.stride);
+            let rank = (thread - self.first) / self.stride;
+            core::hint::assert_unchecked(rank < self.count);
+            rank
+        }
+    }
 }
 
 /// `cp.async.commit_group`.

@@ -4,29 +4,28 @@
 //! copies have landed; the computing ones wait until it is full, read, and arrive at `empty`.
 
 use crate::device::{
-    View, barrier, barrier_of_roles, copy_tile_as, out_of_range, rank, shared_base, tilepipe_cp_async_mbarrier_arrive,
-    tilepipe_mbarrier_arrive, tilepipe_mbarrier_init, tilepipe_mbarrier_inval, tilepipe_mbarrier_wait, warp_barrier,
-    write_neighbour_sum_as,
+    Members, View, barrier, barrier_address, barrier_of_roles, copy_tile_as, counted_in_32_bits, out_of_range,
+    shared_base, tilepipe_cp_async_mbarrier_arrive, tilepipe_mbarrier_arrive, tilepipe_mbarrier_init,
+    tilepipe_mbarrier_inval, tilepipe_mbarrier_spin, tilepipe_mbarrier_wait, write_neighbour_sum_as,
 };
 
-/// Threads of each role, and elements of a tile.
+/// Computing threads, and elements of a tile. A block has as many other threads.
 pub const TILE: usize = 128;
+/// The block's first thread.
+const FIRST: Members = Members { first: 0, stride: 1, count: 1 };
 /// Bytes of a stage.
 const STAGE: usize = TILE * size_of::<i32>();
 
 /// How the threads of a block are divided.
 pub trait Division {
-    /// Whether arrivals of the computing threads are one a warp.
-    const WARPS: bool;
-
-    /// Whether the calling thread copies.
-    fn copies() -> bool;
-
-    /// The calling thread's rank among those that copy, of which it is one.
-    fn copying_rank() -> usize;
-
-    /// The calling thread's rank among those that compute, of which it is one.
-    fn computing_rank() -> usize;
+    /// The threads of the copying role.
+    const COPYING: Members;
+    /// Those of them that run its loop: a tile has 32 units of a copy, so the others have nothing to do.
+    const COPIERS: Members;
+    /// The threads that compute.
+    const COMPUTING: Members;
+    /// Whether waits spin, where a warp has threads of both roles and there are few stages.
+    const SPINS: bool;
 }
 
 /// The shared memory of `STAGES` stages: tiles, barriers, and words that the kernel does not need and the safe one has.
@@ -39,7 +38,7 @@ impl<const STAGES: usize> Shared<STAGES> {
     const DECIDED: usize = Self::EMPTY + 8 * STAGES;
     const CLOSED: usize = Self::DECIDED + 8 * 2;
 
-    /// The address `offset` bytes behind the start, in a stage or a barrier.
+    /// The place `offset` bytes behind the start, in a stage or a word.
     #[inline(always)]
     fn at(offset: usize) -> *mut u8 {
         // SAFETY: callers name stages below STAGES, so the offset lies in the shared memory.
@@ -52,23 +51,23 @@ impl<const STAGES: usize> Shared<STAGES> {
     }
 
     #[inline(always)]
-    fn full(stage: u32) -> *mut u64 {
-        Self::at(Self::FULL + 8 * stage as usize).cast()
+    fn closed(role: u32, stage: u32) -> *mut u32 {
+        Self::at(Self::CLOSED + 4 * (2 * stage + role) as usize).cast()
     }
 
     #[inline(always)]
-    fn empty(stage: u32) -> *mut u64 {
-        Self::at(Self::EMPTY + 8 * stage as usize).cast()
+    fn full(stage: u32) -> u32 {
+        barrier_address(Self::FULL + 8 * stage as usize)
     }
 
     #[inline(always)]
-    fn decided(role: u32) -> *mut u64 {
-        Self::at(Self::DECIDED + 8 * role as usize).cast()
+    fn empty(stage: u32) -> u32 {
+        barrier_address(Self::EMPTY + 8 * stage as usize)
     }
 
     #[inline(always)]
-    fn closed(stage: u32) -> *mut u32 {
-        Self::at(Self::CLOSED + 4 * stage as usize).cast()
+    fn decided(role: u32) -> u32 {
+        barrier_address(Self::DECIDED + 8 * role as usize)
     }
 }
 
@@ -96,43 +95,42 @@ impl<const STAGES: usize> Cursor<STAGES> {
 /// All threads of a block of `2 * TILE` make this call, and the shared memory is that of `STAGES` stages.
 #[inline(always)]
 pub unsafe fn run<D: Division, const STAGES: usize>(input: View<i32, TILE>, out: impl FnOnce() -> View<i32, TILE>) {
-    let computing_arrivals = if D::WARPS { TILE as u32 / 32 } else { TILE as u32 };
     // SAFETY: the barriers are made by one thread before any other uses them, and ended behind their last use; every thread comes to
     // each barrier of the block.
     unsafe {
-        if rank() == 0 {
+        if FIRST.has_caller() {
             for stage in 0..STAGES as u32 {
-                tilepipe_mbarrier_init(Shared::<STAGES>::full(stage), TILE as u32);
-                tilepipe_mbarrier_init(Shared::<STAGES>::empty(stage), computing_arrivals);
-                Shared::<STAGES>::closed(stage).write(0);
+                tilepipe_mbarrier_init(Shared::<STAGES>::full(stage), D::COPIERS.count as u32);
+                tilepipe_mbarrier_init(Shared::<STAGES>::empty(stage), TILE as u32);
+                for role in 0..2 {
+                    Shared::<STAGES>::closed(role, stage).write(0);
+                }
             }
             for role in 0..2 {
                 tilepipe_mbarrier_init(Shared::<STAGES>::decided(role), TILE as u32);
             }
         }
         barrier();
-        if D::copies() {
-            // Waiting for parity 1 at a new barrier returns at once: all stages are empty.
-            let mut cursor = Cursor { stage: 0, parity: 1 };
+        // One chain of branches: threads of a warp that has both roles must not wait for one another between two branches.
+        if D::COPIERS.has_caller() {
             if input.all_whole(input.tiles) {
-                copy::<D, true, STAGES>(&mut cursor, &input);
+                copy::<D, true, STAGES>(&input);
             } else {
-                copy::<D, false, STAGES>(&mut cursor, &input);
+                copy::<D, false, STAGES>(&input);
             }
-        } else {
-            let mut cursor = Cursor { stage: 0, parity: 0 };
+        } else if D::COMPUTING.has_caller() {
             let out = out();
             if out.tiles < input.tiles {
                 out_of_range(out.tiles, input.tiles);
             }
             if out.all_whole(input.tiles) {
-                compute::<D, true, STAGES>(&mut cursor, input.tiles, &out);
+                compute::<D, true, STAGES>(input.tiles, &out);
             } else {
-                compute::<D, false, STAGES>(&mut cursor, input.tiles, &out);
+                compute::<D, false, STAGES>(input.tiles, &out);
             }
         }
         barrier_of_roles();
-        if rank() == 0 {
+        if FIRST.has_caller() {
             for stage in 0..STAGES as u32 {
                 tilepipe_mbarrier_inval(Shared::<STAGES>::full(stage));
                 tilepipe_mbarrier_inval(Shared::<STAGES>::empty(stage));
@@ -145,30 +143,63 @@ pub unsafe fn run<D: Division, const STAGES: usize>(input: View<i32, TILE>, out:
     }
 }
 
+/// Calls `step` with each index below `count`: if `WHOLE` in laps, in which a stage's addresses are constants, and the rest one by one.
+#[inline(always)]
+fn in_order<const WHOLE: bool, const STAGES: usize>(count: usize, mut step: impl FnMut(usize)) {
+    let (count, mut index) = (counted_in_32_bits(count), 0);
+    if WHOLE {
+        let laps = count - count % STAGES as u32;
+        while index < laps {
+            for _ in 0..STAGES {
+                step(index as usize);
+                index += 1;
+            }
+        }
+    }
+    while index < count {
+        step(index as usize);
+        index += 1;
+    }
+}
+
+/// Waits for a phase of a barrier.
+///
+/// # Safety
+///
+/// The barrier was made.
+#[inline(always)]
+unsafe fn wait<D: Division>(barrier: u32, parity: u32) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if D::SPINS {
+            tilepipe_mbarrier_spin(barrier, parity);
+        } else {
+            tilepipe_mbarrier_wait(barrier, parity);
+        }
+    }
+}
+
 /// The copying threads' loop.
 ///
 /// # Safety
 ///
 /// All copying threads make this call; if `WHOLE` all of the block's tiles lie within the view as a whole.
 #[inline(always)]
-unsafe fn copy<D: Division, const WHOLE: bool, const STAGES: usize>(
-    cursor: &mut Cursor<STAGES>,
-    input: &View<i32, TILE>,
-) {
-    let mut index = 0;
-    while index < input.tiles {
+unsafe fn copy<D: Division, const WHOLE: bool, const STAGES: usize>(input: &View<i32, TILE>) {
+    // Waiting for parity 1 at a new barrier returns at once: all stages are empty.
+    let mut cursor = Cursor::<STAGES> { stage: 0, parity: 1 };
+    in_order::<WHOLE, STAGES>(input.tiles, |index| {
         let stage = cursor.stage;
         // SAFETY: the stage is empty behind the wait; the tile's first bytes are readable for the whole launch; each copying thread
         // arrives once a phase.
         unsafe {
-            tilepipe_mbarrier_wait(Shared::<STAGES>::empty(stage), cursor.parity);
+            wait::<D>(Shared::<STAGES>::empty(stage), cursor.parity);
             let to = Shared::<STAGES>::tile(stage);
-            copy_tile_as::<i32, TILE, TILE, WHOLE>(D::copying_rank(), to, input.source(index));
+            copy_tile_as::<i32, TILE, TILE, WHOLE>(D::COPYING.rank(), to, input.source(index));
             tilepipe_cp_async_mbarrier_arrive(Shared::<STAGES>::full(stage));
         }
         cursor.advance();
-        index += 1;
-    }
+    });
 }
 
 /// The computing threads' loop, over as many tiles.
@@ -177,29 +208,19 @@ unsafe fn copy<D: Division, const WHOLE: bool, const STAGES: usize>(
 ///
 /// All computing threads make this call; the output has `count` tiles for the block, and if `WHOLE` all lie within the view as a whole.
 #[inline(always)]
-unsafe fn compute<D: Division, const WHOLE: bool, const STAGES: usize>(
-    cursor: &mut Cursor<STAGES>,
-    count: usize,
-    out: &View<i32, TILE>,
-) {
-    for index in 0..count {
+unsafe fn compute<D: Division, const WHOLE: bool, const STAGES: usize>(count: usize, out: &View<i32, TILE>) {
+    let mut cursor = Cursor::<STAGES> { stage: 0, parity: 0 };
+    in_order::<WHOLE, STAGES>(count, |index| {
         let stage = cursor.stage;
         // SAFETY: the tile has landed behind the wait; the output's tile has `len` elements, which this block alone writes; each
-        // computing thread, or one for each warp behind the warp's barrier, arrives once a phase.
+        // computing thread arrives once a phase.
         unsafe {
-            tilepipe_mbarrier_wait(Shared::<STAGES>::full(stage), cursor.parity);
+            wait::<D>(Shared::<STAGES>::full(stage), cursor.parity);
             let (to, len) = out.tile(index);
             let tile = Shared::<STAGES>::tile(stage).cast_const().cast();
-            write_neighbour_sum_as::<i32, TILE>(D::computing_rank(), tile, to, if WHOLE { TILE } else { len });
-            if D::WARPS {
-                warp_barrier();
-                if rank().is_multiple_of(32) {
-                    tilepipe_mbarrier_arrive(Shared::<STAGES>::empty(stage));
-                }
-            } else {
-                tilepipe_mbarrier_arrive(Shared::<STAGES>::empty(stage));
-            }
+            write_neighbour_sum_as::<i32, TILE>(D::COMPUTING.rank(), tile, to, if WHOLE { TILE } else { len });
+            tilepipe_mbarrier_arrive(Shared::<STAGES>::empty(stage));
         }
         cursor.advance();
-    }
+    });
 }

@@ -1,65 +1,56 @@
-//! Half of a block's threads copy, the others compute: even and odd ones, or the first four warps and the others.
-
-use core::hint::assert_unchecked;
+//! Some threads of a block copy, half of all compute: even and odd ones, or the first warp and the last four.
 
 use tilepipe::entry::RawParameter;
 
-use crate::device::{View, rank, wait_all};
+use crate::device::{Members, View, wait_all};
 use crate::roles::{Division, TILE, run};
 
-/// Threads of even rank copy.
-enum EvenOdd {}
+/// Threads of a block.
+const THREADS: usize = 2 * TILE;
+/// Units of 16 bytes that a tile has.
+const UNITS: usize = TILE * size_of::<i32>() / 16;
 
-impl Division for EvenOdd {
-    const WARPS: bool = false;
+/// Threads of even rank.
+const EVEN: Members = Members { first: 0, stride: 2, count: TILE };
+/// Threads of odd rank.
+const ODD: Members = Members { first: 1, stride: 2, count: TILE };
 
-    #[inline(always)]
-    fn copies() -> bool {
-        rank().is_multiple_of(2)
-    }
+/// The first threads of even rank copy, one for each unit of a tile; those of odd rank compute.
+enum FewEven {}
 
-    #[inline(always)]
-    fn copying_rank() -> usize {
-        rank() / 2
-    }
-
-    #[inline(always)]
-    fn computing_rank() -> usize {
-        rank() / 2
-    }
+impl Division for FewEven {
+    const COPYING: Members = EVEN;
+    const COPIERS: Members = Members { count: UNITS, ..EVEN };
+    const COMPUTING: Members = ODD;
+    const SPINS: bool = true;
 }
 
-/// The first `TILE` threads copy.
+/// All threads of even rank take the steps of copying; those of odd rank compute.
+enum AllEven {}
+
+impl Division for AllEven {
+    const COPYING: Members = EVEN;
+    const COPIERS: Members = EVEN;
+    const COMPUTING: Members = ODD;
+    const SPINS: bool = false;
+}
+
+/// The first warp copies, the last four compute, the three between them do neither.
 enum Warps {}
 
 impl Division for Warps {
-    const WARPS: bool = true;
-
-    #[inline(always)]
-    fn copies() -> bool {
-        rank() < TILE
-    }
-
-    #[inline(always)]
-    fn copying_rank() -> usize {
-        rank()
-    }
-
-    #[inline(always)]
-    fn computing_rank() -> usize {
-        let rank = rank();
-        // SAFETY: the others copy.
-        unsafe { assert_unchecked(rank >= TILE) };
-        rank - TILE
-    }
+    const COPYING: Members = Members { first: 0, stride: 1, count: TILE };
+    const COPIERS: Members = Members { count: UNITS, ..Self::COPYING };
+    const COMPUTING: Members = Members { first: TILE, stride: 1, count: TILE };
+    const SPINS: bool = false;
 }
 
 #[unsafe(export_name = "__tilepipe_threads__with_specialized_staging_unified__i32_NeighbourSum_CpAsync_256_128_2")]
-static EVEN_ODD_2: u32 = 2 * TILE as u32;
+static EVEN_ODD_2: u32 = THREADS as u32;
 #[unsafe(export_name = "__tilepipe_threads__with_specialized_staging_unified__i32_NeighbourSum_CpAsync_256_128_4")]
-static EVEN_ODD_4: u32 = 2 * TILE as u32;
+static EVEN_ODD_4: u32 = THREADS as u32;
 #[unsafe(export_name = "__tilepipe_threads__with_specialized_staging_warps__i32_NeighbourSum_CpAsync_256_128_128_4")]
-static WARPS_4: u32 = 2 * TILE as u32;
+static WARPS_4: u32 = THREADS as u32;
 
 /// Even threads copy to two stages, odd ones compute.
 ///
@@ -69,7 +60,7 @@ static WARPS_4: u32 = 2 * TILE as u32;
 #[unsafe(export_name = "with_specialized_staging_unified__i32_NeighbourSum_CpAsync_256_128_2")]
 unsafe extern "C" fn even_odd_2(input: RawParameter, out: RawParameter) {
     // SAFETY: the whole block makes this call.
-    unsafe { run::<EvenOdd, 2>(View::new(input), || View::new(out)) };
+    unsafe { run::<FewEven, 2>(View::new(input), || View::new(out)) };
     wait_all();
 }
 
@@ -81,11 +72,11 @@ unsafe extern "C" fn even_odd_2(input: RawParameter, out: RawParameter) {
 #[unsafe(export_name = "with_specialized_staging_unified__i32_NeighbourSum_CpAsync_256_128_4")]
 unsafe extern "C" fn even_odd_4(input: RawParameter, out: RawParameter) {
     // SAFETY: the whole block makes this call.
-    unsafe { run::<EvenOdd, 4>(View::new(input), || View::new(out)) };
+    unsafe { run::<AllEven, 4>(View::new(input), || View::new(out)) };
     wait_all();
 }
 
-/// Four warps copy to four stages, four compute.
+/// One warp copies to four stages, four compute.
 ///
 /// # Safety
 ///

@@ -9,6 +9,14 @@ use super::roles::synchronise;
 use crate::cpu::Schedule;
 use crate::isa::Members;
 
+/// An mbarrier: its address in the block's shared memory.
+pub(crate) type Mbarrier = *mut u64;
+
+/// The mbarrier at so many bytes of the block's shared memory.
+pub(crate) fn mbarrier_at(offset: usize) -> Mbarrier {
+    super::shared_base().wrapping_add(offset).cast()
+}
+
 /// `mbarrier.init`: a phase of this mbarrier counts `arrivals` arrivals.
 ///
 /// # Safety

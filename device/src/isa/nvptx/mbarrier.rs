@@ -13,7 +13,6 @@ unsafe extern "C" {
     fn tilepipe_role_barrier(id: u32, threads: u32);
     fn tilepipe_role_barrier_any(id: u32, threads: u32, value: u32) -> u32;
     fn tilepipe_role_barrier_all(id: u32, threads: u32, value: u32) -> u32;
-    safe fn tilepipe_shared_base() -> *mut u8;
     safe fn tilepipe_shared_origin() -> u32;
     fn tilepipe_mbarrier_init(barrier: u32, arrivals: u32);
     fn tilepipe_mbarrier_inval(barrier: u32);
@@ -23,6 +22,15 @@ unsafe extern "C" {
     fn tilepipe_mbarrier_spin(barrier: u32, parity: u32);
     fn tilepipe_mbarrier_test_wait(barrier: u32, parity: u32) -> u32;
     safe fn tilepipe_clock() -> u64;
+}
+
+/// The address of an mbarrier in the block's dynamic shared memory, which has 32 bits.
+pub(crate) type Mbarrier = u32;
+
+/// The mbarrier at so many bytes of the block's dynamic shared memory.
+#[inline(always)]
+pub(crate) fn mbarrier_at(offset: usize) -> Mbarrier {
+    tilepipe_shared_origin().wrapping_add(offset as u32)
 }
 
 /// `barrier.sync 0`, then `bar.warp.sync`: waits for all threads of a block of `THREADS` that took different paths. Behind it the
@@ -79,9 +87,9 @@ pub(crate) unsafe fn role_barrier_all<const N: usize>(id: u32, members: Members,
 /// `barrier` is shared memory, aligned to 8, which holds no valid mbarrier, and which other threads access only behind a barrier of
 /// the block; one thread makes this call.
 #[inline(always)]
-pub(crate) unsafe fn mbarrier_init(barrier: *mut u64, arrivals: u32) {
+pub(crate) unsafe fn mbarrier_init(barrier: Mbarrier, arrivals: u32) {
     // SAFETY: the caller's promise.
-    unsafe { tilepipe_mbarrier_init(address(barrier), arrivals) };
+    unsafe { tilepipe_mbarrier_init(barrier, arrivals) };
 }
 
 /// `mbarrier.inval`: ends the mbarrier; its memory may be used for other things.
@@ -90,9 +98,9 @@ pub(crate) unsafe fn mbarrier_init(barrier: *mut u64, arrivals: u32) {
 ///
 /// `barrier` is valid, and no thread uses it from here on; no arrival is under way. One thread makes this call.
 #[inline(always)]
-pub(crate) unsafe fn mbarrier_inval(barrier: *mut u64) {
+pub(crate) unsafe fn mbarrier_inval(barrier: Mbarrier) {
     // SAFETY: the caller's promise.
-    unsafe { tilepipe_mbarrier_inval(address(barrier)) };
+    unsafe { tilepipe_mbarrier_inval(barrier) };
 }
 
 /// `mbarrier.arrive` of every member: what each has read and written before is done before the phase completes.
@@ -101,9 +109,9 @@ pub(crate) unsafe fn mbarrier_inval(barrier: *mut u64) {
 ///
 /// `barrier` is valid, its phase in progress counts an arrival of each member that has not happened yet, and the members make this call.
 #[inline(always)]
-pub(crate) unsafe fn mbarrier_arrive(barrier: *mut u64, _: Members) {
+pub(crate) unsafe fn mbarrier_arrive(barrier: Mbarrier, _: Members) {
     // SAFETY: the caller's promise.
-    unsafe { tilepipe_mbarrier_arrive(address(barrier)) };
+    unsafe { tilepipe_mbarrier_arrive(barrier) };
 }
 
 /// `mbarrier.arrive` of the first member.
@@ -112,10 +120,10 @@ pub(crate) unsafe fn mbarrier_arrive(barrier: *mut u64, _: Members) {
 ///
 /// As for [`mbarrier_arrive`] with one arrival of the first member.
 #[inline(always)]
-pub(crate) unsafe fn mbarrier_arrive_first(barrier: *mut u64, by: Members) {
+pub(crate) unsafe fn mbarrier_arrive_first(barrier: Mbarrier, by: Members) {
     if tilepipe_thread_rank() as usize == by.first {
         // SAFETY: the caller's promise.
-        unsafe { tilepipe_mbarrier_arrive(address(barrier)) };
+        unsafe { tilepipe_mbarrier_arrive(barrier) };
     }
 }
 
@@ -126,9 +134,9 @@ pub(crate) unsafe fn mbarrier_arrive_first(barrier: *mut u64, by: Members) {
 ///
 /// As for [`mbarrier_arrive`].
 #[inline(always)]
-pub(crate) unsafe fn cp_async_mbarrier_arrive(barrier: *mut u64, _: Members) {
+pub(crate) unsafe fn cp_async_mbarrier_arrive(barrier: Mbarrier, _: Members) {
     // SAFETY: the caller's promise.
-    unsafe { tilepipe_cp_async_mbarrier_arrive(address(barrier)) };
+    unsafe { tilepipe_cp_async_mbarrier_arrive(barrier) };
 }
 
 /// `mbarrier.try_wait.parity` until it succeeds (on sm_80 `mbarrier.test_wait.parity`): waits for the phase of this parity. What was
@@ -138,9 +146,9 @@ pub(crate) unsafe fn cp_async_mbarrier_arrive(barrier: *mut u64, _: Members) {
 ///
 /// `barrier` is valid.
 #[inline(always)]
-pub(crate) unsafe fn mbarrier_wait(barrier: *mut u64, parity: u32) {
+pub(crate) unsafe fn mbarrier_wait(barrier: Mbarrier, parity: u32) {
     // SAFETY: the caller's promise.
-    unsafe { tilepipe_mbarrier_wait(address(barrier), parity) };
+    unsafe { tilepipe_mbarrier_wait(barrier, parity) };
 }
 
 /// `mbarrier.test_wait.parity` until it succeeds: as [`mbarrier_wait`] for threads of a warp in which others have another role, and which
@@ -150,9 +158,9 @@ pub(crate) unsafe fn mbarrier_wait(barrier: *mut u64, parity: u32) {
 ///
 /// `barrier` is valid.
 #[inline(always)]
-pub(crate) unsafe fn mbarrier_spin(barrier: *mut u64, parity: u32) {
+pub(crate) unsafe fn mbarrier_spin(barrier: Mbarrier, parity: u32) {
     // SAFETY: the caller's promise.
-    unsafe { tilepipe_mbarrier_spin(address(barrier), parity) };
+    unsafe { tilepipe_mbarrier_spin(barrier, parity) };
 }
 
 /// `mbarrier.test_wait.parity`: whether the phase of this parity is complete.
@@ -161,14 +169,14 @@ pub(crate) unsafe fn mbarrier_spin(barrier: *mut u64, parity: u32) {
 ///
 /// `barrier` is valid.
 #[inline(always)]
-pub(crate) unsafe fn mbarrier_test_wait(barrier: *mut u64, parity: u32) -> bool {
+pub(crate) unsafe fn mbarrier_test_wait(barrier: Mbarrier, parity: u32) -> bool {
     // SAFETY: the caller's promise.
-    unsafe { tilepipe_mbarrier_test_wait(address(barrier), parity) != 0 }
+    unsafe { tilepipe_mbarrier_test_wait(barrier, parity) != 0 }
 }
 
 /// Tells the model what a barrier is for: nothing on the GPU.
 #[inline(always)]
-pub(crate) fn mbarrier_name(_: *mut u64, _: &'static str, _: u32) {}
+pub(crate) fn mbarrier_name(_: Mbarrier, _: &'static str, _: u32) {}
 
 /// Tells the model that all reads of a stage have ended: nothing on the GPU.
 #[inline(always)]
@@ -178,14 +186,6 @@ pub(crate) fn stage_acquired(_: *mut u8, _: usize) {}
 #[inline(always)]
 pub(crate) fn clock() -> u64 {
     tilepipe_clock()
-}
-
-/// The address of a barrier in the block's dynamic shared memory, which has 32 bits. Worked out from the offset, so that a barrier at a
-/// constant offset has a constant address.
-#[inline(always)]
-fn address(barrier: *mut u64) -> u32 {
-    let offset = (barrier as usize).wrapping_sub(tilepipe_shared_base() as usize) as u32;
-    tilepipe_shared_origin().wrapping_add(offset)
 }
 
 /// One role's members and what they run; two to four roles of one block as a tuple.

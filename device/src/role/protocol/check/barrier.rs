@@ -1,0 +1,291 @@
+//! The model of an mbarrier.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::checker::Checker;
+use super::memory::{Clock, Copy, Known};
+
+/// An mbarrier. It fails on whatever the PTX ISA leaves undefined: use before `init` or behind `inval`, more arrivals than counted,
+/// `inval` while an arrival is pending.
+///
+/// A wait returns the same whenever it begins, unless the next phase ends before it returns, which fails; and the arrivals of a phase
+/// commute. So only what `test_wait` sees depends on an order, and the checker tries no others, unless [`Manner::waits_look`].
+pub(super) struct Barrier<C: Checker> {
+    name: String,
+    turns: C::Turns,
+    manner: Manner,
+    state: Mutex<State<C>>,
+}
+
+/// How the model's barriers work.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Manner {
+    /// Whether copiers make the arrivals behind copies, at any time. Otherwise they happen as late as they can: when somebody waits for
+    /// a phase to which nothing else is missing.
+    pub(super) copiers: bool,
+    /// Whether the checker tries the orders of waits, too.
+    pub(super) waits_look: bool,
+    /// Whether there are polls.
+    pub(super) polled: bool,
+}
+
+impl Manner {
+    /// Copies land as late as they can.
+    pub(super) const LATE: Manner = Manner { copiers: false, waits_look: false, polled: false };
+    /// Copies land at any time.
+    pub(super) const ANY_TIME: Manner = Manner { copiers: true, ..Manner::LATE };
+
+    /// The checker tries the orders of waits, too.
+    pub(super) const fn every_order(self) -> Self {
+        Manner { waits_look: true, ..self }
+    }
+}
+
+struct State<C: Checker> {
+    valid: bool,
+    manner: Manner,
+    count: usize,
+    /// What the barrier counts from the next phase on.
+    next_count: usize,
+    /// Completed phases.
+    completed: u32,
+    arrived: Vec<usize>,
+    promised: Vec<Promise>,
+    /// What the arrivals of this phase tell.
+    told: Known,
+    /// The same of the last phase that ended.
+    released: Known,
+    /// Who has waited for the last phase.
+    waited: Clock,
+    /// All arrivals.
+    arrivals: Clock,
+    /// Who waits for the end of the phase.
+    waiters: Vec<(C::Waiter, Answer, Clock)>,
+    /// The copiers that have nothing to do, by the numbers of the threads that they copy for.
+    copiers: Vec<(usize, C::Waiter)>,
+    /// Threads that the step which is being taken wakes.
+    to_wake: Vec<C::Waiter>,
+}
+
+/// An arrival that happens when its copies have landed.
+struct Promise {
+    who: usize,
+    copies: Vec<Arc<Copy>>,
+    /// The steps before it, and its own.
+    taken: Clock,
+}
+
+/// Where a waiter finds how many phases have ended, and what that orders.
+type Answer = Arc<Mutex<Option<(u32, Known)>>>;
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<C: Checker> State<C> {
+    fn new(valid: bool, count: usize, manner: Manner) -> Self {
+        State {
+            valid,
+            manner,
+            count,
+            next_count: count,
+            completed: 0,
+            arrived: Vec::new(),
+            promised: Vec::new(),
+            told: Known::default(),
+            released: Known::default(),
+            waited: Clock::default(),
+            arrivals: Clock::default(),
+            waiters: Vec::new(),
+            copiers: Vec::new(),
+            to_wake: Vec::new(),
+        }
+    }
+
+    fn arrive(&mut self, name: &str, who: usize, told: &Known) {
+        assert!(!self.arrived.contains(&who), "{name}: {who} arrives twice in one phase");
+        self.arrived.push(who);
+        self.told.join(told);
+        self.arrivals.join(&told.taken);
+        if self.arrived.len() >= self.count {
+            self.end_phase(name);
+        }
+    }
+
+    fn end_phase(&mut self, name: &str) {
+        // A thread that waited for the last phase has returned before this one's end, or it might miss both.
+        self.released = std::mem::take(&mut self.told);
+        assert!(
+            self.released.taken.knows(&self.waited),
+            "{name}: a phase ends while a thread waits for the one before"
+        );
+        self.waited = Clock::default();
+        self.arrived.clear();
+        self.count = self.next_count;
+        self.completed += 1;
+        for (waiter, answer, step) in self.waiters.drain(..) {
+            self.waited.join(&step);
+            *lock(&answer) = Some((self.completed, self.released));
+            self.to_wake.push(waiter);
+        }
+    }
+
+    /// Makes the arrival that the thread promised.
+    fn keep_promise(&mut self, name: &str, thread: usize) {
+        let index = self.promised.iter().position(|promise| promise.who == thread).expect("it is promised");
+        let promise = self.promised.remove(index);
+        self.arrive(name, promise.who, &Known { ordered: land(&promise.copies), taken: promise.taken });
+    }
+
+    /// Makes all arrivals that are promised if the phase waits for nothing else.
+    fn keep_last_promises(&mut self, name: &str) {
+        if !self.manner.copiers && self.arrived.len() + self.promised.len() >= self.count {
+            while let Some(promise) = self.promised.first() {
+                self.keep_promise(name, promise.who);
+            }
+        }
+    }
+
+    /// Whether the phase of this parity is the last one that ended.
+    fn has_ended(&self, parity: u32) -> bool {
+        self.completed & 1 != parity
+    }
+}
+
+/// Lands the copies; returns what that orders.
+pub(super) fn land(copies: &[Arc<Copy>]) -> Clock {
+    let mut ordered = Clock::default();
+    for copy in copies {
+        copy.land();
+        ordered.join(&copy.done());
+    }
+    ordered
+}
+
+impl<C: Checker> Barrier<C> {
+    /// Memory for a barrier.
+    pub(super) fn new(name: String, manner: Manner) -> Self {
+        Barrier { name, turns: C::turns(), manner, state: Mutex::new(State::new(false, 0, manner)) }
+    }
+
+    /// `mbarrier.init`
+    pub(super) fn init(&self, count: usize) {
+        *lock(&self.state) = State::new(true, count, self.manner);
+    }
+
+    /// `mbarrier.arrive`
+    pub(super) fn arrive(&self, who: usize, told: &Known) {
+        self.step(|state| {
+            state.arrive(&self.name, who, told);
+            if !state.waiters.is_empty() {
+                state.keep_last_promises(&self.name);
+            }
+        });
+    }
+
+    /// `mbarrier.arrive_drop`
+    pub(super) fn arrive_drop(&self, who: usize, told: &Known) {
+        self.step(|state| {
+            state.next_count -= 1;
+            state.arrive(&self.name, who, told);
+        });
+    }
+
+    /// `cp.async.mbarrier.arrive.noinc`: an arrival behind the copies, and behind the steps of `taken`, one of which is its own.
+    pub(super) fn promise(&self, who: usize, copies: Vec<Arc<Copy>>, taken: Clock) {
+        self.step(|state| {
+            state.promised.push(Promise { who, copies, taken });
+            if let Some(copier) = state.copiers.iter().position(|(thread, _)| *thread == who) {
+                let (_, copier) = state.copiers.remove(copier);
+                state.to_wake.push(copier);
+            } else if !state.waiters.is_empty() {
+                state.keep_last_promises(&self.name);
+            }
+        });
+    }
+
+    /// Makes the next arrival that `thread` promises, in its copier. Returns whether there was one before the barrier's end.
+    pub(super) fn copier(&self, thread: usize) -> bool {
+        loop {
+            // To look is no step: with nothing to do the copier sleeps as if it had not looked.
+            let mut state = lock(&self.state);
+            if !state.valid {
+                return false;
+            }
+            if state.promised.iter().any(|promise| promise.who == thread) {
+                break;
+            }
+            state.copiers.push((thread, C::waiter()));
+            drop(state);
+            C::park();
+        }
+        self.step(|state| state.keep_promise(&self.name, thread));
+        true
+    }
+
+    /// `mbarrier.try_wait.parity` until it succeeds, by the thread `who`. Returns how many phases have ended.
+    pub(super) fn wait(&self, parity: u32, who: usize, known: &mut Known) -> u32 {
+        let waits = |state: &mut State<C>| {
+            let answer = Answer::default();
+            if state.has_ended(parity) {
+                state.waited.join(&known.taken.step_of(who));
+                *lock(&answer) = Some((state.completed, state.released));
+            } else {
+                state.waiters.push((C::waiter(), answer.clone(), known.taken.step_of(who)));
+                state.keep_last_promises(&self.name);
+            }
+            answer
+        };
+        // A wait that lands copies is in the way of polls.
+        let looks = self.manner.waits_look || (self.manner.polled && !self.manner.copiers);
+        let answer = if looks { self.step(waits) } else { self.within_step(waits) };
+        loop {
+            if let Some((completed, released)) = *lock(&answer) {
+                known.join(&released);
+                return completed;
+            }
+            C::park();
+        }
+    }
+
+    /// `mbarrier.test_wait.parity`, by the thread `who`.
+    pub(super) fn test_wait(&self, parity: u32, who: usize, known: &mut Known) -> bool {
+        let released = self.step(|state| {
+            let released = state.has_ended(parity).then_some(state.released);
+            match released {
+                Some(_) => state.waited.join(&known.taken.step_of(who)),
+                // What is promised has not landed now. It will have when somebody looks again.
+                None => state.keep_last_promises(&self.name),
+            }
+            released
+        });
+        released.inspect(|released| known.join(released)).is_some()
+    }
+
+    /// `mbarrier.inval`, behind a barrier of all threads, which know that the steps of `taken` are. (So it is no step.)
+    pub(super) fn inval(&self, taken: &Clock) {
+        let mut state = lock(&self.state);
+        let pending = !state.arrived.is_empty() || !state.promised.is_empty();
+        let unordered = !taken.knows(&state.arrivals);
+        assert!(state.valid && !pending && !unordered, "{}: ended while an arrival is pending", self.name);
+        state.valid = false;
+        let copiers: Vec<_> = state.copiers.drain(..).collect();
+        drop(state);
+        copiers.iter().for_each(|(_, copier)| C::wake(copier));
+    }
+
+    fn step<R>(&self, step: impl FnOnce(&mut State<C>) -> R) -> R {
+        C::step(&self.turns, self.manner.waits_look || self.manner.polled);
+        self.within_step(step)
+    }
+
+    fn within_step<R>(&self, step: impl FnOnce(&mut State<C>) -> R) -> R {
+        let mut state = lock(&self.state);
+        assert!(state.valid, "{}: used while it is none", self.name);
+        let result = step(&mut state);
+        let to_wake = std::mem::take(&mut state.to_wake);
+        drop(state);
+        to_wake.iter().for_each(C::wake);
+        result
+    }
+}

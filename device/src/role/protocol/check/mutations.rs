@@ -1,0 +1,112 @@
+//! Mistakes, each of which the checks find.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::barrier::Manner;
+use super::exhaustive::explore;
+use super::pipeline::{Mistake, Setup};
+use super::scenes::Scene;
+use super::script::Step::{All, Keep, Pass, Quit, Try, TryOrStop};
+
+/// What loom finds in the scene; nothing if all its executions pass.
+fn finds<const STAGES: usize>(scene: Scene) -> Option<String> {
+    let failure = catch_unwind(AssertUnwindSafe(|| explore::<STAGES>(scene, Some(2)))).err()?;
+    let text = failure.downcast_ref::<String>().cloned();
+    text.or_else(|| failure.downcast_ref::<&str>().map(|text| text.to_string()))
+}
+
+/// Asserts that the scene passes without the mistake, and that with it loom finds what one of `failures` says.
+fn finds_mistake<const STAGES: usize>(
+    scene: impl Fn(Setup) -> Scene,
+    setup: Setup,
+    mistake: Mistake,
+    failures: &[&str],
+) {
+    assert_eq!(finds::<STAGES>(scene(setup)), None);
+    let found = finds::<STAGES>(scene(setup.with(mistake))).expect("the mistake is found");
+    assert!(failures.iter().any(|failure| found.contains(failure)), "{mistake:?}: {found}");
+}
+
+/// When the copies land.
+const MANNERS: [Manner; 2] = [Manner::LATE, Manner::ANY_TIME];
+
+#[test]
+fn a_producer_that_drops_out_of_its_barriers_ends_phases_before_its_copies_land() {
+    for manner in MANNERS {
+        let scene = |setup| Scene::pair(setup, manner, &[Pass(0), Pass(0)], &[Pass(0)]);
+        finds_mistake::<2>(
+            scene,
+            Setup::new(1, 2),
+            Mistake::LeaveByDrop,
+            &["race", "a phase ends while", "another tile"],
+        );
+        finds_mistake::<2>(
+            scene,
+            Setup::new(2, 1),
+            Mistake::LeaveByDrop,
+            &["race", "a phase ends while", "another tile"],
+        );
+    }
+}
+
+#[test]
+fn a_producer_that_does_not_wait_for_its_arrivals_leaves_one_behind_the_scope() {
+    for manner in MANNERS {
+        // The consumers leave before the second stage.
+        let scene = |setup| Scene::pair(setup, manner, &[Pass(0), Pass(0)], &[]);
+        finds_mistake::<2>(scene, Setup::new(1, 1), Mistake::NoSettling, &["ended while an arrival is pending"]);
+        finds_mistake::<3>(scene, Setup::new(2, 1), Mistake::NoSettling, &["ended while an arrival is pending"]);
+    }
+}
+
+#[test]
+fn a_producer_that_does_not_wait_for_its_copies_leaves_one_behind_the_scope() {
+    for manner in MANNERS {
+        let scene = |setup| Scene::pair(setup, manner, &[Pass(0), Keep(0)], &[All(0)]);
+        finds_mistake::<2>(scene, Setup::new(1, 1), Mistake::NoDraining, &["a copy is under way"]);
+    }
+}
+
+#[test]
+fn a_consumer_that_closes_a_stage_that_it_has_not_takes_part_in_a_phase_twice() {
+    for manner in MANNERS {
+        let scene = |setup| Scene::pair(setup, manner, &[All(0)], &[Pass(0)]);
+        finds_mistake::<1>(scene, Setup::new(1, 2), Mistake::LeaveWithoutStage, &["arrives twice"]);
+    }
+    let early = |setup| Scene::pair(setup, Manner::LATE, &[Pass(0)], &[Quit(0)]);
+    finds_mistake::<1>(early, Setup::new(1, 1), Mistake::LeaveWithoutStage, &["deadlock"]);
+}
+
+#[test]
+fn a_closed_stage_passed_behind_copies_alone_is_not_seen_as_closed() {
+    for manner in MANNERS {
+        let scene = |setup| Scene::pair(setup, manner, &[Pass(0)], &[All(0)]);
+        finds_mistake::<2>(scene, Setup::new(1, 1), Mistake::CloseBehindCopies, &["race"]);
+        finds_mistake::<1>(scene, Setup::new(2, 1), Mistake::CloseBehindCopies, &["race"]);
+    }
+}
+
+#[test]
+fn threads_that_decide_for_themselves_part() {
+    let scene = |setup| Scene::pair(setup, Manner::LATE, &[Pass(0), Pass(0)], &[Try(0, 1), All(0)]);
+    finds_mistake::<2>(scene, Setup::new(1, 2), Mistake::NoAgreement, &["different outcomes"]);
+    let scene = |setup| Scene::pair(setup, Manner::LATE, &[Pass(0), TryOrStop(0, 1)], &[All(0)]);
+    let parted = ["deadlock", "different outcomes", "phase"];
+    finds_mistake::<1>(scene, Setup::new(2, 1), Mistake::NoAgreement, &parted);
+}
+
+#[test]
+fn a_thread_reads_the_closing_word_that_its_own_role_writes_if_both_ends_have_one() {
+    for manner in MANNERS {
+        let consumers_leave = |setup| Scene::pair(setup, manner, &[All(0)], &[Pass(0)]);
+        finds_mistake::<2>(consumers_leave, Setup::new(1, 2), Mistake::OneClosingWord, &["race"]);
+        let producers_leave = |setup| Scene::pair(setup, manner, &[Pass(0)], &[All(0)]);
+        finds_mistake::<2>(producers_leave, Setup::new(2, 1), Mistake::OneClosingWord, &["race"]);
+    }
+}
+
+#[test]
+fn a_decision_word_used_at_every_turn_is_written_while_it_is_read() {
+    let scene = |setup| Scene::pair(setup, Manner::LATE, &[Pass(0)], &[Try(0, 1), Try(0, 1), All(0)]);
+    finds_mistake::<2>(scene, Setup::new(1, 2), Mistake::OneDecisionWord, &["race"]);
+}

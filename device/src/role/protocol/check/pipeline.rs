@@ -1,0 +1,163 @@
+//! A pipeline's barriers, words and stages.
+
+use std::sync::{Arc, Mutex};
+
+use super::barrier::{Barrier, Manner};
+use super::checker::Checker;
+use super::memory::{Clock, Place};
+
+/// A mistake that the checks are to find.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Mistake {
+    /// A producer that leaves arrives once more at each barrier, for good, instead of waiting for its copies and passing a closed stage.
+    LeaveByDrop,
+    /// No wait for the arrivals of committed stages.
+    NoSettling,
+    /// No wait for the copies before the closed stage is passed.
+    NoDraining,
+    /// A consumer closes the next stage without waiting for it.
+    LeaveWithoutStage,
+    /// The closed stage is passed by an arrival that orders copies only.
+    CloseBehindCopies,
+    /// Each thread decides for itself.
+    NoAgreement,
+    /// Both ends write the same closing word.
+    OneClosingWord,
+    /// One decision word instead of two in turn.
+    OneDecisionWord,
+}
+
+/// How a pipeline is built.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Setup {
+    /// Threads that fill.
+    pub(super) producers: usize,
+    /// Threads that read.
+    pub(super) consumers: usize,
+    /// Whether the producers copy asynchronously, and not by ordinary stores.
+    pub(super) asynchronous: bool,
+    /// Whether a word says what each stage holds, with an arrival of its own.
+    pub(super) told: bool,
+    /// What is wrong.
+    pub(super) mistake: Option<Mistake>,
+}
+
+impl Setup {
+    /// A pipeline with asynchronous copies and no word.
+    pub(super) const fn new(producers: usize, consumers: usize) -> Self {
+        Setup { producers, consumers, asynchronous: true, told: false, mistake: None }
+    }
+
+    /// Its producers write by ordinary stores.
+    pub(super) const fn with_stores(self) -> Self {
+        Setup { asynchronous: false, ..self }
+    }
+
+    /// A word says what each stage holds.
+    pub(super) const fn told(self) -> Self {
+        Setup { told: true, ..self }
+    }
+
+    /// With a mistake.
+    pub(super) const fn with(self, mistake: Mistake) -> Self {
+        Setup { mistake: Some(mistake), ..self }
+    }
+
+    /// Whether this is the mistake.
+    pub(super) fn has(&self, mistake: Mistake) -> bool {
+        self.mistake == Some(mistake)
+    }
+}
+
+/// What became of an end, in one thread.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Event {
+    /// It passed the stage with this tile.
+    Passed(u32),
+    /// It held a stage and never passed it.
+    Kept,
+    /// There was no stage in time.
+    TimedOut,
+    /// The other end had left.
+    Closed,
+}
+
+/// A pipeline. Its words and stages are as in [`memory`](crate::role::memory), but that each end has closing words of its own.
+pub(super) struct Pipeline<C: Checker, const STAGES: usize> {
+    pub(super) setup: Setup,
+    pub(super) full: [Arc<Barrier<C>>; STAGES],
+    pub(super) empty: [Arc<Barrier<C>>; STAGES],
+    pub(super) decided: [Barrier<C>; 2],
+    /// Which end has passed which stage as closed: the producers' words and the consumers'.
+    pub(super) closed: [[Place; STAGES]; 2],
+    pub(super) present: [Place; STAGES],
+    pub(super) decisions: [[Place; 2]; 2],
+    /// The part of each stage that each producer fills.
+    pub(super) parts: [Vec<Arc<Place>>; STAGES],
+    /// The events of each thread of the producers' end and of the consumers'.
+    pub(super) events: [Mutex<Vec<Vec<Event>>>; 2],
+}
+
+impl<C: Checker, const STAGES: usize> Pipeline<C, STAGES> {
+    /// Makes the pipeline and its barriers.
+    pub(super) fn new(name: &str, setup: Setup, manner: Manner) -> Arc<Self> {
+        let barriers =
+            |kind| std::array::from_fn(|stage| Arc::new(Barrier::new(format!("{name} {kind} {stage}"), manner)));
+        let pipeline = Pipeline {
+            setup,
+            full: barriers("full"),
+            empty: barriers("empty"),
+            decided: std::array::from_fn(|end| {
+                Barrier::new(format!("{name} decided {end}"), Manner { polled: false, ..manner })
+            }),
+            closed: std::array::from_fn(|_| std::array::from_fn(|_| Place::default())),
+            present: std::array::from_fn(|_| Place::default()),
+            decisions: std::array::from_fn(|_| std::array::from_fn(|_| Place::default())),
+            parts: std::array::from_fn(|_| (0..setup.producers).map(|_| Arc::default()).collect()),
+            events: [Mutex::default(), Mutex::default()],
+        };
+        for stage in 0..STAGES {
+            pipeline.full[stage].init(setup.producers + usize::from(setup.told));
+            pipeline.empty[stage].init(setup.consumers);
+        }
+        pipeline.decided[0].init(setup.producers);
+        pipeline.decided[1].init(setup.consumers);
+        Arc::new(pipeline)
+    }
+
+    /// Ends the barriers behind the steps of `taken`, and checks what the ends saw. Returns the producers' events and the consumers'.
+    pub(super) fn end(&self, taken: &Clock) -> [Vec<Event>; 2] {
+        let barriers = self.full.iter().chain(&self.empty).map(|barrier| &**barrier).chain(&self.decided);
+        barriers.for_each(|barrier| barrier.inval(taken));
+        for part in self.parts.iter().flatten() {
+            assert!(!part.is_being_written(), "a copy is under way behind the scope");
+        }
+        let [producers, consumers] = &self.events;
+        let events = [common(producers, self.setup.producers), common(consumers, self.setup.consumers)];
+        let [committed, read] = events.each_ref().map(|events| tiles(events));
+        assert!(read <= committed && committed <= read + STAGES, "{committed} tiles passed, {read} read");
+        let [filled_up, read_up] = events.each_ref().map(|events| events.last() == Some(&Event::Closed));
+        assert!(!read_up || read == committed, "closed behind {read} tiles of {committed}");
+        assert!(!(filled_up && read_up), "each end left because the other one had");
+        events
+    }
+}
+
+/// The events of an end, which all its threads have seen.
+fn common(events: &Mutex<Vec<Vec<Event>>>, threads: usize) -> Vec<Event> {
+    let events = events.lock().expect("no thread has failed");
+    assert_eq!(events.len(), threads);
+    assert!(events.iter().all(|other| *other == events[0]), "the threads of a role saw different outcomes: {events:?}");
+    events[0].clone()
+}
+
+/// How many tiles an end passed, in order.
+pub(super) fn tiles(events: &[Event]) -> usize {
+    let passed = events.iter().filter_map(|event| match event {
+        Event::Passed(tile) => Some(*tile),
+        _ => None,
+    });
+    let count = passed.clone().count();
+    assert!(passed.eq(0..count as u32), "tiles out of order: {events:?}");
+    count
+}

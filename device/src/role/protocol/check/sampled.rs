@@ -1,0 +1,117 @@
+//! Random orders of the steps of more threads, by shuttle.
+
+use std::cell::Cell;
+use std::panic;
+use std::sync::Once;
+
+use shuttle::scheduler::{PctScheduler, RandomScheduler};
+use shuttle::{Config, Runner};
+
+use super::barrier::Manner;
+use super::checker::Shuttle;
+use super::pipeline::{Event, Setup, tiles};
+use super::scenes::{Link, Scene};
+use super::script::Step::{All, Drive, Keep, Pass, Quit, Try, TryOrStop};
+
+/// How many schedules of each kind a scene gets.
+const SCHEDULES: usize = 200;
+
+thread_local! {
+    /// Whether the thread runs shuttle.
+    static SAMPLES: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Keeps shuttle's panic hook, which prints the schedule that failed, to the threads that run shuttle. (loom's coroutines end by a panic
+/// that a hook of theirs ignores; shuttle's would print each.)
+fn keep_hooks_apart() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let others = panic::take_hook();
+        Runner::new(RandomScheduler::new(1), Config::default()).run(|| {});
+        let shuttles = panic::take_hook();
+        panic::set_hook(Box::new(move |info| match SAMPLES.get() {
+            true => shuttles(info),
+            false => others(info),
+        }));
+    });
+    SAMPLES.set(true);
+}
+
+/// Plays a scene under random schedules, and under ones with three changes of priority at random steps.
+fn sample<const STAGES: usize>(scene: &Scene, check: fn(&[[Vec<Event>; 2]])) {
+    keep_hooks_apart();
+    let play = |scene: Scene| move || check(&scene.play::<Shuttle, STAGES>());
+    let random = Runner::new(RandomScheduler::new(SCHEDULES), Config::default()).run(play(scene.clone()));
+    let priorities = Runner::new(PctScheduler::new(3, SCHEDULES), Config::default()).run(play(scene.clone()));
+    assert_eq!([random, priorities], [SCHEDULES; 2]);
+    SAMPLES.set(false);
+}
+
+/// Says how much was sampled.
+fn report(test: &str, scenes: usize) {
+    println!("{test}: {scenes} scenes, {} executions", 2 * SCHEDULES * scenes);
+}
+
+/// Four threads a role.
+const FOURS: Setup = Setup::new(4, 4);
+
+#[test]
+fn all_tiles_come_in_order_to_four_threads_from_four_over_five_laps() {
+    let count = 15;
+    let passes = vec![Pass(0); count];
+    let setups = [FOURS, FOURS.told(), FOURS.with_stores()];
+    for setup in setups {
+        for manner in [Manner::LATE, Manner::ANY_TIME] {
+            sample::<3>(&Scene::pair(setup, manner.every_order(), &passes, &[All(0)]), |seen| {
+                assert_eq!(seen[0].each_ref().map(|events| tiles(events)), [15; 2]);
+            });
+        }
+    }
+    let drive = vec![Drive(0); count];
+    sample::<3>(&Scene::pair(FOURS, Manner::ANY_TIME, &drive, &drive), |_| {});
+    report("laps", 7);
+}
+
+#[test]
+fn four_threads_of_either_role_leave() {
+    for count in 0..8 {
+        let (returns, quits) = (vec![Pass(0); count], [vec![Pass(0); count], vec![Quit(0)]].concat());
+        let keeps = [vec![Pass(0); count], vec![Keep(0)]].concat();
+        for leaves in [returns, quits, keeps] {
+            let manner = Manner::ANY_TIME.every_order();
+            sample::<3>(&Scene::pair(FOURS, manner, &leaves, &[All(0)]), |_| {});
+            sample::<3>(&Scene::pair(FOURS, manner, &[All(0)], &leaves), |_| {});
+        }
+    }
+    report("leaving", 8 * 3 * 2);
+}
+
+#[test]
+fn steps_of_four_threads_time_out_together() {
+    let tries = [Try(0, 3), Try(0, 1), Pass(0), Try(0, 1), Try(0, 2), Pass(0), Try(0, 1)];
+    for manner in [Manner::LATE, Manner::ANY_TIME] {
+        sample::<2>(&Scene::pair(FOURS, manner, &tries, &[All(0)]), |_| {});
+        sample::<2>(&Scene::pair(FOURS, manner, &[All(0)], &tries), |_| {});
+        sample::<3>(&Scene::pair(FOURS, manner, &[TryOrStop(0, 2); 9], &[TryOrStop(0, 3); 9]), |_| {});
+    }
+    report("time-outs", 6);
+}
+
+#[test]
+fn three_roles_of_two_threads_leave_in_a_ring_and_in_a_chain() {
+    let setup = Setup::new(2, 2);
+    let link = |from, to| Link { from, to, setup };
+    let turns = [Pass(0), Pass(1), Pass(0), Pass(1), Pass(0), Pass(1), Pass(0), Pass(1)];
+    for manner in [Manner::LATE, Manner::ANY_TIME] {
+        for middle in 0..=turns.len() {
+            let roles = vec![vec![All(0)], turns[..middle].to_vec(), vec![All(1)]];
+            sample::<3>(&Scene::new(manner, vec![link(0, 1), link(1, 2)], roles), |_| {});
+            // The first role fills for the second one, that one for the third, and that for the first.
+            let mut ring =
+                [vec![Pass(0), Pass(2)], vec![Pass(0), Pass(1)], vec![Pass(1), Pass(2)]].map(|turn| turn.repeat(4));
+            ring[middle % 3].truncate(middle);
+            sample::<2>(&Scene::new(manner, vec![link(0, 1), link(1, 2), link(2, 0)], ring.to_vec()), |_| {});
+        }
+    }
+    report("three roles", 2 * 9 * 2);
+}

@@ -1,0 +1,234 @@
+//! What a role does with its ends, in each of its threads.
+
+use super::super::{EndState, Wires};
+use super::checker::Checker;
+use super::pipeline::{Event, Mistake};
+use super::wires::{ConsumerWires, ProducerWires};
+use crate::role::Closed;
+
+/// One step of a role at one of its pipelines, by number. A role stops early if a pipeline turns out to be closed.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Step {
+    /// Takes the next stage, fills or reads it, and passes it.
+    Pass(usize),
+    /// The same until the pipeline is closed.
+    All(usize),
+    /// As `Pass` if the stage comes within so many polls.
+    Try(usize, u32),
+    /// As `Try`; without a stage the role stops.
+    TryOrStop(usize, u32),
+    /// Takes the next stage, fills or reads it, and forgets it.
+    Keep(usize),
+    /// Leaves the pipeline while the role goes on.
+    Quit(usize),
+    /// Takes and passes the next stage as a driver's loop does, whose other end never leaves.
+    Drive(usize),
+}
+
+/// One thread of an end with its state.
+pub(super) struct Running<W> {
+    wires: W,
+    state: EndState,
+    tile: u32,
+    events: Vec<Event>,
+}
+
+/// What differs between producers and consumers.
+pub(super) trait Side: Wires {
+    /// Fills or reads the stage, which the end has.
+    fn touch(&self, stage: u32, tile: u32);
+
+    /// Says what the stage holds, in the step that passes it.
+    fn tell(&self, _stage: u32, _tile: u32) {}
+
+    /// Records what the end saw in this thread.
+    fn record(&self, events: Vec<Event>);
+
+    /// The end leaves in a mistaken way instead of the protocol's. Returns whether it does.
+    fn leave_by_mistake(&self, _state: &mut EndState) -> bool {
+        false
+    }
+}
+
+impl<C: Checker, const STAGES: usize> Side for ProducerWires<'_, C, STAGES> {
+    fn touch(&self, stage: u32, tile: u32) {
+        self.fill(stage, tile);
+    }
+
+    fn tell(&self, stage: u32, tile: u32) {
+        ProducerWires::tell(self, stage, tile);
+    }
+
+    fn record(&self, events: Vec<Event>) {
+        self.0.pipeline.events[0].lock().expect("no thread has failed").push(events);
+    }
+
+    fn leave_by_mistake(&self, _: &mut EndState) -> bool {
+        let mistaken = self.0.pipeline.setup.mistake == Some(Mistake::LeaveByDrop);
+        if mistaken {
+            (0..STAGES as u32).for_each(|stage| self.0.thread.arrive_drop(self.full(stage)));
+        }
+        mistaken
+    }
+}
+
+impl<C: Checker, const STAGES: usize> Side for ConsumerWires<'_, C, STAGES> {
+    fn touch(&self, stage: u32, tile: u32) {
+        self.read(stage, tile);
+    }
+
+    fn record(&self, events: Vec<Event>) {
+        self.0.pipeline.events[1].lock().expect("no thread has failed").push(events);
+    }
+
+    fn leave_by_mistake(&self, state: &mut EndState) -> bool {
+        let mistaken = self.0.pipeline.setup.mistake == Some(Mistake::LeaveWithoutStage);
+        if mistaken && !state.closed {
+            state.close(self);
+        }
+        mistaken
+    }
+}
+
+/// An end of either side.
+pub(super) trait AnyEnd {
+    /// Takes one step. Returns whether the role goes on.
+    fn step(&mut self, step: Step) -> bool;
+    /// Waits for this thread's copies.
+    fn drain(&self);
+    /// Leaves if that needs no waiting.
+    fn try_leave(&mut self) -> bool;
+    /// Leaves.
+    fn leave(&mut self);
+    /// Records what the end saw.
+    fn record(&mut self);
+}
+
+impl<W: Side> Running<W> {
+    /// An end that begins.
+    pub(super) fn new(wires: W, state: EndState) -> Self {
+        Running { wires, state, tile: 0, events: Vec::new() }
+    }
+
+    fn pass(&mut self, stage: u32) {
+        let Running { wires, state, tile, .. } = self;
+        wires.touch(stage, *tile);
+        state.pass_told(wires, |told| wires.tell(told, *tile));
+        self.events.push(Event::Passed(*tile));
+        *tile += 1;
+    }
+
+    fn keep(&mut self, stage: u32) {
+        self.wires.touch(stage, self.tile);
+        self.events.push(Event::Kept);
+    }
+
+    fn take(&mut self, polls: Option<u32>) -> Option<Result<u32, Closed>> {
+        let taken = match polls {
+            None => Some(self.state.take(&self.wires)),
+            Some(polls) => {
+                let mut left = polls;
+                self.state.take_while(&self.wires, || {
+                    left -= 1;
+                    left > 0
+                })
+            }
+        };
+        match taken {
+            None => self.events.push(Event::TimedOut),
+            Some(Err(Closed)) => self.events.push(Event::Closed),
+            Some(Ok(_)) => {}
+        }
+        taken
+    }
+
+    /// Takes and passes a stage. Returns whether it did, or `otherwise` if none came in time.
+    fn take_and_pass(&mut self, polls: Option<u32>, otherwise: bool) -> bool {
+        match self.take(polls) {
+            Some(Ok(stage)) => {
+                self.pass(stage);
+                true
+            }
+            Some(Err(Closed)) => false,
+            None => otherwise,
+        }
+    }
+}
+
+impl<W: Side> AnyEnd for Running<W> {
+    fn step(&mut self, step: Step) -> bool {
+        match step {
+            Step::Pass(_) => self.take_and_pass(None, false),
+            Step::All(_) => {
+                while self.take_and_pass(None, false) {}
+                true
+            }
+            Step::Try(_, polls) => self.take_and_pass(Some(polls), true),
+            Step::TryOrStop(_, polls) => self.take_and_pass(Some(polls), false),
+            Step::Keep(_) => match self.take(None) {
+                Some(Ok(stage)) => {
+                    self.keep(stage);
+                    true
+                }
+                _ => false,
+            },
+            Step::Quit(_) => {
+                self.wires.drain();
+                self.leave();
+                true
+            }
+            Step::Drive(_) => {
+                let stage = self.state.take_open(&self.wires);
+                self.pass(stage);
+                true
+            }
+        }
+    }
+
+    fn drain(&self) {
+        self.wires.drain();
+    }
+
+    fn try_leave(&mut self) -> bool {
+        self.state.try_leave(&self.wires)
+    }
+
+    fn leave(&mut self) {
+        if !self.wires.leave_by_mistake(&mut self.state) {
+            self.state.leave(&self.wires);
+        }
+    }
+
+    fn record(&mut self) {
+        self.wires.record(std::mem::take(&mut self.events));
+    }
+}
+
+/// Runs a role's steps in one thread, and leaves as [`Partition::run`](crate::role::Partition::run) does.
+pub(super) fn play<C: Checker>(ends: &mut [Option<Box<dyn AnyEnd + '_>>], steps: &[Step]) {
+    let several = ends.len() > 1;
+    for step in steps {
+        let (Step::Pass(link)
+        | Step::All(link)
+        | Step::Try(link, _)
+        | Step::TryOrStop(link, _)
+        | Step::Keep(link)
+        | Step::Quit(link)
+        | Step::Drive(link)) = *step;
+        if !ends[link].as_mut().expect("the role has this end").step(*step) {
+            break;
+        }
+    }
+    let mut ends: Vec<_> = ends.iter_mut().flatten().collect();
+    if !steps.iter().any(|step| matches!(step, Step::Drive(_))) {
+        ends.iter().for_each(|end| end.drain());
+        if several {
+            // Every end gets its turn.
+            while ends.iter_mut().fold(false, |waits, end| !end.try_leave() | waits) {
+                C::yield_now();
+            }
+        }
+        ends.iter_mut().for_each(|end| end.leave());
+    }
+    ends.iter_mut().for_each(|end| end.record());
+}

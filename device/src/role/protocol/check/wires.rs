@@ -1,0 +1,238 @@
+//! The wires of a pipeline's two ends, as in [`wires`](crate::role::wires), over the model's barriers.
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use super::super::Wires;
+use super::barrier::Barrier;
+use super::checker::Checker;
+use super::pipeline::{Mistake, Pipeline, Setup};
+use super::threads::Thread;
+
+/// One thread of an end.
+pub(super) struct End<'t, C: Checker, const STAGES: usize> {
+    pub(super) pipeline: Arc<Pipeline<C, STAGES>>,
+    pub(super) thread: &'t Thread<C>,
+    /// 0 for producers, 1 for consumers.
+    end: usize,
+    rank: usize,
+    /// How often this end has passed each stage.
+    passed: [Cell<u32>; STAGES],
+}
+
+/// One thread of the producers.
+pub(super) struct ProducerWires<'t, C: Checker, const STAGES: usize>(pub(super) End<'t, C, STAGES>);
+/// One thread of the consumers.
+pub(super) struct ConsumerWires<'t, C: Checker, const STAGES: usize>(pub(super) End<'t, C, STAGES>);
+
+impl<'t, C: Checker, const STAGES: usize> End<'t, C, STAGES> {
+    fn new(pipeline: &Arc<Pipeline<C, STAGES>>, thread: &'t Thread<C>, end: usize, rank: usize) -> Self {
+        End { pipeline: pipeline.clone(), thread, end, rank, passed: std::array::from_fn(|_| Cell::new(0)) }
+    }
+
+    fn setup(&self) -> &Setup {
+        &self.pipeline.setup
+    }
+
+    fn count_pass(&self, stage: u32) -> u32 {
+        let passed = &self.passed[stage as usize];
+        passed.replace(passed.get() + 1)
+    }
+
+    fn has_passed(&self, stage: u32) -> u32 {
+        self.passed[stage as usize].get()
+    }
+
+    /// Waits, and checks that the phase is number `phase` of those that ended, counted from 1.
+    fn wait(&self, barrier: &Barrier<C>, parity: u32, phase: u32) {
+        assert_eq!(self.thread.wait(barrier, parity), phase, "the wait was for another phase");
+    }
+
+    /// The place of the closing word that the end `end` writes.
+    fn closed(&self, end: usize, stage: u32) -> &super::memory::Place {
+        let end = if self.setup().has(Mistake::OneClosingWord) { 0 } else { end };
+        &self.pipeline.closed[end][stage as usize]
+    }
+
+    fn is_closed(&self, stage: u32) -> bool {
+        self.thread.branch_on(self.closed(1 - self.end, stage)) != 0
+    }
+
+    fn close(&self, stage: u32) {
+        if self.rank == 0 {
+            self.thread.write(self.closed(self.end, stage), 1);
+        }
+    }
+
+    fn agree(&self, turn: u32, decide: impl FnOnce() -> bool) -> bool {
+        if self.setup().has(Mistake::NoAgreement) {
+            return decide();
+        }
+        let word = if self.setup().has(Mistake::OneDecisionWord) { 0 } else { turn as usize };
+        let (word, decided) = (&self.pipeline.decisions[self.end][word], &self.pipeline.decided[self.end]);
+        if self.rank == 0 {
+            self.thread.write(word, u32::from(decide()));
+        }
+        self.thread.arrive(decided);
+        self.thread.wait(decided, turn);
+        self.thread.read(word) != 0
+    }
+}
+
+impl<'t, C: Checker, const STAGES: usize> ProducerWires<'t, C, STAGES> {
+    /// The wires of the producer of this rank.
+    pub(super) fn new(pipeline: &Arc<Pipeline<C, STAGES>>, thread: &'t Thread<C>, rank: usize) -> Self {
+        ProducerWires(End::new(pipeline, thread, 0, rank))
+    }
+
+    /// Fills this thread's part of the stage, which the producers have.
+    pub(super) fn fill(&self, stage: u32, tile: u32) {
+        let part = &self.0.pipeline.parts[stage as usize][self.0.rank];
+        if self.0.setup().asynchronous {
+            self.0.thread.copy(part, tile + 1);
+        } else {
+            self.0.thread.write(part, tile + 1);
+        }
+    }
+
+    /// Says in the stage's word what it holds.
+    pub(super) fn tell(&self, stage: u32, tile: u32) {
+        if self.0.setup().told && self.0.rank == 0 {
+            self.0.thread.write(&self.0.pipeline.present[stage as usize], tile + 1);
+        }
+    }
+
+    fn arrive_told(&self, stage: u32) {
+        if self.0.setup().told && self.0.rank == 0 {
+            self.0.thread.arrive_again(self.full(stage));
+        }
+    }
+
+    pub(super) fn full(&self, stage: u32) -> &Arc<Barrier<C>> {
+        &self.0.pipeline.full[stage as usize]
+    }
+
+    fn empty(&self, stage: u32) -> &Barrier<C> {
+        &self.0.pipeline.empty[stage as usize]
+    }
+}
+
+impl<C: Checker, const STAGES: usize> Wires for ProducerWires<'_, C, STAGES> {
+    const STAGES: u32 = STAGES as u32;
+
+    fn wait(&self, stage: u32, parity: u32) {
+        // The consumers pass a stage once after each pass of the producers.
+        self.0.wait(self.empty(stage), parity, self.0.has_passed(stage));
+    }
+
+    fn poll(&self, stage: u32, parity: u32) -> bool {
+        self.0.thread.test_wait(self.empty(stage), parity)
+    }
+
+    fn is_closed(&self, stage: u32) -> bool {
+        self.0.is_closed(stage)
+    }
+
+    fn close(&self, stage: u32) {
+        self.0.close(stage);
+    }
+
+    fn pass(&self, stage: u32) {
+        self.0.count_pass(stage);
+        if self.0.setup().asynchronous {
+            self.0.thread.arrive_behind_copies(self.full(stage));
+        } else {
+            self.0.thread.arrive(self.full(stage));
+        }
+        self.arrive_told(stage);
+    }
+
+    fn pass_closed(&self, stage: u32) {
+        if self.0.setup().has(Mistake::CloseBehindCopies) {
+            return self.pass(stage);
+        }
+        self.0.count_pass(stage);
+        self.0.thread.arrive(self.full(stage));
+        self.arrive_told(stage);
+    }
+
+    fn drain(&self) {
+        let mistakes = [Mistake::NoDraining, Mistake::LeaveByDrop];
+        if !mistakes.iter().any(|mistake| self.0.setup().has(*mistake)) {
+            self.0.thread.drain();
+        }
+    }
+
+    fn wait_passed(&self, stage: u32, parity: u32) {
+        if self.0.setup().asynchronous && !self.0.setup().has(Mistake::NoSettling) {
+            self.0.wait(self.full(stage), parity, self.0.has_passed(stage));
+        }
+    }
+
+    fn agree(&self, turn: u32, decide: impl FnOnce() -> bool) -> bool {
+        self.0.agree(turn, decide)
+    }
+}
+
+impl<'t, C: Checker, const STAGES: usize> ConsumerWires<'t, C, STAGES> {
+    /// The wires of the consumer of this rank.
+    pub(super) fn new(pipeline: &Arc<Pipeline<C, STAGES>>, thread: &'t Thread<C>, rank: usize) -> Self {
+        ConsumerWires(End::new(pipeline, thread, 1, rank))
+    }
+
+    /// Reads the whole stage, which the consumers have: all of it is the tile of this number.
+    pub(super) fn read(&self, stage: u32, tile: u32) {
+        for part in &self.0.pipeline.parts[stage as usize] {
+            assert_eq!(self.0.thread.read(part), tile + 1, "the stage holds another tile");
+        }
+        if self.0.setup().told {
+            let told = self.0.thread.read(&self.0.pipeline.present[stage as usize]);
+            assert_eq!(told, tile + 1, "the word is another tile's");
+        }
+    }
+
+    fn full(&self, stage: u32) -> &Barrier<C> {
+        &self.0.pipeline.full[stage as usize]
+    }
+
+    fn empty(&self, stage: u32) -> &Barrier<C> {
+        &self.0.pipeline.empty[stage as usize]
+    }
+}
+
+impl<C: Checker, const STAGES: usize> Wires for ConsumerWires<'_, C, STAGES> {
+    const STAGES: u32 = STAGES as u32;
+
+    fn wait(&self, stage: u32, parity: u32) {
+        self.0.wait(self.full(stage), parity, self.0.has_passed(stage) + 1);
+    }
+
+    fn poll(&self, stage: u32, parity: u32) -> bool {
+        self.0.thread.test_wait(self.full(stage), parity)
+    }
+
+    fn is_closed(&self, stage: u32) -> bool {
+        self.0.is_closed(stage)
+    }
+
+    fn close(&self, stage: u32) {
+        self.0.close(stage);
+    }
+
+    fn pass(&self, stage: u32) {
+        self.0.count_pass(stage);
+        self.0.thread.arrive(self.empty(stage));
+    }
+
+    fn pass_closed(&self, stage: u32) {
+        self.pass(stage);
+    }
+
+    fn drain(&self) {}
+
+    fn wait_passed(&self, _: u32, _: u32) {}
+
+    fn agree(&self, turn: u32, decide: impl FnOnce() -> bool) -> bool {
+        self.0.agree(turn, decide)
+    }
+}
