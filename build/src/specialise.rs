@@ -7,14 +7,15 @@
 //! mbarrier.test_wait.parity.shared.b64 tilepipe_blocking, [%r1], %r2;
 //! ```
 //!
-//! For `sm_90` and newer this becomes the instruction that waits by itself, for about as long as its last operand says:
+//! For `sm_90` and newer this becomes the instruction that waits by itself, for as long as the GPU sees fit:
 //!
 //! ```text
-//! mbarrier.try_wait.parity.shared.b64 tilepipe_blocking, [%r1], %r2, 0x989680;
+//! mbarrier.try_wait.parity.shared.b64 tilepipe_blocking, [%r1], %r2;
 //! ```
 //!
-//! Both have the same operands before that one, the same default memory order, and a false answer that sends the loop round
-//! again, so nothing around them changes. A `test_wait` with any other predicate is a poll, and stays: its thread has something
+//! Both have the same operands, the same default memory order, and a false answer that sends the loop round again, so nothing
+//! around them changes. (`try_wait` can be told how long to wait; without that it is faster, and the assembler lets the loop give
+//! way to threads of the warp that took another path: docs/performance.md.) A `test_wait` with any other predicate is a poll, and stays: its thread has something
 //! else to do. PTX ISA 9.0, section "Parallel Synchronization and Communication Instructions: mbarrier.test_wait,
 //! mbarrier.try_wait". Why the text is changed and not compiled anew: docs/decisions.md, 23.
 
@@ -29,8 +30,6 @@ const TEST_WAIT: &str = "mbarrier.test_wait.";
 const TRY_WAIT: &str = "mbarrier.try_wait.";
 /// The predicate of waits in a loop that does nothing else.
 const BLOCKING: &str = "tilepipe_blocking";
-/// How long a thread may stay suspended before it asks again, in nanoseconds: 10 ms. A wait that is over ends sooner.
-const SUSPEND_HINT: &str = "0x989680";
 
 /// The file to use for `architecture`: one made beside `ptx` if [`text`] has one for it, and `ptx` itself if not.
 ///
@@ -69,7 +68,7 @@ fn suspend(module: &str) -> Option<String> {
         rest = &rest[at + TEST_WAIT.len()..];
         match rest.split_once(';').filter(|(instruction, _)| is_blocking(instruction)) {
             Some((instruction, following)) => {
-                out.push_str(&format!("{TRY_WAIT}{instruction}, {SUSPEND_HINT};"));
+                out.push_str(&format!("{TRY_WAIT}{instruction};"));
                 rest = following;
                 found = true;
             }
@@ -161,8 +160,8 @@ mod tests {
             [
                 ".version 7.8",
                 ".target sm_90",
-                "mbarrier.try_wait.parity.shared.b64 tilepipe_blocking, [%r1], %r2, 0x989680;",
-                "{ .reg .pred tilepipe_blocking; mbarrier.try_wait.parity.shared.b64 tilepipe_blocking, [%r3+8], 1, 0x989680; \
+                "mbarrier.try_wait.parity.shared.b64 tilepipe_blocking, [%r1], %r2;",
+                "{ .reg .pred tilepipe_blocking; mbarrier.try_wait.parity.shared.b64 tilepipe_blocking, [%r3+8], 1; \
                  selp.b32 %r4, 1, 0, tilepipe_blocking; }",
             ]
         );

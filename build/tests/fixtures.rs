@@ -197,7 +197,6 @@ fn ptx_for_newer_targets_suspends_waits_and_only_them() {
         (body.matches("mbarrier.test_wait.").count(), body.matches("mbarrier.try_wait.").count())
     };
     assert_eq!((counts("fixture_blocking("), counts("fixture_polling(")), ((0, 1), (1, 0)), "{ptx}");
-    assert!(ptx.contains("tilepipe_blocking, [%r") && ptx.contains(", 0x989680;"), "{ptx}");
 }
 
 #[test]

@@ -148,21 +148,16 @@ define void @tilepipe_cp_async_mbarrier_arrive(i32 %address) alwaysinline nounwi
 }
 
 ; Waits until the phase of this parity is complete; acquire semantics at block scope, which is the default. The builder turns the line
-; with this predicate into mbarrier.try_wait with a suspend hint for sm_90 and newer. A label between braces is the block's own.
+; with this predicate into mbarrier.try_wait for sm_90 and newer. A label between braces is the block's own.
 define void @tilepipe_mbarrier_wait(i32 %address, i32 %parity) alwaysinline nounwind {
   call void asm sideeffect "{\0A\09.reg .pred tilepipe_blocking;\0A\09tilepipe_again:\0A\09mbarrier.test_wait.parity.shared.b64 tilepipe_blocking, [$0], $1;\0A\09@!tilepipe_blocking bra tilepipe_again;\0A\09}", "r,r,~{memory}"(i32 %address, i32 %parity)
   ret void
 }
 
-; As above for threads whose warp has other things to do: never suspended.
-define void @tilepipe_mbarrier_spin(i32 %address, i32 %parity) alwaysinline nounwind {
-  call void asm sideeffect "{\0A\09.reg .pred complete;\0A\09again:\0A\09mbarrier.test_wait.parity.shared.b64 complete, [$0], $1;\0A\09@!complete bra again;\0A\09}", "r,r,~{memory}"(i32 %address, i32 %parity)
-  ret void
-}
-
-; Whether the phase of this parity is complete; if so with acquire semantics.
-define i32 @tilepipe_mbarrier_test_wait(i32 %address, i32 %parity) alwaysinline nounwind {
-  %complete = call i32 asm sideeffect "{\0A\09.reg .pred complete;\0A\09mbarrier.test_wait.parity.shared.b64 complete, [$1], $2;\0A\09selp.b32 $0, 1, 0, complete;\0A\09}", "=r,r,r,~{memory}"(i32 %address, i32 %parity)
+; Whether the phase of this parity is complete; if so with acquire semantics. If not, the thread sleeps for a moment, so that threads
+; of its warp that took another path get their turn: a loop around this call might keep it from them for ever.
+define i32 @tilepipe_mbarrier_poll(i32 %address, i32 %parity) alwaysinline nounwind {
+  %complete = call i32 asm sideeffect "{\0A\09.reg .pred complete;\0A\09mbarrier.test_wait.parity.shared.b64 complete, [$1], $2;\0A\09@!complete nanosleep.u32 32;\0A\09selp.b32 $0, 1, 0, complete;\0A\09}", "=r,r,r,~{memory}"(i32 %address, i32 %parity)
   ret i32 %complete
 }
 

@@ -25,75 +25,57 @@ pub const SIZES: [usize; 4] = [1, 47, 3 * 1024, 10_007];
 /// Blocks of all launches.
 const GRID: u32 = 3;
 
-/// Launches every instance of every feature at every size.
-///
-/// # Errors
-///
-/// Those of the launches.
-pub fn written(device: &Device) -> Result<Vec<Written>, Error> {
-    let mut all = Vec::new();
-    for elements in SIZES {
-        for instance in features::sums_in_tiles::INSTANCES.iter().chain(&features::slices_of_threads::INSTANCES) {
-            all.push(by_type(device, instance, elements)?);
-        }
-        for instance in &features::zeros_and_gaps::INSTANCES {
-            all.push(by_type(device, instance, elements)?);
-        }
-        for instance in
-            features::collectives_of_blocks::INSTANCES.iter().chain(&features::collectives_of_warps::INSTANCES)
-        {
-            all.push(map(device, instance, &[numbers::<u32>(elements, 3)])?);
-        }
-        for instance in &features::functions::INSTANCES {
-            all.push(functions(device, instance, elements)?);
-        }
-        let (a, b, c) = (numbers::<i32>(elements, 4), numbers::<u8>(elements, 5), numbers::<i32>(elements, 6));
-        let a = device.upload(&a.iter().map(|value| f64::from(*value)).collect::<Vec<_>>())?;
-        let (b, c) = (device.upload(&b)?, device.upload(&c)?);
-        let inputs = [Bound::input(&a), Bound::input(&b), Bound::input(&c)];
-        all.push(run::<f64>(device, &features::three_inputs::INSTANCES[0], elements, inputs)?);
-        roles(device, elements, &mut all)?;
-    }
-    Ok(all)
+/// A small kernel and how its instances are launched.
+#[derive(Clone, Copy)]
+pub struct Feature {
+    instances: &'static [Instance],
+    sizes: &'static [usize],
+    launch: fn(&Device, &Instance, usize) -> Result<Written, Error>,
 }
 
-/// Launches every instance of every feature of roles.
-fn roles(device: &Device, elements: usize, all: &mut Vec<Written>) -> Result<(), Error> {
-    for instances in [
-        &role_features::gaps_between_roles::INSTANCES[..],
-        &role_features::four_roles::INSTANCES,
-        &role_features::there_and_back::INSTANCES,
-    ] {
-        for instance in instances {
-            all.push(by_type(device, instance, elements)?);
-        }
+impl Feature {
+    /// The kernel's name.
+    pub fn kernel(&self) -> &'static str {
+        self.instances[0].kernel()
     }
-    for instances in [
-        &role_features::three_passes::INSTANCES[..],
-        &role_features::collectives_of_roles::INSTANCES,
-        &role_features::scans_of_roles::INSTANCES,
-        &role_steps::slow_warps::INSTANCES,
-        &role_steps::slow_halves::INSTANCES,
-        &role_steps::slow_few::INSTANCES,
-        &role_steps::waits_in_vain::INSTANCES,
-        &role_steps::acquires_in_vain::INSTANCES,
-    ] {
-        for instance in instances {
-            all.push(map(device, instance, &[numbers::<u32>(elements, 3)])?);
-        }
+
+    /// Launches every instance at every size.
+    ///
+    /// # Errors
+    ///
+    /// Those of the launches.
+    pub fn written(&self, device: &Device) -> impl Iterator<Item = Result<Written, Error>> {
+        let launches = self.sizes.iter().flat_map(|elements| self.instances.iter().map(move |one| (*elements, one)));
+        launches.map(|(elements, instance)| (self.launch)(device, instance, elements))
     }
-    let (left, right) = (numbers::<u32>(elements, 7), numbers::<u8>(elements, 8));
-    let (left, right) = (device.upload(&left)?, device.upload(&right)?);
-    for instance in &role_features::pairs_between_roles::INSTANCES {
-        all.push(run::<u32>(device, instance, elements, [Bound::input(&left), Bound::input(&right)])?);
-    }
-    // A block's many pipelines are the same at every size.
-    if elements == SIZES[2] {
-        for instance in &role_steps::quits_at_every_step::INSTANCES {
-            all.push(map(device, instance, &[numbers::<u32>(elements, 9)])?);
-        }
-    }
-    Ok(())
+}
+
+/// All small kernels.
+pub fn all() -> Vec<Feature> {
+    let of = |instances, launch| Feature { instances, sizes: &SIZES, launch };
+    vec![
+        of(&features::sums_in_tiles::INSTANCES, by_type),
+        of(&features::slices_of_threads::INSTANCES, by_type),
+        of(&features::zeros_and_gaps::INSTANCES, by_type),
+        of(&features::collectives_of_blocks::INSTANCES, by_number),
+        of(&features::collectives_of_warps::INSTANCES, by_number),
+        of(&features::functions::INSTANCES, functions),
+        of(&features::three_inputs::INSTANCES, three),
+        of(&role_features::gaps_between_roles::INSTANCES, by_type),
+        of(&role_features::four_roles::INSTANCES, by_type),
+        of(&role_features::there_and_back::INSTANCES, by_type),
+        of(&role_features::three_passes::INSTANCES, by_number),
+        of(&role_features::collectives_of_roles::INSTANCES, by_number),
+        of(&role_features::scans_of_roles::INSTANCES, by_number),
+        of(&role_features::pairs_between_roles::INSTANCES, pair),
+        of(&role_steps::slow_warps::INSTANCES, by_number),
+        of(&role_steps::slow_halves::INSTANCES, by_number),
+        of(&role_steps::slow_few::INSTANCES, by_number),
+        of(&role_steps::waits_in_vain::INSTANCES, by_number),
+        of(&role_steps::acquires_in_vain::INSTANCES, by_number),
+        // A block's many pipelines are the same at every size.
+        Feature { instances: &role_steps::quits_at_every_step::INSTANCES, sizes: &SIZES[2..3], launch: by_number },
+    ]
 }
 
 /// Elements of random bits, none of which is a float.
@@ -122,6 +104,26 @@ fn by_type(device: &Device, instance: &Instance, elements: usize) -> Result<Writ
         }
         other => panic!("no data of type {other} for {}", instance.symbol()),
     }
+}
+
+/// Launches a kernel of one input of `u32`.
+fn by_number(device: &Device, instance: &Instance, elements: usize) -> Result<Written, Error> {
+    map(device, instance, &[numbers::<u32>(elements, 3)])
+}
+
+/// Launches a kernel of a `u32` and a `u8` input.
+fn pair(device: &Device, instance: &Instance, elements: usize) -> Result<Written, Error> {
+    let left = device.upload(&numbers::<u32>(elements, 7))?;
+    let right = device.upload(&numbers::<u8>(elements, 8))?;
+    run::<u32>(device, instance, elements, [Bound::input(&left), Bound::input(&right)])
+}
+
+/// Launches a kernel of an `f64`, a `u8` and an `i32` input; the floats are integers.
+fn three(device: &Device, instance: &Instance, elements: usize) -> Result<Written, Error> {
+    let a: Vec<f64> = numbers::<i32>(elements, 4).into_iter().map(f64::from).collect();
+    let (a, b) = (device.upload(&a)?, device.upload(&numbers::<u8>(elements, 5))?);
+    let c = device.upload(&numbers::<i32>(elements, 6))?;
+    run::<f64>(device, instance, elements, [Bound::input(&a), Bound::input(&b), Bound::input(&c)])
 }
 
 /// Launches a function of `math` on numbers of every magnitude, special ones among them.

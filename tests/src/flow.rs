@@ -162,6 +162,12 @@ impl Code {
         found
     }
 
+    /// Returns the instructions of each basic block, and whether the block leads to itself.
+    pub fn blocks(&self) -> impl Iterator<Item = (&[Instruction], bool)> {
+        let blocks = self.blocks.iter().enumerate();
+        blocks.map(|(index, block)| (&block.instructions[..], block.successors.contains(&index)))
+    }
+
     /// Returns how often a thread executes `wanted` instructions from the entry to an instruction that `ends` it: one number
     /// for each possible way. [`MANY`] is among them if there is no bound.
     pub fn executions(

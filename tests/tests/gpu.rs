@@ -81,15 +81,63 @@ kernels! {
     load_compute_store_is_right_at_every_size: "load_compute_store";
 }
 
-#[test]
-fn features_write_on_a_gpu_what_they_write_on_the_cpu() {
+/// Checks that a small kernel writes what it writes on the CPU.
+fn writes_the_same_as_on_the_cpu(kernel: &str) {
     let Some(device) = gpu() else { return };
-    let expected = features::written(&Device::cpu(Schedule::Lazy)).unwrap();
-    for (got, expected) in features::written(&device).unwrap().iter().zip(&expected) {
+    let feature = features::all().into_iter().find(|feature| feature.kernel() == kernel).unwrap();
+    let cpu = Device::cpu(Schedule::Lazy);
+    for (expected, got) in feature.written(&cpu).zip(feature.written(&device)) {
+        let (expected, got) = (expected.unwrap(), got.unwrap());
         assert_eq!(got.launch, expected.launch);
         let difference = got.bytes.iter().zip(&expected.bytes).position(|(got, expected)| got != expected);
         assert_eq!(difference, None, "first byte in which {} differs", got.launch);
+        println!("{}", got.launch);
     }
+}
+
+/// One test for each small kernel, and a list of them.
+macro_rules! features {
+    ($($kernel:ident)*) => {
+        mod features_write_what_they_write_on_the_cpu {
+            pub const TESTED: &[&str] = &[$(stringify!($kernel)),*];
+
+            $(
+                #[test]
+                fn $kernel() {
+                    super::writes_the_same_as_on_the_cpu(stringify!($kernel));
+                }
+            )*
+        }
+    };
+}
+
+features! {
+    sums_in_tiles
+    slices_of_threads
+    zeros_and_gaps
+    collectives_of_blocks
+    collectives_of_warps
+    functions
+    three_inputs
+    gaps_between_roles
+    four_roles
+    there_and_back
+    three_passes
+    collectives_of_roles
+    scans_of_roles
+    pairs_between_roles
+    slow_warps
+    slow_halves
+    slow_few
+    waits_in_vain
+    acquires_in_vain
+    quits_at_every_step
+}
+
+#[test]
+fn no_small_kernel_is_left_out_here() {
+    let kernels: Vec<_> = features::all().iter().map(features::Feature::kernel).collect();
+    assert_eq!(kernels, features_write_what_they_write_on_the_cpu::TESTED);
 }
 
 #[test]

@@ -115,11 +115,14 @@ fn infinities_nans_and_subnormals_are_computed_as_by_the_plain_loop() {
 /// Small kernels for what the others do not use: the same bytes under every schedule, and on a GPU (`gpu.rs`).
 #[test]
 fn features_write_the_same_under_every_schedule() {
-    let first = features::written(&Device::cpu(SCHEDULES[0])).unwrap();
-    for schedule in &SCHEDULES[1..] {
-        for (one, other) in first.iter().zip(features::written(&Device::cpu(*schedule)).unwrap()) {
-            assert_eq!(one.launch, other.launch);
-            assert!(one.bytes == other.bytes, "{} differs under {schedule:?}", one.launch);
+    for feature in features::all() {
+        let first: Vec<_> = feature.written(&Device::cpu(SCHEDULES[0])).map(Result::unwrap).collect();
+        for schedule in &SCHEDULES[1..] {
+            for (one, other) in first.iter().zip(feature.written(&Device::cpu(*schedule))) {
+                let other = other.unwrap();
+                assert_eq!(one.launch, other.launch);
+                assert!(one.bytes == other.bytes, "{} differs under {schedule:?}", one.launch);
+            }
         }
     }
 }

@@ -29,9 +29,8 @@
 //! | `mbarrier_init`, `mbarrier_inval` | `mbarrier.init`, `.inval` | sm_80 | thread |
 //! | `mbarrier_arrive`, `mbarrier_arrive_first` | `mbarrier.arrive` | sm_80 | role |
 //! | `cp_async_mbarrier_arrive` | `cp.async.mbarrier.arrive.noinc` | sm_80 | role |
-//! | `mbarrier_wait` | `mbarrier.try_wait.parity` with a hint; sm_80: `.test_wait` | sm_80 | thread |
-//! | `mbarrier_spin` | `mbarrier.test_wait.parity` in a loop | sm_80 | thread |
-//! | `mbarrier_test_wait` | `mbarrier.test_wait.parity` | sm_80 | thread |
+//! | `mbarrier_wait` | `mbarrier.try_wait.parity` in a loop; sm_80: `.test_wait` | sm_80 | thread |
+//! | `mbarrier_poll` | `mbarrier.test_wait.parity`; if it fails `nanosleep` | sm_80 | thread |
 //! | `mbarrier_name`, `stage_acquired` | nothing; for the model | | role |
 //! | `clock` | `%globaltimer` | sm_80 | thread |
 //! | `copy_through_register` | `ld.global`, `st.shared` | sm_80 | thread |

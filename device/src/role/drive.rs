@@ -219,9 +219,9 @@ where
         let (_, result) = unsafe { isa::divide(((copiers, fill), (Of::<M, Role1>::MEMBERS, read))) };
         // SAFETY: each thread of the block has been in one role, and all make this call.
         unsafe { isa::meet_again::<THREADS>() };
-        // SAFETY: behind that barrier; another one follows in `end`.
-        let result = unsafe { O::collect(result) };
         // SAFETY: every stage was filled and read: all arrivals have happened, and all copies have landed.
-        (result, unsafe { end(links) })
+        let memory = unsafe { end(links) };
+        // SAFETY: behind both barriers.
+        (unsafe { O::collect(result) }, memory)
     }
 }

@@ -179,26 +179,6 @@ impl<K: Channel> Memory<K> {
         self.at(Self::DECISIONS + 4 * (2 * end + turn) as usize).cast()
     }
 
-    /// Whether waits spin. A suspended thread suspends its warp, which with interleaved roles has threads of the other role: with one or
-    /// two stages these hold the stage that the first wait for. (Measured; with more stages suspending is faster: docs/performance.md.)
-    const SPINS: bool = Self::INTERLEAVED && K::COUNT <= 2;
-
-    /// Waits for a phase of a barrier.
-    ///
-    /// # Safety
-    ///
-    /// `init` made the barrier.
-    #[inline(always)]
-    pub(super) unsafe fn wait(barrier: Mbarrier, parity: u32) {
-        if Self::SPINS {
-            // SAFETY: the caller's promise.
-            unsafe { isa::mbarrier_spin(barrier, parity) };
-        } else {
-            // SAFETY: the caller's promise.
-            unsafe { isa::mbarrier_wait(barrier, parity) };
-        }
-    }
-
     #[inline(always)]
     fn at(self, offset: usize) -> *mut u8 {
         // SAFETY: callers name stages below COUNT, ends and turns below 2, so the offset lies in the channel's memory (0).

@@ -52,15 +52,17 @@ pub trait AssignedRoles: sealed::AssignedRoles {
     label = "call `.role(hand, closure)` once for each role before this",
     note = "the closures stand in the order of the roles; a role without anything to do is `.role((), |_, _, ()| {{}})`"
 )]
-pub trait Complete<M, L, const THREADS: usize>: sealed::Complete<M, L, THREADS> {}
+pub trait Complete<M, L: Links, const THREADS: usize>: sealed::Complete<M, L, THREADS> {}
 
 mod sealed {
     pub trait AssignedRoles {}
-    pub trait Complete<M, L, const THREADS: usize>: super::AssignedRoles {
+    pub trait Complete<M, L: super::Links, const THREADS: usize>: super::AssignedRoles {
+        /// Runs the closures, ends the links, and collects the results.
+        ///
         /// # Safety
         ///
-        /// Called in block-level code of a block of `THREADS`, whose roles `M` has; the links' barriers are not made yet.
-        unsafe fn run(self, links: &L) -> Self::Results;
+        /// Called in block-level code of a block of `THREADS`, whose roles `M` has; the links' barriers are made.
+        unsafe fn run(self, links: L) -> (Self::Results, L::Memory);
     }
 }
 
@@ -184,9 +186,7 @@ impl<'b, M: RoleMap, L, A: AssignedRoles, const THREADS: usize> Partition<'b, M,
         // SAFETY: a partition is made by a block of THREADS and exists in block-level code only (R2).
         unsafe { begin(&self.links) };
         // SAFETY: as above, and the barriers are made.
-        let results = unsafe { self.roles.run(&self.links) };
-        // SAFETY: as above; every role has left.
-        (results, unsafe { end(self.links) })
+        unsafe { self.roles.run(self.links) }
     }
 }
 
@@ -278,7 +278,7 @@ macro_rules! complete {
         impl<M: RoleMap, L, $($hand, $body, $output,)* const THREADS: usize> Complete<M, L, THREADS> for $all
         where
             M: map::sealed::RoleMap<Count = map::Roles<$count>>,
-            L: $(Ends<$role> +)*,
+            L: Links $(+ Ends<$role>)*,
             $(
                 Of<M, $role>: Role,
                 $body: for<'r> FnOnce(<Of<M, $role> as Role>::Group<'r>, <L as Ends<$role>>::At<'r>, $hand) -> $output,
@@ -290,7 +290,7 @@ macro_rules! complete {
         impl<M: RoleMap, L, $($hand, $body, $output,)* const THREADS: usize> sealed::Complete<M, L, THREADS> for $all
         where
             M: map::sealed::RoleMap<Count = map::Roles<$count>>,
-            L: $(Ends<$role> +)*,
+            L: Links $(+ Ends<$role>)*,
             $(
                 Of<M, $role>: Role,
                 $body: for<'r> FnOnce(<Of<M, $role> as Role>::Group<'r>, <L as Ends<$role>>::At<'r>, $hand) -> $output,
@@ -298,22 +298,25 @@ macro_rules! complete {
             )*
         {
             #[inline(always)]
-            unsafe fn run(self, links: &L) -> ($($output,)*) {
+            unsafe fn run(self, links: L) -> (($($output,)*), L::Memory) {
                 let $pattern = self;
                 let parts = ($((
                     Of::<M, $role>::MEMBERS,
                     // SAFETY: every thread of the role makes this call, and the caller has made the barriers.
-                    || unsafe { enter::<M, $role, L, _, _, _>(links, $assigned) },
+                    || unsafe { enter::<M, $role, L, _, _, _>(&links, $assigned) },
                 ),)*);
                 // SAFETY: all threads of the block make this call, and then `meet_again`. What the closures capture is `Uniform` (`role`
                 // asks for it), `Handed` to one of them, or the links, which are addresses; results are plain data.
                 let ($($result,)*) = unsafe { isa::divide(parts) };
                 // SAFETY: each thread of the block has been in one role, and all make this call.
                 unsafe { isa::meet_again::<THREADS>() };
-                ($(
-                    // SAFETY: behind that barrier; another one follows in `end`.
+                // SAFETY: behind that barrier; every role has left.
+                let memory = unsafe { end(links) };
+                let results = ($(
+                    // SAFETY: behind both barriers.
                     unsafe { $output::collect($result) },
-                )*)
+                )*);
+                (results, memory)
             }
         }
     };

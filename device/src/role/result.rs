@@ -38,7 +38,7 @@ pub(crate) mod sealed {
         ///
         /// # Safety
         ///
-        /// Called by all threads of the block behind that barrier, and before any other use of the collectives' memory.
+        /// Called by all threads of the block behind that barrier and another one, and before a partition that follows.
         unsafe fn collect(own: Option<Self>) -> Self;
     }
 }
@@ -64,7 +64,9 @@ impl<R: Role, T: Element> sealed::RoleResult<R> for T {
     #[inline(always)]
     unsafe fn collect(_: Option<T>) -> T {
         let slot = Scratch::<T>::of_result(slot::<R>());
-        // SAFETY: written before the barrier by `publish`.
+        // SAFETY: written before the barriers by `publish`; the slot is used for nothing else, and by the next partition behind the barrier
+        // with which that begins. (One barrier would do, but compute-sanitizer's racecheck takes some single ones for none:
+        // docs/decisions.md, 28.)
         unsafe { slot.read_result() }
     }
 }

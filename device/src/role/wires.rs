@@ -61,13 +61,13 @@ impl<K: Channel> Wires for ProducerWires<K> {
     #[inline(always)]
     fn wait(&self, stage: u32, parity: u32) {
         // SAFETY: `init` made the barrier.
-        unsafe { Memory::<K>::wait(self.memory.empty(stage), parity) };
+        unsafe { isa::mbarrier_wait(self.memory.empty(stage), parity) };
     }
 
     #[inline(always)]
     fn poll(&self, stage: u32, parity: u32) -> bool {
         // SAFETY: as above.
-        unsafe { isa::mbarrier_test_wait(self.memory.empty(stage), parity) }
+        unsafe { isa::mbarrier_poll(self.memory.empty(stage), parity) }
     }
 
     #[inline(always)]
@@ -127,13 +127,13 @@ impl<K: Channel> Wires for ConsumerWires<K> {
     #[inline(always)]
     fn wait(&self, stage: u32, parity: u32) {
         // SAFETY: `init` made the barrier.
-        unsafe { Memory::<K>::wait(self.0.full(stage), parity) };
+        unsafe { isa::mbarrier_wait(self.0.full(stage), parity) };
     }
 
     #[inline(always)]
     fn poll(&self, stage: u32, parity: u32) -> bool {
         // SAFETY: as above.
-        unsafe { isa::mbarrier_test_wait(self.0.full(stage), parity) }
+        unsafe { isa::mbarrier_poll(self.0.full(stage), parity) }
     }
 
     #[inline(always)]

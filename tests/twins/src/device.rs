@@ -29,7 +29,6 @@ unsafe extern "C" {
     pub fn tilepipe_mbarrier_arrive(barrier: u32);
     pub fn tilepipe_cp_async_mbarrier_arrive(barrier: u32);
     pub fn tilepipe_mbarrier_wait(barrier: u32, parity: u32);
-    pub fn tilepipe_mbarrier_spin(barrier: u32, parity: u32);
 }
 
 /// Threads of a block and elements of a tile.

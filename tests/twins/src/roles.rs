@@ -6,7 +6,7 @@
 use crate::device::{
     Members, View, barrier, barrier_address, barrier_of_roles, copy_tile_as, counted_in_32_bits, out_of_range,
     shared_base, tilepipe_cp_async_mbarrier_arrive, tilepipe_mbarrier_arrive, tilepipe_mbarrier_init,
-    tilepipe_mbarrier_inval, tilepipe_mbarrier_spin, tilepipe_mbarrier_wait, write_neighbour_sum_as,
+    tilepipe_mbarrier_inval, tilepipe_mbarrier_wait, write_neighbour_sum_as,
 };
 
 /// Computing threads, and elements of a tile. A block has as many other threads.
@@ -24,8 +24,6 @@ pub trait Division {
     const COPIERS: Members;
     /// The threads that compute.
     const COMPUTING: Members;
-    /// Whether waits spin, where a warp has threads of both roles and there are few stages.
-    const SPINS: bool;
 }
 
 /// The shared memory of `STAGES` stages: tiles, barriers, and words that the kernel does not need and the safe one has.
@@ -162,23 +160,6 @@ fn in_order<const WHOLE: bool, const STAGES: usize>(count: usize, mut step: impl
     }
 }
 
-/// Waits for a phase of a barrier.
-///
-/// # Safety
-///
-/// The barrier was made.
-#[inline(always)]
-unsafe fn wait<D: Division>(barrier: u32, parity: u32) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        if D::SPINS {
-            tilepipe_mbarrier_spin(barrier, parity);
-        } else {
-            tilepipe_mbarrier_wait(barrier, parity);
-        }
-    }
-}
-
 /// The copying threads' loop.
 ///
 /// # Safety
@@ -193,7 +174,7 @@ unsafe fn copy<D: Division, const WHOLE: bool, const STAGES: usize>(input: &View
         // SAFETY: the stage is empty behind the wait; the tile's first bytes are readable for the whole launch; each copying thread
         // arrives once a phase.
         unsafe {
-            wait::<D>(Shared::<STAGES>::empty(stage), cursor.parity);
+            tilepipe_mbarrier_wait(Shared::<STAGES>::empty(stage), cursor.parity);
             let to = Shared::<STAGES>::tile(stage);
             copy_tile_as::<i32, TILE, TILE, WHOLE>(D::COPYING.rank(), to, input.source(index));
             tilepipe_cp_async_mbarrier_arrive(Shared::<STAGES>::full(stage));
@@ -215,7 +196,7 @@ unsafe fn compute<D: Division, const WHOLE: bool, const STAGES: usize>(count: us
         // SAFETY: the tile has landed behind the wait; the output's tile has `len` elements, which this block alone writes; each
         // computing thread arrives once a phase.
         unsafe {
-            wait::<D>(Shared::<STAGES>::full(stage), cursor.parity);
+            tilepipe_mbarrier_wait(Shared::<STAGES>::full(stage), cursor.parity);
             let (to, len) = out.tile(index);
             let tile = Shared::<STAGES>::tile(stage).cast_const().cast();
             write_neighbour_sum_as::<i32, TILE>(D::COMPUTING.rank(), tile, to, if WHOLE { TILE } else { len });

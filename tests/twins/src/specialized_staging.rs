@@ -22,7 +22,6 @@ impl Division for FewEven {
     const COPYING: Members = EVEN;
     const COPIERS: Members = Members { count: UNITS, ..EVEN };
     const COMPUTING: Members = ODD;
-    const SPINS: bool = true;
 }
 
 /// All threads of even rank take the steps of copying; those of odd rank compute.
@@ -32,7 +31,6 @@ impl Division for AllEven {
     const COPYING: Members = EVEN;
     const COPIERS: Members = EVEN;
     const COMPUTING: Members = ODD;
-    const SPINS: bool = false;
 }
 
 /// The first warp copies, the last four compute, the three between them do neither.
@@ -42,7 +40,6 @@ impl Division for Warps {
     const COPYING: Members = Members { first: 0, stride: 1, count: TILE };
     const COPIERS: Members = Members { count: UNITS, ..Self::COPYING };
     const COMPUTING: Members = Members { first: TILE, stride: 1, count: TILE };
-    const SPINS: bool = false;
 }
 
 #[unsafe(export_name = "__tilepipe_threads__with_specialized_staging_unified__i32_NeighbourSum_CpAsync_256_128_2")]

@@ -109,22 +109,12 @@ pub(crate) unsafe fn mbarrier_wait(barrier: *mut u64, parity: u32) {
     synchronise(|scheduler, _| scheduler.wait(barrier.addr(), parity));
 }
 
-/// As [`mbarrier_wait`].
+/// `mbarrier.test_wait.parity`: whether the phase of this parity is complete. If not, other roles get their turn.
 ///
 /// # Safety
 ///
 /// As for [`mbarrier_wait`].
-pub(crate) unsafe fn mbarrier_spin(barrier: *mut u64, parity: u32) {
-    // SAFETY: the caller's promise.
-    unsafe { mbarrier_wait(barrier, parity) };
-}
-
-/// `mbarrier.test_wait.parity`: whether the phase of this parity is complete.
-///
-/// # Safety
-///
-/// As for [`mbarrier_wait`].
-pub(crate) unsafe fn mbarrier_test_wait(barrier: *mut u64, parity: u32) -> bool {
+pub(crate) unsafe fn mbarrier_poll(barrier: *mut u64, parity: u32) -> bool {
     synchronise(|scheduler, _| {
         let complete = scheduler.barriers.is_complete(barrier.addr(), parity);
         if complete {

@@ -19,8 +19,7 @@ unsafe extern "C" {
     fn tilepipe_mbarrier_arrive(barrier: u32);
     fn tilepipe_cp_async_mbarrier_arrive(barrier: u32);
     fn tilepipe_mbarrier_wait(barrier: u32, parity: u32);
-    fn tilepipe_mbarrier_spin(barrier: u32, parity: u32);
-    fn tilepipe_mbarrier_test_wait(barrier: u32, parity: u32) -> u32;
+    fn tilepipe_mbarrier_poll(barrier: u32, parity: u32) -> u32;
     safe fn tilepipe_clock() -> u64;
 }
 
@@ -151,27 +150,16 @@ pub(crate) unsafe fn mbarrier_wait(barrier: Mbarrier, parity: u32) {
     unsafe { tilepipe_mbarrier_wait(barrier, parity) };
 }
 
-/// `mbarrier.test_wait.parity` until it succeeds: as [`mbarrier_wait`] for threads of a warp in which others have another role, and which
-/// must not be suspended for them.
+/// `mbarrier.test_wait.parity`: whether the phase of this parity is complete. If not, `nanosleep`: other threads of the warp, which may
+/// have to complete the phase, get their turn however often this one asks.
 ///
 /// # Safety
 ///
 /// `barrier` is valid.
 #[inline(always)]
-pub(crate) unsafe fn mbarrier_spin(barrier: Mbarrier, parity: u32) {
+pub(crate) unsafe fn mbarrier_poll(barrier: Mbarrier, parity: u32) -> bool {
     // SAFETY: the caller's promise.
-    unsafe { tilepipe_mbarrier_spin(barrier, parity) };
-}
-
-/// `mbarrier.test_wait.parity`: whether the phase of this parity is complete.
-///
-/// # Safety
-///
-/// `barrier` is valid.
-#[inline(always)]
-pub(crate) unsafe fn mbarrier_test_wait(barrier: Mbarrier, parity: u32) -> bool {
-    // SAFETY: the caller's promise.
-    unsafe { tilepipe_mbarrier_test_wait(barrier, parity) != 0 }
+    unsafe { tilepipe_mbarrier_poll(barrier, parity) != 0 }
 }
 
 /// Tells the model what a barrier is for: nothing on the GPU.

@@ -84,7 +84,7 @@ fn wait(index: usize, parity: u32) {
 
 fn test_wait(index: usize, parity: u32) -> bool {
     // SAFETY: as in `inval`.
-    unsafe { mbarrier_test_wait(mbarrier(index), parity) }
+    unsafe { mbarrier_poll(mbarrier(index), parity) }
 }
 
 /// Starts an asynchronous copy of a number to an offset in shared memory.
