@@ -51,11 +51,11 @@
 //!
 //! | step | PTX, for each thread | CUDA |
 //! |---|---|---|
-//! | [`Producer::acquire`] | `mbarrier.try_wait.parity` (`test_wait` on sm_80, and where interleaved roles have one or two stages) on the stage's `empty` barrier | `producer_acquire` |
+//! | [`Producer::acquire`] | `mbarrier.try_wait.parity` (`test_wait` on sm_80) on the stage's `empty` barrier | `producer_acquire` |
 //! | [`Acquired::copy`] | `cp.async` | `memcpy_async` |
 //! | [`Filled::commit`] | `cp.async.mbarrier.arrive.noinc` on its `full` barrier | `producer_commit` |
 //! | [`Consumer::wait`] | `mbarrier.try_wait.parity` on its `full` barrier | `consumer_wait` |
-//! | [`Consumer::wait_for`], [`Consumer::wait_until`] | `mbarrier.test_wait.parity` in the first thread, its answer to all | the same |
+//! | [`Consumer::wait_for`], [`Consumer::wait_until`] | `mbarrier.test_wait.parity` and `nanosleep` in the first thread, its answer to all | the same |
 //! | [`Producer::try_acquire`], [`Consumer::try_wait`] | as these | none |
 //! | [`Ready::release`] | `mbarrier.arrive` on its `empty` barrier | `consumer_release` |
 //! | [`Producer::quit`], [`Consumer::quit`] | one more stage, passed as closed | `quit` |
