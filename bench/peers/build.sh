@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Compiles CUDA C++ with nvcc.
 #
-#   ./build.sh FOLDER        the benchmark's peers: FOLDER/peers.ptx and FOLDER/peers.sm_90.cubin
+#   ./build.sh FOLDER        the benchmark's peers: FOLDER/peers.ptx, FOLDER/peers.sm_90.cubin and FOLDER/libceilings.so
 #   ./build.sh FOLDER race   the program FOLDER/thread_scope_race
 #
 # The exit status is 3 if there is no nvcc.
@@ -33,4 +33,5 @@ if [ "$what" = race ]; then
 else
     compile peers.cu peers.ptx -ptx
     compile peers.cu peers.sm_90.cubin -cubin
+    compile ceilings.cu libceilings.so -shared -Xcompiler -fPIC
 fi

@@ -19,10 +19,13 @@
 //   .._twin_*       the same roles by hand, with two mbarriers for each stage; 32 threads copy an int tile in units of 16 bytes
 //   .._element_*    the same, but every producer copies its own element of an int tile
 //   .._elected_*    one consumer of each warp hands a stage back for all of it, where elsewhere each does
+//   chain_*         a tunable number of multiply-adds on each element of tiles of 2048: chain_plain_* without asynchronous copies,
+//                   chain_pipeline_* over cuda::pipeline, chain_twin_* over cp.async by hand
 //   example_*       libcu++'s example with two inputs; example_twin_*, example_eager_*: the same work by hand
 #include "by_hand.cuh"
 #include "guide.cuh"
 #include "guide_roles.cuh"
+#include "overlap.cuh"
 #include "plain.cuh"
 #include "roles_by_hand.cuh"
 
@@ -100,6 +103,27 @@ ENTRY(warps_element_i32_2, int, roles_by_hand<int, 2, Roles::WARPS, Arrivals::TH
 ENTRY(warps_element_i32_4, int, roles_by_hand<int, 4, Roles::WARPS, Arrivals::THREADS, 4>)
 ENTRY(warps_element_elected_i32_2, int, roles_by_hand<int, 2, Roles::WARPS, Arrivals::WARPS, 4>)
 ENTRY(warps_element_elected_i32_4, int, roles_by_hand<int, 4, Roles::WARPS, Arrivals::WARPS, 4>)
+ENTRY(chain_plain_0, float, chain_plain<0>)
+ENTRY(chain_plain_8, float, chain_plain<8>)
+ENTRY(chain_plain_16, float, chain_plain<16>)
+ENTRY(chain_plain_32, float, chain_plain<32>)
+ENTRY(chain_plain_64, float, chain_plain<64>)
+ENTRY(chain_plain_128, float, chain_plain<128>)
+ENTRY(chain_plain_256, float, chain_plain<256>)
+ENTRY(chain_pipeline_0, float, chain_pipeline<0, 4>)
+ENTRY(chain_pipeline_8, float, chain_pipeline<8, 4>)
+ENTRY(chain_pipeline_16, float, chain_pipeline<16, 4>)
+ENTRY(chain_pipeline_32, float, chain_pipeline<32, 4>)
+ENTRY(chain_pipeline_64, float, chain_pipeline<64, 4>)
+ENTRY(chain_pipeline_128, float, chain_pipeline<128, 4>)
+ENTRY(chain_pipeline_256, float, chain_pipeline<256, 4>)
+ENTRY(chain_twin_0, float, chain_by_hand<0, 4>)
+ENTRY(chain_twin_8, float, chain_by_hand<8, 4>)
+ENTRY(chain_twin_16, float, chain_by_hand<16, 4>)
+ENTRY(chain_twin_32, float, chain_by_hand<32, 4>)
+ENTRY(chain_twin_64, float, chain_by_hand<64, 4>)
+ENTRY(chain_twin_128, float, chain_by_hand<128, 4>)
+ENTRY(chain_twin_256, float, chain_by_hand<256, 4>)
 ENTRY_2(example_i32, int, example<int>)
 ENTRY_2(example_i32x4, int4, example<int4>)
 ENTRY_2(example_twin_i32, int, two_by_hand<int, 2, false>)

@@ -37,6 +37,11 @@ pub struct Peer {
 /// What the generic arguments of our kernels are where a pairing does not name them.
 const DEFAULTS: [(&str, &str); 2] = [("C", "NeighbourSum"), ("E", "CpAsync")];
 
+/// The name of a twin in unsafe Rust.
+const UNSAFE: &str = "unsafe Rust";
+/// As fast, within the noise.
+const AS_FAST: f64 = 0.98;
+
 /// Returns all comparisons, those of one element type and work one after another.
 ///
 /// # Errors
@@ -62,8 +67,7 @@ impl Pairing {
     pub fn resolve(self) -> Result<Comparison> {
         let fitting: Vec<&'static Instance> =
             tilepipe_kernels::registry().into_iter().flatten().filter(|instance| self.fits(instance)).collect();
-        let Pairing { kernel, dtype, generics, grid, work, peers } = self;
-        let threads = peers::THREADS;
+        let Pairing { kernel, dtype, generics, grid, threads, work, peers } = self;
         let named: String = generics.iter().map(|(name, value)| format!(", {name}={value}")).collect();
         match fitting[..] {
             [ours] => Ok(Comparison { dtype, grid, work, ours, peers }),
@@ -82,13 +86,22 @@ impl Pairing {
         let last = |path: &'static str| path.rsplit("::").next().unwrap_or(path);
         let is_named = |name: &str| self.generics.iter().any(|(named, _)| *named == name);
         instance.kernel() == self.kernel
-            && instance.threads() == peers::THREADS
+            && instance.threads() == self.threads
             && instance.generic("T").is_some_and(|path| last(path).parse() == Ok(self.dtype))
             && self.generics.iter().all(|(name, value)| instance.generic(name).is_some_and(|path| last(path) == *value))
             && DEFAULTS
                 .iter()
                 .filter(|(name, _)| !is_named(name))
                 .all(|(name, value)| instance.generic(name).is_none_or(|path| last(path) == *value))
+    }
+}
+
+impl Comparison {
+    /// Adds our kernel's twin in unsafe Rust, if it has one, to the others.
+    pub fn with_unsafe_twin(mut self) -> Comparison {
+        let twin = peers::unsafe_twin(self.ours);
+        self.peers.extend(twin.map(|instance| Peer { name: UNSAFE, instance, wanted: Some(AS_FAST), racing: false }));
+        self
     }
 }
 
@@ -150,7 +163,8 @@ mod tests {
 
     fn refusal(kernel: &'static str, generics: Vec<(&'static str, &'static str)>) -> String {
         let (work, peers) = (Work::NeighbourSum { tile: TILE }, Vec::new());
-        let pairing = Pairing { kernel, dtype: DType::I32, generics, grid: 1, work, peers };
+        let threads = peers::THREADS;
+        let pairing = Pairing { kernel, dtype: DType::I32, generics, grid: 1, threads, work, peers };
         pairing.resolve().err().map_or_else(String::new, |error| error.to_string())
     }
 

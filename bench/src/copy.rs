@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, ensure};
 use cudarc::driver::result::{self, event};
-use cudarc::driver::sys::{CUdeviceptr, CUevent_flags};
+use cudarc::driver::sys::{CUdeviceptr, CUevent, CUevent_flags, CUstream};
 use tilepipe_host::Device;
 
 /// Copies before the timed ones.
@@ -17,9 +17,7 @@ const WARM_UP: usize = 3;
 pub fn time(device: &Device, data: &[u8], repetitions: usize) -> Result<Vec<f64>> {
     // Makes the device's context this thread's, which the calls below use.
     device.synchronize()?;
-    let (source, target) = (Memory::allocate(data.len())?, Memory::allocate(data.len())?);
-    // SAFETY: the allocation has as many bytes as `data`.
-    unsafe { result::memcpy_htod_sync(source.0, data) }.context("cannot copy to the GPU")?;
+    let (source, target) = (Memory::filled(data)?, Memory::allocate(data.len())?);
     // SAFETY: the allocation has as many bytes as `data`.
     unsafe { result::memset_d8_sync(target.0, 0xA5, data.len()) }.context("cannot fill memory of the GPU")?;
 
@@ -35,18 +33,7 @@ pub fn time(device: &Device, data: &[u8], repetitions: usize) -> Result<Vec<f64>
             .context("cannot copy within the GPU's memory")?;
     }
     events.push(record(stream)?);
-
-    let mut times = Vec::with_capacity(repetitions);
-    for pair in events.windows(2) {
-        // SAFETY: the event was made by `record` and is alive.
-        unsafe { event::synchronize(pair[1]) }.context("cannot wait for a copy")?;
-        // SAFETY: both were made by `record` with times, are alive and have been reached.
-        times.push(f64::from(unsafe { event::elapsed(pair[0], pair[1]) }.context("cannot time a copy")?));
-    }
-    for recorded in events {
-        // SAFETY: the event is alive, and this is its last use.
-        unsafe { event::destroy(recorded) }.context("cannot give an event back")?;
-    }
+    let times = milliseconds(events)?;
 
     let mut copied = vec![0; data.len()];
     // SAFETY: the allocation has as many bytes as `copied`.
@@ -55,8 +42,24 @@ pub fn time(device: &Device, data: &[u8], repetitions: usize) -> Result<Vec<f64>
     Ok(times)
 }
 
+/// Waits for events of [`record`] and returns the time between any two neighbours.
+pub fn milliseconds(events: Vec<CUevent>) -> Result<Vec<f64>> {
+    let mut times = Vec::with_capacity(events.len());
+    for pair in events.windows(2) {
+        // SAFETY: the event was made by `record` and is alive.
+        unsafe { event::synchronize(pair[1]) }.context("cannot wait for the GPU")?;
+        // SAFETY: both were made by `record` with times, are alive and have been reached.
+        times.push(f64::from(unsafe { event::elapsed(pair[0], pair[1]) }.context("cannot take a time")?));
+    }
+    for recorded in events {
+        // SAFETY: the event is alive, and this is its last use.
+        unsafe { event::destroy(recorded) }.context("cannot give an event back")?;
+    }
+    Ok(times)
+}
+
 /// Records an event with its time.
-fn record(stream: cudarc::driver::sys::CUstream) -> Result<cudarc::driver::sys::CUevent> {
+pub fn record(stream: CUstream) -> Result<CUevent> {
     let recorded = event::create(CUevent_flags::CU_EVENT_DEFAULT).context("cannot make an event")?;
     // SAFETY: the event is new, and the stream is the default one of the same context.
     unsafe { event::record(recorded, stream) }.context("cannot record an event")?;
@@ -64,10 +67,24 @@ fn record(stream: cudarc::driver::sys::CUstream) -> Result<cudarc::driver::sys::
 }
 
 /// Device memory of the current context, freed when dropped.
-struct Memory(CUdeviceptr);
+pub struct Memory(CUdeviceptr);
 
 impl Memory {
-    fn allocate(bytes: usize) -> Result<Memory> {
+    /// Allocates memory that holds `data`.
+    pub fn filled(data: &[u8]) -> Result<Memory> {
+        let memory = Memory::allocate(data.len())?;
+        // SAFETY: the allocation has as many bytes as `data`.
+        unsafe { result::memcpy_htod_sync(memory.0, data) }.context("cannot copy to the GPU")?;
+        Ok(memory)
+    }
+
+    /// Returns its address.
+    pub fn address(&self) -> CUdeviceptr {
+        self.0
+    }
+
+    /// Allocates memory that nobody reads before it is written.
+    pub fn allocate(bytes: usize) -> Result<Memory> {
         // SAFETY: nothing reads the memory before it is written.
         let address = unsafe { result::malloc_sync(bytes) };
         Ok(Memory(address.with_context(|| format!("cannot allocate {bytes} bytes on the GPU; use fewer elements"))?))

@@ -40,6 +40,8 @@ pub struct Pairing {
     pub generics: Vec<(&'static str, &'static str)>,
     /// Blocks of every contestant.
     pub grid: u32,
+    /// Threads of a block.
+    pub threads: u32,
     /// What all must compute.
     pub work: Work,
     /// The others.
@@ -167,20 +169,20 @@ fn roles_i32x4() -> Vec<Pairing> {
 fn between_even_and_odd(dtype: DType, stages: &'static str, peers: Vec<Peer>) -> Pairing {
     let generics = vec![("TILE", "128"), ("STAGES", stages)];
     let kernel = "with_specialized_staging_unified";
-    Pairing { kernel, dtype, generics, grid: GRID, work: NeighbourSum { tile: TILE / 2 }, peers }
+    Pairing { kernel, dtype, generics, grid: GRID, threads: THREADS, work: NeighbourSum { tile: TILE / 2 }, peers }
 }
 
 /// The block's first warps copy tiles on which as many others compute.
 fn between_warps(dtype: DType, stages: &'static str, peers: Vec<Peer>) -> Pairing {
     let generics = vec![("PRODUCERS", "128"), ("CONSUMERS", "128"), ("STAGES", stages)];
     let kernel = "with_specialized_staging_warps";
-    Pairing { kernel, dtype, generics, grid: GRID, work: NeighbourSum { tile: TILE / 2 }, peers }
+    Pairing { kernel, dtype, generics, grid: GRID, threads: THREADS, work: NeighbourSum { tile: TILE / 2 }, peers }
 }
 
 /// What the guide computes on each tile.
 fn on_tiles(dtype: DType, kernel: &'static str, stages: Option<&'static str>, peers: Vec<Peer>) -> Pairing {
     let generics = stages.map(|stages| ("STAGES", stages)).into_iter().collect();
-    Pairing { kernel, dtype, generics, grid: GRID, work: NeighbourSum { tile: TILE }, peers }
+    Pairing { kernel, dtype, generics, grid: GRID, threads: THREADS, work: NeighbourSum { tile: TILE }, peers }
 }
 
 /// Every thread reads only what it copied: our three scopes, with 2 and with 4 stages.
@@ -193,6 +195,7 @@ fn own_elements(dtype: DType, scope: [Instance; 2], hand: [Instance; 2]) -> Vec<
                 dtype,
                 generics: vec![("S", of_ours), ("STAGES", stages)],
                 grid: GRID,
+                threads: THREADS,
                 work: Triple,
                 peers: vec![peer("cuda::pipeline, thread scope", scope[at]), peer("cp.async, no barrier", hand[at])],
             });
@@ -204,10 +207,11 @@ fn own_elements(dtype: DType, scope: [Instance; 2], hand: [Instance; 2]) -> Vec<
 /// Two inputs in every stage.
 fn example(dtype: DType, of_libcu: Instance, one_barrier: Instance, two_barriers: Instance) -> Pairing {
     let peers = vec![pipeline(of_libcu), twin(one_barrier), eager(two_barriers)];
-    Pairing { kernel: "example_kernel", dtype, generics: Vec::new(), grid: GRID, work: TwoInputs, peers }
+    Pairing { kernel: "example_kernel", dtype, generics: Vec::new(), grid: GRID, threads: THREADS, work: TwoInputs, peers }
 }
 
-fn peer(name: &'static str, instance: Instance) -> Peer {
+/// A peer of which nothing is demanded.
+pub fn peer(name: &'static str, instance: Instance) -> Peer {
     Peer { name, instance, wanted: None, racing: false }
 }
 

@@ -164,6 +164,48 @@ peers! {
     WARPS_ELEMENT_ELECTED_I32_2 = "warps_element_elected_i32_2": ONE i32;
     /// [`WARPS_ELEMENT_ELECTED_I32_2`] with 4 stages.
     WARPS_ELEMENT_ELECTED_I32_4 = "warps_element_elected_i32_4": ONE i32;
+    /// Multiply-adds behind a copy through registers: 0 for each element.
+    CHAIN_PLAIN_0 = "chain_plain_0": ONE f32;
+    /// [`CHAIN_PLAIN_0`] with 8 for each element.
+    CHAIN_PLAIN_8 = "chain_plain_8": ONE f32;
+    /// [`CHAIN_PLAIN_0`] with 16 for each element.
+    CHAIN_PLAIN_16 = "chain_plain_16": ONE f32;
+    /// [`CHAIN_PLAIN_0`] with 32 for each element.
+    CHAIN_PLAIN_32 = "chain_plain_32": ONE f32;
+    /// [`CHAIN_PLAIN_0`] with 64 for each element.
+    CHAIN_PLAIN_64 = "chain_plain_64": ONE f32;
+    /// [`CHAIN_PLAIN_0`] with 128 for each element.
+    CHAIN_PLAIN_128 = "chain_plain_128": ONE f32;
+    /// [`CHAIN_PLAIN_0`] with 256 for each element.
+    CHAIN_PLAIN_256 = "chain_plain_256": ONE f32;
+    /// Multiply-adds over `cuda::pipeline` in block scope, 4 stages: 0 for each element.
+    CHAIN_PIPELINE_0 = "chain_pipeline_0": ONE f32;
+    /// [`CHAIN_PIPELINE_0`] with 8 for each element.
+    CHAIN_PIPELINE_8 = "chain_pipeline_8": ONE f32;
+    /// [`CHAIN_PIPELINE_0`] with 16 for each element.
+    CHAIN_PIPELINE_16 = "chain_pipeline_16": ONE f32;
+    /// [`CHAIN_PIPELINE_0`] with 32 for each element.
+    CHAIN_PIPELINE_32 = "chain_pipeline_32": ONE f32;
+    /// [`CHAIN_PIPELINE_0`] with 64 for each element.
+    CHAIN_PIPELINE_64 = "chain_pipeline_64": ONE f32;
+    /// [`CHAIN_PIPELINE_0`] with 128 for each element.
+    CHAIN_PIPELINE_128 = "chain_pipeline_128": ONE f32;
+    /// [`CHAIN_PIPELINE_0`] with 256 for each element.
+    CHAIN_PIPELINE_256 = "chain_pipeline_256": ONE f32;
+    /// Multiply-adds over `cp.async` by hand, 4 stages, one barrier: 0 for each element.
+    CHAIN_TWIN_0 = "chain_twin_0": ONE f32;
+    /// [`CHAIN_TWIN_0`] with 8 for each element.
+    CHAIN_TWIN_8 = "chain_twin_8": ONE f32;
+    /// [`CHAIN_TWIN_0`] with 16 for each element.
+    CHAIN_TWIN_16 = "chain_twin_16": ONE f32;
+    /// [`CHAIN_TWIN_0`] with 32 for each element.
+    CHAIN_TWIN_32 = "chain_twin_32": ONE f32;
+    /// [`CHAIN_TWIN_0`] with 64 for each element.
+    CHAIN_TWIN_64 = "chain_twin_64": ONE f32;
+    /// [`CHAIN_TWIN_0`] with 128 for each element.
+    CHAIN_TWIN_128 = "chain_twin_128": ONE f32;
+    /// [`CHAIN_TWIN_0`] with 256 for each element.
+    CHAIN_TWIN_256 = "chain_twin_256": ONE f32;
     /// libcu++'s example: `cuda::pipeline` in block scope with two inputs in a stage, 2 stages.
     EXAMPLE_I32 = "example_i32": TWO i32;
     /// [`EXAMPLE_I32`] with 16-byte elements.
@@ -176,6 +218,51 @@ peers! {
     EXAMPLE_EAGER_I32 = "example_eager_i32": TWO i32;
     /// [`EXAMPLE_EAGER_I32`] with 16-byte elements.
     EXAMPLE_EAGER_I32X4 = "example_eager_i32x4": TWO I32x4;
+}
+
+/// Numbers of multiply-adds for each element, and the peers that do so many: plain, `cuda::pipeline`, by hand.
+pub const CHAINS: [(&str, [Instance; 3]); 7] = [
+    ("0", [CHAIN_PLAIN_0, CHAIN_PIPELINE_0, CHAIN_TWIN_0]),
+    ("8", [CHAIN_PLAIN_8, CHAIN_PIPELINE_8, CHAIN_TWIN_8]),
+    ("16", [CHAIN_PLAIN_16, CHAIN_PIPELINE_16, CHAIN_TWIN_16]),
+    ("32", [CHAIN_PLAIN_32, CHAIN_PIPELINE_32, CHAIN_TWIN_32]),
+    ("64", [CHAIN_PLAIN_64, CHAIN_PIPELINE_64, CHAIN_TWIN_64]),
+    ("128", [CHAIN_PLAIN_128, CHAIN_PIPELINE_128, CHAIN_TWIN_128]),
+    ("256", [CHAIN_PLAIN_256, CHAIN_PIPELINE_256, CHAIN_TWIN_256]),
+];
+
+/// Our kernels that have a twin in unsafe Rust (`tests/twins/`): their symbols, to which a twin's adds [`TWIN`].
+pub const TWINS: [&str; 7] = [
+    "with_memcpy_async__i32_NeighbourSum_256",
+    "with_staging__i32_NeighbourSum_256",
+    "scale_own__i32_CpAsync_ThreadScope_256_4",
+    "with_staging_unified__I32x4_NeighbourSum_CpAsync_256_4",
+    "with_specialized_staging_unified__i32_NeighbourSum_CpAsync_256_128_2",
+    "with_specialized_staging_unified__i32_NeighbourSum_CpAsync_256_128_4",
+    "with_specialized_staging_warps__i32_NeighbourSum_CpAsync_256_128_128_4",
+];
+const TWIN: &str = "twin_";
+
+/// Describes the unsafe twin of a kernel of ours; none if it has none.
+pub fn unsafe_twin(ours: &Instance) -> Option<Instance> {
+    TWINS.contains(&ours.symbol()).then(|| {
+        let symbol = Box::leak(format!("{TWIN}{}", ours.symbol()).into_boxed_str());
+        // SAFETY: `tests/twins` has this entry: it takes what the safe kernel of the symbol takes, launched with as many threads and as
+        // much shared memory, and reads and writes what that does (`tests/tests/twins.rs` compares their code). `on_cpu` does nothing but
+        // panic.
+        unsafe {
+            Instance::new(Parts {
+                kernel: symbol,
+                symbol,
+                generics: &[],
+                parameters: ours.parameters(),
+                threads: ours.threads(),
+                shared_bytes: ours.shared_bytes(),
+                shared_alignment: ours.shared_alignment(),
+                cpu: on_cpu,
+            })
+        }
+    })
 }
 
 /// The parameters of a peer: input views of `T`, and an output view.
@@ -222,9 +309,31 @@ mod tests {
                 Some((fields.next()?, inputs, fields.next()?))
             })
             .collect();
-        let in_cuda = |element| if element == "i32" { "int" } else { "int4" };
+        let in_cuda = |element| match element {
+            "i32" => "int",
+            "f32" => "float",
+            _ => "int4",
+        };
         let wanted: Vec<(&str, &str, &str)> =
             SYMBOLS.iter().map(|(symbol, inputs, element)| (*symbol, *inputs, in_cuda(*element))).collect();
         assert_eq!(entries, wanted);
+    }
+
+    #[test]
+    fn the_twins_in_unsafe_rust_are_those_there_are() {
+        let sources = [
+            include_str!("../../tests/twins/src/memcpy_async.rs"),
+            include_str!("../../tests/twins/src/staging.rs"),
+            include_str!("../../tests/twins/src/scale_own.rs"),
+            include_str!("../../tests/twins/src/staging_unified.rs"),
+            include_str!("../../tests/twins/src/specialized_staging.rs"),
+        ];
+        let exported = sources.iter().flat_map(|source| source.split("export_name = \"").skip(1));
+        let mut symbols: Vec<&str> =
+            exported.filter_map(|rest| rest.split('"').next()?.strip_prefix(TWIN)).collect();
+        let mut wanted = TWINS.to_vec();
+        symbols.sort_unstable();
+        wanted.sort_unstable();
+        assert_eq!(symbols, wanted);
     }
 }

@@ -8,6 +8,9 @@ use crate::peers;
 /// Elements in a tile of which each of the block's threads computes one.
 pub const TILE: usize = peers::THREADS as usize;
 
+/// Elements in a tile of the kernels that do multiply-adds.
+pub const LONG_TILE: usize = 2048;
+
 /// What a kernel computes from its inputs, all of which have the length of its output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
@@ -20,6 +23,11 @@ pub enum Work {
     MovingAverage,
     /// Three times each element.
     Triple,
+    /// A chain of multiply-adds on each element ([`reference::multiply_adds`]).
+    MultiplyAdds {
+        /// How many.
+        rounds: usize,
+    },
     /// Three times each element of the first input and the right neighbour, in the tile, of the second's.
     TwoInputs,
 }
@@ -28,8 +36,8 @@ impl Work {
     /// Returns the number of inputs.
     pub const fn inputs(self) -> usize {
         match self {
-            Work::NeighbourSum { .. } | Work::MovingAverage | Work::Triple => 1,
             Work::TwoInputs => 2,
+            _ => 1,
         }
     }
 
@@ -43,6 +51,7 @@ impl Work {
             Work::NeighbourSum { tile } => reference::neighbour_sum(inputs[0], tile),
             Work::MovingAverage => reference::moving_average(inputs[0]),
             Work::Triple => inputs[0].iter().map(|own| sum(own, None)).collect(),
+            Work::MultiplyAdds { rounds } => reference::multiply_adds(inputs[0], LONG_TILE, rounds),
             Work::TwoInputs => two_inputs(inputs[0], inputs[1]),
         }
     }

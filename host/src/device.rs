@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bytemuck::Pod;
 use tilepipe::Element;
 use tilepipe::cpu::Schedule;
+use tilepipe::launch::Instance;
 
 use crate::buffer::{Buffer, Memory};
 use crate::cpu::{self, CpuDevice, CpuMemory};
@@ -50,6 +51,19 @@ pub struct Device {
 pub(crate) enum Backend {
     Gpu(Arc<Context>),
     Cpu(Arc<CpuDevice>),
+}
+
+/// What a block of a kernel takes of a GPU: [`Device::resources`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resources {
+    /// Registers a thread.
+    pub registers: u32,
+    /// Bytes of local memory a thread: its stack, and registers that did not fit.
+    pub local_bytes: u32,
+    /// Bytes of shared memory a block.
+    pub shared_bytes: usize,
+    /// Blocks that fit on a multiprocessor at once.
+    pub blocks: u32,
 }
 
 impl Device {
@@ -141,6 +155,21 @@ impl Device {
         match &self.backend {
             Backend::Gpu(context) => module.images().iter().try_for_each(|image| context.load(image)),
             Backend::Cpu(device) => device.enter(),
+        }
+    }
+
+    /// Returns what a block of a kernel takes of a GPU, and how many of them fit on a multiprocessor at once; none on the CPU.
+    ///
+    /// CUDA: `cudaFuncGetAttributes`, `cudaOccupancyMaxActiveBlocksPerMultiprocessor`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotLoaded`]; [`Error::SharedMemory`] and [`Error::BlockTooLarge`] for a block that is too large for the GPU;
+    /// [`Error::DeviceLost`].
+    pub fn resources(&self, instance: &Instance) -> Result<Option<Resources>, Error> {
+        match &self.backend {
+            Backend::Gpu(context) => context.resources(instance).map(Some),
+            Backend::Cpu(_) => Ok(None),
         }
     }
 

@@ -43,7 +43,7 @@ mod stream;
 pub use argument::{Argument, Bound, Scalar};
 pub use buffer::Buffer;
 pub use buffer2d::Buffer2D;
-pub use device::{Device, DeviceKind};
+pub use device::{Device, DeviceKind, Resources};
 pub use error::Error;
 pub use launch::launch;
 pub use module::Module;

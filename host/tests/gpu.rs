@@ -47,6 +47,16 @@ fn the_device_says_what_it_is() {
 }
 
 #[test]
+fn the_device_says_what_a_kernel_takes() {
+    let Some(device) = gpu() else { return };
+    let small = device.resources(&INCREMENT).unwrap().unwrap();
+    assert!(small.registers > 0 && small.blocks >= 2 && small.local_bytes == 0, "{small:?}");
+    let large = device.resources(&LARGE_SHARED).unwrap().unwrap();
+    assert!(large.shared_bytes >= LARGE_SHARED.shared_bytes() && large.blocks < small.blocks, "{large:?}");
+    assert_eq!(Device::cpu(Schedule::Lazy).resources(&INCREMENT).unwrap(), None);
+}
+
+#[test]
 fn buffers_keep_what_is_written_and_kernels_write_all_of_them() {
     let Some(device) = gpu() else { return };
     let stream = device.stream().unwrap();

@@ -1,6 +1,6 @@
 //! What the guide's kernels compute on a tile: their parameter `C`.
 
-use tilepipe::{Element, Vec4, bf16, f16};
+use tilepipe::{Element, Vec4, bf16, f16, math};
 
 /// The guide's `compute`: one output element from a tile in shared memory.
 pub trait Compute<T, const LEN: usize> {
@@ -27,6 +27,19 @@ impl<T: Number, const LEN: usize> Compute<T, LEN> for Reverse {
     #[inline(always)]
     fn compute(tile: &[T; LEN], rank: usize) -> T {
         tile[LEN - 1 - rank]
+    }
+}
+
+/// Numbers with a multiplication and an addition that are rounded once.
+pub trait FusedMultiplyAdd: Number {
+    /// `0.75 * self + other`, rounded once.
+    fn three_quarters_plus(self, other: Self) -> Self;
+}
+
+impl FusedMultiplyAdd for f32 {
+    #[inline(always)]
+    fn three_quarters_plus(self, other: f32) -> f32 {
+        math::fma(self, 0.75, other)
     }
 }
 

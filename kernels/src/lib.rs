@@ -5,6 +5,7 @@
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 #![forbid(unsafe_code)]
 
+mod arithmetic;
 mod average;
 pub mod compute;
 mod example;
@@ -23,6 +24,7 @@ mod staging;
 mod staging_unified;
 mod synchronous;
 
+pub use arithmetic::{multiply_adds, multiply_adds_synchronous};
 pub use average::{RADIUS, moving_average};
 pub use example::example_kernel;
 pub use grid2d::{stencil_2d, transpose};
@@ -40,7 +42,7 @@ pub use synchronous::without_memcpy_async;
 
 /// All instances of all kernels, kernel by kernel.
 #[cfg(not(target_arch = "nvptx64"))]
-pub fn registry() -> [&'static [tilepipe::launch::Instance]; 21] {
+pub fn registry() -> [&'static [tilepipe::launch::Instance]; 23] {
     [
         &without_memcpy_async::INSTANCES,
         &with_single_stage::INSTANCES,
@@ -63,6 +65,8 @@ pub fn registry() -> [&'static [tilepipe::launch::Instance]; 21] {
         &with_producer_count::INSTANCES,
         &producer_consumer_sum::INSTANCES,
         &load_compute_store::INSTANCES,
+        &multiply_adds::INSTANCES,
+        &multiply_adds_synchronous::INSTANCES,
     ]
 }
 

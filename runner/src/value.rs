@@ -29,6 +29,9 @@ pub trait Scalar: Copy + Debug + Send + Sync + PartialEq + 'static {
     /// A sum over the window divided by its size: integers truncate, floats multiply by the rounded reciprocal.
     fn mean_of_window(sum: Self, taps: u16) -> Self;
 
+    /// Three quarters of the number and `other`: floats round once, integers truncate and wrap.
+    fn three_quarters_plus(self, other: Self) -> Self;
+
     /// Whether both are the same bits, or both are NaN.
     fn same(self, other: Self) -> bool;
 
@@ -115,6 +118,10 @@ macro_rules! integers {
                 sum / taps as $number
             }
 
+            fn three_quarters_plus(self, other: Self) -> Self {
+                self.wrapping_sub(self / 4).wrapping_add(other)
+            }
+
             fn same(self, other: Self) -> bool {
                 self == other
             }
@@ -153,6 +160,10 @@ macro_rules! floats {
                 sum * reciprocal
             }
 
+            fn three_quarters_plus(self, other: Self) -> Self {
+                self.mul_add(0.75, other)
+            }
+
             fn same(self, other: Self) -> bool {
                 self.to_bits() == other.to_bits() || (self.is_nan() && other.is_nan())
             }
@@ -184,6 +195,10 @@ macro_rules! half_floats {
 
             fn mean_of_window(sum: Self, taps: u16) -> Self {
                 <$number>::from_f32(f32::mean_of_window(sum.into(), taps))
+            }
+
+            fn three_quarters_plus(self, other: Self) -> Self {
+                <$number>::from_f64(self.to_f64().mul_add(0.75, other.to_f64()))
             }
 
             fn same(self, other: Self) -> bool {

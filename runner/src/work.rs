@@ -8,7 +8,7 @@ use crate::reference;
 use crate::value::Value;
 
 /// What each kernel of the registry does. A kernel with a parameter `C` does what that says instead, if it says something else.
-const KERNELS: [(&str, Kind); 21] = [
+const KERNELS: [(&str, Kind); 23] = [
     ("without_memcpy_async", Kind::NeighbourSum),
     ("with_single_stage", Kind::NeighbourSum),
     ("with_staging", Kind::NeighbourSum),
@@ -30,7 +30,12 @@ const KERNELS: [(&str, Kind); 21] = [
     ("with_producer_count", Kind::NeighbourSum),
     ("producer_consumer_sum", Kind::SumByConsumers),
     ("load_compute_store", Kind::NeighbourSum),
+    ("multiply_adds", Kind::MultiplyAdds { rounds: 0 }),
+    ("multiply_adds_synchronous", Kind::MultiplyAdds { rounds: 0 }),
 ];
+
+/// Elements in a tile of the kernels that do multiply-adds.
+const MULTIPLY_ADDS_TILE: usize = 2048;
 
 /// What is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -59,6 +64,11 @@ pub enum Kind {
     Transpose,
     /// [`reference::stencil`]
     Stencil,
+    /// [`reference::multiply_adds`]
+    MultiplyAdds {
+        /// Steps for each element: the kernel's parameter `ROUNDS`.
+        rounds: usize,
+    },
 }
 
 impl Kind {
@@ -151,12 +161,17 @@ impl Work {
             Some(_) => return None,
         };
         let number = |name| instance.generic(name).and_then(|value| value.parse().ok());
+        let kind = match kind {
+            Kind::MultiplyAdds { .. } => Kind::MultiplyAdds { rounds: number("ROUNDS")? },
+            other => other,
+        };
         let mut threads = instance.threads() as usize;
         // A role's tiles are as long as that role has threads, where nothing else says how long they are.
         let consumers = number("CONSUMERS");
         let [rows, columns] = match kind {
             Kind::Transpose => [number("SIDE")?; 2],
             Kind::Stencil => [number("ROWS")?, number("COLUMNS")?],
+            Kind::MultiplyAdds { .. } => [1, MULTIPLY_ADDS_TILE],
             _ => [1, number("LEN").or_else(|| number("TILE")).or(consumers).unwrap_or(threads)],
         };
         if kind == Kind::SumByConsumers {
@@ -209,6 +224,7 @@ impl Work {
             Kind::SumByConsumers => reference::sum_by_consumers(inputs[0], threads, columns, grid),
             Kind::Transpose => reference::transposed(inputs[0], width),
             Kind::Stencil => reference::stencil(inputs[0], width),
+            Kind::MultiplyAdds { rounds } => reference::multiply_adds(inputs[0], columns, rounds),
         }
     }
 }

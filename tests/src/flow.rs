@@ -162,10 +162,9 @@ impl Code {
         found
     }
 
-    /// Returns the instructions of each basic block, and whether the block leads to itself.
-    pub fn blocks(&self) -> impl Iterator<Item = (&[Instruction], bool)> {
-        let blocks = self.blocks.iter().enumerate();
-        blocks.map(|(index, block)| (&block.instructions[..], block.successors.contains(&index)))
+    /// Returns the instructions of each basic block, and the numbers of the blocks to which it leads.
+    pub fn blocks(&self) -> impl Iterator<Item = (&[Instruction], &[usize])> {
+        self.blocks.iter().map(|block| (&block.instructions[..], &block.successors[..]))
     }
 
     /// Returns how often a thread executes `wanted` instructions from the entry to an instruction that `ends` it: one number

@@ -79,6 +79,8 @@ kernels! {
     with_producer_count_is_right_at_every_size: "with_producer_count";
     producer_consumer_sum_adds_in_the_order_that_is_promised: "producer_consumer_sum";
     load_compute_store_is_right_at_every_size: "load_compute_store";
+    multiply_adds_are_rounded_once: "multiply_adds";
+    multiply_adds_synchronous_are_rounded_once: "multiply_adds_synchronous";
 }
 
 /// Checks that a small kernel writes what it writes on the CPU.

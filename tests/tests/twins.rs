@@ -19,12 +19,16 @@ const DIFFERENCES: [(&str, &str, &str); 0] = [];
 /// unrolled downwards in one and upwards in the other.
 const BY_LOOPS: [&str; 2] = ["with_specialized_staging_unified", "with_specialized_staging_warps"];
 
-/// Each twin beside the safe kernel of the same symbol.
+/// What a twin's symbol has before that of the safe kernel, so that one program can load both.
+const TWIN: &str = "twin_";
+
+/// Each twin, under its safe kernel's symbol, beside that.
 fn pairs() -> Vec<(Entry, Entry)> {
     let read =
         |module: Module| module.ptx().and_then(|text| ptx::entries(&text)).unwrap_or_else(|error| panic!("{error}"));
     let mut safe = read(Module::Kernels);
-    let pair = |twin: Entry| {
+    let pair = |mut twin: Entry| {
+        twin.name = twin.name.strip_prefix(TWIN).unwrap_or_else(|| panic!("{}: no `{TWIN}`", twin.name)).to_owned();
         let own = safe.iter().position(|entry| entry.name == twin.name);
         let own = own.unwrap_or_else(|| panic!("no kernel `{}` in `kernels/`", twin.name));
         (safe.swap_remove(own), twin)

@@ -24,6 +24,7 @@ const FOR_LAUNCH: [&str; 3] = [".ptx", ".sm_90.cubin", "report.json"];
 /// What could not be built or copied, or a folder over 60 MiB.
 pub fn bundle() -> Result<()> {
     ptx::command()?;
+    ptx::ensure_for_tests()?;
     process::run(&mut process::cargo([
         "build",
         "--release",
@@ -46,8 +47,9 @@ pub fn bundle() -> Result<()> {
     for (name, executable) in &tests {
         copy_stripped(executable, &partial.join("tests").join(name))?;
     }
-    copy_folder(&project::ptx(), &partial.join("ptx"), |name| FOR_LAUNCH.iter().any(|ending| name.ends_with(ending)))?;
+    copy_folder(&project::ptx(), &partial.join("ptx"), is_for_launch)?;
     drop_comments(&partial.join("ptx"))?;
+    copy_folder(&project::test_ptx().join("twins"), &partial.join("twins"), is_for_launch)?;
     copy_stripped(&project::program("release", "tilepipe-bench"), &partial.join("tilepipe-bench"))?;
     copy_folder(&project::root().join("bench/peers"), &partial.join("peers"), |_| true)?;
     write_script(&partial.join("run.sh"))?;
@@ -129,6 +131,10 @@ fn copy_folder(from: &Path, to: &Path, wanted: fn(&str) -> bool) -> Result<()> {
         }
     }
     Ok(())
+}
+
+fn is_for_launch(name: &str) -> bool {
+    FOR_LAUNCH.iter().any(|ending| name.ends_with(ending))
 }
 
 /// Drops comments and empty lines from the PTX files of a folder: a third of them is names of Rust functions.

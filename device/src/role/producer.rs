@@ -216,14 +216,16 @@ impl<'r, K: Channel> Acquired<'r, K> {
     {
         let first = self.end.memory.stage(self.stage).cast::<T>();
         group.each(|thread| {
-            let mut element = thread.rank();
-            while element < LEN {
+            for round in 0..LEN.div_ceil(SIZE) {
+                let element = thread.rank() + round * SIZE;
+                if element >= LEN {
+                    break;
+                }
                 let value = value(&thread, element);
                 // SAFETY: `element < LEN`, so the address lies in the stage's tile.
                 let to = unsafe { first.add(element) };
                 // SAFETY: the stage is aligned for its tile; the producers have it, and the element is this thread's: ranks are below SIZE.
                 unsafe { isa::store_shared(to, value) };
-                element += SIZE;
             }
         });
         Filled { present: (), end: self.end }

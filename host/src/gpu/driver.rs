@@ -112,6 +112,9 @@ driver_calls! {
     function_attribute = "cuFuncGetAttribute"(value: *mut c_int, attribute: c_int, function: CUfunction);
     /// Sets one of a function's attributes.
     function_set_attribute = "cuFuncSetAttribute"(function: CUfunction, attribute: c_int, value: c_int);
+    /// Writes how many blocks of a function fit on a multiprocessor at once.
+    occupancy = "cuOccupancyMaxActiveBlocksPerMultiprocessor"(blocks: *mut c_int, function: CUfunction, threads: c_int,
+        dynamic_shared: usize);
     /// Allocates device memory, aligned to at least 256 bytes.
     memory_allocate = "cuMemAlloc_v2"(address: *mut CUdeviceptr, bytes: usize);
     /// Frees device memory.

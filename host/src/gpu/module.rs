@@ -14,6 +14,7 @@ use super::driver::Status;
 use super::memory::{GpuMemory, submit};
 use super::queue::GpuStream;
 use crate::buffer::Access;
+use crate::device::Resources;
 use crate::error::Error;
 use crate::module::Image;
 
@@ -188,6 +189,24 @@ impl Context {
         }
         module.functions.insert(instance.symbol(), function);
         Ok(Some(function))
+    }
+
+    /// What a block of an instance takes, and how many fit on a multiprocessor.
+    pub(crate) fn resources(&self, instance: &Instance) -> Result<Resources, Error> {
+        self.enter()?;
+        let function = self.function(instance)?;
+        let mut blocks = 0;
+        // SAFETY: writes one integer, which is there; the function is alive; threads and bytes are within the limits that `function` checks.
+        let status = unsafe {
+            self.driver.occupancy(&mut blocks, function.raw, instance.threads() as c_int, instance.shared_bytes())
+        };
+        self.check("ask how many blocks of a kernel fit on a multiprocessor", status)?;
+        Ok(Resources {
+            registers: self.attribute(function.raw, CUfunction_attribute::CU_FUNC_ATTRIBUTE_NUM_REGS)?,
+            local_bytes: self.attribute(function.raw, CUfunction_attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
+            shared_bytes: function.static_shared + instance.shared_bytes(),
+            blocks: u32::try_from(blocks).unwrap_or(0),
+        })
     }
 
     fn attribute(&self, function: CUfunction, attribute: CUfunction_attribute) -> Result<u32, Error> {

@@ -42,6 +42,23 @@ pub fn two_inputs<T: Value>(left: &[T], right: &[T], tile: usize) -> Vec<T> {
     })
 }
 
+/// `rounds` times three quarters of what there is and the right neighbour in the tile, each step rounded once; the tile's last element has its first as
+/// neighbour, and what lies beyond the end of `input` counts as zero.
+///
+/// # Panics
+///
+/// If `tile` is 0.
+pub fn multiply_adds<T: Value>(input: &[T], tile: usize, rounds: usize) -> Vec<T> {
+    map(input.len(), |index| {
+        let start = index / tile * tile;
+        let next = input.get(start + (index - start + 1) % tile);
+        T::from_lanes(|lane| {
+            let next = next.map_or(T::Lane::ZERO, |value| value.lane(lane));
+            (0..rounds).fold(input[index].lane(lane), |value, _| value.three_quarters_plus(next))
+        })
+    })
+}
+
 /// Three times each element.
 pub fn tripled<T: Value>(input: &[T]) -> Vec<T> {
     map(input.len(), |index| input[index].triple())
@@ -87,6 +104,16 @@ mod tests {
         assert_eq!(neighbour_sum(&[i32::MAX], 1), [i32::MAX.wrapping_mul(4)]);
         assert_eq!(neighbour_sum(&[5u32], 4), [15]);
         assert_eq!(neighbour_sum::<f64>(&[], 4), []);
+    }
+
+    #[test]
+    fn multiply_adds_take_three_quarters_and_the_neighbour_and_round_once() {
+        assert_eq!(multiply_adds(&[16.0_f32, 8.0, 2.0], 2, 0), [16.0, 8.0, 2.0]);
+        assert_eq!(multiply_adds(&[16.0_f32, 8.0, 2.0], 2, 2), [(12.0 + 8.0) * 0.75 + 8.0, 32.5, 1.125]);
+        assert_eq!(multiply_adds(&[9, 4], 2, 2), [(7 + 4) - 2 + 4, (3 + 9) - 3 + 9]);
+        // The product is 0.75 and 0.75 epsilon; rounded by itself it would be half an epsilon or one.
+        let own = 1.0 + f32::EPSILON;
+        assert_eq!(multiply_adds(&[own, -0.75], 2, 1)[0], 0.75 * f32::EPSILON);
     }
 
     #[test]

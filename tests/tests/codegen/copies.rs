@@ -74,6 +74,8 @@ fn a_round_copies_each_input_at_most_once() {
         let inputs = match kernel.instance.kernel() {
             // Rows are dealt out unit by unit, so that a thread may have several; a halo adds units to a tile.
             "transpose" | "stencil_2d" | "moving_average" => continue,
+            // A tile of 512 units for 256 threads.
+            "multiply_adds" => 2,
             "example_kernel" | "dot" => 2,
             _ => 1,
         };
@@ -95,12 +97,13 @@ fn example_kernel_copies_both_inputs_for_one_commit() {
 
 /// The kernels whose driver knows the tiles, and so takes a loop without bounds where all are whole: with the stores that such a
 /// loop makes unbounded too, where the driver knows the output's tiles as well.
-const WITH_A_LOOP_FOR_WHOLE_TILES: [(&str, bool); 7] = [
+const WITH_A_LOOP_FOR_WHOLE_TILES: [(&str, bool); 8] = [
     ("with_single_stage", true),
     ("with_staging_unified", true),
     ("with_staging_scope_thread", true),
     ("scale_own", true),
     ("example_kernel", true),
+    ("multiply_adds", true),
     ("sum", false),
     ("dot", false),
 ];

@@ -124,7 +124,7 @@ impl Kernel {
     /// Whether tiles are copied asynchronously, by `cp.async`.
     pub fn is_asynchronous(&self) -> bool {
         let engine = self.instance.generic("E").unwrap_or(match self.instance.kernel() {
-            "without_memcpy_async" => "LoadStore",
+            "without_memcpy_async" | "multiply_adds_synchronous" => "LoadStore",
             _ => "CpAsync",
         });
         engine == "CpAsync"

@@ -6,7 +6,7 @@ use crate::device::{
     THREADS, View, barrier, commit, copy_tile, shared_base, wait_all, wait_group, write_neighbour_sum,
 };
 
-#[unsafe(export_name = "__tilepipe_threads__with_memcpy_async__i32_NeighbourSum_256")]
+#[unsafe(export_name = "__tilepipe_threads__twin_with_memcpy_async__i32_NeighbourSum_256")]
 static REQUIRED_THREADS: u32 = THREADS as u32;
 
 /// Copies a tile, waits for it, computes, synchronises.
@@ -14,7 +14,7 @@ static REQUIRED_THREADS: u32 = THREADS as u32;
 /// # Safety
 ///
 /// A launch with blocks of `THREADS` threads, one stage of dynamic shared memory, and an input and an output in `input` and `out`.
-#[unsafe(export_name = "with_memcpy_async__i32_NeighbourSum_256")]
+#[unsafe(export_name = "twin_with_memcpy_async__i32_NeighbourSum_256")]
 unsafe extern "C" fn with_memcpy_async(input: RawParameter, out: RawParameter) {
     let (input, out) = (View::<i32>::new(input), View::<i32>::new(out));
     for index in 0..input.tiles {

@@ -10,7 +10,7 @@ const STAGES: usize = 4;
 /// Bytes of a stage.
 const STAGE: usize = THREADS * size_of::<i32>();
 
-#[unsafe(export_name = "__tilepipe_threads__scale_own__i32_CpAsync_ThreadScope_256_4")]
+#[unsafe(export_name = "__tilepipe_threads__twin_scale_own__i32_CpAsync_ThreadScope_256_4")]
 static REQUIRED_THREADS: u32 = THREADS as u32;
 
 /// Three times each element.
@@ -19,7 +19,7 @@ static REQUIRED_THREADS: u32 = THREADS as u32;
 ///
 /// A launch with blocks of `THREADS` threads, four stages of dynamic shared memory, and an input and an output in `input` and
 /// `out`.
-#[unsafe(export_name = "scale_own__i32_CpAsync_ThreadScope_256_4")]
+#[unsafe(export_name = "twin_scale_own__i32_CpAsync_ThreadScope_256_4")]
 unsafe extern "C" fn scale_own(input: RawParameter, out: RawParameter) {
     let (input, out) = (View::<i32>::new(input), View::<i32>::new(out));
     let count = input.tiles;

@@ -42,11 +42,11 @@ impl Division for Warps {
     const COMPUTING: Members = Members { first: TILE, stride: 1, count: TILE };
 }
 
-#[unsafe(export_name = "__tilepipe_threads__with_specialized_staging_unified__i32_NeighbourSum_CpAsync_256_128_2")]
+#[unsafe(export_name = "__tilepipe_threads__twin_with_specialized_staging_unified__i32_NeighbourSum_CpAsync_256_128_2")]
 static EVEN_ODD_2: u32 = THREADS as u32;
-#[unsafe(export_name = "__tilepipe_threads__with_specialized_staging_unified__i32_NeighbourSum_CpAsync_256_128_4")]
+#[unsafe(export_name = "__tilepipe_threads__twin_with_specialized_staging_unified__i32_NeighbourSum_CpAsync_256_128_4")]
 static EVEN_ODD_4: u32 = THREADS as u32;
-#[unsafe(export_name = "__tilepipe_threads__with_specialized_staging_warps__i32_NeighbourSum_CpAsync_256_128_128_4")]
+#[unsafe(export_name = "__tilepipe_threads__twin_with_specialized_staging_warps__i32_NeighbourSum_CpAsync_256_128_128_4")]
 static WARPS_4: u32 = THREADS as u32;
 
 /// Even threads copy to two stages, odd ones compute.
@@ -54,7 +54,7 @@ static WARPS_4: u32 = THREADS as u32;
 /// # Safety
 ///
 /// A launch with blocks of `2 * TILE` threads, the dynamic shared memory of two stages, and an input and an output in `input` and `out`.
-#[unsafe(export_name = "with_specialized_staging_unified__i32_NeighbourSum_CpAsync_256_128_2")]
+#[unsafe(export_name = "twin_with_specialized_staging_unified__i32_NeighbourSum_CpAsync_256_128_2")]
 unsafe extern "C" fn even_odd_2(input: RawParameter, out: RawParameter) {
     // SAFETY: the whole block makes this call.
     unsafe { run::<FewEven, 2>(View::new(input), || View::new(out)) };
@@ -66,7 +66,7 @@ unsafe extern "C" fn even_odd_2(input: RawParameter, out: RawParameter) {
 /// # Safety
 ///
 /// As for [`even_odd_2`].
-#[unsafe(export_name = "with_specialized_staging_unified__i32_NeighbourSum_CpAsync_256_128_4")]
+#[unsafe(export_name = "twin_with_specialized_staging_unified__i32_NeighbourSum_CpAsync_256_128_4")]
 unsafe extern "C" fn even_odd_4(input: RawParameter, out: RawParameter) {
     // SAFETY: the whole block makes this call.
     unsafe { run::<AllEven, 4>(View::new(input), || View::new(out)) };
@@ -78,7 +78,7 @@ unsafe extern "C" fn even_odd_4(input: RawParameter, out: RawParameter) {
 /// # Safety
 ///
 /// As for [`even_odd_2`].
-#[unsafe(export_name = "with_specialized_staging_warps__i32_NeighbourSum_CpAsync_256_128_128_4")]
+#[unsafe(export_name = "twin_with_specialized_staging_warps__i32_NeighbourSum_CpAsync_256_128_128_4")]
 unsafe extern "C" fn warps_4(input: RawParameter, out: RawParameter) {
     // SAFETY: the whole block makes this call.
     unsafe { run::<Warps, 4>(View::new(input), || View::new(out)) };

@@ -9,7 +9,7 @@ use crate::device::{
 /// Bytes of a stage.
 const STAGE: usize = THREADS * size_of::<i32>();
 
-#[unsafe(export_name = "__tilepipe_threads__with_staging__i32_NeighbourSum_256")]
+#[unsafe(export_name = "__tilepipe_threads__twin_with_staging__i32_NeighbourSum_256")]
 static REQUIRED_THREADS: u32 = THREADS as u32;
 
 /// Computes on one tile while the next one is copied.
@@ -17,7 +17,7 @@ static REQUIRED_THREADS: u32 = THREADS as u32;
 /// # Safety
 ///
 /// A launch with blocks of `THREADS` threads, two stages of dynamic shared memory, and an input and an output in `input` and `out`.
-#[unsafe(export_name = "with_staging__i32_NeighbourSum_256")]
+#[unsafe(export_name = "twin_with_staging__i32_NeighbourSum_256")]
 unsafe extern "C" fn with_staging(input: RawParameter, out: RawParameter) {
     let (input, out) = (View::<i32>::new(input), View::<i32>::new(out));
     // SAFETY: every thread makes this call.

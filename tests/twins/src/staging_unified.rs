@@ -11,7 +11,7 @@ const STAGES: usize = 4;
 /// Bytes of a stage.
 const STAGE: usize = THREADS * size_of::<I32x4>();
 
-#[unsafe(export_name = "__tilepipe_threads__with_staging_unified__I32x4_NeighbourSum_CpAsync_256_4")]
+#[unsafe(export_name = "__tilepipe_threads__twin_with_staging_unified__I32x4_NeighbourSum_CpAsync_256_4")]
 static REQUIRED_THREADS: u32 = THREADS as u32;
 
 /// Computes on one tile while the next three are copied.
@@ -20,7 +20,7 @@ static REQUIRED_THREADS: u32 = THREADS as u32;
 ///
 /// A launch with blocks of `THREADS` threads, four stages of dynamic shared memory, and an input and an output in `input` and
 /// `out`.
-#[unsafe(export_name = "with_staging_unified__I32x4_NeighbourSum_CpAsync_256_4")]
+#[unsafe(export_name = "twin_with_staging_unified__I32x4_NeighbourSum_CpAsync_256_4")]
 unsafe extern "C" fn with_staging_unified(input: RawParameter, out: RawParameter) {
     let (input, out) = (View::<I32x4>::new(input), View::<I32x4>::new(out));
     let count = input.tiles;

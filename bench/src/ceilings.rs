@@ -1,0 +1,296 @@
+//! The libraries' ceilings: CUB's reductions and its transformation beside ours, which compute the same.
+//!
+//! The library of `peers/ceilings.cu` works in the context of the device, on memory of its own with the same data. Both sides are timed in
+//! turns of several launches, with an event between any two.
+
+use std::ffi::c_void;
+use std::path::Path;
+use std::ptr;
+
+use anyhow::{Context, Result, ensure};
+use cudarc::driver::result;
+use cudarc::driver::sys::CUstream;
+use libloading::{Library, Symbol};
+use tilepipe::launch::Instance;
+use tilepipe_host::{Bound, Buffer, Device, launch};
+use tilepipe_runner::data::{self, DEFAULT_SEED, POISON};
+use tilepipe_runner::value::DType::I32;
+
+use crate::copy::{Memory, milliseconds, record};
+use crate::measure::Bench;
+use crate::pairings::Pairing;
+use crate::peers::THREADS;
+use crate::record::{PeerRow, Row, Timing};
+use crate::statistics::Summary;
+use crate::work::Work;
+
+/// Launches of one side before the other has its turn.
+const TURN: usize = 10;
+/// Rounds before the timed ones.
+const WARM_UP: usize = 3;
+/// Blocks of our kernels: eight for each of 132 multiprocessors.
+const GRID: u32 = 1056;
+
+/// A function of the library: memory to work in and its bytes, two inputs, the output, a length, a stream.
+type Call = unsafe extern "C" fn(*mut c_void, *mut usize, u64, u64, u64, usize, CUstream) -> i32;
+
+/// What is computed on both sides.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Job {
+    Sum,
+    Dot,
+    Triple,
+}
+
+impl Job {
+    /// The library's function, and what it calls.
+    fn of_library(self) -> (&'static str, &'static str) {
+        match self {
+            Job::Sum => ("tilepipe_cub_sum", "cub::DeviceReduce::Sum"),
+            Job::Dot => ("tilepipe_cub_dot", "cub::DeviceReduce::TransformReduce"),
+            Job::Triple => ("tilepipe_cub_triple", "cub::DeviceTransform::Transform"),
+        }
+    }
+
+    fn inputs(self) -> usize {
+        if self == Job::Dot { 2 } else { 1 }
+    }
+
+    /// The result's elements for inputs of `len`.
+    fn outputs(self, len: usize) -> usize {
+        if self == Job::Triple { len } else { 1 }
+    }
+
+    /// Bytes read and written for inputs of `bytes` bytes each.
+    fn moved(self, bytes: u64) -> u64 {
+        if self == Job::Triple { 2 * bytes } else { bytes * self.inputs() as u64 }
+    }
+
+    fn compute(self, inputs: &[Vec<i32>]) -> Vec<i32> {
+        match self {
+            Job::Sum => vec![inputs[0].iter().fold(0, |sum: i32, value| sum.wrapping_add(*value))],
+            Job::Dot => {
+                let products = inputs[0].iter().zip(&inputs[1]).map(|(left, right)| left.wrapping_mul(*right));
+                vec![products.fold(0, i32::wrapping_add)]
+            }
+            Job::Triple => inputs[0].iter().map(|value| value.wrapping_mul(3)).collect(),
+        }
+    }
+
+    /// Our kernel. A sum adds each block's result to one with a second launch of `sum`.
+    fn ours(self) -> Result<&'static Instance> {
+        let (kernel, generics) = match self {
+            Job::Sum => ("sum", vec![("LEN", "1024"), ("STAGES", "8")]),
+            Job::Dot => ("dot", vec![("LEN", "1024"), ("STAGES", "4")]),
+            Job::Triple => ("scale_own", vec![("S", "BlockScope"), ("STAGES", "4")]),
+        };
+        let work = Work::Triple;
+        let pairing = Pairing { kernel, dtype: I32, generics, grid: GRID, threads: THREADS, work, peers: Vec::new() };
+        Ok(pairing.resolve()?.ours)
+    }
+}
+
+/// Measures all of them over inputs of `len` numbers of 4 bytes.
+///
+/// # Errors
+///
+/// A library that cannot be loaded, too little memory, a kernel that is not in the modules, or a call that failed.
+pub fn measure(bench: &Bench<'_>, library: &Path, len: usize) -> Result<Vec<Row>> {
+    // SAFETY: the library is the one that `peers/build.sh` makes of `ceilings.cu`, whose initialisers are the CUDA runtime's.
+    let library = unsafe { Library::new(library) }.with_context(|| format!("cannot load {}", library.display()))?;
+    [Job::Sum, Job::Dot, Job::Triple].map(|job| compare(bench, &library, job, len)).into_iter().collect()
+}
+
+/// Measures one of them on both sides.
+fn compare(bench: &Bench<'_>, library: &Library, job: Job, len: usize) -> Result<Row> {
+    let inputs: Vec<Vec<i32>> = (0..job.inputs() as u32)
+        .map(|number| data::generate(len, DEFAULT_SEED.rotate_left(8 * number)).map_err(anyhow::Error::msg))
+        .collect::<Result<_>>()?;
+    let expected = job.compute(&inputs);
+    let instance = job.ours()?;
+    let mut ours = Ours::new(bench, job, instance, &inputs)?;
+    let mut theirs = Theirs::new(bench.device, library, job, &inputs)?;
+    let (mut own_times, mut their_times) = (ours.turn(WARM_UP)?, theirs.turn(WARM_UP)?);
+    own_times.clear();
+    their_times.clear();
+    let faults = [ours.fault(&expected)?, theirs.fault(&expected)?];
+    while own_times.len() < bench.repetitions {
+        own_times.extend(ours.turn(TURN)?);
+        their_times.extend(theirs.turn(TURN)?);
+    }
+    let [own_fault, their_fault] = [faults[0].clone().or(ours.fault(&expected)?), faults[1].clone().or(theirs.fault(&expected)?)];
+    let moved = job.moved(4 * len as u64);
+    let timing = |fault: &Option<String>, times: &[f64]| match fault {
+        None => Timing::of(times, moved),
+        Some(_) => None,
+    };
+    let right = own_fault.is_none() && their_fault.is_none();
+    let ratio = if right { Summary::of_ratios(&their_times, &own_times) } else { None };
+    let wanted = (job != Job::Triple).then_some(1.0);
+    let (_, name) = job.of_library();
+    Ok(Row {
+        kernel: instance.kernel().to_owned(),
+        symbol: instance.symbol().to_owned(),
+        dtype: I32.to_string(),
+        stages: instance.generic("STAGES").map(str::to_owned),
+        threads: instance.threads(),
+        grid: GRID,
+        inputs: job.inputs(),
+        timing: timing(&own_fault, &own_times),
+        resources: None,
+        peers: vec![PeerRow {
+            name: "CUB".to_owned(),
+            symbol: name.to_owned(),
+            timing: timing(&their_fault, &their_times),
+            wrong: None,
+            ratio,
+            wanted,
+            met: ratio.is_some_and(|ratio| wanted.is_none_or(|wanted| ratio.median >= wanted)),
+            resources: None,
+            fault: their_fault,
+        }],
+        fault: own_fault,
+    })
+}
+
+/// What is wrong with a result.
+fn difference(got: &[i32], expected: &[i32]) -> Option<String> {
+    let at = got.iter().zip(expected).position(|(got, expected)| got != expected)?;
+    Some(format!("element {at} is {}, expected {}", got[at], expected[at]))
+}
+
+/// Our side.
+struct Ours<'a> {
+    bench: &'a Bench<'a>,
+    job: Job,
+    instance: &'static Instance,
+    /// `sum`, which adds the blocks' results.
+    last: &'static Instance,
+    inputs: Vec<Buffer<i32>>,
+    /// Each block's result; unused where there is one for each element.
+    partial: Buffer<i32>,
+    out: Buffer<i32>,
+}
+
+impl<'a> Ours<'a> {
+    fn new(bench: &'a Bench<'a>, job: Job, instance: &'static Instance, inputs: &[Vec<i32>]) -> Result<Self> {
+        let device = bench.device;
+        Ok(Ours {
+            bench,
+            job,
+            instance,
+            last: Job::Sum.ours()?,
+            inputs: inputs.iter().map(|input| Ok(device.upload(input)?)).collect::<Result<_>>()?,
+            partial: device.filled_with_byte(GRID as usize, POISON)?,
+            out: device.filled_with_byte(job.outputs(inputs[0].len()), POISON)?,
+        })
+    }
+
+    /// Runs it `count` times and returns the milliseconds of each.
+    fn turn(&mut self, count: usize) -> Result<Vec<f64>> {
+        let stream = self.bench.stream;
+        let mut events = vec![stream.record()?];
+        for _ in 0..count {
+            let out = if self.job == Job::Triple { &mut self.out } else { &mut self.partial };
+            let arguments = self.inputs.iter().map(Bound::input).chain([Bound::output(out)]);
+            launch(stream, GRID, self.instance, arguments)?;
+            if self.job != Job::Triple {
+                launch(stream, 1, self.last, [Bound::input(&self.partial), Bound::output(&mut self.out)])?;
+            }
+            events.push(stream.record()?);
+        }
+        stream.synchronize()?;
+        events.windows(2).map(|pair| Ok(pair[1].elapsed_ms_since(&pair[0])?)).collect()
+    }
+
+    /// What is wrong with a run over a poisoned output.
+    fn fault(&mut self, expected: &[i32]) -> Result<Option<String>> {
+        self.out = self.bench.device.filled_with_byte(expected.len(), POISON)?;
+        self.turn(1)?;
+        Ok(difference(&self.out.download()?, expected))
+    }
+}
+
+/// The library's side.
+struct Theirs<'a> {
+    call: Symbol<'a, Call>,
+    inputs: Vec<Memory>,
+    out: Memory,
+    outputs: usize,
+    work: Memory,
+    work_bytes: usize,
+    len: usize,
+}
+
+impl<'a> Theirs<'a> {
+    fn new(device: &Device, library: &'a Library, job: Job, inputs: &[Vec<i32>]) -> Result<Self> {
+        // Makes the device's context this thread's, which the calls below use.
+        device.synchronize()?;
+        let (function, _) = job.of_library();
+        // SAFETY: `ceilings.cu` has this function with these parameters.
+        let call: Symbol<'a, Call> = unsafe { library.get(function.as_bytes()) }
+            .with_context(|| format!("the library has no `{function}`"))?;
+        let len = inputs[0].len();
+        let copies = inputs.iter().map(|input| Memory::filled(bytemuck::cast_slice(input))).collect::<Result<Vec<_>>>()?;
+        let outputs = job.outputs(len);
+        let out = Memory::allocate(4 * outputs)?;
+        let mut work_bytes = 0;
+        // SAFETY: without memory the call writes the number of bytes that it wants, and nothing else.
+        let status = unsafe { call(ptr::null_mut(), &mut work_bytes, 0, 0, out.address(), len, ptr::null_mut()) };
+        ensure!(status == 0, "`{function}` failed with CUDA error {status}");
+        let work = Memory::allocate(work_bytes.max(1))?;
+        Ok(Theirs { call, inputs: copies, out, outputs, work, work_bytes, len })
+    }
+
+    fn turn(&mut self, count: usize) -> Result<Vec<f64>> {
+        let stream = ptr::null_mut();
+        let (left, right) = (self.inputs[0].address(), self.inputs[self.inputs.len() - 1].address());
+        let mut events = vec![record(stream)?];
+        for _ in 0..count {
+            let work = ptr::with_exposed_provenance_mut(self.work.address() as usize);
+            // SAFETY: inputs and output are device memory of `len` and of `outputs` numbers, the work memory has as many bytes as the
+            // call wants, all live until the events below were waited for.
+            let status =
+                unsafe { (self.call)(work, &mut self.work_bytes, left, right, self.out.address(), self.len, stream) };
+            ensure!(status == 0, "a call of the library failed with CUDA error {status}");
+            events.push(record(stream)?);
+        }
+        milliseconds(events)
+    }
+
+    fn fault(&mut self, expected: &[i32]) -> Result<Option<String>> {
+        // SAFETY: the memory has so many bytes.
+        unsafe { result::memset_d8_sync(self.out.address(), POISON, 4 * self.outputs) }.context("cannot fill memory")?;
+        self.turn(1)?;
+        let mut got = vec![0_i32; self.outputs];
+        // SAFETY: the memory has as many bytes as `got`.
+        unsafe { result::memcpy_dtoh_sync(&mut got, self.out.address()) }.context("cannot copy from the GPU")?;
+        Ok(difference(&got, expected))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn our_kernels_exist_and_the_jobs_compute_what_they_say() {
+        for (job, expected) in [(Job::Sum, vec![6]), (Job::Dot, vec![20]), (Job::Triple, vec![3, 6, 9])] {
+            assert!(job.ours().is_ok());
+            assert_eq!(job.compute(&[vec![1, 2, 3], vec![4, 5, 2]]), expected);
+            assert_eq!(job.outputs(3), expected.len());
+        }
+        assert_eq!([Job::Sum, Job::Dot, Job::Triple].map(|job| job.moved(8)), [8, 16, 16]);
+        assert_eq!(difference(&[1, 2], &[1, 2]), None);
+        assert_eq!(difference(&[1, 2], &[1, 3]).unwrap(), "element 1 is 2, expected 3");
+    }
+
+    #[test]
+    fn the_source_has_the_functions() {
+        let source = include_str!("../peers/ceilings.cu");
+        for job in [Job::Sum, Job::Dot, Job::Triple] {
+            let (function, name) = job.of_library();
+            assert!(source.contains(&format!("int {function}(void *memory")) && source.contains(name), "{function}");
+        }
+    }
+}
