@@ -11,6 +11,8 @@ use super::{Area, GRID, INK, LIBRARY, OURS, PEER, RACING, WIDTH, WRONG, svg, tex
 const NAME: i32 = 24;
 /// The height of a bar with the text above it, and of the bar itself.
 const BAR: (i32, i32) = (26, 7);
+/// The width of a rate, left of which a note stands.
+const RATE: i32 = 44;
 /// The space between groups.
 const SPACE: i32 = 8;
 /// The height of the line that says what the dashed line is.
@@ -109,12 +111,14 @@ impl Bars {
         let ours = bar.kind == Kind::Ours;
         area.draw(&Text::new(bar.name.clone(), (0, y + 8), text(12, ours, INK, HPos::Left)))?;
         let rate = bar.rate.filter(|rate| rate.is_finite() && *rate > 0.0);
-        let (value, colour) = match rate {
-            Some(rate) if bar.note.is_empty() => (format!("{rate:.0}"), INK),
-            Some(rate) => (format!("{}  {rate:.0}", bar.note), INK),
-            None => (bar.note.clone(), WRONG),
-        };
-        area.draw(&Text::new(value, (WIDTH as i32 - 2, y + 8), text(12, ours, colour, HPos::Right)))?;
+        let right = WIDTH as i32 - 2;
+        match rate {
+            Some(rate) => {
+                area.draw(&Text::new(format!("{rate:.0}"), (right, y + 8), text(12, ours, INK, HPos::Right)))?;
+                area.draw(&Text::new(bar.note.clone(), (right - RATE, y + 8), text(12, false, INK, HPos::Right)))?;
+            }
+            None => area.draw(&Text::new(bar.note.clone(), (right, y + 8), text(12, true, WRONG, HPos::Right)))?,
+        }
         if let Some(rate) = rate {
             let corners = [(0, y + 16), (self.width(rate).max(1), y + 16 + BAR.1)];
             area.draw(&Rectangle::new(corners, bar.kind.colour().filled()))?;

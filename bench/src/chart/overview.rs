@@ -79,14 +79,13 @@ impl Overview<'_> {
 
 fn draw_bar(area: &Area<'_>, bar: &Bar, y: i32, width: impl Fn(f64) -> i32) -> Result<()> {
     let rate = bar.rate.filter(|rate| rate.is_finite() && *rate > 0.0);
-    let (value, colour, end) = match rate {
-        Some(rate) => (format!("{rate:.0}"), INK, WIDTHS[1] + width(rate)),
-        None => (bar.note.clone(), WRONG, WIDTHS[1]),
-    };
-    if rate.is_some() {
-        area.draw(&Rectangle::new([(WIDTHS[1], y), (end, y + BAR.1)], bar.kind.colour().filled()))?;
+    let (value, colour) = rate.map_or_else(|| (bar.note.clone(), WRONG), |rate| (format!("{rate:.0}"), INK));
+    if let Some(rate) = rate {
+        let corners = [(WIDTHS[1], y), (WIDTHS[1] + width(rate), y + BAR.1)];
+        area.draw(&Rectangle::new(corners, bar.kind.colour().filled()))?;
     }
-    area.draw(&Text::new(value, (end + 6, y + BAR.1 / 2), text(11, bar.kind == Kind::Ours, colour, HPos::Left)))?;
+    let text = text(11, bar.kind == Kind::Ours, colour, HPos::Right);
+    area.draw(&Text::new(value, (WIDTHS[0] - 2, y + BAR.1 / 2), text))?;
     Ok(())
 }
 
