@@ -3,6 +3,38 @@
 use std::fs;
 use std::time::{Duration, SystemTime};
 
+use clap::Args;
+
+/// Where a record comes from.
+#[derive(Args, Debug)]
+pub struct Origin {
+    /// The command to put on record [default: this program's own command line]
+    #[arg(long, value_name = "TEXT")]
+    command: Option<String>,
+
+    /// The commit to put on record
+    #[arg(long, value_name = "HASH", default_value = "unknown")]
+    pub commit: String,
+}
+
+impl Origin {
+    /// Returns the command to put on record.
+    pub fn command(&self) -> String {
+        self.command.clone().unwrap_or_else(|| std::env::args().collect::<Vec<_>>().join(" "))
+    }
+}
+
+/// Returns the CPU's model, or `unknown` where the system does not tell.
+pub fn cpu() -> String {
+    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    model_in(&text).unwrap_or_else(|| "unknown".to_owned())
+}
+
+/// Returns how many threads of the CPU this process may use.
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
 /// Returns the version of the loaded NVIDIA kernel driver, or `unknown` where the system does not tell.
 pub fn driver_version() -> String {
     let module = fs::read_to_string("/sys/module/nvidia/version").ok();
@@ -14,6 +46,12 @@ pub fn driver_version() -> String {
 pub fn now() -> String {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
     date_and_time(since.as_secs())
+}
+
+/// Finds the first processor's `model name`.
+fn model_in(text: &str) -> Option<String> {
+    let line = text.lines().find(|line| line.starts_with("model name"))?;
+    line.split_once(':').map(|(_, model)| model.trim().to_owned())
 }
 
 /// Finds the first word that looks like `580.95.05`.
@@ -58,5 +96,12 @@ mod tests {
         let line = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release Build";
         assert_eq!(version_in(line).unwrap(), "580.95.05");
         assert_eq!(version_in("nothing here."), None);
+    }
+
+    #[test]
+    fn cpu_models() {
+        let text = "processor\t: 0\nvendor_id\t: X\nmodel name\t: A CPU: 3.0 GHz\n\nmodel name\t: B\n";
+        assert_eq!(model_in(text).unwrap(), "A CPU: 3.0 GHz");
+        assert_eq!(model_in("processor : 0"), None);
     }
 }

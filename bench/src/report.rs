@@ -1,101 +1,9 @@
-//! The results: JSON for the record, a table for people.
-
-use comfy_table::presets::UTF8_FULL_CONDENSED;
-use comfy_table::{Cell, CellAlignment, Table};
-use serde::Serialize;
+//! From what was measured to the record, and what in it is wrong or too slow.
 
 use crate::catalog::Comparison;
 use crate::measure::Outcome;
+use crate::record::{PeerRow, Report, Row, Timing};
 use crate::statistics::Summary;
-
-/// One run of the program. Times are in milliseconds, rates in 10^9 bytes a second, read and written.
-#[derive(Debug, Serialize)]
-pub struct Report {
-    /// When it began, UTC.
-    pub date: String,
-    /// The commit that was measured.
-    pub commit: String,
-    /// The command that was typed.
-    pub command: String,
-    /// The GPU's name.
-    pub gpu: String,
-    /// Its compute capability, for example `9.0`.
-    pub compute_capability: String,
-    /// The driver's version.
-    pub driver: String,
-    /// Bytes of each input and of the output of a kernel.
-    pub bytes: u64,
-    /// Timed launches of each kernel.
-    pub repetitions: usize,
-    /// The driver's own copy of as many bytes.
-    pub copy: Option<Timing>,
-    /// Every kernel with its peers.
-    pub comparisons: Vec<Row>,
-}
-
-/// The time of one kernel.
-#[derive(Clone, Debug, Serialize)]
-pub struct Timing {
-    /// Milliseconds a launch.
-    pub milliseconds: Summary,
-    /// The rate at the median.
-    pub gigabytes_per_second: f64,
-}
-
-/// One kernel of ours, and its peers.
-#[derive(Debug, Serialize)]
-pub struct Row {
-    /// The kernel's name.
-    pub kernel: String,
-    /// Its entry.
-    pub symbol: String,
-    /// The element type.
-    pub dtype: String,
-    /// The number of stages where the kernel leaves it open.
-    pub stages: Option<String>,
-    /// Threads a block.
-    pub threads: u32,
-    /// Blocks.
-    pub grid: u32,
-    /// The number of inputs.
-    pub inputs: usize,
-    /// Its time; none if its results are wrong.
-    pub timing: Option<Timing>,
-    /// What is wrong with its results.
-    pub fault: Option<String>,
-    /// The others.
-    pub peers: Vec<PeerRow>,
-}
-
-/// One peer of a kernel.
-#[derive(Debug, Serialize)]
-pub struct PeerRow {
-    /// What it is.
-    pub name: String,
-    /// Its entry.
-    pub symbol: String,
-    /// Its time; none if its results are wrong.
-    pub timing: Option<Timing>,
-    /// What is wrong with its results.
-    pub fault: Option<String>,
-    /// For a peer that races, and has a time all the same: the wrong elements in the run before the timed ones and in the run
-    /// after them.
-    pub wrong: Option<[usize; 2]>,
-    /// Its time over ours, pair by pair: above 1 ours is faster.
-    pub ratio: Option<Summary>,
-    /// The least ratio wanted.
-    pub wanted: Option<f64>,
-    /// Whether the median ratio is at least that; true where nothing is wanted.
-    pub met: bool,
-}
-
-impl Timing {
-    /// Summarises the milliseconds of launches that read and write `bytes` bytes in all.
-    pub fn of(milliseconds: &[f64], bytes: u64) -> Option<Timing> {
-        let milliseconds = Summary::of(milliseconds)?;
-        Some(Timing { milliseconds, gigabytes_per_second: bytes as f64 / (milliseconds.median * 1e6) })
-    }
-}
 
 impl Row {
     /// Makes a row of what was measured: `outcomes` has ours first, then each peer's; `bytes` are those of one input.
@@ -121,6 +29,7 @@ impl Row {
                 ratio,
                 wanted: peer.wanted,
                 met: ratio.is_some_and(|ratio| peer.wanted.is_none_or(|wanted| ratio.median >= wanted)),
+                resources: None,
             }
         });
         Row {
@@ -133,6 +42,7 @@ impl Row {
             inputs,
             timing: timing(ours),
             fault: ours.as_ref().err().cloned(),
+            resources: None,
             peers: peers.collect(),
         }
     }
@@ -157,55 +67,14 @@ impl Report {
         }
         lines
     }
-
-    /// Returns the table: under each of our kernels its peers, each with the ratio of its time to ours.
-    pub fn table(&self) -> Table {
-        let mut table = Table::new();
-        table.load_style(UTF8_FULL_CONDENSED);
-        table.set_header(["kernel", "type", "stages", "grid", "ms", "spread", "GB/s", "peer / ours", "wanted", ""]);
-        if let Some(copy) = &self.copy {
-            table.add_row(cells(["copy by the driver", "", "", ""], Some(copy), ["", "", ""]));
-        }
-        for row in &self.comparisons {
-            let grid = row.grid.to_string();
-            let stages = row.stages.as_deref().unwrap_or("");
-            let state = if row.fault.is_some() { "WRONG" } else { "" };
-            table.add_row(cells([&row.kernel, &row.dtype, stages, &grid], row.timing.as_ref(), ["", "", state]));
-            for peer in &row.peers {
-                let state = match (&peer.fault, peer.met, peer.wrong) {
-                    (Some(_), ..) => "WRONG".to_owned(),
-                    (None, false, _) => "BELOW".to_owned(),
-                    (None, true, Some([before, after])) => format!("RACES: {before} and {after} wrong"),
-                    (None, true, None) => String::new(),
-                };
-                let ratio = peer.ratio.map_or_else(String::new, |ratio| {
-                    format!("{:.3} ({:.3} to {:.3})", ratio.median, ratio.low, ratio.high)
-                });
-                let wanted = peer.wanted.map_or_else(String::new, |wanted| format!("{wanted:.2}"));
-                let name = format!("  {}: {}", peer.name, peer.symbol);
-                table.add_row(cells([&name, "", "", ""], peer.timing.as_ref(), [&ratio, &wanted, &state]));
-            }
-        }
-        table
-    }
-}
-
-fn cells(what: [&str; 4], timing: Option<&Timing>, result: [&str; 3]) -> Vec<Cell> {
-    let time = timing.map_or_else(Default::default, |timing| {
-        let Timing { milliseconds, gigabytes_per_second } = timing;
-        let (median, spread) = (milliseconds.median, milliseconds.spread_percent());
-        [format!("{median:.4}"), format!("{spread:.1} %"), format!("{gigabytes_per_second:.0}")]
-    });
-    let numbers = time.iter().map(|text| Cell::new(text).set_alignment(CellAlignment::Right));
-    what.into_iter().map(Cell::new).chain(numbers).chain(result.into_iter().map(Cell::new)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::measure::Measurement;
-    use crate::pairings;
     use crate::work::Work;
+    use crate::{pairings, table};
 
     /// The first comparison: `with_staging_unified` and three peers, of which the second is made to race.
     fn comparison() -> Comparison {
@@ -226,6 +95,7 @@ mod tests {
             repetitions: 2,
             copy: Timing::of(&[0.5, 0.5], 1 << 30),
             comparisons: vec![Row::new(comparison, outcomes, 1 << 30)],
+            sweeps: Vec::new(),
         }
     }
 
@@ -257,7 +127,7 @@ mod tests {
         let failures = report.failures();
         assert!(failures[0].contains("1.500x as fast as pipeline_i32_2"), "{failures:?}");
         assert!(failures[1].contains("twin_i32_2 is wrong at grid 4096: element 3"), "{failures:?}");
-        let table = report.table().to_string();
+        let table = table::comparisons(&report).to_string();
         assert!(table.contains("BELOW") && table.contains("WRONG"), "{table}");
     }
 
@@ -273,7 +143,7 @@ mod tests {
             (&serde_json::json!(1.0), &serde_json::Value::Null)
         );
         assert_eq!(report.failures(), [""; 0]);
-        let table = report.table().to_string();
+        let table = table::comparisons(&report).to_string();
         assert!(table.contains("RACES: 13 and 210 wrong"), "{table}");
     }
 

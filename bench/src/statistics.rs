@@ -1,9 +1,9 @@
 //! Medians and spreads of repeated measurements.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What a series of measurements comes to; all in the unit of the measurements.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// The middle value; between the two middle ones where their number is even.
     pub median: f64,
@@ -27,15 +27,22 @@ impl Summary {
         Some(Summary { median: at(0.5), low: at(0.1), high: at(0.9), min, max })
     }
 
-    /// Summarises `others[i] / own[i]`, pair by pair: how many times faster `own` is if both are times.
+    /// Summarises `others[i] / own[i]`, pair by pair: how many times faster `own` is if both are times. A pair whose `own` is 0
+    /// does not count.
     pub fn of_ratios(others: &[f64], own: &[f64]) -> Option<Summary> {
-        let ratios: Vec<f64> = others.iter().zip(own).map(|(other, own)| other / own).collect();
-        Summary::of(&ratios)
+        let ratios = others.iter().zip(own).map(|(other, own)| other / own).filter(|ratio| ratio.is_finite());
+        Summary::of(&ratios.collect::<Vec<f64>>())
     }
 
     /// Returns the width of the middle four fifths, in percent of the median.
     pub fn spread_percent(&self) -> f64 {
-        (self.high - self.low) / self.median * 100.0
+        let width = self.high - self.low;
+        if width == 0.0 { 0.0 } else { width / self.median * 100.0 }
+    }
+
+    /// Whether the middle four fifths of both have a value in common.
+    pub fn overlaps(&self, other: &Summary) -> bool {
+        self.low <= other.high && other.low <= self.high
     }
 }
 
@@ -72,5 +79,19 @@ mod tests {
         // Both slow down together: the ratio of each pair stays 2.
         let summary = Summary::of_ratios(&[2.0, 20.0, 4.0], &[1.0, 10.0, 2.0]).unwrap();
         assert_eq!((summary.min, summary.median, summary.max), (2.0, 2.0, 2.0));
+    }
+
+    #[test]
+    fn a_pair_without_a_time_gives_no_ratio() {
+        assert_eq!(Summary::of_ratios(&[2.0, 3.0], &[0.0, 1.0]).unwrap().median, 3.0);
+        assert_eq!(Summary::of_ratios(&[2.0], &[0.0]), None);
+        assert_eq!(Summary::of(&[0.0, 0.0]).unwrap().spread_percent(), 0.0);
+    }
+
+    #[test]
+    fn intervals_overlap_unless_one_lies_beyond_the_other() {
+        let of = |low, high| Summary { median: low, low, high, min: low, max: high };
+        assert!(of(1.0, 2.0).overlaps(&of(2.0, 3.0)) && of(1.0, 4.0).overlaps(&of(2.0, 3.0)));
+        assert!(!of(1.0, 2.0).overlaps(&of(2.1, 3.0)) && !of(2.1, 3.0).overlaps(&of(1.0, 2.0)));
     }
 }

@@ -6,7 +6,7 @@
 #   ./run.sh test                the GPU tests, and every kernel in every configuration
 #   ./run.sh stress [LAUNCHES]   kernels whose roles leave and wait at random, 10000 launches by default, each one checked
 #   ./run.sh sanitize            compute-sanitizer: memcheck, racecheck, synccheck, initcheck
-#   ./run.sh bench [ARGUMENTS]   the comparison with CUDA C++, for which nvcc is needed (arguments as of tilepipe-bench)
+#   ./run.sh bench [ARGUMENTS]   the comparison with CUDA C++, for which nvcc is needed (arguments as of tilepipe-bench measure)
 #   ./run.sh race                the guide's thread-scope kernel, which races, and its correction, for which nvcc is needed
 #   ./run.sh all                 all of these
 set -u
@@ -85,7 +85,7 @@ run_bench() {
     peers/build.sh peers/built || status=$?
     case $status in
     0)
-        step "comparison with CUDA C++" ./tilepipe-bench --module ptx --peers peers/built \
+        step "comparison with CUDA C++" ./tilepipe-bench measure --module ptx --peers peers/built \
             --commit "$(cat commit)" --command "./run.sh bench $*" "$@"
         ;;
     3) skip "comparison with CUDA C++" "nvcc, which compiles the other side, is not installed" ;;

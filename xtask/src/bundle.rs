@@ -66,8 +66,8 @@ pub fn bundle() -> Result<()> {
     Ok(())
 }
 
-/// The commit that the bundle is made from, for the results that it measures; marked where the working tree differs.
-fn commit() -> String {
+/// Returns the commit that is built from, for the results that are measured; marked where the working tree differs.
+pub fn commit() -> String {
     let git = |arguments: &[&str]| {
         let output = Command::new("git").args(arguments).current_dir(project::root()).output().ok()?;
         output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())

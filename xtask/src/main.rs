@@ -1,5 +1,6 @@
 //! `cargo xtask`: builds, runs and tests all of tilepipe. One file a subcommand.
 
+mod bench;
 mod bundle;
 mod lint;
 mod process;
@@ -33,6 +34,8 @@ enum Command {
     },
     /// Run every test that this machine can, and say which it cannot
     Test(test::Options),
+    /// Measure the kernels beside CUDA C++ on the GPU, or show, compare and record what was measured
+    Bench(bench::Options),
     /// Make target/bundle/: what a GPU machine without Rust needs to run and test everything
     Bundle,
     /// Build the kernels to target/ptx/ (and those that only tests read to target/test-ptx/), and print what each needs of the GPU
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Run { arguments } => run::run(&arguments),
         Command::Test(options) => test::run(&options),
+        Command::Bench(options) => bench::run(&options),
         Command::Bundle => bundle::bundle().map(|()| ExitCode::SUCCESS),
         Command::Ptx => ptx::command().and_then(|()| ptx::ensure_for_tests()).map(|()| ExitCode::SUCCESS),
         Command::Setup => setup::command().map(|()| ExitCode::SUCCESS),

@@ -1,10 +1,13 @@
 //! `cargo xtask ptx`: the kernels as PTX and cubins, with what they need of the GPU.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{Cell, CellAlignment, Table};
 use tilepipe_build::{Artifact, Builder, KernelReport};
@@ -52,7 +55,8 @@ pub fn ensure_for_tests() -> Result<()> {
     if BUILT_FOR_TESTS.get().is_none() {
         println!("building the kernels that only tests read to PTX");
         for krate in ["codegen-kernels", "twins"] {
-            build_crate(project::root().join("tests").join(krate), project::test_ptx().join(krate))?;
+            let from = project::root().join("tests").join(krate);
+            build_crate(from, project::target().join("device"), project::test_ptx().join(krate))?;
         }
         BUILT_FOR_TESTS.get_or_init(|| ());
     }
@@ -61,18 +65,38 @@ pub fn ensure_for_tests() -> Result<()> {
 
 fn build() -> Result<Artifact> {
     println!("building the kernels to PTX");
-    let artifact = build_crate(project::root().join("kernels"), project::ptx())?;
+    let artifact = build_crate(project::root().join("kernels"), project::target().join("device"), project::ptx())?;
     BUILT.get_or_init(|| ());
     Ok(artifact)
 }
 
-/// Builds the kernel crate in one folder to another folder.
-fn build_crate(from: PathBuf, to: PathBuf) -> Result<Artifact> {
-    let builder = Builder::new(from)
-        .toolchain(setup::ensure()?)
-        .target_dir(project::target().join("device"))
-        .output_dir(to)
-        .show_messages(true);
+/// Builds the kernels into an empty folder, and once more with nothing changed; returns what each took. The folder is removed
+/// before and after.
+///
+/// # Errors
+///
+/// Those of the set-up and of the build.
+pub fn time_builds(folder: &Path) -> Result<[(&'static str, Duration); 2]> {
+    setup::ensure()?;
+    let clear = || match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    };
+    let time = || {
+        let start = Instant::now();
+        build_crate(project::root().join("kernels"), folder.join("device"), folder.join("ptx"))?;
+        anyhow::Ok(start.elapsed())
+    };
+    clear().with_context(|| format!("cannot empty {}", folder.display()))?;
+    println!("building the kernels into an empty folder");
+    let times = [("build of the kernels from nothing", time()?), ("the same with nothing changed", time()?)];
+    clear().with_context(|| format!("cannot empty {}", folder.display()))?;
+    Ok(times)
+}
+
+/// Builds the kernel crate in one folder to another folder, by way of a third that keeps what can be used again.
+fn build_crate(from: PathBuf, by: PathBuf, to: PathBuf) -> Result<Artifact> {
+    let builder = Builder::new(from).toolchain(setup::ensure()?).target_dir(by).output_dir(to).show_messages(true);
     Ok(builder.build()?)
 }
 

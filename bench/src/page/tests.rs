@@ -1,0 +1,122 @@
+use roxmltree::{Document, Node};
+
+use super::*;
+use crate::record::tests::{example, recorded};
+
+/// The page as XML: without the few elements that HTML leaves open.
+fn closed(report: &Report) -> String {
+    let page = page(report, &charts(report).unwrap()).into_string();
+    let body = page.strip_prefix("<!DOCTYPE html>").unwrap();
+    let mut rest = body.to_owned();
+    while let Some(from) = rest.find("<meta ") {
+        let to = from + rest[from..].find('>').unwrap();
+        rest.replace_range(from..=to, "");
+    }
+    rest
+}
+
+fn named<'a>(document: &'a Document<'_>, name: &'a str) -> impl Iterator<Item = Node<'a, 'a>> {
+    document.descendants().filter(move |node| node.tag_name().name() == name)
+}
+
+fn text(node: Node<'_, '_>) -> String {
+    node.descendants().filter(|node| node.is_text()).filter_map(|node| node.text()).collect()
+}
+
+#[test]
+fn every_recorded_run_becomes_a_well_nested_page_with_every_kernel_and_peer() {
+    for path in recorded() {
+        let report = Report::read(&path).unwrap();
+        let page = closed(&report);
+        let document = Document::parse(&page).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let codes: Vec<String> = named(&document, "code").map(text).collect();
+        let names: Vec<String> = named(&document, "td").map(text).collect();
+        let drawn: String = named(&document, "svg").map(text).collect();
+        for row in &report.comparisons {
+            assert!(codes.contains(&row.symbol) && names.contains(&row.kernel), "{}", row.symbol);
+            assert!(drawn.contains(&format!("tilepipe: {}", row.kernel)), "{}", row.kernel);
+            for peer in &row.peers {
+                assert!(codes.contains(&peer.symbol) && names.contains(&peer.name), "{}", peer.symbol);
+                assert!(drawn.contains(&peer.name), "{}", peer.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn names_are_escaped() {
+    let report = example();
+    let page = closed(&report);
+    let document = Document::parse(&page).unwrap();
+    let all = text(document.root());
+    for name in
+        [&report.gpu, &report.command, &report.sweeps[0].title, "second<kernel>", "C++ & co", "is <1>, expected"]
+    {
+        assert!(all.contains(name), "{name}");
+    }
+    for name in ["<more>", "<all>", "<size>", "<kernel>", "<\"barrier\">", "<1>"] {
+        assert!(!page.contains(name), "{name} is not escaped");
+    }
+}
+
+#[test]
+fn nothing_is_fetched() {
+    for report in recorded().iter().map(|path| Report::read(path).unwrap()).chain([example()]) {
+        let page = closed(&report).replace("xmlns=\"http://www.w3.org/2000/svg\"", "");
+        for reference in ["http", "src=", "href", "url(", "@import", "<script", "<link"] {
+            assert!(!page.contains(reference), "{reference}");
+        }
+    }
+}
+
+#[test]
+fn a_wrong_result_shows_as_wrong_and_has_no_bar() {
+    let report = example();
+    let page = closed(&report);
+    let document = Document::parse(&page).unwrap();
+    let row = named(&document, "tr").find(|row| text(*row).contains("plain_i32")).unwrap();
+    assert!(text(row).contains("WRONG") && !text(row).contains("1.005"), "{}", text(row));
+    let right = |chart: Node<'_, '_>| chart.descendants().filter(|node| node.tag_name().name() == "rect").count();
+    let bars: Vec<usize> = named(&document, "svg").take(2).map(right).collect();
+    assert_eq!(bars, [4, 1], "five contestants, one of them wrong; two, one of them wrong");
+}
+
+#[test]
+fn what_falls_short_and_what_races_is_marked() {
+    let report = example();
+    let page = closed(&report);
+    let document = Document::parse(&page).unwrap();
+    let marked = |class: &str| -> String {
+        let classes = |node: &Node<'_, '_>| node.attribute("class").unwrap_or("").split(' ').any(|one| one == class);
+        document.descendants().filter(classes).map(|node| text(node) + "\n").collect()
+    };
+    assert!(marked("short").contains("0.900 (0.900 to 0.900)\nBELOW"), "{}", marked("short"));
+    assert!(marked("short").contains("first_kernel__i32_2 is 0.900x as fast as twin_i32_2"), "{}", marked("short"));
+    assert!(marked("short").contains("ours at 65536: element 3"), "{}", marked("short"));
+    assert_eq!(marked("races"), "RACES: 13 and 210 wrong\n");
+}
+
+#[test]
+fn the_page_and_its_charts_are_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("a/b");
+    write(&example(), &to).unwrap();
+    let mut names: Vec<String> =
+        fs::read_dir(&to).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    assert_eq!(names, ["01-first_kernel.svg", "02-second_kernel_.svg", "03-rate_over__size_.svg", "index.html"]);
+    let svg = fs::read_to_string(to.join("01-first_kernel.svg")).unwrap();
+    Document::parse(&svg).unwrap();
+}
+
+#[test]
+fn an_empty_record_is_a_page() {
+    let report = Report { copy: None, comparisons: Vec::new(), sweeps: Vec::new(), ..example() };
+    let page = closed(&report);
+    Document::parse(&page).unwrap();
+    let without_points = Sweep { lines: Vec::new(), ..example().sweeps.remove(0) };
+    let report = Report { sweeps: vec![without_points], ..report };
+    let folder = tempfile::tempdir().unwrap();
+    write(&report, folder.path()).unwrap();
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "a sweep without points has no chart");
+}

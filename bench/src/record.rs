@@ -1,0 +1,214 @@
+//! What a run of the program puts on record, as JSON. Files of older runs lack what was added later, and are still read.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+
+use crate::statistics::Summary;
+
+/// One run of the program. Times are in milliseconds, rates in 10^9 bytes a second, read and written.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// When it began, UTC.
+    pub date: String,
+    /// The commit that was measured.
+    pub commit: String,
+    /// The command that was typed.
+    pub command: String,
+    /// The GPU's name.
+    pub gpu: String,
+    /// Its compute capability, for example `9.0`.
+    pub compute_capability: String,
+    /// The driver's version.
+    pub driver: String,
+    /// Bytes of each input and of the output of a kernel.
+    pub bytes: u64,
+    /// Timed launches of each kernel.
+    pub repetitions: usize,
+    /// The driver's own copy of as many bytes.
+    pub copy: Option<Timing>,
+    /// Every kernel with its peers.
+    pub comparisons: Vec<Row>,
+    /// Kernels over a range of sizes or shapes.
+    #[serde(default)]
+    pub sweeps: Vec<Sweep>,
+}
+
+/// The time of one kernel.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Timing {
+    /// Milliseconds a launch.
+    pub milliseconds: Summary,
+    /// The rate at the median.
+    pub gigabytes_per_second: f64,
+}
+
+/// One kernel of ours, and its peers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// The kernel's name.
+    pub kernel: String,
+    /// Its entry.
+    pub symbol: String,
+    /// The element type.
+    pub dtype: String,
+    /// The number of stages where the kernel leaves it open.
+    pub stages: Option<String>,
+    /// Threads a block.
+    pub threads: u32,
+    /// Blocks.
+    pub grid: u32,
+    /// The number of inputs.
+    pub inputs: usize,
+    /// Its time; none if its results are wrong.
+    pub timing: Option<Timing>,
+    /// What is wrong with its results.
+    pub fault: Option<String>,
+    /// What it takes of a multiprocessor.
+    #[serde(default)]
+    pub resources: Option<Resources>,
+    /// The others.
+    pub peers: Vec<PeerRow>,
+}
+
+/// One peer of a kernel.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PeerRow {
+    /// What it is.
+    pub name: String,
+    /// Its entry.
+    pub symbol: String,
+    /// Its time; none if its results are wrong.
+    pub timing: Option<Timing>,
+    /// What is wrong with its results.
+    pub fault: Option<String>,
+    /// For a peer that races, and has a time all the same: the wrong elements in the run before the timed ones and in the run
+    /// after them.
+    pub wrong: Option<[usize; 2]>,
+    /// Its time over ours, pair by pair: above 1 ours is faster.
+    pub ratio: Option<Summary>,
+    /// The least ratio wanted.
+    pub wanted: Option<f64>,
+    /// Whether the median ratio is at least that; true where nothing is wanted.
+    pub met: bool,
+    /// What it takes of a multiprocessor.
+    #[serde(default)]
+    pub resources: Option<Resources>,
+}
+
+/// What a kernel takes of a multiprocessor.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Resources {
+    /// Registers a thread.
+    pub registers: u32,
+    /// Bytes of shared memory a block, static and dynamic.
+    pub shared_bytes: u32,
+    /// Blocks that a multiprocessor holds at once.
+    pub blocks_per_multiprocessor: u32,
+    /// Resident warps over the most that a multiprocessor holds: 0 to 1.
+    pub occupancy: f64,
+    /// Bytes that a multiprocessor's blocks have in flight at most; none where the kernel's source does not tell.
+    #[serde(default)]
+    pub bytes_in_flight: Option<u64>,
+}
+
+/// The rates of several kernels over one quantity that varies.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sweep {
+    /// What is measured.
+    pub title: String,
+    /// The quantity that varies.
+    pub axis: String,
+    /// Its unit; empty where it is a count that `axis` names.
+    pub unit: String,
+    /// One line for each kernel.
+    pub lines: Vec<Line>,
+}
+
+/// One kernel of a sweep.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Line {
+    /// The kernel.
+    pub name: String,
+    /// What was measured, by rising `x`.
+    pub points: Vec<Point>,
+}
+
+/// One kernel of a sweep at one place.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Point {
+    /// The quantity's value.
+    pub x: f64,
+    /// Its time; none if its results are wrong or it cannot run.
+    pub timing: Option<Timing>,
+    /// What is wrong.
+    pub fault: Option<String>,
+}
+
+impl Timing {
+    /// Summarises the milliseconds of launches that read and write `bytes` bytes in all; none where there is no launch, or the
+    /// clock did not move.
+    pub fn of(milliseconds: &[f64], bytes: u64) -> Option<Timing> {
+        let milliseconds = Summary::of(milliseconds).filter(|summary| summary.median > 0.0)?;
+        Some(Timing { milliseconds, gigabytes_per_second: bytes as f64 / (milliseconds.median * 1e6) })
+    }
+}
+
+impl Report {
+    /// Reads a record.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read, or that is no record.
+    pub fn read(path: &Path) -> Result<Report> {
+        let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+        serde_json::from_str(&text).with_context(|| format!("{} is no record of this program", path.display()))
+    }
+
+    /// Returns a rate as a share of the driver's copy: 1 is as fast. None where the copy was not measured.
+    pub fn share(&self, timing: Option<&Timing>) -> Option<f64> {
+        let share = timing?.gigabytes_per_second / self.copy.as_ref()?.gigabytes_per_second;
+        share.is_finite().then_some(share)
+    }
+
+    /// Returns one line: the GPU, the driver, the size and the repetitions.
+    pub fn head(&self) -> String {
+        let Report { gpu, driver, repetitions, .. } = self;
+        let gibibytes = self.bytes as f64 / f64::from(1 << 30);
+        format!("{gpu}, driver {driver}: {gibibytes} GiB for each input and output, medians of {repetitions}")
+    }
+}
+
+impl Row {
+    /// Returns element type, stages where there is a choice, and grid, as one reads them.
+    pub fn shape(&self) -> String {
+        let stages = match self.stages.as_deref() {
+            None => String::new(),
+            Some("1") => ", 1 stage".to_owned(),
+            Some(stages) => format!(", {stages} stages"),
+        };
+        format!("{}{stages}, {} blocks", self.dtype, self.grid)
+    }
+}
+
+impl PeerRow {
+    /// Whether it is built on an abstraction of CUDA's libraries, and not by hand.
+    pub fn is_library(&self) -> bool {
+        ["cuda::pipeline", "cooperative groups"].iter().any(|library| self.name.starts_with(library))
+    }
+
+    /// Returns what is to be known of its result: that it is wrong, below what is wanted, or races; empty if nothing is.
+    pub fn state(&self) -> String {
+        match (&self.fault, self.met, self.wrong) {
+            (Some(_), ..) => "WRONG".to_owned(),
+            (None, false, _) => "BELOW".to_owned(),
+            (None, true, Some([before, after])) => format!("RACES: {before} and {after} wrong"),
+            (None, true, None) => String::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+pub mod tests;

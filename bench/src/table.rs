@@ -1,0 +1,176 @@
+//! Records as tables for a terminal.
+
+use comfy_table::presets::UTF8_FULL_CONDENSED;
+use comfy_table::{Cell, CellAlignment, Table};
+
+use crate::record::{Report, Resources, Sweep, Timing};
+
+/// Columns of what a kernel takes of a multiprocessor, for records that have it.
+pub const RESOURCES: [&str; 5] = ["registers", "shared bytes", "blocks/SM", "occupancy", "bytes in flight/SM"];
+
+/// Makes an empty table with these headings.
+pub fn headed<'a>(headings: impl IntoIterator<Item = &'a str>) -> Table {
+    let mut table = Table::new();
+    table.load_style(UTF8_FULL_CONDENSED);
+    table.set_header(headings);
+    table
+}
+
+/// Makes a cell for a number.
+pub fn number(text: impl ToString) -> Cell {
+    Cell::new(text).set_alignment(CellAlignment::Right)
+}
+
+/// Returns a whole record: its head, all comparisons, all sweeps.
+pub fn report(report: &Report) -> String {
+    let mut text = format!("{}\n{}", report.head(), comparisons(report));
+    for one in &report.sweeps {
+        text += &format!("\n\n{}, GB/s\n{}", one.title, sweep(one));
+    }
+    text
+}
+
+/// Returns all comparisons: under each of our kernels its peers, each with the ratio of its time to ours.
+pub fn comparisons(report: &Report) -> Table {
+    let with_resources = has_resources(report);
+    let mut headings = vec!["kernel", "type", "stages", "grid", "ms", "spread", "GB/s", "of copy"];
+    headings.extend(["peer / ours", "wanted", ""]);
+    if with_resources {
+        headings.extend(RESOURCES);
+    }
+    let mut table = headed(headings);
+    let mut add = |what: [&str; 4], timing: Option<&Timing>, result: [&str; 3], resources: Option<&Resources>| {
+        let mut cells: Vec<Cell> = what.into_iter().map(Cell::new).collect();
+        cells.extend(times(report, timing).map(number));
+        cells.extend(result.into_iter().map(Cell::new));
+        if with_resources {
+            cells.extend(resource_texts(resources).map(number));
+        }
+        table.add_row(cells);
+    };
+    if let Some(copy) = &report.copy {
+        add(["copy by the driver", "", "", ""], Some(copy), [""; 3], None);
+    }
+    for row in &report.comparisons {
+        let (grid, stages) = (row.grid.to_string(), row.stages.as_deref().unwrap_or(""));
+        let state = if row.fault.is_some() { "WRONG" } else { "" };
+        let what = [&row.kernel, &row.dtype, stages, &grid];
+        add(what, row.timing.as_ref(), ["", "", state], row.resources.as_ref());
+        for peer in &row.peers {
+            let ratio = peer.ratio.map_or_else(String::new, |ratio| {
+                format!("{:.3} ({:.3} to {:.3})", ratio.median, ratio.low, ratio.high)
+            });
+            let wanted = peer.wanted.map_or_else(String::new, |wanted| format!("{wanted:.2}"));
+            let name = format!("  {}: {}", peer.name, peer.symbol);
+            let result = [ratio.as_str(), &wanted, &peer.state()];
+            add([&name, "", "", ""], peer.timing.as_ref(), result, peer.resources.as_ref());
+        }
+    }
+    table
+}
+
+/// Returns a sweep: a row for each place and a column of GB/s for each kernel.
+pub fn sweep(sweep: &Sweep) -> Table {
+    let axis = axis(sweep);
+    let names = sweep.lines.iter().map(|line| line.name.as_str());
+    let mut table = headed(std::iter::once(axis.as_str()).chain(names));
+    for x in places(sweep) {
+        let rates = sweep.lines.iter().map(|line| {
+            let point = line.points.iter().find(|point| point.x == x);
+            let rate = point.and_then(|point| point.timing.as_ref());
+            match (rate, point.and_then(|point| point.fault.as_ref())) {
+                (Some(timing), _) => format!("{:.0}", timing.gigabytes_per_second),
+                (None, Some(fault)) => fault.clone(),
+                (None, None) => String::new(),
+            }
+        });
+        table.add_row(std::iter::once(format!("{x}")).chain(rates).map(number));
+    }
+    table
+}
+
+/// Returns what a sweep varies, with its unit.
+pub fn axis(sweep: &Sweep) -> String {
+    if sweep.unit.is_empty() { sweep.axis.clone() } else { format!("{} ({})", sweep.axis, sweep.unit) }
+}
+
+/// Returns the places of a sweep, rising, each once.
+pub fn places(sweep: &Sweep) -> Vec<f64> {
+    let all = sweep.lines.iter().flat_map(|line| line.points.iter().map(|point| point.x));
+    let mut places: Vec<f64> = all.filter(|x| x.is_finite()).collect();
+    places.sort_by(f64::total_cmp);
+    places.dedup();
+    places
+}
+
+/// Whether any kernel or peer has resources on record.
+pub fn has_resources(report: &Report) -> bool {
+    report
+        .comparisons
+        .iter()
+        .any(|row| row.resources.is_some() || row.peers.iter().any(|peer| peer.resources.is_some()))
+}
+
+/// Returns resources in the order of the columns, empty where there are none.
+pub fn resource_texts(resources: Option<&Resources>) -> [String; 5] {
+    resources.map_or_else(Default::default, |resources| {
+        let in_flight = resources.bytes_in_flight.map_or_else(String::new, |bytes| bytes.to_string());
+        [
+            resources.registers.to_string(),
+            resources.shared_bytes.to_string(),
+            resources.blocks_per_multiprocessor.to_string(),
+            percent(resources.occupancy),
+            in_flight,
+        ]
+    })
+}
+
+/// Returns a share as whole percent.
+pub fn percent(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
+}
+
+/// Returns milliseconds, spread, rate and the rate's share of the copy; empty where there is no time.
+pub fn times(report: &Report, timing: Option<&Timing>) -> [String; 4] {
+    timing.map_or_else(Default::default, |timing| {
+        let Timing { milliseconds, gigabytes_per_second } = timing;
+        let (median, spread) = (milliseconds.median, milliseconds.spread_percent());
+        let share = report.share(Some(timing)).map_or_else(String::new, percent);
+        [format!("{median:.4}"), format!("{spread:.1} %"), format!("{gigabytes_per_second:.0}"), share]
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::tests::example;
+
+    #[test]
+    fn shares_of_the_copy_and_resources_stand_beside_the_rates() {
+        let text = comparisons(&example()).to_string();
+        let line = |name: &str| text.lines().find(|line| line.contains(name)).unwrap();
+        assert!(line("first_kernel").contains("80 %") && line("first_kernel").contains("24576"), "{text}");
+        assert!(line("plain_i32").contains("WRONG") && line("twin_i32_2").contains("BELOW"), "{text}");
+        assert!(line("thread_scope").contains("RACES: 13 and 210 wrong"), "{text}");
+    }
+
+    #[test]
+    fn a_record_without_copy_and_resources_has_empty_cells_and_no_columns_for_them() {
+        let mut report = example();
+        report.copy = None;
+        for row in &mut report.comparisons {
+            row.resources = None;
+            row.peers.iter_mut().for_each(|peer| peer.resources = None);
+        }
+        let text = comparisons(&report).to_string();
+        assert!(!text.contains("registers") && !text.contains("80 %") && text.contains("1.0050"), "{text}");
+    }
+
+    #[test]
+    fn a_sweep_has_a_row_for_each_place_and_says_what_is_wrong() {
+        let text = sweep(&example().sweeps[0]).to_string();
+        let line = text.lines().find(|line| line.contains("65536")).unwrap();
+        assert!(line.contains("element 3 is <1>") && line.contains("712"), "{text}");
+        assert!(text.contains("size (bytes)") && text.contains("C++ & co"), "{text}");
+    }
+}
