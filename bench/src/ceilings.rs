@@ -118,7 +118,8 @@ fn compare(bench: &Bench<'_>, library: &Library, job: Job, len: usize) -> Result
         own_times.extend(ours.turn(TURN)?);
         their_times.extend(theirs.turn(TURN)?);
     }
-    let [own_fault, their_fault] = [faults[0].clone().or(ours.fault(&expected)?), faults[1].clone().or(theirs.fault(&expected)?)];
+    let [own_fault, their_fault] =
+        [faults[0].clone().or(ours.fault(&expected)?), faults[1].clone().or(theirs.fault(&expected)?)];
     let moved = job.moved(4 * len as u64);
     let timing = |fault: &Option<String>, times: &[f64]| match fault {
         None => Timing::of(times, moved),
@@ -228,10 +229,11 @@ impl<'a> Theirs<'a> {
         device.synchronize()?;
         let (function, _) = job.of_library();
         // SAFETY: `ceilings.cu` has this function with these parameters.
-        let call: Symbol<'a, Call> = unsafe { library.get(function.as_bytes()) }
-            .with_context(|| format!("the library has no `{function}`"))?;
+        let call: Symbol<'a, Call> =
+            unsafe { library.get(function.as_bytes()) }.with_context(|| format!("the library has no `{function}`"))?;
         let len = inputs[0].len();
-        let copies = inputs.iter().map(|input| Memory::filled(bytemuck::cast_slice(input))).collect::<Result<Vec<_>>>()?;
+        let copies =
+            inputs.iter().map(|input| Memory::filled(bytemuck::cast_slice(input))).collect::<Result<Vec<_>>>()?;
         let outputs = job.outputs(len);
         let out = Memory::allocate(4 * outputs)?;
         let mut work_bytes = 0;
@@ -260,7 +262,8 @@ impl<'a> Theirs<'a> {
 
     fn fault(&mut self, expected: &[i32]) -> Result<Option<String>> {
         // SAFETY: the memory has so many bytes.
-        unsafe { result::memset_d8_sync(self.out.address(), POISON, 4 * self.outputs) }.context("cannot fill memory")?;
+        unsafe { result::memset_d8_sync(self.out.address(), POISON, 4 * self.outputs) }
+            .context("cannot fill memory")?;
         self.turn(1)?;
         let mut got = vec![0_i32; self.outputs];
         // SAFETY: the memory has as many bytes as `got`.

@@ -21,7 +21,7 @@ use crate::pairings::Pairing;
 use crate::record::Timing;
 use crate::table::{headed, number};
 use crate::work::{TILE, Work};
-use crate::{machine, print};
+use crate::{machine, peers, print};
 
 /// Tiles a block at least, so that its pipeline reaches its steady state.
 const TILES_A_BLOCK: usize = 16;
@@ -197,6 +197,7 @@ fn kernel() -> Result<&'static Instance> {
         dtype: DType::I32,
         generics: vec![("STAGES", "4")],
         grid: 1,
+        threads: peers::THREADS,
         work: Work::NeighbourSum { tile: TILE },
         peers: Vec::new(),
     };

@@ -5,6 +5,7 @@
 //! `measure` exits with 1 if a result is wrong or a ratio is below what is wanted, and with 3 if there is no GPU.
 
 mod catalog;
+mod ceilings;
 mod chart;
 mod compare;
 mod copy;
@@ -17,8 +18,10 @@ mod peers;
 mod readme;
 mod record;
 mod report;
+mod resources;
 mod session;
 mod statistics;
+mod sweeps;
 mod table;
 mod work;
 

@@ -207,7 +207,15 @@ fn own_elements(dtype: DType, scope: [Instance; 2], hand: [Instance; 2]) -> Vec<
 /// Two inputs in every stage.
 fn example(dtype: DType, of_libcu: Instance, one_barrier: Instance, two_barriers: Instance) -> Pairing {
     let peers = vec![pipeline(of_libcu), twin(one_barrier), eager(two_barriers)];
-    Pairing { kernel: "example_kernel", dtype, generics: Vec::new(), grid: GRID, threads: THREADS, work: TwoInputs, peers }
+    Pairing {
+        kernel: "example_kernel",
+        dtype,
+        generics: Vec::new(),
+        grid: GRID,
+        threads: THREADS,
+        work: TwoInputs,
+        peers,
+    }
 }
 
 /// A peer of which nothing is demanded.

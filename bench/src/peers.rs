@@ -329,8 +329,7 @@ mod tests {
             include_str!("../../tests/twins/src/specialized_staging.rs"),
         ];
         let exported = sources.iter().flat_map(|source| source.split("export_name = \"").skip(1));
-        let mut symbols: Vec<&str> =
-            exported.filter_map(|rest| rest.split('"').next()?.strip_prefix(TWIN)).collect();
+        let mut symbols: Vec<&str> = exported.filter_map(|rest| rest.split('"').next()?.strip_prefix(TWIN)).collect();
         let mut wanted = TWINS.to_vec();
         symbols.sort_unstable();
         wanted.sort_unstable();

@@ -11,9 +11,9 @@ use tilepipe_runner::data;
 use tilepipe_runner::value::DType;
 
 use crate::catalog::{self, Comparison};
-use crate::measure::Bench;
+use crate::measure::{Bench, Outcome};
 use crate::record::{Report, Row, Timing};
-use crate::{copy, machine, print, table};
+use crate::{ceilings, copy, machine, print, resources, sweeps, table};
 
 /// What is measured, and where the record goes.
 #[derive(Args, Debug)]
@@ -25,6 +25,18 @@ pub struct Options {
     /// The folder with the peers' PTX and cubin, which `peers/build.sh` makes
     #[arg(long, value_name = "DIR")]
     peers: PathBuf,
+
+    /// The folder with the PTX and cubins of our kernels' twins in unsafe Rust; without it they are left out
+    #[arg(long, value_name = "DIR")]
+    twins: Option<PathBuf>,
+
+    /// The library with CUB's work, which `peers/build.sh` makes; without it that is left out
+    #[arg(long, value_name = "FILE.so")]
+    ceilings: Option<PathBuf>,
+
+    /// Leave out the measurements over sizes, stages, blocks, grids, elements and arithmetic
+    #[arg(long)]
+    no_sweeps: bool,
 
     /// How much data, as a power of two of 4-byte numbers: 28 is 1 GiB for each input and for the output
     #[arg(long, value_name = "N", default_value_t = 28, value_parser = clap::value_parser!(u32).range(10..=32))]
@@ -58,6 +70,10 @@ pub fn run(options: &Options) -> Result<Vec<String>> {
     let device = Device::gpu(0).context("the comparison runs on a GPU")?;
     device.load(&Module::read(&options.module)?)?;
     device.load(&Module::read(&options.peers)?)?;
+    if let Some(twins) = &options.twins {
+        device.load(&Module::read(twins)?)?;
+        comparisons = comparisons.into_iter().map(Comparison::with_unsafe_twin).collect();
+    }
     let stream = device.stream()?;
     let repetitions = options.repetitions as usize;
     let numbers = 1_usize << options.elements_log2;
@@ -80,9 +96,20 @@ pub fn run(options: &Options) -> Result<Vec<String>> {
     let of_type = |dtype| comparisons.iter().filter(|c| c.dtype == dtype).collect::<Vec<&Comparison>>();
     let bench = Bench { device: &device, stream: &stream, repetitions };
     let mut rows = Vec::new();
-    bench.run::<i32>(numbers, &of_type(DType::I32), |c, outcomes| rows.push(Row::new(c, &outcomes, bytes)))?;
-    bench.run::<I32x4>(numbers / 4, &of_type(DType::I32x4), |c, outcomes| rows.push(Row::new(c, &outcomes, bytes)))?;
+    let mut push = |comparison: &Comparison, outcomes: Vec<Outcome>| {
+        let mut row = Row::new(comparison, &outcomes, bytes);
+        resources::fill(&mut row, &device, comparison);
+        rows.push(row);
+    };
+    bench.run::<i32>(numbers, &of_type(DType::I32), &mut push)?;
+    bench.run::<I32x4>(numbers / 4, &of_type(DType::I32x4), &mut push)?;
+    if let Some(library) = options.ceilings.as_ref().filter(|_| options.kernel.is_empty()) {
+        rows.extend(ceilings::measure(&bench, library, numbers)?);
+    }
     report.comparisons = rows;
+    if !options.no_sweeps && options.kernel.is_empty() {
+        report.sweeps = sweeps::measure(&bench, options.elements_log2 + 2)?;
+    }
 
     print(&table::report(&report));
     if let Some(path) = &options.output {

@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use tilepipe::I32x4;
+use tilepipe::launch::Instance;
 use tilepipe_runner::value::DType::{self, F32, I32, I32x4 as Vector};
 use tilepipe_runner::value::Value;
 
@@ -30,19 +31,39 @@ struct Place {
     comparison: Comparison,
 }
 
-/// Measures all sweeps. Of those over sizes, sizes above `largest_log2` bytes are left out.
+/// One quantity that varies.
+struct Plan {
+    title: String,
+    axis: &'static str,
+    unit: &'static str,
+    places: Vec<Place>,
+}
+
+/// Measures all sweeps. None has data of more than `2^largest_log2` bytes.
 ///
 /// # Errors
 ///
 /// An instance that is not among our kernels, and those of [`Bench::run`].
 pub fn measure(bench: &Bench<'_>, largest_log2: u32) -> Result<Vec<Sweep>> {
-    let largest = |bytes_log2: u32| bytes_log2.min(largest_log2);
-    let mut sweeps = Vec::new();
-    let mut sweep = |title: &str, axis: &str, unit: &str, places: Vec<Place>| -> Result<()> {
-        sweeps.push(run(bench, [title, axis, unit], places)?);
-        Ok(())
-    };
-    let unified = |dtype, stages: &'static str| Pairing {
+    plans(largest_log2)?.into_iter().map(|plan| run(bench, plan)).collect()
+}
+
+/// All of them.
+fn plans(largest_log2: u32) -> Result<Vec<Plan>> {
+    Ok(vec![
+        over_sizes(largest_log2)?,
+        over_stages(I32, largest_log2)?,
+        over_stages(Vector, largest_log2)?,
+        over_blocks(largest_log2)?,
+        over_grids(largest_log2)?,
+        over_elements(largest_log2)?,
+        over_arithmetic(largest_log2)?,
+    ])
+}
+
+/// `with_staging_unified`, beside nothing yet.
+fn unified(dtype: DType, stages: &'static str) -> Pairing {
+    Pairing {
         kernel: "with_staging_unified",
         dtype,
         generics: vec![("STAGES", stages)],
@@ -50,101 +71,113 @@ pub fn measure(bench: &Bench<'_>, largest_log2: u32) -> Result<Vec<Sweep>> {
         threads: THREADS,
         work: Work::NeighbourSum { tile: TILE },
         peers: Vec::new(),
-    };
-    let four = || {
-        vec![
-            peer("cuda::pipeline", PIPELINE_I32_4),
-            peer("cp.async by hand", TWIN_I32_4),
-            peer("no asynchronous copy", PLAIN_I32),
-        ]
-    };
-    let bytes = largest(BYTES_LOG2);
+    }
+}
 
+/// Peers of `with_staging_unified` with `i32` and 4 stages.
+fn of_four_stages() -> Vec<Peer> {
+    vec![pipeline(PIPELINE_I32_4), by_hand(TWIN_I32_4), peer("C++, no asynchronous copy", PLAIN_I32)]
+}
+
+fn pipeline(instance: Instance) -> Peer {
+    peer("cuda::pipeline", instance)
+}
+
+fn by_hand(instance: Instance) -> Peer {
+    peer("cp.async by hand", instance)
+}
+
+fn over_sizes(largest_log2: u32) -> Result<Plan> {
     let mut places = Vec::new();
     for bytes_log2 in SIZES_LOG2.into_iter().filter(|size| *size <= largest_log2) {
-        let pairing = Pairing { peers: four(), ..unified(I32, "4") };
-        places.push(Place { x: f64::from(1_u32 << bytes_log2), bytes_log2, comparison: pairing.resolve()? });
+        let comparison = Pairing { peers: of_four_stages(), ..unified(I32, "4") }.resolve()?;
+        places.push(Place { x: f64::from(1_u32 << bytes_log2), bytes_log2, comparison });
     }
-    sweep("with_staging_unified, i32, 4 stages, over the size", "size of the input", "bytes", places)?;
+    let title = "with_staging_unified, i32, 4 stages: size".to_owned();
+    Ok(Plan { title, axis: "size of the input", unit: "bytes", places })
+}
 
-    for (dtype, name, hand) in [(I32, "i32", [TWIN_I32_2, TWIN_I32_4]), (Vector, "16 bytes", [TWIN_I32X4_2, TWIN_I32X4_4])] {
-        let mut places = Vec::new();
-        for stages in ["1", "2", "3", "4", "5", "6", "7", "8"] {
-            let peers: Vec<Peer> = match (dtype, stages) {
-                (I32, "1") => vec![peer("cuda::pipeline", PIPELINE_I32_1)],
-                (I32, "2") => vec![peer("cuda::pipeline", PIPELINE_I32_2), peer("cp.async by hand", hand[0])],
-                (I32, "4") => vec![peer("cuda::pipeline", PIPELINE_I32_4), peer("cp.async by hand", hand[1])],
-                (_, "1") => vec![peer("cuda::pipeline", PIPELINE_I32X4_1)],
-                (_, "2") => vec![peer("cuda::pipeline", PIPELINE_I32X4_2), peer("cp.async by hand", hand[0])],
-                (_, "4") => vec![peer("cuda::pipeline", PIPELINE_I32X4_4), peer("cp.async by hand", hand[1])],
-                _ => Vec::new(),
-            };
-            let comparison = Pairing { peers, ..unified(dtype, stages) }.resolve()?;
-            places.push(Place { x: stages.parse()?, bytes_log2: bytes, comparison });
-        }
-        sweep(&format!("with_staging_unified, {name}, over the stages"), "stages", "", places)?;
+fn over_stages(dtype: DType, largest_log2: u32) -> Result<Plan> {
+    let mut places = Vec::new();
+    for stages in ["1", "2", "3", "4", "5", "6", "7", "8"] {
+        let peers = match (dtype, stages) {
+            (I32, "1") => vec![pipeline(PIPELINE_I32_1)],
+            (I32, "2") => vec![pipeline(PIPELINE_I32_2), by_hand(TWIN_I32_2)],
+            (I32, "4") => vec![pipeline(PIPELINE_I32_4), by_hand(TWIN_I32_4)],
+            (_, "1") => vec![pipeline(PIPELINE_I32X4_1)],
+            (_, "2") => vec![pipeline(PIPELINE_I32X4_2), by_hand(TWIN_I32X4_2)],
+            (_, "4") => vec![pipeline(PIPELINE_I32X4_4), by_hand(TWIN_I32X4_4)],
+            _ => Vec::new(),
+        };
+        let comparison = Pairing { peers, ..unified(dtype, stages) }.resolve()?;
+        places.push(Place { x: stages.parse()?, bytes_log2: BYTES_LOG2.min(largest_log2), comparison });
     }
+    let title = format!("with_staging_unified, {dtype}: stages");
+    Ok(Plan { title, axis: "stages", unit: "", places })
+}
 
+fn over_blocks(largest_log2: u32) -> Result<Plan> {
     let mut places = Vec::new();
     for threads in [128, 256, 512, 1024] {
         let work = Work::NeighbourSum { tile: threads as usize };
         let comparison = Pairing { threads, work, ..unified(I32, "4") }.resolve()?;
-        places.push(Place { x: f64::from(threads), bytes_log2: bytes, comparison });
+        places.push(Place { x: f64::from(threads), bytes_log2: BYTES_LOG2.min(largest_log2), comparison });
     }
-    sweep("with_staging_unified, i32, 4 stages, over the block", "threads in a block", "", places)?;
+    let title = "with_staging_unified, i32, 4 stages: block".to_owned();
+    Ok(Plan { title, axis: "threads in a block", unit: "", places })
+}
 
+fn over_grids(largest_log2: u32) -> Result<Plan> {
     let mut places = Vec::new();
     for grid in [132, 264, 528, 1056, 2112, 4224, 16896] {
-        let comparison = Pairing { grid, peers: four(), ..unified(I32, "4") }.resolve()?;
-        places.push(Place { x: f64::from(grid), bytes_log2: bytes, comparison });
+        let comparison = Pairing { grid, peers: of_four_stages(), ..unified(I32, "4") }.resolve()?;
+        places.push(Place { x: f64::from(grid), bytes_log2: BYTES_LOG2.min(largest_log2), comparison });
     }
-    sweep("with_staging_unified, i32, 4 stages, over the grid", "blocks", "", places)?;
+    let title = "with_staging_unified, i32, 4 stages: grid".to_owned();
+    Ok(Plan { title, axis: "blocks", unit: "", places })
+}
 
+fn over_elements(largest_log2: u32) -> Result<Plan> {
     let mut places = Vec::new();
     for (dtype, width) in [(DType::U8, 1), (DType::I16, 2), (I32, 4), (DType::F64, 8), (Vector, 16)] {
         let comparison = unified(dtype, "3").resolve()?;
-        places.push(Place { x: f64::from(width), bytes_log2: bytes, comparison });
+        places.push(Place { x: f64::from(width), bytes_log2: BYTES_LOG2.min(largest_log2), comparison });
     }
-    sweep("with_staging_unified, 3 stages, over the element", "size of an element", "bytes", places)?;
+    let title = "with_staging_unified, 3 stages: element".to_owned();
+    Ok(Plan { title, axis: "size of an element", unit: "bytes", places })
+}
 
+/// The kernels with a tunable amount of arithmetic, with few resident warps.
+fn over_arithmetic(largest_log2: u32) -> Result<Plan> {
     let mut places = Vec::new();
-    for (rounds, [plain, pipeline, hand]) in CHAINS {
-        let pairing = |kernel, generics| Pairing {
-            kernel,
-            dtype: F32,
-            generics,
-            grid: TWO_EACH,
-            threads: THREADS,
-            work: Work::MultiplyAdds { rounds: rounds.parse().unwrap_or(0) },
-            peers: Vec::new(),
+    for (rounds, [plain, of_libcu, hand]) in CHAINS {
+        let pairing = |kernel, generics| {
+            let work = Work::MultiplyAdds { rounds: rounds.parse().unwrap_or(0) };
+            Pairing { kernel, dtype: F32, generics, grid: TWO_EACH, threads: THREADS, work, peers: Vec::new() }
         };
         let synchronous = pairing("multiply_adds_synchronous", vec![("ROUNDS", rounds)]).resolve()?;
         let peers = vec![
             peer("tilepipe, no asynchronous copy", *synchronous.ours),
             peer("C++, no asynchronous copy", plain),
-            peer("cuda::pipeline", pipeline),
-            peer("cp.async by hand", hand),
+            pipeline(of_libcu),
+            by_hand(hand),
         ];
         let ours = pairing("multiply_adds", vec![("ROUNDS", rounds), ("STAGES", "4")]);
         let comparison = Pairing { peers, ..ours }.resolve()?;
-        places.push(Place { x: rounds.parse()?, bytes_log2: bytes, comparison });
+        places.push(Place { x: rounds.parse()?, bytes_log2: BYTES_LOG2.min(largest_log2), comparison });
     }
-    sweep(
-        "multiply_adds, f32, two blocks a multiprocessor, over the arithmetic",
-        "multiply-adds for each element",
-        "",
-        places,
-    )?;
-    Ok(sweeps)
+    let title = "multiply_adds, f32, 2 blocks a multiprocessor: arithmetic".to_owned();
+    Ok(Plan { title, axis: "multiply-adds for each element", unit: "", places })
 }
 
 /// Measures one sweep, whose places are of one element type or of several.
-fn run(bench: &Bench<'_>, [title, axis, unit]: [&str; 3], places: Vec<Place>) -> Result<Sweep> {
+fn run(bench: &Bench<'_>, plan: Plan) -> Result<Sweep> {
+    let Plan { title, axis, unit, places } = plan;
     let mut lines: Vec<Line> = Vec::new();
     // Neighbours over the same data are measured in one go.
-    for group in places.chunk_by(|one, other| {
-        (one.bytes_log2, one.comparison.dtype) == (other.bytes_log2, other.comparison.dtype)
-    }) {
+    for group in places
+        .chunk_by(|one, other| (one.bytes_log2, one.comparison.dtype) == (other.bytes_log2, other.comparison.dtype))
+    {
         let bytes = 1_u64 << group[0].bytes_log2;
         let comparisons: Vec<&Comparison> = group.iter().map(|place| &place.comparison).collect();
         let mut places = group.iter();
@@ -170,7 +203,7 @@ fn run(bench: &Bench<'_>, [title, axis, unit]: [&str; 3], places: Vec<Place>) ->
             _ => of_type::<i32>(bench, bytes, &comparisons, &mut done)?,
         }
     }
-    Ok(Sweep { title: title.to_owned(), axis: axis.to_owned(), unit: unit.to_owned(), lines })
+    Ok(Sweep { title, axis: axis.to_owned(), unit: unit.to_owned(), lines })
 }
 
 fn of_type<T: Value>(
@@ -180,4 +213,26 @@ fn of_type<T: Value>(
     done: &mut impl FnMut(&Comparison, Vec<Outcome>),
 ) -> Result<()> {
     bench.run::<T>(bytes as usize / size_of::<T>(), comparisons, done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_sweep_has_places_by_rising_x_whose_kernels_exist() {
+        let plans = plans(30).unwrap();
+        assert_eq!(plans.len(), 7);
+        for plan in &plans {
+            assert!(plan.places.len() >= 4, "{}", plan.title);
+            assert!(plan.places.is_sorted_by(|one, other| one.x < other.x), "{}", plan.title);
+            assert!(plan.places.iter().all(|place| place.bytes_log2 <= 30));
+        }
+    }
+
+    #[test]
+    fn no_data_is_larger_than_asked_for() {
+        let places: Vec<Place> = plans(20).unwrap().into_iter().flat_map(|plan| plan.places).collect();
+        assert!(places.iter().all(|place| place.bytes_log2 <= 20));
+    }
 }

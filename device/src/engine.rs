@@ -180,18 +180,23 @@ fn for_each_unit<T: Tile, G: Deal<S>, S: Scope>(width: usize, copy: impl Fn(usiz
     let units_of_row = T::COLUMNS * element / width;
     let units = T::LEN * element / width / G::PARTS;
     G::deal(|part, member| {
-        // A number of rounds that the compiler knows, so that it unrolls a few.
-        for round in 0..units.div_ceil(G::TEAM) {
-            let unit = member + round * G::TEAM;
-            if unit >= units {
-                break;
+        if T::ROWS == 1 {
+            // A number of rounds that the compiler knows, so that it unrolls a few.
+            for round in 0..units.div_ceil(G::TEAM) {
+                let unit = member + round * G::TEAM;
+                if unit < units {
+                    let index = part * units + unit;
+                    copy(0, index * width, index * width);
+                }
             }
-            let index = part * units + unit;
-            if T::ROWS == 1 {
-                copy(0, index * width, index * width);
-            } else {
+        } else {
+            // One by one: places in rows take many registers.
+            let mut unit = member;
+            while unit < units {
+                let index = part * units + unit;
                 let (row, column) = (index / units_of_row, index % units_of_row * width);
                 copy(row, column, row * T::PITCH * element + column);
+                unit += G::TEAM;
             }
         }
     });

@@ -85,7 +85,8 @@ run_bench() {
     peers/build.sh peers/built || status=$?
     case $status in
     0)
-        step "comparison with CUDA C++" ./tilepipe-bench measure --module ptx --peers peers/built \
+        step "comparison with CUDA C++" ./tilepipe-bench measure --module ptx --peers peers/built --twins twins \
+            --ceilings peers/built/libceilings.so \
             --commit "$(cat commit)" --command "./run.sh bench $*" "$@"
         ;;
     3) skip "comparison with CUDA C++" "nvcc, which compiles the other side, is not installed" ;;

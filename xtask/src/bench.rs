@@ -109,12 +109,15 @@ fn gpu(arguments: &[String]) -> Result<ExitCode> {
         if status.code() == Some(MISSING) { "as nvcc is missing" } else { "see above" }
     );
     ptx::command()?;
+    ptx::ensure_for_tests()?;
 
     if record.exists() {
         fs::remove_file(&record).with_context(|| format!("cannot remove {}", record.display()))?;
     }
     let mut measure = program();
     measure.arg("measure").arg("--module").arg(project::ptx()).arg("--peers").arg(&peers).arg("--output").arg(&record);
+    measure.arg("--twins").arg(project::test_ptx().join("twins"));
+    measure.arg("--ceilings").arg(peers.join("libceilings.so"));
     measure.args(["--commit", &bundle::commit(), "--command", &typed(arguments)]).args(arguments);
     let status = measure.status().with_context(|| format!("cannot start `{}`", process::text(&measure)))?;
     ensure!(record.exists(), "`{}` failed: {status}", process::text(&measure));

@@ -218,14 +218,14 @@ impl<'r, K: Channel> Acquired<'r, K> {
         group.each(|thread| {
             for round in 0..LEN.div_ceil(SIZE) {
                 let element = thread.rank() + round * SIZE;
-                if element >= LEN {
-                    break;
+                if element < LEN {
+                    let value = value(&thread, element);
+                    // SAFETY: `element < LEN`, so the address lies in the stage's tile.
+                    let to = unsafe { first.add(element) };
+                    // SAFETY: the stage is aligned for its tile; the producers have it, and the element is this thread's: ranks are below
+                    // SIZE.
+                    unsafe { isa::store_shared(to, value) };
                 }
-                let value = value(&thread, element);
-                // SAFETY: `element < LEN`, so the address lies in the stage's tile.
-                let to = unsafe { first.add(element) };
-                // SAFETY: the stage is aligned for its tile; the producers have it, and the element is this thread's: ranks are below SIZE.
-                unsafe { isa::store_shared(to, value) };
             }
         });
         Filled { present: (), end: self.end }

@@ -27,6 +27,19 @@ fn is_arrival_of_copies(one: &Instruction) -> bool {
     one.is("ARRIVES.LDGSTSBAR")
 }
 
+/// The kernels in which threads of one warp have different roles, in all of their partitions.
+const SHARED_WARPS: [&str; 9] = [
+    "with_specialized_staging_unified__",
+    "with_producer_count__",
+    "gaps_between_roles__",
+    "there_and_back__",
+    "slow_halves__",
+    "slow_few__",
+    "acquires_in_vain__",
+    "quits_at_every_step__",
+    "random_quits_",
+];
+
 /// The kernels whose two roles a driver runs.
 fn driven() -> Vec<Kernel> {
     let mut kernels = Kernel::named("with_specialized_staging_unified");
@@ -87,7 +100,7 @@ fn machine_code_of_a_loop_that_waits_gives_way_to_the_rest_of_the_warp() {
         for (index, (block, successors)) in blocks.iter().enumerate() {
             let Some(last) = block.iter().rposition(is_look) else { continue };
             if is_try(&block[last]) {
-                let repeats = successors.contains(&index);
+                let repeats = successors.contains(&index) && SHARED_WARPS.iter().any(|kernel| name.starts_with(kernel));
                 let gives_way = block.iter().any(|one| one.is("YIELD"));
                 assert!(!repeats || gives_way, "{name}: a wait that keeps its warp: {block:?}");
                 waits += usize::from(repeats);
@@ -99,7 +112,7 @@ fn machine_code_of_a_loop_that_waits_gives_way_to_the_rest_of_the_warp() {
             }
         }
     }
-    assert!(waits > 500 && polls > 50, "{waits} waits, {polls} polls");
+    assert!(waits > 200 && polls > 50, "{waits} waits, {polls} polls");
 }
 
 #[test]
