@@ -86,12 +86,13 @@ fn bars(report: &Report, kernel: &str, rows: &[&Row], most: f64) -> Bars {
     let groups = rows.iter().map(|row| {
         let alike = rows.iter().filter(|other| other.shape() == row.shape()).count();
         let name = if alike > 1 { format!("{}, {}", instance(row), row.shape()) } else { row.shape() };
-        let state = if row.timing.is_none() { "WRONG" } else { "" };
+        let no_time = |fault: &Option<String>| if fault.is_some() { "WRONG" } else { "no time" }.to_owned();
         let name_of_ours = format!("tilepipe: {kernel}");
-        let ours = Bar { name: name_of_ours, rate: rate(&row.timing), note: state.to_owned(), kind: Kind::Ours };
+        let note = if row.timing.is_some() { String::new() } else { no_time(&row.fault) };
+        let ours = Bar { name: name_of_ours, rate: rate(&row.timing), note, kind: Kind::Ours };
         let peers = row.peers.iter().map(|peer| {
             let note = match (peer.ratio, peer.timing.is_some()) {
-                (_, false) => "WRONG".to_owned(),
+                (_, false) => no_time(&peer.fault),
                 (None, true) => String::new(),
                 (Some(ratio), true) if peer.wrong.is_some() => format!("races, {:.2}x", ratio.median),
                 (Some(ratio), true) => format!("{:.2}x", ratio.median),
@@ -249,7 +250,7 @@ fn peer_row(report: &Report, peer: &PeerRow, with_resources: bool) -> Markup {
     let ratio = peer
         .ratio
         .map_or_else(String::new, |ratio| format!("{:.3} ({:.3} to {:.3})", ratio.median, ratio.low, ratio.high));
-    let is_short = peer.fault.is_some() || !peer.met;
+    let is_short = peer.fault.is_some() || peer.is_short();
     html! {
         tr {
             td.peer { (peer.name) } td { code { (peer.symbol) } } td {}

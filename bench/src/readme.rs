@@ -10,7 +10,7 @@ use clap::Args;
 
 use crate::chart::{Bar, Group, Kind, Overview};
 use crate::page;
-use crate::record::{PeerRow, Report, Row};
+use crate::record::{PeerRow, Report, Row, Timing};
 use crate::table::percent;
 
 /// The line before the section.
@@ -82,8 +82,9 @@ fn section(report: &Report, name: &str) -> String {
         report.head()
     );
     for row in rows(report) {
+        let no_time = if row.fault.is_some() { "wrong" } else { "" };
         let rate =
-            row.timing.as_ref().map_or("wrong".to_owned(), |timing| format!("{:.0}", timing.gigabytes_per_second));
+            row.timing.as_ref().map_or(no_time.to_owned(), |timing| format!("{:.0}", timing.gigabytes_per_second));
         let share = report.share(row.timing.as_ref()).map_or_else(String::new, percent);
         let library = library(row)
             .map_or_else(String::new, |peer| ratio(peer) + if peer.wrong.is_some() { " (it races)" } else { "" });
@@ -96,17 +97,17 @@ fn section(report: &Report, name: &str) -> String {
 
 /// The chart of the same rows.
 fn chart(report: &Report) -> Result<String> {
-    let bar = |name: &str, timing: &Option<crate::record::Timing>, kind| Bar {
+    let bar = |name: &str, timing: &Option<Timing>, fault: &Option<String>, kind| Bar {
         name: name.to_owned(),
         rate: timing.as_ref().map(|timing| timing.gigabytes_per_second),
-        note: if timing.is_none() { "WRONG".to_owned() } else { String::new() },
+        note: if fault.is_some() { "WRONG".to_owned() } else { String::new() },
         kind,
     };
     let groups = rows(report).into_iter().map(|row| {
         let stages = row.stages.as_ref().map_or_else(String::new, |stages| format!(", {stages} stages"));
         let peers = [library(row), best_by_hand(row)].into_iter().flatten();
-        let bars = peers.map(|peer| bar(&peer.name, &peer.timing, page::kind(peer)));
-        let bars = std::iter::once(bar("tilepipe", &row.timing, Kind::Ours)).chain(bars).collect();
+        let bars = peers.map(|peer| bar(&peer.name, &peer.timing, &peer.fault, page::kind(peer)));
+        let bars = std::iter::once(bar("tilepipe", &row.timing, &row.fault, Kind::Ours)).chain(bars).collect();
         Group { name: format!("{}, {}{stages}", row.kernel, elements(row).replace('`', "")), bars }
     });
     let copy = report.copy.as_ref().map(|copy| (copy.gigabytes_per_second, "the driver's copy"));

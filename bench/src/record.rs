@@ -199,13 +199,18 @@ impl PeerRow {
         ["cuda::pipeline", "cooperative groups"].iter().any(|library| self.name.starts_with(library))
     }
 
+    /// Whether there is a ratio, and it is below what is wanted.
+    pub fn is_short(&self) -> bool {
+        self.ratio.is_some() && !self.met
+    }
+
     /// Returns what is to be known of its result: that it is wrong, below what is wanted, or races; empty if nothing is.
     pub fn state(&self) -> String {
-        match (&self.fault, self.met, self.wrong) {
+        match (&self.fault, self.is_short(), self.wrong) {
             (Some(_), ..) => "WRONG".to_owned(),
-            (None, false, _) => "BELOW".to_owned(),
-            (None, true, Some([before, after])) => format!("RACES: {before} and {after} wrong"),
-            (None, true, None) => String::new(),
+            (None, true, _) => "BELOW".to_owned(),
+            (None, false, Some([before, after])) => format!("RACES: {before} and {after} wrong"),
+            (None, false, None) => String::new(),
         }
     }
 }

@@ -152,6 +152,7 @@ mod tests {
         assert!(line("first_kernel").contains("80 %") && line("first_kernel").contains("24576"), "{text}");
         assert!(line("plain_i32").contains("WRONG") && line("twin_i32_2").contains("BELOW"), "{text}");
         assert!(line("thread_scope").contains("RACES: 13 and 210 wrong"), "{text}");
+        assert!(!line("prior_i32x4").contains("BELOW"), "ours is wrong, so there is nothing to be below: {text}");
     }
 
     #[test]

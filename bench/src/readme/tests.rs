@@ -44,6 +44,7 @@ fn what_is_wrong_races_or_is_missing_shows() {
     let text = section(&report, "x");
     assert!(text.contains("| 2137 |  | 1.50 (it races) |  |"), "{text}");
     report.comparisons[1].timing = None;
+    report.comparisons[1].fault = Some("all differ".to_owned());
     assert!(section(&report, "x").contains("| wrong |"));
     assert!(chart(&report).unwrap().contains("WRONG"));
     report.comparisons.clear();
