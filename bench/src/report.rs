@@ -65,6 +65,14 @@ impl Report {
                 }
             }
         }
+        for sweep in &self.sweeps {
+            for line in &sweep.lines {
+                let faults = line.points.iter().filter_map(|point| Some((point.x, point.fault.as_ref()?)));
+                lines.extend(
+                    faults.map(|(x, fault)| format!("{} of `{}` is wrong at {x}: {fault}", line.name, sweep.title)),
+                );
+            }
+        }
         lines
     }
 }
