@@ -28,9 +28,6 @@ use crate::work::Work;
 const TURN: usize = 10;
 /// Rounds before the timed ones.
 const WARM_UP: usize = 3;
-/// Blocks of our kernels: eight for each of 132 multiprocessors.
-const GRID: u32 = 1056;
-
 /// A function of the library: memory to work in and its bytes, two inputs, the output, a length, a stream.
 type Call = unsafe extern "C" fn(*mut c_void, *mut usize, u64, u64, u64, usize, CUstream) -> i32;
 
@@ -77,17 +74,27 @@ impl Job {
         }
     }
 
-    /// Our kernel. A sum adds each block's result to one with a second launch of `sum`.
-    fn ours(self) -> Result<&'static Instance> {
-        let (kernel, generics) = match self {
-            Job::Sum => ("sum", vec![("LEN", "1024"), ("STAGES", "8")]),
-            Job::Dot => ("dot", vec![("LEN", "1024"), ("STAGES", "4")]),
-            Job::Triple => ("scale_own", vec![("S", "BlockScope"), ("STAGES", "4")]),
+    /// Our kernel with so many stages. A sum adds each block's result to one with a second launch of `sum`.
+    fn ours(self, stages: &'static str) -> Result<&'static Instance> {
+        let (kernel, other) = match self {
+            Job::Sum => ("sum", ("LEN", "1024")),
+            Job::Dot => ("dot", ("LEN", "1024")),
+            Job::Triple => ("scale_own", ("S", "BlockScope")),
         };
+        let generics = vec![other, ("STAGES", stages)];
         let work = Work::Triple;
-        let pairing = Pairing { kernel, dtype: I32, generics, grid: GRID, threads: THREADS, work, peers: Vec::new() };
+        let pairing = Pairing { kernel, dtype: I32, generics, grid: 1, threads: THREADS, work, peers: Vec::new() };
         Ok(pairing.resolve()?.ours)
     }
+}
+
+/// All of them, with the stages of our kernels.
+const JOBS: [(Job, &str); 5] = [(Job::Sum, "4"), (Job::Sum, "8"), (Job::Dot, "2"), (Job::Dot, "4"), (Job::Triple, "4")];
+
+/// The largest grid all of whose blocks run at once: a block that had to wait for another would end long after the others.
+fn at_once(device: &Device, instance: &Instance) -> Result<u32> {
+    let (resources, multiprocessors) = (device.resources(instance)?, device.multiprocessors());
+    resources.zip(multiprocessors).map(|(one, count)| one.blocks * count).context("this needs a GPU")
 }
 
 /// Measures all of them over inputs of `len` numbers of 4 bytes.
@@ -98,17 +105,18 @@ impl Job {
 pub fn measure(bench: &Bench<'_>, library: &Path, len: usize) -> Result<Vec<Row>> {
     // SAFETY: the library is the one that `peers/build.sh` makes of `ceilings.cu`, whose initialisers are the CUDA runtime's.
     let library = unsafe { Library::new(library) }.with_context(|| format!("cannot load {}", library.display()))?;
-    [Job::Sum, Job::Dot, Job::Triple].map(|job| compare(bench, &library, job, len)).into_iter().collect()
+    JOBS.map(|(job, stages)| compare(bench, &library, job, stages, len)).into_iter().collect()
 }
 
 /// Measures one of them on both sides.
-fn compare(bench: &Bench<'_>, library: &Library, job: Job, len: usize) -> Result<Row> {
+fn compare(bench: &Bench<'_>, library: &Library, job: Job, stages: &'static str, len: usize) -> Result<Row> {
     let inputs: Vec<Vec<i32>> = (0..job.inputs() as u32)
         .map(|number| data::generate(len, DEFAULT_SEED.rotate_left(8 * number)).map_err(anyhow::Error::msg))
         .collect::<Result<_>>()?;
     let expected = job.compute(&inputs);
-    let instance = job.ours()?;
-    let mut ours = Ours::new(bench, job, instance, &inputs)?;
+    let instance = job.ours(stages)?;
+    let grid = at_once(bench.device, instance)?;
+    let mut ours = Ours::new(bench, job, instance, grid, &inputs)?;
     let mut theirs = Theirs::new(bench.device, library, job, &inputs)?;
     let (mut own_times, mut their_times) = (ours.turn(WARM_UP)?, theirs.turn(WARM_UP)?);
     own_times.clear();
@@ -135,7 +143,7 @@ fn compare(bench: &Bench<'_>, library: &Library, job: Job, len: usize) -> Result
         dtype: I32.to_string(),
         stages: instance.generic("STAGES").map(str::to_owned),
         threads: instance.threads(),
-        grid: GRID,
+        grid,
         inputs: job.inputs(),
         timing: timing(&own_fault, &own_times),
         resources: None,
@@ -165,6 +173,7 @@ struct Ours<'a> {
     bench: &'a Bench<'a>,
     job: Job,
     instance: &'static Instance,
+    grid: u32,
     /// `sum`, which adds the blocks' results.
     last: &'static Instance,
     inputs: Vec<Buffer<i32>>,
@@ -174,15 +183,22 @@ struct Ours<'a> {
 }
 
 impl<'a> Ours<'a> {
-    fn new(bench: &'a Bench<'a>, job: Job, instance: &'static Instance, inputs: &[Vec<i32>]) -> Result<Self> {
+    fn new(
+        bench: &'a Bench<'a>,
+        job: Job,
+        instance: &'static Instance,
+        grid: u32,
+        inputs: &[Vec<i32>],
+    ) -> Result<Self> {
         let device = bench.device;
         Ok(Ours {
             bench,
             job,
             instance,
-            last: Job::Sum.ours()?,
+            grid,
+            last: Job::Sum.ours("4")?,
             inputs: inputs.iter().map(|input| Ok(device.upload(input)?)).collect::<Result<_>>()?,
-            partial: device.filled_with_byte(GRID as usize, POISON)?,
+            partial: device.filled_with_byte(grid as usize, POISON)?,
             out: device.filled_with_byte(job.outputs(inputs[0].len()), POISON)?,
         })
     }
@@ -194,7 +210,7 @@ impl<'a> Ours<'a> {
         for _ in 0..count {
             let out = if self.job == Job::Triple { &mut self.out } else { &mut self.partial };
             let arguments = self.inputs.iter().map(Bound::input).chain([Bound::output(out)]);
-            launch(stream, GRID, self.instance, arguments)?;
+            launch(stream, self.grid, self.instance, arguments)?;
             if self.job != Job::Triple {
                 launch(stream, 1, self.last, [Bound::input(&self.partial), Bound::output(&mut self.out)])?;
             }
@@ -279,10 +295,10 @@ mod tests {
     #[test]
     fn our_kernels_exist_and_the_jobs_compute_what_they_say() {
         for (job, expected) in [(Job::Sum, vec![6]), (Job::Dot, vec![20]), (Job::Triple, vec![3, 6, 9])] {
-            assert!(job.ours().is_ok());
             assert_eq!(job.compute(&[vec![1, 2, 3], vec![4, 5, 2]]), expected);
             assert_eq!(job.outputs(3), expected.len());
         }
+        assert!(JOBS.iter().all(|(job, stages)| job.ours(stages).is_ok()));
         assert_eq!([Job::Sum, Job::Dot, Job::Triple].map(|job| job.moved(8)), [8, 16, 16]);
         assert_eq!(difference(&[1, 2], &[1, 2]), None);
         assert_eq!(difference(&[1, 2], &[1, 3]).unwrap(), "element 1 is 2, expected 3");

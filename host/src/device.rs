@@ -143,6 +143,15 @@ impl Device {
         }
     }
 
+    /// Returns how many multiprocessors a GPU has; none for the CPU. Times [`Resources::blocks`] that is the largest grid all of whose blocks
+    /// run at once.
+    pub fn multiprocessors(&self) -> Option<u32> {
+        match &self.backend {
+            Backend::Gpu(context) => Some(context.multiprocessors),
+            Backend::Cpu(_) => None,
+        }
+    }
+
     /// Makes a module's kernels launchable on this device; does nothing on the CPU.
     ///
     /// A GPU takes a cubin of its own major architecture and no newer minor one, or else compiles the PTX.

@@ -42,6 +42,7 @@ fn the_device_says_what_it_is() {
     assert!(device.compute_capability().unwrap() >= (8, 0));
     assert!(device.shared_memory_limit() >= 99 << 10 && device.threads_limit() == 1024);
     assert!(device.total_memory() > 1 << 30);
+    assert!(device.multiprocessors().unwrap() > 1 && Device::cpu(Schedule::Lazy).multiprocessors().is_none());
     assert_eq!(Device::open().unwrap().kind(), DeviceKind::Gpu);
     assert!(matches!(Device::gpu(4096), Err(Error::NoSuchGpu { ordinal: 4096, .. })));
 }

@@ -41,6 +41,7 @@ pub(crate) struct Context {
     pub(crate) total_memory: u64,
     pub(crate) shared_limit: usize,
     pub(crate) threads_limit: u32,
+    pub(crate) multiprocessors: u32,
 }
 
 // SAFETY: the driver API may be called from any thread with any of these handles (each call makes the context current
@@ -79,6 +80,7 @@ impl Context {
         }
         let shared_limit = attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
         let threads_limit = attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?;
+        let multiprocessors = attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
         let mut bytes = 0;
         // SAFETY: writes one integer, which is there.
         let status = unsafe { driver.device_total_memory(&mut bytes, device) };
@@ -110,6 +112,7 @@ impl Context {
             total_memory: bytes as u64,
             shared_limit: shared_limit as usize,
             threads_limit,
+            multiprocessors,
         };
         // SAFETY: writes one handle, which is there; the new context is this thread's.
         let status = unsafe { driver.stream_create(&mut context.transfer, NON_BLOCKING) };
