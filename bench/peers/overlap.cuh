@@ -31,11 +31,21 @@ __device__ __forceinline__ void chain_tile(const View<float> &out, unsigned long
 
 // Loads a tile, of which nobody may still read; what lies past the end is zero.
 __device__ __forceinline__ void load_long(const View<float> &in, unsigned long long index, float *tile) {
-    const unsigned long long start = index * LONG;
+    const unsigned long long start = index * LONG + threadIdx.x;
+    constexpr unsigned COUNT = LONG / TILE;
+    float values[COUNT];
+    if (index < in.len / LONG) {
+        // All loads of a whole tile are under way at once.
 #pragma unroll
-    for (unsigned element = threadIdx.x; element < LONG; element += TILE) {
-        tile[element] = start + element < in.len ? in.base[start + element] : 0.0f;
+        for (unsigned nth = 0; nth < COUNT; ++nth) values[nth] = in.base[start + nth * TILE];
+    } else {
+#pragma unroll
+        for (unsigned nth = 0; nth < COUNT; ++nth) {
+            values[nth] = start + nth * TILE < in.len ? in.base[start + nth * TILE] : 0.0f;
+        }
     }
+#pragma unroll
+    for (unsigned nth = 0; nth < COUNT; ++nth) tile[threadIdx.x + nth * TILE] = values[nth];
 }
 
 // Load, barrier, compute, barrier.

@@ -20,10 +20,13 @@ fn chains<T: FusedMultiplyAdd, const ROUNDS: usize>(tile: &[T; TILE], rank: usiz
     let element = |nth: usize| rank + nth * THREADS;
     let mut values: [T; TILE / THREADS] = from_fn(|nth| tile[element(nth)]);
     let next: [T; TILE / THREADS] = from_fn(|nth| tile[(element(nth) + 1) % TILE]);
-    for _ in 0..ROUNDS {
+    // A counter of 32 bits: that of a range takes half as many instructions as the arithmetic.
+    let mut round = 0;
+    while round < ROUNDS as u32 {
         for (value, next) in values.iter_mut().zip(&next) {
             *value = value.three_quarters_plus(*next);
         }
+        round += 1;
     }
     values
 }
