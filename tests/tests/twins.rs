@@ -24,11 +24,12 @@ const TWIN: &str = "twin_";
 
 /// Each twin, under its safe kernel's symbol, beside that.
 fn pairs() -> Vec<(Entry, Entry)> {
-    let read =
-        |module: Module| module.ptx().and_then(|text| ptx::entries(&text)).unwrap_or_else(|error| panic!("{error}"));
+    let read = |module: Module| {
+        let entries = module.ptx().and_then(|text| ptx::entries(&text.replace(TWIN, "")));
+        entries.unwrap_or_else(|error| panic!("{error}"))
+    };
     let mut safe = read(Module::Kernels);
-    let pair = |mut twin: Entry| {
-        twin.name = twin.name.strip_prefix(TWIN).unwrap_or_else(|| panic!("{}: no `{TWIN}`", twin.name)).to_owned();
+    let pair = |twin: Entry| {
         let own = safe.iter().position(|entry| entry.name == twin.name);
         let own = own.unwrap_or_else(|| panic!("no kernel `{}` in `kernels/`", twin.name));
         (safe.swap_remove(own), twin)
