@@ -13,15 +13,16 @@ use cudarc::driver::sys::CUstream;
 use libloading::{Library, Symbol};
 use tilepipe::launch::Instance;
 use tilepipe_host::{Bound, Buffer, Device, launch};
-use tilepipe_runner::data::{self, DEFAULT_SEED, POISON};
+use tilepipe_runner::data::POISON;
+use tilepipe_runner::reference;
 use tilepipe_runner::value::DType::I32;
 
 use crate::copy::{Memory, milliseconds, record};
-use crate::measure::Bench;
+use crate::measure::{Bench, Measurement, Outcome, input};
 use crate::pairings::Pairing;
 use crate::peers::THREADS;
-use crate::record::{PeerRow, Row, Timing};
-use crate::statistics::Summary;
+use crate::record::{PeerRow, Row};
+use crate::report;
 use crate::work::Work;
 
 /// Launches of one side before the other has its turn.
@@ -70,7 +71,7 @@ impl Job {
                 let products = inputs[0].iter().zip(&inputs[1]).map(|(left, right)| left.wrapping_mul(*right));
                 vec![products.fold(0, i32::wrapping_add)]
             }
-            Job::Triple => inputs[0].iter().map(|value| value.wrapping_mul(3)).collect(),
+            Job::Triple => reference::tripled(&inputs[0]),
         }
     }
 
@@ -105,38 +106,40 @@ fn at_once(device: &Device, instance: &Instance) -> Result<u32> {
 pub fn measure(bench: &Bench<'_>, library: &Path, len: usize) -> Result<Vec<Row>> {
     // SAFETY: the library is the one that `peers/build.sh` makes of `ceilings.cu`, whose initialisers are the CUDA runtime's.
     let library = unsafe { Library::new(library) }.with_context(|| format!("cannot load {}", library.display()))?;
-    JOBS.map(|(job, stages)| compare(bench, &library, job, stages, len)).into_iter().collect()
+    let inputs = [input(0, len)?, input(1, len)?];
+    JOBS.map(|job| compare(bench, &library, job, &inputs)).into_iter().collect()
 }
 
 /// Measures one of them on both sides.
-fn compare(bench: &Bench<'_>, library: &Library, job: Job, stages: &'static str, len: usize) -> Result<Row> {
-    let inputs: Vec<Vec<i32>> = (0..job.inputs() as u32)
-        .map(|number| data::generate(len, DEFAULT_SEED.rotate_left(8 * number)).map_err(anyhow::Error::msg))
-        .collect::<Result<_>>()?;
-    let expected = job.compute(&inputs);
+fn compare(
+    bench: &Bench<'_>,
+    library: &Library,
+    (job, stages): (Job, &'static str),
+    inputs: &[Vec<i32>],
+) -> Result<Row> {
+    let inputs = &inputs[..job.inputs()];
+    let expected = job.compute(inputs);
     let instance = job.ours(stages)?;
     let grid = at_once(bench.device, instance)?;
-    let mut ours = Ours::new(bench, job, instance, grid, &inputs)?;
-    let mut theirs = Theirs::new(bench.device, library, job, &inputs)?;
-    let (mut own_times, mut their_times) = (ours.turn(WARM_UP)?, theirs.turn(WARM_UP)?);
-    own_times.clear();
-    their_times.clear();
-    let faults = [ours.fault(&expected)?, theirs.fault(&expected)?];
-    while own_times.len() < bench.repetitions {
-        own_times.extend(ours.turn(TURN)?);
-        their_times.extend(theirs.turn(TURN)?);
+    let mut ours = Ours::new(bench, job, instance, grid, inputs)?;
+    let mut theirs = Theirs::new(bench.device, library, job, inputs)?;
+    ours.turn(WARM_UP)?;
+    theirs.turn(WARM_UP)?;
+    let before = [ours.fault(&expected)?, theirs.fault(&expected)?];
+    let mut times = [Vec::new(), Vec::new()];
+    while times[0].len() < bench.repetitions {
+        times[0].extend(ours.turn(TURN)?);
+        times[1].extend(theirs.turn(TURN)?);
     }
-    let [own_fault, their_fault] =
-        [faults[0].clone().or(ours.fault(&expected)?), faults[1].clone().or(theirs.fault(&expected)?)];
-    let moved = job.moved(4 * len as u64);
-    let timing = |fault: &Option<String>, times: &[f64]| match fault {
-        None => Timing::of(times, moved),
-        Some(_) => None,
+    let after = [ours.fault(&expected)?, theirs.fault(&expected)?];
+    let [own_times, their_times] = times;
+    let outcome = |number: usize, milliseconds| -> Outcome {
+        let fault = before[number].clone().or_else(|| after[number].clone());
+        fault.map_or(Ok(Measurement { milliseconds, wrong: [0, 0] }), Err)
     };
-    let right = own_fault.is_none() && their_fault.is_none();
-    let ratio = if right { Summary::of_ratios(&their_times, &own_times) } else { None };
-    let wanted = (job != Job::Triple).then_some(1.0);
-    let (_, name) = job.of_library();
+    let (own, other) = (outcome(0, own_times), outcome(1, their_times));
+    let (bytes, wanted) = (job.moved(size_of_val(&inputs[0][..]) as u64), (job != Job::Triple).then_some(1.0));
+    let (_, symbol) = job.of_library();
     Ok(Row {
         kernel: instance.kernel().to_owned(),
         symbol: instance.symbol().to_owned(),
@@ -144,28 +147,17 @@ fn compare(bench: &Bench<'_>, library: &Library, job: Job, stages: &'static str,
         stages: instance.generic("STAGES").map(str::to_owned),
         threads: instance.threads(),
         grid,
-        inputs: job.inputs(),
-        timing: timing(&own_fault, &own_times),
+        inputs: inputs.len(),
+        timing: report::timing(&own, bytes),
         resources: None,
-        peers: vec![PeerRow {
-            name: "CUB".to_owned(),
-            symbol: name.to_owned(),
-            timing: timing(&their_fault, &their_times),
-            wrong: None,
-            ratio,
-            wanted,
-            met: ratio.is_some_and(|ratio| wanted.is_none_or(|wanted| ratio.median >= wanted)),
-            resources: None,
-            fault: their_fault,
-        }],
-        fault: own_fault,
+        peers: vec![PeerRow::new("CUB", symbol, wanted, [&other, &own], bytes)],
+        fault: own.err(),
     })
 }
 
 /// What is wrong with a result.
 fn difference(got: &[i32], expected: &[i32]) -> Option<String> {
-    let at = got.iter().zip(expected).position(|(got, expected)| got != expected)?;
-    Some(format!("element {at} is {}, expected {}", got[at], expected[at]))
+    reference::compare(got, expected).map(|difference| difference.to_string())
 }
 
 /// Our side.
@@ -301,7 +293,7 @@ mod tests {
         assert!(JOBS.iter().all(|(job, stages)| job.ours(stages).is_ok()));
         assert_eq!([Job::Sum, Job::Dot, Job::Triple].map(|job| job.moved(8)), [8, 16, 16]);
         assert_eq!(difference(&[1, 2], &[1, 2]), None);
-        assert_eq!(difference(&[1, 2], &[1, 3]).unwrap(), "element 1 is 2, expected 3");
+        assert!(difference(&[1, 2], &[1, 3]).unwrap().starts_with("element 1 is 2, expected 3"));
     }
 
     #[test]

@@ -84,7 +84,11 @@ impl Bench<'_> {
 }
 
 /// Makes input `number`; no two have a part in common.
-fn input<T: Value>(number: usize, elements: usize) -> Result<Vec<T>> {
+///
+/// # Errors
+///
+/// Too little memory.
+pub fn input<T: Value>(number: usize, elements: usize) -> Result<Vec<T>> {
     // Neighbouring seeds would give the same numbers, one place further.
     data::generate(elements, DEFAULT_SEED.rotate_left(8 * number as u32)).map_err(anyhow::Error::msg)
 }

@@ -256,7 +256,8 @@ fn plain(instance: Instance) -> Peer {
     peer("plain", instance)
 }
 
-fn pipeline(instance: Instance) -> Peer {
+/// The guide's code over `cuda::pipeline`.
+pub fn pipeline(instance: Instance) -> Peer {
     peer("cuda::pipeline", instance)
 }
 

@@ -5,6 +5,33 @@ use crate::measure::Outcome;
 use crate::record::{PeerRow, Report, Row, Timing};
 use crate::statistics::Summary;
 
+/// Summarises what was measured of a kernel that reads and writes `bytes` bytes in all; none if its results are wrong.
+pub fn timing(outcome: &Outcome, bytes: u64) -> Option<Timing> {
+    Timing::of(&outcome.as_ref().ok()?.milliseconds, bytes)
+}
+
+impl PeerRow {
+    /// Makes the row of a peer that does not race, of what was measured of it and of ours: `[theirs, ours]`, which both read and write
+    /// `bytes` bytes in all.
+    pub fn new(name: &str, symbol: &str, wanted: Option<f64>, outcomes: [&Outcome; 2], bytes: u64) -> PeerRow {
+        let ratio = match outcomes {
+            [Ok(theirs), Ok(ours)] => Summary::of_ratios(&theirs.milliseconds, &ours.milliseconds),
+            _ => None,
+        };
+        PeerRow {
+            name: name.to_owned(),
+            symbol: symbol.to_owned(),
+            timing: timing(outcomes[0], bytes),
+            fault: outcomes[0].as_ref().err().cloned(),
+            wrong: None,
+            ratio,
+            wanted,
+            met: ratio.is_some_and(|ratio| wanted.is_none_or(|wanted| ratio.median >= wanted)),
+            resources: None,
+        }
+    }
+}
+
 impl Row {
     /// Makes a row of what was measured: `outcomes` has ours first, then each peer's; `bytes` are those of one input.
     pub fn new(comparison: &Comparison, outcomes: &[Outcome], bytes: u64) -> Row {
@@ -12,25 +39,11 @@ impl Row {
         let at = |number: usize| outcomes.get(number).unwrap_or(&missing);
         let inputs = comparison.work.inputs();
         let moved = bytes * (inputs as u64 + 1);
-        let timing = |outcome: &Outcome| outcome.as_ref().ok().and_then(|one| Timing::of(&one.milliseconds, moved));
         let ours = at(0);
         let peers = comparison.peers.iter().enumerate().map(|(number, peer)| {
             let theirs = at(number + 1);
-            let ratio = match (theirs, ours) {
-                (Ok(theirs), Ok(ours)) => Summary::of_ratios(&theirs.milliseconds, &ours.milliseconds),
-                _ => None,
-            };
-            PeerRow {
-                name: peer.name.to_owned(),
-                symbol: peer.instance.symbol().to_owned(),
-                timing: timing(theirs),
-                fault: theirs.as_ref().err().cloned(),
-                wrong: theirs.as_ref().ok().filter(|_| peer.racing).map(|theirs| theirs.wrong),
-                ratio,
-                wanted: peer.wanted,
-                met: ratio.is_some_and(|ratio| peer.wanted.is_none_or(|wanted| ratio.median >= wanted)),
-                resources: None,
-            }
+            let wrong = theirs.as_ref().ok().filter(|_| peer.racing).map(|theirs| theirs.wrong);
+            PeerRow { wrong, ..PeerRow::new(peer.name, peer.instance.symbol(), peer.wanted, [theirs, ours], moved) }
         });
         Row {
             kernel: comparison.ours.kernel().to_owned(),
@@ -40,7 +53,7 @@ impl Row {
             threads: comparison.ours.threads(),
             grid: comparison.grid,
             inputs,
-            timing: timing(ours),
+            timing: timing(ours, moved),
             fault: ours.as_ref().err().cloned(),
             resources: None,
             peers: peers.collect(),

@@ -8,9 +8,10 @@ use tilepipe_runner::value::Value;
 
 use crate::catalog::{Comparison, Peer};
 use crate::measure::{Bench, Outcome};
-use crate::pairings::{Pairing, peer};
+use crate::pairings::{Pairing, peer, pipeline};
 use crate::peers::*;
-use crate::record::{Line, Point, Sweep, Timing};
+use crate::record::{Line, Point, Sweep};
+use crate::report::timing;
 use crate::work::{TILE, Work};
 
 /// Data of a sweep over anything but sizes, as a power of two of bytes: 256 MiB for each input and for the output, far more than any cache.
@@ -77,10 +78,6 @@ fn unified(dtype: DType, stages: &'static str) -> Pairing {
 /// Peers of `with_staging_unified` with `i32` and 4 stages.
 fn of_four_stages() -> Vec<Peer> {
     vec![pipeline(PIPELINE_I32_4), by_hand(TWIN_I32_4), peer("C++, no asynchronous copy", PLAIN_I32)]
-}
-
-fn pipeline(instance: Instance) -> Peer {
-    peer("cuda::pipeline", instance)
 }
 
 fn by_hand(instance: Instance) -> Peer {
@@ -186,8 +183,7 @@ fn run(bench: &Bench<'_>, plan: Plan) -> Result<Sweep> {
             let moved = bytes * (comparison.work.inputs() as u64 + 1);
             let names = std::iter::once(OURS).chain(comparison.peers.iter().map(|peer| peer.name));
             for (name, outcome) in names.zip(outcomes) {
-                let timing = outcome.as_ref().ok().and_then(|one| Timing::of(&one.milliseconds, moved));
-                let point = Point { x: place.x, timing, fault: outcome.err() };
+                let point = Point { x: place.x, timing: timing(&outcome, moved), fault: outcome.err() };
                 match lines.iter_mut().find(|line| line.name == name) {
                     Some(line) => line.points.push(point),
                     None => lines.push(Line { name: name.to_owned(), points: vec![point] }),

@@ -1,7 +1,7 @@
-//! What the contestants compute, as plain loops over the whole arrays.
+//! What the contestants compute.
 
 use tilepipe_runner::reference;
-use tilepipe_runner::value::{Scalar, Value};
+use tilepipe_runner::value::Value;
 
 use crate::peers;
 
@@ -21,14 +21,14 @@ pub enum Work {
     },
     /// The mean around each element ([`reference::moving_average`]).
     MovingAverage,
-    /// Three times each element.
+    /// Three times each element ([`reference::tripled`]).
     Triple,
     /// A chain of multiply-adds on each element ([`reference::multiply_adds`]).
     MultiplyAdds {
         /// How many.
         rounds: usize,
     },
-    /// Three times each element of the first input and the right neighbour, in the tile, of the second's.
+    /// Three times each element of the first input and the right neighbour, in the tile, of the second's ([`reference::two_inputs`]).
     TwoInputs,
 }
 
@@ -50,26 +50,11 @@ impl Work {
         match self {
             Work::NeighbourSum { tile } => reference::neighbour_sum(inputs[0], tile),
             Work::MovingAverage => reference::moving_average(inputs[0]),
-            Work::Triple => inputs[0].iter().map(|own| sum(own, None)).collect(),
+            Work::Triple => reference::tripled(inputs[0]),
             Work::MultiplyAdds { rounds } => reference::multiply_adds(inputs[0], LONG_TILE, rounds),
-            Work::TwoInputs => two_inputs(inputs[0], inputs[1]),
+            Work::TwoInputs => reference::two_inputs(inputs[0], inputs[1], TILE),
         }
     }
-}
-
-/// Adds three times each element of `left` and the right neighbour in `right`; the last element of a tile has the tile's
-/// first as neighbour, and what lies beyond the end counts as zero.
-fn two_inputs<T: Value>(left: &[T], right: &[T]) -> Vec<T> {
-    let next = |index: usize| right.get(index / TILE * TILE + (index + 1) % TILE);
-    left.iter().enumerate().map(|(index, own)| sum(own, next(index))).collect()
-}
-
-/// Three times `own` and `next`, which is zero where there is none.
-fn sum<T: Value>(own: &T, next: Option<&T>) -> T {
-    T::from_lanes(|lane| {
-        let next = next.map_or(T::Lane::ZERO, |value| value.lane(lane));
-        T::Lane::neighbour_sum(own.lane(lane), next)
-    })
 }
 
 #[cfg(test)]

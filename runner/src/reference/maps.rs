@@ -32,31 +32,33 @@ pub fn neighbour_sum<T: Value>(input: &[T], tile: usize) -> Vec<T> {
 ///
 /// If `tile` is 0.
 pub fn two_inputs<T: Value>(left: &[T], right: &[T], tile: usize) -> Vec<T> {
+    with_neighbours(left, right, tile, T::Lane::neighbour_sum)
+}
+
+/// Combines, lane by lane, each element of `left` and the right neighbour, in the tile, of `right`'s; the tile's last element has its first
+/// as neighbour, and what lies beyond the end of `right` counts as zero.
+fn with_neighbours<T: Value>(
+    left: &[T],
+    right: &[T],
+    tile: usize,
+    combine: impl Fn(T::Lane, T::Lane) -> T::Lane + Send + Sync,
+) -> Vec<T> {
     map(left.len(), |index| {
         let start = index / tile * tile;
         let (own, next) = (&left[index], right.get(start + (index - start + 1) % tile));
-        T::from_lanes(|lane| {
-            let neighbour = next.map_or(T::Lane::ZERO, |value| value.lane(lane));
-            T::Lane::neighbour_sum(own.lane(lane), neighbour)
-        })
+        T::from_lanes(|lane| combine(own.lane(lane), next.map_or(T::Lane::ZERO, |value| value.lane(lane))))
     })
 }
 
-/// `rounds` times three quarters of what there is and the right neighbour in the tile, each step rounded once; the tile's last element has its first as
-/// neighbour, and what lies beyond the end of `input` counts as zero.
+/// `rounds` times three quarters of what there is and the right neighbour in the tile, each step rounded once; the tile's last
+/// element has its first as neighbour, and what lies beyond the end of `input` counts as zero.
 ///
 /// # Panics
 ///
 /// If `tile` is 0.
 pub fn multiply_adds<T: Value>(input: &[T], tile: usize, rounds: usize) -> Vec<T> {
-    map(input.len(), |index| {
-        let start = index / tile * tile;
-        let next = input.get(start + (index - start + 1) % tile);
-        T::from_lanes(|lane| {
-            let next = next.map_or(T::Lane::ZERO, |value| value.lane(lane));
-            (0..rounds).fold(input[index].lane(lane), |value, _| value.three_quarters_plus(next))
-        })
-    })
+    let chain = |own, next| (0..rounds).fold(own, |value: T::Lane, _| value.three_quarters_plus(next));
+    with_neighbours(input, input, tile, chain)
 }
 
 /// Three times each element.
