@@ -1,7 +1,7 @@
 //! What a driver runs through a pipeline: a block's tiles of one view or of several.
 
 use crate::contents::Contents;
-use crate::source::{TileRef, WholeTileRef};
+use crate::source::TileRef;
 use crate::tile::Tile;
 use crate::view::BlockTiles;
 use crate::view2d::BlockTiles2D;
@@ -21,8 +21,6 @@ pub(crate) mod sealed {
     pub trait Batches<C: Contents>: Copy {
         /// The source of one stage.
         type Source: Fill<C>;
-        /// The source of one stage where all tiles are whole.
-        type Whole: Fill<C>;
 
         /// How many stages there are to fill: the tiles that all views have.
         fn count(&self) -> usize;
@@ -37,12 +35,12 @@ pub(crate) mod sealed {
         /// `index < self.count()`.
         unsafe fn source(&self, index: usize) -> Self::Source;
 
-        /// The source of stage `index`.
+        /// The source of stage `index`, which is known to be whole.
         ///
         /// # Safety
         ///
         /// `index < self.count()`, and `self.all_whole()`.
-        unsafe fn whole(&self, index: usize) -> Self::Whole;
+        unsafe fn whole(&self, index: usize) -> Self::Source;
     }
 }
 
@@ -50,7 +48,6 @@ impl<S: Tile> Batches<S> for &BlockTiles<'_, S> {}
 
 impl<'k, S: Tile> sealed::Batches<S> for &BlockTiles<'k, S> {
     type Source = TileRef<'k, S>;
-    type Whole = WholeTileRef<'k, S>;
 
     #[inline(always)]
     fn count(&self) -> usize {
@@ -69,7 +66,7 @@ impl<'k, S: Tile> sealed::Batches<S> for &BlockTiles<'k, S> {
     }
 
     #[inline(always)]
-    unsafe fn whole(&self, index: usize) -> WholeTileRef<'k, S> {
+    unsafe fn whole(&self, index: usize) -> TileRef<'k, S> {
         // SAFETY: the caller's promise.
         let tile = unsafe { self.get_unchecked(index) };
         // SAFETY: the caller's promise.
@@ -81,7 +78,6 @@ impl<S: Tile> Batches<S> for &BlockTiles2D<'_, S> {}
 
 impl<'k, S: Tile> sealed::Batches<S> for &BlockTiles2D<'k, S> {
     type Source = TileRef<'k, S>;
-    type Whole = TileRef<'k, S>;
 
     #[inline(always)]
     fn count(&self) -> usize {
@@ -111,7 +107,6 @@ macro_rules! tuples {
 
         impl<$($tile: Tile, $batches: Batches<$tile>),*> sealed::Batches<($($tile,)*)> for ($($batches,)*) {
             type Source = ($($batches::Source,)*);
-            type Whole = ($($batches::Whole,)*);
 
             #[inline(always)]
             fn count(&self) -> usize {
@@ -132,7 +127,7 @@ macro_rules! tuples {
             }
 
             #[inline(always)]
-            unsafe fn whole(&self, index: usize) -> Self::Whole {
+            unsafe fn whole(&self, index: usize) -> Self::Source {
                 ($(
                     // SAFETY: the caller's promises; each view has at least as many, and all are whole.
                     unsafe { self.$number.whole(index) },

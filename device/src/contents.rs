@@ -7,7 +7,7 @@ use crate::group::Deal;
 use crate::pipeline::AlwaysFilled;
 use crate::presence::Presence;
 use crate::scope::Scope;
-use crate::source::{TileRef, WholeTileRef};
+use crate::source::TileRef;
 use crate::tile::Tile;
 
 /// What one stage of a pipeline holds: a tile, a tuple of two to four tiles, or an [`Optional`] tile. Sealed.
@@ -89,7 +89,6 @@ impl<T: Tile> AlwaysFilled for T {}
 impl<T: Tile> Contents for Optional<T> {}
 
 impl<T: Tile> Fill<T> for TileRef<'_, T> {}
-impl<T: Tile> Fill<T> for WholeTileRef<'_, T> {}
 impl<T: Tile> Fill<T> for Zeros {}
 impl<T: Tile, F: Fill<T>> Fill<Optional<T>> for Option<F> {}
 
@@ -297,14 +296,6 @@ impl<T: Tile> sealed::Fill<T> for TileRef<'_, T> {
     unsafe fn fill<E: Engine, G: Deal<S>, S: Scope>(self, stage: *mut u8) {
         // SAFETY: the caller's promises.
         unsafe { E::copy::<T, G, S>(stage, self) };
-    }
-}
-
-impl<T: Tile> sealed::Fill<T> for WholeTileRef<'_, T> {
-    #[inline(always)]
-    unsafe fn fill<E: Engine, G: Deal<S>, S: Scope>(self, stage: *mut u8) {
-        // SAFETY: the caller's promises.
-        unsafe { E::copy_whole::<T, G, S>(stage, self) };
     }
 }
 

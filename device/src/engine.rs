@@ -6,7 +6,7 @@ use crate::contents::Shape;
 use crate::group::Deal;
 use crate::isa;
 use crate::scope::Scope;
-use crate::source::{TileRef, WholeTileRef};
+use crate::source::TileRef;
 use crate::tile::Tile;
 
 /// A copy engine. Sealed: [`CpAsync`] and [`LoadStore`].
@@ -57,12 +57,6 @@ pub(crate) mod sealed {
         ///    synchronised, and no thread may still be reading it from before.
         /// 2. Called by all threads of the group.
         unsafe fn copy<T: Tile, G: Deal<S>, S: Scope>(destination: *mut u8, source: TileRef<'_, T>);
-        /// Starts to copy a tile that lies within its view as a whole.
-        ///
-        /// # Safety
-        ///
-        /// As for [`copy`](Engine::copy).
-        unsafe fn copy_whole<T: Tile, G: Deal<S>, S: Scope>(destination: *mut u8, source: WholeTileRef<'_, T>);
         /// Starts to fill a tile with zeros.
         ///
         /// # Safety
@@ -87,22 +81,16 @@ impl sealed::Engine for CpAsync {
             let (from, valid) = (source.address(row, column), source.valid_bytes(row, column, width));
             // SAFETY: `offset` lies in the tile, a multiple of `width`, so by (0) it stays in the stage.
             let to = unsafe { destination.add(offset) };
-            // SAFETY: `to` is shared memory (0) aligned to `width`, of which the stage's alignment and the offset are multiples;
-            // `from` is aligned to `width` (the view's base is aligned to 16, its rows and the tile's start to ALIGNMENT, a
-            // multiple of `width`), and `valid` bytes behind it lie in the view, which nobody writes for the whole launch.
-            // (1) keeps the destination untouched until it was waited for.
-            unsafe { isa::cp_async(to, from, valid, width) };
-        });
-    }
-
-    #[inline(always)]
-    unsafe fn copy_whole<T: Tile, G: Deal<S>, S: Scope>(destination: *mut u8, source: WholeTileRef<'_, T>) {
-        let width = const { Shape::of::<T>().unit(G::PARTS) };
-        for_each_unit::<T, G, S>(width, |row, column, offset| {
-            // SAFETY: `offset` lies in the tile, a multiple of `width`, so by (0) it stays in the stage.
-            let to = unsafe { destination.add(offset) };
-            // SAFETY: as for `copy`, with all of the unit in the view.
-            unsafe { isa::cp_async_whole(to, source.address(row, column), width) };
+            if source.is_whole() {
+                // SAFETY: as below; of a whole tile all bytes are valid.
+                unsafe { isa::cp_async_whole(to, from, width) };
+            } else {
+                // SAFETY: `to` is shared memory (0) aligned to `width`, of which the stage's alignment and the offset are multiples;
+                // `from` is aligned to `width` (the view's base is aligned to 16, its rows and the tile's start to ALIGNMENT, a
+                // multiple of `width`), and `valid` bytes behind it lie in the view, which nobody writes for the whole launch.
+                // (1) keeps the destination untouched until it was waited for.
+                unsafe { isa::cp_async(to, from, valid, width) };
+            }
         });
     }
 
@@ -142,16 +130,6 @@ impl sealed::Engine for LoadStore {
             // SAFETY: as for `CpAsync`; elements are plain data and lie wholly inside or outside the view, so that
             // `valid` is `width` or 0.
             unsafe { isa::copy_through_register::<T::Element>(to.cast(), from.cast(), valid != 0) };
-        });
-    }
-
-    #[inline(always)]
-    unsafe fn copy_whole<T: Tile, G: Deal<S>, S: Scope>(destination: *mut u8, source: WholeTileRef<'_, T>) {
-        for_each_unit::<T, G, S>(size_of::<T::Element>(), |row, column, offset| {
-            // SAFETY: `offset` lies in the tile, so by (0) it stays in the stage.
-            let to = unsafe { destination.add(offset) };
-            // SAFETY: as for `copy`, with all of the tile in the view.
-            unsafe { isa::copy_through_register::<T::Element>(to.cast(), source.address(row, column).cast(), true) };
         });
     }
 

@@ -33,6 +33,7 @@
 
 mod batches;
 mod block;
+mod bounds;
 mod collective;
 mod contents;
 mod element;
@@ -69,6 +70,7 @@ pub mod launch;
 
 pub use batches::Batches;
 pub use block::{Block, PerThread, PerThreadValue, Thread};
+pub use bounds::{Bounded, hoist_bounds};
 #[doc(hidden)]
 pub use bytemuck;
 pub use contents::{Contents, Fill, Optional, Zeros};

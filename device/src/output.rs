@@ -127,6 +127,7 @@ impl<T: Element, const LEN: usize, A: Arrangement> TilesMut<'_, T, LEN, A> {
             first,
             stride,
             count: share(self.tiles(), first, stride),
+            whole: false,
             block: PhantomData,
             view: PhantomData,
             level: PhantomData,
@@ -141,12 +142,14 @@ impl<T: Element, const LEN: usize, A: Arrangement> TilesMut<'_, T, LEN, A> {
 /// 0. `base` and `view_len` are those of a [`TilesMut`] that is borrowed for `'v`, and `first < stride` are the block's index
 ///    and the number of blocks.
 /// 1. `first + i * stride` is a tile of the view for every `i < count`.
+/// 2. If `whole`, each of these tiles lies within the view as a whole.
 pub struct BlockTilesMut<'v, 'b, T, const LEN: usize, const THREADS: usize, A = Striped> {
     base: *mut T,
     view_len: usize,
     first: usize,
     stride: usize,
     count: usize,
+    whole: bool,
     block: Brand<'b>,
     view: PhantomData<(&'v mut T, A)>,
     level: BlockLevel,
@@ -190,14 +193,24 @@ impl<'b, T: Element, const LEN: usize, const THREADS: usize, A: Arrangement> Blo
         indices.map(|index| self.tile(index))
     }
 
-    /// Whether each of the block's first `count` tiles lies within the view as a whole.
+    /// Whether `count` is not 0, and each of the block's first `count` tiles lies within the view as a whole.
     #[inline(always)]
     pub(crate) fn all_whole(&self, count: usize) -> bool {
-        if count == 0 {
-            return true;
+        if self.whole || count == 0 {
+            return self.whole;
         }
         // No overflow: the start of one of the block's tiles.
         self.view_len - (self.first + (count - 1) * self.stride) * LEN >= LEN
+    }
+
+    /// The same tiles, known to be `count`, and whole.
+    ///
+    /// # Safety
+    ///
+    /// `self.len() == count`, and `self.all_whole(count)`.
+    #[inline(always)]
+    pub(crate) unsafe fn known_whole(self, count: usize) -> Self {
+        BlockTilesMut { count, whole: true, ..self }
     }
 
     /// Returns the block's tile `index`.
@@ -245,7 +258,7 @@ impl<'b, T: Element, const LEN: usize, const THREADS: usize, A: Arrangement> Blo
         let start = (self.first + index * self.stride) * LEN;
         TileMut {
             first: self.base.wrapping_add(start),
-            len: if self.view_len - start < LEN { self.view_len - start } else { LEN },
+            len: if self.whole || self.view_len - start >= LEN { LEN } else { self.view_len - start },
             block: PhantomData,
             view: PhantomData,
         }

@@ -14,6 +14,7 @@ use crate::tile::{Brand, Tile};
 ///    `above <= r < below` and `before <= b < end`.
 /// 1. `first` and `pitch` are multiples of `S::ALIGNMENT`, and so is `before`.
 /// 2. `end <= S::COLUMNS` elements, and `below <= S::ROWS`.
+/// 3. If `whole`, all of the tile lies in the view: `before` and `above` are 0, `end` and `below` the tile's own ends.
 #[derive(Clone, Copy)]
 pub struct TileRef<'k, S: Tile> {
     first: *const u8,
@@ -22,6 +23,7 @@ pub struct TileRef<'k, S: Tile> {
     pitch: usize,
     above: u32,
     below: u32,
+    whole: bool,
     brand: Brand<'k>,
     shape: PhantomData<S>,
 }
@@ -61,19 +63,27 @@ impl<'k, S: Tile> TileRef<'k, S> {
             pitch: extent.pitch,
             above: extent.above as u32,
             below: extent.below as u32,
+            whole: false,
             brand: PhantomData,
             shape: PhantomData,
         }
     }
 
-    /// The same tile as a source that needs no bounds.
+    /// The same tile, known to lie within its view as a whole: its bounds are constants of its type, and a copy of it needs none.
     ///
     /// # Safety
     ///
-    /// The tile lies within its view as a whole: `before` and `above` are 0, `end` and `below` are its own ends.
+    /// `before` and `above` are 0, `end` and `below` are the tile's own ends.
     #[inline(always)]
-    pub(crate) unsafe fn whole(self) -> WholeTileRef<'k, S> {
-        WholeTileRef { first: self.first, pitch: self.pitch, brand: PhantomData, shape: PhantomData }
+    pub(crate) unsafe fn whole(self) -> Self {
+        let end = (S::COLUMNS * size_of::<S::Element>()) as u32;
+        TileRef { before: 0, end, above: 0, below: S::ROWS as u32, whole: true, ..self }
+    }
+
+    /// Whether the tile is known to lie within its view as a whole.
+    #[inline(always)]
+    pub(crate) fn is_whole(&self) -> bool {
+        self.whole
     }
 
     /// The address of byte `offset` of row `row`.
@@ -94,27 +104,5 @@ impl<'k, S: Tile> TileRef<'k, S> {
             return 0;
         }
         self.end.saturating_sub(offset).min(width)
-    }
-}
-
-/// A tile that lies within its view as a whole.
-///
-/// # Invariants
-///
-/// 0. Each byte of each row, at `first + row * pitch + byte`, is readable for all of `'k`, and nobody writes it.
-/// 1. `first` and `pitch` are multiples of `S::ALIGNMENT`.
-#[derive(Clone, Copy)]
-pub struct WholeTileRef<'k, S: Tile> {
-    first: *const u8,
-    pitch: usize,
-    brand: Brand<'k>,
-    shape: PhantomData<S>,
-}
-
-impl<S: Tile> WholeTileRef<'_, S> {
-    /// The address of byte `offset` of row `row`.
-    #[inline(always)]
-    pub(crate) fn address(&self, row: usize, offset: usize) -> *const u8 {
-        self.first.wrapping_add(row * self.pitch).wrapping_add(offset)
     }
 }

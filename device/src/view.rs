@@ -80,7 +80,7 @@ impl<'k, S: Tile> TileView<'k, S> {
     pub fn for_block<const THREADS: usize>(&self, block: &Block<'_, THREADS>) -> BlockTiles<'k, S> {
         const { assert!(S::STRIDE > 0) };
         let (first, stride) = (block.index(), block.grid());
-        BlockTiles { view: *self, first, stride, count: share(self.tiles(), first, stride) }
+        BlockTiles { view: *self, first, stride, count: share(self.tiles(), first, stride), whole: false }
     }
 
     /// Returns tile `index` of the view.
@@ -119,12 +119,18 @@ pub(crate) fn share(tiles: usize, first: usize, stride: usize) -> usize {
 }
 
 /// The tiles of one block, in the order in which it works through them.
+///
+/// # Invariants
+///
+/// 0. `first + i * stride` is a tile of the view for every `i < count`.
+/// 1. If `whole`, each of these tiles lies within the view as a whole, its halo included.
 #[derive(Clone, Copy)]
 pub struct BlockTiles<'k, S: Tile> {
     view: TileView<'k, S>,
     first: usize,
     stride: usize,
     count: usize,
+    whole: bool,
 }
 
 impl<'k, S: Tile> BlockTiles<'k, S> {
@@ -157,19 +163,35 @@ impl<'k, S: Tile> BlockTiles<'k, S> {
     /// `index < self.len()`.
     #[inline(always)]
     pub(crate) unsafe fn get_unchecked(&self, index: usize) -> TileRef<'k, S> {
-        // SAFETY: `first + index * stride <= first + (count - 1) * stride < tiles` by the definition of `count` in `share`.
-        unsafe { self.view.tile_unchecked(self.first + index * self.stride) }
+        // SAFETY: a tile of the view (0).
+        let tile = unsafe { self.view.tile_unchecked(self.first + index * self.stride) };
+        if self.whole {
+            // SAFETY: it lies within the view as a whole (1).
+            unsafe { tile.whole() }
+        } else {
+            tile
+        }
     }
 
-    /// Whether each of the block's tiles lies within the view as a whole, its halo included.
+    /// Whether the block has tiles, and each of them lies within the view as a whole, its halo included.
     #[inline(always)]
     pub(crate) fn all_whole(&self) -> bool {
-        if self.count == 0 {
-            return true;
+        if self.whole || self.count == 0 {
+            return self.whole;
         }
-        // No overflow: the starts of the block's first and last tile.
+        // No overflow: the starts of the block's first and last tile (0).
         let first = self.first * S::STRIDE;
         let last = (self.first + (self.count - 1) * self.stride) * S::STRIDE;
         first >= S::LEAD && self.view.len - last >= S::COLUMNS - S::LEAD
+    }
+
+    /// The same tiles, known to be `count`, and whole.
+    ///
+    /// # Safety
+    ///
+    /// `self.len() == count`, and `self.all_whole()`.
+    #[inline(always)]
+    pub(crate) unsafe fn known_whole(self, count: usize) -> Self {
+        BlockTiles { count, whole: true, ..self }
     }
 }

@@ -95,12 +95,15 @@ fn example_kernel_copies_both_inputs_for_one_commit() {
     }
 }
 
-/// The kernels whose driver knows the tiles, and so takes a loop without bounds where all are whole: with the stores that such a
-/// loop makes unbounded too, where the driver knows the output's tiles as well.
-const WITH_A_LOOP_FOR_WHOLE_TILES: [(&str, bool); 8] = [
+/// The kernels that take a loop without bounds where all tiles are whole, because their driver knows the tiles or because they hoist
+/// the bounds: with whether the loop's stores are unbounded too, because the output's tiles are known as well.
+const WITH_A_LOOP_FOR_WHOLE_TILES: [(&str, bool); 11] = [
     ("with_single_stage", true),
     ("with_staging_unified", true),
     ("with_staging_scope_thread", true),
+    ("with_staging", true),
+    ("with_memcpy_async", true),
+    ("with_memcpy_async_prior", true),
     ("scale_own", true),
     ("example_kernel", true),
     ("multiply_adds", true),

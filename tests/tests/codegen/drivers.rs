@@ -70,9 +70,11 @@ fn both_orders_of_a_round_are_built_at_block_scope_and_published() {
 }
 
 #[test]
-fn staging_by_hand_has_one_barrier_a_round() {
+fn staging_by_hand_has_two_barriers_a_round_where_it_fills_first_and_one_where_it_waits_first() {
     for kernel in Kernel::named("with_staging") {
-        check_by_hand(&kernel, 1, 0);
+        let fills_first = kernel.element_bytes() <= 8;
+        let (barriers, pending) = if fills_first { (2, 1) } else { (1, 0) };
+        check_by_hand(&kernel, barriers, pending);
     }
 }
 

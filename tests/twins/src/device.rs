@@ -62,11 +62,11 @@ impl<T, const TILE: usize> View<T, TILE> {
         View { base, len, first, stride, tiles }
     }
 
-    /// Whether each of the block's first `count` tiles lies within the view as a whole.
+    /// Whether `count` is not 0, and each of the block's first `count` tiles lies within the view as a whole.
     #[inline(always)]
     pub fn all_whole(&self, count: usize) -> bool {
         if count == 0 {
-            return true;
+            return false;
         }
         self.len - (self.first + (count - 1) * self.stride) * TILE >= TILE
     }
@@ -88,13 +88,21 @@ impl<T, const TILE: usize> View<T, TILE> {
         (self.base.wrapping_add(start), bytes as u32)
     }
 
-    /// Ends the launch if the block has no tile `index`.
+    /// As [`tile`](Self::tile). Ends the launch if the block has no tile `index`, unless that tile is known to be there and `WHOLE`.
     #[inline(always)]
-    pub fn check(&self, index: usize) {
-        if index >= self.tiles {
+    pub fn checked_tile<const WHOLE: bool>(&self, index: usize) -> (*mut T, usize) {
+        if !WHOLE && index >= self.tiles {
             out_of_range(index, self.tiles);
         }
+        let (first, len) = self.tile(index);
+        (first, if WHOLE { TILE } else { len })
     }
+}
+
+/// Whether the block has as many tiles of both views, and each of them lies within its view as a whole.
+#[inline(always)]
+pub fn all_whole<T>(input: &View<T>, out: &View<T>) -> bool {
+    input.all_whole(input.tiles) && out.tiles == input.tiles && out.all_whole(input.tiles)
 }
 
 /// A number of tiles that fits 32 bits, in which a loop's counter costs less.

@@ -1,9 +1,9 @@
-//! Two stages by hand, with one barrier a tile.
+//! Two stages by hand: fill, then wait, with two barriers a tile.
 
 use tilepipe::entry::RawParameter;
 
 use crate::device::{
-    THREADS, View, barrier, commit, copy_tile, shared_base, wait_all, wait_group, write_neighbour_sum,
+    THREADS, View, all_whole, barrier, commit, copy_tile, shared_base, wait_all, wait_group, write_neighbour_sum,
 };
 
 /// Bytes of a stage.
@@ -20,8 +20,14 @@ static REQUIRED_THREADS: u32 = THREADS as u32;
 #[unsafe(export_name = "twin_with_staging__i32_NeighbourSum_256")]
 unsafe extern "C" fn with_staging(input: RawParameter, out: RawParameter) {
     let (input, out) = (View::<i32>::new(input), View::<i32>::new(out));
-    // SAFETY: every thread makes this call.
-    unsafe { run(&input, &out) };
+    // SAFETY: every thread makes these calls; all tiles are whole where that is said.
+    unsafe {
+        if all_whole(&input, &out) {
+            run::<true>(&input, &out);
+        } else {
+            run::<false>(&input, &out);
+        }
+    }
     wait_all();
 }
 
@@ -29,9 +35,9 @@ unsafe extern "C" fn with_staging(input: RawParameter, out: RawParameter) {
 ///
 /// # Safety
 ///
-/// All threads of the block make this call.
+/// All threads of the block make this call. If `WHOLE` the tiles lie within their views as a whole, and there are as many of both.
 #[inline(always)]
-unsafe fn run(input: &View<i32>, out: &View<i32>) {
+unsafe fn run<const WHOLE: bool>(input: &View<i32>, out: &View<i32>) {
     if input.tiles == 0 {
         return;
     }
@@ -39,16 +45,17 @@ unsafe fn run(input: &View<i32>, out: &View<i32>) {
     // SAFETY: every thread takes the same way, so each barrier is the block's. A stage is filled behind a barrier that came
     // after its last reads, and read behind the wait and the barrier that follow its filling.
     unsafe {
-        fill(input, 0, &mut head);
+        fill::<WHOLE>(input, 0, &mut head);
         for index in 1..input.tiles {
-            wait_group::<0>();
             barrier();
-            fill(input, index, &mut head);
-            consume(out, index - 1, &mut tail);
+            fill::<WHOLE>(input, index, &mut head);
+            wait_group::<1>();
+            barrier();
+            consume::<WHOLE>(out, index - 1, &mut tail);
         }
         wait_group::<0>();
         barrier();
-        consume(out, input.tiles - 1, &mut tail);
+        consume::<WHOLE>(out, input.tiles - 1, &mut tail);
     }
 }
 
@@ -56,11 +63,11 @@ unsafe fn run(input: &View<i32>, out: &View<i32>) {
 ///
 /// # Safety
 ///
-/// `index < input.tiles`, and nobody reads that stage.
+/// `index < input.tiles`, nobody reads that stage, and if `WHOLE` the tile lies within the view as a whole.
 #[inline(always)]
-unsafe fn fill(input: &View<i32>, index: usize, head: &mut u32) {
+unsafe fn fill<const WHOLE: bool>(input: &View<i32>, index: usize, head: &mut u32) {
     // SAFETY: the stage lies in the shared memory; the tile's first bytes are readable for the whole launch.
-    unsafe { copy_tile::<i32, false>(shared_base().add(*head as usize), input.source(index)) };
+    unsafe { copy_tile::<i32, WHOLE>(shared_base().add(*head as usize), input.source(index)) };
     *head = after(*head);
     commit();
 }
@@ -69,13 +76,12 @@ unsafe fn fill(input: &View<i32>, index: usize, head: &mut u32) {
 ///
 /// # Safety
 ///
-/// The tile has landed.
+/// The tile has landed; if `WHOLE` the output's tile lies within its view as a whole.
 #[inline(always)]
-unsafe fn consume(out: &View<i32>, index: usize, tail: &mut u32) {
+unsafe fn consume<const WHOLE: bool>(out: &View<i32>, index: usize, tail: &mut u32) {
     let tile = shared_base().wrapping_add(*tail as usize);
     *tail = after(*tail);
-    out.check(index);
-    let (to, len) = out.tile(index);
+    let (to, len) = out.checked_tile::<WHOLE>(index);
     // SAFETY: the tile has landed; the output's tile has `len` elements, which this block alone writes.
     unsafe { write_neighbour_sum(tile.cast(), to, len) };
 }

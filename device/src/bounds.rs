@@ -1,0 +1,164 @@
+//! Bounds checked once: loops by hand as the drivers have them.
+
+use crate::element::Element;
+use crate::output::{Arrangement, BlockTilesMut};
+use crate::tile::Tile;
+use crate::view::BlockTiles;
+
+/// What [`hoist_bounds`] takes: a block's (or role's) share of an input or of an output, or a tuple of two to five of them. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no bounds to hoist",
+    note = "pass what `for_block` or `for_role` of a one-dimensional view returned, by value, or a tuple of two to five of them: \
+            `hoist_bounds((input.for_block(&block), out.for_block(&block)), |(tiles, mut results)| ..)`"
+)]
+pub trait Bounded: sealed::Bounded {}
+
+/// Calls `body` with `parts`, whose bounds are checked here once if all of their tiles lie within their views as a whole.
+///
+/// The last tile of a view may be partial. A loop by hand therefore pays in every round: each copy works out how many bytes are valid,
+/// each store compares its place with the view's end. This compiles `body` twice, for a block whose tiles are all whole, without
+/// any of that, and for one that has a partial tile, and picks one of the two for the block. In the first one also an index that is in
+/// range for one of the parts is known to be so for the others. [`map_tiles`](crate::Pipeline::map_tiles) and
+/// [`for_each_tile`](crate::Pipeline::for_each_tile) do the same by themselves.
+///
+/// PTX in `body`: `cp.async` without a source size, `st.global` without a predicate. Before it: a comparison for each part.
+///
+/// # Threads
+///
+/// Whoever has the parts: the block, or a role.
+///
+/// # Examples
+///
+/// ```
+/// use tilepipe::{Block, Shared, Stages, Tiles, TilesMut, hoist_bounds, kernel};
+///
+/// #[kernel]
+/// pub fn double(block: Block<64>, input: Tiles<i32, 64>, mut out: TilesMut<i32, 64>, shared: Shared<Stages<[i32; 64], 1>>) {
+///     hoist_bounds((input.for_block(&block), out.for_block(&block)), |(tiles, mut results)| {
+///         let mut memory = shared;
+///         for i in 0..tiles.len() {
+///             let tile = memory.copy(&block, tiles.get(i)).wait();
+///             let result = results.get_mut(i);
+///             block.threads(|t| result.set(&t, 2 * tile[t.rank()]));
+///             memory = tile.release(&block);
+///         }
+///     });
+/// }
+///
+/// # fn main() -> Result<(), tilepipe_host::Error> {
+/// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Random { seed: 4 });
+/// for len in [128, 1000] {
+///     let (input, mut out) = (device.upload(&vec![21; len])?, device.zeroed(len)?);
+///     double::launch(&device.stream()?, 3, &input, &mut out)?;
+///     assert_eq!(out.download()?, vec![42; len]);
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[inline(always)]
+pub fn hoist_bounds<P: Bounded, R>(parts: P, body: impl FnOnce(P) -> R) -> R {
+    let count = parts.count();
+    if parts.all_whole(count) {
+        // SAFETY: just checked.
+        body(unsafe { parts.whole(count) })
+    } else {
+        body(parts)
+    }
+}
+
+mod sealed {
+    #[diagnostic::on_unimplemented(
+        message = "`Bounded` can't be implemented for `{Self}`: it is sealed",
+        label = "not one of tilepipe's shares of a view",
+        note = "copies and stores trust that hoisted bounds were checked: pass what `for_block` or `for_role` returned, or a tuple of them"
+    )]
+    pub trait Bounded: Sized {
+        /// The number of tiles; of the first part.
+        fn count(&self) -> usize;
+
+        /// Whether there are `count` tiles (in each part), not none, and each of them lies within its view as a whole.
+        fn all_whole(&self, count: usize) -> bool;
+
+        /// The same tiles, known to be so many and whole.
+        ///
+        /// # Safety
+        ///
+        /// `self.all_whole(count)`.
+        unsafe fn whole(self, count: usize) -> Self;
+    }
+}
+
+impl<S: Tile> Bounded for BlockTiles<'_, S> {}
+
+impl<S: Tile> sealed::Bounded for BlockTiles<'_, S> {
+    #[inline(always)]
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    #[inline(always)]
+    fn all_whole(&self, count: usize) -> bool {
+        self.len() == count && BlockTiles::all_whole(self)
+    }
+
+    #[inline(always)]
+    unsafe fn whole(self, count: usize) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe { self.known_whole(count) }
+    }
+}
+
+impl<T: Element, const LEN: usize, const THREADS: usize, A: Arrangement> Bounded
+    for BlockTilesMut<'_, '_, T, LEN, THREADS, A>
+{
+}
+
+impl<T: Element, const LEN: usize, const THREADS: usize, A: Arrangement> sealed::Bounded
+    for BlockTilesMut<'_, '_, T, LEN, THREADS, A>
+{
+    #[inline(always)]
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    #[inline(always)]
+    fn all_whole(&self, count: usize) -> bool {
+        self.len() == count && BlockTilesMut::all_whole(self, count)
+    }
+
+    #[inline(always)]
+    unsafe fn whole(self, count: usize) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe { self.known_whole(count) }
+    }
+}
+
+macro_rules! tuples {
+    ($($part:ident $number:tt),*) => {
+        impl<$($part: Bounded),*> Bounded for ($($part,)*) {}
+
+        impl<$($part: Bounded),*> sealed::Bounded for ($($part,)*) {
+            #[inline(always)]
+            fn count(&self) -> usize {
+                self.0.count()
+            }
+
+            #[inline(always)]
+            fn all_whole(&self, count: usize) -> bool {
+                true $(&& self.$number.all_whole(count))*
+            }
+
+            #[inline(always)]
+            unsafe fn whole(self, count: usize) -> Self {
+                ($(
+                    // SAFETY: the caller's promise, which says so of each part.
+                    unsafe { self.$number.whole(count) },
+                )*)
+            }
+        }
+    };
+}
+tuples!(A 0, B 1);
+tuples!(A 0, B 1, C 2);
+tuples!(A 0, B 1, C 2, D 3);
+tuples!(A 0, B 1, C 2, D 3, E 4);
