@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use crate::balance::Balance;
 use crate::chart::{self, Bar, Bars, Group, Kind};
 use crate::record::{PeerRow, Report, Resources, Row, Sweep, Timing};
 use crate::table;
@@ -24,6 +25,11 @@ const METHOD: &str = "Every kernel reads its inputs and writes its output once; 
 const WHEN: &str = "A pipeline does not always pay: a synchronous kernel with loads of 16 bytes and all warps resident streams as \
     fast as any pipeline. Pipelines pay where few warps are resident, tiles are large, elements are small, or there is \
     arithmetic to overlap with the copies.";
+
+/// What the balance of copy and arithmetic is.
+const BALANCE: &str = "Times over ours. At the balance the arithmetic takes as long as the copies: the straight line through our times \
+    with the two largest numbers of multiply-adds comes to our time with none. The ratios there are of times that are interpolated \
+    between the two neighbouring places.";
 
 const STYLE: &str = include_str!("page/style.css");
 
@@ -189,8 +195,26 @@ fn figure(chart: &Chart<'_>) -> Markup {
         figure {
             figcaption { (chart.title) }
             (PreEscaped(&chart.svg))
-            @if let Some(sweep) = chart.sweep { (points(sweep)) }
+            @if let Some(sweep) = chart.sweep {
+                @if let Some(of_sweep) = Balance::of(sweep) { (balance(&of_sweep)) }
+                (points(sweep))
+            }
         }
+    }
+}
+
+/// The ratios of a sweep over arithmetic, and where its balance is.
+fn balance(balance: &Balance) -> Markup {
+    html! {
+        p { (BALANCE) }
+        @if balance.balance.is_none() { p.short { (table::NO_BALANCE) } }
+        div.wide { table {
+            thead { tr { @for name in table::BALANCE { th { (name) } } } }
+            tbody { @for [place, synchronous, by_hand, wanted, state] in table::balance_texts(balance) { tr {
+                @for number in [place, synchronous, by_hand, wanted] { td.number { (number) } }
+                td.short[!state.is_empty()] { (state) }
+            } } }
+        } }
     }
 }
 

@@ -14,7 +14,7 @@ const THREADS: usize = 256;
 const PER_THREAD: usize = 8;
 
 /// `ROUNDS` fused multiply-adds for each element of a tile, while the next `STAGES - 1` tiles are copied.
-#[kernel(instances(T = [f32], ROUNDS = [0, 8, 16, 32, 64, 128, 256], STAGES = [4]))]
+#[kernel(instances(T = [f32], ROUNDS = [0, 8, 16, 32, 48, 64, 128, 256], STAGES = [4]))]
 pub fn multiply_adds<T: FusedMultiplyAdd, const ROUNDS: usize, const STAGES: usize>(
     block: Block<THREADS>,
     input: Tiles<T, MULTIPLY_ADDS_TILE>,
@@ -28,7 +28,7 @@ pub fn multiply_adds<T: FusedMultiplyAdd, const ROUNDS: usize, const STAGES: usi
 }
 
 /// The same arithmetic behind a copy through registers: a tile is loaded, and then worked on.
-#[kernel(instances(T = [f32], ROUNDS = [0, 8, 16, 32, 64, 128, 256]))]
+#[kernel(instances(T = [f32], ROUNDS = [0, 8, 16, 32, 48, 64, 128, 256]))]
 pub fn multiply_adds_synchronous<T: FusedMultiplyAdd, const ROUNDS: usize>(
     block: Block<THREADS>,
     input: Tiles<T, MULTIPLY_ADDS_TILE>,

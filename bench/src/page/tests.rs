@@ -1,6 +1,7 @@
 use roxmltree::{Document, Node};
 
 use super::*;
+use crate::balance::tests::{invented, short};
 use crate::record::tests::{example, recorded};
 
 /// The page as XML: without the few elements that HTML leaves open.
@@ -16,7 +17,11 @@ fn closed(report: &Report) -> String {
 }
 
 fn named<'a>(document: &'a Document<'_>, name: &'a str) -> impl Iterator<Item = Node<'a, 'a>> {
-    document.descendants().filter(move |node| node.tag_name().name() == name)
+    named_below(document.root(), name)
+}
+
+fn named_below<'a>(node: Node<'a, 'a>, name: &'a str) -> impl Iterator<Item = Node<'a, 'a>> {
+    node.descendants().filter(move |node| node.tag_name().name() == name)
 }
 
 fn text(node: Node<'_, '_>) -> String {
@@ -94,6 +99,22 @@ fn what_falls_short_and_what_races_is_marked() {
     assert!(marked("short").contains("first_kernel__i32_2 is 0.900x as fast as twin_i32_2"), "{}", marked("short"));
     assert!(marked("short").contains("ours at 65536: element 3"), "{}", marked("short"));
     assert_eq!(marked("races"), "RACES: 13 and 210 wrong\n");
+}
+
+#[test]
+fn the_balance_stands_beside_the_chart_of_a_sweep_over_arithmetic() {
+    let with = |sweep: Sweep| closed(&Report { sweeps: vec![sweep], ..example() });
+    let row_of = |page: &str| {
+        let document = Document::parse(page).unwrap();
+        let row = named(&document, "tr").find(|row| text(*row).contains("balance: 16.0"));
+        row.map(|row| named_below(row, "td").map(text).collect::<Vec<_>>())
+    };
+    assert_eq!(row_of(&with(invented())).unwrap(), ["balance: 16.0", "1.500", "1.100", "1.50", ""]);
+    assert_eq!(row_of(&with(short())).unwrap(), ["balance: 16.0", "1.400", "1.100", "1.50", "BELOW"]);
+    let mut without = invented();
+    without.lines[1].points[0].timing = None;
+    let page = with(without);
+    assert!(row_of(&page).is_none() && page.contains(table::NO_BALANCE), "{page}");
 }
 
 #[test]
