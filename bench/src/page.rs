@@ -33,13 +33,15 @@ const BALANCE: &str = "Times over ours. At the balance the arithmetic takes as l
 
 const STYLE: &str = include_str!("page/style.css");
 
-/// Writes `index.html` and one SVG file for each chart into a folder, which is made where there is none.
+/// Writes `index.html` and one SVG file for each chart into a folder, which is made where there is none. Charts that an earlier page left
+/// there are removed.
 ///
 /// # Errors
 ///
-/// A file that cannot be written.
+/// A file that cannot be written or removed.
 pub fn write(report: &Report, folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    remove_charts(folder)?;
     let charts = charts(report)?;
     let files = charts
         .iter()
@@ -50,6 +52,24 @@ pub fn write(report: &Report, folder: &Path) -> Result<()> {
         fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
     }
     Ok(())
+}
+
+/// Removes the files of a folder that are named as [`file`] names charts.
+fn remove_charts(folder: &Path) -> Result<()> {
+    for entry in fs::read_dir(folder).with_context(|| format!("cannot read the folder {}", folder.display()))? {
+        let path = entry?.path();
+        if is_chart(&path) {
+            fs::remove_file(&path).with_context(|| format!("cannot remove the old chart {}", path.display()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a file is named by a number of at least two digits, a hyphen, and the ending of an SVG file.
+fn is_chart(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let number = name.and_then(|name| name.strip_suffix(".svg")?.split_once('-')).map(|(number, _)| number);
+    number.is_some_and(|number| number.len() >= 2 && number.bytes().all(|digit| digit.is_ascii_digit()))
 }
 
 /// A chart, and the name of its file without the ending. Its text is empty where there is nothing to draw.

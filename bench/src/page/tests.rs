@@ -117,15 +117,35 @@ fn the_balance_stands_beside_the_chart_of_a_sweep_over_arithmetic() {
     assert!(row_of(&page).is_none() && page.contains(table::NO_BALANCE), "{page}");
 }
 
+/// The names of a folder's files, sorted.
+fn files(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn charts_of_an_earlier_page_are_removed_and_other_files_are_not() {
+    let folder = tempfile::tempdir().unwrap();
+    write(&example(), folder.path()).unwrap();
+    let others = ["1-x.svg", "03-notes.txt", "bench.json", "notes-03.svg", "x.svg"];
+    others.iter().for_each(|name| fs::write(folder.path().join(name), "").unwrap());
+    let mut smaller = example();
+    smaller.comparisons.remove(0);
+    write(&smaller, folder.path()).unwrap();
+    let mut wanted = ["01-second_kernel_.svg", "02-rate_over__size_.svg", "index.html"].to_vec();
+    wanted.extend(others);
+    wanted.sort_unstable();
+    assert_eq!(files(folder.path()), wanted);
+}
+
 #[test]
 fn the_page_and_its_charts_are_files() {
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("a/b");
     write(&example(), &to).unwrap();
-    let mut names: Vec<String> =
-        fs::read_dir(&to).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    names.sort();
-    assert_eq!(names, ["01-first_kernel.svg", "02-second_kernel_.svg", "03-rate_over__size_.svg", "index.html"]);
+    assert_eq!(files(&to), ["01-first_kernel.svg", "02-second_kernel_.svg", "03-rate_over__size_.svg", "index.html"]);
     let svg = fs::read_to_string(to.join("01-first_kernel.svg")).unwrap();
     Document::parse(&svg).unwrap();
 }
