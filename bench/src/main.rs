@@ -4,6 +4,7 @@
 //! are known to race are timed all the same, and their wrong elements counted.
 //! `measure` exits with 1 if a result is wrong or a ratio is below what is wanted, and with 3 if there is no GPU.
 
+mod balance;
 mod catalog;
 mod ceilings;
 mod chart;

@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use crate::balance::Balance;
 use crate::chart::{self, Bar, Bars, Group, Kind};
 use crate::record::{PeerRow, Report, Resources, Row, Sweep, Timing};
 use crate::table;
@@ -25,15 +26,22 @@ const WHEN: &str = "A pipeline does not always pay: a synchronous kernel with lo
     fast as any pipeline. Pipelines pay where few warps are resident, tiles are large, elements are small, or there is \
     arithmetic to overlap with the copies.";
 
+/// What the balance of copy and arithmetic is.
+const BALANCE: &str = "Times over ours. At the balance the arithmetic takes as long as the copies: the straight line through our times \
+    with the two largest numbers of multiply-adds comes to our time with none. The ratios there are of times that are interpolated \
+    between the two neighbouring places.";
+
 const STYLE: &str = include_str!("page/style.css");
 
-/// Writes `index.html` and one SVG file for each chart into a folder, which is made where there is none.
+/// Writes `index.html` and one SVG file for each chart into a folder, which is made where there is none. Charts that an earlier page left
+/// there are removed.
 ///
 /// # Errors
 ///
-/// A file that cannot be written.
+/// A file that cannot be written or removed.
 pub fn write(report: &Report, folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    remove_charts(folder)?;
     let charts = charts(report)?;
     let files = charts
         .iter()
@@ -44,6 +52,24 @@ pub fn write(report: &Report, folder: &Path) -> Result<()> {
         fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
     }
     Ok(())
+}
+
+/// Removes the files of a folder that are named as [`file`] names charts.
+fn remove_charts(folder: &Path) -> Result<()> {
+    for entry in fs::read_dir(folder).with_context(|| format!("cannot read the folder {}", folder.display()))? {
+        let path = entry?.path();
+        if is_chart(&path) {
+            fs::remove_file(&path).with_context(|| format!("cannot remove the old chart {}", path.display()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a file is named by a number of at least two digits, a hyphen, and the ending of an SVG file.
+fn is_chart(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let number = name.and_then(|name| name.strip_suffix(".svg")?.split_once('-')).map(|(number, _)| number);
+    number.is_some_and(|number| number.len() >= 2 && number.bytes().all(|digit| digit.is_ascii_digit()))
 }
 
 /// A chart, and the name of its file without the ending. Its text is empty where there is nothing to draw.
@@ -189,8 +215,26 @@ fn figure(chart: &Chart<'_>) -> Markup {
         figure {
             figcaption { (chart.title) }
             (PreEscaped(&chart.svg))
-            @if let Some(sweep) = chart.sweep { (points(sweep)) }
+            @if let Some(sweep) = chart.sweep {
+                @if let Some(of_sweep) = Balance::of(sweep) { (balance(&of_sweep)) }
+                (points(sweep))
+            }
         }
+    }
+}
+
+/// The ratios of a sweep over arithmetic, and where its balance is.
+fn balance(balance: &Balance) -> Markup {
+    html! {
+        p { (BALANCE) }
+        @if balance.balance.is_none() { p.short { (table::NO_BALANCE) } }
+        div.wide { table {
+            thead { tr { @for name in table::BALANCE { th { (name) } } } }
+            tbody { @for [place, synchronous, by_hand, wanted, state] in table::balance_texts(balance) { tr {
+                @for number in [place, synchronous, by_hand, wanted] { td.number { (number) } }
+                td.short[!state.is_empty()] { (state) }
+            } } }
+        } }
     }
 }
 

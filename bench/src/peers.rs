@@ -172,6 +172,8 @@ peers! {
     CHAIN_PLAIN_16 = "chain_plain_16": ONE f32;
     /// [`CHAIN_PLAIN_0`] with 32 for each element.
     CHAIN_PLAIN_32 = "chain_plain_32": ONE f32;
+    /// [`CHAIN_PLAIN_0`] with 48 for each element.
+    CHAIN_PLAIN_48 = "chain_plain_48": ONE f32;
     /// [`CHAIN_PLAIN_0`] with 64 for each element.
     CHAIN_PLAIN_64 = "chain_plain_64": ONE f32;
     /// [`CHAIN_PLAIN_0`] with 128 for each element.
@@ -186,6 +188,8 @@ peers! {
     CHAIN_PIPELINE_16 = "chain_pipeline_16": ONE f32;
     /// [`CHAIN_PIPELINE_0`] with 32 for each element.
     CHAIN_PIPELINE_32 = "chain_pipeline_32": ONE f32;
+    /// [`CHAIN_PIPELINE_0`] with 48 for each element.
+    CHAIN_PIPELINE_48 = "chain_pipeline_48": ONE f32;
     /// [`CHAIN_PIPELINE_0`] with 64 for each element.
     CHAIN_PIPELINE_64 = "chain_pipeline_64": ONE f32;
     /// [`CHAIN_PIPELINE_0`] with 128 for each element.
@@ -200,6 +204,8 @@ peers! {
     CHAIN_TWIN_16 = "chain_twin_16": ONE f32;
     /// [`CHAIN_TWIN_0`] with 32 for each element.
     CHAIN_TWIN_32 = "chain_twin_32": ONE f32;
+    /// [`CHAIN_TWIN_0`] with 48 for each element.
+    CHAIN_TWIN_48 = "chain_twin_48": ONE f32;
     /// [`CHAIN_TWIN_0`] with 64 for each element.
     CHAIN_TWIN_64 = "chain_twin_64": ONE f32;
     /// [`CHAIN_TWIN_0`] with 128 for each element.
@@ -221,11 +227,12 @@ peers! {
 }
 
 /// Numbers of multiply-adds for each element, and the peers that do so many: plain, `cuda::pipeline`, by hand.
-pub const CHAINS: [(&str, [Instance; 3]); 7] = [
+pub const CHAINS: [(&str, [Instance; 3]); 8] = [
     ("0", [CHAIN_PLAIN_0, CHAIN_PIPELINE_0, CHAIN_TWIN_0]),
     ("8", [CHAIN_PLAIN_8, CHAIN_PIPELINE_8, CHAIN_TWIN_8]),
     ("16", [CHAIN_PLAIN_16, CHAIN_PIPELINE_16, CHAIN_TWIN_16]),
     ("32", [CHAIN_PLAIN_32, CHAIN_PIPELINE_32, CHAIN_TWIN_32]),
+    ("48", [CHAIN_PLAIN_48, CHAIN_PIPELINE_48, CHAIN_TWIN_48]),
     ("64", [CHAIN_PLAIN_64, CHAIN_PIPELINE_64, CHAIN_TWIN_64]),
     ("128", [CHAIN_PLAIN_128, CHAIN_PIPELINE_128, CHAIN_TWIN_128]),
     ("256", [CHAIN_PLAIN_256, CHAIN_PIPELINE_256, CHAIN_TWIN_256]),

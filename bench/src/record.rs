@@ -156,6 +156,36 @@ impl Timing {
     }
 }
 
+impl Sweep {
+    /// Returns the places of all lines, rising, each once.
+    pub fn places(&self) -> Vec<f64> {
+        let all = self.lines.iter().flat_map(|line| line.points.iter().map(|point| point.x));
+        let mut places: Vec<f64> = all.filter(|x| x.is_finite()).collect();
+        places.sort_by(f64::total_cmp);
+        places.dedup();
+        places
+    }
+
+    /// Returns the line of this name.
+    pub fn line(&self, name: &str) -> Option<&Line> {
+        self.lines.iter().find(|line| line.name == name)
+    }
+}
+
+impl Line {
+    /// Returns what was measured at a place.
+    pub fn at(&self, x: f64) -> Option<&Point> {
+        self.points.iter().find(|point| point.x == x)
+    }
+}
+
+impl Point {
+    /// Returns the median time.
+    pub fn milliseconds(&self) -> Option<f64> {
+        self.timing.as_ref().map(|timing| timing.milliseconds.median)
+    }
+}
+
 impl Report {
     /// Reads a record.
     ///

@@ -1,5 +1,6 @@
 //! From what was measured to the record, and what in it is wrong or too slow.
 
+use crate::balance::{self, Balance};
 use crate::catalog::Comparison;
 use crate::measure::Outcome;
 use crate::record::{PeerRow, Report, Row, Timing};
@@ -79,6 +80,14 @@ impl Report {
             }
         }
         for sweep in &self.sweeps {
+            if let Some((ratio, place)) = Balance::of(sweep).and_then(|balance| balance.short()) {
+                lines.push(format!(
+                    "ours is {ratio:.3}x as fast as without asynchronous copies at the balance of `{}`, {place:.1} multiply-adds; \
+                     {:.2}x is wanted",
+                    sweep.title,
+                    balance::WANTED
+                ));
+            }
             for line in &sweep.lines {
                 let faults = line.points.iter().filter_map(|point| Some((point.x, point.fault.as_ref()?)));
                 lines.extend(
@@ -93,6 +102,7 @@ impl Report {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::balance::tests::{invented, short};
     use crate::measure::Measurement;
     use crate::work::Work;
     use crate::{pairings, table};
@@ -166,6 +176,15 @@ mod tests {
         assert_eq!(report.failures(), [""; 0]);
         let table = table::comparisons(&report).to_string();
         assert!(table.contains("RACES: 13 and 210 wrong"), "{table}");
+    }
+
+    #[test]
+    fn too_little_gain_at_the_balance_of_copy_and_arithmetic_is_named() {
+        let with = |sweep| Report { sweeps: vec![sweep], ..report(&comparison(), &[]) }.failures();
+        let of_sweep = |failures: Vec<String>| failures.into_iter().filter(|failure| failure.contains("invented"));
+        let failures: Vec<String> = of_sweep(with(short())).collect();
+        assert!(failures[0].contains("1.400x") && failures[0].contains("16.0 multiply-adds; 1.50x"), "{failures:?}");
+        assert_eq!(of_sweep(with(invented())).count(), 0);
     }
 
     #[test]

@@ -20,10 +20,17 @@ const BYTES_LOG2: u32 = 28;
 const SIZES_LOG2: [u32; 8] = [16, 18, 20, 22, 24, 26, 28, 30];
 /// Blocks where nothing else is said.
 const GRID: u32 = 4096;
-/// Two blocks for each of an H200's 132 multiprocessors: few resident warps, so that nothing but the pipeline hides the copies.
-const TWO_EACH: u32 = 264;
+/// Multiprocessors of an H100 and of an H200.
+const MULTIPROCESSORS: u32 = 132;
+
+/// What sweeps over arithmetic vary.
+pub const MULTIPLY_ADDS: &str = "multiply-adds for each element";
 /// The line of our kernel.
-const OURS: &str = "tilepipe";
+pub const OURS: &str = "tilepipe";
+/// The line of our kernel with a copy through registers.
+pub const SYNCHRONOUS: &str = "tilepipe, no asynchronous copy";
+/// The line of the kernel with `cp.async` by hand.
+pub const BY_HAND: &str = "cp.async by hand";
 
 /// One place of a sweep: where it is, and what is measured there.
 struct Place {
@@ -58,7 +65,8 @@ fn plans(largest_log2: u32) -> Result<Vec<Plan>> {
         over_blocks(largest_log2)?,
         over_grids(largest_log2)?,
         over_elements(largest_log2)?,
-        over_arithmetic(largest_log2)?,
+        over_arithmetic(1, largest_log2)?,
+        over_arithmetic(2, largest_log2)?,
     ])
 }
 
@@ -81,7 +89,7 @@ fn of_four_stages() -> Vec<Peer> {
 }
 
 fn by_hand(instance: Instance) -> Peer {
-    peer("cp.async by hand", instance)
+    peer(BY_HAND, instance)
 }
 
 fn over_sizes(largest_log2: u32) -> Result<Plan> {
@@ -144,17 +152,24 @@ fn over_elements(largest_log2: u32) -> Result<Plan> {
     Ok(Plan { title, axis: "size of an element", unit: "bytes", places })
 }
 
-/// The kernels with a tunable amount of arithmetic, with few resident warps.
-fn over_arithmetic(largest_log2: u32) -> Result<Plan> {
+/// The kernels with a tunable amount of arithmetic, with `blocks` blocks for each multiprocessor: so few that hardly anything but the
+/// pipeline hides the copies.
+fn over_arithmetic(blocks: u32, largest_log2: u32) -> Result<Plan> {
     let mut places = Vec::new();
     for (rounds, [plain, of_libcu, hand]) in CHAINS {
-        let pairing = |kernel, generics| {
-            let work = Work::MultiplyAdds { rounds: rounds.parse().unwrap_or(0) };
-            Pairing { kernel, dtype: F32, generics, grid: TWO_EACH, threads: THREADS, work, peers: Vec::new() }
+        let (work, grid) = (Work::MultiplyAdds { rounds: rounds.parse()? }, blocks * MULTIPROCESSORS);
+        let pairing = |kernel, generics| Pairing {
+            kernel,
+            dtype: F32,
+            generics,
+            grid,
+            threads: THREADS,
+            work,
+            peers: Vec::new(),
         };
         let synchronous = pairing("multiply_adds_synchronous", vec![("ROUNDS", rounds)]).resolve()?;
         let peers = vec![
-            peer("tilepipe, no asynchronous copy", *synchronous.ours),
+            peer(SYNCHRONOUS, *synchronous.ours),
             peer("C++, no asynchronous copy", plain),
             pipeline(of_libcu),
             by_hand(hand),
@@ -163,8 +178,9 @@ fn over_arithmetic(largest_log2: u32) -> Result<Plan> {
         let comparison = Pairing { peers, ..ours }.resolve()?;
         places.push(Place { x: rounds.parse()?, bytes_log2: BYTES_LOG2.min(largest_log2), comparison });
     }
-    let title = "multiply_adds, f32, 2 blocks a multiprocessor: arithmetic".to_owned();
-    Ok(Plan { title, axis: "multiply-adds for each element", unit: "", places })
+    let plural = if blocks == 1 { "" } else { "s" };
+    let title = format!("multiply_adds, f32, {blocks} block{plural} a multiprocessor: arithmetic");
+    Ok(Plan { title, axis: MULTIPLY_ADDS, unit: "", places })
 }
 
 /// Measures one sweep, whose places are of one element type or of several.
@@ -218,11 +234,29 @@ mod tests {
     #[test]
     fn every_sweep_has_places_by_rising_x_whose_kernels_exist() {
         let plans = plans(30).unwrap();
-        assert_eq!(plans.len(), 7);
+        assert_eq!(plans.len(), 8);
         for plan in &plans {
             assert!(plan.places.len() >= 4, "{}", plan.title);
             assert!(plan.places.is_sorted_by(|one, other| one.x < other.x), "{}", plan.title);
             assert!(plan.places.iter().all(|place| place.bytes_log2 <= 30));
+        }
+    }
+
+    #[test]
+    fn sweeps_over_arithmetic_differ_in_their_grid_and_have_the_lines_of_a_balance() {
+        let mut plans = plans(30).unwrap();
+        plans.retain(|plan| plan.axis == MULTIPLY_ADDS);
+        let titles: Vec<&str> = plans.iter().map(|plan| plan.title.as_str()).collect();
+        let title = |blocks| format!("multiply_adds, f32, {blocks} a multiprocessor: arithmetic");
+        assert_eq!(titles, [title("1 block"), title("2 blocks")]);
+        for (plan, grid) in plans.iter().zip([132, 264]) {
+            let rounds: Vec<f64> = plan.places.iter().map(|place| place.x).collect();
+            assert_eq!(rounds, [0.0, 8.0, 16.0, 32.0, 48.0, 64.0, 128.0, 256.0]);
+            for Place { comparison, x, .. } in &plan.places {
+                let peers: Vec<&str> = comparison.peers.iter().map(|peer| peer.name).collect();
+                assert!(peers.contains(&SYNCHRONOUS) && peers.contains(&BY_HAND), "{peers:?}");
+                assert_eq!((comparison.grid, comparison.work), (grid, Work::MultiplyAdds { rounds: *x as usize }));
+            }
         }
     }
 

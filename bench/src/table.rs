@@ -3,10 +3,18 @@
 use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{Cell, CellAlignment, Table};
 
+use crate::balance::{Balance, Ratios, WANTED};
 use crate::record::{Report, Resources, Sweep, Timing};
+use crate::sweeps::MULTIPLY_ADDS;
 
 /// Columns of what a kernel takes of a multiprocessor, for records that have it.
 pub const RESOURCES: [&str; 5] = ["registers", "shared bytes", "blocks/SM", "occupancy", "bytes in flight/SM"];
+
+/// Columns of a balance of copy and arithmetic.
+pub const BALANCE: [&str; 5] = [MULTIPLY_ADDS, "no asynchronous copy / ours", "cp.async by hand / ours", "wanted", ""];
+
+/// What is said where there is none.
+pub const NO_BALANCE: &str = "no balance of copy and arithmetic: a time is missing, or these times have none";
 
 /// Makes an empty table with these headings.
 pub fn headed<'a>(headings: impl IntoIterator<Item = &'a str>) -> Table {
@@ -26,6 +34,12 @@ pub fn report(report: &Report) -> String {
     let mut text = format!("{}\n{}", report.head(), comparisons(report));
     for one in &report.sweeps {
         text += &format!("\n\n{}, GB/s\n{}", one.title, sweep(one));
+        if let Some(of_sweep) = Balance::of(one) {
+            text += &format!("\n{}, times over ours\n{}", one.title, balance(&of_sweep));
+            if of_sweep.balance.is_none() {
+                text += &format!("\n{NO_BALANCE}");
+            }
+        }
     }
     text
 }
@@ -74,9 +88,9 @@ pub fn sweep(sweep: &Sweep) -> Table {
     let axis = axis(sweep);
     let names = sweep.lines.iter().map(|line| line.name.as_str());
     let mut table = headed(std::iter::once(axis.as_str()).chain(names));
-    for x in places(sweep) {
+    for x in sweep.places() {
         let rates = sweep.lines.iter().map(|line| {
-            let point = line.points.iter().find(|point| point.x == x);
+            let point = line.at(x);
             let rate = point.and_then(|point| point.timing.as_ref());
             match (rate, point.and_then(|point| point.fault.as_ref())) {
                 (Some(timing), _) => format!("{:.0}", timing.gigabytes_per_second),
@@ -94,13 +108,29 @@ pub fn axis(sweep: &Sweep) -> String {
     if sweep.unit.is_empty() { sweep.axis.clone() } else { format!("{} ({})", sweep.axis, sweep.unit) }
 }
 
-/// Returns the places of a sweep, rising, each once.
-pub fn places(sweep: &Sweep) -> Vec<f64> {
-    let all = sweep.lines.iter().flat_map(|line| line.points.iter().map(|point| point.x));
-    let mut places: Vec<f64> = all.filter(|x| x.is_finite()).collect();
-    places.sort_by(f64::total_cmp);
-    places.dedup();
-    places
+/// Returns the balance of a sweep over arithmetic.
+pub fn balance(balance: &Balance) -> Table {
+    let mut table = headed(BALANCE);
+    for row in balance_texts(balance) {
+        table.add_row(row.map(number));
+    }
+    table
+}
+
+/// Returns the rows of a balance in the order of the columns: one for each place that was measured, and the balance itself last.
+pub fn balance_texts(balance: &Balance) -> Vec<[String; 5]> {
+    let row = |place: String, ratios: &Ratios, wanted: &str, state: &str| {
+        let [synchronous, by_hand] = [ratios.synchronous, ratios.by_hand]
+            .map(|ratio| ratio.map_or_else(String::new, |ratio| format!("{ratio:.3}")));
+        [place, synchronous, by_hand, wanted.to_owned(), state.to_owned()]
+    };
+    let measured = balance.measured.iter().map(|ratios| row(ratios.multiply_adds.to_string(), ratios, "", ""));
+    let mut rows: Vec<[String; 5]> = measured.collect();
+    if let Some(ratios) = &balance.balance {
+        let (place, wanted) = (format!("balance: {:.1}", ratios.multiply_adds), format!("{WANTED:.2}"));
+        rows.push(row(place, ratios, &wanted, if balance.short().is_some() { "BELOW" } else { "" }));
+    }
+    rows
 }
 
 /// Whether any kernel or peer has resources on record.
@@ -143,6 +173,7 @@ pub fn times(report: &Report, timing: Option<&Timing>) -> [String; 4] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::balance::tests::{invented, short};
     use crate::record::tests::example;
 
     #[test]
@@ -173,5 +204,21 @@ mod tests {
         let line = text.lines().find(|line| line.contains("65536")).unwrap();
         assert!(line.contains("element 3 is <1>") && line.contains("712"), "{text}");
         assert!(text.contains("size (bytes)") && text.contains("C++ & co"), "{text}");
+    }
+
+    #[test]
+    fn the_balance_stands_below_a_sweep_over_arithmetic_and_says_what_is_short() {
+        let with = |one: Sweep| report(&Report { sweeps: vec![one], ..example() });
+        let line = |text: String| text.lines().find(|line| line.contains("balance: 16.0")).map(str::to_owned);
+        let met = line(with(invented())).unwrap();
+        assert!(met.contains("1.500") && met.contains("1.100") && !met.contains("BELOW"), "{met}");
+        let below = line(with(short())).unwrap();
+        assert!(below.contains("1.400") && below.contains("1.50 ") && below.contains("BELOW"), "{below}");
+        let mut without = invented();
+        without.lines[0].points[4].timing = None;
+        let text = with(without);
+        assert!(text.contains("1.600") && !text.contains("balance: 1") && text.contains(NO_BALANCE), "{text}");
+        let text = report(&example());
+        assert!(!text.contains("by hand / ours") && !text.contains(NO_BALANCE), "a sweep over sizes: {text}");
     }
 }

@@ -1,5 +1,6 @@
 //! What the contestants compute.
 
+use tilepipe_kernels::MULTIPLY_ADDS_TILE;
 use tilepipe_runner::reference;
 use tilepipe_runner::value::Value;
 
@@ -7,9 +8,6 @@ use crate::peers;
 
 /// Elements in a tile of which each of the block's threads computes one.
 pub const TILE: usize = peers::THREADS as usize;
-
-/// Elements in a tile of the kernels that do multiply-adds.
-pub const LONG_TILE: usize = 2048;
 
 /// What a kernel computes from its inputs, all of which have the length of its output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +49,7 @@ impl Work {
             Work::NeighbourSum { tile } => reference::neighbour_sum(inputs[0], tile),
             Work::MovingAverage => reference::moving_average(inputs[0]),
             Work::Triple => reference::tripled(inputs[0]),
-            Work::MultiplyAdds { rounds } => reference::multiply_adds(inputs[0], LONG_TILE, rounds),
+            Work::MultiplyAdds { rounds } => reference::multiply_adds(inputs[0], MULTIPLY_ADDS_TILE, rounds),
             Work::TwoInputs => reference::two_inputs(inputs[0], inputs[1], TILE),
         }
     }

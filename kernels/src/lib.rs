@@ -24,7 +24,7 @@ mod staging;
 mod staging_unified;
 mod synchronous;
 
-pub use arithmetic::{multiply_adds, multiply_adds_synchronous};
+pub use arithmetic::{MULTIPLY_ADDS_TILE, multiply_adds, multiply_adds_synchronous};
 pub use average::{RADIUS, moving_average};
 pub use example::example_kernel;
 pub use grid2d::{stencil_2d, transpose};

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use tilepipe::launch::Instance;
+use tilepipe_kernels::MULTIPLY_ADDS_TILE;
 
 use crate::reference;
 use crate::value::Value;
@@ -30,12 +31,9 @@ const KERNELS: [(&str, Kind); 23] = [
     ("with_producer_count", Kind::NeighbourSum),
     ("producer_consumer_sum", Kind::SumByConsumers),
     ("load_compute_store", Kind::NeighbourSum),
-    ("multiply_adds", Kind::MultiplyAdds { rounds: 0 }),
-    ("multiply_adds_synchronous", Kind::MultiplyAdds { rounds: 0 }),
+    ("multiply_adds", Kind::MultiplyAdds),
+    ("multiply_adds_synchronous", Kind::MultiplyAdds),
 ];
-
-/// Elements in a tile of the kernels that do multiply-adds.
-const MULTIPLY_ADDS_TILE: usize = 2048;
 
 /// What is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -65,10 +63,7 @@ pub enum Kind {
     /// [`reference::stencil`]
     Stencil,
     /// [`reference::multiply_adds`]
-    MultiplyAdds {
-        /// Steps for each element: the kernel's parameter `ROUNDS`.
-        rounds: usize,
-    },
+    MultiplyAdds,
 }
 
 impl Kind {
@@ -149,6 +144,8 @@ pub struct Work {
     pub rows: usize,
     /// Elements in a tile's row.
     pub columns: usize,
+    /// Multiply-adds for each element: the kernel's parameter `ROUNDS`; 0 but for [`Kind::MultiplyAdds`].
+    pub rounds: usize,
 }
 
 impl Work {
@@ -161,23 +158,20 @@ impl Work {
             Some(_) => return None,
         };
         let number = |name| instance.generic(name).and_then(|value| value.parse().ok());
-        let kind = match kind {
-            Kind::MultiplyAdds { .. } => Kind::MultiplyAdds { rounds: number("ROUNDS")? },
-            other => other,
-        };
+        let rounds = if kind == Kind::MultiplyAdds { number("ROUNDS")? } else { 0 };
         let mut threads = instance.threads() as usize;
         // A role's tiles are as long as that role has threads, where nothing else says how long they are.
         let consumers = number("CONSUMERS");
         let [rows, columns] = match kind {
             Kind::Transpose => [number("SIDE")?; 2],
             Kind::Stencil => [number("ROWS")?, number("COLUMNS")?],
-            Kind::MultiplyAdds { .. } => [1, MULTIPLY_ADDS_TILE],
+            Kind::MultiplyAdds => [1, MULTIPLY_ADDS_TILE],
             _ => [1, number("LEN").or_else(|| number("TILE")).or(consumers).unwrap_or(threads)],
         };
         if kind == Kind::SumByConsumers {
             threads = consumers?;
         }
-        Some(Work { kind, threads, rows, columns })
+        Some(Work { kind, threads, rows, columns, rounds })
     }
 
     /// Returns how many elements a block takes at a time: a tile, or one for each of its warps or threads.
@@ -205,7 +199,7 @@ impl Work {
     ///
     /// If there are fewer inputs than [`Kind::inputs`] says, or of another length than `shape`.
     pub fn compute<T: Value>(self, inputs: &[&[T]], shape: Shape, grid: usize) -> Vec<T> {
-        let Work { kind, threads, columns, .. } = self;
+        let Work { kind, threads, columns, rounds, .. } = self;
         assert!(inputs.iter().all(|input| input.len() == shape.elements()), "all inputs are of this shape");
         let width = match shape {
             Shape::Row(elements) => elements,
@@ -224,7 +218,7 @@ impl Work {
             Kind::SumByConsumers => reference::sum_by_consumers(inputs[0], threads, columns, grid),
             Kind::Transpose => reference::transposed(inputs[0], width),
             Kind::Stencil => reference::stencil(inputs[0], width),
-            Kind::MultiplyAdds { rounds } => reference::multiply_adds(inputs[0], columns, rounds),
+            Kind::MultiplyAdds => reference::multiply_adds(inputs[0], columns, rounds),
         }
     }
 }
@@ -283,7 +277,7 @@ mod tests {
 
     #[test]
     fn shapes_of_outputs() {
-        let work = |kind| Work { kind, threads: 256, rows: 1, columns: 64 };
+        let work = |kind| Work { kind, threads: 256, rows: 1, columns: 64, rounds: 0 };
         let matrix = Shape::Matrix { height: 2, width: 5 };
         assert_eq!(work(Kind::Transpose).output(matrix, 3), Shape::Matrix { height: 5, width: 2 });
         assert_eq!(work(Kind::Stencil).output(matrix, 3), matrix);

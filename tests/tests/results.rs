@@ -59,8 +59,8 @@ kernels! {
     with_producer_count_is_right_at_every_size_under_every_schedule: "with_producer_count" has 2 + 2 * 2 * 2 * 2;
     producer_consumer_sum_adds_in_the_order_that_is_promised: "producer_consumer_sum" has 2 * 2 + 1 + 1;
     load_compute_store_is_right_at_every_size_under_every_schedule: "load_compute_store" has 2 * 2 + 3 * 2;
-    multiply_adds_are_rounded_once: "multiply_adds" has 7;
-    multiply_adds_synchronous_are_rounded_once: "multiply_adds_synchronous" has 7;
+    multiply_adds_are_rounded_once: "multiply_adds" has 8;
+    multiply_adds_synchronous_are_rounded_once: "multiply_adds_synchronous" has 8;
 }
 
 #[test]

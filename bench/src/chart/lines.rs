@@ -30,7 +30,7 @@ const COLOURS: [RGBColor; 7] = [OURS, LIBRARY, RACING, PURPLE, PINK, OLIVE, PEER
 ///
 /// None that is known; the library returns them.
 pub fn lines(sweep: &Sweep) -> Result<Option<String>> {
-    let axis = Axis::of(table::places(sweep), &sweep.unit);
+    let axis = Axis::of(sweep.places(), &sweep.unit);
     let rates = sweep.lines.iter().flat_map(|line| line.points.iter().filter_map(rate));
     let Some(most) = rates.reduce(f64::max) else { return Ok(None) };
     let legend = ENTRY * sweep.lines.len() as u32;

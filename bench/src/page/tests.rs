@@ -1,6 +1,7 @@
 use roxmltree::{Document, Node};
 
 use super::*;
+use crate::balance::tests::{invented, short};
 use crate::record::tests::{example, recorded};
 
 /// The page as XML: without the few elements that HTML leaves open.
@@ -16,7 +17,11 @@ fn closed(report: &Report) -> String {
 }
 
 fn named<'a>(document: &'a Document<'_>, name: &'a str) -> impl Iterator<Item = Node<'a, 'a>> {
-    document.descendants().filter(move |node| node.tag_name().name() == name)
+    named_below(document.root(), name)
+}
+
+fn named_below<'a>(node: Node<'a, 'a>, name: &'a str) -> impl Iterator<Item = Node<'a, 'a>> {
+    node.descendants().filter(move |node| node.tag_name().name() == name)
 }
 
 fn text(node: Node<'_, '_>) -> String {
@@ -97,14 +102,50 @@ fn what_falls_short_and_what_races_is_marked() {
 }
 
 #[test]
+fn the_balance_stands_beside_the_chart_of_a_sweep_over_arithmetic() {
+    let with = |sweep: Sweep| closed(&Report { sweeps: vec![sweep], ..example() });
+    let row_of = |page: &str| {
+        let document = Document::parse(page).unwrap();
+        let row = named(&document, "tr").find(|row| text(*row).contains("balance: 16.0"));
+        row.map(|row| named_below(row, "td").map(text).collect::<Vec<_>>())
+    };
+    assert_eq!(row_of(&with(invented())).unwrap(), ["balance: 16.0", "1.500", "1.100", "1.50", ""]);
+    assert_eq!(row_of(&with(short())).unwrap(), ["balance: 16.0", "1.400", "1.100", "1.50", "BELOW"]);
+    let mut without = invented();
+    without.lines[1].points[0].timing = None;
+    let page = with(without);
+    assert!(row_of(&page).is_none() && page.contains(table::NO_BALANCE), "{page}");
+}
+
+/// The names of a folder's files, sorted.
+fn files(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn charts_of_an_earlier_page_are_removed_and_other_files_are_not() {
+    let folder = tempfile::tempdir().unwrap();
+    write(&example(), folder.path()).unwrap();
+    let others = ["1-x.svg", "03-notes.txt", "bench.json", "notes-03.svg", "x.svg"];
+    others.iter().for_each(|name| fs::write(folder.path().join(name), "").unwrap());
+    let mut smaller = example();
+    smaller.comparisons.remove(0);
+    write(&smaller, folder.path()).unwrap();
+    let mut wanted = ["01-second_kernel_.svg", "02-rate_over__size_.svg", "index.html"].to_vec();
+    wanted.extend(others);
+    wanted.sort_unstable();
+    assert_eq!(files(folder.path()), wanted);
+}
+
+#[test]
 fn the_page_and_its_charts_are_files() {
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("a/b");
     write(&example(), &to).unwrap();
-    let mut names: Vec<String> =
-        fs::read_dir(&to).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    names.sort();
-    assert_eq!(names, ["01-first_kernel.svg", "02-second_kernel_.svg", "03-rate_over__size_.svg", "index.html"]);
+    assert_eq!(files(&to), ["01-first_kernel.svg", "02-second_kernel_.svg", "03-rate_over__size_.svg", "index.html"]);
     let svg = fs::read_to_string(to.join("01-first_kernel.svg")).unwrap();
     Document::parse(&svg).unwrap();
 }
