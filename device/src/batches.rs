@@ -1,6 +1,7 @@
 //! What a driver runs through a pipeline: a block's tiles of one view or of several.
 
 use crate::contents::Contents;
+use crate::share::Share;
 use crate::source::TileRef;
 use crate::tile::Tile;
 use crate::view::BlockTiles;
@@ -17,29 +18,30 @@ pub trait Batches<C: Contents>: sealed::Batches<C> {}
 
 pub(crate) mod sealed {
     use crate::contents::{Contents, Fill};
+    use crate::share::Share;
 
     pub trait Batches<C: Contents>: Copy {
         /// The source of one stage.
         type Source: Fill<C>;
 
-        /// How many stages there are to fill: the tiles that all views have.
-        fn count(&self) -> usize;
+        /// Which tiles there are to fill stages with, in every view.
+        fn share(&self) -> Share;
 
-        /// Whether each of these tiles lies within its view as a whole.
-        fn all_whole(&self) -> bool;
+        /// A number: all of these tiles with lower ones lie within their views as a whole.
+        fn whole_below(&self) -> usize;
 
         /// The source of stage `index`.
         ///
         /// # Safety
         ///
-        /// `index < self.count()`.
+        /// `self.share()` has `index`.
         unsafe fn source(&self, index: usize) -> Self::Source;
 
         /// The source of stage `index`, which is known to be whole.
         ///
         /// # Safety
         ///
-        /// `index < self.count()`, and `self.all_whole()`.
+        /// `self.share()` has `index`, with a number below `self.whole_below()`.
         unsafe fn whole(&self, index: usize) -> Self::Source;
     }
 }
@@ -50,13 +52,13 @@ impl<'k, S: Tile> sealed::Batches<S> for &BlockTiles<'k, S> {
     type Source = TileRef<'k, S>;
 
     #[inline(always)]
-    fn count(&self) -> usize {
-        self.len()
+    fn share(&self) -> Share {
+        BlockTiles::share(self)
     }
 
     #[inline(always)]
-    fn all_whole(&self) -> bool {
-        BlockTiles::all_whole(self)
+    fn whole_below(&self) -> usize {
+        BlockTiles::whole_below(self)
     }
 
     #[inline(always)]
@@ -80,24 +82,26 @@ impl<'k, S: Tile> sealed::Batches<S> for &BlockTiles2D<'k, S> {
     type Source = TileRef<'k, S>;
 
     #[inline(always)]
-    fn count(&self) -> usize {
-        self.len()
+    fn share(&self) -> Share {
+        self.places().share()
     }
 
     /// Edges run along all blocks' tiles, so there is one loop for all.
     #[inline(always)]
-    fn all_whole(&self) -> bool {
-        false
+    fn whole_below(&self) -> usize {
+        0
     }
 
     #[inline(always)]
     unsafe fn source(&self, index: usize) -> TileRef<'k, S> {
-        self.get(index)
+        // SAFETY: the caller's promise.
+        unsafe { self.get_unchecked(index) }
     }
 
     #[inline(always)]
     unsafe fn whole(&self, index: usize) -> TileRef<'k, S> {
-        self.get(index)
+        // SAFETY: the caller's promise.
+        unsafe { self.get_unchecked(index) }
     }
 }
 
@@ -109,13 +113,14 @@ macro_rules! tuples {
             type Source = ($($batches::Source,)*);
 
             #[inline(always)]
-            fn count(&self) -> usize {
-                usize::MAX $(.min(self.$number.count()))*
+            fn share(&self) -> Share {
+                // All shares are of this block: none leaves the launch (the views' brand) nor the OS thread that runs the block (their pointers).
+                self.0.share().below(usize::MAX $(.min(self.$number.share().end()))*)
             }
 
             #[inline(always)]
-            fn all_whole(&self) -> bool {
-                true $(&& self.$number.all_whole())*
+            fn whole_below(&self) -> usize {
+                usize::MAX $(.min(self.$number.whole_below()))*
             }
 
             #[inline(always)]

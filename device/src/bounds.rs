@@ -2,6 +2,7 @@
 
 use crate::element::Element;
 use crate::output::{Arrangement, BlockTilesMut};
+use crate::share::Share;
 use crate::tile::Tile;
 use crate::view::BlockTiles;
 
@@ -57,33 +58,41 @@ pub trait Bounded: sealed::Bounded {}
 /// ```
 #[inline(always)]
 pub fn hoist_bounds<P: Bounded, R>(parts: P, body: impl FnOnce(P) -> R) -> R {
-    let count = parts.count();
-    if parts.all_whole(count) {
-        // SAFETY: just checked.
-        body(unsafe { parts.whole(count) })
+    let share = parts.share();
+    if parts.all_end_at(share.end()) && share.lies_below(parts.whole_below()) {
+        // SAFETY: just checked; views with as many tiles have as many for this block.
+        body(unsafe { parts.whole(share.count()) })
     } else {
-        body(parts)
+        body(parts.counted())
     }
 }
 
 mod sealed {
+    use crate::share::Share;
+
     #[diagnostic::on_unimplemented(
         message = "`Bounded` can't be implemented for `{Self}`: it is sealed",
         label = "not one of tilepipe's shares of a view",
         note = "copies and stores trust that hoisted bounds were checked: pass what `for_block` or `for_role` returned, or a tuple of them"
     )]
     pub trait Bounded: Sized {
-        /// The number of tiles; of the first part.
-        fn count(&self) -> usize;
+        /// Which of its view's tiles they are; of the first part.
+        fn share(&self) -> Share;
 
-        /// Whether there are `count` tiles (in each part), not none, and each of them lies within its view as a whole.
-        fn all_whole(&self, count: usize) -> bool;
+        /// Whether the view (of each part) has `end` tiles, those of other blocks included.
+        fn all_end_at(&self, end: usize) -> bool;
 
-        /// The same tiles, known to be so many and whole.
+        /// A number: all of these tiles with lower ones lie within their views as a whole.
+        fn whole_below(&self) -> usize;
+
+        /// The same tiles, counted where this is called, so that the other branch need not divide.
+        fn counted(self) -> Self;
+
+        /// The same tiles, known to be whole, and known to be `count` (of each part).
         ///
         /// # Safety
         ///
-        /// `self.all_whole(count)`.
+        /// They are so many, and the share lies below `self.whole_below()`.
         unsafe fn whole(self, count: usize) -> Self;
     }
 }
@@ -92,13 +101,23 @@ impl<S: Tile> Bounded for BlockTiles<'_, S> {}
 
 impl<S: Tile> sealed::Bounded for BlockTiles<'_, S> {
     #[inline(always)]
-    fn count(&self) -> usize {
-        self.len()
+    fn share(&self) -> Share {
+        BlockTiles::share(self)
     }
 
     #[inline(always)]
-    fn all_whole(&self, count: usize) -> bool {
-        self.len() == count && BlockTiles::all_whole(self)
+    fn all_end_at(&self, end: usize) -> bool {
+        BlockTiles::share(self).end() == end
+    }
+
+    #[inline(always)]
+    fn whole_below(&self) -> usize {
+        BlockTiles::whole_below(self)
+    }
+
+    #[inline(always)]
+    fn counted(self) -> Self {
+        BlockTiles::counted(self)
     }
 
     #[inline(always)]
@@ -117,13 +136,23 @@ impl<T: Element, const LEN: usize, const THREADS: usize, A: Arrangement> sealed:
     for BlockTilesMut<'_, '_, T, LEN, THREADS, A>
 {
     #[inline(always)]
-    fn count(&self) -> usize {
-        self.len()
+    fn share(&self) -> Share {
+        BlockTilesMut::share(self)
     }
 
     #[inline(always)]
-    fn all_whole(&self, count: usize) -> bool {
-        self.len() == count && BlockTilesMut::all_whole(self, count)
+    fn all_end_at(&self, end: usize) -> bool {
+        BlockTilesMut::share(self).end() == end
+    }
+
+    #[inline(always)]
+    fn whole_below(&self) -> usize {
+        BlockTilesMut::whole_below(self)
+    }
+
+    #[inline(always)]
+    fn counted(self) -> Self {
+        BlockTilesMut::counted(self)
     }
 
     #[inline(always)]
@@ -139,19 +168,30 @@ macro_rules! tuples {
 
         impl<$($part: Bounded),*> sealed::Bounded for ($($part,)*) {
             #[inline(always)]
-            fn count(&self) -> usize {
-                self.0.count()
+            fn share(&self) -> Share {
+                self.0.share()
             }
 
             #[inline(always)]
-            fn all_whole(&self, count: usize) -> bool {
-                true $(&& self.$number.all_whole(count))*
+            fn all_end_at(&self, end: usize) -> bool {
+                true $(&& self.$number.all_end_at(end))*
+            }
+
+            #[inline(always)]
+            fn whole_below(&self) -> usize {
+                usize::MAX $(.min(self.$number.whole_below()))*
+            }
+
+            #[inline(always)]
+            fn counted(self) -> Self {
+                ($(self.$number.counted(),)*)
             }
 
             #[inline(always)]
             unsafe fn whole(self, count: usize) -> Self {
                 ($(
-                    // SAFETY: the caller's promise, which says so of each part.
+                    // SAFETY: the caller's promise, which says so of each part: all shares are of this block, and the least of the limits is no higher than
+                    // this part's.
                     unsafe { self.$number.whole(count) },
                 )*)
             }

@@ -54,6 +54,7 @@ mod presence;
 mod private;
 pub mod role;
 pub mod scope;
+mod share;
 mod shared;
 mod source;
 mod tile;

@@ -7,9 +7,9 @@ use crate::element::Element;
 use crate::fault;
 use crate::isa;
 use crate::role::{Role, RoleGroup};
+use crate::share::{Share, pieces};
 use crate::tile::{BlockLevel, Brand, Tile};
 use crate::uniform::Uniform;
-use crate::view::share;
 
 /// Which elements of an output tile a thread owns: [`Striped`] or [`Blocked`]. Sealed.
 ///
@@ -92,7 +92,7 @@ impl<T: Element, const LEN: usize, A: Arrangement> TilesMut<'_, T, LEN, A> {
     /// Returns the number of tiles in the view, the partial last one included.
     #[inline(always)]
     pub fn tiles(&self) -> usize {
-        self.len.div_ceil(LEN)
+        pieces(self.len, LEN)
     }
 
     /// Returns the tiles of this block in order: every `grid`-th tile from the block's own index on, as
@@ -120,13 +120,12 @@ impl<T: Element, const LEN: usize, A: Arrangement> TilesMut<'_, T, LEN, A> {
     /// The tiles of this block, for a group of `THREADS` with the brand `'b`.
     #[inline(always)]
     fn for_group<'b, const THREADS: usize>(&mut self) -> BlockTilesMut<'_, 'b, T, LEN, THREADS, A> {
-        let (first, stride) = (isa::block_index() as usize, isa::grid_blocks() as usize);
+        let share = Share::of_block(self.tiles());
         BlockTilesMut {
             base: self.base,
             view_len: self.len,
-            first,
-            stride,
-            count: share(self.tiles(), first, stride),
+            share,
+            count: share.count(),
             whole: false,
             block: PhantomData,
             view: PhantomData,
@@ -139,15 +138,13 @@ impl<T: Element, const LEN: usize, A: Arrangement> TilesMut<'_, T, LEN, A> {
 ///
 /// # Invariants
 ///
-/// 0. `base` and `view_len` are those of a [`TilesMut`] that is borrowed for `'v`, and `first < stride` are the block's index
-///    and the number of blocks.
-/// 1. `first + i * stride` is a tile of the view for every `i < count`.
+/// 0. `base` and `view_len` are those of a [`TilesMut`] that is borrowed for `'v`, and `share` is this block's.
+/// 1. The numbers of `share` are those of tiles of the view, `count` in all.
 /// 2. If `whole`, each of these tiles lies within the view as a whole.
 pub struct BlockTilesMut<'v, 'b, T, const LEN: usize, const THREADS: usize, A = Striped> {
     base: *mut T,
     view_len: usize,
-    first: usize,
-    stride: usize,
+    share: Share,
     count: usize,
     whole: bool,
     block: Brand<'b>,
@@ -161,6 +158,12 @@ impl<'b, T: Element, const LEN: usize, const THREADS: usize, A: Arrangement> Blo
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.count
+    }
+
+    /// Which of the view's tiles they are.
+    #[inline(always)]
+    pub(crate) fn share(&self) -> Share {
+        self.share
     }
 
     /// Returns the block's tile `index`, which is tile `index * grid + block` of the view.
@@ -193,21 +196,23 @@ impl<'b, T: Element, const LEN: usize, const THREADS: usize, A: Arrangement> Blo
         indices.map(|index| self.tile(index))
     }
 
-    /// Whether `count` is not 0, and each of the block's first `count` tiles lies within the view as a whole.
+    /// A number: all of the block's tiles with lower ones are there and lie within the view as a whole.
     #[inline(always)]
-    pub(crate) fn all_whole(&self, count: usize) -> bool {
-        if self.whole || count == 0 {
-            return self.whole;
-        }
-        // No overflow: the start of one of the block's tiles.
-        self.view_len - (self.first + (count - 1) * self.stride) * LEN >= LEN
+    pub(crate) fn whole_below(&self) -> usize {
+        if self.whole { self.share.end() } else { self.view_len / LEN }
     }
 
-    /// The same tiles, known to be `count`, and whole.
+    /// The same tiles, counted here.
+    #[inline(always)]
+    pub(crate) fn counted(self) -> Self {
+        BlockTilesMut { count: self.share.count(), ..self }
+    }
+
+    /// The same tiles, known to be whole, and known to be so many as those of another view.
     ///
     /// # Safety
     ///
-    /// `self.len() == count`, and `self.all_whole(count)`.
+    /// `self.len() == count`, and the share lies below `self.whole_below()`.
     #[inline(always)]
     pub(crate) unsafe fn known_whole(self, count: usize) -> Self {
         BlockTilesMut { count, whole: true, ..self }
@@ -228,7 +233,7 @@ impl<'b, T: Element, const LEN: usize, const THREADS: usize, A: Arrangement> Blo
     ///
     /// # Safety
     ///
-    /// `index < count` for a `count` of whole tiles ([`all_whole`](Self::all_whole)) of at most `self.len()`.
+    /// The block's tile `index` has a number below [`whole_below`](Self::whole_below).
     #[inline(always)]
     pub(crate) unsafe fn get_whole_mut(&mut self, index: usize) -> TileMut<'_, 'b, T, LEN, THREADS, A> {
         // SAFETY: the caller's promise, and as above.
@@ -240,8 +245,8 @@ impl<'b, T: Element, const LEN: usize, const THREADS: usize, A: Arrangement> Blo
     #[inline(always)]
     #[track_caller]
     fn tile<'t>(&self, index: usize) -> TileMut<'t, 'b, T, LEN, THREADS, A> {
-        if index >= self.count {
-            fault::out_of_range("output tile index {} is out of range: this block has {} tiles", index, self.count);
+        if index >= self.len() {
+            fault::out_of_range("output tile index {} is out of range: this block has {} tiles", index, self.len());
         }
         // SAFETY: just checked.
         unsafe { self.tile_unchecked(index) }
@@ -255,10 +260,10 @@ impl<'b, T: Element, const LEN: usize, const THREADS: usize, A: Arrangement> Blo
     #[inline(always)]
     unsafe fn tile_unchecked<'t>(&self, index: usize) -> TileMut<'t, 'b, T, LEN, THREADS, A> {
         // No overflow: this is the first element of a tile of the view (1).
-        let start = (self.first + index * self.stride) * LEN;
+        let start = self.share.number(index) * LEN;
         TileMut {
             first: self.base.wrapping_add(start),
-            len: if self.whole || self.view_len - start >= LEN { LEN } else { self.view_len - start },
+            len: if !self.whole && self.view_len - start < LEN { self.view_len - start } else { LEN },
             block: PhantomData,
             view: PhantomData,
         }

@@ -4,6 +4,7 @@ use core::marker::PhantomData;
 
 use crate::block::Block;
 use crate::fault;
+use crate::share::{Share, pieces};
 use crate::source::{Extent, TileRef};
 use crate::tile::{Brand, HaloTile, Tile};
 use crate::uniform::Uniform;
@@ -56,7 +57,15 @@ impl<'k, S: Tile> TileView<'k, S> {
     /// Returns the number of tiles in the view, the partial last one included.
     #[inline(always)]
     pub fn tiles(&self) -> usize {
-        self.len.div_ceil(S::STRIDE)
+        pieces(self.len, S::STRIDE)
+    }
+
+    /// How many tiles end within the view, all of them before the partial ones.
+    #[inline(always)]
+    fn tiles_within(&self) -> usize {
+        // A tile reaches so far beyond the next one's start.
+        let beyond = const { S::COLUMNS - S::LEAD - S::STRIDE };
+        if self.len < beyond { 0 } else { (self.len - beyond) / S::STRIDE }
     }
 
     /// Returns tile `index` of the view.
@@ -79,8 +88,9 @@ impl<'k, S: Tile> TileView<'k, S> {
     #[inline(always)]
     pub fn for_block<const THREADS: usize>(&self, block: &Block<'_, THREADS>) -> BlockTiles<'k, S> {
         const { assert!(S::STRIDE > 0) };
-        let (first, stride) = (block.index(), block.grid());
-        BlockTiles { view: *self, first, stride, count: share(self.tiles(), first, stride), whole: false }
+        let _ = block;
+        let share = Share::of_block(self.tiles());
+        BlockTiles { view: *self, share, count: share.count(), whole: false }
     }
 
     /// Returns tile `index` of the view.
@@ -112,23 +122,17 @@ impl<'k, S: Tile> TileView<'k, S> {
     }
 }
 
-/// How many of `tiles` tiles a block gets whose first is `first` and whose step is `stride`.
-#[inline(always)]
-pub(crate) fn share(tiles: usize, first: usize, stride: usize) -> usize {
-    if first < tiles { (tiles - first).div_ceil(stride) } else { 0 }
-}
-
 /// The tiles of one block, in the order in which it works through them.
 ///
 /// # Invariants
 ///
-/// 0. `first + i * stride` is a tile of the view for every `i < count`.
-/// 1. If `whole`, each of these tiles lies within the view as a whole, its halo included.
+/// 0. The numbers of `share` are those of tiles of the view.
+/// 1. `count` is how many they are. Drivers count for themselves, where they need to: a division that nobody asks for is left out.
+/// 2. If `whole`, each of these tiles lies within the view as a whole, its halo included.
 #[derive(Clone, Copy)]
 pub struct BlockTiles<'k, S: Tile> {
     view: TileView<'k, S>,
-    first: usize,
-    stride: usize,
+    share: Share,
     count: usize,
     whole: bool,
 }
@@ -141,6 +145,12 @@ impl<'k, S: Tile> BlockTiles<'k, S> {
         self.count
     }
 
+    /// Which of the view's tiles they are.
+    #[inline(always)]
+    pub(crate) fn share(&self) -> Share {
+        self.share
+    }
+
     /// Returns the block's tile `index`, which is tile `index * grid + block` of the view.
     ///
     /// # Panics
@@ -149,8 +159,8 @@ impl<'k, S: Tile> BlockTiles<'k, S> {
     #[inline(always)]
     #[track_caller]
     pub fn get(&self, index: usize) -> TileRef<'k, S> {
-        if index >= self.count {
-            fault::out_of_range("tile index {} is out of range: this block has {} tiles", index, self.count);
+        if index >= self.len() {
+            fault::out_of_range("tile index {} is out of range: this block has {} tiles", index, self.len());
         }
         // SAFETY: just checked.
         unsafe { self.get_unchecked(index) }
@@ -164,32 +174,38 @@ impl<'k, S: Tile> BlockTiles<'k, S> {
     #[inline(always)]
     pub(crate) unsafe fn get_unchecked(&self, index: usize) -> TileRef<'k, S> {
         // SAFETY: a tile of the view (0).
-        let tile = unsafe { self.view.tile_unchecked(self.first + index * self.stride) };
+        let tile = unsafe { self.view.tile_unchecked(self.share.number(index)) };
         if self.whole {
-            // SAFETY: it lies within the view as a whole (1).
+            // SAFETY: it lies within the view as a whole (2).
             unsafe { tile.whole() }
         } else {
             tile
         }
     }
 
-    /// Whether the block has tiles, and each of them lies within the view as a whole, its halo included.
+    /// A number: all of the block's tiles with lower ones lie within the view as a whole, their halos included.
     #[inline(always)]
-    pub(crate) fn all_whole(&self) -> bool {
-        if self.whole || self.count == 0 {
-            return self.whole;
+    pub(crate) fn whole_below(&self) -> usize {
+        if self.whole {
+            self.share.end()
+        } else if self.share.number(0) * S::STRIDE < S::LEAD {
+            0
+        } else {
+            self.view.tiles_within()
         }
-        // No overflow: the starts of the block's first and last tile (0).
-        let first = self.first * S::STRIDE;
-        let last = (self.first + (self.count - 1) * self.stride) * S::STRIDE;
-        first >= S::LEAD && self.view.len - last >= S::COLUMNS - S::LEAD
     }
 
-    /// The same tiles, known to be `count`, and whole.
+    /// The same tiles, counted here.
+    #[inline(always)]
+    pub(crate) fn counted(self) -> Self {
+        BlockTiles { count: self.share.count(), ..self }
+    }
+
+    /// The same tiles, known to be whole, and known to be so many as those of another view.
     ///
     /// # Safety
     ///
-    /// `self.len() == count`, and `self.all_whole()`.
+    /// `self.len() == count`, and the share lies below `self.whole_below()`.
     #[inline(always)]
     pub(crate) unsafe fn known_whole(self, count: usize) -> Self {
         BlockTiles { count, whole: true, ..self }

@@ -5,12 +5,11 @@ use core::num::NonZeroU32;
 
 use crate::block::Block;
 use crate::fault;
-use crate::isa;
+use crate::share::Share;
 use crate::source::{Extent, TileRef};
 use crate::tile::{Brand, Tile};
 use crate::tile2d::{HaloTile2D, Tile2D};
 use crate::uniform::Uniform;
-use crate::view::share;
 
 /// Global memory with rows as tiles of `ROWS` by `COLUMNS` elements, read-only for the whole launch.
 ///
@@ -148,12 +147,11 @@ fn clip(start: usize, len: usize, lead: usize, extent: usize) -> (usize, usize) 
 ///
 /// # Invariants
 ///
-/// 0. `first + i * stride` is below the number of tiles, which is below 2^32, for every `i < count`.
+/// 0. The numbers of `share`, `count` in all, are below the number of tiles, which is below 2^32.
 #[derive(Clone, Copy, Debug)]
 pub struct Places {
-    first: u32,
-    stride: u32,
     columns: NonZeroU32,
+    share: Share,
     count: usize,
 }
 
@@ -166,13 +164,12 @@ impl Places {
         if tiles > limit {
             fault::out_of_range("a view of {} tiles is too large: at most {} can be", tiles, limit);
         }
-        let (first, stride) = (isa::block_index() as usize, isa::grid_blocks() as usize);
+        let share = Share::of_block(tiles);
         Places {
-            first: first as u32,
-            stride: stride as u32,
             // A view is not empty, so it has a column of tiles.
             columns: NonZeroU32::new(columns as u32).unwrap_or(NonZeroU32::MIN),
-            count: share(tiles, first, stride),
+            share,
+            count: share.count(),
         }
     }
 
@@ -183,6 +180,12 @@ impl Places {
         self.count
     }
 
+    /// Which of the view's tiles they are, counted row by row.
+    #[inline(always)]
+    pub(crate) fn share(&self) -> Share {
+        self.share
+    }
+
     /// Returns the row and the column of the block's tile `index` among the view's tiles.
     ///
     /// # Panics
@@ -191,11 +194,17 @@ impl Places {
     #[inline(always)]
     #[track_caller]
     pub fn get(&self, index: usize) -> (usize, usize) {
-        if index >= self.count {
-            fault::out_of_range("tile index {} is out of range: this block has {} tiles", index, self.count);
+        if index >= self.len() {
+            fault::out_of_range("tile index {} is out of range: this block has {} tiles", index, self.len());
         }
+        self.get_unchecked(index)
+    }
+
+    /// As [`get`](Self::get) for an index below `self.len()`; for others the place of no tile.
+    #[inline(always)]
+    fn get_unchecked(&self, index: usize) -> (usize, usize) {
         // No overflow: below the number of tiles (0).
-        let number = self.first + index as u32 * self.stride;
+        let number = self.share.number(index) as u32;
         ((number / self.columns) as usize, (number % self.columns) as usize)
     }
 }
@@ -231,6 +240,18 @@ impl<'k, S: Tile> BlockTiles2D<'k, S> {
     pub fn get(&self, index: usize) -> TileRef<'k, S> {
         let (row, column) = self.places.get(index);
         // SAFETY: the row and the column of a tile of the view (`Places`, 0).
+        unsafe { self.view.tile_unchecked(row, column) }
+    }
+
+    /// Returns the block's tile `index`.
+    ///
+    /// # Safety
+    ///
+    /// `index < self.len()`.
+    #[inline(always)]
+    pub(crate) unsafe fn get_unchecked(&self, index: usize) -> TileRef<'k, S> {
+        let (row, column) = self.places.get_unchecked(index);
+        // SAFETY: as in `get`, with the caller's promise.
         unsafe { self.view.tile_unchecked(row, column) }
     }
 }

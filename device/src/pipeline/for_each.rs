@@ -7,9 +7,9 @@ use super::setup::Setup;
 use super::stage::{Stage, StageFilled};
 use super::steps::{Idle, Pipeline};
 use crate::engine::{PendingGroups, sealed::Engine as _};
-use crate::fault;
 use crate::group::{Group, WholeBlock};
 use crate::scope::ThreadsAlone;
+use crate::share::Share;
 
 /// All but the awaited of `FILLED` groups may stay in flight.
 enum AllBut<const FILLED: usize, const FILL_FIRST: bool> {}
@@ -58,7 +58,7 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         fill: impl for<'x> FnMut(Stage<'x, U>, usize) -> StageFilled<'x, U>,
         consume: impl for<'x> FnMut(&Ready<'x, U>, usize),
     ) -> Drained<'s, U, STAGES> {
-        self.drive::<AtScope>(count, fill, consume)
+        self.drive::<AtScope>(Share::all_below(count), fill, consume)
     }
 
     /// As [`for_each`](Self::for_each) with every tile published: each thread copies its own elements, and all threads of the block
@@ -80,7 +80,7 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
     where
         U: Setup<Scope: ThreadsAlone, Group: WholeBlock>,
     {
-        self.drive::<Published>(count, fill, consume)
+        self.drive::<Published>(Share::all_below(count), fill, consume)
     }
 
     /// Whether a round fills before it waits, which puts one more tile in flight and costs a second barrier.
@@ -92,46 +92,42 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         STAGES == 1 || V::CHEAP || in_flight <= 8 * <U::Group as Group>::THREADS
     }
 
+    /// Fills a stage with each index of `share`, and has it read.
     #[inline(always)]
     #[track_caller]
     pub(super) fn drive<V: View<U>>(
         mut self,
-        count: usize,
+        share: Share,
         mut fill: impl for<'x> FnMut(Stage<'x, U>, usize) -> StageFilled<'x, U>,
         mut consume: impl for<'x> FnMut(&Ready<'x, U, V>, usize),
     ) -> Drained<'s, U, STAGES> {
         for ahead in 0..STAGES - 1 {
-            self.fill_next(ahead, count, &mut fill);
+            self.fill_next(ahead, share.has(ahead), &mut fill);
         }
         if const { Self::fill_first::<V>() } {
             // Counting in 32 bits keeps the copy a branch, which most warps skip where few threads copy (measured).
-            let limit = u32::MAX as usize;
-            if count > limit {
-                fault::out_of_range(
-                    "{} tiles are too many for a block: at most {} can be, use more blocks",
-                    count,
-                    limit,
-                );
-            }
+            let count = share.count_in_32_bits() as usize;
             for index in 0..count as u32 {
                 let index = index as usize;
                 // SAFETY: a pipeline exists only where its group runs as one (R2); block-level code is converged.
                 unsafe { V::launder() };
                 // The barrier came after every thread's last read of this stage, in the round before.
-                self.fill_next(index + (STAGES - 1), count, &mut fill);
+                self.fill_next(index + (STAGES - 1), index + (STAGES - 1) < count, &mut fill);
                 U::Engine::wait::<AllBut<STAGES, true>>();
                 // SAFETY: as above.
                 unsafe { V::synchronise() };
                 self.consume_next::<V>(index, &mut consume);
             }
         } else {
-            for index in 0..count {
+            let mut index = 0;
+            while share.has(index) {
                 U::Engine::wait::<AllBut<STAGES, false>>();
                 // SAFETY: as above.
                 unsafe { V::synchronise() };
                 // The wait's barrier came after every thread's last read of this stage, in the round before.
-                self.fill_next(index + (STAGES - 1), count, &mut fill);
+                self.fill_next(index + (STAGES - 1), share.has(index + (STAGES - 1)), &mut fill);
                 self.consume_next::<V>(index, &mut consume);
+                index += 1;
             }
         }
         self.ring.restart();
@@ -152,17 +148,17 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         V::released(tile, ring::bytes::<U>());
     }
 
-    /// Fills the ring's next stage with tile `index` if there is one, and closes its group in any case, so that the
+    /// Fills the ring's next stage with tile `index` if it `is_there`, and closes its group in any case, so that the
     /// number of groups is the same with and without a tile.
     #[inline(always)]
     fn fill_next(
         &mut self,
         index: usize,
-        count: usize,
+        is_there: bool,
         fill: &mut impl for<'x> FnMut(Stage<'x, U>, usize) -> StageFilled<'x, U>,
     ) {
         let (memory, slot) = self.ring.next_to_fill();
-        if index < count {
+        if is_there {
             // SAFETY: the stage was never filled, or its tile was read in the round before this one and every thread that may read
             // it has passed a barrier since (the callers say which); nobody reads it before the wait of round `index`. The brand
             // is the closure's own, so this stage is the one that comes back filled.

@@ -141,13 +141,13 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         batches: B,
         consume: impl for<'x> FnMut(&Ready<'x, U, V>, usize),
     ) -> Drained<'s, U, STAGES> {
-        let count = batches.count();
-        if batches.all_whole() {
-            // SAFETY: the driver asks for stages below `count` only, and all tiles are whole.
-            self.drive::<V>(count, |stage, index| stage.copy(unsafe { batches.whole(index) }), consume)
+        let share = batches.share();
+        if share.lies_below(batches.whole_below()) {
+            // SAFETY: the driver asks for stages of the share only, and all tiles are whole.
+            self.drive::<V>(share, |stage, index| stage.copy(unsafe { batches.whole(index) }), consume)
         } else {
-            // SAFETY: the driver asks for stages below `count` only.
-            self.drive::<V>(count, |stage, index| stage.copy(unsafe { batches.source(index) }), consume)
+            // SAFETY: the driver asks for stages of the share only.
+            self.drive::<V>(share, |stage, index| stage.copy(unsafe { batches.source(index) }), consume)
         }
     }
 
@@ -167,24 +167,25 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         results: &mut BlockTilesMut<'_, 'b, T, LEN, THREADS, A>,
         mut body: impl for<'x, 'v> FnMut(&Ready<'x, U, V>, TileMut<'v, 'b, T, LEN, THREADS, A>),
     ) -> Drained<'s, U, STAGES> {
-        let count = batches.count();
-        if results.len() < count {
-            fault::out_of_range("this block has {} output tiles, too few for its {} input tiles", results.len(), count);
-        }
-        if batches.all_whole() && results.all_whole(count) {
+        let share = batches.share();
+        if share.lies_below(batches.whole_below().min(results.whole_below())) {
             self.drive::<V>(
-                count,
-                // SAFETY: the driver asks for stages below `count` only, and all tiles are whole.
+                share,
+                // SAFETY: the driver asks for stages of the share only, and all tiles are whole.
                 |stage, index| stage.copy(unsafe { batches.whole(index) }),
-                // SAFETY: the driver reads tiles below `count` only, and that many output tiles are there and whole.
+                // SAFETY: the driver reads tiles of the share only, and the output tiles of these numbers are there and whole.
                 |tile, index| body(tile, unsafe { results.get_whole_mut(index) }),
             )
         } else {
+            let (there, wanted) = (results.share().count(), share.count());
+            if there < wanted {
+                fault::too_few_results(there, wanted);
+            }
             self.drive::<V>(
-                count,
-                // SAFETY: the driver asks for stages below `count` only.
+                share,
+                // SAFETY: the driver asks for stages of the share only.
                 |stage, index| stage.copy(unsafe { batches.source(index) }),
-                // SAFETY: the driver reads tiles below `count` only, and that many output tiles are there.
+                // SAFETY: the driver reads tiles of the share only, and that many output tiles are there.
                 |tile, index| body(tile, unsafe { results.get_unchecked_mut(index) }),
             )
         }

@@ -16,8 +16,10 @@ use super::result::RoleResult;
 use super::run::{Run, fill_all, fill_tiles};
 use crate::batches::Batches;
 use crate::element::Element;
+use crate::fault;
 use crate::isa;
 use crate::output::{Arrangement, TileMut, TilesMut};
+use crate::share::Share;
 use crate::shared::Shared;
 use crate::uniform::Uniform;
 
@@ -85,6 +87,7 @@ where
         F: Uniform + RoleShared,
         O: RoleResult<Of<M, Role1>>,
     {
+        let count = Share::all_below(count).count_in_32_bits();
         self.drive(count, |memory| fill_all::<_, true>(memory, count, &fill), |group, run| body(group, run, hand))
     }
 
@@ -98,8 +101,8 @@ where
         F: Uniform + RoleShared,
         O: RoleResult<Of<M, Role1>>,
     {
-        let count = batches.count();
-        self.drive(count, |memory| fill_tiles(memory, batches), |group, run| body(group, run, hand))
+        let count = batches.share().count_in_32_bits();
+        self.drive(count, |memory| fill_tiles(memory, batches, count), |group, run| body(group, run, hand))
     }
 
     /// Computes each of the block's output tiles from the input tile of the same number (or from several inputs, as a tuple): the first
@@ -161,16 +164,21 @@ where
         ),
         F: Uniform + RoleShared,
     {
-        let count = batches.count();
+        let share = batches.share();
+        let count = share.count_in_32_bits();
         let ((), memory) = self.drive(
             count,
-            |memory| fill_tiles(memory, batches),
+            |memory| fill_tiles(memory, batches, count),
             |group, run| {
                 let mut results = out.for_role(&group);
-                if run.all_whole(&results) {
-                    // SAFETY: the driver reads tiles below `count` only, and that many output tiles are there and whole.
+                if share.lies_below(results.whole_below()) {
+                    // SAFETY: the driver reads tiles of the share only, and the output tiles of these numbers are there and whole.
                     run.for_each(|tile, index| body(&group, tile, unsafe { results.get_whole_mut(index) }));
                 } else {
+                    let (there, wanted) = (results.share().count(), run.len());
+                    if there < wanted {
+                        fault::too_few_results(there, wanted);
+                    }
                     // SAFETY: the driver reads tiles below `count` only, and that many output tiles are there.
                     run.read::<false>(|tile, index| body(&group, tile, unsafe { results.get_unchecked_mut(index) }));
                 }
@@ -183,7 +191,7 @@ where
     #[inline(always)]
     fn drive<O: RoleResult<Of<M, Role1>>>(
         self,
-        count: usize,
+        count: u32,
         produce: impl FnOnce(Memory<Pipe<L, M, P>>),
         consume: impl for<'r> FnOnce(<Of<M, Role1> as Role>::Group<'r>, Run<'r, Pipe<L, M, P>>) -> O,
     ) -> (O, MemoryOf<'s, L, M, P>) {

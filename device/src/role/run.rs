@@ -8,18 +8,15 @@ use super::protocol::EndState;
 use super::wires::ProducerWires;
 use crate::batches::Batches;
 use crate::contents::sealed::Contents as _;
-use crate::element::Element;
-use crate::fault;
 use crate::isa;
-use crate::output::{Arrangement, BlockTilesMut};
 use crate::uniform::Uniform;
 
 /// The stages that a driver's consumers are to read, all of them: [`for_each`](Self::for_each).
 #[must_use = "the tiles are thrown away unread: call `for_each`"]
 pub struct Run<'r, K: Channel> {
     pub(super) consumer: Consumer<'r, K>,
-    pub(super) count: usize,
-    pub(super) left: &'r mut usize,
+    pub(super) count: u32,
+    pub(super) left: &'r mut u32,
 }
 
 impl<K: Channel> !Uniform for Run<'_, K> {}
@@ -29,7 +26,7 @@ impl<'r, K: Channel> Run<'r, K> {
     #[expect(clippy::len_without_is_empty, reason = "`len() == 0` says it")]
     #[inline(always)]
     pub fn len(&self) -> usize {
-        self.count
+        self.count as usize
     }
 
     /// Reads all stages in order: `consume(tile, i)` each.
@@ -52,31 +49,13 @@ impl<'r, K: Channel> Run<'r, K> {
         });
         *self.left = 0;
     }
-
-    /// Whether all of the first stages' output tiles lie within their view as a whole.
-    ///
-    /// # Panics
-    ///
-    /// If there are fewer of them than stages.
-    #[inline(always)]
-    #[track_caller]
-    pub(super) fn all_whole<T: Element, A: Arrangement, const LEN: usize, const SIZE: usize>(
-        &self,
-        results: &BlockTilesMut<'_, 'r, T, LEN, SIZE, A>,
-    ) -> bool {
-        if results.len() < self.count {
-            let (there, wanted) = (results.len(), self.count);
-            fault::out_of_range("this block has {} output tiles, too few for its {} input tiles", there, wanted);
-        }
-        results.all_whole(self.count)
-    }
 }
 
 /// Fills `count` stages of a pipeline whose consumers read as many, in the threads that copy.
 #[inline(always)]
 pub(super) fn fill_all<K: Channel, const LAPS: bool>(
     memory: Memory<K>,
-    count: usize,
+    count: u32,
     fill: impl for<'x> Fn(Stage<'x, K>, usize) -> StageFilled<'x, K>,
 ) {
     let (mut state, wires) = (EndState::producer(), ProducerWires::of_copiers(memory));
@@ -91,11 +70,10 @@ pub(super) fn fill_all<K: Channel, const LAPS: bool>(
     });
 }
 
-/// Fills a stage with each of the block's tiles.
+/// Fills a stage with each of the block's tiles, which are `count`.
 #[inline(always)]
-pub(super) fn fill_tiles<K: Channel, B: Batches<K::Contents>>(memory: Memory<K>, batches: B) {
-    let count = batches.count();
-    if batches.all_whole() {
+pub(super) fn fill_tiles<K: Channel, B: Batches<K::Contents>>(memory: Memory<K>, batches: B, count: u32) {
+    if batches.share().lies_below(batches.whole_below()) {
         // SAFETY: stages below `count` are asked for only, and all tiles are whole.
         fill_all::<_, true>(memory, count, |stage, index| stage.copy(unsafe { batches.whole(index) }));
     } else {
@@ -106,17 +84,9 @@ pub(super) fn fill_tiles<K: Channel, B: Batches<K::Contents>>(memory: Memory<K>,
 
 /// Calls `step` with each index below `count`. If `LAPS`, in laps of as many steps as there are stages, which are unrolled, so that the
 /// addresses of a stage are constants; and the rest one by one. Loops with bounds take too many registers so.
-///
-/// # Panics
-///
-/// If `count` exceeds `u32::MAX`.
 #[inline(always)]
-fn in_order<K: Channel, const LAPS: bool>(count: usize, mut step: impl FnMut(usize)) {
-    let limit = u32::MAX as usize;
-    if count > limit {
-        fault::out_of_range("{} tiles are too many for a block: at most {} can be, use more blocks", count, limit);
-    }
-    let (count, mut index) = (count as u32, 0);
+fn in_order<K: Channel, const LAPS: bool>(count: u32, mut step: impl FnMut(usize)) {
+    let mut index = 0;
     if LAPS {
         let rest = count % K::COUNT as u32;
         while index < count - rest {

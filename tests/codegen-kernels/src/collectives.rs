@@ -76,9 +76,9 @@ pub fn block_reduce<T: Word, const THREADS: usize>(block: Block<THREADS>, mut ou
 /// `Block::scan`.
 #[kernel(instances(T = [u8, i32, u64, [u32; 3], I32x4], THREADS = [48, 256]))]
 pub fn block_scan<T: Word, const THREADS: usize>(block: Block<THREADS>, mut out: TilesMut<T, THREADS>) {
+    let sums = block.scan(&block.map(|t| T::of_rank(t.rank())), T::plus);
     let mut results = out.for_block(&block);
     let dst = results.get_mut(0);
-    let sums = block.scan(&block.map(|t| T::of_rank(t.rank())), T::plus);
     block.threads(|t| dst.set(&t, sums.get(&t)));
 }
 

@@ -40,15 +40,14 @@ pub const THREADS: usize = 256;
 pub struct I32x4(pub [i32; 4]);
 
 /// Global memory of `len` elements, aligned to 16 bytes, of which this block has every `stride`-th tile of `TILE` elements from `first`
-/// on.
+/// on, those below `end`.
 #[derive(Clone, Copy)]
 pub struct View<T, const TILE: usize = THREADS> {
     pub base: *mut T,
     pub len: usize,
     first: usize,
     stride: usize,
-    /// The block's tiles.
-    pub tiles: usize,
+    pub end: usize,
 }
 
 impl<T, const TILE: usize> View<T, TILE> {
@@ -57,24 +56,52 @@ impl<T, const TILE: usize> View<T, TILE> {
     pub fn new(raw: RawParameter) -> Self {
         let (base, len) = (raw.words[0] as *mut T, raw.words[1] as usize);
         let (first, stride) = (tilepipe_block_index() as usize, tilepipe_grid_blocks() as usize);
-        let all = len.div_ceil(TILE);
-        let tiles = if first < all { (all - first).div_ceil(stride) } else { 0 };
-        View { base, len, first, stride, tiles }
+        View { base, len, first, stride, end: (len + (TILE - 1)) / TILE }
     }
 
-    /// Whether `count` is not 0, and each of the block's first `count` tiles lies within the view as a whole.
+    /// The number of the block's tiles.
     #[inline(always)]
-    pub fn all_whole(&self, count: usize) -> bool {
-        if count == 0 {
+    pub fn tiles(&self) -> usize {
+        if self.first >= self.end {
+            return 0;
+        }
+        let others = (self.end - 1 - self.first) / self.stride;
+        // SAFETY: no overflow: at most `end - 1`.
+        unsafe { others.unchecked_add(1) }
+    }
+
+    /// The number among all of the view's tiles of the block's tile `index`.
+    #[inline(always)]
+    fn number(&self, index: usize) -> usize {
+        self.first + index * self.stride
+    }
+
+    /// Whether the block has a tile `index`.
+    #[inline(always)]
+    pub fn has(&self, index: usize) -> bool {
+        self.number(index) < self.end
+    }
+
+    /// All tiles with lower numbers lie within the view as a whole.
+    #[inline(always)]
+    pub fn whole_below(&self) -> usize {
+        self.len / TILE
+    }
+
+    /// Whether the block has tiles, and all their numbers are below `limit`.
+    #[inline(always)]
+    pub fn lies_below(&self, limit: usize) -> bool {
+        if self.first >= self.end {
             return false;
         }
-        self.len - (self.first + (count - 1) * self.stride) * TILE >= TILE
+        let highest = self.end - 1;
+        self.end <= limit || highest - (highest - self.first) % self.stride < limit
     }
 
     /// The first element of the block's tile `index`, and how many elements of it lie in the view.
     #[inline(always)]
     pub fn tile(&self, index: usize) -> (*mut T, usize) {
-        let start = (self.first + index * self.stride) * TILE;
+        let start = self.number(index) * TILE;
         let rest = self.len - start;
         (self.base.wrapping_add(start), if rest < TILE { rest } else { TILE })
     }
@@ -82,7 +109,7 @@ impl<T, const TILE: usize> View<T, TILE> {
     /// The first element of the block's tile `index`, and how many bytes of it lie in the view.
     #[inline(always)]
     pub fn source(&self, index: usize) -> (*const T, u32) {
-        let start = (self.first + index * self.stride) * TILE;
+        let start = self.number(index) * TILE;
         let rest = self.len - start;
         let bytes = if rest < TILE { rest * size_of::<T>() } else { TILE * size_of::<T>() };
         (self.base.wrapping_add(start), bytes as u32)
@@ -91,18 +118,26 @@ impl<T, const TILE: usize> View<T, TILE> {
     /// As [`tile`](Self::tile). Ends the launch if the block has no tile `index`, unless that tile is known to be there and `WHOLE`.
     #[inline(always)]
     pub fn checked_tile<const WHOLE: bool>(&self, index: usize) -> (*mut T, usize) {
-        if !WHOLE && index >= self.tiles {
-            out_of_range(index, self.tiles);
+        if !WHOLE && index >= self.tiles() {
+            out_of_range(index, self.tiles());
         }
         let (first, len) = self.tile(index);
         (first, if WHOLE { TILE } else { len })
     }
 }
 
-/// Whether the block has as many tiles of both views, and each of them lies within its view as a whole.
+/// Whether the views have as many tiles, the block has some of them, and each of these lies within its view as a whole.
 #[inline(always)]
 pub fn all_whole<T>(input: &View<T>, out: &View<T>) -> bool {
-    input.all_whole(input.tiles) && out.tiles == input.tiles && out.all_whole(input.tiles)
+    out.end == input.end && input.lies_below(input.whole_below().min(out.whole_below()))
+}
+
+/// Ends the launch if the block has fewer tiles of the output than of the input.
+#[inline(always)]
+pub fn check_tiles<T, const TILE: usize>(input: &View<T, TILE>, out: &View<T, TILE>) {
+    if out.tiles() < input.tiles() {
+        out_of_range(out.tiles(), input.tiles());
+    }
 }
 
 /// A number of tiles that fits 32 bits, in which a loop's counter costs less.

@@ -35,7 +35,7 @@ unsafe extern "C" fn with_memcpy_async(input: RawParameter, out: RawParameter) {
 /// All threads of the block make this call. If `WHOLE` the tiles lie within their views as a whole, and there are as many of both.
 #[inline(always)]
 unsafe fn run<const WHOLE: bool>(input: &View<i32>, out: &View<i32>) {
-    for index in 0..input.tiles {
+    for index in 0..input.tiles() {
         // SAFETY: the shared memory is one stage, which nobody reads before the wait and the barrier nor after the round's second
         // one; the tile's first bytes are readable for the whole launch. Every thread takes the same way to each barrier.
         unsafe {

@@ -4,7 +4,7 @@
 //! copies have landed; the computing ones wait until it is full, read, and arrive at `empty`.
 
 use crate::device::{
-    Members, View, barrier, barrier_address, barrier_of_roles, copy_tile_as, counted_in_32_bits, out_of_range,
+    Members, View, barrier, barrier_address, barrier_of_roles, check_tiles, copy_tile_as, counted_in_32_bits,
     shared_base, tilepipe_cp_async_mbarrier_arrive, tilepipe_mbarrier_arrive, tilepipe_mbarrier_init,
     tilepipe_mbarrier_inval, tilepipe_mbarrier_wait, write_neighbour_sum_as,
 };
@@ -109,22 +109,21 @@ pub unsafe fn run<D: Division, const STAGES: usize>(input: View<i32, TILE>, out:
             }
         }
         barrier();
+        let count = counted_in_32_bits(input.tiles());
         // One chain of branches: threads of a warp that has both roles must not wait for one another between two branches.
         if D::COPIERS.has_caller() {
-            if input.all_whole(input.tiles) {
-                copy::<D, true, STAGES>(&input);
+            if input.lies_below(input.whole_below()) {
+                copy::<D, true, STAGES>(count, &input);
             } else {
-                copy::<D, false, STAGES>(&input);
+                copy::<D, false, STAGES>(count, &input);
             }
         } else if D::COMPUTING.has_caller() {
             let out = out();
-            if out.tiles < input.tiles {
-                out_of_range(out.tiles, input.tiles);
-            }
-            if out.all_whole(input.tiles) {
-                compute::<D, true, STAGES>(input.tiles, &out);
+            if input.lies_below(out.whole_below()) {
+                compute::<D, true, STAGES>(count, &out);
             } else {
-                compute::<D, false, STAGES>(input.tiles, &out);
+                check_tiles(&input, &out);
+                compute::<D, false, STAGES>(count, &out);
             }
         }
         barrier_of_roles();
@@ -143,8 +142,8 @@ pub unsafe fn run<D: Division, const STAGES: usize>(input: View<i32, TILE>, out:
 
 /// Calls `step` with each index below `count`: if `WHOLE` in laps, in which a stage's addresses are constants, and the rest one by one.
 #[inline(always)]
-fn in_order<const WHOLE: bool, const STAGES: usize>(count: usize, mut step: impl FnMut(usize)) {
-    let (count, mut index) = (counted_in_32_bits(count), 0);
+fn in_order<const WHOLE: bool, const STAGES: usize>(count: u32, mut step: impl FnMut(usize)) {
+    let mut index = 0;
     if WHOLE {
         let laps = count - count % STAGES as u32;
         while index < laps {
@@ -164,12 +163,12 @@ fn in_order<const WHOLE: bool, const STAGES: usize>(count: usize, mut step: impl
 ///
 /// # Safety
 ///
-/// All copying threads make this call; if `WHOLE` all of the block's tiles lie within the view as a whole.
+/// All copying threads make this call; the block has `count` tiles, and if `WHOLE` all of them lie within the view as a whole.
 #[inline(always)]
-unsafe fn copy<D: Division, const WHOLE: bool, const STAGES: usize>(input: &View<i32, TILE>) {
+unsafe fn copy<D: Division, const WHOLE: bool, const STAGES: usize>(count: u32, input: &View<i32, TILE>) {
     // Waiting for parity 1 at a new barrier returns at once: all stages are empty.
     let mut cursor = Cursor::<STAGES> { stage: 0, parity: 1 };
-    in_order::<WHOLE, STAGES>(input.tiles, |index| {
+    in_order::<WHOLE, STAGES>(count, |index| {
         let stage = cursor.stage;
         // SAFETY: the stage is empty behind the wait; the tile's first bytes are readable for the whole launch; each copying thread
         // arrives once a phase.
@@ -189,7 +188,7 @@ unsafe fn copy<D: Division, const WHOLE: bool, const STAGES: usize>(input: &View
 ///
 /// All computing threads make this call; the output has `count` tiles for the block, and if `WHOLE` all lie within the view as a whole.
 #[inline(always)]
-unsafe fn compute<D: Division, const WHOLE: bool, const STAGES: usize>(count: usize, out: &View<i32, TILE>) {
+unsafe fn compute<D: Division, const WHOLE: bool, const STAGES: usize>(count: u32, out: &View<i32, TILE>) {
     let mut cursor = Cursor::<STAGES> { stage: 0, parity: 0 };
     in_order::<WHOLE, STAGES>(count, |index| {
         let stage = cursor.stage;

@@ -3,7 +3,7 @@
 use tilepipe::entry::RawParameter;
 
 use crate::device::{
-    Store, THREADS, View, commit, copy_own, counted_in_32_bits, out_of_range, rank, shared_base, wait_all, wait_group,
+    Store, THREADS, View, check_tiles, commit, copy_own, counted_in_32_bits, rank, shared_base, wait_all, wait_group,
 };
 
 const STAGES: usize = 4;
@@ -22,16 +22,13 @@ static REQUIRED_THREADS: u32 = THREADS as u32;
 #[unsafe(export_name = "twin_scale_own__i32_CpAsync_ThreadScope_256_4")]
 unsafe extern "C" fn scale_own(input: RawParameter, out: RawParameter) {
     let (input, out) = (View::<i32>::new(input), View::<i32>::new(out));
-    let count = input.tiles;
-    if out.tiles < count {
-        out_of_range(out.tiles, count);
-    }
-    // SAFETY: there are so many tiles, and all are whole where that is said.
+    // SAFETY: there are as many tiles, and all are whole where that is said.
     unsafe {
-        if input.all_whole(count) && out.all_whole(count) {
-            drive::<true>(count, &input, &out);
+        if input.lies_below(input.whole_below().min(out.whole_below())) {
+            drive::<true>(&input, &out);
         } else {
-            drive::<false>(count, &input, &out);
+            check_tiles(&input, &out);
+            drive::<false>(&input, &out);
         }
     }
     wait_all();
@@ -43,16 +40,18 @@ unsafe extern "C" fn scale_own(input: RawParameter, out: RawParameter) {
 ///
 /// The output has as many tiles as the input, and if `WHOLE` they lie within their views as a whole.
 #[inline(always)]
-unsafe fn drive<const WHOLE: bool>(count: usize, input: &View<i32>, out: &View<i32>) {
+unsafe fn drive<const WHOLE: bool>(input: &View<i32>, out: &View<i32>) {
     let (mut head, mut tail) = (0, 0);
     // SAFETY: a thread fills a stage with its own element after it has read the one before, and reads it once its own copy has landed.
     unsafe {
         for ahead in 0..STAGES - 1 {
-            fill::<WHOLE>(count, input, ahead, &mut head);
+            fill::<WHOLE>(input, ahead, input.has(ahead), &mut head);
         }
-        for index in 0..counted_in_32_bits(count) {
+        let count = counted_in_32_bits(input.tiles()) as usize;
+        for index in 0..count as u32 {
             let index = index as usize;
-            fill::<WHOLE>(count, input, index + (STAGES - 1), &mut head);
+            let ahead = index + (STAGES - 1);
+            fill::<WHOLE>(input, ahead, ahead < count, &mut head);
             wait_group::<{ STAGES - 1 }>();
             let tile: *const i32 = shared_base().add(tail as usize).cast();
             tail = after(tail);
@@ -66,16 +65,16 @@ unsafe fn drive<const WHOLE: bool>(count: usize, input: &View<i32>, out: &View<i
     }
 }
 
-/// Fills the next stage with the block's tile `index` if there is one, and closes its group in any case.
+/// Fills the next stage with the block's tile `index` if it `is_there`, and closes its group in any case.
 ///
 /// # Safety
 ///
 /// The calling thread has read its element of what the stage held before.
 #[inline(always)]
-unsafe fn fill<const WHOLE: bool>(count: usize, input: &View<i32>, index: usize, head: &mut u32) {
+unsafe fn fill<const WHOLE: bool>(input: &View<i32>, index: usize, is_there: bool, head: &mut u32) {
     let stage = shared_base().wrapping_add(*head as usize);
     *head = after(*head);
-    if index < count {
+    if is_there {
         // SAFETY: the stage lies in the shared memory; the tile's first bytes are readable for the whole launch.
         unsafe { copy_own::<WHOLE>(stage, input.source(index)) };
     }

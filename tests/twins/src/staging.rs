@@ -38,7 +38,7 @@ unsafe extern "C" fn with_staging(input: RawParameter, out: RawParameter) {
 /// All threads of the block make this call. If `WHOLE` the tiles lie within their views as a whole, and there are as many of both.
 #[inline(always)]
 unsafe fn run<const WHOLE: bool>(input: &View<i32>, out: &View<i32>) {
-    if input.tiles == 0 {
+    if input.tiles() == 0 {
         return;
     }
     let (mut head, mut tail) = (0, 0);
@@ -46,7 +46,7 @@ unsafe fn run<const WHOLE: bool>(input: &View<i32>, out: &View<i32>) {
     // after its last reads, and read behind the wait and the barrier that follow its filling.
     unsafe {
         fill::<WHOLE>(input, 0, &mut head);
-        for index in 1..input.tiles {
+        for index in 1..input.tiles() {
             barrier();
             fill::<WHOLE>(input, index, &mut head);
             wait_group::<1>();
@@ -55,7 +55,7 @@ unsafe fn run<const WHOLE: bool>(input: &View<i32>, out: &View<i32>) {
         }
         wait_group::<0>();
         barrier();
-        consume::<WHOLE>(out, input.tiles - 1, &mut tail);
+        consume::<WHOLE>(out, input.tiles() - 1, &mut tail);
     }
 }
 
@@ -63,7 +63,7 @@ unsafe fn run<const WHOLE: bool>(input: &View<i32>, out: &View<i32>) {
 ///
 /// # Safety
 ///
-/// `index < input.tiles`, nobody reads that stage, and if `WHOLE` the tile lies within the view as a whole.
+/// `index < input.tiles()`, nobody reads that stage, and if `WHOLE` the tile lies within the view as a whole.
 #[inline(always)]
 unsafe fn fill<const WHOLE: bool>(input: &View<i32>, index: usize, head: &mut u32) {
     // SAFETY: the stage lies in the shared memory; the tile's first bytes are readable for the whole launch.

@@ -3,7 +3,7 @@
 use tilepipe::entry::RawParameter;
 
 use crate::device::{
-    I32x4, THREADS, View, barrier, commit, copy_tile, out_of_range, shared_base, wait_all, wait_group,
+    I32x4, THREADS, View, barrier, check_tiles, commit, copy_tile, shared_base, wait_all, wait_group,
     write_neighbour_sum,
 };
 
@@ -23,16 +23,13 @@ static REQUIRED_THREADS: u32 = THREADS as u32;
 #[unsafe(export_name = "twin_with_staging_unified__I32x4_NeighbourSum_CpAsync_256_4")]
 unsafe extern "C" fn with_staging_unified(input: RawParameter, out: RawParameter) {
     let (input, out) = (View::<I32x4>::new(input), View::<I32x4>::new(out));
-    let count = input.tiles;
-    if out.tiles < count {
-        out_of_range(out.tiles, count);
-    }
-    // SAFETY: there are so many tiles, and all are whole where that is said.
+    // SAFETY: there are as many tiles, and all are whole where that is said.
     unsafe {
-        if input.all_whole(count) && out.all_whole(count) {
-            drive::<true>(count, &input, &out);
+        if input.lies_below(input.whole_below().min(out.whole_below())) {
+            drive::<true>(&input, &out);
         } else {
-            drive::<false>(count, &input, &out);
+            check_tiles(&input, &out);
+            drive::<false>(&input, &out);
         }
     }
     wait_all();
@@ -44,19 +41,20 @@ unsafe extern "C" fn with_staging_unified(input: RawParameter, out: RawParameter
 ///
 /// The output has as many tiles as the input, and if `WHOLE` they lie within their views as a whole.
 #[inline(always)]
-unsafe fn drive<const WHOLE: bool>(count: usize, input: &View<I32x4>, out: &View<I32x4>) {
+unsafe fn drive<const WHOLE: bool>(input: &View<I32x4>, out: &View<I32x4>) {
     let (mut head, mut tail) = (0, 0);
     // SAFETY: every thread takes the same way, so each barrier is the block's. The stage that a round fills was read in the
     // round before, ahead of this round's barrier; tile `index` has landed where all but the two youngest groups have.
     unsafe {
         for ahead in 0..STAGES - 1 {
-            fill::<WHOLE>(count, input, ahead, &mut head);
+            fill::<WHOLE>(input, ahead, input.has(ahead), &mut head);
         }
         let mut index = 0;
-        while index < count {
+        while input.has(index) {
             wait_group::<{ STAGES - 2 }>();
             barrier();
-            fill::<WHOLE>(count, input, index + (STAGES - 1), &mut head);
+            let ahead = index + (STAGES - 1);
+            fill::<WHOLE>(input, ahead, input.has(ahead), &mut head);
             let tile = shared_base().add(tail as usize);
             tail = after(tail);
             let (to, len) = out.tile(index);
@@ -66,16 +64,16 @@ unsafe fn drive<const WHOLE: bool>(count: usize, input: &View<I32x4>, out: &View
     }
 }
 
-/// Fills the next stage with the block's tile `index` if there is one, and closes its group in any case.
+/// Fills the next stage with the block's tile `index` if it `is_there`, and closes its group in any case.
 ///
 /// # Safety
 ///
 /// Nobody reads that stage.
 #[inline(always)]
-unsafe fn fill<const WHOLE: bool>(count: usize, input: &View<I32x4>, index: usize, head: &mut u32) {
+unsafe fn fill<const WHOLE: bool>(input: &View<I32x4>, index: usize, is_there: bool, head: &mut u32) {
     let stage = shared_base().wrapping_add(*head as usize);
     *head = after(*head);
-    if index < count {
+    if is_there {
         // SAFETY: the stage lies in the shared memory; the tile's first bytes are readable for the whole launch.
         unsafe { copy_tile::<I32x4, WHOLE>(stage, input.source(index)) };
     }

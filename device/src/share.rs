@@ -1,0 +1,138 @@
+//! Which of a view's tiles are a block's.
+
+use crate::{fault, isa};
+
+/// The numbers of a block's tiles among those of a view: `first`, `first + stride`, .. below `end`.
+///
+/// Tiles are asked for by their place among these, an index. How many they are takes a division, so a loop rather asks whether there is a next
+/// one ([`has`](Self::has)).
+///
+/// # Invariants
+///
+/// 0. `stride` is at least 1; `first` and `stride` are below 2^32.
+#[derive(Clone, Copy, Debug)]
+pub struct Share {
+    first: usize,
+    stride: usize,
+    end: usize,
+}
+
+impl Share {
+    /// The block's numbers below `end`: every `grid`-th one from the block's index on. All shares of a block have the same `first` and `stride`.
+    #[inline(always)]
+    pub(crate) fn of_block(end: usize) -> Self {
+        Share { first: isa::block_index() as usize, stride: isa::grid_blocks() as usize, end }
+    }
+
+    /// All numbers below `end`.
+    #[inline(always)]
+    pub(crate) fn all_below(end: usize) -> Self {
+        Share { first: 0, stride: 1, end }
+    }
+
+    /// The share that this block has of the numbers below another end.
+    #[inline(always)]
+    pub(crate) fn below(self, end: usize) -> Self {
+        Share { end, ..self }
+    }
+
+    /// What all numbers are below.
+    #[inline(always)]
+    pub(crate) fn end(self) -> usize {
+        self.end
+    }
+
+    /// How many they are.
+    #[inline(always)]
+    pub(crate) fn count(self) -> usize {
+        if self.first >= self.end {
+            return 0;
+        }
+        let others = (self.end - 1 - self.first) / self.stride;
+        // SAFETY: no overflow: at most `end - 1`. Said so that a loop over the indices needs no check of them.
+        unsafe { others.unchecked_add(1) }
+    }
+
+    /// As [`count`](Self::count), in which a loop's counter costs less.
+    ///
+    /// # Panics
+    ///
+    /// If it exceeds `u32::MAX`.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn count_in_32_bits(self) -> u32 {
+        let (count, most) = (self.count(), u32::MAX as usize);
+        if count > most {
+            fault::too_many_tiles(count, most);
+        }
+        count as u32
+    }
+
+    /// The number with the index `index`; or what would be the next ones behind the last. No overflow for indices that a loop over the share
+    /// comes to: an index of the share, and some stages ahead.
+    #[inline(always)]
+    pub(crate) fn number(self, index: usize) -> usize {
+        self.first + index * self.stride
+    }
+
+    /// Whether there is a number with this index, which is as for [`number`](Self::number).
+    #[inline(always)]
+    pub(crate) fn has(self, index: usize) -> bool {
+        self.number(index) < self.end
+    }
+
+    /// Whether there is a number, and all of them are below `limit`.
+    #[inline(always)]
+    pub(crate) fn lies_below(self, limit: usize) -> bool {
+        if self.first >= self.end {
+            return false;
+        }
+        let highest = self.end - 1;
+        self.end <= limit || highest - (highest - self.first) % self.stride < limit
+    }
+}
+
+/// Into how many pieces of `piece` elements a view of `len` falls, the last one perhaps shorter. `usize::div_ceil` would compare the remainder too.
+///
+/// No overflow: `len` elements lie in the address space, which has room for a piece more.
+#[expect(clippy::manual_div_ceil, reason = "half the instructions")]
+#[inline(always)]
+pub(crate) fn pieces(len: usize, piece: usize) -> usize {
+    (len + (piece - 1)) / piece
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Calls `check` with small shares of every kind, and with the numbers that a loop with such a stride comes to.
+    fn for_each_share(check: impl Fn(Share, &[usize])) {
+        for first in 0..12 {
+            for stride in 1..9 {
+                for end in 0..40 {
+                    let numbers: Vec<usize> = (first..end).step_by(stride).collect();
+                    check(Share { first, stride, end }, &numbers);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_share_has_the_numbers_that_a_loop_comes_to() {
+        for_each_share(|share, numbers| {
+            assert_eq!(share.count(), numbers.len(), "{share:?}");
+            assert!(numbers.iter().enumerate().all(|(index, number)| share.number(index) == *number), "{share:?}");
+            assert!((0..numbers.len() + 8).all(|index| share.has(index) == (index < numbers.len())), "{share:?}");
+        });
+    }
+
+    #[test]
+    fn a_share_lies_below_a_limit_if_it_has_numbers_and_all_of_them_do() {
+        for_each_share(|share, numbers| {
+            for limit in 0..50 {
+                let expected = !numbers.is_empty() && numbers.iter().all(|number| *number < limit);
+                assert_eq!(share.lies_below(limit), expected, "{share:?} below {limit}");
+            }
+        });
+    }
+}
