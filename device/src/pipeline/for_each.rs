@@ -58,7 +58,7 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         fill: impl for<'x> FnMut(Stage<'x, U>, usize) -> StageFilled<'x, U>,
         consume: impl for<'x> FnMut(&Ready<'x, U>, usize),
     ) -> Drained<'s, U, STAGES> {
-        self.drive::<AtScope>(Share::all_below(count), fill, consume)
+        self.drive::<AtScope, true>(Share::all_below(count), fill, consume)
     }
 
     /// As [`for_each`](Self::for_each) with every tile published: each thread copies its own elements, and all threads of the block
@@ -80,7 +80,7 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
     where
         U: Setup<Scope: ThreadsAlone, Group: WholeBlock>,
     {
-        self.drive::<Published>(Share::all_below(count), fill, consume)
+        self.drive::<Published, true>(Share::all_below(count), fill, consume)
     }
 
     /// Whether a round fills before it waits, which puts one more tile in flight and costs a second barrier.
@@ -92,10 +92,11 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         STAGES == 1 || V::CHEAP || in_flight <= 8 * <U::Group as Group>::THREADS
     }
 
-    /// Fills a stage with each index of `share`, and has it read.
+    /// Fills a stage with each index of `share`, and has it read. If `COUNTED` the loop counts them; if not it asks for each whether it is there, and does
+    /// without a division.
     #[inline(always)]
     #[track_caller]
-    pub(super) fn drive<V: View<U>>(
+    pub(super) fn drive<V: View<U>, const COUNTED: bool>(
         mut self,
         share: Share,
         mut fill: impl for<'x> FnMut(Stage<'x, U>, usize) -> StageFilled<'x, U>,
@@ -119,15 +120,25 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
                 self.consume_next::<V>(index, &mut consume);
             }
         } else {
-            let mut index = 0;
-            while share.has(index) {
+            let mut round = |index: usize, next_is_there: bool| {
                 U::Engine::wait::<AllBut<STAGES, false>>();
                 // SAFETY: as above.
                 unsafe { V::synchronise() };
                 // The wait's barrier came after every thread's last read of this stage, in the round before.
-                self.fill_next(index + (STAGES - 1), share.has(index + (STAGES - 1)), &mut fill);
+                self.fill_next(index + (STAGES - 1), next_is_there, &mut fill);
                 self.consume_next::<V>(index, &mut consume);
-                index += 1;
+            };
+            if COUNTED {
+                let count = share.count();
+                for index in 0..count {
+                    round(index, index + (STAGES - 1) < count);
+                }
+            } else {
+                let mut index = 0;
+                while share.has(index) {
+                    round(index, share.has(index + (STAGES - 1)));
+                    index += 1;
+                }
             }
         }
         self.ring.restart();

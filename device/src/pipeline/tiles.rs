@@ -144,10 +144,10 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         let share = batches.share();
         if share.lies_below(batches.whole_below()) {
             // SAFETY: the driver asks for stages of the share only, and all tiles are whole.
-            self.drive::<V>(share, |stage, index| stage.copy(unsafe { batches.whole(index) }), consume)
+            self.drive::<V, false>(share, |stage, index| stage.copy(unsafe { batches.whole(index) }), consume)
         } else {
             // SAFETY: the driver asks for stages of the share only.
-            self.drive::<V>(share, |stage, index| stage.copy(unsafe { batches.source(index) }), consume)
+            self.drive::<V, false>(share, |stage, index| stage.copy(unsafe { batches.source(index) }), consume)
         }
     }
 
@@ -169,7 +169,7 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
     ) -> Drained<'s, U, STAGES> {
         let share = batches.share();
         if share.lies_below(batches.whole_below().min(results.whole_below())) {
-            self.drive::<V>(
+            self.drive::<V, false>(
                 share,
                 // SAFETY: the driver asks for stages of the share only, and all tiles are whole.
                 |stage, index| stage.copy(unsafe { batches.whole(index) }),
@@ -181,7 +181,7 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
             if there < wanted {
                 fault::too_few_results(there, wanted);
             }
-            self.drive::<V>(
+            self.drive::<V, false>(
                 share,
                 // SAFETY: the driver asks for stages of the share only.
                 |stage, index| stage.copy(unsafe { batches.source(index) }),

@@ -19,7 +19,6 @@ use crate::element::Element;
 use crate::fault;
 use crate::isa;
 use crate::output::{Arrangement, TileMut, TilesMut};
-use crate::share::Share;
 use crate::shared::Shared;
 use crate::uniform::Uniform;
 
@@ -87,7 +86,6 @@ where
         F: Uniform + RoleShared,
         O: RoleResult<Of<M, Role1>>,
     {
-        let count = Share::all_below(count).count_in_32_bits();
         self.drive(count, |memory| fill_all::<_, true>(memory, count, &fill), |group, run| body(group, run, hand))
     }
 
@@ -101,7 +99,7 @@ where
         F: Uniform + RoleShared,
         O: RoleResult<Of<M, Role1>>,
     {
-        let count = batches.share().count_in_32_bits();
+        let count = batches.share().count();
         self.drive(count, |memory| fill_tiles(memory, batches, count), |group, run| body(group, run, hand))
     }
 
@@ -165,20 +163,22 @@ where
         F: Uniform + RoleShared,
     {
         let share = batches.share();
-        let count = share.count_in_32_bits();
+        let count = share.count();
         let ((), memory) = self.drive(
             count,
             |memory| fill_tiles(memory, batches, count),
             |group, run| {
                 let mut results = out.for_role(&group);
-                if share.lies_below(results.whole_below()) {
+                // In one place, ahead of the branch: a call in one of its arms only makes ptxas leave the role's threads to meet at the partition's end, and
+                // the times of handed over stages depend on where they meet (docs/decisions.md, 32).
+                let (there, wanted) = (results.len(), run.len());
+                if there < wanted {
+                    fault::too_few_results(there, wanted);
+                }
+                if share.counted_lies_below(run.len(), results.whole_below()) {
                     // SAFETY: the driver reads tiles of the share only, and the output tiles of these numbers are there and whole.
                     run.for_each(|tile, index| body(&group, tile, unsafe { results.get_whole_mut(index) }));
                 } else {
-                    let (there, wanted) = (results.share().count(), run.len());
-                    if there < wanted {
-                        fault::too_few_results(there, wanted);
-                    }
                     // SAFETY: the driver reads tiles below `count` only, and that many output tiles are there.
                     run.read::<false>(|tile, index| body(&group, tile, unsafe { results.get_unchecked_mut(index) }));
                 }
@@ -191,7 +191,7 @@ where
     #[inline(always)]
     fn drive<O: RoleResult<Of<M, Role1>>>(
         self,
-        count: u32,
+        count: usize,
         produce: impl FnOnce(Memory<Pipe<L, M, P>>),
         consume: impl for<'r> FnOnce(<Of<M, Role1> as Role>::Group<'r>, Run<'r, Pipe<L, M, P>>) -> O,
     ) -> (O, MemoryOf<'s, L, M, P>) {

@@ -8,6 +8,7 @@ use super::protocol::EndState;
 use super::wires::ProducerWires;
 use crate::batches::Batches;
 use crate::contents::sealed::Contents as _;
+use crate::fault;
 use crate::isa;
 use crate::uniform::Uniform;
 
@@ -15,8 +16,8 @@ use crate::uniform::Uniform;
 #[must_use = "the tiles are thrown away unread: call `for_each`"]
 pub struct Run<'r, K: Channel> {
     pub(super) consumer: Consumer<'r, K>,
-    pub(super) count: u32,
-    pub(super) left: &'r mut u32,
+    pub(super) count: usize,
+    pub(super) left: &'r mut usize,
 }
 
 impl<K: Channel> !Uniform for Run<'_, K> {}
@@ -26,7 +27,7 @@ impl<'r, K: Channel> Run<'r, K> {
     #[expect(clippy::len_without_is_empty, reason = "`len() == 0` says it")]
     #[inline(always)]
     pub fn len(&self) -> usize {
-        self.count as usize
+        self.count
     }
 
     /// Reads all stages in order: `consume(tile, i)` each.
@@ -55,7 +56,7 @@ impl<'r, K: Channel> Run<'r, K> {
 #[inline(always)]
 pub(super) fn fill_all<K: Channel, const LAPS: bool>(
     memory: Memory<K>,
-    count: u32,
+    count: usize,
     fill: impl for<'x> Fn(Stage<'x, K>, usize) -> StageFilled<'x, K>,
 ) {
     let (mut state, wires) = (EndState::producer(), ProducerWires::of_copiers(memory));
@@ -72,8 +73,8 @@ pub(super) fn fill_all<K: Channel, const LAPS: bool>(
 
 /// Fills a stage with each of the block's tiles, which are `count`.
 #[inline(always)]
-pub(super) fn fill_tiles<K: Channel, B: Batches<K::Contents>>(memory: Memory<K>, batches: B, count: u32) {
-    if batches.share().lies_below(batches.whole_below()) {
+pub(super) fn fill_tiles<K: Channel, B: Batches<K::Contents>>(memory: Memory<K>, batches: B, count: usize) {
+    if batches.share().counted_lies_below(count, batches.whole_below()) {
         // SAFETY: stages below `count` are asked for only, and all tiles are whole.
         fill_all::<_, true>(memory, count, |stage, index| stage.copy(unsafe { batches.whole(index) }));
     } else {
@@ -84,9 +85,17 @@ pub(super) fn fill_tiles<K: Channel, B: Batches<K::Contents>>(memory: Memory<K>,
 
 /// Calls `step` with each index below `count`. If `LAPS`, in laps of as many steps as there are stages, which are unrolled, so that the
 /// addresses of a stage are constants; and the rest one by one. Loops with bounds take too many registers so.
+///
+/// # Panics
+///
+/// If `count` exceeds `u32::MAX`.
 #[inline(always)]
-fn in_order<K: Channel, const LAPS: bool>(count: u32, mut step: impl FnMut(usize)) {
-    let mut index = 0;
+fn in_order<K: Channel, const LAPS: bool>(count: usize, mut step: impl FnMut(usize)) {
+    let most = u32::MAX as usize;
+    if count > most {
+        fault::too_many_tiles(count, most);
+    }
+    let (count, mut index) = (count as u32, 0);
     if LAPS {
         let rest = count % K::COUNT as u32;
         while index < count - rest {
