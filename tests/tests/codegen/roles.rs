@@ -26,10 +26,10 @@ pub fn is_partitioned(kernel: &Kernel) -> bool {
     KERNELS.iter().any(|(own, _)| *own == name) || crate::role_barriers::checked().contains(&name)
 }
 
-/// How many stages a round of each loop of a role takes that a driver makes, for `stages` stages and laps of `lap` in the text: laps of all stages and the
-/// rest one by one for tiles that are all whole, and one loop for others. With one stage no rest is left.
-pub fn stages_of_loops(stages: usize, lap: usize) -> Vec<usize> {
-    if stages == 1 { vec![1, lap] } else { vec![1, 1, lap] }
+/// How many stages a round of each loop of a role takes that a driver makes, with laps of `lap` in the text: laps of all stages and the rest one by one for tiles
+/// that are all whole, and one loop for others.
+pub fn stages_of_loops(lap: usize) -> Vec<usize> {
+    vec![1, 1, lap]
 }
 
 /// A pipeline from `producers` threads, of which the `copiers` take part in filling, to `consumers` threads.
@@ -114,7 +114,7 @@ impl Partitioned {
             (does, if does == Does::Both { 1 } else { waits }, one)
         };
         let found: Vec<_> = found.into_iter().map(kind).collect();
-        let each = |lap| if self.by_hand { vec![1] } else { stages_of_loops(self.stages(), lap) };
+        let each = |lap| if self.by_hand { vec![1] } else { stages_of_loops(lap) };
         let read = if is_read_lap_unrolled(&self.kernel) { self.stages() } else { 1 };
         for (does, expected) in [
             (Does::Fill, each(self.stages())),
