@@ -54,7 +54,7 @@ pub fn write(report: &Report, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Removes the files of a folder that are named as [`file`] names charts.
+/// Removes the files of a folder that are named as [`file()`] names charts.
 fn remove_charts(folder: &Path) -> Result<()> {
     for entry in fs::read_dir(folder).with_context(|| format!("cannot read the folder {}", folder.display()))? {
         let path = entry?.path();

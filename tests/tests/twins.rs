@@ -1,9 +1,14 @@
 //! Safe kernels and their hand-written unsafe twins (`tests/twins/`) run the same loops.
 //!
-//! The same: as many barriers, commits, waits, arrivals, copies, loads and stores on every way through a round, and no more instructions in
-//! all. Around the loops LLVM counts tiles, and lays out the ways of blocks with a partial one, in other orders.
+//! The same: as many barriers, commits, waits, arrivals, copies, loads and stores on every way through a round, no more instructions in
+//! all, and one by one the same instructions but for the differences that `tests/twins/differences.txt` lists and explains. Around the loops LLVM counts
+//! tiles, and lays out the ways of blocks with a partial one, in other orders.
+
+use std::fs;
+use std::path::Path;
 
 use tilepipe_tests::artifact::Module;
+use tilepipe_tests::dataflow::{difference, rounds};
 use tilepipe_tests::flow::{Instruction, Loop};
 use tilepipe_tests::ptx::{
     self, Entry, is_arrival, is_arrival_of_copies, is_block_barrier, is_commit, is_copy, is_global_store,
@@ -87,6 +92,33 @@ fn a_safe_loop_has_no_more_instructions_than_its_twins() {
         let no_more = safe_sizes.iter().zip(&twin_sizes).all(|(safe, twin)| *safe <= twin + allowed);
         assert!(no_more, "{}: {safe_sizes:?} instructions, {twin_sizes:?} in the twin", safe.name);
     }
+}
+
+/// What one round of a safe kernel's loops does and its twin's does not (`-`), or the other way round (`+`).
+fn differences() -> String {
+    let mut text = String::new();
+    for (safe, twin) in pairs() {
+        let (of_safe, of_twin) = (rounds(&safe), rounds(&twin));
+        assert_eq!(of_safe.len(), of_twin.len(), "{}: loops", safe.name);
+        text += &format!("{}: {} loops\n", safe.name, of_safe.len());
+        for (own, other) in of_safe.iter().zip(&of_twin) {
+            let lines = difference(own, other);
+            if !lines.is_empty() {
+                text += &format!("loop of {}\n{}\n", own.len(), lines.join("\n"));
+            }
+        }
+    }
+    text
+}
+
+#[test]
+fn a_safe_loop_differs_from_its_twins_in_what_is_listed_and_explained_only() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("twins/differences.txt");
+    let listed = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let is_difference = |line: &&str| !line.starts_with('#') && !line.is_empty();
+    let listed: Vec<&str> = listed.lines().filter(is_difference).collect();
+    let found = differences();
+    assert!(found.lines().eq(listed), "tests/twins/differences.txt, without what `#` explains, has to be:\n{found}");
 }
 
 #[test]

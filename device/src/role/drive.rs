@@ -10,7 +10,7 @@ use super::group::RoleGroup;
 use super::map::sealed::Role as _;
 use super::map::{Of, Role, Role0, Role1, RoleMap, Roles, sealed};
 use super::memory::Memory;
-use super::partition::{BLOCK, Partition, end};
+use super::partition::{Partition, begin, end};
 use super::producer::{Stage, StageFilled};
 use super::result::RoleResult;
 use super::run::{Run, fill_all, fill_tiles};
@@ -199,10 +199,11 @@ where
         let memory = links.memory();
         // Only threads that copy take part in filling: the barriers count no others, which have nothing to do.
         let copiers = Memory::<Pipe<L, M, P>>::COPIERS;
-        // SAFETY: one thread, and the barrier of the block follows. The link's memory is its own, and no thread uses it before.
-        isa::for_first_member(BLOCK, || unsafe { memory.init(copiers) });
-        // SAFETY: a partition exists in block-level code only (R2), which is converged.
-        unsafe { isa::barrier() };
+        // Neither end leaves early here, or waits for a limited time: the stages' barriers are all that they use.
+        // SAFETY: one thread, before the others use the barriers (`begin`). The link's memory is its own.
+        let init = || unsafe { memory.init_stages(copiers) };
+        // SAFETY: a partition exists in block-level code only (R2).
+        unsafe { begin(init) };
         let fill = || produce(memory);
         let read = || {
             let mut state = <Link<'s, Pipe<L, M, P>> as Ends<Role1>>::state();
@@ -227,8 +228,10 @@ where
         let (_, result) = unsafe { isa::divide(((copiers, fill), (Of::<M, Role1>::MEMBERS, read))) };
         // SAFETY: each thread of the block has been in one role, and all make this call.
         unsafe { isa::meet_again::<THREADS>() };
-        // SAFETY: every stage was filled and read: all arrivals have happened, and all copies have landed.
-        let memory = unsafe { end(links) };
+        // SAFETY: one thread; no thread uses the barriers any more: every stage was filled and read, so that all arrivals have happened.
+        let inval = |_: &_| unsafe { memory.inval_stages() };
+        // SAFETY: behind the block's barrier, and all copies have landed.
+        let memory = unsafe { end(links, inval) };
         // SAFETY: behind both barriers.
         (unsafe { O::collect(result) }, memory)
     }

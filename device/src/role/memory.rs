@@ -76,21 +76,34 @@ impl<K: Channel> Memory<K> {
     #[inline(always)]
     pub(super) unsafe fn init(self, producers: Members) {
         for stage in 0..K::COUNT as u32 {
-            // SAFETY: the barrier lies in the channel's memory, aligned to 8, and nobody uses it yet.
-            unsafe { isa::mbarrier_init(self.full(stage), Self::filled(producers)) };
-            // SAFETY: as above.
-            unsafe { isa::mbarrier_init(self.empty(stage), Self::EMPTIED) };
-            isa::mbarrier_name(self.full(stage), "full", stage);
-            isa::mbarrier_name(self.empty(stage), "empty", stage);
             for end in 0..2 {
                 // SAFETY: the word lies in the channel's memory, and nobody else uses it yet.
                 unsafe { self.closed(end, stage).write(0) };
             }
         }
         for (end, members) in [(0, K::From::MEMBERS), (1, K::To::MEMBERS)] {
-            // SAFETY: as above.
+            // SAFETY: the barrier lies in the channel's memory, aligned to 8, and nobody uses it yet.
             unsafe { isa::mbarrier_init(self.agree(end), members.count as u32) };
             isa::mbarrier_name(self.agree(end), "decided", end);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.init_stages(producers) };
+    }
+
+    /// Makes the stages' barriers alone: all that ends need of which neither leaves before the other nor waits for a limited time.
+    ///
+    /// # Safety
+    ///
+    /// As for [`init`](Self::init).
+    #[inline(always)]
+    pub(super) unsafe fn init_stages(self, producers: Members) {
+        for stage in 0..K::COUNT as u32 {
+            // SAFETY: the barrier lies in the channel's memory, aligned to 8, and nobody uses it yet.
+            unsafe { isa::mbarrier_init(self.full(stage), Self::filled(producers)) };
+            // SAFETY: as above.
+            unsafe { isa::mbarrier_init(self.empty(stage), Self::EMPTIED) };
+            isa::mbarrier_name(self.full(stage), "full", stage);
+            isa::mbarrier_name(self.empty(stage), "empty", stage);
         }
     }
 
@@ -101,15 +114,26 @@ impl<K: Channel> Memory<K> {
     /// Called by one thread; no thread uses them any more and no arrival is under way.
     #[inline(always)]
     pub(super) unsafe fn inval(self) {
-        for stage in 0..K::COUNT as u32 {
-            // SAFETY: `init` made it; the caller's promise.
-            unsafe { isa::mbarrier_inval(self.full(stage)) };
-            // SAFETY: as above.
-            unsafe { isa::mbarrier_inval(self.empty(stage)) };
-        }
+        // SAFETY: the caller's promise; `init` made them.
+        unsafe { self.inval_stages() };
         for end in 0..2 {
             // SAFETY: as above.
             unsafe { isa::mbarrier_inval(self.agree(end)) };
+        }
+    }
+
+    /// Ends the stages' barriers, where there are no others.
+    ///
+    /// # Safety
+    ///
+    /// As for [`inval`](Self::inval).
+    #[inline(always)]
+    pub(super) unsafe fn inval_stages(self) {
+        for stage in 0..K::COUNT as u32 {
+            // SAFETY: they were made; the caller's promise.
+            unsafe { isa::mbarrier_inval(self.full(stage)) };
+            // SAFETY: as above.
+            unsafe { isa::mbarrier_inval(self.empty(stage)) };
         }
     }
 

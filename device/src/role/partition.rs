@@ -183,35 +183,36 @@ impl<'b, M: RoleMap, L, A: AssignedRoles, const THREADS: usize> Partition<'b, M,
         A: Complete<M, L, THREADS>,
         L: Links,
     {
+        // SAFETY: one thread, before the others use the barriers (`begin`). The links' memory is their own.
+        let init = || unsafe { self.links.init() };
         // SAFETY: a partition is made by a block of THREADS and exists in block-level code only (R2).
-        unsafe { begin(&self.links) };
+        unsafe { begin(init) };
         // SAFETY: as above, and the barriers are made.
         unsafe { self.roles.run(self.links) }
     }
 }
 
-/// Makes the pipelines' barriers.
+/// Makes the pipelines' barriers: `init` does so.
 ///
 /// # Safety
 ///
-/// Called in block-level code.
+/// Called in block-level code. One thread may call `init`, before all others use what it makes.
 #[inline(always)]
-unsafe fn begin<L: Links>(links: &L) {
-    // SAFETY: one thread, and the barrier of the block follows. The links' memory is their own, and no thread uses it before.
-    isa::for_first_member(BLOCK, || unsafe { links.init() });
+pub(super) unsafe fn begin(init: impl FnOnce()) {
+    isa::for_first_member(BLOCK, init);
     // SAFETY: block-level code is converged.
     unsafe { isa::barrier() };
 }
 
-/// Ends the pipelines' barriers and gives their memory back.
+/// Ends the pipelines' barriers, which `inval` does, and gives their memory back.
 ///
 /// # Safety
 ///
-/// Called in block-level code, behind a barrier of the block after the last role has left.
+/// Called in block-level code, behind a barrier of the block after the last role has left. One thread may call `inval`, which ends all barriers that were
+/// made.
 #[inline(always)]
-pub(super) unsafe fn end<L: Links>(links: L) -> L::Memory {
-    // SAFETY: one thread; no thread uses the barriers any more, and leaving has waited for all arrivals.
-    isa::for_first_member(BLOCK, || unsafe { links.inval() });
+pub(super) unsafe fn end<L: Links>(links: L, inval: impl FnOnce(&L)) -> L::Memory {
+    isa::for_first_member(BLOCK, || inval(&links));
     // SAFETY: block-level code is converged.
     unsafe { isa::barrier() };
     // SAFETY: behind that barrier; each role has waited for its copies, and its reads are over.
@@ -219,7 +220,7 @@ pub(super) unsafe fn end<L: Links>(links: L) -> L::Memory {
 }
 
 /// The first thread of any block, for [`isa::for_first_member`].
-pub(super) const BLOCK: isa::Members = isa::Members { first: 0, stride: 1, count: 1 };
+const BLOCK: isa::Members = isa::Members { first: 0, stride: 1, count: 1 };
 
 /// Runs one role's closure, leaves its ends, and publishes its result.
 ///
@@ -310,8 +311,10 @@ macro_rules! complete {
                 let ($($result,)*) = unsafe { isa::divide(parts) };
                 // SAFETY: each thread of the block has been in one role, and all make this call.
                 unsafe { isa::meet_again::<THREADS>() };
+                // SAFETY: one thread; no thread uses the barriers any more, and leaving has waited for all arrivals.
+                let inval = |links: &L| unsafe { links.inval() };
                 // SAFETY: behind that barrier; every role has left.
-                let memory = unsafe { end(links) };
+                let memory = unsafe { end(links, inval) };
                 let results = ($(
                     // SAFETY: behind both barriers.
                     unsafe { $output::collect($result) },

@@ -43,6 +43,22 @@ struct Summary {
 
 /// The kernel in its comparable form, one line for each event, branch and value taken along.
 pub fn normal_form(entry: &Entry) -> Vec<String> {
+    let (graph, summaries) = summaries(entry);
+    names::lines(&graph, &summaries).into_iter().map(|line| line.replace(&entry.name, "kernel")).collect()
+}
+
+/// What each loop of the kernel does in a round: the lines of [`normal_form`], but registers all have the same name, branches have no targets,
+/// and the lines of a loop are sorted, so that where LLVM put a block and what is around the loop make no difference. Loops within others count
+/// as these; shorter loops come first.
+pub fn rounds(entry: &Entry) -> Vec<Vec<String>> {
+    let (graph, summaries) = summaries(entry);
+    let mut loops = names::lines_of_loops(&graph, &summaries);
+    loops.iter_mut().flatten().for_each(|line| *line = line.replace(&entry.name, "kernel"));
+    loops
+}
+
+/// The blocks of a kernel, and what each does.
+fn summaries(entry: &Entry) -> (Graph, BTreeMap<usize, Summary>) {
     let graph = Graph::new(&entry.code);
     let constants = constants(&graph.blocks);
     let mut summaries: BTreeMap<usize, Summary> = BTreeMap::new();
@@ -53,36 +69,23 @@ pub fn normal_form(entry: &Entry) -> Vec<String> {
         };
         summaries.insert(block, summarise(&graph, block, before, &constants));
     }
-    let name = entry.name.as_str();
-    names::lines(&graph, &summaries).into_iter().map(|line| line.replace(name, "kernel")).collect()
+    (graph, summaries)
 }
 
-/// The lines that only one of two texts has, with `-` for the first and `+` for the second, in order.
+/// The lines that only one of two loops has, with `-` for the first and `+` for the second.
 pub fn difference(first: &[String], second: &[String]) -> Vec<String> {
-    // The longest common subsequence of each pair of ends.
-    let mut longest = vec![vec![0_usize; second.len() + 1]; first.len() + 1];
-    for one in (0..first.len()).rev() {
-        for other in (0..second.len()).rev() {
-            longest[one][other] = if first[one] == second[other] {
-                longest[one + 1][other + 1] + 1
-            } else {
-                longest[one + 1][other].max(longest[one][other + 1])
-            };
+    let only = |one: &[String], other: &[String], sign: &str| {
+        let mut unmatched = other.to_vec();
+        let mut lines = Vec::new();
+        for line in one {
+            match unmatched.iter().position(|own| own == line) {
+                Some(at) => drop(unmatched.swap_remove(at)),
+                None => lines.push(format!("{sign} {line}")),
+            }
         }
-    }
-    let (mut one, mut other, mut lines) = (0, 0, Vec::new());
-    while one < first.len() || other < second.len() {
-        if one < first.len() && other < second.len() && first[one] == second[other] {
-            (one, other) = (one + 1, other + 1);
-        } else if other == second.len() || one < first.len() && longest[one + 1][other] >= longest[one][other + 1] {
-            lines.push(format!("- {}", first[one]));
-            one += 1;
-        } else {
-            lines.push(format!("+ {}", second[other]));
-            other += 1;
-        }
-    }
-    lines
+        lines
+    };
+    [only(first, second, "-"), only(second, first, "+")].concat()
 }
 
 /// Basic blocks without those that only jump, and with straight runs joined.
@@ -137,6 +140,30 @@ impl Graph {
             [one] => Some(one),
             _ => None,
         }
+    }
+
+    /// The blocks of each loop that is in no other.
+    fn loops(&self) -> Vec<BTreeSet<usize>> {
+        let reached: BTreeMap<usize, BTreeSet<usize>> =
+            self.order().into_iter().map(|block| (block, self.reached_from(block))).collect();
+        let mut loops: Vec<BTreeSet<usize>> = Vec::new();
+        for (block, behind) in reached.iter().filter(|(block, behind)| behind.contains(block)) {
+            if !loops.iter().any(|members| members.contains(block)) {
+                loops.push(behind.iter().copied().filter(|other| reached[other].contains(block)).collect());
+            }
+        }
+        loops
+    }
+
+    /// The blocks to which control can go behind this one.
+    fn reached_from(&self, block: usize) -> BTreeSet<usize> {
+        let (mut reached, mut open) = (BTreeSet::new(), self.blocks[block].successors.clone());
+        while let Some(next) = open.pop() {
+            if reached.insert(next) {
+                open.extend(&self.blocks[next].successors);
+            }
+        }
+        reached
     }
 
     /// The blocks that can be reached, each behind its only predecessor if it has one.

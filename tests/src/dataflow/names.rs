@@ -42,6 +42,31 @@ pub(super) fn lines(graph: &Graph, summaries: &BTreeMap<usize, Summary>) -> Vec<
     in_order(&lines, &names, &numbers)
 }
 
+/// What the loops of a kernel do in a round, each loop's lines sorted, without names of registers and targets of branches; the loops
+/// sorted too.
+pub(super) fn lines_of_loops(graph: &Graph, summaries: &BTreeMap<usize, Summary>) -> Vec<Vec<String>> {
+    let numbers = number_blocks(summaries);
+    let lines = bare_lines(graph, summaries, &numbers);
+    let name = |_: &str| "%".to_owned();
+    let own_text = |block: usize, line: &Line<'_>| match line {
+        Line::Event(_) | Line::Taken(..) => Some(text(line, block, &numbers, &name).trim_start().to_owned()),
+        Line::End(End::Branch { condition, .. }) => Some(format!("if {}", condition.text(&name))),
+        Line::Label | Line::End(_) => None,
+    };
+    let mut loops: Vec<Vec<String>> = graph
+        .loops()
+        .iter()
+        .map(|members| {
+            let own = lines.iter().filter(|(block, _)| members.contains(block));
+            let mut texts: Vec<String> = own.filter_map(|(block, line)| own_text(*block, line)).collect();
+            texts.sort();
+            texts
+        })
+        .collect();
+    loops.sort_by_key(|lines| (lines.len(), lines.clone()));
+    loops
+}
+
 /// The register's name as it stands in a summary, so that it can be borrowed.
 fn find<'a>(summaries: &'a BTreeMap<usize, Summary>, register: &str) -> Option<&'a str> {
     let taken = summaries.values().filter_map(|summary| summary.after.get_key_value(register));

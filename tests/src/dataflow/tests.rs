@@ -2,12 +2,17 @@ use super::*;
 use crate::ptx;
 
 /// A kernel with this body.
-fn kernel(body: &str) -> Vec<String> {
+fn entry(body: &str) -> Entry {
     let text = format!(
         "\n.visible .entry k(\n\t.param .b64 k_param_0\n)\n{{\n{}\n}}\n",
         body.replace("; ", ";\n").replace(": ", ":\n")
     );
-    normal_form(&ptx::entries(&text).unwrap()[0])
+    ptx::entries(&text).unwrap().remove(0)
+}
+
+/// The comparable form of a kernel with this body.
+fn kernel(body: &str) -> Vec<String> {
+    normal_form(&entry(body))
 }
 
 const LOOP: &str = "ld.param.b64 %rd1, [k_param_0]; mov.b32 %r1, 0; mov.b32 %r2, 0; $L: add.s32 %r1, %r1, 1; \
@@ -78,8 +83,41 @@ fn a_comparison_with_a_constant_is_the_same_from_either_side() {
 }
 
 #[test]
+fn a_loop_is_the_same_whatever_is_around_it() {
+    let found = rounds(&entry(LOOP));
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].len(), 4, "{found:?}");
+    for (from, to) in
+        [("mov.b32 %r1, 0", "mov.b32 %r1, 1"), ("ret;", "bar.sync 0; ret;"), ("@%p1 bra $E", "bra.uni $L")]
+    {
+        assert!(LOOP.contains(from));
+        let is_same = rounds(&entry(&LOOP.replace(from, to))) == found;
+        assert_eq!(is_same, !from.contains("bra"), "{from} for {to}");
+    }
+    for (from, to) in [
+        ("%r2, %r2, 4", "%r2, %r2, 8"),
+        ("%rd3+8", "%rd3+4"),
+        ("setp.ge", "setp.gt"),
+        ("st.global.b32", "st.global.b64"),
+    ] {
+        assert_ne!(rounds(&entry(&LOOP.replace(from, to))), found, "{from} for {to}");
+    }
+}
+
+#[test]
+fn loops_are_told_apart_and_inner_ones_belong_to_the_outer_one() {
+    let two = "mov.b32 %r1, 0; $A: bar.sync 0; add.s32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 9; @%p1 bra $A; $B: bar.sync 1; \
+         $C: bar.sync 2; add.s32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 18; @%p1 bra $C; setp.lt.u32 %p1, %r1, 27; @%p1 bra $B; ret;";
+    let barriers =
+        |lines: &[String]| lines.iter().filter(|line| line.starts_with("bar.sync")).cloned().collect::<Vec<_>>();
+    let found: Vec<_> = rounds(&entry(two)).iter().map(|lines| barriers(lines)).collect();
+    assert_eq!(found, [vec!["bar.sync 0"], vec!["bar.sync 1", "bar.sync 2"]]);
+}
+
+#[test]
 fn a_difference_names_both_sides() {
     let lines = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(difference(&lines("a b c"), &lines("a x c d")), ["- b", "+ x", "+ d"]);
-    assert_eq!(difference(&lines("a b"), &lines("a b")), Vec::<String>::new());
+    assert_eq!(difference(&lines("a b b"), &lines("b a")), ["- b"]);
+    assert_eq!(difference(&lines("a b"), &lines("b a")), Vec::<String>::new());
 }

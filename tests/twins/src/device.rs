@@ -258,17 +258,6 @@ pub unsafe fn barrier_of_roles() {
     }
 }
 
-/// `bar.warp.sync` of all lanes.
-///
-/// # Safety
-///
-/// All threads of the warp make this call.
-#[inline(always)]
-pub unsafe fn warp_barrier() {
-    // SAFETY: the caller's promise.
-    unsafe { tilepipe_warp_barrier() };
-}
-
 /// `cp.async` of a tile, 16 bytes at a time by the block's first threads. If the tile is `WHOLE` all of it is read, else its
 /// first `bytes` bytes; the others become zero.
 ///

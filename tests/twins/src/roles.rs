@@ -26,15 +26,13 @@ pub trait Division {
     const COMPUTING: Members;
 }
 
-/// The shared memory of `STAGES` stages: tiles, barriers, and words that the kernel does not need and the safe one has.
+/// The shared memory of `STAGES` stages: tiles and barriers. (The safe kernel's has more behind them, which is not used here.)
 #[derive(Clone, Copy)]
 struct Shared<const STAGES: usize>;
 
 impl<const STAGES: usize> Shared<STAGES> {
     const FULL: usize = STAGES * STAGE;
     const EMPTY: usize = Self::FULL + 8 * STAGES;
-    const DECIDED: usize = Self::EMPTY + 8 * STAGES;
-    const CLOSED: usize = Self::DECIDED + 8 * 2;
 
     /// The place `offset` bytes behind the start, in a stage or a word.
     #[inline(always)]
@@ -49,11 +47,6 @@ impl<const STAGES: usize> Shared<STAGES> {
     }
 
     #[inline(always)]
-    fn closed(role: u32, stage: u32) -> *mut u32 {
-        Self::at(Self::CLOSED + 4 * (2 * stage + role) as usize).cast()
-    }
-
-    #[inline(always)]
     fn full(stage: u32) -> u32 {
         barrier_address(Self::FULL + 8 * stage as usize)
     }
@@ -61,11 +54,6 @@ impl<const STAGES: usize> Shared<STAGES> {
     #[inline(always)]
     fn empty(stage: u32) -> u32 {
         barrier_address(Self::EMPTY + 8 * stage as usize)
-    }
-
-    #[inline(always)]
-    fn decided(role: u32) -> u32 {
-        barrier_address(Self::DECIDED + 8 * role as usize)
     }
 }
 
@@ -100,12 +88,6 @@ pub unsafe fn run<D: Division, const STAGES: usize>(input: View<i32, TILE>, out:
             for stage in 0..STAGES as u32 {
                 tilepipe_mbarrier_init(Shared::<STAGES>::full(stage), D::COPIERS.count as u32);
                 tilepipe_mbarrier_init(Shared::<STAGES>::empty(stage), TILE as u32);
-                for role in 0..2 {
-                    Shared::<STAGES>::closed(role, stage).write(0);
-                }
-            }
-            for role in 0..2 {
-                tilepipe_mbarrier_init(Shared::<STAGES>::decided(role), TILE as u32);
             }
         }
         barrier();
@@ -131,9 +113,6 @@ pub unsafe fn run<D: Division, const STAGES: usize>(input: View<i32, TILE>, out:
             for stage in 0..STAGES as u32 {
                 tilepipe_mbarrier_inval(Shared::<STAGES>::full(stage));
                 tilepipe_mbarrier_inval(Shared::<STAGES>::empty(stage));
-            }
-            for role in 0..2 {
-                tilepipe_mbarrier_inval(Shared::<STAGES>::decided(role));
             }
         }
         barrier();
