@@ -73,11 +73,21 @@ fn one_input_i32() -> Vec<Pairing> {
         pairing(unified, Some("2"), {
             vec![pipeline(PIPELINE_I32_2).wanted(PIPELINE), twin(TWIN_I32_2), eager(EAGER_I32_2).wanted(TWIN)]
         }),
+        pairing(unified, Some("3"), {
+            vec![pipeline(PIPELINE_I32_3).wanted(PIPELINE), twin(TWIN_I32_3), eager(EAGER_I32_3).wanted(TWIN)]
+        }),
         pairing(unified, Some("4"), {
             vec![
                 pipeline(PIPELINE_I32_4).wanted(PIPELINE),
                 twin(TWIN_I32_4).wanted(TWIN),
                 eager(EAGER_I32_4).wanted(TWIN),
+            ]
+        }),
+        pairing(unified, Some("8"), {
+            vec![
+                pipeline(PIPELINE_I32_8).wanted(PIPELINE),
+                twin(TWIN_I32_8).wanted(TWIN),
+                eager(EAGER_I32_8).wanted(TWIN),
             ]
         }),
         pairing("without_memcpy_async", None, vec![plain(PLAIN_I32).wanted(TWIN)]),

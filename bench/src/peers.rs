@@ -48,8 +48,12 @@ peers! {
     PIPELINE_I32_1 = "pipeline_i32_1": ONE i32;
     /// `cuda::pipeline` in block scope, 2 stages.
     PIPELINE_I32_2 = "pipeline_i32_2": ONE i32;
+    /// [`PIPELINE_I32_2`] with 3 stages.
+    PIPELINE_I32_3 = "pipeline_i32_3": ONE i32;
     /// `cuda::pipeline` in block scope, 4 stages.
     PIPELINE_I32_4 = "pipeline_i32_4": ONE i32;
+    /// [`PIPELINE_I32_2`] with 8 stages.
+    PIPELINE_I32_8 = "pipeline_i32_8": ONE i32;
     /// [`PIPELINE_I32_1`] with 16-byte elements.
     PIPELINE_I32X4_1 = "pipeline_i32x4_1": ONE I32x4;
     /// [`PIPELINE_I32_2`] with 16-byte elements.
@@ -74,8 +78,12 @@ peers! {
     PRIOR_I32X4 = "prior_i32x4": ONE I32x4;
     /// `cp.async` by hand, 2 stages, copied by a quarter of the threads.
     TWIN_I32_2 = "twin_i32_2": ONE i32;
+    /// [`TWIN_I32_2`] with 3 stages.
+    TWIN_I32_3 = "twin_i32_3": ONE i32;
     /// `cp.async` by hand, 4 stages, copied by a quarter of the threads.
     TWIN_I32_4 = "twin_i32_4": ONE i32;
+    /// [`TWIN_I32_2`] with 8 stages.
+    TWIN_I32_8 = "twin_i32_8": ONE i32;
     /// `cp.async` by hand, 2 stages, 16-byte elements.
     TWIN_I32X4_2 = "twin_i32x4_2": ONE I32x4;
     /// `cp.async` by hand, 4 stages, 16-byte elements.
@@ -84,8 +92,12 @@ peers! {
     EAGER_I32_1 = "eager_i32_1": ONE i32;
     /// `cp.async` by hand, 2 stages, two barriers for each tile.
     EAGER_I32_2 = "eager_i32_2": ONE i32;
+    /// [`EAGER_I32_2`] with 3 stages.
+    EAGER_I32_3 = "eager_i32_3": ONE i32;
     /// `cp.async` by hand, 4 stages, two barriers for each tile.
     EAGER_I32_4 = "eager_i32_4": ONE i32;
+    /// [`EAGER_I32_2`] with 8 stages.
+    EAGER_I32_8 = "eager_i32_8": ONE i32;
     /// `cp.async` by hand, 1 stage, two barriers for each tile, 16-byte elements.
     EAGER_I32X4_1 = "eager_i32x4_1": ONE I32x4;
     /// `cp.async` by hand, 2 stages, two barriers for each tile, 16-byte elements.

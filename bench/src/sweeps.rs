@@ -108,7 +108,9 @@ fn over_stages(dtype: DType, largest_log2: u32) -> Result<Plan> {
         let peers = match (dtype, stages) {
             (I32, "1") => vec![pipeline(PIPELINE_I32_1)],
             (I32, "2") => vec![pipeline(PIPELINE_I32_2), by_hand(TWIN_I32_2)],
+            (I32, "3") => vec![pipeline(PIPELINE_I32_3), by_hand(TWIN_I32_3)],
             (I32, "4") => vec![pipeline(PIPELINE_I32_4), by_hand(TWIN_I32_4)],
+            (I32, "8") => vec![pipeline(PIPELINE_I32_8), by_hand(TWIN_I32_8)],
             (_, "1") => vec![pipeline(PIPELINE_I32X4_1)],
             (_, "2") => vec![pipeline(PIPELINE_I32X4_2), by_hand(TWIN_I32X4_2)],
             (_, "4") => vec![pipeline(PIPELINE_I32X4_4), by_hand(TWIN_I32X4_4)],
