@@ -97,70 +97,42 @@ mod sealed {
     }
 }
 
-impl<S: Tile> Bounded for BlockTiles<'_, S> {}
+/// One share, for which the view's own type has the methods.
+macro_rules! share {
+    ([$($generics:tt)*] $share:ty) => {
+        impl<$($generics)*> Bounded for $share {}
 
-impl<S: Tile> sealed::Bounded for BlockTiles<'_, S> {
-    #[inline(always)]
-    fn share(&self) -> Share {
-        BlockTiles::share(self)
-    }
+        impl<$($generics)*> sealed::Bounded for $share {
+            #[inline(always)]
+            fn share(&self) -> Share {
+                <$share>::share(self)
+            }
 
-    #[inline(always)]
-    fn all_end_at(&self, end: usize) -> bool {
-        BlockTiles::share(self).end() == end
-    }
+            #[inline(always)]
+            fn all_end_at(&self, end: usize) -> bool {
+                <$share>::share(self).end() == end
+            }
 
-    #[inline(always)]
-    fn whole_below(&self) -> usize {
-        BlockTiles::whole_below(self)
-    }
+            #[inline(always)]
+            fn whole_below(&self) -> usize {
+                <$share>::whole_below(self)
+            }
 
-    #[inline(always)]
-    fn counted(self) -> Self {
-        BlockTiles::counted(self)
-    }
+            #[inline(always)]
+            fn counted(self) -> Self {
+                <$share>::counted(self)
+            }
 
-    #[inline(always)]
-    unsafe fn whole(self, count: usize) -> Self {
-        // SAFETY: the caller's promise.
-        unsafe { self.known_whole(count) }
-    }
+            #[inline(always)]
+            unsafe fn whole(self, count: usize) -> Self {
+                // SAFETY: the caller's promise.
+                unsafe { self.known_whole(count) }
+            }
+        }
+    };
 }
-
-impl<T: Element, const LEN: usize, const THREADS: usize, A: Arrangement> Bounded
-    for BlockTilesMut<'_, '_, T, LEN, THREADS, A>
-{
-}
-
-impl<T: Element, const LEN: usize, const THREADS: usize, A: Arrangement> sealed::Bounded
-    for BlockTilesMut<'_, '_, T, LEN, THREADS, A>
-{
-    #[inline(always)]
-    fn share(&self) -> Share {
-        BlockTilesMut::share(self)
-    }
-
-    #[inline(always)]
-    fn all_end_at(&self, end: usize) -> bool {
-        BlockTilesMut::share(self).end() == end
-    }
-
-    #[inline(always)]
-    fn whole_below(&self) -> usize {
-        BlockTilesMut::whole_below(self)
-    }
-
-    #[inline(always)]
-    fn counted(self) -> Self {
-        BlockTilesMut::counted(self)
-    }
-
-    #[inline(always)]
-    unsafe fn whole(self, count: usize) -> Self {
-        // SAFETY: the caller's promise.
-        unsafe { self.known_whole(count) }
-    }
-}
+share!([S: Tile] BlockTiles<'_, S>);
+share!([T: Element, const LEN: usize, const THREADS: usize, A: Arrangement] BlockTilesMut<'_, '_, T, LEN, THREADS, A>);
 
 macro_rules! tuples {
     ($($part:ident $number:tt),*) => {
