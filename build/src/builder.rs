@@ -193,6 +193,14 @@ impl Bitcode {
         let dependencies = dependencies.collect::<Result<Vec<_>, _>>()?.concat();
         Ok(Bitcode { kernels, dependencies })
     }
+
+    /// Adds it to a key. The order of dependencies makes no difference: cargo names crates in the order in which they are done when it compiles
+    /// them, and in another one when there is nothing to compile.
+    fn add_to(&self, key: &mut cache::Key) {
+        let mut dependencies: Vec<&Vec<u8>> = self.dependencies.iter().collect();
+        dependencies.sort_unstable();
+        self.kernels.iter().chain(dependencies).for_each(|member| key.add(member));
+    }
 }
 
 /// Everything after compiling: one link and its machine code.
@@ -210,7 +218,7 @@ struct Assembly<'a> {
 impl Assembly<'_> {
     fn run(&self, bitcode: &Bitcode, output: &Path) -> Result<Artifact, Error> {
         let mut key = cache::Key::new();
-        bitcode.kernels.iter().chain(&bitcode.dependencies).for_each(|member| key.add(member));
+        bitcode.add_to(&mut key);
         key.add(&std::fs::read(self.runtime).map_err(Error::io("read", self.runtime))?);
         key.add(self.builder.target_cpu.as_bytes());
         key.add(self.builder.architectures.join(",").as_bytes());
@@ -304,5 +312,30 @@ impl Assembly<'_> {
 
     fn key_file(&self, output: &Path) -> PathBuf {
         output.join(format!("{}.key", self.name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Bitcode, cache};
+
+    #[test]
+    fn a_key_depends_on_every_member_and_not_on_the_order_of_dependencies() {
+        let key = |kernels: &[&str], dependencies: &[&str]| {
+            let members = |texts: &[&str]| texts.iter().map(|text| text.as_bytes().to_vec()).collect();
+            let mut key = cache::Key::new();
+            Bitcode { kernels: members(kernels), dependencies: members(dependencies) }.add_to(&mut key);
+            key.finish()
+        };
+        let own = key(&["kernels"], &["core", "half", "bytemuck"]);
+        assert_eq!(own, key(&["kernels"], &["bytemuck", "core", "half"]));
+        for (kernels, dependencies) in [
+            (&["kernels"][..], &["core", "half"][..]),
+            (&["kernels"], &["core", "half", "bytemuck", "core"]),
+            (&["other"], &["core", "half", "bytemuck"]),
+            (&["core"], &["kernels", "half", "bytemuck"]),
+        ] {
+            assert_ne!(own, key(kernels, dependencies), "{kernels:?} {dependencies:?}");
+        }
     }
 }
