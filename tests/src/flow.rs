@@ -265,6 +265,11 @@ pub struct Loop<'a> {
 }
 
 impl Loop<'_> {
+    /// Returns the indices of the loop's blocks.
+    pub fn members(&self) -> &[usize] {
+        &self.members
+    }
+
     /// Returns the loop's instructions in order.
     pub fn instructions(&self) -> impl Iterator<Item = &Instruction> {
         self.members.iter().flat_map(|&block| &self.code.blocks[block].instructions)

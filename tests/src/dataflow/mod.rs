@@ -60,7 +60,7 @@ pub fn rounds(entry: &Entry) -> Vec<Vec<String>> {
 /// The blocks of a kernel, and what each does.
 fn summaries(entry: &Entry) -> (Graph, BTreeMap<usize, Summary>) {
     let graph = Graph::new(&entry.code);
-    let constants = constants(&graph.blocks);
+    let constants = constants(&graph.code.blocks);
     let mut summaries: BTreeMap<usize, Summary> = BTreeMap::new();
     for block in graph.order() {
         let before = match graph.only_predecessor(block) {
@@ -90,13 +90,14 @@ pub fn difference(first: &[String], second: &[String]) -> Vec<String> {
 
 /// Basic blocks without those that only jump, and with straight runs joined.
 struct Graph {
-    blocks: Vec<BasicBlock>,
+    code: Code,
     predecessors: Vec<Vec<usize>>,
 }
 
 impl Graph {
     fn new(code: &Code) -> Graph {
-        let mut blocks = code.blocks.clone();
+        let mut code = code.clone();
+        let blocks = &mut code.blocks;
         for index in 0..blocks.len() {
             for at in 0..blocks[index].successors.len() {
                 let mut seen = BTreeSet::new();
@@ -107,15 +108,15 @@ impl Graph {
                 blocks[index].successors[at] = target;
             }
         }
-        let mut graph = Graph { blocks, predecessors: Vec::new() };
+        let mut graph = Graph { code, predecessors: Vec::new() };
         graph.find_predecessors();
         for index in graph.order() {
-            while let [next] = graph.blocks[index].successors[..] {
+            while let [next] = graph.code.blocks[index].successors[..] {
                 if next == index || next == 0 || graph.predecessors[next].len() > 1 {
                     break;
                 }
-                let tail = std::mem::take(&mut graph.blocks[next]);
-                let head = &mut graph.blocks[index];
+                let tail = std::mem::take(&mut graph.code.blocks[next]);
+                let head = &mut graph.code.blocks[index];
                 head.instructions.retain(|one| !one.is("bra"));
                 head.instructions.extend(tail.instructions);
                 head.successors = tail.successors;
@@ -126,9 +127,9 @@ impl Graph {
     }
 
     fn find_predecessors(&mut self) {
-        self.predecessors = vec![Vec::new(); self.blocks.len()];
+        self.predecessors = vec![Vec::new(); self.code.blocks.len()];
         for index in self.order() {
-            for next in &self.blocks[index].successors {
+            for next in &self.code.blocks[index].successors {
                 self.predecessors[*next].push(index);
             }
         }
@@ -142,37 +143,13 @@ impl Graph {
         }
     }
 
-    /// The blocks of each loop that is in no other.
-    fn loops(&self) -> Vec<BTreeSet<usize>> {
-        let reached: BTreeMap<usize, BTreeSet<usize>> =
-            self.order().into_iter().map(|block| (block, self.reached_from(block))).collect();
-        let mut loops: Vec<BTreeSet<usize>> = Vec::new();
-        for (block, behind) in reached.iter().filter(|(block, behind)| behind.contains(block)) {
-            if !loops.iter().any(|members| members.contains(block)) {
-                loops.push(behind.iter().copied().filter(|other| reached[other].contains(block)).collect());
-            }
-        }
-        loops
-    }
-
-    /// The blocks to which control can go behind this one.
-    fn reached_from(&self, block: usize) -> BTreeSet<usize> {
-        let (mut reached, mut open) = (BTreeSet::new(), self.blocks[block].successors.clone());
-        while let Some(next) = open.pop() {
-            if reached.insert(next) {
-                open.extend(&self.blocks[next].successors);
-            }
-        }
-        reached
-    }
-
     /// The blocks that can be reached, each behind its only predecessor if it has one.
     fn order(&self) -> Vec<usize> {
         let (mut order, mut open) = (Vec::new(), vec![0]);
         while let Some(block) = open.pop() {
             if !order.contains(&block) {
                 order.push(block);
-                open.extend(self.blocks[block].successors.iter().rev());
+                open.extend(self.code.blocks[block].successors.iter().rev());
             }
         }
         order
@@ -229,7 +206,7 @@ fn summarise(
     mut values: BTreeMap<String, Value>,
     constants: &BTreeMap<String, Value>,
 ) -> Summary {
-    let BasicBlock { instructions, successors } = &graph.blocks[block];
+    let BasicBlock { instructions, successors } = &graph.code.blocks[block];
     let mut events = Vec::new();
     let mut condition = None;
     for one in instructions {

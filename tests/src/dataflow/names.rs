@@ -54,10 +54,11 @@ pub(super) fn lines_of_loops(graph: &Graph, summaries: &BTreeMap<usize, Summary>
         Line::Label | Line::End(_) => None,
     };
     let mut loops: Vec<Vec<String>> = graph
+        .code
         .loops()
         .iter()
-        .map(|members| {
-            let own = lines.iter().filter(|(block, _)| members.contains(block));
+        .map(|one| {
+            let own = lines.iter().filter(|(block, _)| one.members().contains(block));
             let mut texts: Vec<String> = own.filter_map(|(block, line)| own_text(*block, line)).collect();
             texts.sort();
             texts
