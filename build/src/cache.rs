@@ -11,10 +11,10 @@ use crate::Error;
 pub(crate) struct Key(Sha256);
 
 impl Key {
-    /// An empty key for this version of the builder.
+    /// An empty key for the builder of these very sources (`build.rs`): which passes run, and what is checked, changes with them.
     pub(crate) fn new() -> Key {
         let mut key = Key(Sha256::new());
-        key.add(concat!("tilepipe-build ", env!("CARGO_PKG_VERSION"), " format 1").as_bytes());
+        key.add(concat!("tilepipe-build ", env!("TILEPIPE_BUILDER_SOURCES")).as_bytes());
         key
     }
 

@@ -11,6 +11,10 @@ use crate::{Error, process};
 /// The call of the function that returns the collectives' shared memory: once in its definition, and once for each user.
 const SCRATCH_USER: &str = "@tilepipe_scratch_base(";
 
+/// Keeps LLVM from computing a value ahead of a loop and again behind it only to merge both: such a value is shifted and scaled in
+/// each round of the loop, where it would be an invariant (docs/decisions.md, 34). Both tools take it, as `llc` has such a pass too.
+const NO_PARTIAL_REDUNDANCY: &str = "-enable-pre=0";
+
 /// What is linked, and where its intermediate files go.
 pub(crate) struct Link<'a> {
     pub toolchain: &'a Toolchain,
@@ -66,11 +70,11 @@ impl Link<'_> {
         check::check(&read(&used)?)?;
 
         let ir = self.work.join("optimised.ll");
-        self.llvm("opt", ["-S", "-passes=default<O3>", "used.ll"], &ir)?;
+        self.llvm("opt", ["-S", "-passes=default<O3>", NO_PARTIAL_REDUNDANCY, "used.ll"], &ir)?;
         let ptx = self.work.join("module.ptx");
         let cpu = format!("-mcpu={}", self.target_cpu);
         let version = format!("-mattr=+ptx{}", self.ptx_version);
-        self.llvm("llc", ["-O3", &cpu, &version, "optimised.ll"], &ptx)?;
+        self.llvm("llc", ["-O3", NO_PARTIAL_REDUNDANCY, &cpu, &version, "optimised.ll"], &ptx)?;
         Ok(Linked { kernels, ir, ptx })
     }
 
