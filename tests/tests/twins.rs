@@ -88,7 +88,7 @@ fn a_safe_loop_has_no_more_instructions_than_its_twins() {
 /// registers, which gives a value that is taken along to the next round its name there.
 fn is_work(one: &Instruction) -> bool {
     let from_register = one.operands.rsplit(", ").next().is_some_and(|source| source.starts_with("%r"));
-    !one.is("bra") && !(one.is("mov") && from_register)
+    !(one.is("bra") || one.is("mov") && from_register)
 }
 
 /// What one round of a safe kernel's loops does and its twin's does not (`-`), or the other way round (`+`).

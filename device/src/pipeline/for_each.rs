@@ -102,6 +102,10 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         mut fill: impl for<'x> FnMut(Stage<'x, U>, usize) -> StageFilled<'x, U>,
         mut consume: impl for<'x> FnMut(&Ready<'x, U, V>, usize),
     ) -> Drained<'s, U, STAGES> {
+        // A launch may have far more blocks than tiles, and such a block is to end at once (measured: docs/decisions.md, 35).
+        if !share.has(0) {
+            return self.into_state();
+        }
         for ahead in 0..STAGES - 1 {
             self.fill_next(ahead, share.has(ahead), &mut fill);
         }

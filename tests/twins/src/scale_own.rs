@@ -41,6 +41,9 @@ unsafe extern "C" fn scale_own(input: RawParameter, out: RawParameter) {
 /// The output has as many tiles as the input, and if `WHOLE` they lie within their views as a whole.
 #[inline(always)]
 unsafe fn drive<const WHOLE: bool>(input: &View<i32>, out: &View<i32>) {
+    if !input.has(0) {
+        return;
+    }
     let (mut head, mut tail) = (0, 0);
     // SAFETY: a thread fills a stage with its own element after it has read the one before, and reads it once its own copy has landed.
     unsafe {

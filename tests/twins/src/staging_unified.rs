@@ -42,6 +42,9 @@ unsafe extern "C" fn with_staging_unified(input: RawParameter, out: RawParameter
 /// The output has as many tiles as the input, and if `WHOLE` they lie within their views as a whole.
 #[inline(always)]
 unsafe fn drive<const WHOLE: bool>(input: &View<I32x4>, out: &View<I32x4>) {
+    if !input.has(0) {
+        return;
+    }
     let (mut head, mut tail) = (0, 0);
     // SAFETY: every thread takes the same way, so each barrier is the block's. The stage that a round fills was read in the
     // round before, ahead of this round's barrier; tile `index` has landed where all but the two youngest groups have.
