@@ -67,29 +67,13 @@ pub fn all() -> Vec<Pairing> {
 
 fn one_input_i32() -> Vec<Pairing> {
     let pairing = |kernel, stages, peers| on_tiles(I32, kernel, stages, peers);
-    let unified = "with_staging_unified";
     let scope_thread = "with_staging_scope_thread";
-    vec![
-        pairing(unified, Some("2"), {
-            vec![pipeline(PIPELINE_I32_2).wanted(PIPELINE), twin(TWIN_I32_2), eager(EAGER_I32_2).wanted(TWIN)]
-        }),
-        pairing(unified, Some("3"), {
-            vec![pipeline(PIPELINE_I32_3).wanted(PIPELINE), twin(TWIN_I32_3), eager(EAGER_I32_3).wanted(TWIN)]
-        }),
-        pairing(unified, Some("4"), {
-            vec![
-                pipeline(PIPELINE_I32_4).wanted(PIPELINE),
-                twin(TWIN_I32_4).wanted(TWIN),
-                eager(EAGER_I32_4).wanted(TWIN),
-            ]
-        }),
-        pairing(unified, Some("8"), {
-            vec![
-                pipeline(PIPELINE_I32_8).wanted(PIPELINE),
-                twin(TWIN_I32_8).wanted(TWIN),
-                eager(EAGER_I32_8).wanted(TWIN),
-            ]
-        }),
+    let unified = UNIFIED_I32.map(|(stages, [of_cuda, one_barrier, two_barriers])| {
+        let peers =
+            vec![pipeline(of_cuda).wanted(PIPELINE), twin(one_barrier).wanted(TWIN), eager(two_barriers).wanted(TWIN)];
+        pairing("with_staging_unified", Some(stages), peers)
+    });
+    let others = [
         pairing("without_memcpy_async", None, vec![plain(PLAIN_I32).wanted(TWIN)]),
         pairing("with_memcpy_async", None, {
             vec![groups(MEMCPY_ASYNC_I32).wanted(GROUPS), eager(EAGER_I32_1).wanted(TWIN)]
@@ -110,7 +94,8 @@ fn one_input_i32() -> Vec<Pairing> {
             vec![racing(THREAD_SCOPE_I32_4), peer("cp.async, own element, 1 barrier", ELEMENT_I32_4).wanted(TWIN)]
         }),
         Pairing { work: MovingAverage, ..pairing("moving_average", Some("4"), vec![plain(AVERAGE_I32)]) },
-    ]
+    ];
+    unified.into_iter().chain(others).collect()
 }
 
 fn one_input_i32x4() -> Vec<Pairing> {

@@ -52,6 +52,12 @@ peers! {
     PIPELINE_I32_3 = "pipeline_i32_3": ONE i32;
     /// `cuda::pipeline` in block scope, 4 stages.
     PIPELINE_I32_4 = "pipeline_i32_4": ONE i32;
+    /// [`PIPELINE_I32_2`] with 5 stages.
+    PIPELINE_I32_5 = "pipeline_i32_5": ONE i32;
+    /// [`PIPELINE_I32_2`] with 6 stages.
+    PIPELINE_I32_6 = "pipeline_i32_6": ONE i32;
+    /// [`PIPELINE_I32_2`] with 7 stages.
+    PIPELINE_I32_7 = "pipeline_i32_7": ONE i32;
     /// [`PIPELINE_I32_2`] with 8 stages.
     PIPELINE_I32_8 = "pipeline_i32_8": ONE i32;
     /// [`PIPELINE_I32_1`] with 16-byte elements.
@@ -82,6 +88,12 @@ peers! {
     TWIN_I32_3 = "twin_i32_3": ONE i32;
     /// `cp.async` by hand, 4 stages, copied by a quarter of the threads.
     TWIN_I32_4 = "twin_i32_4": ONE i32;
+    /// [`TWIN_I32_2`] with 5 stages.
+    TWIN_I32_5 = "twin_i32_5": ONE i32;
+    /// [`TWIN_I32_2`] with 6 stages.
+    TWIN_I32_6 = "twin_i32_6": ONE i32;
+    /// [`TWIN_I32_2`] with 7 stages.
+    TWIN_I32_7 = "twin_i32_7": ONE i32;
     /// [`TWIN_I32_2`] with 8 stages.
     TWIN_I32_8 = "twin_i32_8": ONE i32;
     /// `cp.async` by hand, 2 stages, 16-byte elements.
@@ -96,6 +108,12 @@ peers! {
     EAGER_I32_3 = "eager_i32_3": ONE i32;
     /// `cp.async` by hand, 4 stages, two barriers for each tile.
     EAGER_I32_4 = "eager_i32_4": ONE i32;
+    /// [`EAGER_I32_2`] with 5 stages.
+    EAGER_I32_5 = "eager_i32_5": ONE i32;
+    /// [`EAGER_I32_2`] with 6 stages.
+    EAGER_I32_6 = "eager_i32_6": ONE i32;
+    /// [`EAGER_I32_2`] with 7 stages.
+    EAGER_I32_7 = "eager_i32_7": ONE i32;
     /// [`EAGER_I32_2`] with 8 stages.
     EAGER_I32_8 = "eager_i32_8": ONE i32;
     /// `cp.async` by hand, 1 stage, two barriers for each tile, 16-byte elements.
@@ -237,6 +255,18 @@ peers! {
     /// [`EXAMPLE_EAGER_I32`] with 16-byte elements.
     EXAMPLE_EAGER_I32X4 = "example_eager_i32x4": TWO I32x4;
 }
+
+/// Numbers of stages, and the peers of `with_staging_unified` with so many: `cuda::pipeline`, and by hand with one and with two barriers for
+/// each tile.
+pub const UNIFIED_I32: [(&str, [Instance; 3]); 7] = [
+    ("2", [PIPELINE_I32_2, TWIN_I32_2, EAGER_I32_2]),
+    ("3", [PIPELINE_I32_3, TWIN_I32_3, EAGER_I32_3]),
+    ("4", [PIPELINE_I32_4, TWIN_I32_4, EAGER_I32_4]),
+    ("5", [PIPELINE_I32_5, TWIN_I32_5, EAGER_I32_5]),
+    ("6", [PIPELINE_I32_6, TWIN_I32_6, EAGER_I32_6]),
+    ("7", [PIPELINE_I32_7, TWIN_I32_7, EAGER_I32_7]),
+    ("8", [PIPELINE_I32_8, TWIN_I32_8, EAGER_I32_8]),
+];
 
 /// Numbers of multiply-adds for each element, and the peers that do so many: plain, `cuda::pipeline`, by hand.
 pub const CHAINS: [(&str, [Instance; 3]); 8] = [

@@ -107,10 +107,10 @@ fn over_stages(dtype: DType, largest_log2: u32) -> Result<Plan> {
     for stages in ["1", "2", "3", "4", "5", "6", "7", "8"] {
         let peers = match (dtype, stages) {
             (I32, "1") => vec![pipeline(PIPELINE_I32_1)],
-            (I32, "2") => vec![pipeline(PIPELINE_I32_2), by_hand(TWIN_I32_2)],
-            (I32, "3") => vec![pipeline(PIPELINE_I32_3), by_hand(TWIN_I32_3)],
-            (I32, "4") => vec![pipeline(PIPELINE_I32_4), by_hand(TWIN_I32_4)],
-            (I32, "8") => vec![pipeline(PIPELINE_I32_8), by_hand(TWIN_I32_8)],
+            (I32, _) => {
+                let of_these = UNIFIED_I32.into_iter().filter(|(number, _)| *number == stages);
+                of_these.flat_map(|(_, [of_cuda, hand, _])| [pipeline(of_cuda), by_hand(hand)]).collect()
+            }
             (_, "1") => vec![pipeline(PIPELINE_I32X4_1)],
             (_, "2") => vec![pipeline(PIPELINE_I32X4_2), by_hand(TWIN_I32X4_2)],
             (_, "4") => vec![pipeline(PIPELINE_I32X4_4), by_hand(TWIN_I32X4_4)],
