@@ -15,6 +15,13 @@ use tilepipe_tests::ptx::{
     is_mbarrier_wait, is_shared_load, is_wait, is_warp_barrier,
 };
 
+/// By how many instructions a safe kernel's loops may be longer than its twin's, and why. The list may only shrink.
+const LONGER: [(&str, usize, &str); 1] = [(
+    "with_staging__",
+    1,
+    "the next stage to read is moved to the register of the next round; in machine code the loop has 34 instructions, the twin's 35",
+)];
+
 /// What a twin's symbol has before that of the safe kernel, so that one program can load both.
 const TWIN: &str = "twin_";
 
@@ -71,24 +78,20 @@ fn a_safe_loop_copies_reads_stores_and_synchronises_as_often_as_its_twins() {
 #[test]
 fn a_safe_loop_has_no_more_instructions_than_its_twins() {
     for (safe, twin) in pairs() {
+        // A branch that is only there because of where a block was put is no work.
         let sizes = |entry: &Entry| -> Vec<usize> {
-            let mut sizes: Vec<usize> = steady_states(entry).iter().map(|one| one.count(is_work)).collect();
+            let mut sizes: Vec<usize> =
+                steady_states(entry).iter().map(|one| one.count(|own| !own.is("bra"))).collect();
             // By length: where a loop was put is no matter either.
             sizes.sort_unstable();
             sizes
         };
         let (safe_sizes, twin_sizes) = (sizes(&safe), sizes(&twin));
         assert_eq!(safe_sizes.len(), twin_sizes.len(), "{}: loops", safe.name);
-        let no_more = safe_sizes.iter().zip(&twin_sizes).all(|(safe, twin)| safe <= twin);
+        let allowed = LONGER.iter().find(|(name, ..)| safe.name.starts_with(name)).map_or(0, |(_, by, _)| *by);
+        let no_more = safe_sizes.iter().zip(&twin_sizes).all(|(safe, twin)| *safe <= twin + allowed);
         assert!(no_more, "{}: {safe_sizes:?} instructions, {twin_sizes:?} in the twin", safe.name);
     }
-}
-
-/// Whether an instruction is work: neither a branch, which may be there because of where a block was put alone, nor a move between
-/// registers, which gives a value that is taken along to the next round its name there.
-fn is_work(one: &Instruction) -> bool {
-    let from_register = one.operands.rsplit(", ").next().is_some_and(|source| source.starts_with("%r"));
-    !(one.is("bra") || one.is("mov") && from_register)
 }
 
 /// What one round of a safe kernel's loops does and its twin's does not (`-`), or the other way round (`+`).
