@@ -15,6 +15,13 @@ use crate::uniform::Uniform;
 /// [`map`](Self::map) and [`update`](Self::update), in which a `Block` can't be captured.
 ///
 /// CUDA: `cooperative_groups::thread_block`.
+///
+/// # Invariants
+///
+/// 0. The running block has `THREADS` threads in one dimension.
+/// 1. The value is in block-level code: all threads of the block execute it together, in converged code (R1 to R4 in
+///    SOUNDNESS.md).
+/// 2. It is the block's only one, and `'b` is no other block's brand.
 pub struct Block<'b, const THREADS: usize> {
     brand: Brand<'b>,
     level: BlockLevel,
@@ -68,7 +75,10 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
     where
         F: for<'t> Fn(Thread<'t, 'b, THREADS>) + Uniform,
     {
-        isa::for_each_thread(THREADS, |rank| body(Thread::new(rank)));
+        // SAFETY: `for_each_thread` passes the calling thread's rank in the block, which is below THREADS.
+        let run = |rank| body(unsafe { Thread::new(rank) });
+        // SAFETY: the block has THREADS threads in one dimension (0).
+        unsafe { isa::for_each_thread(THREADS, run) };
     }
 
     /// Runs `body` once in every thread and keeps each thread's result for it.
@@ -87,7 +97,10 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
         &self,
         body: impl for<'t> Fn(Thread<'t, 'b, THREADS>) -> T,
     ) -> PerThread<'b, T, THREADS> {
-        PerThread::from_values(isa::PerThread::new(|rank| body(Thread::new(rank))))
+        // SAFETY: `new` passes the calling thread's rank in the block, which is below THREADS.
+        let run = |rank| body(unsafe { Thread::new(rank) });
+        // SAFETY: block-level code of a block of THREADS (0, 1).
+        PerThread::from_values(unsafe { isa::PerThread::new(run) })
     }
 
     /// Runs `body` once in every thread with that thread's own value.
@@ -97,7 +110,10 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
         T: PerThreadValue,
         F: for<'t> Fn(Thread<'t, 'b, THREADS>, &mut T) + Uniform,
     {
-        values.values.update(|rank, value| body(Thread::new(rank), value));
+        // SAFETY: `update` passes the calling thread's rank in the block, which is below THREADS.
+        let run = |rank, value: &mut T| body(unsafe { Thread::new(rank) }, value);
+        // SAFETY: block-level code of a block of THREADS (0, 1).
+        unsafe { values.values.update(run) };
     }
 }
 
@@ -105,6 +121,11 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
 ///
 /// It lives as long as the closure's call (`'t`) and is branded with its block (`'b`), so it can be neither kept,
 /// returned nor used with another block's views. It has no `Clone`, no `Send` and no public constructor.
+///
+/// # Invariants
+///
+/// 0. `rank` is the calling thread's rank in the block, warp or role of `THREADS` threads that `'b` is the brand of: it is
+///    below `THREADS`, and no other thread of that group has it.
 pub struct Thread<'t, 'b, const THREADS: usize> {
     rank: usize,
     call: Brand<'t>,
@@ -113,8 +134,13 @@ pub struct Thread<'t, 'b, const THREADS: usize> {
 }
 
 impl<const THREADS: usize> Thread<'_, '_, THREADS> {
+    /// Makes the token of a thread.
+    ///
+    /// # Safety
+    ///
+    /// Invariant 0 holds, for the brand that the caller gives it.
     #[inline(always)]
-    pub(crate) fn new(rank: usize) -> Self {
+    pub(crate) unsafe fn new(rank: usize) -> Self {
         Thread { rank, call: PhantomData, block: PhantomData, level: PhantomData }
     }
 

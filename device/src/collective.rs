@@ -58,8 +58,8 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
         F: Fn(T, T) -> T + Uniform,
     {
         const { check_value::<T>() };
-        // SAFETY: a `Block` exists in block-level code only (R2).
-        unsafe { reduce_in::<InBlock<THREADS>, T, THREADS>(&values.values, op) }
+        // SAFETY: block-level code of a block of THREADS (`Block`, 0 and 1): all its threads make the call, converged.
+        unsafe { reduce_in::<InBlock<'b, THREADS>, T, THREADS>(&values.values, op) }
     }
 
     /// Combines the values of each thread and all of lower rank: thread `r` gets `op(.. op(v0, v1) .., vr)`.
@@ -75,8 +75,8 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
         F: Fn(T, T) -> T + Uniform,
     {
         const { check_value::<T>() };
-        // SAFETY: as in `reduce`.
-        PerThread::from_values(unsafe { scan_in::<InBlock<THREADS>, T, THREADS>(&values.values, op) })
+        // SAFETY: block-level code of a block of THREADS (`Block`, 0 and 1): all its threads make the call, converged.
+        PerThread::from_values(unsafe { scan_in::<InBlock<'b, THREADS>, T, THREADS>(&values.values, op) })
     }
 
     /// Returns whether any thread's value is true. PTX: `bar.red.or.pred`, one instruction (CUDA: `__syncthreads_or`).
@@ -107,8 +107,9 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
         if rank >= THREADS {
             fault::out_of_range("rank {} is out of range: the block has {} threads", rank, THREADS);
         }
-        // SAFETY: as in `reduce`.
-        unsafe { broadcast_in::<InBlock<THREADS>, T, THREADS>(&values.values, rank) }
+        // SAFETY: block-level code of a block of THREADS (`Block`, 0 and 1): all its threads make the call, converged; and the
+        // rank was just checked.
+        unsafe { broadcast_in::<InBlock<'b, THREADS>, T, THREADS>(&values.values, rank) }
     }
 }
 

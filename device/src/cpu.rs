@@ -4,6 +4,7 @@ use std::any::Any;
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
+use std::thread;
 
 use crate::isa::host::block;
 use crate::launch::{Instance, RawParameter};
@@ -53,7 +54,7 @@ pub struct KernelPanic {
 ///
 /// `parameters` match `instance.parameters()` in order: every input's words are the address and length of memory that
 /// nobody writes during the call, every output's those of memory that no other launch and no two blocks of the same
-/// index touch, each aligned as its [`ParameterInfo`](crate::launch::ParameterInfo) says.
+/// index touch, each aligned as its [`ParameterInfo`](crate::launch::ParameterInfo) says; a scalar's are its bytes.
 pub unsafe fn run_block(
     instance: &Instance,
     parameters: &[RawParameter],
@@ -74,21 +75,34 @@ pub(crate) fn run_body(
     block: u32,
     schedule: Schedule,
 ) -> Result<(), KernelPanic> {
+    if thread::panicking() {
+        // Steps of an unwinding block are refused, and here they could not be told from others.
+        let message = "a kernel can't run in a destructor while its OS thread unwinds".to_owned();
+        return Err(KernelPanic { message, file: String::new(), line: 0, column: 0, block, thread: None });
+    }
     install_panic_hook();
     let running = block::begin(block, grid, shared_bytes, schedule);
-    let outcome = catch_unwind(AssertUnwindSafe(body));
-    drop(running);
-    outcome.map_err(|payload| {
+    let outcome = catch_unwind(AssertUnwindSafe(body)).map_err(|payload| {
         let place = take_place().unwrap_or_default();
-        KernelPanic {
-            message: message_of(payload.as_ref()),
-            file: place.file,
-            line: place.line,
-            column: place.column,
-            block,
-            thread: place.thread,
-        }
-    })
+        let message = message_of(payload.as_ref());
+        drop_payload(payload);
+        KernelPanic { message, file: place.file, line: place.line, column: place.column, block, thread: place.thread }
+    });
+    drop(running);
+    outcome
+}
+
+/// Whether a block or a role runs on the calling OS thread.
+pub fn in_kernel() -> bool {
+    block::is_running()
+}
+
+/// Drops a panic's payload, whose destructor may panic in turn.
+pub(crate) fn drop_payload(payload: Box<dyn Any + Send>) {
+    if let Err(another) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        // No end of such destructors is in sight.
+        std::mem::forget(another);
+    }
 }
 
 /// Where a kernel panicked.
@@ -102,6 +116,15 @@ pub(crate) struct Place {
 
 thread_local! {
     static PLACE: Cell<Option<Place>> = const { Cell::new(None) };
+    /// Whether the next panic goes to the hook that was there before, instead of being noted.
+    static ALOUD: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Panics, with the message on standard error, and leaves the place of the panic that is under way as it is.
+#[cold]
+pub(crate) fn panic_aloud(message: &'static str) -> ! {
+    ALOUD.set(true);
+    panic!("{message}");
 }
 
 /// Takes the place of the panic that this OS thread noted last.
@@ -120,7 +143,7 @@ fn install_panic_hook() {
     ONCE.call_once(|| {
         let previous = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
-            if !block::is_running() {
+            if !block::is_running() || ALOUD.take() {
                 return previous(info);
             }
             let location = info.location();

@@ -55,7 +55,7 @@ pub(crate) mod sealed {
         /// 0. `destination` is the start of a tile `T` of a stage in shared memory, aligned as `Contents::ALIGNMENT` says.
         /// 1. No thread reads or writes that stage until the copy was committed and waited for and the scope
         ///    synchronised, and no thread may still be reading it from before.
-        /// 2. Called by all threads of the group.
+        /// 2. Called by threads of the group, and by each that a unit of the tile is dealt out to.
         unsafe fn copy<T: Tile, G: Deal<S>, S: Scope>(destination: *mut u8, source: TileRef<'_, T>);
         /// Starts to fill a tile with zeros.
         ///
@@ -64,9 +64,17 @@ pub(crate) mod sealed {
         /// As for [`copy`](Engine::copy).
         unsafe fn zero<T: Tile, G: Deal<S>, S: Scope>(destination: *mut u8);
         /// Closes the group of copies started since the last commit.
-        fn commit();
+        ///
+        /// # Safety
+        ///
+        /// Called by all threads of the group, in whose pipeline it closes one stage: waits count groups (`wait`).
+        unsafe fn commit();
         /// Waits until all but the youngest `P::GROUPS` groups of the calling thread have landed.
-        fn wait<P: PendingGroups>();
+        ///
+        /// # Safety
+        ///
+        /// Called by all threads of the group. What is read of the others' copies waits for the scope first.
+        unsafe fn wait<P: PendingGroups>();
     }
 }
 
@@ -77,12 +85,12 @@ impl sealed::Engine for CpAsync {
     #[inline(always)]
     unsafe fn copy<T: Tile, G: Deal<S>, S: Scope>(destination: *mut u8, source: TileRef<'_, T>) {
         let width = const { Shape::of::<T>().unit(G::PARTS) };
-        for_each_unit::<T, G, S>(width, |row, column, offset| {
+        let copy = |row, column, offset| {
             let (from, valid) = (source.address(row, column), source.valid_bytes(row, column, width));
             // SAFETY: `offset` lies in the tile, a multiple of `width`, so by (0) it stays in the stage.
             let to = unsafe { destination.add(offset) };
             if source.is_whole() {
-                // SAFETY: as below; of a whole tile all bytes are valid.
+                // SAFETY: `to` and `from` as in the other case; of a whole tile all bytes are valid.
                 unsafe { isa::cp_async_whole(to, from, width) };
             } else {
                 // SAFETY: `to` is shared memory (0) aligned to `width`, of which the stage's alignment and the offset are multiples;
@@ -91,27 +99,32 @@ impl sealed::Engine for CpAsync {
                 // (1) keeps the destination untouched until it was waited for.
                 unsafe { isa::cp_async(to, from, valid, width) };
             }
-        });
+        };
+        // SAFETY: (2); `copy` starts copies of the calling thread, and nothing else.
+        unsafe { for_each_unit::<T, G, S>(width, copy) };
     }
 
     #[inline(always)]
     unsafe fn zero<T: Tile, G: Deal<S>, S: Scope>(destination: *mut u8) {
         let width = const { Shape::of::<T>().unit(G::PARTS) };
-        for_each_unit::<T, G, S>(width, |_, _, offset| {
-            // SAFETY: as for `copy`.
+        let zero = |_, _, offset| {
+            // SAFETY: `offset` lies in the tile, a multiple of `width`, so by (0) it stays in the stage.
             let to = unsafe { destination.add(offset) };
-            // SAFETY: as for `copy`; the source is 16 bytes of zeros, aligned to 16, which nobody writes.
+            // SAFETY: `to` is shared memory (0) aligned to `width`, of which the stage's alignment and the offset are multiples; (1) keeps it
+            // untouched until it was waited for. The source is 16 bytes of zeros, aligned to 16, which nobody writes.
             unsafe { isa::cp_async(to, isa::zeros(), width as u32, width) };
-        });
+        };
+        // SAFETY: (2); `zero` starts copies of the calling thread, and nothing else.
+        unsafe { for_each_unit::<T, G, S>(width, zero) };
     }
 
     #[inline(always)]
-    fn commit() {
+    unsafe fn commit() {
         isa::cp_async_commit_group();
     }
 
     #[inline(always)]
-    fn wait<P: PendingGroups>() {
+    unsafe fn wait<P: PendingGroups>() {
         isa::cp_async_wait_group::<P>();
     }
 }
@@ -123,41 +136,51 @@ impl sealed::Engine for LoadStore {
     #[inline(always)]
     unsafe fn copy<T: Tile, G: Deal<S>, S: Scope>(destination: *mut u8, source: TileRef<'_, T>) {
         let width = size_of::<T::Element>();
-        for_each_unit::<T, G, S>(width, |row, column, offset| {
+        let copy = |row, column, offset| {
             let (from, valid) = (source.address(row, column), source.valid_bytes(row, column, width));
             // SAFETY: `offset` lies in the tile, so by (0) it stays in the stage.
             let to = unsafe { destination.add(offset) };
-            // SAFETY: as for `CpAsync`; elements are plain data and lie wholly inside or outside the view, so that
-            // `valid` is `width` or 0.
+            // SAFETY: `to` is in the stage (0), aligned for an element, and nobody accesses it before the scope has synchronised (1). Elements
+            // are plain data and lie wholly inside or outside the view, so that `valid` is `width` or 0; valid ones lie in the view, aligned for
+            // an element, and nobody writes them for the whole launch.
             unsafe { isa::copy_through_register::<T::Element>(to.cast(), from.cast(), valid != 0) };
-        });
+        };
+        // SAFETY: (2); `copy` stores what the calling thread has loaded, and does nothing else.
+        unsafe { for_each_unit::<T, G, S>(width, copy) };
     }
 
     #[inline(always)]
     unsafe fn zero<T: Tile, G: Deal<S>, S: Scope>(destination: *mut u8) {
-        for_each_unit::<T, G, S>(size_of::<T::Element>(), |_, _, offset| {
+        let zero = |_, _, offset| {
             // SAFETY: `offset` lies in the tile, so by (0) it stays in the stage.
             let to = unsafe { destination.add(offset) };
-            // SAFETY: as for `copy`; nothing is read.
+            // SAFETY: `to` is in the stage (0), aligned for an element, and nobody accesses it before the scope has synchronised (1); nothing is
+            // read.
             unsafe { isa::copy_through_register::<T::Element>(to.cast(), core::ptr::null(), false) };
-        });
+        };
+        // SAFETY: (2); `zero` stores zeros in the calling thread, and does nothing else.
+        unsafe { for_each_unit::<T, G, S>(size_of::<T::Element>(), zero) };
     }
 
     #[inline(always)]
-    fn commit() {}
+    unsafe fn commit() {}
 
     #[inline(always)]
-    fn wait<P: PendingGroups>() {}
+    unsafe fn wait<P: PendingGroups>() {}
 }
 
 /// Deals the tile's units of `width` bytes out to the group's threads: of each part unit `u` to member `u % TEAM`, and calls
 /// `copy(row, byte offset in the row, byte offset in shared memory)` for each.
+///
+/// # Safety
+///
+/// As for [`Deal::deal`].
 #[inline(always)]
-fn for_each_unit<T: Tile, G: Deal<S>, S: Scope>(width: usize, copy: impl Fn(usize, usize, usize)) {
+unsafe fn for_each_unit<T: Tile, G: Deal<S>, S: Scope>(width: usize, copy: impl Fn(usize, usize, usize)) {
     let element = size_of::<T::Element>();
     let units_of_row = T::COLUMNS * element / width;
     let units = T::LEN * element / width / G::PARTS;
-    G::deal(|part, member| {
+    let deal = |part: usize, member: usize| {
         if T::ROWS == 1 {
             // A number of rounds that the compiler knows, so that it unrolls a few.
             for round in 0..units.div_ceil(G::TEAM) {
@@ -177,5 +200,7 @@ fn for_each_unit<T: Tile, G: Deal<S>, S: Scope>(width: usize, copy: impl Fn(usiz
                 unit += G::TEAM;
             }
         }
-    });
+    };
+    // SAFETY: the caller's promises.
+    unsafe { G::deal(deal) };
 }

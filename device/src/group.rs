@@ -1,22 +1,28 @@
 //! Groups: the threads that run a pipeline together, and how they share its work at each scope.
 
+use core::convert::Infallible;
+
 use crate::isa;
 use crate::scope::{BlockScope, Scope, ThreadScope, WarpScope};
+use crate::tile::Brand;
 
 /// The threads that take a pipeline's steps together. Sealed: [`InBlock`], [`InWarp`] and [`InThread`].
-pub trait Group: 'static + sealed::Sealed {
+pub trait Group: sealed::Sealed {
     /// How many threads share a tile.
     const THREADS: usize;
 }
 
-/// All threads of a block of `THREADS`: a pipeline of block-level code.
-pub enum InBlock<const THREADS: usize> {}
+/// All threads of the block that `'b` is the brand of, which has `THREADS`: a pipeline of block-level code.
+pub struct InBlock<'b, const THREADS: usize> {
+    _brand: Brand<'b>,
+    _none: Infallible,
+}
 /// One warp of a block of `THREADS`: a pipeline of warp-level code.
 pub enum InWarp<const THREADS: usize> {}
 /// One thread of a block of `THREADS`: a pipeline inside a per-thread closure.
 pub enum InThread<const THREADS: usize> {}
 
-impl<const THREADS: usize> Group for InBlock<THREADS> {
+impl<const THREADS: usize> Group for InBlock<'_, THREADS> {
     const THREADS: usize = THREADS;
 }
 impl<const THREADS: usize> Group for InWarp<THREADS> {
@@ -34,7 +40,7 @@ impl<const THREADS: usize> Group for InThread<THREADS> {
             returns; for `publish`: nobody else reads these tiles, and their own reader may read all of them at once"
 )]
 pub trait WholeBlock {}
-impl<const THREADS: usize> WholeBlock for InBlock<THREADS> {}
+impl<const THREADS: usize> WholeBlock for InBlock<'_, THREADS> {}
 
 /// A `Ready` tile may be read as a whole.
 pub enum WholeTile {}
@@ -65,7 +71,14 @@ pub trait Deal<S: Scope>: Group {
     const TEAM: usize;
 
     /// Calls `copy(part, member)` in every thread: the part that its team copies, and its rank in the team.
-    fn deal(copy: impl Fn(usize, usize));
+    ///
+    /// # Safety
+    ///
+    /// 0. The calling thread is one of the group, which has as many threads as its type says. (Others of the group may leave the
+    ///    call out: a driver's producers that have no part of a tile.)
+    /// 1. What `copy` does with the numbers stays in the calling thread: it takes no collective step, and nothing that depends
+    ///    on them leaves it.
+    unsafe fn deal(copy: impl Fn(usize, usize));
 }
 
 /// How a group that reads what it copied meets at a scope.
@@ -83,7 +96,12 @@ pub trait Meet<S: Scope>: Deal<S> {
     unsafe fn synchronise();
 
     /// Tells the CPU backend's model which memory threads may go on reading until `launder`.
-    fn released(first: *const u8, bytes: usize);
+    ///
+    /// # Safety
+    ///
+    /// The group has just released the stage of `bytes` bytes from `first` on, in the block's shared memory: until the
+    /// group's next `launder` nobody writes it, and behind that nobody reads what it holds now.
+    unsafe fn released(first: *const u8, bytes: usize);
 
     /// Waits for all threads that may have read a released tile.
     ///
@@ -93,17 +111,18 @@ pub trait Meet<S: Scope>: Deal<S> {
     unsafe fn launder();
 }
 
-impl<const THREADS: usize> Deal<BlockScope> for InBlock<THREADS> {
+impl<const THREADS: usize> Deal<BlockScope> for InBlock<'_, THREADS> {
     const PARTS: usize = 1;
     const TEAM: usize = THREADS;
 
     #[inline(always)]
-    fn deal(copy: impl Fn(usize, usize)) {
-        isa::for_each_thread(THREADS, |rank| copy(0, rank));
+    unsafe fn deal(copy: impl Fn(usize, usize)) {
+        // SAFETY: the block has THREADS threads (0); an entry point has one dimension.
+        unsafe { isa::for_each_thread(THREADS, |rank| copy(0, rank)) };
     }
 }
 
-impl<const THREADS: usize> Meet<BlockScope> for InBlock<THREADS> {
+impl<const THREADS: usize> Meet<BlockScope> for InBlock<'_, THREADS> {
     type Reach = WholeTile;
     const CHEAP: bool = false;
 
@@ -114,28 +133,30 @@ impl<const THREADS: usize> Meet<BlockScope> for InBlock<THREADS> {
     }
 
     #[inline(always)]
-    fn released(first: *const u8, bytes: usize) {
-        isa::released(first, bytes, isa::Readers::Block);
+    unsafe fn released(first: *const u8, bytes: usize) {
+        // SAFETY: the caller's promise; these readers' barrier is what `launder` waits at.
+        unsafe { isa::released(first, bytes, isa::Readers::Block) };
     }
 
     #[inline(always)]
     unsafe fn launder() {
-        // SAFETY: as above.
+        // SAFETY: the caller's promise, with the block as the group.
         unsafe { isa::barrier() };
     }
 }
 
-impl<const THREADS: usize> Deal<WarpScope> for InBlock<THREADS> {
+impl<const THREADS: usize> Deal<WarpScope> for InBlock<'_, THREADS> {
     const PARTS: usize = warps::<THREADS>();
     const TEAM: usize = WARP;
 
     #[inline(always)]
-    fn deal(copy: impl Fn(usize, usize)) {
-        isa::for_each_thread(THREADS, |rank| copy(rank / WARP, rank % WARP));
+    unsafe fn deal(copy: impl Fn(usize, usize)) {
+        // SAFETY: the block has THREADS threads (0); an entry point has one dimension.
+        unsafe { isa::for_each_thread(THREADS, |rank| copy(rank / WARP, rank % WARP)) };
     }
 }
 
-impl<const THREADS: usize> Meet<WarpScope> for InBlock<THREADS> {
+impl<const THREADS: usize> Meet<WarpScope> for InBlock<'_, THREADS> {
     type Reach = PartOfTile;
     const CHEAP: bool = true;
 
@@ -146,28 +167,31 @@ impl<const THREADS: usize> Meet<WarpScope> for InBlock<THREADS> {
     }
 
     #[inline(always)]
-    fn released(first: *const u8, bytes: usize) {
-        isa::released(first, bytes, isa::Readers::Warp);
+    unsafe fn released(first: *const u8, bytes: usize) {
+        // SAFETY: the caller's promise; these readers' barrier is what `launder` waits at.
+        unsafe { isa::released(first, bytes, isa::Readers::Warp) };
     }
 
     #[inline(always)]
     unsafe fn launder() {
-        // SAFETY: as above; only a warp's own threads read its part of a tile.
+        // SAFETY: every warp of the block is whole (`warps`), and all its threads make the call. That is enough: only a warp's own threads
+        // read its part of a tile.
         unsafe { isa::warp_barrier() };
     }
 }
 
-impl<const THREADS: usize> Deal<ThreadScope> for InBlock<THREADS> {
+impl<const THREADS: usize> Deal<ThreadScope> for InBlock<'_, THREADS> {
     const PARTS: usize = THREADS;
     const TEAM: usize = 1;
 
     #[inline(always)]
-    fn deal(copy: impl Fn(usize, usize)) {
-        isa::for_each_thread(THREADS, |rank| copy(rank, 0));
+    unsafe fn deal(copy: impl Fn(usize, usize)) {
+        // SAFETY: the block has THREADS threads (0); an entry point has one dimension.
+        unsafe { isa::for_each_thread(THREADS, |rank| copy(rank, 0)) };
     }
 }
 
-impl<const THREADS: usize> Meet<ThreadScope> for InBlock<THREADS> {
+impl<const THREADS: usize> Meet<ThreadScope> for InBlock<'_, THREADS> {
     type Reach = PartOfTile;
     const CHEAP: bool = true;
 
@@ -177,7 +201,7 @@ impl<const THREADS: usize> Meet<ThreadScope> for InBlock<THREADS> {
     }
 
     #[inline(always)]
-    fn released(_: *const u8, _: usize) {}
+    unsafe fn released(_: *const u8, _: usize) {}
 
     #[inline(always)]
     unsafe fn launder() {
@@ -192,7 +216,7 @@ impl<const THREADS: usize> Deal<WarpScope> for InWarp<THREADS> {
     const TEAM: usize = WARP;
 
     #[inline(always)]
-    fn deal(copy: impl Fn(usize, usize)) {
+    unsafe fn deal(copy: impl Fn(usize, usize)) {
         isa::for_each_lane(|lane| copy(0, lane));
     }
 }
@@ -208,13 +232,14 @@ impl<const THREADS: usize> Meet<WarpScope> for InWarp<THREADS> {
     }
 
     #[inline(always)]
-    fn released(first: *const u8, bytes: usize) {
-        isa::released(first, bytes, isa::Readers::Warp);
+    unsafe fn released(first: *const u8, bytes: usize) {
+        // SAFETY: the caller's promise; these readers' barrier is what `launder` waits at.
+        unsafe { isa::released(first, bytes, isa::Readers::Warp) };
     }
 
     #[inline(always)]
     unsafe fn launder() {
-        // SAFETY: as above.
+        // SAFETY: every warp of the block is whole, and all threads of this one make the call.
         unsafe { isa::warp_barrier() };
     }
 }
@@ -224,7 +249,7 @@ impl<const THREADS: usize> Deal<ThreadScope> for InThread<THREADS> {
     const TEAM: usize = 1;
 
     #[inline(always)]
-    fn deal(copy: impl Fn(usize, usize)) {
+    unsafe fn deal(copy: impl Fn(usize, usize)) {
         copy(0, 0);
     }
 }
@@ -239,7 +264,7 @@ impl<const THREADS: usize> Meet<ThreadScope> for InThread<THREADS> {
     }
 
     #[inline(always)]
-    fn released(_: *const u8, _: usize) {}
+    unsafe fn released(_: *const u8, _: usize) {}
 
     #[inline(always)]
     unsafe fn launder() {}
@@ -253,7 +278,7 @@ pub(crate) const fn warps<const THREADS: usize>() -> usize {
 
 pub(crate) mod sealed {
     pub trait Sealed {}
-    impl<const THREADS: usize> Sealed for super::InBlock<THREADS> {}
+    impl<const THREADS: usize> Sealed for super::InBlock<'_, THREADS> {}
     impl<const THREADS: usize> Sealed for super::InWarp<THREADS> {}
     impl<const THREADS: usize> Sealed for super::InThread<THREADS> {}
 }

@@ -19,7 +19,7 @@ pub trait Meeting {
     unsafe fn meet();
 }
 
-impl<const THREADS: usize> Meeting for InBlock<THREADS> {
+impl<const THREADS: usize> Meeting for InBlock<'_, THREADS> {
     const MEMBERS: Members = Members { first: 0, stride: 1, count: THREADS };
     const RESULT: usize = WARPS;
 
@@ -34,7 +34,7 @@ impl<const THREADS: usize> Meeting for InBlock<THREADS> {
 ///
 /// # Safety
 ///
-/// All threads of the group make this call; for a block in converged code.
+/// All threads of the group, which are `N`, make this call; for a block in converged code.
 #[inline(always)]
 pub(crate) unsafe fn reduce_in<G: Meeting, T: Element, const N: usize>(
     values: &isa::PerThread<T, N>,
@@ -45,15 +45,17 @@ pub(crate) unsafe fn reduce_in<G: Meeting, T: Element, const N: usize>(
     // The barrier ends all reads of the scratch memory by earlier collectives.
     // SAFETY: the caller's promise.
     unsafe { G::meet() };
-    isa::for_each_member(G::MEMBERS, |rank| {
+    let write = |rank: usize| {
         if rank.is_multiple_of(WARP) {
             // SAFETY: the warp's own slot, between two barriers in which nobody else accesses it.
             unsafe { scratch.write(rank / WARP, warps.get(rank)) };
         }
-    });
+    };
+    // SAFETY: the caller's promise: the group's threads make this call.
+    unsafe { isa::for_each_member(G::MEMBERS, write) };
     // SAFETY: the caller's promise.
     unsafe { G::meet() };
-    isa::for_each_member(G::MEMBERS, |rank| {
+    let combine = |rank: usize| {
         if rank == 0 {
             // SAFETY: the warps' slots were written before the barrier.
             let mut result = unsafe { scratch.read(0) };
@@ -64,7 +66,9 @@ pub(crate) unsafe fn reduce_in<G: Meeting, T: Element, const N: usize>(
             // SAFETY: this thread alone accesses the group's result between these two barriers.
             unsafe { scratch.write_result(result) };
         }
-    });
+    };
+    // SAFETY: the caller's promise: the group's threads make this call.
+    unsafe { isa::for_each_member(G::MEMBERS, combine) };
     // SAFETY: the caller's promise.
     unsafe { G::meet() };
     // SAFETY: written before the barrier, and not again before another one.
@@ -85,15 +89,17 @@ pub(crate) unsafe fn scan_in<G: Meeting, T: Element, const N: usize>(
     let scratch = Scratch::<T>::of::<G>();
     // SAFETY: the caller's promise.
     unsafe { G::meet() };
-    isa::for_each_member(G::MEMBERS, |rank| {
+    let write = |rank: usize| {
         if rank % WARP == WARP - 1 {
             // SAFETY: the warp's own slot, between two barriers in which nobody else accesses it.
             unsafe { scratch.write(rank / WARP, scanned.get(rank)) };
         }
-    });
+    };
+    // SAFETY: the caller's promise: the group's threads make this call.
+    unsafe { isa::for_each_member(G::MEMBERS, write) };
     // SAFETY: the caller's promise.
     unsafe { G::meet() };
-    scanned.update_members(G::MEMBERS, |rank, value| {
+    let combine = |rank: usize, value: &mut T| {
         if rank >= WARP {
             // SAFETY: the slots of whole warps were written before the barrier, and not again before another one.
             let mut before = unsafe { scratch.read(0) };
@@ -103,7 +109,9 @@ pub(crate) unsafe fn scan_in<G: Meeting, T: Element, const N: usize>(
             }
             *value = op(before, *value);
         }
-    });
+    };
+    // SAFETY: the caller's promise: the group's threads make this call, N in all.
+    unsafe { scanned.update_members(G::MEMBERS, combine) };
     scanned
 }
 
@@ -120,12 +128,14 @@ pub(crate) unsafe fn broadcast_in<G: Meeting, T: Element, const N: usize>(
     let scratch = Scratch::<T>::of::<G>();
     // SAFETY: the caller's promise.
     unsafe { G::meet() };
-    isa::for_each_member(G::MEMBERS, |own| {
+    let write = |own: usize| {
         if own == rank {
             // SAFETY: this thread alone accesses the group's result between these two barriers.
             unsafe { scratch.write_result(values.get(own)) };
         }
-    });
+    };
+    // SAFETY: the caller's promise: the group's threads make this call.
+    unsafe { isa::for_each_member(G::MEMBERS, write) };
     // SAFETY: the caller's promise.
     unsafe { G::meet() };
     // SAFETY: written before the barrier, and not again before another one.
@@ -259,5 +269,62 @@ impl<T: Element> Scratch<T> {
     pub(crate) unsafe fn read_result(&self) -> T {
         // SAFETY: aligned to 16 and written; any bytes are a valid element.
         unsafe { self.result.read() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::ops::Range;
+
+    use super::*;
+    use crate::block::Block;
+    use crate::cpu::{Schedule, run_body};
+    use crate::isa::host::block::state_addresses;
+
+    /// The first byte of a slot that no collective of the block writes: the last of a role's.
+    fn unused_slot() -> *const u8 {
+        isa::scratch().wrapping_add(SCRATCH_BYTES - 16).cast_const()
+    }
+
+    #[test]
+    fn a_reference_into_the_scratch_memory_lives_through_every_collective() {
+        for schedule in [Schedule::Eager, Schedule::Lazy, Schedule::Random { seed: 3 }] {
+            let body = || {
+                // SAFETY: the one block of this run, of 64 threads.
+                let block = unsafe { Block::<64>::assume_converged() };
+                // SAFETY: one byte of the scratch memory, initialised, which nobody writes while the block runs.
+                let held: &u8 = unsafe { &*unused_slot() };
+                let (before, ranks) = (*held, block.map(|t| t.rank() as u32));
+                let sum = block.reduce(&ranks, |a, b| a + b);
+                let sums = block.scan(&ranks, |a, b| a + b);
+                let last = block.broadcast(&sums, 63);
+                let odd = block.map(|t| t.rank() % 2 == 1);
+                assert!(block.any(&odd) && !block.all(&odd));
+                let _ = block.now();
+                block.sync();
+                assert_eq!((sum, last, *held), (2016, 2016, before));
+            };
+            assert_eq!(run_body(body, 0, 1, 0, schedule), Ok(()));
+        }
+    }
+
+    #[test]
+    fn the_scratch_memory_lies_outside_of_the_blocks_state() {
+        let body = || {
+            let state = state_addresses();
+            let scratch = isa::scratch().addr();
+            let overlap = |one: Range<usize>, two: Range<usize>| one.start < two.end && two.start < one.end;
+            assert!(!overlap(state, scratch..scratch + SCRATCH_BYTES));
+            assert!(scratch.is_multiple_of(16));
+        };
+        assert_eq!(run_body(body, 0, 1, 0, Schedule::Lazy), Ok(()));
+    }
+
+    #[test]
+    fn both_backends_have_a_slot_for_each_warp_the_block_and_twice_each_role() {
+        let slots = WARPS + 1 + 2 * ROLES;
+        assert_eq!((slots, SCRATCH_BYTES), (41, 16 * 41));
+        let definition = include_str!("runtime.ll").lines().find(|line| line.starts_with("@tilepipe_scratch ="));
+        assert!(definition.is_some_and(|line| line.contains(&format!("[{SCRATCH_BYTES} x i8]"))), "{definition:?}");
     }
 }

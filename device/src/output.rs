@@ -30,7 +30,7 @@ impl Arrangement for Blocked {}
 mod sealed {
     pub trait Arrangement {
         /// The tile's element that thread `rank` of `threads` owns as its `nth` of `owned`. One thread's elements are no
-        /// other thread's, for ranks below `threads` and `nth` below `owned`.
+        /// other thread's, for ranks below `threads` and `nth` below `owned`, where `threads * owned` does not overflow.
         fn element(rank: usize, nth: usize, threads: usize, owned: usize) -> usize;
     }
 }
@@ -60,6 +60,7 @@ impl sealed::Arrangement for Blocked {
 /// 0. `base` points to `len` elements that are valid for writes and that only this launch touches.
 /// 1. There is one such view of this memory in each block.
 /// 2. `base` is aligned to 16 bytes.
+/// 3. `LEN` is 1 to `u32::MAX`.
 pub struct TilesMut<'k, T, const LEN: usize, A = Striped> {
     base: *mut T,
     len: usize,
@@ -76,9 +77,9 @@ impl<T: Element, const LEN: usize, A: Arrangement> TilesMut<'_, T, LEN, A> {
     ///
     /// # Safety
     ///
-    /// The invariants hold.
+    /// The invariants 0 to 2 hold; 3 is asserted here.
     pub(crate) unsafe fn new(base: *mut T, len: usize) -> Self {
-        const { assert!(<[T; LEN] as Tile>::STRIDE > 0) };
+        const { assert!(<[T; LEN] as Tile>::STRIDE > 0 && <[T; LEN] as Tile>::LEN > 0) };
         TilesMut { base, len, brand: PhantomData, level: PhantomData, arrangement: PhantomData }
     }
 
@@ -141,6 +142,7 @@ impl<T: Element, const LEN: usize, A: Arrangement> TilesMut<'_, T, LEN, A> {
 /// 0. `base` and `view_len` are those of a [`TilesMut`] that is borrowed for `'v`, and `share` is this block's.
 /// 1. The numbers of `share` are those of tiles of the view, `count` in all.
 /// 2. If `whole`, each of these tiles lies within the view as a whole.
+/// 3. `LEN` is 1 to `u32::MAX`, as for the view.
 pub struct BlockTilesMut<'v, 'b, T, const LEN: usize, const THREADS: usize, A = Striped> {
     base: *mut T,
     view_len: usize,
@@ -276,6 +278,7 @@ impl<'b, T: Element, const LEN: usize, const THREADS: usize, A: Arrangement> Blo
 ///
 /// 0. `first` points to `len <= LEN` elements of which this value is the only way to write.
 /// 1. `first` is a multiple of `LEN` elements behind an address aligned to 16.
+/// 2. `LEN` is 1 to `u32::MAX`, as for the view.
 pub struct TileMut<'v, 'b, T, const LEN: usize, const THREADS: usize, A = Striped> {
     first: *mut T,
     len: usize,
@@ -321,9 +324,10 @@ impl<'b, T: Element, const LEN: usize, const THREADS: usize, A: Arrangement> Til
         if element < self.len {
             // SAFETY: `element < len`, so the address lies in the view (invariant 0).
             let address = unsafe { self.first.add(element) };
-            // SAFETY: valid for writes (invariant 0 and the line above); the element belongs to this thread alone, since
-            // ranks are below THREADS, `nth` is below PER_THREAD, the arrangement is the view's, and the token is branded
-            // with the block of this tile.
+            // SAFETY: valid for writes (invariant 0 and the line above). The element belongs to this thread alone: the token is the calling
+            // thread's in the group that this tile is branded with, its rank is below THREADS (`Thread`, 0), `nth` is below PER_THREAD
+            // (checked), and the arrangement is the view's, which gives different ranks different elements. Its arithmetic does not wrap:
+            // both `rank + nth * THREADS` and `rank * PER_THREAD + nth` are below `LEN + 2 * THREADS`, and LEN is at most `u32::MAX` (2).
             unsafe { isa::store_global(address, value) };
         }
     }

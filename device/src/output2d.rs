@@ -22,6 +22,7 @@ use crate::view2d::Places;
 /// 0. Row `r < height` is `width` elements from `base + r * pitch` on, valid for writes, which only this launch touches;
 ///    `width <= pitch`, so that rows don't overlap. Neither is 0.
 /// 1. There is one such view of this memory in each block.
+/// 2. `ROWS * COLUMNS` is 1 to `u32::MAX`.
 pub struct TilesMut2D<'k, T, const ROWS: usize, const COLUMNS: usize> {
     base: *mut T,
     width: usize,
@@ -42,9 +43,10 @@ impl<T: Element, const ROWS: usize, const COLUMNS: usize> TilesMut2D<'_, T, ROWS
     ///
     /// # Safety
     ///
-    /// The invariants hold, and `base` is aligned for `T`.
+    /// The invariants 0 and 1 hold, and `base` is aligned for `T`; 2 is asserted here.
     pub(crate) unsafe fn new(base: *mut T, width: usize, height: usize, pitch: usize) -> Self {
         const { assert!(Tile2D::<T, ROWS, COLUMNS>::STRIDE > 0 && Tile2D::<T, ROWS, COLUMNS>::ROW_STRIDE > 0) };
+        const { assert!(Tile2D::<T, ROWS, COLUMNS>::LEN > 0) };
         TilesMut2D { base, width, height, pitch, brand: PhantomData, level: PhantomData }
     }
 
@@ -165,6 +167,7 @@ impl<'b, T: Element, const ROWS: usize, const COLUMNS: usize, const THREADS: usi
 ///
 /// 0. The first `columns <= COLUMNS` elements of `rows <= ROWS` rows from `first` on, `pitch` elements apart, are valid for
 ///    writes, and this value is the only way to write them.
+/// 1. `ROWS * COLUMNS` is 1 to `u32::MAX`, as for the view.
 pub struct TileMut2D<'v, 'b, T, const ROWS: usize, const COLUMNS: usize, const THREADS: usize> {
     first: *mut T,
     pitch: usize,
@@ -221,9 +224,10 @@ impl<'b, T: Element, const ROWS: usize, const COLUMNS: usize, const THREADS: usi
         let (row, column) = self.place(thread, nth);
         if row < self.rows && column < self.columns {
             let address = self.first.wrapping_add(row * self.pitch + column);
-            // SAFETY: the row and the column lie in the view, so the address is valid for writes (invariant 0); element
-            // `rank + nth * THREADS` belongs to this thread alone, since ranks are below THREADS and the token is branded
-            // with the block of this tile.
+            // SAFETY: the row and the column lie in the view, so the address is valid for writes (invariant 0). Element
+            // `rank + nth * THREADS` belongs to this thread alone: the token is the calling thread's in the group that this tile is branded
+            // with, its rank is below THREADS (`Thread`, 0), and `nth` is below PER_THREAD (checked). The sum does not wrap: it is below
+            // `ROWS * COLUMNS + 2 * THREADS`, and the product is at most `u32::MAX` (1).
             unsafe { isa::store_global(address, value) };
         }
     }

@@ -14,7 +14,7 @@ use crate::shared::{Shared, Stages};
 use crate::uniform::Uniform;
 
 /// What a single copy into the position `P` is made of.
-pub type Single<C, E, P, const THREADS: usize> = Unified<Stages<C, 1, E, BlockScope>, InBlock<THREADS>, P>;
+pub type Single<'b, C, E, P, const THREADS: usize> = Unified<Stages<C, 1, E, BlockScope>, InBlock<'b, THREADS>, P>;
 
 /// A tile that is being copied: only [`wait`](Self::wait) makes it readable.
 ///
@@ -74,32 +74,32 @@ impl<'s, C: Contents, E: Engine, P> Shared<'s, Stages<C, 1, E, BlockScope>, P> {
     /// # }
     /// ```
     #[inline(always)]
-    pub fn copy<const THREADS: usize>(
+    pub fn copy<'b, const THREADS: usize>(
         self,
-        block: &Block<'_, THREADS>,
+        block: &Block<'b, THREADS>,
         source: impl Fill<C>,
-    ) -> Pending<'s, Single<C, E, P, THREADS>> {
+    ) -> Pending<'s, Single<'b, C, E, P, THREADS>> {
         Pending { pipeline: self.pipeline(block).acquire().copy(source).commit() }
     }
 }
 
-impl<'s, C: Contents, E: Engine, P, const THREADS: usize> Pending<'s, Single<C, E, P, THREADS>> {
+impl<'s, 'b, C: Contents, E: Engine, P, const THREADS: usize> Pending<'s, Single<'b, C, E, P, THREADS>> {
     /// Waits for the copy, and for all older ones of the kernel.
     ///
     /// PTX: `cp.async.wait_group 0`, `bar.sync`.
     ///
     /// CUDA: `cooperative_groups::wait(block)`.
     #[inline(always)]
-    pub fn wait(self) -> Landed<'s, Single<C, E, P, THREADS>> {
+    pub fn wait(self) -> Landed<'s, Single<'b, C, E, P, THREADS>> {
         let (pipeline, tile) = self.pipeline.wait();
         Landed { pipeline, tile }
     }
 }
 
-impl<'s, C: Contents, E: Engine, P, const THREADS: usize> Landed<'s, Single<C, E, P, THREADS>> {
+impl<'s, 'b, C: Contents, E: Engine, P, const THREADS: usize> Landed<'s, Single<'b, C, E, P, THREADS>> {
     /// Returns the tile, for reading.
     #[inline(always)]
-    pub fn tile(&self) -> &Ready<'s, Single<C, E, P, THREADS>> {
+    pub fn tile(&self) -> &Ready<'s, Single<'b, C, E, P, THREADS>> {
         &self.tile
     }
 
@@ -145,10 +145,10 @@ pub type EmptyQueue<'s, U, const COUNT: usize> = CopyQueue<'s, U, Free<COUNT>, I
 impl<'s, C: Contents, const COUNT: usize, E: Engine, P> Shared<'s, Stages<C, COUNT, E, BlockScope>, P> {
     /// Makes a queue of up to `COUNT` copies under way. It lowers to nothing.
     #[inline(always)]
-    pub fn queue<const THREADS: usize>(
+    pub fn queue<'b, const THREADS: usize>(
         self,
-        block: &Block<'_, THREADS>,
-    ) -> EmptyQueue<'s, Unified<Stages<C, COUNT, E, BlockScope>, InBlock<THREADS>, P>, COUNT> {
+        block: &Block<'b, THREADS>,
+    ) -> EmptyQueue<'s, Unified<Stages<C, COUNT, E, BlockScope>, InBlock<'b, THREADS>, P>, COUNT> {
         CopyQueue::of(self.pipeline(block))
     }
 }

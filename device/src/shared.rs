@@ -134,15 +134,15 @@ impl<'s, C: Contents, const COUNT: usize, E: Engine, S: Scope, P> Shared<'s, Sta
     ///
     /// CUDA: `cuda::make_pipeline(block, &shared_state)`.
     #[inline(always)]
-    pub fn pipeline<const THREADS: usize>(
+    pub fn pipeline<'b, const THREADS: usize>(
         self,
-        block: &Block<'_, THREADS>,
-    ) -> Idle<'s, Unified<Stages<C, COUNT, E, S>, InBlock<THREADS>, P>, COUNT>
+        block: &Block<'b, THREADS>,
+    ) -> Idle<'s, Unified<Stages<C, COUNT, E, S>, InBlock<'b, THREADS>, P>, COUNT>
     where
-        InBlock<THREADS>: Meet<S>,
+        InBlock<'b, THREADS>: Meet<S>,
     {
         let _ = block;
-        const { contents::check::<C, E, InBlock<THREADS>, S>(COUNT) };
+        const { contents::check::<C, E, InBlock<'b, THREADS>, S>(COUNT) };
         // SAFETY: the stages' memory belongs to the pipeline from here on, nothing is in flight there and nobody reads it (0), and
         // it is aligned to 16 bytes (1).
         unsafe { Pipeline::new(self.base()) }

@@ -39,8 +39,8 @@ pub unsafe trait Tile: Sized + Copy + Uniform + RoleShared + Send + Sync + 'stat
     const ROW_STRIDE: usize = 1;
     /// Rows of the tile that lie above its own part.
     const ROW_LEAD: usize = 0;
-    /// Elements in the tile.
-    const LEN: usize = Self::ROWS * Self::COLUMNS;
+    /// Elements in the tile, at most `u32::MAX`, or it does not compile.
+    const LEN: usize = checked_len(Self::ROWS, Self::COLUMNS);
     /// The tile's size in shared memory in bytes.
     const BYTES: usize = size_of::<Self>();
     /// The largest power of two, up to 16, to which the start of every row of every tile of a view is aligned in bytes,
@@ -67,6 +67,14 @@ pub(crate) const fn checked_stride<T>(len: usize) -> usize {
     );
     assert!(align_of::<T>() <= 16, "an element of a tile is aligned to at most 16 bytes");
     len
+}
+
+/// Refuses tiles in which the arithmetic of elements and ranks could overflow.
+pub(crate) const fn checked_len(rows: usize, columns: usize) -> usize {
+    match rows.checked_mul(columns) {
+        Some(len) if len <= u32::MAX as usize => len,
+        _ => panic!("a tile has at most 4294967295 elements, the largest `u32`"),
+    }
 }
 
 // SAFETY: (0) an array has no padding between elements, and elements are plain data; (1) the array is not empty by the

@@ -44,6 +44,7 @@ impl<'k, S: Tile> TileView<'k, S> {
     ///
     /// The invariants 0 and 1 hold.
     pub(crate) unsafe fn new(base: *const S::Element, len: usize) -> Self {
+        const { assert!(S::STRIDE > 0 && S::LEN > 0) };
         TileView { base, len, brand: PhantomData, shape: PhantomData }
     }
 

@@ -54,6 +54,7 @@ impl<'k, S: Tile> TileView2D<'k, S> {
     ///
     /// The invariants hold.
     pub(crate) unsafe fn new(base: *const S::Element, width: usize, height: usize, pitch: usize) -> Self {
+        const { assert!(S::STRIDE > 0 && S::ROW_STRIDE > 0 && S::LEN > 0) };
         TileView2D { base, width, height, pitch, brand: PhantomData, shape: PhantomData }
     }
 

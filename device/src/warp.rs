@@ -15,6 +15,12 @@ use crate::uniform::Uniform;
 /// [`update`](Self::update). The block's collectives are out of reach.
 ///
 /// CUDA: `cooperative_groups::thread_block_tile<32>`.
+///
+/// # Invariants
+///
+/// 0. `rank` is the calling warp's rank among the whole warps of the block or role of `THREADS` threads that `'b` is the brand
+///    of: it is below `THREADS / 32`.
+/// 1. The value is in warp-level code: all 32 threads of the warp execute it.
 pub struct Warp<'w, 'b, const THREADS: usize> {
     rank: usize,
     warp: Brand<'w>,
@@ -68,7 +74,10 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
         F: for<'w> Fn(Warp<'w, 'b, THREADS>) + Uniform,
     {
         const { assert!(warps::<THREADS>() > 0) };
-        isa::for_each_warp(THREADS, |rank| body(Warp::new(rank)));
+        // SAFETY: `for_each_warp` passes the calling warp's rank in the block; the closure is the same in all of the warp.
+        let run = |rank| body(unsafe { Warp::new(rank) });
+        // SAFETY: the block has THREADS threads in one dimension (`Block`, 0), whole warps by the assertion.
+        unsafe { isa::for_each_warp(THREADS, run) };
     }
 
     /// Runs `body` once in every warp and keeps the result for each of the warp's threads.
@@ -88,13 +97,21 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
         body: impl for<'w> Fn(Warp<'w, 'b, THREADS>) -> T,
     ) -> PerThread<'b, T, THREADS> {
         const { assert!(warps::<THREADS>() > 0) };
-        PerThread::from_values(isa::PerThread::of_warps(|rank| body(Warp::new(rank))))
+        // SAFETY: `of_warps` passes the calling warp's rank in the block; the closure is the same in all of the warp.
+        let run = |rank| body(unsafe { Warp::new(rank) });
+        // SAFETY: block-level code of a block of THREADS (`Block`, 0 and 1), whole warps by the assertion.
+        PerThread::from_values(unsafe { isa::PerThread::of_warps(run) })
     }
 }
 
 impl<'w, 'b, const THREADS: usize> Warp<'w, 'b, THREADS> {
+    /// Makes the token of a warp.
+    ///
+    /// # Safety
+    ///
+    /// The invariants hold, for the brands that the caller gives it.
     #[inline(always)]
-    pub(crate) fn new(rank: usize) -> Self {
+    pub(crate) unsafe fn new(rank: usize) -> Self {
         Warp { rank, warp: PhantomData, block: PhantomData, level: PhantomData }
     }
 
@@ -123,7 +140,8 @@ impl<'w, 'b, const THREADS: usize> Warp<'w, 'b, THREADS> {
     where
         F: for<'t> Fn(Lane<'t, 'w, 'b, THREADS>) + Uniform,
     {
-        isa::for_each_lane(|lane| body(self.lane(lane)));
+        // SAFETY: `for_each_lane` passes the calling thread's lane.
+        isa::for_each_lane(|lane| body(unsafe { self.lane(lane) }));
     }
 
     /// Runs `body` once in every lane and keeps each lane's result for it.
@@ -133,7 +151,8 @@ impl<'w, 'b, const THREADS: usize> Warp<'w, 'b, THREADS> {
         T: PerThreadValue,
         F: for<'t> Fn(Lane<'t, 'w, 'b, THREADS>) -> T + Uniform,
     {
-        PerLane::from_values(isa::PerLane::new(|lane| body(self.lane(lane))))
+        // SAFETY: `new` passes the calling thread's lane.
+        PerLane::from_values(isa::PerLane::new(|lane| body(unsafe { self.lane(lane) })))
     }
 
     /// Runs `body` once in every lane with that lane's own value.
@@ -143,12 +162,20 @@ impl<'w, 'b, const THREADS: usize> Warp<'w, 'b, THREADS> {
         T: PerThreadValue,
         F: for<'t> Fn(Lane<'t, 'w, 'b, THREADS>, &mut T) + Uniform,
     {
-        values.values.update(|lane, value| body(self.lane(lane), value));
+        // SAFETY: `update` passes the calling thread's lane.
+        values.values.update(|lane, value| body(unsafe { self.lane(lane) }, value));
     }
 
+    /// The token of one of its lanes.
+    ///
+    /// # Safety
+    ///
+    /// `rank` is the calling thread's lane.
     #[inline(always)]
-    fn lane<'t>(&self, rank: usize) -> Lane<'t, 'w, 'b, THREADS> {
-        Lane { rank, thread: Thread::new(self.rank * WARP + rank), warp: PhantomData }
+    unsafe fn lane<'t>(&self, rank: usize) -> Lane<'t, 'w, 'b, THREADS> {
+        // SAFETY: lane `rank` of the whole warp `self.rank` (0) is thread `self.rank * 32 + rank` of the block or role.
+        let thread = unsafe { Thread::new(self.rank * WARP + rank) };
+        Lane { rank, thread, warp: PhantomData }
     }
 }
 

@@ -10,7 +10,7 @@ use tilepipe::{
     Block, BlockTilesMut, HaloTile, PerThread, Ready, Shared, Stages, Thread, TileMut, Tiles, TilesMut, Uniform,
 };
 
-type Setup = Unified<Stages<[i32; 256], 2>, tilepipe::group::InBlock<256>>;
+type Setup = Unified<Stages<[i32; 256], 2>, tilepipe::group::InBlock<'static, 256>>;
 
 #[test]
 fn what_belongs_to_block_level_code_is_no_capture_of_a_closure() {

@@ -52,7 +52,7 @@ pub fn scale_own<T: Number, E: Engine, S: Scope, const THREADS: usize, const STA
     mut out: TilesMut<T, THREADS>,
     shared: Shared<Stages<[T; THREADS], STAGES, E, S>>,
 ) where
-    InBlock<THREADS>: Meet<S>,
+    for<'b> InBlock<'b, THREADS>: Meet<S>,
 {
     let batches = input.for_block(&block);
     let mut results = out.for_block(&block);

@@ -118,15 +118,17 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
                 unsafe { V::launder() };
                 // The barrier came after every thread's last read of this stage, in the round before.
                 self.fill_next(index + (STAGES - 1), index + (STAGES - 1) < count, &mut fill);
-                U::Engine::wait::<AllBut<STAGES, true>>();
-                // SAFETY: as above.
+                // SAFETY: the group runs as one; the view synchronises next.
+                unsafe { U::Engine::wait::<AllBut<STAGES, true>>() };
+                // SAFETY: a pipeline exists only where its group runs as one (R2); block-level code is converged.
                 unsafe { V::synchronise() };
                 self.consume_next::<V>(index, &mut consume);
             }
         } else {
             let mut round = |index: usize, next_is_there: bool| {
-                U::Engine::wait::<AllBut<STAGES, false>>();
-                // SAFETY: as above.
+                // SAFETY: the group runs as one; the view synchronises next.
+                unsafe { U::Engine::wait::<AllBut<STAGES, false>>() };
+                // SAFETY: a pipeline exists only where its group runs as one (R2); block-level code is converged.
                 unsafe { V::synchronise() };
                 // The wait's barrier came after every thread's last read of this stage, in the round before.
                 self.fill_next(index + (STAGES - 1), next_is_there, &mut fill);
@@ -160,7 +162,9 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         // read it. Its stage is filled again in the next round at the earliest, behind the view's other barrier.
         let ready = unsafe { Ready::new(tile, present) };
         consume(&ready, index);
-        V::released(tile, ring::bytes::<U>());
+        // SAFETY: the tile is a stage of the ring, whose contents have so many bytes, and nobody else's `Ready` is left of it; it is
+        // filled again behind the view's next barrier.
+        unsafe { V::released(tile, ring::bytes::<U>()) };
     }
 
     /// Fills the ring's next stage with tile `index` if it `is_there`, and closes its group in any case, so that the
@@ -181,6 +185,7 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
             let filled = fill(stage, index);
             self.ring.filled(slot, filled.present);
         }
-        ring::commit::<U>();
+        // SAFETY: a pipeline exists only where its group runs as one (R2); a group for each index, also where nothing is left to fill.
+        unsafe { ring::commit::<U>() };
     }
 }

@@ -57,12 +57,16 @@ pub trait View<U: Setup> {
     ///
     /// # Safety
     ///
-    /// As above.
+    /// As for `synchronise`.
     #[doc(hidden)]
     unsafe fn launder();
     /// Tells the CPU backend's model who may still be reading.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Meet::released`], with the view's readers: those that its `launder` waits for.
     #[doc(hidden)]
-    fn released(first: *const u8, bytes: usize);
+    unsafe fn released(first: *const u8, bytes: usize);
     /// Whether these barriers cost next to nothing.
     #[doc(hidden)]
     const CHEAP: bool;
@@ -82,8 +86,9 @@ impl<U: Setup> View<U> for AtScope {
     }
 
     #[inline(always)]
-    fn released(first: *const u8, bytes: usize) {
-        <U::Group as Meet<U::Scope>>::released(first, bytes);
+    unsafe fn released(first: *const u8, bytes: usize) {
+        // SAFETY: the caller's promise.
+        unsafe { <U::Group as Meet<U::Scope>>::released(first, bytes) };
     }
 
     const CHEAP: bool = <U::Group as Meet<U::Scope>>::CHEAP;
@@ -98,13 +103,14 @@ impl<U: Setup<Group: WholeBlock>> View<U> for Published {
 
     #[inline(always)]
     unsafe fn launder() {
-        // SAFETY: as above.
+        // SAFETY: the caller's promise, with the block as the group.
         unsafe { isa::barrier() };
     }
 
     #[inline(always)]
-    fn released(first: *const u8, bytes: usize) {
-        isa::released(first, bytes, isa::Readers::Block);
+    unsafe fn released(first: *const u8, bytes: usize) {
+        // SAFETY: the caller's promise, with the block's barrier.
+        unsafe { isa::released(first, bytes, isa::Readers::Block) };
     }
 
     const CHEAP: bool = false;
@@ -171,17 +177,18 @@ impl<U: Setup, V> Ready<'_, U, V> {
     ///
     /// A per-thread closure.
     #[inline(always)]
-    pub fn own<const THREADS: usize>(
+    pub fn own<'b, const THREADS: usize>(
         &self,
-        thread: &Thread<'_, '_, THREADS>,
+        thread: &Thread<'_, 'b, THREADS>,
     ) -> <U::Contents as crate::contents::sealed::Contents>::Parts<'_>
     where
-        U: Setup<Group = InBlock<THREADS>>,
+        U: Setup<Group = InBlock<'b, THREADS>>,
         U::Contents: AlwaysFilled,
     {
         const { crate::contents::check_parts::<U::Contents>(THREADS) };
-        // SAFETY: the thread's own elements have landed at every scope and lie within its part of the tile. The token is that of the
-        // calling thread, since a kernel has one block; its rank is below THREADS, which divides each tile's length (asserted).
+        // SAFETY: the thread's own elements have landed at every scope and lie within its part of the tile. The token is the calling
+        // thread's in the block whose pipeline this is: both have the brand `'b` (`Thread`, 0). So its rank is below THREADS, which divides
+        // each tile's length (asserted).
         unsafe { U::Contents::parts(self.memory, thread.rank(), THREADS) }
     }
 
@@ -192,18 +199,19 @@ impl<U: Setup, V> Ready<'_, U, V> {
     ///
     /// A per-thread closure.
     #[inline(always)]
-    pub fn of_warp<const THREADS: usize>(
+    pub fn of_warp<'b, const THREADS: usize>(
         &self,
-        thread: &Thread<'_, '_, THREADS>,
+        thread: &Thread<'_, 'b, THREADS>,
     ) -> <U::Contents as crate::contents::sealed::Contents>::Parts<'_>
     where
-        U: Setup<Group = InBlock<THREADS>>,
+        U: Setup<Group = InBlock<'b, THREADS>>,
         U::Scope: AtLeastWarp,
         U::Contents: AlwaysFilled,
     {
         const { crate::contents::check_parts::<U::Contents>(warps::<THREADS>()) };
-        // SAFETY: what the warp copied has landed and is visible to all of it at warp and at block scope; the warp's rank is
-        // below the number of warps, which divides each tile's length (asserted).
+        // SAFETY: what the warp copied has landed and is visible to all of it at warp and at block scope. The token is the calling thread's
+        // in the block whose pipeline this is (`'b`; `Thread`, 0), so its warp's rank is below the number of warps, which divides each
+        // tile's length (asserted).
         unsafe { U::Contents::parts(self.memory, thread.rank() / WARP, warps::<THREADS>()) }
     }
 }

@@ -91,9 +91,14 @@ impl<U: Setup> Ring<U> {
 }
 
 /// Closes the group of copies of the stage being filled.
+///
+/// # Safety
+///
+/// Called by all threads of the group, once for each stage that was filled or left empty.
 #[inline(always)]
-pub(super) fn commit<U: Setup>() {
-    U::Engine::commit();
+pub(super) unsafe fn commit<U: Setup>() {
+    // SAFETY: the caller's promise.
+    unsafe { U::Engine::commit() };
 }
 
 /// Waits for all but the youngest `P::GROUPS` groups, then for every thread of the scope: after it all of them see what they
@@ -104,7 +109,8 @@ pub(super) fn commit<U: Setup>() {
 /// All threads of the scope make this call; for a block in converged code.
 #[inline(always)]
 pub(super) unsafe fn wait<U: Setup, P: PendingGroups>() {
-    U::Engine::wait::<P>();
+    // SAFETY: the caller's promise; the scope synchronises next.
+    unsafe { U::Engine::wait::<P>() };
     // SAFETY: the caller's promise.
     unsafe { U::Group::synchronise() };
 }

@@ -143,7 +143,9 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
         H: Decrement + TileHeld,
         U::Scope: Releases<V, F, D>,
     {
-        V::released(tile.memory(), ring::bytes::<U>());
+        // SAFETY: the tile is a stage of this pipeline, whose contents have so many bytes; `tile`, its only guard, is given up, and the
+        // stage is dirty until the view's next barrier (invariant 0), or its own thread alone has read it.
+        unsafe { V::released(tile.memory(), ring::bytes::<U>()) };
         self.into_state()
     }
 
@@ -308,7 +310,8 @@ impl<'s, U: Setup, F, I, H, D> Filled<'s, U, F, I, H, D> {
     where
         I: Increment,
     {
-        ring::commit::<U>();
+        // SAFETY: a filled stage exists only where its group runs as one (R2), and is given up here.
+        unsafe { ring::commit::<U>() };
         self.pipeline.into_state()
     }
 }

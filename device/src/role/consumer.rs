@@ -76,7 +76,8 @@ impl<'r, K: Channel> Consumer<'r, K> {
     #[inline(always)]
     pub fn wait(mut self) -> Result<Ready<'r, K>, Closed> {
         let stage = self.state.take(&ConsumerWires(self.memory))?;
-        Ok(self.ready(stage))
+        // SAFETY: `take` has waited for this stage.
+        Ok(unsafe { self.ready(stage) })
     }
 
     /// As [`wait`](Self::wait) if the next stage has landed by now. (CUDA has no such call.)
@@ -191,7 +192,8 @@ impl<'r, K: Channel> Consumer<'r, K> {
         match self.state.take_while(&ConsumerWires(self.memory), keep_polling) {
             None => Err(Unready::TimedOut(self)),
             Some(Err(Closed)) => Err(Unready::Closed(Spent { end: self })),
-            Some(Ok(stage)) => Ok(self.ready(stage)),
+            // SAFETY: `take_while` has waited for this stage.
+            Some(Ok(stage)) => Ok(unsafe { self.ready(stage) }),
         }
     }
 
@@ -199,12 +201,19 @@ impl<'r, K: Channel> Consumer<'r, K> {
     #[inline(always)]
     pub(super) fn wait_open(mut self) -> Ready<'r, K> {
         let stage = self.state.take_open(&ConsumerWires(self.memory));
-        self.ready(stage)
+        // SAFETY: `take_open` has waited for this stage.
+        unsafe { self.ready(stage) }
     }
 
+    /// The tile of the stage that this end has waited for.
+    ///
+    /// # Safety
+    ///
+    /// The consumers have the stage: they have waited for the phase of its `full` barrier that ended with its copies, and have not
+    /// released it since. No other value says so.
     #[inline(always)]
-    fn ready(self, stage: u32) -> Ready<'r, K> {
-        // SAFETY: this is a consumer's thread, and the consumers have the stage.
+    unsafe fn ready(self, stage: u32) -> Ready<'r, K> {
+        // SAFETY: an end exists in its role's threads only, so this is a consumer's; the consumers have the stage by the caller's promise.
         let present = unsafe { self.memory.presence(stage) };
         Ready { tile: self.memory.stage(stage), present, end: self }
     }

@@ -23,6 +23,12 @@ use crate::warp::Warp;
 /// Roles of whole warps have the collectives; the others synchronise through their pipelines alone.
 ///
 /// CUDA: a range of `threadIdx.x` and a named barrier.
+///
+/// # Invariants
+///
+/// 0. The role `R` has `SIZE` threads.
+/// 1. The value is in role-level code of that role: all its members execute it, and no other thread.
+/// 2. `'r` is the brand of this run of that code alone.
 pub struct RoleGroup<'r, R, const SIZE: usize> {
     brand: Brand<'r>,
     level: BlockLevel,
@@ -36,7 +42,7 @@ impl<'r, R: Role, const SIZE: usize> RoleGroup<'r, R, SIZE> {
     ///
     /// # Safety
     ///
-    /// The role has `SIZE` threads; this is role-level code of that role, and `'r` is a lifetime of that code's own.
+    /// The invariants hold.
     pub(super) unsafe fn new() -> Self {
         RoleGroup { brand: PhantomData, level: PhantomData, role: PhantomData }
     }
@@ -59,7 +65,10 @@ impl<'r, R: Role, const SIZE: usize> RoleGroup<'r, R, SIZE> {
     /// As [`threads`](Self::threads), for closures of this crate that capture what users' may not.
     #[inline(always)]
     pub(super) fn each(&self, body: impl for<'t> Fn(Thread<'t, 'r, SIZE>)) {
-        isa::for_each_member(<R as sealed::Role>::MEMBERS, |rank| body(Thread::new(rank)));
+        // SAFETY: `for_each_member` passes the calling thread's rank in the role, which is below SIZE (0).
+        let run = |rank| body(unsafe { Thread::new(rank) });
+        // SAFETY: the calling thread is a member (1).
+        unsafe { isa::for_each_member(<R as sealed::Role>::MEMBERS, run) };
     }
 
     /// Runs `body` once in every thread of the role and keeps each thread's result for it.
@@ -69,7 +78,10 @@ impl<'r, R: Role, const SIZE: usize> RoleGroup<'r, R, SIZE> {
         T: PerThreadValue,
         F: for<'t> Fn(Thread<'t, 'r, SIZE>) -> T + Uniform,
     {
-        PerThread::from_values(isa::PerThread::of_members(<R as sealed::Role>::MEMBERS, |rank| body(Thread::new(rank))))
+        // SAFETY: `of_members` passes the calling thread's rank in the role, which is below SIZE (0).
+        let run = |rank| body(unsafe { Thread::new(rank) });
+        // SAFETY: role-level code of a role of SIZE (0, 1).
+        PerThread::from_values(unsafe { isa::PerThread::of_members(<R as sealed::Role>::MEMBERS, run) })
     }
 
     /// Runs `body` once in every thread of the role with that thread's own value.
@@ -79,7 +91,10 @@ impl<'r, R: Role, const SIZE: usize> RoleGroup<'r, R, SIZE> {
         T: PerThreadValue,
         F: for<'t> Fn(Thread<'t, 'r, SIZE>, &mut T) + Uniform,
     {
-        values.values.update_members(<R as sealed::Role>::MEMBERS, |rank, value| body(Thread::new(rank), value));
+        // SAFETY: `update_members` passes the calling thread's rank in the role, which is below SIZE (0).
+        let run = |rank, value: &mut T| body(unsafe { Thread::new(rank) }, value);
+        // SAFETY: role-level code of a role of SIZE (0, 1).
+        unsafe { values.values.update_members(<R as sealed::Role>::MEMBERS, run) };
     }
 
     /// Waits for all threads of the role (PTX: `barrier.sync ID, SIZE`; CUDA: `sync` of a group of whole warps).
@@ -88,7 +103,7 @@ impl<'r, R: Role, const SIZE: usize> RoleGroup<'r, R, SIZE> {
     where
         R: WholeWarps,
     {
-        // SAFETY: a `RoleGroup` exists in role-level code of its role only, which all its threads run.
+        // SAFETY: all members make this call (1).
         unsafe { R::meet() };
     }
 
@@ -100,7 +115,10 @@ impl<'r, R: Role, const SIZE: usize> RoleGroup<'r, R, SIZE> {
         F: for<'w> Fn(Warp<'w, 'r, SIZE>) + Uniform,
     {
         const { assert!(warps::<SIZE>() > 0) };
-        isa::for_each_member_warp(<R as sealed::Role>::MEMBERS, |rank| body(Warp::new(rank)));
+        // SAFETY: `for_each_member_warp` passes the calling warp's rank in the role; the closure is the same in all of the warp.
+        let run = |rank| body(unsafe { Warp::new(rank) });
+        // SAFETY: the calling thread is a member (1) of whole warps (`WholeWarps`).
+        unsafe { isa::for_each_member_warp(<R as sealed::Role>::MEMBERS, run) };
     }
 
     /// Combines the values of the role's threads and returns the result to all of them, in the order of
@@ -175,7 +193,8 @@ impl<'r, R: Role, const SIZE: usize> RoleGroup<'r, R, SIZE> {
     where
         R: WholeWarps,
     {
-        let clocks = isa::PerThread::<u64, SIZE>::of_members(<R as sealed::Role>::MEMBERS, |_| isa::clock());
+        // SAFETY: role-level code of a role of SIZE (0, 1).
+        let clocks = unsafe { isa::PerThread::<u64, SIZE>::of_members(<R as sealed::Role>::MEMBERS, |_| isa::clock()) };
         // SAFETY: as in `sync`, and a role has a first thread.
         Instant::from_nanoseconds(unsafe { broadcast_in::<R, u64, SIZE>(&clocks, 0) })
     }

@@ -146,8 +146,9 @@ impl<R: Role> Deal<BlockScope> for InRole<R> {
     const TEAM: usize = R::MEMBERS.count;
 
     #[inline(always)]
-    fn deal(copy: impl Fn(usize, usize)) {
-        isa::for_each_member(R::MEMBERS, |rank| copy(0, rank));
+    unsafe fn deal(copy: impl Fn(usize, usize)) {
+        // SAFETY: the calling thread is a member (0).
+        unsafe { isa::for_each_member(R::MEMBERS, |rank| copy(0, rank)) };
     }
 }
 

@@ -46,6 +46,10 @@ pub struct Producer<'r, K: Channel> {
 }
 
 /// A producer's end with an empty stage, to be filled.
+///
+/// # Invariants
+///
+/// 0. The producers have the stage `stage`: it is theirs to fill, and nobody else reads or writes it.
 #[must_use = "an acquired stage is to be filled: call `copy`"]
 #[repr(C)]
 pub struct Acquired<'r, K: Channel> {
@@ -88,7 +92,8 @@ impl<'r, K: Channel> Producer<'r, K> {
     #[inline(always)]
     pub fn acquire(mut self) -> Result<Acquired<'r, K>, Closed> {
         let stage = self.state.take(&ProducerWires::of_role(self.memory))?;
-        Ok(self.acquired(stage))
+        // SAFETY: `take` has waited for this stage.
+        Ok(unsafe { self.acquired(stage) })
     }
 
     /// As [`acquire`](Self::acquire) if a stage is free now. (CUDA has no such call.)
@@ -138,7 +143,8 @@ impl<'r, K: Channel> Producer<'r, K> {
     ) -> Result<Self, Closed> {
         for index in 0..count {
             let Acquired { end, stage } = self.acquire()?;
-            self = end.fill_stage(stage, index, &mut fill).commit();
+            // SAFETY: the end has just acquired it, and the `Acquired` is taken apart.
+            self = unsafe { end.fill_stage(stage, index, &mut fill) }.commit();
         }
         Ok(self)
     }
@@ -160,25 +166,38 @@ impl<'r, K: Channel> Producer<'r, K> {
         match self.state.take_while(&ProducerWires::of_role(self.memory), keep_polling) {
             None => Err(Unready::TimedOut(self)),
             Some(Err(Closed)) => Err(Unready::Closed(Spent { end: self })),
-            Some(Ok(stage)) => Ok(self.acquired(stage)),
+            // SAFETY: `take_while` has waited for this stage.
+            Some(Ok(stage)) => Ok(unsafe { self.acquired(stage) }),
         }
     }
 
+    /// Has a stage filled.
+    ///
+    /// # Safety
+    ///
+    /// This end has the stage, and no `Acquired` or `Filled` of it is left.
     #[inline(always)]
-    fn fill_stage(
+    unsafe fn fill_stage(
         self,
         stage: u32,
         index: usize,
         fill: &mut impl for<'x> FnMut(Stage<'x, K>, usize) -> StageFilled<'x, K>,
     ) -> Filled<'r, K> {
-        // SAFETY: this end has the stage. The brand is the closure's own, so this stage is the one that comes back filled.
+        // SAFETY: this end has the stage, and all threads of the role run this code. The brand is the closure's own, so this stage is the
+        // one that comes back filled.
         let filled = fill(unsafe { Stage::new(self.memory.stage(stage)) }, index);
         Filled { present: filled.present, end: self }
     }
 
+    /// The end with the stage that it has waited for.
+    ///
+    /// # Safety
+    ///
+    /// This end has the stage, and no other value says so.
     #[inline(always)]
-    fn acquired(self, stage: u32) -> Acquired<'r, K> {
-        isa::stage_acquired(self.memory.stage(stage), K::Contents::BYTES);
+    unsafe fn acquired(self, stage: u32) -> Acquired<'r, K> {
+        // SAFETY: the caller's promise.
+        unsafe { isa::stage_acquired(self.memory.stage(stage), K::Contents::BYTES) };
         Acquired { end: self, stage }
     }
 }
@@ -192,7 +211,7 @@ impl<'r, K: Channel> Acquired<'r, K> {
     /// CUDA: `cuda::memcpy_async(group, .., pipeline)`.
     #[inline(always)]
     pub fn copy<F: Fill<K::Contents>>(self, source: F) -> Filled<'r, K> {
-        // SAFETY: this end has the stage, and the acquired one is given up.
+        // SAFETY: the producers have the stage (0), all threads of the role make this call, and the acquired one is given up.
         let filled = unsafe { Stage::<K>::new(self.end.memory.stage(self.stage)) }.copy(source);
         Filled { present: filled.present, end: self.end }
     }
@@ -222,8 +241,8 @@ impl<'r, K: Channel> Acquired<'r, K> {
                     let value = value(&thread, element);
                     // SAFETY: `element < LEN`, so the address lies in the stage's tile.
                     let to = unsafe { first.add(element) };
-                    // SAFETY: the stage is aligned for its tile; the producers have it, and the element is this thread's: ranks are below
-                    // SIZE.
+                    // SAFETY: the stage is aligned for its tile; the producers have it (0), and the element is this thread's alone: its token is of
+                    // this run of the role (`'r`), with a rank below SIZE that no other thread has (`Thread`, 0).
                     unsafe { isa::store_shared(to, value) };
                 }
             }
@@ -248,6 +267,13 @@ impl<'r, K: Channel> Filled<'r, K> {
 }
 
 /// A stage that a driver has acquired, to be filled by its closure.
+///
+/// # Invariants
+///
+/// 0. `memory` is the start of a stage of a channel `K` that the producers have: all reads of it have ended, nobody reads it before
+///    the consumers have waited for the arrivals that follow its copies, and nobody else writes it.
+/// 1. The value is in role-level code of the producers, run by all of them or, under a driver, by those among the first that
+///    have a part of a tile to copy (`Memory::COPIERS`): a thread with a higher rank would copy nothing.
 #[must_use = "an acquired stage is to be filled: call `copy`"]
 pub struct Stage<'x, K> {
     memory: *mut u8,
@@ -272,7 +298,7 @@ impl<'x, K: Channel> Stage<'x, K> {
     ///
     /// # Safety
     ///
-    /// The producers have this stage of a channel `K`, and this is role-level code of theirs.
+    /// The invariants hold.
     #[inline(always)]
     pub(super) unsafe fn new(memory: *mut u8) -> Self {
         Stage { memory, brand: PhantomData, level: PhantomData, channel: PhantomData }
@@ -281,8 +307,8 @@ impl<'x, K: Channel> Stage<'x, K> {
     /// As [`Acquired::copy`].
     #[inline(always)]
     pub fn copy<F: Fill<K::Contents>>(self, source: F) -> StageFilled<'x, K> {
-        // SAFETY: the producers have the stage: all reads of it have ended, and nobody reads it before the consumers have waited for
-        // the arrivals that follow the copies. All threads of the role make the call, since a stage exists in role-level code only.
+        // SAFETY: nobody reads or writes the stage until the consumers have waited for the arrivals that follow the copies (0). Every
+        // producer that has a part of the tile makes the call (1), and the group that deals it out is the role that the channel names.
         let present = unsafe { source.fill::<K::Engine, InRole<K::From>, BlockScope>(self.memory) };
         StageFilled { present, brand: PhantomData, level: PhantomData }
     }

@@ -63,9 +63,10 @@ pub(super) fn fill_all<K: Channel, const LAPS: bool>(
     in_order::<K, LAPS>(count, |index| {
         let stage = state.take_open(&wires);
         let first = memory.stage(stage);
-        isa::stage_acquired(first, K::Contents::BYTES);
-        // SAFETY: the producers have the stage, and this code runs in all of them that copy a part of it. The brand is the closure's own,
-        // so this stage is the one that comes back filled.
+        // SAFETY: the producers have the stage, which `take_open` waited for.
+        unsafe { isa::stage_acquired(first, K::Contents::BYTES) };
+        // SAFETY: the producers have the stage, and this is role-level code of theirs, run by those that copy a part of it (`Stage`, 1). The
+        // brand is the closure's own, so this stage is the one that comes back filled.
         let filled = fill(unsafe { Stage::new(first) }, index);
         state.pass_told(&wires, |stage| wires.tell(stage, filled.present()));
     });

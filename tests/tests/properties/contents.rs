@@ -126,7 +126,7 @@ pub fn four_tiles<E: Engine, S: Scope, const STAGES: usize>(
     mut out: TilesMut<u64, 32>,
     shared: Shared<Stages<Four, STAGES, E, S>>,
 ) where
-    InBlock<32>: Meet<S>,
+    for<'b> InBlock<'b, 32>: Meet<S>,
 {
     let (bytes, triples) = (bytes.for_block(&block), triples.for_block(&block));
     let (longs, shorts) = (longs.for_block(&block), shorts.for_block(&block));

@@ -2,19 +2,21 @@
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::{Cell, RefCell};
+use std::thread;
 
-use super::model::{Model, POISON};
+use super::model::Model;
 use super::random::Random;
 use super::scheduler::Scheduler;
-use crate::cpu::Schedule;
+use crate::cpu::{self, Schedule};
 use crate::meeting::SCRATCH_BYTES;
 
 /// The state of one running block, or of one of its roles.
 pub(crate) struct BlockState {
     place: Place,
-    /// The memory of the blocks that this OS thread runs; a role has none of its own.
+    /// The shared memory of the blocks that this OS thread runs; a role has none of its own.
     arena: Arena,
-    scratch: Aligned<SCRATCH_BYTES>,
+    /// The collectives' memory of these blocks. Threads hold pointers into it while this state is borrowed, so it lies elsewhere.
+    scratch: Arena,
     pub(super) model: Model,
     /// What the block synchronises with; while it is in roles they share it.
     pub(super) scheduler: Scheduler,
@@ -25,6 +27,9 @@ pub(crate) struct BlockState {
 /// # Invariants
 ///
 /// 0. `shared` is valid for reads and writes of `shared_bytes` bytes until the block ends.
+/// 1. `scratch` is aligned to 16 and valid for reads and writes of `SCRATCH_BYTES` bytes until the block ends. They lie in an
+///    allocation of their own, to which no reference is ever made here: who holds one into it may call every function of the
+///    executor.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     pub(super) index: u32,
@@ -90,7 +95,7 @@ thread_local! {
         RefCell::new(BlockState {
             place: Place::NOWHERE,
             arena: Arena::empty(),
-            scratch: Aligned([POISON; SCRATCH_BYTES]),
+            scratch: Arena::empty(),
             model: Model::new(),
             scheduler: Scheduler::new(),
         })
@@ -109,6 +114,33 @@ thread_local! {
 pub(crate) fn with_block<R>(use_block: impl FnOnce(&mut BlockState) -> R) -> R {
     assert!(RUNNING.get(), "a block-level operation outside a kernel: launch the kernel instead of calling it");
     BLOCK.with_borrow_mut(use_block)
+}
+
+/// As [`with_block`], for a step: what copies, waits, hands over or synchronises.
+///
+/// # Panics
+///
+/// As `with_block`; and while the block or role unwinds.
+#[inline]
+pub(crate) fn step<R>(take: impl FnOnce(&mut BlockState) -> R) -> R {
+    check_not_unwinding();
+    with_block(take)
+}
+
+/// Refuses a step that a destructor takes while its block or role unwinds: the other threads don't take it, so a tile that
+/// it waited for would not have landed, and a stage that it acquired would still be read.
+///
+/// # Panics
+///
+/// If this OS thread unwinds. The message goes to standard error in any case, because a panic that leaves a destructor ends the
+/// program.
+#[inline]
+pub(super) fn check_not_unwinding() {
+    if thread::panicking() {
+        cpu::panic_aloud(
+            "a step in a destructor while its block or role unwinds from a panic: take no steps in `drop`",
+        );
+    }
 }
 
 /// Notes that the closure of the thread of rank `rank` runs from here on.
@@ -155,11 +187,12 @@ pub(crate) fn begin(index: u32, grid: u32, shared_bytes: usize, schedule: Schedu
     leave_threads();
     BLOCK.with_borrow_mut(|block| {
         block.arena.reserve(shared_bytes);
-        block.scratch = Aligned([POISON; SCRATCH_BYTES]);
-        let (shared, scratch) = (block.arena.start(), block.scratch.0.as_mut_ptr());
+        block.scratch.reserve(SCRATCH_BYTES);
+        let (shared, scratch) = (block.arena.start(), block.scratch.start());
         block.place = Place { index, grid, schedule, shared, shared_bytes, scratch };
         block.model.begin(schedule, Random::of(schedule, index));
         block.model.poison(shared, shared_bytes);
+        block.model.poison(scratch, SCRATCH_BYTES);
         block.scheduler.begin(schedule, Random::of(schedule, index).fork(), shared.addr());
     });
     Running(())
@@ -181,6 +214,15 @@ pub(super) fn end_role() -> Model {
     BLOCK.with_borrow_mut(|block| std::mem::replace(&mut block.model, Model::new()))
 }
 
+/// Where the running block's state lies.
+#[cfg(test)]
+pub(crate) fn state_addresses() -> std::ops::Range<usize> {
+    with_block(|block| {
+        let start = std::ptr::from_mut(block).addr();
+        start..start + size_of::<BlockState>()
+    })
+}
+
 /// A running block, which ends when this is dropped.
 pub(crate) struct Running(());
 
@@ -195,7 +237,7 @@ impl Drop for Running {
     }
 }
 
-/// The shared memory of the blocks that this OS thread runs, one after the other.
+/// Memory of the blocks that this OS thread runs, one after the other.
 ///
 /// # Invariants
 ///

@@ -25,7 +25,7 @@ pub(crate) use threads::*;
 
 use super::Readers;
 use crate::engine::PendingGroups;
-use block::with_block;
+use block::{step, with_block};
 
 /// `%ctaid.x`: the block's index.
 pub(crate) fn block_index() -> u32 {
@@ -49,7 +49,7 @@ pub(crate) fn grid_blocks() -> u32 {
 /// Inside a role: the others would never come.
 pub(crate) unsafe fn barrier() {
     assert!(!roles::is_role(), "a barrier of the whole block inside a role: the other roles would never come");
-    with_block(|block| block.model.barrier());
+    step(|block| block.model.barrier());
 }
 
 /// `barrier.sync 0`: a barrier of all threads of a block of `THREADS` that took different paths.
@@ -68,12 +68,12 @@ pub(crate) unsafe fn meet_again<const THREADS: usize>() {
 ///
 /// None here; on the GPU all threads of the warp execute this call.
 pub(crate) unsafe fn warp_barrier() {
-    with_block(|block| block.model.warp_barrier());
+    step(|block| block.model.warp_barrier());
 }
 
 /// What a thread copied itself and waited for is visible to it.
 pub(crate) fn own_copies_landed() {
-    with_block(|block| block.model.land_arrived());
+    step(|block| block.model.land_arrived());
 }
 
 /// The block's dynamic shared memory.
@@ -81,7 +81,7 @@ pub(crate) fn shared_base() -> *mut u8 {
     with_block(|block| block.place().shared)
 }
 
-/// The collectives' shared memory, 33 slots of 16 bytes, aligned to 16.
+/// The collectives' shared memory, 41 slots of 16 bytes, aligned to 16.
 pub(crate) fn scratch() -> *mut u8 {
     with_block(|block| block.place().scratch)
 }
@@ -133,7 +133,7 @@ pub(crate) unsafe fn store_global<T: bytemuck::Pod>(to: *mut T, value: T) {
 /// 1. `to` is memory of the block's arena, valid for `width` bytes; nobody accesses them until the copy has landed.
 /// 2. `from` is valid for reads of `valid <= width` bytes until the block ends.
 pub(crate) unsafe fn cp_async(to: *mut u8, from: *const u8, valid: u32, width: usize) {
-    with_block(|block| {
+    step(|block| {
         block.check_destination(to, width);
         // SAFETY: the caller's promises.
         unsafe { block.model.copy(to, from, valid, width as u32) };
@@ -152,19 +152,19 @@ pub(crate) unsafe fn cp_async_whole(to: *mut u8, from: *const u8, width: usize) 
 
 /// `cp.async.commit_group`: closes the group of copies.
 pub(crate) fn cp_async_commit_group() {
-    with_block(|block| block.model.commit());
+    step(|block| block.model.commit());
 }
 
 /// `cp.async.wait_group`: every thread's own copies of all but the youngest `P::GROUPS` groups have landed; a barrier makes
 /// them visible to the others.
 pub(crate) fn cp_async_wait_group<P: PendingGroups>() {
-    with_block(|block| block.model.wait(P::GROUPS));
+    step(|block| block.model.wait(P::GROUPS));
     roles::waited_for_copies();
 }
 
 /// `cp.async.wait_all`: every thread's own copies have landed.
 pub(crate) fn cp_async_wait_all() {
-    with_block(|block| {
+    step(|block| {
         block.model.commit();
         block.model.wait(0);
     });
@@ -180,7 +180,7 @@ pub(crate) fn cp_async_wait_all() {
 pub(crate) unsafe fn copy_through_register<T: bytemuck::Pod>(to: *mut T, from: *const T, valid: bool) {
     let bytes = size_of::<T>() as u32;
     let valid = if valid { bytes } else { 0 };
-    with_block(|block| {
+    step(|block| {
         block.check_destination(to.cast(), size_of::<T>());
         // SAFETY: the caller's promises.
         unsafe { block.model.store(to.cast(), from.cast(), valid, bytes) };
@@ -188,6 +188,14 @@ pub(crate) unsafe fn copy_through_register<T: bytemuck::Pod>(to: *mut T, from: *
 }
 
 /// Notes that threads may go on reading these bytes until the next barrier of that kind, and that nobody may after it.
-pub(crate) fn released(first: *const u8, bytes: usize, readers: Readers) {
-    with_block(|block| block.model.released(first, bytes, readers));
+///
+/// # Safety
+///
+/// The bytes are a stage of the block's shared memory that was just released: until the readers' barrier nobody writes it,
+/// and behind that nobody reads what it holds now.
+pub(crate) unsafe fn released(first: *const u8, bytes: usize, readers: Readers) {
+    step(|block| {
+        // SAFETY: the caller's promise.
+        unsafe { block.model.released(first, bytes, readers) };
+    });
 }

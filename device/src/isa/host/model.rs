@@ -56,9 +56,26 @@ pub(crate) struct Model {
     arrived: Vec<Unit>,
     stored: Vec<Unit>,
     spare: Vec<Vec<Unit>>,
-    /// Address ranges of tiles that were released since the last barrier, and which barrier ends their reads.
-    readers: Vec<(usize, usize, Readers)>,
+    /// Tiles that were released since the last barrier.
+    readers: Vec<Released>,
 }
+
+/// A released tile, which threads may go on reading.
+///
+/// # Invariants
+///
+/// 0. `first` is the start of a stage of `bytes` bytes in the block's shared memory, valid for writes until the block ends. It is
+///    not written before the `readers`' next barrier, and what it holds now is not read behind that.
+struct Released {
+    first: *mut u8,
+    bytes: usize,
+    /// Whose barrier ends the reads.
+    readers: Readers,
+}
+
+// SAFETY: the invariant holds on every OS thread; of the threads of a block's roles only the one with the baton accesses the
+// arena, and the mutex that the baton is passed under orders what they do.
+unsafe impl Send for Released {}
 
 impl Model {
     pub(super) const fn new() -> Self {
@@ -190,20 +207,24 @@ impl Model {
     }
 
     /// Notes a released tile.
-    pub(super) fn released(&mut self, first: *const u8, bytes: usize, readers: Readers) {
-        self.readers.push((first.expose_provenance(), bytes, readers));
+    ///
+    /// # Safety
+    ///
+    /// The invariant of [`Released`] holds.
+    pub(super) unsafe fn released(&mut self, first: *const u8, bytes: usize, readers: Readers) {
+        self.readers.push(Released { first: first.cast_mut(), bytes, readers });
     }
 
     /// Poisons the released tiles whose reads have ended.
     fn end_reads(&mut self, ended: impl Fn(Readers) -> bool) {
         let poisons = self.schedule != Schedule::Eager;
-        self.readers.retain(|&(first, bytes, readers)| {
-            if ended(readers) && poisons {
-                let stale = core::ptr::with_exposed_provenance_mut::<u8>(first);
-                // SAFETY: a released tile in the arena, which no thread reads after this barrier.
-                unsafe { stale.write_bytes(POISON, bytes) };
+        self.readers.retain(|released| {
+            let ends = ended(released.readers);
+            if ends && poisons {
+                // SAFETY: valid for writes, and no thread reads what it holds behind this barrier (0), at which nothing was written there yet.
+                unsafe { released.first.write_bytes(POISON, released.bytes) };
             }
-            !ended(readers)
+            !ends
         });
     }
 
@@ -217,9 +238,10 @@ impl Model {
 
     fn check_readers(&self, to: *mut u8, width: u32) {
         let first = to.addr();
-        for &(start, bytes, _) in &self.readers {
+        for released in &self.readers {
+            let start = released.first.addr();
             assert!(
-                first + width as usize <= start || start + bytes <= first,
+                first + width as usize <= start || start + released.bytes <= first,
                 "race: a copy into a tile that other threads may still be reading (no barrier since its release)"
             );
         }
@@ -237,6 +259,11 @@ mod tests {
         let mut model = Model::new();
         model.begin(schedule, Random::of(schedule, 0));
         test(&mut model, source.as_ptr(), destination.as_mut_ptr());
+    }
+
+    fn release(model: &mut Model, tile: *const u8) {
+        // SAFETY: tests pass a pointer to 16 bytes that are valid while the test runs, and read them between the steps only.
+        unsafe { model.released(tile, 16, Readers::Block) };
     }
 
     fn bytes(first: *const u8) -> [u8; 16] {
@@ -312,7 +339,7 @@ mod tests {
             model.commit();
             model.wait(0);
             model.barrier();
-            model.released(to, 16, Readers::Block);
+            release(model, to);
             assert_eq!(bytes(to), bytes(from), "slower threads may still be reading");
             model.barrier();
             assert_eq!(bytes(to), [POISON; 16]);
@@ -323,7 +350,7 @@ mod tests {
     #[should_panic(expected = "race: a copy into a tile that other threads may still be reading")]
     fn a_copy_into_a_tile_released_since_the_last_barrier_is_a_race() {
         with_model(Schedule::Eager, |model, from, to| {
-            model.released(to, 16, Readers::Block);
+            release(model, to);
             copy(model, to, from, 16);
         });
     }
@@ -331,7 +358,7 @@ mod tests {
     #[test]
     fn a_copy_beside_a_released_tile_or_behind_a_barrier_is_none() {
         with_model(Schedule::Eager, |model, from, to| {
-            model.released(to, 16, Readers::Block);
+            release(model, to);
             copy(model, to.wrapping_add(16), from, 16);
             model.barrier();
             copy(model, to, from, 16);

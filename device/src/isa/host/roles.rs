@@ -65,6 +65,7 @@ pub(crate) unsafe fn divide<P: Parts>(parts: P) -> P::Results {
         "a block divided into roles outside a kernel: launch the kernel instead of calling it"
     );
     assert!(!is_role(), "a block divided into roles inside a role: roles don't nest");
+    block::check_not_unwinding();
     let division = with_block(|block| {
         let mut scheduler = std::mem::replace(&mut block.scheduler, Scheduler::new());
         let members = parts.members();
@@ -132,9 +133,10 @@ thread_local! {
 struct Passed<T>(T);
 
 // SAFETY: a body and what it captures are used on one OS thread at a time: by the caller of `divide` before and after, which
-// waits meanwhile, and by its role's. What the roles' bodies share is used by the one with the baton alone, and both the mutex
-// that the baton is passed under and the start and end of a thread order these accesses. `divide`'s caller promises that
-// nothing in it is bound to an OS thread.
+// waits meanwhile, and by its role's. What several roles' bodies share is used by the one with the baton alone; the mutex that
+// the baton is passed under, and the start and end of a thread, order these accesses. So what a type needs `Send` for beyond
+// that is a binding to one OS thread (a thread-local, a lock's guard), and `divide`'s caller promises that there is none: it
+// makes a `Passed` of nothing else, here alone.
 unsafe impl<T> Send for Passed<T> {}
 
 impl<T> Passed<T> {
@@ -170,7 +172,8 @@ impl Division {
             Err(error) => {
                 let mut state = self.lock();
                 state.scheduler.remove(index);
-                state.fail(Box::new(format!("the CPU has no thread for a role: {error}")), None);
+                // Of a second failure only the text is lost.
+                let _ = state.fail(Box::new(format!("the CPU has no thread for a role: {error}")), None);
                 None
             }
         }
@@ -204,12 +207,14 @@ impl Division {
 }
 
 impl State {
-    /// Has all roles unwind, the first time with this panic.
-    fn fail(&mut self, payload: Box<dyn Any + Send>, place: Option<cpu::Place>) {
-        if !self.scheduler.is_stopped() {
-            self.failure = Some(Failure { payload, place });
+    /// Has all roles unwind, the first time with this panic; returns the payload of a later one.
+    fn fail(&mut self, payload: Box<dyn Any + Send>, place: Option<cpu::Place>) -> Option<Box<dyn Any + Send>> {
+        if self.scheduler.is_stopped() {
+            return Some(payload);
         }
+        self.failure = Some(Failure { payload, place });
         self.scheduler.stop();
+        None
     }
 }
 
@@ -224,17 +229,17 @@ fn run_role<R>(division: Arc<Division>, index: usize, body: impl FnOnce() -> R) 
     }));
     ROLE.set(None);
     let left = block::end_role();
-    let mut state = division.lock();
-    state.left.push(left);
     let result = match outcome {
         Ok(result) => Some(result),
         Err(payload) => {
-            if !payload.is::<Stopped>() {
-                state.fail(payload, cpu::take_place());
-            }
+            let second = if payload.is::<Stopped>() { None } else { division.lock().fail(payload, cpu::take_place()) };
+            // Not under the lock: it may run a destructor of the kernel's.
+            second.map(cpu::drop_payload);
             None
         }
     };
+    let mut state = division.lock();
+    state.left.push(left);
     state.scheduler.end();
     division.wake(&state);
     result
@@ -253,11 +258,11 @@ pub(super) fn is_role() -> bool {
 /// Does a synchronising operation of the running role, or of the block, and goes on when it has the baton again. The operation
 /// gets the role's index.
 ///
-/// An unwinding role synchronises no more.
-pub(super) fn synchronise<R: Default>(operation: impl FnOnce(&mut Scheduler, usize) -> R) -> R {
-    if thread::panicking() {
-        return R::default();
-    }
+/// # Panics
+///
+/// While the role or block unwinds: see [`block::check_not_unwinding`].
+pub(super) fn synchronise<R>(operation: impl FnOnce(&mut Scheduler, usize) -> R) -> R {
+    block::check_not_unwinding();
     ROLE.with_borrow(|role| match role {
         Some(Role { division, index }) => {
             let mut state = division.lock();

@@ -3,7 +3,7 @@
 //! Each is a scheduling point. An mbarrier's state is in the [model](super::mbarrier); the eight bytes that name it are
 //! poison.
 
-use super::block::with_block;
+use super::block::{step, with_block};
 use super::mbarrier;
 use super::roles::synchronise;
 use crate::cpu::Schedule;
@@ -74,7 +74,7 @@ pub(crate) unsafe fn mbarrier_arrive_first(barrier: *mut u64, by: Members) {
 
 fn arrive(barrier: *mut u64, arrivals: usize, releases: bool) {
     if releases {
-        with_block(|block| block.model.land_arrived());
+        step(|block| block.model.land_arrived());
     }
     synchronise(|scheduler, _| {
         scheduler.barriers.arrive(barrier.addr(), arrivals as u32);
@@ -89,7 +89,7 @@ fn arrive(barrier: *mut u64, arrivals: usize, releases: bool) {
 ///
 /// As for [`mbarrier_arrive`].
 pub(crate) unsafe fn cp_async_mbarrier_arrive(barrier: *mut u64, by: Members) {
-    let copies = with_block(|block| block.model.take_copies());
+    let copies = step(|block| block.model.take_copies());
     synchronise(|scheduler, role| {
         scheduler.barriers.defer(role, barrier.addr(), by.count as u32, copies);
         if scheduler.schedule() == Schedule::Eager {
@@ -132,7 +132,11 @@ pub(crate) unsafe fn mbarrier_poll(barrier: *mut u64, parity: u32) -> bool {
 /// # Panics
 ///
 /// If there is an mbarrier in the stage, if copies into it are under way, or if it isn't in shared memory.
-pub(crate) fn stage_acquired(first: *mut u8, bytes: usize) {
+///
+/// # Safety
+///
+/// The calling role has the stage: nobody else reads or writes its bytes until it is passed on.
+pub(crate) unsafe fn stage_acquired(first: *mut u8, bytes: usize) {
     synchronise(|scheduler, _| scheduler.barriers.check_free(first.addr(), bytes));
     with_block(|block| block.poison(first, bytes));
 }

@@ -1,13 +1,17 @@
 //! Threads, warps and lanes: closures run once for each of them in turn, and values of which each has one are arrays.
 
-use super::block::{self, current_warp, with_block};
+use super::block::{self, current_warp};
 use super::roles;
 use crate::group::WARP;
 use crate::isa::{Lanes, Members};
 
 /// Runs `body` with every rank of the block in turn.
+///
+/// # Safety
+///
+/// None here; on the GPU the block has `threads` threads in one dimension.
 #[inline(always)]
-pub(crate) fn for_each_thread(threads: usize, body: impl Fn(usize)) {
+pub(crate) unsafe fn for_each_thread(threads: usize, body: impl Fn(usize)) {
     for rank in 0..threads {
         block::enter_thread(rank);
         body(rank);
@@ -16,8 +20,12 @@ pub(crate) fn for_each_thread(threads: usize, body: impl Fn(usize)) {
 }
 
 /// Runs `body` with the rank of every member in its role in turn.
+///
+/// # Safety
+///
+/// None here; on the GPU the calling thread is one of `members`.
 #[inline(always)]
-pub(crate) fn for_each_member(members: Members, body: impl Fn(usize)) {
+pub(crate) unsafe fn for_each_member(members: Members, body: impl Fn(usize)) {
     for rank in 0..members.count {
         enter_member(members, rank);
         body(rank);
@@ -39,7 +47,11 @@ pub(crate) fn for_first_member(members: Members, body: impl FnOnce()) {
 }
 
 /// Runs `body` with the rank of every warp of a role of whole warps in turn.
-pub(crate) fn for_each_member_warp(members: Members, body: impl Fn(usize)) {
+///
+/// # Safety
+///
+/// None here; on the GPU the calling thread is one of `members`, which are whole warps.
+pub(crate) unsafe fn for_each_member_warp(members: Members, body: impl Fn(usize)) {
     for warp in 0..members.count / WARP {
         block::enter_warp(members.first / WARP + warp);
         body(warp);
@@ -48,7 +60,11 @@ pub(crate) fn for_each_member_warp(members: Members, body: impl Fn(usize)) {
 }
 
 /// Runs `body` with the rank of every warp of a block of `threads` in turn.
-pub(crate) fn for_each_warp(threads: usize, body: impl Fn(usize)) {
+///
+/// # Safety
+///
+/// None here; on the GPU the block has `threads` threads in one dimension, a multiple of 32.
+pub(crate) unsafe fn for_each_warp(threads: usize, body: impl Fn(usize)) {
     for warp in 0..threads / WARP {
         block::enter_warp(warp);
         body(warp);
@@ -70,7 +86,11 @@ pub(crate) struct PerThread<T, const THREADS: usize>([T; THREADS]);
 
 impl<T: Copy, const THREADS: usize> PerThread<T, THREADS> {
     /// Computes each thread's value from its rank.
-    pub(crate) fn new(value: impl Fn(usize) -> T) -> Self {
+    ///
+    /// # Safety
+    ///
+    /// None here; on the GPU this is block-level code of a block of `THREADS`, all of whose threads make the call.
+    pub(crate) unsafe fn new(value: impl Fn(usize) -> T) -> Self {
         let values = core::array::from_fn(|rank| {
             block::enter_thread(rank);
             value(rank)
@@ -85,7 +105,11 @@ impl<T: Copy, const THREADS: usize> PerThread<T, THREADS> {
     }
 
     /// Computes each warp's value from its rank, for all its threads.
-    pub(crate) fn of_warps(value: impl Fn(usize) -> T) -> Self {
+    ///
+    /// # Safety
+    ///
+    /// As for [`new`](Self::new), with a multiple of 32 threads.
+    pub(crate) unsafe fn of_warps(value: impl Fn(usize) -> T) -> Self {
         let mut of_warp = Vec::with_capacity(THREADS / WARP);
         for warp in 0..THREADS / WARP {
             block::enter_warp(warp);
@@ -96,7 +120,11 @@ impl<T: Copy, const THREADS: usize> PerThread<T, THREADS> {
     }
 
     /// Updates each thread's value.
-    pub(crate) fn update(&mut self, update: impl Fn(usize, &mut T)) {
+    ///
+    /// # Safety
+    ///
+    /// As for [`new`](Self::new).
+    pub(crate) unsafe fn update(&mut self, update: impl Fn(usize, &mut T)) {
         for (rank, value) in self.0.iter_mut().enumerate() {
             block::enter_thread(rank);
             update(rank, value);
@@ -105,7 +133,11 @@ impl<T: Copy, const THREADS: usize> PerThread<T, THREADS> {
     }
 
     /// Computes each member's value from its rank in its role, which has `THREADS` members.
-    pub(crate) fn of_members(members: Members, value: impl Fn(usize) -> T) -> Self {
+    ///
+    /// # Safety
+    ///
+    /// None here; on the GPU this is role-level code of a role of these `members`, `THREADS` in all.
+    pub(crate) unsafe fn of_members(members: Members, value: impl Fn(usize) -> T) -> Self {
         let values = core::array::from_fn(|rank| {
             enter_member(members, rank);
             value(rank)
@@ -115,7 +147,11 @@ impl<T: Copy, const THREADS: usize> PerThread<T, THREADS> {
     }
 
     /// Updates each member's value.
-    pub(crate) fn update_members(&mut self, members: Members, update: impl Fn(usize, &mut T)) {
+    ///
+    /// # Safety
+    ///
+    /// As for [`of_members`](Self::of_members).
+    pub(crate) unsafe fn update_members(&mut self, members: Members, update: impl Fn(usize, &mut T)) {
         for (rank, value) in self.0.iter_mut().enumerate() {
             enter_member(members, rank);
             update(rank, value);
@@ -163,7 +199,7 @@ pub(crate) unsafe fn role_barrier(id: u32, members: Members) {
         "barrier.sync of {} threads: a role of whole warps only",
         members.count
     );
-    with_block(|block| block.model.barrier());
+    block::step(|block| block.model.barrier());
     roles::step();
 }
 

@@ -42,8 +42,10 @@ pub(crate) fn mbarrier_at(offset: usize) -> Mbarrier {
 pub(crate) unsafe fn meet_again<const THREADS: usize>() {
     // SAFETY: the caller's promise; the barrier does not ask for converged threads.
     unsafe { tilepipe_barrier_unaligned() };
+    // SAFETY: the caller's promise.
+    let lanes = unsafe { lanes_of::<THREADS>() };
     // SAFETY: the mask names those lanes of the warp that the block has, and all of them make the call.
-    unsafe { tilepipe_warp_barrier_of(lanes_of::<THREADS>()) };
+    unsafe { tilepipe_warp_barrier_of(lanes) };
 }
 
 /// `barrier.sync ID, N`: waits for all threads of a role and orders their memory accesses among them.
@@ -167,8 +169,12 @@ pub(crate) unsafe fn mbarrier_poll(barrier: Mbarrier, parity: u32) -> bool {
 pub(crate) fn mbarrier_name(_: Mbarrier, _: &'static str, _: u32) {}
 
 /// Tells the model that all reads of a stage have ended: nothing on the GPU.
+///
+/// # Safety
+///
+/// None here; on the CPU the calling role has the stage, which nobody else reads or writes until it is passed on.
 #[inline(always)]
-pub(crate) fn stage_acquired(_: *mut u8, _: usize) {}
+pub(crate) unsafe fn stage_acquired(_: *mut u8, _: usize) {}
 
 /// `%globaltimer`: nanoseconds since a moment that is the same for all threads of the GPU.
 #[inline(always)]

@@ -97,7 +97,7 @@ pub(crate) fn shared_base() -> *mut u8 {
     tilepipe_shared_base()
 }
 
-/// The collectives' shared memory, 37 slots of 16 bytes, aligned to 16.
+/// The collectives' shared memory, 41 slots of 16 bytes, aligned to 16.
 #[inline(always)]
 pub(crate) fn scratch() -> *mut u8 {
     tilepipe_scratch_base()
@@ -275,8 +275,13 @@ pub(crate) unsafe fn store_shared<T: bytemuck::Pod>(to: *mut T, value: T) {
 }
 
 /// Tells the model which memory threads may go on reading until a barrier: nothing on the GPU.
+///
+/// # Safety
+///
+/// None here; on the CPU the bytes are a stage of the block's shared memory that was just released: until the readers' barrier
+/// nobody writes it, and behind that nobody reads what it holds now.
 #[inline(always)]
-pub(crate) fn released(_: *const u8, _: usize, _: Readers) {}
+pub(crate) unsafe fn released(_: *const u8, _: usize, _: Readers) {}
 
 /// The address of the host's panic record, 0 if there is none.
 #[inline(always)]

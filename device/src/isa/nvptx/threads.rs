@@ -17,15 +17,25 @@ unsafe extern "C" {
 }
 
 /// Runs `body` with the calling thread's rank, which is below `threads`: every thread of the block does so.
+///
+/// # Safety
+///
+/// The block has `threads` threads in one dimension.
 #[inline(always)]
-pub(crate) fn for_each_thread(threads: usize, body: impl Fn(usize)) {
-    body(rank_below(threads));
+pub(crate) unsafe fn for_each_thread(threads: usize, body: impl Fn(usize)) {
+    // SAFETY: the caller's promise.
+    body(unsafe { rank_below(threads) });
 }
 
-/// Runs `body` with the calling thread's rank in its role, of which it is a member: every member does so.
+/// Runs `body` with the calling thread's rank in its role, which is below `members.count`: every member does so.
+///
+/// # Safety
+///
+/// The calling thread is one of `members`.
 #[inline(always)]
-pub(crate) fn for_each_member(members: Members, body: impl Fn(usize)) {
-    body(member_rank(members));
+pub(crate) unsafe fn for_each_member(members: Members, body: impl Fn(usize)) {
+    // SAFETY: the caller's promise.
+    body(unsafe { member_rank(members) });
 }
 
 /// Runs `body` in the role's first thread.
@@ -37,9 +47,14 @@ pub(crate) fn for_first_member(members: Members, body: impl FnOnce()) {
 }
 
 /// Runs `body` with the rank of the calling thread's warp in its role, of whole warps: every member does so.
+///
+/// # Safety
+///
+/// The calling thread is one of `members`, which are whole warps.
 #[inline(always)]
-pub(crate) fn for_each_member_warp(members: Members, body: impl Fn(usize)) {
-    body(member_rank(members) / WARP);
+pub(crate) unsafe fn for_each_member_warp(members: Members, body: impl Fn(usize)) {
+    // SAFETY: the caller's promise.
+    body(unsafe { member_rank(members) } / WARP);
 }
 
 /// Whether the calling thread is a member.
@@ -49,24 +64,33 @@ pub(super) fn is_member(members: Members) -> bool {
     offset < members.count * members.stride && offset.is_multiple_of(members.stride)
 }
 
-/// The calling thread's rank among the members, of which it is one.
+/// The calling thread's rank among the members.
+///
+/// # Safety
+///
+/// The calling thread is one of `members`.
 #[inline(always)]
-fn member_rank(members: Members) -> usize {
+unsafe fn member_rank(members: Members) -> usize {
     let thread = tilepipe_thread_rank() as usize;
-    // SAFETY: role-level code runs in the members alone (`divide`).
+    // SAFETY: the caller's promise: a member's rank in the block is `first + stride * r` with `r < count`.
     unsafe { core::hint::assert_unchecked(thread >= members.first) };
-    // SAFETY: as above.
+    // SAFETY: the same, and `stride` is at least 1.
     unsafe { core::hint::assert_unchecked(thread < members.first + members.count * members.stride) };
     let rank = (thread - members.first) / members.stride;
-    // SAFETY: as above.
+    // SAFETY: the same: the quotient is that `r`.
     unsafe { core::hint::assert_unchecked(rank < members.count) };
     rank
 }
 
 /// Runs `body` with the rank of the calling thread's warp in a block of `threads`: every warp of the block does so.
+///
+/// # Safety
+///
+/// The block has `threads` threads in one dimension, a multiple of 32.
 #[inline(always)]
-pub(crate) fn for_each_warp(threads: usize, body: impl Fn(usize)) {
-    body(rank_below(threads) / WARP);
+pub(crate) unsafe fn for_each_warp(threads: usize, body: impl Fn(usize)) {
+    // SAFETY: the caller's promise.
+    body(unsafe { rank_below(threads) } / WARP);
 }
 
 /// Runs `body` with the calling thread's rank in its warp: every lane does so.
@@ -75,11 +99,15 @@ pub(crate) fn for_each_lane(body: impl Fn(usize)) {
     body(lane());
 }
 
-/// The calling thread's rank, known to be below `threads`, the `THREADS` of the kernel's `Block`.
+/// The calling thread's rank, known to be below `threads`.
+///
+/// # Safety
+///
+/// The block has `threads` threads in one dimension.
 #[inline(always)]
-fn rank_below(threads: usize) -> usize {
+unsafe fn rank_below(threads: usize) -> usize {
     let rank = tilepipe_thread_rank() as usize;
-    // SAFETY: the entry point admits no other block size (`.reqntid`, or the promise of `Block::assume_converged`).
+    // SAFETY: the caller's promise, and PTX "%tid": it is below `%ntid` in each dimension.
     unsafe { core::hint::assert_unchecked(rank < threads) };
     rank
 }
@@ -91,13 +119,23 @@ fn lane() -> usize {
 }
 
 /// One value a thread: a register.
+///
+/// # Invariants
+///
+/// 0. It is a value of all threads of a block of `THREADS`, or of all members of a role of `THREADS`, in code that is the
+///    same in all of them.
 pub(crate) struct PerThread<T, const THREADS: usize>(T);
 
 impl<T: Copy, const THREADS: usize> PerThread<T, THREADS> {
     /// Computes each thread's value from its rank.
+    ///
+    /// # Safety
+    ///
+    /// This is block-level code of a block of `THREADS`, all of whose threads make the call.
     #[inline(always)]
-    pub(crate) fn new(value: impl Fn(usize) -> T) -> Self {
-        PerThread(value(rank_below(THREADS)))
+    pub(crate) unsafe fn new(value: impl Fn(usize) -> T) -> Self {
+        // SAFETY: the caller's promise.
+        PerThread(value(unsafe { rank_below(THREADS) }))
     }
 
     /// The same value for each.
@@ -107,27 +145,47 @@ impl<T: Copy, const THREADS: usize> PerThread<T, THREADS> {
     }
 
     /// Computes each warp's value from its rank, for all its threads.
+    ///
+    /// # Safety
+    ///
+    /// As for [`new`](Self::new), with a multiple of 32 threads.
     #[inline(always)]
-    pub(crate) fn of_warps(value: impl Fn(usize) -> T) -> Self {
-        PerThread(value(rank_below(THREADS) / WARP))
+    pub(crate) unsafe fn of_warps(value: impl Fn(usize) -> T) -> Self {
+        // SAFETY: the caller's promise.
+        PerThread(value(unsafe { rank_below(THREADS) } / WARP))
     }
 
     /// Updates each thread's value.
+    ///
+    /// # Safety
+    ///
+    /// As for [`new`](Self::new).
     #[inline(always)]
-    pub(crate) fn update(&mut self, update: impl Fn(usize, &mut T)) {
-        update(rank_below(THREADS), &mut self.0);
+    pub(crate) unsafe fn update(&mut self, update: impl Fn(usize, &mut T)) {
+        // SAFETY: the caller's promise.
+        update(unsafe { rank_below(THREADS) }, &mut self.0);
     }
 
     /// Computes each member's value from its rank in its role of `THREADS`.
+    ///
+    /// # Safety
+    ///
+    /// This is role-level code of a role of these `members`, `THREADS` in all.
     #[inline(always)]
-    pub(crate) fn of_members(members: Members, value: impl Fn(usize) -> T) -> Self {
-        PerThread(value(member_rank(members)))
+    pub(crate) unsafe fn of_members(members: Members, value: impl Fn(usize) -> T) -> Self {
+        // SAFETY: the caller's promise.
+        PerThread(value(unsafe { member_rank(members) }))
     }
 
     /// Updates each member's value.
+    ///
+    /// # Safety
+    ///
+    /// As for [`of_members`](Self::of_members).
     #[inline(always)]
-    pub(crate) fn update_members(&mut self, members: Members, update: impl Fn(usize, &mut T)) {
-        update(member_rank(members), &mut self.0);
+    pub(crate) unsafe fn update_members(&mut self, members: Members, update: impl Fn(usize, &mut T)) {
+        // SAFETY: the caller's promise.
+        update(unsafe { member_rank(members) }, &mut self.0);
     }
 
     /// The value of the calling thread, which has rank `_rank`.
@@ -215,15 +273,17 @@ impl<T: bytemuck::Pod, const THREADS: usize> Lanes<T> for PerThread<T, THREADS> 
 
     #[inline(always)]
     fn lane_above(&self, distance: usize) -> Self {
-        let mask = lanes_of::<THREADS>();
-        // SAFETY: block-level code runs in all threads of the block, of which `mask` names those of this warp.
+        // SAFETY: the value is the block's or a role's of `THREADS` (0); collectives are for roles of whole warps only.
+        let mask = unsafe { lanes_of::<THREADS>() };
+        // SAFETY: code that is the same in all threads of the block or role (0), of which `mask` names those of this warp.
         PerThread(shuffle(self.0, |word| unsafe { tilepipe_shuffle_down(mask, word, distance as u32) }))
     }
 
     #[inline(always)]
     fn lane_below(&self, distance: usize) -> Self {
-        let mask = lanes_of::<THREADS>();
-        // SAFETY: as above.
+        // SAFETY: as in `lane_above`: by (0), and whole warps in a role.
+        let mask = unsafe { lanes_of::<THREADS>() };
+        // SAFETY: as in `lane_above`: by (0) all threads that `mask` names make the call.
         PerThread(shuffle(self.0, |word| unsafe { tilepipe_shuffle_up(mask, word, distance as u32) }))
     }
 
@@ -269,10 +329,19 @@ impl<T: bytemuck::Pod> Lanes<T> for PerLane<T> {
 }
 
 /// The lanes of the calling thread's warp: all, or in the last warp of a block those that there are.
+///
+/// # Safety
+///
+/// The calling thread is one of a block of `THREADS`, or of a role of `THREADS` in whole warps.
 #[inline(always)]
-pub(super) fn lanes_of<const THREADS: usize>() -> u32 {
+pub(super) unsafe fn lanes_of<const THREADS: usize>() -> u32 {
     let rest = THREADS % WARP;
-    if rest != 0 && rank_below(THREADS) >= THREADS - rest { (1 << rest) - 1 } else { u32::MAX }
+    if rest == 0 {
+        return u32::MAX;
+    }
+    // SAFETY: the caller's promise.
+    let rank = unsafe { rank_below(THREADS) };
+    if rank >= THREADS - rest { (1 << rest) - 1 } else { u32::MAX }
 }
 
 /// Moves a value of 1 to 16 bytes between lanes, word by word.

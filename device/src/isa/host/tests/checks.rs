@@ -114,7 +114,7 @@ fn invalidation_while_a_role_waits() {
 
 #[test]
 fn memory_of_an_mbarrier_used_again() {
-    let stage = fails(Schedule::Lazy, || stage_acquired(byte(0), 64), || wait(0, 0));
+    let stage = fails(Schedule::Lazy, || acquire(0, 64), || wait(0, 0));
     assert_starts(&stage, "memory of an initialised mbarrier is used again: mbarrier 0");
     let value = 1;
     let copied = message_of(Schedule::Lazy, || {
@@ -135,15 +135,15 @@ fn a_stage_acquired_while_copies_into_it_are_under_way() {
     let early = || {
         copy(1040, &value);
         arrive_when_landed(0, PRODUCER);
-        stage_acquired(byte(1024), 16);
-        stage_acquired(byte(1040), 16);
+        acquire(1024, 16);
+        acquire(1040, 16);
     };
     assert_eq!(fails(Schedule::Lazy, early, || ()), "race: a stage is filled again while copies into it are under way");
 }
 
 #[test]
 fn a_stage_outside_of_shared_memory() {
-    let message = message_of(Schedule::Lazy, || stage_acquired(byte(4088), 16));
+    let message = message_of(Schedule::Lazy, || acquire(4088, 16));
     assert_eq!(message, "a stage outside of the block's shared memory");
 }
 

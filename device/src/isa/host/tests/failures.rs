@@ -1,6 +1,7 @@
 //! Deadlocks, panics in roles, and what the caller learns of them.
 
 use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::random::Random;
 use super::scheduler::Scheduler;
@@ -119,26 +120,123 @@ fn after_a_panic_the_other_roles_go_no_further_than_to_their_next_operation() {
     }
 }
 
-#[test]
-fn operations_of_an_unwinding_role_do_nothing() {
-    /// Synchronises when it is dropped.
-    struct Arrives;
-    impl Drop for Arrives {
-        fn drop(&mut self) {
-            arrive(0, PRODUCER);
-            wait(0, 1);
-            wait(7, 0);
-        }
+/// Takes a step when it is dropped, and notes the message of the panic that it ends with.
+struct Steps<'a, F: Fn()>(F, &'a Cell<Option<String>>);
+
+impl<F: Fn()> Drop for Steps<'_, F> {
+    fn drop(&mut self) {
+        let outcome = catch_unwind(AssertUnwindSafe(&self.0));
+        self.1.set(outcome.err().and_then(|payload| payload.downcast_ref::<String>().cloned()));
     }
-    let message = message_of(Schedule::Lazy, || {
+}
+
+/// Runs `step` in the destructor of something that a panic drops, in the block and in a role; returns what each made of it.
+fn steps_while_unwinding(schedule: Schedule, step: impl Fn() + Copy) -> [Option<String>; 2] {
+    let (in_block, in_role) = (Cell::new(None), Cell::new(None));
+    let block = || {
+        let _steps = Steps(step, &in_block);
+        panic!("the first");
+    };
+    assert_eq!(message_of(schedule, block), "the first");
+    let role = || {
         init(0, 1);
         let panics = || {
-            let _arrives = Arrives;
+            let _steps = Steps(step, &in_role);
             panic!("the first");
         };
         divide(((PRODUCER, panics), (CONSUMER, || wait(0, 0))));
-    });
-    assert_eq!(message, "the first");
+    };
+    assert_eq!(message_of(schedule, role), "the first");
+    [in_block.take(), in_role.take()]
+}
+
+#[test]
+fn a_step_of_an_unwinding_block_or_role_panics_and_the_first_panic_is_reported() {
+    let steps: [(&str, fn()); 12] = [
+        ("wait", || wait(0, 0)),
+        ("poll", || drop(test_wait(0, 0))),
+        ("arrive", || arrive(0, PRODUCER)),
+        ("arrive when landed", || arrive_when_landed(0, PRODUCER)),
+        ("init", || init(1, 1)),
+        ("inval", || inval(0)),
+        ("copy", || copy(2048, &1)),
+        ("store", || store(2048, &1)),
+        ("commit", cp_async_commit_group),
+        ("wait for all", cp_async_wait_all),
+        ("acquire", || acquire(2048, 16)),
+        ("clock", || drop(clock())),
+    ];
+    for schedule in schedules() {
+        for (name, step) in steps {
+            for message in steps_while_unwinding(schedule, step) {
+                let message = message.unwrap_or_default();
+                assert!(message.contains("a step in a destructor while"), "{name}, {schedule:?}: {message}");
+            }
+        }
+    }
+    // SAFETY: none is asked for here.
+    let barriers: [fn(); 3] = [|| unsafe { barrier() }, || unsafe { warp_barrier() }, own_copies_landed];
+    for barrier in barriers {
+        let [message, _] = steps_while_unwinding(Schedule::Lazy, barrier);
+        assert!(message.unwrap_or_default().contains("a step in a destructor while"));
+    }
+}
+
+#[test]
+fn a_step_in_a_destructor_without_a_panic_is_one_like_any_other() {
+    let (outcome, message) = (Cell::new(None), Cell::new(None));
+    let body = || {
+        init(0, 1);
+        drop(Steps(|| outcome.set(Some(test_wait(0, 1))), &message));
+    };
+    assert_eq!(run(Schedule::Lazy, body), Ok(()));
+    assert_eq!((outcome.take(), message.take()), (Some(true), None));
+}
+
+#[test]
+fn in_a_destructor_of_an_unwinding_thread_no_block_begins() {
+    struct Runs<'a>(&'a Cell<Option<String>>);
+    impl Drop for Runs<'_> {
+        fn drop(&mut self) {
+            self.0.set(run(Schedule::Lazy, || ()).err().map(|error| error.message));
+        }
+    }
+    let message = Cell::new(None);
+    let unwinds = catch_unwind(AssertUnwindSafe(|| {
+        let _runs = Runs(&message);
+        std::panic::resume_unwind(Box::new("quiet"));
+    }));
+    assert!(unwinds.is_err());
+    assert!(message.take().is_some_and(|message| message.contains("while its OS thread unwinds")));
+}
+
+/// A panic's payload that panics when it is dropped.
+struct Bad;
+
+impl Drop for Bad {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            std::panic::panic_any(Bad);
+        }
+    }
+}
+
+#[test]
+fn a_payload_that_panics_in_drop_is_a_failure_like_any_other() {
+    for schedule in schedules() {
+        assert_eq!(message_of(schedule, || std::panic::panic_any(Bad)), "a panic without a message");
+        let both = || {
+            // Each role fails, whether or not the other one has: what a stopped role unwinds with is caught.
+            let fails = || {
+                let _ = catch_unwind(|| wait(0, 0));
+                std::panic::panic_any(Bad);
+            };
+            init(0, 1);
+            divide(((PRODUCER, fails), (CONSUMER, fails)));
+        };
+        // The first failure is that neither can go on; what they panic with behind it is dropped.
+        assert!(message_of(schedule, both).starts_with("deadlock"));
+    }
 }
 
 #[test]

@@ -34,7 +34,7 @@ impl Ring {
         let stage = tile % STAGES;
         wait(self.first + STAGES + stage, (tile / STAGES + 1) as u32 % 2);
         let offset = self.offset + stage * STAGE_BYTES;
-        stage_acquired(byte(offset), STAGE_BYTES);
+        acquire(offset, STAGE_BYTES);
         offset
     }
 
@@ -153,11 +153,14 @@ fn four_roles_see_one_block_and_one_scratch_memory() {
 fn members_have_ranks_in_their_role_and_values_of_their_own() {
     let odd = Members { first: 1, stride: 2, count: 64 };
     let outcome = run(Schedule::Lazy, || {
-        let mut values = PerThread::<usize, 64>::of_members(odd, |rank| {
+        let rank_of = |rank| {
             assert_eq!(block::current_thread(), Some(1 + 2 * rank as u32));
             rank
-        });
-        values.update_members(odd, |rank, value| *value += 100 * rank);
+        };
+        // SAFETY: none is asked for here.
+        let mut values = unsafe { PerThread::<usize, 64>::of_members(odd, rank_of) };
+        // SAFETY: none is asked for here.
+        unsafe { values.update_members(odd, |rank, value| *value += 100 * rank) };
         for_each_member(odd, |rank| {
             assert_eq!(block::current_thread(), Some(1 + 2 * rank as u32));
             assert_eq!(values.get(rank), 101 * rank);
@@ -174,7 +177,8 @@ fn a_role_barrier_reduces_over_the_role_and_shows_its_stores() {
         let reduce = || {
             store(1024, &value);
             assert_eq!(load(1024), POISONED, "no barrier yet");
-            let one = PerThread::<bool, 64>::of_members(PRODUCER, |rank| rank == 40);
+            // SAFETY: none is asked for here.
+            let one = unsafe { PerThread::<bool, 64>::of_members(PRODUCER, |rank| rank == 40) };
             // SAFETY: nothing is asked for here.
             let any = unsafe { role_barrier_any(1, PRODUCER, &one) };
             assert_eq!(load(1024), 5);
@@ -274,7 +278,7 @@ fn an_acquired_stage_is_poisoned_unless_eager() {
                 store(1024, &value);
                 // SAFETY: nothing is asked for here.
                 unsafe { role_barrier(1, PRODUCER) };
-                stage_acquired(byte(1024), 16);
+                acquire(1024, 16);
                 assert_eq!(load(1024), expected);
             };
             divide(((PRODUCER, role), (CONSUMER, || ())));

@@ -62,6 +62,12 @@ fn divide<P: roles::Parts>(parts: P) -> P::Results {
     unsafe { roles::divide(parts) }
 }
 
+/// As the function of this name.
+fn for_each_member(by: Members, body: impl Fn(usize)) {
+    // SAFETY: none is asked for here.
+    unsafe { threads::for_each_member(by, body) };
+}
+
 fn arrive(index: usize, by: Members) {
     // SAFETY: as in `inval`.
     unsafe { mbarrier_arrive(mbarrier(index), by) };
@@ -97,6 +103,12 @@ fn copy(offset: usize, from: &u32) {
 fn store(offset: usize, value: &u32) {
     // SAFETY: as in `copy`.
     unsafe { copy_through_register(byte(offset).cast(), std::ptr::from_ref(value), true) };
+}
+
+/// Notes that the running role has the stage at an offset in shared memory.
+fn acquire(offset: usize, bytes: usize) {
+    // SAFETY: tests acquire what no other role uses then; the model checks the rest.
+    unsafe { stage_acquired(byte(offset), bytes) };
 }
 
 /// Reads the number at an offset in shared memory.
