@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 use clap::ValueEnum;
 
 use super::count::Count;
@@ -28,6 +28,8 @@ pub enum Layer {
     Ui,
     /// The example, built outside of the repository.
     Standalone,
+    /// The CPU executor's memory under Miri.
+    Miri,
     /// All kernels on the CPU under every schedule.
     Cpu,
     /// All kernels and tests on the GPU.
@@ -59,6 +61,7 @@ impl Layer {
             Layer::Doctests => "examples in the documentation",
             Layer::Ui => "programs that must not compile",
             Layer::Standalone => "the example outside of the repository",
+            Layer::Miri => "the CPU executor's memory under Miri",
             Layer::Cpu => "all kernels on the CPU, every schedule",
             Layer::Gpu => "all kernels and tests on the GPU",
         }
@@ -81,6 +84,7 @@ impl Layer {
             Layer::Doctests => cargo_test(&["--workspace", "--exclude", UI_TESTS, "--doc"]),
             Layer::Ui => named(|target| target.package == UI_TESTS),
             Layer::Standalone => named(|target| target.name == STANDALONE),
+            Layer::Miri => under_miri(),
             Layer::Cpu => on_cpu(),
             Layer::Gpu => on_gpu(),
         }
@@ -117,6 +121,23 @@ fn named(belongs: fn(&TestTarget) -> bool) -> Result<Outcome> {
         }
     }
     Ok(Outcome::Ran(total))
+}
+
+/// The unit tests of `tilepipe` that run under Miri: those of the collectives' scratch memory and of
+/// the model of copies, which start no OS threads.
+const FOR_MIRI: [&str; 2] = ["meeting::", "isa::host::model::"];
+
+/// The tests of [`FOR_MIRI`]: Miri checks each of their accesses against Rust's aliasing model.
+fn under_miri() -> Result<Outcome> {
+    let probe = process::cargo(["miri", "--version"]).output()?;
+    if !probe.status.success() {
+        return Ok(Outcome::Skipped("Miri is not installed for this toolchain".to_owned()));
+    }
+    let mut command = process::cargo(["miri", "test", "--package", "tilepipe", "--lib", "--"]);
+    command.args(FOR_MIRI).env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
+    let count = counted(&mut command)?;
+    ensure!(count.passed + count.failed > 0, "no unit test of tilepipe has one of these names: {FOR_MIRI:?}");
+    Ok(Outcome::Ran(count))
 }
 
 /// All kernels at a size for speed, and all configurations at an odd one, under each schedule.
