@@ -2,7 +2,7 @@
 //!
 //! [`case`] names what each kernel must compute and the sizes to try; [`features`] runs the small kernels on any device. [`artifact`] finds the built kernels; [`ptx`] and
 //! [`sass`] read them as [`flow`] graphs, in which a test counts the instructions of a kernel's steady state; [`dataflow`] brings
-//! two kernels into a form in which they can be compared.
+//! two kernels into a form in which they can be compared. [`public_api`] finds the safe functions that anybody can call.
 
 pub mod case;
 pub mod features;
@@ -11,4 +11,5 @@ pub mod artifact;
 pub mod dataflow;
 pub mod flow;
 pub mod ptx;
+pub mod public_api;
 pub mod sass;
