@@ -11,6 +11,7 @@ mod chart;
 mod compare;
 mod copy;
 mod cpu;
+mod launches;
 mod machine;
 mod measure;
 mod page;
@@ -73,6 +74,8 @@ enum Command {
     },
     /// Time the CPU executor beside plain loops
     Cpu(cpu::Options),
+    /// Time what a launch costs the program that makes it
+    Launches(launches::Options),
     /// Write a record's table into a README and its chart beside it
     Readme(readme::Options),
 }
@@ -111,6 +114,7 @@ fn run(command: Command) -> Result<Vec<String>> {
             print(&compare::compare(&Report::read(&before)?, &Report::read(&after)?).text());
         }
         Command::Cpu(options) => return cpu::run(&options),
+        Command::Launches(options) => return launches::run(&options),
         Command::Readme(options) => readme::run(&options)?,
     }
     Ok(Vec::new())
