@@ -12,6 +12,7 @@ mod example;
 pub mod faulty;
 pub mod features;
 mod grid2d;
+pub mod locals;
 mod memcpy_async;
 mod reduction;
 pub mod role_features;

@@ -10,7 +10,7 @@ use tilepipe_runner::value::Value;
 use tilepipe_runner::work::Shape;
 use tilepipe_tests::artifact;
 use tilepipe_tests::case::{self, ForType, Group, Size};
-use tilepipe_tests::features;
+use tilepipe_tests::{features, locals};
 
 /// Opens GPU 0 with the kernels loaded, or says that the test is skipped.
 fn gpu() -> Option<Device> {
@@ -187,6 +187,15 @@ fn gpu_and_cpu_give_the_same_bytes() {
         for group in case::groups(kernel) {
             case::with_type(group.dtype, Both { gpu: &gpu, group: &group });
         }
+    }
+}
+
+/// Assumption 7 of SOUNDNESS.md.
+#[test]
+fn addresses_of_locals_are_the_same_in_all_threads_of_a_block_or_role() {
+    if let Some(device) = gpu() {
+        // More blocks than run at once, so that they follow each other on a multiprocessor.
+        locals::check(&device, 20_000);
     }
 }
 

@@ -6,7 +6,7 @@ use tilepipe_kernels::features::collectives_of_blocks;
 use tilepipe_runner::reference;
 use tilepipe_runner::value::Value;
 use tilepipe_tests::case::{self, ForType, Group, SCHEDULES};
-use tilepipe_tests::features;
+use tilepipe_tests::{features, locals};
 
 /// Checks all instances of a kernel, and returns how many there were.
 fn every_instance_is_right(kernel: &str) -> usize {
@@ -126,6 +126,13 @@ fn features_write_the_same_under_every_schedule() {
                 assert!(one.bytes == other.bytes, "{} differs under {schedule:?}", one.launch);
             }
         }
+    }
+}
+
+#[test]
+fn addresses_of_locals_are_the_same_in_all_threads_of_a_block_or_role() {
+    for schedule in SCHEDULES {
+        locals::check(&Device::cpu(schedule), 3);
     }
 }
 

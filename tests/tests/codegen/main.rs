@@ -10,6 +10,7 @@ mod copies;
 mod drivers;
 mod everywhere;
 mod kernel;
+mod locals;
 mod machine;
 mod orders;
 mod role_barriers;
