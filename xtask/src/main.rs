@@ -39,7 +39,7 @@ enum Command {
     /// Make target/bundle/: what a GPU machine without Rust needs to run and test everything
     Bundle,
     /// Build the kernels to target/ptx/ (and those that only tests read to target/test-ptx/), and print what each needs of the GPU
-    Ptx,
+    Ptx(ptx::Options),
     /// Fetch the compiler for device code into target/ unless there is one
     Setup,
     /// Check the format, clippy and the documentation
@@ -52,7 +52,7 @@ fn main() -> ExitCode {
         Command::Test(options) => test::run(&options),
         Command::Bench(options) => bench::run(&options),
         Command::Bundle => bundle::bundle().map(|()| ExitCode::SUCCESS),
-        Command::Ptx => ptx::command().and_then(|()| ptx::ensure_for_tests()).map(|()| ExitCode::SUCCESS),
+        Command::Ptx(options) => ptx::run(&options),
         Command::Setup => setup::command().map(|()| ExitCode::SUCCESS),
         Command::Lint => lint::command().map(|()| ExitCode::SUCCESS),
     };

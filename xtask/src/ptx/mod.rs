@@ -1,18 +1,56 @@
 //! `cargo xtask ptx`: the kernels as PTX and cubins, with what they need of the GPU.
 
+mod compare;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use clap::Args;
 use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{Cell, CellAlignment, Table};
 use tilepipe_build::{Artifact, Builder, KernelReport};
 
 use crate::{project, setup};
+
+use compare::Files;
+
+/// The options of `cargo xtask ptx`.
+#[derive(Args)]
+pub struct Options {
+    /// Then print, entry by entry, what differs from the PTX of another build, and fail if anything does
+    ///
+    /// OLD_DIR is the target folder of the other build, or a folder that holds the kernels' .ptx files. Left out are the names of
+    /// symbols, registers and labels, the places of panics (file, line and column), the constants of the kernels' contracts, the
+    /// comments, `.version` and `.target`. Entries are matched by their names without the crate. Functions that an entry calls
+    /// and variables that it uses belong to it.
+    #[arg(long, value_name = "OLD_DIR")]
+    compare: Option<PathBuf>,
+    /// Build nothing and compare with the PTX in this folder
+    #[arg(long, requires = "compare", value_name = "NEW_DIR")]
+    with: Option<PathBuf>,
+}
+
+/// Builds all kernels and prints the report; then compares them with another build's, if so asked.
+///
+/// # Errors
+///
+/// Those of the set-up and of the build, and what cannot be read. A difference is in the exit status.
+pub fn run(options: &Options) -> Result<ExitCode> {
+    let old = options.compare.as_deref().map(Files::find).transpose()?;
+    if options.with.is_none() {
+        command()?;
+        ensure_for_tests()?;
+    }
+    let Some(old) = old else { return Ok(ExitCode::SUCCESS) };
+    let new = Files::find(options.with.as_deref().unwrap_or(&project::target()))?;
+    Ok(if compare::compare(old, new)? { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
 
 /// Builds the kernels and prints the report.
 ///

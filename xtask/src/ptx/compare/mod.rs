@@ -1,0 +1,120 @@
+//! `cargo xtask ptx --compare`: what differs between the PTX of two builds.
+//!
+//! Left out are the names of symbols, registers and labels, the places of panics (file, line and column), the contracts of kernels, the
+//! comments and the version of the language. Entries are compared by name, each with all functions and variables that it
+//! reaches.
+
+mod module;
+mod normal;
+#[cfg(test)]
+mod tests;
+mod walk;
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail, ensure};
+
+use walk::{Build, Found};
+
+/// The PTX files of a build.
+#[derive(Debug)]
+pub struct Files {
+    /// The folder that holds them.
+    folder: PathBuf,
+    /// Whether that is a target folder, with the kernels' PTX in one folder below it and that of the tests in others.
+    is_target: bool,
+    /// Each file under its path in the folder.
+    files: BTreeMap<PathBuf, PathBuf>,
+}
+
+impl Files {
+    /// Lists the PTX files of a target folder, or of a folder that holds PTX itself.
+    ///
+    /// # Errors
+    ///
+    /// If there are none, or the folder cannot be read.
+    pub fn find(folder: &Path) -> Result<Self> {
+        let mut folders = vec![folder.join("ptx")];
+        if let Ok(entries) = fs::read_dir(folder.join("test-ptx")) {
+            folders.extend(entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| path.is_dir()));
+        }
+        for (is_target, folders) in [(true, folders), (false, vec![folder.to_owned()])] {
+            let mut files = BTreeMap::new();
+            for path in folders.iter().filter(|path| path.is_dir()) {
+                for entry in fs::read_dir(path).with_context(|| format!("cannot read {}", path.display()))? {
+                    let path = entry.with_context(|| format!("cannot read {}", path.display()))?.path();
+                    if path.extension() == Some(OsStr::new("ptx")) {
+                        files.insert(path.strip_prefix(folder)?.to_owned(), path);
+                    }
+                }
+            }
+            if !files.is_empty() {
+                return Ok(Self { folder: folder.to_owned(), is_target, files });
+            }
+        }
+        bail!("{} is no target folder with PTX, and holds no .ptx file", folder.display())
+    }
+
+    /// The files of the kernels, under their names, as a folder that holds PTX itself has them.
+    fn of_kernels(self) -> Result<BTreeMap<PathBuf, PathBuf>> {
+        if !self.is_target {
+            return Ok(self.files);
+        }
+        let kernels: BTreeMap<_, _> = self
+            .files
+            .into_iter()
+            .filter_map(|(name, path)| Some((name.strip_prefix("ptx").ok()?.to_owned(), path)))
+            .collect();
+        ensure!(!kernels.is_empty(), "{} has no ptx/*.ptx", self.folder.display());
+        Ok(kernels)
+    }
+}
+
+/// Prints what differs between the files of two builds, and returns whether nothing does.
+///
+/// # Errors
+///
+/// If a file cannot be read, or both are one folder.
+pub fn compare(old: Files, new: Files) -> Result<bool> {
+    let real = |files: &Files| files.folder.canonicalize().ok();
+    ensure!(real(&old) != real(&new), "{} is this build's own folder: give that of another", old.folder.display());
+    let (old, new) =
+        if old.is_target && new.is_target { (old.files, new.files) } else { (old.of_kernels()?, new.of_kernels()?) };
+    let mut total = Found::default();
+    let mut files_differ = false;
+    for name in old.keys().filter(|name| !new.contains_key(*name)) {
+        println!("removed: {}", name.display());
+        files_differ = true;
+    }
+    for (name, path) in &new {
+        let Some(before) = old.get(name) else {
+            println!("added: {}", name.display());
+            files_differ = true;
+            continue;
+        };
+        let [before, after] = [before, path]
+            .map(|path| fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display())));
+        let found = compare_texts(&before?, &after?);
+        if !found.text.is_empty() {
+            print!("{}\n{}", name.display(), found.text);
+        }
+        total.same += found.same;
+        total.different += found.different;
+        total.added += found.added;
+        total.removed += found.removed;
+    }
+    println!(
+        "{} entries are the same, {} differ, {} added, {} removed",
+        total.same, total.different, total.added, total.removed
+    );
+    Ok(!files_differ && total.different + total.added + total.removed == 0)
+}
+
+/// Compares two modules.
+fn compare_texts(old: &str, new: &str) -> Found {
+    let (old, new) = rayon::join(|| Build::new(old), || Build::new(new));
+    walk::compare(&old, &new)
+}
