@@ -1,12 +1,14 @@
 //! `cargo xtask run`: builds the kernels and the runner, then runs them.
 
+use std::io::{self, Write};
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result};
 
 use crate::{process, project, ptx};
 
-/// Builds everything and runs `tilepipe-run` with these arguments. Its exit status becomes ours.
+/// Builds everything and runs `tilepipe-run` with these arguments. Its exit status becomes ours, and so does what
+/// signals do to it.
 ///
 /// # Errors
 ///
@@ -22,13 +24,21 @@ pub fn run(arguments: &[String]) -> Result<ExitCode> {
         command.arg("--module").arg(project::ptx());
     }
     command.args(arguments);
-    let status = command.status().with_context(|| format!("cannot start `{}`", process::text(&command)))?;
-    Ok(match status.code() {
-        Some(0) => ExitCode::SUCCESS,
-        Some(code) => ExitCode::from(u8::try_from(code).unwrap_or(1)),
-        None => {
-            eprintln!("error: `{}` was ended: {status}", process::text(&command));
-            ExitCode::FAILURE
-        }
-    })
+    become_program(&mut command).with_context(|| format!("cannot start `{}`", process::text(&command)))
+}
+
+/// Runs the program in our place: a signal to us is one to it.
+#[cfg(unix)]
+fn become_program(command: &mut Command) -> io::Result<ExitCode> {
+    use std::os::unix::process::CommandExt;
+    io::stdout().flush()?;
+    Err(command.exec())
+}
+
+/// Runs the program to its end.
+#[cfg(not(unix))]
+fn become_program(command: &mut Command) -> io::Result<ExitCode> {
+    io::stdout().flush()?;
+    let code = command.status()?.code();
+    Ok(code.map_or(ExitCode::FAILURE, |code| ExitCode::from(u8::try_from(code).unwrap_or(1))))
 }

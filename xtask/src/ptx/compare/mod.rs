@@ -80,7 +80,11 @@ impl Files {
 /// If a file cannot be read, or both are one folder.
 pub fn compare(old: Files, new: Files) -> Result<bool> {
     let real = |files: &Files| files.folder.canonicalize().ok();
-    ensure!(real(&old) != real(&new), "{} is this build's own folder: give that of another", old.folder.display());
+    ensure!(
+        real(&old) != real(&new),
+        "{} is compared with itself: give the folder of another build",
+        old.folder.display()
+    );
     let (old, new) =
         if old.is_target && new.is_target { (old.files, new.files) } else { (old.of_kernels()?, new.of_kernels()?) };
     let mut total = Found::default();
