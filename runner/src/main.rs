@@ -14,14 +14,13 @@ mod report;
 mod source;
 mod stress;
 
-use std::fmt::Display;
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Parser;
 use tilepipe_host::Error;
 use tilepipe_runner::npy;
+use tilepipe_runner::stdout::{self, PrintError, print};
 
 use axis::Axis;
 use cli::{Choice, Cli, DeviceChoice};
@@ -33,9 +32,14 @@ use source::{Files, Source};
 const NO_GPU: u8 = 3;
 
 fn main() -> ExitCode {
-    match run(Cli::parse()) {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(answer) => return stdout::answer(&answer),
+    };
+    match run(cli) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
+        Err(error) if error.downcast_ref().is_some_and(PrintError::is_reader_gone) => ExitCode::FAILURE,
         Err(error) => {
             eprintln!("error: {error:#}");
             match error.downcast_ref() {
@@ -50,17 +54,17 @@ fn main() -> ExitCode {
 fn run(cli: Cli) -> Result<bool> {
     let catalog = catalog::kernels();
     if cli.list {
-        print(report::list(&catalog));
+        print(report::list(&catalog))?;
         return Ok(true);
     }
     if cli.probe {
-        print(Machine::open(cli.device, cli.schedule, cli.module.as_deref())?.describe());
+        print(Machine::open(cli.device, cli.schedule, cli.module.as_deref())?.describe())?;
         return Ok(true);
     }
     if let Some(launches) = cli.stress {
         let machine = Machine::open(cli.device, cli.schedule, cli.module.as_deref())?;
-        print(machine.describe());
-        print(stress::run(&machine, launches)?);
+        print(machine.describe())?;
+        print(stress::run(&machine, launches)?)?;
         return Ok(true);
     }
     let (source, request) = understand(&cli)?;
@@ -70,12 +74,12 @@ fn run(cli: Cli) -> Result<bool> {
     let machine = Machine::open(cli.device, cli.schedule, cli.module.as_deref())?;
     let source = source.unwrap_or_else(|| Source::Generated { elements: machine.default_elements() });
     memory::check(&configurations, &source, machine.is_gpu())?;
-    print(machine.describe());
+    print(machine.describe())?;
     let rows = execute::execute(machine, &configurations, &source, cli.output.as_deref())?;
     if !cli.quiet || rows.iter().any(|row| !row.outcome.is_verified()) {
-        print(report::table(&rows, cli.quiet));
+        print(report::table(&rows, cli.quiet))?;
     }
-    print(report::summary(&rows));
+    print(report::summary(&rows))?;
     Ok(rows.iter().all(|row| row.outcome.is_verified()))
 }
 
@@ -124,10 +128,13 @@ fn check_against_plan(cli: &Cli, configurations: &[Configuration]) -> Result<()>
          --stages and --variant",
         configurations.len()
     );
-    npy::check_writable(output, configurations[0].variant.dtype).context("nothing was run")
-}
-
-/// Prints a line; a reader that has gone away (`| head`) is no error.
-fn print(line: impl Display) {
-    let _ = writeln!(io::stdout(), "{line}");
+    npy::check_writable(output, configurations[0].variant.dtype).context("nothing was run")?;
+    for input in &cli.inputs {
+        ensure!(
+            !npy::is_same_file(input, output),
+            "--output {} is the file that --input names; give --output another path, nothing was run",
+            output.display()
+        );
+    }
+    Ok(())
 }

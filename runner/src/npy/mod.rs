@@ -4,6 +4,7 @@
 //! NumPy's own `complex64`. All are little-endian and in C order, as `numpy.save` writes them.
 
 mod error;
+mod output;
 
 use std::fs::File;
 use std::io::{self, BufWriter, Cursor, Read, Seek, SeekFrom, Write};
@@ -14,7 +15,10 @@ use ndarray_npy::npy::header::Header;
 use crate::value::{DType, Value};
 use crate::work::Shape;
 
+use output::Partial;
+
 pub use error::NpyError;
+pub use output::is_same_file;
 
 // Elements go from file to memory as they are.
 const _: () =
@@ -64,30 +68,31 @@ pub fn read<T: Value>(path: &Path) -> Result<Vec<T>, NpyError> {
 /// [`NpyError::Write`], [`NpyError::NoSuchType`].
 pub fn check_writable(path: &Path, dtype: DType) -> Result<(), NpyError> {
     dtype.numpy().ok_or(NpyError::NoSuchType { dtype })?;
-    temporary_beside(path).map(drop)
+    partial(path).map(drop)
 }
 
-/// Writes all elements to a temporary file beside `path`, which then replaces `path` in one step.
+/// Writes all elements to a temporary file beside `path`, which then replaces `path` in one step. A symbolic link stays, and what it leads
+/// to is replaced.
 ///
 /// # Errors
 ///
-/// [`NpyError::Write`], [`NpyError::NoSuchType`]; whatever was at `path` is then still there, unchanged.
+/// [`NpyError::Write`], also if what is at `path` is no regular file; [`NpyError::NoSuchType`]. Whatever was at `path` is then
+/// still there, unchanged.
 pub fn write<T: Value>(path: &Path, values: &[T], shape: Shape) -> Result<(), NpyError> {
-    let failed = |error: io::Error| NpyError::Write { path: path.to_owned(), reason: error.to_string() };
     let (descriptor, lanes) = T::DTYPE.numpy().ok_or(NpyError::NoSuchType { dtype: T::DTYPE })?;
     let mut dimensions = match shape {
         Shape::Row(elements) => vec![elements],
         Shape::Matrix { height, width } => vec![height, width],
     };
     dimensions.extend(lanes);
-    let file = temporary_beside(path)?;
-    let mut writer = BufWriter::new(file.as_file());
-    writer.write_all(&header(descriptor, &dimensions)).map_err(failed)?;
-    writer.write_all(bytemuck::cast_slice(values)).map_err(failed)?;
-    writer.flush().map_err(failed)?;
-    drop(writer);
-    file.persist(path).map_err(|error| failed(error.error))?;
-    Ok(())
+    let partial = partial(path)?;
+    let write = || {
+        let mut writer = BufWriter::new(partial.file());
+        writer.write_all(&header(descriptor, &dimensions))?;
+        writer.write_all(bytemuck::cast_slice(values))?;
+        writer.flush()
+    };
+    write().and_then(|()| partial.put()).map_err(|error| unwritable(path, &error))
 }
 
 /// Opens a file and reads its header; what is read next is the data.
@@ -206,24 +211,13 @@ fn shape_text(shape: &[usize]) -> String {
     }
 }
 
-fn temporary_beside(path: &Path) -> Result<tempfile::NamedTempFile, NpyError> {
-    let failed = |reason: String| NpyError::Write { path: path.to_owned(), reason };
-    if path.is_dir() || path.file_name().is_none() {
-        return Err(failed("it is a folder".to_owned()));
-    }
-    let folder = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".tilepipe-").suffix(".npy.part");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // The usual permissions of a new file (less the umask), not those of a private temporary one.
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    builder.tempfile_in(folder).map_err(|error| failed(error.to_string()))
+/// Creates the file that will replace `path` when it is whole.
+fn partial(path: &Path) -> Result<Partial, NpyError> {
+    Partial::create(path).map_err(|error| unwritable(path, &error))
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> NpyError {
+    NpyError::Write { path: path.to_owned(), reason: error.to_string() }
 }
 
 #[cfg(test)]
