@@ -15,13 +15,14 @@ use tilepipe::launch::Instance;
 use tilepipe_host::{Bound, Device, launch};
 use tilepipe_runner::data::{self, POISON};
 use tilepipe_runner::reference;
+use tilepipe_runner::stdout::print;
 use tilepipe_runner::value::DType;
 
 use crate::pairings::Pairing;
 use crate::record::Timing;
 use crate::table::{headed, number};
 use crate::work::{TILE, Work};
-use crate::{machine, peers, print};
+use crate::{machine, peers};
 
 /// Tiles a block at least, so that its pipeline reaches its steady state.
 const TILES_A_BLOCK: usize = 16;
@@ -114,14 +115,14 @@ pub fn run(options: &Options) -> Result<Vec<String>> {
         builds: options.builds.clone(),
     };
     let CpuReport { cpu, cores, .. } = &report;
-    print(&format!(
-        "{cpu}, {cores} threads: {elements} elements of 4 bytes, medians of {repetitions}\n{}",
-        table(&report)
-    ));
     if let Some(path) = &options.output {
         let json = serde_json::to_string_pretty(&report)? + "\n";
         fs::write(path, json).with_context(|| format!("cannot write {}", path.display()))?;
     }
+    print(format_args!(
+        "{cpu}, {cores} threads: {elements} elements of 4 bytes, medians of {repetitions}\n{}",
+        table(&report)
+    ))?;
     let wrong = |row: &CpuRow| row.fault.as_ref().map(|fault| format!("{} is wrong: {fault}", row.name));
     Ok(report.rows.iter().filter_map(wrong).collect())
 }

@@ -77,9 +77,9 @@ impl Series {
 pub fn run(options: &Options) -> Result<Vec<String>> {
     let Some(other) = &options.against else {
         let series = measure(options)?;
-        print(&rounds(&series).to_string());
+        print(&rounds(&series).to_string())?;
         for one in &series {
-            print(&serde_json::to_string(one)?);
+            print(&serde_json::to_string(one)?)?;
         }
         return Ok(Vec::new());
     };
@@ -90,9 +90,9 @@ pub fn run(options: &Options) -> Result<Vec<String>> {
     let own = std::env::current_exe().context("cannot find this program's own file")?;
     let programs = [(own.as_path(), &options.module), (other.as_path(), &options.against_module)];
     let pairs = in_turns(options, programs)?;
-    print(&comparison(&pairs).to_string());
+    print(&comparison(&pairs).to_string())?;
     for [own, other] in &pairs {
-        print(&serde_json::to_string(&serde_json::json!({ "own": own, "other": other }))?);
+        print(&serde_json::to_string(&serde_json::json!({ "own": own, "other": other }))?)?;
     }
     Ok(pairs.iter().filter_map(|[own, other]| too_slow(own, other)).collect())
 }

@@ -27,13 +27,13 @@ mod sweeps;
 mod table;
 mod work;
 
-use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use tilepipe_host::Error;
+use tilepipe_runner::stdout::{self, PrintError, print};
 
 use record::Report;
 
@@ -81,7 +81,11 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    match run(Cli::parse().command) {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(answer) => return stdout::answer(&answer),
+    };
+    match run(cli.command) {
         Ok(failures) if failures.is_empty() => ExitCode::SUCCESS,
         Ok(failures) => {
             for failure in failures {
@@ -89,6 +93,7 @@ fn main() -> ExitCode {
             }
             ExitCode::FAILURE
         }
+        Err(error) if error.downcast_ref().is_some_and(PrintError::is_reader_gone) => ExitCode::FAILURE,
         Err(error) => {
             eprintln!("error: {error:#}");
             match error.downcast_ref() {
@@ -103,26 +108,21 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Result<Vec<String>> {
     match command {
         Command::Measure(options) => return session::run(&options),
-        Command::Probe => print(tilepipe_host::Device::gpu(0)?.name()),
+        Command::Probe => print(tilepipe_host::Device::gpu(0)?.name())?,
         Command::Report { file, output } => {
             let report = Report::read(&file)?;
-            print(&table::report(&report));
+            print(table::report(&report))?;
             page::write(&report, &output)?;
-            print(&format!("the page is {}", output.join("index.html").display()));
+            print(format_args!("the page is {}", output.join("index.html").display()))?;
         }
         Command::Compare { before, after } => {
-            print(&compare::compare(&Report::read(&before)?, &Report::read(&after)?).text());
+            print(compare::compare(&Report::read(&before)?, &Report::read(&after)?).text())?;
         }
         Command::Cpu(options) => return cpu::run(&options),
         Command::Launches(options) => return launches::run(&options),
         Command::Readme(options) => readme::run(&options)?,
     }
     Ok(Vec::new())
-}
-
-/// Prints a line. A reader that has gone away (`| head`) is no error.
-fn print(text: &str) {
-    let _ = writeln!(io::stdout(), "{text}");
 }
 
 #[cfg(test)]

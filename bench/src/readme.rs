@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
+use tilepipe_runner::stdout::print;
 
 use crate::chart::{Bar, Group, Kind, Overview};
 use crate::page;
@@ -64,7 +65,7 @@ pub fn run(options: &Options) -> Result<()> {
     let files = [(readme, with_section(&old, &section(&report, &name))?), (root.join(CHART), chart(&report)?)];
     for (path, text) in files {
         fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
-        crate::print(&format!("wrote {}", path.display()));
+        print(format_args!("wrote {}", path.display()))?;
     }
     Ok(())
 }

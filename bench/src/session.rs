@@ -8,12 +8,13 @@ use clap::Args;
 use tilepipe::I32x4;
 use tilepipe_host::{Device, Module};
 use tilepipe_runner::data;
+use tilepipe_runner::stdout::print;
 use tilepipe_runner::value::DType;
 
 use crate::catalog::{self, Comparison};
 use crate::measure::{Bench, Outcome};
 use crate::record::{Report, Row, Timing};
-use crate::{ceilings, copy, machine, print, resources, sweeps, table};
+use crate::{ceilings, copy, machine, resources, sweeps, table};
 
 /// What is measured, and where the record goes.
 #[derive(Args, Debug)]
@@ -111,11 +112,11 @@ pub fn run(options: &Options) -> Result<Vec<String>> {
         report.sweeps = sweeps::measure(&bench, options.elements_log2 + 2)?;
     }
 
-    print(&table::report(&report));
     if let Some(path) = &options.output {
         let json = serde_json::to_string_pretty(&report)? + "\n";
         fs::write(path, json).with_context(|| format!("cannot write {}", path.display()))?;
     }
+    print(table::report(&report))?;
     Ok(report.failures())
 }
 
