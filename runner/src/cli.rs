@@ -48,7 +48,7 @@ pub struct Cli {
     pub inputs: Vec<PathBuf>,
 
     /// Where to write the output as a NumPy array (of a sum: one result for each block of the launch); an existing file is replaced only
-    /// by a whole, verified one
+    /// by a whole, verified one; a symbolic link is followed, and what is no regular file is refused
     #[arg(long, value_name = "FILE.npy")]
     pub output: Option<PathBuf>,
 

@@ -12,7 +12,9 @@ mod walk;
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::fmt::Write;
 use std::fs;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
@@ -77,7 +79,7 @@ impl Files {
 ///
 /// # Errors
 ///
-/// If a file cannot be read, or both are one folder.
+/// If a file cannot be read or the result not be printed, or both are one folder.
 pub fn compare(old: Files, new: Files) -> Result<bool> {
     let real = |files: &Files| files.folder.canonicalize().ok();
     ensure!(
@@ -87,15 +89,15 @@ pub fn compare(old: Files, new: Files) -> Result<bool> {
     );
     let (old, new) =
         if old.is_target && new.is_target { (old.files, new.files) } else { (old.of_kernels()?, new.of_kernels()?) };
-    let mut total = Found::default();
+    let (mut total, mut text) = (Found::default(), String::new());
     let mut files_differ = false;
     for name in old.keys().filter(|name| !new.contains_key(*name)) {
-        println!("removed: {}", name.display());
+        writeln!(text, "removed: {}", name.display())?;
         files_differ = true;
     }
     for (name, path) in &new {
         let Some(before) = old.get(name) else {
-            println!("added: {}", name.display());
+            writeln!(text, "added: {}", name.display())?;
             files_differ = true;
             continue;
         };
@@ -103,17 +105,19 @@ pub fn compare(old: Files, new: Files) -> Result<bool> {
             .map(|path| fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display())));
         let found = compare_texts(&before?, &after?);
         if !found.text.is_empty() {
-            print!("{}\n{}", name.display(), found.text);
+            write!(text, "{}\n{}", name.display(), found.text)?;
         }
         total.same += found.same;
         total.different += found.different;
         total.added += found.added;
         total.removed += found.removed;
     }
-    println!(
+    writeln!(
+        text,
         "{} entries are the same, {} differ, {} added, {} removed",
         total.same, total.different, total.added, total.removed
-    );
+    )?;
+    io::stdout().write_all(text.as_bytes()).context("cannot write to standard output")?;
     Ok(!files_differ && total.different + total.added + total.removed == 0)
 }
 
