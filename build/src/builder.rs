@@ -20,6 +20,7 @@ pub struct Builder {
     target_dir: Option<PathBuf>,
     output_dir: Option<PathBuf>,
     runtime: Option<PathBuf>,
+    allow_thread_level_code: bool,
     show: bool,
 }
 
@@ -36,6 +37,7 @@ impl Builder {
             target_dir: None,
             output_dir: None,
             runtime: None,
+            allow_thread_level_code: false,
             show: false,
         }
     }
@@ -91,8 +93,46 @@ impl Builder {
     }
 
     /// The LLVM IR to link with, for crates without the device crate. Ordinary kernel crates get that crate's own.
+    ///
+    /// Its functions are the device crate's to call: kernels that call them need [`Builder::allow_thread_level_code`].
     pub fn runtime(mut self, path: impl AsRef<Path>) -> Builder {
         self.runtime = Some(path.as_ref().to_path_buf());
+        self
+    }
+
+    /// Lets the kernels, and whatever they call, contain code at the level of a single thread. Without it only functions of `tilepipe` may.
+    ///
+    /// Such code is: inline assembly; NVIDIA's intrinsics, which `core::arch::nvptx` is made of, but for arithmetic and what is the same
+    /// in all threads of a block (its index and size, the grid's size); LLVM's intrinsics that read clocks, registers and the stack's
+    /// address; and whatever names a function of `runtime.ll`. What counts is the function whose source has the code, also where the
+    /// compiler has inlined it. `tilepipe` is known by its crate id, so a crate of that name is not taken for it. Safe Rust can write no such
+    /// code: this finds it where a crate that a kernel calls has it behind a safe function.
+    ///
+    /// # What the author promises instead
+    ///
+    /// SOUNDNESS.md, rules R1 to R4: no thread's rank or lane, no clock and no other value that differs from thread to thread reaches
+    /// block-level code but in `PerThread`; barriers, votes and shuffles are executed by all the threads that they are of, in converged
+    /// code; memory that threads share is accessed as tilepipe's own operations allow, and none of its barriers and groups of copies are
+    /// touched. Nothing of this is checked then, in any function of the build.
+    ///
+    /// # In a build script
+    ///
+    /// [`build_in_script`](crate::build_in_script) never allows it. A build script that has to calls the builder itself:
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let out_dir = std::path::PathBuf::from(std::env::var("OUT_DIR")?);
+    /// let artifact = tilepipe_build::Builder::new("kernels")
+    ///     .allow_thread_level_code() // `kernels::clock` is per-thread code throughout
+    ///     .target_dir(out_dir.join("tilepipe"))
+    ///     .output_dir(out_dir.join("kernels"))
+    ///     .build()?;
+    /// artifact.write_rust(&out_dir.join("kernels.rs"))?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn allow_thread_level_code(mut self) -> Builder {
+        self.allow_thread_level_code = true;
         self
     }
 
@@ -143,7 +183,7 @@ impl Builder {
         let bitcode = Bitcode::read(&compiled)?;
         let mut sources = compiled.sources();
         drop(lock);
-        let runtime = self.runtime.clone().or_else(|| compiled.runtime.clone());
+        let runtime = self.runtime.clone().or_else(|| compiled.device.as_ref().map(|device| device.runtime.clone()));
         let runtime = runtime.ok_or_else(|| Error::NoRuntime { name: package.name.clone() })?;
         let runtime = std::path::absolute(&runtime).map_err(Error::io("find", &runtime))?;
 
@@ -184,6 +224,8 @@ impl Builder {
 struct Bitcode {
     kernels: Vec<Vec<u8>>,
     dependencies: Vec<Vec<u8>>,
+    /// That of the device crate, which is among the dependencies' too.
+    device: Vec<Vec<u8>>,
 }
 
 impl Bitcode {
@@ -191,7 +233,8 @@ impl Bitcode {
         let kernels = rlib::bitcode_members(&compiled.kernels)?;
         let dependencies = compiled.dependencies.iter().map(|dependency| rlib::bitcode_members(dependency));
         let dependencies = dependencies.collect::<Result<Vec<_>, _>>()?.concat();
-        Ok(Bitcode { kernels, dependencies })
+        let device = compiled.device.as_ref().map(|device| rlib::bitcode_members(&device.rlib));
+        Ok(Bitcode { kernels, dependencies, device: device.transpose()?.unwrap_or_default() })
     }
 
     /// Adds it to a key. The order of dependencies makes no difference: cargo names crates in the order in which they are done when it compiles
@@ -221,6 +264,7 @@ impl Assembly<'_> {
         bitcode.add_to(&mut key);
         key.add(&std::fs::read(self.runtime).map_err(Error::io("read", self.runtime))?);
         key.add(self.builder.target_cpu.as_bytes());
+        key.add(&[self.builder.allow_thread_level_code.into()]);
         key.add(self.builder.architectures.join(",").as_bytes());
         key.add(&self.ptx_version.to_le_bytes());
         key.add(self.toolchain.versions().as_bytes());
@@ -237,12 +281,17 @@ impl Assembly<'_> {
             name: self.name,
             kernels: &bitcode.kernels,
             dependencies: &bitcode.dependencies,
+            device: &bitcode.device,
+            allow_thread_level_code: self.builder.allow_thread_level_code,
             runtime: self.runtime,
             target_cpu: &self.builder.target_cpu,
             ptx_version: self.ptx_version,
             work: &work,
         };
         let result = self.assemble(&link, output, &key);
+        if let Some(keep) = std::env::var_os("SCRATCH_KEEP") {
+            let _ = std::fs::rename(&work, keep);
+        }
         let _ = std::fs::remove_dir_all(&work);
         result
     }
@@ -324,7 +373,8 @@ mod tests {
         let key = |kernels: &[&str], dependencies: &[&str]| {
             let members = |texts: &[&str]| texts.iter().map(|text| text.as_bytes().to_vec()).collect();
             let mut key = cache::Key::new();
-            Bitcode { kernels: members(kernels), dependencies: members(dependencies) }.add_to(&mut key);
+            Bitcode { kernels: members(kernels), dependencies: members(dependencies), device: Vec::new() }
+                .add_to(&mut key);
             key.finish()
         };
         let own = key(&["kernels"], &["core", "half", "bytemuck"]);

@@ -30,8 +30,16 @@ pub(crate) struct Compiled {
     pub kernels: PathBuf,
     /// The rlibs of its dependencies, each before those it depends on.
     pub dependencies: Vec<PathBuf>,
-    /// `runtime.ll` of the device crate, if the kernel crate depends on that.
-    pub runtime: Option<PathBuf>,
+    /// The device crate, if the kernel crate depends on that.
+    pub device: Option<Device>,
+}
+
+/// The device crate: the dependency with a library `tilepipe` and a `runtime.ll`.
+pub(crate) struct Device {
+    pub manifest: PathBuf,
+    /// Its rlib, which is one of the dependencies too.
+    pub rlib: PathBuf,
+    pub runtime: PathBuf,
 }
 
 impl Compiled {
@@ -149,6 +157,10 @@ impl Compilation<'_> {
         flags.push(format!("-Ctarget-cpu={}", self.target_cpu).into());
         // Up to 1.96 this pass duplicates collective operations into both arms of a branch.
         flags.push("-Zmir-enable-passes=-JumpThreading".into());
+        // Which function each line of a function is from, once rustc has inlined: `ir::scope` reads it, the link removes it.
+        flags.push("-Cdebuginfo=line-tables-only".into());
+        // The crate that a function's body is from is in its symbol: `ir::owner` reads it.
+        flags.push("-Csymbol-mangling-version=v0".into());
         // The same PTX in every folder, with the file names of panics still in it. The last match wins.
         let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
         let home = home.or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cargo")));
@@ -170,7 +182,7 @@ impl Compilation<'_> {
 
     /// Reads the compiled crates from cargo's messages, which come in the order of dependencies.
     fn collect(&self, messages: &str) -> Result<Compiled, Error> {
-        let mut compiled = Compiled { kernels: PathBuf::new(), dependencies: Vec::new(), runtime: None };
+        let mut compiled = Compiled { kernels: PathBuf::new(), dependencies: Vec::new(), device: None };
         let messages = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
         for message in messages.filter(|message| message["reason"] == "compiler-artifact") {
             let files = list(&message["filenames"]).map(path);
@@ -184,9 +196,12 @@ impl Compilation<'_> {
                 compiled.kernels = rlib;
                 continue;
             }
-            if message["target"]["name"] == "tilepipe" {
-                compiled.runtime =
-                    Some(manifest.with_file_name("src").join("runtime.ll")).filter(|file| file.is_file());
+            let runtime = manifest.with_file_name("src").join("runtime.ll");
+            if message["target"]["name"] == "tilepipe" && runtime.is_file() {
+                if let Some(first) = compiled.device {
+                    return Err(Error::TwoDeviceCrates { first: first.manifest, second: manifest });
+                }
+                compiled.device = Some(Device { manifest, rlib: rlib.clone(), runtime });
             }
             compiled.dependencies.insert(0, rlib);
         }

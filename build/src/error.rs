@@ -109,6 +109,43 @@ pub enum Error {
         /// The symbol's path in Rust, or its name.
         symbol: String,
     },
+    /// Code outside of the device crate that knows the thread which runs it, a clock, or other threads.
+    #[error(
+        "the kernels reach thread-level code: `{function}` {what}{}; such code belongs into the device crate: use what \
+         `Block`, `Thread` and `Warp` offer, or, if the code keeps tilepipe's rules by itself, \
+         `Builder::allow_thread_level_code`", chain.iter().map(|caller| format!(", called by `{caller}`")).collect::<String>()
+    )]
+    ThreadLevelCode {
+        /// The path of the function in Rust.
+        function: String,
+        /// What it does.
+        what: String,
+        /// The functions that call it, from the nearest one to the kernel.
+        chain: Vec<String>,
+    },
+    /// A function that can call itself: a thread's stack on the GPU has a fixed size, and nothing notices its end.
+    #[error(
+        "the kernel `{kernel}` can recurse: `{}` can call itself{}; GPU code must not, as nothing notices the end of a \
+         thread's stack: use a loop",
+        cycle.join("`, which calls `"),
+        if *by_address { " (through a function's address: any function of such parameters counts)" } else { "" }
+    )]
+    Recursion {
+        /// The kernel.
+        kernel: String,
+        /// The functions' paths in Rust: each calls the next one, and the last one the first.
+        cycle: Vec<String>,
+        /// Whether one of the calls is through a function pointer or a trait object.
+        by_address: bool,
+    },
+    /// Two crates that could both be the device crate.
+    #[error("the kernels depend on two device crates, `{}` and `{}`: only one can be linked", first.display(), second.display())]
+    TwoDeviceCrates {
+        /// The manifest of one.
+        first: PathBuf,
+        /// The manifest of the other.
+        second: PathBuf,
+    },
     /// Module-level assembly, which no check can look into.
     #[error("the kernels contain `global_asm!`, which cannot be checked: remove it")]
     GlobalAssembly,

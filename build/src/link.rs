@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use crate::ir::{bounds, check, convergent};
+use crate::ir::mangling::CrateId;
+use crate::ir::module::Module;
+use crate::ir::thread_level::Allowed;
+use crate::ir::{bounds, check, convergent, mangling, recursion, thread_level};
 use crate::toolchain::Toolchain;
 use crate::{Error, process};
 
@@ -24,6 +27,10 @@ pub(crate) struct Link<'a> {
     pub kernels: &'a [Vec<u8>],
     /// Its dependencies' bitcode, of which only what is used is linked.
     pub dependencies: &'a [Vec<u8>],
+    /// The device crate's own bitcode.
+    pub device: &'a [Vec<u8>],
+    /// Whether code at the level of a single thread may be anywhere.
+    pub allow_thread_level_code: bool,
     pub runtime: &'a Path,
     pub target_cpu: &'a str,
     /// The PTX version in tenths, such as 70.
@@ -46,7 +53,8 @@ impl Link<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::NoKernel`], [`Error::LaunchBounds`], what [`check::check`] refuses, or [`Error::Llvm`].
+    /// [`Error::NoKernel`], [`Error::LaunchBounds`], what [`check::check`], [`recursion::check`] and [`thread_level::check`] refuse, or
+    /// [`Error::Llvm`].
     pub(crate) fn run(&self) -> Result<Linked, Error> {
         let text = self.merge()?;
         let kernels = bounds::kernels(&text)?;
@@ -67,10 +75,11 @@ impl Link<'_> {
         let used = self.work.join("used.ll");
         let unused_out = "-passes=internalize,globaldce";
         self.llvm("opt", ["-S", unused_out, &public, "marked.ll"], &used)?;
-        check::check(&read(&used)?)?;
+        self.check(&read(&used)?)?;
 
+        // The line tables have served.
         let ir = self.work.join("optimised.ll");
-        self.llvm("opt", ["-S", "-passes=default<O3>", NO_PARTIAL_REDUNDANCY, "used.ll"], &ir)?;
+        self.llvm("opt", ["-S", "-strip-debug", "-passes=default<O3>", NO_PARTIAL_REDUNDANCY, "used.ll"], &ir)?;
         let ptx = self.work.join("module.ptx");
         let cpu = format!("-mcpu={}", self.target_cpu);
         let version = format!("-mattr=+ptx{}", self.ptx_version);
@@ -78,13 +87,38 @@ impl Link<'_> {
         Ok(Linked { kernels, ir, ptx })
     }
 
+    /// Refuses what a module from which everything unused was removed must not contain.
+    fn check(&self, used: &str) -> Result<(), Error> {
+        check::check(used)?;
+        let module = Module::read(used)?;
+        recursion::check(&module)?;
+        if self.allow_thread_level_code {
+            return Ok(());
+        }
+        let runtime = self.as_text("runtime", &[self.runtime.to_path_buf()])?;
+        let device = self.write_members("device", self.device)?;
+        let device = if device.is_empty() { String::new() } else { self.as_text("device", &device)? };
+        let allowed = Allowed { device: device_crate(&device), runtime: thread_level::symbols(&runtime) };
+        thread_level::check(&module, &allowed)
+    }
+
+    /// Modules linked into one, as text.
+    fn as_text(&self, name: &str, modules: &[PathBuf]) -> Result<String, Error> {
+        let text = self.work.join(format!("{name}.ll"));
+        self.llvm(
+            "llvm-link",
+            ["-S".as_ref()].into_iter().chain(modules.iter().map(|module| module.as_os_str())),
+            &text,
+        )?;
+        read(&text)
+    }
+
     /// All of the kernel crate and the runtime, and of the dependencies what these use, as text.
     fn merge(&self) -> Result<String, Error> {
         let mut inputs = self.write_members("kernels", self.kernels)?;
         inputs.push(self.runtime.to_path_buf());
         let mut linked = self.work.join("linked.0.ll");
-        self.llvm("llvm-link", ["-S".as_ref()].into_iter().chain(inputs.iter().map(|i| i.as_os_str())), &linked)?;
-        let mut text = read(&linked)?;
+        let mut text = self.as_text("linked.0", &inputs)?;
         let dependencies = self.write_members("dependency", self.dependencies)?;
         // A crate may need one that was linked before it (`core` calls `memcpy` of `compiler_builtins`, which uses
         // `core`), so this is repeated until nothing more is resolved.
@@ -130,6 +164,11 @@ impl Link<'_> {
         }
         Err(Error::Llvm { tool: tool.to_string(), name: self.name.to_string(), output: result.last_lines(30) })
     }
+}
+
+/// The id of the device crate, which every function that its bitcode defines for itself has.
+fn device_crate(module: &str) -> Option<CrateId<'_>> {
+    bounds::definitions(module).filter_map(mangling::owner).find(|owner| owner.name == "tilepipe")
 }
 
 fn read(path: &Path) -> Result<String, Error> {

@@ -37,8 +37,13 @@ fn copy_changed(from: &Path, to: &Path) {
     }
 }
 
-/// A builder for a fixture, or none if there is no toolchain.
+/// A builder for a fixture whose kernels are thread-level code throughout, or none if there is no toolchain.
 fn builder(name: &str) -> Option<Builder> {
+    strict(name).map(Builder::allow_thread_level_code)
+}
+
+/// A builder for a fixture as users' crates are built, or none if there is no toolchain.
+fn strict(name: &str) -> Option<Builder> {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
     let toolchain = match toolchain::find(Some(target)) {
         Ok(toolchain) => toolchain,
@@ -123,8 +128,8 @@ fn ptx_does_not_depend_on_the_folder() {
     copy_changed(&fixtures().join("good"), &workspace.join("good"));
     std::fs::write(workspace.join("Cargo.toml"), "[workspace]\nresolver = \"3\"\nmembers = [\"good\"]\n").unwrap();
     let target = elsewhere.path().join("target");
-    let there =
-        Builder::new(workspace.join("good")).runtime(fixtures().join("runtime.ll")).target_dir(target).build().unwrap();
+    let there = Builder::new(workspace.join("good")).runtime(fixtures().join("runtime.ll")).target_dir(target);
+    let there = there.allow_thread_level_code().build().unwrap();
     assert_eq!(std::fs::read_to_string(here.unwrap().ptx).unwrap(), std::fs::read_to_string(there.ptx).unwrap());
 }
 
@@ -281,4 +286,80 @@ fn architectures_below_the_target_are_refused() {
     };
     let error = builder.target_cpu("sm_90").build().unwrap_err();
     assert!(matches!(&error, Error::Architecture { arch, .. } if arch == "sm_80"), "{error}");
+}
+
+/// The function, the fault and the callers that the refusal of thread-level code names.
+fn thread_level(result: Result<Artifact, Error>) -> (String, String, Vec<String>) {
+    match result.map(|artifact| artifact.ptx) {
+        Err(Error::ThreadLevelCode { function, what, chain }) => (function, what, chain),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn thread_level_code_is_refused_by_function_and_chain() {
+    const KERNEL: &str = "fixture_thread_level";
+    for (feature, function, what, callers) in [
+        ("assembly", "fixture_thread_level::value", "inline assembly", &[KERNEL][..]),
+        ("dependency", "fixture_helper::clock", "inline assembly", &["fixture_thread_level::value", KERNEL]),
+        (
+            "intrinsic",
+            "core::core_arch::nvptx::_thread_idx_x",
+            "llvm.nvvm.read.ptx.sreg.tid.x",
+            &["fixture_thread_level::value", KERNEL],
+        ),
+        ("runtime", "fixture_thread_level::value", "fixture_thread", &[KERNEL]),
+        ("address", "fixture_thread_level::value::WAYS", "fixture_thread", &[]),
+    ] {
+        let Some(builder) = strict("thread_level") else { return };
+        let builder = builder.features([feature]);
+        let refusal = thread_level(builder.build());
+        assert!(refusal.1.contains(what), "{feature}: {refusal:?}");
+        assert_eq!((refusal.0.as_str(), refusal.2), (function, callers.iter().map(|name| name.to_string()).collect()));
+        assert!(builder.allow_thread_level_code().build().is_ok(), "{feature}");
+    }
+}
+
+#[test]
+fn thread_level_code_that_no_kernel_reaches_is_accepted() {
+    let Some(builder) = strict("thread_level") else { return };
+    let artifact = builder.architectures(["sm_80"]).build().unwrap();
+    assert!(!std::fs::read_to_string(&artifact.ptx).unwrap().contains("%globaltimer"));
+}
+
+#[test]
+fn a_build_that_allowed_thread_level_code_is_not_up_to_date_without() {
+    let Some(builder) = strict("thread_level") else { return };
+    let builder = builder.features(["assembly"]).architectures(["sm_80"]);
+    assert!(!builder.clone().allow_thread_level_code().build().unwrap().fresh);
+    assert!(builder.clone().allow_thread_level_code().build().unwrap().fresh);
+    thread_level(builder.build());
+}
+
+#[test]
+fn recursion_is_refused_also_where_thread_level_code_is_allowed() {
+    for (feature, names, by_address) in [
+        ("direct", &["fixture_recursion::ways::of"][..], false),
+        ("mutual", &["fixture_recursion::ways::odd", "fixture_recursion::ways::of"], false),
+        ("by_address", &["<fixture_recursion::ways::On as fixture_recursion::ways::Way>::walk"], true),
+    ] {
+        for allowed in [false, true] {
+            let Some(builder) = strict("recursion") else { return };
+            let builder = if allowed { builder.allow_thread_level_code() } else { builder };
+            match builder.features([feature]).build().map(|artifact| artifact.ptx) {
+                Err(Error::Recursion { kernel, mut cycle, by_address: found }) => {
+                    cycle.sort();
+                    assert_eq!((kernel.as_str(), found), ("fixture_recursion", by_address));
+                    assert_eq!(cycle, names);
+                }
+                other => panic!("{feature}: {other:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn calls_by_address_and_panics_with_formatted_messages_are_no_recursion() {
+    let Some(builder) = strict("recursion") else { return };
+    builder.architectures(["sm_80"]).build().unwrap();
 }

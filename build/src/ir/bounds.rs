@@ -81,12 +81,17 @@ pub(crate) fn require(module: &str, kernels: &BTreeMap<String, u32>) -> Result<S
 }
 
 /// Whether the line defines a GPU entry point.
-fn is_entry(line: &str) -> bool {
+pub(super) fn is_entry(line: &str) -> bool {
     line.starts_with("define ") && line.split('@').next().is_some_and(|head| head.contains(" ptx_kernel "))
 }
 
+/// The names of the functions that a module defines.
+pub(crate) fn definitions(module: &str) -> impl Iterator<Item = &str> {
+    module.lines().filter(|line| line.starts_with("define ")).filter_map(defined_name)
+}
+
 /// The name that a `define` line defines.
-fn defined_name(line: &str) -> Option<&str> {
+pub(super) fn defined_name(line: &str) -> Option<&str> {
     global_name(&line[line.find('@')?..]).map(|(name, _)| name)
 }
 

@@ -68,7 +68,7 @@ fn insertion_point(line: &str) -> Result<Option<usize>, Error> {
 }
 
 /// The offset of a line's `call` or `invoke`, if that is its instruction.
-fn call_instruction(line: &str) -> Option<usize> {
+pub(super) fn call_instruction(line: &str) -> Option<usize> {
     if !line.starts_with(' ') {
         return None;
     }
@@ -85,14 +85,18 @@ fn call_instruction(line: &str) -> Option<usize> {
 }
 
 /// A call's (or definition's) callee as written, and the offset behind its closing parenthesis.
-struct Arguments<'a> {
-    callee: &'a str,
-    end: usize,
+pub(super) struct Arguments<'a> {
+    /// What stands before the callee.
+    pub head: &'a str,
+    pub callee: &'a str,
+    /// The argument list with its parentheses.
+    pub list: &'a str,
+    pub end: usize,
 }
 
 /// Finds the argument list: the parentheses that directly follow a name, an assembly's constraints, or a constant
 /// expression. Other parentheses (`range(..)`, `addrspace(..)`, function types) follow a keyword or a space.
-fn arguments(text: &str) -> Option<Arguments<'_>> {
+pub(super) fn arguments(text: &str) -> Option<Arguments<'_>> {
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
@@ -108,7 +112,8 @@ fn arguments(text: &str) -> Option<Arguments<'_>> {
         };
         let callee_may_end = matches!(bytes[start], b'@' | b'%' | b'"' | b'(');
         if callee_may_end && bytes.get(at) == Some(&b'(') {
-            return Some(Arguments { callee: &text[start..at], end: group_end(text, at)? });
+            let end = group_end(text, at)?;
+            return Some(Arguments { head: &text[..start], callee: &text[start..at], list: &text[at..end], end });
         }
     }
     None
@@ -124,12 +129,12 @@ fn name_end(text: &str, at: usize) -> Option<usize> {
 }
 
 /// The offset behind the string that begins at `at`. A quote inside is written `\22`.
-fn string_end(text: &str, at: usize) -> Option<usize> {
+pub(super) fn string_end(text: &str, at: usize) -> Option<usize> {
     Some(at + 1 + text[at + 1..].find('"')? + 1)
 }
 
 /// The offset behind the bracket that closes the one at `at`.
-fn group_end(text: &str, at: usize) -> Option<usize> {
+pub(super) fn group_end(text: &str, at: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let (mut depth, mut at) = (0usize, at);
     while at < bytes.len() {

@@ -3,6 +3,13 @@
 pub(crate) mod bounds;
 pub(crate) mod check;
 pub(crate) mod convergent;
+pub(crate) mod mangling;
+pub(crate) mod module;
+pub(crate) mod recursion;
+pub(crate) mod thread_level;
+
+mod scanner;
+mod scopes;
 
 /// A symbol's path in Rust, without its hash; the symbol itself if it is none of Rust's.
 pub(crate) fn demangle(symbol: &str) -> String {

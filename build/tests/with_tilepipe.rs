@@ -1,0 +1,85 @@
+//! Builds a kernel crate that depends on the device crate, and on a crate that only has its name.
+//!
+//! Without a toolchain each test prints why it is skipped and passes; `TILEPIPE_TOOLCHAIN` names one.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tilepipe_build::{Artifact, Builder, Error, toolchain};
+
+const FILES: [&str; 4] = ["Cargo.toml", "src/lib.rs", "impostor/Cargo.toml", "impostor/src/lib.rs"];
+
+/// Builds the crate with features, in a folder of the test's own; none if there is no toolchain.
+fn build(test: &str, features: &[&str]) -> Option<Result<Artifact, Error>> {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let toolchain = match toolchain::find(target.parent()) {
+        Ok(toolchain) => toolchain,
+        Err(error) => {
+            eprintln!("SKIPPED: {error}");
+            return None;
+        }
+    };
+    let builder = Builder::new(copy()).toolchain(toolchain).target_dir(target.join("with_tilepipe/target"));
+    Some(
+        builder
+            .output_dir(target.join("with_tilepipe/output").join(test))
+            .features(features.iter().copied())
+            .architectures(["sm_80"])
+            .build(),
+    )
+}
+
+/// Copies the crates out of the repository, with the versions that it was tested with, and returns their folder.
+fn copy() -> PathBuf {
+    let to = Path::new(env!("CARGO_TARGET_TMPDIR")).join("with_tilepipe");
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/with_tilepipe");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let device = root.join("device");
+    for file in FILES {
+        let text = fs::read_to_string(from.join(file)).unwrap();
+        let text = text.replace("\"../../../device\"", &format!("{:?}", device.to_str().unwrap()));
+        write_changed(&to.join(file), text.as_bytes());
+    }
+    write_changed(&to.join("Cargo.lock"), &fs::read(root.join("Cargo.lock")).unwrap());
+    to
+}
+
+/// Writes a file unless it is like that: cargo looks at its time.
+fn write_changed(path: &Path, content: &[u8]) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    if fs::read(path).ok().as_deref() != Some(content) {
+        fs::write(path, content).unwrap();
+    }
+}
+
+/// The folder is one for all of them, so this is one test.
+#[test]
+fn only_the_real_tilepipe_may_contain_thread_level_code() {
+    let Some(honest) = build("honest", &[]) else { return };
+    let ptx = fs::read_to_string(honest.unwrap().ptx).unwrap();
+    assert!(ptx.contains("%tid.x") && ptx.contains("cp.async"), "{ptx}");
+
+    for (feature, function, what) in [
+        ("impostor", "core::core_arch::nvptx::_thread_idx_x", "llvm.nvvm.read.ptx.sreg.tid.x"),
+        ("runtime", "with_tilepipe::another_rank", "tilepipe_thread_rank"),
+    ] {
+        let error = build(feature, &[feature]).unwrap().map(|artifact| artifact.ptx).unwrap_err();
+        let message = error.to_string();
+        let Error::ThreadLevelCode { function: found, what: why, chain } = error else {
+            panic!("{feature}: {message}")
+        };
+        assert_eq!(found, function, "{message}");
+        assert!(why.contains(what), "{message}");
+        assert!(chain.last().unwrap().contains("add_rank"), "{message}");
+        let of_another =
+            chain.iter().any(|name| name == "tilepipe::isa::thread_rank (of another crate named tilepipe)");
+        assert_eq!(of_another, feature == "impostor", "{message}");
+    }
+
+    // With a runtime it could pass for the device crate.
+    let runtime = copy().join("impostor/src/runtime.ll");
+    fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("../device/src/runtime.ll"), &runtime).unwrap();
+    let error = build("two", &["impostor"]).unwrap().map(|artifact| artifact.ptx);
+    fs::remove_file(runtime).unwrap();
+    assert!(matches!(error, Err(Error::TwoDeviceCrates { .. })), "{error:?}");
+}

@@ -1,0 +1,37 @@
+//! A kernel in whose per-thread code a rank comes from tilepipe, from a crate of that name, or from tilepipe's runtime.
+#![no_std]
+
+use tilepipe::{Block, Shared, Stages, Tiles, TilesMut, kernel};
+
+/// Adds to each element of a tile the rank of its thread.
+#[kernel(instances(THREADS = [64]))]
+pub fn add_rank<const THREADS: usize>(
+    block: Block<THREADS>,
+    input: Tiles<u32, THREADS>,
+    mut out: TilesMut<u32, THREADS>,
+    shared: Shared<Stages<[u32; THREADS], 2>>,
+) {
+    let tiles = input.for_block(&block);
+    let mut results = out.for_block(&block);
+    let _ = shared.pipeline(&block).map_tiles(&tiles, &mut results, |tile, result| {
+        block.threads(|t| result.set(&t, tile[t.rank()].wrapping_add(another_rank(t.rank() as u32))));
+    });
+}
+
+#[cfg(feature = "impostor")]
+fn another_rank(_: u32) -> u32 {
+    impostor::isa::thread_rank()
+}
+
+#[cfg(feature = "runtime")]
+fn another_rank(_: u32) -> u32 {
+    unsafe extern "C" {
+        safe fn tilepipe_thread_rank() -> u32;
+    }
+    tilepipe_thread_rank()
+}
+
+#[cfg(not(any(feature = "impostor", feature = "runtime")))]
+fn another_rank(rank: u32) -> u32 {
+    rank
+}
