@@ -60,7 +60,7 @@ fn only_the_real_tilepipe_may_contain_thread_level_code() {
     assert!(ptx.contains("%tid.x") && ptx.contains("cp.async"), "{ptx}");
 
     for (feature, function, what) in [
-        ("impostor", "core::core_arch::nvptx::_thread_idx_x", "llvm.nvvm.read.ptx.sreg.tid.x"),
+        ("impostor", "tilepipe::isa::thread_rank (of another crate named tilepipe)", "inline assembly"),
         ("runtime", "with_tilepipe::another_rank", "tilepipe_thread_rank"),
     ] {
         let error = build(feature, &[feature]).unwrap().map(|artifact| artifact.ptx).unwrap_err();
@@ -71,9 +71,6 @@ fn only_the_real_tilepipe_may_contain_thread_level_code() {
         assert_eq!(found, function, "{message}");
         assert!(why.contains(what), "{message}");
         assert!(chain.last().unwrap().contains("add_rank"), "{message}");
-        let of_another =
-            chain.iter().any(|name| name == "tilepipe::isa::thread_rank (of another crate named tilepipe)");
-        assert_eq!(of_another, feature == "impostor", "{message}");
     }
 
     // With a runtime it could pass for the device crate.
