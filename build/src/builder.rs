@@ -94,30 +94,37 @@ impl Builder {
 
     /// The LLVM IR to link with, for crates without the device crate. Ordinary kernel crates get that crate's own.
     ///
-    /// Its functions are the device crate's to call: kernels that call them need [`Builder::allow_thread_level_code`].
+    /// Its functions are the device crate's to call: kernels that call them need
+    /// [`Builder::allow_thread_level_code`].
     pub fn runtime(mut self, path: impl AsRef<Path>) -> Builder {
         self.runtime = Some(path.as_ref().to_path_buf());
         self
     }
 
-    /// Lets the kernels, and whatever they call, contain code at the level of a single thread. Without it only functions of `tilepipe` may.
+    /// Lets the kernels, and whatever they call, contain code at the level of a single thread.
+    /// Without it only functions of `tilepipe` may.
     ///
-    /// Such code is: inline assembly; NVIDIA's intrinsics, which `core::arch::nvptx` is made of, but for arithmetic and what is the same
-    /// in all threads of a block (its index and size, the grid's size); LLVM's intrinsics that read clocks, registers and the stack's
-    /// address; and whatever names a function of `runtime.ll`. What counts is the function whose source has the code, also where the
-    /// compiler has inlined it. `tilepipe` is known by its crate id, so a crate of that name is not taken for it. Safe Rust can write no such
-    /// code: this finds it where a crate that a kernel calls has it behind a safe function.
+    /// Such code is: inline assembly; NVIDIA's intrinsics, which `core::arch::nvptx` is made of,
+    /// but for arithmetic and what is the same in all threads of a block (its index and size, the
+    /// grid's size); LLVM's intrinsics that read clocks, registers and the stack's address; and
+    /// whatever names a function of `runtime.ll`. What counts is the function whose source has the
+    /// code, also where the compiler has inlined it. `tilepipe` is known by its crate id, so a
+    /// crate of that name is not taken for it. Safe Rust can write no such code: this finds it
+    /// where a crate that a kernel calls has it behind a safe function.
     ///
     /// # What the author promises instead
     ///
-    /// SOUNDNESS.md, rules R1 to R4: no thread's rank or lane, no clock and no other value that differs from thread to thread reaches
-    /// block-level code but in `PerThread`; barriers, votes and shuffles are executed by all the threads that they are of, in converged
-    /// code; memory that threads share is accessed as tilepipe's own operations allow, and none of its barriers and groups of copies are
-    /// touched. Nothing of this is checked then, in any function of the build.
+    /// SOUNDNESS.md, rules R1 to R4: no thread's rank or lane, no clock and no other value that
+    /// differs from thread to thread reaches block-level code but in `PerThread`; barriers, votes
+    /// and shuffles are executed by all the threads that they are of, in converged code; memory
+    /// that threads share is accessed as tilepipe's own operations allow, and none of its barriers
+    /// and groups of copies are touched. Nothing of this is checked then, in any function of the
+    /// build.
     ///
     /// # In a build script
     ///
-    /// [`build_in_script`](crate::build_in_script) never allows it. A build script that has to calls the builder itself:
+    /// [`build_in_script`](crate::build_in_script) never allows it. A build script that has to
+    /// calls the builder itself:
     ///
     /// ```no_run
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -157,7 +157,8 @@ impl Compilation<'_> {
         flags.push(format!("-Ctarget-cpu={}", self.target_cpu).into());
         // Up to 1.96 this pass duplicates collective operations into both arms of a branch.
         flags.push("-Zmir-enable-passes=-JumpThreading".into());
-        // Which function each line of a function is from, once rustc has inlined: `ir::scope` reads it, the link removes it.
+        // Which function each line of a function is from, once rustc has inlined: `ir::scope` reads
+        // it, the link removes it.
         flags.push("-Cdebuginfo=line-tables-only".into());
         // The crate that a function's body is from is in its symbol: `ir::owner` reads it.
         flags.push("-Csymbol-mangling-version=v0".into());

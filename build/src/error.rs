@@ -109,7 +109,8 @@ pub enum Error {
         /// The symbol's path in Rust, or its name.
         symbol: String,
     },
-    /// Code outside of the device crate that knows the thread which runs it, a clock, or other threads.
+    /// Code outside of the device crate that knows the thread which runs it, a clock, or other
+    /// threads.
     #[error(
         "the kernels reach thread-level code: `{function}` {what}{}; such code belongs into the device crate: use what \
          `Block`, `Thread` and `Warp` offer, or, if the code keeps tilepipe's rules by itself, \
@@ -123,7 +124,8 @@ pub enum Error {
         /// The functions that call it, from the nearest one to the kernel.
         chain: Vec<String>,
     },
-    /// A function that can call itself: a thread's stack on the GPU has a fixed size, and nothing notices its end.
+    /// A function that can call itself: a thread's stack on the GPU has a fixed size, and nothing
+    /// notices its end.
     #[error(
         "the kernel `{kernel}` can recurse: `{}` can call itself{}; GPU code must not, as nothing notices the end of a \
          thread's stack: use a loop",

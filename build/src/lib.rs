@@ -42,18 +42,24 @@
 //!
 //! # What a kernel must not contain
 //!
-//! What follows is refused, by name, in whatever a kernel reaches; code that no kernel reaches may have all of it.
+//! What follows is refused, by name, in whatever a kernel reaches; code that no kernel reaches may
+//! have all of it.
 //!
-//! - Statics that change, thread-local ones, allocators, `global_asm!`, and symbols that nothing defines.
-//! - Code at the level of a single thread outside of `tilepipe`: inline assembly, and reads of ranks, lanes and clocks
-//!   ([`Builder::allow_thread_level_code`] says what that is, and lets it through). Where the compiler has inlined one function into
-//!   another, the one whose source has the code counts; the line tables of an otherwise unoptimised build keep that. A function is
-//!   tilepipe's by the crate id in its symbol: one that claims such a symbol for itself, by `export_name`, is not found out.
-//! - Recursion. Nothing notices when a thread's stack on the GPU is full. Calls are followed as the source has them, before an
-//!   optimiser could make a loop of them; so also `core`'s sorting of slices is refused, which recurses. A call through a function
-//!   pointer or a trait object counts as one of every function with the same types of parameters whose address is taken anywhere.
-//!   None is missed by that, but an object whose method calls that of another object inside of it is refused where both have one
-//!   signature, as is most of `core`'s formatting when a kernel calls it (the message of a panic is not formatted on the GPU).
+//! - Statics that change, thread-local ones, allocators, `global_asm!`, and symbols that nothing
+//!   defines.
+//! - Code at the level of a single thread outside of `tilepipe`: inline assembly, and reads of
+//!   ranks, lanes and clocks ([`Builder::allow_thread_level_code`] says what that is, and lets it
+//!   through). Where the compiler has inlined one function into another, the one whose source has
+//!   the code counts; the line tables of an otherwise unoptimised build keep that. A function is
+//!   tilepipe's by the crate id in its symbol: one that claims such a symbol for itself, by
+//!   `export_name`, is not found out.
+//! - Recursion. Nothing notices when a thread's stack on the GPU is full. Calls are followed as the
+//!   source has them, before an optimiser could make a loop of them; so also `core`'s sorting of
+//!   slices is refused, which recurses. A call through a function pointer or a trait object counts
+//!   as one of every function with the same types of parameters whose address is taken anywhere.
+//!   None is missed by that, but an object whose method calls that of another object inside of it
+//!   is refused where both have one signature, as is most of `core`'s formatting when a kernel
+//!   calls it (the message of a panic is not formatted on the GPU).
 
 mod builder;
 mod script;

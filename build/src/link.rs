@@ -53,8 +53,8 @@ impl Link<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::NoKernel`], [`Error::LaunchBounds`], what [`check::check`], [`recursion::check`] and [`thread_level::check`] refuse, or
-    /// [`Error::Llvm`].
+    /// [`Error::NoKernel`], [`Error::LaunchBounds`], what [`check::check`], [`recursion::check`]
+    /// and [`thread_level::check`] refuse, or [`Error::Llvm`].
     pub(crate) fn run(&self) -> Result<Linked, Error> {
         let text = self.merge()?;
         let kernels = bounds::kernels(&text)?;

@@ -37,7 +37,8 @@ fn copy_changed(from: &Path, to: &Path) {
     }
 }
 
-/// A builder for a fixture whose kernels are thread-level code throughout, or none if there is no toolchain.
+/// A builder for a fixture whose kernels are thread-level code throughout, or none if there is no
+/// toolchain.
 fn builder(name: &str) -> Option<Builder> {
     strict(name).map(Builder::allow_thread_level_code)
 }

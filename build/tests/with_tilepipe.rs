@@ -1,6 +1,7 @@
 //! Builds a kernel crate that depends on the device crate, and on a crate that only has its name.
 //!
-//! Without a toolchain each test prints why it is skipped and passes; `TILEPIPE_TOOLCHAIN` names one.
+//! Without a toolchain each test prints why it is skipped and passes; `TILEPIPE_TOOLCHAIN` names
+//! one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,7 +30,8 @@ fn build(test: &str, features: &[&str]) -> Option<Result<Artifact, Error>> {
     )
 }
 
-/// Copies the crates out of the repository, with the versions that it was tested with, and returns their folder.
+/// Copies the crates out of the repository, with the versions that it was tested with, and returns
+/// their folder.
 fn copy() -> PathBuf {
     let to = Path::new(env!("CARGO_TARGET_TMPDIR")).join("with_tilepipe");
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/with_tilepipe");

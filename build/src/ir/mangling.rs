@@ -1,7 +1,8 @@
 //! Which crate a function's body is from, by its symbol.
 //!
-//! Rust's symbols (the "v0" mangling, rustc's book, chapter "Symbol Mangling") spell a function's path with the crate at its root, and
-//! a crate with its id: a hash of its name and of what cargo passes to tell crates of one name apart. A crate can choose its name, but not its id.
+//! Rust's symbols (the "v0" mangling, rustc's book, chapter "Symbol Mangling") spell a function's
+//! path with the crate at its root, and a crate with its id: a hash of its name and of what cargo
+//! passes to tell crates of one name apart. A crate can choose its name, but not its id.
 
 use super::scanner::Scanner;
 
@@ -13,8 +14,9 @@ pub(crate) struct CrateId<'a> {
     disambiguator: &'a str,
 }
 
-/// The crate whose source has the body of a function: of a method's its `impl`, of a trait's default method the trait, of a closure the
-/// function around it; generic arguments and the crate that asked for an instance do not matter.
+/// The crate whose source has the body of a function: of a method's its `impl`, of a trait's
+/// default method the trait, of a closure the function around it; generic arguments and the crate
+/// that asked for an instance do not matter.
 ///
 /// None if the symbol is none of Rust's, or of a shape that is not known.
 pub(crate) fn owner(symbol: &str) -> Option<CrateId<'_>> {
@@ -95,7 +97,8 @@ mod tests {
             "tilepipe",
             "stXWu7NcRaJ_",
         ),
-        // Methods that the trait itself has: behind a primitive type, a path, an array, a function's and a closure's type.
+        // Methods that the trait itself has: behind a primitive type, a path, an array, a
+        // function's and a closure's type.
         (
             "_RNvYdNtNtCs9mYcWKz1aT4_8bytemuck8zeroable8Zeroable6zeroedCs3x6OBt37c1n_24tilepipe_codegen_kernels",
             "bytemuck",
@@ -141,7 +144,8 @@ mod tests {
 
     #[test]
     fn a_name_inside_of_a_path_is_no_crates() {
-        // `user::tilepipe::rank`, `<tilepipe::Block as user::Rank>::rank` with the user's own `impl`, and with the user's default method.
+        // `user::tilepipe::rank`, `<tilepipe::Block as user::Rank>::rank` with the user's own
+        // `impl`, and with the user's default method.
         for symbol in [
             "_RNvNtCs3x6OBt37c1n_4user8tilepipe4rank",
             "_RNvXCs3x6OBt37c1n_4userNtCstXWu7NcRaJ_8tilepipe5BlockNtB2_4Rank4rank",

@@ -39,7 +39,8 @@ pub(crate) enum Callee<'a> {
     Function(&'a str),
     /// A function by its address, with the types of its parameters.
     Address(Vec<&'a str>),
-    /// Assembly; inert if it has neither an instruction nor an output, as that of `core::hint::black_box`.
+    /// Assembly; inert if it has neither an instruction nor an output, as that of
+    /// `core::hint::black_box`.
     Assembly {
         inert: bool,
     },
@@ -91,8 +92,8 @@ impl<'a> Module<'a> {
         Ok(Module { functions, by_name, tables, addressed, scopes: Scopes::read(text) })
     }
 
-    /// The functions that an instruction may call, by their places in `functions`: the one that it names, or each one of fitting
-    /// parameters that something takes the address of.
+    /// The functions that an instruction may call, by their places in `functions`: the one that it
+    /// names, or each one of fitting parameters that something takes the address of.
     pub(crate) fn targets(&self, one: &Use<'a>) -> &[usize] {
         match &one.callee {
             Some(Callee::Function(name)) => self.by_name.get(name).map_or(&[], std::slice::from_ref),
@@ -106,10 +107,12 @@ impl<'a> Module<'a> {
         names(one.instruction).filter_map(|name| self.by_name.get(name).copied())
     }
 
-    /// The symbols of the functions that an instruction was written in, from the one whose source has it to the one around it in the module.
+    /// The symbols of the functions that an instruction was written in, from the one whose source
+    /// has it to the one around it in the module.
     pub(crate) fn written_in(&self, function: &Function<'a>, one: &Use<'a>) -> Vec<&'a str> {
         let mut chain = self.scopes.of(one.instruction);
-        // Without a location it is taken for the own code of the function around it. That of an entry point has another name for it.
+        // Without a location it is taken for the own code of the function around it. That of an
+        // entry point has another name for it.
         if chain.is_empty() {
             chain.push(function.symbol);
         }
@@ -126,7 +129,8 @@ impl<'a> Use<'a> {
                 let call = arguments(&line[start..]).ok_or_else(unknown)?;
                 Some(match call.callee.as_bytes()[0] {
                     b'@' => Callee::Function(global_name(call.callee).ok_or_else(unknown)?.0),
-                    // `asm sideeffect "instructions", "constraints"(..)`: the callee is the constraints.
+                    // `asm sideeffect "instructions", "constraints"(..)`: the callee is the
+                    // constraints.
                     b'"' => {
                         let template = call.head.split_once('"').map(|(_, template)| template);
                         let empty = template == Some("\", ");
@@ -141,7 +145,8 @@ impl<'a> Use<'a> {
         Ok(Some(Use { instruction: line, callee }))
     }
 
-    /// The functions and statics whose address the instruction takes: what it names but does not call.
+    /// The functions and statics whose address the instruction takes: what it names but does not
+    /// call.
     pub(crate) fn addresses(&self) -> impl Iterator<Item = &'a str> {
         let mut called = match &self.callee {
             Some(Callee::Function(name)) => Some(*name),

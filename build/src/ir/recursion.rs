@@ -1,4 +1,5 @@
-//! Recursion: a thread's stack on the GPU has a fixed size that nothing guards, so none is allowed to grow with the data.
+//! Recursion: a thread's stack on the GPU has a fixed size that nothing guards, so none is allowed
+//! to grow with the data.
 
 use std::collections::HashSet;
 
@@ -8,7 +9,8 @@ use crate::Error;
 
 /// Refuses a function that a kernel can call and that can call itself, perhaps by way of others.
 ///
-/// A call by address counts as one of every function of the same parameters whose address is taken anywhere in the module.
+/// A call by address counts as one of every function of the same parameters whose address is taken
+/// anywhere in the module.
 ///
 /// # Errors
 ///
@@ -16,7 +18,8 @@ use crate::Error;
 pub(crate) fn check(module: &Module<'_>) -> Result<(), Error> {
     let mut done: HashSet<usize> = HashSet::new();
     for (entry, _) in module.functions.iter().enumerate().filter(|(_, function)| function.entry) {
-        // The functions on the way from the kernel, each with its calls that are still to be followed.
+        // The functions on the way from the kernel, each with its calls that are still to be
+        // followed.
         let mut way = vec![(entry, calls(module, entry))];
         let mut on_way = HashSet::from([entry]);
         while let Some((function, left)) = way.last_mut() {

@@ -1,4 +1,5 @@
-//! Stepping through a symbol of Rust's: the grammar of the "v0" mangling, as far as it takes to step over a type.
+//! Stepping through a symbol of Rust's: the grammar of the "v0" mangling, as far as it takes to
+//! step over a type.
 
 use super::mangling::DEEPEST;
 
@@ -69,7 +70,8 @@ impl<'a> Scanner<'a> {
         Some(&self.text[start..self.at])
     }
 
-    /// An identifier without disambiguator: `u` before Punycode, the length, `_` where the name begins with a digit or `_`.
+    /// An identifier without disambiguator: `u` before Punycode, the length, `_` where the name
+    /// begins with a digit or `_`.
     pub(super) fn identifier(&mut self) -> Option<&'a str> {
         self.takes(b'u');
         let start = self.at;

@@ -1,15 +1,18 @@
 //! Which functions a line of IR was written in.
 //!
-//! rustc inlines before it writes IR, also from one crate into another, so the function around a line need not be the one whose source
-//! has it. The line tables keep that: a location is in a function, and inlined at another location.
+//! rustc inlines before it writes IR, also from one crate into another, so the function around a
+//! line need not be the one whose source has it. The line tables keep that: a location is in a
+//! function, and inlined at another location.
 
-/// How many entries may be left out in a row, and how deep functions may be inlined into each other: more than ever is.
+/// How many entries may be left out in a row, and how deep functions may be inlined into each
+/// other: more than ever is.
 const GAP: usize = 1000;
 const DEEPEST: usize = 1000;
 
 /// The functions of every location of a module.
 pub(crate) struct Scopes<'a> {
-    /// The entries' definitions by their numbers, which are dense; read when they are asked for, as there are millions.
+    /// The entries' definitions by their numbers, which are dense; read when they are asked for, as
+    /// there are millions.
     entries: Vec<&'a str>,
 }
 
@@ -38,8 +41,9 @@ impl<'a> Scopes<'a> {
         Scopes { entries }
     }
 
-    /// The symbols of the functions that an instruction was written in: first the one whose source has it, then the one that this was
-    /// inlined into, and so on. Empty if the instruction has no location, or one that is not understood.
+    /// The symbols of the functions that an instruction was written in: first the one whose source
+    /// has it, then the one that this was inlined into, and so on. Empty if the instruction has no
+    /// location, or one that is not understood.
     pub(crate) fn of(&self, instruction: &str) -> Vec<&'a str> {
         self.chain(location(instruction)).unwrap_or_default()
     }
@@ -73,7 +77,8 @@ impl<'a> Scopes<'a> {
     }
 }
 
-/// The number of an instruction's location: `.., !dbg !7, ..` behind its last string, as a string can hold anything.
+/// The number of an instruction's location: `.., !dbg !7, ..` behind its last string, as a string
+/// can hold anything.
 fn location(instruction: &str) -> Option<u32> {
     let attachments = &instruction[instruction.rfind('"').unwrap_or(0)..];
     let (_, rest) = attachments.split_once(", !dbg !")?;

@@ -1,7 +1,9 @@
-//! Code that a thread could tell itself from another by, or meet others in, outside of the device crate.
+//! Code that a thread could tell itself from another by, or meet others in, outside of the device
+//! crate.
 //!
-//! Block-level code is uniform because its thread's identity, a clock, or what one thread does to another, reaches it through the device
-//! crate's types alone. Inline assembly, NVIDIA's intrinsics and the functions of `runtime.ll` know no such types.
+//! Block-level code is uniform because its thread's identity, a clock, or what one thread does to
+//! another, reaches it through the device crate's types alone. Inline assembly, NVIDIA's intrinsics
+//! and the functions of `runtime.ll` know no such types.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -70,8 +72,8 @@ fn fault(one: &Use<'_>, allowed: &Allowed<'_>) -> Option<String> {
     }
 }
 
-/// Whether an intrinsic is one that kernels must not use: one of NVIDIA's that is not known to be harmless, or one that reads a
-/// clock, a register or where the stack is.
+/// Whether an intrinsic is one that kernels must not use: one of NVIDIA's that is not known to be
+/// harmless, or one that reads a clock, a register or where the stack is.
 fn is_refused_intrinsic(name: &str) -> bool {
     /// The same in all threads of a block.
     const UNIFORM: [&str; 4] = ["ctaid.", "nctaid.", "ntid.", "warpsize"];
@@ -156,7 +158,8 @@ mod tests {
 
     const DEVICE: &str = "_RNvCsAb1_8tilepipe4wait";
 
-    /// Checks a kernel that calls `@{function}`, which has `body` and was written where `table` says.
+    /// Checks a kernel that calls `@{function}`, which has `body` and was written where `table`
+    /// says.
     fn result(function: &str, body: &str, table: &str) -> Result<(), Error> {
         let text = format!(
             "define ptx_kernel void @k() {{\n  call void @{function}()\n  ret void\n}}\n\

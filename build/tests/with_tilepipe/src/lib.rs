@@ -1,4 +1,5 @@
-//! A kernel in whose per-thread code a rank comes from tilepipe, from a crate of that name, or from tilepipe's runtime.
+//! A kernel in whose per-thread code a rank comes from tilepipe, from a crate of that name, or from
+//! tilepipe's runtime.
 #![no_std]
 
 use tilepipe::{Block, Shared, Stages, Tiles, TilesMut, kernel};
