@@ -116,7 +116,7 @@ mod tests {
     use crate::work::TILE;
 
     fn described(instance: &Instance) -> (u32, Vec<(ParameterKind, TypeId)>) {
-        let views = instance.parameters().iter().map(|(_, info)| (info.kind, (info.element)()));
+        let views = instance.parameters().map(|(_, info)| (info.kind, (info.element)()));
         (instance.threads(), views.collect())
     }
 
@@ -124,7 +124,7 @@ mod tests {
     fn every_kernel_exists_with_the_parameters_of_its_work() {
         for comparison in comparisons().unwrap() {
             let wanted = parameters(comparison.dtype, comparison.work);
-            assert_eq!(described(comparison.ours), wanted, "{}", comparison.ours.symbol());
+            assert_eq!(described(comparison.ours), wanted, "{}", comparison.ours.name());
         }
     }
 
@@ -134,7 +134,7 @@ mod tests {
             assert!(!pairing.peers.is_empty(), "{} has nothing to be compared with", pairing.kernel);
             for peer in &pairing.peers {
                 let wanted = parameters(pairing.dtype, pairing.work);
-                assert_eq!(described(&peer.instance), wanted, "{}", peer.instance.symbol());
+                assert_eq!(described(&peer.instance), wanted, "{}", peer.instance.name());
             }
         }
     }
@@ -150,12 +150,7 @@ mod tests {
     fn the_peers_that_race_are_those_in_thread_scope_that_read_what_others_copied() {
         for pairing in pairings::all() {
             for peer in pairing.peers {
-                assert_eq!(
-                    peer.racing,
-                    peer.instance.symbol().starts_with("thread_scope_"),
-                    "{}",
-                    peer.instance.symbol()
-                );
+                assert_eq!(peer.racing, peer.instance.name().starts_with("thread_scope_"), "{}", peer.instance.name());
                 assert!(!peer.racing || peer.wanted.is_none(), "nothing can be wanted against a kernel that is wrong");
             }
         }

@@ -142,7 +142,7 @@ fn compare(
     let (_, symbol) = job.of_library();
     Ok(Row {
         kernel: instance.kernel().to_owned(),
-        symbol: instance.symbol().to_owned(),
+        symbol: instance.name().to_owned(),
         dtype: I32.to_string(),
         stages: instance.generic("STAGES").map(str::to_owned),
         threads: instance.threads(),

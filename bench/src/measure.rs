@@ -193,7 +193,7 @@ impl<T: Value> Data<'_, T> {
     fn launch(&self, instance: &Instance, grid: u32, inputs: &[Buffer<T>], out: &mut Buffer<T>) -> Result<()> {
         let arguments = inputs.iter().map(Bound::input).chain([Bound::output(out)]);
         launch(self.bench.stream, grid, instance, arguments)
-            .with_context(|| format!("cannot measure {}", instance.symbol()))
+            .with_context(|| format!("cannot measure {}", instance.name()))
     }
 
     /// Makes an output for `inputs` in which every element that is not written shows.

@@ -20,10 +20,12 @@ macro_rules! peers {
                     kernel: $symbol,
                     symbol: $symbol,
                     generics: &[],
+                    names: Names::$inputs,
                     parameters: &Views::<$element>::$inputs,
                     threads: THREADS,
                     shared_bytes: 0,
                     shared_alignment: 16,
+                    contract: None,
                     cpu: on_cpu,
                 })
             };
@@ -294,22 +296,13 @@ const TWIN: &str = "twin_";
 
 /// Describes the unsafe twin of a kernel of ours; none if it has none.
 pub fn unsafe_twin(ours: &Instance) -> Option<Instance> {
-    TWINS.contains(&ours.symbol()).then(|| {
-        let symbol = Box::leak(format!("{TWIN}{}", ours.symbol()).into_boxed_str());
+    TWINS.contains(&ours.name()).then(|| {
+        let symbol = Box::leak(format!("{TWIN}{}", ours.name()).into_boxed_str());
         // SAFETY: `tests/twins` has this entry: it takes what the safe kernel of the symbol takes, launched with as many threads and as
         // much shared memory, and reads and writes what that does (`tests/tests/twins.rs` compares their code). `on_cpu` does nothing but
         // panic.
         unsafe {
-            Instance::new(Parts {
-                kernel: symbol,
-                symbol,
-                generics: &[],
-                parameters: ours.parameters(),
-                threads: ours.threads(),
-                shared_bytes: ours.shared_bytes(),
-                shared_alignment: ours.shared_alignment(),
-                cpu: on_cpu,
-            })
+            Instance::new(Parts { kernel: symbol, symbol, generics: &[], contract: None, cpu: on_cpu, ..ours.parts() })
         }
     })
 }
@@ -318,13 +311,17 @@ pub fn unsafe_twin(ours: &Instance) -> Option<Instance> {
 struct Views<T>(T);
 
 impl<T: Element> Views<T> {
-    const ONE: [(&'static str, ParameterInfo); 2] =
-        [("in", view::<T>(ParameterKind::Input)), ("out", view::<T>(ParameterKind::Output))];
-    const TWO: [(&'static str, ParameterInfo); 3] = [
-        ("left", view::<T>(ParameterKind::Input)),
-        ("right", view::<T>(ParameterKind::Input)),
-        ("out", view::<T>(ParameterKind::Output)),
-    ];
+    const ONE: [ParameterInfo; 2] = [view::<T>(ParameterKind::Input), view::<T>(ParameterKind::Output)];
+    const TWO: [ParameterInfo; 3] =
+        [view::<T>(ParameterKind::Input), view::<T>(ParameterKind::Input), view::<T>(ParameterKind::Output)];
+}
+
+/// The names of a peer's parameters.
+struct Names;
+
+impl Names {
+    const ONE: &[&str] = &["in", "out"];
+    const TWO: &[&str] = &["left", "right", "out"];
 }
 
 const fn view<T: Element>(kind: ParameterKind) -> ParameterInfo {

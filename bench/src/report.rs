@@ -44,11 +44,11 @@ impl Row {
         let peers = comparison.peers.iter().enumerate().map(|(number, peer)| {
             let theirs = at(number + 1);
             let wrong = theirs.as_ref().ok().filter(|_| peer.racing).map(|theirs| theirs.wrong);
-            PeerRow { wrong, ..PeerRow::new(peer.name, peer.instance.symbol(), peer.wanted, [theirs, ours], moved) }
+            PeerRow { wrong, ..PeerRow::new(peer.name, peer.instance.name(), peer.wanted, [theirs, ours], moved) }
         });
         Row {
             kernel: comparison.ours.kernel().to_owned(),
-            symbol: comparison.ours.symbol().to_owned(),
+            symbol: comparison.ours.name().to_owned(),
             dtype: comparison.dtype.to_string(),
             stages: comparison.ours.generic("STAGES").map(str::to_owned),
             threads: comparison.ours.threads(),

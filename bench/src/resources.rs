@@ -53,7 +53,7 @@ mod tests {
     #[test]
     fn all_stages_but_one_are_under_way() {
         let comparisons = catalog::comparisons().unwrap();
-        let of = |symbol: &str| comparisons.iter().find(|one| one.ours.symbol() == symbol).and_then(in_flight);
+        let of = |symbol: &str| comparisons.iter().find(|one| one.ours.name() == symbol).and_then(in_flight);
         assert_eq!(of("with_staging_unified__i32_NeighbourSum_CpAsync_256_4"), Some(3 * 1024));
         assert_eq!(of("without_memcpy_async__i32_NeighbourSum_256"), None);
     }

@@ -61,28 +61,20 @@ pub struct KernelReport {
 }
 
 impl Artifact {
-    /// Writes a Rust file that embeds the module, to be `include!`d by a crate that depends on `tilepipe-host`:
-    ///
-    /// ```text
-    /// pub static MODULE: tilepipe_host::Module = tilepipe_host::Module::embedded(include_str!(..), &[(80, include_bytes!(..))]);
-    /// ```
+    /// Writes the list of files that `tilepipe_host::built_kernels!()` embeds: a line `ptx PATH`, and a line `cubin 90 PATH` for
+    /// each architecture. The macro looks for it as `tilepipe-kernels.txt` in the output folder of the crate's build script.
     ///
     /// The file is replaced only if its content changes.
     ///
     /// # Errors
     ///
     /// [`Error::Io`] if the file cannot be written or the working folder is gone.
-    pub fn write_rust(&self, path: &Path) -> Result<(), Error> {
-        let mut text = format!(
-            "/// The GPU code of the kernel crate.\npub static MODULE: tilepipe_host::Module = tilepipe_host::Module::embedded(\n    \
-             include_str!({:?}),\n    &[\n",
-            absolute(&self.ptx)?
-        );
+    pub fn write_list(&self, path: &Path) -> Result<(), Error> {
+        let mut text = format!("ptx {}\n", absolute(&self.ptx)?.display());
         for cubin in &self.cubins {
             let number: String = cubin.arch.chars().filter(char::is_ascii_digit).collect();
-            text.push_str(&format!("        ({number}, include_bytes!({:?})),\n", absolute(&cubin.path)?));
+            text.push_str(&format!("cubin {number} {}\n", absolute(&cubin.path)?.display()));
         }
-        text.push_str("    ],\n);\n");
         if std::fs::read(path).is_ok_and(|old| old == text.as_bytes()) {
             return Ok(());
         }
@@ -90,7 +82,7 @@ impl Artifact {
     }
 }
 
-/// A path that means the same wherever the written file is included.
+/// A path that means the same wherever the list is read.
 fn absolute(path: &Path) -> Result<PathBuf, Error> {
     std::path::absolute(path).map_err(Error::io("find", path))
 }
@@ -100,7 +92,7 @@ mod tests {
     use super::{Artifact, Cubin};
 
     #[test]
-    fn rust_file_embeds_ptx_and_machine_code() {
+    fn the_list_names_ptx_and_machine_code() {
         let dir = tempfile::tempdir().unwrap();
         let artifact = Artifact {
             ptx: dir.path().join("k.ptx"),
@@ -109,11 +101,10 @@ mod tests {
             report: Vec::new(),
             fresh: false,
         };
-        let file = dir.path().join("kernels.rs");
-        artifact.write_rust(&file).unwrap();
+        let file = dir.path().join("tilepipe-kernels.txt");
+        artifact.write_list(&file).unwrap();
+        let folder = dir.path().display();
         let text = std::fs::read_to_string(&file).unwrap();
-        assert!(text.contains("pub static MODULE: tilepipe_host::Module = tilepipe_host::Module::embedded("));
-        assert!(text.contains(&format!("include_str!(\"{}/k.ptx\")", dir.path().display())));
-        assert!(text.contains("(100, include_bytes!("));
+        assert_eq!(text, format!("ptx {folder}/k.ptx\ncubin 100 {folder}/k.sm_100a.cubin\n"));
     }
 }

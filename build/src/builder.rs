@@ -203,6 +203,7 @@ impl Builder {
             architectures: &architectures,
             toolchain: &toolchain,
             name: &package.name,
+            version: &package.version,
             runtime: &runtime,
             ptx_version,
         };
@@ -261,6 +262,7 @@ struct Assembly<'a> {
     architectures: &'a [Architecture],
     toolchain: &'a Toolchain,
     name: &'a str,
+    version: &'a str,
     runtime: &'a Path,
     ptx_version: u32,
 }
@@ -270,6 +272,7 @@ impl Assembly<'_> {
         let mut key = cache::Key::new();
         bitcode.add_to(&mut key);
         key.add(&std::fs::read(self.runtime).map_err(Error::io("read", self.runtime))?);
+        key.add(self.version.as_bytes());
         key.add(self.builder.target_cpu.as_bytes());
         key.add(&[self.builder.allow_thread_level_code.into()]);
         key.add(self.builder.architectures.join(",").as_bytes());
@@ -286,6 +289,7 @@ impl Assembly<'_> {
         let link = Link {
             toolchain: self.toolchain,
             name: self.name,
+            version: self.version,
             kernels: &bitcode.kernels,
             dependencies: &bitcode.dependencies,
             device: &bitcode.device,

@@ -55,6 +55,7 @@ impl Compiled {
 pub(crate) struct Package {
     /// The package's name.
     pub name: String,
+    pub version: String,
     pub manifest: PathBuf,
     pub workspace_root: PathBuf,
     /// Cargo's target folder for the package's workspace.
@@ -95,6 +96,7 @@ impl Package {
         }
         Ok(Package {
             name: package["name"].as_str().unwrap_or_default().to_string(),
+            version: package["version"].as_str().unwrap_or_default().to_string(),
             manifest: canonical,
             workspace_root: path(&metadata["workspace_root"]),
             target_dir: path(&metadata["target_directory"]),

@@ -76,6 +76,14 @@ pub enum Error {
         /// What is wrong.
         problem: String,
     },
+    /// An entry point that does not run the one kernel that it was made for.
+    #[error("the entry point `{kernel}` {problem}: `#[kernel]` alone makes entry points of kernels")]
+    Contract {
+        /// The entry's symbol.
+        kernel: String,
+        /// What is wrong.
+        problem: String,
+    },
     /// A static whose value can change: it would let thread-dependent data into block-level code.
     #[error(
         "the kernels use the mutable static `{symbol}`: GPU code may only have statics that never change; pass the value \

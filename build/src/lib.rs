@@ -5,11 +5,11 @@
 //! put them, refuses what a kernel must not contain (see below), and assembles
 //! the result for every requested architecture, so that an error shows when the program is built, not when it runs.
 //!
-//! From a build script, one line is enough; the program then includes the file that it wrote:
+//! From a build script, one line is enough; the program then embeds what it built:
 //!
 //! ```no_run
 //! # fn main() -> Result<(), tilepipe_build::Error> {
-//! tilepipe_build::build_in_script("kernels")?; // then: include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
+//! tilepipe_build::build_in_script("kernels")?; // then: static KERNELS: Module = tilepipe_host::built_kernels!();
 //! # Ok(())
 //! # }
 //! ```

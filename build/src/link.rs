@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use crate::ir::contract::Contracts;
 use crate::ir::mangling::CrateId;
 use crate::ir::module::Module;
 use crate::ir::thread_level::Allowed;
-use crate::ir::{bounds, check, convergent, mangling, recursion, thread_level};
+use crate::ir::{bounds, check, contract, convergent, entry, mangling, recursion, thread_level};
 use crate::toolchain::Toolchain;
 use crate::{Error, process};
 
@@ -23,6 +24,8 @@ pub(crate) struct Link<'a> {
     pub toolchain: &'a Toolchain,
     /// The kernel crate's name.
     pub name: &'a str,
+    /// The kernel crate's version.
+    pub version: &'a str,
     /// The kernel crate's bitcode.
     pub kernels: &'a [Vec<u8>],
     /// Its dependencies' bitcode, of which only what is used is linked.
@@ -53,29 +56,33 @@ impl Link<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::NoKernel`], [`Error::LaunchBounds`], what [`check::check`], [`recursion::check`]
-    /// and [`thread_level::check`] refuse, or [`Error::Llvm`].
+    /// [`Error::NoKernel`], [`Error::LaunchBounds`], [`Error::Contract`], what [`check::check`], [`recursion::check`] and
+    /// [`thread_level::check`] refuse, or [`Error::Llvm`].
     pub(crate) fn run(&self) -> Result<Linked, Error> {
         let text = self.merge()?;
         let kernels = bounds::kernels(&text)?;
         if kernels.is_empty() {
             return Err(Error::NoKernel { name: self.name.to_string() });
         }
-        let text = bounds::require(&convergent::mark(&text)?, &kernels)?;
+        let contracts = contract::contracts(&text, &kernels, &format!("{} {}", self.name, self.version))?;
+        let text = bounds::require(&convergent::mark(&text)?, &kernels)? + &contracts.definitions;
         self.write("marked.ll", text.as_bytes())?;
 
         // The tools write their input's path into the module, so they are given names in the work folder.
         let mut public: Vec<&str> = kernels.keys().map(String::as_str).collect();
         public.push(check::PANIC_RECORD);
+        public.extend(contracts.names.iter().map(String::as_str));
         // Shared memory must look as if others wrote it. What no kernel uses goes, so that no kernel pays for it.
         if text.matches(SCRATCH_USER).count() > 1 {
             public.push("tilepipe_scratch");
         }
-        let public = format!("-internalize-public-api-list={}", public.join(","));
+        // In a file: an argument has at most 128 KiB.
+        self.write("public.txt", public.join("\n").as_bytes())?;
+        let public = "-internalize-public-api-file=public.txt";
         let used = self.work.join("used.ll");
         let unused_out = "-passes=internalize,globaldce";
-        self.llvm("opt", ["-S", unused_out, &public, "marked.ll"], &used)?;
-        self.check(&read(&used)?)?;
+        self.llvm("opt", ["-S", unused_out, public, "marked.ll"], &used)?;
+        self.check(&read(&used)?, &contracts)?;
 
         // The line tables have served.
         let ir = self.work.join("optimised.ll");
@@ -88,7 +95,7 @@ impl Link<'_> {
     }
 
     /// Refuses what a module from which everything unused was removed must not contain.
-    fn check(&self, used: &str) -> Result<(), Error> {
+    fn check(&self, used: &str, contracts: &Contracts) -> Result<(), Error> {
         check::check(used)?;
         let module = Module::read(used)?;
         recursion::check(&module)?;
@@ -99,7 +106,12 @@ impl Link<'_> {
         let device = self.write_members("device", self.device)?;
         let device = if device.is_empty() { String::new() } else { self.as_text("device", &device)? };
         let allowed = Allowed { device: device_crate(&device), runtime: thread_level::symbols(&runtime) };
-        thread_level::check(&module, &allowed)
+        thread_level::check(&module, &allowed)?;
+        // Crates without tilepipe have entry points of their own kind.
+        match allowed.device {
+            Some(_) => entry::check(&module, allowed.device, &contracts.parameters),
+            None => Ok(()),
+        }
     }
 
     /// Modules linked into one, as text.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::toolchain::OVERRIDE;
 use crate::{Artifact, Builder, Error};
 
-/// Builds the kernel crate in `manifest_dir` from a `build.rs`, and writes `OUT_DIR/kernels.rs` for `include!`.
+/// Builds the kernel crate in `manifest_dir` from a `build.rs`; `tilepipe_host::built_kernels!()` in the crate embeds what it built.
 ///
 /// `manifest_dir` is relative to the calling package. The script runs again when a source file of the kernel crate or of
 /// its path dependencies changes. Nothing is installed: a missing toolchain is an error that says what to run.
@@ -35,7 +35,7 @@ pub fn build_in_script(manifest_dir: impl AsRef<Path>) -> Result<Artifact, Error
     for source in sources {
         println!("cargo::rerun-if-changed={}", source.display());
     }
-    artifact.write_rust(&out_dir.join("kernels.rs"))?;
+    artifact.write_list(&out_dir.join("tilepipe-kernels.txt"))?;
     Ok(artifact)
 }
 

@@ -8,10 +8,22 @@ use std::path::{Path, PathBuf};
 
 use tilepipe_build::{Artifact, Builder, Error, toolchain};
 
-const FILES: [&str; 4] = ["Cargo.toml", "src/lib.rs", "impostor/Cargo.toml", "impostor/src/lib.rs"];
+const FILES: [&str; 6] = [
+    "Cargo.toml",
+    "src/lib.rs",
+    "impostor/Cargo.toml",
+    "impostor/src/lib.rs",
+    "shadowed/Cargo.toml",
+    "shadowed/src/lib.rs",
+];
 
 /// Builds the crate with features, in a folder of the test's own; none if there is no toolchain.
 fn build(test: &str, features: &[&str]) -> Option<Result<Artifact, Error>> {
+    build_in("", test, features)
+}
+
+/// As `build` for the crate in that folder.
+fn build_in(folder: &str, test: &str, features: &[&str]) -> Option<Result<Artifact, Error>> {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let toolchain = match toolchain::find(target.parent()) {
         Ok(toolchain) => toolchain,
@@ -20,7 +32,8 @@ fn build(test: &str, features: &[&str]) -> Option<Result<Artifact, Error>> {
             return None;
         }
     };
-    let builder = Builder::new(copy()).toolchain(toolchain).target_dir(target.join("with_tilepipe/target"));
+    let builder =
+        Builder::new(copy().join(folder)).toolchain(toolchain).target_dir(target.join("with_tilepipe/target"));
     Some(
         builder
             .output_dir(target.join("with_tilepipe/output").join(test))
@@ -39,10 +52,13 @@ fn copy() -> PathBuf {
     let device = root.join("device");
     for file in FILES {
         let text = fs::read_to_string(from.join(file)).unwrap();
-        let text = text.replace("\"../../../device\"", &format!("{:?}", device.to_str().unwrap()));
+        let device = format!("{:?}", device.to_str().unwrap());
+        let text = text.replace("\"../../../device\"", &device).replace("\"../../../../device\"", &device);
         write_changed(&to.join(file), text.as_bytes());
     }
-    write_changed(&to.join("Cargo.lock"), &fs::read(root.join("Cargo.lock")).unwrap());
+    for folder in [&to, &to.join("shadowed")] {
+        write_changed(&folder.join("Cargo.lock"), &fs::read(root.join("Cargo.lock")).unwrap());
+    }
     to
 }
 
@@ -74,6 +90,21 @@ fn only_the_real_tilepipe_may_contain_thread_level_code() {
         assert!(why.contains(what), "{message}");
         assert!(chain.last().unwrap().contains("add_rank"), "{message}");
     }
+
+    // Entry points of a crate that puts something of its own behind the paths of the generated code.
+    build_in("shadowed", "unshadowed", &[]).unwrap().unwrap();
+    for (feature, expected) in [
+        ("own_parameters", "has the parameters ([500 x i64]), and the kernel that it runs has 1"),
+        ("other_function", "calls `core::ptr::write"),
+    ] {
+        let error = build_in("shadowed", feature, &[feature]).unwrap().map(|artifact| artifact.ptx).unwrap_err();
+        let message = error.to_string();
+        assert!(matches!(error, Error::Contract { .. }) && message.contains(expected), "{feature}: {message}");
+    }
+    let error = build_in("shadowed", "more", &["more_parameters"]).unwrap().map(|artifact| artifact.ptx).unwrap_err();
+    let message = error.to_string();
+    assert!(matches!(error, Error::Compile { .. }), "{message}");
+    assert!(message.contains("an entry point has the parameters of its kernel"), "{message}");
 
     // With a runtime it could pass for the device crate.
     let runtime = copy().join("impostor/src/runtime.ll");

@@ -92,10 +92,22 @@ pub(crate) fn run_body(
     outcome
 }
 
-/// Whether a block or a role runs on the calling OS thread.
+/// Whether a block runs on the calling OS thread, or that thread was made for one of its roles.
 pub fn in_kernel() -> bool {
-    block::is_running()
+    block::is_inside()
 }
+
+/// Readies the process to run kernels: for a launcher, before it hands blocks to other OS threads. Returns whether it is ready: the
+/// first time it is not if the calling thread panics, whose panic hook may be running and can't be replaced then.
+pub fn prepare() -> bool {
+    if !HOOK.is_completed() && thread::panicking() {
+        return false;
+    }
+    install_panic_hook();
+    true
+}
+
+static HOOK: Once = Once::new();
 
 /// Drops a panic's payload, whose destructor may panic in turn.
 pub(crate) fn drop_payload(payload: Box<dyn Any + Send>) {
@@ -139,8 +151,7 @@ pub(crate) fn note_place(place: Option<Place>) {
 
 /// Has panics inside kernels note their place instead of printing it; all others go on to the hook that was there.
 fn install_panic_hook() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
+    HOOK.call_once(|| {
         let previous = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
             if !block::is_running() || ALOUD.take() {

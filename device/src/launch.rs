@@ -62,7 +62,8 @@ impl ParameterInfo {
 ///
 /// # Invariants
 ///
-/// 0. `cpu` runs the kernel function that the other fields describe, and `symbol` is its PTX entry.
+/// 0. `cpu` runs the kernel function that the other fields describe.
+/// 1. A PTX entry `symbol` with this `contract` runs the same function; without a contract, any entry of that symbol does.
 #[derive(Clone, Copy, Debug)]
 pub struct Instance {
     parts: Parts,
@@ -75,21 +76,47 @@ pub struct Parts {
     pub kernel: &'static str,
     pub symbol: &'static str,
     pub generics: &'static [(&'static str, &'static str)],
-    pub parameters: &'static [(&'static str, ParameterInfo)],
+    pub names: &'static [&'static str],
+    pub parameters: &'static [ParameterInfo],
     pub threads: u32,
     pub shared_bytes: usize,
     pub shared_alignment: usize,
+    pub contract: Option<Contract>,
     pub cpu: unsafe fn(&[RawParameter]),
 }
+
+/// What a module's entry point must say of itself to be launched as an instance.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Contract {
+    /// The kernel crate's package.
+    pub package: &'static str,
+    /// The package's version.
+    pub version: &'static str,
+    /// What follows from the kernel's type: `entry::contract`.
+    pub text: &'static [u8],
+}
+
+impl Contract {
+    /// The whole text, as the builder writes it beside the entry point.
+    pub fn whole(&self) -> String {
+        format!("crate={} {};{}", self.package, self.version, String::from_utf8_lossy(self.text))
+    }
+}
+
+/// The names of the module's constants that hold the contracts: this and the entry's symbol.
+#[doc(hidden)]
+pub const CONTRACT_PREFIX: &str = "__tilepipe_contract__";
 
 impl Instance {
     /// Makes the description of a kernel.
     ///
     /// # Safety
     ///
-    /// Invariant 0 holds: `parts.cpu`, called inside a block's context with arguments that match `parts.parameters`, is
-    /// sound, and the PTX entry `parts.symbol` of the same crate is the same function.
+    /// The invariants hold: `parts.cpu`, called inside a block's context with arguments that match `parts.parameters`, is
+    /// sound, and the PTX entry `parts.symbol` with `parts.contract` is the same function.
     pub const unsafe fn new(parts: Parts) -> Self {
+        assert!(parts.names.len() == parts.parameters.len(), "each parameter has a name");
         Instance { parts }
     }
 
@@ -98,9 +125,14 @@ impl Instance {
         self.parts.kernel
     }
 
-    /// Returns the name of its PTX entry, for example `with_staging__i32_256`.
+    /// Returns the name of its PTX entry, which begins with its crate's: for example `my_kernels$with_staging__i32_256`.
     pub const fn symbol(&self) -> &'static str {
         self.parts.symbol
+    }
+
+    /// Returns the kernel's name with its generic arguments, for example `with_staging__i32_256`.
+    pub fn name(&self) -> &'static str {
+        self.parts.symbol.split_once('$').map_or(self.parts.symbol, |(_, name)| name)
     }
 
     /// Returns its generic arguments in order, as name and value: `("T", "i32")`, `("THREADS", "256")`.
@@ -109,8 +141,22 @@ impl Instance {
     }
 
     /// Returns its parameters in order with their names: what a launch passes, without the block and its shared memory.
-    pub const fn parameters(&self) -> &'static [(&'static str, ParameterInfo)] {
-        self.parts.parameters
+    pub fn parameters(
+        &self,
+    ) -> impl ExactSizeIterator<Item = (&'static str, &'static ParameterInfo)> + DoubleEndedIterator {
+        self.parts.names.iter().copied().zip(self.parts.parameters)
+    }
+
+    /// What it is made of, for a description of another entry point that does the same.
+    #[doc(hidden)]
+    pub const fn parts(&self) -> Parts {
+        self.parts
+    }
+
+    /// What the module's entry point must say of itself.
+    #[doc(hidden)]
+    pub const fn contract(&self) -> Option<Contract> {
+        self.parts.contract
     }
 
     /// Returns the number of threads a block; the PTX entry admits no other (`.reqntid`).
@@ -141,17 +187,14 @@ impl Instance {
 
 /// Says that a kernel was built for these generic arguments.
 ///
-/// `#[kernel]` implements it for every entry of `instances(..)`, and for nothing else.
-///
-/// # Safety
-///
-/// `INSTANCE` describes the kernel that the implementing key names.
+/// `#[kernel]` implements it for every entry of `instances(..)`. An implementation of one's own can say no more than which of
+/// these instances a key stands for.
 #[diagnostic::on_unimplemented(
     message = "this kernel was not built for these generic arguments",
     label = "no such instance",
     note = "add the values to the `instances(..)` list of the kernel's `#[kernel]` attribute, or launch one that is listed"
 )]
-pub unsafe trait Compiled {
+pub trait Compiled {
     /// The instance.
     const INSTANCE: Instance;
 }

@@ -1,5 +1,8 @@
 //! What a pipeline remembers of how a stage was filled.
 
+/// The seal of the traits by whose implementors a stage could be indexed that must not be: nothing implements them.
+pub trait NoPosition {}
+
 /// What filling a stage leaves to remember: nothing, or whether there is a tile.
 pub trait Presence: Copy {
     /// The most stages that a ring can have.

@@ -10,8 +10,8 @@ target triple = "nvptx64-nvidia-cuda"
 ; that nothing but the visible stores writes it, and cp.async does.
 @tilepipe_shared = external addrspace(3) global [0 x i8], align 128
 
-; Scratch memory of the collectives: a slot of 16 bytes for each of 32 warps, one for a result of the block's, and one for each of
-; four roles. External for the same reason as the dynamic shared memory.
+; Scratch memory of the collectives: a slot of 16 bytes for each of 32 warps, one for a result of the block's, and two for each of
+; four roles, 41 in all. External for the same reason as the dynamic shared memory.
 @tilepipe_scratch = addrspace(3) global [656 x i8] undef, align 16
 
 ; Zeros in global memory: what a tile is filled with that is to be zero.
@@ -19,6 +19,12 @@ target triple = "nvptx64-nvidia-cuda"
 
 ; The device address of the host's record of a panic, 0 if there is none. The host writes it after loading the module.
 @tilepipe_panic_record = addrspace(1) externally_initialized global i64 0, align 8
+
+; The contract of the kernel that an entry point runs: constants, which the builder reads before anything is optimised and
+; writes beside the entry point.
+define void @tilepipe_contract(ptr %first, i64 %bytes) alwaysinline {
+  ret void
+}
 
 declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()

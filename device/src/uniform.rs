@@ -15,7 +15,11 @@ use core::cell::UnsafeCell;
 ///
 /// 0. nothing in it can be written through a shared reference, except storage that belongs to one thread and is
 ///    reached with that thread's [`Thread`](crate::Thread) token;
-/// 1. no collective operation can be called through a shared reference to it.
+/// 1. no collective operation can be called through a shared reference to it;
+/// 2. it can be used on another OS thread than the one that made it, as long as one at a time uses it: on the CPU each role of a
+///    block runs on an OS thread of its own. A type that is bound to its OS thread (the guard of a lock, a handle to a
+///    thread-local) mostly holds a raw pointer or a cell, and is denied by that; one that holds neither, such as a token with
+///    no more than `impl !Send`, has to say `impl !Uniform` as well.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be captured by a closure that runs per thread, per warp or per role",
     label = "captured here, but every thread, warp or role runs a closure for itself",

@@ -1,4 +1,4 @@
-//! Builds the kernels to PTX and writes `kernels.rs` beside it.
+//! Builds the kernels to PTX.
 
 fn main() {
     if let Err(error) = tilepipe_build::build_in_script("kernels") {

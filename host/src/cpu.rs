@@ -103,6 +103,7 @@ impl CpuMemory {
 
     /// Replaces the first `data.len()` bytes, once no kernel uses them.
     pub(crate) fn write(&self, data: &[u8]) -> Result<(), Error> {
+        outside_of_kernels()?;
         self.device.enter()?;
         assert!(data.len() <= self.layout.size(), "the caller compares the lengths");
         let _exclusive = self.write_lock();
@@ -114,6 +115,7 @@ impl CpuMemory {
 
     /// Copies the first `data.len()` bytes out, once no kernel writes them.
     pub(crate) fn read(&self, data: &mut [u8]) -> Result<(), Error> {
+        outside_of_kernels()?;
         self.device.enter()?;
         assert!(data.len() <= self.layout.size(), "the caller compares the lengths");
         let _shared = self.read_lock();
@@ -153,8 +155,7 @@ enum Held<'a> {
 ///
 /// # Safety
 ///
-/// 0. its body is the kernel that `instance` describes, and `parameters` match it in number, kinds and element
-///    types.
+/// 0. `parameters` match `instance.parameters()` in number, kinds and element types.
 /// 1. `accesses` name every allocation into which an address in `parameters` points, `Write` where the parameter is an
 ///    output; none that is written occurs twice.
 pub(crate) unsafe fn launch(
@@ -165,8 +166,12 @@ pub(crate) unsafe fn launch(
     accesses: &[(&CpuMemory, Access)],
 ) -> Result<(), Error> {
     let pool = workers()?;
-    if pool.current_thread_index().is_some() {
+    // A job that a kernel has given to rayon runs on these workers too, and would wait for them.
+    if tilepipe::cpu::in_kernel() || pool.current_thread_index().is_some() {
         return Err(Error::NestedLaunch { kernel: instance.kernel() });
+    }
+    if !tilepipe::cpu::prepare() {
+        return Err(Error::WhilePanicking { kernel: instance.kernel() });
     }
     let _held = lock_all(accesses);
     device.enter()?;
@@ -184,7 +189,7 @@ pub(crate) unsafe fn launch(
         let (run, done) = (Arc::clone(&run), done.clone());
         pool.spawn(move || {
             // SAFETY: passed on to the caller of `launch`, which returns only after `done` has been dropped.
-            unsafe { run.work(done) };
+            unsafe { run.work(pool, done) };
         });
     }
     drop(done);
@@ -193,6 +198,11 @@ pub(crate) unsafe fn launch(
     while all_done.recv().is_ok() {}
     let panic = run.panic.lock().unwrap_or_else(PoisonError::into_inner).take();
     panic.map_or(Ok(()), |panic| Err(device.lose(panic)))
+}
+
+/// Refuses to wait for a buffer inside of a kernel, whose own launch may hold it.
+fn outside_of_kernels() -> Result<(), Error> {
+    if tilepipe::cpu::in_kernel() { Err(Error::InsideKernel) } else { Ok(()) }
 }
 
 /// Locks every allocation of a launch, in the order of their addresses so that two launches cannot wait for each other.
@@ -225,7 +235,12 @@ impl Run {
     /// # Safety
     ///
     /// As for [`launch`], whose locks are held until `done` is dropped.
-    unsafe fn work(&self, done: Sender<()>) {
+    unsafe fn work(self: Arc<Self>, pool: &'static ThreadPool, done: Sender<()>) {
+        if tilepipe::cpu::in_kernel() {
+            // A kernel that waits for a job of rayon's own has this worker take up others meanwhile: not blocks inside of its block.
+            // SAFETY: passed on to the caller.
+            return pool.spawn(move || unsafe { self.work(pool, done) });
+        }
         while !self.cancelled.load(Ordering::Relaxed) {
             // At most the pool's size beyond the grid, which is below 2^31.
             let block = self.next.fetch_add(1, Ordering::Relaxed);
@@ -240,7 +255,12 @@ impl Run {
             let panicked = match outcome {
                 Ok(Ok(())) => continue,
                 Ok(Err(panicked)) => panicked,
-                Err(payload) => executor_panic(&self.instance, block, payload.as_ref()),
+                Err(payload) => {
+                    let panicked = executor_panic(&self.instance, block, payload.as_ref());
+                    // Its destructor may panic in turn.
+                    std::mem::forget(payload);
+                    panicked
+                }
             };
             self.cancelled.store(true, Ordering::Relaxed);
             let mut first = self.panic.lock().unwrap_or_else(PoisonError::into_inner);

@@ -293,7 +293,7 @@ impl std::fmt::Debug for Device {
 /// Returns the size of `len` elements, at least 1, in bytes.
 fn size_in_bytes<T: Pod>(len: usize) -> Result<usize, Error> {
     let element = std::any::type_name::<T>();
-    if len == 0 {
+    if len == 0 || size_of::<T>() == 0 {
         return Err(Error::EmptyBuffer { element });
     }
     let limit = isize::MAX as usize / size_of::<T>().max(1);

@@ -329,6 +329,34 @@ pub enum Error {
         kernel: &'static str,
     },
 
+    /// A buffer was read or written from inside a kernel on the CPU.
+    #[error(
+        "a buffer was read or written from inside a kernel, whose launch may use it; do so after the launch has returned"
+    )]
+    InsideKernel,
+
+    /// The program's first launch on the CPU, from a thread that panics.
+    #[error(
+        "kernel `{kernel}` is the program's first on the CPU and was launched while its thread panics, maybe by a panic hook, which the launch \
+         would have to replace; launch a kernel before, or after the panic"
+    )]
+    WhilePanicking {
+        /// The kernel's name.
+        kernel: &'static str,
+    },
+
+    /// The loaded module's entry is not the kernel that is launched.
+    #[error(
+        "kernel `{kernel}` in the loaded module is not the one that this program launches: {difference}; build both from the \
+         same sources, and load no folder of an older build"
+    )]
+    ContractMismatch {
+        /// The kernel's name.
+        kernel: &'static str,
+        /// The first difference between the program's kernel and the module's.
+        difference: String,
+    },
+
     /// The threads that run kernels on the CPU could not be started.
     #[error(
         "cannot start the threads that run kernels on the CPU: {reason}; set RAYON_NUM_THREADS to a smaller number"

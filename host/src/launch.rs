@@ -21,14 +21,14 @@ const GRID_LIMIT: u32 = i32::MAX as u32;
 /// [`Bound::output`], their relatives and [`Bound::scalar`]. On a GPU it returns as soon as the kernel is under way, on the
 /// CPU when all blocks are done. Buffers may be dropped or used again at once: what conflicts waits.
 ///
-/// The instance is one that `#[kernel]` made, and it is trusted to describe its kernel, as the loaded
-/// [`Module`](crate::Module) is trusted to hold it.
+/// The instance is one that `#[kernel]` made from the kernel's own function. On a GPU the first launch of an instance compares its contract
+/// with that of the entry in the loaded [`Module`](crate::Module): versions, parameters, threads and shared memory.
 ///
 /// # Errors
 ///
 /// Nothing runs if the grid, the number of arguments, one of their kinds, element types, dimensions, alignments, pitches or
-/// devices, the threads or the shared memory of a block do not fit, if another argument uses an output's buffer too, or if
-/// no loaded module has the kernel. A kernel that panics is [`Error::KernelPanicked`], on a GPU from whichever later call
+/// devices, the threads or the shared memory of a block do not fit, if another argument uses an output's buffer too, if
+/// no loaded module has the kernel or the one that has it was built from other code, or if the caller is inside a kernel. A kernel that panics is [`Error::KernelPanicked`], on a GPU from whichever later call
 /// finds out.
 pub fn launch(
     stream: &Stream,
@@ -47,15 +47,15 @@ pub fn launch(
     match (&device.backend, &stream.gpu) {
         (Backend::Gpu(_), Some(stream)) => {
             let accesses: Vec<_> = arguments.iter().filter_map(gpu_access).collect();
-            // SAFETY: (0) the instance is trusted to describe its entry, and the arguments were checked against it;
-            // (1) `gpu_access` names the memory of every view, all of this device, and no output's memory occurs twice.
+            // SAFETY: (0) an instance describes its entry (`Instance`, 1; `gpu::module` compares the contracts), and the arguments were
+            // checked against it in number, kinds and element types; (1) `gpu_access` names the memory of every view, all of this device, and no output's memory occurs twice.
             unsafe { gpu::module::launch(stream, grid, instance, &mut parameters, &accesses) }
         }
         (Backend::Cpu(cpu), _) => {
             check_block_on_cpu(device, instance)?;
             let accesses: Vec<_> = arguments.iter().filter_map(cpu_access).collect();
-            // SAFETY: (0) the instance is trusted to describe its function, and the arguments were checked against it;
-            // (1) `cpu_access` names the memory of every view, and no output's memory occurs twice.
+            // SAFETY: (0) an instance describes its function (`Instance`, 0), and the arguments were checked against it in number, kinds
+            // and element types; (1) `cpu_access` names the memory of every view, and no output's memory occurs twice.
             unsafe { cpu::launch(cpu, grid, instance, parameters, &accesses) }
         }
         (Backend::Gpu(_), None) => {
@@ -69,13 +69,11 @@ pub fn launch(
 fn check_arguments(device: &Device, instance: &Instance, arguments: &[Bound]) -> Result<(), Error> {
     let kernel = instance.kernel();
     if arguments.len() != instance.parameters().len() {
-        let names: Vec<_> =
-            instance.parameters().iter().map(|(name, info)| format!("{name}: {}", describe(info))).collect();
+        let names: Vec<_> = instance.parameters().map(|(name, info)| format!("{name}: {}", describe(info))).collect();
         let (given, wanted) = (arguments.len(), instance.parameters().len());
         return Err(Error::ArgumentCount { kernel, given, wanted, names: names.join(", ") });
     }
-    for ((parameter, info), argument) in instance.parameters().iter().zip(arguments) {
-        let parameter: &'static str = parameter;
+    for ((parameter, info), argument) in instance.parameters().zip(arguments) {
         let dimensions_fit = argument.two_dimensional == info.row_alignment.is_some();
         if argument.kind != info.kind || argument.element != (info.element)() || !dimensions_fit {
             return Err(Error::ArgumentType {
@@ -117,7 +115,8 @@ fn check_aliases(instance: &Instance, arguments: &[Bound]) -> Result<(), Error> 
                 _ => false,
             };
             if written && same {
-                let (first, second) = (instance.parameters()[earlier].0, instance.parameters()[later].0);
+                let name = |index| instance.parameters().nth(index).map_or("", |(name, _)| name);
+                let (first, second) = (name(earlier), name(later));
                 return Err(Error::Aliased { kernel: instance.kernel(), first, second });
             }
         }
@@ -127,7 +126,7 @@ fn check_aliases(instance: &Instance, arguments: &[Bound]) -> Result<(), Error> 
 
 /// Checks a block's threads and shared memory against the CPU model; a GPU says itself what a function can have.
 fn check_block_on_cpu(device: &Device, instance: &Instance) -> Result<(), Error> {
-    let symbol = instance.symbol();
+    let symbol = instance.name();
     let limit = device.threads_limit();
     if instance.threads() == 0 || instance.threads() > limit {
         let device = device.name().to_owned();

@@ -30,6 +30,7 @@ mod argument;
 mod argument2d;
 mod buffer;
 mod buffer2d;
+mod contract;
 mod cpu;
 mod device;
 mod error;
@@ -51,3 +52,5 @@ pub use rows::{Rows, RowsMut};
 pub use slice::{Slice, SliceMut};
 pub use stream::{Event, Stream};
 pub use tilepipe::cpu::Schedule;
+#[doc(hidden)]
+pub use tilepipe_macros::built_files;

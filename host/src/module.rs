@@ -7,16 +7,18 @@ use crate::error::Error;
 
 /// Kernels as `tilepipe-build` left them: PTX, and cubins for some architectures.
 ///
-/// [`Device::load`](crate::Device::load) makes them launchable on a GPU. A module is trusted to hold what
-/// `tilepipe-build` made of the kernels that are launched: nothing can check that a PTX entry does what the Rust
-/// function of its name does.
+/// [`Device::load`](crate::Device::load) makes them launchable on a GPU. The macro [`built_kernels!`](crate::built_kernels) makes the module
+/// of the kernels that the crate's own build script built; that is the way without `unsafe`. What is loaded runs on the GPU as it is:
+/// a launch compares the kernel's contract (versions, parameters, threads, shared memory) with the entry's, which finds a stale or
+/// foreign module, but nothing can check that machine code does what a Rust function does.
 ///
 /// # Examples
 ///
 /// ```
 /// use tilepipe_host::{Device, Module, Schedule};
 ///
-/// static KERNELS: Module = Module::embedded(".version 7.8\n.target sm_80\n.address_size 64\n", &[]);
+/// // SAFETY: a module without kernels.
+/// static KERNELS: Module = unsafe { Module::embedded(".version 7.8\n.target sm_80\n.address_size 64\n", &[]) };
 ///
 /// let device = Device::cpu(Schedule::Lazy);
 /// device.load(&KERNELS)?; // on the CPU there is nothing to do
@@ -28,11 +30,32 @@ pub struct Module {
     read: Vec<ReadImage>,
 }
 
+/// Makes the [`Module`] of the kernels that this crate's own build script built with `tilepipe_build::build_in_script`, for a
+/// `static` or where it is loaded. It takes no arguments.
+///
+/// PTX and machine code become part of the program, as the build script left them in its output folder.
+///
+/// ```text
+/// static KERNELS: tilepipe_host::Module = tilepipe_host::built_kernels!();
+/// ```
+#[macro_export]
+macro_rules! built_kernels {
+    ($($argument:tt)*) => {{
+        const FILES: (&str, &[(u32, &[u8])]) = $crate::built_files!($($argument)*);
+        // SAFETY: `tilepipe_build` made the files, in the build script of this very crate.
+        unsafe { $crate::Module::embedded(FILES.0, FILES.1) }
+    }};
+}
+
 impl Module {
     /// Makes a module of PTX and cubins that are part of the program (`include_str!`, `include_bytes!`).
     ///
     /// A cubin comes with its architecture, for example 90 for `sm_90`.
-    pub const fn embedded(ptx: &'static str, cubins: &'static [(u32, &'static [u8])]) -> Module {
+    ///
+    /// # Safety
+    ///
+    /// `tilepipe-build` made PTX and cubins from the kernel crates whose kernels are launched, or they do what these kernels do.
+    pub const unsafe fn embedded(ptx: &'static str, cubins: &'static [(u32, &'static [u8])]) -> Module {
         Module { embedded: Some(Embedded { ptx, cubins }), read: Vec::new() }
     }
 
@@ -43,7 +66,11 @@ impl Module {
     /// # Errors
     ///
     /// [`Error::BadModule`] if the folder or a file cannot be read, there is no PTX, or PTX is not text.
-    pub fn read(folder: impl AsRef<Path>) -> Result<Module, Error> {
+    ///
+    /// # Safety
+    ///
+    /// `tilepipe-build` made the files from the kernel crates whose kernels are launched, or they do what these kernels do.
+    pub unsafe fn read(folder: impl AsRef<Path>) -> Result<Module, Error> {
         let folder = folder.as_ref();
         let mut files = Vec::new();
         for entry in fs::read_dir(folder).map_err(|error| bad(folder, &error))? {
@@ -158,7 +185,8 @@ mod tests {
 
     #[test]
     fn a_cubin_of_the_same_major_and_no_newer_minor_is_picked() {
-        static MODULE: Module = Module::embedded(".version 8.0\n.target sm_80\n", TWO);
+        // SAFETY: nothing of it is loaded.
+        static MODULE: Module = unsafe { Module::embedded(".version 8.0\n.target sm_80\n", TWO) };
         let image = &MODULE.images()[0];
         assert_eq!(image.cubin_for((8, 0)), Some(&b"eighty"[..]));
         assert_eq!(image.cubin_for((8, 9)), Some(&b"eighty"[..]));
@@ -181,14 +209,16 @@ mod tests {
     fn a_folder_gives_its_ptx_and_cubins_and_an_empty_or_missing_one_an_error() {
         let folder = std::env::temp_dir().join(format!("tilepipe-host-module-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
-        let empty = Module::read(&folder).unwrap_err().to_string();
+        // SAFETY: nothing of what is read is loaded.
+        let read = || unsafe { Module::read(&folder) };
+        let empty = read().unwrap_err().to_string();
         assert!(empty.contains("no .ptx file"), "{empty}");
         fs::write(folder.join("k.ptx"), ".version 7.8").unwrap();
         fs::write(folder.join("k.sm_90.cubin"), b"cubin").unwrap();
-        let module = Module::read(&folder).unwrap();
+        let module = read().unwrap();
         let images = module.images();
         assert_eq!((images.len(), images[0].cubin_for((9, 0))), (1, Some(&b"cubin"[..])));
         fs::remove_dir_all(&folder).unwrap();
-        assert!(matches!(Module::read(&folder), Err(Error::BadModule { .. })));
+        assert!(matches!(read(), Err(Error::BadModule { .. })));
     }
 }

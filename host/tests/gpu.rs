@@ -236,12 +236,15 @@ fn what_is_missing_or_broken_in_a_module_is_said() {
     let error = launch(&stream, 1, &unknown, [Bound::output(&mut out)]).unwrap_err().to_string();
     assert!(error.contains("nobody__128") && error.contains("Device::load"), "{error}");
 
-    static BROKEN: Module = Module::embedded(".version 7.0\n.target sm_80\n.address_size 64\nnonsense;\n", &[]);
+    // SAFETY: the driver refuses it.
+    static BROKEN: Module =
+        unsafe { Module::embedded(".version 7.0\n.target sm_80\n.address_size 64\nnonsense;\n", &[]) };
     let error = device.load(&BROKEN).unwrap_err();
     println!("{error}");
     assert!(matches!(&error, Error::Compilation { log, .. } if !log.is_empty()), "{error}");
 
-    static NEWER: Module = Module::embedded(".version 99.0\n.target sm_80\n.address_size 64\n", &[]);
+    // SAFETY: the driver refuses it.
+    static NEWER: Module = unsafe { Module::embedded(".version 99.0\n.target sm_80\n.address_size 64\n", &[]) };
     let error = device.load(&NEWER).unwrap_err();
     println!("{error}");
     assert!(matches!(error, Error::PtxTooNew { .. }), "{error}");

@@ -36,10 +36,12 @@ const ADD: Instance = described(Parts {
     kernel: "add",
     symbol: "add__128",
     generics: &[],
-    parameters: &[("first", INPUT), ("second", INPUT), ("out", OUTPUT)],
+    names: &["first", "second", "out"],
+    parameters: &[INPUT, INPUT, OUTPUT],
     threads: 128,
     shared_bytes: 0,
     shared_alignment: 1,
+    contract: None,
     cpu: add,
 });
 
@@ -135,8 +137,8 @@ fn rows_of_a_dense_buffer_are_taken_where_their_pitch_fits_and_refused_with_a_wa
 
     const LOOSE: Instance = described(Parts {
         parameters: &[
-            ("input", ParameterInfo { row_alignment: Some(4), ..INPUT }),
-            ("out", ParameterInfo { row_alignment: Some(4), ..OUTPUT }),
+            ParameterInfo { row_alignment: Some(4), ..INPUT },
+            ParameterInfo { row_alignment: Some(4), ..OUTPUT },
         ],
         ..INCREMENT_ROWS_PARTS
     });

@@ -1,6 +1,6 @@
 //! Kernels that fail on purpose: for tests of what a launch reports.
 
-use tilepipe::{Block, Tiles, TilesMut, kernel};
+use tilepipe::{Block, Element, Tiles, TilesMut, kernel};
 
 /// Asks for one tile more than its block has.
 #[kernel]
@@ -21,6 +21,51 @@ pub fn panics(block: Block<128>, input: Tiles<i32, 128>, mut out: TilesMut<i32, 
         block.threads(|t| {
             assert!(t.rank() < 127, "the last thread gives up");
             dst.set(&t, 1);
+        });
+    }
+}
+
+/// Reads an input on the CPU; on the GPU a function of the same name writes an output of other elements. What a launch checks is the
+/// host's signature, so it compares the two first.
+#[cfg(not(target_arch = "nvptx64"))]
+#[kernel]
+pub fn two_signatures(block: Block<32>, input: Tiles<u32, 32>) {
+    let _ = (block, input);
+}
+
+/// As above.
+#[cfg(target_arch = "nvptx64")]
+#[kernel]
+pub fn two_signatures(block: Block<32>, mut out: TilesMut<u128, 32>) {
+    let mut results = out.for_block(&block);
+    for index in 0..results.len() {
+        let dst = results.get_mut(index);
+        block.threads(|t| dst.set(&t, 0));
+    }
+}
+
+/// An element of 4 bytes on the CPU and of 16 on the GPU.
+#[derive(Clone, Copy, Debug, Element)]
+#[repr(C)]
+pub struct TwoSizes {
+    first: u32,
+    #[cfg(target_arch = "nvptx64")]
+    others: [u32; 3],
+}
+
+/// Writes such elements.
+#[kernel]
+pub fn two_sizes(block: Block<32>, mut out: TilesMut<TwoSizes, 32>) {
+    let mut results = out.for_block(&block);
+    for index in 0..results.len() {
+        let dst = results.get_mut(index);
+        block.threads(|t| {
+            let value = TwoSizes {
+                first: 1,
+                #[cfg(target_arch = "nvptx64")]
+                others: [2; 3],
+            };
+            dst.set(&t, value);
         });
     }
 }

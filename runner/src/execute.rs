@@ -112,7 +112,7 @@ impl ForType for Group<'_, '_> {
         let mut rows = Vec::with_capacity(group.len());
         for (position, configuration) in group {
             let variant = configuration.variant;
-            session.progress.set_message(variant.instance.symbol());
+            session.progress.set_message(variant.instance.name());
             let shape = session.source.shape(variant.dtype, variant.work.kind.is_matrix());
             let grid = machine::grid(variant.work, shape);
             let output = variant.work.output(shape, grid as usize);

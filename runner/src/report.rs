@@ -44,11 +44,11 @@ pub fn table(rows: &[Row], quiet: bool) -> String {
         let (milliseconds, result) = match &row.outcome {
             Outcome::Verified { milliseconds } => (Some(*milliseconds), "verified".to_owned()),
             Outcome::Different { milliseconds, difference } => {
-                notes += &format!("\n{}: {difference}", variant.instance.symbol());
+                notes += &format!("\n{}: {difference}", variant.instance.name());
                 (Some(*milliseconds), format!("DIFFERS at {}", difference.index))
             }
             Outcome::Failed(message) => {
-                notes += &format!("\n{}: {message}", variant.instance.symbol());
+                notes += &format!("\n{}: {message}", variant.instance.name());
                 (None, "FAILED".to_owned())
             }
             Outcome::NotRun => (None, "not run".to_owned()),

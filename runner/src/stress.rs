@@ -78,7 +78,7 @@ struct Launch {
 
 impl Launch {
     fn describe(&self) -> String {
-        format!("stress launch with seed {}: {} in {} blocks", self.seed, self.instance.symbol(), self.grid)
+        format!("stress launch with seed {}: {} in {} blocks", self.seed, self.instance.name(), self.grid)
     }
 
     /// Launches and returns both outputs.

@@ -232,12 +232,12 @@ mod tests {
     #[test]
     fn every_kernel_does_some_work_and_takes_what_it_says() {
         for instance in tilepipe_kernels::registry().into_iter().flatten() {
-            let work = Work::of(instance).unwrap_or_else(|| panic!("{} has no reference", instance.symbol()));
-            let parameters = instance.parameters();
+            let work = Work::of(instance).unwrap_or_else(|| panic!("{} has no reference", instance.name()));
+            let parameters: Vec<_> = instance.parameters().collect();
             let inputs = parameters.iter().filter(|(_, info)| info.kind == ParameterKind::Input).count();
-            assert_eq!((inputs, parameters.len()), (work.kind.inputs(), inputs + 1), "{}", instance.symbol());
+            assert_eq!((inputs, parameters.len()), (work.kind.inputs(), inputs + 1), "{}", instance.name());
             let matrices = parameters.iter().filter(|(_, info)| info.row_alignment.is_some()).count();
-            assert_eq!(matrices == parameters.len(), work.kind.is_matrix(), "{}", instance.symbol());
+            assert_eq!(matrices == parameters.len(), work.kind.is_matrix(), "{}", instance.name());
         }
     }
 

@@ -42,7 +42,7 @@ pub fn groups(kernel: &str) -> Vec<Group> {
             continue;
         }
         let dtype = dtype_of(instance);
-        let Some(work) = Work::of(instance) else { panic!("no reference for {}", instance.symbol()) };
+        let Some(work) = Work::of(instance) else { panic!("no reference for {}", instance.name()) };
         match groups.iter_mut().find(|group| (group.dtype, group.work) == (dtype, work)) {
             Some(group) => group.instances.push(instance),
             None => groups.push(Group { dtype, work, instances: vec![instance] }),
@@ -59,7 +59,7 @@ pub fn groups(kernel: &str) -> Vec<Group> {
 /// If it has none that is known.
 pub fn dtype_of(instance: &Instance) -> DType {
     let name = instance.generic("T").unwrap_or("none");
-    name.parse().unwrap_or_else(|error| panic!("{}: {error}", instance.symbol()))
+    name.parse().unwrap_or_else(|error| panic!("{}: {error}", instance.name()))
 }
 
 /// How large a launch is.
@@ -193,7 +193,7 @@ impl ForType for CheckGroup<'_> {
         let check = |device: &Device, instance: &Instance, inputs: &[Array<T>]| -> Result<(), Error> {
             let got = run(&device.stream()?, instance, output, size.grid, inputs)?;
             if let Some(difference) = reference::compare(&got, &expected) {
-                panic!("{} on {}, {size:?}: {difference}", instance.symbol(), device.name());
+                panic!("{} on {}, {size:?}: {difference}", instance.name(), device.name());
             }
             Ok(())
         };
@@ -202,7 +202,7 @@ impl ForType for CheckGroup<'_> {
                 .unwrap_or_else(|error| panic!("{size:?} on {}: {error}", device.name()));
             for instance in instances {
                 if let Err(error) = check(device, instance, &uploaded) {
-                    panic!("{} on {}, {size:?}: {error}", instance.symbol(), device.name());
+                    panic!("{} on {}, {size:?}: {error}", instance.name(), device.name());
                 }
             }
         }

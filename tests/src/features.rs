@@ -102,7 +102,7 @@ fn by_type(device: &Device, instance: &Instance, elements: usize) -> Result<Writ
                 &[parts.chunks(2).map(|part| Complex { re: part[0], im: part[1] }).collect::<Vec<_>>()],
             )
         }
-        other => panic!("no data of type {other} for {}", instance.symbol()),
+        other => panic!("no data of type {other} for {}", instance.name()),
     }
 }
 
@@ -172,7 +172,7 @@ fn run<T: Element>(
     let arguments: Vec<Bound> = inputs.into_iter().chain([Bound::output(&mut out)]).collect();
     launch(&device.stream()?, GRID, instance, arguments)?;
     let bytes = bytemuck::cast_slice(&out.download()?).to_vec();
-    Ok(Written { launch: format!("{} of {elements} elements", instance.symbol()), bytes })
+    Ok(Written { launch: format!("{} of {elements} elements", instance.name()), bytes })
 }
 
 /// What the collectives of a block of `threads` make of one tile, as plain loops: beyond the end of the data there are zeros.

@@ -17,7 +17,9 @@ fn gpu() -> Option<Device> {
     match Device::gpu(0) {
         Ok(device) => {
             let folder = artifact::folder().unwrap_or_else(|error| panic!("{error}"));
-            device.load(&Module::read(folder).unwrap()).unwrap();
+            // SAFETY: what `cargo xtask ptx` made of the kernels that these tests launch.
+            let module = unsafe { Module::read(folder) };
+            device.load(&module.unwrap()).unwrap();
             Some(device)
         }
         Err(Error::NoDriver | Error::NoSuchGpu { .. }) => {
@@ -173,8 +175,8 @@ impl ForType for Both<'_> {
                 let other = case::run(&cpu.stream().unwrap(), instance, output, grid, &on_cpu).unwrap();
                 // The payload of a NaN may differ; ordinary elements give none.
                 let same_bytes = bytemuck::cast_slice::<T, u8>(&one) == bytemuck::cast_slice::<T, u8>(&other);
-                assert!(same_bytes || !is_ordinary, "{}", instance.symbol());
-                assert_eq!(reference::compare(&one, &other), None, "{}", instance.symbol());
+                assert!(same_bytes || !is_ordinary, "{}", instance.name());
+                assert_eq!(reference::compare(&one, &other), None, "{}", instance.name());
             }
         }
     }
@@ -217,7 +219,7 @@ fn a_hundred_launches_that_fill_the_device_give_the_same_bytes() {
         for instance in group.instances.iter().take(4) {
             for round in 0..100 {
                 let got = case::run(&stream, instance, shape, 1056 - round, &on_device).unwrap();
-                assert_eq!(reference::compare(&got, &expected), None, "{}, round {round}", instance.symbol());
+                assert_eq!(reference::compare(&got, &expected), None, "{}, round {round}", instance.name());
             }
         }
     }
@@ -275,6 +277,60 @@ fn check_panic(
     assert!(device.is_lost());
     let later = device.zeroed::<i32>(1).unwrap_err();
     assert!(matches!(&later, Error::DeviceLost { first } if first.contains(wanted)), "{later}");
+}
+
+#[test]
+fn a_kernel_with_another_signature_or_element_on_the_gpu_is_refused_with_the_difference() {
+    let Some(device) = gpu() else { return };
+    let stream = device.stream().unwrap();
+    let input = device.zeroed::<u32>(64).unwrap();
+    let signature = faulty::two_signatures::launch(&stream, 2, &input).unwrap_err();
+    let mut out = device.zeroed::<faulty::TwoSizes>(64).unwrap();
+    let element = faulty::two_sizes::launch(&stream, 2, &mut out).unwrap_err();
+    for (error, parameter, theirs) in
+        [(signature, "1, `input`", "`out 16/16 1x32 16/0`"), (element, "1, `out`", "`out 16/4 1x32 16/0`")]
+    {
+        println!("{error}");
+        assert!(matches!(error, Error::ContractMismatch { .. }), "{error:?}");
+        let text = error.to_string();
+        assert!(text.contains(parameter) && text.contains(theirs), "{text}");
+    }
+    device.synchronize().unwrap();
+    assert_eq!(input.download().unwrap(), [0; 64]);
+}
+
+#[test]
+fn a_module_whose_contracts_are_of_another_version_is_refused() {
+    let Some(loaded) = gpu() else { return };
+    drop(loaded);
+    // The folder as another version could have left it: in the machine code each contract has another number.
+    let version = env!("CARGO_PKG_VERSION");
+    let (here, other) = (format!(";tilepipe={version};"), format!(";tilepipe={};", version.replace(['0', '1'], "9")));
+    let folder = std::env::temp_dir().join(format!("tilepipe-other-version-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    for entry in std::fs::read_dir(artifact::folder().unwrap()).unwrap().map(Result::unwrap) {
+        let mut bytes = std::fs::read(entry.path()).unwrap();
+        if entry.path().extension().is_some_and(|extension| extension == "cubin") {
+            let places: Vec<usize> = bytes
+                .windows(here.len())
+                .enumerate()
+                .filter(|(_, at)| *at == here.as_bytes())
+                .map(|(at, _)| at)
+                .collect();
+            assert!(places.len() > 1000, "contracts in {}", entry.path().display());
+            places.iter().for_each(|&at| bytes[at..at + other.len()].copy_from_slice(other.as_bytes()));
+        }
+        std::fs::write(folder.join(entry.file_name()), bytes).unwrap();
+    }
+    let device = Device::gpu(0).unwrap();
+    // SAFETY: nothing of it runs, since its contracts differ from those of this program's kernels.
+    let module = unsafe { Module::read(&folder) }.unwrap();
+    device.load(&module).unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    let (input, mut out) = (device.zeroed::<i32>(128).unwrap(), device.zeroed::<i32>(128).unwrap());
+    let error = faulty::panics::launch(&device.stream().unwrap(), 1, &input, &mut out).unwrap_err();
+    let text = error.to_string();
+    assert!(matches!(error, Error::ContractMismatch { .. }) && text.contains("the version of tilepipe"), "{text}");
 }
 
 #[test]

@@ -179,7 +179,7 @@ const GRID: u32 = 3;
 fn launch_on(device: &Device, instance: &Instance) -> Result<Vec<i32>, Error> {
     let input = device.upload(&(0..ELEMENTS as i32).collect::<Vec<_>>())?;
     let mut out = device.zeroed::<i32>(ELEMENTS)?;
-    if instance.parameters()[0].1.row_alignment.is_none() {
+    if instance.parameters().all(|(_, info)| info.row_alignment.is_none()) {
         launch(&device.stream()?, GRID, instance, [Bound::input(&input), Bound::output(&mut out)])?;
         return out.download();
     }

@@ -90,7 +90,7 @@ impl ForType for RandomBits<'_> {
         let inputs = case::upload(&device, &inputs, size.shape).unwrap();
         for instance in instances {
             let got = case::run(&stream, instance, output, size.grid, &inputs).unwrap();
-            assert_eq!(reference::compare(&got, &expected), None, "{}", instance.symbol());
+            assert_eq!(reference::compare(&got, &expected), None, "{}", instance.name());
         }
     }
 }
@@ -148,7 +148,7 @@ fn collectives_of_blocks_are_what_plain_loops_make() {
             launch(&device.stream().unwrap(), 2, instance, arguments).unwrap();
             let expected: Vec<u32> =
                 input.chunks(threads).flat_map(|tile| features::collectives_of_block(tile, threads)).collect();
-            assert_eq!(out.download().unwrap(), expected, "{} of {elements}", instance.symbol());
+            assert_eq!(out.download().unwrap(), expected, "{} of {elements}", instance.name());
         }
     }
 }

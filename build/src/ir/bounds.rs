@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::convergent::attributes_of_definition;
-use super::global_name;
+use super::{global_name, string_bytes};
 use crate::Error;
 
 /// `#[kernel]` writes the block size of the kernel `SYM` into a `u32` constant of this name followed by `SYM`.
@@ -100,23 +100,13 @@ fn word(line: &str) -> Option<u32> {
     if line.contains(" zeroinitializer") {
         return Some(0);
     }
-    let Some((_, text)) = line.split_once(" c\"") else {
-        let (_, value) = line.split_once(" constant i32 ")?;
-        return value.split(',').next()?.trim().parse::<i64>().ok()?.try_into().ok();
-    };
-    let mut bytes = Vec::new();
-    let mut characters = text.bytes();
-    loop {
-        match characters.next()? {
-            b'"' => break,
-            b'\\' => {
-                let digits = [characters.next()?, characters.next()?];
-                bytes.push(u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?);
-            }
-            plain => bytes.push(plain),
+    match string_bytes(line) {
+        Some(bytes) => Some(u32::from_le_bytes(bytes.try_into().ok()?)),
+        None => {
+            let (_, value) = line.split_once(" constant i32 ")?;
+            value.split(',').next()?.trim().parse::<i64>().ok()?.try_into().ok()
         }
     }
-    Some(u32::from_le_bytes(bytes.try_into().ok()?))
 }
 
 #[cfg(test)]

@@ -2,7 +2,9 @@
 
 pub(crate) mod bounds;
 pub(crate) mod check;
+pub(crate) mod contract;
 pub(crate) mod convergent;
+pub(crate) mod entry;
 pub(crate) mod mangling;
 pub(crate) mod module;
 pub(crate) mod recursion;
@@ -25,6 +27,22 @@ fn global_name(text: &str) -> Option<(&str, &str)> {
     }
     let end = text.find(|c: char| !is_name(c)).unwrap_or(text.len());
     Some((&text[..end], &text[end..]))
+}
+
+/// The bytes of the first string constant (`c".."`) in a line.
+fn string_bytes(line: &str) -> Option<Vec<u8>> {
+    let mut characters = line.split_once(" c\"")?.1.bytes();
+    let mut bytes = Vec::new();
+    loop {
+        match characters.next()? {
+            b'"' => return Some(bytes),
+            b'\\' => {
+                let digits = [characters.next()?, characters.next()?];
+                bytes.push(u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?);
+            }
+            plain => bytes.push(plain),
+        }
+    }
 }
 
 /// Whether a character belongs to an unquoted name.

@@ -23,6 +23,8 @@ pub(crate) struct Function<'a> {
     pub symbol: &'a str,
     /// Whether it is a kernel.
     pub entry: bool,
+    /// The types of its parameters.
+    pub parameters: Vec<&'a str>,
     /// The instructions that call something or name a function.
     pub uses: Vec<Use<'a>>,
 }
@@ -54,15 +56,14 @@ impl<'a> Module<'a> {
     /// [`Error::Ir`] for a definition or call whose shape is unknown.
     pub(crate) fn read(text: &'a str) -> Result<Self, Error> {
         let mut functions: Vec<Function<'a>> = Vec::new();
-        let mut parameters = Vec::new();
         let (mut tables, mut inside) = (Vec::new(), false);
         for line in text.lines() {
             if line.starts_with("define ") {
                 let unknown = || Error::Ir { reason: "a function's parameters", line: line.to_string() };
                 let symbol = bounds::defined_name(line).ok_or_else(unknown)?;
                 let list = arguments(line).ok_or_else(unknown)?.list;
-                parameters.push(types(list).ok_or_else(unknown)?);
-                functions.push(Function { symbol, entry: bounds::is_entry(line), uses: Vec::new() });
+                let parameters = types(list).ok_or_else(unknown)?;
+                functions.push(Function { symbol, entry: bounds::is_entry(line), parameters, uses: Vec::new() });
                 inside = true;
             } else if inside && line.starts_with('}') {
                 inside = false;
@@ -86,7 +87,7 @@ impl<'a> Module<'a> {
         }
         let mut addressed: HashMap<Vec<&str>, Vec<usize>> = HashMap::new();
         for at in taken {
-            addressed.entry(parameters[at].clone()).or_default().push(at);
+            addressed.entry(functions[at].parameters.clone()).or_default().push(at);
         }
         addressed.values_mut().for_each(|functions| functions.sort_unstable());
         Ok(Module { functions, by_name, tables, addressed, scopes: Scopes::read(text) })

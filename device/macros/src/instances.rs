@@ -25,8 +25,8 @@ struct Axis {
 
 /// One combination of values.
 pub(crate) struct Instance {
-    /// The name of the PTX entry.
-    pub(crate) symbol: String,
+    /// The kernel's name with the values: `kernel__value_value`.
+    pub(crate) name: String,
     /// Each generic parameter with its value, in the function's order.
     pub(crate) values: Vec<(Ident, TokenStream)>,
 }
@@ -73,15 +73,15 @@ impl Instances {
                 let message = format!("a generic kernel lists what to build: `#[kernel(instances({first} = [..]))]`");
                 return Err(syn::Error::new(first.span(), message));
             }
-            return Ok(vec![Instance { symbol: signature.name.to_string(), values: Vec::new() }]);
+            return Ok(vec![Instance { name: signature.name.to_string(), values: Vec::new() }]);
         }
         let mut instances = Vec::new();
         for list in &self.0 {
             instances.extend(list.expand(signature, &generics)?);
         }
         for (index, instance) in instances.iter().enumerate() {
-            if instances[..index].iter().any(|other| other.symbol == instance.symbol) {
-                let message = format!("the instance `{}` is listed twice", instance.symbol);
+            if instances[..index].iter().any(|other| other.name == instance.name) {
+                let message = format!("the instance `{}` is listed twice", instance.name);
                 return Err(syn::Error::new(self.0[0].keyword.span(), message));
             }
         }
@@ -112,7 +112,7 @@ impl List {
                 })
                 .collect();
         }
-        Ok(instances.into_iter().map(|values| Instance { symbol: symbol(signature.name, &values), values }).collect())
+        Ok(instances.into_iter().map(|values| Instance { name: name(signature.name, &values), values }).collect())
     }
 }
 
@@ -122,13 +122,13 @@ pub(crate) fn text_of(value: &TokenStream) -> String {
 }
 
 /// `kernel__value_value`, with only letters, digits and `_`.
-fn symbol(kernel: &Ident, values: &[(Ident, TokenStream)]) -> String {
-    let mut symbol = format!("{kernel}_");
+fn name(kernel: &Ident, values: &[(Ident, TokenStream)]) -> String {
+    let mut name = format!("{kernel}_");
     for (_, value) in values {
-        symbol.push('_');
-        symbol.extend(text_of(value).chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }));
+        name.push('_');
+        name.extend(text_of(value).chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }));
     }
-    symbol
+    name
 }
 
 fn name_of(parameter: &GenericParam) -> Option<&Ident> {

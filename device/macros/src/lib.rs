@@ -4,8 +4,10 @@
 //! stays as written, and beside it comes a module of the same name with the kernel's instances, its PTX entry points (on
 //! the GPU) and its typed `launch` (elsewhere).
 
+mod built;
 mod element;
 mod instances;
+mod package;
 mod signature;
 
 use proc_macro::TokenStream;
@@ -46,7 +48,7 @@ use crate::signature::Signature;
 ///     let (input, mut out) = (device.upload(&[2.0_f32; 300])?, device.zeroed(300)?);
 ///     scale::launch::<128>(&device.stream()?, 2, &input, 1.5, &mut out)?;
 ///     assert_eq!(out.download()?, [3.0; 300]);
-///     assert_eq!(scale::INSTANCES[1].symbol(), "scale__256");
+///     assert_eq!(scale::INSTANCES[1].name(), "scale__256");
 ///     Ok(())
 /// }
 /// ```
@@ -145,6 +147,12 @@ pub fn element(item: TokenStream) -> TokenStream {
     element::expand(&input).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
+/// The files that this crate's own build script built, as literals: for `tilepipe_host::built_kernels!`.
+#[proc_macro]
+pub fn built_files(input: TokenStream) -> TokenStream {
+    built::expand(input.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
 fn expand(lists: &Instances, function: &ItemFn) -> syn::Result<proc_macro2::TokenStream> {
     let signature = Signature::of(function)?;
     let instances = lists.expand(&signature)?;
@@ -172,15 +180,17 @@ fn expand(lists: &Instances, function: &ItemFn) -> syn::Result<proc_macro2::Toke
 /// unstable feature for it), and the constant that tells the builder its block size.
 fn entry(signature: &Signature, instance: &Instance) -> proc_macro2::TokenStream {
     let kernel = signature.instance_path(instance);
-    let symbol = &instance.symbol;
+    let (name, symbol) = (&instance.name, package::symbol(&instance.name));
     let threads = format!("__tilepipe_threads__{symbol}");
-    let (entry, constant) = (format_ident!("{symbol}"), format_ident!("THREADS_OF_{symbol}"));
-    let names: Vec<_> = (0..signature.parameters.len()).map(|index| format_ident!("raw_{index}")).collect();
-    let body = call(signature, &kernel, &names.iter().map(|name| quote!(#name)).collect::<Vec<_>>());
+    let (entry, constant) = (format_ident!("{name}"), format_ident!("THREADS_OF_{name}"));
+    let raw: Vec<_> = (0..signature.parameters.len()).map(|index| format_ident!("raw_{index}")).collect();
     quote! {
         #[unsafe(export_name = #symbol)]
-        unsafe extern "C" fn #entry(#(#names: ::tilepipe::entry::RawParameter),*) {
-            #body
+        unsafe extern "C" fn #entry(#(#raw: ::tilepipe::entry::RawParameter),*) {
+            let (kernel, raw) = (#kernel, [#(#raw),*]);
+            // SAFETY: a launch starts this entry point for an instance with the contract of this very function, and has checked the
+            // arguments, the block size and the shared memory against that.
+            unsafe { ::tilepipe::entry::enter(kernel, raw) }
         }
         #[allow(non_upper_case_globals)]
         #[unsafe(export_name = #threads)]
@@ -188,64 +198,39 @@ fn entry(signature: &Signature, instance: &Instance) -> proc_macro2::TokenStream
     }
 }
 
-/// The call of the kernel with what its entry hands out.
-fn call(
-    signature: &Signature,
-    kernel: &proc_macro2::TokenStream,
-    raw: &[proc_macro2::TokenStream],
-) -> proc_macro2::TokenStream {
-    let shared = signature.has_shared.then(|| quote!(, entry.shared()));
-    quote! {
-        // SAFETY: the launch checked the arguments, the block size and the shared memory against this instance, and each
-        // part of the entry is made once.
-        unsafe {
-            ::tilepipe::entry::run(|entry| #kernel(entry.block() #(, entry.parameter(#raw))* #shared))
-        }
-    }
-}
-
 /// The description of all instances and the typed launch, for all targets but the GPU.
 fn launch(signature: &Signature, instances: &[Instance]) -> proc_macro2::TokenStream {
     let name = &signature.name;
     let kernel_name = name.to_string();
-    let (count, parameter_count) = (instances.len(), signature.parameters.len());
+    let count = instances.len();
+    let (package, version) = package::name_and_version();
     let (key_generics, key_arguments, key_marker) = signature.key();
+    let parameters: Vec<_> = signature.parameters.iter().map(|parameter| parameter.name.to_string()).collect();
     let descriptions = instances.iter().map(|instance| {
         let kernel = signature.instance_path(instance);
-        let symbol = &instance.symbol;
+        let symbol = package::symbol(&instance.name);
         let values = instance.values.iter().map(|(name, value)| {
             let (name, value) = (name.to_string(), instances::text_of(value));
             quote!((#name, #value))
         });
-        let parameters = signature.parameters.iter().enumerate().map(|(index, parameter)| {
-            let name = parameter.name.to_string();
-            quote!((#name, ::tilepipe::entry::parameters(&#kernel)[#index]))
-        });
-        let raw: Vec<_> = (0..signature.parameters.len()).map(|index| quote!(raw[#index])).collect();
-        let body = call(signature, &kernel, &raw);
         let arguments = instance.values.iter().map(|(_, value)| value);
         quote! {
-            const _: () = {
-                unsafe fn cpu(raw: &[::tilepipe::entry::RawParameter]) {
-                    let _ = raw;
-                    #body
-                }
-                const PARAMETERS: [(&str, ::tilepipe::launch::ParameterInfo); #parameter_count] = [#(#parameters),*];
-                // SAFETY: the description is made from the function itself with the same generic arguments.
-                unsafe impl ::tilepipe::launch::Compiled for Key<#(#arguments),*> {
-                    // SAFETY: `cpu` and the PTX entry call the described function.
-                    const INSTANCE: ::tilepipe::launch::Instance = unsafe { ::tilepipe::launch::Instance::new(::tilepipe::launch::Parts {
-                        kernel: #kernel_name,
-                        symbol: #symbol,
-                        generics: &[#(#values),*],
-                        parameters: &PARAMETERS,
-                        threads: ::tilepipe::entry::threads(&#kernel),
-                        shared_bytes: ::tilepipe::entry::shared(&#kernel).0,
-                        shared_alignment: ::tilepipe::entry::shared(&#kernel).1,
-                        cpu,
-                    }) };
-                }
-            };
+            impl ::tilepipe::launch::Compiled for Key<#(#arguments),*> {
+                const INSTANCE: ::tilepipe::launch::Instance = {
+                    let kernel = #kernel;
+                    // SAFETY: the attribute writes the entry point of this symbol for the same function with the same generic arguments.
+                    unsafe {
+                        ::tilepipe::entry::instance(
+                            kernel,
+                            (#package, #version),
+                            #kernel_name,
+                            #symbol,
+                            &[#(#values),*],
+                            &[#(#parameters),*],
+                        )
+                    }
+                };
+            }
         }
     });
     let keys = instances.iter().map(|instance| {

@@ -12,7 +12,6 @@ pub(crate) struct Signature<'a> {
     pub(crate) name: &'a Ident,
     /// The parameters between the block and the shared memory.
     pub(crate) parameters: Vec<Parameter<'a>>,
-    pub(crate) has_shared: bool,
     function: &'a ItemFn,
 }
 
@@ -73,7 +72,7 @@ impl<'a> Signature<'a> {
         if let Some(second) = parameters.iter().find(|parameter| is_named(parameter.ty, "Block")) {
             return Err(error(second.ty, "a kernel has one `Block`"));
         }
-        Ok(Signature { name: &signature.ident, parameters, has_shared: shared.is_some(), function })
+        Ok(Signature { name: &signature.ident, parameters, function })
     }
 
     /// The generic parameters, without lifetimes.

@@ -9,6 +9,7 @@ use crate::block::Thread;
 use crate::contents::{Contents, Optional, sealed::Contents as _};
 use crate::group::{InBlock, Meet, Part, WARP, Whole, WholeBlock, warps};
 use crate::isa;
+use crate::presence::NoPosition;
 use crate::scope::{AtLeastWarp, Scope};
 #[cfg(doc)]
 use crate::scope::{BlockScope, WarpScope};
@@ -223,6 +224,8 @@ impl<U: Setup<Contents = Optional<T>>, V, T: Tile> Ready<'_, U, V> {
     where
         V: ReadsWhole<U>,
     {
+        // SAFETY: a stage in shared memory (0). Said so that asking for the tile is asking for `present` alone.
+        unsafe { core::hint::assert_unchecked(!self.memory.is_null()) };
         // SAFETY: as for `tiles`, and the stage was not committed empty where it is asked for (1).
         self.present.then(|| unsafe { U::Contents::tiles(self.memory) })
     }
@@ -252,7 +255,7 @@ where
             `Stages<.., BlockScope>`; or, at `ThreadScope`, `pipe.publish(tile)`, whose release has the next `acquire` wait for \
             the block"
 )]
-pub trait PositionAt<S: Scope> {}
+pub trait PositionAt<S: Scope>: NoPosition {}
 
 /// No tile of several owners has elements at positions; this exists for its message.
 impl<U: Setup<Reach: Part>, I: PositionAt<U::Scope>> Index<I> for Ready<'_, U, AtScope> {

@@ -9,6 +9,7 @@ use super::producer::{Acquired, Filled, Producer};
 use super::result::Kept;
 use crate::contents::Optional;
 use crate::pipeline::{StageAcquired, StageIsFilled};
+use crate::presence::NoPosition;
 use crate::shared::Shared;
 
 /// Says that an end is the consumers': of no producer's.
@@ -61,7 +62,7 @@ pub trait StillEmpty {}
     note = "read the tile that `wait` returns: `let Ok(tile) = consumer.wait() else {{ return }};`; a timed wait that runs out gives back the end, \
             to wait again"
 )]
-pub trait PositionBeforeWait {}
+pub trait PositionBeforeWait: NoPosition {}
 
 /// No end has elements at positions; this exists for its message.
 impl<K: Channel, I: PositionBeforeWait> Index<I> for Consumer<'_, K> {
@@ -85,7 +86,7 @@ impl<A, B, C, D> NotOneTile for (A, B, C, D) {}
     label = "this doesn't say which tile, or whether there is one",
     note = "of several tiles take one first, `tiles.tiles().0[i]`; of an `Optional` tile ask first, `if let Some(tile) = tile.get()`"
 )]
-pub trait PositionInSeveral {}
+pub trait PositionInSeveral: NoPosition {}
 
 /// No such stage has elements at positions; this exists for its message.
 impl<K: Channel<Contents: NotOneTile>, I: PositionInSeveral> Index<I> for Ready<'_, K> {

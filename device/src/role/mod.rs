@@ -70,6 +70,11 @@
 //! get [`Closed`] behind the last committed stage; producers get it when all stages that they could fill are in the hands of consumers
 //! that left. So within one pipeline nobody waits for ever. Two roles that wait for each other at two pipelines, in opposite order, do (and so
 //! does a `quit` by hand, which waits as `acquire` and `wait` do); the CPU executor reports such a deadlock with the stages that they wait for.
+//!
+//! # Destructors
+//!
+//! Take no steps in `drop`. On the CPU a panic unwinds its role, and a step that a destructor takes meanwhile panics in turn; a panic that leaves a
+//! destructor ends the program.
 
 mod capture;
 mod channel;

@@ -1,13 +1,15 @@
 //! A whole program: it opens a device, runs one kernel on it and checks the result.
+#![forbid(unsafe_code)]
 
 use standalone_kernels::slope;
-use tilepipe_host::{Device, Error};
+use tilepipe_host::{Device, Error, Module, built_kernels};
 
-include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
+/// What `build.rs` built.
+static KERNELS: Module = built_kernels!();
 
 fn main() -> Result<(), Error> {
     let device = Device::open()?;
-    device.load(&MODULE)?;
+    device.load(&KERNELS)?;
     let stream = device.stream()?;
 
     let signal: Vec<f32> = (0..100_003_u32).map(|i| (i as f32 * 0.001).sin()).collect();

@@ -6,7 +6,7 @@ use std::ptr;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 use cudarc::driver::sys::{CUfunction, CUfunction_attribute, CUjit_option, CUmodule};
-use tilepipe::launch::{Instance, RawParameter};
+use tilepipe::launch::{CONTRACT_PREFIX, Contract, Instance, RawParameter};
 use tilepipe::panic_record;
 
 use super::context::Context;
@@ -14,6 +14,7 @@ use super::driver::Status;
 use super::memory::{GpuMemory, submit};
 use super::queue::GpuStream;
 use crate::buffer::Access;
+use crate::contract;
 use crate::device::Resources;
 use crate::error::Error;
 use crate::module::Image;
@@ -46,6 +47,8 @@ struct Function {
     threads_limit: u32,
     /// Dynamic shared memory opted in to.
     opted_in: usize,
+    /// The contract that the entry was found to have, if it was asked for.
+    contract: Option<Contract>,
 }
 
 impl Context {
@@ -162,17 +165,22 @@ impl Context {
                     static_shared: self.attribute(raw, shared)? as usize,
                     threads_limit: self.attribute(raw, threads)?.min(self.threads_limit),
                     opted_in: SHARED_WITHOUT_OPT_IN,
+                    contract: None,
                 }
             }
         };
+        if let Some(contract) = instance.contract().filter(|contract| function.contract != Some(*contract)) {
+            self.check_contract(module.raw, instance, &contract)?;
+            function.contract = Some(contract);
+        }
         let wanted = function.static_shared.saturating_add(instance.shared_bytes());
         if wanted > self.shared_limit {
             let (limit, device) = (self.shared_limit, self.name.clone());
-            return Err(Error::SharedMemory { symbol: instance.symbol(), wanted, limit, device });
+            return Err(Error::SharedMemory { symbol: instance.name(), wanted, limit, device });
         }
         if instance.threads() == 0 || instance.threads() > function.threads_limit {
             return Err(Error::BlockTooLarge {
-                symbol: instance.symbol(),
+                symbol: instance.name(),
                 threads: instance.threads(),
                 limit: function.threads_limit,
                 device: self.name.clone(),
@@ -189,6 +197,41 @@ impl Context {
         }
         module.functions.insert(instance.symbol(), function);
         Ok(Some(function))
+    }
+
+    /// Compares an instance's contract with that of its entry in a module.
+    fn check_contract(&self, module: CUmodule, instance: &Instance, ours: &Contract) -> Result<(), Error> {
+        let kernel = instance.kernel();
+        let theirs = self.constant(module, &format!("{CONTRACT_PREFIX}{}", instance.symbol()))?;
+        let difference = match theirs {
+            Some(theirs) => contract::first_difference(instance, &ours.whole(), &String::from_utf8_lossy(&theirs)),
+            None => {
+                Some("the module says nothing of it, as it was not built by this version of tilepipe-build".to_owned())
+            }
+        };
+        difference.map_or(Ok(()), |difference| Err(Error::ContractMismatch { kernel, difference }))
+    }
+
+    /// Reads a constant of a module, if it has one of that name.
+    fn constant(&self, module: CUmodule, name: &str) -> Result<Option<Vec<u8>>, Error> {
+        let Ok(name) = CString::new(name) else {
+            return Ok(None);
+        };
+        let (mut address, mut bytes) = (0, 0);
+        // SAFETY: writes an address and a size, which are there; the module is alive; the name ends with a zero.
+        let status = unsafe { self.driver.module_global(&mut address, &mut bytes, module, name.as_ptr()) };
+        if status == Status::NOT_FOUND {
+            return Ok(None);
+        }
+        self.check("find a constant of a module", status)?;
+        let mut text = vec![0_u8; bytes];
+        // SAFETY: writes as many bytes as the constant and the vector have; the vector lives until the wait below.
+        let status = unsafe { self.driver.copy_to_host(text.as_mut_ptr().cast(), address, bytes, self.transfer) };
+        self.check("read a constant of a module", status)?;
+        // SAFETY: the stream lives as long as the context.
+        let status = unsafe { self.driver.stream_synchronize(self.transfer) };
+        self.check("read a constant of a module", status)?;
+        Ok(Some(text))
     }
 
     /// What a block of an instance takes, and how many fit on a multiprocessor.
@@ -226,7 +269,7 @@ impl Context {
 ///
 /// # Safety
 ///
-/// 0. `instance` describes the PTX entry of its symbol, and `parameters` match it in number, kinds and element types.
+/// 0. `parameters` match `instance.parameters()` in number, kinds and element types.
 /// 1. `accesses` name every allocation into which an address in `parameters` points, `Write` where the parameter is an
 ///    output; all belong to the stream's context, and none that is written occurs twice.
 pub(crate) unsafe fn launch(
@@ -245,7 +288,8 @@ pub(crate) unsafe fn launch(
     let lane = stream.lane();
     submit(lane, accesses, "launch a kernel", || {
         // SAFETY: the function and the stream are alive; the driver reads one 32-byte parameter through each pointer
-        // before it returns, as many as the entry has (obligation 0); memory stays alive and in order until the kernel is
+        // before it returns, as many as the entry has (obligation 0; the entry is the instance's: `Instance`, 1, whose contract `function`
+        // has compared); memory stays alive and in order until the kernel is
         // done, since `submit` records it for all of `accesses` (obligation 1).
         unsafe {
             context.driver.launch_kernel(

@@ -8,7 +8,8 @@ use tilepipe::launch::{Instance, ParameterInfo, ParameterKind, Parts, RawParamet
 use tilepipe_host::Module;
 
 /// The kernels' PTX.
-pub static KERNELS: Module = Module::embedded(include_str!("kernels.ptx"), &[]);
+// SAFETY: the kernels that the instances below describe.
+pub static KERNELS: Module = unsafe { Module::embedded(include_str!("kernels.ptx"), &[]) };
 
 const fn parameter<T: Element>(kind: ParameterKind) -> ParameterInfo {
     let alignment = if matches!(kind, ParameterKind::Scalar) { 1 } else { 16 };
@@ -27,10 +28,11 @@ pub const OUTPUT: ParameterInfo = parameter::<u32>(ParameterKind::Output);
 
 const fn instance(
     symbol: &'static str,
-    parameters: &'static [(&'static str, ParameterInfo)],
+    names: &'static [&'static str],
+    parameters: &'static [ParameterInfo],
     cpu: unsafe fn(&[RawParameter]),
 ) -> Instance {
-    described(parts(symbol, parameters, cpu))
+    described(parts(symbol, names, parameters, cpu))
 }
 
 /// Makes an instance of these parts.
@@ -41,29 +43,33 @@ pub const fn described(parts: Parts) -> Instance {
 
 const fn parts(
     symbol: &'static str,
-    parameters: &'static [(&'static str, ParameterInfo)],
+    names: &'static [&'static str],
+    parameters: &'static [ParameterInfo],
     cpu: unsafe fn(&[RawParameter]),
 ) -> Parts {
     Parts {
         kernel: symbol.split_at(symbol.len() - 5).0,
         symbol,
         generics: &[("THREADS", "128")],
+        names,
         parameters,
         threads: 128,
         shared_bytes: 0,
         shared_alignment: 16,
+        contract: None,
         cpu,
     }
 }
 
 /// `out[i] = value`.
 pub const FILL: Instance =
-    instance("fill__128", &[("out", OUTPUT), ("value", parameter::<u32>(ParameterKind::Scalar))], fill);
+    instance("fill__128", &["out", "value"], &[OUTPUT, parameter::<u32>(ParameterKind::Scalar)], fill);
 
 /// `out[i] = input[i] + 1`, after a delay in clock cycles on a GPU.
 pub const INCREMENT: Instance = instance(
     "increment__128",
-    &[("input", INPUT), ("out", OUTPUT), ("delay", parameter::<u64>(ParameterKind::Scalar))],
+    &["input", "out", "delay"],
+    &[INPUT, OUTPUT, parameter::<u64>(ParameterKind::Scalar)],
     increment,
 );
 
@@ -73,10 +79,8 @@ pub const INCREMENT_ROWS: Instance = described(INCREMENT_ROWS_PARTS);
 #[allow(dead_code, reason = "not for the tests of one dimension")]
 pub const INCREMENT_ROWS_PARTS: Parts = parts(
     "increment_rows__128",
-    &[
-        ("input", ParameterInfo { row_alignment: Some(16), ..INPUT }),
-        ("out", ParameterInfo { row_alignment: Some(16), ..OUTPUT }),
-    ],
+    &["input", "out"],
+    &[ParameterInfo { row_alignment: Some(16), ..INPUT }, ParameterInfo { row_alignment: Some(16), ..OUTPUT }],
     increment_rows,
 );
 
@@ -84,15 +88,15 @@ pub const INCREMENT_ROWS_PARTS: Parts = parts(
 #[allow(dead_code, reason = "not for the tests of views")]
 pub const LARGE_SHARED: Instance = described(LARGE_SHARED_PARTS);
 pub const LARGE_SHARED_PARTS: Parts =
-    Parts { shared_bytes: 100 << 10, ..parts("large_shared__128", &[("out", OUTPUT)], fill_one) };
+    Parts { shared_bytes: 100 << 10, ..parts("large_shared__128", &["out"], &[OUTPUT], fill_one) };
 
 /// Panics with `value 42` in thread 3 of block 0 (on the CPU: in every block from the second on, with its index).
 #[allow(dead_code, reason = "not for the tests of views")]
-pub const PANIC: Instance = instance("panic__128", &[("out", OUTPUT)], panic);
+pub const PANIC: Instance = instance("panic__128", &["out"], &[OUTPUT], panic);
 
 /// Traps (on the CPU: panics).
 #[allow(dead_code, reason = "only a GPU traps")]
-pub const TRAP: Instance = instance("trap__128", &[("out", OUTPUT)], panic);
+pub const TRAP: Instance = instance("trap__128", &["out"], &[OUTPUT], panic);
 
 unsafe fn fill(raw: &[RawParameter]) {
     let [out, length, ..] = raw[0].words;

@@ -91,7 +91,7 @@ impl Kernel {
 
     /// The entry's name.
     pub fn name(&self) -> &'static str {
-        self.instance.symbol()
+        self.instance.name()
     }
 
     /// A generic argument that is a number.
@@ -106,7 +106,7 @@ impl Kernel {
 
     /// The bytes of an element of the first view.
     pub fn element_bytes(&self) -> usize {
-        self.instance.parameters()[0].1.element_bytes
+        self.instance.parameters().next().map_or(0, |(_, parameter)| parameter.element_bytes)
     }
 
     /// The scope that the kernel's type names; block scope if it names none.

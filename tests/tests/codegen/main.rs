@@ -6,6 +6,7 @@
 
 mod accesses;
 mod collectives;
+mod contracts;
 mod copies;
 mod drivers;
 mod everywhere;

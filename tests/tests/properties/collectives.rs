@@ -169,8 +169,8 @@ fn folds_are_right<T: Monoid>(instance: &Instance, case: Case, part: Option<usiz
         let mut scanned = device.filled_with_byte::<T>(prefixes.len(), POISON).unwrap();
         let arguments = [bind(&device, &input), Bound::output(&mut reduced), Bound::output(&mut scanned)];
         launch(&device.stream().unwrap(), case.grid, instance, arguments).unwrap();
-        assert_eq!(reduced.download().unwrap(), totals, "{}, {schedule:?}", instance.symbol());
-        assert_eq!(scanned.download().unwrap(), prefixes, "{}, {schedule:?}", instance.symbol());
+        assert_eq!(reduced.download().unwrap(), totals, "{}, {schedule:?}", instance.name());
+        assert_eq!(scanned.download().unwrap(), prefixes, "{}, {schedule:?}", instance.name());
     }
 }
 

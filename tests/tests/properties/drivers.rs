@@ -156,7 +156,7 @@ proptest! {
             let inputs = [Array::upload(&device, &input, shape).unwrap()];
             let mut out = Array::poisoned(&device, shape).unwrap();
             array::run(&device.stream().unwrap(), case.grid, instance, &inputs, &mut out).unwrap();
-            prop_assert_eq!(&out.download().unwrap(), &expected, "{}, {:?}", instance.symbol(), schedule);
+            prop_assert_eq!(&out.download().unwrap(), &expected, "{}, {:?}", instance.name(), schedule);
         }
     }
 }

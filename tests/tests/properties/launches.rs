@@ -99,7 +99,7 @@ pub fn gives<O: Element + std::fmt::Debug>(
         let bytes = |values: &[O]| bytemuck::cast_slice::<O, u8>(values).to_vec();
         let differs = (0..expected.len()).find(|&index| bytes(&got[index..=index]) != bytes(&expected[index..=index]));
         if let Some(index) = differs {
-            let (symbol, got, expected) = (instance.symbol(), &got[index], &expected[index]);
+            let (symbol, got, expected) = (instance.name(), &got[index], &expected[index]);
             panic!("{symbol}, {schedule:?}, {case:?}: element {index} is {got:?}, expected {expected:?}");
         }
     }

@@ -42,7 +42,7 @@ fn reversed_is_right<T: Element>(instance: &Instance, case: Case) {
     let input = elements::<T>(case.len(len), case.seed);
     let expected = backwards(&input, len);
     let got = run(instance, case, &[&input], None);
-    assert!(got == bytemuck::cast_slice::<T, u8>(&expected), "{} of {} elements", instance.symbol(), input.len());
+    assert!(got == bytemuck::cast_slice::<T, u8>(&expected), "{} of {} elements", instance.name(), input.len());
 }
 
 /// Calls [`reversed_is_right`] for the instance's element type.
@@ -93,7 +93,7 @@ proptest! {
             let tile = instance.threads() as usize;
             let input = elements::<i32>(case.len(tile), case.seed);
             let got = run(instance, case, &[&input], None);
-            prop_assert!(got == bytemuck::cast_slice::<i32, u8>(&backwards(&input, tile)), "{}", instance.symbol());
+            prop_assert!(got == bytemuck::cast_slice::<i32, u8>(&backwards(&input, tile)), "{}", instance.name());
         }
     }
 
@@ -134,6 +134,6 @@ proptest! {
         let input = elements::<i32>(case.len(number(instance, "LEN")), case.seed);
         let expected = weighted_loop(&input, number(instance, "HALO"));
         let got = run(instance, case, &[&input], None);
-        prop_assert!(got == bytemuck::cast_slice::<i32, u8>(&expected), "{}", instance.symbol());
+        prop_assert!(got == bytemuck::cast_slice::<i32, u8>(&expected), "{}", instance.name());
     }
 }

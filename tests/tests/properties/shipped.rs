@@ -41,7 +41,7 @@ fn total_is_right<T: Wide>(instance: &Instance, case: Case, inputs: usize, term:
     let row = |index| inputs.iter().map(|input| input[index]).collect::<Vec<T>>();
     let expected = (0..len).fold(0_i128, |sum, index| sum.wrapping_add(term(&row(index))));
     let bits = (1_i128 << (8 * size_of::<T>())) - 1;
-    assert_eq!(got & bits, expected & bits, "{}, {len} elements, {case:?}", instance.symbol());
+    assert_eq!(got & bits, expected & bits, "{}, {len} elements, {case:?}", instance.name());
 }
 
 /// Checks an instance for its element type; of floats there is no wide sum.
@@ -102,7 +102,7 @@ proptest! {
         for index in 0..height * width {
             prop_assert_eq!(transposed[index % width * height + index / width], matrix[index]);
         }
-        prop_assert_eq!(run(other, case, &[transposed], [shapes[1], shapes[0]]), matrix, "{}", other.symbol());
+        prop_assert_eq!(run(other, case, &[transposed], [shapes[1], shapes[0]]), matrix, "{}", other.name());
     }
 
     #[test]
@@ -113,6 +113,6 @@ proptest! {
         let matrix: Vec<u32> = elements(height * width, case.seed);
         let expected = stencil_loop(&matrix, height, width);
         let shape = Shape::Matrix { height, width };
-        prop_assert_eq!(run(instance, case, &[matrix], [shape; 2]), expected, "{}", instance.symbol());
+        prop_assert_eq!(run(instance, case, &[matrix], [shape; 2]), expected, "{}", instance.name());
     }
 }

@@ -149,7 +149,8 @@ fn builder(from: PathBuf, by: PathBuf, to: PathBuf) -> Result<Builder> {
 fn report(kernels: &[KernelReport]) -> Table {
     let mut groups: BTreeMap<(&str, &str), Vec<&KernelReport>> = BTreeMap::new();
     for one in kernels {
-        let function = one.kernel.split_once("__").map_or(one.kernel.as_str(), |(function, _)| function);
+        let name = one.kernel.split_once('$').map_or(one.kernel.as_str(), |(_, name)| name);
+        let function = name.split_once("__").map_or(name, |(function, _)| function);
         groups.entry((function, &one.arch)).or_default().push(one);
     }
     let mut table = Table::new();

@@ -101,6 +101,8 @@ thread_local! {
         })
     };
     static RUNNING: Cell<bool> = const { Cell::new(false) };
+    /// Whether this OS thread was made for a role: to its very end, when destructors of payloads and thread-locals run.
+    static OF_ROLE: Cell<bool> = const { Cell::new(false) };
     static THREAD: Cell<Option<u32>> = const { Cell::new(None) };
     static WARP_RANK: Cell<usize> = const { Cell::new(0) };
 }
@@ -180,6 +182,11 @@ pub(crate) fn is_running() -> bool {
     RUNNING.get()
 }
 
+/// Whether a block runs on this OS thread, or it belongs to a role of one.
+pub(crate) fn is_inside() -> bool {
+    RUNNING.get() || OF_ROLE.get()
+}
+
 /// Prepares this OS thread for block `index` of `grid` with `shared_bytes` of poisoned shared memory; the block ends when
 /// the guard is dropped, also by a panic.
 pub(crate) fn begin(index: u32, grid: u32, shared_bytes: usize, schedule: Schedule) -> Running {
@@ -201,6 +208,7 @@ pub(crate) fn begin(index: u32, grid: u32, shared_bytes: usize, schedule: Schedu
 /// Prepares this OS thread, which has run nothing before, for a role of the block at `place`.
 pub(super) fn begin_role(place: Place, random: Random) {
     RUNNING.set(true);
+    OF_ROLE.set(true);
     BLOCK.with_borrow_mut(|block| {
         block.place = place;
         block.model.begin(place.schedule, random);

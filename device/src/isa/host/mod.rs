@@ -25,7 +25,13 @@ pub(crate) use threads::*;
 
 use super::Readers;
 use crate::engine::PendingGroups;
+use crate::entry::ContractText;
 use block::{step, with_block};
+
+/// Tells the builder the running kernel's contract. Nothing here.
+pub(crate) fn contract<C: ContractText>() {
+    let _ = (C::FIRST, C::BYTES);
+}
 
 /// `%ctaid.x`: the block's index.
 pub(crate) fn block_index() -> u32 {

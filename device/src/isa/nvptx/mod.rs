@@ -16,8 +16,10 @@ pub(crate) use threads::*;
 
 use super::Readers;
 use crate::engine::PendingGroups;
+use crate::entry::ContractText;
 
 unsafe extern "C" {
+    fn tilepipe_contract(first: *const u8, bytes: usize);
     safe fn tilepipe_thread_rank() -> u32;
     safe fn tilepipe_block_index() -> u32;
     safe fn tilepipe_grid_blocks() -> u32;
@@ -45,6 +47,13 @@ unsafe extern "C" {
     safe fn tilepipe_cp_async_commit_group();
     safe fn tilepipe_cp_async_wait_all();
     safe fn tilepipe_panic_record_address() -> u64;
+}
+
+/// Tells the builder the running kernel's contract: a call that it looks for, with constants that it reads, and that lowers to nothing.
+#[inline(always)]
+pub(crate) fn contract<C: ContractText>() {
+    // SAFETY: the function does nothing (`runtime.ll`).
+    unsafe { tilepipe_contract(C::FIRST, C::BYTES) };
 }
 
 /// `%ctaid.x`: the block's index.

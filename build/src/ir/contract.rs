@@ -1,0 +1,183 @@
+//! Contracts: from the constants that tilepipe hands to the builder to one constant beside each entry point.
+//!
+//! The code that `#[kernel]` generates enters a kernel through `tilepipe::entry::enter`, which calls a function of `runtime.ll` with the
+//! kernel's contract: text that follows from the kernel function's type. The call says which function an entry point really
+//! runs, whatever the crate put behind the paths of the generated code. So the contract is taken from there.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use super::{global_name, string_bytes};
+use crate::Error;
+
+/// The function that is called with a contract's first byte and its length.
+const MARKER: &str = "tilepipe_contract";
+/// The names of the constants: this and the entry's symbol.
+const PREFIX: &str = "__tilepipe_contract__";
+
+/// The constants with the contracts.
+pub(crate) struct Contracts {
+    /// Their definitions, as text.
+    pub definitions: String,
+    /// Their names.
+    pub names: Vec<String>,
+    /// The kernels that have one, with their numbers of parameters.
+    pub parameters: BTreeMap<String, usize>,
+}
+
+/// The contracts of a module's kernels (entry symbol to threads a block), which are of the package `name version`. A kernel that
+/// was not made by `#[kernel]` has none.
+///
+/// # Errors
+///
+/// [`Error::Contract`] for an entry that runs several kernels, or one for another block size; [`Error::Ir`] for a contract of
+/// unknown shape.
+pub(crate) fn contracts(module: &str, kernels: &BTreeMap<String, u32>, package: &str) -> Result<Contracts, Error> {
+    let functions = functions(module);
+    let constants: HashMap<&str, &str> = module.lines().filter_map(global_name_and_line).collect();
+    let mut contracts = Contracts { definitions: String::new(), names: Vec::new(), parameters: BTreeMap::new() };
+    for (kernel, threads) in kernels {
+        let mut found = BTreeSet::new();
+        for marker in reached(&functions, kernel) {
+            found.insert(text(marker, &constants)?);
+        }
+        let problem = |problem: String| Error::Contract { kernel: kernel.clone(), problem };
+        let mut found = found.into_iter();
+        let Some(contract) = found.next() else { continue };
+        if found.next().is_some() {
+            return Err(problem("runs more than one kernel".to_string()));
+        }
+        if !contract.contains(&format!(";threads={threads};")) {
+            return Err(problem(format!(
+                "has {threads} threads a block, and the kernel that it runs says `{contract}`"
+            )));
+        }
+        let contract = format!("crate={package};{contract}");
+        let name = format!("{PREFIX}{kernel}");
+        let escaped: String = contract.bytes().map(|byte| format!("\\{byte:02X}")).collect();
+        let definition =
+            format!("@\"{name}\" = addrspace(1) constant [{} x i8] c\"{escaped}\", align 1\n", contract.len());
+        contracts.definitions.push_str(&definition);
+        contracts.names.push(name);
+        // Behind the crate, tilepipe, the threads and the shared memory.
+        contracts.parameters.insert(kernel.clone(), contract.split(';').count() - 4);
+    }
+    Ok(contracts)
+}
+
+/// A function's body: what it names, and its calls of the marker.
+#[derive(Default)]
+struct Function<'a> {
+    names: Vec<&'a str>,
+    markers: Vec<&'a str>,
+}
+
+/// All functions of a module.
+fn functions(module: &str) -> HashMap<&str, Function<'_>> {
+    let (mut functions, mut current) = (HashMap::new(), None);
+    for line in module.lines() {
+        if line.starts_with("define ") {
+            current =
+                line.find('@').and_then(|at| global_name(&line[at..])).map(|(name, _)| (name, Function::default()));
+        } else if line == "}" {
+            functions.extend(current.take());
+        } else if let Some((_, function)) = &mut current {
+            let names: Vec<&str> =
+                line.match_indices('@').filter_map(|(at, _)| global_name(&line[at..])).map(|(name, _)| name).collect();
+            if names.contains(&MARKER) {
+                function.markers.push(line);
+            } else {
+                function.names.extend(names);
+            }
+        }
+    }
+    functions
+}
+
+/// The calls of the marker in a function and in all functions that it can reach.
+fn reached<'a>(functions: &HashMap<&'a str, Function<'a>>, from: &str) -> Vec<&'a str> {
+    let (mut seen, mut left, mut markers) = (HashSet::new(), vec![from], Vec::new());
+    while let Some(name) = left.pop() {
+        if let Some(function) = functions.get(name).filter(|_| seen.insert(name.to_string())) {
+            markers.extend(&function.markers);
+            left.extend(&function.names);
+        }
+    }
+    markers
+}
+
+/// The name of the global that a line defines, and the line.
+fn global_name_and_line(line: &str) -> Option<(&str, &str)> {
+    global_name(line).map(|(name, _)| (name, line))
+}
+
+/// The text that a call of the marker hands over: so many bytes of a constant.
+fn text(call: &str, constants: &HashMap<&str, &str>) -> Result<String, Error> {
+    let unknown = || Error::Ir { reason: "a kernel's contract", line: call.trim().to_string() };
+    let arguments = call.split_once("@tilepipe_contract(").ok_or_else(unknown)?.1;
+    let constant = arguments.find('@').and_then(|at| global_name(&arguments[at..])).ok_or_else(unknown)?.0;
+    let bytes = arguments.split(", i64 ").nth(1).and_then(|rest| rest.split(')').next()).ok_or_else(unknown)?;
+    let bytes: usize = bytes.trim_start_matches("noundef ").trim().parse().map_err(|_| unknown())?;
+    let content = constants.get(constant).and_then(|line| string_bytes(line)).ok_or_else(unknown)?;
+    let text = content.get(..bytes).ok_or_else(unknown)?;
+    String::from_utf8(text.to_vec()).map_err(|_| unknown())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MODULE: &str = r#"
+@alloc_1 = private unnamed_addr constant <{ [40 x i8] }> <{ [40 x i8] c"tilepipe=1;threads=32;shared=0/1\00\00\00\00\00\00\00\00" }>, align 1
+@"alloc 2" = private unnamed_addr constant [40 x i8] c"tilepipe=1;threads=64;shared=0/1\00\00\00\00\00\00\00\00", align 1
+define void @"k$one"(ptr %0) #1 {
+  call void @enter(ptr %0)
+  ret void
+}
+define internal void @enter(ptr %0) {
+  call void @tell()
+  call void %0()
+  ret void
+}
+define internal void @tell() {
+  call void @tilepipe_contract(ptr noundef @alloc_1, i64 noundef 32) #2
+  ret void
+}
+define internal void @tell2() {
+  call void @tilepipe_contract(ptr @"alloc 2", i64 32)
+  ret void
+}
+define void @by_hand() {
+  ret void
+}
+"#;
+
+    fn of(module: &str, kernels: &[(&str, u32)]) -> Result<Contracts, Error> {
+        let kernels = kernels.iter().map(|(name, threads)| ((*name).to_string(), *threads)).collect();
+        contracts(module, &kernels, "k 0.1.0")
+    }
+
+    #[test]
+    fn an_entry_has_the_contract_of_the_kernel_that_it_runs() {
+        let contracts = of(MODULE, &[("k$one", 32), ("by_hand", 128)]).unwrap();
+        assert_eq!(contracts.names, ["__tilepipe_contract__k$one"]);
+        assert_eq!(contracts.parameters["k$one"], 0);
+        let text = string_bytes(&contracts.definitions).unwrap();
+        assert_eq!(text, b"crate=k 0.1.0;tilepipe=1;threads=32;shared=0/1");
+        assert!(
+            contracts.definitions.starts_with("@\"__tilepipe_contract__k$one\" = addrspace(1) constant [46 x i8] c\"")
+        );
+    }
+
+    #[test]
+    fn an_entry_of_another_block_size_or_of_two_kernels_is_refused() {
+        assert!(matches!(of(MODULE, &[("k$one", 64)]), Err(Error::Contract { .. })));
+        let two = MODULE.replace("  call void @tell()\n", "  call void @tell()\n  call void @tell2()\n");
+        assert!(matches!(of(&two, &[("k$one", 32)]), Err(Error::Contract { .. })));
+    }
+
+    #[test]
+    fn a_contract_that_is_no_constant_is_an_error() {
+        let unknown = MODULE.replace("ptr noundef @alloc_1", "ptr noundef %1");
+        assert!(matches!(of(&unknown, &[("k$one", 32)]), Err(Error::Ir { .. })));
+    }
+}

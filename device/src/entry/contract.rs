@@ -1,0 +1,141 @@
+//! A kernel's contract: what host and GPU must agree on, as text in the compiled module.
+//!
+//! The text follows from the kernel function's type alone. On the GPU [`enter`](super::enter) hands it to the builder, which writes it beside
+//! the entry point that runs that function; the launch compares it with the text that the host's function has. So a stale module, another
+//! crate's kernel of the same name, or a signature that differs from target to target is found before anything runs.
+
+use core::marker::PhantomData;
+
+use super::function::KernelFunction;
+use super::parameter::ParameterLayout;
+
+/// The most bytes of a contract: of a kernel with eight parameters.
+const MOST: usize = 512;
+
+/// Text that is put together by the compiler.
+#[derive(Clone, Copy)]
+pub struct Text {
+    bytes: [u8; MOST],
+    len: usize,
+}
+
+impl Text {
+    const fn new() -> Self {
+        Text { bytes: [0; MOST], len: 0 }
+    }
+
+    const fn text(mut self, text: &str) -> Self {
+        let (bytes, mut at) = (text.as_bytes(), 0);
+        while at < bytes.len() {
+            self.bytes[self.len] = bytes[at];
+            self.len += 1;
+            at += 1;
+        }
+        self
+    }
+
+    const fn number(self, number: usize) -> Self {
+        let next = if number >= 10 { self.number(number / 10) } else { self };
+        let digit = [b'0' + (number % 10) as u8];
+        match core::str::from_utf8(&digit) {
+            Ok(digit) => next.text(digit),
+            Err(_) => panic!("a digit"),
+        }
+    }
+
+    /// The bytes that are in use.
+    #[cfg(not(target_arch = "nvptx64"))]
+    pub(super) const fn as_bytes(&self) -> &[u8] {
+        self.bytes.split_at(self.len).0
+    }
+}
+
+/// The contract of a kernel: fields `name=value`, each behind the one before it and a `;`.
+///
+/// ```text
+/// tilepipe=0.1.0;threads=256;shared=2048/16;1=in 4/4 1x256 16/0;2=out 4/4 1x256 16/0
+/// ```
+///
+/// `shared` has bytes and alignment. A parameter has how it is used; bytes and alignment of an element; rows and columns of a tile; the
+/// alignment of its base and of its rows (0 for one dimension).
+pub(super) const fn contract(threads: usize, shared: (usize, usize), parameters: &[ParameterLayout]) -> Text {
+    let mut text = Text::new().text("tilepipe=").text(env!("CARGO_PKG_VERSION"));
+    text = text.text(";threads=").number(threads);
+    text = text.text(";shared=").number(shared.0).text("/").number(shared.1);
+    let mut at = 0;
+    while at < parameters.len() {
+        let one = &parameters[at];
+        at += 1;
+        text = text.text(";").number(at).text("=").text(one.kind);
+        text = text.text(" ").number(one.size).text("/").number(one.element_alignment);
+        text = text.text(" ").number(one.rows).text("x").number(one.columns);
+        text = text.text(" ").number(one.alignment).text("/").number(one.row_alignment);
+    }
+    text
+}
+
+/// A contract as the seam takes it: constants, which the builder can read in unoptimised code.
+pub(crate) trait ContractText {
+    /// The first byte.
+    const FIRST: *const u8;
+    /// How many there are.
+    const BYTES: usize;
+}
+
+/// The contract of the kernel function `F`.
+pub(super) struct ContractOf<F, A>(PhantomData<(F, A)>);
+
+impl<F: KernelFunction<A>, A> ContractOf<F, A> {
+    const TEXT: &'static [u8; MOST] = &F::CONTRACT.bytes;
+}
+
+impl<F: KernelFunction<A>, A> ContractText for ContractOf<F, A> {
+    const FIRST: *const u8 = Self::TEXT.as_ptr();
+    const BYTES: usize = F::CONTRACT.len;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::entry::Parameter;
+    use crate::{Halos2D, Tiles, TilesMut, TilesMut2D};
+
+    fn of(text: &Text) -> &str {
+        core::str::from_utf8(text.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn a_contract_has_every_size_of_every_parameter() {
+        const PARAMETERS: [ParameterLayout; 5] = [
+            <Tiles<f32, 256> as Parameter>::LAYOUT,
+            <Halos2D<u16, 8, 64, 2> as Parameter>::LAYOUT,
+            <u64 as Parameter>::LAYOUT,
+            <TilesMut<u128, 32> as Parameter>::LAYOUT,
+            <TilesMut2D<u8, 3, 5> as Parameter>::LAYOUT,
+        ];
+        const CONTRACT: Text = contract(1024, (232_448, 128), &PARAMETERS);
+        let version = env!("CARGO_PKG_VERSION");
+        assert_eq!(
+            of(&CONTRACT),
+            format!(
+                "tilepipe={version};threads=1024;shared=232448/128;1=in 4/4 1x256 16/0;2=in 2/2 12x68 16/4;3=value 8/8 1x1 1/0;\
+                 4=out 16/16 1x32 16/0;5=out 1/1 3x5 16/1"
+            )
+        );
+    }
+
+    #[test]
+    fn the_longest_contract_fits() {
+        const LONGEST: ParameterLayout = ParameterLayout {
+            kind: "value",
+            size: 16,
+            element_alignment: 16,
+            rows: u32::MAX as usize,
+            columns: u32::MAX as usize,
+            alignment: 16,
+            row_alignment: 16,
+        };
+        const CONTRACT: Text = contract(1024, (u32::MAX as usize, 128), &[LONGEST; 8]);
+        assert!(CONTRACT.as_bytes().len() > 400);
+    }
+}

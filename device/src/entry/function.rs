@@ -1,0 +1,202 @@
+//! What a kernel function's type says, and the two ways to run one.
+
+use super::contract::{ContractOf, Text, contract};
+use super::{Entry, Parameter, RawParameter, run};
+use crate::block::Block;
+use crate::isa;
+use crate::shared::{Layout, Shared};
+
+/// What a kernel function's type says about its launch.
+///
+/// # Safety
+///
+/// 0. The constants follow from the parameters that `call` makes.
+/// 1. The implementing type has no bytes, and `call` uses nothing of its value.
+#[diagnostic::on_unimplemented(
+    message = "a function with these parameters can't be a kernel",
+    label = "not the parameters of a kernel",
+    note = "a kernel takes `Block<THREADS>` first, then up to eight views (`Tiles`, `Halos`, `Tiles2D`, `TilesMut`, ..) and scalars, \
+            then at most one `Shared`, each of a valid type",
+    note = "a view lives for one launch: its type names no lifetime, such as `'static`, also not behind an alias"
+)]
+pub unsafe trait KernelFunction<Arguments>: Copy + Send + Sync + 'static {
+    /// Threads a block.
+    const THREADS: u32;
+    /// Bytes of shared memory.
+    const SHARED_BYTES: usize;
+    /// Alignment of the shared memory in bytes.
+    const SHARED_ALIGNMENT: usize;
+    /// The parameters beside the block and the shared memory.
+    #[cfg(not(target_arch = "nvptx64"))]
+    const PARAMETERS: &'static [crate::launch::ParameterInfo];
+    /// How many parameters there are beside the block and the shared memory.
+    const COUNT: usize;
+    /// All of this as text.
+    #[doc(hidden)]
+    const CONTRACT: Text;
+
+    /// Runs the kernel in the calling block.
+    ///
+    /// # Safety
+    ///
+    /// As for [`run`]; `raw` has the words of each parameter, which the launch checked and which hold for the whole of it, in a launch of
+    /// `THREADS` threads a block with `SHARED_BYTES` of shared memory.
+    unsafe fn call(self, raw: &[RawParameter]);
+}
+
+/// A function that takes these arguments. (A second `Fn` bound beside that of one lifetime would leave the compiler to guess.)
+pub trait CallWith<Arguments> {
+    /// Calls it.
+    fn call_with(self, arguments: Arguments);
+}
+
+macro_rules! call_with {
+    ($($argument:ident)*) => {
+        impl<F: FnOnce($($argument),*), $($argument),*> CallWith<($($argument,)*)> for F {
+            #[inline(always)]
+            #[expect(non_snake_case, reason = "each argument has the name of its type")]
+            fn call_with(self, ($($argument,)*): ($($argument,)*)) {
+                self($($argument),*);
+            }
+        }
+    };
+}
+call_with!(A);
+call_with!(A B);
+call_with!(A B C);
+call_with!(A B C D);
+call_with!(A B C D E);
+call_with!(A B C D E G);
+call_with!(A B C D E G H);
+call_with!(A B C D E G H I);
+call_with!(A B C D E G H I J);
+call_with!(A B C D E G H I J K);
+
+macro_rules! kernel_functions {
+    ($($argument:ident $index:literal)*) => {
+        kernel_functions!(@one [] [0] [1] [] $($argument $index)*);
+        kernel_functions!(@one [L: Layout] [L::BYTES] [L::ALIGNMENT] [L] $($argument $index)*);
+    };
+    (@one [$($layout:tt)*] [$bytes:expr] [$alignment:expr] [$($shared:ident)?] $($argument:ident $index:literal)*) => {
+        // SAFETY: (0) the constants are those of the types that `call` passes, at another lifetime; (1) asserted where a value is made of
+        // nothing (`instance`), and `call` does no more than to call the function.
+        unsafe impl<'k, F, const THREADS: usize, $($argument: Parameter<'k>,)* $($layout)*>
+            KernelFunction<(Block<'k, THREADS>, $($argument,)* $(Shared<'k, $shared>,)?)> for F
+        where
+            F: Fn(Block<'k, THREADS>, $($argument,)* $(Shared<'k, $shared>,)?) + Copy + Send + Sync + 'static,
+            F: for<'x> CallWith<(Block<'x, THREADS>, $($argument::At<'x>,)* $(Shared<'x, $shared>,)?)>,
+        {
+            const THREADS: u32 = THREADS as u32;
+            const SHARED_BYTES: usize = $bytes;
+            const SHARED_ALIGNMENT: usize = $alignment;
+            #[cfg(not(target_arch = "nvptx64"))]
+            const PARAMETERS: &'static [crate::launch::ParameterInfo] = &[$($argument::INFO),*];
+            const COUNT: usize = <[usize]>::len(&[$($index),*]);
+            const CONTRACT: Text = contract(THREADS, ($bytes, $alignment), &[$($argument::LAYOUT),*]);
+
+            #[inline(always)]
+            unsafe fn call(self, raw: &[RawParameter]) {
+                let _ = raw;
+                let body = |entry: Entry<'_>| {
+                    // SAFETY: made once, at the entry point of a launch of so many threads a block.
+                    let block = unsafe { entry.block::<THREADS>() };
+                    self.call_with((
+                        block,
+                        $(
+                            // SAFETY: made once, from words that the launch checked for a parameter of this type.
+                            unsafe { entry.parameter::<$argument::At<'_>>(raw[$index]) },
+                        )*
+                        $(
+                            // SAFETY: made once, in a launch with so much shared memory.
+                            unsafe { entry.shared::<$shared>() },
+                        )?
+                    ));
+                };
+                // SAFETY: the caller's promise; the body makes one block, one of each parameter, and one shared memory.
+                unsafe { run(body) };
+            }
+        }
+    };
+}
+kernel_functions!();
+kernel_functions!(A 0);
+kernel_functions!(A 0 B 1);
+kernel_functions!(A 0 B 1 C 2);
+kernel_functions!(A 0 B 1 C 2 D 3);
+kernel_functions!(A 0 B 1 C 2 D 3 E 4);
+kernel_functions!(A 0 B 1 C 2 D 3 E 4 G 5);
+kernel_functions!(A 0 B 1 C 2 D 3 E 4 G 5 H 6);
+kernel_functions!(A 0 B 1 C 2 D 3 E 4 G 5 H 6 I 7);
+
+/// The block size of a kernel function.
+pub const fn threads<F: KernelFunction<A>, A>(_: &F) -> u32 {
+    F::THREADS
+}
+
+/// Runs a kernel function in the calling block: all that an entry point does.
+///
+/// It also tells the builder the function's contract, which it writes beside the entry point. The builder accepts no entry point
+/// that does anything but to call this.
+///
+/// # Safety
+///
+/// As for [`KernelFunction::call`]: the launch compared the contract and checked the arguments.
+#[inline(always)]
+pub unsafe fn enter<F: KernelFunction<A>, A, const PARAMETERS: usize>(kernel: F, raw: [RawParameter; PARAMETERS]) {
+    const { assert!(PARAMETERS == F::COUNT, "an entry point has the parameters of its kernel") };
+    const { assert!(size_of::<F>() == 0, "a kernel is a function, not a pointer to one or a closure with captures") };
+    isa::contract::<ContractOf<F, A>>();
+    // SAFETY: the caller's promise.
+    unsafe { kernel.call(&raw) };
+}
+
+/// Describes a kernel function as an instance: a crate's name and version, the kernel's name, the symbol of its PTX entry, its generic
+/// arguments and its parameters' names.
+///
+/// # Safety
+///
+/// A PTX entry `symbol` whose contract is that of `kernel`, in a crate of this name and version, is the same function.
+#[cfg(not(target_arch = "nvptx64"))]
+pub const unsafe fn instance<F: KernelFunction<A>, A>(
+    kernel: F,
+    package: (&'static str, &'static str),
+    name: &'static str,
+    symbol: &'static str,
+    generics: &'static [(&'static str, &'static str)],
+    parameters: &'static [&'static str],
+) -> crate::launch::Instance {
+    use crate::launch::{Contract, Instance, Parts};
+
+    // There is such a function: `on_cpu` makes a value of its type.
+    let _ = kernel;
+    let (package, version) = package;
+    // SAFETY: `on_cpu` calls the function that the description was made of; of the PTX entry it is the caller's promise.
+    unsafe {
+        Instance::new(Parts {
+            kernel: name,
+            symbol,
+            generics,
+            names: parameters,
+            parameters: F::PARAMETERS,
+            threads: F::THREADS,
+            shared_bytes: F::SHARED_BYTES,
+            shared_alignment: F::SHARED_ALIGNMENT,
+            contract: Some(Contract { package, version, text: const { F::CONTRACT.as_bytes() } }),
+            cpu: on_cpu::<F, A>,
+        })
+    }
+}
+
+/// Runs a kernel function for one block of the CPU executor.
+///
+/// # Safety
+///
+/// As for [`KernelFunction::call`]; there is a value of type `F`.
+#[cfg(not(target_arch = "nvptx64"))]
+unsafe fn on_cpu<F: KernelFunction<A>, A>(raw: &[RawParameter]) {
+    const { assert!(size_of::<F>() == 0, "a kernel is a function, not a pointer to one or a closure with captures") };
+    // SAFETY: a value without bytes; there is one, which is `Copy` and may be used by every thread (`Sync`).
+    let kernel = unsafe { core::ptr::NonNull::<F>::dangling().read() };
+    // SAFETY: the caller's promise.
+    unsafe { kernel.call(raw) };
+}

@@ -1,0 +1,13 @@
+//! A method that is safe can be called through a public bound, whoever implements the trait: to write over any memory, or to learn a rank.
+#![forbid(unsafe_code)]
+use tilepipe::BlockScope;
+use tilepipe::group::Meet;
+
+fn overwrite<G: Meet<BlockScope>>(victim: *const u8) {
+    G::released(victim, 8);
+    G::deal(|_, rank| println!("rank {rank}"));
+}
+
+fn main() {
+    let _ = overwrite::<tilepipe::group::InBlock<'static, 2>>;
+}
