@@ -8,9 +8,10 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use comfy_table::Table;
 use serde::{Deserialize, Serialize};
-use tilepipe_host::{Device, Error, Module, Schedule, Stream};
+use tilepipe_host::{Device, Error, Schedule, Stream};
 use tilepipe_kernels::compute::NeighbourSum;
 use tilepipe_kernels::{example_kernel, without_memcpy_async};
+use tilepipe_runner::built;
 
 use crate::print;
 use crate::statistics::Summary;
@@ -22,7 +23,7 @@ const BATCH: u32 = 250;
 const WARM_UP: u32 = 2 * BATCH;
 /// A launch may cost so many times that of the other build ..
 const MOST_RATIO: f64 = 1.02;
-/// .. or so many nanoseconds more, whichever is more.
+/// Or so many nanoseconds more, whichever is more.
 const MOST_NANOSECONDS: f64 = 50.0;
 
 /// What is launched how often, and what it is compared with.
@@ -77,7 +78,7 @@ impl Series {
 pub fn run(options: &Options) -> Result<Vec<String>> {
     let Some(other) = &options.against else {
         let series = measure(options)?;
-        print(&rounds(&series).to_string())?;
+        print(rounds(&series).to_string())?;
         for one in &series {
             print(&serde_json::to_string(one)?)?;
         }
@@ -90,7 +91,7 @@ pub fn run(options: &Options) -> Result<Vec<String>> {
     let own = std::env::current_exe().context("cannot find this program's own file")?;
     let programs = [(own.as_path(), &options.module), (other.as_path(), &options.against_module)];
     let pairs = in_turns(options, programs)?;
-    print(&comparison(&pairs).to_string())?;
+    print(comparison(&pairs).to_string())?;
     for [own, other] in &pairs {
         print(&serde_json::to_string(&serde_json::json!({ "own": own, "other": other }))?)?;
     }
@@ -102,8 +103,7 @@ fn measure(options: &Options) -> Result<Vec<Series>> {
     let device = match &options.module {
         Some(folder) => {
             let device = Device::gpu(0).context("the launches need a GPU; without --module the CPU makes them")?;
-            // SAFETY: what `cargo xtask ptx` made of the kernels that this program launches.
-            device.load(&unsafe { Module::read(folder) }?)?;
+            device.load(&built::read(folder)?)?;
             device
         }
         None => Device::cpu(Schedule::Lazy),

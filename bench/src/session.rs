@@ -1,15 +1,15 @@
 //! `tilepipe-bench measure`: times every kernel beside its peers on one GPU.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::Args;
 use tilepipe::I32x4;
-use tilepipe_host::{Device, Module};
-use tilepipe_runner::data;
+use tilepipe_host::Device;
 use tilepipe_runner::stdout::print;
 use tilepipe_runner::value::DType;
+use tilepipe_runner::{built, data};
 
 use crate::catalog::{self, Comparison};
 use crate::measure::{Bench, Outcome};
@@ -69,12 +69,10 @@ pub fn run(options: &Options) -> Result<Vec<String>> {
     comparisons.retain(|comparison| comparison.ours.kernel().contains(&options.kernel));
     let date = machine::now();
     let device = Device::gpu(0).context("the comparison runs on a GPU")?;
-    // SAFETY: what `cargo xtask ptx`, `peers/build.sh` and the same for the twins made of the sources that this program describes.
-    let read = |folder: &Path| unsafe { Module::read(folder) };
-    device.load(&read(&options.module)?)?;
-    device.load(&read(&options.peers)?)?;
+    device.load(&built::read(&options.module)?)?;
+    device.load(&built::read(&options.peers)?)?;
     if let Some(twins) = &options.twins {
-        device.load(&read(twins)?)?;
+        device.load(&built::read(twins)?)?;
         comparisons = comparisons.into_iter().map(Comparison::with_unsafe_twin).collect();
     }
     let stream = device.stream()?;

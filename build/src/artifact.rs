@@ -61,15 +61,17 @@ pub struct KernelReport {
 }
 
 impl Artifact {
-    /// Writes the list of files that `tilepipe_host::built_kernels!()` embeds: a line `ptx PATH`, and a line `cubin 90 PATH` for
-    /// each architecture. The macro looks for it as `tilepipe-kernels.txt` in the output folder of the crate's build script.
+    /// Writes the list of files that `tilepipe_host::built_kernels!()` embeds, `tilepipe-kernels.txt`: a line `ptx PATH`,
+    /// and a line `cubin 90 PATH` for each architecture. `folder` is the output folder of the crate's build script, where
+    /// the macro looks for it.
     ///
     /// The file is replaced only if its content changes.
     ///
     /// # Errors
     ///
     /// [`Error::Io`] if the file cannot be written or the working folder is gone.
-    pub fn write_list(&self, path: &Path) -> Result<(), Error> {
+    pub fn write_list(&self, folder: &Path) -> Result<(), Error> {
+        let path = &folder.join(LIST);
         let mut text = format!("ptx {}\n", absolute(&self.ptx)?.display());
         for cubin in &self.cubins {
             let number: String = cubin.arch.chars().filter(char::is_ascii_digit).collect();
@@ -81,6 +83,9 @@ impl Artifact {
         cache::write_atomically(path, text.as_bytes())
     }
 }
+
+/// The list's name: the device crate's macro `built_files` reads it.
+const LIST: &str = "tilepipe-kernels.txt";
 
 /// A path that means the same wherever the list is read.
 fn absolute(path: &Path) -> Result<PathBuf, Error> {
@@ -101,10 +106,9 @@ mod tests {
             report: Vec::new(),
             fresh: false,
         };
-        let file = dir.path().join("tilepipe-kernels.txt");
-        artifact.write_list(&file).unwrap();
+        artifact.write_list(dir.path()).unwrap();
         let folder = dir.path().display();
-        let text = std::fs::read_to_string(&file).unwrap();
+        let text = std::fs::read_to_string(dir.path().join("tilepipe-kernels.txt")).unwrap();
         assert_eq!(text, format!("ptx {folder}/k.ptx\ncubin 100 {folder}/k.sm_100a.cubin\n"));
     }
 }

@@ -134,7 +134,7 @@ impl Builder {
     ///     .target_dir(out_dir.join("tilepipe"))
     ///     .output_dir(out_dir.join("kernels"))
     ///     .build()?;
-    /// artifact.write_rust(&out_dir.join("kernels.rs"))?;
+    /// artifact.write_list(&out_dir)?;
     /// # Ok(())
     /// # }
     /// ```
@@ -300,9 +300,6 @@ impl Assembly<'_> {
             work: &work,
         };
         let result = self.assemble(&link, output, &key);
-        if let Some(keep) = std::env::var_os("SCRATCH_KEEP") {
-            let _ = std::fs::rename(&work, keep);
-        }
         let _ = std::fs::remove_dir_all(&work);
         result
     }

@@ -159,10 +159,10 @@ impl Compilation<'_> {
         flags.push(format!("-Ctarget-cpu={}", self.target_cpu).into());
         // Up to 1.96 this pass duplicates collective operations into both arms of a branch.
         flags.push("-Zmir-enable-passes=-JumpThreading".into());
-        // Which function each line of a function is from, once rustc has inlined: `ir::scope` reads
+        // Which function each line of a function is from, once rustc has inlined: `ir::scopes` reads
         // it, the link removes it.
         flags.push("-Cdebuginfo=line-tables-only".into());
-        // The crate that a function's body is from is in its symbol: `ir::owner` reads it.
+        // The crate that a function's body is from is in its symbol: `ir::mangling` reads it.
         flags.push("-Csymbol-mangling-version=v0".into());
         // The same PTX in every folder, with the file names of panics still in it. The last match wins.
         let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);

@@ -120,7 +120,7 @@ pub enum Error {
     /// Code outside of the device crate that knows the thread which runs it, a clock, or other
     /// threads.
     #[error(
-        "the kernels reach thread-level code: `{function}` {what}{}; such code belongs into the device crate: use what \
+        "the kernels reach thread-level code: `{function}` {what}{}; such code belongs in the device crate: use what \
          `Block`, `Thread` and `Warp` offer, or, if the code keeps tilepipe's rules by itself, \
          `Builder::allow_thread_level_code`", chain.iter().map(|caller| format!(", called by `{caller}`")).collect::<String>()
     )]
@@ -135,9 +135,10 @@ pub enum Error {
     /// A function that can call itself: a thread's stack on the GPU has a fixed size, and nothing
     /// notices its end.
     #[error(
-        "the kernel `{kernel}` can recurse: `{}` can call itself{}; GPU code must not, as nothing notices the end of a \
+        "the kernel `{kernel}` can recurse: `{}`{} can call itself{}; GPU code must not, as nothing notices the end of a \
          thread's stack: use a loop",
         cycle.join("`, which calls `"),
+        if cycle.len() > 1 { "," } else { "" },
         if *by_address { " (through a function's address: any function of such parameters counts)" } else { "" }
     )]
     Recursion {

@@ -99,17 +99,17 @@ impl Link<'_> {
         check::check(used)?;
         let module = Module::read(used)?;
         recursion::check(&module)?;
-        if self.allow_thread_level_code {
-            return Ok(());
-        }
         let runtime = self.as_text("runtime", &[self.runtime.to_path_buf()])?;
         let device = self.write_members("device", self.device)?;
         let device = if device.is_empty() { String::new() } else { self.as_text("device", &device)? };
         let allowed = Allowed { device: device_crate(&device), runtime: thread_level::symbols(&runtime) };
-        thread_level::check(&module, &allowed)?;
-        // Crates without tilepipe have entry points of their own kind.
+        if !self.allow_thread_level_code {
+            thread_level::check(&module, &allowed)?;
+        }
+        // Crates without tilepipe have entry points of their own kind, and so may crates with thread-level code: no
+        // instance stands for those.
         match allowed.device {
-            Some(_) => entry::check(&module, allowed.device, &contracts.parameters),
+            Some(_) => entry::check(&module, allowed.device, &contracts.parameters, self.allow_thread_level_code),
             None => Ok(()),
         }
     }

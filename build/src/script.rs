@@ -35,7 +35,7 @@ pub fn build_in_script(manifest_dir: impl AsRef<Path>) -> Result<Artifact, Error
     for source in sources {
         println!("cargo::rerun-if-changed={}", source.display());
     }
-    artifact.write_list(&out_dir.join("tilepipe-kernels.txt"))?;
+    artifact.write_list(&out_dir)?;
     Ok(artifact)
 }
 

@@ -24,6 +24,16 @@ fn build(test: &str, features: &[&str]) -> Option<Result<Artifact, Error>> {
 
 /// As `build` for the crate in that folder.
 fn build_in(folder: &str, test: &str, features: &[&str]) -> Option<Result<Artifact, Error>> {
+    build_with(folder, test, features, |builder| builder)
+}
+
+/// As `build_in`, with other options of the builder.
+fn build_with(
+    folder: &str,
+    test: &str,
+    features: &[&str],
+    options: impl FnOnce(Builder) -> Builder,
+) -> Option<Result<Artifact, Error>> {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let toolchain = match toolchain::find(target.parent()) {
         Ok(toolchain) => toolchain,
@@ -35,7 +45,7 @@ fn build_in(folder: &str, test: &str, features: &[&str]) -> Option<Result<Artifa
     let builder =
         Builder::new(copy().join(folder)).toolchain(toolchain).target_dir(target.join("with_tilepipe/target"));
     Some(
-        builder
+        options(builder)
             .output_dir(target.join("with_tilepipe/output").join(test))
             .features(features.iter().copied())
             .architectures(["sm_80"])
@@ -97,9 +107,13 @@ fn only_the_real_tilepipe_may_contain_thread_level_code() {
         ("own_parameters", "has the parameters ([500 x i64]), and the kernel that it runs has 1"),
         ("other_function", "calls `core::ptr::write"),
     ] {
-        let error = build_in("shadowed", feature, &[feature]).unwrap().map(|artifact| artifact.ptx).unwrap_err();
-        let message = error.to_string();
-        assert!(matches!(error, Error::Contract { .. }) && message.contains(expected), "{feature}: {message}");
+        for allowed in [false, true] {
+            let options = |builder: Builder| if allowed { builder.allow_thread_level_code() } else { builder };
+            let built = build_with("shadowed", feature, &[feature], options).unwrap();
+            let error = built.map(|artifact| artifact.ptx).unwrap_err();
+            let message = error.to_string();
+            assert!(matches!(error, Error::Contract { .. }) && message.contains(expected), "{feature}: {message}");
+        }
     }
     let error = build_in("shadowed", "more", &["more_parameters"]).unwrap().map(|artifact| artifact.ptx).unwrap_err();
     let message = error.to_string();

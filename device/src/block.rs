@@ -75,7 +75,7 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
     where
         F: for<'t> Fn(Thread<'t, 'b, THREADS>) + Uniform,
     {
-        // SAFETY: `for_each_thread` passes the calling thread's rank in the block, which is below THREADS.
+        // SAFETY: `for_each_thread` passes the calling thread's rank in the block, which is below THREADS and no other's; `'b` is its brand (2).
         let run = |rank| body(unsafe { Thread::new(rank) });
         // SAFETY: the block has THREADS threads in one dimension (0).
         unsafe { isa::for_each_thread(THREADS, run) };
@@ -97,7 +97,7 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
         &self,
         body: impl for<'t> Fn(Thread<'t, 'b, THREADS>) -> T,
     ) -> PerThread<'b, T, THREADS> {
-        // SAFETY: `new` passes the calling thread's rank in the block, which is below THREADS.
+        // SAFETY: `new` passes the calling thread's rank in the block, which is below THREADS and no other's; `'b` is its brand (2).
         let run = |rank| body(unsafe { Thread::new(rank) });
         // SAFETY: block-level code of a block of THREADS (0, 1).
         PerThread::from_values(unsafe { isa::PerThread::new(run) })
@@ -110,7 +110,7 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
         T: PerThreadValue,
         F: for<'t> Fn(Thread<'t, 'b, THREADS>, &mut T) + Uniform,
     {
-        // SAFETY: `update` passes the calling thread's rank in the block, which is below THREADS.
+        // SAFETY: `update` passes the calling thread's rank in the block, which is below THREADS and no other's; `'b` is its brand (2).
         let run = |rank, value: &mut T| body(unsafe { Thread::new(rank) }, value);
         // SAFETY: block-level code of a block of THREADS (0, 1).
         unsafe { values.values.update(run) };

@@ -82,14 +82,14 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
     /// Returns whether any thread's value is true. PTX: `bar.red.or.pred`, one instruction (CUDA: `__syncthreads_or`).
     #[inline(always)]
     pub fn any(&self, values: &PerThread<'b, bool, THREADS>) -> bool {
-        // SAFETY: a `Block` exists in block-level code only (R2), which is converged.
+        // SAFETY: block-level code of a block of THREADS (`Block`, 0 and 1): all its threads make the call, converged.
         unsafe { isa::barrier_any(&values.values) }
     }
 
     /// Returns whether all threads' values are true. PTX: `bar.red.and.pred`, one instruction (CUDA: `__syncthreads_and`).
     #[inline(always)]
     pub fn all(&self, values: &PerThread<'b, bool, THREADS>) -> bool {
-        // SAFETY: as in `any`.
+        // SAFETY: block-level code of a block of THREADS (`Block`, 0 and 1): all its threads make the call, converged.
         unsafe { isa::barrier_all(&values.values) }
     }
 
@@ -124,7 +124,10 @@ impl<'w, const THREADS: usize> Warp<'w, '_, THREADS> {
         T: Element,
         F: Fn(T, T) -> T + Uniform,
     {
-        reduce_lanes(&values.values, WARP, &op).of_lane(0)
+        // SAFETY: code of a whole warp (`Warp`, 1): all its lanes make the call.
+        let reduced = unsafe { reduce_lanes(&values.values, WARP, &op) };
+        // SAFETY: code of a whole warp (`Warp`, 1): all its lanes make this call too.
+        unsafe { reduced.of_lane(0) }
     }
 
     /// Combines the values of each lane and all of lower rank, in the order of [`Block::scan`]. PTX: `shfl.sync.up`.
@@ -136,19 +139,22 @@ impl<'w, const THREADS: usize> Warp<'w, '_, THREADS> {
         T: Element,
         F: Fn(T, T) -> T + Uniform,
     {
-        PerLane::from_values(scan_lanes(&values.values, &op))
+        // SAFETY: code of a whole warp (`Warp`, 1): all its lanes make the call.
+        PerLane::from_values(unsafe { scan_lanes(&values.values, &op) })
     }
 
     /// Returns whether any lane's value is true. PTX: `vote.sync.any` (CUDA: `__any_sync`).
     #[inline(always)]
     pub fn any(&self, values: &PerLane<'w, bool>) -> bool {
-        values.values.any()
+        // SAFETY: code of a whole warp (`Warp`, 1): all its lanes make the call.
+        unsafe { values.values.any() }
     }
 
     /// Returns whether all lanes' values are true. PTX: `vote.sync.all` (CUDA: `__all_sync`).
     #[inline(always)]
     pub fn all(&self, values: &PerLane<'w, bool>) -> bool {
-        values.values.all()
+        // SAFETY: code of a whole warp (`Warp`, 1): all its lanes make the call.
+        unsafe { values.values.all() }
     }
 
     /// Returns the value of lane `lane` to all. PTX: `shfl.sync.idx` (CUDA: `__shfl_sync`).
@@ -162,6 +168,7 @@ impl<'w, const THREADS: usize> Warp<'w, '_, THREADS> {
         if lane >= WARP {
             fault::out_of_range("lane {} is out of range: a warp has {}", lane, WARP);
         }
-        values.values.of_lane(lane)
+        // SAFETY: code of a whole warp (`Warp`, 1): all its lanes make the call.
+        unsafe { values.values.of_lane(lane) }
     }
 }

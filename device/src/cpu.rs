@@ -112,7 +112,7 @@ static HOOK: Once = Once::new();
 /// Drops a panic's payload, whose destructor may panic in turn.
 pub(crate) fn drop_payload(payload: Box<dyn Any + Send>) {
     if let Err(another) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-        // No end of such destructors is in sight.
+        // Its destructor may panic as well, so it is leaked.
         std::mem::forget(another);
     }
 }

@@ -100,7 +100,7 @@ pub trait Meet<S: Scope>: Deal<S> {
     /// # Safety
     ///
     /// The group has just released the stage of `bytes` bytes from `first` on, in the block's shared memory: until the
-    /// group's next `launder` nobody writes it, and behind that nobody reads what it holds now.
+    /// group's next `launder` nobody writes it, and after it nobody reads what it holds now.
     unsafe fn released(first: *const u8, bytes: usize);
 
     /// Waits for all threads that may have read a released tile.

@@ -63,7 +63,9 @@ impl ParameterInfo {
 /// # Invariants
 ///
 /// 0. `cpu` runs the kernel function that the other fields describe.
-/// 1. A PTX entry `symbol` with this `contract` runs the same function; without a contract, any entry of that symbol does.
+/// 1. A PTX entry `symbol` with this `contract` runs a kernel function of these parameters, threads and shared memory, and does
+///    nothing else; without a contract, any entry of that symbol does. (Which function is not promised: a path may name one for
+///    the CPU and another for the GPU, of one type.)
 #[derive(Clone, Copy, Debug)]
 pub struct Instance {
     parts: Parts,
@@ -114,7 +116,7 @@ impl Instance {
     /// # Safety
     ///
     /// The invariants hold: `parts.cpu`, called inside a block's context with arguments that match `parts.parameters`, is
-    /// sound, and the PTX entry `parts.symbol` with `parts.contract` is the same function.
+    /// sound, and a PTX entry `parts.symbol` with `parts.contract` is one of invariant 1.
     pub const unsafe fn new(parts: Parts) -> Self {
         assert!(parts.names.len() == parts.parameters.len(), "each parameter has a name");
         Instance { parts }
@@ -187,8 +189,8 @@ impl Instance {
 
 /// Says that a kernel was built for these generic arguments.
 ///
-/// `#[kernel]` implements it for every entry of `instances(..)`. An implementation of one's own can say no more than which of
-/// these instances a key stands for.
+/// `#[kernel]` implements it for every entry of `instances(..)`. Another implementation can only choose which existing
+/// instance a key stands for.
 #[diagnostic::on_unimplemented(
     message = "this kernel was not built for these generic arguments",
     label = "no such instance",

@@ -34,13 +34,14 @@ impl<const THREADS: usize> Meeting for InBlock<'_, THREADS> {
 ///
 /// # Safety
 ///
-/// All threads of the group, which are `N`, make this call; for a block in converged code.
+/// All threads of the group, which are `N`, make this call; for a block in converged code. A role is of whole warps.
 #[inline(always)]
 pub(crate) unsafe fn reduce_in<G: Meeting, T: Element, const N: usize>(
     values: &isa::PerThread<T, N>,
     op: impl Fn(T, T) -> T,
 ) -> T {
-    let warps = reduce_lanes(values, N, &op);
+    // SAFETY: the caller's promise: so many threads, in a role of whole warps.
+    let warps = unsafe { reduce_lanes(values, N, &op) };
     let scratch = Scratch::<T>::of::<G>();
     // The barrier ends all reads of the scratch memory by earlier collectives.
     // SAFETY: the caller's promise.
@@ -60,7 +61,7 @@ pub(crate) unsafe fn reduce_in<G: Meeting, T: Element, const N: usize>(
             // SAFETY: the warps' slots were written before the barrier.
             let mut result = unsafe { scratch.read(0) };
             for warp in 1..N.div_ceil(WARP) {
-                // SAFETY: as above.
+                // SAFETY: the warps' slots were written before the barrier.
                 result = op(result, unsafe { scratch.read(warp) });
             }
             // SAFETY: this thread alone accesses the group's result between these two barriers.
@@ -85,7 +86,8 @@ pub(crate) unsafe fn scan_in<G: Meeting, T: Element, const N: usize>(
     values: &isa::PerThread<T, N>,
     op: impl Fn(T, T) -> T,
 ) -> isa::PerThread<T, N> {
-    let mut scanned = scan_lanes(values, &op);
+    // SAFETY: the caller's promise: so many threads, in a role of whole warps.
+    let mut scanned = unsafe { scan_lanes(values, &op) };
     let scratch = Scratch::<T>::of::<G>();
     // SAFETY: the caller's promise.
     unsafe { G::meet() };
@@ -104,7 +106,7 @@ pub(crate) unsafe fn scan_in<G: Meeting, T: Element, const N: usize>(
             // SAFETY: the slots of whole warps were written before the barrier, and not again before another one.
             let mut before = unsafe { scratch.read(0) };
             for warp in 1..rank / WARP {
-                // SAFETY: as above.
+                // SAFETY: the slots of whole warps were written before the barrier, and not again before another one.
                 before = op(before, unsafe { scratch.read(warp) });
             }
             *value = op(before, *value);
@@ -143,12 +145,18 @@ pub(crate) unsafe fn broadcast_in<G: Meeting, T: Element, const N: usize>(
 }
 
 /// Combines the values of each warp of `threads` threads in a tree; lane 0 has the result.
+///
+/// # Safety
+///
+/// All threads of the group that the values are of make this call, converged: a block of as many as the type says, a role of so
+/// many in whole warps, or a warp.
 #[inline(always)]
-pub(crate) fn reduce_lanes<T: Element, L: Lanes<T>>(values: &L, threads: usize, op: &impl Fn(T, T) -> T) -> L {
+pub(crate) unsafe fn reduce_lanes<T: Element, L: Lanes<T>>(values: &L, threads: usize, op: &impl Fn(T, T) -> T) -> L {
     let mut result = values.duplicate();
     let mut distance = 1;
     while distance < WARP {
-        let right = result.lane_above(distance);
+        // SAFETY: the caller's promise.
+        let right = unsafe { result.lane_above(distance) };
         result.update_ranks(|rank, value| {
             // The last warp of a block may have fewer lanes.
             let there = threads.is_multiple_of(WARP) || rank + distance < threads;
@@ -162,12 +170,17 @@ pub(crate) fn reduce_lanes<T: Element, L: Lanes<T>>(values: &L, threads: usize, 
 }
 
 /// Combines the value of each lane with those of all lower lanes of its warp.
+///
+/// # Safety
+///
+/// As for [`reduce_lanes`].
 #[inline(always)]
-pub(crate) fn scan_lanes<T: Element, L: Lanes<T>>(values: &L, op: &impl Fn(T, T) -> T) -> L {
+pub(crate) unsafe fn scan_lanes<T: Element, L: Lanes<T>>(values: &L, op: &impl Fn(T, T) -> T) -> L {
     let mut result = values.duplicate();
     let mut distance = 1;
     while distance < WARP {
-        let left = result.lane_below(distance);
+        // SAFETY: the caller's promise.
+        let left = unsafe { result.lane_below(distance) };
         result.update_ranks(|rank, value| {
             if rank % WARP >= distance {
                 *value = op(left.of_rank(rank), *value);
@@ -287,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reference_into_the_scratch_memory_lives_through_every_collective() {
+    fn a_reference_into_the_scratch_memory_lives_through_the_blocks_collectives() {
         for schedule in [Schedule::Eager, Schedule::Lazy, Schedule::Random { seed: 3 }] {
             let body = || {
                 // SAFETY: the one block of this run, of 64 threads.

@@ -74,7 +74,8 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
         F: for<'w> Fn(Warp<'w, 'b, THREADS>) + Uniform,
     {
         const { assert!(warps::<THREADS>() > 0) };
-        // SAFETY: `for_each_warp` passes the calling warp's rank in the block; the closure is the same in all of the warp.
+        // SAFETY: `for_each_warp` passes the calling warp's rank in the block, whose brand is `'b` (`Block`, 2); the closure is the same in all
+        // of the warp.
         let run = |rank| body(unsafe { Warp::new(rank) });
         // SAFETY: the block has THREADS threads in one dimension (`Block`, 0), whole warps by the assertion.
         unsafe { isa::for_each_warp(THREADS, run) };
@@ -97,7 +98,8 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
         body: impl for<'w> Fn(Warp<'w, 'b, THREADS>) -> T,
     ) -> PerThread<'b, T, THREADS> {
         const { assert!(warps::<THREADS>() > 0) };
-        // SAFETY: `of_warps` passes the calling warp's rank in the block; the closure is the same in all of the warp.
+        // SAFETY: `of_warps` passes the calling warp's rank in the block, whose brand is `'b` (`Block`, 2); the closure is the same in all
+        // of the warp.
         let run = |rank| body(unsafe { Warp::new(rank) });
         // SAFETY: block-level code of a block of THREADS (`Block`, 0 and 1), whole warps by the assertion.
         PerThread::from_values(unsafe { isa::PerThread::of_warps(run) })

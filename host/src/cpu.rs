@@ -166,8 +166,7 @@ pub(crate) unsafe fn launch(
     accesses: &[(&CpuMemory, Access)],
 ) -> Result<(), Error> {
     let pool = workers()?;
-    // A job that a kernel has given to rayon runs on these workers too, and would wait for them.
-    if tilepipe::cpu::in_kernel() || pool.current_thread_index().is_some() {
+    if inside_of_kernel(pool) {
         return Err(Error::NestedLaunch { kernel: instance.kernel() });
     }
     if !tilepipe::cpu::prepare() {
@@ -202,7 +201,13 @@ pub(crate) unsafe fn launch(
 
 /// Refuses to wait for a buffer inside of a kernel, whose own launch may hold it.
 fn outside_of_kernels() -> Result<(), Error> {
-    if tilepipe::cpu::in_kernel() { Err(Error::InsideKernel) } else { Ok(()) }
+    if inside_of_kernel(workers()?) { Err(Error::InsideKernel) } else { Ok(()) }
+}
+
+/// Whether a kernel waits for the calling OS thread, maybe: it runs a block, or a job that a block gave to rayon, which
+/// runs on the same workers.
+fn inside_of_kernel(pool: &ThreadPool) -> bool {
+    tilepipe::cpu::in_kernel() || pool.current_thread_index().is_some()
 }
 
 /// Locks every allocation of a launch, in the order of their addresses so that two launches cannot wait for each other.
@@ -237,7 +242,8 @@ impl Run {
     /// As for [`launch`], whose locks are held until `done` is dropped.
     unsafe fn work(self: Arc<Self>, pool: &'static ThreadPool, done: Sender<()>) {
         if tilepipe::cpu::in_kernel() {
-            // A kernel that waits for a job of rayon's own has this worker take up others meanwhile: not blocks inside of its block.
+            // A kernel that waits for a job of rayon's own has this worker take up others meanwhile: not blocks inside of its
+            // block. An idle worker may steal the job from here; this one takes it up again and again until the kernel ends.
             // SAFETY: passed on to the caller.
             return pool.spawn(move || unsafe { self.work(pool, done) });
         }

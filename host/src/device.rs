@@ -296,7 +296,7 @@ fn size_in_bytes<T: Pod>(len: usize) -> Result<usize, Error> {
     if len == 0 || size_of::<T>() == 0 {
         return Err(Error::EmptyBuffer { element });
     }
-    let limit = isize::MAX as usize / size_of::<T>().max(1);
+    let limit = isize::MAX as usize / size_of::<T>();
     if len > limit {
         return Err(Error::SizeOverflow { elements: len, element, limit });
     }

@@ -101,8 +101,8 @@ pub enum Error {
         loaded: usize,
     },
 
-    /// A buffer of no elements was asked for.
-    #[error("a buffer of 0 elements of {element}: a buffer has at least 1")]
+    /// A buffer of no elements was asked for, or of elements without bytes.
+    #[error("a buffer of {element} that would have no bytes: it has at least 1 element, of at least 1 byte")]
     EmptyBuffer {
         /// The element type's name.
         element: &'static str,
@@ -293,12 +293,12 @@ pub enum Error {
 
     /// A block needs more shared memory than the device has.
     #[error(
-        "kernel `{symbol}` needs {wanted} bytes of shared memory a block, and {device} has {limit}; choose fewer stages or \
+        "kernel `{instance}` needs {wanted} bytes of shared memory a block, and {device} has {limit}; choose fewer stages or \
          smaller tiles"
     )]
     SharedMemory {
-        /// The instance's entry.
-        symbol: &'static str,
+        /// The kernel's name with its generic arguments.
+        instance: &'static str,
         /// Bytes a block needs, static and dynamic.
         wanted: usize,
         /// Bytes a block can have.
@@ -309,11 +309,11 @@ pub enum Error {
 
     /// A block has too many threads for the device.
     #[error(
-        "kernel `{symbol}` has {threads} threads a block, and on {device} it can have 1 to {limit}; choose a smaller block"
+        "kernel `{instance}` has {threads} threads a block, and on {device} it can have 1 to {limit}; choose a smaller block"
     )]
     BlockTooLarge {
-        /// The instance's entry.
-        symbol: &'static str,
+        /// The kernel's name with its generic arguments.
+        instance: &'static str,
         /// Threads a block.
         threads: u32,
         /// The most that this kernel can have on the device.

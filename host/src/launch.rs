@@ -126,16 +126,15 @@ fn check_aliases(instance: &Instance, arguments: &[Bound]) -> Result<(), Error> 
 
 /// Checks a block's threads and shared memory against the CPU model; a GPU says itself what a function can have.
 fn check_block_on_cpu(device: &Device, instance: &Instance) -> Result<(), Error> {
-    let symbol = instance.name();
     let limit = device.threads_limit();
     if instance.threads() == 0 || instance.threads() > limit {
         let device = device.name().to_owned();
-        return Err(Error::BlockTooLarge { symbol, threads: instance.threads(), limit, device });
+        return Err(Error::BlockTooLarge { instance: instance.name(), threads: instance.threads(), limit, device });
     }
     let limit = device.shared_memory_limit();
     if instance.shared_bytes() > limit {
         let (wanted, device) = (instance.shared_bytes(), device.name().to_owned());
-        return Err(Error::SharedMemory { symbol, wanted, limit, device });
+        return Err(Error::SharedMemory { instance: instance.name(), wanted, limit, device });
     }
     Ok(())
 }

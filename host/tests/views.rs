@@ -52,7 +52,7 @@ unsafe fn add(raw: &[RawParameter]) {
         for i in 0..len {
             // SAFETY: the tests pass inputs of the output's length.
             let left = unsafe { first.wrapping_add(i).read() };
-            // SAFETY: as above.
+            // SAFETY: the tests pass inputs of the output's length.
             let right = unsafe { second.wrapping_add(i).read() };
             // SAFETY: the launch checked that an output of `len` elements stands behind the words; the tests launch one
             // block.

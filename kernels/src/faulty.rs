@@ -33,7 +33,7 @@ pub fn two_signatures(block: Block<32>, input: Tiles<u32, 32>) {
     let _ = (block, input);
 }
 
-/// As above.
+/// Writes an output of 16-byte elements on the GPU: what the CPU's function of this name says of its input is not true of it.
 #[cfg(target_arch = "nvptx64")]
 #[kernel]
 pub fn two_signatures(block: Block<32>, mut out: TilesMut<u128, 32>) {

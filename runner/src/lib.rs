@@ -5,6 +5,7 @@
 //! the kernels and starts it.
 
 pub mod array;
+pub mod built;
 pub mod data;
 pub mod dtype;
 pub mod npy;

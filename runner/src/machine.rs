@@ -6,8 +6,9 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use tilepipe::cpu::Schedule;
 use tilepipe::launch::Instance;
-use tilepipe_host::{Device, DeviceKind, Error, Module, Stream};
+use tilepipe_host::{Device, DeviceKind, Error, Stream};
 use tilepipe_runner::array::{self, Array};
+use tilepipe_runner::built;
 use tilepipe_runner::value::Value;
 use tilepipe_runner::work::{Shape, Work};
 
@@ -52,8 +53,7 @@ impl Machine {
                 bail!("--schedule is for the CPU's model of asynchronous copies; leave it out, or use --device cpu");
             }
             let folder = module.map_or_else(default_module, |path| Ok(path.to_owned()))?;
-            // SAFETY: what `cargo xtask ptx` made of the kernels that this program launches; the contract of each is compared.
-            let module = unsafe { Module::read(&folder) }.with_context(|| {
+            let module = built::read(&folder).with_context(|| {
                 format!("no kernels in {}; run `cargo xtask ptx`, or give their folder with --module", folder.display())
             })?;
             device.load(&module)?;

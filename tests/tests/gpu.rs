@@ -2,12 +2,12 @@
 
 use std::process::Command;
 
-use tilepipe_host::{Bound, Device, Error, Module, Schedule, launch};
+use tilepipe_host::{Bound, Device, Error, Schedule, launch};
 use tilepipe_kernels::faulty;
-use tilepipe_runner::data;
 use tilepipe_runner::reference;
 use tilepipe_runner::value::Value;
 use tilepipe_runner::work::Shape;
+use tilepipe_runner::{built, data};
 use tilepipe_tests::artifact;
 use tilepipe_tests::case::{self, ForType, Group, Size};
 use tilepipe_tests::{features, locals};
@@ -17,9 +17,7 @@ fn gpu() -> Option<Device> {
     match Device::gpu(0) {
         Ok(device) => {
             let folder = artifact::folder().unwrap_or_else(|error| panic!("{error}"));
-            // SAFETY: what `cargo xtask ptx` made of the kernels that these tests launch.
-            let module = unsafe { Module::read(folder) };
-            device.load(&module.unwrap()).unwrap();
+            device.load(&built::read(&folder).unwrap()).unwrap();
             Some(device)
         }
         Err(Error::NoDriver | Error::NoSuchGpu { .. }) => {
@@ -323,9 +321,7 @@ fn a_module_whose_contracts_are_of_another_version_is_refused() {
         std::fs::write(folder.join(entry.file_name()), bytes).unwrap();
     }
     let device = Device::gpu(0).unwrap();
-    // SAFETY: nothing of it runs, since its contracts differ from those of this program's kernels.
-    let module = unsafe { Module::read(&folder) }.unwrap();
-    device.load(&module).unwrap();
+    device.load(&built::read(&folder).unwrap()).unwrap();
     std::fs::remove_dir_all(&folder).unwrap();
     let (input, mut out) = (device.zeroed::<i32>(128).unwrap(), device.zeroed::<i32>(128).unwrap());
     let error = faulty::panics::launch(&device.stream().unwrap(), 1, &input, &mut out).unwrap_err();

@@ -4,6 +4,7 @@ use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::process::Command;
 use std::sync::Mutex;
+use std::time::Duration;
 
 use tilepipe::role::{Partitioned, WarpRoles};
 use tilepipe::{Block, Shared, Stages, Tiles, TilesMut, kernel};
@@ -88,7 +89,7 @@ fn overwrites(
             let _guard = InDrop(|| {
                 note_refusal(|| {
                     if let Some(Ok(stage)) = slot.take().map(|end| end.acquire()) {
-                        core::mem::forget(stage.copy(input.tile(1)));
+                        let _forgotten = core::mem::ManuallyDrop::new(stage.copy(input.tile(1)));
                     }
                 });
             });
@@ -336,6 +337,34 @@ fn a_kernel_that_waits_for_rayons_jobs_runs_no_other_blocks_meanwhile() {
             });
         }
     });
+}
+
+/// Downloads in two jobs of rayon's, of which another worker takes one while this one sleeps.
+#[kernel]
+fn downloads_in_jobs(block: Block<32>, mut out: TilesMut<u32, 32>) {
+    let _ = (&block, &mut out);
+    let download = || {
+        let inner = INNER.lock().unwrap();
+        let outcome = inner.as_ref().unwrap().1.download();
+        OUTCOMES.lock().unwrap().push(format!("{outcome:?}"));
+    };
+    let sleep_and_download = || {
+        std::thread::sleep(Duration::from_millis(50));
+        download();
+    };
+    rayon::join(sleep_and_download, download);
+}
+
+#[test]
+fn a_download_in_a_job_of_rayons_is_an_error() {
+    let _held = ONE_AT_A_TIME.lock().unwrap();
+    let device = Device::cpu(Schedule::Lazy);
+    *INNER.lock().unwrap() = Some((device.stream().unwrap(), device.zeroed(32).unwrap()));
+    let mut out = device.zeroed(32).unwrap();
+    downloads_in_jobs::launch(&device.stream().unwrap(), 1, &mut out).unwrap();
+    *INNER.lock().unwrap() = None;
+    let outcomes = std::mem::take(&mut *OUTCOMES.lock().unwrap());
+    assert!(outcomes.len() == 2 && outcomes.iter().all(|one| one.contains("InsideKernel")), "{outcomes:?}");
 }
 
 #[test]

@@ -137,7 +137,7 @@ fn is_for_launch(name: &str) -> bool {
     FOR_LAUNCH.iter().any(|ending| name.ends_with(ending))
 }
 
-/// Drops comments, empty lines and blanks that say nothing from the PTX files of a folder: half of them is these.
+/// Drops comments, empty lines and needless blanks from the PTX files of a folder: half of their bytes.
 fn drop_comments(folder: &Path) -> Result<()> {
     for entry in fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))? {
         let path = entry?.path();

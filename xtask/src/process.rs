@@ -23,6 +23,23 @@ pub fn cargo<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Command {
     command
 }
 
+/// The cargo of rustup's toolchain `nightly`, in the workspace's root.
+pub fn nightly_cargo<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Command {
+    let mut command = Command::new("rustup");
+    command.args(["run", "nightly", "cargo"]).args(arguments).current_dir(project::root());
+    // What the toolchain that runs us has set for it.
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") || TOOLCHAIN.contains(&&*text) {
+            command.env_remove(name);
+        }
+    }
+    command
+}
+
+/// What a toolchain's own programs are called by.
+const TOOLCHAIN: [&str; 5] = ["CARGO", "RUSTC", "RUSTDOC", "RUSTUP_TOOLCHAIN", "LD_LIBRARY_PATH"];
+
 /// Runs a command to its end; what it prints is seen.
 ///
 /// # Errors

@@ -5,7 +5,7 @@
 //! function, and inlined at another location.
 
 /// How many entries may be left out in a row, and how deep functions may be inlined into each
-/// other: more than ever is.
+/// other: more than ever occurs.
 const GAP: usize = 1000;
 const DEEPEST: usize = 1000;
 

@@ -218,7 +218,7 @@ fn launch(signature: &Signature, instances: &[Instance]) -> proc_macro2::TokenSt
             impl ::tilepipe::launch::Compiled for Key<#(#arguments),*> {
                 const INSTANCE: ::tilepipe::launch::Instance = {
                     let kernel = #kernel;
-                    // SAFETY: the attribute writes the entry point of this symbol for the same function with the same generic arguments.
+                    // SAFETY: the builder gives a contract to entry points alone that enter a kernel of the type that the contract says.
                     unsafe {
                         ::tilepipe::entry::instance(
                             kernel,

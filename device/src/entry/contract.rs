@@ -50,7 +50,7 @@ impl Text {
     }
 }
 
-/// The contract of a kernel: fields `name=value`, each behind the one before it and a `;`.
+/// The contract of a kernel: fields `name=value`, separated by `;`.
 ///
 /// ```text
 /// tilepipe=0.1.0;threads=256;shared=2048/16;1=in 4/4 1x256 16/0;2=out 4/4 1x256 16/0

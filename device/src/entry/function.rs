@@ -10,8 +10,7 @@ use crate::shared::{Layout, Shared};
 ///
 /// # Safety
 ///
-/// 0. The constants follow from the parameters that `call` makes.
-/// 1. The implementing type has no bytes, and `call` uses nothing of its value.
+/// The constants follow from the parameters that `call` makes.
 #[diagnostic::on_unimplemented(
     message = "a function with these parameters can't be a kernel",
     label = "not the parameters of a kernel",
@@ -20,7 +19,7 @@ use crate::shared::{Layout, Shared};
     note = "a view lives for one launch: its type names no lifetime, such as `'static`, also not behind an alias"
 )]
 pub unsafe trait KernelFunction<Arguments>: Copy + Send + Sync + 'static {
-    /// Threads a block.
+    /// Threads per block.
     const THREADS: u32;
     /// Bytes of shared memory.
     const SHARED_BYTES: usize;
@@ -78,8 +77,7 @@ macro_rules! kernel_functions {
         kernel_functions!(@one [L: Layout] [L::BYTES] [L::ALIGNMENT] [L] $($argument $index)*);
     };
     (@one [$($layout:tt)*] [$bytes:expr] [$alignment:expr] [$($shared:ident)?] $($argument:ident $index:literal)*) => {
-        // SAFETY: (0) the constants are those of the types that `call` passes, at another lifetime; (1) asserted where a value is made of
-        // nothing (`instance`), and `call` does no more than to call the function.
+        // SAFETY: the constants are those of the types that `call` passes, at another lifetime.
         unsafe impl<'k, F, const THREADS: usize, $($argument: Parameter<'k>,)* $($layout)*>
             KernelFunction<(Block<'k, THREADS>, $($argument,)* $(Shared<'k, $shared>,)?)> for F
         where
@@ -155,7 +153,8 @@ pub unsafe fn enter<F: KernelFunction<A>, A, const PARAMETERS: usize>(kernel: F,
 ///
 /// # Safety
 ///
-/// A PTX entry `symbol` whose contract is that of `kernel`, in a crate of this name and version, is the same function.
+/// A PTX entry `symbol` whose contract is that of `kernel`, in a crate of this name and version, enters a kernel function of the same
+/// parameters, threads and shared memory, and does nothing else.
 #[cfg(not(target_arch = "nvptx64"))]
 pub const unsafe fn instance<F: KernelFunction<A>, A>(
     kernel: F,
@@ -167,7 +166,7 @@ pub const unsafe fn instance<F: KernelFunction<A>, A>(
 ) -> crate::launch::Instance {
     use crate::launch::{Contract, Instance, Parts};
 
-    // There is such a function: `on_cpu` makes a value of its type.
+    // There is a value of the function's type, which `on_cpu` makes another of.
     let _ = kernel;
     let (package, version) = package;
     // SAFETY: `on_cpu` calls the function that the description was made of; of the PTX entry it is the caller's promise.
@@ -195,7 +194,8 @@ pub const unsafe fn instance<F: KernelFunction<A>, A>(
 #[cfg(not(target_arch = "nvptx64"))]
 unsafe fn on_cpu<F: KernelFunction<A>, A>(raw: &[RawParameter]) {
     const { assert!(size_of::<F>() == 0, "a kernel is a function, not a pointer to one or a closure with captures") };
-    // SAFETY: a value without bytes; there is one, which is `Copy` and may be used by every thread (`Sync`).
+    // SAFETY: the type has no bytes (asserted), so that every aligned address holds a value if there is one; there is (the caller's
+    // promise), and it is `Copy` and for every thread (`Send`, `Sync`).
     let kernel = unsafe { core::ptr::NonNull::<F>::dangling().read() };
     // SAFETY: the caller's promise.
     unsafe { kernel.call(raw) };

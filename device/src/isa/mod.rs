@@ -67,9 +67,18 @@ pub(crate) trait Lanes<T> {
     /// The same values.
     fn duplicate(&self) -> Self;
     /// `shfl.sync.down`: each lane gets the value of the lane `distance` above it, its own if there is none.
-    fn lane_above(&self, distance: usize) -> Self;
+    ///
+    /// # Safety
+    ///
+    /// All threads of the group that the values are of make this call, converged: a block of as many as the type says, a role
+    /// of so many in whole warps, or a warp.
+    unsafe fn lane_above(&self, distance: usize) -> Self;
     /// `shfl.sync.up`: each lane gets the value of the lane `distance` below it, its own if there is none.
-    fn lane_below(&self, distance: usize) -> Self;
+    ///
+    /// # Safety
+    ///
+    /// As for [`lane_above`](Self::lane_above).
+    unsafe fn lane_below(&self, distance: usize) -> Self;
     /// Updates each value, given the rank of its thread in the block, the role or the warp: modulo 32 it is the lane's.
     fn update_ranks(&mut self, update: impl Fn(usize, &mut T));
     /// The value of the calling thread, which has this rank.

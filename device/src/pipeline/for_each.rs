@@ -159,11 +159,11 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
     fn consume_next<V: View<U>>(&mut self, index: usize, consume: &mut impl for<'x> FnMut(&Ready<'x, U, V>, usize)) {
         let (tile, present) = self.ring.next_to_read();
         // SAFETY: so tile `index` has landed in every thread, and the view's barrier made it visible to all that the view lets
-        // read it. Its stage is filled again in the next round at the earliest, behind the view's other barrier.
+        // read it. Its stage is filled again in the next round at the earliest, after the view's other barrier.
         let ready = unsafe { Ready::new(tile, present) };
         consume(&ready, index);
         // SAFETY: the tile is a stage of the ring, whose contents have so many bytes, and nobody else's `Ready` is left of it; it is
-        // filled again behind the view's next barrier.
+        // filled again after the view's next barrier.
         unsafe { V::released(tile, ring::bytes::<U>()) };
     }
 

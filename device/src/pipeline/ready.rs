@@ -224,7 +224,8 @@ impl<U: Setup<Contents = Optional<T>>, V, T: Tile> Ready<'_, U, V> {
     where
         V: ReadsWhole<U>,
     {
-        // SAFETY: a stage in shared memory (0). Said so that asking for the tile is asking for `present` alone.
+        // SAFETY: a stage in shared memory (0). A stage does not lie at address 0 of
+        // generic addresses, which is null. Without this, `is_some` would also compare the address with null.
         unsafe { core::hint::assert_unchecked(!self.memory.is_null()) };
         // SAFETY: as for `tiles`, and the stage was not committed empty where it is asked for (1).
         self.present.then(|| unsafe { U::Contents::tiles(self.memory) })

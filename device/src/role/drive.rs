@@ -210,7 +210,7 @@ where
             let mut left = count;
             // SAFETY: this is role-level code of the second role.
             let group = unsafe { Of::<M, Role1>::group() };
-            // SAFETY: as above, with a new state and no other end.
+            // SAFETY: this is role-level code of the second role; the state is new, and there is no other end.
             let consumer = unsafe { <Link<'s, Pipe<L, M, P>> as Ends<Role1>>::ends(&links, &mut state) };
             let result = consume(group, Run { consumer, count, left: &mut left });
             // A run that was dropped or forgotten: its stages come all the same.

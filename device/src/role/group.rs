@@ -65,7 +65,8 @@ impl<'r, R: Role, const SIZE: usize> RoleGroup<'r, R, SIZE> {
     /// As [`threads`](Self::threads), for closures of this crate that capture what users' may not.
     #[inline(always)]
     pub(super) fn each(&self, body: impl for<'t> Fn(Thread<'t, 'r, SIZE>)) {
-        // SAFETY: `for_each_member` passes the calling thread's rank in the role, which is below SIZE (0).
+        // SAFETY: `for_each_member` passes the calling thread's rank in the role, which is below SIZE (0) and no other's; `'r` is its
+        // brand (2).
         let run = |rank| body(unsafe { Thread::new(rank) });
         // SAFETY: the calling thread is a member (1).
         unsafe { isa::for_each_member(<R as sealed::Role>::MEMBERS, run) };
@@ -78,7 +79,8 @@ impl<'r, R: Role, const SIZE: usize> RoleGroup<'r, R, SIZE> {
         T: PerThreadValue,
         F: for<'t> Fn(Thread<'t, 'r, SIZE>) -> T + Uniform,
     {
-        // SAFETY: `of_members` passes the calling thread's rank in the role, which is below SIZE (0).
+        // SAFETY: `of_members` passes the calling thread's rank in the role, which is below SIZE (0) and no other's; `'r` is its
+        // brand (2).
         let run = |rank| body(unsafe { Thread::new(rank) });
         // SAFETY: role-level code of a role of SIZE (0, 1).
         PerThread::from_values(unsafe { isa::PerThread::of_members(<R as sealed::Role>::MEMBERS, run) })
@@ -91,7 +93,8 @@ impl<'r, R: Role, const SIZE: usize> RoleGroup<'r, R, SIZE> {
         T: PerThreadValue,
         F: for<'t> Fn(Thread<'t, 'r, SIZE>, &mut T) + Uniform,
     {
-        // SAFETY: `update_members` passes the calling thread's rank in the role, which is below SIZE (0).
+        // SAFETY: `update_members` passes the calling thread's rank in the role, which is below SIZE (0) and no other's; `'r` is its
+        // brand (2).
         let run = |rank, value: &mut T| body(unsafe { Thread::new(rank) }, value);
         // SAFETY: role-level code of a role of SIZE (0, 1).
         unsafe { values.values.update_members(<R as sealed::Role>::MEMBERS, run) };
@@ -115,7 +118,8 @@ impl<'r, R: Role, const SIZE: usize> RoleGroup<'r, R, SIZE> {
         F: for<'w> Fn(Warp<'w, 'r, SIZE>) + Uniform,
     {
         const { assert!(warps::<SIZE>() > 0) };
-        // SAFETY: `for_each_member_warp` passes the calling warp's rank in the role; the closure is the same in all of the warp.
+        // SAFETY: `for_each_member_warp` passes the calling warp's rank in the role, whose brand is `'r` (2); the closure is the same
+        // in all of the warp.
         let run = |rank| body(unsafe { Warp::new(rank) });
         // SAFETY: the calling thread is a member (1) of whole warps (`WholeWarps`).
         unsafe { isa::for_each_member_warp(<R as sealed::Role>::MEMBERS, run) };
@@ -131,7 +135,7 @@ impl<'r, R: Role, const SIZE: usize> RoleGroup<'r, R, SIZE> {
         F: Fn(T, T) -> T + Uniform,
     {
         const { check_value::<T>() };
-        // SAFETY: as in `sync`.
+        // SAFETY: role-level code of a role of SIZE (0, 1), of whole warps (`WholeWarps`): all its threads make the call.
         unsafe { reduce_in::<R, T, SIZE>(&values.values, op) }
     }
 
@@ -144,7 +148,7 @@ impl<'r, R: Role, const SIZE: usize> RoleGroup<'r, R, SIZE> {
         F: Fn(T, T) -> T + Uniform,
     {
         const { check_value::<T>() };
-        // SAFETY: as in `sync`.
+        // SAFETY: role-level code of a role of SIZE (0, 1), of whole warps (`WholeWarps`): all its threads make the call.
         PerThread::from_values(unsafe { scan_in::<R, T, SIZE>(&values.values, op) })
     }
 
@@ -154,7 +158,7 @@ impl<'r, R: Role, const SIZE: usize> RoleGroup<'r, R, SIZE> {
     where
         R: WholeWarps,
     {
-        // SAFETY: as in `sync`; the barrier's number is the role's own.
+        // SAFETY: all members make this call (1), SIZE in all (0); the barrier's number is the role's own.
         unsafe { isa::role_barrier_any(R::BARRIER, <R as sealed::Role>::MEMBERS, &values.values) }
     }
 
@@ -164,7 +168,7 @@ impl<'r, R: Role, const SIZE: usize> RoleGroup<'r, R, SIZE> {
     where
         R: WholeWarps,
     {
-        // SAFETY: as in `any`.
+        // SAFETY: all members make this call (1), SIZE in all (0); the barrier's number is the role's own.
         unsafe { isa::role_barrier_all(R::BARRIER, <R as sealed::Role>::MEMBERS, &values.values) }
     }
 
@@ -183,7 +187,8 @@ impl<'r, R: Role, const SIZE: usize> RoleGroup<'r, R, SIZE> {
         if rank >= SIZE {
             fault::out_of_range("rank {} is out of range: the role has {} threads", rank, SIZE);
         }
-        // SAFETY: as in `sync`, and the rank was just checked.
+        // SAFETY: role-level code of a role of SIZE (0, 1), of whole warps (`WholeWarps`): all its threads make the call; and the
+        // rank was just checked.
         unsafe { broadcast_in::<R, T, SIZE>(&values.values, rank) }
     }
 
@@ -195,7 +200,8 @@ impl<'r, R: Role, const SIZE: usize> RoleGroup<'r, R, SIZE> {
     {
         // SAFETY: role-level code of a role of SIZE (0, 1).
         let clocks = unsafe { isa::PerThread::<u64, SIZE>::of_members(<R as sealed::Role>::MEMBERS, |_| isa::clock()) };
-        // SAFETY: as in `sync`, and a role has a first thread.
+        // SAFETY: role-level code of a role of SIZE (0, 1), of whole warps (`WholeWarps`): all its threads make the call; and a
+        // role has a first thread.
         Instant::from_nanoseconds(unsafe { broadcast_in::<R, u64, SIZE>(&clocks, 0) })
     }
 }

@@ -100,7 +100,7 @@ impl<K: Channel> Memory<K> {
         for stage in 0..K::COUNT as u32 {
             // SAFETY: the barrier lies in the channel's memory, aligned to 8, and nobody uses it yet.
             unsafe { isa::mbarrier_init(self.full(stage), Self::filled(producers)) };
-            // SAFETY: as above.
+            // SAFETY: this one too lies there, aligned to 8, and nobody uses it yet.
             unsafe { isa::mbarrier_init(self.empty(stage), Self::EMPTIED) };
             isa::mbarrier_name(self.full(stage), "full", stage);
             isa::mbarrier_name(self.empty(stage), "empty", stage);
@@ -117,7 +117,7 @@ impl<K: Channel> Memory<K> {
         // SAFETY: the caller's promise; `init` made them.
         unsafe { self.inval_stages() };
         for end in 0..2 {
-            // SAFETY: as above.
+            // SAFETY: `init` made this one too, and the caller promises that nobody uses it.
             unsafe { isa::mbarrier_inval(self.agree(end)) };
         }
     }
@@ -132,7 +132,7 @@ impl<K: Channel> Memory<K> {
         for stage in 0..K::COUNT as u32 {
             // SAFETY: they were made; the caller's promise.
             unsafe { isa::mbarrier_inval(self.full(stage)) };
-            // SAFETY: as above.
+            // SAFETY: this one too was made, and the caller promises that nobody uses it.
             unsafe { isa::mbarrier_inval(self.empty(stage)) };
         }
     }

@@ -187,7 +187,7 @@ impl<'b, M: RoleMap, L, A: AssignedRoles, const THREADS: usize> Partition<'b, M,
         let init = || unsafe { self.links.init() };
         // SAFETY: a partition is made by a block of THREADS and exists in block-level code only (R2).
         unsafe { begin(init) };
-        // SAFETY: as above, and the barriers are made.
+        // SAFETY: a partition is made by a block of THREADS and exists in block-level code only (R2); the barriers are made.
         unsafe { self.roles.run(self.links) }
     }
 }
@@ -239,7 +239,7 @@ where
     let result = {
         // SAFETY: this is role-level code of the role: all its threads call it, and it alone knows the lifetime that `body` takes.
         let group = unsafe { Of::<M, I>::group() };
-        // SAFETY: as above; the state is new, and these ends are the only ones.
+        // SAFETY: this is role-level code of the role; the state is new, and these ends are the only ones.
         let ends = unsafe { links.ends(&mut state) };
         (role.body)(group, ends, role.hand)
     };

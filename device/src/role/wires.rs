@@ -66,7 +66,7 @@ impl<K: Channel> Wires for ProducerWires<K> {
 
     #[inline(always)]
     fn poll(&self, stage: u32, parity: u32) -> bool {
-        // SAFETY: as above.
+        // SAFETY: `init` made the barrier.
         unsafe { isa::mbarrier_poll(self.memory.empty(stage), parity) }
     }
 
@@ -89,7 +89,7 @@ impl<K: Channel> Wires for ProducerWires<K> {
             // SAFETY: the barrier counts an arrival of each producer a phase; the producers have the stage, so this phase has had none.
             unsafe { isa::cp_async_mbarrier_arrive(full, self.producers) };
         } else {
-            // SAFETY: as above.
+            // SAFETY: the barrier counts an arrival of each producer a phase; the producers have the stage, so this phase has had none.
             unsafe { isa::mbarrier_arrive(full, self.producers) };
         }
         self.arrive_told(stage);
@@ -97,7 +97,8 @@ impl<K: Channel> Wires for ProducerWires<K> {
 
     #[inline(always)]
     fn pass_closed(&self, stage: u32) {
-        // SAFETY: as in `pass`, by ordinary arrivals: the closing word is an ordinary store.
+        // SAFETY: the barrier counts an arrival of each producer a phase; the producers have the stage, so this phase has had none.
+        // Ordinary arrivals do: the closing word is an ordinary store.
         unsafe { isa::mbarrier_arrive(self.memory.full(stage), self.producers) };
         self.arrive_told(stage);
     }
@@ -132,7 +133,7 @@ impl<K: Channel> Wires for ConsumerWires<K> {
 
     #[inline(always)]
     fn poll(&self, stage: u32, parity: u32) -> bool {
-        // SAFETY: as above.
+        // SAFETY: `init` made the barrier.
         unsafe { isa::mbarrier_poll(self.0.full(stage), parity) }
     }
 

@@ -176,11 +176,11 @@ impl Context {
         let wanted = function.static_shared.saturating_add(instance.shared_bytes());
         if wanted > self.shared_limit {
             let (limit, device) = (self.shared_limit, self.name.clone());
-            return Err(Error::SharedMemory { symbol: instance.name(), wanted, limit, device });
+            return Err(Error::SharedMemory { instance: instance.name(), wanted, limit, device });
         }
         if instance.threads() == 0 || instance.threads() > function.threads_limit {
             return Err(Error::BlockTooLarge {
-                symbol: instance.name(),
+                instance: instance.name(),
                 threads: instance.threads(),
                 limit: function.threads_limit,
                 device: self.name.clone(),

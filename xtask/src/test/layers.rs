@@ -129,11 +129,13 @@ const FOR_MIRI: [&str; 2] = ["meeting::", "isa::host::model::"];
 
 /// The tests of [`FOR_MIRI`]: Miri checks each of their accesses against Rust's aliasing model.
 fn under_miri() -> Result<Outcome> {
-    let probe = process::cargo(["miri", "--version"]).output()?;
-    if !probe.status.success() {
-        return Ok(Outcome::Skipped("Miri is not installed for this toolchain".to_owned()));
+    // A component of nightly toolchains alone, and this repository's is not one.
+    if !process::nightly_cargo(["miri", "--version"]).output().is_ok_and(|probe| probe.status.success()) {
+        return Ok(Outcome::Skipped(
+            "Miri is not installed: `rustup component add --toolchain nightly miri`".to_owned(),
+        ));
     }
-    let mut command = process::cargo(["miri", "test", "--package", "tilepipe", "--lib", "--"]);
+    let mut command = process::nightly_cargo(["miri", "test", "--package", "tilepipe", "--lib", "--"]);
     command.args(FOR_MIRI).env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
     let count = counted(&mut command)?;
     ensure!(count.passed + count.failed > 0, "no unit test of tilepipe has one of these names: {FOR_MIRI:?}");

@@ -198,7 +198,7 @@ pub(crate) unsafe fn copy_through_register<T: bytemuck::Pod>(to: *mut T, from: *
 /// # Safety
 ///
 /// The bytes are a stage of the block's shared memory that was just released: until the readers' barrier nobody writes it,
-/// and behind that nobody reads what it holds now.
+/// and after it nobody reads what it holds now.
 pub(crate) unsafe fn released(first: *const u8, bytes: usize, readers: Readers) {
     step(|block| {
         // SAFETY: the caller's promise.

@@ -33,7 +33,7 @@ impl Unit {
         unsafe { self.to.copy_from_nonoverlapping(self.from, valid) };
         // SAFETY: the rest of the unit's `width` bytes (0).
         let rest = unsafe { self.to.add(valid) };
-        // SAFETY: as above.
+        // SAFETY: the unit's bytes behind the `valid` ones, `width` in all, are writable (0).
         unsafe { rest.write_bytes(0, width - valid) };
     }
 
@@ -65,7 +65,7 @@ pub(crate) struct Model {
 /// # Invariants
 ///
 /// 0. `first` is the start of a stage of `bytes` bytes in the block's shared memory, valid for writes until the block ends. It is
-///    not written before the `readers`' next barrier, and what it holds now is not read behind that.
+///    not written before the `readers`' next barrier, and what it holds now is not read after that.
 struct Released {
     first: *mut u8,
     bytes: usize,

@@ -234,7 +234,9 @@ fn run_role<R>(division: Arc<Division>, index: usize, body: impl FnOnce() -> R) 
         Err(payload) => {
             let second = if payload.is::<Stopped>() { None } else { division.lock().fail(payload, cpu::take_place()) };
             // Not under the lock: it may run a destructor of the kernel's.
-            second.map(cpu::drop_payload);
+            if let Some(second) = second {
+                cpu::drop_payload(second);
+            }
             None
         }
     };

@@ -254,19 +254,31 @@ impl<T: Copy> PerLane<T> {
     }
 
     /// `shfl.sync.idx`: the value of lane `lane`.
-    pub(crate) fn of_lane(&self, lane: usize) -> T {
+    ///
+    /// # Safety
+    ///
+    /// All 32 lanes make this call.
+    pub(crate) unsafe fn of_lane(&self, lane: usize) -> T {
         self.0[lane]
     }
 }
 
 impl PerLane<bool> {
     /// `vote.sync.any`: whether any lane's value is true.
-    pub(crate) fn any(&self) -> bool {
+    ///
+    /// # Safety
+    ///
+    /// All 32 lanes make this call.
+    pub(crate) unsafe fn any(&self) -> bool {
         self.0.contains(&true)
     }
 
     /// `vote.sync.all`: whether all lanes' values are true.
-    pub(crate) fn all(&self) -> bool {
+    ///
+    /// # Safety
+    ///
+    /// All 32 lanes make this call.
+    pub(crate) unsafe fn all(&self) -> bool {
         !self.0.contains(&false)
     }
 }
@@ -287,11 +299,11 @@ macro_rules! lanes {
                 $name(self.0)
             }
 
-            fn lane_above(&self, distance: usize) -> Self {
+            unsafe fn lane_above(&self, distance: usize) -> Self {
                 $name(neighbours(&self.0, distance as isize))
             }
 
-            fn lane_below(&self, distance: usize) -> Self {
+            unsafe fn lane_below(&self, distance: usize) -> Self {
                 $name(neighbours(&self.0, -(distance as isize)))
             }
 

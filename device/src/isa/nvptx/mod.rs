@@ -288,7 +288,7 @@ pub(crate) unsafe fn store_shared<T: bytemuck::Pod>(to: *mut T, value: T) {
 /// # Safety
 ///
 /// None here; on the CPU the bytes are a stage of the block's shared memory that was just released: until the readers' barrier
-/// nobody writes it, and behind that nobody reads what it holds now.
+/// nobody writes it, and after it nobody reads what it holds now.
 #[inline(always)]
 pub(crate) unsafe fn released(_: *const u8, _: usize, _: Readers) {}
 

@@ -118,12 +118,7 @@ fn lane() -> usize {
     tilepipe_thread_rank() as usize % WARP
 }
 
-/// One value a thread: a register.
-///
-/// # Invariants
-///
-/// 0. It is a value of all threads of a block of `THREADS`, or of all members of a role of `THREADS`, in code that is the
-///    same in all of them.
+/// One value a thread of a block, or of a role, of `THREADS`: a register. What all of them have to do together asks for that.
 pub(crate) struct PerThread<T, const THREADS: usize>(T);
 
 impl<T: Copy, const THREADS: usize> PerThread<T, THREADS> {
@@ -242,25 +237,37 @@ impl<T: Copy> PerLane<T> {
 
 impl PerLane<bool> {
     /// `vote.sync.any`: whether any lane's value is true.
+    ///
+    /// # Safety
+    ///
+    /// All 32 lanes make this call.
     #[inline(always)]
-    pub(crate) fn any(&self) -> bool {
-        // SAFETY: warp-level code runs in all 32 lanes.
+    pub(crate) unsafe fn any(&self) -> bool {
+        // SAFETY: the caller's promise.
         unsafe { tilepipe_warp_any(u32::from(self.0)) != 0 }
     }
 
     /// `vote.sync.all`: whether all lanes' values are true.
+    ///
+    /// # Safety
+    ///
+    /// All 32 lanes make this call.
     #[inline(always)]
-    pub(crate) fn all(&self) -> bool {
-        // SAFETY: as above.
+    pub(crate) unsafe fn all(&self) -> bool {
+        // SAFETY: the caller's promise.
         unsafe { tilepipe_warp_all(u32::from(self.0)) != 0 }
     }
 }
 
 impl<T: bytemuck::Pod> PerLane<T> {
     /// `shfl.sync.idx`: the value of lane `lane`.
+    ///
+    /// # Safety
+    ///
+    /// All 32 lanes make this call.
     #[inline(always)]
-    pub(crate) fn of_lane(&self, lane: usize) -> T {
-        // SAFETY: warp-level code runs in all 32 lanes.
+    pub(crate) unsafe fn of_lane(&self, lane: usize) -> T {
+        // SAFETY: the caller's promise.
         shuffle(self.0, |word| unsafe { tilepipe_shuffle_from(u32::MAX, word, lane as u32) })
     }
 }
@@ -272,18 +279,18 @@ impl<T: bytemuck::Pod, const THREADS: usize> Lanes<T> for PerThread<T, THREADS> 
     }
 
     #[inline(always)]
-    fn lane_above(&self, distance: usize) -> Self {
-        // SAFETY: the value is the block's or a role's of `THREADS` (0); collectives are for roles of whole warps only.
+    unsafe fn lane_above(&self, distance: usize) -> Self {
+        // SAFETY: the caller's promise: a block of `THREADS`, or a role of `THREADS` in whole warps.
         let mask = unsafe { lanes_of::<THREADS>() };
-        // SAFETY: code that is the same in all threads of the block or role (0), of which `mask` names those of this warp.
+        // SAFETY: all threads of that block or role make the call, of which `mask` names those of this warp.
         PerThread(shuffle(self.0, |word| unsafe { tilepipe_shuffle_down(mask, word, distance as u32) }))
     }
 
     #[inline(always)]
-    fn lane_below(&self, distance: usize) -> Self {
-        // SAFETY: as in `lane_above`: by (0), and whole warps in a role.
+    unsafe fn lane_below(&self, distance: usize) -> Self {
+        // SAFETY: the caller's promise: a block of `THREADS`, or a role of `THREADS` in whole warps.
         let mask = unsafe { lanes_of::<THREADS>() };
-        // SAFETY: as in `lane_above`: by (0) all threads that `mask` names make the call.
+        // SAFETY: all threads of that block or role make the call, of which `mask` names those of this warp.
         PerThread(shuffle(self.0, |word| unsafe { tilepipe_shuffle_up(mask, word, distance as u32) }))
     }
 
@@ -306,14 +313,14 @@ impl<T: bytemuck::Pod> Lanes<T> for PerLane<T> {
     }
 
     #[inline(always)]
-    fn lane_above(&self, distance: usize) -> Self {
-        // SAFETY: warp-level code runs in all 32 lanes.
+    unsafe fn lane_above(&self, distance: usize) -> Self {
+        // SAFETY: the caller's promise: all 32 lanes.
         PerLane(shuffle(self.0, |word| unsafe { tilepipe_shuffle_down(u32::MAX, word, distance as u32) }))
     }
 
     #[inline(always)]
-    fn lane_below(&self, distance: usize) -> Self {
-        // SAFETY: as above.
+    unsafe fn lane_below(&self, distance: usize) -> Self {
+        // SAFETY: the caller's promise: all 32 lanes.
         PerLane(shuffle(self.0, |word| unsafe { tilepipe_shuffle_up(u32::MAX, word, distance as u32) }))
     }
 

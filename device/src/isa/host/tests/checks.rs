@@ -159,7 +159,7 @@ fn a_role_barrier_of_the_blocks_barrier_or_of_half_a_warp() {
     // SAFETY: the model refuses it.
     let zero = || unsafe { role_barrier(0, PRODUCER) };
     assert_starts(&fails(Schedule::Lazy, zero, || ()), "barrier.sync 0 in a role");
-    // SAFETY: as above.
+    // SAFETY: the model refuses it.
     let half = || unsafe { role_barrier(1, Members { first: 0, stride: 1, count: 16 }) };
     assert_starts(&fails(Schedule::Lazy, half, || ()), "barrier.sync of 16 threads");
 }

@@ -182,7 +182,7 @@ fn a_role_barrier_reduces_over_the_role_and_shows_its_stores() {
             // SAFETY: nothing is asked for here.
             let any = unsafe { role_barrier_any(1, PRODUCER, &one) };
             assert_eq!(load(1024), 5);
-            // SAFETY: as above.
+            // SAFETY: nothing is asked for here.
             let all = unsafe { role_barrier_all(1, PRODUCER, &one) };
             (any, all)
         };
