@@ -293,6 +293,7 @@ mod tests {
     use crate::block::Block;
     use crate::cpu::{Schedule, run_body};
     use crate::isa::host::block::state_addresses;
+    use crate::role::WarpRoles;
 
     /// The first byte of a slot that no collective of the block writes: the last of a role's.
     fn unused_slot() -> *const u8 {
@@ -319,6 +320,33 @@ mod tests {
             };
             assert_eq!(run_body(body, 0, 1, 0, schedule), Ok(()));
         }
+    }
+
+    #[test]
+    fn a_reference_into_the_scratch_memory_lives_through_the_roles_collectives() {
+        let body = || {
+            // SAFETY: the one block of this run, of 64 threads.
+            let block = unsafe { Block::<64>::assume_converged() };
+            // SAFETY: one byte of the scratch memory, initialised, of the fourth role: nobody writes it while the block runs.
+            let held: &u8 = unsafe { &*unused_slot() };
+            let before = *held;
+            let (results, ()) = block
+                .partition::<WarpRoles<32, 32>>()
+                .role((), |group, (), ()| {
+                    let ranks = group.map(|t| t.rank() as u32);
+                    group.reduce(&ranks, |a, b| a + b)
+                })
+                .role((), |group, (), ()| {
+                    let sums = group.scan(&group.map(|t| t.rank() as u32), |a, b| a + b);
+                    let odd = group.map(|t| t.rank() % 2 == 1);
+                    assert!(group.any(&odd) && !group.all(&odd));
+                    let _ = group.now();
+                    group.broadcast(&sums, 31)
+                })
+                .run();
+            assert_eq!((results, *held), ((496, 496), before));
+        };
+        assert_eq!(run_body(body, 0, 1, 0, Schedule::Lazy), Ok(()));
     }
 
     #[test]

@@ -124,7 +124,7 @@ fn named(belongs: fn(&TestTarget) -> bool) -> Result<Outcome> {
 }
 
 /// The unit tests of `tilepipe` that run under Miri: those of the collectives' scratch memory and of
-/// the model of copies, which start no OS threads.
+/// the model of copies.
 const FOR_MIRI: [&str; 2] = ["meeting::", "isa::host::model::"];
 
 /// The tests of [`FOR_MIRI`]: Miri checks each of their accesses against Rust's aliasing model.
