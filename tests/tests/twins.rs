@@ -25,11 +25,12 @@ const LONGER: [(&str, usize, &str); 1] = [(
 /// What a twin's symbol has before that of the safe kernel, so that one program can load both.
 const TWIN: &str = "twin_";
 
-/// Each twin, under its safe kernel's symbol, beside that.
+/// Each twin, under its safe kernel's name, beside that.
 fn pairs() -> Vec<(Entry, Entry)> {
     let read = |module: Module| {
-        let entries = module.ptx().and_then(|text| ptx::entries(&text.replace(TWIN, "")));
-        entries.unwrap_or_else(|error| panic!("{error}"))
+        // A safe kernel's symbol has its crate's name too.
+        let text = module.ptx().map(|text| text.replace(TWIN, "").replace("tilepipe_kernels$", ""));
+        text.and_then(|text| ptx::entries(&text)).unwrap_or_else(|error| panic!("{error}"))
     };
     let mut safe = read(Module::Kernels);
     let pair = |twin: Entry| {

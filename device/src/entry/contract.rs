@@ -136,6 +136,6 @@ mod tests {
             row_alignment: 16,
         };
         const CONTRACT: Text = contract(1024, (u32::MAX as usize, 128), &[LONGEST; 8]);
-        assert!(CONTRACT.as_bytes().len() > 400);
+        assert!(CONTRACT.as_bytes().len() > MOST / 2);
     }
 }

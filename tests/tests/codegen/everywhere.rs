@@ -58,7 +58,7 @@ fn nothing_spills_and_blocks_of_1024_threads_fit_their_registers() {
     for (module, kernels) in [(Module::Kernels, Kernel::all()), (Module::CodegenKernels, Kernel::of_tests())] {
         let report = module.report().unwrap_or_else(|error| panic!("{error}"));
         for kernel in kernels {
-            let own: Vec<&Value> = report.iter().filter(|one| one["kernel"] == kernel.name()).collect();
+            let own: Vec<&Value> = report.iter().filter(|one| one["kernel"] == kernel.instance.symbol()).collect();
             let architectures: BTreeSet<String> = own.iter().map(|one| one["arch"].to_string()).collect();
             assert!(architectures.len() >= 3, "{}: assembled for {architectures:?}", kernel.name());
             for one in own {

@@ -11,7 +11,9 @@ use crate::kernel::{Kernel, Scope};
 
 static MACHINE_CODE: LazyLock<Result<BTreeMap<String, Code>, String>> = LazyLock::new(|| {
     let kernels = sass::kernels(&Module::Kernels.sass("sm_90")?)?;
-    Ok(kernels.into_iter().collect())
+    // A symbol has its crate's name too.
+    let name = |symbol: String| symbol.split_once('$').map(|(_, name)| name.to_owned()).unwrap_or(symbol);
+    Ok(kernels.into_iter().map(|(symbol, code)| (name(symbol), code)).collect())
 });
 
 /// The machine code of every kernel of `kernels/` by name.
