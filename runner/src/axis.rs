@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display};
 
-use crate::cli::Choice;
+use tilepipe_runner_cli::Choice;
 
 /// The values asked for along one axis.
 pub enum Axis<T> {

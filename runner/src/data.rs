@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use crate::stdout::counted;
 use crate::value::{Scalar, Value};
 
 /// The seed of [`generate`] unless another is given.
@@ -41,9 +42,9 @@ pub fn reserve<T: Value>(elements: usize) -> Result<Vec<T>, String> {
     match values.try_reserve_exact(elements) {
         Ok(()) => Ok(values),
         Err(_) => Err(format!(
-            "no memory for {elements} elements of {} ({} bytes each); choose fewer with --elements",
+            "no memory for {elements} elements of {} ({} each); choose fewer with --elements",
             T::DTYPE,
-            T::DTYPE.bytes()
+            counted(T::DTYPE.bytes(), "byte")
         )),
     }
 }

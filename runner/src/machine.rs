@@ -11,8 +11,7 @@ use tilepipe_runner::array::{self, Array};
 use tilepipe_runner::built;
 use tilepipe_runner::value::Value;
 use tilepipe_runner::work::{Shape, Work};
-
-use crate::cli::DeviceChoice;
+use tilepipe_runner_cli::{self as cli, DeviceChoice};
 
 /// Timed runs on a GPU, after one to warm up.
 const GPU_RUNS: usize = 10;
@@ -37,21 +36,11 @@ impl Machine {
     /// # Errors
     ///
     /// No such device, no kernels for it, or a schedule for a GPU.
-    pub fn open(choice: DeviceChoice, schedule: Option<Schedule>, module: Option<&Path>) -> Result<Self> {
-        let device = match choice {
-            DeviceChoice::Gpu => Device::gpu(0)?,
-            DeviceChoice::Cpu => Device::cpu(schedule.unwrap_or_default()),
-            // `Device::open` takes the CPU with its default schedule where there is no GPU.
-            DeviceChoice::Auto => match Device::open()? {
-                device if device.kind() == DeviceKind::Cpu => Device::cpu(schedule.unwrap_or_default()),
-                device => device,
-            },
-        };
+    pub fn open(choice: DeviceChoice, schedule: Option<cli::Schedule>, module: Option<&Path>) -> Result<Self> {
+        let schedule = schedule.map(of_executor);
+        let device = open_device(choice, schedule)?;
         let on_cpu = device.kind() == DeviceKind::Cpu;
         if !on_cpu {
-            if schedule.is_some() {
-                bail!("--schedule is for the CPU's model of asynchronous copies; leave it out, or use --device cpu");
-            }
             let folder = module.map_or_else(default_module, |path| Ok(path.to_owned()))?;
             let module = built::read(&folder).with_context(|| {
                 format!("no kernels in {}; run `cargo xtask ptx`, or give their folder with --module", folder.display())
@@ -64,7 +53,9 @@ impl Machine {
 
     /// Opens the CPU anew after a kernel has panicked on it; `None` for a GPU, which the panic has taken with it.
     pub fn reopen(&self) -> Result<Option<Self>> {
-        self.schedule.map(|schedule| Machine::open(DeviceChoice::Cpu, Some(schedule), None)).transpose()
+        let Some(schedule) = self.schedule else { return Ok(None) };
+        let device = Device::cpu(schedule);
+        Ok(Some(Machine { stream: device.stream()?, device, schedule: Some(schedule) }))
     }
 
     /// Whether this is a GPU.
@@ -141,6 +132,41 @@ pub fn grid(work: Work, shape: Shape) -> u32 {
         Shape::Matrix { height, width } => height.div_ceil(work.rows) * width.div_ceil(work.columns),
     };
     tiles.div_ceil(TILES_A_BLOCK).clamp(1, MOST_BLOCKS) as u32
+}
+
+/// The architecture of the chosen device, such as `sm_90`; `None` where that is the CPU.
+///
+/// # Errors
+///
+/// No such device, or a schedule for a GPU.
+pub fn architecture(choice: DeviceChoice, schedule: Option<cli::Schedule>) -> Result<Option<String>> {
+    let device = open_device(choice, schedule.map(of_executor))?;
+    Ok(device.compute_capability().map(|(major, minor)| format!("sm_{major}{minor}")))
+}
+
+fn open_device(choice: DeviceChoice, schedule: Option<Schedule>) -> Result<Device> {
+    let device = match choice {
+        DeviceChoice::Gpu => Device::gpu(0)?,
+        DeviceChoice::Cpu => Device::cpu(schedule.unwrap_or_default()),
+        // `Device::open` takes the CPU with its default schedule where there is no GPU.
+        DeviceChoice::Auto => match Device::open()? {
+            device if device.kind() == DeviceKind::Cpu => Device::cpu(schedule.unwrap_or_default()),
+            device => device,
+        },
+    };
+    if device.kind() == DeviceKind::Gpu && schedule.is_some() {
+        bail!("--schedule is for the CPU's model of asynchronous copies; leave it out, or use --device cpu");
+    }
+    Ok(device)
+}
+
+/// The executor's name for a schedule of the command line.
+fn of_executor(schedule: cli::Schedule) -> Schedule {
+    match schedule {
+        cli::Schedule::Eager => Schedule::Eager,
+        cli::Schedule::Lazy => Schedule::Lazy,
+        cli::Schedule::Random { seed } => Schedule::Random { seed },
+    }
 }
 
 fn default_module() -> Result<PathBuf> {

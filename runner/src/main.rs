@@ -1,11 +1,10 @@
 //! `tilepipe-run`: runs kernels on real data and checks every element against a reference.
 //!
-//! `cargo xtask run` builds the kernels, then starts this program with the same arguments; in a bundle it stands on its
-//! own.
+//! `cargo xtask run` builds this program, and the kernels as PTX if there is a GPU to run them;
+//! then it starts the program with the same arguments. In a bundle the program stands on its own.
 
 mod axis;
 mod catalog;
-mod cli;
 mod execute;
 mod machine;
 mod memory;
@@ -16,32 +15,31 @@ mod stress;
 
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail, ensure};
-use clap::Parser;
+use anyhow::{Context, Result, ensure};
 use tilepipe_host::Error;
 use tilepipe_runner::npy;
 use tilepipe_runner::stdout::{self, PrintError, print};
+use tilepipe_runner_cli::{Choice, Cli, NO_GPU};
 
 use axis::Axis;
-use cli::{Choice, Cli, DeviceChoice};
 use machine::Machine;
 use plan::{Configuration, Request};
 use source::{Files, Source};
 
-/// The exit status where a GPU is asked for and there is none, so that a script can tell this from a failure.
-const NO_GPU: u8 = 3;
+/// This program, as its command line names it.
+const PROGRAM: &str = "tilepipe-run";
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::read(PROGRAM, std::env::args_os().skip(1)) {
         Ok(cli) => cli,
         Err(answer) => return stdout::answer(&answer),
     };
     match run(cli) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
+        Ok(status) => status,
         Err(error) if error.downcast_ref().is_some_and(PrintError::is_reader_gone) => ExitCode::FAILURE,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            // The library speaks of its functions, this program of its options.
+            eprintln!("error: {}", format!("{error:#}").replace("`Device::cpu`", "`--device cpu`"));
             match error.downcast_ref() {
                 Some(Error::NoDriver | Error::NoSuchGpu { count: 0, .. }) => ExitCode::from(NO_GPU),
                 _ => ExitCode::FAILURE,
@@ -50,27 +48,27 @@ fn main() -> ExitCode {
     }
 }
 
-/// Does what the command line asks, and returns whether every result is right.
-fn run(cli: Cli) -> Result<bool> {
-    let catalog = catalog::kernels();
+/// Does what the command line asks, and returns the exit status: success where every result is
+/// right.
+fn run(cli: Cli) -> Result<ExitCode> {
     if cli.list {
-        print(report::list(&catalog))?;
-        return Ok(true);
+        print(report::list(&catalog::kernels()))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if cli.print_architecture {
+        return print_architecture(&cli);
     }
     if cli.probe {
         print(Machine::open(cli.device, cli.schedule, cli.module.as_deref())?.describe())?;
-        return Ok(true);
+        return Ok(ExitCode::SUCCESS);
     }
     if let Some(launches) = cli.stress {
         let machine = Machine::open(cli.device, cli.schedule, cli.module.as_deref())?;
         print(machine.describe())?;
         print(stress::run(&machine, launches)?)?;
-        return Ok(true);
+        return Ok(ExitCode::SUCCESS);
     }
-    let (source, request) = understand(&cli)?;
-    let configurations = plan::plan(&catalog, &request)?;
-    check_against_plan(&cli, &configurations)?;
-
+    let (source, configurations) = understand(&cli)?;
     let machine = Machine::open(cli.device, cli.schedule, cli.module.as_deref())?;
     let source = source.unwrap_or_else(|| Source::Generated { elements: machine.default_elements() });
     memory::check(&configurations, &source, machine.is_gpu())?;
@@ -80,11 +78,25 @@ fn run(cli: Cli) -> Result<bool> {
         print(report::table(&rows, cli.quiet))?;
     }
     print(report::summary(&rows))?;
-    Ok(rows.iter().all(|row| row.outcome.is_verified()))
+    let all_verified = rows.iter().all(|row| row.outcome.is_verified());
+    Ok(if all_verified { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Checks what is asked for, and prints the architecture of the GPU that it is asked of. `cargo
+/// xtask run` does so before it builds kernels for that GPU. Where there is none, the exit status
+/// says so.
+fn print_architecture(cli: &Cli) -> Result<ExitCode> {
+    if !cli.probe && cli.stress.is_none() {
+        understand(cli)?;
+    }
+    match machine::architecture(cli.device, cli.schedule)? {
+        Some(architecture) => print(architecture).map(|()| ExitCode::SUCCESS).map_err(Into::into),
+        None => Ok(ExitCode::from(NO_GPU)),
+    }
 }
 
 /// Turns the command line into what to run and on which data; no data is read yet but the files' headers.
-fn understand(cli: &Cli) -> Result<(Option<Source>, Request)> {
+fn understand(cli: &Cli) -> Result<(Option<Source>, Vec<Configuration>)> {
     let files = if cli.inputs.is_empty() { None } else { Some(understand_files(cli)?) };
     let request = Request {
         kernels: cli.kernels.clone(),
@@ -96,10 +108,9 @@ fn understand(cli: &Cli) -> Result<(Option<Source>, Request)> {
         single: cli.output.is_some(),
     };
     let generated = cli.elements.map(|elements| Source::Generated { elements });
-    if cli.schedule.is_some() && cli.device == DeviceChoice::Gpu {
-        bail!("--schedule is for the CPU's model of asynchronous copies; leave it out, or use --device cpu");
-    }
-    Ok((files.map(Source::Files).or(generated), request))
+    let configurations = plan::plan(&catalog::kernels(), &request)?;
+    check_against_plan(cli, &configurations)?;
+    Ok((files.map(Source::Files).or(generated), configurations))
 }
 
 /// Reads the headers of the input files. `--dtype` may choose among the ways to take them.

@@ -2,6 +2,8 @@
 
 use anyhow::{Result, bail};
 
+use tilepipe_runner::stdout::counted;
+
 use crate::plan::Configuration;
 use crate::source::Source;
 
@@ -27,10 +29,11 @@ pub fn check(configurations: &[Configuration], source: &Source, gpu: bool) -> Re
     };
     match available() {
         _ if array > isize::MAX as u128 => {
-            bail!("{elements} elements of {dtype} are {array} bytes, which overflows the address space; {ADVICE}")
+            bail!("{elements} elements of {dtype} are {array} bytes, which overflow the address space; {ADVICE}")
         }
         Some(available) if wanted > u128::from(available) => bail!(
-            "{elements} elements of {dtype} need {} of memory and {} are free; {ADVICE}",
+            "{} of {dtype} need {} of memory and {} are free; {ADVICE}",
+            counted(elements, "element"),
             mebibytes(wanted),
             mebibytes(u128::from(available))
         ),

@@ -3,11 +3,12 @@
 use std::fmt::Display;
 
 use anyhow::{Context, Result, bail, ensure};
+use tilepipe_runner::stdout::counted;
 use tilepipe_runner::value::DType;
+use tilepipe_runner_cli::VariantChoice;
 
 use crate::axis::{Axis, distinct, join};
 use crate::catalog::{Kernel, Variant};
-use crate::cli::VariantChoice;
 use crate::source::Files;
 
 /// The element types of a run without `--dtype`.
@@ -144,8 +145,9 @@ fn dtype_of_files(kernel: &Kernel, files: &Files) -> Result<DType> {
     let (wanted, given) = (kind.inputs(), files.paths.len());
     ensure!(
         wanted == given,
-        "kernel `{name}` takes {wanted} input{}, but --input is given {given} times; give it once for each",
-        if wanted == 1 { "" } else { "s" }
+        "kernel `{name}` takes {}, but --input is given {}; give it once for each",
+        counted(wanted, "input"),
+        counted(given, "time")
     );
     let shape = if kind.is_matrix() { "a matrix, of shape (height, width)" } else { "a row, of shape (n,)" };
     let reading = files.reading(kind.is_matrix()).with_context(|| {
@@ -334,7 +336,7 @@ mod tests {
         assert!(chosen(2).iter().all(|one| one.kernel == "example_kernel"), "`dot` is not built for vectors");
         let refusal =
             |kernel, files| plan(&catalog::kernels(), &Request { files, ..named(kernel) }).err().unwrap().to_string();
-        assert!(refusal("dot", files(1)).contains("takes 2 inputs, but --input is given 1 times"));
+        assert!(refusal("dot", files(1)).contains("takes 2 inputs, but --input is given 1 time;"));
         assert!(refusal("sum", files(1)).contains("element type f32x4"));
         let rows = files(1).map(|files| Files { readings: vec![files.readings[1]], ..files });
         assert!(refusal("transpose", rows).contains("a matrix, of shape (height, width)"));

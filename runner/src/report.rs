@@ -5,6 +5,8 @@ use std::fmt::Display;
 use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{Cell, CellAlignment, Table};
 
+use tilepipe_runner::stdout::counted;
+
 use crate::axis;
 use crate::catalog::Kernel;
 use crate::execute::{Outcome, Row};
@@ -17,8 +19,7 @@ pub fn list(kernels: &[Kernel]) -> String {
         let stages = values(variants.iter().filter_map(|variant| variant.stages));
         let names = kernel.variant_names().map(|name| format!("{name}={}", kernel.variant_values(name).join(", ")));
         let inputs = match (kernel.kind().inputs(), kernel.kind().is_matrix()) {
-            (1, false) => "1 row".to_owned(),
-            (count, false) => format!("{count} rows"),
+            (count, false) => counted(count, "row"),
             (1, true) => "1 matrix".to_owned(),
             (count, true) => format!("{count} matrices"),
         };
@@ -76,11 +77,12 @@ pub fn table(rows: &[Row], quiet: bool) -> String {
 /// How many came out how: the last line of a run.
 pub fn summary(rows: &[Row]) -> String {
     let count = |matches: fn(&Outcome) -> bool| rows.iter().filter(|row| matches(&row.outcome)).count();
+    let different = count(|outcome| matches!(outcome, Outcome::Different { .. }));
     format!(
-        "{} configurations: {} verified, {} differ, {} failed, {} not run",
-        rows.len(),
+        "{}: {} verified, {different} {}, {} failed, {} not run",
+        counted(rows.len(), "configuration"),
         count(Outcome::is_verified),
-        count(|outcome| matches!(outcome, Outcome::Different { .. })),
+        if different == 1 { "differs" } else { "differ" },
         count(|outcome| matches!(outcome, Outcome::Failed(_))),
         count(|outcome| matches!(outcome, Outcome::NotRun)),
     )

@@ -29,6 +29,13 @@ pub fn print(line: impl Display) -> Result<(), PrintError> {
     Ok(output.flush()?)
 }
 
+/// A number of things as text, such as `1 tile` or `2 tiles`. The noun is one whose plural ends in
+/// `s`.
+pub fn counted<N: Display + PartialEq + From<u8>>(number: N, noun: &str) -> String {
+    let plural = if number == N::from(1) { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
 /// Prints what the command line's parser answers instead of arguments: an error, or the help that was asked for. Returns the exit status.
 pub fn answer(answer: &clap::Error) -> ExitCode {
     let printed = answer.print().and_then(|()| io::stdout().flush());

@@ -12,6 +12,7 @@ use tilepipe::launch::Instance;
 use tilepipe_host::{Bound, Buffer, Device, Error, launch};
 use tilepipe_kernels::role_stress::{self, CONSUMERS, EPISODES, LEN};
 use tilepipe_runner::data::POISON;
+use tilepipe_runner::stdout::counted;
 
 use crate::machine::Machine;
 
@@ -33,8 +34,14 @@ impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [finished, left, holding, stopped] = self.producers;
         let [_, quit, quit_holding, ended] = self.consumers;
-        write!(f, "stress: {} launches, {} tiles, none lost and none wrong; ", self.launches, self.tiles)?;
-        write!(f, "producers finished {finished} times, left {}, were stopped {stopped}; ", left + holding)?;
+        let launches = if self.launches == 1 { "launch" } else { "launches" };
+        write!(f, "stress: {} {launches}, {}, none lost and none wrong; ", self.launches, counted(self.tiles, "tile"))?;
+        write!(
+            f,
+            "producers finished {}, left {}, were stopped {stopped}; ",
+            counted(finished, "time"),
+            left + holding
+        )?;
         write!(f, "consumers left {}, read to the end {ended}", quit + quit_holding)
     }
 }
@@ -78,7 +85,7 @@ struct Launch {
 
 impl Launch {
     fn describe(&self) -> String {
-        format!("stress launch with seed {}: {} in {} blocks", self.seed, self.instance.name(), self.grid)
+        format!("stress launch with seed {}: {} in {}", self.seed, self.instance.name(), counted(self.grid, "block"))
     }
 
     /// Launches and returns both outputs.
@@ -98,22 +105,23 @@ impl Launch {
     /// Checks both outputs for an input of so many elements, and counts what happened.
     fn check(&self, elements: usize, wrong: &[u32], outcomes: &[u32], summary: &mut Summary) -> Result<()> {
         let (all_tiles, stages) = (elements.div_ceil(LEN), self.stages()?);
-        ensure!(outcomes.len() == self.grid * EPISODES * 2, "{} outcomes", outcomes.len());
+        ensure!(outcomes.len() == self.grid * EPISODES * 2, "{}", counted(outcomes.len(), "outcome"));
         for (number, (wrong, outcome)) in wrong.chunks(CONSUMERS).zip(outcomes.chunks(2)).enumerate() {
             let (episode, block) = (number / self.grid, number % self.grid);
             let place = || format!("block {block}, pipeline {episode}");
             let tiles = all_tiles.saturating_sub(block).div_ceil(self.grid);
             if let Some(rank) = wrong.iter().position(|count| *count != 0) {
-                bail!("{}: consumer {rank} saw {} wrong elements", place(), wrong[rank]);
+                bail!("{}: consumer {rank} saw {}", place(), counted(wrong[rank], "wrong element"));
             }
             let (produced, consumed) = (outcome[0], outcome[1]);
             if let Err(rule) = role_stress::check(produced, consumed, tiles, stages) {
                 let ((committed, producers), (got, consumers)) =
                     (role_stress::parts(produced), role_stress::parts(consumed));
                 bail!(
-                    "{}: {rule}: of {tiles} tiles {committed} were committed ({producers:?}) and {got} read ({consumers:?}), \
-                     with {stages} stages",
-                    place()
+                    "{}: {rule}: of {}, {committed} committed ({producers:?}) and {got} read ({consumers:?}), with {}",
+                    place(),
+                    counted(tiles, "tile"),
+                    counted(stages, "stage")
                 );
             }
             summary.tiles += role_stress::parts(consumed).0 as u64;

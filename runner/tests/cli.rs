@@ -71,6 +71,27 @@ fn a_stress_run_loses_no_tile_under_any_schedule() {
 }
 
 #[test]
+fn the_command_line_knows_every_kernel() {
+    let registry: Vec<&str> = tilepipe_kernels::registry().iter().map(|instances| instances[0].kernel()).collect();
+    assert_eq!(tilepipe_runner_cli::KERNELS, registry[..]);
+}
+
+/// `cargo xtask run --list` shows that text where the program is not built yet.
+#[test]
+fn the_kept_list_is_what_the_program_prints() {
+    let (printed, path) = (succeeds(&["--list"]), concat!(env!("CARGO_MANIFEST_DIR"), "/cli/list.txt"));
+    if std::env::var_os("TILEPIPE_HELP").is_some_and(|wish| wish == "write") {
+        std::fs::write(path, printed).unwrap();
+    } else {
+        assert_eq!(
+            tilepipe_runner_cli::LIST,
+            printed,
+            "write it anew: TILEPIPE_HELP=write cargo test -p tilepipe-runner --test cli"
+        );
+    }
+}
+
+#[test]
 fn list_names_every_kernel() {
     let printed = succeeds(&["--list"]);
     for instances in tilepipe_kernels::registry() {
@@ -141,7 +162,7 @@ fn two_arrays_go_into_kernels_that_take_two() {
     let expected = reference::two_inputs(&arrays[0], &arrays[1], 256);
     assert_eq!(reference::compare(&npy::read::<f64>(&paths[2]).unwrap(), &expected), None);
 
-    fails(&["--kernel", "dot", "--input", left], &["`dot` takes 2 inputs", "given 1 times"]);
+    fails(&["--kernel", "dot", "--input", left], &["`dot` takes 2 inputs", "given 1 time;"]);
     fails(&["--kernel", "sum", "--input", left, "--input", right], &["`sum` takes 1 input,", "given 2 times"]);
     npy::write(&paths[1], &arrays[1][1..], Shape::Row(699)).unwrap();
     fails(&["--input", left, "--input", right], &["one type and shape", "700 of f64", "699 of f64"]);
@@ -169,7 +190,7 @@ fn matrices_go_in_and_out() {
 
 #[test]
 fn unknown_names_say_what_is_known() {
-    fails(&["--kernel", "with_stagin"], &["unknown kernel `with_stagin`", "with_staging_unified"]);
+    fails(&["--kernel", "with_stagin"], &["'with_stagin'", "exists: 'with_staging'", "with_staging_unified"]);
     fails(&["--dtype", "f8"], &["f8", "f32x4", "complex"]);
     fails_on("tpu", &[], &["tpu", "gpu, cpu, auto"]);
     fails(&["--schedule", "sometimes"], &["eager, lazy, random"]);
@@ -182,7 +203,7 @@ fn impossible_sizes_say_what_is_possible() {
     fails(&["--elements", "-5"], &["--elements"]);
     fails(&["--elements", "many"], &["not a count"]);
     fails(&["--elements", "2^64"], &["overflows"]);
-    fails(&["--elements", "2^63"], &["overflows", "--elements"]);
+    fails(&["--elements", "2^63"], &["overflow the address space", "--elements"]);
     fails(&["--elements", "2^50"], &["MiB", "--elements"]);
 }
 
@@ -232,6 +253,41 @@ fn an_output_is_refused_before_anything_runs_and_leaves_nothing_behind() {
 #[test]
 fn a_schedule_is_no_matter_of_a_gpu() {
     fails_on("gpu", &["--schedule", "lazy"], &["--schedule", "--device cpu"]);
+}
+
+#[test]
+fn one_configuration_is_not_several() {
+    let printed = succeeds(&["--kernel", "with_staging", "--dtype", "i32", "--block", "256", "--elements", "1"]);
+    assert_eq!(
+        printed.trim_end().lines().last(),
+        Some("1 configuration: 1 verified, 0 differ, 0 failed, 0 not run"),
+        "{printed}"
+    );
+}
+
+#[test]
+fn the_command_line_and_its_errors_speak_of_options() {
+    fails_on("gpu", &["--schedule", "lazy"], &["--device cpu"]);
+    let output = program(&["--help"]);
+    assert!(text(&output.stdout).contains("Usage: tilepipe-run [OPTIONS]"), "{}", text(&output.stdout));
+}
+
+#[test]
+fn the_cpu_has_no_architecture_and_what_cannot_be_run_is_refused_before_it_is_asked_for() {
+    let output = program(&["--device", "cpu", "--print-architecture"]);
+    assert_eq!(
+        (output.status.code(), text(&output.stdout), text(&output.stderr)),
+        (Some(3), String::new(), String::new())
+    );
+    for arguments in [["--device", "auto"], ["--device", "gpu"]] {
+        let output = program(&[&arguments[..], &["--print-architecture"]].concat());
+        match output.status.code() {
+            Some(0) => assert!(text(&output.stdout).starts_with("sm_"), "{}", text(&output.stdout)),
+            status => assert_eq!((status, text(&output.stdout)), (Some(3), String::new()), "{}", text(&output.stderr)),
+        }
+        fails_on(arguments[1], &["--print-architecture", "--block", "97"], &["block size 97"]);
+        fails_on(arguments[1], &["--print-architecture", "--output", "out.npy"], &["one configuration"]);
+    }
 }
 
 #[test]

@@ -6,11 +6,21 @@ use std::process::{Command, ExitCode, ExitStatus};
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
+use xtask_front::build::Program;
 
 use crate::{bundle, process, project, ptx};
 
 /// The exit status of `tilepipe-bench probe` where there is no GPU, and of `build.sh` where there is no nvcc.
 const MISSING: i32 = 3;
+
+/// The program that measures.
+const BENCH: Program = Program {
+    what: "the program that measures",
+    package: "tilepipe-bench",
+    name: "tilepipe-bench",
+    profile: "release",
+    first_time: "some minutes",
+};
 
 /// What to do; without an option, measure on the GPU.
 #[derive(Args, Debug)]
@@ -46,7 +56,7 @@ pub struct Options {
 ///
 /// What could not be built; a GPU, nvcc or a file that is missing.
 pub fn run(options: &Options) -> Result<ExitCode> {
-    process::run(&mut process::cargo(["build", "--quiet", "--release", "--package", "tilepipe-bench"]))?;
+    process::build(&BENCH)?;
     if let Some(file) = &options.report {
         report(file)
     } else if let Some(files) = &options.compare {
@@ -63,7 +73,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
 }
 
 fn program() -> Command {
-    Command::new(project::program("release", "tilepipe-bench"))
+    Command::new(BENCH.path())
 }
 
 fn folder() -> Result<PathBuf> {
@@ -101,6 +111,7 @@ fn gpu(arguments: &[String]) -> Result<ExitCode> {
 
     let folder = folder()?;
     let (peers, record) = (folder.join("peers"), folder.join("bench.json"));
+    println!("building the CUDA C++ kernels with nvcc");
     let mut build = Command::new(project::root().join("bench/peers/build.sh"));
     let status = build.arg(&peers).status().with_context(|| format!("cannot start `{}`", process::text(&build)))?;
     ensure!(

@@ -12,8 +12,11 @@ use crate::process;
 ///
 /// The first that fails.
 pub fn command() -> Result<()> {
+    println!("checking the format");
     process::run(&mut format())?;
+    println!("running clippy on every package and test");
     process::run(&mut clippy())?;
+    println!("building the documentation");
     process::run(&mut documentation())
 }
 

@@ -1,7 +1,11 @@
-//! `cargo xtask`: builds, runs and tests all of tilepipe. One file a subcommand.
+//! The subcommands of `cargo xtask`, which build, run and test all of tilepipe: one file for each.
+//!
+//! The package `xtask` in `front/` answers `--help`, and builds and starts this program.
 
 mod bench;
 mod bundle;
+#[cfg(test)]
+mod help;
 mod lint;
 mod process;
 mod project;
@@ -10,6 +14,7 @@ mod run;
 mod setup;
 mod test;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -25,12 +30,13 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Build the kernels and run them on the GPU, or on the CPU where there is none, each checked against a reference
+    /// Run the kernels on the GPU, or on the CPU where there is none, each checked against a
+    /// reference
     #[command(disable_help_flag = true)]
     Run {
         /// Arguments of `tilepipe-run`; `cargo xtask run --help` lists them
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
-        arguments: Vec<String>,
+        arguments: Vec<OsString>,
     },
     /// Run every test that this machine can, and say which it cannot
     Test(test::Options),

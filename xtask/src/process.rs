@@ -1,26 +1,24 @@
 //! Starting other programs, with errors that name the command.
 
 use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Error, Result, ensure};
+use xtask_front::build::Program;
 
 use crate::project;
 
-/// What cargo sets for the program that it runs; a cargo below us would take it for its own and build things anew.
-const SET_BY_CARGO: [&str; 5] =
-    ["CARGO_MANIFEST_", "CARGO_PKG_", "CARGO_BIN_NAME", "CARGO_CRATE_NAME", "CARGO_PRIMARY_PACKAGE"];
+pub use xtask_front::build::{become_program, cargo};
 
-/// The cargo that runs us, in the workspace's root.
-pub fn cargo<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Command {
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.args(arguments).current_dir(project::root());
-    for (name, _) in std::env::vars_os() {
-        if SET_BY_CARGO.iter().any(|prefix| name.to_string_lossy().starts_with(prefix)) {
-            command.env_remove(name);
-        }
-    }
-    command
+/// Builds a program of the workspace, says so before unless there is nothing to do, and returns
+/// where it lies.
+///
+/// # Errors
+///
+/// As for [`Program::build`].
+pub fn build(program: &Program) -> Result<PathBuf> {
+    program.build().map_err(Error::msg)
 }
 
 /// The cargo of rustup's toolchain `nightly`, in the workspace's root.

@@ -1,44 +1,112 @@
-//! `cargo xtask run`: builds the kernels and the runner, then runs them.
+//! `cargo xtask run`: builds the runner, and the kernels for the GPU if there is one, then runs
+//! them.
 
-use std::io::{self, Write};
-use std::process::{Command, ExitCode};
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
+use tilepipe_runner_cli::{Cli, DeviceChoice, LIST, NO_GPU};
+use xtask_front::build::Program;
+use xtask_front::help;
 
-use crate::{process, project, ptx};
+use crate::{process, ptx};
 
-/// Builds everything and runs `tilepipe-run` with these arguments. Its exit status becomes ours, and so does what
-/// signals do to it.
+/// The program that runs the kernels.
+const RUNNER: Program = Program {
+    what: "the runner",
+    package: "tilepipe-runner",
+    name: "tilepipe-run",
+    profile: "release",
+    first_time: "about 3 minutes",
+};
+
+/// Builds what the arguments need and runs `tilepipe-run` with them. Its exit status becomes ours,
+/// and so does what signals do to it.
+///
+/// Wrong arguments are answered before anything is built. PTX is built only for a GPU that there
+/// is.
 ///
 /// # Errors
 ///
 /// What could not be built.
-pub fn run(arguments: &[String]) -> Result<ExitCode> {
-    let asks_only = arguments.iter().any(|argument| matches!(argument.as_str(), "--help" | "-h" | "--list"));
-    if !asks_only {
-        ptx::command()?;
+pub fn run(arguments: &[OsString]) -> Result<ExitCode> {
+    let cli = match Cli::read("cargo xtask run", arguments) {
+        Ok(cli) => cli,
+        Err(answer) => {
+            let printed = answer.print();
+            let status = if printed.is_ok() { u8::try_from(answer.exit_code()).unwrap_or(1) } else { 1 };
+            return Ok(ExitCode::from(status));
+        }
+    };
+    if cli.list && !RUNNER.path().exists() {
+        return Ok(help::print(LIST));
     }
-    process::run(&mut process::cargo(["build", "--quiet", "--release", "--package", "tilepipe-runner"]))?;
-    let mut command = Command::new(project::program("release", "tilepipe-run"));
-    if !arguments.iter().any(|argument| argument == "--module" || argument.starts_with("--module=")) {
-        command.arg("--module").arg(project::ptx());
+    let runner = process::build(&RUNNER)?;
+    let mut command = Command::new(&runner);
+    if may_need_ptx(&cli) {
+        match ask(&runner, arguments)? {
+            Answer::Gpu(architecture) => {
+                command.arg("--module").arg(ptx::for_run(&architecture)?);
+            }
+            Answer::None if cli.device == DeviceChoice::Auto => {}
+            Answer::None => return Ok(ExitCode::from(NO_GPU)),
+            Answer::Refused => return Ok(ExitCode::FAILURE),
+        }
     }
     command.args(arguments);
-    become_program(&mut command).with_context(|| format!("cannot start `{}`", process::text(&command)))
+    process::become_program(&mut command).with_context(|| format!("cannot start `{}`", process::text(&command)))
 }
 
-/// Runs the program in our place: a signal to us is one to it.
-#[cfg(unix)]
-fn become_program(command: &mut Command) -> io::Result<ExitCode> {
-    use std::os::unix::process::CommandExt;
-    io::stdout().flush()?;
-    Err(command.exec())
+/// Whether PTX is needed where there is a GPU: not for the CPU, nor if the user names a folder that
+/// has some.
+fn may_need_ptx(cli: &Cli) -> bool {
+    cli.device != DeviceChoice::Cpu && cli.module.is_none() && !cli.list && !cli.print_architecture
 }
 
-/// Runs the program to its end.
-#[cfg(not(unix))]
-fn become_program(command: &mut Command) -> io::Result<ExitCode> {
-    io::stdout().flush()?;
-    let code = command.status()?.code();
-    Ok(code.map_or(ExitCode::FAILURE, |code| ExitCode::from(u8::try_from(code).unwrap_or(1))))
+/// What the runner says of the GPU.
+#[derive(Debug, PartialEq, Eq)]
+enum Answer {
+    /// There is one, of this architecture.
+    Gpu(String),
+    /// There is none.
+    None,
+    /// There is one that cannot be used, or what is asked for cannot be run. The runner has printed
+    /// why.
+    Refused,
+}
+
+/// Asks the runner on which GPU it would run what the arguments ask for.
+fn ask(runner: &Path, arguments: &[OsString]) -> Result<Answer> {
+    let mut command = Command::new(runner);
+    command.arg("--print-architecture").args(arguments).stderr(Stdio::inherit());
+    let output = command.output().with_context(|| format!("cannot start `{}`", process::text(&command)))?;
+    let printed = String::from_utf8_lossy(&output.stdout);
+    match output.status.code() {
+        Some(0) if printed.starts_with("sm_") => Ok(Answer::Gpu(printed.trim().to_owned())),
+        Some(status) if status == i32::from(NO_GPU) => Ok(Answer::None),
+        Some(1 | 2) => Ok(Answer::Refused),
+        _ => bail!("`{}` ended with {} and printed `{}`", process::text(&command), output.status, printed.trim()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn may_need(line: &str) -> bool {
+        may_need_ptx(&Cli::read("cargo xtask run", line.split_whitespace()).unwrap())
+    }
+
+    #[test]
+    fn ptx_is_for_a_gpu_and_for_who_brings_none() {
+        for line in ["", "--device gpu", "--device auto --kernel sum", "--stress 5", "--probe"] {
+            assert!(may_need(line), "{line}");
+        }
+        for line in
+            ["--device cpu", "--device=cpu --kernel sum", "--module here", "--module=here --device gpu", "--list"]
+        {
+            assert!(!may_need(line), "{line}");
+        }
+    }
 }

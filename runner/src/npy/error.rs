@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::dtype::DType;
+use crate::stdout::counted;
 
 /// Why a file cannot be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -52,7 +53,11 @@ pub enum NpyError {
         shape: String,
     },
     /// The file's length does not match its header.
-    #[error("{path} is {state}: its header promises {expected} bytes of data and {found} follow; write it again")]
+    #[error(
+        "{path} is {state}: its header promises {} of data, and what follows is {}; write it again",
+        counted(*expected, "byte"),
+        counted(*found, "byte")
+    )]
     Length {
         /// The file.
         path: PathBuf,

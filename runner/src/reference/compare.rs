@@ -20,7 +20,8 @@ pub struct Difference {
 impl std::fmt::Display for Difference {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Difference { index, got, expected, count } = self;
-        write!(f, "element {index} is {got}, expected {expected}; {count} differ")
+        let verb = if *count == 1 { "differs" } else { "differ" };
+        write!(f, "element {index} is {got}, expected {expected}; {count} {verb}")
     }
 }
 
@@ -58,6 +59,7 @@ mod tests {
         got[8_191] = -2;
         let difference = compare(&got, &expected).unwrap();
         assert_eq!(difference.to_string(), "element 8191 is -2, expected 8191; 2 differ");
-        assert_eq!(compare(&expected[..9], &expected[..10]).unwrap().index, 9);
+        let difference = compare(&expected[..9], &expected[..10]).unwrap();
+        assert_eq!(difference.to_string(), "element 9 is missing, expected 9; 1 differs");
     }
 }

@@ -173,3 +173,17 @@ fn report(kernels: &[KernelReport]) -> Table {
     }
     table
 }
+
+/// Builds the kernels for a run on a GPU of this architecture, such as `sm_90`, and returns their
+/// folder, which is not that of [`ensure`].
+///
+/// # Errors
+///
+/// Those of the set-up and of the build.
+pub fn for_run(architecture: &str) -> Result<PathBuf> {
+    let folder = project::target().join("run-ptx");
+    println!("building the kernels to PTX and machine code for {architecture} (minutes, if all are new)");
+    let builder = builder(project::root().join("kernels"), project::target().join("device"), folder.clone())?;
+    builder.architectures([architecture]).build()?;
+    Ok(folder)
+}

@@ -29,10 +29,10 @@ impl Count {
                 skipped: before(result, "ignored"),
             };
         }
-        if line.contains(" configurations: ") {
+        if line.contains(" configuration: ") || line.contains(" configurations: ") {
             return Count {
                 passed: before(line, "verified"),
-                failed: before(line, "differ") + before(line, "failed"),
+                failed: before(line, "differ") + before(line, "differs") + before(line, "failed"),
                 skipped: before(line, "not run"),
             };
         }
@@ -65,6 +65,8 @@ mod tests {
         assert_eq!(Count::of_line(line), Count { passed: 12, failed: 1, skipped: 2 });
         let line = "14 configurations: 9 verified, 2 differ, 1 failed, 2 not run";
         assert_eq!(Count::of_line(line), Count { passed: 9, failed: 3, skipped: 2 });
+        let line = "1 configuration: 0 verified, 1 differs, 0 failed, 0 not run";
+        assert_eq!(Count::of_line(line), Count { passed: 0, failed: 1, skipped: 0 });
         assert_eq!(Count::of_line("test reads ... ok"), Count::default());
     }
 }

@@ -4,6 +4,8 @@ use std::process::Command;
 
 use anyhow::{Result, bail, ensure};
 use clap::ValueEnum;
+use tilepipe_runner_cli::NO_GPU;
+use xtask_front::build::Program;
 
 use super::count::Count;
 use super::targets::{self, GPU, STANDALONE, TestTarget, UI_TESTS};
@@ -160,9 +162,6 @@ fn on_cpu() -> Result<Outcome> {
 const EVERY_CONFIGURATION: [&str; 9] =
     ["--quiet", "--elements", "100_003", "--dtype", "all", "--block", "all", "--stages", "all"];
 
-/// The exit status of `tilepipe-run --probe` where there is no GPU; one that cannot be used is another failure.
-const NO_GPU: i32 = 3;
-
 fn on_gpu() -> Result<Outcome> {
     let program = runner()?;
     ptx::ensure()?;
@@ -171,7 +170,8 @@ fn on_gpu() -> Result<Outcome> {
     let reason = reason.trim().trim_start_matches("error: ");
     match probe.status.code() {
         Some(0) => {}
-        Some(NO_GPU) => return Ok(Outcome::Skipped(reason.to_owned())),
+        // One that cannot be used is another failure.
+        Some(status) if status == i32::from(NO_GPU) => return Ok(Outcome::Skipped(reason.to_owned())),
         _ => bail!("there is a GPU, but it cannot be used: {reason}"),
     }
     let mut total = Count::default();
@@ -189,8 +189,13 @@ fn on_gpu() -> Result<Outcome> {
 
 /// Builds `tilepipe-run` in the profile of the tests.
 fn runner() -> Result<std::path::PathBuf> {
-    process::run(&mut process::cargo(["build", "--quiet", "--package", "tilepipe-runner"]))?;
-    Ok(project::program("debug", "tilepipe-run"))
+    process::build(&Program {
+        what: "the runner",
+        package: "tilepipe-runner",
+        name: "tilepipe-run",
+        profile: "debug",
+        first_time: "some minutes",
+    })
 }
 
 /// Runs `cargo test` to the end, whatever fails, with the tests told where the kernels and the compiler for them lie.
