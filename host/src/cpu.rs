@@ -166,7 +166,7 @@ pub(crate) unsafe fn launch(
     accesses: &[(&CpuMemory, Access)],
 ) -> Result<(), Error> {
     let pool = workers()?;
-    if inside_of_kernel(pool) {
+    if inside_of_kernel() {
         return Err(Error::NestedLaunch { kernel: instance.kernel() });
     }
     if !tilepipe::cpu::prepare() {
@@ -201,13 +201,14 @@ pub(crate) unsafe fn launch(
 
 /// Refuses to wait for a buffer inside of a kernel, whose own launch may hold it.
 fn outside_of_kernels() -> Result<(), Error> {
-    if inside_of_kernel(workers()?) { Err(Error::InsideKernel) } else { Ok(()) }
+    if inside_of_kernel() { Err(Error::InsideKernel) } else { Ok(()) }
 }
 
 /// Whether a kernel waits for the calling OS thread, maybe: it runs a block, or a job that a block gave to rayon, which
-/// runs on the same workers.
-fn inside_of_kernel(pool: &ThreadPool) -> bool {
-    tilepipe::cpu::in_kernel() || pool.current_thread_index().is_some()
+/// runs on the same workers. Workers that were never started run none.
+fn inside_of_kernel() -> bool {
+    let is_worker = || matches!(POOL.get(), Some(Ok(pool)) if pool.current_thread_index().is_some());
+    tilepipe::cpu::in_kernel() || is_worker()
 }
 
 /// Locks every allocation of a launch, in the order of their addresses so that two launches cannot wait for each other.
@@ -286,11 +287,13 @@ fn executor_panic(instance: &Instance, block: u32, payload: &(dyn Any + Send)) -
     KernelPanic { message, file: "unknown".to_owned(), line: 0, column: 0, block, thread: None }
 }
 
+/// The workers, once the first launch has started them; or why they could not be started.
+static POOL: OnceLock<Result<ThreadPool, String>> = OnceLock::new();
+
 /// Returns the threads that run kernels, one a core or as many as `RAYON_NUM_THREADS` says, started on the first call.
 ///
 /// They are a pool of their own: a program may launch from its own rayon jobs.
 fn workers() -> Result<&'static ThreadPool, Error> {
-    static POOL: OnceLock<Result<ThreadPool, String>> = OnceLock::new();
     let pool = POOL.get_or_init(|| {
         let builder = ThreadPoolBuilder::new().thread_name(|index| format!("tilepipe-cpu-{index}"));
         builder.build().map_err(|error| error.to_string())
