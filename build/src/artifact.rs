@@ -1,28 +1,41 @@
 //! What a build leaves behind.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::assemble::Assembled;
 use crate::{Error, cache};
 
-/// The built module: PTX, machine code for each architecture, and what it costs.
+/// The built kernels: images with PTX and machine code for each architecture, and what they cost.
 ///
-/// The files lie in one folder, `<crate>.ptx`, `<crate>.<arch>.cubin`, `<crate>.ll` and `report.json`, from which
-/// `tilepipe_host::Module::read` loads them.
+/// The files lie in one folder, `<crate>.<kernel>.ptx`, `<crate>.<kernel>.<arch>.cubin`, `<crate>.<kernel>.ll` and
+/// `report.json`, from which `tilepipe_host::Module::read` loads them. A kernel function with more than 16 instances
+/// has several images, `<crate>.<kernel>.0` and so on.
 #[derive(Debug, Clone)]
 pub struct Artifact {
-    /// The PTX for the build's target, as text. Machine code for `sm_90` and newer is assembled from this text with other waits
-    /// at mbarriers; see [`Builder::target_cpu`](crate::Builder::target_cpu).
+    /// The images, by their names.
+    pub images: Vec<Image>,
+    /// What each kernel uses on each architecture, ordered by architecture as requested, then by image.
+    pub report: Vec<KernelReport>,
+    /// Whether everything was up to date and nothing was linked or assembled.
+    pub fresh: bool,
+}
+
+/// Some of the crate's kernels, which are loaded together.
+#[derive(Debug, Clone)]
+pub struct Image {
+    /// The name, which no other image of the crate has: that of the kernel function.
+    pub name: String,
+    /// The PTX for the build's target, as text. Machine code for `sm_90` and newer is assembled from this text with
+    /// other waits at mbarriers; see [`Builder::target_cpu`](crate::Builder::target_cpu).
     pub ptx: PathBuf,
     /// The optimised LLVM IR that the PTX was made of, as text.
     pub ir: PathBuf,
     /// The machine code, in the order of the requested architectures.
     pub cubins: Vec<Cubin>,
-    /// What each kernel uses on each architecture, ordered by architecture as requested, then by `ptxas`.
-    pub report: Vec<KernelReport>,
-    /// Whether everything was up to date and nothing was linked or assembled.
-    pub fresh: bool,
 }
 
 /// The machine code of one architecture.
@@ -61,9 +74,33 @@ pub struct KernelReport {
 }
 
 impl Artifact {
-    /// Writes the list of files that `tilepipe_host::built_kernels!()` embeds, `tilepipe-kernels.txt`: a line `ptx PATH`,
-    /// and a line `cubin 90 PATH` for each architecture. `folder` is the output folder of the crate's build script, where
-    /// the macro looks for it.
+    /// The PTX of all images, one after the other.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if a file cannot be read.
+    pub fn ptx(&self) -> Result<String, Error> {
+        Self::texts(self.images.iter().map(|image| &image.ptx))
+    }
+
+    /// The optimised LLVM IR of all images, one after the other.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if a file cannot be read.
+    pub fn ir(&self) -> Result<String, Error> {
+        Self::texts(self.images.iter().map(|image| &image.ir))
+    }
+
+    fn texts<'a>(mut paths: impl Iterator<Item = &'a PathBuf>) -> Result<String, Error> {
+        paths.try_fold(String::new(), |all, path| {
+            Ok(all + &std::fs::read_to_string(path).map_err(Error::io("read", path))?)
+        })
+    }
+
+    /// Writes the list of files that `tilepipe_host::built_kernels!()` embeds, `tilepipe-kernels.txt`: for each image a
+    /// line `ptx PATH`, and a line `cubin sm_90 PATH` for each architecture. `folder` is the output folder of the crate's
+    /// build script, where the macro looks for it.
     ///
     /// The file is replaced only if its content changes.
     ///
@@ -72,10 +109,12 @@ impl Artifact {
     /// [`Error::Io`] if the file cannot be written or the working folder is gone.
     pub fn write_list(&self, folder: &Path) -> Result<(), Error> {
         let path = &folder.join(LIST);
-        let mut text = format!("ptx {}\n", absolute(&self.ptx)?.display());
-        for cubin in &self.cubins {
-            let number: String = cubin.arch.chars().filter(char::is_ascii_digit).collect();
-            text.push_str(&format!("cubin {number} {}\n", absolute(&cubin.path)?.display()));
+        let mut text = String::new();
+        for image in &self.images {
+            text.push_str(&format!("ptx {}\n", absolute(&image.ptx)?.display()));
+            for cubin in &image.cubins {
+                text.push_str(&format!("cubin {} {}\n", cubin.arch, absolute(&cubin.path)?.display()));
+            }
         }
         if std::fs::read(path).is_ok_and(|old| old == text.as_bytes()) {
             return Ok(());
@@ -83,6 +122,121 @@ impl Artifact {
         cache::write_atomically(path, text.as_bytes())
     }
 }
+
+/// An artifact's files in its folder.
+pub(crate) struct OutputFiles<'a> {
+    folder: &'a Path,
+    /// The crate's name.
+    name: &'a str,
+}
+
+/// What the folder says about itself.
+#[derive(Serialize, Deserialize)]
+struct Manifest {
+    /// Everything that the files depend on.
+    key: String,
+    architectures: Vec<String>,
+    images: Vec<String>,
+    /// A hash of each file's content.
+    files: BTreeMap<String, String>,
+}
+
+impl<'a> OutputFiles<'a> {
+    pub(crate) fn new(folder: &'a Path, name: &'a str) -> Self {
+        OutputFiles { folder, name }
+    }
+
+    /// The artifact that is there, if it was built with this key and every file is as it was written.
+    pub(crate) fn existing(&self, key: &str) -> Option<Artifact> {
+        let manifest: Manifest = serde_json::from_slice(&std::fs::read(self.manifest()).ok()?).ok()?;
+        if manifest.key != key {
+            return None;
+        }
+        let is_whole = |(name, hash): (&String, &String)| {
+            std::fs::read(self.folder.join(name)).is_ok_and(|content| cache::hash(&content) == *hash)
+        };
+        if !manifest.files.par_iter().all(is_whole) {
+            return None;
+        }
+        let report = serde_json::from_slice(&std::fs::read(self.folder.join(REPORT)).ok()?).ok()?;
+        let images = manifest.images.iter().map(|image| self.image(image, &manifest.architectures));
+        Some(Artifact { images: images.collect(), report, fresh: true })
+    }
+
+    /// Replaces the artifact that is there by another one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`].
+    pub(crate) fn replace(
+        &self,
+        images: &[Assembled],
+        architectures: &[String],
+        report: Vec<KernelReport>,
+        key: &str,
+    ) -> Result<Artifact, Error> {
+        // Until the new manifest is written, a crash leaves none, and the next build starts over.
+        let _ = std::fs::remove_file(self.manifest());
+        let mut files = BTreeMap::new();
+        let mut write = |path: &Path, content: &[u8]| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            files.insert(name, cache::hash(content));
+            cache::write_atomically(path, content)
+        };
+        let mut placed = Vec::new();
+        for assembled in images {
+            let image = self.image(&assembled.name, architectures);
+            write(&image.ptx, assembled.ptx.as_bytes())?;
+            write(&image.ir, assembled.ir.as_bytes())?;
+            for (cubin, (content, _)) in image.cubins.iter().zip(&assembled.cubins) {
+                write(&cubin.path, content)?;
+            }
+            placed.push(image);
+        }
+        let json = |error: serde_json::Error| Error::io("write", self.folder)(error.into());
+        write(&self.folder.join(REPORT), &serde_json::to_vec_pretty(&report).map_err(json)?)?;
+        self.remove_all_but(&files)?;
+        let manifest = Manifest {
+            key: key.to_string(),
+            architectures: architectures.to_vec(),
+            images: images.iter().map(|image| image.name.clone()).collect(),
+            files,
+        };
+        cache::write_atomically(&self.manifest(), &serde_json::to_vec_pretty(&manifest).map_err(json)?)?;
+        Ok(Artifact { images: placed, report, fresh: false })
+    }
+
+    /// Removes what an earlier build of the crate has left: a kernel that is no more must not be loaded.
+    fn remove_all_but(&self, files: &BTreeMap<String, String>) -> Result<(), Error> {
+        let read = std::fs::read_dir(self.folder).map_err(Error::io("read", self.folder))?;
+        for entry in read.flatten() {
+            let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+            let ours = name.strip_prefix(self.name).is_some_and(|rest| rest.starts_with('.'));
+            if ours && !files.contains_key(&name) && path.is_file() {
+                std::fs::remove_file(&path).map_err(Error::io("remove", &path))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn image(&self, image: &str, architectures: &[String]) -> Image {
+        let file = |extension: &str| self.folder.join(format!("{}.{image}.{extension}", self.name));
+        let cubin = |arch: &String| Cubin { arch: arch.clone(), path: file(&format!("{arch}.cubin")) };
+        Image {
+            name: image.to_string(),
+            ptx: file("ptx"),
+            ir: file("ll"),
+            cubins: architectures.iter().map(cubin).collect(),
+        }
+    }
+
+    fn manifest(&self) -> PathBuf {
+        self.folder.join(format!("{}.manifest.json", self.name))
+    }
+}
+
+/// The name of the list of what kernels use.
+const REPORT: &str = "report.json";
 
 /// The list's name: the device crate's macro `built_files` reads it.
 const LIST: &str = "tilepipe-kernels.txt";
@@ -94,21 +248,53 @@ fn absolute(path: &Path) -> Result<PathBuf, Error> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Artifact, Cubin};
+    use super::*;
 
     #[test]
     fn the_list_names_ptx_and_machine_code() {
         let dir = tempfile::tempdir().unwrap();
-        let artifact = Artifact {
-            ptx: dir.path().join("k.ptx"),
-            ir: dir.path().join("k.ll"),
-            cubins: vec![Cubin { arch: "sm_100a".into(), path: dir.path().join("k.sm_100a.cubin") }],
-            report: Vec::new(),
-            fresh: false,
+        let files = OutputFiles::new(dir.path(), "k");
+        let architectures = ["sm_90".to_string(), "sm_100a".to_string()];
+        let images = ["one", "two.0"].map(|image| files.image(image, &architectures)).to_vec();
+        Artifact { images, report: Vec::new(), fresh: false }.write_list(dir.path()).unwrap();
+        let folder = dir.path().display().to_string();
+        let text = std::fs::read_to_string(dir.path().join("tilepipe-kernels.txt")).unwrap().replace(&folder, "F");
+        assert_eq!(
+            text,
+            "ptx F/k.one.ptx\ncubin sm_90 F/k.one.sm_90.cubin\ncubin sm_100a F/k.one.sm_100a.cubin\n\
+             ptx F/k.two.0.ptx\ncubin sm_90 F/k.two.0.sm_90.cubin\ncubin sm_100a F/k.two.0.sm_100a.cubin\n"
+        );
+    }
+
+    fn assembled(name: &str) -> Assembled {
+        let cubins = vec![(b"cubin".to_vec(), Vec::new())];
+        Assembled { name: name.to_string(), ir: "ir".to_string(), ptx: "ptx".to_string(), cubins }
+    }
+
+    #[test]
+    fn an_artifact_is_up_to_date_while_key_and_files_are() {
+        let dir = tempfile::tempdir().unwrap();
+        let files = OutputFiles::new(dir.path(), "k");
+        let write = |names: &[&str]| {
+            let images: Vec<Assembled> = names.iter().map(|name| assembled(name)).collect();
+            files.replace(&images, &["sm_80".to_string()], Vec::new(), "key").unwrap()
         };
-        artifact.write_list(dir.path()).unwrap();
-        let folder = dir.path().display();
-        let text = std::fs::read_to_string(dir.path().join("tilepipe-kernels.txt")).unwrap();
-        assert_eq!(text, format!("ptx {folder}/k.ptx\ncubin 100 {folder}/k.sm_100a.cubin\n"));
+        assert!(files.existing("key").is_none());
+        let artifact = write(&["one", "two"]);
+        assert!(!artifact.fresh);
+        let again = files.existing("key").unwrap();
+        assert!(again.fresh && again.images.len() == 2);
+        assert!(files.existing("other").is_none());
+        for file in [&artifact.images[1].ptx, &artifact.images[0].cubins[0].path, &dir.path().join(REPORT)] {
+            std::fs::write(file, "edited").unwrap();
+            assert!(files.existing("key").is_none(), "{} was edited", file.display());
+            std::fs::remove_file(file).unwrap();
+            assert!(files.existing("key").is_none(), "{} is gone", file.display());
+            write(&["one", "two"]);
+        }
+        std::fs::write(dir.path().join("other.two.ptx"), "of another crate").unwrap();
+        write(&["one"]);
+        assert!(!artifact.images[1].ptx.exists(), "the kernel is no more");
+        assert!(dir.path().join("other.two.ptx").exists());
     }
 }

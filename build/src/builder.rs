@@ -3,10 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use crate::architecture::Architecture;
+use crate::artifact::OutputFiles;
+use crate::assemble::{Assembled, Assembly};
 use crate::compile::{Compilation, Compiled, Package};
+use crate::kept::Store;
 use crate::link::Link;
 use crate::toolchain::{self, Toolchain};
-use crate::{Artifact, Cubin, Error, KernelReport, cache, ptxas, rlib, specialise};
+use crate::{Artifact, Error, KernelReport, cache, rlib};
 
 /// Builds one kernel crate. See the [crate's documentation](crate) for an example.
 #[derive(Debug, Clone)]
@@ -197,19 +200,21 @@ impl Builder {
         let output_dir = self.output_dir.clone().unwrap_or_else(|| target_dir.join("kernels").join(&package.name));
         let output_dir = std::path::absolute(&output_dir).map_err(Error::io("find", &output_dir))?;
         let ptx_version = self.ptx_version.unwrap_or(target.least_ptx_version());
-        let assembly = Assembly {
+        let store = Store::new(target_dir.join("kept"));
+        let making = Making {
             builder: self,
-            target: &target,
+            target,
             architectures: &architectures,
             toolchain: &toolchain,
             name: &package.name,
             version: &package.version,
             runtime: &runtime,
             ptx_version,
+            store: &store,
         };
         let artifact = {
             let _lock = cache::Lock::acquire(&output_dir)?;
-            assembly.run(&bitcode, &output_dir)?
+            making.run(&bitcode, &output_dir)?
         };
 
         sources.retain(|source| !source.starts_with(toolchain.sysroot()));
@@ -255,9 +260,9 @@ impl Bitcode {
 }
 
 /// Everything after compiling: one link and its machine code.
-struct Assembly<'a> {
+struct Making<'a> {
     builder: &'a Builder,
-    target: &'a Architecture,
+    target: Architecture,
     /// The builder's own, in the same order.
     architectures: &'a [Architecture],
     toolchain: &'a Toolchain,
@@ -265,10 +270,28 @@ struct Assembly<'a> {
     version: &'a str,
     runtime: &'a Path,
     ptx_version: u32,
+    store: &'a Store,
 }
 
-impl Assembly<'_> {
+impl Making<'_> {
     fn run(&self, bitcode: &Bitcode, output: &Path) -> Result<Artifact, Error> {
+        let key = self.key(bitcode)?;
+        let files = OutputFiles::new(output, self.name);
+        if let Some(artifact) = files.existing(&key) {
+            return Ok(artifact);
+        }
+        let work = output.join(format!(".work-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&work);
+        std::fs::create_dir_all(&work).map_err(Error::io("create", &work))?;
+        let result = self.make(bitcode, &work);
+        let _ = std::fs::remove_dir_all(&work);
+        let (images, report) = result?;
+        let artifact = files.replace(&images, &self.builder.architectures, report, &key)?;
+        self.store.prune();
+        Ok(artifact)
+    }
+
+    fn key(&self, bitcode: &Bitcode) -> Result<String, Error> {
         let mut key = cache::Key::new();
         bitcode.add_to(&mut key);
         key.add(&std::fs::read(self.runtime).map_err(Error::io("read", self.runtime))?);
@@ -278,14 +301,11 @@ impl Assembly<'_> {
         key.add(self.builder.architectures.join(",").as_bytes());
         key.add(&self.ptx_version.to_le_bytes());
         key.add(self.toolchain.versions().as_bytes());
-        let key = key.finish();
-        if let Some(artifact) = self.existing(output, &key) {
-            return Ok(artifact);
-        }
+        Ok(key.finish())
+    }
 
-        let work = output.join(format!(".work-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&work);
-        std::fs::create_dir_all(&work).map_err(Error::io("create", &work))?;
+    /// Links in the work folder, then assembles each part.
+    fn make(&self, bitcode: &Bitcode, work: &Path) -> Result<(Vec<Assembled>, Vec<KernelReport>), Error> {
         let link = Link {
             toolchain: self.toolchain,
             name: self.name,
@@ -295,80 +315,28 @@ impl Assembly<'_> {
             device: &bitcode.device,
             allow_thread_level_code: self.builder.allow_thread_level_code,
             runtime: self.runtime,
-            target_cpu: &self.builder.target_cpu,
-            ptx_version: self.ptx_version,
-            work: &work,
+            work,
         };
-        let result = self.assemble(&link, output, &key);
-        let _ = std::fs::remove_dir_all(&work);
-        result
-    }
-
-    /// Links and assembles in the work folder, then moves everything to its place.
-    fn assemble(&self, link: &Link<'_>, output: &Path, key: &str) -> Result<Artifact, Error> {
         let linked = link.run()?;
-        let ptx = specialise::file(&linked.ptx, self.target)?;
-        let inputs = self.architectures.iter().map(|architecture| specialise::file(&ptx, architecture));
-        let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
-        let architectures = &self.builder.architectures;
-        let cubin = |arch: &str| link.work.join(format!("{arch}.cubin"));
-        let reports: Vec<Result<Vec<KernelReport>, Error>> = std::thread::scope(|scope| {
-            let assemble = |arch, input| ptxas::assemble(self.toolchain, input, arch, &cubin(arch));
-            let pairs = architectures.iter().zip(&inputs);
-            let threads: Vec<_> = pairs.map(|(arch, input)| scope.spawn(move || assemble(arch, input))).collect();
-            threads
-                .into_iter()
-                .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-                .collect()
-        });
+        let assembly = Assembly {
+            toolchain: self.toolchain,
+            name: self.name,
+            target: self.target,
+            ptx_version: self.ptx_version,
+            architectures: self.architectures,
+            store: self.store,
+            work,
+        };
+        let mut images = assembly.run(&linked.parts)?;
+        images.sort_by(|one, other| one.name.cmp(&other.name));
         let mut report = Vec::new();
-        for kernels in reports {
-            report.extend(kernels?);
+        for at in 0..self.architectures.len() {
+            report.extend(images.iter().flat_map(|image| image.cubins[at].1.iter().cloned()));
         }
         for kernel in &mut report {
             kernel.threads = linked.kernels.get(&kernel.kernel).copied().unwrap_or_default();
         }
-
-        // Until the new key is written, a crash leaves no key, and the next build starts over.
-        let artifact = self.artifact(output, report);
-        let _ = std::fs::remove_file(self.key_file(output));
-        let moves = architectures.iter().zip(&artifact.cubins).map(|(arch, to)| (cubin(arch), to.path.clone()));
-        for (from, to) in moves.chain([(linked.ir, artifact.ir.clone()), (ptx, artifact.ptx.clone())]) {
-            std::fs::rename(&from, &to).map_err(Error::io("replace", &to))?;
-        }
-        let json =
-            serde_json::to_vec_pretty(&artifact.report).map_err(|error| Error::io("write", output)(error.into()))?;
-        cache::write_atomically(&output.join("report.json"), &json)?;
-        cache::write_atomically(&self.key_file(output), key.as_bytes())?;
-        Ok(artifact)
-    }
-
-    /// The artifact in `output`, if it was built with this key and is complete.
-    fn existing(&self, output: &Path, key: &str) -> Option<Artifact> {
-        let old = std::fs::read_to_string(self.key_file(output)).ok()?;
-        let report = serde_json::from_slice(&std::fs::read(output.join("report.json")).ok()?).ok()?;
-        let artifact = Artifact { fresh: true, ..self.artifact(output, report) };
-        let mut files =
-            [&artifact.ptx, &artifact.ir].into_iter().chain(artifact.cubins.iter().map(|cubin| &cubin.path));
-        let complete = files.all(|file| file.is_file());
-        drop(files);
-        (old == key && complete).then_some(artifact)
-    }
-
-    fn artifact(&self, output: &Path, report: Vec<KernelReport>) -> Artifact {
-        let file = |extension: &str| output.join(format!("{}.{extension}", self.name));
-        let cubin = |arch: &String| Cubin { arch: arch.clone(), path: file(&format!("{arch}.cubin")) };
-        Artifact {
-            ptx: file("ptx"),
-            ir: file("ll"),
-            cubins: self.builder.architectures.iter().map(cubin).collect(),
-            report,
-            fresh: false,
-        }
-    }
-
-    fn key_file(&self, output: &Path) -> PathBuf {
-        output.join(format!("{}.key", self.name))
+        Ok((images, report))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use sha2::{Digest, Sha256};
 
@@ -26,8 +27,17 @@ impl Key {
 
     /// The key as text.
     pub(crate) fn finish(self) -> String {
-        self.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        hexadecimal(&self.0.finalize())
     }
+}
+
+/// A hash of bytes as text.
+pub(crate) fn hash(bytes: &[u8]) -> String {
+    hexadecimal(&Sha256::digest(bytes))
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Keeps a folder from other builds, in this process and in others, until it is dropped.
@@ -57,11 +67,17 @@ impl Lock {
 ///
 /// [`Error::Io`].
 pub(crate) fn write_atomically(path: &Path, content: &[u8]) -> Result<(), Error> {
+    // No other thread and no other process has this name.
+    static NEXT: AtomicU64 = AtomicU64::new(0);
     let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(format!(".{}.partial", std::process::id()));
+    name.push(format!(".{}-{}.partial", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
     let partial = path.with_file_name(name);
-    std::fs::write(&partial, content).map_err(Error::io("write", &partial))?;
-    std::fs::rename(&partial, path).map_err(Error::io("replace", path))
+    let written = std::fs::write(&partial, content).map_err(Error::io("write", &partial));
+    let placed = written.and_then(|()| std::fs::rename(&partial, path).map_err(Error::io("replace", path)));
+    if placed.is_err() {
+        let _ = std::fs::remove_file(&partial);
+    }
+    placed
 }
 
 #[cfg(test)]

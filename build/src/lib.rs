@@ -35,10 +35,16 @@
 //! 1. [`toolchain`]: a compiler with the library's source, LLVM's tools of the same version, and `ptxas`.
 //! 2. `cargo` compiles the crate and `core` to unoptimised bitcode. No linker program is involved.
 //! 3. LLVM's tools link that bitcode; every function and call is marked `convergent` and every kernel gets its launch
-//!    bounds; what must not be there is refused; then the module is optimised and lowered to PTX.
-//! 4. In the text for `sm_90` and newer, waits at mbarriers become the instruction that suspends the thread; PTX and machine
+//!    bounds; what must not be there is refused.
+//! 4. The module is taken apart into parts: the instances of one kernel function, or some of them, with all that they
+//!    reach. From here on parts are worked on side by side, on all cores, and what each step makes of a part is kept
+//!    under a hash of what went into it: a kernel that did not change is neither optimised, translated nor assembled
+//!    again.
+//! 5. Each part is optimised and lowered to PTX. Functions that are marked `#[inline(never)]` are compiled as their source
+//!    says, so that a kernel's code does not depend on which other kernels call them too.
+//! 6. In the text for `sm_90` and newer, waits at mbarriers become the instruction that suspends the thread; PTX and machine
 //!    code for older GPUs keep the one that they have.
-//! 5. `ptxas` assembles each architecture's text, and reports registers, spills and shared memory.
+//! 7. `ptxas` assembles each architecture's text, and reports registers, spills and shared memory.
 //!
 //! # What a kernel must not contain
 //!
@@ -69,16 +75,18 @@ mod artifact;
 mod error;
 
 mod architecture;
+mod assemble;
 mod cache;
 mod compile;
 mod ir;
+mod kept;
 mod link;
 mod process;
 mod ptxas;
 mod rlib;
 mod specialise;
 
-pub use artifact::{Artifact, Cubin, KernelReport};
+pub use artifact::{Artifact, Cubin, Image, KernelReport};
 pub use builder::Builder;
 pub use error::Error;
 pub use script::build_in_script;

@@ -1,23 +1,17 @@
-//! From the compiled crates' bitcode to one optimised module and its PTX, by LLVM's tools.
+//! From the compiled crates' bitcode to modules with some kernels each, which are checked and not yet optimised.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::ir::contract::Contracts;
+use crate::ir::items::Items;
 use crate::ir::mangling::CrateId;
 use crate::ir::module::Module;
 use crate::ir::thread_level::Allowed;
 use crate::ir::{bounds, check, contract, convergent, entry, mangling, recursion, thread_level};
 use crate::toolchain::Toolchain;
 use crate::{Error, process};
-
-/// The call of the function that returns the collectives' shared memory: once in its definition, and once for each user.
-const SCRATCH_USER: &str = "@tilepipe_scratch_base(";
-
-/// Keeps LLVM from computing a value ahead of a loop and again behind it only to merge both: such a value is shifted and scaled in
-/// each round of the loop, where it would be an invariant (docs/decisions.md, 34). Both tools take it, as `llc` has such a pass too.
-const NO_PARTIAL_REDUNDANCY: &str = "-enable-pre=0";
 
 /// What is linked, and where its intermediate files go.
 pub(crate) struct Link<'a> {
@@ -35,24 +29,37 @@ pub(crate) struct Link<'a> {
     /// Whether code at the level of a single thread may be anywhere.
     pub allow_thread_level_code: bool,
     pub runtime: &'a Path,
-    pub target_cpu: &'a str,
-    /// The PTX version in tenths, such as 70.
-    pub ptx_version: u32,
     /// An empty folder of this build's own.
     pub work: &'a Path,
 }
 
-/// The linked module.
+/// The linked kernels.
 pub(crate) struct Linked {
     /// Entry symbols with their threads a block.
     pub kernels: BTreeMap<String, u32>,
-    /// The optimised IR, as text.
-    pub ir: PathBuf,
-    pub ptx: PathBuf,
+    /// Unoptimised modules, each with some of the kernels and all that these need.
+    pub parts: Vec<Part>,
 }
 
+/// Some kernels of a crate in a module of their own.
+pub(crate) struct Part {
+    /// A name that no other part of the crate has, for files.
+    pub name: String,
+    /// The kernels' entry symbols, and those of the constants that belong to them.
+    pub roots: Vec<String>,
+    /// The module, as text.
+    pub module: String,
+    /// The functions in it that are compiled apart from those that call them. A kernel's code would
+    /// depend on the other kernels if its calls of them were changed with theirs.
+    pub apart: Vec<String>,
+}
+
+/// The most kernels of a part. Fewer make more of what parts have in common, and more leave cores
+/// idle.
+const PART: usize = 16;
+
 impl Link<'_> {
-    /// Links, marks, checks, optimises and lowers.
+    /// Links, marks, checks and takes apart.
     ///
     /// # Errors
     ///
@@ -65,33 +72,21 @@ impl Link<'_> {
             return Err(Error::NoKernel { name: self.name.to_string() });
         }
         let contracts = contract::contracts(&text, &kernels, &format!("{} {}", self.name, self.version))?;
-        let text = bounds::require(&convergent::mark(&text)?, &kernels)? + &contracts.definitions;
-        self.write("marked.ll", text.as_bytes())?;
+        let marked = bounds::require(&convergent::mark(&text)?, &kernels)? + &contracts.definitions;
+        drop(text);
+        let items = Items::read(&marked);
+        let all = kernels.keys().chain(&contracts.names).map(String::as_str);
+        self.check(&items.needed(all), &contracts)?;
 
-        // The tools write their input's path into the module, so they are given names in the work folder.
-        let mut public: Vec<&str> = kernels.keys().map(String::as_str).collect();
-        public.push(check::PANIC_RECORD);
-        public.extend(contracts.names.iter().map(String::as_str));
-        // Shared memory must look as if others wrote it. What no kernel uses goes, so that no kernel pays for it.
-        if text.matches(SCRATCH_USER).count() > 1 {
-            public.push("tilepipe_scratch");
-        }
-        // In a file: an argument has at most 128 KiB.
-        self.write("public.txt", public.join("\n").as_bytes())?;
-        let public = "-internalize-public-api-file=public.txt";
-        let used = self.work.join("used.ll");
-        let unused_out = "-passes=internalize,globaldce";
-        self.llvm("opt", ["-S", unused_out, public, "marked.ll"], &used)?;
-        self.check(&read(&used)?, &contracts)?;
-
-        // The line tables have served.
-        let ir = self.work.join("optimised.ll");
-        self.llvm("opt", ["-S", "-strip-debug", "-passes=default<O3>", NO_PARTIAL_REDUNDANCY, "used.ll"], &ir)?;
-        let ptx = self.work.join("module.ptx");
-        let cpu = format!("-mcpu={}", self.target_cpu);
-        let version = format!("-mattr=+ptx{}", self.ptx_version);
-        self.llvm("llc", ["-O3", NO_PARTIAL_REDUNDANCY, &cpu, &version, "optimised.ll"], &ptx)?;
-        Ok(Linked { kernels, ir, ptx })
+        let parts = parts(kernels.keys().map(String::as_str));
+        let parts = parts.into_iter().map(|(name, entries)| {
+            let constants = entries.iter().map(|entry| contract::constant(entry));
+            let constants = constants.filter(|name| contracts.names.contains(name));
+            let roots: Vec<String> = entries.iter().map(|entry| (*entry).to_string()).chain(constants).collect();
+            let (module, apart) = items.part(roots.iter().map(String::as_str));
+            Part { name, roots, module, apart: apart.into_iter().map(str::to_string).collect() }
+        });
+        Ok(Linked { parts: parts.collect(), kernels })
     }
 
     /// Refuses what a module from which everything unused was removed must not contain.
@@ -125,30 +120,32 @@ impl Link<'_> {
         read(&text)
     }
 
-    /// All of the kernel crate and the runtime, and of the dependencies what these use, as text.
+    /// All of the kernel crate, and of the runtime and the dependencies what it uses, as text.
     fn merge(&self) -> Result<String, Error> {
-        let mut inputs = self.write_members("kernels", self.kernels)?;
-        inputs.push(self.runtime.to_path_buf());
-        let mut linked = self.work.join("linked.0.ll");
-        let mut text = self.as_text("linked.0", &inputs)?;
-        let dependencies = self.write_members("dependency", self.dependencies)?;
-        // A crate may need one that was linked before it (`core` calls `memcpy` of `compiler_builtins`, which uses
-        // `core`), so this is repeated until nothing more is resolved.
-        for round in 1.. {
-            let before: Vec<String> = check::unresolved(&text).into_iter().map(str::to_string).collect();
-            if before.is_empty() || dependencies.is_empty() {
-                break;
-            }
-            let next = self.work.join(format!("linked.{round}.ll"));
-            let options = ["-S".as_ref(), "--only-needed".as_ref(), linked.as_os_str()];
-            self.llvm("llvm-link", options.into_iter().chain(dependencies.iter().map(|d| d.as_os_str())), &next)?;
-            text = read(&next)?;
-            linked = next;
-            if check::unresolved(&text) == before {
-                break;
-            }
+        let mut whole = self.write_members("kernels", self.kernels)?;
+        if whole.len() > 1 {
+            let all = self.work.join("kernels.bc");
+            self.llvm("llvm-link", &whole, &all)?;
+            whole = vec![all];
         }
-        Ok(text)
+        let mut needed = vec![self.runtime.to_path_buf()];
+        needed.extend(self.write_members("dependency", self.dependencies)?);
+        // A crate may need one that was linked before it (`core` calls `memcpy` of `compiler_builtins`, which uses
+        // `core`), so each is there several times, and this is repeated until nothing more is resolved.
+        let mut unresolved: Option<Vec<String>> = None;
+        for round in 0.. {
+            let next = self.work.join(format!("linked.{round}.ll"));
+            let inputs = whole.iter().chain(&needed).chain(&needed).chain(&needed).map(|input| input.as_os_str());
+            self.llvm("llvm-link", ["-S".as_ref(), "--only-needed".as_ref()].into_iter().chain(inputs), &next)?;
+            let text = read(&next)?;
+            let left = check::unresolved(&text).into_iter().map(str::to_string).collect();
+            if unresolved.as_ref() == Some(&left) || left.is_empty() {
+                return Ok(text);
+            }
+            unresolved = Some(left);
+            whole = vec![next];
+        }
+        unreachable!("a round that resolves nothing is the last")
     }
 
     /// Writes bitcode to files of its own.
@@ -178,6 +175,24 @@ impl Link<'_> {
     }
 }
 
+/// The kernels of each part with the part's name: all instances of a kernel function, or up to
+/// [`PART`] of them.
+fn parts<'a>(kernels: impl Iterator<Item = &'a str>) -> Vec<(String, Vec<&'a str>)> {
+    let mut functions: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for kernel in kernels {
+        // `crate$function__instance`, as `#[kernel]` writes it.
+        let function = kernel.rsplit_once('$').map_or(kernel, |(_, function)| function);
+        let function = function.split_once("__").map_or(function, |(function, _)| function);
+        functions.entry(function).or_default().push(kernel);
+    }
+    let parts = functions.into_iter().flat_map(|(function, kernels)| {
+        let several = kernels.len() > PART;
+        let name = move |at| if several { format!("{function}.{at}") } else { function.to_string() };
+        kernels.chunks(PART).enumerate().map(|(at, some)| (name(at), some.to_vec())).collect::<Vec<_>>()
+    });
+    parts.collect()
+}
+
 /// The id of the device crate, which every function that its bitcode defines for itself has.
 fn device_crate(module: &str) -> Option<CrateId<'_>> {
     bounds::definitions(module).filter_map(mangling::owner).find(|owner| owner.name == "tilepipe")
@@ -185,4 +200,19 @@ fn device_crate(module: &str) -> Option<CrateId<'_>> {
 
 fn read(path: &Path) -> Result<String, Error> {
     std::fs::read_to_string(path).map_err(Error::io("read", path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parts;
+
+    #[test]
+    fn a_part_has_instances_of_one_function() {
+        let many: Vec<String> = (0..20).map(|at| format!("a$many__{at:02}")).collect();
+        let kernels = many.iter().map(String::as_str).chain(["a$one__1", "a$one__2", "by_hand"]);
+        let parts = parts(kernels);
+        let names: Vec<(&str, usize)> = parts.iter().map(|(name, some)| (name.as_str(), some.len())).collect();
+        assert_eq!(names, [("by_hand", 1), ("many.0", 16), ("many.1", 4), ("one", 2)]);
+        assert_eq!(parts[2].1[0], "a$many__16");
+    }
 }

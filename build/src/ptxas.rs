@@ -7,21 +7,16 @@ use crate::artifact::KernelReport;
 use crate::toolchain::Toolchain;
 use crate::{Error, ir, process};
 
-/// Assembles `ptx` for `arch` into `cubin`; returns what each kernel uses, without its thread count.
+/// Assembles `ptx` for `arch` into `cubin`; returns what `ptxas` says about it, which [`parse`] reads.
 ///
 /// # Errors
 ///
 /// [`Error::Ptxas`].
-pub(crate) fn assemble(
-    toolchain: &Toolchain,
-    ptx: &Path,
-    arch: &str,
-    cubin: &Path,
-) -> Result<Vec<KernelReport>, Error> {
+pub(crate) fn assemble(toolchain: &Toolchain, ptx: &Path, arch: &str, cubin: &Path) -> Result<String, Error> {
     let mut command = toolchain.command(toolchain.ptxas());
     let output = process::run(command.arg("-v").arg(format!("-arch={arch}")).arg(ptx).arg("-o").arg(cubin))?;
     if output.success {
-        return Ok(parse(&output.text(), arch));
+        return Ok(output.text());
     }
     let text = output.text();
     let message: Vec<&str> = text.lines().filter(|line| !line.contains("info    :")).collect();
@@ -32,8 +27,8 @@ pub(crate) fn assemble(
     Err(Error::Ptxas { kernel, arch: arch.to_string(), message: message.join("\n").replace(&folder, "") })
 }
 
-/// Reads the report of `ptxas -v`.
-fn parse(text: &str, arch: &str) -> Vec<KernelReport> {
+/// What each kernel uses, without its thread count, as `ptxas -v` reports it.
+pub(crate) fn parse(text: &str, arch: &str) -> Vec<KernelReport> {
     let mut kernels: BTreeMap<String, KernelReport> = BTreeMap::new();
     let mut order = Vec::new();
     let (mut entry, mut function) = (String::new(), String::new());

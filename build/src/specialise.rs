@@ -19,9 +19,6 @@
 //! else to do. PTX ISA 9.0, section "Parallel Synchronization and Communication Instructions: mbarrier.test_wait,
 //! mbarrier.try_wait". Why the text is changed and not compiled anew: docs/decisions.md, 23.
 
-use std::path::{Path, PathBuf};
-
-use crate::Error;
 use crate::architecture::Architecture;
 
 /// What a wait begins with. What follows up to the first space are further qualifiers.
@@ -31,26 +28,11 @@ const TRY_WAIT: &str = "mbarrier.try_wait.";
 /// The predicate of waits in a loop that does nothing else.
 const BLOCKING: &str = "tilepipe_blocking";
 
-/// The file to use for `architecture`: one made beside `ptx` if [`text`] has one for it, and `ptx` itself if not.
-///
-/// # Errors
-///
-/// [`Error::Io`].
-pub(crate) fn file(ptx: &Path, architecture: &Architecture) -> Result<PathBuf, Error> {
-    let module = std::fs::read_to_string(ptx).map_err(Error::io("read", ptx))?;
-    let Some(text) = text(&module, architecture) else {
-        return Ok(ptx.to_path_buf());
-    };
-    let path = ptx.with_extension(format!("{architecture}.ptx"));
-    std::fs::write(&path, text).map_err(Error::io("write", &path))?;
-    Ok(path)
-}
-
 /// The module's text for `architecture`, with `.target` set to it and `.version` raised to what it needs.
 ///
 /// None if the text is to be used as it is: the architecture is below `sm_90`, or the module has no blocking wait by
 /// `test_wait`.
-fn text(module: &str, architecture: &Architecture) -> Option<String> {
+pub(crate) fn text(module: &str, architecture: &Architecture) -> Option<String> {
     if !architecture.suspends_waits() {
         return None;
     }

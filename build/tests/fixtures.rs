@@ -90,7 +90,7 @@ fn a_good_kernel_gets_bounds_report_and_machine_code() {
     };
     let artifact = builder.build().unwrap();
     assert!(!artifact.fresh);
-    let ptx = std::fs::read_to_string(&artifact.ptx).unwrap();
+    let ptx = artifact.ptx().unwrap();
     assert!(ptx.contains(".entry fixture_reverse"), "{ptx}");
     assert!(ptx.contains(".reqntid 256, 1, 1"), "{ptx}");
     assert!(ptx.contains(".version 7.1") && ptx.contains(".target sm_80"), "{ptx}");
@@ -98,13 +98,15 @@ fn a_good_kernel_gets_bounds_report_and_machine_code() {
     assert!(ptx.contains("ld.shared") && ptx.contains("st.shared"), "{ptx}");
     assert!(!ptx.contains("__tilepipe_threads__"), "{ptx}");
     // The panic's file name survives, without a folder of this machine.
-    let ir = std::fs::read_to_string(&artifact.ir).unwrap();
+    let ir = artifact.ir().unwrap();
     assert!(ir.contains("c\"good/src/lib.rs"), "{ir}");
     assert!(!ir.contains(env!("CARGO_TARGET_TMPDIR")), "{ir}");
 
-    let archs: Vec<&str> = artifact.cubins.iter().map(|cubin| cubin.arch.as_str()).collect();
+    assert_eq!(artifact.images.len(), 1);
+    let cubins = &artifact.images[0].cubins;
+    let archs: Vec<&str> = cubins.iter().map(|cubin| cubin.arch.as_str()).collect();
     assert_eq!(archs, ["sm_80", "sm_90", "sm_100"]);
-    for cubin in &artifact.cubins {
+    for cubin in cubins {
         assert!(std::fs::read(&cubin.path).unwrap().starts_with(b"\x7fELF"));
     }
     assert_eq!(artifact.report.len(), 3);
@@ -118,7 +120,7 @@ fn a_good_kernel_gets_bounds_report_and_machine_code() {
     assert_eq!(again.report, artifact.report);
     let fewer = builder.clone().architectures(["sm_90"]).target_cpu("sm_90").build().unwrap();
     assert!(!fewer.fresh, "other options");
-    assert!(std::fs::read_to_string(&fewer.ptx).unwrap().contains(".target sm_90"));
+    assert!(fewer.ptx().unwrap().contains(".target sm_90"));
 }
 
 #[test]
@@ -131,7 +133,7 @@ fn ptx_does_not_depend_on_the_folder() {
     let target = elsewhere.path().join("target");
     let there = Builder::new(workspace.join("good")).runtime(fixtures().join("runtime.ll")).target_dir(target);
     let there = there.allow_thread_level_code().build().unwrap();
-    assert_eq!(std::fs::read_to_string(here.unwrap().ptx).unwrap(), std::fs::read_to_string(there.ptx).unwrap());
+    assert_eq!(here.unwrap().ptx().unwrap(), there.ptx().unwrap());
 }
 
 #[test]
@@ -139,7 +141,7 @@ fn barriers_are_as_many_as_written() {
     let Some(artifact) = build("barriers") else {
         return;
     };
-    let ptx = std::fs::read_to_string(artifact.unwrap().ptx).unwrap();
+    let ptx = artifact.unwrap().ptx().unwrap();
     let count = |name| body(&ptx, name).matches("bar.sync").count();
     assert_eq!(count("fixture_between_branches("), 1, "{ptx}");
     assert_eq!(count("fixture_in_both_arms("), 2, "{ptx}");
@@ -155,7 +157,8 @@ fn sass(artifact: &Artifact, arch: &str, kernel: &str) -> Option<String> {
         eprintln!("SKIPPED: no nvdisasm beside ptxas or in the search path");
         return None;
     };
-    let cubin = artifact.cubins.iter().find(|cubin| cubin.arch == arch).unwrap();
+    let cubins = artifact.images.iter().filter(|image| kernel.starts_with(&image.name)).flat_map(|image| &image.cubins);
+    let cubin = cubins.into_iter().find(|cubin| cubin.arch == arch).unwrap();
     let output = Command::new(nvdisasm).arg("-c").arg(&cubin.path).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).unwrap();
@@ -171,7 +174,7 @@ fn machine_code_for_newer_gpus_suspends_waits_and_only_them() {
         return;
     };
     let artifact = builder.architectures(["sm_80", "sm_90", "sm_90a", "sm_100"]).build().unwrap();
-    let ptx = std::fs::read_to_string(&artifact.ptx).unwrap();
+    let ptx = artifact.ptx().unwrap();
     assert!(ptx.contains(".version 7.1\n.target sm_80\n"), "{ptx}");
     assert_eq!(
         (ptx.matches("mbarrier.test_wait.").count(), ptx.matches("mbarrier.try_wait.").count()),
@@ -196,7 +199,7 @@ fn ptx_for_newer_targets_suspends_waits_and_only_them() {
         return;
     };
     let artifact = builder.target_cpu("sm_90").architectures(["sm_90", "sm_100"]).build().unwrap();
-    let ptx = std::fs::read_to_string(&artifact.ptx).unwrap();
+    let ptx = artifact.ptx().unwrap();
     assert!(ptx.contains(".version 7.8\n.target sm_90\n"), "{ptx}");
     let counts = |name| {
         let body = body(&ptx, name);
@@ -291,7 +294,7 @@ fn architectures_below_the_target_are_refused() {
 
 /// The function, the fault and the callers that the refusal of thread-level code names.
 fn thread_level(result: Result<Artifact, Error>) -> (String, String, Vec<String>) {
-    match result.map(|artifact| artifact.ptx) {
+    match result.map(|artifact| artifact.images) {
         Err(Error::ThreadLevelCode { function, what, chain }) => (function, what, chain),
         other => panic!("{other:?}"),
     }
@@ -325,7 +328,7 @@ fn thread_level_code_is_refused_by_function_and_chain() {
 fn thread_level_code_that_no_kernel_reaches_is_accepted() {
     let Some(builder) = strict("thread_level") else { return };
     let artifact = builder.architectures(["sm_80"]).build().unwrap();
-    assert!(!std::fs::read_to_string(&artifact.ptx).unwrap().contains("%globaltimer"));
+    assert!(!artifact.ptx().unwrap().contains("%globaltimer"));
 }
 
 #[test]
@@ -347,7 +350,7 @@ fn recursion_is_refused_also_where_thread_level_code_is_allowed() {
         for allowed in [false, true] {
             let Some(builder) = strict("recursion") else { return };
             let builder = if allowed { builder.allow_thread_level_code() } else { builder };
-            match builder.features([feature]).build().map(|artifact| artifact.ptx) {
+            match builder.features([feature]).build().map(|artifact| artifact.images) {
                 Err(Error::Recursion { kernel, mut cycle, by_address: found }) => {
                     cycle.sort();
                     assert_eq!((kernel.as_str(), found), ("fixture_recursion", by_address));

@@ -84,14 +84,14 @@ fn write_changed(path: &Path, content: &[u8]) {
 #[test]
 fn only_the_real_tilepipe_may_contain_thread_level_code() {
     let Some(honest) = build("honest", &[]) else { return };
-    let ptx = fs::read_to_string(honest.unwrap().ptx).unwrap();
+    let ptx = honest.unwrap().ptx().unwrap();
     assert!(ptx.contains("%tid.x") && ptx.contains("cp.async"), "{ptx}");
 
     for (feature, function, what) in [
         ("impostor", "tilepipe::isa::thread_rank (of another crate named tilepipe)", "inline assembly"),
         ("runtime", "with_tilepipe::another_rank", "tilepipe_thread_rank"),
     ] {
-        let error = build(feature, &[feature]).unwrap().map(|artifact| artifact.ptx).unwrap_err();
+        let error = build(feature, &[feature]).unwrap().map(|artifact| artifact.images).unwrap_err();
         let message = error.to_string();
         let Error::ThreadLevelCode { function: found, what: why, chain } = error else {
             panic!("{feature}: {message}")
@@ -110,12 +110,13 @@ fn only_the_real_tilepipe_may_contain_thread_level_code() {
         for allowed in [false, true] {
             let options = |builder: Builder| if allowed { builder.allow_thread_level_code() } else { builder };
             let built = build_with("shadowed", feature, &[feature], options).unwrap();
-            let error = built.map(|artifact| artifact.ptx).unwrap_err();
+            let error = built.map(|artifact| artifact.images).unwrap_err();
             let message = error.to_string();
             assert!(matches!(error, Error::Contract { .. }) && message.contains(expected), "{feature}: {message}");
         }
     }
-    let error = build_in("shadowed", "more", &["more_parameters"]).unwrap().map(|artifact| artifact.ptx).unwrap_err();
+    let error =
+        build_in("shadowed", "more", &["more_parameters"]).unwrap().map(|artifact| artifact.images).unwrap_err();
     let message = error.to_string();
     assert!(matches!(error, Error::Compile { .. }), "{message}");
     assert!(message.contains("an entry point has the parameters of its kernel"), "{message}");
@@ -123,7 +124,7 @@ fn only_the_real_tilepipe_may_contain_thread_level_code() {
     // With a runtime it could pass for the device crate.
     let runtime = copy().join("impostor/src/runtime.ll");
     fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("../device/src/runtime.ll"), &runtime).unwrap();
-    let error = build("two", &["impostor"]).unwrap().map(|artifact| artifact.ptx);
+    let error = build("two", &["impostor"]).unwrap().map(|artifact| artifact.images);
     fs::remove_file(runtime).unwrap();
     assert!(matches!(error, Err(Error::TwoDeviceCrates { .. })), "{error:?}");
 }

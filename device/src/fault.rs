@@ -12,13 +12,16 @@ pub(crate) fn out_of_range(message: &'static str, a: usize, b: usize) -> ! {
 #[cfg(target_arch = "nvptx64")]
 pub(crate) use gpu::out_of_range;
 
-/// Fails the launch of a driver that was given more tiles than it can count. A function of its own, as the next one: what a loop would do to call
+/// The most tiles that a driver can count.
+pub(crate) const MOST_TILES: usize = u32::MAX as usize;
+
+/// Fails the launch of a driver that was given more tiles than [`MOST_TILES`]. A function of its own, as the next one: what a loop would do to call
 /// the one above moves its own instructions about, which a pipeline that hands over stage by stage feels (docs/performance.md).
 #[cold]
 #[inline(never)]
 #[track_caller]
-pub(crate) fn too_many_tiles(tiles: usize, most: usize) -> ! {
-    out_of_range("{} tiles are too many for a block: at most {} can be, use more blocks", tiles, most);
+pub(crate) fn too_many_tiles(tiles: usize) -> ! {
+    out_of_range("{} tiles are too many for a block: at most {} can be, use more blocks", tiles, MOST_TILES);
 }
 
 /// Fails the launch of a driver that was given fewer output tiles than input tiles.

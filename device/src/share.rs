@@ -61,9 +61,9 @@ impl Share {
     #[inline(always)]
     #[track_caller]
     pub(crate) fn count_in_32_bits(self) -> u32 {
-        let (count, most) = (self.count(), u32::MAX as usize);
-        if count > most {
-            fault::too_many_tiles(count, most);
+        let count = self.count();
+        if count > fault::MOST_TILES {
+            fault::too_many_tiles(count);
         }
         count as u32
     }

@@ -89,16 +89,33 @@ pub enum Error {
 
     /// No loaded module has the kernel.
     #[error(
-        "kernel `{kernel}` has no entry `{symbol}` in the {loaded} module(s) loaded on this device; call `Device::load` \
-         with the module built from the same source"
+        "kernel `{kernel}` has no entry `{symbol}` in {}; call `Device::load` with the module built from the same source",
+        match loaded { 0 => "any module: none is loaded on this device".to_owned(), 1 => "the image loaded on this device".to_owned(),
+            _ => format!("the {loaded} images loaded on this device") }
     )]
     NotLoaded {
         /// The kernel's name.
         kernel: &'static str,
         /// The entry looked for.
         symbol: &'static str,
-        /// How many modules are loaded.
+        /// How many images are loaded.
         loaded: usize,
+    },
+
+    /// A kernel for newer or other GPUs than the device: its module has no image for this one.
+    #[error(
+        "kernel `{kernel}` is built for {needs}, and {device} is an sm_{architecture}: its module has no image that runs \
+         there; launch it on another GPU, or another kernel on this one"
+    )]
+    NoImage {
+        /// The kernel's name.
+        kernel: &'static str,
+        /// What the kernel's PTX is for, such as `sm_90a`.
+        needs: String,
+        /// The device's architecture: 80 for `sm_80`.
+        architecture: u32,
+        /// The device's name.
+        device: String,
     },
 
     /// A buffer of no elements was asked for, or of elements without bytes.
@@ -202,7 +219,7 @@ pub enum Error {
     },
 
     /// The wrong number of arguments.
-    #[error("kernel `{kernel}` takes {wanted} argument(s), not {given}: {names}")]
+    #[error("kernel `{kernel}` takes {wanted} argument{}, not {given}: {names}", if *wanted == 1 { "" } else { "s" })]
     ArgumentCount {
         /// The kernel's name.
         kernel: &'static str,

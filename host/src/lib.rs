@@ -47,7 +47,7 @@ pub use buffer2d::Buffer2D;
 pub use device::{Device, DeviceKind, Resources};
 pub use error::Error;
 pub use launch::launch;
-pub use module::Module;
+pub use module::{EmbeddedCubin, EmbeddedImage, Module};
 pub use rows::{Rows, RowsMut};
 pub use slice::{Slice, SliceMut};
 pub use stream::{Event, Stream};

@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 
-/// Kernels as `tilepipe-build` left them: PTX, and cubins for some architectures.
+/// Kernels as `tilepipe-build` left them: images of some kernels each, with PTX, and cubins for some architectures.
+///
+/// An image that has nothing for a GPU is left out when the module is loaded there: a launch of one of its kernels is an
+/// [`Error::NoImage`].
 ///
 /// [`Device::load`](crate::Device::load) makes them launchable on a GPU. The macro [`built_kernels!`](crate::built_kernels) makes the module
 /// of the kernels that the crate's own build script built; that is the way without `unsafe`. What is loaded runs on the GPU as it is:
@@ -18,7 +21,7 @@ use crate::error::Error;
 /// use tilepipe_host::{Device, Module, Schedule};
 ///
 /// // SAFETY: a module without kernels.
-/// static KERNELS: Module = unsafe { Module::embedded(".version 7.8\n.target sm_80\n.address_size 64\n", &[]) };
+/// static KERNELS: Module = unsafe { Module::embedded(&[(".version 7.8\n.target sm_80\n.address_size 64\n", &[])]) };
 ///
 /// let device = Device::cpu(Schedule::Lazy);
 /// device.load(&KERNELS)?; // on the CPU there is nothing to do
@@ -26,9 +29,14 @@ use crate::error::Error;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Module {
-    embedded: Option<Embedded>,
+    embedded: &'static [EmbeddedImage],
     read: Vec<ReadImage>,
 }
+
+/// PTX that is part of the program, and the cubins made of it.
+pub type EmbeddedImage = (&'static str, &'static [EmbeddedCubin]);
+/// An architecture such as `"sm_90"`, and machine code for it.
+pub type EmbeddedCubin = (&'static str, &'static [u8]);
 
 /// Makes the [`Module`] of the kernels that this crate's own build script built with `tilepipe_build::build_in_script`, for a
 /// `static` or where it is loaded. It takes no arguments.
@@ -41,22 +49,23 @@ pub struct Module {
 #[macro_export]
 macro_rules! built_kernels {
     ($($argument:tt)*) => {{
-        const FILES: (&str, &[(u32, &[u8])]) = $crate::built_files!($($argument)*);
+        const FILES: &[$crate::EmbeddedImage] = $crate::built_files!($($argument)*);
         // SAFETY: `tilepipe_build` made the files, in the build script of this very crate.
-        unsafe { $crate::Module::embedded(FILES.0, FILES.1) }
+        unsafe { $crate::Module::embedded(FILES) }
     }};
 }
 
 impl Module {
-    /// Makes a module of PTX and cubins that are part of the program (`include_str!`, `include_bytes!`).
+    /// Makes a module of images that are part of the program: each is PTX (`include_str!`) and cubins (`include_bytes!`).
     ///
-    /// A cubin comes with its architecture, for example 90 for `sm_90`.
+    /// A cubin comes with its architecture, for example `"sm_90"`. One for an architecture alone (`"sm_90a"`) is used on
+    /// exactly that one, and one with a name of another form on none.
     ///
     /// # Safety
     ///
     /// `tilepipe-build` made PTX and cubins from the kernel crates whose kernels are launched, or they do what these kernels do.
-    pub const unsafe fn embedded(ptx: &'static str, cubins: &'static [(u32, &'static [u8])]) -> Module {
-        Module { embedded: Some(Embedded { ptx, cubins }), read: Vec::new() }
+    pub const unsafe fn embedded(images: &'static [EmbeddedImage]) -> Module {
+        Module { embedded: images, read: Vec::new() }
     }
 
     /// Reads every `NAME.ptx` of a folder, and the `NAME.sm_XX.cubin` files beside it.
@@ -91,15 +100,16 @@ impl Module {
         if read.is_empty() {
             return Err(bad(folder, &"it holds no .ptx file; build the kernels first (`cargo xtask ptx`)"));
         }
-        Ok(Module { embedded: None, read })
+        Ok(Module { embedded: &[], read })
     }
 
     /// Returns the images to load, one for each PTX file.
     pub(crate) fn images(&self) -> Vec<Image<'_>> {
-        let embedded = self.embedded.iter().map(|embedded| Image {
+        let cubin = |(name, bytes): &(&str, &'static [u8])| Some((Architecture::parse(name)?, *bytes));
+        let embedded = self.embedded.iter().map(|(ptx, cubins)| Image {
             path: PathBuf::from("the program"),
-            ptx: embedded.ptx,
-            cubins: embedded.cubins.iter().map(|(sm, bytes)| (Architecture { sm: *sm, only: false }, *bytes)).collect(),
+            ptx,
+            cubins: cubins.iter().filter_map(cubin).collect(),
         });
         let read = self.read.iter().map(|image| Image {
             path: image.path.clone(),
@@ -125,6 +135,28 @@ impl<'a> Image<'a> {
         fitting.max_by_key(|(architecture, _)| (architecture.sm, architecture.only)).map(|(_, bytes)| *bytes)
     }
 
+    /// Whether there is a cubin for a compute capability, or PTX that can be compiled for it.
+    pub(crate) fn runs_on(&self, capability: (u32, u32)) -> bool {
+        // PTX that names no architecture is left to the driver, which says what is wrong with it.
+        let compiles = || Architecture::parse(self.target()).is_none_or(|target| target.compiles_for(capability));
+        self.cubin_for(capability).is_some() || compiles()
+    }
+
+    /// Returns the architecture that the text is for, such as `sm_80`.
+    pub(crate) fn target(&self) -> &'a str {
+        let target = self.ptx.lines().find_map(|line| line.trim().strip_prefix(".target"));
+        target.map_or("unknown", |target| target.split(',').next().unwrap_or_default().trim())
+    }
+
+    /// Returns the symbols of the image's kernels.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &'a str> {
+        let name = |rest: &'a str| rest.split(|c: char| c == '(' || c.is_whitespace()).next();
+        self.ptx
+            .lines()
+            .filter_map(|line| line.split_once(".entry "))
+            .filter_map(move |(_, rest)| name(rest.trim_start()))
+    }
+
     /// Returns the PTX version that the text asks for, such as `8.0`.
     pub(crate) fn ptx_version(&self) -> &'a str {
         let version = self.ptx.lines().find_map(|line| line.trim().strip_prefix(".version"));
@@ -142,16 +174,27 @@ pub(crate) struct Architecture {
 }
 
 impl Architecture {
+    /// Reads `sm_90` or `sm_90a`.
+    fn parse(name: &str) -> Option<Architecture> {
+        let sm = name.strip_prefix("sm_")?;
+        let (digits, only) = match sm.strip_suffix(['a', 'f']) {
+            Some(digits) => (digits, true),
+            None => (sm, false),
+        };
+        Some(Architecture { sm: digits.parse().ok()?, only })
+    }
+
+    /// Whether PTX for this architecture can be compiled for a GPU.
+    fn compiles_for(self, (major, minor): (u32, u32)) -> bool {
+        let other = major * 10 + minor;
+        if self.only { other == self.sm } else { other >= self.sm }
+    }
+
+    /// Whether machine code for this architecture runs on a GPU.
     fn runs_on(self, (major, minor): (u32, u32)) -> bool {
         let (own_major, own_minor) = (self.sm / 10, self.sm % 10);
         own_major == major && if self.only { own_minor == minor } else { own_minor <= minor }
     }
-}
-
-#[derive(Clone, Debug)]
-struct Embedded {
-    ptx: &'static str,
-    cubins: &'static [(u32, &'static [u8])],
 }
 
 #[derive(Clone, Debug)]
@@ -165,12 +208,7 @@ struct ReadImage {
 fn cubin_architecture(ptx: &Path, file: &Path) -> Option<Architecture> {
     let name = ptx.file_stem()?.to_str()?;
     let rest = file.file_name()?.to_str()?.strip_prefix(name)?;
-    let sm = rest.strip_prefix(".sm_")?.strip_suffix(".cubin")?;
-    let (digits, only) = match sm.strip_suffix('a') {
-        Some(digits) => (digits, true),
-        None => (sm, false),
-    };
-    Some(Architecture { sm: digits.parse().ok()?, only })
+    Architecture::parse(rest.strip_prefix('.')?.strip_suffix(".cubin")?)
 }
 
 fn bad(path: &Path, reason: &dyn std::fmt::Display) -> Error {
@@ -181,18 +219,40 @@ fn bad(path: &Path, reason: &dyn std::fmt::Display) -> Error {
 mod tests {
     use super::*;
 
-    const TWO: &[(u32, &[u8])] = &[(80, b"eighty"), (90, b"ninety")];
+    const TWO: &[EmbeddedCubin] =
+        &[("sm_80", b"eighty"), ("sm_90", b"ninety"), ("sm_100a", b"hundred"), ("gfx", b"other")];
 
     #[test]
     fn a_cubin_of_the_same_major_and_no_newer_minor_is_picked() {
         // SAFETY: nothing of it is loaded.
-        static MODULE: Module = unsafe { Module::embedded(".version 8.0\n.target sm_80\n", TWO) };
+        static MODULE: Module = unsafe { Module::embedded(&[(".version 8.0\n.target sm_80\n", TWO)]) };
         let image = &MODULE.images()[0];
         assert_eq!(image.cubin_for((8, 0)), Some(&b"eighty"[..]));
         assert_eq!(image.cubin_for((8, 9)), Some(&b"eighty"[..]));
         assert_eq!(image.cubin_for((9, 0)), Some(&b"ninety"[..]));
-        assert_eq!(image.cubin_for((10, 0)), None);
+        assert_eq!(image.cubin_for((10, 0)), Some(&b"hundred"[..]));
+        assert_eq!(image.cubin_for((10, 3)), None);
         assert_eq!(image.ptx_version(), "8.0");
+    }
+
+    #[test]
+    fn an_image_runs_where_it_has_code_or_can_be_compiled() {
+        let image = |ptx, cubins| Image { path: PathBuf::new(), ptx, cubins };
+        let for_90a = image(".version 8.0\n.target sm_90a\n", vec![]);
+        assert!(for_90a.runs_on((9, 0)) && !for_90a.runs_on((10, 0)) && !for_90a.runs_on((8, 0)));
+        let for_90 = image(".version 8.0\n.target sm_90, debug\n", vec![]);
+        assert!(for_90.runs_on((9, 0)) && for_90.runs_on((10, 0)) && !for_90.runs_on((8, 9)));
+        assert_eq!(for_90.target(), "sm_90");
+        let with_code = image(".target sm_90a\n", vec![(Architecture { sm: 100, only: false }, &b""[..])]);
+        assert!(with_code.runs_on((10, 0)) && !with_code.runs_on((8, 0)));
+        assert!(image("nothing", vec![]).runs_on((8, 0)));
+    }
+
+    #[test]
+    fn entries_are_found_in_ptx() {
+        let ptx = ".visible .entry a$one__1(\n)\n{\n}\n.func f()\n.entry two\n(\n";
+        let image = Image { path: PathBuf::new(), ptx, cubins: Vec::new() };
+        assert_eq!(image.entries().collect::<Vec<_>>(), ["a$one__1", "two"]);
     }
 
     #[test]

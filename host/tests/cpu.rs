@@ -52,7 +52,7 @@ fn a_launch_that_does_not_fit_its_kernel_says_what_to_pass() {
     let value = || Bound::scalar(1_u32);
     refused(0, &FILL, vec![Bound::output(&mut out), value()], &["0 blocks", "2147483647"]);
     refused(1 << 31, &FILL, vec![Bound::output(&mut out), value()], &["2147483648 blocks"]);
-    refused(1, &FILL, vec![Bound::output(&mut out)], &["2 argument(s), not 1", "out: an output view of u32"]);
+    refused(1, &FILL, vec![Bound::output(&mut out)], &["2 arguments, not 1", "out: an output view of u32"]);
     refused(1, &FILL, vec![Bound::input(&out), value()], &["`out`", "output view of u32", "input view", "&mut buffer"]);
     refused(1, &FILL, vec![Bound::output(&mut floats), value()], &["output view of f32", "Buffer<u32>"]);
     refused(1, &FILL, vec![Bound::output(&mut out), Bound::scalar(1_i32)], &["`value`", "scalar u32", "scalar i32"]);

@@ -238,13 +238,13 @@ fn what_is_missing_or_broken_in_a_module_is_said() {
 
     // SAFETY: the driver refuses it.
     static BROKEN: Module =
-        unsafe { Module::embedded(".version 7.0\n.target sm_80\n.address_size 64\nnonsense;\n", &[]) };
+        unsafe { Module::embedded(&[(".version 7.0\n.target sm_80\n.address_size 64\nnonsense;\n", &[])]) };
     let error = device.load(&BROKEN).unwrap_err();
     println!("{error}");
     assert!(matches!(&error, Error::Compilation { log, .. } if !log.is_empty()), "{error}");
 
     // SAFETY: the driver refuses it.
-    static NEWER: Module = unsafe { Module::embedded(".version 99.0\n.target sm_80\n.address_size 64\n", &[]) };
+    static NEWER: Module = unsafe { Module::embedded(&[(".version 99.0\n.target sm_80\n.address_size 64\n", &[])]) };
     let error = device.load(&NEWER).unwrap_err();
     println!("{error}");
     assert!(matches!(error, Error::PtxTooNew { .. }), "{error}");

@@ -46,14 +46,17 @@ impl Module {
         }
     }
 
-    /// Returns the text of the module's PTX.
+    /// Returns the text of the PTX of all of the module's images, one after the other.
     ///
     /// # Errors
     ///
-    /// As for [`folder`](Self::folder); or the folder holds not one `.ptx` file, or it cannot be read.
+    /// As for [`folder`](Self::folder); or the folder holds no `.ptx` file, or one cannot be read.
     pub fn ptx(self) -> Result<String, String> {
-        let path = the_only_file(&self.folder()?, ".ptx")?;
-        std::fs::read_to_string(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))
+        let paths = files(&self.folder()?, ".ptx")?;
+        paths.iter().try_fold(String::new(), |all, path| {
+            let text = std::fs::read_to_string(path);
+            Ok(all + &text.map_err(|error| format!("cannot read {}: {error}", path.display()))?)
+        })
     }
 
     /// Returns what the assembler reported: one object for each kernel and architecture.
@@ -68,28 +71,33 @@ impl Module {
         serde_json::from_str(&text).map_err(|error| format!("{} is no report: {error}", path.display()))
     }
 
-    /// Returns the module's machine code for an architecture such as `sm_90`, disassembled.
+    /// Returns the machine code of all of the module's images for an architecture such as `sm_90`, disassembled.
     ///
     /// # Errors
     ///
     /// As for [`folder`](Self::folder); or there is no such cubin, or no `nvdisasm`.
     pub fn sass(self, architecture: &str) -> Result<String, String> {
-        let cubin = the_only_file(&self.folder()?, &format!(".{architecture}.cubin"))?;
+        let cubins = files(&self.folder()?, &format!(".{architecture}.cubin"))?;
         let toolchain =
             tilepipe_build::toolchain::find(Some(&workspace_target())).map_err(|error| error.to_string())?;
         let nvdisasm =
             toolchain.nvdisasm().ok_or("no nvdisasm beside ptxas or in the search path: run `cargo xtask setup`")?;
-        let output = Command::new(&nvdisasm)
-            .arg("-c")
-            .arg(&cubin)
-            .output()
-            .map_err(|error| format!("cannot run {}: {error}", nvdisasm.display()))?;
-        if !output.status.success() {
-            let text = String::from_utf8_lossy(&output.stderr);
-            return Err(format!("{} failed on {}: {text}", nvdisasm.display(), cubin.display()));
-        }
-        String::from_utf8(output.stdout).map_err(|error| error.to_string())
+        cubins.iter().try_fold(String::new(), |all, cubin| Ok(all + &disassembled(&nvdisasm, cubin)?))
     }
+}
+
+/// One cubin's machine code as text.
+fn disassembled(nvdisasm: &Path, cubin: &Path) -> Result<String, String> {
+    let output = Command::new(nvdisasm)
+        .arg("-c")
+        .arg(cubin)
+        .output()
+        .map_err(|error| format!("cannot run {}: {error}", nvdisasm.display()))?;
+    if !output.status.success() {
+        let text = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("{} failed on {}: {text}", nvdisasm.display(), cubin.display()));
+    }
+    String::from_utf8(output.stdout).map_err(|error| error.to_string())
 }
 
 /// Returns the folder of the built kernels of `kernels/`.
@@ -116,19 +124,16 @@ fn workspace_target() -> PathBuf {
     }
 }
 
-/// The one file of a folder whose name has this ending.
-fn the_only_file(folder: &Path, ending: &str) -> Result<PathBuf, String> {
+/// The files of a folder whose names have this ending, by their names; at least one.
+fn files(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, String> {
     let entries = std::fs::read_dir(folder).map_err(|error| format!("cannot read {}: {error}", folder.display()))?;
     let mut files: Vec<PathBuf> = entries
         .filter_map(|entry| Some(entry.ok()?.path()))
         .filter(|path| path.is_file() && path.to_string_lossy().ends_with(ending))
         .collect();
-    match (files.pop(), files.len()) {
-        (Some(file), 0) => Ok(file),
-        (found, _) => Err(format!(
-            "{} holds {} files that end in {ending}, and one is wanted: run `cargo xtask ptx`",
-            folder.display(),
-            files.len() + usize::from(found.is_some())
-        )),
+    files.sort();
+    match files.is_empty() {
+        true => Err(format!("{} holds no file that ends in {ending}: run `cargo xtask ptx`", folder.display())),
+        false => Ok(files),
     }
 }

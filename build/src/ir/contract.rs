@@ -6,7 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::{global_name, string_bytes};
+use super::module::names;
+use super::{bounds, global_name, string_bytes};
 use crate::Error;
 
 /// The function that is called with a contract's first byte and its length.
@@ -52,7 +53,7 @@ pub(crate) fn contracts(module: &str, kernels: &BTreeMap<String, u32>, package: 
             )));
         }
         let contract = format!("crate={package};{contract}");
-        let name = format!("{PREFIX}{kernel}");
+        let name = constant(kernel);
         let escaped: String = contract.bytes().map(|byte| format!("\\{byte:02X}")).collect();
         let definition =
             format!("@\"{name}\" = addrspace(1) constant [{} x i8] c\"{escaped}\", align 1\n", contract.len());
@@ -62,6 +63,11 @@ pub(crate) fn contracts(module: &str, kernels: &BTreeMap<String, u32>, package: 
         contracts.parameters.insert(kernel.clone(), contract.split(';').count() - 4);
     }
     Ok(contracts)
+}
+
+/// The name of the constant with a kernel's contract.
+pub(crate) fn constant(kernel: &str) -> String {
+    format!("{PREFIX}{kernel}")
 }
 
 /// A function's body: what it names, and its calls of the marker.
@@ -76,13 +82,11 @@ fn functions(module: &str) -> HashMap<&str, Function<'_>> {
     let (mut functions, mut current) = (HashMap::new(), None);
     for line in module.lines() {
         if line.starts_with("define ") {
-            current =
-                line.find('@').and_then(|at| global_name(&line[at..])).map(|(name, _)| (name, Function::default()));
+            current = bounds::defined_name(line).map(|name| (name, Function::default()));
         } else if line == "}" {
             functions.extend(current.take());
         } else if let Some((_, function)) = &mut current {
-            let names: Vec<&str> =
-                line.match_indices('@').filter_map(|(at, _)| global_name(&line[at..])).map(|(name, _)| name).collect();
+            let names: Vec<&str> = names(line).collect();
             if names.contains(&MARKER) {
                 function.markers.push(line);
             } else {
@@ -114,7 +118,7 @@ fn global_name_and_line(line: &str) -> Option<(&str, &str)> {
 fn text(call: &str, constants: &HashMap<&str, &str>) -> Result<String, Error> {
     let unknown = || Error::Ir { reason: "a kernel's contract", line: call.trim().to_string() };
     let arguments = call.split_once("@tilepipe_contract(").ok_or_else(unknown)?.1;
-    let constant = arguments.find('@').and_then(|at| global_name(&arguments[at..])).ok_or_else(unknown)?.0;
+    let constant = names(arguments).next().ok_or_else(unknown)?;
     let bytes = arguments.split(", i64 ").nth(1).and_then(|rest| rest.split(')').next()).ok_or_else(unknown)?;
     let bytes: usize = bytes.trim_start_matches("noundef ").trim().parse().map_err(|_| unknown())?;
     let content = constants.get(constant).and_then(|line| string_bytes(line)).ok_or_else(unknown)?;

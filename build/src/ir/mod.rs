@@ -5,6 +5,7 @@ pub(crate) mod check;
 pub(crate) mod contract;
 pub(crate) mod convergent;
 pub(crate) mod entry;
+pub(crate) mod items;
 pub(crate) mod mangling;
 pub(crate) mod module;
 pub(crate) mod recursion;

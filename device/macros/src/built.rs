@@ -30,47 +30,51 @@ pub(crate) fn expand(input: TokenStream) -> syn::Result<TokenStream> {
         let message = "this crate has no build script: add a `build.rs` that calls `tilepipe_build::build_in_script`";
         return Err(error(message.into()));
     };
-    let Built { ptx, cubins } = read(&PathBuf::from(folder).join(LIST)).map_err(error)?;
-    let ptx = Literal::string(&ptx);
-    let cubins = cubins.iter().map(|(architecture, bytes)| {
-        let (architecture, bytes) = (Literal::u32_unsuffixed(*architecture), Literal::byte_string(bytes));
-        quote!((#architecture, #bytes))
+    let images = read(&PathBuf::from(folder).join(LIST)).map_err(error)?;
+    let images = images.iter().map(|Image { ptx, cubins }| {
+        let ptx = Literal::string(ptx);
+        let cubins = cubins.iter().map(|(architecture, bytes)| {
+            let (architecture, bytes) = (Literal::string(architecture), Literal::byte_string(bytes));
+            quote!((#architecture, #bytes))
+        });
+        quote!((#ptx, &[#(#cubins),*]))
     });
-    Ok(quote!((#ptx, &[#(#cubins),*])))
+    Ok(quote!(&[#(#images),*]))
 }
 
 /// PTX, and machine code with its architecture.
-struct Built {
+struct Image {
     ptx: String,
-    cubins: Vec<(u32, Vec<u8>)>,
+    cubins: Vec<(String, Vec<u8>)>,
 }
 
-/// Reads the list and its files: a line `ptx PATH`, and lines `cubin 90 PATH`.
-fn read(list: &Path) -> Result<Built, String> {
+/// Reads the list and its files: for each image a line `ptx PATH`, and lines `cubin sm_90 PATH`.
+fn read(list: &Path) -> Result<Vec<Image>, String> {
     let missing = |file: &Path, reason: &dyn std::fmt::Display| {
         let file = file.display();
         format!(
             "cannot read `{file}` ({reason}): the crate's build script calls `tilepipe_build::build_in_script`, which makes it"
         )
     };
+    let unknown = || missing(list, &"it has an unknown line");
     let text = fs::read_to_string(list).map_err(|reason| missing(list, &reason))?;
-    let mut built = Built { ptx: String::new(), cubins: Vec::new() };
+    let mut images: Vec<Image> = Vec::new();
     for line in text.lines() {
-        let mut words = line.splitn(2, ' ');
-        match (words.next(), words.next()) {
-            (Some("ptx"), Some(path)) => {
-                let path = Path::new(path);
-                built.ptx = fs::read_to_string(path).map_err(|reason| missing(path, &reason))?;
+        let (kind, rest) = line.split_once(' ').ok_or_else(unknown)?;
+        match kind {
+            "ptx" => {
+                let path = Path::new(rest);
+                let ptx = fs::read_to_string(path).map_err(|reason| missing(path, &reason))?;
+                images.push(Image { ptx, cubins: Vec::new() });
             }
-            (Some("cubin"), Some(rest)) => {
-                let (architecture, path) =
-                    rest.split_once(' ').ok_or_else(|| missing(list, &"it has an unknown line"))?;
-                let architecture = architecture.parse().map_err(|reason| missing(list, &reason))?;
+            "cubin" => {
+                let (architecture, path) = rest.split_once(' ').ok_or_else(unknown)?;
                 let path = Path::new(path);
-                built.cubins.push((architecture, fs::read(path).map_err(|reason| missing(path, &reason))?));
+                let bytes = fs::read(path).map_err(|reason| missing(path, &reason))?;
+                images.last_mut().ok_or_else(unknown)?.cubins.push((architecture.to_owned(), bytes));
             }
-            _ => return Err(missing(list, &"it has an unknown line")),
+            _ => return Err(unknown()),
         }
     }
-    if built.ptx.is_empty() { Err(missing(list, &"it names no PTX")) } else { Ok(built) }
+    if images.is_empty() { Err(missing(list, &"it names no PTX")) } else { Ok(images) }
 }

@@ -92,9 +92,8 @@ pub(super) fn fill_tiles<K: Channel, B: Batches<K::Contents>>(memory: Memory<K>,
 /// If `count` exceeds `u32::MAX`.
 #[inline(always)]
 fn in_order<K: Channel, const LAPS: bool>(count: usize, mut step: impl FnMut(usize)) {
-    let most = u32::MAX as usize;
-    if count > most {
-        fault::too_many_tiles(count, most);
+    if count > fault::MOST_TILES {
+        fault::too_many_tiles(count);
     }
     let (count, mut index) = (count as u32, 0);
     if LAPS {

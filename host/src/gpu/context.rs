@@ -8,7 +8,7 @@ use cudarc::driver::sys::{CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, 
 use tilepipe::panic_record::{self, PanicRecord};
 
 use super::driver::{Driver, Status};
-use super::module::LoadedModule;
+use super::module::Modules;
 use crate::error::Error;
 
 /// The least architecture: the first with `cp.async`.
@@ -34,7 +34,7 @@ pub(crate) struct Context {
     pub(super) transfer: CUstream,
     /// Held while work is put into a stream and recorded at its buffers, so that both happen in one order.
     pub(super) submission: Mutex<()>,
-    pub(super) modules: Mutex<Vec<LoadedModule>>,
+    pub(super) modules: Mutex<Modules>,
     lost: OnceLock<String>,
     pub(crate) name: String,
     pub(crate) capability: (u32, u32),
@@ -105,7 +105,7 @@ impl Context {
             record_address: 0,
             transfer: ptr::null_mut(),
             submission: Mutex::new(()),
-            modules: Mutex::new(Vec::new()),
+            modules: Mutex::default(),
             lost: OnceLock::new(),
             name,
             capability: (major, minor),

@@ -1,6 +1,7 @@
 //! Loaded code and its launch.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ffi::{CString, c_int, c_void};
 use std::ptr;
 use std::sync::{Arc, MutexGuard, PoisonError};
@@ -24,25 +25,36 @@ const SHARED_WITHOUT_OPT_IN: usize = 48 << 10;
 /// Bytes kept of the driver's compiler log.
 const LOG_BYTES: usize = 16 << 10;
 
-/// A module in the context.
+/// What is loaded into the context.
 ///
 /// # Invariants
 ///
-/// 0. `raw` and each function's `raw` live as long as the context, which never unloads them.
-pub(super) struct LoadedModule {
+/// 0. The `raw` of each image and of each function live as long as the context, which never unloads them.
+#[derive(Default)]
+pub(super) struct Modules {
+    images: Vec<LoadedImage>,
+    /// The entries that were launched, by their symbols: each of the image loaded last that has it.
+    functions: HashMap<&'static str, Function>,
+    /// What the kernels of images need that have nothing for this GPU, by the kernels' symbols.
+    missing: HashMap<String, String>,
+}
+
+/// An image in the context.
+struct LoadedImage {
     raw: CUmodule,
     /// The PTX it came from: loading it again has no effect.
     ptx: String,
-    functions: HashMap<&'static str, Function>,
 }
 
 // SAFETY: the driver API may be called from any thread with these handles.
-unsafe impl Send for LoadedModule {}
+unsafe impl Send for Modules {}
 
 /// An entry of a module, with what the driver says about it.
 #[derive(Clone, Copy)]
 struct Function {
     raw: CUfunction,
+    /// The image that has it.
+    image: CUmodule,
     static_shared: usize,
     threads_limit: u32,
     /// Dynamic shared memory opted in to.
@@ -55,7 +67,12 @@ impl Context {
     /// Loads an image: the best cubin that runs here, else its PTX through the driver's compiler.
     pub(crate) fn load(&self, image: &Image<'_>) -> Result<(), Error> {
         let mut modules = self.loaded();
-        if modules.iter().any(|module| module.ptx == image.ptx) {
+        if modules.images.iter().any(|loaded| loaded.ptx == image.ptx) {
+            return Ok(());
+        }
+        if !image.runs_on(self.capability) {
+            let needs = image.target();
+            modules.missing.extend(image.entries().map(|entry| (entry.to_owned(), needs.to_owned())));
             return Ok(());
         }
         self.enter()?;
@@ -66,7 +83,9 @@ impl Context {
             _ => self.compile(image)?,
         };
         self.set_record(raw)?;
-        modules.push(LoadedModule { raw, ptx: image.ptx.to_owned(), functions: HashMap::new() });
+        modules.images.push(LoadedImage { raw, ptx: image.ptx.to_owned() });
+        // The new image may have an entry of the same symbol.
+        modules.functions.clear();
         Ok(())
     }
 
@@ -134,43 +153,63 @@ impl Context {
     /// Finds the entry of an instance, and raises its shared memory limit where that is needed.
     fn function(&self, instance: &Instance) -> Result<Function, Error> {
         let mut modules = self.loaded();
-        let loaded = modules.len();
-        // The module loaded last wins.
-        for module in modules.iter_mut().rev() {
-            if let Some(function) = self.function_of(module, instance)? {
-                return Ok(function);
-            }
-        }
-        Err(Error::NotLoaded { kernel: instance.kernel(), symbol: instance.symbol(), loaded })
+        let Modules { images, functions, missing } = &mut *modules;
+        let function = match functions.entry(instance.symbol()) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => match self.find(images, instance)? {
+                Some(function) => entry.insert(function),
+                None => return Err(self.not_found(images, missing, instance)),
+            },
+        };
+        self.prepare(function, instance)?;
+        Ok(*function)
     }
 
-    fn function_of(&self, module: &mut LoadedModule, instance: &Instance) -> Result<Option<Function>, Error> {
-        let mut function = match module.functions.get(instance.symbol()) {
-            Some(function) => *function,
-            None => {
-                let Ok(name) = CString::new(instance.symbol()) else {
-                    return Ok(None);
-                };
-                let mut raw = ptr::null_mut();
-                // SAFETY: writes one handle, which is there; the module is alive; the name ends with a zero.
-                let status = unsafe { self.driver.module_function(&mut raw, module.raw, name.as_ptr()) };
-                if status == Status::NOT_FOUND {
-                    return Ok(None);
-                }
-                self.check("find a kernel in a module", status)?;
-                let threads = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK;
-                let shared = CUfunction_attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES;
-                Function {
-                    raw,
-                    static_shared: self.attribute(raw, shared)? as usize,
-                    threads_limit: self.attribute(raw, threads)?.min(self.threads_limit),
-                    opted_in: SHARED_WITHOUT_OPT_IN,
-                    contract: None,
-                }
-            }
+    /// Looks for the entry of an instance in the images; that of the image loaded last wins.
+    fn find(&self, images: &[LoadedImage], instance: &Instance) -> Result<Option<Function>, Error> {
+        let Ok(name) = CString::new(instance.symbol()) else {
+            return Ok(None);
         };
+        for image in images.iter().rev() {
+            let mut raw = ptr::null_mut();
+            // SAFETY: writes one handle, which is there; the module is alive; the name ends with a zero.
+            let status = unsafe { self.driver.module_function(&mut raw, image.raw, name.as_ptr()) };
+            if status == Status::NOT_FOUND {
+                continue;
+            }
+            self.check("find a kernel in a module", status)?;
+            let threads = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK;
+            let shared = CUfunction_attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES;
+            return Ok(Some(Function {
+                raw,
+                image: image.raw,
+                static_shared: self.attribute(raw, shared)? as usize,
+                threads_limit: self.attribute(raw, threads)?.min(self.threads_limit),
+                opted_in: SHARED_WITHOUT_OPT_IN,
+                contract: None,
+            }));
+        }
+        Ok(None)
+    }
+
+    /// Why no image has the entry of an instance.
+    fn not_found(&self, images: &[LoadedImage], missing: &HashMap<String, String>, instance: &Instance) -> Error {
+        let kernel = instance.kernel();
+        match missing.get(instance.symbol()) {
+            Some(needs) => Error::NoImage {
+                kernel,
+                needs: needs.clone(),
+                architecture: self.capability.0 * 10 + self.capability.1,
+                device: self.name.clone(),
+            },
+            None => Error::NotLoaded { kernel, symbol: instance.symbol(), loaded: images.len() },
+        }
+    }
+
+    /// Checks that an instance may be launched by its entry, and makes the entry ready for it.
+    fn prepare(&self, function: &mut Function, instance: &Instance) -> Result<(), Error> {
         if let Some(contract) = instance.contract().filter(|contract| function.contract != Some(*contract)) {
-            self.check_contract(module.raw, instance, &contract)?;
+            self.check_contract(function.image, instance, &contract)?;
             function.contract = Some(contract);
         }
         let wanted = function.static_shared.saturating_add(instance.shared_bytes());
@@ -195,8 +234,7 @@ impl Context {
             self.check("opt in to more than 48 KiB of shared memory", status)?;
             function.opted_in = instance.shared_bytes();
         }
-        module.functions.insert(instance.symbol(), function);
-        Ok(Some(function))
+        Ok(())
     }
 
     /// Compares an instance's contract with that of its entry in a module.
@@ -260,7 +298,7 @@ impl Context {
         Ok(u32::try_from(value).unwrap_or(0))
     }
 
-    fn loaded(&self) -> MutexGuard<'_, Vec<LoadedModule>> {
+    fn loaded(&self) -> MutexGuard<'_, Modules> {
         self.modules.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

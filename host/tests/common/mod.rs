@@ -9,7 +9,7 @@ use tilepipe_host::Module;
 
 /// The kernels' PTX.
 // SAFETY: the kernels that the instances below describe.
-pub static KERNELS: Module = unsafe { Module::embedded(include_str!("kernels.ptx"), &[]) };
+pub static KERNELS: Module = unsafe { Module::embedded(&[(include_str!("kernels.ptx"), &[])]) };
 
 const fn parameter<T: Element>(kind: ParameterKind) -> ParameterInfo {
     let alignment = if matches!(kind, ParameterKind::Scalar) { 1 } else { 16 };

@@ -18,6 +18,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
+use rayon::prelude::*;
 
 use walk::{Build, Found};
 
@@ -28,8 +29,8 @@ pub struct Files {
     folder: PathBuf,
     /// Whether that is a target folder, with the kernels' PTX in one folder below it and that of the tests in others.
     is_target: bool,
-    /// Each file under its path in the folder.
-    files: BTreeMap<PathBuf, PathBuf>,
+    /// The files of each folder below it that has some.
+    files: BTreeMap<PathBuf, Vec<PathBuf>>,
 }
 
 impl Files {
@@ -44,12 +45,12 @@ impl Files {
             folders.extend(entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| path.is_dir()));
         }
         for (is_target, folders) in [(true, folders), (false, vec![folder.to_owned()])] {
-            let mut files = BTreeMap::new();
+            let mut files: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
             for path in folders.iter().filter(|path| path.is_dir()) {
                 for entry in fs::read_dir(path).with_context(|| format!("cannot read {}", path.display()))? {
-                    let path = entry.with_context(|| format!("cannot read {}", path.display()))?.path();
-                    if path.extension() == Some(OsStr::new("ptx")) {
-                        files.insert(path.strip_prefix(folder)?.to_owned(), path);
+                    let file = entry.with_context(|| format!("cannot read {}", path.display()))?.path();
+                    if file.extension() == Some(OsStr::new("ptx")) {
+                        files.entry(path.strip_prefix(folder)?.to_owned()).or_default().push(file);
                     }
                 }
             }
@@ -60,18 +61,14 @@ impl Files {
         bail!("{} is no target folder with PTX, and holds no .ptx file", folder.display())
     }
 
-    /// The files of the kernels, under their names, as a folder that holds PTX itself has them.
-    fn of_kernels(self) -> Result<BTreeMap<PathBuf, PathBuf>> {
+    /// The kernels' files alone, as a folder that holds PTX itself has them.
+    fn of_kernels(mut self) -> Result<BTreeMap<PathBuf, Vec<PathBuf>>> {
         if !self.is_target {
             return Ok(self.files);
         }
-        let kernels: BTreeMap<_, _> = self
-            .files
-            .into_iter()
-            .filter_map(|(name, path)| Some((name.strip_prefix("ptx").ok()?.to_owned(), path)))
-            .collect();
-        ensure!(!kernels.is_empty(), "{} has no ptx/*.ptx", self.folder.display());
-        Ok(kernels)
+        let kernels = self.files.remove(Path::new("ptx"));
+        let kernels = kernels.with_context(|| format!("{} has no ptx/*.ptx", self.folder.display()))?;
+        Ok(BTreeMap::from([(PathBuf::new(), kernels)]))
     }
 }
 
@@ -95,17 +92,19 @@ pub fn compare(old: Files, new: Files) -> Result<bool> {
         writeln!(text, "removed: {}", name.display())?;
         files_differ = true;
     }
-    for (name, path) in &new {
+    for (name, paths) in &new {
         let Some(before) = old.get(name) else {
             writeln!(text, "added: {}", name.display())?;
             files_differ = true;
             continue;
         };
-        let [before, after] = [before, path]
-            .map(|path| fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display())));
-        let found = compare_texts(&before?, &after?);
+        let read = |path: &PathBuf| fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()));
+        let before: Vec<String> = before.iter().map(read).collect::<Result<_>>()?;
+        let after: Vec<String> = paths.iter().map(read).collect::<Result<_>>()?;
+        let found = compare_texts(&before, &after);
         if !found.text.is_empty() {
-            write!(text, "{}\n{}", name.display(), found.text)?;
+            writeln!(text, "{}", name.display())?;
+            text.push_str(&found.text);
         }
         total.same += found.same;
         total.different += found.different;
@@ -121,8 +120,12 @@ pub fn compare(old: Files, new: Files) -> Result<bool> {
     Ok(!files_differ && total.different + total.added + total.removed == 0)
 }
 
-/// Compares two modules.
-fn compare_texts(old: &str, new: &str) -> Found {
-    let (old, new) = rayon::join(|| Build::new(old), || Build::new(new));
+/// Compares the modules of two builds.
+fn compare_texts<T: AsRef<str> + Sync>(old: &[T], new: &[T]) -> Found {
+    let (old, new) = rayon::join(|| builds(old), || builds(new));
     walk::compare(&old, &new)
+}
+
+fn builds<T: AsRef<str> + Sync>(texts: &[T]) -> Vec<Build<'_>> {
+    texts.par_iter().map(|text| Build::new(text.as_ref())).collect()
 }

@@ -1,5 +1,10 @@
 use super::*;
 
+/// Compares two builds of one module each.
+fn compare_modules(old: &str, new: &str) -> Found {
+    compare_texts(&[old], &[new])
+}
+
 /// A module with all that builds may differ in: an entry that calls a function which panics, with a place and a message.
 const OLD: &str = r#"
 .version 7.1
@@ -71,14 +76,14 @@ fn with(changes: &[(&str, &str)]) -> String {
 
 #[track_caller]
 fn is_same(changes: &[(&str, &str)]) {
-    let found = compare_texts(OLD, &with(changes));
+    let found = compare_modules(OLD, &with(changes));
     assert_eq!((found.text.as_str(), found.same), ("", 1));
 }
 
 /// The comparison finds a difference and shows each of `parts`.
 #[track_caller]
 fn differs(changes: &[(&str, &str)], parts: &[&str]) {
-    let found = compare_texts(OLD, &with(changes));
+    let found = compare_modules(OLD, &with(changes));
     assert_eq!((found.same, found.different), (0, 1), "{}", found.text);
     for part in parts {
         assert!(found.text.contains(part), "`{part}` is not in: {}", found.text);
@@ -122,7 +127,7 @@ fn contracts_comments_and_versions_do_not_count() {
     ];
     let (one, other) =
         (with(&used), with(&used).replace("{1, 2, 3}", "{4, 5, 6}").replace("contract__scale", "contract__another"));
-    assert_eq!(compare_texts(&one, &other).text, "");
+    assert_eq!(compare_modules(&one, &other).text, "");
     is_same(&[
         ("// %panic", "// another comment"),
         (".version 7.1", ".version 8.0"),
@@ -176,14 +181,14 @@ fn one_of_two_variables_alike_is_not_the_other() {
     let old =
         with(&[two, ("mov.b64 \t%rd4, scratch;", both)]).replace(".visible .shared .align 16", ".shared .align 8");
     let new = old.replace("%rd3, scratch", "%rd3, other");
-    let found = compare_texts(&old, &new);
+    let found = compare_modules(&old, &new);
     assert_eq!(found.different, 1);
     assert!(found.text.contains("another one of several alike: scratch, now other"), "{}", found.text);
 }
 
 #[test]
 fn entries_come_and_go() {
-    let found = compare_texts(OLD, &with(&[("scale__i32_256", "shift__i32_256")]));
+    let found = compare_modules(OLD, &with(&[("scale__i32_256", "shift__i32_256")]));
     assert_eq!((found.same, found.added, found.removed), (0, 1, 1));
     assert_eq!(found.text, "removed: scale__i32_256\nadded: shift__i32_256\n");
 }
@@ -192,8 +197,8 @@ fn entries_come_and_go() {
 fn entries_of_two_crates_are_told_apart() {
     let entry = |name: &str, code: &str| format!(".visible .entry {name}()\n{{\n\t{code};\n\tret;\n}}\n");
     let old = entry("a$scale", "bar.sync 0") + &entry("b$scale", "bar.sync 1");
-    assert_eq!(compare_texts(&old, &old).same, 2);
-    let found = compare_texts(&old, &old.replace("bar.sync 1", "bar.sync 2"));
+    assert_eq!(compare_modules(&old, &old).same, 2);
+    let found = compare_modules(&old, &old.replace("bar.sync 1", "bar.sync 2"));
     assert_eq!((found.same, found.different), (1, 1));
     assert!(found.text.starts_with("differs: b$scale\n"), "{}", found.text);
 }
@@ -201,7 +206,7 @@ fn entries_of_two_crates_are_told_apart() {
 #[test]
 fn a_long_difference_is_cut() {
     let entry = |code: &str| format!(".visible .entry long()\n{{\n{}\tret;\n}}\n", code.repeat(100));
-    let found = compare_texts(&entry("\tadd.s32 1, 2, 3;\n"), &entry("\tsub.s32 1, 2, 3;\n"));
+    let found = compare_modules(&entry("\tadd.s32 1, 2, 3;\n"), &entry("\tsub.s32 1, 2, 3;\n"));
     assert_eq!(found.text.lines().count(), 1 + 40 + 1);
     assert!(found.text.trim_end().ends_with("lines more"), "{}", found.text);
 }
@@ -209,7 +214,7 @@ fn a_long_difference_is_cut() {
 #[test]
 fn recursion_ends() {
     let recursive = [("\ttrap;\n", "\tcall.uni _RNvCsAAAA_8tilepipe6report, (param0);\n\ttrap;\n")];
-    assert_eq!(compare_texts(&with(&recursive), &with(&recursive)).same, 1);
+    assert_eq!(compare_modules(&with(&recursive), &with(&recursive)).same, 1);
     differs(&recursive, &["in tilepipe::report:"]);
 }
 

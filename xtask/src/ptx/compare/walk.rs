@@ -28,18 +28,10 @@ impl<'a> Build<'a> {
         Self { module, normals }
     }
 
-    /// All entries by their names without the crate, but with it where it alone tells two of them apart.
-    fn entries(&self, ambiguous: &HashSet<&'a str>) -> BTreeMap<&'a str, usize> {
-        let entries = self.module.items.iter().enumerate().filter(|(_, item)| item.kind == Kind::Entry);
-        let key = |name| if ambiguous.contains(without_crate(name)) { name } else { without_crate(name) };
-        entries.map(|(index, item)| (key(item.name), index)).collect()
-    }
-
-    /// The names without the crate that two entries have.
-    fn ambiguous(&self) -> HashSet<&'a str> {
-        let mut seen = HashSet::new();
-        let entries = self.module.items.iter().filter(|item| item.kind == Kind::Entry);
-        entries.map(|item| without_crate(item.name)).filter(|name| !seen.insert(*name)).collect()
+    /// The entries' names and places.
+    fn entries(&self) -> impl Iterator<Item = (&'a str, usize)> {
+        let items = self.module.items.iter().enumerate();
+        items.filter(|(_, item)| item.kind == Kind::Entry).map(|(index, item)| (item.name, index))
     }
 
     /// What an item is called in a message.
@@ -84,18 +76,32 @@ pub struct Found {
     pub removed: usize,
 }
 
-/// Compares all entries of two modules.
-pub fn compare(old: &Build<'_>, new: &Build<'_>) -> Found {
-    let ambiguous = &old.ambiguous() | &new.ambiguous();
-    let (of_old, of_new) = (old.entries(&ambiguous), new.entries(&ambiguous));
+/// All entries of some modules by their names without the crate, but with it where it alone tells two of them apart.
+fn entries<'b, 'a>(builds: &'b [Build<'a>], ambiguous: &HashSet<&'a str>) -> BTreeMap<&'a str, (&'b Build<'a>, usize)> {
+    let key = |name| if ambiguous.contains(without_crate(name)) { name } else { without_crate(name) };
+    let of_one = |build: &'b Build<'a>| build.entries().map(move |(name, index)| (name, (build, index)));
+    builds.iter().flat_map(of_one).map(|(name, place)| (key(name), place)).collect()
+}
+
+/// The names without the crate that two entries have.
+fn ambiguous<'a>(builds: &[Build<'a>]) -> HashSet<&'a str> {
+    let mut seen = HashSet::new();
+    let names = builds.iter().flat_map(Build::entries).map(|(name, _)| without_crate(name));
+    names.filter(|name| !seen.insert(*name)).collect()
+}
+
+/// Compares all entries of the modules of two builds.
+pub fn compare(old: &[Build<'_>], new: &[Build<'_>]) -> Found {
+    let ambiguous = &ambiguous(old) | &ambiguous(new);
+    let (of_old, of_new) = (entries(old, &ambiguous), entries(new, &ambiguous));
     let mut found = Found::default();
     for name in of_old.keys().filter(|name| !of_new.contains_key(*name)) {
         let _ = writeln!(found.text, "removed: {name}");
         found.removed += 1;
     }
     let mut shown = HashMap::new();
-    for (name, index) in &of_new {
-        let Some(before) = of_old.get(name) else {
+    for (name, (new, index)) in &of_new {
+        let Some((old, before)) = of_old.get(name) else {
             let _ = writeln!(found.text, "added: {name}");
             found.added += 1;
             continue;

@@ -1,0 +1,158 @@
+//! From a part's unoptimised module to its PTX and machine code, by way of what was kept.
+
+use std::path::Path;
+
+use rayon::prelude::*;
+
+use crate::architecture::Architecture;
+use crate::artifact::KernelReport;
+use crate::cache::Key;
+use crate::ir::items::{Items, internal};
+use crate::kept::Store;
+use crate::link::Part;
+use crate::toolchain::Toolchain;
+use crate::{Error, process, ptxas, specialise};
+
+/// Keeps LLVM from computing a value ahead of a loop and again behind it only to merge both: such a value is shifted and
+/// scaled in each round of the loop, where it would be an invariant (docs/decisions.md, 34). Both tools take it, as `llc`
+/// has such a pass too.
+const NO_PARTIAL_REDUNDANCY: &str = "-enable-pre=0";
+
+/// How parts are optimised, translated and assembled.
+pub(crate) struct Assembly<'a> {
+    pub toolchain: &'a Toolchain,
+    /// The kernel crate's name.
+    pub name: &'a str,
+    /// The least architecture that the PTX runs on.
+    pub target: Architecture,
+    /// The PTX version in tenths, such as 71.
+    pub ptx_version: u32,
+    pub architectures: &'a [Architecture],
+    pub store: &'a Store,
+    /// An empty folder of this build's own.
+    pub work: &'a Path,
+}
+
+/// What became of a part.
+pub(crate) struct Assembled {
+    pub name: String,
+    /// The optimised module, as text.
+    pub ir: String,
+    pub ptx: String,
+    /// The machine code for each architecture, with what its kernels use.
+    pub cubins: Vec<(Vec<u8>, Vec<KernelReport>)>,
+}
+
+impl Assembly<'_> {
+    /// Does all parts, on all cores.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Llvm`], [`Error::Ptxas`] or [`Error::Io`]: one of them, if there are several.
+    pub(crate) fn run(&self, parts: &[Part]) -> Result<Vec<Assembled>, Error> {
+        parts.par_iter().with_max_len(1).map(|part| self.part(part)).collect()
+    }
+
+    fn part(&self, part: &Part) -> Result<Assembled, Error> {
+        let ir = self.optimised(part)?;
+        let ptx = self.ptx(part, &ir)?;
+        let cubins = self.architectures.par_iter().map(|architecture| self.cubin(part, &ptx, architecture));
+        Ok(Assembled { name: part.name.clone(), cubins: cubins.collect::<Result<_, _>>()?, ir, ptx })
+    }
+
+    /// The part's optimised module.
+    fn optimised(&self, part: &Part) -> Result<String, Error> {
+        let public =
+            part.roots.iter().chain(&part.apart).map(String::as_str).chain(PUBLIC).collect::<Vec<_>>().join("\n");
+        let passes = "-passes=internalize,default<O3>";
+        let mut key = self.key("optimised", &[passes, NO_PARTIAL_REDUNDANCY, &public, &part.module]);
+        key.add(self.toolchain.versions().as_bytes());
+        let kept = self.store.get(key, || {
+            // In a file: an argument has at most 128 KiB.
+            self.write(part, "public", public.as_bytes())?;
+            self.write(part, "ll", part.module.as_bytes())?;
+            let public = format!("-internalize-public-api-file={}.public", part.name);
+            let arguments = ["-S", passes, NO_PARTIAL_REDUNDANCY, &public, &format!("{}.ll", part.name)];
+            let text = text(self.llvm("opt", &arguments, part, "optimised.ll")?)?;
+            // Functions that were apart from their callers may have none any more, and none need be seen from outside.
+            let needed = Items::read(&text).part(part.roots.iter().map(String::as_str)).0;
+            Ok(internal(&needed, &part.apart).into_bytes())
+        });
+        text(kept?)
+    }
+
+    /// The PTX for the target.
+    fn ptx(&self, part: &Part, ir: &str) -> Result<String, Error> {
+        let cpu = format!("-mcpu={}", self.target);
+        let version = format!("-mattr=+ptx{}", self.ptx_version);
+        let mut key = self.key("ptx", &[NO_PARTIAL_REDUNDANCY, &cpu, &version, ir]);
+        key.add(self.toolchain.versions().as_bytes());
+        let kept = self.store.get(key, || {
+            self.write(part, "optimised.ll", ir.as_bytes())?;
+            let input = format!("{}.optimised.ll", part.name);
+            let ptx = text(self.llvm("llc", &["-O3", NO_PARTIAL_REDUNDANCY, &cpu, &version, &input], part, "ptx")?)?;
+            Ok(specialise::text(&ptx, &self.target).unwrap_or(ptx).into_bytes())
+        });
+        text(kept?)
+    }
+
+    /// The machine code for an architecture.
+    fn cubin(
+        &self,
+        part: &Part,
+        ptx: &str,
+        architecture: &Architecture,
+    ) -> Result<(Vec<u8>, Vec<KernelReport>), Error> {
+        let specialised = specialise::text(ptx, architecture);
+        let ptx = specialised.as_deref().unwrap_or(ptx);
+        let arch = architecture.to_string();
+        let mut key = self.key("cubin", &[&arch, ptx]);
+        key.add(self.toolchain.versions().as_bytes());
+        let kept = self.store.get(key, || {
+            let input = self.write(part, &format!("{arch}.ptx"), ptx.as_bytes())?;
+            let output = input.with_extension("cubin");
+            let said = ptxas::assemble(self.toolchain, &input, &arch, &output)?;
+            let cubin = std::fs::read(&output).map_err(Error::io("read", &output))?;
+            Ok([&(said.len() as u64).to_le_bytes(), said.as_bytes(), &cubin].concat())
+        })?;
+        let unknown = || Error::Ir { reason: "a kept result", line: format!("{} for {arch}", part.name) };
+        let (length, rest) = kept.split_first_chunk().ok_or_else(unknown)?;
+        let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| unknown())?;
+        let (said, cubin) = rest.split_at_checked(length).ok_or_else(unknown)?;
+        Ok((cubin.to_vec(), ptxas::parse(&String::from_utf8_lossy(said), &arch)))
+    }
+
+    fn key(&self, stage: &str, inputs: &[&str]) -> Key {
+        let mut key = Key::new();
+        key.add(stage.as_bytes());
+        inputs.iter().for_each(|input| key.add(input.as_bytes()));
+        key
+    }
+
+    /// Writes a file of the part's own to the work folder.
+    fn write(&self, part: &Part, extension: &str, content: &[u8]) -> Result<std::path::PathBuf, Error> {
+        let path = self.work.join(format!("{}.{extension}", part.name));
+        std::fs::write(&path, content).map_err(Error::io("write", &path))?;
+        Ok(path)
+    }
+
+    /// Runs one of LLVM's tools in the work folder, as it writes its input's path into the module; returns what it made.
+    fn llvm(&self, tool: &str, arguments: &[&str], part: &Part, extension: &str) -> Result<Vec<u8>, Error> {
+        let output = self.work.join(format!("{}.{extension}", part.name));
+        let mut command = self.toolchain.llvm(tool);
+        let result = process::run(command.current_dir(self.work).args(arguments).arg("-o").arg(&output))?;
+        if !result.success {
+            let (tool, name) = (tool.to_string(), self.name.to_string());
+            return Err(Error::Llvm { tool, name, output: result.last_lines(30) });
+        }
+        std::fs::read(&output).map_err(Error::io("read", &output))
+    }
+}
+
+/// What is public in a part beside its kernels: memory that others write, which must look so.
+const PUBLIC: [&str; 2] = [crate::ir::check::PANIC_RECORD, "tilepipe_scratch"];
+
+/// What a tool wrote as text.
+fn text(bytes: Vec<u8>) -> Result<String, Error> {
+    String::from_utf8(bytes).map_err(|_| Error::Ir { reason: "text", line: "a tool's output".to_string() })
+}
