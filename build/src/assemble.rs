@@ -75,7 +75,7 @@ impl Assembly<'_> {
             let arguments = ["-S", passes, NO_PARTIAL_REDUNDANCY, &public, &format!("{}.ll", part.name)];
             let text = text(self.llvm("opt", &arguments, part, "optimised.ll")?)?;
             // Functions that were apart from their callers may have none any more, and none need be seen from outside.
-            let needed = Items::read(&text).part(part.roots.iter().map(String::as_str)).0;
+            let needed = Items::read(&text).part(self.name, part.roots.iter().map(String::as_str)).0;
             Ok(internal(&needed, &part.apart).into_bytes())
         });
         text(kept?)

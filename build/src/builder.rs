@@ -19,6 +19,7 @@ pub struct Builder {
     ptx_version: Option<u32>,
     architectures: Vec<String>,
     features: Vec<String>,
+    kernels: Vec<String>,
     toolchain: Option<Toolchain>,
     target_dir: Option<PathBuf>,
     output_dir: Option<PathBuf>,
@@ -36,6 +37,7 @@ impl Builder {
             ptx_version: None,
             architectures: ["sm_80", "sm_90", "sm_100"].map(str::to_string).to_vec(),
             features: Vec::new(),
+            kernels: Vec::new(),
             toolchain: None,
             target_dir: None,
             output_dir: None,
@@ -73,6 +75,15 @@ impl Builder {
     /// The crate's features to enable, beside its default ones.
     pub fn features(mut self, features: impl IntoIterator<Item = impl Into<String>>) -> Builder {
         self.features = features.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// The kernel functions to build, by their names without the module; all of the crate if none are named. What is
+    /// built of a kernel does not depend on the others.
+    ///
+    /// The crate is compiled anew when other kernels are asked for, but not what it depends on.
+    pub fn kernels(mut self, kernels: impl IntoIterator<Item = impl Into<String>>) -> Builder {
+        self.kernels = kernels.into_iter().map(Into::into).collect();
         self
     }
 
@@ -185,6 +196,7 @@ impl Builder {
             toolchain: &toolchain,
             package: &package,
             features: &self.features,
+            kernels: &self.kernels,
             target_cpu: &self.target_cpu,
             target_dir: &compiled_dir,
             show: self.show,
@@ -310,6 +322,7 @@ impl Making<'_> {
             toolchain: self.toolchain,
             name: self.name,
             version: self.version,
+            asked_for: &self.builder.kernels,
             kernels: &bitcode.kernels,
             dependencies: &bitcode.dependencies,
             device: &bitcode.device,

@@ -17,6 +17,8 @@ pub(crate) struct Compilation<'a> {
     pub toolchain: &'a Toolchain,
     pub package: &'a Package,
     pub features: &'a [String],
+    /// The kernel functions that are to have entry points; all if there are none.
+    pub kernels: &'a [String],
     pub target_cpu: &'a str,
     /// Cargo's target folder for this and no other build, so that an outer cargo holds no lock on it.
     pub target_dir: &'a Path,
@@ -124,6 +126,11 @@ impl Compilation<'_> {
             .arg(self.target_dir)
             .current_dir(&self.package.workspace_root)
             .stdin(Stdio::null());
+        // `#[kernel]` reads it.
+        match self.kernels {
+            [] => command.env_remove("TILEPIPE_KERNELS"),
+            kernels => command.env("TILEPIPE_KERNELS", kernels.join(",")),
+        };
         for setting in [
             "opt-level=3",
             "lto=\"off\"",

@@ -68,6 +68,16 @@ pub enum Error {
         /// The crate's name.
         name: String,
     },
+    /// A kernel was asked for by a name that none has.
+    #[error(
+        "no kernel `{kernel}` in the crate `{name}`: name kernel functions that carry #[kernel], without their modules"
+    )]
+    NoSuchKernel {
+        /// The crate's name.
+        name: String,
+        /// What was asked for.
+        kernel: String,
+    },
     /// A GPU entry point without launch bounds, or launch bounds that make no sense.
     #[error("the kernel `{kernel}` {problem}: declare it with #[kernel] and 1 to 1024 threads a block")]
     LaunchBounds {

@@ -20,6 +20,8 @@ pub(crate) struct Link<'a> {
     pub name: &'a str,
     /// The kernel crate's version.
     pub version: &'a str,
+    /// The kernel functions that there must be.
+    pub asked_for: &'a [String],
     /// The kernel crate's bitcode.
     pub kernels: &'a [Vec<u8>],
     /// Its dependencies' bitcode, of which only what is used is linked.
@@ -68,8 +70,12 @@ impl Link<'_> {
     pub(crate) fn run(&self) -> Result<Linked, Error> {
         let text = self.merge()?;
         let kernels = bounds::kernels(&text)?;
-        if kernels.is_empty() {
+        if kernels.is_empty() && self.asked_for.is_empty() {
             return Err(Error::NoKernel { name: self.name.to_string() });
+        }
+        let is_there = |name: &String| kernels.keys().any(|kernel| function(kernel) == name);
+        if let Some(kernel) = self.asked_for.iter().find(|name| !is_there(name)) {
+            return Err(Error::NoSuchKernel { name: self.name.to_string(), kernel: kernel.clone() });
         }
         let contracts = contract::contracts(&text, &kernels, &format!("{} {}", self.name, self.version))?;
         let marked = bounds::require(&convergent::mark(&text)?, &kernels)? + &contracts.definitions;
@@ -83,7 +89,7 @@ impl Link<'_> {
             let constants = entries.iter().map(|entry| contract::constant(entry));
             let constants = constants.filter(|name| contracts.names.contains(name));
             let roots: Vec<String> = entries.iter().map(|entry| (*entry).to_string()).chain(constants).collect();
-            let (module, apart) = items.part(roots.iter().map(String::as_str));
+            let (module, apart) = items.part(self.name, roots.iter().map(String::as_str));
             Part { name, roots, module, apart: apart.into_iter().map(str::to_string).collect() }
         });
         Ok(Linked { parts: parts.collect(), kernels })
@@ -180,10 +186,7 @@ impl Link<'_> {
 fn parts<'a>(kernels: impl Iterator<Item = &'a str>) -> Vec<(String, Vec<&'a str>)> {
     let mut functions: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for kernel in kernels {
-        // `crate$function__instance`, as `#[kernel]` writes it.
-        let function = kernel.rsplit_once('$').map_or(kernel, |(_, function)| function);
-        let function = function.split_once("__").map_or(function, |(function, _)| function);
-        functions.entry(function).or_default().push(kernel);
+        functions.entry(function(kernel)).or_default().push(kernel);
     }
     let parts = functions.into_iter().flat_map(|(function, kernels)| {
         let several = kernels.len() > PART;
@@ -191,6 +194,12 @@ fn parts<'a>(kernels: impl Iterator<Item = &'a str>) -> Vec<(String, Vec<&'a str
         kernels.chunks(PART).enumerate().map(|(at, some)| (name(at), some.to_vec())).collect::<Vec<_>>()
     });
     parts.collect()
+}
+
+/// The kernel function of an entry's symbol, which is `crate$function__instance`, as `#[kernel]` writes it.
+fn function(symbol: &str) -> &str {
+    let function = symbol.rsplit_once('$').map_or(symbol, |(_, function)| function);
+    function.split_once("__").map_or(function, |(function, _)| function)
 }
 
 /// The id of the device crate, which every function that its bitcode defines for itself has.

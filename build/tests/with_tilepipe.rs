@@ -82,10 +82,26 @@ fn write_changed(path: &Path, content: &[u8]) {
 
 /// The folder is one for all of them, so this is one test.
 #[test]
-fn only_the_real_tilepipe_may_contain_thread_level_code() {
+fn only_the_real_tilepipe_may_contain_thread_level_code_and_only_what_is_asked_for_is_built() {
     let Some(honest) = build("honest", &[]) else { return };
     let ptx = honest.unwrap().ptx().unwrap();
     assert!(ptx.contains("%tid.x") && ptx.contains("cp.async"), "{ptx}");
+
+    let of = |kernels: &'static [&'static str]| {
+        let artifact = build_with("", "kernels", &["two"], |builder| builder.kernels(kernels.iter().copied()));
+        artifact.unwrap().map(|artifact| {
+            let texts =
+                artifact.images.iter().map(|image| (image.name.clone(), fs::read_to_string(&image.ptx).unwrap()));
+            texts.collect::<Vec<_>>()
+        })
+    };
+    let both = of(&[]).unwrap();
+    assert_eq!(both.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["add_rank", "double"]);
+    assert_eq!(of(&["double"]).unwrap(), both[1..]);
+    assert_eq!(of(&["add_rank"]).unwrap(), both[..1]);
+    assert_eq!(of(&["double", "add_rank"]).unwrap(), both);
+    let message = of(&["double", "triple"]).unwrap_err().to_string();
+    assert!(message.contains("no kernel `triple`"), "{message}");
 
     for (feature, function, what) in [
         ("impostor", "tilepipe::isa::thread_rank (of another crate named tilepipe)", "inline assembly"),

@@ -15,7 +15,7 @@ const LIMIT: u64 = 62 << 20;
 
 /// What a launch needs of `target/ptx/`, which also has the kernels' LLVM IR: machine code for `sm_90`, and PTX, from which the
 /// driver makes that of other GPUs.
-const FOR_LAUNCH: [&str; 3] = [".ptx", ".sm_90.cubin", "report.json"];
+const FOR_LAUNCH: [&str; 2] = [".ptx", ".sm_90.cubin"];
 
 /// Makes `target/bundle/` anew.
 ///

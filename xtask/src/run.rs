@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
 use anyhow::{Context, Result, bail};
-use tilepipe_runner_cli::{Cli, DeviceChoice, LIST, NO_GPU};
+use tilepipe_runner_cli::{Cli, DeviceChoice, KERNELS, LIST, NO_GPU};
 use xtask_front::build::Program;
 use xtask_front::help;
 
@@ -25,7 +25,7 @@ const RUNNER: Program = Program {
 /// and so does what signals do to it.
 ///
 /// Wrong arguments are answered before anything is built. PTX is built only for a GPU that there
-/// is.
+/// is, and only of the kernels that run.
 ///
 /// # Errors
 ///
@@ -47,7 +47,7 @@ pub fn run(arguments: &[OsString]) -> Result<ExitCode> {
     if may_need_ptx(&cli) {
         match ask(&runner, arguments)? {
             Answer::Gpu(architecture) => {
-                command.arg("--module").arg(ptx::for_run(&architecture)?);
+                command.arg("--module").arg(ptx::for_run(&architecture, &kernels_of(&cli))?);
             }
             Answer::None if cli.device == DeviceChoice::Auto => {}
             Answer::None => return Ok(ExitCode::from(NO_GPU)),
@@ -62,6 +62,15 @@ pub fn run(arguments: &[OsString]) -> Result<ExitCode> {
 /// has some.
 fn may_need_ptx(cli: &Cli) -> bool {
     cli.device != DeviceChoice::Cpu && cli.module.is_none() && !cli.list && !cli.print_architecture
+}
+
+/// The kernels that run; none if that is all that there are.
+fn kernels_of(cli: &Cli) -> Vec<String> {
+    match &cli.kernels[..] {
+        [] if cli.stress.is_some() || cli.probe => Vec::new(),
+        [] => KERNELS.map(str::to_owned).to_vec(),
+        kernels => kernels.to_vec(),
+    }
 }
 
 /// What the runner says of the GPU.
@@ -96,6 +105,14 @@ mod tests {
 
     fn may_need(line: &str) -> bool {
         may_need_ptx(&Cli::read("cargo xtask run", line.split_whitespace()).unwrap())
+    }
+
+    #[test]
+    fn only_the_kernels_that_run_are_built() {
+        let of = |line: &str| kernels_of(&Cli::read("cargo xtask run", line.split_whitespace()).unwrap());
+        assert_eq!(of("--kernel sum --kernel dot"), ["sum", "dot"]);
+        assert_eq!(of(""), KERNELS);
+        assert!(of("--stress 5").is_empty() && of("--probe").is_empty());
     }
 
     #[test]

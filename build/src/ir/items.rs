@@ -1,8 +1,11 @@
 //! A module taken apart into what it defines, to write out again what some of it needs.
 //!
-//! What is written depends on nothing but the definitions that are asked for and their order: private
-//! constants, groups of attributes and metadata are numbered anew, and line tables are left out. So a
-//! kernel's text does not change with the kernels around it, and can be a key of what is made of it.
+//! What is written depends on nothing but the definitions that are asked for. The kernel crate's own
+//! functions stand in its order, those of its dependencies by their names, as the order in which these
+//! are linked is that in which any kernel needs them. Private constants, values and blocks with names,
+//! groups of attributes and metadata are numbered in the order in which they are named, and line
+//! tables are left out. So a kernel's text does not change with the kernels around it, and can be a
+//! key of what is made of it.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write;
@@ -133,22 +136,56 @@ impl<'a> Items<'a> {
 
     /// A module of its own with what the roots need, and the names of the functions in it that must
     /// not be inlined.
-    pub(crate) fn part<'n>(&self, roots: impl IntoIterator<Item = &'n str>) -> (String, Vec<&'a str>) {
-        let order = self.reached(roots);
+    pub(crate) fn part<'n>(
+        &self,
+        crate_name: &str,
+        roots: impl IntoIterator<Item = &'n str> + Clone,
+    ) -> (String, Vec<&'a str>) {
+        let order = self.ordered(crate_name, roots);
         let mut writer = Writer::empty(self);
         for line in self.header.iter().chain(&self.types) {
             writer.out.push_str(line);
             writer.out.push('\n');
         }
-        for kind in [Kind::Global, Kind::Defined, Kind::Declared] {
+        let head = std::mem::take(&mut writer.out);
+        for kind in [Kind::Defined, Kind::Declared, Kind::Global] {
             for item in order.iter().map(|at| &self.items[*at]).filter(|item| item.kind == kind) {
-                item.text.lines().for_each(|line| writer.line(line));
+                if !self.is_private_constant(item) {
+                    writer.item(item);
+                }
             }
         }
+        // Each may name others.
+        let mut at = 0;
+        while let Some(name) = writer.constants.order.get(at).copied() {
+            writer.line(self.items[self.by_name[name]].text);
+            at += 1;
+        }
         writer.finish();
+        writer.out.insert_str(0, &head);
         let defined = order.iter().map(|at| &self.items[*at]).filter(|item| item.kind == Kind::Defined);
         let apart = defined.filter(|item| self.is_never_inlined(item)).map(|item| item.name).collect();
         (writer.out, apart)
+    }
+
+    /// What the roots need, in the order in which it is written.
+    fn ordered<'n>(&self, crate_name: &str, roots: impl IntoIterator<Item = &'n str> + Clone) -> Vec<usize> {
+        let entries: HashSet<&str> = roots.clone().into_iter().collect();
+        // As it stands in the symbols of all functions that are compiled with the crate.
+        let own = format!("{}{}", crate_name.len(), crate_name.replace('-', "_"));
+        let is_own = |name: &str| entries.contains(name) || name.contains(&own);
+        let mut order = self.reached(roots);
+        order.sort_by_key(|at| {
+            let name = self.items[*at].name;
+            if is_own(name) { (0, *at, "") } else { (1, 0, name) }
+        });
+        order
+    }
+
+    /// Whether it is a constant whose name is of no importance.
+    fn is_private_constant(&self, item: &Item<'_>) -> bool {
+        let head = item.text.split_once(" constant ").map(|(head, _)| head);
+        item.kind == Kind::Global && head.is_some_and(|head| head.split(' ').any(|word| word == "private"))
     }
 
     /// Whether a function is compiled apart from those that call it, because its source says so.
@@ -188,8 +225,9 @@ pub(crate) fn internal(module: &str, names: &[String]) -> String {
 struct Writer<'i, 'a> {
     items: &'i Items<'a>,
     out: String,
-    /// Private constants.
-    names: HashMap<&'a str, usize>,
+    constants: Numbers<'a>,
+    /// Named values and blocks of the function that is being written.
+    locals: Numbers<'a>,
     attributes: Numbers<'a>,
     metadata: Numbers<'a>,
 }
@@ -215,10 +253,32 @@ impl<'i, 'a> Writer<'i, 'a> {
         Writer {
             items,
             out: String::new(),
-            names: HashMap::new(),
+            constants: Numbers::default(),
+            locals: Numbers::default(),
             attributes: Numbers::default(),
             metadata: Numbers::default(),
         }
+    }
+
+    /// Writes a definition.
+    fn item(&mut self, item: &Item<'a>) {
+        self.locals = Numbers::default();
+        for line in item.text.lines() {
+            // `block:  ; preds = ..`
+            match line.split_once(':').filter(|(name, _)| name.chars().all(is_name) && self.is_named(name)) {
+                Some((name, rest)) => {
+                    let _ = write!(self.out, "v.{}:", self.locals.of(name));
+                    self.line(rest);
+                }
+                None => self.line(line),
+            }
+        }
+    }
+
+    /// Whether a value's or block's name is more than its number. A module with named types, which
+    /// look alike, keeps its names.
+    fn is_named(&self, name: &str) -> bool {
+        !name.is_empty() && !name.starts_with(|c: char| c.is_ascii_digit()) && self.items.types.is_empty()
     }
 
     /// Writes a line of a definition.
@@ -239,6 +299,15 @@ impl<'i, 'a> Writer<'i, 'a> {
                         continue;
                     }
                 },
+                b'%' => {
+                    let name = &rest[1..];
+                    let name = &name[..name.find(|c: char| !is_name(c)).unwrap_or(name.len())];
+                    if !self.is_named(name) {
+                        at += 1 + name.len();
+                        continue;
+                    }
+                    (at + 1 + name.len(), format!("%v.{}", self.locals.of(name)))
+                }
                 b'#' if bytes[..at].last() == Some(&b' ') => match numbered(rest, '#') {
                     Some((number, _)) => (at + 1 + number.len(), format!("#{}", self.attributes.of(number))),
                     None => {
@@ -276,14 +345,10 @@ impl<'i, 'a> Writer<'i, 'a> {
     /// The new name of a private constant at the beginning of `text`, and how long the old one is.
     fn global(&mut self, text: &'a str) -> Option<(usize, String)> {
         let (name, rest) = global_name(text)?;
-        let item = &self.items.items[*self.items.by_name.get(name)?];
-        let is_private = item.kind == Kind::Global
-            && item.text[..item.text.find(" constant ")?].split(' ').any(|word| word == "private");
-        if !is_private {
+        if !self.items.is_private_constant(&self.items.items[*self.items.by_name.get(name)?]) {
             return None;
         }
-        let next = self.names.len();
-        let number = *self.names.entry(name).or_insert(next);
+        let number = self.constants.of(name);
         Some((text.len() - rest.len(), format!("@constant.{number}")))
     }
 
@@ -366,18 +431,18 @@ attributes #7 = { nounwind }
 "##;
 
     const PART: &str = r##"target triple = "nvptx64-nvidia-cuda"
-@constant.0 = private unnamed_addr constant [9 x i8] c"@b #1 !2\00", align 1
-@constant.1 = private unnamed_addr constant <{ ptr }> <{ ptr @constant.0 }>, align 8
-@shared = external addrspace(3) global [0 x i8], align 128
 define void @"k$one"(ptr %0) unnamed_addr #0 {
   %2 = load ptr, ptr %0, align 8, !nonnull !0, !align !1
   call void asm sideeffect "bar; // @other #1 !5", "~{memory}"() #1
-  call void @apart(ptr @constant.1, ptr @shared) #0
+  call void @apart(ptr @constant.0, ptr @shared) #0
   ret void
 }
 define internal void @apart(ptr %0, ptr %1) #1 {
   ret void
 }
+@shared = external addrspace(3) global [0 x i8], align 128
+@constant.0 = private unnamed_addr constant <{ ptr }> <{ ptr @constant.1 }>, align 8
+@constant.1 = private unnamed_addr constant [9 x i8] c"@b #1 !2\00", align 1
 attributes #0 = { nounwind }
 attributes #1 = { cold noinline nounwind }
 !0 = !{!1}
@@ -387,25 +452,59 @@ attributes #1 = { cold noinline nounwind }
     #[test]
     fn a_part_has_what_its_roots_need_with_numbers_of_its_own() {
         let items = Items::read(MODULE);
-        let (part, apart) = items.part(["k$one", "not there"]);
+        let (part, apart) = items.part("k", ["k$one", "not there"]);
         assert_eq!(part, PART);
         assert_eq!(apart, ["apart"]);
-        let (again, _) = Items::read(&part).part(["k$one"]);
+        let (again, _) = Items::read(&part).part("k", ["k$one"]);
         assert_eq!(again, PART, "a part is a part of itself");
     }
 
     #[test]
     fn a_part_does_not_change_with_what_it_does_not_need() {
-        let (part, _) = Items::read(MODULE).part(["k$one"]);
+        let (part, _) = Items::read(MODULE).part("k", ["k$one"]);
         let more = MODULE
             .replace("define void @other() #1", "@anon.0 = private constant i8 0\ndefine void @other() #2")
             .replace("attributes #7", "attributes #2 = { cold }\nattributes #7")
             .replace("!dbg !10", "!dbg !12")
             .replace("anon.", "anon.abc.");
         assert_ne!(more, MODULE);
-        assert_eq!(Items::read(&more).part(["k$one"]).0, part);
-        let (changed, _) = Items::read(&MODULE.replace("i64 8}", "i64 16}")).part(["k$one"]);
+        assert_eq!(Items::read(&more).part("k", ["k$one"]).0, part);
+        let (changed, _) = Items::read(&MODULE.replace("i64 8}", "i64 16}")).part("k", ["k$one"]);
         assert_ne!(changed, part);
+    }
+
+    #[test]
+    fn functions_of_dependencies_stand_by_their_names() {
+        let text = |order: [&str; 4]| {
+            let define = |name: &&str| format!("define void @{name}() {{\n}}\n");
+            let calls = "  call void @_Rb()\n  call void @_Ra()\n  call void @_R4my_ky()\n  call void @_R4my_kx()\n";
+            format!("define void @k() {{\n{calls}}}\n{}", order.iter().map(define).collect::<String>())
+        };
+        let names =
+            |text: &str| -> Vec<String> { Items::read(text).items.iter().map(|item| item.name.into()).collect() };
+        for order in [["_R4my_ky", "_Rb", "_R4my_kx", "_Ra"], ["_Ra", "_R4my_ky", "_R4my_kx", "_Rb"]] {
+            let text = text(order);
+            let (part, _) = Items::read(&text).part("my-k", ["k"]);
+            assert_eq!(names(&part), ["k", "_R4my_ky", "_R4my_kx", "_Ra", "_Rb"]);
+        }
+    }
+
+    #[test]
+    fn values_and_blocks_are_numbered_anew_in_each_function() {
+        let text = "define void @k(ptr %out.i7, i32 %0) {\nstart:\n  br i1 true, label %.exit20.i, label %bb-1\n\
+            bb-1:                 ; preds = %start\n  br label %.exit20.i\n\
+            .exit20.i:            ; preds = %bb-1, %start\n  store i32 %0, ptr %out.i7, align 4\n  call void @_Rb()\n\
+            \x20 ret void\n}\ndefine void @_Rb() {\n2:\n  br label %one\none:\n  ret void\n}\n";
+        let (part, _) = Items::read(text).part("k", ["k"]);
+        assert_eq!(
+            part,
+            "define void @k(ptr %v.0, i32 %0) {\nv.1:\n  br i1 true, label %v.2, label %v.3\n\
+             v.3:                 ; preds = %v.1\n  br label %v.2\n\
+             v.2:            ; preds = %v.3, %v.1\n  store i32 %0, ptr %v.0, align 4\n  call void @_Rb()\n\
+             \x20 ret void\n}\ndefine void @_Rb() {\n2:\n  br label %v.0\nv.0:\n  ret void\n}\n"
+        );
+        let typed = format!("%t = type {{ i32 }}\n{text}");
+        assert!(Items::read(&typed).part("k", ["k"]).0.contains("%out.i7"));
     }
 
     #[test]

@@ -159,7 +159,8 @@ fn expand(lists: &Instances, function: &ItemFn) -> syn::Result<proc_macro2::Toke
     let module = &signature.name;
     let visibility = &function.vis;
     let summary = format!("The instances of the kernel [`{module}`](fn@{module}) and its typed launch.");
-    let entries = instances.iter().map(|instance| entry(&signature, instance));
+    let entries =
+        instances.iter().filter(|_| is_asked_for(&module.to_string())).map(|instance| entry(&signature, instance));
     let launch = launch(&signature, &instances);
     Ok(quote! {
         #function
@@ -170,10 +171,22 @@ fn expand(lists: &Instances, function: &ItemFn) -> syn::Result<proc_macro2::Toke
             use super::*;
 
             #[cfg(target_arch = "nvptx64")]
-            const _: () = { #(#entries)* };
+            const _: () = {
+                // So that cargo compiles the crate again when others are asked for.
+                const _: ::core::option::Option<&str> = ::core::option_env!(#ASKED_FOR);
+                #(#entries)*
+            };
             #launch
         }
     })
+}
+
+/// The builder names the kernel functions that are to have entry points in this variable, with commas between them; without it
+/// all have.
+const ASKED_FOR: &str = "TILEPIPE_KERNELS";
+
+fn is_asked_for(kernel: &str) -> bool {
+    std::env::var(ASKED_FOR).map_or(true, |kernels| kernels.split(',').any(|one| one == kernel))
 }
 
 /// The entry point of one instance (the builder gives it the calling convention of kernels, so that no crate needs an

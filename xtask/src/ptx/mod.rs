@@ -34,6 +34,12 @@ pub struct Options {
     /// Build nothing and compare with the PTX in this folder
     #[arg(long, requires = "compare", value_name = "NEW_DIR")]
     with: Option<PathBuf>,
+    /// Build only this kernel function, for one architecture, to target/run-ptx/ (may be repeated)
+    #[arg(long = "kernel", value_name = "NAME", conflicts_with = "compare")]
+    kernels: Vec<String>,
+    /// Build for this architecture only, such as sm_90, to target/run-ptx/ [default with --kernel: sm_90]
+    #[arg(long, value_name = "ARCH", conflicts_with = "compare")]
+    arch: Option<String>,
 }
 
 /// Builds all kernels and prints the report; then compares them with another build's, if so asked.
@@ -42,6 +48,11 @@ pub struct Options {
 ///
 /// Those of the set-up and of the build, and what cannot be read. A difference is in the exit status.
 pub fn run(options: &Options) -> Result<ExitCode> {
+    if !options.kernels.is_empty() || options.arch.is_some() {
+        let (folder, artifact) = build_for(options.arch.as_deref().unwrap_or("sm_90"), &options.kernels)?;
+        say(&artifact, &folder);
+        return Ok(ExitCode::SUCCESS);
+    }
     let old = options.compare.as_deref().map(Files::find).transpose()?;
     if options.with.is_none() {
         command()?;
@@ -58,11 +69,15 @@ pub fn run(options: &Options) -> Result<ExitCode> {
 ///
 /// Those of the set-up and of the build.
 pub fn command() -> Result<()> {
-    let artifact = build()?;
-    let state = if artifact.fresh { "are up to date in" } else { "were built to" };
-    println!("the kernels {state} {}", project::ptx().display());
-    println!("{}", report(&artifact.report));
+    say(&build()?, &project::ptx());
     Ok(())
+}
+
+/// Prints where an artifact is and what its kernels need.
+fn say(artifact: &Artifact, folder: &Path) {
+    let state = if artifact.fresh { "are up to date in" } else { "were built to" };
+    println!("the kernels {state} {}", folder.display());
+    println!("{}", report(&artifact.report));
 }
 
 /// Builds the kernels unless this process has done so already.
@@ -174,16 +189,20 @@ fn report(kernels: &[KernelReport]) -> Table {
     table
 }
 
-/// Builds the kernels for a run on a GPU of this architecture, such as `sm_90`, and returns their
-/// folder, which is not that of [`ensure`].
+/// Builds the kernel functions of these names, or all, for a run on a GPU of this architecture, such
+/// as `sm_90`, and returns their folder, which is not that of [`ensure`].
 ///
 /// # Errors
 ///
 /// Those of the set-up and of the build.
-pub fn for_run(architecture: &str) -> Result<PathBuf> {
+pub fn for_run(architecture: &str, kernels: &[String]) -> Result<PathBuf> {
+    Ok(build_for(architecture, kernels)?.0)
+}
+
+fn build_for(architecture: &str, kernels: &[String]) -> Result<(PathBuf, Artifact)> {
     let folder = project::target().join("run-ptx");
     println!("building the kernels to PTX and machine code for {architecture} (minutes, if all are new)");
     let builder = builder(project::root().join("kernels"), project::target().join("device"), folder.clone())?;
-    builder.architectures([architecture]).build()?;
-    Ok(folder)
+    let artifact = builder.architectures([architecture]).kernels(kernels).build()?;
+    Ok((folder, artifact))
 }

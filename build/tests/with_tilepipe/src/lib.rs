@@ -19,6 +19,22 @@ pub fn add_rank<const THREADS: usize>(
     });
 }
 
+/// A second kernel, which the first has nothing to do with.
+#[cfg(feature = "two")]
+#[kernel(instances(THREADS = [64, 128]))]
+pub fn double<const THREADS: usize>(
+    block: Block<THREADS>,
+    input: Tiles<u32, THREADS>,
+    mut out: TilesMut<u32, THREADS>,
+    shared: Shared<Stages<[u32; THREADS], 2>>,
+) {
+    let tiles = input.for_block(&block);
+    let mut results = out.for_block(&block);
+    let _ = shared.pipeline(&block).map_tiles(&tiles, &mut results, |tile, result| {
+        block.threads(|t| result.set(&t, tile[t.rank()].wrapping_mul(2)));
+    });
+}
+
 #[cfg(feature = "impostor")]
 fn another_rank(_: u32) -> u32 {
     impostor::isa::thread_rank()
