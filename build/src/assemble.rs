@@ -65,8 +65,7 @@ impl Assembly<'_> {
         let public =
             part.roots.iter().chain(&part.apart).map(String::as_str).chain(PUBLIC).collect::<Vec<_>>().join("\n");
         let passes = "-passes=internalize,default<O3>";
-        let mut key = self.key("optimised", &[passes, NO_PARTIAL_REDUNDANCY, &public, &part.module]);
-        key.add(self.toolchain.versions().as_bytes());
+        let key = self.key("optimised", &[passes, NO_PARTIAL_REDUNDANCY, &public, &part.module]);
         let kept = self.store.get(key, || {
             // In a file: an argument has at most 128 KiB.
             self.write(part, "public", public.as_bytes())?;
@@ -85,8 +84,7 @@ impl Assembly<'_> {
     fn ptx(&self, part: &Part, ir: &str) -> Result<String, Error> {
         let cpu = format!("-mcpu={}", self.target);
         let version = format!("-mattr=+ptx{}", self.ptx_version);
-        let mut key = self.key("ptx", &[NO_PARTIAL_REDUNDANCY, &cpu, &version, ir]);
-        key.add(self.toolchain.versions().as_bytes());
+        let key = self.key("ptx", &[NO_PARTIAL_REDUNDANCY, &cpu, &version, ir]);
         let kept = self.store.get(key, || {
             self.write(part, "optimised.ll", ir.as_bytes())?;
             let input = format!("{}.optimised.ll", part.name);
@@ -106,8 +104,7 @@ impl Assembly<'_> {
         let specialised = specialise::text(ptx, architecture);
         let ptx = specialised.as_deref().unwrap_or(ptx);
         let arch = architecture.to_string();
-        let mut key = self.key("cubin", &[&arch, ptx]);
-        key.add(self.toolchain.versions().as_bytes());
+        let key = self.key("cubin", &[&arch, ptx]);
         let kept = self.store.get(key, || {
             let input = self.write(part, &format!("{arch}.ptx"), ptx.as_bytes())?;
             let output = input.with_extension("cubin");
@@ -122,9 +119,11 @@ impl Assembly<'_> {
         Ok((cubin.to_vec(), ptxas::parse(&String::from_utf8_lossy(said), &arch)))
     }
 
+    /// A key for what these tools make of these inputs in a stage.
     fn key(&self, stage: &str, inputs: &[&str]) -> Key {
         let mut key = Key::new();
         key.add(stage.as_bytes());
+        key.add(self.toolchain.versions().as_bytes());
         inputs.iter().for_each(|input| key.add(input.as_bytes()));
         key
     }
@@ -139,12 +138,7 @@ impl Assembly<'_> {
     /// Runs one of LLVM's tools in the work folder, as it writes its input's path into the module; returns what it made.
     fn llvm(&self, tool: &str, arguments: &[&str], part: &Part, extension: &str) -> Result<Vec<u8>, Error> {
         let output = self.work.join(format!("{}.{extension}", part.name));
-        let mut command = self.toolchain.llvm(tool);
-        let result = process::run(command.current_dir(self.work).args(arguments).arg("-o").arg(&output))?;
-        if !result.success {
-            let (tool, name) = (tool.to_string(), self.name.to_string());
-            return Err(Error::Llvm { tool, name, output: result.last_lines(30) });
-        }
+        process::llvm(self.toolchain, self.name, tool, self.work, arguments, &output)?;
         std::fs::read(&output).map_err(Error::io("read", &output))
     }
 }

@@ -172,12 +172,7 @@ impl Link<'_> {
         arguments: impl IntoIterator<Item = A>,
         output: &Path,
     ) -> Result<(), Error> {
-        let result =
-            process::run(self.toolchain.llvm(tool).current_dir(self.work).args(arguments).arg("-o").arg(output))?;
-        if result.success {
-            return Ok(());
-        }
-        Err(Error::Llvm { tool: tool.to_string(), name: self.name.to_string(), output: result.last_lines(30) })
+        process::llvm(self.toolchain, self.name, tool, self.work, arguments, output)
     }
 }
 

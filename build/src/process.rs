@@ -1,8 +1,11 @@
 //! Running the tools, in an environment of our own.
 
+use std::ffi::OsStr;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::Error;
+use crate::toolchain::Toolchain;
 
 /// What a tool left behind.
 pub(crate) struct Output {
@@ -41,6 +44,26 @@ pub(crate) fn run(command: &mut Command) -> Result<Output, Error> {
         stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
         stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
     })
+}
+
+/// Runs one of LLVM's tools for the kernel crate `name` in the folder `work`, to make the file `output`.
+///
+/// # Errors
+///
+/// [`Error::Llvm`] with the end of what it printed; [`Error::Io`] if it cannot be started.
+pub(crate) fn llvm<A: AsRef<OsStr>>(
+    toolchain: &Toolchain,
+    name: &str,
+    tool: &str,
+    work: &Path,
+    arguments: impl IntoIterator<Item = A>,
+    output: &Path,
+) -> Result<(), Error> {
+    let result = run(toolchain.llvm(tool).current_dir(work).args(arguments).arg("-o").arg(output))?;
+    if result.success {
+        return Ok(());
+    }
+    Err(Error::Llvm { tool: tool.to_string(), name: name.to_string(), output: result.last_lines(30) })
 }
 
 /// Removes from a cargo command what an outer cargo, rustup or user has set for another build than this one.
