@@ -26,7 +26,7 @@ macro_rules! peers {
                     shared_bytes: 0,
                     shared_alignment: 16,
                     contract: None,
-                    cpu: on_cpu,
+                    cpu: Some(on_cpu),
                 })
             };
         )*
@@ -302,7 +302,14 @@ pub fn unsafe_twin(ours: &Instance) -> Option<Instance> {
         // much shared memory, and reads and writes what that does (`tests/tests/twins.rs` compares their code). `on_cpu` does nothing but
         // panic.
         unsafe {
-            Instance::new(Parts { kernel: symbol, symbol, generics: &[], contract: None, cpu: on_cpu, ..ours.parts() })
+            Instance::new(Parts {
+                kernel: symbol,
+                symbol,
+                generics: &[],
+                contract: None,
+                cpu: Some(on_cpu),
+                ..ours.parts()
+            })
         }
     })
 }

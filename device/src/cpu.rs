@@ -50,6 +50,10 @@ pub struct KernelPanic {
 ///
 /// The kernel's panic, if it panics. Nothing is printed for it.
 ///
+/// # Panics
+///
+/// If the instance has no code for the CPU ([`Instance::runs_on_cpu`]).
+///
 /// # Safety
 ///
 /// `parameters` match `instance.parameters()` in order: every input's words are the address and length of memory that
@@ -62,8 +66,9 @@ pub unsafe fn run_block(
     block: u32,
     schedule: Schedule,
 ) -> Result<(), KernelPanic> {
+    let Some(kernel) = instance.cpu() else { panic!("{} was compiled without code for the CPU", instance.name()) };
     // SAFETY: the caller's promises, and the block's context is in place when this runs.
-    let body = || unsafe { instance.cpu()(parameters) };
+    let body = || unsafe { kernel(parameters) };
     run_body(body, instance.shared_bytes(), grid, block, schedule)
 }
 

@@ -62,7 +62,7 @@ impl ParameterInfo {
 ///
 /// # Invariants
 ///
-/// 0. `cpu` runs the kernel function that the other fields describe.
+/// 0. `cpu`, if it is there, runs the kernel function that the other fields describe.
 /// 1. A PTX entry `symbol` with this `contract` runs a kernel function of these parameters, threads and shared memory, and does
 ///    nothing else; without a contract, any entry of that symbol does. (Which function is not promised: a path may name one for
 ///    the CPU and another for the GPU, of one type.)
@@ -84,7 +84,8 @@ pub struct Parts {
     pub shared_bytes: usize,
     pub shared_alignment: usize,
     pub contract: Option<Contract>,
-    pub cpu: unsafe fn(&[RawParameter]),
+    /// What runs it for one block on the CPU; `None` where that was not compiled.
+    pub cpu: Option<unsafe fn(&[RawParameter])>,
 }
 
 /// What a module's entry point must say of itself to be launched as an instance.
@@ -181,8 +182,14 @@ impl Instance {
         self.parts.generics.iter().find(|(key, _)| *key == name).map(|(_, value)| *value)
     }
 
+    /// Whether the program has its code for the CPU: always, unless the kernel crate was compiled with
+    /// `TILEPIPE_INSTANCES` (see [`kernel`](crate::kernel)).
+    pub const fn runs_on_cpu(&self) -> bool {
+        self.parts.cpu.is_some()
+    }
+
     /// The kernel's body for one block on the CPU.
-    pub(crate) fn cpu(&self) -> unsafe fn(&[RawParameter]) {
+    pub(crate) fn cpu(&self) -> Option<unsafe fn(&[RawParameter])> {
         self.parts.cpu
     }
 }

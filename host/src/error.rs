@@ -218,6 +218,16 @@ pub enum Error {
         grid: u32,
     },
 
+    /// The kernel's crate was compiled without this instance's code for the CPU.
+    #[error(
+        "kernel `{kernel}` was compiled without code for the CPU, as TILEPIPE_INSTANCES asked for; compile its crate \
+         without that variable, or with this instance among what it names"
+    )]
+    NotForCpu {
+        /// The kernel's name with its generic arguments.
+        kernel: &'static str,
+    },
+
     /// The wrong number of arguments.
     #[error("kernel `{kernel}` takes {wanted} argument{}, not {given}: {names}", if *wanted == 1 { "" } else { "s" })]
     ArgumentCount {

@@ -52,6 +52,9 @@ pub fn launch(
             unsafe { gpu::module::launch(stream, grid, instance, &mut parameters, &accesses) }
         }
         (Backend::Cpu(cpu), _) => {
+            if !instance.runs_on_cpu() {
+                return Err(Error::NotForCpu { kernel: instance.name() });
+            }
             check_block_on_cpu(device, instance)?;
             let accesses: Vec<_> = arguments.iter().filter_map(cpu_access).collect();
             // SAFETY: (0) an instance describes its function (`Instance`, 0), and the arguments were checked against it in number, kinds

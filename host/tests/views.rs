@@ -42,7 +42,7 @@ const ADD: Instance = described(Parts {
     shared_bytes: 0,
     shared_alignment: 1,
     contract: None,
-    cpu: add,
+    cpu: Some(add),
 });
 
 unsafe fn add(raw: &[RawParameter]) {
@@ -61,6 +61,19 @@ unsafe fn add(raw: &[RawParameter]) {
     };
     // SAFETY: the executor calls this once a block.
     unsafe { entry::run(body) };
+}
+
+#[test]
+fn an_instance_without_code_for_the_cpu_is_refused_there() {
+    let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Lazy);
+    let [first, second] = [1_u32, 2].map(|value| device.upload(&[value; 4]).unwrap());
+    let mut out = device.zeroed::<u32>(4).unwrap();
+    let instance = described(Parts { cpu: None, ..ADD.parts() });
+    assert!(ADD.runs_on_cpu() && !instance.runs_on_cpu());
+    let arguments = [Bound::input(&first), Bound::input(&second), Bound::output(&mut out)];
+    let error = tilepipe_host::launch(&device.stream().unwrap(), 1, &instance, arguments).unwrap_err();
+    assert!(matches!(error, tilepipe_host::Error::NotForCpu { kernel: "add__128" }), "{error}");
+    assert_eq!(out.download().unwrap(), [0; 4]);
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 use tilepipe::{Element, Vec4, bf16, f16, math};
 
+pub use tilepipe_kernel_elements::{Complex, Float3};
+
 /// The guide's `compute`: one output element from a tile in shared memory.
 pub trait Compute<T, const LEN: usize> {
     /// Computes the output element of the thread with rank `rank < LEN`.
@@ -134,16 +136,6 @@ macro_rules! half_floats {
 }
 half_floats!(f16, bf16);
 
-/// A complex number: a plain-data struct of a kernel author's own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Element)]
-#[repr(C)]
-pub struct Complex {
-    /// The real part.
-    pub re: f32,
-    /// The imaginary part.
-    pub im: f32,
-}
-
 impl Number for Complex {
     const ZERO: Self = Complex { re: 0.0, im: 0.0 };
 
@@ -168,9 +160,6 @@ impl Number for Complex {
         Complex { re: self.re.mean_of(count), im: self.im.mean_of(count) }
     }
 }
-
-/// Three `f32`, CUDA's `float3`.
-pub type Float3 = [f32; 3];
 
 /// Three numbers in a row, lane by lane: 12 bytes for a `f32`, of which 4 are copied at a time if a tile is not a multiple of 16.
 impl<T: Number> Number for [T; 3] {

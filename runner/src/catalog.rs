@@ -1,8 +1,8 @@
 //! The kernels that this program was built with, seen by their generic arguments.
 
+use crate::value::DType;
+use crate::work::{Kind, Work};
 use tilepipe::launch::Instance;
-use tilepipe_runner::value::DType;
-use tilepipe_runner::work::{Kind, Work};
 
 /// The generic arguments with an option of their own: `--dtype`, `--block`, `--stages`.
 const OWN_OPTIONS: [&str; 3] = ["T", "THREADS", "STAGES"];
@@ -68,10 +68,10 @@ impl Variant {
     }
 }
 
-/// Returns all kernels, in the registry's order.
-pub fn kernels() -> Vec<Kernel> {
-    tilepipe_kernels::registry()
-        .into_iter()
+/// Returns all kernels of a registry, in its order.
+pub fn kernels(registry: &[&'static [Instance]]) -> Vec<Kernel> {
+    registry
+        .iter()
         .filter_map(|instances| {
             let name = instances.first()?.kernel();
             let instances: Vec<Variant> = instances.iter().filter_map(read).collect();
@@ -98,13 +98,13 @@ mod tests {
 
     #[test]
     fn no_instance_of_the_registry_is_left_out() {
-        let known: usize = kernels().iter().map(|kernel| kernel.instances.len()).sum();
+        let known: usize = kernels(&tilepipe_kernels::registry()).iter().map(|kernel| kernel.instances.len()).sum();
         assert_eq!(known, tilepipe_kernels::registry().into_iter().flatten().count());
     }
 
     #[test]
     fn an_instance_is_named_by_the_other_generic_arguments_that_vary() {
-        let kernels = kernels();
+        let kernels = kernels(&tilepipe_kernels::registry());
         let stencil = kernels.iter().find(|kernel| kernel.name == "stencil_2d").unwrap();
         assert_eq!(stencil.variant_names().collect::<Vec<_>>(), ["ROWS", "COLUMNS", "HALO"]);
         assert_eq!(stencil.variant_values("HALO"), ["1", "4", "2"]);

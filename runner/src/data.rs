@@ -1,7 +1,6 @@
 //! Reproducible input data, and the poison that outputs start from.
 
-use rayon::prelude::*;
-
+use crate::parallel;
 use crate::stdout::counted;
 use crate::value::{Scalar, Value};
 
@@ -18,7 +17,8 @@ pub const POISON: u8 = 0xA5;
 /// A message with the size if the memory cannot be reserved.
 pub fn generate<T: Value>(elements: usize, seed: u64) -> Result<Vec<T>, String> {
     let mut values = reserve(elements)?;
-    (0..elements).into_par_iter().with_min_len(4096).map(|index| element(index, seed)).collect_into_vec(&mut values);
+    values.resize(elements, T::zero());
+    parallel::fill(&mut values, 4096, |index| element(index, seed));
     Ok(values)
 }
 

@@ -1,7 +1,7 @@
 //! From the name of an element type to the type.
 
 use tilepipe::{F32x4, I32x4, U32x4, bf16, f16};
-use tilepipe_kernels::compute::{Complex, Float3};
+use tilepipe_kernel_elements::{Complex, Float3};
 
 use crate::value::Value;
 

@@ -3,15 +3,15 @@
 use std::path::Path;
 use std::time::Duration;
 
+use crate::array::Array;
+use crate::dtype::{ForType, with_type};
+use crate::npy;
+use crate::reference::{self, Difference};
+use crate::value::{DType, Value};
+use crate::work::{Shape, Work};
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
 use tilepipe_host::Error;
-use tilepipe_runner::array::Array;
-use tilepipe_runner::dtype::{ForType, with_type};
-use tilepipe_runner::npy;
-use tilepipe_runner::reference::{self, Difference};
-use tilepipe_runner::value::{DType, Value};
-use tilepipe_runner::work::{Shape, Work};
 
 use crate::machine::{self, Launch, Machine};
 use crate::plan::Configuration;

@@ -1,15 +1,26 @@
-//! The parts of `tilepipe-run` that tests use too.
+//! `tilepipe-run` without the kernels that it runs, and what tests and benchmarks use of it.
 //!
 //! Data for kernels ([`data`]), real NumPy files ([`npy`]) and what each kernel must compute ([`work`], [`mod@reference`]), written as
-//! plain loops that share no code with the device crate; and how programs print ([`stdout`]). The program itself is `tilepipe-run`; `cargo xtask run` builds
-//! the kernels and starts it.
+//! plain loops that share no code with the device crate; how programs print ([`stdout`]); and the program itself ([`program`]), which
+//! `tilepipe-run` starts with all kernels. All that handles data is here, for every element type: it is not compiled again when a
+//! kernel changes.
 
 pub mod array;
+mod axis;
 pub mod built;
+mod catalog;
 pub mod data;
 pub mod dtype;
+mod execute;
+pub mod machine;
+mod memory;
 pub mod npy;
+mod parallel;
+mod plan;
+pub mod program;
 pub mod reference;
+mod report;
+mod source;
 pub mod stdout;
 pub mod value;
 pub mod work;

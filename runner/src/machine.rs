@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use crate::array::{self, Array};
+use crate::built;
+use crate::value::Value;
+use crate::work::{Shape, Work};
 use anyhow::{Context, Result, bail};
 use tilepipe::cpu::Schedule;
 use tilepipe::launch::Instance;
 use tilepipe_host::{Device, DeviceKind, Error, Stream};
-use tilepipe_runner::array::{self, Array};
-use tilepipe_runner::built;
-use tilepipe_runner::value::Value;
-use tilepipe_runner::work::{Shape, Work};
 use tilepipe_runner_cli::{self as cli, DeviceChoice};
 
 /// Timed runs on a GPU, after one to warm up.

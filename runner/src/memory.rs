@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 
-use tilepipe_runner::stdout::counted;
+use crate::stdout::counted;
 
 use crate::plan::Configuration;
 use crate::source::Source;

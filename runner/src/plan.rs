@@ -3,20 +3,13 @@
 use std::fmt::Display;
 
 use anyhow::{Context, Result, bail, ensure};
-use tilepipe_runner::stdout::counted;
-use tilepipe_runner::value::DType;
 use tilepipe_runner_cli::VariantChoice;
 
 use crate::axis::{Axis, distinct, join};
 use crate::catalog::{Kernel, Variant};
 use crate::source::Files;
-
-/// The element types of a run without `--dtype`.
-pub const DEFAULT_DTYPES: [DType; 2] = [DType::I32, DType::F32x4];
-/// The block sizes of a run without `--block`; the second one is 256 consumers and a warp of producers.
-pub const DEFAULT_BLOCKS: [u32; 2] = [256, 288];
-/// The stage counts of a run without `--stages`.
-pub const DEFAULT_STAGES: [u32; 2] = [2, 4];
+use crate::stdout::counted;
+use crate::value::DType;
 
 /// What the command line asks for.
 pub struct Request {
@@ -183,12 +176,18 @@ fn check<T: Copy + Ord + Display>(
     }
 }
 
+/// What `#[kernel]` does with a `Selection`.
+#[cfg(test)]
+#[path = "../../device/macros/src/selection.rs"]
+mod selection;
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::catalog;
-    use tilepipe_runner::npy::Reading;
-    use tilepipe_runner::work::{Shape, Work};
+    use crate::npy::Reading;
+    use crate::work::{Shape, Work};
+    use tilepipe_runner_cli::{Cli, DEFAULT_BLOCKS, DEFAULT_DTYPES, DEFAULT_STAGES, Selection};
 
     fn kernel(name: &'static str, stages: &[Option<u32>]) -> Kernel {
         let instance = &tilepipe_kernels::registry()[0][0];
@@ -225,6 +224,60 @@ mod tests {
         plan(&catalog(), request).err().map_or_else(String::new, |error| error.to_string())
     }
 
+    /// All kernels of the program.
+    fn shipped() -> Vec<Kernel> {
+        catalog::kernels(&tilepipe_kernels::registry())
+    }
+
+    /// The instances of a command line's plan that its selection leaves without code for the CPU, and
+    /// how many instances have code.
+    fn left_out(line: &str) -> (Vec<&'static str>, usize) {
+        let cli = Cli::read("cargo xtask run", line.split_whitespace()).unwrap();
+        let asked = Selection::of(&cli).to_string();
+        let request = Request {
+            kernels: cli.kernels,
+            dtypes: Axis::new(&cli.dtype, &DEFAULT_DTYPES),
+            blocks: Axis::new(&cli.block, &DEFAULT_BLOCKS),
+            stages: Axis::new(&cli.stages, &DEFAULT_STAGES),
+            variants: cli.variants,
+            files: None,
+            single: false,
+        };
+        let mut compiled = Vec::new();
+        for instances in tilepipe_kernels::registry() {
+            let owned = |(name, value): &(&str, &str)| (name.to_string(), value.to_string());
+            let generics: Vec<_> = instances.iter().map(|one| one.generics().iter().map(owned).collect()).collect();
+            let selected = selection::select(&asked, instances[0].kernel(), &generics);
+            compiled.extend(instances.iter().zip(selected).filter(|(_, one)| *one).map(|(one, _)| one.name()));
+        }
+        let planned = plan(&shipped(), &request).unwrap();
+        let names = planned.iter().map(|one| one.variant.instance.name());
+        (names.filter(|name| !compiled.contains(name)).collect(), compiled.len())
+    }
+
+    #[test]
+    fn all_that_a_command_line_runs_on_the_cpu_is_compiled_for_it() {
+        let lines = [
+            "",
+            "--kernel sum",
+            "--dtype u8",
+            "--dtype bf16,i32 --block 64,128 --stages 3",
+            "--stages all",
+            "--variant PAD=2",
+            "--kernel stencil_2d --variant HALO=4 --dtype all",
+            "--kernel with_producer_count --variant C=Reverse --variant E=LoadStore --variant E=CpAsync",
+            "--dtype all --block all --stages all",
+        ];
+        for line in lines {
+            assert_eq!(left_out(line).0, [""; 0], "{line}");
+        }
+        for kernel in tilepipe_runner_cli::KERNELS {
+            assert_eq!(left_out(&format!("--kernel {kernel}")).0, [""; 0]);
+        }
+        assert!(left_out("").1 < 120, "{} instances for the default run's 90", left_out("").1);
+        assert!(left_out("--kernel with_staging").1 < 10);
+    }
+
     #[test]
     fn defaults_take_some_of_each_kernel() {
         let chosen = plan(&catalog(), &request()).unwrap();
@@ -250,9 +303,9 @@ mod tests {
             kernels,
             ..request()
         };
-        let runs = |dtypes| plan(&catalog::kernels(), &request(dtypes, vec![])).unwrap().len();
+        let runs = |dtypes| plan(&shipped(), &request(dtypes, vec![])).unwrap().len();
         assert_eq!(runs(vec![DType::F32, DType::F64]), runs(vec![DType::F32]) + runs(vec![DType::F64]));
-        let named = plan(&catalog::kernels(), &request(vec![DType::F32, DType::F64], vec!["scale_own".to_owned()]));
+        let named = plan(&shipped(), &request(vec![DType::F32, DType::F64], vec!["scale_own".to_owned()]));
         assert!(named.err().unwrap().to_string().contains("was not built for element type f64"));
     }
 
@@ -286,25 +339,25 @@ mod tests {
     #[test]
     fn every_instance_is_run_where_all_are_asked_for() {
         let everything = Request { dtypes: Axis::All, blocks: Axis::All, stages: Axis::All, ..request() };
-        let chosen = plan(&catalog::kernels(), &everything).unwrap();
+        let chosen = plan(&shipped(), &everything).unwrap();
         assert_eq!(chosen.len(), tilepipe_kernels::registry().into_iter().flatten().count());
     }
 
     #[test]
     fn defaults_that_were_not_built_together_give_way() {
         let request = Request { dtypes: Axis::Given(vec![DType::F64]), ..named("dot") };
-        let chosen = plan(&catalog::kernels(), &request).unwrap();
+        let chosen = plan(&shipped(), &request).unwrap();
         let axes: Vec<_> = chosen.iter().map(|one| (one.variant.block, one.variant.stages)).collect();
         assert_eq!(axes, [(128, Some(3))]);
         let stages = Axis::Given(vec![2]);
-        let refusal = plan(&catalog::kernels(), &Request { stages, ..request }).err().unwrap().to_string();
+        let refusal = plan(&shipped(), &Request { stages, ..request }).err().unwrap().to_string();
         assert!(refusal.contains("f64 with block 256, 288 and stages 2 together"), "{refusal}");
     }
 
     #[test]
     fn a_variant_chooses_among_instances_and_leaves_out_kernels_without() {
         let choose = |kernel: &str, choices: &[&str]| {
-            plan(&catalog::kernels(), &Request { variants: variants(choices), ..named(kernel) })
+            plan(&shipped(), &Request { variants: variants(choices), ..named(kernel) })
         };
         let both = choose("scale_own", &["E=CpAsync", "S=ThreadScope", "S=WarpScope"]).unwrap();
         assert!(
@@ -316,7 +369,7 @@ mod tests {
         assert!(refusal("sum", &["LEN=7"]).contains("choose among 256, 1024"));
         assert!(refusal("with_staging_unified", &["C=Reverse", "E=LoadStore"]).contains("together"));
         let all = Request { variants: variants(&["PAD=1"]), ..request() };
-        assert!(plan(&catalog::kernels(), &all).unwrap().iter().all(|one| one.kernel == "transpose"));
+        assert!(plan(&shipped(), &all).unwrap().iter().all(|one| one.kernel == "transpose"));
     }
 
     #[test]
@@ -327,15 +380,14 @@ mod tests {
                 vec![Reading { dtype: DType::F32, shape: matrix }, Reading { dtype: DType::F32x4, shape: row }];
             Some(Files { paths: vec!["a.npy".into(); paths], readings })
         };
-        let chosen = |paths| plan(&catalog::kernels(), &Request { files: files(paths), ..request() }).unwrap();
+        let chosen = |paths| plan(&shipped(), &Request { files: files(paths), ..request() }).unwrap();
         for one in chosen(1) {
             let is_matrix = one.variant.work.kind.is_matrix();
             assert_eq!(one.variant.dtype, if is_matrix { DType::F32 } else { DType::F32x4 }, "{}", one.kernel);
         }
         assert!(chosen(1).iter().any(|one| one.kernel == "transpose"));
         assert!(chosen(2).iter().all(|one| one.kernel == "example_kernel"), "`dot` is not built for vectors");
-        let refusal =
-            |kernel, files| plan(&catalog::kernels(), &Request { files, ..named(kernel) }).err().unwrap().to_string();
+        let refusal = |kernel, files| plan(&shipped(), &Request { files, ..named(kernel) }).err().unwrap().to_string();
         assert!(refusal("dot", files(1)).contains("takes 2 inputs, but --input is given 1 time;"));
         assert!(refusal("sum", files(1)).contains("element type f32x4"));
         let rows = files(1).map(|files| Files { readings: vec![files.readings[1]], ..files });

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{Cell, CellAlignment, Table};
 
-use tilepipe_runner::stdout::counted;
+use crate::stdout::counted;
 
 use crate::axis;
 use crate::catalog::Kernel;

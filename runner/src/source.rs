@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
+use crate::data;
+use crate::npy::{self, Reading};
+use crate::value::{DType, Value};
+use crate::work::Shape;
 use anyhow::{Result, anyhow, ensure};
-use tilepipe_runner::data;
-use tilepipe_runner::npy::{self, Reading};
-use tilepipe_runner::value::{DType, Value};
-use tilepipe_runner::work::Shape;
 
 /// Where the inputs come from.
 pub enum Source {

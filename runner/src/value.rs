@@ -5,7 +5,7 @@
 use std::fmt::Debug;
 
 use tilepipe::{Element, Vec4, bf16, f16};
-use tilepipe_kernels::compute::Complex;
+use tilepipe_kernel_elements::Complex;
 
 pub use crate::dtype::DType;
 

@@ -3,10 +3,12 @@
 use std::fmt;
 
 use tilepipe::launch::Instance;
-use tilepipe_kernels::MULTIPLY_ADDS_TILE;
 
 use crate::reference;
 use crate::value::Value;
+
+/// Elements of a tile of `multiply_adds`: `tilepipe_kernels::MULTIPLY_ADDS_TILE`.
+const MULTIPLY_ADDS_TILE: usize = 2048;
 
 /// What each kernel of the registry does. A kernel with a parameter `C` does what that says instead, if it says something else.
 const KERNELS: [(&str, Kind); 23] = [
@@ -245,6 +247,11 @@ mod tests {
     fn the_table_has_no_kernel_that_is_not_in_the_registry() {
         let registry: Vec<&str> = tilepipe_kernels::registry().iter().map(|instances| instances[0].kernel()).collect();
         assert_eq!(KERNELS.map(|(kernel, _)| kernel), registry[..]);
+    }
+
+    #[test]
+    fn the_tile_of_multiply_adds_is_the_kernels_own() {
+        assert_eq!(MULTIPLY_ADDS_TILE, tilepipe_kernels::MULTIPLY_ADDS_TILE);
     }
 
     #[test]

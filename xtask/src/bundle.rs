@@ -29,7 +29,7 @@ pub fn bundle() -> Result<()> {
         "build",
         "--release",
         "--package",
-        "tilepipe-runner",
+        "tilepipe-run",
         "--package",
         "tilepipe-bench",
     ]))?;

@@ -21,6 +21,15 @@ pub fn build(program: &Program) -> Result<PathBuf> {
     program.build().map_err(Error::msg)
 }
 
+/// As [`build`], with these environment variables for the compiler.
+///
+/// # Errors
+///
+/// As for [`build`].
+pub fn build_with(program: &Program, variables: &[(&str, &str)]) -> Result<PathBuf> {
+    program.build_with(variables).map_err(Error::msg)
+}
+
 /// The cargo of rustup's toolchain `nightly`, in the workspace's root.
 pub fn nightly_cargo<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Command {
     let mut command = Command::new("rustup");

@@ -2,22 +2,24 @@
 //! them.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
+use std::time::SystemTime;
 
 use anyhow::{Context, Result, bail};
-use tilepipe_runner_cli::{Cli, DeviceChoice, KERNELS, LIST, NO_GPU};
+use tilepipe_runner_cli::{Cli, DeviceChoice, KERNELS, LIST, NO_GPU, Selection};
 use xtask_front::build::Program;
 use xtask_front::help;
 
-use crate::{process, ptx};
+use crate::{process, project, ptx};
 
 /// The program that runs the kernels.
 const RUNNER: Program = Program {
     what: "the runner",
-    package: "tilepipe-runner",
+    package: "tilepipe-run",
     name: "tilepipe-run",
-    profile: "release",
+    profile: "xtask",
     first_time: "about 3 minutes",
 };
 
@@ -42,7 +44,7 @@ pub fn run(arguments: &[OsString]) -> Result<ExitCode> {
     if cli.list && !RUNNER.path().exists() {
         return Ok(help::print(LIST));
     }
-    let runner = process::build(&RUNNER)?;
+    let runner = build_runner(&Selection::of(&cli))?;
     let mut command = Command::new(&runner);
     if may_need_ptx(&cli) {
         match ask(&runner, arguments)? {
@@ -56,6 +58,35 @@ pub fn run(arguments: &[OsString]) -> Result<ExitCode> {
     }
     command.args(arguments);
     process::become_program(&mut command).with_context(|| format!("cannot start `{}`", process::text(&command)))
+}
+
+/// The folders that the runner is made of.
+const SOURCES: [&str; 4] = ["device", "host", "kernels", "runner"];
+
+/// Builds the runner with code for the CPU of all instances that may run there.
+///
+/// If nothing has changed since it was built, and it has them and more, it stays as it is.
+fn build_runner(needed: &Selection) -> Result<PathBuf> {
+    let kept = RUNNER.path().with_extension("instances");
+    let built = fs::read_to_string(&kept).ok().and_then(|text| Selection::parse(&text));
+    let of = |path: &Path| fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
+    let has_not_changed =
+        || of(&kept).is_some_and(|time| SOURCES.iter().all(|name| !is_newer(&project::root().join(name), time)));
+    let selection = match built {
+        Some(built) if built.covers(needed) && has_not_changed() => built.to_string(),
+        _ => needed.to_string(),
+    };
+    let runner = process::build_with(&RUNNER, &[(Selection::VARIABLE, &selection)])?;
+    fs::write(&kept, selection).with_context(|| format!("cannot write {}", kept.display()))?;
+    Ok(runner)
+}
+
+/// Whether a file at or below `path` was changed after `time`, as far as that can be told.
+fn is_newer(path: &Path, time: SystemTime) -> bool {
+    match fs::read_dir(path) {
+        Ok(entries) => entries.flatten().any(|entry| is_newer(&entry.path(), time)),
+        Err(_) => fs::metadata(path).and_then(|metadata| metadata.modified()).is_ok_and(|changed| changed > time),
+    }
 }
 
 /// Whether PTX is needed where there is a GPU: not for the CPU, nor if the user names a folder that

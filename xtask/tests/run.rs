@@ -14,8 +14,8 @@ use tempfile::TempDir;
 /// one.
 fn target(script: &str, cargo: &str) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    fs::create_dir(folder.path().join("release")).unwrap();
-    write_script(&folder.path().join("release/tilepipe-run"), script);
+    fs::create_dir(folder.path().join("xtask")).unwrap();
+    write_script(&folder.path().join("xtask/tilepipe-run"), script);
     write_script(&folder.path().join("cargo"), cargo);
     folder
 }
@@ -85,7 +85,7 @@ fn wrong_arguments_are_answered_before_anything_is_built() {
 fn the_list_is_kept_for_who_has_no_program_yet() {
     let folder = target("echo the list of the program", "exit 0");
     assert_eq!(ended(&mut run(&folder, &["--list"])).1, "the list of the program\n");
-    fs::remove_file(folder.path().join("release/tilepipe-run")).unwrap();
+    fs::remove_file(folder.path().join("xtask/tilepipe-run")).unwrap();
     write_script(&folder.path().join("cargo"), NO_BUILD);
     let (status, printed, message) = ended(&mut run(&folder, &["--list"]));
     assert_eq!((status, message.as_str()), (Some(0), ""), "{printed}");
@@ -121,9 +121,26 @@ fn what_the_program_refuses_is_refused_before_kernels_are_built() {
         let (status, printed, message) = ended(&mut run(&folder, &["--device", device, "--block", "97"]));
         assert_eq!((status, printed.as_str(), message.as_str()), (Some(1), "", "error: no such block\n"));
     }
-    write_script(&folder.path().join("release/tilepipe-run"), "echo nonsense");
+    write_script(&folder.path().join("xtask/tilepipe-run"), "echo nonsense");
     let (status, _, message) = ended(&mut run(&folder, &[]));
     assert!(status == Some(1) && message.contains("nonsense"), "{message}");
+}
+
+#[test]
+fn what_runs_on_the_cpu_is_compiled_and_more_only_if_it_was_before() {
+    let folder = target(WITHOUT_GPU, "echo \"$TILEPIPE_INSTANCES\" | cut -d';' -f1 >> \"$CARGO_TARGET_DIR/asked\"");
+    let asked = |arguments: &[&str]| {
+        assert_eq!(ended(&mut run(&folder, arguments)).0, Some(0));
+        fs::read_to_string(folder.path().join("asked")).unwrap().lines().last().unwrap().to_owned()
+    };
+    let all = tilepipe_runner_cli::KERNELS.join(",");
+    assert_eq!(asked(&["--kernel", "sum"]), "sum");
+    assert_eq!(asked(&["--kernel", "sum", "--kernel", "dot"]), "sum,dot");
+    assert_eq!(asked(&[]), all);
+    assert_eq!(asked(&["--kernel", "sum"]), all, "it is there");
+    assert_eq!(asked(&["--kernel", "sum", "--dtype", "u8"]), "sum");
+    fs::write(folder.path().join("xtask/tilepipe-run.instances"), "").unwrap();
+    assert_eq!(asked(&["--kernel", "dot"]), "dot", "what is not understood is not relied on");
 }
 
 #[test]
@@ -137,7 +154,7 @@ fn a_first_build_is_announced_and_a_failed_one_is_an_error() {
     };
     let again = failed("again");
     assert!(!again.contains("the first time") && again.contains("--quiet"), "{again}");
-    fs::remove_file(folder.path().join("release/tilepipe-run")).unwrap();
+    fs::remove_file(folder.path().join("xtask/tilepipe-run")).unwrap();
     let first = failed("first");
     assert!(first.starts_with("building the runner (about ") && first.contains(" the first time"), "{first}");
     assert!(!first.contains("--quiet"), "cargo's progress is seen: {first}");

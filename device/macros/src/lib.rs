@@ -8,6 +8,7 @@ mod built;
 mod element;
 mod instances;
 mod package;
+mod selection;
 mod signature;
 
 use proc_macro::TokenStream;
@@ -60,6 +61,15 @@ use crate::signature::Signature;
 /// Beside the function stands a module of its name: `scale::launch::<128>(&stream, grid, ..)` launches
 /// an instance with checked arguments, and `scale::INSTANCES` lists what was built. The calling crate depends on
 /// `tilepipe`, and on `tilepipe-host` where it is not built for `nvptx64`.
+///
+/// # Fewer instances for the CPU
+///
+/// A crate with hundreds of instances takes minutes to compile for the CPU. While the environment
+/// variable `TILEPIPE_INSTANCES` is set, only those that it names get code for the CPU; a launch of
+/// another one on the CPU is an error of that launch. All are still listed, and nothing changes for
+/// a GPU. Its value names kernels, and then generic arguments with the values wanted:
+/// `scale,sum;T=f32;THREADS=128,256`. Of the arguments `T`, `THREADS` and `STAGES` a kernel that has
+/// none of the values keeps all of its own; of any other it keeps the instances with these values.
 #[proc_macro_attribute]
 pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let lists = parse_macro_input!(attribute as Instances);
@@ -185,6 +195,18 @@ fn expand(lists: &Instances, function: &ItemFn) -> syn::Result<proc_macro2::Toke
 /// all have.
 const ASKED_FOR: &str = "TILEPIPE_KERNELS";
 
+/// Which instances get code for the CPU: see [`macro@kernel`].
+const FOR_CPU: &str = "TILEPIPE_INSTANCES";
+
+fn are_for_cpu(kernel: &str, instances: &[Instance]) -> Vec<bool> {
+    let Ok(asked) = std::env::var(FOR_CPU) else { return vec![true; instances.len()] };
+    let values = instances.iter().map(|instance| {
+        let text = |(name, value): &(proc_macro2::Ident, _)| (name.to_string(), instances::text_of(value));
+        instance.values.iter().map(text).collect()
+    });
+    selection::select(&asked, kernel, &values.collect::<Vec<_>>())
+}
+
 fn is_asked_for(kernel: &str) -> bool {
     std::env::var(ASKED_FOR).map_or(true, |kernels| kernels.split(',').any(|one| one == kernel))
 }
@@ -219,7 +241,9 @@ fn launch(signature: &Signature, instances: &[Instance]) -> proc_macro2::TokenSt
     let (package, version) = package::name_and_version();
     let (key_generics, key_arguments, key_marker) = signature.key();
     let parameters: Vec<_> = signature.parameters.iter().map(|parameter| parameter.name.to_string()).collect();
-    let descriptions = instances.iter().map(|instance| {
+    let on_cpu = are_for_cpu(&kernel_name, instances);
+    let descriptions = instances.iter().zip(on_cpu).map(|(instance, on_cpu)| {
+        let describe = if on_cpu { quote!(instance) } else { quote!(instance_without_cpu) };
         let kernel = signature.instance_path(instance);
         let symbol = package::symbol(&instance.name);
         let values = instance.values.iter().map(|(name, value)| {
@@ -233,7 +257,7 @@ fn launch(signature: &Signature, instances: &[Instance]) -> proc_macro2::TokenSt
                     let kernel = #kernel;
                     // SAFETY: the builder gives a contract to entry points alone that enter a kernel of the type that the contract says.
                     unsafe {
-                        ::tilepipe::entry::instance(
+                        ::tilepipe::entry::#describe(
                             kernel,
                             (#package, #version),
                             #kernel_name,
@@ -265,7 +289,11 @@ fn launch(signature: &Signature, instances: &[Instance]) -> proc_macro2::TokenSt
         pub struct Key<#key_generics>(#key_marker);
 
         #[cfg(not(target_arch = "nvptx64"))]
-        const _: () = { #(#descriptions)* };
+        const _: () = {
+            // So that cargo compiles the crate again when others are to run on the CPU.
+            const _: ::core::option::Option<&str> = ::core::option_env!(#FOR_CPU);
+            #(#descriptions)*
+        };
 
         #[doc = #summary]
         ///

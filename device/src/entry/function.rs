@@ -181,9 +181,31 @@ pub const unsafe fn instance<F: KernelFunction<A>, A>(
             shared_bytes: F::SHARED_BYTES,
             shared_alignment: F::SHARED_ALIGNMENT,
             contract: Some(Contract { package, version, text: const { F::CONTRACT.as_bytes() } }),
-            cpu: on_cpu::<F, A>,
+            cpu: Some(on_cpu::<F, A>),
         })
     }
+}
+
+/// As [`instance`], of a kernel of which no code for the CPU is compiled into the program.
+///
+/// # Safety
+///
+/// As for [`instance`].
+#[cfg(not(target_arch = "nvptx64"))]
+pub const unsafe fn instance_without_cpu<F: KernelFunction<A>, A>(
+    kernel: F,
+    package: (&'static str, &'static str),
+    name: &'static str,
+    symbol: &'static str,
+    generics: &'static [(&'static str, &'static str)],
+    parameters: &'static [&'static str],
+) -> crate::launch::Instance {
+    use crate::launch::{Instance, Parts};
+
+    // SAFETY: the caller's promise.
+    let whole = unsafe { instance(kernel, package, name, symbol, generics, parameters) };
+    // SAFETY: the same entry, and nothing runs on the CPU.
+    unsafe { Instance::new(Parts { cpu: None, ..whole.parts() }) }
 }
 
 /// Runs a kernel function for one block of the CPU executor.

@@ -16,9 +16,9 @@ use crate::shared::{Layout, Shared};
 use crate::tile::{BlockLevel, Brand};
 
 pub(crate) use contract::ContractText;
-#[cfg(not(target_arch = "nvptx64"))]
-pub use function::instance;
 pub use function::{KernelFunction, enter, threads};
+#[cfg(not(target_arch = "nvptx64"))]
+pub use function::{instance, instance_without_cpu};
 pub use parameter::Parameter;
 
 /// One argument as it travels to the kernel: four 64-bit words, passed by value.

@@ -57,7 +57,7 @@ const fn parts(
         shared_bytes: 0,
         shared_alignment: 16,
         contract: None,
-        cpu,
+        cpu: Some(cpu),
     }
 }
 

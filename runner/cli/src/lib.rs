@@ -7,11 +7,13 @@
 mod cli;
 mod dtype;
 mod kernels;
+mod selection;
 mod values;
 
 pub use cli::{Cli, DeviceChoice};
 pub use dtype::DType;
-pub use kernels::{KERNELS, LIST};
+pub use kernels::{KERNELS, LIST, STRESS_KERNELS};
+pub use selection::{DEFAULT_BLOCKS, DEFAULT_DTYPES, DEFAULT_STAGES, Selection};
 pub use values::{Choice, Schedule, VariantChoice};
 
 /// The exit status where a GPU is asked for and there is none, so that a script can tell this from

@@ -1,8 +1,12 @@
 //! The comparison of what a kernel computed with what it must compute.
 
-use rayon::prelude::*;
+use std::sync::{Mutex, PoisonError};
 
+use crate::parallel;
 use crate::value::Value;
+
+/// Elements that are compared at a time.
+const PART: usize = 4096;
 
 /// How an output differs from what was expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,14 +33,18 @@ impl std::fmt::Display for Difference {
 ///
 /// Where one is shorter, its missing elements count as different.
 pub fn compare<T: Value>(got: &[T], expected: &[T]) -> Option<Difference> {
-    let (first, count) = got
-        .par_iter()
-        .zip(expected)
-        .with_min_len(4096)
-        .enumerate()
-        .filter(|(_, (got, expected))| !got.same(expected))
-        .map(|(index, _)| (index, 1))
-        .reduce(|| (usize::MAX, 0), |one, other| (one.0.min(other.0), one.1 + other.1));
+    let found = Mutex::new((usize::MAX, 0));
+    let parts = got.chunks(PART).zip(expected.chunks(PART)).enumerate();
+    parallel::for_each(parts, |(number, (got, expected))| {
+        let differ = |(got, expected): (&T, &T)| !got.same(expected);
+        let pairs = || got.iter().zip(expected);
+        if let Some(first) = pairs().position(differ) {
+            let (index, more) = (number * PART + first, pairs().filter(|pair| differ(*pair)).count());
+            let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+            *found = (found.0.min(index), found.1 + more);
+        }
+    });
+    let (first, count) = found.into_inner().unwrap_or_else(PoisonError::into_inner);
     let count = count + got.len().abs_diff(expected.len());
     if count == 0 {
         return None;

@@ -1,7 +1,6 @@
 //! Kernels whose output has one element for each of the input.
 
-use rayon::prelude::*;
-
+use crate::parallel;
 use crate::value::{Scalar, Value};
 
 /// Elements that `moving_average` reads on either side of each.
@@ -12,7 +11,9 @@ const TASK: usize = 4096;
 
 /// Makes an output of `len` elements from what `element` returns for each index.
 fn map<T: Value>(len: usize, element: impl Fn(usize) -> T + Send + Sync) -> Vec<T> {
-    (0..len).into_par_iter().with_min_len(TASK).map(element).collect()
+    let mut out = vec![T::zero(); len];
+    parallel::fill(&mut out, TASK, element);
+    out
 }
 
 /// Adds three times each element and its right neighbour in its tile; the tile's last element has its first as

@@ -1,11 +1,7 @@
 //! Kernels over matrices, row after row.
 
-use rayon::prelude::*;
-
+use crate::parallel;
 use crate::value::Value;
-
-/// Fewest rows for a task of its own.
-const TASK: usize = 16;
 
 /// The transpose of rows of `width` elements.
 ///
@@ -40,7 +36,7 @@ pub fn stencil<T: Value>(input: &[T], width: usize) -> Vec<T> {
 /// Makes `height` rows of `width` elements.
 fn rows<T: Value>(height: usize, width: usize, element: impl Fn(usize, usize) -> T + Sync) -> Vec<T> {
     let mut out = vec![T::zero(); height * width];
-    out.par_chunks_mut(width).with_min_len(TASK).enumerate().for_each(|(row, elements)| {
+    parallel::for_each(out.chunks_mut(width).enumerate(), |(row, elements)| {
         for (column, value) in elements.iter_mut().enumerate() {
             *value = element(row, column);
         }

@@ -3,8 +3,7 @@
 //! Every thread adds its own elements in the order in which they come, starting from zero. The threads' sums are then added in
 //! a tree within each warp of 32, neighbours first, and the warps' sums from left to right.
 
-use rayon::prelude::*;
-
+use crate::parallel;
 use crate::value::Value;
 
 /// Threads of a warp.
@@ -116,7 +115,9 @@ fn at<T: Value>(input: &[T], index: usize) -> T {
 
 /// One result for each of `grid` blocks, of which `sums` returns the threads' sums.
 fn each_block<T: Value>(grid: usize, sums: impl Fn(usize) -> Vec<T> + Sync) -> Vec<T> {
-    (0..grid).into_par_iter().map(|block| add_threads(sums(block))).collect()
+    let mut out = vec![T::zero(); grid];
+    parallel::fill(&mut out, 1, |block| add_threads(sums(block)));
+    out
 }
 
 fn add_threads<T: Value>(mut sums: Vec<T>) -> T {

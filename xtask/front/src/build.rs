@@ -27,7 +27,7 @@ pub struct Program {
     pub package: &'static str,
     /// Its own name.
     pub name: &'static str,
-    /// The folder of its profile: `debug` or `release`.
+    /// Its profile: `xtask`, `dev` or `release`.
     pub profile: &'static str,
     /// How long its first build takes, such as `about 20 s`.
     pub first_time: &'static str,
@@ -36,7 +36,8 @@ pub struct Program {
 impl Program {
     /// Where it lies once it is built.
     pub fn path(&self) -> PathBuf {
-        project::program(self.profile, self.name)
+        let folder = if self.profile == "dev" { "debug" } else { self.profile };
+        project::program(folder, self.name)
     }
 
     /// Builds it and returns where it lies.
@@ -50,12 +51,19 @@ impl Program {
     /// If cargo cannot be started or fails. What is wrong with the program itself cargo has
     /// printed.
     pub fn build(&self) -> Result<PathBuf, String> {
+        self.build_with(&[])
+    }
+
+    /// As [`Program::build`], with these environment variables for the compiler.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Program::build`].
+    pub fn build_with(&self, variables: &[(&str, &str)]) -> Result<PathBuf, String> {
         let Program { what, package, name, profile, first_time } = *self;
         let path = self.path();
-        let mut command = cargo(["build", "--package", package, "--bin", name]);
-        if profile == "release" {
-            command.arg("--release");
-        }
+        let mut command = cargo(["build", "--profile", profile, "--package", package, "--bin", name]);
+        command.envs(variables.iter().copied());
         let status = if path.exists() {
             command.arg("--quiet");
             let word = || eprintln!("building {what}, of which something has changed");

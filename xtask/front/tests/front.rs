@@ -10,12 +10,12 @@ use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 use xtask_front::help;
 
-/// A target folder with a cargo that makes, at `debug/xtask-tools`, a program that says what it was
+/// A target folder with a cargo that makes, at `xtask/xtask-tools`, a program that says what it was
 /// called with.
 fn target() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    fs::create_dir(folder.path().join("debug")).unwrap();
-    let program = folder.path().join("debug/xtask-tools");
+    fs::create_dir(folder.path().join("xtask")).unwrap();
+    let program = folder.path().join("xtask/xtask-tools");
     let cargo = format!(
         "echo \"cargo $*\" >&2\nprintf '#!/bin/sh\\necho \"$$ tools $*\"\\nexit 7\\n' > '{0}'\nchmod +x '{0}'",
         program.display()
@@ -58,7 +58,7 @@ fn help_and_what_is_unknown_need_no_build() {
     let (status, printed, message) = ended(&mut front(&folder, &["tset"]));
     assert_eq!((status, printed.as_str()), (Some(2), ""));
     assert!(message.starts_with("error: `tset` is not a subcommand") && message.contains("`test`?"), "{message}");
-    assert_eq!(fs::read_dir(folder.path().join("debug")).unwrap().count(), 0, "nothing was built");
+    assert_eq!(fs::read_dir(folder.path().join("xtask")).unwrap().count(), 0, "nothing was built");
 }
 
 #[test]
@@ -78,15 +78,19 @@ fn the_rest_becomes_the_tools_with_the_same_arguments() {
     let lines: Vec<&str> = first.lines().collect();
     assert!(lines[0].starts_with("building the commands of `cargo xtask` (about "), "{first}");
     assert!(lines[0].contains("the first time"), "{first}");
-    assert_eq!(lines[1..], ["cargo build --package xtask-tools --bin xtask-tools"], "its progress is seen");
+    assert_eq!(
+        lines[1..],
+        ["cargo build --profile xtask --package xtask-tools --bin xtask-tools"],
+        "its progress is seen"
+    );
     let second = call(&["bench", "--", "--help"]);
-    assert_eq!(second, "cargo build --package xtask-tools --bin xtask-tools --quiet\n");
+    assert_eq!(second, "cargo build --profile xtask --package xtask-tools --bin xtask-tools --quiet\n");
 }
 
 #[test]
 fn a_build_that_takes_long_is_announced_though_it_is_not_the_first() {
     let folder = target();
-    write_script(&folder.path().join("debug/xtask-tools"), "exit 0");
+    write_script(&folder.path().join("xtask/xtask-tools"), "exit 0");
     write_script(&folder.path().join("cargo"), "exec sleep 3");
     let (status, _, message) = ended(&mut front(&folder, &["lint"]));
     assert_eq!(

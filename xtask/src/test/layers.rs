@@ -191,9 +191,9 @@ fn on_gpu() -> Result<Outcome> {
 fn runner() -> Result<std::path::PathBuf> {
     process::build(&Program {
         what: "the runner",
-        package: "tilepipe-runner",
+        package: "tilepipe-run",
         name: "tilepipe-run",
-        profile: "debug",
+        profile: "dev",
         first_time: "some minutes",
     })
 }

@@ -1,40 +1,42 @@
-//! `tilepipe-run`: runs kernels on real data and checks every element against a reference.
+//! The program `tilepipe-run`: runs kernels on real data and checks every element against a
+//! reference.
 //!
-//! `cargo xtask run` builds this program, and the kernels as PTX if there is a GPU to run them;
-//! then it starts the program with the same arguments. In a bundle the program stands on its own.
-
-mod axis;
-mod catalog;
-mod execute;
-mod machine;
-mod memory;
-mod plan;
-mod report;
-mod source;
-mod stress;
+//! `cargo xtask run` builds it, and the kernels as PTX if there is a GPU to run them; then it starts
+//! the program with the same arguments. In a bundle the program stands on its own.
 
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
+use tilepipe::launch::Instance;
 use tilepipe_host::Error;
-use tilepipe_runner::npy;
-use tilepipe_runner::stdout::{self, PrintError, print};
-use tilepipe_runner_cli::{Choice, Cli, NO_GPU};
+use tilepipe_runner_cli::{Choice, Cli, DEFAULT_BLOCKS, DEFAULT_DTYPES, DEFAULT_STAGES, NO_GPU};
 
-use axis::Axis;
-use machine::Machine;
-use plan::{Configuration, Request};
-use source::{Files, Source};
+use crate::axis::{self, Axis};
+use crate::catalog::{self, Kernel};
+use crate::machine::{self, Machine};
+use crate::plan::{self, Configuration, Request};
+use crate::source::{Files, Source};
+use crate::stdout::{self, PrintError, print};
+use crate::{execute, memory, npy, report};
 
 /// This program, as its command line names it.
 const PROGRAM: &str = "tilepipe-run";
 
-fn main() -> ExitCode {
+/// What the program is made for.
+pub struct Kernels<'a> {
+    /// All instances, kernel by kernel.
+    pub registry: &'a [&'static [Instance]],
+    /// Makes so many launches of kernels whose roles leave at random, and returns what came of them.
+    pub stress: fn(&Machine, u32) -> Result<String>,
+}
+
+/// The whole program: reads the command line, does what it asks, and returns the exit status.
+pub fn main(kernels: &Kernels<'_>) -> ExitCode {
     let cli = match Cli::read(PROGRAM, std::env::args_os().skip(1)) {
         Ok(cli) => cli,
         Err(answer) => return stdout::answer(&answer),
     };
-    match run(cli) {
+    match run(cli, kernels) {
         Ok(status) => status,
         Err(error) if error.downcast_ref().is_some_and(PrintError::is_reader_gone) => ExitCode::FAILURE,
         Err(error) => {
@@ -50,13 +52,14 @@ fn main() -> ExitCode {
 
 /// Does what the command line asks, and returns the exit status: success where every result is
 /// right.
-fn run(cli: Cli) -> Result<ExitCode> {
+fn run(cli: Cli, kernels: &Kernels<'_>) -> Result<ExitCode> {
+    let catalog = catalog::kernels(kernels.registry);
     if cli.list {
-        print(report::list(&catalog::kernels()))?;
+        print(report::list(&catalog))?;
         return Ok(ExitCode::SUCCESS);
     }
     if cli.print_architecture {
-        return print_architecture(&cli);
+        return print_architecture(&cli, &catalog);
     }
     if cli.probe {
         print(Machine::open(cli.device, cli.schedule, cli.module.as_deref())?.describe())?;
@@ -65,10 +68,10 @@ fn run(cli: Cli) -> Result<ExitCode> {
     if let Some(launches) = cli.stress {
         let machine = Machine::open(cli.device, cli.schedule, cli.module.as_deref())?;
         print(machine.describe())?;
-        print(stress::run(&machine, launches)?)?;
+        print((kernels.stress)(&machine, launches)?)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let (source, configurations) = understand(&cli)?;
+    let (source, configurations) = understand(&cli, &catalog)?;
     let machine = Machine::open(cli.device, cli.schedule, cli.module.as_deref())?;
     let source = source.unwrap_or_else(|| Source::Generated { elements: machine.default_elements() });
     memory::check(&configurations, &source, machine.is_gpu())?;
@@ -85,9 +88,9 @@ fn run(cli: Cli) -> Result<ExitCode> {
 /// Checks what is asked for, and prints the architecture of the GPU that it is asked of. `cargo
 /// xtask run` does so before it builds kernels for that GPU. Where there is none, the exit status
 /// says so.
-fn print_architecture(cli: &Cli) -> Result<ExitCode> {
+fn print_architecture(cli: &Cli, catalog: &[Kernel]) -> Result<ExitCode> {
     if !cli.probe && cli.stress.is_none() {
-        understand(cli)?;
+        understand(cli, catalog)?;
     }
     match machine::architecture(cli.device, cli.schedule)? {
         Some(architecture) => print(architecture).map(|()| ExitCode::SUCCESS).map_err(Into::into),
@@ -96,19 +99,19 @@ fn print_architecture(cli: &Cli) -> Result<ExitCode> {
 }
 
 /// Turns the command line into what to run and on which data; no data is read yet but the files' headers.
-fn understand(cli: &Cli) -> Result<(Option<Source>, Vec<Configuration>)> {
+fn understand(cli: &Cli, catalog: &[Kernel]) -> Result<(Option<Source>, Vec<Configuration>)> {
     let files = if cli.inputs.is_empty() { None } else { Some(understand_files(cli)?) };
     let request = Request {
         kernels: cli.kernels.clone(),
-        dtypes: Axis::new(&cli.dtype, &plan::DEFAULT_DTYPES),
-        blocks: Axis::new(&cli.block, &plan::DEFAULT_BLOCKS),
-        stages: Axis::new(&cli.stages, &plan::DEFAULT_STAGES),
+        dtypes: Axis::new(&cli.dtype, &DEFAULT_DTYPES),
+        blocks: Axis::new(&cli.block, &DEFAULT_BLOCKS),
+        stages: Axis::new(&cli.stages, &DEFAULT_STAGES),
         variants: cli.variants.clone(),
         files: files.clone(),
         single: cli.output.is_some(),
     };
     let generated = cli.elements.map(|elements| Source::Generated { elements });
-    let configurations = plan::plan(&catalog::kernels(), &request)?;
+    let configurations = plan::plan(catalog, &request)?;
     check_against_plan(cli, &configurations)?;
     Ok((files.map(Source::Files).or(generated), configurations))
 }

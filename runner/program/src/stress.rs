@@ -12,9 +12,8 @@ use tilepipe::launch::Instance;
 use tilepipe_host::{Bound, Buffer, Device, Error, launch};
 use tilepipe_kernels::role_stress::{self, CONSUMERS, EPISODES, LEN};
 use tilepipe_runner::data::POISON;
+use tilepipe_runner::machine::Machine;
 use tilepipe_runner::stdout::counted;
-
-use crate::machine::Machine;
 
 /// The longest that a launch may take.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -54,11 +53,7 @@ impl fmt::Display for Summary {
 ///
 /// The first launch that fails or writes something wrong, with its seed.
 pub fn run(machine: &Machine, launches: u32) -> Result<Summary> {
-    let instances: Vec<&Instance> = role_stress::random_quits_of_first_threads::INSTANCES
-        .iter()
-        .chain(&role_stress::random_quits_by_parity::INSTANCES)
-        .chain(&role_stress::random_quits_of_warps::INSTANCES)
-        .collect();
+    let instances: Vec<&Instance> = kernels().into_iter().flatten().collect();
     // On the CPU every block is two threads of the operating system.
     let (least, most) = if machine.is_gpu() { (64, 264) } else { (2, 9) };
     let elements = most * 24 * LEN - 37;
@@ -75,6 +70,15 @@ pub fn run(machine: &Machine, launches: u32) -> Result<Summary> {
         run.check(elements, &wrong, &outcomes, &mut summary).with_context(|| run.describe())?;
     }
     Ok(summary)
+}
+
+/// The kernels that are launched, each with its instances.
+fn kernels() -> [&'static [Instance]; 3] {
+    [
+        &role_stress::random_quits_of_first_threads::INSTANCES,
+        &role_stress::random_quits_by_parity::INSTANCES,
+        &role_stress::random_quits_of_warps::INSTANCES,
+    ]
 }
 
 struct Launch {
@@ -191,6 +195,12 @@ mod tests {
         let number = (stages << 2) as u32 | why as u32;
         assert_eq!(role_stress::parts(number), (stages, why));
         number
+    }
+
+    #[test]
+    fn the_command_line_knows_the_kernels() {
+        let names = kernels().map(|instances| instances[0].kernel());
+        assert_eq!(tilepipe_runner_cli::STRESS_KERNELS, names);
     }
 
     #[test]

@@ -79,14 +79,14 @@ fn the_command_line_knows_every_kernel() {
 /// `cargo xtask run --list` shows that text where the program is not built yet.
 #[test]
 fn the_kept_list_is_what_the_program_prints() {
-    let (printed, path) = (succeeds(&["--list"]), concat!(env!("CARGO_MANIFEST_DIR"), "/cli/list.txt"));
+    let (printed, path) = (succeeds(&["--list"]), concat!(env!("CARGO_MANIFEST_DIR"), "/../cli/list.txt"));
     if std::env::var_os("TILEPIPE_HELP").is_some_and(|wish| wish == "write") {
         std::fs::write(path, printed).unwrap();
     } else {
         assert_eq!(
             tilepipe_runner_cli::LIST,
             printed,
-            "write it anew: TILEPIPE_HELP=write cargo test -p tilepipe-runner --test cli"
+            "write it anew: TILEPIPE_HELP=write cargo test -p tilepipe-run --test cli"
         );
     }
 }
