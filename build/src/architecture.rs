@@ -6,13 +6,35 @@ use crate::Error;
 use crate::toolchain::Toolchain;
 
 /// `sm_90` or `sm_90a`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// In order: `sm_80`, `sm_90`, `sm_90a`, `sm_100`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Architecture {
     number: u32,
     suffix: Option<char>,
 }
 
 impl Architecture {
+    /// `sm_90` and the like, whose code runs on newer GPUs too.
+    pub(crate) const fn plain(number: u32) -> Architecture {
+        Architecture { number, suffix: None }
+    }
+
+    /// `sm_90a` and the like, whose code runs on no other GPU.
+    pub(crate) const fn alone(number: u32) -> Architecture {
+        Architecture { number, suffix: Some('a') }
+    }
+
+    /// The architecture to assemble code for that is of architecture `self`, where `asked` is asked
+    /// for: that one, or `sm_90a` for code of it where `sm_90` is asked for. None if the code does not
+    /// run there.
+    pub(crate) fn assembled_for(&self, asked: &Architecture) -> Option<Architecture> {
+        match self.suffix {
+            None => (asked.number >= self.number).then_some(*asked),
+            Some(_) if asked.number != self.number => None,
+            Some(_) => (asked.suffix.is_none() || asked == self).then_some(*self),
+        }
+    }
+
     /// Reads `sm_80`, `sm_90a`, `sm_100f` and the like.
     ///
     /// # Errors
@@ -107,6 +129,27 @@ mod tests {
         for wrong in ["90", "sm_", "sm_75", "sm_9x", "compute_90"] {
             assert!(Architecture::parse(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn code_is_assembled_for_what_it_runs_on() {
+        for (code, asked, expected) in [
+            ("sm_80", "sm_90", Some("sm_90")),
+            ("sm_80", "sm_90a", Some("sm_90a")),
+            ("sm_90", "sm_80", None),
+            ("sm_90", "sm_100", Some("sm_100")),
+            ("sm_90a", "sm_90", Some("sm_90a")),
+            ("sm_90a", "sm_90a", Some("sm_90a")),
+            ("sm_90a", "sm_100", None),
+            ("sm_90a", "sm_80", None),
+            ("sm_100f", "sm_100a", None),
+        ] {
+            let [code, asked] = [code, asked].map(|name| Architecture::parse(name).unwrap());
+            let found = code.assembled_for(&asked).map(|architecture| architecture.to_string());
+            assert_eq!(found.as_deref(), expected, "{code} on {asked}");
+        }
+        let order = ["sm_80", "sm_89", "sm_90", "sm_90a", "sm_100"].map(|name| Architecture::parse(name).unwrap());
+        assert!(order.is_sorted());
     }
 
     #[test]

@@ -29,12 +29,16 @@ pub struct Artifact {
 pub struct Image {
     /// The name, which no other image of the crate has: that of the kernel function.
     pub name: String,
-    /// The PTX for the build's target, as text. Machine code for `sm_90` and newer is assembled from this text with
+    /// The least architecture that its kernels run on, such as `sm_80`: that of the build, or a newer one whose
+    /// instructions they have. One that ends with `a` is for that architecture alone.
+    pub target: String,
+    /// The PTX for that architecture, as text. Machine code for `sm_90` and newer is assembled from this text with
     /// other waits at mbarriers; see [`Builder::target_cpu`](crate::Builder::target_cpu).
     pub ptx: PathBuf,
     /// The optimised LLVM IR that the PTX was made of, as text.
     pub ir: PathBuf,
-    /// The machine code, in the order of the requested architectures.
+    /// The machine code, in the order of the requested architectures; none for those that it does not run on. Where
+    /// `sm_90` is requested, kernels for `sm_90a` have machine code for that.
     pub cubins: Vec<Cubin>,
 }
 
@@ -135,10 +139,17 @@ pub(crate) struct OutputFiles<'a> {
 struct Manifest {
     /// Everything that the files depend on.
     key: String,
-    architectures: Vec<String>,
-    images: Vec<String>,
+    images: Vec<Entry>,
     /// A hash of each file's content.
     files: BTreeMap<String, String>,
+}
+
+/// What the folder says of an image.
+#[derive(Serialize, Deserialize)]
+struct Entry {
+    name: String,
+    target: String,
+    architectures: Vec<String>,
 }
 
 impl<'a> OutputFiles<'a> {
@@ -159,7 +170,7 @@ impl<'a> OutputFiles<'a> {
             return None;
         }
         let report = serde_json::from_slice(&std::fs::read(self.folder.join(REPORT)).ok()?).ok()?;
-        let images = manifest.images.iter().map(|image| self.image(image, &manifest.architectures));
+        let images = manifest.images.iter().map(|image| self.image(image));
         Some(Artifact { images: images.collect(), report, fresh: true })
     }
 
@@ -171,7 +182,6 @@ impl<'a> OutputFiles<'a> {
     pub(crate) fn replace(
         &self,
         images: &[Assembled],
-        architectures: &[String],
         report: Vec<KernelReport>,
         key: &str,
     ) -> Result<Artifact, Error> {
@@ -184,24 +194,26 @@ impl<'a> OutputFiles<'a> {
             cache::write_atomically(path, content)
         };
         let mut placed = Vec::new();
+        let mut entries = Vec::new();
         for assembled in images {
-            let image = self.image(&assembled.name, architectures);
+            let entry = Entry {
+                name: assembled.name.clone(),
+                target: assembled.target.clone(),
+                architectures: assembled.cubins.iter().map(|cubin| cubin.arch.clone()).collect(),
+            };
+            let image = self.image(&entry);
+            entries.push(entry);
             write(&image.ptx, assembled.ptx.as_bytes())?;
             write(&image.ir, assembled.ir.as_bytes())?;
-            for (cubin, (content, _)) in image.cubins.iter().zip(&assembled.cubins) {
-                write(&cubin.path, content)?;
+            for (cubin, made) in image.cubins.iter().zip(&assembled.cubins) {
+                write(&cubin.path, &made.code)?;
             }
             placed.push(image);
         }
         let json = |error: serde_json::Error| Error::io("write", self.folder)(error.into());
         write(&self.folder.join(REPORT), &serde_json::to_vec_pretty(&report).map_err(json)?)?;
         self.remove_all_but(&files)?;
-        let manifest = Manifest {
-            key: key.to_string(),
-            architectures: architectures.to_vec(),
-            images: images.iter().map(|image| image.name.clone()).collect(),
-            files,
-        };
+        let manifest = Manifest { key: key.to_string(), images: entries, files };
         cache::write_atomically(&self.manifest(), &serde_json::to_vec_pretty(&manifest).map_err(json)?)?;
         Ok(Artifact { images: placed, report, fresh: false })
     }
@@ -219,11 +231,13 @@ impl<'a> OutputFiles<'a> {
         Ok(())
     }
 
-    fn image(&self, image: &str, architectures: &[String]) -> Image {
-        let file = |extension: &str| self.folder.join(format!("{}.{image}.{extension}", self.name));
+    fn image(&self, entry: &Entry) -> Image {
+        let Entry { name, target, architectures } = entry;
+        let file = |extension: &str| self.folder.join(format!("{}.{name}.{extension}", self.name));
         let cubin = |arch: &String| Cubin { arch: arch.clone(), path: file(&format!("{arch}.cubin")) };
         Image {
-            name: image.to_string(),
+            name: name.clone(),
+            target: target.clone(),
             ptx: file("ptx"),
             ir: file("ll"),
             cubins: architectures.iter().map(cubin).collect(),
@@ -249,26 +263,31 @@ fn absolute(path: &Path) -> Result<PathBuf, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::assemble::MachineCode;
 
     #[test]
     fn the_list_names_ptx_and_machine_code() {
         let dir = tempfile::tempdir().unwrap();
         let files = OutputFiles::new(dir.path(), "k");
-        let architectures = ["sm_90".to_string(), "sm_100a".to_string()];
-        let images = ["one", "two.0"].map(|image| files.image(image, &architectures)).to_vec();
+        let images = [("one", &["sm_90", "sm_100a"][..]), ("two.0", &["sm_90a"])].map(|(name, architectures)| {
+            let architectures = architectures.iter().map(ToString::to_string).collect();
+            files.image(&Entry { name: name.to_string(), target: "sm_80".to_string(), architectures })
+        });
+        let images = images.to_vec();
         Artifact { images, report: Vec::new(), fresh: false }.write_list(dir.path()).unwrap();
         let folder = dir.path().display().to_string();
         let text = std::fs::read_to_string(dir.path().join("tilepipe-kernels.txt")).unwrap().replace(&folder, "F");
         assert_eq!(
             text,
             "ptx F/k.one.ptx\ncubin sm_90 F/k.one.sm_90.cubin\ncubin sm_100a F/k.one.sm_100a.cubin\n\
-             ptx F/k.two.0.ptx\ncubin sm_90 F/k.two.0.sm_90.cubin\ncubin sm_100a F/k.two.0.sm_100a.cubin\n"
+             ptx F/k.two.0.ptx\ncubin sm_90a F/k.two.0.sm_90a.cubin\n"
         );
     }
 
     fn assembled(name: &str) -> Assembled {
-        let cubins = vec![(b"cubin".to_vec(), Vec::new())];
-        Assembled { name: name.to_string(), ir: "ir".to_string(), ptx: "ptx".to_string(), cubins }
+        let cubins = vec![MachineCode { arch: "sm_80".to_string(), code: b"cubin".to_vec(), report: Vec::new() }];
+        let [ir, ptx, target] = ["ir", "ptx", "sm_80"].map(str::to_string);
+        Assembled { name: name.to_string(), target, ir, ptx, cubins }
     }
 
     #[test]
@@ -277,7 +296,7 @@ mod tests {
         let files = OutputFiles::new(dir.path(), "k");
         let write = |names: &[&str]| {
             let images: Vec<Assembled> = names.iter().map(|name| assembled(name)).collect();
-            files.replace(&images, &["sm_80".to_string()], Vec::new(), "key").unwrap()
+            files.replace(&images, Vec::new(), "key").unwrap()
         };
         assert!(files.existing("key").is_none());
         let artifact = write(&["one", "two"]);

@@ -25,8 +25,8 @@ pub(crate) struct Assembly<'a> {
     pub name: &'a str,
     /// The least architecture that the PTX runs on.
     pub target: Architecture,
-    /// The PTX version in tenths, such as 71.
-    pub ptx_version: u32,
+    /// The PTX version in tenths, such as 71, if one was chosen.
+    pub ptx_version: Option<u32>,
     pub architectures: &'a [Architecture],
     pub store: &'a Store,
     /// An empty folder of this build's own.
@@ -39,8 +39,18 @@ pub(crate) struct Assembled {
     /// The optimised module, as text.
     pub ir: String,
     pub ptx: String,
-    /// The machine code for each architecture, with what its kernels use.
-    pub cubins: Vec<(Vec<u8>, Vec<KernelReport>)>,
+    /// The least architecture that it runs on.
+    pub target: String,
+    /// The machine code for the architectures asked for that it runs on.
+    pub cubins: Vec<MachineCode>,
+}
+
+/// A part's machine code for an architecture.
+pub(crate) struct MachineCode {
+    pub arch: String,
+    pub code: Vec<u8>,
+    /// What its kernels use.
+    pub report: Vec<KernelReport>,
 }
 
 impl Assembly<'_> {
@@ -54,10 +64,24 @@ impl Assembly<'_> {
     }
 
     fn part(&self, part: &Part) -> Result<Assembled, Error> {
+        let needs = part.needs.architecture;
+        let target = self.target.max(needs);
+        if needs.assembled_for(&target).is_none() {
+            let [needs, target] = [needs, target].map(|architecture| architecture.to_string());
+            let kernel = part.name.split('.').next().unwrap_or_default().to_string();
+            return Err(Error::Target { kernel, needs, target });
+        }
         let ir = self.optimised(part)?;
-        let ptx = self.ptx(part, &ir)?;
-        let cubins = self.architectures.par_iter().map(|architecture| self.cubin(part, &ptx, architecture));
-        Ok(Assembled { name: part.name.clone(), cubins: cubins.collect::<Result<_, _>>()?, ir, ptx })
+        let ptx = self.ptx(part, &ir, &target)?;
+        let mut architectures: Vec<Architecture> = Vec::new();
+        for architecture in self.architectures.iter().filter_map(|asked| target.assembled_for(asked)) {
+            if !architectures.contains(&architecture) {
+                architectures.push(architecture);
+            }
+        }
+        let cubins = architectures.par_iter().map(|architecture| self.cubin(part, &ptx, architecture));
+        let cubins = cubins.collect::<Result<_, _>>()?;
+        Ok(Assembled { name: part.name.clone(), target: target.to_string(), cubins, ir, ptx })
     }
 
     /// The part's optimised module.
@@ -81,26 +105,22 @@ impl Assembly<'_> {
     }
 
     /// The PTX for the target.
-    fn ptx(&self, part: &Part, ir: &str) -> Result<String, Error> {
-        let cpu = format!("-mcpu={}", self.target);
-        let version = format!("-mattr=+ptx{}", self.ptx_version);
+    fn ptx(&self, part: &Part, ir: &str, target: &Architecture) -> Result<String, Error> {
+        let cpu = format!("-mcpu={target}");
+        let least = target.least_ptx_version().max(part.needs.ptx);
+        let version = format!("-mattr=+ptx{}", self.ptx_version.map_or(least, |wanted| wanted.max(part.needs.ptx)));
         let key = self.key("ptx", &[NO_PARTIAL_REDUNDANCY, &cpu, &version, ir]);
         let kept = self.store.get(key, || {
             self.write(part, "optimised.ll", ir.as_bytes())?;
             let input = format!("{}.optimised.ll", part.name);
             let ptx = text(self.llvm("llc", &["-O3", NO_PARTIAL_REDUNDANCY, &cpu, &version, &input], part, "ptx")?)?;
-            Ok(specialise::text(&ptx, &self.target).unwrap_or(ptx).into_bytes())
+            Ok(specialise::text(&ptx, target).unwrap_or(ptx).into_bytes())
         });
         text(kept?)
     }
 
     /// The machine code for an architecture.
-    fn cubin(
-        &self,
-        part: &Part,
-        ptx: &str,
-        architecture: &Architecture,
-    ) -> Result<(Vec<u8>, Vec<KernelReport>), Error> {
+    fn cubin(&self, part: &Part, ptx: &str, architecture: &Architecture) -> Result<MachineCode, Error> {
         let specialised = specialise::text(ptx, architecture);
         let ptx = specialised.as_deref().unwrap_or(ptx);
         let arch = architecture.to_string();
@@ -116,7 +136,8 @@ impl Assembly<'_> {
         let (length, rest) = kept.split_first_chunk().ok_or_else(unknown)?;
         let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| unknown())?;
         let (said, cubin) = rest.split_at_checked(length).ok_or_else(unknown)?;
-        Ok((cubin.to_vec(), ptxas::parse(&String::from_utf8_lossy(said), &arch)))
+        let report = ptxas::parse(&String::from_utf8_lossy(said), &arch);
+        Ok(MachineCode { arch, code: cubin.to_vec(), report })
     }
 
     /// A key for what these tools make of these inputs in a stage.

@@ -211,7 +211,6 @@ impl Builder {
 
         let output_dir = self.output_dir.clone().unwrap_or_else(|| target_dir.join("kernels").join(&package.name));
         let output_dir = std::path::absolute(&output_dir).map_err(Error::io("find", &output_dir))?;
-        let ptx_version = self.ptx_version.unwrap_or(target.least_ptx_version());
         let store = Store::new(target_dir.join("kept"));
         let making = Making {
             builder: self,
@@ -221,7 +220,6 @@ impl Builder {
             name: &package.name,
             version: &package.version,
             runtime: &runtime,
-            ptx_version,
             store: &store,
         };
         let artifact = {
@@ -281,7 +279,6 @@ struct Making<'a> {
     name: &'a str,
     version: &'a str,
     runtime: &'a Path,
-    ptx_version: u32,
     store: &'a Store,
 }
 
@@ -298,9 +295,14 @@ impl Making<'_> {
         let result = self.make(bitcode, &work);
         let _ = std::fs::remove_dir_all(&work);
         let (images, report) = result?;
-        let artifact = files.replace(&images, &self.builder.architectures, report, &key)?;
+        let artifact = files.replace(&images, report, &key)?;
         self.store.prune();
         Ok(artifact)
+    }
+
+    /// The place among the architectures asked for of the one that machine code is for.
+    fn place(&self, architecture: &Architecture) -> Option<usize> {
+        self.architectures.iter().position(|asked| architecture.assembled_for(asked).as_ref() == Some(architecture))
     }
 
     fn key(&self, bitcode: &Bitcode) -> Result<String, Error> {
@@ -311,7 +313,7 @@ impl Making<'_> {
         key.add(self.builder.target_cpu.as_bytes());
         key.add(&[self.builder.allow_thread_level_code.into()]);
         key.add(self.builder.architectures.join(",").as_bytes());
-        key.add(&self.ptx_version.to_le_bytes());
+        key.add(&self.builder.ptx_version.unwrap_or_default().to_le_bytes());
         key.add(self.toolchain.versions().as_bytes());
         Ok(key.finish())
     }
@@ -335,17 +337,19 @@ impl Making<'_> {
             toolchain: self.toolchain,
             name: self.name,
             target: self.target,
-            ptx_version: self.ptx_version,
+            ptx_version: self.builder.ptx_version,
             architectures: self.architectures,
             store: self.store,
             work,
         };
         let mut images = assembly.run(&linked.parts)?;
         images.sort_by(|one, other| one.name.cmp(&other.name));
-        let mut report = Vec::new();
-        for at in 0..self.architectures.len() {
-            report.extend(images.iter().flat_map(|image| image.cubins[at].1.iter().cloned()));
+        let mut report: Vec<KernelReport> = Vec::new();
+        for cubin in images.iter().flat_map(|image| &image.cubins) {
+            report.extend(cubin.report.iter().cloned());
         }
+        let place = |arch: &str| Architecture::parse(arch).ok().and_then(|arch| self.place(&arch));
+        report.sort_by_key(|kernel| place(&kernel.arch));
         for kernel in &mut report {
             kernel.threads = linked.kernels.get(&kernel.kernel).copied().unwrap_or_default();
         }

@@ -86,6 +86,19 @@ pub enum Error {
         /// What is wrong.
         problem: String,
     },
+    /// A kernel with instructions of one architecture alone, in a build for a newer one.
+    #[error(
+        "the kernel `{kernel}` has instructions that only `{needs}` has, and the build is for `{target}` and newer; \
+         choose a lesser target, or leave the kernel out"
+    )]
+    Target {
+        /// The kernel function.
+        kernel: String,
+        /// The architecture whose instructions it has.
+        needs: String,
+        /// The build's target.
+        target: String,
+    },
     /// An entry point that does not run the one kernel that it was made for.
     #[error("the entry point `{kernel}` {problem}: `#[kernel]` alone makes entry points of kernels")]
     Contract {

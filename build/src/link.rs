@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use crate::architecture::Architecture;
 use crate::ir::contract::Contracts;
 use crate::ir::items::Items;
 use crate::ir::mangling::CrateId;
 use crate::ir::module::Module;
+use crate::ir::needs::Needs;
 use crate::ir::thread_level::Allowed;
 use crate::ir::{bounds, check, contract, convergent, entry, mangling, recursion, thread_level};
 use crate::toolchain::Toolchain;
@@ -51,6 +53,8 @@ pub(crate) struct Part {
     pub roots: Vec<String>,
     /// The module, as text.
     pub module: String,
+    /// What its kernels need of a GPU.
+    pub needs: Needs,
     /// The functions in it that are compiled apart from those that call them. A kernel's code would
     /// depend on the other kernels if its calls of them were changed with theirs.
     pub apart: Vec<String>,
@@ -84,13 +88,14 @@ impl Link<'_> {
         let all = kernels.keys().chain(&contracts.names).map(String::as_str);
         self.check(&items.needed(all), &contracts)?;
 
-        let parts = parts(kernels.keys().map(String::as_str));
-        let parts = parts.into_iter().map(|(name, entries)| {
+        let needs = items.needs(kernels.keys().map(String::as_str));
+        let parts = parts(kernels.keys().map(String::as_str).zip(needs));
+        let parts = parts.into_iter().map(|(name, needs, entries)| {
             let constants = entries.iter().map(|entry| contract::constant(entry));
             let constants = constants.filter(|name| contracts.names.contains(name));
             let roots: Vec<String> = entries.iter().map(|entry| (*entry).to_string()).chain(constants).collect();
             let (module, apart) = items.part(self.name, roots.iter().map(String::as_str));
-            Part { name, roots, module, apart: apart.into_iter().map(str::to_string).collect() }
+            Part { name, roots, module, needs, apart: apart.into_iter().map(str::to_string).collect() }
         });
         Ok(Linked { parts: parts.collect(), kernels })
     }
@@ -176,17 +181,22 @@ impl Link<'_> {
     }
 }
 
-/// The kernels of each part with the part's name: all instances of a kernel function, or up to
-/// [`PART`] of them.
-fn parts<'a>(kernels: impl Iterator<Item = &'a str>) -> Vec<(String, Vec<&'a str>)> {
-    let mut functions: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for kernel in kernels {
-        functions.entry(function(kernel)).or_default().push(kernel);
+/// The kernels of each part with the part's name and needs: all instances of a kernel function that
+/// run on the same GPUs, or up to [`PART`] of them.
+fn parts<'a>(kernels: impl Iterator<Item = (&'a str, Needs)>) -> Vec<(String, Needs, Vec<&'a str>)> {
+    let mut functions: BTreeMap<(&str, Architecture), Vec<(&str, Needs)>> = BTreeMap::new();
+    for (kernel, needs) in kernels {
+        functions.entry((function(kernel), needs.architecture)).or_default().push((kernel, needs));
     }
-    let parts = functions.into_iter().flat_map(|(function, kernels)| {
+    let parts = functions.into_iter().flat_map(|((function, architecture), kernels)| {
         let several = kernels.len() > PART;
-        let name = move |at| if several { format!("{function}.{at}") } else { function.to_string() };
-        kernels.chunks(PART).enumerate().map(|(at, some)| (name(at), some.to_vec())).collect::<Vec<_>>()
+        let class = if architecture == Needs::LEAST.architecture { String::new() } else { format!(".{architecture}") };
+        let name = move |at| if several { format!("{function}{class}.{at}") } else { format!("{function}{class}") };
+        let part = |(at, some): (usize, &[(&'a str, Needs)])| {
+            let needs = some.iter().map(|(_, needs)| *needs).fold(Needs::LEAST, Needs::and);
+            (name(at), needs, some.iter().map(|(kernel, _)| *kernel).collect())
+        };
+        kernels.chunks(PART).enumerate().map(part).collect::<Vec<_>>()
     });
     parts.collect()
 }
@@ -208,15 +218,30 @@ fn read(path: &Path) -> Result<String, Error> {
 
 #[cfg(test)]
 mod tests {
-    use super::parts;
+    use super::{Architecture, Needs, parts};
 
     #[test]
     fn a_part_has_instances_of_one_function() {
         let many: Vec<String> = (0..20).map(|at| format!("a$many__{at:02}")).collect();
         let kernels = many.iter().map(String::as_str).chain(["a$one__1", "a$one__2", "by_hand"]);
-        let parts = parts(kernels);
-        let names: Vec<(&str, usize)> = parts.iter().map(|(name, some)| (name.as_str(), some.len())).collect();
+        let parts = parts(kernels.map(|kernel| (kernel, Needs::LEAST)));
+        let names: Vec<(&str, usize)> = parts.iter().map(|(name, _, some)| (name.as_str(), some.len())).collect();
         assert_eq!(names, [("by_hand", 1), ("many.0", 16), ("many.1", 4), ("one", 2)]);
-        assert_eq!(parts[2].1[0], "a$many__16");
+        assert_eq!(parts[2].2[0], "a$many__16");
+    }
+
+    #[test]
+    fn a_part_has_instances_that_run_on_the_same_gpus() {
+        let of = |architecture, ptx| Needs { architecture, ptx };
+        let (plain, alone) = (Architecture::plain(90), Architecture::alone(90));
+        let kernels =
+            [("a$k__1", of(plain, 80)), ("a$k__2", Needs::LEAST), ("a$k__3", of(alone, 80)), ("a$k__4", of(plain, 86))];
+        let parts = parts(kernels.into_iter());
+        let expected = [
+            ("k".to_string(), Needs::LEAST, vec!["a$k__2"]),
+            ("k.sm_90".to_string(), of(plain, 86), vec!["a$k__1", "a$k__4"]),
+            ("k.sm_90a".to_string(), of(alone, 80), vec!["a$k__3"]),
+        ];
+        assert_eq!(parts, expected);
     }
 }

@@ -209,6 +209,64 @@ fn ptx_for_newer_targets_suspends_waits_and_only_them() {
 }
 
 #[test]
+fn kernels_are_built_for_the_least_class_that_they_need() {
+    let Some(builder) = builder("classes") else {
+        return;
+    };
+    let build = |architectures: &[&str]| builder.clone().architectures(architectures.iter().copied()).build().unwrap();
+    let artifact = build(&["sm_80", "sm_90", "sm_100"]);
+    let image = |name: &str| artifact.images.iter().find(|image| image.name == name).unwrap();
+    let facts = artifact.images.iter().map(|image| {
+        let ptx = std::fs::read_to_string(&image.ptx).unwrap();
+        let header = |name: &str| ptx.lines().find_map(|line| line.strip_prefix(name)).unwrap().to_string();
+        assert_eq!(header(".target "), image.target);
+        let archs: Vec<&str> = image.cubins.iter().map(|cubin| cubin.arch.as_str()).collect();
+        (image.name.as_str(), header(".version "), image.target.as_str(), archs.join(" "))
+    });
+    let expected = [
+        ("anywhere", "7.1", "sm_80", "sm_80 sm_90 sm_100"),
+        ("arrives.sm_90", "7.8", "sm_90", "sm_90 sm_100"),
+        ("copies.sm_90", "8.6", "sm_90", "sm_90 sm_100"),
+        ("fences", "7.1", "sm_80", "sm_80 sm_90 sm_100"),
+        ("fences.sm_90", "8.0", "sm_90", "sm_90 sm_100"),
+        ("multiplies.sm_90a", "8.0", "sm_90a", "sm_90a"),
+    ];
+    let facts: Vec<_> = facts.collect();
+    let facts: Vec<_> =
+        facts.iter().map(|(name, ptx, target, archs)| (*name, ptx.as_str(), *target, archs.as_str())).collect();
+    assert_eq!(facts, expected);
+    let ptx = std::fs::read_to_string(&image("fences.sm_90").ptx).unwrap();
+    assert!(ptx.contains(".entry fences__2(") && ptx.contains(".entry fences__3("), "{ptx}");
+    // In the order of what was asked for, which `sm_90a` stands for `sm_90` in.
+    let mut reported: Vec<&str> = artifact.report.iter().map(|kernel| kernel.arch.as_str()).collect();
+    reported.dedup();
+    let multiplies = artifact.report.iter().filter(|kernel| kernel.kernel == "multiplies").collect::<Vec<_>>();
+    assert_eq!((multiplies.len(), multiplies[0].arch.as_str()), (1, "sm_90a"));
+    assert_eq!(reported, ["sm_80", "sm_90", "sm_90a", "sm_100"]);
+    assert!(build(&["sm_80", "sm_90", "sm_100"]).fresh);
+
+    // What does not run there has PTX alone, and a GPU's launch says what it needs.
+    let old = build(&["sm_80"]);
+    assert!(old.images.iter().all(|image| image.cubins.is_empty() == (image.target != "sm_80")));
+    // One architecture that has all of it, named twice, is assembled for once.
+    let both = build(&["sm_90", "sm_90a"]);
+    let multiplies = both.images.iter().find(|image| image.name == "multiplies.sm_90a").unwrap();
+    assert_eq!(multiplies.cubins.len(), 1);
+}
+
+#[test]
+fn a_kernel_for_one_architecture_alone_is_refused_for_a_newer_target() {
+    let Some(builder) = builder("classes") else {
+        return;
+    };
+    let error = builder.target_cpu("sm_100").architectures(["sm_100"]).build().unwrap_err();
+    assert!(
+        matches!(&error, Error::Target { kernel, needs, target } if kernel == "multiplies" && needs == "sm_90a" && target == "sm_100"),
+        "{error}"
+    );
+}
+
+#[test]
 fn a_mutable_static_is_refused_by_name() {
     let Some(result) = build("mutable_static") else {
         return;

@@ -11,6 +11,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write;
 
 use super::module::names;
+use super::needs::{self, Needs};
 use super::{bounds, global_name, is_name};
 
 #[cfg(test)]
@@ -44,6 +45,12 @@ enum Kind {
     Global,
     Defined,
     Declared,
+}
+
+impl Item<'_> {
+    fn needs(&self) -> Needs {
+        if self.kind == Kind::Defined { needs::of_function(self.text) } else { Needs::LEAST }
+    }
 }
 
 impl<'a> Items<'a> {
@@ -116,6 +123,13 @@ impl<'a> Items<'a> {
             }
         }
         reached.into_iter().collect()
+    }
+
+    /// What everything that is reached from each of the roots needs of a GPU.
+    pub(crate) fn needs<'n>(&self, roots: impl IntoIterator<Item = &'n str>) -> Vec<Needs> {
+        let own: Vec<Needs> = self.items.iter().map(|item| item.needs()).collect();
+        let of = |root| self.reached([root]).into_iter().map(|at| own[at]).fold(Needs::LEAST, Needs::and);
+        roots.into_iter().map(of).collect()
     }
 
     /// The module without what the roots do not need. Line tables stay, and so do names and numbers.
