@@ -3,18 +3,82 @@
 # nvcc are used where they are.
 #
 #   ./run.sh [run [ARGUMENTS]]   all kernels, each checked against a reference (arguments as of tilepipe-run)
+#   ./run.sh quick               the default run, every configuration at one size, the host's tests
 #   ./run.sh test                the GPU tests, and every kernel in every configuration
 #   ./run.sh stress [LAUNCHES]   kernels whose roles leave and wait at random, 10000 launches by default, each one checked
 #   ./run.sh sanitize            compute-sanitizer: memcheck, racecheck, synccheck, initcheck
 #   ./run.sh bench [ARGUMENTS]   the comparison with CUDA C++, for which nvcc is needed (arguments as of tilepipe-bench measure)
 #   ./run.sh race                the guide's thread-scope kernel, which races, and its correction, for which nvcc is needed
-#   ./run.sh all                 all of these
+#   ./run.sh all                 all that the bundle has; quick only where test is not there
+#   ./run.sh unpack              unpacks the programs and the kernels, as any first command does
+#   ./run.sh help                this text, and what the bundle has
 set -u
 cd "$(dirname "$0")" || exit 1
 here=$PWD
+# The suites that this bundle was made for, and the GPU architecture that its machine code is for.
+suites="@SUITES@"
+gpu="@GPU@"
 export TILEPIPE_PTX_DIR="$here/ptx"
 runner="$here/tilepipe-run"
 passed=0 failed=0 skipped=0
+
+# The suites whose bundles have a command, the smallest first.
+suites_with() {
+    case $1 in
+    run | stress) printf 'quick test sanitize' ;;
+    quick) printf 'quick test' ;;
+    test) printf 'test' ;;
+    sanitize) printf 'sanitize' ;;
+    bench) printf 'bench' ;;
+    race) printf 'bench sanitize' ;;
+    *) return 1 ;;
+    esac
+}
+
+# Whether this bundle has a command.
+has() {
+    local suite
+    for suite in $(suites_with "$1"); do
+        case " $suites " in *" $suite "*) return 0 ;; esac
+    done
+    return 1
+}
+
+# Puts what is in the archive beside this script, in the place of what an older bundle has left
+# there, and removes the archive. An interrupted run begins anew. A second one at the same time
+# waits.
+unpack() {
+    local archive=packed.tar.gz part=.unpacking entry
+    [ -e "$archive" ] || return 0
+    if ! { : >.lock; } 2>/dev/null; then
+        printf 'error: the bundle cannot be unpacked, as %s cannot be written; copy it to another folder\n' "$here" >&2
+        exit 1
+    fi
+    exec 9>.lock
+    if command -v flock >/dev/null; then flock 9; fi
+    if [ -e "$archive" ]; then
+        rm -rf "$part" && mkdir "$part" && tar -xzf "$archive" --no-same-owner -C "$part" || {
+            printf 'error: %s cannot be unpacked (see above); copy the bundle anew\n' "$here/$archive" >&2
+            exit 1
+        }
+        for entry in "$part"/*; do
+            rm -rf "${entry#"$part"/}" && mv "$entry" . || exit 1
+        done
+        rm -rf "$part" "$archive"
+    fi
+    exec 9>&-
+}
+
+help() {
+    local command
+    sed -n '2,/^set /s/^# \{0,1\}//p' run.sh
+    printf '\nThis bundle is of commit %s, with machine code for %s and the suites: %s.\n' "$(cat commit)" "$gpu" "$suites"
+    printf 'Its commands:'
+    for command in run quick test stress sanitize bench race; do
+        if has "$command"; then printf ' %s' "$command"; fi
+    done
+    printf ' all\n'
+}
 
 # step NAME COMMAND...: runs it and counts how it went.
 step() {
@@ -37,6 +101,13 @@ skip() {
 
 run_kernels() {
     step "kernels" "$runner" "$@"
+}
+
+run_quick() {
+    step "kernels" "$runner" --device gpu
+    step "every configuration, 1000003 elements" \
+        "$runner" --device gpu --elements 1000003 --dtype all --block all --stages all --quiet
+    step "tests/tilepipe-host-gpu" tests/tilepipe-host-gpu
 }
 
 # Sizes that are and are not multiples of a tile, smaller than one, and larger than the grid.
@@ -141,27 +212,49 @@ run_race() {
     step "racecheck of thread scope corrected: none are" racecheck "$sanitizer" corrected no
 }
 
-command=${1:-run}
+run_all() {
+    if has run; then run_kernels; fi
+    if has test; then run_tests; elif has quick; then run_quick; fi
+    if has stress; then run_stress; fi
+    if has sanitize; then run_sanitizer; fi
+    if has bench; then run_bench; fi
+    if has race; then run_race; fi
+}
+
+# Without a command: all kernels, or what the bundle of one suite is for.
+default=run
+case $suites in *' '*) ;; *) default=$suites ;; esac
+command=${1:-$default}
 [ $# -gt 0 ] && shift
 case $command in
+run | quick | test | stress | sanitize | bench | race)
+    if ! has "$command"; then
+        printf 'error: this bundle has the suite `%s` alone, and not what `%s` needs; make another one: cargo xtask bundle --suite %s\n' \
+            "$suites" "$command" "$(suites_with "$command" | cut -d ' ' -f 1)" >&2
+        exit 2
+    fi
+    ;;
+all | unpack) ;;
+help | --help | -h)
+    help
+    exit 0
+    ;;
+*)
+    printf 'error: unknown command `%s`; choose run, quick, test, stress, sanitize, bench, race, all, unpack or help\n' "$command" >&2
+    exit 2
+    ;;
+esac
+unpack
+case $command in
 run) run_kernels "$@" ;;
+quick) run_quick ;;
 test) run_tests ;;
 stress) run_stress "$@" ;;
 sanitize) run_sanitizer ;;
 bench) run_bench "$@" ;;
 race) run_race ;;
-all)
-    run_kernels
-    run_tests
-    run_stress
-    run_sanitizer
-    run_bench
-    run_race
-    ;;
-*)
-    printf 'error: unknown command `%s`; choose run, test, stress, sanitize, bench, race or all\n' "$command" >&2
-    exit 2
-    ;;
+all) run_all ;;
+unpack) exit 0 ;;
 esac
 
 printf '\n%s passed, %s failed, %s skipped\n' "$passed" "$failed" "$skipped"

@@ -7,11 +7,13 @@ mod bundle;
 #[cfg(test)]
 mod help;
 mod lint;
+mod lock;
 mod process;
 mod project;
 mod ptx;
 mod run;
 mod setup;
+mod size;
 mod test;
 
 use std::ffi::OsString;
@@ -43,7 +45,11 @@ enum Command {
     /// Measure the kernels beside CUDA C++ on the GPU, or show, compare and record what was measured
     Bench(bench::Options),
     /// Make target/bundle/: what a GPU machine without Rust needs to run and test everything
-    Bundle,
+    ///
+    /// The folder travels: it has at most 32 MiB. On the GPU machine ./run.sh in it unpacks the
+    /// programs and the kernels once, and runs them; ./run.sh help lists its commands. With --suite
+    /// only what one suite needs is built and packed, to target/bundle-NAME/.
+    Bundle(bundle::Options),
     /// Build the kernels to target/ptx/ (and those that only tests read to target/test-ptx/), and print what each needs of the GPU
     Ptx(ptx::Options),
     /// Fetch the compiler for device code into target/ unless there is one
@@ -57,7 +63,7 @@ fn main() -> ExitCode {
         Command::Run { arguments } => run::run(&arguments),
         Command::Test(options) => test::run(&options),
         Command::Bench(options) => bench::run(&options),
-        Command::Bundle => bundle::bundle().map(|()| ExitCode::SUCCESS),
+        Command::Bundle(options) => bundle::run(&options).map(|()| ExitCode::SUCCESS),
         Command::Ptx(options) => ptx::run(&options),
         Command::Setup => setup::command().map(|()| ExitCode::SUCCESS),
         Command::Lint => lint::command().map(|()| ExitCode::SUCCESS),

@@ -14,6 +14,16 @@ pub fn test_ptx() -> PathBuf {
     target().join("test-ptx")
 }
 
+/// The folder of the PTX and cubins that bundles are made of.
+pub fn bundle_ptx() -> PathBuf {
+    target().join("bundle-ptx")
+}
+
+/// The folder of the bundle of one suite, or of all.
+pub fn bundle(suite: Option<&str>) -> PathBuf {
+    target().join(suite.map_or_else(|| "bundle".to_owned(), |suite| format!("bundle-{suite}")))
+}
+
 /// The folder of the compiler for device code, if `cargo xtask setup` had to fetch it.
 pub fn toolchain() -> PathBuf {
     target().join(tilepipe_build::toolchain::FOLDER)

@@ -5,6 +5,7 @@
 //! has all the subcommands, uses its modules too.
 
 pub mod build;
+pub mod bundle;
 pub mod help;
 pub mod project;
 pub mod request;

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use crate::help;
+use crate::{bundle, help};
 
 /// What is to be done.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,11 +26,17 @@ pub fn understand(arguments: &[OsString]) -> Request {
             Some(subcommand) if subcommand != "help" && !is_help(&subcommand) => help_of(&subcommand),
             _ => Request::Help(help::ALL),
         },
-        subcommand => match help_of(subcommand) {
-            // What follows `--` is for other programs.
-            Request::Help(_) if !words.take_while(|word| word != "--").any(|word| is_help(&word)) => Request::Tools,
-            answer => answer,
-        },
+        subcommand => {
+            let rest: Vec<_> = words.collect();
+            match help_of(subcommand) {
+                // What follows `--` is for other programs.
+                Request::Help(_) if !rest.iter().take_while(|word| *word != "--").any(|word| is_help(word)) => {
+                    let checked = if subcommand == "bundle" { bundle::check(&rest) } else { Ok(()) };
+                    checked.map_or_else(Request::Unknown, |()| Request::Tools)
+                }
+                answer => answer,
+            }
+        }
     }
 }
 
@@ -51,7 +57,7 @@ fn help_of(subcommand: &str) -> Request {
 }
 
 /// The name that takes the fewest changes to get to; `None` if that would be most of its letters.
-fn nearest(word: &str, names: &[&'static str]) -> Option<&'static str> {
+pub(crate) fn nearest(word: &str, names: &[&'static str]) -> Option<&'static str> {
     let distances = names.iter().map(|name| (changes(word, name), *name));
     let (distance, name) = distances.min_by_key(|(distance, _)| *distance)?;
     (distance * 2 <= name.len()).then_some(name)
@@ -101,7 +107,17 @@ mod tests {
 
     #[test]
     fn everything_else_is_for_the_tools() {
-        for line in ["run", "run --kernel sum", "run --kernal sum", "bench -- --help", "test --layer cpu", "ptx help"] {
+        for line in [
+            "run",
+            "run --kernel sum",
+            "run --kernal sum",
+            "bench -- --help",
+            "test --layer cpu",
+            "ptx help",
+            "bundle",
+            "bundle --suite test --gpu sm_100",
+            "test --suite tset",
+        ] {
             assert_eq!(request(line), Request::Tools, "{line}");
         }
     }
@@ -122,6 +138,14 @@ mod tests {
             let message = refusal(line);
             assert!(!message.contains("did you mean") && message.contains("run, test, bench"), "{message}");
         }
+    }
+
+    #[test]
+    fn what_a_bundle_cannot_be_is_refused() {
+        for line in ["bundle --suite tset", "bundle --gpu 90", "bundle --suite test --gpu=sm_75"] {
+            assert!(matches!(request(line), Request::Unknown(_)), "{line}");
+        }
+        assert!(matches!(request("bundle --suite tset --help"), Request::Help(_)));
     }
 
     #[test]

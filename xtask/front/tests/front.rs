@@ -58,6 +58,14 @@ fn help_and_what_is_unknown_need_no_build() {
     let (status, printed, message) = ended(&mut front(&folder, &["tset"]));
     assert_eq!((status, printed.as_str()), (Some(2), ""));
     assert!(message.starts_with("error: `tset` is not a subcommand") && message.contains("`test`?"), "{message}");
+    for (arguments, part) in [
+        (["bundle", "--suite", "tset"], "did you mean `test`? There are: test, sanitize, bench, quick"),
+        (["bundle", "--gpu", "sm_75"], "no machine code for `sm_75`; there is: sm_80"),
+    ] {
+        let (status, printed, message) = ended(&mut front(&folder, &arguments));
+        assert_eq!((status, printed.as_str()), (Some(2), ""));
+        assert!(message.starts_with("error: ") && message.contains(part), "{message}");
+    }
     assert_eq!(fs::read_dir(folder.path().join("xtask")).unwrap().count(), 0, "nothing was built");
 }
 

@@ -199,6 +199,25 @@ pub fn for_run(architecture: &str, kernels: &[String]) -> Result<PathBuf> {
     Ok(build_for(architecture, kernels)?.0)
 }
 
+/// Builds the kernels for one architecture to a folder, and their hand-written twins to another one
+/// if there is one.
+///
+/// # Errors
+///
+/// Those of the set-up and of the build.
+pub fn for_bundle(architecture: &str, kernels: &Path, twins: Option<&Path>) -> Result<()> {
+    println!("building the kernels to PTX and machine code for {architecture} (minutes, if all are new)");
+    let builder = |krate, folder: &Path| {
+        builder(project::root().join(krate), project::target().join("device"), folder.to_owned())
+            .map(|builder| builder.architectures([architecture]))
+    };
+    builder("kernels", kernels)?.build()?;
+    if let Some(folder) = twins {
+        builder("tests/twins", folder)?.allow_thread_level_code().build()?;
+    }
+    Ok(())
+}
+
 fn build_for(architecture: &str, kernels: &[String]) -> Result<(PathBuf, Artifact)> {
     let folder = project::target().join("run-ptx");
     println!("building the kernels to PTX and machine code for {architecture} (minutes, if all are new)");

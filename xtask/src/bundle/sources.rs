@@ -1,0 +1,85 @@
+//! Building what is packed.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+use serde_json::Value;
+
+use super::suite::{self, Part, Suite};
+use crate::test::targets::{self, GPU};
+use crate::{process, project, ptx};
+
+/// Where the parts of a bundle lie. What no suite needs may not be there.
+pub struct Sources {
+    /// The program `tilepipe-run`.
+    pub runner: PathBuf,
+    /// The program `tilepipe-bench`.
+    pub bench: PathBuf,
+    /// A package and the program of its GPU tests.
+    pub tests: Vec<(String, PathBuf)>,
+    /// The folder of the kernels' PTX and machine code.
+    pub kernels: PathBuf,
+    /// That of their twins.
+    pub twins: PathBuf,
+    /// The folder of the CUDA C++ sources.
+    pub peers: PathBuf,
+}
+
+impl Sources {
+    /// Builds what the suites need; PTX and machine code for this architecture go to the folder.
+    ///
+    /// # Errors
+    ///
+    /// What could not be built.
+    pub fn build(suites: &[Suite], architecture: &str, folder: &Path) -> Result<Self> {
+        let with_bench = suite::need(suites, Part::Bench);
+        let (kernels, twins) = (folder.join("kernels"), folder.join("twins"));
+        ptx::for_bundle(architecture, &kernels, with_bench.then_some(twins.as_path()))?;
+
+        // Each by itself, as other commands build it: with others cargo would choose other features.
+        let programs =
+            [(Part::Runner, "tilepipe-run", "tilepipe-run"), (Part::Bench, "tilepipe-bench", "tilepipe-bench")];
+        for (part, package, program) in programs {
+            if suite::need(suites, part) {
+                process::run(&mut process::cargo(["build", "--release", "--package", package, "--bin", program]))?;
+            }
+        }
+        let mut tests = Vec::new();
+        for target in targets::all()?.into_iter().filter(|target| target.name == GPU) {
+            if suite::need_tests_of(suites, &target.package) {
+                let program = build_tests(&target.package)?;
+                tests.push((target.package, program));
+            }
+        }
+        Ok(Sources {
+            runner: project::program("release", "tilepipe-run"),
+            bench: project::program("release", "tilepipe-bench"),
+            tests,
+            kernels,
+            twins,
+            peers: project::root().join("bench/peers"),
+        })
+    }
+}
+
+/// Builds the GPU tests of a package and returns their program.
+fn build_tests(package: &str) -> Result<PathBuf> {
+    let messages = process::capture(&mut process::cargo([
+        "test",
+        "--release",
+        "--no-run",
+        "--message-format=json-render-diagnostics",
+        "--package",
+        package,
+        "--test",
+        GPU,
+    ]))?;
+    let program = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()).find_map(|message| {
+        let is_test = message["target"]["name"] == GPU && message["profile"]["test"] == true;
+        is_test.then(|| message["executable"].as_str().map(PathBuf::from)).flatten()
+    });
+    match program {
+        Some(program) => Ok(program),
+        None => bail!("cargo built no executable for test `{GPU}` of package `{package}`"),
+    }
+}

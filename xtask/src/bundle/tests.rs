@@ -1,0 +1,347 @@
+//! What is packed, and that `run.sh` finds all of it: bundles of programs that only look whether
+//! what they need is there.
+#![cfg(unix)]
+
+use std::fs::{self, File, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use anyhow::{Context, Result};
+use clap::ValueEnum;
+use tempfile::TempDir;
+use tilepipe_build::toolchain;
+use xtask_front::bundle::{ARCHITECTURES, SUITES};
+
+use super::pack::{ARCHIVE, Bundle, LIMIT};
+use super::sources::Sources;
+use super::suite::Suite;
+use crate::project;
+
+/// The commands of `run.sh` that a suite's bundle has.
+const COMMANDS: [(Suite, &[&str]); 4] = [
+    (Suite::Test, &["run", "quick", "test", "stress"]),
+    (Suite::Sanitize, &["run", "stress", "sanitize", "race"]),
+    (Suite::Bench, &["bench", "race"]),
+    (Suite::Quick, &["run", "quick", "stress"]),
+];
+/// All that there are.
+const ALL: [&str; 7] = ["run", "quick", "test", "stress", "sanitize", "bench", "race"];
+
+/// `tilepipe-run`: by default the kernels lie beside it. Its machine code is that of one
+/// architecture.
+const RUNNER: &str = r#"folder=$(dirname "$0")
+[ -e "$folder/ptx/k.one.ptx" ] && [ -e "$folder/ptx/k.one.sm_90.cubin" ] || exit 1
+[ "$(ls "$folder/ptx" | wc -l)" = 4 ] || exit 1"#;
+/// A program of GPU tests: it reads the kernels that the variable names.
+const TESTS: &str = r#"[ -e "$TILEPIPE_PTX_DIR/k.two.0.ptx" ] && [ -e "$TILEPIPE_PTX_DIR/k.two.0.sm_90.cubin" ]"#;
+/// `tilepipe-bench`: whatever is named must be there.
+const BENCH: &str = r#"[ "$1" = measure ] && shift || exit 1
+while [ $# -gt 0 ]; do
+    case $1 in
+    --module | --twins) [ -e "$2/k.one.ptx" ] && [ -e "$2/k.one.sm_90.cubin" ] || exit 1; shift 2 ;;
+    --peers) [ -e "$2/peers.ptx" ] && [ -e "$2/peers.sm_90.cubin" ] || exit 1; shift 2 ;;
+    --ceilings) [ -e "$2" ] || exit 1; shift 2 ;;
+    --commit) [ "$2" = "of a test" ] || exit 1; shift 2 ;;
+    --command) shift 2 ;;
+    *) exit 1 ;;
+    esac
+done"#;
+/// `nvcc -O3 ... -o TARGET SOURCE`: the source and what it and the others include must be there.
+const NVCC: &str = r#"while [ "$1" != -o ]; do shift; done
+[ -s "$3" ] || exit 1
+cd "$(dirname "$3")"
+for header in $(sed -n 's/^ *# *include *"\(.*\)".*/\1/p' *.cu *.cuh); do
+    [ -s "$header" ] || { echo "no $header" >&2; exit 1; }
+done
+cd "$OLDPWD"
+printf '#!/bin/sh\n' >"$2"
+chmod +x "$2""#;
+/// `compute-sanitizer --tool TOOL ... PROGRAM ..`: racecheck finds hazards in what races alone.
+const SANITIZER: &str = r#"hazards=0
+case $* in *'--variant printed '*) hazards=2 ;; esac
+case $3 in --*) shift 4 ;; *) shift 2 ;; esac
+"$@" || exit
+echo "========= RACECHECK SUMMARY: $hazards hazards displayed""#;
+
+/// A folder of programs that say what they are called with in the file `log`, and look for what
+/// they need.
+struct Machine {
+    folder: TempDir,
+}
+
+impl Machine {
+    fn new() -> Self {
+        let machine = Machine { folder: tempfile::tempdir().unwrap() };
+        let tools = [("runner", RUNNER), ("host-tests", TESTS), ("kernel-tests", TESTS), ("bench", BENCH)];
+        for (name, script) in tools.into_iter().chain([("nvcc", NVCC), ("compute-sanitizer", SANITIZER)]) {
+            let path = machine.path(name);
+            fs::write(&path, format!("#!/bin/sh\necho \"$(basename \"$0\") $*\" >>\"$LOG\"\n{script}\n")).unwrap();
+            fs::set_permissions(path, Permissions::from_mode(0o755)).unwrap();
+        }
+        for folder in ["kernels", "twins"] {
+            fs::create_dir(machine.path(folder)).unwrap();
+            for image in ["one", "two.0"] {
+                for ending in ["ptx", "ll", "sm_80.cubin", "sm_90.cubin"] {
+                    fs::write(machine.path(folder).join(format!("k.{image}.{ending}")), "text").unwrap();
+                }
+            }
+            fs::write(machine.path(folder).join("report.json"), "[]").unwrap();
+            File::create(machine.path(folder).join(".lock")).unwrap();
+        }
+        machine
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn sources(&self) -> Sources {
+        let tests = [("tilepipe-host", "host-tests"), ("tilepipe-tests", "kernel-tests")];
+        Sources {
+            runner: self.path("runner"),
+            bench: self.path("bench"),
+            tests: tests.map(|(package, program)| (package.to_owned(), self.path(program))).into(),
+            kernels: self.path("kernels"),
+            twins: self.path("twins"),
+            peers: project::root().join("bench/peers"),
+        }
+    }
+
+    /// Makes a bundle and returns its folder.
+    fn bundle(&self, suites: &[Suite]) -> PathBuf {
+        let folder = self.path("bundle");
+        self.make(suites, &self.sources()).unwrap();
+        folder
+    }
+
+    fn make(&self, suites: &[Suite], sources: &Sources) -> Result<()> {
+        let bundle = Bundle { suites, gpu: "sm_90", commit: "of a test" };
+        let copy = |from: &Path, to: &Path| fs::copy(from, to).map(|_| ()).context("copy");
+        bundle.make(sources, copy, &self.path("bundle")).map(|_| ())
+    }
+
+    /// Runs `run.sh` and returns its exit status, what it printed, and what was called.
+    fn run(&self, arguments: &[&str]) -> (i32, String, String) {
+        let log = self.path("log");
+        fs::write(&log, "").unwrap();
+        let mut command = Command::new(self.path("bundle/run.sh"));
+        command.args(arguments).env("LOG", &log).env("NVCC", self.path("nvcc"));
+        command.env("TILEPIPE_SANITIZER", self.path("compute-sanitizer"));
+        let Output { status, stdout, stderr } = command.output().unwrap();
+        let printed = [stdout, stderr].map(|bytes| String::from_utf8(bytes).unwrap()).concat();
+        (status.code().unwrap(), printed, fs::read_to_string(log).unwrap())
+    }
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn the_front_knows_the_suites() {
+    let here: Vec<String> =
+        Suite::value_variants().iter().map(|suite| suite.to_possible_value().unwrap().get_name().to_owned()).collect();
+    assert_eq!(here, SUITES);
+    assert_eq!(Suite::value_variants().iter().map(|suite| suite.name()).collect::<Vec<_>>(), SUITES);
+}
+
+/// Without a compiler for device code the test prints why it is skipped, and passes.
+#[test]
+fn machine_code_can_be_made_for_every_architecture() {
+    match toolchain::find(Some(&project::target())) {
+        Ok(toolchain) if toolchain.cuda_version() >= (13, 0) => {
+            let help = Command::new(toolchain.ptxas()).arg("--help").output().unwrap().stdout;
+            let help = String::from_utf8(help).unwrap();
+            for architecture in ARCHITECTURES {
+                assert!(help.contains(&format!("'{architecture}'")), "{architecture}: {help}");
+            }
+        }
+        Ok(toolchain) => println!("skipped: ptxas of CUDA {:?} is too old to know all", toolchain.cuda_version()),
+        Err(error) => println!("skipped: {error}"),
+    }
+}
+
+#[test]
+fn every_command_of_a_suite_finds_what_it_needs_and_no_other_begins() {
+    let machine = Machine::new();
+    for (suite, commands) in COMMANDS {
+        for command in ALL {
+            machine.bundle(&[suite]);
+            let (status, printed, called) = machine.run(&[command]);
+            if commands.contains(&command) {
+                assert_eq!(status, 0, "{suite:?} {command}: {printed}");
+                assert!(printed.ends_with(" passed, 0 failed, 0 skipped\n"), "{suite:?} {command}: {printed}");
+                assert!(!called.is_empty(), "{suite:?} {command}: {printed}");
+            } else {
+                assert_eq!((status, called.as_str()), (2, ""), "{suite:?} {command}: {printed}");
+                assert_eq!(printed.lines().count(), 1, "{printed}");
+                let (own, other) = (format!("has the suite `{}` alone", suite.name()), format!("`{command}` needs"));
+                assert!(printed.contains(&own) && printed.contains(&other), "{printed}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_suite_that_an_error_names_has_the_command() {
+    let machine = Machine::new();
+    for (suite, commands) in COMMANDS {
+        machine.bundle(&[suite]);
+        for command in ALL.into_iter().filter(|command| !commands.contains(command)) {
+            let (_, printed, _) = machine.run(&[command]);
+            let named = printed.trim_end().rsplit_once("cargo xtask bundle --suite ").unwrap().1;
+            let (_, commands) = COMMANDS.iter().find(|(suite, _)| suite.name() == named).unwrap();
+            assert!(commands.contains(&command), "{printed}");
+        }
+    }
+}
+
+#[test]
+fn a_bundle_of_all_suites_has_every_command() {
+    let machine = Machine::new();
+    machine.bundle(Suite::value_variants());
+    for command in ALL {
+        let (status, printed, _) = machine.run(&[command]);
+        assert!(status == 0 && printed.ends_with(" passed, 0 failed, 0 skipped\n"), "{command}: {printed}");
+    }
+    let (status, printed, called) = machine.run(&["all"]);
+    assert!(status == 0 && printed.ends_with(" passed, 0 failed, 0 skipped\n"), "{printed}");
+    for part in
+        ["--stress 10000", "tilepipe-host-gpu", "tilepipe-tests-gpu", "--tool racecheck", "measure", "--variant"]
+    {
+        assert!(called.contains(part), "{part} in {called}");
+    }
+    let (status, printed, called) = machine.run(&[]);
+    assert_eq!((status, called.as_str()), (0, "tilepipe-run \n"), "{printed}");
+}
+
+#[test]
+fn a_suite_alone_is_the_default_and_has_no_more_than_it_needs() {
+    let machine = Machine::new();
+    for (suite, packed, tests) in [
+        (Suite::Test, "ptx tests tilepipe-run", "tilepipe-host-gpu tilepipe-tests-gpu"),
+        (Suite::Sanitize, "peers ptx tests tilepipe-run", "tilepipe-tests-gpu"),
+        (Suite::Bench, "peers ptx tilepipe-bench twins", ""),
+        (Suite::Quick, "ptx tests tilepipe-run", "tilepipe-host-gpu"),
+    ] {
+        let folder = machine.bundle(&[suite]);
+        assert_eq!(names(&folder), ["commit", ARCHIVE, "run.sh"]);
+        let (status, printed, called) = machine.run(&[]);
+        assert_eq!(status, 0, "{printed}");
+        let (_, _, called_by_name) = machine.run(&[suite.name()]);
+        // The second one compiles and calls the same.
+        assert_eq!(called, called_by_name, "{suite:?}");
+        let rest: Vec<String> =
+            names(&folder).into_iter().filter(|name| !["commit", "run.sh", ".lock"].contains(&&**name)).collect();
+        assert_eq!(rest.join(" "), packed, "{suite:?}");
+        if !tests.is_empty() {
+            assert_eq!(names(&folder.join("tests")).join(" "), tests);
+        }
+        let kernels = ["k.one.ptx", "k.one.sm_90.cubin", "k.two.0.ptx", "k.two.0.sm_90.cubin"];
+        assert_eq!(names(&folder.join("ptx")), kernels, "of one architecture, and nothing else");
+    }
+}
+
+#[test]
+fn help_says_what_the_bundle_has() {
+    let machine = Machine::new();
+    for (suite, commands) in COMMANDS {
+        let folder = machine.bundle(&[suite]);
+        let (status, printed, _) = machine.run(&["help"]);
+        assert_eq!(status, 0);
+        assert!(printed.contains("./run.sh stress [LAUNCHES]"), "{printed}");
+        assert!(
+            printed.contains(&format!("with machine code for sm_90 and the suites: {}.", suite.name())),
+            "{printed}"
+        );
+        assert!(printed.ends_with(&format!("Its commands: {} all\n", in_order(commands))), "{printed}");
+        assert!(folder.join(ARCHIVE).exists(), "help unpacks nothing");
+    }
+    let (status, printed, called) = machine.run(&["tset"]);
+    assert_eq!((status, called.as_str()), (2, ""));
+    assert!(printed.contains("unknown command `tset`; choose run, quick, test"), "{printed}");
+}
+
+fn in_order(commands: &[&str]) -> String {
+    ALL.into_iter().filter(|command| commands.contains(command)).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_newer_bundle_in_the_same_folder_replaces_what_an_older_one_unpacked() {
+    let machine = Machine::new();
+    let folder = machine.bundle(&[Suite::Test]);
+    assert_eq!(machine.run(&["unpack"]).0, 0);
+    assert!(!folder.join(ARCHIVE).exists() && folder.join("tilepipe-run").exists());
+    // As a copy over the old folder does it.
+    fs::write(folder.join("ptx/k.removed.ptx"), "old").unwrap();
+    fs::write(folder.join("tilepipe-run"), "old").unwrap();
+    let unpacked = machine.path("unpacked");
+    fs::rename(&folder, &unpacked).unwrap();
+    machine.bundle(&[Suite::Test]);
+    for name in names(&folder) {
+        fs::copy(folder.join(&name), unpacked.join(&name)).unwrap();
+    }
+    fs::remove_dir_all(&folder).unwrap();
+    fs::rename(&unpacked, &folder).unwrap();
+    let (status, printed, _) = machine.run(&["run"]);
+    assert_eq!(status, 0, "{printed}");
+    assert!(!folder.join("ptx/k.removed.ptx").exists());
+}
+
+#[test]
+fn two_that_begin_at_once_unpack_once() {
+    let machine = Machine::new();
+    let folder = machine.bundle(&[Suite::Quick]);
+    let log = machine.path("log");
+    let start = || {
+        let mut command = Command::new(folder.join("run.sh"));
+        command.arg("quick").env("LOG", &log).stdout(std::process::Stdio::null()).spawn().unwrap()
+    };
+    for mut child in [start(), start(), start()] {
+        assert!(child.wait().unwrap().success());
+    }
+    assert!(!folder.join(ARCHIVE).exists() && !folder.join(".unpacking").exists());
+}
+
+#[test]
+fn an_archive_that_was_cut_off_is_an_error_and_nothing_runs() {
+    let machine = Machine::new();
+    let archive = machine.bundle(&[Suite::Quick]).join(ARCHIVE);
+    let whole = fs::read(&archive).unwrap();
+    fs::write(&archive, &whole[..whole.len() / 2]).unwrap();
+    let (status, printed, called) = machine.run(&["quick"]);
+    assert_eq!((status, called.as_str()), (1, ""));
+    assert!(printed.contains("cannot be unpacked (see above); copy the bundle anew"), "{printed}");
+    fs::write(&archive, whole).unwrap();
+    assert_eq!(machine.run(&["quick"]).0, 0, "a whole one in its place is unpacked");
+}
+
+#[test]
+fn what_was_not_built_is_an_error_before_the_old_bundle_goes() {
+    let machine = Machine::new();
+    let folder = machine.bundle(&[Suite::Test]);
+    let failed = |sources: &Sources, suite| machine.make(&[suite], sources).unwrap_err().to_string();
+    let error = failed(&Sources { tests: Vec::new(), ..machine.sources() }, Suite::Quick);
+    assert!(error.contains("`quick` needs GPU tests that the workspace does not have"), "{error}");
+    fs::remove_file(machine.path("kernels/k.one.sm_90.cubin")).unwrap();
+    let error = failed(&machine.sources(), Suite::Test);
+    assert!(error.contains("has 2 PTX files and 1 files of machine code for sm_90"), "{error}");
+    assert_eq!(names(&folder), ["commit", ARCHIVE, "run.sh"]);
+}
+
+#[test]
+fn a_bundle_that_is_too_large_is_refused_with_suite_size_and_limit() {
+    for (suites, what) in [
+        (&[Suite::Sanitize][..], "suite sanitize has 32.5 MiB"),
+        (Suite::value_variants(), "suites test, sanitize, bench, quick has 32.5 MiB"),
+    ] {
+        let bundle = Bundle { suites, gpu: "sm_90", commit: "of a test" };
+        assert!(bundle.check_size(LIMIT, Path::new("here")).is_ok());
+        let error = bundle.check_size(LIMIT + (1 << 19), Path::new("here")).unwrap_err().to_string();
+        assert_eq!(error, format!("the bundle of the {what}, and 32.0 MiB are allowed; it lies in here"));
+    }
+}

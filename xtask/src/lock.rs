@@ -1,0 +1,49 @@
+//! Folders that one process at a time may change.
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+/// The file that is locked: the builder of kernels locks its folders by one of this name too.
+pub const FILE: &str = ".lock";
+
+/// Keeps a folder from other processes until it is dropped.
+#[derive(Debug)]
+pub struct Lock {
+    // The system releases the lock when the file is closed, also when the process dies.
+    _file: File,
+}
+
+impl Lock {
+    /// Makes the folder if it is not there, and waits until nobody else has it.
+    ///
+    /// # Errors
+    ///
+    /// If the folder or its file cannot be made or locked.
+    pub fn acquire(folder: &Path) -> Result<Self> {
+        let file = open(folder)?;
+        file.lock().with_context(|| cannot_lock(folder))?;
+        Ok(Lock { _file: file })
+    }
+}
+
+fn open(folder: &Path) -> Result<File> {
+    fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    File::create(folder.join(FILE)).with_context(|| cannot_lock(folder))
+}
+
+fn cannot_lock(folder: &Path) -> String {
+    format!("cannot lock {}", folder.join(FILE).display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_builder_locks_a_file_of_this_name() {
+        let builder = include_str!("../../build/src/cache.rs");
+        assert!(builder.contains(&format!("dir.join(\"{FILE}\")")) && builder.contains("file.lock()"));
+    }
+}
