@@ -1,6 +1,6 @@
 //! Folders that one process at a time may change.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -26,6 +26,20 @@ impl Lock {
         file.lock().with_context(|| cannot_lock(folder))?;
         Ok(Lock { _file: file })
     }
+
+    /// As [`acquire`](Self::acquire), but returns `None` where somebody else has it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`acquire`](Self::acquire).
+    pub fn try_acquire(folder: &Path) -> Result<Option<Self>> {
+        let file = open(folder)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Lock { _file: file })),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(error).with_context(|| cannot_lock(folder)),
+        }
+    }
 }
 
 fn open(folder: &Path) -> Result<File> {
@@ -40,6 +54,16 @@ fn cannot_lock(folder: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_has_one_owner() {
+        let folder = tempfile::tempdir().unwrap();
+        let lock = Lock::acquire(&folder.path().join("a/b")).unwrap();
+        assert!(Lock::try_acquire(&folder.path().join("a/b")).unwrap().is_none());
+        assert!(Lock::try_acquire(&folder.path().join("a")).unwrap().is_some());
+        drop(lock);
+        assert!(Lock::try_acquire(&folder.path().join("a/b")).unwrap().is_some());
+    }
 
     #[test]
     fn the_builder_locks_a_file_of_this_name() {

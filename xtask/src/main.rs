@@ -4,6 +4,7 @@
 
 mod bench;
 mod bundle;
+mod clean;
 #[cfg(test)]
 mod help;
 mod lint;
@@ -56,6 +57,13 @@ enum Command {
     Setup,
     /// Check the format, clippy and the documentation
     Lint,
+    /// Remove what `cargo xtask` has built of the kernels, and the bundles, and say what that frees
+    ///
+    /// Programs that cargo has built stay, and so do measured records in target/bench/ and the
+    /// compiler for device code: `cargo clean` removes all of target/. A folder that is a symbolic
+    /// link to another place stays as it is. While a build of kernels is under way nothing is
+    /// removed.
+    Clean(clean::Options),
 }
 
 fn main() -> ExitCode {
@@ -67,6 +75,7 @@ fn main() -> ExitCode {
         Command::Ptx(options) => ptx::run(&options),
         Command::Setup => setup::command().map(|()| ExitCode::SUCCESS),
         Command::Lint => lint::command().map(|()| ExitCode::SUCCESS),
+        Command::Clean(options) => clean::command(&options).map(|()| ExitCode::SUCCESS),
     };
     finish(result)
 }

@@ -9,6 +9,16 @@ pub fn ptx() -> PathBuf {
     target().join("ptx")
 }
 
+/// The folder of what is made on the way from kernels to PTX, and kept of it.
+pub fn device() -> PathBuf {
+    target().join("device")
+}
+
+/// The folder of the PTX and cubins that `cargo xtask run` has built.
+pub fn run_ptx() -> PathBuf {
+    target().join("run-ptx")
+}
+
 /// The folder of the PTX that only tests read.
 pub fn test_ptx() -> PathBuf {
     target().join("test-ptx")

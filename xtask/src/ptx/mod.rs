@@ -109,7 +109,7 @@ pub fn ensure_for_tests() -> Result<()> {
         println!("building the kernels that only tests read to PTX");
         for krate in ["codegen-kernels", "twins"] {
             let from = project::root().join("tests").join(krate);
-            let builder = builder(from, project::target().join("device"), project::test_ptx().join(krate))?;
+            let builder = builder(from, project::device(), project::test_ptx().join(krate))?;
             // The twins are what the kernels' types forbid, by hand.
             let builder = if krate == "twins" { builder.allow_thread_level_code() } else { builder };
             builder.build()?;
@@ -121,7 +121,7 @@ pub fn ensure_for_tests() -> Result<()> {
 
 fn build() -> Result<Artifact> {
     println!("building the kernels to PTX");
-    let artifact = build_crate(project::root().join("kernels"), project::target().join("device"), project::ptx())?;
+    let artifact = build_crate(project::root().join("kernels"), project::device(), project::ptx())?;
     BUILT.get_or_init(|| ());
     Ok(artifact)
 }
@@ -208,7 +208,7 @@ pub fn for_run(architecture: &str, kernels: &[String]) -> Result<PathBuf> {
 pub fn for_bundle(architecture: &str, kernels: &Path, twins: Option<&Path>) -> Result<()> {
     println!("building the kernels to PTX and machine code for {architecture} (minutes, if all are new)");
     let builder = |krate, folder: &Path| {
-        builder(project::root().join(krate), project::target().join("device"), folder.to_owned())
+        builder(project::root().join(krate), project::device(), folder.to_owned())
             .map(|builder| builder.architectures([architecture]))
     };
     builder("kernels", kernels)?.build()?;
@@ -219,9 +219,9 @@ pub fn for_bundle(architecture: &str, kernels: &Path, twins: Option<&Path>) -> R
 }
 
 fn build_for(architecture: &str, kernels: &[String]) -> Result<(PathBuf, Artifact)> {
-    let folder = project::target().join("run-ptx");
+    let folder = project::run_ptx();
     println!("building the kernels to PTX and machine code for {architecture} (minutes, if all are new)");
-    let builder = builder(project::root().join("kernels"), project::target().join("device"), folder.clone())?;
+    let builder = builder(project::root().join("kernels"), project::device(), folder.clone())?;
     let artifact = builder.architectures([architecture]).kernels(kernels).build()?;
     Ok((folder, artifact))
 }
