@@ -110,14 +110,18 @@ impl Bundle<'_> {
     /// one that this is for. All of a folder: a launch of what is missing would fail on the GPU
     /// machine only.
     fn copy_images(&self, from: &Path, to: &Path) -> Result<()> {
-        // Kernels with instructions of this architecture alone have code for `sm_90a`, say, and those for
-        // newer GPUs have none.
+        // Kernels with instructions of this architecture alone have code for `sm_90a`, say.
         let endings = ["", "a"].map(|suffix| format!(".{}{suffix}.cubin", self.gpu));
-        let texts = copy_files(from, to, |name| name.ends_with(".ptx"))?;
+        copy_files(from, to, |name| name.ends_with(".ptx"))?;
         let codes = copy_files(from, to, |name| endings.iter().any(|ending| name.ends_with(ending)))?;
+        let mut texts = 0;
+        for path in files(to)?.into_iter().filter(|path| path.extension().is_some_and(|ending| ending == "ptx")) {
+            let ptx = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+            texts += usize::from(runs_on(&ptx, self.gpu));
+        }
         ensure!(
-            codes > 0 && codes <= texts,
-            "{} has {texts} PTX files and {codes} files of machine code for {}",
+            texts > 0 && texts == codes,
+            "{} has {texts} PTX files for {} and {codes} files of machine code for it",
             from.display(),
             self.gpu
         );
@@ -154,6 +158,18 @@ impl Bundle<'_> {
 
     fn names(&self, between: &str) -> String {
         self.suites.iter().map(|suite| suite.name()).collect::<Vec<_>>().join(between)
+    }
+}
+
+/// Whether PTX is for an architecture, or for an older one whose code runs on it.
+pub(super) fn runs_on(ptx: &str, gpu: &str) -> bool {
+    let target = ptx.lines().find_map(|line| line.strip_prefix(".target "));
+    let target = target.and_then(|target| target.split(',').next()).unwrap_or_default().trim();
+    let number = |name: &str| name.strip_prefix("sm_").and_then(|number| number.parse::<u32>().ok());
+    match (target.strip_suffix(['a', 'f']), number(gpu)) {
+        (Some(alone), gpu) => number(alone) == gpu,
+        // What says nothing of itself is no reason to leave machine code out.
+        (None, gpu) => number(target) <= gpu,
     }
 }
 

@@ -142,6 +142,21 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
+fn machine_code_is_wanted_of_what_runs_on_the_gpu() {
+    for (target, gpu, runs) in [
+        ("sm_80", "sm_90", true),
+        ("sm_90", "sm_90", true),
+        ("sm_90", "sm_80", false),
+        ("sm_90a", "sm_90", true),
+        ("sm_90a", "sm_100", false),
+        ("sm_80, debug", "sm_80", true),
+    ] {
+        assert_eq!(super::pack::runs_on(&format!(".version 8.0\n.target {target}\n"), gpu), runs, "{target} {gpu}");
+    }
+    assert!(super::pack::runs_on("no PTX", "sm_90"));
+}
+
+#[test]
 fn the_front_knows_the_suites() {
     let here: Vec<String> =
         Suite::value_variants().iter().map(|suite| suite.to_possible_value().unwrap().get_name().to_owned()).collect();
@@ -329,7 +344,7 @@ fn what_was_not_built_is_an_error_before_the_old_bundle_goes() {
     assert!(error.contains("`quick` needs GPU tests that the workspace does not have"), "{error}");
     fs::remove_file(machine.path("kernels/k.one.sm_90.cubin")).unwrap();
     let error = failed(&machine.sources(), Suite::Test);
-    assert!(error.contains("has 2 PTX files and 1 files of machine code for sm_90"), "{error}");
+    assert!(error.contains("has 2 PTX files for sm_90 and 1 files of machine code for it"), "{error}");
     assert_eq!(names(&folder), ["commit", ARCHIVE, "run.sh"]);
 }
 
