@@ -351,7 +351,7 @@ impl Making<'_> {
         let place = |arch: &str| Architecture::parse(arch).ok().and_then(|arch| self.place(&arch));
         report.sort_by_key(|kernel| place(&kernel.arch));
         for kernel in &mut report {
-            kernel.threads = linked.kernels.get(&kernel.kernel).copied().unwrap_or_default();
+            kernel.threads = linked.kernels.get(&kernel.kernel).map_or(0, |bounds| bounds.threads);
         }
         Ok((images, report))
     }

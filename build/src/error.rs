@@ -78,12 +78,12 @@ pub enum Error {
         /// What was asked for.
         kernel: String,
     },
-    /// A GPU entry point without launch bounds, or launch bounds that make no sense.
-    #[error("the kernel `{kernel}` {problem}: declare it with #[kernel] and 1 to 1024 threads a block")]
+    /// A GPU entry point without launch bounds, or launch bounds that no GPU has room for.
+    #[error("the kernel `{kernel}` {problem}")]
     LaunchBounds {
         /// The entry's symbol.
         kernel: String,
-        /// What is wrong.
+        /// What is wrong, and what is allowed.
         problem: String,
     },
     /// A kernel with instructions of one architecture alone, in a build for a newer one.

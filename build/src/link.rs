@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::architecture::Architecture;
+use crate::ir::bounds::LaunchBounds;
 use crate::ir::contract::Contracts;
 use crate::ir::items::Items;
 use crate::ir::mangling::CrateId;
@@ -39,8 +40,8 @@ pub(crate) struct Link<'a> {
 
 /// The linked kernels.
 pub(crate) struct Linked {
-    /// Entry symbols with their threads a block.
-    pub kernels: BTreeMap<String, u32>,
+    /// Entry symbols with their launch bounds.
+    pub kernels: BTreeMap<String, LaunchBounds>,
     /// Unoptimised modules, each with some of the kernels and all that these need.
     pub parts: Vec<Part>,
 }

@@ -96,7 +96,7 @@ fn a_good_kernel_gets_bounds_report_and_machine_code() {
     assert!(ptx.contains(".version 7.1") && ptx.contains(".target sm_80"), "{ptx}");
     assert_eq!(body(&ptx, "fixture_reverse(").matches("bar.sync").count(), 1);
     assert!(ptx.contains("ld.shared") && ptx.contains("st.shared"), "{ptx}");
-    assert!(!ptx.contains("__tilepipe_threads__"), "{ptx}");
+    assert!(!ptx.contains("__tilepipe_bounds__"), "{ptx}");
     // The panic's file name survives, without a folder of this machine.
     let ir = artifact.ir().unwrap();
     assert!(ir.contains("c\"good/src/lib.rs"), "{ir}");

@@ -103,6 +103,39 @@ fn only_the_real_tilepipe_may_contain_thread_level_code_and_only_what_is_asked_f
     let message = of(&["double", "triple"]).unwrap_err().to_string();
     assert!(message.contains("no kernel `triple`"), "{message}");
 
+    // Launch bounds: directives where they are given, and one error for those that no GPU has room
+    // for.
+    let bounded = build("bounds", &["bounds", "two"]).unwrap().unwrap();
+    let head = |kernel: &str| {
+        let ptx = bounded.ptx().unwrap();
+        let (_, rest) = ptx.split_once(&format!(".entry with_tilepipe${kernel}(")).unwrap();
+        let (_, rest) = rest.split_once(")\n").unwrap();
+        let lines =
+            rest.split_once('{').unwrap().0.lines().map(|line| line.split("//").next().unwrap().trim().to_string());
+        lines.filter(|line| !line.is_empty()).collect::<Vec<_>>()
+    };
+    assert_eq!(head("bounded__64"), [".reqntid 64, 1, 1", ".minnctapersm 16", ".maxnreg 64"]);
+    assert_eq!(head("bounded__1024"), [".reqntid 1024, 1, 1", ".minnctapersm 1", ".maxnreg 64"]);
+    assert_eq!(head("double__64"), [".reqntid 64, 1, 1"]);
+    for (feature, expected) in [
+        (
+            "few_registers",
+            "the kernel `with_tilepipe$bounded__1024` has `max_registers = 8` with 1024 threads a block: it is 24 to 64",
+        ),
+        (
+            "many_blocks",
+            "the kernel `with_tilepipe$bounded__1024` has `min_blocks = 3` with 1024 threads a block: it is 1 to 2",
+        ),
+        (
+            "no_blocks",
+            "the kernel `with_tilepipe$bounded__1024` has `min_blocks = 0` with 1024 threads a block: it is 1 to 2",
+        ),
+    ] {
+        let error = build(feature, &[feature]).unwrap().map(|artifact| artifact.images).unwrap_err();
+        let message = error.to_string();
+        assert!(matches!(error, Error::LaunchBounds { .. }) && message.starts_with(expected), "{feature}: {message}");
+    }
+
     for (feature, function, what) in [
         ("impostor", "tilepipe::isa::thread_rank (of another crate named tilepipe)", "inline assembly"),
         ("runtime", "with_tilepipe::another_rank", "tilepipe_thread_rank"),

@@ -5,7 +5,7 @@ extern crate tilepipe as real;
 pub use real::{Block, TilesMut, launch};
 
 pub mod entry {
-    pub use real::entry::threads;
+    pub use real::entry::bounds;
     pub struct Lie;
     pub const fn instance<F: Copy>(_: F, _: (&str, &str), _: &str, _: &str, _: &[(&str, &str)], _: &[&str]) -> Lie {
         Lie

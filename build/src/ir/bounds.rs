@@ -9,28 +9,109 @@ use super::convergent::attributes_of_definition;
 use super::{global_name, string_bytes};
 use crate::Error;
 
-/// `#[kernel]` writes the block size of the kernel `SYM` into a `u32` constant of this name followed by `SYM`.
-const PREFIX: &str = "__tilepipe_threads__";
+/// `#[kernel]` writes the launch bounds of the kernel `SYM` into a constant of this name followed
+/// by `SYM`: `u32` words, which are the fields of [`LaunchBounds`] in their order. What else the
+/// link step is to know of a kernel can follow as further words.
+const PREFIX: &str = "__tilepipe_bounds__";
+/// A word that is not given. Words behind the last one are not given either.
+const NOT_GIVEN: u32 = u32::MAX;
 
-/// The module's kernels: entry symbol to threads a block.
+/// What a kernel asks of its launch and of `ptxas`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LaunchBounds {
+    /// Threads a block: the launch has just so many.
+    pub threads: u32,
+    /// The least blocks for which a multiprocessor is to have registers.
+    pub min_blocks: Option<u32>,
+    /// The most registers of a thread.
+    pub max_registers: Option<u32>,
+}
+
+/// What a multiprocessor has, of all architectures from `sm_80` on the most. `ptxas` warns and goes
+/// on without the bound where an architecture has less.
+const BLOCKS: u32 = 32;
+const WARPS: u32 = 64;
+/// A multiprocessor has four parts with so many registers each, and a warp lies in one of them. A
+/// warp's are given out in units of 256, which are 8 of each thread.
+const PARTS: u32 = 4;
+const REGISTERS: u32 = 16 * 1024;
+/// What `ptxas` gives a thread at least, and what an instruction can name.
+const LEAST_REGISTERS: u32 = 24;
+const MOST_REGISTERS: u32 = 255;
+
+impl LaunchBounds {
+    /// The bounds in a constant's words; none if their number is another one.
+    fn of(words: &[u32]) -> Option<Self> {
+        let given = |at: usize| words.get(at).copied().filter(|word| *word != NOT_GIVEN);
+        match words {
+            [threads] | [threads, _] | [threads, _, _] => {
+                Some(LaunchBounds { threads: *threads, min_blocks: given(1), max_registers: given(2) })
+            }
+            _ => None,
+        }
+    }
+
+    /// What is wrong with them and what is allowed, if something is.
+    fn problem(&self) -> Option<String> {
+        let LaunchBounds { threads, min_blocks, max_registers } = *self;
+        if !(1..=1024).contains(&threads) {
+            return Some(format!("has {threads} threads a block: declare it with #[kernel] and 1 to 1024"));
+        }
+        let (warps, of_threads) = (threads.div_ceil(32), format!("with {threads} threads a block"));
+        if let Some(blocks) = min_blocks {
+            let most = BLOCKS.min(WARPS / warps);
+            let why = format!("a multiprocessor has at most {BLOCKS} blocks and {WARPS} warps");
+            if !(1..=most).contains(&blocks) {
+                return Some(format!("has `min_blocks = {blocks}` {of_threads}: it is 1 to {most}, as {why}"));
+            }
+        }
+        if let Some(registers) = max_registers {
+            let of_thread = REGISTERS / warps.div_ceil(PARTS) / 32 / 8 * 8;
+            let most = MOST_REGISTERS.min(of_thread);
+            let why = format!(
+                "`ptxas` gives a thread at least {LEAST_REGISTERS} registers, an instruction can name {MOST_REGISTERS}, and a \
+                 block has those of one multiprocessor"
+            );
+            if !(LEAST_REGISTERS..=most).contains(&registers) {
+                return Some(format!(
+                    "has `max_registers = {registers}` {of_threads}: it is {LEAST_REGISTERS} to {most}, as {why}"
+                ));
+            }
+        }
+        None
+    }
+
+    /// The function attributes from which LLVM makes the PTX's directives.
+    fn attributes(&self) -> String {
+        let LaunchBounds { threads, min_blocks, max_registers } = self;
+        let mut attributes = format!(" \"nvvm.reqntid\"=\"{threads},1,1\"");
+        for (name, value) in [("minctasm", min_blocks), ("maxnreg", max_registers)] {
+            if let Some(value) = value {
+                attributes.push_str(&format!(" \"nvvm.{name}\"=\"{value}\""));
+            }
+        }
+        attributes
+    }
+}
+
+/// The module's kernels: entry symbol to launch bounds.
 ///
 /// # Errors
 ///
-/// [`Error::LaunchBounds`] for an entry without a constant, a constant without an entry, or a size outside 1 to 1024;
-/// [`Error::Ir`] for a constant of unknown shape.
-pub(crate) fn kernels(module: &str) -> Result<BTreeMap<String, u32>, Error> {
+/// [`Error::LaunchBounds`] for an entry without a constant, a constant without an entry, or bounds
+/// that no GPU has room for; [`Error::Ir`] for a constant of unknown shape.
+pub(crate) fn kernels(module: &str) -> Result<BTreeMap<String, LaunchBounds>, Error> {
     let mut kernels = BTreeMap::new();
     let mut entries = BTreeSet::new();
     let mut defined = BTreeSet::new();
     for line in module.lines() {
         if let Some(kernel) = global_name(line).and_then(|(name, _)| name.strip_prefix(PREFIX)) {
-            let threads =
-                word(line).ok_or_else(|| Error::Ir { reason: "a kernel's thread count", line: line.to_string() })?;
-            if !(1..=1024).contains(&threads) {
-                let problem = format!("has {threads} threads a block");
+            let unknown = || Error::Ir { reason: "a kernel's launch bounds", line: line.to_string() };
+            let bounds = words(line).and_then(|words| LaunchBounds::of(&words)).ok_or_else(unknown)?;
+            if let Some(problem) = bounds.problem() {
                 return Err(Error::LaunchBounds { kernel: kernel.to_string(), problem });
             }
-            kernels.insert(kernel.to_string(), threads);
+            kernels.insert(kernel.to_string(), bounds);
         } else if line.starts_with("define ") {
             let name = defined_name(line).map(str::to_string);
             if is_entry(line) {
@@ -42,25 +123,25 @@ pub(crate) fn kernels(module: &str) -> Result<BTreeMap<String, u32>, Error> {
     let problem =
         |kernel: &str, problem: &str| Error::LaunchBounds { kernel: kernel.to_string(), problem: problem.into() };
     if let Some(kernel) = entries.iter().find(|entry| !kernels.contains_key(*entry)) {
-        return Err(problem(kernel, "has no thread count"));
+        return Err(problem(kernel, "has no launch bounds: declare it with #[kernel]"));
     }
     if let Some(kernel) = kernels.keys().find(|kernel| !defined.contains(*kernel)) {
-        return Err(problem(kernel, "has a thread count but no definition"));
+        return Err(problem(kernel, "has launch bounds but no definition: declare it with #[kernel]"));
     }
     Ok(kernels)
 }
 
-/// The module with every kernel an entry point of the GPU, with `.reqntid` asked for.
+/// The module with every kernel an entry point of the GPU, with its launch bounds asked for.
 ///
 /// # Errors
 ///
 /// [`Error::Ir`] for a definition of unknown shape.
-pub(crate) fn require(module: &str, kernels: &BTreeMap<String, u32>) -> Result<String, Error> {
+pub(crate) fn require(module: &str, kernels: &BTreeMap<String, LaunchBounds>) -> Result<String, Error> {
     let mut out = String::with_capacity(module.len() + 64 * kernels.len());
     for line in module.lines() {
         let definition = line.starts_with("define ").then(|| defined_name(line)).flatten();
         match definition.and_then(|name| kernels.get(name)) {
-            Some(threads) => {
+            Some(bounds) => {
                 let at = attributes_of_definition(line)?;
                 let head = &line[..at];
                 if is_entry(line) {
@@ -70,7 +151,7 @@ pub(crate) fn require(module: &str, kernels: &BTreeMap<String, u32>) -> Result<S
                 } else {
                     return Err(Error::Ir { reason: "a kernel that returns something", line: line.to_string() });
                 }
-                out.push_str(&format!(" \"nvvm.reqntid\"=\"{threads},1,1\""));
+                out.push_str(&bounds.attributes());
                 out.push_str(&line[at..]);
             }
             None => out.push_str(line),
@@ -95,23 +176,27 @@ pub(super) fn defined_name(line: &str) -> Option<&str> {
     global_name(&line[line.find('@')?..]).map(|(name, _)| name)
 }
 
-/// The little-endian word of a `u32` constant: `[4 x i8] c"\00\01\00\00"`, wrapped in a structure or not, or `i32 256`.
-fn word(line: &str) -> Option<u32> {
+/// The little-endian words of a constant: `[8 x i8] c"\00\01\00\00\02\00\00\00"`, wrapped in a
+/// structure or not, or `i32 256`.
+fn words(line: &str) -> Option<Vec<u32>> {
     if line.contains(" zeroinitializer") {
-        return Some(0);
+        return Some(vec![0]);
     }
     match string_bytes(line) {
-        Some(bytes) => Some(u32::from_le_bytes(bytes.try_into().ok()?)),
+        Some(bytes) => {
+            let words = bytes.chunks(4).map(|word| Some(u32::from_le_bytes(word.try_into().ok()?)));
+            words.collect()
+        }
         None => {
             let (_, value) = line.split_once(" constant i32 ")?;
-            value.split(',').next()?.trim().parse::<i64>().ok()?.try_into().ok()
+            Some(vec![value.split(',').next()?.trim().parse::<i64>().ok()?.try_into().ok()?])
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{kernels, require};
+    use super::{LaunchBounds, NOT_GIVEN, kernels, require};
     use crate::Error;
 
     const ENTRY: &str = "define ptx_kernel void @k(ptr noundef %0) unnamed_addr #3 {";
@@ -124,21 +209,92 @@ mod tests {
             (r#"[4 x i8] c" \00\00\00", align 4"#, 32),
             ("i32 1024, align 4", 1024),
         ] {
-            let module = format!("@__tilepipe_threads__k = constant {constant}\n{ENTRY}\n");
-            assert_eq!(kernels(&module).unwrap()["k"], threads, "{constant}");
+            let module = format!("@__tilepipe_bounds__k = constant {constant}\n{ENTRY}\n");
+            let bounds = LaunchBounds { threads, min_blocks: None, max_registers: None };
+            assert_eq!(kernels(&module).unwrap()["k"], bounds, "{constant}");
         }
     }
 
     #[test]
     fn attribute_is_written_before_the_groups() {
-        let module = format!("@__tilepipe_threads__k = constant [4 x i8] c\"\\00\\01\\00\\00\"\n{ENTRY}\n");
+        let module = format!("@__tilepipe_bounds__k = constant [4 x i8] c\"\\00\\01\\00\\00\"\n{ENTRY}\n");
         let out = require(&module, &kernels(&module).unwrap()).unwrap();
         assert!(out.contains("unnamed_addr \"nvvm.reqntid\"=\"256,1,1\" #3 {"), "{out}");
     }
 
+    /// A module with a kernel whose constant has these words.
+    fn with(words: &[u32]) -> String {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let text: String = bytes.iter().map(|byte| format!("\\{byte:02X}")).collect();
+        let count = bytes.len();
+        let constant = format!("constant <{{ [{count} x i8] }}> <{{ [{count} x i8] c\"{text}\" }}>, align 4");
+        format!("@__tilepipe_bounds__k = {constant}\n{ENTRY}\n")
+    }
+
+    #[test]
+    fn bounds_that_are_given_become_attributes_and_no_others() {
+        for (words, attributes) in [
+            (&[256][..], ""),
+            (&[256, NOT_GIVEN], ""),
+            (&[256, NOT_GIVEN, NOT_GIVEN], ""),
+            (&[256, 2, NOT_GIVEN], r#" "nvvm.minctasm"="2""#),
+            (&[256, NOT_GIVEN, 64], r#" "nvvm.maxnreg"="64""#),
+            (&[256, 2, 64], r#" "nvvm.minctasm"="2" "nvvm.maxnreg"="64""#),
+        ] {
+            let module = with(words);
+            let out = require(&module, &kernels(&module).unwrap()).unwrap();
+            let line = format!("unnamed_addr \"nvvm.reqntid\"=\"256,1,1\"{attributes} #3 {{");
+            assert!(out.contains(&line), "{out}");
+        }
+    }
+
+    #[test]
+    fn bounds_are_those_that_ptxas_takes() {
+        // The most blocks and registers with so many threads, as ptxas 12.0, 12.8 and 13.0 have it
+        // for `sm_80` and `sm_90`.
+        for (threads, blocks, registers) in [
+            (1, 32, 255),
+            (32, 32, 255),
+            (33, 32, 255),
+            (64, 32, 255),
+            (65, 21, 255),
+            (256, 8, 255),
+            (288, 7, 168),
+            (512, 4, 128),
+            (640, 3, 96),
+            (672, 3, 80),
+            (1000, 2, 64),
+            (1024, 2, 64),
+        ] {
+            let refused = |bounds: [u32; 2]| match kernels(&with(&[threads, bounds[0], bounds[1]])) {
+                Ok(_) => None,
+                Err(Error::LaunchBounds { kernel, problem }) => Some(format!("the kernel `{kernel}` {problem}")),
+                Err(other) => panic!("{other}"),
+            };
+            for right in [[1, NOT_GIVEN], [blocks, 24], [blocks, registers], [NOT_GIVEN, registers]] {
+                assert_eq!(refused(right), None, "{threads} {right:?}");
+            }
+            for wrong in [0, blocks + 1, NOT_GIVEN - 1] {
+                let message = refused([wrong, NOT_GIVEN]).unwrap();
+                let expected = format!(
+                    "the kernel `k` has `min_blocks = {wrong}` with {threads} threads a block: it is 1 to {blocks}, as a \
+                     multiprocessor has at most 32 blocks and 64 warps"
+                );
+                assert_eq!(message, expected);
+            }
+            for wrong in [0, 23, registers + 1, 1000] {
+                let message = refused([NOT_GIVEN, wrong]).unwrap();
+                let expected = format!(
+                    "the kernel `k` has `max_registers = {wrong}` with {threads} threads a block: it is 24 to {registers}, as"
+                );
+                assert!(message.starts_with(&expected), "{message}");
+            }
+        }
+    }
+
     #[test]
     fn a_plain_function_with_a_thread_count_becomes_an_entry_point() {
-        let module = "@__tilepipe_threads__k = constant i32 64\ndefine void @k([4 x i64] %0) unnamed_addr #3 {\n";
+        let module = "@__tilepipe_bounds__k = constant i32 64\ndefine void @k([4 x i64] %0) unnamed_addr #3 {\n";
         let out = require(module, &kernels(module).unwrap()).unwrap();
         assert!(
             out.contains("define ptx_kernel void @k([4 x i64] %0) unnamed_addr \"nvvm.reqntid\"=\"64,1,1\" #3 {"),
@@ -148,11 +304,14 @@ mod tests {
 
     #[test]
     fn mismatches_are_errors() {
-        let constant = "@__tilepipe_threads__k = constant [4 x i8] c\"\\00\\01\\00\\00\"\n";
-        let too_large = format!("@__tilepipe_threads__k = constant [4 x i8] c\"\\00\\10\\00\\00\"\n{ENTRY}\n");
+        let constant = "@__tilepipe_bounds__k = constant [4 x i8] c\"\\00\\01\\00\\00\"\n";
+        let too_large = format!("@__tilepipe_bounds__k = constant [4 x i8] c\"\\00\\10\\00\\00\"\n{ENTRY}\n");
         for module in [ENTRY, constant, &too_large] {
             assert!(matches!(kernels(module), Err(Error::LaunchBounds { .. })), "{module}");
         }
-        assert!(matches!(kernels("@__tilepipe_threads__k = constant [2 x i8] c\"\\00\\01\""), Err(Error::Ir { .. })));
+        for words in [r#"[2 x i8] c"\00\01""#, r#"[0 x i8] c"""#, r#"[16 x i8] c"aaaabbbbccccdddd""#] {
+            let module = format!("@__tilepipe_bounds__k = constant {words}");
+            assert!(matches!(kernels(&module), Err(Error::Ir { .. })), "{module}");
+        }
     }
 }

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use super::bounds::LaunchBounds;
 use super::module::names;
 use super::{bounds, global_name, string_bytes};
 use crate::Error;
@@ -25,18 +26,22 @@ pub(crate) struct Contracts {
     pub parameters: BTreeMap<String, usize>,
 }
 
-/// The contracts of a module's kernels (entry symbol to threads a block), which are of the package `name version`. A kernel that
-/// was not made by `#[kernel]` has none.
+/// The contracts of a module's kernels (entry symbol to launch bounds), which are of the package
+/// `name version`. A kernel that was not made by `#[kernel]` has none.
 ///
 /// # Errors
 ///
 /// [`Error::Contract`] for an entry that runs several kernels, or one for another block size; [`Error::Ir`] for a contract of
 /// unknown shape.
-pub(crate) fn contracts(module: &str, kernels: &BTreeMap<String, u32>, package: &str) -> Result<Contracts, Error> {
+pub(crate) fn contracts(
+    module: &str,
+    kernels: &BTreeMap<String, LaunchBounds>,
+    package: &str,
+) -> Result<Contracts, Error> {
     let functions = functions(module);
     let constants: HashMap<&str, &str> = module.lines().filter_map(global_name_and_line).collect();
     let mut contracts = Contracts { definitions: String::new(), names: Vec::new(), parameters: BTreeMap::new() };
-    for (kernel, threads) in kernels {
+    for (kernel, LaunchBounds { threads, .. }) in kernels {
         let mut found = BTreeSet::new();
         for marker in reached(&functions, kernel) {
             found.insert(text(marker, &constants)?);
@@ -156,7 +161,8 @@ define void @by_hand() {
 "#;
 
     fn of(module: &str, kernels: &[(&str, u32)]) -> Result<Contracts, Error> {
-        let kernels = kernels.iter().map(|(name, threads)| ((*name).to_string(), *threads)).collect();
+        let bounds = |threads| LaunchBounds { threads, min_blocks: None, max_registers: None };
+        let kernels = kernels.iter().map(|(name, threads)| ((*name).to_string(), bounds(*threads))).collect();
         contracts(module, &kernels, "k 0.1.0")
     }
 

@@ -1,4 +1,5 @@
-//! The `instances(..)` lists of `#[kernel]` and their combinations.
+//! The arguments of `#[kernel]`: its `instances(..)` lists with their combinations, and launch
+//! bounds.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -6,7 +7,14 @@ use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{GenericParam, Ident, Token, bracketed, parenthesized};
 
+use crate::bounds::Bounds;
 use crate::signature::Signature;
+
+/// All arguments of one attribute.
+pub(crate) struct Arguments {
+    pub(crate) instances: Instances,
+    pub(crate) bounds: Bounds,
+}
 
 /// All `instances(..)` lists of one attribute.
 pub(crate) struct Instances(Vec<List>);
@@ -31,18 +39,27 @@ pub(crate) struct Instance {
     pub(crate) values: Vec<(Ident, TokenStream)>,
 }
 
-impl Parse for Instances {
+impl Parse for Arguments {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        Ok(Instances(Punctuated::<List, Token![,]>::parse_terminated(input)?.into_iter().collect()))
+        let (mut lists, mut bounds) = (Vec::new(), Bounds::default());
+        while !input.is_empty() {
+            let keyword: Ident = input.parse()?;
+            if keyword == "instances" {
+                lists.push(List::read(keyword, input)?);
+            } else {
+                bounds.read(&keyword, input)?;
+            }
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
+        }
+        Ok(Arguments { instances: Instances(lists), bounds })
     }
 }
 
-impl Parse for List {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let keyword: Ident = input.parse()?;
-        if keyword != "instances" {
-            return Err(syn::Error::new(keyword.span(), "expected `instances(NAME = [value, ..], ..)`"));
-        }
+impl List {
+    /// Reads a list behind its keyword.
+    fn read(keyword: Ident, input: ParseStream<'_>) -> syn::Result<Self> {
         let content;
         parenthesized!(content in input);
         let axes = Punctuated::<Axis, Token![,]>::parse_terminated(&content)?.into_iter().collect();

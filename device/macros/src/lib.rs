@@ -4,6 +4,7 @@
 //! stays as written, and beside it comes a module of the same name with the kernel's instances, its PTX entry points (on
 //! the GPU) and its typed `launch` (elsewhere).
 
+mod bounds;
 mod built;
 mod element;
 mod instances;
@@ -15,7 +16,8 @@ use proc_macro::TokenStream;
 use quote::{format_ident, quote};
 use syn::{DeriveInput, ItemFn, parse_macro_input};
 
-use crate::instances::{Instance, Instances};
+use crate::bounds::Bounds;
+use crate::instances::{Arguments, Instance};
 use crate::signature::Signature;
 
 /// Makes a function a GPU kernel.
@@ -58,6 +60,50 @@ use crate::signature::Signature;
 /// generic. Each `instances(..)` list gives values for every generic parameter; all their combinations are compiled. A
 /// kernel without generic parameters needs no list.
 ///
+/// # Launch bounds
+///
+/// The block size is part of the function's type, and the PTX always demands it (`.reqntid`). Two
+/// arguments beside `instances(..)`, each of which may be left out, bound the registers of a
+/// thread:
+///
+/// | argument | in CUDA C++ | in the PTX | what it says |
+/// |---|---|---|---|
+/// | `min_blocks = 2` | `__launch_bounds__(.., 2)` | `.minnctapersm 2` | registers for 2 blocks |
+/// | `max_registers = 64` | `__maxnreg__(64)` | `.maxnreg 64` | at most 64 for a thread |
+///
+/// With `min_blocks` a thread has so few registers that so many blocks fit on a multiprocessor, as
+/// far as it is for registers. What does not fit into so few registers is spilled to local memory,
+/// which the build warns of. With both the tighter one holds (`nvcc` refuses them together, `ptxas`
+/// does not). The values are constant expressions of type `usize`, in which the kernel's generic
+/// parameters may stand:
+///
+/// ```
+/// # use tilepipe::{Block, TilesMut, kernel};
+/// #[kernel(instances(THREADS = [128, 256]), min_blocks = 1024 / THREADS, max_registers = 64)]
+/// pub fn fill<const THREADS: usize>(block: Block<THREADS>, mut out: TilesMut<u32, THREADS>) {
+///     let mut results = out.for_block(&block);
+///     for i in 0..results.len() {
+///         let result = results.get_mut(i);
+///         block.threads(|t| result.set(&t, 7));
+///     }
+/// }
+/// # fn main() -> Result<(), tilepipe_host::Error> {
+/// #     let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Lazy);
+/// #     let mut out = device.zeroed(300)?;
+/// #     fill::launch::<128>(&device.stream()?, 2, &mut out)?;
+/// #     assert_eq!(out.download()?, [7; 300]);
+/// #     Ok(())
+/// # }
+/// ```
+///
+/// `min_blocks` is 1 to 32, and so many blocks have at most 2048 threads, in whole warps.
+/// `max_registers` is 24 to 255, and no more than a multiprocessor has for one block: 64 for 1024
+/// threads. The macro refuses other literals, and the builder what other expressions come to. For
+/// GPUs with less room than that (`sm_86` has 16 blocks and 1536 threads a multiprocessor) `ptxas`
+/// drops a `min_blocks` that is too large, which the build warns of. The CPU ignores both.
+///
+/// # What stands beside it
+///
 /// Beside the function stands a module of its name: `scale::launch::<128>(&stream, grid, ..)` launches
 /// an instance with checked arguments, and `scale::INSTANCES` lists what was built. The calling crate depends on
 /// `tilepipe`, and on `tilepipe-host` where it is not built for `nvptx64`.
@@ -72,9 +118,9 @@ use crate::signature::Signature;
 /// none of the values keeps all of its own; of any other it keeps the instances with these values.
 #[proc_macro_attribute]
 pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    let lists = parse_macro_input!(attribute as Instances);
     let function = parse_macro_input!(item as ItemFn);
-    expand(&lists, &function)
+    syn::parse(attribute)
+        .and_then(|arguments| expand(&arguments, &function))
         .unwrap_or_else(|error| {
             let error = error.into_compile_error();
             quote!(#function #error)
@@ -163,14 +209,19 @@ pub fn built_files(input: TokenStream) -> TokenStream {
     built::expand(input.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-fn expand(lists: &Instances, function: &ItemFn) -> syn::Result<proc_macro2::TokenStream> {
+fn expand(arguments: &Arguments, function: &ItemFn) -> syn::Result<proc_macro2::TokenStream> {
+    let Arguments { instances: lists, bounds } = arguments;
     let signature = Signature::of(function)?;
     let instances = lists.expand(&signature)?;
+    bounds.check(&signature)?;
     let module = &signature.name;
     let visibility = &function.vis;
     let summary = format!("The instances of the kernel [`{module}`](fn@{module}) and its typed launch.");
-    let entries =
-        instances.iter().filter(|_| is_asked_for(&module.to_string())).map(|instance| entry(&signature, instance));
+    let entries = instances
+        .iter()
+        .filter(|_| is_asked_for(&module.to_string()))
+        .map(|instance| entry(&signature, instance, bounds));
+    let (functions, bounds_on_host) = (bounds.functions(&signature), bounds.on_host(&signature, &instances));
     let launch = launch(&signature, &instances);
     Ok(quote! {
         #function
@@ -184,8 +235,10 @@ fn expand(lists: &Instances, function: &ItemFn) -> syn::Result<proc_macro2::Toke
             const _: () = {
                 // So that cargo compiles the crate again when others are asked for.
                 const _: ::core::option::Option<&str> = ::core::option_env!(#ASKED_FOR);
+                #functions
                 #(#entries)*
             };
+            #bounds_on_host
             #launch
         }
     })
@@ -212,12 +265,12 @@ fn is_asked_for(kernel: &str) -> bool {
 }
 
 /// The entry point of one instance (the builder gives it the calling convention of kernels, so that no crate needs an
-/// unstable feature for it), and the constant that tells the builder its block size.
-fn entry(signature: &Signature, instance: &Instance) -> proc_macro2::TokenStream {
+/// unstable feature for it), and the constant that tells the builder its launch bounds.
+fn entry(signature: &Signature, instance: &Instance, bounds: &Bounds) -> proc_macro2::TokenStream {
     let kernel = signature.instance_path(instance);
     let (name, symbol) = (&instance.name, package::symbol(&instance.name));
-    let threads = format!("__tilepipe_threads__{symbol}");
-    let (entry, constant) = (format_ident!("{name}"), format_ident!("THREADS_OF_{name}"));
+    let (exported, bounds) = (format!("__tilepipe_bounds__{symbol}"), bounds.of(signature, instance));
+    let (entry, constant) = (format_ident!("{name}"), format_ident!("BOUNDS_OF_{name}"));
     let raw: Vec<_> = (0..signature.parameters.len()).map(|index| format_ident!("raw_{index}")).collect();
     quote! {
         #[unsafe(export_name = #symbol)]
@@ -228,8 +281,8 @@ fn entry(signature: &Signature, instance: &Instance) -> proc_macro2::TokenStream
             unsafe { ::tilepipe::entry::enter(kernel, raw) }
         }
         #[allow(non_upper_case_globals)]
-        #[unsafe(export_name = #threads)]
-        static #constant: u32 = ::tilepipe::entry::threads(&#kernel);
+        #[unsafe(export_name = #exported)]
+        static #constant: [u32; 3] = #bounds;
     }
 }
 

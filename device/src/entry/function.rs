@@ -126,9 +126,23 @@ kernel_functions!(A 0 B 1 C 2 D 3 E 4 G 5);
 kernel_functions!(A 0 B 1 C 2 D 3 E 4 G 5 H 6);
 kernel_functions!(A 0 B 1 C 2 D 3 E 4 G 5 H 6 I 7);
 
-/// The block size of a kernel function.
-pub const fn threads<F: KernelFunction<A>, A>(_: &F) -> u32 {
-    F::THREADS
+/// The launch bounds of a kernel function as the builder reads them: its threads a block, the least
+/// blocks of a multiprocessor, and the most registers of a thread. What is not given is `u32::MAX`.
+pub const fn bounds<F: KernelFunction<A>, A>(
+    _: &F,
+    min_blocks: Option<usize>,
+    max_registers: Option<usize>,
+) -> [u32; 3] {
+    const NOT_GIVEN: u32 = u32::MAX;
+    const fn word(value: Option<usize>) -> u32 {
+        match value {
+            // A larger number is as wrong.
+            Some(value) if value >= NOT_GIVEN as usize => NOT_GIVEN - 1,
+            Some(value) => value as u32,
+            None => NOT_GIVEN,
+        }
+    }
+    [F::THREADS, word(min_blocks), word(max_registers)]
 }
 
 /// Runs a kernel function in the calling block: all that an entry point does.

@@ -6,7 +6,7 @@ use crate::device::{
     THREADS, View, all_whole, barrier, commit, copy_tile, shared_base, wait_all, wait_group, write_neighbour_sum,
 };
 
-#[unsafe(export_name = "__tilepipe_threads__twin_with_memcpy_async__i32_NeighbourSum_256")]
+#[unsafe(export_name = "__tilepipe_bounds__twin_with_memcpy_async__i32_NeighbourSum_256")]
 static REQUIRED_THREADS: u32 = THREADS as u32;
 
 /// Copies a tile, waits for it, computes, synchronises.

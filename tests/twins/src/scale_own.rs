@@ -10,7 +10,7 @@ const STAGES: usize = 4;
 /// Bytes of a stage.
 const STAGE: usize = THREADS * size_of::<i32>();
 
-#[unsafe(export_name = "__tilepipe_threads__twin_scale_own__i32_CpAsync_ThreadScope_256_4")]
+#[unsafe(export_name = "__tilepipe_bounds__twin_scale_own__i32_CpAsync_ThreadScope_256_4")]
 static REQUIRED_THREADS: u32 = THREADS as u32;
 
 /// Three times each element.

@@ -42,11 +42,11 @@ impl Division for Warps {
     const COMPUTING: Members = Members { first: TILE, stride: 1, count: TILE };
 }
 
-#[unsafe(export_name = "__tilepipe_threads__twin_with_specialized_staging_unified__i32_NeighbourSum_CpAsync_256_128_2")]
+#[unsafe(export_name = "__tilepipe_bounds__twin_with_specialized_staging_unified__i32_NeighbourSum_CpAsync_256_128_2")]
 static EVEN_ODD_2: u32 = THREADS as u32;
-#[unsafe(export_name = "__tilepipe_threads__twin_with_specialized_staging_unified__i32_NeighbourSum_CpAsync_256_128_4")]
+#[unsafe(export_name = "__tilepipe_bounds__twin_with_specialized_staging_unified__i32_NeighbourSum_CpAsync_256_128_4")]
 static EVEN_ODD_4: u32 = THREADS as u32;
-#[unsafe(export_name = "__tilepipe_threads__twin_with_specialized_staging_warps__i32_NeighbourSum_CpAsync_256_128_128_4")]
+#[unsafe(export_name = "__tilepipe_bounds__twin_with_specialized_staging_warps__i32_NeighbourSum_CpAsync_256_128_128_4")]
 static WARPS_4: u32 = THREADS as u32;
 
 /// Even threads copy to two stages, odd ones compute.

@@ -9,7 +9,7 @@ use crate::device::{
 /// Bytes of a stage.
 const STAGE: usize = THREADS * size_of::<i32>();
 
-#[unsafe(export_name = "__tilepipe_threads__twin_with_staging__i32_NeighbourSum_256")]
+#[unsafe(export_name = "__tilepipe_bounds__twin_with_staging__i32_NeighbourSum_256")]
 static REQUIRED_THREADS: u32 = THREADS as u32;
 
 /// Computes on one tile while the next one is copied.

@@ -11,7 +11,7 @@ const STAGES: usize = 4;
 /// Bytes of a stage.
 const STAGE: usize = THREADS * size_of::<I32x4>();
 
-#[unsafe(export_name = "__tilepipe_threads__twin_with_staging_unified__I32x4_NeighbourSum_CpAsync_256_4")]
+#[unsafe(export_name = "__tilepipe_bounds__twin_with_staging_unified__I32x4_NeighbourSum_CpAsync_256_4")]
 static REQUIRED_THREADS: u32 = THREADS as u32;
 
 /// Computes on one tile while the next three are copied.

@@ -35,6 +35,36 @@ pub fn double<const THREADS: usize>(
     });
 }
 
+/// A kernel with launch bounds that follow from its block size and from a constant.
+#[cfg(feature = "bounds")]
+#[kernel(instances(THREADS = [64, 1024]), min_blocks = min_blocks(THREADS), max_registers = MAX_REGISTERS)]
+pub fn bounded<const THREADS: usize>(
+    block: Block<THREADS>,
+    input: Tiles<u32, THREADS>,
+    mut out: TilesMut<u32, THREADS>,
+    shared: Shared<Stages<[u32; THREADS], 2>>,
+) {
+    let tiles = input.for_block(&block);
+    let mut results = out.for_block(&block);
+    let _ = shared.pipeline(&block).map_tiles(&tiles, &mut results, |tile, result| {
+        block.threads(|t| result.set(&t, tile[t.rank()].wrapping_mul(3)));
+    });
+}
+
+#[cfg(feature = "bounds")]
+const MAX_REGISTERS: usize = if cfg!(feature = "few_registers") { 8 } else { 64 };
+
+#[cfg(feature = "bounds")]
+const fn min_blocks(threads: usize) -> usize {
+    if cfg!(feature = "no_blocks") {
+        0
+    } else if cfg!(feature = "many_blocks") {
+        3
+    } else {
+        2048 / threads / 2
+    }
+}
+
 #[cfg(feature = "impostor")]
 fn another_rank(_: u32) -> u32 {
     impostor::isa::thread_rank()

@@ -11,7 +11,7 @@ use real::{Block, TilesMut};
 /// Parameters of another size, for code of one's own that only names the function that enters a kernel.
 #[cfg(feature = "own_parameters")]
 pub mod entry {
-    pub use real::entry::threads;
+    pub use real::entry::bounds;
 
     #[derive(Clone, Copy)]
     #[repr(C)]
@@ -30,8 +30,8 @@ pub mod entry {
     pub use core::ptr::write as enter;
     pub use real::entry::RawParameter;
 
-    pub const fn threads<F>(_: &F) -> u32 {
-        32
+    pub const fn bounds<F>(_: &F, _: Option<usize>, _: Option<usize>) -> [u32; 3] {
+        [32, u32::MAX, u32::MAX]
     }
 }
 

@@ -1,0 +1,10 @@
+//! `ptxas` would give the kernel more registers than its author allows.
+#![forbid(unsafe_code)]
+use tilepipe::{Block, TilesMut, kernel};
+
+#[kernel(max_registers = 16)]
+fn bounded(block: Block<128>, out: TilesMut<i32, 128>) {
+    let _ = (block, out);
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! `ptxas` would drop the bound.
+#![forbid(unsafe_code)]
+use tilepipe::{Block, TilesMut, kernel};
+
+#[kernel(max_registers = 256)]
+fn bounded(block: Block<128>, out: TilesMut<i32, 128>) {
+    let _ = (block, out);
+}
+
+fn main() {}
