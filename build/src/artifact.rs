@@ -7,19 +7,26 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::assemble::Assembled;
-use crate::{Error, cache};
+use crate::ptxas::Said;
+use crate::{Error, cache, warnings};
 
 /// The built kernels: images with PTX and machine code for each architecture, and what they cost.
 ///
-/// The files lie in one folder, `<crate>.<kernel>.ptx`, `<crate>.<kernel>.<arch>.cubin`, `<crate>.<kernel>.ll` and
-/// `report.json`, from which `tilepipe_host::Module::read` loads them. A kernel function with more than 16 instances
-/// has several images, `<crate>.<kernel>.0` and so on.
+/// The files lie in one folder, `<crate>.<kernel>.ptx`, `<crate>.<kernel>.<arch>.cubin`,
+/// `<crate>.<kernel>.ll`, `report.json` ([`Artifact::report`]) and `messages.json`
+/// ([`Artifact::messages`]), from which `tilepipe_host::Module::read` loads them. A kernel function
+/// with more than 16 instances has several images, `<crate>.<kernel>.0` and so on.
 #[derive(Debug, Clone)]
 pub struct Artifact {
     /// The images, by their names.
     pub images: Vec<Image>,
     /// What each kernel uses on each architecture, ordered by architecture as requested, then by image.
     pub report: Vec<KernelReport>,
+    /// What else `ptxas` says, in the same order: warnings, and whatever costs performance. A build
+    /// from what was kept has them too.
+    ///
+    /// [`Artifact::warnings`] sums both up.
+    pub messages: Vec<PtxasMessage>,
     /// Whether everything was up to date and nothing was linked or assembled.
     pub fresh: bool,
 }
@@ -52,6 +59,9 @@ pub struct Cubin {
 }
 
 /// What one kernel uses on one architecture, as `ptxas` reports it.
+///
+/// It is an object of the list in `report.json`, with these fields' names. Later versions may have
+/// more of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct KernelReport {
@@ -67,8 +77,15 @@ pub struct KernelReport {
     pub spill_stores: u32,
     /// Bytes loaded from local memory because registers ran out.
     pub spill_loads: u32,
-    /// Bytes of each thread's stack in local memory.
+    /// Bytes of each thread's stack in local memory, of the kernel itself.
     pub stack_frame: u32,
+    /// The same with the functions that the kernel calls, as far as `ptxas` says.
+    #[serde(default)]
+    pub stack: u32,
+    /// The functions that were not inlined and use local memory. The kernel may call them, perhaps
+    /// only when it panics: `ptxas` counts those too whose address alone is taken.
+    #[serde(default)]
+    pub functions: Vec<FunctionReport>,
     /// Bytes of static shared memory of each block. Dynamic shared memory is known at launch only.
     pub shared_bytes: u32,
     /// Bytes of constant memory, the arguments included.
@@ -77,7 +94,46 @@ pub struct KernelReport {
     pub barriers: u32,
 }
 
+/// What a function that was not inlined uses where one kernel may call it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct FunctionReport {
+    /// The function's path in Rust.
+    pub function: String,
+    /// Bytes of each thread's stack in local memory.
+    pub stack_frame: u32,
+    /// Bytes stored to local memory because registers ran out, or to keep those of the caller.
+    pub spill_stores: u32,
+    /// Bytes loaded from local memory for the same reasons.
+    pub spill_loads: u32,
+}
+
+/// Something that `ptxas` says beside the figures of a [`KernelReport`].
+///
+/// It is an object of the list in `messages.json`, with these fields' names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct PtxasMessage {
+    /// The symbol of the kernel that it is about; none if that does not follow from it.
+    pub kernel: Option<String>,
+    /// The image that it is about, which has the name of its kernel function.
+    pub image: String,
+    /// The architecture, such as `sm_90a`.
+    pub arch: String,
+    /// The line, without what `ptxas` begins each line with.
+    pub text: String,
+}
+
 impl Artifact {
+    /// What costs performance or was not done as asked, one line for each kernel function and
+    /// matter: kernels with a stack in local memory or spilled registers, with the figures of the
+    /// worst instance, and everything else that `ptxas` warns of.
+    ///
+    /// [`build_in_script`](crate::build_in_script) has cargo print them.
+    pub fn warnings(&self) -> Vec<String> {
+        warnings::of(&self.report, &self.messages)
+    }
+
     /// The PTX of all images, one after the other.
     ///
     /// # Errors
@@ -170,8 +226,9 @@ impl<'a> OutputFiles<'a> {
             return None;
         }
         let report = serde_json::from_slice(&std::fs::read(self.folder.join(REPORT)).ok()?).ok()?;
+        let messages = serde_json::from_slice(&std::fs::read(self.folder.join(MESSAGES)).ok()?).ok()?;
         let images = manifest.images.iter().map(|image| self.image(image));
-        Some(Artifact { images: images.collect(), report, fresh: true })
+        Some(Artifact { images: images.collect(), report, messages, fresh: true })
     }
 
     /// Replaces the artifact that is there by another one.
@@ -182,7 +239,7 @@ impl<'a> OutputFiles<'a> {
     pub(crate) fn replace(
         &self,
         images: &[Assembled],
-        report: Vec<KernelReport>,
+        said: Said,
         key: &str,
     ) -> Result<Artifact, Error> {
         // Until the new manifest is written, a crash leaves none, and the next build starts over.
@@ -211,11 +268,12 @@ impl<'a> OutputFiles<'a> {
             placed.push(image);
         }
         let json = |error: serde_json::Error| Error::io("write", self.folder)(error.into());
-        write(&self.folder.join(REPORT), &serde_json::to_vec_pretty(&report).map_err(json)?)?;
+        write(&self.folder.join(REPORT), &serde_json::to_vec_pretty(&said.kernels).map_err(json)?)?;
+        write(&self.folder.join(MESSAGES), &serde_json::to_vec_pretty(&said.messages).map_err(json)?)?;
         self.remove_all_but(&files)?;
         let manifest = Manifest { key: key.to_string(), images: entries, files };
         cache::write_atomically(&self.manifest(), &serde_json::to_vec_pretty(&manifest).map_err(json)?)?;
-        Ok(Artifact { images: placed, report, fresh: false })
+        Ok(Artifact { images: placed, report: said.kernels, messages: said.messages, fresh: false })
     }
 
     /// Removes what an earlier build of the crate has left: a kernel that is no more must not be loaded.
@@ -251,6 +309,8 @@ impl<'a> OutputFiles<'a> {
 
 /// The name of the list of what kernels use.
 const REPORT: &str = "report.json";
+/// The name of the list of what else `ptxas` said.
+const MESSAGES: &str = "messages.json";
 
 /// The list's name: the device crate's macro `built_files` reads it.
 const LIST: &str = "tilepipe-kernels.txt";
@@ -274,7 +334,8 @@ mod tests {
             files.image(&Entry { name: name.to_string(), target: "sm_80".to_string(), architectures })
         });
         let images = images.to_vec();
-        Artifact { images, report: Vec::new(), fresh: false }.write_list(dir.path()).unwrap();
+        let artifact = Artifact { images, report: Vec::new(), messages: Vec::new(), fresh: false };
+        artifact.write_list(dir.path()).unwrap();
         let folder = dir.path().display().to_string();
         let text = std::fs::read_to_string(dir.path().join("tilepipe-kernels.txt")).unwrap().replace(&folder, "F");
         assert_eq!(
@@ -285,7 +346,7 @@ mod tests {
     }
 
     fn assembled(name: &str) -> Assembled {
-        let cubins = vec![MachineCode { arch: "sm_80".to_string(), code: b"cubin".to_vec(), report: Vec::new() }];
+        let cubins = vec![MachineCode { arch: "sm_80".to_string(), code: b"cubin".to_vec(), said: Said::default() }];
         let [ir, ptx, target] = ["ir", "ptx", "sm_80"].map(str::to_string);
         Assembled { name: name.to_string(), target, ir, ptx, cubins }
     }
@@ -294,17 +355,30 @@ mod tests {
     fn an_artifact_is_up_to_date_while_key_and_files_are() {
         let dir = tempfile::tempdir().unwrap();
         let files = OutputFiles::new(dir.path(), "k");
+        let message = PtxasMessage {
+            kernel: Some("k$one".to_string()),
+            image: "one".to_string(),
+            arch: "sm_80".to_string(),
+            text: "said".to_string(),
+        };
+        let said = Said { kernels: vec![KernelReport::default()], messages: vec![message.clone()] };
         let write = |names: &[&str]| {
             let images: Vec<Assembled> = names.iter().map(|name| assembled(name)).collect();
-            files.replace(&images, Vec::new(), "key").unwrap()
+            files.replace(&images, said.clone(), "key").unwrap()
         };
         assert!(files.existing("key").is_none());
         let artifact = write(&["one", "two"]);
         assert!(!artifact.fresh);
         let again = files.existing("key").unwrap();
         assert!(again.fresh && again.images.len() == 2);
+        assert_eq!((again.report, again.messages), (vec![KernelReport::default()], vec![message]));
         assert!(files.existing("other").is_none());
-        for file in [&artifact.images[1].ptx, &artifact.images[0].cubins[0].path, &dir.path().join(REPORT)] {
+        for file in [
+            &artifact.images[1].ptx,
+            &artifact.images[0].cubins[0].path,
+            &dir.path().join(REPORT),
+            &dir.path().join(MESSAGES),
+        ] {
             std::fs::write(file, "edited").unwrap();
             assert!(files.existing("key").is_none(), "{} was edited", file.display());
             std::fs::remove_file(file).unwrap();

@@ -5,11 +5,11 @@ use std::path::Path;
 use rayon::prelude::*;
 
 use crate::architecture::Architecture;
-use crate::artifact::KernelReport;
 use crate::cache::Key;
 use crate::ir::items::{Items, internal};
 use crate::kept::Store;
 use crate::link::Part;
+use crate::ptxas::Said;
 use crate::toolchain::Toolchain;
 use crate::{Error, process, ptxas, specialise};
 
@@ -49,8 +49,8 @@ pub(crate) struct Assembled {
 pub(crate) struct MachineCode {
     pub arch: String,
     pub code: Vec<u8>,
-    /// What its kernels use.
-    pub report: Vec<KernelReport>,
+    /// What `ptxas` said about it.
+    pub said: Said,
 }
 
 impl Assembly<'_> {
@@ -136,8 +136,8 @@ impl Assembly<'_> {
         let (length, rest) = kept.split_first_chunk().ok_or_else(unknown)?;
         let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| unknown())?;
         let (said, cubin) = rest.split_at_checked(length).ok_or_else(unknown)?;
-        let report = ptxas::parse(&String::from_utf8_lossy(said), &arch);
-        Ok(MachineCode { arch, code: cubin.to_vec(), report })
+        let said = ptxas::parse(&String::from_utf8_lossy(said), &part.name, &arch);
+        Ok(MachineCode { arch, code: cubin.to_vec(), said })
     }
 
     /// A key for what these tools make of these inputs in a stage.

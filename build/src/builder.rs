@@ -8,8 +8,9 @@ use crate::assemble::{Assembled, Assembly};
 use crate::compile::{Compilation, Compiled, Package};
 use crate::kept::Store;
 use crate::link::Link;
+use crate::ptxas::Said;
 use crate::toolchain::{self, Toolchain};
-use crate::{Artifact, Error, KernelReport, cache, rlib};
+use crate::{Artifact, Error, cache, rlib};
 
 /// Builds one kernel crate. See the [crate's documentation](crate) for an example.
 #[derive(Debug, Clone)]
@@ -294,8 +295,8 @@ impl Making<'_> {
         std::fs::create_dir_all(&work).map_err(Error::io("create", &work))?;
         let result = self.make(bitcode, &work);
         let _ = std::fs::remove_dir_all(&work);
-        let (images, report) = result?;
-        let artifact = files.replace(&images, report, &key)?;
+        let (images, said) = result?;
+        let artifact = files.replace(&images, said, &key)?;
         self.store.prune();
         Ok(artifact)
     }
@@ -319,7 +320,7 @@ impl Making<'_> {
     }
 
     /// Links in the work folder, then assembles each part.
-    fn make(&self, bitcode: &Bitcode, work: &Path) -> Result<(Vec<Assembled>, Vec<KernelReport>), Error> {
+    fn make(&self, bitcode: &Bitcode, work: &Path) -> Result<(Vec<Assembled>, Said), Error> {
         let link = Link {
             toolchain: self.toolchain,
             name: self.name,
@@ -344,16 +345,18 @@ impl Making<'_> {
         };
         let mut images = assembly.run(&linked.parts)?;
         images.sort_by(|one, other| one.name.cmp(&other.name));
-        let mut report: Vec<KernelReport> = Vec::new();
+        let mut said = Said::default();
         for cubin in images.iter().flat_map(|image| &image.cubins) {
-            report.extend(cubin.report.iter().cloned());
+            said.kernels.extend(cubin.said.kernels.iter().cloned());
+            said.messages.extend(cubin.said.messages.iter().cloned());
         }
         let place = |arch: &str| Architecture::parse(arch).ok().and_then(|arch| self.place(&arch));
-        report.sort_by_key(|kernel| place(&kernel.arch));
-        for kernel in &mut report {
+        said.kernels.sort_by_key(|kernel| place(&kernel.arch));
+        said.messages.sort_by_key(|message| place(&message.arch));
+        for kernel in &mut said.kernels {
             kernel.threads = linked.kernels.get(&kernel.kernel).map_or(0, |bounds| bounds.threads);
         }
-        Ok((images, report))
+        Ok((images, said))
     }
 }
 

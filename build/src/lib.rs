@@ -45,6 +45,7 @@
 //! 6. In the text for `sm_90` and newer, waits at mbarriers become the instruction that suspends the thread; PTX and machine
 //!    code for older GPUs keep the one that they have.
 //! 7. `ptxas` assembles each architecture's text, and reports registers, spills and shared memory.
+//!    Whatever else it says is in [`Artifact::messages`].
 //!
 //! # What a kernel must not contain
 //!
@@ -85,8 +86,9 @@ mod process;
 mod ptxas;
 mod rlib;
 mod specialise;
+mod warnings;
 
-pub use artifact::{Artifact, Cubin, Image, KernelReport};
+pub use artifact::{Artifact, Cubin, FunctionReport, Image, KernelReport, PtxasMessage};
 pub use builder::Builder;
 pub use error::Error;
 pub use script::build_in_script;

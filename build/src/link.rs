@@ -203,9 +203,14 @@ fn parts<'a>(kernels: impl Iterator<Item = (&'a str, Needs)>) -> Vec<(String, Ne
 }
 
 /// The kernel function of an entry's symbol, which is `crate$function__instance`, as `#[kernel]` writes it.
-fn function(symbol: &str) -> &str {
-    let function = symbol.rsplit_once('$').map_or(symbol, |(_, function)| function);
-    function.split_once("__").map_or(function, |(function, _)| function)
+pub(crate) fn function(symbol: &str) -> &str {
+    let instance = instance(symbol);
+    instance.split_once("__").map_or(instance, |(function, _)| function)
+}
+
+/// An entry's symbol without its crate.
+pub(crate) fn instance(symbol: &str) -> &str {
+    symbol.rsplit_once('$').map_or(symbol, |(_, instance)| instance)
 }
 
 /// The id of the device crate, which every function that its bitcode defines for itself has.

@@ -10,6 +10,9 @@ use crate::{Artifact, Builder, Error};
 /// `manifest_dir` is relative to the calling package. The script runs again when a source file of the kernel crate or of
 /// its path dependencies changes. Nothing is installed: a missing toolchain is an error that says what to run.
 ///
+/// [`Artifact::warnings`] become warnings of cargo, whether or not something had to be built:
+/// kernels that use local memory, and what `ptxas` warns of.
+///
 /// # Errors
 ///
 /// [`Error::NotInScript`] outside a build script, and whatever [`Builder::build`] returns.
@@ -36,6 +39,9 @@ pub fn build_in_script(manifest_dir: impl AsRef<Path>) -> Result<Artifact, Error
         println!("cargo::rerun-if-changed={}", source.display());
     }
     artifact.write_list(&out_dir)?;
+    for warning in artifact.warnings() {
+        println!("cargo::warning={warning}");
+    }
     Ok(artifact)
 }
 

@@ -325,6 +325,34 @@ fn an_assembly_error_names_the_kernel() {
 }
 
 #[test]
+fn what_ptxas_says_is_in_the_artifact_also_when_it_was_kept_or_is_up_to_date() {
+    let Some(builder) = builder("messages") else { return };
+    let (asked, ignored) =
+        (builder.clone().target_cpu("sm_90a").architectures(["sm_90a"]), builder.architectures(["sm_120"]));
+    for (builder, kernel, arch, text) in [
+        (asked, "fixture_registers", "sm_90a", "'setmaxnreg' ignored; unable to determine register count at entry."),
+        (ignored.features(["blocks"]), "fixture_blocks", "sm_120", ".minnctapersm will be ignored"),
+    ] {
+        let output = fixtures().join("output").join(kernel);
+        let builder = builder.output_dir(&output);
+        for (fresh, empty) in [(false, true), (true, false), (false, true)] {
+            if empty {
+                let _ = std::fs::remove_dir_all(&output);
+            }
+            let artifact = builder.build().unwrap();
+            assert_eq!(artifact.fresh, fresh);
+            let [message] = &artifact.messages[..] else { panic!("{:?}", artifact.messages) };
+            assert_eq!(
+                (message.kernel.as_deref(), message.image.as_str(), message.arch.as_str()),
+                (Some(kernel), kernel, arch)
+            );
+            assert!(message.text.contains(text), "{}", message.text);
+            assert_eq!(artifact.warnings(), [format!("kernel `{kernel}` ({arch}): ptxas: {}", message.text)]);
+        }
+    }
+}
+
+#[test]
 fn a_compile_error_carries_the_compilers_message() {
     let Some(builder) = builder("good") else {
         return;

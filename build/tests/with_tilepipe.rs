@@ -5,14 +5,17 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use tilepipe_build::{Artifact, Builder, Error, toolchain};
 
-const FILES: [&str; 6] = [
+const FILES: [&str; 8] = [
     "Cargo.toml",
     "src/lib.rs",
     "impostor/Cargo.toml",
     "impostor/src/lib.rs",
+    "local/Cargo.toml",
+    "local/src/lib.rs",
     "shadowed/Cargo.toml",
     "shadowed/src/lib.rs",
 ];
@@ -43,7 +46,7 @@ fn build_with(
         }
     };
     let builder =
-        Builder::new(copy().join(folder)).toolchain(toolchain).target_dir(target.join("with_tilepipe/target"));
+        Builder::new(copy().join(folder)).toolchain(toolchain).target_dir(target.join("with_tilepipe/target/tilepipe"));
     Some(
         options(builder)
             .output_dir(target.join("with_tilepipe/output").join(test))
@@ -80,6 +83,36 @@ fn write_changed(path: &Path, content: &[u8]) {
     }
 }
 
+/// What a build script with the crate `local` prints, run as cargo would.
+fn printed_by_script() -> String {
+    let folder = copy();
+    let target = folder.join("target");
+    write_changed(&target.join("CACHEDIR.TAG"), b"Signature: 8a477f597d28d172789f06886806bc55");
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "as_a_build_script", "--ignored", "--nocapture"]);
+    command.env(IN_SCRIPT, "local").env("OUT_DIR", target.join("script/out")).env("CARGO_MANIFEST_DIR", &folder);
+    let installed = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name(toolchain::FOLDER);
+    if std::env::var_os(toolchain::OVERRIDE).is_none() && installed.is_dir() {
+        command.env(toolchain::OVERRIDE, installed);
+    }
+    fs::create_dir_all(target.join("script/out")).unwrap();
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Set where this program is to be a build script, to the kernel crate's folder.
+const IN_SCRIPT: &str = "TILEPIPE_TEST_SCRIPT";
+
+#[test]
+#[ignore = "another test runs it as a build script"]
+fn as_a_build_script() {
+    if let Some(folder) = std::env::var_os(IN_SCRIPT) {
+        let artifact = tilepipe_build::build_in_script(folder).unwrap();
+        println!("fresh: {}", artifact.fresh);
+    }
+}
+
 /// The folder is one for all of them, so this is one test.
 #[test]
 fn only_the_real_tilepipe_may_contain_thread_level_code_and_only_what_is_asked_for_is_built() {
@@ -102,6 +135,17 @@ fn only_the_real_tilepipe_may_contain_thread_level_code_and_only_what_is_asked_f
     assert_eq!(of(&["double", "add_rank"]).unwrap(), both);
     let message = of(&["double", "triple"]).unwrap_err().to_string();
     assert!(message.contains("no kernel `triple`"), "{message}");
+
+    // A build script's warnings, from a build and from one that finds everything up to date.
+    let _ = fs::remove_dir_all(copy().join("target/script"));
+    let expected = "cargo::warning=kernel `occurrences` (2 of 2 instances, sm_80, sm_90, sm_100): a stack of up to 64 bytes a thread in \
+                    local memory (`occurrences__64` on sm_80)";
+    for fresh in [false, true] {
+        let printed = printed_by_script();
+        assert!(printed.contains(&format!("fresh: {fresh}\n")), "{printed}");
+        assert_eq!(printed.matches("cargo::warning=").count(), 1, "{printed}");
+        assert!(printed.lines().any(|line| line == expected), "{printed}");
+    }
 
     // Launch bounds: directives where they are given, and one error for those that no GPU has room
     // for.

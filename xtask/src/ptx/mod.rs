@@ -2,7 +2,7 @@
 
 mod compare;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -40,9 +40,14 @@ pub struct Options {
     /// Build for this architecture only, such as sm_90, to target/run-ptx/ [default with --kernel: sm_90]
     #[arg(long, value_name = "ARCH", conflicts_with = "compare")]
     arch: Option<String>,
+    /// Print a table of what each kernel function needs of the GPU on each architecture: registers,
+    /// local memory, barriers [always with --kernel]
+    #[arg(long, conflicts_with = "with")]
+    report: bool,
 }
 
-/// Builds all kernels and prints the report; then compares them with another build's, if so asked.
+/// Builds the kernels and says what there is to say about them; then compares them with another
+/// build's, if so asked.
 ///
 /// # Errors
 ///
@@ -50,12 +55,12 @@ pub struct Options {
 pub fn run(options: &Options) -> Result<ExitCode> {
     if !options.kernels.is_empty() || options.arch.is_some() {
         let (folder, artifact) = build_for(options.arch.as_deref().unwrap_or("sm_90"), &options.kernels)?;
-        say(&artifact, &folder);
+        say(&artifact, &folder, options.report || !options.kernels.is_empty());
         return Ok(ExitCode::SUCCESS);
     }
     let old = options.compare.as_deref().map(Files::find).transpose()?;
     if options.with.is_none() {
-        command()?;
+        say(&build()?, &project::ptx(), options.report);
         ensure_for_tests()?;
     }
     let Some(old) = old else { return Ok(ExitCode::SUCCESS) };
@@ -63,21 +68,46 @@ pub fn run(options: &Options) -> Result<ExitCode> {
     Ok(if compare::compare(old, new)? { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Builds the kernels and prints the report.
+/// Builds the kernels and says how many there are, and which of them `ptxas` warns of.
 ///
 /// # Errors
 ///
 /// Those of the set-up and of the build.
 pub fn command() -> Result<()> {
-    say(&build()?, &project::ptx());
+    say(&build()?, &project::ptx(), false);
     Ok(())
 }
 
-/// Prints where an artifact is and what its kernels need.
-fn say(artifact: &Artifact, folder: &Path) {
-    let state = if artifact.fresh { "are up to date in" } else { "were built to" };
-    println!("the kernels {state} {}", folder.display());
-    println!("{}", report(&artifact.report));
+/// Prints where an artifact is, what there is to warn of, and what its kernels need if so asked.
+fn say(artifact: &Artifact, folder: &Path, table: bool) {
+    println!("{} {}", summary(&artifact.report, artifact.fresh), folder.display());
+    for warning in artifact.warnings() {
+        println!("warning: {warning}");
+    }
+    if table {
+        println!("{}", report(&artifact.report));
+    }
+}
+
+/// How many kernels there are, up to the folder's name.
+fn summary(kernels: &[KernelReport], fresh: bool) -> String {
+    let instances: BTreeSet<&str> = kernels.iter().map(|one| one.kernel.as_str()).collect();
+    let functions: BTreeSet<&str> = instances.iter().map(|symbol| function(symbol)).collect();
+    let architectures: BTreeSet<&str> = kernels.iter().map(|one| one.arch.as_str()).collect();
+    let count = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    format!(
+        "{} with {} for {} {}",
+        count(functions.len(), "kernel"),
+        count(instances.len(), "instance"),
+        count(architectures.len(), "architecture"),
+        if fresh { "up to date in" } else { "built to" }
+    )
+}
+
+/// The kernel function of an entry's symbol.
+fn function(symbol: &str) -> &str {
+    let name = symbol.split_once('$').map_or(symbol, |(_, name)| name);
+    name.split_once("__").map_or(name, |(function, _)| function)
 }
 
 /// Builds the kernels unless this process has done so already.
@@ -164,9 +194,7 @@ fn builder(from: PathBuf, by: PathBuf, to: PathBuf) -> Result<Builder> {
 fn report(kernels: &[KernelReport]) -> Table {
     let mut groups: BTreeMap<(&str, &str), Vec<&KernelReport>> = BTreeMap::new();
     for one in kernels {
-        let name = one.kernel.split_once('$').map_or(one.kernel.as_str(), |(_, name)| name);
-        let function = name.split_once("__").map_or(name, |(function, _)| function);
-        groups.entry((function, &one.arch)).or_default().push(one);
+        groups.entry((function(&one.kernel), &one.arch)).or_default().push(one);
     }
     let mut table = Table::new();
     table.load_style(UTF8_FULL_CONDENSED);
@@ -182,7 +210,7 @@ fn report(kernels: &[KernelReport]) -> Table {
             Cell::new(group.len()).set_alignment(CellAlignment::Right),
             most(|one| one.registers.into()),
             most(|one| u64::from(one.spill_stores) + u64::from(one.spill_loads)),
-            most(|one| one.stack_frame.into()),
+            most(|one| one.stack.into()),
             most(|one| one.barriers.into()),
         ]);
     }
@@ -196,7 +224,9 @@ fn report(kernels: &[KernelReport]) -> Table {
 ///
 /// Those of the set-up and of the build.
 pub fn for_run(architecture: &str, kernels: &[String]) -> Result<PathBuf> {
-    Ok(build_for(architecture, kernels)?.0)
+    let (folder, artifact) = build_for(architecture, kernels)?;
+    say(&artifact, &folder, false);
+    Ok(folder)
 }
 
 /// Builds the kernels for one architecture to a folder, and their hand-written twins to another one
@@ -224,4 +254,39 @@ fn build_for(architecture: &str, kernels: &[String]) -> Result<(PathBuf, Artifac
     let builder = builder(project::root().join("kernels"), project::device(), folder.clone())?;
     let artifact = builder.architectures([architecture]).kernels(kernels).build()?;
     Ok((folder, artifact))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[test]
+    fn kernels_and_instances_are_counted_once() {
+        let one = |kernel: &str, arch: &str| -> KernelReport {
+            let figures = "\"threads\":1,\"registers\":2,\"spill_stores\":0,\"spill_loads\":0,\"stack_frame\":0,\"shared_bytes\":0";
+            let text = format!(
+                "{{\"kernel\":\"{kernel}\",\"arch\":\"{arch}\",{figures},\"constant_bytes\":0,\"barriers\":1}}"
+            );
+            serde_json::from_str(&text).unwrap()
+        };
+        let kernels = [one("a$k__1", "sm_80"), one("a$k__2", "sm_80"), one("a$other", "sm_80"), one("a$k__1", "sm_90")];
+        assert_eq!(summary(&kernels, false), "2 kernels with 3 instances for 2 architectures built to");
+        assert_eq!(summary(&kernels[2..3], true), "1 kernel with 1 instance for 1 architecture up to date in");
+        assert!(report(&kernels).to_string().contains("other"));
+    }
+
+    #[test]
+    fn the_table_comes_on_request() {
+        let parse = |line: &str| {
+            crate::Cli::try_parse_from(line.split_whitespace()).map(|cli| match cli.command {
+                crate::Command::Ptx(options) => options.report,
+                _ => panic!("{line}"),
+            })
+        };
+        assert!(!parse("xtask ptx").unwrap() && parse("xtask ptx --report").unwrap());
+        assert!(parse("xtask ptx --compare old --report").unwrap());
+        assert!(parse("xtask ptx --compare old --with new --report").is_err(), "nothing is built");
+    }
 }
