@@ -184,8 +184,11 @@ impl Builder {
         for arch in &self.architectures {
             let architecture = Architecture::parse(arch)?;
             target.require_on(&architecture, arch, &toolchain)?;
+            toolchain.require_known(arch)?;
             architectures.push(architecture);
         }
+        // LLVM would build for another processor in the place of one that there is not.
+        toolchain.require_known(&self.target_cpu)?;
         let package = Package::read(&self.manifest_dir, &toolchain)?;
         let target_dir = self.target_dir.clone().unwrap_or_else(|| package.target_dir.join("tilepipe"));
         let target_dir = std::path::absolute(&target_dir).map_err(Error::io("find", &target_dir))?;
@@ -286,12 +289,12 @@ struct Making<'a> {
 impl Making<'_> {
     fn run(&self, bitcode: &Bitcode, output: &Path) -> Result<Artifact, Error> {
         let key = self.key(bitcode)?;
+        remove_unfinished(output);
         let files = OutputFiles::new(output, self.name);
         if let Some(artifact) = files.existing(&key) {
             return Ok(artifact);
         }
-        let work = output.join(format!(".work-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&work);
+        let work = output.join(format!("{WORK}{}", std::process::id()));
         std::fs::create_dir_all(&work).map_err(Error::io("create", &work))?;
         let result = self.make(bitcode, &work);
         let _ = std::fs::remove_dir_all(&work);
@@ -360,9 +363,43 @@ impl Making<'_> {
     }
 }
 
+/// What the names of folders with intermediate files begin with.
+const WORK: &str = ".work-";
+
+/// Removes what builds that were killed have left in the output folder, which is locked: nobody
+/// else works there. What cannot be removed stays, as it is in nobody's way.
+fn remove_unfinished(output: &Path) {
+    for entry in std::fs::read_dir(output).into_iter().flatten().flatten() {
+        let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+        if name.starts_with(WORK) {
+            let _ = std::fs::remove_dir_all(&path);
+        } else if name.ends_with(cache::PARTIAL) {
+            let _ = std::fs::remove_file(&path);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Bitcode, cache};
+    use super::{Bitcode, cache, remove_unfinished};
+
+    #[test]
+    fn what_a_killed_build_left_goes_and_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = |name: &str| dir.path().join(name);
+        for folder in [".work-1", ".work-4711", "folder"] {
+            std::fs::create_dir(path(folder)).unwrap();
+            std::fs::write(path(folder).join("linked.0.ll"), "half").unwrap();
+        }
+        for file in ["k.one.ptx", "k.one.ptx.1-0.partial", "report.json", "report.json.4711-3.partial", ".lock"] {
+            std::fs::write(path(file), "text").unwrap();
+        }
+        remove_unfinished(dir.path());
+        let mut left: Vec<_> = std::fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, [".lock", "folder", "k.one.ptx", "report.json"]);
+        remove_unfinished(&path("none"));
+    }
 
     #[test]
     fn a_key_depends_on_every_member_and_not_on_the_order_of_dependencies() {

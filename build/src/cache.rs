@@ -61,6 +61,9 @@ impl Lock {
     }
 }
 
+/// What the names of files end with that are being written.
+pub(crate) const PARTIAL: &str = ".partial";
+
 /// Writes a file beside its place and renames it, so that a reader sees the old or the new one, never a part.
 ///
 /// # Errors
@@ -70,7 +73,7 @@ pub(crate) fn write_atomically(path: &Path, content: &[u8]) -> Result<(), Error>
     // No other thread and no other process has this name.
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(format!(".{}-{}.partial", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
+    name.push(format!(".{}-{}{PARTIAL}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
     let partial = path.with_file_name(name);
     let written = std::fs::write(&partial, content).map_err(Error::io("write", &partial));
     let placed = written.and_then(|()| std::fs::rename(&partial, path).map_err(Error::io("replace", path)));

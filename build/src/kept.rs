@@ -30,9 +30,14 @@ impl Store {
 
     /// What was kept under a key, or else what `make` makes, which is kept then.
     ///
+    /// A result that cannot be kept is an error: the compiled crates lie beside the store, so that
+    /// a build whose store has no room or belongs to somebody else would fail at another place, or
+    /// take minutes each time and nobody would know why.
+    ///
     /// # Errors
     ///
-    /// Those of `make`, and [`Error::Io`] if the result cannot be kept.
+    /// Those of `make`, and [`Error::Io`] with the store's folder if the result cannot be kept;
+    /// nothing of it is left then.
     pub(crate) fn get(&self, key: Key, make: impl FnOnce() -> Result<Vec<u8>, Error>) -> Result<Vec<u8>, Error> {
         let key = key.finish();
         let path = self.folder.join(&key[..2]).join(&key);
@@ -41,11 +46,14 @@ impl Store {
         }
         let content = make()?;
         let folder = path.parent().unwrap_or(&self.folder);
-        std::fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
+        let made = std::fs::create_dir_all(folder).map_err(Error::io("create", folder));
         let mut file = header(&key, &content).into_bytes();
         file.extend_from_slice(&content);
-        cache::write_atomically(&path, &file)?;
-        Ok(content)
+        match made.and_then(|()| cache::write_atomically(&path, &file)) {
+            Ok(()) => Ok(content),
+            Err(Error::Io { reason, .. }) => Err(Error::io("keep what was built in", &self.folder)(reason)),
+            Err(other) => Err(other),
+        }
     }
 
     /// Removes what was not asked for in a month. What cannot be removed stays.
@@ -146,8 +154,43 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let folder = dir.path().join("kept");
         std::fs::write(&folder, "a file").unwrap();
-        let error = Store::new(folder.clone()).get(key("a"), || Ok(Vec::new())).unwrap_err().to_string();
-        assert!(error.contains(&folder.display().to_string()), "{error}");
+        let store = Store::new(folder.clone());
+        let error = store.get(key("a"), || Ok(Vec::new())).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("cannot keep what was built in `{}`: ", folder.display())), "{error}");
+        std::fs::remove_file(folder).unwrap();
+        assert_eq!(get(&store, "a", "1"), "1");
+    }
+
+    /// Set where this program is to run with little room, to the store's folder.
+    #[cfg(unix)]
+    const WITHOUT_ROOM: &str = "TILEPIPE_TEST_WITHOUT_ROOM";
+
+    #[cfg(unix)]
+    #[test]
+    #[ignore = "another test runs it with little room"]
+    fn as_a_program_without_room() {
+        if let Some(folder) = std::env::var_os(WITHOUT_ROOM) {
+            println!("{}", Store::new(folder.into()).get(key("a"), || Ok(vec![7; 100_000])).unwrap_err());
+        }
+    }
+
+    /// No file can have more than 16 KiB in the program, so that a part of one is written before
+    /// there is no room for the rest.
+    #[cfg(unix)]
+    #[test]
+    fn what_has_no_room_leaves_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("kept");
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", "trap '' XFSZ; ulimit -f 32; exec \"$0\" \"$@\""]).arg(std::env::current_exe().unwrap());
+        command.args(["--exact", "kept::tests::as_a_program_without_room", "--ignored", "--nocapture"]);
+        let output = command.env(WITHOUT_ROOM, &folder).output().unwrap();
+        let printed = String::from_utf8_lossy(&output.stdout);
+        assert!(printed.contains(&format!("cannot keep what was built in `{}`: ", folder.display())), "{output:?}");
+        let files: Vec<PathBuf> = entries(&folder).iter().flat_map(|folder| entries(folder)).collect();
+        assert!(files.is_empty(), "{files:?}");
+        let again = Store::new(folder).get(key("a"), || Ok(vec![8; 100_000])).unwrap();
+        assert_eq!(again, vec![8; 100_000]);
     }
 
     #[test]

@@ -378,6 +378,26 @@ fn architectures_below_the_target_are_refused() {
     assert!(matches!(&error, Error::Architecture { arch, .. } if arch == "sm_80"), "{error}");
 }
 
+#[test]
+fn architectures_that_ptxas_does_not_know_are_refused_before_anything_is_compiled() {
+    let Some(builder) = builder("good") else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let (target, output) = (dir.path().join("target"), dir.path().join("output"));
+    let builder = builder.target_dir(&target).output_dir(&output);
+    for (wrong, arch) in [
+        (builder.clone().architectures(["sm_80", "sm_999"]), "sm_999"),
+        (builder.clone().architectures(["sm_99"]), "sm_99"),
+        (builder.clone().target_cpu("sm_99").architectures(["sm_100"]), "sm_99"),
+        (builder.clone().target_cpu("sm_99").architectures([] as [&str; 0]), "sm_99"),
+    ] {
+        let message = wrong.build().unwrap_err().to_string();
+        let expected = format!("cannot build for the architecture `{arch}`: ptxas of CUDA ");
+        assert!(message.starts_with(&expected), "{message}");
+        assert!(message.contains("it knows sm_80, ") && message.contains(", sm_90, sm_90a"), "{message}");
+        assert!(!target.exists() && !output.exists());
+    }
+}
+
 /// The function, the fault and the callers that the refusal of thread-level code names.
 fn thread_level(result: Result<Artifact, Error>) -> (String, String, Vec<String>) {
     match result.map(|artifact| artifact.images) {

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use tilepipe_build::{Artifact, Builder, toolchain};
 
@@ -31,13 +33,7 @@ impl Crate {
     }
 
     fn builder(&self, output: &str) -> Builder {
-        Builder::new(self.folder.path())
-            .runtime(self.path("runtime.ll"))
-            .allow_thread_level_code()
-            .architectures(["sm_80", "sm_90"])
-            .toolchain(self.toolchain.clone())
-            .target_dir(self.path("target"))
-            .output_dir(self.path(output))
+        builder(self.folder.path(), output).toolchain(self.toolchain.clone())
     }
 
     /// Builds to an empty folder, so that all has to be made or to be had from what was kept.
@@ -60,6 +56,33 @@ impl Crate {
         };
         list(&self.path("target/kept")).iter().flat_map(|folder| list(folder)).collect()
     }
+}
+
+/// A builder for the crate in a folder, to an output folder in it.
+fn builder(folder: &Path, output: &str) -> Builder {
+    Builder::new(folder)
+        .runtime(folder.join("runtime.ll"))
+        .allow_thread_level_code()
+        .architectures(["sm_80", "sm_90"])
+        .target_dir(folder.join("target"))
+        .output_dir(folder.join(output))
+}
+
+/// Set where this program is only to build, to the crate's folder.
+const TO_BUILD: &str = "TILEPIPE_TEST_TO_BUILD";
+
+#[test]
+#[ignore = "another test runs it, and kills it"]
+fn as_a_program_that_builds() {
+    let Some(folder) = std::env::var_os(TO_BUILD) else { return };
+    let toolchain = toolchain::find(Path::new(env!("CARGO_TARGET_TMPDIR")).parent()).unwrap();
+    builder(Path::new(&folder), "killed").toolchain(toolchain).build().unwrap();
+}
+
+/// The work folders in an output folder.
+fn work_folders(output: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(output).into_iter().flatten().map(|entry| entry.unwrap().path());
+    entries.filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(".work-"))).collect()
 }
 
 /// The content of each file of an artifact, by its name.
@@ -122,6 +145,20 @@ fn a_kernel_is_made_again_if_it_changed_or_what_was_kept_is_damaged() {
     std::fs::write(&unfinished, "half").unwrap();
     assert_eq!(content(&krate.build()), changed);
 
+    // One that is killed while it links leaves its work folder, and the next one removes it.
+    let mut program = Command::new(std::env::current_exe().unwrap());
+    program.args(["--exact", "as_a_program_that_builds", "--ignored"]).env(TO_BUILD, krate.folder.path());
+    let mut child = program.stdout(Stdio::null()).spawn().unwrap();
+    while work_folders(&krate.path("killed")).is_empty() {
+        assert!(child.try_wait().unwrap().is_none(), "it ended before it could be killed");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(work_folders(&krate.path("killed")).len(), 1);
+    assert_eq!(content(&krate.builder("killed").build().unwrap()), changed);
+    assert!(work_folders(&krate.path("killed")).is_empty());
+
     // Two at once, with nothing kept.
     std::fs::remove_dir_all(krate.path("target/kept")).unwrap();
     let artifacts = std::thread::scope(|scope| {
@@ -135,7 +172,7 @@ fn a_kernel_is_made_again_if_it_changed_or_what_was_kept_is_damaged() {
     std::fs::write(krate.path("target/kept"), "no folder").unwrap();
     std::fs::remove_dir_all(krate.path("one")).unwrap();
     let error = krate.builder("one").build().unwrap_err().to_string();
-    assert!(error.contains("target/kept"), "{error}");
+    assert!(error.contains("cannot keep what was built in `") && error.contains("target/kept`: "), "{error}");
     std::fs::remove_file(krate.path("target/kept")).unwrap();
     assert_eq!(content(&krate.builder("one").build().unwrap()), changed);
 }

@@ -135,6 +135,7 @@ impl Parts {
         let rustc = ask(&self.rustc, "-vV")?;
         let opt = ask(&self.llvm.tool("opt"), "--version")?;
         let ptxas = ask(&self.ptxas, "--version")?;
+        let architectures = architectures(&ask(&self.ptxas, "--help")?);
         let major = |text: &str| {
             text.split("LLVM version").nth(1)?.trim_start_matches([':', ' ']).split('.').next().map(str::to_string)
         };
@@ -153,6 +154,7 @@ impl Parts {
             libraries: self.libraries,
             ptxas: self.ptxas,
             cuda,
+            architectures,
             identity: format!("{rustc}{opt}{ptxas}"),
             origin,
         })
@@ -164,6 +166,18 @@ fn cuda_release(version: &str) -> Option<(u32, u32)> {
     let (major, rest) = version.split_once("release ")?.1.split_once('.')?;
     let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
     Some((major.parse().ok()?, rest[..digits].parse().ok()?))
+}
+
+/// The architectures that `ptxas --help` lists, as `'sm_90'` among others. None if it has another
+/// form than it has had so far.
+fn architectures(help: &str) -> Vec<String> {
+    let quoted = help.split('\'').filter(|text| text.starts_with("sm_") && !text.contains(char::is_whitespace));
+    let mut all: Vec<String> = quoted.map(str::to_string).collect();
+    // By number: 100 stands behind 90.
+    let number = |one: &str| one.trim_start_matches("sm_").trim_end_matches(char::is_alphabetic).parse::<u32>();
+    all.sort_by_cached_key(|one| (number(one).unwrap_or(u32::MAX), one.clone()));
+    all.dedup();
+    all
 }
 
 /// The cargo that runs us, else the one in the search path.
@@ -232,12 +246,26 @@ fn has_file_like(dir: &Path, prefix: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{cuda_release, installed};
+    use super::{architectures, cuda_release, installed};
 
     #[test]
     fn release_is_read_from_the_version() {
         assert_eq!(cuda_release("Cuda compilation tools, release 12.8, V12.8.93\n"), Some((12, 8)));
         assert_eq!(cuda_release("nothing"), None);
+    }
+
+    #[test]
+    fn architectures_are_read_from_the_help() {
+        // From ptxas 13.0.
+        let help = "\
+        PTX for .target sm_XYa can only be compiled to GPU target sm_XYa.
+        Allowed values for this option:  'compute_100','compute_100a','lto_90a','sm_100',
+        'sm_100a','sm_100f','sm_75','sm_80',
+        'sm_90','sm_90a'.
+        Default value:  'sm_75'.
+";
+        assert_eq!(architectures(help), ["sm_75", "sm_80", "sm_90", "sm_90a", "sm_100", "sm_100a", "sm_100f"]);
+        assert!(architectures("--gpu-name <gpu name>").is_empty());
     }
 
     #[test]

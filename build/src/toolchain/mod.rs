@@ -7,6 +7,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::Error;
+use crate::architecture::Architecture;
+
 pub use find::find;
 pub use install::install;
 
@@ -28,6 +31,8 @@ pub struct Toolchain {
     ptxas: PathBuf,
     /// `ptxas`'s release, such as (13, 0).
     cuda: (u32, u32),
+    /// The architectures that `ptxas` knows, in their order; none if it does not say.
+    architectures: Vec<String>,
     /// What all tools say about their versions.
     identity: String,
     origin: String,
@@ -57,6 +62,12 @@ impl Toolchain {
     /// The release of `ptxas`, such as `(13, 0)`.
     pub fn cuda_version(&self) -> (u32, u32) {
         self.cuda
+    }
+
+    /// The architectures that `ptxas` knows, such as `sm_90a`, in their order. Empty if it does not
+    /// say so in a known form.
+    pub fn architectures(&self) -> &[String] {
+        &self.architectures
     }
 
     /// The assembler.
@@ -95,6 +106,22 @@ impl Toolchain {
     /// A command that finds the unpacked tools' libraries.
     pub(crate) fn command(&self, program: &Path) -> Command {
         with_libraries(program, self.libraries.as_deref())
+    }
+
+    /// Checks that `ptxas` knows an architecture.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Architecture`] with those that it knows of the ones that kernels can be built for.
+    pub(crate) fn require_known(&self, arch: &str) -> Result<(), Error> {
+        if self.architectures.is_empty() || self.architectures.iter().any(|known| known == arch) {
+            return Ok(());
+        }
+        let usable = self.architectures.iter().filter(|known| Architecture::parse(known).is_ok());
+        let usable: Vec<&str> = usable.map(String::as_str).collect();
+        let (major, minor) = self.cuda;
+        let reason = format!("ptxas of CUDA {major}.{minor} does not know it; it knows {}", usable.join(", "));
+        Err(Error::Architecture { arch: arch.to_string(), reason })
     }
 
     fn beside_ptxas(&self, name: &str) -> Option<PathBuf> {
