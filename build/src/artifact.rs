@@ -236,12 +236,7 @@ impl<'a> OutputFiles<'a> {
     /// # Errors
     ///
     /// [`Error::Io`].
-    pub(crate) fn replace(
-        &self,
-        images: &[Assembled],
-        said: Said,
-        key: &str,
-    ) -> Result<Artifact, Error> {
+    pub(crate) fn replace(&self, images: &[Assembled], said: Said, key: &str) -> Result<Artifact, Error> {
         // Until the new manifest is written, a crash leaves none, and the next build starts over.
         let _ = std::fs::remove_file(self.manifest());
         let mut files = BTreeMap::new();
