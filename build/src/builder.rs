@@ -50,6 +50,10 @@ impl Builder {
 
     /// The least architecture that the PTX runs on, `sm_80` if not set. Architectures below it are not assembled for.
     ///
+    /// Kernels with instructions of a newer one (bulk copies of `sm_90`, `wgmma` of `sm_90a`) are built for the least one
+    /// that has them, each instance by itself: [`Image::target`](crate::Image::target). On other GPUs the program runs
+    /// without them: a launch of one is an error that says what it needs.
+    ///
     /// It also decides how a block waits at an mbarrier where the driver compiles the PTX for a GPU without machine code of
     /// its own: up to `sm_89` the PTX has `mbarrier.test_wait`, which is right on every GPU but spins; from `sm_90` on it has
     /// `mbarrier.try_wait`, which suspends the thread. Machine code has the latter from `sm_90` on, whatever is set here.
@@ -59,13 +63,15 @@ impl Builder {
     }
 
     /// The PTX version in tenths (`80` is 8.0). If not set: the least one that has the target and the instructions of
-    /// mbarriers, which for `sm_80` is 7.1 (CUDA 11.1). A newer version needs a newer driver.
+    /// mbarriers, which for `sm_80` is 7.1 (CUDA 11.1), or what a kernel's newer instructions need. A newer version needs a
+    /// newer driver.
     pub fn ptx_version(mut self, version: u32) -> Builder {
         self.ptx_version = Some(version);
         self
     }
 
-    /// The architectures to assemble for. None of them: PTX alone, unchecked by `ptxas`.
+    /// The architectures to assemble for. None of them: PTX alone, unchecked by `ptxas`. Kernels for a newer one than one
+    /// of these have no machine code for that, and those for `sm_90a` have some for it where `sm_90` is named.
     ///
     /// From `sm_90` on, waits at mbarriers suspend the thread instead of spinning; the rest is the same PTX for all.
     pub fn architectures(mut self, architectures: impl IntoIterator<Item = impl Into<String>>) -> Builder {

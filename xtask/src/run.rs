@@ -20,7 +20,7 @@ const RUNNER: Program = Program {
     package: "tilepipe-run",
     name: "tilepipe-run",
     profile: "xtask",
-    first_time: "about 3 minutes",
+    first_time: "about a minute",
 };
 
 /// Builds what the arguments need and runs `tilepipe-run` with them. Its exit status becomes ours,

@@ -183,12 +183,14 @@ impl Division {
     fn start(&self) {
         let mut state = self.lock();
         state.scheduler.start();
-        self.wake(&state);
+        let first = state.scheduler.running();
+        drop(state);
+        self.wake(first);
     }
 
-    /// Wakes the role with the baton.
-    fn wake(&self, state: &State) {
-        if let Some(next) = state.scheduler.running() {
+    /// Wakes the role that has got the baton, if there is one.
+    fn wake(&self, running: Option<usize>) {
+        if let Some(next) = running {
             self.wakes[next].notify_one();
         }
     }
@@ -243,7 +245,9 @@ fn run_role<R>(division: Arc<Division>, index: usize, body: impl FnOnce() -> R) 
     let mut state = division.lock();
     state.left.push(left);
     state.scheduler.end();
-    division.wake(&state);
+    let next = state.scheduler.running();
+    drop(state);
+    division.wake(next);
     result
 }
 
@@ -269,8 +273,12 @@ pub(super) fn synchronise<R>(operation: impl FnOnce(&mut Scheduler, usize) -> R)
         Some(Role { division, index }) => {
             let mut state = division.lock();
             let result = operation(&mut state.scheduler, *index);
-            if state.scheduler.running() != Some(*index) {
-                division.wake(&state);
+            let next = state.scheduler.running();
+            if next != Some(*index) {
+                // Not under the lock, which the role that wakes would find taken and sleep again.
+                drop(state);
+                division.wake(next);
+                state = division.lock();
             }
             division.wait_for_baton(state, *index);
             result
