@@ -33,7 +33,9 @@ const LOG_BYTES: usize = 16 << 10;
 #[derive(Default)]
 pub(super) struct Modules {
     images: Vec<LoadedImage>,
-    /// The entries that were launched, by their symbols: each of the image loaded last that has it.
+    /// The entries that there are, by their symbols: the place of the image loaded last that has each.
+    entries: HashMap<String, usize>,
+    /// The entries that were launched, by their symbols.
     functions: HashMap<&'static str, Function>,
     /// What the kernels of images need that have nothing for this GPU, by the kernels' symbols.
     missing: HashMap<String, String>,
@@ -42,7 +44,8 @@ pub(super) struct Modules {
 /// An image in the context.
 struct LoadedImage {
     raw: CUmodule,
-    /// The PTX it came from: loading it again has no effect.
+    /// The PTX it came from: loading it again has no effect, and the driver is asked for nothing that
+    /// is not in it. It would say no as well, but tools such as compute-sanitizer report that.
     ptx: String,
 }
 
@@ -53,8 +56,8 @@ unsafe impl Send for Modules {}
 #[derive(Clone, Copy)]
 struct Function {
     raw: CUfunction,
-    /// The image that has it.
-    image: CUmodule,
+    /// The place of the image that has it.
+    image: usize,
     static_shared: usize,
     threads_limit: u32,
     /// Dynamic shared memory opted in to.
@@ -82,8 +85,12 @@ impl Context {
             // No cubin, or one that this driver cannot read.
             _ => self.compile(image)?,
         };
-        self.set_record(raw)?;
+        if image.ptx.contains(panic_record::SYMBOL) {
+            self.set_record(raw)?;
+        }
+        let place = modules.images.len();
         modules.images.push(LoadedImage { raw, ptx: image.ptx.to_owned() });
+        modules.entries.extend(image.entries().map(|entry| (entry.to_owned(), place)));
         // The new image may have an entry of the same symbol.
         modules.functions.clear();
         Ok(())
@@ -153,43 +160,49 @@ impl Context {
     /// Finds the entry of an instance, and raises its shared memory limit where that is needed.
     fn function(&self, instance: &Instance) -> Result<Function, Error> {
         let mut modules = self.loaded();
-        let Modules { images, functions, missing } = &mut *modules;
+        let Modules { images, entries, functions, missing } = &mut *modules;
         let function = match functions.entry(instance.symbol()) {
             Entry::Occupied(entry) => entry.into_mut(),
-            Entry::Vacant(entry) => match self.find(images, instance)? {
+            Entry::Vacant(entry) => match self.find(images, entries, instance)? {
                 Some(function) => entry.insert(function),
                 None => return Err(self.not_found(images, missing, instance)),
             },
         };
-        self.prepare(function, instance)?;
+        self.prepare(images, function, instance)?;
         Ok(*function)
     }
 
-    /// Looks for the entry of an instance in the images; that of the image loaded last wins.
-    fn find(&self, images: &[LoadedImage], instance: &Instance) -> Result<Option<Function>, Error> {
+    /// Asks the driver for the entry of an instance, if an image has it.
+    fn find(
+        &self,
+        images: &[LoadedImage],
+        entries: &HashMap<String, usize>,
+        instance: &Instance,
+    ) -> Result<Option<Function>, Error> {
+        let Some((image, place)) = entries.get(instance.symbol()).and_then(|place| Some((images.get(*place)?, *place)))
+        else {
+            return Ok(None);
+        };
         let Ok(name) = CString::new(instance.symbol()) else {
             return Ok(None);
         };
-        for image in images.iter().rev() {
-            let mut raw = ptr::null_mut();
-            // SAFETY: writes one handle, which is there; the module is alive; the name ends with a zero.
-            let status = unsafe { self.driver.module_function(&mut raw, image.raw, name.as_ptr()) };
-            if status == Status::NOT_FOUND {
-                continue;
-            }
-            self.check("find a kernel in a module", status)?;
-            let threads = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK;
-            let shared = CUfunction_attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES;
-            return Ok(Some(Function {
-                raw,
-                image: image.raw,
-                static_shared: self.attribute(raw, shared)? as usize,
-                threads_limit: self.attribute(raw, threads)?.min(self.threads_limit),
-                opted_in: SHARED_WITHOUT_OPT_IN,
-                contract: None,
-            }));
+        let mut raw = ptr::null_mut();
+        // SAFETY: writes one handle, which is there; the module is alive; the name ends with a zero.
+        let status = unsafe { self.driver.module_function(&mut raw, image.raw, name.as_ptr()) };
+        if status == Status::NOT_FOUND {
+            return Ok(None);
         }
-        Ok(None)
+        self.check("find a kernel in a module", status)?;
+        let threads = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK;
+        let shared = CUfunction_attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES;
+        Ok(Some(Function {
+            raw,
+            image: place,
+            static_shared: self.attribute(raw, shared)? as usize,
+            threads_limit: self.attribute(raw, threads)?.min(self.threads_limit),
+            opted_in: SHARED_WITHOUT_OPT_IN,
+            contract: None,
+        }))
     }
 
     /// Why no image has the entry of an instance.
@@ -207,9 +220,9 @@ impl Context {
     }
 
     /// Checks that an instance may be launched by its entry, and makes the entry ready for it.
-    fn prepare(&self, function: &mut Function, instance: &Instance) -> Result<(), Error> {
+    fn prepare(&self, images: &[LoadedImage], function: &mut Function, instance: &Instance) -> Result<(), Error> {
         if let Some(contract) = instance.contract().filter(|contract| function.contract != Some(*contract)) {
-            self.check_contract(function.image, instance, &contract)?;
+            self.check_contract(&images[function.image], instance, &contract)?;
             function.contract = Some(contract);
         }
         let wanted = function.static_shared.saturating_add(instance.shared_bytes());
@@ -238,9 +251,9 @@ impl Context {
     }
 
     /// Compares an instance's contract with that of its entry in a module.
-    fn check_contract(&self, module: CUmodule, instance: &Instance, ours: &Contract) -> Result<(), Error> {
+    fn check_contract(&self, image: &LoadedImage, instance: &Instance, ours: &Contract) -> Result<(), Error> {
         let kernel = instance.kernel();
-        let theirs = self.constant(module, &format!("{CONTRACT_PREFIX}{}", instance.symbol()))?;
+        let theirs = self.constant(image, &format!("{CONTRACT_PREFIX}{}", instance.symbol()))?;
         let difference = match theirs {
             Some(theirs) => contract::first_difference(instance, &ours.whole(), &String::from_utf8_lossy(&theirs)),
             None => {
@@ -250,14 +263,14 @@ impl Context {
         difference.map_or(Ok(()), |difference| Err(Error::ContractMismatch { kernel, difference }))
     }
 
-    /// Reads a constant of a module, if it has one of that name.
-    fn constant(&self, module: CUmodule, name: &str) -> Result<Option<Vec<u8>>, Error> {
-        let Ok(name) = CString::new(name) else {
+    /// Reads a constant of an image, if it has one of that name.
+    fn constant(&self, image: &LoadedImage, name: &str) -> Result<Option<Vec<u8>>, Error> {
+        let (Ok(name), true) = (CString::new(name), image.ptx.contains(name)) else {
             return Ok(None);
         };
         let (mut address, mut bytes) = (0, 0);
         // SAFETY: writes an address and a size, which are there; the module is alive; the name ends with a zero.
-        let status = unsafe { self.driver.module_global(&mut address, &mut bytes, module, name.as_ptr()) };
+        let status = unsafe { self.driver.module_global(&mut address, &mut bytes, image.raw, name.as_ptr()) };
         if status == Status::NOT_FOUND {
             return Ok(None);
         }
