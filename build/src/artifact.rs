@@ -15,7 +15,7 @@ use crate::{Error, cache, warnings};
 /// The files lie in one folder, `<crate>.<kernel>.ptx`, `<crate>.<kernel>.<arch>.cubin`,
 /// `<crate>.<kernel>.ll`, `report.json` ([`Artifact::report`]) and `messages.json`
 /// ([`Artifact::messages`]), from which `tilepipe_host::Module::read` loads them. A kernel function
-/// with more than 16 instances has several images, `<crate>.<kernel>.0` and so on.
+/// with more than 32 instances has several images, `<crate>.<kernel>.0` and so on.
 #[derive(Debug, Clone)]
 pub struct Artifact {
     /// The images, by their names.

@@ -1,6 +1,7 @@
 //! The whole way from a kernel crate to its artifact.
 
 use std::path::{Path, PathBuf};
+use std::thread::ScopedJoinHandle;
 
 use crate::architecture::Architecture;
 use crate::artifact::OutputFiles;
@@ -181,6 +182,13 @@ impl Builder {
 
     /// As [`Builder::build`], with the files that the artifact was made of.
     pub(crate) fn build_with_sources(&self) -> Result<(Artifact, Vec<PathBuf>), Error> {
+        let compiled = self.compile()?;
+        let _lock = cache::Lock::acquire(&compiled.output)?;
+        Ok((compiled.make()?, compiled.sources))
+    }
+
+    /// Compiles the crate: the first half of the way.
+    fn compile(&self) -> Result<CompiledCrate<'_>, Error> {
         let target = Architecture::parse(&self.target_cpu)?;
         let toolchain = match &self.toolchain {
             Some(toolchain) => toolchain.clone(),
@@ -218,28 +226,23 @@ impl Builder {
         let runtime = self.runtime.clone().or_else(|| compiled.device.as_ref().map(|device| device.runtime.clone()));
         let runtime = runtime.ok_or_else(|| Error::NoRuntime { name: package.name.clone() })?;
         let runtime = std::path::absolute(&runtime).map_err(Error::io("find", &runtime))?;
-
-        let output_dir = self.output_dir.clone().unwrap_or_else(|| target_dir.join("kernels").join(&package.name));
-        let output_dir = std::path::absolute(&output_dir).map_err(Error::io("find", &output_dir))?;
+        sources.retain(|source| !source.starts_with(toolchain.sysroot()));
+        sources.extend([package.manifest.clone(), runtime.clone()]);
+        let output = self.output_dir.clone().unwrap_or_else(|| target_dir.join("kernels").join(&package.name));
+        let output = std::path::absolute(&output).map_err(Error::io("find", &output))?;
         let store = Store::new(target_dir.join("kept"));
-        let making = Making {
+        Ok(CompiledCrate {
             builder: self,
             target,
-            architectures: &architectures,
-            toolchain: &toolchain,
-            name: &package.name,
-            version: &package.version,
-            runtime: &runtime,
-            store: &store,
-        };
-        let artifact = {
-            let _lock = cache::Lock::acquire(&output_dir)?;
-            making.run(&bitcode, &output_dir)?
-        };
-
-        sources.retain(|source| !source.starts_with(toolchain.sysroot()));
-        sources.extend([package.manifest.clone(), runtime]);
-        Ok((artifact, sources))
+            architectures,
+            toolchain,
+            package,
+            bitcode,
+            runtime,
+            sources,
+            output,
+            store,
+        })
     }
 
     /// The target folder in which an installed toolchain may lie, before the crate's package is known.
@@ -251,6 +254,43 @@ impl Builder {
         let candidates = start.ancestors().flat_map(|dir| [dir.to_path_buf(), dir.join("target")]);
         candidates.into_iter().find(|dir| dir.join(toolchain::FOLDER).is_dir())
     }
+}
+
+/// Builds several crates, each as its builder says, into folders of their own. They are compiled one after another; a crate
+/// is linked, checked and assembled while the next one is compiled. Returns their artifacts in the same order.
+///
+/// Crates with one [`Builder::target_dir`] share what they depend on. The one that takes longest to compile is best the
+/// last.
+///
+/// # Errors
+///
+/// As [`Builder::build`], of the first crate with one. Crates behind one that does not compile are not built.
+pub fn build_all(builders: &[Builder]) -> Result<Vec<Artifact>, Error> {
+    // The compiler has a core for itself. Without threads of their own they use those of the last one.
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let beside = rayon::ThreadPoolBuilder::new().num_threads(cores.saturating_sub(1).max(1)).build().ok();
+    std::thread::scope(|scope| {
+        let mut made = Vec::new();
+        for (at, builder) in builders.iter().enumerate() {
+            let pool = beside.as_ref().filter(|_| at + 1 < builders.len());
+            let thread = builder.compile().map(|compiled| {
+                // Which waits for its folder here: a thread of the pool may have that folder itself.
+                scope.spawn(move || {
+                    let _lock = cache::Lock::acquire(&compiled.output)?;
+                    pool.map_or_else(|| compiled.make(), |pool| pool.install(|| compiled.make()))
+                })
+            });
+            let failed = thread.is_err();
+            made.push(thread);
+            if failed {
+                break;
+            }
+        }
+        let join = |thread: ScopedJoinHandle<'_, Result<Artifact, Error>>| {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        made.into_iter().map(|thread| thread.and_then(join)).collect()
+    })
 }
 
 /// The compiled crates' bitcode, in memory.
@@ -279,30 +319,34 @@ impl Bitcode {
     }
 }
 
-/// Everything after compiling: one link and its machine code.
-struct Making<'a> {
+/// A compiled crate, and all that is needed to link it and to make machine code.
+struct CompiledCrate<'a> {
     builder: &'a Builder,
     target: Architecture,
     /// The builder's own, in the same order.
-    architectures: &'a [Architecture],
-    toolchain: &'a Toolchain,
-    name: &'a str,
-    version: &'a str,
-    runtime: &'a Path,
-    store: &'a Store,
+    architectures: Vec<Architecture>,
+    toolchain: Toolchain,
+    package: Package,
+    bitcode: Bitcode,
+    runtime: PathBuf,
+    /// The files that it was made of.
+    sources: Vec<PathBuf>,
+    output: PathBuf,
+    store: Store,
 }
 
-impl Making<'_> {
-    fn run(&self, bitcode: &Bitcode, output: &Path) -> Result<Artifact, Error> {
-        let key = self.key(bitcode)?;
-        remove_unfinished(output);
-        let files = OutputFiles::new(output, self.name);
+impl CompiledCrate<'_> {
+    /// The second half of the way, in its output folder, which nobody else may use meanwhile.
+    fn make(&self) -> Result<Artifact, Error> {
+        let key = self.key()?;
+        remove_unfinished(&self.output);
+        let files = OutputFiles::new(&self.output, &self.package.name);
         if let Some(artifact) = files.existing(&key) {
             return Ok(artifact);
         }
-        let work = output.join(format!("{WORK}{}", std::process::id()));
+        let work = self.output.join(format!("{WORK}{}", std::process::id()));
         std::fs::create_dir_all(&work).map_err(Error::io("create", &work))?;
-        let result = self.make(bitcode, &work);
+        let result = self.make_in(&work);
         let _ = std::fs::remove_dir_all(&work);
         let (images, said) = result?;
         let artifact = files.replace(&images, said, &key)?;
@@ -315,11 +359,11 @@ impl Making<'_> {
         self.architectures.iter().position(|asked| architecture.assembled_for(asked).as_ref() == Some(architecture))
     }
 
-    fn key(&self, bitcode: &Bitcode) -> Result<String, Error> {
+    fn key(&self) -> Result<String, Error> {
         let mut key = cache::Key::new();
-        bitcode.add_to(&mut key);
-        key.add(&std::fs::read(self.runtime).map_err(Error::io("read", self.runtime))?);
-        key.add(self.version.as_bytes());
+        self.bitcode.add_to(&mut key);
+        key.add(&std::fs::read(&self.runtime).map_err(Error::io("read", &self.runtime))?);
+        key.add(self.package.version.as_bytes());
         key.add(self.builder.target_cpu.as_bytes());
         key.add(&[self.builder.allow_thread_level_code.into()]);
         key.add(self.builder.architectures.join(",").as_bytes());
@@ -329,27 +373,27 @@ impl Making<'_> {
     }
 
     /// Links in the work folder, then assembles each part.
-    fn make(&self, bitcode: &Bitcode, work: &Path) -> Result<(Vec<Assembled>, Said), Error> {
+    fn make_in(&self, work: &Path) -> Result<(Vec<Assembled>, Said), Error> {
         let link = Link {
-            toolchain: self.toolchain,
-            name: self.name,
-            version: self.version,
+            toolchain: &self.toolchain,
+            name: &self.package.name,
+            version: &self.package.version,
             asked_for: &self.builder.kernels,
-            kernels: &bitcode.kernels,
-            dependencies: &bitcode.dependencies,
-            device: &bitcode.device,
+            kernels: &self.bitcode.kernels,
+            dependencies: &self.bitcode.dependencies,
+            device: &self.bitcode.device,
             allow_thread_level_code: self.builder.allow_thread_level_code,
-            runtime: self.runtime,
+            runtime: &self.runtime,
             work,
         };
         let linked = link.run()?;
         let assembly = Assembly {
-            toolchain: self.toolchain,
-            name: self.name,
+            toolchain: &self.toolchain,
+            name: &self.package.name,
             target: self.target,
             ptx_version: self.builder.ptx_version,
-            architectures: self.architectures,
-            store: self.store,
+            architectures: &self.architectures,
+            store: &self.store,
             work,
         };
         let mut images = assembly.run(&linked.parts)?;

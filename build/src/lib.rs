@@ -89,6 +89,6 @@ mod specialise;
 mod warnings;
 
 pub use artifact::{Artifact, Cubin, FunctionReport, Image, KernelReport, PtxasMessage};
-pub use builder::Builder;
+pub use builder::{Builder, build_all};
 pub use error::Error;
 pub use script::build_in_script;

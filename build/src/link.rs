@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use rayon::prelude::*;
+
 use crate::architecture::Architecture;
 use crate::ir::bounds::LaunchBounds;
 use crate::ir::contract::Contracts;
@@ -61,9 +63,9 @@ pub(crate) struct Part {
     pub apart: Vec<String>,
 }
 
-/// The most kernels of a part. Fewer make more of what parts have in common, and more leave cores
-/// idle.
-const PART: usize = 16;
+/// The most kernels of a part. With fewer of them, more of what they have in common is done again in
+/// each part; with more, cores are left idle.
+const PART: usize = 32;
 
 impl Link<'_> {
     /// Links, marks, checks and takes apart.
@@ -74,7 +76,27 @@ impl Link<'_> {
     /// [`thread_level::check`] refuse, or [`Error::Llvm`].
     pub(crate) fn run(&self) -> Result<Linked, Error> {
         let text = self.merge()?;
-        let kernels = bounds::kernels(&text)?;
+        let (marked, read) = rayon::join(|| convergent::mark(&text), || self.read(&text));
+        let (kernels, contracts) = read?;
+        let marked = bounds::require(&marked?, &kernels)? + &contracts.definitions;
+        drop(text);
+        let items = Items::read(&marked);
+        let all = kernels.keys().chain(&contracts.names).map(String::as_str);
+        let (checked, parts) = rayon::join(
+            || self.check(&items.needed(all), &contracts),
+            || {
+                let needs = items.needs(kernels.keys().map(String::as_str));
+                let parts = parts(kernels.keys().map(String::as_str).zip(needs));
+                parts.into_par_iter().with_max_len(1).map(|part| self.part(&items, &contracts, part)).collect()
+            },
+        );
+        checked?;
+        Ok(Linked { parts, kernels })
+    }
+
+    /// The kernels' launch bounds and contracts.
+    fn read(&self, text: &str) -> Result<(BTreeMap<String, LaunchBounds>, Contracts), Error> {
+        let kernels = bounds::kernels(text)?;
         if kernels.is_empty() && self.asked_for.is_empty() {
             return Err(Error::NoKernel { name: self.name.to_string() });
         }
@@ -82,23 +104,17 @@ impl Link<'_> {
         if let Some(kernel) = self.asked_for.iter().find(|name| !is_there(name)) {
             return Err(Error::NoSuchKernel { name: self.name.to_string(), kernel: kernel.clone() });
         }
-        let contracts = contract::contracts(&text, &kernels, &format!("{} {}", self.name, self.version))?;
-        let marked = bounds::require(&convergent::mark(&text)?, &kernels)? + &contracts.definitions;
-        drop(text);
-        let items = Items::read(&marked);
-        let all = kernels.keys().chain(&contracts.names).map(String::as_str);
-        self.check(&items.needed(all), &contracts)?;
+        let contracts = contract::contracts(text, &kernels, &format!("{} {}", self.name, self.version))?;
+        Ok((kernels, contracts))
+    }
 
-        let needs = items.needs(kernels.keys().map(String::as_str));
-        let parts = parts(kernels.keys().map(String::as_str).zip(needs));
-        let parts = parts.into_iter().map(|(name, needs, entries)| {
-            let constants = entries.iter().map(|entry| contract::constant(entry));
-            let constants = constants.filter(|name| contracts.names.contains(name));
-            let roots: Vec<String> = entries.iter().map(|entry| (*entry).to_string()).chain(constants).collect();
-            let (module, apart) = items.part(self.name, roots.iter().map(String::as_str));
-            Part { name, roots, module, needs, apart: apart.into_iter().map(str::to_string).collect() }
-        });
-        Ok(Linked { parts: parts.collect(), kernels })
+    /// The part with these entry symbols, and with the constants that belong to them.
+    fn part(&self, items: &Items<'_>, contracts: &Contracts, (name, needs, entries): Entries<'_>) -> Part {
+        let constants = entries.iter().map(|entry| contract::constant(entry));
+        let constants = constants.filter(|name| contracts.names.contains(name));
+        let roots: Vec<String> = entries.iter().map(|entry| (*entry).to_string()).chain(constants).collect();
+        let (module, apart) = items.part(self.name, roots.iter().map(String::as_str));
+        Part { name, roots, module, needs, apart: apart.into_iter().map(str::to_string).collect() }
     }
 
     /// Refuses what a module from which everything unused was removed must not contain.
@@ -182,9 +198,12 @@ impl Link<'_> {
     }
 }
 
-/// The kernels of each part with the part's name and needs: all instances of a kernel function that
-/// run on the same GPUs, or up to [`PART`] of them.
-fn parts<'a>(kernels: impl Iterator<Item = (&'a str, Needs)>) -> Vec<(String, Needs, Vec<&'a str>)> {
+/// A part's name, its needs and the entry symbols in it.
+type Entries<'a> = (String, Needs, Vec<&'a str>);
+
+/// The kernels of each part: all instances of a kernel function that run on the same GPUs, or up to
+/// [`PART`] of them.
+fn parts<'a>(kernels: impl Iterator<Item = (&'a str, Needs)>) -> Vec<Entries<'a>> {
     let mut functions: BTreeMap<(&str, Architecture), Vec<(&str, Needs)>> = BTreeMap::new();
     for (kernel, needs) in kernels {
         functions.entry((function(kernel), needs.architecture)).or_default().push((kernel, needs));
@@ -224,16 +243,16 @@ fn read(path: &Path) -> Result<String, Error> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Architecture, Needs, parts};
+    use super::{Architecture, Needs, PART, parts};
 
     #[test]
     fn a_part_has_instances_of_one_function() {
-        let many: Vec<String> = (0..20).map(|at| format!("a$many__{at:02}")).collect();
+        let many: Vec<String> = (0..PART + 4).map(|at| format!("a$many__{at:02}")).collect();
         let kernels = many.iter().map(String::as_str).chain(["a$one__1", "a$one__2", "by_hand"]);
         let parts = parts(kernels.map(|kernel| (kernel, Needs::LEAST)));
         let names: Vec<(&str, usize)> = parts.iter().map(|(name, _, some)| (name.as_str(), some.len())).collect();
-        assert_eq!(names, [("by_hand", 1), ("many.0", 16), ("many.1", 4), ("one", 2)]);
-        assert_eq!(parts[2].2[0], "a$many__16");
+        assert_eq!(names, [("by_hand", 1), ("many.0", PART), ("many.1", 4), ("one", 2)]);
+        assert_eq!(parts[2].2[0], many[PART]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use tilepipe_build::{Artifact, Builder, Error, toolchain};
+use tilepipe_build::{Artifact, Builder, Error, build_all, toolchain};
 
 /// The fixtures' workspace, copied out of the repository so that cargo writes nothing into it.
 fn fixtures() -> PathBuf {
@@ -134,6 +134,37 @@ fn ptx_does_not_depend_on_the_folder() {
     let there = Builder::new(workspace.join("good")).runtime(fixtures().join("runtime.ll")).target_dir(target);
     let there = there.allow_thread_level_code().build().unwrap();
     assert_eq!(here.unwrap().ptx().unwrap(), there.ptx().unwrap());
+}
+
+#[test]
+fn several_crates_are_built_as_each_is_alone() {
+    let outputs = tempfile::tempdir().unwrap();
+    let of = |name: &str, folder: &str| {
+        builder(name).map(|builder| builder.architectures(["sm_80"]).output_dir(outputs.path().join(folder).join(name)))
+    };
+    // One folder twice: who comes second waits for it, and finds all there.
+    let crates = ["good", "barriers", "good", "mbarrier"];
+    let Some(together) = crates.map(|name| of(name, "together")).into_iter().collect::<Option<Vec<_>>>() else {
+        return;
+    };
+    let artifacts = build_all(&together).unwrap();
+    assert_eq!(artifacts.len(), crates.len());
+    for (name, artifact) in crates.iter().zip(&artifacts) {
+        let alone = of(name, "alone").unwrap().build().unwrap();
+        assert_eq!(artifact.ptx().unwrap(), alone.ptx().unwrap(), "{name}");
+        assert_eq!(artifact.report, alone.report, "{name}");
+    }
+    assert_eq!(artifacts.iter().map(|artifact| artifact.fresh).collect::<Vec<_>>(), [false, false, true, false]);
+
+    let refused = of("ptxas_error", "refused").unwrap();
+    let uncompiled = of("good", "uncompiled").unwrap().features(["not-there"]);
+    let error = build_all(&[of("good", "before").unwrap(), uncompiled.clone(), of("good", "behind").unwrap()]);
+    assert!(matches!(error, Err(Error::Compile { .. })));
+    assert!(outputs.path().join("before/good/report.json").is_file());
+    assert!(!outputs.path().join("behind").exists());
+    let error = build_all(&[refused, uncompiled]);
+    assert!(matches!(error, Err(Error::Ptxas { .. })), "the first error");
+    assert!(build_all(&[]).unwrap().is_empty());
 }
 
 #[test]

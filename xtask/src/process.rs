@@ -1,8 +1,8 @@
 //! Starting other programs, with errors that name the command.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 
 use anyhow::{Context, Error, Result, ensure};
 use xtask_front::build::Program;
@@ -77,18 +77,40 @@ pub fn capture(command: &mut Command) -> Result<String> {
 /// # Errors
 ///
 /// If the command cannot be started or its output not be read. A failure of its own is in the status.
-pub fn stream(command: &mut Command, mut line: impl FnMut(&str)) -> Result<ExitStatus> {
-    let mut child =
-        command.stdout(Stdio::piped()).spawn().with_context(|| format!("cannot start `{}`", text(command)))?;
+pub fn stream(command: &mut Command, line: impl FnMut(&str)) -> Result<ExitStatus> {
+    let mut child = start(command.stdout(Stdio::piped()))?;
     if let Some(stdout) = child.stdout.take() {
-        let mut reader = BufReader::new(stdout);
-        let mut bytes = Vec::new();
-        while reader.read_until(b'\n', &mut bytes)? > 0 {
-            line(String::from_utf8_lossy(&bytes).trim_end_matches(['\n', '\r']));
-            bytes.clear();
-        }
+        lines(stdout, line)?;
     }
     Ok(child.wait()?)
+}
+
+/// As [`stream`], with the lines of standard error too, in the order in which they are written.
+///
+/// # Errors
+///
+/// As for [`stream`].
+pub fn stream_all(command: &mut Command, line: impl FnMut(&str)) -> Result<ExitStatus> {
+    let (reader, writer) = std::io::pipe()?;
+    let mut child = start(command.stdout(writer.try_clone()?).stderr(writer))?;
+    // The command holds the pipe's other end, and the reader waits until nobody does.
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    lines(reader, line)?;
+    Ok(child.wait()?)
+}
+
+fn start(command: &mut Command) -> Result<Child> {
+    command.spawn().with_context(|| format!("cannot start `{}`", text(command)))
+}
+
+fn lines(from: impl Read, mut line: impl FnMut(&str)) -> Result<()> {
+    let mut reader = BufReader::new(from);
+    let mut bytes = Vec::new();
+    while reader.read_until(b'\n', &mut bytes)? > 0 {
+        line(String::from_utf8_lossy(&bytes).trim_end_matches(['\n', '\r']));
+        bytes.clear();
+    }
+    Ok(())
 }
 
 /// The command as one would type it.
@@ -100,4 +122,24 @@ pub fn text(command: &Command) -> String {
 fn check(command: &Command, status: ExitStatus) -> Result<()> {
     ensure!(status.success(), "`{}` failed: {status}", text(command));
     Ok(())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_both_streams_are_read_in_their_order_and_to_the_end() {
+        let mut lines = Vec::new();
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo a; echo b >&2; printf 'c\\r\\n'; printf d >&2; exit 3"]);
+        let status = stream_all(&mut command, |line| lines.push(line.to_owned())).unwrap();
+        assert_eq!((lines.concat().as_str(), status.code()), ("abcd", Some(3)));
+
+        lines.clear();
+        let status = stream(Command::new("sh").args(["-c", "echo a; echo b 2>/dev/null >&2; echo c"]), |line| {
+            lines.push(line.to_owned());
+        });
+        assert_eq!((lines.concat().as_str(), status.unwrap().code()), ("ac", Some(0)));
+    }
 }

@@ -10,6 +10,8 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write;
 
+use rayon::prelude::*;
+
 use super::module::names;
 use super::needs::{self, Needs};
 use super::{bounds, global_name, is_name};
@@ -103,13 +105,13 @@ impl<'a> Items<'a> {
     }
 
     fn find_uses(&mut self) {
-        for at in 0..self.items.len() {
+        let by_name = &self.by_name;
+        self.items.par_iter_mut().enumerate().for_each(|(at, item)| {
             let mut seen = HashSet::new();
-            let text = self.items[at].text;
-            let named = text.lines().filter(|line| line.contains('@')).flat_map(names);
-            let uses = named.filter_map(|name| self.by_name.get(name).copied());
-            self.items[at].uses = uses.filter(|one| *one != at && seen.insert(*one)).collect();
-        }
+            let named = item.text.lines().filter(|line| line.contains('@')).flat_map(names);
+            let uses = named.filter_map(|name| by_name.get(name).copied());
+            item.uses = uses.filter(|one| *one != at && seen.insert(*one)).collect();
+        });
     }
 
     /// The places of what is defined and named from `roots` on, in the module's order. Roots that are
@@ -127,7 +129,7 @@ impl<'a> Items<'a> {
 
     /// What everything that is reached from each of the roots needs of a GPU.
     pub(crate) fn needs<'n>(&self, roots: impl IntoIterator<Item = &'n str>) -> Vec<Needs> {
-        let own: Vec<Needs> = self.items.iter().map(|item| item.needs()).collect();
+        let own: Vec<Needs> = self.items.par_iter().map(Item::needs).collect();
         let of = |root| self.reached([root]).into_iter().map(|at| own[at]).fold(Needs::LEAST, Needs::and);
         roots.into_iter().map(of).collect()
     }

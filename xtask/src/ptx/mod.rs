@@ -60,21 +60,20 @@ pub fn run(options: &Options) -> Result<ExitCode> {
     }
     let old = options.compare.as_deref().map(Files::find).transpose()?;
     if options.with.is_none() {
-        say(&build()?, &project::ptx(), options.report);
-        ensure_for_tests()?;
+        say(&build_all()?, &project::ptx(), options.report);
     }
     let Some(old) = old else { return Ok(ExitCode::SUCCESS) };
     let new = Files::find(options.with.as_deref().unwrap_or(&project::target()))?;
     Ok(if compare::compare(old, new)? { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Builds the kernels and says how many there are, and which of them `ptxas` warns of.
+/// Builds all kernels and says how many there are, and which of them `ptxas` warns of.
 ///
 /// # Errors
 ///
 /// Those of the set-up and of the build.
 pub fn command() -> Result<()> {
-    say(&build()?, &project::ptx(), false);
+    say(&build_all()?, &project::ptx(), false);
     Ok(())
 }
 
@@ -134,17 +133,8 @@ static BUILT_FOR_TESTS: OnceLock<()> = OnceLock::new();
 ///
 /// Those of the set-up and of the build.
 pub fn ensure_for_tests() -> Result<()> {
-    ensure()?;
     if BUILT_FOR_TESTS.get().is_none() {
-        println!("building the kernels that only tests read to PTX");
-        for krate in ["codegen-kernels", "twins"] {
-            let from = project::root().join("tests").join(krate);
-            let builder = builder(from, project::device(), project::test_ptx().join(krate))?;
-            // The twins are what the kernels' types forbid, by hand.
-            let builder = if krate == "twins" { builder.allow_thread_level_code() } else { builder };
-            builder.build()?;
-        }
-        BUILT_FOR_TESTS.get_or_init(|| ());
+        build_all()?;
     }
     Ok(())
 }
@@ -154,6 +144,24 @@ fn build() -> Result<Artifact> {
     let artifact = build_crate(project::root().join("kernels"), project::device(), project::ptx())?;
     BUILT.get_or_init(|| ());
     Ok(artifact)
+}
+
+/// Builds all that there are; returns the artifact of the kernels.
+fn build_all() -> Result<Artifact> {
+    println!("building the kernels to PTX, and those that only tests read");
+    let of_tests = |krate: &str| {
+        builder(project::root().join("tests").join(krate), project::device(), project::test_ptx().join(krate))
+    };
+    let builders = [
+        // The twins are what the kernels' types forbid, by hand.
+        of_tests("twins")?.allow_thread_level_code(),
+        of_tests("codegen-kernels")?,
+        builder(project::root().join("kernels"), project::device(), project::ptx())?,
+    ];
+    let kernels = tilepipe_build::build_all(&builders)?.pop().context("no crate was built")?;
+    BUILT.get_or_init(|| ());
+    BUILT_FOR_TESTS.get_or_init(|| ());
+    Ok(kernels)
 }
 
 /// Builds the kernels into an empty folder, and once more with nothing changed; returns what each took. The folder is removed

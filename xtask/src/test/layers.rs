@@ -7,6 +7,7 @@ use clap::ValueEnum;
 use tilepipe_runner_cli::NO_GPU;
 use xtask_front::build::Program;
 
+use super::Printed;
 use super::count::Count;
 use super::targets::{self, GPU, STANDALONE, TestTarget, UI_TESTS};
 use crate::{lint, process, project, ptx, setup};
@@ -69,26 +70,27 @@ impl Layer {
         }
     }
 
-    /// Runs it.
+    /// Runs it. `printed` gets what the tests' programs print; what others print is shown.
     ///
     /// # Errors
     ///
     /// What kept it from running; a test that fails is in the count.
-    pub fn run(self) -> Result<Outcome> {
+    pub fn run(self, printed: &mut Printed) -> Result<Outcome> {
         match self {
             Layer::Format => check(&mut lint::format()),
             Layer::Clippy => check(&mut lint::clippy()),
             Layer::Rustdoc => check(&mut lint::documentation()),
-            Layer::Ptx => {
-                ptx::command().and_then(|()| ptx::ensure_for_tests()).map(|()| Outcome::Ran(Count::one(true)))
+            Layer::Ptx => ptx::command().map(|()| Outcome::Ran(Count::one(true))),
+            Layer::Tests => counted(&mut workspace_tests()?, printed).map(Outcome::Ran),
+            Layer::Doctests => {
+                let mut command = cargo_test(&["--workspace", "--exclude", UI_TESTS, "--doc"])?;
+                counted(&mut command, printed).map(Outcome::Ran)
             }
-            Layer::Tests => workspace_tests(),
-            Layer::Doctests => cargo_test(&["--workspace", "--exclude", UI_TESTS, "--doc"]),
-            Layer::Ui => named(|target| target.package == UI_TESTS),
-            Layer::Standalone => named(|target| target.name == STANDALONE),
-            Layer::Miri => under_miri(),
-            Layer::Cpu => on_cpu(),
-            Layer::Gpu => on_gpu(),
+            Layer::Ui => named(|target| target.package == UI_TESTS, printed),
+            Layer::Standalone => named(|target| target.name == STANDALONE, printed),
+            Layer::Miri => under_miri(printed),
+            Layer::Cpu => on_cpu(printed),
+            Layer::Gpu => on_gpu(printed),
         }
     }
 }
@@ -98,8 +100,17 @@ fn check(command: &mut Command) -> Result<Outcome> {
     process::run(command).map(|()| Outcome::Ran(Count::one(true)))
 }
 
-/// Everything that is in no layer of its own.
-fn workspace_tests() -> Result<Outcome> {
+/// Builds the programs of [`Layer::Tests`].
+///
+/// # Errors
+///
+/// Those of the build.
+pub fn build_tests() -> Result<()> {
+    process::run(workspace_tests()?.arg("--no-run"))
+}
+
+/// Tests everything that is in no layer of its own.
+fn workspace_tests() -> Result<Command> {
     let targets = targets::all()?;
     let mut arguments = vec!["--workspace", "--exclude", UI_TESTS, "--lib", "--bins"];
     for target in
@@ -111,16 +122,14 @@ fn workspace_tests() -> Result<Outcome> {
 }
 
 /// The test targets for which `belongs` holds.
-fn named(belongs: fn(&TestTarget) -> bool) -> Result<Outcome> {
+fn named(belongs: fn(&TestTarget) -> bool, printed: &mut Printed) -> Result<Outcome> {
     let mut total = Count::default();
     let targets: Vec<TestTarget> = targets::all()?.into_iter().filter(belongs).collect();
     if targets.is_empty() {
         return Ok(Outcome::Skipped("the workspace has no such tests".to_owned()));
     }
     for target in targets {
-        if let Outcome::Ran(count) = cargo_test(&["--package", &target.package, "--test", &target.name])? {
-            total += count;
-        }
+        total += counted(&mut cargo_test(&["--package", &target.package, "--test", &target.name])?, printed)?;
     }
     Ok(Outcome::Ran(total))
 }
@@ -130,7 +139,7 @@ fn named(belongs: fn(&TestTarget) -> bool) -> Result<Outcome> {
 const FOR_MIRI: [&str; 2] = ["meeting::", "isa::host::model::"];
 
 /// The tests of [`FOR_MIRI`]: Miri checks each of their accesses against Rust's aliasing model.
-fn under_miri() -> Result<Outcome> {
+fn under_miri(printed: &mut Printed) -> Result<Outcome> {
     // A component of nightly toolchains alone, and this repository's is not one.
     if !process::nightly_cargo(["miri", "--version"]).output().is_ok_and(|probe| probe.status.success()) {
         return Ok(Outcome::Skipped(
@@ -139,20 +148,20 @@ fn under_miri() -> Result<Outcome> {
     }
     let mut command = process::nightly_cargo(["miri", "test", "--package", "tilepipe", "--lib", "--"]);
     command.args(FOR_MIRI).env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
-    let count = counted(&mut command)?;
+    let count = counted(&mut command, printed)?;
     ensure!(count.passed + count.failed > 0, "no unit test of tilepipe has one of these names: {FOR_MIRI:?}");
     Ok(Outcome::Ran(count))
 }
 
 /// All kernels at a size for speed, and all configurations at an odd one, under each schedule.
-fn on_cpu() -> Result<Outcome> {
+fn on_cpu(printed: &mut Printed) -> Result<Outcome> {
     let program = runner()?;
     let mut total = Count::default();
     for schedule in ["eager", "lazy", "random"] {
         for arguments in [["--elements", "2^20"].as_slice(), &EVERY_CONFIGURATION] {
             let mut command = Command::new(&program);
             command.args(["--device", "cpu", "--schedule", schedule]);
-            total += counted(command.args(arguments))?;
+            total += counted(command.args(arguments), printed)?;
         }
     }
     Ok(Outcome::Ran(total))
@@ -162,7 +171,7 @@ fn on_cpu() -> Result<Outcome> {
 const EVERY_CONFIGURATION: [&str; 9] =
     ["--quiet", "--elements", "100_003", "--dtype", "all", "--block", "all", "--stages", "all"];
 
-fn on_gpu() -> Result<Outcome> {
+fn on_gpu(printed: &mut Printed) -> Result<Outcome> {
     let program = runner()?;
     ptx::ensure()?;
     let probe = Command::new(&program).args(["--device", "gpu", "--probe", "--module"]).arg(project::ptx()).output()?;
@@ -175,12 +184,12 @@ fn on_gpu() -> Result<Outcome> {
         _ => bail!("there is a GPU, but it cannot be used: {reason}"),
     }
     let mut total = Count::default();
-    if let Outcome::Ran(count) = named(|target| target.name == GPU)? {
+    if let Outcome::Ran(count) = named(|target| target.name == GPU, printed)? {
         total += count;
     }
-    total += counted(
-        Command::new(&program).args(["--device", "gpu"]).args(EVERY_CONFIGURATION).arg("--module").arg(project::ptx()),
-    )?;
+    let mut every = Command::new(&program);
+    every.args(["--device", "gpu"]).args(EVERY_CONFIGURATION).arg("--module").arg(project::ptx());
+    total += counted(&mut every, printed)?;
     let mut stress = Command::new(&program);
     stress.args(["--device", "gpu", "--stress", "1000", "--module"]).arg(project::ptx());
     total += Count::one(process::run(&mut stress).is_ok());
@@ -198,26 +207,27 @@ fn runner() -> Result<std::path::PathBuf> {
     })
 }
 
-/// Runs `cargo test` to the end, whatever fails, with the tests told where the kernels and the compiler for them lie.
-fn cargo_test(arguments: &[&str]) -> Result<Outcome> {
+/// `cargo test` to the end, whatever fails, with the tests told where the kernels and the compiler for them lie.
+///
+/// # Errors
+///
+/// Those of the kernels' build.
+fn cargo_test(arguments: &[&str]) -> Result<Command> {
     ptx::ensure_for_tests()?;
     let mut command = process::cargo(["test", "--no-fail-fast"].into_iter().chain(arguments.iter().copied()));
     command.env("TILEPIPE_PTX_DIR", project::ptx()).env("TILEPIPE_TEST_PTX_DIR", project::test_ptx());
     // What the compiler prints is part of some tests; flags of this shell are not.
     command.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
     setup::export(&mut command);
-    counted(&mut command).map(Outcome::Ran)
+    Ok(command)
 }
 
-/// Runs a command, shows what it prints and counts the tests in it. A failure without a failed test is one itself.
-fn counted(command: &mut Command) -> Result<Count> {
+/// Runs a command and counts the tests in what it prints. A failure without a failed test is one itself.
+fn counted(command: &mut Command, printed: &mut Printed) -> Result<Count> {
     let mut total = Count::default();
-    let status = process::stream(command, |line| {
-        println!("{line}");
-        total += Count::of_line(line);
-    })?;
+    let status = printed.of(command, |line| total += Count::of_line(line))?;
     if !status.success() {
-        eprintln!("error: `{}` failed: {status}", process::text(command));
+        printed.line(&format!("error: `{}` failed: {status}", process::text(command)));
         total.failed = total.failed.max(1);
     }
     Ok(total)

@@ -1,16 +1,19 @@
-//! `cargo xtask test`: every layer of tests that this machine can run, one after the other.
+//! `cargo xtask test`: every layer of tests that this machine can run.
 
 mod count;
 mod layers;
 pub mod targets;
 
-use std::process::ExitCode;
-use std::time::Instant;
+use std::collections::BTreeMap;
+use std::process::{Command, ExitCode, ExitStatus};
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use comfy_table::Table;
 use comfy_table::presets::UTF8_FULL_CONDENSED;
+
+use crate::process;
 
 use count::Count;
 use layers::{Layer, Outcome};
@@ -23,37 +26,107 @@ pub struct Options {
     layers: Vec<Layer>,
 }
 
+/// Layers that mostly run one compiler after another, which leaves cores idle. They run while the programs of
+/// [`Layer::Tests`] do, if those are to run too.
+const BESIDE: [Layer; 2] = [Layer::Ui, Layer::Standalone];
+
 /// Runs the layers and prints how they went; the last line counts tests.
 ///
 /// # Errors
 ///
 /// None of a test's: those are in the exit code.
 pub fn run(options: &Options) -> Result<ExitCode> {
+    let wanted = |layer: &Layer| options.layers.is_empty() || options.layers.contains(layer);
+    let beside: Vec<Layer> = BESIDE.into_iter().filter(wanted).collect();
     let mut table = Table::new();
     table.load_style(UTF8_FULL_CONDENSED).set_header(["layer", "result", "tests", "seconds"]);
     let mut total = Count::default();
-    for layer in Layer::value_variants() {
-        if !options.layers.is_empty() && !options.layers.contains(layer) {
-            continue;
+    std::thread::scope(|scope| {
+        let (mut thread, mut done) = (None, BTreeMap::new());
+        for layer in Layer::value_variants().iter().copied().filter(wanted) {
+            println!("\n=== {}", layer.heading());
+            // Its turn tells why if they do not build.
+            if layer == Layer::Tests && !beside.is_empty() && layers::build_tests().is_ok() {
+                let run = || beside.iter().map(|layer| (layer.name(), Ran::of(*layer, Printed::Kept(String::new()))));
+                thread = Some(scope.spawn(move || run().collect()));
+            }
+            if let Some(thread) = thread.take_if(|_| BESIDE.contains(&layer)) {
+                done = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            }
+            let ran = done.remove(&layer.name()).unwrap_or_else(|| Ran::of(layer, Printed::Shown));
+            print!("{}", ran.printed);
+            total += ran.count;
+            table.add_row([layer.name(), ran.result, ran.count.passed.to_string(), ran.time.as_secs().to_string()]);
         }
-        println!("\n=== {}", layer.heading());
-        let start = Instant::now();
-        let (count, result) = match layer.run() {
-            Ok(Outcome::Ran(count)) if count.failed == 0 => (count, "passed".to_owned()),
-            Ok(Outcome::Ran(count)) => (count, "FAILED".to_owned()),
-            Ok(Outcome::Skipped(reason)) => {
-                println!("skipped: {reason}");
-                (Count { skipped: 1, ..Count::default() }, format!("skipped: {reason}"))
-            }
-            Err(error) => {
-                eprintln!("error: {error:#}");
-                (Count::one(false), "FAILED".to_owned())
-            }
-        };
-        total += count;
-        table.add_row([layer.name(), result, count.passed.to_string(), start.elapsed().as_secs().to_string()]);
-    }
+    });
     println!("\n{table}");
     println!("{} passed, {} failed, {} skipped", total.passed, total.failed, total.skipped);
     Ok(if total.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// How a layer went.
+struct Ran {
+    count: Count,
+    result: String,
+    time: Duration,
+    /// What is not on the screen yet.
+    printed: String,
+}
+
+impl Ran {
+    fn of(layer: Layer, mut printed: Printed) -> Self {
+        let start = Instant::now();
+        let (count, result) = match layer.run(&mut printed) {
+            Ok(Outcome::Ran(count)) if count.failed == 0 => (count, "passed".to_owned()),
+            Ok(Outcome::Ran(count)) => (count, "FAILED".to_owned()),
+            Ok(Outcome::Skipped(reason)) => {
+                printed.line(&format!("skipped: {reason}"));
+                (Count { skipped: 1, ..Count::default() }, format!("skipped: {reason}"))
+            }
+            Err(error) => {
+                printed.line(&format!("error: {error:#}"));
+                (Count::one(false), "FAILED".to_owned())
+            }
+        };
+        Ran { count, result, time: start.elapsed(), printed: printed.kept() }
+    }
+}
+
+/// What programs print: shown line by line, or kept for later.
+pub enum Printed {
+    Shown,
+    Kept(String),
+}
+
+impl Printed {
+    fn line(&mut self, line: &str) {
+        match self {
+            Printed::Shown => println!("{line}"),
+            Printed::Kept(text) => {
+                text.push_str(line);
+                text.push('\n');
+            }
+        }
+    }
+
+    /// Runs a command to its end and hands each line of its standard output to `each`.
+    ///
+    /// # Errors
+    ///
+    /// If the command cannot be started or its output not be read. A failure of its own is in the status.
+    fn of(&mut self, command: &mut Command, mut each: impl FnMut(&str)) -> Result<ExitStatus> {
+        let whole = matches!(self, Printed::Kept(_));
+        let show = |line: &str| {
+            self.line(line);
+            each(line);
+        };
+        if whole { process::stream_all(command, show) } else { process::stream(command, show) }
+    }
+
+    fn kept(self) -> String {
+        match self {
+            Printed::Shown => String::new(),
+            Printed::Kept(text) => text,
+        }
+    }
 }
