@@ -159,10 +159,12 @@ fn wait_for_partial(folder: &TempDir, child: &mut Child) {
     }
 }
 
-/// Ends a program while it writes to `output`, and returns its exit status; tries again where it was quicker.
+/// Ends a program while it writes to `output`, and returns its exit status; tries again where it was quicker, with more to
+/// write after a while.
 fn end_while_writing(folder: &TempDir, output: &Path, signal: Signal, wrap: impl Fn(Command) -> Command) -> ExitStatus {
-    for _ in 0..10 {
-        let mut child = wrap(run_to(output, "2^23")).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    for attempt in 0..10 {
+        let elements = if attempt < 3 { "2^23" } else { "2^25" };
+        let mut child = wrap(run_to(output, elements)).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         wait_for_partial(folder, &mut child);
         if child.try_wait().unwrap().is_none() {
             kill_process(Pid::from_child(&child), signal).unwrap();
