@@ -159,12 +159,13 @@ fn wait_for_partial(folder: &TempDir, child: &mut Child) {
     }
 }
 
-/// Ends a program while it writes to `output`, and returns its exit status; tries again where it was quicker, with more to
-/// write after a while.
-fn end_while_writing(folder: &TempDir, output: &Path, signal: Signal, wrap: impl Fn(Command) -> Command) -> ExitStatus {
-    for attempt in 0..10 {
-        let elements = if attempt < 3 { "2^23" } else { "2^25" };
-        let mut child = wrap(run_to(output, elements)).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+/// Ends a program while it writes to `output`, and returns its exit status; tries again where it was quicker.
+fn end_while_writing(folder: &TempDir, output: &Path, signal: Signal) -> ExitStatus {
+    for _ in 0..10 {
+        // These tests may have been started to ignore a signal, as `nohup` does with SIGHUP.
+        let mut command = Command::new("env");
+        command.arg("--default-signal").arg(PROGRAM).args(run_to(output, "2^23").get_args());
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         wait_for_partial(folder, &mut child);
         if child.try_wait().unwrap().is_none() {
             kill_process(Pid::from_child(&child), signal).unwrap();
@@ -182,7 +183,7 @@ fn end_while_writing(folder: &TempDir, output: &Path, signal: Signal, wrap: impl
 fn a_signal_while_it_writes_leaves_nothing_partial() {
     for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
         let (folder, old, _) = folder_with("-");
-        let status = end_while_writing(&folder, &old, signal, |command| command);
+        let status = end_while_writing(&folder, &old, signal);
         assert_eq!(status.signal(), Some(signal.as_raw()), "{status}");
         assert_eq!(npy::read::<f64>(&old).unwrap(), [1.0, 2.0, 3.0]);
         assert_eq!(names(&folder), ["old.npy"]);
