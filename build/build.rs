@@ -1,5 +1,5 @@
-//! Puts a hash of the builder's own sources into the builder: what it makes of a kernel crate depends on them too, and an artifact
-//! of another builder is not up to date.
+//! Puts a hash of the builder's own sources into the builder: what it makes of a kernel crate
+//! depends on them too, and an artifact of another builder is not up to date.
 
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Compiles CUDA C++ with nvcc.
 #
-#   ./build.sh FOLDER        the benchmark's peers: FOLDER/peers.ptx, FOLDER/peers.sm_90.cubin and FOLDER/libceilings.so
+#   ./build.sh FOLDER        the benchmark's peers: FOLDER/peers.ptx, FOLDER/peers.sm_90.cubin and
+#                            FOLDER/libceilings.so
 #   ./build.sh FOLDER race   the program FOLDER/thread_scope_race
 #
 # The exit status is 3 if there is no nvcc.

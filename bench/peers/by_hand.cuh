@@ -3,7 +3,8 @@
 
 #include "view.cuh"
 
-// Copies the first `bytes` of UNIT (4, 8 or 16) bytes asynchronously, and fills the rest with zeros.
+// Copies the first `bytes` of UNIT (4, 8 or 16) bytes asynchronously, and fills the rest with
+// zeros.
 template <unsigned UNIT> __device__ __forceinline__ void copy(unsigned target, const char *source, unsigned bytes) {
     if constexpr (UNIT == 16) {
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(source), "r"(bytes) : "memory");
@@ -28,14 +29,16 @@ template <int LEFT> __device__ __forceinline__ void wait_group() {
     asm volatile("cp.async.wait_group %0;" ::"n"(LEFT) : "memory");
 }
 
-// EAGER = false: STAGES - 1 tiles are in flight while one is computed on. The barrier that makes a landed tile visible
-// to all threads also shows that all have finished with the tile before it, whose stage is then filled again.
+// EAGER = false: STAGES - 1 tiles are in flight while one is computed on. The barrier that makes a
+// landed tile visible to all threads also shows that all have finished with the tile before it,
+// whose stage is then filled again.
 //
-// EAGER = true: that stage is filled before the next tile is waited for, so that STAGES tiles are in flight; showing
-// that it may be filled then takes a barrier of its own.
+// EAGER = true: that stage is filled before the next tile is waited for, so that STAGES tiles are
+// in flight; showing that it may be filled then takes a barrier of its own.
 //
-// Threads copy UNIT bytes each: 16, for which a quarter of them copy an int tile, or sizeof(T), for which each copies its own
-// element. Every stage has a tile of each input; all inputs have the length of the first.
+// Threads copy UNIT bytes each: 16, for which a quarter of them copy an int tile, or sizeof(T), for
+// which each copies its own element. Every stage has a tile of each input; all inputs have the
+// length of the first.
 template <class T, unsigned STAGES, bool EAGER, unsigned UNIT, unsigned INPUTS>
 __device__ __forceinline__ void stream(const View<T> (&in)[INPUTS], const View<T> out) {
     __shared__ alignas(16) T stages[STAGES][INPUTS][TILE];
@@ -107,8 +110,8 @@ __device__ __forceinline__ void two_by_hand(const View<T> left, const View<T> ri
     stream<T, STAGES, EAGER, 16>(inputs, out);
 }
 
-// Each thread copies its own element and reads no other, so that there is no barrier: its slot is free as soon as it has
-// read it, and STAGES elements a thread are in flight at every wait.
+// Each thread copies its own element and reads no other, so that there is no barrier: its slot is
+// free as soon as it has read it, and STAGES elements a thread are in flight at every wait.
 template <class T, unsigned STAGES> __device__ __forceinline__ void own_by_hand(const View<T> in, const View<T> out) {
     __shared__ alignas(16) T stages[STAGES][TILE];
     const unsigned target = unsigned(__cvta_generic_to_shared(&stages[0][threadIdx.x]));

@@ -1,4 +1,5 @@
-// What CUDA's libraries do, as a shared library with C functions: each starts its work in a stream and returns a cudaError_t.
+// What CUDA's libraries do, as a shared library with C functions: each starts its work in a stream
+// and returns a cudaError_t.
 //
 // As in CUB, a call whose `memory` is null only writes to `bytes` how much memory it wants.
 #include <cstddef>

@@ -1,6 +1,8 @@
-// Peers over the CUDA libraries: the programming guide's code, with cuda::pipeline and with cooperative groups.
+// Peers over the CUDA libraries: the programming guide's code, with cuda::pipeline and with
+// cooperative groups.
 //
-// Whole tiles go through the asynchronous copies, as in the guide; a partial last one follows without (`plain_tile`).
+// Whole tiles go through the asynchronous copies, as in the guide; a partial last one follows
+// without (`plain_tile`).
 #pragma once
 
 #include <cooperative_groups.h>
@@ -11,7 +13,8 @@
 
 namespace cg = cooperative_groups;
 
-// The shared state of a pipeline has a constructor that does nothing; the guide silences this warning as well.
+// The shared state of a pipeline has a constructor that does nothing; the guide silences this
+// warning as well.
 #pragma nv_diag_suppress static_var_with_dynamic_init
 
 // The whole tiles of LEN elements of this block, counted in batches.
@@ -61,10 +64,12 @@ template <class T, unsigned STAGES> __device__ __forceinline__ void pipeline(con
     }
 }
 
-// The guide's with_staging_scope_thread: cuda::pipeline in thread scope, each thread copies its own element.
+// The guide's with_staging_scope_thread: cuda::pipeline in thread scope, each thread copies its own
+// element.
 //
-// OWN = false is the kernel as the guide prints it, and it RACES: its one barrier stands before `compute`, so a fast thread
-// fills a stage again while a slow one still reads it. Its results may be wrong (thread_scope_race.cu shows it).
+// OWN = false is the kernel as the guide prints it, and it RACES: its one barrier stands before
+// `compute`, so a fast thread fills a stage again while a slow one still reads it. Its results may
+// be wrong (thread_scope_race.cu shows it).
 //
 // OWN = true reads only what the same thread copied, which is right and takes no barrier.
 template <class T, unsigned STAGES, bool OWN>
@@ -117,7 +122,8 @@ template <class T> __device__ __forceinline__ void memcpy_async(const View<T> in
     if (batches.last(in)) plain_tile(in, out, batches.whole, tile);
 }
 
-// The same with two buffers: the next batch is copied while this one is computed on, and wait_prior leaves it in flight.
+// The same with two buffers: the next batch is copied while this one is computed on, and wait_prior
+// leaves it in flight.
 template <class T> __device__ __forceinline__ void memcpy_async_prior(const View<T> in, const View<T> out) {
     const auto block = cg::this_thread_block();
     __shared__ alignas(16) T buffers[2][TILE];
@@ -139,7 +145,8 @@ template <class T> __device__ __forceinline__ void memcpy_async_prior(const View
     if (batches.last(in)) plain_tile(in, out, batches.whole, buffers[0]);
 }
 
-// libcu++'s example_kernel: two inputs of one length in every stage of a pipeline in block scope, 2 stages.
+// libcu++'s example_kernel: two inputs of one length in every stage of a pipeline in block scope, 2
+// stages.
 template <class T> __device__ __forceinline__ void example(const View<T> left, const View<T> right, const View<T> out) {
     const auto block = cg::this_thread_block();
     __shared__ alignas(16) T stages[2][2][TILE];

@@ -1,7 +1,8 @@
 // Peers over cuda::pipeline in block scope where some threads copy and the others compute.
 //
-// Each producer copies one element of a tile of ROLE elements, and each consumer computes one. Whole tiles go through the
-// asynchronous copies; a partial last one follows without (`plain_tile`).
+// Each producer copies one element of a tile of ROLE elements, and each consumer computes one.
+// Whole tiles go through the asynchronous copies; a partial last one follows without
+// (`plain_tile`).
 #pragma once
 
 #include "guide.cuh"
@@ -9,8 +10,8 @@
 
 // The guide's with_specialized_staging_unified: one loop for both roles.
 //
-// The guide's compute gets one element. Here each consumer reads its right neighbour's as well, like all kernels that are
-// compared: consumer_wait has waited for the copies of all producers.
+// The guide's compute gets one element. Here each consumer reads its right neighbour's as well,
+// like all kernels that are compared: consumer_wait has waited for the copies of all producers.
 template <class T, unsigned STAGES, Roles ROLES>
 __device__ __forceinline__ void specialized_unified(const View<T> in, const View<T> out) {
     const auto block = cg::this_thread_block();

@@ -1,4 +1,5 @@
-// Peers with a tunable amount of arithmetic on each element: tiles of 2048, of which each thread works on eight.
+// Peers with a tunable amount of arithmetic on each element: tiles of 2048, of which each thread
+// works on eight.
 #pragma once
 
 #include "by_hand.cuh"
@@ -6,8 +7,9 @@
 
 constexpr unsigned LONG = 2048;
 
-// Computes on a tile that is in shared memory: ROUNDS fused multiply-adds on each element and its right neighbour. All threads call it;
-// a thread's eight elements go through a round together, so that a step need not wait for the one before.
+// Computes on a tile that is in shared memory: ROUNDS fused multiply-adds on each element and its
+// right neighbour. All threads call it; a thread's eight elements go through a round together, so
+// that a step need not wait for the one before.
 template <unsigned ROUNDS>
 __device__ __forceinline__ void chain_tile(const View<float> &out, unsigned long long index, const float *tile) {
     constexpr unsigned COUNT = LONG / TILE;

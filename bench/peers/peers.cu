@@ -1,27 +1,40 @@
 // CUDA C++ peers of tilepipe's kernels: the same work, the same parameters, one entry for each.
 //
-// Every kernel sees its inputs and its output as tiles of 256 elements, one for each thread; those with two roles, as tiles
-// of 128 elements, which 128 threads copy and the 128 others compute on. Block b works on the tiles b,
-// b + gridDim.x, b + 2 * gridDim.x, ..; the last tile may be partial, and what lies past the end of the input counts as
-// zero. The families:
+// Every kernel sees its inputs and its output as tiles of 256 elements, one for each thread; those
+// with two roles, as tiles of 128 elements, which 128 threads copy and the 128 others compute on.
+// Block b works on the tiles b, b + gridDim.x, b + 2 * gridDim.x, ..; the last tile may be partial,
+// and what lies past the end of the input counts as zero. The families:
 //
-//   plain_*         no asynchronous copy: load, barrier, compute, barrier (and average_*, the moving average)
-//   pipeline_*      the CUDA programming guide's code over cuda::pipeline in block scope, all threads in one role
-//   thread_scope_*  the guide's code over cuda::pipeline in thread scope, as printed: it races, and its results may be wrong
-//   memcpy_async_*  the guide's code over cooperative groups, with one buffer; prior_*: with two and wait_prior
-//   twin_*          what an expert writes by hand: cp.async in units of 16 bytes, one barrier for each tile
-//   eager_*         the same with one tile more in flight, for which there are two barriers for each tile
-//   element_*       by hand, each thread copies its own element: 2 stages and two barriers, or 4 stages and one
-//   own_scope_*     cuda::pipeline in thread scope where each thread reads only what it copied: right, and without a barrier
+//   plain_*         no asynchronous copy: load, barrier, compute, barrier (and average_*, the
+//                   moving average)
+//   pipeline_*      the CUDA programming guide's code over cuda::pipeline in block scope, all
+//                   threads in one role
+//   thread_scope_*  the guide's code over cuda::pipeline in thread scope, as printed: it races, and
+//                   its results may be wrong
+//   memcpy_async_*  the guide's code over cooperative groups, with one buffer; prior_*: with two
+//                   and wait_prior
+//   twin_*          what an expert writes by hand: cp.async in units of 16 bytes, one barrier for
+//                   each tile
+//   eager_*         the same with one tile more in flight, for which there are two barriers for
+//                   each tile
+//   element_*       by hand, each thread copies its own element: 2 stages and two barriers, or 4
+//                   stages and one
+//   own_scope_*     cuda::pipeline in thread scope where each thread reads only what it copied:
+//                   right, and without a barrier
 //   own_*           the same by hand
-//   even_odd_*      two roles: even threads copy, odd threads compute, over cuda::pipeline as the guide prints it
+//   even_odd_*      two roles: even threads copy, odd threads compute, over cuda::pipeline as the
+//                   guide prints it
 //   warps_*         two roles of four warps each, over cuda::pipeline
-//   .._twin_*       the same roles by hand, with two mbarriers for each stage; 32 threads copy an int tile in units of 16 bytes
+//   .._twin_*       the same roles by hand, with two mbarriers for each stage; 32 threads copy an
+//                   int tile in units of 16 bytes
 //   .._element_*    the same, but every producer copies its own element of an int tile
-//   .._elected_*    one consumer of each warp hands a stage back for all of it, where elsewhere each does
-//   chain_*         a tunable number of multiply-adds on each element of tiles of 2048: chain_plain_* without asynchronous copies,
-//                   chain_pipeline_* over cuda::pipeline, chain_twin_* over cp.async by hand
-//   example_*       libcu++'s example with two inputs; example_twin_*, example_eager_*: the same work by hand
+//   .._elected_*    one consumer of each warp hands a stage back for all of it, where elsewhere
+//                   each does
+//   chain_*         a tunable number of multiply-adds on each element of tiles of 2048:
+//                   chain_plain_* without asynchronous copies, chain_pipeline_* over
+//                   cuda::pipeline, chain_twin_* over cp.async by hand
+//   example_*       libcu++'s example with two inputs; example_twin_*, example_eager_*: the same
+//                   work by hand
 #include "by_hand.cuh"
 #include "guide.cuh"
 #include "guide_roles.cuh"

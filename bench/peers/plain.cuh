@@ -3,8 +3,9 @@
 
 #include "view.cuh"
 
-// Loads one tile of LEN elements, computes on it and `right`, and stores the result; all threads call it, and the first LEN
-// do the work. Nobody may still read `tile`; `right` may have been written by this thread just before.
+// Loads one tile of LEN elements, computes on it and `right`, and stores the result; all threads
+// call it, and the first LEN do the work. Nobody may still read `tile`; `right` may have been
+// written by this thread just before.
 template <unsigned LEN = TILE, class T>
 __device__ __forceinline__ void plain_tile(const View<T> &in, const View<T> &out, unsigned long long index, T *tile,
                                            const T *right) {

@@ -3,7 +3,8 @@
 
 #include "view.cuh"
 
-// Threads of each role, and elements of the tiles that the producers pass on: one for each consumer.
+// Threads of each role, and elements of the tiles that the producers pass on: one for each
+// consumer.
 constexpr unsigned ROLE = TILE / 2;
 
 enum class Roles {

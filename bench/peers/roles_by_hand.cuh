@@ -1,4 +1,5 @@
-// Peers as an expert writes them where some threads copy and the others compute: cp.async and mbarriers by hand.
+// Peers as an expert writes them where some threads copy and the others compute: cp.async and
+// mbarriers by hand.
 #pragma once
 
 #include "by_hand.cuh"
@@ -9,7 +10,8 @@ __device__ __forceinline__ void mbarrier_init(unsigned barrier, unsigned count) 
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
 }
 
-// Waits until the phase of this parity has completed; the phase before a barrier's first has parity 1.
+// Waits until the phase of this parity has completed; the phase before a barrier's first has
+// parity 1.
 __device__ __forceinline__ void mbarrier_wait(unsigned barrier, unsigned parity) {
     unsigned complete;
     do {
@@ -28,7 +30,8 @@ __device__ __forceinline__ void mbarrier_arrive(unsigned barrier) {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
-// Arrives when all copies that this thread has started so far have landed: at once if there are none.
+// Arrives when all copies that this thread has started so far have landed: at once if there are
+// none.
 __device__ __forceinline__ void mbarrier_arrive_after_copies(unsigned barrier) {
     asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
 }
@@ -38,10 +41,12 @@ enum class Arrivals {
     WARPS,   // one lane arrives for each warp of consumers, after a barrier of the warp
 };
 
-// Two barriers for each stage: `full` for its tile to land, `empty` for all consumers to have read it.
+// Two barriers for each stage: `full` for its tile to land, `empty` for all consumers to have read
+// it.
 //
-// The producers copy UNIT bytes each: 16, for which the first of them copy all of an int tile, or sizeof(T), for which each
-// copies one element. All of them arrive. Consumers arrive as soon as they have read what they need.
+// The producers copy UNIT bytes each: 16, for which the first of them copy all of an int tile, or
+// sizeof(T), for which each copies one element. All of them arrive. Consumers arrive as soon as
+// they have read what they need.
 template <class T, unsigned STAGES, Roles ROLES, Arrivals ARRIVALS, unsigned UNIT = 16>
 __device__ __forceinline__ void roles_by_hand(const View<T> in, const View<T> out) {
     static_assert(ARRIVALS == Arrivals::THREADS || ROLES == Roles::WARPS, "only whole warps arrive together");

@@ -1,20 +1,23 @@
-// Shows that the programming guide's thread-scope kernel (with_staging_scope_thread) races, and that one barrier more cures it.
+// Shows that the programming guide's thread-scope kernel (with_staging_scope_thread) races, and
+// that one barrier more cures it.
 //
 //   thread_scope_race [--variant NAME] [--elements N | 2^K] [--repeat N]
 //
-// The kernel is the guide's algorithm: a cuda::pipeline in thread scope, 2 stages, blocks of 256 threads, each thread copies its
-// own element, and the one barrier of an iteration stands between the wait and the computation, which is
-// 3 * tile[rank] + tile[(rank + 1) % 256]. Nothing keeps a fast thread from starting the copy of batch c + 2 into the stage from
-// which a slow one still reads batch c. The variants:
+// The kernel is the guide's algorithm: a cuda::pipeline in thread scope, 2 stages, blocks of 256
+// threads, each thread copies its own element, and the one barrier of an iteration stands between
+// the wait and the computation, which is 3 * tile[rank] + tile[(rank + 1) % 256]. Nothing keeps a
+// fast thread from starting the copy of batch c + 2 into the stage from which a slow one still
+// reads batch c. The variants:
 //
 //   printed         as the guide has it
 //   printed_slow    the same, and warp 0 of each block sleeps before it reads
 //   corrected       a second barrier, between the computation and the next acquire
 //   corrected_slow  the same, and warp 0 of each block sleeps before it reads
 //
-// Before every run the output is filled with 0xA5 bytes; after it, a kernel without shared memory counts the elements that are
-// wrong. One line a run: variant, elements, wrong elements, milliseconds. The exit status is 0 if the corrected variants were right
-// (the others may be wrong or right), 1 if not or if a CUDA call failed, 2 for a wrong command line, 3 without a GPU.
+// Before every run the output is filled with 0xA5 bytes; after it, a kernel without shared memory
+// counts the elements that are wrong. One line a run: variant, elements, wrong elements,
+// milliseconds. The exit status is 0 if the corrected variants were right (the others may be wrong
+// or right), 1 if not or if a CUDA call failed, 2 for a wrong command line, 3 without a GPU.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -65,7 +68,8 @@ __global__ void __launch_bounds__(TILE) scope_thread(int *out, const int *in, un
     }
 }
 
-// Bits that look random, different for every element, so that no two neighbours or batches are alike.
+// Bits that look random, different for every element, so that no two neighbours or batches are
+// alike.
 __global__ void fill(int *out, unsigned long long elements) {
     const unsigned long long step = (unsigned long long)gridDim.x * blockDim.x;
     for (unsigned long long i = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x; i < elements; i += step) {
@@ -76,7 +80,8 @@ __global__ void fill(int *out, unsigned long long elements) {
     }
 }
 
-// Adds to `wrong` how many elements differ from what they must be, which is computed from the input in global memory.
+// Adds to `wrong` how many elements differ from what they must be, which is computed from the input
+// in global memory.
 __global__ void check(const int *out, const int *in, unsigned long long elements, unsigned long long *wrong) {
     const unsigned long long step = (unsigned long long)gridDim.x * blockDim.x;
     unsigned long long count = 0;
@@ -147,7 +152,8 @@ struct Machine {
         require(cudaDeviceSynchronize(), "fill the input");
     }
 
-    // Runs a variant once over a poisoned output, prints its line, and returns the number of wrong elements.
+    // Runs a variant once over a poisoned output, prints its line, and returns the number of wrong
+    // elements.
     unsigned long long run(const Variant &variant) const {
         const unsigned long long tiles = elements / TILE;
         unsigned long long grid = tiles / LEAST_BATCHES;

@@ -12,7 +12,8 @@ template <class T> struct View {
 };
 static_assert(sizeof(View<int>) == 32);
 
-// Arithmetic on elements; int4 goes lane by lane. Unsigned, because the kernels wrap where int would overflow.
+// Arithmetic on elements; int4 goes lane by lane. Unsigned, because the kernels wrap where int
+// would overflow.
 __device__ __forceinline__ int plus(int a, int b) { return int(unsigned(a) + unsigned(b)); }
 __device__ __forceinline__ int4 plus(int4 a, int4 b) {
     return make_int4(plus(a.x, b.x), plus(a.y, b.y), plus(a.z, b.z), plus(a.w, b.w));
@@ -22,7 +23,8 @@ __device__ __forceinline__ int4 triple(int4 a) { return make_int4(triple(a.x), t
 __device__ __forceinline__ int mean(int sum) { return sum / int(2 * RADIUS + 1); }
 __device__ __forceinline__ int4 mean(int4 sum) { return make_int4(mean(sum.x), mean(sum.y), mean(sum.z), mean(sum.w)); }
 
-// 3 * left[rank] + right[rank + 1], cyclic in a tile of LEN elements: every thread reads what another one copied.
+// 3 * left[rank] + right[rank + 1], cyclic in a tile of LEN elements: every thread reads what
+// another one copied.
 template <unsigned LEN, class T> __device__ __forceinline__ T neighbour_sum(const T *left, const T *right, unsigned rank) {
     return plus(triple(left[rank]), right[(rank + 1) % LEN]);
 }

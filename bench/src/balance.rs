@@ -1,8 +1,10 @@
-//! The balance of a sweep over arithmetic: where the arithmetic takes as long as the copies that it can hide.
+//! The balance of a sweep over arithmetic: where the arithmetic takes as long as the copies that it
+//! can hide.
 //!
-//! Only whole kernels are timed, so both are derived from our pipeline's times. The copies take as long as the kernel without
-//! arithmetic. With the two largest numbers of multiply-adds the kernel is bound by arithmetic, whose time is a straight line: the one
-//! through these two. The balance is where that line comes to the time of the copies.
+//! Only whole kernels are timed, so both are derived from our pipeline's times. The copies take as
+//! long as the kernel without arithmetic. With the two largest numbers of multiply-adds the kernel
+//! is bound by arithmetic, whose time is a straight line: the one through these two. The balance is
+//! where that line comes to the time of the copies.
 
 use crate::record::Sweep;
 use crate::sweeps::{BY_HAND, MULTIPLY_ADDS, OURS, SYNCHRONOUS};
@@ -15,8 +17,9 @@ pub const WANTED: f64 = 1.5;
 pub struct Balance {
     /// The ratios at each number of multiply-adds that was measured.
     pub measured: Vec<Ratios>,
-    /// The ratios at the balance, of times that are interpolated linearly between neighbouring measured ones. None if our kernel or the
-    /// synchronous one lacks a time, or the times have no balance.
+    /// The ratios at the balance, of times that are interpolated linearly between neighbouring
+    /// measured ones. None if our kernel or the synchronous one lacks a time, or the times have no
+    /// balance.
     pub balance: Option<Ratios>,
 }
 
@@ -39,7 +42,8 @@ impl Balance {
         (sweep.axis == MULTIPLY_ADDS).then(read)
     }
 
-    /// Returns the ratio of the synchronous kernel at the balance, and where that is, if it is less than what is wanted.
+    /// Returns the ratio of the synchronous kernel at the balance, and where that is, if it is less
+    /// than what is wanted.
     pub fn short(&self) -> Option<(f64, f64)> {
         let Ratios { multiply_adds, synchronous, .. } = self.balance.as_ref()?;
         synchronous.filter(|ratio| *ratio < WANTED).map(|ratio| (ratio, *multiply_adds))
@@ -69,13 +73,14 @@ fn curve(sweep: &Sweep, name: &str) -> Option<Curve> {
     sweep.places().into_iter().map(|x| Some((x, line.at(x)?.milliseconds()?))).collect()
 }
 
-/// Where arithmetic takes as long as copies. None if the curve does not begin without arithmetic, or if the two largest numbers of
-/// multiply-adds do not tell how arithmetic grows.
+/// Where arithmetic takes as long as copies. None if the curve does not begin without arithmetic,
+/// or if the two largest numbers of multiply-adds do not tell how arithmetic grows.
 fn equally_long(ours: &Curve) -> Option<f64> {
     let &[(least, copies), .., before_last, last] = &ours[..] else { return None };
     let growth = (last.1 - before_last.1) / (last.0 - before_last.0);
     let x = last.0 - (last.1 - copies) / growth;
-    // Beyond the last but one that one would take less than the copies: it would not be bound by arithmetic.
+    // Beyond the last but one that one would take less than the copies: it would not be bound by
+    // arithmetic.
     (least == 0.0 && growth > 0.0 && (least..before_last.0).contains(&x)).then_some(x)
 }
 

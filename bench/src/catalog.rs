@@ -30,7 +30,8 @@ pub struct Peer {
     pub instance: Instance,
     /// The least ratio of its time to ours; `None` where it is only information.
     pub wanted: Option<f64>,
-    /// Whether it is known to race: it is timed although some of its results may be wrong, and they are counted.
+    /// Whether it is known to race: it is timed although some of its results may be wrong, and they
+    /// are counted.
     pub racing: bool,
 }
 
@@ -80,8 +81,8 @@ impl Pairing {
         }
     }
 
-    /// Whether an instance is the one that is meant: a generic argument that neither the pairing nor [`DEFAULTS`] name
-    /// may be anything.
+    /// Whether an instance is the one that is meant: a generic argument that neither the pairing
+    /// nor [`DEFAULTS`] name may be anything.
     fn fits(&self, instance: &Instance) -> bool {
         let last = |path: &'static str| path.rsplit("::").next().unwrap_or(path);
         let is_named = |name: &str| self.generics.iter().any(|(named, _)| *named == name);

@@ -1,7 +1,8 @@
-//! The libraries' ceilings: CUB's reductions and its transformation beside ours, which compute the same.
+//! The libraries' ceilings: CUB's reductions and its transformation beside ours, which compute the
+//! same.
 //!
-//! The library of `peers/ceilings.cu` works in the context of the device, on memory of its own with the same data. Both sides are timed in
-//! turns of several launches, with an event between any two.
+//! The library of `peers/ceilings.cu` works in the context of the device, on memory of its own with
+//! the same data. Both sides are timed in turns of several launches, with an event between any two.
 
 use std::ffi::c_void;
 use std::path::Path;
@@ -29,7 +30,8 @@ use crate::work::Work;
 const TURN: usize = 10;
 /// Rounds before the timed ones.
 const WARM_UP: usize = 3;
-/// A function of the library: memory to work in and its bytes, two inputs, the output, a length, a stream.
+/// A function of the library: memory to work in and its bytes, two inputs, the output, a length, a
+/// stream.
 type Call = unsafe extern "C" fn(*mut c_void, *mut usize, u64, u64, u64, usize, CUstream) -> i32;
 
 /// What is computed on both sides.
@@ -75,7 +77,8 @@ impl Job {
         }
     }
 
-    /// Our kernel with so many stages. A sum adds each block's result to one with a second launch of `sum`.
+    /// Our kernel with so many stages. A sum adds each block's result to one with a second launch
+    /// of `sum`.
     fn ours(self, stages: &'static str) -> Result<&'static Instance> {
         let (kernel, other) = match self {
             Job::Sum => ("sum", ("LEN", "1024")),
@@ -92,7 +95,8 @@ impl Job {
 /// All of them, with the stages of our kernels.
 const JOBS: [(Job, &str); 5] = [(Job::Sum, "4"), (Job::Sum, "8"), (Job::Dot, "2"), (Job::Dot, "4"), (Job::Triple, "4")];
 
-/// The largest grid all of whose blocks run at once: a block that had to wait for another would end long after the others.
+/// The largest grid all of whose blocks run at once: a block that had to wait for another would end
+/// long after the others.
 fn at_once(device: &Device, instance: &Instance) -> Result<u32> {
     let (resources, multiprocessors) = (device.resources(instance)?, device.multiprocessors());
     resources.zip(multiprocessors).map(|(one, count)| one.blocks * count).context("this needs a GPU")
@@ -102,9 +106,11 @@ fn at_once(device: &Device, instance: &Instance) -> Result<u32> {
 ///
 /// # Errors
 ///
-/// A library that cannot be loaded, too little memory, a kernel that is not in the modules, or a call that failed.
+/// A library that cannot be loaded, too little memory, a kernel that is not in the modules, or a
+/// call that failed.
 pub fn measure(bench: &Bench<'_>, library: &Path, len: usize) -> Result<Vec<Row>> {
-    // SAFETY: the library is the one that `peers/build.sh` makes of `ceilings.cu`, whose initialisers are the CUDA runtime's.
+    // SAFETY: the library is the one that `peers/build.sh` makes of `ceilings.cu`, whose
+    // initialisers are the CUDA runtime's.
     let library = unsafe { Library::new(library) }.with_context(|| format!("cannot load {}", library.display()))?;
     let inputs = [input(0, len)?, input(1, len)?];
     JOBS.map(|job| compare(bench, &library, job, &inputs)).into_iter().collect()
@@ -245,7 +251,8 @@ impl<'a> Theirs<'a> {
         let outputs = job.outputs(len);
         let out = Memory::allocate(4 * outputs)?;
         let mut work_bytes = 0;
-        // SAFETY: without memory the call writes the number of bytes that it wants, and nothing else.
+        // SAFETY: without memory the call writes the number of bytes that it wants, and nothing
+        // else.
         let status = unsafe { call(ptr::null_mut(), &mut work_bytes, 0, 0, out.address(), len, ptr::null_mut()) };
         ensure!(status == 0, "`{function}` failed with CUDA error {status}");
         let work = Memory::allocate(work_bytes.max(1))?;
@@ -258,8 +265,9 @@ impl<'a> Theirs<'a> {
         let mut events = vec![record(stream)?];
         for _ in 0..count {
             let work = ptr::with_exposed_provenance_mut(self.work.address() as usize);
-            // SAFETY: inputs and output are device memory of `len` and of `outputs` numbers, the work memory has as many bytes as the
-            // call wants, all live until the events below were waited for.
+            // SAFETY: inputs and output are device memory of `len` and of `outputs` numbers, the
+            // work memory has as many bytes as the call wants, all live until the events below were
+            // waited for.
             let status =
                 unsafe { (self.call)(work, &mut self.work_bytes, left, right, self.out.address(), self.len, stream) };
             ensure!(status == 0, "a call of the library failed with CUDA error {status}");

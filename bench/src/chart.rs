@@ -1,6 +1,7 @@
 //! Charts as SVG, for light and dark pages.
 //!
-//! Colours are drawn as for a light page; a style in each chart replaces them on a dark one, also where the chart stands alone.
+//! Colours are drawn as for a light page; a style in each chart replaces them on a dark one, also
+//! where the chart stands alone.
 
 mod bars;
 mod lines;
@@ -74,7 +75,8 @@ fn svg(title: &str, [width, height]: [u32; 2], draw: impl FnOnce(&Area<'_>) -> R
     Ok(text)
 }
 
-/// Rules that replace the colours on a dark page. They stand above the attributes that plotters writes.
+/// Rules that replace the colours on a dark page. They stand above the attributes that plotters
+/// writes.
 fn style() -> String {
     let rules = DARK.iter().map(|(light, dark)| {
         let light = format!("#{:02X}{:02X}{:02X}", light.0, light.1, light.2);

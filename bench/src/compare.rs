@@ -1,8 +1,9 @@
 //! `tilepipe-bench compare`: two records side by side, and which differences are more than noise.
 //!
-//! A time has changed if the intervals between the 10th and the 90th percentile have no value in common and the medians differ by
-//! more than [`LEAST`] percent; a ratio to a peer likewise. The machine of the day moves times, but ratios little. Resources do not
-//! vary from run to run: any difference counts.
+//! A time has changed if the intervals between the 10th and the 90th percentile have no value in
+//! common and the medians differ by more than [`LEAST`] percent; a ratio to a peer likewise. The
+//! machine of the day moves times, but ratios little. Resources do not vary from run to run: any
+//! difference counts.
 
 mod change;
 mod kernels;
@@ -30,7 +31,8 @@ pub struct Comparison {
     pub only_after: Vec<String>,
 }
 
-/// Compares two records: kernels are matched by entry and grid, peers by entry, sweeps by title, line and place.
+/// Compares two records: kernels are matched by entry and grid, peers by entry, sweeps by title,
+/// line and place.
 pub fn compare(before: &Report, after: &Report) -> Comparison {
     let mut entries = kernels::entries(before, after);
     entries.sort_by_key(|entry| !entry.has_changed());
@@ -65,7 +67,8 @@ fn warnings(before: &Report, after: &Report) -> Vec<String> {
 }
 
 impl Comparison {
-    /// Returns warnings, the kernels, the places of sweeps that changed, the summary, and what is in one record only.
+    /// Returns warnings, the kernels, the places of sweeps that changed, the summary, and what is
+    /// in one record only.
     pub fn text(&self) -> String {
         let mut text: String = self.warnings.iter().map(|warning| format!("warning: {warning}\n")).collect();
         text += &format!("{}\n", kernels::table(&self.entries));
@@ -83,7 +86,8 @@ impl Comparison {
         text
     }
 
-    /// Returns how many kernels and peers changed, and in which direction; in a second line the same of places of sweeps, if there are any.
+    /// Returns how many kernels and peers changed, and in which direction; in a second line the
+    /// same of places of sweeps, if there are any.
     pub fn summary(&self) -> String {
         let entries = || self.entries.iter();
         let [faster, slower] = down_and_up(entries().map(|entry| &entry.change.time));

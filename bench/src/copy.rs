@@ -8,8 +8,8 @@ use tilepipe_host::Device;
 /// Copies before the timed ones.
 const WARM_UP: usize = 3;
 
-/// Copies `data` from one place of the GPU's memory to another, checks the copy, and returns each repetition's
-/// milliseconds.
+/// Copies `data` from one place of the GPU's memory to another, checks the copy, and returns each
+/// repetition's milliseconds.
 ///
 /// # Errors
 ///
@@ -27,8 +27,8 @@ pub fn time(device: &Device, data: &[u8], repetitions: usize) -> Result<Vec<f64>
         if number >= WARM_UP {
             events.push(record(stream)?);
         }
-        // SAFETY: both allocations have as many bytes as `data`, are distinct, and live until the stream is done: the
-        // events are waited for below, and a failed call ends the program.
+        // SAFETY: both allocations have as many bytes as `data`, are distinct, and live until the
+        // stream is done: the events are waited for below, and a failed call ends the program.
         unsafe { result::memcpy_dtod_async(target.0, source.0, data.len(), stream) }
             .context("cannot copy within the GPU's memory")?;
     }
@@ -93,7 +93,8 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // SAFETY: allocated by `allocate`, and this is its last use; freeing waits for the work on the device.
+        // SAFETY: allocated by `allocate`, and this is its last use; freeing waits for the work on
+        // the device.
         let _ = unsafe { result::free_sync(self.0) };
     }
 }

@@ -148,7 +148,8 @@ fn measure(elements: usize, repetitions: usize) -> Result<Vec<CpuRow>> {
     time(&mut contestants, &input, repetitions)
 }
 
-/// Times contestants in turns, after a first round that does not count; every output is poisoned before and compared after.
+/// Times contestants in turns, after a first round that does not count; every output is poisoned
+/// before and compared after.
 fn time(contestants: &mut [(&str, Contestant<'_>)], input: &[i32], repetitions: usize) -> Result<Vec<CpuRow>> {
     let expected = reference::neighbour_sum(input, TILE);
     let mut out = vec![0; input.len()];
@@ -221,7 +222,8 @@ fn by_tiles_in_parallel(input: &[i32], out: &mut [i32]) {
     black_box(out);
 }
 
-/// Three times each element and its right neighbour; the last of a whole tile has the first, that of a part has none.
+/// Three times each element and its right neighbour; the last of a whole tile has the first, that
+/// of a part has none.
 fn one_tile(tile: &[i32], out: &mut [i32]) {
     let last = if tile.len() == TILE { tile[0] } else { 0 };
     let next = tile.iter().skip(1).chain(std::iter::once(&last));

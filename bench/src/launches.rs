@@ -1,4 +1,5 @@
-//! `tilepipe-bench launches`: what a launch costs the program that makes it, also beside that of another build of this program.
+//! `tilepipe-bench launches`: what a launch costs the program that makes it, also beside that of
+//! another build of this program.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -17,7 +18,8 @@ use crate::print;
 use crate::statistics::Summary;
 use crate::table::{headed, number};
 
-/// Launches before a wait for them, few enough that the driver's queue is never full: then a launch would wait for a kernel.
+/// Launches before a wait for them, few enough that the driver's queue is never full: then a launch
+/// would wait for a kernel.
 const BATCH: u32 = 250;
 /// Launches of each kernel before the timed ones.
 const WARM_UP: u32 = 2 * BATCH;
@@ -98,7 +100,8 @@ pub fn run(options: &Options) -> Result<Vec<String>> {
     Ok(pairs.iter().filter_map(|[own, other]| too_slow(own, other)).collect())
 }
 
-/// Launches two kernels that have next to nothing to do, of one block and one element, through their typed launch.
+/// Launches two kernels that have next to nothing to do, of one block and one element, through
+/// their typed launch.
 fn measure(options: &Options) -> Result<Vec<Series>> {
     let device = match &options.module {
         Some(folder) => {
@@ -130,7 +133,8 @@ fn measure(options: &Options) -> Result<Vec<Series>> {
     Ok(series?)
 }
 
-/// Returns the nanoseconds that a launch takes until its call returns. The waits for the kernels between batches do not count.
+/// Returns the nanoseconds that a launch takes until its call returns. The waits for the kernels
+/// between batches do not count.
 fn round(stream: &Stream, launches: u32, launch: &mut dyn FnMut() -> Result<(), Error>) -> Result<f64, Error> {
     let (mut spent, mut left) = (Duration::ZERO, launches);
     while left > 0 {
@@ -146,7 +150,8 @@ fn round(stream: &Stream, launches: u32, launch: &mut dyn FnMut() -> Result<(), 
     Ok(spent.as_secs_f64() * 1e9 / f64::from(launches))
 }
 
-/// Runs a round of each program in turns, the one that begins changing, and returns the series of both for each kernel.
+/// Runs a round of each program in turns, the one that begins changing, and returns the series of
+/// both for each kernel.
 fn in_turns(options: &Options, programs: [(&Path, &Option<PathBuf>); 2]) -> Result<Vec<[Series; 2]>> {
     let mut all = [Vec::new(), Vec::new()];
     for number in 0..options.rounds as usize {
@@ -196,7 +201,8 @@ fn gather(rounds: &[Vec<Series>]) -> Result<Vec<Series>> {
     first.iter().enumerate().map(of_kernel).collect()
 }
 
-/// Returns what is wrong with a launch that costs more than one of the other build: more than both limits allow.
+/// Returns what is wrong with a launch that costs more than one of the other build: more than both
+/// limits allow.
 fn too_slow(own: &Series, other: &Series) -> Option<String> {
     let (own_ns, other_ns) = (own.median, other.median);
     let fits = own_ns <= other_ns * MOST_RATIO || own_ns <= other_ns + MOST_NANOSECONDS;

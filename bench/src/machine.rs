@@ -35,7 +35,8 @@ pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
-/// Returns the version of the loaded NVIDIA kernel driver, or `unknown` where the system does not tell.
+/// Returns the version of the loaded NVIDIA kernel driver, or `unknown` where the system does not
+/// tell.
 pub fn driver_version() -> String {
     let module = fs::read_to_string("/sys/module/nvidia/version").ok();
     let module = module.or_else(|| fs::read_to_string("/proc/driver/nvidia/version").ok());

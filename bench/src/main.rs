@@ -1,8 +1,10 @@
-//! `tilepipe-bench`: compares tilepipe's kernels with CUDA C++ peers that do the same work, and shows what was measured.
+//! `tilepipe-bench`: compares tilepipe's kernels with CUDA C++ peers that do the same work, and
+//! shows what was measured.
 //!
-//! All are launched by the same code, in turns, in one run on one GPU; a kernel whose results are wrong gets no time. Peers that
-//! are known to race are timed all the same, and their wrong elements counted.
-//! `measure` exits with 1 if a result is wrong or a ratio is below what is wanted, and with 3 if there is no GPU.
+//! All are launched by the same code, in turns, in one run on one GPU; a kernel whose results are
+//! wrong gets no time. Peers that are known to race are timed all the same, and their wrong
+//! elements counted. `measure` exits with 1 if a result is wrong or a ratio is below what is
+//! wanted, and with 3 if there is no GPU.
 
 mod balance;
 mod catalog;

@@ -12,7 +12,8 @@ use crate::work::Work;
 
 /// Rounds before the timed ones.
 const WARM_UP: usize = 3;
-/// A length that is no multiple of a tile, for the check of the last tile; and a grid whose blocks have several tiles.
+/// A length that is no multiple of a tile, for the check of the last tile; and a grid whose blocks
+/// have several tiles.
 const ODD: (usize, u32) = (1_000_003, 64);
 /// A kernel that races is wrong for another reason if more than one in so many elements is wrong.
 const RACING: usize = 10;
@@ -35,13 +36,14 @@ pub type Outcome = Result<Measurement, String>;
 pub struct Measurement {
     /// Milliseconds of each repetition.
     pub milliseconds: Vec<f64>,
-    /// Wrong elements in the run before the timed ones and in the run after them: 0 and 0 unless the kernel races.
+    /// Wrong elements in the run before the timed ones and in the run after them: 0 and 0 unless
+    /// the kernel races.
     pub wrong: [usize; 2],
 }
 
 impl Bench<'_> {
-    /// Runs comparisons over `elements` elements of type `T` in every input, and calls `done` with what came of our kernel
-    /// and of each peer in the comparison's order.
+    /// Runs comparisons over `elements` elements of type `T` in every input, and calls `done` with
+    /// what came of our kernel and of each peer in the comparison's order.
     ///
     /// # Errors
     ///
@@ -146,8 +148,8 @@ impl<T: Value> Data<'_, T> {
 
     /// Times launches in turns, and returns the milliseconds of each instance's repetitions.
     ///
-    /// All are put into the stream at once, with one event between any two, so that none of the host's work is in the
-    /// times. Each round begins with another instance.
+    /// All are put into the stream at once, with one event between any two, so that none of the
+    /// host's work is in the times. Each round begins with another instance.
     fn time(&self, instances: &[&Instance], inputs: usize, grid: u32) -> Result<Vec<Vec<f64>>> {
         let Bench { stream, repetitions, .. } = *self.bench;
         let count = instances.len();
@@ -171,7 +173,8 @@ impl<T: Value> Data<'_, T> {
         Ok(times)
     }
 
-    /// Runs a kernel once over a poisoned output, and returns how many elements are wrong: more than 0 only if it races.
+    /// Runs a kernel once over a poisoned output, and returns how many elements are wrong: more
+    /// than 0 only if it races.
     fn check(&mut self, contestant: &Contestant<'_>, inputs: usize, grid: u32) -> Result<Result<usize, String>> {
         let inputs = &self.inputs[..inputs];
         let mut out = self.poisoned(inputs)?;
@@ -203,7 +206,8 @@ impl<T: Value> Data<'_, T> {
     }
 }
 
-/// Returns how many elements are wrong, or a fault if any are and the kernel does not race, or too many for a race are.
+/// Returns how many elements are wrong, or a fault if any are and the kernel does not race, or too
+/// many for a race are.
 fn judge(contestant: &Contestant<'_>, difference: Option<Difference>, elements: usize) -> Result<usize, String> {
     match difference {
         None => Ok(0),

@@ -33,8 +33,8 @@ const BALANCE: &str = "Times over ours. At the balance the arithmetic takes as l
 
 const STYLE: &str = include_str!("page/style.css");
 
-/// Writes `index.html` and one SVG file for each chart into a folder, which is made where there is none. Charts that an earlier page left
-/// there are removed.
+/// Writes `index.html` and one SVG file for each chart into a folder, which is made where there is
+/// none. Charts that an earlier page left there are removed.
 ///
 /// # Errors
 ///
@@ -65,14 +65,16 @@ fn remove_charts(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Whether a file is named by a number of at least two digits, a hyphen, and the ending of an SVG file.
+/// Whether a file is named by a number of at least two digits, a hyphen, and the ending of an SVG
+/// file.
 fn is_chart(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str());
     let number = name.and_then(|name| name.strip_suffix(".svg")?.split_once('-')).map(|(number, _)| number);
     number.is_some_and(|number| number.len() >= 2 && number.bytes().all(|digit| digit.is_ascii_digit()))
 }
 
-/// A chart, and the name of its file without the ending. Its text is empty where there is nothing to draw.
+/// A chart, and the name of its file without the ending. Its text is empty where there is nothing
+/// to draw.
 struct Chart<'a> {
     file: String,
     title: &'a str,

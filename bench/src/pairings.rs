@@ -13,8 +13,8 @@ const GRID: u32 = 4096;
 
 /// As fast as a hand-written kernel, within the noise.
 const TWIN: f64 = 0.99;
-/// What the guide's block-scope pipeline must be beaten by: with 4-byte elements and more than one stage, with 16-byte elements, and
-/// with one stage.
+/// What the guide's block-scope pipeline must be beaten by: with 4-byte elements and more than one
+/// stage, with 16-byte elements, and with one stage.
 const PIPELINE: f64 = 2.0;
 const PIPELINE_WIDE: f64 = 1.1;
 const SINGLE_STAGE: f64 = 1.15;
@@ -22,7 +22,8 @@ const SINGLE_STAGE: f64 = 1.15;
 const GROUPS: f64 = 1.05;
 /// What the guide's even producers and odd consumers must be beaten by: with 2 stages, and with 4.
 const EVEN_ODD: [f64; 2] = [1.35, 1.9];
-/// What the guide's pipeline between two halves of the block's warps must be beaten by with 4 stages.
+/// What the guide's pipeline between two halves of the block's warps must be beaten by with 4
+/// stages.
 const WARPS: f64 = 1.55;
 
 /// Two roles by hand: what each producer copies, and which consumers hand a stage back.
@@ -123,7 +124,8 @@ fn one_input_i32x4() -> Vec<Pairing> {
                 eager(EAGER_I32X4_2).wanted(TWIN),
             ]
         }),
-        // With 16-byte elements a thread's own element is the unit of 16 bytes that the ordinary twins copy.
+        // With 16-byte elements a thread's own element is the unit of 16 bytes that the ordinary
+        // twins copy.
         pairing(scope_thread, Some("2"), {
             vec![racing(THREAD_SCOPE_I32X4_2), peer("cp.async, own element, 2 barriers", EAGER_I32X4_2)]
         }),

@@ -12,9 +12,10 @@ macro_rules! peers {
     ($($(#[$doc:meta])* $name:ident = $symbol:literal: $inputs:ident $element:ty;)*) => {
         $(
             $(#[$doc])*
-            // SAFETY: `peers.cu` has this entry: one or two input views and an output view of this element type, each a base
-            // address and a length in four words, any length, launched with 256 threads and no dynamic shared memory; it
-            // reads and writes nothing else. `on_cpu` does nothing but panic.
+            // SAFETY: `peers.cu` has this entry: one or two input views and an output view of this
+            // element type, each a base address and a length in four words, any length, launched
+            // with 256 threads and no dynamic shared memory; it reads and writes nothing else.
+            // `on_cpu` does nothing but panic.
             pub const $name: Instance = unsafe {
                 Instance::new(Parts {
                     kernel: $symbol,
@@ -124,11 +125,13 @@ peers! {
     EAGER_I32X4_2 = "eager_i32x4_2": ONE I32x4;
     /// `cp.async` by hand, 4 stages, two barriers for each tile, 16-byte elements.
     EAGER_I32X4_4 = "eager_i32x4_4": ONE I32x4;
-    /// `cp.async` by hand, each thread copies its own element, 2 stages, two barriers for each tile.
+    /// `cp.async` by hand, each thread copies its own element, 2 stages, two barriers for each
+    /// tile.
     ELEMENT_I32_2 = "element_i32_2": ONE i32;
     /// `cp.async` by hand, each thread copies its own element, 4 stages, one barrier for each tile.
     ELEMENT_I32_4 = "element_i32_4": ONE i32;
-    /// `cuda::pipeline` in thread scope, each thread reads only the element that it copied, 2 stages, no barrier.
+    /// `cuda::pipeline` in thread scope, each thread reads only the element that it copied, 2
+    /// stages, no barrier.
     OWN_SCOPE_I32_2 = "own_scope_i32_2": ONE i32;
     /// [`OWN_SCOPE_I32_2`] with 4 stages.
     OWN_SCOPE_I32_4 = "own_scope_i32_4": ONE i32;
@@ -144,7 +147,8 @@ peers! {
     OWN_I32X4_2 = "own_i32x4_2": ONE I32x4;
     /// [`OWN_I32_4`] with 16-byte elements.
     OWN_I32X4_4 = "own_i32x4_4": ONE I32x4;
-    /// `cuda::pipeline` in block scope as the guide prints it: even threads copy, odd threads compute; 2 stages, tiles of 128.
+    /// `cuda::pipeline` in block scope as the guide prints it: even threads copy, odd threads
+    /// compute; 2 stages, tiles of 128.
     EVEN_ODD_I32_2 = "even_odd_i32_2": ONE i32;
     /// [`EVEN_ODD_I32_2`] with 4 stages.
     EVEN_ODD_I32_4 = "even_odd_i32_4": ONE i32;
@@ -152,7 +156,8 @@ peers! {
     EVEN_ODD_I32X4_2 = "even_odd_i32x4_2": ONE I32x4;
     /// [`EVEN_ODD_I32_4`] with 16-byte elements.
     EVEN_ODD_I32X4_4 = "even_odd_i32x4_4": ONE I32x4;
-    /// The roles of [`EVEN_ODD_I32_2`] by hand: `cp.async` and two mbarriers for each stage, a tile copied by 32 threads, 2 stages.
+    /// The roles of [`EVEN_ODD_I32_2`] by hand: `cp.async` and two mbarriers for each stage, a tile
+    /// copied by 32 threads, 2 stages.
     EVEN_ODD_TWIN_I32_2 = "even_odd_twin_i32_2": ONE i32;
     /// [`EVEN_ODD_TWIN_I32_2`] with 4 stages.
     EVEN_ODD_TWIN_I32_4 = "even_odd_twin_i32_4": ONE i32;
@@ -164,7 +169,8 @@ peers! {
     EVEN_ODD_ELEMENT_I32_2 = "even_odd_element_i32_2": ONE i32;
     /// [`EVEN_ODD_ELEMENT_I32_2`] with 4 stages.
     EVEN_ODD_ELEMENT_I32_4 = "even_odd_element_i32_4": ONE i32;
-    /// `cuda::pipeline` in block scope: four warps copy, the four others compute; 2 stages, tiles of 128.
+    /// `cuda::pipeline` in block scope: four warps copy, the four others compute; 2 stages, tiles
+    /// of 128.
     WARPS_I32_2 = "warps_i32_2": ONE i32;
     /// [`WARPS_I32_2`] with 4 stages.
     WARPS_I32_4 = "warps_i32_4": ONE i32;
@@ -172,7 +178,8 @@ peers! {
     WARPS_I32X4_2 = "warps_i32x4_2": ONE I32x4;
     /// [`WARPS_I32_4`] with 16-byte elements.
     WARPS_I32X4_4 = "warps_i32x4_4": ONE I32x4;
-    /// The roles of [`WARPS_I32_2`] by hand, a tile copied by 32 threads; each consumer arrives on `empty`; 2 stages.
+    /// The roles of [`WARPS_I32_2`] by hand, a tile copied by 32 threads; each consumer arrives on
+    /// `empty`; 2 stages.
     WARPS_TWIN_I32_2 = "warps_twin_i32_2": ONE i32;
     /// [`WARPS_TWIN_I32_2`] with 4 stages.
     WARPS_TWIN_I32_4 = "warps_twin_i32_4": ONE i32;
@@ -258,8 +265,8 @@ peers! {
     EXAMPLE_EAGER_I32X4 = "example_eager_i32x4": TWO I32x4;
 }
 
-/// Numbers of stages, and the peers of `with_staging_unified` with so many: `cuda::pipeline`, and by hand with one and with two barriers for
-/// each tile.
+/// Numbers of stages, and the peers of `with_staging_unified` with so many: `cuda::pipeline`, and
+/// by hand with one and with two barriers for each tile.
 pub const UNIFIED_I32: [(&str, [Instance; 3]); 7] = [
     ("2", [PIPELINE_I32_2, TWIN_I32_2, EAGER_I32_2]),
     ("3", [PIPELINE_I32_3, TWIN_I32_3, EAGER_I32_3]),
@@ -270,7 +277,8 @@ pub const UNIFIED_I32: [(&str, [Instance; 3]); 7] = [
     ("8", [PIPELINE_I32_8, TWIN_I32_8, EAGER_I32_8]),
 ];
 
-/// Numbers of multiply-adds for each element, and the peers that do so many: plain, `cuda::pipeline`, by hand.
+/// Numbers of multiply-adds for each element, and the peers that do so many: plain,
+/// `cuda::pipeline`, by hand.
 pub const CHAINS: [(&str, [Instance; 3]); 8] = [
     ("0", [CHAIN_PLAIN_0, CHAIN_PIPELINE_0, CHAIN_TWIN_0]),
     ("8", [CHAIN_PLAIN_8, CHAIN_PIPELINE_8, CHAIN_TWIN_8]),
@@ -282,7 +290,8 @@ pub const CHAINS: [(&str, [Instance; 3]); 8] = [
     ("256", [CHAIN_PLAIN_256, CHAIN_PIPELINE_256, CHAIN_TWIN_256]),
 ];
 
-/// Our kernels that have a twin in unsafe Rust (`tests/twins/`): their symbols, to which a twin's adds [`TWIN`].
+/// Our kernels that have a twin in unsafe Rust (`tests/twins/`): their symbols, to which a twin's
+/// adds [`TWIN`].
 pub const TWINS: [&str; 7] = [
     "with_memcpy_async__i32_NeighbourSum_256",
     "with_staging__i32_NeighbourSum_256",
@@ -298,9 +307,9 @@ const TWIN: &str = "twin_";
 pub fn unsafe_twin(ours: &Instance) -> Option<Instance> {
     TWINS.contains(&ours.name()).then(|| {
         let symbol = Box::leak(format!("{TWIN}{}", ours.name()).into_boxed_str());
-        // SAFETY: `tests/twins` has this entry: it takes what the safe kernel of the symbol takes, launched with as many threads and as
-        // much shared memory, and reads and writes what that does (`tests/tests/twins.rs` compares their code). `on_cpu` does nothing but
-        // panic.
+        // SAFETY: `tests/twins` has this entry: it takes what the safe kernel of the symbol takes,
+        // launched with as many threads and as much shared memory, and reads and writes what that
+        // does (`tests/tests/twins.rs` compares their code). `on_cpu` does nothing but panic.
         unsafe {
             Instance::new(Parts {
                 kernel: symbol,

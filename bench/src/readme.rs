@@ -1,6 +1,7 @@
 //! `tilepipe-bench readme`: a record's table in README.md and its chart in docs/bench.svg.
 //!
-//! Only what stands between [`BEGIN`] and [`END`] is written. It names its record, from which a test makes it again.
+//! Only what stands between [`BEGIN`] and [`END`] is written. It names its record, from which a
+//! test makes it again.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -51,7 +52,8 @@ pub struct Options {
 ///
 /// # Errors
 ///
-/// A record that is not below the root, a README.md without the section, or a file that cannot be written.
+/// A record that is not below the root, a README.md without the section, or a file that cannot be
+/// written.
 pub fn run(options: &Options) -> Result<()> {
     let absolute = |path: &Path| path.canonicalize().with_context(|| format!("cannot read {}", path.display()));
     let (root, file) = (absolute(&options.root)?, absolute(&options.file)?);

@@ -1,4 +1,5 @@
-//! What a run of the program puts on record, as JSON. Files of older runs lack what was added later, and are still read.
+//! What a run of the program puts on record, as JSON. Files of older runs lack what was added
+//! later, and are still read.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::statistics::Summary;
 
-/// One run of the program. Times are in milliseconds, rates in 10^9 bytes a second, read and written.
+/// One run of the program. Times are in milliseconds, rates in 10^9 bytes a second, read and
+/// written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// When it began, UTC.
@@ -84,8 +86,8 @@ pub struct PeerRow {
     pub timing: Option<Timing>,
     /// What is wrong with its results.
     pub fault: Option<String>,
-    /// For a peer that races, and has a time all the same: the wrong elements in the run before the timed ones and in the run
-    /// after them.
+    /// For a peer that races, and has a time all the same: the wrong elements in the run before the
+    /// timed ones and in the run after them.
     pub wrong: Option<[usize; 2]>,
     /// Its time over ours, pair by pair: above 1 ours is faster.
     pub ratio: Option<Summary>,
@@ -109,7 +111,8 @@ pub struct Resources {
     pub blocks_per_multiprocessor: u32,
     /// Resident warps over the most that a multiprocessor holds: 0 to 1.
     pub occupancy: f64,
-    /// Bytes that a multiprocessor's blocks have in flight at most; none where the kernel's source does not tell.
+    /// Bytes that a multiprocessor's blocks have in flight at most; none where the kernel's source
+    /// does not tell.
     #[serde(default)]
     pub bytes_in_flight: Option<u64>,
 }
@@ -148,8 +151,8 @@ pub struct Point {
 }
 
 impl Timing {
-    /// Summarises the milliseconds of launches that read and write `bytes` bytes in all; none where there is no launch, or the
-    /// clock did not move.
+    /// Summarises the milliseconds of launches that read and write `bytes` bytes in all; none where
+    /// there is no launch, or the clock did not move.
     pub fn of(milliseconds: &[f64], bytes: u64) -> Option<Timing> {
         let milliseconds = Summary::of(milliseconds).filter(|summary| summary.median > 0.0)?;
         Some(Timing { milliseconds, gigabytes_per_second: bytes as f64 / (milliseconds.median * 1e6) })
@@ -197,7 +200,8 @@ impl Report {
         serde_json::from_str(&text).with_context(|| format!("{} is no record of this program", path.display()))
     }
 
-    /// Returns a rate as a share of the driver's copy: 1 is as fast. None where the copy was not measured.
+    /// Returns a rate as a share of the driver's copy: 1 is as fast. None where the copy was not
+    /// measured.
     pub fn share(&self, timing: Option<&Timing>) -> Option<f64> {
         let share = timing?.gigabytes_per_second / self.copy.as_ref()?.gigabytes_per_second;
         share.is_finite().then_some(share)
@@ -234,7 +238,8 @@ impl PeerRow {
         self.ratio.is_some() && !self.met
     }
 
-    /// Returns what is to be known of its result: that it is wrong, below what is wanted, or races; empty if nothing is.
+    /// Returns what is to be known of its result: that it is wrong, below what is wanted, or races;
+    /// empty if nothing is.
     pub fn state(&self) -> String {
         match (&self.fault, self.is_short(), self.wrong) {
             (Some(_), ..) => "WRONG".to_owned(),

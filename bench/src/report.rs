@@ -6,14 +6,15 @@ use crate::measure::Outcome;
 use crate::record::{PeerRow, Report, Row, Timing};
 use crate::statistics::Summary;
 
-/// Summarises what was measured of a kernel that reads and writes `bytes` bytes in all; none if its results are wrong.
+/// Summarises what was measured of a kernel that reads and writes `bytes` bytes in all; none if its
+/// results are wrong.
 pub fn timing(outcome: &Outcome, bytes: u64) -> Option<Timing> {
     Timing::of(&outcome.as_ref().ok()?.milliseconds, bytes)
 }
 
 impl PeerRow {
-    /// Makes the row of a peer that does not race, of what was measured of it and of ours: `[theirs, ours]`, which both read and write
-    /// `bytes` bytes in all.
+    /// Makes the row of a peer that does not race, of what was measured of it and of ours:
+    /// `[theirs, ours]`, which both read and write `bytes` bytes in all.
     pub fn new(name: &str, symbol: &str, wanted: Option<f64>, outcomes: [&Outcome; 2], bytes: u64) -> PeerRow {
         let ratio = match outcomes {
             [Ok(theirs), Ok(ours)] => Summary::of_ratios(&theirs.milliseconds, &ours.milliseconds),
@@ -34,7 +35,8 @@ impl PeerRow {
 }
 
 impl Row {
-    /// Makes a row of what was measured: `outcomes` has ours first, then each peer's; `bytes` are those of one input.
+    /// Makes a row of what was measured: `outcomes` has ours first, then each peer's; `bytes` are
+    /// those of one input.
     pub fn new(comparison: &Comparison, outcomes: &[Outcome], bytes: u64) -> Row {
         let missing: Outcome = Err("it was not measured".to_owned());
         let at = |number: usize| outcomes.get(number).unwrap_or(&missing);
@@ -63,7 +65,8 @@ impl Row {
 }
 
 impl Report {
-    /// Returns a line for each wrong result and each ratio below what is wanted; empty if all is well.
+    /// Returns a line for each wrong result and each ratio below what is wanted; empty if all is
+    /// well.
     pub fn failures(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for row in &self.comparisons {
@@ -107,7 +110,8 @@ mod tests {
     use crate::work::Work;
     use crate::{pairings, table};
 
-    /// The first comparison: `with_staging_unified` and three peers, of which the second is made to race.
+    /// The first comparison: `with_staging_unified` and three peers, of which the second is made to
+    /// race.
     fn comparison() -> Comparison {
         let mut comparison = pairings::all().swap_remove(0).resolve().unwrap();
         comparison.peers[1].racing = true;

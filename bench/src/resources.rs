@@ -29,7 +29,8 @@ fn of(device: &Device, instance: &Instance) -> Option<Resources> {
     })
 }
 
-/// The warps that a multiprocessor holds at once (CUDA programming guide, "Technical Specifications per Compute Capability").
+/// The warps that a multiprocessor holds at once (CUDA programming guide, "Technical Specifications
+/// per Compute Capability").
 fn most_warps(capability: (u32, u32)) -> u32 {
     match capability {
         (8, 6 | 7 | 9) | (12, _) => 48,
@@ -37,7 +38,8 @@ fn most_warps(capability: (u32, u32)) -> u32 {
     }
 }
 
-/// Bytes that a block of our kernel has under way while it works on a tile: those of all stages but one, as far as its type says.
+/// Bytes that a block of our kernel has under way while it works on a tile: those of all stages but
+/// one, as far as its type says.
 fn in_flight(comparison: &Comparison) -> Option<u64> {
     let stages: u64 = comparison.ours.generic("STAGES")?.parse().ok()?;
     let shared = comparison.ours.shared_bytes() as u64;

@@ -27,7 +27,8 @@ pub struct Options {
     #[arg(long, value_name = "DIR")]
     peers: PathBuf,
 
-    /// The folder with the PTX and cubins of our kernels' twins in unsafe Rust; without it they are left out
+    /// The folder with the PTX and cubins of our kernels' twins in unsafe Rust; without it they are
+    /// left out
     #[arg(long, value_name = "DIR")]
     twins: Option<PathBuf>,
 
@@ -39,7 +40,8 @@ pub struct Options {
     #[arg(long)]
     no_sweeps: bool,
 
-    /// How much data, as a power of two of 4-byte numbers: 28 is 1 GiB for each input and for the output
+    /// How much data, as a power of two of 4-byte numbers: 28 is 1 GiB for each input and for the
+    /// output
     #[arg(long, value_name = "N", default_value_t = 28, value_parser = clap::value_parser!(u32).range(10..=32))]
     elements_log2: u32,
 

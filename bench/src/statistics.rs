@@ -27,8 +27,8 @@ impl Summary {
         Some(Summary { median: at(0.5), low: at(0.1), high: at(0.9), min, max })
     }
 
-    /// Summarises `others[i] / own[i]`, pair by pair: how many times faster `own` is if both are times. A pair whose `own` is 0
-    /// does not count.
+    /// Summarises `others[i] / own[i]`, pair by pair: how many times faster `own` is if both are
+    /// times. A pair whose `own` is 0 does not count.
     pub fn of_ratios(others: &[f64], own: &[f64]) -> Option<Summary> {
         let ratios = others.iter().zip(own).map(|(other, own)| other / own).filter(|ratio| ratio.is_finite());
         Summary::of(&ratios.collect::<Vec<f64>>())

@@ -14,7 +14,8 @@ use crate::record::{Line, Point, Sweep};
 use crate::report::timing;
 use crate::work::{TILE, Work};
 
-/// Data of a sweep over anything but sizes, as a power of two of bytes: 256 MiB for each input and for the output, far more than any cache.
+/// Data of a sweep over anything but sizes, as a power of two of bytes: 256 MiB for each input and
+/// for the output, far more than any cache.
 const BYTES_LOG2: u32 = 28;
 /// Sizes, as powers of two of bytes.
 const SIZES_LOG2: [u32; 8] = [16, 18, 20, 22, 24, 26, 28, 30];
@@ -154,8 +155,8 @@ fn over_elements(largest_log2: u32) -> Result<Plan> {
     Ok(Plan { title, axis: "size of an element", unit: "bytes", places })
 }
 
-/// The kernels with a tunable amount of arithmetic, with `blocks` blocks for each multiprocessor: so few that hardly anything but the
-/// pipeline hides the copies.
+/// The kernels with a tunable amount of arithmetic, with `blocks` blocks for each multiprocessor:
+/// so few that hardly anything but the pipeline hides the copies.
 fn over_arithmetic(blocks: u32, largest_log2: u32) -> Result<Plan> {
     let mut places = Vec::new();
     for (rounds, [plain, of_libcu, hand]) in CHAINS {

@@ -44,7 +44,8 @@ pub fn report(report: &Report) -> String {
     text
 }
 
-/// Returns all comparisons: under each of our kernels its peers, each with the ratio of its time to ours.
+/// Returns all comparisons: under each of our kernels its peers, each with the ratio of its time to
+/// ours.
 pub fn comparisons(report: &Report) -> Table {
     let with_resources = has_resources(report);
     let mut headings = vec!["kernel", "type", "stages", "grid", "ms", "spread", "GB/s", "of copy"];
@@ -117,7 +118,8 @@ pub fn balance(balance: &Balance) -> Table {
     table
 }
 
-/// Returns the rows of a balance in the order of the columns: one for each place that was measured, and the balance itself last.
+/// Returns the rows of a balance in the order of the columns: one for each place that was measured,
+/// and the balance itself last.
 pub fn balance_texts(balance: &Balance) -> Vec<[String; 5]> {
     let row = |place: String, ratios: &Ratios, wanted: &str, state: &str| {
         let [synchronous, by_hand] = [ratios.synchronous, ratios.by_hand]
@@ -160,7 +162,8 @@ pub fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
-/// Returns milliseconds, spread, rate and the rate's share of the copy; empty where there is no time.
+/// Returns milliseconds, spread, rate and the rate's share of the copy; empty where there is no
+/// time.
 pub fn times(report: &Report, timing: Option<&Timing>) -> [String; 4] {
     timing.map_or_else(Default::default, |timing| {
         let Timing { milliseconds, gigabytes_per_second } = timing;

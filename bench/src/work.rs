@@ -26,7 +26,8 @@ pub enum Work {
         /// How many.
         rounds: usize,
     },
-    /// Three times each element of the first input and the right neighbour, in the tile, of the second's ([`reference::two_inputs`]).
+    /// Three times each element of the first input and the right neighbour, in the tile, of the
+    /// second's ([`reference::two_inputs`]).
     TwoInputs,
 }
 

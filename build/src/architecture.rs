@@ -25,8 +25,8 @@ impl Architecture {
     }
 
     /// The architecture to assemble code for that is of architecture `self`, where `asked` is asked
-    /// for: that one, or `sm_90a` for code of it where `sm_90` is asked for. None if the code does not
-    /// run there.
+    /// for: that one, or `sm_90a` for code of it where `sm_90` is asked for. None if the code does
+    /// not run there.
     pub(crate) fn assembled_for(&self, asked: &Architecture) -> Option<Architecture> {
         match self.suffix {
             None => (asked.number >= self.number).then_some(*asked),
@@ -71,7 +71,8 @@ impl Architecture {
         Ok(())
     }
 
-    /// The oldest PTX version, in tenths, that knows the architecture and the device crate's instructions.
+    /// The oldest PTX version, in tenths, that knows the architecture and the device crate's
+    /// instructions.
     ///
     /// PTX knows `sm_80` since 7.0, and `mbarrier.test_wait.parity` and the operand `_` since 7.1.
     pub(crate) fn least_ptx_version(&self) -> u32 {

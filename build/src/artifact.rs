@@ -20,7 +20,8 @@ use crate::{Error, cache, warnings};
 pub struct Artifact {
     /// The images, by their names.
     pub images: Vec<Image>,
-    /// What each kernel uses on each architecture, ordered by architecture as requested, then by image.
+    /// What each kernel uses on each architecture, ordered by architecture as requested, then by
+    /// image.
     pub report: Vec<KernelReport>,
     /// What else `ptxas` says, in the same order: warnings, and whatever costs performance. A build
     /// from what was kept has them too.
@@ -36,16 +37,18 @@ pub struct Artifact {
 pub struct Image {
     /// The name, which no other image of the crate has: that of the kernel function.
     pub name: String,
-    /// The least architecture that its kernels run on, such as `sm_80`: that of the build, or a newer one whose
-    /// instructions they have. One that ends with `a` is for that architecture alone.
+    /// The least architecture that its kernels run on, such as `sm_80`: that of the build, or a
+    /// newer one whose instructions they have. One that ends with `a` is for that architecture
+    /// alone.
     pub target: String,
-    /// The PTX for that architecture, as text. Machine code for `sm_90` and newer is assembled from this text with
-    /// other waits at mbarriers; see [`Builder::target_cpu`](crate::Builder::target_cpu).
+    /// The PTX for that architecture, as text. Machine code for `sm_90` and newer is assembled from
+    /// this text with other waits at mbarriers; see
+    /// [`Builder::target_cpu`](crate::Builder::target_cpu).
     pub ptx: PathBuf,
     /// The optimised LLVM IR that the PTX was made of, as text.
     pub ir: PathBuf,
-    /// The machine code, in the order of the requested architectures; none for those that it does not run on. Where
-    /// `sm_90` is requested, kernels for `sm_90a` have machine code for that.
+    /// The machine code, in the order of the requested architectures; none for those that it does
+    /// not run on. Where `sm_90` is requested, kernels for `sm_90a` have machine code for that.
     pub cubins: Vec<Cubin>,
 }
 
@@ -158,9 +161,10 @@ impl Artifact {
         })
     }
 
-    /// Writes the list of files that `tilepipe_host::built_kernels!()` embeds, `tilepipe-kernels.txt`: for each image a
-    /// line `ptx PATH`, and a line `cubin sm_90 PATH` for each architecture. `folder` is the output folder of the crate's
-    /// build script, where the macro looks for it.
+    /// Writes the list of files that `tilepipe_host::built_kernels!()` embeds,
+    /// `tilepipe-kernels.txt`: for each image a line `ptx PATH`, and a line `cubin sm_90 PATH` for
+    /// each architecture. `folder` is the output folder of the crate's build script, where the
+    /// macro looks for it.
     ///
     /// The file is replaced only if its content changes.
     ///
@@ -213,7 +217,8 @@ impl<'a> OutputFiles<'a> {
         OutputFiles { folder, name }
     }
 
-    /// The artifact that is there, if it was built with this key and every file is as it was written.
+    /// The artifact that is there, if it was built with this key and every file is as it was
+    /// written.
     pub(crate) fn existing(&self, key: &str) -> Option<Artifact> {
         let manifest: Manifest = serde_json::from_slice(&std::fs::read(self.manifest()).ok()?).ok()?;
         if manifest.key != key {
@@ -271,7 +276,8 @@ impl<'a> OutputFiles<'a> {
         Ok(Artifact { images: placed, report: said.kernels, messages: said.messages, fresh: false })
     }
 
-    /// Removes what an earlier build of the crate has left: a kernel that is no more must not be loaded.
+    /// Removes what an earlier build of the crate has left: a kernel that is no more must not be
+    /// loaded.
     fn remove_all_but(&self, files: &BTreeMap<String, String>) -> Result<(), Error> {
         let read = std::fs::read_dir(self.folder).map_err(Error::io("read", self.folder))?;
         for entry in read.flatten() {

@@ -13,9 +13,9 @@ use crate::ptxas::Said;
 use crate::toolchain::Toolchain;
 use crate::{Error, process, ptxas, specialise};
 
-/// Keeps LLVM from computing a value ahead of a loop and again behind it only to merge both: such a value is shifted and
-/// scaled in each round of the loop, where it would be an invariant (docs/decisions.md, 34). Both tools take it, as `llc`
-/// has such a pass too.
+/// Keeps LLVM from computing a value ahead of a loop and again behind it only to merge both: such a
+/// value is shifted and scaled in each round of the loop, where it would be an invariant
+/// (docs/decisions.md, 34). Both tools take it, as `llc` has such a pass too.
 const NO_PARTIAL_REDUNDANCY: &str = "-enable-pre=0";
 
 /// How parts are optimised, translated and assembled.
@@ -97,7 +97,8 @@ impl Assembly<'_> {
             let public = format!("-internalize-public-api-file={}.public", part.name);
             let arguments = ["-S", passes, NO_PARTIAL_REDUNDANCY, &public, &format!("{}.ll", part.name)];
             let text = text(self.llvm("opt", &arguments, part, "optimised.ll")?)?;
-            // Functions that were apart from their callers may have none any more, and none need be seen from outside.
+            // Functions that were apart from their callers may have none any more, and none need be
+            // seen from outside.
             let needed = Items::read(&text).part(self.name, part.roots.iter().map(String::as_str)).0;
             Ok(internal(&needed, &part.apart).into_bytes())
         });
@@ -156,7 +157,8 @@ impl Assembly<'_> {
         Ok(path)
     }
 
-    /// Runs one of LLVM's tools in the work folder, as it writes its input's path into the module; returns what it made.
+    /// Runs one of LLVM's tools in the work folder, as it writes its input's path into the module;
+    /// returns what it made.
     fn llvm(&self, tool: &str, arguments: &[&str], part: &Part, extension: &str) -> Result<Vec<u8>, Error> {
         let output = self.work.join(format!("{}.{extension}", part.name));
         process::llvm(self.toolchain, self.name, tool, self.work, arguments, &output)?;

@@ -31,7 +31,8 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// A build of the crate in `manifest_dir`, for `sm_80` and newer, assembled for `sm_80`, `sm_90` and `sm_100`.
+    /// A build of the crate in `manifest_dir`, for `sm_80` and newer, assembled for `sm_80`,
+    /// `sm_90` and `sm_100`.
     pub fn new(manifest_dir: impl AsRef<Path>) -> Builder {
         Builder {
             manifest_dir: manifest_dir.as_ref().to_path_buf(),
@@ -49,32 +50,37 @@ impl Builder {
         }
     }
 
-    /// The least architecture that the PTX runs on, `sm_80` if not set. Architectures below it are not assembled for.
+    /// The least architecture that the PTX runs on, `sm_80` if not set. Architectures below it are
+    /// not assembled for.
     ///
-    /// Kernels with instructions of a newer one (bulk copies of `sm_90`, `wgmma` of `sm_90a`) are built for the least one
-    /// that has them, each instance by itself: [`Image::target`](crate::Image::target). On other GPUs the program runs
-    /// without them: a launch of one is an error that says what it needs.
+    /// Kernels with instructions of a newer one (bulk copies of `sm_90`, `wgmma` of `sm_90a`) are
+    /// built for the least one that has them, each instance by itself:
+    /// [`Image::target`](crate::Image::target). On other GPUs the program runs without them: a
+    /// launch of one is an error that says what it needs.
     ///
-    /// It also decides how a block waits at an mbarrier where the driver compiles the PTX for a GPU without machine code of
-    /// its own: up to `sm_89` the PTX has `mbarrier.test_wait`, which is right on every GPU but spins; from `sm_90` on it has
-    /// `mbarrier.try_wait`, which suspends the thread. Machine code has the latter from `sm_90` on, whatever is set here.
+    /// It also decides how a block waits at an mbarrier where the driver compiles the PTX for a GPU
+    /// without machine code of its own: up to `sm_89` the PTX has `mbarrier.test_wait`, which is
+    /// right on every GPU but spins; from `sm_90` on it has `mbarrier.try_wait`, which suspends the
+    /// thread. Machine code has the latter from `sm_90` on, whatever is set here.
     pub fn target_cpu(mut self, cpu: impl Into<String>) -> Builder {
         self.target_cpu = cpu.into();
         self
     }
 
-    /// The PTX version in tenths (`80` is 8.0). If not set: the least one that has the target and the instructions of
-    /// mbarriers, which for `sm_80` is 7.1 (CUDA 11.1), or what a kernel's newer instructions need. A newer version needs a
-    /// newer driver.
+    /// The PTX version in tenths (`80` is 8.0). If not set: the least one that has the target and
+    /// the instructions of mbarriers, which for `sm_80` is 7.1 (CUDA 11.1), or what a kernel's
+    /// newer instructions need. A newer version needs a newer driver.
     pub fn ptx_version(mut self, version: u32) -> Builder {
         self.ptx_version = Some(version);
         self
     }
 
-    /// The architectures to assemble for. None of them: PTX alone, unchecked by `ptxas`. Kernels for a newer one than one
-    /// of these have no machine code for that, and those for `sm_90a` have some for it where `sm_90` is named.
+    /// The architectures to assemble for. None of them: PTX alone, unchecked by `ptxas`. Kernels
+    /// for a newer one than one of these have no machine code for that, and those for `sm_90a` have
+    /// some for it where `sm_90` is named.
     ///
-    /// From `sm_90` on, waits at mbarriers suspend the thread instead of spinning; the rest is the same PTX for all.
+    /// From `sm_90` on, waits at mbarriers suspend the thread instead of spinning; the rest is the
+    /// same PTX for all.
     pub fn architectures(mut self, architectures: impl IntoIterator<Item = impl Into<String>>) -> Builder {
         self.architectures = architectures.into_iter().map(Into::into).collect();
         self
@@ -86,8 +92,8 @@ impl Builder {
         self
     }
 
-    /// The kernel functions to build, by their names without the module; all of the crate if none are named. What is
-    /// built of a kernel does not depend on the others.
+    /// The kernel functions to build, by their names without the module; all of the crate if none
+    /// are named. What is built of a kernel does not depend on the others.
     ///
     /// The crate is compiled anew when other kernels are asked for, but not what it depends on.
     pub fn kernels(mut self, kernels: impl IntoIterator<Item = impl Into<String>>) -> Builder {
@@ -101,20 +107,23 @@ impl Builder {
         self
     }
 
-    /// Where compiled crates are kept between builds. If not set: `tilepipe` in the target folder of the crate's workspace.
-    /// It must not be an outer cargo's own target folder, which is locked while a build script runs.
+    /// Where compiled crates are kept between builds. If not set: `tilepipe` in the target folder
+    /// of the crate's workspace. It must not be an outer cargo's own target folder, which is locked
+    /// while a build script runs.
     pub fn target_dir(mut self, dir: impl AsRef<Path>) -> Builder {
         self.target_dir = Some(dir.as_ref().to_path_buf());
         self
     }
 
-    /// Where the artifact goes; a folder of the crate's name in the target folder if not set. It holds nothing else.
+    /// Where the artifact goes; a folder of the crate's name in the target folder if not set. It
+    /// holds nothing else.
     pub fn output_dir(mut self, dir: impl AsRef<Path>) -> Builder {
         self.output_dir = Some(dir.as_ref().to_path_buf());
         self
     }
 
-    /// The LLVM IR to link with, for crates without the device crate. Ordinary kernel crates get that crate's own.
+    /// The LLVM IR to link with, for crates without the device crate. Ordinary kernel crates get
+    /// that crate's own.
     ///
     /// Its functions are the device crate's to call: kernels that call them need
     /// [`Builder::allow_thread_level_code`].
@@ -165,7 +174,8 @@ impl Builder {
         self
     }
 
-    /// Whether cargo's messages go to standard error while it works. If not, they are part of the error, if there is one.
+    /// Whether cargo's messages go to standard error while it works. If not, they are part of the
+    /// error, if there is one.
     pub fn show_messages(mut self, show: bool) -> Builder {
         self.show = show;
         self
@@ -206,8 +216,8 @@ impl Builder {
         let package = Package::read(&self.manifest_dir, &toolchain)?;
         let target_dir = self.target_dir.clone().unwrap_or_else(|| package.target_dir.join("tilepipe"));
         let target_dir = std::path::absolute(&target_dir).map_err(Error::io("find", &target_dir))?;
-        // Cargo names its files alike for every processor and replaces them, so each processor has a folder, and nobody else
-        // compiles there until they are read.
+        // Cargo names its files alike for every processor and replaces them, so each processor has
+        // a folder, and nobody else compiles there until they are read.
         let compiled_dir = target_dir.join(&self.target_cpu);
         let lock = cache::Lock::acquire(&compiled_dir)?;
         let compilation = Compilation {
@@ -245,7 +255,8 @@ impl Builder {
         })
     }
 
-    /// The target folder in which an installed toolchain may lie, before the crate's package is known.
+    /// The target folder in which an installed toolchain may lie, before the crate's package is
+    /// known.
     fn default_target_dir(&self) -> Option<PathBuf> {
         if let Some(dir) = std::env::var_os("CARGO_TARGET_DIR").filter(|dir| !dir.is_empty()) {
             return Some(PathBuf::from(dir));
@@ -256,17 +267,20 @@ impl Builder {
     }
 }
 
-/// Builds several crates, each as its builder says, into folders of their own. They are compiled one after another; a crate
-/// is linked, checked and assembled while the next one is compiled. Returns their artifacts in the same order.
+/// Builds several crates, each as its builder says, into folders of their own. They are compiled
+/// one after another; a crate is linked, checked and assembled while the next one is compiled.
+/// Returns their artifacts in the same order.
 ///
-/// Crates with one [`Builder::target_dir`] share what they depend on. The one that takes longest to compile is best the
-/// last.
+/// Crates with one [`Builder::target_dir`] share what they depend on. The one that takes longest to
+/// compile is best the last.
 ///
 /// # Errors
 ///
-/// As [`Builder::build`], of the first crate with one. Crates behind one that does not compile are not built.
+/// As [`Builder::build`], of the first crate with one. Crates behind one that does not compile are
+/// not built.
 pub fn build_all(builders: &[Builder]) -> Result<Vec<Artifact>, Error> {
-    // The compiler has a core for itself. Without threads of their own they use those of the last one.
+    // The compiler has a core for itself. Without threads of their own they use those of the last
+    // one.
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let beside = rayon::ThreadPoolBuilder::new().num_threads(cores.saturating_sub(1).max(1)).build().ok();
     std::thread::scope(|scope| {
@@ -274,7 +288,8 @@ pub fn build_all(builders: &[Builder]) -> Result<Vec<Artifact>, Error> {
         for (at, builder) in builders.iter().enumerate() {
             let pool = beside.as_ref().filter(|_| at + 1 < builders.len());
             let thread = builder.compile().map(|compiled| {
-                // Which waits for its folder here: a thread of the pool may have that folder itself.
+                // Which waits for its folder here: a thread of the pool may have that folder
+                // itself.
                 scope.spawn(move || {
                     let _lock = cache::Lock::acquire(&compiled.output)?;
                     pool.map_or_else(|| compiled.make(), |pool| pool.install(|| compiled.make()))
@@ -310,8 +325,9 @@ impl Bitcode {
         Ok(Bitcode { kernels, dependencies, device: device.transpose()?.unwrap_or_default() })
     }
 
-    /// Adds it to a key. The order of dependencies makes no difference: cargo names crates in the order in which they are done when it compiles
-    /// them, and in another one when there is nothing to compile.
+    /// Adds it to a key. The order of dependencies makes no difference: cargo names crates in the
+    /// order in which they are done when it compiles them, and in another one when there is nothing
+    /// to compile.
     fn add_to(&self, key: &mut cache::Key) {
         let mut dependencies: Vec<&Vec<u8>> = self.dependencies.iter().collect();
         dependencies.sort_unstable();

@@ -12,7 +12,8 @@ use crate::Error;
 pub(crate) struct Key(Sha256);
 
 impl Key {
-    /// An empty key for the builder of these very sources (`build.rs`): which passes run, and what is checked, changes with them.
+    /// An empty key for the builder of these very sources (`build.rs`): which passes run, and what
+    /// is checked, changes with them.
     pub(crate) fn new() -> Key {
         let mut key = Key(Sha256::new());
         key.add(concat!("tilepipe-build ", env!("TILEPIPE_BUILDER_SOURCES")).as_bytes());
@@ -64,7 +65,8 @@ impl Lock {
 /// What the names of files end with that are being written.
 pub(crate) const PARTIAL: &str = ".partial";
 
-/// Writes a file beside its place and renames it, so that a reader sees the old or the new one, never a part.
+/// Writes a file beside its place and renames it, so that a reader sees the old or the new one,
+/// never a part.
 ///
 /// # Errors
 ///

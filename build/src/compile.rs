@@ -20,7 +20,8 @@ pub(crate) struct Compilation<'a> {
     /// The kernel functions that are to have entry points; all if there are none.
     pub kernels: &'a [String],
     pub target_cpu: &'a str,
-    /// Cargo's target folder for this and no other build, so that an outer cargo holds no lock on it.
+    /// Cargo's target folder for this and no other build, so that an outer cargo holds no lock on
+    /// it.
     pub target_dir: &'a Path,
     /// Whether the compiler's messages are shown while it works.
     pub show: bool,
@@ -45,7 +46,8 @@ pub(crate) struct Device {
 }
 
 impl Compiled {
-    /// The source files of the kernel crate and of its path dependencies, from the compiler's dependency file.
+    /// The source files of the kernel crate and of its path dependencies, from the compiler's
+    /// dependency file.
     pub(crate) fn sources(&self) -> Vec<PathBuf> {
         let text = std::fs::read_to_string(self.kernels.with_extension("d")).unwrap_or_default();
         dependency_file(&text)
@@ -158,7 +160,8 @@ impl Compilation<'_> {
         self.collect(&output.stdout)
     }
 
-    /// The flags for the GPU's crates alone; with `--target`, cargo keeps them from build scripts and macros.
+    /// The flags for the GPU's crates alone; with `--target`, cargo keeps them from build scripts
+    /// and macros.
     fn flags(&self) -> OsString {
         let mut flags: Vec<OsString> = Vec::new();
         flags.push("-Cno-prepopulate-passes".into());
@@ -166,12 +169,13 @@ impl Compilation<'_> {
         flags.push(format!("-Ctarget-cpu={}", self.target_cpu).into());
         // Up to 1.96 this pass duplicates collective operations into both arms of a branch.
         flags.push("-Zmir-enable-passes=-JumpThreading".into());
-        // Which function each line of a function is from, once rustc has inlined: `ir::scopes` reads
-        // it, the link removes it.
+        // Which function each line of a function is from, once rustc has inlined: `ir::scopes`
+        // reads it, the link removes it.
         flags.push("-Cdebuginfo=line-tables-only".into());
         // The crate that a function's body is from is in its symbol: `ir::mangling` reads it.
         flags.push("-Csymbol-mangling-version=v0".into());
-        // The same PTX in every folder, with the file names of panics still in it. The last match wins.
+        // The same PTX in every folder, with the file names of panics still in it. The last match
+        // wins.
         let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
         let home = home.or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cargo")));
         let library = self.toolchain.sysroot().join("lib/rustlib/src/rust");

@@ -1,7 +1,7 @@
 //! What a stage of the build made, kept under a hash of what went in.
 //!
-//! A file of the store begins with its key and a hash of what follows. One that was cut off, changed
-//! or put under another name is not used, and what it should hold is made again.
+//! A file of the store begins with its key and a hash of what follows. One that was cut off,
+//! changed or put under another name is not used, and what it should hold is made again.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};

@@ -1,15 +1,17 @@
 //! Builds a kernel crate to checked PTX.
 //!
-//! A kernel crate is an ordinary Rust library whose functions carry `#[kernel]`. The [`Builder`] compiles it for
-//! `nvptx64-nvidia-cuda`, links it with the device crate's `runtime.ll`, keeps collective operations where the source
-//! put them, refuses what a kernel must not contain (see below), and assembles
-//! the result for every requested architecture, so that an error shows when the program is built, not when it runs.
+//! A kernel crate is an ordinary Rust library whose functions carry `#[kernel]`. The [`Builder`]
+//! compiles it for `nvptx64-nvidia-cuda`, links it with the device crate's `runtime.ll`, keeps
+//! collective operations where the source put them, refuses what a kernel must not contain (see
+//! below), and assembles the result for every requested architecture, so that an error shows when
+//! the program is built, not when it runs.
 //!
 //! From a build script, one line is enough; the program then embeds what it built:
 //!
 //! ```no_run
 //! # fn main() -> Result<(), tilepipe_build::Error> {
-//! tilepipe_build::build_in_script("kernels")?; // then: static KERNELS: Module = tilepipe_host::built_kernels!();
+//! // Then, in the program: static KERNELS: Module = tilepipe_host::built_kernels!();
+//! tilepipe_build::build_in_script("kernels")?;
 //! # Ok(())
 //! # }
 //! ```
@@ -32,18 +34,20 @@
 //!
 //! # How it works
 //!
-//! 1. [`toolchain`]: a compiler with the library's source, LLVM's tools of the same version, and `ptxas`.
+//! 1. [`toolchain`]: a compiler with the library's source, LLVM's tools of the same version, and
+//!    `ptxas`.
 //! 2. `cargo` compiles the crate and `core` to unoptimised bitcode. No linker program is involved.
-//! 3. LLVM's tools link that bitcode; every function and call is marked `convergent` and every kernel gets its launch
-//!    bounds; what must not be there is refused.
-//! 4. The module is taken apart into parts: the instances of one kernel function, or some of them, with all that they
-//!    reach. From here on parts are worked on side by side, on all cores, and what each step makes of a part is kept
-//!    under a hash of what went into it: a kernel that did not change is neither optimised, translated nor assembled
-//!    again.
-//! 5. Each part is optimised and lowered to PTX. Functions that are marked `#[inline(never)]` are compiled as their source
-//!    says, so that a kernel's code does not depend on which other kernels call them too.
-//! 6. In the text for `sm_90` and newer, waits at mbarriers become the instruction that suspends the thread; PTX and machine
-//!    code for older GPUs keep the one that they have.
+//! 3. LLVM's tools link that bitcode; every function and call is marked `convergent` and every
+//!    kernel gets its launch bounds; what must not be there is refused.
+//! 4. The module is taken apart into parts: the instances of one kernel function, or some of them,
+//!    with all that they reach. From here on parts are worked on side by side, on all cores, and
+//!    what each step makes of a part is kept under a hash of what went into it: a kernel that did
+//!    not change is neither optimised, translated nor assembled again.
+//! 5. Each part is optimised and lowered to PTX. Functions that are marked `#[inline(never)]` are
+//!    compiled as their source says, so that a kernel's code does not depend on which other kernels
+//!    call them too.
+//! 6. In the text for `sm_90` and newer, waits at mbarriers become the instruction that suspends
+//!    the thread; PTX and machine code for older GPUs keep the one that they have.
 //! 7. `ptxas` assembles each architecture's text, and reports registers, spills and shared memory.
 //!    Whatever else it says is in [`Artifact::messages`].
 //!

@@ -1,4 +1,5 @@
-//! From the compiled crates' bitcode to modules with some kernels each, which are checked and not yet optimised.
+//! From the compiled crates' bitcode to modules with some kernels each, which are checked and not
+//! yet optimised.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -63,8 +64,8 @@ pub(crate) struct Part {
     pub apart: Vec<String>,
 }
 
-/// The most kernels of a part. With fewer of them, more of what they have in common is done again in
-/// each part; with more, cores are left idle.
+/// The most kernels of a part. With fewer of them, more of what they have in common is done again
+/// in each part; with more, cores are left idle.
 const PART: usize = 32;
 
 impl Link<'_> {
@@ -72,8 +73,8 @@ impl Link<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::NoKernel`], [`Error::LaunchBounds`], [`Error::Contract`], what [`check::check`], [`recursion::check`] and
-    /// [`thread_level::check`] refuse, or [`Error::Llvm`].
+    /// [`Error::NoKernel`], [`Error::LaunchBounds`], [`Error::Contract`], what [`check::check`],
+    /// [`recursion::check`] and [`thread_level::check`] refuse, or [`Error::Llvm`].
     pub(crate) fn run(&self) -> Result<Linked, Error> {
         let text = self.merge()?;
         let (marked, read) = rayon::join(|| convergent::mark(&text), || self.read(&text));
@@ -129,8 +130,8 @@ impl Link<'_> {
         if !self.allow_thread_level_code {
             thread_level::check(&module, &allowed)?;
         }
-        // Crates without tilepipe have entry points of their own kind, and so may crates with thread-level code: no
-        // instance stands for those.
+        // Crates without tilepipe have entry points of their own kind, and so may crates with
+        // thread-level code: no instance stands for those.
         match allowed.device {
             Some(_) => entry::check(&module, allowed.device, &contracts.parameters, self.allow_thread_level_code),
             None => Ok(()),
@@ -158,8 +159,9 @@ impl Link<'_> {
         }
         let mut needed = vec![self.runtime.to_path_buf()];
         needed.extend(self.write_members("dependency", self.dependencies)?);
-        // A crate may need one that was linked before it (`core` calls `memcpy` of `compiler_builtins`, which uses
-        // `core`), so each is there several times, and this is repeated until nothing more is resolved.
+        // A crate may need one that was linked before it (`core` calls `memcpy` of
+        // `compiler_builtins`, which uses `core`), so each is there several times, and this is
+        // repeated until nothing more is resolved.
         let mut unresolved: Option<Vec<String>> = None;
         for round in 0.. {
             let next = self.work.join(format!("linked.{round}.ll"));
@@ -221,7 +223,8 @@ fn parts<'a>(kernels: impl Iterator<Item = (&'a str, Needs)>) -> Vec<Entries<'a>
     parts.collect()
 }
 
-/// The kernel function of an entry's symbol, which is `crate$function__instance`, as `#[kernel]` writes it.
+/// The kernel function of an entry's symbol, which is `crate$function__instance`, as `#[kernel]`
+/// writes it.
 pub(crate) fn function(symbol: &str) -> &str {
     let instance = instance(symbol);
     instance.split_once("__").map_or(instance, |(function, _)| function)

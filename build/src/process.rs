@@ -46,7 +46,8 @@ pub(crate) fn run(command: &mut Command) -> Result<Output, Error> {
     })
 }
 
-/// Runs one of LLVM's tools for the kernel crate `name` in the folder `work`, to make the file `output`.
+/// Runs one of LLVM's tools for the kernel crate `name` in the folder `work`, to make the file
+/// `output`.
 ///
 /// # Errors
 ///
@@ -66,7 +67,8 @@ pub(crate) fn llvm<A: AsRef<OsStr>>(
     Err(Error::Llvm { tool: tool.to_string(), name: name.to_string(), output: result.last_lines(30) })
 }
 
-/// Removes from a cargo command what an outer cargo, rustup or user has set for another build than this one.
+/// Removes from a cargo command what an outer cargo, rustup or user has set for another build than
+/// this one.
 ///
 /// Where packages come from (`CARGO_HOME`, `CARGO_HTTP_*`, `CARGO_NET_*`, `CARGO_REGISTR*`) stays.
 pub(crate) fn clean_cargo_environment(command: &mut Command) {

@@ -7,7 +7,8 @@ use crate::artifact::{FunctionReport, KernelReport, PtxasMessage};
 use crate::toolchain::Toolchain;
 use crate::{Error, ir, process};
 
-/// Assembles `ptx` for `arch` into `cubin`; returns what `ptxas` says about it, which [`parse`] reads.
+/// Assembles `ptx` for `arch` into `cubin`; returns what `ptxas` says about it, which [`parse`]
+/// reads.
 ///
 /// # Errors
 ///

@@ -18,8 +18,8 @@ pub(crate) fn bitcode_members(path: &Path) -> Result<Vec<Vec<u8>>, Error> {
     })
 }
 
-/// An archive is a magic word, then members: a header of 60 bytes with the size in decimal at 48, then the content, padded
-/// to an even length.
+/// An archive is a magic word, then members: a header of 60 bytes with the size in decimal at 48,
+/// then the content, padded to an even length.
 fn parse(bytes: &[u8]) -> Option<Vec<Vec<u8>>> {
     const HEADER: usize = 60;
     let mut rest = bytes.strip_prefix(b"!<arch>\n")?;

@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 use crate::toolchain::OVERRIDE;
 use crate::{Artifact, Builder, Error};
 
-/// Builds the kernel crate in `manifest_dir` from a `build.rs`; `tilepipe_host::built_kernels!()` in the crate embeds what it built.
+/// Builds the kernel crate in `manifest_dir` from a `build.rs`; `tilepipe_host::built_kernels!()`
+/// in the crate embeds what it built.
 ///
-/// `manifest_dir` is relative to the calling package. The script runs again when a source file of the kernel crate or of
-/// its path dependencies changes. Nothing is installed: a missing toolchain is an error that says what to run.
+/// `manifest_dir` is relative to the calling package. The script runs again when a source file of
+/// the kernel crate or of its path dependencies changes. Nothing is installed: a missing toolchain
+/// is an error that says what to run.
 ///
 /// [`Artifact::warnings`] become warnings of cargo, whether or not something had to be built:
 /// kernels that use local memory, and what `ptxas` warns of.

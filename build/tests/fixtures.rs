@@ -1,6 +1,7 @@
 //! Builds the crates in `tests/fixtures` with the real tools.
 //!
-//! Without a toolchain each test prints why it is skipped and passes; `TILEPIPE_TOOLCHAIN` names one.
+//! Without a toolchain each test prints why it is skipped and passes; `TILEPIPE_TOOLCHAIN` names
+//! one.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

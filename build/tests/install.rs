@@ -1,4 +1,5 @@
-//! Installs a toolchain for real. Ignored by default, since it downloads 160 MB; `cargo xtask setup` does the same.
+//! Installs a toolchain for real. Ignored by default, since it downloads 160 MB;
+//! `cargo xtask setup` does the same.
 
 use tilepipe_build::toolchain;
 

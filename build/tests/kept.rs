@@ -1,4 +1,5 @@
-//! What a build makes is kept by kernel and by content, and nothing wrong comes out of what was kept.
+//! What a build makes is kept by kernel and by content, and nothing wrong comes out of what was
+//! kept.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

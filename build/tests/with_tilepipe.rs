@@ -194,7 +194,8 @@ fn only_the_real_tilepipe_may_contain_thread_level_code_and_only_what_is_asked_f
         assert!(chain.last().unwrap().contains("add_rank"), "{message}");
     }
 
-    // Entry points of a crate that puts something of its own behind the paths of the generated code.
+    // Entry points of a crate that puts something of its own behind the paths of the generated
+    // code.
     build_in("shadowed", "unshadowed", &[]).unwrap().unwrap();
     for (feature, expected) in [
         ("own_parameters", "has the parameters ([500 x i64]), and the kernel that it runs has 1"),

@@ -7,8 +7,9 @@ use crate::tile::Tile;
 use crate::view::BlockTiles;
 use crate::view2d::BlockTiles2D;
 
-/// Tiles that [`for_each_tile`](crate::Pipeline::for_each_tile) runs through a pipeline whose stages hold `C`: a block's share of a
-/// view, or a tuple of such shares for a stage of several tiles. Sealed.
+/// Tiles that [`for_each_tile`](crate::Pipeline::for_each_tile) runs through a pipeline whose
+/// stages hold `C`: a block's share of a view, or a tuple of such shares for a stage of several
+/// tiles. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no run of tiles for stages that hold `{C}`",
     note = "pass `&view.for_block(&block)` of the stages' element type and length; for stages of several tiles a tuple of them, in \
@@ -114,7 +115,8 @@ macro_rules! tuples {
 
             #[inline(always)]
             fn share(&self) -> Share {
-                // All shares are of this block: none leaves the launch (the views' brand) nor the OS thread that runs the block (their pointers).
+                // All shares are of this block: none leaves the launch (the views' brand) nor the
+                // OS thread that runs the block (their pointers).
                 self.0.share().below(usize::MAX $(.min(self.$number.share().end()))*)
             }
 
@@ -134,7 +136,8 @@ macro_rules! tuples {
             #[inline(always)]
             unsafe fn whole(&self, index: usize) -> Self::Source {
                 ($(
-                    // SAFETY: the caller's promises; each view has at least as many, and all are whole.
+                    // SAFETY: the caller's promises; each view has at least as many, and all are
+                    // whole.
                     unsafe { self.$number.whole(index) },
                 )*)
             }

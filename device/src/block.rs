@@ -6,21 +6,23 @@ use crate::isa;
 use crate::tile::{BlockLevel, Brand};
 use crate::uniform::Uniform;
 
-/// The threads of one block, taken together: what block-level code synchronises with and divides work by.
+/// The threads of one block, taken together: what block-level code synchronises with and divides
+/// work by.
 ///
-/// `THREADS` is the block's size, 1 to 1024. A kernel takes one `Block`; nobody else can make one. Its lifetime is the
-/// block's brand: a token or a view of one block is of no use in another.
+/// `THREADS` is the block's size, 1 to 1024. A kernel takes one `Block`; nobody else can make one.
+/// Its lifetime is the block's brand: a token or a view of one block is of no use in another.
 ///
-/// Block-level code runs the same way in every thread; ranks exist only inside the closures of [`threads`](Self::threads),
-/// [`map`](Self::map) and [`update`](Self::update), in which a `Block` can't be captured.
+/// Block-level code runs the same way in every thread; ranks exist only inside the closures of
+/// [`threads`](Self::threads), [`map`](Self::map) and [`update`](Self::update), in which a `Block`
+/// can't be captured.
 ///
 /// CUDA: `cooperative_groups::thread_block`.
 ///
 /// # Invariants
 ///
 /// 0. The running block has `THREADS` threads in one dimension.
-/// 1. The value is in block-level code: all threads of the block execute it together, in converged code (R1 to R4 in
-///    SOUNDNESS.md).
+/// 1. The value is in block-level code: all threads of the block execute it together, in converged
+///    code (R1 to R4 in SOUNDNESS.md).
 /// 2. It is the block's only one, and `'b` is no other block's brand.
 pub struct Block<'b, const THREADS: usize> {
     brand: Brand<'b>,
@@ -31,13 +33,14 @@ impl<const THREADS: usize> !Uniform for Block<'_, THREADS> {}
 impl<const THREADS: usize> !Uniform for Thread<'_, '_, THREADS> {}
 
 impl<'b, const THREADS: usize> Block<'b, THREADS> {
-    /// Takes it on trust that the calling threads are converged: for thread-level kernels written with other Rust GPU
-    /// crates that call into tilepipe.
+    /// Takes it on trust that the calling threads are converged: for thread-level kernels written
+    /// with other Rust GPU crates that call into tilepipe.
     ///
     /// # Safety
     ///
-    /// 0. All threads of the block make this call together, and all of them execute every later operation on the
-    ///    returned block and on what is made from it, in the same order, in converged code.
+    /// 0. All threads of the block make this call together, and all of them execute every later
+    ///    operation on the returned block and on what is made from it, in the same order, in
+    ///    converged code.
     /// 1. The block has `THREADS` threads in one dimension.
     /// 2. No other `Block` is in use in this block.
     pub unsafe fn assume_converged() -> Self {
@@ -62,20 +65,22 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
     /// Pipelines synchronise by themselves; safe kernels rarely need this.
     #[inline(always)]
     pub fn sync(&self) {
-        // SAFETY: a `Block` exists in block-level code only (R1 and R2 in SOUNDNESS.md), which is converged.
+        // SAFETY: a `Block` exists in block-level code only (R1 and R2 in SOUNDNESS.md), which is
+        // converged.
         unsafe { isa::barrier() };
     }
 
     /// Runs `body` once in every thread.
     ///
-    /// `body` may capture [`Uniform`] values only, and what it computes stays in it: results go out through a
-    /// [`TileMut`](crate::TileMut).
+    /// `body` may capture [`Uniform`] values only, and what it computes stays in it: results go out
+    /// through a [`TileMut`](crate::TileMut).
     #[inline(always)]
     pub fn threads<F>(&self, body: F)
     where
         F: for<'t> Fn(Thread<'t, 'b, THREADS>) + Uniform,
     {
-        // SAFETY: `for_each_thread` passes the calling thread's rank in the block, which is below THREADS and no other's; `'b` is its brand (2).
+        // SAFETY: `for_each_thread` passes the calling thread's rank in the block, which is below
+        // THREADS and no other's; `'b` is its brand (2).
         let run = |rank| body(unsafe { Thread::new(rank) });
         // SAFETY: the block has THREADS threads in one dimension (0).
         unsafe { isa::for_each_thread(THREADS, run) };
@@ -97,7 +102,8 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
         &self,
         body: impl for<'t> Fn(Thread<'t, 'b, THREADS>) -> T,
     ) -> PerThread<'b, T, THREADS> {
-        // SAFETY: `new` passes the calling thread's rank in the block, which is below THREADS and no other's; `'b` is its brand (2).
+        // SAFETY: `new` passes the calling thread's rank in the block, which is below THREADS and
+        // no other's; `'b` is its brand (2).
         let run = |rank| body(unsafe { Thread::new(rank) });
         // SAFETY: block-level code of a block of THREADS (0, 1).
         PerThread::from_values(unsafe { isa::PerThread::new(run) })
@@ -110,7 +116,8 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
         T: PerThreadValue,
         F: for<'t> Fn(Thread<'t, 'b, THREADS>, &mut T) + Uniform,
     {
-        // SAFETY: `update` passes the calling thread's rank in the block, which is below THREADS and no other's; `'b` is its brand (2).
+        // SAFETY: `update` passes the calling thread's rank in the block, which is below THREADS
+        // and no other's; `'b` is its brand (2).
         let run = |rank, value: &mut T| body(unsafe { Thread::new(rank) }, value);
         // SAFETY: block-level code of a block of THREADS (0, 1).
         unsafe { values.values.update(run) };
@@ -119,13 +126,14 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
 
 /// One thread of a block, inside one per-thread closure: the token that knows the thread's rank.
 ///
-/// It lives as long as the closure's call (`'t`) and is branded with its block (`'b`), so it can be neither kept,
-/// returned nor used with another block's views. It has no `Clone`, no `Send` and no public constructor.
+/// It lives as long as the closure's call (`'t`) and is branded with its block (`'b`), so it can be
+/// neither kept, returned nor used with another block's views. It has no `Clone`, no `Send` and no
+/// public constructor.
 ///
 /// # Invariants
 ///
-/// 0. `rank` is the calling thread's rank in the block, warp or role of `THREADS` threads that `'b` is the brand of: it is
-///    below `THREADS`, and no other thread of that group has it.
+/// 0. `rank` is the calling thread's rank in the block, warp or role of `THREADS` threads that `'b`
+///    is the brand of: it is below `THREADS`, and no other thread of that group has it.
 pub struct Thread<'t, 'b, const THREADS: usize> {
     rank: usize,
     call: Brand<'t>,
@@ -165,16 +173,17 @@ impl<T: Copy + Uniform> PerThreadValue for T {}
 
 /// One `T` a thread, in registers.
 ///
-/// The only way for a thread-dependent value to leave a per-thread closure. Block-level code can hand it back to a
-/// closure ([`Block::update`], [`get`](Self::get)) but not look into it: a decision of block-level code can't depend
-/// on a thread. So it has no `Deref`, `PartialEq` or `Debug`.
+/// The only way for a thread-dependent value to leave a per-thread closure. Block-level code can
+/// hand it back to a closure ([`Block::update`], [`get`](Self::get)) but not look into it: a
+/// decision of block-level code can't depend on a thread. So it has no `Deref`, `PartialEq` or
+/// `Debug`.
 pub struct PerThread<'b, T, const THREADS: usize> {
     pub(crate) values: isa::PerThread<T, THREADS>,
     brand: Brand<'b>,
 }
 
-// SAFETY: (0) through a shared reference a thread reads its own value only, and writes none; (1) it has no collective
-// operation.
+// SAFETY: (0) through a shared reference a thread reads its own value only, and writes none; (1) it
+// has no collective operation.
 unsafe impl<T: PerThreadValue, const THREADS: usize> Uniform for PerThread<'_, T, THREADS> {}
 
 impl<'b, T: PerThreadValue, const THREADS: usize> PerThread<'b, T, THREADS> {

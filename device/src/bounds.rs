@@ -6,7 +6,8 @@ use crate::share::Share;
 use crate::tile::Tile;
 use crate::view::BlockTiles;
 
-/// What [`hoist_bounds`] takes: a block's (or role's) share of an input or of an output, or a tuple of two to five of them. Sealed.
+/// What [`hoist_bounds`] takes: a block's (or role's) share of an input or of an output, or a tuple
+/// of two to five of them. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no bounds to hoist",
     note = "pass what `for_block` or `for_role` of a one-dimensional view returned, by value, or a tuple of two to five of them: \
@@ -14,15 +15,19 @@ use crate::view::BlockTiles;
 )]
 pub trait Bounded: sealed::Bounded {}
 
-/// Calls `body` with `parts`, whose bounds are checked here once if all of their tiles lie within their views as a whole.
+/// Calls `body` with `parts`, whose bounds are checked here once if all of their tiles lie within
+/// their views as a whole.
 ///
-/// The last tile of a view may be partial. A loop by hand therefore pays in every round: each copy works out how many bytes are valid,
-/// each store compares its place with the view's end. This compiles `body` twice, for a block whose tiles are all whole, without
-/// any of that, and for one that has a partial tile, and picks one of the two for the block. In the first one also an index that is in
-/// range for one of the parts is known to be so for the others. [`map_tiles`](crate::Pipeline::map_tiles) and
-/// [`for_each_tile`](crate::Pipeline::for_each_tile) do the same by themselves.
+/// The last tile of a view may be partial. A loop by hand therefore pays in every round: each copy
+/// works out how many bytes are valid, each store compares its place with the view's end. This
+/// compiles `body` twice, for a block whose tiles are all whole, without any of that, and for one
+/// that has a partial tile, and picks one of the two for the block. In the first one also an index
+/// that is in range for one of the parts is known to be so for the others.
+/// [`map_tiles`](crate::Pipeline::map_tiles) and [`for_each_tile`](crate::Pipeline::for_each_tile)
+/// do the same by themselves.
 ///
-/// PTX in `body`: `cp.async` without a source size, `st.global` without a predicate. Before it: a comparison for each part.
+/// PTX in `body`: `cp.async` without a source size, `st.global` without a predicate. Before it: a
+/// comparison for each part.
 ///
 /// # Threads
 ///
@@ -34,7 +39,12 @@ pub trait Bounded: sealed::Bounded {}
 /// use tilepipe::{Block, Shared, Stages, Tiles, TilesMut, hoist_bounds, kernel};
 ///
 /// #[kernel]
-/// pub fn double(block: Block<64>, input: Tiles<i32, 64>, mut out: TilesMut<i32, 64>, shared: Shared<Stages<[i32; 64], 1>>) {
+/// pub fn double(
+///     block: Block<64>,
+///     input: Tiles<i32, 64>,
+///     mut out: TilesMut<i32, 64>,
+///     shared: Shared<Stages<[i32; 64], 1>>,
+/// ) {
 ///     hoist_bounds((input.for_block(&block), out.for_block(&block)), |(tiles, mut results)| {
 ///         let mut memory = shared;
 ///         for i in 0..tiles.len() {
@@ -162,8 +172,8 @@ macro_rules! tuples {
             #[inline(always)]
             unsafe fn whole(self, count: usize) -> Self {
                 ($(
-                    // SAFETY: the caller's promise, which says so of each part: all shares are of this block, and the least of the limits is no higher than
-                    // this part's.
+                    // SAFETY: the caller's promise, which says so of each part: all shares are of
+                    // this block, and the least of the limits is no higher than this part's.
                     unsafe { self.$number.whole(count) },
                 )*)
             }

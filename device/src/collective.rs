@@ -1,13 +1,16 @@
 //! Collectives: values that all threads of a block or a warp work out together.
 //!
-//! Results are the same in all threads because one thread's result is handed to all. The order of every reduction and scan is
-//! part of the API, so that floats give the same bits on every run and on the CPU:
+//! Results are the same in all threads because one thread's result is handed to all. The order of
+//! every reduction and scan is part of the API, so that floats give the same bits on every run and
+//! on the CPU:
 //!
-//! - in a warp of 32 lanes, five rounds with distances 1, 2, 4, 8, 16: lane `l` combines its value with that of lane `l + d`
-//!   (reduction, every `2 * d`-th lane counts) or of lane `l - d` before it (scan), always the lower lane's value on the left;
+//! - in a warp of 32 lanes, five rounds with distances 1, 2, 4, 8, 16: lane `l` combines its value
+//!   with that of lane `l + d` (reduction, every `2 * d`-th lane counts) or of lane `l - d` before
+//!   it (scan), always the lower lane's value on the left;
 //! - in a block, the warps' results from left to right.
 //!
-//! An operation that is associative but not commutative is therefore applied in the order of the ranks.
+//! An operation that is associative but not commutative is therefore applied in the order of the
+//! ranks.
 
 use crate::block::{Block, PerThread};
 use crate::element::Element;
@@ -21,10 +24,11 @@ use crate::warp::{PerLane, Warp};
 impl<'b, const THREADS: usize> Block<'b, THREADS> {
     /// Combines the values of all threads and returns the result to all.
     ///
-    /// The order is fixed: neighbouring ranks first, in a tree within each warp, then the warps' results from left to right
-    /// (for 4 threads `op(op(v0, v1), op(v2, v3))`).
+    /// The order is fixed: neighbouring ranks first, in a tree within each warp, then the warps'
+    /// results from left to right (for 4 threads `op(op(v0, v1), op(v2, v3))`).
     ///
-    /// Costs three `bar.sync` and 656 bytes of shared memory, which collectives have beside a kernel's `Shared`. PTX: `shfl.sync.down`.
+    /// Costs three `bar.sync` and 656 bytes of shared memory, which collectives have beside a
+    /// kernel's `Shared`. PTX: `shfl.sync.down`.
     ///
     /// CUDA: `cooperative_groups::reduce(block, value, op)`, CUB's `BlockReduce`.
     ///
@@ -58,14 +62,17 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
         F: Fn(T, T) -> T + Uniform,
     {
         const { check_value::<T>() };
-        // SAFETY: block-level code of a block of THREADS (`Block`, 0 and 1): all its threads make the call, converged.
+        // SAFETY: block-level code of a block of THREADS (`Block`, 0 and 1): all its threads make
+        // the call, converged.
         unsafe { reduce_in::<InBlock<'b, THREADS>, T, THREADS>(&values.values, op) }
     }
 
-    /// Combines the values of each thread and all of lower rank: thread `r` gets `op(.. op(v0, v1) .., vr)`.
+    /// Combines the values of each thread and all of lower rank: thread `r` gets
+    /// `op(.. op(v0, v1) .., vr)`.
     ///
-    /// The order is fixed: within each warp rounds of distance 1, 2, 4, 8, 16, and to the left of that the results of the warps before,
-    /// combined from left to right. Costs two `bar.sync`. PTX: `shfl.sync.up`.
+    /// The order is fixed: within each warp rounds of distance 1, 2, 4, 8, 16, and to the left of
+    /// that the results of the warps before, combined from left to right. Costs two `bar.sync`.
+    /// PTX: `shfl.sync.up`.
     ///
     /// CUDA: `cooperative_groups::inclusive_scan`, CUB's `BlockScan`.
     #[inline(always)]
@@ -75,21 +82,26 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
         F: Fn(T, T) -> T + Uniform,
     {
         const { check_value::<T>() };
-        // SAFETY: block-level code of a block of THREADS (`Block`, 0 and 1): all its threads make the call, converged.
+        // SAFETY: block-level code of a block of THREADS (`Block`, 0 and 1): all its threads make
+        // the call, converged.
         PerThread::from_values(unsafe { scan_in::<InBlock<'b, THREADS>, T, THREADS>(&values.values, op) })
     }
 
-    /// Returns whether any thread's value is true. PTX: `bar.red.or.pred`, one instruction (CUDA: `__syncthreads_or`).
+    /// Returns whether any thread's value is true. PTX: `bar.red.or.pred`, one instruction (CUDA:
+    /// `__syncthreads_or`).
     #[inline(always)]
     pub fn any(&self, values: &PerThread<'b, bool, THREADS>) -> bool {
-        // SAFETY: block-level code of a block of THREADS (`Block`, 0 and 1): all its threads make the call, converged.
+        // SAFETY: block-level code of a block of THREADS (`Block`, 0 and 1): all its threads make
+        // the call, converged.
         unsafe { isa::barrier_any(&values.values) }
     }
 
-    /// Returns whether all threads' values are true. PTX: `bar.red.and.pred`, one instruction (CUDA: `__syncthreads_and`).
+    /// Returns whether all threads' values are true. PTX: `bar.red.and.pred`, one instruction
+    /// (CUDA: `__syncthreads_and`).
     #[inline(always)]
     pub fn all(&self, values: &PerThread<'b, bool, THREADS>) -> bool {
-        // SAFETY: block-level code of a block of THREADS (`Block`, 0 and 1): all its threads make the call, converged.
+        // SAFETY: block-level code of a block of THREADS (`Block`, 0 and 1): all its threads make
+        // the call, converged.
         unsafe { isa::barrier_all(&values.values) }
     }
 
@@ -107,15 +119,15 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
         if rank >= THREADS {
             fault::out_of_range("rank {} is out of range: the block has {} threads", rank, THREADS);
         }
-        // SAFETY: block-level code of a block of THREADS (`Block`, 0 and 1): all its threads make the call, converged; and the
-        // rank was just checked.
+        // SAFETY: block-level code of a block of THREADS (`Block`, 0 and 1): all its threads make
+        // the call, converged; and the rank was just checked.
         unsafe { broadcast_in::<InBlock<'b, THREADS>, T, THREADS>(&values.values, rank) }
     }
 }
 
 impl<'w, const THREADS: usize> Warp<'w, '_, THREADS> {
-    /// Combines the values of all lanes and returns the result to all, in the order of [`Block::reduce`]. PTX:
-    /// `shfl.sync.down`, then `shfl.sync.idx`.
+    /// Combines the values of all lanes and returns the result to all, in the order of
+    /// [`Block::reduce`]. PTX: `shfl.sync.down`, then `shfl.sync.idx`.
     ///
     /// CUDA: `cooperative_groups::reduce(tile, value, op)`.
     #[inline(always)]
@@ -130,7 +142,8 @@ impl<'w, const THREADS: usize> Warp<'w, '_, THREADS> {
         unsafe { reduced.of_lane(0) }
     }
 
-    /// Combines the values of each lane and all of lower rank, in the order of [`Block::scan`]. PTX: `shfl.sync.up`.
+    /// Combines the values of each lane and all of lower rank, in the order of [`Block::scan`].
+    /// PTX: `shfl.sync.up`.
     ///
     /// CUDA: `cooperative_groups::inclusive_scan`.
     #[inline(always)]

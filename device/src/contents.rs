@@ -10,12 +10,14 @@ use crate::scope::Scope;
 use crate::source::TileRef;
 use crate::tile::Tile;
 
-/// What one stage of a pipeline holds: a tile, a tuple of two to four tiles, or an [`Optional`] tile. Sealed.
+/// What one stage of a pipeline holds: a tile, a tuple of two to four tiles, or an [`Optional`]
+/// tile. Sealed.
 ///
 /// ```text
-/// Stages<[f32; 256], 3>                     one tile a stage
-/// Stages<([f32; 256], [u8; 1024]), 2>       two tiles of different types and lengths, filled and awaited together
-/// Stages<Optional<[f32; 256]>, 4>           a stage may be committed empty
+/// Stages<[f32; 256], 3>                  one tile a stage
+/// Stages<([f32; 256], [u8; 1024]), 2>    two tiles of different types and lengths, filled and
+///                                        awaited together
+/// Stages<Optional<[f32; 256]>, 4>        a stage may be committed empty
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be what a stage holds",
@@ -26,7 +28,8 @@ pub trait Contents: 'static + sealed::Contents {}
 
 /// What a stage can be filled from, at a call of `copy`.
 ///
-/// A [`TileRef`] or [`Zeros`] for a tile; a tuple of them for a tuple of tiles; an `Option` of one for an [`Optional`] tile.
+/// A [`TileRef`] or [`Zeros`] for a tile; a tuple of them for a tuple of tiles; an `Option` of one
+/// for an [`Optional`] tile.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't fill a stage that holds `{C}`",
     label = "not a source for this stage",
@@ -44,8 +47,9 @@ pub struct Zeros;
 
 /// A tile or nothing: what a stage holds that may be committed empty.
 ///
-/// Where nothing is left to fetch an empty stage keeps the number of committed groups the same. It is filled from an
-/// `Option` of a source, and [`Ready::get`](crate::Ready::get) returns `None` for one that was committed empty.
+/// Where nothing is left to fetch an empty stage keeps the number of committed groups the same. It
+/// is filled from an `Option` of a source, and [`Ready::get`](crate::Ready::get) returns `None` for
+/// one that was committed empty.
 ///
 /// # Examples
 ///
@@ -106,7 +110,8 @@ pub(crate) mod sealed {
                 `Element`s), a tuple of two to four tiles, or `Optional<tile>`"
     )]
     pub trait Contents {
-        /// Bytes in shared memory; a start aligned to `ALIGNMENT` and multiples of `BYTES` behind it are fit for every tile.
+        /// Bytes in shared memory; a start aligned to `ALIGNMENT` and multiples of `BYTES` behind
+        /// it are fit for every tile.
         const BYTES: usize;
         /// The start's least alignment in bytes, which divides `BYTES`: a power of two, at most 16.
         const ALIGNMENT: usize;
@@ -132,7 +137,8 @@ pub(crate) mod sealed {
         ///
         /// # Safety
         ///
-        /// For `'a` landed parts lie there, which nobody writes, and `part < parts`, which divides each tile's length.
+        /// For `'a` landed parts lie there, which nobody writes, and `part < parts`, which divides
+        /// each tile's length.
         unsafe fn parts<'a>(memory: *const u8, part: usize, parts: usize) -> Self::Parts<'a>;
     }
 
@@ -148,8 +154,8 @@ pub(crate) mod sealed {
         ///
         /// # Safety
         ///
-        /// `stage` is the start of a stage of `C` that no thread reads or writes until the copies were committed and
-        /// waited for and the scope synchronised.
+        /// `stage` is the start of a stage of `C` that no thread reads or writes until the copies
+        /// were committed and waited for and the scope synchronised.
         unsafe fn fill<E: Engine, G: Deal<S>, S: Scope>(self, stage: *mut u8) -> C::Presence;
     }
 }
@@ -177,8 +183,8 @@ impl Shape {
         }
     }
 
-    /// The widest unit in bytes, a power of two up to 16, of which the tile's rows, its parts (of `parts`), their starts and
-    /// the tile's size are multiples.
+    /// The widest unit in bytes, a power of two up to 16, of which the tile's rows, its parts (of
+    /// `parts`), their starts and the tile's size are multiples.
     pub(crate) const fn unit(&self, parts: usize) -> usize {
         let (mut width, part) = (self.alignment, self.bytes / parts);
         while !(self.row.is_multiple_of(width) && part.is_multiple_of(width) && self.pitch.is_multiple_of(width)) {
@@ -226,7 +232,8 @@ pub(crate) const fn check<C: Contents, E: Engine, G: Deal<S>, S: Scope>(stages: 
     assert!(stages <= <C::Presence as Presence>::MOST_STAGES, "a pipeline of `Optional` tiles has at most 32 stages");
 }
 
-/// How many of `threads` threads copy a part of a stage, when all of them share a tile: no more than the largest of its tiles has units.
+/// How many of `threads` threads copy a part of a stage, when all of them share a tile: no more
+/// than the largest of its tiles has units.
 pub(crate) const fn copiers<C: Contents, E: Engine>(threads: usize) -> usize {
     let (mut index, mut most) = (0, 0);
     while index < C::SHAPES.len() {
@@ -263,7 +270,8 @@ impl<T: Tile> sealed::Contents for T {
         let len = T::LEN / parts;
         // SAFETY: part `part` of `parts` starts so many elements into the tile.
         let first = unsafe { memory.cast::<T::Element>().add(part * len) };
-        // SAFETY: the caller's promise; parts are of tiles of one row (`check_parts`), which are elements in a row.
+        // SAFETY: the caller's promise; parts are of tiles of one row (`check_parts`), which are
+        // elements in a row.
         unsafe { core::slice::from_raw_parts(first, len) }
     }
 }

@@ -43,8 +43,9 @@ pub struct KernelPanic {
 
 /// Runs block `block` of a grid of `grid` blocks on the calling thread, to its end.
 ///
-/// Shared memory is an arena that the calling OS thread keeps from block to block. A block that is partitioned into roles
-/// runs each of them on an OS thread of its own, one at a time, while the calling one waits.
+/// Shared memory is an arena that the calling OS thread keeps from block to block. A block that is
+/// partitioned into roles runs each of them on an OS thread of its own, one at a time, while the
+/// calling one waits.
 ///
 /// # Errors
 ///
@@ -56,9 +57,10 @@ pub struct KernelPanic {
 ///
 /// # Safety
 ///
-/// `parameters` match `instance.parameters()` in order: every input's words are the address and length of memory that
-/// nobody writes during the call, every output's those of memory that no other launch and no two blocks of the same
-/// index touch, each aligned as its [`ParameterInfo`](crate::launch::ParameterInfo) says; a scalar's are its bytes.
+/// `parameters` match `instance.parameters()` in order: every input's words are the address and
+/// length of memory that nobody writes during the call, every output's those of memory that no
+/// other launch and no two blocks of the same index touch, each aligned as its
+/// [`ParameterInfo`](crate::launch::ParameterInfo) says; a scalar's are its bytes.
 pub unsafe fn run_block(
     instance: &Instance,
     parameters: &[RawParameter],
@@ -102,8 +104,9 @@ pub fn in_kernel() -> bool {
     block::is_inside()
 }
 
-/// Readies the process to run kernels: for a launcher, before it hands blocks to other OS threads. Returns whether it is ready: the
-/// first time it is not if the calling thread panics, whose panic hook may be running and can't be replaced then.
+/// Readies the process to run kernels: for a launcher, before it hands blocks to other OS threads.
+/// Returns whether it is ready: the first time it is not if the calling thread panics, whose panic
+/// hook may be running and can't be replaced then.
 pub fn prepare() -> bool {
     if !HOOK.is_completed() && thread::panicking() {
         return false;
@@ -137,7 +140,8 @@ thread_local! {
     static ALOUD: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Panics, with the message on standard error, and leaves the place of the panic that is under way as it is.
+/// Panics, with the message on standard error, and leaves the place of the panic that is under way
+/// as it is.
 #[cold]
 pub(crate) fn panic_aloud(message: &'static str) -> ! {
     ALOUD.set(true);
@@ -154,7 +158,8 @@ pub(crate) fn note_place(place: Option<Place>) {
     PLACE.set(place);
 }
 
-/// Has panics inside kernels note their place instead of printing it; all others go on to the hook that was there.
+/// Has panics inside kernels note their place instead of printing it; all others go on to the hook
+/// that was there.
 fn install_panic_hook() {
     HOOK.call_once(|| {
         let previous = panic::take_hook();

@@ -3,23 +3,25 @@
 use crate::role::RoleShared;
 use crate::uniform::Uniform;
 
-/// A type of which tiles are made: plain data without padding, any bit pattern valid, 1 to 16 bytes, aligned to at most
-/// 16.
+/// A type of which tiles are made: plain data without padding, any bit pattern valid, 1 to 16
+/// bytes, aligned to at most 16.
 ///
 /// | elements | bytes | CUDA |
 /// |---|---|---|
-/// | `u8` `i8` `u16` `i16` `u32` `i32` `u64` `i64` `u128` `i128` | 1 to 16 | `unsigned char` .. `__int128` |
+/// | `u8` `u16` `u32` `u64` `u128` | 1 to 16 | `unsigned char` .. `unsigned __int128` |
+/// | `i8` `i16` `i32` `i64` `i128` | 1 to 16 | `signed char` .. `__int128` |
 /// | `f32` `f64` | 4, 8 | `float`, `double` |
 /// | [`f16`](crate::f16), [`bf16`](crate::bf16) | 2 | `__half`, `__nv_bfloat16` |
 /// | [`Vec4<T>`](Vec4) of a 4-byte [`VectorLane`] | 16 | `int4`, `uint4`, `float4` |
 /// | `[T; N]` of an element | `N` times as many | a struct of `N` values, such as `float3` |
 /// | a struct with `#[derive(tilepipe::Element)]` | the sum of its fields | the same struct |
 ///
-/// An array is aligned as its element is: `[f32; 4]` to 4 bytes where `Vec4<f32>` is to 16, so a thread reads it in four accesses.
-/// Arrays of more than 16 bytes are elements by type; a tile of them does not compile.
+/// An array is aligned as its element is: `[f32; 4]` to 4 bytes where `Vec4<f32>` is to 16, so a
+/// thread reads it in four accesses. Arrays of more than 16 bytes are elements by type; a tile of
+/// them does not compile.
 ///
-/// No elements: `usize` and `isize`, whose size is the machine's (use `u32` or `u64`); `bool` and `char`, of which most bit
-/// patterns are no value (use `u8` or `u32` and compare).
+/// No elements: `usize` and `isize`, whose size is the machine's (use `u32` or `u64`); `bool` and
+/// `char`, of which most bit patterns are no value (use `u8` or `u32` and compare).
 ///
 /// # Examples
 ///
@@ -49,8 +51,8 @@ pub trait Element: bytemuck::Pod + Uniform + RoleShared + Send + Sync {}
 
 /// An element of `BYTES` bytes. Four of a `VectorLane<4>` make a [`Vec4`].
 ///
-/// Implemented for the integers and floats, for the arrays that fill 4 bytes (`[f16; 2]`, `[u8; 4]`), and by
-/// `#[derive(tilepipe::Element)]`.
+/// Implemented for the integers and floats, for the arrays that fill 4 bytes (`[f16; 2]`,
+/// `[u8; 4]`), and by `#[derive(tilepipe::Element)]`.
 ///
 /// # Examples
 ///
@@ -96,8 +98,8 @@ impl<T: Element, const N: usize> Element for [T; N] {}
 
 macro_rules! scalar_lanes {
     ($($scalar:ty),*) => {$(
-        // A struct of elements has the same layout on the GPU and on the host only if these are aligned alike; both
-        // compile this line.
+        // A struct of elements has the same layout on the GPU and on the host only if these are
+        // aligned alike; both compile this line.
         const _: () = assert!(align_of::<$scalar>() == size_of::<$scalar>());
         // SAFETY: the size is what `size_of` says.
         unsafe impl VectorLane<{ size_of::<$scalar>() }> for $scalar {}
@@ -110,9 +112,11 @@ unsafe impl<T: VectorLane<1>> VectorLane<4> for [T; 4] {}
 // SAFETY: two times two bytes, likewise.
 unsafe impl<T: VectorLane<2>> VectorLane<4> for [T; 2] {}
 
-/// A vector of four 4-byte elements (CUDA's `int4`, `uint4`, `float4`): 16 bytes, copied and read in one access.
+/// A vector of four 4-byte elements (CUDA's `int4`, `uint4`, `float4`): 16 bytes, copied and read
+/// in one access.
 ///
-/// It is an [`Element`] if `T` is a [`VectorLane`] of 4 bytes; `Vec4<[f16; 2]>` holds eight half-precision floats.
+/// It is an [`Element`] if `T` is a [`VectorLane`] of 4 bytes; `Vec4<[f16; 2]>` holds eight
+/// half-precision floats.
 #[repr(C, align(16))]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Vec4<T>(pub [T; 4]);
@@ -126,9 +130,10 @@ pub type F32x4 = Vec4<f32>;
 
 // SAFETY: all zeros is a valid value of four plain-data lanes (`VectorLane` implies `Pod`).
 unsafe impl<T: VectorLane<4>> bytemuck::Zeroable for Vec4<T> {}
-// SAFETY: `VectorLane<4>` promises lanes of 4 bytes, so four of them fill the 16 bytes and there is no padding: a size is a
-// multiple of its alignment, so the lane's divides 4 and adds nothing to `align(16)`. Lanes are plain data, so any bit
-// pattern is valid, nothing can be written through a shared reference, and there is no pointer; `Vec4` is `Copy` and
-// `'static` as they are, and `repr(C)`.
+// SAFETY: `VectorLane<4>` promises lanes of 4 bytes, so four of them fill the 16 bytes and there is
+// no padding: a size is a multiple of its alignment, so the lane's divides 4 and adds nothing to
+// `align(16)`. Lanes are plain data, so any bit pattern is valid, nothing can be written through a
+// shared reference, and there is no pointer; `Vec4` is `Copy` and `'static` as they are, and
+// `repr(C)`.
 unsafe impl<T: VectorLane<4>> bytemuck::Pod for Vec4<T> {}
 impl<T: VectorLane<4>> Element for Vec4<T> {}

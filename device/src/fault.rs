@@ -15,8 +15,9 @@ pub(crate) use gpu::out_of_range;
 /// The most tiles that a driver can count.
 pub(crate) const MOST_TILES: usize = u32::MAX as usize;
 
-/// Fails the launch of a driver that was given more tiles than [`MOST_TILES`]. A function of its own, as the next one: what a loop would do to call
-/// the one above moves its own instructions about, which a pipeline that hands over stage by stage feels (docs/performance.md).
+/// Fails the launch of a driver that was given more tiles than [`MOST_TILES`]. A function of its
+/// own, as the next one: what a loop would do to call the one above moves its own instructions
+/// about, which a pipeline that hands over stage by stage feels (docs/performance.md).
 #[cold]
 #[inline(never)]
 #[track_caller]
@@ -47,7 +48,8 @@ mod gpu {
         report(message, Location::caller(), 2, a as u64, b as u64)
     }
 
-    /// Formatting code would cost every kernel a stack, so a message with run-time arguments is reported by its place.
+    /// Formatting code would cost every kernel a stack, so a message with run-time arguments is
+    /// reported by its place.
     #[panic_handler]
     fn panic(info: &PanicInfo<'_>) -> ! {
         let message = info.message().as_str().unwrap_or(
@@ -59,8 +61,8 @@ mod gpu {
         }
     }
 
-    /// Writes the host's panic record, if there is one and nobody else has, and traps. The first `value_count` of `a` and
-    /// `b` belong to the message.
+    /// Writes the host's panic record, if there is one and nobody else has, and traps. The first
+    /// `value_count` of `a` and `b` belong to the message.
     ///
     /// Takes and keeps scalars only, so that no kernel gets a stack for it.
     #[cold]

@@ -6,13 +6,15 @@ use crate::isa;
 use crate::scope::{BlockScope, Scope, ThreadScope, WarpScope};
 use crate::tile::Brand;
 
-/// The threads that take a pipeline's steps together. Sealed: [`InBlock`], [`InWarp`] and [`InThread`].
+/// The threads that take a pipeline's steps together. Sealed: [`InBlock`], [`InWarp`] and
+/// [`InThread`].
 pub trait Group: sealed::Sealed {
     /// How many threads share a tile.
     const THREADS: usize;
 }
 
-/// All threads of the block that `'b` is the brand of, which has `THREADS`: a pipeline of block-level code.
+/// All threads of the block that `'b` is the brand of, which has `THREADS`: a pipeline of
+/// block-level code.
 pub struct InBlock<'b, const THREADS: usize> {
     _brand: Brand<'b>,
     _none: Infallible,
@@ -63,21 +65,24 @@ impl Part for PartOfTile {}
 /// Threads of a warp.
 pub(crate) const WARP: usize = 32;
 
-/// How a group shares out a tile at a scope: in [`PARTS`](Deal::PARTS) parts of equal size, each copied by a team.
+/// How a group shares out a tile at a scope: in [`PARTS`](Deal::PARTS) parts of equal size, each
+/// copied by a team.
 pub trait Deal<S: Scope>: Group {
     /// Parts of a tile, each of which its team copies.
     const PARTS: usize;
     /// Threads of a team.
     const TEAM: usize;
 
-    /// Calls `copy(part, member)` in every thread: the part that its team copies, and its rank in the team.
+    /// Calls `copy(part, member)` in every thread: the part that its team copies, and its rank in
+    /// the team.
     ///
     /// # Safety
     ///
-    /// 0. The calling thread is one of the group, which has as many threads as its type says. (Others of the group may leave the
-    ///    call out: a driver's producers that have no part of a tile.)
-    /// 1. What `copy` does with the numbers stays in the calling thread: it takes no collective step, and nothing that depends
-    ///    on them leaves it.
+    /// 0. The calling thread is one of the group, which has as many threads as its type says.
+    ///    (Others of the group may leave the call out: a driver's producers that have no part of a
+    ///    tile.)
+    /// 1. What `copy` does with the numbers stays in the calling thread: it takes no collective
+    ///    step, and nothing that depends on them leaves it.
     unsafe fn deal(copy: impl Fn(usize, usize));
 }
 
@@ -88,7 +93,8 @@ pub trait Meet<S: Scope>: Deal<S> {
     /// Whether [`synchronise`](Meet::synchronise) costs next to nothing.
     const CHEAP: bool;
 
-    /// Waits for the scope's threads: what they waited for is visible to all of them, and their reads before are done.
+    /// Waits for the scope's threads: what they waited for is visible to all of them, and their
+    /// reads before are done.
     ///
     /// # Safety
     ///
@@ -99,8 +105,9 @@ pub trait Meet<S: Scope>: Deal<S> {
     ///
     /// # Safety
     ///
-    /// The group has just released the stage of `bytes` bytes from `first` on, in the block's shared memory: until the
-    /// group's next `launder` nobody writes it, and after it nobody reads what it holds now.
+    /// The group has just released the stage of `bytes` bytes from `first` on, in the block's
+    /// shared memory: until the group's next `launder` nobody writes it, and after it nobody reads
+    /// what it holds now.
     unsafe fn released(first: *const u8, bytes: usize);
 
     /// Waits for all threads that may have read a released tile.
@@ -174,8 +181,8 @@ impl<const THREADS: usize> Meet<WarpScope> for InBlock<'_, THREADS> {
 
     #[inline(always)]
     unsafe fn launder() {
-        // SAFETY: every warp of the block is whole (`warps`), and all its threads make the call. That is enough: only a warp's own threads
-        // read its part of a tile.
+        // SAFETY: every warp of the block is whole (`warps`), and all its threads make the call.
+        // That is enough: only a warp's own threads read its part of a tile.
         unsafe { isa::warp_barrier() };
     }
 }

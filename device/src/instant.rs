@@ -8,8 +8,9 @@ use crate::isa;
 
 /// A moment on the device's clock, the same for all threads of a group that asked for it together.
 ///
-/// PTX: `%globaltimer`, in nanoseconds; how often the clock advances is up to the GPU (about every microsecond on recent ones). On
-/// the CPU the clock is the executor's own and advances with the block's steps.
+/// PTX: `%globaltimer`, in nanoseconds; how often the clock advances is up to the GPU (about every
+/// microsecond on recent ones). On the CPU the clock is the executor's own and advances with the
+/// block's steps.
 ///
 /// CUDA: `cuda::std::chrono::system_clock::time_point` on the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,7 +50,8 @@ impl Add<Duration> for Instant {
 }
 
 impl<const THREADS: usize> Block<'_, THREADS> {
-    /// Returns the time, as the block's first thread reads it: the same in all threads. Costs two `bar.sync`. PTX: `%globaltimer`.
+    /// Returns the time, as the block's first thread reads it: the same in all threads. Costs two
+    /// `bar.sync`. PTX: `%globaltimer`.
     ///
     /// CUDA: `cuda::std::chrono::system_clock::now()`, which differs from thread to thread.
     #[inline(always)]

@@ -1,9 +1,9 @@
 //! What a launcher knows of a compiled kernel.
 //!
-//! `#[kernel]` describes every instance of a kernel as a constant [`Instance`]; `tilepipe-host` reads it, checks the
-//! arguments against it, and either launches the PTX entry of that name or runs the kernel's body for every block.
-//! Programs meet these types when they choose an instance at run time; otherwise the typed `launch` function that
-//! `#[kernel]` generates is all they need.
+//! `#[kernel]` describes every instance of a kernel as a constant [`Instance`]; `tilepipe-host`
+//! reads it, checks the arguments against it, and either launches the PTX entry of that name or
+//! runs the kernel's body for every block. Programs meet these types when they choose an instance
+//! at run time; otherwise the typed `launch` function that `#[kernel]` generates is all they need.
 
 use core::any::TypeId;
 
@@ -33,7 +33,8 @@ pub struct ParameterInfo {
     pub element_bytes: usize,
     /// The least alignment of the base address in bytes; 1 for a scalar.
     pub alignment: usize,
-    /// For a two-dimensional view: the bytes of which the pitch, from one row's start to the next one's, is a multiple.
+    /// For a two-dimensional view: the bytes of which the pitch, from one row's start to the next
+    /// one's, is a multiple.
     pub row_alignment: Option<usize>,
 }
 
@@ -50,7 +51,8 @@ impl ParameterInfo {
         }
     }
 
-    /// Describes a two-dimensional parameter, whose rows start at multiples of `row_alignment` bytes.
+    /// Describes a two-dimensional parameter, whose rows start at multiples of `row_alignment`
+    /// bytes.
     pub(crate) const fn two_dimensional<T: 'static>(kind: ParameterKind, row_alignment: usize) -> Self {
         ParameterInfo { row_alignment: Some(row_alignment), ..Self::of::<T>(kind, 16) }
     }
@@ -63,9 +65,10 @@ impl ParameterInfo {
 /// # Invariants
 ///
 /// 0. `cpu`, if it is there, runs the kernel function that the other fields describe.
-/// 1. A PTX entry `symbol` with this `contract` runs a kernel function of these parameters, threads and shared memory, and does
-///    nothing else; without a contract, any entry of that symbol does. (Which function is not promised: a path may name one for
-///    the CPU and another for the GPU, of one type.)
+/// 1. A PTX entry `symbol` with this `contract` runs a kernel function of these parameters, threads
+///    and shared memory, and does nothing else; without a contract, any entry of that symbol does.
+///    (Which function is not promised: a path may name one for the CPU and another for the GPU, of
+///    one type.)
 #[derive(Clone, Copy, Debug)]
 pub struct Instance {
     parts: Parts,
@@ -116,8 +119,9 @@ impl Instance {
     ///
     /// # Safety
     ///
-    /// The invariants hold: `parts.cpu`, called inside a block's context with arguments that match `parts.parameters`, is
-    /// sound, and a PTX entry `parts.symbol` with `parts.contract` is one of invariant 1.
+    /// The invariants hold: `parts.cpu`, called inside a block's context with arguments that match
+    /// `parts.parameters`, is sound, and a PTX entry `parts.symbol` with `parts.contract` is one of
+    /// invariant 1.
     pub const unsafe fn new(parts: Parts) -> Self {
         assert!(parts.names.len() == parts.parameters.len(), "each parameter has a name");
         Instance { parts }
@@ -128,7 +132,8 @@ impl Instance {
         self.parts.kernel
     }
 
-    /// Returns the name of its PTX entry, which begins with its crate's: for example `my_kernels$with_staging__i32_256`.
+    /// Returns the name of its PTX entry, which begins with its crate's: for example
+    /// `my_kernels$with_staging__i32_256`.
     pub const fn symbol(&self) -> &'static str {
         self.parts.symbol
     }
@@ -138,12 +143,14 @@ impl Instance {
         self.parts.symbol.split_once('$').map_or(self.parts.symbol, |(_, name)| name)
     }
 
-    /// Returns its generic arguments in order, as name and value: `("T", "i32")`, `("THREADS", "256")`.
+    /// Returns its generic arguments in order, as name and value: `("T", "i32")`,
+    /// `("THREADS", "256")`.
     pub const fn generics(&self) -> &'static [(&'static str, &'static str)] {
         self.parts.generics
     }
 
-    /// Returns its parameters in order with their names: what a launch passes, without the block and its shared memory.
+    /// Returns its parameters in order with their names: what a launch passes, without the block
+    /// and its shared memory.
     pub fn parameters(
         &self,
     ) -> impl ExactSizeIterator<Item = (&'static str, &'static ParameterInfo)> + DoubleEndedIterator {
@@ -182,8 +189,8 @@ impl Instance {
         self.parts.generics.iter().find(|(key, _)| *key == name).map(|(_, value)| *value)
     }
 
-    /// Whether the program has its code for the CPU: always, unless the kernel crate was compiled with
-    /// `TILEPIPE_INSTANCES` (see [`kernel`](crate::kernel)).
+    /// Whether the program has its code for the CPU: always, unless the kernel crate was compiled
+    /// with `TILEPIPE_INSTANCES` (see [`kernel`](crate::kernel)).
     pub const fn runs_on_cpu(&self) -> bool {
         self.parts.cpu.is_some()
     }
@@ -196,8 +203,8 @@ impl Instance {
 
 /// Says that a kernel was built for these generic arguments.
 ///
-/// `#[kernel]` implements it for every entry of `instances(..)`. Another implementation can only choose which existing
-/// instance a key stands for.
+/// `#[kernel]` implements it for every entry of `instances(..)`. Another implementation can only
+/// choose which existing instance a key stands for.
 #[diagnostic::on_unimplemented(
     message = "this kernel was not built for these generic arguments",
     label = "no such instance",

@@ -1,12 +1,14 @@
 //! Floating-point functions for kernels: `core` has none on a GPU.
 //!
-//! Every function returns the same bits on the GPU and on the CPU. [`fma`] and [`sqrt`] are rounded once, [`min`],
-//! [`max`] and [`abs`] are exact, and [`rsqrt`] and [`exp`] are made of such steps and of nothing else. Subnormal numbers
-//! are never flushed to zero. Only a NaN's sign and payload may differ between the two.
+//! Every function returns the same bits on the GPU and on the CPU. [`fma`] and [`sqrt`] are rounded
+//! once, [`min`], [`max`] and [`abs`] are exact, and [`rsqrt`] and [`exp`] are made of such steps
+//! and of nothing else. Subnormal numbers are never flushed to zero. Only a NaN's sign and payload
+//! may differ between the two.
 //!
-//! The operators `+`, `-`, `*`, `/` keep that promise too: the compiler does not fuse `a * b + c`, so write [`fma`]
-//! where one rounding or one instruction is wanted. The methods of `std`, such as `f32::exp`, do not keep it: they exist
-//! on the CPU alone, and the platform's library decides on their last bit.
+//! The operators `+`, `-`, `*`, `/` keep that promise too: the compiler does not fuse `a * b + c`,
+//! so write [`fma`] where one rounding or one instruction is wanted. The methods of `std`, such as
+//! `f32::exp`, do not keep it: they exist on the CPU alone, and the platform's library decides on
+//! their last bit.
 //!
 //! # Examples
 //!
@@ -55,7 +57,8 @@ pub fn fma<F: Float>(a: F, b: F, c: F) -> F {
     F::fma(a, b, c)
 }
 
-/// Returns the square root, rounded to nearest even. That of -0 is -0; that of a negative number is NaN.
+/// Returns the square root, rounded to nearest even. That of -0 is -0; that of a negative number is
+/// NaN.
 ///
 /// `sqrt.rn`; CUDA's `__fsqrt_rn` and `__dsqrt_rn`.
 ///
@@ -72,11 +75,14 @@ pub fn sqrt<F: Float>(x: F) -> F {
     F::sqrt(x)
 }
 
-/// Returns `1 / sqrt(x)`, each step rounded to nearest even: less than 1.5 ulp from the exact value.
+/// Returns `1 / sqrt(x)`, each step rounded to nearest even: less than 1.5 ulp from the exact
+/// value.
 ///
-/// That of +0 and -0 is the infinity of the same sign; that of +inf is +0; that of a negative number is NaN.
+/// That of +0 and -0 is the infinity of the same sign; that of +inf is +0; that of a negative
+/// number is NaN.
 ///
-/// `sqrt.rn`, `rcp.rn`. It replaces CUDA's `rsqrtf`, which is faster and whose last bits a CPU can't reproduce.
+/// `sqrt.rn`, `rcp.rn`. It replaces CUDA's `rsqrtf`, which is faster and whose last bits a CPU
+/// can't reproduce.
 ///
 /// # Examples
 ///
@@ -91,13 +97,14 @@ pub fn rsqrt<F: Float>(x: F) -> F {
     F::rsqrt(x)
 }
 
-/// Returns e to the power of `x`: less than 0.9 ulp from the exact value in `f32`, less than 1 ulp in `f64`.
+/// Returns e to the power of `x`: less than 0.9 ulp from the exact value in `f32`, less than 1 ulp
+/// in `f64`.
 ///
-/// That of a NaN is NaN, of +inf +inf, of -inf +0, of +0 and -0 exactly 1. Too large a result is +inf; too small a one
-/// is rounded to a subnormal number and at last to +0.
+/// That of a NaN is NaN, of +inf +inf, of -inf +0, of +0 and -0 exactly 1. Too large a result
+/// is +inf; too small a one is rounded to a subnormal number and at last to +0.
 ///
-/// A polynomial without branches: 9 `fma.rn` in `f32` and 15 in `f64`, and about as many instructions beside them. It
-/// replaces CUDA's `expf` and `exp`.
+/// A polynomial without branches: 9 `fma.rn` in `f32` and 15 in `f64`, and about as many
+/// instructions beside them. It replaces CUDA's `expf` and `exp`.
 ///
 /// # Examples
 ///
@@ -186,16 +193,17 @@ macro_rules! horner {
 
 /// The operations of one type.
 ///
-/// `exp` reduces its argument after Cody and Waite: `x = k * ln(2) + r` with an integer `k` and `|r| <= ln(2) / 2`, so
-/// that the result is `2^k * e^r`.
+/// `exp` reduces its argument after Cody and Waite: `x = k * ln(2) + r` with an integer `k` and
+/// `|r| <= ln(2) / 2`, so that the result is `2^k * e^r`.
 ///
-/// - The range is cut first where the result is +inf or +0 already; a NaN becomes a number here and is put back last.
-/// - Adding `ROUND`, which is 1.5 times 2 to the number of fraction bits, leaves `k`, rounded to nearest, in the sum's
-///   low bits.
-/// - `ln(2)` is the sum of two constants. The first has so few bits that `k` times it is exact, and so is its difference
-///   from `x`; only the second step rounds.
-/// - `2^k` is multiplied in two halves, of which each is a normal number. The product is rounded at most once more, where
-///   it becomes subnormal.
+/// - The range is cut first where the result is +inf or +0 already; a NaN becomes a number here and
+///   is put back last.
+/// - Adding `ROUND`, which is 1.5 times 2 to the number of fraction bits, leaves `k`, rounded to
+///   nearest, in the sum's low bits.
+/// - `ln(2)` is the sum of two constants. The first has so few bits that `k` times it is exact, and
+///   so is its difference from `x`; only the second step rounds.
+/// - `2^k` is multiplied in two halves, of which each is a normal number. The product is rounded at
+///   most once more, where it becomes subnormal.
 macro_rules! operations {
     ($float:ident as $bits:ident, $fma:ident $sqrt:ident $min:ident $max:ident,
      exp from $least:literal to $greatest:literal, ln_2 = $high:literal + $low:literal,
@@ -257,9 +265,9 @@ macro_rules! operations {
     };
 }
 
-// The coefficients of r^2 and up are those of the polynomial with 1 + r before them whose greatest relative error over
-// |r| <= 1.0001 * ln(2) / 2 is least (Remez), each rounded in turn, the others fitted anew. That error is 2^-28.2 in `f32`
-// and 2^-61.7 in `f64`.
+// The coefficients of r^2 and up are those of the polynomial with 1 + r before them whose greatest
+// relative error over |r| <= 1.0001 * ln(2) / 2 is least (Remez), each rounded in turn, the others
+// fitted anew. That error is 2^-28.2 in `f32` and 2^-61.7 in `f64`.
 operations!(f32 as u32, fma_f32 sqrt_f32 min_f32 max_f32,
     exp from -104.0 to 89.0, ln_2 = 0.693_145_75 + 1.428_606_8e-6,
     coefficients = [0.499_999_94, 0.166_665_17, 0.041_668_102, 0.008_369_192_5, 0.001_383_890_2]);

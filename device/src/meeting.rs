@@ -1,4 +1,5 @@
-//! What the collectives of the block, of roles and of warps share: rounds of lanes, and shared memory behind barriers.
+//! What the collectives of the block, of roles and of warps share: rounds of lanes, and shared
+//! memory behind barriers.
 
 use crate::element::Element;
 use crate::group::{InBlock, WARP};
@@ -34,7 +35,8 @@ impl<const THREADS: usize> Meeting for InBlock<'_, THREADS> {
 ///
 /// # Safety
 ///
-/// All threads of the group, which are `N`, make this call; for a block in converged code. A role is of whole warps.
+/// All threads of the group, which are `N`, make this call; for a block in converged code. A role
+/// is of whole warps.
 #[inline(always)]
 pub(crate) unsafe fn reduce_in<G: Meeting, T: Element, const N: usize>(
     values: &isa::PerThread<T, N>,
@@ -103,10 +105,12 @@ pub(crate) unsafe fn scan_in<G: Meeting, T: Element, const N: usize>(
     unsafe { G::meet() };
     let combine = |rank: usize, value: &mut T| {
         if rank >= WARP {
-            // SAFETY: the slots of whole warps were written before the barrier, and not again before another one.
+            // SAFETY: the slots of whole warps were written before the barrier, and not again
+            // before another one.
             let mut before = unsafe { scratch.read(0) };
             for warp in 1..rank / WARP {
-                // SAFETY: the slots of whole warps were written before the barrier, and not again before another one.
+                // SAFETY: the slots of whole warps were written before the barrier, and not again
+                // before another one.
                 before = op(before, unsafe { scratch.read(warp) });
             }
             *value = op(before, *value);
@@ -148,8 +152,8 @@ pub(crate) unsafe fn broadcast_in<G: Meeting, T: Element, const N: usize>(
 ///
 /// # Safety
 ///
-/// All threads of the group that the values are of make this call, converged: a block of as many as the type says, a role of so
-/// many in whole warps, or a warp.
+/// All threads of the group that the values are of make this call, converged: a block of as many as
+/// the type says, a role of so many in whole warps, or a warp.
 #[inline(always)]
 pub(crate) unsafe fn reduce_lanes<T: Element, L: Lanes<T>>(values: &L, threads: usize, op: &impl Fn(T, T) -> T) -> L {
     let mut result = values.duplicate();
@@ -195,11 +199,13 @@ pub(crate) unsafe fn scan_lanes<T: Element, L: Lanes<T>>(values: &L, op: &impl F
 pub(crate) const WARPS: usize = 32;
 /// The roles that a block can have.
 pub(crate) const ROLES: usize = 4;
-/// Bytes of the slots: of each warp, of the block's result, and of two of each role, for the result of a collective and for its own.
+/// Bytes of the slots: of each warp, of the block's result, and of two of each role, for the result
+/// of a collective and for its own.
 #[cfg(not(target_arch = "nvptx64"))]
 pub(crate) const SCRATCH_BYTES: usize = 16 * (WARPS + 1 + 2 * ROLES);
 
-/// Refuses, at compile time, values that do not fit a slot. Each collective asks for itself, so that the error names its caller.
+/// Refuses, at compile time, values that do not fit a slot. Each collective asks for itself, so
+/// that the error names its caller.
 pub(crate) const fn check_value<T>() {
     assert!(
         size_of::<T>() <= 16 && align_of::<T>() <= 16,
@@ -207,8 +213,9 @@ pub(crate) const fn check_value<T>() {
     );
 }
 
-/// Shared memory of the collectives' own, in slots of 16 bytes: one for each warp of the block, one for the block's result and
-/// two for each role's, of its collectives and of the role itself. Groups that run side by side have no slot in common.
+/// Shared memory of the collectives' own, in slots of 16 bytes: one for each warp of the block, one
+/// for the block's result and two for each role's, of its collectives and of the role itself.
+/// Groups that run side by side have no slot in common.
 pub(crate) struct Scratch<T> {
     warps: *mut T,
     result: *mut T,
@@ -221,7 +228,8 @@ impl<T: Element> Scratch<T> {
         let first = isa::scratch();
         // SAFETY: a block has at most 32 warps, so that of the group's first thread has a slot.
         let warps = unsafe { first.add(16 * (G::MEMBERS.first / WARP)) };
-        // SAFETY: there are slots for the results of the block and two of each role behind those of the warps.
+        // SAFETY: there are slots for the results of the block and two of each role behind those of
+        // the warps.
         let result = unsafe { first.add(16 * G::RESULT) };
         Scratch { warps: warps.cast(), result: result.cast() }
     }
@@ -231,7 +239,8 @@ impl<T: Element> Scratch<T> {
     pub(crate) fn of_result(slot: usize) -> Self {
         const { check_value::<T>() };
         let first = isa::scratch();
-        // SAFETY: there are slots for the results of the block and two of each role behind those of the warps.
+        // SAFETY: there are slots for the results of the block and two of each role behind those of
+        // the warps.
         let result = unsafe { first.add(16 * slot) };
         Scratch { warps: first.cast(), result: result.cast() }
     }
@@ -306,7 +315,8 @@ mod tests {
             let body = || {
                 // SAFETY: the one block of this run, of 64 threads.
                 let block = unsafe { Block::<64>::assume_converged() };
-                // SAFETY: one byte of the scratch memory, initialised, which nobody writes while the block runs.
+                // SAFETY: one byte of the scratch memory, initialised, which nobody writes while
+                // the block runs.
                 let held: &u8 = unsafe { &*unused_slot() };
                 let (before, ranks) = (*held, block.map(|t| t.rank() as u32));
                 let sum = block.reduce(&ranks, |a, b| a + b);
@@ -327,7 +337,8 @@ mod tests {
         let body = || {
             // SAFETY: the one block of this run, of 64 threads.
             let block = unsafe { Block::<64>::assume_converged() };
-            // SAFETY: one byte of the scratch memory, initialised, of the fourth role: nobody writes it while the block runs.
+            // SAFETY: one byte of the scratch memory, initialised, of the fourth role: nobody
+            // writes it while the block runs.
             let held: &u8 = unsafe { &*unused_slot() };
             let before = *held;
             let (results, ()) = block

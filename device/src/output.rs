@@ -16,12 +16,12 @@ use crate::uniform::Uniform;
 /// It is part of the view's type, so that two threads never come to own one element.
 pub trait Arrangement: 'static + sealed::Arrangement {}
 
-/// Thread `r` owns the elements `r`, `r + THREADS`, `r + 2 * THREADS`, .. of a tile: neighbouring threads write neighbouring
-/// elements. (CUB's striped arrangement.)
+/// Thread `r` owns the elements `r`, `r + THREADS`, `r + 2 * THREADS`, .. of a tile: neighbouring
+/// threads write neighbouring elements. (CUB's striped arrangement.)
 pub enum Striped {}
 
-/// Thread `r` owns `LEN / THREADS` elements in a row, from `r * LEN / THREADS` on, as [`Ready::own`](crate::Ready::own) of a
-/// tile has them. (CUB's blocked arrangement.)
+/// Thread `r` owns `LEN / THREADS` elements in a row, from `r * LEN / THREADS` on, as
+/// [`Ready::own`](crate::Ready::own) of a tile has them. (CUB's blocked arrangement.)
 pub enum Blocked {}
 
 impl Arrangement for Striped {}
@@ -29,8 +29,9 @@ impl Arrangement for Blocked {}
 
 mod sealed {
     pub trait Arrangement {
-        /// The tile's element that thread `rank` of `threads` owns as its `nth` of `owned`. One thread's elements are no
-        /// other thread's, for ranks below `threads` and `nth` below `owned`, where `threads * owned` does not overflow.
+        /// The tile's element that thread `rank` of `threads` owns as its `nth` of `owned`. One
+        /// thread's elements are no other thread's, for ranks below `threads` and `nth` below
+        /// `owned`, where `threads * owned` does not overflow.
         fn element(rank: usize, nth: usize, threads: usize, owned: usize) -> usize;
     }
 }
@@ -51,9 +52,9 @@ impl sealed::Arrangement for Blocked {
 
 /// Global memory as tiles of `LEN` elements that this launch alone writes.
 ///
-/// Block `b` writes the tiles `i * grid + b`, so no two blocks share one; in a tile each thread writes the elements that the
-/// arrangement `A` gives it. The last tile may be partial: what a thread writes past the end is dropped. The host passes
-/// `&mut Buffer<T>`.
+/// Block `b` writes the tiles `i * grid + b`, so no two blocks share one; in a tile each thread
+/// writes the elements that the arrangement `A` gives it. The last tile may be partial: what a
+/// thread writes past the end is dropped. The host passes `&mut Buffer<T>`.
 ///
 /// # Invariants
 ///
@@ -96,8 +97,8 @@ impl<T: Element, const LEN: usize, A: Arrangement> TilesMut<'_, T, LEN, A> {
         pieces(self.len, LEN)
     }
 
-    /// Returns the tiles of this block in order: every `grid`-th tile from the block's own index on, as
-    /// [`TileView::for_block`](crate::TileView::for_block) does for an input.
+    /// Returns the tiles of this block in order: every `grid`-th tile from the block's own index
+    /// on, as [`TileView::for_block`](crate::TileView::for_block) does for an input.
     #[inline(always)]
     pub fn for_block<'b, const THREADS: usize>(
         &mut self,
@@ -107,8 +108,8 @@ impl<T: Element, const LEN: usize, A: Arrangement> TilesMut<'_, T, LEN, A> {
         self.for_group()
     }
 
-    /// Returns the same tiles, to be written by one role's threads: thread `r` of the role owns what thread `r` of a block of so many
-    /// would own.
+    /// Returns the same tiles, to be written by one role's threads: thread `r` of the role owns
+    /// what thread `r` of a block of so many would own.
     #[inline(always)]
     pub fn for_role<'r, R: Role, const SIZE: usize>(
         &mut self,
@@ -139,7 +140,8 @@ impl<T: Element, const LEN: usize, A: Arrangement> TilesMut<'_, T, LEN, A> {
 ///
 /// # Invariants
 ///
-/// 0. `base` and `view_len` are those of a [`TilesMut`] that is borrowed for `'v`, and `share` is this block's.
+/// 0. `base` and `view_len` are those of a [`TilesMut`] that is borrowed for `'v`, and `share` is
+///    this block's.
 /// 1. The numbers of `share` are those of tiles of the view, `count` in all.
 /// 2. If `whole`, each of these tiles lies within the view as a whole.
 /// 3. `LEN` is 1 to `u32::MAX`, as for the view.
@@ -198,7 +200,8 @@ impl<'b, T: Element, const LEN: usize, const THREADS: usize, A: Arrangement> Blo
         indices.map(|index| self.tile(index))
     }
 
-    /// A number: all of the block's tiles with lower ones are there and lie within the view as a whole.
+    /// A number: all of the block's tiles with lower ones are there and lie within the view as a
+    /// whole.
     #[inline(always)]
     pub(crate) fn whole_below(&self) -> usize {
         if self.whole { self.share.end() } else { self.view_len / LEN }
@@ -227,7 +230,8 @@ impl<'b, T: Element, const LEN: usize, const THREADS: usize, A: Arrangement> Blo
     /// `index < self.len()`.
     #[inline(always)]
     pub(crate) unsafe fn get_unchecked_mut(&mut self, index: usize) -> TileMut<'_, 'b, T, LEN, THREADS, A> {
-        // SAFETY: the caller's promise; the borrow of `self` sees to it that there is no other value for this tile.
+        // SAFETY: the caller's promise; the borrow of `self` sees to it that there is no other
+        // value for this tile.
         unsafe { self.tile_unchecked(index) }
     }
 
@@ -243,7 +247,8 @@ impl<'b, T: Element, const LEN: usize, const THREADS: usize, A: Arrangement> Blo
         TileMut { len: LEN, ..tile }
     }
 
-    /// The block's tile `index`; callers see to it that no other value for this tile exists at the same time.
+    /// The block's tile `index`; callers see to it that no other value for this tile exists at the
+    /// same time.
     #[inline(always)]
     #[track_caller]
     fn tile<'t>(&self, index: usize) -> TileMut<'t, 'b, T, LEN, THREADS, A> {
@@ -272,7 +277,8 @@ impl<'b, T: Element, const LEN: usize, const THREADS: usize, A: Arrangement> Blo
     }
 }
 
-/// One tile of a [`TilesMut`], in which each thread of the block owns the elements that the arrangement `A` gives it.
+/// One tile of a [`TilesMut`], in which each thread of the block owns the elements that the
+/// arrangement `A` gives it.
 ///
 /// # Invariants
 ///
@@ -286,8 +292,8 @@ pub struct TileMut<'v, 'b, T, const LEN: usize, const THREADS: usize, A = Stripe
     view: PhantomData<(&'v mut T, A)>,
 }
 
-// SAFETY: (0) a closure reaches only the elements of the thread whose token it holds, so what it writes belongs to one
-// thread; (1) there is no collective operation on a tile.
+// SAFETY: (0) a closure reaches only the elements of the thread whose token it holds, so what it
+// writes belongs to one thread; (1) there is no collective operation on a tile.
 unsafe impl<T: Element, const LEN: usize, const THREADS: usize, A> Uniform for TileMut<'_, '_, T, LEN, THREADS, A> {}
 
 impl<'b, T: Element, const LEN: usize, const THREADS: usize, A: Arrangement> TileMut<'_, 'b, T, LEN, THREADS, A> {
@@ -301,14 +307,16 @@ impl<'b, T: Element, const LEN: usize, const THREADS: usize, A: Arrangement> Til
         self.len
     }
 
-    /// Returns which element of the tile is the calling thread's element number `nth`: `rank + nth * THREADS` if the
-    /// arrangement is [`Striped`], `rank * PER_THREAD + nth` if it is [`Blocked`]. It may lie past the tile's end.
+    /// Returns which element of the tile is the calling thread's element number `nth`:
+    /// `rank + nth * THREADS` if the arrangement is [`Striped`], `rank * PER_THREAD + nth` if it is
+    /// [`Blocked`]. It may lie past the tile's end.
     #[inline(always)]
     pub fn element(&self, thread: &Thread<'_, 'b, THREADS>, nth: usize) -> usize {
         A::element(thread.rank(), nth, THREADS, Self::PER_THREAD)
     }
 
-    /// Writes the calling thread's element number `nth`. Past the end of the view nothing is written.
+    /// Writes the calling thread's element number `nth`. Past the end of the view nothing is
+    /// written.
     ///
     /// # Panics
     ///
@@ -324,16 +332,19 @@ impl<'b, T: Element, const LEN: usize, const THREADS: usize, A: Arrangement> Til
         if element < self.len {
             // SAFETY: `element < len`, so the address lies in the view (invariant 0).
             let address = unsafe { self.first.add(element) };
-            // SAFETY: valid for writes (invariant 0 and the line above). The element belongs to this thread alone: the token is the calling
-            // thread's in the group that this tile is branded with, its rank is below THREADS (`Thread`, 0), `nth` is below PER_THREAD
-            // (checked), and the arrangement is the view's, which gives different ranks different elements. Its arithmetic does not wrap:
-            // both `rank + nth * THREADS` and `rank * PER_THREAD + nth` are below `LEN + 2 * THREADS`, and LEN is at most `u32::MAX` (2).
+            // SAFETY: valid for writes (invariant 0 and the line above). The element belongs to
+            // this thread alone: the token is the calling thread's in the group that this tile is
+            // branded with, its rank is below THREADS (`Thread`, 0), `nth` is below PER_THREAD
+            // (checked), and the arrangement is the view's, which gives different ranks different
+            // elements. Its arithmetic does not wrap: both `rank + nth * THREADS` and
+            // `rank * PER_THREAD + nth` are below `LEN + 2 * THREADS`, and LEN is at most
+            // `u32::MAX` (2).
             unsafe { isa::store_global(address, value) };
         }
     }
 
-    /// Writes all of the calling thread's elements: `value(e)` for each element `e` of the tile that it owns and that lies
-    /// in the view.
+    /// Writes all of the calling thread's elements: `value(e)` for each element `e` of the tile
+    /// that it owns and that lies in the view.
     #[inline(always)]
     pub fn set_each(&self, thread: &Thread<'_, 'b, THREADS>, value: impl Fn(usize) -> T) {
         for nth in 0..Self::PER_THREAD {
@@ -346,8 +357,8 @@ impl<'b, T: Element, const LEN: usize, const THREADS: usize, A: Arrangement> Til
 }
 
 impl<'b, T: Element, const THREADS: usize, A: Arrangement> TileMut<'_, 'b, T, THREADS, THREADS, A> {
-    /// Writes the calling thread's element, which is element `rank` of the tile. Past the end of the view nothing is
-    /// written.
+    /// Writes the calling thread's element, which is element `rank` of the tile. Past the end of
+    /// the view nothing is written.
     #[inline(always)]
     pub fn set(&self, thread: &Thread<'_, 'b, THREADS>, value: T) {
         self.set_nth(thread, 0, value);
@@ -355,8 +366,9 @@ impl<'b, T: Element, const THREADS: usize, A: Arrangement> TileMut<'_, 'b, T, TH
 }
 
 impl<'b, T: Element, const LEN: usize, const THREADS: usize> TileMut<'_, 'b, T, LEN, THREADS, Blocked> {
-    /// Writes the calling thread's `N` elements, which lie in a row, in the widest accesses that their alignment allows:
-    /// PTX `st.global.v4` for 16 bytes. Past the end of the view nothing is written.
+    /// Writes the calling thread's `N` elements, which lie in a row, in the widest accesses that
+    /// their alignment allows: PTX `st.global.v4` for 16 bytes. Past the end of the view nothing is
+    /// written.
     ///
     /// `N` is `LEN / THREADS`, or it does not compile.
     #[inline(always)]
@@ -372,8 +384,9 @@ impl<'b, T: Element, const LEN: usize, const THREADS: usize> TileMut<'_, 'b, T, 
         if start + N <= self.len {
             // SAFETY: `start < len`, so the address lies in the view (invariant 0).
             let address = unsafe { self.first.add(start) };
-            // SAFETY: N elements from there on lie in the view and belong to this thread (as in `set_nth`). The address is a
-            // multiple of N elements behind an aligned one: LEN is a multiple of N (1), and so is `start = rank * N`.
+            // SAFETY: N elements from there on lie in the view and belong to this thread (as in
+            // `set_nth`). The address is a multiple of N elements behind an aligned one: LEN is a
+            // multiple of N (1), and so is `start = rank * N`.
             unsafe { isa::store_global_row(address, values) };
         } else {
             for (nth, value) in values.into_iter().enumerate() {

@@ -14,13 +14,14 @@ use crate::view2d::Places;
 
 /// Global memory with rows as tiles of `ROWS` by `COLUMNS` elements that this launch alone writes.
 ///
-/// Tiles are numbered row by row, and block `b` writes the tiles `i * grid + b`, so no two blocks share one. Tiles at the right
-/// and lower edge may be partial: what a thread writes past an edge is dropped. The host passes `&mut Buffer2D<T>`.
+/// Tiles are numbered row by row, and block `b` writes the tiles `i * grid + b`, so no two blocks
+/// share one. Tiles at the right and lower edge may be partial: what a thread writes past an edge
+/// is dropped. The host passes `&mut Buffer2D<T>`.
 ///
 /// # Invariants
 ///
-/// 0. Row `r < height` is `width` elements from `base + r * pitch` on, valid for writes, which only this launch touches;
-///    `width <= pitch`, so that rows don't overlap. Neither is 0.
+/// 0. Row `r < height` is `width` elements from `base + r * pitch` on, valid for writes, which only
+///    this launch touches; `width <= pitch`, so that rows don't overlap. Neither is 0.
 /// 1. There is one such view of this memory in each block.
 /// 2. `ROWS * COLUMNS` is 1 to `u32::MAX`.
 pub struct TilesMut2D<'k, T, const ROWS: usize, const COLUMNS: usize> {
@@ -62,7 +63,8 @@ impl<T: Element, const ROWS: usize, const COLUMNS: usize> TilesMut2D<'_, T, ROWS
         self.height
     }
 
-    /// Returns the tiles of this block in order: every `grid`-th tile from the block's own index on.
+    /// Returns the tiles of this block in order: every `grid`-th tile from the block's own index
+    /// on.
     ///
     /// # Panics
     ///
@@ -77,8 +79,8 @@ impl<T: Element, const ROWS: usize, const COLUMNS: usize> TilesMut2D<'_, T, ROWS
         self.for_group()
     }
 
-    /// Returns the same tiles, to be written by one role's threads: thread `r` of the role owns what thread `r` of a block of so many
-    /// would own.
+    /// Returns the same tiles, to be written by one role's threads: thread `r` of the role owns
+    /// what thread `r` of a block of so many would own.
     ///
     /// # Panics
     ///
@@ -132,8 +134,8 @@ impl<'b, T: Element, const ROWS: usize, const COLUMNS: usize, const THREADS: usi
         self.places.len()
     }
 
-    /// Returns the places of these tiles among the view's: for an input that is read elsewhere, such as a matrix to be
-    /// transposed.
+    /// Returns the places of these tiles among the view's: for an input that is read elsewhere,
+    /// such as a matrix to be transposed.
     #[inline(always)]
     pub fn places(&self) -> Places {
         self.places
@@ -161,12 +163,13 @@ impl<'b, T: Element, const ROWS: usize, const COLUMNS: usize, const THREADS: usi
     }
 }
 
-/// One tile of a [`TilesMut2D`]: counted row by row, thread `r` of the block owns its elements `r`, `r + THREADS`, ..
+/// One tile of a [`TilesMut2D`]: counted row by row, thread `r` of the block owns its elements `r`,
+/// `r + THREADS`, ..
 ///
 /// # Invariants
 ///
-/// 0. The first `columns <= COLUMNS` elements of `rows <= ROWS` rows from `first` on, `pitch` elements apart, are valid for
-///    writes, and this value is the only way to write them.
+/// 0. The first `columns <= COLUMNS` elements of `rows <= ROWS` rows from `first` on, `pitch`
+///    elements apart, are valid for writes, and this value is the only way to write them.
 /// 1. `ROWS * COLUMNS` is 1 to `u32::MAX`, as for the view.
 pub struct TileMut2D<'v, 'b, T, const ROWS: usize, const COLUMNS: usize, const THREADS: usize> {
     first: *mut T,
@@ -201,15 +204,16 @@ impl<'b, T: Element, const ROWS: usize, const COLUMNS: usize, const THREADS: usi
         self.columns
     }
 
-    /// Returns the row and column in the tile of the calling thread's element number `nth`, which is element
-    /// `rank + nth * THREADS` counted row by row. It may lie past the tile's last row.
+    /// Returns the row and column in the tile of the calling thread's element number `nth`, which
+    /// is element `rank + nth * THREADS` counted row by row. It may lie past the tile's last row.
     #[inline(always)]
     pub fn place(&self, thread: &Thread<'_, 'b, THREADS>, nth: usize) -> (usize, usize) {
         let element = thread.rank() + nth * THREADS;
         (element / COLUMNS, element % COLUMNS)
     }
 
-    /// Writes the calling thread's element number `nth`. Past an edge of the view nothing is written.
+    /// Writes the calling thread's element number `nth`. Past an edge of the view nothing is
+    /// written.
     ///
     /// # Panics
     ///
@@ -224,16 +228,18 @@ impl<'b, T: Element, const ROWS: usize, const COLUMNS: usize, const THREADS: usi
         let (row, column) = self.place(thread, nth);
         if row < self.rows && column < self.columns {
             let address = self.first.wrapping_add(row * self.pitch + column);
-            // SAFETY: the row and the column lie in the view, so the address is valid for writes (invariant 0). Element
-            // `rank + nth * THREADS` belongs to this thread alone: the token is the calling thread's in the group that this tile is branded
-            // with, its rank is below THREADS (`Thread`, 0), and `nth` is below PER_THREAD (checked). The sum does not wrap: it is below
-            // `ROWS * COLUMNS + 2 * THREADS`, and the product is at most `u32::MAX` (1).
+            // SAFETY: the row and the column lie in the view, so the address is valid for writes
+            // (invariant 0). Element `rank + nth * THREADS` belongs to this thread alone: the token
+            // is the calling thread's in the group that this tile is branded with, its rank is
+            // below THREADS (`Thread`, 0), and `nth` is below PER_THREAD (checked). The sum does
+            // not wrap: it is below `ROWS * COLUMNS + 2 * THREADS`, and the product is at most
+            // `u32::MAX` (1).
             unsafe { isa::store_global(address, value) };
         }
     }
 
-    /// Writes all of the calling thread's elements: `value(row, column)` for each of its places in the tile that lies in the
-    /// view.
+    /// Writes all of the calling thread's elements: `value(row, column)` for each of its places in
+    /// the tile that lies in the view.
     #[inline(always)]
     pub fn set_each(&self, thread: &Thread<'_, 'b, THREADS>, value: impl Fn(usize, usize) -> T) {
         for nth in 0..Self::PER_THREAD {

@@ -1,14 +1,16 @@
 //! The record in which a panicking GPU thread leaves its message.
 //!
-//! The host allocates one [`PanicRecord`] of zeros in host memory that the device can write, and stores its device
-//! address in the module's global `tilepipe_panic_record` (8 bytes). The first thread that panics claims the record,
-//! fills it and traps; the host reads it when the launch fails.
+//! The host allocates one [`PanicRecord`] of zeros in host memory that the device can write, and
+//! stores its device address in the module's global `tilepipe_panic_record` (8 bytes). The first
+//! thread that panics claims the record, fills it and traps; the host reads it when the launch
+//! fails.
 
 /// Bytes kept of a panic's message.
 pub const MESSAGE_BYTES: usize = 512;
 /// Bytes kept of a panic's file name.
 pub const FILE_BYTES: usize = 256;
-/// The name of the module's global (8 bytes) that holds the record's device address, 0 if there is none.
+/// The name of the module's global (8 bytes) that holds the record's device address, 0 if there is
+/// none.
 pub const SYMBOL: &str = "tilepipe_panic_record";
 
 /// [`PanicRecord::state`]: nobody has panicked.

@@ -1,4 +1,5 @@
-//! Single copies: a tile that is copied and waited for without a pipeline, and a queue of such copies.
+//! Single copies: a tile that is copied and waited for without a pipeline, and a queue of such
+//! copies.
 
 #![expect(clippy::type_complexity, reason = "the state is the type")]
 
@@ -18,8 +19,8 @@ pub type Single<'b, C, E, P, const THREADS: usize> = Unified<Stages<C, 1, E, Blo
 
 /// A tile that is being copied: only [`wait`](Self::wait) makes it readable.
 ///
-/// Made by [`Shared::copy`]. CUDA: what `cooperative_groups::memcpy_async` leaves behind, which only the programmer's memory
-/// tells apart from a tile that has landed.
+/// Made by [`Shared::copy`]. CUDA: what `cooperative_groups::memcpy_async` leaves behind, which
+/// only the programmer's memory tells apart from a tile that has landed.
 #[must_use = "a tile that is being copied can't be read: call `wait`"]
 pub struct Pending<'s, U: Setup> {
     pipeline: Pipeline<'s, U, Free<0>, InFlight<1>, Held<0>, Dirty<0>>,
@@ -32,12 +33,13 @@ pub struct Landed<'s, U: Setup> {
     tile: Ready<'s, U>,
 }
 
-// SAFETY: (0) the tile is plain data that nobody writes; (1) nothing of the pipeline can be reached through a shared reference:
-// `release` takes the value.
+// SAFETY: (0) the tile is plain data that nobody writes; (1) nothing of the pipeline can be reached
+// through a shared reference: `release` takes the value.
 unsafe impl<U: Setup> Uniform for Landed<'_, U> {}
 
 impl<'s, C: Contents, E: Engine, P> Shared<'s, Stages<C, 1, E, BlockScope>, P> {
-    /// Starts to copy a tile into this memory: of several tiles a tuple, of an optional one an `Option`.
+    /// Starts to copy a tile into this memory: of several tiles a tuple, of an optional one an
+    /// `Option`.
     ///
     /// PTX: `cp.async`, `cp.async.commit_group`.
     ///
@@ -53,7 +55,12 @@ impl<'s, C: Contents, E: Engine, P> Shared<'s, Stages<C, 1, E, BlockScope>, P> {
     /// use tilepipe::{Block, Shared, Stages, Tiles, TilesMut, kernel};
     ///
     /// #[kernel]
-    /// pub fn reverse(block: Block<32>, input: Tiles<u8, 32>, mut out: TilesMut<u8, 32>, shared: Shared<Stages<[u8; 32], 1>>) {
+    /// pub fn reverse(
+    ///     block: Block<32>,
+    ///     input: Tiles<u8, 32>,
+    ///     mut out: TilesMut<u8, 32>,
+    ///     shared: Shared<Stages<[u8; 32], 1>>,
+    /// ) {
     ///     let (tiles, mut results) = (input.for_block(&block), out.for_block(&block));
     ///     let mut memory = shared;
     ///     for i in 0..tiles.len() {
@@ -67,7 +74,8 @@ impl<'s, C: Contents, E: Engine, P> Shared<'s, Stages<C, 1, E, BlockScope>, P> {
     ///
     /// # fn main() -> Result<(), tilepipe_host::Error> {
     /// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Lazy);
-    /// # let (input, mut out) = (device.upload(&(0..64).collect::<Vec<u8>>())?, device.zeroed(64)?);
+    /// # let input = device.upload(&(0..64).collect::<Vec<u8>>())?;
+    /// # let mut out = device.zeroed(64)?;
     /// # reverse::launch(&device.stream()?, 1, &input, &mut out)?;
     /// # assert_eq!(out.download()?[31..33], [0, 63]);
     /// # Ok(())
@@ -103,7 +111,8 @@ impl<'s, 'b, C: Contents, E: Engine, P, const THREADS: usize> Landed<'s, Single<
         &self.tile
     }
 
-    /// Waits for all threads to have read the tile, and gives its memory back, to be copied into again.
+    /// Waits for all threads to have read the tile, and gives its memory back, to be copied into
+    /// again.
     ///
     /// PTX: `bar.sync`.
     ///
@@ -128,12 +137,13 @@ where
     }
 }
 
-/// Copies that were started one after the other, of which the oldest is waited for; how many there are is in the type, so
-/// that a wait names the right number.
+/// Copies that were started one after the other, of which the oldest is waited for; how many there
+/// are is in the type, so that a wait names the right number.
 ///
 /// A [`Pipeline`] whose stages are acquired, filled and committed in one step.
 ///
-/// CUDA: `cooperative_groups::memcpy_async` and `wait_prior<N>`, where a wrong `N` reads data that has not landed.
+/// CUDA: `cooperative_groups::memcpy_async` and `wait_prior<N>`, where a wrong `N` reads data that
+/// has not landed.
 #[must_use = "copies under way can't be read: call `wait_prior`"]
 pub struct CopyQueue<'s, U: Setup, F, I, H, D> {
     pipeline: Pipeline<'s, U, F, I, H, D>,
@@ -162,8 +172,8 @@ impl<'s, U: Setup, const COUNT: usize> EmptyQueue<'s, U, COUNT> {
 impl<'s, U: Setup, F, I, H, D> CopyQueue<'s, U, F, I, H, D> {
     /// Starts one more copy.
     ///
-    /// If only memory is left that slower threads may still be reading, it waits for them first. PTX: perhaps `bar.sync`;
-    /// `cp.async`, `cp.async.commit_group`.
+    /// If only memory is left that slower threads may still be reading, it waits for them first.
+    /// PTX: perhaps `bar.sync`; `cp.async`, `cp.async.commit_group`.
     ///
     /// CUDA: `cooperative_groups::memcpy_async`.
     #[inline(always)]

@@ -1,6 +1,7 @@
 //! What a pipeline remembers of how a stage was filled.
 
-/// Seals the traits that exist for their messages: a type that implemented one could index such a stage: nothing implements them.
+/// Seals the traits that exist for their messages: a type that implemented one could index such a
+/// stage: nothing implements them.
 pub trait NoPosition {}
 
 /// What filling a stage leaves to remember: nothing, or whether there is a tile.

@@ -14,22 +14,24 @@ use crate::tile::{BlockLevel, Brand};
 use crate::uniform::Uniform;
 use crate::warp::Warp;
 
-/// Stages for pipelines of each warp's own (`L` is `Stages<.., WarpScope>`) or of each thread's own (`Stages<.., ThreadScope>`) in
-/// a block of `THREADS`.
+/// Stages for pipelines of each warp's own (`L` is `Stages<.., WarpScope>`) or of each thread's own
+/// (`Stages<.., ThreadScope>`) in a block of `THREADS`.
 ///
-/// What `L` holds is one warp's or one thread's; the memory is `THREADS / 32` or `THREADS` times that. The pipelines run inside the
-/// closure of [`Shared::warps`] or [`Shared::threads`], each at its own pace.
+/// What `L` holds is one warp's or one thread's; the memory is `THREADS / 32` or `THREADS` times
+/// that. The pipelines run inside the closure of [`Shared::warps`] or [`Shared::threads`], each at
+/// its own pace.
 pub struct Private<L, const THREADS: usize>(PhantomData<L>);
 
 impl<C: Contents, const COUNT: usize, E, S, const THREADS: usize> Private<Stages<C, COUNT, E, S>, THREADS> {
-    /// Bytes from one stage of a ring to its next one, with the same stages of all other rings between: neighbouring threads'
-    /// stages are neighbours.
+    /// Bytes from one stage of a ring to its next one, with the same stages of all other rings
+    /// between: neighbouring threads' stages are neighbours.
     pub(crate) const fn stride(rings: usize) -> usize {
         (rings * C::BYTES).next_multiple_of(16)
     }
 }
 
-// SAFETY: 16 is a power of two and each stride a multiple of it; COUNT strides are what the rings touch.
+// SAFETY: 16 is a power of two and each stride a multiple of it; COUNT strides are what the rings
+// touch.
 unsafe impl<C: Contents, const COUNT: usize, E: Engine, const THREADS: usize> Layout
     for Private<Stages<C, COUNT, E, WarpScope>, THREADS>
 {
@@ -48,8 +50,8 @@ unsafe impl<C: Contents, const COUNT: usize, E: Engine, const THREADS: usize> La
 impl<'s, C: Contents, const COUNT: usize, E: Engine, const THREADS: usize, P>
     Shared<'s, Private<Stages<C, COUNT, E, WarpScope>, THREADS>, P>
 {
-    /// Runs `body` once in every warp with a pipeline of the warp's own, and keeps the result for each of the warp's threads. Warps
-    /// run at their own pace, without a barrier of the block.
+    /// Runs `body` once in every warp with a pipeline of the warp's own, and keeps the result for
+    /// each of the warp's threads. Warps run at their own pace, without a barrier of the block.
     ///
     /// What a pipeline has in flight when `body` returns is waited for (PTX `cp.async.wait_all`).
     ///
@@ -69,11 +71,12 @@ impl<'s, C: Contents, const COUNT: usize, E: Engine, const THREADS: usize, P>
         const { contents::check::<C, E, InWarp<THREADS>, WarpScope>(COUNT) };
         let base = self.base();
         let results = block.map_warps_of(|warp| {
-            // SAFETY: ranks are below the number of rings, whose first stages lie one behind the other in this memory.
+            // SAFETY: ranks are below the number of rings, whose first stages lie one behind the
+            // other in this memory.
             let first = unsafe { base.add(warp.rank() * C::BYTES) };
-            // SAFETY: each ring starts one stage of its own behind the one before, in memory that belongs to them (`Shared`, 0); a
-            // stage is aligned as its contents need, since it starts at a multiple of their size (`Contents::BYTES`). Each
-            // warp makes one pipeline.
+            // SAFETY: each ring starts one stage of its own behind the one before, in memory that
+            // belongs to them (`Shared`, 0); a stage is aligned as its contents need, since it
+            // starts at a multiple of their size (`Contents::BYTES`). Each warp makes one pipeline.
             let pipe = unsafe { Pipeline::new(first) };
             let result = body(warp, pipe);
             isa::cp_async_wait_all();
@@ -86,8 +89,8 @@ impl<'s, C: Contents, const COUNT: usize, E: Engine, const THREADS: usize, P>
 impl<'s, C: Contents, const COUNT: usize, E: Engine, const THREADS: usize, P>
     Shared<'s, Private<Stages<C, COUNT, E, ThreadScope>, THREADS>, P>
 {
-    /// Runs `body` once in every thread with a pipeline of the thread's own, and keeps each thread's result for it. Threads run at
-    /// their own pace; there is no barrier.
+    /// Runs `body` once in every thread with a pipeline of the thread's own, and keeps each
+    /// thread's result for it. Threads run at their own pace; there is no barrier.
     ///
     /// What a pipeline has in flight when `body` returns is waited for (PTX `cp.async.wait_all`).
     ///
@@ -100,16 +103,24 @@ impl<'s, C: Contents, const COUNT: usize, E: Engine, const THREADS: usize, P>
     /// # Examples
     ///
     /// ```
-    /// use tilepipe::{Block, CpAsync, Private, Shared, Stages, ThreadScope, Tiles, TilesMut, kernel};
+    /// use tilepipe::{
+    ///     Block, CpAsync, Private, Shared, Stages, ThreadScope, Tiles, TilesMut, kernel,
+    /// };
     ///
     /// type Pieces = Private<Stages<[i32; 4], 2, CpAsync, ThreadScope>, 32>;
     ///
     /// /// Thread `r` adds up the pieces `r`, `r + 32`, .. of four elements each.
     /// #[kernel]
-    /// pub fn sums_of_pieces(block: Block<32>, input: Tiles<i32, 4>, mut out: TilesMut<i32, 32>, shared: Shared<Pieces>) {
+    /// pub fn sums_of_pieces(
+    ///     block: Block<32>,
+    ///     input: Tiles<i32, 4>,
+    ///     mut out: TilesMut<i32, 32>,
+    ///     shared: Shared<Pieces>,
+    /// ) {
     ///     let (sums, _) = shared.threads(&block, |t, pipe| {
     ///         let (first, mut sum) = (t.rank(), 0);
-    ///         let pieces = input.tiles().saturating_sub(first).div_ceil(32); // not the same for all threads
+    ///         // Not the same for all threads.
+    ///         let pieces = input.tiles().saturating_sub(first).div_ceil(32);
     ///         let _ = pipe.for_each(
     ///             pieces,
     ///             |stage, i| stage.copy(input.tile(first + 32 * i)),
@@ -171,7 +182,8 @@ pub type ThreadPipeline<'t, C, const COUNT: usize, E, const THREADS: usize, P> =
 ///
 /// # Invariants
 ///
-/// 0. The memory `offset` bytes into the block's belongs to this value alone, and no copy into it is under way.
+/// 0. The memory `offset` bytes into the block's belongs to this value alone, and no copy into it
+///    is under way.
 #[must_use = "its memory is lost for other uses: call `reclaim`, or drop it with `let _ =` at the end of a kernel"]
 pub struct Retired<'s, L, P = Whole> {
     offset: usize,
@@ -183,10 +195,12 @@ pub struct Retired<'s, L, P = Whole> {
 impl<L, P> !Uniform for Retired<'_, L, P> {}
 
 impl<'s, L: Layout, P> Retired<'s, L, P> {
-    /// Waits for all threads of the block and gives the memory back, to be used again. PTX: `bar.sync`.
+    /// Waits for all threads of the block and gives the memory back, to be used again. PTX:
+    /// `bar.sync`.
     pub fn reclaim<const THREADS: usize>(self, block: &Block<'_, THREADS>) -> Shared<'s, L, P> {
         block.sync();
-        // SAFETY: (0) is the value's own invariant, and behind the barrier no thread reads it any more; (1) it was a `Shared`.
+        // SAFETY: (0) is the value's own invariant, and behind the barrier no thread reads it any
+        // more; (1) it was a `Shared`.
         unsafe { Shared::new(self.offset) }
     }
 }

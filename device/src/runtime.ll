@@ -1,27 +1,29 @@
-; What Rust cannot say: the block's dynamic shared memory, copies between typed address spaces, and convergent
-; instructions. The builder links this into every kernel crate.
+; What Rust cannot say: the block's dynamic shared memory, copies between typed address spaces, and
+; convergent instructions. The builder links this into every kernel crate.
 ;
 ; Clauses cited are of the PTX ISA, version 9.0.
 
 target datalayout = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64"
 target triple = "nvptx64-nvidia-cuda"
 
-; The dynamic shared memory, sized by the launch. It stays external: an internal symbol would let alias analysis believe
-; that nothing but the visible stores writes it, and cp.async does.
+; The dynamic shared memory, sized by the launch. It stays external: an internal symbol would let
+; alias analysis believe that nothing but the visible stores writes it, and cp.async does.
 @tilepipe_shared = external addrspace(3) global [0 x i8], align 128
 
-; Scratch memory of the collectives: a slot of 16 bytes for each of 32 warps, one for a result of the block's, and two for each of
-; four roles, 41 in all. External for the same reason as the dynamic shared memory.
+; Scratch memory of the collectives: a slot of 16 bytes for each of 32 warps, one for a result of
+; the block's, and two for each of four roles, 41 in all. External for the same reason as the
+; dynamic shared memory.
 @tilepipe_scratch = addrspace(3) global [656 x i8] undef, align 16
 
 ; Zeros in global memory: what a tile is filled with that is to be zero.
 @tilepipe_zeros = addrspace(1) constant [16 x i8] zeroinitializer, align 16
 
-; The device address of the host's record of a panic, 0 if there is none. The host writes it after loading the module.
+; The device address of the host's record of a panic, 0 if there is none. The host writes it after
+; loading the module.
 @tilepipe_panic_record = addrspace(1) externally_initialized global i64 0, align 8
 
-; The contract of the kernel that an entry point runs: constants, which the builder reads before anything is optimised and
-; writes beside the entry point.
+; The contract of the kernel that an entry point runs: constants, which the builder reads before
+; anything is optimised and writes beside the entry point.
 define void @tilepipe_contract(ptr %first, i64 %bytes) alwaysinline {
   ret void
 }
@@ -66,14 +68,15 @@ define i32 @tilepipe_grid_blocks() alwaysinline nounwind {
   ret i32 %blocks
 }
 
-; bar.sync 0 (section "Parallel Synchronization and Communication Instructions: bar, barrier"). Convergent: all threads of
-; the block execute this very instruction.
+; bar.sync 0 (section "Parallel Synchronization and Communication Instructions: bar, barrier").
+; Convergent: all threads of the block execute this very instruction.
 define void @tilepipe_barrier() alwaysinline nounwind convergent {
   call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
   ret void
 }
 
-; A generic pointer that later passes see through to the shared state space, so that plain loads become ld.shared.
+; A generic pointer that later passes see through to the shared state space, so that plain loads
+; become ld.shared.
 define ptr @tilepipe_shared_base() alwaysinline nounwind {
   ret ptr addrspacecast (ptr addrspace(3) @tilepipe_shared to ptr)
 }
@@ -86,7 +89,8 @@ define ptr @tilepipe_zeros_base() alwaysinline nounwind {
   ret ptr addrspacecast (ptr addrspace(1) @tilepipe_zeros to ptr)
 }
 
-; bar.warp.sync of all 32 lanes (section "bar.warp.sync"). Not aligned: lanes may come from different places.
+; bar.warp.sync of all 32 lanes (section "bar.warp.sync"). Not aligned: lanes may come from
+; different places.
 define void @tilepipe_warp_barrier() alwaysinline nounwind convergent {
   call void @llvm.nvvm.bar.warp.sync(i32 -1)
   ret void
@@ -104,13 +108,15 @@ define void @tilepipe_warp_barrier_of(i32 %mask) alwaysinline nounwind convergen
   ret void
 }
 
-; barrier.sync %id, %threads: a barrier of so many threads, whole warps, which may come from different places.
+; barrier.sync %id, %threads: a barrier of so many threads, whole warps, which may come from
+; different places.
 define void @tilepipe_role_barrier(i32 %id, i32 %threads) alwaysinline nounwind convergent {
   call void @llvm.nvvm.barrier.cta.sync.count(i32 %id, i32 %threads)
   ret void
 }
 
-; barrier.red.or and .and: such a barrier that returns whether any, or every, thread passed something but 0.
+; barrier.red.or and .and: such a barrier that returns whether any, or every, thread passed
+; something but 0.
 define i32 @tilepipe_role_barrier_any(i32 %id, i32 %threads, i32 %value) alwaysinline nounwind convergent {
   %own = icmp ne i32 %value, 0
   %any = call i1 @llvm.nvvm.barrier.cta.red.or.count(i32 %id, i32 %threads, i1 %own)
@@ -125,8 +131,9 @@ define i32 @tilepipe_role_barrier_all(i32 %id, i32 %threads, i32 %value) alwaysi
   ret i32 %result
 }
 
-; Objects of eight bytes in shared memory (section "Parallel Synchronization and Communication Instructions: mbarrier"). All of these
-; are instructions of one thread. The memory clobber keeps other accesses of the thread on their side.
+; Objects of eight bytes in shared memory (section "Parallel Synchronization and Communication
+; Instructions: mbarrier"). All of these are instructions of one thread. The memory clobber keeps
+; other accesses of the thread on their side.
 define i32 @tilepipe_shared_origin() alwaysinline nounwind {
   ret i32 ptrtoint (ptr addrspace(3) @tilepipe_shared to i32)
 }
@@ -147,21 +154,24 @@ define void @tilepipe_mbarrier_arrive(i32 %address) alwaysinline nounwind {
   ret void
 }
 
-; Arrives when all cp.async that the thread has started before are complete; the arrival is one of those that init counted.
+; Arrives when all cp.async that the thread has started before are complete; the arrival is one of
+; those that init counted.
 define void @tilepipe_cp_async_mbarrier_arrive(i32 %address) alwaysinline nounwind {
   call void asm sideeffect "cp.async.mbarrier.arrive.noinc.shared.b64 [$0];", "r,~{memory}"(i32 %address)
   ret void
 }
 
-; Waits until the phase of this parity is complete; acquire semantics at block scope, which is the default. The builder turns the line
-; with this predicate into mbarrier.try_wait for sm_90 and newer. A label between braces is the block's own.
+; Waits until the phase of this parity is complete; acquire semantics at block scope, which is the
+; default. The builder turns the line with this predicate into mbarrier.try_wait for sm_90 and
+; newer. A label between braces is the block's own.
 define void @tilepipe_mbarrier_wait(i32 %address, i32 %parity) alwaysinline nounwind {
   call void asm sideeffect "{\0A\09.reg .pred tilepipe_blocking;\0A\09tilepipe_again:\0A\09mbarrier.test_wait.parity.shared.b64 tilepipe_blocking, [$0], $1;\0A\09@!tilepipe_blocking bra tilepipe_again;\0A\09}", "r,r,~{memory}"(i32 %address, i32 %parity)
   ret void
 }
 
-; Whether the phase of this parity is complete; if so with acquire semantics. If not, the thread sleeps for a moment, so that threads
-; of its warp that took another path get their turn: a loop around this call might keep it from them for ever.
+; Whether the phase of this parity is complete; if so with acquire semantics. If not, the thread
+; sleeps for a moment, so that threads of its warp that took another path get their turn: a loop
+; around this call might keep it from them for ever.
 define i32 @tilepipe_mbarrier_poll(i32 %address, i32 %parity) alwaysinline nounwind {
   %complete = call i32 asm sideeffect "{\0A\09.reg .pred complete;\0A\09mbarrier.test_wait.parity.shared.b64 complete, [$1], $2;\0A\09@!complete nanosleep.u32 32;\0A\09selp.b32 $0, 1, 0, complete;\0A\09}", "=r,r,r,~{memory}"(i32 %address, i32 %parity)
   ret i32 %complete
@@ -173,7 +183,8 @@ define i64 @tilepipe_clock() alwaysinline nounwind {
   ret i64 %now
 }
 
-; bar.red.or and .and: a barrier of the block that returns whether any, or every, thread passed something but 0.
+; bar.red.or and .and: a barrier of the block that returns whether any, or every, thread passed
+; something but 0.
 define i32 @tilepipe_barrier_any(i32 %value) alwaysinline nounwind convergent {
   %own = icmp ne i32 %value, 0
   %any = call i1 @llvm.nvvm.barrier.cta.red.or.aligned.all(i32 0, i1 %own)
@@ -219,8 +230,9 @@ define i32 @tilepipe_shuffle_from(i32 %mask, i32 %word, i32 %lane) alwaysinline 
   ret i32 %result
 }
 
-; st.global and ld.global of 1, 2, 4, 8 or 16 bytes, aligned to their size. The other pointer is a local variable of the
-; caller, which inlining turns into a register. (A cast to the global state space and back would be folded away.)
+; st.global and ld.global of 1, 2, 4, 8 or 16 bytes, aligned to their size. The other pointer is a
+; local variable of the caller, which inlining turns into a register. (A cast to the global state
+; space and back would be folded away.)
 define void @tilepipe_store_global_1(ptr %to, ptr %from) alwaysinline nounwind {
   %value = load i8, ptr %from, align 1
   %global = addrspacecast ptr %to to ptr addrspace(1)
@@ -291,7 +303,8 @@ define void @tilepipe_load_global_16(ptr %to, ptr %from) alwaysinline nounwind {
   ret void
 }
 
-; cp.async with a source size: the first %valid bytes are read, the rest of the destination's 4, 8 or 16 is zero.
+; cp.async with a source size: the first %valid bytes are read, the rest of the destination's 4, 8
+; or 16 is zero.
 define void @tilepipe_cp_async_4(ptr %to, ptr %from, i32 %valid) alwaysinline nounwind {
   %shared = addrspacecast ptr %to to ptr addrspace(3)
   %global = addrspacecast ptr %from to ptr addrspace(1)
@@ -350,8 +363,9 @@ define i64 @tilepipe_panic_record_address() alwaysinline nounwind {
   ret i64 %address
 }
 
-; Floating-point instructions of one thread: fma.rn, sqrt.rn, min and max. LLVM's minimumnum and maximumnum are what PTX's
-; min and max do: an operand that is NaN is ignored, and -0 is less than +0.
+; Floating-point instructions of one thread: fma.rn, sqrt.rn, min and max. LLVM's minimumnum and
+; maximumnum are what PTX's min and max do: an operand that is NaN is ignored, and -0 is less
+; than +0.
 declare float @llvm.fma.f32(float, float, float)
 declare float @llvm.sqrt.f32(float)
 declare float @llvm.minimumnum.f32(float, float)

@@ -1,15 +1,20 @@
 //! Scopes: whose copies a `wait` covers, and so what a waited-for tile lets a thread read.
 
-/// The threads that a pipeline synchronises. Sealed: [`ThreadScope`], [`WarpScope`] and [`BlockScope`].
+/// The threads that a pipeline synchronises. Sealed: [`ThreadScope`], [`WarpScope`] and
+/// [`BlockScope`].
 ///
 /// | scope | `wait` adds | a thread may read |
 /// |---|---|---|
-/// | [`ThreadScope`] | nothing | the elements that it copied itself: [`Ready::own`](crate::Ready::own) |
-/// | [`WarpScope`] | `bar.warp.sync` | what its warp copied: [`Ready::of_warp`](crate::Ready::of_warp) |
+/// | [`ThreadScope`] | nothing | the elements that it copied itself: [`Ready::own`] |
+/// | [`WarpScope`] | `bar.warp.sync` | what its warp copied: [`Ready::of_warp`] |
 /// | [`BlockScope`] | `bar.sync` | the whole tile |
 ///
-/// At the narrower scopes each thread copies elements of its own: thread `r` of a block of `THREADS` the elements
-/// `r * LEN / THREADS` up to `(r + 1) * LEN / THREADS`, and a warp those of its 32 threads.
+/// [`Ready::own`]: crate::Ready::own
+/// [`Ready::of_warp`]: crate::Ready::of_warp
+///
+/// At the narrower scopes each thread copies elements of its own: thread `r` of a block of
+/// `THREADS` the elements `r * LEN / THREADS` up to `(r + 1) * LEN / THREADS`, and a warp those of
+/// its 32 threads.
 ///
 /// CUDA: `cuda::thread_scope`.
 pub trait Scope: 'static + sealed::Sealed {}
@@ -17,11 +22,12 @@ pub trait Scope: 'static + sealed::Sealed {}
 /// The calling thread alone (CUDA's `thread_scope_thread`): no barrier at all.
 pub enum ThreadScope {}
 
-/// The 32 threads of a warp: `wait` ends with `bar.warp.sync` (CUDA: a thread-scope pipeline with `__syncwarp()`).
+/// The 32 threads of a warp: `wait` ends with `bar.warp.sync` (CUDA: a thread-scope pipeline with
+/// `__syncwarp()`).
 pub enum WarpScope {}
 
-/// All threads of a block (CUDA's `thread_scope_block`): `wait` ends with `bar.sync`, and every thread may read the whole
-/// tile.
+/// All threads of a block (CUDA's `thread_scope_block`): `wait` ends with `bar.sync`, and every
+/// thread may read the whole tile.
 pub enum BlockScope {}
 
 impl Scope for ThreadScope {}

@@ -4,8 +4,8 @@ use crate::{fault, isa};
 
 /// The numbers of a block's tiles among those of a view: `first`, `first + stride`, .. below `end`.
 ///
-/// Tiles are asked for by their place among these, an index. How many they are takes a division, so a loop rather asks whether there is a next
-/// one ([`has`](Self::has)).
+/// Tiles are asked for by their place among these, an index. How many they are takes a division, so
+/// a loop rather asks whether there is a next one ([`has`](Self::has)).
 ///
 /// # Invariants
 ///
@@ -18,7 +18,8 @@ pub struct Share {
 }
 
 impl Share {
-    /// The block's numbers below `end`: every `grid`-th one from the block's index on. All shares of a block have the same `first` and `stride`.
+    /// The block's numbers below `end`: every `grid`-th one from the block's index on. All shares
+    /// of a block have the same `first` and `stride`.
     #[inline(always)]
     pub(crate) fn of_block(end: usize) -> Self {
         Share { first: isa::block_index() as usize, stride: isa::grid_blocks() as usize, end }
@@ -49,7 +50,8 @@ impl Share {
             return 0;
         }
         let others = (self.end - 1 - self.first) / self.stride;
-        // SAFETY: no overflow: at most `end - 1`. Said so that a loop over the indices needs no check of them.
+        // SAFETY: no overflow: at most `end - 1`. Said so that a loop over the indices needs no
+        // check of them.
         unsafe { others.unchecked_add(1) }
     }
 
@@ -68,8 +70,9 @@ impl Share {
         count as u32
     }
 
-    /// The number with the index `index`; or what would be the next ones behind the last. No overflow for indices that a loop over the share
-    /// comes to: an index of the share, and some stages ahead.
+    /// The number with the index `index`; or what would be the next ones behind the last. No
+    /// overflow for indices that a loop over the share comes to: an index of the share, and some
+    /// stages ahead.
     #[inline(always)]
     pub(crate) fn number(self, index: usize) -> usize {
         self.first + index * self.stride
@@ -81,7 +84,8 @@ impl Share {
         self.number(index) < self.end
     }
 
-    /// Whether all numbers are below `limit`, given how many they are. For who has counted them anyway: no division.
+    /// Whether all numbers are below `limit`, given how many they are. For who has counted them
+    /// anyway: no division.
     #[inline(always)]
     pub(crate) fn counted_lies_below(self, count: usize, limit: usize) -> bool {
         count == 0 || self.number(count - 1) < limit
@@ -98,7 +102,8 @@ impl Share {
     }
 }
 
-/// Into how many pieces of `piece` elements a view of `len` falls, the last one perhaps shorter. `usize::div_ceil` would compare the remainder too.
+/// Into how many pieces of `piece` elements a view of `len` falls, the last one perhaps shorter.
+/// `usize::div_ceil` would compare the remainder too.
 ///
 /// No overflow: `len` elements lie in the address space, which has room for a piece more.
 #[expect(clippy::manual_div_ceil, reason = "half the instructions")]
@@ -111,7 +116,8 @@ pub(crate) fn pieces(len: usize, piece: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// Calls `check` with small shares of every kind, and with the numbers that a loop with such a stride comes to.
+    /// Calls `check` with small shares of every kind, and with the numbers that a loop with such a
+    /// stride comes to.
     fn for_each_share(check: impl Fn(Share, &[usize])) {
         for first in 0..12 {
             for stride in 1..9 {

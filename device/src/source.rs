@@ -4,17 +4,20 @@ use core::marker::PhantomData;
 
 use crate::tile::{Brand, Tile};
 
-/// One tile of a view, to be copied: with [`Zeros`](crate::Zeros) the only source that a stage takes.
+/// One tile of a view, to be copied: with [`Zeros`](crate::Zeros) the only source that a stage
+/// takes.
 ///
-/// It cannot change while a copy is under way, because its memory is read-only for the whole launch `'k`.
+/// It cannot change while a copy is under way, because its memory is read-only for the whole launch
+/// `'k`.
 ///
 /// # Invariants
 ///
-/// 0. Byte `b` of row `r` lies at `first + r * pitch + b`. It is readable for all of `'k`, and nobody writes it, if
-///    `above <= r < below` and `before <= b < end`.
+/// 0. Byte `b` of row `r` lies at `first + r * pitch + b`. It is readable for all of `'k`, and
+///    nobody writes it, if `above <= r < below` and `before <= b < end`.
 /// 1. `first` and `pitch` are multiples of `S::ALIGNMENT`, and so is `before`.
 /// 2. `end <= S::COLUMNS` elements, and `below <= S::ROWS`.
-/// 3. If `whole`, all of the tile lies in the view: `before` and `above` are 0, `end` and `below` the tile's own ends.
+/// 3. If `whole`, all of the tile lies in the view: `before` and `above` are 0, `end` and `below`
+///    the tile's own ends.
 #[derive(Clone, Copy)]
 pub struct TileRef<'k, S: Tile> {
     first: *const u8,
@@ -30,7 +33,8 @@ pub struct TileRef<'k, S: Tile> {
 
 /// The fields of a [`TileRef`].
 pub(crate) struct Extent {
-    /// The address of the tile's first byte, perhaps outside the view where a halo begins before it.
+    /// The address of the tile's first byte, perhaps outside the view where a halo begins before
+    /// it.
     pub(crate) first: *const u8,
     /// Bytes of a row before the view's start.
     pub(crate) before: usize,
@@ -69,7 +73,8 @@ impl<'k, S: Tile> TileRef<'k, S> {
         }
     }
 
-    /// The same tile, known to lie within its view as a whole: its bounds are constants of its type, and a copy of it needs none.
+    /// The same tile, known to lie within its view as a whole: its bounds are constants of its
+    /// type, and a copy of it needs none.
     ///
     /// # Safety
     ///
@@ -92,8 +97,9 @@ impl<'k, S: Tile> TileRef<'k, S> {
         self.first.wrapping_add(row * self.pitch).wrapping_add(offset)
     }
 
-    /// How many of the `width` bytes from byte `offset` of row `row` on lie in the view: the first so many. A unit that
-    /// begins before the view counts as 0; with a `width` of at most `S::ALIGNMENT` it lies before it as a whole.
+    /// How many of the `width` bytes from byte `offset` of row `row` on lie in the view: the first
+    /// so many. A unit that begins before the view counts as 0; with a `width` of at most
+    /// `S::ALIGNMENT` it lies before it as a whole.
     #[inline(always)]
     pub(crate) fn valid_bytes(&self, row: usize, offset: usize, width: usize) -> u32 {
         let (offset, width) = (offset as u32, width as u32);

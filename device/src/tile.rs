@@ -8,15 +8,18 @@ use crate::uniform::Uniform;
 
 /// A tile: elements that are copied, waited for and read as one.
 ///
-/// `[T; LEN]` is the plain tile; [`HaloTile`] has neighbours on both sides; [`Tile2D`](crate::Tile2D) and
-/// [`HaloTile2D`](crate::HaloTile2D) have rows. Successive tiles of a view start `STRIDE` elements apart, tile 0 starts `LEAD`
-/// elements before the view; rows likewise.
+/// `[T; LEN]` is the plain tile; [`HaloTile`] has neighbours on both sides;
+/// [`Tile2D`](crate::Tile2D) and [`HaloTile2D`](crate::HaloTile2D) have rows. Successive tiles of a
+/// view start `STRIDE` elements apart, tile 0 starts `LEAD` elements before the view; rows
+/// likewise.
 ///
 /// # Safety
 ///
-/// 0. `Self` is `ROWS` rows of elements of type `Element`, any bit pattern valid: each row is `COLUMNS` elements, and rows
-///    start `PITCH >= COLUMNS` elements apart. There is no other padding.
-/// 1. `STRIDE >= 1`, `LEAD + STRIDE <= COLUMNS`, `ROW_STRIDE >= 1`, and `ROW_LEAD + ROW_STRIDE <= ROWS`.
+/// 0. `Self` is `ROWS` rows of elements of type `Element`, any bit pattern valid: each row is
+///    `COLUMNS` elements, and rows start `PITCH >= COLUMNS` elements apart. There is no other
+///    padding.
+/// 1. `STRIDE >= 1`, `LEAD + STRIDE <= COLUMNS`, `ROW_STRIDE >= 1`, and
+///    `ROW_LEAD + ROW_STRIDE <= ROWS`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no tile",
     note = "a tile is an array `[T; LEN]` of elements, a `HaloTile<T, LEN, HALO>`, a `Tile2D<T, ROWS, COLUMNS>` or a \
@@ -43,8 +46,9 @@ pub unsafe trait Tile: Sized + Copy + Uniform + RoleShared + Send + Sync + 'stat
     const LEN: usize = checked_len(Self::ROWS, Self::COLUMNS);
     /// The tile's size in shared memory in bytes.
     const BYTES: usize = size_of::<Self>();
-    /// The largest power of two, up to 16, to which the start of every row of every tile of a view is aligned in bytes,
-    /// given a view whose base, and whose rows if it has several, are aligned to 16.
+    /// The largest power of two, up to 16, to which the start of every row of every tile of a view
+    /// is aligned in bytes, given a view whose base, and whose rows if it has several, are aligned
+    /// to 16.
     const ALIGNMENT: usize =
         alignment_of_multiples(Self::STRIDE * size_of::<Self::Element>(), Self::LEAD * size_of::<Self::Element>());
 }
@@ -58,7 +62,8 @@ pub(crate) const fn alignment_of_multiples(a: usize, b: usize) -> usize {
     power
 }
 
-/// Checks what the copies rely on: elements of 1 to 16 bytes, aligned to no more than that; a tile of at least one.
+/// Checks what the copies rely on: elements of 1 to 16 bytes, aligned to no more than that; a tile
+/// of at least one.
 pub(crate) const fn checked_stride<T>(len: usize) -> usize {
     assert!(len > 0, "a tile has at least one element");
     assert!(
@@ -77,8 +82,8 @@ pub(crate) const fn checked_len(rows: usize, columns: usize) -> usize {
     }
 }
 
-// SAFETY: (0) an array has no padding between elements, and elements are plain data; (1) the array is not empty by the
-// assertion, so STRIDE = LEN >= 1 and LEAD + STRIDE = LEN.
+// SAFETY: (0) an array has no padding between elements, and elements are plain data; (1) the array
+// is not empty by the assertion, so STRIDE = LEN >= 1 and LEAD + STRIDE = LEN.
 unsafe impl<T: Element, const LEN: usize> Tile for [T; LEN] {
     type Element = T;
     const COLUMNS: usize = LEN;
@@ -86,10 +91,11 @@ unsafe impl<T: Element, const LEN: usize> Tile for [T; LEN] {
     const LEAD: usize = 0;
 }
 
-/// A tile of `LEN` elements with `HALO` neighbours on either side, `LEN + 2 * HALO` elements in all.
+/// A tile of `LEN` elements with `HALO` neighbours on either side, `LEN + 2 * HALO` elements in
+/// all.
 ///
-/// Beyond the ends of the view the neighbours are zero. The halo's size in bytes enters the alignment: a halo of a
-/// multiple of 16 bytes keeps 16-byte copies.
+/// Beyond the ends of the view the neighbours are zero. The halo's size in bytes enters the
+/// alignment: a halo of a multiple of 16 bytes keeps 16-byte copies.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct HaloTile<T, const LEN: usize, const HALO: usize> {
@@ -104,12 +110,14 @@ impl<T: Element, const LEN: usize, const HALO: usize> HaloTile<T, LEN, HALO> {
     pub fn as_slice(&self) -> &[T] {
         const { assert!(size_of::<Self>() == (LEN + 2 * HALO) * size_of::<T>()) };
         let first = core::ptr::from_ref(self).cast::<T>();
-        // SAFETY: `self` is LEN + 2 * HALO elements of plain data in a row: the three arrays follow one another without
-        // padding (`repr(C)`, one element type; asserted above). The borrow of `self` covers all of them.
+        // SAFETY: `self` is LEN + 2 * HALO elements of plain data in a row: the three arrays follow
+        // one another without padding (`repr(C)`, one element type; asserted above). The borrow of
+        // `self` covers all of them.
         unsafe { core::slice::from_raw_parts(first, LEN + 2 * HALO) }
     }
 
-    /// Returns the elements from `HALO` before the tile's element `index` to `HALO` after it, `2 * HALO + 1` in all.
+    /// Returns the elements from `HALO` before the tile's element `index` to `HALO` after it,
+    /// `2 * HALO + 1` in all.
     ///
     /// # Panics
     ///
@@ -122,8 +130,9 @@ impl<T: Element, const LEN: usize, const HALO: usize> HaloTile<T, LEN, HALO> {
     }
 }
 
-// SAFETY: (0) three arrays of one plain element type in `repr(C)` order have no padding: every offset is a multiple of
-// the element's size, hence of its alignment; (1) LEN >= 1 by the assertion, and LEAD + STRIDE = HALO + LEN <= COLUMNS.
+// SAFETY: (0) three arrays of one plain element type in `repr(C)` order have no padding: every
+// offset is a multiple of the element's size, hence of its alignment; (1) LEN >= 1 by the
+// assertion, and LEAD + STRIDE = HALO + LEN <= COLUMNS.
 unsafe impl<T: Element, const LEN: usize, const HALO: usize> Tile for HaloTile<T, LEN, HALO> {
     type Element = T;
     const COLUMNS: usize = LEN + 2 * HALO;
@@ -133,8 +142,8 @@ unsafe impl<T: Element, const LEN: usize, const HALO: usize> Tile for HaloTile<T
 
 /// An invariant lifetime: two brands of different lifetimes are different types.
 pub(crate) type Brand<'b> = PhantomData<fn(&'b ()) -> &'b ()>;
-/// Keeps the holder on its OS thread and in block-level code: neither `Send` nor `Sync`, nor `Uniform` (which each holder
-/// denies once more by name, so that messages name it).
+/// Keeps the holder on its OS thread and in block-level code: neither `Send` nor `Sync`, nor
+/// `Uniform` (which each holder denies once more by name, so that messages name it).
 pub(crate) type BlockLevel = PhantomData<*mut ()>;
 
 #[cfg(test)]

@@ -6,11 +6,12 @@ use crate::element::Element;
 use crate::fault;
 use crate::tile::{HaloTile, Tile, checked_stride};
 
-/// A tile of `ROWS` rows of `COLUMNS` elements: `tile[row]` is a row, `tile[(row, column)]` an element.
+/// A tile of `ROWS` rows of `COLUMNS` elements: `tile[row]` is a row, `tile[(row, column)]` an
+/// element.
 ///
-/// In shared memory each row is followed by `PAD` elements that nobody reads: with one word of padding the elements of a column
-/// lie in different banks. Padding enters the alignment: rows of a multiple of 16 bytes, padding included, keep 16-byte
-/// copies.
+/// In shared memory each row is followed by `PAD` elements that nobody reads: with one word of
+/// padding the elements of a column lie in different banks. Padding enters the alignment: rows of a
+/// multiple of 16 bytes, padding included, keep 16-byte copies.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Tile2D<T, const ROWS: usize, const COLUMNS: usize, const PAD: usize = 0> {
@@ -64,8 +65,9 @@ impl<T: Element, const ROWS: usize, const COLUMNS: usize, const PAD: usize> Inde
     }
 }
 
-// SAFETY: (0) arrays of arrays of one plain element type in `repr(C)` order: a row is COLUMNS elements and PAD more, which
-// are plain data like the others; (1) COLUMNS and ROWS are at least 1 by the assertions, and there is no lead.
+// SAFETY: (0) arrays of arrays of one plain element type in `repr(C)` order: a row is COLUMNS
+// elements and PAD more, which are plain data like the others; (1) COLUMNS and ROWS are at least 1
+// by the assertions, and there is no lead.
 unsafe impl<T: Element, const ROWS: usize, const COLUMNS: usize, const PAD: usize> Tile
     for Tile2D<T, ROWS, COLUMNS, PAD>
 {
@@ -80,8 +82,8 @@ unsafe impl<T: Element, const ROWS: usize, const COLUMNS: usize, const PAD: usiz
 
 /// A tile of `ROWS` rows of `COLUMNS` elements with `HALO` neighbours on every side.
 ///
-/// `tile[(row, column)]` counts from the tile's own first element; [`neighbour`](Self::neighbour) reaches around it. Beyond the
-/// edges of the view there are zeros.
+/// `tile[(row, column)]` counts from the tile's own first element; [`neighbour`](Self::neighbour)
+/// reaches around it. Beyond the edges of the view there are zeros.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct HaloTile2D<T, const ROWS: usize, const COLUMNS: usize, const HALO: usize> {
@@ -91,12 +93,13 @@ pub struct HaloTile2D<T, const ROWS: usize, const COLUMNS: usize, const HALO: us
 }
 
 impl<T: Element, const ROWS: usize, const COLUMNS: usize, const HALO: usize> HaloTile2D<T, ROWS, COLUMNS, HALO> {
-    /// Returns the element `down` rows below and `right` columns to the right of the tile's own element at `(row, column)`;
-    /// negative is above and to the left.
+    /// Returns the element `down` rows below and `right` columns to the right of the tile's own
+    /// element at `(row, column)`; negative is above and to the left.
     ///
     /// # Panics
     ///
-    /// If `row >= ROWS` or `column >= COLUMNS`, or if `down` or `right` is beyond `HALO` in either direction.
+    /// If `row >= ROWS` or `column >= COLUMNS`, or if `down` or `right` is beyond `HALO` in either
+    /// direction.
     #[inline(always)]
     #[track_caller]
     pub fn neighbour(&self, row: usize, column: usize, down: isize, right: isize) -> T {
@@ -118,8 +121,8 @@ impl<T: Element, const ROWS: usize, const COLUMNS: usize, const HALO: usize> Hal
     fn all(&self) -> &[HaloTile<T, COLUMNS, HALO>] {
         const { assert!(size_of::<Self>() == (ROWS + 2 * HALO) * size_of::<HaloTile<T, COLUMNS, HALO>>()) };
         let first = core::ptr::from_ref(self).cast();
-        // SAFETY: the three arrays of rows follow one another without padding (`repr(C)`, one type; asserted above), and the
-        // borrow of `self` covers all of them.
+        // SAFETY: the three arrays of rows follow one another without padding (`repr(C)`, one type;
+        // asserted above), and the borrow of `self` covers all of them.
         unsafe { core::slice::from_raw_parts(first, ROWS + 2 * HALO) }
     }
 }
@@ -142,8 +145,9 @@ impl<T: Element, const ROWS: usize, const COLUMNS: usize, const HALO: usize> Ind
     }
 }
 
-// SAFETY: (0) rows of HaloTile, which are COLUMNS + 2 * HALO plain elements without padding, one after the other; (1) ROWS and
-// COLUMNS are at least 1 by the assertions, and the own part with one halo before it is no longer than with two.
+// SAFETY: (0) rows of HaloTile, which are COLUMNS + 2 * HALO plain elements without padding, one
+// after the other; (1) ROWS and COLUMNS are at least 1 by the assertions, and the own part with one
+// halo before it is no longer than with two.
 unsafe impl<T: Element, const ROWS: usize, const COLUMNS: usize, const HALO: usize> Tile
     for HaloTile2D<T, ROWS, COLUMNS, HALO>
 {

@@ -11,19 +11,23 @@ use crate::uniform::Uniform;
 
 /// Global memory as tiles of `LEN` elements, read-only for the whole launch.
 ///
-/// The last tile may be partial: what lies past the end reads as zero. The host passes `&Buffer<T>`.
+/// The last tile may be partial: what lies past the end reads as zero. The host passes
+/// `&Buffer<T>`.
 pub type Tiles<'k, T, const LEN: usize> = TileView<'k, [T; LEN]>;
 
-/// Global memory as tiles of `LEN` elements with `HALO` neighbours on either side, read-only for the whole launch.
+/// Global memory as tiles of `LEN` elements with `HALO` neighbours on either side, read-only for
+/// the whole launch.
 ///
 /// Neighbours before the start and past the end read as zero. The host passes `&Buffer<T>`.
 pub type Halos<'k, T, const LEN: usize, const HALO: usize> = TileView<'k, HaloTile<T, LEN, HALO>>;
 
-/// Global memory seen as a row of tiles of shape `S`, read-only for the whole launch; see [`Tiles`] and [`Halos`].
+/// Global memory seen as a row of tiles of shape `S`, read-only for the whole launch; see [`Tiles`]
+/// and [`Halos`].
 ///
 /// # Invariants
 ///
-/// 0. `base` points to `len` elements that are valid for reads and that nobody writes for the whole launch `'k`.
+/// 0. `base` points to `len` elements that are valid for reads and that nobody writes for the whole
+///    launch `'k`.
 /// 1. `base` is aligned to 16 bytes.
 #[derive(Clone, Copy)]
 pub struct TileView<'k, S: Tile> {
@@ -33,8 +37,8 @@ pub struct TileView<'k, S: Tile> {
     shape: PhantomData<S>,
 }
 
-// SAFETY: the memory behind the pointer is read-only while the launch lasts, and there is no collective operation on a
-// view that needs no `&Block`, which a closure can't have.
+// SAFETY: the memory behind the pointer is read-only while the launch lasts, and there is no
+// collective operation on a view that needs no `&Block`, which a closure can't have.
 unsafe impl<S: Tile> Uniform for TileView<'_, S> {}
 
 impl<'k, S: Tile> TileView<'k, S> {
@@ -85,7 +89,8 @@ impl<'k, S: Tile> TileView<'k, S> {
         unsafe { self.tile_unchecked(index) }
     }
 
-    /// Returns the tiles of this block in order: every `grid`-th tile from the block's own index on (a grid-stride loop).
+    /// Returns the tiles of this block in order: every `grid`-th tile from the block's own index on
+    /// (a grid-stride loop).
     #[inline(always)]
     pub fn for_block<const THREADS: usize>(&self, block: &Block<'_, THREADS>) -> BlockTiles<'k, S> {
         const { assert!(S::STRIDE > 0) };
@@ -101,15 +106,17 @@ impl<'k, S: Tile> TileView<'k, S> {
     /// `index < self.tiles()`.
     #[inline(always)]
     unsafe fn tile_unchecked(&self, index: usize) -> TileRef<'k, S> {
-        // No overflow: `index * STRIDE < len`, and `len` elements lie in the address space (invariant 0).
+        // No overflow: `index * STRIDE < len`, and `len` elements lie in the address space
+        // (invariant 0).
         let start = index * S::STRIDE;
         let element = size_of::<S::Element>();
         let before = if start < S::LEAD { (S::LEAD - start) * element } else { 0 };
         let rest = self.len - start;
         let end = if rest < S::COLUMNS - S::LEAD { (rest + S::LEAD) * element } else { S::COLUMNS * element };
-        // SAFETY: (0) `before` bytes lie before the view and `end - before` in it, from the tile's first byte on; only these
-        // are valid, and nobody writes them (invariant 0). (1) The base is aligned to 16, and the tile starts and the view
-        // begins a multiple of ALIGNMENT behind (`Tile::ALIGNMENT`). (2) By the comparisons.
+        // SAFETY: (0) `before` bytes lie before the view and `end - before` in it, from the tile's
+        // first byte on; only these are valid, and nobody writes them (invariant 0). (1) The base
+        // is aligned to 16, and the tile starts and the view begins a multiple of ALIGNMENT behind
+        // (`Tile::ALIGNMENT`). (2) By the comparisons.
         unsafe {
             TileRef::new(Extent {
                 first: self.base.wrapping_add(start).wrapping_sub(S::LEAD).cast(),
@@ -128,7 +135,8 @@ impl<'k, S: Tile> TileView<'k, S> {
 /// # Invariants
 ///
 /// 0. The numbers of `share` are those of tiles of the view.
-/// 1. `count` is how many they are. Drivers count for themselves, where they need to: a division that nobody asks for is left out.
+/// 1. `count` is how many they are. Drivers count for themselves, where they need to: a division
+///    that nobody asks for is left out.
 /// 2. If `whole`, each of these tiles lies within the view as a whole, its halo included.
 #[derive(Clone, Copy)]
 pub struct BlockTiles<'k, S: Tile> {
@@ -184,7 +192,8 @@ impl<'k, S: Tile> BlockTiles<'k, S> {
         }
     }
 
-    /// A number: all of the block's tiles with lower ones lie within the view as a whole, their halos included.
+    /// A number: all of the block's tiles with lower ones lie within the view as a whole, their
+    /// halos included.
     #[inline(always)]
     pub(crate) fn whole_below(&self) -> usize {
         if self.whole {

@@ -11,28 +11,31 @@ use crate::tile::{Brand, Tile};
 use crate::tile2d::{HaloTile2D, Tile2D};
 use crate::uniform::Uniform;
 
-/// Global memory with rows as tiles of `ROWS` by `COLUMNS` elements, read-only for the whole launch.
+/// Global memory with rows as tiles of `ROWS` by `COLUMNS` elements, read-only for the whole
+/// launch.
 ///
-/// Tiles at the right and lower edge may be partial: what lies past an edge reads as zero. In shared memory each row of a tile
-/// is followed by `PAD` elements. The host passes `&Buffer2D<T>`.
+/// Tiles at the right and lower edge may be partial: what lies past an edge reads as zero. In
+/// shared memory each row of a tile is followed by `PAD` elements. The host passes `&Buffer2D<T>`.
 pub type Tiles2D<'k, T, const ROWS: usize, const COLUMNS: usize, const PAD: usize = 0> =
     TileView2D<'k, Tile2D<T, ROWS, COLUMNS, PAD>>;
 
-/// Global memory with rows as tiles of `ROWS` by `COLUMNS` elements with `HALO` neighbours on every side, read-only for the
-/// whole launch.
+/// Global memory with rows as tiles of `ROWS` by `COLUMNS` elements with `HALO` neighbours on every
+/// side, read-only for the whole launch.
 ///
 /// What lies past an edge reads as zero. The host passes `&Buffer2D<T>`.
 pub type Halos2D<'k, T, const ROWS: usize, const COLUMNS: usize, const HALO: usize> =
     TileView2D<'k, HaloTile2D<T, ROWS, COLUMNS, HALO>>;
 
-/// Global memory with rows seen as tiles of shape `S`, read-only for the whole launch; see [`Tiles2D`] and [`Halos2D`].
+/// Global memory with rows seen as tiles of shape `S`, read-only for the whole launch; see
+/// [`Tiles2D`] and [`Halos2D`].
 ///
 /// Tiles are numbered row by row.
 ///
 /// # Invariants
 ///
-/// 0. Row `r < height` is `width` elements from `base + r * pitch` on, valid for reads, which nobody writes for the whole
-///    launch `'k`; `width <= pitch`, and `height * pitch` elements lie in the address space. Neither is 0.
+/// 0. Row `r < height` is `width` elements from `base + r * pitch` on, valid for reads, which
+///    nobody writes for the whole launch `'k`; `width <= pitch`, and `height * pitch` elements lie
+///    in the address space. Neither is 0.
 /// 1. `base` is aligned to 16 bytes, and `pitch` elements are a multiple of `S::ALIGNMENT` bytes.
 #[derive(Clone, Copy)]
 pub struct TileView2D<'k, S: Tile> {
@@ -116,12 +119,14 @@ impl<'k, S: Tile> TileView2D<'k, S> {
         let (above, below) = clip(top, self.height, S::ROW_LEAD, S::ROWS);
         let first = self.base.wrapping_add(left).wrapping_sub(S::LEAD).cast::<u8>();
         let first = first.wrapping_add(top * pitch).wrapping_sub(S::ROW_LEAD * pitch);
-        // SAFETY: (0) and (2) `clip`, in rows and in elements; (1) the base, the pitch and the start of each tile in a row are
-        // multiples of ALIGNMENT (invariant 1 and `Tile::ALIGNMENT`), and so is the lead.
+        // SAFETY: (0) and (2) `clip`, in rows and in elements; (1) the base, the pitch and the
+        // start of each tile in a row are multiples of ALIGNMENT (invariant 1 and
+        // `Tile::ALIGNMENT`), and so is the lead.
         unsafe { TileRef::new(Extent { first, before: before * element, end: end * element, pitch, above, below }) }
     }
 
-    /// Returns the tiles of this block in order: every `grid`-th tile from the block's own index on.
+    /// Returns the tiles of this block in order: every `grid`-th tile from the block's own index
+    /// on.
     ///
     /// # Panics
     ///
@@ -135,8 +140,8 @@ impl<'k, S: Tile> TileView2D<'k, S> {
     }
 }
 
-/// Where a tile that begins `lead` before `start` meets a view of `len`, within its own extent of `extent`: from where to where
-/// it is inside.
+/// Where a tile that begins `lead` before `start` meets a view of `len`, within its own extent of
+/// `extent`: from where to where it is inside.
 #[inline(always)]
 fn clip(start: usize, len: usize, lead: usize, extent: usize) -> (usize, usize) {
     let before = lead.saturating_sub(start);
@@ -144,7 +149,8 @@ fn clip(start: usize, len: usize, lead: usize, extent: usize) -> (usize, usize) 
     (before, if rest < extent - lead { rest + lead } else { extent })
 }
 
-/// The places of a block's tiles among those of a two-dimensional view, in the order in which the block works through them.
+/// The places of a block's tiles among those of a two-dimensional view, in the order in which the
+/// block works through them.
 ///
 /// # Invariants
 ///

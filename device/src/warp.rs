@@ -8,18 +8,20 @@ use crate::isa;
 use crate::tile::{BlockLevel, Brand};
 use crate::uniform::Uniform;
 
-/// The 32 threads of one warp, taken together, inside a closure of [`Block::warps`] or [`Shared::warps`](crate::Shared::warps).
+/// The 32 threads of one warp, taken together, inside a closure of [`Block::warps`] or
+/// [`Shared::warps`](crate::Shared::warps).
 ///
-/// Warp-level code runs the same way in all threads of the warp: it may branch on the warp's rank and on results of the warp's
-/// collectives, and lanes exist only inside the closures of [`lanes`](Self::lanes), [`map`](Self::map) and
-/// [`update`](Self::update). The block's collectives are out of reach.
+/// Warp-level code runs the same way in all threads of the warp: it may branch on the warp's rank
+/// and on results of the warp's collectives, and lanes exist only inside the closures of
+/// [`lanes`](Self::lanes), [`map`](Self::map) and [`update`](Self::update). The block's collectives
+/// are out of reach.
 ///
 /// CUDA: `cooperative_groups::thread_block_tile<32>`.
 ///
 /// # Invariants
 ///
-/// 0. `rank` is the calling warp's rank among the whole warps of the block or role of `THREADS` threads that `'b` is the brand
-///    of: it is below `THREADS / 32`.
+/// 0. `rank` is the calling warp's rank among the whole warps of the block or role of `THREADS`
+///    threads that `'b` is the brand of: it is below `THREADS / 32`.
 /// 1. The value is in warp-level code: all 32 threads of the warp execute it.
 pub struct Warp<'w, 'b, const THREADS: usize> {
     rank: usize,
@@ -34,8 +36,9 @@ impl<const THREADS: usize> !Uniform for Lane<'_, '_, '_, THREADS> {}
 impl<'b, const THREADS: usize> Block<'b, THREADS> {
     /// Runs `body` once in every warp. `THREADS` must be a multiple of 32, or it does not compile.
     ///
-    /// `body` may capture [`Uniform`] values only; results go out through a [`TileMut`](crate::TileMut) in the lanes' closures, or
-    /// through [`map_warps`](Self::map_warps).
+    /// `body` may capture [`Uniform`] values only; results go out through a
+    /// [`TileMut`](crate::TileMut) in the lanes' closures, or through
+    /// [`map_warps`](Self::map_warps).
     ///
     /// CUDA: `cooperative_groups::tiled_partition<32>(block)`.
     ///
@@ -52,7 +55,10 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
     ///     block.warps(|warp| {
     ///         let lanes = warp.map(|lane| lane.rank() as u32);
     ///         let sums = warp.scan(&lanes, u32::wrapping_add);
-    ///         warp.lanes(|lane| dst.set(lane.thread(), sums.get(&lane) * warp_number(lane.thread().rank())));
+    ///         warp.lanes(|lane| {
+    ///             let number = warp_number(lane.thread().rank());
+    ///             dst.set(lane.thread(), sums.get(&lane) * number);
+    ///         });
     ///     });
     /// }
     ///
@@ -74,10 +80,11 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
         F: for<'w> Fn(Warp<'w, 'b, THREADS>) + Uniform,
     {
         const { assert!(warps::<THREADS>() > 0) };
-        // SAFETY: `for_each_warp` passes the calling warp's rank in the block, whose brand is `'b` (`Block`, 2); the closure is the same in all
-        // of the warp.
+        // SAFETY: `for_each_warp` passes the calling warp's rank in the block, whose brand is `'b`
+        // (`Block`, 2); the closure is the same in all of the warp.
         let run = |rank| body(unsafe { Warp::new(rank) });
-        // SAFETY: the block has THREADS threads in one dimension (`Block`, 0), whole warps by the assertion.
+        // SAFETY: the block has THREADS threads in one dimension (`Block`, 0), whole warps by the
+        // assertion.
         unsafe { isa::for_each_warp(THREADS, run) };
     }
 
@@ -91,17 +98,19 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
         self.map_warps_of(body)
     }
 
-    /// As [`map_warps`](Self::map_warps), for closures of this crate that capture what users' may not.
+    /// As [`map_warps`](Self::map_warps), for closures of this crate that capture what users' may
+    /// not.
     #[inline(always)]
     pub(crate) fn map_warps_of<T: PerThreadValue>(
         &self,
         body: impl for<'w> Fn(Warp<'w, 'b, THREADS>) -> T,
     ) -> PerThread<'b, T, THREADS> {
         const { assert!(warps::<THREADS>() > 0) };
-        // SAFETY: `of_warps` passes the calling warp's rank in the block, whose brand is `'b` (`Block`, 2); the closure is the same in all
-        // of the warp.
+        // SAFETY: `of_warps` passes the calling warp's rank in the block, whose brand is `'b`
+        // (`Block`, 2); the closure is the same in all of the warp.
         let run = |rank| body(unsafe { Warp::new(rank) });
-        // SAFETY: block-level code of a block of THREADS (`Block`, 0 and 1), whole warps by the assertion.
+        // SAFETY: block-level code of a block of THREADS (`Block`, 0 and 1), whole warps by the
+        // assertion.
         PerThread::from_values(unsafe { isa::PerThread::of_warps(run) })
     }
 }
@@ -175,7 +184,8 @@ impl<'w, 'b, const THREADS: usize> Warp<'w, 'b, THREADS> {
     /// `rank` is the calling thread's lane.
     #[inline(always)]
     unsafe fn lane<'t>(&self, rank: usize) -> Lane<'t, 'w, 'b, THREADS> {
-        // SAFETY: lane `rank` of the whole warp `self.rank` (0) is thread `self.rank * 32 + rank` of the block or role.
+        // SAFETY: lane `rank` of the whole warp `self.rank` (0) is thread `self.rank * 32 + rank`
+        // of the block or role.
         let thread = unsafe { Thread::new(self.rank * WARP + rank) };
         Lane { rank, thread, warp: PhantomData }
     }
@@ -191,7 +201,8 @@ pub struct Lane<'t, 'w, 'b, const THREADS: usize> {
 }
 
 impl<'t, 'b, const THREADS: usize> Lane<'t, '_, 'b, THREADS> {
-    /// Returns the thread's rank in its warp, `0..32` (CUDA: `thread_rank()` of the tile, `%laneid`).
+    /// Returns the thread's rank in its warp, `0..32` (CUDA: `thread_rank()` of the tile,
+    /// `%laneid`).
     #[inline(always)]
     pub fn rank(&self) -> usize {
         self.rank

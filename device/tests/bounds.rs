@@ -1,4 +1,5 @@
-//! `hoist_bounds`: the same results and the same errors as without it, whatever the lengths of the views.
+//! `hoist_bounds`: the same results and the same errors as without it, whatever the lengths of the
+//! views.
 
 use tilepipe::{Block, HaloTile, Halos, Shared, Stages, Tiles, TilesMut, hoist_bounds, kernel};
 use tilepipe_host::{Device, Error, Schedule};

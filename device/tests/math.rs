@@ -1,4 +1,5 @@
-//! The functions of `tilepipe::math` against the standard library, exact integers and the total order of floats.
+//! The functions of `tilepipe::math` against the standard library, exact integers and the total
+//! order of floats.
 
 use tilepipe::math;
 
@@ -32,7 +33,8 @@ fn distance(a: f64, b: f64) -> u64 {
 fn fma_is_rounded_once_in_f32() {
     for bits in random(1).take(1_000_000) {
         let (a, b) = ((bits & 0xff_ffff) as i128, (bits >> 24 & 0xff_ffff) as i128);
-        // An exact `f32` of about the product's size, so that the sum cancels or rounds at any place.
+        // An exact `f32` of about the product's size, so that the sum cancels or rounds at any
+        // place.
         let c = -((((a * b) >> (bits >> 58)) as f32) as i128);
         assert_eq!(
             math::fma(a as f32, b as f32, c as f32).to_bits(),

@@ -11,7 +11,8 @@ use crate::device::Device;
 use crate::rows::{Rows, RowsMut};
 use crate::slice::{Slice, SliceMut};
 
-/// What may be passed for a kernel's parameter of type `P`; the `launch` functions that `#[kernel]` makes ask for it.
+/// What may be passed for a kernel's parameter of type `P`; the `launch` functions that `#[kernel]`
+/// makes ask for it.
 ///
 /// - `&Buffer<T>` or a [`Slice`] for the input views [`Tiles`] and [`Halos`];
 /// - `&mut Buffer<T>` or a [`SliceMut`] for the output view [`TilesMut`];
@@ -31,10 +32,11 @@ pub trait Argument<P>: sealed::Sealed {
     fn bind(self) -> Bound;
 }
 
-/// An argument whose type is known at run time only: for launches of an instance that is chosen at run time.
+/// An argument whose type is known at run time only: for launches of an instance that is chosen at
+/// run time.
 ///
-/// It keeps the buffer's memory alive, and no borrow of the buffer: [`launch`](crate::launch()) checks that an output
-/// is used once, and orders launches that conflict.
+/// It keeps the buffer's memory alive, and no borrow of the buffer: [`launch`](crate::launch())
+/// checks that an output is used once, and orders launches that conflict.
 ///
 /// # Examples
 ///
@@ -53,7 +55,8 @@ pub struct Bound {
     pub(crate) kind: ParameterKind,
     pub(crate) element: TypeId,
     pub(crate) element_name: &'static str,
-    /// Whether it is rows: the words are then address, width, height and pitch, else address and length.
+    /// Whether it is rows: the words are then address, width, height and pitch, else address and
+    /// length.
     pub(crate) two_dimensional: bool,
     /// The device and the memory of a view.
     pub(crate) memory: Option<(Device, Memory)>,
@@ -124,7 +127,8 @@ impl Bound {
         }
     }
 
-    /// Binds the `len` elements of `buffer` from `start` on; the callers' invariants keep them within it.
+    /// Binds the `len` elements of `buffer` from `start` on; the callers' invariants keep them
+    /// within it.
     fn view<T: Element>(buffer: &Buffer<T>, start: usize, len: usize, kind: ParameterKind) -> Bound {
         let first = buffer.memory.address() + (start * size_of::<T>()) as u64;
         Bound {
@@ -141,7 +145,8 @@ impl Bound {
         Bound::rows(buffer.padded(), [buffer.width(), buffer.height(), buffer.pitch()], kind)
     }
 
-    /// Binds the whole of `buffer` as rows of width, height and pitch; the callers' invariants keep them within it.
+    /// Binds the whole of `buffer` as rows of width, height and pitch; the callers' invariants keep
+    /// them within it.
     fn rows<T: Element>(buffer: &Buffer<T>, [width, height, pitch]: [usize; 3], kind: ParameterKind) -> Bound {
         let words = [buffer.memory.address(), width as u64, height as u64, pitch as u64];
         Bound { raw: RawParameter { words }, two_dimensional: true, ..Bound::view(buffer, 0, buffer.len(), kind) }

@@ -13,9 +13,10 @@ use crate::gpu::memory::GpuMemory;
 
 /// `len` elements in the memory of a device, at least one.
 ///
-/// Made by [`Device::upload`], [`Device::zeroed`] and [`Device::filled_with_byte`]. The memory is shared with the launches
-/// that use it: dropping or forgetting a buffer under a running kernel is fine, and its memory is freed when the kernel is
-/// done. Reads and writes from the host wait for the launches that they conflict with.
+/// Made by [`Device::upload`], [`Device::zeroed`] and [`Device::filled_with_byte`]. The memory is
+/// shared with the launches that use it: dropping or forgetting a buffer under a running kernel is
+/// fine, and its memory is freed when the kernel is done. Reads and writes from the host wait for
+/// the launches that they conflict with.
 pub struct Buffer<T> {
     pub(crate) device: Device,
     pub(crate) memory: Memory,
@@ -77,15 +78,16 @@ impl<T: Element> Buffer<T> {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfMemory`] of the host, [`Error::KernelPanicked`] or [`Error::KernelTrapped`] if a kernel failed,
-    /// [`Error::DeviceLost`] afterwards.
+    /// [`Error::OutOfMemory`] of the host, [`Error::KernelPanicked`] or [`Error::KernelTrapped`] if
+    /// a kernel failed, [`Error::DeviceLost`] afterwards.
     pub fn download(&self) -> Result<Vec<T>, Error> {
         let mut data = zeroed_vec(self.len)?;
         self.read(&mut data)?;
         Ok(data)
     }
 
-    /// Waits for the launches that write the buffer, and copies its elements to `data`, which must have as many.
+    /// Waits for the launches that write the buffer, and copies its elements to `data`, which must
+    /// have as many.
     ///
     /// # Errors
     ///
@@ -99,12 +101,13 @@ impl<T: Element> Buffer<T> {
         }
     }
 
-    /// Waits for the launches that use the buffer, and replaces its elements by `data`, which must be as many.
+    /// Waits for the launches that use the buffer, and replaces its elements by `data`, which must
+    /// be as many.
     ///
     /// # Errors
     ///
-    /// [`Error::LengthMismatch`]; [`Error::KernelPanicked`] or [`Error::KernelTrapped`] if a kernel failed,
-    /// [`Error::DeviceLost`] afterwards.
+    /// [`Error::LengthMismatch`]; [`Error::KernelPanicked`] or [`Error::KernelTrapped`] if a kernel
+    /// failed, [`Error::DeviceLost`] afterwards.
     pub fn write(&mut self, data: &[T]) -> Result<(), Error> {
         self.expect_length(data.len())?;
         let bytes = bytemuck::cast_slice(data);

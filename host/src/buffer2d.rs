@@ -14,17 +14,18 @@ const ROW_ALIGNMENT: usize = 16;
 
 /// `height` rows of `width` elements in the memory of a device, at least one of each.
 ///
-/// Made by [`Device::upload_2d`], [`Device::zeroed_2d`] and [`Device::filled_with_byte_2d`]; passed to a kernel for
-/// `Tiles2D` and `Halos2D` as `&buffer`, for `TilesMut2D` as `&mut buffer`. On the host its elements are dense, row after
-/// row.
+/// Made by [`Device::upload_2d`], [`Device::zeroed_2d`] and [`Device::filled_with_byte_2d`]; passed
+/// to a kernel for `Tiles2D` and `Halos2D` as `&buffer`, for `TilesMut2D` as `&mut buffer`. On the
+/// host its elements are dense, row after row.
 ///
-/// In memory successive rows start [`pitch`](Buffer2D::pitch) elements apart, like those of CUDA's `cudaMallocPitch`. The
-/// pitch is the width, rounded up until every row starts at a multiple of 16 bytes: that is what the widest copies need,
-/// and nothing here needs more. `cudaMallocPitch` rounds up to 512 bytes, for textures, and makes narrow rows many times
-/// as large. The elements between the end of a row and the next one are zero and stay so: no view reaches them.
+/// In memory successive rows start [`pitch`](Buffer2D::pitch) elements apart, like those of CUDA's
+/// `cudaMallocPitch`. The pitch is the width, rounded up until every row starts at a multiple of 16
+/// bytes: that is what the widest copies need, and nothing here needs more. `cudaMallocPitch`
+/// rounds up to 512 bytes, for textures, and makes narrow rows many times as large. The elements
+/// between the end of a row and the next one are zero and stay so: no view reaches them.
 ///
-/// Where there are such elements, reads and writes from the host go through one more copy on the host. Launches that use
-/// the buffer keep its memory alive and are ordered as for [`Buffer`].
+/// Where there are such elements, reads and writes from the host go through one more copy on the
+/// host. Launches that use the buffer keep its memory alive and are ordered as for [`Buffer`].
 pub struct Buffer2D<T> {
     pub(crate) buffer: Buffer<T>,
     width: usize,
@@ -33,12 +34,13 @@ pub struct Buffer2D<T> {
 }
 
 impl Device {
-    /// Makes a two-dimensional buffer that holds a copy of `data`: rows of `width` elements, one after the other.
+    /// Makes a two-dimensional buffer that holds a copy of `data`: rows of `width` elements, one
+    /// after the other.
     ///
     /// # Errors
     ///
-    /// [`Error::RaggedRows`] if `width` is 0 or does not divide the number of elements, [`Error::EmptyRows`] if there is no
-    /// element, [`Error::OutOfMemory`], [`Error::DeviceLost`].
+    /// [`Error::RaggedRows`] if `width` is 0 or does not divide the number of elements,
+    /// [`Error::EmptyRows`] if there is no element, [`Error::OutOfMemory`], [`Error::DeviceLost`].
     ///
     /// # Examples
     ///
@@ -58,19 +60,22 @@ impl Device {
         Ok(Buffer2D { buffer, width, height, pitch })
     }
 
-    /// Makes a two-dimensional buffer of `height` rows of `width` elements whose bytes are all zero.
+    /// Makes a two-dimensional buffer of `height` rows of `width` elements whose bytes are all
+    /// zero.
     ///
     /// # Errors
     ///
-    /// [`Error::EmptyRows`], [`Error::RowsOverflow`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
+    /// [`Error::EmptyRows`], [`Error::RowsOverflow`], [`Error::OutOfMemory`],
+    /// [`Error::DeviceLost`].
     pub fn zeroed_2d<T: Element>(&self, width: usize, height: usize) -> Result<Buffer2D<T>, Error> {
         let pitch = padded_pitch::<T>(width, height)?;
         let buffer = self.zeroed(pitch * height)?;
         Ok(Buffer2D { buffer, width, height, pitch })
     }
 
-    /// Makes a two-dimensional buffer of `height` rows of `width` elements whose bytes are all `byte`: poison that shows
-    /// what a kernel did not write. What pads the rows is zero all the same.
+    /// Makes a two-dimensional buffer of `height` rows of `width` elements whose bytes are all
+    /// `byte`: poison that shows what a kernel did not write. What pads the rows is zero all the
+    /// same.
     ///
     /// # Errors
     ///
@@ -111,8 +116,8 @@ impl<T: Element> Buffer2D<T> {
         self.height
     }
 
-    /// Returns the elements from one row's start to the next one's: the least number that is not below the width and makes
-    /// a multiple of 16 bytes.
+    /// Returns the elements from one row's start to the next one's: the least number that is not
+    /// below the width and makes a multiple of 16 bytes.
     pub fn pitch(&self) -> usize {
         self.pitch
     }
@@ -129,7 +134,8 @@ impl<T: Element> Buffer2D<T> {
         self.buffer.device()
     }
 
-    /// Waits for the launches that write the buffer, and returns a copy of its elements, row after row.
+    /// Waits for the launches that write the buffer, and returns a copy of its elements, row after
+    /// row.
     ///
     /// # Errors
     ///
@@ -146,8 +152,8 @@ impl<T: Element> Buffer2D<T> {
         Ok(data)
     }
 
-    /// Waits for the launches that write the buffer, and copies its elements, row after row, to `data`, which must have
-    /// [`len`](Buffer2D::len) elements.
+    /// Waits for the launches that write the buffer, and copies its elements, row after row, to
+    /// `data`, which must have [`len`](Buffer2D::len) elements.
     ///
     /// # Errors
     ///
@@ -164,8 +170,8 @@ impl<T: Element> Buffer2D<T> {
         Ok(())
     }
 
-    /// Waits for the launches that use the buffer, and replaces its elements, row after row, by `data`, which must have
-    /// [`len`](Buffer2D::len) elements.
+    /// Waits for the launches that use the buffer, and replaces its elements, row after row, by
+    /// `data`, which must have [`len`](Buffer2D::len) elements.
     ///
     /// # Errors
     ///
@@ -199,8 +205,8 @@ impl<T> fmt::Debug for Buffer2D<T> {
     }
 }
 
-/// Returns a number of elements of `element` bytes that makes a multiple of `alignment` bytes; the least one, where
-/// `alignment` is a power of two.
+/// Returns a number of elements of `element` bytes that makes a multiple of `alignment` bytes; the
+/// least one, where `alignment` is a power of two.
 pub(crate) fn elements_aligned_to(alignment: usize, element: usize) -> usize {
     alignment >> alignment.trailing_zeros().min(element.trailing_zeros())
 }

@@ -1,7 +1,8 @@
 //! Contracts: what a program and a module say of the same kernel.
 //!
-//! A contract is text, fields `name=value` with `;` between them. The program's follows from the kernel's own function; the
-//! module's was written by the builder beside the entry point that runs it.
+//! A contract is text, fields `name=value` with `;` between them. The program's follows from the
+//! kernel's own function; the module's was written by the builder beside the entry point that runs
+//! it.
 
 use tilepipe::launch::Instance;
 
@@ -17,7 +18,8 @@ pub(crate) fn first_difference(instance: &Instance, ours: &str, theirs: &str) ->
     }
 }
 
-/// Says how a field of the program's contract, if there is one more, differs from that of the module's.
+/// Says how a field of the program's contract, if there is one more, differs from that of the
+/// module's.
 fn describe(instance: &Instance, ours: Option<&str>, theirs: Option<&str>) -> String {
     let name = |field: &str| field.split_once('=').map_or(field, |(name, _)| name).to_owned();
     let value = |field: Option<&str>| match field.and_then(|field| field.split_once('=')) {

@@ -59,8 +59,8 @@ impl CpuDevice {
 ///
 /// # Invariants
 ///
-/// 0. `base` is the start of `layout.size()` initialised bytes of the global allocator, allocated with `layout`, until
-///    `Drop`.
+/// 0. `base` is the start of `layout.size()` initialised bytes of the global allocator, allocated
+///    with `layout`, until `Drop`.
 /// 1. Nobody writes the bytes without the lock held for writing, or reads them without it held.
 pub(crate) struct CpuMemory {
     device: Arc<CpuDevice>,
@@ -107,7 +107,8 @@ impl CpuMemory {
         self.device.enter()?;
         assert!(data.len() <= self.layout.size(), "the caller compares the lengths");
         let _exclusive = self.write_lock();
-        // SAFETY: within the allocation (asserted; invariant 0), and exclusive while the lock is held (invariant 1).
+        // SAFETY: within the allocation (asserted; invariant 0), and exclusive while the lock is
+        // held (invariant 1).
         let memory = unsafe { slice::from_raw_parts_mut(self.base.as_ptr(), data.len()) };
         memory.copy_from_slice(data);
         Ok(())
@@ -119,8 +120,8 @@ impl CpuMemory {
         self.device.enter()?;
         assert!(data.len() <= self.layout.size(), "the caller compares the lengths");
         let _shared = self.read_lock();
-        // SAFETY: within the allocation (asserted; invariant 0), initialised, and unwritten while the lock is held
-        // (invariant 1).
+        // SAFETY: within the allocation (asserted; invariant 0), initialised, and unwritten while
+        // the lock is held (invariant 1).
         let memory = unsafe { slice::from_raw_parts(self.base.as_ptr(), data.len()) };
         data.copy_from_slice(memory);
         Ok(())
@@ -137,7 +138,8 @@ impl CpuMemory {
 
 impl Drop for CpuMemory {
     fn drop(&mut self) {
-        // SAFETY: allocated with this layout (invariant 0); the last handle goes, and a launch holds one while it runs.
+        // SAFETY: allocated with this layout (invariant 0); the last handle goes, and a launch
+        // holds one while it runs.
         unsafe { alloc::dealloc(self.base.as_ptr(), self.layout) };
     }
 }
@@ -150,14 +152,15 @@ enum Held<'a> {
 
 /// Runs all blocks of a launch, and returns when they are done.
 ///
-/// Blocks start in the order of their index on one thread a core; after a panic no further block starts, so the error
-/// is that of the lowest block that panics. Buffers in conflict with a launch on another thread wait for it.
+/// Blocks start in the order of their index on one thread a core; after a panic no further block
+/// starts, so the error is that of the lowest block that panics. Buffers in conflict with a launch
+/// on another thread wait for it.
 ///
 /// # Safety
 ///
 /// 0. `parameters` match `instance.parameters()` in number, kinds and element types.
-/// 1. `accesses` name every allocation into which an address in `parameters` points, `Write` where the parameter is an
-///    output; none that is written occurs twice.
+/// 1. `accesses` name every allocation into which an address in `parameters` points, `Write` where
+///    the parameter is an output; none that is written occurs twice.
 pub(crate) unsafe fn launch(
     device: &CpuDevice,
     grid: u32,
@@ -187,13 +190,14 @@ pub(crate) unsafe fn launch(
     for _ in 0..pool.current_num_threads().min(grid as usize) {
         let (run, done) = (Arc::clone(&run), done.clone());
         pool.spawn(move || {
-            // SAFETY: passed on to the caller of `launch`, which returns only after `done` has been dropped.
+            // SAFETY: passed on to the caller of `launch`, which returns only after `done` has been
+            // dropped.
             unsafe { run.work(pool, done) };
         });
     }
     drop(done);
-    // Fails once every worker has dropped its end. Waiting here, unlike in rayon's own scopes, never runs another job on
-    // this thread, which might want the locks that this thread holds.
+    // Fails once every worker has dropped its end. Waiting here, unlike in rayon's own scopes,
+    // never runs another job on this thread, which might want the locks that this thread holds.
     while all_done.recv().is_ok() {}
     let panic = run.panic.lock().unwrap_or_else(PoisonError::into_inner).take();
     panic.map_or(Ok(()), |panic| Err(device.lose(panic)))
@@ -204,14 +208,15 @@ fn outside_of_kernels() -> Result<(), Error> {
     if inside_of_kernel() { Err(Error::InsideKernel) } else { Ok(()) }
 }
 
-/// Whether a kernel waits for the calling OS thread, maybe: it runs a block, or a job that a block gave to rayon, which
-/// runs on the same workers. Workers that were never started run none.
+/// Whether a kernel waits for the calling OS thread, maybe: it runs a block, or a job that a block
+/// gave to rayon, which runs on the same workers. Workers that were never started run none.
 fn inside_of_kernel() -> bool {
     let is_worker = || matches!(POOL.get(), Some(Ok(pool)) if pool.current_thread_index().is_some());
     tilepipe::cpu::in_kernel() || is_worker()
 }
 
-/// Locks every allocation of a launch, in the order of their addresses so that two launches cannot wait for each other.
+/// Locks every allocation of a launch, in the order of their addresses so that two launches cannot
+/// wait for each other.
 fn lock_all<'a>(accesses: &[(&'a CpuMemory, Access)]) -> Vec<Held<'a>> {
     let mut accesses = accesses.to_vec();
     accesses.sort_by_key(|(memory, _)| memory.base);
@@ -243,9 +248,10 @@ impl Run {
     /// As for [`launch`], whose locks are held until `done` is dropped.
     unsafe fn work(self: Arc<Self>, pool: &'static ThreadPool, done: Sender<()>) {
         if tilepipe::cpu::in_kernel() {
-            // A kernel that waits for a job of rayon's own has this worker take up others meanwhile: not blocks inside of its
-            // block. An idle worker may steal the job from here; this one takes it up again and again until the kernel ends.
-            // SAFETY: passed on to the caller.
+            // A kernel that waits for a job of rayon's own has this worker take up others
+            // meanwhile: not blocks inside of its block. An idle worker may steal the job from
+            // here; this one takes it up again and again until the kernel ends. SAFETY: passed on
+            // to the caller.
             return pool.spawn(move || unsafe { self.work(pool, done) });
         }
         while !self.cancelled.load(Ordering::Relaxed) {
@@ -255,8 +261,8 @@ impl Run {
                 break;
             }
             let outcome = panic::catch_unwind(AssertUnwindSafe(|| {
-                // SAFETY: the parameters match the instance and name locked memory (passed on to the caller); each
-                // block's index is drawn once, so no two calls have the same.
+                // SAFETY: the parameters match the instance and name locked memory (passed on to
+                // the caller); each block's index is drawn once, so no two calls have the same.
                 unsafe { run_block(&self.instance, &self.parameters, self.grid, block, self.schedule) }
             }));
             let panicked = match outcome {
@@ -290,7 +296,8 @@ fn executor_panic(instance: &Instance, block: u32, payload: &(dyn Any + Send)) -
 /// The workers, once the first launch has started them; or why they could not be started.
 static POOL: OnceLock<Result<ThreadPool, String>> = OnceLock::new();
 
-/// Returns the threads that run kernels, one a core or as many as `RAYON_NUM_THREADS` says, started on the first call.
+/// Returns the threads that run kernels, one a core or as many as `RAYON_NUM_THREADS` says, started
+/// on the first call.
 ///
 /// They are a pool of their own: a program may launch from its own rayon jobs.
 fn workers() -> Result<&'static ThreadPool, Error> {

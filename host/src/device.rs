@@ -26,9 +26,10 @@ pub enum DeviceKind {
 
 /// A GPU or the CPU, opened to run kernels. Clones are the same device.
 ///
-/// Every call to [`Device::open`], [`Device::gpu`] or [`Device::cpu`] opens a device anew: a GPU with a context of its
-/// own. Buffers, streams and events belong to the device that made them. After a kernel has panicked or trapped the
-/// device is unusable, and every call says so with the first failure's message; open it anew then.
+/// Every call to [`Device::open`], [`Device::gpu`] or [`Device::cpu`] opens a device anew: a GPU
+/// with a context of its own. Buffers, streams and events belong to the device that made them.
+/// After a kernel has panicked or trapped the device is unusable, and every call says so with the
+/// first failure's message; open it anew then.
 ///
 /// # Examples
 ///
@@ -71,8 +72,8 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// Those of [`Device::gpu`], except for a missing driver or GPU: a GPU that is there and cannot be used is not
-    /// silently replaced.
+    /// Those of [`Device::gpu`], except for a missing driver or GPU: a GPU that is there and cannot
+    /// be used is not silently replaced.
     pub fn open() -> Result<Device, Error> {
         match Device::gpu(0) {
             Err(Error::NoDriver | Error::NoSuchGpu { .. }) => Ok(Device::cpu(Schedule::default())),
@@ -84,8 +85,9 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::NoDriver`], [`Error::DriverTooOld`], [`Error::NoSuchGpu`], [`Error::ArchitectureTooOld`] below `sm_80`,
-    /// and [`Error::Driver`] if the driver refuses a context.
+    /// [`Error::NoDriver`], [`Error::DriverTooOld`], [`Error::NoSuchGpu`],
+    /// [`Error::ArchitectureTooOld`] below `sm_80`, and [`Error::Driver`] if the driver refuses a
+    /// context.
     pub fn gpu(ordinal: u32) -> Result<Device, Error> {
         Ok(Device { backend: Backend::Gpu(Arc::new(Context::open(ordinal)?)) })
     }
@@ -127,7 +129,8 @@ impl Device {
         }
     }
 
-    /// Returns how many bytes of shared memory a block can have: what a GPU grants on request, 227 KiB on the CPU.
+    /// Returns how many bytes of shared memory a block can have: what a GPU grants on request, 227
+    /// KiB on the CPU.
     pub fn shared_memory_limit(&self) -> usize {
         match &self.backend {
             Backend::Gpu(context) => context.shared_limit,
@@ -143,8 +146,8 @@ impl Device {
         }
     }
 
-    /// Returns how many multiprocessors a GPU has; none for the CPU. Times [`Resources::blocks`] that is the largest grid all of whose blocks
-    /// run at once.
+    /// Returns how many multiprocessors a GPU has; none for the CPU. Times [`Resources::blocks`]
+    /// that is the largest grid all of whose blocks run at once.
     pub fn multiprocessors(&self) -> Option<u32> {
         match &self.backend {
             Backend::Gpu(context) => Some(context.multiprocessors),
@@ -154,12 +157,13 @@ impl Device {
 
     /// Makes a module's kernels launchable on this device; does nothing on the CPU.
     ///
-    /// A GPU takes a cubin of its own major architecture and no newer minor one, or else compiles the PTX.
-    /// Loading the same module again has no effect.
+    /// A GPU takes a cubin of its own major architecture and no newer minor one, or else compiles
+    /// the PTX. Loading the same module again has no effect.
     ///
     /// # Errors
     ///
-    /// [`Error::PtxTooNew`], [`Error::Compilation`] with the driver's log, [`Error::BadModule`], [`Error::DeviceLost`].
+    /// [`Error::PtxTooNew`], [`Error::Compilation`] with the driver's log, [`Error::BadModule`],
+    /// [`Error::DeviceLost`].
     pub fn load(&self, module: &Module) -> Result<(), Error> {
         match &self.backend {
             Backend::Gpu(context) => module.images().iter().try_for_each(|image| context.load(image)),
@@ -167,14 +171,15 @@ impl Device {
         }
     }
 
-    /// Returns what a block of a kernel takes of a GPU, and how many of them fit on a multiprocessor at once; none on the CPU.
+    /// Returns what a block of a kernel takes of a GPU, and how many of them fit on a
+    /// multiprocessor at once; none on the CPU.
     ///
     /// CUDA: `cudaFuncGetAttributes`, `cudaOccupancyMaxActiveBlocksPerMultiprocessor`.
     ///
     /// # Errors
     ///
-    /// [`Error::NotLoaded`]; [`Error::SharedMemory`] and [`Error::BlockTooLarge`] for a block that is too large for the GPU;
-    /// [`Error::DeviceLost`].
+    /// [`Error::NotLoaded`]; [`Error::SharedMemory`] and [`Error::BlockTooLarge`] for a block that
+    /// is too large for the GPU; [`Error::DeviceLost`].
     pub fn resources(&self, instance: &Instance) -> Result<Option<Resources>, Error> {
         match &self.backend {
             Backend::Gpu(context) => context.resources(instance).map(Some),
@@ -213,12 +218,14 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::EmptyBuffer`], [`Error::SizeOverflow`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
+    /// [`Error::EmptyBuffer`], [`Error::SizeOverflow`], [`Error::OutOfMemory`],
+    /// [`Error::DeviceLost`].
     pub fn zeroed<T: Element>(&self, len: usize) -> Result<Buffer<T>, Error> {
         self.filled_with_byte(len, 0)
     }
 
-    /// Makes a buffer of `len` elements whose bytes are all `byte`: poison that shows what a kernel did not write.
+    /// Makes a buffer of `len` elements whose bytes are all `byte`: poison that shows what a kernel
+    /// did not write.
     ///
     /// # Errors
     ///
@@ -246,7 +253,8 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::KernelPanicked`] or [`Error::KernelTrapped`] if a kernel failed, [`Error::DeviceLost`] afterwards.
+    /// [`Error::KernelPanicked`] or [`Error::KernelTrapped`] if a kernel failed,
+    /// [`Error::DeviceLost`] afterwards.
     pub fn synchronize(&self) -> Result<(), Error> {
         match &self.backend {
             Backend::Gpu(context) => context.synchronize(),

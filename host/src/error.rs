@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-/// An error of this crate. Each message says what failed, with which value, what is allowed and what to do.
+/// An error of this crate. Each message says what failed, with which value, what is allowed and
+/// what to do.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -293,7 +294,8 @@ pub enum Error {
         elements: usize,
     },
 
-    /// A buffer, stream or event of another device, or of the same device before it was opened anew.
+    /// A buffer, stream or event of another device, or of the same device before it was opened
+    /// anew.
     #[error("{what} belongs to {owner}, not to {device}; make it again on the device that uses it")]
     WrongDevice {
         /// What was passed.

@@ -16,20 +16,23 @@ const GRID_LIMIT: u32 = i32::MAX as u32;
 
 /// Launches `grid` blocks of a kernel's instance in a stream.
 ///
-/// The `launch` function that `#[kernel]` makes beside every kernel calls this with arguments of the right types; programs
-/// call it themselves for an instance that they choose at run time, with arguments made by [`Bound::input`],
-/// [`Bound::output`], their relatives and [`Bound::scalar`]. On a GPU it returns as soon as the kernel is under way, on the
-/// CPU when all blocks are done. Buffers may be dropped or used again at once: what conflicts waits.
+/// The `launch` function that `#[kernel]` makes beside every kernel calls this with arguments of
+/// the right types; programs call it themselves for an instance that they choose at run time, with
+/// arguments made by [`Bound::input`], [`Bound::output`], their relatives and [`Bound::scalar`]. On
+/// a GPU it returns as soon as the kernel is under way, on the CPU when all blocks are done.
+/// Buffers may be dropped or used again at once: what conflicts waits.
 ///
-/// The instance is one that `#[kernel]` made from the kernel's own function. On a GPU the first launch of an instance compares its contract
-/// with that of the entry in the loaded [`Module`](crate::Module): versions, parameters, threads and shared memory.
+/// The instance is one that `#[kernel]` made from the kernel's own function. On a GPU the first
+/// launch of an instance compares its contract with that of the entry in the loaded
+/// [`Module`](crate::Module): versions, parameters, threads and shared memory.
 ///
 /// # Errors
 ///
-/// Nothing runs if the grid, the number of arguments, one of their kinds, element types, dimensions, alignments, pitches or
-/// devices, the threads or the shared memory of a block do not fit, if another argument uses an output's buffer too, if
-/// no loaded module has the kernel or the one that has it was built from other code, or if the caller is inside a kernel. A kernel that panics is [`Error::KernelPanicked`], on a GPU from whichever later call
-/// finds out.
+/// Nothing runs if the grid, the number of arguments, one of their kinds, element types,
+/// dimensions, alignments, pitches or devices, the threads or the shared memory of a block do not
+/// fit, if another argument uses an output's buffer too, if no loaded module has the kernel or the
+/// one that has it was built from other code, or if the caller is inside a kernel. A kernel that
+/// panics is [`Error::KernelPanicked`], on a GPU from whichever later call finds out.
 pub fn launch(
     stream: &Stream,
     grid: u32,
@@ -47,8 +50,10 @@ pub fn launch(
     match (&device.backend, &stream.gpu) {
         (Backend::Gpu(_), Some(stream)) => {
             let accesses: Vec<_> = arguments.iter().filter_map(gpu_access).collect();
-            // SAFETY: (0) an instance describes its entry (`Instance`, 1; `gpu::module` compares the contracts), and the arguments were
-            // checked against it in number, kinds and element types; (1) `gpu_access` names the memory of every view, all of this device, and no output's memory occurs twice.
+            // SAFETY: (0) an instance describes its entry (`Instance`, 1; `gpu::module` compares
+            // the contracts), and the arguments were checked against it in number, kinds and
+            // element types; (1) `gpu_access` names the memory of every view, all of this device,
+            // and no output's memory occurs twice.
             unsafe { gpu::module::launch(stream, grid, instance, &mut parameters, &accesses) }
         }
         (Backend::Cpu(cpu), _) => {
@@ -57,8 +62,9 @@ pub fn launch(
             }
             check_block_on_cpu(device, instance)?;
             let accesses: Vec<_> = arguments.iter().filter_map(cpu_access).collect();
-            // SAFETY: (0) an instance describes its function (`Instance`, 0), and the arguments were checked against it in number, kinds
-            // and element types; (1) `cpu_access` names the memory of every view, and no output's memory occurs twice.
+            // SAFETY: (0) an instance describes its function (`Instance`, 0), and the arguments
+            // were checked against it in number, kinds and element types; (1) `cpu_access` names
+            // the memory of every view, and no output's memory occurs twice.
             unsafe { cpu::launch(cpu, grid, instance, parameters, &accesses) }
         }
         (Backend::Gpu(_), None) => {
@@ -107,8 +113,8 @@ fn check_arguments(device: &Device, instance: &Instance, arguments: &[Bound]) ->
 
 /// Checks that no other argument of the launch uses the memory of an output.
 ///
-/// Parts of one buffer count as the same memory even if they do not overlap: launches are ordered, and memory is locked on
-/// the CPU, by allocation.
+/// Parts of one buffer count as the same memory even if they do not overlap: launches are ordered,
+/// and memory is locked on the CPU, by allocation.
 fn check_aliases(instance: &Instance, arguments: &[Bound]) -> Result<(), Error> {
     for (later, output) in arguments.iter().enumerate() {
         for (earlier, other) in arguments[..later].iter().enumerate() {
@@ -127,7 +133,8 @@ fn check_aliases(instance: &Instance, arguments: &[Bound]) -> Result<(), Error> 
     Ok(())
 }
 
-/// Checks a block's threads and shared memory against the CPU model; a GPU says itself what a function can have.
+/// Checks a block's threads and shared memory against the CPU model; a GPU says itself what a
+/// function can have.
 fn check_block_on_cpu(device: &Device, instance: &Instance) -> Result<(), Error> {
     let limit = device.threads_limit();
     if instance.threads() == 0 || instance.threads() > limit {

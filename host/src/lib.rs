@@ -1,8 +1,9 @@
 //! Loads and launches tilepipe kernels, on an NVIDIA GPU or on the CPU.
 //!
-//! A [`Device`] is opened, kernels are loaded onto it from a [`Module`], [`Buffer`]s and [`Buffer2D`]s hold the data, and
-//! launches go into a [`Stream`]. Kernels made by `#[kernel]` have a typed `launch` function of their own; [`launch()`] is
-//! the untyped one under it. The NVIDIA driver is loaded at run time: one program runs with and without it.
+//! A [`Device`] is opened, kernels are loaded onto it from a [`Module`], [`Buffer`]s and
+//! [`Buffer2D`]s hold the data, and launches go into a [`Stream`]. Kernels made by `#[kernel]` have
+//! a typed `launch` function of their own; [`launch()`] is the untyped one under it. The NVIDIA
+//! driver is loaded at run time: one program runs with and without it.
 //!
 //! ```
 //! use tilepipe_host::{Device, Schedule};
@@ -19,12 +20,14 @@
 //!
 //! # What holds whatever the program does
 //!
-//! - Memory outlives every launch that uses it. A buffer's memory is counted by its handles and by the work under way, so
-//!   dropping or forgetting a buffer, a stream or an event is always fine.
-//! - Two launches that conflict (one writes a buffer that the other uses) run one after the other, in whichever streams;
-//!   reads and writes from the host wait likewise. A [`Slice`] and [`Rows`] count as their whole buffer.
-//! - After a kernel has panicked or trapped its device is unusable, and says so with the first failure's message and
-//!   place. What belonged to it never gets mixed up with a device that is opened later.
+//! - Memory outlives every launch that uses it. A buffer's memory is counted by its handles and by
+//!   the work under way, so dropping or forgetting a buffer, a stream or an event is always fine.
+//! - Two launches that conflict (one writes a buffer that the other uses) run one after the other,
+//!   in whichever streams; reads and writes from the host wait likewise. A [`Slice`] and [`Rows`]
+//!   count as their whole buffer.
+//! - After a kernel has panicked or trapped its device is unusable, and says so with the first
+//!   failure's message and place. What belonged to it never gets mixed up with a device that is
+//!   opened later.
 
 mod argument;
 mod argument2d;

@@ -5,15 +5,18 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 
-/// Kernels as `tilepipe-build` left them: images of some kernels each, with PTX, and cubins for some architectures.
+/// Kernels as `tilepipe-build` left them: images of some kernels each, with PTX, and cubins for
+/// some architectures.
 ///
-/// An image that has nothing for a GPU is left out when the module is loaded there: a launch of one of its kernels is an
-/// [`Error::NoImage`].
+/// An image that has nothing for a GPU is left out when the module is loaded there: a launch of one
+/// of its kernels is an [`Error::NoImage`].
 ///
-/// [`Device::load`](crate::Device::load) makes them launchable on a GPU. The macro [`built_kernels!`](crate::built_kernels) makes the module
-/// of the kernels that the crate's own build script built; that is the way without `unsafe`. What is loaded runs on the GPU as it is:
-/// a launch compares the kernel's contract (versions, parameters, threads, shared memory) with the entry's, which finds a stale or
-/// foreign module, but nothing can check that machine code does what a Rust function does.
+/// [`Device::load`](crate::Device::load) makes them launchable on a GPU. The macro
+/// [`built_kernels!`](crate::built_kernels) makes the module of the kernels that the crate's own
+/// build script built; that is the way without `unsafe`. What is loaded runs on the GPU as it is: a
+/// launch compares the kernel's contract (versions, parameters, threads, shared memory) with the
+/// entry's, which finds a stale or foreign module, but nothing can check that machine code does
+/// what a Rust function does.
 ///
 /// # Examples
 ///
@@ -21,7 +24,8 @@ use crate::error::Error;
 /// use tilepipe_host::{Device, Module, Schedule};
 ///
 /// // SAFETY: a module without kernels.
-/// static KERNELS: Module = unsafe { Module::embedded(&[(".version 7.8\n.target sm_80\n.address_size 64\n", &[])]) };
+/// static KERNELS: Module =
+///     unsafe { Module::embedded(&[(".version 7.8\n.target sm_80\n.address_size 64\n", &[])]) };
 ///
 /// let device = Device::cpu(Schedule::Lazy);
 /// device.load(&KERNELS)?; // on the CPU there is nothing to do
@@ -38,10 +42,11 @@ pub type EmbeddedImage = (&'static str, &'static [EmbeddedCubin]);
 /// An architecture such as `"sm_90"`, and machine code for it.
 pub type EmbeddedCubin = (&'static str, &'static [u8]);
 
-/// Makes the [`Module`] of the kernels that this crate's own build script built with `tilepipe_build::build_in_script`, for a
-/// `static` or where it is loaded. It takes no arguments.
+/// Makes the [`Module`] of the kernels that this crate's own build script built with
+/// `tilepipe_build::build_in_script`, for a `static` or where it is loaded. It takes no arguments.
 ///
-/// PTX and machine code become part of the program, as the build script left them in its output folder.
+/// PTX and machine code become part of the program, as the build script left them in its output
+/// folder.
 ///
 /// ```text
 /// static KERNELS: tilepipe_host::Module = tilepipe_host::built_kernels!();
@@ -56,14 +61,16 @@ macro_rules! built_kernels {
 }
 
 impl Module {
-    /// Makes a module of images that are part of the program: each is PTX (`include_str!`) and cubins (`include_bytes!`).
+    /// Makes a module of images that are part of the program: each is PTX (`include_str!`) and
+    /// cubins (`include_bytes!`).
     ///
-    /// A cubin comes with its architecture, for example `"sm_90"`. One for an architecture alone (`"sm_90a"`) is used on
-    /// exactly that one, and one with a name of another form on none.
+    /// A cubin comes with its architecture, for example `"sm_90"`. One for an architecture alone
+    /// (`"sm_90a"`) is used on exactly that one, and one with a name of another form on none.
     ///
     /// # Safety
     ///
-    /// `tilepipe-build` made PTX and cubins from the kernel crates whose kernels are launched, or they do what these kernels do.
+    /// `tilepipe-build` made PTX and cubins from the kernel crates whose kernels are launched, or
+    /// they do what these kernels do.
     pub const unsafe fn embedded(images: &'static [EmbeddedImage]) -> Module {
         Module { embedded: images, read: Vec::new() }
     }
@@ -74,11 +81,13 @@ impl Module {
     ///
     /// # Errors
     ///
-    /// [`Error::BadModule`] if the folder or a file cannot be read, there is no PTX, or PTX is not text.
+    /// [`Error::BadModule`] if the folder or a file cannot be read, there is no PTX, or PTX is not
+    /// text.
     ///
     /// # Safety
     ///
-    /// `tilepipe-build` made the files from the kernel crates whose kernels are launched, or they do what these kernels do.
+    /// `tilepipe-build` made the files from the kernel crates whose kernels are launched, or they
+    /// do what these kernels do.
     pub unsafe fn read(folder: impl AsRef<Path>) -> Result<Module, Error> {
         let folder = folder.as_ref();
         let mut files = Vec::new();
@@ -129,7 +138,8 @@ pub(crate) struct Image<'a> {
 }
 
 impl<'a> Image<'a> {
-    /// Returns the best cubin for a compute capability: same major, the highest minor that is not newer.
+    /// Returns the best cubin for a compute capability: same major, the highest minor that is not
+    /// newer.
     pub(crate) fn cubin_for(&self, capability: (u32, u32)) -> Option<&'a [u8]> {
         let fitting = self.cubins.iter().filter(|(architecture, _)| architecture.runs_on(capability));
         fitting.max_by_key(|(architecture, _)| (architecture.sm, architecture.only)).map(|(_, bytes)| *bytes)

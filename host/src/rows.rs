@@ -7,9 +7,11 @@ use tilepipe::Element;
 use crate::buffer::Buffer;
 use crate::error::Error;
 
-/// A dense [`Buffer`] seen as rows, to be read by a kernel: what is passed for `Tiles2D` and `Halos2D`.
+/// A dense [`Buffer`] seen as rows, to be read by a kernel: what is passed for `Tiles2D` and
+/// `Halos2D`.
 ///
-/// Made by [`Buffer::rows`]. One row starts where the one before it ends, so the pitch is the width.
+/// Made by [`Buffer::rows`]. One row starts where the one before it ends, so the pitch is the
+/// width.
 ///
 /// # Invariants
 ///
@@ -35,9 +37,9 @@ pub struct RowsMut<'a, T> {
 impl<T: Element> Buffer<T> {
     /// Returns the buffer as rows of `width` elements, one behind the other, for a kernel to read.
     ///
-    /// A kernel that copies asynchronously wants every row to start at a multiple of up to 16 bytes, which rows of, for
-    /// example, 33 `f32` do not. The launch refuses those; a [`Buffer2D`](crate::Buffer2D) pads its rows and has any
-    /// width.
+    /// A kernel that copies asynchronously wants every row to start at a multiple of up to 16
+    /// bytes, which rows of, for example, 33 `f32` do not. The launch refuses those; a
+    /// [`Buffer2D`](crate::Buffer2D) pads its rows and has any width.
     ///
     /// # Errors
     ///

@@ -8,11 +8,13 @@ use tilepipe::Element;
 use crate::buffer::Buffer;
 use crate::error::Error;
 
-/// Part of a [`Buffer`], to be read by a kernel: what is passed for `Tiles` and `Halos` in place of the whole buffer.
+/// Part of a [`Buffer`], to be read by a kernel: what is passed for `Tiles` and `Halos` in place of
+/// the whole buffer.
 ///
-/// Made by [`Buffer::slice`]. The kernel's view ends where the slice ends: what lies past it reads as zero, as past the end
-/// of a buffer. A copy that is filled up with zeros reads no byte past the end, by the definition of `cp.async`;
-/// compute-sanitizer counts it as a read of the whole 16-byte unit, which always lies in the buffer's allocation.
+/// Made by [`Buffer::slice`]. The kernel's view ends where the slice ends: what lies past it reads
+/// as zero, as past the end of a buffer. A copy that is filled up with zeros reads no byte past the
+/// end, by the definition of `cp.async`; compute-sanitizer counts it as a read of the whole 16-byte
+/// unit, which always lies in the buffer's allocation.
 ///
 /// # Invariants
 ///
@@ -23,11 +25,12 @@ pub struct Slice<'a, T> {
     elements: Part,
 }
 
-/// Part of a [`Buffer`], to be written by a kernel: what is passed for `TilesMut` in place of the whole buffer.
+/// Part of a [`Buffer`], to be written by a kernel: what is passed for `TilesMut` in place of the
+/// whole buffer.
 ///
-/// Made by [`Buffer::slice_mut`]. The launch writes nothing outside of the slice, and still counts as a use of the whole
-/// buffer: it may have no other argument in the same buffer, even one that does not overlap, and launches that conflict
-/// on the buffer run one after the other.
+/// Made by [`Buffer::slice_mut`]. The launch writes nothing outside of the slice, and still counts
+/// as a use of the whole buffer: it may have no other argument in the same buffer, even one that
+/// does not overlap, and launches that conflict on the buffer run one after the other.
 ///
 /// # Invariants
 ///
@@ -47,8 +50,8 @@ struct Part {
 impl<T: Element> Buffer<T> {
     /// Returns part of the buffer for a kernel to read; the range is in elements.
     ///
-    /// A kernel that copies asynchronously wants the part to start at a multiple of 16 bytes: every 4th element of 4
-    /// bytes. The launch checks it.
+    /// A kernel that copies asynchronously wants the part to start at a multiple of 16 bytes: every
+    /// 4th element of 4 bytes. The launch checks it.
     ///
     /// # Errors
     ///
@@ -95,7 +98,8 @@ impl<T: Element> Buffer<T> {
         Ok(Slice { buffer: self, elements })
     }
 
-    /// Returns part of the buffer for a kernel to write; the range is in elements, and starts where [`Buffer::slice`] says.
+    /// Returns part of the buffer for a kernel to write; the range is in elements, and starts where
+    /// [`Buffer::slice`] says.
     ///
     /// # Errors
     ///
@@ -164,7 +168,8 @@ impl<T> fmt::Debug for SliceMut<'_, T> {
 
 /// Returns the elements that `range` names of a buffer of `len`.
 fn part(range: &impl RangeBounds<usize>, len: usize) -> Result<Part, Error> {
-    // A bound beyond `usize::MAX` is out of range as `usize::MAX` is: no buffer has so many elements.
+    // A bound beyond `usize::MAX` is out of range as `usize::MAX` is: no buffer has so many
+    // elements.
     let start = match range.start_bound() {
         Bound::Included(start) => *start,
         Bound::Excluded(before) => before.saturating_add(1),

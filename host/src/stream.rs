@@ -8,8 +8,9 @@ use crate::gpu::queue::{GpuEvent, GpuStream};
 
 /// A queue of work on one device, CUDA's stream: what is put into it runs in order.
 ///
-/// Launches in different streams may overlap, but never in conflict: where one writes a buffer that the other uses, the
-/// later launch waits for the earlier one. On the CPU every launch is over when the call returns.
+/// Launches in different streams may overlap, but never in conflict: where one writes a buffer that
+/// the other uses, the later launch waits for the earlier one. On the CPU every launch is over when
+/// the call returns.
 ///
 /// # Examples
 ///
@@ -65,7 +66,8 @@ impl Stream {
     ///
     /// # Errors
     ///
-    /// [`Error::KernelPanicked`] or [`Error::KernelTrapped`] if a kernel failed, [`Error::DeviceLost`] afterwards.
+    /// [`Error::KernelPanicked`] or [`Error::KernelTrapped`] if a kernel failed,
+    /// [`Error::DeviceLost`] afterwards.
     pub fn synchronize(&self) -> Result<(), Error> {
         match &self.gpu {
             Some(stream) => stream.synchronize(),
@@ -99,12 +101,13 @@ impl Event {
         }
     }
 
-    /// Waits for both events, and returns the milliseconds from `earlier` to this one (about half a microsecond exact
-    /// on a GPU).
+    /// Waits for both events, and returns the milliseconds from `earlier` to this one (about half a
+    /// microsecond exact on a GPU).
     ///
     /// # Errors
     ///
-    /// [`Error::WrongDevice`] if the events are of two devices; else as for [`Stream::synchronize`].
+    /// [`Error::WrongDevice`] if the events are of two devices; else as for
+    /// [`Stream::synchronize`].
     pub fn elapsed_ms_since(&self, earlier: &Event) -> Result<f64, Error> {
         self.device.expect(&earlier.device, || "the earlier event".to_owned())?;
         match (&self.point, &earlier.point) {

@@ -262,7 +262,8 @@ fn a_buffer_of_another_device_or_an_earlier_opening_is_refused() {
     }
 }
 
-/// A kernel that fails may leave the whole process without a GPU, so these run in a process of their own.
+/// A kernel that fails may leave the whole process without a GPU, so these run in a process of
+/// their own.
 fn in_a_process_of_its_own(test: &str, body: impl FnOnce(Device)) {
     const CHILD: &str = "TILEPIPE_TEST_CHILD";
     if std::env::var_os(CHILD).is_some() {
@@ -276,7 +277,8 @@ fn in_a_process_of_its_own(test: &str, body: impl FnOnce(Device)) {
     }
 }
 
-/// After a failure: every call says so, and the device can be opened anew, or the error says what to do.
+/// After a failure: every call says so, and the device can be opened anew, or the error says what
+/// to do.
 fn assert_lost(device: &Device, stream: &Stream, out: Buffer<u32>) {
     assert!(device.is_lost());
     let errors = [out.download().unwrap_err(), stream.synchronize().unwrap_err(), device.zeroed::<u32>(1).unwrap_err()];

@@ -54,8 +54,8 @@ unsafe fn add(raw: &[RawParameter]) {
             let left = unsafe { first.wrapping_add(i).read() };
             // SAFETY: the tests pass inputs of the output's length.
             let right = unsafe { second.wrapping_add(i).read() };
-            // SAFETY: the launch checked that an output of `len` elements stands behind the words; the tests launch one
-            // block.
+            // SAFETY: the launch checked that an output of `len` elements stands behind the words;
+            // the tests launch one block.
             unsafe { out.wrapping_add(i).write(left + right) };
         }
     };

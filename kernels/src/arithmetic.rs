@@ -1,4 +1,5 @@
-//! A tunable amount of arithmetic on each element: where a pipeline hides the copy behind it, and where there is nothing to hide.
+//! A tunable amount of arithmetic on each element: where a pipeline hides the copy behind it, and
+//! where there is nothing to hide.
 
 use core::array::from_fn;
 
@@ -13,7 +14,8 @@ const THREADS: usize = 256;
 /// Elements of a tile that a thread works on.
 const PER_THREAD: usize = 8;
 
-/// `ROUNDS` fused multiply-adds for each element of a tile, while the next `STAGES - 1` tiles are copied.
+/// `ROUNDS` fused multiply-adds for each element of a tile, while the next `STAGES - 1` tiles are
+/// copied.
 #[kernel(instances(T = [f32], ROUNDS = [0, 8, 16, 32, 48, 64, 128, 256], STAGES = [4]))]
 pub fn multiply_adds<T: FusedMultiplyAdd, const ROUNDS: usize, const STAGES: usize>(
     block: Block<THREADS>,
@@ -59,8 +61,9 @@ fn compute<'b, T: FusedMultiplyAdd, const ROUNDS: usize>(
     });
 }
 
-/// The results of the thread with rank `rank`: of its elements `rank`, `rank + THREADS`, .., each `ROUNDS` times `x = 0.75 * x + next`,
-/// rounded once a step, where `next` is the element's right neighbour in the tile (the last one's is the first).
+/// The results of the thread with rank `rank`: of its elements `rank`, `rank + THREADS`, .., each
+/// `ROUNDS` times `x = 0.75 * x + next`, rounded once a step, where `next` is the element's right
+/// neighbour in the tile (the last one's is the first).
 ///
 /// All of them go through a round together, so that a step need not wait for the one before.
 #[inline(always)]

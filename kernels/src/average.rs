@@ -7,8 +7,8 @@ use crate::compute::Number;
 /// The neighbours on either side that enter an average.
 pub const RADIUS: usize = 8;
 
-/// Writes to each element the mean of the `2 * RADIUS + 1` elements around it; beyond the ends of the signal there are
-/// zeros. The sum runs from left to right.
+/// Writes to each element the mean of the `2 * RADIUS + 1` elements around it; beyond the ends of
+/// the signal there are zeros. The sum runs from left to right.
 #[kernel(instances(
     T = [i32, u32, f32, f64, I32x4, F32x4],
     THREADS = [128, 256, 512, 1024],

@@ -10,8 +10,8 @@ pub trait Compute<T, const LEN: usize> {
     fn compute(tile: &[T; LEN], rank: usize) -> T;
 }
 
-/// `3 * tile[rank] + tile[rank + 1]`, the last thread's neighbour being the first: every thread reads an element that
-/// another one copied, so that a missing barrier shows.
+/// `3 * tile[rank] + tile[rank + 1]`, the last thread's neighbour being the first: every thread
+/// reads an element that another one copied, so that a missing barrier shows.
 pub enum NeighbourSum {}
 
 /// `tile[LEN - 1 - rank]`: every thread reads what the thread at the other end of the block copied.
@@ -55,8 +55,8 @@ pub trait Number: Element {
     fn plus(self, other: Self) -> Self;
     /// The product of both.
     fn times(self, other: Self) -> Self;
-    /// The mean of `count` numbers of which this is the sum: integers divide and truncate, floats multiply by the rounded
-    /// reciprocal of `count`.
+    /// The mean of `count` numbers of which this is the sum: integers divide and truncate, floats
+    /// multiply by the rounded reciprocal of `count`.
     fn mean_of(self, count: u16) -> Self;
 }
 
@@ -161,7 +161,8 @@ impl Number for Complex {
     }
 }
 
-/// Three numbers in a row, lane by lane: 12 bytes for a `f32`, of which 4 are copied at a time if a tile is not a multiple of 16.
+/// Three numbers in a row, lane by lane: 12 bytes for a `f32`, of which 4 are copied at a time if a
+/// tile is not a multiple of 16.
 impl<T: Number> Number for [T; 3] {
     const ZERO: Self = [T::ZERO; 3];
 

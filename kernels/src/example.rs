@@ -4,8 +4,8 @@ use tilepipe::{Block, F32x4, I32x4, Shared, Stages, Tiles, TilesMut, kernel};
 
 use crate::compute::Number;
 
-/// `3 * left[r] + right[r + 1]` in each tile, the last thread's neighbour being the first: a stage holds a tile of each input
-/// (the `example_kernel` of `cuda::pipeline`'s documentation).
+/// `3 * left[r] + right[r + 1]` in each tile, the last thread's neighbour being the first: a stage
+/// holds a tile of each input (the `example_kernel` of `cuda::pipeline`'s documentation).
 #[kernel(instances(T = [i32, u32, f32, f64, I32x4, F32x4], THREADS = [128, 256, 512]))]
 pub fn example_kernel<T: Number, const THREADS: usize>(
     block: Block<THREADS>,

@@ -25,15 +25,16 @@ pub fn panics(block: Block<128>, input: Tiles<i32, 128>, mut out: TilesMut<i32, 
     }
 }
 
-/// Reads an input on the CPU; on the GPU a function of the same name writes an output of other elements. What a launch checks is the
-/// host's signature, so it compares the two first.
+/// Reads an input on the CPU; on the GPU a function of the same name writes an output of other
+/// elements. What a launch checks is the host's signature, so it compares the two first.
 #[cfg(not(target_arch = "nvptx64"))]
 #[kernel]
 pub fn two_signatures(block: Block<32>, input: Tiles<u32, 32>) {
     let _ = (block, input);
 }
 
-/// Writes an output of 16-byte elements on the GPU: what the CPU's function of this name says of its input is not true of it.
+/// Writes an output of 16-byte elements on the GPU: what the CPU's function of this name says of
+/// its input is not true of it.
 #[cfg(target_arch = "nvptx64")]
 #[kernel]
 pub fn two_signatures(block: Block<32>, mut out: TilesMut<u128, 32>) {

@@ -1,4 +1,5 @@
-//! Small kernels for what the guide's kernels do not use: one for each feature, so that tests can compare the backends.
+//! Small kernels for what the guide's kernels do not use: one for each feature, so that tests can
+//! compare the backends.
 
 #![expect(clippy::type_complexity, reason = "shared memory is laid out by its type")]
 
@@ -29,7 +30,8 @@ pub fn sums_in_tiles<T: Number, const THREADS: usize>(
     });
 }
 
-/// An affine map `x -> scale * x + shift` of wrapping numbers: maps are composed in an order that matters.
+/// An affine map `x -> scale * x + shift` of wrapping numbers: maps are composed in an order that
+/// matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Element)]
 #[repr(C)]
 pub struct Affine {
@@ -50,7 +52,8 @@ impl Affine {
     }
 }
 
-/// The collectives of a block in one number for each tile: any, all, a broadcast, and a reduction in order.
+/// The collectives of a block in one number for each tile: any, all, a broadcast, and a reduction
+/// in order.
 #[kernel(instances(THREADS = [48, 128, 256, 1024]))]
 pub fn collectives_of_blocks<const THREADS: usize>(
     block: Block<THREADS>,
@@ -72,7 +75,8 @@ pub fn collectives_of_blocks<const THREADS: usize>(
     });
 }
 
-/// The collectives of a warp in one number for each lane: any, all, a broadcast, a reduction and a scan in order.
+/// The collectives of a warp in one number for each lane: any, all, a broadcast, a reduction and a
+/// scan in order.
 #[kernel(instances(THREADS = [64, 256]))]
 pub fn collectives_of_warps<const THREADS: usize>(
     block: Block<THREADS>,
@@ -99,7 +103,8 @@ pub fn collectives_of_warps<const THREADS: usize>(
     });
 }
 
-/// Stages of zeros and stages that may be empty: zeros instead of every second tile, and nothing instead of every third.
+/// Stages of zeros and stages that may be empty: zeros instead of every second tile, and nothing
+/// instead of every third.
 #[kernel(instances(T = [u8, i32, I32x4], E = [CpAsync, LoadStore], THREADS = [128]))]
 pub fn zeros_and_gaps<T: Number, E: Engine, const THREADS: usize>(
     block: Block<THREADS>,
@@ -142,7 +147,8 @@ pub fn slices_of_threads<T: Number, const THREADS: usize, const LEN: usize, cons
     });
 }
 
-/// Three tiles of different types in a stage: `a + b * c`, written to two output tiles at a time, the later one first.
+/// Three tiles of different types in a stage: `a + b * c`, written to two output tiles at a time,
+/// the later one first.
 #[kernel(instances(THREADS = [96]))]
 pub fn three_inputs<const THREADS: usize>(
     block: Block<THREADS>,

@@ -4,8 +4,9 @@ use tilepipe::{Block, HaloTile2D, Halos2D, I32x4, Shared, Stages, Tile2D, Tiles2
 
 use crate::compute::Number;
 
-/// Writes the transpose of a matrix: `out[c][r] = input[r][c]`. Tiles are square, and in shared memory their rows are padded by `PAD`
-/// elements, so that a column's elements lie in different banks.
+/// Writes the transpose of a matrix: `out[c][r] = input[r][c]`. Tiles are square, and in shared
+/// memory their rows are padded by `PAD` elements, so that a column's elements lie in different
+/// banks.
 #[kernel(
     instances(T = [i32, u32, f32], THREADS = [256], SIDE = [32], PAD = [0, 1], STAGES = [1, 2, 3]),
     instances(T = [f64], THREADS = [128], SIDE = [16], PAD = [1, 2], STAGES = [2]),
@@ -32,7 +33,8 @@ pub fn transpose<T: Number, const THREADS: usize, const SIDE: usize, const PAD: 
     );
 }
 
-/// A five-point stencil: `3 * centre + above + left + right + below`, in this order; beyond the edges there are zeros.
+/// A five-point stencil: `3 * centre + above + left + right + below`, in this order; beyond the
+/// edges there are zeros.
 #[kernel(
     instances(T = [i32, u32, f32], THREADS = [256], ROWS = [16], COLUMNS = [64], HALO = [1, 4], STAGES = [1, 2, 3]),
     instances(T = [f64, I32x4], THREADS = [128], ROWS = [8], COLUMNS = [32], HALO = [1, 2], STAGES = [2]),

@@ -1,7 +1,8 @@
-//! The kernels of the CUDA programming guide and larger ones, written with tilepipe and without `unsafe`.
+//! The kernels of the CUDA programming guide and larger ones, written with tilepipe and without
+//! `unsafe`.
 //!
-//! `T` is the element type, `THREADS` the block size, `STAGES` the number of stages, `C` what is computed on a tile, `E` the copy
-//! engine, `S` the scope.
+//! `T` is the element type, `THREADS` the block size, `STAGES` the number of stages, `C` what is
+//! computed on a tile, `E` the copy engine, `S` the scope.
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 #![forbid(unsafe_code)]
 

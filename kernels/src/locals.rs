@@ -1,4 +1,5 @@
-//! Addresses of local variables, as numbers: for a test that they are the same in all threads which run the same code.
+//! Addresses of local variables, as numbers: for a test that they are the same in all threads which
+//! run the same code.
 
 use tilepipe::role::WarpRoles;
 use tilepipe::{Block, TilesMut, kernel};
@@ -10,7 +11,8 @@ fn address_in_a_function(value: usize) -> u64 {
     (&raw const local).addr() as u64
 }
 
-/// Every thread writes the address that block-level code took of a local variable, and that of one in a function.
+/// Every thread writes the address that block-level code took of a local variable, and that of one
+/// in a function.
 #[kernel]
 pub fn addresses_of_locals(block: Block<128>, mut in_block: TilesMut<u64, 128>, mut in_function: TilesMut<u64, 128>) {
     let local = in_block.len();

@@ -23,7 +23,8 @@ pub fn with_memcpy_async<T: Number, C: Compute<T, THREADS>, const THREADS: usize
     });
 }
 
-/// Starts the next copy before it waits for the one before, `wait_prior` instead of `wait`, with memory for both.
+/// Starts the next copy before it waits for the one before, `wait_prior` instead of `wait`, with
+/// memory for both.
 #[kernel(instances(T = [i32, u32, f32, f64, I32x4, F32x4], C = [NeighbourSum], THREADS = [128, 256, 512]))]
 pub fn with_memcpy_async_prior<T: Number, C: Compute<T, THREADS>, const THREADS: usize>(
     block: Block<THREADS>,

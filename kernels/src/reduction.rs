@@ -1,14 +1,15 @@
 //! Sums and dot products: streams that are read once and combined.
 //!
-//! Each block writes one result, `out[block]`. The order of the additions is fixed: every thread adds its own elements in the order
-//! in which they come, then `Block::reduce` adds the threads' sums.
+//! Each block writes one result, `out[block]`. The order of the additions is fixed: every thread
+//! adds its own elements in the order in which they come, then `Block::reduce` adds the threads'
+//! sums.
 
 use tilepipe::{Block, CpAsync, PerThread, Private, Shared, Stages, ThreadScope, Tiles, TilesMut, WarpScope, kernel};
 
 use crate::compute::Number;
 
-/// The sum of the block's tiles: each thread copies and adds its own `LEN / THREADS` elements of a tile, without a barrier
-/// until the last one.
+/// The sum of the block's tiles: each thread copies and adds its own `LEN / THREADS` elements of a
+/// tile, without a barrier until the last one.
 #[kernel(
     instances(T = [i32, u32, f32], THREADS = [256], LEN = [256, 1024], STAGES = [2, 4, 8]),
     instances(T = [i64, f64], THREADS = [256], LEN = [512], STAGES = [3]),
@@ -60,8 +61,8 @@ pub fn dot<T: Number, const THREADS: usize, const LEN: usize, const STAGES: usiz
     write_result(&block, &sums, out);
 }
 
-/// The sum of the block's tiles, of which every warp streams its own through a pipeline of its own: warp `w` of `W` takes the
-/// block's tiles `w`, `w + W`, ..
+/// The sum of the block's tiles, of which every warp streams its own through a pipeline of its own:
+/// warp `w` of `W` takes the block's tiles `w`, `w + W`, ..
 #[kernel(instances(T = [i32, f32], THREADS = [128, 256], LEN = [128], STAGES = [2, 4]))]
 pub fn sum_by_warps<T: Number, const THREADS: usize, const LEN: usize, const STAGES: usize>(
     block: Block<THREADS>,
@@ -92,8 +93,8 @@ pub fn sum_by_warps<T: Number, const THREADS: usize, const LEN: usize, const STA
     write_result(&block, &sums, out);
 }
 
-/// The sum of the block's elements, of which every thread streams its own pieces of `LEN` elements through a pipeline of its
-/// own: of `THREADS` pieces in a row thread `r` takes number `r`.
+/// The sum of the block's elements, of which every thread streams its own pieces of `LEN` elements
+/// through a pipeline of its own: of `THREADS` pieces in a row thread `r` takes number `r`.
 #[kernel(instances(T = [i32, f32], THREADS = [128, 256], LEN = [1, 4], STAGES = [2, 4]))]
 pub fn sum_by_threads<T: Number, const THREADS: usize, const LEN: usize, const STAGES: usize>(
     block: Block<THREADS>,

@@ -1,4 +1,5 @@
-//! Small kernels of roles for what the guide's kernels do not use: what they write depends on no moment, so tests can compare the backends.
+//! Small kernels of roles for what the guide's kernels do not use: what they write depends on no
+//! moment, so tests can compare the backends.
 
 #![expect(clippy::type_complexity, reason = "shared memory is laid out by its type")]
 
@@ -11,7 +12,8 @@ use crate::features::Affine;
 /// What [`gaps_between_roles`](fn@gaps_between_roles) writes where there is no tile.
 pub const GAP: u8 = 251;
 
-/// Each tile backwards; of a block's tiles every third is left out ([`GAP`]), and of the others every seventh is zeros.
+/// Each tile backwards; of a block's tiles every third is left out ([`GAP`]), and of the others
+/// every seventh is zeros.
 #[kernel(instances(T = [u8, i32], E = [CpAsync, LoadStore], STAGES = [1, 3]))]
 pub fn gaps_between_roles<T: Number + From<u8>, E: Engine, const STAGES: usize>(
     block: Block<40>,
@@ -106,7 +108,8 @@ pub fn four_roles<T: Number, const STAGES: usize>(
         .run();
 }
 
-/// Two pipelines in opposite directions: one role loads and stores, the other one computes each tile backwards, tripled.
+/// Two pipelines in opposite directions: one role loads and stores, the other one computes each
+/// tile backwards, tripled.
 #[kernel(instances(T = [u8, i32], THERE = [1, 3], BACK = [1, 2]))]
 pub fn there_and_back<T: Number, const THERE: usize, const BACK: usize>(
     block: Block<56>,
@@ -146,9 +149,11 @@ pub fn there_and_back<T: Number, const THERE: usize, const BACK: usize>(
         .run();
 }
 
-/// One memory for three pipelines one after the other: the consumers keep sums for their second one, and the third has other roles.
+/// One memory for three pipelines one after the other: the consumers keep sums for their second
+/// one, and the third has other roles.
 ///
-/// Writes each element and the block's sum, in which an element counts as often as its place modulo 64 says, and once more.
+/// Writes each element and the block's sum, in which an element counts as often as its place modulo
+/// 64 says, and once more.
 #[kernel(instances(E = [CpAsync, LoadStore], STAGES = [1, 2, 5]))]
 pub fn three_passes<E: Engine, const STAGES: usize>(
     block: Block<96>,
@@ -187,7 +192,8 @@ pub fn three_passes<E: Engine, const STAGES: usize>(
 }
 
 /// The collectives of a role in one number for each tile, as those of a block in
-/// [`collectives_of_blocks`](fn@crate::features::collectives_of_blocks), while the other role has collectives of its own.
+/// [`collectives_of_blocks`](fn@crate::features::collectives_of_blocks), while the other role has
+/// collectives of its own.
 #[kernel(
     instances(THREADS = [128], PRODUCERS = [32], CONSUMERS = [96]),
     instances(THREADS = [96], PRODUCERS = [64], CONSUMERS = [32]),
@@ -233,7 +239,8 @@ pub fn collectives_of_roles<const THREADS: usize, const PRODUCERS: usize, const 
         .run();
 }
 
-/// To each element the sum of those before it in its tile and of all of its warp's 32: a scan of the role, and its warps.
+/// To each element the sum of those before it in its tile and of all of its warp's 32: a scan of
+/// the role, and its warps.
 #[kernel(instances(THREADS = [96], CONSUMERS = [64]))]
 pub fn scans_of_roles<const THREADS: usize, const CONSUMERS: usize>(
     block: Block<THREADS>,

@@ -1,4 +1,5 @@
-//! More small kernels of roles, for the steps themselves: who leaves when and how, who is slow, and what comes in time.
+//! More small kernels of roles, for the steps themselves: who leaves when and how, who is slow, and
+//! what comes in time.
 //!
 //! What they write depends on no moment either.
 
@@ -13,14 +14,17 @@ use tilepipe::role::{
 };
 use tilepipe::{Block, LoadStore, Shared, Stages, Tiles, TilesMut, kernel};
 
-/// How many ways there are to leave a pipeline, for [`quits_at_every_step`](fn@quits_at_every_step).
+/// How many ways there are to leave a pipeline, for
+/// [`quits_at_every_step`](fn@quits_at_every_step).
 pub const WAYS: usize = 7;
-/// The numbers of stages that a role passes before it leaves, from 0 up, for [`quits_at_every_step`](fn@quits_at_every_step).
+/// The numbers of stages that a role passes before it leaves, from 0 up, for
+/// [`quits_at_every_step`](fn@quits_at_every_step).
 pub const STEPS: usize = 5;
 /// The length of the tiles of [`quits_at_every_step`](fn@quits_at_every_step).
 pub const LEN: usize = 64;
 
-/// Commits the input's first tile `count` times and leaves in the way `way`, or as soon as the consumers have left; returns how many it committed.
+/// Commits the input's first tile `count` times and leaves in the way `way`, or as soon as the
+/// consumers have left; returns how many it committed.
 #[inline(always)]
 pub fn commits_and_leaves<'r, K: Channel<Contents = [u32; LEN]>>(
     mut producer: Producer<'r, K>,
@@ -48,7 +52,8 @@ pub fn commits_and_leaves<'r, K: Channel<Contents = [u32; LEN]>>(
     count as u32
 }
 
-/// Releases `count` stages and leaves in the way `way`, or as soon as the producers have left; returns how many tiles it got.
+/// Releases `count` stages and leaves in the way `way`, or as soon as the producers have left;
+/// returns how many tiles it got.
 #[inline(always)]
 pub fn releases_and_leaves<'r, K: Channel<Contents = [u32; LEN]>>(
     mut consumer: Consumer<'r, K>,
@@ -82,8 +87,8 @@ pub fn releases_and_leaves<'r, K: Channel<Contents = [u32; LEN]>>(
     got
 }
 
-/// Both roles leave after every number of steps and in every way, one pair after the other in the same memory: per pair of ways, a
-/// number made of all counts.
+/// Both roles leave after every number of steps and in every way, one pair after the other in the
+/// same memory: per pair of ways, a number made of all counts.
 #[kernel(instances(STAGES = [1, 2]))]
 pub fn quits_at_every_step<const STAGES: usize>(
     block: Block<40>,
@@ -118,7 +123,8 @@ pub fn quits_at_every_step<const STAGES: usize>(
     }
 }
 
-/// Takes a time that depends on the thread and the lap, and returns a number that depends on them alone.
+/// Takes a time that depends on the thread and the lap, and returns a number that depends on them
+/// alone.
 #[inline(always)]
 pub fn dawdle(rank: usize, lap: usize) -> u32 {
     let mut number = (rank * 977 + lap * 331 + 1) as u32;
@@ -130,7 +136,8 @@ pub fn dawdle(rank: usize, lap: usize) -> u32 {
     number
 }
 
-/// Threads that fill stages and threads that read them each take their own time in every lap: `tile ^ slow ^ slow'`.
+/// Threads that fill stages and threads that read them each take their own time in every lap:
+/// `tile ^ slow ^ slow'`.
 macro_rules! slow_threads {
     ($name:ident, $map:ty, $threads:literal, $about:literal) => {
         #[doc = $about]
@@ -176,8 +183,8 @@ slow_threads!(slow_warps, WarpRoles<32, 64>, 96, "Slow threads in roles of whole
 slow_threads!(slow_halves, EvenOdd<48>, 96, "Slow threads of which every second one is a producer.");
 slow_threads!(slow_few, FirstThreads<1, 63>, 64, "Slow threads of which the first one alone is a producer.");
 
-/// Consumers wait in every timed way for tiles that only come when they have waited in vain: each element, and 1000 times how often no
-/// tile came in time, which is once a tile.
+/// Consumers wait in every timed way for tiles that only come when they have waited in vain: each
+/// element, and 1000 times how often no tile came in time, which is once a tile.
 #[kernel(instances(STAGES = [1, 3]))]
 pub fn waits_in_vain<const STAGES: usize>(
     block: Block<96>,
@@ -221,8 +228,9 @@ pub fn waits_in_vain<const STAGES: usize>(
         .run();
 }
 
-/// Producers fill every stage and ask for one more in every timed way before they let the consumers begin: each element, and 1000 times
-/// how often there was no stage in time, which is three times a block.
+/// Producers fill every stage and ask for one more in every timed way before they let the consumers
+/// begin: each element, and 1000 times how often there was no stage in time, which is three times a
+/// block.
 #[kernel(instances(STAGES = [1, 2, 4]))]
 pub fn acquires_in_vain<const STAGES: usize>(
     block: Block<64>,

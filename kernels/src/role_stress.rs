@@ -1,7 +1,8 @@
-//! Kernels whose roles leave, wait and forget at random: for long runs that look for a lost tile, a wrong element or a hang.
+//! Kernels whose roles leave, wait and forget at random: for long runs that look for a lost tile, a
+//! wrong element or a hang.
 //!
-//! What a role does next is drawn from a seed, the block's index and its own steps, the same in all of its threads; what comes of it
-//! depends on time. [`check`] says what must hold all the same.
+//! What a role does next is drawn from a seed, the block's index and its own steps, the same in all
+//! of its threads; what comes of it depends on time. [`check`] says what must hold all the same.
 
 #![expect(clippy::forget_non_drop, reason = "no end has a destructor: that it matters neither way is what is tested")]
 
@@ -17,7 +18,8 @@ use tilepipe::{Block, BlockTiles, CpAsync, Engine, LoadStore, PerThread, Shared,
 pub const LEN: usize = 96;
 /// Pipelines that a block runs one after the other in the same memory.
 pub const EPISODES: usize = 4;
-/// Consumers of every kernel here: elements of the output that counts wrong elements, for each block and episode.
+/// Consumers of every kernel here: elements of the output that counts wrong elements, for each
+/// block and episode.
 pub const CONSUMERS: usize = 64;
 
 /// The input's element at `index`.
@@ -51,7 +53,8 @@ pub fn parts(outcome: u32) -> (usize, Why) {
     (outcome as usize >> 2, why)
 }
 
-/// Checks the outcomes of the producers and the consumers of one episode, for `tiles` tiles and `stages` stages.
+/// Checks the outcomes of the producers and the consumers of one episode, for `tiles` tiles and
+/// `stages` stages.
 ///
 /// # Errors
 ///
@@ -222,7 +225,8 @@ macro_rules! random_quits {
     ($($name:ident, $map:ty, $threads:literal, $about:literal;)*) => {$(
         #[doc = $about]
         ///
-        /// For each block and episode `wrong` gets the wrong elements that each consumer saw, and `outcomes` what came of either role.
+        /// For each block and episode `wrong` gets the wrong elements that each consumer saw, and
+        /// `outcomes` what came of either role.
         #[kernel(
             instances(E = [CpAsync], STAGES = [1, 2, 3, 4]),
             instances(E = [LoadStore], STAGES = [2]),

@@ -5,7 +5,8 @@ use tilepipe::{Block, CpAsync, Engine, F32x4, I32x4, LoadStore, Shared, Stages, 
 
 use crate::compute::{Complex, Compute, Float3, NeighbourSum, Number, Reverse};
 
-/// Threads of even rank copy, those of odd rank compute (the guide's `with_specialized_staging_unified`).
+/// Threads of even rank copy, those of odd rank compute (the guide's
+/// `with_specialized_staging_unified`).
 #[kernel(
     instances(T = [i32, I32x4], C = [NeighbourSum], E = [CpAsync], THREADS = [256], TILE = [128], STAGES = [1, 2, 3, 4, 8]),
     instances(T = [u8, f64, bf16, Complex, Float3], C = [NeighbourSum], E = [CpAsync], THREADS = [64], TILE = [32], STAGES = [2, 3]),
@@ -91,7 +92,8 @@ pub fn with_specialized_staging_warps<
     });
 }
 
-/// The first `PRODUCERS` threads copy, the others compute, by hand; neither need be whole warps (the guide's `producer_count`).
+/// The first `PRODUCERS` threads copy, the others compute, by hand; neither need be whole warps
+/// (the guide's `producer_count`).
 #[kernel(
     instances(
         T = [i32],
@@ -149,7 +151,8 @@ pub fn with_producer_count<
         .run();
 }
 
-/// The sum of the block's tiles: one warp copies, the others add, each thread every `CONSUMERS`-th element of a tile, and then their sums.
+/// The sum of the block's tiles: one warp copies, the others add, each thread every `CONSUMERS`-th
+/// element of a tile, and then their sums.
 #[kernel(
     instances(T = [i32, f32], THREADS = [288], CONSUMERS = [256], LEN = [1024], STAGES = [2, 4]),
     instances(T = [f64], THREADS = [64], CONSUMERS = [32], LEN = [256], STAGES = [3]),
@@ -201,7 +204,8 @@ pub fn producer_consumer_sum<
 type LoadedAndComputed<T, const TILE: usize, const STAGES: usize> =
     (Partitioned<Stages<[T; TILE], STAGES>>, Partitioned<Stages<[T; TILE], STAGES, LoadStore>>);
 
-/// Three roles: the first loads tiles, the second computes new ones from them, the third stores those.
+/// Three roles: the first loads tiles, the second computes new ones from them, the third stores
+/// those.
 #[kernel(
     instances(T = [i32, f32], C = [NeighbourSum], THREADS = [192], TILE = [128], STAGES = [2, 4]),
     instances(T = [u8, f64, Float3], C = [Reverse], THREADS = [192], TILE = [128], STAGES = [1, 3]),

@@ -8,8 +8,8 @@ use tilepipe::{
 
 use crate::compute::{Compute, NeighbourSum, Number};
 
-/// Each thread copies its own element, and all threads read all of them (the guide's `with_staging_scope_thread`, which
-/// races as printed: `docs/thread-scope-race.md`).
+/// Each thread copies its own element, and all threads read all of them (the guide's
+/// `with_staging_scope_thread`, which races as printed: `docs/thread-scope-race.md`).
 #[kernel(instances(
     T = [i32, u32, f32, f64, I32x4, F32x4],
     C = [NeighbourSum],
@@ -29,7 +29,8 @@ pub fn with_staging_scope_thread<T: Number, C: Compute<T, THREADS>, const THREAD
     });
 }
 
-/// Three times each element, at any scope: every thread reads its own element alone, so that thread scope has no barrier.
+/// Three times each element, at any scope: every thread reads its own element alone, so that thread
+/// scope has no barrier.
 #[kernel(
     instances(
         T = [i32, f32, I32x4],

@@ -4,11 +4,13 @@ use tilepipe::{Block, F32x4, I32x4, Shared, Stages, Tiles, TilesMut, hoist_bound
 
 use crate::compute::{Compute, NeighbourSum, Number};
 
-/// Computes on one tile while the next one is copied (the guide's `with_staging`, with each result where it belongs).
+/// Computes on one tile while the next one is copied (the guide's `with_staging`, with each result
+/// where it belongs).
 ///
-/// Small elements take the guide's order: fill, then wait. It puts one more tile in flight, and has two barriers in an iteration: one in
-/// `acquire`, one in `wait`. Of large elements a tile is enough in flight: wait, then fill, and the barrier in `wait` also frees
-/// the stage that was released before it.
+/// Small elements take the guide's order: fill, then wait. It puts one more tile in flight, and has
+/// two barriers in an iteration: one in `acquire`, one in `wait`. Of large elements a tile is
+/// enough in flight: wait, then fill, and the barrier in `wait` also frees the stage that was
+/// released before it.
 #[kernel(instances(
     T = [i32, u32, f32, f64, I32x4, F32x4],
     C = [NeighbourSum],

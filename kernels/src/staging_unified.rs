@@ -4,7 +4,8 @@ use tilepipe::{Block, CpAsync, Engine, F32x4, I32x4, LoadStore, Shared, Stages, 
 
 use crate::compute::{Complex, Compute, Float3, NeighbourSum, Number, Reverse};
 
-/// Computes on one tile while the next `STAGES - 1` are copied (the guide's `with_staging_unified`).
+/// Computes on one tile while the next `STAGES - 1` are copied (the guide's
+/// `with_staging_unified`).
 #[kernel(
     instances(
         T = [i32, u32, f32, f64, I32x4, F32x4],

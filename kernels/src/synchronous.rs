@@ -4,7 +4,8 @@ use tilepipe::{Block, F32x4, I32x4, LoadStore, Shared, Stages, Tiles, TilesMut, 
 
 use crate::compute::{Compute, NeighbourSum, Number};
 
-/// Loads a tile, synchronises, computes, synchronises: nothing overlaps (the guide's `without_memcpy_async`).
+/// Loads a tile, synchronises, computes, synchronises: nothing overlaps (the guide's
+/// `without_memcpy_async`).
 #[kernel(instances(
     T = [i32, u32, f32, f64, I32x4, F32x4],
     C = [NeighbourSum],

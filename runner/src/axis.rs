@@ -30,8 +30,8 @@ impl<T: Copy> Axis<T> {
 }
 
 impl<T: Copy + Ord> Axis<T> {
-    /// The values for instances that have `built` (with repetitions): of the defaults those that there are, or else the first that
-    /// there is. `single` takes one of the defaults.
+    /// The values for instances that have `built` (with repetitions): of the defaults those that
+    /// there are, or else the first that there is. `single` takes one of the defaults.
     pub fn pick(&self, built: impl Iterator<Item = T>, single: bool) -> Vec<T> {
         let built = distinct(built);
         match self {

@@ -53,7 +53,8 @@ impl Kernel {
         values
     }
 
-    /// What tells one of its instances from the others, beside what has an option of its own: `E=CpAsync S=WarpScope`.
+    /// What tells one of its instances from the others, beside what has an option of its own:
+    /// `E=CpAsync S=WarpScope`.
     pub fn text(&self, variant: &Variant) -> String {
         let telling = self.variant_names().filter(|name| self.variant_values(name).len() > 1);
         let texts: Vec<String> = telling.filter_map(|name| Some(format!("{name}={}", variant.value(name)?))).collect();
@@ -80,8 +81,8 @@ pub fn kernels(registry: &[&'static [Instance]]) -> Vec<Kernel> {
         .collect()
 }
 
-/// Reads an instance's generic arguments; `None` if it computes something that has no reference, or elements that this
-/// program does not know.
+/// Reads an instance's generic arguments; `None` if it computes something that has no reference, or
+/// elements that this program does not know.
 fn read(instance: &'static Instance) -> Option<Variant> {
     Some(Variant {
         instance,

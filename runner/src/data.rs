@@ -10,7 +10,8 @@ pub const DEFAULT_SEED: u64 = 0x7469_6c65_7069_7065;
 /// The byte that fills every output before a run, so that an element which no thread wrote is seen.
 pub const POISON: u8 = 0xA5;
 
-/// Makes `elements` elements; element `i` depends on `seed` and `i` alone, so a shorter run is a prefix of a longer one.
+/// Makes `elements` elements; element `i` depends on `seed` and `i` alone, so a shorter run is a
+/// prefix of a longer one.
 ///
 /// # Errors
 ///
@@ -22,7 +23,8 @@ pub fn generate<T: Value>(elements: usize, seed: u64) -> Result<Vec<T>, String> 
     Ok(values)
 }
 
-/// Makes `count` inputs of one kernel, each as [`generate`] does with a seed of its own; the first one's is `seed`.
+/// Makes `count` inputs of one kernel, each as [`generate`] does with a seed of its own; the first
+/// one's is `seed`.
 ///
 /// # Errors
 ///

@@ -58,8 +58,8 @@ impl Outcome {
     }
 }
 
-/// Runs all configurations, grouped by element type so that each input is made once, and returns them in the given order.
-/// The output file is written if the run that makes it is verified.
+/// Runs all configurations, grouped by element type so that each input is made once, and returns
+/// them in the given order. The output file is written if the run that makes it is verified.
 ///
 /// # Errors
 ///
@@ -196,7 +196,8 @@ impl Session<'_> {
         Ok(Outcome::Verified { milliseconds })
     }
 
-    /// Whether `error` made the device and its buffers unusable. The CPU is then opened anew; a GPU stays lost.
+    /// Whether `error` made the device and its buffers unusable. The CPU is then opened anew; a GPU
+    /// stays lost.
     fn device_is_gone(&mut self, error: &Error) -> Result<bool> {
         match error {
             Error::KernelPanicked { .. } | Error::KernelTrapped { .. } | Error::DeviceLost { .. } => {

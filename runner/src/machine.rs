@@ -30,8 +30,8 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Opens the chosen device and loads the kernels from `module`, by default the folder `ptx` beside this program.
-    /// On the CPU nothing is loaded.
+    /// Opens the chosen device and loads the kernels from `module`, by default the folder `ptx`
+    /// beside this program. On the CPU nothing is loaded.
     ///
     /// # Errors
     ///
@@ -51,7 +51,8 @@ impl Machine {
         Ok(Machine { device, stream, schedule: on_cpu.then(|| schedule.unwrap_or_default()) })
     }
 
-    /// Opens the CPU anew after a kernel has panicked on it; `None` for a GPU, which the panic has taken with it.
+    /// Opens the CPU anew after a kernel has panicked on it; `None` for a GPU, which the panic has
+    /// taken with it.
     pub fn reopen(&self) -> Result<Option<Self>> {
         let Some(schedule) = self.schedule else { return Ok(None) };
         let device = Device::cpu(schedule);
@@ -83,8 +84,8 @@ impl Machine {
         if self.is_gpu() { "GPU" } else { "CPU" }
     }
 
-    /// Runs one launch over poisoned outputs, and returns the last output with the time of one run in milliseconds: the median of
-    /// ten by events on a GPU, one by the clock on the CPU.
+    /// Runs one launch over poisoned outputs, and returns the last output with the time of one run
+    /// in milliseconds: the median of ten by events on a GPU, one by the clock on the CPU.
     ///
     /// # Errors
     ///

@@ -7,8 +7,8 @@ use crate::stdout::counted;
 use crate::plan::Configuration;
 use crate::source::Source;
 
-/// Checks that the arrays of the largest configuration fit in memory: inputs, and what was expected and what came out. On the CPU the
-/// device's buffers are in the same memory.
+/// Checks that the arrays of the largest configuration fit in memory: inputs, and what was expected
+/// and what came out. On the CPU the device's buffers are in the same memory.
 ///
 /// # Errors
 ///
@@ -47,7 +47,8 @@ fn mebibytes(bytes: u128) -> String {
     format!("{} MiB", bytes.div_ceil(1 << 20))
 }
 
-/// Bytes that can be had, if the operating system says: the machine's and the control group's, whichever is less.
+/// Bytes that can be had, if the operating system says: the machine's and the control group's,
+/// whichever is less.
 fn available() -> Option<u64> {
     [machine(), control_group()].into_iter().flatten().min()
 }

@@ -23,7 +23,8 @@ pub struct Request {
     pub stages: Axis<u32>,
     /// Values of other generic arguments; of several for one name any will do, and none means all.
     pub variants: Vec<VariantChoice>,
-    /// The files that the inputs are read from: they say how many there are, and of which type and shape.
+    /// The files that the inputs are read from: they say how many there are, and of which type and
+    /// shape.
     pub files: Option<Files>,
     /// Whether one configuration is wanted: defaults then give one value instead of several.
     pub single: bool,
@@ -59,7 +60,8 @@ pub fn plan(catalog: &[Kernel], request: &Request) -> Result<Vec<Configuration>>
     for kernel in catalog.iter().filter(|kernel| all || request.kernels.iter().any(|name| name == kernel.name)) {
         match select(kernel, request) {
             Ok(configurations) => chosen.extend(configurations),
-            // A wish of which one of all kernels can meet nothing leaves that kernel out; one that was named must meet all of it.
+            // A wish of which one of all kernels can meet nothing leaves that kernel out; one that
+            // was named must meet all of it.
             Err(error) if all => refusal = refusal.or(Some(error)),
             Err(error) => return Err(error),
         }
@@ -153,8 +155,8 @@ fn dtype_of_files(kernel: &Kernel, files: &Files) -> Result<DType> {
     Ok(reading.dtype)
 }
 
-/// Checks that a kernel was built for each of the values asked for, or if it was not `named` for one of them; `built` may have
-/// repetitions.
+/// Checks that a kernel was built for each of the values asked for, or if it was not `named` for
+/// one of them; `built` may have repetitions.
 fn check<T: Copy + Ord + Display>(
     axis: &Axis<T>,
     built: impl Iterator<Item = T>,
@@ -229,8 +231,8 @@ mod tests {
         catalog::kernels(&tilepipe_kernels::registry())
     }
 
-    /// The instances of a command line's plan that its selection leaves without code for the CPU, and
-    /// how many instances have code.
+    /// The instances of a command line's plan that its selection leaves without code for the CPU,
+    /// and how many instances have code.
     fn left_out(line: &str) -> (Vec<&'static str>, usize) {
         let cli = Cli::read("cargo xtask run", line.split_whitespace()).unwrap();
         let asked = Selection::of(&cli).to_string();

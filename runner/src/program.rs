@@ -1,8 +1,8 @@
 //! The program `tilepipe-run`: runs kernels on real data and checks every element against a
 //! reference.
 //!
-//! `cargo xtask run` builds it, and the kernels as PTX if there is a GPU to run them; then it starts
-//! the program with the same arguments. In a bundle the program stands on its own.
+//! `cargo xtask run` builds it, and the kernels as PTX if there is a GPU to run them; then it
+//! starts the program with the same arguments. In a bundle the program stands on its own.
 
 use std::process::ExitCode;
 
@@ -26,7 +26,8 @@ const PROGRAM: &str = "tilepipe-run";
 pub struct Kernels<'a> {
     /// All instances, kernel by kernel.
     pub registry: &'a [&'static [Instance]],
-    /// Makes so many launches of kernels whose roles leave at random, and returns what came of them.
+    /// Makes so many launches of kernels whose roles leave at random, and returns what came of
+    /// them.
     pub stress: fn(&Machine, u32) -> Result<String>,
 }
 
@@ -98,7 +99,8 @@ fn print_architecture(cli: &Cli, catalog: &[Kernel]) -> Result<ExitCode> {
     }
 }
 
-/// Turns the command line into what to run and on which data; no data is read yet but the files' headers.
+/// Turns the command line into what to run and on which data; no data is read yet but the files'
+/// headers.
 fn understand(cli: &Cli, catalog: &[Kernel]) -> Result<(Option<Source>, Vec<Configuration>)> {
     let files = if cli.inputs.is_empty() { None } else { Some(understand_files(cli)?) };
     let request = Request {

@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct PrintError(#[from] io::Error);
 
 impl PrintError {
-    /// Whether the reader of a pipe has gone away, as in `| head`. That is a failure that needs no words.
+    /// Whether the reader of a pipe has gone away, as in `| head`. That is a failure that needs no
+    /// words.
     pub fn is_reader_gone(&self) -> bool {
         self.0.kind() == ErrorKind::BrokenPipe
     }
@@ -36,7 +37,8 @@ pub fn counted<N: Display + PartialEq + From<u8>>(number: N, noun: &str) -> Stri
     format!("{number} {noun}{plural}")
 }
 
-/// Prints what the command line's parser answers instead of arguments: an error, or the help that was asked for. Returns the exit status.
+/// Prints what the command line's parser answers instead of arguments: an error, or the help that
+/// was asked for. Returns the exit status.
 pub fn answer(answer: &clap::Error) -> ExitCode {
     let printed = answer.print().and_then(|()| io::stdout().flush());
     match check().and(printed.map_err(PrintError)) {
@@ -50,7 +52,8 @@ pub fn answer(answer: &clap::Error) -> ExitCode {
     }
 }
 
-/// Set if standard output was closed when the program was started. Before `main`, the standard library opens /dev/null in its place.
+/// Set if standard output was closed when the program was started. Before `main`, the standard
+/// library opens /dev/null in its place.
 static WAS_CLOSED: AtomicBool = AtomicBool::new(false);
 
 fn check() -> Result<(), PrintError> {
@@ -60,7 +63,8 @@ fn check() -> Result<(), PrintError> {
     Ok(())
 }
 
-// SAFETY: before `main`, the standard library cannot be relied on: this asks the system and writes an atomic, no more.
+// SAFETY: before `main`, the standard library cannot be relied on: this asks the system and writes
+// an atomic, no more.
 #[cfg(unix)]
 #[ctor::ctor(unsafe)]
 fn look_at_start() {

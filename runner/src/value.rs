@@ -1,6 +1,8 @@
-//! Element types as the runner sees them: lanes of plain numbers with the arithmetic of the references.
+//! Element types as the runner sees them: lanes of plain numbers with the arithmetic of the
+//! references.
 //!
-//! The arithmetic is written here on its own: a reference that called the kernels' would excuse their mistakes.
+//! The arithmetic is written here on its own: a reference that called the kernels' would excuse
+//! their mistakes.
 
 use std::fmt::Debug;
 
@@ -14,7 +16,8 @@ pub trait Scalar: Copy + Debug + Send + Sync + PartialEq + 'static {
     /// Zero, which stands for every element beyond the ends of the data.
     const ZERO: Self;
 
-    /// Makes a number from 64 random bits. Integers use their whole range, floats lie between -1000 and 1000.
+    /// Makes a number from 64 random bits. Integers use their whole range, floats lie between -1000
+    /// and 1000.
     fn generate(bits: u64) -> Self;
 
     /// Three times the number; integers wrap.
@@ -26,7 +29,8 @@ pub trait Scalar: Copy + Debug + Send + Sync + PartialEq + 'static {
     /// The product of two numbers; integers wrap.
     fn times(self, other: Self) -> Self;
 
-    /// A sum over the window divided by its size: integers truncate, floats multiply by the rounded reciprocal.
+    /// A sum over the window divided by its size: integers truncate, floats multiply by the rounded
+    /// reciprocal.
     fn mean_of_window(sum: Self, taps: u16) -> Self;
 
     /// Three quarters of the number and `other`: floats round once, integers truncate and wrap.
@@ -304,7 +308,8 @@ mod tests {
 
     #[test]
     fn half_floats_round_after_the_product_and_after_the_sum() {
-        // Halves are 2 apart below 4096 and 4 above, and ties go to the even one: 4095 rounds up, 4099 to 4100, but 4098 to 4096.
+        // Halves are 2 apart below 4096 and 4 above, and ties go to the even one: 4095 rounds up,
+        // 4099 to 4100, but 4098 to 4096.
         let (own, next) = (f16::from_f32(1365.0), f16::from_f32(3.0));
         assert_eq!(Scalar::triple(own), f16::from_f32(4096.0));
         assert_eq!(Scalar::neighbour_sum(own, next), f16::from_f32(4100.0), "rounded once it would be 4096");

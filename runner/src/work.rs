@@ -10,7 +10,8 @@ use crate::value::Value;
 /// Elements of a tile of `multiply_adds`: `tilepipe_kernels::MULTIPLY_ADDS_TILE`.
 const MULTIPLY_ADDS_TILE: usize = 2048;
 
-/// What each kernel of the registry does. A kernel with a parameter `C` does what that says instead, if it says something else.
+/// What each kernel of the registry does. A kernel with a parameter `C` does what that says
+/// instead, if it says something else.
 const KERNELS: [(&str, Kind); 23] = [
     ("without_memcpy_async", Kind::NeighbourSum),
     ("with_single_stage", Kind::NeighbourSum),
@@ -111,8 +112,8 @@ impl Shape {
         }
     }
 
-    /// Returns a matrix of at most `elements` elements, and of most of them: wider than high, with both odd, so that neither is a
-    /// multiple of a tile's.
+    /// Returns a matrix of at most `elements` elements, and of most of them: wider than high, with
+    /// both odd, so that neither is a multiple of a tile's.
     ///
     /// # Panics
     ///
@@ -146,12 +147,14 @@ pub struct Work {
     pub rows: usize,
     /// Elements in a tile's row.
     pub columns: usize,
-    /// Multiply-adds for each element: the kernel's parameter `ROUNDS`; 0 but for [`Kind::MultiplyAdds`].
+    /// Multiply-adds for each element: the kernel's parameter `ROUNDS`; 0 but for
+    /// [`Kind::MultiplyAdds`].
     pub rounds: usize,
 }
 
 impl Work {
-    /// Returns what an instance computes, or `None` if nobody has written it down: a new kernel needs a reference.
+    /// Returns what an instance computes, or `None` if nobody has written it down: a new kernel
+    /// needs a reference.
     pub fn of(instance: &Instance) -> Option<Work> {
         let (_, kind) = KERNELS.into_iter().find(|(kernel, _)| *kernel == instance.kernel())?;
         let kind = match instance.generic("C").and_then(|path| path.rsplit("::").next()) {
@@ -162,7 +165,8 @@ impl Work {
         let number = |name| instance.generic(name).and_then(|value| value.parse().ok());
         let rounds = if kind == Kind::MultiplyAdds { number("ROUNDS")? } else { 0 };
         let mut threads = instance.threads() as usize;
-        // A role's tiles are as long as that role has threads, where nothing else says how long they are.
+        // A role's tiles are as long as that role has threads, where nothing else says how long
+        // they are.
         let consumers = number("CONSUMERS");
         let [rows, columns] = match kind {
             Kind::Transpose => [number("SIDE")?; 2],
@@ -176,7 +180,8 @@ impl Work {
         Some(Work { kind, threads, rows, columns, rounds })
     }
 
-    /// Returns how many elements a block takes at a time: a tile, or one for each of its warps or threads.
+    /// Returns how many elements a block takes at a time: a tile, or one for each of its warps or
+    /// threads.
     pub const fn portion(self) -> usize {
         let tile = self.rows * self.columns;
         match self.kind {

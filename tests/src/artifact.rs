@@ -1,6 +1,7 @@
 //! The built kernels: where they lie and what the assembler reported of them.
 //!
-//! There are the kernels of `kernels/` and, built by the same command, those that only tests read: [`Module`] tells them apart.
+//! There are the kernels of `kernels/` and, built by the same command, those that only tests read:
+//! [`Module`] tells them apart.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -25,7 +26,8 @@ pub enum Module {
 }
 
 impl Module {
-    /// Returns the folder of the built module: in the one that the environment names, else in the workspace's target folder.
+    /// Returns the folder of the built module: in the one that the environment names, else in the
+    /// workspace's target folder.
     ///
     /// # Errors
     ///
@@ -71,7 +73,8 @@ impl Module {
         serde_json::from_str(&text).map_err(|error| format!("{} is no report: {error}", path.display()))
     }
 
-    /// Returns the machine code of all of the module's images for an architecture such as `sm_90`, disassembled.
+    /// Returns the machine code of all of the module's images for an architecture such as `sm_90`,
+    /// disassembled.
     ///
     /// # Errors
     ///

@@ -34,7 +34,8 @@ pub struct Group {
 ///
 /// # Panics
 ///
-/// If there is no such kernel, an element type is unknown, or nobody has written down what an instance computes.
+/// If there is no such kernel, an element type is unknown, or nobody has written down what an
+/// instance computes.
 pub fn groups(kernel: &str) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for instance in tilepipe_kernels::registry().into_iter().flatten() {
@@ -71,8 +72,9 @@ pub struct Size {
     pub grid: u32,
 }
 
-/// Returns sizes around what a block takes at a time: less than that, as much, more, fewer tiles than blocks, and enough for a block
-/// to go round a ring of eight stages and end with a partial tile.
+/// Returns sizes around what a block takes at a time: less than that, as much, more, fewer tiles
+/// than blocks, and enough for a block to go round a ring of eight stages and end with a partial
+/// tile.
 pub fn small_sizes(work: Work) -> Vec<Size> {
     if work.kind.is_matrix() {
         return small_matrices(work);
@@ -149,8 +151,8 @@ pub fn expected<T: Value>(work: Work, inputs: &[Vec<T>], size: Size) -> Vec<T> {
     work.compute(&inputs, size.shape, size.grid as usize)
 }
 
-/// Runs all instances of a group at one size on each of the devices and compares each output with the reference's, bit for bit (a NaN
-/// is any NaN).
+/// Runs all instances of a group at one size on each of the devices and compares each output with
+/// the reference's, bit for bit (a NaN is any NaN).
 ///
 /// # Panics
 ///

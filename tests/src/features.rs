@@ -1,4 +1,5 @@
-//! The kernels of `tilepipe_kernels::features`, and those of roles, each at several sizes: what they wrote, byte for byte.
+//! The kernels of `tilepipe_kernels::features`, and those of roles, each at several sizes: what
+//! they wrote, byte for byte.
 
 use tilepipe::launch::Instance;
 use tilepipe::{Element, I32x4};
@@ -20,7 +21,8 @@ pub struct Written {
     pub bytes: Vec<u8>,
 }
 
-/// The sizes of all launches, in elements: less than a tile, whole tiles only, and partial ones over several rounds.
+/// The sizes of all launches, in elements: less than a tile, whole tiles only, and partial ones
+/// over several rounds.
 pub const SIZES: [usize; 4] = [1, 47, 3 * 1024, 10_007];
 /// Blocks of all launches.
 const GRID: u32 = 3;
@@ -83,7 +85,8 @@ fn numbers<T: tilepipe_runner::value::Value>(elements: usize, seed: u64) -> Vec<
     random_bits(elements, seed)
 }
 
-/// Launches a kernel of one input whose element type is its generic `T`; floats are small integers, so that there is no NaN.
+/// Launches a kernel of one input whose element type is its generic `T`; floats are small integers,
+/// so that there is no NaN.
 fn by_type(device: &Device, instance: &Instance, elements: usize) -> Result<Written, Error> {
     let small = || numbers::<i32>(2 * elements, 9).into_iter().map(|value| (value % 1000) as f32);
     match dtype_of(instance) {
@@ -175,7 +178,8 @@ fn run<T: Element>(
     Ok(Written { launch: format!("{} of {elements} elements", instance.name()), bytes })
 }
 
-/// What the collectives of a block of `threads` make of one tile, as plain loops: beyond the end of the data there are zeros.
+/// What the collectives of a block of `threads` make of one tile, as plain loops: beyond the end of
+/// the data there are zeros.
 pub fn collectives_of_block(tile: &[u32], threads: usize) -> Vec<u32> {
     let at = |rank: usize| tile.get(rank).copied().unwrap_or(0);
     let (mut any, mut all, mut composed) = (false, true, Affine { scale: 1, shift: 0 });

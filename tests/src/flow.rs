@@ -123,7 +123,8 @@ impl Code {
         blocks.flat_map(|(_, block)| &block.instructions)
     }
 
-    /// Returns the loops: the largest sets of blocks in which each is reached from each. A loop's inner loops are part of it.
+    /// Returns the loops: the largest sets of blocks in which each is reached from each. A loop's
+    /// inner loops are part of it.
     pub fn loops(&self) -> Vec<Loop<'_>> {
         let candidates = self.around_cycles();
         let reached: Vec<Vec<bool>> =
@@ -139,7 +140,8 @@ impl Code {
         loops
     }
 
-    /// The blocks on a cycle or between two of them: what is left when those without a way in or without a way out are taken off.
+    /// The blocks on a cycle or between two of them: what is left when those without a way in or
+    /// without a way out are taken off.
     fn around_cycles(&self) -> Vec<usize> {
         let mut left: Vec<usize> = (0..self.blocks.len()).collect();
         loop {
@@ -162,13 +164,15 @@ impl Code {
         found
     }
 
-    /// Returns the instructions of each basic block, and the numbers of the blocks to which it leads.
+    /// Returns the instructions of each basic block, and the numbers of the blocks to which it
+    /// leads.
     pub fn blocks(&self) -> impl Iterator<Item = (&[Instruction], &[usize])> {
         self.blocks.iter().map(|block| (&block.instructions[..], &block.successors[..]))
     }
 
-    /// Returns how often a thread executes `wanted` instructions from the entry to an instruction that `ends` it: one number
-    /// for each possible way. [`MANY`] is among them if there is no bound.
+    /// Returns how often a thread executes `wanted` instructions from the entry to an instruction
+    /// that `ends` it: one number for each possible way. [`MANY`] is among them if there is no
+    /// bound.
     pub fn executions(
         &self,
         wanted: impl Fn(&Instruction) -> bool,
@@ -182,8 +186,9 @@ impl Code {
         })
     }
 
-    /// Returns what `pick` makes of the instructions on each way from the entry to an instruction that `ends` it, in order, equal ones
-    /// in a row once. A way that picks again and again is cut off.
+    /// Returns what `pick` makes of the instructions on each way from the entry to an instruction
+    /// that `ends` it, in order, equal ones in a row once. A way that picks again and again is cut
+    /// off.
     pub fn traces(
         &self,
         pick: impl Fn(&Instruction) -> Option<String>,
@@ -207,8 +212,9 @@ impl Code {
         traces
     }
 
-    /// Follows every way from the blocks `starts` on and returns how many `wanted` instructions were passed where a step of it
-    /// (from a block to a block, or to none at an end) is [`Step::Counted`].
+    /// Follows every way from the blocks `starts` on and returns how many `wanted` instructions
+    /// were passed where a step of it (from a block to a block, or to none at an end) is
+    /// [`Step::Counted`].
     fn counts(
         &self,
         starts: impl IntoIterator<Item = usize>,
@@ -242,7 +248,8 @@ impl Code {
         counted
     }
 
-    /// The blocks that can be reached from `start` by one step or more through blocks that may be `entered`.
+    /// The blocks that can be reached from `start` by one step or more through blocks that may be
+    /// `entered`.
     fn reachable(&self, start: usize, entered: impl Fn(usize) -> bool) -> Vec<bool> {
         let mut reached = vec![false; self.blocks.len()];
         let mut open = vec![start];
@@ -280,8 +287,8 @@ impl Loop<'_> {
         self.instructions().filter(|instruction| wanted(instruction)).count()
     }
 
-    /// Returns how often an iteration executes `wanted` instructions: one number for each possible way round the loop. [`MANY`]
-    /// is among them if an inner loop repeats one.
+    /// Returns how often an iteration executes `wanted` instructions: one number for each possible
+    /// way round the loop. [`MANY`] is among them if an inner loop repeats one.
     pub fn executions(&self, wanted: impl Fn(&Instruction) -> bool) -> BTreeSet<usize> {
         let heads = self.heads();
         self.code.counts(heads.clone(), &wanted, |_, to| match to {

@@ -1,9 +1,11 @@
-//! What the integration tests share: launches of every instance against a plain loop, and a reader of generated code.
+//! What the integration tests share: launches of every instance against a plain loop, and a reader
+//! of generated code.
 //!
-//! [`case`] names what each kernel must compute and the sizes to try; [`features`] runs the small kernels on any device, [`locals`] those that
-//! write addresses. [`artifact`] finds the built kernels; [`ptx`] and
-//! [`sass`] read them as [`flow`] graphs, in which a test counts the instructions of a kernel's steady state; [`dataflow`] brings
-//! two kernels into a form in which they can be compared. [`public_api`] finds the safe functions that anybody can call.
+//! [`case`] names what each kernel must compute and the sizes to try; [`features`] runs the small
+//! kernels on any device, [`locals`] those that write addresses. [`artifact`] finds the built
+//! kernels; [`ptx`] and [`sass`] read them as [`flow`] graphs, in which a test counts the
+//! instructions of a kernel's steady state; [`dataflow`] brings two kernels into a form in which
+//! they can be compared. [`public_api`] finds the safe functions that anybody can call.
 
 pub mod case;
 pub mod features;

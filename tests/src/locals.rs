@@ -14,7 +14,8 @@ pub struct Addresses {
 }
 
 impl Addresses {
-    /// Returns the first block in which not all threads wrote the same address, with what they wrote.
+    /// Returns the first block in which not all threads wrote the same address, with what they
+    /// wrote.
     pub fn first_difference(&self) -> Option<(usize, &[u64])> {
         let mut blocks = self.written.chunks(self.threads).enumerate();
         blocks.find(|(_, block)| block[0] == 0 || block.iter().any(|address| *address != block[0]))

@@ -100,13 +100,15 @@ pub fn bytes_of_copy(one: &Instruction) -> Option<usize> {
     one.operands.split(',').nth(2)?.trim().parse().ok()
 }
 
-/// Returns whether an asynchronous copy says how many bytes of its source there are: its fourth operand.
+/// Returns whether an asynchronous copy says how many bytes of its source there are: its fourth
+/// operand.
 pub fn is_bounded_copy(one: &Instruction) -> bool {
     is_copy(one) && one.operands.split(',').count() == 4
 }
 
-/// What stands in an entry's code for a loop that does nothing but test whether a phase of an mbarrier is complete, until it is: one
-/// instruction with the operands of the test, so that ways through the kernel pass it once.
+/// What stands in an entry's code for a loop that does nothing but test whether a phase of an
+/// mbarrier is complete, until it is: one instruction with the operands of the test, so that ways
+/// through the kernel pass it once.
 pub const MBARRIER_WAIT: &str = "mbarrier.wait.parity.shared.b64";
 
 /// One kernel of a PTX module.
@@ -122,8 +124,8 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Returns how often a thread that returns executes `wanted` instructions: one number for each possible way through the
-    /// kernel.
+    /// Returns how often a thread that returns executes `wanted` instructions: one number for each
+    /// possible way through the kernel.
     pub fn executions(&self, wanted: impl Fn(&Instruction) -> bool) -> BTreeSet<usize> {
         self.code.executions(wanted, |one| one.is("ret"))
     }
@@ -192,9 +194,11 @@ fn items(body: &str) -> Vec<Item> {
     items
 }
 
-/// Puts [`MBARRIER_WAIT`] in the place of each `again: test_wait p, [barrier], parity; @!p bra again;`.
+/// Puts [`MBARRIER_WAIT`] in the place of each
+/// `again: test_wait p, [barrier], parity; @!p bra again;`.
 ///
-/// The labels of these loops are local to a block in braces and all the same; with the loops they are gone.
+/// The labels of these loops are local to a block in braces and all the same; with the loops they
+/// are gone.
 fn fold_waits(items: Vec<Item>) -> Vec<Item> {
     let mut folded = Vec::with_capacity(items.len());
     let mut rest = &items[..];

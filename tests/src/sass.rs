@@ -2,7 +2,8 @@
 
 use crate::flow::{Code, Instruction, Item, Next};
 
-/// Reads the kernels of `nvdisasm -c`'s output: name and code, without the functions that they call.
+/// Reads the kernels of `nvdisasm -c`'s output: name and code, without the functions that they
+/// call.
 ///
 /// # Errors
 ///

@@ -28,7 +28,8 @@ fn gpu() -> Option<Device> {
     }
 }
 
-/// Checks all instances of a kernel at small sizes, at one that fills the device, and with more blocks than there are tiles.
+/// Checks all instances of a kernel at small sizes, at one that fills the device, and with more
+/// blocks than there are tiles.
 fn every_instance_is_right(kernel: &str) {
     let Some(device) = gpu() else { return };
     let devices = [device];
@@ -246,7 +247,8 @@ fn a_launch_that_does_not_fit_is_refused_and_the_device_goes_on() {
     case::check_group(&[device], group, case::medium_size(group.work));
 }
 
-/// A kernel that fails may leave the whole process without a GPU, so these run in a process of their own.
+/// A kernel that fails may leave the whole process without a GPU, so these run in a process of
+/// their own.
 fn in_a_process_of_its_own(test: &str, body: impl FnOnce(Device)) {
     const CHILD: &str = "TILEPIPE_TEST_CHILD";
     if std::env::var_os(CHILD).is_some() {
@@ -301,7 +303,8 @@ fn a_kernel_with_another_signature_or_element_on_the_gpu_is_refused_with_the_dif
 fn a_module_whose_contracts_are_of_another_version_is_refused() {
     let Some(loaded) = gpu() else { return };
     drop(loaded);
-    // The folder as another version could have left it: in the machine code each contract has another number.
+    // The folder as another version could have left it: in the machine code each contract has
+    // another number.
     let version = env!("CARGO_PKG_VERSION");
     let (here, other) = (format!(";tilepipe={version};"), format!(";tilepipe={};", version.replace(['0', '1'], "9")));
     let folder = std::env::temp_dir().join(format!("tilepipe-other-version-{}", std::process::id()));

@@ -1,4 +1,5 @@
-//! The documentation's pages: the files that the guide shows are those of the example, and every link leads somewhere.
+//! The documentation's pages: the files that the guide shows are those of the example, and every
+//! link leads somewhere.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +17,8 @@ fn the_guides_first_kernel_is_the_example_that_the_tests_build() {
     assert_eq!(blocks.len(), SHOWN.len());
     for (file, block) in SHOWN.iter().zip(blocks) {
         let body = block.split_once('\n').map_or("", |(_, body)| body);
-        // Lines that rustdoc hides make the program of a test; the user's crate lies beside the checkout, the example in it.
+        // Lines that rustdoc hides make the program of a test; the user's crate lies beside the
+        // checkout, the example in it.
         let shown: String = body.split_inclusive('\n').filter(|line| !is_hidden(file, line)).collect();
         let shown = shown.replace("../../tilepipe/", "../../../").replace("../tilepipe/", "../../");
         assert_eq!(shown, read(&root().join("examples/standalone").join(file)), "{file}");
@@ -73,7 +75,8 @@ fn links_of(line: &str) -> impl Iterator<Item = (&str, &str)> {
     targets.filter(|target| !target.contains("://")).map(|target| target.split_once('#').unwrap_or((target, "")))
 }
 
-/// The anchors of a page's headings, as GitHub makes them: lower case, spaces as hyphens, of the rest letters and digits.
+/// The anchors of a page's headings, as GitHub makes them: lower case, spaces as hyphens, of the
+/// rest letters and digits.
 fn headings(page: &str) -> impl Iterator<Item = String> {
     let titles = prose(page).filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());
     titles.map(|title| {

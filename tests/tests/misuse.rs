@@ -1,4 +1,5 @@
-//! Misuse that no type can refuse: a launch or a step that fails with a message, and takes nothing else with it.
+//! Misuse that no type can refuse: a launch or a step that fails with a message, and takes nothing
+//! else with it.
 
 use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
@@ -39,7 +40,8 @@ fn note_refusal(step: impl FnOnce()) {
     }
 }
 
-/// A destructor in an unwinding consumer waits for a tile, to read it although nobody has waited for its copies.
+/// A destructor in an unwinding consumer waits for a tile, to read it although nobody has waited
+/// for its copies.
 #[kernel]
 fn reads_early(
     block: Block<64>,
@@ -157,7 +159,8 @@ fn a_refused_step_that_leaves_its_destructor_ends_the_program_with_a_message() {
     );
 }
 
-/// A stream, a buffer for a launch, and one for a download, of the device that runs the outer kernel.
+/// A stream, a buffer for a launch, and one for a download, of the device that runs the outer
+/// kernel.
 static INNER: Mutex<Option<(Stream, Buffer<u32>)>> = Mutex::new(None);
 
 /// Held by tests that use the two statics beside it.
@@ -257,7 +260,8 @@ thread_local! {
     static AT_THE_END: std::cell::RefCell<Option<LaunchesInDrop>> = const { std::cell::RefCell::new(None) };
 }
 
-/// Each role leaves a destructor for the end of its OS thread; the second one also fails with a payload that is dropped late.
+/// Each role leaves a destructor for the end of its OS thread; the second one also fails with a
+/// payload that is dropped late.
 #[kernel]
 fn launches_late(block: Block<64>, fails: u32) {
     let body = |sync: &dyn Fn()| {

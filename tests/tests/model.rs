@@ -196,7 +196,8 @@ fn line_of(instance: &Instance) -> u32 {
     line.unwrap() as u32 + 1
 }
 
-/// Checks the report of a kernel's panic under two schedules: message, place, block (any, if `None`) and thread.
+/// Checks the report of a kernel's panic under two schedules: message, place, block (any, if
+/// `None`) and thread.
 fn check_panic(instance: &Instance, wanted: &str, wanted_block: Option<u32>, wanted_thread: Option<u32>) {
     for schedule in [Schedule::Lazy, Schedule::Random { seed: 9 }] {
         let device = Device::cpu(schedule);

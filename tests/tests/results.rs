@@ -1,4 +1,5 @@
-//! Every instance of every kernel on the CPU, under every schedule and at every kind of size, against a plain loop.
+//! Every instance of every kernel on the CPU, under every schedule and at every kind of size,
+//! against a plain loop.
 
 use tilepipe::cpu::Schedule;
 use tilepipe_host::{Bound, Device, launch};
@@ -114,7 +115,8 @@ fn infinities_nans_and_subnormals_are_computed_as_by_the_plain_loop() {
     }
 }
 
-/// Small kernels for what the others do not use: the same bytes under every schedule, and on a GPU (`gpu.rs`).
+/// Small kernels for what the others do not use: the same bytes under every schedule, and on a GPU
+/// (`gpu.rs`).
 #[test]
 fn features_write_the_same_under_every_schedule() {
     for feature in features::all() {

@@ -1,7 +1,8 @@
 //! Safe kernels and their hand-written unsafe twins (`tests/twins/`) run the same loops.
 //!
-//! The same: as many barriers, commits, waits, arrivals, copies, loads and stores on every way through a round, no more instructions in
-//! all, and one by one the same instructions but for the differences that `tests/twins/differences.txt` lists and explains. Around the loops LLVM counts
+//! The same: as many barriers, commits, waits, arrivals, copies, loads and stores on every way
+//! through a round, no more instructions in all, and one by one the same instructions but for the
+//! differences that `tests/twins/differences.txt` lists and explains. Around the loops LLVM counts
 //! tiles, and lays out the ways of blocks with a partial one, in other orders.
 
 use std::fs;
@@ -15,7 +16,8 @@ use tilepipe_tests::ptx::{
     is_mbarrier_wait, is_shared_load, is_wait, is_warp_barrier,
 };
 
-/// By how many instructions a safe kernel's loops may be longer than its twin's, and why. The list may only shrink.
+/// By how many instructions a safe kernel's loops may be longer than its twin's, and why. The list
+/// may only shrink.
 const LONGER: [(&str, usize, &str); 1] = [(
     "with_staging__",
     1,
@@ -95,7 +97,8 @@ fn a_safe_loop_has_no_more_instructions_than_its_twins() {
     }
 }
 
-/// What one round of a safe kernel's loops does and its twin's does not (`-`), or the other way round (`+`).
+/// What one round of a safe kernel's loops does and its twin's does not (`-`), or the other way
+/// round (`+`).
 fn differences() -> String {
     let mut text = String::new();
     for (safe, twin) in pairs() {

@@ -1,4 +1,5 @@
-//! On hardware each thread counts the combinations that it makes itself: the threads disagree, and hang.
+//! On hardware each thread counts the combinations that it makes itself: the threads disagree, and
+//! hang.
 #![forbid(unsafe_code)]
 use std::cell::Cell;
 use tilepipe::{Block, kernel};

@@ -1,4 +1,5 @@
-//! On hardware the collectives' memory has a slot of 16 bytes for each warp: a larger value overwrites the next.
+//! On hardware the collectives' memory has a slot of 16 bytes for each warp: a larger value
+//! overwrites the next.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, kernel};
 

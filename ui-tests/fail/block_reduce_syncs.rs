@@ -1,4 +1,5 @@
-//! On hardware only some threads combine values at a time: the others never reach a barrier in the operation.
+//! On hardware only some threads combine values at a time: the others never reach a barrier in the
+//! operation.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, kernel};
 

@@ -1,4 +1,5 @@
-//! On the CPU a block's steps from two OS threads have no order; on hardware there is no such thing.
+//! On the CPU a block's steps from two OS threads have no order; on hardware there is no such
+//! thing.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, kernel};
 

@@ -1,4 +1,5 @@
-//! On hardware a barrier that only some threads reach hangs the block, or pairs up with another barrier.
+//! On hardware a barrier that only some threads reach hangs the block, or pairs up with another
+//! barrier.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, kernel};
 

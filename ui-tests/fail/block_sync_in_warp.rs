@@ -1,4 +1,5 @@
-//! On hardware some warps wait for warps that never come: warp-level code may branch on the warp's rank.
+//! On hardware some warps wait for warps that never come: warp-level code may branch on the warp's
+//! rank.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, kernel};
 

@@ -1,4 +1,5 @@
-//! On hardware two values for one output tile let two closures write it in an order that nobody fixed.
+//! On hardware two values for one output tile let two closures write it in an order that nobody
+//! fixed.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, TilesMut, kernel};
 

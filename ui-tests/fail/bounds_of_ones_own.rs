@@ -1,4 +1,5 @@
-//! On hardware bounds that one's own type calls checked are not: a copy reads past the end of its view.
+//! On hardware bounds that one's own type calls checked are not: a copy reads past the end of its
+//! view.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Bounded, Tiles, hoist_bounds, kernel};
 

@@ -1,4 +1,5 @@
-//! On hardware a consumer that acquires takes a stage that the producers count on, and both fill it.
+//! On hardware a consumer that acquires takes a stage that the producers count on, and both fill
+//! it.
 #![forbid(unsafe_code)]
 use tilepipe::role::{Partitioned, WarpRoles};
 use tilepipe::{Block, Shared, Stages, kernel};

@@ -1,4 +1,5 @@
-//! On hardware some threads of the role would wait and others not, and the stage would never be empty.
+//! On hardware some threads of the role would wait and others not, and the stage would never be
+//! empty.
 #![forbid(unsafe_code)]
 use tilepipe::role::{Partitioned, WarpRoles};
 use tilepipe::{Block, Shared, Stages, kernel};

@@ -1,4 +1,5 @@
-//! On hardware a number that stands for no variant would become an enum, and a `match` on it could go anywhere.
+//! On hardware a number that stands for no variant would become an enum, and a `match` on it could
+//! go anywhere.
 #![forbid(unsafe_code)]
 use tilepipe::Element;
 

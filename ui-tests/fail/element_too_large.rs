@@ -1,4 +1,5 @@
-//! On hardware no access moves more than 16 bytes, and half an element may be read with half of another one.
+//! On hardware no access moves more than 16 bytes, and half an element may be read with half of
+//! another one.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Tiles, kernel};
 

@@ -1,4 +1,5 @@
-//! On hardware a reference into the host's memory is no address, and any bit pattern would have to be one.
+//! On hardware a reference into the host's memory is no address, and any bit pattern would have to
+//! be one.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Tiles, kernel};
 

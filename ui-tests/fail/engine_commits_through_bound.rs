@@ -1,4 +1,5 @@
-//! On hardware some threads would have a group of copies more than others, and wait for the wrong one.
+//! On hardware some threads would have a group of copies more than others, and wait for the wrong
+//! one.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, CpAsync, Engine, kernel};
 

@@ -1,4 +1,5 @@
-//! On hardware a source of one's own may start no copy, or one that nobody waits for: the tile is stale.
+//! On hardware a source of one's own may start no copy, or one that nobody waits for: the tile is
+//! stale.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Fill, Shared, Stages, kernel};
 

@@ -1,5 +1,5 @@
-//! On hardware the second commit closes a group or flips a phase of a stage that was never acquired:
-//! the next copy overwrites a tile that is still read.
+//! On hardware the second commit closes a group or flips a phase of a stage that was never
+//! acquired: the next copy overwrites a tile that is still read.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Shared, Stages, Tiles, kernel};
 

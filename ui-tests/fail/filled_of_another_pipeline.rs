@@ -1,4 +1,5 @@
-//! On hardware a copy that is committed to the wrong pipeline is tracked by neither: its reader doesn't wait for it.
+//! On hardware a copy that is committed to the wrong pipeline is tracked by neither: its reader
+//! doesn't wait for it.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Shared, Stages, Tiles, kernel};
 

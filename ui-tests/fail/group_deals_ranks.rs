@@ -1,4 +1,5 @@
-//! On hardware the block's code would branch on each thread's rank, and one warp alone would wait at the barrier.
+//! On hardware the block's code would branch on each thread's rank, and one warp alone would wait
+//! at the barrier.
 #![forbid(unsafe_code)]
 use core::cell::Cell;
 use tilepipe::group::{Deal, InBlock};

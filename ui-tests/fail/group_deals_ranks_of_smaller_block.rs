@@ -1,4 +1,5 @@
-//! On hardware the rank of a thread of the 64 is taken for one below 7, and the table is read out of bounds.
+//! On hardware the rank of a thread of the 64 is taken for one below 7, and the table is read out
+//! of bounds.
 #![forbid(unsafe_code)]
 use tilepipe::group::{Deal, InBlock};
 use tilepipe::{Block, BlockScope, TilesMut, kernel};

@@ -1,4 +1,5 @@
-//! A method that is safe can be called through a public bound, whoever implements the trait: to write over any memory, or to learn a rank.
+//! A method that is safe can be called through a public bound, whoever implements the trait: to
+//! write over any memory, or to learn a rank.
 #![forbid(unsafe_code)]
 use tilepipe::BlockScope;
 use tilepipe::group::Meet;

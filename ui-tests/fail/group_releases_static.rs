@@ -1,4 +1,5 @@
-//! On the CPU this would write poison over a `Vec`'s own pointer and length: out-of-bounds reads and a crash.
+//! On the CPU this would write poison over a `Vec`'s own pointer and length: out-of-bounds reads
+//! and a crash.
 #![forbid(unsafe_code)]
 use tilepipe::group::{InWarp, Meet};
 use tilepipe::{Block, WarpScope, kernel};

@@ -1,4 +1,5 @@
-//! On hardware the threads of the other role have zeros, and would branch differently around a barrier.
+//! On hardware the threads of the other role have zeros, and would branch differently around a
+//! barrier.
 #![forbid(unsafe_code)]
 use tilepipe::role::WarpRoles;
 use tilepipe::{Block, kernel};

@@ -1,4 +1,5 @@
-//! On hardware the called kernel writes the output tile that this one still holds, in an order that nobody fixed.
+//! On hardware the called kernel writes the output tile that this one still holds, in an order that
+//! nobody fixed.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, TilesMut, kernel};
 

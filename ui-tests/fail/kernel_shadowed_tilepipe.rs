@@ -1,4 +1,5 @@
-//! A launch would take a number for an address: the crate puts a description of its own behind the path of the generated code.
+//! A launch would take a number for an address: the crate puts a description of its own behind the
+//! path of the generated code.
 #![forbid(unsafe_code)]
 extern crate self as tilepipe;
 extern crate tilepipe as real;

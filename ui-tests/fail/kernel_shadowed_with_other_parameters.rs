@@ -1,4 +1,5 @@
-//! A launch would take a number for an address: the crate describes another function, with names for the real one's parameters.
+//! A launch would take a number for an address: the crate describes another function, with names
+//! for the real one's parameters.
 #![forbid(unsafe_code)]
 extern crate self as tilepipe;
 extern crate tilepipe as real;

@@ -1,4 +1,5 @@
-//! A view that lasts for ever could be parked (on the CPU in a thread-local) and read when its buffer is long freed.
+//! A view that lasts for ever could be parked (on the CPU in a thread-local) and read when its
+//! buffer is long freed.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Tiles, kernel};
 

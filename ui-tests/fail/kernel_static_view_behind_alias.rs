@@ -1,5 +1,5 @@
-//! Behind an alias the attribute can't see the lifetime, but the entry's own is generative: a view kept beyond its launch
-//! would read memory that another launch writes.
+//! Behind an alias the attribute can't see the lifetime, but the entry's own is generative: a view
+//! kept beyond its launch would read memory that another launch writes.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Tiles, kernel};
 

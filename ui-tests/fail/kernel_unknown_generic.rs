@@ -1,4 +1,5 @@
-//! A misspelt generic parameter would leave the kernel with fewer entry points than its author believes.
+//! A misspelt generic parameter would leave the kernel with fewer entry points than its author
+//! believes.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, TilesMut, kernel};
 

@@ -1,4 +1,5 @@
-//! Kernels are written without `unsafe`: here it would make a second block, whose slots are the first one's.
+//! Kernels are written without `unsafe`: here it would make a second block, whose slots are the
+//! first one's.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, kernel};
 

@@ -1,4 +1,5 @@
-//! A tile that is parked in a thread-local and copied in a later launch is read after its buffer was freed.
+//! A tile that is parked in a thread-local and copied in a later launch is read after its buffer
+//! was freed.
 #![forbid(unsafe_code)]
 use std::cell::Cell;
 use tilepipe::{Block, TileRef, Tiles, kernel};

@@ -1,4 +1,5 @@
-//! On hardware the released memory is the next copy's: the kept reference shows another tile, or half of one.
+//! On hardware the released memory is the next copy's: the kept reference shows another tile, or
+//! half of one.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Shared, Stages, Tiles, kernel};
 

@@ -1,4 +1,5 @@
-//! On hardware a lane's token that another closure can use is another thread's rank in its hands: a race.
+//! On hardware a lane's token that another closure can use is another thread's rank in its hands: a
+//! race.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, kernel};
 

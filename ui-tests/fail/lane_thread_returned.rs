@@ -1,4 +1,5 @@
-//! On hardware a token that outlives its closure is one thread's rank in another thread's hands: a race.
+//! On hardware a token that outlives its closure is one thread's rank in another thread's hands: a
+//! race.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, kernel};
 

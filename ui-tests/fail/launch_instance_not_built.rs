@@ -1,4 +1,5 @@
-//! On hardware a block of another size than the kernel was compiled for skips slots or writes past its tile.
+//! On hardware a block of another size than the kernel was compiled for skips slots or writes past
+//! its tile.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, TilesMut, kernel};
 use tilepipe_host::{Buffer, Error, Stream};

@@ -1,4 +1,5 @@
-//! On hardware the kernel reads 4-byte elements where the buffer has 8-byte ones: wrong values, without an error.
+//! On hardware the kernel reads 4-byte elements where the buffer has 8-byte ones: wrong values,
+//! without an error.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Tiles, kernel};
 use tilepipe_host::{Buffer, Error, Stream};

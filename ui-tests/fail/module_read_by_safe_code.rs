@@ -1,4 +1,5 @@
-//! Any PTX of that folder would run on the GPU under the name of a kernel, and write wherever it likes.
+//! Any PTX of that folder would run on the GPU under the name of a kernel, and write wherever it
+//! likes.
 #![forbid(unsafe_code)]
 use tilepipe_host::{Error, Module};
 

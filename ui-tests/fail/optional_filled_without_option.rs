@@ -1,4 +1,5 @@
-//! Whether a stage may be empty is said at each `copy`, or on hardware one may be read that nobody filled.
+//! Whether a stage may be empty is said at each `copy`, or on hardware one may be read that nobody
+//! filled.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Optional, Shared, Stages, Tiles, kernel};
 

@@ -1,4 +1,5 @@
-//! On hardware a stage that is left empty holds an old tile, and this stage's type says that it never is empty.
+//! On hardware a stage that is left empty holds an old tile, and this stage's type says that it
+//! never is empty.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Shared, Stages, Tiles, kernel};
 

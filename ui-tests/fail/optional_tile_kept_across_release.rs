@@ -1,4 +1,5 @@
-//! On hardware the released stage is the next copy's: the tile that `get` returned becomes another one.
+//! On hardware the released stage is the next copy's: the tile that `get` returned becomes another
+//! one.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Optional, Shared, Stages, Tiles, TilesMut, kernel};
 

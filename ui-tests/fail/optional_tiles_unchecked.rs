@@ -1,4 +1,5 @@
-//! On hardware a stage that was committed empty still holds the tile before: it is read as if it were this one.
+//! On hardware a stage that was committed empty still holds the tile before: it is read as if it
+//! were this one.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Optional, Shared, Stages, Tiles, TilesMut, kernel};
 

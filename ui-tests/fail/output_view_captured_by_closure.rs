@@ -1,4 +1,5 @@
-//! On hardware a view of all output tiles inside a closure lets every thread write every slot: a race.
+//! On hardware a view of all output tiles inside a closure lets every thread write every slot: a
+//! race.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, TilesMut, kernel};
 

@@ -1,4 +1,5 @@
-//! A rank of another block, or of another group of the same size, would name elements that this thread did not copy.
+//! A rank of another block, or of another group of the same size, would name elements that this
+//! thread did not copy.
 #![forbid(unsafe_code)]
 use tilepipe::group::InBlock;
 use tilepipe::pipeline::Ready;

@@ -1,4 +1,5 @@
-//! On hardware `cp.async` copies 4, 8 or 16 bytes, and CUDA silently copies such a tile synchronously.
+//! On hardware `cp.async` copies 4, 8 or 16 bytes, and CUDA silently copies such a tile
+//! synchronously.
 #![forbid(unsafe_code)]
 use tilepipe::role::{Partitioned, WarpRoles};
 use tilepipe::{Block, Shared, Stages, kernel};

@@ -1,4 +1,5 @@
-//! The second wait is for no copy: on hardware it returns at once, and which tile it returned nobody can say.
+//! The second wait is for no copy: on hardware it returns at once, and which tile it returned
+//! nobody can say.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Shared, Stages, Tiles, kernel};
 

@@ -1,4 +1,5 @@
-//! On hardware another thread's register can't be read: one value a thread, found with that thread's own token.
+//! On hardware another thread's register can't be read: one value a thread, found with that
+//! thread's own token.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, kernel};
 

@@ -1,5 +1,5 @@
-//! On hardware the third acquire of a unified pipeline with two stages waits for a release that only its own
-//! threads could make: a deadlock.
+//! On hardware the third acquire of a unified pipeline with two stages waits for a release that
+//! only its own threads could make: a deadlock.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Shared, Stages, Tiles, kernel};
 

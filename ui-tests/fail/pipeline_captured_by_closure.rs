@@ -1,4 +1,5 @@
-//! On hardware threads that can reach the pipeline from diverged code can call its steps there, and hang.
+//! On hardware threads that can reach the pipeline from diverged code can call its steps there, and
+//! hang.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Shared, Stages, kernel};
 

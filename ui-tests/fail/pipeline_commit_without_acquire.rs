@@ -1,4 +1,5 @@
-//! On hardware the commit counts a stage that nobody waited to be empty: it is overwritten while it is read.
+//! On hardware the commit counts a stage that nobody waited to be empty: it is overwritten while it
+//! is read.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Shared, Stages, kernel};
 

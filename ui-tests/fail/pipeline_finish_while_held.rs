@@ -1,4 +1,5 @@
-//! On hardware shared memory that is reused while threads still read their tile is overwritten under them.
+//! On hardware shared memory that is reused while threads still read their tile is overwritten
+//! under them.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Shared, Stages, Tiles, kernel};
 

@@ -1,4 +1,5 @@
-//! On hardware the released stage is the next copy's: what is published then is half of one tile and half of another.
+//! On hardware the released stage is the next copy's: what is published then is half of one tile
+//! and half of another.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, CpAsync, Shared, Stages, ThreadScope, Tiles, TilesMut, kernel};
 

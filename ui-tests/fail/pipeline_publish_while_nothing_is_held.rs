@@ -1,4 +1,5 @@
-//! On hardware there is nothing to publish before `wait`: threads would read copies that are under way.
+//! On hardware there is nothing to publish before `wait`: threads would read copies that are under
+//! way.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, CpAsync, Shared, Stages, ThreadScope, Tiles, kernel};
 

@@ -1,4 +1,5 @@
-//! On hardware the second release frees the next stage, which nobody has read: the next copy overwrites it.
+//! On hardware the second release frees the next stage, which nobody has read: the next copy
+//! overwrites it.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Shared, Stages, Tiles, kernel};
 

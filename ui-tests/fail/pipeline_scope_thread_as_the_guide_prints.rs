@@ -1,5 +1,6 @@
-//! The guide's `with_staging_scope_thread`, step by step: a fast thread copies its element of the next tile into the
-//! stage in which slow threads still read this one. On an H200 it gives wrong results.
+//! The guide's `with_staging_scope_thread`, step by step: a fast thread copies its element of the
+//! next tile into the stage in which slow threads still read this one. On an H200 it gives wrong
+//! results.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, CpAsync, Shared, Stages, ThreadScope, Tiles, TilesMut, kernel};
 

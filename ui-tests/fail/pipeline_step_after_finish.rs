@@ -1,4 +1,5 @@
-//! On hardware a step on a pipeline that has ended touches shared memory that has another use by then.
+//! On hardware a step on a pipeline that has ended touches shared memory that has another use by
+//! then.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Shared, Stages, Tiles, kernel};
 

@@ -1,4 +1,5 @@
-//! On hardware each pipeline would go on with the other one's stages, and release what the other one reads.
+//! On hardware each pipeline would go on with the other one's stages, and release what the other
+//! one reads.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Shared, Stages, Tiles, kernel};
 

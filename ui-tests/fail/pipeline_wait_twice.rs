@@ -1,5 +1,5 @@
-//! On hardware the second wait is for the next stage, at thread scope without a word: the code reads one tile
-//! and believes it is the other.
+//! On hardware the second wait is for the next stage, at thread scope without a word: the code
+//! reads one tile and believes it is the other.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Shared, Stages, Tiles, kernel};
 

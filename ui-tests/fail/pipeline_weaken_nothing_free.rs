@@ -1,4 +1,5 @@
-//! `weaken` takes a free stage: on hardware a stage in flight that counts as released is refilled while it lands.
+//! `weaken` takes a free stage: on hardware a stage in flight that counts as released is refilled
+//! while it lands.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Shared, Stages, Tiles, kernel};
 

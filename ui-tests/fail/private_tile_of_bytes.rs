@@ -1,4 +1,5 @@
-//! On hardware `cp.async` moves at least 4 bytes: a thread's own stage of two bytes has no such copy.
+//! On hardware `cp.async` moves at least 4 bytes: a thread's own stage of two bytes has no such
+//! copy.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, CpAsync, Private, Shared, Stages, ThreadScope, Tiles, kernel};
 

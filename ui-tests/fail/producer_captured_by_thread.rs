@@ -1,4 +1,5 @@
-//! On hardware some threads of the role would acquire and others not, and the stage would never be full.
+//! On hardware some threads of the role would acquire and others not, and the stage would never be
+//! full.
 #![forbid(unsafe_code)]
 use tilepipe::role::{Partitioned, WarpRoles};
 use tilepipe::{Block, Shared, Stages, kernel};

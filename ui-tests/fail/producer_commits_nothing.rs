@@ -1,4 +1,5 @@
-//! On hardware the phase of a stage that nobody acquired completes, and the consumers read stale data.
+//! On hardware the phase of a stage that nobody acquired completes, and the consumers read stale
+//! data.
 #![forbid(unsafe_code)]
 use tilepipe::role::{Partitioned, WarpRoles};
 use tilepipe::{Block, Shared, Stages, Tiles, kernel};

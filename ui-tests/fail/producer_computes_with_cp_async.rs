@@ -1,4 +1,5 @@
-//! On hardware the arrival of `cp.async` does not wait for ordinary stores, and consumers read stale data.
+//! On hardware the arrival of `cp.async` does not wait for ordinary stores, and consumers read
+//! stale data.
 #![forbid(unsafe_code)]
 use tilepipe::role::{Partitioned, WarpRoles};
 use tilepipe::{Block, Shared, Stages, kernel};

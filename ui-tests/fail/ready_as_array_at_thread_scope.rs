@@ -1,4 +1,5 @@
-//! On hardware a function that is given the whole tile reads elements whose copies may not have landed.
+//! On hardware a function that is given the whole tile reads elements whose copies may not have
+//! landed.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, CpAsync, Shared, Stages, ThreadScope, Tiles, TilesMut, kernel};
 

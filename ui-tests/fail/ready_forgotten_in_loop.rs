@@ -1,4 +1,5 @@
-//! On hardware a tile that is never released leaves its stage full: the producer waits for it without end.
+//! On hardware a tile that is never released leaves its stage full: the producer waits for it
+//! without end.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Shared, Stages, Tiles, kernel};
 

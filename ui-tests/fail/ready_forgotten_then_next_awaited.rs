@@ -1,4 +1,5 @@
-//! On hardware the barrier of the second wait would free the stage of a tile that was forgotten, but is still read.
+//! On hardware the barrier of the second wait would free the stage of a tile that was forgotten,
+//! but is still read.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Shared, Stages, Tiles, kernel};
 

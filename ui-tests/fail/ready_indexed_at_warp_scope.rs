@@ -1,4 +1,5 @@
-//! On hardware another warp's copies may not have landed: at warp scope only one's own warp was waited for.
+//! On hardware another warp's copies may not have landed: at warp scope only one's own warp was
+//! waited for.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, CpAsync, Shared, Stages, Tiles, TilesMut, WarpScope, kernel};
 

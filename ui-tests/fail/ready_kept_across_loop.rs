@@ -1,4 +1,5 @@
-//! On hardware the tile of the round before is overwritten by this round's copy while threads compare the two.
+//! On hardware the tile of the round before is overwritten by this round's copy while threads
+//! compare the two.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Shared, Stages, Tiles, kernel};
 

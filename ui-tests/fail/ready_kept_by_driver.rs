@@ -1,4 +1,5 @@
-//! On hardware a tile that outlives its round of `for_each` is refilled by the driver while threads read it.
+//! On hardware a tile that outlives its round of `for_each` is refilled by the driver while threads
+//! read it.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Shared, Stages, Tiles, kernel};
 

@@ -1,5 +1,6 @@
-//! The guide's last thread-scope kernel, as near as block scope comes to it: a fast thread starts the copy of
-//! tile 2 into the stage in which slow threads still read tile 0. On an H200 that kernel gives wrong results.
+//! The guide's last thread-scope kernel, as near as block scope comes to it: a fast thread starts
+//! the copy of tile 2 into the stage in which slow threads still read tile 0. On an H200 that
+//! kernel gives wrong results.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Shared, Stages, Tiles, TilesMut, kernel};
 

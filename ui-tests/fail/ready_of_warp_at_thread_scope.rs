@@ -1,4 +1,5 @@
-//! On hardware the copies of the other lanes may not have landed: at thread scope nobody waited for them.
+//! On hardware the copies of the other lanes may not have landed: at thread scope nobody waited for
+//! them.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, CpAsync, Shared, Stages, ThreadScope, Tiles, TilesMut, kernel};
 

@@ -1,4 +1,5 @@
-//! On hardware the other threads would read one thread's elements, for whose copies they have not waited.
+//! On hardware the other threads would read one thread's elements, for whose copies they have not
+//! waited.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, CpAsync, Shared, Stages, ThreadScope, Tiles, kernel};
 

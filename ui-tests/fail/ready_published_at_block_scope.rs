@@ -1,4 +1,5 @@
-//! At block scope `wait` has published the tile already: on hardware a second barrier would only cost time.
+//! At block scope `wait` has published the tile already: on hardware a second barrier would only
+//! cost time.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Shared, Stages, Tiles, kernel};
 

@@ -1,4 +1,5 @@
-//! On hardware a warp frees a stage behind its own `bar.warp.sync`, while other warps still read what was published.
+//! On hardware a warp frees a stage behind its own `bar.warp.sync`, while other warps still read
+//! what was published.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, CpAsync, Shared, Stages, Tiles, WarpScope, kernel};
 

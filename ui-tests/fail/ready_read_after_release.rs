@@ -1,4 +1,5 @@
-//! On hardware a released stage belongs to the next copy: the threads read another tile, or half of one.
+//! On hardware a released stage belongs to the next copy: the threads read another tile, or half of
+//! one.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Shared, Stages, Tiles, TilesMut, kernel};
 

@@ -1,4 +1,5 @@
-//! On hardware the reference points into a stage that the next copy fills, and the compiler may even drop the reload.
+//! On hardware the reference points into a stage that the next copy fills, and the compiler may
+//! even drop the reload.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Shared, Stages, Tiles, TilesMut, kernel};
 

@@ -1,4 +1,5 @@
-//! On hardware the release arrives at another pipeline's barrier: that one's phases no longer match its stages.
+//! On hardware the release arrives at another pipeline's barrier: that one's phases no longer match
+//! its stages.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Shared, Stages, Tiles, kernel};
 

@@ -1,4 +1,5 @@
-//! On hardware a tile that is given back in place of the next one frees a stage that nobody has read.
+//! On hardware a tile that is given back in place of the next one frees a stage that nobody has
+//! read.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Shared, Stages, Tiles, kernel};
 

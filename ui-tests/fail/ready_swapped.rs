@@ -1,4 +1,5 @@
-//! On hardware two tiles that were exchanged are released in the wrong order: a stage is refilled while it is read.
+//! On hardware two tiles that were exchanged are released in the wrong order: a stage is refilled
+//! while it is read.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Shared, Stages, Tiles, kernel};
 

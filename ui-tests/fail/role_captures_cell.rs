@@ -1,4 +1,5 @@
-//! On hardware each thread has its own copy, and one that differs could steer the block around a barrier.
+//! On hardware each thread has its own copy, and one that differs could steer the block around a
+//! barrier.
 #![forbid(unsafe_code)]
 use core::cell::Cell;
 use tilepipe::role::WarpRoles;

@@ -1,4 +1,5 @@
-//! On hardware a channel that names other roles than its barriers count would never complete a phase.
+//! On hardware a channel that names other roles than its barriers count would never complete a
+//! phase.
 #![forbid(unsafe_code)]
 use tilepipe::role::Channel;
 

@@ -1,4 +1,5 @@
-//! On hardware threads of the other role would be taken for members of this one, with ranks far out of range.
+//! On hardware threads of the other role would be taken for members of this one, with ranks far out
+//! of range.
 #![forbid(unsafe_code)]
 use core::cell::Cell;
 use tilepipe::group::Deal;

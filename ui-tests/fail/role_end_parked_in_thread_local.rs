@@ -1,4 +1,5 @@
-//! On hardware (where thread-locals do not build) a later partition would take steps on barriers that are gone.
+//! On hardware (where thread-locals do not build) a later partition would take steps on barriers
+//! that are gone.
 #![forbid(unsafe_code)]
 use std::cell::RefCell;
 use tilepipe::role::{Between, Of, Partitioned, Producer, Role0, Role1, WarpRoles};

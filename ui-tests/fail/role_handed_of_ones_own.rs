@@ -1,4 +1,5 @@
-//! On hardware anything could be handed to a role, such as the block, whose barrier the others would not reach.
+//! On hardware anything could be handed to a role, such as the block, whose barrier the others
+//! would not reach.
 #![forbid(unsafe_code)]
 use tilepipe::role::Handed;
 

@@ -1,4 +1,5 @@
-//! On hardware thread 0 of the role would get the value of thread 0 of the block: another thread's register.
+//! On hardware thread 0 of the role would get the value of thread 0 of the block: another thread's
+//! register.
 #![forbid(unsafe_code)]
 use tilepipe::role::WarpRoles;
 use tilepipe::{Block, kernel};

@@ -1,4 +1,5 @@
-//! On hardware a result goes through 16 bytes of shared memory, for which a pair has no defined bytes.
+//! On hardware a result goes through 16 bytes of shared memory, for which a pair has no defined
+//! bytes.
 #![forbid(unsafe_code)]
 use tilepipe::role::WarpRoles;
 use tilepipe::{Block, kernel};

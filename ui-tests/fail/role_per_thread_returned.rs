@@ -1,4 +1,5 @@
-//! On hardware each thread has its own value, and block-level code would branch on it around a barrier.
+//! On hardware each thread has its own value, and block-level code would branch on it around a
+//! barrier.
 #![forbid(unsafe_code)]
 use tilepipe::role::WarpRoles;
 use tilepipe::{Block, kernel};

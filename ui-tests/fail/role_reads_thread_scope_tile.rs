@@ -1,4 +1,5 @@
-//! On hardware thread 0 of the second role would read what thread 0 of the block copied, without waiting for it.
+//! On hardware thread 0 of the second role would read what thread 0 of the block copied, without
+//! waiting for it.
 #![forbid(unsafe_code)]
 use tilepipe::role::WarpRoles;
 use tilepipe::{Block, CpAsync, Shared, Stages, ThreadScope, Tiles, kernel};

@@ -1,4 +1,5 @@
-//! On hardware every thread would make a pipeline of all stages: each copies over the others' tiles.
+//! On hardware every thread would make a pipeline of all stages: each copies over the others'
+//! tiles.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Shared, Stages, Tiles, kernel};
 

@@ -1,4 +1,5 @@
-//! On hardware a copy from a local reads the frame after it is gone, from an address that may not even be global memory.
+//! On hardware a copy from a local reads the frame after it is gone, from an address that may not
+//! even be global memory.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Shared, Stages, kernel};
 

@@ -1,4 +1,5 @@
-//! On hardware a copy that each thread starts for itself is started 128 times, or by half of the threads.
+//! On hardware a copy that each thread starts for itself is started 128 times, or by half of the
+//! threads.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Shared, Stages, Tiles, kernel};
 

@@ -1,4 +1,5 @@
-//! On hardware a stage that is filled later than its turn is committed empty, and then overwritten while it is read.
+//! On hardware a stage that is filled later than its turn is committed empty, and then overwritten
+//! while it is read.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Shared, Stages, Tiles, kernel};
 

@@ -1,4 +1,5 @@
-//! On hardware a stage that is being filled holds bytes of the old tile, of the new one, or of both.
+//! On hardware a stage that is being filled holds bytes of the old tile, of the new one, or of
+//! both.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Shared, Stages, Tiles, kernel};
 

@@ -1,4 +1,5 @@
-//! On hardware a tile that has landed belongs to another stage, which may be refilled before this copy has read it.
+//! On hardware a tile that has landed belongs to another stage, which may be refilled before this
+//! copy has read it.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Shared, Stages, Tiles, kernel};
 

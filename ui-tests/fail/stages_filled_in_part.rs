@@ -1,4 +1,5 @@
-//! On hardware the second tile of the stage is what was there before, and `wait` says that it has landed.
+//! On hardware the second tile of the stage is what was there before, and `wait` says that it has
+//! landed.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Shared, Stages, Tiles, kernel};
 

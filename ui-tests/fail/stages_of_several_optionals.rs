@@ -1,4 +1,5 @@
-//! Which of several tiles a stage holds is not counted: on hardware a missing one would be read as an old one.
+//! Which of several tiles a stage holds is not counted: on hardware a missing one would be read as
+//! an old one.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Optional, Shared, Stages, kernel};
 

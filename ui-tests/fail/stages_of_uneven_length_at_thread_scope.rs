@@ -1,4 +1,5 @@
-//! On hardware 100 elements are no whole number for each of 64 threads: who copies the rest, and who may read it?
+//! On hardware 100 elements are no whole number for each of 64 threads: who copies the rest, and
+//! who may read it?
 #![forbid(unsafe_code)]
 use tilepipe::{Block, CpAsync, Shared, Stages, ThreadScope, Tiles, kernel};
 

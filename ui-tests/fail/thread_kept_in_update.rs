@@ -1,4 +1,5 @@
-//! On hardware a token kept from one closure and used in the next lets a thread write a slot that is another's by then.
+//! On hardware a token kept from one closure and used in the next lets a thread write a slot that
+//! is another's by then.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, kernel};
 

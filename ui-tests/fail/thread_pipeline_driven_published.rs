@@ -1,4 +1,5 @@
-//! On hardware the barriers of `for_each_published` are the block's: threads with fewer tiles never reach them.
+//! On hardware the barriers of `for_each_published` are the block's: threads with fewer tiles never
+//! reach them.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, CpAsync, Private, Shared, Stages, ThreadScope, Tiles, kernel};
 

@@ -1,4 +1,5 @@
-//! As `fail/warp_pipeline_finished.rs`, with threads: on hardware some of them never reach the block's barrier.
+//! As `fail/warp_pipeline_finished.rs`, with threads: on hardware some of them never reach the
+//! block's barrier.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, CpAsync, Private, Shared, Stages, ThreadScope, Tiles, kernel};
 

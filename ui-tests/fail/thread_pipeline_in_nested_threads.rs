@@ -1,4 +1,5 @@
-//! On hardware a thread that starts the block's threads again runs on alone: there is one level of them.
+//! On hardware a thread that starts the block's threads again runs on alone: there is one level of
+//! them.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, CpAsync, Private, Shared, Stages, ThreadScope, Tiles, kernel};
 

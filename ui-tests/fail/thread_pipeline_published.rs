@@ -1,4 +1,5 @@
-//! On hardware the barrier behind `publish` is the block's: threads that take another path never reach it.
+//! On hardware the barrier behind `publish` is the block's: threads that take another path never
+//! reach it.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, CpAsync, Private, Shared, Stages, ThreadScope, Tiles, kernel};
 

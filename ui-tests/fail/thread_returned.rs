@@ -1,4 +1,5 @@
-//! On hardware a thread that keeps its token after the closure could branch on its rank between two collectives.
+//! On hardware a thread that keeps its token after the closure could branch on its rank between two
+//! collectives.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, kernel};
 

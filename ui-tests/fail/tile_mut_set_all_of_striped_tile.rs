@@ -1,4 +1,5 @@
-//! On hardware the elements of a thread are THREADS apart in a striped tile: a row of them is its neighbours'.
+//! On hardware the elements of a thread are THREADS apart in a striped tile: a row of them is its
+//! neighbours'.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Striped, TilesMut, kernel};
 

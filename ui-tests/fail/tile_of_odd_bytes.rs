@@ -1,4 +1,5 @@
-//! On hardware `cp.async` moves 4, 8 or 16 bytes: CUDA C++ copies such a tile synchronously and tells nobody.
+//! On hardware `cp.async` moves 4, 8 or 16 bytes: CUDA C++ copies such a tile synchronously and
+//! tells nobody.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, CpAsync, Element, Shared, Stages, Tiles, kernel};
 

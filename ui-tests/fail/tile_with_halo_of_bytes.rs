@@ -1,4 +1,5 @@
-//! On hardware a halo of one byte moves every tile to an odd address, from which `cp.async` copies nothing.
+//! On hardware a halo of one byte moves every tile to an odd address, from which `cp.async` copies
+//! nothing.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, CpAsync, HaloTile, Halos, Shared, Stages, kernel};
 

@@ -1,4 +1,5 @@
-//! The number of a far element would wrap around to that of another thread, and both would write it: a data race.
+//! The number of a far element would wrap around to that of another thread, and both would write
+//! it: a data race.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, TilesMut2D, kernel};
 

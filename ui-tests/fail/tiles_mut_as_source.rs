@@ -1,5 +1,5 @@
-//! On hardware an asynchronous copy reads its source at any time until it is waited for: a source that is
-//! written meanwhile is copied half old, half new.
+//! On hardware an asynchronous copy reads its source at any time until it is waited for: a source
+//! that is written meanwhile is copied half old, half new.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Shared, Stages, TilesMut, kernel};
 

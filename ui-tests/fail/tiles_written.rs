@@ -1,4 +1,5 @@
-//! On hardware a write to an input races with every copy that still reads it, in this block and in all others.
+//! On hardware a write to an input races with every copy that still reads it, in this block and in
+//! all others.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Tiles, kernel};
 

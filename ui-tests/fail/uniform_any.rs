@@ -1,4 +1,5 @@
-//! On hardware what is behind `Any` may be a cell: a value that one thread writes and another one reads.
+//! On hardware what is behind `Any` may be a cell: a value that one thread writes and another one
+//! reads.
 #![forbid(unsafe_code)]
 use std::any::Any;
 use std::cell::Cell;

@@ -1,4 +1,5 @@
-//! On hardware the counter has another value in each thread's copy: the threads disagree whether to sync, and hang.
+//! On hardware the counter has another value in each thread's copy: the threads disagree whether to
+//! sync, and hang.
 #![forbid(unsafe_code)]
 use core::sync::atomic::{AtomicU32, Ordering};
 use tilepipe::{Block, kernel};

@@ -1,4 +1,5 @@
-//! On hardware the cell has another value in each thread: the block's threads disagree whether to sync, and hang.
+//! On hardware the cell has another value in each thread: the block's threads disagree whether to
+//! sync, and hang.
 #![forbid(unsafe_code)]
 use core::cell::Cell;
 use tilepipe::{Block, kernel};

@@ -1,4 +1,5 @@
-//! On hardware formatting runs code that `fmt::Arguments` hides: here it writes a cell, so that the threads disagree.
+//! On hardware formatting runs code that `fmt::Arguments` hides: here it writes a cell, so that the
+//! threads disagree.
 #![forbid(unsafe_code)]
 use std::{cell::Cell, fmt};
 use tilepipe::{Block, kernel};

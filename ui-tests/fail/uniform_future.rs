@@ -1,4 +1,5 @@
-//! On hardware the future holds the block: polled by some threads it is a barrier that others never reach.
+//! On hardware the future holds the block: polled by some threads it is a barrier that others never
+//! reach.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, kernel};
 

@@ -1,4 +1,5 @@
-//! On hardware each thread writes its own copy of the variable: the threads disagree on a loop's length, and hang.
+//! On hardware each thread writes its own copy of the variable: the threads disagree on a loop's
+//! length, and hang.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, kernel};
 

@@ -1,4 +1,5 @@
-//! On hardware a pointer leads to memory of which no type says who writes it, and its address differs from thread to thread.
+//! On hardware a pointer leads to memory of which no type says who writes it, and its address
+//! differs from thread to thread.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, TilesMut, kernel};
 

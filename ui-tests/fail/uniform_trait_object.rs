@@ -1,4 +1,5 @@
-//! On hardware the object behind the trait is the block: some threads sync through it, the others never do.
+//! On hardware the object behind the trait is the block: some threads sync through it, the others
+//! never do.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, kernel};
 

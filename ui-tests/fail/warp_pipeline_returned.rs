@@ -1,4 +1,5 @@
-//! On hardware the block would take steps that only one warp counts: its stages are refilled while they are read.
+//! On hardware the block would take steps that only one warp counts: its stages are refilled while
+//! they are read.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, CpAsync, Private, Shared, Stages, Tiles, WarpScope, kernel};
 

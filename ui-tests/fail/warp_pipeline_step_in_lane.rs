@@ -1,4 +1,5 @@
-//! On hardware some lanes commit a group and others do not: the warp no longer agrees on what has landed.
+//! On hardware some lanes commit a group and others do not: the warp no longer agrees on what has
+//! landed.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, CpAsync, Private, Shared, Stages, Tiles, WarpScope, kernel};
 

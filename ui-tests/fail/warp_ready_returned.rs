@@ -1,4 +1,5 @@
-//! On hardware the tile's stage goes back to the block when the closure ends, and is refilled while it is read.
+//! On hardware the tile's stage goes back to the block when the closure ends, and is refilled while
+//! it is read.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, CpAsync, Private, Shared, Stages, Tiles, WarpScope, kernel};
 

@@ -1,4 +1,5 @@
-//! On hardware the last warp of this block has 4 lanes, and a collective of 32 waits for the other 28.
+//! On hardware the last warp of this block has 4 lanes, and a collective of 32 waits for the
+//! other 28.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, kernel};
 

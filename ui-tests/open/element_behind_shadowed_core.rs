@@ -1,5 +1,6 @@
-//! An assumption of SOUNDNESS.md as a program: the derive asks `::core` for sizes, and here that is this crate, which lies about one.
-//! So a struct with padding becomes plain data, and its padding is read. When this no longer compiles, strike out the assumption.
+//! An assumption of SOUNDNESS.md as a program: the derive asks `::core` for sizes, and here that is
+//! this crate, which lies about one. So a struct with padding becomes plain data, and its padding
+//! is read. When this no longer compiles, strike out the assumption.
 #![forbid(unsafe_code)]
 extern crate core as real;
 extern crate self as core;

@@ -1,4 +1,5 @@
-//! On hardware padding is copied too: bytes that no value defines, which a reader of the tile would then see.
+//! On hardware padding is copied too: bytes that no value defines, which a reader of the tile would
+//! then see.
 #![forbid(unsafe_code)]
 use tilepipe::Element;
 

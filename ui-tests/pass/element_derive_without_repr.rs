@@ -1,4 +1,5 @@
-//! On hardware the fields would stand in the order that another compilation, that of the host, chose for itself.
+//! On hardware the fields would stand in the order that another compilation, that of the host,
+//! chose for itself.
 #![forbid(unsafe_code)]
 use tilepipe::Element;
 

@@ -1,8 +1,8 @@
 //! The documentation quotes compile errors as rustc prints them.
 //!
-//! A quoted error is a `text` block that begins with `error`; its first place names the program under `fail/`, and the block
-//! before it is that program. With `TRYBUILD=overwrite` the quotes are written anew from `fail/`: run `--test ui` first, and read
-//! what changed.
+//! A quoted error is a `text` block that begins with `error`; its first place names the program
+//! under `fail/`, and the block before it is that program. With `TRYBUILD=overwrite` the quotes are
+//! written anew from `fail/`: run `--test ui` first, and read what changed.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};

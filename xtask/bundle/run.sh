@@ -1,14 +1,18 @@
 #!/usr/bin/env bash
-# Runs and tests tilepipe's kernels on a machine with an NVIDIA driver. Nothing else is needed; compute-sanitizer and
-# nvcc are used where they are.
+# Runs and tests tilepipe's kernels on a machine with an NVIDIA driver. Nothing else is needed;
+# compute-sanitizer and nvcc are used where they are.
 #
-#   ./run.sh [run [ARGUMENTS]]   all kernels, each checked against a reference (arguments as of tilepipe-run)
+#   ./run.sh [run [ARGUMENTS]]   all kernels, each checked against a reference (arguments as of
+#                                tilepipe-run)
 #   ./run.sh quick               the default run, every configuration at one size, the host's tests
 #   ./run.sh test                the GPU tests, and every kernel in every configuration
-#   ./run.sh stress [LAUNCHES]   kernels whose roles leave and wait at random, 10000 launches by default, each one checked
+#   ./run.sh stress [LAUNCHES]   kernels whose roles leave and wait at random, 10000 launches by
+#                                default, each one checked
 #   ./run.sh sanitize            compute-sanitizer: memcheck, racecheck, synccheck, initcheck
-#   ./run.sh bench [ARGUMENTS]   the comparison with CUDA C++, for which nvcc is needed (arguments as of tilepipe-bench measure)
-#   ./run.sh race                the guide's thread-scope kernel, which races, and its correction, for which nvcc is needed
+#   ./run.sh bench [ARGUMENTS]   the comparison with CUDA C++, for which nvcc is needed (arguments
+#                                as of tilepipe-bench measure)
+#   ./run.sh race                the guide's thread-scope kernel, which races, and its correction,
+#                                for which nvcc is needed
 #   ./run.sh all                 all that the bundle has; quick only where test is not there
 #   ./run.sh unpack              unpacks the programs and the kernels, as any first command does
 #   ./run.sh help                this text, and what the bundle has
@@ -122,7 +126,8 @@ run_tests() {
     done
 }
 
-# A launch that takes longer than 30 seconds is a hang, which the runner reports with the launch's seed.
+# A launch that takes longer than 30 seconds is a hang, which the runner reports with the launch's
+# seed.
 run_stress() {
     step "roles that leave and wait at random" "$runner" --device gpu --stress "${1:-10000}"
 }
@@ -165,7 +170,8 @@ run_bench() {
     esac
 }
 
-# What compute-sanitizer's racecheck makes of a variant: `some` or `no` hazards are wanted. Keeps the lines that count them.
+# What compute-sanitizer's racecheck makes of a variant: `some` or `no` hazards are wanted. Keeps
+# the lines that count them.
 racecheck() {
     local sanitizer=$1 variant=$2 wanted=$3 log hazards status=0
     log=$("$sanitizer" --tool racecheck peers/built/thread_scope_race --variant "$variant" --elements 2^16 2>&1) || status=$?
@@ -185,7 +191,8 @@ racecheck() {
     return 1
 }
 
-# The kernel as printed may be wrong or right, and what it was is printed; the corrected one must be right.
+# The kernel as printed may be wrong or right, and what it was is printed; the corrected one must be
+# right.
 run_race() {
     local sanitizer status=0 race=peers/built/thread_scope_race
     peers/build.sh peers/built race || status=$?

@@ -1,4 +1,5 @@
-//! `cargo xtask bench`: measures the kernels beside CUDA C++, and shows, compares and records what was measured.
+//! `cargo xtask bench`: measures the kernels beside CUDA C++, and shows, compares and records what
+//! was measured.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,8 @@ use xtask_front::build::Program;
 
 use crate::{bundle, process, project, ptx};
 
-/// The exit status of `tilepipe-bench probe` where there is no GPU, and of `build.sh` where there is no nvcc.
+/// The exit status of `tilepipe-bench probe` where there is no GPU, and of `build.sh` where there
+/// is no nvcc.
 const MISSING: i32 = 3;
 
 /// The program that measures.
@@ -41,7 +43,8 @@ pub struct Options {
     #[arg(long, value_name = "FILE.json", group = "mode")]
     readme: Option<PathBuf>,
 
-    /// With --cpu: also time the builds of the kernels, from nothing (minutes) and with nothing changed
+    /// With --cpu: also time the builds of the kernels, from nothing (minutes) and with nothing
+    /// changed
     #[arg(long, requires = "cpu")]
     builds: bool,
 

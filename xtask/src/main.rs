@@ -43,7 +43,8 @@ enum Command {
     },
     /// Run every test that this machine can, and say which it cannot
     Test(test::Options),
-    /// Measure the kernels beside CUDA C++ on the GPU, or show, compare and record what was measured
+    /// Measure the kernels beside CUDA C++ on the GPU, or show, compare and record what was
+    /// measured
     Bench(bench::Options),
     /// Make target/bundle/: what a GPU machine without Rust needs to run and test everything
     ///

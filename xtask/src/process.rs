@@ -72,11 +72,13 @@ pub fn capture(command: &mut Command) -> Result<String> {
     Ok(output)
 }
 
-/// Runs a command to its end and hands each line of its standard output to `line`; standard error is seen.
+/// Runs a command to its end and hands each line of its standard output to `line`; standard error
+/// is seen.
 ///
 /// # Errors
 ///
-/// If the command cannot be started or its output not be read. A failure of its own is in the status.
+/// If the command cannot be started or its output not be read. A failure of its own is in the
+/// status.
 pub fn stream(command: &mut Command, line: impl FnMut(&str)) -> Result<ExitStatus> {
     let mut child = start(command.stdout(Stdio::piped()))?;
     if let Some(stdout) = child.stdout.take() {

@@ -18,7 +18,8 @@ pub fn command() -> Result<()> {
     Ok(())
 }
 
-/// Returns the compiler that there is; where there is none, fetches it to `target/tilepipe-toolchain` first.
+/// Returns the compiler that there is; where there is none, fetches it to
+/// `target/tilepipe-toolchain` first.
 ///
 /// # Errors
 ///

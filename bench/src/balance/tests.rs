@@ -1,9 +1,10 @@
 use super::*;
 use crate::record::{Line, Point, Timing};
 
-/// Numbers of multiply-adds, and what ours takes, the synchronous kernel and the one by hand, in milliseconds. Copies take 10, the
-/// arithmetic 2 and half of each multiply-add: 10 at 16, which lies midway between two places. There ours takes 11 on the straight line
-/// between them, and the others 16.5 and 12.1.
+/// Numbers of multiply-adds, and what ours takes, the synchronous kernel and the one by hand, in
+/// milliseconds. Copies take 10, the arithmetic 2 and half of each multiply-add: 10 at 16, which
+/// lies midway between two places. There ours takes 11 on the straight line between them, and the
+/// others 16.5 and 12.1.
 const INVENTED: [(f64, [f64; 3]); 5] = [
     (0.0, [10.0, 12.0, 9.0]),
     (12.0, [10.0, 16.0, 11.0]),
@@ -12,7 +13,8 @@ const INVENTED: [(f64, [f64; 3]); 5] = [
     (80.0, [42.0, 46.0, 42.0]),
 ];
 
-/// A sweep over arithmetic whose balance is at 16, where ours is 1.5 times as fast as the synchronous kernel.
+/// A sweep over arithmetic whose balance is at 16, where ours is 1.5 times as fast as the
+/// synchronous kernel.
 pub fn invented() -> Sweep {
     let line = |(nth, name): (usize, &str)| Line {
         name: name.to_owned(),
@@ -29,7 +31,8 @@ pub fn invented() -> Sweep {
     }
 }
 
-/// The same, but the synchronous kernel is faster at 20, and so short of what is wanted: it takes 15.4 at the balance.
+/// The same, but the synchronous kernel is faster at 20, and so short of what is wanted: it takes
+/// 15.4 at the balance.
 pub fn short() -> Sweep {
     with_time(1, 2, Some(14.8))
 }

@@ -54,7 +54,8 @@ pub struct Change {
 }
 
 impl Change {
-    /// Compares a kernel's time, and what is wrong with its result, in the first record and in the second one.
+    /// Compares a kernel's time, and what is wrong with its result, in the first record and in the
+    /// second one.
     pub fn between(before: (&Option<Timing>, &Option<String>), after: (&Option<Timing>, &Option<String>)) -> Change {
         let milliseconds = |timing: &Option<Timing>| timing.as_ref().map(|timing| timing.milliseconds);
         let time = Pair { before: milliseconds(before.0), after: milliseconds(after.0) };
@@ -82,7 +83,8 @@ impl Change {
     }
 }
 
-/// Says what a kernel takes of a multiprocessor now and took before, as far as both records know it and it differs.
+/// Says what a kernel takes of a multiprocessor now and took before, as far as both records know it
+/// and it differs.
 pub fn resources(before: Option<&Resources>, after: Option<&Resources>) -> Option<String> {
     let figures = |one: &Resources| {
         [

@@ -2,8 +2,9 @@ use std::path::PathBuf;
 
 use super::*;
 
-/// A record with what a record may have: two kernels, one of them wrong; peers that are right, short of what is wanted, wrong and
-/// racing; resources; a sweep with a point that is missing. Its names need escaping.
+/// A record with what a record may have: two kernels, one of them wrong; peers that are right,
+/// short of what is wanted, wrong and racing; resources; a sweep with a point that is missing. Its
+/// names need escaping.
 pub fn example() -> Report {
     let timing = |milliseconds: f64| Timing::of(&[milliseconds, milliseconds * 1.01], 2 << 30);
     let resources = Resources {

@@ -1,7 +1,8 @@
-//! Launch bounds: from `#[kernel]`'s constants to attributes of the kernels, and the kernels' calling convention.
+//! Launch bounds: from `#[kernel]`'s constants to attributes of the kernels, and the kernels'
+//! calling convention.
 //!
-//! `#[kernel]` writes its entry points as `extern "C"`, so that no user's crate needs rustc's unstable `ptx-kernel`
-//! convention; the constant beside each says that it is one.
+//! `#[kernel]` writes its entry points as `extern "C"`, so that no user's crate needs rustc's
+//! unstable `ptx-kernel` convention; the constant beside each says that it is one.
 
 use std::collections::{BTreeMap, BTreeSet};
 

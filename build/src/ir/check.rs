@@ -1,8 +1,9 @@
 //! What a kernel must not contain.
 //!
-//! Block-level code is uniform because nothing thread-dependent can reach it. A static that changes, or an address from a
-//! heap, would be a way around that which no type can close, so they are refused on the linked module. Immutable statics
-//! are `constant`s in LLVM IR; statics with interior mutability, and `static mut`, are `global`s.
+//! Block-level code is uniform because nothing thread-dependent can reach it. A static that
+//! changes, or an address from a heap, would be a way around that which no type can close, so they
+//! are refused on the linked module. Immutable statics are `constant`s in LLVM IR; statics with
+//! interior mutability, and `static mut`, are `global`s.
 
 use super::{demangle, global_name};
 use crate::Error;
@@ -14,10 +15,11 @@ pub(crate) const PANIC_RECORD: &str = "tilepipe_panic_record";
 ///
 /// # Errors
 ///
-/// The first of [`Error::GlobalAssembly`], [`Error::ThreadLocal`], [`Error::MutableStatic`], [`Error::Allocator`] and
-/// [`Error::Unresolved`] that applies.
+/// The first of [`Error::GlobalAssembly`], [`Error::ThreadLocal`], [`Error::MutableStatic`],
+/// [`Error::Allocator`] and [`Error::Unresolved`] that applies.
 pub(crate) fn check(module: &str) -> Result<(), Error> {
-    // Allocators first: an allocator's own state is a mutable static too, and the less helpful message.
+    // Allocators first: an allocator's own state is a mutable static too, and the less helpful
+    // message.
     module.lines().try_for_each(allocation)?;
     module.lines().try_for_each(line)
 }
@@ -61,7 +63,8 @@ fn line(line: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// The symbol that a line declares without defining it; intrinsics and dynamic shared memory need no definition.
+/// The symbol that a line declares without defining it; intrinsics and dynamic shared memory need
+/// no definition.
 fn undefined_symbol(line: &str) -> Option<&str> {
     if line.starts_with("declare ") {
         let (name, _) = global_name(&line[line.find('@')?..])?;

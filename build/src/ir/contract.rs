@@ -1,8 +1,10 @@
-//! Contracts: from the constants that tilepipe hands to the builder to one constant beside each entry point.
+//! Contracts: from the constants that tilepipe hands to the builder to one constant beside each
+//! entry point.
 //!
-//! The code that `#[kernel]` generates enters a kernel through `tilepipe::entry::enter`, which calls a function of `runtime.ll` with the
-//! kernel's contract: text that follows from the kernel function's type. The call says which function an entry point really
-//! runs, whatever the crate put behind the paths of the generated code. So the contract is taken from there.
+//! The code that `#[kernel]` generates enters a kernel through `tilepipe::entry::enter`, which
+//! calls a function of `runtime.ll` with the kernel's contract: text that follows from the kernel
+//! function's type. The call says which function an entry point really runs, whatever the crate put
+//! behind the paths of the generated code. So the contract is taken from there.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -31,8 +33,8 @@ pub(crate) struct Contracts {
 ///
 /// # Errors
 ///
-/// [`Error::Contract`] for an entry that runs several kernels, or one for another block size; [`Error::Ir`] for a contract of
-/// unknown shape.
+/// [`Error::Contract`] for an entry that runs several kernels, or one for another block size;
+/// [`Error::Ir`] for a contract of unknown shape.
 pub(crate) fn contracts(
     module: &str,
     kernels: &BTreeMap<String, LaunchBounds>,

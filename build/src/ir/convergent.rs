@@ -1,16 +1,18 @@
 //! Marks every function and call `convergent`.
 //!
-//! A convergent operation is one that the optimiser must not make dependent on more conditions than the source did: a
-//! barrier in both arms of a branch is another program. rustc leaves the mark off, at least at calls, so it is set here,
-//! before anything is optimised; LLVM removes it again where it can prove that nothing below is convergent.
+//! A convergent operation is one that the optimiser must not make dependent on more conditions than
+//! the source did: a barrier in both arms of a branch is another program. rustc leaves the mark
+//! off, at least at calls, so it is set here, before anything is optimised; LLVM removes it again
+//! where it can prove that nothing below is convergent.
 
 use super::is_name;
 use crate::Error;
 
-/// The module with every definition, and every call of anything but an LLVM intrinsic, marked `convergent`.
+/// The module with every definition, and every call of anything but an LLVM intrinsic, marked
+/// `convergent`.
 ///
-/// Intrinsics carry their own marks. Module-wide `llvm.used` lists are left out: what they keep alive is decided by the
-/// link's list of public symbols alone.
+/// Intrinsics carry their own marks. Module-wide `llvm.used` lists are left out: what they keep
+/// alive is decided by the link's list of public symbols alone.
 ///
 /// # Errors
 ///
@@ -34,7 +36,8 @@ pub(crate) fn mark(module: &str) -> Result<String, Error> {
     Ok(marked)
 }
 
-/// The offset at which a definition's function attributes begin: behind its parameters and `unnamed_addr`.
+/// The offset at which a definition's function attributes begin: behind its parameters and
+/// `unnamed_addr`.
 ///
 /// # Errors
 ///
@@ -94,8 +97,9 @@ pub(super) struct Arguments<'a> {
     pub end: usize,
 }
 
-/// Finds the argument list: the parentheses that directly follow a name, an assembly's constraints, or a constant
-/// expression. Other parentheses (`range(..)`, `addrspace(..)`, function types) follow a keyword or a space.
+/// Finds the argument list: the parentheses that directly follow a name, an assembly's constraints,
+/// or a constant expression. Other parentheses (`range(..)`, `addrspace(..)`, function types)
+/// follow a keyword or a space.
 pub(super) fn arguments(text: &str) -> Option<Arguments<'_>> {
     let bytes = text.as_bytes();
     let mut at = 0;

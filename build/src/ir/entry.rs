@@ -18,8 +18,8 @@ const ENTER: &str = "tilepipe::entry::function::enter::<";
 const PARAMETER: &str = "[4 x i64]";
 
 /// Refuses entry points that do anything but to enter their kernel. `parameters` has the number of
-/// parameters of each kernel that has a contract; with `others`, entry points without one may be there
-/// too, of which nothing is known.
+/// parameters of each kernel that has a contract; with `others`, entry points without one may be
+/// there too, of which nothing is known.
 ///
 /// # Errors
 ///
@@ -95,8 +95,9 @@ mod tests {
         format!("  call void @{name}(ptr %1) #3, !dbg !4\n")
     }
 
-    /// A call of `name` at the location `!place`: 5 is in tilepipe's `enter`, inlined into the entry point; 6 in another
-    /// crate's function of that path; 7 in tilepipe's `enter`, inlined into that.
+    /// A call of `name` at the location `!place`: 5 is in tilepipe's `enter`, inlined into the
+    /// entry point; 6 in another crate's function of that path; 7 in tilepipe's `enter`, inlined
+    /// into that.
     fn call_at(name: &str, place: u32) -> String {
         format!("  call void @{name}(ptr %1), !dbg !{place}\n")
     }

@@ -1,11 +1,11 @@
 //! A module taken apart into what it defines, to write out again what some of it needs.
 //!
-//! What is written depends on nothing but the definitions that are asked for. The kernel crate's own
-//! functions stand in its order, those of its dependencies by their names, as the order in which these
-//! are linked is that in which any kernel needs them. Private constants, values and blocks with names,
-//! groups of attributes and metadata are numbered in the order in which they are named, and line
-//! tables are left out. So a kernel's text does not change with the kernels around it, and can be a
-//! key of what is made of it.
+//! What is written depends on nothing but the definitions that are asked for. The kernel crate's
+//! own functions stand in its order, those of its dependencies by their names, as the order in
+//! which these are linked is that in which any kernel needs them. Private constants, values and
+//! blocks with names, groups of attributes and metadata are numbered in the order in which they are
+//! named, and line tables are left out. So a kernel's text does not change with the kernels around
+//! it, and can be a key of what is made of it.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write;
@@ -56,8 +56,8 @@ impl Item<'_> {
 }
 
 impl<'a> Items<'a> {
-    /// Takes a module apart. Aliases and named metadata are left out: rustc writes none that kernels
-    /// need.
+    /// Takes a module apart. Aliases and named metadata are left out: rustc writes none that
+    /// kernels need.
     pub(crate) fn read(module: &'a str) -> Self {
         let mut items = Items {
             header: Vec::new(),
@@ -114,8 +114,8 @@ impl<'a> Items<'a> {
         });
     }
 
-    /// The places of what is defined and named from `roots` on, in the module's order. Roots that are
-    /// not there are left out.
+    /// The places of what is defined and named from `roots` on, in the module's order. Roots that
+    /// are not there are left out.
     fn reached<'n>(&self, roots: impl IntoIterator<Item = &'n str>) -> Vec<usize> {
         let mut left: Vec<usize> = roots.into_iter().filter_map(|name| self.by_name.get(name).copied()).collect();
         let mut reached = BTreeSet::new();
@@ -134,7 +134,8 @@ impl<'a> Items<'a> {
         roots.into_iter().map(of).collect()
     }
 
-    /// The module without what the roots do not need. Line tables stay, and so do names and numbers.
+    /// The module without what the roots do not need. Line tables stay, and so do names and
+    /// numbers.
     pub(crate) fn needed<'n>(&self, roots: impl IntoIterator<Item = &'n str>) -> String {
         let order = self.reached(roots);
         let mut out = String::with_capacity(order.iter().map(|at| self.items[*at].text.len() + 1).sum());

@@ -1,4 +1,5 @@
-//! Passes over LLVM IR as text, line by line. The modules are small, and text needs no LLVM library of the right version.
+//! Passes over LLVM IR as text, line by line. The modules are small, and text needs no LLVM library
+//! of the right version.
 
 pub(crate) mod bounds;
 pub(crate) mod check;
@@ -20,7 +21,8 @@ pub(crate) fn demangle(symbol: &str) -> String {
     format!("{:#}", rustc_demangle::demangle(symbol))
 }
 
-/// The global name (`@name` or `@"name"`) at the beginning of `text`, without `@` and quotes, and what follows it.
+/// The global name (`@name` or `@"name"`) at the beginning of `text`, without `@` and quotes, and
+/// what follows it.
 fn global_name(text: &str) -> Option<(&str, &str)> {
     let text = text.strip_prefix('@')?;
     if let Some(quoted) = text.strip_prefix('"') {

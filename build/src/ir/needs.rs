@@ -3,8 +3,8 @@
 //!
 //! Everything newer than `sm_80` comes into a kernel by inline assembly or by one of NVIDIA's
 //! intrinsics, whose names begin as the instructions do. An instruction that is missing here is
-//! found by `ptxas`, which names it with what it requires. Sources: PTX ISA 9.0, "PTX ISA Notes" and
-//! "Target ISA Notes" of each instruction.
+//! found by `ptxas`, which names it with what it requires. Sources: PTX ISA 9.0, "PTX ISA Notes"
+//! and "Target ISA Notes" of each instruction.
 
 use crate::architecture::Architecture;
 

@@ -8,15 +8,17 @@ use crate::{Error, process};
 /// The least release of `ptxas`: it must know `sm_90`.
 const LEAST_CUDA: (u32, u32) = (12, 0);
 
-/// Finds the first complete toolchain: the folder that `TILEPIPE_TOOLCHAIN` names; the active Rust toolchain with its
-/// `rust-src` and LLVM's tools; the folder `tilepipe-toolchain` in `target_dir`, made by [`install`](super::install).
+/// Finds the first complete toolchain: the folder that `TILEPIPE_TOOLCHAIN` names; the active Rust
+/// toolchain with its `rust-src` and LLVM's tools; the folder `tilepipe-toolchain` in `target_dir`,
+/// made by [`install`](super::install).
 ///
-/// `ptxas` comes from the same folder, else from `CUDA_HOME`, `CUDA_PATH`, the search path or `/usr/local/cuda`.
+/// `ptxas` comes from the same folder, else from `CUDA_HOME`, `CUDA_PATH`, the search path or
+/// `/usr/local/cuda`.
 ///
 /// # Errors
 ///
-/// [`Error::BadOverride`] if the variable is set and its folder incomplete; else [`Error::NoToolchain`], which says what
-/// was missing at each place.
+/// [`Error::BadOverride`] if the variable is set and its folder incomplete; else
+/// [`Error::NoToolchain`], which says what was missing at each place.
 pub fn find(target_dir: Option<&Path>) -> Result<Toolchain, Error> {
     if let Some(dir) = std::env::var_os(OVERRIDE).filter(|dir| !dir.is_empty()) {
         let dir = PathBuf::from(dir);
@@ -76,7 +78,8 @@ pub(super) fn installed(dir: &Path) -> Result<Toolchain, String> {
     parts.into_toolchain(format!("the unpacked packages in `{}`", dir.display()))
 }
 
-/// The active Rust toolchain, with its own LLVM tools or those of the same version in the search path.
+/// The active Rust toolchain, with its own LLVM tools or those of the same version in the search
+/// path.
 fn rustup() -> Result<Toolchain, String> {
     let rustc = std::env::var_os("RUSTC").map_or_else(|| PathBuf::from("rustc"), PathBuf::from);
     let sysroot = print(&rustc, &["--print", "sysroot"])?;

@@ -1,7 +1,8 @@
 //! Installing a toolchain into a folder, without root.
 //!
-//! On Debian the distribution's own packages are downloaded and unpacked, not installed; `ptxas` comes as a Python wheel.
-//! The ordinary clients (`apt-get`, `pip`) know where packages come from and check them.
+//! On Debian the distribution's own packages are downloaded and unpacked, not installed; `ptxas`
+//! comes as a Python wheel. The ordinary clients (`apt-get`, `pip`) know where packages come from
+//! and check them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,8 +10,8 @@ use std::process::Command;
 use super::{LLVM_TOOLS, Toolchain, find};
 use crate::{Error, process};
 
-/// The wheels, by what they contain. `ptxas` is held at the release that the oldest supported driver (580) can load; the
-/// readers of its output may be newer.
+/// The wheels, by what they contain. `ptxas` is held at the release that the oldest supported
+/// driver (580) can load; the readers of its output may be newer.
 const WHEELS: [&str; 3] = ["nvidia-cuda-nvcc==13.0.*", "nvidia-cuda-nvdisasm", "nvidia-cuda-cuobjdump"];
 
 /// The programs of the wheels that are kept.
@@ -19,13 +20,15 @@ const CUDA_TOOLS: [&str; 3] = ["ptxas", "nvdisasm", "cuobjdump"];
 /// Installs a toolchain into `dir`, where [`find`](super::find()) looks for it if `dir` is
 /// [`FOLDER`](super::FOLDER) in a target folder. Does nothing if one is there.
 ///
-/// About 160 MB are downloaded and 500 MB kept. Everything is unpacked beside `dir` and renamed at the end, so an
-/// interrupted installation leaves nothing that could be mistaken for a whole one. `progress` gets a line before each
-/// step. Called by `cargo xtask setup`; never from a build script.
+/// About 160 MB are downloaded and 500 MB kept. Everything is unpacked beside `dir` and renamed at
+/// the end, so an interrupted installation leaves nothing that could be mistaken for a whole one.
+/// `progress` gets a line before each step. Called by `cargo xtask setup`; never from a build
+/// script.
 ///
 /// # Errors
 ///
-/// [`Error::Install`] with the last lines of the command that failed (each is tried twice), or [`Error::Io`].
+/// [`Error::Install`] with the last lines of the command that failed (each is tried twice), or
+/// [`Error::Io`].
 pub fn install(dir: &Path, progress: &mut dyn FnMut(&str)) -> Result<Toolchain, Error> {
     if let Ok(toolchain) = find::installed(dir) {
         progress("the GPU toolchain is already installed");
@@ -54,7 +57,8 @@ pub fn install(dir: &Path, progress: &mut dyn FnMut(&str)) -> Result<Toolchain, 
     find::installed(&dir).map_err(|missing| Error::BadOverride { dir, missing })
 }
 
-/// Downloads and unpacks the compiler, its library's source and LLVM's tools; returns the packages' file names.
+/// Downloads and unpacks the compiler, its library's source and LLVM's tools; returns the packages'
+/// file names.
 fn debian(partial: &Path, progress: &mut dyn FnMut(&str)) -> Result<Vec<String>, Error> {
     const WAY_OUT: &str = "The Debian packages `rustc-web`, `rust-web-src` and `llvm-NN` are needed (Debian 12 or 13 with \
                            the security archive, and a network). Elsewhere: `rustup component add rust-src llvm-tools`, and a \

@@ -13,7 +13,8 @@ use crate::architecture::Architecture;
 pub use find::find;
 pub use install::install;
 
-/// The name of the folder in a target folder into which [`install`] puts a toolchain, and where [`find`] looks for it.
+/// The name of the folder in a target folder into which [`install`] puts a toolchain, and where
+/// [`find`] looks for it.
 pub const FOLDER: &str = "tilepipe-toolchain";
 
 /// The environment variable that names an installed toolchain's folder, before every other place.
@@ -75,7 +76,8 @@ impl Toolchain {
         &self.ptxas
     }
 
-    /// The disassembler of machine code, if it lies beside `ptxas` or in the search path; tests read SASS with it.
+    /// The disassembler of machine code, if it lies beside `ptxas` or in the search path; tests
+    /// read SASS with it.
     pub fn nvdisasm(&self) -> Option<PathBuf> {
         self.beside_ptxas("nvdisasm")
     }

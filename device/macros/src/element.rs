@@ -50,7 +50,8 @@ fn has_defined_layout(attributes: &[Attribute]) -> syn::Result<bool> {
         attribute.parse_nested_meta(|meta| {
             defined |= meta.path.is_ident("C") || meta.path.is_ident("transparent");
             if meta.input.peek(syn::token::Paren) {
-                // The number of `align(..)` or `packed(..)`; rustc checks it, and the layout check sees its effect.
+                // The number of `align(..)` or `packed(..)`; rustc checks it, and the layout check
+                // sees its effect.
                 let number;
                 syn::parenthesized!(number in meta.input);
                 number.parse::<syn::LitInt>()?;
@@ -88,8 +89,9 @@ fn layout_check(input: &DeriveInput, fields: &Fields) -> TokenStream {
     }
 }
 
-/// A function that compiles only if every field is an element. It takes the struct apart without `..`, so that it also
-/// stands for there being no field but those seen here, which an attribute under the derive could have added.
+/// A function that compiles only if every field is an element. It takes the struct apart without
+/// `..`, so that it also stands for there being no field but those seen here, which an attribute
+/// under the derive could have added.
 fn field_check(input: &DeriveInput, fields: &Fields) -> TokenStream {
     let name = &input.ident;
     let members: Vec<_> = fields.members().collect();
@@ -114,12 +116,15 @@ fn field_check(input: &DeriveInput, fields: &Fields) -> TokenStream {
 fn implementations(input: &DeriveInput) -> TokenStream {
     let name = &input.ident;
     quote! {
-        // SAFETY: every field is an element, hence plain data, for which all zeros is valid (`field_check`).
+        // SAFETY: every field is an element, hence plain data, for which all zeros is valid
+        // (`field_check`).
         #[automatically_derived]
         unsafe impl ::tilepipe::bytemuck::Zeroable for #name {}
-        // SAFETY: every field is an element, hence plain data, and there are no others (`field_check`); their sizes add up to
-        // the struct's, so there is no padding (`layout_check`); `repr(C)` or `repr(transparent)` was seen; rustc checks
-        // `Copy` and `'static`. So any bit pattern is valid and nothing can be written through a shared reference.
+        // SAFETY: every field is an element, hence plain data, and there are no others
+        // (`field_check`); their sizes add up to the struct's, so there is no padding
+        // (`layout_check`); `repr(C)` or `repr(transparent)` was seen; rustc checks `Copy` and
+        // `'static`. So any bit pattern is valid and nothing can be written through a shared
+        // reference.
         #[automatically_derived]
         unsafe impl ::tilepipe::bytemuck::Pod for #name {}
         #[automatically_derived]

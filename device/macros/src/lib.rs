@@ -1,8 +1,8 @@
 //! The `#[kernel]` attribute and the `Element` derive of tilepipe.
 //!
-//! `#[kernel]` declares and leaves all logic to functions of `tilepipe::entry` and `tilepipe_host`: the function under it
-//! stays as written, and beside it comes a module of the same name with the kernel's instances, its PTX entry points (on
-//! the GPU) and its typed `launch` (elsewhere).
+//! `#[kernel]` declares and leaves all logic to functions of `tilepipe::entry` and `tilepipe_host`:
+//! the function under it stays as written, and beside it comes a module of the same name with the
+//! kernel's instances, its PTX entry points (on the GPU) and its typed `launch` (elsewhere).
 
 mod bounds;
 mod built;
@@ -56,9 +56,10 @@ use crate::signature::Signature;
 /// }
 /// ```
 ///
-/// The function takes a `Block` first, then views and scalars, then at most one `Shared`; it returns nothing and may be
-/// generic. Each `instances(..)` list gives values for every generic parameter; all their combinations are compiled. A
-/// kernel without generic parameters needs no list.
+/// The function takes a `Block` first, then views and scalars, then at most one `Shared`; it
+/// returns nothing and may be generic. Each `instances(..)` list gives values for every generic
+/// parameter; all their combinations are compiled. A kernel without generic parameters needs no
+/// list.
 ///
 /// # Launch bounds
 ///
@@ -104,9 +105,9 @@ use crate::signature::Signature;
 ///
 /// # What stands beside it
 ///
-/// Beside the function stands a module of its name: `scale::launch::<128>(&stream, grid, ..)` launches
-/// an instance with checked arguments, and `scale::INSTANCES` lists what was built. The calling crate depends on
-/// `tilepipe`, and on `tilepipe-host` where it is not built for `nvptx64`.
+/// Beside the function stands a module of its name: `scale::launch::<128>(&stream, grid, ..)`
+/// launches an instance with checked arguments, and `scale::INSTANCES` lists what was built. The
+/// calling crate depends on `tilepipe`, and on `tilepipe-host` where it is not built for `nvptx64`.
 ///
 /// # Fewer instances for the CPU
 ///
@@ -114,8 +115,9 @@ use crate::signature::Signature;
 /// variable `TILEPIPE_INSTANCES` is set, only those that it names get code for the CPU; a launch of
 /// another one on the CPU is an error of that launch. All are still listed, and nothing changes for
 /// a GPU. Its value names kernels, and then generic arguments with the values wanted:
-/// `scale,sum;T=f32;THREADS=128,256`. Of the arguments `T`, `THREADS` and `STAGES` a kernel that has
-/// none of the values keeps all of its own; of any other it keeps the instances with these values.
+/// `scale,sum;T=f32;THREADS=128,256`. Of the arguments `T`, `THREADS` and `STAGES` a kernel that
+/// has none of the values keeps all of its own; of any other it keeps the instances with these
+/// values.
 #[proc_macro_attribute]
 pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let function = parse_macro_input!(item as ItemFn);
@@ -130,9 +132,9 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Makes a struct an element of tiles.
 ///
-/// The struct is `#[repr(C)]` or `#[repr(transparent)]`, `Copy`, not generic, and made of elements without padding; it has
-/// 1 to 16 bytes and is aligned to at most 16. All of that is checked, so no `unsafe` is needed. The derive also makes the
-/// struct plain data (`bytemuck::Pod`).
+/// The struct is `#[repr(C)]` or `#[repr(transparent)]`, `Copy`, not generic, and made of elements
+/// without padding; it has 1 to 16 bytes and is aligned to at most 16. All of that is checked, so
+/// no `unsafe` is needed. The derive also makes the struct plain data (`bytemuck::Pod`).
 ///
 /// ```
 /// use tilepipe::{Block, Element, LoadStore, Shared, Stages, Tiles, TilesMut, kernel};
@@ -203,7 +205,8 @@ pub fn element(item: TokenStream) -> TokenStream {
     element::expand(&input).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// The files that this crate's own build script built, as literals: for `tilepipe_host::built_kernels!`.
+/// The files that this crate's own build script built, as literals: for
+/// `tilepipe_host::built_kernels!`.
 #[proc_macro]
 pub fn built_files(input: TokenStream) -> TokenStream {
     built::expand(input.into()).unwrap_or_else(syn::Error::into_compile_error).into()
@@ -244,8 +247,8 @@ fn expand(arguments: &Arguments, function: &ItemFn) -> syn::Result<proc_macro2::
     })
 }
 
-/// The builder names the kernel functions that are to have entry points in this variable, with commas between them; without it
-/// all have.
+/// The builder names the kernel functions that are to have entry points in this variable, with
+/// commas between them; without it all have.
 const ASKED_FOR: &str = "TILEPIPE_KERNELS";
 
 /// Which instances get code for the CPU: see [`macro@kernel`].
@@ -264,8 +267,9 @@ fn is_asked_for(kernel: &str) -> bool {
     std::env::var(ASKED_FOR).map_or(true, |kernels| kernels.split(',').any(|one| one == kernel))
 }
 
-/// The entry point of one instance (the builder gives it the calling convention of kernels, so that no crate needs an
-/// unstable feature for it), and the constant that tells the builder its launch bounds.
+/// The entry point of one instance (the builder gives it the calling convention of kernels, so that
+/// no crate needs an unstable feature for it), and the constant that tells the builder its launch
+/// bounds.
 fn entry(signature: &Signature, instance: &Instance, bounds: &Bounds) -> proc_macro2::TokenStream {
     let kernel = signature.instance_path(instance);
     let (name, symbol) = (&instance.name, package::symbol(&instance.name));
@@ -276,8 +280,9 @@ fn entry(signature: &Signature, instance: &Instance, bounds: &Bounds) -> proc_ma
         #[unsafe(export_name = #symbol)]
         unsafe extern "C" fn #entry(#(#raw: ::tilepipe::entry::RawParameter),*) {
             let (kernel, raw) = (#kernel, [#(#raw),*]);
-            // SAFETY: a launch starts this entry point for an instance with the contract of this very function, and has checked the
-            // arguments, the block size and the shared memory against that.
+            // SAFETY: a launch starts this entry point for an instance with the contract of this
+            // very function, and has checked the arguments, the block size and the shared memory
+            // against that.
             unsafe { ::tilepipe::entry::enter(kernel, raw) }
         }
         #[allow(non_upper_case_globals)]
@@ -308,7 +313,8 @@ fn launch(signature: &Signature, instances: &[Instance]) -> proc_macro2::TokenSt
             impl ::tilepipe::launch::Compiled for Key<#(#arguments),*> {
                 const INSTANCE: ::tilepipe::launch::Instance = {
                     let kernel = #kernel;
-                    // SAFETY: the builder gives a contract to entry points alone that enter a kernel of the type that the contract says.
+                    // SAFETY: the builder gives a contract to entry points alone that enter a
+                    // kernel of the type that the contract says.
                     unsafe {
                         ::tilepipe::entry::#describe(
                             kernel,
@@ -352,8 +358,8 @@ fn launch(signature: &Signature, instances: &[Instance]) -> proc_macro2::TokenSt
         ///
         /// # Errors
         ///
-        /// If an argument, the grid or the device does not fit the kernel, or an earlier launch failed: see
-        /// [`tilepipe_host::Error`](::tilepipe_host::Error).
+        /// If an argument, the grid or the device does not fit the kernel, or an earlier launch
+        /// failed: see [`tilepipe_host::Error`](::tilepipe_host::Error).
         #[cfg(not(target_arch = "nvptx64"))]
         pub fn launch<#generics>(
             stream: &::tilepipe_host::Stream,

@@ -8,7 +8,8 @@ pub(crate) fn name_and_version() -> (String, String) {
     (variable("CARGO_PKG_NAME"), variable("CARGO_PKG_VERSION"))
 }
 
-/// The symbol of the kernel `name` of this crate: `crate$name`. PTX allows a `$`, and no Rust name has one.
+/// The symbol of the kernel `name` of this crate: `crate$name`. PTX allows a `$`, and no Rust name
+/// has one.
 pub(crate) fn symbol(name: &str) -> String {
     let krate = env::var("CARGO_CRATE_NAME").unwrap_or_else(|_| name_and_version().0);
     let krate: String = krate.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();

@@ -100,7 +100,8 @@ impl<'a> Signature<'a> {
         quote!(#(#predicates),*)
     }
 
-    /// The generics, the arguments and the field of a type that stands for a choice of generic arguments.
+    /// The generics, the arguments and the field of a type that stands for a choice of generic
+    /// arguments.
     pub(crate) fn key(&self) -> (TokenStream, TokenStream, TokenStream) {
         let (mut generics, mut arguments, mut types) = (Vec::new(), Vec::new(), Vec::new());
         for parameter in self.generics() {
@@ -129,8 +130,8 @@ fn is_named(ty: &Type, name: &str) -> bool {
     matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|segment| segment.ident == name))
 }
 
-/// The type with `'static` for every lifetime that the kernel's author elided: what an argument is bound to, whatever
-/// lifetime the launch gives it.
+/// The type with `'static` for every lifetime that the kernel's author elided: what an argument is
+/// bound to, whatever lifetime the launch gives it.
 pub(crate) fn with_static_lifetimes(ty: &Type) -> Type {
     struct Static;
 

@@ -1,8 +1,10 @@
 //! A kernel's contract: what host and GPU must agree on, as text in the compiled module.
 //!
-//! The text follows from the kernel function's type alone. On the GPU [`enter`](super::enter) hands it to the builder, which writes it beside
-//! the entry point that runs that function; the launch compares it with the text that the host's function has. So a stale module, another
-//! crate's kernel of the same name, or a signature that differs from target to target is found before anything runs.
+//! The text follows from the kernel function's type alone. On the GPU [`enter`](super::enter) hands
+//! it to the builder, which writes it beside the entry point that runs that function; the launch
+//! compares it with the text that the host's function has. So a stale module, another crate's
+//! kernel of the same name, or a signature that differs from target to target is found before
+//! anything runs.
 
 use core::marker::PhantomData;
 
@@ -56,8 +58,9 @@ impl Text {
 /// tilepipe=0.1.0;threads=256;shared=2048/16;1=in 4/4 1x256 16/0;2=out 4/4 1x256 16/0
 /// ```
 ///
-/// `shared` has bytes and alignment. A parameter has how it is used; bytes and alignment of an element; rows and columns of a tile; the
-/// alignment of its base and of its rows (0 for one dimension).
+/// `shared` has bytes and alignment. A parameter has how it is used; bytes and alignment of an
+/// element; rows and columns of a tile; the alignment of its base and of its rows (0 for one
+/// dimension).
 pub(super) const fn contract(threads: usize, shared: (usize, usize), parameters: &[ParameterLayout]) -> Text {
     let mut text = Text::new().text("tilepipe=").text(env!("CARGO_PKG_VERSION"));
     text = text.text(";threads=").number(threads);

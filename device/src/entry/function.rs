@@ -38,12 +38,14 @@ pub unsafe trait KernelFunction<Arguments>: Copy + Send + Sync + 'static {
     ///
     /// # Safety
     ///
-    /// As for [`run`]; `raw` has the words of each parameter, which the launch checked and which hold for the whole of it, in a launch of
-    /// `THREADS` threads a block with `SHARED_BYTES` of shared memory.
+    /// As for [`run`]; `raw` has the words of each parameter, which the launch checked and which
+    /// hold for the whole of it, in a launch of `THREADS` threads a block with `SHARED_BYTES` of
+    /// shared memory.
     unsafe fn call(self, raw: &[RawParameter]);
 }
 
-/// A function that takes these arguments. (A second `Fn` bound beside that of one lifetime would leave the compiler to guess.)
+/// A function that takes these arguments. (A second `Fn` bound beside that of one lifetime would
+/// leave the compiler to guess.)
 pub trait CallWith<Arguments> {
     /// Calls it.
     fn call_with(self, arguments: Arguments);
@@ -101,7 +103,8 @@ macro_rules! kernel_functions {
                     self.call_with((
                         block,
                         $(
-                            // SAFETY: made once, from words that the launch checked for a parameter of this type.
+                            // SAFETY: made once, from words that the launch checked for a parameter
+                            // of this type.
                             unsafe { entry.parameter::<$argument::At<'_>>(raw[$index]) },
                         )*
                         $(
@@ -110,7 +113,8 @@ macro_rules! kernel_functions {
                         )?
                     ));
                 };
-                // SAFETY: the caller's promise; the body makes one block, one of each parameter, and one shared memory.
+                // SAFETY: the caller's promise; the body makes one block, one of each parameter,
+                // and one shared memory.
                 unsafe { run(body) };
             }
         }
@@ -147,8 +151,8 @@ pub const fn bounds<F: KernelFunction<A>, A>(
 
 /// Runs a kernel function in the calling block: all that an entry point does.
 ///
-/// It also tells the builder the function's contract, which it writes beside the entry point. The builder accepts no entry point
-/// that does anything but to call this.
+/// It also tells the builder the function's contract, which it writes beside the entry point. The
+/// builder accepts no entry point that does anything but to call this.
 ///
 /// # Safety
 ///
@@ -162,13 +166,14 @@ pub unsafe fn enter<F: KernelFunction<A>, A, const PARAMETERS: usize>(kernel: F,
     unsafe { kernel.call(&raw) };
 }
 
-/// Describes a kernel function as an instance: a crate's name and version, the kernel's name, the symbol of its PTX entry, its generic
-/// arguments and its parameters' names.
+/// Describes a kernel function as an instance: a crate's name and version, the kernel's name, the
+/// symbol of its PTX entry, its generic arguments and its parameters' names.
 ///
 /// # Safety
 ///
-/// A PTX entry `symbol` whose contract is that of `kernel`, in a crate of this name and version, enters a kernel function of the same
-/// parameters, threads and shared memory, and does nothing else.
+/// A PTX entry `symbol` whose contract is that of `kernel`, in a crate of this name and version,
+/// enters a kernel function of the same parameters, threads and shared memory, and does nothing
+/// else.
 #[cfg(not(target_arch = "nvptx64"))]
 pub const unsafe fn instance<F: KernelFunction<A>, A>(
     kernel: F,
@@ -183,7 +188,8 @@ pub const unsafe fn instance<F: KernelFunction<A>, A>(
     // There is a value of the function's type, which `on_cpu` makes another of.
     let _ = kernel;
     let (package, version) = package;
-    // SAFETY: `on_cpu` calls the function that the description was made of; of the PTX entry it is the caller's promise.
+    // SAFETY: `on_cpu` calls the function that the description was made of; of the PTX entry it is
+    // the caller's promise.
     unsafe {
         Instance::new(Parts {
             kernel: name,
@@ -230,8 +236,9 @@ pub const unsafe fn instance_without_cpu<F: KernelFunction<A>, A>(
 #[cfg(not(target_arch = "nvptx64"))]
 unsafe fn on_cpu<F: KernelFunction<A>, A>(raw: &[RawParameter]) {
     const { assert!(size_of::<F>() == 0, "a kernel is a function, not a pointer to one or a closure with captures") };
-    // SAFETY: the type has no bytes (asserted), so that every aligned address holds a value if there is one; there is (the caller's
-    // promise), and it is `Copy` and for every thread (`Send`, `Sync`).
+    // SAFETY: the type has no bytes (asserted), so that every aligned address holds a value if
+    // there is one; there is (the caller's promise), and it is `Copy` and for every thread (`Send`,
+    // `Sync`).
     let kernel = unsafe { core::ptr::NonNull::<F>::dangling().read() };
     // SAFETY: the caller's promise.
     unsafe { kernel.call(raw) };

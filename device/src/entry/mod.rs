@@ -1,8 +1,9 @@
 //! The way into a kernel: what the code that `#[kernel]` generates calls. Not for users.
 //!
-//! That code makes one `unsafe` call for each instance: [`instance`] on the host, [`enter`] on the GPU. Both take the kernel function itself,
-//! and all that a launch relies on follows from its type here: a crate that puts something of its own behind a path of the generated code
-//! can pass another function, but not describe one wrongly.
+//! That code makes one `unsafe` call for each instance: [`instance`] on the host, [`enter`] on the
+//! GPU. Both take the kernel function itself, and all that a launch relies on follows from its type
+//! here: a crate that puts something of its own behind a path of the generated code can pass
+//! another function, but not describe one wrongly.
 
 mod contract;
 mod function;
@@ -23,7 +24,8 @@ pub use parameter::Parameter;
 
 /// One argument as it travels to the kernel: four 64-bit words, passed by value.
 ///
-/// A view is its base address in bytes and its length in elements; a scalar is its own bytes, first word first.
+/// A view is its base address in bytes and its length in elements; a scalar is its own bytes, first
+/// word first.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RawParameter {
@@ -31,16 +33,17 @@ pub struct RawParameter {
     pub words: [u64; 4],
 }
 
-/// Runs one kernel body: hands out its block, its parameters and its shared memory under a lifetime of their own, and
-/// waits for all asynchronous copies before it returns.
+/// Runs one kernel body: hands out its block, its parameters and its shared memory under a lifetime
+/// of their own, and waits for all asynchronous copies before it returns.
 ///
-/// The lifetime is generative: a body that compiles here compiles for every lifetime, so a kernel can't keep a view, a
-/// token or a tile beyond its own run.
+/// The lifetime is generative: a body that compiles here compiles for every lifetime, so a kernel
+/// can't keep a view, a token or a tile beyond its own run.
 ///
 /// # Safety
 ///
-/// Called once by every thread of a block at its entry point (on the CPU: once a block, with the block's context in
-/// place), and `body` makes one block, one shared memory and one of each parameter of its [`Entry`].
+/// Called once by every thread of a block at its entry point (on the CPU: once a block, with the
+/// block's context in place), and `body` makes one block, one shared memory and one of each
+/// parameter of its [`Entry`].
 #[inline(always)]
 pub unsafe fn run(body: impl for<'k> FnOnce(Entry<'k>)) {
     body(Entry { brand: PhantomData, level: PhantomData });
@@ -61,8 +64,8 @@ impl<'k> Entry<'k> {
     /// Called once, at the entry point, in a launch of `THREADS` threads a block.
     #[inline(always)]
     pub unsafe fn block<const THREADS: usize>(&self) -> Block<'k, THREADS> {
-        // SAFETY: at the entry point all threads are converged, and block-level code keeps them so (R1 to R4); the block
-        // size and the uniqueness are the caller's promise.
+        // SAFETY: at the entry point all threads are converged, and block-level code keeps them so
+        // (R1 to R4); the block size and the uniqueness are the caller's promise.
         unsafe { Block::assume_converged() }
     }
 
@@ -70,8 +73,8 @@ impl<'k> Entry<'k> {
     ///
     /// # Safety
     ///
-    /// Called once for each parameter; `raw` is what the launch checked for a parameter of type `P` and holds for the
-    /// whole launch.
+    /// Called once for each parameter; `raw` is what the launch checked for a parameter of type `P`
+    /// and holds for the whole launch.
     #[inline(always)]
     pub unsafe fn parameter<P: Parameter<'k>>(&self, raw: RawParameter) -> P {
         // SAFETY: the caller's promise.
@@ -85,7 +88,8 @@ impl<'k> Entry<'k> {
     /// Called once, in a launch with `L::BYTES` bytes of dynamic shared memory.
     #[inline(always)]
     pub unsafe fn shared<L: Layout>(&self) -> Shared<'k, L> {
-        // SAFETY: the whole of the block's shared memory, from its start, which is aligned to 128 bytes; given out once.
+        // SAFETY: the whole of the block's shared memory, from its start, which is aligned to 128
+        // bytes; given out once.
         unsafe { Shared::new(0) }
     }
 }

@@ -35,7 +35,8 @@ pub trait Parameter<'k>: Sized + sealed::Sealed {
     unsafe fn from_raw(raw: RawParameter) -> Self;
 }
 
-/// How a parameter is used, and the sizes in its type: what the code on the GPU reads and writes of it.
+/// How a parameter is used, and the sizes in its type: what the code on the GPU reads and writes of
+/// it.
 #[derive(Clone, Copy)]
 pub struct ParameterLayout {
     /// `in`, `out` or `value`.
@@ -95,8 +96,8 @@ impl<'k, S: Tile> Parameter<'k> for TileView<'k, S> {
 
     #[inline(always)]
     unsafe fn from_raw(raw: RawParameter) -> Self {
-        // SAFETY: the launch checked that an input of this element type, aligned to 16, stands behind the words and that
-        // nobody writes it meanwhile.
+        // SAFETY: the launch checked that an input of this element type, aligned to 16, stands
+        // behind the words and that nobody writes it meanwhile.
         unsafe { TileView::new(raw.words[0] as *const S::Element, raw.words[1] as usize) }
     }
 }
@@ -111,8 +112,8 @@ impl<'k, T: Element, const LEN: usize, A: Arrangement> Parameter<'k> for TilesMu
 
     #[inline(always)]
     unsafe fn from_raw(raw: RawParameter) -> Self {
-        // SAFETY: the launch checked that an output of this element type stands behind the words, that only this launch
-        // touches it, and each block makes one view of it.
+        // SAFETY: the launch checked that an output of this element type stands behind the words,
+        // that only this launch touches it, and each block makes one view of it.
         unsafe { TilesMut::new(raw.words[0] as *mut T, raw.words[1] as usize) }
     }
 }
@@ -128,8 +129,9 @@ impl<'k, S: Tile> Parameter<'k> for TileView2D<'k, S> {
     #[inline(always)]
     unsafe fn from_raw(raw: RawParameter) -> Self {
         let [base, width, height, pitch] = raw.words;
-        // SAFETY: the launch checked that an input of this element type with these rows, aligned to 16 and at a pitch of a
-        // multiple of ALIGNMENT bytes, stands behind the words and that nobody writes it meanwhile.
+        // SAFETY: the launch checked that an input of this element type with these rows, aligned to
+        // 16 and at a pitch of a multiple of ALIGNMENT bytes, stands behind the words and that
+        // nobody writes it meanwhile.
         unsafe { TileView2D::new(base as *const S::Element, width as usize, height as usize, pitch as usize) }
     }
 }
@@ -145,8 +147,8 @@ impl<'k, T: Element, const ROWS: usize, const COLUMNS: usize> Parameter<'k> for 
     #[inline(always)]
     unsafe fn from_raw(raw: RawParameter) -> Self {
         let [base, width, height, pitch] = raw.words;
-        // SAFETY: the launch checked that an output of this element type with these rows stands behind the words, that only
-        // this launch touches it, and each block makes one view of it.
+        // SAFETY: the launch checked that an output of this element type with these rows stands
+        // behind the words, that only this launch touches it, and each block makes one view of it.
         unsafe { TilesMut2D::new(base as *mut T, width as usize, height as usize, pitch as usize) }
     }
 }

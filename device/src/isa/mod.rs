@@ -1,7 +1,7 @@
 //! The seam: one function for each instruction, with two backends.
 //!
-//! `nvptx` lowers to the instruction, `host` models it. Nothing above this module names an instruction, an intrinsic or an
-//! address space. Both backends have the same functions:
+//! `nvptx` lowers to the instruction, `host` models it. Nothing above this module names an
+//! instruction, an intrinsic or an address space. Both backends have the same functions:
 //!
 //! | function | PTX | least target | who |
 //! |---|---|---|---|
@@ -12,7 +12,8 @@
 //! | `barrier` | `bar.sync 0` | sm_80 | block, converged |
 //! | `meet_again` | `barrier.sync 0`, `bar.warp.sync` | sm_80 | block |
 //! | `role_barrier` | `barrier.sync ID, N` | sm_80 | role of whole warps |
-//! | `role_barrier_any`, `role_barrier_all` | `barrier.red.or.pred`, `.and.pred` | sm_80 | role of whole warps |
+//! | `role_barrier_any` | `barrier.red.or.pred` | sm_80 | role of whole warps |
+//! | `role_barrier_all` | `barrier.red.and.pred` | sm_80 | role of whole warps |
 //! | `barrier_any`, `barrier_all` | `bar.red.or.pred`, `.and.pred` | sm_80 | block, converged |
 //! | `warp_barrier` | `bar.warp.sync` | sm_80 | warp |
 //! | `Lanes`, `PerLane::of_lane` | `shfl.sync.down`, `.up`, `.idx` | sm_80 | block or warp |
@@ -66,20 +67,23 @@ pub struct Members {
 pub(crate) trait Lanes<T> {
     /// The same values.
     fn duplicate(&self) -> Self;
-    /// `shfl.sync.down`: each lane gets the value of the lane `distance` above it, its own if there is none.
+    /// `shfl.sync.down`: each lane gets the value of the lane `distance` above it, its own if there
+    /// is none.
     ///
     /// # Safety
     ///
-    /// All threads of the group that the values are of make this call, converged: a block of as many as the type says, a role
-    /// of so many in whole warps, or a warp.
+    /// All threads of the group that the values are of make this call, converged: a block of as
+    /// many as the type says, a role of so many in whole warps, or a warp.
     unsafe fn lane_above(&self, distance: usize) -> Self;
-    /// `shfl.sync.up`: each lane gets the value of the lane `distance` below it, its own if there is none.
+    /// `shfl.sync.up`: each lane gets the value of the lane `distance` below it, its own if there
+    /// is none.
     ///
     /// # Safety
     ///
     /// As for [`lane_above`](Self::lane_above).
     unsafe fn lane_below(&self, distance: usize) -> Self;
-    /// Updates each value, given the rank of its thread in the block, the role or the warp: modulo 32 it is the lane's.
+    /// Updates each value, given the rank of its thread in the block, the role or the warp: modulo
+    /// 32 it is the lane's.
     fn update_ranks(&mut self, update: impl Fn(usize, &mut T));
     /// The value of the calling thread, which has this rank.
     fn of_rank(&self, rank: usize) -> T;

@@ -1,6 +1,7 @@
 //! The counts in a pipeline's type, and the arithmetic on them.
 //!
-//! Each step states what it needs of the counts as a bound on the method, so that a missing one is reported in words.
+//! Each step states what it needs of the counts as a bound on the method, so that a missing one is
+//! reported in words.
 
 use super::ready::{AtScope, Published};
 use crate::engine::PendingGroups;
@@ -12,7 +13,8 @@ pub enum Free<const N: usize> {}
 pub enum InFlight<const N: usize> {}
 /// `N` stages (0 or 1) were waited for and are held by a [`Ready`](super::Ready) tile.
 pub enum Held<const N: usize> {}
-/// `N` stages were released, but a slower thread may still be reading them: not free before the next barrier.
+/// `N` stages were released, but a slower thread may still be reading them: not free before the
+/// next barrier.
 pub enum Dirty<const N: usize> {}
 
 /// Says that a stage is in flight.
@@ -77,7 +79,8 @@ pub trait Increment {
     type More;
 }
 
-/// Counts down, and stays at 0: total as well; that something is there to take is said by the predicates above.
+/// Counts down, and stays at 0: total as well; that something is there to take is said by the
+/// predicates above.
 pub trait Decrement {
     /// The count minus one.
     type Less;
@@ -99,7 +102,8 @@ pub trait Launder {
     type Free;
 }
 
-/// What a scope's `wait` makes of free and dirty stages: its barrier, if it has one, frees the dirty ones.
+/// What a scope's `wait` makes of free and dirty stages: its barrier, if it has one, frees the
+/// dirty ones.
 pub trait Waits<F, D> {
     /// The stages that are free afterwards.
     type Free;
@@ -152,8 +156,9 @@ impl<F, D: Increment> Releases<Published, F, D> for ThreadScope {
     type Dirty = D::More;
 }
 
-/// Nobody else reads a thread's own elements, so their stage is free at once. But stages are acquired in the order of the ring:
-/// behind an older dirty stage this one must be dirty too, or `acquire` would take the older one for free.
+/// Nobody else reads a thread's own elements, so their stage is free at once. But stages are
+/// acquired in the order of the ring: behind an older dirty stage this one must be dirty too, or
+/// `acquire` would take the older one for free.
 impl<F: Increment> Releases<AtScope, F, Dirty<0>> for ThreadScope {
     type Free = F::More;
     type Dirty = Dirty<0>;

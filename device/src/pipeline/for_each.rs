@@ -26,8 +26,9 @@ impl<const STAGES: usize> PendingGroups for AllBut<STAGES, false> {
 pub type Drained<'s, U, const STAGES: usize> = Pipeline<'s, U, Free<0>, InFlight<0>, Held<0>, Dirty<STAGES>>;
 
 impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
-    /// Runs `count` tiles through the pipeline in order: `fill(stage, i)` fills a stage with tile `i` ahead of time,
-    /// `consume(tile, i)` reads it. As many fills are under way as there are stages, less the one that is read.
+    /// Runs `count` tiles through the pipeline in order: `fill(stage, i)` fills a stage with tile
+    /// `i` ahead of time, `consume(tile, i)` reads it. As many fills are under way as there are
+    /// stages, less the one that is read.
     ///
     /// Both closures run at the pipeline's own level: block-level code for a pipeline of the block.
     ///
@@ -40,10 +41,12 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
     /// }
     /// ```
     ///
-    /// With one stage, and where at most 8 bytes a thread would be in flight otherwise, a round fills before it waits, with a
-    /// `bar.sync` before each; so it does at warp scope, with `bar.warp.sync`, and at thread scope, without any barrier.
+    /// With one stage, and where at most 8 bytes a thread would be in flight otherwise, a round
+    /// fills before it waits, with a `bar.sync` before each; so it does at warp scope, with
+    /// `bar.warp.sync`, and at thread scope, without any barrier.
     ///
-    /// Returns the pipeline with every stage dirty; [`finish`](Pipeline::finish) it to use its memory again.
+    /// Returns the pipeline with every stage dirty; [`finish`](Pipeline::finish) it to use its
+    /// memory again.
     ///
     /// CUDA: the merged loop of `with_staging_unified` in the programming guide.
     ///
@@ -61,8 +64,9 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         self.drive::<AtScope, true>(Share::all_below(count), fill, consume)
     }
 
-    /// As [`for_each`](Self::for_each) with every tile published: each thread copies its own elements, and all threads of the block
-    /// may read all of them. The barriers are those of block scope.
+    /// As [`for_each`](Self::for_each) with every tile published: each thread copies its own
+    /// elements, and all threads of the block may read all of them. The barriers are those of block
+    /// scope.
     ///
     /// CUDA: `with_staging_scope_thread` of the programming guide, with the barrier that it lacks.
     ///
@@ -83,17 +87,18 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         self.drive::<Published, true>(Share::all_below(count), fill, consume)
     }
 
-    /// Whether a round fills before it waits, which puts one more tile in flight and costs a second barrier.
+    /// Whether a round fills before it waits, which puts one more tile in flight and costs a second
+    /// barrier.
     ///
-    /// With one stage there is no other way. With more it pays only where little is in flight otherwise (measured:
-    /// `docs/performance.md`), or where a barrier costs next to nothing.
+    /// With one stage there is no other way. With more it pays only where little is in flight
+    /// otherwise (measured: `docs/performance.md`), or where a barrier costs next to nothing.
     const fn fill_first<V: View<U>>() -> bool {
         let in_flight = (STAGES - 1) * ring::bytes::<U>();
         STAGES == 1 || V::CHEAP || in_flight <= 8 * <U::Group as Group>::THREADS
     }
 
-    /// Fills a stage with each index of `share`, and has it read. If `COUNTED` the loop counts them; if not it asks for each whether it is there, and does
-    /// without a division.
+    /// Fills a stage with each index of `share`, and has it read. If `COUNTED` the loop counts
+    /// them; if not it asks for each whether it is there, and does without a division.
     #[inline(always)]
     #[track_caller]
     pub(super) fn drive<V: View<U>, const COUNTED: bool>(
@@ -102,7 +107,8 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         mut fill: impl for<'x> FnMut(Stage<'x, U>, usize) -> StageFilled<'x, U>,
         mut consume: impl for<'x> FnMut(&Ready<'x, U, V>, usize),
     ) -> Drained<'s, U, STAGES> {
-        // A launch may have far more blocks than tiles, and such a block is to end at once (measured: docs/decisions.md, 35).
+        // A launch may have far more blocks than tiles, and such a block is to end at once
+        // (measured: docs/decisions.md, 35).
         if !share.has(0) {
             return self.into_state();
         }
@@ -110,17 +116,21 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
             self.fill_next(ahead, share.has(ahead), &mut fill);
         }
         if const { Self::fill_first::<V>() } {
-            // Counting in 32 bits keeps the copy a branch, which most warps skip where few threads copy (measured).
+            // Counting in 32 bits keeps the copy a branch, which most warps skip where few threads
+            // copy (measured).
             let count = share.count_in_32_bits() as usize;
             for index in 0..count as u32 {
                 let index = index as usize;
-                // SAFETY: a pipeline exists only where its group runs as one (R2); block-level code is converged.
+                // SAFETY: a pipeline exists only where its group runs as one (R2); block-level code
+                // is converged.
                 unsafe { V::launder() };
-                // The barrier came after every thread's last read of this stage, in the round before.
+                // The barrier came after every thread's last read of this stage, in the round
+                // before.
                 self.fill_next(index + (STAGES - 1), index + (STAGES - 1) < count, &mut fill);
                 // SAFETY: the group runs as one; the view synchronises next.
                 unsafe { U::Engine::wait::<AllBut<STAGES, true>>() };
-                // SAFETY: a pipeline exists only where its group runs as one (R2); block-level code is converged.
+                // SAFETY: a pipeline exists only where its group runs as one (R2); block-level code
+                // is converged.
                 unsafe { V::synchronise() };
                 self.consume_next::<V>(index, &mut consume);
             }
@@ -128,9 +138,11 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
             let mut round = |index: usize, next_is_there: bool| {
                 // SAFETY: the group runs as one; the view synchronises next.
                 unsafe { U::Engine::wait::<AllBut<STAGES, false>>() };
-                // SAFETY: a pipeline exists only where its group runs as one (R2); block-level code is converged.
+                // SAFETY: a pipeline exists only where its group runs as one (R2); block-level code
+                // is converged.
                 unsafe { V::synchronise() };
-                // The wait's barrier came after every thread's last read of this stage, in the round before.
+                // The wait's barrier came after every thread's last read of this stage, in the
+                // round before.
                 self.fill_next(index + (STAGES - 1), next_is_there, &mut fill);
                 self.consume_next::<V>(index, &mut consume);
             };
@@ -153,22 +165,24 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
 
     /// Has the ring's next stage read, which is that of tile `index`.
     ///
-    /// Before the wait one group each was committed for the tiles `0..index + STAGES - 1`, or one more if the fill came first,
-    /// and all but the youngest `STAGES - 2`, or `STAGES - 1`, have landed.
+    /// Before the wait one group each was committed for the tiles `0..index + STAGES - 1`, or one
+    /// more if the fill came first, and all but the youngest `STAGES - 2`, or `STAGES - 1`, have
+    /// landed.
     #[inline(always)]
     fn consume_next<V: View<U>>(&mut self, index: usize, consume: &mut impl for<'x> FnMut(&Ready<'x, U, V>, usize)) {
         let (tile, present) = self.ring.next_to_read();
-        // SAFETY: so tile `index` has landed in every thread, and the view's barrier made it visible to all that the view lets
-        // read it. Its stage is filled again in the next round at the earliest, after the view's other barrier.
+        // SAFETY: so tile `index` has landed in every thread, and the view's barrier made it
+        // visible to all that the view lets read it. Its stage is filled again in the next round at
+        // the earliest, after the view's other barrier.
         let ready = unsafe { Ready::new(tile, present) };
         consume(&ready, index);
-        // SAFETY: the tile is a stage of the ring, whose contents have so many bytes, and nobody else's `Ready` is left of it; it is
-        // filled again after the view's next barrier.
+        // SAFETY: the tile is a stage of the ring, whose contents have so many bytes, and nobody
+        // else's `Ready` is left of it; it is filled again after the view's next barrier.
         unsafe { V::released(tile, ring::bytes::<U>()) };
     }
 
-    /// Fills the ring's next stage with tile `index` if it `is_there`, and closes its group in any case, so that the
-    /// number of groups is the same with and without a tile.
+    /// Fills the ring's next stage with tile `index` if it `is_there`, and closes its group in any
+    /// case, so that the number of groups is the same with and without a tile.
     #[inline(always)]
     fn fill_next(
         &mut self,
@@ -178,14 +192,16 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
     ) {
         let (memory, slot) = self.ring.next_to_fill();
         if is_there {
-            // SAFETY: the stage was never filled, or its tile was read in the round before this one and every thread that may read
-            // it has passed a barrier since (the callers say which); nobody reads it before the wait of round `index`. The brand
-            // is the closure's own, so this stage is the one that comes back filled.
+            // SAFETY: the stage was never filled, or its tile was read in the round before this one
+            // and every thread that may read it has passed a barrier since (the callers say which);
+            // nobody reads it before the wait of round `index`. The brand is the closure's own, so
+            // this stage is the one that comes back filled.
             let stage = unsafe { Stage::new(memory) };
             let filled = fill(stage, index);
             self.ring.filled(slot, filled.present);
         }
-        // SAFETY: a pipeline exists only where its group runs as one (R2); a group for each index, also where nothing is left to fill.
+        // SAFETY: a pipeline exists only where its group runs as one (R2); a group for each index,
+        // also where nothing is left to fill.
         unsafe { ring::commit::<U>() };
     }
 }

@@ -1,12 +1,14 @@
 //! Unified pipelines: every thread of the scope both produces and consumes.
 //!
-//! A [`Pipeline`]'s type counts its stages: [`Free`], [`InFlight`] (committed), [`Held`] (waited for, being read) and
-//! [`Dirty`] (released, but other threads may still be reading). Each step takes the pipeline and returns it in its next
-//! state, so that a step out of order is a type error, and a loop compiles only if its body returns the state it began
-//! with. Which barriers are needed follows from the state: none is written, none is forgotten, none is one too many.
+//! A [`Pipeline`]'s type counts its stages: [`Free`], [`InFlight`] (committed), [`Held`] (waited
+//! for, being read) and [`Dirty`] (released, but other threads may still be reading). Each step
+//! takes the pipeline and returns it in its next state, so that a step out of order is a type
+//! error, and a loop compiles only if its body returns the state it began with. Which barriers are
+//! needed follows from the state: none is written, none is forgotten, none is one too many.
 //!
 //! ```text
-//!  acquire      Free -> Acquired                    nothing; if only Dirty stages are left: one barrier, Dirty -> Free
+//!  acquire      Free -> Acquired                    nothing; if only Dirty stages are left: one
+//!                                                   barrier, Dirty -> Free
 //!  copy         Acquired -> Filled                  cp.async
 //!  commit       Filled -> InFlight                  cp.async.commit_group
 //!  wait         InFlight -> Held, all Dirty -> Free cp.async.wait_group, one barrier
@@ -14,10 +16,12 @@
 //!  weaken       Free -> Dirty                       nothing
 //! ```
 //!
-//! That is block scope. At warp scope the barrier is the warp's; at thread scope `wait` has none and frees none, `release` gives
-//! a free stage back, and `publish` is the block's barrier, after which `release` gives a dirty one.
+//! That is block scope. At warp scope the barrier is the warp's; at thread scope `wait` has none
+//! and frees none, `release` gives a free stage back, and `publish` is the block's barrier, after
+//! which `release` gives a dirty one.
 //!
-//! By hand, with two stages; the type of the pipeline is the same at the loop's start and at its end:
+//! By hand, with two stages; the type of the pipeline is the same at the loop's start and at its
+//! end:
 //!
 //! ```
 //! use tilepipe::{Block, Shared, Stages, Tiles, TilesMut, kernel};
@@ -34,10 +38,13 @@
 //!     if tiles.len() == 0 {
 //!         return;
 //!     }
-//!     let mut pipe = shared.pipeline(&block).acquire().copy(tiles.get(0)).commit().weaken(); // InFlight 1, Dirty 1
+//!     // InFlight 1, Dirty 1
+//!     let mut pipe = shared.pipeline(&block).acquire().copy(tiles.get(0)).commit().weaken();
 //!     for i in 0..tiles.len() {
-//!         let (p, tile) = pipe.wait(); // Free 1, Held 1: the barrier in `wait` has freed the dirty stage
-//!         let p = p.acquire().copy(tiles.get((i + 1).min(tiles.len() - 1))).commit(); // InFlight 1, Held 1
+//!         // Free 1, Held 1: the barrier in `wait` has freed the dirty stage
+//!         let (p, tile) = pipe.wait();
+//!         // InFlight 1, Held 1
+//!         let p = p.acquire().copy(tiles.get((i + 1).min(tiles.len() - 1))).commit();
 //!         let result = results.get_mut(i);
 //!         block.threads(|t| result.set(&t, tile[t.rank()].wrapping_mul(2)));
 //!         pipe = p.release(tile); // InFlight 1, Dirty 1
@@ -54,9 +61,10 @@
 //! # }
 //! ```
 //!
-//! A loop's body must return the pipeline in the state in which it took it, so "mismatched types: expected `Free<2>`, found
-//! `Free<1>`" in a loop says that a round acquires a stage that it does not give back (or the reverse). [`weaken`](Pipeline::weaken)
-//! counts a free stage as dirty, for a loop whose rounds end with a `release`.
+//! A loop's body must return the pipeline in the state in which it took it, so "mismatched types:
+//! expected `Free<2>`, found `Free<1>`" in a loop says that a round acquires a stage that it does
+//! not give back (or the reverse). [`weaken`](Pipeline::weaken) counts a free stage as dirty, for a
+//! loop whose rounds end with a `release`.
 
 #![expect(clippy::type_complexity, reason = "the state is the type")]
 

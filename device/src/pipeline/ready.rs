@@ -18,21 +18,24 @@ use crate::uniform::Uniform;
 
 /// A tile's elements may be read as far as the pipeline's scope goes.
 pub enum AtScope {}
-/// All threads of the block may read the whole tile: [`Pipeline::publish`](super::Pipeline::publish) waited for them.
+/// All threads of the block may read the whole tile:
+/// [`Pipeline::publish`](super::Pipeline::publish) waited for them.
 pub enum Published {}
 
 /// A tile that has landed and may be read until it is released.
 ///
 /// What a thread may read of it follows from the scope:
 ///
-/// - at [`BlockScope`], of a pipeline of a warp's or a thread's own, and once it is published: all of it. A single tile derefs to its type; of several tiles
-///   [`tiles`](Self::tiles) returns references, and an [`Optional`] one is [`get`](Self::get).
+/// - at [`BlockScope`], of a pipeline of a warp's or a thread's own, and once it is published: all
+///   of it. A single tile derefs to its type; of several tiles [`tiles`](Self::tiles) returns
+///   references, and an [`Optional`] one is [`get`](Self::get).
 /// - at [`WarpScope`]: [`of_warp`](Self::of_warp); at any scope: [`own`](Self::own).
 ///
 /// # Invariants
 ///
-/// 0. `memory` is a stage in shared memory that holds `U::Contents`; what of it the scope (`V` is [`AtScope`]) or the block (`V` is
-///    [`Published`]) lets a thread read has landed and is visible to that thread, and nobody writes it while this value exists.
+/// 0. `memory` is a stage in shared memory that holds `U::Contents`; what of it the scope (`V` is
+///    [`AtScope`]) or the block (`V` is [`Published`]) lets a thread read has landed and is visible
+///    to that thread, and nobody writes it while this value exists.
 /// 1. If `present` says that the stage was committed empty, nothing of it may be read.
 #[must_use = "the stage stays held: give the tile back with `pipe.release(tile)`"]
 pub struct Ready<'s, U: Setup, V = AtScope> {
@@ -42,7 +45,8 @@ pub struct Ready<'s, U: Setup, V = AtScope> {
     view: PhantomData<V>,
 }
 
-// SAFETY: (0) the tile is plain data that nobody writes; (1) it has no collective operation: `release` takes it by value.
+// SAFETY: (0) the tile is plain data that nobody writes; (1) it has no collective operation:
+// `release` takes it by value.
 unsafe impl<U: Setup, V> Uniform for Ready<'_, U, V> {}
 
 /// Whose reads of a tile go on until the next barrier, and whose barrier frees its stage.
@@ -164,15 +168,18 @@ impl<U: Setup, V> Ready<'_, U, V> {
         V: ReadsWhole<U>,
         U::Contents: AlwaysFilled,
     {
-        // SAFETY: the view shows the whole tile, which has landed and is not written while `self` is borrowed (0); the stage
-        // was not committed empty (1), since these contents are always filled.
+        // SAFETY: the view shows the whole tile, which has landed and is not written while `self`
+        // is borrowed (0); the stage was not committed empty (1), since these contents are always
+        // filled.
         unsafe { U::Contents::tiles(self.memory) }
     }
 
-    /// Returns the elements that the calling thread copied: of `LEN` elements `LEN / THREADS` in a row, from
-    /// `rank * LEN / THREADS` on. Where a stage holds several tiles, a tuple of such slices.
+    /// Returns the elements that the calling thread copied: of `LEN` elements `LEN / THREADS` in a
+    /// row, from `rank * LEN / THREADS` on. Where a stage holds several tiles, a tuple of such
+    /// slices.
     ///
-    /// At every scope these are the same elements. The length must be a multiple of `THREADS`, or it does not compile.
+    /// At every scope these are the same elements. The length must be a multiple of `THREADS`, or
+    /// it does not compile.
     ///
     /// # Threads
     ///
@@ -187,14 +194,16 @@ impl<U: Setup, V> Ready<'_, U, V> {
         U::Contents: AlwaysFilled,
     {
         const { crate::contents::check_parts::<U::Contents>(THREADS) };
-        // SAFETY: the thread's own elements have landed at every scope and lie within its part of the tile. The token is the calling
-        // thread's in the block whose pipeline this is: both have the brand `'b` (`Thread`, 0). So its rank is below THREADS, which divides
-        // each tile's length (asserted).
+        // SAFETY: the thread's own elements have landed at every scope and lie within its part of
+        // the tile. The token is the calling thread's in the block whose pipeline this is: both
+        // have the brand `'b` (`Thread`, 0). So its rank is below THREADS, which divides each
+        // tile's length (asserted).
         unsafe { U::Contents::parts(self.memory, thread.rank(), THREADS) }
     }
 
-    /// Returns the elements that the calling thread's warp copied: of `LEN` elements `LEN * 32 / THREADS` in a row, from
-    /// the warp's rank times that on. Where a stage holds several tiles, a tuple of such slices.
+    /// Returns the elements that the calling thread's warp copied: of `LEN` elements
+    /// `LEN * 32 / THREADS` in a row, from the warp's rank times that on. Where a stage holds
+    /// several tiles, a tuple of such slices.
     ///
     /// # Threads
     ///
@@ -210,22 +219,25 @@ impl<U: Setup, V> Ready<'_, U, V> {
         U::Contents: AlwaysFilled,
     {
         const { crate::contents::check_parts::<U::Contents>(warps::<THREADS>()) };
-        // SAFETY: what the warp copied has landed and is visible to all of it at warp and at block scope. The token is the calling thread's
-        // in the block whose pipeline this is (`'b`; `Thread`, 0), so its warp's rank is below the number of warps, which divides each
-        // tile's length (asserted).
+        // SAFETY: what the warp copied has landed and is visible to all of it at warp and at block
+        // scope. The token is the calling thread's in the block whose pipeline this is (`'b`;
+        // `Thread`, 0), so its warp's rank is below the number of warps, which divides each tile's
+        // length (asserted).
         unsafe { U::Contents::parts(self.memory, thread.rank() / WARP, warps::<THREADS>()) }
     }
 }
 
 impl<U: Setup<Contents = Optional<T>>, V, T: Tile> Ready<'_, U, V> {
-    /// Returns the tile, or `None` if the stage was committed empty. All threads get the same answer.
+    /// Returns the tile, or `None` if the stage was committed empty. All threads get the same
+    /// answer.
     #[inline(always)]
     pub fn get(&self) -> Option<&T>
     where
         V: ReadsWhole<U>,
     {
-        // SAFETY: a stage in shared memory (0). A stage does not lie at address 0 of
-        // generic addresses, which is null. Without this, `is_some` would also compare the address with null.
+        // SAFETY: a stage in shared memory (0). A stage does not lie at address 0 of generic
+        // addresses, which is null. Without this, `is_some` would also compare the address with
+        // null.
         unsafe { core::hint::assert_unchecked(!self.memory.is_null()) };
         // SAFETY: as for `tiles`, and the stage was not committed empty where it is asked for (1).
         self.present.then(|| unsafe { U::Contents::tiles(self.memory) })
@@ -240,8 +252,8 @@ where
 
     #[inline(always)]
     fn deref(&self) -> &U::Contents {
-        // SAFETY: the view shows the whole tile, which has landed, is aligned and not written while `self` is borrowed (0); a
-        // tile is plain data and always filled.
+        // SAFETY: the view shows the whole tile, which has landed, is aligned and not written while
+        // `self` is borrowed (0); a tile is plain data and always filled.
         unsafe { &*self.memory.cast::<U::Contents>() }
     }
 }

@@ -13,13 +13,13 @@ pub(super) type PresenceOf<U> = <<U as Setup>::Contents as crate::contents::seal
 
 /// The stages' memory and two positions in it, and the operations that a step is made of.
 ///
-/// Stages are filled and read in the same order, round and round, so that the oldest stage in flight is the one at
-/// `tail`, and the one at `head` is the longest released.
+/// Stages are filled and read in the same order, round and round, so that the oldest stage in
+/// flight is the one at `tail`, and the one at `head` is the longest released.
 ///
 /// # Invariants
 ///
-/// 0. `U::COUNT` stages, `U::STRIDE` bytes apart from `base` on, in shared memory and aligned as their contents need, belong to
-///    this ring.
+/// 0. `U::COUNT` stages, `U::STRIDE` bytes apart from `base` on, in shared memory and aligned as
+///    their contents need, belong to this ring.
 /// 1. `head` and `tail` are multiples of `U::STRIDE` below `U::COUNT * U::STRIDE`.
 pub(super) struct Ring<U: Setup> {
     base: *mut u8,
@@ -63,7 +63,8 @@ impl<U: Setup> Ring<U> {
         presence.mark(&mut self.present, slot.0 / U::STRIDE as u32);
     }
 
-    /// The next stage to read, and what was noted when it was filled; the one after it is next from here on.
+    /// The next stage to read, and what was noted when it was filled; the one after it is next from
+    /// here on.
     #[inline(always)]
     pub(super) fn next_to_read(&mut self) -> (*const u8, PresenceOf<U>) {
         let (stage, index) = (self.stage(self.tail), self.tail / U::STRIDE as u32);
@@ -101,8 +102,9 @@ pub(super) unsafe fn commit<U: Setup>() {
     unsafe { U::Engine::commit() };
 }
 
-/// Waits for all but the youngest `P::GROUPS` groups, then for every thread of the scope: after it all of them see what they
-/// copied for the older groups, and none of them reads a stage that it released before.
+/// Waits for all but the youngest `P::GROUPS` groups, then for every thread of the scope: after it
+/// all of them see what they copied for the older groups, and none of them reads a stage that it
+/// released before.
 ///
 /// # Safety
 ///

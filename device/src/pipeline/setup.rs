@@ -8,7 +8,8 @@ use crate::group::Meet;
 use crate::scope::Scope;
 use crate::shared::{Layout, Whole};
 
-/// What a pipeline is made of: its stages `L`, the group `G` that runs it, and its position `P` in shared memory.
+/// What a pipeline is made of: its stages `L`, the group `G` that runs it, and its position `P` in
+/// shared memory.
 pub struct Unified<L, G, P = Whole>(PhantomData<(L, G, P)>);
 
 /// The parts of a pipeline's setup. Sealed: implemented by [`Unified`].

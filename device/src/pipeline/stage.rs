@@ -12,7 +12,8 @@ use crate::uniform::Uniform;
 ///
 /// # Invariants
 ///
-/// 0. `memory` is a stage of a ring of `U` that no thread reads or writes, and no copy into it is under way.
+/// 0. `memory` is a stage of a ring of `U` that no thread reads or writes, and no copy into it is
+///    under way.
 #[must_use = "an acquired stage is to be filled: call `copy`"]
 pub struct Stage<'x, U> {
     memory: *mut u8,
@@ -35,14 +36,15 @@ impl<'x, U: Setup> Stage<'x, U> {
         Stage { memory, brand: PhantomData, level: PhantomData, setup: PhantomData }
     }
 
-    /// Starts to copy a tile, or zeros, into the stage; several tiles as a tuple, an optional one as an `Option`. Bytes beyond the
-    /// end of a tile's view are zero.
+    /// Starts to copy a tile, or zeros, into the stage; several tiles as a tuple, an optional one
+    /// as an `Option`. Bytes beyond the end of a tile's view are zero.
     ///
     /// CUDA: `cuda::memcpy_async(group, ..)`.
     #[inline(always)]
     pub fn copy<F: Fill<U::Contents>>(self, source: F) -> StageFilled<'x, U> {
-        // SAFETY: nobody reads or writes the stage (0), and the filled stage has no way to its memory until `wait`. A stage
-        // exists where its group runs as one: it is not `Uniform`, so no closure below that level has it.
+        // SAFETY: nobody reads or writes the stage (0), and the filled stage has no way to its
+        // memory until `wait`. A stage exists where its group runs as one: it is not `Uniform`, so
+        // no closure below that level has it.
         let present = unsafe { source.fill::<U::Engine, U::Group, U::Scope>(self.memory) };
         StageFilled { present, brand: PhantomData, level: PhantomData }
     }

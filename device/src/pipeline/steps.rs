@@ -18,19 +18,24 @@ use crate::shared::Shared;
 use crate::tile::{BlockLevel, Brand};
 use crate::uniform::Uniform;
 
-/// A unified pipeline in the state that its type counts: `F` free, `I` in flight, `H` held and `D` dirty stages.
+/// A unified pipeline in the state that its type counts: `F` free, `I` in flight, `H` held and `D`
+/// dirty stages.
 ///
-/// Made by [`Shared::pipeline`](crate::Shared::pipeline) for the block, by [`Shared::warps`](crate::Shared::warps) for a warp, and by
-/// [`Shared::threads`](crate::Shared::threads) for a thread. Every step is for the whole group, in code of its level.
+/// Made by [`Shared::pipeline`](crate::Shared::pipeline) for the block, by
+/// [`Shared::warps`](crate::Shared::warps) for a warp, and by
+/// [`Shared::threads`](crate::Shared::threads) for a thread. Every step is for the whole group, in
+/// code of its level.
 ///
 /// CUDA: `cuda::pipeline<scope>`, unified.
 ///
 /// # Invariants
 ///
-/// 0. The ring's stages belong to this pipeline. In the order of the ring, from the oldest: `H` stages held by a
-///    [`Ready`] tile of this brand, then `I` stages in flight, the younger ones each one committed group younger; all
-///    others, `F + D`, are unread but for threads that have not passed a barrier since they released one of `D`, and the `D` are
-///    the youngest of them. (At thread scope an unpublished tile's own thread alone read it, so its stage counts as free.)
+/// 0. The ring's stages belong to this pipeline. In the order of the ring, from the oldest: `H`
+///    stages held by a [`Ready`] tile of this brand, then `I` stages in flight, the younger ones
+///    each one committed group younger; all others, `F + D`, are unread but for threads that have
+///    not passed a barrier since they released one of `D`, and the `D` are the youngest of them.
+///    (At thread scope an unpublished tile's own thread alone read it, so its stage counts as
+///    free.)
 /// 1. `F + I + H + D` is the number of stages, less those of guards that were dropped or forgotten.
 #[must_use = "a pipeline in mid-state: call its next step, or `finish` to get its memory back"]
 pub struct Pipeline<'s, U: Setup, F, I, H, D> {
@@ -66,8 +71,9 @@ impl<U: Setup, const COUNT: usize> Idle<'_, U, COUNT> {
     ///
     /// # Safety
     ///
-    /// `U::COUNT == COUNT` stages, `U::STRIDE` bytes apart from `base` on, in shared memory and aligned as their contents need,
-    /// belong to the caller alone, no thread reads them and no copy into them is under way.
+    /// `U::COUNT == COUNT` stages, `U::STRIDE` bytes apart from `base` on, in shared memory and
+    /// aligned as their contents need, belong to the caller alone, no thread reads them and no copy
+    /// into them is under way.
     #[inline(always)]
     pub(crate) unsafe fn new(base: *mut u8) -> Self {
         const { assert!(U::COUNT == COUNT) };
@@ -80,8 +86,9 @@ impl<U: Setup, const COUNT: usize> Idle<'_, U, COUNT> {
 impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
     /// Acquires the next stage to fill.
     ///
-    /// Needs a free stage, or a dirty one, and then it synchronises first: PTX nothing, or one `bar.sync` (in a pipeline at warp scope
-    /// one `bar.warp.sync`, in one of a thread's own nothing).
+    /// Needs a free stage, or a dirty one, and then it synchronises first: PTX nothing, or one
+    /// `bar.sync` (in a pipeline at warp scope one `bar.warp.sync`, in one of a thread's own
+    /// nothing).
     ///
     /// CUDA: `producer_acquire`.
     #[inline(always)]
@@ -90,20 +97,24 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
         (F, D): AcquireFrom + StageLeft,
     {
         if <(F, D) as AcquireFrom>::BARRIER {
-            // SAFETY: a pipeline exists only where its group runs as one (R2); block-level code is converged.
+            // SAFETY: a pipeline exists only where its group runs as one (R2); block-level code is
+            // converged.
             unsafe { ring::launder::<U>() };
         }
         let (memory, slot) = self.ring.next_to_fill();
-        // SAFETY: the ring's head is the longest released of the F + D stages. If F > 0 it is one of the free ones, which nobody else
-        // reads (invariant 0 of the pipeline); if not, every thread that may have read it has passed the barrier above.
+        // SAFETY: the ring's head is the longest released of the F + D stages. If F > 0 it is one
+        // of the free ones, which nobody else reads (invariant 0 of the pipeline); if not, every
+        // thread that may have read it has passed the barrier above.
         let stage = unsafe { Stage::new(memory) };
         Acquired { pipeline: self.into_state(), stage, slot }
     }
 
-    /// Waits for the oldest stage in flight and returns its tile, readable as far as the scope goes.
+    /// Waits for the oldest stage in flight and returns its tile, readable as far as the scope
+    /// goes.
     ///
-    /// Its barrier, if the scope has one, also frees all dirty stages. Nothing may be held. PTX: `cp.async.wait_group I - 1`, then at
-    /// block scope `bar.sync`, at warp scope `bar.warp.sync`, at thread scope nothing.
+    /// Its barrier, if the scope has one, also frees all dirty stages. Nothing may be held. PTX:
+    /// `cp.async.wait_group I - 1`, then at block scope `bar.sync`, at warp scope `bar.warp.sync`,
+    /// at thread scope nothing.
     ///
     /// CUDA: `consumer_wait`.
     #[inline(always)]
@@ -118,20 +129,23 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
         H: NothingHeld,
         U::Scope: Waits<F, D>,
     {
-        // SAFETY: a pipeline exists only where its group runs as one (R2); block-level code is converged.
+        // SAFETY: a pipeline exists only where its group runs as one (R2); block-level code is
+        // converged.
         unsafe { ring::wait::<U, I>() };
         let (tile, present) = self.ring.next_to_read();
-        // SAFETY: nothing is held, so the ring's tail is the oldest of the I stages in flight (invariant 0); I - 1 groups
-        // of this pipeline are younger, perhaps more of others, so its group has landed in every thread, and the scope's barrier
-        // has made it visible to the scope. It is written again only after `release` takes the tile.
+        // SAFETY: nothing is held, so the ring's tail is the oldest of the I stages in flight
+        // (invariant 0); I - 1 groups of this pipeline are younger, perhaps more of others, so its
+        // group has landed in every thread, and the scope's barrier has made it visible to the
+        // scope. It is written again only after `release` takes the tile.
         let ready = unsafe { Ready::new(tile, present) };
         (self.into_state(), ready)
     }
 
     /// Gives the held tile back. PTX: nothing.
     ///
-    /// Its stage is dirty until the next barrier, since slower threads may still be reading it; at thread scope, where nobody else
-    /// reads it, it is free at once, unless an older stage is dirty.
+    /// Its stage is dirty until the next barrier, since slower threads may still be reading it; at
+    /// thread scope, where nobody else reads it, it is free at once, unless an older stage is
+    /// dirty.
     ///
     /// CUDA: `consumer_release`.
     #[inline(always)]
@@ -143,8 +157,9 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
         H: Decrement + TileHeld,
         U::Scope: Releases<V, F, D>,
     {
-        // SAFETY: the tile is a stage of this pipeline, whose contents have so many bytes; `tile`, its only guard, is given up, and the
-        // stage is dirty until the view's next barrier (invariant 0), or its own thread alone has read it.
+        // SAFETY: the tile is a stage of this pipeline, whose contents have so many bytes; `tile`,
+        // its only guard, is given up, and the stage is dirty until the view's next barrier
+        // (invariant 0), or its own thread alone has read it.
         unsafe { V::released(tile.memory(), ring::bytes::<U>()) };
         self.into_state()
     }
@@ -161,8 +176,8 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
 
     /// Ends the pipeline: waits for all its copies and all threads, and gives its memory back.
     ///
-    /// PTX: `cp.async.wait_all`, `bar.sync`. At the end of a kernel there is no need for it: a pipeline may be dropped in
-    /// any state, its memory is just not used again.
+    /// PTX: `cp.async.wait_all`, `bar.sync`. At the end of a kernel there is no need for it: a
+    /// pipeline may be dropped in any state, its memory is just not used again.
     ///
     /// CUDA: the destructor of `cuda::pipeline`.
     pub fn finish(self) -> Shared<'s, U::Layout, U::Position>
@@ -181,24 +196,26 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
         H: NothingHeld,
         U::Group: WholeBlock,
     {
-        // SAFETY: this pipeline is the block's, so it exists in block-level code only (R2), which is converged.
+        // SAFETY: this pipeline is the block's, so it exists in block-level code only (R2), which
+        // is converged.
         unsafe { isa::barrier() };
         // SAFETY: `Shared::pipeline` made the ring's base from this pointer.
         let offset = unsafe { self.ring.base().offset_from(isa::shared_base()) };
-        // SAFETY: the memory that `Shared::pipeline` took: every copy into it has landed, and every thread has passed the
-        // barrier after its last read, since no tile is held: the only guards of this brand are those counted by H, and
-        // one that was dropped or forgotten while held leaves H at 1.
+        // SAFETY: the memory that `Shared::pipeline` took: every copy into it has landed, and every
+        // thread has passed the barrier after its last read, since no tile is held: the only guards
+        // of this brand are those counted by H, and one that was dropped or forgotten while held
+        // leaves H at 1.
         unsafe { Shared::new(offset as usize) }
     }
 
-    /// Hands the held tile, of which each thread may read its own elements, to the whole block: all threads may read all of
-    /// it. PTX: `bar.sync`.
+    /// Hands the held tile, of which each thread may read its own elements, to the whole block: all
+    /// threads may read all of it. PTX: `bar.sync`.
     ///
-    /// The barrier also frees all dirty stages. Released, a published tile is dirty, so that the next `acquire` that needs its
-    /// stage waits for the block first.
+    /// The barrier also frees all dirty stages. Released, a published tile is dirty, so that the
+    /// next `acquire` that needs its stage waits for the block first.
     ///
-    /// CUDA: the `block.sync()` behind `consumer_wait` of a thread-scope pipeline, together with the second one that the programming
-    /// guide forgets.
+    /// CUDA: the `block.sync()` behind `consumer_wait` of a thread-scope pipeline, together with
+    /// the second one that the programming guide forgets.
     ///
     /// # Examples
     ///
@@ -215,8 +232,10 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
     ///     let (tiles, mut results) = (input.for_block(&block), out.for_block(&block));
     ///     let mut pipe = shared.pipeline(&block).weaken().weaken();
     ///     for i in 0..tiles.len() {
-    ///         let (p, tile) = pipe.acquire().copy(tiles.get(i)).commit().wait(); // each thread may read its own element
-    ///         let (p, tile) = p.publish(tile); // all threads may read all of them
+    ///         // Each thread may read its own element,
+    ///         let (p, tile) = pipe.acquire().copy(tiles.get(i)).commit().wait();
+    ///         // and now all of them.
+    ///         let (p, tile) = p.publish(tile);
     ///         let dst = results.get_mut(i);
     ///         block.threads(|t| dst.set(&t, tile[(t.rank() + 1) % 32]));
     ///         pipe = p.release(tile).weaken(); // dirty: the next `acquire` waits for the block
@@ -225,7 +244,8 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
     ///
     /// # fn main() -> Result<(), tilepipe_host::Error> {
     /// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Random { seed: 2 });
-    /// # let (input, mut out) = (device.upload(&(0..64).collect::<Vec<i32>>())?, device.zeroed(64)?);
+    /// # let input = device.upload(&(0..64).collect::<Vec<i32>>())?;
+    /// # let mut out = device.zeroed(64)?;
     /// # neighbour::launch(&device.stream()?, 1, &input, &mut out)?;
     /// # assert_eq!(out.download()?[30..34], [31, 0, 33, 34]);
     /// # Ok(())
@@ -242,10 +262,12 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
         H: TileHeld,
         (F, D): Launder,
     {
-        // SAFETY: this pipeline is the block's, so it exists in block-level code only (R2), which is converged.
+        // SAFETY: this pipeline is the block's, so it exists in block-level code only (R2), which
+        // is converged.
         unsafe { isa::barrier() };
-        // SAFETY: each thread's own elements had landed before the barrier, so all of the tile has and is visible to the block;
-        // it is written again only after `release` takes the tile and a barrier of the block.
+        // SAFETY: each thread's own elements had landed before the barrier, so all of the tile has
+        // and is visible to the block; it is written again only after `release` takes the tile and
+        // a barrier of the block.
         let published = unsafe { Ready::new(tile.memory(), tile.present()) };
         (self.into_state(), published)
     }
@@ -287,10 +309,11 @@ impl<U: Setup, F, I, H, D> Acquired<'_, U, F, I, H, D> {
 }
 
 impl<'s, U: Setup, F, I, H, D> Acquired<'s, U, F, I, H, D> {
-    /// Starts to copy a tile, or [`Zeros`](crate::Zeros), into the stage; several tiles as a tuple, an optional one as an `Option`.
+    /// Starts to copy a tile, or [`Zeros`](crate::Zeros), into the stage; several tiles as a tuple,
+    /// an optional one as an `Option`.
     ///
-    /// Bytes of a tile beyond the end of its view are zero. PTX: `cp.async` of 16, 8 or 4 bytes a thread, as wide as the tile
-    /// allows.
+    /// Bytes of a tile beyond the end of its view are zero. PTX: `cp.async` of 16, 8 or 4 bytes a
+    /// thread, as wide as the tile allows.
     ///
     /// CUDA: `cuda::memcpy_async(group, shared, global, size, pipeline)`.
     #[inline(always)]
@@ -310,7 +333,8 @@ impl<'s, U: Setup, F, I, H, D> Filled<'s, U, F, I, H, D> {
     where
         I: Increment,
     {
-        // SAFETY: a filled stage exists only where its group runs as one (R2), and is given up here.
+        // SAFETY: a filled stage exists only where its group runs as one (R2), and is given up
+        // here.
         unsafe { ring::commit::<U>() };
         self.pipeline.into_state()
     }

@@ -1,7 +1,8 @@
 //! The drivers that know a block's tiles.
 //!
-//! A block whose tiles all lie within their views takes a loop of its own, whose copies and stores have no bounds; only the blocks
-//! that have a partial tile pay for it (measured: `docs/performance.md`).
+//! A block whose tiles all lie within their views takes a loop of its own, whose copies and stores
+//! have no bounds; only the blocks that have a partial tile pay for it (measured:
+//! `docs/performance.md`).
 
 use super::for_each::Drained;
 use super::ready::{AtScope, Published, Ready, View};
@@ -15,10 +16,11 @@ use crate::output::{Arrangement, BlockTilesMut, TileMut};
 use crate::scope::ThreadsAlone;
 
 impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
-    /// Runs the block's tiles of a view (or of several, as a tuple) through the pipeline in order: each stage is filled with the
-    /// next tile ahead of time, `consume(tile, i)` reads it.
+    /// Runs the block's tiles of a view (or of several, as a tuple) through the pipeline in order:
+    /// each stage is filled with the next tile ahead of time, `consume(tile, i)` reads it.
     ///
-    /// [`for_each`](Self::for_each) with the fill written out; `consume` runs at the pipeline's own level.
+    /// [`for_each`](Self::for_each) with the fill written out; `consume` runs at the pipeline's own
+    /// level.
     ///
     /// # Panics
     ///
@@ -33,7 +35,8 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         self.tiles::<AtScope, B>(batches, consume)
     }
 
-    /// As [`for_each_tile`](Self::for_each_tile) with every tile published, as [`for_each_published`](Self::for_each_published) does.
+    /// As [`for_each_tile`](Self::for_each_tile) with every tile published, as
+    /// [`for_each_published`](Self::for_each_published) does.
     ///
     /// # Panics
     ///
@@ -51,8 +54,8 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         self.tiles::<Published, B>(batches, consume)
     }
 
-    /// Computes each of the block's output tiles from the input tile of the same number (or from several inputs, as a tuple):
-    /// `body(tile, out)` reads the one and writes the other.
+    /// Computes each of the block's output tiles from the input tile of the same number (or from
+    /// several inputs, as a tuple): `body(tile, out)` reads the one and writes the other.
     ///
     /// # Examples
     ///
@@ -69,7 +72,9 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
     ///     shared: Shared<Stages<([f32; 64], [f32; 64]), 4>>,
     /// ) {
     ///     let (lefts, rights) = (left.for_block(&block), right.for_block(&block));
-    ///     let _ = shared.pipeline(&block).map_tiles((&lefts, &rights), &mut out.for_block(&block), |tiles, dst| {
+    ///     let mut results = out.for_block(&block);
+    ///     let pipeline = shared.pipeline(&block);
+    ///     let _ = pipeline.map_tiles((&lefts, &rights), &mut results, |tiles, dst| {
     ///         let (left, right) = tiles.tiles();
     ///         block.threads(|t| dst.set(&t, left[t.rank()] + right[t.rank()]));
     ///     });
@@ -173,7 +178,8 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
                 share,
                 // SAFETY: the driver asks for stages of the share only, and all tiles are whole.
                 |stage, index| stage.copy(unsafe { batches.whole(index) }),
-                // SAFETY: the driver reads tiles of the share only, and the output tiles of these numbers are there and whole.
+                // SAFETY: the driver reads tiles of the share only, and the output tiles of these
+                // numbers are there and whole.
                 |tile, index| body(tile, unsafe { results.get_whole_mut(index) }),
             )
         } else {
@@ -185,7 +191,8 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
                 share,
                 // SAFETY: the driver asks for stages of the share only.
                 |stage, index| stage.copy(unsafe { batches.source(index) }),
-                // SAFETY: the driver reads tiles of the share only, and that many output tiles are there.
+                // SAFETY: the driver reads tiles of the share only, and that many output tiles are
+                // there.
                 |tile, index| body(tile, unsafe { results.get_unchecked_mut(index) }),
             )
         }

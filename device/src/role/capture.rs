@@ -10,13 +10,15 @@ use crate::warp::{Lane, PerLane};
 
 /// A value that the closures of several roles may share.
 ///
-/// What a role's closure captures must be [`Uniform`](crate::Uniform) and `RoleShared`. Denied are output tiles, of which thread `r` of
-/// each role would own the same elements, and values of which each thread of the block has one, since a role's ranks are others. It is an
-/// auto trait: types made of shared parts are shared.
+/// What a role's closure captures must be [`Uniform`](crate::Uniform) and `RoleShared`. Denied are
+/// output tiles, of which thread `r` of each role would own the same elements, and values of which
+/// each thread of the block has one, since a role's ranks are others. It is an auto trait: types
+/// made of shared parts are shared.
 ///
 /// # Safety
 ///
-/// An implementation promises that nothing can be written through a shared reference to the type, not even with a thread's token.
+/// An implementation promises that nothing can be written through a shared reference to the type,
+/// not even with a thread's token.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be captured by the closure of a role",
     label = "captured here, but every role could capture it",
@@ -37,8 +39,8 @@ impl<R, T, const SIZE: usize> !RoleShared for Kept<R, T, SIZE> {}
 impl<const THREADS: usize> !RoleShared for Thread<'_, '_, THREADS> {}
 impl<const THREADS: usize> !RoleShared for Lane<'_, '_, '_, THREADS> {}
 
-/// What can be handed to the closure of the role `R` alone: `()`, an output view by value or by `&mut`, what the same role has
-/// [`Kept`], or a tuple of these. Sealed.
+/// What can be handed to the closure of the role `R` alone: `()`, an output view by value or by
+/// `&mut`, what the same role has [`Kept`], or a tuple of these. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be handed to a role",
     label = "not `()`, an output view, or what the same role has kept",

@@ -8,27 +8,31 @@ use crate::engine::Engine;
 use crate::scope::BlockScope;
 use crate::shared::{Layout, Stages};
 
-/// The shared memory of a pipeline between two roles: its [`Stages`], and behind them their barriers.
+/// The shared memory of a pipeline between two roles: its [`Stages`], and behind them their
+/// barriers.
 ///
-/// 28 bytes a stage and 32 more, rounded up to 16, beside the tiles: two mbarriers of 8 bytes a stage, one for each end's decisions, and words that say
-/// whether a stage was passed closed or empty.
+/// 28 bytes a stage and 32 more, rounded up to 16, beside the tiles: two mbarriers of 8 bytes a
+/// stage, one for each end's decisions, and words that say whether a stage was passed closed or
+/// empty.
 ///
 /// CUDA: `cuda::pipeline_shared_state<cuda::thread_scope_block, COUNT>` and the buffer beside it.
 pub struct Partitioned<L>(PhantomData<L>);
 
-// SAFETY: 16 is a power of two and BYTES a multiple of it; stages and control words are what a pipeline touches.
+// SAFETY: 16 is a power of two and BYTES a multiple of it; stages and control words are what a
+// pipeline touches.
 unsafe impl<C: Contents, const COUNT: usize, E: Engine> Layout for Partitioned<Stages<C, COUNT, E, BlockScope>> {
     const BYTES: usize = <Stages<C, COUNT, E, BlockScope> as Layout>::BYTES + control_bytes(COUNT);
     const ALIGNMENT: usize = 16;
 }
 
-/// Bytes of a pipeline's barriers and words: for each stage two barriers and three words, for each end a barrier and two words.
+/// Bytes of a pipeline's barriers and words: for each stage two barriers and three words, for each
+/// end a barrier and two words.
 const fn control_bytes(stages: usize) -> usize {
     (stages * (2 * 8 + 3 * 4) + 2 * (8 + 2 * 4)).next_multiple_of(16)
 }
 
-/// What a pipeline between roles is made of: its stages `L`, the role that fills them, the role that reads them, and its position `P`
-/// in shared memory.
+/// What a pipeline between roles is made of: its stages `L`, the role that fills them, the role
+/// that reads them, and its position `P` in shared memory.
 pub struct Between<L, From, To, P>(PhantomData<(L, From, To, P)>);
 
 /// The parts of a [`Between`]. Sealed.

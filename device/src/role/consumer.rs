@@ -16,10 +16,12 @@ use crate::pipeline::AlwaysFilled;
 use crate::tile::{BlockLevel, Brand, Tile};
 use crate::uniform::Uniform;
 
-/// The end of a pipeline at which a role reads stages: `wait`, then read the [`Ready`] tile and `release` it.
+/// The end of a pipeline at which a role reads stages: `wait`, then read the [`Ready`] tile and
+/// `release` it.
 ///
-/// Each step takes the end and the last one gives it back. When the role's closure returns, however it does, the scope function
-/// leaves for it: producers get [`Closed`] instead of a stage that nobody would read.
+/// Each step takes the end and the last one gives it back. When the role's closure returns, however
+/// it does, the scope function leaves for it: producers get [`Closed`] instead of a stage that
+/// nobody would read.
 ///
 /// CUDA: a `cuda::pipeline` made with `pipeline_role::consumer`.
 #[must_use = "an end that is dropped is left when its role's closure returns; `quit` leaves at once"]
@@ -31,14 +33,16 @@ pub struct Consumer<'r, K: Channel> {
     level: BlockLevel,
 }
 
-/// A tile that has landed, with the end that waited for it: all threads of the role may read all of it until `release`.
+/// A tile that has landed, with the end that waited for it: all threads of the role may read all of
+/// it until `release`.
 ///
-/// A single tile derefs to its type; of several tiles [`tiles`](Self::tiles) returns references, and an [`Optional`] one is
-/// [`get`](Self::get).
+/// A single tile derefs to its type; of several tiles [`tiles`](Self::tiles) returns references,
+/// and an [`Optional`] one is [`get`](Self::get).
 ///
 /// # Invariants
 ///
-/// 0. The consumers have the stage at `memory`: its copies have landed and are visible to all of them, and nobody writes it.
+/// 0. The consumers have the stage at `memory`: its copies have landed and are visible to all of
+///    them, and nobody writes it.
 /// 1. If `present` says that the stage was committed empty, nothing of it may be read.
 #[must_use = "the stage stays taken: give it back with `release`"]
 #[repr(C)]
@@ -49,7 +53,8 @@ pub struct Ready<'r, K: Channel> {
 }
 
 impl<K: Channel> !Uniform for Consumer<'_, K> {}
-// SAFETY: (0) the tile is plain data that nobody writes, and the end is reached by value only; (1) `release` takes the value.
+// SAFETY: (0) the tile is plain data that nobody writes, and the end is reached by value only; (1)
+// `release` takes the value.
 unsafe impl<K: Channel> Uniform for Ready<'_, K> {}
 
 impl<'r, K: Channel> Consumer<'r, K> {
@@ -57,8 +62,8 @@ impl<'r, K: Channel> Consumer<'r, K> {
     ///
     /// # Safety
     ///
-    /// This is role-level code of the role that reads the channel, `memory` is the channel's, whose barriers are valid, and `state` the
-    /// consumer's, of which there is no other end.
+    /// This is role-level code of the role that reads the channel, `memory` is the channel's, whose
+    /// barriers are valid, and `state` the consumer's, of which there is no other end.
     #[inline(always)]
     pub(super) unsafe fn new(memory: Memory<K>, state: &'r mut EndState) -> Self {
         Consumer { memory, state: Lent::new(state), brand: PhantomData, level: PhantomData }
@@ -66,7 +71,8 @@ impl<'r, K: Channel> Consumer<'r, K> {
 
     /// Waits for the next committed stage, whose tiles have landed.
     ///
-    /// PTX: `mbarrier.try_wait.parity` on the stage's `full` barrier, `ld.shared` of its closing word.
+    /// PTX: `mbarrier.try_wait.parity` on the stage's `full` barrier, `ld.shared` of its closing
+    /// word.
     ///
     /// CUDA: `pipeline.consumer_wait()`.
     ///
@@ -82,8 +88,8 @@ impl<'r, K: Channel> Consumer<'r, K> {
 
     /// As [`wait`](Self::wait) if the next stage has landed by now. (CUDA has no such call.)
     ///
-    /// The role's first thread looks, and all of the role get its answer. PTX: `mbarrier.test_wait.parity`, then a word and an mbarrier
-    /// of the role's own.
+    /// The role's first thread looks, and all of the role get its answer. PTX:
+    /// `mbarrier.test_wait.parity`, then a word and an mbarrier of the role's own.
     ///
     /// # Errors
     ///
@@ -93,13 +99,15 @@ impl<'r, K: Channel> Consumer<'r, K> {
         self.wait_while(|| false)
     }
 
-    /// As [`wait`](Self::wait), for at most `duration` from the first look on. It looks at least once.
+    /// As [`wait`](Self::wait), for at most `duration` from the first look on. It looks at least
+    /// once.
     ///
     /// CUDA: `pipeline.consumer_wait_for(duration)`, which tells each thread its own outcome.
     ///
     /// # Errors
     ///
-    /// [`Unready::TimedOut`] with the end, unharmed, if no stage came for so long; [`Unready::Closed`] as for `wait`.
+    /// [`Unready::TimedOut`] with the end, unharmed, if no stage came for so long;
+    /// [`Unready::Closed`] as for `wait`.
     ///
     /// # Examples
     ///
@@ -152,7 +160,8 @@ impl<'r, K: Channel> Consumer<'r, K> {
         self.wait_while(|| Instant::read() < *deadline.get_or_insert_with(|| Instant::read() + duration))
     }
 
-    /// As [`wait`](Self::wait), until `deadline`. It looks at least once, so a stage that is there is taken behind the deadline too.
+    /// As [`wait`](Self::wait), until `deadline`. It looks at least once, so a stage that is there
+    /// is taken behind the deadline too.
     ///
     /// CUDA: `pipeline.consumer_wait_until(time_point)`.
     ///
@@ -164,7 +173,8 @@ impl<'r, K: Channel> Consumer<'r, K> {
         self.wait_while(|| Instant::read() < deadline)
     }
 
-    /// Reads all stages until the producers have left, in order: `consume(tile, i)` each. Returns how many there were.
+    /// Reads all stages until the producers have left, in order: `consume(tile, i)` each. Returns
+    /// how many there were.
     #[inline(always)]
     pub fn for_each(mut self, mut consume: impl FnMut(&Ready<'r, K>, usize)) -> usize {
         let mut index = 0;
@@ -176,10 +186,11 @@ impl<'r, K: Channel> Consumer<'r, K> {
         index
     }
 
-    /// Leaves the pipeline: waits until the producers commit the next stage or leave, reads nothing of it and passes it back as closed.
+    /// Leaves the pipeline: waits until the producers commit the next stage or leave, reads nothing
+    /// of it and passes it back as closed.
     ///
-    /// The producers get [`Closed`] when they would fill that stage again. Without `quit` the same happens when the role's closure
-    /// returns.
+    /// The producers get [`Closed`] when they would fill that stage again. Without `quit` the same
+    /// happens when the role's closure returns.
     ///
     /// CUDA: `pipeline.quit()`, after which the others hang there.
     #[inline(always)]
@@ -209,11 +220,12 @@ impl<'r, K: Channel> Consumer<'r, K> {
     ///
     /// # Safety
     ///
-    /// The consumers have the stage: they have waited for the phase of its `full` barrier that ended with its copies, and have not
-    /// released it since. No other value says so.
+    /// The consumers have the stage: they have waited for the phase of its `full` barrier that
+    /// ended with its copies, and have not released it since. No other value says so.
     #[inline(always)]
     unsafe fn ready(self, stage: u32) -> Ready<'r, K> {
-        // SAFETY: an end exists in its role's threads only, so this is a consumer's; the consumers have the stage by the caller's promise.
+        // SAFETY: an end exists in its role's threads only, so this is a consumer's; the consumers
+        // have the stage by the caller's promise.
         let present = unsafe { self.memory.presence(stage) };
         Ready { tile: self.memory.stage(stage), present, end: self }
     }
@@ -237,13 +249,15 @@ impl<'r, K: Channel> Ready<'r, K> {
     where
         K::Contents: AlwaysFilled,
     {
-        // SAFETY: the tiles have landed and are not written while `self` is borrowed (0); they are always filled (1).
+        // SAFETY: the tiles have landed and are not written while `self` is borrowed (0); they are
+        // always filled (1).
         unsafe { K::Contents::tiles(self.tile) }
     }
 }
 
 impl<K: Channel<Contents = Optional<T>>, T: Tile> Ready<'_, K> {
-    /// Returns the tile, or `None` if the stage was committed empty. All threads of the role get the same answer.
+    /// Returns the tile, or `None` if the stage was committed empty. All threads of the role get
+    /// the same answer.
     #[inline(always)]
     pub fn get(&self) -> Option<&T> {
         // SAFETY: as for `tiles`, and the stage was not committed empty where it is asked for (1).
@@ -259,7 +273,8 @@ where
 
     #[inline(always)]
     fn deref(&self) -> &K::Contents {
-        // SAFETY: the tile has landed, is aligned and not written while `self` is borrowed (0); a single tile is always filled.
+        // SAFETY: the tile has landed, is aligned and not written while `self` is borrowed (0); a
+        // single tile is always filled.
         unsafe { &*self.tile.cast::<K::Contents>() }
     }
 }

@@ -1,6 +1,7 @@
 //! Drivers: both roles of one pipeline run the same number of stages.
 //!
-//! As both loops belong to the driver, neither role can leave early, and no stage's closing word is looked at.
+//! As both loops belong to the driver, neither role can leave early, and no stage's closing word is
+//! looked at.
 
 use super::capture::{Handed, RoleShared};
 use super::channel::{Between, Channel};
@@ -34,10 +35,12 @@ where
     Of<M, Role1>: Role,
     Pipe<L, M, P>: Channel,
 {
-    /// Runs `count` stages from the first role to the second: `fill(stage, i)` fills each in the first one's threads; `body` is the
-    /// closure of the second, as for [`role`](Self::role), and reads them by [`Run::for_each`].
+    /// Runs `count` stages from the first role to the second: `fill(stage, i)` fills each in the
+    /// first one's threads; `body` is the closure of the second, as for [`role`](Self::role), and
+    /// reads them by [`Run::for_each`].
     ///
-    /// Both roles take the same number of steps by construction. Returns what `body` returned, and the pipeline's memory.
+    /// Both roles take the same number of steps by construction. Returns what `body` returned, and
+    /// the pipeline's memory.
     ///
     /// # Examples
     ///
@@ -54,9 +57,12 @@ where
     ///     shared: Shared<Partitioned<Stages<[u32; 128], 3>>>,
     /// ) {
     ///     let tiles = input.for_block(&block);
-    ///     let (total, _) = block.partition::<WarpRoles<32, 64>>().pipeline(shared).for_each_tile(&tiles, (), |group, run, ()| {
+    ///     let pipeline = block.partition::<WarpRoles<32, 64>>().pipeline(shared);
+    ///     let (total, _) = pipeline.for_each_tile(&tiles, (), |group, run, ()| {
     ///         let mut sums = group.map(|_| 0);
-    ///         run.for_each(|tile, _| group.update(&mut sums, |t, sum| *sum += tile[t.rank()] + tile[t.rank() + 64]));
+    ///         run.for_each(|tile, _| {
+    ///             group.update(&mut sums, |t, sum| *sum += tile[t.rank()] + tile[t.rank() + 64]);
+    ///         });
     ///         group.reduce(&sums, |a, b| a + b)
     ///     });
     ///     let mut results = out.for_block(&block);
@@ -103,10 +109,12 @@ where
         self.drive(count, |memory| fill_tiles(memory, batches, count), |group, run| body(group, run, hand))
     }
 
-    /// Computes each of the block's output tiles from the input tile of the same number (or from several inputs, as a tuple): the first
-    /// role copies, `body(group, tile, out)` in the second one reads the one and writes the other.
+    /// Computes each of the block's output tiles from the input tile of the same number (or from
+    /// several inputs, as a tuple): the first role copies, `body(group, tile, out)` in the second
+    /// one reads the one and writes the other.
     ///
-    /// Thread `r` of the second role owns the elements of an output tile that thread `r` of a block of so many would own.
+    /// Thread `r` of the second role owns the elements of an output tile that thread `r` of a block
+    /// of so many would own.
     ///
     /// CUDA: `with_specialized_staging_unified` of the programming guide.
     ///
@@ -129,7 +137,8 @@ where
     ///     shared: Shared<Partitioned<Stages<[i32; 32], 2>>>,
     /// ) {
     ///     let tiles = input.for_block(&block);
-    ///     let _ = block.partition::<EvenOdd<32>>().pipeline(shared).map_tiles(&tiles, &mut out, |odd, tile, dst| {
+    ///     let pipeline = block.partition::<EvenOdd<32>>().pipeline(shared);
+    ///     let _ = pipeline.map_tiles(&tiles, &mut out, |odd, tile, dst| {
     ///         odd.threads(|t| dst.set(&t, -tile[t.rank()]));
     ///     });
     /// }
@@ -169,17 +178,20 @@ where
             |memory| fill_tiles(memory, batches, count),
             |group, run| {
                 let mut results = out.for_role(&group);
-                // In one place, ahead of the branch: a call in one of its arms only makes ptxas leave the role's threads to meet at the partition's end, and
-                // the times of handed over stages depend on where they meet (docs/decisions.md, 32).
+                // In one place, ahead of the branch: a call in one of its arms only makes ptxas
+                // leave the role's threads to meet at the partition's end, and the times of handed
+                // over stages depend on where they meet (docs/decisions.md, 32).
                 let (there, wanted) = (results.len(), run.len());
                 if there < wanted {
                     fault::too_few_results(there, wanted);
                 }
                 if share.counted_lies_below(run.len(), results.whole_below()) {
-                    // SAFETY: the driver reads tiles of the share only, and the output tiles of these numbers are there and whole.
+                    // SAFETY: the driver reads tiles of the share only, and the output tiles of
+                    // these numbers are there and whole.
                     run.for_each(|tile, index| body(&group, tile, unsafe { results.get_whole_mut(index) }));
                 } else {
-                    // SAFETY: the driver reads tiles below `count` only, and that many output tiles are there.
+                    // SAFETY: the driver reads tiles below `count` only, and that many output tiles
+                    // are there.
                     run.read::<false>(|tile, index| body(&group, tile, unsafe { results.get_unchecked_mut(index) }));
                 }
             },
@@ -187,7 +199,8 @@ where
         memory
     }
 
-    /// Runs `produce` in the first role and `consume` in the second, which between them pass `count` stages.
+    /// Runs `produce` in the first role and `consume` in the second, which between them pass
+    /// `count` stages.
     #[inline(always)]
     fn drive<O: RoleResult<Of<M, Role1>>>(
         self,
@@ -197,10 +210,12 @@ where
     ) -> (O, MemoryOf<'s, L, M, P>) {
         let links = self.into_links();
         let memory = links.memory();
-        // Only threads that copy take part in filling: the barriers count no others, which have nothing to do.
+        // Only threads that copy take part in filling: the barriers count no others, which have
+        // nothing to do.
         let copiers = Memory::<Pipe<L, M, P>>::COPIERS;
-        // Neither end leaves early here, or waits for a limited time: the stages' barriers are all that they use.
-        // SAFETY: one thread, before the others use the barriers (`begin`). The link's memory is its own.
+        // Neither end leaves early here, or waits for a limited time: the stages' barriers are all
+        // that they use. SAFETY: one thread, before the others use the barriers (`begin`). The
+        // link's memory is its own.
         let init = || unsafe { memory.init_stages(copiers) };
         // SAFETY: a partition exists in block-level code only (R2).
         unsafe { begin(init) };
@@ -210,7 +225,8 @@ where
             let mut left = count;
             // SAFETY: this is role-level code of the second role.
             let group = unsafe { Of::<M, Role1>::group() };
-            // SAFETY: this is role-level code of the second role; the state is new, and there is no other end.
+            // SAFETY: this is role-level code of the second role; the state is new, and there is no
+            // other end.
             let consumer = unsafe { <Link<'s, Pipe<L, M, P>> as Ends<Role1>>::ends(&links, &mut state) };
             let result = consume(group, Run { consumer, count, left: &mut left });
             // A run that was dropped or forgotten: its stages come all the same.
@@ -223,12 +239,14 @@ where
             unsafe { result.publish() };
             result
         };
-        // SAFETY: all threads of the block call this, and then `meet_again`. What the closures capture is `Uniform` (the public functions
-        // ask for it), handed to one of them, or the link's address.
+        // SAFETY: all threads of the block call this, and then `meet_again`. What the closures
+        // capture is `Uniform` (the public functions ask for it), handed to one of them, or the
+        // link's address.
         let (_, result) = unsafe { isa::divide(((copiers, fill), (Of::<M, Role1>::MEMBERS, read))) };
         // SAFETY: each thread of the block has been in one role, and all make this call.
         unsafe { isa::meet_again::<THREADS>() };
-        // SAFETY: one thread; no thread uses the barriers any more: every stage was filled and read, so that all arrivals have happened.
+        // SAFETY: one thread; no thread uses the barriers any more: every stage was filled and
+        // read, so that all arrivals have happened.
         let inval = |_: &_| unsafe { memory.inval_stages() };
         // SAFETY: behind the block's barrier, and all copies have landed.
         let memory = unsafe { end(links, inval) };

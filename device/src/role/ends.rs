@@ -14,11 +14,13 @@ use crate::shared::Shared;
 use crate::tile::{BlockLevel, Brand};
 use crate::uniform::Uniform;
 
-/// A pipeline between two roles that has not begun: made by [`Partition::pipeline`](super::Partition::pipeline).
+/// A pipeline between two roles that has not begun: made by
+/// [`Partition::pipeline`](super::Partition::pipeline).
 ///
 /// # Invariants
 ///
-/// 0. `offset` is where the channel's layout starts in the block's shared memory, which belongs to this value alone.
+/// 0. `offset` is where the channel's layout starts in the block's shared memory, which belongs to
+///    this value alone.
 pub struct Link<'s, K> {
     offset: usize,
     brand: Brand<'s>,
@@ -36,7 +38,8 @@ impl<'s, K: Channel> Link<'s, K> {
 
     #[inline(always)]
     pub(super) fn memory(&self) -> Memory<K> {
-        // SAFETY: the memory belongs to this link (0), and a `Shared` of this layout is aligned to 16.
+        // SAFETY: the memory belongs to this link (0), and a `Shared` of this layout is aligned
+        // to 16.
         unsafe { Memory::new(self.offset) }
     }
 }
@@ -66,12 +69,14 @@ pub trait Links: sealed::Sealed {
     ///
     /// # Safety
     ///
-    /// Called behind a barrier of the block after `inval`; all copies have landed, and no thread reads the stages.
+    /// Called behind a barrier of the block after `inval`; all copies have landed, and no thread
+    /// reads the stages.
     #[doc(hidden)]
     unsafe fn give_back(self) -> Self::Memory;
 }
 
-/// Which ends of its pipelines the role `I` has: one for each, in order, `()` where it takes no part. Sealed.
+/// Which ends of its pipelines the role `I` has: one for each, in order, `()` where it takes no
+/// part. Sealed.
 pub trait Ends<I>: sealed::Sealed {
     /// The ends, for a run `'r` of the role's closure.
     type At<'r>;
@@ -90,7 +95,8 @@ pub trait Ends<I>: sealed::Sealed {
     ///
     /// # Safety
     ///
-    /// Called in role-level code of the role `I`, with the state that `state` returned, when no other ends are left that were made of it.
+    /// Called in role-level code of the role `I`, with the state that `state` returned, when no
+    /// other ends are left that were made of it.
     #[doc(hidden)]
     unsafe fn ends<'r>(&self, state: &'r mut Self::State) -> Self::At<'r>;
 
@@ -102,8 +108,8 @@ pub trait Ends<I>: sealed::Sealed {
     #[doc(hidden)]
     unsafe fn try_leave(&self, state: &mut Self::State) -> bool;
 
-    /// Leaves all ends, and waits until their arrivals have happened. A role of several ends calls it after `try_leave` has returned
-    /// true.
+    /// Leaves all ends, and waits until their arrivals have happened. A role of several ends calls
+    /// it after `try_leave` has returned true.
     ///
     /// # Safety
     ///

@@ -14,11 +14,13 @@ use crate::tile::{BlockLevel, Brand};
 use crate::uniform::Uniform;
 use crate::warp::Warp;
 
-/// The threads of one role, taken together: to a role's closure what a [`Block`](crate::Block) is to a kernel.
+/// The threads of one role, taken together: to a role's closure what a [`Block`](crate::Block) is
+/// to a kernel.
 ///
-/// A role's closure is role-level code: its control flow is the same in all `SIZE` threads of the role. Ranks, `0..SIZE`, exist only
-/// in the closures of [`threads`](Self::threads), [`map`](Self::map) and [`update`](Self::update); `'r` is the brand of this run
-/// of the closure, so a token, a view or a [`PerThread`] of one role is of no use in another.
+/// A role's closure is role-level code: its control flow is the same in all `SIZE` threads of the
+/// role. Ranks, `0..SIZE`, exist only in the closures of [`threads`](Self::threads),
+/// [`map`](Self::map) and [`update`](Self::update); `'r` is the brand of this run of the closure,
+/// so a token, a view or a [`PerThread`] of one role is of no use in another.
 ///
 /// Roles of whole warps have the collectives; the others synchronise through their pipelines alone.
 ///
@@ -27,7 +29,8 @@ use crate::warp::Warp;
 /// # Invariants
 ///
 /// 0. The role `R` has `SIZE` threads.
-/// 1. The value is in role-level code of that role: all its members execute it, and no other thread.
+/// 1. The value is in role-level code of that role: all its members execute it, and no other
+///    thread.
 /// 2. `'r` is the brand of this run of that code alone.
 pub struct RoleGroup<'r, R, const SIZE: usize> {
     brand: Brand<'r>,
@@ -65,8 +68,8 @@ impl<'r, R: Role, const SIZE: usize> RoleGroup<'r, R, SIZE> {
     /// As [`threads`](Self::threads), for closures of this crate that capture what users' may not.
     #[inline(always)]
     pub(super) fn each(&self, body: impl for<'t> Fn(Thread<'t, 'r, SIZE>)) {
-        // SAFETY: `for_each_member` passes the calling thread's rank in the role, which is below SIZE (0) and no other's; `'r` is its
-        // brand (2).
+        // SAFETY: `for_each_member` passes the calling thread's rank in the role, which is below
+        // SIZE (0) and no other's; `'r` is its brand (2).
         let run = |rank| body(unsafe { Thread::new(rank) });
         // SAFETY: the calling thread is a member (1).
         unsafe { isa::for_each_member(<R as sealed::Role>::MEMBERS, run) };
@@ -79,8 +82,8 @@ impl<'r, R: Role, const SIZE: usize> RoleGroup<'r, R, SIZE> {
         T: PerThreadValue,
         F: for<'t> Fn(Thread<'t, 'r, SIZE>) -> T + Uniform,
     {
-        // SAFETY: `of_members` passes the calling thread's rank in the role, which is below SIZE (0) and no other's; `'r` is its
-        // brand (2).
+        // SAFETY: `of_members` passes the calling thread's rank in the role, which is below SIZE
+        // (0) and no other's; `'r` is its brand (2).
         let run = |rank| body(unsafe { Thread::new(rank) });
         // SAFETY: role-level code of a role of SIZE (0, 1).
         PerThread::from_values(unsafe { isa::PerThread::of_members(<R as sealed::Role>::MEMBERS, run) })
@@ -93,14 +96,15 @@ impl<'r, R: Role, const SIZE: usize> RoleGroup<'r, R, SIZE> {
         T: PerThreadValue,
         F: for<'t> Fn(Thread<'t, 'r, SIZE>, &mut T) + Uniform,
     {
-        // SAFETY: `update_members` passes the calling thread's rank in the role, which is below SIZE (0) and no other's; `'r` is its
-        // brand (2).
+        // SAFETY: `update_members` passes the calling thread's rank in the role, which is below
+        // SIZE (0) and no other's; `'r` is its brand (2).
         let run = |rank, value: &mut T| body(unsafe { Thread::new(rank) }, value);
         // SAFETY: role-level code of a role of SIZE (0, 1).
         unsafe { values.values.update_members(<R as sealed::Role>::MEMBERS, run) };
     }
 
-    /// Waits for all threads of the role (PTX: `barrier.sync ID, SIZE`; CUDA: `sync` of a group of whole warps).
+    /// Waits for all threads of the role (PTX: `barrier.sync ID, SIZE`; CUDA: `sync` of a group of
+    /// whole warps).
     #[inline(always)]
     pub fn sync(&self)
     where
@@ -118,15 +122,15 @@ impl<'r, R: Role, const SIZE: usize> RoleGroup<'r, R, SIZE> {
         F: for<'w> Fn(Warp<'w, 'r, SIZE>) + Uniform,
     {
         const { assert!(warps::<SIZE>() > 0) };
-        // SAFETY: `for_each_member_warp` passes the calling warp's rank in the role, whose brand is `'r` (2); the closure is the same
-        // in all of the warp.
+        // SAFETY: `for_each_member_warp` passes the calling warp's rank in the role, whose brand is
+        // `'r` (2); the closure is the same in all of the warp.
         let run = |rank| body(unsafe { Warp::new(rank) });
         // SAFETY: the calling thread is a member (1) of whole warps (`WholeWarps`).
         unsafe { isa::for_each_member_warp(<R as sealed::Role>::MEMBERS, run) };
     }
 
-    /// Combines the values of the role's threads and returns the result to all of them, in the order of
-    /// [`Block::reduce`](crate::Block::reduce). Costs three `barrier.sync` of the role.
+    /// Combines the values of the role's threads and returns the result to all of them, in the
+    /// order of [`Block::reduce`](crate::Block::reduce). Costs three `barrier.sync` of the role.
     #[inline(always)]
     pub fn reduce<T, F>(&self, values: &PerThread<'r, T, SIZE>, op: F) -> T
     where
@@ -135,11 +139,13 @@ impl<'r, R: Role, const SIZE: usize> RoleGroup<'r, R, SIZE> {
         F: Fn(T, T) -> T + Uniform,
     {
         const { check_value::<T>() };
-        // SAFETY: role-level code of a role of SIZE (0, 1), of whole warps (`WholeWarps`): all its threads make the call.
+        // SAFETY: role-level code of a role of SIZE (0, 1), of whole warps (`WholeWarps`): all its
+        // threads make the call.
         unsafe { reduce_in::<R, T, SIZE>(&values.values, op) }
     }
 
-    /// Combines the values of each thread and all of lower rank in the role, in the order of [`Block::scan`](crate::Block::scan).
+    /// Combines the values of each thread and all of lower rank in the role, in the order of
+    /// [`Block::scan`](crate::Block::scan).
     #[inline(always)]
     pub fn scan<T, F>(&self, values: &PerThread<'r, T, SIZE>, op: F) -> PerThread<'r, T, SIZE>
     where
@@ -148,7 +154,8 @@ impl<'r, R: Role, const SIZE: usize> RoleGroup<'r, R, SIZE> {
         F: Fn(T, T) -> T + Uniform,
     {
         const { check_value::<T>() };
-        // SAFETY: role-level code of a role of SIZE (0, 1), of whole warps (`WholeWarps`): all its threads make the call.
+        // SAFETY: role-level code of a role of SIZE (0, 1), of whole warps (`WholeWarps`): all its
+        // threads make the call.
         PerThread::from_values(unsafe { scan_in::<R, T, SIZE>(&values.values, op) })
     }
 
@@ -158,7 +165,8 @@ impl<'r, R: Role, const SIZE: usize> RoleGroup<'r, R, SIZE> {
     where
         R: WholeWarps,
     {
-        // SAFETY: all members make this call (1), SIZE in all (0); the barrier's number is the role's own.
+        // SAFETY: all members make this call (1), SIZE in all (0); the barrier's number is the
+        // role's own.
         unsafe { isa::role_barrier_any(R::BARRIER, <R as sealed::Role>::MEMBERS, &values.values) }
     }
 
@@ -168,11 +176,13 @@ impl<'r, R: Role, const SIZE: usize> RoleGroup<'r, R, SIZE> {
     where
         R: WholeWarps,
     {
-        // SAFETY: all members make this call (1), SIZE in all (0); the barrier's number is the role's own.
+        // SAFETY: all members make this call (1), SIZE in all (0); the barrier's number is the
+        // role's own.
         unsafe { isa::role_barrier_all(R::BARRIER, <R as sealed::Role>::MEMBERS, &values.values) }
     }
 
-    /// Returns the value of the thread of rank `rank` in the role to all of the role. Costs two `barrier.sync` of the role.
+    /// Returns the value of the thread of rank `rank` in the role to all of the role. Costs two
+    /// `barrier.sync` of the role.
     ///
     /// # Panics
     ///
@@ -187,12 +197,13 @@ impl<'r, R: Role, const SIZE: usize> RoleGroup<'r, R, SIZE> {
         if rank >= SIZE {
             fault::out_of_range("rank {} is out of range: the role has {} threads", rank, SIZE);
         }
-        // SAFETY: role-level code of a role of SIZE (0, 1), of whole warps (`WholeWarps`): all its threads make the call; and the
-        // rank was just checked.
+        // SAFETY: role-level code of a role of SIZE (0, 1), of whole warps (`WholeWarps`): all its
+        // threads make the call; and the rank was just checked.
         unsafe { broadcast_in::<R, T, SIZE>(&values.values, rank) }
     }
 
-    /// Returns the time, as the role's first thread reads it: the same in all of the role. Costs two `barrier.sync` of the role.
+    /// Returns the time, as the role's first thread reads it: the same in all of the role. Costs
+    /// two `barrier.sync` of the role.
     #[inline(always)]
     pub fn now(&self) -> Instant
     where
@@ -200,8 +211,8 @@ impl<'r, R: Role, const SIZE: usize> RoleGroup<'r, R, SIZE> {
     {
         // SAFETY: role-level code of a role of SIZE (0, 1).
         let clocks = unsafe { isa::PerThread::<u64, SIZE>::of_members(<R as sealed::Role>::MEMBERS, |_| isa::clock()) };
-        // SAFETY: role-level code of a role of SIZE (0, 1), of whole warps (`WholeWarps`): all its threads make the call; and a
-        // role has a first thread.
+        // SAFETY: role-level code of a role of SIZE (0, 1), of whole warps (`WholeWarps`): all its
+        // threads make the call; and a role has a first thread.
         Instant::from_nanoseconds(unsafe { broadcast_in::<R, u64, SIZE>(&clocks, 0) })
     }
 }

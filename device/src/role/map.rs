@@ -8,11 +8,13 @@ use crate::isa::{self, Members};
 use crate::meeting::{Meeting, WARPS};
 use crate::scope::BlockScope;
 
-/// Which threads of a block have which role. Sealed: [`WarpRoles`], [`WarpRoles3`], [`WarpRoles4`], [`EvenOdd`] and [`FirstThreads`].
+/// Which threads of a block have which role. Sealed: [`WarpRoles`], [`WarpRoles3`], [`WarpRoles4`],
+/// [`EvenOdd`] and [`FirstThreads`].
 ///
 /// Sizes are in threads and add up to the block's; a role without threads does not compile.
 ///
-/// CUDA: the `cuda::pipeline_role` that each thread passes to `make_pipeline`, or its `producer_count`.
+/// CUDA: the `cuda::pipeline_role` that each thread passes to `make_pipeline`, or its
+/// `producer_count`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no role map",
     label = "doesn't say which threads have which role",
@@ -31,10 +33,11 @@ pub enum WarpRoles4<const A: usize, const B: usize, const C: usize, const D: usi
 /// Threads of even rank have role 0, those of odd rank role 1, `HALF` each (the programming guide's
 /// `with_specialized_staging_unified`).
 ///
-/// Both roles run in every warp, which executes them by turns: [`WarpRoles`] is about twice as fast.
+/// Both roles run in every warp, which executes them by turns: [`WarpRoles`] is about twice as
+/// fast.
 pub enum EvenOdd<const HALF: usize> {}
-/// The first `P` threads have role 0, the `C` behind them role 1; neither need be whole warps (CUDA: `make_pipeline` with a
-/// `producer_count`).
+/// The first `P` threads have role 0, the `C` behind them role 1; neither need be whole warps
+/// (CUDA: `make_pipeline` with a `producer_count`).
 pub enum FirstThreads<const P: usize, const C: usize> {}
 
 /// The first role of a map.
@@ -129,7 +132,8 @@ pub(crate) const fn check<M: RoleMap>(threads: usize) {
         M::THREADS == threads,
         "the sizes of the roles, in threads, add up to the block's: `WarpRoles<64, 192>` is for a `Block<256>`, and so is `EvenOdd<128>`"
     );
-    // Evaluates the map's own assertion, which a partition without a pipeline would not come across.
+    // Evaluates the map's own assertion, which a partition without a pipeline would not come
+    // across.
     let _ = M::WARPS;
 }
 
@@ -173,7 +177,8 @@ const fn whole_warps<const N: usize>(sizes: [usize; N]) -> bool {
     true
 }
 
-/// A map and its roles: each with its first thread's rank, the distance to the next, and their number.
+/// A map and its roles: each with its first thread's rank, the distance to the next, and their
+/// number.
 macro_rules! map {
     ($map:ident $generics:tt $sizes:tt, roles $roles:literal, warps $warps:expr; $($role:ident $index:literal: $first:expr, $stride:literal, $count:ident;)*) => {
         map_of! { $map $generics $sizes, $roles, $warps, 0 $(+ $count)* }
@@ -237,7 +242,8 @@ macro_rules! roles_of_warps {
 
             #[inline(always)]
             unsafe fn meet() {
-                // SAFETY: the caller's promise; the members are whole warps (`whole_warps`), and the number is this role's own.
+                // SAFETY: the caller's promise; the members are whole warps (`whole_warps`), and
+                // the number is this role's own.
                 unsafe { isa::role_barrier(Self::BARRIER, <Self as sealed::Role>::MEMBERS) };
             }
         }

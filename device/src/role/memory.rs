@@ -13,7 +13,8 @@ use crate::shared::Layout;
 ///
 /// # Invariants
 ///
-/// 0. `offset` is where `K::Layout::BYTES` bytes of the block's shared memory start, aligned to 16, that belong to this channel.
+/// 0. `offset` is where `K::Layout::BYTES` bytes of the block's shared memory start, aligned to 16,
+///    that belong to this channel.
 pub(super) struct Memory<K> {
     offset: usize,
     channel: PhantomData<K>,
@@ -36,23 +37,25 @@ impl<K: Channel> Memory<K> {
     const PRESENT: usize = Self::CLOSED + 2 * 4 * K::COUNT;
     const DECISIONS: usize = Self::PRESENT + 4 * K::COUNT;
 
-    /// Arrivals that fill a stage: of each producer, and one more after the word that says whether there is a tile. (An asynchronous
-    /// arrival orders copies alone.)
+    /// Arrivals that fill a stage: of each producer, and one more after the word that says whether
+    /// there is a tile. (An asynchronous arrival orders copies alone.)
     pub(super) const fn filled(producers: Members) -> u32 {
         producers.count as u32 + PresenceOf::<K>::TOLD as u32
     }
 
-    /// Arrivals that empty a stage: of each consumer. (One a warp, behind a barrier of the warp, is slower: docs/performance.md.)
+    /// Arrivals that empty a stage: of each consumer. (One a warp, behind a barrier of the warp, is
+    /// slower: docs/performance.md.)
     const EMPTIED: u32 = K::To::MEMBERS.count as u32;
 
     /// Whether the roles' threads lie between one another, so that a warp has threads of both.
     const INTERLEAVED: bool = K::From::MEMBERS.stride > 1;
 
-    /// Those of the role's threads that take part in filling under a driver: where a tile has fewer units of a copy than the role has threads,
-    /// the first so many, since the others never copy.
+    /// Those of the role's threads that take part in filling under a driver: where a tile has fewer
+    /// units of a copy than the role has threads, the first so many, since the others never copy.
     ///
-    /// With interleaved roles and more than two stages all of them do: their warps are busy with the other role all the same, and the handing over
-    /// is a little faster (measured: docs/performance.md).
+    /// With interleaved roles and more than two stages all of them do: their warps are busy with
+    /// the other role all the same, and the handing over is a little faster (measured:
+    /// docs/performance.md).
     pub(super) const COPIERS: Members = {
         let all = K::From::MEMBERS;
         let copiers = contents::copiers::<K::Contents, K::Engine>(all.count);
@@ -82,7 +85,8 @@ impl<K: Channel> Memory<K> {
             }
         }
         for (end, members) in [(0, K::From::MEMBERS), (1, K::To::MEMBERS)] {
-            // SAFETY: the barrier lies in the channel's memory, aligned to 8, and nobody uses it yet.
+            // SAFETY: the barrier lies in the channel's memory, aligned to 8, and nobody uses it
+            // yet.
             unsafe { isa::mbarrier_init(self.agree(end), members.count as u32) };
             isa::mbarrier_name(self.agree(end), "decided", end);
         }
@@ -90,7 +94,8 @@ impl<K: Channel> Memory<K> {
         unsafe { self.init_stages(producers) };
     }
 
-    /// Makes the stages' barriers alone: all that ends need of which neither leaves before the other nor waits for a limited time.
+    /// Makes the stages' barriers alone: all that ends need of which neither leaves before the
+    /// other nor waits for a limited time.
     ///
     /// # Safety
     ///
@@ -98,7 +103,8 @@ impl<K: Channel> Memory<K> {
     #[inline(always)]
     pub(super) unsafe fn init_stages(self, producers: Members) {
         for stage in 0..K::COUNT as u32 {
-            // SAFETY: the barrier lies in the channel's memory, aligned to 8, and nobody uses it yet.
+            // SAFETY: the barrier lies in the channel's memory, aligned to 8, and nobody uses it
+            // yet.
             unsafe { isa::mbarrier_init(self.full(stage), Self::filled(producers)) };
             // SAFETY: this one too lies there, aligned to 8, and nobody uses it yet.
             unsafe { isa::mbarrier_init(self.empty(stage), Self::EMPTIED) };
@@ -150,7 +156,8 @@ impl<K: Channel> Memory<K> {
     /// The calling thread is the producers' first, and they have the stage.
     #[inline(always)]
     pub(super) unsafe fn write_presence(self, stage: u32, presence: PresenceOf<K>) {
-        // SAFETY: the word lies in the channel's memory; the consumers read it behind the arrival that follows.
+        // SAFETY: the word lies in the channel's memory; the consumers read it behind the arrival
+        // that follows.
         unsafe { self.present(stage).write(presence.to_word()) };
     }
 
@@ -186,8 +193,8 @@ impl<K: Channel> Memory<K> {
 
     /// The word by which the end `by` (0: the producers) says that it passed the stage as closed.
     ///
-    /// Each end has its own: the first thread of a role that leaves writes it while slower threads of the same role may still be asking
-    /// whether the other end has left.
+    /// Each end has its own: the first thread of a role that leaves writes it while slower threads
+    /// of the same role may still be asking whether the other end has left.
     #[inline(always)]
     pub(super) fn closed(self, by: u32, stage: u32) -> *mut u32 {
         self.at(Self::CLOSED + 4 * (2 * stage + by) as usize).cast()
@@ -205,7 +212,8 @@ impl<K: Channel> Memory<K> {
 
     #[inline(always)]
     fn at(self, offset: usize) -> *mut u8 {
-        // SAFETY: callers name stages below COUNT, ends and turns below 2, so the offset lies in the channel's memory (0).
+        // SAFETY: callers name stages below COUNT, ends and turns below 2, so the offset lies in
+        // the channel's memory (0).
         unsafe { isa::shared_base().add(self.offset + offset) }
     }
 
@@ -215,15 +223,17 @@ impl<K: Channel> Memory<K> {
         let word = self.decision(end, turn);
         isa::for_first_member(members, || {
             let decision = u32::from(decide());
-            // SAFETY: the word lies in the channel's memory. All members have read the decision that it held, two turns ago, before
-            // they arrived for the turn in between, which this thread has waited for.
+            // SAFETY: the word lies in the channel's memory. All members have read the decision
+            // that it held, two turns ago, before they arrived for the turn in between, which this
+            // thread has waited for.
             unsafe { word.write(decision) };
         });
         // SAFETY: the barrier counts one arrival of each member a turn.
         unsafe { isa::mbarrier_arrive(self.agree(end), members) };
         // SAFETY: `init` made the barrier. Its phases and the turns alternate alike.
         unsafe { isa::mbarrier_wait(self.agree(end), turn) };
-        // SAFETY: written before the first member's arrival, and not again before the next turn but one.
+        // SAFETY: written before the first member's arrival, and not again before the next turn but
+        // one.
         unsafe { word.read() != 0 }
     }
 }

@@ -1,4 +1,5 @@
-//! Steps of the other role and steps out of turn: hidden methods that exist for their messages, and can't be called.
+//! Steps of the other role and steps out of turn: hidden methods that exist for their messages, and
+//! can't be called.
 
 use core::convert::Infallible;
 use core::ops::Index;

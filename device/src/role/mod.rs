@@ -1,7 +1,8 @@
 //! Roles: partitioned pipelines, whose producers and consumers are different threads of a block.
 //!
-//! [`Block::partition`](crate::Block::partition) divides a block's threads by a [`RoleMap`] and runs one closure a role. Each closure
-//! gets its threads as a [`RoleGroup`], its ends of the pipelines, and what was handed to it alone:
+//! [`Block::partition`](crate::Block::partition) divides a block's threads by a [`RoleMap`] and
+//! runs one closure a role. Each closure gets its threads as a [`RoleGroup`], its ends of the
+//! pipelines, and what was handed to it alone:
 //!
 //! ```
 //! use tilepipe::role::{Partitioned, WarpRoles};
@@ -49,32 +50,38 @@
 //!
 //! # Steps
 //!
+//! Each stage has two barriers, `full` and `empty`. PTX for sm_80 has `test_wait` in the place of
+//! `try_wait`.
+//!
 //! | step | PTX, for each thread | CUDA |
 //! |---|---|---|
-//! | [`Producer::acquire`] | `mbarrier.try_wait.parity` (`test_wait` on sm_80) on the stage's `empty` barrier | `producer_acquire` |
+//! | [`Producer::acquire`] | `mbarrier.try_wait` on `empty` | `producer_acquire` |
 //! | [`Acquired::copy`] | `cp.async` | `memcpy_async` |
-//! | [`Filled::commit`] | `cp.async.mbarrier.arrive.noinc` on its `full` barrier | `producer_commit` |
-//! | [`Consumer::wait`] | `mbarrier.try_wait.parity` on its `full` barrier | `consumer_wait` |
-//! | [`Consumer::wait_for`], [`Consumer::wait_until`] | `mbarrier.test_wait.parity` and `nanosleep` in the first thread, its answer to all | the same |
+//! | [`Filled::commit`] | `cp.async.mbarrier.arrive.noinc` on `full` | `producer_commit` |
+//! | [`Consumer::wait`] | `mbarrier.try_wait` on `full` | `consumer_wait` |
+//! | [`Consumer::wait_for`] | `test_wait` and `nanosleep` in the first thread | the same |
+//! | [`Consumer::wait_until`] | as `wait_for` | the same |
 //! | [`Producer::try_acquire`], [`Consumer::try_wait`] | as these | none |
-//! | [`Ready::release`] | `mbarrier.arrive` on its `empty` barrier | `consumer_release` |
+//! | [`Ready::release`] | `mbarrier.arrive` on `empty` | `consumer_release` |
 //! | [`Producer::quit`], [`Consumer::quit`] | one more stage, passed as closed | `quit` |
 //! | [`Partition::run`] returns | barrier, `mbarrier.inval`, barrier | the destructor |
 //!
-//! How many arrivals a barrier counts follows from the role map's type. Each outcome that is not certain (a time-out, `Closed`) is the same in
-//! all threads of a role.
+//! How many arrivals a barrier counts follows from the role map's type. Each outcome that is not
+//! certain (a time-out, `Closed`) is the same in all threads of a role.
 //!
 //! # Leaving
 //!
-//! When a role's closure returns, by its end or early, the role leaves: its copies land, and one stage more is passed as closed. Consumers
-//! get [`Closed`] behind the last committed stage; producers get it when all stages that they could fill are in the hands of consumers
-//! that left. So within one pipeline nobody waits for ever. Two roles that wait for each other at two pipelines, in opposite order, do (and so
-//! does a `quit` by hand, which waits as `acquire` and `wait` do); the CPU executor reports such a deadlock with the stages that they wait for.
+//! When a role's closure returns, by its end or early, the role leaves: its copies land, and one
+//! stage more is passed as closed. Consumers get [`Closed`] behind the last committed stage;
+//! producers get it when all stages that they could fill are in the hands of consumers that left.
+//! So within one pipeline nobody waits for ever. Two roles that wait for each other at two
+//! pipelines, in opposite order, do (and so does a `quit` by hand, which waits as `acquire` and
+//! `wait` do); the CPU executor reports such a deadlock with the stages that they wait for.
 //!
 //! # Destructors
 //!
-//! Take no steps in `drop`. On the CPU a panic unwinds its role, and a step that a destructor takes meanwhile panics in turn; a panic that leaves a
-//! destructor ends the program.
+//! Take no steps in `drop`. On the CPU a panic unwinds its role, and a step that a destructor takes
+//! meanwhile panics in turn; a panic that leaves a destructor ends the program.
 
 mod capture;
 mod channel;

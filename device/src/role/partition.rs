@@ -17,7 +17,8 @@ use crate::shared::{Shared, Stages};
 use crate::tile::{BlockLevel, Brand};
 use crate::uniform::Uniform;
 
-/// A block whose threads are to be divided by the role map `M`, with its pipelines `L` and the closures `A` of its roles so far.
+/// A block whose threads are to be divided by the role map `M`, with its pipelines `L` and the
+/// closures `A` of its roles so far.
 ///
 /// Nothing happens before [`run`](Self::run).
 #[must_use = "nothing runs before `run()`"]
@@ -61,15 +62,18 @@ mod sealed {
         ///
         /// # Safety
         ///
-        /// Called in block-level code of a block of `THREADS`, whose roles `M` has; the links' barriers are made.
+        /// Called in block-level code of a block of `THREADS`, whose roles `M` has; the links'
+        /// barriers are made.
         unsafe fn run(self, links: L) -> (Self::Results, L::Memory);
     }
 }
 
 impl<'b, const THREADS: usize> Block<'b, THREADS> {
-    /// Divides the block's threads into the roles of the map `M`, whose sizes add up to `THREADS`, or it does not compile.
+    /// Divides the block's threads into the roles of the map `M`, whose sizes add up to `THREADS`,
+    /// or it does not compile.
     ///
-    /// Then [`pipeline`](Partition::pipeline), [`role`](Partition::role) for each role, and [`run`](Partition::run).
+    /// Then [`pipeline`](Partition::pipeline), [`role`](Partition::role) for each role, and
+    /// [`run`](Partition::run).
     #[inline(always)]
     pub fn partition<M: RoleMap>(&self) -> Partition<'b, M, (), (), THREADS> {
         const { map::check::<M>(THREADS) };
@@ -110,8 +114,8 @@ impl<'b, M: RoleMap, L, const THREADS: usize> Partition<'b, M, L, (), THREADS> {
 
     /// Adds a pipeline from one role to another, such as `pipeline_between(Role1, Role2, shared)`.
     ///
-    /// Each role's closure gets a tuple of its ends of all pipelines, in the order in which they were added, with `()` where it takes
-    /// no part; with a single pipeline its end itself.
+    /// Each role's closure gets a tuple of its ends of all pipelines, in the order in which they
+    /// were added, with `()` where it takes no part; with a single pipeline its end itself.
     #[inline(always)]
     #[expect(clippy::type_complexity, reason = "the pipelines are in the type")]
     pub fn pipeline_between<'s, From, To, C, E, P, const COUNT: usize>(
@@ -148,10 +152,12 @@ impl<'b, M: RoleMap, L, A: AssignedRoles, const THREADS: usize> Partition<'b, M,
         self.links
     }
 
-    /// Gives the next role of the map its closure: `body(group, ends, hand)`, run by the role's threads.
+    /// Gives the next role of the map its closure: `body(group, ends, hand)`, run by the role's
+    /// threads.
     ///
-    /// `hand` is what this role alone gets: an output view (`&mut out`), what the role has [`Kept`](super::Kept), a tuple of these, or
-    /// `()`. `body` may capture what is [`Uniform`] and [`RoleShared`]. What it returns is a [`RoleResult`].
+    /// `hand` is what this role alone gets: an output view (`&mut out`), what the role has
+    /// [`Kept`](super::Kept), a tuple of these, or `()`. `body` may capture what is [`Uniform`] and
+    /// [`RoleShared`]. What it returns is a [`RoleResult`].
     #[inline(always)]
     pub fn role<H, F, O>(self, hand: H, body: F) -> Partition<'b, M, L, (A, Assigned<H, F, O>), THREADS>
     where
@@ -166,11 +172,11 @@ impl<'b, M: RoleMap, L, A: AssignedRoles, const THREADS: usize> Partition<'b, M,
         Partition { links: self.links, roles, brand: PhantomData, level: PhantomData, map: PhantomData }
     }
 
-    /// Runs each role's closure in the role's threads, and waits for all of them. Returns what the closures returned, and the pipelines'
-    /// shared memory for other uses.
+    /// Runs each role's closure in the role's threads, and waits for all of them. Returns what the
+    /// closures returned, and the pipelines' shared memory for other uses.
     ///
-    /// When a closure returns, its role's copies are waited for and its ends leave their pipelines, whatever became of them in the
-    /// closure.
+    /// When a closure returns, its role's copies are waited for and its ends leave their pipelines,
+    /// whatever became of them in the closure.
     ///
     /// PTX: `mbarrier.init`, `bar.sync`; the roles; `barrier.sync`, `mbarrier.inval`, `bar.sync`.
     ///
@@ -183,11 +189,14 @@ impl<'b, M: RoleMap, L, A: AssignedRoles, const THREADS: usize> Partition<'b, M,
         A: Complete<M, L, THREADS>,
         L: Links,
     {
-        // SAFETY: one thread, before the others use the barriers (`begin`). The links' memory is their own.
+        // SAFETY: one thread, before the others use the barriers (`begin`). The links' memory is
+        // their own.
         let init = || unsafe { self.links.init() };
-        // SAFETY: a partition is made by a block of THREADS and exists in block-level code only (R2).
+        // SAFETY: a partition is made by a block of THREADS and exists in block-level code only
+        // (R2).
         unsafe { begin(init) };
-        // SAFETY: a partition is made by a block of THREADS and exists in block-level code only (R2); the barriers are made.
+        // SAFETY: a partition is made by a block of THREADS and exists in block-level code only
+        // (R2); the barriers are made.
         unsafe { self.roles.run(self.links) }
     }
 }
@@ -208,8 +217,8 @@ pub(super) unsafe fn begin(init: impl FnOnce()) {
 ///
 /// # Safety
 ///
-/// Called in block-level code, behind a barrier of the block after the last role has left. One thread may call `inval`, which ends all barriers that were
-/// made.
+/// Called in block-level code, behind a barrier of the block after the last role has left. One
+/// thread may call `inval`, which ends all barriers that were made.
 #[inline(always)]
 pub(super) unsafe fn end<L: Links>(links: L, inval: impl FnOnce(&L)) -> L::Memory {
     isa::for_first_member(BLOCK, || inval(&links));
@@ -237,9 +246,11 @@ where
 {
     let mut state = L::state();
     let result = {
-        // SAFETY: this is role-level code of the role: all its threads call it, and it alone knows the lifetime that `body` takes.
+        // SAFETY: this is role-level code of the role: all its threads call it, and it alone knows
+        // the lifetime that `body` takes.
         let group = unsafe { Of::<M, I>::group() };
-        // SAFETY: this is role-level code of the role; the state is new, and these ends are the only ones.
+        // SAFETY: this is role-level code of the role; the state is new, and these ends are the
+        // only ones.
         let ends = unsafe { links.ends(&mut state) };
         (role.body)(group, ends, role.hand)
     };
@@ -303,15 +314,18 @@ macro_rules! complete {
                 let $pattern = self;
                 let parts = ($((
                     Of::<M, $role>::MEMBERS,
-                    // SAFETY: every thread of the role makes this call, and the caller has made the barriers.
+                    // SAFETY: every thread of the role makes this call, and the caller has made the
+                    // barriers.
                     || unsafe { enter::<M, $role, L, _, _, _>(&links, $assigned) },
                 ),)*);
-                // SAFETY: all threads of the block make this call, and then `meet_again`. What the closures capture is `Uniform` (`role`
-                // asks for it), `Handed` to one of them, or the links, which are addresses; results are plain data.
+                // SAFETY: all threads of the block make this call, and then `meet_again`. What the
+                // closures capture is `Uniform` (`role` asks for it), `Handed` to one of them, or
+                // the links, which are addresses; results are plain data.
                 let ($($result,)*) = unsafe { isa::divide(parts) };
                 // SAFETY: each thread of the block has been in one role, and all make this call.
                 unsafe { isa::meet_again::<THREADS>() };
-                // SAFETY: one thread; no thread uses the barriers any more, and leaving has waited for all arrivals.
+                // SAFETY: one thread; no thread uses the barriers any more, and leaving has waited
+                // for all arrivals.
                 let inval = |links: &L| unsafe { links.inval() };
                 // SAFETY: behind that barrier; every role has left.
                 let memory = unsafe { end(links, inval) };

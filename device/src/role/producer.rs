@@ -32,8 +32,9 @@ impl OrdinaryStores for LoadStore {}
 
 /// The end of a pipeline at which a role fills stages: `acquire`, `copy`, `commit`.
 ///
-/// Each step takes the end and the last one gives it back, so a step out of order does not compile. When the role's closure returns,
-/// however it does, the scope function leaves for it: consumers get [`Closed`] behind the last committed stage.
+/// Each step takes the end and the last one gives it back, so a step out of order does not compile.
+/// When the role's closure returns, however it does, the scope function leaves for it: consumers
+/// get [`Closed`] behind the last committed stage.
 ///
 /// CUDA: a `cuda::pipeline` made with `pipeline_role::producer`.
 #[must_use = "an end that is dropped is left when its role's closure returns; `quit` leaves at once"]
@@ -49,7 +50,8 @@ pub struct Producer<'r, K: Channel> {
 ///
 /// # Invariants
 ///
-/// 0. The producers have the stage `stage`: it is theirs to fill, and nobody else reads or writes it.
+/// 0. The producers have the stage `stage`: it is theirs to fill, and nobody else reads or writes
+///    it.
 #[must_use = "an acquired stage is to be filled: call `copy`"]
 #[repr(C)]
 pub struct Acquired<'r, K: Channel> {
@@ -73,8 +75,8 @@ impl<'r, K: Channel> Producer<'r, K> {
     ///
     /// # Safety
     ///
-    /// This is role-level code of the role that fills the channel, `memory` is the channel's, whose barriers are valid, and `state` the
-    /// producer's, of which there is no other end.
+    /// This is role-level code of the role that fills the channel, `memory` is the channel's, whose
+    /// barriers are valid, and `state` the producer's, of which there is no other end.
     #[inline(always)]
     pub(super) unsafe fn new(memory: Memory<K>, state: &'r mut EndState) -> Self {
         Producer { memory, state: Lent::new(state), brand: PhantomData, level: PhantomData }
@@ -82,7 +84,8 @@ impl<'r, K: Channel> Producer<'r, K> {
 
     /// Waits for a stage that all consumers have released.
     ///
-    /// PTX: `mbarrier.try_wait.parity` on the stage's `empty` barrier, `ld.shared` of its closing word.
+    /// PTX: `mbarrier.try_wait.parity` on the stage's `empty` barrier, `ld.shared` of its closing
+    /// word.
     ///
     /// CUDA: `pipeline.producer_acquire()`.
     ///
@@ -98,8 +101,8 @@ impl<'r, K: Channel> Producer<'r, K> {
 
     /// As [`acquire`](Self::acquire) if a stage is free now. (CUDA has no such call.)
     ///
-    /// The role's first thread looks, and all of the role get its answer. PTX: `mbarrier.test_wait.parity`, then a word and an mbarrier
-    /// of the role's own.
+    /// The role's first thread looks, and all of the role get its answer. PTX:
+    /// `mbarrier.test_wait.parity`, then a word and an mbarrier of the role's own.
     ///
     /// # Errors
     ///
@@ -109,11 +112,13 @@ impl<'r, K: Channel> Producer<'r, K> {
         self.acquire_while(|| false)
     }
 
-    /// As [`acquire`](Self::acquire), for at most `duration` from the first look on. It looks at least once.
+    /// As [`acquire`](Self::acquire), for at most `duration` from the first look on. It looks at
+    /// least once.
     ///
     /// # Errors
     ///
-    /// [`Unready::TimedOut`] with the end, unharmed, if no stage was free for so long; [`Unready::Closed`] as for `acquire`.
+    /// [`Unready::TimedOut`] with the end, unharmed, if no stage was free for so long;
+    /// [`Unready::Closed`] as for `acquire`.
     #[inline(always)]
     pub fn acquire_for(self, duration: Duration) -> Result<Acquired<'r, K>, Unready<Self>> {
         let mut deadline = None;
@@ -149,9 +154,11 @@ impl<'r, K: Channel> Producer<'r, K> {
         Ok(self)
     }
 
-    /// Leaves the pipeline: waits for this role's copies and for a free stage, and passes that as closed.
+    /// Leaves the pipeline: waits for this role's copies and for a free stage, and passes that as
+    /// closed.
     ///
-    /// The consumers get [`Closed`] behind the last committed stage. Without `quit` the same happens when the role's closure returns.
+    /// The consumers get [`Closed`] behind the last committed stage. Without `quit` the same
+    /// happens when the role's closure returns.
     ///
     /// CUDA: `pipeline.quit()`, after which the others hang there.
     #[inline(always)]
@@ -183,8 +190,8 @@ impl<'r, K: Channel> Producer<'r, K> {
         index: usize,
         fill: &mut impl for<'x> FnMut(Stage<'x, K>, usize) -> StageFilled<'x, K>,
     ) -> Filled<'r, K> {
-        // SAFETY: this end has the stage, and all threads of the role run this code. The brand is the closure's own, so this stage is the
-        // one that comes back filled.
+        // SAFETY: this end has the stage, and all threads of the role run this code. The brand is
+        // the closure's own, so this stage is the one that comes back filled.
         let filled = fill(unsafe { Stage::new(self.memory.stage(stage)) }, index);
         Filled { present: filled.present, end: self }
     }
@@ -203,24 +210,26 @@ impl<'r, K: Channel> Producer<'r, K> {
 }
 
 impl<'r, K: Channel> Acquired<'r, K> {
-    /// Starts to copy a tile, or zeros, into the stage; several tiles as a tuple, an optional one as an `Option`. Bytes beyond the
-    /// end of a tile's view are zero. The role's threads share the copy out among them.
+    /// Starts to copy a tile, or zeros, into the stage; several tiles as a tuple, an optional one
+    /// as an `Option`. Bytes beyond the end of a tile's view are zero. The role's threads share the
+    /// copy out among them.
     ///
     /// PTX: `cp.async`, or with [`LoadStore`] `ld.global` and `st.shared`.
     ///
     /// CUDA: `cuda::memcpy_async(group, .., pipeline)`.
     #[inline(always)]
     pub fn copy<F: Fill<K::Contents>>(self, source: F) -> Filled<'r, K> {
-        // SAFETY: the producers have the stage (0), all threads of the role make this call, and the acquired one is given up.
+        // SAFETY: the producers have the stage (0), all threads of the role make this call, and the
+        // acquired one is given up.
         let filled = unsafe { Stage::<K>::new(self.end.memory.stage(self.stage)) }.copy(source);
         Filled { present: filled.present, end: self.end }
     }
 
-    /// Writes the tile from values that the role's threads compute: `value(&thread, e)` for each element `e`. Thread `r` of the role writes
-    /// the elements `r`, `r + SIZE`, `r + 2 * SIZE`, ..
+    /// Writes the tile from values that the role's threads compute: `value(&thread, e)` for each
+    /// element `e`. Thread `r` of the role writes the elements `r`, `r + SIZE`, `r + 2 * SIZE`, ..
     ///
-    /// For a pipeline of stages `Stages<[T; LEN], COUNT, LoadStore>`, whose `commit` makes ordinary stores visible to the consumers.
-    /// PTX: `st.shared`.
+    /// For a pipeline of stages `Stages<[T; LEN], COUNT, LoadStore>`, whose `commit` makes ordinary
+    /// stores visible to the consumers. PTX: `st.shared`.
     #[inline(always)]
     pub fn fill<T, F, const LEN: usize, const SIZE: usize>(
         self,
@@ -241,8 +250,9 @@ impl<'r, K: Channel> Acquired<'r, K> {
                     let value = value(&thread, element);
                     // SAFETY: `element < LEN`, so the address lies in the stage's tile.
                     let to = unsafe { first.add(element) };
-                    // SAFETY: the stage is aligned for its tile; the producers have it (0), and the element is this thread's alone: its token is of
-                    // this run of the role (`'r`), with a rank below SIZE that no other thread has (`Thread`, 0).
+                    // SAFETY: the stage is aligned for its tile; the producers have it (0), and the
+                    // element is this thread's alone: its token is of this run of the role (`'r`),
+                    // with a rank below SIZE that no other thread has (`Thread`, 0).
                     unsafe { isa::store_shared(to, value) };
                 }
             }
@@ -254,8 +264,9 @@ impl<'r, K: Channel> Acquired<'r, K> {
 impl<'r, K: Channel> Filled<'r, K> {
     /// Hands the stage to the consumers once its copies have landed, without waiting for them.
     ///
-    /// PTX: one `cp.async.mbarrier.arrive.noinc` a thread on the stage's `full` barrier; with [`LoadStore`] one `mbarrier.arrive`. For
-    /// [`Optional`](crate::Optional) contents one word and one arrival more a stage.
+    /// PTX: one `cp.async.mbarrier.arrive.noinc` a thread on the stage's `full` barrier; with
+    /// [`LoadStore`] one `mbarrier.arrive`. For [`Optional`](crate::Optional) contents one word and
+    /// one arrival more a stage.
     ///
     /// CUDA: `pipeline.producer_commit()`.
     #[inline(always)]
@@ -270,10 +281,12 @@ impl<'r, K: Channel> Filled<'r, K> {
 ///
 /// # Invariants
 ///
-/// 0. `memory` is the start of a stage of a channel `K` that the producers have: all reads of it have ended, nobody reads it before
-///    the consumers have waited for the arrivals that follow its copies, and nobody else writes it.
-/// 1. The value is in role-level code of the producers, run by all of them or, under a driver, by those among the first that
-///    have a part of a tile to copy (`Memory::COPIERS`): a thread with a higher rank would copy nothing.
+/// 0. `memory` is the start of a stage of a channel `K` that the producers have: all reads of it
+///    have ended, nobody reads it before the consumers have waited for the arrivals that follow its
+///    copies, and nobody else writes it.
+/// 1. The value is in role-level code of the producers, run by all of them or, under a driver, by
+///    those among the first that have a part of a tile to copy (`Memory::COPIERS`): a thread with a
+///    higher rank would copy nothing.
 #[must_use = "an acquired stage is to be filled: call `copy`"]
 pub struct Stage<'x, K> {
     memory: *mut u8,
@@ -307,8 +320,9 @@ impl<'x, K: Channel> Stage<'x, K> {
     /// As [`Acquired::copy`].
     #[inline(always)]
     pub fn copy<F: Fill<K::Contents>>(self, source: F) -> StageFilled<'x, K> {
-        // SAFETY: nobody reads or writes the stage until the consumers have waited for the arrivals that follow the copies (0). Every
-        // producer that has a part of the tile makes the call (1), and the group that deals it out is the role that the channel names.
+        // SAFETY: nobody reads or writes the stage until the consumers have waited for the arrivals
+        // that follow the copies (0). Every producer that has a part of the tile makes the call
+        // (1), and the group that deals it out is the role that the channel names.
         let present = unsafe { source.fill::<K::Engine, InRole<K::From>, BlockScope>(self.memory) };
         StageFilled { present, brand: PhantomData, level: PhantomData }
     }

@@ -1,49 +1,55 @@
 //! The protocol of the two ends of a pipeline between roles, apart from what carries it.
 //!
-//! Both ends run the same machine. A stage passes from the producers to the consumers by its `full` barrier and back by its `empty`
-//! one; each end waits at one of the two and arrives at the other. A role that leaves passes one last stage, marked as closed.
+//! Both ends run the same machine. A stage passes from the producers to the consumers by its `full`
+//! barrier and back by its `empty` one; each end waits at one of the two and arrives at the other.
+//! A role that leaves passes one last stage, marked as closed.
 //!
-//! The machine knows barriers through [`Wires`] alone: the GPU's and the CPU executor's are in [`wires`](super::wires), a model
-//! checker's in the tests of this module.
+//! The machine knows barriers through [`Wires`] alone: the GPU's and the CPU executor's are in
+//! [`wires`](super::wires), a model checker's in the tests of this module.
 
 use super::Closed;
 
 #[cfg(test)]
 mod check;
 
-/// What one end does to the barriers of its pipeline. Every thread of the role makes the same calls in the same order.
+/// What one end does to the barriers of its pipeline. Every thread of the role makes the same calls
+/// in the same order.
 pub(crate) trait Wires {
     /// The number of stages.
     const STAGES: u32;
 
-    /// Waits until this end has stage `stage`: for phase `parity` of the barrier at which the other end arrives.
+    /// Waits until this end has stage `stage`: for phase `parity` of the barrier at which the other
+    /// end arrives.
     fn wait(&self, stage: u32, parity: u32);
 
     /// Whether such a wait would return at once.
     fn poll(&self, stage: u32, parity: u32) -> bool;
 
-    /// Whether the other end passed the stage, which this end has, as closed. What this end itself marks doesn't count: its first
-    /// thread may have left while others have yet to ask.
+    /// Whether the other end passed the stage, which this end has, as closed. What this end itself
+    /// marks doesn't count: its first thread may have left while others have yet to ask.
     fn is_closed(&self, stage: u32) -> bool;
 
     /// Marks the stage, which this end has, as closed: in one thread of the role.
     fn close(&self, stage: u32);
 
-    /// Hands the stage over with what this thread did to it: one arrival at the other end's barrier, perhaps when its copies land.
+    /// Hands the stage over with what this thread did to it: one arrival at the other end's
+    /// barrier, perhaps when its copies land.
     fn pass(&self, stage: u32);
 
-    /// Hands the stage over closed: all arrivals that the phase counts, each after what its thread wrote.
+    /// Hands the stage over closed: all arrivals that the phase counts, each after what its thread
+    /// wrote.
     fn pass_closed(&self, stage: u32);
 
-    /// Waits until all copies that this thread started have landed. Nothing for an end that starts none.
+    /// Waits until all copies that this thread started have landed. Nothing for an end that starts
+    /// none.
     fn drain(&self);
 
-    /// Waits until the stage's phase `parity` of the barrier at which this end arrives is complete. Nothing for an end all of whose
-    /// arrivals happen at once.
+    /// Waits until the stage's phase `parity` of the barrier at which this end arrives is complete.
+    /// Nothing for an end all of whose arrivals happen at once.
     fn wait_passed(&self, stage: u32, parity: u32);
 
-    /// Has the role's first thread decide, once, and returns its decision in every thread. `turn` is 0 at the first call and the
-    /// other of 0 and 1 at every next one.
+    /// Has the role's first thread decide, once, and returns its decision in every thread. `turn`
+    /// is 0 at the first call and the other of 0 and 1 at every next one.
     fn agree(&self, turn: u32, decide: impl FnOnce() -> bool) -> bool;
 }
 
@@ -51,8 +57,9 @@ pub(crate) trait Wires {
 ///
 /// # Invariants
 ///
-/// 0. `stage < STAGES`. The phase of `parity` of this end's barrier of that stage is the one that ends when the other end passes it
-///    for the next time; no wait of this end is more than one phase behind.
+/// 0. `stage < STAGES`. The phase of `parity` of this end's barrier of that stage is the one that
+///    ends when the other end passes it for the next time; no wait of this end is more than one
+///    phase behind.
 /// 1. If `holds`, this end has the stage `stage` and has not passed it since.
 /// 2. Once `closed`, this end neither waits nor arrives any more.
 #[derive(Clone, Copy, Debug)]
@@ -65,8 +72,8 @@ pub struct EndState {
 }
 
 impl EndState {
-    /// A producer's end: all stages are empty, as if the consumers had passed each once. (Waiting for parity 1 at a new barrier
-    /// returns at once.)
+    /// A producer's end: all stages are empty, as if the consumers had passed each once. (Waiting
+    /// for parity 1 at a new barrier returns at once.)
     #[inline(always)]
     pub(crate) const fn producer() -> Self {
         EndState { stage: 0, parity: 1, turn: 0, holds: false, closed: false }
@@ -92,7 +99,8 @@ impl EndState {
         self.taken(wires)
     }
 
-    /// Takes the next stage if it comes while `keep_polling` says so; asks it after each poll that failed.
+    /// Takes the next stage if it comes while `keep_polling` says so; asks it after each poll that
+    /// failed.
     #[inline(always)]
     pub(crate) fn take_while<W: Wires>(
         &mut self,
@@ -117,8 +125,8 @@ impl EndState {
         if !ready {
             return None;
         }
-        // The first thread has seen the phase end, so this returns at once; each thread waits for itself all the same, because that is
-        // what makes the stage visible to it.
+        // The first thread has seen the phase end, so this returns at once; each thread waits for
+        // itself all the same, because that is what makes the stage visible to it.
         wires.wait(stage, parity);
         Some(self.taken(wires))
     }
@@ -146,8 +154,8 @@ impl EndState {
 
     /// Leaves the pipeline: the other end gets a closed stage unless it has left too.
     ///
-    /// It waits for the next stage, which the other end passes or closes unless it waits elsewhere. This end's copies have landed
-    /// ([`Wires::drain`]).
+    /// It waits for the next stage, which the other end passes or closes unless it waits elsewhere.
+    /// This end's copies have landed ([`Wires::drain`]).
     #[inline(always)]
     pub(crate) fn leave<W: Wires>(&mut self, wires: &W) {
         if !self.closed && (self.holds || self.take(wires).is_ok()) {
@@ -156,11 +164,11 @@ impl EndState {
         self.settle(wires);
     }
 
-    /// As [`leave`](Self::leave), but if the next stage has not come yet it returns false: for a role of several ends, which leaves
-    /// them in the order in which it can.
+    /// As [`leave`](Self::leave), but if the next stage has not come yet it returns false: for a
+    /// role of several ends, which leaves them in the order in which it can.
     ///
-    /// An end that the other one waits for can always leave at once: whoever waits has passed all stages that it had, so the next one is
-    /// here. So no role waits for ever for one that leaves.
+    /// An end that the other one waits for can always leave at once: whoever waits has passed all
+    /// stages that it had, so the next one is here. So no role waits for ever for one that leaves.
     #[inline(always)]
     pub(crate) fn try_leave<W: Wires>(&mut self, wires: &W) -> bool {
         if self.closed {
@@ -181,8 +189,9 @@ impl EndState {
     #[inline(always)]
     pub(crate) fn settle<W: Wires>(&self, wires: &W) {
         for stage in 0..W::STAGES {
-            // The phase with which this end passed the stage last: in this lap or in the one before. (In the first lap that is the phase
-            // before a new barrier's first, which counts as complete.)
+            // The phase with which this end passed the stage last: in this lap or in the one
+            // before. (In the first lap that is the phase before a new barrier's first, which
+            // counts as complete.)
             wires.wait_passed(stage, if stage < self.stage { self.parity ^ 1 } else { self.parity });
         }
     }

@@ -10,8 +10,9 @@ use crate::element::Element;
 use crate::isa;
 use crate::meeting::{ROLES, Scratch, WARPS};
 
-/// What a role's closure can return: `()`, or plain data that all threads of the block get (an element, `usize`, `bool`, or
-/// `Result<(), Closed>`, for closures that use `?`), or [`Kept`] values. Sealed.
+/// What a role's closure can return: `()`, or plain data that all threads of the block get (an
+/// element, `usize`, `bool`, or `Result<(), Closed>`, for closures that use `?`), or [`Kept`]
+/// values. Sealed.
 #[diagnostic::on_unimplemented(
     message = "the closure of a role can't return `{Self}`",
     label = "this leaves the role",
@@ -38,7 +39,8 @@ pub(crate) mod sealed {
         ///
         /// # Safety
         ///
-        /// Called by all threads of the block behind that barrier and another one, and before a partition that follows.
+        /// Called by all threads of the block behind that barrier and another one, and before a
+        /// partition that follows.
         unsafe fn collect(own: Option<Self>) -> Self;
     }
 }
@@ -56,17 +58,18 @@ impl<R: Role, T: Element> sealed::RoleResult<R> for T {
     #[inline(always)]
     unsafe fn publish(&self) {
         let slot = Scratch::<T>::of_result(slot::<R>());
-        // SAFETY: the slot is this role's own and no collective's, so no slower thread of the role still reads it; the other threads read
-        // it behind the barrier.
+        // SAFETY: the slot is this role's own and no collective's, so no slower thread of the role
+        // still reads it; the other threads read it behind the barrier.
         isa::for_first_member(<R as map::Role>::MEMBERS, || unsafe { slot.write_result(*self) });
     }
 
     #[inline(always)]
     unsafe fn collect(_: Option<T>) -> T {
         let slot = Scratch::<T>::of_result(slot::<R>());
-        // SAFETY: written before the barriers by `publish`; the slot is used for nothing else, and by the next partition behind the barrier
-        // with which that begins. (One barrier would do, but compute-sanitizer's racecheck takes some single ones for none:
-        // docs/decisions.md, 28.)
+        // SAFETY: written before the barriers by `publish`; the slot is used for nothing else, and
+        // by the next partition behind the barrier with which that begins. (One barrier would do,
+        // but compute-sanitizer's racecheck takes some single ones for none: docs/decisions.md,
+        // 28.)
         unsafe { slot.read_result() }
     }
 }
@@ -97,15 +100,17 @@ as_elements! {
     Result<(), Closed> as u32: |result: Result<(), Closed>| u32::from(result.is_err()), |word| if word == 0 { Ok(()) } else { Err(Closed) };
 }
 
-/// The slot of what leaves the role: behind those of the results of its collectives, which slower threads may still be reading.
+/// The slot of what leaves the role: behind those of the results of its collectives, which slower
+/// threads may still be reading.
 const fn slot<R: Role>() -> usize {
     WARPS + 1 + ROLES + <R as map::Role>::INDEX as usize
 }
 
-/// One `T` for each thread of a role, between two runs of that role: made by [`RoleGroup::keep`], read by [`RoleGroup::resume`].
+/// One `T` for each thread of a role, between two runs of that role: made by [`RoleGroup::keep`],
+/// read by [`RoleGroup::resume`].
 ///
-/// It stays in the role's registers; the other threads of the block have zeros in its place, so only the same role of the same map
-/// gets it back.
+/// It stays in the role's registers; the other threads of the block have zeros in its place, so
+/// only the same role of the same map gets it back.
 pub struct Kept<R, T, const SIZE: usize> {
     values: isa::PerThread<T, SIZE>,
     role: PhantomData<R>,
@@ -123,8 +128,8 @@ impl<R: Role, T: Element, const SIZE: usize> sealed::RoleResult<R> for Kept<R, T
 }
 
 impl<'r, R: Role, const SIZE: usize> RoleGroup<'r, R, SIZE> {
-    /// Takes values of which each thread of the role has one out of the role's closure, to be handed to the same role of another
-    /// partition by the same map. It lowers to nothing.
+    /// Takes values of which each thread of the role has one out of the role's closure, to be
+    /// handed to the same role of another partition by the same map. It lowers to nothing.
     #[inline(always)]
     pub fn keep<T: Element>(&self, values: PerThread<'r, T, SIZE>) -> Kept<R, T, SIZE> {
         Kept { values: values.values, role: PhantomData }

@@ -65,8 +65,9 @@ pub(super) fn fill_all<K: Channel, const LAPS: bool>(
         let first = memory.stage(stage);
         // SAFETY: the producers have the stage, which `take_open` waited for.
         unsafe { isa::stage_acquired(first, K::Contents::BYTES) };
-        // SAFETY: the producers have the stage, and this is role-level code of theirs, run by those that copy a part of it (`Stage`, 1). The
-        // brand is the closure's own, so this stage is the one that comes back filled.
+        // SAFETY: the producers have the stage, and this is role-level code of theirs, run by those
+        // that copy a part of it (`Stage`, 1). The brand is the closure's own, so this stage is the
+        // one that comes back filled.
         let filled = fill(unsafe { Stage::new(first) }, index);
         state.pass_told(&wires, |stage| wires.tell(stage, filled.present()));
     });
@@ -84,8 +85,9 @@ pub(super) fn fill_tiles<K: Channel, B: Batches<K::Contents>>(memory: Memory<K>,
     }
 }
 
-/// Calls `step` with each index below `count`. If `LAPS`, in laps of as many steps as there are stages, which are unrolled, so that the
-/// addresses of a stage are constants; and the rest one by one. Loops with bounds take too many registers so.
+/// Calls `step` with each index below `count`. If `LAPS`, in laps of as many steps as there are
+/// stages, which are unrolled, so that the addresses of a stage are constants; and the rest one by
+/// one. Loops with bounds take too many registers so.
 ///
 /// # Panics
 ///

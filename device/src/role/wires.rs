@@ -12,7 +12,8 @@ use crate::presence::Presence;
 ///
 /// # Invariants
 ///
-/// 0. `producers` are the threads that run the calling code, and those for which the barriers were made.
+/// 0. `producers` are the threads that run the calling code, and those for which the barriers were
+///    made.
 pub(super) struct ProducerWires<K> {
     memory: Memory<K>,
     producers: Members,
@@ -72,13 +73,15 @@ impl<K: Channel> Wires for ProducerWires<K> {
 
     #[inline(always)]
     fn is_closed(&self, stage: u32) -> bool {
-        // SAFETY: the producers have the stage, so the consumers wrote their word before the arrivals that were waited for, or never.
+        // SAFETY: the producers have the stage, so the consumers wrote their word before the
+        // arrivals that were waited for, or never.
         unsafe { self.memory.closed(1, stage).read() != 0 }
     }
 
     #[inline(always)]
     fn close(&self, stage: u32) {
-        // SAFETY: the producers have the stage; the word is theirs to write, and the consumers read it behind the arrivals that follow.
+        // SAFETY: the producers have the stage; the word is theirs to write, and the consumers read
+        // it behind the arrivals that follow.
         isa::for_first_member(self.producers, || unsafe { self.memory.closed(0, stage).write(1) });
     }
 
@@ -86,10 +89,12 @@ impl<K: Channel> Wires for ProducerWires<K> {
     fn pass(&self, stage: u32) {
         let full = self.memory.full(stage);
         if K::Engine::ASYNCHRONOUS {
-            // SAFETY: the barrier counts an arrival of each producer a phase; the producers have the stage, so this phase has had none.
+            // SAFETY: the barrier counts an arrival of each producer a phase; the producers have
+            // the stage, so this phase has had none.
             unsafe { isa::cp_async_mbarrier_arrive(full, self.producers) };
         } else {
-            // SAFETY: the barrier counts an arrival of each producer a phase; the producers have the stage, so this phase has had none.
+            // SAFETY: the barrier counts an arrival of each producer a phase; the producers have
+            // the stage, so this phase has had none.
             unsafe { isa::mbarrier_arrive(full, self.producers) };
         }
         self.arrive_told(stage);
@@ -97,8 +102,9 @@ impl<K: Channel> Wires for ProducerWires<K> {
 
     #[inline(always)]
     fn pass_closed(&self, stage: u32) {
-        // SAFETY: the barrier counts an arrival of each producer a phase; the producers have the stage, so this phase has had none.
-        // Ordinary arrivals do: the closing word is an ordinary store.
+        // SAFETY: the barrier counts an arrival of each producer a phase; the producers have the
+        // stage, so this phase has had none. Ordinary arrivals do: the closing word is an ordinary
+        // store.
         unsafe { isa::mbarrier_arrive(self.memory.full(stage), self.producers) };
         self.arrive_told(stage);
     }
@@ -139,19 +145,22 @@ impl<K: Channel> Wires for ConsumerWires<K> {
 
     #[inline(always)]
     fn is_closed(&self, stage: u32) -> bool {
-        // SAFETY: the consumers have the stage, so the producers wrote their word before the arrivals that were waited for, or never.
+        // SAFETY: the consumers have the stage, so the producers wrote their word before the
+        // arrivals that were waited for, or never.
         unsafe { self.0.closed(0, stage).read() != 0 }
     }
 
     #[inline(always)]
     fn close(&self, stage: u32) {
-        // SAFETY: the consumers have the stage; the word is theirs to write, and the producers read it behind the arrivals that follow.
+        // SAFETY: the consumers have the stage; the word is theirs to write, and the producers read
+        // it behind the arrivals that follow.
         isa::for_first_member(K::To::MEMBERS, || unsafe { self.0.closed(1, stage).write(1) });
     }
 
     #[inline(always)]
     fn pass(&self, stage: u32) {
-        // SAFETY: EMPTIED counts these arrivals a phase; the consumers have the stage, so this phase has had none.
+        // SAFETY: EMPTIED counts these arrivals a phase; the consumers have the stage, so this
+        // phase has had none.
         unsafe { isa::mbarrier_arrive(self.0.empty(stage), K::To::MEMBERS) };
     }
 

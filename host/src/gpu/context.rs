@@ -23,8 +23,8 @@ pub(super) const NON_BLOCKING: u32 = 1;
 /// # Invariants
 ///
 /// 0. `raw` is a context of this process that lives until `Drop`; `transfer` is a stream of it.
-/// 1. `record` is null, or page-locked, mapped host memory of one `PanicRecord` that lives as long; only GPU threads
-///    write it, and the host reads it volatile.
+/// 1. `record` is null, or page-locked, mapped host memory of one `PanicRecord` that lives as long;
+///    only GPU threads write it, and the host reads it volatile.
 pub(crate) struct Context {
     pub(crate) driver: &'static Driver,
     raw: CUcontext,
@@ -32,7 +32,8 @@ pub(crate) struct Context {
     pub(super) record_address: CUdeviceptr,
     /// The stream of uploads, downloads and fills.
     pub(super) transfer: CUstream,
-    /// Held while work is put into a stream and recorded at its buffers, so that both happen in one order.
+    /// Held while work is put into a stream and recorded at its buffers, so that both happen in one
+    /// order.
     pub(super) submission: Mutex<()>,
     pub(super) modules: Mutex<Modules>,
     lost: OnceLock<String>,
@@ -44,8 +45,8 @@ pub(crate) struct Context {
     pub(crate) multiprocessors: u32,
 }
 
-// SAFETY: the driver API may be called from any thread with any of these handles (each call makes the context current
-// first); `record` is only read, volatile.
+// SAFETY: the driver API may be called from any thread with any of these handles (each call makes
+// the context current first); `record` is only read, volatile.
 unsafe impl Send for Context {}
 // SAFETY: as for `Send`; the mutable state is behind mutexes.
 unsafe impl Sync for Context {}
@@ -174,7 +175,8 @@ impl Context {
         Err(self.lose(error))
     }
 
-    /// Marks the device unusable because of `error`, and returns that error, or the first one's if another came before.
+    /// Marks the device unusable because of `error`, and returns that error, or the first one's if
+    /// another came before.
     pub(super) fn lose(&self, error: Error) -> Error {
         match self.lost.set(error.to_string()) {
             Ok(()) => error,
@@ -220,7 +222,8 @@ impl Drop for Context {
                 let _ = unsafe { self.driver.host_free(self.record.cast()) };
             }
         }
-        // SAFETY: everything that holds handles of this context holds the context as well, so nothing uses it later.
+        // SAFETY: everything that holds handles of this context holds the context as well, so
+        // nothing uses it later.
         let _ = unsafe { self.driver.context_destroy(self.raw) };
     }
 }

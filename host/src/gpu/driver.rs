@@ -1,8 +1,9 @@
 //! The CUDA driver: its library, loaded at run time, and one function a call.
 //!
-//! The calls go through pointers that are looked up here once, with plain integers as their results: a driver newer
-//! than the bindings may return an error code that the bindings' `enum` does not have, and a driver older than them
-//! may lack a symbol. Neither is a panic or undefined behaviour this way.
+//! The calls go through pointers that are looked up here once, with plain integers as their
+//! results: a driver newer than the bindings may return an error code that the bindings' `enum`
+//! does not have, and a driver older than them may lack a symbol. Neither is a panic or undefined
+//! behaviour this way.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr;
@@ -28,8 +29,8 @@ impl Status {
     pub(crate) const UNSUPPORTED_PTX_VERSION: Status = Status(222);
     pub(crate) const NOT_FOUND: Status = Status(500);
 
-    /// Says whether the context is of no use after this error: uncorrectable memory, a kernel that trapped, timed out
-    /// or touched a wrong address, or an error that the driver cannot name.
+    /// Says whether the context is of no use after this error: uncorrectable memory, a kernel that
+    /// trapped, timed out or touched a wrong address, or an error that the driver cannot name.
     pub(crate) fn is_sticky(self) -> bool {
         matches!(self.0, 214 | 220 | 226 | 700 | 702 | 709 | 710 | 714..=719 | 721 | 999)
     }
@@ -45,12 +46,13 @@ macro_rules! driver_calls {
         impl Driver {
             /// Looks every entry point up; the library must be there.
             fn look_up() -> Result<Driver, Error> {
-                // SAFETY: the library was found a moment ago, by the only caller; its initialisers are NVIDIA's.
+                // SAFETY: the library was found a moment ago, by the only caller; its initialisers
+                // are NVIDIA's.
                 let library = unsafe { sys::culib() };
                 Ok(Driver {
                     $($call: {
-                        // SAFETY: the type is the one that the CUDA driver API documents for this symbol; the library
-                        // is never unloaded, so the copied pointer stays valid.
+                        // SAFETY: the type is the one that the CUDA driver API documents for this
+                        // symbol; the library is never unloaded, so the copied pointer stays valid.
                         let found = unsafe { library.get::<unsafe extern "C" fn($($type),*) -> c_int>($symbol) };
                         *found.map_err(|_| Error::DriverTooOld { found: format!("one without {}", $symbol) })?
                     },)*
@@ -62,7 +64,8 @@ macro_rules! driver_calls {
                 ///
                 /// # Safety
                 ///
-                /// Pointers are valid for what the driver API reads and writes through them, and handles are alive.
+                /// Pointers are valid for what the driver API reads and writes through them, and
+                /// handles are alive.
                 #[allow(clippy::too_many_arguments, reason = "as many as the driver's call has")]
                 pub(crate) unsafe fn $call(&self, $($argument: $type),*) -> Status {
                     // SAFETY: passed on to the caller.
@@ -165,7 +168,8 @@ impl Driver {
     ///
     /// # Errors
     ///
-    /// [`Error::NoDriver`], [`Error::DriverTooOld`], [`Error::NoSuchGpu`] where the driver finds no GPU at all.
+    /// [`Error::NoDriver`], [`Error::DriverTooOld`], [`Error::NoSuchGpu`] where the driver finds no
+    /// GPU at all.
     pub(crate) fn get() -> Result<&'static Driver, Error> {
         static DRIVER: OnceLock<Driver> = OnceLock::new();
         if let Some(driver) = DRIVER.get() {
@@ -222,7 +226,8 @@ fn static_text(text: *const c_char) -> String {
     if text.is_null() {
         return "unknown to this driver".to_owned();
     }
-    // SAFETY: not null, so the driver wrote the address of one of its static, zero-terminated strings.
+    // SAFETY: not null, so the driver wrote the address of one of its static, zero-terminated
+    // strings.
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 

@@ -1,8 +1,9 @@
 //! Device memory, and the order of what uses it.
 //!
-//! Whatever reads or writes an allocation goes through [`submit`]: it makes the stream wait for the uses that conflict,
-//! and leaves an event behind. So two streams never touch a buffer in conflict, and memory is freed only when its last
-//! event has been reached, whoever forgot or dropped which handle.
+//! Whatever reads or writes an allocation goes through [`submit`]: it makes the stream wait for the
+//! uses that conflict, and leaves an event behind. So two streams never touch a buffer in conflict,
+//! and memory is freed only when its last event has been reached, whoever forgot or dropped which
+//! handle.
 
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -58,16 +59,17 @@ impl Uses {
     }
 }
 
-/// The unit in bytes of the widest copies. Memory is allocated in whole units and all of them are written: a copy of a
-/// view's last, partial unit names its valid bytes, but tools that watch memory take it for a read of the whole.
+/// The unit in bytes of the widest copies. Memory is allocated in whole units and all of them are
+/// written: a copy of a view's last, partial unit names its valid bytes, but tools that watch
+/// memory take it for a read of the whole.
 const UNIT: usize = 16;
 
 /// An allocation of device memory.
 ///
 /// # Invariants
 ///
-/// 0. `address` is the start of `bytes` bytes of device memory of `context`, rounded up to a multiple of [`UNIT`], until
-///    `Drop`.
+/// 0. `address` is the start of `bytes` bytes of device memory of `context`, rounded up to a
+///    multiple of [`UNIT`], until `Drop`.
 /// 1. Every use of the memory was submitted by [`submit`] and is in `uses`, or is over.
 pub(crate) struct GpuMemory {
     pub(crate) context: Arc<Context>,
@@ -81,7 +83,8 @@ impl GpuMemory {
     pub(crate) fn filled(context: &Arc<Context>, bytes: usize, byte: u8) -> Result<GpuMemory, Error> {
         let memory = GpuMemory::allocate(context, bytes)?;
         submit(Lane::transfer(context), &[(&memory, Access::Write)], "fill device memory", || {
-            // SAFETY: writes the whole allocation (invariant 0) in the order that `submit` provides.
+            // SAFETY: writes the whole allocation (invariant 0) in the order that `submit`
+            // provides.
             unsafe { context.driver.fill(memory.address, byte, whole_units(bytes), context.transfer) }
         })?;
         Ok(memory)
@@ -114,7 +117,8 @@ impl GpuMemory {
         }
     }
 
-    /// Replaces the memory's first `data.len()` bytes, once nothing uses it; returns when it is done.
+    /// Replaces the memory's first `data.len()` bytes, once nothing uses it; returns when it is
+    /// done.
     ///
     /// # Panics
     ///
@@ -124,8 +128,9 @@ impl GpuMemory {
         let context = &self.context;
         self.wait_for_uses(Access::Write)?;
         let event = submit(Lane::transfer(context), &[(self, Access::Write)], "copy to the device", || {
-            // SAFETY: reads `data` and writes within the allocation (invariant 0, asserted above) in the order that
-            // `submit` provides; `data` is borrowed until the event below has been reached.
+            // SAFETY: reads `data` and writes within the allocation (invariant 0, asserted above)
+            // in the order that `submit` provides; `data` is borrowed until the event below has
+            // been reached.
             unsafe {
                 context.driver.copy_to_device(
                     self.address,
@@ -138,7 +143,8 @@ impl GpuMemory {
         event.synchronize()
     }
 
-    /// Copies the memory's first `data.len()` bytes out, once nothing writes it; returns when it is done.
+    /// Copies the memory's first `data.len()` bytes out, once nothing writes it; returns when it is
+    /// done.
     ///
     /// # Panics
     ///
@@ -148,9 +154,9 @@ impl GpuMemory {
         let context = &self.context;
         self.wait_for_uses(Access::Read)?;
         let event = submit(Lane::transfer(context), &[(self, Access::Read)], "copy from the device", || {
-            // SAFETY: writes `data` and reads within the allocation (invariant 0, asserted above) in the order that
-            // `submit` provides; `data` is borrowed until the event below has been reached, and after an error there
-            // the context is dead and copies no more.
+            // SAFETY: writes `data` and reads within the allocation (invariant 0, asserted above)
+            // in the order that `submit` provides; `data` is borrowed until the event below has
+            // been reached, and after an error there the context is dead and copies no more.
             unsafe {
                 context.driver.copy_to_host(
                     data.as_mut_ptr().cast::<c_void>(),
@@ -178,16 +184,18 @@ impl Drop for GpuMemory {
     fn drop(&mut self) {
         // A dead context's memory goes with it. An error while waiting means that it is dead.
         if self.wait_for_uses(Access::Write).is_ok() && self.context.enter().is_ok() {
-            // SAFETY: the memory is alive (invariant 0), nothing uses it any more (invariant 1), and this is its last use.
+            // SAFETY: the memory is alive (invariant 0), nothing uses it any more (invariant 1),
+            // and this is its last use.
             let _ = unsafe { self.context.driver.memory_free(self.address) };
         }
     }
 }
 
-/// Puts work into a stream after everything that it conflicts with, and returns the event of its end.
+/// Puts work into a stream after everything that it conflicts with, and returns the event of its
+/// end.
 ///
-/// `work` makes one driver call on that stream, described by `doing`, which uses the memory of `accesses` as they say and
-/// no other memory that is freed or written elsewhere.
+/// `work` makes one driver call on that stream, described by `doing`, which uses the memory of
+/// `accesses` as they say and no other memory that is freed or written elsewhere.
 pub(super) fn submit(
     lane: Lane<'_>,
     accesses: &[(&GpuMemory, Access)],
@@ -208,8 +216,8 @@ pub(super) fn submit(
     let status = work();
     context.check(doing, status)?;
     if let Err(error) = event.record(lane) {
-        // The work is under way and cannot be waited for by event: wait here, or give the device up.
-        // SAFETY: the stream is alive (invariant 0 of `Lane`).
+        // The work is under way and cannot be waited for by event: wait here, or give the device
+        // up. SAFETY: the stream is alive (invariant 0 of `Lane`).
         let status = unsafe { context.driver.stream_synchronize(lane.raw()) };
         context.check("wait for a stream", status).map_err(|error| context.lose(error))?;
         return Err(error);
@@ -220,7 +228,8 @@ pub(super) fn submit(
     Ok(event)
 }
 
-/// The bytes of as many units as `bytes` bytes take. (A size so large that there is no such number is out of memory anyway.)
+/// The bytes of as many units as `bytes` bytes take. (A size so large that there is no such number
+/// is out of memory anyway.)
 fn whole_units(bytes: usize) -> usize {
     bytes.checked_next_multiple_of(UNIT).unwrap_or(bytes)
 }

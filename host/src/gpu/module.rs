@@ -29,11 +29,13 @@ const LOG_BYTES: usize = 16 << 10;
 ///
 /// # Invariants
 ///
-/// 0. The `raw` of each image and of each function live as long as the context, which never unloads them.
+/// 0. The `raw` of each image and of each function live as long as the context, which never unloads
+///    them.
 #[derive(Default)]
 pub(super) struct Modules {
     images: Vec<LoadedImage>,
-    /// The entries that there are, by their symbols: the place of the image loaded last that has each.
+    /// The entries that there are, by their symbols: the place of the image loaded last that has
+    /// each.
     entries: HashMap<String, usize>,
     /// The entries that were launched, by their symbols.
     functions: HashMap<&'static str, Function>,
@@ -44,8 +46,8 @@ pub(super) struct Modules {
 /// An image in the context.
 struct LoadedImage {
     raw: CUmodule,
-    /// The PTX it came from: loading it again has no effect, and the driver is asked for nothing that
-    /// is not in it. It would say no as well, but tools such as compute-sanitizer report that.
+    /// The PTX it came from: loading it again has no effect, and the driver is asked for nothing
+    /// that is not in it. It would say no as well, but tools such as compute-sanitizer report that.
     ptx: String,
 }
 
@@ -121,8 +123,8 @@ impl Context {
             [CUjit_option::CU_JIT_ERROR_LOG_BUFFER as c_int, CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES as c_int];
         let mut values = [log.as_mut_ptr().cast::<c_void>(), ptr::without_provenance_mut(LOG_BYTES)];
         let mut raw = ptr::null_mut();
-        // SAFETY: writes one handle and at most LOG_BYTES of log, both there; the image is whole (a cubin says its own
-        // size, PTX ends with a zero); both arrays have the two options.
+        // SAFETY: writes one handle and at most LOG_BYTES of log, both there; the image is whole (a
+        // cubin says its own size, PTX ends with a zero); both arrays have the two options.
         let status = unsafe {
             self.driver.module_load(&mut raw, image.as_ptr().cast(), 2, names.as_mut_ptr(), values.as_mut_ptr())
         };
@@ -136,7 +138,8 @@ impl Context {
             return Ok(());
         };
         let (mut address, mut bytes) = (0, 0);
-        // SAFETY: writes an address and a size, which are there; the module was just loaded; the name ends with a zero.
+        // SAFETY: writes an address and a size, which are there; the module was just loaded; the
+        // name ends with a zero.
         let status = unsafe { self.driver.module_global(&mut address, &mut bytes, module, name.as_ptr()) };
         if status == Status::NOT_FOUND {
             return Ok(());
@@ -147,8 +150,9 @@ impl Context {
             let reason = format!("its global {} has {bytes} bytes, not 8; build it again", panic_record::SYMBOL);
             return Err(Error::BadModule { path: "the loaded module".into(), reason });
         }
-        // SAFETY: the global has 8 bytes, and no kernel of the new module runs yet; the source outlives the call, which
-        // copies from pageable memory before it returns, and the wait below.
+        // SAFETY: the global has 8 bytes, and no kernel of the new module runs yet; the source
+        // outlives the call, which copies from pageable memory before it returns, and the wait
+        // below.
         let status =
             unsafe { self.driver.copy_to_device(address, record.as_ptr().cast(), record.len(), self.transfer) };
         self.check("store the panic record's address", status)?;
@@ -187,7 +191,8 @@ impl Context {
             return Ok(None);
         };
         let mut raw = ptr::null_mut();
-        // SAFETY: writes one handle, which is there; the module is alive; the name ends with a zero.
+        // SAFETY: writes one handle, which is there; the module is alive; the name ends with a
+        // zero.
         let status = unsafe { self.driver.module_function(&mut raw, image.raw, name.as_ptr()) };
         if status == Status::NOT_FOUND {
             return Ok(None);
@@ -240,7 +245,8 @@ impl Context {
         }
         if instance.shared_bytes() > function.opted_in {
             let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES as c_int;
-            // SAFETY: the function is alive; the value is within the device's limit, so the cast keeps it.
+            // SAFETY: the function is alive; the value is within the device's limit, so the cast
+            // keeps it.
             let status = unsafe {
                 self.driver.function_set_attribute(function.raw, attribute, instance.shared_bytes() as c_int)
             };
@@ -269,14 +275,16 @@ impl Context {
             return Ok(None);
         };
         let (mut address, mut bytes) = (0, 0);
-        // SAFETY: writes an address and a size, which are there; the module is alive; the name ends with a zero.
+        // SAFETY: writes an address and a size, which are there; the module is alive; the name ends
+        // with a zero.
         let status = unsafe { self.driver.module_global(&mut address, &mut bytes, image.raw, name.as_ptr()) };
         if status == Status::NOT_FOUND {
             return Ok(None);
         }
         self.check("find a constant of a module", status)?;
         let mut text = vec![0_u8; bytes];
-        // SAFETY: writes as many bytes as the constant and the vector have; the vector lives until the wait below.
+        // SAFETY: writes as many bytes as the constant and the vector have; the vector lives until
+        // the wait below.
         let status = unsafe { self.driver.copy_to_host(text.as_mut_ptr().cast(), address, bytes, self.transfer) };
         self.check("read a constant of a module", status)?;
         // SAFETY: the stream lives as long as the context.
@@ -290,7 +298,8 @@ impl Context {
         self.enter()?;
         let function = self.function(instance)?;
         let mut blocks = 0;
-        // SAFETY: writes one integer, which is there; the function is alive; threads and bytes are within the limits that `function` checks.
+        // SAFETY: writes one integer, which is there; the function is alive; threads and bytes are
+        // within the limits that `function` checks.
         let status = unsafe {
             self.driver.occupancy(&mut blocks, function.raw, instance.threads() as c_int, instance.shared_bytes())
         };
@@ -321,8 +330,9 @@ impl Context {
 /// # Safety
 ///
 /// 0. `parameters` match `instance.parameters()` in number, kinds and element types.
-/// 1. `accesses` name every allocation into which an address in `parameters` points, `Write` where the parameter is an
-///    output; all belong to the stream's context, and none that is written occurs twice.
+/// 1. `accesses` name every allocation into which an address in `parameters` points, `Write` where
+///    the parameter is an output; all belong to the stream's context, and none that is written
+///    occurs twice.
 pub(crate) unsafe fn launch(
     stream: &GpuStream,
     grid: u32,
@@ -338,10 +348,11 @@ pub(crate) unsafe fn launch(
     let shared_bytes = instance.shared_bytes() as u32;
     let lane = stream.lane();
     submit(lane, accesses, "launch a kernel", || {
-        // SAFETY: the function and the stream are alive; the driver reads one 32-byte parameter through each pointer
-        // before it returns, as many as the entry has (obligation 0; the entry is the instance's: `Instance`, 1, whose contract `function`
-        // has compared); memory stays alive and in order until the kernel is
-        // done, since `submit` records it for all of `accesses` (obligation 1).
+        // SAFETY: the function and the stream are alive; the driver reads one 32-byte parameter
+        // through each pointer before it returns, as many as the entry has (obligation 0; the entry
+        // is the instance's: `Instance`, 1, whose contract `function` has compared); memory stays
+        // alive and in order until the kernel is done, since `submit` records it for all of
+        // `accesses` (obligation 1).
         unsafe {
             context.driver.launch_kernel(
                 function.raw,

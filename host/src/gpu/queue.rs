@@ -167,7 +167,8 @@ impl GpuEvent {
         self.context.check("wait for an event", status)
     }
 
-    /// Waits for the event and returns the milliseconds since `earlier`, an event of the same context.
+    /// Waits for the event and returns the milliseconds since `earlier`, an event of the same
+    /// context.
     pub(crate) fn elapsed_ms_since(&self, earlier: &GpuEvent) -> Result<f64, Error> {
         earlier.synchronize()?;
         self.synchronize()?;

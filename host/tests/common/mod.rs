@@ -37,7 +37,8 @@ const fn instance(
 
 /// Makes an instance of these parts.
 pub const fn described(parts: Parts) -> Instance {
-    // SAFETY: the functions below match their descriptions; tests launch altered ones only to see them refused.
+    // SAFETY: the functions below match their descriptions; tests launch altered ones only to see
+    // them refused.
     unsafe { Instance::new(parts) }
 }
 
@@ -90,7 +91,8 @@ pub const LARGE_SHARED: Instance = described(LARGE_SHARED_PARTS);
 pub const LARGE_SHARED_PARTS: Parts =
     Parts { shared_bytes: 100 << 10, ..parts("large_shared__128", &["out"], &[OUTPUT], fill_one) };
 
-/// Panics with `value 42` in thread 3 of block 0 (on the CPU: in every block from the second on, with its index).
+/// Panics with `value 42` in thread 3 of block 0 (on the CPU: in every block from the second on,
+/// with its index).
 #[allow(dead_code, reason = "not for the tests of views")]
 pub const PANIC: Instance = instance("panic__128", &["out"], &[OUTPUT], panic);
 
@@ -105,8 +107,8 @@ unsafe fn fill(raw: &[RawParameter]) {
         // SAFETY: made once, at the start of a block of 128 threads.
         let block = unsafe { entry.block::<128>() };
         for index in (block.index()..length as usize).step_by(block.grid()) {
-            // SAFETY: the launch checked that an output of `length` elements stands behind the words, and no two blocks
-            // have the same index.
+            // SAFETY: the launch checked that an output of `length` elements stands behind the
+            // words, and no two blocks have the same index.
             unsafe { (out as *mut u32).wrapping_add(index).write(value) };
         }
     };
@@ -121,9 +123,11 @@ unsafe fn increment(raw: &[RawParameter]) {
         // SAFETY: made once, at the start of a block of 128 threads.
         let block = unsafe { entry.block::<128>() };
         for index in (block.index()..length as usize).step_by(block.grid()) {
-            // SAFETY: the launch checked that an input of `length` elements stands behind the words.
+            // SAFETY: the launch checked that an input of `length` elements stands behind the
+            // words.
             let value = unsafe { (input as *const u32).wrapping_add(index).read() };
-            // SAFETY: the tests pass an output of the input's length, and no two blocks have the same index.
+            // SAFETY: the tests pass an output of the input's length, and no two blocks have the
+            // same index.
             unsafe { (out as *mut u32).wrapping_add(index).write(value.wrapping_add(1)) };
         }
     };
@@ -142,8 +146,8 @@ unsafe fn increment_rows(raw: &[RawParameter]) {
                 let (from, to) = (row * input_pitch + column, row * out_pitch + column);
                 // SAFETY: the tests pass an input of the output's width and height.
                 let value = unsafe { (input as *const u32).wrapping_add(from as usize).read() };
-                // SAFETY: the launch checked that `height` rows of `width` elements, `out_pitch` elements apart, stand
-                // behind the words, and no two blocks have the same index.
+                // SAFETY: the launch checked that `height` rows of `width` elements, `out_pitch`
+                // elements apart, stand behind the words, and no two blocks have the same index.
                 unsafe { (out as *mut u32).wrapping_add(to as usize).write(value.wrapping_add(1)) };
             }
         }
@@ -153,7 +157,8 @@ unsafe fn increment_rows(raw: &[RawParameter]) {
 }
 
 unsafe fn fill_one(raw: &[RawParameter]) {
-    // SAFETY: the launch checked that an output of at least one `u32` stands behind the words; the tests launch one block.
+    // SAFETY: the launch checked that an output of at least one `u32` stands behind the words; the
+    // tests launch one block.
     unsafe { (raw[0].words[0] as *mut u32).write(77) };
 }
 

@@ -1,4 +1,5 @@
-//! What slices and rows do on every device: called with the CPU and with a GPU, each with the kernels of `common` loaded.
+//! What slices and rows do on every device: called with the CPU and with a GPU, each with the
+//! kernels of `common` loaded.
 
 use tilepipe_host::{Bound, Device, launch};
 

@@ -1,4 +1,5 @@
-//! `--stress`: many launches of kernels whose roles leave, wait and forget at random, each one checked.
+//! `--stress`: many launches of kernels whose roles leave, wait and forget at random, each one
+//! checked.
 
 use std::fmt;
 use std::io::{self, Write};

@@ -22,7 +22,8 @@ fn succeeds(arguments: &[&str]) -> String {
     text(&output.stdout)
 }
 
-/// Runs on the CPU; the run must fail with one error that has every one of `parts`, and without a panic.
+/// Runs on the CPU; the run must fail with one error that has every one of `parts`, and without a
+/// panic.
 #[track_caller]
 fn fails(arguments: &[&str], parts: &[&str]) {
     fails_on("cpu", arguments, parts);

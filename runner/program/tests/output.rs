@@ -1,5 +1,5 @@
-//! Files and standard output that the program cannot write, and signals while it writes: each is one clear error, and nothing partial is
-//! left.
+//! Files and standard output that the program cannot write, and signals while it writes: each is
+//! one clear error, and nothing partial is left.
 #![cfg(unix)]
 
 use std::fs::{self, File};
@@ -116,7 +116,8 @@ fn a_fifo_a_socket_and_a_folder_are_left_alone() {
 #[test]
 fn a_device_is_left_alone() {
     let (folder, _, full) = folder_with("full");
-    // A node of its own with the numbers of /dev/full: the real one is at stake as little as possible.
+    // A node of its own with the numbers of /dev/full: the real one is at stake as little as
+    // possible.
     if let Err(error) = mknodat(CWD, &full, FileType::CharacterDevice, Mode::RUSR | Mode::WUSR, makedev(1, 7)) {
         println!("skipped: a device node cannot be made here ({error})");
         return;
@@ -159,7 +160,8 @@ fn wait_for_partial(folder: &TempDir, child: &mut Child) {
     }
 }
 
-/// Ends a program while it writes to `output`, and returns its exit status; tries again where it was quicker.
+/// Ends a program while it writes to `output`, and returns its exit status; tries again where it
+/// was quicker.
 fn end_while_writing(folder: &TempDir, output: &Path, signal: Signal) -> ExitStatus {
     for _ in 0..10 {
         // These tests may have been started to ignore a signal, as `nohup` does with SIGHUP.

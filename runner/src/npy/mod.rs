@@ -1,7 +1,8 @@
 //! NumPy's `.npy` files as kernel inputs and outputs.
 //!
-//! A row of numbers has the shape `(elements,)`, a matrix `(height, width)`. Vectors add a last dimension, of 4 or 3; complex numbers are
-//! NumPy's own `complex64`. All are little-endian and in C order, as `numpy.save` writes them.
+//! A row of numbers has the shape `(elements,)`, a matrix `(height, width)`. Vectors add a last
+//! dimension, of 4 or 3; complex numbers are NumPy's own `complex64`. All are little-endian and in
+//! C order, as `numpy.save` writes them.
 
 mod error;
 mod output;
@@ -33,8 +34,8 @@ pub struct Reading {
     pub shape: Shape,
 }
 
-/// Reads and checks a file's header and length, but not its data. Returns the ways to take its elements: an array of shape
-/// `(n, 4)` may be a matrix of numbers and a row of vectors.
+/// Reads and checks a file's header and length, but not its data. Returns the ways to take its
+/// elements: an array of shape `(n, 4)` may be a matrix of numbers and a row of vectors.
 ///
 /// # Errors
 ///
@@ -61,7 +62,8 @@ pub fn read<T: Value>(path: &Path) -> Result<Vec<T>, NpyError> {
     Ok(values)
 }
 
-/// Checks that a file of such elements can be put at `path`, before work is spent on what it will hold. Leaves nothing behind.
+/// Checks that a file of such elements can be put at `path`, before work is spent on what it will
+/// hold. Leaves nothing behind.
 ///
 /// # Errors
 ///
@@ -71,13 +73,13 @@ pub fn check_writable(path: &Path, dtype: DType) -> Result<(), NpyError> {
     partial(path).map(drop)
 }
 
-/// Writes all elements to a temporary file beside `path`, which then replaces `path` in one step. A symbolic link stays, and what it leads
-/// to is replaced.
+/// Writes all elements to a temporary file beside `path`, which then replaces `path` in one step. A
+/// symbolic link stays, and what it leads to is replaced.
 ///
 /// # Errors
 ///
-/// [`NpyError::Write`], also if what is at `path` is no regular file; [`NpyError::NoSuchType`]. Whatever was at `path` is then
-/// still there, unchanged.
+/// [`NpyError::Write`], also if what is at `path` is no regular file; [`NpyError::NoSuchType`].
+/// Whatever was at `path` is then still there, unchanged.
 pub fn write<T: Value>(path: &Path, values: &[T], shape: Shape) -> Result<(), NpyError> {
     let (descriptor, lanes) = T::DTYPE.numpy().ok_or(NpyError::NoSuchType { dtype: T::DTYPE })?;
     let mut dimensions = match shape {
@@ -115,7 +117,8 @@ fn open(path: &Path) -> Result<(File, Vec<Reading>), NpyError> {
 /// The most bytes that a header may have; NumPy's are around 128.
 const HEADER_LIMIT: usize = 1 << 16;
 
-/// The most brackets in a header. A dtype that kernels take has none, and the parser recurses at each.
+/// The most brackets in a header. A dtype that kernels take has none, and the parser recurses at
+/// each.
 const BRACKET_LIMIT: usize = 64;
 
 fn parse_header(start: &[u8]) -> Result<(Header, usize), String> {

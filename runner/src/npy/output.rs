@@ -1,7 +1,8 @@
 //! Files that are replaced whole or not at all.
 //!
-//! The content is written to a partial file beside the final one, which then takes its place in one step. The partial file is removed if
-//! that fails, and if SIGINT, SIGTERM or SIGHUP ends the program. SIGKILL leaves it.
+//! The content is written to a partial file beside the final one, which then takes its place in one
+//! step. The partial file is removed if that fails, and if SIGINT, SIGTERM or SIGHUP ends the
+//! program. SIGKILL leaves it.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, FileType};
@@ -31,7 +32,8 @@ struct Files {
 static FILES: Mutex<Files> = Mutex::new(Files { paths: BTreeSet::new(), are_watched: false });
 
 impl Partial {
-    /// Creates an empty file beside the one that `path` names, or that the symbolic links from there lead to.
+    /// Creates an empty file beside the one that `path` names, or that the symbolic links from
+    /// there lead to.
     ///
     /// # Errors
     ///
@@ -43,7 +45,8 @@ impl Partial {
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
-            // The usual permissions of a new file (less the umask), not those of a private temporary one.
+            // The usual permissions of a new file (less the umask), not those of a private
+            // temporary one.
             builder.permissions(fs::Permissions::from_mode(0o666));
         }
         // While the lock is held, no signal ends the program: the file is listed before.
@@ -77,7 +80,8 @@ impl Partial {
     }
 }
 
-/// Whether two paths name one file, by way of symbolic or hard links too. A file that is not there is no other's.
+/// Whether two paths name one file, by way of symbolic or hard links too. A file that is not there
+/// is no other's.
 pub fn is_same_file(one: &Path, other: &Path) -> bool {
     #[cfg(unix)]
     let identity = |path: &Path| {
@@ -166,8 +170,8 @@ mod signals {
         thread::Builder::new().name("signals".to_owned()).spawn(end).map(drop)
     }
 
-    /// Says which signals the program was started to ignore, as `nohup` does with SIGHUP and a shell with SIGINT of what it runs in the
-    /// background. Nothing is known without Linux's /proc.
+    /// Says which signals the program was started to ignore, as `nohup` does with SIGHUP and a
+    /// shell with SIGINT of what it runs in the background. Nothing is known without Linux's /proc.
     fn ignored() -> impl Fn(c_int) -> bool {
         let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -29,7 +29,8 @@ impl std::fmt::Display for Difference {
     }
 }
 
-/// Compares bit for bit, with any NaN equal to any other, and returns the first difference if there is one.
+/// Compares bit for bit, with any NaN equal to any other, and returns the first difference if there
+/// is one.
 ///
 /// Where one is shorter, its missing elements count as different.
 pub fn compare<T: Value>(got: &[T], expected: &[T]) -> Option<Difference> {

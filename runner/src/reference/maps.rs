@@ -16,8 +16,8 @@ fn map<T: Value>(len: usize, element: impl Fn(usize) -> T + Send + Sync) -> Vec<
     out
 }
 
-/// Adds three times each element and its right neighbour in its tile; the tile's last element has its first as
-/// neighbour, and what lies beyond the end of `input` counts as zero.
+/// Adds three times each element and its right neighbour in its tile; the tile's last element has
+/// its first as neighbour, and what lies beyond the end of `input` counts as zero.
 ///
 /// # Panics
 ///
@@ -26,8 +26,9 @@ pub fn neighbour_sum<T: Value>(input: &[T], tile: usize) -> Vec<T> {
     two_inputs(input, input, tile)
 }
 
-/// Adds three times each element of `left` and the right neighbour, in the tile, of `right`'s; the tile's last element has its
-/// first as neighbour, and what lies beyond the end of `right` counts as zero.
+/// Adds three times each element of `left` and the right neighbour, in the tile, of `right`'s; the
+/// tile's last element has its first as neighbour, and what lies beyond the end of `right` counts
+/// as zero.
 ///
 /// # Panics
 ///
@@ -36,8 +37,9 @@ pub fn two_inputs<T: Value>(left: &[T], right: &[T], tile: usize) -> Vec<T> {
     with_neighbours(left, right, tile, T::Lane::neighbour_sum)
 }
 
-/// Combines, lane by lane, each element of `left` and the right neighbour, in the tile, of `right`'s; the tile's last element has its first
-/// as neighbour, and what lies beyond the end of `right` counts as zero.
+/// Combines, lane by lane, each element of `left` and the right neighbour, in the tile, of
+/// `right`'s; the tile's last element has its first as neighbour, and what lies beyond the end of
+/// `right` counts as zero.
 fn with_neighbours<T: Value>(
     left: &[T],
     right: &[T],
@@ -51,8 +53,9 @@ fn with_neighbours<T: Value>(
     })
 }
 
-/// `rounds` times three quarters of what there is and the right neighbour in the tile, each step rounded once; the tile's last
-/// element has its first as neighbour, and what lies beyond the end of `input` counts as zero.
+/// `rounds` times three quarters of what there is and the right neighbour in the tile, each step
+/// rounded once; the tile's last element has its first as neighbour, and what lies beyond the end
+/// of `input` counts as zero.
 ///
 /// # Panics
 ///
@@ -79,8 +82,8 @@ pub fn reversed<T: Value>(input: &[T], tile: usize) -> Vec<T> {
     })
 }
 
-/// The mean of each element and the [`MOVING_AVERAGE_RADIUS`] elements on either side, summed from left to right; what
-/// lies beyond the ends counts as zero.
+/// The mean of each element and the [`MOVING_AVERAGE_RADIUS`] elements on either side, summed from
+/// left to right; what lies beyond the ends counts as zero.
 pub fn moving_average<T: Value>(input: &[T]) -> Vec<T> {
     let taps = 2 * MOVING_AVERAGE_RADIUS + 1;
     map(input.len(), |index| {
@@ -114,7 +117,8 @@ mod tests {
         assert_eq!(multiply_adds(&[16.0_f32, 8.0, 2.0], 2, 0), [16.0, 8.0, 2.0]);
         assert_eq!(multiply_adds(&[16.0_f32, 8.0, 2.0], 2, 2), [(12.0 + 8.0) * 0.75 + 8.0, 32.5, 1.125]);
         assert_eq!(multiply_adds(&[9, 4], 2, 2), [(7 + 4) - 2 + 4, (3 + 9) - 3 + 9]);
-        // The product is 0.75 and 0.75 epsilon; rounded by itself it would be half an epsilon or one.
+        // The product is 0.75 and 0.75 epsilon; rounded by itself it would be half an epsilon or
+        // one.
         let own = 1.0 + f32::EPSILON;
         assert_eq!(multiply_adds(&[own, -0.75], 2, 1)[0], 0.75 * f32::EPSILON);
     }

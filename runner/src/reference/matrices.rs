@@ -13,8 +13,8 @@ pub fn transposed<T: Value>(input: &[T], width: usize) -> Vec<T> {
     rows(width, height, |row, column| input[column * width + row])
 }
 
-/// Adds three times each element and those above, left, right and below, in this order; beyond the edges of rows of `width` elements
-/// there are zeros.
+/// Adds three times each element and those above, left, right and below, in this order; beyond the
+/// edges of rows of `width` elements there are zeros.
 ///
 /// # Panics
 ///

@@ -1,4 +1,5 @@
-//! What each kernel must compute, as plain loops over whole arrays, and the comparison with what it did compute.
+//! What each kernel must compute, as plain loops over whole arrays, and the comparison with what it
+//! did compute.
 
 mod compare;
 mod maps;

@@ -1,7 +1,9 @@
-//! Sums and dot products: one result a block, with the additions in the order that the kernels promise.
+//! Sums and dot products: one result a block, with the additions in the order that the kernels
+//! promise.
 //!
-//! Every thread adds its own elements in the order in which they come, starting from zero. The threads' sums are then added in
-//! a tree within each warp of 32, neighbours first, and the warps' sums from left to right.
+//! Every thread adds its own elements in the order in which they come, starting from zero. The
+//! threads' sums are then added in a tree within each warp of 32, neighbours first, and the warps'
+//! sums from left to right.
 
 use crate::parallel;
 use crate::value::Value;
@@ -9,8 +11,8 @@ use crate::value::Value;
 /// Threads of a warp.
 const WARP: usize = 32;
 
-/// Adds the elements of each block's tiles: thread `r` adds, of each tile of `len` elements, the `len / threads` in a row from
-/// `r * len / threads` on.
+/// Adds the elements of each block's tiles: thread `r` adds, of each tile of `len` elements, the
+/// `len / threads` in a row from `r * len / threads` on.
 ///
 /// # Panics
 ///
@@ -19,7 +21,8 @@ pub fn sum<T: Value>(input: &[T], threads: usize, len: usize, grid: usize) -> Ve
     own_elements(input.len(), threads, len, grid, |index| at(input, index))
 }
 
-/// As [`sum`] of the products of the elements of two inputs; what lies beyond the end of either counts as zero.
+/// As [`sum`] of the products of the elements of two inputs; what lies beyond the end of either
+/// counts as zero.
 ///
 /// # Panics
 ///
@@ -29,8 +32,8 @@ pub fn dot<T: Value>(left: &[T], right: &[T], threads: usize, len: usize, grid: 
     own_elements(elements, threads, len, grid, |index| at(left, index).times(at(right, index)))
 }
 
-/// Adds the elements of each block's tiles: warp `w` of `W` takes the block's tiles `w`, `w + W`, .., of each of which lane `l`
-/// adds the elements `l`, `l + 32`, ..
+/// Adds the elements of each block's tiles: warp `w` of `W` takes the block's tiles `w`, `w + W`,
+/// .., of each of which lane `l` adds the elements `l`, `l + 32`, ..
 ///
 /// # Panics
 ///
@@ -54,7 +57,8 @@ pub fn sum_by_warps<T: Value>(input: &[T], threads: usize, len: usize, grid: usi
     })
 }
 
-/// Adds the elements of each block's pieces of `len` elements: of `threads` pieces in a row thread `r` takes number `r`.
+/// Adds the elements of each block's pieces of `len` elements: of `threads` pieces in a row thread
+/// `r` takes number `r`.
 ///
 /// # Panics
 ///
@@ -71,8 +75,8 @@ pub fn sum_by_threads<T: Value>(input: &[T], threads: usize, len: usize, grid: u
     })
 }
 
-/// Adds the elements of each block's tiles in `threads` consumers: thread `r` of them adds, of each tile of `len` elements, those at `r`,
-/// `r + threads`, ..
+/// Adds the elements of each block's tiles in `threads` consumers: thread `r` of them adds, of each
+/// tile of `len` elements, those at `r`, `r + threads`, ..
 ///
 /// # Panics
 ///
@@ -126,7 +130,8 @@ fn add_threads<T: Value>(mut sums: Vec<T>) -> T {
     warps.fold(first, T::plus)
 }
 
-/// Adds neighbours, then neighbouring pairs, and so on; where a warp has no such lane, the sum stays as it is.
+/// Adds neighbours, then neighbouring pairs, and so on; where a warp has no such lane, the sum
+/// stays as it is.
 fn add_lanes<T: Value>(lanes: &mut [T]) -> T {
     let mut distance = 1;
     while distance < lanes.len() {
@@ -174,7 +179,8 @@ mod tests {
 
     #[test]
     fn consumers_add_elements_that_are_as_far_apart_as_there_are_consumers() {
-        // Of 32 consumers, number 1 adds the elements 1 and 33 of each of two tiles, in this order; others have zeros only.
+        // Of 32 consumers, number 1 adds the elements 1 and 33 of each of two tiles, in this order;
+        // others have zeros only.
         let mut input = vec![0.0_f32; 128];
         (input[1], input[33], input[65], input[97]) = (1e8, 1.0, -1e8, 1.0);
         assert_eq!(sum_by_consumers(&input, 32, 64, 1), [1.0]);

@@ -1,7 +1,7 @@
 //! One small kernel for each operation and for each order of steps whose generated code is tested.
 //!
-//! `tests/tests/codegen/` says what each must become. None of them computes anything of use; they are written so that nothing but
-//! the operation itself is in them.
+//! `tests/tests/codegen/` says what each must become. None of them computes anything of use; they
+//! are written so that nothing but the operation itself is in them.
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 #![forbid(unsafe_code)]
 

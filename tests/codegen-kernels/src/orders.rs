@@ -1,6 +1,7 @@
 //! Loops by hand: the orders of steps that a kernel's author can choose.
 //!
-//! In the guide's order a round acquires, copies and commits before it waits; the other order waits first.
+//! In the guide's order a round acquires, copies and commits before it waits; the other order waits
+//! first.
 
 use tilepipe::{Block, CpAsync, Shared, Stages, ThreadScope, Tiles, TilesMut, WarpScope, kernel};
 

@@ -41,7 +41,8 @@ pub fn bits_of(register: &str) -> u32 {
     }
 }
 
-/// Whether an operand is a register that the code itself numbers (and no special register such as `%tid.x`).
+/// Whether an operand is a register that the code itself numbers (and no special register such as
+/// `%tid.x`).
 pub fn is_register(operand: &str) -> bool {
     let name = operand.strip_prefix('%').unwrap_or_default();
     let class = name.trim_end_matches(|c: char| c.is_ascii_digit());

@@ -1,9 +1,10 @@
-//! A form of PTX in which two kernels can be compared: what they do to memory and how they branch, whatever their registers are called
-//! and in whatever order values are computed.
+//! A form of PTX in which two kernels can be compared: what they do to memory and how they branch,
+//! whatever their registers are called and in whatever order values are computed.
 //!
-//! Instructions without an effect are substituted where their result is used, integer arithmetic as polynomials. What is left
-//! are *events* (loads, stores, copies, barriers, ..), branches, and at every join of several ways the values that registers
-//! take along to it. Ways that end in a panic or a trap end as `panic`, whatever is reported.
+//! Instructions without an effect are substituted where their result is used, integer arithmetic as
+//! polynomials. What is left are *events* (loads, stores, copies, barriers, ..), branches, and at
+//! every join of several ways the values that registers take along to it. Ways that end in a panic
+//! or a trap end as `panic`, whatever is reported.
 
 mod evaluate;
 mod names;
@@ -47,9 +48,10 @@ pub fn normal_form(entry: &Entry) -> Vec<String> {
     names::lines(&graph, &summaries).into_iter().map(|line| line.replace(&entry.name, "kernel")).collect()
 }
 
-/// What each loop of the kernel does in a round: the lines of [`normal_form`], but registers all have the same name, branches have no targets,
-/// and the lines of a loop are sorted, so that where LLVM put a block and what is around the loop make no difference. Loops within others count
-/// as these; shorter loops come first.
+/// What each loop of the kernel does in a round: the lines of [`normal_form`], but registers all
+/// have the same name, branches have no targets, and the lines of a loop are sorted, so that where
+/// LLVM put a block and what is around the loop make no difference. Loops within others count as
+/// these; shorter loops come first.
 pub fn rounds(entry: &Entry) -> Vec<Vec<String>> {
     let (graph, summaries) = summaries(entry);
     let mut loops = names::lines_of_loops(&graph, &summaries);

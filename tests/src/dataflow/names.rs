@@ -1,7 +1,9 @@
-//! Names for registers that depend on what they hold and what they are used for, not on their numbers.
+//! Names for registers that depend on what they hold and what they are used for, not on their
+//! numbers.
 //!
-//! Every register starts with the same name. Again and again it gets a new one from its own name, from the values that it is
-//! given and from where it is used, until no more registers are told apart.
+//! Every register starts with the same name. Again and again it gets a new one from its own name,
+//! from the values that it is given and from where it is used, until no more registers are told
+//! apart.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -42,8 +44,8 @@ pub(super) fn lines(graph: &Graph, summaries: &BTreeMap<usize, Summary>) -> Vec<
     in_order(&lines, &names, &numbers)
 }
 
-/// What the loops of a kernel do in a round, each loop's lines sorted, without names of registers and targets of branches; the loops
-/// sorted too.
+/// What the loops of a kernel do in a round, each loop's lines sorted, without names of registers
+/// and targets of branches; the loops sorted too.
 pub(super) fn lines_of_loops(graph: &Graph, summaries: &BTreeMap<usize, Summary>) -> Vec<Vec<String>> {
     let numbers = number_blocks(summaries);
     let lines = bare_lines(graph, summaries, &numbers);
@@ -75,7 +77,8 @@ fn find<'a>(summaries: &'a BTreeMap<usize, Summary>, register: &str) -> Option<&
     taken.map(|(name, _)| name.as_str()).chain(results.map(String::as_str).filter(|name| *name == register)).next()
 }
 
-/// Numbers the blocks in the order in which branches lead to them, the way where the condition holds first.
+/// Numbers the blocks in the order in which branches lead to them, the way where the condition
+/// holds first.
 fn number_blocks(summaries: &BTreeMap<usize, Summary>) -> BTreeMap<usize, usize> {
     let (mut numbers, mut open) = (BTreeMap::new(), vec![0]);
     while let Some(block) = open.pop() {
@@ -129,7 +132,8 @@ fn leads_to_join(graph: &Graph, end: &End) -> bool {
     }
 }
 
-/// The registers whose value at a join matters: those in events and conditions, and in what such registers are given.
+/// The registers whose value at a join matters: those in events and conditions, and in what such
+/// registers are given.
 fn used_registers(graph: &Graph, summaries: &BTreeMap<usize, Summary>) -> BTreeSet<String> {
     let mut used = BTreeSet::new();
     for summary in summaries.values().filter(|summary| !matches!(summary.end, End::Panic)) {
@@ -222,7 +226,8 @@ fn rename<'a>(
     renamed.collect()
 }
 
-/// The lines as text: what is taken along sorted, and registers numbered in the order of their appearance.
+/// The lines as text: what is taken along sorted, and registers numbered in the order of their
+/// appearance.
 fn in_order(lines: &[(usize, Line<'_>)], names: &BTreeMap<&str, u64>, numbers: &BTreeMap<usize, usize>) -> Vec<String> {
     let name = |register: &str| format!("%{:016x}", names.get(register).copied().unwrap_or_default());
     let mut texts: Vec<(usize, u8, usize, String)> = lines

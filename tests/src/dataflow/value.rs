@@ -6,7 +6,8 @@ use std::fmt::Write;
 /// What is not taken apart any further.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Atom {
-    /// What a register held when control last reached a join of several ways, or what an event wrote to it.
+    /// What a register held when control last reached a join of several ways, or what an event
+    /// wrote to it.
     Register(String),
     /// A symbol, a special register or a constant that is no integer.
     Name(String),

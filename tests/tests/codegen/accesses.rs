@@ -7,12 +7,14 @@ use crate::kernel::{Kernel, Scope};
 
 #[test]
 fn vectors_are_read_and_written_in_one_access() {
-    // Where a thread reads only what it stored itself, part of the vector does not go through memory at all.
+    // Where a thread reads only what it stored itself, part of the vector does not go through
+    // memory at all.
     let stays_in_registers = |kernel: &Kernel| kernel.scope() == Scope::Thread && !kernel.is_asynchronous();
     for kernel in Kernel::unified().into_iter().filter(|kernel| is_vector(kernel) && !stays_in_registers(kernel)) {
         for access in kernel.entry.code.instructions() {
             let is_data = ["ld.shared", "st.shared", "ld.global", "st.global"].iter().any(|kind| access.is(kind));
-            // The synchronous engine fills the missing part of a tile with zeros, two registers' worth at a time.
+            // The synchronous engine fills the missing part of a tile with zeros, two registers'
+            // worth at a time.
             let is_zero = access.is("st.shared.b64") && access.operands.ends_with(", 0");
             if is_data && !is_zero && !access.has("volatile") {
                 assert!(is_wide(access), "{}: {} {}", kernel.name(), access.opcode, access.operands);

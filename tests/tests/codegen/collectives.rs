@@ -91,8 +91,8 @@ fn the_collectives_of_a_warp_use_no_memory() {
     }
 }
 
-/// The static shared memory of kernels with collectives: a slot of 16 bytes for each of 32 warps, one for the block's result,
-/// and two for each of four roles.
+/// The static shared memory of kernels with collectives: a slot of 16 bytes for each of 32 warps,
+/// one for the block's result, and two for each of four roles.
 const SCRATCH: &str = ".b8 tilepipe_scratch[656]";
 
 #[test]

@@ -4,7 +4,8 @@ use tilepipe_tests::ptx::{bytes_of_copy, is_bounded_copy, is_copy, is_global_sto
 
 use crate::kernel::{Kernel, Scope};
 
-/// The bytes of which every copy's place is a multiple: a tile, or a thread's or warp's part of it, or a row with what is beside it.
+/// The bytes of which every copy's place is a multiple: a tile, or a thread's or warp's part of it,
+/// or a row with what is beside it.
 fn granule(kernel: &Kernel) -> usize {
     let element = kernel.element_bytes();
     let tile = kernel.number("LEN").unwrap_or(kernel.threads()) * element;
@@ -72,7 +73,8 @@ fn each_width_is_built_where_padding_halos_or_thread_scope_ask_for_it() {
 fn a_round_copies_each_input_at_most_once() {
     for kernel in asynchronous() {
         let inputs = match kernel.instance.kernel() {
-            // Rows are dealt out unit by unit, so that a thread may have several; a halo adds units to a tile.
+            // Rows are dealt out unit by unit, so that a thread may have several; a halo adds units
+            // to a tile.
             "transpose" | "stencil_2d" | "moving_average" => continue,
             // A tile of 512 units for 256 threads.
             "multiply_adds" => 2,
@@ -95,8 +97,9 @@ fn example_kernel_copies_both_inputs_for_one_commit() {
     }
 }
 
-/// The kernels that take a loop without bounds where all tiles are whole, because their driver knows the tiles or because they hoist
-/// the bounds: with whether the loop's stores are unbounded too, because the output's tiles are known as well.
+/// The kernels that take a loop without bounds where all tiles are whole, because their driver
+/// knows the tiles or because they hoist the bounds: with whether the loop's stores are unbounded
+/// too, because the output's tiles are known as well.
 const WITH_A_LOOP_FOR_WHOLE_TILES: [(&str, bool); 11] = [
     ("with_single_stage", true),
     ("with_staging_unified", true),

@@ -6,7 +6,8 @@ use tilepipe_tests::ptx::{
 
 use crate::kernel::{Kernel, Scope};
 
-/// The kernels whose rounds one of the drivers makes (`for_each`, `map_tiles`, ..) for the whole block.
+/// The kernels whose rounds one of the drivers makes (`for_each`, `map_tiles`, ..) for the whole
+/// block.
 fn driven() -> Vec<Kernel> {
     const BY_HAND: [&str; 5] =
         ["with_staging", "with_memcpy_async", "with_memcpy_async_prior", "sum_by_warps", "sum_by_threads"];
@@ -22,13 +23,14 @@ fn stages(kernel: &Kernel) -> usize {
     })
 }
 
-/// Whether the block's threads read one another's elements, so that rounds have barriers of the block.
+/// Whether the block's threads read one another's elements, so that rounds have barriers of the
+/// block.
 fn is_shared_by_block(kernel: &Kernel) -> bool {
     kernel.scope() == Scope::Block || kernel.instance.kernel() == "with_staging_scope_thread"
 }
 
-/// Whether a round fills before it waits: with one stage, where that costs no barrier of the block, and where otherwise no more than
-/// 8 bytes a thread would be in flight.
+/// Whether a round fills before it waits: with one stage, where that costs no barrier of the block,
+/// and where otherwise no more than 8 bytes a thread would be in flight.
 fn fills_first(kernel: &Kernel) -> bool {
     // Tiles here are multiples of 16 bytes, so that nothing lies between stages.
     let bytes_of_stage = kernel.instance.shared_bytes() / stages(kernel);

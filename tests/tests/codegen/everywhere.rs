@@ -8,8 +8,8 @@ use tilepipe_tests::ptx::{block_barrier_number, is_block_barrier};
 
 use crate::kernel::{Kernel, entries};
 
-/// The most registers of a thread that a kernel may take: 48 leave room for 1280 threads on an SM of 65536 registers, so
-/// that a block of 1024 threads always fits.
+/// The most registers of a thread that a kernel may take: 48 leave room for 1280 threads on an SM
+/// of 65536 registers, so that a block of 1024 threads always fits.
 const MOST_REGISTERS: u64 = 48;
 
 #[test]
@@ -76,8 +76,8 @@ fn nothing_spills_and_blocks_of_1024_threads_fit_their_registers() {
     }
 }
 
-/// The hardware's barriers that a kernel reserves: up to the one with the greatest number, of which 0 is the block's and the others are
-/// those of roles.
+/// The hardware's barriers that a kernel reserves: up to the one with the greatest number, of which
+/// 0 is the block's and the others are those of roles.
 fn barriers(kernel: &Kernel) -> u64 {
     let own = kernel.entry.code.instructions().filter(|one| is_block_barrier(one));
     let numbers = own.map(|one| block_barrier_number(one).unwrap_or_else(|| panic!("{}: {one:?}", kernel.name())));

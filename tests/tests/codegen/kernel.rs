@@ -135,8 +135,9 @@ impl Kernel {
         crate::roles::is_partitioned(self)
     }
 
-    /// The loops of a unified kernel's steady state, which fill stages and read tiles: one for blocks whose tiles are all whole and one for
-    /// the others, or one for all; or more where LLVM unrolled one.
+    /// The loops of a unified kernel's steady state, which fill stages and read tiles: one for
+    /// blocks whose tiles are all whole and one for the others, or one for all; or more where LLVM
+    /// unrolled one.
     pub fn steady_states(&self) -> Vec<Loop<'static>> {
         let code = &self.entry.code;
         let found = match self.is_asynchronous() {
@@ -147,14 +148,16 @@ impl Kernel {
         found
     }
 
-    /// Checks how often a round of each steady state executes the `wanted` instructions, whatever its way.
+    /// Checks how often a round of each steady state executes the `wanted` instructions, whatever
+    /// its way.
     pub fn check_round(&self, what: &str, wanted: fn(&Instruction) -> bool, expected: usize) {
         for steady in self.steady_states() {
             assert_eq!(steady.executions(wanted), BTreeSet::from([expected]), "{}: {what} of a round", self.name());
         }
     }
 
-    /// Checks how often a thread executes the `wanted` instructions from the kernel's start to its end, whatever its way.
+    /// Checks how often a thread executes the `wanted` instructions from the kernel's start to its
+    /// end, whatever its way.
     pub fn check_run(&self, what: &str, wanted: fn(&Instruction) -> bool, expected: usize) {
         assert_eq!(self.entry.executions(wanted), BTreeSet::from([expected]), "{}: {what} of a run", self.name());
     }

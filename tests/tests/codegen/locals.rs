@@ -1,4 +1,5 @@
-//! The kernels that write addresses of local variables have these variables in local memory: else what they write shows nothing.
+//! The kernels that write addresses of local variables have these variables in local memory: else
+//! what they write shows nothing.
 
 use tilepipe_kernels::locals::{addresses_of_locals, addresses_of_locals_in_roles};
 use tilepipe_tests::artifact::Module;

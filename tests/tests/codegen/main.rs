@@ -1,8 +1,9 @@
-//! What the generated code must look like: intent checks on PTX, on machine code and on the assembler's report, which
-//! survive a new compiler.
+//! What the generated code must look like: intent checks on PTX, on machine code and on the
+//! assembler's report, which survive a new compiler.
 //!
-//! Counts are of executions: on every way through a kernel, or once round its loop, so many and no more. So neither a barrier that the
-//! optimiser duplicated into both arms of a branch nor one that only some ways pass goes unnoticed.
+//! Counts are of executions: on every way through a kernel, or once round its loop, so many and no
+//! more. So neither a barrier that the optimiser duplicated into both arms of a branch nor one that
+//! only some ways pass goes unnoticed.
 
 mod accesses;
 mod collectives;

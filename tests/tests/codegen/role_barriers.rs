@@ -35,7 +35,8 @@ pub fn checked() -> Vec<&'static str> {
     COLLECTIVES.iter().map(|one| one.kernel).chain(others).collect()
 }
 
-/// Whether it is a barrier of the whole block: the aligned ones of block-level code, and the one at which the roles meet.
+/// Whether it is a barrier of the whole block: the aligned ones of block-level code, and the one at
+/// which the roles meet.
 fn is_of_block(one: &Instruction) -> bool {
     one.is("bar.sync") || one.opcode == "barrier.sync" && one.operands == "0"
 }
@@ -72,7 +73,8 @@ fn roles_that_synchronise_side_by_side_have_barriers_of_different_numbers() {
         let own: Vec<_> = kernel.entry.code.instructions().filter_map(of_role).collect();
         assert_eq!(BTreeSet::from_iter(own.iter().copied()), [(1, 32), (2, 64), (3, 128)].into());
         assert_eq!(own.len(), 3);
-        // One each; the way of threads in none of the roles, of which a block has none, passes no barrier.
+        // One each; the way of threads in none of the roles, of which a block has none, passes no
+        // barrier.
         assert_eq!(kernel.entry.executions(|one| of_role(one).is_some()), [0, 1].into());
     }
 }
@@ -85,7 +87,8 @@ fn a_role_has_no_aligned_barrier_and_none_of_the_block() {
             let is_known = is_of_block(one) || of_role(one).is_some();
             assert!(is_known, "{name}: {} {}", one.opcode, one.operands);
         }
-        // Two of the block around the roles, and between these the one at which they meet, on every way.
+        // Two of the block around the roles, and between these the one at which they meet, on every
+        // way.
         let pick = |one: &Instruction| is_block_barrier(one).then(|| one.opcode.replace("barrier.cta", "barrier"));
         for trace in kernel.entry.code.traces(pick, |one| one.is("ret")) {
             let aligned: Vec<usize> = (0..trace.len()).filter(|at| trace[*at].starts_with("bar.")).collect();

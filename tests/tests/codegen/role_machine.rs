@@ -90,7 +90,8 @@ fn machine_code_suspends_every_wait_and_arrives_at_the_barriers_of_shared_memory
 
 #[test]
 fn machine_code_of_a_loop_that_waits_gives_way_to_the_rest_of_the_warp() {
-    // Where roles share a warp, one may wait for the other, and a loop that did nothing but look would keep that from its turn.
+    // Where roles share a warp, one may wait for the other, and a loop that did nothing but look
+    // would keep that from its turn.
     let (mut waits, mut polls) = (0, 0);
     for (name, code) in machine_code() {
         let sleeps = |block: &[Instruction]| block.iter().any(|one| one.is("NANOSLEEP"));
@@ -125,8 +126,9 @@ fn machine_code_of_a_loop_that_waits_gives_way_to_the_rest_of_the_warp() {
 
 #[test]
 fn machine_code_has_no_place_where_one_role_waits_for_the_other() {
-    // Threads of a warp that were divided wait for one another where all their ways meet. If a way led from a role to the other one, they
-    // would meet between the two: those that read would wait for those that fill, which wait for them.
+    // Threads of a warp that were divided wait for one another where all their ways meet. If a way
+    // led from a role to the other one, they would meet between the two: those that read would wait
+    // for those that fill, which wait for them.
     let machine_code = machine_code();
     for kernel in driven() {
         let [fill, read] = loops(&machine_code[kernel.name()]);
@@ -140,8 +142,8 @@ fn machine_code_has_no_place_where_one_role_waits_for_the_other() {
     }
 }
 
-/// Whether it computes something or has an effect. What only moves a register or leads on to where a block was put follows from how the
-/// assembler allotted registers.
+/// Whether it computes something or has an effect. What only moves a register or leads on to where
+/// a block was put follows from how the assembler allotted registers.
 fn is_work(one: &Instruction) -> bool {
     !one.has("MOV") && !["BRA", "NOP"].iter().any(|name| one.is(name))
 }

@@ -11,7 +11,8 @@ use tilepipe_tests::ptx::{
 
 use crate::kernel::Kernel;
 
-/// The kernels of `kernels/` whose threads have roles; by hand, so that each end looks whether the other has left.
+/// The kernels of `kernels/` whose threads have roles; by hand, so that each end looks whether the
+/// other has left.
 const KERNELS: [(&str, bool); 5] = [
     ("with_specialized_staging_unified", false),
     ("with_specialized_staging_warps", false),
@@ -26,13 +27,15 @@ pub fn is_partitioned(kernel: &Kernel) -> bool {
     KERNELS.iter().any(|(own, _)| *own == name) || crate::role_barriers::checked().contains(&name)
 }
 
-/// How many stages a round of each loop of a role takes that a driver makes, with laps of `lap` in the text: laps of all stages and the rest one by one for tiles
-/// that are all whole, and one loop for others.
+/// How many stages a round of each loop of a role takes that a driver makes, with laps of `lap` in
+/// the text: laps of all stages and the rest one by one for tiles that are all whole, and one loop
+/// for others.
 pub fn stages_of_loops(lap: usize) -> Vec<usize> {
     vec![1, 1, lap]
 }
 
-/// A pipeline from `producers` threads, of which the `copiers` take part in filling, to `consumers` threads.
+/// A pipeline from `producers` threads, of which the `copiers` take part in filling, to `consumers`
+/// threads.
 struct Pipeline {
     producers: usize,
     copiers: usize,
@@ -84,8 +87,8 @@ impl Partitioned {
         self.kernel.number("STAGES").unwrap_or_else(|| panic!("{}: no STAGES", self.kernel.name()))
     }
 
-    /// The arrivals that each mbarrier counts, sorted: of each thread that fills, of each that reads, and where roles may leave or wait for a limited time
-    /// of all threads of both.
+    /// The arrivals that each mbarrier counts, sorted: of each thread that fills, of each that
+    /// reads, and where roles may leave or wait for a limited time of all threads of both.
     fn arrivals(&self) -> Vec<usize> {
         let mut all = Vec::new();
         for Pipeline { producers, copiers, consumers, .. } in &self.pipelines {
@@ -98,8 +101,8 @@ impl Partitioned {
         all
     }
 
-    /// The loops in which a role takes and passes stages, by what they do and how many stages a round takes. (There are others, in which a
-    /// role of several ends leaves.)
+    /// The loops in which a role takes and passes stages, by what they do and how many stages a
+    /// round takes. (There are others, in which a role of several ends leaves.)
     fn loops(&self) -> Vec<(Does, usize, Loop<'static>)> {
         let name = self.kernel.name();
         let mut found = self.kernel.entry.code.loops_with(&[is_mbarrier_wait]);
@@ -133,13 +136,15 @@ impl Partitioned {
     }
 }
 
-/// Whether the lap of a driver's reading role has the code of each stage: LLVM leaves eight stages of vectors one loop, as too much code.
+/// Whether the lap of a driver's reading role has the code of each stage: LLVM leaves eight stages
+/// of vectors one loop, as too much code.
 pub fn is_read_lap_unrolled(kernel: &Kernel) -> bool {
     let of_vectors = kernel.instance.generic("T").is_some_and(|element| element.ends_with("x4"));
     !(of_vectors && kernel.number("STAGES") == Some(8))
 }
 
-/// The units that threads copy of a tile of `len` elements: the widest of up to 16 bytes that the tile is a multiple of, or elements.
+/// The units that threads copy of a tile of `len` elements: the widest of up to 16 bytes that the
+/// tile is a multiple of, or elements.
 fn units(kernel: &Kernel, len: usize) -> usize {
     let bytes = len * kernel.element_bytes();
     let widest = [16, 8, 4, 2, 1].into_iter().find(|width| bytes.is_multiple_of(*width));
@@ -223,7 +228,8 @@ fn each_end_reads_one_closing_word_a_stage_by_hand_and_none_in_a_driver() {
 
 #[test]
 fn the_roles_are_the_ways_of_one_branch() {
-    // Else threads of a warp that is divided would wait, where a branch of one role ends, for threads that wait for them.
+    // Else threads of a warp that is divided would wait, where a branch of one role ends, for
+    // threads that wait for them.
     for own in partitioned() {
         let loops = own.loops();
         for (does, _, one) in &loops {

@@ -29,7 +29,8 @@ const fn drained(run: Run) -> Run {
     Run { drains: 2, ..run }
 }
 
-/// Block scope: `acquire` costs a barrier only where nothing but dirty stages is left, `wait` one, and the others none.
+/// Block scope: `acquire` costs a barrier only where nothing but dirty stages is left, `wait` one,
+/// and the others none.
 const AT_BLOCK_SCOPE: [Run; 18] = [
     run("acquire_free", [0, 0], 1, &[]),
     run("acquire_free_beside_dirty", [0, 0], 1, &[]),
@@ -51,7 +52,8 @@ const AT_BLOCK_SCOPE: [Run; 18] = [
     run("sync", [1, 0], 0, &[]),
 ];
 
-/// Warp scope has the warp's barriers where block scope has the block's, thread scope has none unless a tile is published.
+/// Warp scope has the warp's barriers where block scope has the block's, thread scope has none
+/// unless a tile is published.
 const BELOW_BLOCK_SCOPE: [Run; 10] = [
     run("warp_wait", [0, 1], 1, &["0"]),
     run("warp_acquire_dirty", [0, 1], 1, &[]),

@@ -121,7 +121,8 @@ pub fn block_votes<const THREADS: usize>(
     });
 }
 
-/// For each thread: twice whether any and once whether all elements of its warp are below a limit, and ten times that of a lane.
+/// For each thread: twice whether any and once whether all elements of its warp are below a limit,
+/// and ten times that of a lane.
 #[kernel(instances(THREADS = [32, 128, 1024]))]
 pub fn warp_votes<const THREADS: usize>(
     block: Block<THREADS>,

@@ -9,7 +9,8 @@ use tilepipe::{
 
 use crate::launches::{Two, at, bind, case, elements, gives, number};
 
-/// Skips every third tile of a block, and fills every seventh with zeros: each tile backwards, -1 where there is none.
+/// Skips every third tile of a block, and fills every seventh with zeros: each tile backwards, -1
+/// where there is none.
 #[kernel(instances(E = [CpAsync, LoadStore], THREADS = [32, 96], STAGES = [1, 2, 5, 32]))]
 pub fn with_gaps<E: Engine, const THREADS: usize, const STAGES: usize>(
     block: Block<THREADS>,
@@ -140,7 +141,8 @@ pub fn four_tiles<E: Engine, S: Scope, const STAGES: usize>(
     });
 }
 
-/// Each tile backwards, but for those of which `value` says what is written instead. Tile `i * grid + b` is the `i`-th of block `b`.
+/// Each tile backwards, but for those of which `value` says what is written instead. Tile
+/// `i * grid + b` is the `i`-th of block `b`.
 fn backwards_but(input: &[i32], tile: usize, grid: u32, value: impl Fn(usize, i32) -> i32) -> Vec<i32> {
     let mirrored = |index: usize| at(input, index / tile * tile + (tile - 1 - index % tile));
     (0..input.len()).map(|index| value(index / tile / grid as usize, mirrored(index))).collect()

@@ -34,7 +34,8 @@ pub fn mapped<E: Engine, A: Arrangement, const LEN: usize, const THREADS: usize,
     });
 }
 
-/// Each tile backwards, and to each element the sum of those at its place in all tiles of the block: two passes over published tiles.
+/// Each tile backwards, and to each element the sum of those at its place in all tiles of the
+/// block: two passes over published tiles.
 #[kernel(instances(E = [CpAsync, LoadStore], THREADS = [32, 96], STAGES = [1, 2, 3]))]
 pub fn published_twice<E: Engine, const THREADS: usize, const STAGES: usize>(
     block: Block<THREADS>,

@@ -1,4 +1,5 @@
-//! The kernels: tiles longer and shorter than the block, stages by hand in several orders, two pipelines, two passes, halos.
+//! The kernels: tiles longer and shorter than the block, stages by hand in several orders, two
+//! pipelines, two passes, halos.
 
 use bytemuck::{Pod, Zeroable};
 use tilepipe::{
@@ -105,7 +106,8 @@ pub fn wait_first_3<const THREADS: usize>(
     }
 }
 
-/// Four stages, of which one is acquired only after the computation: wait, compute, release, acquire, copy, commit.
+/// Four stages, of which one is acquired only after the computation: wait, compute, release,
+/// acquire, copy, commit.
 #[kernel(instances(THREADS = [32, 96]))]
 pub fn release_first_4<const THREADS: usize>(
     block: Block<THREADS>,
@@ -130,7 +132,8 @@ pub fn release_first_4<const THREADS: usize>(
     }
 }
 
-/// The guide's order with two stages, acquire, copy, commit, wait, compute, release: the stage to acquire is dirty.
+/// The guide's order with two stages, acquire, copy, commit, wait, compute, release: the stage to
+/// acquire is dirty.
 #[kernel(instances(THREADS = [32, 96]))]
 pub fn acquire_first_2<const THREADS: usize>(
     block: Block<THREADS>,
@@ -179,7 +182,8 @@ pub fn acquire_first_3<const THREADS: usize>(
 /// The stages of two pipelines.
 type Pair<E, const THREADS: usize> = (Stages<[i32; THREADS], 2>, Stages<[i32; THREADS], 1, E>);
 
-/// Two pipelines side by side, of other stage counts and engines: one input backwards plus `scale` times the other.
+/// Two pipelines side by side, of other stage counts and engines: one input backwards plus `scale`
+/// times the other.
 #[kernel(instances(E = [CpAsync, LoadStore], THREADS = [32, 96]))]
 pub fn two_pipelines<E: Engine, const THREADS: usize>(
     block: Block<THREADS>,
@@ -212,7 +216,8 @@ pub fn two_pipelines<E: Engine, const THREADS: usize>(
     }
 }
 
-/// Two passes over the same memory: each thread sums its own elements, then adds them to a tile of the other input.
+/// Two passes over the same memory: each thread sums its own elements, then adds them to a tile of
+/// the other input.
 #[kernel(instances(THREADS = [32, 96], STAGES = [1, 2, 3]))]
 pub fn two_passes<const THREADS: usize, const STAGES: usize>(
     block: Block<THREADS>,
@@ -240,7 +245,8 @@ pub fn two_passes<const THREADS: usize, const STAGES: usize>(
     );
 }
 
-/// Weighs the neighbours by their distance: halos of 4, 8 and 16 bytes, of none, and wider than the tile.
+/// Weighs the neighbours by their distance: halos of 4, 8 and 16 bytes, of none, and wider than the
+/// tile.
 #[kernel(instances(E = [CpAsync, LoadStore], LEN = [32, 50], HALO = [0, 1, 2, 3, 4, 60], STAGES = [2]))]
 pub fn weighted<E: Engine, const LEN: usize, const HALO: usize, const STAGES: usize>(
     block: Block<LEN>,

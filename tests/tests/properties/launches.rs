@@ -73,8 +73,8 @@ pub fn number(instance: &Instance, name: &str) -> usize {
     instance.generic(name).and_then(|text| text.parse().ok()).unwrap()
 }
 
-/// Runs an instance that takes inputs of one type, perhaps a scalar, and an output as long as its first input; returns the output's
-/// bytes.
+/// Runs an instance that takes inputs of one type, perhaps a scalar, and an output as long as its
+/// first input; returns the output's bytes.
 pub fn run<T: Element>(instance: &Instance, case: Case, inputs: &[&[T]], scalar: Option<i32>) -> Vec<u8> {
     let len = inputs[0].len();
     let out = run_on(&Device::cpu(case.schedule), case.grid, instance, len, |device| {
@@ -85,8 +85,8 @@ pub fn run<T: Element>(instance: &Instance, case: Case, inputs: &[&[T]], scalar:
     bytemuck::cast_slice::<T, u8>(&out).to_vec()
 }
 
-/// Runs an instance under every schedule and asserts that its one output is `expected` each time, byte by byte; `inputs` binds what
-/// comes before the output.
+/// Runs an instance under every schedule and asserts that its one output is `expected` each time,
+/// byte by byte; `inputs` binds what comes before the output.
 #[track_caller]
 pub fn gives<O: Element + std::fmt::Debug>(
     instance: &Instance,

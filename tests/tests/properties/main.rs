@@ -1,4 +1,5 @@
-//! Kernels of other shapes than the shipped ones, at random sizes, grids and schedules, against plain loops.
+//! Kernels of other shapes than the shipped ones, at random sizes, grids and schedules, against
+//! plain loops.
 
 mod collectives;
 mod contents;

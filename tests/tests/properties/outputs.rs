@@ -65,7 +65,8 @@ pub fn rows_backwards<
     });
 }
 
-/// The same one by one, as far as the threads' elements lie in the view; of a tile that threads don't divide, the last have fewer.
+/// The same one by one, as far as the threads' elements lie in the view; of a tile that threads
+/// don't divide, the last have fewer.
 #[kernel(instances(THREADS = [32, 64], LEN = [32, 50, 100]))]
 pub fn blocked_places<const THREADS: usize, const LEN: usize>(
     block: Block<THREADS>,
@@ -98,7 +99,8 @@ proptest! {
         let tiles = input.len().div_ceil(tile);
         let expected: Vec<i32> = (0..input.len())
             .map(|index| {
-                // The `round`-th tile of a block changes places with the one before or behind, if there is one.
+                // The `round`-th tile of a block changes places with the one before or behind, if
+                // there is one.
                 let (round, block) = (index / tile / grid, index / tile % grid);
                 let partner = (round ^ 1) * grid + block;
                 let from = if partner < tiles { partner } else { index / tile };

@@ -12,8 +12,8 @@ fn mix(sum: u32, value: u32) -> u32 {
     sum.wrapping_mul(31).wrapping_add(value)
 }
 
-/// Every thread folds its first piece, and then as many more as that says: of `THREADS` pieces in a row thread `r` takes number `r`.
-/// Between the two passes the memory goes back to the block.
+/// Every thread folds its first piece, and then as many more as that says: of `THREADS` pieces in a
+/// row thread `r` takes number `r`. Between the two passes the memory goes back to the block.
 #[kernel(instances(E = [CpAsync, LoadStore], THREADS = [32, 48], LEN = [1, 3, 4], STAGES = [1, 2, 3]))]
 pub fn at_its_own_pace<E: Engine, const THREADS: usize, const LEN: usize, const STAGES: usize>(
     block: Block<THREADS>,
@@ -48,8 +48,8 @@ pub fn at_its_own_pace<E: Engine, const THREADS: usize, const LEN: usize, const 
     block.threads(|t| dst.set(&t, sums.get(&t)));
 }
 
-/// Every warp folds as many of its tiles as its first one says, by hand and with two of them ahead; lane `l` reads what lane `31 - l`
-/// copied. Of `W` tiles in a row warp `w` takes number `w`.
+/// Every warp folds as many of its tiles as its first one says, by hand and with two of them ahead;
+/// lane `l` reads what lane `31 - l` copied. Of `W` tiles in a row warp `w` takes number `w`.
 #[kernel(instances(E = [CpAsync, LoadStore], THREADS = [32, 128], LEN = [32, 64]))]
 pub fn warps_by_hand<E: Engine, const THREADS: usize, const LEN: usize>(
     block: Block<THREADS>,

@@ -85,7 +85,8 @@ pub fn rank_past_the_role(
     });
 }
 
-/// Producers fill the first pipeline twice before the second one; consumers read the second one first. Nobody can go on.
+/// Producers fill the first pipeline twice before the second one; consumers read the second one
+/// first. Nobody can go on.
 #[kernel]
 pub fn opposite_orders(block: Block<96>, input: Tiles<u32, 32>, out: TilesMut<u32, 32>, shared: Shared<Pair>) {
     let (first, second) = shared.split();
@@ -118,8 +119,8 @@ fn failure(device: &Device, instance: &Instance) -> Error {
     launch(&device.stream().unwrap(), 1, instance, arguments).unwrap_err()
 }
 
-/// Checks the report of a kernel's panic under every schedule: message, place (if it is marked) and thread. A device opened anew
-/// computes right.
+/// Checks the report of a kernel's panic under every schedule: message, place (if it is marked) and
+/// thread. A device opened anew computes right.
 fn check_panic(instance: &Instance, wanted: &str, wanted_thread: Option<u32>) {
     let marker = format!("// here: {}", instance.kernel());
     let marked = include_str!("role_failures.rs").lines().position(|line| line.ends_with(&marker));
@@ -140,7 +141,8 @@ fn check_panic(instance: &Instance, wanted: &str, wanted_thread: Option<u32>) {
 
 #[test]
 fn a_panic_in_a_thread_of_a_role_names_its_rank_in_the_block() {
-    // Element 37 is the sixth of the second tile, so rank 5 of the odd threads: thread 11 of the block.
+    // Element 37 is the sixth of the second tile, so rank 5 of the odd threads: thread 11 of the
+    // block.
     check_panic(&thread_of_a_role::INSTANCES[0], "no 37", Some(11));
 }
 

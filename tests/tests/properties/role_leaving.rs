@@ -1,4 +1,5 @@
-//! Roles that leave early, one or both, in every way: what each gets until then is certain, and the memory serves again.
+//! Roles that leave early, one or both, in every way: what each gets until then is certain, and the
+//! memory serves again.
 
 #![expect(clippy::forget_non_drop, reason = "no end has a destructor: that it matters neither way is what is tested")]
 
@@ -15,7 +16,8 @@ use crate::launches::{Case, at, bind, case, elements, gives, number};
 /// A pipeline of so many stages between roles.
 type Ring<const STAGES: usize, E = CpAsync> = Partitioned<Stages<[u32; LEN], STAGES, E>>;
 
-/// Leaves one pipeline as it is told, runs a second one in the same memory to its end, and writes what both roles counted in either.
+/// Leaves one pipeline as it is told, runs a second one in the same memory to its end, and writes
+/// what both roles counted in either.
 macro_rules! leaves {
     ($($name:ident, $map:ty, $threads:literal, $about:literal;)*) => {$(
         #[doc = $about]
@@ -57,8 +59,8 @@ leaves! {
     leaves_by_warps, WarpRoles<64, 32>, 96, "Whole warps are producers.";
 }
 
-/// Reads nothing of a driver's stages, drops or forgets them, and then runs another pipeline in the same memory: each element, and how
-/// many stages were not read.
+/// Reads nothing of a driver's stages, drops or forgets them, and then runs another pipeline in the
+/// same memory: each element, and how many stages were not read.
 #[kernel(instances(E = [CpAsync, LoadStore], WAY = [0, 1], STAGES = [1, 3]))]
 pub fn unread<E: Engine, const WAY: usize, const STAGES: usize>(
     block: Block<48>,
@@ -83,8 +85,9 @@ pub fn unread<E: Engine, const WAY: usize, const STAGES: usize>(
     });
 }
 
-/// Two pipelines between the same roles, of which the producers fill the first one `few` times and the consumers read it `most` times,
-/// and both go on with the second one: each element, and three times itself while the first pipeline lasts.
+/// Two pipelines between the same roles, of which the producers fill the first one `few` times and
+/// the consumers read it `most` times, and both go on with the second one: each element, and three
+/// times itself while the first pipeline lasts.
 #[kernel(instances(STAGES = [1, 2, 3]))]
 pub fn one_closes_first<const STAGES: usize>(
     block: Block<96>,
@@ -134,9 +137,11 @@ pub fn one_closes_first<const STAGES: usize>(
         .run();
 }
 
-/// What both roles count, for producers that would commit `commits` and consumers that would release `releases`.
+/// What both roles count, for producers that would commit `commits` and consumers that would
+/// release `releases`.
 fn counts(commits: u32, releases: u32, way: u32, stages: u32) -> (u32, u32) {
-    // Consumers that leave in the ways from 3 on look at one more tile; in those from 5 on they release it too.
+    // Consumers that leave in the ways from 3 on look at one more tile; in those from 5 on they
+    // release it too.
     let most_read = releases + u32::from(way >= 3);
     let most_released = releases + u32::from(way >= 5);
     (commits.min(most_released + stages), commits.min(most_read))

@@ -1,4 +1,5 @@
-//! Pipelines between roles: every map, count of stages, element size and engine; several tiles and several pipelines.
+//! Pipelines between roles: every map, count of stages, element size and engine; several tiles and
+//! several pipelines.
 
 #![expect(clippy::type_complexity, reason = "shared memory is laid out by its type")]
 
@@ -137,7 +138,8 @@ pub fn structs_in_parts<E: Engine, const STAGES: usize>(
         });
 }
 
-/// Three tiles of different types and lengths in one stage, zeros instead of the last one in every second round.
+/// Three tiles of different types and lengths in one stage, zeros instead of the last one in every
+/// second round.
 #[kernel(instances(E = [CpAsync, LoadStore], STAGES = [1, 2, 3]))]
 pub fn three_tiles_between_roles<E: Engine, const STAGES: usize>(
     block: Block<64>,
@@ -174,7 +176,8 @@ pub fn three_tiles_between_roles<E: Engine, const STAGES: usize>(
 /// A pipeline of so many stages between roles.
 type Ring<C, const STAGES: usize, E = CpAsync> = Partitioned<Stages<C, STAGES, E>>;
 
-/// Four pipelines between the same roles: `a + 3 * b + 5 * number + d`, where every third `d` is left out.
+/// Four pipelines between the same roles: `a + 3 * b + 5 * number + d`, where every third `d` is
+/// left out.
 #[kernel]
 pub fn four_pipelines(
     block: Block<40>,

@@ -5,8 +5,8 @@ use tilepipe::{Block, CpAsync, Engine, LoadStore, Shared, Stages, ThreadScope, T
 
 use crate::launches::{Two, at, bind, case, elements, gives, number};
 
-/// Every other tile is published, and backwards in the output; of those between each thread takes three times its own element. The
-/// published ones come first.
+/// Every other tile is published, and backwards in the output; of those between each thread takes
+/// three times its own element. The published ones come first.
 #[kernel(instances(E = [CpAsync, LoadStore], THREADS = [32, 96]))]
 pub fn published_then_own<E: Engine, const THREADS: usize>(
     block: Block<THREADS>,
@@ -93,7 +93,8 @@ pub fn queue_of_three<E: Engine, const THREADS: usize>(
     }
 }
 
-/// A single copy of two tiles, waited for, released and made again: the sum of the tile and of that before it in the block, backwards.
+/// A single copy of two tiles, waited for, released and made again: the sum of the tile and of that
+/// before it in the block, backwards.
 #[kernel(instances(E = [CpAsync, LoadStore], THREADS = [32, 96]))]
 pub fn single_copies<E: Engine, const THREADS: usize>(
     block: Block<THREADS>,
@@ -118,7 +119,8 @@ pub fn single_copies<E: Engine, const THREADS: usize>(
     let _ = memory;
 }
 
-/// For each element of tiles of `tile`: its round in its block, the element that mirrors it, and itself.
+/// For each element of tiles of `tile`: its round in its block, the element that mirrors it, and
+/// itself.
 fn each(input: &[i32], tile: usize, grid: u32) -> impl Iterator<Item = (usize, i32, i32)> {
     let mirrored = move |index: usize| at(input, index / tile * tile + (tile - 1 - index % tile));
     (0..input.len()).map(move |index| (index / tile / grid as usize, mirrored(index), input[index]))

@@ -1,4 +1,5 @@
-//! The shipped sums and matrix kernels at random sizes, against what holds whatever the order of their additions.
+//! The shipped sums and matrix kernels at random sizes, against what holds whatever the order of
+//! their additions.
 
 use proptest::prelude::*;
 use tilepipe::launch::Instance;
@@ -31,7 +32,8 @@ fn run<T: Value>(instance: &Instance, case: Case, inputs: &[Vec<T>], shapes: [Sh
     out.download().unwrap()
 }
 
-/// Adds what the blocks return, and compares it with the wide sum of `term` over all elements in the bits that `T` has.
+/// Adds what the blocks return, and compares it with the wide sum of `term` over all elements in
+/// the bits that `T` has.
 fn total_is_right<T: Wide>(instance: &Instance, case: Case, inputs: usize, term: fn(&[T]) -> i128) {
     let len = case.len(number(instance, "LEN"));
     let inputs: Vec<Vec<T>> = data::inputs(inputs, len, case.seed).unwrap();

@@ -39,8 +39,8 @@ pub const THREADS: usize = 256;
 #[repr(C, align(16))]
 pub struct I32x4(pub [i32; 4]);
 
-/// Global memory of `len` elements, aligned to 16 bytes, of which this block has every `stride`-th tile of `TILE` elements from `first`
-/// on, those below `end`.
+/// Global memory of `len` elements, aligned to 16 bytes, of which this block has every `stride`-th
+/// tile of `TILE` elements from `first` on, those below `end`.
 #[derive(Clone, Copy)]
 pub struct View<T, const TILE: usize = THREADS> {
     pub base: *mut T,
@@ -115,7 +115,8 @@ impl<T, const TILE: usize> View<T, TILE> {
         (self.base.wrapping_add(start), bytes as u32)
     }
 
-    /// As [`tile`](Self::tile). Ends the launch if the block has no tile `index`, unless that tile is known to be there and `WHOLE`.
+    /// As [`tile`](Self::tile). Ends the launch if the block has no tile `index`, unless that tile
+    /// is known to be there and `WHOLE`.
     #[inline(always)]
     pub fn checked_tile<const WHOLE: bool>(&self, index: usize) -> (*mut T, usize) {
         if !WHOLE && index >= self.tiles() {
@@ -126,7 +127,8 @@ impl<T, const TILE: usize> View<T, TILE> {
     }
 }
 
-/// Whether the views have as many tiles, the block has some of them, and each of these lies within its view as a whole.
+/// Whether the views have as many tiles, the block has some of them, and each of these lies within
+/// its view as a whole.
 #[inline(always)]
 pub fn all_whole<T>(input: &View<T>, out: &View<T>) -> bool {
     out.end == input.end && input.lies_below(input.whole_below().min(out.whole_below()))
@@ -173,7 +175,8 @@ pub fn shared_base() -> *mut u8 {
     tilepipe_shared_base()
 }
 
-/// The address of the barrier at so many bytes of the block's dynamic shared memory, as instructions take it.
+/// The address of the barrier at so many bytes of the block's dynamic shared memory, as
+/// instructions take it.
 #[inline(always)]
 pub fn barrier_address(offset: usize) -> u32 {
     tilepipe_shared_origin().wrapping_add(offset as u32)
@@ -244,7 +247,8 @@ pub unsafe fn barrier() {
     unsafe { tilepipe_barrier() };
 }
 
-/// `barrier.sync 0`, and `bar.warp.sync` behind it: threads of a warp may come from different places.
+/// `barrier.sync 0`, and `bar.warp.sync` behind it: threads of a warp may come from different
+/// places.
 ///
 /// # Safety
 ///
@@ -258,20 +262,23 @@ pub unsafe fn barrier_of_roles() {
     }
 }
 
-/// `cp.async` of a tile, 16 bytes at a time by the block's first threads. If the tile is `WHOLE` all of it is read, else its
-/// first `bytes` bytes; the others become zero.
+/// `cp.async` of a tile, 16 bytes at a time by the block's first threads. If the tile is `WHOLE`
+/// all of it is read, else its first `bytes` bytes; the others become zero.
 ///
 /// # Safety
 ///
-/// 0. `from` is global memory, aligned to 16, and valid for reads of so many bytes until the copy was waited for.
-/// 1. `to` is a stage of `THREADS` elements of `T` in shared memory, aligned to 16, that nobody accesses until then.
+/// 0. `from` is global memory, aligned to 16, and valid for reads of so many bytes until the copy
+///    was waited for.
+/// 1. `to` is a stage of `THREADS` elements of `T` in shared memory, aligned to 16, that nobody
+///    accesses until then.
 #[inline(always)]
 pub unsafe fn copy_tile<T, const WHOLE: bool>(to: *mut u8, (from, bytes): (*const T, u32)) {
     // SAFETY: the caller's promise; all threads of the block take part.
     unsafe { copy_tile_as::<T, THREADS, THREADS, WHOLE>(rank(), to, (from, bytes)) };
 }
 
-/// As [`copy_tile`] for a tile of `TILE` elements, by the thread of rank `rank` among the `TEAM` threads that copy it.
+/// As [`copy_tile`] for a tile of `TILE` elements, by the thread of rank `rank` among the `TEAM`
+/// threads that copy it.
 ///
 /// # Safety
 ///
@@ -357,24 +364,26 @@ impl Store for I32x4 {
     }
 }
 
-/// Writes `3 * tile[rank] + tile[rank + 1]` to the calling thread's element of an output tile of `len` elements, if it has that
-/// many.
+/// Writes `3 * tile[rank] + tile[rank + 1]` to the calling thread's element of an output tile of
+/// `len` elements, if it has that many.
 ///
 /// # Safety
 ///
-/// `tile` is a landed tile of `THREADS` elements in shared memory that nobody writes; `to` is valid for writes of `len`
-/// elements, which no other thread writes at this thread's rank.
+/// `tile` is a landed tile of `THREADS` elements in shared memory that nobody writes; `to` is valid
+/// for writes of `len` elements, which no other thread writes at this thread's rank.
 #[inline(always)]
 pub unsafe fn write_neighbour_sum<T: Store>(tile: *const T, to: *mut T, len: usize) {
     // SAFETY: the caller's promise.
     unsafe { write_neighbour_sum_as::<T, THREADS>(rank(), tile, to, len) };
 }
 
-/// As [`write_neighbour_sum`] for a tile of `TILE` elements, by the thread of rank `rank` among as many threads.
+/// As [`write_neighbour_sum`] for a tile of `TILE` elements, by the thread of rank `rank` among as
+/// many threads.
 ///
 /// # Safety
 ///
-/// As for [`write_neighbour_sum`], with a tile of `TILE` elements; `rank < TILE`, and no other thread has this rank.
+/// As for [`write_neighbour_sum`], with a tile of `TILE` elements; `rank < TILE`, and no other
+/// thread has this rank.
 #[inline(always)]
 pub unsafe fn write_neighbour_sum_as<T: Store, const TILE: usize>(rank: usize, tile: *const T, to: *mut T, len: usize) {
     let next = (rank + 1) % TILE;

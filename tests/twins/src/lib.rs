@@ -1,8 +1,10 @@
-//! Hand-written unsafe twins of safe kernels: raw pointers, raw instructions, and nobody's types to check them.
+//! Hand-written unsafe twins of safe kernels: raw pointers, raw instructions, and nobody's types to
+//! check them.
 //!
-//! Each twin has the symbol of the kernel in `kernels/` that it is compared with (`tests/tests/twins.rs`) and does what that kernel
-//! does: partial tiles, fewer tiles than blocks, and the end of the launch where the output has fewer tiles than the input. No
-//! index of an input, of a stage or of a thread is checked. What differs in the generated code is what the types cost.
+//! Each twin has the symbol of the kernel in `kernels/` that it is compared with
+//! (`tests/tests/twins.rs`) and does what that kernel does: partial tiles, fewer tiles than blocks,
+//! and the end of the launch where the output has fewer tiles than the input. No index of an input,
+//! of a stage or of a thread is checked. What differs in the generated code is what the types cost.
 //!
 //! There is nothing to run, and on other targets than the GPU this crate is empty.
 #![cfg_attr(target_arch = "nvptx64", no_std)]

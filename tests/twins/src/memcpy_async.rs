@@ -13,7 +13,8 @@ static REQUIRED_THREADS: u32 = THREADS as u32;
 ///
 /// # Safety
 ///
-/// A launch with blocks of `THREADS` threads, one stage of dynamic shared memory, and an input and an output in `input` and `out`.
+/// A launch with blocks of `THREADS` threads, one stage of dynamic shared memory, and an input and
+/// an output in `input` and `out`.
 #[unsafe(export_name = "twin_with_memcpy_async__i32_NeighbourSum_256")]
 unsafe extern "C" fn with_memcpy_async(input: RawParameter, out: RawParameter) {
     let (input, out) = (View::<i32>::new(input), View::<i32>::new(out));
@@ -32,12 +33,14 @@ unsafe extern "C" fn with_memcpy_async(input: RawParameter, out: RawParameter) {
 ///
 /// # Safety
 ///
-/// All threads of the block make this call. If `WHOLE` the tiles lie within their views as a whole, and there are as many of both.
+/// All threads of the block make this call. If `WHOLE` the tiles lie within their views as a whole,
+/// and there are as many of both.
 #[inline(always)]
 unsafe fn run<const WHOLE: bool>(input: &View<i32>, out: &View<i32>) {
     for index in 0..input.tiles() {
-        // SAFETY: the shared memory is one stage, which nobody reads before the wait and the barrier nor after the round's second
-        // one; the tile's first bytes are readable for the whole launch. Every thread takes the same way to each barrier.
+        // SAFETY: the shared memory is one stage, which nobody reads before the wait and the
+        // barrier nor after the round's second one; the tile's first bytes are readable for the
+        // whole launch. Every thread takes the same way to each barrier.
         unsafe {
             copy_tile::<i32, WHOLE>(shared_base(), input.source(index));
             commit();
@@ -45,7 +48,8 @@ unsafe fn run<const WHOLE: bool>(input: &View<i32>, out: &View<i32>) {
             barrier();
         }
         let (to, len) = out.checked_tile::<WHOLE>(index);
-        // SAFETY: the tile has landed; the output's tile has `len` elements, which this block alone writes.
+        // SAFETY: the tile has landed; the output's tile has `len` elements, which this block alone
+        // writes.
         unsafe {
             write_neighbour_sum(shared_base().cast_const().cast(), to, len);
             barrier();

@@ -1,7 +1,8 @@
 //! Two roles and the stages between them: raw barriers, and each role's loop.
 //!
-//! Each stage has two barriers, `full` and `empty`. The copying threads wait until it is empty, copy, and arrive at `full` once their
-//! copies have landed; the computing ones wait until it is full, read, and arrive at `empty`.
+//! Each stage has two barriers, `full` and `empty`. The copying threads wait until it is empty,
+//! copy, and arrive at `full` once their copies have landed; the computing ones wait until it is
+//! full, read, and arrive at `empty`.
 
 use crate::device::{
     Members, View, barrier, barrier_address, barrier_of_roles, check_tiles, copy_tile_as, counted_in_32_bits,
@@ -20,13 +21,15 @@ const STAGE: usize = TILE * size_of::<i32>();
 pub trait Division {
     /// The threads of the copying role.
     const COPYING: Members;
-    /// Those of them that run its loop: a tile has 32 units of a copy, so the others have nothing to do.
+    /// Those of them that run its loop: a tile has 32 units of a copy, so the others have nothing
+    /// to do.
     const COPIERS: Members;
     /// The threads that compute.
     const COMPUTING: Members;
 }
 
-/// The shared memory of `STAGES` stages: tiles and barriers. (The safe kernel's has more behind them, which is not used here.)
+/// The shared memory of `STAGES` stages: tiles and barriers. (The safe kernel's has more behind
+/// them, which is not used here.)
 #[derive(Clone, Copy)]
 struct Shared<const STAGES: usize>;
 
@@ -57,7 +60,8 @@ impl<const STAGES: usize> Shared<STAGES> {
     }
 }
 
-/// A role's place in the ring: the stage, which is below `STAGES`, and the parity of the phase that it waits for next.
+/// A role's place in the ring: the stage, which is below `STAGES`, and the parity of the phase that
+/// it waits for next.
 struct Cursor<const STAGES: usize> {
     stage: u32,
     parity: u32,
@@ -78,11 +82,12 @@ impl<const STAGES: usize> Cursor<STAGES> {
 ///
 /// # Safety
 ///
-/// All threads of a block of `2 * TILE` make this call, and the shared memory is that of `STAGES` stages.
+/// All threads of a block of `2 * TILE` make this call, and the shared memory is that of `STAGES`
+/// stages.
 #[inline(always)]
 pub unsafe fn run<D: Division, const STAGES: usize>(input: View<i32, TILE>, out: impl FnOnce() -> View<i32, TILE>) {
-    // SAFETY: the barriers are made by one thread before any other uses them, and ended behind their last use; every thread comes to
-    // each barrier of the block.
+    // SAFETY: the barriers are made by one thread before any other uses them, and ended behind
+    // their last use; every thread comes to each barrier of the block.
     unsafe {
         if FIRST.has_caller() {
             for stage in 0..STAGES as u32 {
@@ -92,7 +97,8 @@ pub unsafe fn run<D: Division, const STAGES: usize>(input: View<i32, TILE>, out:
         }
         barrier();
         let count = counted_in_32_bits(input.tiles());
-        // One chain of branches: threads of a warp that has both roles must not wait for one another between two branches.
+        // One chain of branches: threads of a warp that has both roles must not wait for one
+        // another between two branches.
         if D::COPIERS.has_caller() {
             if input.lies_below(input.whole_below()) {
                 copy::<D, true, STAGES>(count, &input);
@@ -119,7 +125,8 @@ pub unsafe fn run<D: Division, const STAGES: usize>(input: View<i32, TILE>, out:
     }
 }
 
-/// Calls `step` with each index below `count`: if `WHOLE` in laps, in which a stage's addresses are constants, and the rest one by one.
+/// Calls `step` with each index below `count`: if `WHOLE` in laps, in which a stage's addresses are
+/// constants, and the rest one by one.
 #[inline(always)]
 fn in_order<const WHOLE: bool, const STAGES: usize>(count: u32, mut step: impl FnMut(usize)) {
     let mut index = 0;
@@ -142,15 +149,16 @@ fn in_order<const WHOLE: bool, const STAGES: usize>(count: u32, mut step: impl F
 ///
 /// # Safety
 ///
-/// All copying threads make this call; the block has `count` tiles, and if `WHOLE` all of them lie within the view as a whole.
+/// All copying threads make this call; the block has `count` tiles, and if `WHOLE` all of them lie
+/// within the view as a whole.
 #[inline(always)]
 unsafe fn copy<D: Division, const WHOLE: bool, const STAGES: usize>(count: u32, input: &View<i32, TILE>) {
     // Waiting for parity 1 at a new barrier returns at once: all stages are empty.
     let mut cursor = Cursor::<STAGES> { stage: 0, parity: 1 };
     in_order::<WHOLE, STAGES>(count, |index| {
         let stage = cursor.stage;
-        // SAFETY: the stage is empty behind the wait; the tile's first bytes are readable for the whole launch; each copying thread
-        // arrives once a phase.
+        // SAFETY: the stage is empty behind the wait; the tile's first bytes are readable for the
+        // whole launch; each copying thread arrives once a phase.
         unsafe {
             tilepipe_mbarrier_wait(Shared::<STAGES>::empty(stage), cursor.parity);
             let to = Shared::<STAGES>::tile(stage);
@@ -165,14 +173,15 @@ unsafe fn copy<D: Division, const WHOLE: bool, const STAGES: usize>(count: u32, 
 ///
 /// # Safety
 ///
-/// All computing threads make this call; the output has `count` tiles for the block, and if `WHOLE` all lie within the view as a whole.
+/// All computing threads make this call; the output has `count` tiles for the block, and if `WHOLE`
+/// all lie within the view as a whole.
 #[inline(always)]
 unsafe fn compute<D: Division, const WHOLE: bool, const STAGES: usize>(count: u32, out: &View<i32, TILE>) {
     let mut cursor = Cursor::<STAGES> { stage: 0, parity: 0 };
     in_order::<WHOLE, STAGES>(count, |index| {
         let stage = cursor.stage;
-        // SAFETY: the tile has landed behind the wait; the output's tile has `len` elements, which this block alone writes; each
-        // computing thread arrives once a phase.
+        // SAFETY: the tile has landed behind the wait; the output's tile has `len` elements, which
+        // this block alone writes; each computing thread arrives once a phase.
         unsafe {
             tilepipe_mbarrier_wait(Shared::<STAGES>::full(stage), cursor.parity);
             let (to, len) = out.tile(index);

@@ -17,8 +17,8 @@ static REQUIRED_THREADS: u32 = THREADS as u32;
 ///
 /// # Safety
 ///
-/// A launch with blocks of `THREADS` threads, four stages of dynamic shared memory, and an input and an output in `input` and
-/// `out`.
+/// A launch with blocks of `THREADS` threads, four stages of dynamic shared memory, and an input
+/// and an output in `input` and `out`.
 #[unsafe(export_name = "twin_scale_own__i32_CpAsync_ThreadScope_256_4")]
 unsafe extern "C" fn scale_own(input: RawParameter, out: RawParameter) {
     let (input, out) = (View::<i32>::new(input), View::<i32>::new(out));
@@ -38,14 +38,16 @@ unsafe extern "C" fn scale_own(input: RawParameter, out: RawParameter) {
 ///
 /// # Safety
 ///
-/// The output has as many tiles as the input, and if `WHOLE` they lie within their views as a whole.
+/// The output has as many tiles as the input, and if `WHOLE` they lie within their views as a
+/// whole.
 #[inline(always)]
 unsafe fn drive<const WHOLE: bool>(input: &View<i32>, out: &View<i32>) {
     if !input.has(0) {
         return;
     }
     let (mut head, mut tail) = (0, 0);
-    // SAFETY: a thread fills a stage with its own element after it has read the one before, and reads it once its own copy has landed.
+    // SAFETY: a thread fills a stage with its own element after it has read the one before, and
+    // reads it once its own copy has landed.
     unsafe {
         for ahead in 0..STAGES - 1 {
             fill::<WHOLE>(input, ahead, input.has(ahead), &mut head);
@@ -68,7 +70,8 @@ unsafe fn drive<const WHOLE: bool>(input: &View<i32>, out: &View<i32>) {
     }
 }
 
-/// Fills the next stage with the block's tile `index` if it `is_there`, and closes its group in any case.
+/// Fills the next stage with the block's tile `index` if it `is_there`, and closes its group in any
+/// case.
 ///
 /// # Safety
 ///
@@ -78,7 +81,8 @@ unsafe fn fill<const WHOLE: bool>(input: &View<i32>, index: usize, is_there: boo
     let stage = shared_base().wrapping_add(*head as usize);
     *head = after(*head);
     if is_there {
-        // SAFETY: the stage lies in the shared memory; the tile's first bytes are readable for the whole launch.
+        // SAFETY: the stage lies in the shared memory; the tile's first bytes are readable for the
+        // whole launch.
         unsafe { copy_own::<WHOLE>(stage, input.source(index)) };
     }
     commit();

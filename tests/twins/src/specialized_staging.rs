@@ -1,4 +1,5 @@
-//! Some threads of a block copy, half of all compute: even and odd ones, or the first warp and the last four.
+//! Some threads of a block copy, half of all compute: even and odd ones, or the first warp and the
+//! last four.
 
 use tilepipe::entry::RawParameter;
 
@@ -53,7 +54,8 @@ static WARPS_4: u32 = THREADS as u32;
 ///
 /// # Safety
 ///
-/// A launch with blocks of `2 * TILE` threads, the dynamic shared memory of two stages, and an input and an output in `input` and `out`.
+/// A launch with blocks of `2 * TILE` threads, the dynamic shared memory of two stages, and an
+/// input and an output in `input` and `out`.
 #[unsafe(export_name = "twin_with_specialized_staging_unified__i32_NeighbourSum_CpAsync_256_128_2")]
 unsafe extern "C" fn even_odd_2(input: RawParameter, out: RawParameter) {
     // SAFETY: the whole block makes this call.

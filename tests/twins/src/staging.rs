@@ -16,7 +16,8 @@ static REQUIRED_THREADS: u32 = THREADS as u32;
 ///
 /// # Safety
 ///
-/// A launch with blocks of `THREADS` threads, two stages of dynamic shared memory, and an input and an output in `input` and `out`.
+/// A launch with blocks of `THREADS` threads, two stages of dynamic shared memory, and an input and
+/// an output in `input` and `out`.
 #[unsafe(export_name = "twin_with_staging__i32_NeighbourSum_256")]
 unsafe extern "C" fn with_staging(input: RawParameter, out: RawParameter) {
     let (input, out) = (View::<i32>::new(input), View::<i32>::new(out));
@@ -35,15 +36,17 @@ unsafe extern "C" fn with_staging(input: RawParameter, out: RawParameter) {
 ///
 /// # Safety
 ///
-/// All threads of the block make this call. If `WHOLE` the tiles lie within their views as a whole, and there are as many of both.
+/// All threads of the block make this call. If `WHOLE` the tiles lie within their views as a whole,
+/// and there are as many of both.
 #[inline(always)]
 unsafe fn run<const WHOLE: bool>(input: &View<i32>, out: &View<i32>) {
     if input.tiles() == 0 {
         return;
     }
     let (mut head, mut tail) = (0, 0);
-    // SAFETY: every thread takes the same way, so each barrier is the block's. A stage is filled behind a barrier that came
-    // after its last reads, and read behind the wait and the barrier that follow its filling.
+    // SAFETY: every thread takes the same way, so each barrier is the block's. A stage is filled
+    // behind a barrier that came after its last reads, and read behind the wait and the barrier
+    // that follow its filling.
     unsafe {
         fill::<WHOLE>(input, 0, &mut head);
         for index in 1..input.tiles() {
@@ -63,10 +66,12 @@ unsafe fn run<const WHOLE: bool>(input: &View<i32>, out: &View<i32>) {
 ///
 /// # Safety
 ///
-/// `index < input.tiles()`, nobody reads that stage, and if `WHOLE` the tile lies within the view as a whole.
+/// `index < input.tiles()`, nobody reads that stage, and if `WHOLE` the tile lies within the view
+/// as a whole.
 #[inline(always)]
 unsafe fn fill<const WHOLE: bool>(input: &View<i32>, index: usize, head: &mut u32) {
-    // SAFETY: the stage lies in the shared memory; the tile's first bytes are readable for the whole launch.
+    // SAFETY: the stage lies in the shared memory; the tile's first bytes are readable for the
+    // whole launch.
     unsafe { copy_tile::<i32, WHOLE>(shared_base().add(*head as usize), input.source(index)) };
     *head = after(*head);
     commit();
@@ -82,7 +87,8 @@ unsafe fn consume<const WHOLE: bool>(out: &View<i32>, index: usize, tail: &mut u
     let tile = shared_base().wrapping_add(*tail as usize);
     *tail = after(*tail);
     let (to, len) = out.checked_tile::<WHOLE>(index);
-    // SAFETY: the tile has landed; the output's tile has `len` elements, which this block alone writes.
+    // SAFETY: the tile has landed; the output's tile has `len` elements, which this block alone
+    // writes.
     unsafe { write_neighbour_sum(tile.cast(), to, len) };
 }
 

@@ -18,8 +18,8 @@ static REQUIRED_THREADS: u32 = THREADS as u32;
 ///
 /// # Safety
 ///
-/// A launch with blocks of `THREADS` threads, four stages of dynamic shared memory, and an input and an output in `input` and
-/// `out`.
+/// A launch with blocks of `THREADS` threads, four stages of dynamic shared memory, and an input
+/// and an output in `input` and `out`.
 #[unsafe(export_name = "twin_with_staging_unified__I32x4_NeighbourSum_CpAsync_256_4")]
 unsafe extern "C" fn with_staging_unified(input: RawParameter, out: RawParameter) {
     let (input, out) = (View::<I32x4>::new(input), View::<I32x4>::new(out));
@@ -39,15 +39,17 @@ unsafe extern "C" fn with_staging_unified(input: RawParameter, out: RawParameter
 ///
 /// # Safety
 ///
-/// The output has as many tiles as the input, and if `WHOLE` they lie within their views as a whole.
+/// The output has as many tiles as the input, and if `WHOLE` they lie within their views as a
+/// whole.
 #[inline(always)]
 unsafe fn drive<const WHOLE: bool>(input: &View<I32x4>, out: &View<I32x4>) {
     if !input.has(0) {
         return;
     }
     let (mut head, mut tail) = (0, 0);
-    // SAFETY: every thread takes the same way, so each barrier is the block's. The stage that a round fills was read in the
-    // round before, ahead of this round's barrier; tile `index` has landed where all but the two youngest groups have.
+    // SAFETY: every thread takes the same way, so each barrier is the block's. The stage that a
+    // round fills was read in the round before, ahead of this round's barrier; tile `index` has
+    // landed where all but the two youngest groups have.
     unsafe {
         for ahead in 0..STAGES - 1 {
             fill::<WHOLE>(input, ahead, input.has(ahead), &mut head);
@@ -67,7 +69,8 @@ unsafe fn drive<const WHOLE: bool>(input: &View<I32x4>, out: &View<I32x4>) {
     }
 }
 
-/// Fills the next stage with the block's tile `index` if it `is_there`, and closes its group in any case.
+/// Fills the next stage with the block's tile `index` if it `is_there`, and closes its group in any
+/// case.
 ///
 /// # Safety
 ///
@@ -77,7 +80,8 @@ unsafe fn fill<const WHOLE: bool>(input: &View<I32x4>, index: usize, is_there: b
     let stage = shared_base().wrapping_add(*head as usize);
     *head = after(*head);
     if is_there {
-        // SAFETY: the stage lies in the shared memory; the tile's first bytes are readable for the whole launch.
+        // SAFETY: the stage lies in the shared memory; the tile's first bytes are readable for the
+        // whole launch.
         unsafe { copy_tile::<I32x4, WHOLE>(stage, input.source(index)) };
     }
     commit();

@@ -36,7 +36,8 @@ impl Sources {
         let (kernels, twins) = (folder.join("kernels"), folder.join("twins"));
         ptx::for_bundle(architecture, &kernels, with_bench.then_some(twins.as_path()))?;
 
-        // Each by itself, as other commands build it: with others cargo would choose other features.
+        // Each by itself, as other commands build it: with others cargo would choose other
+        // features.
         let programs =
             [(Part::Runner, "tilepipe-run", "tilepipe-run"), (Part::Bench, "tilepipe-bench", "tilepipe-bench")];
         for (part, package, program) in programs {

@@ -23,12 +23,14 @@ use compare::Files;
 /// The options of `cargo xtask ptx`.
 #[derive(Args)]
 pub struct Options {
-    /// Then print, entry by entry, what differs from the PTX of another build, and fail if anything does
+    /// Then print, entry by entry, what differs from the PTX of another build, and fail if anything
+    /// does
     ///
-    /// OLD_DIR is the target folder of the other build, or a folder that holds the kernels' .ptx files. Left out are the names of
-    /// symbols, registers and labels, the places of panics (file, line and column), the constants of the kernels' contracts, the
-    /// comments, `.version` and `.target`. Entries are matched by their names without the crate. Functions that an entry calls
-    /// and variables that it uses belong to it.
+    /// OLD_DIR is the target folder of the other build, or a folder that holds the kernels' .ptx
+    /// files. Left out are the names of symbols, registers and labels, the places of panics (file,
+    /// line and column), the constants of the kernels' contracts, the comments, `.version` and
+    /// `.target`. Entries are matched by their names without the crate. Functions that an entry
+    /// calls and variables that it uses belong to it.
     #[arg(long, value_name = "OLD_DIR")]
     compare: Option<PathBuf>,
     /// Build nothing and compare with the PTX in this folder
@@ -37,7 +39,8 @@ pub struct Options {
     /// Build only this kernel function, for one architecture, to target/run-ptx/ (may be repeated)
     #[arg(long = "kernel", value_name = "NAME", conflicts_with = "compare")]
     kernels: Vec<String>,
-    /// Build for this architecture only, such as sm_90, to target/run-ptx/ [default with --kernel: sm_90]
+    /// Build for this architecture only, such as sm_90, to target/run-ptx/ [default with --kernel:
+    /// sm_90]
     #[arg(long, value_name = "ARCH", conflicts_with = "compare")]
     arch: Option<String>,
     /// Print a table of what each kernel function needs of the GPU on each architecture: registers,
@@ -51,7 +54,8 @@ pub struct Options {
 ///
 /// # Errors
 ///
-/// Those of the set-up and of the build, and what cannot be read. A difference is in the exit status.
+/// Those of the set-up and of the build, and what cannot be read. A difference is in the exit
+/// status.
 pub fn run(options: &Options) -> Result<ExitCode> {
     if !options.kernels.is_empty() || options.arch.is_some() {
         let (folder, artifact) = build_for(options.arch.as_deref().unwrap_or("sm_90"), &options.kernels)?;
@@ -126,8 +130,8 @@ static BUILT: OnceLock<()> = OnceLock::new();
 /// Set once those that only tests read are built.
 static BUILT_FOR_TESTS: OnceLock<()> = OnceLock::new();
 
-/// Builds the kernels, and those that only tests read to `target/test-ptx/`, one folder a crate, unless this process has done so
-/// already.
+/// Builds the kernels, and those that only tests read to `target/test-ptx/`, one folder a crate,
+/// unless this process has done so already.
 ///
 /// # Errors
 ///
@@ -164,8 +168,8 @@ fn build_all() -> Result<Artifact> {
     Ok(kernels)
 }
 
-/// Builds the kernels into an empty folder, and once more with nothing changed; returns what each took. The folder is removed
-/// before and after.
+/// Builds the kernels into an empty folder, and once more with nothing changed; returns what each
+/// took. The folder is removed before and after.
 ///
 /// # Errors
 ///
@@ -188,7 +192,8 @@ pub fn time_builds(folder: &Path) -> Result<[(&'static str, Duration); 2]> {
     Ok(times)
 }
 
-/// Builds the kernel crate in one folder to another folder, by way of a third that keeps what can be used again.
+/// Builds the kernel crate in one folder to another folder, by way of a third that keeps what can
+/// be used again.
 fn build_crate(from: PathBuf, by: PathBuf, to: PathBuf) -> Result<Artifact> {
     Ok(builder(from, by, to)?.build()?)
 }
@@ -198,7 +203,8 @@ fn builder(from: PathBuf, by: PathBuf, to: PathBuf) -> Result<Builder> {
     Ok(Builder::new(from).toolchain(setup::ensure()?).target_dir(by).output_dir(to).show_messages(true))
 }
 
-/// One line for each kernel and architecture: the largest figures among its instances, which are hundreds.
+/// One line for each kernel and architecture: the largest figures among its instances, which are
+/// hundreds.
 fn report(kernels: &[KernelReport]) -> Table {
     let mut groups: BTreeMap<(&str, &str), Vec<&KernelReport>> = BTreeMap::new();
     for one in kernels {
@@ -225,8 +231,8 @@ fn report(kernels: &[KernelReport]) -> Table {
     table
 }
 
-/// Builds the kernel functions of these names, or all, for a run on a GPU of this architecture, such
-/// as `sm_90`, and returns their folder, which is not that of [`ensure`].
+/// Builds the kernel functions of these names, or all, for a run on a GPU of this architecture,
+/// such as `sm_90`, and returns their folder, which is not that of [`ensure`].
 ///
 /// # Errors
 ///

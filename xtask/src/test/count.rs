@@ -19,7 +19,8 @@ impl Count {
         Count { passed: u64::from(passed), failed: u64::from(!passed), skipped: 0 }
     }
 
-    /// Reads a line of output: the summary of one test executable, or that of `tilepipe-run`. Other lines count nothing.
+    /// Reads a line of output: the summary of one test executable, or that of `tilepipe-run`. Other
+    /// lines count nothing.
     pub fn of_line(line: &str) -> Self {
         let line = line.trim();
         if let Some(result) = line.strip_prefix("test result: ") {

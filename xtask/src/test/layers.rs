@@ -134,8 +134,8 @@ fn named(belongs: fn(&TestTarget) -> bool, printed: &mut Printed) -> Result<Outc
     Ok(Outcome::Ran(total))
 }
 
-/// The unit tests of `tilepipe` that run under Miri: those of the collectives' scratch memory and of
-/// the model of copies.
+/// The unit tests of `tilepipe` that run under Miri: those of the collectives' scratch memory and
+/// of the model of copies.
 const FOR_MIRI: [&str; 2] = ["meeting::", "isa::host::model::"];
 
 /// The tests of [`FOR_MIRI`]: Miri checks each of their accesses against Rust's aliasing model.
@@ -207,7 +207,8 @@ fn runner() -> Result<std::path::PathBuf> {
     })
 }
 
-/// `cargo test` to the end, whatever fails, with the tests told where the kernels and the compiler for them lie.
+/// `cargo test` to the end, whatever fails, with the tests told where the kernels and the compiler
+/// for them lie.
 ///
 /// # Errors
 ///
@@ -222,7 +223,8 @@ fn cargo_test(arguments: &[&str]) -> Result<Command> {
     Ok(command)
 }
 
-/// Runs a command and counts the tests in what it prints. A failure without a failed test is one itself.
+/// Runs a command and counts the tests in what it prints. A failure without a failed test is one
+/// itself.
 fn counted(command: &mut Command, printed: &mut Printed) -> Result<Count> {
     let mut total = Count::default();
     let status = printed.of(command, |line| total += Count::of_line(line))?;

@@ -26,8 +26,8 @@ pub struct Options {
     layers: Vec<Layer>,
 }
 
-/// Layers that mostly run one compiler after another, which leaves cores idle. They run while the programs of
-/// [`Layer::Tests`] do, if those are to run too.
+/// Layers that mostly run one compiler after another, which leaves cores idle. They run while the
+/// programs of [`Layer::Tests`] do, if those are to run too.
 const BESIDE: [Layer; 2] = [Layer::Ui, Layer::Standalone];
 
 /// Runs the layers and prints how they went; the last line counts tests.
@@ -113,7 +113,8 @@ impl Printed {
     ///
     /// # Errors
     ///
-    /// If the command cannot be started or its output not be read. A failure of its own is in the status.
+    /// If the command cannot be started or its output not be read. A failure of its own is in the
+    /// status.
     fn of(&mut self, command: &mut Command, mut each: impl FnMut(&str)) -> Result<ExitStatus> {
         let whole = matches!(self, Printed::Kept(_));
         let show = |line: &str| {

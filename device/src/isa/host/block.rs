@@ -1,4 +1,5 @@
-//! The block that the calling OS thread is running: its place in the grid, its shared memory, its model.
+//! The block that the calling OS thread is running: its place in the grid, its shared memory, its
+//! model.
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::{Cell, RefCell};
@@ -15,7 +16,8 @@ pub(crate) struct BlockState {
     place: Place,
     /// The shared memory of the blocks that this OS thread runs; a role has none of its own.
     arena: Arena,
-    /// The collectives' memory of these blocks. Threads hold pointers into it while this state is borrowed, so it lies elsewhere.
+    /// The collectives' memory of these blocks. Threads hold pointers into it while this state is
+    /// borrowed, so it lies elsewhere.
     scratch: Arena,
     pub(super) model: Model,
     /// What the block synchronises with; while it is in roles they share it.
@@ -27,9 +29,9 @@ pub(crate) struct BlockState {
 /// # Invariants
 ///
 /// 0. `shared` is valid for reads and writes of `shared_bytes` bytes until the block ends.
-/// 1. `scratch` is aligned to 16 and valid for reads and writes of `SCRATCH_BYTES` bytes until the block ends. They lie in an
-///    allocation of their own, to which no reference is ever made here: who holds one into it may call every function of the
-///    executor.
+/// 1. `scratch` is aligned to 16 and valid for reads and writes of `SCRATCH_BYTES` bytes until the
+///    block ends. They lie in an allocation of their own, to which no reference is ever made here:
+///    who holds one into it may call every function of the executor.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     pub(super) index: u32,
@@ -42,8 +44,9 @@ pub(super) struct Place {
     pub(super) scratch: *mut u8,
 }
 
-// SAFETY: the pointers are to memory of the block (0), which is valid on every OS thread; of the threads of the block's roles
-// only the one with the baton accesses it, and the mutex that the baton is passed under orders what they do.
+// SAFETY: the pointers are to memory of the block (0), which is valid on every OS thread; of the
+// threads of the block's roles only the one with the baton accesses it, and the mutex that the
+// baton is passed under orders what they do.
 unsafe impl Send for Place {}
 
 impl Place {
@@ -101,7 +104,8 @@ thread_local! {
         })
     };
     static RUNNING: Cell<bool> = const { Cell::new(false) };
-    /// Whether this OS thread was made for a role: to its very end, when destructors of payloads and thread-locals run.
+    /// Whether this OS thread was made for a role: to its very end, when destructors of payloads
+    /// and thread-locals run.
     static OF_ROLE: Cell<bool> = const { Cell::new(false) };
     static THREAD: Cell<Option<u32>> = const { Cell::new(None) };
     static WARP_RANK: Cell<usize> = const { Cell::new(0) };
@@ -129,13 +133,14 @@ pub(crate) fn step<R>(take: impl FnOnce(&mut BlockState) -> R) -> R {
     with_block(take)
 }
 
-/// Refuses a step that a destructor takes while its block or role unwinds: the other threads don't take it, so a tile that
-/// it waited for would not have landed, and a stage that it acquired would still be read.
+/// Refuses a step that a destructor takes while its block or role unwinds: the other threads don't
+/// take it, so a tile that it waited for would not have landed, and a stage that it acquired would
+/// still be read.
 ///
 /// # Panics
 ///
-/// If this OS thread unwinds. The message goes to standard error in any case, because a panic that leaves a destructor ends the
-/// program.
+/// If this OS thread unwinds. The message goes to standard error in any case, because a panic that
+/// leaves a destructor ends the program.
 #[inline]
 pub(super) fn check_not_unwinding() {
     if thread::panicking() {
@@ -187,8 +192,8 @@ pub(crate) fn is_inside() -> bool {
     RUNNING.get() || OF_ROLE.get()
 }
 
-/// Prepares this OS thread for block `index` of `grid` with `shared_bytes` of poisoned shared memory; the block ends when
-/// the guard is dropped, also by a panic.
+/// Prepares this OS thread for block `index` of `grid` with `shared_bytes` of poisoned shared
+/// memory; the block ends when the guard is dropped, also by a panic.
 pub(crate) fn begin(index: u32, grid: u32, shared_bytes: usize, schedule: Schedule) -> Running {
     assert!(!RUNNING.replace(true), "a kernel launched from inside a kernel");
     leave_threads();

@@ -1,4 +1,5 @@
-//! The model of the floating-point instructions. Each is exact or rounded once, so there is one right result.
+//! The model of the floating-point instructions. Each is exact or rounded once, so there is one
+//! right result.
 
 macro_rules! float_instructions {
     ($float:ty: $fma:ident $sqrt:ident $min:ident $max:ident) => {

@@ -1,6 +1,8 @@
-//! The model of a block's mbarriers: phases, the arrivals that each counts, and the copies that arrive when they land.
+//! The model of a block's mbarriers: phases, the arrivals that each counts, and the copies that
+//! arrive when they land.
 //!
-//! An mbarrier is known by its address in shared memory. Its state is here; the eight bytes there are poison.
+//! An mbarrier is known by its address in shared memory. Its state is here; the eight bytes there
+//! are poison.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -124,13 +126,15 @@ impl Barriers {
         self.check_counted("mbarrier.arrive", address, arrivals).count(arrivals);
     }
 
-    /// `cp.async.mbarrier.arrive.noinc`: `arrivals` of role `role` when `units` and all that it deferred before have landed.
+    /// `cp.async.mbarrier.arrive.noinc`: `arrivals` of role `role` when `units` and all that it
+    /// deferred before have landed.
     pub(super) fn defer(&mut self, role: usize, address: usize, arrivals: u32, units: Vec<Unit>) {
         self.check_counted("cp.async.mbarrier.arrive", address, arrivals).deferred += arrivals;
         self.deferred.push_back(Deferred { role, barrier: address, arrivals, units });
     }
 
-    /// `mbarrier.test_wait.parity`: whether the phase of this parity is complete, of the present one and the one before.
+    /// `mbarrier.test_wait.parity`: whether the phase of this parity is complete, of the present
+    /// one and the one before.
     pub(super) fn is_complete(&self, address: usize, parity: u32) -> bool {
         assert!(parity < 2, "mbarrier.test_wait.parity of parity {parity}: parities are 0 and 1");
         match self.by_address.get(&address) {
@@ -139,7 +143,8 @@ impl Barriers {
         }
     }
 
-    /// Lands the oldest copies that arrive at an mbarrier, and counts their arrivals. Returns whether there were any.
+    /// Lands the oldest copies that arrive at an mbarrier, and counts their arrivals. Returns
+    /// whether there were any.
     pub(super) fn land_oldest(&mut self) -> bool {
         match self.deferred.pop_front() {
             Some(oldest) => {
@@ -190,7 +195,8 @@ impl Barriers {
         barrier.count(copies.arrivals);
     }
 
-    /// Refuses memory in which there is an initialised mbarrier, or into which copies are under way.
+    /// Refuses memory in which there is an initialised mbarrier, or into which copies are under
+    /// way.
     pub(super) fn check_free(&self, first: usize, bytes: usize) {
         let from = first.saturating_sub(BYTES - 1);
         if let Some((&address, _)) = self.by_address.range(from..first + bytes).next() {

@@ -1,9 +1,11 @@
-//! The model of each instruction for the CPU: one OS thread runs a whole block, or one of its roles.
+//! The model of each instruction for the CPU: one OS thread runs a whole block, or one of its
+//! roles.
 //!
-//! Block-level code runs once, role-level code once for each role, per-thread closures once for each rank, in order. What
-//! makes this more than a sequential program is the [`model`]: copies land when the schedule says so, memory in flight and
-//! released tiles are poisoned, and a copy into memory that threads may still be reading is reported as the race that it
-//! would be on a GPU. Of the [`roles`] of a block one runs at a time; a [`scheduler`] says which, and finds deadlocks.
+//! Block-level code runs once, role-level code once for each role, per-thread closures once for
+//! each rank, in order. What makes this more than a sequential program is the [`model`]: copies
+//! land when the schedule says so, memory in flight and released tiles are poisoned, and a copy
+//! into memory that threads may still be reading is reported as the race that it would be on a GPU.
+//! Of the [`roles`] of a block one runs at a time; a [`scheduler`] says which, and finds deadlocks.
 
 pub(crate) mod block;
 mod math;
@@ -43,8 +45,8 @@ pub(crate) fn grid_blocks() -> u32 {
     with_block(|block| block.place().grid)
 }
 
-/// `bar.sync 0`: what all threads copied and waited for is visible to all of them from here on, and none of them reads a
-/// tile any more that was released before.
+/// `bar.sync 0`: what all threads copied and waited for is visible to all of them from here on, and
+/// none of them reads a tile any more that was released before.
 ///
 /// # Safety
 ///
@@ -68,7 +70,8 @@ pub(crate) unsafe fn meet_again<const THREADS: usize>() {
     unsafe { barrier() };
 }
 
-/// `bar.warp.sync`: what the warp's threads copied and waited for is visible to all of them from here on.
+/// `bar.warp.sync`: what the warp's threads copied and waited for is visible to all of them from
+/// here on.
 ///
 /// # Safety
 ///
@@ -131,12 +134,14 @@ pub(crate) unsafe fn store_global<T: bytemuck::Pod>(to: *mut T, value: T) {
     unsafe { to.write(value) };
 }
 
-/// `cp.async`: an asynchronous copy of `width` bytes, of which the first `valid` are read and the others are zero.
+/// `cp.async`: an asynchronous copy of `width` bytes, of which the first `valid` are read and the
+/// others are zero.
 ///
 /// # Safety
 ///
 /// 0. `width` is 16, 8 or 4.
-/// 1. `to` is memory of the block's arena, valid for `width` bytes; nobody accesses them until the copy has landed.
+/// 1. `to` is memory of the block's arena, valid for `width` bytes; nobody accesses them until the
+///    copy has landed.
 /// 2. `from` is valid for reads of `valid <= width` bytes until the block ends.
 pub(crate) unsafe fn cp_async(to: *mut u8, from: *const u8, valid: u32, width: usize) {
     step(|block| {
@@ -161,8 +166,8 @@ pub(crate) fn cp_async_commit_group() {
     step(|block| block.model.commit());
 }
 
-/// `cp.async.wait_group`: every thread's own copies of all but the youngest `P::GROUPS` groups have landed; a barrier makes
-/// them visible to the others.
+/// `cp.async.wait_group`: every thread's own copies of all but the youngest `P::GROUPS` groups have
+/// landed; a barrier makes them visible to the others.
 pub(crate) fn cp_async_wait_group<P: PendingGroups>() {
     step(|block| block.model.wait(P::GROUPS));
     roles::waited_for_copies();
@@ -177,11 +182,13 @@ pub(crate) fn cp_async_wait_all() {
     roles::waited_for_copies();
 }
 
-/// `ld.global`, `st.shared`: stores one element, or zeros if it is not `valid`; a barrier makes it visible to the others.
+/// `ld.global`, `st.shared`: stores one element, or zeros if it is not `valid`; a barrier makes it
+/// visible to the others.
 ///
 /// # Safety
 ///
-/// 0. `to` is memory of the block's arena, aligned and valid for a `T`, which nobody accesses before the next barrier.
+/// 0. `to` is memory of the block's arena, aligned and valid for a `T`, which nobody accesses
+///    before the next barrier.
 /// 1. If `valid`, `from` is aligned and valid for reads of a `T` until the block ends.
 pub(crate) unsafe fn copy_through_register<T: bytemuck::Pod>(to: *mut T, from: *const T, valid: bool) {
     let bytes = size_of::<T>() as u32;
@@ -193,12 +200,13 @@ pub(crate) unsafe fn copy_through_register<T: bytemuck::Pod>(to: *mut T, from: *
     });
 }
 
-/// Notes that threads may go on reading these bytes until the next barrier of that kind, and that nobody may after it.
+/// Notes that threads may go on reading these bytes until the next barrier of that kind, and that
+/// nobody may after it.
 ///
 /// # Safety
 ///
-/// The bytes are a stage of the block's shared memory that was just released: until the readers' barrier nobody writes it,
-/// and after it nobody reads what it holds now.
+/// The bytes are a stage of the block's shared memory that was just released: until the readers'
+/// barrier nobody writes it, and after it nobody reads what it holds now.
 pub(crate) unsafe fn released(first: *const u8, bytes: usize, readers: Readers) {
     step(|block| {
         // SAFETY: the caller's promise.

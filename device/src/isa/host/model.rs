@@ -1,4 +1,5 @@
-//! The memory model of asynchronous copies: what is under way, what has landed, what may still be read.
+//! The memory model of asynchronous copies: what is under way, what has landed, what may still be
+//! read.
 
 use std::collections::VecDeque;
 
@@ -9,11 +10,13 @@ use crate::isa::Readers;
 /// The byte of memory in flight, of stale stages and of shared memory that nobody has written.
 pub(crate) const POISON: u8 = 0xA5;
 
-/// One unit of a copy: 4, 8 or 16 bytes, of which the first `valid` come from `from` and the others are zero.
+/// One unit of a copy: 4, 8 or 16 bytes, of which the first `valid` come from `from` and the others
+/// are zero.
 ///
 /// # Invariants
 ///
-/// 0. `to` is valid for writes of `width` bytes and `from` for reads of `valid <= width`, until the block ends.
+/// 0. `to` is valid for writes of `width` bytes and `from` for reads of `valid <= width`, until the
+///    block ends.
 #[derive(Clone, Copy)]
 pub(super) struct Unit {
     to: *mut u8,
@@ -22,14 +25,16 @@ pub(super) struct Unit {
     width: u32,
 }
 
-// SAFETY: the invariant holds on every OS thread; of the threads of a block's roles only the one with the baton lands units or
-// accesses the arena, and the mutex that the baton is passed under orders what they do.
+// SAFETY: the invariant holds on every OS thread; of the threads of a block's roles only the one
+// with the baton lands units or accesses the arena, and the mutex that the baton is passed under
+// orders what they do.
 unsafe impl Send for Unit {}
 
 impl Unit {
     pub(super) fn land(self) {
         let (valid, width) = (self.valid as usize, self.width as usize);
-        // SAFETY: `valid` bytes are readable and writable (0); global memory and the block's arena don't overlap.
+        // SAFETY: `valid` bytes are readable and writable (0); global memory and the block's arena
+        // don't overlap.
         unsafe { self.to.copy_from_nonoverlapping(self.from, valid) };
         // SAFETY: the rest of the unit's `width` bytes (0).
         let rest = unsafe { self.to.add(valid) };
@@ -45,9 +50,10 @@ impl Unit {
 
 /// Copies of one block or of one of its roles, as its threads see them.
 ///
-/// A unit waits in the `open` group until the group is committed, then in `committed` until it is waited for, then in
-/// `arrived` until a barrier makes it visible to the other threads. The lazy schedule lands it there, the eager one at
-/// once, the random one anywhere on the way. Units of ordinary stores wait in `stored` for that barrier.
+/// A unit waits in the `open` group until the group is committed, then in `committed` until it is
+/// waited for, then in `arrived` until a barrier makes it visible to the other threads. The lazy
+/// schedule lands it there, the eager one at once, the random one anywhere on the way. Units of
+/// ordinary stores wait in `stored` for that barrier.
 pub(crate) struct Model {
     schedule: Schedule,
     random: Random,
@@ -64,8 +70,9 @@ pub(crate) struct Model {
 ///
 /// # Invariants
 ///
-/// 0. `first` is the start of a stage of `bytes` bytes in the block's shared memory, valid for writes until the block ends. It is
-///    not written before the `readers`' next barrier, and what it holds now is not read after that.
+/// 0. `first` is the start of a stage of `bytes` bytes in the block's shared memory, valid for
+///    writes until the block ends. It is not written before the `readers`' next barrier, and what
+///    it holds now is not read after that.
 struct Released {
     first: *mut u8,
     bytes: usize,
@@ -73,8 +80,9 @@ struct Released {
     readers: Readers,
 }
 
-// SAFETY: the invariant holds on every OS thread; of the threads of a block's roles only the one with the baton accesses the
-// arena, and the mutex that the baton is passed under orders what they do.
+// SAFETY: the invariant holds on every OS thread; of the threads of a block's roles only the one
+// with the baton accesses the arena, and the mutex that the baton is passed under orders what they
+// do.
 unsafe impl Send for Released {}
 
 impl Model {
@@ -136,7 +144,8 @@ impl Model {
     ///
     /// # Safety
     ///
-    /// The invariant of [`Unit`] holds, and nobody accesses the unit's destination before a wait and a barrier.
+    /// The invariant of [`Unit`] holds, and nobody accesses the unit's destination before a wait
+    /// and a barrier.
     pub(super) unsafe fn copy(&mut self, to: *mut u8, from: *const u8, valid: u32, width: u32) {
         self.check_readers(to, width);
         let unit = Unit { to, from, valid, width };
@@ -221,14 +230,16 @@ impl Model {
         self.readers.retain(|released| {
             let ends = ended(released.readers);
             if ends && poisons {
-                // SAFETY: valid for writes, and no thread reads what it holds behind this barrier (0), at which nothing was written there yet.
+                // SAFETY: valid for writes, and no thread reads what it holds behind this barrier
+                // (0), at which nothing was written there yet.
                 unsafe { released.first.write_bytes(POISON, released.bytes) };
             }
             !ends
         });
     }
 
-    /// Lands a unit of the open group early. (Landing it twice does no harm: nobody writes its source.)
+    /// Lands a unit of the open group early. (Landing it twice does no harm: nobody writes its
+    /// source.)
     fn land_one(&mut self) {
         let index = self.random.draw(self.open.len() as u64);
         if let Some(unit) = self.open.get(index as usize) {
@@ -262,7 +273,8 @@ mod tests {
     }
 
     fn release(model: &mut Model, tile: *const u8) {
-        // SAFETY: tests pass a pointer to 16 bytes that are valid while the test runs, and read them between the steps only.
+        // SAFETY: tests pass a pointer to 16 bytes that are valid while the test runs, and read
+        // them between the steps only.
         unsafe { model.released(tile, 16, Readers::Block) };
     }
 
@@ -272,7 +284,8 @@ mod tests {
     }
 
     fn copy(model: &mut Model, to: *mut u8, from: *const u8, valid: u32) {
-        // SAFETY: both pointers are valid for 16 bytes while the test runs, and it reads them between the steps only.
+        // SAFETY: both pointers are valid for 16 bytes while the test runs, and it reads them
+        // between the steps only.
         unsafe { model.copy(to, from, valid, 16) };
     }
 

@@ -10,7 +10,8 @@ use crate::cpu::Schedule;
 pub(super) struct Random(u64);
 
 impl Random {
-    /// The generator of a schedule in a block; what schedules other than `Schedule::Random` draw does not matter.
+    /// The generator of a schedule in a block; what schedules other than `Schedule::Random` draw
+    /// does not matter.
     pub(super) fn of(schedule: Schedule, block: u32) -> Self {
         match schedule {
             // Any odd multiplier spreads neighbouring blocks.

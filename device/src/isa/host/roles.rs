@@ -1,7 +1,7 @@
 //! The roles of a block: one OS thread for each, of which one runs at a time.
 //!
-//! The baton is under the mutex of a [`Division`]. A synchronising operation locks it, changes the [`Scheduler`]'s state, and
-//! waits there until its role has the baton again.
+//! The baton is under the mutex of a [`Division`]. A synchronising operation locks it, changes the
+//! [`Scheduler`]'s state, and waits there until its role has the baton again.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -56,8 +56,8 @@ parts!(A R 0, B S 1, C T 2, D U 3);
 ///
 /// # Safety
 ///
-/// What the bodies capture and return has no cells and nothing that is bound to an OS thread: it is the same in every thread
-/// (`Uniform`), or handed to this one role.
+/// What the bodies capture and return has no cells and nothing that is bound to an OS thread: it is
+/// the same in every thread (`Uniform`), or handed to this one role.
 #[track_caller]
 pub(crate) unsafe fn divide<P: Parts>(parts: P) -> P::Results {
     assert!(
@@ -132,11 +132,12 @@ thread_local! {
 /// A body or its result on its way to or from a role's OS thread.
 struct Passed<T>(T);
 
-// SAFETY: a body and what it captures are used on one OS thread at a time: by the caller of `divide` before and after, which
-// waits meanwhile, and by its role's. What several roles' bodies share is used by the one with the baton alone; the mutex that
-// the baton is passed under, and the start and end of a thread, order these accesses. So what a type needs `Send` for beyond
-// that is a binding to one OS thread (a thread-local, a lock's guard), and `divide`'s caller promises that there is none: it
-// makes a `Passed` of nothing else, here alone.
+// SAFETY: a body and what it captures are used on one OS thread at a time: by the caller of
+// `divide` before and after, which waits meanwhile, and by its role's. What several roles' bodies
+// share is used by the one with the baton alone; the mutex that the baton is passed under, and the
+// start and end of a thread, order these accesses. So what a type needs `Send` for beyond that is a
+// binding to one OS thread (a thread-local, a lock's guard), and `divide`'s caller promises that
+// there is none: it makes a `Passed` of nothing else, here alone.
 unsafe impl<T> Send for Passed<T> {}
 
 impl<T> Passed<T> {
@@ -146,7 +147,8 @@ impl<T> Passed<T> {
 }
 
 impl Division {
-    /// The state, also after a check of the model has failed in another role: checks fail before they change it.
+    /// The state, also after a check of the model has failed in another role: checks fail before
+    /// they change it.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -220,7 +222,8 @@ impl State {
     }
 }
 
-/// Runs a role on its OS thread, which is prepared for it, and returns the body's result, if it ran to its end.
+/// Runs a role on its OS thread, which is prepared for it, and returns the body's result, if it ran
+/// to its end.
 fn run_role<R>(division: Arc<Division>, index: usize, body: impl FnOnce() -> R) -> Option<R> {
     ROLE.set(Some(Role { division: division.clone(), index }));
     let outcome = catch_unwind(AssertUnwindSafe(|| {
@@ -261,8 +264,8 @@ pub(super) fn is_role() -> bool {
     ROLE.with_borrow(Option::is_some)
 }
 
-/// Does a synchronising operation of the running role, or of the block, and goes on when it has the baton again. The operation
-/// gets the role's index.
+/// Does a synchronising operation of the running role, or of the block, and goes on when it has the
+/// baton again. The operation gets the role's index.
 ///
 /// # Panics
 ///

@@ -1,7 +1,8 @@
 //! Who goes on: the baton of a block's roles, what lands meanwhile, and the virtual time.
 //!
-//! One role runs at a time. At every synchronising operation the schedule says whether it hands the baton on, and to whom;
-//! this file only decides, `roles` has the OS threads that wait for it. Outside of roles the block is the one role there is.
+//! One role runs at a time. At every synchronising operation the schedule says whether it hands the
+//! baton on, and to whom; this file only decides, `roles` has the OS threads that wait for it.
+//! Outside of roles the block is the one role there is.
 
 use super::mbarrier::Barriers;
 use super::random::Random;
@@ -168,8 +169,8 @@ impl Scheduler {
         self.hand_on();
     }
 
-    /// The running role waits until the mbarrier's phase of that parity is complete. It is when it has the baton again, but
-    /// for a stop.
+    /// The running role waits until the mbarrier's phase of that parity is complete. It is when it
+    /// has the baton again, but for a stop.
     pub(super) fn wait(&mut self, barrier: usize, parity: u32) {
         if self.barriers.is_complete(barrier, parity) {
             return self.step();
@@ -222,7 +223,8 @@ impl Scheduler {
         }
     }
 
-    /// Hands the baton to a role that can go on; if there is none, has copies land or time pass until there is.
+    /// Hands the baton to a role that can go on; if there is none, has copies land or time pass
+    /// until there is.
     fn hand_on(&mut self) {
         let left = self.roles.iter().position(|role| role.status != Status::Ended);
         if self.is_stopped() || left.is_none() {
@@ -268,7 +270,8 @@ impl Scheduler {
         self.running = Some(next);
     }
 
-    /// The next of the roles that can go on and have such a status: the next in turn, the one that has waited longest, or any.
+    /// The next of the roles that can go on and have such a status: the next in turn, the one that
+    /// has waited longest, or any.
     fn pick(&mut self, admits: impl Fn(Status) -> bool) -> Option<usize> {
         let (barriers, roles) = (&self.barriers, &self.roles);
         let can_go_on = |&index: &usize| match roles[index].status {

@@ -1,7 +1,7 @@
 //! The instructions between roles: mbarriers, the arrivals of asynchronous copies, the clock.
 //!
-//! Each is a scheduling point. An mbarrier's state is in the [model](super::mbarrier); the eight bytes that name it are
-//! poison.
+//! Each is a scheduling point. An mbarrier's state is in the [model](super::mbarrier); the eight
+//! bytes that name it are poison.
 
 use super::block::{step, with_block};
 use super::mbarrier;
@@ -21,8 +21,8 @@ pub(crate) fn mbarrier_at(offset: usize) -> Mbarrier {
 ///
 /// # Safety
 ///
-/// `barrier` is in the block's shared memory, valid for 8 bytes and aligned to 8; nobody else accesses them before the
-/// mbarrier is invalidated.
+/// `barrier` is in the block's shared memory, valid for 8 bytes and aligned to 8; nobody else
+/// accesses them before the mbarrier is invalidated.
 pub(crate) unsafe fn mbarrier_init(barrier: *mut u64, arrivals: u32) {
     synchronise(|scheduler, _| {
         scheduler.barriers.init(barrier.addr(), arrivals);
@@ -47,13 +47,14 @@ pub(crate) unsafe fn mbarrier_inval(barrier: *mut u64) {
     });
 }
 
-/// Names an mbarrier in messages: a role that waits for it waits until stage `stage` is `name`. Nothing on the GPU.
+/// Names an mbarrier in messages: a role that waits for it waits until stage `stage` is `name`.
+/// Nothing on the GPU.
 pub(crate) fn mbarrier_name(barrier: *mut u64, name: &'static str, stage: u32) {
     synchronise(|scheduler, _| scheduler.barriers.name(barrier.addr(), name, stage));
 }
 
-/// `mbarrier.arrive` by each member: with the default `.release` it covers what they stored before, and what they copied and
-/// waited for.
+/// `mbarrier.arrive` by each member: with the default `.release` it covers what they stored before,
+/// and what they copied and waited for.
 ///
 /// # Safety
 ///
@@ -62,8 +63,9 @@ pub(crate) unsafe fn mbarrier_arrive(barrier: *mut u64, by: Members) {
     arrive(barrier, by.count, true);
 }
 
-/// `mbarrier.arrive` by the members' first thread: it covers what that thread stored before, not what others did. (The model
-/// does not tell their stores apart, so it covers none if there are others.)
+/// `mbarrier.arrive` by the members' first thread: it covers what that thread stored before, not
+/// what others did. (The model does not tell their stores apart, so it covers none if there are
+/// others.)
 ///
 /// # Safety
 ///
@@ -82,8 +84,8 @@ fn arrive(barrier: *mut u64, arrivals: usize, releases: bool) {
     });
 }
 
-/// `cp.async.mbarrier.arrive.noinc` by each member: an arrival that happens when the asynchronous copies that it issued before
-/// have landed. It covers these, not ordinary stores.
+/// `cp.async.mbarrier.arrive.noinc` by each member: an arrival that happens when the asynchronous
+/// copies that it issued before have landed. It covers these, not ordinary stores.
 ///
 /// # Safety
 ///
@@ -99,8 +101,9 @@ pub(crate) unsafe fn cp_async_mbarrier_arrive(barrier: *mut u64, by: Members) {
     });
 }
 
-/// `mbarrier.try_wait.parity` until it is true: waits until the phase of this parity, of the present one and the one before, is
-/// complete. A fresh mbarrier is in phase 0, behind a complete one of parity 1.
+/// `mbarrier.try_wait.parity` until it is true: waits until the phase of this parity, of the
+/// present one and the one before, is complete. A fresh mbarrier is in phase 0, behind a complete
+/// one of parity 1.
 ///
 /// # Safety
 ///
@@ -109,7 +112,8 @@ pub(crate) unsafe fn mbarrier_wait(barrier: *mut u64, parity: u32) {
     synchronise(|scheduler, _| scheduler.wait(barrier.addr(), parity));
 }
 
-/// `mbarrier.test_wait.parity`: whether the phase of this parity is complete. If not, other roles get their turn.
+/// `mbarrier.test_wait.parity`: whether the phase of this parity is complete. If not, other roles
+/// get their turn.
 ///
 /// # Safety
 ///
@@ -126,12 +130,13 @@ pub(crate) unsafe fn mbarrier_poll(barrier: *mut u64, parity: u32) -> bool {
     })
 }
 
-/// Notes that the calling role has a stage for itself: all reads of its `bytes` bytes have ended, so that they are poisoned.
-/// Nothing on the GPU.
+/// Notes that the calling role has a stage for itself: all reads of its `bytes` bytes have ended,
+/// so that they are poisoned. Nothing on the GPU.
 ///
 /// # Panics
 ///
-/// If there is an mbarrier in the stage, if copies into it are under way, or if it isn't in shared memory.
+/// If there is an mbarrier in the stage, if copies into it are under way, or if it isn't in shared
+/// memory.
 ///
 /// # Safety
 ///
@@ -141,8 +146,9 @@ pub(crate) unsafe fn stage_acquired(first: *mut u8, bytes: usize) {
     with_block(|block| block.poison(first, bytes));
 }
 
-/// `%globaltimer`: nanoseconds of virtual time since the block's start. Each synchronising operation takes 1 000 of them; where
-/// a role polls and nobody else can go on, time leaps, further with each poll.
+/// `%globaltimer`: nanoseconds of virtual time since the block's start. Each synchronising
+/// operation takes 1 000 of them; where a role polls and nobody else can go on, time leaps, further
+/// with each poll.
 pub(crate) fn clock() -> u64 {
     synchronise(|scheduler, _| scheduler.clock())
 }

@@ -1,4 +1,5 @@
-//! Threads, warps and lanes: closures run once for each of them in turn, and values of which each has one are arrays.
+//! Threads, warps and lanes: closures run once for each of them in turn, and values of which each
+//! has one are arrays.
 
 use super::block::{self, current_warp};
 use super::roles;
@@ -89,7 +90,8 @@ impl<T: Copy, const THREADS: usize> PerThread<T, THREADS> {
     ///
     /// # Safety
     ///
-    /// None here; on the GPU this is block-level code of a block of `THREADS`, all of whose threads make the call.
+    /// None here; on the GPU this is block-level code of a block of `THREADS`, all of whose threads
+    /// make the call.
     pub(crate) unsafe fn new(value: impl Fn(usize) -> T) -> Self {
         let values = core::array::from_fn(|rank| {
             block::enter_thread(rank);
@@ -136,7 +138,8 @@ impl<T: Copy, const THREADS: usize> PerThread<T, THREADS> {
     ///
     /// # Safety
     ///
-    /// None here; on the GPU this is role-level code of a role of these `members`, `THREADS` in all.
+    /// None here; on the GPU this is role-level code of a role of these `members`, `THREADS` in
+    /// all.
     pub(crate) unsafe fn of_members(members: Members, value: impl Fn(usize) -> T) -> Self {
         let values = core::array::from_fn(|rank| {
             enter_member(members, rank);
@@ -187,11 +190,13 @@ pub(crate) unsafe fn barrier_all<const THREADS: usize>(values: &PerThread<bool, 
     !values.0.contains(&false)
 }
 
-/// `barrier.sync id, count`: what the role's threads stored, or copied and waited for, is visible to all of them from here on.
+/// `barrier.sync id, count`: what the role's threads stored, or copied and waited for, is visible
+/// to all of them from here on.
 ///
 /// # Safety
 ///
-/// None here; on the GPU all threads of the role, which has whole warps only, execute this call, and no other role uses `id`.
+/// None here; on the GPU all threads of the role, which has whole warps only, execute this call,
+/// and no other role uses `id`.
 pub(crate) unsafe fn role_barrier(id: u32, members: Members) {
     assert!((1..16).contains(&id), "barrier.sync {id} in a role: its barriers are 1 to 15");
     assert!(

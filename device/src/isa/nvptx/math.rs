@@ -1,5 +1,6 @@
-//! Floating-point instructions of one thread. `runtime.ll` defines them with LLVM's intrinsics, which it can fold where the
-//! operands are known; all of them treat subnormal numbers as the numbers that they are (there is no `.ftz`).
+//! Floating-point instructions of one thread. `runtime.ll` defines them with LLVM's intrinsics,
+//! which it can fold where the operands are known; all of them treat subnormal numbers as the
+//! numbers that they are (there is no `.ftz`).
 
 macro_rules! float_instructions {
     ($float:ty: $fma:ident $sqrt:ident $min:ident $max:ident,
@@ -23,13 +24,15 @@ macro_rules! float_instructions {
             $sqrt_symbol(x)
         }
 
-        /// `min`: the lesser operand, or the other one if one is NaN; -0 is less than +0 (section "min").
+        /// `min`: the lesser operand, or the other one if one is NaN; -0 is less than +0 (section
+        /// "min").
         #[inline(always)]
         pub(crate) fn $min(a: $float, b: $float) -> $float {
             $min_symbol(a, b)
         }
 
-        /// `max`: the greater operand, or the other one if one is NaN; +0 is greater than -0 (section "max").
+        /// `max`: the greater operand, or the other one if one is NaN; +0 is greater than -0
+        /// (section "max").
         #[inline(always)]
         pub(crate) fn $max(a: $float, b: $float) -> $float {
             $max_symbol(a, b)

@@ -1,7 +1,8 @@
 //! Barriers in shared memory, barriers of roles, and the clock.
 //!
-//! An mbarrier counts arrivals: a phase is complete when as many have arrived as `mbarrier_init` said, and the next one begins.
-//! Waiting for a parity waits for the phase in progress to complete if that has this parity, and returns at once if it has the other.
+//! An mbarrier counts arrivals: a phase is complete when as many have arrived as `mbarrier_init`
+//! said, and the next one begins. Waiting for a parity waits for the phase in progress to complete
+//! if that has this parity, and returns at once if it has the other.
 
 use super::threads::{PerThread, is_member, lanes_of};
 use crate::isa::Members;
@@ -32,8 +33,9 @@ pub(crate) fn mbarrier_at(offset: usize) -> Mbarrier {
     tilepipe_shared_origin().wrapping_add(offset as u32)
 }
 
-/// `barrier.sync 0`, then `bar.warp.sync`: waits for all threads of a block of `THREADS` that took different paths. Behind it the
-/// threads of a warp are together again, as the aligned barriers of block-level code need them.
+/// `barrier.sync 0`, then `bar.warp.sync`: waits for all threads of a block of `THREADS` that took
+/// different paths. Behind it the threads of a warp are together again, as the aligned barriers of
+/// block-level code need them.
 ///
 /// # Safety
 ///
@@ -44,15 +46,18 @@ pub(crate) unsafe fn meet_again<const THREADS: usize>() {
     unsafe { tilepipe_barrier_unaligned() };
     // SAFETY: the caller's promise.
     let lanes = unsafe { lanes_of::<THREADS>() };
-    // SAFETY: the mask names those lanes of the warp that the block has, and all of them make the call.
+    // SAFETY: the mask names those lanes of the warp that the block has, and all of them make the
+    // call.
     unsafe { tilepipe_warp_barrier_of(lanes) };
 }
 
-/// `barrier.sync ID, N`: waits for all threads of a role and orders their memory accesses among them.
+/// `barrier.sync ID, N`: waits for all threads of a role and orders their memory accesses among
+/// them.
 ///
 /// # Safety
 ///
-/// All `members`, whole warps, make this call and no other threads do; `id` is 1 to 15 and no other role's.
+/// All `members`, whole warps, make this call and no other threads do; `id` is 1 to 15 and no other
+/// role's.
 #[inline(always)]
 pub(crate) unsafe fn role_barrier(id: u32, members: Members) {
     // SAFETY: the caller's promise.
@@ -81,12 +86,13 @@ pub(crate) unsafe fn role_barrier_all<const N: usize>(id: u32, members: Members,
     unsafe { tilepipe_role_barrier_all(id, members.count as u32, u32::from(values.get(0))) != 0 }
 }
 
-/// `mbarrier.init`: makes a barrier whose phases complete with `arrivals` arrivals; phase 0 is in progress.
+/// `mbarrier.init`: makes a barrier whose phases complete with `arrivals` arrivals; phase 0 is in
+/// progress.
 ///
 /// # Safety
 ///
-/// `barrier` is shared memory, aligned to 8, which holds no valid mbarrier, and which other threads access only behind a barrier of
-/// the block; one thread makes this call.
+/// `barrier` is shared memory, aligned to 8, which holds no valid mbarrier, and which other threads
+/// access only behind a barrier of the block; one thread makes this call.
 #[inline(always)]
 pub(crate) unsafe fn mbarrier_init(barrier: Mbarrier, arrivals: u32) {
     // SAFETY: the caller's promise.
@@ -97,18 +103,21 @@ pub(crate) unsafe fn mbarrier_init(barrier: Mbarrier, arrivals: u32) {
 ///
 /// # Safety
 ///
-/// `barrier` is valid, and no thread uses it from here on; no arrival is under way. One thread makes this call.
+/// `barrier` is valid, and no thread uses it from here on; no arrival is under way. One thread
+/// makes this call.
 #[inline(always)]
 pub(crate) unsafe fn mbarrier_inval(barrier: Mbarrier) {
     // SAFETY: the caller's promise.
     unsafe { tilepipe_mbarrier_inval(barrier) };
 }
 
-/// `mbarrier.arrive` of every member: what each has read and written before is done before the phase completes.
+/// `mbarrier.arrive` of every member: what each has read and written before is done before the
+/// phase completes.
 ///
 /// # Safety
 ///
-/// `barrier` is valid, its phase in progress counts an arrival of each member that has not happened yet, and the members make this call.
+/// `barrier` is valid, its phase in progress counts an arrival of each member that has not happened
+/// yet, and the members make this call.
 #[inline(always)]
 pub(crate) unsafe fn mbarrier_arrive(barrier: Mbarrier, _: Members) {
     // SAFETY: the caller's promise.
@@ -128,8 +137,8 @@ pub(crate) unsafe fn mbarrier_arrive_first(barrier: Mbarrier, by: Members) {
     }
 }
 
-/// `cp.async.mbarrier.arrive.noinc` of every member: an arrival that happens once all asynchronous copies that the thread has started
-/// before have landed. It says nothing of ordinary stores.
+/// `cp.async.mbarrier.arrive.noinc` of every member: an arrival that happens once all asynchronous
+/// copies that the thread has started before have landed. It says nothing of ordinary stores.
 ///
 /// # Safety
 ///
@@ -140,8 +149,9 @@ pub(crate) unsafe fn cp_async_mbarrier_arrive(barrier: Mbarrier, _: Members) {
     unsafe { tilepipe_cp_async_mbarrier_arrive(barrier) };
 }
 
-/// `mbarrier.try_wait.parity` until it succeeds (on sm_80 `mbarrier.test_wait.parity`): waits for the phase of this parity. What was
-/// ordered before its arrivals is visible to the calling thread from here on.
+/// `mbarrier.try_wait.parity` until it succeeds (on sm_80 `mbarrier.test_wait.parity`): waits for
+/// the phase of this parity. What was ordered before its arrivals is visible to the calling thread
+/// from here on.
 ///
 /// # Safety
 ///
@@ -152,8 +162,9 @@ pub(crate) unsafe fn mbarrier_wait(barrier: Mbarrier, parity: u32) {
     unsafe { tilepipe_mbarrier_wait(barrier, parity) };
 }
 
-/// `mbarrier.test_wait.parity`: whether the phase of this parity is complete. If not, `nanosleep`: other threads of the warp, which may
-/// have to complete the phase, get their turn however often this one asks.
+/// `mbarrier.test_wait.parity`: whether the phase of this parity is complete. If not, `nanosleep`:
+/// other threads of the warp, which may have to complete the phase, get their turn however often
+/// this one asks.
 ///
 /// # Safety
 ///
@@ -172,7 +183,8 @@ pub(crate) fn mbarrier_name(_: Mbarrier, _: &'static str, _: u32) {}
 ///
 /// # Safety
 ///
-/// None here; on the CPU the calling role has the stage, which nobody else reads or writes until it is passed on.
+/// None here; on the CPU the calling role has the stage, which nobody else reads or writes until it
+/// is passed on.
 #[inline(always)]
 pub(crate) unsafe fn stage_acquired(_: *mut u8, _: usize) {}
 
@@ -191,12 +203,14 @@ pub(crate) trait Parts {
     fn divide(self) -> Self::Results;
 }
 
-/// Runs the body of its own role in every thread. No thread is in two roles; one that is in none runs nothing.
+/// Runs the body of its own role in every thread. No thread is in two roles; one that is in none
+/// runs nothing.
 ///
 /// # Safety
 ///
-/// All threads of the block make this call, and behind it [`meet_again`]. What the bodies capture and return has no cells and nothing
-/// that is bound to an OS thread: on the CPU each runs on a thread of its own.
+/// All threads of the block make this call, and behind it [`meet_again`]. What the bodies capture
+/// and return has no cells and nothing that is bound to an OS thread: on the CPU each runs on a
+/// thread of its own.
 #[inline(always)]
 pub(crate) unsafe fn divide<P: Parts>(parts: P) -> P::Results {
     parts.divide()
@@ -207,7 +221,8 @@ macro_rules! parts {
         impl<$($body: FnOnce() -> $result, $result),*> Parts for ($((Members, $body),)*) {
             type Results = ($(Option<$result>,)*);
 
-            /// One chain of branches: roles that share a warp must not wait for one another where a first branch ends.
+            /// One chain of branches: roles that share a warp must not wait for one another where a
+            /// first branch ends.
             #[inline(always)]
             fn divide(self) -> Self::Results {
                 let mut results = ($(None::<$result>,)*);

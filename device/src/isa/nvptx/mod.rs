@@ -1,8 +1,8 @@
 //! The instructions themselves.
 //!
-//! Convergent instructions and typed address spaces come from `runtime.ll`; per-thread instructions with an immediate
-//! operand are inline assembly. (rustc does not mark inline assembly convergent, so a barrier must not be written so.)
-//! Clauses cited are of the PTX ISA, version 9.0.
+//! Convergent instructions and typed address spaces come from `runtime.ll`; per-thread instructions
+//! with an immediate operand are inline assembly. (rustc does not mark inline assembly convergent,
+//! so a barrier must not be written so.) Clauses cited are of the PTX ISA, version 9.0.
 
 mod math;
 mod mbarrier;
@@ -49,7 +49,8 @@ unsafe extern "C" {
     safe fn tilepipe_panic_record_address() -> u64;
 }
 
-/// Tells the builder the running kernel's contract: a call that it looks for, with constants that it reads, and that lowers to nothing.
+/// Tells the builder the running kernel's contract: a call that it looks for, with constants that
+/// it reads, and that lowers to nothing.
 #[inline(always)]
 pub(crate) fn contract<C: ContractText>() {
     // SAFETY: the function does nothing (`runtime.ll`).
@@ -96,7 +97,8 @@ pub(crate) unsafe fn warp_barrier() {
     unsafe { tilepipe_warp_barrier() };
 }
 
-/// The calling thread's copies that it waited for are visible to it: nothing on the GPU, where the wait says so.
+/// The calling thread's copies that it waited for are visible to it: nothing on the GPU, where the
+/// wait says so.
 #[inline(always)]
 pub(crate) fn own_copies_landed() {}
 
@@ -130,8 +132,9 @@ pub(crate) unsafe fn load_global<T: bytemuck::Pod>(from: *const T) -> T {
     let mut offset = 0;
     while offset < size_of::<T>() {
         let (to, from) = (to.wrapping_add(offset), from.wrapping_add(offset));
-        // SAFETY: `offset` is a multiple of the type's alignment (of 16 if that is larger), which divides its size, so so many bytes
-        // from there on lie in the value, aligned to that; `to` is a local variable, the rest the caller's promise.
+        // SAFETY: `offset` is a multiple of the type's alignment (of 16 if that is larger), which
+        // divides its size, so so many bytes from there on lie in the value, aligned to that; `to`
+        // is a local variable, the rest the caller's promise.
         unsafe {
             match const { align_of::<T>() } {
                 1 => tilepipe_load_global_1(to, from),
@@ -162,14 +165,15 @@ pub(crate) unsafe fn store_global<T: bytemuck::Pod>(to: *mut T, value: T) {
 ///
 /// # Safety
 ///
-/// `to` is global memory, aligned to `width` and valid for writes of `bytes` bytes, a multiple of `width`; `from` is valid for
-/// reads of them.
+/// `to` is global memory, aligned to `width` and valid for writes of `bytes` bytes, a multiple of
+/// `width`; `from` is valid for reads of them.
 #[inline(always)]
 unsafe fn store_pieces(to: *mut u8, from: *const u8, bytes: usize, width: usize) {
     let mut offset = 0;
     while offset < bytes {
         let (to, from) = (to.wrapping_add(offset), from.wrapping_add(offset));
-        // SAFETY: `offset` is a multiple of `width`, and so is `bytes`, so `width` bytes from there on are valid and aligned.
+        // SAFETY: `offset` is a multiple of `width`, and so is `bytes`, so `width` bytes from there
+        // on are valid and aligned.
         unsafe {
             match width {
                 1 => tilepipe_store_global_1(to, from),
@@ -183,30 +187,36 @@ unsafe fn store_pieces(to: *mut u8, from: *const u8, bytes: usize, width: usize)
     }
 }
 
-/// `st.global`: writes a row of values to global memory, in accesses as wide as the row's size allows.
+/// `st.global`: writes a row of values to global memory, in accesses as wide as the row's size
+/// allows.
 ///
 /// # Safety
 ///
-/// `to` is global memory, valid for writes of `N` values; it is a multiple of the row's size behind an address aligned to 16.
+/// `to` is global memory, valid for writes of `N` values; it is a multiple of the row's size behind
+/// an address aligned to 16.
 #[inline(always)]
 pub(crate) unsafe fn store_global_row<T: bytemuck::Pod, const N: usize>(to: *mut T, values: [T; N]) {
-    // The largest power of two, up to 16, that divides the row's size: to which its start is aligned too.
+    // The largest power of two, up to 16, that divides the row's size: to which its start is
+    // aligned too.
     let width = const { 1 << (16 | size_of::<T>() * N).trailing_zeros() };
     // SAFETY: the caller's promise; both the row's start and its size are multiples of `width`.
     unsafe { store_pieces(to.cast(), values.as_ptr().cast(), size_of::<T>() * N, width) };
 }
 
-/// `cp.async.cg.shared.global [to], [from], 16, valid`, or `cp.async.ca` with 8 or 4: an asynchronous copy of `width`
-/// bytes, of which the first `valid` are read and the others are zero.
+/// `cp.async.cg.shared.global [to], [from], 16, valid`, or `cp.async.ca` with 8 or 4: an
+/// asynchronous copy of `width` bytes, of which the first `valid` are read and the others are zero.
 ///
 /// # Safety
 ///
 /// 0. `width` is 16, 8 or 4.
-/// 1. `to` is shared memory, aligned to `width` and valid for so many bytes; nobody accesses them until the copy has landed.
-/// 2. `from` is global memory, aligned to `width` and valid for reads of `valid <= width` bytes until then.
+/// 1. `to` is shared memory, aligned to `width` and valid for so many bytes; nobody accesses them
+///    until the copy has landed.
+/// 2. `from` is global memory, aligned to `width` and valid for reads of `valid <= width` bytes
+///    until then.
 #[inline(always)]
 pub(crate) unsafe fn cp_async(to: *mut u8, from: *const u8, valid: u32, width: usize) {
-    // SAFETY: the caller's promises; a source size below the copy's reads no more than that (section "cp.async").
+    // SAFETY: the caller's promises; a source size below the copy's reads no more than that
+    // (section "cp.async").
     unsafe {
         match width {
             16 => tilepipe_cp_async_16(to, from, valid),
@@ -216,7 +226,8 @@ pub(crate) unsafe fn cp_async(to: *mut u8, from: *const u8, valid: u32, width: u
     }
 }
 
-/// `cp.async.cg.shared.global [to], [from], 16`, or `cp.async.ca` with 8 or 4: an asynchronous copy of `width` bytes.
+/// `cp.async.cg.shared.global [to], [from], 16`, or `cp.async.ca` with 8 or 4: an asynchronous copy
+/// of `width` bytes.
 ///
 /// # Safety
 ///
@@ -239,11 +250,12 @@ pub(crate) fn cp_async_commit_group() {
     tilepipe_cp_async_commit_group();
 }
 
-/// `cp.async.wait_group`: waits until all but the calling thread's youngest `P::GROUPS` groups have landed.
+/// `cp.async.wait_group`: waits until all but the calling thread's youngest `P::GROUPS` groups have
+/// landed.
 #[inline(always)]
 pub(crate) fn cp_async_wait_group<P: PendingGroups>() {
-    // SAFETY: a wait has no effect but to order the landed copies before what follows; the memory clobber (there is no
-    // `nomem`) keeps later reads behind it.
+    // SAFETY: a wait has no effect but to order the landed copies before what follows; the memory
+    // clobber (there is no `nomem`) keeps later reads behind it.
     unsafe { asm!("cp.async.wait_group {groups};", groups = const P::GROUPS, options(nostack)) };
 }
 
@@ -253,11 +265,13 @@ pub(crate) fn cp_async_wait_all() {
     tilepipe_cp_async_wait_all();
 }
 
-/// `ld.global`, `st.shared`: copies one element through a register, or stores zeros if it is not `valid`.
+/// `ld.global`, `st.shared`: copies one element through a register, or stores zeros if it is not
+/// `valid`.
 ///
 /// # Safety
 ///
-/// 0. `to` is shared memory, aligned and valid for a `T`, which no other thread accesses before the next barrier.
+/// 0. `to` is shared memory, aligned and valid for a `T`, which no other thread accesses before the
+///    next barrier.
 /// 1. If `valid`, `from` is global memory, aligned and valid for reads of a `T`.
 #[inline(always)]
 pub(crate) unsafe fn copy_through_register<T: bytemuck::Pod>(to: *mut T, from: *const T, valid: bool) {
@@ -276,7 +290,8 @@ pub(crate) unsafe fn copy_through_register<T: bytemuck::Pod>(to: *mut T, from: *
 ///
 /// # Safety
 ///
-/// `to` is shared memory, aligned and valid for a `T`, which no other thread accesses before the calling one arrives at a barrier.
+/// `to` is shared memory, aligned and valid for a `T`, which no other thread accesses before the
+/// calling one arrives at a barrier.
 #[inline(always)]
 pub(crate) unsafe fn store_shared<T: bytemuck::Pod>(to: *mut T, value: T) {
     // SAFETY: the caller's promise.
@@ -287,8 +302,8 @@ pub(crate) unsafe fn store_shared<T: bytemuck::Pod>(to: *mut T, value: T) {
 ///
 /// # Safety
 ///
-/// None here; on the CPU the bytes are a stage of the block's shared memory that was just released: until the readers' barrier
-/// nobody writes it, and after it nobody reads what it holds now.
+/// None here; on the CPU the bytes are a stage of the block's shared memory that was just released:
+/// until the readers' barrier nobody writes it, and after it nobody reads what it holds now.
 #[inline(always)]
 pub(crate) unsafe fn released(_: *const u8, _: usize, _: Readers) {}
 
@@ -314,14 +329,16 @@ pub(crate) unsafe fn claim(state: *mut u32, from: u32, to: u32) -> bool {
     old == from
 }
 
-/// `fence.sc.sys`: orders the calling thread's writes before against those after, also as the host sees them.
+/// `fence.sc.sys`: orders the calling thread's writes before against those after, also as the host
+/// sees them.
 #[inline(always)]
 pub(crate) fn system_fence() {
     // SAFETY: no effect but the order.
     unsafe { asm!("fence.sc.sys;", options(nostack)) };
 }
 
-/// `fence.sc.sys` and `trap`: ends the launch with an error once all writes before are visible to the host.
+/// `fence.sc.sys` and `trap`: ends the launch with an error once all writes before are visible to
+/// the host.
 #[inline(always)]
 pub(crate) fn trap() -> ! {
     // SAFETY: ends the whole grid; nothing follows.

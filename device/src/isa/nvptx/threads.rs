@@ -16,7 +16,8 @@ unsafe extern "C" {
     fn tilepipe_shuffle_from(mask: u32, word: u32, lane: u32) -> u32;
 }
 
-/// Runs `body` with the calling thread's rank, which is below `threads`: every thread of the block does so.
+/// Runs `body` with the calling thread's rank, which is below `threads`: every thread of the block
+/// does so.
 ///
 /// # Safety
 ///
@@ -27,7 +28,8 @@ pub(crate) unsafe fn for_each_thread(threads: usize, body: impl Fn(usize)) {
     body(unsafe { rank_below(threads) });
 }
 
-/// Runs `body` with the calling thread's rank in its role, which is below `members.count`: every member does so.
+/// Runs `body` with the calling thread's rank in its role, which is below `members.count`: every
+/// member does so.
 ///
 /// # Safety
 ///
@@ -46,7 +48,8 @@ pub(crate) fn for_first_member(members: Members, body: impl FnOnce()) {
     }
 }
 
-/// Runs `body` with the rank of the calling thread's warp in its role, of whole warps: every member does so.
+/// Runs `body` with the rank of the calling thread's warp in its role, of whole warps: every member
+/// does so.
 ///
 /// # Safety
 ///
@@ -72,7 +75,8 @@ pub(super) fn is_member(members: Members) -> bool {
 #[inline(always)]
 unsafe fn member_rank(members: Members) -> usize {
     let thread = tilepipe_thread_rank() as usize;
-    // SAFETY: the caller's promise: a member's rank in the block is `first + stride * r` with `r < count`.
+    // SAFETY: the caller's promise: a member's rank in the block is `first + stride * r` with
+    // `r < count`.
     unsafe { core::hint::assert_unchecked(thread >= members.first) };
     // SAFETY: the same, and `stride` is at least 1.
     unsafe { core::hint::assert_unchecked(thread < members.first + members.count * members.stride) };
@@ -82,7 +86,8 @@ unsafe fn member_rank(members: Members) -> usize {
     rank
 }
 
-/// Runs `body` with the rank of the calling thread's warp in a block of `threads`: every warp of the block does so.
+/// Runs `body` with the rank of the calling thread's warp in a block of `threads`: every warp of
+/// the block does so.
 ///
 /// # Safety
 ///
@@ -112,13 +117,15 @@ unsafe fn rank_below(threads: usize) -> usize {
     rank
 }
 
-/// The calling thread's rank in its warp: blocks have one dimension, so warps are of 32 threads in a row.
+/// The calling thread's rank in its warp: blocks have one dimension, so warps are of 32 threads in
+/// a row.
 #[inline(always)]
 fn lane() -> usize {
     tilepipe_thread_rank() as usize % WARP
 }
 
-/// One value a thread of a block, or of a role, of `THREADS`: a register. What all of them have to do together asks for that.
+/// One value a thread of a block, or of a role, of `THREADS`: a register. What all of them have to
+/// do together asks for that.
 pub(crate) struct PerThread<T, const THREADS: usize>(T);
 
 impl<T: Copy, const THREADS: usize> PerThread<T, THREADS> {
@@ -280,17 +287,21 @@ impl<T: bytemuck::Pod, const THREADS: usize> Lanes<T> for PerThread<T, THREADS> 
 
     #[inline(always)]
     unsafe fn lane_above(&self, distance: usize) -> Self {
-        // SAFETY: the caller's promise: a block of `THREADS`, or a role of `THREADS` in whole warps.
+        // SAFETY: the caller's promise: a block of `THREADS`, or a role of `THREADS` in whole
+        // warps.
         let mask = unsafe { lanes_of::<THREADS>() };
-        // SAFETY: all threads of that block or role make the call, of which `mask` names those of this warp.
+        // SAFETY: all threads of that block or role make the call, of which `mask` names those of
+        // this warp.
         PerThread(shuffle(self.0, |word| unsafe { tilepipe_shuffle_down(mask, word, distance as u32) }))
     }
 
     #[inline(always)]
     unsafe fn lane_below(&self, distance: usize) -> Self {
-        // SAFETY: the caller's promise: a block of `THREADS`, or a role of `THREADS` in whole warps.
+        // SAFETY: the caller's promise: a block of `THREADS`, or a role of `THREADS` in whole
+        // warps.
         let mask = unsafe { lanes_of::<THREADS>() };
-        // SAFETY: all threads of that block or role make the call, of which `mask` names those of this warp.
+        // SAFETY: all threads of that block or role make the call, of which `mask` names those of
+        // this warp.
         PerThread(shuffle(self.0, |word| unsafe { tilepipe_shuffle_up(mask, word, distance as u32) }))
     }
 
@@ -335,7 +346,8 @@ impl<T: bytemuck::Pod> Lanes<T> for PerLane<T> {
     }
 }
 
-/// The lanes of the calling thread's warp: all, or in the last warp of a block those that there are.
+/// The lanes of the calling thread's warp: all, or in the last warp of a block those that there
+/// are.
 ///
 /// # Safety
 ///

@@ -1,8 +1,8 @@
 //! `cargo xtask ptx --compare`: what differs between the PTX of two builds.
 //!
-//! Left out are the names of symbols, registers and labels, the places of panics (file, line and column), the contracts of kernels, the
-//! comments and the version of the language. Entries are compared by name, each with all functions and variables that it
-//! reaches.
+//! Left out are the names of symbols, registers and labels, the places of panics (file, line and
+//! column), the contracts of kernels, the comments and the version of the language. Entries are
+//! compared by name, each with all functions and variables that it reaches.
 
 mod module;
 mod normal;
@@ -27,7 +27,8 @@ use walk::{Build, Found};
 pub struct Files {
     /// The folder that holds them.
     folder: PathBuf,
-    /// Whether that is a target folder, with the kernels' PTX in one folder below it and that of the tests in others.
+    /// Whether that is a target folder, with the kernels' PTX in one folder below it and that of
+    /// the tests in others.
     is_target: bool,
     /// The files of each folder below it that has some.
     files: BTreeMap<PathBuf, Vec<PathBuf>>,

@@ -36,7 +36,8 @@ pub struct Item<'a> {
 
 /// All that a module's text declares.
 pub struct Module<'a> {
-    /// Functions and variables in the order of the text. A function that is declared first and defined later is here twice.
+    /// Functions and variables in the order of the text. A function that is declared first and
+    /// defined later is here twice.
     pub items: Vec<Item<'a>>,
     /// The item of each symbol: the definition, where there is one.
     pub symbols: HashMap<&'a str, usize>,
@@ -70,8 +71,8 @@ impl<'a> Module<'a> {
         module
     }
 
-    /// Marks the variables that hold places: `{generic(file), length, line and column}`, where the file's name is a string that ends in
-    /// a zero byte. Rust's other strings do not.
+    /// Marks the variables that hold places: `{generic(file), length, line and column}`, where the
+    /// file's name is a string that ends in a zero byte. Rust's other strings do not.
     fn mark_places(&mut self) {
         let is_place = |one: &Item<'_>| -> Option<()> {
             let [file, length, _] = one.values()?.collect::<Vec<_>>().try_into().ok()?;

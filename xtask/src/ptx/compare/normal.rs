@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 use super::module::{Item, Kind, Module, is_identifier, next_token};
 
-/// An item's text in which registers, labels, parameters and other local names are numbered in the order of their first use, and each name
-/// of another item is only marked.
+/// An item's text in which registers, labels, parameters and other local names are numbered in the
+/// order of their first use, and each name of another item is only marked.
 pub struct Normal {
     /// The text.
     pub text: String,

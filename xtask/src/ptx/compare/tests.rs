@@ -5,7 +5,8 @@ fn compare_modules(old: &str, new: &str) -> Found {
     compare_texts(&[old], &[new])
 }
 
-/// A module with all that builds may differ in: an entry that calls a function which panics, with a place and a message.
+/// A module with all that builds may differ in: an entry that calls a function which panics, with a
+/// place and a message.
 const OLD: &str = r#"
 .version 7.1
 .target sm_80

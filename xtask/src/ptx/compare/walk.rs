@@ -76,7 +76,8 @@ pub struct Found {
     pub removed: usize,
 }
 
-/// All entries of some modules by their names without the crate, but with it where it alone tells two of them apart.
+/// All entries of some modules by their names without the crate, but with it where it alone tells
+/// two of them apart.
 fn entries<'b, 'a>(builds: &'b [Build<'a>], ambiguous: &HashSet<&'a str>) -> BTreeMap<&'a str, (&'b Build<'a>, usize)> {
     let key = |name| if ambiguous.contains(without_crate(name)) { name } else { without_crate(name) };
     let of_one = |build: &'b Build<'a>| build.entries().map(move |(name, index)| (name, (build, index)));
@@ -123,9 +124,11 @@ pub fn compare(old: &[Build<'_>], new: &[Build<'_>]) -> Found {
 /// One thing that differs between two entries.
 #[derive(Clone, Copy)]
 enum Difference {
-    /// The text of the entry itself, or of what it calls or uses: the item of the old build, and that of the new.
+    /// The text of the entry itself, or of what it calls or uses: the item of the old build, and
+    /// that of the new.
     Text(usize, usize),
-    /// Where the old one has this item, the new one has that, though one of them stood with another item before.
+    /// Where the old one has this item, the new one has that, though one of them stood with another
+    /// item before.
     Identity(usize, usize),
 }
 
@@ -164,7 +167,8 @@ impl<'a> Walk<'a> {
         differences
     }
 
-    /// Whether the two may stand for each other; where neither was reached before, they are compared later.
+    /// Whether the two may stand for each other; where neither was reached before, they are
+    /// compared later.
     fn pair(&mut self, old: usize, new: usize) -> bool {
         match (self.forth.get(&old), self.back.get(&new)) {
             (None, None) => {
@@ -190,7 +194,8 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Writes what differs; what many entries use only at the first of them, whose name is kept in `shown`.
+/// Writes what differs; what many entries use only at the first of them, whose name is kept in
+/// `shown`.
 fn describe(
     old: &Build<'_>,
     new: &Build<'_>,
@@ -252,7 +257,8 @@ fn difference_of(old: &[Line], new: &[Line]) -> Vec<String> {
         }
         parts
     };
-    // A register more at the top gives others to all that follows: only where nothing else differs, that is shown.
+    // A register more at the top gives others to all that follows: only where nothing else differs,
+    // that is shown.
     let parts = by(|line| &line.shape, |line| &line.shown);
     if parts.is_empty() { by(|line| &line.numbered, |line| &line.numbered) } else { parts }
 }

@@ -8,7 +8,8 @@ extern crate self as tilepipe;
 
 use real::{Block, TilesMut};
 
-/// Parameters of another size, for code of one's own that only names the function that enters a kernel.
+/// Parameters of another size, for code of one's own that only names the function that enters a
+/// kernel.
 #[cfg(feature = "own_parameters")]
 pub mod entry {
     pub use real::entry::bounds;

@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// Runs two roles behind the initialisation of mbarrier 0, which counts 64 arrivals, and returns the message they fail with.
+/// Runs two roles behind the initialisation of mbarrier 0, which counts 64 arrivals, and returns
+/// the message they fail with.
 #[track_caller]
 fn fails(schedule: Schedule, first: impl FnOnce(), second: impl FnOnce()) -> String {
     message_of(schedule, || {
@@ -100,7 +101,8 @@ fn invalidation_while_an_arrival_of_copies_is_pending() {
 
 #[test]
 fn invalidation_while_a_role_waits() {
-    // Eager: the baton goes on after each operation, so that the second role waits before the first one's second.
+    // Eager: the baton goes on after each operation, so that the second role waits before the first
+    // one's second.
     let message = fails(
         Schedule::Eager,
         || {

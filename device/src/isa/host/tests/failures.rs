@@ -130,7 +130,8 @@ impl<F: Fn()> Drop for Steps<'_, F> {
     }
 }
 
-/// Runs `step` in the destructor of something that a panic drops, in the block and in a role; returns what each made of it.
+/// Runs `step` in the destructor of something that a panic drops, in the block and in a role;
+/// returns what each made of it.
 fn steps_while_unwinding(schedule: Schedule, step: impl Fn() + Copy) -> [Option<String>; 2] {
     let (in_block, in_role) = (Cell::new(None), Cell::new(None));
     let block = || {
@@ -226,7 +227,8 @@ fn a_payload_that_panics_in_drop_is_a_failure_like_any_other() {
     for schedule in schedules() {
         assert_eq!(message_of(schedule, || std::panic::panic_any(Bad)), "a panic without a message");
         let both = || {
-            // Each role fails, whether or not the other one has: what a stopped role unwinds with is caught.
+            // Each role fails, whether or not the other one has: what a stopped role unwinds with
+            // is caught.
             let fails = || {
                 let _ = catch_unwind(|| wait(0, 0));
                 std::panic::panic_any(Bad);

@@ -8,7 +8,8 @@ const TILES: usize = 20;
 const LEN: usize = 64;
 const STAGE_BYTES: usize = LEN * 4;
 
-/// A ring of stages between two roles: the full mbarriers from `first` on, the empty ones behind them, the stages at `offset`.
+/// A ring of stages between two roles: the full mbarriers from `first` on, the empty ones behind
+/// them, the stages at `offset`.
 #[derive(Clone, Copy)]
 struct Ring {
     first: usize,
@@ -191,7 +192,8 @@ fn a_role_barrier_reduces_over_the_role_and_shows_its_stores() {
     assert_eq!(outcome, Ok(()));
 }
 
-/// What the consumer reads after the producer has stored one number, copied another, and arrived in that way.
+/// What the consumer reads after the producer has stored one number, copied another, and arrived in
+/// that way.
 fn seen_after(schedule: Schedule, arrivals: u32, arrive: impl FnOnce()) -> (u32, u32) {
     let (stored, copied) = (11, 22);
     let mut seen = (0, 0);

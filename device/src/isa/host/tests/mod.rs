@@ -95,7 +95,8 @@ fn test_wait(index: usize, parity: u32) -> bool {
 
 /// Starts an asynchronous copy of a number to an offset in shared memory.
 fn copy(offset: usize, from: &u32) {
-    // SAFETY: 4 bytes in shared memory, aligned to 4; tests keep what they copy from until the block ends.
+    // SAFETY: 4 bytes in shared memory, aligned to 4; tests keep what they copy from until the
+    // block ends.
     unsafe { cp_async(byte(offset), std::ptr::from_ref(from).cast(), 4, 4) };
 }
 
@@ -113,7 +114,8 @@ fn acquire(offset: usize, bytes: usize) {
 
 /// Reads the number at an offset in shared memory.
 fn load(offset: usize) -> u32 {
-    // SAFETY: initialised memory of the arena, aligned to 4; only the role with the baton accesses it.
+    // SAFETY: initialised memory of the arena, aligned to 4; only the role with the baton accesses
+    // it.
     unsafe { byte(offset).cast::<u32>().read() }
 }
 

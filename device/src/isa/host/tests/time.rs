@@ -18,7 +18,8 @@ fn time_starts_at_0_and_every_operation_takes_a_microsecond() {
     }
 }
 
-/// Polls mbarrier 0 for a phase that never ends, until `limit` nanoseconds are over, and returns how often.
+/// Polls mbarrier 0 for a phase that never ends, until `limit` nanoseconds are over, and returns
+/// how often.
 fn poll_for(limit: u64) -> u32 {
     let deadline = clock() + limit;
     let mut polls = 0;

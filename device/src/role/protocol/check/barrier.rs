@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::checker::Checker;
 use super::memory::{Clock, Copy, Known};
 
-/// An mbarrier. It fails on whatever the PTX ISA leaves undefined: use before `init` or behind `inval`, more arrivals than counted,
-/// `inval` while an arrival is pending.
+/// An mbarrier. It fails on whatever the PTX ISA leaves undefined: use before `init` or behind
+/// `inval`, more arrivals than counted, `inval` while an arrival is pending.
 ///
-/// A wait returns the same whenever it begins, unless the next phase ends before it returns, which fails; and the arrivals of a phase
-/// commute. So only what `test_wait` sees depends on an order, and the checker tries no others, unless [`Manner::waits_look`].
+/// A wait returns the same whenever it begins, unless the next phase ends before it returns, which
+/// fails; and the arrivals of a phase commute. So only what `test_wait` sees depends on an order,
+/// and the checker tries no others, unless [`Manner::waits_look`].
 pub(super) struct Barrier<C: Checker> {
     name: String,
     turns: C::Turns,
@@ -20,8 +21,8 @@ pub(super) struct Barrier<C: Checker> {
 /// How the model's barriers work.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Manner {
-    /// Whether copiers make the arrivals behind copies, at any time. Otherwise they happen as late as they can: when somebody waits for
-    /// a phase to which nothing else is missing.
+    /// Whether copiers make the arrivals behind copies, at any time. Otherwise they happen as late
+    /// as they can: when somebody waits for a phase to which nothing else is missing.
     pub(super) copiers: bool,
     /// Whether the checker tries the orders of waits, too.
     pub(super) waits_look: bool,
@@ -113,7 +114,8 @@ impl<C: Checker> State<C> {
     }
 
     fn end_phase(&mut self, name: &str) {
-        // A thread that waited for the last phase has returned before this one's end, or it might miss both.
+        // A thread that waited for the last phase has returned before this one's end, or it might
+        // miss both.
         self.released = std::mem::take(&mut self.told);
         assert!(
             self.released.taken.knows(&self.waited),
@@ -191,7 +193,8 @@ impl<C: Checker> Barrier<C> {
         });
     }
 
-    /// `cp.async.mbarrier.arrive.noinc`: an arrival behind the copies, and behind the steps of `taken`, one of which is its own.
+    /// `cp.async.mbarrier.arrive.noinc`: an arrival behind the copies, and behind the steps of
+    /// `taken`, one of which is its own.
     pub(super) fn promise(&self, who: usize, copies: Vec<Arc<Copy>>, taken: Clock) {
         self.step(|state| {
             state.promised.push(Promise { who, copies, taken });
@@ -204,7 +207,8 @@ impl<C: Checker> Barrier<C> {
         });
     }
 
-    /// Makes the next arrival that `thread` promises, in its copier. Returns whether there was one before the barrier's end.
+    /// Makes the next arrival that `thread` promises, in its copier. Returns whether there was one
+    /// before the barrier's end.
     pub(super) fn copier(&self, thread: usize) -> bool {
         loop {
             // To look is no step: with nothing to do the copier sleeps as if it had not looked.
@@ -223,7 +227,8 @@ impl<C: Checker> Barrier<C> {
         true
     }
 
-    /// `mbarrier.try_wait.parity` until it succeeds, by the thread `who`. Returns how many phases have ended.
+    /// `mbarrier.try_wait.parity` until it succeeds, by the thread `who`. Returns how many phases
+    /// have ended.
     pub(super) fn wait(&self, parity: u32, who: usize, known: &mut Known) -> u32 {
         let waits = |state: &mut State<C>| {
             let answer = Answer::default();
@@ -262,7 +267,8 @@ impl<C: Checker> Barrier<C> {
         released.inspect(|released| known.join(released)).is_some()
     }
 
-    /// `mbarrier.inval`, behind a barrier of all threads, which know that the steps of `taken` are. (So it is no step.)
+    /// `mbarrier.inval`, behind a barrier of all threads, which know that the steps of `taken` are.
+    /// (So it is no step.)
     pub(super) fn inval(&self, taken: &Clock) {
         let mut state = lock(&self.state);
         let pending = !state.arrived.is_empty() || !state.promised.is_empty();

@@ -12,8 +12,9 @@ pub(super) trait Checker: Sized + 'static {
     /// Makes something that threads use in turn.
     fn turns() -> Self::Turns;
 
-    /// Begins the calling thread's next step. The checker tries every order of the steps with these turns that are `ordered`. No other
-    /// thread runs before the thread's next call of a function of the checker.
+    /// Begins the calling thread's next step. The checker tries every order of the steps with these
+    /// turns that are `ordered`. No other thread runs before the thread's next call of a function
+    /// of the checker.
     fn step(turns: &Self::Turns, ordered: bool);
 
     /// The calling thread, which is about to wait.

@@ -1,7 +1,8 @@
 //! All orders of the steps of few threads, by loom.
 //!
-//! Each test prints how many executions loom explored. A number of preemptions in a test's name is loom's bound on how often a thread
-//! that could go on is interrupted; without one in its name a test has no bound.
+//! Each test prints how many executions loom explored. A number of preemptions in a test's name is
+//! loom's bound on how often a thread that could go on is interrupted; without one in its name a
+//! test has no bound.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -137,7 +138,8 @@ fn leaving<const STAGES: usize>(explored: &mut Explored) {
                 }
                 let before = explored.seen.len();
                 explored.explore::<STAGES>(Scene::pair(setup, manner, &producers, &consumers), None);
-                // The outcome is the same in every order: producers fill what consumers release, and all stages once more.
+                // The outcome is the same in every order: producers fill what consumers release,
+                // and all stages once more.
                 let counts = explored.seen[before..].iter().map(|seen| seen[0].each_ref().map(|events| tiles(events)));
                 let passed = filled.min(wanted.saturating_add(STAGES));
                 assert!(counts.eq([[passed, wanted.min(filled)]]), "{producers:?} {consumers:?}");

@@ -1,8 +1,8 @@
 //! Memory that reports races, by vector clocks.
 //!
-//! The barriers of the model are locks of the checker, which order more than an mbarrier does: whoever arrives by
-//! `cp.async.mbarrier.arrive.noinc` has ordered its copies, but not its stores. So the order that counts is kept here, and not taken
-//! from the checker's own.
+//! The barriers of the model are locks of the checker, which order more than an mbarrier does:
+//! whoever arrives by `cp.async.mbarrier.arrive.noinc` has ordered its copies, but not its stores.
+//! So the order that counts is kept here, and not taken from the checker's own.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -98,8 +98,9 @@ impl Place {
         self.read_as(actor, known, |place| &mut place.read)
     }
 
-    /// Reads the value and decides by it what to do next. So the value is there before the thread's next step, which no arrival need
-    /// tell: a write that comes behind that step is not in the read's way.
+    /// Reads the value and decides by it what to do next. So the value is there before the thread's
+    /// next step, which no arrival need tell: a write that comes behind that step is not in the
+    /// read's way.
     pub(super) fn branch_on(&self, actor: usize, known: &Known) -> u32 {
         self.read_as(actor, known, |place| &mut place.branched_on)
     }

@@ -15,7 +15,8 @@ fn finds<const STAGES: usize>(scene: Scene) -> Option<String> {
     text.or_else(|| failure.downcast_ref::<&str>().map(|text| text.to_string()))
 }
 
-/// Asserts that the scene passes without the mistake, and that with it loom finds what one of `failures` says.
+/// Asserts that the scene passes without the mistake, and that with it loom finds what one of
+/// `failures` says.
 fn finds_mistake<const STAGES: usize>(
     scene: impl Fn(Setup) -> Scene,
     setup: Setup,

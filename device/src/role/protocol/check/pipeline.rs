@@ -9,7 +9,8 @@ use super::memory::{Clock, Place};
 /// A mistake that the checks are to find.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Mistake {
-    /// A producer that leaves arrives once more at each barrier, for good, instead of waiting for its copies and passing a closed stage.
+    /// A producer that leaves arrives once more at each barrier, for good, instead of waiting for
+    /// its copies and passing a closed stage.
     LeaveByDrop,
     /// No wait for the arrivals of committed stages.
     NoSettling,
@@ -82,7 +83,8 @@ pub(super) enum Event {
     Closed,
 }
 
-/// A pipeline. Its words and stages are as in [`memory`](crate::role::memory), but that each end has closing words of its own.
+/// A pipeline. Its words and stages are as in [`memory`](crate::role::memory), but that each end
+/// has closing words of its own.
 pub(super) struct Pipeline<C: Checker, const STAGES: usize> {
     pub(super) setup: Setup,
     pub(super) full: [Arc<Barrier<C>>; STAGES],
@@ -125,7 +127,8 @@ impl<C: Checker, const STAGES: usize> Pipeline<C, STAGES> {
         Arc::new(pipeline)
     }
 
-    /// Ends the barriers behind the steps of `taken`, and checks what the ends saw. Returns the producers' events and the consumers'.
+    /// Ends the barriers behind the steps of `taken`, and checks what the ends saw. Returns the
+    /// producers' events and the consumers'.
     pub(super) fn end(&self, taken: &Clock) -> [Vec<Event>; 2] {
         let barriers = self.full.iter().chain(&self.empty).map(|barrier| &**barrier).chain(&self.decided);
         barriers.for_each(|barrier| barrier.inval(taken));

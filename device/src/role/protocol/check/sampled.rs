@@ -21,8 +21,9 @@ thread_local! {
     static SAMPLES: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Keeps shuttle's panic hook, which prints the schedule that failed, to the threads that run shuttle. (loom's coroutines end by a panic
-/// that a hook of theirs ignores; shuttle's would print each.)
+/// Keeps shuttle's panic hook, which prints the schedule that failed, to the threads that run
+/// shuttle. (loom's coroutines end by a panic that a hook of theirs ignores; shuttle's would print
+/// each.)
 fn keep_hooks_apart() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -37,7 +38,8 @@ fn keep_hooks_apart() {
     SAMPLES.set(true);
 }
 
-/// Plays a scene under random schedules, and under ones with three changes of priority at random steps.
+/// Plays a scene under random schedules, and under ones with three changes of priority at random
+/// steps.
 fn sample<const STAGES: usize>(scene: &Scene, check: fn(&[[Vec<Event>; 2]])) {
     keep_hooks_apart();
     let play = |scene: Scene| move || check(&scene.play::<Shuttle, STAGES>());
@@ -106,7 +108,8 @@ fn three_roles_of_two_threads_leave_in_a_ring_and_in_a_chain() {
         for middle in 0..=turns.len() {
             let roles = vec![vec![All(0)], turns[..middle].to_vec(), vec![All(1)]];
             sample::<3>(&Scene::new(manner, vec![link(0, 1), link(1, 2)], roles), |_| {});
-            // The first role fills for the second one, that one for the third, and that for the first.
+            // The first role fills for the second one, that one for the third, and that for the
+            // first.
             let mut ring =
                 [vec![Pass(0), Pass(2)], vec![Pass(0), Pass(1)], vec![Pass(1), Pass(2)]].map(|turn| turn.repeat(4));
             ring[middle % 3].truncate(middle);

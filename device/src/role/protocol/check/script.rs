@@ -6,7 +6,8 @@ use super::pipeline::{Event, Mistake};
 use super::wires::{ConsumerWires, ProducerWires};
 use crate::role::Closed;
 
-/// One step of a role at one of its pipelines, by number. A role stops early if a pipeline turns out to be closed.
+/// One step of a role at one of its pipelines, by number. A role stops early if a pipeline turns
+/// out to be closed.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step {
     /// Takes the next stage, fills or reads it, and passes it.
@@ -204,7 +205,8 @@ impl<W: Side> AnyEnd for Running<W> {
     }
 }
 
-/// Runs a role's steps in one thread, and leaves as [`Partition::run`](crate::role::Partition::run) does.
+/// Runs a role's steps in one thread, and leaves as [`Partition::run`](crate::role::Partition::run)
+/// does.
 pub(super) fn play<C: Checker>(ends: &mut [Option<Box<dyn AnyEnd + '_>>], steps: &[Step]) {
     let several = ends.len() > 1;
     for step in steps {

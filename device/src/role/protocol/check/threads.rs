@@ -12,7 +12,8 @@ use super::memory::{Clock, Copy, Known, Place};
 pub(super) struct Thread<C> {
     number: usize,
     known: Cell<Known>,
-    /// The number of its copier in clocks, and how many copies and arrivals it has started for that.
+    /// The number of its copier in clocks, and how many copies and arrivals it has started for
+    /// that.
     copier: usize,
     of_copier: Cell<u32>,
     /// Copies since the last arrival.
@@ -139,7 +140,8 @@ impl<C: Checker> Threads<C> {
         self.copiers.push(Box::new(body));
     }
 
-    /// Runs the threads to their ends, then `end` behind all that they did, which stops the copiers.
+    /// Runs the threads to their ends, then `end` behind all that they did, which stops the
+    /// copiers.
     pub(super) fn run(mut self, end: impl FnOnce(&Clock)) {
         let count = self.bodies.len();
         let last = self.bodies.pop().expect("a scene has threads");

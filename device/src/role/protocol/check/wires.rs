@@ -1,4 +1,5 @@
-//! The wires of a pipeline's two ends, as in [`wires`](crate::role::wires), over the model's barriers.
+//! The wires of a pipeline's two ends, as in [`wires`](crate::role::wires), over the model's
+//! barriers.
 
 use std::cell::Cell;
 use std::sync::Arc;
