@@ -15,8 +15,8 @@
 use crate::block::{Block, PerThread};
 use crate::element::Element;
 use crate::fault;
-use crate::group::{InBlock, WARP};
-use crate::isa;
+use crate::group::InBlock;
+use crate::isa::{self, WARP};
 use crate::meeting::{broadcast_in, check_value, reduce_in, reduce_lanes, scan_in, scan_lanes};
 use crate::uniform::Uniform;
 use crate::warp::{PerLane, Warp};

@@ -1,28 +1,12 @@
 //! The CPU executor's entry: one block of a kernel on the calling thread. (Not on the GPU.)
 
 use std::any::Any;
-use std::cell::Cell;
-use std::panic::{self, AssertUnwindSafe, catch_unwind};
-use std::sync::Once;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
-use crate::isa::host::block;
+pub use crate::isa::host::Schedule;
+use crate::isa::host::{block, panics};
 use crate::launch::{Instance, RawParameter};
-
-/// When an asynchronous copy lands in the model of the CPU backend.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub enum Schedule {
-    /// As soon as it is issued.
-    Eager,
-    /// As late as the waits and barriers allow.
-    #[default]
-    Lazy,
-    /// At any allowed moment, drawn from this seed and the block's index.
-    Random {
-        /// The seed; the same seed gives the same order.
-        seed: u64,
-    },
-}
 
 /// A panic inside a kernel on the CPU.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,12 +71,12 @@ pub(crate) fn run_body(
         let message = "a kernel can't run in a destructor while its OS thread unwinds".to_owned();
         return Err(KernelPanic { message, file: String::new(), line: 0, column: 0, block, thread: None });
     }
-    install_panic_hook();
+    panics::install_hook();
     let running = block::begin(block, grid, shared_bytes, schedule);
     let outcome = catch_unwind(AssertUnwindSafe(body)).map_err(|payload| {
-        let place = take_place().unwrap_or_default();
+        let place = panics::take_place().unwrap_or_default();
         let message = message_of(payload.as_ref());
-        drop_payload(payload);
+        panics::drop_payload(payload);
         KernelPanic { message, file: place.file, line: place.line, column: place.column, block, thread: place.thread }
     });
     drop(running);
@@ -108,74 +92,7 @@ pub fn in_kernel() -> bool {
 /// Returns whether it is ready: the first time it is not if the calling thread panics, whose panic
 /// hook may be running and can't be replaced then.
 pub fn prepare() -> bool {
-    if !HOOK.is_completed() && thread::panicking() {
-        return false;
-    }
-    install_panic_hook();
-    true
-}
-
-static HOOK: Once = Once::new();
-
-/// Drops a panic's payload, whose destructor may panic in turn.
-pub(crate) fn drop_payload(payload: Box<dyn Any + Send>) {
-    if let Err(another) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-        // Its destructor may panic as well, so it is leaked.
-        std::mem::forget(another);
-    }
-}
-
-/// Where a kernel panicked.
-#[derive(Default)]
-pub(crate) struct Place {
-    file: String,
-    line: u32,
-    column: u32,
-    thread: Option<u32>,
-}
-
-thread_local! {
-    static PLACE: Cell<Option<Place>> = const { Cell::new(None) };
-    /// Whether the next panic goes to the hook that was there before, instead of being noted.
-    static ALOUD: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Panics, with the message on standard error, and leaves the place of the panic that is under way
-/// as it is.
-#[cold]
-pub(crate) fn panic_aloud(message: &'static str) -> ! {
-    ALOUD.set(true);
-    panic!("{message}");
-}
-
-/// Takes the place of the panic that this OS thread noted last.
-pub(crate) fn take_place() -> Option<Place> {
-    PLACE.take()
-}
-
-/// Notes the place of a panic of another OS thread, that of a role, which this one resumes.
-pub(crate) fn note_place(place: Option<Place>) {
-    PLACE.set(place);
-}
-
-/// Has panics inside kernels note their place instead of printing it; all others go on to the hook
-/// that was there.
-fn install_panic_hook() {
-    HOOK.call_once(|| {
-        let previous = panic::take_hook();
-        panic::set_hook(Box::new(move |info| {
-            if !block::is_running() || ALOUD.take() {
-                return previous(info);
-            }
-            let location = info.location();
-            PLACE.set(Some(Place {
-                file: location.map(|place| place.file().to_owned()).unwrap_or_default(),
-                line: location.map_or(0, |place| place.line()),
-                column: location.map_or(0, |place| place.column()),
-                thread: block::current_thread(),
-            }));
-        }));
-    });
+    panics::prepare()
 }
 
 fn message_of(payload: &(dyn Any + Send)) -> String {

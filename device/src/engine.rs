@@ -5,7 +5,7 @@
 
 use crate::contents::Shape;
 use crate::group::Deal;
-use crate::isa;
+use crate::isa::{self, PendingGroups};
 use crate::scope::Scope;
 use crate::source::TileRef;
 use crate::tile::Tile;
@@ -28,12 +28,6 @@ pub enum LoadStore {}
 
 impl Engine for CpAsync {}
 impl Engine for LoadStore {}
-
-/// How many of a thread's youngest committed groups may still be under way after a wait.
-pub trait PendingGroups {
-    /// The number of groups.
-    const GROUPS: usize;
-}
 
 pub(crate) mod sealed {
     use super::*;

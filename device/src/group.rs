@@ -2,7 +2,7 @@
 
 use core::convert::Infallible;
 
-use crate::isa;
+use crate::isa::{self, WARP};
 use crate::scope::{BlockScope, Scope, ThreadScope, WarpScope};
 use crate::tile::Brand;
 
@@ -61,9 +61,6 @@ impl Whole for WholeTile {}
 )]
 pub trait Part {}
 impl Part for PartOfTile {}
-
-/// Threads of a warp.
-pub(crate) const WARP: usize = 32;
 
 /// How a group shares out a tile at a scope: in [`PARTS`](Deal::PARTS) parts of equal size, each
 /// copied by a team.

@@ -2,8 +2,8 @@
 //! memory behind barriers.
 
 use crate::element::Element;
-use crate::group::{InBlock, WARP};
-use crate::isa::{self, Lanes, Members};
+use crate::group::InBlock;
+use crate::isa::{self, Lanes, Members, WARP, WARPS};
 
 /// The threads that run a collective of more than a warp.
 pub trait Meeting {
@@ -195,15 +195,6 @@ pub(crate) unsafe fn scan_lanes<T: Element, L: Lanes<T>>(values: &L, op: &impl F
     result
 }
 
-/// The warps that a block can have, each with a slot of its own; the results' slots lie behind.
-pub(crate) const WARPS: usize = 32;
-/// The roles that a block can have.
-pub(crate) const ROLES: usize = 4;
-/// Bytes of the slots: of each warp, of the block's result, and of two of each role, for the result
-/// of a collective and for its own.
-#[cfg(not(target_arch = "nvptx64"))]
-pub(crate) const SCRATCH_BYTES: usize = 16 * (WARPS + 1 + 2 * ROLES);
-
 /// Refuses, at compile time, values that do not fit a slot. Each collective asks for itself, so
 /// that the error names its caller.
 pub(crate) const fn check_value<T>() {
@@ -301,6 +292,7 @@ mod tests {
     use super::*;
     use crate::block::Block;
     use crate::cpu::{Schedule, run_body};
+    use crate::isa::SCRATCH_BYTES;
     use crate::isa::host::block::state_addresses;
     use crate::role::WarpRoles;
 

@@ -201,7 +201,7 @@ impl<'s, U: Setup, F, I, H, D> CopyQueue<'s, U, F, I, H, D> {
         Ready<'s, U>,
     )
     where
-        I: Decrement + crate::engine::PendingGroups + SomeInFlight,
+        I: Decrement + crate::isa::PendingGroups + SomeInFlight,
         H: NothingHeld,
         U::Scope: Waits<F, D>,
     {

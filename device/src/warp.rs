@@ -3,8 +3,8 @@
 use core::marker::PhantomData;
 
 use crate::block::{Block, PerThread, PerThreadValue, Thread};
-use crate::group::{WARP, warps};
-use crate::isa;
+use crate::group::warps;
+use crate::isa::{self, WARP};
 use crate::tile::{BlockLevel, Brand};
 use crate::uniform::Uniform;
 

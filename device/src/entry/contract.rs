@@ -10,6 +10,7 @@ use core::marker::PhantomData;
 
 use super::function::KernelFunction;
 use super::parameter::ParameterLayout;
+use crate::isa::ContractText;
 
 /// The most bytes of a contract: of a kernel with eight parameters.
 const MOST: usize = 512;
@@ -75,14 +76,6 @@ pub(super) const fn contract(threads: usize, shared: (usize, usize), parameters:
         text = text.text(" ").number(one.alignment).text("/").number(one.row_alignment);
     }
     text
-}
-
-/// A contract as the seam takes it: constants, which the builder can read in unoptimised code.
-pub(crate) trait ContractText {
-    /// The first byte.
-    const FIRST: *const u8;
-    /// How many there are.
-    const BYTES: usize;
 }
 
 /// The contract of the kernel function `F`.

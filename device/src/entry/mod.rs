@@ -16,7 +16,6 @@ use crate::isa;
 use crate::shared::{Layout, Shared};
 use crate::tile::{BlockLevel, Brand};
 
-pub(crate) use contract::ContractText;
 pub use function::{KernelFunction, bounds, enter};
 #[cfg(not(target_arch = "nvptx64"))]
 pub use function::{instance, instance_without_cpu};

@@ -63,6 +63,33 @@ pub struct Members {
     pub(crate) count: usize,
 }
 
+/// Threads of a warp.
+pub(crate) const WARP: usize = 32;
+
+/// The warps that a block can have, each with a slot of its own in [`scratch`]; the results' slots
+/// lie behind.
+pub(crate) const WARPS: usize = 32;
+/// The roles that a block can have.
+pub(crate) const ROLES: usize = 4;
+/// Bytes of the slots: of each warp, of the block's result, and of two of each role, for the result
+/// of a collective and for its own.
+#[cfg(not(target_arch = "nvptx64"))]
+pub(crate) const SCRATCH_BYTES: usize = 16 * (WARPS + 1 + 2 * ROLES);
+
+/// A contract as [`contract`] takes it: constants, which the builder can read in unoptimised code.
+pub(crate) trait ContractText {
+    /// The first byte.
+    const FIRST: *const u8;
+    /// How many there are.
+    const BYTES: usize;
+}
+
+/// How many of a thread's youngest committed groups may still be under way after a wait.
+pub trait PendingGroups {
+    /// The number of groups.
+    const GROUPS: usize;
+}
+
 /// Values of the lanes of warps, one each: of one warp, or of all warps of a block at once.
 pub(crate) trait Lanes<T> {
     /// The same values.

@@ -4,7 +4,7 @@
 //! reported in words.
 
 use super::ready::{AtScope, Published};
-use crate::engine::PendingGroups;
+use crate::isa::PendingGroups;
 use crate::scope::{BlockScope, ThreadScope, WarpScope};
 
 /// `N` stages hold nothing of interest: they can be acquired.

@@ -6,8 +6,9 @@ use super::ring;
 use super::setup::Setup;
 use super::stage::{Stage, StageFilled};
 use super::steps::{Idle, Pipeline};
-use crate::engine::{PendingGroups, sealed::Engine as _};
+use crate::engine::sealed::Engine as _;
 use crate::group::{Group, WholeBlock};
+use crate::isa::PendingGroups;
 use crate::scope::ThreadsAlone;
 use crate::share::Share;
 

@@ -7,8 +7,8 @@ use super::ring::PresenceOf;
 use super::setup::Setup;
 use crate::block::Thread;
 use crate::contents::{Contents, Optional, sealed::Contents as _};
-use crate::group::{InBlock, Meet, Part, WARP, Whole, WholeBlock, warps};
-use crate::isa;
+use crate::group::{InBlock, Meet, Part, Whole, WholeBlock, warps};
+use crate::isa::{self, WARP};
 use crate::presence::NoPosition;
 use crate::scope::{AtLeastWarp, Scope};
 #[cfg(doc)]

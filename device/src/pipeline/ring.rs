@@ -4,8 +4,9 @@ use core::marker::PhantomData;
 
 use super::setup::Setup;
 
-use crate::engine::{PendingGroups, sealed::Engine as _};
+use crate::engine::sealed::Engine as _;
 use crate::group::Meet;
+use crate::isa::PendingGroups;
 use crate::presence::Presence;
 
 /// What a ring remembers of a stage's filling.

@@ -8,8 +8,8 @@ use std::thread;
 use super::model::Model;
 use super::random::Random;
 use super::scheduler::Scheduler;
-use crate::cpu::{self, Schedule};
-use crate::meeting::SCRATCH_BYTES;
+use super::{Schedule, panics};
+use crate::isa::SCRATCH_BYTES;
 
 /// The state of one running block, or of one of its roles.
 pub(crate) struct BlockState {
@@ -144,7 +144,7 @@ pub(crate) fn step<R>(take: impl FnOnce(&mut BlockState) -> R) -> R {
 #[inline]
 pub(super) fn check_not_unwinding() {
     if thread::panicking() {
-        cpu::panic_aloud(
+        panics::panic_aloud(
             "a step in a destructor while its block or role unwinds from a panic: take no steps in `drop`",
         );
     }

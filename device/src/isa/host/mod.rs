@@ -11,8 +11,10 @@ pub(crate) mod block;
 mod math;
 mod mbarrier;
 mod model;
+pub(crate) mod panics;
 mod random;
 mod roles;
+mod schedule;
 mod scheduler;
 mod synchronise;
 mod threads;
@@ -22,12 +24,11 @@ mod tests;
 
 pub(crate) use math::*;
 pub(crate) use roles::divide;
+pub use schedule::Schedule;
 pub(crate) use synchronise::*;
 pub(crate) use threads::*;
 
-use super::Readers;
-use crate::engine::PendingGroups;
-use crate::entry::ContractText;
+use super::{ContractText, PendingGroups, Readers};
 use block::{step, with_block};
 
 /// Tells the builder the running kernel's contract. Nothing here.

@@ -3,8 +3,8 @@
 
 use std::collections::VecDeque;
 
+use super::Schedule;
 use super::random::Random;
-use crate::cpu::Schedule;
 use crate::isa::Readers;
 
 /// The byte of memory in flight, of stale stages and of shared memory that nobody has written.

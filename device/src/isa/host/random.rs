@@ -1,6 +1,6 @@
 //! The source of chance of random schedules.
 
-use crate::cpu::Schedule;
+use super::Schedule;
 
 /// A xorshift generator.
 ///

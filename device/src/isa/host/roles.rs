@@ -11,8 +11,8 @@ use std::thread::{self, Scope, ScopedJoinHandle};
 
 use super::block::{self, Place, with_block};
 use super::model::Model;
+use super::panics;
 use super::scheduler::Scheduler;
-use crate::cpu;
 use crate::isa::Members;
 
 /// What a block does in roles: for each its members and its body. Pairs in tuples of two to four.
@@ -86,7 +86,7 @@ pub(crate) unsafe fn divide<P: Parts>(parts: P) -> P::Results {
     });
     drop(state);
     if let Some(failure) = failure {
-        cpu::note_place(failure.place);
+        panics::note_place(failure.place);
         resume_unwind(failure.payload);
     }
     if let Some(message) = deadlock {
@@ -113,7 +113,7 @@ struct State {
 /// The first panic of a role.
 struct Failure {
     payload: Box<dyn Any + Send>,
-    place: Option<cpu::Place>,
+    place: Option<panics::Place>,
 }
 
 /// What a role unwinds with when it isn't the one that failed.
@@ -212,7 +212,7 @@ impl Division {
 
 impl State {
     /// Has all roles unwind, the first time with this panic; returns the payload of a later one.
-    fn fail(&mut self, payload: Box<dyn Any + Send>, place: Option<cpu::Place>) -> Option<Box<dyn Any + Send>> {
+    fn fail(&mut self, payload: Box<dyn Any + Send>, place: Option<panics::Place>) -> Option<Box<dyn Any + Send>> {
         if self.scheduler.is_stopped() {
             return Some(payload);
         }
@@ -237,10 +237,11 @@ fn run_role<R>(division: Arc<Division>, index: usize, body: impl FnOnce() -> R) 
     let result = match outcome {
         Ok(result) => Some(result),
         Err(payload) => {
-            let second = if payload.is::<Stopped>() { None } else { division.lock().fail(payload, cpu::take_place()) };
+            let second =
+                if payload.is::<Stopped>() { None } else { division.lock().fail(payload, panics::take_place()) };
             // Not under the lock: it may run a destructor of the kernel's.
             if let Some(second) = second {
-                cpu::drop_payload(second);
+                panics::drop_payload(second);
             }
             None
         }

@@ -4,9 +4,9 @@
 //! baton on, and to whom; this file only decides, `roles` has the OS threads that wait for it.
 //! Outside of roles the block is the one role there is.
 
+use super::Schedule;
 use super::mbarrier::Barriers;
 use super::random::Random;
-use crate::cpu::Schedule;
 use crate::isa::Members;
 
 /// The time that a synchronising operation takes, in nanoseconds.

@@ -3,10 +3,10 @@
 //! Each is a scheduling point. An mbarrier's state is in the [model](super::mbarrier); the eight
 //! bytes that name it are poison.
 
+use super::Schedule;
 use super::block::{step, with_block};
 use super::mbarrier;
 use super::roles::synchronise;
-use crate::cpu::Schedule;
 use crate::isa::Members;
 
 /// An mbarrier: its address in the block's shared memory.

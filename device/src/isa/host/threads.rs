@@ -3,8 +3,7 @@
 
 use super::block::{self, current_warp};
 use super::roles;
-use crate::group::WARP;
-use crate::isa::{Lanes, Members};
+use crate::isa::{Lanes, Members, WARP};
 
 /// Runs `body` with every rank of the block in turn.
 ///

@@ -14,9 +14,7 @@ pub(crate) use math::*;
 pub(crate) use mbarrier::*;
 pub(crate) use threads::*;
 
-use super::Readers;
-use crate::engine::PendingGroups;
-use crate::entry::ContractText;
+use super::{ContractText, PendingGroups, Readers};
 
 unsafe extern "C" {
     fn tilepipe_contract(first: *const u8, bytes: usize);

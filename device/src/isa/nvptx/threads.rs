@@ -2,8 +2,7 @@
 //!
 //! On the GPU each of them runs its own closure once, and its value is a register.
 
-use crate::group::WARP;
-use crate::isa::{Lanes, Members};
+use crate::isa::{Lanes, Members, WARP};
 
 unsafe extern "C" {
     safe fn tilepipe_thread_rank() -> u32;
