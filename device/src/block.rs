@@ -3,8 +3,7 @@
 use core::marker::PhantomData;
 
 use crate::isa;
-use crate::tile::{BlockLevel, Brand};
-use crate::uniform::Uniform;
+use crate::marker::{BlockLevel, Brand, Uniform};
 
 /// The threads of one block, taken together: what block-level code synchronises with and divides
 /// work by.

@@ -17,8 +17,8 @@ use crate::element::Element;
 use crate::fault;
 use crate::group::InBlock;
 use crate::isa::{self, WARP};
+use crate::marker::Uniform;
 use crate::meeting::{broadcast_in, check_value, reduce_in, reduce_lanes, scan_in, scan_lanes};
-use crate::uniform::Uniform;
 use crate::warp::{PerLane, Warp};
 
 impl<'b, const THREADS: usize> Block<'b, THREADS> {

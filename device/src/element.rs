@@ -1,7 +1,6 @@
 //! Plain-data element types.
 
-use crate::role::RoleShared;
-use crate::uniform::Uniform;
+use crate::marker::{RoleShared, Uniform};
 
 /// A type of which tiles are made: plain data without padding, any bit pattern valid, 1 to 16
 /// bytes, aligned to at most 16.

@@ -3,8 +3,8 @@
 use core::convert::Infallible;
 
 use crate::isa::{self, WARP};
+use crate::marker::Brand;
 use crate::scope::{BlockScope, Scope, ThreadScope, WarpScope};
-use crate::tile::Brand;
 
 /// The threads that take a pipeline's steps together. Sealed: [`InBlock`], [`InWarp`] and
 /// [`InThread`].

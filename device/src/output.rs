@@ -6,10 +6,10 @@ use crate::block::{Block, Thread};
 use crate::element::Element;
 use crate::fault;
 use crate::isa;
+use crate::marker::{BlockLevel, Brand, Uniform};
 use crate::role::{Role, RoleGroup};
 use crate::share::{Share, pieces};
-use crate::tile::{BlockLevel, Brand, Tile};
-use crate::uniform::Uniform;
+use crate::tile::Tile;
 
 /// Which elements of an output tile a thread owns: [`Striped`] or [`Blocked`]. Sealed.
 ///

@@ -6,10 +6,10 @@ use crate::block::{Block, Thread};
 use crate::element::Element;
 use crate::fault;
 use crate::isa;
+use crate::marker::{BlockLevel, Brand, Uniform};
 use crate::role::{Role, RoleGroup};
-use crate::tile::{BlockLevel, Brand, Tile};
+use crate::tile::Tile;
 use crate::tile2d::Tile2D;
-use crate::uniform::Uniform;
 use crate::view2d::Places;
 
 /// Global memory with rows as tiles of `ROWS` by `COLUMNS` elements that this launch alone writes.

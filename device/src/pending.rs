@@ -7,12 +7,12 @@ use crate::block::Block;
 use crate::contents::{Contents, Fill};
 use crate::engine::Engine;
 use crate::group::InBlock;
+use crate::marker::Uniform;
 use crate::pipeline::{AcquireFrom, Decrement, Dirty, Free, Held, InFlight, Increment, Releases, Waits};
 use crate::pipeline::{AtScope, Idle, Pipeline, ReadsWhole, Ready, Setup, Unified};
 use crate::pipeline::{NothingHeld, SomeFree, SomeInFlight, StageLeft, TileHeld};
 use crate::scope::BlockScope;
 use crate::shared::{Shared, Stages};
-use crate::uniform::Uniform;
 
 /// What a single copy into the position `P` is made of.
 pub type Single<'b, C, E, P, const THREADS: usize> = Unified<Stages<C, 1, E, BlockScope>, InBlock<'b, THREADS>, P>;

@@ -7,11 +7,10 @@ use crate::contents::{self, Contents};
 use crate::engine::Engine;
 use crate::group::{InThread, InWarp, Meet, warps};
 use crate::isa;
+use crate::marker::{BlockLevel, Brand, Uniform};
 use crate::pipeline::{Idle, Pipeline, Setup, Unified};
 use crate::scope::{Scope, ThreadScope, WarpScope};
 use crate::shared::{Layout, Shared, Stages, Whole, checked_bytes};
-use crate::tile::{BlockLevel, Brand};
-use crate::uniform::Uniform;
 use crate::warp::Warp;
 
 /// Stages for pipelines of each warp's own (`L` is `Stages<.., WarpScope>`) or of each thread's own

@@ -7,10 +7,9 @@ use crate::contents::{self, Contents};
 use crate::engine::{CpAsync, Engine};
 use crate::group::{InBlock, Meet};
 use crate::isa;
+use crate::marker::{BlockLevel, Brand, Uniform};
 use crate::pipeline::{Idle, Pipeline, Setup, Unified};
 use crate::scope::{BlockScope, Scope};
-use crate::tile::{BlockLevel, Brand};
-use crate::uniform::Uniform;
 
 /// What a kernel keeps in shared memory: [`Stages`], [`Private`](crate::Private) stages, or a pair
 /// of layouts.

@@ -2,7 +2,8 @@
 
 use core::marker::PhantomData;
 
-use crate::tile::{Brand, Tile};
+use crate::marker::Brand;
+use crate::tile::Tile;
 
 /// One tile of a view, to be copied: with [`Zeros`](crate::Zeros) the only source that a stage
 /// takes.

@@ -1,10 +1,7 @@
 //! The shapes of tiles: what is copied, waited for and read as one.
 
-use core::marker::PhantomData;
-
 use crate::element::Element;
-use crate::role::RoleShared;
-use crate::uniform::Uniform;
+use crate::marker::{RoleShared, Uniform};
 
 /// A tile: elements that are copied, waited for and read as one.
 ///
@@ -139,12 +136,6 @@ unsafe impl<T: Element, const LEN: usize, const HALO: usize> Tile for HaloTile<T
     const STRIDE: usize = checked_stride::<T>(LEN);
     const LEAD: usize = HALO;
 }
-
-/// An invariant lifetime: two brands of different lifetimes are different types.
-pub(crate) type Brand<'b> = PhantomData<fn(&'b ()) -> &'b ()>;
-/// Keeps the holder on its OS thread and in block-level code: neither `Send` nor `Sync`, nor
-/// `Uniform` (which each holder denies once more by name, so that messages name it).
-pub(crate) type BlockLevel = PhantomData<*mut ()>;
 
 #[cfg(test)]
 mod tests {

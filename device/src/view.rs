@@ -4,10 +4,10 @@ use core::marker::PhantomData;
 
 use crate::block::Block;
 use crate::fault;
+use crate::marker::{Brand, Uniform};
 use crate::share::{Share, pieces};
 use crate::source::{Extent, TileRef};
-use crate::tile::{Brand, HaloTile, Tile};
-use crate::uniform::Uniform;
+use crate::tile::{HaloTile, Tile};
 
 /// Global memory as tiles of `LEN` elements, read-only for the whole launch.
 ///

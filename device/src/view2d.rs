@@ -5,11 +5,11 @@ use core::num::NonZeroU32;
 
 use crate::block::Block;
 use crate::fault;
+use crate::marker::{Brand, Uniform};
 use crate::share::Share;
 use crate::source::{Extent, TileRef};
-use crate::tile::{Brand, Tile};
+use crate::tile::Tile;
 use crate::tile2d::{HaloTile2D, Tile2D};
-use crate::uniform::Uniform;
 
 /// Global memory with rows as tiles of `ROWS` by `COLUMNS` elements, read-only for the whole
 /// launch.

@@ -5,8 +5,7 @@ use core::marker::PhantomData;
 use crate::block::{Block, PerThread, PerThreadValue, Thread};
 use crate::group::warps;
 use crate::isa::{self, WARP};
-use crate::tile::{BlockLevel, Brand};
-use crate::uniform::Uniform;
+use crate::marker::{BlockLevel, Brand, Uniform};
 
 /// The 32 threads of one warp, taken together, inside a closure of [`Block::warps`] or
 /// [`Shared::warps`](crate::Shared::warps).

@@ -13,8 +13,8 @@ use core::marker::PhantomData;
 
 use crate::block::Block;
 use crate::isa;
+use crate::marker::{BlockLevel, Brand};
 use crate::shared::{Layout, Shared};
-use crate::tile::{BlockLevel, Brand};
 
 pub use function::{KernelFunction, bounds, enter};
 #[cfg(not(target_arch = "nvptx64"))]

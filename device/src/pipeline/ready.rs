@@ -9,12 +9,12 @@ use crate::block::Thread;
 use crate::contents::{Contents, Optional, sealed::Contents as _};
 use crate::group::{InBlock, Meet, Part, Whole, WholeBlock, warps};
 use crate::isa::{self, WARP};
+use crate::marker::{Brand, Uniform};
 use crate::presence::NoPosition;
 use crate::scope::{AtLeastWarp, Scope};
 #[cfg(doc)]
 use crate::scope::{BlockScope, WarpScope};
-use crate::tile::{Brand, Tile};
-use crate::uniform::Uniform;
+use crate::tile::Tile;
 
 /// A tile's elements may be read as far as the pipeline's scope goes.
 pub enum AtScope {}

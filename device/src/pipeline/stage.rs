@@ -5,8 +5,7 @@ use core::marker::PhantomData;
 use super::ring::PresenceOf;
 use super::setup::Setup;
 use crate::contents::Fill;
-use crate::tile::{BlockLevel, Brand};
-use crate::uniform::Uniform;
+use crate::marker::{BlockLevel, Brand, Uniform};
 
 /// An acquired stage, empty and to be filled.
 ///

@@ -12,10 +12,9 @@ use super::stage::Stage;
 use crate::contents::Fill;
 use crate::group::WholeBlock;
 use crate::isa::{self, PendingGroups};
+use crate::marker::{BlockLevel, Brand, Uniform};
 use crate::scope::ThreadsAlone;
 use crate::shared::Shared;
-use crate::tile::{BlockLevel, Brand};
-use crate::uniform::Uniform;
 
 /// A unified pipeline in the state that its type counts: `F` free, `I` in flight, `H` held and `D`
 /// dirty stages.

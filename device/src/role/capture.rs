@@ -4,29 +4,10 @@ use super::map::Of;
 use super::result::Kept;
 use crate::block::{PerThread, Thread};
 use crate::element::Element;
+use crate::marker::RoleShared;
 use crate::output::{Arrangement, TileMut, TilesMut};
 use crate::output2d::{TileMut2D, TilesMut2D};
 use crate::warp::{Lane, PerLane};
-
-/// A value that the closures of several roles may share.
-///
-/// What a role's closure captures must be [`Uniform`](crate::Uniform) and `RoleShared`. Denied are
-/// output tiles, of which thread `r` of each role would own the same elements, and values of which
-/// each thread of the block has one, since a role's ranks are others. It is an auto trait: types
-/// made of shared parts are shared.
-///
-/// # Safety
-///
-/// An implementation promises that nothing can be written through a shared reference to the type,
-/// not even with a thread's token.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` can't be captured by the closure of a role",
-    label = "captured here, but every role could capture it",
-    note = "thread 0 of one role and thread 0 of another would write the same element, or read a value that is another thread's: a data race",
-    note = "hand an output view to the one role that writes it: `.role(&mut out, |group, end, out| out.for_role(&group) ..)`; values of one a \
-            thread stay in their role (`Kept`) or are combined at block level"
-)]
-pub unsafe auto trait RoleShared {}
 
 impl<T, const LEN: usize, const THREADS: usize, A> !RoleShared for TileMut<'_, '_, T, LEN, THREADS, A> {}
 impl<T, const ROWS: usize, const COLUMNS: usize, const THREADS: usize> !RoleShared

@@ -12,9 +12,9 @@ use super::wires::ConsumerWires;
 use super::{Closed, Spent, Unready};
 use crate::contents::{Optional, sealed::Contents as _};
 use crate::instant::Instant;
+use crate::marker::{BlockLevel, Brand, Uniform};
 use crate::pipeline::AlwaysFilled;
-use crate::tile::{BlockLevel, Brand, Tile};
-use crate::uniform::Uniform;
+use crate::tile::Tile;
 
 /// The end of a pipeline at which a role reads stages: `wait`, then read the [`Ready`] tile and
 /// `release` it.

@@ -3,7 +3,7 @@
 //! As both loops belong to the driver, neither role can leave early, and no stage's closing word is
 //! looked at.
 
-use super::capture::{Handed, RoleShared};
+use super::capture::Handed;
 use super::channel::{Between, Channel};
 use super::consumer::Ready;
 use super::ends::{Ends, Link};
@@ -19,9 +19,9 @@ use crate::batches::Batches;
 use crate::element::Element;
 use crate::fault;
 use crate::isa;
+use crate::marker::{RoleShared, Uniform};
 use crate::output::{Arrangement, TileMut, TilesMut};
 use crate::shared::Shared;
-use crate::uniform::Uniform;
 
 /// The pipeline of a partition in two roles.
 type Pipe<L, M, P> = Between<L, Of<M, Role0>, Of<M, Role1>, P>;

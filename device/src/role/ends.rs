@@ -10,9 +10,8 @@ use super::memory::Memory;
 use super::producer::Producer;
 use super::protocol::EndState;
 use super::wires::{ConsumerWires, ProducerWires};
+use crate::marker::{BlockLevel, Brand, Uniform};
 use crate::shared::Shared;
-use crate::tile::{BlockLevel, Brand};
-use crate::uniform::Uniform;
 
 /// A pipeline between two roles that has not begun: made by
 /// [`Partition::pipeline`](super::Partition::pipeline).

@@ -9,9 +9,8 @@ use crate::fault;
 use crate::group::warps;
 use crate::instant::Instant;
 use crate::isa;
+use crate::marker::{BlockLevel, Brand, Uniform};
 use crate::meeting::{broadcast_in, check_value, reduce_in, scan_in};
-use crate::tile::{BlockLevel, Brand};
-use crate::uniform::Uniform;
 use crate::warp::Warp;
 
 /// The threads of one role, taken together: to a role's closure what a [`Block`](crate::Block) is

@@ -100,7 +100,8 @@ mod result;
 mod run;
 mod wires;
 
-pub use capture::{Handed, RoleShared};
+pub use crate::marker::RoleShared;
+pub use capture::Handed;
 pub use channel::{Between, Channel, Partitioned};
 pub use consumer::{Consumer, Ready};
 pub use ends::{Another, Append, Ends, Link, Links};

@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use super::capture::{Handed, RoleShared};
+use super::capture::Handed;
 use super::channel::Between;
 use super::ends::{Another, Append, Ends, Link, Links};
 use super::map::sealed::Role as _;
@@ -12,10 +12,9 @@ use crate::block::Block;
 use crate::contents;
 use crate::engine::Engine;
 use crate::isa;
+use crate::marker::{BlockLevel, Brand, RoleShared, Uniform};
 use crate::scope::BlockScope;
 use crate::shared::{Shared, Stages};
-use crate::tile::{BlockLevel, Brand};
-use crate::uniform::Uniform;
 
 /// A block whose threads are to be divided by the role map `M`, with its pipelines `L` and the
 /// closures `A` of its roles so far.

@@ -17,9 +17,8 @@ use crate::element::Element;
 use crate::engine::{Engine, LoadStore};
 use crate::instant::Instant;
 use crate::isa;
+use crate::marker::{BlockLevel, Brand, Uniform};
 use crate::scope::BlockScope;
-use crate::tile::{BlockLevel, Brand};
-use crate::uniform::Uniform;
 
 /// Says that an engine's commit makes ordinary stores visible: of [`LoadStore`] alone.
 #[diagnostic::on_unimplemented(

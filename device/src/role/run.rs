@@ -10,7 +10,7 @@ use crate::batches::Batches;
 use crate::contents::sealed::Contents as _;
 use crate::fault;
 use crate::isa;
-use crate::uniform::Uniform;
+use crate::marker::Uniform;
 
 /// The stages that a driver's consumers are to read, all of them: [`for_each`](Self::for_each).
 #[must_use = "the tiles are thrown away unread: call `for_each`"]
