@@ -16,6 +16,7 @@ mod run;
 mod setup;
 mod size;
 mod test;
+mod tidy;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -59,6 +60,9 @@ enum Command {
     Setup,
     /// Check the format, clippy and the documentation
     Lint,
+    /// Check what rustfmt and clippy do not: the width of comments, imports that climb, the map in
+    /// ARCHITECTURE.md
+    Tidy,
     /// Remove what `cargo xtask` has built of the kernels, and the bundles, and say what that frees
     ///
     /// Programs that cargo has built stay, and so do measured records in target/bench/ and the
@@ -77,6 +81,7 @@ fn main() -> ExitCode {
         Command::Ptx(options) => ptx::run(&options),
         Command::Setup => setup::command().map(|()| ExitCode::SUCCESS),
         Command::Lint => lint::command().map(|()| ExitCode::SUCCESS),
+        Command::Tidy => tidy::command(),
         Command::Clean(options) => clean::command(&options).map(|()| ExitCode::SUCCESS),
     };
     finish(result)

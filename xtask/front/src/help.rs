@@ -10,7 +10,7 @@ use std::process::ExitCode;
 pub const ALL: &str = include_str!("../help/xtask.txt");
 
 /// Each subcommand with what its `--help` prints.
-pub const SUBCOMMANDS: [(&str, &str); 8] = [
+pub const SUBCOMMANDS: [(&str, &str); 9] = [
     ("run", include_str!("../help/run.txt")),
     ("test", include_str!("../help/test.txt")),
     ("bench", include_str!("../help/bench.txt")),
@@ -18,6 +18,7 @@ pub const SUBCOMMANDS: [(&str, &str); 8] = [
     ("ptx", include_str!("../help/ptx.txt")),
     ("setup", include_str!("../help/setup.txt")),
     ("lint", include_str!("../help/lint.txt")),
+    ("tidy", include_str!("../help/tidy.txt")),
     ("clean", include_str!("../help/clean.txt")),
 ];
 

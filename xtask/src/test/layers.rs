@@ -10,13 +10,15 @@ use xtask_front::build::Program;
 use super::Printed;
 use super::count::Count;
 use super::targets::{self, GPU, STANDALONE, TestTarget, UI_TESTS};
-use crate::{lint, process, project, ptx, setup};
+use crate::{lint, process, project, ptx, setup, tidy};
 
 /// A layer of tests, in the order in which they run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Layer {
     /// The format.
     Format,
+    /// What `cargo xtask tidy` looks at.
+    Tidy,
     /// clippy.
     Clippy,
     /// The documentation builds.
@@ -57,6 +59,7 @@ impl Layer {
     pub fn heading(self) -> &'static str {
         match self {
             Layer::Format => "format",
+            Layer::Tidy => "comments, imports and the map",
             Layer::Clippy => "clippy, no warnings",
             Layer::Rustdoc => "documentation, no warnings",
             Layer::Ptx => "kernels to PTX",
@@ -78,6 +81,11 @@ impl Layer {
     pub fn run(self, printed: &mut Printed) -> Result<Outcome> {
         match self {
             Layer::Format => check(&mut lint::format()),
+            Layer::Tidy => {
+                let findings = tidy::findings(project::root())?;
+                findings.iter().for_each(|finding| printed.line(&finding.to_string()));
+                Ok(Outcome::Ran(Count::one(findings.is_empty())))
+            }
             Layer::Clippy => check(&mut lint::clippy()),
             Layer::Rustdoc => check(&mut lint::documentation()),
             Layer::Ptx => ptx::command().map(|()| Outcome::Ran(Count::one(true))),
