@@ -48,6 +48,8 @@ pub fn run(options: &Options) -> Result<ExitCode> {
             // Its turn tells why if they do not build.
             if layer == Layer::Tests && !beside.is_empty() && layers::build_tests().is_ok() {
                 let run = || beside.iter().map(|layer| (layer.name(), Ran::of(*layer, Printed::Kept(String::new()))));
+                let names: Vec<String> = beside.iter().map(|layer| layer.name()).collect();
+                println!("beside it: {}; what they print is shown when it is their turn", names.join(", "));
                 thread = Some(scope.spawn(move || run().collect()));
             }
             if let Some(thread) = thread.take_if(|_| BESIDE.contains(&layer)) {
