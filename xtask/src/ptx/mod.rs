@@ -113,22 +113,8 @@ fn function(symbol: &str) -> &str {
     name.split_once("__").map_or(name, |(function, _)| function)
 }
 
-/// Builds the kernels unless this process has done so already.
-///
-/// # Errors
-///
-/// Those of the set-up and of the build.
-pub fn ensure() -> Result<()> {
-    if BUILT.get().is_none() {
-        build()?;
-    }
-    Ok(())
-}
-
-/// Set once the kernels are built.
+/// Set once all kernels are built.
 static BUILT: OnceLock<()> = OnceLock::new();
-/// Set once those that only tests read are built.
-static BUILT_FOR_TESTS: OnceLock<()> = OnceLock::new();
 
 /// Builds the kernels, and those that only tests read to `target/test-ptx/`, one folder a crate,
 /// unless this process has done so already.
@@ -136,18 +122,11 @@ static BUILT_FOR_TESTS: OnceLock<()> = OnceLock::new();
 /// # Errors
 ///
 /// Those of the set-up and of the build.
-pub fn ensure_for_tests() -> Result<()> {
-    if BUILT_FOR_TESTS.get().is_none() {
+pub fn ensure() -> Result<()> {
+    if BUILT.get().is_none() {
         build_all()?;
     }
     Ok(())
-}
-
-fn build() -> Result<Artifact> {
-    println!("building the kernels to PTX");
-    let artifact = build_crate(project::root().join("kernels"), project::device(), project::ptx())?;
-    BUILT.get_or_init(|| ());
-    Ok(artifact)
 }
 
 /// Builds all that there are; returns the artifact of the kernels.
@@ -164,7 +143,6 @@ fn build_all() -> Result<Artifact> {
     ];
     let kernels = tilepipe_build::build_all(&builders)?.pop().context("no crate was built")?;
     BUILT.get_or_init(|| ());
-    BUILT_FOR_TESTS.get_or_init(|| ());
     Ok(kernels)
 }
 
@@ -255,10 +233,9 @@ pub fn for_bundle(architecture: &str, kernels: &Path, twins: Option<&Path>) -> R
         builder(project::root().join(krate), project::device(), folder.to_owned())
             .map(|builder| builder.architectures([architecture]))
     };
-    builder("kernels", kernels)?.build()?;
-    if let Some(folder) = twins {
-        builder("tests/twins", folder)?.allow_thread_level_code().build()?;
-    }
+    let twins = twins.map(|folder| anyhow::Ok(builder("tests/twins", folder)?.allow_thread_level_code()));
+    let builders: Vec<Builder> = twins.into_iter().chain([builder("kernels", kernels)]).collect::<Result<_>>()?;
+    tilepipe_build::build_all(&builders)?;
     Ok(())
 }
 

@@ -222,7 +222,7 @@ fn runner() -> Result<std::path::PathBuf> {
 ///
 /// Those of the kernels' build.
 fn cargo_test(arguments: &[&str]) -> Result<Command> {
-    ptx::ensure_for_tests()?;
+    ptx::ensure()?;
     let mut command = process::cargo(["test", "--no-fail-fast"].into_iter().chain(arguments.iter().copied()));
     command.env("TILEPIPE_PTX_DIR", project::ptx()).env("TILEPIPE_TEST_PTX_DIR", project::test_ptx());
     // What the compiler prints is part of some tests; flags of this shell are not.

@@ -5,42 +5,40 @@ use super::{Files, Finding};
 /// The crate's sources.
 const CRATE: &str = "device/src";
 
-/// Modules, and the modules of the crate that they may name. Their tests may name all.
-const FOUNDATIONS: [(&str, &[&str]); 2] = [("isa", &["isa"]), ("marker", &["marker"])];
+/// Modules that name nothing of the crate outside of themselves. Their tests may.
+const FOUNDATIONS: [&str; 2] = ["isa", "marker"];
 
 pub fn check(files: &Files) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (path, inside, text) in files.below(CRATE) {
-        let first = inside.components().next().and_then(|first| first.as_os_str().to_str()).unwrap_or_default();
-        let module = first.trim_end_matches(".rs");
-        let Some((_, allowed)) = FOUNDATIONS.iter().find(|(foundation, _)| *foundation == module) else { continue };
-        if inside.components().any(|part| part.as_os_str() == "tests" || part.as_os_str() == "tests.rs") {
+        let first = inside.components().next().and_then(|first| first.as_os_str().to_str());
+        let module = first.unwrap_or_default().trim_end_matches(".rs");
+        let is_test = inside.components().any(|part| part.as_os_str() == "tests");
+        if is_test || !FOUNDATIONS.contains(&module) {
             continue;
         }
-        // Unit tests stand at the end of a file.
-        let lines = text.lines().take_while(|line| *line != "mod tests {");
-        for (at, line) in lines.enumerate().filter(|(_, line)| !line.trim_start().starts_with("//")) {
-            for named in named(line).into_iter().filter(|named| !allowed.contains(named)) {
-                findings.push(Finding::new(
-                    path,
-                    at + 1,
-                    format!("`{module}` names `crate::{named}`, which is above it"),
-                ));
-            }
+        for (line, named) in named(text).into_iter().filter(|(_, named)| *named != module) {
+            findings.push(Finding::new(path, line, format!("`{module}` names `crate::{named}`, which is above it")));
         }
     }
     findings
 }
 
-/// The modules and items of the crate that a line names.
-fn named(line: &str) -> Vec<&str> {
+/// The modules and items of the crate that a file names before its unit tests, with their lines.
+fn named(text: &str) -> Vec<(usize, &str)> {
+    // Unit tests stand at the end of a file.
+    let code = text.split("\nmod tests {").next().unwrap_or_default();
     let mut found = Vec::new();
-    for (at, _) in line.match_indices("crate::") {
-        let rest = &line[at + "crate::".len()..];
+    for (at, begin) in code.match_indices("crate::") {
+        let before = &code[..at];
+        let is_comment = before.rsplit('\n').next().is_some_and(|line| line.trim_start().starts_with("//"));
+        let rest = &code[at + begin.len()..];
         let list = rest.strip_prefix('{').map(|rest| rest.split('}').next().unwrap_or_default());
         let names = list.unwrap_or(rest).split(',').take(if list.is_some() { usize::MAX } else { 1 });
-        let name = |text: &'_ str| text.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(text.len());
-        found.extend(names.map(str::trim).map(|text| &text[..name(text)]).filter(|name| !name.is_empty()));
+        let name = |text: &str| text.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(text.len());
+        let names = names.map(str::trim).map(|text| &text[..name(text)]);
+        let line = before.matches('\n').count() + 1;
+        found.extend(names.filter(|name| !is_comment && !name.is_empty()).map(|name| (line, name)));
     }
     found
 }
@@ -51,11 +49,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_line_names_is_found() {
-        assert_eq!(named("use crate::isa::{self, WARP};"), ["isa"]);
-        assert_eq!(named("use crate::{fault, isa::host};"), ["fault", "isa"]);
-        assert_eq!(named("    crate::group::f(crate::WARP)"), ["group", "WARP"]);
-        assert_eq!(named("use super::model;"), [""; 0]);
+    fn what_a_file_names_is_found() {
+        assert_eq!(named("use crate::isa::{self, WARP};"), [(1, "isa")]);
+        assert_eq!(named("use crate::{fault, isa::host};"), [(1, "fault"), (1, "isa")]);
+        assert_eq!(named("\nuse crate::{\n    fault,\n    isa,\n};"), [(2, "fault"), (2, "isa")]);
+        assert_eq!(named("    crate::group::f(crate::WARP)"), [(1, "group"), (1, "WARP")]);
+        assert_eq!(named("use super::model;"), []);
     }
 
     #[test]
