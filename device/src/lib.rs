@@ -32,65 +32,50 @@
 #![cfg_attr(target_arch = "nvptx64", feature(asm_experimental_arch))]
 #![feature(auto_traits, negative_impls)]
 
-mod batches;
-mod block;
-mod bounds;
-mod collective;
-mod contents;
 mod element;
 mod engine;
 pub mod entry;
 mod fault;
 pub mod group;
-mod instant;
 mod isa;
 mod marker;
-pub mod math;
-mod meeting;
+mod memory;
 mod output;
-mod output2d;
-pub mod panic_record;
-mod pending;
 pub mod pipeline;
-mod presence;
-mod private;
 pub mod role;
 pub mod scope;
-mod share;
-mod shared;
-mod source;
+mod stage;
 mod tile;
-mod tile2d;
 mod view;
-mod view2d;
-mod warp;
 
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod cpu;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod launch;
 
-pub use batches::Batches;
-pub use block::{Block, PerThread, PerThreadValue, Thread};
-pub use bounds::{Bounded, hoist_bounds};
 #[doc(hidden)]
 pub use bytemuck;
-pub use contents::{Contents, Fill, Optional, Zeros};
+pub use element::math;
 pub use element::{Element, F32x4, I32x4, U32x4, Vec4, VectorLane};
 pub use engine::{CpAsync, Engine, LoadStore};
+pub use fault::panic_record;
+pub use group::block::{Block, PerThread, PerThreadValue, Thread};
+pub use group::warp::{Lane, PerLane, Warp};
 pub use half::{bf16, f16};
 pub use marker::Uniform;
-pub use output::{Arrangement, BlockTilesMut, Blocked, Striped, TileMut, TilesMut};
-pub use output2d::{BlockTilesMut2D, TileMut2D, TilesMut2D};
-pub use pending::{CopyQueue, Landed, Pending};
+pub use memory::shared::{First, Layout, Second, Shared, Stages, Whole};
+pub use output::bounds::{Bounded, hoist_bounds};
+pub use output::tiles::{Arrangement, BlockTilesMut, Blocked, Striped, TileMut, TilesMut};
+pub use output::tiles2d::{BlockTilesMut2D, TileMut2D, TilesMut2D};
+pub use pipeline::pending::{CopyQueue, Landed, Pending};
+pub use pipeline::private::{Private, Results, Retired, ThreadPipeline, WarpPipeline};
 pub use pipeline::{Pipeline, Ready};
-pub use private::{Private, Results, Retired, ThreadPipeline, WarpPipeline};
 pub use scope::{BlockScope, Scope, ThreadScope, WarpScope};
-pub use shared::{First, Layout, Second, Shared, Stages, Whole};
-pub use source::TileRef;
+pub use stage::batches::Batches;
+pub use stage::contents::{Contents, Fill, Optional, Zeros};
+pub use tile::tile2d::{HaloTile2D, Tile2D};
 pub use tile::{HaloTile, Tile};
-pub use tile2d::{HaloTile2D, Tile2D};
 pub use tilepipe_macros::{Element, kernel};
-pub use view::{BlockTiles, Halos, TileView, Tiles};
-pub use view2d::{BlockTiles2D, Halos2D, Places, TileView2D, Tiles2D};
-pub use warp::{Lane, PerLane, Warp};
+pub use view::tile_ref::TileRef;
+pub use view::tiles::{BlockTiles, Halos, TileView, Tiles};
+pub use view::tiles2d::{BlockTiles2D, Halos2D, Places, TileView2D, Tiles2D};

@@ -2,9 +2,9 @@
 
 use super::contract::{ContractOf, Text, contract};
 use super::{Entry, Parameter, RawParameter, run};
-use crate::block::Block;
+use crate::group::block::Block;
 use crate::isa;
-use crate::shared::{Layout, Shared};
+use crate::memory::shared::{Layout, Shared};
 
 /// What a kernel function's type says about its launch.
 ///

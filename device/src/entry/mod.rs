@@ -11,10 +11,10 @@ mod parameter;
 
 use core::marker::PhantomData;
 
-use crate::block::Block;
+use crate::group::block::Block;
 use crate::isa;
 use crate::marker::{BlockLevel, Brand};
-use crate::shared::{Layout, Shared};
+use crate::memory::shared::{Layout, Shared};
 
 pub use function::{KernelFunction, bounds, enter};
 #[cfg(not(target_arch = "nvptx64"))]

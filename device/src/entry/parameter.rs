@@ -2,12 +2,12 @@
 
 use super::RawParameter;
 use crate::element::Element;
-use crate::output::{Arrangement, TilesMut};
-use crate::output2d::TilesMut2D;
+use crate::output::tiles::{Arrangement, TilesMut};
+use crate::output::tiles2d::TilesMut2D;
 use crate::tile::Tile;
-use crate::tile2d::Tile2D;
-use crate::view::TileView;
-use crate::view2d::TileView2D;
+use crate::tile::tile2d::Tile2D;
+use crate::view::tiles::TileView;
+use crate::view::tiles2d::TileView2D;
 
 /// A type that a kernel can take as a parameter beside its block and its shared memory.
 #[diagnostic::on_unimplemented(

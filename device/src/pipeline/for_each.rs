@@ -10,7 +10,7 @@ use crate::engine::sealed::Engine as _;
 use crate::group::{Group, WholeBlock};
 use crate::isa::PendingGroups;
 use crate::scope::ThreadsAlone;
-use crate::share::Share;
+use crate::view::share::Share;
 
 /// All but the awaited of `FILLED` groups may stay in flight.
 enum AllBut<const FILLED: usize, const FILL_FIRST: bool> {}

@@ -70,6 +70,8 @@
 
 mod count;
 mod for_each;
+pub(crate) mod pending;
+pub(crate) mod private;
 mod ready;
 mod ring;
 mod setup;

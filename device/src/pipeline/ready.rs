@@ -5,15 +5,15 @@ use core::ops::{Deref, Index};
 
 use super::ring::PresenceOf;
 use super::setup::Setup;
-use crate::block::Thread;
-use crate::contents::{Contents, Optional, sealed::Contents as _};
+use crate::group::block::Thread;
 use crate::group::{InBlock, Meet, Part, Whole, WholeBlock, warps};
 use crate::isa::{self, WARP};
 use crate::marker::{Brand, Uniform};
-use crate::presence::NoPosition;
 use crate::scope::{AtLeastWarp, Scope};
 #[cfg(doc)]
 use crate::scope::{BlockScope, WarpScope};
+use crate::stage::contents::{Contents, Optional, sealed::Contents as _};
+use crate::stage::presence::NoPosition;
 use crate::tile::Tile;
 
 /// A tile's elements may be read as far as the pipeline's scope goes.
@@ -163,7 +163,7 @@ impl<U: Setup, V> Ready<'_, U, V> {
 impl<U: Setup, V> Ready<'_, U, V> {
     /// Returns all tiles of the stage: `&T`, or a tuple of references where a stage holds several.
     #[inline(always)]
-    pub fn tiles(&self) -> <U::Contents as crate::contents::sealed::Contents>::Tiles<'_>
+    pub fn tiles(&self) -> <U::Contents as crate::stage::contents::sealed::Contents>::Tiles<'_>
     where
         V: ReadsWhole<U>,
         U::Contents: AlwaysFilled,
@@ -188,12 +188,12 @@ impl<U: Setup, V> Ready<'_, U, V> {
     pub fn own<'b, const THREADS: usize>(
         &self,
         thread: &Thread<'_, 'b, THREADS>,
-    ) -> <U::Contents as crate::contents::sealed::Contents>::Parts<'_>
+    ) -> <U::Contents as crate::stage::contents::sealed::Contents>::Parts<'_>
     where
         U: Setup<Group = InBlock<'b, THREADS>>,
         U::Contents: AlwaysFilled,
     {
-        const { crate::contents::check_parts::<U::Contents>(THREADS) };
+        const { crate::stage::contents::check_parts::<U::Contents>(THREADS) };
         // SAFETY: the thread's own elements have landed at every scope and lie within its part of
         // the tile. The token is the calling thread's in the block whose pipeline this is: both
         // have the brand `'b` (`Thread`, 0). So its rank is below THREADS, which divides each
@@ -212,13 +212,13 @@ impl<U: Setup, V> Ready<'_, U, V> {
     pub fn of_warp<'b, const THREADS: usize>(
         &self,
         thread: &Thread<'_, 'b, THREADS>,
-    ) -> <U::Contents as crate::contents::sealed::Contents>::Parts<'_>
+    ) -> <U::Contents as crate::stage::contents::sealed::Contents>::Parts<'_>
     where
         U: Setup<Group = InBlock<'b, THREADS>>,
         U::Scope: AtLeastWarp,
         U::Contents: AlwaysFilled,
     {
-        const { crate::contents::check_parts::<U::Contents>(warps::<THREADS>()) };
+        const { crate::stage::contents::check_parts::<U::Contents>(warps::<THREADS>()) };
         // SAFETY: what the warp copied has landed and is visible to all of it at warp and at block
         // scope. The token is the calling thread's in the block whose pipeline this is (`'b`;
         // `Thread`, 0), so its warp's rank is below the number of warps, which divides each tile's
@@ -272,7 +272,7 @@ pub trait PositionAt<S: Scope>: NoPosition {}
 
 /// No tile of several owners has elements at positions; this exists for its message.
 impl<U: Setup<Reach: Part>, I: PositionAt<U::Scope>> Index<I> for Ready<'_, U, AtScope> {
-    type Output = <U::Contents as crate::contents::sealed::Contents>::Item;
+    type Output = <U::Contents as crate::stage::contents::sealed::Contents>::Item;
 
     fn index(&self, _: I) -> &Self::Output {
         unreachable!("nothing is a position at a scope narrower than the block")

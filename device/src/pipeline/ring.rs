@@ -7,10 +7,10 @@ use super::setup::Setup;
 use crate::engine::sealed::Engine as _;
 use crate::group::Meet;
 use crate::isa::PendingGroups;
-use crate::presence::Presence;
+use crate::stage::presence::Presence;
 
 /// What a ring remembers of a stage's filling.
-pub(super) type PresenceOf<U> = <<U as Setup>::Contents as crate::contents::sealed::Contents>::Presence;
+pub(super) type PresenceOf<U> = <<U as Setup>::Contents as crate::stage::contents::sealed::Contents>::Presence;
 
 /// The stages' memory and two positions in it, and the operations that a step is made of.
 ///
@@ -131,5 +131,5 @@ pub(super) unsafe fn launder<U: Setup>() {
 
 /// The bytes of a stage.
 pub(super) const fn bytes<U: Setup>() -> usize {
-    <U::Contents as crate::contents::sealed::Contents>::BYTES
+    <U::Contents as crate::stage::contents::sealed::Contents>::BYTES
 }

@@ -2,11 +2,11 @@
 
 use core::marker::PhantomData;
 
-use crate::contents::Contents;
 use crate::engine::Engine;
 use crate::group::Meet;
+use crate::memory::shared::{Layout, Whole};
 use crate::scope::Scope;
-use crate::shared::{Layout, Whole};
+use crate::stage::contents::Contents;
 
 /// What a pipeline is made of: its stages `L`, the group `G` that runs it, and its position `P` in
 /// shared memory.

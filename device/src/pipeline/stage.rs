@@ -4,8 +4,8 @@ use core::marker::PhantomData;
 
 use super::ring::PresenceOf;
 use super::setup::Setup;
-use crate::contents::Fill;
 use crate::marker::{BlockLevel, Brand, Uniform};
+use crate::stage::contents::Fill;
 
 /// An acquired stage, empty and to be filled.
 ///

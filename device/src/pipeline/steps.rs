@@ -9,12 +9,12 @@ use super::ready::{Published, Ready, View};
 use super::ring::{self, Ring, Slot};
 use super::setup::Setup;
 use super::stage::Stage;
-use crate::contents::Fill;
 use crate::group::WholeBlock;
 use crate::isa::{self, PendingGroups};
 use crate::marker::{BlockLevel, Brand, Uniform};
+use crate::memory::shared::Shared;
 use crate::scope::ThreadsAlone;
-use crate::shared::Shared;
+use crate::stage::contents::Fill;
 
 /// A unified pipeline in the state that its type counts: `F` free, `I` in flight, `H` held and `D`
 /// dirty stages.

@@ -8,12 +8,12 @@ use super::for_each::Drained;
 use super::ready::{AtScope, Published, Ready, View};
 use super::setup::Setup;
 use super::steps::Idle;
-use crate::batches::Batches;
 use crate::element::Element;
 use crate::fault;
 use crate::group::WholeBlock;
-use crate::output::{Arrangement, BlockTilesMut, TileMut};
+use crate::output::tiles::{Arrangement, BlockTilesMut, TileMut};
 use crate::scope::ThreadsAlone;
+use crate::stage::batches::Batches;
 
 impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
     /// Runs the block's tiles of a view (or of several, as a tuple) through the pipeline in order:

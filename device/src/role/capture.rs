@@ -2,12 +2,12 @@
 
 use super::map::Of;
 use super::result::Kept;
-use crate::block::{PerThread, Thread};
 use crate::element::Element;
+use crate::group::block::{PerThread, Thread};
+use crate::group::warp::{Lane, PerLane};
 use crate::marker::RoleShared;
-use crate::output::{Arrangement, TileMut, TilesMut};
-use crate::output2d::{TileMut2D, TilesMut2D};
-use crate::warp::{Lane, PerLane};
+use crate::output::tiles::{Arrangement, TileMut, TilesMut};
+use crate::output::tiles2d::{TileMut2D, TilesMut2D};
 
 impl<T, const LEN: usize, const THREADS: usize, A> !RoleShared for TileMut<'_, '_, T, LEN, THREADS, A> {}
 impl<T, const ROWS: usize, const COLUMNS: usize, const THREADS: usize> !RoleShared

@@ -3,10 +3,10 @@
 use core::marker::PhantomData;
 
 use super::map::Role;
-use crate::contents::Contents;
 use crate::engine::Engine;
+use crate::memory::shared::{Layout, Stages};
 use crate::scope::BlockScope;
-use crate::shared::{Layout, Stages};
+use crate::stage::contents::Contents;
 
 /// The shared memory of a pipeline between two roles: its [`Stages`], and behind them their
 /// barriers.
@@ -76,4 +76,4 @@ mod sealed {
 }
 
 /// What is remembered of how a stage was filled.
-pub(super) type PresenceOf<K> = <<K as Channel>::Contents as crate::contents::sealed::Contents>::Presence;
+pub(super) type PresenceOf<K> = <<K as Channel>::Contents as crate::stage::contents::sealed::Contents>::Presence;

@@ -10,10 +10,10 @@ use super::memory::Memory;
 use super::protocol::EndState;
 use super::wires::ConsumerWires;
 use super::{Closed, Spent, Unready};
-use crate::contents::{Optional, sealed::Contents as _};
-use crate::instant::Instant;
+use crate::group::instant::Instant;
 use crate::marker::{BlockLevel, Brand, Uniform};
 use crate::pipeline::AlwaysFilled;
+use crate::stage::contents::{Optional, sealed::Contents as _};
 use crate::tile::Tile;
 
 /// The end of a pipeline at which a role reads stages: `wait`, then read the [`Ready`] tile and
@@ -245,7 +245,7 @@ impl<'r, K: Channel> Ready<'r, K> {
 
     /// Returns all tiles of the stage: `&T`, or a tuple of references where a stage holds several.
     #[inline(always)]
-    pub fn tiles(&self) -> <K::Contents as crate::contents::sealed::Contents>::Tiles<'_>
+    pub fn tiles(&self) -> <K::Contents as crate::stage::contents::sealed::Contents>::Tiles<'_>
     where
         K::Contents: AlwaysFilled,
     {

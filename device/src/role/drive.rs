@@ -15,13 +15,13 @@ use super::partition::{Partition, begin, end};
 use super::producer::{Stage, StageFilled};
 use super::result::RoleResult;
 use super::run::{Run, fill_all, fill_tiles};
-use crate::batches::Batches;
 use crate::element::Element;
 use crate::fault;
 use crate::isa;
 use crate::marker::{RoleShared, Uniform};
-use crate::output::{Arrangement, TileMut, TilesMut};
-use crate::shared::Shared;
+use crate::memory::shared::Shared;
+use crate::output::tiles::{Arrangement, TileMut, TilesMut};
+use crate::stage::batches::Batches;
 
 /// The pipeline of a partition in two roles.
 type Pipe<L, M, P> = Between<L, Of<M, Role0>, Of<M, Role1>, P>;

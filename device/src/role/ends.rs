@@ -11,7 +11,7 @@ use super::producer::Producer;
 use super::protocol::EndState;
 use super::wires::{ConsumerWires, ProducerWires};
 use crate::marker::{BlockLevel, Brand, Uniform};
-use crate::shared::Shared;
+use crate::memory::shared::Shared;
 
 /// A pipeline between two roles that has not begun: made by
 /// [`Partition::pipeline`](super::Partition::pipeline).

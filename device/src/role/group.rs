@@ -3,15 +3,15 @@
 use core::marker::PhantomData;
 
 use super::map::{Role, WholeWarps, sealed};
-use crate::block::{PerThread, PerThreadValue, Thread};
 use crate::element::Element;
 use crate::fault;
+use crate::group::block::{PerThread, PerThreadValue, Thread};
+use crate::group::instant::Instant;
+use crate::group::meeting::{broadcast_in, check_value, reduce_in, scan_in};
+use crate::group::warp::Warp;
 use crate::group::warps;
-use crate::instant::Instant;
 use crate::isa;
 use crate::marker::{BlockLevel, Brand, Uniform};
-use crate::meeting::{broadcast_in, check_value, reduce_in, scan_in};
-use crate::warp::Warp;
 
 /// The threads of one role, taken together: to a role's closure what a [`Block`](crate::Block) is
 /// to a kernel.

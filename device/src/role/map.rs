@@ -3,9 +3,9 @@
 use core::marker::PhantomData;
 
 use super::group::RoleGroup;
+use crate::group::meeting::Meeting;
 use crate::group::{Deal, Group};
 use crate::isa::{self, Members, WARP, WARPS};
-use crate::meeting::Meeting;
 use crate::scope::BlockScope;
 
 /// Which threads of a block have which role. Sealed: [`WarpRoles`], [`WarpRoles3`], [`WarpRoles4`],

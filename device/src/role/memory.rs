@@ -4,10 +4,10 @@ use core::marker::PhantomData;
 
 use super::channel::{Channel, PresenceOf};
 use super::map::sealed::Role as _;
-use crate::contents;
 use crate::isa::{self, Mbarrier, Members};
-use crate::presence::Presence;
-use crate::shared::Layout;
+use crate::memory::shared::Layout;
+use crate::stage::contents;
+use crate::stage::presence::Presence;
 
 /// A channel's memory.
 ///
@@ -29,7 +29,7 @@ impl<K> Clone for Memory<K> {
 impl<K> Copy for Memory<K> {}
 
 impl<K: Channel> Memory<K> {
-    const STRIDE: usize = <K::Contents as crate::contents::sealed::Contents>::BYTES.next_multiple_of(16);
+    const STRIDE: usize = <K::Contents as crate::stage::contents::sealed::Contents>::BYTES.next_multiple_of(16);
     const FULL: usize = K::COUNT * Self::STRIDE;
     const EMPTY: usize = Self::FULL + 8 * K::COUNT;
     const AGREE: usize = Self::EMPTY + 8 * K::COUNT;

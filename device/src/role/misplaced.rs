@@ -8,10 +8,10 @@ use super::channel::{Channel, Partitioned};
 use super::consumer::{Consumer, Ready};
 use super::producer::{Acquired, Filled, Producer};
 use super::result::Kept;
-use crate::contents::Optional;
+use crate::memory::shared::Shared;
 use crate::pipeline::{StageAcquired, StageIsFilled};
-use crate::presence::NoPosition;
-use crate::shared::Shared;
+use crate::stage::contents::Optional;
+use crate::stage::presence::NoPosition;
 
 /// Says that an end is the consumers': of no producer's.
 #[diagnostic::on_unimplemented(

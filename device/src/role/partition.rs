@@ -8,13 +8,13 @@ use super::ends::{Another, Append, Ends, Link, Links};
 use super::map::sealed::Role as _;
 use super::map::{self, InRole, Of, Role, Role0, Role1, Role2, Role3, RoleMap};
 use super::result::RoleResult;
-use crate::block::Block;
-use crate::contents;
 use crate::engine::Engine;
+use crate::group::block::Block;
 use crate::isa;
 use crate::marker::{BlockLevel, Brand, RoleShared, Uniform};
+use crate::memory::shared::{Shared, Stages};
 use crate::scope::BlockScope;
-use crate::shared::{Shared, Stages};
+use crate::stage::contents;
 
 /// A block whose threads are to be divided by the role map `M`, with its pipelines `L` and the
 /// closures `A` of its roles so far.

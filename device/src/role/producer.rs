@@ -11,14 +11,14 @@ use super::memory::Memory;
 use super::protocol::{EndState, Wires};
 use super::wires::ProducerWires;
 use super::{Closed, Spent, Unready};
-use crate::block::Thread;
-use crate::contents::{Fill, sealed::Contents as _};
 use crate::element::Element;
 use crate::engine::{Engine, LoadStore};
-use crate::instant::Instant;
+use crate::group::block::Thread;
+use crate::group::instant::Instant;
 use crate::isa;
 use crate::marker::{BlockLevel, Brand, Uniform};
 use crate::scope::BlockScope;
+use crate::stage::contents::{Fill, sealed::Contents as _};
 
 /// Says that an engine's commit makes ordinary stores visible: of [`LoadStore`] alone.
 #[diagnostic::on_unimplemented(

@@ -5,10 +5,10 @@ use core::marker::PhantomData;
 use super::Closed;
 use super::group::RoleGroup;
 use super::map::{Role, sealed as map};
-use crate::block::PerThread;
 use crate::element::Element;
+use crate::group::block::PerThread;
+use crate::group::meeting::Scratch;
 use crate::isa::{self, ROLES, WARPS};
-use crate::meeting::Scratch;
 
 /// What a role's closure can return: `()`, or plain data that all threads of the block get (an
 /// element, `usize`, `bool`, or `Result<(), Closed>`, for closures that use `?`), or [`Kept`]

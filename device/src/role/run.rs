@@ -6,11 +6,11 @@ use super::memory::Memory;
 use super::producer::{Stage, StageFilled};
 use super::protocol::EndState;
 use super::wires::ProducerWires;
-use crate::batches::Batches;
-use crate::contents::sealed::Contents as _;
 use crate::fault;
 use crate::isa;
 use crate::marker::Uniform;
+use crate::stage::batches::Batches;
+use crate::stage::contents::sealed::Contents as _;
 
 /// The stages that a driver's consumers are to read, all of them: [`for_each`](Self::for_each).
 #[must_use = "the tiles are thrown away unread: call `for_each`"]

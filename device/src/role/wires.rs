@@ -6,7 +6,7 @@ use super::memory::Memory;
 use super::protocol::Wires;
 use crate::engine::sealed::Engine as _;
 use crate::isa::{self, Members};
-use crate::presence::Presence;
+use crate::stage::presence::Presence;
 
 /// The producers' end of the barriers.
 ///

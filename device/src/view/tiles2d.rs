@@ -3,13 +3,13 @@
 use core::marker::PhantomData;
 use core::num::NonZeroU32;
 
-use crate::block::Block;
 use crate::fault;
+use crate::group::block::Block;
 use crate::marker::{Brand, Uniform};
-use crate::share::Share;
-use crate::source::{Extent, TileRef};
 use crate::tile::Tile;
-use crate::tile2d::{HaloTile2D, Tile2D};
+use crate::tile::tile2d::{HaloTile2D, Tile2D};
+use crate::view::share::Share;
+use crate::view::tile_ref::{Extent, TileRef};
 
 /// Global memory with rows as tiles of `ROWS` by `COLUMNS` elements, read-only for the whole
 /// launch.

@@ -1,5 +1,7 @@
 //! Plain-data element types.
 
+pub mod math;
+
 use crate::marker::{RoleShared, Uniform};
 
 /// A type of which tiles are made: plain data without padding, any bit pattern valid, 1 to 16

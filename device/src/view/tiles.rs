@@ -2,12 +2,12 @@
 
 use core::marker::PhantomData;
 
-use crate::block::Block;
 use crate::fault;
+use crate::group::block::Block;
 use crate::marker::{Brand, Uniform};
-use crate::share::{Share, pieces};
-use crate::source::{Extent, TileRef};
 use crate::tile::{HaloTile, Tile};
+use crate::view::share::{Share, pieces};
+use crate::view::tile_ref::{Extent, TileRef};
 
 /// Global memory as tiles of `LEN` elements, read-only for the whole launch.
 ///

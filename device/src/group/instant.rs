@@ -3,7 +3,7 @@
 use core::ops::Add;
 use core::time::Duration;
 
-use crate::block::Block;
+use crate::group::block::Block;
 use crate::isa;
 
 /// A moment on the device's clock, the same for all threads of a group that asked for it together.

@@ -3,16 +3,16 @@
 
 #![expect(clippy::type_complexity, reason = "the state is the type")]
 
-use crate::block::Block;
-use crate::contents::{Contents, Fill};
 use crate::engine::Engine;
 use crate::group::InBlock;
+use crate::group::block::Block;
 use crate::marker::Uniform;
+use crate::memory::shared::{Shared, Stages};
 use crate::pipeline::{AcquireFrom, Decrement, Dirty, Free, Held, InFlight, Increment, Releases, Waits};
 use crate::pipeline::{AtScope, Idle, Pipeline, ReadsWhole, Ready, Setup, Unified};
 use crate::pipeline::{NothingHeld, SomeFree, SomeInFlight, StageLeft, TileHeld};
 use crate::scope::BlockScope;
-use crate::shared::{Shared, Stages};
+use crate::stage::contents::{Contents, Fill};
 
 /// What a single copy into the position `P` is made of.
 pub type Single<'b, C, E, P, const THREADS: usize> = Unified<Stages<C, 1, E, BlockScope>, InBlock<'b, THREADS>, P>;

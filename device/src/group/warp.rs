@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use crate::block::{Block, PerThread, PerThreadValue, Thread};
+use crate::group::block::{Block, PerThread, PerThreadValue, Thread};
 use crate::group::warps;
 use crate::isa::{self, WARP};
 use crate::marker::{BlockLevel, Brand, Uniform};

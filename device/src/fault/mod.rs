@@ -1,5 +1,7 @@
 //! Panics inside kernels: out-of-range indices of our own views, and the panic handler on the GPU.
 
+pub mod panic_record;
+
 /// Fails the launch with a message in which `{}` stands twice, for `a` and `b`.
 #[cfg(not(target_arch = "nvptx64"))]
 #[cold]
@@ -37,8 +39,8 @@ pub(crate) fn too_few_results(results: usize, tiles: usize) -> ! {
 mod gpu {
     use core::panic::{Location, PanicInfo};
 
+    use crate::fault::panic_record::{CLAIMED, COMPLETE, EMPTY, FILE_BYTES, MESSAGE_BYTES, PanicRecord};
     use crate::isa;
-    use crate::panic_record::{CLAIMED, COMPLETE, EMPTY, FILE_BYTES, MESSAGE_BYTES, PanicRecord};
 
     /// Fails the launch with a message in which `{}` stands twice, for `a` and `b`.
     #[cold]

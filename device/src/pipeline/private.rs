@@ -2,16 +2,16 @@
 
 use core::marker::PhantomData;
 
-use crate::block::{Block, PerThread, PerThreadValue, Thread};
-use crate::contents::{self, Contents};
 use crate::engine::Engine;
+use crate::group::block::{Block, PerThread, PerThreadValue, Thread};
+use crate::group::warp::Warp;
 use crate::group::{InThread, InWarp, Meet, warps};
 use crate::isa;
 use crate::marker::{BlockLevel, Brand, Uniform};
+use crate::memory::shared::{Layout, Shared, Stages, Whole, checked_bytes};
 use crate::pipeline::{Idle, Pipeline, Setup, Unified};
 use crate::scope::{Scope, ThreadScope, WarpScope};
-use crate::shared::{Layout, Shared, Stages, Whole, checked_bytes};
-use crate::warp::Warp;
+use crate::stage::contents::{self, Contents};
 
 /// Stages for pipelines of each warp's own (`L` is `Stages<.., WarpScope>`) or of each thread's own
 /// (`Stages<.., ThreadScope>`) in a block of `THREADS`.

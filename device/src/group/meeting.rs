@@ -290,8 +290,8 @@ mod tests {
     use core::ops::Range;
 
     use super::*;
-    use crate::block::Block;
     use crate::cpu::{Schedule, run_body};
+    use crate::group::block::Block;
     use crate::isa::SCRATCH_BYTES;
     use crate::isa::host::block::state_addresses;
     use crate::role::WarpRoles;
@@ -372,7 +372,7 @@ mod tests {
 
     #[test]
     fn the_slots_are_as_many_in_the_runtime_as_here() {
-        let runtime = include_str!("runtime.ll");
+        let runtime = include_str!("../runtime.ll");
         let found = runtime.lines().find(|line| line.starts_with("@tilepipe_scratch ="));
         let declared = format!("addrspace(3) global [{SCRATCH_BYTES} x i8] undef, align 16");
         assert!(found.is_some_and(|line| line.ends_with(&declared)), "{found:?} is not `{declared}`");
@@ -381,9 +381,9 @@ mod tests {
     #[test]
     fn every_text_has_the_number_of_slots_that_there_are() {
         for (file, text, words) in [
-            ("isa/host/mod.rs", include_str!("isa/host/mod.rs"), "slots of 16 bytes"),
-            ("isa/nvptx/mod.rs", include_str!("isa/nvptx/mod.rs"), "slots of 16 bytes"),
-            ("SOUNDNESS.md", include_str!("../../SOUNDNESS.md"), "slots of shared memory"),
+            ("isa/host/mod.rs", include_str!("../isa/host/mod.rs"), "slots of 16 bytes"),
+            ("isa/nvptx/mod.rs", include_str!("../isa/nvptx/mod.rs"), "slots of 16 bytes"),
+            ("SOUNDNESS.md", include_str!("../../../SOUNDNESS.md"), "slots of shared memory"),
         ] {
             assert_eq!(number_before(text, words), Some(SCRATCH_BYTES / 16), "`{words}` in {file}");
         }

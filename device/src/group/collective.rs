@@ -12,14 +12,14 @@
 //! An operation that is associative but not commutative is therefore applied in the order of the
 //! ranks.
 
-use crate::block::{Block, PerThread};
 use crate::element::Element;
 use crate::fault;
 use crate::group::InBlock;
+use crate::group::block::{Block, PerThread};
+use crate::group::meeting::{broadcast_in, check_value, reduce_in, reduce_lanes, scan_in, scan_lanes};
+use crate::group::warp::{PerLane, Warp};
 use crate::isa::{self, WARP};
 use crate::marker::Uniform;
-use crate::meeting::{broadcast_in, check_value, reduce_in, reduce_lanes, scan_in, scan_lanes};
-use crate::warp::{PerLane, Warp};
 
 impl<'b, const THREADS: usize> Block<'b, THREADS> {
     /// Combines the values of all threads and returns the result to all.

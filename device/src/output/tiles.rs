@@ -2,14 +2,14 @@
 
 use core::marker::PhantomData;
 
-use crate::block::{Block, Thread};
 use crate::element::Element;
 use crate::fault;
+use crate::group::block::{Block, Thread};
 use crate::isa;
 use crate::marker::{BlockLevel, Brand, Uniform};
 use crate::role::{Role, RoleGroup};
-use crate::share::{Share, pieces};
 use crate::tile::Tile;
+use crate::view::share::{Share, pieces};
 
 /// Which elements of an output tile a thread owns: [`Striped`] or [`Blocked`]. Sealed.
 ///

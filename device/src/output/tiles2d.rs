@@ -2,15 +2,15 @@
 
 use core::marker::PhantomData;
 
-use crate::block::{Block, Thread};
 use crate::element::Element;
 use crate::fault;
+use crate::group::block::{Block, Thread};
 use crate::isa;
 use crate::marker::{BlockLevel, Brand, Uniform};
 use crate::role::{Role, RoleGroup};
 use crate::tile::Tile;
-use crate::tile2d::Tile2D;
-use crate::view2d::Places;
+use crate::tile::tile2d::Tile2D;
+use crate::view::tiles2d::Places;
 
 /// Global memory with rows as tiles of `ROWS` by `COLUMNS` elements that this launch alone writes.
 ///

@@ -1,11 +1,11 @@
 //! What a driver runs through a pipeline: a block's tiles of one view or of several.
 
-use crate::contents::Contents;
-use crate::share::Share;
-use crate::source::TileRef;
+use crate::stage::contents::Contents;
 use crate::tile::Tile;
-use crate::view::BlockTiles;
-use crate::view2d::BlockTiles2D;
+use crate::view::share::Share;
+use crate::view::tile_ref::TileRef;
+use crate::view::tiles::BlockTiles;
+use crate::view::tiles2d::BlockTiles2D;
 
 /// Tiles that [`for_each_tile`](crate::Pipeline::for_each_tile) runs through a pipeline whose
 /// stages hold `C`: a block's share of a view, or a tuple of such shares for a stage of several
@@ -18,8 +18,8 @@ use crate::view2d::BlockTiles2D;
 pub trait Batches<C: Contents>: sealed::Batches<C> {}
 
 pub(crate) mod sealed {
-    use crate::contents::{Contents, Fill};
-    use crate::share::Share;
+    use crate::stage::contents::{Contents, Fill};
+    use crate::view::share::Share;
 
     pub trait Batches<C: Contents>: Copy {
         /// The source of one stage.

@@ -3,12 +3,12 @@
 //! The engine is a type that the kernel's author picks in [`Stages`](crate::Stages); none is ever
 //! replaced silently.
 
-use crate::contents::Shape;
 use crate::group::Deal;
 use crate::isa::{self, PendingGroups};
 use crate::scope::Scope;
-use crate::source::TileRef;
+use crate::stage::contents::Shape;
 use crate::tile::Tile;
+use crate::view::tile_ref::TileRef;
 
 /// A copy engine. Sealed: [`CpAsync`] and [`LoadStore`].
 pub trait Engine: sealed::Engine + 'static {}

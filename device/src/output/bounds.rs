@@ -1,10 +1,10 @@
 //! Bounds checked once: loops by hand as the drivers have them.
 
 use crate::element::Element;
-use crate::output::{Arrangement, BlockTilesMut};
-use crate::share::Share;
+use crate::output::tiles::{Arrangement, BlockTilesMut};
 use crate::tile::Tile;
-use crate::view::BlockTiles;
+use crate::view::share::Share;
+use crate::view::tiles::BlockTiles;
 
 /// What [`hoist_bounds`] takes: a block's (or role's) share of an input or of an output, or a tuple
 /// of two to five of them. Sealed.
@@ -78,7 +78,7 @@ pub fn hoist_bounds<P: Bounded, R>(parts: P, body: impl FnOnce(P) -> R) -> R {
 }
 
 mod sealed {
-    use crate::share::Share;
+    use crate::view::share::Share;
 
     #[diagnostic::on_unimplemented(
         message = "`Bounded` can't be implemented for `{Self}`: it is sealed",

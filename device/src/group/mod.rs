@@ -1,5 +1,11 @@
 //! Groups: the threads that run a pipeline together, and how they share its work at each scope.
 
+pub(crate) mod block;
+mod collective;
+pub(crate) mod instant;
+pub(crate) mod meeting;
+pub(crate) mod warp;
+
 use core::convert::Infallible;
 
 use crate::isa::{self, WARP};

@@ -5,10 +5,10 @@ use core::marker::PhantomData;
 use crate::engine::Engine;
 use crate::group::Deal;
 use crate::pipeline::AlwaysFilled;
-use crate::presence::Presence;
 use crate::scope::Scope;
-use crate::source::TileRef;
+use crate::stage::presence::Presence;
 use crate::tile::Tile;
+use crate::view::tile_ref::TileRef;
 
 /// What one stage of a pipeline holds: a tile, a tuple of two to four tiles, or an [`Optional`]
 /// tile. Sealed.
@@ -99,8 +99,8 @@ impl<T: Tile, F: Fill<T>> Fill<Optional<T>> for Option<F> {}
 pub(crate) mod sealed {
     use crate::engine::Engine;
     use crate::group::Deal;
-    use crate::presence::Presence;
     use crate::scope::Scope;
+    use crate::stage::presence::Presence;
 
     /// The layout of a stage's tiles and the ways to read them.
     #[diagnostic::on_unimplemented(

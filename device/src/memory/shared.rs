@@ -2,14 +2,14 @@
 
 use core::marker::PhantomData;
 
-use crate::block::Block;
-use crate::contents::{self, Contents};
 use crate::engine::{CpAsync, Engine};
+use crate::group::block::Block;
 use crate::group::{InBlock, Meet};
 use crate::isa;
 use crate::marker::{BlockLevel, Brand, Uniform};
 use crate::pipeline::{Idle, Pipeline, Setup, Unified};
 use crate::scope::{BlockScope, Scope};
+use crate::stage::contents::{self, Contents};
 
 /// What a kernel keeps in shared memory: [`Stages`], [`Private`](crate::Private) stages, or a pair
 /// of layouts.

@@ -1,5 +1,7 @@
 //! The shapes of tiles: what is copied, waited for and read as one.
 
+pub(crate) mod tile2d;
+
 use crate::element::Element;
 use crate::marker::{RoleShared, Uniform};
 
