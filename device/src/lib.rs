@@ -32,6 +32,7 @@
 #![cfg_attr(target_arch = "nvptx64", feature(asm_experimental_arch))]
 #![feature(auto_traits, negative_impls)]
 
+mod barrier;
 mod element;
 mod engine;
 pub mod entry;
@@ -63,7 +64,7 @@ pub use group::block::{Block, PerThread, PerThreadValue, Thread};
 pub use group::warp::{Lane, PerLane, Warp};
 pub use half::{bf16, f16};
 pub use marker::Uniform;
-pub use memory::shared::{First, Layout, Second, Shared, Stages, Whole};
+pub use memory::{First, Layout, Second, Shared, Whole};
 pub use output::bounds::{Bounded, hoist_bounds};
 pub use output::tiles::{Arrangement, BlockTilesMut, Blocked, Striped, TileMut, TilesMut};
 pub use output::tiles2d::{BlockTilesMut2D, TileMut2D, TilesMut2D};
@@ -73,6 +74,7 @@ pub use pipeline::{Pipeline, Ready};
 pub use scope::{BlockScope, Scope, ThreadScope, WarpScope};
 pub use stage::batches::Batches;
 pub use stage::contents::{Contents, Fill, Optional, Zeros};
+pub use stage::stages::Stages;
 pub use tile::tile2d::{HaloTile2D, Tile2D};
 pub use tile::{HaloTile, Tile};
 pub use tilepipe_macros::{Element, kernel};

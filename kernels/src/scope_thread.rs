@@ -1,6 +1,6 @@
 //! Each thread copies its own elements: with and without the others reading them.
 
-use tilepipe::group::{InBlock, Meet};
+use tilepipe::group::{InBlock, Synchronise};
 use tilepipe::{
     Block, BlockScope, CpAsync, Engine, F32x4, I32x4, LoadStore, Scope, Shared, Stages, ThreadScope, Tiles, TilesMut,
     WarpScope, kernel,
@@ -53,7 +53,7 @@ pub fn scale_own<T: Number, E: Engine, S: Scope, const THREADS: usize, const STA
     mut out: TilesMut<T, THREADS>,
     shared: Shared<Stages<[T; THREADS], STAGES, E, S>>,
 ) where
-    for<'b> InBlock<'b, THREADS>: Meet<S>,
+    for<'b> InBlock<'b, THREADS>: Synchronise<S>,
 {
     let batches = input.for_block(&block);
     let mut results = out.for_block(&block);

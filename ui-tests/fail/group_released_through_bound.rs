@@ -2,9 +2,9 @@
 //! write over any memory, or to learn a rank.
 #![forbid(unsafe_code)]
 use tilepipe::BlockScope;
-use tilepipe::group::Meet;
+use tilepipe::group::Synchronise;
 
-fn overwrite<G: Meet<BlockScope>>(victim: *const u8) {
+fn overwrite<G: Synchronise<BlockScope>>(victim: *const u8) {
     G::released(victim, 8);
     G::deal(|_, rank| println!("rank {rank}"));
 }

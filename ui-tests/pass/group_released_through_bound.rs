@@ -1,9 +1,9 @@
 //! A bound says for which groups and scopes a kernel is.
 #![forbid(unsafe_code)]
 use tilepipe::BlockScope;
-use tilepipe::group::{Deal, Meet};
+use tilepipe::group::{Deal, Synchronise};
 
-fn parts<G: Meet<BlockScope>>() -> usize {
+fn parts<G: Synchronise<BlockScope>>() -> usize {
     <G as Deal<BlockScope>>::PARTS
 }
 

@@ -4,7 +4,7 @@ use super::contract::{ContractOf, Text, contract};
 use super::{Entry, Parameter, RawParameter, run};
 use crate::group::block::Block;
 use crate::isa;
-use crate::memory::shared::{Layout, Shared};
+use crate::memory::{Layout, Shared};
 
 /// What a kernel function's type says about its launch.
 ///

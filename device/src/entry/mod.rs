@@ -11,10 +11,10 @@ mod parameter;
 
 use core::marker::PhantomData;
 
+use crate::engine;
 use crate::group::block::Block;
-use crate::isa;
 use crate::marker::{BlockLevel, Brand};
-use crate::memory::shared::{Layout, Shared};
+use crate::memory::{Layout, Shared};
 
 pub use function::{KernelFunction, bounds, enter};
 #[cfg(not(target_arch = "nvptx64"))]
@@ -46,7 +46,7 @@ pub struct RawParameter {
 #[inline(always)]
 pub unsafe fn run(body: impl for<'k> FnOnce(Entry<'k>)) {
     body(Entry { brand: PhantomData, level: PhantomData });
-    isa::cp_async_wait_all();
+    engine::drain_all();
 }
 
 /// One run of one kernel in one block.

@@ -12,11 +12,12 @@
 //! An operation that is associative but not commutative is therefore applied in the order of the
 //! ranks.
 
+use super::rounds::{broadcast_in, reduce_in, reduce_lanes, scan_in, scan_lanes};
+use super::scratch::check_value;
 use crate::element::Element;
 use crate::fault;
 use crate::group::InBlock;
 use crate::group::block::{Block, PerThread};
-use crate::group::meeting::{broadcast_in, check_value, reduce_in, reduce_lanes, scan_in, scan_lanes};
 use crate::group::warp::{PerLane, Warp};
 use crate::isa::{self, WARP};
 use crate::marker::Uniform;

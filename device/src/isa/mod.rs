@@ -10,7 +10,7 @@
 //! | `for_each_thread`, `for_each_warp`, `for_each_lane` | `%tid.x` | sm_80 | block, block, warp |
 //! | `for_each_member`, `for_first_member`, `divide` | `%tid.x` | sm_80 | role; block |
 //! | `barrier` | `bar.sync 0` | sm_80 | block, converged |
-//! | `meet_again` | `barrier.sync 0`, `bar.warp.sync` | sm_80 | block |
+//! | `reconverge` | `barrier.sync 0`, `bar.warp.sync` | sm_80 | block |
 //! | `role_barrier` | `barrier.sync ID, N` | sm_80 | role of whole warps |
 //! | `role_barrier_any` | `barrier.red.or.pred` | sm_80 | role of whole warps |
 //! | `role_barrier_all` | `barrier.red.and.pred` | sm_80 | role of whole warps |

@@ -1,3 +1,101 @@
-//! Shared memory: typed, given out once, given back when its user is finished.
+//! Shared memory: typed, handed out once, given back when its user is finished.
 
-pub(crate) mod shared;
+use core::marker::PhantomData;
+
+use crate::isa;
+use crate::marker::{BlockLevel, Brand, Uniform};
+
+/// What a kernel keeps in shared memory: [`Stages`](crate::Stages), [`Private`](crate::Private)
+/// stages, or a pair of layouts.
+///
+/// # Safety
+///
+/// `BYTES` is a multiple of `ALIGNMENT`, a power of two of at most 128, and what the layout's user
+/// touches lies within `BYTES` bytes of its start.
+pub unsafe trait Layout {
+    /// The layout's size in bytes.
+    const BYTES: usize;
+    /// The alignment of its start in bytes.
+    const ALIGNMENT: usize;
+}
+
+// SAFETY: the second layout starts at a multiple of its alignment behind the first, and the sum is
+// rounded up to the larger alignment; both are powers of two of at most 128.
+unsafe impl<A: Layout, B: Layout> Layout for (A, B) {
+    const BYTES: usize = (A::BYTES.next_multiple_of(B::ALIGNMENT) + B::BYTES).next_multiple_of(Self::ALIGNMENT);
+    const ALIGNMENT: usize = if A::ALIGNMENT > B::ALIGNMENT { A::ALIGNMENT } else { B::ALIGNMENT };
+}
+
+/// The position of a kernel's whole shared memory.
+pub enum Whole {}
+/// The position of the first half of what was at `P`.
+pub struct First<P>(PhantomData<P>);
+/// The position of the second half of what was at `P`.
+pub struct Second<P>(PhantomData<P>);
+
+/// A block's shared memory, laid out as `L`.
+///
+/// A kernel takes at most one, as its last parameter; the launch reserves what the type says. `'s`
+/// and the position `P` tell every piece apart by type, so that a tile of one pipeline can't be
+/// released into another.
+///
+/// CUDA: `extern __shared__`.
+///
+/// # Invariants
+///
+/// 0. `L::BYTES` bytes of the block's shared memory from byte `offset` on belong to this value
+///    alone, no copy into them is under way, and no thread reads them.
+/// 1. `offset` is a multiple of `L::ALIGNMENT`.
+#[must_use = "without its shared memory a kernel has no pipeline: call `pipeline` or `split`"]
+pub struct Shared<'s, L, P = Whole> {
+    offset: usize,
+    brand: Brand<'s>,
+    level: BlockLevel,
+    layout: PhantomData<(L, P)>,
+}
+
+impl<L, P> !Uniform for Shared<'_, L, P> {}
+
+impl<'s, L: Layout, P> Shared<'s, L, P> {
+    /// Makes the shared memory that starts `offset` bytes into the block's.
+    ///
+    /// # Safety
+    ///
+    /// The invariants 0 and 1 hold.
+    pub(crate) unsafe fn new(offset: usize) -> Self {
+        Shared { offset, brand: PhantomData, level: PhantomData, layout: PhantomData }
+    }
+
+    /// Where the memory starts, in bytes from the start of the block's.
+    pub(crate) fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// The address of the memory's first byte.
+    #[inline(always)]
+    pub(crate) fn base(&self) -> *mut u8 {
+        // SAFETY: `Shared` reaches no further than the block's shared memory (0).
+        unsafe { isa::shared_base().add(self.offset) }
+    }
+}
+
+impl<'s, A: Layout, B: Layout, P> Shared<'s, (A, B), P> {
+    /// Splits the memory in two.
+    pub fn split(self) -> (Shared<'s, A, First<P>>, Shared<'s, B, Second<P>>) {
+        // SAFETY: the first `A::BYTES` bytes of what `self` owned; `self` is gone (0). Its start is
+        // aligned to the larger of both alignments (1).
+        let first = unsafe { Shared::new(self.offset) };
+        // SAFETY: `B::BYTES` bytes behind the first half, within `<(A, B)>::BYTES` (0), rounded up
+        // to its alignment (1).
+        let second = unsafe { Shared::new(self.offset + A::BYTES.next_multiple_of(B::ALIGNMENT)) };
+        (first, second)
+    }
+
+    /// Joins the two halves again.
+    pub fn join(first: Shared<'s, A, First<P>>, second: Shared<'s, B, Second<P>>) -> Self {
+        let _ = second;
+        // SAFETY: both halves are given up, and halves of this brand and position come from one
+        // `split` (0, 1).
+        unsafe { Shared::new(first.offset) }
+    }
+}

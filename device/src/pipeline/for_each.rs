@@ -2,14 +2,13 @@
 
 use super::count::{Dirty, Free, Held, InFlight};
 use super::ready::{AtScope, Published, Ready, View};
-use super::ring;
 use super::setup::Setup;
-use super::stage::{Stage, StageFilled};
 use super::steps::{Idle, Pipeline};
-use crate::engine::sealed::Engine as _;
+use crate::engine::{Completion, CompletionOf};
 use crate::group::{Group, WholeBlock};
 use crate::isa::PendingGroups;
 use crate::scope::ThreadsAlone;
+use crate::stage::{self, Stage, StageFilled};
 use crate::view::share::Share;
 
 /// All but the awaited of `FILLED` groups may stay in flight.
@@ -94,7 +93,7 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
     /// With one stage there is no other way. With more it pays only where little is in flight
     /// otherwise (measured: `docs/performance.md`), or where a barrier costs next to nothing.
     const fn fill_first<V: View<U>>() -> bool {
-        let in_flight = (STAGES - 1) * ring::bytes::<U>();
+        let in_flight = (STAGES - 1) * stage::bytes::<U>();
         STAGES == 1 || V::CHEAP || in_flight <= 8 * <U::Group as Group>::THREADS
     }
 
@@ -129,7 +128,7 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
                 // before.
                 self.fill_next(index + (STAGES - 1), index + (STAGES - 1) < count, &mut fill);
                 // SAFETY: the group runs as one; the view synchronises next.
-                unsafe { U::Engine::wait::<AllBut<STAGES, true>>() };
+                unsafe { CompletionOf::<U::Engine>::wait::<AllBut<STAGES, true>>() };
                 // SAFETY: a pipeline exists only where its group runs as one (R2); block-level code
                 // is converged.
                 unsafe { V::synchronise() };
@@ -138,7 +137,7 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         } else {
             let mut round = |index: usize, next_is_there: bool| {
                 // SAFETY: the group runs as one; the view synchronises next.
-                unsafe { U::Engine::wait::<AllBut<STAGES, false>>() };
+                unsafe { CompletionOf::<U::Engine>::wait::<AllBut<STAGES, false>>() };
                 // SAFETY: a pipeline exists only where its group runs as one (R2); block-level code
                 // is converged.
                 unsafe { V::synchronise() };
@@ -179,7 +178,7 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         consume(&ready, index);
         // SAFETY: the tile is a stage of the ring, whose contents have so many bytes, and nobody
         // else's `Ready` is left of it; it is filled again after the view's next barrier.
-        unsafe { V::released(tile, ring::bytes::<U>()) };
+        unsafe { V::released(tile, stage::bytes::<U>()) };
     }
 
     /// Fills the ring's next stage with tile `index` if it `is_there`, and closes its group in any
@@ -199,10 +198,10 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
             // this stage is the one that comes back filled.
             let stage = unsafe { Stage::new(memory) };
             let filled = fill(stage, index);
-            self.ring.filled(slot, filled.present);
+            self.ring.filled(slot, filled.present());
         }
         // SAFETY: a pipeline exists only where its group runs as one (R2); a group for each index,
         // also where nothing is left to fill.
-        unsafe { ring::commit::<U>() };
+        unsafe { CompletionOf::<U::Engine>::commit() };
     }
 }

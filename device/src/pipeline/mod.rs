@@ -73,16 +73,16 @@ mod for_each;
 pub(crate) mod pending;
 pub(crate) mod private;
 mod ready;
-mod ring;
 mod setup;
-mod stage;
 mod steps;
 mod tiles;
 
+pub use crate::stage::contents::AlwaysFilled;
+pub use crate::stage::{Stage, StageFilled};
 pub use count::{AcquireFrom, Decrement, Dirty, Free, Held, InFlight, Increment, Launder, Releases, Waits};
 pub use count::{NothingHeld, SomeFree, SomeInFlight, StageAcquired, StageIsFilled, StageLeft, TileHeld};
 pub use for_each::Drained;
-pub use ready::{AlwaysFilled, AtScope, PositionAt, Published, ReadsWhole, Ready, View};
+pub use ready::{AtScope, PositionAt, Published, ReadsWhole, Ready, View};
 pub use setup::{Setup, Unified};
-pub use stage::{Stage, StageFilled};
+
 pub use steps::{Acquired, Filled, Idle, Pipeline};

@@ -7,12 +7,13 @@ use crate::engine::Engine;
 use crate::group::InBlock;
 use crate::group::block::Block;
 use crate::marker::Uniform;
-use crate::memory::shared::{Shared, Stages};
+use crate::memory::Shared;
 use crate::pipeline::{AcquireFrom, Decrement, Dirty, Free, Held, InFlight, Increment, Releases, Waits};
 use crate::pipeline::{AtScope, Idle, Pipeline, ReadsWhole, Ready, Setup, Unified};
 use crate::pipeline::{NothingHeld, SomeFree, SomeInFlight, StageLeft, TileHeld};
 use crate::scope::BlockScope;
 use crate::stage::contents::{Contents, Fill};
+use crate::stage::stages::Stages;
 
 /// What a single copy into the position `P` is made of.
 pub type Single<'b, C, E, P, const THREADS: usize> = Unified<Stages<C, 1, E, BlockScope>, InBlock<'b, THREADS>, P>;
@@ -197,13 +198,13 @@ impl<'s, U: Setup, F, I, H, D> CopyQueue<'s, U, F, I, H, D> {
     pub fn wait_prior(
         self,
     ) -> (
-        CopyQueue<'s, U, <U::Scope as Waits<F, D>>::Free, I::Less, Held<1>, <U::Scope as Waits<F, D>>::Dirty>,
+        CopyQueue<'s, U, <U::Wait as Waits<F, D>>::Free, I::Less, Held<1>, <U::Wait as Waits<F, D>>::Dirty>,
         Ready<'s, U>,
     )
     where
         I: Decrement + crate::isa::PendingGroups + SomeInFlight,
         H: NothingHeld,
-        U::Scope: Waits<F, D>,
+        U::Wait: Waits<F, D>,
     {
         let (pipeline, tile) = self.pipeline.wait();
         (CopyQueue { pipeline }, tile)

@@ -2,16 +2,17 @@
 
 use core::marker::PhantomData;
 
-use crate::engine::Engine;
+use crate::engine::{Completion, CompletionOf, Engine};
 use crate::group::block::{Block, PerThread, PerThreadValue, Thread};
 use crate::group::warp::Warp;
-use crate::group::{InThread, InWarp, Meet, warps};
-use crate::isa;
+use crate::group::{InThread, InWarp, Synchronise, warps};
 use crate::marker::{BlockLevel, Brand, Uniform};
-use crate::memory::shared::{Layout, Shared, Stages, Whole, checked_bytes};
+use crate::memory::{Layout, Shared, Whole};
 use crate::pipeline::{Idle, Pipeline, Setup, Unified};
 use crate::scope::{Scope, ThreadScope, WarpScope};
+use crate::stage::StageSet;
 use crate::stage::contents::{self, Contents};
+use crate::stage::stages::{Stages, checked_bytes};
 
 /// Stages for pipelines of each warp's own (`L` is `Stages<.., WarpScope>`) or of each thread's own
 /// (`Stages<.., ThreadScope>`) in a block of `THREADS`.
@@ -78,7 +79,7 @@ impl<'s, C: Contents, const COUNT: usize, E: Engine, const THREADS: usize, P>
             // starts at a multiple of their size (`Contents::BYTES`). Each warp makes one pipeline.
             let pipe = unsafe { Pipeline::new(first) };
             let result = body(warp, pipe);
-            isa::cp_async_wait_all();
+            CompletionOf::<E>::drain();
             result
         });
         (results, Retired { offset: self.offset(), brand: PhantomData, level: PhantomData, layout: PhantomData })
@@ -158,7 +159,7 @@ impl<'s, C: Contents, const COUNT: usize, E: Engine, const THREADS: usize, P>
             // SAFETY: as above.
             let pipe = unsafe { Pipeline::new(first) };
             let result = body(thread, pipe);
-            isa::cp_async_wait_all();
+            CompletionOf::<E>::drain();
             result
         });
         (results, Retired { offset: self.offset(), brand: PhantomData, level: PhantomData, layout: PhantomData })
@@ -204,8 +205,8 @@ impl<'s, L: Layout, P> Retired<'s, L, P> {
     }
 }
 
-/// The setup of a pipeline of a warp's or a thread's own.
-impl<C: Contents, const COUNT: usize, E: Engine, S: Scope, G: Meet<S>, P, const THREADS: usize> Setup
+/// The stages of a pipeline of a warp's or a thread's own.
+impl<C: Contents, const COUNT: usize, E: Engine, S: Scope, G: Synchronise<S>, P, const THREADS: usize> StageSet
     for Unified<Private<Stages<C, COUNT, E, S>, THREADS>, G, P>
 where
     Private<Stages<C, COUNT, E, S>, THREADS>: Layout,
@@ -214,9 +215,17 @@ where
     type Engine = E;
     type Scope = S;
     type Group = G;
-    type Reach = G::Reach;
     type Layout = Private<Stages<C, COUNT, E, S>, THREADS>;
     type Position = P;
     const COUNT: usize = COUNT;
     const STRIDE: usize = Private::<Stages<C, COUNT, E, S>, THREADS>::stride(THREADS / G::THREADS);
+}
+
+impl<C: Contents, const COUNT: usize, E: Engine, S: Scope, G: Synchronise<S>, P, const THREADS: usize> Setup
+    for Unified<Private<Stages<C, COUNT, E, S>, THREADS>, G, P>
+where
+    Private<Stages<C, COUNT, E, S>, THREADS>: Layout,
+{
+    type Reach = G::Reach;
+    type Wait = S;
 }

@@ -3,17 +3,17 @@
 use core::marker::PhantomData;
 use core::ops::{Deref, Index};
 
-use super::ring::PresenceOf;
 use super::setup::Setup;
 use crate::group::block::Thread;
-use crate::group::{InBlock, Meet, Part, Whole, WholeBlock, warps};
+use crate::group::{InBlock, Part, Synchronise, Whole, WholeBlock, warps};
 use crate::isa::{self, WARP};
 use crate::marker::{Brand, Uniform};
 use crate::scope::{AtLeastWarp, Scope};
 #[cfg(doc)]
 use crate::scope::{BlockScope, WarpScope};
-use crate::stage::contents::{Contents, Optional, sealed::Contents as _};
+use crate::stage::contents::{AlwaysFilled, Optional, sealed};
 use crate::stage::presence::NoPosition;
+use crate::stage::{LandedStage, PresenceOf};
 use crate::tile::Tile;
 
 /// A tile's elements may be read as far as the pipeline's scope goes.
@@ -33,14 +33,11 @@ pub enum Published {}
 ///
 /// # Invariants
 ///
-/// 0. `memory` is a stage in shared memory that holds `U::Contents`; what of it the scope (`V` is
-///    [`AtScope`]) or the block (`V` is [`Published`]) lets a thread read has landed and is visible
-///    to that thread, and nobody writes it while this value exists.
-/// 1. If `present` says that the stage was committed empty, nothing of it may be read.
+/// 0. What the stage lets a thread read (`LandedStage`, 0) is what the scope (`V` is [`AtScope`])
+///    or the block (`V` is [`Published`]) lets it read.
 #[must_use = "the stage stays held: give the tile back with `pipe.release(tile)`"]
 pub struct Ready<'s, U: Setup, V = AtScope> {
-    memory: *const u8,
-    present: PresenceOf<U>,
+    stage: LandedStage<U::Contents>,
     brand: Brand<'s>,
     view: PhantomData<V>,
 }
@@ -69,7 +66,7 @@ pub trait View<U: Setup> {
     ///
     /// # Safety
     ///
-    /// As for [`Meet::released`], with the view's readers: those that its `launder` waits for.
+    /// As for [`Synchronise::released`], with the view's readers: those that its `launder` waits for.
     #[doc(hidden)]
     unsafe fn released(first: *const u8, bytes: usize);
     /// Whether these barriers cost next to nothing.
@@ -93,10 +90,10 @@ impl<U: Setup> View<U> for AtScope {
     #[inline(always)]
     unsafe fn released(first: *const u8, bytes: usize) {
         // SAFETY: the caller's promise.
-        unsafe { <U::Group as Meet<U::Scope>>::released(first, bytes) };
+        unsafe { <U::Group as Synchronise<U::Scope>>::released(first, bytes) };
     }
 
-    const CHEAP: bool = <U::Group as Meet<U::Scope>>::CHEAP;
+    const CHEAP: bool = <U::Group as Synchronise<U::Scope>>::CHEAP;
 }
 
 impl<U: Setup<Group: WholeBlock>> View<U> for Published {
@@ -132,46 +129,35 @@ pub trait ReadsWhole<U: Setup>: View<U> {}
 impl<U: Setup<Reach: Whole>> ReadsWhole<U> for AtScope {}
 impl<U: Setup<Group: WholeBlock>> ReadsWhole<U> for Published {}
 
-/// Says that a stage always holds its tile.
-#[diagnostic::on_unimplemented(
-    message = "a stage of `{Self}` may have been committed empty, and then there is no tile to read",
-    label = "this reads it unchecked",
-    note = "ask first: `if let Some(tile) = tile.get() {{ .. }}`"
-)]
-pub trait AlwaysFilled: Contents {}
-
 impl<U: Setup, V> Ready<'_, U, V> {
-    /// Makes the readable tile at `memory`.
+    /// Makes the readable tile of the stage at `memory`.
     ///
     /// # Safety
     ///
-    /// The invariants hold.
+    /// Invariant 0 and those of [`LandedStage`] hold.
     #[inline(always)]
     pub(super) unsafe fn new(memory: *const u8, present: PresenceOf<U>) -> Self {
-        Ready { memory, present, brand: PhantomData, view: PhantomData }
+        // SAFETY: the caller's promise.
+        Ready { stage: unsafe { LandedStage::new(memory, present) }, brand: PhantomData, view: PhantomData }
     }
 
-    pub(super) fn memory(&self) -> *const u8 {
-        self.memory
-    }
-
-    pub(super) fn present(&self) -> PresenceOf<U> {
-        self.present
+    /// The stage, with the reach of this value.
+    #[inline(always)]
+    pub(super) fn stage(&self) -> &LandedStage<U::Contents> {
+        &self.stage
     }
 }
 
 impl<U: Setup, V> Ready<'_, U, V> {
     /// Returns all tiles of the stage: `&T`, or a tuple of references where a stage holds several.
     #[inline(always)]
-    pub fn tiles(&self) -> <U::Contents as crate::stage::contents::sealed::Contents>::Tiles<'_>
+    pub fn tiles(&self) -> <U::Contents as sealed::Contents>::Tiles<'_>
     where
         V: ReadsWhole<U>,
         U::Contents: AlwaysFilled,
     {
-        // SAFETY: the view shows the whole tile, which has landed and is not written while `self`
-        // is borrowed (0); the stage was not committed empty (1), since these contents are always
-        // filled.
-        unsafe { U::Contents::tiles(self.memory) }
+        // SAFETY: the view shows the whole tile (0).
+        unsafe { self.stage.tiles() }
     }
 
     /// Returns the elements that the calling thread copied: of `LEN` elements `LEN / THREADS` in a
@@ -188,7 +174,7 @@ impl<U: Setup, V> Ready<'_, U, V> {
     pub fn own<'b, const THREADS: usize>(
         &self,
         thread: &Thread<'_, 'b, THREADS>,
-    ) -> <U::Contents as crate::stage::contents::sealed::Contents>::Parts<'_>
+    ) -> <U::Contents as sealed::Contents>::Parts<'_>
     where
         U: Setup<Group = InBlock<'b, THREADS>>,
         U::Contents: AlwaysFilled,
@@ -198,7 +184,7 @@ impl<U: Setup, V> Ready<'_, U, V> {
         // the tile. The token is the calling thread's in the block whose pipeline this is: both
         // have the brand `'b` (`Thread`, 0). So its rank is below THREADS, which divides each
         // tile's length (asserted).
-        unsafe { U::Contents::parts(self.memory, thread.rank(), THREADS) }
+        unsafe { self.stage.part(thread.rank(), THREADS) }
     }
 
     /// Returns the elements that the calling thread's warp copied: of `LEN` elements
@@ -212,7 +198,7 @@ impl<U: Setup, V> Ready<'_, U, V> {
     pub fn of_warp<'b, const THREADS: usize>(
         &self,
         thread: &Thread<'_, 'b, THREADS>,
-    ) -> <U::Contents as crate::stage::contents::sealed::Contents>::Parts<'_>
+    ) -> <U::Contents as sealed::Contents>::Parts<'_>
     where
         U: Setup<Group = InBlock<'b, THREADS>>,
         U::Scope: AtLeastWarp,
@@ -223,7 +209,7 @@ impl<U: Setup, V> Ready<'_, U, V> {
         // scope. The token is the calling thread's in the block whose pipeline this is (`'b`;
         // `Thread`, 0), so its warp's rank is below the number of warps, which divides each tile's
         // length (asserted).
-        unsafe { U::Contents::parts(self.memory, thread.rank() / WARP, warps::<THREADS>()) }
+        unsafe { self.stage.part(thread.rank() / WARP, warps::<THREADS>()) }
     }
 }
 
@@ -235,12 +221,12 @@ impl<U: Setup<Contents = Optional<T>>, V, T: Tile> Ready<'_, U, V> {
     where
         V: ReadsWhole<U>,
     {
-        // SAFETY: a stage in shared memory (0). A stage does not lie at address 0 of generic
+        // SAFETY: a stage in shared memory (`LandedStage`, 0). A stage does not lie at address 0 of generic
         // addresses, which is null. Without this, `is_some` would also compare the address with
         // null.
-        unsafe { core::hint::assert_unchecked(!self.memory.is_null()) };
-        // SAFETY: as for `tiles`, and the stage was not committed empty where it is asked for (1).
-        self.present.then(|| unsafe { U::Contents::tiles(self.memory) })
+        unsafe { core::hint::assert_unchecked(!self.stage.memory().is_null()) };
+        // SAFETY: the view shows the whole tile (0).
+        unsafe { self.stage.get() }
     }
 }
 
@@ -252,9 +238,8 @@ where
 
     #[inline(always)]
     fn deref(&self) -> &U::Contents {
-        // SAFETY: the view shows the whole tile, which has landed, is aligned and not written while
-        // `self` is borrowed (0); a tile is plain data and always filled.
-        unsafe { &*self.memory.cast::<U::Contents>() }
+        // SAFETY: the view shows the whole tile (0).
+        unsafe { self.stage.tile() }
     }
 }
 
@@ -272,7 +257,7 @@ pub trait PositionAt<S: Scope>: NoPosition {}
 
 /// No tile of several owners has elements at positions; this exists for its message.
 impl<U: Setup<Reach: Part>, I: PositionAt<U::Scope>> Index<I> for Ready<'_, U, AtScope> {
-    type Output = <U::Contents as crate::stage::contents::sealed::Contents>::Item;
+    type Output = <U::Contents as sealed::Contents>::Item;
 
     fn index(&self, _: I) -> &Self::Output {
         unreachable!("nothing is a position at a scope narrower than the block")

@@ -6,15 +6,16 @@ use core::marker::PhantomData;
 use super::count::{AcquireFrom, Decrement, Dirty, Free, Held, InFlight, Increment, Launder, Releases, Waits};
 use super::count::{NothingHeld, SomeFree, SomeInFlight, StageAcquired, StageIsFilled, StageLeft, TileHeld};
 use super::ready::{Published, Ready, View};
-use super::ring::{self, Ring, Slot};
 use super::setup::Setup;
-use super::stage::Stage;
-use crate::group::WholeBlock;
+use crate::engine::{Completion, CompletionOf};
+use crate::group::{Synchronise, WholeBlock};
 use crate::isa::{self, PendingGroups};
 use crate::marker::{BlockLevel, Brand, Uniform};
-use crate::memory::shared::Shared;
+use crate::memory::Shared;
 use crate::scope::ThreadsAlone;
 use crate::stage::contents::Fill;
+use crate::stage::ring::{Ring, Slot};
+use crate::stage::{self, Stage};
 
 /// A unified pipeline in the state that its type counts: `F` free, `I` in flight, `H` held and `D`
 /// dirty stages.
@@ -97,7 +98,7 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
         if <(F, D) as AcquireFrom>::BARRIER {
             // SAFETY: a pipeline exists only where its group runs as one (R2); block-level code is
             // converged.
-            unsafe { ring::launder::<U>() };
+            unsafe { CompletionOf::<U::Engine>::launder::<U::Group, U::Scope>() };
         }
         let (memory, slot) = self.ring.next_to_fill();
         // SAFETY: the ring's head is the longest released of the F + D stages. If F > 0 it is one
@@ -119,17 +120,17 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
     pub fn wait(
         mut self,
     ) -> (
-        Pipeline<'s, U, <U::Scope as Waits<F, D>>::Free, I::Less, Held<1>, <U::Scope as Waits<F, D>>::Dirty>,
+        Pipeline<'s, U, <U::Wait as Waits<F, D>>::Free, I::Less, Held<1>, <U::Wait as Waits<F, D>>::Dirty>,
         Ready<'s, U>,
     )
     where
         I: Decrement + PendingGroups + SomeInFlight,
         H: NothingHeld,
-        U::Scope: Waits<F, D>,
+        U::Wait: Waits<F, D>,
     {
         // SAFETY: a pipeline exists only where its group runs as one (R2); block-level code is
         // converged.
-        unsafe { ring::wait::<U, I>() };
+        unsafe { wait::<U, I>() };
         let (tile, present) = self.ring.next_to_read();
         // SAFETY: nothing is held, so the ring's tail is the oldest of the I stages in flight
         // (invariant 0); I - 1 groups of this pipeline are younger, perhaps more of others, so its
@@ -158,7 +159,7 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
         // SAFETY: the tile is a stage of this pipeline, whose contents have so many bytes; `tile`,
         // its only guard, is given up, and the stage is dirty until the view's next barrier
         // (invariant 0), or its own thread alone has read it.
-        unsafe { V::released(tile.memory(), ring::bytes::<U>()) };
+        unsafe { V::released(tile.stage().memory(), stage::bytes::<U>()) };
         self.into_state()
     }
 
@@ -183,7 +184,7 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
         H: NothingHeld,
         U::Group: WholeBlock,
     {
-        isa::cp_async_wait_all();
+        CompletionOf::<U::Engine>::drain();
         self.give_back()
     }
 
@@ -266,7 +267,7 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
         // SAFETY: each thread's own elements had landed before the barrier, so all of the tile has
         // and is visible to the block; it is written again only after `release` takes the tile and
         // a barrier of the block.
-        let published = unsafe { Ready::new(tile.memory(), tile.present()) };
+        let published = unsafe { Ready::new(tile.stage().memory(), tile.stage().present()) };
         (self.into_state(), published)
     }
 
@@ -317,7 +318,7 @@ impl<'s, U: Setup, F, I, H, D> Acquired<'s, U, F, I, H, D> {
     #[inline(always)]
     pub fn copy<S: Fill<U::Contents>>(mut self, source: S) -> Filled<'s, U, F, I, H, D> {
         let filled = self.stage.copy(source);
-        self.pipeline.ring.filled(self.slot, filled.present);
+        self.pipeline.ring.filled(self.slot, filled.present());
         Filled { pipeline: self.pipeline }
     }
 }
@@ -333,7 +334,22 @@ impl<'s, U: Setup, F, I, H, D> Filled<'s, U, F, I, H, D> {
     {
         // SAFETY: a filled stage exists only where its group runs as one (R2), and is given up
         // here.
-        unsafe { ring::commit::<U>() };
+        unsafe { CompletionOf::<U::Engine>::commit() };
         self.pipeline.into_state()
     }
+}
+
+/// Waits for all but the youngest `P::GROUPS` groups, then for every thread of the scope: after it
+/// all of them see what they copied for the older groups, and none of them reads a stage that it
+/// released before.
+///
+/// # Safety
+///
+/// All threads of the group make this call; for a block in converged code.
+#[inline(always)]
+unsafe fn wait<U: Setup, P: PendingGroups>() {
+    // SAFETY: the caller's promise; the scope synchronises next.
+    unsafe { CompletionOf::<U::Engine>::wait::<P>() };
+    // SAFETY: the caller's promise.
+    unsafe { U::Group::synchronise() };
 }

@@ -2,11 +2,15 @@
 
 use core::marker::PhantomData;
 
-use super::map::Role;
+use super::map::{InRole, Role};
+use crate::barrier::{Handover, control_bytes};
 use crate::engine::Engine;
-use crate::memory::shared::{Layout, Stages};
+use crate::isa::Members;
+use crate::memory::Layout;
 use crate::scope::BlockScope;
+use crate::stage::StageSet;
 use crate::stage::contents::Contents;
+use crate::stage::stages::Stages;
 
 /// The shared memory of a pipeline between two roles: its [`Stages`], and behind them their
 /// barriers.
@@ -25,44 +29,43 @@ unsafe impl<C: Contents, const COUNT: usize, E: Engine> Layout for Partitioned<S
     const ALIGNMENT: usize = 16;
 }
 
-/// Bytes of a pipeline's barriers and words: for each stage two barriers and three words, for each
-/// end a barrier and two words.
-const fn control_bytes(stages: usize) -> usize {
-    (stages * (2 * 8 + 3 * 4) + 2 * (8 + 2 * 4)).next_multiple_of(16)
-}
-
 /// What a pipeline between roles is made of: its stages `L`, the role that fills them, the role
 /// that reads them, and its position `P` in shared memory.
 pub struct Between<L, From, To, P>(PhantomData<(L, From, To, P)>);
 
-/// The parts of a [`Between`]. Sealed.
-pub trait Channel: sealed::Sealed {
-    /// What a stage holds.
-    type Contents: Contents;
-    /// What fills it.
-    type Engine: Engine;
-    /// Who fills it.
+/// The parts of a [`Between`], beside those of its stages. Sealed.
+pub trait Channel: Handover + sealed::Sealed {
+    /// Who fills the stages.
     type From: Role;
-    /// Who reads it.
+    /// Who reads them.
     type To: Role;
-    /// The layout of the stages and barriers in shared memory.
-    type Layout: Layout;
-    /// Its position there.
-    type Position;
-    /// The number of stages.
-    const COUNT: usize;
+}
+
+impl<C: Contents, const COUNT: usize, E: Engine, From: Role, To: Role, P> StageSet
+    for Between<Stages<C, COUNT, E, BlockScope>, From, To, P>
+{
+    type Contents = C;
+    type Engine = E;
+    type Scope = BlockScope;
+    type Group = InRole<From>;
+    type Layout = Partitioned<Stages<C, COUNT, E, BlockScope>>;
+    type Position = P;
+    const COUNT: usize = COUNT;
+    const STRIDE: usize = Stages::<C, COUNT, E, BlockScope>::STRIDE;
+}
+
+impl<C: Contents, const COUNT: usize, E: Engine, From: Role, To: Role, P> Handover
+    for Between<Stages<C, COUNT, E, BlockScope>, From, To, P>
+{
+    const PRODUCERS: Members = From::MEMBERS;
+    const CONSUMERS: Members = To::MEMBERS;
 }
 
 impl<C: Contents, const COUNT: usize, E: Engine, From: Role, To: Role, P> Channel
     for Between<Stages<C, COUNT, E, BlockScope>, From, To, P>
 {
-    type Contents = C;
-    type Engine = E;
     type From = From;
     type To = To;
-    type Layout = Partitioned<Stages<C, COUNT, E, BlockScope>>;
-    type Position = P;
-    const COUNT: usize = COUNT;
 }
 
 mod sealed {
@@ -74,6 +77,3 @@ mod sealed {
     pub trait Sealed {}
     impl<L, From, To, P> Sealed for super::Between<L, From, To, P> {}
 }
-
-/// What is remembered of how a stage was filled.
-pub(super) type PresenceOf<K> = <<K as Channel>::Contents as crate::stage::contents::sealed::Contents>::Presence;

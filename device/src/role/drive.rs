@@ -5,28 +5,28 @@
 
 use super::capture::Handed;
 use super::channel::{Between, Channel};
-use super::consumer::Ready;
-use super::ends::{Ends, Link};
+use super::end::Ready;
 use super::group::RoleGroup;
+use super::links::{Ends, Link};
 use super::map::sealed::Role as _;
 use super::map::{Of, Role, Role0, Role1, RoleMap, Roles, sealed};
-use super::memory::Memory;
 use super::partition::{Partition, begin, end};
-use super::producer::{Stage, StageFilled};
 use super::result::RoleResult;
 use super::run::{Run, fill_all, fill_tiles};
+use crate::barrier::Memory;
 use crate::element::Element;
 use crate::fault;
 use crate::isa;
 use crate::marker::{RoleShared, Uniform};
-use crate::memory::shared::Shared;
+use crate::memory::Shared;
 use crate::output::tiles::{Arrangement, TileMut, TilesMut};
 use crate::stage::batches::Batches;
+use crate::stage::{Stage, StageFilled, StageSet};
 
 /// The pipeline of a partition in two roles.
 type Pipe<L, M, P> = Between<L, Of<M, Role0>, Of<M, Role1>, P>;
 /// Its memory.
-type MemoryOf<'s, L, M, P> = Shared<'s, <Pipe<L, M, P> as Channel>::Layout, <Pipe<L, M, P> as Channel>::Position>;
+type MemoryOf<'s, L, M, P> = Shared<'s, <Pipe<L, M, P> as StageSet>::Layout, <Pipe<L, M, P> as StageSet>::Position>;
 
 impl<'b, 's, M, L, P, const THREADS: usize> Partition<'b, M, Link<'s, Pipe<L, M, P>>, (), THREADS>
 where
@@ -99,7 +99,7 @@ where
     #[inline(always)]
     pub fn for_each_tile<B, H, F, O>(self, batches: B, hand: H, body: F) -> (O, MemoryOf<'s, L, M, P>)
     where
-        B: Batches<<Pipe<L, M, P> as Channel>::Contents>,
+        B: Batches<<Pipe<L, M, P> as StageSet>::Contents>,
         H: Handed<Of<M, Role1>>,
         F: for<'r> FnOnce(<Of<M, Role1> as Role>::Group<'r>, Run<'r, Pipe<L, M, P>>, H) -> O,
         F: Uniform + RoleShared,
@@ -161,7 +161,7 @@ where
     ) -> MemoryOf<'s, L, M, P>
     where
         Of<M, Role1>: for<'r> Role<Group<'r> = RoleGroup<'r, Of<M, Role1>, SIZE>>,
-        B: Batches<<Pipe<L, M, P> as Channel>::Contents>,
+        B: Batches<<Pipe<L, M, P> as StageSet>::Contents>,
         T: Element,
         A: Arrangement,
         F: for<'r, 'v> Fn(
@@ -239,12 +239,12 @@ where
             unsafe { result.publish() };
             result
         };
-        // SAFETY: all threads of the block call this, and then `meet_again`. What the closures
+        // SAFETY: all threads of the block call this, and then `reconverge`. What the closures
         // capture is `Uniform` (the public functions ask for it), handed to one of them, or the
         // link's address.
         let (_, result) = unsafe { isa::divide(((copiers, fill), (Of::<M, Role1>::MEMBERS, read))) };
         // SAFETY: each thread of the block has been in one role, and all make this call.
-        unsafe { isa::meet_again::<THREADS>() };
+        unsafe { isa::reconverge::<THREADS>() };
         // SAFETY: one thread; no thread uses the barriers any more: every stage was filled and
         // read, so that all arrivals have happened.
         let inval = |_: &_| unsafe { memory.inval_stages() };

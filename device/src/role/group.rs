@@ -7,7 +7,8 @@ use crate::element::Element;
 use crate::fault;
 use crate::group::block::{PerThread, PerThreadValue, Thread};
 use crate::group::instant::Instant;
-use crate::group::meeting::{broadcast_in, check_value, reduce_in, scan_in};
+use crate::group::rounds::{CollectiveGroup, broadcast_in, reduce_in, scan_in};
+use crate::group::scratch::check_value;
 use crate::group::warp::Warp;
 use crate::group::warps;
 use crate::isa;
@@ -110,7 +111,7 @@ impl<'r, R: Role, const SIZE: usize> RoleGroup<'r, R, SIZE> {
         R: WholeWarps,
     {
         // SAFETY: all members make this call (1).
-        unsafe { R::meet() };
+        unsafe { <R as CollectiveGroup>::sync() };
     }
 
     /// Runs `body` once in every warp of the role, as [`Block::warps`](crate::Block::warps) does.

@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 
 use super::group::RoleGroup;
-use crate::group::meeting::Meeting;
+use crate::group::rounds::CollectiveGroup;
 use crate::group::{Deal, Group};
 use crate::isa::{self, Members, WARP, WARPS};
 use crate::scope::BlockScope;
@@ -85,7 +85,7 @@ pub trait Role: 'static + sealed::Role {
     note = "a barrier counts whole warps, and a warp-wide instruction waits for lanes of the other role: make the roles \
             `WarpRoles<P, C>`, or combine values at block level, behind `run()`"
 )]
-pub trait WholeWarps: Role + Meeting {
+pub trait WholeWarps: Role + CollectiveGroup {
     /// The number of the role's barrier.
     const BARRIER: u32;
 }
@@ -233,7 +233,7 @@ macro_rules! roles_of_warps {
             // Barrier 0 is the block's.
             const BARRIER: u32 = 1 + <Self as sealed::Role>::INDEX;
         }
-        impl<$(const $size: usize,)* I> Meeting for Of<$map<$($size),*>, I>
+        impl<$(const $size: usize,)* I> CollectiveGroup for Of<$map<$($size),*>, I>
         where
             Self: Role,
         {
@@ -241,7 +241,7 @@ macro_rules! roles_of_warps {
             const RESULT: usize = WARPS + 1 + <Self as sealed::Role>::INDEX as usize;
 
             #[inline(always)]
-            unsafe fn meet() {
+            unsafe fn sync() {
                 // SAFETY: the caller's promise; the members are whole warps (`whole_warps`), and
                 // the number is this role's own.
                 unsafe { isa::role_barrier(Self::BARRIER, <Self as sealed::Role>::MEMBERS) };

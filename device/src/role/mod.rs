@@ -85,66 +85,30 @@
 
 mod capture;
 mod channel;
-mod consumer;
 mod drive;
-mod ends;
+mod end;
 mod group;
-mod lent;
+mod links;
 mod map;
-mod memory;
-mod misplaced;
+mod misuse;
 mod partition;
-mod producer;
-mod protocol;
 mod result;
 mod run;
-mod wires;
 
+pub use crate::barrier::Closed;
 pub use crate::marker::RoleShared;
+pub use crate::stage::{Stage, StageFilled};
 pub use capture::Handed;
 pub use channel::{Between, Channel, Partitioned};
-pub use consumer::{Consumer, Ready};
-pub use ends::{Another, Append, Ends, Link, Links};
+pub use end::{Acquired, Consumer, Filled, OrdinaryStores, Producer, Ready, Spent, Unready};
 pub use group::RoleGroup;
+pub use links::{Another, Append, Ends, Link, Links};
 pub use map::{EvenOdd, FirstThreads, InRole, Of, Role, RoleMap, WarpRoles, WarpRoles3, WarpRoles4, WholeWarps};
 pub use map::{Role0, Role1, Role2, Role3};
-pub use misplaced::{
+pub use misuse::{
     ConsumersEnd, HoldsNoStage, HoldsStage, NotOneTile, PositionBeforeWait, PositionInSeveral, ProducersEnd, ReadHere,
     StillEmpty, UnifiedMemory,
 };
 pub use partition::{Assigned, AssignedRoles, Complete, Partition};
-pub use producer::{Acquired, Filled, OrdinaryStores, Producer, Stage, StageFilled};
 pub use result::{Kept, RoleResult};
 pub use run::Run;
-
-/// The other end of the pipeline has left: nothing more comes, or nobody would read it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Closed;
-
-/// Why a timed step, or one that does not wait, has no stage.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Unready<End> {
-    /// No stage came in time. The end is as it was.
-    TimedOut(End),
-    /// The other end of the pipeline has left. The end is of no more use.
-    Closed(Spent<End>),
-}
-
-impl<End> Unready<End> {
-    /// Returns the end if it is still of use: after a time-out.
-    #[inline(always)]
-    pub fn end(self) -> Option<End> {
-        match self {
-            Unready::TimedOut(end) => Some(end),
-            Unready::Closed(_) => None,
-        }
-    }
-}
-
-/// An end whose other end has left: nothing can be done with it.
-#[derive(Debug, PartialEq, Eq)]
-#[repr(transparent)]
-pub struct Spent<End> {
-    // Kept so that all outcomes of a step have the end in the same place (`Lent`).
-    end: End,
-}

@@ -4,17 +4,18 @@ use core::marker::PhantomData;
 
 use super::capture::Handed;
 use super::channel::Between;
-use super::ends::{Another, Append, Ends, Link, Links};
+use super::links::{Another, Append, Ends, Link, Links};
 use super::map::sealed::Role as _;
 use super::map::{self, InRole, Of, Role, Role0, Role1, Role2, Role3, RoleMap};
 use super::result::RoleResult;
-use crate::engine::Engine;
+use crate::engine::{self, Engine};
 use crate::group::block::Block;
 use crate::isa;
 use crate::marker::{BlockLevel, Brand, RoleShared, Uniform};
-use crate::memory::shared::{Shared, Stages};
+use crate::memory::Shared;
 use crate::scope::BlockScope;
 use crate::stage::contents;
+use crate::stage::stages::Stages;
 
 /// A block whose threads are to be divided by the role map `M`, with its pipelines `L` and the
 /// closures `A` of its roles so far.
@@ -95,7 +96,7 @@ impl<'b, M: RoleMap, L, const THREADS: usize> Partition<'b, M, L, (), THREADS> {
     ) -> Partition<
         'b,
         M,
-        <L as super::ends::sealed_append::Append<
+        <L as super::links::sealed_append::Append<
             Link<'s, Between<Stages<C, COUNT, E, BlockScope>, Of<M, Role0>, Of<M, Role1>, P>>,
         >>::Links,
         (),
@@ -125,7 +126,7 @@ impl<'b, M: RoleMap, L, const THREADS: usize> Partition<'b, M, L, (), THREADS> {
     ) -> Partition<
         'b,
         M,
-        <L as super::ends::sealed_append::Append<
+        <L as super::links::sealed_append::Append<
             Link<'s, Between<Stages<C, COUNT, E, BlockScope>, Of<M, From>, Of<M, To>, P>>,
         >>::Links,
         (),
@@ -254,7 +255,7 @@ where
         (role.body)(group, ends, role.hand)
     };
     // Copies of stages that were filled and never committed land too.
-    isa::cp_async_wait_all();
+    engine::drain_all();
     if L::SEVERAL {
         // SAFETY: behind the closure.
         while !unsafe { links.try_leave(&mut state) } {}
@@ -317,12 +318,12 @@ macro_rules! complete {
                     // barriers.
                     || unsafe { enter::<M, $role, L, _, _, _>(&links, $assigned) },
                 ),)*);
-                // SAFETY: all threads of the block make this call, and then `meet_again`. What the
+                // SAFETY: all threads of the block make this call, and then `reconverge`. What the
                 // closures capture is `Uniform` (`role` asks for it), `Handed` to one of them, or
                 // the links, which are addresses; results are plain data.
                 let ($($result,)*) = unsafe { isa::divide(parts) };
                 // SAFETY: each thread of the block has been in one role, and all make this call.
-                unsafe { isa::meet_again::<THREADS>() };
+                unsafe { isa::reconverge::<THREADS>() };
                 // SAFETY: one thread; no thread uses the barriers any more, and leaving has waited
                 // for all arrivals.
                 let inval = |links: &L| unsafe { links.inval() };

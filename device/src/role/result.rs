@@ -2,12 +2,12 @@
 
 use core::marker::PhantomData;
 
-use super::Closed;
 use super::group::RoleGroup;
 use super::map::{Role, sealed as map};
+use crate::barrier::Closed;
 use crate::element::Element;
 use crate::group::block::PerThread;
-use crate::group::meeting::Scratch;
+use crate::group::scratch::Scratch;
 use crate::isa::{self, ROLES, WARPS};
 
 /// What a role's closure can return: `()`, or plain data that all threads of the block get (an

@@ -1,16 +1,15 @@
 //! The two loops of a driver: the one that fills all stages, and the one that reads them.
 
 use super::channel::Channel;
-use super::consumer::{Consumer, Ready};
-use super::memory::Memory;
-use super::producer::{Stage, StageFilled};
-use super::protocol::EndState;
-use super::wires::ProducerWires;
+use super::end::{Consumer, Ready};
+use crate::barrier::EndState;
+use crate::barrier::Memory;
+use crate::barrier::ProducerBarriers;
 use crate::fault;
 use crate::isa;
 use crate::marker::Uniform;
 use crate::stage::batches::Batches;
-use crate::stage::contents::sealed::Contents as _;
+use crate::stage::{self, Stage, StageFilled};
 
 /// The stages that a driver's consumers are to read, all of them: [`for_each`](Self::for_each).
 #[must_use = "the tiles are thrown away unread: call `for_each`"]
@@ -59,17 +58,17 @@ pub(super) fn fill_all<K: Channel, const LAPS: bool>(
     count: usize,
     fill: impl for<'x> Fn(Stage<'x, K>, usize) -> StageFilled<'x, K>,
 ) {
-    let (mut state, wires) = (EndState::producer(), ProducerWires::of_copiers(memory));
+    let (mut state, barriers) = (EndState::producer(), ProducerBarriers::of_copiers(memory));
     in_order::<K, LAPS>(count, |index| {
-        let stage = state.take_open(&wires);
+        let stage = state.take_open(&barriers);
         let first = memory.stage(stage);
         // SAFETY: the producers have the stage, which `take_open` waited for.
-        unsafe { isa::stage_acquired(first, K::Contents::BYTES) };
+        unsafe { isa::stage_acquired(first, stage::bytes::<K>()) };
         // SAFETY: the producers have the stage, and this is role-level code of theirs, run by those
         // that copy a part of it (`Stage`, 1). The brand is the closure's own, so this stage is the
         // one that comes back filled.
         let filled = fill(unsafe { Stage::new(first) }, index);
-        state.pass_told(&wires, |stage| wires.tell(stage, filled.present()));
+        state.pass_told(&barriers, |stage| barriers.tell(stage, filled.present()));
     });
 }
 

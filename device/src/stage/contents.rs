@@ -4,10 +4,10 @@ use core::marker::PhantomData;
 
 use crate::engine::Engine;
 use crate::group::Deal;
-use crate::pipeline::AlwaysFilled;
 use crate::scope::Scope;
 use crate::stage::presence::Presence;
 use crate::tile::Tile;
+use crate::tile::shape::Shape;
 use crate::view::tile_ref::TileRef;
 
 /// What one stage of a pipeline holds: a tile, a tuple of two to four tiles, or an [`Optional`]
@@ -88,6 +88,14 @@ pub struct Zeros;
 /// ```
 pub struct Optional<T>(PhantomData<T>);
 
+/// Says that a stage always holds its tile.
+#[diagnostic::on_unimplemented(
+    message = "a stage of `{Self}` may have been committed empty, and then there is no tile to read",
+    label = "this reads it unchecked",
+    note = "ask first: `if let Some(tile) = tile.get() {{ .. }}`"
+)]
+pub trait AlwaysFilled: Contents {}
+
 impl<T: Tile> Contents for T {}
 impl<T: Tile> AlwaysFilled for T {}
 impl<T: Tile> Contents for Optional<T> {}
@@ -101,6 +109,7 @@ pub(crate) mod sealed {
     use crate::group::Deal;
     use crate::scope::Scope;
     use crate::stage::presence::Presence;
+    use crate::tile::shape::Shape;
 
     /// The layout of a stage's tiles and the ways to read them.
     #[diagnostic::on_unimplemented(
@@ -116,7 +125,7 @@ pub(crate) mod sealed {
         /// The start's least alignment in bytes, which divides `BYTES`: a power of two, at most 16.
         const ALIGNMENT: usize;
         /// The shapes of its tiles.
-        const SHAPES: &'static [super::Shape];
+        const SHAPES: &'static [Shape];
         /// What a filled stage leaves to remember.
         type Presence: Presence;
         /// What one would get of a tile by indexing it, if one could.
@@ -160,45 +169,6 @@ pub(crate) mod sealed {
     }
 }
 
-/// What the copies of a tile depend on, in bytes.
-pub struct Shape {
-    bytes: usize,
-    len: usize,
-    rows: usize,
-    row: usize,
-    pitch: usize,
-    alignment: usize,
-}
-
-impl Shape {
-    pub(crate) const fn of<T: Tile>() -> Shape {
-        let element = size_of::<T::Element>();
-        Shape {
-            bytes: T::LEN * element,
-            len: T::LEN,
-            rows: T::ROWS,
-            row: T::COLUMNS * element,
-            pitch: T::PITCH * element,
-            alignment: T::ALIGNMENT,
-        }
-    }
-
-    /// The widest unit in bytes, a power of two up to 16, of which the tile's rows, its parts (of
-    /// `parts`), their starts and the tile's size are multiples.
-    pub(crate) const fn unit(&self, parts: usize) -> usize {
-        let (mut width, part) = (self.alignment, self.bytes / parts);
-        while !(self.row.is_multiple_of(width) && part.is_multiple_of(width) && self.pitch.is_multiple_of(width)) {
-            width /= 2;
-        }
-        width
-    }
-
-    /// Whether the tile divides into `parts` equal parts of elements in a row.
-    const fn divides_into(&self, parts: usize) -> bool {
-        parts == 1 || (self.rows == 1 && self.len.is_multiple_of(parts))
-    }
-}
-
 /// Refuses, at compile time, tiles that don't divide into `parts` equal parts.
 pub(crate) const fn check_parts<C: Contents>(parts: usize) {
     let mut index = 0;
@@ -233,16 +203,17 @@ pub(crate) const fn check<C: Contents, E: Engine, G: Deal<S>, S: Scope>(stages: 
 }
 
 /// How many of `threads` threads copy a part of a stage, when all of them share a tile: no more
-/// than the largest of its tiles has units.
+/// than the largest of its tiles has units, and than the engine has issuers.
 pub(crate) const fn copiers<C: Contents, E: Engine>(threads: usize) -> usize {
     let (mut index, mut most) = (0, 0);
     while index < C::SHAPES.len() {
         let shape = &C::SHAPES[index];
-        let width = if E::ASYNCHRONOUS { shape.unit(1) } else { shape.bytes / shape.len };
+        let width = if E::WIDE_UNITS { shape.unit(1) } else { shape.bytes / shape.len };
         let units = shape.bytes / width;
         most = if units > most { units } else { most };
         index += 1;
     }
+    let most = if most < E::MOST_ISSUERS { most } else { E::MOST_ISSUERS };
     if most < threads { most } else { threads }
 }
 

@@ -1,5 +1,48 @@
-//! The stages of pipelines: what one holds, what it is filled from, and what is remembered of that.
+//! The stages of pipelines, unified or between roles: what one holds, what it is filled from, what
+//! is remembered of that, and the values that stand for a stage while it is filled and read.
 
 pub(crate) mod batches;
 pub(crate) mod contents;
+mod filling;
+mod landed;
 pub(crate) mod presence;
+pub(crate) mod ring;
+pub(crate) mod stages;
+
+use crate::engine::Engine;
+use crate::group::Deal;
+use crate::memory::Layout;
+use crate::scope::Scope;
+use contents::Contents;
+
+pub use filling::{Stage, StageFilled};
+pub(crate) use landed::LandedStage;
+
+/// The stages of one pipeline, and who fills them. Nobody outside of this crate can name it, and so
+/// implement it.
+pub trait StageSet {
+    /// What a stage holds.
+    type Contents: Contents;
+    /// What fills it.
+    type Engine: Engine;
+    /// At which scope the group shares out what it copies.
+    type Scope: Scope;
+    /// The threads that fill it together.
+    type Group: Deal<Self::Scope>;
+    /// The layout in shared memory.
+    type Layout: Layout;
+    /// The position there.
+    type Position;
+    /// The number of stages.
+    const COUNT: usize;
+    /// Bytes from one stage's start to the next one's.
+    const STRIDE: usize;
+}
+
+/// The bytes of a stage.
+pub(crate) const fn bytes<K: StageSet>() -> usize {
+    <K::Contents as contents::sealed::Contents>::BYTES
+}
+
+/// What is remembered of how a stage was filled.
+pub(crate) type PresenceOf<K> = <<K as StageSet>::Contents as contents::sealed::Contents>::Presence;

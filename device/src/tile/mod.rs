@@ -1,5 +1,6 @@
 //! The shapes of tiles: what is copied, waited for and read as one.
 
+pub(crate) mod shape;
 pub(crate) mod tile2d;
 
 use crate::element::Element;

@@ -1,7 +1,7 @@
 //! Stages that hold several tiles, zeros, or nothing.
 
 use proptest::prelude::*;
-use tilepipe::group::{InBlock, Meet};
+use tilepipe::group::{InBlock, Synchronise};
 use tilepipe::{
     Block, BlockScope, CpAsync, Engine, LoadStore, Optional, Scope, Shared, Stages, ThreadScope, Tiles, TilesMut,
     WarpScope, Zeros, kernel,
@@ -127,7 +127,7 @@ pub fn four_tiles<E: Engine, S: Scope, const STAGES: usize>(
     mut out: TilesMut<u64, 32>,
     shared: Shared<Stages<Four, STAGES, E, S>>,
 ) where
-    for<'b> InBlock<'b, 32>: Meet<S>,
+    for<'b> InBlock<'b, 32>: Synchronise<S>,
 {
     let (bytes, triples) = (bytes.for_block(&block), triples.for_block(&block));
     let (longs, shorts) = (longs.for_block(&block), shorts.for_block(&block));

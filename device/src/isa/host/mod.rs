@@ -66,7 +66,7 @@ pub(crate) unsafe fn barrier() {
 /// # Safety
 ///
 /// As for [`barrier`].
-pub(crate) unsafe fn meet_again<const THREADS: usize>() {
+pub(crate) unsafe fn reconverge<const THREADS: usize>() {
     // SAFETY: the caller's promise.
     unsafe { barrier() };
 }

@@ -41,7 +41,7 @@ pub(crate) fn mbarrier_at(offset: usize) -> Mbarrier {
 ///
 /// All threads of the block make this call.
 #[inline(always)]
-pub(crate) unsafe fn meet_again<const THREADS: usize>() {
+pub(crate) unsafe fn reconverge<const THREADS: usize>() {
     // SAFETY: the caller's promise; the barrier does not ask for converged threads.
     unsafe { tilepipe_barrier_unaligned() };
     // SAFETY: the caller's promise.
@@ -208,7 +208,7 @@ pub(crate) trait Parts {
 ///
 /// # Safety
 ///
-/// All threads of the block make this call, and behind it [`meet_again`]. What the bodies capture
+/// All threads of the block make this call, and behind it [`reconverge`]. What the bodies capture
 /// and return has no cells and nothing that is bound to an OS thread: on the CPU each runs on a
 /// thread of its own.
 #[inline(always)]

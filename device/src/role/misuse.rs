@@ -5,10 +5,10 @@ use core::convert::Infallible;
 use core::ops::Index;
 
 use super::channel::{Channel, Partitioned};
-use super::consumer::{Consumer, Ready};
-use super::producer::{Acquired, Filled, Producer};
+use super::end::{Acquired, Filled, Producer};
+use super::end::{Consumer, Ready};
 use super::result::Kept;
-use crate::memory::shared::Shared;
+use crate::memory::Shared;
 use crate::pipeline::{StageAcquired, StageIsFilled};
 use crate::stage::contents::Optional;
 use crate::stage::presence::NoPosition;

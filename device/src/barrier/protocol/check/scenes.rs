@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::super::EndState;
 use super::barrier::Manner;
 use super::checker::Checker;
+use super::ends::{ConsumerBarriers, ProducerBarriers};
 use super::pipeline::{Event, Pipeline, Setup};
 use super::script::{AnyEnd, Running, Step, play};
 use super::threads::Threads;
-use super::wires::{ConsumerWires, ProducerWires};
 
 /// A pipeline from one role to another, by number.
 #[derive(Clone, Copy, Debug)]
@@ -76,11 +76,11 @@ impl Scene {
                         .zip(&*its)
                         .map(|(link, pipeline)| -> Option<Box<dyn AnyEnd + '_>> {
                             if link.from == role {
-                                let wires = ProducerWires::new(pipeline, thread, rank);
-                                Some(Box::new(Running::new(wires, EndState::producer())))
+                                let barriers = ProducerBarriers::new(pipeline, thread, rank);
+                                Some(Box::new(Running::new(barriers, EndState::producer())))
                             } else if link.to == role {
-                                let wires = ConsumerWires::new(pipeline, thread, rank);
-                                Some(Box::new(Running::new(wires, EndState::consumer())))
+                                let barriers = ConsumerBarriers::new(pipeline, thread, rank);
+                                Some(Box::new(Running::new(barriers, EndState::consumer())))
                             } else {
                                 None
                             }

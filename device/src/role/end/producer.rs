@@ -3,22 +3,18 @@
 use core::marker::PhantomData;
 use core::time::Duration;
 
-use super::channel::{Channel, PresenceOf};
-use super::group::RoleGroup;
-use super::lent::Lent;
-use super::map::InRole;
-use super::memory::Memory;
-use super::protocol::{EndState, Wires};
-use super::wires::ProducerWires;
-use super::{Closed, Spent, Unready};
+use super::super::channel::Channel;
+use super::super::group::RoleGroup;
+use super::{Spent, Unready};
+use crate::barrier::{Closed, EndBarriers, EndState, Lent, Memory, ProducerBarriers};
 use crate::element::Element;
 use crate::engine::{Engine, LoadStore};
 use crate::group::block::Thread;
 use crate::group::instant::Instant;
 use crate::isa;
 use crate::marker::{BlockLevel, Brand, Uniform};
-use crate::scope::BlockScope;
-use crate::stage::contents::{Fill, sealed::Contents as _};
+use crate::stage::contents::Fill;
+use crate::stage::{self, PresenceOf, Stage, StageFilled};
 
 /// Says that an engine's commit makes ordinary stores visible: of [`LoadStore`] alone.
 #[diagnostic::on_unimplemented(
@@ -77,7 +73,7 @@ impl<'r, K: Channel> Producer<'r, K> {
     /// This is role-level code of the role that fills the channel, `memory` is the channel's, whose
     /// barriers are valid, and `state` the producer's, of which there is no other end.
     #[inline(always)]
-    pub(super) unsafe fn new(memory: Memory<K>, state: &'r mut EndState) -> Self {
+    pub(in crate::role) unsafe fn new(memory: Memory<K>, state: &'r mut EndState) -> Self {
         Producer { memory, state: Lent::new(state), brand: PhantomData, level: PhantomData }
     }
 
@@ -93,7 +89,7 @@ impl<'r, K: Channel> Producer<'r, K> {
     /// [`Closed`] if the consumers have left: there is nobody to fill stages for.
     #[inline(always)]
     pub fn acquire(mut self) -> Result<Acquired<'r, K>, Closed> {
-        let stage = self.state.take(&ProducerWires::of_role(self.memory))?;
+        let stage = self.state.take(&ProducerBarriers::of_role(self.memory))?;
         // SAFETY: `take` has waited for this stage.
         Ok(unsafe { self.acquired(stage) })
     }
@@ -162,14 +158,14 @@ impl<'r, K: Channel> Producer<'r, K> {
     /// CUDA: `pipeline.quit()`, after which the others hang there.
     #[inline(always)]
     pub fn quit(mut self) {
-        let wires = ProducerWires::of_role(self.memory);
-        wires.drain();
-        self.state.leave(&wires);
+        let barriers = ProducerBarriers::of_role(self.memory);
+        barriers.drain();
+        self.state.leave(&barriers);
     }
 
     #[inline(always)]
     fn acquire_while(mut self, keep_polling: impl FnMut() -> bool) -> Result<Acquired<'r, K>, Unready<Self>> {
-        match self.state.take_while(&ProducerWires::of_role(self.memory), keep_polling) {
+        match self.state.take_while(&ProducerBarriers::of_role(self.memory), keep_polling) {
             None => Err(Unready::TimedOut(self)),
             Some(Err(Closed)) => Err(Unready::Closed(Spent { end: self })),
             // SAFETY: `take_while` has waited for this stage.
@@ -192,7 +188,7 @@ impl<'r, K: Channel> Producer<'r, K> {
         // SAFETY: this end has the stage, and all threads of the role run this code. The brand is
         // the closure's own, so this stage is the one that comes back filled.
         let filled = fill(unsafe { Stage::new(self.memory.stage(stage)) }, index);
-        Filled { present: filled.present, end: self }
+        Filled { present: filled.present(), end: self }
     }
 
     /// The end with the stage that it has waited for.
@@ -203,7 +199,7 @@ impl<'r, K: Channel> Producer<'r, K> {
     #[inline(always)]
     unsafe fn acquired(self, stage: u32) -> Acquired<'r, K> {
         // SAFETY: the caller's promise.
-        unsafe { isa::stage_acquired(self.memory.stage(stage), K::Contents::BYTES) };
+        unsafe { isa::stage_acquired(self.memory.stage(stage), stage::bytes::<K>()) };
         Acquired { end: self, stage }
     }
 }
@@ -221,7 +217,7 @@ impl<'r, K: Channel> Acquired<'r, K> {
         // SAFETY: the producers have the stage (0), all threads of the role make this call, and the
         // acquired one is given up.
         let filled = unsafe { Stage::<K>::new(self.end.memory.stage(self.stage)) }.copy(source);
-        Filled { present: filled.present, end: self.end }
+        Filled { present: filled.present(), end: self.end }
     }
 
     /// Writes the tile from values that the role's threads compute: `value(&thread, e)` for each
@@ -270,66 +266,8 @@ impl<'r, K: Channel> Filled<'r, K> {
     /// CUDA: `pipeline.producer_commit()`.
     #[inline(always)]
     pub fn commit(mut self) -> Producer<'r, K> {
-        let wires = ProducerWires::of_role(self.end.memory);
-        self.end.state.pass_told(&wires, |stage| wires.tell(stage, self.present));
+        let barriers = ProducerBarriers::of_role(self.end.memory);
+        self.end.state.pass_told(&barriers, |stage| barriers.tell(stage, self.present));
         self.end
-    }
-}
-
-/// A stage that a driver has acquired, to be filled by its closure.
-///
-/// # Invariants
-///
-/// 0. `memory` is the start of a stage of a channel `K` that the producers have: all reads of it
-///    have ended, nobody reads it before the consumers have waited for the arrivals that follow its
-///    copies, and nobody else writes it.
-/// 1. The value is in role-level code of the producers, run by all of them or, under a driver, by
-///    those among the first that have a part of a tile to copy (`Memory::COPIERS`): a thread with a
-///    higher rank would copy nothing.
-#[must_use = "an acquired stage is to be filled: call `copy`"]
-pub struct Stage<'x, K> {
-    memory: *mut u8,
-    brand: Brand<'x>,
-    level: BlockLevel,
-    channel: PhantomData<K>,
-}
-
-/// The proof that a [`Stage`] was filled.
-#[must_use = "return the filled stage from the closure that was given the empty one"]
-pub struct StageFilled<'x, K: Channel> {
-    present: PresenceOf<K>,
-    brand: Brand<'x>,
-    level: BlockLevel,
-}
-
-impl<K> !Uniform for Stage<'_, K> {}
-impl<K: Channel> !Uniform for StageFilled<'_, K> {}
-
-impl<'x, K: Channel> Stage<'x, K> {
-    /// Makes the stage at `memory`.
-    ///
-    /// # Safety
-    ///
-    /// The invariants hold.
-    #[inline(always)]
-    pub(super) unsafe fn new(memory: *mut u8) -> Self {
-        Stage { memory, brand: PhantomData, level: PhantomData, channel: PhantomData }
-    }
-
-    /// As [`Acquired::copy`].
-    #[inline(always)]
-    pub fn copy<F: Fill<K::Contents>>(self, source: F) -> StageFilled<'x, K> {
-        // SAFETY: nobody reads or writes the stage until the consumers have waited for the arrivals
-        // that follow the copies (0). Every producer that has a part of the tile makes the call
-        // (1), and the group that deals it out is the role that the channel names.
-        let present = unsafe { source.fill::<K::Engine, InRole<K::From>, BlockScope>(self.memory) };
-        StageFilled { present, brand: PhantomData, level: PhantomData }
-    }
-}
-
-impl<K: Channel> StageFilled<'_, K> {
-    #[inline(always)]
-    pub(super) fn present(&self) -> PresenceOf<K> {
-        self.present
     }
 }

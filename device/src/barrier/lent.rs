@@ -16,14 +16,14 @@ use super::protocol::EndState;
 /// # Invariants
 ///
 /// 0. `state` was made from a `&'r mut EndState`, of which this is the only use.
-pub(super) struct Lent<'r> {
+pub(crate) struct Lent<'r> {
     state: *mut EndState,
     frame: PhantomData<&'r mut EndState>,
 }
 
 impl<'r> Lent<'r> {
     #[inline(always)]
-    pub(super) fn new(state: &'r mut EndState) -> Self {
+    pub(crate) fn new(state: &'r mut EndState) -> Self {
         Lent { state, frame: PhantomData }
     }
 }

@@ -83,7 +83,7 @@ pub(super) enum Event {
     Closed,
 }
 
-/// A pipeline. Its words and stages are as in [`memory`](crate::role::memory), but that each end
+/// A pipeline. Its words and stages are as in [`memory`](crate::barrier::memory), but that each end
 /// has closing words of its own.
 pub(super) struct Pipeline<C: Checker, const STAGES: usize> {
     pub(super) setup: Setup,

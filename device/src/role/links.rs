@@ -3,15 +3,15 @@
 use core::marker::PhantomData;
 
 use super::channel::{Between, Channel};
-use super::consumer::Consumer;
+use super::end::Consumer;
+use super::end::Producer;
 use super::map::sealed::Role as _;
 use super::map::{Of, Role0, Role1, Role2, Role3};
-use super::memory::Memory;
-use super::producer::Producer;
-use super::protocol::EndState;
-use super::wires::{ConsumerWires, ProducerWires};
+use crate::barrier::EndState;
+use crate::barrier::Memory;
+use crate::barrier::{ConsumerBarriers, ProducerBarriers};
 use crate::marker::{BlockLevel, Brand, Uniform};
-use crate::memory::shared::Shared;
+use crate::memory::Shared;
 
 /// A pipeline between two roles that has not begun: made by
 /// [`Partition::pipeline`](super::Partition::pipeline).
@@ -186,7 +186,7 @@ impl<'s, K: Channel> Links for Link<'s, K> {
 
 /// One end of a channel.
 macro_rules! end {
-    ($wires:expr, $state:expr, $end:ident, $channel:ty) => {
+    ($barriers:expr, $state:expr, $end:ident, $channel:ty) => {
         type At<'r> = $end<'r, $channel>;
         type State = EndState;
 
@@ -203,12 +203,12 @@ macro_rules! end {
 
         #[inline(always)]
         unsafe fn try_leave(&self, state: &mut EndState) -> bool {
-            state.try_leave(&$wires(self.memory()))
+            state.try_leave(&$barriers(self.memory()))
         }
 
         #[inline(always)]
         unsafe fn leave(&self, state: &mut EndState) {
-            state.leave(&$wires(self.memory()));
+            state.leave(&$barriers(self.memory()));
         }
     };
 }
@@ -220,13 +220,13 @@ macro_rules! pairs {
         where
             Between<L, Of<M, $from>, Of<M, $to>, P>: Channel,
         {
-            end! { ProducerWires::of_role, EndState::producer(), Producer, Between<L, Of<M, $from>, Of<M, $to>, P> }
+            end! { ProducerBarriers::of_role, EndState::producer(), Producer, Between<L, Of<M, $from>, Of<M, $to>, P> }
         }
         impl<'s, L, M, P> Ends<$to> for Link<'s, Between<L, Of<M, $from>, Of<M, $to>, P>>
         where
             Between<L, Of<M, $from>, Of<M, $to>, P>: Channel,
         {
-            end! { ConsumerWires, EndState::consumer(), Consumer, Between<L, Of<M, $from>, Of<M, $to>, P> }
+            end! { ConsumerBarriers, EndState::consumer(), Consumer, Between<L, Of<M, $from>, Of<M, $to>, P> }
         }
         impl<'s, L, M, P> Ends<$other> for Link<'s, Between<L, Of<M, $from>, Of<M, $to>, P>> {
             no_end! {}

@@ -4,16 +4,13 @@ use core::marker::PhantomData;
 use core::ops::Deref;
 use core::time::Duration;
 
-use super::channel::{Channel, PresenceOf};
-use super::lent::Lent;
-use super::memory::Memory;
-use super::protocol::EndState;
-use super::wires::ConsumerWires;
-use super::{Closed, Spent, Unready};
+use super::super::channel::Channel;
+use super::{Spent, Unready};
+use crate::barrier::{Closed, ConsumerBarriers, EndState, Lent, Memory};
 use crate::group::instant::Instant;
 use crate::marker::{BlockLevel, Brand, Uniform};
-use crate::pipeline::AlwaysFilled;
-use crate::stage::contents::{Optional, sealed::Contents as _};
+use crate::stage::LandedStage;
+use crate::stage::contents::{AlwaysFilled, Optional, sealed};
 use crate::tile::Tile;
 
 /// The end of a pipeline at which a role reads stages: `wait`, then read the [`Ready`] tile and
@@ -41,15 +38,12 @@ pub struct Consumer<'r, K: Channel> {
 ///
 /// # Invariants
 ///
-/// 0. The consumers have the stage at `memory`: its copies have landed and are visible to all of
-///    them, and nobody writes it.
-/// 1. If `present` says that the stage was committed empty, nothing of it may be read.
+/// 0. The consumers have the stage, and each of them may read all of it (`LandedStage`, 0).
 #[must_use = "the stage stays taken: give it back with `release`"]
 #[repr(C)]
 pub struct Ready<'r, K: Channel> {
-    tile: *const u8,
+    stage: LandedStage<K::Contents>,
     end: Consumer<'r, K>,
-    present: PresenceOf<K>,
 }
 
 impl<K: Channel> !Uniform for Consumer<'_, K> {}
@@ -65,7 +59,7 @@ impl<'r, K: Channel> Consumer<'r, K> {
     /// This is role-level code of the role that reads the channel, `memory` is the channel's, whose
     /// barriers are valid, and `state` the consumer's, of which there is no other end.
     #[inline(always)]
-    pub(super) unsafe fn new(memory: Memory<K>, state: &'r mut EndState) -> Self {
+    pub(in crate::role) unsafe fn new(memory: Memory<K>, state: &'r mut EndState) -> Self {
         Consumer { memory, state: Lent::new(state), brand: PhantomData, level: PhantomData }
     }
 
@@ -81,7 +75,7 @@ impl<'r, K: Channel> Consumer<'r, K> {
     /// [`Closed`] behind the last stage, if the producers have left.
     #[inline(always)]
     pub fn wait(mut self) -> Result<Ready<'r, K>, Closed> {
-        let stage = self.state.take(&ConsumerWires(self.memory))?;
+        let stage = self.state.take(&ConsumerBarriers(self.memory))?;
         // SAFETY: `take` has waited for this stage.
         Ok(unsafe { self.ready(stage) })
     }
@@ -195,12 +189,12 @@ impl<'r, K: Channel> Consumer<'r, K> {
     /// CUDA: `pipeline.quit()`, after which the others hang there.
     #[inline(always)]
     pub fn quit(mut self) {
-        self.state.leave(&ConsumerWires(self.memory));
+        self.state.leave(&ConsumerBarriers(self.memory));
     }
 
     #[inline(always)]
     fn wait_while(mut self, keep_polling: impl FnMut() -> bool) -> Result<Ready<'r, K>, Unready<Self>> {
-        match self.state.take_while(&ConsumerWires(self.memory), keep_polling) {
+        match self.state.take_while(&ConsumerBarriers(self.memory), keep_polling) {
             None => Err(Unready::TimedOut(self)),
             Some(Err(Closed)) => Err(Unready::Closed(Spent { end: self })),
             // SAFETY: `take_while` has waited for this stage.
@@ -210,8 +204,8 @@ impl<'r, K: Channel> Consumer<'r, K> {
 
     /// Waits for the next stage of a pipeline whose producers don't leave.
     #[inline(always)]
-    pub(super) fn wait_open(mut self) -> Ready<'r, K> {
-        let stage = self.state.take_open(&ConsumerWires(self.memory));
+    pub(in crate::role) fn wait_open(mut self) -> Ready<'r, K> {
+        let stage = self.state.take_open(&ConsumerBarriers(self.memory));
         // SAFETY: `take_open` has waited for this stage.
         unsafe { self.ready(stage) }
     }
@@ -227,7 +221,10 @@ impl<'r, K: Channel> Consumer<'r, K> {
         // SAFETY: an end exists in its role's threads only, so this is a consumer's; the consumers
         // have the stage by the caller's promise.
         let present = unsafe { self.memory.presence(stage) };
-        Ready { tile: self.memory.stage(stage), present, end: self }
+        // SAFETY: the phase ended with the stage's copies, which are visible to each thread that
+        // waited for it; the producers fill it again once it was released, by the value made here.
+        let stage = unsafe { LandedStage::new(self.memory.stage(stage), present) };
+        Ready { stage, end: self }
     }
 }
 
@@ -239,19 +236,18 @@ impl<'r, K: Channel> Ready<'r, K> {
     /// CUDA: `pipeline.consumer_release()`.
     #[inline(always)]
     pub fn release(mut self) -> Consumer<'r, K> {
-        self.end.state.pass(&ConsumerWires(self.end.memory));
+        self.end.state.pass(&ConsumerBarriers(self.end.memory));
         self.end
     }
 
     /// Returns all tiles of the stage: `&T`, or a tuple of references where a stage holds several.
     #[inline(always)]
-    pub fn tiles(&self) -> <K::Contents as crate::stage::contents::sealed::Contents>::Tiles<'_>
+    pub fn tiles(&self) -> <K::Contents as sealed::Contents>::Tiles<'_>
     where
         K::Contents: AlwaysFilled,
     {
-        // SAFETY: the tiles have landed and are not written while `self` is borrowed (0); they are
-        // always filled (1).
-        unsafe { K::Contents::tiles(self.tile) }
+        // SAFETY: all threads of the role may read all of the stage (0).
+        unsafe { self.stage.tiles() }
     }
 }
 
@@ -260,8 +256,8 @@ impl<K: Channel<Contents = Optional<T>>, T: Tile> Ready<'_, K> {
     /// the same answer.
     #[inline(always)]
     pub fn get(&self) -> Option<&T> {
-        // SAFETY: as for `tiles`, and the stage was not committed empty where it is asked for (1).
-        self.present.then(|| unsafe { K::Contents::tiles(self.tile) })
+        // SAFETY: all threads of the role may read all of the stage (0).
+        unsafe { self.stage.get() }
     }
 }
 
@@ -273,8 +269,7 @@ where
 
     #[inline(always)]
     fn deref(&self) -> &K::Contents {
-        // SAFETY: the tile has landed, is aligned and not written while `self` is borrowed (0); a
-        // single tile is always filled.
-        unsafe { &*self.tile.cast::<K::Contents>() }
+        // SAFETY: all threads of the role may read all of the stage (0).
+        unsafe { self.stage.tile() }
     }
 }

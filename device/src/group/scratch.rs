@@ -1,199 +1,8 @@
-//! What the collectives of the block, of roles and of warps share: rounds of lanes, and shared
-//! memory behind barriers.
+//! The collectives' own shared memory.
 
+use super::rounds::CollectiveGroup;
 use crate::element::Element;
-use crate::group::InBlock;
-use crate::isa::{self, Lanes, Members, WARP, WARPS};
-
-/// The threads that run a collective of more than a warp.
-pub trait Meeting {
-    /// Who they are.
-    const MEMBERS: Members;
-    /// The slot of their result: no other group's.
-    const RESULT: usize;
-
-    /// Waits for all of them; what they wrote to shared memory before is visible to each.
-    ///
-    /// # Safety
-    ///
-    /// All of them make this call; for a block in converged code.
-    unsafe fn meet();
-}
-
-impl<const THREADS: usize> Meeting for InBlock<'_, THREADS> {
-    const MEMBERS: Members = Members { first: 0, stride: 1, count: THREADS };
-    const RESULT: usize = WARPS;
-
-    #[inline(always)]
-    unsafe fn meet() {
-        // SAFETY: the caller's promise.
-        unsafe { isa::barrier() };
-    }
-}
-
-/// [`Block::reduce`].
-///
-/// # Safety
-///
-/// All threads of the group, which are `N`, make this call; for a block in converged code. A role
-/// is of whole warps.
-#[inline(always)]
-pub(crate) unsafe fn reduce_in<G: Meeting, T: Element, const N: usize>(
-    values: &isa::PerThread<T, N>,
-    op: impl Fn(T, T) -> T,
-) -> T {
-    // SAFETY: the caller's promise: so many threads, in a role of whole warps.
-    let warps = unsafe { reduce_lanes(values, N, &op) };
-    let scratch = Scratch::<T>::of::<G>();
-    // The barrier ends all reads of the scratch memory by earlier collectives.
-    // SAFETY: the caller's promise.
-    unsafe { G::meet() };
-    let write = |rank: usize| {
-        if rank.is_multiple_of(WARP) {
-            // SAFETY: the warp's own slot, between two barriers in which nobody else accesses it.
-            unsafe { scratch.write(rank / WARP, warps.get(rank)) };
-        }
-    };
-    // SAFETY: the caller's promise: the group's threads make this call.
-    unsafe { isa::for_each_member(G::MEMBERS, write) };
-    // SAFETY: the caller's promise.
-    unsafe { G::meet() };
-    let combine = |rank: usize| {
-        if rank == 0 {
-            // SAFETY: the warps' slots were written before the barrier.
-            let mut result = unsafe { scratch.read(0) };
-            for warp in 1..N.div_ceil(WARP) {
-                // SAFETY: the warps' slots were written before the barrier.
-                result = op(result, unsafe { scratch.read(warp) });
-            }
-            // SAFETY: this thread alone accesses the group's result between these two barriers.
-            unsafe { scratch.write_result(result) };
-        }
-    };
-    // SAFETY: the caller's promise: the group's threads make this call.
-    unsafe { isa::for_each_member(G::MEMBERS, combine) };
-    // SAFETY: the caller's promise.
-    unsafe { G::meet() };
-    // SAFETY: written before the barrier, and not again before another one.
-    unsafe { scratch.read_result() }
-}
-
-/// [`Block::scan`].
-///
-/// # Safety
-///
-/// As for [`reduce_in`].
-#[inline(always)]
-pub(crate) unsafe fn scan_in<G: Meeting, T: Element, const N: usize>(
-    values: &isa::PerThread<T, N>,
-    op: impl Fn(T, T) -> T,
-) -> isa::PerThread<T, N> {
-    // SAFETY: the caller's promise: so many threads, in a role of whole warps.
-    let mut scanned = unsafe { scan_lanes(values, &op) };
-    let scratch = Scratch::<T>::of::<G>();
-    // SAFETY: the caller's promise.
-    unsafe { G::meet() };
-    let write = |rank: usize| {
-        if rank % WARP == WARP - 1 {
-            // SAFETY: the warp's own slot, between two barriers in which nobody else accesses it.
-            unsafe { scratch.write(rank / WARP, scanned.get(rank)) };
-        }
-    };
-    // SAFETY: the caller's promise: the group's threads make this call.
-    unsafe { isa::for_each_member(G::MEMBERS, write) };
-    // SAFETY: the caller's promise.
-    unsafe { G::meet() };
-    let combine = |rank: usize, value: &mut T| {
-        if rank >= WARP {
-            // SAFETY: the slots of whole warps were written before the barrier, and not again
-            // before another one.
-            let mut before = unsafe { scratch.read(0) };
-            for warp in 1..rank / WARP {
-                // SAFETY: the slots of whole warps were written before the barrier, and not again
-                // before another one.
-                before = op(before, unsafe { scratch.read(warp) });
-            }
-            *value = op(before, *value);
-        }
-    };
-    // SAFETY: the caller's promise: the group's threads make this call, N in all.
-    unsafe { scanned.update_members(G::MEMBERS, combine) };
-    scanned
-}
-
-/// [`Block::broadcast`].
-///
-/// # Safety
-///
-/// As for [`reduce_in`], and `rank < N`.
-#[inline(always)]
-pub(crate) unsafe fn broadcast_in<G: Meeting, T: Element, const N: usize>(
-    values: &isa::PerThread<T, N>,
-    rank: usize,
-) -> T {
-    let scratch = Scratch::<T>::of::<G>();
-    // SAFETY: the caller's promise.
-    unsafe { G::meet() };
-    let write = |own: usize| {
-        if own == rank {
-            // SAFETY: this thread alone accesses the group's result between these two barriers.
-            unsafe { scratch.write_result(values.get(own)) };
-        }
-    };
-    // SAFETY: the caller's promise: the group's threads make this call.
-    unsafe { isa::for_each_member(G::MEMBERS, write) };
-    // SAFETY: the caller's promise.
-    unsafe { G::meet() };
-    // SAFETY: written before the barrier, and not again before another one.
-    unsafe { scratch.read_result() }
-}
-
-/// Combines the values of each warp of `threads` threads in a tree; lane 0 has the result.
-///
-/// # Safety
-///
-/// All threads of the group that the values are of make this call, converged: a block of as many as
-/// the type says, a role of so many in whole warps, or a warp.
-#[inline(always)]
-pub(crate) unsafe fn reduce_lanes<T: Element, L: Lanes<T>>(values: &L, threads: usize, op: &impl Fn(T, T) -> T) -> L {
-    let mut result = values.duplicate();
-    let mut distance = 1;
-    while distance < WARP {
-        // SAFETY: the caller's promise.
-        let right = unsafe { result.lane_above(distance) };
-        result.update_ranks(|rank, value| {
-            // The last warp of a block may have fewer lanes.
-            let there = threads.is_multiple_of(WARP) || rank + distance < threads;
-            if rank % WARP + distance < WARP && there {
-                *value = op(*value, right.of_rank(rank));
-            }
-        });
-        distance *= 2;
-    }
-    result
-}
-
-/// Combines the value of each lane with those of all lower lanes of its warp.
-///
-/// # Safety
-///
-/// As for [`reduce_lanes`].
-#[inline(always)]
-pub(crate) unsafe fn scan_lanes<T: Element, L: Lanes<T>>(values: &L, op: &impl Fn(T, T) -> T) -> L {
-    let mut result = values.duplicate();
-    let mut distance = 1;
-    while distance < WARP {
-        // SAFETY: the caller's promise.
-        let left = unsafe { result.lane_below(distance) };
-        result.update_ranks(|rank, value| {
-            if rank % WARP >= distance {
-                *value = op(left.of_rank(rank), *value);
-            }
-        });
-        distance *= 2;
-    }
-    result
-}
+use crate::isa::{self, WARP};
 
 /// Refuses, at compile time, values that do not fit a slot. Each collective asks for itself, so
 /// that the error names its caller.
@@ -214,7 +23,7 @@ pub(crate) struct Scratch<T> {
 
 impl<T: Element> Scratch<T> {
     #[inline(always)]
-    pub(crate) fn of<G: Meeting>() -> Self {
+    pub(crate) fn of<G: CollectiveGroup>() -> Self {
         const { check_value::<T>() };
         let first = isa::scratch();
         // SAFETY: a block has at most 32 warps, so that of the group's first thread has a slot.
@@ -242,7 +51,7 @@ impl<T: Element> Scratch<T> {
     ///
     /// The group has such a warp, and no other thread accesses its slot before the next barrier.
     #[inline(always)]
-    unsafe fn write(&self, warp: usize, value: T) {
+    pub(super) unsafe fn write(&self, warp: usize, value: T) {
         // SAFETY: the slot lies in the scratch memory.
         let address = unsafe { self.warps.byte_add(16 * warp) };
         // SAFETY: aligned to 16, and nobody else's until the next barrier.
@@ -255,7 +64,7 @@ impl<T: Element> Scratch<T> {
     ///
     /// The group has such a warp, and a thread has written its slot before the last barrier.
     #[inline(always)]
-    unsafe fn read(&self, warp: usize) -> T {
+    pub(super) unsafe fn read(&self, warp: usize) -> T {
         // SAFETY: the slot lies in the scratch memory.
         let address = unsafe { self.warps.byte_add(16 * warp) };
         // SAFETY: aligned to 16 and written; any bytes are a valid element.

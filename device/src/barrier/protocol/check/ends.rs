@@ -1,10 +1,10 @@
-//! The wires of a pipeline's two ends, as in [`wires`](crate::role::wires), over the model's
+//! The barriers of a pipeline's two ends, as in [`ends`](super::super::ends), over the model's
 //! barriers.
 
 use std::cell::Cell;
 use std::sync::Arc;
 
-use super::super::Wires;
+use super::super::EndBarriers;
 use super::barrier::Barrier;
 use super::checker::Checker;
 use super::pipeline::{Mistake, Pipeline, Setup};
@@ -22,9 +22,9 @@ pub(super) struct End<'t, C: Checker, const STAGES: usize> {
 }
 
 /// One thread of the producers.
-pub(super) struct ProducerWires<'t, C: Checker, const STAGES: usize>(pub(super) End<'t, C, STAGES>);
+pub(super) struct ProducerBarriers<'t, C: Checker, const STAGES: usize>(pub(super) End<'t, C, STAGES>);
 /// One thread of the consumers.
-pub(super) struct ConsumerWires<'t, C: Checker, const STAGES: usize>(pub(super) End<'t, C, STAGES>);
+pub(super) struct ConsumerBarriers<'t, C: Checker, const STAGES: usize>(pub(super) End<'t, C, STAGES>);
 
 impl<'t, C: Checker, const STAGES: usize> End<'t, C, STAGES> {
     fn new(pipeline: &Arc<Pipeline<C, STAGES>>, thread: &'t Thread<C>, end: usize, rank: usize) -> Self {
@@ -80,10 +80,10 @@ impl<'t, C: Checker, const STAGES: usize> End<'t, C, STAGES> {
     }
 }
 
-impl<'t, C: Checker, const STAGES: usize> ProducerWires<'t, C, STAGES> {
-    /// The wires of the producer of this rank.
+impl<'t, C: Checker, const STAGES: usize> ProducerBarriers<'t, C, STAGES> {
+    /// The barriers of the producer of this rank.
     pub(super) fn new(pipeline: &Arc<Pipeline<C, STAGES>>, thread: &'t Thread<C>, rank: usize) -> Self {
-        ProducerWires(End::new(pipeline, thread, 0, rank))
+        ProducerBarriers(End::new(pipeline, thread, 0, rank))
     }
 
     /// Fills this thread's part of the stage, which the producers have.
@@ -118,7 +118,7 @@ impl<'t, C: Checker, const STAGES: usize> ProducerWires<'t, C, STAGES> {
     }
 }
 
-impl<C: Checker, const STAGES: usize> Wires for ProducerWires<'_, C, STAGES> {
+impl<C: Checker, const STAGES: usize> EndBarriers for ProducerBarriers<'_, C, STAGES> {
     const STAGES: u32 = STAGES as u32;
 
     fn wait(&self, stage: u32, parity: u32) {
@@ -175,10 +175,10 @@ impl<C: Checker, const STAGES: usize> Wires for ProducerWires<'_, C, STAGES> {
     }
 }
 
-impl<'t, C: Checker, const STAGES: usize> ConsumerWires<'t, C, STAGES> {
-    /// The wires of the consumer of this rank.
+impl<'t, C: Checker, const STAGES: usize> ConsumerBarriers<'t, C, STAGES> {
+    /// The barriers of the consumer of this rank.
     pub(super) fn new(pipeline: &Arc<Pipeline<C, STAGES>>, thread: &'t Thread<C>, rank: usize) -> Self {
-        ConsumerWires(End::new(pipeline, thread, 1, rank))
+        ConsumerBarriers(End::new(pipeline, thread, 1, rank))
     }
 
     /// Reads the whole stage, which the consumers have: all of it is the tile of this number.
@@ -201,7 +201,7 @@ impl<'t, C: Checker, const STAGES: usize> ConsumerWires<'t, C, STAGES> {
     }
 }
 
-impl<C: Checker, const STAGES: usize> Wires for ConsumerWires<'_, C, STAGES> {
+impl<C: Checker, const STAGES: usize> EndBarriers for ConsumerBarriers<'_, C, STAGES> {
     const STAGES: u32 = STAGES as u32;
 
     fn wait(&self, stage: u32, parity: u32) {

@@ -18,11 +18,12 @@
 //! A thread of the model stands for whatever arrives once at a barrier: a thread, or a warp that
 //! arrives as one.
 //!
-//! `mutations` shows that the checks can fail: each mistake in the protocol or in its wires is
+//! `mutations` shows that the checks can fail: each mistake in the protocol or in its barriers is
 //! found, by the check that is meant to.
 
 mod barrier;
 mod checker;
+mod ends;
 mod exhaustive;
 mod memory;
 mod mutations;
@@ -31,4 +32,3 @@ mod sampled;
 mod scenes;
 mod script;
 mod threads;
-mod wires;

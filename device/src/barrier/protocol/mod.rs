@@ -4,8 +4,8 @@
 //! barrier and back by its `empty` one; each end waits at one of the two and arrives at the other.
 //! A role that leaves passes one last stage, marked as closed.
 //!
-//! The machine knows barriers through [`Wires`] alone: the GPU's and the CPU executor's are in
-//! [`wires`](super::wires), a model checker's in the tests of this module.
+//! The machine knows barriers through [`EndBarriers`] alone: the GPU's and the CPU executor's are in
+//! [`barriers`](super::barriers), a model checker's in the tests of this module.
 
 use super::Closed;
 
@@ -14,7 +14,7 @@ mod check;
 
 /// What one end does to the barriers of its pipeline. Every thread of the role makes the same calls
 /// in the same order.
-pub(crate) trait Wires {
+pub(crate) trait EndBarriers {
     /// The number of stages.
     const STAGES: u32;
 
@@ -91,29 +91,29 @@ impl EndState {
     ///
     /// [`Closed`] if the other end has left, from then on.
     #[inline(always)]
-    pub(crate) fn take<W: Wires>(&mut self, wires: &W) -> Result<u32, Closed> {
+    pub(crate) fn take<W: EndBarriers>(&mut self, barriers: &W) -> Result<u32, Closed> {
         if self.closed {
             return Err(Closed);
         }
-        wires.wait(self.stage, self.parity);
-        self.taken(wires)
+        barriers.wait(self.stage, self.parity);
+        self.taken(barriers)
     }
 
     /// Takes the next stage if it comes while `keep_polling` says so; asks it after each poll that
     /// failed.
     #[inline(always)]
-    pub(crate) fn take_while<W: Wires>(
+    pub(crate) fn take_while<W: EndBarriers>(
         &mut self,
-        wires: &W,
+        barriers: &W,
         mut keep_polling: impl FnMut() -> bool,
     ) -> Option<Result<u32, Closed>> {
         if self.closed {
             return Some(Err(Closed));
         }
         let (stage, parity) = (self.stage, self.parity);
-        let ready = wires.agree(self.turn, || {
+        let ready = barriers.agree(self.turn, || {
             loop {
-                if wires.poll(stage, parity) {
+                if barriers.poll(stage, parity) {
                     return true;
                 }
                 if !keep_polling() {
@@ -127,41 +127,41 @@ impl EndState {
         }
         // The first thread has seen the phase end, so this returns at once; each thread waits for
         // itself all the same, because that is what makes the stage visible to it.
-        wires.wait(stage, parity);
-        Some(self.taken(wires))
+        barriers.wait(stage, parity);
+        Some(self.taken(barriers))
     }
 
     /// Waits for the next stage of an end whose other end does not leave, and takes it.
     #[inline(always)]
-    pub(crate) fn take_open<W: Wires>(&mut self, wires: &W) -> u32 {
-        wires.wait(self.stage, self.parity);
+    pub(crate) fn take_open<W: EndBarriers>(&mut self, barriers: &W) -> u32 {
+        barriers.wait(self.stage, self.parity);
         self.stage
     }
 
     /// Passes the stage that this end holds.
     #[inline(always)]
-    pub(crate) fn pass<W: Wires>(&mut self, wires: &W) {
-        wires.pass(self.stage);
+    pub(crate) fn pass<W: EndBarriers>(&mut self, barriers: &W) {
+        barriers.pass(self.stage);
         self.advance::<W>();
     }
 
     /// As [`pass`](Self::pass), after `tell` was told the stage.
     #[inline(always)]
-    pub(crate) fn pass_told<W: Wires>(&mut self, wires: &W, tell: impl FnOnce(u32)) {
+    pub(crate) fn pass_told<W: EndBarriers>(&mut self, barriers: &W, tell: impl FnOnce(u32)) {
         tell(self.stage);
-        self.pass(wires);
+        self.pass(barriers);
     }
 
     /// Leaves the pipeline: the other end gets a closed stage unless it has left too.
     ///
     /// It waits for the next stage, which the other end passes or closes unless it waits elsewhere.
-    /// This end's copies have landed ([`Wires::drain`]).
+    /// This end's copies have landed ([`EndBarriers::drain`]).
     #[inline(always)]
-    pub(crate) fn leave<W: Wires>(&mut self, wires: &W) {
-        if !self.closed && (self.holds || self.take(wires).is_ok()) {
-            self.close(wires);
+    pub(crate) fn leave<W: EndBarriers>(&mut self, barriers: &W) {
+        if !self.closed && (self.holds || self.take(barriers).is_ok()) {
+            self.close(barriers);
         }
-        self.settle(wires);
+        self.settle(barriers);
     }
 
     /// As [`leave`](Self::leave), but if the next stage has not come yet it returns false: for a
@@ -170,44 +170,44 @@ impl EndState {
     /// An end that the other one waits for can always leave at once: whoever waits has passed all
     /// stages that it had, so the next one is here. So no role waits for ever for one that leaves.
     #[inline(always)]
-    pub(crate) fn try_leave<W: Wires>(&mut self, wires: &W) -> bool {
+    pub(crate) fn try_leave<W: EndBarriers>(&mut self, barriers: &W) -> bool {
         if self.closed {
             return true;
         }
         if !self.holds {
-            match self.take_while(wires, || false) {
+            match self.take_while(barriers, || false) {
                 None => return false,
                 Some(Err(Closed)) => return true,
                 Some(Ok(_)) => {}
             }
         }
-        self.close(wires);
+        self.close(barriers);
         true
     }
 
     /// Waits until all arrivals of this end have happened, once it has left.
     #[inline(always)]
-    pub(crate) fn settle<W: Wires>(&self, wires: &W) {
+    pub(crate) fn settle<W: EndBarriers>(&self, barriers: &W) {
         for stage in 0..W::STAGES {
             // The phase with which this end passed the stage last: in this lap or in the one
             // before. (In the first lap that is the phase before a new barrier's first, which
             // counts as complete.)
-            wires.wait_passed(stage, if stage < self.stage { self.parity ^ 1 } else { self.parity });
+            barriers.wait_passed(stage, if stage < self.stage { self.parity ^ 1 } else { self.parity });
         }
     }
 
     /// Passes the stage that this end holds as closed, and waits and arrives no more.
     #[inline(always)]
-    fn close<W: Wires>(&mut self, wires: &W) {
-        wires.close(self.stage);
-        wires.pass_closed(self.stage);
+    fn close<W: EndBarriers>(&mut self, barriers: &W) {
+        barriers.close(self.stage);
+        barriers.pass_closed(self.stage);
         self.advance::<W>();
         self.closed = true;
     }
 
     #[inline(always)]
-    fn taken<W: Wires>(&mut self, wires: &W) -> Result<u32, Closed> {
-        if wires.is_closed(self.stage) {
+    fn taken<W: EndBarriers>(&mut self, barriers: &W) -> Result<u32, Closed> {
+        if barriers.is_closed(self.stage) {
             self.closed = true;
             return Err(Closed);
         }
@@ -216,7 +216,7 @@ impl EndState {
     }
 
     #[inline(always)]
-    fn advance<W: Wires>(&mut self) {
+    fn advance<W: EndBarriers>(&mut self) {
         self.holds = false;
         self.stage += 1;
         if self.stage == W::STAGES {

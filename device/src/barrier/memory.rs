@@ -1,21 +1,27 @@
-//! A channel's memory: where its stages, barriers and words lie.
+//! Where the stages, barriers and words of a pipeline between two groups lie in shared memory.
 
 use core::marker::PhantomData;
 
-use super::channel::{Channel, PresenceOf};
-use super::map::sealed::Role as _;
+use super::Handover;
 use crate::isa::{self, Mbarrier, Members};
-use crate::memory::shared::Layout;
+use crate::memory::Layout;
+use crate::stage::PresenceOf;
 use crate::stage::contents;
 use crate::stage::presence::Presence;
 
-/// A channel's memory.
+/// Bytes of the barriers and words of a pipeline of so many stages: for each stage two barriers and
+/// three words, for each end a barrier and two words.
+pub(crate) const fn control_bytes(stages: usize) -> usize {
+    (stages * (2 * 8 + 3 * 4) + 2 * (8 + 2 * 4)).next_multiple_of(16)
+}
+
+/// The memory of a pipeline between two groups.
 ///
 /// # Invariants
 ///
 /// 0. `offset` is where `K::Layout::BYTES` bytes of the block's shared memory start, aligned to 16,
-///    that belong to this channel.
-pub(super) struct Memory<K> {
+///    that belong to this pipeline.
+pub(crate) struct Memory<K> {
     offset: usize,
     channel: PhantomData<K>,
 }
@@ -28,9 +34,8 @@ impl<K> Clone for Memory<K> {
 }
 impl<K> Copy for Memory<K> {}
 
-impl<K: Channel> Memory<K> {
-    const STRIDE: usize = <K::Contents as crate::stage::contents::sealed::Contents>::BYTES.next_multiple_of(16);
-    const FULL: usize = K::COUNT * Self::STRIDE;
+impl<K: Handover> Memory<K> {
+    const FULL: usize = K::COUNT * K::STRIDE;
     const EMPTY: usize = Self::FULL + 8 * K::COUNT;
     const AGREE: usize = Self::EMPTY + 8 * K::COUNT;
     const CLOSED: usize = Self::AGREE + 2 * 8;
@@ -39,16 +44,16 @@ impl<K: Channel> Memory<K> {
 
     /// Arrivals that fill a stage: of each producer, and one more after the word that says whether
     /// there is a tile. (An asynchronous arrival orders copies alone.)
-    pub(super) const fn filled(producers: Members) -> u32 {
+    pub(crate) const fn filled(producers: Members) -> u32 {
         producers.count as u32 + PresenceOf::<K>::TOLD as u32
     }
 
     /// Arrivals that empty a stage: of each consumer. (One a warp, behind a barrier of the warp, is
     /// slower: docs/performance.md.)
-    const EMPTIED: u32 = K::To::MEMBERS.count as u32;
+    const EMPTIED: u32 = K::CONSUMERS.count as u32;
 
     /// Whether the roles' threads lie between one another, so that a warp has threads of both.
-    const INTERLEAVED: bool = K::From::MEMBERS.stride > 1;
+    const INTERLEAVED: bool = K::PRODUCERS.stride > 1;
 
     /// Those of the role's threads that take part in filling under a driver: where a tile has fewer
     /// units of a copy than the role has threads, the first so many, since the others never copy.
@@ -56,8 +61,8 @@ impl<K: Channel> Memory<K> {
     /// With interleaved roles and more than two stages all of them do: their warps are busy with
     /// the other role all the same, and the handing over is a little faster (measured:
     /// docs/performance.md).
-    pub(super) const COPIERS: Members = {
-        let all = K::From::MEMBERS;
+    pub(crate) const COPIERS: Members = {
+        let all = K::PRODUCERS;
         let copiers = contents::copiers::<K::Contents, K::Engine>(all.count);
         if Self::INTERLEAVED && K::COUNT > 2 { all } else { Members { count: copiers, ..all } }
     };
@@ -66,7 +71,7 @@ impl<K: Channel> Memory<K> {
     ///
     /// Invariant 0 holds.
     #[inline(always)]
-    pub(super) unsafe fn new(offset: usize) -> Self {
+    pub(crate) unsafe fn new(offset: usize) -> Self {
         const { assert!(Self::DECISIONS + 4 * 4 <= K::Layout::BYTES) };
         Memory { offset, channel: PhantomData }
     }
@@ -77,15 +82,15 @@ impl<K: Channel> Memory<K> {
     ///
     /// Called by one thread; the others use the memory behind a barrier of the block only.
     #[inline(always)]
-    pub(super) unsafe fn init(self, producers: Members) {
+    pub(crate) unsafe fn init(self, producers: Members) {
         for stage in 0..K::COUNT as u32 {
             for end in 0..2 {
-                // SAFETY: the word lies in the channel's memory, and nobody else uses it yet.
+                // SAFETY: the word lies in the pipeline's memory, and nobody else uses it yet.
                 unsafe { self.closed(end, stage).write(0) };
             }
         }
-        for (end, members) in [(0, K::From::MEMBERS), (1, K::To::MEMBERS)] {
-            // SAFETY: the barrier lies in the channel's memory, aligned to 8, and nobody uses it
+        for (end, members) in [(0, K::PRODUCERS), (1, K::CONSUMERS)] {
+            // SAFETY: the barrier lies in the pipeline's memory, aligned to 8, and nobody uses it
             // yet.
             unsafe { isa::mbarrier_init(self.agree(end), members.count as u32) };
             isa::mbarrier_name(self.agree(end), "decided", end);
@@ -101,9 +106,9 @@ impl<K: Channel> Memory<K> {
     ///
     /// As for [`init`](Self::init).
     #[inline(always)]
-    pub(super) unsafe fn init_stages(self, producers: Members) {
+    pub(crate) unsafe fn init_stages(self, producers: Members) {
         for stage in 0..K::COUNT as u32 {
-            // SAFETY: the barrier lies in the channel's memory, aligned to 8, and nobody uses it
+            // SAFETY: the barrier lies in the pipeline's memory, aligned to 8, and nobody uses it
             // yet.
             unsafe { isa::mbarrier_init(self.full(stage), Self::filled(producers)) };
             // SAFETY: this one too lies there, aligned to 8, and nobody uses it yet.
@@ -119,7 +124,7 @@ impl<K: Channel> Memory<K> {
     ///
     /// Called by one thread; no thread uses them any more and no arrival is under way.
     #[inline(always)]
-    pub(super) unsafe fn inval(self) {
+    pub(crate) unsafe fn inval(self) {
         // SAFETY: the caller's promise; `init` made them.
         unsafe { self.inval_stages() };
         for end in 0..2 {
@@ -134,7 +139,7 @@ impl<K: Channel> Memory<K> {
     ///
     /// As for [`inval`](Self::inval).
     #[inline(always)]
-    pub(super) unsafe fn inval_stages(self) {
+    pub(crate) unsafe fn inval_stages(self) {
         for stage in 0..K::COUNT as u32 {
             // SAFETY: they were made; the caller's promise.
             unsafe { isa::mbarrier_inval(self.full(stage)) };
@@ -145,8 +150,8 @@ impl<K: Channel> Memory<K> {
 
     /// The first byte of a stage.
     #[inline(always)]
-    pub(super) fn stage(self, stage: u32) -> *mut u8 {
-        self.at(stage as usize * Self::STRIDE)
+    pub(crate) fn stage(self, stage: u32) -> *mut u8 {
+        self.at(stage as usize * K::STRIDE)
     }
 
     /// Says, in one thread, whether the stage holds a tile.
@@ -155,8 +160,8 @@ impl<K: Channel> Memory<K> {
     ///
     /// The calling thread is the producers' first, and they have the stage.
     #[inline(always)]
-    pub(super) unsafe fn write_presence(self, stage: u32, presence: PresenceOf<K>) {
-        // SAFETY: the word lies in the channel's memory; the consumers read it behind the arrival
+    pub(crate) unsafe fn write_presence(self, stage: u32, presence: PresenceOf<K>) {
+        // SAFETY: the word lies in the pipeline's memory; the consumers read it behind the arrival
         // that follows.
         unsafe { self.present(stage).write(presence.to_word()) };
     }
@@ -167,8 +172,8 @@ impl<K: Channel> Memory<K> {
     ///
     /// The calling thread is a consumer's, and they have the stage.
     #[inline(always)]
-    pub(super) unsafe fn presence(self, stage: u32) -> PresenceOf<K> {
-        // A channel whose stages always hold their tiles has nothing to read.
+    pub(crate) unsafe fn presence(self, stage: u32) -> PresenceOf<K> {
+        // A pipeline whose stages always hold their tiles has nothing to read.
         if !PresenceOf::<K>::TOLD {
             return PresenceOf::<K>::from_word(1);
         }
@@ -177,12 +182,12 @@ impl<K: Channel> Memory<K> {
     }
 
     #[inline(always)]
-    pub(super) fn full(self, stage: u32) -> Mbarrier {
+    pub(crate) fn full(self, stage: u32) -> Mbarrier {
         isa::mbarrier_at(self.offset + Self::FULL + 8 * stage as usize)
     }
 
     #[inline(always)]
-    pub(super) fn empty(self, stage: u32) -> Mbarrier {
+    pub(crate) fn empty(self, stage: u32) -> Mbarrier {
         isa::mbarrier_at(self.offset + Self::EMPTY + 8 * stage as usize)
     }
 
@@ -196,7 +201,7 @@ impl<K: Channel> Memory<K> {
     /// Each end has its own: the first thread of a role that leaves writes it while slower threads
     /// of the same role may still be asking whether the other end has left.
     #[inline(always)]
-    pub(super) fn closed(self, by: u32, stage: u32) -> *mut u32 {
+    pub(crate) fn closed(self, by: u32, stage: u32) -> *mut u32 {
         self.at(Self::CLOSED + 4 * (2 * stage + by) as usize).cast()
     }
 
@@ -213,17 +218,17 @@ impl<K: Channel> Memory<K> {
     #[inline(always)]
     fn at(self, offset: usize) -> *mut u8 {
         // SAFETY: callers name stages below COUNT, ends and turns below 2, so the offset lies in
-        // the channel's memory (0).
+        // the pipeline's memory (0).
         unsafe { isa::shared_base().add(self.offset + offset) }
     }
 
     /// Has the first of `members` decide.
     #[inline(always)]
-    pub(super) fn agree_in(self, members: Members, end: u32, turn: u32, decide: impl FnOnce() -> bool) -> bool {
+    pub(crate) fn agree_in(self, members: Members, end: u32, turn: u32, decide: impl FnOnce() -> bool) -> bool {
         let word = self.decision(end, turn);
         isa::for_first_member(members, || {
             let decision = u32::from(decide());
-            // SAFETY: the word lies in the channel's memory. All members have read the decision
+            // SAFETY: the word lies in the pipeline's memory. All members have read the decision
             // that it held, two turns ago, before they arrived for the turn in between, which this
             // thread has waited for.
             unsafe { word.write(decision) };

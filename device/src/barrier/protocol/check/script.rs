@@ -1,10 +1,10 @@
 //! What a role does with its ends, in each of its threads.
 
-use super::super::{EndState, Wires};
+use super::super::{EndBarriers, EndState};
 use super::checker::Checker;
+use super::ends::{ConsumerBarriers, ProducerBarriers};
 use super::pipeline::{Event, Mistake};
-use super::wires::{ConsumerWires, ProducerWires};
-use crate::role::Closed;
+use crate::barrier::Closed;
 
 /// One step of a role at one of its pipelines, by number. A role stops early if a pipeline turns
 /// out to be closed.
@@ -28,14 +28,14 @@ pub(super) enum Step {
 
 /// One thread of an end with its state.
 pub(super) struct Running<W> {
-    wires: W,
+    barriers: W,
     state: EndState,
     tile: u32,
     events: Vec<Event>,
 }
 
 /// What differs between producers and consumers.
-pub(super) trait Side: Wires {
+pub(super) trait Side: EndBarriers {
     /// Fills or reads the stage, which the end has.
     fn touch(&self, stage: u32, tile: u32);
 
@@ -51,13 +51,13 @@ pub(super) trait Side: Wires {
     }
 }
 
-impl<C: Checker, const STAGES: usize> Side for ProducerWires<'_, C, STAGES> {
+impl<C: Checker, const STAGES: usize> Side for ProducerBarriers<'_, C, STAGES> {
     fn touch(&self, stage: u32, tile: u32) {
         self.fill(stage, tile);
     }
 
     fn tell(&self, stage: u32, tile: u32) {
-        ProducerWires::tell(self, stage, tile);
+        ProducerBarriers::tell(self, stage, tile);
     }
 
     fn record(&self, events: Vec<Event>) {
@@ -73,7 +73,7 @@ impl<C: Checker, const STAGES: usize> Side for ProducerWires<'_, C, STAGES> {
     }
 }
 
-impl<C: Checker, const STAGES: usize> Side for ConsumerWires<'_, C, STAGES> {
+impl<C: Checker, const STAGES: usize> Side for ConsumerBarriers<'_, C, STAGES> {
     fn touch(&self, stage: u32, tile: u32) {
         self.read(stage, tile);
     }
@@ -107,29 +107,29 @@ pub(super) trait AnyEnd {
 
 impl<W: Side> Running<W> {
     /// An end that begins.
-    pub(super) fn new(wires: W, state: EndState) -> Self {
-        Running { wires, state, tile: 0, events: Vec::new() }
+    pub(super) fn new(barriers: W, state: EndState) -> Self {
+        Running { barriers, state, tile: 0, events: Vec::new() }
     }
 
     fn pass(&mut self, stage: u32) {
-        let Running { wires, state, tile, .. } = self;
-        wires.touch(stage, *tile);
-        state.pass_told(wires, |told| wires.tell(told, *tile));
+        let Running { barriers, state, tile, .. } = self;
+        barriers.touch(stage, *tile);
+        state.pass_told(barriers, |told| barriers.tell(told, *tile));
         self.events.push(Event::Passed(*tile));
         *tile += 1;
     }
 
     fn keep(&mut self, stage: u32) {
-        self.wires.touch(stage, self.tile);
+        self.barriers.touch(stage, self.tile);
         self.events.push(Event::Kept);
     }
 
     fn take(&mut self, polls: Option<u32>) -> Option<Result<u32, Closed>> {
         let taken = match polls {
-            None => Some(self.state.take(&self.wires)),
+            None => Some(self.state.take(&self.barriers)),
             Some(polls) => {
                 let mut left = polls;
-                self.state.take_while(&self.wires, || {
+                self.state.take_while(&self.barriers, || {
                     left -= 1;
                     left > 0
                 })
@@ -174,12 +174,12 @@ impl<W: Side> AnyEnd for Running<W> {
                 _ => false,
             },
             Step::Quit(_) => {
-                self.wires.drain();
+                self.barriers.drain();
                 self.leave();
                 true
             }
             Step::Drive(_) => {
-                let stage = self.state.take_open(&self.wires);
+                let stage = self.state.take_open(&self.barriers);
                 self.pass(stage);
                 true
             }
@@ -187,21 +187,21 @@ impl<W: Side> AnyEnd for Running<W> {
     }
 
     fn drain(&self) {
-        self.wires.drain();
+        self.barriers.drain();
     }
 
     fn try_leave(&mut self) -> bool {
-        self.state.try_leave(&self.wires)
+        self.state.try_leave(&self.barriers)
     }
 
     fn leave(&mut self) {
-        if !self.wires.leave_by_mistake(&mut self.state) {
-            self.state.leave(&self.wires);
+        if !self.barriers.leave_by_mistake(&mut self.state) {
+            self.state.leave(&self.barriers);
         }
     }
 
     fn record(&mut self) {
-        self.wires.record(std::mem::take(&mut self.events));
+        self.barriers.record(std::mem::take(&mut self.events));
     }
 }
 

@@ -1,11 +1,11 @@
-//! The protocol's barriers on the GPU and in the CPU executor.
+//! The two ends' barriers, on the GPU and in the CPU executor.
 
-use super::channel::{Channel, PresenceOf};
-use super::map::sealed::Role as _;
+use super::Handover;
 use super::memory::Memory;
-use super::protocol::Wires;
-use crate::engine::sealed::Engine as _;
+use super::protocol::EndBarriers;
+use crate::engine::{Completion, CompletionOf};
 use crate::isa::{self, Members};
+use crate::stage::PresenceOf;
 use crate::stage::presence::Presence;
 
 /// The producers' end of the barriers.
@@ -14,32 +14,32 @@ use crate::stage::presence::Presence;
 ///
 /// 0. `producers` are the threads that run the calling code, and those for which the barriers were
 ///    made.
-pub(super) struct ProducerWires<K> {
+pub(crate) struct ProducerBarriers<K> {
     memory: Memory<K>,
     producers: Members,
 }
 
 /// The consumers' end of the barriers.
-pub(super) struct ConsumerWires<K>(pub(super) Memory<K>);
+pub(crate) struct ConsumerBarriers<K>(pub(crate) Memory<K>);
 
-impl<K: Channel> ProducerWires<K> {
+impl<K: Handover> ProducerBarriers<K> {
     /// The end of a role all of whose threads take its steps.
     #[inline(always)]
-    pub(super) fn of_role(memory: Memory<K>) -> Self {
-        ProducerWires { memory, producers: K::From::MEMBERS }
+    pub(crate) fn of_role(memory: Memory<K>) -> Self {
+        ProducerBarriers { memory, producers: K::PRODUCERS }
     }
 
     /// The end of those threads of a role that copy: for a driver, whose barriers count no others.
     #[inline(always)]
-    pub(super) fn of_copiers(memory: Memory<K>) -> Self {
-        ProducerWires { memory, producers: Memory::<K>::COPIERS }
+    pub(crate) fn of_copiers(memory: Memory<K>) -> Self {
+        ProducerBarriers { memory, producers: Memory::<K>::COPIERS }
     }
 }
 
-impl<K: Channel> ProducerWires<K> {
+impl<K: Handover> ProducerBarriers<K> {
     /// Says whether the stage that the producers have filled holds a tile.
     #[inline(always)]
-    pub(super) fn tell(&self, stage: u32, presence: PresenceOf<K>) {
+    pub(crate) fn tell(&self, stage: u32, presence: PresenceOf<K>) {
         if PresenceOf::<K>::TOLD {
             // SAFETY: this is the producers' first thread, and they have the stage.
             isa::for_first_member(self.producers, || unsafe { self.memory.write_presence(stage, presence) });
@@ -56,7 +56,7 @@ impl<K: Channel> ProducerWires<K> {
     }
 }
 
-impl<K: Channel> Wires for ProducerWires<K> {
+impl<K: Handover> EndBarriers for ProducerBarriers<K> {
     const STAGES: u32 = K::COUNT as u32;
 
     #[inline(always)]
@@ -87,16 +87,9 @@ impl<K: Channel> Wires for ProducerWires<K> {
 
     #[inline(always)]
     fn pass(&self, stage: u32) {
-        let full = self.memory.full(stage);
-        if K::Engine::ASYNCHRONOUS {
-            // SAFETY: the barrier counts an arrival of each producer a phase; the producers have
-            // the stage, so this phase has had none.
-            unsafe { isa::cp_async_mbarrier_arrive(full, self.producers) };
-        } else {
-            // SAFETY: the barrier counts an arrival of each producer a phase; the producers have
-            // the stage, so this phase has had none.
-            unsafe { isa::mbarrier_arrive(full, self.producers) };
-        }
+        // SAFETY: the barrier counts an arrival of each producer per phase; the producers have the
+        // stage, so this phase has had none.
+        unsafe { CompletionOf::<K::Engine>::arrive(self.memory.full(stage), self.producers) };
         self.arrive_told(stage);
     }
 
@@ -111,12 +104,12 @@ impl<K: Channel> Wires for ProducerWires<K> {
 
     #[inline(always)]
     fn drain(&self) {
-        isa::cp_async_wait_all();
+        CompletionOf::<K::Engine>::drain();
     }
 
     #[inline(always)]
     fn wait_passed(&self, stage: u32, parity: u32) {
-        if K::Engine::ASYNCHRONOUS {
+        if CompletionOf::<K::Engine>::LATE_ARRIVALS {
             // SAFETY: `init` made the barrier.
             unsafe { isa::mbarrier_wait(self.memory.full(stage), parity) };
         }
@@ -128,7 +121,7 @@ impl<K: Channel> Wires for ProducerWires<K> {
     }
 }
 
-impl<K: Channel> Wires for ConsumerWires<K> {
+impl<K: Handover> EndBarriers for ConsumerBarriers<K> {
     const STAGES: u32 = K::COUNT as u32;
 
     #[inline(always)]
@@ -154,14 +147,14 @@ impl<K: Channel> Wires for ConsumerWires<K> {
     fn close(&self, stage: u32) {
         // SAFETY: the consumers have the stage; the word is theirs to write, and the producers read
         // it behind the arrivals that follow.
-        isa::for_first_member(K::To::MEMBERS, || unsafe { self.0.closed(1, stage).write(1) });
+        isa::for_first_member(K::CONSUMERS, || unsafe { self.0.closed(1, stage).write(1) });
     }
 
     #[inline(always)]
     fn pass(&self, stage: u32) {
         // SAFETY: EMPTIED counts these arrivals a phase; the consumers have the stage, so this
         // phase has had none.
-        unsafe { isa::mbarrier_arrive(self.0.empty(stage), K::To::MEMBERS) };
+        unsafe { isa::mbarrier_arrive(self.0.empty(stage), K::CONSUMERS) };
     }
 
     #[inline(always)]
@@ -177,6 +170,6 @@ impl<K: Channel> Wires for ConsumerWires<K> {
 
     #[inline(always)]
     fn agree(&self, turn: u32, decide: impl FnOnce() -> bool) -> bool {
-        self.0.agree_in(K::To::MEMBERS, 1, turn, decide)
+        self.0.agree_in(K::CONSUMERS, 1, turn, decide)
     }
 }

@@ -1,0 +1,42 @@
+//! How a tile falls into units, each copied by one thread.
+
+use crate::group::Deal;
+use crate::scope::Scope;
+use crate::tile::Tile;
+
+/// Deals the tile's units of `width` bytes out to the group's threads: of each part unit `u` to
+/// member `u % TEAM`, and calls `copy(row, byte offset in the row, byte offset in shared memory)`
+/// for each.
+///
+/// # Safety
+///
+/// As for [`Deal::deal`].
+#[inline(always)]
+pub(super) unsafe fn for_each_unit<T: Tile, G: Deal<S>, S: Scope>(width: usize, copy: impl Fn(usize, usize, usize)) {
+    let element = size_of::<T::Element>();
+    let units_of_row = T::COLUMNS * element / width;
+    let units = T::LEN * element / width / G::PARTS;
+    let deal = |part: usize, member: usize| {
+        if T::ROWS == 1 {
+            // A number of rounds that the compiler knows, so that it unrolls a few.
+            for round in 0..units.div_ceil(G::TEAM) {
+                let unit = member + round * G::TEAM;
+                if unit < units {
+                    let index = part * units + unit;
+                    copy(0, index * width, index * width);
+                }
+            }
+        } else {
+            // One by one: places in rows take many registers.
+            let mut unit = member;
+            while unit < units {
+                let index = part * units + unit;
+                let (row, column) = (index / units_of_row, index % units_of_row * width);
+                copy(row, column, row * T::PITCH * element + column);
+                unit += G::TEAM;
+            }
+        }
+    };
+    // SAFETY: the caller's promises.
+    unsafe { G::deal(deal) };
+}

@@ -1,0 +1,69 @@
+//! One stage, while it is being filled.
+
+use core::marker::PhantomData;
+
+use super::contents::Fill;
+use super::{PresenceOf, StageSet};
+use crate::marker::{BlockLevel, Brand, Uniform};
+
+/// An acquired stage, empty and to be filled.
+///
+/// # Invariants
+///
+/// 0. `memory` is the start of a stage of `K`. No copy into it is under way, all reads of what it
+///    held before have ended, and until its copies were committed and waited for nobody reads it
+///    and nobody else writes it.
+/// 1. The value is in code of the level of `K::Group`, which runs as one: all of its threads
+///    execute it or, under a driver of roles, those among the first that have a part of a tile to
+///    copy. A thread with a higher rank would copy nothing.
+#[must_use = "an acquired stage is to be filled: call `copy`"]
+pub struct Stage<'x, K> {
+    memory: *mut u8,
+    brand: Brand<'x>,
+    level: BlockLevel,
+    stages: PhantomData<K>,
+}
+
+/// The proof that a [`Stage`] was filled.
+#[must_use = "return the filled stage from the closure that was given the empty one"]
+pub struct StageFilled<'x, K: StageSet> {
+    present: PresenceOf<K>,
+    brand: Brand<'x>,
+    level: BlockLevel,
+}
+
+impl<K> !Uniform for Stage<'_, K> {}
+impl<K: StageSet> !Uniform for StageFilled<'_, K> {}
+
+impl<'x, K: StageSet> Stage<'x, K> {
+    /// Makes the stage at `memory`.
+    ///
+    /// # Safety
+    ///
+    /// The invariants 0 and 1 hold.
+    #[inline(always)]
+    pub(crate) unsafe fn new(memory: *mut u8) -> Self {
+        Stage { memory, brand: PhantomData, level: PhantomData, stages: PhantomData }
+    }
+
+    /// Starts to copy a tile, or zeros, into the stage; several tiles as a tuple, an optional one
+    /// as an `Option`. Bytes beyond the end of a tile's view are zero.
+    ///
+    /// CUDA: `cuda::memcpy_async(group, ..)`.
+    #[inline(always)]
+    pub fn copy<F: Fill<K::Contents>>(self, source: F) -> StageFilled<'x, K> {
+        // SAFETY: nobody reads or writes the stage until the copies were committed and waited for
+        // (0), and the filled stage has no way to its memory. Each thread of the group that a part
+        // of the tile is dealt out to makes the call (1).
+        let present = unsafe { source.fill::<K::Engine, K::Group, K::Scope>(self.memory) };
+        StageFilled { present, brand: PhantomData, level: PhantomData }
+    }
+}
+
+impl<K: StageSet> StageFilled<'_, K> {
+    /// What to remember of the stage.
+    #[inline(always)]
+    pub(crate) fn present(&self) -> PresenceOf<K> {
+        self.present
+    }
+}

@@ -1,0 +1,33 @@
+//! The stages of a pipeline in shared memory.
+
+use core::marker::PhantomData;
+
+use super::contents::Contents;
+use crate::engine::{CpAsync, Engine};
+use crate::memory::Layout;
+use crate::scope::{BlockScope, Scope};
+
+/// The stages of a pipeline: `COUNT` times what `C` says (a tile or several), filled by engine `E`,
+/// synchronised at scope `S`.
+///
+/// CUDA: `cuda::pipeline_shared_state<scope, COUNT>` and the buffer beside it, in one.
+pub struct Stages<C, const COUNT: usize, E = CpAsync, S = BlockScope>(PhantomData<(C, E, S)>);
+
+impl<C: Contents, const COUNT: usize, E, S> Stages<C, COUNT, E, S> {
+    /// Bytes from one stage's start to the next one's: the contents' size, rounded up to 16.
+    pub(crate) const STRIDE: usize = C::BYTES.next_multiple_of(16);
+}
+
+/// Refuses no stages, and more than a ring counts.
+pub(crate) const fn checked_bytes(count: usize, stride: usize) -> usize {
+    assert!(count >= 1, "a pipeline has at least one stage");
+    assert!(stride <= u32::MAX as usize / count, "the stages of a pipeline fit in 4 GiB");
+    count * stride
+}
+
+// SAFETY: 16 is a power of two, STRIDE a multiple of it, and COUNT stages of STRIDE bytes each are
+// what a pipeline touches.
+unsafe impl<C: Contents, const COUNT: usize, E: Engine, S: Scope> Layout for Stages<C, COUNT, E, S> {
+    const BYTES: usize = checked_bytes(COUNT, Self::STRIDE);
+    const ALIGNMENT: usize = 16;
+}

@@ -1,0 +1,42 @@
+//! What copies depend on, apart from the type of a tile.
+
+use super::Tile;
+
+/// What the copies of a tile depend on, in bytes.
+pub struct Shape {
+    pub(crate) bytes: usize,
+    pub(crate) len: usize,
+    rows: usize,
+    row: usize,
+    pitch: usize,
+    alignment: usize,
+}
+
+impl Shape {
+    pub(crate) const fn of<T: Tile>() -> Shape {
+        let element = size_of::<T::Element>();
+        Shape {
+            bytes: T::LEN * element,
+            len: T::LEN,
+            rows: T::ROWS,
+            row: T::COLUMNS * element,
+            pitch: T::PITCH * element,
+            alignment: T::ALIGNMENT,
+        }
+    }
+
+    /// The widest unit in bytes, a power of two up to 16, of which the tile's rows, its parts (of
+    /// `parts`), their starts and the tile's size are multiples.
+    pub(crate) const fn unit(&self, parts: usize) -> usize {
+        let (mut width, part) = (self.alignment, self.bytes / parts);
+        while !(self.row.is_multiple_of(width) && part.is_multiple_of(width) && self.pitch.is_multiple_of(width)) {
+            width /= 2;
+        }
+        width
+    }
+
+    /// Whether the tile divides into `parts` equal parts of elements in a row.
+    pub(crate) const fn divides_into(&self, parts: usize) -> bool {
+        parts == 1 || (self.rows == 1 && self.len.is_multiple_of(parts))
+    }
+}
