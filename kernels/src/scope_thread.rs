@@ -24,7 +24,7 @@ pub fn with_staging_scope_thread<T: Number, C: Compute<T, THREADS>, const THREAD
 ) {
     let batches = input.for_block(&block);
     let mut results = out.for_block(&block);
-    let _ = shared.pipeline(&block).map_tiles_published(&batches, &mut results, |tile, dst| {
+    let _ = shared.pipeline(&block).published().map_tiles(&batches, &mut results, |tile, dst| {
         block.threads(|t| dst.set(&t, C::compute(tile, t.rank())));
     });
 }

@@ -1,5 +1,5 @@
-//! On hardware the barriers of `for_each_published` are the block's: threads with fewer tiles never
-//! reach them.
+//! On hardware the barriers of a `published` pipeline are the block's: threads with fewer tiles
+//! never reach them.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, CpAsync, Private, Shared, Stages, ThreadScope, Tiles, kernel};
 
@@ -8,7 +8,7 @@ type EachThreads = Private<Stages<[i32; 4], 2, CpAsync, ThreadScope>, 128>;
 fn publish_each(block: Block<128>, input: Tiles<i32, 4>, shared: Shared<EachThreads>) {
     let _ = shared.threads(&block, |t, pipe| {
         let count = t.rank();
-        let _ = pipe.for_each_published(count, |stage, i| stage.copy(input.tile(i)), |_tile, _i| {});
+        let _ = pipe.published().for_each(count, |stage, i| stage.copy(input.tile(i)), |_tile, _i| {});
     });
 }
 

@@ -3,7 +3,7 @@
 use super::Handover;
 use super::memory::Memory;
 use super::protocol::EndBarriers;
-use crate::engine::{Completion, CompletionOf};
+use crate::engine::{Completion, CompletionOf, drain_all};
 use crate::isa::{self, Members};
 use crate::stage::PresenceOf;
 use crate::stage::presence::Presence;
@@ -104,7 +104,7 @@ impl<K: Handover> EndBarriers for ProducerBarriers<K> {
 
     #[inline(always)]
     fn drain(&self) {
-        CompletionOf::<K::Engine>::drain();
+        drain_all();
     }
 
     #[inline(always)]

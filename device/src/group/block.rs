@@ -163,7 +163,7 @@ impl<const THREADS: usize> Thread<'_, '_, THREADS> {
     message = "a closure that runs per thread or per warp can't return or keep a `{Self}`",
     label = "this leaves the closure",
     note = "what a thread keeps in `PerThread`, or a lane in `PerLane`, is `Copy` plain data; the tokens `Thread`, `Lane` and \
-            `Warp` and a pipeline of one's own end with their closure, and `&mut`, cells and raw pointers are ways to share"
+            `Warp` and a pipeline of one's own end with their closure, and `&mut`, cells and raw pointers are ways to numbers"
 )]
 pub trait PerThreadValue: Copy + Uniform {}
 

@@ -3,7 +3,7 @@
 use crate::element::Element;
 use crate::output::tiles::{Arrangement, BlockTilesMut};
 use crate::tile::Tile;
-use crate::view::share::Share;
+use crate::view::numbers::TileNumbers;
 use crate::view::tiles::BlockTiles;
 
 /// What [`hoist_bounds`] takes: a block's (or role's) share of an input or of an output, or a tuple
@@ -68,17 +68,17 @@ pub trait Bounded: sealed::Bounded {}
 /// ```
 #[inline(always)]
 pub fn hoist_bounds<P: Bounded, R>(parts: P, body: impl FnOnce(P) -> R) -> R {
-    let share = parts.share();
-    if parts.all_end_at(share.end()) && share.lies_below(parts.whole_below()) {
+    let numbers = parts.numbers();
+    if parts.all_end_at(numbers.end()) && numbers.lies_below(parts.whole_below()) {
         // SAFETY: just checked; views with as many tiles have as many for this block.
-        body(unsafe { parts.whole(share.count()) })
+        body(unsafe { parts.whole(numbers.count()) })
     } else {
         body(parts.counted())
     }
 }
 
 mod sealed {
-    use crate::view::share::Share;
+    use crate::view::numbers::TileNumbers;
 
     #[diagnostic::on_unimplemented(
         message = "`Bounded` can't be implemented for `{Self}`: it is sealed",
@@ -87,7 +87,7 @@ mod sealed {
     )]
     pub trait Bounded: Sized {
         /// Which of its view's tiles they are; of the first part.
-        fn share(&self) -> Share;
+        fn numbers(&self) -> TileNumbers;
 
         /// Whether the view (of each part) has `end` tiles, those of other blocks included.
         fn all_end_at(&self, end: usize) -> bool;
@@ -102,35 +102,35 @@ mod sealed {
         ///
         /// # Safety
         ///
-        /// They are so many, and the share lies below `self.whole_below()`.
+        /// They are so many, and their numbers lie below `self.whole_below()`.
         unsafe fn whole(self, count: usize) -> Self;
     }
 }
 
-/// One share, for which the view's own type has the methods.
-macro_rules! share {
-    ([$($generics:tt)*] $share:ty) => {
-        impl<$($generics)*> Bounded for $share {}
+/// The tiles of one view, for which the view's own type has the methods.
+macro_rules! tiles {
+    ([$($generics:tt)*] $tiles:ty) => {
+        impl<$($generics)*> Bounded for $tiles {}
 
-        impl<$($generics)*> sealed::Bounded for $share {
+        impl<$($generics)*> sealed::Bounded for $tiles {
             #[inline(always)]
-            fn share(&self) -> Share {
-                <$share>::share(self)
+            fn numbers(&self) -> TileNumbers {
+                <$tiles>::numbers(self)
             }
 
             #[inline(always)]
             fn all_end_at(&self, end: usize) -> bool {
-                <$share>::share(self).end() == end
+                <$tiles>::numbers(self).end() == end
             }
 
             #[inline(always)]
             fn whole_below(&self) -> usize {
-                <$share>::whole_below(self)
+                <$tiles>::whole_below(self)
             }
 
             #[inline(always)]
             fn counted(self) -> Self {
-                <$share>::counted(self)
+                <$tiles>::counted(self)
             }
 
             #[inline(always)]
@@ -141,8 +141,8 @@ macro_rules! share {
         }
     };
 }
-share!([S: Tile] BlockTiles<'_, S>);
-share!([T: Element, const LEN: usize, const THREADS: usize, A: Arrangement] BlockTilesMut<'_, '_, T, LEN, THREADS, A>);
+tiles!([S: Tile] BlockTiles<'_, S>);
+tiles!([T: Element, const LEN: usize, const THREADS: usize, A: Arrangement] BlockTilesMut<'_, '_, T, LEN, THREADS, A>);
 
 macro_rules! tuples {
     ($($part:ident $number:tt),*) => {
@@ -150,8 +150,8 @@ macro_rules! tuples {
 
         impl<$($part: Bounded),*> sealed::Bounded for ($($part,)*) {
             #[inline(always)]
-            fn share(&self) -> Share {
-                self.0.share()
+            fn numbers(&self) -> TileNumbers {
+                self.0.numbers()
             }
 
             #[inline(always)]

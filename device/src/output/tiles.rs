@@ -9,7 +9,7 @@ use crate::isa;
 use crate::marker::{BlockLevel, Brand, Uniform};
 use crate::role::{Role, RoleGroup};
 use crate::tile::Tile;
-use crate::view::share::{Share, pieces};
+use crate::view::numbers::{TileNumbers, pieces};
 
 /// Which elements of an output tile a thread owns: [`Striped`] or [`Blocked`]. Sealed.
 ///
@@ -122,12 +122,12 @@ impl<T: Element, const LEN: usize, A: Arrangement> TilesMut<'_, T, LEN, A> {
     /// The tiles of this block, for a group of `THREADS` with the brand `'b`.
     #[inline(always)]
     fn for_group<'b, const THREADS: usize>(&mut self) -> BlockTilesMut<'_, 'b, T, LEN, THREADS, A> {
-        let share = Share::of_block(self.tiles());
+        let numbers = TileNumbers::of_block(self.tiles());
         BlockTilesMut {
             base: self.base,
             view_len: self.len,
-            share,
-            count: share.count(),
+            numbers,
+            count: numbers.count(),
             whole: false,
             block: PhantomData,
             view: PhantomData,
@@ -140,15 +140,15 @@ impl<T: Element, const LEN: usize, A: Arrangement> TilesMut<'_, T, LEN, A> {
 ///
 /// # Invariants
 ///
-/// 0. `base` and `view_len` are those of a [`TilesMut`] that is borrowed for `'v`, and `share` is
+/// 0. `base` and `view_len` are those of a [`TilesMut`] that is borrowed for `'v`, and `numbers` is
 ///    this block's.
-/// 1. The numbers of `share` are those of tiles of the view, `count` in all.
+/// 1. The numbers of `numbers` are those of tiles of the view, `count` in all.
 /// 2. If `whole`, each of these tiles lies within the view as a whole.
 /// 3. `LEN` is 1 to `u32::MAX`, as for the view.
 pub struct BlockTilesMut<'v, 'b, T, const LEN: usize, const THREADS: usize, A = Striped> {
     base: *mut T,
     view_len: usize,
-    share: Share,
+    numbers: TileNumbers,
     count: usize,
     whole: bool,
     block: Brand<'b>,
@@ -166,8 +166,8 @@ impl<'b, T: Element, const LEN: usize, const THREADS: usize, A: Arrangement> Blo
 
     /// Which of the view's tiles they are.
     #[inline(always)]
-    pub(crate) fn share(&self) -> Share {
-        self.share
+    pub(crate) fn numbers(&self) -> TileNumbers {
+        self.numbers
     }
 
     /// Returns the block's tile `index`, which is tile `index * grid + block` of the view.
@@ -204,13 +204,13 @@ impl<'b, T: Element, const LEN: usize, const THREADS: usize, A: Arrangement> Blo
     /// whole.
     #[inline(always)]
     pub(crate) fn whole_below(&self) -> usize {
-        if self.whole { self.share.end() } else { self.view_len / LEN }
+        if self.whole { self.numbers.end() } else { self.view_len / LEN }
     }
 
     /// The same tiles, counted here.
     #[inline(always)]
     pub(crate) fn counted(self) -> Self {
-        BlockTilesMut { count: self.share.count(), ..self }
+        BlockTilesMut { count: self.numbers.count(), ..self }
     }
 
     /// The same tiles, known to be whole, and known to be so many as those of another view.
@@ -267,7 +267,7 @@ impl<'b, T: Element, const LEN: usize, const THREADS: usize, A: Arrangement> Blo
     #[inline(always)]
     unsafe fn tile_unchecked<'t>(&self, index: usize) -> TileMut<'t, 'b, T, LEN, THREADS, A> {
         // No overflow: this is the first element of a tile of the view (1).
-        let start = self.share.number(index) * LEN;
+        let start = self.numbers.number(index) * LEN;
         TileMut {
             first: self.base.wrapping_add(start),
             len: if !self.whole && self.view_len - start < LEN { self.view_len - start } else { LEN },

@@ -1,15 +1,14 @@
 //! The driver: prologue, steady state and drain of a pipeline, for any number of stages.
 
 use super::count::{Dirty, Free, Held, InFlight};
-use super::ready::{AtScope, Published, Ready, View};
+use super::ready::{Ready, View};
 use super::setup::Setup;
 use super::steps::{Idle, Pipeline};
 use crate::engine::{Completion, CompletionOf};
-use crate::group::{Group, WholeBlock};
+use crate::group::Group;
 use crate::isa::PendingGroups;
-use crate::scope::ThreadsAlone;
 use crate::stage::{self, Stage, StageFilled};
-use crate::view::share::Share;
+use crate::view::numbers::TileNumbers;
 
 /// All but the awaited of `FILLED` groups may stay in flight.
 enum AllBut<const FILLED: usize, const FILL_FIRST: bool> {}
@@ -43,7 +42,8 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
     ///
     /// With one stage, and where at most 8 bytes a thread would be in flight otherwise, a round
     /// fills before it waits, with a `bar.sync` before each; so it does at warp scope, with
-    /// `bar.warp.sync`, and at thread scope, without any barrier.
+    /// `bar.warp.sync`, and at thread scope, without any barrier. The tiles of a
+    /// [`published`](Pipeline::published) pipeline have the barriers of block scope.
     ///
     /// Returns the pipeline with every stage dirty; [`finish`](Pipeline::finish) it to use its
     /// memory again.
@@ -59,32 +59,9 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         self,
         count: usize,
         fill: impl for<'x> FnMut(Stage<'x, U>, usize) -> StageFilled<'x, U>,
-        consume: impl for<'x> FnMut(&Ready<'x, U>, usize),
+        consume: impl for<'x> FnMut(&Ready<'x, U, U::View>, usize),
     ) -> Drained<'s, U, STAGES> {
-        self.drive::<AtScope, true>(Share::all_below(count), fill, consume)
-    }
-
-    /// As [`for_each`](Self::for_each) with every tile published: each thread copies its own
-    /// elements, and all threads of the block may read all of them. The barriers are those of block
-    /// scope.
-    ///
-    /// CUDA: `with_staging_scope_thread` of the programming guide, with the barrier that it lacks.
-    ///
-    /// # Panics
-    ///
-    /// As `for_each`.
-    #[inline(always)]
-    #[track_caller]
-    pub fn for_each_published(
-        self,
-        count: usize,
-        fill: impl for<'x> FnMut(Stage<'x, U>, usize) -> StageFilled<'x, U>,
-        consume: impl for<'x> FnMut(&Ready<'x, U, Published>, usize),
-    ) -> Drained<'s, U, STAGES>
-    where
-        U: Setup<Scope: ThreadsAlone, Group: WholeBlock>,
-    {
-        self.drive::<Published, true>(Share::all_below(count), fill, consume)
+        self.drive::<true>(TileNumbers::all_below(count), fill, consume)
     }
 
     /// Whether a round fills before it waits, which puts one more tile in flight and costs a second
@@ -92,38 +69,38 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
     ///
     /// With one stage there is no other way. With more it pays only where little is in flight
     /// otherwise (measured: `docs/performance.md`), or where a barrier costs next to nothing.
-    const fn fill_first<V: View<U>>() -> bool {
+    const fn fill_first() -> bool {
         let in_flight = (STAGES - 1) * stage::bytes::<U>();
-        STAGES == 1 || V::CHEAP || in_flight <= 8 * <U::Group as Group>::THREADS
+        STAGES == 1 || U::View::CHEAP || in_flight <= 8 * <U::Group as Group>::THREADS
     }
 
-    /// Fills a stage with each index of `share`, and has it read. If `COUNTED` the loop counts
+    /// Fills a stage with each index of `numbers`, and has it read. If `COUNTED` the loop counts
     /// them; if not it asks for each whether it is there, and does without a division.
     #[inline(always)]
     #[track_caller]
-    pub(super) fn drive<V: View<U>, const COUNTED: bool>(
+    pub(super) fn drive<const COUNTED: bool>(
         mut self,
-        share: Share,
+        numbers: TileNumbers,
         mut fill: impl for<'x> FnMut(Stage<'x, U>, usize) -> StageFilled<'x, U>,
-        mut consume: impl for<'x> FnMut(&Ready<'x, U, V>, usize),
+        mut consume: impl for<'x> FnMut(&Ready<'x, U, U::View>, usize),
     ) -> Drained<'s, U, STAGES> {
         // A launch may have far more blocks than tiles, and such a block is to end at once
         // (measured: docs/decisions.md, 35).
-        if !share.has(0) {
+        if !numbers.has(0) {
             return self.into_state();
         }
         for ahead in 0..STAGES - 1 {
-            self.fill_next(ahead, share.has(ahead), &mut fill);
+            self.fill_next(ahead, numbers.has(ahead), &mut fill);
         }
-        if const { Self::fill_first::<V>() } {
+        if const { Self::fill_first() } {
             // Counting in 32 bits keeps the copy a branch, which most warps skip where few threads
             // copy (measured).
-            let count = share.count_in_32_bits() as usize;
+            let count = numbers.count_in_32_bits() as usize;
             for index in 0..count as u32 {
                 let index = index as usize;
                 // SAFETY: a pipeline exists only where its group runs as one (R2); block-level code
                 // is converged.
-                unsafe { V::launder() };
+                unsafe { U::View::launder() };
                 // The barrier came after every thread's last read of this stage, in the round
                 // before.
                 self.fill_next(index + (STAGES - 1), index + (STAGES - 1) < count, &mut fill);
@@ -131,8 +108,8 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
                 unsafe { CompletionOf::<U::Engine>::wait::<AllBut<STAGES, true>>() };
                 // SAFETY: a pipeline exists only where its group runs as one (R2); block-level code
                 // is converged.
-                unsafe { V::synchronise() };
-                self.consume_next::<V>(index, &mut consume);
+                unsafe { U::View::synchronise() };
+                self.consume_next(index, &mut consume);
             }
         } else {
             let mut round = |index: usize, next_is_there: bool| {
@@ -140,21 +117,21 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
                 unsafe { CompletionOf::<U::Engine>::wait::<AllBut<STAGES, false>>() };
                 // SAFETY: a pipeline exists only where its group runs as one (R2); block-level code
                 // is converged.
-                unsafe { V::synchronise() };
+                unsafe { U::View::synchronise() };
                 // The wait's barrier came after every thread's last read of this stage, in the
                 // round before.
                 self.fill_next(index + (STAGES - 1), next_is_there, &mut fill);
-                self.consume_next::<V>(index, &mut consume);
+                self.consume_next(index, &mut consume);
             };
             if COUNTED {
-                let count = share.count();
+                let count = numbers.count();
                 for index in 0..count {
                     round(index, index + (STAGES - 1) < count);
                 }
             } else {
                 let mut index = 0;
-                while share.has(index) {
-                    round(index, share.has(index + (STAGES - 1)));
+                while numbers.has(index) {
+                    round(index, numbers.has(index + (STAGES - 1)));
                     index += 1;
                 }
             }
@@ -169,7 +146,7 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
     /// more if the fill came first, and all but the youngest `STAGES - 2`, or `STAGES - 1`, have
     /// landed.
     #[inline(always)]
-    fn consume_next<V: View<U>>(&mut self, index: usize, consume: &mut impl for<'x> FnMut(&Ready<'x, U, V>, usize)) {
+    fn consume_next(&mut self, index: usize, consume: &mut impl for<'x> FnMut(&Ready<'x, U, U::View>, usize)) {
         let (tile, present) = self.ring.next_to_read();
         // SAFETY: so tile `index` has landed in every thread, and the view's barrier made it
         // visible to all that the view lets read it. Its stage is filled again in the next round at
@@ -178,7 +155,7 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         consume(&ready, index);
         // SAFETY: the tile is a stage of the ring, whose contents have so many bytes, and nobody
         // else's `Ready` is left of it; it is filled again after the view's next barrier.
-        unsafe { V::released(tile, stage::bytes::<U>()) };
+        unsafe { U::View::released(tile, stage::bytes::<U>()) };
     }
 
     /// Fills the ring's next stage with tile `index` if it `is_there`, and closes its group in any

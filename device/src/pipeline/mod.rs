@@ -70,10 +70,11 @@
 
 mod count;
 mod for_each;
-pub(crate) mod pending;
 pub(crate) mod private;
+pub(crate) mod queue;
 mod ready;
 mod setup;
+pub(crate) mod single;
 mod steps;
 mod tiles;
 

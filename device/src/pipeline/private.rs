@@ -8,7 +8,7 @@ use crate::group::warp::Warp;
 use crate::group::{InThread, InWarp, Synchronise, warps};
 use crate::marker::{BlockLevel, Brand, Uniform};
 use crate::memory::{Layout, Shared, Whole};
-use crate::pipeline::{Idle, Pipeline, Setup, Unified};
+use crate::pipeline::{Idle, Pipeline, Setup, Unified, View};
 use crate::scope::{Scope, ThreadScope, WarpScope};
 use crate::stage::StageSet;
 use crate::stage::contents::{self, Contents};
@@ -206,8 +206,8 @@ impl<'s, L: Layout, P> Retired<'s, L, P> {
 }
 
 /// The stages of a pipeline of a warp's or a thread's own.
-impl<C: Contents, const COUNT: usize, E: Engine, S: Scope, G: Synchronise<S>, P, const THREADS: usize> StageSet
-    for Unified<Private<Stages<C, COUNT, E, S>, THREADS>, G, P>
+impl<C: Contents, const COUNT: usize, E: Engine, S: Scope, G: Synchronise<S>, P, V, const THREADS: usize> StageSet
+    for Unified<Private<Stages<C, COUNT, E, S>, THREADS>, G, P, V>
 where
     Private<Stages<C, COUNT, E, S>, THREADS>: Layout,
 {
@@ -221,11 +221,11 @@ where
     const STRIDE: usize = Private::<Stages<C, COUNT, E, S>, THREADS>::stride(THREADS / G::THREADS);
 }
 
-impl<C: Contents, const COUNT: usize, E: Engine, S: Scope, G: Synchronise<S>, P, const THREADS: usize> Setup
-    for Unified<Private<Stages<C, COUNT, E, S>, THREADS>, G, P>
+impl<C: Contents, const COUNT: usize, E: Engine, S: Scope, G: Synchronise<S>, P, V: View<Self>, const THREADS: usize>
+    Setup for Unified<Private<Stages<C, COUNT, E, S>, THREADS>, G, P, V>
 where
     Private<Stages<C, COUNT, E, S>, THREADS>: Layout,
 {
     type Reach = G::Reach;
-    type Wait = S;
+    type View = V;
 }

@@ -8,12 +8,12 @@ use crate::group::block::Thread;
 use crate::group::{InBlock, Part, Synchronise, Whole, WholeBlock, warps};
 use crate::isa::{self, WARP};
 use crate::marker::{Brand, Uniform};
-use crate::scope::{AtLeastWarp, Scope};
 #[cfg(doc)]
-use crate::scope::{BlockScope, WarpScope};
+use crate::scope::WarpScope;
+use crate::scope::{AtLeastWarp, BlockScope, Scope};
 use crate::stage::contents::{AlwaysFilled, Optional, sealed};
 use crate::stage::presence::NoPosition;
-use crate::stage::{LandedStage, PresenceOf};
+use crate::stage::{LandedStage, PresenceOf, StageSet};
 use crate::tile::Tile;
 
 /// A tile's elements may be read as far as the pipeline's scope goes.
@@ -35,9 +35,11 @@ pub enum Published {}
 ///
 /// 0. What the stage lets a thread read (`LandedStage`, 0) is what the scope (`V` is [`AtScope`])
 ///    or the block (`V` is [`Published`]) lets it read.
+/// 1. If `present` says that the stage was committed empty, nothing of it may be read.
 #[must_use = "the stage stays held: give the tile back with `pipe.release(tile)`"]
 pub struct Ready<'s, U: Setup, V = AtScope> {
     stage: LandedStage<U::Contents>,
+    present: PresenceOf<U>,
     brand: Brand<'s>,
     view: PhantomData<V>,
 }
@@ -47,7 +49,10 @@ pub struct Ready<'s, U: Setup, V = AtScope> {
 unsafe impl<U: Setup, V> Uniform for Ready<'_, U, V> {}
 
 /// Whose reads of a tile go on until the next barrier, and whose barrier frees its stage.
-pub trait View<U: Setup> {
+pub trait View<U: StageSet> {
+    /// The scope whose barrier a wait has: it frees the stages that are dirty with respect to it.
+    #[doc(hidden)]
+    type Wait;
     /// Waits, once the copies have landed, for the threads whose elements the view shows.
     ///
     /// # Safety
@@ -66,7 +71,8 @@ pub trait View<U: Setup> {
     ///
     /// # Safety
     ///
-    /// As for [`Synchronise::released`], with the view's readers: those that its `launder` waits for.
+    /// As for [`Synchronise::released`], with the view's readers: those that its `launder` waits
+    /// for.
     #[doc(hidden)]
     unsafe fn released(first: *const u8, bytes: usize);
     /// Whether these barriers cost next to nothing.
@@ -74,7 +80,9 @@ pub trait View<U: Setup> {
     const CHEAP: bool;
 }
 
-impl<U: Setup> View<U> for AtScope {
+impl<U: StageSet<Group: Synchronise<<U as StageSet>::Scope>>> View<U> for AtScope {
+    type Wait = U::Scope;
+
     #[inline(always)]
     unsafe fn synchronise() {
         // SAFETY: the caller's promise.
@@ -96,7 +104,9 @@ impl<U: Setup> View<U> for AtScope {
     const CHEAP: bool = <U::Group as Synchronise<U::Scope>>::CHEAP;
 }
 
-impl<U: Setup<Group: WholeBlock>> View<U> for Published {
+impl<U: StageSet<Group: WholeBlock>> View<U> for Published {
+    type Wait = BlockScope;
+
     #[inline(always)]
     unsafe fn synchronise() {
         // SAFETY: the caller's promise, with the block as the group.
@@ -134,17 +144,23 @@ impl<U: Setup, V> Ready<'_, U, V> {
     ///
     /// # Safety
     ///
-    /// Invariant 0 and those of [`LandedStage`] hold.
+    /// The invariants 0 and 1, and that of [`LandedStage`], hold.
     #[inline(always)]
     pub(super) unsafe fn new(memory: *const u8, present: PresenceOf<U>) -> Self {
         // SAFETY: the caller's promise.
-        Ready { stage: unsafe { LandedStage::new(memory, present) }, brand: PhantomData, view: PhantomData }
+        Ready { stage: unsafe { LandedStage::new(memory) }, present, brand: PhantomData, view: PhantomData }
     }
 
-    /// The stage, with the reach of this value.
+    /// The stage's first byte.
     #[inline(always)]
-    pub(super) fn stage(&self) -> &LandedStage<U::Contents> {
-        &self.stage
+    pub(super) fn memory(&self) -> *const u8 {
+        self.stage.memory()
+    }
+
+    /// What was remembered when the stage was filled.
+    #[inline(always)]
+    pub(super) fn present(&self) -> PresenceOf<U> {
+        self.present
     }
 }
 
@@ -221,12 +237,12 @@ impl<U: Setup<Contents = Optional<T>>, V, T: Tile> Ready<'_, U, V> {
     where
         V: ReadsWhole<U>,
     {
-        // SAFETY: a stage in shared memory (`LandedStage`, 0). A stage does not lie at address 0 of generic
-        // addresses, which is null. Without this, `is_some` would also compare the address with
-        // null.
+        // SAFETY: a stage in shared memory (`LandedStage`, 0). A stage does not lie at address 0 of
+        // generic addresses, which is null. Without this, `is_some` would also compare the address
+        // with null.
         unsafe { core::hint::assert_unchecked(!self.stage.memory().is_null()) };
-        // SAFETY: the view shows the whole tile (0).
-        unsafe { self.stage.get() }
+        // SAFETY: the view shows the whole tile (0), if there is one (1).
+        unsafe { self.stage.get(self.present) }
     }
 }
 

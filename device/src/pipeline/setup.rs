@@ -2,6 +2,9 @@
 
 use core::marker::PhantomData;
 
+#[cfg(doc)]
+use super::ready::Published;
+use super::ready::{AtScope, View};
 use super::steps::{Idle, Pipeline};
 use crate::engine::Engine;
 use crate::group::block::Block;
@@ -12,26 +15,25 @@ use crate::stage::StageSet;
 use crate::stage::contents::{self, Contents};
 use crate::stage::stages::Stages;
 
-/// What a pipeline is made of: its stages `L`, the group `G` that runs it, and its position `P` in
-/// shared memory.
-pub struct Unified<L, G, P = Whole>(PhantomData<(L, G, P)>);
+/// What a pipeline is made of: its stages `L`, the group `G` that runs it, its position `P` in
+/// shared memory, and the view `V` that a wait gives of a tile: [`AtScope`] or [`Published`].
+pub struct Unified<L, G, P = Whole, V = AtScope>(PhantomData<(L, G, P, V)>);
 
 /// The parts of a unified pipeline's setup, beside those of its stages. Sealed: implemented by
 /// [`Unified`].
-pub trait Setup: StageSet<Group: Synchronise<<Self as StageSet>::Scope>> + sealed::Sealed {
+pub trait Setup: StageSet<Group: Synchronise<<Self as StageSet>::Scope>> + sealed::Sealed + Sized {
     /// What of a tile its reader may read.
     type Reach;
-    /// The scope whose barrier a wait has, and with it the dirty stages that a wait frees: the
-    /// pipeline's own, for an engine whose completion does not say by itself when other threads'
-    /// copies have landed.
-    type Wait;
+    /// What of a tile a thread may read once it was waited for: the pipeline's own scope lets it,
+    /// or the whole block.
+    type View: View<Self>;
 }
 
 mod sealed {
     pub trait Sealed {}
 }
 
-impl<L, G, P> sealed::Sealed for Unified<L, G, P> {}
+impl<L, G, P, V> sealed::Sealed for Unified<L, G, P, V> {}
 
 impl<'s, C: Contents, const COUNT: usize, E: Engine, S: Scope, P> Shared<'s, Stages<C, COUNT, E, S>, P> {
     /// Makes a pipeline of these stages, all of them free.
@@ -57,8 +59,8 @@ impl<'s, C: Contents, const COUNT: usize, E: Engine, S: Scope, P> Shared<'s, Sta
 }
 
 /// The stages of a pipeline of the block's.
-impl<C: Contents, const COUNT: usize, E: Engine, S: Scope, G: Synchronise<S>, P> StageSet
-    for Unified<Stages<C, COUNT, E, S>, G, P>
+impl<C: Contents, const COUNT: usize, E: Engine, S: Scope, G: Synchronise<S>, P, V> StageSet
+    for Unified<Stages<C, COUNT, E, S>, G, P, V>
 {
     type Contents = C;
     type Engine = E;
@@ -70,9 +72,9 @@ impl<C: Contents, const COUNT: usize, E: Engine, S: Scope, G: Synchronise<S>, P>
     const STRIDE: usize = Stages::<C, COUNT, E, S>::STRIDE;
 }
 
-impl<C: Contents, const COUNT: usize, E: Engine, S: Scope, G: Synchronise<S>, P> Setup
-    for Unified<Stages<C, COUNT, E, S>, G, P>
+impl<C: Contents, const COUNT: usize, E: Engine, S: Scope, G: Synchronise<S>, P, V: View<Self>> Setup
+    for Unified<Stages<C, COUNT, E, S>, G, P, V>
 {
     type Reach = G::Reach;
-    type Wait = S;
+    type View = V;
 }

@@ -6,9 +6,9 @@ use core::marker::PhantomData;
 use super::count::{AcquireFrom, Decrement, Dirty, Free, Held, InFlight, Increment, Launder, Releases, Waits};
 use super::count::{NothingHeld, SomeFree, SomeInFlight, StageAcquired, StageIsFilled, StageLeft, TileHeld};
 use super::ready::{Published, Ready, View};
-use super::setup::Setup;
+use super::setup::{Setup, Unified};
 use crate::engine::{Completion, CompletionOf};
-use crate::group::{Synchronise, WholeBlock};
+use crate::group::WholeBlock;
 use crate::isa::{self, PendingGroups};
 use crate::marker::{BlockLevel, Brand, Uniform};
 use crate::memory::Shared;
@@ -82,6 +82,56 @@ impl<U: Setup, const COUNT: usize> Idle<'_, U, COUNT> {
     }
 }
 
+impl<'s, L, G, P, const COUNT: usize> Idle<'s, Unified<L, G, P>, COUNT>
+where
+    Unified<L, G, P>: Setup,
+{
+    /// Returns the same pipeline with every tile published: each thread copies its own elements,
+    /// and once a tile was waited for all threads of the block may read all of it. Its steps and
+    /// its drivers have the barriers of block scope. PTX: nothing.
+    ///
+    /// CUDA: `with_staging_scope_thread` of the programming guide, with the barrier that it lacks.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tilepipe::{Block, CpAsync, Shared, Stages, ThreadScope, Tiles, TilesMut, kernel};
+    ///
+    /// #[kernel]
+    /// pub fn neighbour(
+    ///     block: Block<32>,
+    ///     input: Tiles<i32, 32>,
+    ///     mut out: TilesMut<i32, 32>,
+    ///     shared: Shared<Stages<[i32; 32], 2, CpAsync, ThreadScope>>,
+    /// ) {
+    ///     let (tiles, mut results) = (input.for_block(&block), out.for_block(&block));
+    ///     let pipeline = shared.pipeline(&block).published();
+    ///     let _ = pipeline.map_tiles(&tiles, &mut results, |tile, dst| {
+    ///         block.threads(|t| dst.set(&t, tile[(t.rank() + 1) % 32]));
+    ///     });
+    /// }
+    ///
+    /// # fn main() -> Result<(), tilepipe_host::Error> {
+    /// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Random { seed: 2 });
+    /// # let input = device.upload(&(0..64).collect::<Vec<i32>>())?;
+    /// # let mut out = device.zeroed(64)?;
+    /// # neighbour::launch(&device.stream()?, 1, &input, &mut out)?;
+    /// # assert_eq!(out.download()?[30..34], [31, 0, 33, 34]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[inline(always)]
+    pub fn published(self) -> Idle<'s, Unified<L, G, P, Published>, COUNT>
+    where
+        Unified<L, G, P>: Setup<Scope: ThreadsAlone, Group: WholeBlock>,
+        Unified<L, G, P, Published>: Setup,
+    {
+        // SAFETY: the same stages, of which this pipeline gives up its hold: all are free, so that
+        // nothing of them is read or under way.
+        unsafe { Pipeline::new(self.ring.base()) }
+    }
+}
+
 impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
     /// Acquires the next stage to fill.
     ///
@@ -120,13 +170,20 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
     pub fn wait(
         mut self,
     ) -> (
-        Pipeline<'s, U, <U::Wait as Waits<F, D>>::Free, I::Less, Held<1>, <U::Wait as Waits<F, D>>::Dirty>,
-        Ready<'s, U>,
+        Pipeline<
+            's,
+            U,
+            <<U::View as View<U>>::Wait as Waits<F, D>>::Free,
+            I::Less,
+            Held<1>,
+            <<U::View as View<U>>::Wait as Waits<F, D>>::Dirty,
+        >,
+        Ready<'s, U, U::View>,
     )
     where
         I: Decrement + PendingGroups + SomeInFlight,
         H: NothingHeld,
-        U::Wait: Waits<F, D>,
+        <U::View as View<U>>::Wait: Waits<F, D>,
     {
         // SAFETY: a pipeline exists only where its group runs as one (R2); block-level code is
         // converged.
@@ -159,7 +216,7 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
         // SAFETY: the tile is a stage of this pipeline, whose contents have so many bytes; `tile`,
         // its only guard, is given up, and the stage is dirty until the view's next barrier
         // (invariant 0), or its own thread alone has read it.
-        unsafe { V::released(tile.stage().memory(), stage::bytes::<U>()) };
+        unsafe { V::released(tile.memory(), stage::bytes::<U>()) };
         self.into_state()
     }
 
@@ -267,7 +324,7 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
         // SAFETY: each thread's own elements had landed before the barrier, so all of the tile has
         // and is visible to the block; it is written again only after `release` takes the tile and
         // a barrier of the block.
-        let published = unsafe { Ready::new(tile.stage().memory(), tile.stage().present()) };
+        let published = unsafe { Ready::new(tile.memory(), tile.present()) };
         (self.into_state(), published)
     }
 
@@ -351,5 +408,5 @@ unsafe fn wait<U: Setup, P: PendingGroups>() {
     // SAFETY: the caller's promise; the scope synchronises next.
     unsafe { CompletionOf::<U::Engine>::wait::<P>() };
     // SAFETY: the caller's promise.
-    unsafe { U::Group::synchronise() };
+    unsafe { U::View::synchronise() };
 }

@@ -5,14 +5,12 @@
 //! `docs/performance.md`).
 
 use super::for_each::Drained;
-use super::ready::{AtScope, Published, Ready, View};
+use super::ready::Ready;
 use super::setup::Setup;
 use super::steps::Idle;
 use crate::element::Element;
 use crate::fault;
-use crate::group::WholeBlock;
 use crate::output::tiles::{Arrangement, BlockTilesMut, TileMut};
-use crate::scope::ThreadsAlone;
 use crate::stage::batches::Batches;
 
 impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
@@ -30,28 +28,16 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
     pub fn for_each_tile<B: Batches<U::Contents>>(
         self,
         batches: B,
-        consume: impl for<'x> FnMut(&Ready<'x, U>, usize),
+        consume: impl for<'x> FnMut(&Ready<'x, U, U::View>, usize),
     ) -> Drained<'s, U, STAGES> {
-        self.tiles::<AtScope, B>(batches, consume)
-    }
-
-    /// As [`for_each_tile`](Self::for_each_tile) with every tile published, as
-    /// [`for_each_published`](Self::for_each_published) does.
-    ///
-    /// # Panics
-    ///
-    /// As `for_each`.
-    #[inline(always)]
-    #[track_caller]
-    pub fn for_each_tile_published<B: Batches<U::Contents>>(
-        self,
-        batches: B,
-        consume: impl for<'x> FnMut(&Ready<'x, U, Published>, usize),
-    ) -> Drained<'s, U, STAGES>
-    where
-        U: Setup<Scope: ThreadsAlone, Group: WholeBlock>,
-    {
-        self.tiles::<Published, B>(batches, consume)
+        let numbers = batches.numbers();
+        if numbers.lies_below(batches.whole_below()) {
+            // SAFETY: the driver asks for stages of the share only, and all tiles are whole.
+            self.drive::<false>(numbers, |stage, index| stage.copy(unsafe { batches.whole(index) }), consume)
+        } else {
+            // SAFETY: the driver asks for stages of the share only.
+            self.drive::<false>(numbers, |stage, index| stage.copy(unsafe { batches.source(index) }), consume)
+        }
     }
 
     /// Computes each of the block's output tiles from the input tile of the same number (or from
@@ -106,76 +92,12 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         self,
         batches: B,
         results: &mut BlockTilesMut<'_, 'b, T, LEN, THREADS, A>,
-        body: impl for<'x, 'v> FnMut(&Ready<'x, U>, TileMut<'v, 'b, T, LEN, THREADS, A>),
+        mut body: impl for<'x, 'v> FnMut(&Ready<'x, U, U::View>, TileMut<'v, 'b, T, LEN, THREADS, A>),
     ) -> Drained<'s, U, STAGES> {
-        self.map::<AtScope, B, _, _, _, _>(batches, results, body)
-    }
-
-    /// As [`map_tiles`](Self::map_tiles) with every tile published.
-    ///
-    /// CUDA: `with_staging_scope_thread` of the programming guide, with the barrier that it lacks.
-    ///
-    /// # Panics
-    ///
-    /// As `map_tiles`.
-    #[inline(always)]
-    #[track_caller]
-    pub fn map_tiles_published<
-        'b,
-        B: Batches<U::Contents>,
-        T: Element,
-        const LEN: usize,
-        const THREADS: usize,
-        A: Arrangement,
-    >(
-        self,
-        batches: B,
-        results: &mut BlockTilesMut<'_, 'b, T, LEN, THREADS, A>,
-        body: impl for<'x, 'v> FnMut(&Ready<'x, U, Published>, TileMut<'v, 'b, T, LEN, THREADS, A>),
-    ) -> Drained<'s, U, STAGES>
-    where
-        U: Setup<Scope: ThreadsAlone, Group: WholeBlock>,
-    {
-        self.map::<Published, B, _, _, _, _>(batches, results, body)
-    }
-
-    #[inline(always)]
-    #[track_caller]
-    fn tiles<V: View<U>, B: Batches<U::Contents>>(
-        self,
-        batches: B,
-        consume: impl for<'x> FnMut(&Ready<'x, U, V>, usize),
-    ) -> Drained<'s, U, STAGES> {
-        let share = batches.share();
-        if share.lies_below(batches.whole_below()) {
-            // SAFETY: the driver asks for stages of the share only, and all tiles are whole.
-            self.drive::<V, false>(share, |stage, index| stage.copy(unsafe { batches.whole(index) }), consume)
-        } else {
-            // SAFETY: the driver asks for stages of the share only.
-            self.drive::<V, false>(share, |stage, index| stage.copy(unsafe { batches.source(index) }), consume)
-        }
-    }
-
-    #[inline(always)]
-    #[track_caller]
-    fn map<
-        'b,
-        V: View<U>,
-        B: Batches<U::Contents>,
-        T: Element,
-        const LEN: usize,
-        const THREADS: usize,
-        A: Arrangement,
-    >(
-        self,
-        batches: B,
-        results: &mut BlockTilesMut<'_, 'b, T, LEN, THREADS, A>,
-        mut body: impl for<'x, 'v> FnMut(&Ready<'x, U, V>, TileMut<'v, 'b, T, LEN, THREADS, A>),
-    ) -> Drained<'s, U, STAGES> {
-        let share = batches.share();
-        if share.lies_below(batches.whole_below().min(results.whole_below())) {
-            self.drive::<V, false>(
-                share,
+        let numbers = batches.numbers();
+        if numbers.lies_below(batches.whole_below().min(results.whole_below())) {
+            self.drive::<false>(
+                numbers,
                 // SAFETY: the driver asks for stages of the share only, and all tiles are whole.
                 |stage, index| stage.copy(unsafe { batches.whole(index) }),
                 // SAFETY: the driver reads tiles of the share only, and the output tiles of these
@@ -183,12 +105,12 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
                 |tile, index| body(tile, unsafe { results.get_whole_mut(index) }),
             )
         } else {
-            let (there, wanted) = (results.share().count(), share.count());
+            let (there, wanted) = (results.numbers().count(), numbers.count());
             if there < wanted {
                 fault::too_few_results(there, wanted);
             }
-            self.drive::<V, false>(
-                share,
+            self.drive::<false>(
+                numbers,
                 // SAFETY: the driver asks for stages of the share only.
                 |stage, index| stage.copy(unsafe { batches.source(index) }),
                 // SAFETY: the driver reads tiles of the share only, and that many output tiles are

@@ -105,7 +105,7 @@ where
         F: Uniform + RoleShared,
         O: RoleResult<Of<M, Role1>>,
     {
-        let count = batches.share().count();
+        let count = batches.numbers().count();
         self.drive(count, |memory| fill_tiles(memory, batches, count), |group, run| body(group, run, hand))
     }
 
@@ -171,8 +171,8 @@ where
         ),
         F: Uniform + RoleShared,
     {
-        let share = batches.share();
-        let count = share.count();
+        let numbers = batches.numbers();
+        let count = numbers.count();
         let ((), memory) = self.drive(
             count,
             |memory| fill_tiles(memory, batches, count),
@@ -185,7 +185,7 @@ where
                 if there < wanted {
                     fault::too_few_results(there, wanted);
                 }
-                if share.counted_lies_below(run.len(), results.whole_below()) {
+                if numbers.counted_lies_below(run.len(), results.whole_below()) {
                     // SAFETY: the driver reads tiles of the share only, and the output tiles of
                     // these numbers are there and whole.
                     run.for_each(|tile, index| body(&group, tile, unsafe { results.get_whole_mut(index) }));

@@ -75,7 +75,7 @@ pub(super) fn fill_all<K: Channel, const LAPS: bool>(
 /// Fills a stage with each of the block's tiles, which are `count`.
 #[inline(always)]
 pub(super) fn fill_tiles<K: Channel, B: Batches<K::Contents>>(memory: Memory<K>, batches: B, count: usize) {
-    if batches.share().counted_lies_below(count, batches.whole_below()) {
+    if batches.numbers().counted_lies_below(count, batches.whole_below()) {
         // SAFETY: stages below `count` are asked for only, and all tiles are whole.
         fill_all::<_, true>(memory, count, |stage, index| stage.copy(unsafe { batches.whole(index) }));
     } else {

@@ -2,7 +2,7 @@
 
 use crate::stage::contents::Contents;
 use crate::tile::Tile;
-use crate::view::share::Share;
+use crate::view::numbers::TileNumbers;
 use crate::view::tile_ref::TileRef;
 use crate::view::tiles::BlockTiles;
 use crate::view::tiles2d::BlockTiles2D;
@@ -19,14 +19,14 @@ pub trait Batches<C: Contents>: sealed::Batches<C> {}
 
 pub(crate) mod sealed {
     use crate::stage::contents::{Contents, Fill};
-    use crate::view::share::Share;
+    use crate::view::numbers::TileNumbers;
 
     pub trait Batches<C: Contents>: Copy {
         /// The source of one stage.
         type Source: Fill<C>;
 
         /// Which tiles there are to fill stages with, in every view.
-        fn share(&self) -> Share;
+        fn numbers(&self) -> TileNumbers;
 
         /// A number: all of these tiles with lower ones lie within their views as a whole.
         fn whole_below(&self) -> usize;
@@ -35,14 +35,14 @@ pub(crate) mod sealed {
         ///
         /// # Safety
         ///
-        /// `self.share()` has `index`.
+        /// `self.numbers()` has `index`.
         unsafe fn source(&self, index: usize) -> Self::Source;
 
         /// The source of stage `index`, which is known to be whole.
         ///
         /// # Safety
         ///
-        /// `self.share()` has `index`, with a number below `self.whole_below()`.
+        /// `self.numbers()` has `index`, with a number below `self.whole_below()`.
         unsafe fn whole(&self, index: usize) -> Self::Source;
     }
 }
@@ -53,8 +53,8 @@ impl<'k, S: Tile> sealed::Batches<S> for &BlockTiles<'k, S> {
     type Source = TileRef<'k, S>;
 
     #[inline(always)]
-    fn share(&self) -> Share {
-        BlockTiles::share(self)
+    fn numbers(&self) -> TileNumbers {
+        BlockTiles::numbers(self)
     }
 
     #[inline(always)]
@@ -83,8 +83,8 @@ impl<'k, S: Tile> sealed::Batches<S> for &BlockTiles2D<'k, S> {
     type Source = TileRef<'k, S>;
 
     #[inline(always)]
-    fn share(&self) -> Share {
-        self.places().share()
+    fn numbers(&self) -> TileNumbers {
+        self.places().numbers()
     }
 
     /// Edges run along all blocks' tiles, so there is one loop for all.
@@ -114,10 +114,10 @@ macro_rules! tuples {
             type Source = ($($batches::Source,)*);
 
             #[inline(always)]
-            fn share(&self) -> Share {
+            fn numbers(&self) -> TileNumbers {
                 // All shares are of this block: none leaves the launch (the views' brand) nor the
                 // OS thread that runs the block (their pointers).
-                self.0.share().below(usize::MAX $(.min(self.$number.share().end()))*)
+                self.0.numbers().below(usize::MAX $(.min(self.$number.numbers().end()))*)
             }
 
             #[inline(always)]

@@ -1,20 +1,25 @@
 //! One stage, while it is being read.
 
+use core::marker::PhantomData;
+
 use super::contents::{AlwaysFilled, Contents, Optional, sealed};
 use crate::tile::Tile;
 
 /// A stage whose tiles have landed, as those read it who wait for it.
+///
+/// Whether it was committed empty the owner keeps beside it: together they would be an aggregate,
+/// which the compiler for the GPU leaves in local memory where an end with a stage and one without
+/// share their place.
 ///
 /// # Invariants
 ///
 /// 0. A stage in shared memory that holds `C` starts at `memory`, aligned as its contents need.
 ///    What of it the owner of this value lets a thread read has landed and is visible to that
 ///    thread, and nobody writes it while this value exists.
-/// 1. If `present` says that the stage was committed empty, nothing of it may be read.
-#[repr(C)]
-pub(crate) struct LandedStage<C: Contents> {
+#[repr(transparent)]
+pub(crate) struct LandedStage<C> {
     memory: *const u8,
-    present: <C as sealed::Contents>::Presence,
+    contents: PhantomData<fn() -> C>,
 }
 
 impl<C: Contents> LandedStage<C> {
@@ -22,22 +27,16 @@ impl<C: Contents> LandedStage<C> {
     ///
     /// # Safety
     ///
-    /// The invariants 0 and 1 hold.
+    /// Invariant 0 holds.
     #[inline(always)]
-    pub(crate) unsafe fn new(memory: *const u8, present: <C as sealed::Contents>::Presence) -> Self {
-        LandedStage { memory, present }
+    pub(crate) unsafe fn new(memory: *const u8) -> Self {
+        LandedStage { memory, contents: PhantomData }
     }
 
     /// The stage's first byte.
     #[inline(always)]
     pub(crate) fn memory(&self) -> *const u8 {
         self.memory
-    }
-
-    /// What was remembered when it was filled.
-    #[inline(always)]
-    pub(crate) fn present(&self) -> <C as sealed::Contents>::Presence {
-        self.present
     }
 
     /// All tiles of the stage.
@@ -51,7 +50,7 @@ impl<C: Contents> LandedStage<C> {
         C: AlwaysFilled,
     {
         // SAFETY: they have landed and are not written while `self` is borrowed (0, the caller's
-        // promise); contents of this kind are never committed empty (1).
+        // promise); contents of this kind are never committed empty.
         unsafe { C::tiles(self.memory) }
     }
 
@@ -79,21 +78,22 @@ impl<T: Tile> LandedStage<T> {
     #[inline(always)]
     pub(crate) unsafe fn tile(&self) -> &T {
         // SAFETY: it has landed, is aligned and is not written while `self` is borrowed (0, the
-        // caller's promise); a tile is plain data, and a stage of one is always filled (1).
+        // caller's promise); a tile is plain data, and a stage of one is always filled.
         unsafe { &*self.memory.cast::<T>() }
     }
 }
 
 impl<T: Tile> LandedStage<Optional<T>> {
-    /// The tile, or `None` if the stage was committed empty.
+    /// The tile if it is `present`.
     ///
     /// # Safety
     ///
-    /// As for [`tiles`](Self::tiles), if there is one.
+    /// The owner lets the calling thread read the tile, and `present` is what was remembered when
+    /// the stage was filled.
     #[inline(always)]
-    pub(crate) unsafe fn get(&self) -> Option<&T> {
+    pub(crate) unsafe fn get(&self, present: bool) -> Option<&T> {
         // SAFETY: it has landed and is not written while `self` is borrowed (0, the caller's
-        // promise), and it is there where it is asked for (1).
-        self.present.then(|| unsafe { <Optional<T> as sealed::Contents>::tiles(self.memory) })
+        // promise), and it is there where it is asked for.
+        present.then(|| unsafe { <Optional<T> as sealed::Contents>::tiles(self.memory) })
     }
 }

@@ -6,7 +6,7 @@ use crate::fault;
 use crate::group::block::Block;
 use crate::marker::{Brand, Uniform};
 use crate::tile::{HaloTile, Tile};
-use crate::view::share::{Share, pieces};
+use crate::view::numbers::{TileNumbers, pieces};
 use crate::view::tile_ref::{Extent, TileRef};
 
 /// Global memory as tiles of `LEN` elements, read-only for the whole launch.
@@ -95,8 +95,8 @@ impl<'k, S: Tile> TileView<'k, S> {
     pub fn for_block<const THREADS: usize>(&self, block: &Block<'_, THREADS>) -> BlockTiles<'k, S> {
         const { assert!(S::STRIDE > 0) };
         let _ = block;
-        let share = Share::of_block(self.tiles());
-        BlockTiles { view: *self, share, count: share.count(), whole: false }
+        let numbers = TileNumbers::of_block(self.tiles());
+        BlockTiles { view: *self, numbers, count: numbers.count(), whole: false }
     }
 
     /// Returns tile `index` of the view.
@@ -134,14 +134,14 @@ impl<'k, S: Tile> TileView<'k, S> {
 ///
 /// # Invariants
 ///
-/// 0. The numbers of `share` are those of tiles of the view.
+/// 0. The numbers of `numbers` are those of tiles of the view.
 /// 1. `count` is how many they are. Drivers count for themselves, where they need to: a division
 ///    that nobody asks for is left out.
 /// 2. If `whole`, each of these tiles lies within the view as a whole, its halo included.
 #[derive(Clone, Copy)]
 pub struct BlockTiles<'k, S: Tile> {
     view: TileView<'k, S>,
-    share: Share,
+    numbers: TileNumbers,
     count: usize,
     whole: bool,
 }
@@ -156,8 +156,8 @@ impl<'k, S: Tile> BlockTiles<'k, S> {
 
     /// Which of the view's tiles they are.
     #[inline(always)]
-    pub(crate) fn share(&self) -> Share {
-        self.share
+    pub(crate) fn numbers(&self) -> TileNumbers {
+        self.numbers
     }
 
     /// Returns the block's tile `index`, which is tile `index * grid + block` of the view.
@@ -183,7 +183,7 @@ impl<'k, S: Tile> BlockTiles<'k, S> {
     #[inline(always)]
     pub(crate) unsafe fn get_unchecked(&self, index: usize) -> TileRef<'k, S> {
         // SAFETY: a tile of the view (0).
-        let tile = unsafe { self.view.tile_unchecked(self.share.number(index)) };
+        let tile = unsafe { self.view.tile_unchecked(self.numbers.number(index)) };
         if self.whole {
             // SAFETY: it lies within the view as a whole (2).
             unsafe { tile.whole() }
@@ -197,8 +197,8 @@ impl<'k, S: Tile> BlockTiles<'k, S> {
     #[inline(always)]
     pub(crate) fn whole_below(&self) -> usize {
         if self.whole {
-            self.share.end()
-        } else if self.share.number(0) * S::STRIDE < S::LEAD {
+            self.numbers.end()
+        } else if self.numbers.number(0) * S::STRIDE < S::LEAD {
             0
         } else {
             self.view.tiles_within()
@@ -208,7 +208,7 @@ impl<'k, S: Tile> BlockTiles<'k, S> {
     /// The same tiles, counted here.
     #[inline(always)]
     pub(crate) fn counted(self) -> Self {
-        BlockTiles { count: self.share.count(), ..self }
+        BlockTiles { count: self.numbers.count(), ..self }
     }
 
     /// The same tiles, known to be whole, and known to be so many as those of another view.

@@ -8,7 +8,7 @@ use crate::group::block::Block;
 use crate::marker::{Brand, Uniform};
 use crate::tile::Tile;
 use crate::tile::tile2d::{HaloTile2D, Tile2D};
-use crate::view::share::Share;
+use crate::view::numbers::TileNumbers;
 use crate::view::tile_ref::{Extent, TileRef};
 
 /// Global memory with rows as tiles of `ROWS` by `COLUMNS` elements, read-only for the whole
@@ -154,11 +154,11 @@ fn clip(start: usize, len: usize, lead: usize, extent: usize) -> (usize, usize) 
 ///
 /// # Invariants
 ///
-/// 0. The numbers of `share`, `count` in all, are below the number of tiles, which is below 2^32.
+/// 0. The numbers of `numbers`, `count` in all, are below the number of tiles, which is below 2^32.
 #[derive(Clone, Copy, Debug)]
 pub struct Places {
     columns: NonZeroU32,
-    share: Share,
+    numbers: TileNumbers,
     count: usize,
 }
 
@@ -171,12 +171,12 @@ impl Places {
         if tiles > limit {
             fault::out_of_range("a view of {} tiles is too large: at most {} can be", tiles, limit);
         }
-        let share = Share::of_block(tiles);
+        let numbers = TileNumbers::of_block(tiles);
         Places {
             // A view is not empty, so it has a column of tiles.
             columns: NonZeroU32::new(columns as u32).unwrap_or(NonZeroU32::MIN),
-            share,
-            count: share.count(),
+            numbers,
+            count: numbers.count(),
         }
     }
 
@@ -189,8 +189,8 @@ impl Places {
 
     /// Which of the view's tiles they are, counted row by row.
     #[inline(always)]
-    pub(crate) fn share(&self) -> Share {
-        self.share
+    pub(crate) fn numbers(&self) -> TileNumbers {
+        self.numbers
     }
 
     /// Returns the row and the column of the block's tile `index` among the view's tiles.
@@ -211,7 +211,7 @@ impl Places {
     #[inline(always)]
     fn get_unchecked(&self, index: usize) -> (usize, usize) {
         // No overflow: below the number of tiles (0).
-        let number = self.share.number(index) as u32;
+        let number = self.numbers.number(index) as u32;
         ((number / self.columns) as usize, (number % self.columns) as usize)
     }
 }

@@ -46,10 +46,10 @@ pub fn published_twice<E: Engine, const THREADS: usize, const STAGES: usize>(
     let tiles = input.for_block(&block);
     let mut results = out.for_block(&block);
     let mut checks = block.map(|_| 0_i32);
-    let drained = shared.pipeline(&block).for_each_tile_published(&tiles, |tile, _| {
+    let drained = shared.pipeline(&block).published().for_each_tile(&tiles, |tile, _| {
         block.update(&mut checks, |t, sum| *sum = sum.wrapping_add(tile[THREADS - 1 - t.rank()]));
     });
-    let _ = drained.finish().pipeline(&block).map_tiles_published(&tiles, &mut results, |tile, dst| {
+    let _ = drained.finish().pipeline(&block).published().map_tiles(&tiles, &mut results, |tile, dst| {
         block.threads(|t| dst.set(&t, tile[THREADS - 1 - t.rank()].wrapping_add(checks.get(&t))));
     });
 }

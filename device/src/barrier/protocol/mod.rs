@@ -4,8 +4,8 @@
 //! barrier and back by its `empty` one; each end waits at one of the two and arrives at the other.
 //! A role that leaves passes one last stage, marked as closed.
 //!
-//! The machine knows barriers through [`EndBarriers`] alone: the GPU's and the CPU executor's are in
-//! [`barriers`](super::barriers), a model checker's in the tests of this module.
+//! The machine knows barriers through [`EndBarriers`] alone: the GPU's and the CPU executor's are
+//! in [`ends`](super::ends), a model checker's in the tests of this module.
 
 use super::Closed;
 

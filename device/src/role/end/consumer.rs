@@ -9,8 +9,8 @@ use super::{Spent, Unready};
 use crate::barrier::{Closed, ConsumerBarriers, EndState, Lent, Memory};
 use crate::group::instant::Instant;
 use crate::marker::{BlockLevel, Brand, Uniform};
-use crate::stage::LandedStage;
 use crate::stage::contents::{AlwaysFilled, Optional, sealed};
+use crate::stage::{LandedStage, PresenceOf};
 use crate::tile::Tile;
 
 /// The end of a pipeline at which a role reads stages: `wait`, then read the [`Ready`] tile and
@@ -39,11 +39,13 @@ pub struct Consumer<'r, K: Channel> {
 /// # Invariants
 ///
 /// 0. The consumers have the stage, and each of them may read all of it (`LandedStage`, 0).
+/// 1. If `present` says that the stage was committed empty, nothing of it may be read.
 #[must_use = "the stage stays taken: give it back with `release`"]
 #[repr(C)]
 pub struct Ready<'r, K: Channel> {
     stage: LandedStage<K::Contents>,
     end: Consumer<'r, K>,
+    present: PresenceOf<K>,
 }
 
 impl<K: Channel> !Uniform for Consumer<'_, K> {}
@@ -223,8 +225,8 @@ impl<'r, K: Channel> Consumer<'r, K> {
         let present = unsafe { self.memory.presence(stage) };
         // SAFETY: the phase ended with the stage's copies, which are visible to each thread that
         // waited for it; the producers fill it again once it was released, by the value made here.
-        let stage = unsafe { LandedStage::new(self.memory.stage(stage), present) };
-        Ready { stage, end: self }
+        let stage = unsafe { LandedStage::new(self.memory.stage(stage)) };
+        Ready { stage, present, end: self }
     }
 }
 
@@ -256,8 +258,8 @@ impl<K: Channel<Contents = Optional<T>>, T: Tile> Ready<'_, K> {
     /// the same answer.
     #[inline(always)]
     pub fn get(&self) -> Option<&T> {
-        // SAFETY: all threads of the role may read all of the stage (0).
-        unsafe { self.stage.get() }
+        // SAFETY: all threads of the role may read all of the stage (0), if it holds a tile (1).
+        unsafe { self.stage.get(self.present) }
     }
 }
 

@@ -11,30 +11,30 @@ use crate::{fault, isa};
 ///
 /// 0. `stride` is at least 1; `first` and `stride` are below 2^32.
 #[derive(Clone, Copy, Debug)]
-pub struct Share {
+pub struct TileNumbers {
     first: usize,
     stride: usize,
     end: usize,
 }
 
-impl Share {
-    /// The block's numbers below `end`: every `grid`-th one from the block's index on. All shares
-    /// of a block have the same `first` and `stride`.
+impl TileNumbers {
+    /// The block's numbers below `end`: every `grid`-th one from the block's index on. Those of all
+    /// views have the same `first` and `stride`.
     #[inline(always)]
     pub(crate) fn of_block(end: usize) -> Self {
-        Share { first: isa::block_index() as usize, stride: isa::grid_blocks() as usize, end }
+        TileNumbers { first: isa::block_index() as usize, stride: isa::grid_blocks() as usize, end }
     }
 
     /// All numbers below `end`.
     #[inline(always)]
     pub(crate) fn all_below(end: usize) -> Self {
-        Share { first: 0, stride: 1, end }
+        TileNumbers { first: 0, stride: 1, end }
     }
 
-    /// The share that this block has of the numbers below another end.
+    /// The block's numbers below another end.
     #[inline(always)]
     pub(crate) fn below(self, end: usize) -> Self {
-        Share { end, ..self }
+        TileNumbers { end, ..self }
     }
 
     /// What all numbers are below.
@@ -71,7 +71,7 @@ impl Share {
     }
 
     /// The number with the index `index`; or what would be the next ones behind the last. No
-    /// overflow for indices that a loop over the share comes to: an index of the share, and some
+    /// overflow for indices that a loop over them comes to: an index of one of them, and some
     /// stages ahead.
     #[inline(always)]
     pub(crate) fn number(self, index: usize) -> usize {
@@ -116,36 +116,36 @@ pub(crate) fn pieces(len: usize, piece: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// Calls `check` with small shares of every kind, and with the numbers that a loop with such a
+    /// Calls `check` with small ranges of every kind, and with the numbers that a loop with such a
     /// stride comes to.
-    fn for_each_share(check: impl Fn(Share, &[usize])) {
+    fn for_each_pattern(check: impl Fn(TileNumbers, &[usize])) {
         for first in 0..12 {
             for stride in 1..9 {
                 for end in 0..40 {
                     let numbers: Vec<usize> = (first..end).step_by(stride).collect();
-                    check(Share { first, stride, end }, &numbers);
+                    check(TileNumbers { first, stride, end }, &numbers);
                 }
             }
         }
     }
 
     #[test]
-    fn a_share_has_the_numbers_that_a_loop_comes_to() {
-        for_each_share(|share, numbers| {
-            assert_eq!(share.count(), numbers.len(), "{share:?}");
-            assert!(numbers.iter().enumerate().all(|(index, number)| share.number(index) == *number), "{share:?}");
-            assert!((0..numbers.len() + 8).all(|index| share.has(index) == (index < numbers.len())), "{share:?}");
+    fn tile_numbers_are_those_that_a_loop_comes_to() {
+        for_each_pattern(|tiles, numbers| {
+            assert_eq!(tiles.count(), numbers.len(), "{tiles:?}");
+            assert!(numbers.iter().enumerate().all(|(index, number)| tiles.number(index) == *number), "{tiles:?}");
+            assert!((0..numbers.len() + 8).all(|index| tiles.has(index) == (index < numbers.len())), "{tiles:?}");
         });
     }
 
     #[test]
-    fn a_share_lies_below_a_limit_if_it_has_numbers_and_all_of_them_do() {
-        for_each_share(|share, numbers| {
+    fn tile_numbers_lie_below_a_limit_if_there_are_some_and_all_of_them_do() {
+        for_each_pattern(|tiles, numbers| {
             for limit in 0..50 {
                 let expected = !numbers.is_empty() && numbers.iter().all(|number| *number < limit);
-                assert_eq!(share.lies_below(limit), expected, "{share:?} below {limit}");
-                let counted = share.counted_lies_below(numbers.len(), limit);
-                assert_eq!(counted, expected || numbers.is_empty(), "{share:?}, counted, below {limit}");
+                assert_eq!(tiles.lies_below(limit), expected, "{tiles:?} below {limit}");
+                let counted = tiles.counted_lies_below(numbers.len(), limit);
+                assert_eq!(counted, expected || numbers.is_empty(), "{tiles:?}, counted, below {limit}");
             }
         });
     }
