@@ -167,7 +167,7 @@ impl Assembly<'_> {
 }
 
 /// What is public in a part beside its kernels: memory that others write, which must look so.
-const PUBLIC: [&str; 2] = [crate::ir::check::PANIC_RECORD, "tilepipe_scratch"];
+const PUBLIC: [&str; 1] = [crate::ir::check::PANIC_RECORD];
 
 /// What a tool wrote as text.
 fn text(bytes: Vec<u8>) -> Result<String, Error> {

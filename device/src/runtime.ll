@@ -7,13 +7,15 @@ target datalayout = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64
 target triple = "nvptx64-nvidia-cuda"
 
 ; The dynamic shared memory, sized by the launch. It stays external: an internal symbol would let
-; alias analysis believe that nothing but the visible stores writes it, and cp.async does.
+; alias analysis believe that nothing but the visible stores writes it, and cp.async does. There is
+; no static shared memory beside it, so that it starts where its alignment says.
 @tilepipe_shared = external addrspace(3) global [0 x i8], align 128
 
-; Scratch memory of the collectives: a slot of 16 bytes for each of 32 warps, one for a result of
-; the block's, and two for each of four roles, 41 in all. External for the same reason as the
-; dynamic shared memory.
-@tilepipe_scratch = addrspace(3) global [656 x i8] undef, align 16
+; Bytes of the collectives' scratch memory: a slot of 16 bytes for each of 32 warps, one for a
+; result of the block's, and two for each of four roles, 41 in all. They are the last ones of the
+; dynamic shared memory of a kernel that uses them, whose contract tells the launch so: the builder
+; reads the number here.
+@tilepipe_scratch_bytes = internal constant i32 656, align 4
 
 ; Zeros in global memory: what a tile is filled with that is to be zero.
 @tilepipe_zeros = addrspace(1) constant [16 x i8] zeroinitializer, align 16
@@ -81,8 +83,14 @@ define ptr @tilepipe_shared_base() alwaysinline nounwind {
   ret ptr addrspacecast (ptr addrspace(3) @tilepipe_shared to ptr)
 }
 
+; The end of the dynamic shared memory (section "Special Registers: %dynamic_smem_size").
 define ptr @tilepipe_scratch_base() alwaysinline nounwind {
-  ret ptr addrspacecast (ptr addrspace(3) @tilepipe_scratch to ptr)
+  %bytes = call i32 asm "mov.u32 $0, %dynamic_smem_size;", "=r"() memory(none)
+  %scratch_bytes = load i32, ptr @tilepipe_scratch_bytes, align 4
+  %offset = sub i32 %bytes, %scratch_bytes
+  %scratch = getelementptr i8, ptr addrspace(3) @tilepipe_shared, i32 %offset
+  %generic = addrspacecast ptr addrspace(3) %scratch to ptr
+  ret ptr %generic
 }
 
 define ptr @tilepipe_zeros_base() alwaysinline nounwind {

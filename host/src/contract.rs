@@ -2,9 +2,23 @@
 //!
 //! A contract is text, fields `name=value` with `;` between them. The program's follows from the
 //! kernel's own function; the module's was written by the builder beside the entry point that runs
-//! it.
+//! it. One field is the builder's alone, since it follows from the function's body: the bytes of
+//! scratch memory that the kernel's collectives need behind its own shared memory.
 
 use tilepipe::launch::Instance;
+
+/// The field that only a module's contract has, second of all.
+const SCRATCH: &str = ";scratch=";
+
+/// Takes the bytes of scratch memory out of a module's contract; `None` if it has no such field.
+pub(crate) fn take_scratch(theirs: &mut String) -> Option<usize> {
+    let start = theirs.find(SCRATCH)?;
+    let number = start + SCRATCH.len();
+    let end = theirs[number..].find(';').map_or(theirs.len(), |length| number + length);
+    let bytes = theirs[number..end].parse().ok()?;
+    theirs.replace_range(start..end, "");
+    Some(bytes)
+}
 
 /// Returns the first difference between the contract of an instance and that in a module, in words.
 pub(crate) fn first_difference(instance: &Instance, ours: &str, theirs: &str) -> Option<String> {
@@ -75,6 +89,17 @@ mod tests {
     fn difference(theirs: &str) -> Option<String> {
         let (instance, contract) = ours();
         first_difference(&instance, &contract.whole(), theirs)
+    }
+
+    #[test]
+    fn scratch_memory_is_a_field_of_the_modules_contract_alone() {
+        let ours = ours().1.whole();
+        for (field, bytes) in [(";scratch=656", Some(656)), (";scratch=0", Some(0)), (";scratch=x", None), ("", None)] {
+            let mut theirs = ours.replacen(";tilepipe=", &format!("{field};tilepipe="), 1);
+            assert_eq!(take_scratch(&mut theirs), bytes, "{field}");
+            assert_eq!(theirs == ours, bytes.is_some() || field.is_empty(), "{theirs}");
+        }
+        assert_eq!(take_scratch(&mut "crate=k;scratch=16".to_owned()), Some(16));
     }
 
     #[test]

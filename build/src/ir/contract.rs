@@ -15,6 +15,10 @@ use crate::Error;
 
 /// The function that is called with a contract's first byte and its length.
 const MARKER: &str = "tilepipe_contract";
+/// The function that gives the address of the collectives' scratch memory.
+const SCRATCH: &str = "tilepipe_scratch_base";
+/// The constant of the runtime that says how many bytes that has.
+const SCRATCH_BYTES: &str = "tilepipe_scratch_bytes";
 /// The names of the constants: this and the entry's symbol.
 const PREFIX: &str = "__tilepipe_contract__";
 
@@ -44,10 +48,12 @@ pub(crate) fn contracts(
     let constants: HashMap<&str, &str> = module.lines().filter_map(global_name_and_line).collect();
     let mut contracts = Contracts { definitions: String::new(), names: Vec::new(), parameters: BTreeMap::new() };
     for (kernel, LaunchBounds { threads, .. }) in kernels {
+        let Reached { markers, scratch } = reached(&functions, kernel);
         let mut found = BTreeSet::new();
-        for marker in reached(&functions, kernel) {
+        for marker in markers {
             found.insert(text(marker, &constants)?);
         }
+        let scratch = if scratch { scratch_bytes(&constants)? } else { 0 };
         let problem = |problem: String| Error::Contract { kernel: kernel.clone(), problem };
         let mut found = found.into_iter();
         let Some(contract) = found.next() else { continue };
@@ -59,15 +65,15 @@ pub(crate) fn contracts(
                 "has {threads} threads a block, and the kernel that it runs says `{contract}`"
             )));
         }
-        let contract = format!("crate={package};{contract}");
+        let contract = format!("crate={package};scratch={scratch};{contract}");
         let name = constant(kernel);
         let escaped: String = contract.bytes().map(|byte| format!("\\{byte:02X}")).collect();
         let definition =
             format!("@\"{name}\" = addrspace(1) constant [{} x i8] c\"{escaped}\", align 1\n", contract.len());
         contracts.definitions.push_str(&definition);
         contracts.names.push(name);
-        // Behind the crate, tilepipe, the threads and the shared memory.
-        contracts.parameters.insert(kernel.clone(), contract.split(';').count() - 4);
+        // The crate, scratch memory, tilepipe, the threads and the shared memory stand first.
+        contracts.parameters.insert(kernel.clone(), contract.split(';').count() - 5);
     }
     Ok(contracts)
 }
@@ -104,8 +110,17 @@ fn functions(module: &str) -> HashMap<&str, Function<'_>> {
     functions
 }
 
-/// The calls of the marker in a function and in all functions that it can reach.
-fn reached<'a>(functions: &HashMap<&'a str, Function<'a>>, from: &str) -> Vec<&'a str> {
+/// What an entry point can reach.
+struct Reached<'a> {
+    /// The calls of the marker.
+    markers: Vec<&'a str>,
+    /// Whether it asks for the collectives' scratch memory.
+    scratch: bool,
+}
+
+/// What a function and all functions that it names can reach. Nothing is optimised yet, so that
+/// what no run comes to counts as well.
+fn reached<'a>(functions: &HashMap<&'a str, Function<'a>>, from: &str) -> Reached<'a> {
     let (mut seen, mut left, mut markers) = (HashSet::new(), vec![from], Vec::new());
     while let Some(name) = left.pop() {
         if let Some(function) = functions.get(name).filter(|_| seen.insert(name.to_string())) {
@@ -113,7 +128,14 @@ fn reached<'a>(functions: &HashMap<&'a str, Function<'a>>, from: &str) -> Vec<&'
             left.extend(&function.names);
         }
     }
-    markers
+    Reached { markers, scratch: seen.contains(SCRATCH) }
+}
+
+/// How many bytes of scratch memory collectives need, which the runtime says.
+fn scratch_bytes(constants: &HashMap<&str, &str>) -> Result<u32, Error> {
+    let line = constants.get(SCRATCH_BYTES).copied().unwrap_or_default();
+    let bytes = line.rsplit_once("constant i32 ").and_then(|(_, bytes)| bytes.split(',').next()?.trim().parse().ok());
+    bytes.ok_or_else(|| Error::Ir { reason: "the size of the scratch memory", line: line.to_string() })
 }
 
 /// The name of the global that a line defines, and the line.
@@ -174,10 +196,25 @@ define void @by_hand() {
         assert_eq!(contracts.names, ["__tilepipe_contract__k$one"]);
         assert_eq!(contracts.parameters["k$one"], 0);
         let text = string_bytes(&contracts.definitions).unwrap();
-        assert_eq!(text, b"crate=k 0.1.0;tilepipe=1;threads=32;shared=0/1");
+        assert_eq!(text, b"crate=k 0.1.0;scratch=0;tilepipe=1;threads=32;shared=0/1");
         assert!(
-            contracts.definitions.starts_with("@\"__tilepipe_contract__k$one\" = addrspace(1) constant [46 x i8] c\"")
+            contracts.definitions.starts_with("@\"__tilepipe_contract__k$one\" = addrspace(1) constant [56 x i8] c\"")
         );
+    }
+
+    #[test]
+    fn the_contract_of_an_entry_that_reaches_scratch_memory_has_its_size() {
+        let uses = "define internal void @collective() {\n  %1 = call ptr @tilepipe_scratch_base()\n  ret void\n}\n\
+                    define ptr @tilepipe_scratch_base() {\n  ret ptr null\n}\n";
+        let calls = MODULE.replace("  call void %0()\n", "  call void @collective()\n") + uses;
+        let size = "@tilepipe_scratch_bytes = private constant i32 656, align 4\n";
+        let text = |module: &str| {
+            let contracts = of(module, &[("k$one", 32)])?;
+            Ok::<_, Error>(String::from_utf8(string_bytes(&contracts.definitions).unwrap()).unwrap())
+        };
+        assert!(text(&(calls.clone() + size)).unwrap().starts_with("crate=k 0.1.0;scratch=656;tilepipe=1;"));
+        assert!(text(&(MODULE.to_string() + uses + size)).unwrap().starts_with("crate=k 0.1.0;scratch=0;"));
+        assert!(matches!(text(&calls), Err(Error::Ir { .. })));
     }
 
     #[test]

@@ -152,7 +152,7 @@ mod tests {
     use crate::ir::mangling::owner;
     use crate::ir::module::Module;
 
-    const RUNTIME: &str = "@tilepipe_scratch = addrspace(3) global [16 x i8] undef, align 16\n\
+    const RUNTIME: &str = "@tilepipe_words = addrspace(3) global [16 x i8] undef, align 16\n\
         declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)\n\
         define i32 @tilepipe_thread_rank() #1 {\ndefine void @tilepipe_barrier() #1 {\n";
 
@@ -175,7 +175,7 @@ mod tests {
         ("  call void asm sideeffect \"bar.sync 0;\", \"~{memory}\"() #3", "inline assembly"),
         ("  %1 = call i32 asm \"\", \"=r\"() #3", "inline assembly"),
         ("  %\"\" = call i32 asm \"mov.u32 $0, %laneid;\", \"=r\"() #3", "inline assembly"),
-        ("  store i32 0, ptr addrspacecast (ptr addrspace(3) @tilepipe_scratch to ptr), align 4", "`tilepipe_scratch`"),
+        ("  store i32 0, ptr addrspacecast (ptr addrspace(3) @tilepipe_words to ptr), align 4", "`tilepipe_words`"),
         ("  %1 = call i32 @llvm.nvvm.read.ptx.sreg.laneid()", "`llvm.nvvm.read.ptx.sreg.laneid`"),
         ("  %1 = call i32 @tilepipe_thread_rank() #3", "`tilepipe_thread_rank`"),
         ("  store ptr @tilepipe_thread_rank, ptr %0", "`tilepipe_thread_rank`"),

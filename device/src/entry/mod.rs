@@ -60,11 +60,13 @@ impl<'k> Entry<'k> {
     ///
     /// # Safety
     ///
-    /// Called once, at the entry point, in a launch of `THREADS` threads a block.
+    /// Called once, at the entry point, in a launch of `THREADS` threads per block, with scratch
+    /// memory behind the kernel's own shared memory if the entry's contract asks for it.
     #[inline(always)]
     pub unsafe fn block<const THREADS: usize>(&self) -> Block<'k, THREADS> {
         // SAFETY: at the entry point all threads are converged, and block-level code keeps them so
-        // (R1 to R4); the block size and the uniqueness are the caller's promise.
+        // (R1 to R4); the block size, the uniqueness and the scratch memory are the caller's
+        // promise.
         unsafe { Block::assume_converged() }
     }
 

@@ -42,6 +42,8 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
     ///    converged code.
     /// 1. The block has `THREADS` threads in one dimension.
     /// 2. No other `Block` is in use in this block.
+    /// 3. If a collective of the block or of a role is used, the last 656 bytes of the launch's
+    ///    dynamic shared memory, whose size is a multiple of 16, are nobody else's.
     pub unsafe fn assume_converged() -> Self {
         const { assert!(THREADS >= 1 && THREADS <= 1024, "a block has 1 to 1024 threads") };
         Block { brand: PhantomData, level: PhantomData }

@@ -28,8 +28,8 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
     /// The order is fixed: neighbouring ranks first, in a tree within each warp, then the warps'
     /// results from left to right (for 4 threads `op(op(v0, v1), op(v2, v3))`).
     ///
-    /// Costs three `bar.sync` and 656 bytes of shared memory, which collectives have beside a
-    /// kernel's `Shared`. PTX: `shfl.sync.down`.
+    /// Costs three `bar.sync` and 656 bytes of shared memory, by which the launch of a kernel with
+    /// collectives enlarges what its `Shared` asks for. PTX: `shfl.sync.down`.
     ///
     /// CUDA: `cooperative_groups::reduce(block, value, op)`, CUB's `BlockReduce`.
     ///

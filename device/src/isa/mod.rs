@@ -20,7 +20,7 @@
 //! | `PerLane::any`, `PerLane::all` | `vote.sync.any`, `.all` | sm_80 | warp |
 //! | `own_copies_landed` | nothing; the model lands a thread's copies | | thread |
 //! | `shared_base` | the dynamic shared memory's symbol | sm_80 | block |
-//! | `scratch` | static shared memory of the collectives | sm_80 | block |
+//! | `scratch` | the last bytes of the dynamic shared memory, `%dynamic_smem_size` | sm_80 | block |
 //! | `zeros` | a constant in global memory | sm_80 | thread |
 //! | `store_global`, `store_global_row` | `st.global` | sm_80 | thread |
 //! | `cp_async` | `cp.async.cg` / `.ca.shared.global` with a source size | sm_80 | thread |

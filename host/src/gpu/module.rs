@@ -66,6 +66,19 @@ struct Function {
     opted_in: usize,
     /// The contract that the entry was found to have, if it was asked for.
     contract: Option<Contract>,
+    /// Bytes of dynamic shared memory of its collectives, behind those of the instance.
+    scratch: usize,
+}
+
+impl Function {
+    /// The bytes of dynamic shared memory of a launch: those of the instance and, from a multiple
+    /// of 16 on, those of its collectives.
+    fn dynamic_shared(&self, instance: &Instance) -> usize {
+        match self.scratch {
+            0 => instance.shared_bytes(),
+            scratch => instance.shared_bytes().next_multiple_of(16).saturating_add(scratch),
+        }
+    }
 }
 
 impl Context {
@@ -207,6 +220,7 @@ impl Context {
             threads_limit: self.attribute(raw, threads)?.min(self.threads_limit),
             opted_in: SHARED_WITHOUT_OPT_IN,
             contract: None,
+            scratch: 0,
         }))
     }
 
@@ -227,10 +241,11 @@ impl Context {
     /// Checks that an instance may be launched by its entry, and makes the entry ready for it.
     fn prepare(&self, images: &[LoadedImage], function: &mut Function, instance: &Instance) -> Result<(), Error> {
         if let Some(contract) = instance.contract().filter(|contract| function.contract != Some(*contract)) {
-            self.check_contract(&images[function.image], instance, &contract)?;
+            function.scratch = self.check_contract(&images[function.image], instance, &contract)?;
             function.contract = Some(contract);
         }
-        let wanted = function.static_shared.saturating_add(instance.shared_bytes());
+        let dynamic = function.dynamic_shared(instance);
+        let wanted = function.static_shared.saturating_add(dynamic);
         if wanted > self.shared_limit {
             let (limit, device) = (self.shared_limit, self.name.clone());
             return Err(Error::SharedMemory { instance: instance.name(), wanted, limit, device });
@@ -243,30 +258,32 @@ impl Context {
                 device: self.name.clone(),
             });
         }
-        if instance.shared_bytes() > function.opted_in {
+        if dynamic > function.opted_in {
             let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES as c_int;
             // SAFETY: the function is alive; the value is within the device's limit, so the cast
             // keeps it.
-            let status = unsafe {
-                self.driver.function_set_attribute(function.raw, attribute, instance.shared_bytes() as c_int)
-            };
+            let status = unsafe { self.driver.function_set_attribute(function.raw, attribute, dynamic as c_int) };
             self.check("opt in to more than 48 KiB of shared memory", status)?;
-            function.opted_in = instance.shared_bytes();
+            function.opted_in = dynamic;
         }
         Ok(())
     }
 
-    /// Compares an instance's contract with that of its entry in a module.
-    fn check_contract(&self, image: &LoadedImage, instance: &Instance, ours: &Contract) -> Result<(), Error> {
+    /// Compares an instance's contract with that of its entry in a module; returns the bytes of
+    /// scratch memory that the entry needs.
+    fn check_contract(&self, image: &LoadedImage, instance: &Instance, ours: &Contract) -> Result<usize, Error> {
         let kernel = instance.kernel();
         let theirs = self.constant(image, &format!("{CONTRACT_PREFIX}{}", instance.symbol()))?;
-        let difference = match theirs {
-            Some(theirs) => contract::first_difference(instance, &ours.whole(), &String::from_utf8_lossy(&theirs)),
-            None => {
-                Some("the module says nothing of it, as it was not built by this version of tilepipe-build".to_owned())
-            }
+        let mut theirs = String::from_utf8_lossy(&theirs.unwrap_or_default()).into_owned();
+        let Some(scratch) = contract::take_scratch(&mut theirs) else {
+            let difference =
+                "the module says nothing of it, as it was not built by this version of tilepipe-build".to_owned();
+            return Err(Error::ContractMismatch { kernel, difference });
         };
-        difference.map_or(Ok(()), |difference| Err(Error::ContractMismatch { kernel, difference }))
+        match contract::first_difference(instance, &ours.whole(), &theirs) {
+            None => Ok(scratch),
+            Some(difference) => Err(Error::ContractMismatch { kernel, difference }),
+        }
     }
 
     /// Reads a constant of an image, if it has one of that name.
@@ -297,17 +314,16 @@ impl Context {
     pub(crate) fn resources(&self, instance: &Instance) -> Result<Resources, Error> {
         self.enter()?;
         let function = self.function(instance)?;
+        let dynamic = function.dynamic_shared(instance);
         let mut blocks = 0;
         // SAFETY: writes one integer, which is there; the function is alive; threads and bytes are
         // within the limits that `function` checks.
-        let status = unsafe {
-            self.driver.occupancy(&mut blocks, function.raw, instance.threads() as c_int, instance.shared_bytes())
-        };
+        let status = unsafe { self.driver.occupancy(&mut blocks, function.raw, instance.threads() as c_int, dynamic) };
         self.check("ask how many blocks of a kernel fit on a multiprocessor", status)?;
         Ok(Resources {
             registers: self.attribute(function.raw, CUfunction_attribute::CU_FUNC_ATTRIBUTE_NUM_REGS)?,
             local_bytes: self.attribute(function.raw, CUfunction_attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
-            shared_bytes: function.static_shared + instance.shared_bytes(),
+            shared_bytes: function.static_shared + dynamic,
             blocks: u32::try_from(blocks).unwrap_or(0),
         })
     }
@@ -345,7 +361,7 @@ pub(crate) unsafe fn launch(
     let function = context.function(instance)?;
     let mut pointers: Vec<*mut c_void> = parameters.iter_mut().map(|raw| ptr::from_mut(raw).cast()).collect();
     // The limit was checked: it fits.
-    let shared_bytes = instance.shared_bytes() as u32;
+    let shared_bytes = function.dynamic_shared(instance) as u32;
     let lane = stream.lane();
     submit(lane, accesses, "launch a kernel", || {
         // SAFETY: the function and the stream are alive; the driver reads one 32-byte parameter

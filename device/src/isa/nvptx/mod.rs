@@ -106,7 +106,8 @@ pub(crate) fn shared_base() -> *mut u8 {
     tilepipe_shared_base()
 }
 
-/// The collectives' shared memory, 41 slots of 16 bytes, aligned to 16.
+/// The collectives' shared memory, 41 slots of 16 bytes, aligned to 16: the last bytes of the
+/// dynamic shared memory, which the launch made so much larger.
 #[inline(always)]
 pub(crate) fn scratch() -> *mut u8 {
     tilepipe_scratch_base()
