@@ -9,7 +9,7 @@ target triple = "nvptx64-nvidia-cuda"
 ; The dynamic shared memory, sized by the launch. It stays external: an internal symbol would let
 ; alias analysis believe that nothing but the visible stores writes it, and cp.async does. There is
 ; no static shared memory beside it, so that it starts where its alignment says.
-@tilepipe_shared = external addrspace(3) global [0 x i8], align 128
+@tilepipe_shared = external addrspace(3) global [0 x i8], align 1024
 
 ; Bytes of the collectives' scratch memory: a slot of 16 bytes for each of 32 warps, one for a
 ; result of the block's, and two for each of four roles, 41 in all. They are the last ones of the
@@ -91,6 +91,13 @@ define ptr @tilepipe_scratch_base() alwaysinline nounwind {
   %scratch = getelementptr i8, ptr addrspace(3) @tilepipe_shared, i32 %offset
   %generic = addrspacecast ptr addrspace(3) %scratch to ptr
   ret ptr %generic
+}
+
+; The address of the dynamic shared memory in its state space. Through an instruction, so that no
+; pass takes it for what the declaration says.
+define i32 @tilepipe_shared_address() alwaysinline nounwind {
+  %address = call i32 asm "mov.u32 $0, $1;", "=r,r"(ptr addrspace(3) @tilepipe_shared) memory(none)
+  ret i32 %address
 }
 
 define ptr @tilepipe_zeros_base() alwaysinline nounwind {

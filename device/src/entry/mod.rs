@@ -12,7 +12,9 @@ mod parameter;
 use core::marker::PhantomData;
 
 use crate::engine;
+use crate::fault;
 use crate::group::block::Block;
+use crate::isa;
 use crate::marker::{BlockLevel, Brand};
 use crate::memory::{Layout, Shared};
 
@@ -89,8 +91,44 @@ impl<'k> Entry<'k> {
     /// Called once, in a launch with `L::BYTES` bytes of dynamic shared memory.
     #[inline(always)]
     pub unsafe fn shared<L: Layout>(&self) -> Shared<'k, L> {
-        // SAFETY: the whole of the block's shared memory, from its start, which is aligned to 128
-        // bytes; given out once.
+        const { assert!(L::ALIGNMENT <= isa::SHARED_ALIGNMENT, "shared memory is aligned to at most 1024 bytes") };
+        // The declaration asks for 1024 bytes. Whether the driver has obeyed is looked at where
+        // more is needed than copies need.
+        if L::ALIGNMENT > 16 && !isa::shared_address().is_multiple_of(L::ALIGNMENT) {
+            fault::misaligned_shared_memory(isa::shared_address(), L::ALIGNMENT);
+        }
+        // SAFETY: the whole of the block's shared memory that is the kernel's own, from its start,
+        // which is aligned as the layout asks; given out once.
         unsafe { Shared::new(0) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cpu::{Schedule, run_body};
+
+    struct Aligned<const BYTES: usize>;
+
+    // SAFETY: the sizes used below are powers of two of at most 1024, and nobody touches the
+    // memory.
+    unsafe impl<const BYTES: usize> Layout for Aligned<BYTES> {
+        const BYTES: usize = BYTES;
+        const ALIGNMENT: usize = BYTES;
+    }
+
+    #[test]
+    fn shared_memory_starts_where_its_layout_wants_it() {
+        let kernel = |entry: Entry<'_>| {
+            // SAFETY: the one shared memory of this run, of as many bytes.
+            let (first, second) = unsafe { entry.shared::<(Aligned<32>, Aligned<1024>)>() }.split();
+            assert_eq!((first.offset(), second.offset()), (0, 1024));
+            assert!(second.base().addr().is_multiple_of(1024));
+        };
+        // SAFETY: the one entry of this run.
+        let body = || unsafe { run(kernel) };
+        for _ in 0..8 {
+            assert_eq!(run_body(body, 2048, 1, 0, Schedule::Lazy), Ok(()));
+        }
     }
 }

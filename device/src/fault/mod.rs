@@ -35,6 +35,14 @@ pub(crate) fn too_few_results(results: usize, tiles: usize) -> ! {
     out_of_range("this block has {} output tiles, too few for its {} input tiles", results, tiles);
 }
 
+/// Fails the launch of a kernel whose shared memory does not start where its layout wants it.
+#[cold]
+#[inline(never)]
+#[track_caller]
+pub(crate) fn misaligned_shared_memory(address: usize, alignment: usize) -> ! {
+    out_of_range("shared memory starts at address {}, which is no multiple of {}", address, alignment);
+}
+
 #[cfg(target_arch = "nvptx64")]
 mod gpu {
     use core::panic::{Location, PanicInfo};

@@ -13,9 +13,9 @@ pub(crate) const fn check_value<T>() {
     );
 }
 
-/// Shared memory of the collectives' own, behind the kernel's, in slots of 16 bytes: one for each warp of the block, one
-/// for the block's result and two for each role's, of its collectives and of the role itself.
-/// Groups that run side by side have no slot in common.
+/// Shared memory of the collectives' own, behind the kernel's, in slots of 16 bytes: one for each
+/// warp of the block, one for the block's result and two for each role's, of its collectives and of
+/// the role itself. Groups that run side by side have no slot in common.
 pub(crate) struct Scratch<T> {
     warps: *mut T,
     result: *mut T,
@@ -101,8 +101,8 @@ mod tests {
     use super::*;
     use crate::cpu::{Schedule, run_body};
     use crate::group::block::Block;
-    use crate::isa::SCRATCH_BYTES;
     use crate::isa::host::block::state_addresses;
+    use crate::isa::{SCRATCH_BYTES, SHARED_ALIGNMENT};
     use crate::role::WarpRoles;
 
     /// The first byte of a slot that no collective of the block writes: the last of a role's.
@@ -180,11 +180,12 @@ mod tests {
     }
 
     #[test]
-    fn the_slots_are_in_the_runtime_as_here() {
+    fn slots_and_alignment_are_in_the_runtime_as_here() {
         let runtime = include_str!("../runtime.ll");
         for line in [
             format!("@tilepipe_scratch_bytes = private constant i32 {SCRATCH_BYTES}"),
             format!("  %offset = sub i32 %bytes, {SCRATCH_BYTES}"),
+            format!("@tilepipe_shared = external addrspace(3) global [0 x i8], align {SHARED_ALIGNMENT}"),
         ] {
             assert!(runtime.lines().any(|one| one == line), "no line `{line}`");
         }

@@ -20,7 +20,8 @@
 //! | `PerLane::any`, `PerLane::all` | `vote.sync.any`, `.all` | sm_80 | warp |
 //! | `own_copies_landed` | nothing; the model lands a thread's copies | | thread |
 //! | `shared_base` | the dynamic shared memory's symbol | sm_80 | block |
-//! | `scratch` | the last bytes of the dynamic shared memory, `%dynamic_smem_size` | sm_80 | block |
+//! | `shared_address` | its address, by an instruction | sm_80 | block |
+//! | `scratch` | the end of the dynamic shared memory, `%dynamic_smem_size` | sm_80 | block |
 //! | `zeros` | a constant in global memory | sm_80 | thread |
 //! | `store_global`, `store_global_row` | `st.global` | sm_80 | thread |
 //! | `cp_async` | `cp.async.cg` / `.ca.shared.global` with a source size | sm_80 | thread |
@@ -75,6 +76,9 @@ pub(crate) const ROLES: usize = 4;
 /// of a collective and for its own.
 #[cfg(not(target_arch = "nvptx64"))]
 pub(crate) const SCRATCH_BYTES: usize = 16 * (WARPS + 1 + 2 * ROLES);
+
+/// The largest alignment in bytes that a block's shared memory has by its declaration.
+pub(crate) const SHARED_ALIGNMENT: usize = 1024;
 
 /// A contract as [`contract`] takes it: constants, which the builder can read in unoptimised code.
 pub(crate) trait ContractText {

@@ -10,7 +10,7 @@ use crate::marker::{BlockLevel, Brand, Uniform};
 ///
 /// # Safety
 ///
-/// `BYTES` is a multiple of `ALIGNMENT`, a power of two of at most 128, and what the layout's user
+/// `BYTES` is a multiple of `ALIGNMENT`, a power of two of at most 1024, and what the layout's user
 /// touches lies within `BYTES` bytes of its start.
 pub unsafe trait Layout {
     /// The layout's size in bytes.
@@ -20,7 +20,7 @@ pub unsafe trait Layout {
 }
 
 // SAFETY: the second layout starts at a multiple of its alignment behind the first, and the sum is
-// rounded up to the larger alignment; both are powers of two of at most 128.
+// rounded up to the larger alignment; both are powers of two of at most 1024.
 unsafe impl<A: Layout, B: Layout> Layout for (A, B) {
     const BYTES: usize = (A::BYTES.next_multiple_of(B::ALIGNMENT) + B::BYTES).next_multiple_of(Self::ALIGNMENT);
     const ALIGNMENT: usize = if A::ALIGNMENT > B::ALIGNMENT { A::ALIGNMENT } else { B::ALIGNMENT };

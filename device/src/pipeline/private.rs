@@ -26,17 +26,17 @@ impl<C: Contents, const COUNT: usize, E, S, const THREADS: usize> Private<Stages
     /// Bytes from one stage of a ring to its next one, with the same stages of all other rings
     /// between: neighbouring threads' stages are neighbours.
     pub(crate) const fn stride(rings: usize) -> usize {
-        (rings * C::BYTES).next_multiple_of(16)
+        (rings * C::BYTES).next_multiple_of(Stages::<C, COUNT, E, S>::ALIGNMENT)
     }
 }
 
-// SAFETY: 16 is a power of two and each stride a multiple of it; COUNT strides are what the rings
-// touch.
+// SAFETY: the alignment is that of the stages, and each stride a multiple of it; COUNT strides are
+// what the rings touch.
 unsafe impl<C: Contents, const COUNT: usize, E: Engine, const THREADS: usize> Layout
     for Private<Stages<C, COUNT, E, WarpScope>, THREADS>
 {
     const BYTES: usize = checked_bytes(COUNT, Self::stride(warps::<THREADS>()));
-    const ALIGNMENT: usize = 16;
+    const ALIGNMENT: usize = Stages::<C, COUNT, E, WarpScope>::ALIGNMENT;
 }
 
 // SAFETY: as above.
@@ -44,7 +44,7 @@ unsafe impl<C: Contents, const COUNT: usize, E: Engine, const THREADS: usize> La
     for Private<Stages<C, COUNT, E, ThreadScope>, THREADS>
 {
     const BYTES: usize = checked_bytes(COUNT, Self::stride(THREADS));
-    const ALIGNMENT: usize = 16;
+    const ALIGNMENT: usize = Stages::<C, COUNT, E, ThreadScope>::ALIGNMENT;
 }
 
 impl<'s, C: Contents, const COUNT: usize, E: Engine, const THREADS: usize, P>

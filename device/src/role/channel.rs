@@ -22,11 +22,12 @@ use crate::stage::stages::Stages;
 /// CUDA: `cuda::pipeline_shared_state<cuda::thread_scope_block, COUNT>` and the buffer beside it.
 pub struct Partitioned<L>(PhantomData<L>);
 
-// SAFETY: 16 is a power of two and BYTES a multiple of it; stages and control words are what a
-// pipeline touches.
+// SAFETY: the alignment is that of the stages, at least 16, and BYTES a multiple of it; stages and
+// control words are what a pipeline touches.
 unsafe impl<C: Contents, const COUNT: usize, E: Engine> Layout for Partitioned<Stages<C, COUNT, E, BlockScope>> {
-    const BYTES: usize = <Stages<C, COUNT, E, BlockScope> as Layout>::BYTES + control_bytes(COUNT);
-    const ALIGNMENT: usize = 16;
+    const BYTES: usize =
+        (<Stages<C, COUNT, E, BlockScope> as Layout>::BYTES + control_bytes(COUNT)).next_multiple_of(Self::ALIGNMENT);
+    const ALIGNMENT: usize = Stages::<C, COUNT, E, BlockScope>::ALIGNMENT;
 }
 
 /// What a pipeline between roles is made of: its stages `L`, the role that fills them, the role

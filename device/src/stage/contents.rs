@@ -6,6 +6,7 @@ use crate::engine::Engine;
 use crate::group::Deal;
 use crate::scope::Scope;
 use crate::stage::presence::Presence;
+use crate::stage::stages::at_least_16;
 use crate::tile::Tile;
 use crate::tile::shape::Shape;
 use crate::view::tile_ref::TileRef;
@@ -122,7 +123,8 @@ pub(crate) mod sealed {
         /// Bytes in shared memory; a start aligned to `ALIGNMENT` and multiples of `BYTES` behind
         /// it are fit for every tile.
         const BYTES: usize;
-        /// The start's least alignment in bytes, which divides `BYTES`: a power of two, at most 16.
+        /// The start's least alignment in bytes, which divides `BYTES`: a power of two, at
+        /// most 1024.
         const ALIGNMENT: usize;
         /// The shapes of its tiles.
         const SHAPES: &'static [Shape];
@@ -298,15 +300,16 @@ impl<T: Tile, F: Fill<T>> sealed::Fill<Optional<T>> for Option<F> {
     }
 }
 
-/// Tuples: each tile starts at the next multiple of 16 bytes behind the one before it.
+/// Tuples: each tile starts at the next multiple of its own alignment, at least 16 bytes, behind
+/// the one before it.
 macro_rules! tuples {
     ($($tile:ident $source:ident $number:tt),*) => {
         impl<$($tile: Tile),*> Contents for ($($tile,)*) {}
         impl<$($tile: Tile),*> AlwaysFilled for ($($tile,)*) {}
 
         impl<$($tile: Tile),*> sealed::Contents for ($($tile,)*) {
-            const BYTES: usize = 0 $(+ $tile::BYTES.next_multiple_of(16))*;
-            const ALIGNMENT: usize = 16;
+            const BYTES: usize = places([$(extent::<$tile>()),*]).1.next_multiple_of(Self::ALIGNMENT);
+            const ALIGNMENT: usize = largest([$(extent::<$tile>().1),*]);
             type Presence = ();
             type Item = ();
             type Tiles<'a> = ($(&'a $tile,)*);
@@ -315,14 +318,14 @@ macro_rules! tuples {
 
             #[inline(always)]
             unsafe fn tiles<'a>(memory: *const u8) -> Self::Tiles<'a> {
-                let offsets = const { offsets([$($tile::BYTES),*]) };
+                let offsets = const { places([$(extent::<$tile>()),*]).0 };
                 // SAFETY: the caller's promise, and each tile lies within the stage at its offset.
                 unsafe { ($(<$tile as sealed::Contents>::tiles(memory.add(offsets[$number])),)*) }
             }
 
             #[inline(always)]
             unsafe fn parts<'a>(memory: *const u8, part: usize, parts: usize) -> Self::Parts<'a> {
-                let offsets = const { offsets([$($tile::BYTES),*]) };
+                let offsets = const { places([$(extent::<$tile>()),*]).0 };
                 // SAFETY: as above.
                 unsafe { ($(<$tile as sealed::Contents>::parts(memory.add(offsets[$number]), part, parts),)*) }
             }
@@ -333,7 +336,7 @@ macro_rules! tuples {
         impl<$($tile: Tile, $source: Fill<$tile>),*> sealed::Fill<($($tile,)*)> for ($($source,)*) {
             #[inline(always)]
             unsafe fn fill<E: Engine, G: Deal<S>, S: Scope>(self, stage: *mut u8) {
-                let offsets = const { offsets([$($tile::BYTES),*]) };
+                let offsets = const { places([$(extent::<$tile>()),*]).0 };
                 $(
                     // SAFETY: each tile lies within the stage at its offset.
                     let tile = unsafe { stage.add(offsets[$number]) };
@@ -348,13 +351,76 @@ tuples!(A X 0, B Y 1);
 tuples!(A X 0, B Y 1, C Z 2);
 tuples!(A X 0, B Y 1, C Z 2, D W 3);
 
-/// Where each of several tiles starts in a stage.
-const fn offsets<const N: usize>(bytes: [usize; N]) -> [usize; N] {
-    let (mut offsets, mut next, mut index) = ([0; N], 0, 0);
+/// The bytes of one of several tiles in a stage, and the alignment of its start there.
+const fn extent<C: Contents>() -> (usize, usize) {
+    (C::BYTES, at_least_16(C::ALIGNMENT))
+}
+
+/// Where each of several tiles starts in a stage, and where the last one ends, given their extents.
+const fn places<const N: usize>(extents: [(usize, usize); N]) -> ([usize; N], usize) {
+    let (mut starts, mut end, mut index) = ([0; N], 0_usize, 0);
     while index < N {
-        offsets[index] = next;
-        next += bytes[index].next_multiple_of(16);
+        let (bytes, alignment) = extents[index];
+        starts[index] = end.next_multiple_of(alignment);
+        end = starts[index] + bytes;
         index += 1;
     }
-    offsets
+    (starts, end)
+}
+
+/// The largest of several alignments.
+const fn largest<const N: usize>(alignments: [usize; N]) -> usize {
+    let (mut largest, mut index) = (1, 0);
+    while index < N {
+        largest = if alignments[index] > largest { alignments[index] } else { largest };
+        index += 1;
+    }
+    largest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::Layout;
+    use crate::scope::BlockScope;
+    use crate::stage::stages::Stages;
+
+    /// Contents that start at multiples of 512 bytes, as swizzled tiles will.
+    enum Wide {}
+
+    impl Contents for Wide {}
+    impl sealed::Contents for Wide {
+        const BYTES: usize = 1536;
+        const ALIGNMENT: usize = 512;
+        const SHAPES: &'static [Shape] = &[];
+        type Presence = ();
+        type Item = ();
+        type Tiles<'a> = ();
+        type Parts<'a> = ();
+
+        unsafe fn tiles<'a>(_: *const u8) -> Self::Tiles<'a> {}
+        unsafe fn parts<'a>(_: *const u8, _: usize, _: usize) -> Self::Parts<'a> {}
+    }
+
+    type WideStages<const COUNT: usize> = Stages<Wide, COUNT, crate::CpAsync, BlockScope>;
+
+    #[test]
+    fn stages_start_at_multiples_of_their_contents_alignment() {
+        assert_eq!((WideStages::<3>::STRIDE, <WideStages<3> as Layout>::BYTES), (1536, 3 * 1536));
+        assert_eq!(<WideStages<3> as Layout>::ALIGNMENT, 512);
+        assert_eq!(<Stages<[u8; 20], 3> as Layout>::ALIGNMENT, 16);
+        assert_eq!(<Stages<[u8; 20], 3>>::STRIDE, 32);
+        // The second half of a pair starts where its alignment wants it, and the pair ends there.
+        type Pair = (Stages<[u8; 20], 1>, WideStages<1>);
+        assert_eq!((<Pair as Layout>::BYTES, <Pair as Layout>::ALIGNMENT), (512 + 1536, 512));
+    }
+
+    #[test]
+    fn several_tiles_start_each_at_its_own_alignment() {
+        assert_eq!(places([(20, 16), (8, 16), (64, 16)]), ([0, 32, 48], 112));
+        assert_eq!(places([(20, 16), (1536, 512), (4, 16)]), ([0, 512, 2048], 2052));
+        assert_eq!(largest([16, 512, 16]), 512);
+        assert_eq!(<([u8; 20], [u64; 1]) as sealed::Contents>::BYTES, 48);
+        assert_eq!(<([u8; 20], [u64; 1]) as sealed::Contents>::ALIGNMENT, 16);
+    }
 }

@@ -14,8 +14,17 @@ use crate::scope::{BlockScope, Scope};
 pub struct Stages<C, const COUNT: usize, E = CpAsync, S = BlockScope>(PhantomData<(C, E, S)>);
 
 impl<C: Contents, const COUNT: usize, E, S> Stages<C, COUNT, E, S> {
-    /// Bytes from one stage's start to the next one's: the contents' size, rounded up to 16.
-    pub(crate) const STRIDE: usize = C::BYTES.next_multiple_of(16);
+    /// The alignment of each stage's start in bytes: that of its contents, at least 16.
+    pub(crate) const ALIGNMENT: usize = at_least_16(C::ALIGNMENT);
+    /// Bytes from one stage's start to the next one's: the contents' size, rounded up to its
+    /// alignment.
+    pub(crate) const STRIDE: usize = C::BYTES.next_multiple_of(Self::ALIGNMENT);
+}
+
+/// The alignment in shared memory of what asks for `alignment`: units of copies have up to 16
+/// bytes.
+pub(crate) const fn at_least_16(alignment: usize) -> usize {
+    if alignment > 16 { alignment } else { 16 }
 }
 
 /// Refuses no stages, and more than a ring counts.
@@ -25,9 +34,10 @@ pub(crate) const fn checked_bytes(count: usize, stride: usize) -> usize {
     count * stride
 }
 
-// SAFETY: 16 is a power of two, STRIDE a multiple of it, and COUNT stages of STRIDE bytes each are
-// what a pipeline touches.
+// SAFETY: the contents' alignment is a power of two of at most 1024
+// (`sealed::Contents::ALIGNMENT`), and so is the larger one of it and 16; STRIDE is a multiple of
+// that, and COUNT stages of STRIDE bytes each are what a pipeline touches.
 unsafe impl<C: Contents, const COUNT: usize, E: Engine, S: Scope> Layout for Stages<C, COUNT, E, S> {
     const BYTES: usize = checked_bytes(COUNT, Self::STRIDE);
-    const ALIGNMENT: usize = 16;
+    const ALIGNMENT: usize = Self::ALIGNMENT;
 }

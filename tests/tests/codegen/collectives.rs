@@ -107,7 +107,7 @@ fn no_kernel_has_static_shared_memory_and_those_with_collectives_find_theirs_beh
             text.lines().filter(|line| line.contains(".shared ") && line.contains(".b8 ")).collect();
         assert!(!declared.is_empty(), "{module:?}");
         for line in declared {
-            assert!(line.contains(".extern .shared .align 128 .b8 tilepipe_shared[]"), "{module:?}: {line}");
+            assert!(line.contains(".extern .shared .align 1024 .b8 tilepipe_shared[]"), "{module:?}: {line}");
         }
         for kernel in kernels.iter() {
             let asks = kernel.entry.code.instructions().any(|one| one.operands.contains(SIZE));

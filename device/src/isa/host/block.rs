@@ -261,7 +261,7 @@ pub(crate) struct Arena {
 }
 
 /// The alignment of a block's shared memory in bytes, as on the GPU.
-const ALIGNMENT: usize = 128;
+const ALIGNMENT: usize = crate::isa::SHARED_ALIGNMENT;
 
 impl Arena {
     const fn empty() -> Self {

@@ -91,6 +91,11 @@ pub(crate) fn shared_base() -> *mut u8 {
     with_block(|block| block.place().shared)
 }
 
+/// The address of the block's dynamic shared memory.
+pub(crate) fn shared_address() -> usize {
+    shared_base().addr()
+}
+
 /// The collectives' shared memory, 41 slots of 16 bytes, aligned to 16.
 pub(crate) fn scratch() -> *mut u8 {
     with_block(|block| block.place().scratch)

@@ -24,6 +24,7 @@ unsafe extern "C" {
     fn tilepipe_barrier();
     safe fn tilepipe_shared_base() -> *mut u8;
     safe fn tilepipe_scratch_base() -> *mut u8;
+    safe fn tilepipe_shared_address() -> u32;
     safe fn tilepipe_zeros_base() -> *const u8;
     fn tilepipe_warp_barrier();
     fn tilepipe_load_global_1(to: *mut u8, from: *const u8);
@@ -104,6 +105,13 @@ pub(crate) fn own_copies_landed() {}
 #[inline(always)]
 pub(crate) fn shared_base() -> *mut u8 {
     tilepipe_shared_base()
+}
+
+/// The address of the block's dynamic shared memory, as it is: no pass knows it from the
+/// declaration.
+#[inline(always)]
+pub(crate) fn shared_address() -> usize {
+    tilepipe_shared_address() as usize
 }
 
 /// The collectives' shared memory, 41 slots of 16 bytes, aligned to 16: the last bytes of the
