@@ -22,7 +22,7 @@
 //! took another path: docs/performance.md.) A `test_wait` with any other predicate is a poll, and
 //! stays: its thread has something else to do. PTX ISA 9.0, section "Parallel Synchronization and
 //! Communication Instructions: mbarrier.test_wait, mbarrier.try_wait". Why the text is changed and
-//! not compiled anew: docs/decisions.md, 23.
+//! not compiled anew: docs/decisions/23.
 
 use crate::architecture::Architecture;
 

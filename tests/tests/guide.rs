@@ -51,7 +51,7 @@ fn is_hidden(file: &str, line: &str) -> bool {
 /// The README and all pages under `docs/`.
 fn pages() -> Vec<PathBuf> {
     let mut pages = vec![root().join("README.md")];
-    for folder in ["docs", "docs/guide"] {
+    for folder in ["docs", "docs/guide", "docs/decisions"] {
         let entries =
             fs::read_dir(root().join(folder)).expect("the folder").map(|entry| entry.expect("an entry").path());
         pages.extend(entries.filter(|path| path.extension().is_some_and(|extension| extension == "md")));

@@ -85,7 +85,7 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         mut consume: impl for<'x> FnMut(&Ready<'x, U, U::View>, usize),
     ) -> Drained<'s, U, STAGES> {
         // A launch may have far more blocks than tiles, and such a block is to end at once
-        // (measured: docs/decisions.md, 35).
+        // (measured: docs/decisions/35).
         if !numbers.has(0) {
             return self.into_state();
         }

@@ -180,7 +180,7 @@ where
                 let mut results = out.for_role(&group);
                 // In one place, ahead of the branch: a call in one of its arms only makes ptxas
                 // leave the role's threads to meet at the partition's end, and the times of handed
-                // over stages depend on where they meet (docs/decisions.md, 32).
+                // over stages depend on where they meet (docs/decisions/32).
                 let (there, wanted) = (results.len(), run.len());
                 if there < wanted {
                     fault::too_few_results(there, wanted);

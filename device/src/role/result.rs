@@ -68,8 +68,7 @@ impl<R: Role, T: Element> sealed::RoleResult<R> for T {
         let slot = Scratch::<T>::of_result(slot::<R>());
         // SAFETY: written before the barriers by `publish`; the slot is used for nothing else, and
         // by the next partition behind the barrier with which that begins. (One barrier would do,
-        // but compute-sanitizer's racecheck takes some single ones for none: docs/decisions.md,
-        // 28.)
+        // but compute-sanitizer's racecheck takes some single ones for none: docs/decisions/29.)
         unsafe { slot.read_result() }
     }
 }

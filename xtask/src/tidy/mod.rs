@@ -1,6 +1,7 @@
 //! `cargo xtask tidy`: what neither rustfmt nor clippy looks at.
 
 mod comments;
+mod decisions;
 mod imports;
 mod map;
 
@@ -61,6 +62,7 @@ pub fn command() -> Result<ExitCode> {
 pub fn findings(root: &Path) -> Result<Vec<Finding>> {
     let files = Files::read(root)?;
     let mut findings = comments::check(&files);
+    findings.extend(decisions::check(&files));
     findings.extend(imports::check(&files));
     findings.extend(map::check(&files)?);
     Ok(findings)
