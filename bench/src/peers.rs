@@ -203,7 +203,7 @@ peers! {
     WARPS_ELEMENT_ELECTED_I32_2 = "warps_element_elected_i32_2": ONE i32;
     /// [`WARPS_ELEMENT_ELECTED_I32_2`] with 4 stages.
     WARPS_ELEMENT_ELECTED_I32_4 = "warps_element_elected_i32_4": ONE i32;
-    /// Multiply-adds behind a copy through registers: 0 for each element.
+    /// Multiply-adds after a copy through registers: 0 for each element.
     CHAIN_PLAIN_0 = "chain_plain_0": ONE f32;
     /// [`CHAIN_PLAIN_0`] with 8 for each element.
     CHAIN_PLAIN_8 = "chain_plain_8": ONE f32;

@@ -13,7 +13,7 @@ use crate::ptxas::Said;
 use crate::toolchain::Toolchain;
 use crate::{Error, process, ptxas, specialise};
 
-/// Keeps LLVM from computing a value ahead of a loop and again behind it only to merge both: such a
+/// Keeps LLVM from computing a value ahead of a loop and again after it only to merge both: such a
 /// value is shifted and scaled in each round of the loop, where it would be an invariant
 /// (docs/decisions/34). Both tools take it, as `llc` has such a pass too.
 const NO_PARTIAL_REDUNDANCY: &str = "-enable-pre=0";

@@ -276,7 +276,7 @@ impl Builder {
 ///
 /// # Errors
 ///
-/// As [`Builder::build`], of the first crate with one. Crates behind one that does not compile are
+/// As [`Builder::build`], of the first crate with one. Crates after one that does not compile are
 /// not built.
 pub fn build_all(builders: &[Builder]) -> Result<Vec<Artifact>, Error> {
     // The compiler has a core for itself. Without threads of their own they use those of the last

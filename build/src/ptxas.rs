@@ -279,7 +279,7 @@ ptxas info    : Compile time = 0.947 ms
 
     #[test]
     fn every_wording_is_kept() {
-        // What ptxas 12.0 and 13.0 said when they were made to, but for the stack's size, whose
+        // What ptxas 12.0 and 13.0 said when they were made to, except for the stack's size, whose
         // wording is from their binaries.
         for line in [
             "ptxas info    : (C7514) Potential Performance Loss: wgmma.mma_async instructions are serialized due to non wgmma \

@@ -74,7 +74,7 @@ fn is_blocking(instruction: &str) -> bool {
     operands.and_then(|operands| operands.split_once(',')).is_some_and(|(first, _)| first.trim() == BLOCKING)
 }
 
-/// The module with the header of PTX for `architecture`. Options behind the target, such as
+/// The module with the header of PTX for `architecture`. Options after the target, such as
 /// `debug`, stay.
 fn with_header(module: &str, architecture: &Architecture) -> String {
     let (header, body) = module.split_at(module.find(".address_size").unwrap_or(module.len()));

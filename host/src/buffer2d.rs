@@ -228,7 +228,7 @@ fn padded_pitch<T: Element>(width: usize, height: usize) -> Result<usize, Error>
         .ok_or(Error::RowsOverflow { width, height, element, limit })
 }
 
-/// Returns dense rows with zeros behind each of them, up to `pitch` elements.
+/// Returns dense rows with zeros after each of them, up to `pitch` elements.
 fn spread<T: Element>(data: &[T], width: usize, pitch: usize) -> Result<Vec<T>, Error> {
     // No overflow: the callers have checked `pitch * height` with `padded_pitch`.
     let mut rows = zeroed_vec(data.len() / width * pitch)?;

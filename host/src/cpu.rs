@@ -16,9 +16,9 @@ use tilepipe::launch::{Instance, RawParameter};
 use crate::buffer::Access;
 use crate::error::Error;
 
-/// The CPU model's shared memory in bytes a block: as much as an H100's block can have.
+/// The CPU model's shared memory in bytes per block: as much as an H100's block can have.
 pub(crate) const SHARED_LIMIT: usize = 227 << 10;
-/// The CPU model's threads a block, as on every GPU.
+/// The CPU model's threads per block, as on every GPU.
 pub(crate) const THREADS_LIMIT: u32 = 1024;
 /// Alignment of CPU buffers in bytes.
 const ALIGNMENT: usize = 128;

@@ -181,7 +181,7 @@ pub enum Error {
     BadSlice {
         /// The first element.
         start: usize,
-        /// The element behind the last.
+        /// The element after the last.
         end: usize,
         /// The buffer's length in elements.
         len: usize,

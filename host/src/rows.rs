@@ -35,7 +35,7 @@ pub struct RowsMut<'a, T> {
 }
 
 impl<T: Element> Buffer<T> {
-    /// Returns the buffer as rows of `width` elements, one behind the other, for a kernel to read.
+    /// Returns the buffer as rows of `width` elements, one after the other, for a kernel to read.
     ///
     /// A kernel that copies asynchronously wants every row to start at a multiple of up to 16
     /// bytes, which rows of, for example, 33 `f32` do not. The launch refuses those; a
@@ -64,7 +64,7 @@ impl<T: Element> Buffer<T> {
         Ok(Rows { buffer: self, width })
     }
 
-    /// Returns the buffer as rows of `width` elements, one behind the other, for a kernel to write.
+    /// Returns the buffer as rows of `width` elements, one after the other, for a kernel to write.
     ///
     /// # Errors
     ///

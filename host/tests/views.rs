@@ -59,7 +59,7 @@ unsafe fn add(raw: &[RawParameter]) {
             unsafe { out.wrapping_add(i).write(left + right) };
         }
     };
-    // SAFETY: the executor calls this once a block.
+    // SAFETY: the executor calls this once per block.
     unsafe { entry::run(body) };
 }
 

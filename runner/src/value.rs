@@ -78,7 +78,7 @@ pub trait Value: Element + Copy + Debug + Send + Sync {
         Self::from_lanes(|lane| self.lane(lane).plus(other.lane(lane)))
     }
 
-    /// The product of both: lane by lane, but for complex numbers.
+    /// The product of both: lane by lane, except for complex numbers.
     fn times(self, other: Self) -> Self {
         Self::from_lanes(|lane| self.lane(lane).times(other.lane(lane)))
     }

@@ -14,13 +14,13 @@ use crate::Error;
 /// by `SYM`: `u32` words, which are the fields of [`LaunchBounds`] in their order. What else the
 /// link step is to know of a kernel can follow as further words.
 const PREFIX: &str = "__tilepipe_bounds__";
-/// A word that is not given. Words behind the last one are not given either.
+/// A word that is not given. Words after the last one are not given either.
 const NOT_GIVEN: u32 = u32::MAX;
 
 /// What a kernel asks of its launch and of `ptxas`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LaunchBounds {
-    /// Threads a block: the launch has just so many.
+    /// Threads per block: the launch has just so many.
     pub threads: u32,
     /// The least blocks for which a multiprocessor is to have registers.
     pub min_blocks: Option<u32>,

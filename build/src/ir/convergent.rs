@@ -36,7 +36,7 @@ pub(crate) fn mark(module: &str) -> Result<String, Error> {
     Ok(marked)
 }
 
-/// The offset at which a definition's function attributes begin: behind its parameters and
+/// The offset at which a definition's function attributes begin: after its parameters and
 /// `unnamed_addr`.
 ///
 /// # Errors
@@ -87,7 +87,7 @@ pub(super) fn call_instruction(line: &str) -> Option<usize> {
     is_call.then(|| line.len() - rest.len())
 }
 
-/// A call's (or definition's) callee as written, and the offset behind its closing parenthesis.
+/// A call's (or definition's) callee as written, and the offset after its closing parenthesis.
 pub(super) struct Arguments<'a> {
     /// What stands before the callee.
     pub head: &'a str,
@@ -123,7 +123,7 @@ pub(super) fn arguments(text: &str) -> Option<Arguments<'_>> {
     None
 }
 
-/// The offset behind the name that begins at `at` with `@` or `%`.
+/// The offset after the name that begins at `at` with `@` or `%`.
 fn name_end(text: &str, at: usize) -> Option<usize> {
     if text.as_bytes().get(at + 1) == Some(&b'"') {
         return string_end(text, at + 1);
@@ -132,12 +132,12 @@ fn name_end(text: &str, at: usize) -> Option<usize> {
     Some(at + 1 + rest.find(|c: char| !is_name(c)).unwrap_or(rest.len()))
 }
 
-/// The offset behind the string that begins at `at`. A quote inside is written `\22`.
+/// The offset after the string that begins at `at`. A quote inside is written `\22`.
 pub(super) fn string_end(text: &str, at: usize) -> Option<usize> {
     Some(at + 1 + text[at + 1..].find('"')? + 1)
 }
 
-/// The offset behind the bracket that closes the one at `at`.
+/// The offset after the bracket that closes the one at `at`.
 pub(super) fn group_end(text: &str, at: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let (mut depth, mut at) = (0usize, at);

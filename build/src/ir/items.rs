@@ -391,7 +391,7 @@ impl<'i, 'a> Writer<'i, 'a> {
     }
 }
 
-/// The number behind `sign` at the beginning of a text, and what follows it.
+/// The number after `sign` at the beginning of a text, and what follows it.
 fn numbered(text: &str, sign: char) -> Option<(&str, &str)> {
     let rest = text.strip_prefix(sign)?;
     let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());

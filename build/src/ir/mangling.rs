@@ -97,7 +97,7 @@ mod tests {
             "tilepipe",
             "stXWu7NcRaJ_",
         ),
-        // Methods that the trait itself has: behind a primitive type, a path, an array, a
+        // Methods that the trait itself has: after a primitive type, a path, an array, a
         // function's and a closure's type.
         (
             "_RNvYdNtNtCs9mYcWKz1aT4_8bytemuck8zeroable8Zeroable6zeroedCs3x6OBt37c1n_24tilepipe_codegen_kernels",

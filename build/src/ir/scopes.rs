@@ -77,7 +77,7 @@ impl<'a> Scopes<'a> {
     }
 }
 
-/// The number of an instruction's location: `.., !dbg !7, ..` behind its last string, as a string
+/// The number of an instruction's location: `.., !dbg !7, ..` after its last string, as a string
 /// can hold anything.
 fn location(instruction: &str) -> Option<u32> {
     let attachments = &instruction[instruction.rfind('"').unwrap_or(0)..];

@@ -29,7 +29,7 @@ pub(crate) fn symbols(module: &str) -> HashSet<&str> {
         .collect()
 }
 
-/// Refuses such code in what the kernels reach, but for the device crate's.
+/// Refuses such code in what the kernels reach, except for the device crate's.
 ///
 /// # Errors
 ///

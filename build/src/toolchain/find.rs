@@ -176,7 +176,7 @@ fn cuda_release(version: &str) -> Option<(u32, u32)> {
 fn architectures(help: &str) -> Vec<String> {
     let quoted = help.split('\'').filter(|text| text.starts_with("sm_") && !text.contains(char::is_whitespace));
     let mut all: Vec<String> = quoted.map(str::to_string).collect();
-    // By number: 100 stands behind 90.
+    // By number: 100 stands after 90.
     let number = |one: &str| one.trim_start_matches("sm_").trim_end_matches(char::is_alphabetic).parse::<u32>();
     all.sort_by_cached_key(|one| (number(one).unwrap_or(u32::MAX), one.clone()));
     all.dedup();

@@ -112,7 +112,7 @@ unsafe fn fill(raw: &[RawParameter]) {
             unsafe { (out as *mut u32).wrapping_add(index).write(value) };
         }
     };
-    // SAFETY: the executor calls this once a block.
+    // SAFETY: the executor calls this once per block.
     unsafe { entry::run(body) };
 }
 
@@ -131,7 +131,7 @@ unsafe fn increment(raw: &[RawParameter]) {
             unsafe { (out as *mut u32).wrapping_add(index).write(value.wrapping_add(1)) };
         }
     };
-    // SAFETY: the executor calls this once a block.
+    // SAFETY: the executor calls this once per block.
     unsafe { entry::run(body) };
 }
 
@@ -152,7 +152,7 @@ unsafe fn increment_rows(raw: &[RawParameter]) {
             }
         }
     };
-    // SAFETY: the executor calls this once a block.
+    // SAFETY: the executor calls this once per block.
     unsafe { entry::run(body) };
 }
 
@@ -168,6 +168,6 @@ unsafe fn panic(_: &[RawParameter]) {
         let block = unsafe { entry.block::<128>() };
         assert!(block.index() == 0, "value {}", 41 + block.index());
     };
-    // SAFETY: the executor calls this once a block.
+    // SAFETY: the executor calls this once per block.
     unsafe { entry::run(body) };
 }

@@ -16,7 +16,7 @@ pub struct Normal {
 
 /// A line of an item for a reader.
 pub struct Line {
-    /// As in the PTX, but for the names of other items.
+    /// As in the PTX, except for the names of other items.
     pub shown: String,
     /// Without the numbers of registers and labels: by this, lines are matched.
     pub shape: String,
