@@ -5,11 +5,9 @@ use std::any::{TypeId, type_name};
 use tilepipe::launch::{ParameterKind, RawParameter};
 use tilepipe::{Element, Halos, Tiles, TilesMut};
 
-use crate::buffer::{Access, Buffer, Memory};
-use crate::buffer2d::Buffer2D;
+use crate::access::Access;
+use crate::buffer::{Buffer, Buffer2D, Memory, Rows, RowsMut, Slice, SliceMut};
 use crate::device::Device;
-use crate::rows::{Rows, RowsMut};
-use crate::slice::{Slice, SliceMut};
 
 /// What may be passed for a kernel's parameter of type `P`; the `launch` functions that `#[kernel]`
 /// makes ask for it.
@@ -206,10 +204,10 @@ pub trait Scalar: sealed::Sealed + Copy + 'static {
 
 pub(crate) mod sealed {
     pub trait Sealed {}
-    impl<T> Sealed for &crate::Buffer<T> {}
-    impl<T> Sealed for &mut crate::Buffer<T> {}
-    impl<T> Sealed for crate::Slice<'_, T> {}
-    impl<T> Sealed for crate::SliceMut<'_, T> {}
+    impl<T> Sealed for &super::Buffer<T> {}
+    impl<T> Sealed for &mut super::Buffer<T> {}
+    impl<T> Sealed for super::Slice<'_, T> {}
+    impl<T> Sealed for super::SliceMut<'_, T> {}
 }
 
 macro_rules! scalars {

@@ -3,8 +3,7 @@
 use tilepipe::{Element, Halos2D, Tiles2D, TilesMut2D};
 
 use crate::argument::{Argument, Bound, sealed};
-use crate::buffer2d::Buffer2D;
-use crate::rows::{Rows, RowsMut};
+use crate::buffer::{Buffer2D, Rows, RowsMut};
 
 impl<T> sealed::Sealed for &Buffer2D<T> {}
 impl<T> sealed::Sealed for &mut Buffer2D<T> {}

@@ -13,7 +13,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use tilepipe::cpu::{KernelPanic, Schedule, run_block};
 use tilepipe::launch::{Instance, RawParameter};
 
-use crate::buffer::Access;
+use crate::access::Access;
 use crate::error::Error;
 
 /// The CPU model's shared memory in bytes per block: as much as an H100's block can have.

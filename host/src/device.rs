@@ -2,18 +2,14 @@
 
 use std::sync::Arc;
 
-use bytemuck::Pod;
-use tilepipe::Element;
 use tilepipe::cpu::Schedule;
 use tilepipe::launch::Instance;
 
-use crate::buffer::{Buffer, Memory};
-use crate::cpu::{self, CpuDevice, CpuMemory};
+use crate::cpu::{self, CpuDevice};
 use crate::error::Error;
 use crate::gpu::context::Context;
-use crate::gpu::memory::GpuMemory;
+use crate::gpu::module::Resources;
 use crate::module::Module;
-use crate::stream::Stream;
 
 /// What kind of device runs the kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -52,19 +48,6 @@ pub struct Device {
 pub(crate) enum Backend {
     Gpu(Arc<Context>),
     Cpu(Arc<CpuDevice>),
-}
-
-/// What a block of a kernel takes of a GPU: [`Device::resources`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Resources {
-    /// Registers a thread.
-    pub registers: u32,
-    /// Bytes of local memory a thread: its stack, and registers that did not fit.
-    pub local_bytes: u32,
-    /// Bytes of shared memory a block.
-    pub shared_bytes: usize,
-    /// Blocks that fit on a multiprocessor at once.
-    pub blocks: u32,
 }
 
 impl Device {
@@ -187,68 +170,6 @@ impl Device {
         }
     }
 
-    /// Creates a stream: work in it runs in order, and apart from other streams.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Driver`], [`Error::DeviceLost`].
-    pub fn stream(&self) -> Result<Stream, Error> {
-        Stream::new(self)
-    }
-
-    /// Makes a buffer that holds a copy of `data`.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::EmptyBuffer`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
-    pub fn upload<T: Element>(&self, data: &[T]) -> Result<Buffer<T>, Error> {
-        let bytes = size_in_bytes::<T>(data.len())?;
-        let memory = match &self.backend {
-            Backend::Gpu(context) => Memory::Gpu(Arc::new(GpuMemory::from_bytes(context, bytemuck::cast_slice(data))?)),
-            Backend::Cpu(device) => {
-                let memory = CpuMemory::filled(device, bytes, 0)?;
-                memory.write(bytemuck::cast_slice(data))?;
-                Memory::Cpu(Arc::new(memory))
-            }
-        };
-        Ok(Buffer::new(self, memory, data.len()))
-    }
-
-    /// Makes a buffer of `len` elements whose bytes are all zero.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::EmptyBuffer`], [`Error::SizeOverflow`], [`Error::OutOfMemory`],
-    /// [`Error::DeviceLost`].
-    pub fn zeroed<T: Element>(&self, len: usize) -> Result<Buffer<T>, Error> {
-        self.filled_with_byte(len, 0)
-    }
-
-    /// Makes a buffer of `len` elements whose bytes are all `byte`: poison that shows what a kernel
-    /// did not write.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Device::zeroed`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tilepipe_host::{Device, Schedule};
-    /// let device = Device::cpu(Schedule::Lazy);
-    /// let poisoned = device.filled_with_byte::<u32>(2, 0xA5)?;
-    /// assert_eq!(poisoned.download()?, [0xA5A5_A5A5, 0xA5A5_A5A5]);
-    /// # Ok::<(), tilepipe_host::Error>(())
-    /// ```
-    pub fn filled_with_byte<T: Element>(&self, len: usize, byte: u8) -> Result<Buffer<T>, Error> {
-        let bytes = size_in_bytes::<T>(len)?;
-        let memory = match &self.backend {
-            Backend::Gpu(context) => Memory::Gpu(Arc::new(GpuMemory::filled(context, bytes, byte)?)),
-            Backend::Cpu(device) => Memory::Cpu(Arc::new(CpuMemory::filled(device, bytes, byte)?)),
-        };
-        Ok(Buffer::new(self, memory, len))
-    }
-
     /// Waits for all work on the device.
     ///
     /// # Errors
@@ -296,17 +217,4 @@ impl std::fmt::Debug for Device {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("Device").field("name", &self.name()).field("lost", &self.is_lost()).finish()
     }
-}
-
-/// Returns the size of `len` elements, at least 1, in bytes.
-fn size_in_bytes<T: Pod>(len: usize) -> Result<usize, Error> {
-    let element = std::any::type_name::<T>();
-    if len == 0 || size_of::<T>() == 0 {
-        return Err(Error::EmptyBuffer { element });
-    }
-    let limit = isize::MAX as usize / size_of::<T>();
-    if len > limit {
-        return Err(Error::SizeOverflow { elements: len, element, limit });
-    }
-    Ok(len * size_of::<T>())
 }

@@ -2,9 +2,9 @@
 
 use tilepipe::launch::{Instance, ParameterInfo, ParameterKind, RawParameter};
 
+use crate::access::Access;
 use crate::argument::Bound;
-use crate::buffer::{Access, Memory};
-use crate::buffer2d::elements_aligned_to;
+use crate::buffer::{Memory, elements_aligned_to};
 use crate::cpu::{self, CpuMemory};
 use crate::device::{Backend, Device};
 use crate::error::Error;

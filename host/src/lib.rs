@@ -29,30 +29,25 @@
 //!   failure's message and place. What belonged to it never gets mixed up with a device that is
 //!   opened later.
 
+mod access;
 mod argument;
 mod argument2d;
 mod buffer;
-mod buffer2d;
-mod contract;
 mod cpu;
 mod device;
 mod error;
 mod gpu;
 mod launch;
 mod module;
-mod rows;
-mod slice;
 mod stream;
 
 pub use argument::{Argument, Bound, Scalar};
-pub use buffer::Buffer;
-pub use buffer2d::Buffer2D;
-pub use device::{Device, DeviceKind, Resources};
+pub use buffer::{Buffer, Buffer2D, Rows, RowsMut, Slice, SliceMut};
+pub use device::{Device, DeviceKind};
 pub use error::Error;
+pub use gpu::module::Resources;
 pub use launch::launch;
 pub use module::{EmbeddedCubin, EmbeddedImage, Module};
-pub use rows::{Rows, RowsMut};
-pub use slice::{Slice, SliceMut};
 pub use stream::{Event, Stream};
 pub use tilepipe::cpu::Schedule;
 #[doc(hidden)]

@@ -29,6 +29,17 @@ pub struct Stream {
     pub(crate) gpu: Option<GpuStream>,
 }
 
+impl Device {
+    /// Creates a stream: work in it runs in order, and apart from other streams.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Driver`], [`Error::DeviceLost`].
+    pub fn stream(&self) -> Result<Stream, Error> {
+        Stream::new(self)
+    }
+}
+
 impl Stream {
     pub(crate) fn new(device: &Device) -> Result<Stream, Error> {
         let gpu = match &device.backend {

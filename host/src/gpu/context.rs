@@ -8,7 +8,7 @@ use cudarc::driver::sys::{CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, 
 use tilepipe::panic_record::{self, PanicRecord};
 
 use super::driver::{Driver, Status};
-use super::module::Modules;
+use super::loaded::Modules;
 use crate::error::Error;
 
 /// The least architecture: the first with `cp.async`.

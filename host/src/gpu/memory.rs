@@ -13,7 +13,7 @@ use cudarc::driver::sys::CUdeviceptr;
 use super::context::Context;
 use super::driver::Status;
 use super::queue::{GpuEvent, Lane};
-use crate::buffer::Access;
+use crate::access::Access;
 use crate::error::Error;
 
 /// Above this many recorded readers, those that are done are dropped from the list.

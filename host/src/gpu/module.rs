@@ -11,74 +11,31 @@ use tilepipe::launch::{CONTRACT_PREFIX, Contract, Instance, RawParameter};
 use tilepipe::panic_record;
 
 use super::context::Context;
+use super::contract;
 use super::driver::Status;
+use super::image::Image;
+use super::loaded::{Function, LoadedImage, Modules};
 use super::memory::{GpuMemory, submit};
 use super::queue::GpuStream;
-use crate::buffer::Access;
-use crate::contract;
-use crate::device::Resources;
+use crate::access::Access;
 use crate::error::Error;
-use crate::module::Image;
 
 /// Bytes of dynamic shared memory that a kernel may use without being asked for.
 const SHARED_WITHOUT_OPT_IN: usize = 48 << 10;
 /// Bytes kept of the driver's compiler log.
 const LOG_BYTES: usize = 16 << 10;
 
-/// What is loaded into the context.
-///
-/// # Invariants
-///
-/// 0. The `raw` of each image and of each function live as long as the context, which never unloads
-///    them.
-#[derive(Default)]
-pub(super) struct Modules {
-    images: Vec<LoadedImage>,
-    /// The entries that there are, by their symbols: the place of the image loaded last that has
-    /// each.
-    entries: HashMap<String, usize>,
-    /// The entries that were launched, by their symbols.
-    functions: HashMap<&'static str, Function>,
-    /// What the kernels of images need that have nothing for this GPU, by the kernels' symbols.
-    missing: HashMap<String, String>,
-}
-
-/// An image in the context.
-struct LoadedImage {
-    raw: CUmodule,
-    /// The PTX it came from: loading it again has no effect, and the driver is asked for nothing
-    /// that is not in it. It would say no as well, but tools such as compute-sanitizer report that.
-    ptx: String,
-}
-
-// SAFETY: the driver API may be called from any thread with these handles.
-unsafe impl Send for Modules {}
-
-/// An entry of a module, with what the driver says about it.
-#[derive(Clone, Copy)]
-struct Function {
-    raw: CUfunction,
-    /// The place of the image that has it.
-    image: usize,
-    static_shared: usize,
-    threads_limit: u32,
-    /// Dynamic shared memory opted in to.
-    opted_in: usize,
-    /// The contract that the entry was found to have, if it was asked for.
-    contract: Option<Contract>,
-    /// Bytes of dynamic shared memory of its collectives, behind those of the instance.
-    scratch: usize,
-}
-
-impl Function {
-    /// The bytes of dynamic shared memory of a launch: those of the instance and, from a multiple
-    /// of 16 on, those of its collectives.
-    fn dynamic_shared(&self, instance: &Instance) -> usize {
-        match self.scratch {
-            0 => instance.shared_bytes(),
-            scratch => instance.shared_bytes().next_multiple_of(16).saturating_add(scratch),
-        }
-    }
+/// What a block of a kernel takes of a GPU: [`Device::resources`](crate::Device::resources).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resources {
+    /// Registers a thread.
+    pub registers: u32,
+    /// Bytes of local memory a thread: its stack, and registers that did not fit.
+    pub local_bytes: u32,
+    /// Bytes of shared memory a block.
+    pub shared_bytes: usize,
+    /// Blocks that fit on a multiprocessor at once.
+    pub blocks: u32,
 }
 
 impl Context {
@@ -262,7 +219,8 @@ impl Context {
             let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES as c_int;
             // SAFETY: the function is alive; the value is within the device's limit, so the cast
             // keeps it.
-            let status = unsafe { self.driver.function_set_attribute(function.raw, attribute, dynamic as c_int) };
+            let status =
+                unsafe { self.driver.function_set_attribute(function.raw, attribute, dynamic as c_int) };
             self.check("opt in to more than 48 KiB of shared memory", status)?;
             function.opted_in = dynamic;
         }
@@ -318,7 +276,9 @@ impl Context {
         let mut blocks = 0;
         // SAFETY: writes one integer, which is there; the function is alive; threads and bytes are
         // within the limits that `function` checks.
-        let status = unsafe { self.driver.occupancy(&mut blocks, function.raw, instance.threads() as c_int, dynamic) };
+        let status = unsafe {
+            self.driver.occupancy(&mut blocks, function.raw, instance.threads() as c_int, dynamic)
+        };
         self.check("ask how many blocks of a kernel fit on a multiprocessor", status)?;
         Ok(Resources {
             registers: self.attribute(function.raw, CUfunction_attribute::CU_FUNC_ATTRIBUTE_NUM_REGS)?,

@@ -21,7 +21,7 @@ pub(crate) fn take_scratch(theirs: &mut String) -> Option<usize> {
 }
 
 /// Returns the first difference between the contract of an instance and that in a module, in words.
-pub(crate) fn first_difference(instance: &Instance, ours: &str, theirs: &str) -> Option<String> {
+pub(super) fn first_difference(instance: &Instance, ours: &str, theirs: &str) -> Option<String> {
     let (mut mine, mut others) = (ours.split(';'), theirs.split(';'));
     loop {
         match (mine.next(), others.next()) {

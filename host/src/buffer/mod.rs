@@ -1,13 +1,22 @@
 //! Buffers: typed memory of a device.
 
+mod buffer2d;
+mod rows;
+mod slice;
+
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use bytemuck::Pod;
 use tilepipe::Element;
 
+pub use self::buffer2d::Buffer2D;
+pub(crate) use self::buffer2d::elements_aligned_to;
+pub use self::rows::{Rows, RowsMut};
+pub use self::slice::{Slice, SliceMut};
 use crate::cpu::CpuMemory;
-use crate::device::Device;
+use crate::device::{Backend, Device};
 use crate::error::Error;
 use crate::gpu::memory::GpuMemory;
 
@@ -22,13 +31,6 @@ pub struct Buffer<T> {
     pub(crate) memory: Memory,
     len: usize,
     element: PhantomData<fn(T) -> T>,
-}
-
-/// How a piece of work uses an allocation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Access {
-    Read,
-    Write,
 }
 
 /// The memory behind a buffer, counted by its handles.
@@ -54,6 +56,61 @@ impl Memory {
             (Memory::Cpu(one), Memory::Cpu(two)) => Arc::ptr_eq(one, two),
             _ => false,
         }
+    }
+}
+
+impl Device {
+    /// Makes a buffer that holds a copy of `data`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::EmptyBuffer`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
+    pub fn upload<T: Element>(&self, data: &[T]) -> Result<Buffer<T>, Error> {
+        let bytes = size_in_bytes::<T>(data.len())?;
+        let memory = match &self.backend {
+            Backend::Gpu(context) => Memory::Gpu(Arc::new(GpuMemory::from_bytes(context, bytemuck::cast_slice(data))?)),
+            Backend::Cpu(device) => {
+                let memory = CpuMemory::filled(device, bytes, 0)?;
+                memory.write(bytemuck::cast_slice(data))?;
+                Memory::Cpu(Arc::new(memory))
+            }
+        };
+        Ok(Buffer::new(self, memory, data.len()))
+    }
+
+    /// Makes a buffer of `len` elements whose bytes are all zero.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::EmptyBuffer`], [`Error::SizeOverflow`], [`Error::OutOfMemory`],
+    /// [`Error::DeviceLost`].
+    pub fn zeroed<T: Element>(&self, len: usize) -> Result<Buffer<T>, Error> {
+        self.filled_with_byte(len, 0)
+    }
+
+    /// Makes a buffer of `len` elements whose bytes are all `byte`: poison that shows what a kernel
+    /// did not write.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Device::zeroed`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tilepipe_host::{Device, Schedule};
+    /// let device = Device::cpu(Schedule::Lazy);
+    /// let poisoned = device.filled_with_byte::<u32>(2, 0xA5)?;
+    /// assert_eq!(poisoned.download()?, [0xA5A5_A5A5, 0xA5A5_A5A5]);
+    /// # Ok::<(), tilepipe_host::Error>(())
+    /// ```
+    pub fn filled_with_byte<T: Element>(&self, len: usize, byte: u8) -> Result<Buffer<T>, Error> {
+        let bytes = size_in_bytes::<T>(len)?;
+        let memory = match &self.backend {
+            Backend::Gpu(context) => Memory::Gpu(Arc::new(GpuMemory::filled(context, bytes, byte)?)),
+            Backend::Cpu(device) => Memory::Cpu(Arc::new(CpuMemory::filled(device, bytes, byte)?)),
+        };
+        Ok(Buffer::new(self, memory, len))
     }
 }
 
@@ -133,7 +190,7 @@ impl<T> fmt::Debug for Buffer<T> {
 }
 
 /// Returns `len` zeroed elements in the host's memory; their bytes fit in an `isize`.
-pub(crate) fn zeroed_vec<T: Element>(len: usize) -> Result<Vec<T>, Error> {
+fn zeroed_vec<T: Element>(len: usize) -> Result<Vec<T>, Error> {
     let mut data = Vec::new();
     data.try_reserve_exact(len).map_err(|_| Error::OutOfMemory {
         device: "the host".to_owned(),
@@ -142,4 +199,17 @@ pub(crate) fn zeroed_vec<T: Element>(len: usize) -> Result<Vec<T>, Error> {
     })?;
     data.resize(len, T::zeroed());
     Ok(data)
+}
+
+/// Returns the size of `len` elements, at least 1, in bytes.
+fn size_in_bytes<T: Pod>(len: usize) -> Result<usize, Error> {
+    let element = std::any::type_name::<T>();
+    if len == 0 || size_of::<T>() == 0 {
+        return Err(Error::EmptyBuffer { element });
+    }
+    let limit = isize::MAX as usize / size_of::<T>();
+    if len > limit {
+        return Err(Error::SizeOverflow { elements: len, element, limit });
+    }
+    Ok(len * size_of::<T>())
 }

@@ -4,10 +4,10 @@ use std::fmt;
 
 use tilepipe::Element;
 
-use crate::buffer::{Buffer, zeroed_vec};
+use super::rows::check_width;
+use super::{Buffer, zeroed_vec};
 use crate::device::Device;
 use crate::error::Error;
-use crate::rows::check_width;
 
 /// The widest unit of an asynchronous copy in bytes: every row starts at a multiple of it.
 const ROW_ALIGNMENT: usize = 16;

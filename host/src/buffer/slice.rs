@@ -5,7 +5,7 @@ use std::ops::{Bound, Range, RangeBounds};
 
 use tilepipe::Element;
 
-use crate::buffer::Buffer;
+use super::Buffer;
 use crate::error::Error;
 
 /// Part of a [`Buffer`], to be read by a kernel: what is passed for `Tiles` and `Halos` in place of

@@ -4,7 +4,7 @@ use std::fmt;
 
 use tilepipe::Element;
 
-use crate::buffer::Buffer;
+use super::Buffer;
 use crate::error::Error;
 
 /// A dense [`Buffer`] seen as rows, to be read by a kernel: what is passed for `Tiles2D` and
@@ -110,7 +110,7 @@ impl<T: Element> RowsMut<'_, T> {
 }
 
 /// Fails unless `elements` elements are whole rows of `width`, which is at least 1.
-pub(crate) fn check_width(elements: usize, width: usize) -> Result<(), Error> {
+pub(super) fn check_width(elements: usize, width: usize) -> Result<(), Error> {
     // No number but 0 is a multiple of 0.
     if width == 0 || !elements.is_multiple_of(width) {
         return Err(Error::RaggedRows { elements, width });
