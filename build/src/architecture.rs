@@ -3,7 +3,6 @@
 use std::fmt;
 
 use crate::Error;
-use crate::toolchain::Toolchain;
 
 /// `sm_90` or `sm_90a`.
 /// In order: `sm_80`, `sm_90`, `sm_90a`, `sm_100`.
@@ -54,17 +53,16 @@ impl Architecture {
         Ok(Architecture { number, suffix })
     }
 
-    /// Checks that code for `self` can be assembled for `other` by the toolchain's `ptxas`.
+    /// Checks that code for `self` can be assembled for `other` by the `ptxas` of a CUDA release.
     ///
     /// # Errors
     ///
     /// [`Error::Architecture`] with `name`, which is `other` as the user wrote it.
-    pub(crate) fn require_on(&self, other: &Architecture, name: &str, toolchain: &Toolchain) -> Result<(), Error> {
+    pub(crate) fn require_on(&self, other: &Architecture, name: &str, cuda: (u32, u32)) -> Result<(), Error> {
         let error = |reason: String| Err(Error::Architecture { arch: name.to_string(), reason });
         if other.number < self.number || (self.suffix.is_some() && other != self) {
             return error(format!("the code is for `{self}`; choose a lesser target or leave this one out"));
         }
-        let cuda = toolchain.cuda_version();
         if other.number >= 100 && cuda < (12, 8) {
             return error(format!("it needs ptxas of CUDA 12.8 or newer, and this one is {}.{}", cuda.0, cuda.1));
         }

@@ -207,7 +207,7 @@ impl Builder {
         let mut architectures = Vec::new();
         for arch in &self.architectures {
             let architecture = Architecture::parse(arch)?;
-            target.require_on(&architecture, arch, &toolchain)?;
+            target.require_on(&architecture, arch, toolchain.cuda_version())?;
             toolchain.require_known(arch)?;
             architectures.push(architecture);
         }

@@ -88,11 +88,12 @@ mod kept;
 mod link;
 mod process;
 mod ptxas;
+mod report;
 mod rlib;
 mod specialise;
-mod warnings;
 
-pub use artifact::{Artifact, Cubin, FunctionReport, Image, KernelReport, PtxasMessage};
+pub use artifact::{Artifact, Cubin, Image};
 pub use builder::{Builder, build_all};
 pub use error::Error;
+pub use report::{FunctionReport, KernelReport, PtxasMessage};
 pub use script::build_in_script;

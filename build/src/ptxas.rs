@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::artifact::{FunctionReport, KernelReport, PtxasMessage};
+use crate::report::{FunctionReport, KernelReport, PtxasMessage};
 use crate::toolchain::Toolchain;
 use crate::{Error, ir, process};
 

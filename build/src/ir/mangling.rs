@@ -23,9 +23,6 @@ pub(crate) fn owner(symbol: &str) -> Option<CrateId<'_>> {
     Scanner::new(symbol.strip_prefix("_R")?).owner()
 }
 
-/// How deep paths and types may nest. References back may form a ring, which no compiler writes.
-pub(super) const DEEPEST: u32 = 500;
-
 impl<'a> Scanner<'a> {
     /// The owner of the path that begins here. What follows in the path is left where it is.
     fn owner(&mut self) -> Option<CrateId<'a>> {

@@ -1,7 +1,8 @@
 //! Stepping through a symbol of Rust's: the grammar of the "v0" mangling, as far as it takes to
 //! step over a type.
 
-use super::mangling::DEEPEST;
+/// How deep paths and types may nest. References back may form a ring, which no compiler writes.
+const DEEPEST: u32 = 500;
 
 /// The primitive types' letters, with those of `_`, `!` and `...`.
 const BASIC_TYPES: &[u8] = b"abcdefhijlmnopstuvxyz";

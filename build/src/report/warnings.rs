@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::artifact::{KernelReport, PtxasMessage};
+use super::{KernelReport, PtxasMessage};
 use crate::link::{function, instance};
 
 /// The lines about kernels that use local memory, then those with what `ptxas` says.
