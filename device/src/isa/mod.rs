@@ -9,6 +9,7 @@
 //! | `block_index`, `grid_blocks` | `%ctaid.x`, `%nctaid.x` | sm_80 | block |
 //! | `for_each_thread`, `for_each_warp`, `for_each_lane` | `%tid.x` | sm_80 | block, block, warp |
 //! | `for_each_member`, `for_first_member`, `divide` | `%tid.x` | sm_80 | role; block |
+//! | `for_each_member_warp` | `%tid.x` | sm_80 | role of whole warps |
 //! | `barrier` | `bar.sync 0` | sm_80 | block, converged |
 //! | `reconverge` | `barrier.sync 0`, `bar.warp.sync` | sm_80 | block |
 //! | `role_barrier` | `barrier.sync ID, N` | sm_80 | role of whole warps |
@@ -23,12 +24,14 @@
 //! | `shared_address` | its address, by an instruction | sm_80 | block |
 //! | `scratch` | the end of the dynamic shared memory, `%dynamic_smem_size` | sm_80 | block |
 //! | `zeros` | a constant in global memory | sm_80 | thread |
+//! | `store_shared` | `st.shared` | sm_80 | thread |
 //! | `store_global`, `store_global_row` | `st.global` | sm_80 | thread |
 //! | `cp_async` | `cp.async.cg` / `.ca.shared.global` with a source size | sm_80 | thread |
 //! | `cp_async_whole` | the same without a source size | sm_80 | thread |
 //! | `cp_async_commit_group` | `cp.async.commit_group` | sm_80 | thread |
 //! | `cp_async_wait_group` | `cp.async.wait_group N` | sm_80 | thread |
 //! | `cp_async_wait_all` | `cp.async.wait_all` | sm_80 | thread |
+//! | `Mbarrier`, `mbarrier_at` | an address in shared memory | sm_80 | thread |
 //! | `mbarrier_init`, `mbarrier_inval` | `mbarrier.init`, `.inval` | sm_80 | thread |
 //! | `mbarrier_arrive`, `mbarrier_arrive_first` | `mbarrier.arrive` | sm_80 | role |
 //! | `cp_async_mbarrier_arrive` | `cp.async.mbarrier.arrive.noinc` | sm_80 | role |
@@ -42,6 +45,19 @@
 //! | `min_f32`, `min_f64`, `max_f32`, `max_f64` | `min`, `max` | sm_80 | thread |
 //! | `released` | nothing; the model notes who may still read | | block |
 //! | `PerThread`, `PerLane` | a register | | block, warp |
+//!
+//! Some are of the GPU alone: its panic handler has no counterpart on the host, and what reads a
+//! value from global memory is part of `copy_through_register`.
+//!
+//! | function of `nvptx` alone | PTX | least target | who |
+//! |---|---|---|---|
+//! | `thread_rank` | `%tid.x` | sm_80 | thread |
+//! | `load_global` | `ld.global` | sm_80 | thread |
+//! | `panic_record_address` | a variable that the host sets | sm_80 | thread |
+//! | `claim` | `atom.sys.cas` | sm_80 | thread |
+//! | `system_fence` | `fence.sc.sys` | sm_80 | thread |
+//! | `sleep` | `nanosleep` | sm_80 | thread |
+//! | `trap` | `trap`, `exit` | sm_80 | thread |
 
 /// Which barrier ends the reads of a released tile.
 #[cfg_attr(target_arch = "nvptx64", allow(dead_code))]
