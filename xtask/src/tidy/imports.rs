@@ -1,5 +1,7 @@
 //! Modules of the device crate that others stand on name nothing above them.
 
+use super::source::rust_files;
+use super::tokens::{closed, tokens};
 use super::{Files, Finding};
 
 /// The crate's sources.
@@ -10,35 +12,39 @@ const FOUNDATIONS: [&str; 2] = ["isa", "marker"];
 
 pub fn check(files: &Files) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (path, inside, text) in files.below(CRATE) {
-        let first = inside.components().next().and_then(|first| first.as_os_str().to_str());
-        let module = first.unwrap_or_default().trim_end_matches(".rs");
-        let is_test = inside.components().any(|part| part.as_os_str() == "tests");
-        if is_test || !FOUNDATIONS.contains(&module) {
+    for file in rust_files(files, CRATE) {
+        let module = file.module.first().map_or("lib", String::as_str);
+        if !FOUNDATIONS.contains(&module) {
             continue;
         }
-        for (line, named) in named(text).into_iter().filter(|(_, named)| *named != module) {
-            findings.push(Finding::new(path, line, format!("`{module}` names `crate::{named}`, which is above it")));
+        for (at, named) in named(&file.code).into_iter().filter(|(_, named)| *named != module) {
+            let what = format!("`{module}` names `crate::{named}`, which is above it");
+            findings.push(Finding::new(&file.path, file.line(at), what));
         }
     }
     findings
 }
 
-/// The modules and items of the crate that a file names before its unit tests, with their lines.
-fn named(text: &str) -> Vec<(usize, &str)> {
-    // Unit tests stand at the end of a file.
-    let code = text.split("\nmod tests {").next().unwrap_or_default();
+/// The modules and items of the crate that code names, with the places where it says `crate`.
+fn named(code: &str) -> Vec<(usize, &str)> {
+    let tokens = tokens(code);
+    let text = |place: usize| tokens.get(place).map_or("", |token| token.text);
     let mut found = Vec::new();
-    for (at, begin) in code.match_indices("crate::") {
-        let before = &code[..at];
-        let is_comment = before.rsplit('\n').next().is_some_and(|line| line.trim_start().starts_with("//"));
-        let rest = &code[at + begin.len()..];
-        let list = rest.strip_prefix('{').map(|rest| rest.split('}').next().unwrap_or_default());
-        let names = list.unwrap_or(rest).split(',').take(if list.is_some() { usize::MAX } else { 1 });
-        let name = |text: &str| text.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(text.len());
-        let names = names.map(str::trim).map(|text| &text[..name(text)]);
-        let line = before.matches('\n').count() + 1;
-        found.extend(names.filter(|name| !is_comment && !name.is_empty()).map(|name| (line, name)));
+    for place in (0..tokens.len()).filter(|place| text(*place) == "crate" && text(place + 1) == "::") {
+        let mut name = place + 2;
+        if text(name) != "{" {
+            found.push((tokens[place].at, text(name)));
+            continue;
+        }
+        let end = closed(&tokens, name) - 1;
+        while name < end {
+            // Behind the bracket, or behind a comma.
+            name += 1;
+            found.extend((name < end).then(|| (tokens[place].at, text(name))));
+            while name < end && text(name) != "," {
+                name = if text(name) == "{" { closed(&tokens, name) } else { name + 1 };
+            }
+        }
     }
     found
 }
@@ -50,17 +56,21 @@ mod tests {
 
     #[test]
     fn what_a_file_names_is_found() {
-        assert_eq!(named("use crate::isa::{self, WARP};"), [(1, "isa")]);
-        assert_eq!(named("use crate::{fault, isa::host};"), [(1, "fault"), (1, "isa")]);
-        assert_eq!(named("\nuse crate::{\n    fault,\n    isa,\n};"), [(2, "fault"), (2, "isa")]);
-        assert_eq!(named("    crate::group::f(crate::WARP)"), [(1, "group"), (1, "WARP")]);
-        assert_eq!(named("use super::model;"), []);
+        let named = |code| named(code).into_iter().map(|(_, name)| name).collect::<Vec<_>>();
+        assert_eq!(named("use crate::isa::{self, WARP};"), ["isa"]);
+        assert_eq!(named("use crate::{fault, isa::{host, a::b}, c};"), ["fault", "isa", "c"]);
+        assert_eq!(named("\nuse crate::{\n    fault,\n    isa,\n};"), ["fault", "isa"]);
+        assert_eq!(named("    crate::group::f(crate::WARP)"), ["group", "WARP"]);
+        assert_eq!(named("pub(crate) use super::model;"), [""; 0]);
     }
 
     #[test]
     fn an_import_that_climbs_is_found_but_in_tests() {
         let found = check(&files(&[
-            ("device/src/isa/host/mod.rs", "//! See [`Block`](crate::Block).\nuse crate::isa::X;\nuse crate::cpu;\n"),
+            (
+                "device/src/isa/host/mod.rs",
+                "//! See [`Block`](crate::Block).\nuse crate::isa::X;\nuse crate::cpu;\n#[cfg(test)]\nmod tests;\n",
+            ),
             ("device/src/isa/host/model.rs", "use super::X;\n\n#[cfg(test)]\nmod tests {\n    use crate::cpu;\n}\n"),
             ("device/src/isa/host/tests/mod.rs", "use crate::cpu::run_body;\n"),
             ("device/src/marker.rs", "use crate::{isa, marker};\n"),

@@ -1,9 +1,20 @@
 //! `cargo xtask tidy`: what neither rustfmt nor clippy looks at.
+//!
+//! Each rule has a file or folder of its own. Those about Rust code read it through `source` and
+//! `tokens`.
 
+mod circles;
 mod comments;
 mod decisions;
+mod folders;
 mod imports;
+mod instructions;
 mod map;
+mod numbers;
+mod seam;
+mod source;
+mod target;
+mod tokens;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -64,7 +75,13 @@ pub fn findings(root: &Path) -> Result<Vec<Finding>> {
     let mut findings = comments::check(&files);
     findings.extend(decisions::check(&files));
     findings.extend(imports::check(&files));
+    findings.extend(circles::check(&files));
+    findings.extend(folders::check(&files));
+    findings.extend(instructions::check(&files));
     findings.extend(map::check(&files)?);
+    findings.extend(numbers::check(&files));
+    findings.extend(seam::check(&files)?);
+    findings.extend(target::check(&files));
     Ok(findings)
 }
 
@@ -103,9 +120,10 @@ impl Files {
             .filter_map(move |(path, text)| Some((path.as_path(), path.strip_prefix(folder).ok()?, text.as_str())))
     }
 
-    fn text(&self, path: &str) -> Result<&str> {
-        let file = self.files.iter().find(|(file, _)| file == Path::new(path));
-        file.map(|(_, text)| text.as_str()).with_context(|| format!("{path} is not there"))
+    fn text(&self, path: impl AsRef<Path>) -> Result<&str> {
+        let path = path.as_ref();
+        let file = self.files.iter().find(|(file, _)| file == path);
+        file.map(|(_, text)| text.as_str()).with_context(|| format!("{} is not there", path.display()))
     }
 }
 
