@@ -1,36 +1,9 @@
 //! What the collectives of the block, of roles and of warps are made of: rounds of lanes, and
 //! values that go through scratch memory between barriers.
 
-use super::InBlock;
-use super::scratch::Scratch;
+use super::scratch::{CollectiveGroup, Scratch};
 use crate::element::Element;
-use crate::isa::{self, Lanes, Members, WARP, WARPS};
-
-/// The threads that run a collective of more than a warp.
-pub trait CollectiveGroup {
-    /// Who they are.
-    const MEMBERS: Members;
-    /// The slot of their result: no other group's.
-    const RESULT: usize;
-
-    /// Waits for all of them; what they wrote to shared memory before is visible to each.
-    ///
-    /// # Safety
-    ///
-    /// All of them make this call; for a block in converged code.
-    unsafe fn sync();
-}
-
-impl<const THREADS: usize> CollectiveGroup for InBlock<'_, THREADS> {
-    const MEMBERS: Members = Members { first: 0, stride: 1, count: THREADS };
-    const RESULT: usize = WARPS;
-
-    #[inline(always)]
-    unsafe fn sync() {
-        // SAFETY: the caller's promise.
-        unsafe { isa::barrier() };
-    }
-}
+use crate::isa::{self, Lanes, WARP};
 
 /// [`Block::reduce`].
 ///

@@ -1,8 +1,34 @@
 //! The collectives' own shared memory.
 
-use super::rounds::CollectiveGroup;
+use super::InBlock;
 use crate::element::Element;
-use crate::isa::{self, WARP};
+use crate::isa::{self, Members, WARP, WARPS};
+
+/// The threads that run a collective of more than a warp.
+pub trait CollectiveGroup {
+    /// Who they are.
+    const MEMBERS: Members;
+    /// The slot of their result: no other group's.
+    const RESULT: usize;
+
+    /// Waits for all of them; what they wrote to shared memory before is visible to each.
+    ///
+    /// # Safety
+    ///
+    /// All of them make this call; for a block in converged code.
+    unsafe fn sync();
+}
+
+impl<const THREADS: usize> CollectiveGroup for InBlock<'_, THREADS> {
+    const MEMBERS: Members = Members { first: 0, stride: 1, count: THREADS };
+    const RESULT: usize = WARPS;
+
+    #[inline(always)]
+    unsafe fn sync() {
+        // SAFETY: the caller's promise.
+        unsafe { isa::barrier() };
+    }
+}
 
 /// Refuses, at compile time, values that do not fit a slot. Each collective asks for itself, so
 /// that the error names its caller.
@@ -183,8 +209,7 @@ mod tests {
     fn slots_and_alignment_are_in_the_runtime_as_here() {
         let runtime = include_str!("../runtime.ll");
         for line in [
-            format!("@tilepipe_scratch_bytes = private constant i32 {SCRATCH_BYTES}"),
-            format!("  %offset = sub i32 %bytes, {SCRATCH_BYTES}"),
+            format!("@tilepipe_scratch_bytes = internal constant i32 {SCRATCH_BYTES}, align 4"),
             format!("@tilepipe_shared = external addrspace(3) global [0 x i8], align {SHARED_ALIGNMENT}"),
         ] {
             assert!(runtime.lines().any(|one| one == line), "no line `{line}`");

@@ -7,7 +7,6 @@ use crate::fault;
 use crate::group::block::{Block, Thread};
 use crate::isa;
 use crate::marker::{BlockLevel, Brand, Uniform};
-use crate::role::{Role, RoleGroup};
 use crate::tile::Tile;
 use crate::view::numbers::{TileNumbers, pieces};
 
@@ -108,20 +107,9 @@ impl<T: Element, const LEN: usize, A: Arrangement> TilesMut<'_, T, LEN, A> {
         self.for_group()
     }
 
-    /// Returns the same tiles, to be written by one role's threads: thread `r` of the role owns
-    /// what thread `r` of a block of so many would own.
-    #[inline(always)]
-    pub fn for_role<'r, R: Role, const SIZE: usize>(
-        &mut self,
-        group: &RoleGroup<'r, R, SIZE>,
-    ) -> BlockTilesMut<'_, 'r, T, LEN, SIZE, A> {
-        let _ = group;
-        self.for_group()
-    }
-
     /// The tiles of this block, for a group of `THREADS` with the brand `'b`.
     #[inline(always)]
-    fn for_group<'b, const THREADS: usize>(&mut self) -> BlockTilesMut<'_, 'b, T, LEN, THREADS, A> {
+    pub(crate) fn for_group<'b, const THREADS: usize>(&mut self) -> BlockTilesMut<'_, 'b, T, LEN, THREADS, A> {
         let numbers = TileNumbers::of_block(self.tiles());
         BlockTilesMut {
             base: self.base,

@@ -7,7 +7,6 @@ use crate::fault;
 use crate::group::block::{Block, Thread};
 use crate::isa;
 use crate::marker::{BlockLevel, Brand, Uniform};
-use crate::role::{Role, RoleGroup};
 use crate::tile::Tile;
 use crate::tile::tile2d::Tile2D;
 use crate::view::tiles2d::Places;
@@ -79,26 +78,10 @@ impl<T: Element, const ROWS: usize, const COLUMNS: usize> TilesMut2D<'_, T, ROWS
         self.for_group()
     }
 
-    /// Returns the same tiles, to be written by one role's threads: thread `r` of the role owns
-    /// what thread `r` of a block of so many would own.
-    ///
-    /// # Panics
-    ///
-    /// As `for_block`.
-    #[inline(always)]
-    #[track_caller]
-    pub fn for_role<'r, R: Role, const SIZE: usize>(
-        &mut self,
-        group: &RoleGroup<'r, R, SIZE>,
-    ) -> BlockTilesMut2D<'_, 'r, T, ROWS, COLUMNS, SIZE> {
-        let _ = group;
-        self.for_group()
-    }
-
     /// The tiles of this block, for a group of `THREADS` with the brand `'b`.
     #[inline(always)]
     #[track_caller]
-    fn for_group<'b, const THREADS: usize>(&mut self) -> BlockTilesMut2D<'_, 'b, T, ROWS, COLUMNS, THREADS> {
+    pub(crate) fn for_group<'b, const THREADS: usize>(&mut self) -> BlockTilesMut2D<'_, 'b, T, ROWS, COLUMNS, THREADS> {
         BlockTilesMut2D {
             base: self.base,
             width: self.width,

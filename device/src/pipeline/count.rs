@@ -3,7 +3,7 @@
 //! Each step states what it needs of the counts as a bound on the method, so that a missing one is
 //! reported in words.
 
-use super::ready::{AtScope, Published};
+use super::view::{AtScope, Published};
 use crate::isa::PendingGroups;
 use crate::scope::{BlockScope, ThreadScope, WarpScope};
 

@@ -1,9 +1,10 @@
 //! The driver: prologue, steady state and drain of a pipeline, for any number of stages.
 
 use super::count::{Dirty, Free, Held, InFlight};
-use super::ready::{Ready, View};
+use super::ready::Ready;
 use super::setup::Setup;
 use super::steps::{Idle, Pipeline};
+use super::view::View;
 use crate::engine::{Completion, CompletionOf};
 use crate::group::Group;
 use crate::isa::PendingGroups;

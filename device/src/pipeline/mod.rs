@@ -77,13 +77,15 @@ mod setup;
 pub(crate) mod single;
 mod steps;
 mod tiles;
+mod view;
 
 pub use crate::stage::contents::AlwaysFilled;
 pub use crate::stage::{Stage, StageFilled};
 pub use count::{AcquireFrom, Decrement, Dirty, Free, Held, InFlight, Increment, Launder, Releases, Waits};
 pub use count::{NothingHeld, SomeFree, SomeInFlight, StageAcquired, StageIsFilled, StageLeft, TileHeld};
 pub use for_each::Drained;
-pub use ready::{AtScope, PositionAt, Published, ReadsWhole, Ready, View};
+pub use ready::{PositionAt, ReadsWhole, Ready};
 pub use setup::{Setup, Unified};
 
 pub use steps::{Acquired, Filled, Idle, Pipeline};
+pub use view::{AtScope, Published, View};

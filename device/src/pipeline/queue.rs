@@ -2,9 +2,10 @@
 
 use super::count::{AcquireFrom, Decrement, Dirty, Free, Held, InFlight, Increment, Releases, Waits};
 use super::count::{NothingHeld, SomeFree, SomeInFlight, StageLeft, TileHeld};
-use super::ready::{AtScope, Ready, View};
+use super::ready::Ready;
 use super::setup::{Setup, Unified};
 use super::steps::{Idle, Pipeline};
+use super::view::{AtScope, View};
 use crate::engine::Engine;
 use crate::group::InBlock;
 use crate::group::block::Block;

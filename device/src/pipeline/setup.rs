@@ -3,16 +3,14 @@
 use core::marker::PhantomData;
 
 #[cfg(doc)]
-use super::ready::Published;
-use super::ready::{AtScope, View};
-use super::steps::{Idle, Pipeline};
+use super::view::Published;
+use super::view::{AtScope, View};
 use crate::engine::Engine;
-use crate::group::block::Block;
-use crate::group::{InBlock, Synchronise};
-use crate::memory::{Shared, Whole};
+use crate::group::Synchronise;
+use crate::memory::Whole;
 use crate::scope::Scope;
 use crate::stage::StageSet;
-use crate::stage::contents::{self, Contents};
+use crate::stage::contents::Contents;
 use crate::stage::stages::Stages;
 
 /// What a pipeline is made of: its stages `L`, the group `G` that runs it, its position `P` in
@@ -34,29 +32,6 @@ mod sealed {
 }
 
 impl<L, G, P, V> sealed::Sealed for Unified<L, G, P, V> {}
-
-impl<'s, C: Contents, const COUNT: usize, E: Engine, S: Scope, P> Shared<'s, Stages<C, COUNT, E, S>, P> {
-    /// Makes a pipeline of these stages, all of them free.
-    ///
-    /// It lowers to nothing: a unified pipeline has no state in memory. A tile that the engine
-    /// can't copy, or that the scope can't share out, does not compile.
-    ///
-    /// CUDA: `cuda::make_pipeline(block, &shared_state)`.
-    #[inline(always)]
-    pub fn pipeline<'b, const THREADS: usize>(
-        self,
-        block: &Block<'b, THREADS>,
-    ) -> Idle<'s, Unified<Stages<C, COUNT, E, S>, InBlock<'b, THREADS>, P>, COUNT>
-    where
-        InBlock<'b, THREADS>: Synchronise<S>,
-    {
-        let _ = block;
-        const { contents::check::<C, E, InBlock<'b, THREADS>, S>(COUNT) };
-        // SAFETY: the stages' memory belongs to the pipeline from here on, nothing is in flight
-        // there and nobody reads it (0), and it is aligned to 16 bytes (1).
-        unsafe { Pipeline::new(self.base()) }
-    }
-}
 
 /// The stages of a pipeline of the block's.
 impl<C: Contents, const COUNT: usize, E: Engine, S: Scope, G: Synchronise<S>, P, V> StageSet

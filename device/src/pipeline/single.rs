@@ -1,9 +1,10 @@
 //! Single copies: a tile that is copied and waited for without a pipeline.
 
 use super::count::{Dirty, Free, Held, InFlight};
-use super::ready::{AtScope, ReadsWhole, Ready};
+use super::ready::{ReadsWhole, Ready};
 use super::setup::{Setup, Unified};
 use super::steps::Pipeline;
+use super::view::AtScope;
 use crate::engine::Engine;
 use crate::group::InBlock;
 use crate::group::block::Block;

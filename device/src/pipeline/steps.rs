@@ -5,16 +5,19 @@ use core::marker::PhantomData;
 
 use super::count::{AcquireFrom, Decrement, Dirty, Free, Held, InFlight, Increment, Launder, Releases, Waits};
 use super::count::{NothingHeld, SomeFree, SomeInFlight, StageAcquired, StageIsFilled, StageLeft, TileHeld};
-use super::ready::{Published, Ready, View};
+use super::ready::Ready;
 use super::setup::{Setup, Unified};
-use crate::engine::{Completion, CompletionOf};
-use crate::group::WholeBlock;
+use super::view::{Published, View};
+use crate::engine::{Completion, CompletionOf, Engine};
+use crate::group::block::Block;
+use crate::group::{InBlock, Synchronise, WholeBlock};
 use crate::isa::{self, PendingGroups};
 use crate::marker::{BlockLevel, Brand, Uniform};
 use crate::memory::Shared;
-use crate::scope::ThreadsAlone;
-use crate::stage::contents::Fill;
+use crate::scope::{Scope, ThreadsAlone};
+use crate::stage::contents::{self, Contents, Fill};
 use crate::stage::ring::{Ring, Slot};
+use crate::stage::stages::Stages;
 use crate::stage::{self, Stage};
 
 /// A unified pipeline in the state that its type counts: `F` free, `I` in flight, `H` held and `D`
@@ -129,6 +132,29 @@ where
         // SAFETY: the same stages, of which this pipeline gives up its hold: all are free, so that
         // nothing of them is read or under way.
         unsafe { Pipeline::new(self.ring.base()) }
+    }
+}
+
+impl<'s, C: Contents, const COUNT: usize, E: Engine, S: Scope, P> Shared<'s, Stages<C, COUNT, E, S>, P> {
+    /// Makes a pipeline of these stages, all of them free.
+    ///
+    /// It lowers to nothing: a unified pipeline has no state in memory. A tile that the engine
+    /// can't copy, or that the scope can't share out, does not compile.
+    ///
+    /// CUDA: `cuda::make_pipeline(block, &shared_state)`.
+    #[inline(always)]
+    pub fn pipeline<'b, const THREADS: usize>(
+        self,
+        block: &Block<'b, THREADS>,
+    ) -> Idle<'s, Unified<Stages<C, COUNT, E, S>, InBlock<'b, THREADS>, P>, COUNT>
+    where
+        InBlock<'b, THREADS>: Synchronise<S>,
+    {
+        let _ = block;
+        const { contents::check::<C, E, InBlock<'b, THREADS>, S>(COUNT) };
+        // SAFETY: the stages' memory belongs to the pipeline from here on, nothing is in flight
+        // there and nobody reads it (0), and it is aligned to 16 bytes (1).
+        unsafe { Pipeline::new(self.base()) }
     }
 }
 

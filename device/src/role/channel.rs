@@ -15,7 +15,7 @@ use crate::stage::stages::Stages;
 /// The shared memory of a pipeline between two roles: its [`Stages`], and behind them their
 /// barriers.
 ///
-/// 28 bytes a stage and 32 more, rounded up to 16, beside the tiles: two mbarriers of 8 bytes a
+/// 28 bytes per stage and 32 more, rounded up to 16, beside the tiles: two mbarriers of 8 bytes a
 /// stage, one for each end's decisions, and words that say whether a stage was passed closed or
 /// empty.
 ///

@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 
 use super::group::RoleGroup;
-use crate::group::rounds::CollectiveGroup;
+use crate::group::scratch::CollectiveGroup;
 use crate::group::{Deal, Group};
 use crate::isa::{self, Members, WARP, WARPS};
 use crate::scope::BlockScope;

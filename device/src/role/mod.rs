@@ -91,6 +91,7 @@ mod group;
 mod links;
 mod map;
 mod misuse;
+mod outputs;
 mod partition;
 mod result;
 mod run;

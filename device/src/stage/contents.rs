@@ -6,9 +6,8 @@ use crate::engine::Engine;
 use crate::group::Deal;
 use crate::scope::Scope;
 use crate::stage::presence::Presence;
-use crate::stage::stages::at_least_16;
 use crate::tile::Tile;
-use crate::tile::shape::Shape;
+use crate::tile::shape::{Shape, at_least_16};
 use crate::view::tile_ref::TileRef;
 
 /// What one stage of a pipeline holds: a tile, a tuple of two to four tiles, or an [`Optional`]

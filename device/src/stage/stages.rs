@@ -6,6 +6,7 @@ use super::contents::Contents;
 use crate::engine::{CpAsync, Engine};
 use crate::memory::Layout;
 use crate::scope::{BlockScope, Scope};
+use crate::tile::shape::at_least_16;
 
 /// The stages of a pipeline: `COUNT` times what `C` says (a tile or several), filled by engine `E`,
 /// synchronised at scope `S`.
@@ -19,12 +20,6 @@ impl<C: Contents, const COUNT: usize, E, S> Stages<C, COUNT, E, S> {
     /// Bytes from one stage's start to the next one's: the contents' size, rounded up to its
     /// alignment.
     pub(crate) const STRIDE: usize = C::BYTES.next_multiple_of(Self::ALIGNMENT);
-}
-
-/// The alignment in shared memory of what asks for `alignment`: units of copies have up to 16
-/// bytes.
-pub(crate) const fn at_least_16(alignment: usize) -> usize {
-    if alignment > 16 { alignment } else { 16 }
 }
 
 /// Refuses no stages, and more than a ring counts.

@@ -40,3 +40,9 @@ impl Shape {
         parts == 1 || (self.rows == 1 && self.len.is_multiple_of(parts))
     }
 }
+
+/// The alignment in shared memory of what asks for `alignment`: units of copies have up to 16
+/// bytes.
+pub(crate) const fn at_least_16(alignment: usize) -> usize {
+    if alignment > 16 { alignment } else { 16 }
+}

@@ -219,8 +219,7 @@ impl Context {
             let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES as c_int;
             // SAFETY: the function is alive; the value is within the device's limit, so the cast
             // keeps it.
-            let status =
-                unsafe { self.driver.function_set_attribute(function.raw, attribute, dynamic as c_int) };
+            let status = unsafe { self.driver.function_set_attribute(function.raw, attribute, dynamic as c_int) };
             self.check("opt in to more than 48 KiB of shared memory", status)?;
             function.opted_in = dynamic;
         }
@@ -276,9 +275,7 @@ impl Context {
         let mut blocks = 0;
         // SAFETY: writes one integer, which is there; the function is alive; threads and bytes are
         // within the limits that `function` checks.
-        let status = unsafe {
-            self.driver.occupancy(&mut blocks, function.raw, instance.threads() as c_int, dynamic)
-        };
+        let status = unsafe { self.driver.occupancy(&mut blocks, function.raw, instance.threads() as c_int, dynamic) };
         self.check("ask how many blocks of a kernel fit on a multiprocessor", status)?;
         Ok(Resources {
             registers: self.attribute(function.raw, CUfunction_attribute::CU_FUNC_ATTRIBUTE_NUM_REGS)?,

@@ -26,7 +26,7 @@ pub fn check(files: &Files) -> Vec<Finding> {
             Err(what) => findings.push(Finding::new(path, 0, what)),
         }
     }
-    let index = files.text(&format!("{FOLDER}/{INDEX}")).unwrap_or_default();
+    let index = files.text(format!("{FOLDER}/{INDEX}")).unwrap_or_default();
     for one in decisions.values() {
         findings.extend(one.one_sided(&decisions));
         if !index.lines().any(|line| line == one.row()) {

@@ -27,7 +27,6 @@ const SYMBOL: &str = "a name of runtime.ll's";
 
 /// What is named all the same: a crate's sources, the module by its last name, what, and why.
 const ALLOWED: &[(&str, &str, &str, &str)] = &[
-    ("build/src", "assemble", SYMBOL, "the collectives' memory is public in each part, and must look so"),
     ("build/src", "check", SYMBOL, "the one global that may change is the panic record's address"),
     ("build/src", "check", INTRINSIC, "what LLVM declares is no memory of the program's"),
     ("build/src", "check", SPACE, "shared memory may change"),

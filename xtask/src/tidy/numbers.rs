@@ -24,7 +24,7 @@ type Place = (&'static str, &'static str);
 const NUMBERS: &[Number] = &[
     Number {
         what: "16-byte slots of the collectives",
-        defined: ("device/src", "@tilepipe_scratch = addrspace(3) global [{} x i8]"),
+        defined: ("device/src", "@tilepipe_scratch_bytes = internal constant i32 {}, align"),
         unit: 16,
         said: &[
             ("device/src/isa/host", "The collectives' shared memory, {} slots of 16 bytes"),
@@ -33,16 +33,35 @@ const NUMBERS: &[Number] = &[
         ],
     },
     Number {
-        what: "bytes a stage of a pipeline between roles",
+        what: "bytes of the collectives' scratch memory",
+        defined: ("device/src", "@tilepipe_scratch_bytes = internal constant i32 {}, align"),
+        unit: 1,
+        said: &[
+            ("device/src", "three `bar.sync` and {} bytes of shared memory"),
+            ("device/src", "the last {} bytes of the launch's dynamic shared memory"),
+            ("SOUNDNESS.md", "The scratch memory is the last {} bytes of the dynamic shared memory"),
+        ],
+    },
+    Number {
+        what: "alignment of the dynamic shared memory",
+        defined: ("device/src", "const SHARED_ALIGNMENT: usize = {};"),
+        unit: 1,
+        said: &[
+            ("device/src", "`ALIGNMENT`, a power of two of at most {}, and what"),
+            ("device/src", "shared memory is aligned to at most {} bytes"),
+        ],
+    },
+    Number {
+        what: "bytes per stage of a pipeline between roles",
         defined: ("device/src", "(stages * ({}) + 2 * ("),
         unit: 1,
-        said: &[("device/src", "{} bytes a stage and"), ("docs/guide/roles.md", "takes {} bytes a stage and")],
+        said: &[("device/src", "{} bytes per stage and"), ("docs/guide/roles.md", "takes {} bytes per stage and")],
     },
     Number {
         what: "bytes more of a pipeline between roles",
         defined: ("device/src", "(stages * (2 * 8 + 3 * 4) + {}).next_multiple_of(16)"),
         unit: 1,
-        said: &[("device/src", "bytes a stage and {} more"), ("docs/guide/roles.md", "bytes a stage and {} more")],
+        said: &[("device/src", "bytes per stage and {} more"), ("docs/guide/roles.md", "bytes per stage and {} more")],
     },
     Number {
         what: "threads of a warp",
@@ -78,7 +97,7 @@ const NUMBERS: &[Number] = &[
         what: "registers of a part of a multiprocessor",
         defined: ("build/src", "const REGISTERS: u32 = {};"),
         unit: 1,
-        said: &[("docs/guide.md", "from four parts of {}:")],
+        said: &[("docs/guide.md", "from four parts of {}.")],
     },
     Number {
         what: "instances of an image at most",
@@ -93,7 +112,7 @@ const NUMBERS: &[Number] = &[
         said: &[
             ("xtask/src/main.rs", "it has at most {} MiB"),
             ("xtask/front/help/bundle.txt", "it has at most {} MiB"),
-            ("docs/development.md", "A folder has at most {} MiB"),
+            ("docs/development.md", "If a folder is larger than {} MiB"),
         ],
     },
     Number {
