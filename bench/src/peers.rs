@@ -13,7 +13,7 @@ macro_rules! peers {
         $(
             $(#[$doc])*
             // SAFETY: `peers.cu` has this entry: one or two input views and an output view of this
-            // element type, each a base address and a length in four words, any length, launched
+            // element type, each a base address and a length, any length, launched
             // with 256 threads and no dynamic shared memory; it reads and writes nothing else.
             // `on_cpu` does nothing but panic.
             pub const $name: Instance = unsafe {

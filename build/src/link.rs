@@ -79,7 +79,7 @@ impl Link<'_> {
         let text = self.merge()?;
         let (marked, read) = rayon::join(|| convergent::mark(&text), || self.read(&text));
         let (kernels, contracts) = read?;
-        let marked = bounds::require(&marked?, &kernels)? + &contracts.definitions;
+        let marked = bounds::require(&marked?, &kernels, &contracts.parameters)? + &contracts.definitions;
         drop(text);
         let items = Items::read(&marked);
         let all = kernels.keys().chain(&contracts.names).map(String::as_str);

@@ -41,10 +41,10 @@ pub struct KernelPanic {
 ///
 /// # Safety
 ///
-/// `parameters` match `instance.parameters()` in order: every input's words are the address and
-/// length of memory that nobody writes during the call, every output's those of memory that no
-/// other launch and no two blocks of the same index touch, each aligned as its
-/// [`ParameterInfo`](crate::launch::ParameterInfo) says; a scalar's are its bytes.
+/// `parameters` match `instance.parameters()` in order: every input holds address and sizes of
+/// memory that nobody writes during the call, every output those of memory that no other launch and
+/// no two blocks of the same index touch, each aligned as its
+/// [`ParameterInfo`](crate::launch::ParameterInfo) says; a scalar holds its bytes.
 pub unsafe fn run_block(
     instance: &Instance,
     parameters: &[RawParameter],

@@ -7,7 +7,7 @@
 
 use core::any::TypeId;
 
-pub use crate::entry::RawParameter;
+pub use crate::entry::{RawElements, RawParameter, RawRows};
 
 /// How a kernel uses one of its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +39,15 @@ pub struct ParameterInfo {
 }
 
 impl ParameterInfo {
+    /// Returns how many dimensions it has: 0 for a scalar.
+    pub const fn dimensions(&self) -> usize {
+        match (self.kind, self.row_alignment) {
+            (ParameterKind::Scalar, _) => 0,
+            (_, None) => 1,
+            (_, Some(_)) => 2,
+        }
+    }
+
     /// Describes a parameter of kind `kind` with elements of type `T`.
     pub(crate) const fn of<T: 'static>(kind: ParameterKind, alignment: usize) -> Self {
         ParameterInfo {

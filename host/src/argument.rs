@@ -2,7 +2,7 @@
 
 use std::any::{TypeId, type_name};
 
-use tilepipe::launch::{ParameterKind, RawParameter};
+use tilepipe::launch::{ParameterKind, RawElements, RawParameter, RawRows};
 use tilepipe::{Element, Halos, Tiles, TilesMut};
 
 use crate::access::Access;
@@ -49,15 +49,60 @@ pub trait Argument<P>: sealed::Sealed {
 /// ```
 #[derive(Clone)]
 pub struct Bound {
-    pub(crate) raw: RawParameter,
+    pub(crate) value: Value,
     pub(crate) kind: ParameterKind,
     pub(crate) element: TypeId,
     pub(crate) element_name: &'static str,
-    /// Whether it is rows: the words are then address, width, height and pitch, else address and
-    /// length.
-    pub(crate) two_dimensional: bool,
     /// The device and the memory of a view.
     pub(crate) memory: Option<(Device, Memory)>,
+}
+
+/// What a kernel gets of an argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Value {
+    /// A plain value.
+    Scalar(RawParameter),
+    /// Elements in a row.
+    Elements(RawElements),
+    /// Elements in rows.
+    Rows(RawRows),
+}
+
+impl Value {
+    /// How many dimensions it has.
+    pub(crate) fn dimensions(&self) -> usize {
+        match self {
+            Value::Scalar(_) => 0,
+            Value::Elements(_) => 1,
+            Value::Rows(_) => 2,
+        }
+    }
+
+    /// The first element's address, of a view.
+    pub(crate) fn address(&self) -> Option<u64> {
+        match self {
+            Value::Scalar(_) => None,
+            Value::Elements(elements) => Some(elements.address),
+            Value::Rows(rows) => Some(rows.address),
+        }
+    }
+
+    /// Elements from one row's start to the next one's, of rows.
+    pub(crate) fn pitch(&self) -> Option<usize> {
+        match self {
+            Value::Scalar(_) | Value::Elements(_) => None,
+            Value::Rows(rows) => Some(rows.pitch as usize),
+        }
+    }
+
+    /// The bytes that travel.
+    pub(crate) fn raw(&self) -> RawParameter {
+        match self {
+            Value::Scalar(raw) => *raw,
+            Value::Elements(elements) => RawParameter::of(*elements),
+            Value::Rows(rows) => RawParameter::of(*rows),
+        }
+    }
 }
 
 impl Bound {
@@ -116,11 +161,10 @@ impl Bound {
     /// Binds a plain value.
     pub fn scalar<S: Scalar>(value: S) -> Bound {
         Bound {
-            raw: RawParameter { words: [value.word(), 0, 0, 0] },
+            value: Value::Scalar(value.raw()),
             kind: ParameterKind::Scalar,
             element: TypeId::of::<S>(),
             element_name: type_name::<S>(),
-            two_dimensional: false,
             memory: None,
         }
     }
@@ -128,13 +172,12 @@ impl Bound {
     /// Binds the `len` elements of `buffer` from `start` on; the callers' invariants keep them
     /// within it.
     fn view<T: Element>(buffer: &Buffer<T>, start: usize, len: usize, kind: ParameterKind) -> Bound {
-        let first = buffer.memory.address() + (start * size_of::<T>()) as u64;
+        let address = buffer.memory.address() + (start * size_of::<T>()) as u64;
         Bound {
-            raw: RawParameter { words: [first, len as u64, 0, 0] },
+            value: Value::Elements(RawElements { address, len: len as u64 }),
             kind,
             element: TypeId::of::<T>(),
             element_name: type_name::<T>(),
-            two_dimensional: false,
             memory: Some((buffer.device.clone(), buffer.memory.clone())),
         }
     }
@@ -146,8 +189,9 @@ impl Bound {
     /// Binds the whole of `buffer` as rows of width, height and pitch; the callers' invariants keep
     /// them within it.
     fn rows<T: Element>(buffer: &Buffer<T>, [width, height, pitch]: [usize; 3], kind: ParameterKind) -> Bound {
-        let words = [buffer.memory.address(), width as u64, height as u64, pitch as u64];
-        Bound { raw: RawParameter { words }, two_dimensional: true, ..Bound::view(buffer, 0, buffer.len(), kind) }
+        let [width, height, pitch] = [width, height, pitch].map(|elements| elements as u64);
+        let rows = RawRows { address: buffer.memory.address(), width, height, pitch };
+        Bound { value: Value::Rows(rows), ..Bound::view(buffer, 0, buffer.len(), kind) }
     }
 
     /// Returns how the launch uses the memory.
@@ -197,9 +241,9 @@ impl<T: Element, const LEN: usize, A> Argument<TilesMut<'_, T, LEN, A>> for Slic
 
 /// A plain value that a kernel can take as a parameter.
 pub trait Scalar: sealed::Sealed + Copy + 'static {
-    /// Returns the value's bytes, little-endian, filled up with zeros.
+    /// Returns the value's bytes.
     #[doc(hidden)]
-    fn word(self) -> u64;
+    fn raw(self) -> RawParameter;
 }
 
 pub(crate) mod sealed {
@@ -215,10 +259,8 @@ macro_rules! scalars {
         impl sealed::Sealed for $scalar {}
 
         impl Scalar for $scalar {
-            fn word(self) -> u64 {
-                let mut bytes = [0; 8];
-                bytes[..size_of::<$scalar>()].copy_from_slice(&self.to_le_bytes());
-                u64::from_le_bytes(bytes)
+            fn raw(self) -> RawParameter {
+                RawParameter::of(self)
             }
         }
 
@@ -236,10 +278,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scalars_keep_their_bytes_in_the_first_word() {
-        assert_eq!(Bound::scalar(-1_i32).raw.words, [0xFFFF_FFFF, 0, 0, 0]);
-        assert_eq!(Bound::scalar(1.0_f32).raw.words[0], 0x3F80_0000);
-        assert_eq!(Bound::scalar(-2_i64).raw.words[0], u64::MAX - 1);
-        assert_eq!(Bound::scalar(1.5_f64).raw.words[0], 1.5_f64.to_bits());
+    fn arguments_keep_their_bytes_and_zeros_after_them() {
+        let words = |bound: Bound| bound.value.raw().get::<[u64; 16]>();
+        let first = |word| {
+            let mut words = [0; 16];
+            words[0] = word;
+            words
+        };
+        assert_eq!(words(Bound::scalar(-1_i32)), first(0xFFFF_FFFF));
+        assert_eq!(words(Bound::scalar(1.0_f32)), first(0x3F80_0000));
+        assert_eq!(words(Bound::scalar(-2_i64)), first(u64::MAX - 1));
+        assert_eq!(words(Bound::scalar(1.5_f64)), first(1.5_f64.to_bits()));
+        let rows = RawRows { address: 1, width: 2, height: 3, pitch: 4 };
+        assert_eq!(Value::Rows(rows).raw().get::<RawRows>(), rows);
+        assert_eq!(Value::Rows(rows).raw().get::<[u64; 5]>(), [1, 2, 3, 4, 0]);
     }
 }

@@ -61,7 +61,7 @@ impl<T: Element, const ROWS: usize, const COLUMNS: usize> Argument<TilesMut2D<'_
 #[cfg(test)]
 mod tests {
     use tilepipe::cpu::Schedule;
-    use tilepipe::launch::ParameterKind;
+    use tilepipe::launch::{ParameterKind, RawRows};
 
     use super::*;
     use crate::device::Device;
@@ -79,8 +79,8 @@ mod tests {
     /// Kinds, dimensions and sizes of the arguments: width, height and pitch.
     fn shapes(arguments: [Bound; 4]) -> [(ParameterKind, bool, [u64; 3]); 4] {
         arguments.map(|bound| {
-            let [_, width, height, pitch] = bound.raw.words;
-            (bound.kind, bound.two_dimensional, [width, height, pitch])
+            let RawRows { width, height, pitch, .. } = bound.value.raw().get();
+            (bound.kind, bound.value.dimensions() == 2, [width, height, pitch])
         })
     }
 
@@ -96,7 +96,7 @@ mod tests {
             (ParameterKind::Output, true, [3, 4, 4]),
         ];
         let bound = typed(&input, &input, &input, &mut out);
-        assert_eq!(bound[0].raw.words[0], input.padded().memory.address());
+        assert_eq!(bound[0].value.address(), Some(input.padded().memory.address()));
         assert_eq!(shapes(bound), buffered);
 
         let dense = device.upload(&[1_u32; 10]).unwrap();
@@ -109,7 +109,7 @@ mod tests {
         ];
         let [five, two, one] = [5, 2, 1].map(|width| dense.rows(width).unwrap());
         let bound = typed(five, two, one, written.rows_mut(3).unwrap());
-        assert_eq!(bound[3].raw.words[0], written.memory.address());
+        assert_eq!(bound[3].value.address(), Some(written.memory.address()));
         assert_eq!(shapes(bound), rows);
     }
 }

@@ -46,7 +46,7 @@ pub fn launch(
     }
     check_arguments(device, instance, &arguments)?;
     check_aliases(instance, &arguments)?;
-    let mut parameters: Vec<RawParameter> = arguments.iter().map(|argument| argument.raw).collect();
+    let parameters: Vec<RawParameter> = arguments.iter().map(|argument| argument.value.raw()).collect();
     match (&device.backend, &stream.gpu) {
         (Backend::Gpu(_), Some(stream)) => {
             let accesses: Vec<_> = arguments.iter().filter_map(gpu_access).collect();
@@ -54,7 +54,7 @@ pub fn launch(
             // the contracts), and the arguments were checked against it in number, kinds and
             // element types; (1) `gpu_access` names the memory of every view, all of this device,
             // and no output's memory occurs twice.
-            unsafe { gpu::module::launch(stream, grid, instance, &mut parameters, &accesses) }
+            unsafe { gpu::module::launch(stream, grid, instance, &parameters, &accesses) }
         }
         (Backend::Cpu(cpu), _) => {
             if !instance.runs_on_cpu() {
@@ -83,25 +83,25 @@ fn check_arguments(device: &Device, instance: &Instance, arguments: &[Bound]) ->
         return Err(Error::ArgumentCount { kernel, given, wanted, names: names.join(", ") });
     }
     for ((parameter, info), argument) in instance.parameters().zip(arguments) {
-        let dimensions_fit = argument.two_dimensional == info.row_alignment.is_some();
+        let dimensions_fit = argument.value.dimensions() == info.dimensions();
         if argument.kind != info.kind || argument.element != (info.element)() || !dimensions_fit {
             return Err(Error::ArgumentType {
                 kernel,
                 parameter,
                 wanted: describe(info),
-                given: describe_as(argument.kind, argument.two_dimensional, argument.element_name),
+                given: describe_as(argument.kind, argument.value.dimensions(), argument.element_name),
                 instead: what_to_pass(info),
             });
         }
         if let Some((owner, _)) = &argument.memory {
             device.expect(owner, || format!("kernel `{kernel}`, parameter `{parameter}`: the buffer"))?;
-            let (address, alignment) = (argument.raw.words[0], info.alignment);
+            let (address, alignment) = (argument.value.address().unwrap_or_default(), info.alignment);
             if !address.is_multiple_of(alignment.max(1) as u64) {
                 let elements = elements_aligned_to(alignment, info.element_bytes);
                 return Err(Error::Misaligned { kernel, parameter, address, alignment, elements });
             }
             // The pitch's bytes are part of the buffer's, whose number fits.
-            let pitch = argument.raw.words[3] as usize * info.element_bytes;
+            let pitch = argument.value.pitch().unwrap_or_default() * info.element_bytes;
             if let Some(alignment) = info.row_alignment.filter(|alignment| !pitch.is_multiple_of(*alignment)) {
                 let elements = elements_aligned_to(alignment, info.element_bytes);
                 return Err(Error::MisalignedRows { kernel, parameter, pitch, alignment, elements });
@@ -164,32 +164,32 @@ fn cpu_access(argument: &Bound) -> Option<(&CpuMemory, Access)> {
 }
 
 fn describe(info: &ParameterInfo) -> String {
-    describe_as(info.kind, info.row_alignment.is_some(), (info.element_name)())
+    describe_as(info.kind, info.dimensions(), (info.element_name)())
 }
 
-fn describe_as(kind: ParameterKind, two_dimensional: bool, element: &str) -> String {
-    match (kind, two_dimensional) {
-        (ParameterKind::Input, false) => format!("an input view of {element}"),
-        (ParameterKind::Input, true) => format!("a two-dimensional input view of {element}"),
-        (ParameterKind::Output, false) => format!("an output view of {element}"),
-        (ParameterKind::Output, true) => format!("a two-dimensional output view of {element}"),
+fn describe_as(kind: ParameterKind, dimensions: usize, element: &str) -> String {
+    match (kind, dimensions) {
+        (ParameterKind::Input, 2) => format!("a two-dimensional input view of {element}"),
+        (ParameterKind::Input, _) => format!("an input view of {element}"),
+        (ParameterKind::Output, 2) => format!("a two-dimensional output view of {element}"),
+        (ParameterKind::Output, _) => format!("an output view of {element}"),
         (ParameterKind::Scalar, _) => format!("a scalar {element}"),
     }
 }
 
 fn what_to_pass(info: &ParameterInfo) -> String {
     let element = (info.element_name)();
-    match (info.kind, info.row_alignment.is_some()) {
-        (ParameterKind::Input, false) => format!("`&buffer` (`Bound::input`) of a `Buffer<{element}>`"),
-        (ParameterKind::Input, true) => {
+    match (info.kind, info.dimensions()) {
+        (ParameterKind::Input, 2) => {
             format!(
                 "`&buffer` (`Bound::input_2d`) of a `Buffer2D<{element}>`, or `rows(width)` of a `Buffer<{element}>`"
             )
         }
-        (ParameterKind::Output, false) => format!("`&mut buffer` (`Bound::output`) of a `Buffer<{element}>`"),
-        (ParameterKind::Output, true) => format!(
+        (ParameterKind::Input, _) => format!("`&buffer` (`Bound::input`) of a `Buffer<{element}>`"),
+        (ParameterKind::Output, 2) => format!(
             "`&mut buffer` (`Bound::output_2d`) of a `Buffer2D<{element}>`, or `rows_mut(width)` of a `Buffer<{element}>`"
         ),
+        (ParameterKind::Output, _) => format!("`&mut buffer` (`Bound::output`) of a `Buffer<{element}>`"),
         (ParameterKind::Scalar, _) => format!("a value (`Bound::scalar`) of type `{element}`"),
     }
 }

@@ -46,8 +46,8 @@ const ADD: Instance = described(Parts {
 });
 
 unsafe fn add(raw: &[RawParameter]) {
-    let [first, second, out] = [0, 1, 2].map(|parameter| raw[parameter].words[0] as *mut u32);
-    let len = raw[2].words[1] as usize;
+    let [first, second, out] = [0, 1, 2].map(|parameter| raw[parameter].get::<[u64; 4]>()[0] as *mut u32);
+    let len = raw[2].get::<[u64; 4]>()[1] as usize;
     let body = |_: Entry<'_>| {
         for i in 0..len {
             // SAFETY: the tests pass inputs of the output's length.

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::convergent::attributes_of_definition;
-use super::{global_name, string_bytes};
+use super::{Passed, global_name, string_bytes};
 use crate::Error;
 
 /// `#[kernel]` writes the launch bounds of the kernel `SYM` into a constant of this name followed
@@ -132,19 +132,28 @@ pub(crate) fn kernels(module: &str) -> Result<BTreeMap<String, LaunchBounds>, Er
     Ok(kernels)
 }
 
-/// The module with every kernel an entry point of the GPU, with its launch bounds asked for.
+/// The module with every kernel an entry point of the GPU, with its launch bounds asked for. What
+/// `#[kernel]` writes takes an address for each parameter: it becomes that of the parameter's own
+/// memory (`.param`), which has the bytes that the kernel's contract says and nobody writes.
 ///
 /// # Errors
 ///
 /// [`Error::Ir`] for a definition of unknown shape.
-pub(crate) fn require(module: &str, kernels: &BTreeMap<String, LaunchBounds>) -> Result<String, Error> {
+pub(crate) fn require(
+    module: &str,
+    kernels: &BTreeMap<String, LaunchBounds>,
+    parameters: &BTreeMap<String, Vec<Passed>>,
+) -> Result<String, Error> {
     let mut out = String::with_capacity(module.len() + 64 * kernels.len());
     for line in module.lines() {
         let definition = line.starts_with("define ").then(|| defined_name(line)).flatten();
         match definition.and_then(|name| kernels.get(name)) {
             Some(bounds) => {
                 let at = attributes_of_definition(line)?;
-                let head = &line[..at];
+                let head = &match definition.and_then(|name| parameters.get(name)) {
+                    Some(parameters) => by_value(&line[..at], parameters)?,
+                    None => line[..at].to_string(),
+                };
                 if is_entry(line) {
                     out.push_str(head);
                 } else if head.contains(" void @") {
@@ -160,6 +169,34 @@ pub(crate) fn require(module: &str, kernels: &BTreeMap<String, LaunchBounds>) ->
         out.push('\n');
     }
     Ok(out)
+}
+
+/// A definition's head whose parameters, addresses of blocks of bytes, are passed by value.
+///
+/// # Errors
+///
+/// [`Error::Ir`] for a head with other parameters.
+fn by_value(head: &str, parameters: &[Passed]) -> Result<String, Error> {
+    let unknown = || Error::Ir { reason: "a kernel's parameters", line: head.to_string() };
+    let name = head.find('@').and_then(|at| global_name(&head[at..])).ok_or_else(unknown)?.0;
+    let open = head.find(name).map(|at| at + name.len()).and_then(|at| Some(at + head[at..].find('(')?));
+    let (open, close) = (open.ok_or_else(unknown)? + 1, head.rfind(')').ok_or_else(unknown)?);
+    let mut list = head.get(open..close).ok_or_else(unknown)?;
+    let mut all = Vec::new();
+    for Passed { bytes, alignment } in parameters {
+        let (one, rest) = list.split_once(", ").unwrap_or((list, ""));
+        let (attributes, register) = one.rsplit_once(' ').ok_or_else(unknown)?;
+        let plain = attributes == "ptr" || attributes.starts_with("ptr ") && !attributes.contains('(');
+        if !plain || !register.starts_with('%') {
+            return Err(unknown());
+        }
+        all.push(format!("{attributes} byval([{bytes} x i8]) align {alignment} \"nvvm.grid_constant\" {register}"));
+        list = rest;
+    }
+    if !list.is_empty() {
+        return Err(unknown());
+    }
+    Ok(format!("{}{}{}", &head[..open], all.join(", "), &head[close..]))
 }
 
 /// Whether the line defines a GPU entry point.
@@ -197,7 +234,9 @@ fn words(line: &str) -> Option<Vec<u32>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{LaunchBounds, NOT_GIVEN, kernels, require};
+    use std::collections::BTreeMap;
+
+    use super::{LaunchBounds, NOT_GIVEN, Passed, kernels, require};
     use crate::Error;
 
     const ENTRY: &str = "define ptx_kernel void @k(ptr noundef %0) unnamed_addr #3 {";
@@ -219,7 +258,7 @@ mod tests {
     #[test]
     fn attribute_is_written_before_the_groups() {
         let module = format!("@__tilepipe_bounds__k = constant [4 x i8] c\"\\00\\01\\00\\00\"\n{ENTRY}\n");
-        let out = require(&module, &kernels(&module).unwrap()).unwrap();
+        let out = require(&module, &kernels(&module).unwrap(), &BTreeMap::new()).unwrap();
         assert!(out.contains("unnamed_addr \"nvvm.reqntid\"=\"256,1,1\" #3 {"), "{out}");
     }
 
@@ -243,7 +282,7 @@ mod tests {
             (&[256, 2, 64], r#" "nvvm.minctasm"="2" "nvvm.maxnreg"="64""#),
         ] {
             let module = with(words);
-            let out = require(&module, &kernels(&module).unwrap()).unwrap();
+            let out = require(&module, &kernels(&module).unwrap(), &BTreeMap::new()).unwrap();
             let line = format!("unnamed_addr \"nvvm.reqntid\"=\"256,1,1\"{attributes} #3 {{");
             assert!(out.contains(&line), "{out}");
         }
@@ -296,11 +335,34 @@ mod tests {
     #[test]
     fn a_plain_function_with_a_thread_count_becomes_an_entry_point() {
         let module = "@__tilepipe_bounds__k = constant i32 64\ndefine void @k([4 x i64] %0) unnamed_addr #3 {\n";
-        let out = require(module, &kernels(module).unwrap()).unwrap();
+        let out = require(module, &kernels(module).unwrap(), &BTreeMap::new()).unwrap();
         assert!(
             out.contains("define ptx_kernel void @k([4 x i64] %0) unnamed_addr \"nvvm.reqntid\"=\"64,1,1\" #3 {"),
             "{out}"
         );
+    }
+
+    #[test]
+    fn addresses_of_parameters_become_blocks_of_bytes_passed_by_value() {
+        let of = |parameters: &str, sizes: &[(usize, usize)]| {
+            let module = format!("@__tilepipe_bounds__k = constant i32 64\ndefine void @k({parameters}) #3 {{\n");
+            let sizes =
+                sizes.iter().map(|(bytes, alignment)| Passed { bytes: *bytes, alignment: *alignment }).collect();
+            require(&module, &kernels(&module).unwrap(), &BTreeMap::from([("k".to_string(), sizes)]))
+        };
+        let out = of("ptr noundef %raw_0, ptr %1", &[(16, 8), (128, 64)]).unwrap();
+        let first = "ptr noundef byval([16 x i8]) align 8 \"nvvm.grid_constant\" %raw_0";
+        let second = "ptr byval([128 x i8]) align 64 \"nvvm.grid_constant\" %1";
+        assert!(out.contains(&format!("define ptx_kernel void @k({first}, {second}) \"nvvm.reqntid\"")), "{out}");
+        assert!(of("", &[]).unwrap().contains("ptx_kernel void @k() \"nvvm"));
+        for (parameters, sizes) in [
+            ("ptr %0", &[(16, 8), (16, 8)][..]),
+            ("ptr %0, ptr %1", &[(16, 8)]),
+            ("[4 x i64] %0", &[(16, 8)]),
+            ("ptr byval([8 x i8]) %0", &[(16, 8)]),
+        ] {
+            assert!(matches!(of(parameters, sizes), Err(Error::Ir { .. })), "{parameters}");
+        }
     }
 
     #[test]

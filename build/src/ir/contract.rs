@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::bounds::LaunchBounds;
 use super::module::names;
-use super::{bounds, global_name, string_bytes};
+use super::{Passed, bounds, global_name, string_bytes};
 use crate::Error;
 
 /// The function that is called with a contract's first byte and its length.
@@ -28,8 +28,26 @@ pub(crate) struct Contracts {
     pub definitions: String,
     /// Their names.
     pub names: Vec<String>,
-    /// The kernels that have one, with their numbers of parameters.
-    pub parameters: BTreeMap<String, usize>,
+    /// The kernels that have one, with what is passed for each parameter.
+    pub parameters: BTreeMap<String, Vec<Passed>>,
+}
+
+/// The most bytes of a parameter, and its largest alignment: the launch has no more.
+const MOST: usize = 128;
+
+/// What a contract says of the parameters: their fields have numbers for names, and end with bytes
+/// and alignment.
+fn passed(contract: &str) -> Result<Vec<Passed>, String> {
+    let fields = contract.split(';').filter_map(|field| field.split_once('='));
+    let parameters = fields.filter(|(name, _)| name.bytes().all(|byte| byte.is_ascii_digit()));
+    let read = |value: &str| {
+        let (bytes, alignment) = value.rsplit_once(' ')?.1.split_once('/')?;
+        let one = Passed { bytes: bytes.parse().ok()?, alignment: alignment.parse().ok()? };
+        let fits = (1..=MOST).contains(&one.bytes) && one.alignment <= MOST && one.alignment.is_power_of_two();
+        fits.then_some(one)
+    };
+    let unknown = |value: &str| format!("is passed a parameter of unknown shape, `{value}`");
+    parameters.map(|(_, value)| read(value).ok_or_else(|| unknown(value))).collect()
 }
 
 /// The contracts of a module's kernels (entry symbol to launch bounds), which are of the package
@@ -72,8 +90,7 @@ pub(crate) fn contracts(
             format!("@\"{name}\" = addrspace(1) constant [{} x i8] c\"{escaped}\", align 1\n", contract.len());
         contracts.definitions.push_str(&definition);
         contracts.names.push(name);
-        // The crate, scratch memory, tilepipe, the threads and the shared memory stand first.
-        contracts.parameters.insert(kernel.clone(), contract.split(';').count() - 5);
+        contracts.parameters.insert(kernel.clone(), passed(&contract).map_err(problem)?);
     }
     Ok(contracts)
 }
@@ -194,12 +211,23 @@ define void @by_hand() {
     fn an_entry_has_the_contract_of_the_kernel_that_it_runs() {
         let contracts = of(MODULE, &[("k$one", 32), ("by_hand", 128)]).unwrap();
         assert_eq!(contracts.names, ["__tilepipe_contract__k$one"]);
-        assert_eq!(contracts.parameters["k$one"], 0);
+        assert_eq!(contracts.parameters["k$one"], []);
         let text = string_bytes(&contracts.definitions).unwrap();
         assert_eq!(text, b"crate=k 0.1.0;scratch=0;tilepipe=1;threads=32;shared=0/1");
         assert!(
             contracts.definitions.starts_with("@\"__tilepipe_contract__k$one\" = addrspace(1) constant [56 x i8] c\"")
         );
+    }
+
+    #[test]
+    fn what_is_passed_for_each_parameter_stands_last_in_its_field() {
+        let contract = "crate=k 1;scratch=0;shared=0/1;1=in 4/4 1x256 16/0 16/8;2=value 4/4 1x1 1/0 4/4";
+        let [view, value] = [(16, 8), (4, 4)].map(|(bytes, alignment)| Passed { bytes, alignment });
+        assert_eq!(passed(contract), Ok(vec![view, value]));
+        assert_eq!(passed("crate=k 1;shared=0/1"), Ok(vec![]));
+        for wrong in ["in 16/8x", "in", "in 0/1", "in 129/1", "in 16/3", "in 16/256"] {
+            assert!(passed(&format!("threads=1;1={wrong}")).is_err_and(|error| error.contains(wrong)), "{wrong}");
+        }
     }
 
     #[test]

@@ -7,18 +7,18 @@
 
 use std::collections::BTreeMap;
 
-use super::demangle;
 use super::mangling::{CrateId, owner};
 use super::module::{Callee, Function, Module};
+use super::{Passed, demangle};
 use crate::Error;
 
 /// The function that runs a kernel: its path, to which its generic arguments follow.
 const ENTER: &str = "tilepipe::entry::function::enter::<";
-/// How a parameter of a kernel is passed: `RawParameter`.
-const PARAMETER: &str = "[4 x i64]";
+/// How a parameter of a kernel is passed: as bytes that the entry point finds at an address.
+const PARAMETER: &str = "ptr";
 
-/// Refuses entry points that do anything but to enter their kernel. `parameters` has the number of
-/// parameters of each kernel that has a contract; with `others`, entry points without one may be
+/// Refuses entry points that do anything but to enter their kernel. `parameters` has those of each
+/// kernel that has a contract; with `others`, entry points without one may be
 /// there too, of which nothing is known.
 ///
 /// # Errors
@@ -27,12 +27,12 @@ const PARAMETER: &str = "[4 x i64]";
 pub(crate) fn check(
     module: &Module<'_>,
     device: Option<CrateId<'_>>,
-    parameters: &BTreeMap<String, usize>,
+    parameters: &BTreeMap<String, Vec<Passed>>,
     others: bool,
 ) -> Result<(), Error> {
     let checked = |one: &&Function<'_>| one.entry && (!others || parameters.contains_key(one.symbol));
     for function in module.functions.iter().filter(checked) {
-        if let Some(problem) = problem(module, function, device, parameters.get(function.symbol)) {
+        if let Some(problem) = problem(module, function, device, parameters.get(function.symbol).map(Vec::len)) {
             return Err(Error::Contract { kernel: function.symbol.to_string(), problem });
         }
     }
@@ -44,9 +44,9 @@ fn problem<'a>(
     module: &Module<'a>,
     function: &Function<'a>,
     device: Option<CrateId<'_>>,
-    parameters: Option<&usize>,
+    parameters: Option<usize>,
 ) -> Option<String> {
-    let Some(&parameters) = parameters else {
+    let Some(parameters) = parameters else {
         return Some("runs no kernel".to_string());
     };
     let raw = function.parameters.iter().filter(|one| **one == PARAMETER).count();
@@ -83,7 +83,7 @@ mod tests {
 
     fn refused(parameters: &str, body: &str) -> Option<String> {
         let module = format!("define ptx_kernel void @k({parameters}) {{\n{body}  ret void\n}}\n{SCOPES}");
-        let kernels = BTreeMap::from([("k".to_string(), 1)]);
+        let kernels = BTreeMap::from([("k".to_string(), vec![Passed { bytes: 16, alignment: 8 }])]);
         match check(&Module::read(&module).unwrap(), owner(DEVICE), &kernels, false) {
             Ok(()) => None,
             Err(Error::Contract { problem, .. }) => Some(problem),
@@ -115,9 +115,9 @@ mod tests {
     #[test]
     fn an_entry_point_into_which_enter_was_inlined_is_accepted_if_it_is_tilepipes() {
         let run = "_RNvCs1234_8tilepipe3run";
-        assert_eq!(refused("[4 x i64] %0", &call_at(run, 5)), None);
+        assert_eq!(refused("ptr %0", &call_at(run, 5)), None);
         for body in [call_at(run, 6), call_at(run, 7), call_at(run, 5) + &call_at("memcpy", 6)] {
-            assert!(refused("[4 x i64] %0", &body).is_some_and(|problem| problem.contains("calls")), "{body}");
+            assert!(refused("ptr %0", &body).is_some_and(|problem| problem.contains("calls")), "{body}");
         }
     }
 
@@ -125,26 +125,26 @@ mod tests {
     fn an_entry_point_that_enters_its_kernel_is_accepted() {
         let moves =
             "  %1 = alloca [32 x i8], align 8\n  call void @llvm.memcpy.p0.p0.i64(ptr %1, ptr %2, i64 32, i1 false)\n";
-        assert_eq!(refused("[4 x i64] %0", &(moves.to_string() + &call(ENTER_OF_TILEPIPE))), None);
+        assert_eq!(refused("ptr %0", &(moves.to_string() + &call(ENTER_OF_TILEPIPE))), None);
     }
 
     #[test]
     fn one_that_does_something_else_is_refused() {
         let enter = call(ENTER_OF_TILEPIPE);
         for (parameters, body, expected) in [
-            ("[4 x i64] %0, [4 x i64] %1", enter.clone(), "has the parameters"),
+            ("ptr %0, ptr %1", enter.clone(), "has the parameters"),
             ("[500 x i64] %0", enter.clone(), "has the parameters"),
-            ("[4 x i64] %0", call(ENTER_OF_OTHERS), "calls `tilepipe::entry::function::enter"),
-            ("[4 x i64] %0", call("_RINvNtCs9_4core3ptr5writeNvCsabcd_4user1kE"), "calls `core::ptr::write"),
-            ("[4 x i64] %0", call("memcpy"), "calls `memcpy`"),
-            ("[4 x i64] %0", String::new(), "enters no kernel"),
-            ("[4 x i64] %0", format!("{enter}  store ptr @x, ptr %1\n"), "does more"),
-            ("[4 x i64] %0", format!("{enter}  call void asm \"trap;\", \"\"()\n"), "does more"),
+            ("ptr %0", call(ENTER_OF_OTHERS), "calls `tilepipe::entry::function::enter"),
+            ("ptr %0", call("_RINvNtCs9_4core3ptr5writeNvCsabcd_4user1kE"), "calls `core::ptr::write"),
+            ("ptr %0", call("memcpy"), "calls `memcpy`"),
+            ("ptr %0", String::new(), "enters no kernel"),
+            ("ptr %0", format!("{enter}  store ptr @x, ptr %1\n"), "does more"),
+            ("ptr %0", format!("{enter}  call void asm \"trap;\", \"\"()\n"), "does more"),
         ] {
             let problem = refused(parameters, &body).unwrap_or_default();
             assert!(problem.contains(expected), "{problem} for {parameters}: {body}");
         }
-        let module = format!("define ptx_kernel void @k([4 x i64] %0) {{\n{enter}  ret void\n}}\n");
+        let module = format!("define ptx_kernel void @k(ptr %0) {{\n{enter}  ret void\n}}\n");
         let (module, none) = (Module::read(&module).unwrap(), BTreeMap::new());
         assert!(check(&module, owner(DEVICE), &none, false).is_err(), "without a contract");
         assert!(check(&module, owner(DEVICE), &none, true).is_ok(), "a kernel of another kind");

@@ -16,6 +16,13 @@ pub(crate) mod thread_level;
 mod scanner;
 mod scopes;
 
+/// What is passed for a parameter: a block of so many bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Passed {
+    pub bytes: usize,
+    pub alignment: usize,
+}
+
 /// A symbol's path in Rust, without its hash; the symbol itself if it is none of Rust's.
 pub(crate) fn demangle(symbol: &str) -> String {
     format!("{:#}", rustc_demangle::demangle(symbol))
@@ -40,10 +47,13 @@ fn string_bytes(line: &str) -> Option<Vec<u8>> {
     loop {
         match characters.next()? {
             b'"' => return Some(bytes),
-            b'\\' => {
-                let digits = [characters.next()?, characters.next()?];
-                bytes.push(u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?);
-            }
+            b'\\' => match characters.next()? {
+                b'\\' => bytes.push(b'\\'),
+                first => {
+                    let digits = [first, characters.next()?];
+                    bytes.push(u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?);
+                }
+            },
             plain => bytes.push(plain),
         }
     }
@@ -52,4 +62,16 @@ fn string_bytes(line: &str) -> Option<Vec<u8>> {
 /// Whether a character belongs to an unquoted name.
 fn is_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '-' | '$' | '.' | '_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::string_bytes;
+
+    #[test]
+    fn a_strings_bytes_are_read_with_hexadecimal_digits_and_with_a_backslash_for_itself() {
+        assert_eq!(string_bytes(r#"@x = constant [4 x i8] c"a\00\\\22", align 1"#), Some(b"a\0\\\"".to_vec()));
+        assert_eq!(string_bytes(r#"@x = constant [1 x i8] c"\0"#), None);
+        assert_eq!(string_bytes("@x = constant i32 4"), None);
+    }
 }

@@ -278,7 +278,7 @@ fn entry(signature: &Signature, instance: &Instance, bounds: &Bounds) -> proc_ma
     let raw: Vec<_> = (0..signature.parameters.len()).map(|index| format_ident!("raw_{index}")).collect();
     quote! {
         #[unsafe(export_name = #symbol)]
-        unsafe extern "C" fn #entry(#(#raw: ::tilepipe::entry::RawParameter),*) {
+        unsafe extern "C" fn #entry(#(#raw: *const u8),*) {
             let (kernel, raw) = (#kernel, [#(#raw),*]);
             // SAFETY: a launch starts this entry point for an instance with the contract of this
             // very function, and has checked the arguments, the block size and the shared memory

@@ -56,12 +56,12 @@ impl Text {
 /// The contract of a kernel: fields `name=value`, separated by `;`.
 ///
 /// ```text
-/// tilepipe=0.1.0;threads=256;shared=2048/16;1=in 4/4 1x256 16/0;2=out 4/4 1x256 16/0
+/// tilepipe=0.1.0;threads=256;shared=2048/16;1=in 4/4 1x256 16/0 16/8;2=out 4/4 1x256 16/0 16/8
 /// ```
 ///
 /// `shared` has bytes and alignment. A parameter has how it is used; bytes and alignment of an
 /// element; rows and columns of a tile; the alignment of its base and of its rows (0 for one
-/// dimension).
+/// dimension); bytes and alignment of what is passed.
 pub(super) const fn contract(threads: usize, shared: (usize, usize), parameters: &[ParameterLayout]) -> Text {
     let mut text = Text::new().text("tilepipe=").text(env!("CARGO_PKG_VERSION"));
     text = text.text(";threads=").number(threads);
@@ -74,6 +74,7 @@ pub(super) const fn contract(threads: usize, shared: (usize, usize), parameters:
         text = text.text(" ").number(one.size).text("/").number(one.element_alignment);
         text = text.text(" ").number(one.rows).text("x").number(one.columns);
         text = text.text(" ").number(one.alignment).text("/").number(one.row_alignment);
+        text = text.text(" ").number(one.passed[0]).text("/").number(one.passed[1]);
     }
     text
 }
@@ -114,8 +115,8 @@ mod tests {
         assert_eq!(
             of(&CONTRACT),
             format!(
-                "tilepipe={version};threads=1024;shared=232448/128;1=in 4/4 1x256 16/0;2=in 2/2 12x68 16/4;3=value 8/8 1x1 1/0;\
-                 4=out 16/16 1x32 16/0;5=out 1/1 3x5 16/1"
+                "tilepipe={version};threads=1024;shared=232448/128;1=in 4/4 1x256 16/0 16/8;\
+                 2=in 2/2 12x68 16/4 32/8;3=value 8/8 1x1 1/0 8/8;4=out 16/16 1x32 16/0 16/8;5=out 1/1 3x5 16/1 32/8"
             )
         );
     }
@@ -130,6 +131,7 @@ mod tests {
             columns: u32::MAX as usize,
             alignment: 16,
             row_alignment: 16,
+            passed: [128, 128],
         };
         const CONTRACT: Text = contract(1024, (u32::MAX as usize, 128), &[LONGEST; 8]);
         assert!(CONTRACT.as_bytes().len() > MOST / 2);

@@ -1,7 +1,7 @@
 //! What a kernel function's type says, and the two ways to run one.
 
 use super::contract::{ContractOf, Text, contract};
-use super::{Entry, Parameter, RawParameter, run};
+use super::{Entry, Parameter, run};
 use crate::group::block::Block;
 use crate::isa;
 use crate::memory::{Layout, Shared};
@@ -38,10 +38,10 @@ pub unsafe trait KernelFunction<Arguments>: Copy + Send + Sync + 'static {
     ///
     /// # Safety
     ///
-    /// As for [`run`]; `raw` has the words of each parameter, which the launch checked and which
-    /// hold for the whole of it, in a launch of `THREADS` threads a block with `SHARED_BYTES` of
-    /// shared memory.
-    unsafe fn call(self, raw: &[RawParameter]);
+    /// As for [`run`]; `raw` has the address of each parameter's `Raw`, aligned for it, which the
+    /// launch checked and which holds for the whole of it, in a launch of `THREADS` threads per
+    /// block with `SHARED_BYTES` of shared memory.
+    unsafe fn call(self, raw: &[*const u8]);
 }
 
 /// A function that takes these arguments. (A second `Fn` bound beside that of one lifetime would
@@ -95,7 +95,7 @@ macro_rules! kernel_functions {
             const CONTRACT: Text = contract(THREADS, ($bytes, $alignment), &[$($argument::LAYOUT),*]);
 
             #[inline(always)]
-            unsafe fn call(self, raw: &[RawParameter]) {
+            unsafe fn call(self, raw: &[*const u8]) {
                 let _ = raw;
                 let body = |entry: Entry<'_>| {
                     // SAFETY: made once, at the entry point of a launch of so many threads a block.
@@ -103,8 +103,8 @@ macro_rules! kernel_functions {
                     self.call_with((
                         block,
                         $(
-                            // SAFETY: made once, from words that the launch checked for a parameter
-                            // of this type.
+                            // SAFETY: made once, from what the launch checked for a parameter of
+                            // this type.
                             unsafe { entry.parameter::<$argument::At<'_>>(raw[$index]) },
                         )*
                         $(
@@ -158,7 +158,7 @@ pub const fn bounds<F: KernelFunction<A>, A>(
 ///
 /// As for [`KernelFunction::call`]: the launch compared the contract and checked the arguments.
 #[inline(always)]
-pub unsafe fn enter<F: KernelFunction<A>, A, const PARAMETERS: usize>(kernel: F, raw: [RawParameter; PARAMETERS]) {
+pub unsafe fn enter<F: KernelFunction<A>, A, const PARAMETERS: usize>(kernel: F, raw: [*const u8; PARAMETERS]) {
     const { assert!(PARAMETERS == F::COUNT, "an entry point has the parameters of its kernel") };
     const { assert!(size_of::<F>() == 0, "a kernel is a function, not a pointer to one or a closure with captures") };
     isa::contract::<ContractOf<F, A>>();
@@ -234,12 +234,16 @@ pub const unsafe fn instance_without_cpu<F: KernelFunction<A>, A>(
 ///
 /// As for [`KernelFunction::call`]; there is a value of type `F`.
 #[cfg(not(target_arch = "nvptx64"))]
-unsafe fn on_cpu<F: KernelFunction<A>, A>(raw: &[RawParameter]) {
+unsafe fn on_cpu<F: KernelFunction<A>, A>(raw: &[crate::launch::RawParameter]) {
     const { assert!(size_of::<F>() == 0, "a kernel is a function, not a pointer to one or a closure with captures") };
     // SAFETY: the type has no bytes (asserted), so that every aligned address holds a value if
     // there is one; there is (the caller's promise), and it is `Copy` and for every thread (`Send`,
     // `Sync`).
     let kernel = unsafe { core::ptr::NonNull::<F>::dangling().read() };
-    // SAFETY: the caller's promise.
-    unsafe { kernel.call(raw) };
+    let mut addresses = [core::ptr::null(); 8];
+    for (address, raw) in addresses.iter_mut().zip(raw) {
+        *address = raw.as_ptr();
+    }
+    // SAFETY: the caller's promise; an argument is aligned for every `Raw`.
+    unsafe { kernel.call(&addresses) };
 }

@@ -23,15 +23,60 @@ pub use function::{KernelFunction, bounds, enter};
 pub use function::{instance, instance_without_cpu};
 pub use parameter::Parameter;
 
-/// One argument as it travels to the kernel: four 64-bit words, passed by value.
-///
-/// A view is its base address in bytes and its length in elements; a scalar is its own bytes, first
-/// word first.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The most bytes of a parameter, and its largest alignment.
+pub const PARAMETER_BYTES: usize = 128;
+
+/// One argument as it travels to the kernel: the first bytes are those of the parameter's
+/// [`Raw`](Parameter::Raw), the others are zero.
+#[repr(C, align(128))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RawParameter {
-    /// The argument's words.
-    pub words: [u64; 4],
+    bytes: [u8; PARAMETER_BYTES],
+}
+
+impl RawParameter {
+    /// Makes the argument of a value.
+    pub fn of<T: bytemuck::NoUninit>(value: T) -> Self {
+        const { assert!(size_of::<T>() <= PARAMETER_BYTES && align_of::<T>() <= PARAMETER_BYTES) };
+        let mut bytes = [0; PARAMETER_BYTES];
+        bytes[..size_of::<T>()].copy_from_slice(bytemuck::bytes_of(&value));
+        RawParameter { bytes }
+    }
+
+    /// Returns the argument's first bytes as a value.
+    pub fn get<T: bytemuck::AnyBitPattern>(&self) -> T {
+        bytemuck::pod_read_unaligned(&self.bytes[..size_of::<T>()])
+    }
+
+    /// Returns the address of the bytes, for who passes them on.
+    pub fn as_ptr(&self) -> *const u8 {
+        self.bytes.as_ptr()
+    }
+}
+
+/// A view of elements in a row as it travels: the address of its first element and its length in
+/// elements.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+pub struct RawElements {
+    /// The first element's address.
+    pub address: u64,
+    /// How many elements there are.
+    pub len: u64,
+}
+
+/// A view with rows as it travels: the address of its first element, and sizes in elements.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+pub struct RawRows {
+    /// The first element's address.
+    pub address: u64,
+    /// Elements of a row.
+    pub width: u64,
+    /// Rows.
+    pub height: u64,
+    /// Elements from one row's start to the next one's.
+    pub pitch: u64,
 }
 
 /// Runs one kernel body: hands out its block, its parameters and its shared memory under a lifetime
@@ -72,14 +117,16 @@ impl<'k> Entry<'k> {
         unsafe { Block::assume_converged() }
     }
 
-    /// Makes a parameter from its words.
+    /// Makes a parameter from its bytes.
     ///
     /// # Safety
     ///
-    /// Called once for each parameter; `raw` is what the launch checked for a parameter of type `P`
-    /// and holds for the whole launch.
+    /// Called once for each parameter; at `raw` lies what the launch checked for a parameter of
+    /// type `P`, aligned for its `Raw`, and it holds for the whole launch.
     #[inline(always)]
-    pub unsafe fn parameter<P: Parameter<'k>>(&self, raw: RawParameter) -> P {
+    pub unsafe fn parameter<P: Parameter<'k>>(&self, raw: *const u8) -> P {
+        // SAFETY: the caller's promise; a `Raw` is plain data.
+        let raw = unsafe { raw.cast::<P::Raw>().read() };
         // SAFETY: the caller's promise.
         unsafe { P::from_raw(raw) }
     }

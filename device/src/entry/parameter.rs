@@ -1,6 +1,6 @@
 //! What a kernel can take as a parameter.
 
-use super::RawParameter;
+use super::{PARAMETER_BYTES, RawElements, RawRows};
 use crate::element::Element;
 use crate::output::tiles::{Arrangement, TilesMut};
 use crate::output::tiles2d::TilesMut2D;
@@ -17,7 +17,9 @@ use crate::view::tiles2d::TileView2D;
 )]
 pub trait Parameter<'k>: Sized + sealed::Sealed {
     /// The same type of parameter for another launch.
-    type At<'x>: Parameter<'x>;
+    type At<'x>: Parameter<'x, Raw = Self::Raw>;
+    /// What of it travels to the kernel: plain data of at most 128 bytes.
+    type Raw: bytemuck::Pod;
 
     /// What a launch checks the argument against.
     #[cfg(not(target_arch = "nvptx64"))]
@@ -27,12 +29,12 @@ pub trait Parameter<'k>: Sized + sealed::Sealed {
     #[doc(hidden)]
     const LAYOUT: ParameterLayout;
 
-    /// Makes the parameter from its words.
+    /// Makes the parameter from what the launch passes.
     ///
     /// # Safety
     ///
     /// `raw` holds what `INFO` says, valid for `'k`, which lasts no longer than the launch.
-    unsafe fn from_raw(raw: RawParameter) -> Self;
+    unsafe fn from_raw(raw: Self::Raw) -> Self;
 }
 
 /// How a parameter is used, and the sizes in its type: what the code on the GPU reads and writes of
@@ -53,11 +55,22 @@ pub struct ParameterLayout {
     pub(super) alignment: usize,
     /// Of each row, in bytes; 0 for one dimension.
     pub(super) row_alignment: usize,
+    /// Size and alignment in bytes of what travels to the kernel.
+    pub(super) passed: [usize; 2],
+}
+
+/// Size and alignment of a parameter's `Raw`.
+const fn passed<R>() -> [usize; 2] {
+    assert!(
+        size_of::<R>() <= PARAMETER_BYTES && align_of::<R>() <= PARAMETER_BYTES,
+        "what travels of a parameter has at most 128 bytes"
+    );
+    [size_of::<R>(), align_of::<R>()]
 }
 
 impl ParameterLayout {
     /// The layout of tiles of the shape `S`.
-    const fn of_tiles<S: Tile>(kind: &'static str, row_alignment: usize) -> Self {
+    const fn of_tiles<S: Tile, R>(kind: &'static str, row_alignment: usize) -> Self {
         ParameterLayout {
             kind,
             size: size_of::<S::Element>(),
@@ -66,13 +79,23 @@ impl ParameterLayout {
             columns: S::COLUMNS,
             alignment: 16,
             row_alignment,
+            passed: passed::<R>(),
         }
     }
 
     /// The layout of a scalar.
     const fn of_scalar<T>() -> Self {
         let (size, element_alignment) = (size_of::<T>(), align_of::<T>());
-        ParameterLayout { kind: "value", size, element_alignment, rows: 1, columns: 1, alignment: 1, row_alignment: 0 }
+        ParameterLayout {
+            kind: "value",
+            size,
+            element_alignment,
+            rows: 1,
+            columns: 1,
+            alignment: 1,
+            row_alignment: 0,
+            passed: passed::<T>(),
+        }
     }
 }
 
@@ -88,68 +111,73 @@ impl<T: Element, const ROWS: usize, const COLUMNS: usize> sealed::Sealed for Til
 
 impl<'k, S: Tile> Parameter<'k> for TileView<'k, S> {
     type At<'x> = TileView<'x, S>;
-    const LAYOUT: ParameterLayout = ParameterLayout::of_tiles::<S>("in", 0);
+    type Raw = RawElements;
+    const LAYOUT: ParameterLayout = ParameterLayout::of_tiles::<S, RawElements>("in", 0);
 
     #[cfg(not(target_arch = "nvptx64"))]
     const INFO: crate::launch::ParameterInfo =
         crate::launch::ParameterInfo::of::<S::Element>(crate::launch::ParameterKind::Input, 16);
 
     #[inline(always)]
-    unsafe fn from_raw(raw: RawParameter) -> Self {
+    unsafe fn from_raw(raw: Self::Raw) -> Self {
         // SAFETY: the launch checked that an input of this element type, aligned to 16, stands
-        // behind the words and that nobody writes it meanwhile.
-        unsafe { TileView::new(raw.words[0] as *const S::Element, raw.words[1] as usize) }
+        // behind the address and that nobody writes it meanwhile.
+        unsafe { TileView::new(raw.address as *const S::Element, raw.len as usize) }
     }
 }
 
 impl<'k, T: Element, const LEN: usize, A: Arrangement> Parameter<'k> for TilesMut<'k, T, LEN, A> {
     type At<'x> = TilesMut<'x, T, LEN, A>;
-    const LAYOUT: ParameterLayout = ParameterLayout::of_tiles::<[T; LEN]>("out", 0);
+    type Raw = RawElements;
+    const LAYOUT: ParameterLayout = ParameterLayout::of_tiles::<[T; LEN], RawElements>("out", 0);
 
     #[cfg(not(target_arch = "nvptx64"))]
     const INFO: crate::launch::ParameterInfo =
         crate::launch::ParameterInfo::of::<T>(crate::launch::ParameterKind::Output, 16);
 
     #[inline(always)]
-    unsafe fn from_raw(raw: RawParameter) -> Self {
-        // SAFETY: the launch checked that an output of this element type stands behind the words,
+    unsafe fn from_raw(raw: Self::Raw) -> Self {
+        // SAFETY: the launch checked that an output of this element type stands behind the address,
         // that only this launch touches it, and each block makes one view of it.
-        unsafe { TilesMut::new(raw.words[0] as *mut T, raw.words[1] as usize) }
+        unsafe { TilesMut::new(raw.address as *mut T, raw.len as usize) }
     }
 }
 
 impl<'k, S: Tile> Parameter<'k> for TileView2D<'k, S> {
     type At<'x> = TileView2D<'x, S>;
-    const LAYOUT: ParameterLayout = ParameterLayout::of_tiles::<S>("in", S::ALIGNMENT);
+    type Raw = RawRows;
+    const LAYOUT: ParameterLayout = ParameterLayout::of_tiles::<S, RawRows>("in", S::ALIGNMENT);
 
     #[cfg(not(target_arch = "nvptx64"))]
     const INFO: crate::launch::ParameterInfo =
         crate::launch::ParameterInfo::two_dimensional::<S::Element>(crate::launch::ParameterKind::Input, S::ALIGNMENT);
 
     #[inline(always)]
-    unsafe fn from_raw(raw: RawParameter) -> Self {
-        let [base, width, height, pitch] = raw.words;
+    unsafe fn from_raw(raw: Self::Raw) -> Self {
+        let RawRows { address, width, height, pitch } = raw;
         // SAFETY: the launch checked that an input of this element type with these rows, aligned to
-        // 16 and at a pitch of a multiple of ALIGNMENT bytes, stands behind the words and that
+        // 16 and at a pitch of a multiple of ALIGNMENT bytes, stands behind the address and that
         // nobody writes it meanwhile.
-        unsafe { TileView2D::new(base as *const S::Element, width as usize, height as usize, pitch as usize) }
+        unsafe { TileView2D::new(address as *const S::Element, width as usize, height as usize, pitch as usize) }
     }
 }
 
 impl<'k, T: Element, const ROWS: usize, const COLUMNS: usize> Parameter<'k> for TilesMut2D<'k, T, ROWS, COLUMNS> {
     type At<'x> = TilesMut2D<'x, T, ROWS, COLUMNS>;
-    const LAYOUT: ParameterLayout = ParameterLayout::of_tiles::<Tile2D<T, ROWS, COLUMNS>>("out", 1);
+    type Raw = RawRows;
+    const LAYOUT: ParameterLayout = ParameterLayout::of_tiles::<Tile2D<T, ROWS, COLUMNS>, RawRows>("out", 1);
 
     #[cfg(not(target_arch = "nvptx64"))]
     const INFO: crate::launch::ParameterInfo =
         crate::launch::ParameterInfo::two_dimensional::<T>(crate::launch::ParameterKind::Output, 1);
 
     #[inline(always)]
-    unsafe fn from_raw(raw: RawParameter) -> Self {
-        let [base, width, height, pitch] = raw.words;
+    unsafe fn from_raw(raw: Self::Raw) -> Self {
+        let RawRows { address, width, height, pitch } = raw;
         // SAFETY: the launch checked that an output of this element type with these rows stands
-        // behind the words, that only this launch touches it, and each block makes one view of it.
-        unsafe { TilesMut2D::new(base as *mut T, width as usize, height as usize, pitch as usize) }
+        // behind the address, that only this launch touches it, and each block makes one view of
+        // it.
+        unsafe { TilesMut2D::new(address as *mut T, width as usize, height as usize, pitch as usize) }
     }
 }
 
@@ -158,6 +186,7 @@ macro_rules! scalars {
         impl sealed::Sealed for $scalar {}
         impl<'k> Parameter<'k> for $scalar {
             type At<'x> = $scalar;
+            type Raw = $scalar;
             const LAYOUT: ParameterLayout = ParameterLayout::of_scalar::<$scalar>();
 
             #[cfg(not(target_arch = "nvptx64"))]
@@ -165,10 +194,8 @@ macro_rules! scalars {
                 crate::launch::ParameterInfo::of::<$scalar>(crate::launch::ParameterKind::Scalar, 1);
 
             #[inline(always)]
-            unsafe fn from_raw(raw: RawParameter) -> Self {
-                let mut bytes = [0; size_of::<$scalar>()];
-                bytes.copy_from_slice(&raw.words[0].to_le_bytes()[..size_of::<$scalar>()]);
-                <$scalar>::from_le_bytes(bytes)
+            unsafe fn from_raw(raw: Self::Raw) -> Self {
+                raw
             }
         }
     )*};

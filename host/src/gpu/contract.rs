@@ -50,7 +50,7 @@ fn describe(instance: &Instance, ours: Option<&str>, theirs: Option<&str>) -> St
             let parameter = instance.parameters().nth(number.wrapping_sub(1));
             let parameter = parameter.map_or_else(|| number.to_string(), |(name, _)| format!("{number}, `{name}`"));
             format!(
-                "parameter {parameter} (use, bytes/alignment of an element, rows x columns of a tile, alignment of base/rows)"
+                "parameter {parameter} (use, bytes/alignment of an element, rows x columns of a tile, alignment of base/rows, bytes/alignment of what is passed)"
             )
         }
         _ => format!("`{field}`"),
@@ -111,7 +111,10 @@ mod tests {
     fn another_signature_for_another_target_is_named_by_its_first_parameter() {
         let found = difference(&elsewhere().whole()).unwrap();
         assert!(found.starts_with("of parameter 1, `input` (use"), "{found}");
-        assert!(found.contains("says `in 4/4 1x32 16/0` and the module says `out 16/16 1x32 16/0`"), "{found}");
+        assert!(
+            found.contains("says `in 4/4 1x32 16/0 16/8` and the module says `out 16/16 1x32 16/0 16/8`"),
+            "{found}"
+        );
     }
 
     #[test]
@@ -123,13 +126,13 @@ mod tests {
             ("threads=32", "threads=64", "of the threads of a block the program says `32` and the module says `64`"),
             ("shared=0/1", "shared=16/16", "of the shared memory"),
             (";2=out 4/4", ";2=out 2/2", "of parameter 2, `out` "),
-            (";2=out 4/4 1x32 16/0", "", "the module says none"),
+            (";2=out 4/4 1x32 16/0 16/8", "", "the module says none"),
         ] {
             assert!(contract.whole().contains(from), "{from} in {}", contract.whole());
             let found = difference(&contract.whole().replacen(from, to, 1)).unwrap();
             assert!(found.contains(expected), "{found}");
         }
-        let more = difference(&format!("{};3=value 4/4 1x1 1/0", contract.whole())).unwrap();
+        let more = difference(&format!("{};3=value 4/4 1x1 1/0 4/4", contract.whole())).unwrap();
         assert!(more.contains("of parameter 3 (") && more.contains("says none and the module says `value"), "{more}");
         assert!(contract.whole().starts_with(&format!("crate=tilepipe-host {VERSION};tilepipe=")));
     }

@@ -310,22 +310,23 @@ pub(crate) unsafe fn launch(
     stream: &GpuStream,
     grid: u32,
     instance: &Instance,
-    parameters: &mut [RawParameter],
+    parameters: &[RawParameter],
     accesses: &[(&GpuMemory, Access)],
 ) -> Result<(), Error> {
     let context: &Arc<Context> = &stream.context;
     context.enter()?;
     let function = context.function(instance)?;
-    let mut pointers: Vec<*mut c_void> = parameters.iter_mut().map(|raw| ptr::from_mut(raw).cast()).collect();
+    let mut pointers: Vec<*mut c_void> =
+        parameters.iter().map(|raw| raw.as_ptr().cast_mut().cast::<c_void>()).collect();
     // The limit was checked: it fits.
     let shared_bytes = function.dynamic_shared(instance) as u32;
     let lane = stream.lane();
     submit(lane, accesses, "launch a kernel", || {
-        // SAFETY: the function and the stream are alive; the driver reads one 32-byte parameter
-        // through each pointer before it returns, as many as the entry has (obligation 0; the entry
-        // is the instance's: `Instance`, 1, whose contract `function` has compared); memory stays
-        // alive and in order until the kernel is done, since `submit` records it for all of
-        // `accesses` (obligation 1).
+        // SAFETY: the function and the stream are alive; the driver reads one parameter through
+        // each pointer before it returns, of at most 128 bytes, as many as the entry has
+        // (obligation 0; the entry is the instance's: `Instance`, 1, whose contract `function` has
+        // compared); memory stays alive and in order until the kernel is done, since `submit`
+        // records it for all of `accesses` (obligation 1).
         unsafe {
             context.driver.launch_kernel(
                 function.raw,

@@ -101,8 +101,8 @@ pub const PANIC: Instance = instance("panic__128", &["out"], &[OUTPUT], panic);
 pub const TRAP: Instance = instance("trap__128", &["out"], &[OUTPUT], panic);
 
 unsafe fn fill(raw: &[RawParameter]) {
-    let [out, length, ..] = raw[0].words;
-    let value = raw[1].words[0] as u32;
+    let [out, length, ..] = raw[0].get::<[u64; 4]>();
+    let value = raw[1].get::<[u64; 4]>()[0] as u32;
     let body = |entry: Entry<'_>| {
         // SAFETY: made once, at the start of a block of 128 threads.
         let block = unsafe { entry.block::<128>() };
@@ -117,8 +117,8 @@ unsafe fn fill(raw: &[RawParameter]) {
 }
 
 unsafe fn increment(raw: &[RawParameter]) {
-    let [input, length, ..] = raw[0].words;
-    let out = raw[1].words[0];
+    let [input, length, ..] = raw[0].get::<[u64; 4]>();
+    let out = raw[1].get::<[u64; 4]>()[0];
     let body = |entry: Entry<'_>| {
         // SAFETY: made once, at the start of a block of 128 threads.
         let block = unsafe { entry.block::<128>() };
@@ -136,8 +136,8 @@ unsafe fn increment(raw: &[RawParameter]) {
 }
 
 unsafe fn increment_rows(raw: &[RawParameter]) {
-    let [input, _, _, input_pitch] = raw[0].words;
-    let [out, width, height, out_pitch] = raw[1].words;
+    let [input, _, _, input_pitch] = raw[0].get::<[u64; 4]>();
+    let [out, width, height, out_pitch] = raw[1].get::<[u64; 4]>();
     let body = |entry: Entry<'_>| {
         // SAFETY: made once, at the start of a block of 128 threads.
         let block = unsafe { entry.block::<128>() };
@@ -159,7 +159,7 @@ unsafe fn increment_rows(raw: &[RawParameter]) {
 unsafe fn fill_one(raw: &[RawParameter]) {
     // SAFETY: the launch checked that an output of at least one `u32` stands behind the words; the
     // tests launch one block.
-    unsafe { (raw[0].words[0] as *mut u32).write(77) };
+    unsafe { (raw[0].get::<[u64; 4]>()[0] as *mut u32).write(77) };
 }
 
 unsafe fn panic(_: &[RawParameter]) {

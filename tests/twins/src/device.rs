@@ -2,7 +2,7 @@
 
 use core::arch::asm;
 
-use tilepipe::entry::RawParameter;
+use tilepipe::entry::RawElements;
 
 unsafe extern "C" {
     safe fn tilepipe_thread_rank() -> u32;
@@ -51,10 +51,10 @@ pub struct View<T, const TILE: usize = THREADS> {
 }
 
 impl<T, const TILE: usize> View<T, TILE> {
-    /// The view that a launch passes in a parameter's first two words.
+    /// The view that a launch passes.
     #[inline(always)]
-    pub fn new(raw: RawParameter) -> Self {
-        let (base, len) = (raw.words[0] as *mut T, raw.words[1] as usize);
+    pub fn new(raw: RawElements) -> Self {
+        let (base, len) = (raw.address as *mut T, raw.len as usize);
         let (first, stride) = (tilepipe_block_index() as usize, tilepipe_grid_blocks() as usize);
         View { base, len, first, stride, end: (len + (TILE - 1)) / TILE }
     }

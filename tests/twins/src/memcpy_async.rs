@@ -1,6 +1,6 @@
 //! One copy at a time, with two barriers a tile.
 
-use tilepipe::entry::RawParameter;
+use tilepipe::entry::RawElements;
 
 use crate::device::{
     THREADS, View, all_whole, barrier, commit, copy_tile, shared_base, wait_all, wait_group, write_neighbour_sum,
@@ -16,7 +16,7 @@ static REQUIRED_THREADS: u32 = THREADS as u32;
 /// A launch with blocks of `THREADS` threads, one stage of dynamic shared memory, and an input and
 /// an output in `input` and `out`.
 #[unsafe(export_name = "twin_with_memcpy_async__i32_NeighbourSum_256")]
-unsafe extern "C" fn with_memcpy_async(input: RawParameter, out: RawParameter) {
+unsafe extern "C" fn with_memcpy_async(input: RawElements, out: RawElements) {
     let (input, out) = (View::<i32>::new(input), View::<i32>::new(out));
     // SAFETY: all tiles are whole where that is said.
     unsafe {

@@ -1,6 +1,6 @@
 //! Four stages of which each thread copies and reads its own element: no barrier at all.
 
-use tilepipe::entry::RawParameter;
+use tilepipe::entry::RawElements;
 
 use crate::device::{
     Store, THREADS, View, check_tiles, commit, copy_own, counted_in_32_bits, rank, shared_base, wait_all, wait_group,
@@ -20,7 +20,7 @@ static REQUIRED_THREADS: u32 = THREADS as u32;
 /// A launch with blocks of `THREADS` threads, four stages of dynamic shared memory, and an input
 /// and an output in `input` and `out`.
 #[unsafe(export_name = "twin_scale_own__i32_CpAsync_ThreadScope_256_4")]
-unsafe extern "C" fn scale_own(input: RawParameter, out: RawParameter) {
+unsafe extern "C" fn scale_own(input: RawElements, out: RawElements) {
     let (input, out) = (View::<i32>::new(input), View::<i32>::new(out));
     // SAFETY: there are as many tiles, and all are whole where that is said.
     unsafe {

@@ -1,7 +1,7 @@
 //! Some threads of a block copy, half of all compute: even and odd ones, or the first warp and the
 //! last four.
 
-use tilepipe::entry::RawParameter;
+use tilepipe::entry::RawElements;
 
 use crate::device::{Members, View, wait_all};
 use crate::roles::{Division, TILE, run};
@@ -57,7 +57,7 @@ static WARPS_4: u32 = THREADS as u32;
 /// A launch with blocks of `2 * TILE` threads, the dynamic shared memory of two stages, and an
 /// input and an output in `input` and `out`.
 #[unsafe(export_name = "twin_with_specialized_staging_unified__i32_NeighbourSum_CpAsync_256_128_2")]
-unsafe extern "C" fn even_odd_2(input: RawParameter, out: RawParameter) {
+unsafe extern "C" fn even_odd_2(input: RawElements, out: RawElements) {
     // SAFETY: the whole block makes this call.
     unsafe { run::<FewEven, 2>(View::new(input), || View::new(out)) };
     wait_all();
@@ -69,7 +69,7 @@ unsafe extern "C" fn even_odd_2(input: RawParameter, out: RawParameter) {
 ///
 /// As for [`even_odd_2`].
 #[unsafe(export_name = "twin_with_specialized_staging_unified__i32_NeighbourSum_CpAsync_256_128_4")]
-unsafe extern "C" fn even_odd_4(input: RawParameter, out: RawParameter) {
+unsafe extern "C" fn even_odd_4(input: RawElements, out: RawElements) {
     // SAFETY: the whole block makes this call.
     unsafe { run::<AllEven, 4>(View::new(input), || View::new(out)) };
     wait_all();
@@ -81,7 +81,7 @@ unsafe extern "C" fn even_odd_4(input: RawParameter, out: RawParameter) {
 ///
 /// As for [`even_odd_2`].
 #[unsafe(export_name = "twin_with_specialized_staging_warps__i32_NeighbourSum_CpAsync_256_128_128_4")]
-unsafe extern "C" fn warps_4(input: RawParameter, out: RawParameter) {
+unsafe extern "C" fn warps_4(input: RawElements, out: RawElements) {
     // SAFETY: the whole block makes this call.
     unsafe { run::<Warps, 4>(View::new(input), || View::new(out)) };
     wait_all();

@@ -1,6 +1,6 @@
 //! Two stages by hand: fill, then wait, with two barriers a tile.
 
-use tilepipe::entry::RawParameter;
+use tilepipe::entry::RawElements;
 
 use crate::device::{
     THREADS, View, all_whole, barrier, commit, copy_tile, shared_base, wait_all, wait_group, write_neighbour_sum,
@@ -19,7 +19,7 @@ static REQUIRED_THREADS: u32 = THREADS as u32;
 /// A launch with blocks of `THREADS` threads, two stages of dynamic shared memory, and an input and
 /// an output in `input` and `out`.
 #[unsafe(export_name = "twin_with_staging__i32_NeighbourSum_256")]
-unsafe extern "C" fn with_staging(input: RawParameter, out: RawParameter) {
+unsafe extern "C" fn with_staging(input: RawElements, out: RawElements) {
     let (input, out) = (View::<i32>::new(input), View::<i32>::new(out));
     // SAFETY: every thread makes these calls; all tiles are whole where that is said.
     unsafe {

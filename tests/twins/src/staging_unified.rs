@@ -1,6 +1,6 @@
 //! Four stages, with one barrier a tile.
 
-use tilepipe::entry::RawParameter;
+use tilepipe::entry::RawElements;
 
 use crate::device::{
     I32x4, THREADS, View, barrier, check_tiles, commit, copy_tile, shared_base, wait_all, wait_group,
@@ -21,7 +21,7 @@ static REQUIRED_THREADS: u32 = THREADS as u32;
 /// A launch with blocks of `THREADS` threads, four stages of dynamic shared memory, and an input
 /// and an output in `input` and `out`.
 #[unsafe(export_name = "twin_with_staging_unified__I32x4_NeighbourSum_CpAsync_256_4")]
-unsafe extern "C" fn with_staging_unified(input: RawParameter, out: RawParameter) {
+unsafe extern "C" fn with_staging_unified(input: RawElements, out: RawElements) {
     let (input, out) = (View::<I32x4>::new(input), View::<I32x4>::new(out));
     // SAFETY: there are as many tiles, and all are whole where that is said.
     unsafe {

@@ -8,20 +8,15 @@ extern crate self as tilepipe;
 
 use real::{Block, TilesMut};
 
-/// Parameters of another size, for code of one's own that only names the function that enters a
-/// kernel.
+/// A function of one's own that gets the parameters, and only names the one that enters a kernel.
 #[cfg(feature = "own_parameters")]
 pub mod entry {
     pub use real::entry::bounds;
 
-    #[derive(Clone, Copy)]
-    #[repr(C)]
-    pub struct RawParameter([u64; 500]);
-
-    pub fn enter<F: real::entry::KernelFunction<A>, A>(_: F, raw: [RawParameter; 1]) {
-        let named: unsafe fn(F, [real::entry::RawParameter; 1]) = real::entry::enter::<F, A, 1>;
+    pub fn enter<F: real::entry::KernelFunction<A>, A>(_: F, raw: [*const u8; 1]) {
+        let named: unsafe fn(F, [*const u8; 1]) = real::entry::enter::<F, A, 1>;
         core::hint::black_box(named);
-        assert!(raw[0].0[499] == 0);
+        assert!(raw[0].is_null());
     }
 }
 
@@ -29,7 +24,6 @@ pub mod entry {
 #[cfg(feature = "other_function")]
 pub mod entry {
     pub use core::ptr::write as enter;
-    pub use real::entry::RawParameter;
 
     pub const fn bounds<F>(_: &F, _: Option<usize>, _: Option<usize>) -> [u32; 3] {
         [32, u32::MAX, u32::MAX]
@@ -51,10 +45,10 @@ fn other(block: Block<32>, out: TilesMut<u32, 32>) {
 /// An address that names the function that enters a kernel.
 #[cfg(feature = "other_function")]
 #[allow(non_upper_case_globals)]
-const fill: *mut [entry::RawParameter; 1] = {
-    const fn near<F: real::entry::KernelFunction<A>, A>(_: F) -> *mut [entry::RawParameter; 1] {
-        let named: unsafe fn(F, [entry::RawParameter; 1]) = real::entry::enter::<F, A, 1>;
-        (named as *mut [entry::RawParameter; 1]).wrapping_byte_add(4096)
+const fill: *mut [*const u8; 1] = {
+    const fn near<F: real::entry::KernelFunction<A>, A>(_: F) -> *mut [*const u8; 1] {
+        let named: unsafe fn(F, [*const u8; 1]) = real::entry::enter::<F, A, 1>;
+        (named as *mut [*const u8; 1]).wrapping_byte_add(4096)
     }
     near(other)
 };
