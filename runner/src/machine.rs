@@ -30,18 +30,23 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Opens the chosen device and loads the kernels from `module`, by default the folder `ptx`
-    /// beside this program. On the CPU nothing is loaded.
+    /// Opens the chosen device and loads the kernels from `module`, or without it from the folder
+    /// `beside` this program. On the CPU nothing is loaded.
     ///
     /// # Errors
     ///
     /// No such device, no kernels for it, or a schedule for a GPU.
-    pub fn open(choice: DeviceChoice, schedule: Option<cli::Schedule>, module: Option<&Path>) -> Result<Self> {
+    pub fn open(
+        choice: DeviceChoice,
+        schedule: Option<cli::Schedule>,
+        module: Option<&Path>,
+        beside: &str,
+    ) -> Result<Self> {
         let schedule = schedule.map(of_executor);
         let device = open_device(choice, schedule)?;
         let on_cpu = device.kind() == DeviceKind::Cpu;
         if !on_cpu {
-            let folder = module.map_or_else(default_module, |path| Ok(path.to_owned()))?;
+            let folder = module.map_or_else(|| beside_program(beside), |path| Ok(path.to_owned()))?;
             let module = built::read(&folder).with_context(|| {
                 format!("no kernels in {}; run `cargo xtask ptx`, or give their folder with --module", folder.display())
             })?;
@@ -170,7 +175,7 @@ fn of_executor(schedule: cli::Schedule) -> Schedule {
     }
 }
 
-fn default_module() -> Result<PathBuf> {
+fn beside_program(name: &str) -> Result<PathBuf> {
     let program = std::env::current_exe().context("cannot tell where this program lies; give --module")?;
-    Ok(program.with_file_name("ptx"))
+    Ok(program.with_file_name(name))
 }

@@ -21,6 +21,10 @@ use crate::{execute, memory, npy, report};
 
 /// This program, as its command line names it.
 const PROGRAM: &str = "tilepipe-run";
+/// The folder with the kernels, beside the program where no other one is named.
+const KERNELS: &str = "ptx";
+/// The same with those of the stress run.
+const STRESS_KERNELS: &str = "test-ptx/kernels";
 
 /// What the program is made for.
 pub struct Kernels<'a> {
@@ -62,18 +66,19 @@ fn run(cli: Cli, kernels: &Kernels<'_>) -> Result<ExitCode> {
     if cli.print_architecture {
         return print_architecture(&cli, &catalog);
     }
+    let open = |beside| Machine::open(cli.device, cli.schedule, cli.module.as_deref(), beside);
     if cli.probe {
-        print(Machine::open(cli.device, cli.schedule, cli.module.as_deref())?.describe())?;
+        print(open(KERNELS)?.describe())?;
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(launches) = cli.stress {
-        let machine = Machine::open(cli.device, cli.schedule, cli.module.as_deref())?;
+        let machine = open(STRESS_KERNELS)?;
         print(machine.describe())?;
         print((kernels.stress)(&machine, launches)?)?;
         return Ok(ExitCode::SUCCESS);
     }
     let (source, configurations) = understand(&cli, &catalog)?;
-    let machine = Machine::open(cli.device, cli.schedule, cli.module.as_deref())?;
+    let machine = open(KERNELS)?;
     let source = source.unwrap_or_else(|| Source::Generated { elements: machine.default_elements() });
     memory::check(&configurations, &source, machine.is_gpu())?;
     print(machine.describe())?;

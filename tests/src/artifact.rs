@@ -1,7 +1,7 @@
 //! The built kernels: where they lie and what the assembler reported of them.
 //!
-//! There are the kernels of `kernels/` and, built by the same command, those that only tests read:
-//! [`Module`] tells them apart.
+//! There are the kernels of `kernels/` and, built by the same command, those that only tests launch
+//! or read: [`Module`] tells them apart.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,7 +11,7 @@ use serde_json::Value;
 /// Names the folder of the built kernels; `cargo xtask test` and the bundle set it.
 pub const FOLDER_VARIABLE: &str = "TILEPIPE_PTX_DIR";
 
-/// Names the folder of what is built for tests alone; `cargo xtask test` sets it.
+/// Names the folder of what is built for tests alone; `cargo xtask test` and the bundle set it.
 pub const TEST_FOLDER_VARIABLE: &str = "TILEPIPE_TEST_PTX_DIR";
 
 /// A kernel crate that is built to a folder of its own.
@@ -19,6 +19,8 @@ pub const TEST_FOLDER_VARIABLE: &str = "TILEPIPE_TEST_PTX_DIR";
 pub enum Module {
     /// `kernels/`.
     Kernels,
+    /// `tests/kernels/`.
+    TestKernels,
     /// `tests/codegen-kernels/`.
     CodegenKernels,
     /// `tests/twins/`.
@@ -36,6 +38,7 @@ impl Module {
         let in_tests = |name: &str| named_or(TEST_FOLDER_VARIABLE, "test-ptx").join(name);
         let folder = match self {
             Module::Kernels => named_or(FOLDER_VARIABLE, "ptx"),
+            Module::TestKernels => in_tests("kernels"),
             Module::CodegenKernels => in_tests("codegen-kernels"),
             Module::Twins => in_tests("twins"),
         };
@@ -101,15 +104,6 @@ fn disassembled(nvdisasm: &Path, cubin: &Path) -> Result<String, String> {
         return Err(format!("{} failed on {}: {text}", nvdisasm.display(), cubin.display()));
     }
     String::from_utf8(output.stdout).map_err(|error| error.to_string())
-}
-
-/// Returns the folder of the built kernels of `kernels/`.
-///
-/// # Errors
-///
-/// As for [`Module::folder`].
-pub fn folder() -> Result<PathBuf, String> {
-    Module::Kernels.folder()
 }
 
 /// The folder that a variable names, else the one of this name in the target folder.

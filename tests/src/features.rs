@@ -1,14 +1,14 @@
-//! The kernels of `tilepipe_kernels::features`, and those of roles, each at several sizes: what
-//! they wrote, byte for byte.
+//! The kernels of `tilepipe_test_kernels::features`, and those of roles, each at several sizes:
+//! what they wrote, byte for byte.
 
 use tilepipe::launch::Instance;
 use tilepipe::{Element, I32x4};
 use tilepipe_host::{Bound, Buffer, Device, Error, launch};
 use tilepipe_kernels::compute::Complex;
-use tilepipe_kernels::features::{self, Affine};
-use tilepipe_kernels::{role_features, role_steps};
 use tilepipe_runner::data::POISON;
 use tilepipe_runner::value::DType;
+use tilepipe_test_kernels::features::{self, Affine};
+use tilepipe_test_kernels::{role_features, role_steps};
 
 use crate::case::{dtype_of, random_bits};
 

@@ -1,7 +1,7 @@
-//! The kernels of `tilepipe_kernels::locals`: what their threads wrote.
+//! The kernels of `tilepipe_test_kernels::locals`: what their threads wrote.
 
 use tilepipe_host::{Device, Error};
-use tilepipe_kernels::locals;
+use tilepipe_test_kernels::locals;
 
 /// What the threads of a block or of a role wrote, block by block.
 pub struct Addresses {

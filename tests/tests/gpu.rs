@@ -3,21 +3,26 @@
 use std::process::Command;
 
 use tilepipe_host::{Bound, Device, Error, Schedule, launch};
-use tilepipe_kernels::faulty;
+use tilepipe_kernels::compute::NeighbourSum;
+use tilepipe_kernels::with_staging;
 use tilepipe_runner::reference;
 use tilepipe_runner::value::Value;
 use tilepipe_runner::work::Shape;
 use tilepipe_runner::{built, data};
-use tilepipe_tests::artifact;
+use tilepipe_test_kernels::faulty;
+use tilepipe_tests::artifact::Module;
 use tilepipe_tests::case::{self, ForType, Group, Size};
 use tilepipe_tests::{features, locals};
 
-/// Opens GPU 0 with the kernels loaded, or says that the test is skipped.
+/// Opens GPU 0 with the kernels of `kernels/` and of `tests/kernels/` loaded, or says that the test
+/// is skipped.
 fn gpu() -> Option<Device> {
     match Device::gpu(0) {
         Ok(device) => {
-            let folder = artifact::folder().unwrap_or_else(|error| panic!("{error}"));
-            device.load(&built::read(&folder).unwrap()).unwrap();
+            for module in [Module::Kernels, Module::TestKernels] {
+                let folder = module.folder().unwrap_or_else(|error| panic!("{error}"));
+                device.load(&built::read(&folder).unwrap()).unwrap();
+            }
             Some(device)
         }
         Err(Error::NoDriver | Error::NoSuchGpu { .. }) => {
@@ -310,7 +315,7 @@ fn a_module_whose_contracts_are_of_another_version_is_refused() {
     let folder = std::env::temp_dir().join(format!("tilepipe-other-version-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let mut contracts = 0;
-    for entry in std::fs::read_dir(artifact::folder().unwrap()).unwrap().map(Result::unwrap) {
+    for entry in std::fs::read_dir(Module::Kernels.folder().unwrap()).unwrap().map(Result::unwrap) {
         let mut bytes = std::fs::read(entry.path()).unwrap();
         if entry.path().extension().is_some_and(|extension| extension == "cubin") {
             let places: Vec<usize> = bytes
@@ -330,7 +335,8 @@ fn a_module_whose_contracts_are_of_another_version_is_refused() {
     device.load(&built::read(&folder).unwrap()).unwrap();
     std::fs::remove_dir_all(&folder).unwrap();
     let (input, mut out) = (device.zeroed::<i32>(128).unwrap(), device.zeroed::<i32>(128).unwrap());
-    let error = faulty::panics::launch(&device.stream().unwrap(), 1, &input, &mut out).unwrap_err();
+    let stream = device.stream().unwrap();
+    let error = with_staging::launch::<i32, NeighbourSum, 128>(&stream, 1, &input, &mut out).unwrap_err();
     let text = error.to_string();
     assert!(matches!(error, Error::ContractMismatch { .. }) && text.contains("the version of tilepipe"), "{text}");
 }

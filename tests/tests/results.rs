@@ -3,9 +3,9 @@
 
 use tilepipe::cpu::Schedule;
 use tilepipe_host::{Bound, Device, launch};
-use tilepipe_kernels::features::collectives_of_blocks;
 use tilepipe_runner::reference;
 use tilepipe_runner::value::Value;
+use tilepipe_test_kernels::features::collectives_of_blocks;
 use tilepipe_tests::case::{self, ForType, Group, SCHEDULES};
 use tilepipe_tests::{features, locals};
 

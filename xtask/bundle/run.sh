@@ -22,7 +22,7 @@ here=$PWD
 # The suites that this bundle was made for, and the GPU architecture that its machine code is for.
 suites="@SUITES@"
 gpu="@GPU@"
-export TILEPIPE_PTX_DIR="$here/ptx"
+export TILEPIPE_PTX_DIR="$here/ptx" TILEPIPE_TEST_PTX_DIR="$here/test-ptx"
 runner="$here/tilepipe-run"
 passed=0 failed=0 skipped=0
 

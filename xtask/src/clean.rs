@@ -30,7 +30,7 @@ const PLACES: [(&str, &str); 6] = [
     ("device/kept", "results of earlier builds of kernels"),
     ("device", "crates compiled for the GPU"),
     ("ptx", "the kernels' PTX and machine code"),
-    ("test-ptx", "those of the kernels that only tests read"),
+    ("test-ptx", "those of the tests' kernels"),
     ("run-ptx", "those of the last `cargo xtask run`"),
     ("bundle-ptx", "those of bundles"),
 ];
@@ -39,8 +39,16 @@ const PLACES: [(&str, &str); 6] = [
 const BUNDLE: &str = "bundle";
 
 /// The folders that a build of kernels, or of a bundle, locks while it works.
-const LOCKED: [&str; 6] =
-    ["device/sm_80", "ptx", "run-ptx", "test-ptx/codegen-kernels", "test-ptx/twins", "bundle-ptx"];
+const LOCKED: [&str; 8] = [
+    "device/sm_80",
+    "ptx",
+    "run-ptx",
+    "run-ptx/stress",
+    "test-ptx/codegen-kernels",
+    "test-ptx/kernels",
+    "test-ptx/twins",
+    "bundle-ptx",
+];
 
 /// Removes it, and prints a line for each folder with its size, and the sum.
 ///
@@ -288,7 +296,7 @@ mod tests {
         "     1.0 MiB  T/device/kept (results of earlier builds of kernels)",
         "     2.0 MiB  T/device (crates compiled for the GPU)",
         "     0.5 MiB  T/ptx (the kernels' PTX and machine code)",
-        "     1.0 MiB  T/test-ptx (those of the kernels that only tests read)",
+        "     1.0 MiB  T/test-ptx (those of the tests' kernels)",
         "     1.0 MiB  T/run-ptx (those of the last `cargo xtask run`)",
         "     1.0 MiB  T/bundle-ptx (those of bundles)",
         "     1.0 MiB  T/bundle (a bundle)",
@@ -391,7 +399,9 @@ mod tests {
             assert!(error.contains(&format!("/{name}; nothing was removed")), "{error}");
             drop(lock);
         }
-        fs::remove_dir_all(folder.path().join("test-ptx/codegen-kernels")).unwrap();
+        for made in ["run-ptx/stress", "test-ptx/codegen-kernels", "test-ptx/kernels"] {
+            fs::remove_dir_all(folder.path().join(made)).unwrap();
+        }
         assert_eq!(left(folder.path()), before);
     }
 

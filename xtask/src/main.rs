@@ -53,7 +53,7 @@ enum Command {
     /// programs and the kernels once, and runs them; ./run.sh help lists its commands. With --suite
     /// only what one suite needs is built and packed, to target/bundle-NAME/.
     Bundle(bundle::Options),
-    /// Build the kernels to target/ptx/ (and those that only tests read to target/test-ptx/), and
+    /// Build the kernels to target/ptx/ (and those of tests to target/test-ptx/), and
     /// warn of those that use local memory
     Ptx(ptx::Options),
     /// Fetch the compiler for device code into target/ unless there is one

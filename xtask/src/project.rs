@@ -19,7 +19,12 @@ pub fn run_ptx() -> PathBuf {
     target().join("run-ptx")
 }
 
-/// The folder of the PTX that only tests read.
+/// The folder of the PTX and cubins of the last stress run's kernels.
+pub fn stress_ptx() -> PathBuf {
+    run_ptx().join("stress")
+}
+
+/// The folder of the PTX and cubins of tests, with a folder for each of their kernel crates.
 pub fn test_ptx() -> PathBuf {
     target().join("test-ptx")
 }

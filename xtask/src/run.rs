@@ -8,7 +8,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::SystemTime;
 
 use anyhow::{Context, Result, bail};
-use tilepipe_runner_cli::{Cli, DeviceChoice, KERNELS, LIST, NO_GPU, Selection};
+use tilepipe_runner_cli::{Cli, DeviceChoice, KERNELS, LIST, NO_GPU, STRESS_KERNELS, Selection};
 use xtask_front::build::Program;
 use xtask_front::help;
 
@@ -49,7 +49,11 @@ pub fn run(arguments: &[OsString]) -> Result<ExitCode> {
     if may_need_ptx(&cli) {
         match ask(&runner, arguments)? {
             Answer::Gpu(architecture) => {
-                command.arg("--module").arg(ptx::for_run(&architecture, &kernels_of(&cli))?);
+                let folder = match cli.stress {
+                    Some(_) => ptx::for_stress(&architecture, &STRESS_KERNELS)?,
+                    None => ptx::for_run(&architecture, &kernels_of(&cli))?,
+                };
+                command.arg("--module").arg(folder);
             }
             Answer::None if cli.device == DeviceChoice::Auto => {}
             Answer::None => return Ok(ExitCode::from(NO_GPU)),
@@ -61,7 +65,7 @@ pub fn run(arguments: &[OsString]) -> Result<ExitCode> {
 }
 
 /// The folders that the runner is made of.
-const SOURCES: [&str; 4] = ["device", "host", "kernels", "runner"];
+const SOURCES: [&str; 5] = ["device", "host", "kernels", "runner", "tests/kernels"];
 
 /// Builds the runner with code for the CPU of all instances that may run there.
 ///
@@ -95,10 +99,10 @@ fn may_need_ptx(cli: &Cli) -> bool {
     cli.device != DeviceChoice::Cpu && cli.module.is_none() && !cli.list && !cli.print_architecture
 }
 
-/// The kernels that run; none if that is all that there are.
+/// The kernels that run where it is no stress run; none if that is all that there are.
 fn kernels_of(cli: &Cli) -> Vec<String> {
     match &cli.kernels[..] {
-        [] if cli.stress.is_some() || cli.probe => Vec::new(),
+        [] if cli.probe => Vec::new(),
         [] => KERNELS.map(str::to_owned).to_vec(),
         kernels => kernels.to_vec(),
     }
@@ -143,7 +147,7 @@ mod tests {
         let of = |line: &str| kernels_of(&Cli::read("cargo xtask run", line.split_whitespace()).unwrap());
         assert_eq!(of("--kernel sum --kernel dot"), ["sum", "dot"]);
         assert_eq!(of(""), KERNELS);
-        assert!(of("--stress 5").is_empty() && of("--probe").is_empty());
+        assert!(of("--probe").is_empty());
     }
 
     #[test]

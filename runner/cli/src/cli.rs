@@ -81,7 +81,7 @@ pub struct Cli {
     pub list: bool,
 
     /// The folder with the kernels' PTX and cubins [default: what `cargo xtask run` builds for
-    /// the GPU; without it `ptx` beside this program]
+    /// the GPU; without it `ptx` beside this program, or `test-ptx/kernels` with --stress]
     #[arg(long, value_name = "DIR", verbatim_doc_comment)]
     pub module: Option<PathBuf>,
 

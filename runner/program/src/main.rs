@@ -1,4 +1,5 @@
-//! `tilepipe-run`: [`tilepipe_runner::program`] with the kernels of `tilepipe-kernels`.
+//! `tilepipe-run`: [`tilepipe_runner::program`] with the kernels of `tilepipe-kernels`, and for the
+//! stress run with those of `tilepipe-test-kernels`.
 
 mod stress;
 

@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use tilepipe::launch::Instance;
 use tilepipe_host::{Bound, Buffer, Device, Error, launch};
-use tilepipe_kernels::role_stress::{self, CONSUMERS, EPISODES, LEN};
 use tilepipe_runner::data::POISON;
 use tilepipe_runner::machine::Machine;
 use tilepipe_runner::stdout::counted;
+use tilepipe_test_kernels::role_stress::{self, CONSUMERS, EPISODES, LEN};
 
 /// The longest that a launch may take.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -187,7 +187,7 @@ mod tests {
 
     use std::sync::mpsc;
 
-    use tilepipe_kernels::role_stress::Why;
+    use tilepipe_test_kernels::role_stress::Why;
 
     const OUTCOMES: [Why; 4] = [Why::Finished, Why::Left, Why::LeftHolding, Why::Closed];
 

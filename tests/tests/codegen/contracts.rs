@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use tilepipe::launch::{CONTRACT_PREFIX, Instance};
-use tilepipe_kernels::faulty;
+use tilepipe_test_kernels::faulty;
 use tilepipe_tests::artifact::Module;
 
 use crate::kernel::Kernel;
@@ -13,6 +13,7 @@ use crate::kernel::Kernel;
 type Contracts = BTreeMap<String, String>;
 
 static KERNELS: LazyLock<Contracts> = LazyLock::new(|| contracts(Module::Kernels));
+static TEST_KERNELS: LazyLock<Contracts> = LazyLock::new(|| contracts(Module::TestKernels));
 static CODEGEN_KERNELS: LazyLock<Contracts> = LazyLock::new(|| contracts(Module::CodegenKernels));
 
 /// Reads `.visible .global .align 1 .b8 NAME[LENGTH] = {99, 114, ..};`.
@@ -57,7 +58,7 @@ fn a_signature_that_differs_from_target_to_target_differs_in_the_contract() {
         (&faulty::two_sizes::INSTANCES[0], "1=out 4/4 1x32 16/0 16/8", "1=out 16/4 1x32 16/0 16/8"),
     ] {
         assert!(of_host(instance).ends_with(host), "{}", of_host(instance));
-        let found = KERNELS.get(instance.symbol()).unwrap_or_else(|| panic!("no contract of {}", instance.name()));
+        let found = TEST_KERNELS.get(instance.symbol()).unwrap_or_else(|| panic!("no contract of {}", instance.name()));
         assert!(found.ends_with(gpu), "{found}");
     }
 }

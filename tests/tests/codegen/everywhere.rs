@@ -21,7 +21,7 @@ fn every_instance_has_one_entry_and_every_entry_requires_its_block() {
             assert_eq!(kernel.threads(), named, "{}", kernel.name());
         }
     }
-    for module in [Module::Kernels, Module::CodegenKernels] {
+    for module in [Module::Kernels, Module::TestKernels, Module::CodegenKernels] {
         assert!(entries(module).values().all(|entry| entry.required_threads.is_some()), "{module:?}");
     }
 }
@@ -88,7 +88,7 @@ fn barriers(kernel: &Kernel) -> u64 {
 
 #[test]
 fn the_ptx_is_of_version_7_1_for_sm_80() {
-    for module in [Module::Kernels, Module::CodegenKernels, Module::Twins] {
+    for module in [Module::Kernels, Module::TestKernels, Module::CodegenKernels, Module::Twins] {
         let text = module.ptx().unwrap_or_else(|error| panic!("{error}"));
         let head: Vec<&str> =
             text.lines().filter(|line| line.starts_with(".version") || line.starts_with(".target")).collect();

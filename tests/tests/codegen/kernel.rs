@@ -11,6 +11,7 @@ use tilepipe_tests::ptx::{self, Entry};
 type Entries = Result<BTreeMap<String, Entry>, String>;
 
 static KERNELS: LazyLock<Entries> = LazyLock::new(|| read(Module::Kernels));
+static TEST_KERNELS: LazyLock<Entries> = LazyLock::new(|| read(Module::TestKernels));
 static CODEGEN_KERNELS: LazyLock<Entries> = LazyLock::new(|| read(Module::CodegenKernels));
 
 fn read(module: Module) -> Entries {
@@ -22,6 +23,7 @@ fn read(module: Module) -> Entries {
 pub fn entries(module: Module) -> &'static BTreeMap<String, Entry> {
     let entries = match module {
         Module::Kernels => &*KERNELS,
+        Module::TestKernels => &*TEST_KERNELS,
         Module::CodegenKernels | Module::Twins => &*CODEGEN_KERNELS,
     };
     entries.as_ref().unwrap_or_else(|error| panic!("{error}"))

@@ -10,13 +10,14 @@ use tilepipe_tests::sass;
 use crate::kernel::{Kernel, Scope};
 
 static MACHINE_CODE: LazyLock<Result<BTreeMap<String, Code>, String>> = LazyLock::new(|| {
-    let kernels = sass::kernels(&Module::Kernels.sass("sm_90")?)?;
+    let text = Module::Kernels.sass("sm_90")? + &Module::TestKernels.sass("sm_90")?;
+    let kernels = sass::kernels(&text)?;
     // A symbol has its crate's name too.
     let name = |symbol: String| symbol.split_once('$').map(|(_, name)| name.to_owned()).unwrap_or(symbol);
     Ok(kernels.into_iter().map(|(symbol, code)| (name(symbol), code)).collect())
 });
 
-/// The machine code of every kernel of `kernels/` by name.
+/// The machine code of every kernel of `kernels/` and `tests/kernels/` by name.
 pub fn machine_code() -> &'static BTreeMap<String, Code> {
     MACHINE_CODE.as_ref().unwrap_or_else(|error| panic!("{error}"))
 }

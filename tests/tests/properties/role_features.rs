@@ -2,11 +2,11 @@
 
 use proptest::prelude::*;
 use tilepipe::Element;
-use tilepipe_kernels::role_features::{
+use tilepipe_test_kernels::role_features::{
     GAP, collectives_of_roles, four_roles, gaps_between_roles, pairs_between_roles, scans_of_roles, there_and_back,
     three_passes,
 };
-use tilepipe_kernels::role_steps::{
+use tilepipe_test_kernels::role_steps::{
     self, LEN, STEPS, WAYS, acquires_in_vain, dawdle, quits_at_every_step, slow_few, slow_halves, slow_warps,
     waits_in_vain,
 };

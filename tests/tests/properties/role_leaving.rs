@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use tilepipe::role::{EvenOdd, FirstThreads, Partitioned, WarpRoles};
 use tilepipe::{Block, CpAsync, Engine, LoadStore, Shared, Stages, Tiles, TilesMut, kernel};
 use tilepipe_host::Bound;
-use tilepipe_kernels::role_steps::{LEN, WAYS, commits_and_leaves, releases_and_leaves};
+use tilepipe_test_kernels::role_steps::{LEN, WAYS, commits_and_leaves, releases_and_leaves};
 
 use crate::launches::{Case, at, bind, case, elements, gives, number};
 

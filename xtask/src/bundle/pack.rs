@@ -80,6 +80,9 @@ impl Bundle<'_> {
         if need(Part::Runner) {
             copy_program(&sources.runner, &to.join("tilepipe-run"))?;
         }
+        if need(Part::TestKernels) {
+            self.copy_images(&sources.test_kernels, &to.join("test-ptx/kernels"))?;
+        }
         if need(Part::Bench) {
             copy_program(&sources.bench, &to.join("tilepipe-bench"))?;
             self.copy_images(&sources.twins, &to.join("twins"))?;

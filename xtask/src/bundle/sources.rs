@@ -19,6 +19,8 @@ pub struct Sources {
     pub tests: Vec<(String, PathBuf)>,
     /// The folder of the kernels' PTX and machine code.
     pub kernels: PathBuf,
+    /// That of the kernels of tests and of the stress run.
+    pub test_kernels: PathBuf,
     /// That of their twins.
     pub twins: PathBuf,
     /// The folder of the CUDA C++ sources.
@@ -33,8 +35,11 @@ impl Sources {
     /// What could not be built.
     pub fn build(suites: &[Suite], architecture: &str, folder: &Path) -> Result<Self> {
         let with_bench = suite::need(suites, Part::Bench);
-        let (kernels, twins) = (folder.join("kernels"), folder.join("twins"));
-        ptx::for_bundle(architecture, &kernels, with_bench.then_some(twins.as_path()))?;
+        let with_tests = suite::need(suites, Part::TestKernels);
+        let [kernels, twins, test_kernels] = ["kernels", "twins", "test-kernels"].map(|name| folder.join(name));
+        let [for_bench, for_tests] =
+            [(with_bench, &twins), (with_tests, &test_kernels)].map(|(is, folder)| is.then_some(folder.as_path()));
+        ptx::for_bundle(architecture, &kernels, for_bench, for_tests)?;
 
         // Each by itself, as other commands build it: with others cargo would choose other
         // features.
@@ -57,6 +62,7 @@ impl Sources {
             bench: project::program("release", "tilepipe-bench"),
             tests,
             kernels,
+            test_kernels,
             twins,
             peers: project::root().join("bench/peers"),
         })

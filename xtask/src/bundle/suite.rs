@@ -20,6 +20,8 @@ pub enum Suite {
 pub enum Part {
     /// `tilepipe-run`.
     Runner,
+    /// The PTX and machine code of `tests/kernels/`, for the stress run and for GPU tests.
+    TestKernels,
     /// The GPU tests of every package.
     AllTests,
     /// The GPU tests of this package.
@@ -44,13 +46,13 @@ impl Suite {
     /// What its commands need.
     pub fn parts(self) -> &'static [Part] {
         match self {
-            Suite::Test => &[Part::Runner, Part::AllTests],
+            Suite::Test => &[Part::Runner, Part::TestKernels, Part::AllTests],
             // The tests of the small kernels run under the sanitizer's tools too. `race` needs the
             // guide's kernel.
-            Suite::Sanitize => &[Part::Runner, Part::TestsOf("tilepipe-tests"), Part::Peers],
+            Suite::Sanitize => &[Part::Runner, Part::TestKernels, Part::TestsOf("tilepipe-tests"), Part::Peers],
             Suite::Bench => &[Part::Bench, Part::Peers],
             // The smallest and quickest of the programs, which has kernels of its own in PTX.
-            Suite::Quick => &[Part::Runner, Part::TestsOf("tilepipe-host")],
+            Suite::Quick => &[Part::Runner, Part::TestKernels, Part::TestsOf("tilepipe-host")],
         }
     }
 }
@@ -66,7 +68,7 @@ impl Part {
         match self {
             Part::AllTests => true,
             Part::TestsOf(wanted) => wanted == package,
-            Part::Runner | Part::Bench | Part::Peers => false,
+            Part::Runner | Part::TestKernels | Part::Bench | Part::Peers => false,
         }
     }
 }

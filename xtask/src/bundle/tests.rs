@@ -28,13 +28,16 @@ const COMMANDS: [(Suite, &[&str]); 4] = [
 /// All that there are.
 const ALL: [&str; 7] = ["run", "quick", "test", "stress", "sanitize", "bench", "race"];
 
-/// `tilepipe-run`: by default the kernels lie beside it. Its machine code is that of one
-/// architecture.
-const RUNNER: &str = r#"folder=$(dirname "$0")
-[ -e "$folder/ptx/k.one.ptx" ] && [ -e "$folder/ptx/k.one.sm_90.cubin" ] || exit 1
-[ "$(ls "$folder/ptx" | wc -l)" = 4 ] || exit 1"#;
-/// A program of GPU tests: it reads the kernels that the variable names.
-const TESTS: &str = r#"[ -e "$TILEPIPE_PTX_DIR/k.two.0.ptx" ] && [ -e "$TILEPIPE_PTX_DIR/k.two.0.sm_90.cubin" ]"#;
+/// `tilepipe-run`: by default the kernels lie beside it, and those of the stress run in another
+/// folder. Their machine code is that of one architecture.
+const RUNNER: &str = r#"folder=$(dirname "$0")/ptx
+case $* in *--stress*) folder=$(dirname "$0")/test-ptx/kernels ;; esac
+[ -e "$folder/k.one.ptx" ] && [ -e "$folder/k.one.sm_90.cubin" ] || exit 1
+[ "$(ls "$folder" | wc -l)" = 4 ] || exit 1"#;
+/// A program of GPU tests: it reads the kernels in the folders that the variables name.
+const TESTS: &str = r#"for folder in "$TILEPIPE_PTX_DIR" "$TILEPIPE_TEST_PTX_DIR/kernels"; do
+    [ -e "$folder/k.two.0.ptx" ] && [ -e "$folder/k.two.0.sm_90.cubin" ] || exit 1
+done"#;
 /// `tilepipe-bench`: whatever is named must be there.
 const BENCH: &str = r#"[ "$1" = measure ] && shift || exit 1
 while [ $# -gt 0 ]; do
@@ -79,7 +82,7 @@ impl Machine {
             fs::write(&path, format!("#!/bin/sh\necho \"$(basename \"$0\") $*\" >>\"$LOG\"\n{script}\n")).unwrap();
             fs::set_permissions(path, Permissions::from_mode(0o755)).unwrap();
         }
-        for folder in ["kernels", "twins"] {
+        for folder in ["kernels", "test-kernels", "twins"] {
             fs::create_dir(machine.path(folder)).unwrap();
             for image in ["one", "two.0"] {
                 for ending in ["ptx", "ll", "sm_80.cubin", "sm_90.cubin"] {
@@ -103,6 +106,7 @@ impl Machine {
             bench: self.path("bench"),
             tests: tests.map(|(package, program)| (package.to_owned(), self.path(program))).into(),
             kernels: self.path("kernels"),
+            test_kernels: self.path("test-kernels"),
             twins: self.path("twins"),
             peers: project::root().join("bench/peers"),
         }
@@ -238,10 +242,10 @@ fn a_bundle_of_all_suites_has_every_command() {
 fn a_suite_alone_is_the_default_and_has_no_more_than_it_needs() {
     let machine = Machine::new();
     for (suite, packed, tests) in [
-        (Suite::Test, "ptx tests tilepipe-run", "tilepipe-host-gpu tilepipe-tests-gpu"),
-        (Suite::Sanitize, "peers ptx tests tilepipe-run", "tilepipe-tests-gpu"),
+        (Suite::Test, "ptx test-ptx tests tilepipe-run", "tilepipe-host-gpu tilepipe-tests-gpu"),
+        (Suite::Sanitize, "peers ptx test-ptx tests tilepipe-run", "tilepipe-tests-gpu"),
         (Suite::Bench, "peers ptx tilepipe-bench twins", ""),
-        (Suite::Quick, "ptx tests tilepipe-run", "tilepipe-host-gpu"),
+        (Suite::Quick, "ptx test-ptx tests tilepipe-run", "tilepipe-host-gpu"),
     ] {
         let folder = machine.bundle(&[suite]);
         assert_eq!(names(&folder), ["commit", ARCHIVE, "run.sh"]);

@@ -116,8 +116,8 @@ fn function(symbol: &str) -> &str {
 /// Set once all kernels are built.
 static BUILT: OnceLock<()> = OnceLock::new();
 
-/// Builds the kernels, and those that only tests read to `target/test-ptx/`, one folder a crate,
-/// unless this process has done so already.
+/// Builds the kernels, and those of tests to `target/test-ptx/`, one folder a crate, unless this
+/// process has done so already.
 ///
 /// # Errors
 ///
@@ -131,7 +131,7 @@ pub fn ensure() -> Result<()> {
 
 /// Builds all that there are; returns the artifact of the kernels.
 fn build_all() -> Result<Artifact> {
-    println!("building the kernels to PTX, and those that only tests read");
+    println!("building the kernels to PTX, and those of tests");
     let of_tests = |krate: &str| {
         builder(project::root().join("tests").join(krate), project::device(), project::test_ptx().join(krate))
     };
@@ -139,6 +139,7 @@ fn build_all() -> Result<Artifact> {
         // The twins are what the kernels' types forbid, by hand.
         of_tests("twins")?.allow_thread_level_code(),
         of_tests("codegen-kernels")?,
+        of_tests("kernels")?,
         builder(project::root().join("kernels"), project::device(), project::ptx())?,
     ];
     let kernels = tilepipe_build::build_all(&builders)?.pop().context("no crate was built")?;
@@ -221,20 +222,37 @@ pub fn for_run(architecture: &str, kernels: &[String]) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Builds the kernels for one architecture to a folder, and their hand-written twins to another one
-/// if there is one.
+/// Builds these kernel functions of `tests/kernels/`, for a stress run on a GPU of this
+/// architecture, and returns their folder.
 ///
 /// # Errors
 ///
 /// Those of the set-up and of the build.
-pub fn for_bundle(architecture: &str, kernels: &Path, twins: Option<&Path>) -> Result<()> {
+pub fn for_stress(architecture: &str, kernels: &[&str]) -> Result<PathBuf> {
+    let folder = project::stress_ptx();
+    println!("building the kernels of the stress run to PTX and machine code for {architecture}");
+    let builder = builder(project::root().join("tests/kernels"), project::device(), folder.clone())?;
+    let artifact = builder.architectures([architecture]).kernels(kernels.iter().copied()).build()?;
+    say(&artifact, &folder, false);
+    Ok(folder)
+}
+
+/// Builds the kernels for one architecture to a folder; their hand-written twins, and the kernels
+/// of tests, to others if there are any.
+///
+/// # Errors
+///
+/// Those of the set-up and of the build.
+pub fn for_bundle(architecture: &str, kernels: &Path, twins: Option<&Path>, of_tests: Option<&Path>) -> Result<()> {
     println!("building the kernels to PTX and machine code for {architecture} (minutes, if all are new)");
     let builder = |krate, folder: &Path| {
         builder(project::root().join(krate), project::device(), folder.to_owned())
             .map(|builder| builder.architectures([architecture]))
     };
     let twins = twins.map(|folder| anyhow::Ok(builder("tests/twins", folder)?.allow_thread_level_code()));
-    let builders: Vec<Builder> = twins.into_iter().chain([builder("kernels", kernels)]).collect::<Result<_>>()?;
+    let of_tests = of_tests.map(|folder| builder("tests/kernels", folder));
+    let others = twins.into_iter().chain(of_tests);
+    let builders: Vec<Builder> = others.chain([builder("kernels", kernels)]).collect::<Result<_>>()?;
     tilepipe_build::build_all(&builders)?;
     Ok(())
 }

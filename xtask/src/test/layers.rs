@@ -199,7 +199,7 @@ fn on_gpu(printed: &mut Printed) -> Result<Outcome> {
     every.args(["--device", "gpu"]).args(EVERY_CONFIGURATION).arg("--module").arg(project::ptx());
     total += counted(&mut every, printed)?;
     let mut stress = Command::new(&program);
-    stress.args(["--device", "gpu", "--stress", "1000", "--module"]).arg(project::ptx());
+    stress.args(["--device", "gpu", "--stress", "1000", "--module"]).arg(project::test_ptx().join("kernels"));
     total += Count::one(process::run(&mut stress).is_ok());
     Ok(Outcome::Ran(total))
 }

@@ -6,7 +6,7 @@
 use tilepipe::role::{EvenOdd, FirstThreads, Partitioned, Role0, Role1, Role2, Role3, WarpRoles, WarpRoles4};
 use tilepipe::{Block, CpAsync, Engine, LoadStore, Optional, Shared, Stages, Tiles, TilesMut, Zeros, kernel};
 
-use crate::compute::Number;
+use crate::Number;
 use crate::features::Affine;
 
 /// What [`gaps_between_roles`](fn@gaps_between_roles) writes where there is no tile.
@@ -178,7 +178,7 @@ pub fn three_passes<E: Engine, const STAGES: usize>(
         })
         .role(kept, |group, consumer, kept| {
             let sums = group.resume(kept);
-            let mut weighted = group.map(|t| sums.get(&t).times(t.rank() as u32));
+            let mut weighted = group.map(|t| sums.get(&t).wrapping_mul(t.rank() as u32));
             consumer.for_each(|tile, _| {
                 group.update(&mut weighted, |t, sum| *sum = sum.plus(tile[t.rank()]).plus(tile[t.rank() + 64]));
             });

@@ -8,8 +8,9 @@ use tilepipe::{
     Block, Blocked, CpAsync, Element, Engine, I32x4, LoadStore, Optional, Shared, Stages, ThreadScope, Tiles, TilesMut,
     Zeros, kernel,
 };
+use tilepipe_kernel_elements::Complex;
 
-use crate::compute::{Complex, Number};
+use crate::Number;
 
 /// The sum of each element and all before it in its tile.
 #[kernel(

@@ -1,0 +1,18 @@
+//! Kernels that only tests and the stress run launch.
+//!
+//! Those of [`features`], [`role_features`] and [`role_steps`] write the same on the CPU and on the
+//! GPU. The roles of [`role_stress`] leave and wait at random. Those of [`locals`] write addresses
+//! of their own variables, and those of [`faulty`] fail on purpose. The kernels for users to read
+//! are in `kernels/`.
+#![cfg_attr(target_arch = "nvptx64", no_std)]
+#![forbid(unsafe_code)]
+
+pub mod faulty;
+pub mod features;
+pub mod locals;
+mod number;
+pub mod role_features;
+pub mod role_steps;
+pub mod role_stress;
+
+pub use number::Number;
