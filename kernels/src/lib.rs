@@ -36,35 +36,18 @@ pub use staging::with_staging;
 pub use staging_unified::with_staging_unified;
 pub use synchronous::without_memcpy_async;
 
-/// All instances of all kernels, kernel by kernel.
+/// Makes the list of instances from the registry's rows.
 #[cfg(not(target_arch = "nvptx64"))]
-pub fn registry() -> [&'static [tilepipe::launch::Instance]; 23] {
-    [
-        &without_memcpy_async::INSTANCES,
-        &with_single_stage::INSTANCES,
-        &with_staging::INSTANCES,
-        &with_staging_unified::INSTANCES,
-        &moving_average::INSTANCES,
-        &with_memcpy_async::INSTANCES,
-        &with_memcpy_async_prior::INSTANCES,
-        &with_staging_scope_thread::INSTANCES,
-        &scale_own::INSTANCES,
-        &example_kernel::INSTANCES,
-        &sum::INSTANCES,
-        &dot::INSTANCES,
-        &sum_by_warps::INSTANCES,
-        &sum_by_threads::INSTANCES,
-        &transpose::INSTANCES,
-        &stencil_2d::INSTANCES,
-        &with_specialized_staging_unified::INSTANCES,
-        &with_specialized_staging_warps::INSTANCES,
-        &with_producer_count::INSTANCES,
-        &producer_consumer_sum::INSTANCES,
-        &load_compute_store::INSTANCES,
-        &multiply_adds::INSTANCES,
-        &multiply_adds_synchronous::INSTANCES,
-    ]
+macro_rules! instances {
+    ($($kernel:ident $row:tt)*) => {
+        /// All instances of all kernels, kernel by kernel.
+        pub fn registry() -> [&'static [tilepipe::launch::Instance]; tilepipe_kernel_registry::COUNT] {
+            [$(&$kernel::INSTANCES),*]
+        }
+    };
 }
+#[cfg(not(target_arch = "nvptx64"))]
+tilepipe_kernel_registry::with_kernels!(instances);
 
 /// The programs of the README, the guide and its pages, as tests.
 #[cfg(all(doctest, not(target_arch = "nvptx64")))]

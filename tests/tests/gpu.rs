@@ -49,45 +49,20 @@ fn every_instance_is_right(kernel: &str) {
     }
 }
 
-/// One test for each kernel, and a list of the kernels.
+/// Makes a test for each kernel of the registry.
 macro_rules! kernels {
-    ($($test:ident: $kernel:literal;)*) => {
-        const TESTED: &[&str] = &[$($kernel),*];
-
-        $(
-            #[test]
-            fn $test() {
-                every_instance_is_right($kernel);
-            }
-        )*
+    ($($kernel:ident $row:tt)*) => {
+        mod every_instance_is_right_at_every_size {
+            $(
+                #[test]
+                fn $kernel() {
+                    super::every_instance_is_right(stringify!($kernel));
+                }
+            )*
+        }
     };
 }
-
-kernels! {
-    without_memcpy_async_is_right_at_every_size: "without_memcpy_async";
-    with_single_stage_is_right_at_every_size: "with_single_stage";
-    with_staging_is_right_at_every_size: "with_staging";
-    with_staging_unified_is_right_at_every_size: "with_staging_unified";
-    moving_average_is_right_at_every_size: "moving_average";
-    with_memcpy_async_is_right_at_every_size: "with_memcpy_async";
-    with_memcpy_async_prior_is_right_at_every_size: "with_memcpy_async_prior";
-    with_staging_scope_thread_is_right_at_every_size: "with_staging_scope_thread";
-    scale_own_is_right_at_every_scope: "scale_own";
-    example_kernel_is_right_at_every_size: "example_kernel";
-    sum_adds_in_the_order_that_is_promised: "sum";
-    dot_adds_in_the_order_that_is_promised: "dot";
-    sum_by_warps_adds_in_the_order_that_is_promised: "sum_by_warps";
-    sum_by_threads_adds_in_the_order_that_is_promised: "sum_by_threads";
-    transpose_is_right_at_every_shape: "transpose";
-    stencil_2d_is_right_at_every_shape: "stencil_2d";
-    with_specialized_staging_unified_is_right_at_every_size: "with_specialized_staging_unified";
-    with_specialized_staging_warps_is_right_at_every_size: "with_specialized_staging_warps";
-    with_producer_count_is_right_at_every_size: "with_producer_count";
-    producer_consumer_sum_adds_in_the_order_that_is_promised: "producer_consumer_sum";
-    load_compute_store_is_right_at_every_size: "load_compute_store";
-    multiply_adds_are_rounded_once: "multiply_adds";
-    multiply_adds_synchronous_are_rounded_once: "multiply_adds_synchronous";
-}
+tilepipe_kernel_registry::with_kernels!(kernels);
 
 /// Checks that a small kernel writes what it writes on the CPU.
 fn writes_the_same_as_on_the_cpu(kernel: &str) {
@@ -148,12 +123,6 @@ fn no_small_kernel_is_left_out_here() {
     assert_eq!(kernels, features_write_what_they_write_on_the_cpu::TESTED);
 }
 
-#[test]
-fn the_registry_has_no_kernel_that_is_not_tested_here() {
-    let kernels: Vec<_> = tilepipe_kernels::registry().iter().map(|instances| instances[0].kernel()).collect();
-    assert_eq!(kernels, TESTED);
-}
-
 /// Runs a group on both devices, on ordinary elements and on random bits.
 struct Both<'a> {
     gpu: &'a Device,
@@ -189,7 +158,7 @@ impl ForType for Both<'_> {
 #[test]
 fn gpu_and_cpu_give_the_same_bytes() {
     let Some(gpu) = gpu() else { return };
-    for kernel in TESTED {
+    for kernel in tilepipe_kernel_registry::NAMES {
         for group in case::groups(kernel) {
             case::with_type(group.dtype, Both { gpu: &gpu, group: &group });
         }

@@ -21,56 +21,21 @@ fn every_instance_is_right(kernel: &str) -> usize {
     groups.iter().map(|group| group.instances.len()).sum()
 }
 
-/// One test for each kernel, with the number of its instances; and a list of the kernels.
+/// Makes a test for each kernel of the registry: there are as many instances as its row says, and
+/// all of them are right.
 macro_rules! kernels {
-    ($($test:ident: $kernel:literal has $instances:expr;)*) => {
-        const TESTED: &[&str] = &[$($kernel),*];
-
-        $(
-            #[test]
-            fn $test() {
-                assert_eq!(every_instance_is_right($kernel), $instances);
-            }
-        )*
+    ($($kernel:ident { computes: $kind:ident, instances: $instances:expr, $($rest:tt)* })*) => {
+        mod every_instance_is_right_at_every_size_under_every_schedule {
+            $(
+                #[test]
+                fn $kernel() {
+                    assert_eq!(super::every_instance_is_right(stringify!($kernel)), $instances);
+                }
+            )*
+        }
     };
 }
-
-kernels! {
-    without_memcpy_async_is_right_at_every_size_under_every_schedule: "without_memcpy_async" has 6 * 4;
-    with_single_stage_is_right_at_every_size_under_every_schedule: "with_single_stage" has 6 * 4;
-    with_staging_is_right_at_every_size_under_every_schedule: "with_staging" has 6 * 4;
-    with_staging_unified_is_right_at_every_size_under_every_schedule:
-        "with_staging_unified" has 6 * 4 * 8 + 12 * 2 * 2 + 7 * 2 * 3 + 1;
-    moving_average_is_right_at_every_size_under_every_schedule: "moving_average" has 6 * 4 * 8;
-    with_memcpy_async_is_right_at_every_size_under_every_schedule: "with_memcpy_async" has 6 * 3;
-    with_memcpy_async_prior_is_right_at_every_size_under_every_schedule: "with_memcpy_async_prior" has 6 * 3;
-    with_staging_scope_thread_is_right_at_every_size_under_every_schedule: "with_staging_scope_thread" has 6 * 2 * 5;
-    scale_own_is_right_at_every_scope: "scale_own" has 3 * 3 * 2 * 4 + 2 * 3 * 2;
-    example_kernel_is_right_at_every_size_under_every_schedule: "example_kernel" has 6 * 3;
-    sum_adds_in_the_order_that_is_promised: "sum" has 3 * 2 * 3 + 2 + 1;
-    dot_adds_in_the_order_that_is_promised: "dot" has 3 * 2 * 2 + 1;
-    sum_by_warps_adds_in_the_order_that_is_promised: "sum_by_warps" has 2 * 2 * 2;
-    sum_by_threads_adds_in_the_order_that_is_promised: "sum_by_threads" has 2 * 2 * 2 * 2;
-    transpose_is_right_at_every_shape_under_every_schedule: "transpose" has 3 * 2 * 3 + 2 + 2;
-    stencil_2d_is_right_at_every_shape_under_every_schedule: "stencil_2d" has 3 * 2 * 3 + 2 * 2;
-    with_specialized_staging_unified_is_right_at_every_size_under_every_schedule:
-        "with_specialized_staging_unified" has 2 * 5 + 5 * 2 + 2 * 3 + 1;
-    with_specialized_staging_warps_is_right_at_every_size_under_every_schedule:
-        "with_specialized_staging_warps" has 2 * 5 + 3 * 2 + 5 * 2 + 2 * 3;
-    with_producer_count_is_right_at_every_size_under_every_schedule: "with_producer_count" has 2 + 2 * 2 * 2 * 2;
-    producer_consumer_sum_adds_in_the_order_that_is_promised: "producer_consumer_sum" has 2 * 2 + 1 + 1;
-    load_compute_store_is_right_at_every_size_under_every_schedule: "load_compute_store" has 2 * 2 + 3 * 2;
-    multiply_adds_are_rounded_once: "multiply_adds" has 8;
-    multiply_adds_synchronous_are_rounded_once: "multiply_adds_synchronous" has 8;
-}
-
-#[test]
-fn the_registry_has_no_kernel_that_is_not_tested_here() {
-    let mut kernels: Vec<_> =
-        tilepipe_kernels::registry().into_iter().flatten().map(|instance| instance.kernel()).collect();
-    kernels.dedup();
-    assert_eq!(kernels, TESTED);
-}
+tilepipe_kernel_registry::with_kernels!(kernels);
 
 /// Runs a group's instances on elements of random bits.
 struct RandomBits<'a>(&'a Group);

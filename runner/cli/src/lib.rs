@@ -1,8 +1,8 @@
 //! The command line of `tilepipe-run`.
 //!
 //! It is a package of its own so that `cargo xtask run` answers a wrong argument before it builds
-//! the program: nothing here needs the library or the kernels. [`KERNELS`] and [`LIST`] are copies
-//! of what those say, and tests of the program compare them.
+//! the program: nothing here needs the library or the kernels. [`LIST`] and [`STRESS_KERNELS`] are
+//! copies of what those say, and tests of the program compare them.
 
 mod cli;
 mod dtype;

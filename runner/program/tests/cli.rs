@@ -71,12 +71,6 @@ fn a_stress_run_loses_no_tile_under_any_schedule() {
     fails(&["--stress", "5", "--kernel", "sum"], &["--stress", "--kernel"]);
 }
 
-#[test]
-fn the_command_line_knows_every_kernel() {
-    let registry: Vec<&str> = tilepipe_kernels::registry().iter().map(|instances| instances[0].kernel()).collect();
-    assert_eq!(tilepipe_runner_cli::KERNELS, registry[..]);
-}
-
 /// `cargo xtask run --list` shows that text where the program is not built yet.
 #[test]
 fn the_kept_list_is_what_the_program_prints() {

@@ -27,6 +27,14 @@ fn every_instance_has_one_entry_and_every_entry_requires_its_block() {
 }
 
 #[test]
+fn every_kernel_of_the_crate_has_a_row_in_the_registry() {
+    let known: BTreeSet<&str> = Kernel::all().iter().map(|kernel| kernel.instance.symbol()).collect();
+    let missing: Vec<&String> =
+        entries(Module::Kernels).keys().filter(|symbol| !known.contains(symbol.as_str())).collect();
+    assert!(missing.is_empty(), "add a row to kernels/registry/src/lib.rs for {missing:?}");
+}
+
+#[test]
 fn only_kernels_with_roles_have_mbarriers() {
     let kernels = Kernel::all().into_iter().chain(Kernel::of_tests());
     for kernel in kernels.filter(|kernel| !kernel.is_partitioned()) {

@@ -1,0 +1,71 @@
+//! The list of the kernels of `tilepipe-kernels`, and what each computes.
+//!
+//! It is apart from them so that a program knows their names without compiling them. All that goes
+//! through the kernels reads it: their own `registry()`, the runner with its references and its
+//! command line, the tests on the CPU and on the GPU, and the benchmark.
+#![no_std]
+#![forbid(unsafe_code)]
+
+/// Hands all rows to a macro: `with_kernels!(each)` is `each! { .. }`.
+///
+/// A row is a kernel function's name, and in braces
+///
+/// - `computes`: a `Kind` of `tilepipe_runner::work`, which has the reference. A kernel with a
+///   parameter `C` computes what that says instead, if it says something else.
+/// - `instances`: how many `#[kernel]` makes of it.
+/// - `measured`: whether `tilepipe-bench` measures it beside others.
+///
+/// The order is that of `cargo xtask run`.
+#[macro_export]
+macro_rules! with_kernels {
+    ($each:ident) => {
+        $each! {
+            without_memcpy_async { computes: NeighbourSum, instances: 6 * 4, measured: true }
+            with_single_stage { computes: NeighbourSum, instances: 6 * 4, measured: true }
+            with_staging { computes: NeighbourSum, instances: 6 * 4, measured: true }
+            with_staging_unified {
+                computes: NeighbourSum,
+                instances: 6 * 4 * 8 + 12 * 2 * 2 + 7 * 2 * 3 + 1,
+                measured: true
+            }
+            moving_average { computes: MovingAverage, instances: 6 * 4 * 8, measured: true }
+            with_memcpy_async { computes: NeighbourSum, instances: 6 * 3, measured: true }
+            with_memcpy_async_prior { computes: NeighbourSum, instances: 6 * 3, measured: true }
+            with_staging_scope_thread { computes: NeighbourSum, instances: 6 * 2 * 5, measured: true }
+            scale_own { computes: Triple, instances: 3 * 3 * 2 * 4 + 2 * 3 * 2, measured: true }
+            example_kernel { computes: TwoInputs, instances: 6 * 3, measured: true }
+            sum { computes: Sum, instances: 3 * 2 * 3 + 2 + 1, measured: true }
+            dot { computes: Dot, instances: 3 * 2 * 2 + 1, measured: true }
+            sum_by_warps { computes: SumByWarps, instances: 2 * 2 * 2, measured: false }
+            sum_by_threads { computes: SumByThreads, instances: 2 * 2 * 2 * 2, measured: false }
+            transpose { computes: Transpose, instances: 3 * 2 * 3 + 2 + 2, measured: false }
+            stencil_2d { computes: Stencil, instances: 3 * 2 * 3 + 2 * 2, measured: false }
+            with_specialized_staging_unified {
+                computes: NeighbourSum,
+                instances: 2 * 5 + 5 * 2 + 2 * 3 + 1,
+                measured: true
+            }
+            with_specialized_staging_warps {
+                computes: NeighbourSum,
+                instances: 2 * 5 + 3 * 2 + 5 * 2 + 2 * 3,
+                measured: true
+            }
+            with_producer_count { computes: NeighbourSum, instances: 2 + 2 * 2 * 2 * 2, measured: false }
+            producer_consumer_sum { computes: SumByConsumers, instances: 2 * 2 + 1 + 1, measured: false }
+            load_compute_store { computes: NeighbourSum, instances: 2 * 2 + 3 * 2, measured: false }
+            multiply_adds { computes: MultiplyAdds, instances: 8, measured: true }
+            multiply_adds_synchronous { computes: MultiplyAdds, instances: 8, measured: true }
+        }
+    };
+}
+
+macro_rules! names {
+    ($($kernel:ident $row:tt)*) => {
+        /// How many kernels there are.
+        pub const COUNT: usize = [$(stringify!($kernel)),*].len();
+
+        /// Their names.
+        pub const NAMES: [&str; COUNT] = [$(stringify!($kernel)),*];
+    };
+}
+with_kernels!(names);
