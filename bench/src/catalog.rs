@@ -1,12 +1,12 @@
 //! Which kernel of ours is compared with which peers, and what is wanted of it.
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use tilepipe::launch::Instance;
 use tilepipe_runner::value::DType;
+use tilepipe_runner::work::Work;
 
 use crate::pairings::{self, Pairing};
 use crate::peers;
-use crate::work::Work;
 
 /// One kernel of ours and the peers that do the same work.
 pub struct Comparison {
@@ -60,7 +60,7 @@ pub fn comparisons() -> Result<Vec<Comparison>> {
 }
 
 impl Pairing {
-    /// Finds our instance.
+    /// Finds our instance, and what it computes.
     ///
     /// # Errors
     ///
@@ -68,10 +68,13 @@ impl Pairing {
     pub fn resolve(self) -> Result<Comparison> {
         let fitting: Vec<&'static Instance> =
             tilepipe_kernels::registry().into_iter().flatten().filter(|instance| self.fits(instance)).collect();
-        let Pairing { kernel, dtype, generics, grid, threads, work, peers } = self;
+        let Pairing { kernel, dtype, generics, grid, threads, peers } = self;
         let named: String = generics.iter().map(|(name, value)| format!(", {name}={value}")).collect();
         match fitting[..] {
-            [ours] => Ok(Comparison { dtype, grid, work, ours, peers }),
+            [ours] => {
+                let work = Work::of(ours).with_context(|| format!("{} has no reference", ours.name()))?;
+                Ok(Comparison { dtype, grid, work, ours, peers })
+            }
             [] => bail!("kernel `{kernel}` is not built for T={dtype}, THREADS={threads}{named}; add the instance"),
             _ => bail!(
                 "{} instances of kernel `{kernel}` have T={dtype}, THREADS={threads}{named}; name more of its generic \
@@ -114,7 +117,7 @@ mod tests {
     use tilepipe::launch::ParameterKind;
 
     use super::*;
-    use crate::work::TILE;
+    use crate::{ceilings, sweeps};
 
     fn described(instance: &Instance) -> (u32, Vec<(ParameterKind, TypeId)>) {
         let views = instance.parameters().map(|(_, info)| (info.kind, (info.element)()));
@@ -131,18 +134,38 @@ mod tests {
 
     #[test]
     fn every_peer_has_the_parameters_of_its_work() {
-        for pairing in pairings::all() {
-            assert!(!pairing.peers.is_empty(), "{} has nothing to be compared with", pairing.kernel);
-            for peer in &pairing.peers {
-                let wanted = parameters(pairing.dtype, pairing.work);
+        for comparison in comparisons().unwrap() {
+            assert!(!comparison.peers.is_empty(), "{} has nothing to be compared with", comparison.ours.name());
+            for peer in &comparison.peers {
+                let wanted = parameters(comparison.dtype, comparison.work);
                 assert_eq!(described(&peer.instance), wanted, "{}", peer.instance.name());
             }
         }
     }
 
+    macro_rules! measured {
+        ($($kernel:ident { computes: $kind:ident, instances: $instances:expr, measured: $measured:expr })*) => {
+            const MEASURED: [(&str, bool); tilepipe_kernel_registry::COUNT] = [$((stringify!($kernel), $measured)),*];
+        };
+    }
+    tilepipe_kernel_registry::with_kernels!(measured);
+
+    #[test]
+    fn the_kernels_that_are_measured_are_those_whose_rows_say_so() {
+        let mut found = [sweeps::kernels(), ceilings::kernels()].concat();
+        found.extend(pairings::all().iter().map(|pairing| pairing.kernel));
+        for (kernel, measured) in MEASURED {
+            assert_eq!(
+                found.contains(&kernel),
+                measured,
+                "{kernel}: its row in kernels/registry, and what is measured"
+            );
+        }
+    }
+
     fn parameters(dtype: DType, work: Work) -> (u32, Vec<(ParameterKind, TypeId)>) {
         let element = if dtype == DType::I32 { TypeId::of::<i32>() } else { TypeId::of::<I32x4>() };
-        let mut views = vec![(ParameterKind::Input, element); work.inputs()];
+        let mut views = vec![(ParameterKind::Input, element); work.kind.inputs()];
         views.push((ParameterKind::Output, element));
         (peers::THREADS, views)
     }
@@ -158,9 +181,8 @@ mod tests {
     }
 
     fn refusal(kernel: &'static str, generics: Vec<(&'static str, &'static str)>) -> String {
-        let (work, peers) = (Work::NeighbourSum { tile: TILE }, Vec::new());
-        let threads = peers::THREADS;
-        let pairing = Pairing { kernel, dtype: DType::I32, generics, grid: 1, threads, work, peers };
+        let (threads, peers) = (peers::THREADS, Vec::new());
+        let pairing = Pairing { kernel, dtype: DType::I32, generics, grid: 1, threads, peers };
         pairing.resolve().err().map_or_else(String::new, |error| error.to_string())
     }
 

@@ -24,7 +24,6 @@ use crate::pairings::Pairing;
 use crate::peers::THREADS;
 use crate::record::{PeerRow, Row};
 use crate::report;
-use crate::work::Work;
 
 /// Launches of one side before the other has its turn.
 const TURN: usize = 10;
@@ -86,14 +85,19 @@ impl Job {
             Job::Triple => ("scale_own", ("S", "BlockScope")),
         };
         let generics = vec![other, ("STAGES", stages)];
-        let work = Work::Triple;
-        let pairing = Pairing { kernel, dtype: I32, generics, grid: 1, threads: THREADS, work, peers: Vec::new() };
+        let pairing = Pairing { kernel, dtype: I32, generics, grid: 1, threads: THREADS, peers: Vec::new() };
         Ok(pairing.resolve()?.ours)
     }
 }
 
 /// All of them, with the stages of our kernels.
 const JOBS: [(Job, &str); 5] = [(Job::Sum, "4"), (Job::Sum, "8"), (Job::Dot, "2"), (Job::Dot, "4"), (Job::Triple, "4")];
+
+/// Our kernels that are measured, some of them several times.
+#[cfg(test)]
+pub fn kernels() -> Vec<&'static str> {
+    JOBS.into_iter().map(|(job, stages)| job.ours(stages).unwrap().kernel()).collect()
+}
 
 /// The largest grid all of whose blocks run at once: a block that had to wait for another would end
 /// long after the others.

@@ -21,9 +21,10 @@ use tilepipe_runner::value::DType;
 use crate::pairings::Pairing;
 use crate::record::Timing;
 use crate::table::{headed, number};
-use crate::work::{TILE, Work};
 use crate::{machine, peers};
 
+/// Elements in a tile of the kernel, of which each thread computes one.
+const TILE: usize = peers::THREADS as usize;
 /// Tiles a block at least, so that its pipeline reaches its steady state.
 const TILES_A_BLOCK: usize = 16;
 /// The most blocks.
@@ -200,7 +201,6 @@ fn kernel() -> Result<&'static Instance> {
         generics: vec![("STAGES", "4")],
         grid: 1,
         threads: peers::THREADS,
-        work: Work::NeighbourSum { tile: TILE },
         peers: Vec::new(),
     };
     Ok(pairing.resolve()?.ours)

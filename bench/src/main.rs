@@ -27,7 +27,6 @@ mod session;
 mod statistics;
 mod sweeps;
 mod table;
-mod work;
 
 use std::path::PathBuf;
 use std::process::ExitCode;

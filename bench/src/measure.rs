@@ -1,14 +1,14 @@
 //! Checks kernels against the reference, and times those that are right in turns.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use tilepipe::launch::Instance;
 use tilepipe_host::{Bound, Buffer, Device, Event, Stream, launch};
 use tilepipe_runner::data::{self, DEFAULT_SEED, POISON};
 use tilepipe_runner::reference::{self, Difference};
 use tilepipe_runner::value::Value;
+use tilepipe_runner::work::{Shape, Work};
 
 use crate::catalog::Comparison;
-use crate::work::Work;
 
 /// Rounds before the timed ones.
 const WARM_UP: usize = 3;
@@ -54,7 +54,7 @@ impl Bench<'_> {
         comparisons: &[&Comparison],
         mut done: impl FnMut(&Comparison, Vec<Outcome>),
     ) -> Result<()> {
-        let count = comparisons.iter().map(|comparison| comparison.work.inputs()).max().unwrap_or(0);
+        let count = comparisons.iter().map(|comparison| comparison.work.kind.inputs()).max().unwrap_or(0);
         let host: Vec<Vec<T>> = (0..count).map(|number| input(number, elements)).collect::<Result<_>>()?;
         let all: Vec<&[T]> = host.iter().map(Vec::as_slice).collect();
         let odd: Vec<&[T]> = all.iter().map(|input| &input[..ODD.0.min(elements)]).collect();
@@ -68,11 +68,13 @@ impl Bench<'_> {
         };
         let mut computed: Option<Work> = None;
         for comparison in comparisons {
+            let (kind, name) = (comparison.work.kind, comparison.ours.name());
+            ensure!(!kind.is_sum() && !kind.is_matrix(), "{name} does not write a row of as many elements as it reads");
             if computed != Some(comparison.work) {
                 // The old ones go first: each has the size of an input.
                 data.expected = Vec::new();
-                data.expected = comparison.work.compute(&all);
-                data.odd_expected = comparison.work.compute(&odd);
+                data.expected = comparison.work.compute(&all, Shape::Row(elements), comparison.grid as usize);
+                data.odd_expected = comparison.work.compute(&odd, Shape::Row(odd[0].len()), ODD.1 as usize);
                 computed = Some(comparison.work);
             }
             done(comparison, data.compare(comparison)?);
@@ -120,7 +122,7 @@ impl<T: Value> Data<'_, T> {
         let ours = Contestant { instance: comparison.ours, racing: false };
         let peers = comparison.peers.iter().map(|peer| Contestant { instance: &peer.instance, racing: peer.racing });
         let contestants: Vec<Contestant<'_>> = std::iter::once(ours).chain(peers).collect();
-        let (inputs, grid) = (comparison.work.inputs(), comparison.grid);
+        let (inputs, grid) = (comparison.work.kind.inputs(), comparison.grid);
         let mut before = Vec::new();
         for contestant in &contestants {
             before.push(match self.check_odd(contestant, inputs)? {

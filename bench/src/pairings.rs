@@ -5,8 +5,6 @@ use tilepipe_runner::value::DType::{self, I32, I32x4};
 
 use crate::catalog::Peer;
 use crate::peers::*;
-use crate::work::TILE;
-use crate::work::Work::{self, MovingAverage, NeighbourSum, Triple, TwoInputs};
 
 /// The grid at which everything is compared, in blocks.
 const GRID: u32 = 4096;
@@ -35,7 +33,8 @@ const ELEMENT: &str = "mbarriers, own element, each thread releases";
 /// [`ELEMENT`], but one thread of each warp releases.
 const ELEMENT_ELECTED: &str = "mbarriers, own element, each warp releases";
 
-/// A kernel of ours by name, and the peers that do the same work.
+/// A kernel of ours by name, and the peers that do the same work: what the registry says of the
+/// kernel.
 pub struct Pairing {
     /// The kernel function's name.
     pub kernel: &'static str,
@@ -47,8 +46,6 @@ pub struct Pairing {
     pub grid: u32,
     /// Threads of a block.
     pub threads: u32,
-    /// What all must compute.
-    pub work: Work,
     /// The others.
     pub peers: Vec<Peer>,
 }
@@ -94,7 +91,7 @@ fn one_input_i32() -> Vec<Pairing> {
         pairing(scope_thread, Some("4"), {
             vec![racing(THREAD_SCOPE_I32_4), peer("cp.async, own element, 1 barrier", ELEMENT_I32_4).wanted(TWIN)]
         }),
-        Pairing { work: MovingAverage, ..pairing("moving_average", Some("4"), vec![plain(AVERAGE_I32)]) },
+        pairing("moving_average", Some("4"), vec![plain(AVERAGE_I32)]),
     ];
     unified.into_iter().chain(others).collect()
 }
@@ -132,7 +129,7 @@ fn one_input_i32x4() -> Vec<Pairing> {
         pairing(scope_thread, Some("4"), {
             vec![racing(THREAD_SCOPE_I32X4_4), peer("cp.async, own element, 1 barrier", TWIN_I32X4_4)]
         }),
-        Pairing { work: MovingAverage, ..pairing("moving_average", Some("4"), vec![plain(AVERAGE_I32X4)]) },
+        pairing("moving_average", Some("4"), vec![plain(AVERAGE_I32X4)]),
     ]
 }
 
@@ -188,20 +185,20 @@ fn roles_i32x4() -> Vec<Pairing> {
 fn between_even_and_odd(dtype: DType, stages: &'static str, peers: Vec<Peer>) -> Pairing {
     let generics = vec![("TILE", "128"), ("STAGES", stages)];
     let kernel = "with_specialized_staging_unified";
-    Pairing { kernel, dtype, generics, grid: GRID, threads: THREADS, work: NeighbourSum { tile: TILE / 2 }, peers }
+    Pairing { kernel, dtype, generics, grid: GRID, threads: THREADS, peers }
 }
 
 /// The block's first warps copy tiles on which as many others compute.
 fn between_warps(dtype: DType, stages: &'static str, peers: Vec<Peer>) -> Pairing {
     let generics = vec![("PRODUCERS", "128"), ("CONSUMERS", "128"), ("STAGES", stages)];
     let kernel = "with_specialized_staging_warps";
-    Pairing { kernel, dtype, generics, grid: GRID, threads: THREADS, work: NeighbourSum { tile: TILE / 2 }, peers }
+    Pairing { kernel, dtype, generics, grid: GRID, threads: THREADS, peers }
 }
 
 /// What the guide computes on each tile.
 fn on_tiles(dtype: DType, kernel: &'static str, stages: Option<&'static str>, peers: Vec<Peer>) -> Pairing {
     let generics = stages.map(|stages| ("STAGES", stages)).into_iter().collect();
-    Pairing { kernel, dtype, generics, grid: GRID, threads: THREADS, work: NeighbourSum { tile: TILE }, peers }
+    Pairing { kernel, dtype, generics, grid: GRID, threads: THREADS, peers }
 }
 
 /// Every thread reads only what it copied: our three scopes, with 2 and with 4 stages.
@@ -215,7 +212,6 @@ fn own_elements(dtype: DType, scope: [Instance; 2], hand: [Instance; 2]) -> Vec<
                 generics: vec![("S", of_ours), ("STAGES", stages)],
                 grid: GRID,
                 threads: THREADS,
-                work: Triple,
                 peers: vec![peer("cuda::pipeline, thread scope", scope[at]), peer("cp.async, no barrier", hand[at])],
             });
         }
@@ -226,15 +222,7 @@ fn own_elements(dtype: DType, scope: [Instance; 2], hand: [Instance; 2]) -> Vec<
 /// Two inputs in every stage.
 fn example(dtype: DType, of_libcu: Instance, one_barrier: Instance, two_barriers: Instance) -> Pairing {
     let peers = vec![pipeline(of_libcu), twin(one_barrier), eager(two_barriers)];
-    Pairing {
-        kernel: "example_kernel",
-        dtype,
-        generics: Vec::new(),
-        grid: GRID,
-        threads: THREADS,
-        work: TwoInputs,
-        peers,
-    }
+    Pairing { kernel: "example_kernel", dtype, generics: Vec::new(), grid: GRID, threads: THREADS, peers }
 }
 
 /// A peer of which nothing is demanded.
@@ -273,23 +261,4 @@ fn eager(instance: Instance) -> Peer {
 /// The guide's thread-scope kernel as printed.
 fn racing(instance: Instance) -> Peer {
     Peer { racing: true, ..peer("cuda::pipeline, thread scope", instance) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn where_only_some_threads_compute_the_works_tile_has_an_element_for_each_of_them() {
-        let mut seen = 0;
-        for Pairing { kernel, generics, work, .. } in all() {
-            let named = generics.iter().find(|(name, _)| ["TILE", "CONSUMERS"].contains(name));
-            let tile = named.map_or(TILE, |(_, value)| value.parse().unwrap());
-            if let NeighbourSum { tile: computed } = work {
-                assert_eq!(computed, tile, "{kernel}");
-                seen += usize::from(named.is_some());
-            }
-        }
-        assert_eq!(seen, 8, "even and odd threads, and warps; 2 and 4 stages; two element types");
-    }
 }

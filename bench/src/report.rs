@@ -40,7 +40,7 @@ impl Row {
     pub fn new(comparison: &Comparison, outcomes: &[Outcome], bytes: u64) -> Row {
         let missing: Outcome = Err("it was not measured".to_owned());
         let at = |number: usize| outcomes.get(number).unwrap_or(&missing);
-        let inputs = comparison.work.inputs();
+        let inputs = comparison.work.kind.inputs();
         let moved = bytes * (inputs as u64 + 1);
         let ours = at(0);
         let peers = comparison.peers.iter().enumerate().map(|(number, peer)| {
@@ -107,8 +107,8 @@ mod tests {
     use super::*;
     use crate::balance::tests::{invented, short};
     use crate::measure::Measurement;
-    use crate::work::Work;
     use crate::{pairings, table};
+    use tilepipe_runner::work::{Kind, Work};
 
     /// The first comparison: `with_staging_unified` and three peers, of which the second is made to
     /// race.
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn every_input_counts_in_the_rate() {
-        let two = Comparison { work: Work::TwoInputs, ..comparison() };
+        let two = Comparison { work: Work { kind: Kind::TwoInputs, ..comparison().work }, ..comparison() };
         let report = report(&two, &[timed(&[1.0])]);
         let row = &report.comparisons[0];
         assert_eq!((row.inputs, row.timing.as_ref().unwrap().gigabytes_per_second), (2, 3.0 * 1.073_741_824e3));

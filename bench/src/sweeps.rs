@@ -12,7 +12,6 @@ use crate::pairings::{Pairing, peer, pipeline};
 use crate::peers::*;
 use crate::record::{Line, Point, Sweep};
 use crate::report::timing;
-use crate::work::{TILE, Work};
 
 /// Data of a sweep over anything but sizes, as a power of two of bytes: 256 MiB for each input and
 /// for the output, far more than any cache.
@@ -79,7 +78,6 @@ fn unified(dtype: DType, stages: &'static str) -> Pairing {
         generics: vec![("STAGES", stages)],
         grid: GRID,
         threads: THREADS,
-        work: Work::NeighbourSum { tile: TILE },
         peers: Vec::new(),
     }
 }
@@ -127,8 +125,7 @@ fn over_stages(dtype: DType, largest_log2: u32) -> Result<Plan> {
 fn over_blocks(largest_log2: u32) -> Result<Plan> {
     let mut places = Vec::new();
     for threads in [128, 256, 512, 1024] {
-        let work = Work::NeighbourSum { tile: threads as usize };
-        let comparison = Pairing { threads, work, ..unified(I32, "4") }.resolve()?;
+        let comparison = Pairing { threads, ..unified(I32, "4") }.resolve()?;
         places.push(Place { x: f64::from(threads), bytes_log2: BYTES_LOG2.min(largest_log2), comparison });
     }
     let title = "with_staging_unified, i32, 4 stages: block".to_owned();
@@ -160,16 +157,9 @@ fn over_elements(largest_log2: u32) -> Result<Plan> {
 fn over_arithmetic(blocks: u32, largest_log2: u32) -> Result<Plan> {
     let mut places = Vec::new();
     for (rounds, [plain, of_libcu, hand]) in CHAINS {
-        let (work, grid) = (Work::MultiplyAdds { rounds: rounds.parse()? }, blocks * MULTIPROCESSORS);
-        let pairing = |kernel, generics| Pairing {
-            kernel,
-            dtype: F32,
-            generics,
-            grid,
-            threads: THREADS,
-            work,
-            peers: Vec::new(),
-        };
+        let grid = blocks * MULTIPROCESSORS;
+        let pairing =
+            |kernel, generics| Pairing { kernel, dtype: F32, generics, grid, threads: THREADS, peers: Vec::new() };
         let synchronous = pairing("multiply_adds_synchronous", vec![("ROUNDS", rounds)]).resolve()?;
         let peers = vec![
             peer(SYNCHRONOUS, *synchronous.ours),
@@ -186,6 +176,17 @@ fn over_arithmetic(blocks: u32, largest_log2: u32) -> Result<Plan> {
     Ok(Plan { title, axis: MULTIPLY_ADDS, unit: "", places })
 }
 
+/// Our kernels that are measured, some of them several times.
+#[cfg(test)]
+pub fn kernels() -> Vec<&'static str> {
+    let places = plans(30).unwrap().into_iter().flat_map(|plan| plan.places);
+    let of_place = |Place { comparison, .. }: Place| {
+        let peers = comparison.peers.into_iter().map(|peer| peer.instance.kernel());
+        std::iter::once(comparison.ours.kernel()).chain(peers).collect::<Vec<_>>()
+    };
+    places.flat_map(of_place).filter(|name| tilepipe_kernel_registry::NAMES.contains(name)).collect()
+}
+
 /// Measures one sweep, whose places are of one element type or of several.
 fn run(bench: &Bench<'_>, plan: Plan) -> Result<Sweep> {
     let Plan { title, axis, unit, places } = plan;
@@ -199,7 +200,7 @@ fn run(bench: &Bench<'_>, plan: Plan) -> Result<Sweep> {
         let mut places = group.iter();
         let mut done = |comparison: &Comparison, outcomes: Vec<Outcome>| {
             let Some(place) = places.next() else { return };
-            let moved = bytes * (comparison.work.inputs() as u64 + 1);
+            let moved = bytes * (comparison.work.kind.inputs() as u64 + 1);
             let names = std::iter::once(OURS).chain(comparison.peers.iter().map(|peer| peer.name));
             for (name, outcome) in names.zip(outcomes) {
                 let point = Point { x: place.x, timing: timing(&outcome, moved), fault: outcome.err() };
@@ -258,7 +259,7 @@ mod tests {
             for Place { comparison, x, .. } in &plan.places {
                 let peers: Vec<&str> = comparison.peers.iter().map(|peer| peer.name).collect();
                 assert!(peers.contains(&SYNCHRONOUS) && peers.contains(&BY_HAND), "{peers:?}");
-                assert_eq!((comparison.grid, comparison.work), (grid, Work::MultiplyAdds { rounds: *x as usize }));
+                assert_eq!((comparison.grid, comparison.work.rounds), (grid, *x as usize));
             }
         }
     }

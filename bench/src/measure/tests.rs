@@ -1,6 +1,7 @@
 use tilepipe::{Block, I32x4, LoadStore, Shared, Stages, Tiles, TilesMut, kernel};
 use tilepipe_host::Schedule;
 use tilepipe_runner::value::DType;
+use tilepipe_runner::work::Kind;
 
 use super::*;
 use crate::catalog::{self, Peer};
@@ -10,7 +11,7 @@ const TILE: usize = 256;
 /// The shared memory of kernels that copy a tile of each of two inputs.
 type TwoTiles = (Stages<[i32; TILE], 1, LoadStore>, Stages<[i32; TILE], 1, LoadStore>);
 
-/// [`Work::TwoInputs`].
+/// [`Kind::TwoInputs`].
 #[kernel]
 fn two_inputs(
     block: Block<TILE>,
@@ -47,7 +48,7 @@ fn exchanged(
     two_inputs(block, right, left, out, shared);
 }
 
-/// [`Work::Triple`], but what the first `WRONG` blocks write first is wrong.
+/// [`Kind::Triple`], but what the first `WRONG` blocks write first is wrong.
 #[kernel(instances(WRONG = [0, 2, 40]))]
 fn triple<const WRONG: usize>(
     block: Block<TILE>,
@@ -68,8 +69,9 @@ fn triple<const WRONG: usize>(
 }
 
 /// Our kernel first, then peers; whether each of them is known to race.
-fn compare(work: Work, instances: &'static [Instance], racing: &[bool]) -> Vec<Outcome> {
+fn compare(kind: Kind, instances: &'static [Instance], racing: &[bool]) -> Vec<Outcome> {
     let peer = |(instance, &racing): (&Instance, _)| Peer { name: "", instance: *instance, wanted: None, racing };
+    let work = Work { kind, threads: TILE, rows: 1, columns: TILE, rounds: 0 };
     let peers = instances[1..].iter().zip(racing).map(peer).collect();
     let comparison = Comparison { dtype: DType::I32, grid: 64, work, ours: &instances[0], peers };
     let device = Device::cpu(Schedule::Lazy);
@@ -83,7 +85,7 @@ fn compare(work: Work, instances: &'static [Instance], racing: &[bool]) -> Vec<O
 #[test]
 fn a_kernel_with_two_inputs_gets_them_in_order() {
     static BOTH: [Instance; 2] = [two_inputs::INSTANCES[0], exchanged::INSTANCES[0]];
-    let outcomes = compare(Work::TwoInputs, &BOTH, &[false]);
+    let outcomes = compare(Kind::TwoInputs, &BOTH, &[false]);
     let right = outcomes[0].as_ref().unwrap();
     assert_eq!((right.milliseconds.len(), right.wrong), (3, [0, 0]));
     assert!(outcomes[1].as_ref().unwrap_err().contains("25600 differ"), "{outcomes:?}");
@@ -92,7 +94,7 @@ fn a_kernel_with_two_inputs_gets_them_in_order() {
 #[test]
 fn a_wrong_kernel_has_no_time_unless_it_is_known_to_race() {
     static THREE: [Instance; 3] = [triple::INSTANCES[0], triple::INSTANCES[1], triple::INSTANCES[1]];
-    let outcomes = compare(Work::Triple, &THREE, &[false, true]);
+    let outcomes = compare(Kind::Triple, &THREE, &[false, true]);
     assert_eq!(outcomes[0].as_ref().unwrap().wrong, [0, 0]);
     assert!(outcomes[1].as_ref().unwrap_err().ends_with("512 differ"), "{outcomes:?}");
     let races = outcomes[2].as_ref().unwrap();
@@ -102,7 +104,7 @@ fn a_wrong_kernel_has_no_time_unless_it_is_known_to_race() {
 #[test]
 fn so_many_wrong_elements_are_no_race() {
     static TWO: [Instance; 2] = [triple::INSTANCES[0], triple::INSTANCES[2]];
-    let outcomes = compare(Work::Triple, &TWO, &[true]);
+    let outcomes = compare(Kind::Triple, &TWO, &[true]);
     assert!(outcomes[1].as_ref().unwrap_err().contains("10240 differ"), "{outcomes:?}");
 }
 
