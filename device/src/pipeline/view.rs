@@ -11,8 +11,9 @@ pub enum AtScope {}
 /// [`Pipeline::publish`](super::Pipeline::publish) waited for them.
 pub enum Published {}
 
-/// Whose reads of a tile go on until the next barrier, and whose barrier frees its stage.
-pub trait View<U: StageSet> {
+/// Whose reads of a tile go on until the next barrier, and whose barrier frees its stage. Sealed:
+/// [`AtScope`] and [`Published`].
+pub trait View<U: StageSet>: sealed::View {
     /// The scope whose barrier a wait has: it frees the stages that are dirty with respect to it.
     #[doc(hidden)]
     type Wait;
@@ -89,4 +90,15 @@ impl<U: StageSet<Group: WholeBlock>> View<U> for Published {
     }
 
     const CHEAP: bool = false;
+}
+
+mod sealed {
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` is no view of a pipeline's tiles: `View` is sealed",
+        label = "not `AtScope` or `Published`",
+        note = "a pipeline trusts its view to say whose barrier frees a stage"
+    )]
+    pub trait View {}
+    impl View for super::AtScope {}
+    impl View for super::Published {}
 }
