@@ -13,8 +13,8 @@
 /// [`Ready::of_warp`]: crate::Ready::of_warp
 ///
 /// At the narrower scopes each thread copies elements of its own: thread `r` of a block of
-/// `THREADS` the elements `r * LEN / THREADS` up to `(r + 1) * LEN / THREADS`, and a warp those of
-/// its 32 threads.
+/// `THREADS` copies the elements from `r * LEN / THREADS` up to `(r + 1) * LEN / THREADS`, and a
+/// warp copies those of its 32 threads.
 ///
 /// CUDA: `cuda::thread_scope`.
 pub trait Scope: 'static + sealed::Sealed {}
@@ -46,7 +46,7 @@ mod sealed {
     impl Sealed for super::BlockScope {}
 }
 
-/// Says that each thread waits for its own copies alone, so that there is something to publish.
+/// Says that each thread waits for its own copies alone, so that publishing has an effect.
 #[diagnostic::on_unimplemented(
     message = "at `{Self}` a tile can't be published",
     label = "only a tile of a pipeline at `ThreadScope` is published",

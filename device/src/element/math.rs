@@ -1,9 +1,9 @@
 //! Floating-point functions for kernels: `core` has none on a GPU.
 //!
 //! Every function returns the same bits on the GPU and on the CPU. [`fma`] and [`sqrt`] are rounded
-//! once, [`min`], [`max`] and [`abs`] are exact, and [`rsqrt`] and [`exp`] are made of such steps
-//! and of nothing else. Subnormal numbers are never flushed to zero. Only a NaN's sign and payload
-//! may differ between the two.
+//! once, [`min`], [`max`] and [`abs`] are exact, and [`rsqrt`] and [`exp`] consist of such steps
+//! alone. Subnormal numbers are never flushed to zero. Only a NaN's sign and payload may differ
+//! between the two.
 //!
 //! The operators `+`, `-`, `*`, `/` keep that promise too: the compiler does not fuse `a * b + c`,
 //! so write [`fma`] where one rounding or one instruction is wanted. The methods of `std`, such as
@@ -12,7 +12,7 @@
 //!
 //! # Examples
 //!
-//! Scores to weights that add up to 1, with the same bits on both sides:
+//! This turns scores into weights that add up to 1, with the same bits on both sides:
 //!
 //! ```
 //! use tilepipe::math;
@@ -100,11 +100,11 @@ pub fn rsqrt<F: Float>(x: F) -> F {
 /// Returns e to the power of `x`: less than 0.9 ulp from the exact value in `f32`, less than 1 ulp
 /// in `f64`.
 ///
-/// That of a NaN is NaN, of +inf +inf, of -inf +0, of +0 and -0 exactly 1. Too large a result
-/// is +inf; too small a one is rounded to a subnormal number and at last to +0.
+/// That of a NaN is NaN, of +inf +inf, of -inf +0, of +0 and -0 exactly 1. A result that is too
+/// large is +inf. One that is too small is rounded to a subnormal number, and finally to +0.
 ///
-/// A polynomial without branches: 9 `fma.rn` in `f32` and 15 in `f64`, and about as many
-/// instructions beside them. It replaces CUDA's `expf` and `exp`.
+/// It is a polynomial without branches: 9 `fma.rn` in `f32` and 15 in `f64`, and about the same
+/// number of other instructions. It replaces CUDA's `expf` and `exp`.
 ///
 /// # Examples
 ///
@@ -185,7 +185,7 @@ mod sealed {
     }
 }
 
-/// `first + r * (.. + r * last)` by Horner's rule, one fused step for each coefficient.
+/// `first + r * (.. + r * last)` by Horner's rule, with one fused step per coefficient.
 macro_rules! horner {
     ($fma:path, $r:ident, $last:expr) => { $last };
     ($fma:path, $r:ident, $first:expr, $($rest:expr),+) => { $fma(horner!($fma, $r, $($rest),+), $r, $first) };
@@ -202,7 +202,7 @@ macro_rules! horner {
 ///   nearest, in the sum's low bits.
 /// - `ln(2)` is the sum of two constants. The first has so few bits that `k` times it is exact, and
 ///   so is its difference from `x`; only the second step rounds.
-/// - `2^k` is multiplied in two halves, of which each is a normal number. The product is rounded at
+/// - `2^k` is multiplied in two halves, each of which is a normal number. The product is rounded at
 ///   most once more, where it becomes subnormal.
 macro_rules! operations {
     ($float:ident as $bits:ident, $fma:ident $sqrt:ident $min:ident $max:ident,
@@ -265,9 +265,9 @@ macro_rules! operations {
     };
 }
 
-// The coefficients of r^2 and up are those of the polynomial with 1 + r before them whose greatest
-// relative error over |r| <= 1.0001 * ln(2) / 2 is least (Remez), each rounded in turn, the others
-// fitted anew. That error is 2^-28.2 in `f32` and 2^-61.7 in `f64`.
+// The polynomial begins with 1 + r. Its coefficients from r^2 on are those with the least maximum
+// relative error over |r| <= 1.0001 * ln(2) / 2 (Remez): each is rounded in turn, and the others
+// are then fitted again. That error is 2^-28.2 in `f32` and 2^-61.7 in `f64`.
 operations!(f32 as u32, fma_f32 sqrt_f32 min_f32 max_f32,
     exp from -104.0 to 89.0, ln_2 = 0.693_145_75 + 1.428_606_8e-6,
     coefficients = [0.499_999_94, 0.166_665_17, 0.041_668_102, 0.008_369_192_5, 0.001_383_890_2]);

@@ -4,8 +4,8 @@ pub mod math;
 
 use crate::marker::{RoleShared, Uniform};
 
-/// A type of which tiles are made: plain data without padding, any bit pattern valid, 1 to 16
-/// bytes, aligned to at most 16.
+/// A type that tiles are made of: plain data without padding, for which any bit pattern is valid,
+/// of 1 to 16 bytes and aligned to at most 16.
 ///
 /// | elements | bytes | CUDA |
 /// |---|---|---|
@@ -21,8 +21,9 @@ use crate::marker::{RoleShared, Uniform};
 /// thread reads it in four accesses. Arrays of more than 16 bytes are elements by type; a tile of
 /// them does not compile.
 ///
-/// No elements: `usize` and `isize`, whose size is the machine's (use `u32` or `u64`); `bool` and
-/// `char`, of which most bit patterns are no value (use `u8` or `u32` and compare).
+/// These are not elements: `usize` and `isize`, whose size depends on the machine (use `u32` or
+/// `u64`); `bool` and `char`, for which most bit patterns are invalid (use `u8` or `u32` and
+/// compare).
 ///
 /// # Examples
 ///
@@ -99,8 +100,8 @@ impl<T: Element, const N: usize> Element for [T; N] {}
 
 macro_rules! scalar_lanes {
     ($($scalar:ty),*) => {$(
-        // A struct of elements has the same layout on the GPU and on the host only if these are
-        // aligned alike; both compile this line.
+        // A struct of elements has the same layout on the GPU and on the host only if these have
+        // the same alignment on both; both compile this line.
         const _: () = assert!(align_of::<$scalar>() == size_of::<$scalar>());
         // SAFETY: the size is what `size_of` says.
         unsafe impl VectorLane<{ size_of::<$scalar>() }> for $scalar {}
@@ -110,7 +111,7 @@ scalar_lanes!(u8, i8, u16, i16, u32, i32, u64, i64, u128, i128, f32, f64, half::
 
 // SAFETY: four times one byte; an array has no padding (Rust Reference, "Array layout").
 unsafe impl<T: VectorLane<1>> VectorLane<4> for [T; 4] {}
-// SAFETY: two times two bytes, likewise.
+// SAFETY: two times two bytes; an array has no padding (Rust Reference, "Array layout").
 unsafe impl<T: VectorLane<2>> VectorLane<4> for [T; 2] {}
 
 /// A vector of four 4-byte elements (CUDA's `int4`, `uint4`, `float4`): 16 bytes, copied and read

@@ -17,9 +17,10 @@ pub(crate) use gpu::out_of_range;
 /// The most tiles that a driver can count.
 pub(crate) const MOST_TILES: usize = u32::MAX as usize;
 
-/// Fails the launch of a driver that was given more tiles than [`MOST_TILES`]. A function of its
-/// own, as the next one: what a loop would do to call the one above moves its own instructions
-/// about, which a pipeline that hands over stage by stage feels (docs/performance.md).
+/// Fails the launch of a driver that was given more tiles than [`MOST_TILES`]. This is a function
+/// of its own, as the next one is. A loop that called the one above would set up its arguments,
+/// which reorders the loop's own instructions and slows down a pipeline that hands over stage by
+/// stage (docs/performance.md).
 #[cold]
 #[inline(never)]
 #[track_caller]
@@ -35,7 +36,7 @@ pub(crate) fn too_few_results(results: usize, tiles: usize) -> ! {
     out_of_range("this block has {} output tiles, too few for its {} input tiles", results, tiles);
 }
 
-/// Fails the launch of a kernel whose shared memory does not start where its layout wants it.
+/// Fails the launch of a kernel whose shared memory is not aligned as its layout requires.
 #[cold]
 #[inline(never)]
 #[track_caller]
@@ -71,10 +72,10 @@ mod gpu {
         }
     }
 
-    /// Writes the host's panic record, if there is one and nobody else has, and traps. The first
-    /// `value_count` of `a` and `b` belong to the message.
+    /// Writes the host's panic record, if there is one and no other thread has claimed it, and
+    /// traps. The first `value_count` of `a` and `b` belong to the message.
     ///
-    /// Takes and keeps scalars only, so that no kernel gets a stack for it.
+    /// It takes and keeps scalars only, so that no kernel gets a stack because of it.
     #[cold]
     #[inline(never)]
     fn report(message: &str, location: &Location<'_>, value_count: u32, a: u64, b: u64) -> ! {
@@ -103,9 +104,10 @@ mod gpu {
                 state.write_volatile(COMPLETE);
             }
         } else {
-            // The first to trap ends the grid: leave the one that writes the record time to finish.
+            // The first to trap ends the grid: leave the thread that writes the record time to
+            // finish.
             for _ in 0..10_000 {
-                // SAFETY: as above; the other thread writes it volatile too.
+                // SAFETY: as above; the other thread writes it with a volatile store too.
                 if unsafe { state.read_volatile() } == COMPLETE {
                     break;
                 }

@@ -20,7 +20,7 @@ pub const CLAIMED: u32 = 1;
 /// [`PanicRecord::state`]: the record is whole.
 pub const COMPLETE: u32 = 2;
 
-/// A panic of one GPU thread: what, where in the source, and which thread of which block.
+/// A panic of one GPU thread: its message, its place in the source, its thread and its block.
 #[repr(C, align(8))]
 #[derive(Clone, Copy)]
 pub struct PanicRecord {

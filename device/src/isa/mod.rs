@@ -46,8 +46,8 @@
 //! | `released` | nothing; the model notes who may still read | | block |
 //! | `PerThread`, `PerLane` | a register | | block, warp |
 //!
-//! Some are of the GPU alone: its panic handler has no counterpart on the host, and what reads a
-//! value from global memory is part of `copy_through_register`.
+//! Some functions exist on the GPU alone: its panic handler has no counterpart on the host, and on
+//! the host the read from global memory is part of `copy_through_register`.
 //!
 //! | function of `nvptx` alone | PTX | least target | who |
 //! |---|---|---|---|
@@ -76,41 +76,42 @@ pub struct Members {
     pub(crate) first: usize,
     /// The distance from one to the next: 1, or 2 for every other thread.
     pub(crate) stride: usize,
-    /// How many they are.
+    /// The number of threads.
     pub(crate) count: usize,
 }
 
 /// Threads of a warp.
 pub(crate) const WARP: usize = 32;
 
-/// The warps that a block can have, each with a slot of its own in [`scratch`]; the results' slots
-/// lie behind.
+/// The warps that a block can have. Each has a slot of its own in [`scratch`]; the slots of the
+/// results lie after those.
 pub(crate) const WARPS: usize = 32;
 /// The roles that a block can have.
 pub(crate) const ROLES: usize = 4;
-/// Bytes of the slots: of each warp, of the block's result, and of two of each role, for the result
-/// of a collective and for its own.
+/// Bytes of all slots: one per warp, one for the block's result, and two per role, of which one is
+/// for the result of a collective and one for the role's own use.
 #[cfg(not(target_arch = "nvptx64"))]
 pub(crate) const SCRATCH_BYTES: usize = 16 * (WARPS + 1 + 2 * ROLES);
 
 /// The largest alignment in bytes that a block's shared memory has by its declaration.
 pub(crate) const SHARED_ALIGNMENT: usize = 1024;
 
-/// A contract as [`contract`] takes it: constants, which the builder can read in unoptimised code.
+/// A contract as [`contract`] takes it. Its parts are constants, which the builder can read in
+/// unoptimised code.
 pub(crate) trait ContractText {
     /// The first byte.
     const FIRST: *const u8;
-    /// How many there are.
+    /// The number of bytes.
     const BYTES: usize;
 }
 
-/// How many of a thread's youngest committed groups may still be under way after a wait.
+/// How many of a thread's youngest committed groups may still be in flight after a wait.
 pub trait PendingGroups {
     /// The number of groups.
     const GROUPS: usize;
 }
 
-/// Values of the lanes of warps, one each: of one warp, or of all warps of a block at once.
+/// One value per lane: of one warp, or of all warps of a block at once.
 pub(crate) trait Lanes<T> {
     /// The same values.
     fn duplicate(&self) -> Self;
@@ -119,8 +120,8 @@ pub(crate) trait Lanes<T> {
     ///
     /// # Safety
     ///
-    /// All threads of the group that the values are of make this call, converged: a block of as
-    /// many as the type says, a role of so many in whole warps, or a warp.
+    /// All threads of the group that the values are of make this call, converged: a block with the
+    /// number of threads that the type says, a role of that many threads in whole warps, or a warp.
     unsafe fn lane_above(&self, distance: usize) -> Self;
     /// `shfl.sync.up`: each lane gets the value of the lane `distance` below it, its own if there
     /// is none.
@@ -129,8 +130,8 @@ pub(crate) trait Lanes<T> {
     ///
     /// As for [`lane_above`](Self::lane_above).
     unsafe fn lane_below(&self, distance: usize) -> Self;
-    /// Updates each value, given the rank of its thread in the block, the role or the warp: modulo
-    /// 32 it is the lane's.
+    /// Updates each value, given the rank of its thread in the block, the role or the warp. Modulo
+    /// 32 that rank is the lane.
     fn update_ranks(&mut self, update: impl Fn(usize, &mut T));
     /// The value of the calling thread, which has this rank.
     fn of_rank(&self, rank: usize) -> T;

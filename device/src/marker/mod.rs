@@ -1,5 +1,5 @@
-//! What types say about themselves, for all others to ask: who may capture a value, whose brand it
-//! has, and in which code it is.
+//! What types say about themselves: who may capture a value, which brand it has, and in which level
+//! of code it lives. Every other module may ask.
 
 mod role_shared;
 mod uniform;
@@ -11,6 +11,6 @@ pub use uniform::Uniform;
 
 /// An invariant lifetime: two brands of different lifetimes are different types.
 pub(crate) type Brand<'b> = PhantomData<fn(&'b ()) -> &'b ()>;
-/// Keeps the holder on its OS thread and in block-level code: neither `Send` nor `Sync`, nor
-/// `Uniform` (which each holder denies once more by name, so that messages name it).
+/// Keeps the holder on its OS thread and in block-level code: it is neither `Send` nor `Sync`, nor
+/// `Uniform`. (Each holder denies `Uniform` once more by name, so that messages name the holder.)
 pub(crate) type BlockLevel = PhantomData<*mut ()>;

@@ -2,10 +2,10 @@
 
 /// A value that the closures of several roles may share.
 ///
-/// What a role's closure captures must be [`Uniform`](crate::Uniform) and `RoleShared`. Denied are
-/// output tiles, of which thread `r` of each role would own the same elements, and values of which
-/// each thread of the block has one, since a role's ranks are others. It is an auto trait: types
-/// made of shared parts are shared.
+/// What a role's closure captures must be [`Uniform`](crate::Uniform) and `RoleShared`. Output
+/// tiles are denied: thread `r` of every role would own the same elements. Values that each thread
+/// of the block has one of are denied too, because ranks in a role differ from ranks in the block.
+/// It is an auto trait: types made of shared parts are shared.
 ///
 /// # Safety
 ///

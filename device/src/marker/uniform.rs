@@ -12,16 +12,16 @@ use core::cell::UnsafeCell;
 ///
 /// # Safety
 ///
-/// An implementation promises two things of the type:
+/// An implementation promises three things of the type:
 ///
 /// 0. nothing in it can be written through a shared reference, except storage that belongs to one
 ///    thread and is reached with that thread's [`Thread`](crate::Thread) token;
 /// 1. no collective operation can be called through a shared reference to it;
-/// 2. it can be used on another OS thread than the one that made it, as long as one at a time uses
-///    it: on the CPU each role of a block runs on an OS thread of its own. A type that is bound to
-///    its OS thread (the guard of a lock, a handle to a thread-local) mostly holds a raw pointer or
-///    a cell, and is denied by that; one that holds neither, such as a token with no more than
-///    `impl !Send`, has to say `impl !Uniform` as well.
+/// 2. it can be used on another OS thread than the one that made it, as long as only one uses it at
+///    a time: on the CPU each role of a block runs on an OS thread of its own. A type that is bound
+///    to its OS thread (the guard of a lock, a handle to a thread-local) mostly holds a raw pointer
+///    or a cell, and is denied for that reason. A type that holds neither, such as a token with
+///    nothing but `impl !Send`, must say `impl !Uniform` as well.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be captured by a closure that runs per thread, per warp or per role",
     label = "captured here, but every thread, warp or role runs a closure for itself",
@@ -39,8 +39,8 @@ impl<T: ?Sized> !Uniform for &mut T {}
 impl<T: ?Sized> !Uniform for *const T {}
 impl<T: ?Sized> !Uniform for *mut T {}
 
-// These are denied by what they are made of; naming them has a message name them too. (Atomics
-// can't be named: newer compilers make them aliases of one generic type.)
+// These are denied by what they are made of. They are named here so that error messages name them.
+// (Atomics can't be named: newer compilers make them aliases of one generic type.)
 impl<T: ?Sized> !Uniform for core::cell::Cell<T> {}
 impl<T: ?Sized> !Uniform for core::cell::RefCell<T> {}
 impl<T> !Uniform for core::cell::OnceCell<T> {}
@@ -48,5 +48,5 @@ impl !Uniform for core::fmt::Arguments<'_> {}
 
 // SAFETY: (0) a shared iterator yields nothing and can't be advanced without `&mut`, and the items
 // that a clone of it yields are `&T` of a uniform `T`; (1) it has no collective operation. Its raw
-// pointers are the reason for the line.
+// pointers are why the auto trait alone does not cover it.
 unsafe impl<T: Uniform> Uniform for core::slice::Iter<'_, T> {}

@@ -10,8 +10,8 @@ use crate::marker::{RoleShared, Uniform};
 ///
 /// `[T; LEN]` is the plain tile; [`HaloTile`] has neighbours on both sides;
 /// [`Tile2D`](crate::Tile2D) and [`HaloTile2D`](crate::HaloTile2D) have rows. Successive tiles of a
-/// view start `STRIDE` elements apart, tile 0 starts `LEAD` elements before the view; rows
-/// likewise.
+/// view start `STRIDE` elements apart, and tile 0 starts `LEAD` elements before the view. The same
+/// holds for rows with `ROW_STRIDE` and `ROW_LEAD`.
 ///
 /// # Safety
 ///
@@ -42,13 +42,13 @@ pub unsafe trait Tile: Sized + Copy + Uniform + RoleShared + Send + Sync + 'stat
     const ROW_STRIDE: usize = 1;
     /// Rows of the tile that lie above its own part.
     const ROW_LEAD: usize = 0;
-    /// Elements in the tile, at most `u32::MAX`, or it does not compile.
+    /// Elements in the tile: at most `u32::MAX`, or it does not compile.
     const LEN: usize = checked_len(Self::ROWS, Self::COLUMNS);
     /// The tile's size in shared memory in bytes.
     const BYTES: usize = size_of::<Self>();
     /// The largest power of two, up to 16, to which the start of every row of every tile of a view
-    /// is aligned in bytes, given a view whose base, and whose rows if it has several, are aligned
-    /// to 16.
+    /// is aligned in bytes. This assumes that the view's base is aligned to 16, and its rows too if
+    /// it has several.
     const ALIGNMENT: usize =
         alignment_of_multiples(Self::STRIDE * size_of::<Self::Element>(), Self::LEAD * size_of::<Self::Element>());
 }
@@ -62,8 +62,8 @@ pub(crate) const fn alignment_of_multiples(a: usize, b: usize) -> usize {
     power
 }
 
-/// Checks what the copies rely on: elements of 1 to 16 bytes, aligned to no more than that; a tile
-/// of at least one.
+/// Checks what the copies rely on: elements have 1 to 16 bytes and an alignment of at most 16, and
+/// a tile has at least one element.
 pub(crate) const fn checked_stride<T>(len: usize) -> usize {
     assert!(len > 0, "a tile has at least one element");
     assert!(
@@ -94,8 +94,8 @@ unsafe impl<T: Element, const LEN: usize> Tile for [T; LEN] {
 /// A tile of `LEN` elements with `HALO` neighbours on either side, `LEN + 2 * HALO` elements in
 /// all.
 ///
-/// Beyond the ends of the view the neighbours are zero. The halo's size in bytes enters the
-/// alignment: a halo of a multiple of 16 bytes keeps 16-byte copies.
+/// Beyond the ends of the view the neighbours are zero. The halo's size in bytes affects the
+/// alignment: 16-byte copies need a halo of a multiple of 16 bytes.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct HaloTile<T, const LEN: usize, const HALO: usize> {

@@ -25,8 +25,8 @@ impl Shape {
         }
     }
 
-    /// The widest unit in bytes, a power of two up to 16, of which the tile's rows, its parts (of
-    /// `parts`), their starts and the tile's size are multiples.
+    /// The widest unit of a copy in bytes: the largest power of two up to 16 that divides the
+    /// tile's rows, each of its `parts` parts, the starts of these, and the tile's size.
     pub(crate) const fn unit(&self, parts: usize) -> usize {
         let (mut width, part) = (self.alignment, self.bytes / parts);
         while !(self.row.is_multiple_of(width) && part.is_multiple_of(width) && self.pitch.is_multiple_of(width)) {
@@ -41,8 +41,8 @@ impl Shape {
     }
 }
 
-/// The alignment in shared memory of what asks for `alignment`: units of copies have up to 16
-/// bytes.
+/// The alignment in shared memory of something that asks for `alignment`. It is at least 16,
+/// because a unit of a copy has up to 16 bytes.
 pub(crate) const fn at_least_16(alignment: usize) -> usize {
     if alignment > 16 { alignment } else { 16 }
 }

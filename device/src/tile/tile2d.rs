@@ -10,8 +10,8 @@ use crate::tile::{HaloTile, Tile, checked_stride};
 /// element.
 ///
 /// In shared memory each row is followed by `PAD` elements that nobody reads: with one word of
-/// padding the elements of a column lie in different banks. Padding enters the alignment: rows of a
-/// multiple of 16 bytes, padding included, keep 16-byte copies.
+/// padding the elements of a column lie in different banks. Padding affects the alignment: 16-byte
+/// copies need rows of a multiple of 16 bytes, padding included.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Tile2D<T, const ROWS: usize, const COLUMNS: usize, const PAD: usize = 0> {
@@ -112,7 +112,7 @@ impl<T: Element, const ROWS: usize, const COLUMNS: usize, const HALO: usize> Hal
         let column = column.wrapping_add(HALO).wrapping_add_signed(right);
         // SAFETY: by the assertions `row <= ROWS - 1 + 2 * HALO`, and it is not negative.
         let row = unsafe { self.all().get_unchecked(row) };
-        // SAFETY: likewise for the column.
+        // SAFETY: likewise `column <= COLUMNS - 1 + 2 * HALO`, and it is not negative.
         unsafe { *row.as_slice().get_unchecked(column) }
     }
 

@@ -1,5 +1,4 @@
-//! The block that the calling OS thread is running: its place in the grid, its shared memory, its
-//! model.
+//! The block that the calling OS thread runs: its place in the grid, its shared memory, its model.
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::{Cell, RefCell};
@@ -20,7 +19,7 @@ pub(crate) struct BlockState {
     /// borrowed, so it lies elsewhere.
     scratch: Arena,
     pub(super) model: Model,
-    /// What the block synchronises with; while it is in roles they share it.
+    /// What the block synchronises with. The roles of a block share it.
     pub(super) scheduler: Scheduler,
 }
 
@@ -30,8 +29,8 @@ pub(crate) struct BlockState {
 ///
 /// 0. `shared` is valid for reads and writes of `shared_bytes` bytes until the block ends.
 /// 1. `scratch` is aligned to 16 and valid for reads and writes of `SCRATCH_BYTES` bytes until the
-///    block ends. They lie in an allocation of their own, to which no reference is ever made here:
-///    who holds one into it may call every function of the executor.
+///    block ends. They lie in an allocation of their own, and this module never makes a reference
+///    to it: whoever holds a reference into it may call every function of the executor.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     pub(super) index: u32,
@@ -104,8 +103,8 @@ thread_local! {
         })
     };
     static RUNNING: Cell<bool> = const { Cell::new(false) };
-    /// Whether this OS thread was made for a role: to its very end, when destructors of payloads
-    /// and thread-locals run.
+    /// Whether this OS thread was made for a role. It stays true to the very end of the thread,
+    /// when destructors of payloads and thread-locals run.
     static OF_ROLE: Cell<bool> = const { Cell::new(false) };
     static THREAD: Cell<Option<u32>> = const { Cell::new(None) };
     static WARP_RANK: Cell<usize> = const { Cell::new(0) };
@@ -122,7 +121,7 @@ pub(crate) fn with_block<R>(use_block: impl FnOnce(&mut BlockState) -> R) -> R {
     BLOCK.with_borrow_mut(use_block)
 }
 
-/// As [`with_block`], for a step: what copies, waits, hands over or synchronises.
+/// As [`with_block`], for a step: an operation that copies, waits, hands over or synchronises.
 ///
 /// # Panics
 ///
@@ -133,9 +132,9 @@ pub(crate) fn step<R>(take: impl FnOnce(&mut BlockState) -> R) -> R {
     with_block(take)
 }
 
-/// Refuses a step that a destructor takes while its block or role unwinds: the other threads don't
-/// take it, so a tile that it waited for would not have landed, and a stage that it acquired would
-/// still be read.
+/// Refuses a step that a destructor takes while its block or role unwinds. The other threads don't
+/// take that step: a tile that it waited for would not have landed, and a stage that it acquired
+/// would still be read.
 ///
 /// # Panics
 ///
@@ -220,7 +219,7 @@ pub(super) fn begin_role(place: Place, random: Random) {
     });
 }
 
-/// Ends the role of this OS thread and returns what it has left under way.
+/// Ends the role of this OS thread and returns what it has left in flight.
 pub(super) fn end_role() -> Model {
     RUNNING.set(false);
     leave_threads();

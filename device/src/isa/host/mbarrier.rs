@@ -18,7 +18,7 @@ const MOST_ARRIVALS: u32 = (1 << 20) - 1;
 pub(super) struct Barriers {
     by_address: BTreeMap<usize, Barrier>,
     deferred: VecDeque<Deferred>,
-    /// How many were ever initialised in this block.
+    /// How many have been initialised in this block so far.
     made: usize,
     /// The address of the first byte of the block's shared memory.
     start: usize,
@@ -33,7 +33,7 @@ struct Barrier {
     expected: u32,
     /// The arrivals that the present phase still waits for.
     pending: u32,
-    /// Of these, the ones that copies under way will make.
+    /// Of these, the ones that copies in flight will make.
     deferred: u32,
     /// The transaction bytes that the present phase still waits for.
     pending_bytes: i64,
@@ -41,7 +41,7 @@ struct Barrier {
     phase: u64,
 }
 
-/// Copies under way, and the arrivals that they make when they have landed.
+/// Copies in flight, and the arrivals that they make when they have landed.
 struct Deferred {
     /// The role that issued them.
     role: usize,
@@ -52,7 +52,7 @@ struct Deferred {
 }
 
 impl Barrier {
-    /// Takes `arrivals` off the present phase, which is over when nothing is left.
+    /// Takes `arrivals` off the present phase, which is complete when nothing is left to wait for.
     fn count(&mut self, arrivals: u32) {
         self.pending -= arrivals;
         self.complete_if_over();
@@ -133,8 +133,8 @@ impl Barriers {
         self.deferred.push_back(Deferred { role, barrier: address, arrivals, units });
     }
 
-    /// `mbarrier.test_wait.parity`: whether the phase of this parity is complete, of the present
-    /// one and the one before.
+    /// `mbarrier.test_wait.parity`: whether the phase with this parity is complete. Of the present
+    /// phase and the one before it, exactly one has it.
     pub(super) fn is_complete(&self, address: usize, parity: u32) -> bool {
         assert!(parity < 2, "mbarrier.test_wait.parity of parity {parity}: parities are 0 and 1");
         match self.by_address.get(&address) {
@@ -168,7 +168,7 @@ impl Barriers {
         }
     }
 
-    /// After the roles' end all that is still under way is the block's.
+    /// After the end of the roles, all that is still in flight belongs to the block.
     pub(super) fn adopt(&mut self, role: usize) {
         for deferred in &mut self.deferred {
             deferred.role = role;
@@ -195,8 +195,7 @@ impl Barriers {
         barrier.count(copies.arrivals);
     }
 
-    /// Refuses memory in which there is an initialised mbarrier, or into which copies are under
-    /// way.
+    /// Refuses memory that contains an initialised mbarrier or that copies in flight write to.
     pub(super) fn check_free(&self, first: usize, bytes: usize) {
         let from = first.saturating_sub(BYTES - 1);
         if let Some((&address, _)) = self.by_address.range(from..first + bytes).next() {
@@ -207,7 +206,7 @@ impl Barriers {
         }
     }
 
-    /// What a role that waits there waits for.
+    /// What a role that waits at this mbarrier is waiting for.
     pub(super) fn wait_reason(&self, address: usize, parity: u32) -> String {
         let place = self.place(address);
         match self.by_address.get(&address) {
@@ -237,7 +236,8 @@ impl Barriers {
         }
     }
 
-    /// The mbarrier, which has these arrivals left beside those of copies under way.
+    /// The mbarrier, after a check that it has these arrivals left beside those of copies in
+    /// flight.
     fn check_counted(&mut self, operation: &str, address: usize, arrivals: u32) -> &mut Barrier {
         let &mut Barrier { pending, deferred, .. } = self.get(operation, address);
         if u64::from(arrivals) + u64::from(deferred) > u64::from(pending) {
@@ -277,14 +277,14 @@ impl Barriers {
         barrier.complete_if_over();
     }
 
-    /// `mbarrier.arrive_drop`: an arrival at this phase, which later ones don't count any more.
+    /// `mbarrier.arrive_drop`: an arrival at this phase that later phases no longer count.
     pub(super) fn arrive_drop(&mut self, address: usize, arrivals: u32) {
         let barrier = self.get("mbarrier.arrive_drop", address);
         barrier.expected -= arrivals;
         barrier.count(arrivals);
     }
 
-    /// How many arrivals copies under way will make.
+    /// How many arrivals copies in flight will make.
     pub(super) fn under_way(&self, address: usize) -> u32 {
         self.by_address.get(&address).map_or(0, |barrier| barrier.deferred)
     }

@@ -1,5 +1,4 @@
-//! The model of each instruction for the CPU: one OS thread runs a whole block, or one of its
-//! roles.
+//! The model of each instruction for the CPU: one OS thread runs a whole block or one role.
 //!
 //! Block-level code runs once, role-level code once for each role, per-thread closures once for
 //! each rank, in order. What makes this more than a sequential program is the [`model`]: copies
@@ -61,7 +60,8 @@ pub(crate) unsafe fn barrier() {
     step(|block| block.model.barrier());
 }
 
-/// `barrier.sync 0`: a barrier of all threads of a block of `THREADS` that took different paths.
+/// `barrier.sync 0`: a barrier of all threads of a block of `THREADS` that took different
+/// control-flow paths.
 ///
 /// # Safety
 ///
@@ -173,7 +173,7 @@ pub(crate) fn cp_async_commit_group() {
 }
 
 /// `cp.async.wait_group`: every thread's own copies of all but the youngest `P::GROUPS` groups have
-/// landed; a barrier makes them visible to the others.
+/// landed. A barrier makes them visible to the others.
 pub(crate) fn cp_async_wait_group<P: PendingGroups>() {
     step(|block| block.model.wait(P::GROUPS));
     roles::waited_for_copies();

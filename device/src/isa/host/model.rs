@@ -1,4 +1,4 @@
-//! The memory model of asynchronous copies: what is under way, what has landed, what may still be
+//! The memory model of asynchronous copies: what is in flight, what has landed, what may still be
 //! read.
 
 use std::collections::VecDeque;
@@ -38,7 +38,7 @@ impl Unit {
         unsafe { self.to.copy_from_nonoverlapping(self.from, valid) };
         // SAFETY: the rest of the unit's `width` bytes (0).
         let rest = unsafe { self.to.add(valid) };
-        // SAFETY: the unit's bytes behind the `valid` ones, `width` in all, are writable (0).
+        // SAFETY: the unit's bytes after the `valid` ones, `width` in all, are writable (0).
         unsafe { rest.write_bytes(0, width - valid) };
     }
 
@@ -52,8 +52,8 @@ impl Unit {
 ///
 /// A unit waits in the `open` group until the group is committed, then in `committed` until it is
 /// waited for, then in `arrived` until a barrier makes it visible to the other threads. The lazy
-/// schedule lands it there, the eager one at once, the random one anywhere on the way. Units of
-/// ordinary stores wait in `stored` for that barrier.
+/// schedule lands it there, the eager one at once, and the random one at any point in between.
+/// Units of ordinary stores wait in `stored` for that barrier.
 pub(crate) struct Model {
     schedule: Schedule,
     random: Random,
@@ -106,7 +106,7 @@ impl Model {
         self.random = random;
     }
 
-    /// Forgets everything under way.
+    /// Forgets everything in flight.
     pub(super) fn clear(&mut self) {
         self.open.clear();
         self.committed.clear();
@@ -115,7 +115,7 @@ impl Model {
         self.readers.clear();
     }
 
-    /// Takes over what a role has left under way at its end.
+    /// Takes over what a role has left in flight at its end.
     pub(super) fn absorb(&mut self, mut role: Model) {
         self.open.append(&mut role.open);
         self.committed.append(&mut role.committed);
@@ -230,8 +230,8 @@ impl Model {
         self.readers.retain(|released| {
             let ends = ended(released.readers);
             if ends && poisons {
-                // SAFETY: valid for writes, and no thread reads what it holds behind this barrier
-                // (0), at which nothing was written there yet.
+                // SAFETY: the bytes are valid for writes, and after this barrier no thread reads
+                // what they hold (0). Nothing has been written there up to this barrier.
                 unsafe { released.first.write_bytes(POISON, released.bytes) };
             }
             !ends

@@ -1,4 +1,4 @@
-//! Panics inside of kernels: where they happened is noted, and nothing of them is printed.
+//! Panics inside kernels: the place of each is noted, and nothing is printed.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -44,8 +44,8 @@ thread_local! {
     static ALOUD: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Panics, with the message on standard error, and leaves the place of the panic that is under way
-/// as it is.
+/// Panics, with the message on standard error, and leaves the place of the panic in progress as it
+/// is.
 #[cold]
 pub(crate) fn panic_aloud(message: &'static str) -> ! {
     ALOUD.set(true);

@@ -30,7 +30,7 @@ impl Random {
 
     /// Returns a generator of its own for another user of the same block.
     pub(super) fn fork(&mut self) -> Self {
-        // `new` mixes the seed, or the other one's sequence would be this one's.
+        // `new` mixes the seed; otherwise both would draw the same sequence.
         Random::new(self.next())
     }
 

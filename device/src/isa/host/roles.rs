@@ -1,4 +1,4 @@
-//! The roles of a block: one OS thread for each, of which one runs at a time.
+//! The roles of a block: each has an OS thread, and one of them runs at a time.
 //!
 //! The baton is under the mutex of a [`Division`]. A synchronising operation locks it, changes the
 //! [`Scheduler`]'s state, and waits there until its role has the baton again.
@@ -17,7 +17,8 @@ use crate::isa::Members;
 
 /// What a block does in roles: for each its members and its body. Pairs in tuples of two to four.
 pub(crate) trait Parts {
-    /// The bodies' results: on the GPU a thread has only its own role's, here all are there.
+    /// The bodies' results: on the GPU a thread has only that of its own role, here all are
+    /// available.
     type Results;
     /// Each role's members.
     fn members(&self) -> Vec<Members>;
@@ -48,7 +49,7 @@ parts!(A R 0, B S 1);
 parts!(A R 0, B S 1, C T 2);
 parts!(A R 0, B S 1, C T 2, D U 3);
 
-/// Runs one body for each role, to its end. All results are there.
+/// Runs the body of each role to its end and returns all results.
 ///
 /// # Panics
 ///
@@ -105,7 +106,7 @@ pub(crate) struct Division {
 struct State {
     scheduler: Scheduler,
     place: Place,
-    /// What roles have left under way at their ends.
+    /// What roles have left in flight at their ends.
     left: Vec<Model>,
     failure: Option<Failure>,
 }
@@ -116,7 +117,7 @@ struct Failure {
     place: Option<panics::Place>,
 }
 
-/// What a role unwinds with when it isn't the one that failed.
+/// The payload with which a role unwinds when another role has failed.
 struct Stopped;
 
 /// The role that an OS thread runs.
@@ -135,9 +136,10 @@ struct Passed<T>(T);
 // SAFETY: a body and what it captures are used on one OS thread at a time: by the caller of
 // `divide` before and after, which waits meanwhile, and by its role's. What several roles' bodies
 // share is used by the one with the baton alone; the mutex that the baton is passed under, and the
-// start and end of a thread, order these accesses. So what a type needs `Send` for beyond that is a
-// binding to one OS thread (a thread-local, a lock's guard), and `divide`'s caller promises that
-// there is none: it makes a `Passed` of nothing else, here alone.
+// start and end of a thread, order these accesses. All that a type needs `Send` for beyond that is
+// a binding to one OS thread (a thread-local, a lock's guard), and the caller of `divide` promises
+// that there is none. A `Passed` is made in this file alone, of these bodies and results and of
+// nothing else.
 unsafe impl<T> Send for Passed<T> {}
 
 impl<T> Passed<T> {
@@ -147,8 +149,8 @@ impl<T> Passed<T> {
 }
 
 impl Division {
-    /// The state, also after a check of the model has failed in another role: checks fail before
-    /// they change it.
+    /// The state, even after a check of the model has failed in another role: a check fails before
+    /// it changes the state.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -174,7 +176,7 @@ impl Division {
             Err(error) => {
                 let mut state = self.lock();
                 state.scheduler.remove(index);
-                // Of a second failure only the text is lost.
+                // If another failure came first, only the text of this one is lost.
                 let _ = state.fail(Box::new(format!("the CPU has no thread for a role: {error}")), None);
                 None
             }
@@ -211,7 +213,7 @@ impl Division {
 }
 
 impl State {
-    /// Has all roles unwind, the first time with this panic; returns the payload of a later one.
+    /// Has all roles unwind. The first call reports its panic; a later call gets its payload back.
     fn fail(&mut self, payload: Box<dyn Any + Send>, place: Option<panics::Place>) -> Option<Box<dyn Any + Send>> {
         if self.scheduler.is_stopped() {
             return Some(payload);
@@ -227,7 +229,7 @@ impl State {
 fn run_role<R>(division: Arc<Division>, index: usize, body: impl FnOnce() -> R) -> Option<R> {
     ROLE.set(Some(Role { division: division.clone(), index }));
     let outcome = catch_unwind(AssertUnwindSafe(|| {
-        // A body that never runs is dropped with the baton, too.
+        // A body that never runs is dropped by a thread with the baton, too.
         let body = body;
         division.wait_for_baton(division.lock(), index);
         body()
@@ -239,7 +241,7 @@ fn run_role<R>(division: Arc<Division>, index: usize, body: impl FnOnce() -> R) 
         Err(payload) => {
             let second =
                 if payload.is::<Stopped>() { None } else { division.lock().fail(payload, panics::take_place()) };
-            // Not under the lock: it may run a destructor of the kernel's.
+            // Outside the lock, because this may run a destructor of the kernel.
             if let Some(second) = second {
                 panics::drop_payload(second);
             }
@@ -279,7 +281,8 @@ pub(super) fn synchronise<R>(operation: impl FnOnce(&mut Scheduler, usize) -> R)
             let result = operation(&mut state.scheduler, *index);
             let next = state.scheduler.running();
             if next != Some(*index) {
-                // Not under the lock, which the role that wakes would find taken and sleep again.
+                // The lock is released first: the role that wakes would find it taken and sleep
+                // again.
                 drop(state);
                 division.wake(next);
                 state = division.lock();

@@ -1,8 +1,8 @@
 //! Who goes on: the baton of a block's roles, what lands meanwhile, and the virtual time.
 //!
-//! One role runs at a time. At every synchronising operation the schedule says whether it hands the
-//! baton on, and to whom; this file only decides, `roles` has the OS threads that wait for it.
-//! Outside of roles the block is the one role there is.
+//! One role runs at a time. At every synchronising operation the schedule says whether the role
+//! hands the baton on, and to whom. This file only decides; `roles` has the OS threads that wait
+//! for the baton. Outside of roles the block counts as a single role.
 
 use super::Schedule;
 use super::mbarrier::Barriers;
@@ -11,7 +11,7 @@ use crate::isa::Members;
 
 /// The time that a synchronising operation takes, in nanoseconds.
 const STEP: u64 = 1_000;
-/// The most that time leaps at a poll, in nanoseconds.
+/// The longest leap of time at a poll, in nanoseconds.
 const LONGEST_LEAP: u64 = 1_000_000_000;
 
 /// The synchronisation of one running block.
@@ -42,7 +42,7 @@ struct Role {
 enum Status {
     /// It can go on.
     Ready,
-    /// It can go on, but its last operation was a poll in vain.
+    /// It can go on, but its last operation was an unsuccessful poll.
     Polling,
     /// It can go on when this mbarrier's phase of this parity is complete.
     Waiting { barrier: usize, parity: u32 },
@@ -154,7 +154,8 @@ impl Scheduler {
         self.hand_on_if_due();
     }
 
-    /// The running role asks for the time, which is no progress: if it polls it goes on to.
+    /// The running role asks for the time, which is no progress: a role that polls stays one that
+    /// polls.
     pub(super) fn clock(&mut self) -> u64 {
         let now = self.now;
         self.tick();
@@ -162,15 +163,15 @@ impl Scheduler {
         now
     }
 
-    /// The running role polled in vain.
+    /// The running role polled without success.
     pub(super) fn poll(&mut self) {
         self.set_status(Status::Polling);
         self.tick();
         self.hand_on();
     }
 
-    /// The running role waits until the mbarrier's phase of that parity is complete. It is when it
-    /// has the baton again, but for a stop.
+    /// The running role waits until the mbarrier's phase of that parity is complete. When the role
+    /// has the baton again, the phase is complete, unless all roles unwind.
     pub(super) fn wait(&mut self, barrier: usize, parity: u32) {
         if self.barriers.is_complete(barrier, parity) {
             return self.step();
@@ -223,8 +224,8 @@ impl Scheduler {
         }
     }
 
-    /// Hands the baton to a role that can go on; if there is none, has copies land or time pass
-    /// until there is.
+    /// Hands the baton to a role that can go on. If there is none, copies land or time passes until
+    /// there is.
     fn hand_on(&mut self) {
         let left = self.roles.iter().position(|role| role.status != Status::Ended);
         if self.is_stopped() || left.is_none() {
@@ -270,8 +271,8 @@ impl Scheduler {
         self.running = Some(next);
     }
 
-    /// The next of the roles that can go on and have such a status: the next in turn, the one that
-    /// has waited longest, or any.
+    /// Picks one of the roles that can go on and have such a status: the next in round-robin order,
+    /// the one that has waited longest, or any.
     fn pick(&mut self, admits: impl Fn(Status) -> bool) -> Option<usize> {
         let (barriers, roles) = (&self.barriers, &self.roles);
         let can_go_on = |&index: &usize| match roles[index].status {

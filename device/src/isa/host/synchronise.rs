@@ -12,7 +12,7 @@ use crate::isa::Members;
 /// An mbarrier: its address in the block's shared memory.
 pub(crate) type Mbarrier = *mut u64;
 
-/// The mbarrier at so many bytes of the block's shared memory.
+/// The mbarrier at this byte offset into the block's shared memory.
 pub(crate) fn mbarrier_at(offset: usize) -> Mbarrier {
     super::shared_base().wrapping_add(offset).cast()
 }
@@ -101,9 +101,9 @@ pub(crate) unsafe fn cp_async_mbarrier_arrive(barrier: *mut u64, by: Members) {
     });
 }
 
-/// `mbarrier.try_wait.parity` until it is true: waits until the phase of this parity, of the
-/// present one and the one before, is complete. A fresh mbarrier is in phase 0, behind a complete
-/// one of parity 1.
+/// `mbarrier.try_wait.parity` until it is true: waits until the phase with this parity is complete.
+/// Of the present phase and the one before it, exactly one has it. A fresh mbarrier is in phase 0,
+/// and the phase before that counts as complete with parity 1.
 ///
 /// # Safety
 ///
@@ -112,8 +112,8 @@ pub(crate) unsafe fn mbarrier_wait(barrier: *mut u64, parity: u32) {
     synchronise(|scheduler, _| scheduler.wait(barrier.addr(), parity));
 }
 
-/// `mbarrier.test_wait.parity`: whether the phase of this parity is complete. If not, other roles
-/// get their turn.
+/// `mbarrier.test_wait.parity`: whether the phase of this parity is complete. If it is not, other
+/// roles get their turn.
 ///
 /// # Safety
 ///
@@ -135,7 +135,7 @@ pub(crate) unsafe fn mbarrier_poll(barrier: *mut u64, parity: u32) -> bool {
 ///
 /// # Panics
 ///
-/// If there is an mbarrier in the stage, if copies into it are under way, or if it isn't in shared
+/// If there is an mbarrier in the stage, if copies into it are in flight, or if it isn't in shared
 /// memory.
 ///
 /// # Safety
@@ -147,8 +147,8 @@ pub(crate) unsafe fn stage_acquired(first: *mut u8, bytes: usize) {
 }
 
 /// `%globaltimer`: nanoseconds of virtual time since the block's start. Each synchronising
-/// operation takes 1 000 of them; where a role polls and nobody else can go on, time leaps, further
-/// with each poll.
+/// operation takes 1 000 of them. Where a role polls and nobody else can go on, time leaps, and it
+/// leaps further with each poll.
 pub(crate) fn clock() -> u64 {
     synchronise(|scheduler, _| scheduler.clock())
 }

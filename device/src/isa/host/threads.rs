@@ -1,5 +1,5 @@
-//! Threads, warps and lanes: closures run once for each of them in turn, and values of which each
-//! has one are arrays.
+//! Threads, warps and lanes: a closure runs once for each of them in turn, and a value that each of
+//! them has is an array.
 
 use super::block::{self, current_warp};
 use super::roles;
@@ -81,7 +81,7 @@ pub(crate) fn for_each_lane(body: impl Fn(usize)) {
     block::leave_threads();
 }
 
-/// One value a thread: an array with one for each rank.
+/// One value per thread: an array with one for each rank.
 pub(crate) struct PerThread<T, const THREADS: usize>([T; THREADS]);
 
 impl<T: Copy, const THREADS: usize> PerThread<T, THREADS> {
@@ -229,7 +229,7 @@ pub(crate) unsafe fn role_barrier_all<const N: usize>(id: u32, members: Members,
     !values.0.contains(&false)
 }
 
-/// One value a lane of the running warp: an array with one for each.
+/// One value per lane of the running warp: an array with one for each lane.
 pub(crate) struct PerLane<T>([T; WARP]);
 
 impl<T: Copy> PerLane<T> {

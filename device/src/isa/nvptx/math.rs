@@ -1,6 +1,6 @@
 //! Floating-point instructions of one thread. `runtime.ll` defines them with LLVM's intrinsics,
-//! which it can fold where the operands are known; all of them treat subnormal numbers as the
-//! numbers that they are (there is no `.ftz`).
+//! which it can fold where the operands are known; none of them flushes subnormal numbers (there is
+//! no `.ftz`).
 
 macro_rules! float_instructions {
     ($float:ty: $fma:ident $sqrt:ident $min:ident $max:ident,

@@ -1,8 +1,9 @@
 //! Barriers in shared memory, barriers of roles, and the clock.
 //!
-//! An mbarrier counts arrivals: a phase is complete when as many have arrived as `mbarrier_init`
-//! said, and the next one begins. Waiting for a parity waits for the phase in progress to complete
-//! if that has this parity, and returns at once if it has the other.
+//! An mbarrier counts arrivals: a phase is complete after the number of arrivals that
+//! `mbarrier_init` was given, and then the next phase begins. A wait for a parity waits until the
+//! phase in progress completes if that phase has this parity, and returns at once if it has the
+//! other.
 
 use super::threads::{PerThread, is_member, lanes_of};
 use crate::isa::Members;
@@ -27,15 +28,15 @@ unsafe extern "C" {
 /// The address of an mbarrier in the block's dynamic shared memory, which has 32 bits.
 pub(crate) type Mbarrier = u32;
 
-/// The mbarrier at so many bytes of the block's dynamic shared memory.
+/// The mbarrier at this byte offset into the block's dynamic shared memory.
 #[inline(always)]
 pub(crate) fn mbarrier_at(offset: usize) -> Mbarrier {
     tilepipe_shared_origin().wrapping_add(offset as u32)
 }
 
 /// `barrier.sync 0`, then `bar.warp.sync`: waits for all threads of a block of `THREADS` that took
-/// different paths. Behind it the threads of a warp are together again, as the aligned barriers of
-/// block-level code need them.
+/// different control-flow paths. After it the threads of a warp have reconverged, as the aligned
+/// barriers of block-level code require.
 ///
 /// # Safety
 ///
@@ -64,7 +65,7 @@ pub(crate) unsafe fn role_barrier(id: u32, members: Members) {
     unsafe { tilepipe_role_barrier(id, members.count as u32) };
 }
 
-/// `barrier.red.or`: such a barrier that returns whether any thread's value is true.
+/// `barrier.red.or`: as [`role_barrier`], and returns whether any thread's value is true.
 ///
 /// # Safety
 ///
@@ -75,7 +76,7 @@ pub(crate) unsafe fn role_barrier_any<const N: usize>(id: u32, members: Members,
     unsafe { tilepipe_role_barrier_any(id, members.count as u32, u32::from(values.get(0))) != 0 }
 }
 
-/// `barrier.red.and`: such a barrier that returns whether all threads' values are true.
+/// `barrier.red.and`: as [`role_barrier`], and returns whether all threads' values are true.
 ///
 /// # Safety
 ///
@@ -92,7 +93,7 @@ pub(crate) unsafe fn role_barrier_all<const N: usize>(id: u32, members: Members,
 /// # Safety
 ///
 /// `barrier` is shared memory, aligned to 8, which holds no valid mbarrier, and which other threads
-/// access only behind a barrier of the block; one thread makes this call.
+/// access only after a barrier of the block; one thread makes this call.
 #[inline(always)]
 pub(crate) unsafe fn mbarrier_init(barrier: Mbarrier, arrivals: u32) {
     // SAFETY: the caller's promise.
@@ -103,7 +104,7 @@ pub(crate) unsafe fn mbarrier_init(barrier: Mbarrier, arrivals: u32) {
 ///
 /// # Safety
 ///
-/// `barrier` is valid, and no thread uses it from here on; no arrival is under way. One thread
+/// `barrier` is valid, and no thread uses it from here on; no arrival is in flight. One thread
 /// makes this call.
 #[inline(always)]
 pub(crate) unsafe fn mbarrier_inval(barrier: Mbarrier) {
@@ -111,8 +112,8 @@ pub(crate) unsafe fn mbarrier_inval(barrier: Mbarrier) {
     unsafe { tilepipe_mbarrier_inval(barrier) };
 }
 
-/// `mbarrier.arrive` of every member: what each has read and written before is done before the
-/// phase completes.
+/// `mbarrier.arrive` of every member: what each has read and written before is complete before the
+/// phase is.
 ///
 /// # Safety
 ///
@@ -138,7 +139,7 @@ pub(crate) unsafe fn mbarrier_arrive_first(barrier: Mbarrier, by: Members) {
 }
 
 /// `cp.async.mbarrier.arrive.noinc` of every member: an arrival that happens once all asynchronous
-/// copies that the thread has started before have landed. It says nothing of ordinary stores.
+/// copies that the thread has started before have landed. It does not cover ordinary stores.
 ///
 /// # Safety
 ///
@@ -162,9 +163,9 @@ pub(crate) unsafe fn mbarrier_wait(barrier: Mbarrier, parity: u32) {
     unsafe { tilepipe_mbarrier_wait(barrier, parity) };
 }
 
-/// `mbarrier.test_wait.parity`: whether the phase of this parity is complete. If not, `nanosleep`:
-/// other threads of the warp, which may have to complete the phase, get their turn however often
-/// this one asks.
+/// `mbarrier.test_wait.parity`: whether the phase of this parity is complete. If it is not, the
+/// thread executes `nanosleep`. Other threads of the warp may have to complete the phase, and so
+/// they get their turn however often this one polls.
 ///
 /// # Safety
 ///
@@ -194,7 +195,7 @@ pub(crate) fn clock() -> u64 {
     tilepipe_clock()
 }
 
-/// One role's members and what they run; two to four roles of one block as a tuple.
+/// One role's members and what they run, or a tuple of these for two to four roles of one block.
 pub(crate) trait Parts {
     /// What each role's body returned, to its members alone.
     type Results;
@@ -208,9 +209,9 @@ pub(crate) trait Parts {
 ///
 /// # Safety
 ///
-/// All threads of the block make this call, and behind it [`reconverge`]. What the bodies capture
-/// and return has no cells and nothing that is bound to an OS thread: on the CPU each runs on a
-/// thread of its own.
+/// All threads of the block make this call, and after it that of [`reconverge`]. What the bodies
+/// capture and return has no cells and nothing that is bound to an OS thread: on the CPU each runs
+/// on a thread of its own.
 #[inline(always)]
 pub(crate) unsafe fn divide<P: Parts>(parts: P) -> P::Results {
     parts.divide()
@@ -221,8 +222,8 @@ macro_rules! parts {
         impl<$($body: FnOnce() -> $result, $result),*> Parts for ($((Members, $body),)*) {
             type Results = ($(Option<$result>,)*);
 
-            /// One chain of branches: roles that share a warp must not wait for one another where a
-            /// first branch ends.
+            /// This is one chain of branches: roles that share a warp must not wait for one another
+            /// where a first branch ends.
             #[inline(always)]
             fn divide(self) -> Self::Results {
                 let mut results = ($(None::<$result>,)*);

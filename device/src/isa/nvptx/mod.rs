@@ -107,15 +107,15 @@ pub(crate) fn shared_base() -> *mut u8 {
     tilepipe_shared_base()
 }
 
-/// The address of the block's dynamic shared memory, as it is: no pass knows it from the
-/// declaration.
+/// The address of the block's dynamic shared memory, read by an instruction: no compiler pass can
+/// derive it from the declaration.
 #[inline(always)]
 pub(crate) fn shared_address() -> usize {
     tilepipe_shared_address() as usize
 }
 
 /// The collectives' shared memory, 41 slots of 16 bytes, aligned to 16: the last bytes of the
-/// dynamic shared memory, which the launch made so much larger.
+/// dynamic shared memory, which the launch enlarged by them.
 #[inline(always)]
 pub(crate) fn scratch() -> *mut u8 {
     tilepipe_scratch_base()
@@ -140,8 +140,8 @@ pub(crate) unsafe fn load_global<T: bytemuck::Pod>(from: *const T) -> T {
     while offset < size_of::<T>() {
         let (to, from) = (to.wrapping_add(offset), from.wrapping_add(offset));
         // SAFETY: `offset` is a multiple of the type's alignment (of 16 if that is larger), which
-        // divides its size, so so many bytes from there on lie in the value, aligned to that; `to`
-        // is a local variable, the rest the caller's promise.
+        // divides its size. So that many bytes from there on lie in the value, with that alignment;
+        // `to` is a local variable, the rest is the caller's promise.
         unsafe {
             match const { align_of::<T>() } {
                 1 => tilepipe_load_global_1(to, from),
@@ -199,12 +199,12 @@ unsafe fn store_pieces(to: *mut u8, from: *const u8, bytes: usize, width: usize)
 ///
 /// # Safety
 ///
-/// `to` is global memory, valid for writes of `N` values; it is a multiple of the row's size behind
-/// an address aligned to 16.
+/// `to` is global memory, valid for writes of `N` values. It lies a multiple of the row's size
+/// after an address aligned to 16.
 #[inline(always)]
 pub(crate) unsafe fn store_global_row<T: bytemuck::Pod, const N: usize>(to: *mut T, values: [T; N]) {
-    // The largest power of two, up to 16, that divides the row's size: to which its start is
-    // aligned too.
+    // The largest power of two, up to 16, that divides the row's size. The row's start is aligned
+    // to it too.
     let width = const { 1 << (16 | size_of::<T>() * N).trailing_zeros() };
     // SAFETY: the caller's promise; both the row's start and its size are multiples of `width`.
     unsafe { store_pieces(to.cast(), values.as_ptr().cast(), size_of::<T>() * N, width) };
@@ -216,7 +216,7 @@ pub(crate) unsafe fn store_global_row<T: bytemuck::Pod, const N: usize>(to: *mut
 /// # Safety
 ///
 /// 0. `width` is 16, 8 or 4.
-/// 1. `to` is shared memory, aligned to `width` and valid for so many bytes; nobody accesses them
+/// 1. `to` is shared memory, aligned to `width` and valid for that many bytes; nobody accesses them
 ///    until the copy has landed.
 /// 2. `from` is global memory, aligned to `width` and valid for reads of `valid <= width` bytes
 ///    until then.
@@ -262,7 +262,7 @@ pub(crate) fn cp_async_commit_group() {
 #[inline(always)]
 pub(crate) fn cp_async_wait_group<P: PendingGroups>() {
     // SAFETY: a wait has no effect but to order the landed copies before what follows; the memory
-    // clobber (there is no `nomem`) keeps later reads behind it.
+    // clobber (there is no `nomem`) keeps later reads after it.
     unsafe { asm!("cp.async.wait_group {groups};", groups = const P::GROUPS, options(nostack)) };
 }
 
@@ -320,7 +320,7 @@ pub(crate) fn panic_record_address() -> u64 {
     tilepipe_panic_record_address()
 }
 
-/// `atom.cas` on the record's state: whether the calling thread is the first to claim it.
+/// `atom.cas` on the record's state: whether the calling thread is the first to claim the record.
 ///
 /// # Safety
 ///
@@ -336,11 +336,11 @@ pub(crate) unsafe fn claim(state: *mut u32, from: u32, to: u32) -> bool {
     old == from
 }
 
-/// `fence.sc.sys`: orders the calling thread's writes before against those after, also as the host
-/// sees them.
+/// `fence.sc.sys`: orders the calling thread's earlier writes before its later ones, also as the
+/// host sees them.
 #[inline(always)]
 pub(crate) fn system_fence() {
-    // SAFETY: no effect but the order.
+    // SAFETY: it has no effect but the order.
     unsafe { asm!("fence.sc.sys;", options(nostack)) };
 }
 
@@ -348,13 +348,13 @@ pub(crate) fn system_fence() {
 /// the host.
 #[inline(always)]
 pub(crate) fn trap() -> ! {
-    // SAFETY: ends the whole grid; nothing follows.
+    // SAFETY: it ends the whole grid; nothing follows.
     unsafe { asm!("fence.sc.sys;", "trap;", "exit;", options(noreturn, nostack)) }
 }
 
-/// `nanosleep`: lets the calling thread rest for about `nanoseconds`.
+/// `nanosleep`: suspends the calling thread for about `nanoseconds`.
 #[inline(always)]
 pub(crate) fn sleep(nanoseconds: u32) {
-    // SAFETY: no effect but time.
+    // SAFETY: it has no effect but the delay.
     unsafe { asm!("nanosleep.u32 {t};", t = in(reg32) nanoseconds, options(nostack)) };
 }

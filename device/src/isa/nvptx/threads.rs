@@ -1,4 +1,4 @@
-//! Threads, warps and lanes: who runs a closure, and values of which each has one.
+//! Threads, warps and lanes: who runs a closure, and values that each of them has one of.
 //!
 //! On the GPU each of them runs its own closure once, and its value is a register.
 
@@ -116,15 +116,15 @@ unsafe fn rank_below(threads: usize) -> usize {
     rank
 }
 
-/// The calling thread's rank in its warp: blocks have one dimension, so warps are of 32 threads in
-/// a row.
+/// The calling thread's rank in its warp: blocks have one dimension, so a warp is 32 threads with
+/// consecutive ranks.
 #[inline(always)]
 fn lane() -> usize {
     tilepipe_thread_rank() as usize % WARP
 }
 
-/// One value a thread of a block, or of a role, of `THREADS`: a register. What all of them have to
-/// do together asks for that.
+/// One value per thread of a block or a role of `THREADS`: a register. Operations that all of these
+/// threads execute together take their operands in this form.
 pub(crate) struct PerThread<T, const THREADS: usize>(T);
 
 impl<T: Copy, const THREADS: usize> PerThread<T, THREADS> {
@@ -218,7 +218,7 @@ pub(crate) unsafe fn barrier_all<const THREADS: usize>(values: &PerThread<bool, 
     unsafe { tilepipe_barrier_all(u32::from(values.0)) != 0 }
 }
 
-/// One value a lane of the calling thread's warp, which has all 32: a register.
+/// One value per lane of the calling thread's warp, which has all 32 lanes: a register.
 pub(crate) struct PerLane<T>(T);
 
 impl<T: Copy> PerLane<T> {
@@ -289,8 +289,8 @@ impl<T: bytemuck::Pod, const THREADS: usize> Lanes<T> for PerThread<T, THREADS> 
         // SAFETY: the caller's promise: a block of `THREADS`, or a role of `THREADS` in whole
         // warps.
         let mask = unsafe { lanes_of::<THREADS>() };
-        // SAFETY: all threads of that block or role make the call, of which `mask` names those of
-        // this warp.
+        // SAFETY: all threads of that block or role make the call, and `mask` names those of this
+        // warp.
         PerThread(shuffle(self.0, |word| unsafe { tilepipe_shuffle_down(mask, word, distance as u32) }))
     }
 
@@ -299,12 +299,13 @@ impl<T: bytemuck::Pod, const THREADS: usize> Lanes<T> for PerThread<T, THREADS> 
         // SAFETY: the caller's promise: a block of `THREADS`, or a role of `THREADS` in whole
         // warps.
         let mask = unsafe { lanes_of::<THREADS>() };
-        // SAFETY: all threads of that block or role make the call, of which `mask` names those of
-        // this warp.
+        // SAFETY: all threads of that block or role make the call, and `mask` names those of this
+        // warp.
         PerThread(shuffle(self.0, |word| unsafe { tilepipe_shuffle_up(mask, word, distance as u32) }))
     }
 
-    /// The rank in the block, which a role of whole warps differs from by a multiple of 32.
+    /// The rank in the block. In a role of whole warps the rank differs from it by a multiple of
+    /// 32.
     #[inline(always)]
     fn update_ranks(&mut self, update: impl Fn(usize, &mut T)) {
         update(tilepipe_thread_rank() as usize, &mut self.0);
@@ -345,8 +346,7 @@ impl<T: bytemuck::Pod> Lanes<T> for PerLane<T> {
     }
 }
 
-/// The lanes of the calling thread's warp: all, or in the last warp of a block those that there
-/// are.
+/// The lanes of the calling thread's warp: all 32, or in the last warp of a block those that exist.
 ///
 /// # Safety
 ///
