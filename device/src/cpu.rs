@@ -67,7 +67,8 @@ pub(crate) fn run_body(
     schedule: Schedule,
 ) -> Result<(), KernelPanic> {
     if thread::panicking() {
-        // Steps of an unwinding block are refused, and here they could not be told from others.
+        // Steps of an unwinding block are refused, and here they could not be distinguished from
+        // other steps.
         let message = "a kernel can't run in a destructor while its OS thread unwinds".to_owned();
         return Err(KernelPanic { message, file: String::new(), line: 0, column: 0, block, thread: None });
     }
@@ -88,9 +89,9 @@ pub fn in_kernel() -> bool {
     block::is_inside()
 }
 
-/// Readies the process to run kernels: for a launcher, before it hands blocks to other OS threads.
-/// Returns whether it is ready: the first time it is not if the calling thread panics, whose panic
-/// hook may be running and can't be replaced then.
+/// Prepares the process to run kernels. A launcher calls it before it hands blocks to other OS
+/// threads. Returns whether it is ready: the first time it is not if the calling thread panics,
+/// whose panic hook may be running and can't be replaced then.
 pub fn prepare() -> bool {
     panics::prepare()
 }

@@ -2,8 +2,9 @@
 //!
 //! `#[kernel]` describes every instance of a kernel as a constant [`Instance`]; `tilepipe-host`
 //! reads it, checks the arguments against it, and either launches the PTX entry of that name or
-//! runs the kernel's body for every block. Programs meet these types when they choose an instance
-//! at run time; otherwise the typed `launch` function that `#[kernel]` generates is all they need.
+//! runs the kernel's body for every block. Programs need these types only when they choose an
+//! instance at run time; otherwise the typed `launch` function that `#[kernel]` generates is
+//! enough.
 
 use core::any::TypeId;
 
@@ -33,8 +34,8 @@ pub struct ParameterInfo {
     pub element_bytes: usize,
     /// The least alignment of the base address in bytes; 1 for a scalar.
     pub alignment: usize,
-    /// For a two-dimensional view: the bytes of which the pitch, from one row's start to the next
-    /// one's, is a multiple.
+    /// For a two-dimensional view: the number of bytes that the pitch, from one row's start to the
+    /// next one's, is a multiple of.
     pub row_alignment: Option<usize>,
 }
 
@@ -178,7 +179,7 @@ impl Instance {
         self.parts.contract
     }
 
-    /// Returns the number of threads a block; the PTX entry admits no other (`.reqntid`).
+    /// Returns the number of threads per block; the PTX entry admits no other (`.reqntid`).
     pub const fn threads(&self) -> u32 {
         self.parts.threads
     }

@@ -1,9 +1,9 @@
 //! Safe, typed asynchronous copies through shared memory for Rust GPU kernels.
 //!
-//! A kernel moves tiles from global to shared memory while it computes on the tiles before: stages,
-//! scopes and roles are types, each step of a pipeline consumes it and returns its next state, and
-//! a step out of order does not compile. The PTX is what one writes by hand for that state; the
-//! same source runs on the CPU.
+//! A kernel moves tiles from global to shared memory while it computes on the previous tiles.
+//! Stages, scopes and roles are types. Each step of a pipeline consumes it and returns its next
+//! state, and a step out of order does not compile. The PTX is what one would write by hand for
+//! that state. The same source runs on the CPU.
 //!
 //! ```
 //! #![forbid(unsafe_code)]

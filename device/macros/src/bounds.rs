@@ -32,7 +32,7 @@ const KINDS: [Kind; 2] = [
 pub(crate) struct Bounds([Option<Expr>; KINDS.len()]);
 
 impl Bounds {
-    /// Reads `min_blocks = 2` or the like behind its name.
+    /// Reads the rest of `min_blocks = 2` or the like, after the name.
     ///
     /// # Errors
     ///
@@ -94,7 +94,7 @@ impl Bounds {
         quote!(::tilepipe::entry::bounds(&#kernel, #(#values),*))
     }
 
-    /// What stands on the host for all of this: the values are computed and not used.
+    /// The code on the host for all of this: the values are computed and not used.
     pub(crate) fn on_host(&self, signature: &Signature<'_>, instances: &[Instance]) -> TokenStream {
         if self.given().next().is_none() {
             return TokenStream::new();

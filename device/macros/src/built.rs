@@ -1,9 +1,9 @@
 //! `built_files!`: what the crate's build script built, as literals.
 //!
-//! The files are read here and not by `include_bytes!` in the generated code: there a macro of that
-//! name of the crate's own could put anything. For the same reason the literals are all that is
-//! generated: the `unsafe` call stands in a macro of `tilepipe_host`, whose `$crate` no crate can
-//! put anything behind.
+//! The files are read here and not by `include_bytes!` in the generated code: there, a macro of
+//! that name in the crate itself could supply anything. For the same reason the literals are all
+//! that is generated: the `unsafe` call is in a macro of `tilepipe_host`, and no crate can redefine
+//! what `$crate` names in it.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};

@@ -90,8 +90,8 @@ fn layout_check(input: &DeriveInput, fields: &Fields) -> TokenStream {
 }
 
 /// A function that compiles only if every field is an element. It takes the struct apart without
-/// `..`, so that it also stands for there being no field but those seen here, which an attribute
-/// under the derive could have added.
+/// `..`, so it also proves that there is no field but those seen here: an attribute under the
+/// derive could have added one.
 fn field_check(input: &DeriveInput, fields: &Fields) -> TokenStream {
     let name = &input.ident;
     let members: Vec<_> = fields.members().collect();

@@ -58,7 +58,7 @@ impl Parse for Arguments {
 }
 
 impl List {
-    /// Reads a list behind its keyword.
+    /// Reads a list after its keyword.
     fn read(keyword: Ident, input: ParseStream<'_>) -> syn::Result<Self> {
         let content;
         parenthesized!(content in input);

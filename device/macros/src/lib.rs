@@ -72,11 +72,11 @@ use crate::signature::Signature;
 /// | `min_blocks = 2` | `__launch_bounds__(.., 2)` | `.minnctapersm 2` | registers for 2 blocks |
 /// | `max_registers = 64` | `__maxnreg__(64)` | `.maxnreg 64` | at most 64 for a thread |
 ///
-/// With `min_blocks` a thread has so few registers that so many blocks fit on a multiprocessor, as
-/// far as it is for registers. What does not fit into so few registers is spilled to local memory,
-/// which the build warns of. With both the tighter one holds (`nvcc` refuses them together, `ptxas`
-/// does not). The values are constant expressions of type `usize`, in which the kernel's generic
-/// parameters may stand:
+/// With `min_blocks` the registers of a thread are limited, so that this number of blocks fits on a
+/// multiprocessor as far as registers are concerned. Values that do not fit are spilled to local
+/// memory, and the build warns of a spill. With both, the tighter one holds (`nvcc` refuses them
+/// together, `ptxas` does not). The values are constant expressions of type `usize`, in which the
+/// kernel's generic parameters may stand:
 ///
 /// ```
 /// # use tilepipe::{Block, TilesMut, kernel};
@@ -97,11 +97,12 @@ use crate::signature::Signature;
 /// # }
 /// ```
 ///
-/// `min_blocks` is 1 to 32, and so many blocks have at most 2048 threads, in whole warps.
+/// `min_blocks` is 1 to 32, and that many blocks have at most 2048 threads, in whole warps.
 /// `max_registers` is 24 to 255, and no more than a multiprocessor has for one block: 64 for 1024
-/// threads. The macro refuses other literals, and the builder what other expressions come to. For
-/// GPUs with less room than that (`sm_86` has 16 blocks and 1536 threads a multiprocessor) `ptxas`
-/// drops a `min_blocks` that is too large, which the build warns of. The CPU ignores both.
+/// threads. The macro refuses other literals, and the builder refuses such values of other
+/// expressions. For GPUs with less room than that (`sm_86` has 16 blocks and 1536 threads per
+/// multiprocessor) `ptxas` drops a `min_blocks` that is too large, and the build warns of it. The
+/// CPU ignores both.
 ///
 /// # What stands beside it
 ///

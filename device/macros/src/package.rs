@@ -2,7 +2,7 @@
 
 use std::env;
 
-/// The package's name and version; empty where it is not cargo that compiles.
+/// The package's name and version; empty where cargo does not run the compiler.
 pub(crate) fn name_and_version() -> (String, String) {
     let variable = |name| env::var(name).unwrap_or_default();
     (variable("CARGO_PKG_NAME"), variable("CARGO_PKG_VERSION"))

@@ -3,10 +3,10 @@
 //! The value has parts with `;` between them. The first names kernels, with commas between them.
 //! Each of the others names a generic argument and values of it, `THREADS=128,256`.
 //!
-//! The arguments `T`, `THREADS` and `STAGES` narrow one after the other: of the values that there
-//! are with those chosen before, these are taken, or all if none of these is among them. Every
-//! other argument leaves only instances that have one of the values. A value is compared without
-//! its path, and letters without their case.
+//! The arguments `T`, `THREADS` and `STAGES` narrow one after the other: of the values that occur
+//! together with the choices before, the named ones are taken, or all if none of the named ones is
+//! among them. Every other argument leaves only instances that have one of the values. Values are
+//! compared without their paths and without regard to case.
 
 /// The arguments that never leave a kernel without an instance, in the order in which they narrow.
 const NARROWING: [&str; 3] = ["T", "THREADS", "STAGES"];

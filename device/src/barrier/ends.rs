@@ -46,11 +46,11 @@ impl<K: Handover> ProducerBarriers<K> {
         }
     }
 
-    /// The arrival behind the word that says whether there is a tile.
+    /// The arrival after the word that says whether there is a tile.
     #[inline(always)]
     fn arrive_told(&self, stage: u32) {
         if PresenceOf::<K>::TOLD {
-            // SAFETY: the barrier counts one such arrival a phase.
+            // SAFETY: the barrier counts one such arrival per phase.
             unsafe { isa::mbarrier_arrive_first(self.memory.full(stage), self.producers) };
         }
     }
@@ -81,7 +81,7 @@ impl<K: Handover> EndBarriers for ProducerBarriers<K> {
     #[inline(always)]
     fn close(&self, stage: u32) {
         // SAFETY: the producers have the stage; the word is theirs to write, and the consumers read
-        // it behind the arrivals that follow.
+        // it after the arrivals that follow.
         isa::for_first_member(self.producers, || unsafe { self.memory.closed(0, stage).write(1) });
     }
 
@@ -95,9 +95,9 @@ impl<K: Handover> EndBarriers for ProducerBarriers<K> {
 
     #[inline(always)]
     fn pass_closed(&self, stage: u32) {
-        // SAFETY: the barrier counts an arrival of each producer a phase; the producers have the
-        // stage, so this phase has had none. Ordinary arrivals do: the closing word is an ordinary
-        // store.
+        // SAFETY: the barrier counts an arrival of each producer per phase; the producers have the
+        // stage, so this phase has had none. Ordinary arrivals suffice: the closing word is an
+        // ordinary store.
         unsafe { isa::mbarrier_arrive(self.memory.full(stage), self.producers) };
         self.arrive_told(stage);
     }
@@ -146,13 +146,13 @@ impl<K: Handover> EndBarriers for ConsumerBarriers<K> {
     #[inline(always)]
     fn close(&self, stage: u32) {
         // SAFETY: the consumers have the stage; the word is theirs to write, and the producers read
-        // it behind the arrivals that follow.
+        // it after the arrivals that follow.
         isa::for_first_member(K::CONSUMERS, || unsafe { self.0.closed(1, stage).write(1) });
     }
 
     #[inline(always)]
     fn pass(&self, stage: u32) {
-        // SAFETY: EMPTIED counts these arrivals a phase; the consumers have the stage, so this
+        // SAFETY: EMPTIED counts these arrivals per phase; the consumers have the stage, so this
         // phase has had none.
         unsafe { isa::mbarrier_arrive(self.0.empty(stage), K::CONSUMERS) };
     }

@@ -5,13 +5,13 @@ use core::ops::{Deref, DerefMut};
 
 use super::protocol::EndState;
 
-/// A `&'r mut EndState` without a value that is never taken.
+/// A `&'r mut EndState` without a niche.
 ///
-/// An enum around a reference says which variant it is by the null pointer; the compiler for the
-/// GPU then loses sight of where the reference points, and the state stays in local memory instead
-/// of registers. For the same reason the ends and what holds one are `repr(C)`, with the end behind
-/// 8 bytes of other things: so the variants of `Result<Ready, Unready<Consumer>>` have it in the
-/// same place, behind the tag of `Unready`.
+/// An enum around a reference keeps its discriminant in the null-pointer niche. The compiler for
+/// the GPU then loses track of where the reference points, and the state stays in local memory
+/// instead of registers. For the same reason the ends, and the types that hold one, are `repr(C)`
+/// with the end after 8 bytes of other fields. So the variants of `Result<Ready,
+/// Unready<Consumer>>` have the end at the same offset, after the tag of `Unready`.
 ///
 /// # Invariants
 ///

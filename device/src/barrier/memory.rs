@@ -9,8 +9,8 @@ use crate::stage::PresenceOf;
 use crate::stage::contents;
 use crate::stage::presence::Presence;
 
-/// Bytes of the barriers and words of a pipeline of so many stages: for each stage two barriers and
-/// three words, for each end a barrier and two words.
+/// Bytes of the barriers and words of a pipeline of this number of stages: two barriers and three
+/// words per stage, and a barrier and two words per end.
 pub(crate) const fn control_bytes(stages: usize) -> usize {
     (stages * (2 * 8 + 3 * 4) + 2 * (8 + 2 * 4)).next_multiple_of(16)
 }
@@ -48,19 +48,19 @@ impl<K: Handover> Memory<K> {
         producers.count as u32 + PresenceOf::<K>::TOLD as u32
     }
 
-    /// Arrivals that empty a stage: of each consumer. (One a warp, behind a barrier of the warp, is
-    /// slower: docs/performance.md.)
+    /// Arrivals that empty a stage: of each consumer. (One per warp, after a barrier of the warp,
+    /// is slower: docs/performance.md.)
     const EMPTIED: u32 = K::CONSUMERS.count as u32;
 
-    /// Whether the roles' threads lie between one another, so that a warp has threads of both.
+    /// Whether the threads of the roles are interleaved, so that a warp has threads of both.
     const INTERLEAVED: bool = K::PRODUCERS.stride > 1;
 
     /// Those of the role's threads that take part in filling under a driver: where a tile has fewer
-    /// units of a copy than the role has threads, the first so many, since the others never copy.
+    /// units of a copy than the role has threads, that many of the first threads, since the others
+    /// never copy.
     ///
     /// With interleaved roles and more than two stages all of them do: their warps are busy with
-    /// the other role all the same, and the handing over is a little faster (measured:
-    /// docs/performance.md).
+    /// the other role anyway, and the handover is a little faster (measured: docs/performance.md).
     pub(crate) const COPIERS: Members = {
         let all = K::PRODUCERS;
         let copiers = contents::copiers::<K::Contents, K::Engine>(all.count);
@@ -80,7 +80,7 @@ impl<K: Handover> Memory<K> {
     ///
     /// # Safety
     ///
-    /// Called by one thread; the others use the memory behind a barrier of the block only.
+    /// Called by one thread; the others use the memory only after a barrier of the block.
     #[inline(always)]
     pub(crate) unsafe fn init(self, producers: Members) {
         for stage in 0..K::COUNT as u32 {
@@ -99,8 +99,8 @@ impl<K: Handover> Memory<K> {
         unsafe { self.init_stages(producers) };
     }
 
-    /// Makes the stages' barriers alone: all that ends need of which neither leaves before the
-    /// other nor waits for a limited time.
+    /// Makes the stages' barriers alone. Two ends need nothing else if neither leaves before the
+    /// other and neither waits for a limited time.
     ///
     /// # Safety
     ///
@@ -122,7 +122,7 @@ impl<K: Handover> Memory<K> {
     ///
     /// # Safety
     ///
-    /// Called by one thread; no thread uses them any more and no arrival is under way.
+    /// Called by one thread; no thread uses them any more and no arrival is in flight.
     #[inline(always)]
     pub(crate) unsafe fn inval(self) {
         // SAFETY: the caller's promise; `init` made them.
@@ -161,7 +161,7 @@ impl<K: Handover> Memory<K> {
     /// The calling thread is the producers' first, and they have the stage.
     #[inline(always)]
     pub(crate) unsafe fn write_presence(self, stage: u32, presence: PresenceOf<K>) {
-        // SAFETY: the word lies in the pipeline's memory; the consumers read it behind the arrival
+        // SAFETY: the word lies in the pipeline's memory; the consumers read it after the arrival
         // that follows.
         unsafe { self.present(stage).write(presence.to_word()) };
     }
@@ -233,12 +233,12 @@ impl<K: Handover> Memory<K> {
             // thread has waited for.
             unsafe { word.write(decision) };
         });
-        // SAFETY: the barrier counts one arrival of each member a turn.
+        // SAFETY: the barrier counts one arrival of each member per turn.
         unsafe { isa::mbarrier_arrive(self.agree(end), members) };
-        // SAFETY: `init` made the barrier. Its phases and the turns alternate alike.
+        // SAFETY: `init` made the barrier. Its phases alternate in step with the turns.
         unsafe { isa::mbarrier_wait(self.agree(end), turn) };
-        // SAFETY: written before the first member's arrival, and not again before the next turn but
-        // one.
+        // SAFETY: written before the first member's arrival, and written again at the earliest two
+        // turns later.
         unsafe { word.read() != 0 }
     }
 }

@@ -15,8 +15,8 @@ pub(crate) use memory::{Memory, control_bytes};
 pub(crate) use protocol::EndBarriers;
 pub use protocol::EndState;
 
-/// Stages that one group of threads fills and another one reads. Nobody outside of this crate can
-/// name it, and so implement it.
+/// Stages that one group of threads fills and another one reads. Nobody outside this crate can name
+/// it, so nobody else can implement it.
 pub trait Handover: StageSet {
     /// The threads that fill them.
     const PRODUCERS: Members;

@@ -15,8 +15,8 @@ use crate::scope::Scope;
 /// | between roles: an arrival happens | when the thread's copies have landed | at once |
 /// | a scope ends | `cp.async.wait_all` | nothing |
 ///
-/// With both, a unified pipeline has no barrier in memory, and a pipeline between roles counts an
-/// arrival of each thread that issues copies. Sealed: implemented by [`Groups`] and [`AtOnce`].
+/// With both, a unified pipeline has no barrier in memory, and a pipeline between roles counts one
+/// arrival per thread that issues copies. Sealed: implemented by [`Groups`] and [`AtOnce`].
 pub trait Completion {
     /// Whether arrivals for copies happen later than the call that asks for them.
     #[doc(hidden)]

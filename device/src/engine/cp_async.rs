@@ -13,8 +13,8 @@ use crate::view::tile_ref::TileRef;
 /// Asynchronous copies by every thread: `cp.async` of 16, 8 or 4 bytes, the widest that the tile's
 /// alignment allows.
 ///
-/// Completes by asynchronous group. Needs sm_80; a tile whose size and alignment are no multiple of
-/// 4 bytes does not compile.
+/// The copies complete by asynchronous group. They need sm_80. A tile whose size and alignment are
+/// not multiples of 4 bytes does not compile.
 pub enum CpAsync {}
 
 impl sealed::Engine for CpAsync {
@@ -41,8 +41,9 @@ impl sealed::Linear for CpAsync {
                 // SAFETY: `to` is shared memory (0) aligned to `width`, of which the stage's
                 // alignment and the offset are multiples; `from` is aligned to `width` (the view's
                 // base is aligned to 16, its rows and the tile's start to ALIGNMENT, a multiple of
-                // `width`), and `valid` bytes behind it lie in the view, which nobody writes for
-                // the whole launch. (1) keeps the destination untouched until it was waited for.
+                // `width`), and `valid` bytes from there on lie in the view, which nobody writes
+                // for the whole launch. (1) keeps the destination untouched until it was waited
+                // for.
                 unsafe { isa::cp_async(to, from, valid, width) };
             }
         };

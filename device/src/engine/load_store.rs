@@ -12,7 +12,7 @@ use crate::view::tile_ref::TileRef;
 /// Ordinary loads and stores through registers (CUDA's copy without `memcpy_async`): nothing
 /// overlaps.
 ///
-/// Completes by the scope's barrier. Any target, any tile.
+/// The copies complete by the scope's barrier. Every target and every tile has them.
 pub enum LoadStore {}
 
 impl sealed::Engine for LoadStore {

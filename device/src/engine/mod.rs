@@ -69,8 +69,8 @@ pub(crate) mod sealed {
         ///    `Contents::ALIGNMENT` says.
         /// 1. No thread reads or writes that stage until the copy was committed and waited for and
         ///    the scope synchronised, and no thread may still be reading it from before.
-        /// 2. Called by threads of the group, which has as many as its type says, and by each that
-        ///    a unit of the tile is dealt out to.
+        /// 2. Called by threads of the group, which has the number of threads that its type says,
+        ///    and by each thread that a unit of the tile is dealt out to.
         unsafe fn copy<T: Tile, G: Deal<S>, S: Scope>(destination: *mut u8, source: TileRef<'_, T>);
         /// Starts to fill a tile with zeros.
         ///

@@ -1,10 +1,10 @@
-//! How a tile falls into units, each copied by one thread.
+//! How a tile divides into units, each of which one thread copies.
 
 use crate::group::Deal;
 use crate::scope::Scope;
 use crate::tile::Tile;
 
-/// Deals the tile's units of `width` bytes out to the group's threads: of each part unit `u` to
+/// Deals the tile's units of `width` bytes out to the group's threads, unit `u` of each part to
 /// member `u % TEAM`, and calls `copy(row, byte offset in the row, byte offset in shared memory)`
 /// for each.
 ///
@@ -18,7 +18,7 @@ pub(super) unsafe fn for_each_unit<T: Tile, G: Deal<S>, S: Scope>(width: usize, 
     let units = T::LEN * element / width / G::PARTS;
     let deal = |part: usize, member: usize| {
         if T::ROWS == 1 {
-            // A number of rounds that the compiler knows, so that it unrolls a few.
+            // The compiler knows the number of rounds, so it unrolls a few.
             for round in 0..units.div_ceil(G::TEAM) {
                 let unit = member + round * G::TEAM;
                 if unit < units {
@@ -27,7 +27,7 @@ pub(super) unsafe fn for_each_unit<T: Tile, G: Deal<S>, S: Scope>(width: usize, 
                 }
             }
         } else {
-            // One by one: places in rows take many registers.
+            // The loop takes one unit at a time, because places in rows take many registers.
             let mut unit = member;
             while unit < units {
                 let index = part * units + unit;

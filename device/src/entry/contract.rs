@@ -15,7 +15,7 @@ use crate::isa::ContractText;
 /// The most bytes of a contract: of a kernel with eight parameters.
 const MOST: usize = 512;
 
-/// Text that is put together by the compiler.
+/// Text that is put together at compile time.
 #[derive(Clone, Copy)]
 pub struct Text {
     bytes: [u8; MOST],

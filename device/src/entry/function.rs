@@ -44,8 +44,8 @@ pub unsafe trait KernelFunction<Arguments>: Copy + Send + Sync + 'static {
     unsafe fn call(self, raw: &[*const u8]);
 }
 
-/// A function that takes these arguments. (A second `Fn` bound beside that of one lifetime would
-/// leave the compiler to guess.)
+/// A function that takes these arguments. (With a second `Fn` bound beside that of one lifetime the
+/// compiler could not infer which one is meant.)
 pub trait CallWith<Arguments> {
     /// Calls it.
     fn call_with(self, arguments: Arguments);
@@ -98,7 +98,8 @@ macro_rules! kernel_functions {
             unsafe fn call(self, raw: &[*const u8]) {
                 let _ = raw;
                 let body = |entry: Entry<'_>| {
-                    // SAFETY: made once, at the entry point of a launch of so many threads a block.
+                    // SAFETY: made once, at the entry point of a launch of `THREADS` threads per
+                    // block.
                     let block = unsafe { entry.block::<THREADS>() };
                     self.call_with((
                         block,
@@ -108,7 +109,7 @@ macro_rules! kernel_functions {
                             unsafe { entry.parameter::<$argument::At<'_>>(raw[$index]) },
                         )*
                         $(
-                            // SAFETY: made once, in a launch with so much shared memory.
+                            // SAFETY: made once, in a launch with this much shared memory.
                             unsafe { entry.shared::<$shared>() },
                         )?
                     ));
@@ -130,8 +131,9 @@ kernel_functions!(A 0 B 1 C 2 D 3 E 4 G 5);
 kernel_functions!(A 0 B 1 C 2 D 3 E 4 G 5 H 6);
 kernel_functions!(A 0 B 1 C 2 D 3 E 4 G 5 H 6 I 7);
 
-/// The launch bounds of a kernel function as the builder reads them: its threads a block, the least
-/// blocks of a multiprocessor, and the most registers of a thread. What is not given is `u32::MAX`.
+/// The launch bounds of a kernel function as the builder reads them: the threads per block, the
+/// minimum number of blocks per multiprocessor, and the maximum number of registers per thread. A
+/// bound that is not given is `u32::MAX`.
 pub const fn bounds<F: KernelFunction<A>, A>(
     _: &F,
     min_blocks: Option<usize>,
@@ -140,7 +142,7 @@ pub const fn bounds<F: KernelFunction<A>, A>(
     const NOT_GIVEN: u32 = u32::MAX;
     const fn word(value: Option<usize>) -> u32 {
         match value {
-            // A larger number is as wrong.
+            // A larger number is just as invalid.
             Some(value) if value >= NOT_GIVEN as usize => NOT_GIVEN - 1,
             Some(value) => value as u32,
             None => NOT_GIVEN,
@@ -185,7 +187,7 @@ pub const unsafe fn instance<F: KernelFunction<A>, A>(
 ) -> crate::launch::Instance {
     use crate::launch::{Contract, Instance, Parts};
 
-    // There is a value of the function's type, which `on_cpu` makes another of.
+    // A value of the function's type exists; `on_cpu` makes another one.
     let _ = kernel;
     let (package, version) = package;
     // SAFETY: `on_cpu` calls the function that the description was made of; of the PTX entry it is
@@ -206,7 +208,7 @@ pub const unsafe fn instance<F: KernelFunction<A>, A>(
     }
 }
 
-/// As [`instance`], of a kernel of which no code for the CPU is compiled into the program.
+/// As [`instance`], for a kernel without code for the CPU in the program.
 ///
 /// # Safety
 ///
@@ -236,9 +238,9 @@ pub const unsafe fn instance_without_cpu<F: KernelFunction<A>, A>(
 #[cfg(not(target_arch = "nvptx64"))]
 unsafe fn on_cpu<F: KernelFunction<A>, A>(raw: &[crate::launch::RawParameter]) {
     const { assert!(size_of::<F>() == 0, "a kernel is a function, not a pointer to one or a closure with captures") };
-    // SAFETY: the type has no bytes (asserted), so that every aligned address holds a value if
-    // there is one; there is (the caller's promise), and it is `Copy` and for every thread (`Send`,
-    // `Sync`).
+    // SAFETY: the type has no bytes (asserted), so every aligned address holds a value if one
+    // exists. One exists (the caller's promise), and it is `Copy` and usable on every thread
+    // (`Send`, `Sync`).
     let kernel = unsafe { core::ptr::NonNull::<F>::dangling().read() };
     let mut addresses = [core::ptr::null(); 8];
     for (address, raw) in addresses.iter_mut().zip(raw) {

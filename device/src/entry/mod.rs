@@ -26,7 +26,7 @@ pub use parameter::Parameter;
 /// The most bytes of a parameter, and its largest alignment.
 pub const PARAMETER_BYTES: usize = 128;
 
-/// One argument as it travels to the kernel: the first bytes are those of the parameter's
+/// One argument as it is passed to the kernel: the first bytes are those of the parameter's
 /// [`Raw`](Parameter::Raw), the others are zero.
 #[repr(C, align(128))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,24 +48,25 @@ impl RawParameter {
         bytemuck::pod_read_unaligned(&self.bytes[..size_of::<T>()])
     }
 
-    /// Returns the address of the bytes, for who passes them on.
+    /// Returns the address of the bytes, for the code that passes them on.
     pub fn as_ptr(&self) -> *const u8 {
         self.bytes.as_ptr()
     }
 }
 
-/// A view of elements in a row as it travels: the address of its first element and its length in
-/// elements.
+/// A view of elements in a row as it is passed to the kernel: the address of its first element and
+/// its length in elements.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 pub struct RawElements {
     /// The first element's address.
     pub address: u64,
-    /// How many elements there are.
+    /// The number of elements.
     pub len: u64,
 }
 
-/// A view with rows as it travels: the address of its first element, and sizes in elements.
+/// A view with rows as it is passed to the kernel: the address of its first element, and sizes in
+/// elements.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 pub struct RawRows {
@@ -87,7 +88,7 @@ pub struct RawRows {
 ///
 /// # Safety
 ///
-/// Called once by every thread of a block at its entry point (on the CPU: once a block, with the
+/// Called once by every thread of a block at its entry point (on the CPU: once per block, with the
 /// block's context in place), and `body` makes one block, one shared memory and one of each
 /// parameter of its [`Entry`].
 #[inline(always)]
@@ -108,7 +109,7 @@ impl<'k> Entry<'k> {
     /// # Safety
     ///
     /// Called once, at the entry point, in a launch of `THREADS` threads per block, with scratch
-    /// memory behind the kernel's own shared memory if the entry's contract asks for it.
+    /// memory after the kernel's own shared memory if the entry's contract asks for it.
     #[inline(always)]
     pub unsafe fn block<const THREADS: usize>(&self) -> Block<'k, THREADS> {
         // SAFETY: at the entry point all threads are converged, and block-level code keeps them so
@@ -139,8 +140,8 @@ impl<'k> Entry<'k> {
     #[inline(always)]
     pub unsafe fn shared<L: Layout>(&self) -> Shared<'k, L> {
         const { assert!(L::ALIGNMENT <= isa::SHARED_ALIGNMENT, "shared memory is aligned to at most 1024 bytes") };
-        // The declaration asks for 1024 bytes. Whether the driver has obeyed is looked at where
-        // more is needed than copies need.
+        // The declaration asks for an alignment of 1024 bytes. The code checks whether the driver
+        // has honoured it where the layout needs more than copies need.
         if L::ALIGNMENT > 16 && !isa::shared_address().is_multiple_of(L::ALIGNMENT) {
             fault::misaligned_shared_memory(isa::shared_address(), L::ALIGNMENT);
         }
@@ -167,7 +168,7 @@ mod tests {
     #[test]
     fn shared_memory_starts_where_its_layout_wants_it() {
         let kernel = |entry: Entry<'_>| {
-            // SAFETY: the one shared memory of this run, of as many bytes.
+            // SAFETY: the one shared memory of this run, of that many bytes.
             let (first, second) = unsafe { entry.shared::<(Aligned<32>, Aligned<1024>)>() }.split();
             assert_eq!((first.offset(), second.offset()), (0, 1024));
             assert!(second.base().addr().is_multiple_of(1024));

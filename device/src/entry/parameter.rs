@@ -18,14 +18,14 @@ use crate::view::tiles2d::TileView2D;
 pub trait Parameter<'k>: Sized + sealed::Sealed {
     /// The same type of parameter for another launch.
     type At<'x>: Parameter<'x, Raw = Self::Raw>;
-    /// What of it travels to the kernel: plain data of at most 128 bytes.
+    /// The part of it that is passed to the kernel: plain data of at most 128 bytes.
     type Raw: bytemuck::Pod;
 
     /// What a launch checks the argument against.
     #[cfg(not(target_arch = "nvptx64"))]
     const INFO: crate::launch::ParameterInfo;
 
-    /// What of it host and GPU must agree on.
+    /// The part of it that host and GPU must agree on.
     #[doc(hidden)]
     const LAYOUT: ParameterLayout;
 
@@ -55,7 +55,7 @@ pub struct ParameterLayout {
     pub(super) alignment: usize,
     /// Of each row, in bytes; 0 for one dimension.
     pub(super) row_alignment: usize,
-    /// Size and alignment in bytes of what travels to the kernel.
+    /// Size and alignment in bytes of what is passed to the kernel.
     pub(super) passed: [usize; 2],
 }
 
@@ -120,8 +120,8 @@ impl<'k, S: Tile> Parameter<'k> for TileView<'k, S> {
 
     #[inline(always)]
     unsafe fn from_raw(raw: Self::Raw) -> Self {
-        // SAFETY: the launch checked that an input of this element type, aligned to 16, stands
-        // behind the address and that nobody writes it meanwhile.
+        // SAFETY: the launch checked that an input of this element type, aligned to 16, lies at the
+        // address and that nobody writes it meanwhile.
         unsafe { TileView::new(raw.address as *const S::Element, raw.len as usize) }
     }
 }
@@ -137,8 +137,8 @@ impl<'k, T: Element, const LEN: usize, A: Arrangement> Parameter<'k> for TilesMu
 
     #[inline(always)]
     unsafe fn from_raw(raw: Self::Raw) -> Self {
-        // SAFETY: the launch checked that an output of this element type stands behind the address,
-        // that only this launch touches it, and each block makes one view of it.
+        // SAFETY: the launch checked that an output of this element type lies at the address, that
+        // only this launch touches it, and each block makes one view of it.
         unsafe { TilesMut::new(raw.address as *mut T, raw.len as usize) }
     }
 }
@@ -156,8 +156,8 @@ impl<'k, S: Tile> Parameter<'k> for TileView2D<'k, S> {
     unsafe fn from_raw(raw: Self::Raw) -> Self {
         let RawRows { address, width, height, pitch } = raw;
         // SAFETY: the launch checked that an input of this element type with these rows, aligned to
-        // 16 and at a pitch of a multiple of ALIGNMENT bytes, stands behind the address and that
-        // nobody writes it meanwhile.
+        // 16 and at a pitch of a multiple of ALIGNMENT bytes, lies at the address and that nobody
+        // writes it meanwhile.
         unsafe { TileView2D::new(address as *const S::Element, width as usize, height as usize, pitch as usize) }
     }
 }
@@ -174,9 +174,8 @@ impl<'k, T: Element, const ROWS: usize, const COLUMNS: usize> Parameter<'k> for 
     #[inline(always)]
     unsafe fn from_raw(raw: Self::Raw) -> Self {
         let RawRows { address, width, height, pitch } = raw;
-        // SAFETY: the launch checked that an output of this element type with these rows stands
-        // behind the address, that only this launch touches it, and each block makes one view of
-        // it.
+        // SAFETY: the launch checked that an output of this element type with these rows lies at
+        // the address, that only this launch touches it, and each block makes one view of it.
         unsafe { TilesMut2D::new(address as *mut T, width as usize, height as usize, pitch as usize) }
     }
 }

@@ -1,12 +1,12 @@
-//! The block, its threads, and values of which each thread has one.
+//! The block, its threads, and values that each thread has one of.
 
 use core::marker::PhantomData;
 
 use crate::isa;
 use crate::marker::{BlockLevel, Brand, Uniform};
 
-/// The threads of one block, taken together: what block-level code synchronises with and divides
-/// work by.
+/// The threads of one block, taken together. Block-level code synchronises and divides work by this
+/// value.
 ///
 /// `THREADS` is the block's size, 1 to 1024. A kernel takes one `Block`; nobody else can make one.
 /// Its lifetime is the block's brand: a token or a view of one block is of no use in another.
@@ -32,8 +32,8 @@ impl<const THREADS: usize> !Uniform for Block<'_, THREADS> {}
 impl<const THREADS: usize> !Uniform for Thread<'_, '_, THREADS> {}
 
 impl<'b, const THREADS: usize> Block<'b, THREADS> {
-    /// Takes it on trust that the calling threads are converged: for thread-level kernels written
-    /// with other Rust GPU crates that call into tilepipe.
+    /// Trusts the caller that the calling threads are converged. This is for thread-level kernels
+    /// that are written with other Rust GPU crates and call into tilepipe.
     ///
     /// # Safety
     ///
@@ -160,7 +160,7 @@ impl<const THREADS: usize> Thread<'_, '_, THREADS> {
     }
 }
 
-/// A value of which each thread can have its own: `Copy` and [`Uniform`] in its type.
+/// A value that each thread can have its own copy of: `Copy` and [`Uniform`] in its type.
 #[diagnostic::on_unimplemented(
     message = "a closure that runs per thread or per warp can't return or keep a `{Self}`",
     label = "this leaves the closure",
@@ -172,11 +172,11 @@ pub trait PerThreadValue: Copy + Uniform {}
 #[diagnostic::do_not_recommend]
 impl<T: Copy + Uniform> PerThreadValue for T {}
 
-/// One `T` a thread, in registers.
+/// One `T` per thread, in registers.
 ///
-/// The only way for a thread-dependent value to leave a per-thread closure. Block-level code can
-/// hand it back to a closure ([`Block::update`], [`get`](Self::get)) but not look into it: a
-/// decision of block-level code can't depend on a thread. So it has no `Deref`, `PartialEq` or
+/// This is the only way for a thread-dependent value to leave a per-thread closure. Block-level
+/// code can hand it back to a closure ([`Block::update`], [`get`](Self::get)) but can't look into
+/// it, so no decision of block-level code depends on a thread. So it has no `Deref`, `PartialEq` or
 /// `Debug`.
 pub struct PerThread<'b, T, const THREADS: usize> {
     pub(crate) values: isa::PerThread<T, THREADS>,

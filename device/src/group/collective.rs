@@ -1,8 +1,8 @@
 //! Collectives: values that all threads of a block or a warp work out together.
 //!
-//! Results are the same in all threads because one thread's result is handed to all. The order of
-//! every reduction and scan is part of the API, so that floats give the same bits on every run and
-//! on the CPU:
+//! Results are the same in all threads, because all of them get the result of one thread. The order
+//! of every reduction and scan is part of the API, so that floats give the same bits on every run
+//! and on the CPU:
 //!
 //! - in a warp of 32 lanes, five rounds with distances 1, 2, 4, 8, 16: lane `l` combines its value
 //!   with that of lane `l + d` (reduction, every `2 * d`-th lane counts) or of lane `l - d` before
@@ -71,9 +71,9 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
     /// Combines the values of each thread and all of lower rank: thread `r` gets
     /// `op(.. op(v0, v1) .., vr)`.
     ///
-    /// The order is fixed: within each warp rounds of distance 1, 2, 4, 8, 16, and to the left of
-    /// that the results of the warps before, combined from left to right. Costs two `bar.sync`.
-    /// PTX: `shfl.sync.up`.
+    /// The order is fixed: first rounds of distance 1, 2, 4, 8, 16 within each warp; then the
+    /// results of the lower warps, combined from left to right, on the left of that. Costs two
+    /// `bar.sync`. PTX: `shfl.sync.up`.
     ///
     /// CUDA: `cooperative_groups::inclusive_scan`, CUB's `BlockScan`.
     #[inline(always)]
@@ -106,9 +106,9 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
         unsafe { isa::barrier_all(&values.values) }
     }
 
-    /// Returns the value of the thread of rank `rank` to all. Costs two `bar.sync`.
+    /// Returns the value of the thread of rank `rank` to all. It costs two `bar.sync`.
     ///
-    /// CUDA: a value in shared memory behind `__syncthreads()`.
+    /// CUDA: a value in shared memory after `__syncthreads()`.
     ///
     /// # Panics
     ///

@@ -4,10 +4,10 @@ use super::{Group, InBlock, InThread, InWarp, warps};
 use crate::isa::{self, WARP};
 use crate::scope::{BlockScope, Scope, ThreadScope, WarpScope};
 
-/// How a group shares out a tile at a scope: in [`PARTS`](Deal::PARTS) parts of equal size, each
-/// copied by a team.
+/// How a group shares out a tile at a scope: it has [`PARTS`](Deal::PARTS) parts of equal size, and
+/// a team copies each.
 pub trait Deal<S: Scope>: Group {
-    /// Parts of a tile, each of which its team copies.
+    /// Parts of a tile. Each has a team that copies it.
     const PARTS: usize;
     /// Threads of a team.
     const TEAM: usize;
@@ -17,9 +17,9 @@ pub trait Deal<S: Scope>: Group {
     ///
     /// # Safety
     ///
-    /// 0. The calling thread is one of the group, which has as many threads as its type says.
-    ///    (Others of the group may leave the call out: a driver's producers that have no part of a
-    ///    tile.)
+    /// 0. The calling thread is one of the group, which has the number of threads that its type
+    ///    says. (Others of the group may leave the call out: a driver's producers that have no part
+    ///    of a tile.)
     /// 1. What `copy` does with the numbers stays in the calling thread: it takes no collective
     ///    step, and nothing that depends on them leaves it.
     unsafe fn deal(copy: impl Fn(usize, usize));

@@ -8,9 +8,9 @@ use crate::isa;
 
 /// A moment on the device's clock, the same for all threads of a group that asked for it together.
 ///
-/// PTX: `%globaltimer`, in nanoseconds; how often the clock advances is up to the GPU (about every
-/// microsecond on recent ones). On the CPU the clock is the executor's own and advances with the
-/// block's steps.
+/// PTX: `%globaltimer`, in nanoseconds; how often the clock advances depends on the GPU (about
+/// every microsecond on recent ones). On the CPU the clock is the executor's own and advances with
+/// the block's steps.
 ///
 /// CUDA: `cuda::std::chrono::system_clock::time_point` on the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,7 +30,7 @@ impl Instant {
         Instant { nanoseconds: isa::clock() }
     }
 
-    /// Returns the time that passed from `earlier` until this moment, zero if it lies behind it.
+    /// Returns the time from `earlier` until this moment, or zero if `earlier` is the later one.
     #[inline(always)]
     pub fn saturating_duration_since(self, earlier: Instant) -> Duration {
         Duration::from_nanos(self.nanoseconds.saturating_sub(earlier.nanoseconds))
@@ -50,8 +50,8 @@ impl Add<Duration> for Instant {
 }
 
 impl<const THREADS: usize> Block<'_, THREADS> {
-    /// Returns the time, as the block's first thread reads it: the same in all threads. Costs two
-    /// `bar.sync`. PTX: `%globaltimer`.
+    /// Returns the time, as the block's first thread reads it: the same in all threads. It costs
+    /// two `bar.sync`. PTX: `%globaltimer`.
     ///
     /// CUDA: `cuda::std::chrono::system_clock::now()`, which differs from thread to thread.
     #[inline(always)]

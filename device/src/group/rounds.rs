@@ -9,14 +9,14 @@ use crate::isa::{self, Lanes, WARP};
 ///
 /// # Safety
 ///
-/// All threads of the group, which are `N`, make this call; for a block in converged code. A role
-/// is of whole warps.
+/// All `N` threads of the group make this call; for a block in converged code. A role consists of
+/// whole warps.
 #[inline(always)]
 pub(crate) unsafe fn reduce_in<G: CollectiveGroup, T: Element, const N: usize>(
     values: &isa::PerThread<T, N>,
     op: impl Fn(T, T) -> T,
 ) -> T {
-    // SAFETY: the caller's promise: so many threads, in a role of whole warps.
+    // SAFETY: the caller's promise: the group has `N` threads, and a role has whole warps.
     let warps = unsafe { reduce_lanes(values, N, &op) };
     let scratch = Scratch::<T>::of::<G>();
     // The barrier ends all reads of the scratch memory by earlier collectives.
@@ -62,7 +62,7 @@ pub(crate) unsafe fn scan_in<G: CollectiveGroup, T: Element, const N: usize>(
     values: &isa::PerThread<T, N>,
     op: impl Fn(T, T) -> T,
 ) -> isa::PerThread<T, N> {
-    // SAFETY: the caller's promise: so many threads, in a role of whole warps.
+    // SAFETY: the caller's promise: the group has `N` threads, and a role has whole warps.
     let mut scanned = unsafe { scan_lanes(values, &op) };
     let scratch = Scratch::<T>::of::<G>();
     // SAFETY: the caller's promise.
@@ -122,12 +122,13 @@ pub(crate) unsafe fn broadcast_in<G: CollectiveGroup, T: Element, const N: usize
     unsafe { scratch.read_result() }
 }
 
-/// Combines the values of each warp of `threads` threads in a tree; lane 0 has the result.
+/// Combines the values of each warp of a group of `threads` threads in a tree; lane 0 has the
+/// result.
 ///
 /// # Safety
 ///
-/// All threads of the group that the values are of make this call, converged: a block of as many as
-/// the type says, a role of so many in whole warps, or a warp.
+/// All threads of the group that the values are of make this call, converged: a block with the
+/// number of threads that the type says, a role of that many threads in whole warps, or a warp.
 #[inline(always)]
 pub(crate) unsafe fn reduce_lanes<T: Element, L: Lanes<T>>(values: &L, threads: usize, op: &impl Fn(T, T) -> T) -> L {
     let mut result = values.duplicate();

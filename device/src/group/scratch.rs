@@ -6,7 +6,7 @@ use crate::isa::{self, Members, WARP, WARPS};
 
 /// The threads that run a collective of more than a warp.
 pub trait CollectiveGroup {
-    /// Who they are.
+    /// The group's threads.
     const MEMBERS: Members;
     /// The slot of their result: no other group's.
     const RESULT: usize;
@@ -39,9 +39,9 @@ pub(crate) const fn check_value<T>() {
     );
 }
 
-/// Shared memory of the collectives' own, behind the kernel's, in slots of 16 bytes: one for each
-/// warp of the block, one for the block's result and two for each role's, of its collectives and of
-/// the role itself. Groups that run side by side have no slot in common.
+/// Shared memory of the collectives' own, after the kernel's, in slots of 16 bytes. There is one
+/// per warp of the block, one for the block's result, and two per role: for the results of its
+/// collectives and of the role itself. Groups that run side by side have no slot in common.
 pub(crate) struct Scratch<T> {
     warps: *mut T,
     result: *mut T,
@@ -52,10 +52,9 @@ impl<T: Element> Scratch<T> {
     pub(crate) fn of<G: CollectiveGroup>() -> Self {
         const { check_value::<T>() };
         let first = isa::scratch();
-        // SAFETY: a block has at most 32 warps, so that of the group's first thread has a slot.
+        // SAFETY: a block has at most 32 warps, so the warp of the group's first thread has a slot.
         let warps = unsafe { first.add(16 * (G::MEMBERS.first / WARP)) };
-        // SAFETY: there are slots for the results of the block and two of each role behind those of
-        // the warps.
+        // SAFETY: slots for the result of the block and two of each role follow those of the warps.
         let result = unsafe { first.add(16 * G::RESULT) };
         Scratch { warps: warps.cast(), result: result.cast() }
     }
@@ -65,8 +64,7 @@ impl<T: Element> Scratch<T> {
     pub(crate) fn of_result(slot: usize) -> Self {
         const { check_value::<T>() };
         let first = isa::scratch();
-        // SAFETY: there are slots for the results of the block and two of each role behind those of
-        // the warps.
+        // SAFETY: slots for the result of the block and two of each role follow those of the warps.
         let result = unsafe { first.add(16 * slot) };
         Scratch { warps: first.cast(), result: result.cast() }
     }
@@ -199,7 +197,7 @@ mod tests {
         assert_eq!(run_body(body, 0, 1, 0, Schedule::Lazy), Ok(()));
     }
 
-    /// The number in front of `words`, where they stand first.
+    /// The number before the first occurrence of `words`.
     fn number_before(text: &str, words: &str) -> Option<usize> {
         let (before, _) = text.split_once(words)?;
         before.split_whitespace().next_back()?.parse().ok()

@@ -214,7 +214,7 @@ impl<'t, 'b, const THREADS: usize> Lane<'t, '_, 'b, THREADS> {
     }
 }
 
-/// One `T` a lane of one warp, in registers: [`PerThread`] at the level of a warp.
+/// One `T` per lane of one warp, in registers: [`PerThread`] at the level of a warp.
 ///
 /// Warp-level code can hand it back to a closure or to a collective, but not look into it.
 pub struct PerLane<'w, T> {

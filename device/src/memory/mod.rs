@@ -19,7 +19,7 @@ pub unsafe trait Layout {
     const ALIGNMENT: usize;
 }
 
-// SAFETY: the second layout starts at a multiple of its alignment behind the first, and the sum is
+// SAFETY: the second layout starts after the first, at a multiple of its alignment, and the sum is
 // rounded up to the larger alignment; both are powers of two of at most 1024.
 unsafe impl<A: Layout, B: Layout> Layout for (A, B) {
     const BYTES: usize = (A::BYTES.next_multiple_of(B::ALIGNMENT) + B::BYTES).next_multiple_of(Self::ALIGNMENT);
@@ -36,15 +36,15 @@ pub struct Second<P>(PhantomData<P>);
 /// A block's shared memory, laid out as `L`.
 ///
 /// A kernel takes at most one, as its last parameter; the launch reserves what the type says. `'s`
-/// and the position `P` tell every piece apart by type, so that a tile of one pipeline can't be
-/// released into another.
+/// and the position `P` distinguish every piece by its type, so that a tile of one pipeline can't
+/// be released into another.
 ///
 /// CUDA: `extern __shared__`.
 ///
 /// # Invariants
 ///
 /// 0. `L::BYTES` bytes of the block's shared memory from byte `offset` on belong to this value
-///    alone, no copy into them is under way, and no thread reads them.
+///    alone, no copy into them is in flight, and no thread reads them.
 /// 1. `offset` is a multiple of `L::ALIGNMENT`.
 #[must_use = "without its shared memory a kernel has no pipeline: call `pipeline` or `split`"]
 pub struct Shared<'s, L, P = Whole> {
@@ -85,7 +85,7 @@ impl<'s, A: Layout, B: Layout, P> Shared<'s, (A, B), P> {
         // SAFETY: the first `A::BYTES` bytes of what `self` owned; `self` is gone (0). Its start is
         // aligned to the larger of both alignments (1).
         let first = unsafe { Shared::new(self.offset) };
-        // SAFETY: `B::BYTES` bytes behind the first half, within `<(A, B)>::BYTES` (0), rounded up
+        // SAFETY: `B::BYTES` bytes after the first half, within `<(A, B)>::BYTES` (0), rounded up
         // to its alignment (1).
         let second = unsafe { Shared::new(self.offset + A::BYTES.next_multiple_of(B::ALIGNMENT)) };
         (first, second)

@@ -1,4 +1,4 @@
-//! Bounds checked once: loops by hand as the drivers have them.
+//! Bounds that are checked once: what the drivers do, for loops by hand.
 
 use crate::element::Element;
 use crate::output::tiles::{Arrangement, BlockTilesMut};
@@ -20,9 +20,9 @@ pub trait Bounded: sealed::Bounded {}
 ///
 /// The last tile of a view may be partial. A loop by hand therefore pays in every round: each copy
 /// works out how many bytes are valid, each store compares its place with the view's end. This
-/// compiles `body` twice, for a block whose tiles are all whole, without any of that, and for one
-/// that has a partial tile, and picks one of the two for the block. In the first one also an index
-/// that is in range for one of the parts is known to be so for the others.
+/// function compiles `body` twice: without any of that for a block whose tiles are all whole, and
+/// with it for a block that has a partial tile. It picks one of the two for the block. In the first
+/// one, an index that is in range for one of the parts is also known to be in range for the others.
 /// [`map_tiles`](crate::Pipeline::map_tiles) and [`for_each_tile`](crate::Pipeline::for_each_tile)
 /// do the same by themselves.
 ///
@@ -70,7 +70,8 @@ pub trait Bounded: sealed::Bounded {}
 pub fn hoist_bounds<P: Bounded, R>(parts: P, body: impl FnOnce(P) -> R) -> R {
     let numbers = parts.numbers();
     if parts.all_end_at(numbers.end()) && numbers.lies_below(parts.whole_below()) {
-        // SAFETY: just checked; views with as many tiles have as many for this block.
+        // SAFETY: just checked; views with the same number of tiles have the same number of them
+        // for this block.
         body(unsafe { parts.whole(numbers.count()) })
     } else {
         body(parts.counted())
@@ -92,7 +93,8 @@ mod sealed {
         /// Whether the view (of each part) has `end` tiles, those of other blocks included.
         fn all_end_at(&self, end: usize) -> bool;
 
-        /// A number: all of these tiles with lower ones lie within their views as a whole.
+        /// A bound on tile numbers: all of these tiles with lower numbers lie within their views as
+        /// a whole.
         fn whole_below(&self) -> usize;
 
         /// The same tiles, counted where this is called, so that the other branch need not divide.
@@ -102,7 +104,7 @@ mod sealed {
         ///
         /// # Safety
         ///
-        /// They are so many, and their numbers lie below `self.whole_below()`.
+        /// There are `count` of them, and their numbers lie below `self.whole_below()`.
         unsafe fn whole(self, count: usize) -> Self;
     }
 }

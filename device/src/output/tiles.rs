@@ -188,8 +188,8 @@ impl<'b, T: Element, const LEN: usize, const THREADS: usize, A: Arrangement> Blo
         indices.map(|index| self.tile(index))
     }
 
-    /// A number: all of the block's tiles with lower ones are there and lie within the view as a
-    /// whole.
+    /// A bound on tile numbers: all of the block's tiles with lower numbers exist and lie within
+    /// the view as a whole.
     #[inline(always)]
     pub(crate) fn whole_below(&self) -> usize {
         if self.whole { self.numbers.end() } else { self.view_len / LEN }
@@ -201,7 +201,7 @@ impl<'b, T: Element, const LEN: usize, const THREADS: usize, A: Arrangement> Blo
         BlockTilesMut { count: self.numbers.count(), ..self }
     }
 
-    /// The same tiles, known to be whole, and known to be so many as those of another view.
+    /// The same tiles, known to be whole, and known to be as many as those of another view.
     ///
     /// # Safety
     ///
@@ -270,8 +270,8 @@ impl<'b, T: Element, const LEN: usize, const THREADS: usize, A: Arrangement> Blo
 ///
 /// # Invariants
 ///
-/// 0. `first` points to `len <= LEN` elements of which this value is the only way to write.
-/// 1. `first` is a multiple of `LEN` elements behind an address aligned to 16.
+/// 0. `first` points to `len <= LEN` elements, and this value is the only way to write them.
+/// 1. `first` lies a multiple of `LEN` elements after an address aligned to 16.
 /// 2. `LEN` is 1 to `u32::MAX`, as for the view.
 pub struct TileMut<'v, 'b, T, const LEN: usize, const THREADS: usize, A = Striped> {
     first: *mut T,
@@ -373,7 +373,7 @@ impl<'b, T: Element, const LEN: usize, const THREADS: usize> TileMut<'_, 'b, T, 
             // SAFETY: `start < len`, so the address lies in the view (invariant 0).
             let address = unsafe { self.first.add(start) };
             // SAFETY: N elements from there on lie in the view and belong to this thread (as in
-            // `set_nth`). The address is a multiple of N elements behind an aligned one: LEN is a
+            // `set_nth`). The address lies a multiple of N elements after an aligned one: LEN is a
             // multiple of N (1), and so is `start = rank * N`.
             unsafe { isa::store_global_row(address, values) };
         } else {

@@ -41,7 +41,7 @@ pub trait NothingHeld {}
 )]
 pub trait TileHeld {}
 
-/// Says that a stage can be acquired: of a pair of counts, not both are 0.
+/// Says that a stage can be acquired: at least one of a pair of counts is not 0.
 #[diagnostic::on_unimplemented(
     message = "no stage is left to acquire: every stage of this pipeline is in flight or held",
     label = "the pipeline has `{Self}`",
@@ -57,7 +57,7 @@ pub trait StageLeft {}
 )]
 pub trait SomeFree {}
 
-/// Says that a stage was acquired, to be filled: of no pipeline between two steps.
+/// Says that a stage was acquired, to be filled. No pipeline between two steps has this.
 #[diagnostic::on_unimplemented(
     message = "no stage of this pipeline was acquired to copy into",
     label = "call `acquire()` first",
@@ -73,20 +73,21 @@ pub trait StageAcquired {}
 )]
 pub trait StageIsFilled {}
 
-/// Counts up: total, so that a step's type is known even where the step is not allowed.
+/// Counts up. The operation is total, so that a step's type is known even where the step is not
+/// allowed.
 pub trait Increment {
     /// The count plus one.
     type More;
 }
 
-/// Counts down, and stays at 0: total as well; that something is there to take is said by the
-/// predicates above.
+/// Counts down, and stays at 0. The operation is total as well; the predicates above say that there
+/// is something to take.
 pub trait Decrement {
     /// The count minus one.
     type Less;
 }
 
-/// Takes a stage to acquire: a free one, or a dirty one behind a barrier.
+/// Takes a stage to acquire: a free one, or a dirty one after a barrier.
 pub trait AcquireFrom {
     /// The stages that are free afterwards.
     type Free;
@@ -157,8 +158,8 @@ impl<F, D: Increment> Releases<Published, F, D> for ThreadScope {
 }
 
 /// Nobody else reads a thread's own elements, so their stage is free at once. But stages are
-/// acquired in the order of the ring: behind an older dirty stage this one must be dirty too, or
-/// `acquire` would take the older one for free.
+/// acquired in the order of the ring: after an older dirty stage this one must be dirty too, or
+/// `acquire` would treat the older one as free.
 impl<F: Increment> Releases<AtScope, F, Dirty<0>> for ThreadScope {
     type Free = F::More;
     type Dirty = Dirty<0>;
@@ -172,7 +173,7 @@ impl<const N: usize> PendingGroups for InFlight<N> {
     const GROUPS: usize = N.saturating_sub(1);
 }
 
-/// The counts up to which the steps by hand go; `for_each` knows no limit.
+/// The highest counts of the steps by hand; `for_each` has no such limit.
 macro_rules! for_all_counts {
     ($with:ident) => {
         $with!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
@@ -208,7 +209,7 @@ macro_rules! neighbours {
 }
 for_all_counts!(neighbours);
 
-/// A thread's own tile, released behind `$n` dirty stages.
+/// A thread's own tile, released after `$n` dirty stages.
 macro_rules! behind_dirty {
     (0 $($n:literal)*) => {$(
         impl<F> Releases<AtScope, F, Dirty<$n>> for ThreadScope {

@@ -11,7 +11,7 @@ use crate::isa::PendingGroups;
 use crate::stage::{self, Stage, StageFilled};
 use crate::view::numbers::TileNumbers;
 
-/// All but the awaited of `FILLED` groups may stay in flight.
+/// Of `FILLED` groups, all but the one that is waited for may stay in flight.
 enum AllBut<const FILLED: usize, const FILL_FIRST: bool> {}
 
 impl<const STAGES: usize> PendingGroups for AllBut<STAGES, true> {
@@ -22,13 +22,13 @@ impl<const STAGES: usize> PendingGroups for AllBut<STAGES, false> {
     const GROUPS: usize = STAGES.saturating_sub(2);
 }
 
-/// A pipeline that has run dry: every stage may still be read by slower threads.
+/// A pipeline after its drain: slower threads may still be reading every stage.
 pub type Drained<'s, U, const STAGES: usize> = Pipeline<'s, U, Free<0>, InFlight<0>, Held<0>, Dirty<STAGES>>;
 
 impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
     /// Runs `count` tiles through the pipeline in order: `fill(stage, i)` fills a stage with tile
-    /// `i` ahead of time, `consume(tile, i)` reads it. As many fills are under way as there are
-    /// stages, less the one that is read.
+    /// `i` ahead of time, `consume(tile, i)` reads it. All stages but the one that is being read
+    /// have a fill in flight.
     ///
     /// Both closures run at the pipeline's own level: block-level code for a pipeline of the block.
     ///
@@ -41,9 +41,9 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
     /// }
     /// ```
     ///
-    /// With one stage, and where at most 8 bytes a thread would be in flight otherwise, a round
-    /// fills before it waits, with a `bar.sync` before each; so it does at warp scope, with
-    /// `bar.warp.sync`, and at thread scope, without any barrier. The tiles of a
+    /// With one stage, and where otherwise at most 8 bytes per thread would be in flight, a round
+    /// fills before it waits, with a `bar.sync` before each. At warp scope a round does the same
+    /// with `bar.warp.sync`, and at thread scope without any barrier. The tiles of a
     /// [`published`](Pipeline::published) pipeline have the barriers of block scope.
     ///
     /// Returns the pipeline with every stage dirty; [`finish`](Pipeline::finish) it to use its
@@ -75,8 +75,8 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         STAGES == 1 || U::View::CHEAP || in_flight <= 8 * <U::Group as Group>::THREADS
     }
 
-    /// Fills a stage with each index of `numbers`, and has it read. If `COUNTED` the loop counts
-    /// them; if not it asks for each whether it is there, and does without a division.
+    /// Fills a stage with each index of `numbers`, and has it read. If `COUNTED`, the loop counts
+    /// them. If not, it asks for each whether it exists, and needs no division.
     #[inline(always)]
     #[track_caller]
     pub(super) fn drive<const COUNTED: bool>(
@@ -85,8 +85,8 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         mut fill: impl for<'x> FnMut(Stage<'x, U>, usize) -> StageFilled<'x, U>,
         mut consume: impl for<'x> FnMut(&Ready<'x, U, U::View>, usize),
     ) -> Drained<'s, U, STAGES> {
-        // A launch may have far more blocks than tiles, and such a block is to end at once
-        // (measured: docs/decisions/35).
+        // A launch may have far more blocks than tiles, and a block without tiles should end at
+        // once (measured: docs/decisions/35).
         if !numbers.has(0) {
             return self.into_state();
         }
@@ -143,9 +143,9 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
 
     /// Has the ring's next stage read, which is that of tile `index`.
     ///
-    /// Before the wait one group each was committed for the tiles `0..index + STAGES - 1`, or one
-    /// more if the fill came first, and all but the youngest `STAGES - 2`, or `STAGES - 1`, have
-    /// landed.
+    /// Before the wait one group was committed for each of the tiles `0..index + STAGES - 1`, and
+    /// one more if the fill came first. After the wait all but the youngest `STAGES - 2`, or
+    /// `STAGES - 1`, have landed.
     #[inline(always)]
     fn consume_next(&mut self, index: usize, consume: &mut impl for<'x> FnMut(&Ready<'x, U, U::View>, usize)) {
         let (tile, present) = self.ring.next_to_read();
@@ -154,8 +154,8 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         // the earliest, after the view's other barrier.
         let ready = unsafe { Ready::new(tile, present) };
         consume(&ready, index);
-        // SAFETY: the tile is a stage of the ring, whose contents have so many bytes, and nobody
-        // else's `Ready` is left of it; it is filled again after the view's next barrier.
+        // SAFETY: the tile is a stage of the ring, whose contents have this number of bytes, and no
+        // other `Ready` of it is left; it is filled again after the view's next barrier.
         unsafe { U::View::released(tile, stage::bytes::<U>()) };
     }
 

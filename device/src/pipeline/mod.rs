@@ -4,7 +4,7 @@
 //! for, being read) and [`Dirty`] (released, but other threads may still be reading). Each step
 //! takes the pipeline and returns it in its next state, so that a step out of order is a type
 //! error, and a loop compiles only if its body returns the state it began with. Which barriers are
-//! needed follows from the state: none is written, none is forgotten, none is one too many.
+//! needed follows from the state: nobody writes them, none is missing and none is redundant.
 //!
 //! ```text
 //!  acquire      Free -> Acquired                    nothing; if only Dirty stages are left: one
@@ -16,9 +16,9 @@
 //!  weaken       Free -> Dirty                       nothing
 //! ```
 //!
-//! That is block scope. At warp scope the barrier is the warp's; at thread scope `wait` has none
-//! and frees none, `release` gives a free stage back, and `publish` is the block's barrier, after
-//! which `release` gives a dirty one.
+//! That is block scope. At warp scope the barrier is the warp's. At thread scope `wait` has no
+//! barrier and frees no stage, and `release` gives a free stage back; `publish` is the block's
+//! barrier, and a `release` after it gives a dirty stage back.
 //!
 //! By hand, with two stages; the type of the pipeline is the same at the loop's start and at its
 //! end:

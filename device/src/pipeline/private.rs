@@ -23,8 +23,8 @@ use crate::stage::stages::{Stages, checked_bytes};
 pub struct Private<L, const THREADS: usize>(PhantomData<L>);
 
 impl<C: Contents, const COUNT: usize, E, S, const THREADS: usize> Private<Stages<C, COUNT, E, S>, THREADS> {
-    /// Bytes from one stage of a ring to its next one, with the same stages of all other rings
-    /// between: neighbouring threads' stages are neighbours.
+    /// Bytes from one stage of a ring to its next one. The same stages of all other rings lie
+    /// between them, so that neighbouring threads have neighbouring stages.
     pub(crate) const fn stride(rings: usize) -> usize {
         (rings * C::BYTES).next_multiple_of(Stages::<C, COUNT, E, S>::ALIGNMENT)
     }
@@ -71,10 +71,10 @@ impl<'s, C: Contents, const COUNT: usize, E: Engine, const THREADS: usize, P>
         const { contents::check::<C, E, InWarp<THREADS>, WarpScope>(COUNT) };
         let base = self.base();
         let results = block.map_warps_of(|warp| {
-            // SAFETY: ranks are below the number of rings, whose first stages lie one behind the
+            // SAFETY: ranks are below the number of rings, whose first stages lie one after the
             // other in this memory.
             let first = unsafe { base.add(warp.rank() * C::BYTES) };
-            // SAFETY: each ring starts one stage of its own behind the one before, in memory that
+            // SAFETY: each ring starts one stage of its own after the ring before, in memory that
             // belongs to them (`Shared`, 0); a stage is aligned as its contents need, since it
             // starts at a multiple of their size (`Contents::BYTES`). Each warp makes one pipeline.
             let pipe = unsafe { Pipeline::new(first) };
@@ -183,7 +183,7 @@ pub type ThreadPipeline<'t, C, const COUNT: usize, E, const THREADS: usize, P> =
 /// # Invariants
 ///
 /// 0. The memory `offset` bytes into the block's belongs to this value alone, and no copy into it
-///    is under way.
+///    is in flight.
 #[must_use = "its memory is lost for other uses: call `reclaim`, or drop it with `let _ =` at the end of a kernel"]
 pub struct Retired<'s, L, P = Whole> {
     offset: usize,
@@ -199,7 +199,7 @@ impl<'s, L: Layout, P> Retired<'s, L, P> {
     /// `bar.sync`.
     pub fn reclaim<const THREADS: usize>(self, block: &Block<'_, THREADS>) -> Shared<'s, L, P> {
         block.sync();
-        // SAFETY: (0) is the value's own invariant, and behind the barrier no thread reads it any
+        // SAFETY: (0) is the value's own invariant, and after the barrier no thread reads it any
         // more; (1) it was a `Shared`.
         unsafe { Shared::new(self.offset) }
     }

@@ -15,8 +15,8 @@ use crate::scope::BlockScope;
 use crate::stage::contents::{Contents, Fill};
 use crate::stage::stages::Stages;
 
-/// Copies that were started one after the other, of which the oldest is waited for; how many there
-/// are is in the type, so that a wait names the right number.
+/// Copies that were started one after the other. A wait is for the oldest. The type counts the
+/// copies, so that each wait names the right number.
 ///
 /// A [`Pipeline`] whose stages are acquired, filled and committed in one step.
 ///
@@ -31,7 +31,7 @@ pub struct CopyQueue<'s, U: Setup, F, I, H, D> {
 pub type EmptyQueue<'s, U, const COUNT: usize> = CopyQueue<'s, U, Free<COUNT>, InFlight<0>, Held<0>, Dirty<0>>;
 
 impl<'s, C: Contents, const COUNT: usize, E: Engine, P> Shared<'s, Stages<C, COUNT, E, BlockScope>, P> {
-    /// Makes a queue of up to `COUNT` copies under way. It lowers to nothing.
+    /// Makes a queue of up to `COUNT` copies in flight. It lowers to nothing.
     #[inline(always)]
     pub fn queue<'b, const THREADS: usize>(
         self,
@@ -50,8 +50,8 @@ impl<'s, U: Setup, const COUNT: usize> EmptyQueue<'s, U, COUNT> {
 impl<'s, U: Setup, F, I, H, D> CopyQueue<'s, U, F, I, H, D> {
     /// Starts one more copy.
     ///
-    /// If only memory is left that slower threads may still be reading, it waits for them first.
-    /// PTX: perhaps `bar.sync`; `cp.async`, `cp.async.commit_group`.
+    /// If the only memory left is memory that slower threads may still be reading, it waits for
+    /// them first. PTX: perhaps `bar.sync`; `cp.async`, `cp.async.commit_group`.
     ///
     /// CUDA: `cooperative_groups::memcpy_async`.
     #[inline(always)]
@@ -66,7 +66,7 @@ impl<'s, U: Setup, F, I, H, D> CopyQueue<'s, U, F, I, H, D> {
         CopyQueue { pipeline: self.pipeline.acquire().copy(source).commit() }
     }
 
-    /// Waits for the oldest copy; the younger ones stay under way.
+    /// Waits for the oldest copy; the younger ones stay in flight.
     ///
     /// PTX: `cp.async.wait_group I - 1`, `bar.sync`.
     ///

@@ -25,7 +25,7 @@ use crate::tile::Tile;
 ///
 /// - at [`BlockScope`], of a pipeline of a warp's or a thread's own, and once it is published: all
 ///   of it. A single tile derefs to its type; of several tiles [`tiles`](Self::tiles) returns
-///   references, and an [`Optional`] one is [`get`](Self::get).
+///   references, and an [`Optional`] one is read by [`get`](Self::get).
 /// - at [`WarpScope`]: [`of_warp`](Self::of_warp); at any scope: [`own`](Self::own).
 ///
 /// # Invariants
@@ -94,8 +94,8 @@ impl<U: Setup, V> Ready<'_, U, V> {
     }
 
     /// Returns the elements that the calling thread copied: of `LEN` elements `LEN / THREADS` in a
-    /// row, from `rank * LEN / THREADS` on. Where a stage holds several tiles, a tuple of such
-    /// slices.
+    /// row, from `rank * LEN / THREADS` on. Where a stage holds several tiles, it returns a tuple
+    /// of such slices.
     ///
     /// At every scope these are the same elements. The length must be a multiple of `THREADS`, or
     /// it does not compile.
@@ -120,9 +120,9 @@ impl<U: Setup, V> Ready<'_, U, V> {
         unsafe { self.stage.part(thread.rank(), THREADS) }
     }
 
-    /// Returns the elements that the calling thread's warp copied: of `LEN` elements
-    /// `LEN * 32 / THREADS` in a row, from the warp's rank times that on. Where a stage holds
-    /// several tiles, a tuple of such slices.
+    /// Returns the elements that the calling thread's warp copied: of `LEN` elements `LEN * 32 /
+    /// THREADS` in a row, from the warp's rank times that number on. Where a stage holds several
+    /// tiles, it returns a tuple of such slices.
     ///
     /// # Threads
     ///
@@ -176,7 +176,7 @@ where
     }
 }
 
-/// By what a tile is indexed whose elements other threads copied: by nothing.
+/// The index of a tile whose elements other threads copied: no type is one.
 #[diagnostic::on_unimplemented(
     message = "at `{S}` a thread may read only what its own scope copied: this tile can't be indexed",
     label = "another thread's element may not have landed, or be overwritten by that thread's next copy: a data race",

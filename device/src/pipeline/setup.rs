@@ -14,16 +14,16 @@ use crate::stage::contents::Contents;
 use crate::stage::stages::Stages;
 
 /// What a pipeline is made of: its stages `L`, the group `G` that runs it, its position `P` in
-/// shared memory, and the view `V` that a wait gives of a tile: [`AtScope`] or [`Published`].
+/// shared memory, and the view `V` of a tile that a wait gives, [`AtScope`] or [`Published`].
 pub struct Unified<L, G, P = Whole, V = AtScope>(PhantomData<(L, G, P, V)>);
 
 /// The parts of a unified pipeline's setup, beside those of its stages. Sealed: implemented by
 /// [`Unified`].
 pub trait Setup: StageSet<Group: Synchronise<<Self as StageSet>::Scope>> + sealed::Sealed + Sized {
-    /// What of a tile its reader may read.
+    /// Which part of a tile its reader may read.
     type Reach;
-    /// What of a tile a thread may read once it was waited for: the pipeline's own scope lets it,
-    /// or the whole block.
+    /// Which part of a tile a thread may read once it was waited for: what the pipeline's own scope
+    /// allows, or the whole tile by the block.
     type View: View<Self>;
 }
 

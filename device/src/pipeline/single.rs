@@ -14,13 +14,13 @@ use crate::scope::BlockScope;
 use crate::stage::contents::{Contents, Fill};
 use crate::stage::stages::Stages;
 
-/// What a single copy into the position `P` is made of.
+/// The parts of a single copy into the position `P`.
 pub type Single<'b, C, E, P, const THREADS: usize> = Unified<Stages<C, 1, E, BlockScope>, InBlock<'b, THREADS>, P>;
 
 /// A tile that is being copied: only [`wait`](Self::wait) makes it readable.
 ///
-/// Made by [`Shared::copy`]. CUDA: what `cooperative_groups::memcpy_async` leaves behind, which
-/// only the programmer's memory tells apart from a tile that has landed.
+/// [`Shared::copy`] makes it. CUDA: the destination after `cooperative_groups::memcpy_async`, which
+/// no type distinguishes from a tile that has landed.
 #[must_use = "a tile that is being copied can't be read: call `wait`"]
 pub struct Pending<'s, U: Setup> {
     pipeline: Pipeline<'s, U, Free<0>, InFlight<1>, Held<0>, Dirty<0>>,
@@ -38,8 +38,7 @@ pub struct Landed<'s, U: Setup> {
 unsafe impl<U: Setup> Uniform for Landed<'_, U> {}
 
 impl<'s, C: Contents, E: Engine, P> Shared<'s, Stages<C, 1, E, BlockScope>, P> {
-    /// Starts to copy a tile into this memory: of several tiles a tuple, of an optional one an
-    /// `Option`.
+    /// Starts to copy a tile into this memory, a tuple of several tiles, or an `Option` of a tile.
     ///
     /// PTX: `cp.async`, `cp.async.commit_group`.
     ///

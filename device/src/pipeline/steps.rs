@@ -33,12 +33,13 @@ use crate::stage::{self, Stage};
 /// # Invariants
 ///
 /// 0. The ring's stages belong to this pipeline. In the order of the ring, from the oldest: `H`
-///    stages held by a [`Ready`] tile of this brand, then `I` stages in flight, the younger ones
-///    each one committed group younger; all others, `F + D`, are unread but for threads that have
-///    not passed a barrier since they released one of `D`, and the `D` are the youngest of them.
-///    (At thread scope an unpublished tile's own thread alone read it, so its stage counts as
-///    free.)
-/// 1. `F + I + H + D` is the number of stages, less those of guards that were dropped or forgotten.
+///    stages held by a [`Ready`] tile of this brand, then `I` stages in flight, each of them one
+///    committed group younger than the one before. All others, `F + D`, are read by nobody except
+///    by threads that have not passed a barrier since they released one of `D`, and the `D` are the
+///    youngest of them. (At thread scope an unpublished tile's own thread alone read it, so its
+///    stage counts as free.)
+/// 1. `F + I + H + D` is the number of stages, minus those of guards that were dropped or
+///    forgotten.
 #[must_use = "a pipeline in mid-state: call its next step, or `finish` to get its memory back"]
 pub struct Pipeline<'s, U: Setup, F, I, H, D> {
     pub(super) ring: Ring<U>,
@@ -75,7 +76,7 @@ impl<U: Setup, const COUNT: usize> Idle<'_, U, COUNT> {
     ///
     /// `U::COUNT == COUNT` stages, `U::STRIDE` bytes apart from `base` on, in shared memory and
     /// aligned as their contents need, belong to the caller alone, no thread reads them and no copy
-    /// into them is under way.
+    /// into them is in flight.
     #[inline(always)]
     pub(crate) unsafe fn new(base: *mut u8) -> Self {
         const { assert!(U::COUNT == COUNT) };
@@ -93,7 +94,8 @@ where
     /// and once a tile was waited for all threads of the block may read all of it. Its steps and
     /// its drivers have the barriers of block scope. PTX: nothing.
     ///
-    /// CUDA: `with_staging_scope_thread` of the programming guide, with the barrier that it lacks.
+    /// CUDA: `with_staging_scope_thread` of the programming guide, with the barrier that is missing
+    /// there.
     ///
     /// # Examples
     ///
@@ -129,8 +131,8 @@ where
         Unified<L, G, P>: Setup<Scope: ThreadsAlone, Group: WholeBlock>,
         Unified<L, G, P, Published>: Setup,
     {
-        // SAFETY: the same stages, of which this pipeline gives up its hold: all are free, so that
-        // nothing of them is read or under way.
+        // SAFETY: the same stages, which this pipeline gives up. All are free, so none of them is
+        // being read and no copy into them is in flight.
         unsafe { Pipeline::new(self.ring.base()) }
     }
 }
@@ -161,9 +163,9 @@ impl<'s, C: Contents, const COUNT: usize, E: Engine, S: Scope, P> Shared<'s, Sta
 impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
     /// Acquires the next stage to fill.
     ///
-    /// Needs a free stage, or a dirty one, and then it synchronises first: PTX nothing, or one
-    /// `bar.sync` (in a pipeline at warp scope one `bar.warp.sync`, in one of a thread's own
-    /// nothing).
+    /// It needs a free stage or a dirty one, and for a dirty one it synchronises first. PTX:
+    /// nothing, or one `bar.sync` (in a pipeline at warp scope one `bar.warp.sync`, in a thread's
+    /// own pipeline nothing).
     ///
     /// CUDA: `producer_acquire`.
     #[inline(always)]
@@ -177,9 +179,9 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
             unsafe { CompletionOf::<U::Engine>::launder::<U::Group, U::Scope>() };
         }
         let (memory, slot) = self.ring.next_to_fill();
-        // SAFETY: the ring's head is the longest released of the F + D stages. If F > 0 it is one
-        // of the free ones, which nobody else reads (invariant 0 of the pipeline); if not, every
-        // thread that may have read it has passed the barrier above.
+        // SAFETY: the ring's head is the one of the F + D stages that was released longest ago. If
+        // F > 0 it is one of the free ones, which nobody else reads (invariant 0 of the pipeline);
+        // if not, every thread that may have read it has passed the barrier above.
         let stage = unsafe { Stage::new(memory) };
         Acquired { pipeline: self.into_state(), stage, slot }
     }
@@ -216,8 +218,8 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
         unsafe { wait::<U, I>() };
         let (tile, present) = self.ring.next_to_read();
         // SAFETY: nothing is held, so the ring's tail is the oldest of the I stages in flight
-        // (invariant 0); I - 1 groups of this pipeline are younger, perhaps more of others, so its
-        // group has landed in every thread, and the scope's barrier has made it visible to the
+        // (invariant 0); I - 1 groups of this pipeline are younger, and perhaps more of others. So
+        // its group has landed in every thread, and the scope's barrier has made it visible to the
         // scope. It is written again only after `release` takes the tile.
         let ready = unsafe { Ready::new(tile, present) };
         (self.into_state(), ready)
@@ -239,8 +241,8 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
         H: Decrement + TileHeld,
         U::Scope: Releases<V, F, D>,
     {
-        // SAFETY: the tile is a stage of this pipeline, whose contents have so many bytes; `tile`,
-        // its only guard, is given up, and the stage is dirty until the view's next barrier
+        // SAFETY: the tile is a stage of this pipeline, whose contents have this number of bytes;
+        // `tile`, its only guard, is given up, and the stage is dirty until the view's next barrier
         // (invariant 0), or its own thread alone has read it.
         unsafe { V::released(tile.memory(), stage::bytes::<U>()) };
         self.into_state()
@@ -258,8 +260,8 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
 
     /// Ends the pipeline: waits for all its copies and all threads, and gives its memory back.
     ///
-    /// PTX: `cp.async.wait_all`, `bar.sync`. At the end of a kernel there is no need for it: a
-    /// pipeline may be dropped in any state, its memory is just not used again.
+    /// PTX: `cp.async.wait_all`, `bar.sync`. At the end of a kernel it is not needed: a pipeline
+    /// may be dropped in any state, and then its memory is not used again.
     ///
     /// CUDA: the destructor of `cuda::pipeline`.
     pub fn finish(self) -> Shared<'s, U::Layout, U::Position>
@@ -296,8 +298,8 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
     /// The barrier also frees all dirty stages. Released, a published tile is dirty, so that the
     /// next `acquire` that needs its stage waits for the block first.
     ///
-    /// CUDA: the `block.sync()` behind `consumer_wait` of a thread-scope pipeline, together with
-    /// the second one that the programming guide forgets.
+    /// CUDA: the `block.sync()` after `consumer_wait` of a thread-scope pipeline, together with the
+    /// second one that the programming guide omits.
     ///
     /// # Examples
     ///
@@ -394,7 +396,7 @@ impl<'s, U: Setup, F, I, H, D> Acquired<'s, U, F, I, H, D> {
     /// Starts to copy a tile, or [`Zeros`](crate::Zeros), into the stage; several tiles as a tuple,
     /// an optional one as an `Option`.
     ///
-    /// Bytes of a tile beyond the end of its view are zero. PTX: `cp.async` of 16, 8 or 4 bytes a
+    /// Bytes of a tile beyond the end of its view are zero. PTX: `cp.async` of 16, 8 or 4 bytes per
     /// thread, as wide as the tile allows.
     ///
     /// CUDA: `cuda::memcpy_async(group, shared, global, size, pipeline)`.
@@ -422,9 +424,9 @@ impl<'s, U: Setup, F, I, H, D> Filled<'s, U, F, I, H, D> {
     }
 }
 
-/// Waits for all but the youngest `P::GROUPS` groups, then for every thread of the scope: after it
-/// all of them see what they copied for the older groups, and none of them reads a stage that it
-/// released before.
+/// Waits for all but the youngest `P::GROUPS` groups, then for every thread of the scope: after
+/// that, all of them see what they copied for the older groups, and none of them reads a stage that
+/// it released before.
 ///
 /// # Safety
 ///

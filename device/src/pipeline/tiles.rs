@@ -1,7 +1,7 @@
 //! The drivers that know a block's tiles.
 //!
 //! A block whose tiles all lie within their views takes a loop of its own, whose copies and stores
-//! have no bounds; only the blocks that have a partial tile pay for it (measured:
+//! have no bounds checks. Only the blocks that have a partial tile pay for the checks (measured:
 //! `docs/performance.md`).
 
 use super::for_each::Drained;
@@ -101,7 +101,7 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
                 // SAFETY: the driver asks for stages of the share only, and all tiles are whole.
                 |stage, index| stage.copy(unsafe { batches.whole(index) }),
                 // SAFETY: the driver reads tiles of the share only, and the output tiles of these
-                // numbers are there and whole.
+                // numbers exist and are whole.
                 |tile, index| body(tile, unsafe { results.get_whole_mut(index) }),
             )
         } else {
@@ -113,8 +113,8 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
                 numbers,
                 // SAFETY: the driver asks for stages of the share only.
                 |stage, index| stage.copy(unsafe { batches.source(index) }),
-                // SAFETY: the driver reads tiles of the share only, and that many output tiles are
-                // there.
+                // SAFETY: the driver reads tiles of the share only, and that many output tiles
+                // exist.
                 |tile, index| body(tile, unsafe { results.get_unchecked_mut(index) }),
             )
         }

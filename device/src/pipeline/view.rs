@@ -1,4 +1,4 @@
-//! What of a tile that was waited for a thread may read, and which barriers that takes.
+//! Which part of a tile that was waited for a thread may read, and which barriers that takes.
 
 use crate::group::{Synchronise, WholeBlock};
 use crate::isa;

@@ -12,12 +12,12 @@ use crate::stage::StageSet;
 use crate::stage::contents::Contents;
 use crate::stage::stages::Stages;
 
-/// The shared memory of a pipeline between two roles: its [`Stages`], and behind them their
+/// The shared memory of a pipeline between two roles: its [`Stages`], and after them their
 /// barriers.
 ///
-/// 28 bytes per stage and 32 more, rounded up to 16, beside the tiles: two mbarriers of 8 bytes a
-/// stage, one for each end's decisions, and words that say whether a stage was passed closed or
-/// empty.
+/// 28 bytes per stage and 32 more, rounded up to 16, beside the tiles: two mbarriers of 8 bytes per
+/// stage, one for the decisions of each end, and words that say whether a stage was passed closed
+/// or empty.
 ///
 /// CUDA: `cuda::pipeline_shared_state<cuda::thread_scope_block, COUNT>` and the buffer beside it.
 pub struct Partitioned<L>(PhantomData<L>);

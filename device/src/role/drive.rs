@@ -1,7 +1,7 @@
 //! Drivers: both roles of one pipeline run the same number of stages.
 //!
-//! As both loops belong to the driver, neither role can leave early, and no stage's closing word is
-//! looked at.
+//! Both loops belong to the driver, so neither role can leave early, and nobody reads the closing
+//! word of a stage.
 
 use super::capture::Handed;
 use super::channel::{Between, Channel};
@@ -114,7 +114,7 @@ where
     /// one reads the one and writes the other.
     ///
     /// Thread `r` of the second role owns the elements of an output tile that thread `r` of a block
-    /// of so many would own.
+    /// with that number of threads would own.
     ///
     /// CUDA: `with_specialized_staging_unified` of the programming guide.
     ///
@@ -178,9 +178,9 @@ where
             |memory| fill_tiles(memory, batches, count),
             |group, run| {
                 let mut results = out.for_role(&group);
-                // In one place, ahead of the branch: a call in one of its arms only makes ptxas
-                // leave the role's threads to meet at the partition's end, and the times of handed
-                // over stages depend on where they meet (docs/decisions/32).
+                // The call is in one place, before the branch. If it were in one arm only, ptxas
+                // would have the role's threads reconverge only at the partition's end, and the
+                // time of a handover depends on where they reconverge (docs/decisions/32).
                 let (there, wanted) = (results.len(), run.len());
                 if there < wanted {
                     fault::too_few_results(there, wanted);
@@ -210,8 +210,8 @@ where
     ) -> (O, MemoryOf<'s, L, M, P>) {
         let links = self.into_links();
         let memory = links.memory();
-        // Only threads that copy take part in filling: the barriers count no others, which have
-        // nothing to do.
+        // Only threads that copy take part in filling. The barriers do not count the others, which
+        // have nothing to do.
         let copiers = Memory::<Pipe<L, M, P>>::COPIERS;
         // Neither end leaves early here, or waits for a limited time: the stages' barriers are all
         // that they use. SAFETY: one thread, before the others use the barriers (`begin`). The
@@ -229,13 +229,13 @@ where
             // other end.
             let consumer = unsafe { <Link<'s, Pipe<L, M, P>> as Ends<Role1>>::ends(&links, &mut state) };
             let result = consume(group, Run { consumer, count, left: &mut left });
-            // A run that was dropped or forgotten: its stages come all the same.
-            // SAFETY: the run is gone with its end.
+            // The run was dropped or forgotten: its stages come nevertheless. SAFETY: the run is
+            // gone with its end.
             let mut rest = unsafe { <Link<'s, Pipe<L, M, P>> as Ends<Role1>>::ends(&links, &mut state) };
             for _ in 0..left {
                 rest = rest.wait_open().release();
             }
-            // SAFETY: the block meets next.
+            // SAFETY: the block synchronises next.
             unsafe { result.publish() };
             result
         };
@@ -248,9 +248,9 @@ where
         // SAFETY: one thread; no thread uses the barriers any more: every stage was filled and
         // read, so that all arrivals have happened.
         let inval = |_: &_| unsafe { memory.inval_stages() };
-        // SAFETY: behind the block's barrier, and all copies have landed.
+        // SAFETY: this is after the block's barrier, and all copies have landed.
         let memory = unsafe { end(links, inval) };
-        // SAFETY: behind both barriers.
+        // SAFETY: this is after both barriers.
         (unsafe { O::collect(result) }, memory)
     }
 }

@@ -14,8 +14,8 @@ use crate::group::warps;
 use crate::isa;
 use crate::marker::{BlockLevel, Brand, Uniform};
 
-/// The threads of one role, taken together: to a role's closure what a [`Block`](crate::Block) is
-/// to a kernel.
+/// The threads of one role, taken together: it is to a role's closure what a
+/// [`Block`](crate::Block) is to a kernel.
 ///
 /// A role's closure is role-level code: its control flow is the same in all `SIZE` threads of the
 /// role. Ranks, `0..SIZE`, exist only in the closures of [`threads`](Self::threads),
@@ -130,7 +130,7 @@ impl<'r, R: Role, const SIZE: usize> RoleGroup<'r, R, SIZE> {
     }
 
     /// Combines the values of the role's threads and returns the result to all of them, in the
-    /// order of [`Block::reduce`](crate::Block::reduce). Costs three `barrier.sync` of the role.
+    /// order of [`Block::reduce`](crate::Block::reduce). It costs three `barrier.sync` of the role.
     #[inline(always)]
     pub fn reduce<T, F>(&self, values: &PerThread<'r, T, SIZE>, op: F) -> T
     where
@@ -181,7 +181,7 @@ impl<'r, R: Role, const SIZE: usize> RoleGroup<'r, R, SIZE> {
         unsafe { isa::role_barrier_all(R::BARRIER, <R as sealed::Role>::MEMBERS, &values.values) }
     }
 
-    /// Returns the value of the thread of rank `rank` in the role to all of the role. Costs two
+    /// Returns the value of the thread of rank `rank` in the role to all of the role. It costs two
     /// `barrier.sync` of the role.
     ///
     /// # Panics
@@ -202,7 +202,7 @@ impl<'r, R: Role, const SIZE: usize> RoleGroup<'r, R, SIZE> {
         unsafe { broadcast_in::<R, T, SIZE>(&values.values, rank) }
     }
 
-    /// Returns the time, as the role's first thread reads it: the same in all of the role. Costs
+    /// Returns the time, as the role's first thread reads it: the same in all of the role. It costs
     /// two `barrier.sync` of the role.
     #[inline(always)]
     pub fn now(&self) -> Instant

@@ -52,7 +52,7 @@ pub trait Links: sealed::Sealed {
     ///
     /// # Safety
     ///
-    /// Called by one thread of the block; the others use them behind a barrier of the block.
+    /// Called by one thread of the block; the others use them after a barrier of the block.
     #[doc(hidden)]
     unsafe fn init(&self);
 
@@ -60,7 +60,7 @@ pub trait Links: sealed::Sealed {
     ///
     /// # Safety
     ///
-    /// Called by one thread of the block, behind a barrier of the block after the last use.
+    /// Called by one thread of the block, after a barrier of the block that follows the last use.
     #[doc(hidden)]
     unsafe fn inval(&self);
 
@@ -68,8 +68,8 @@ pub trait Links: sealed::Sealed {
     ///
     /// # Safety
     ///
-    /// Called behind a barrier of the block after `inval`; all copies have landed, and no thread
-    /// reads the stages.
+    /// Called after a barrier of the block that follows `inval`; all copies have landed, and no
+    /// thread reads the stages.
     #[doc(hidden)]
     unsafe fn give_back(self) -> Self::Memory;
 }
@@ -103,7 +103,7 @@ pub trait Ends<I>: sealed::Sealed {
     ///
     /// # Safety
     ///
-    /// Called in role-level code of the role `I`, behind its closure.
+    /// Called in role-level code of the role `I`, after its closure.
     #[doc(hidden)]
     unsafe fn try_leave(&self, state: &mut Self::State) -> bool;
 
@@ -320,7 +320,7 @@ macro_rules! tuples {
 
             #[inline(always)]
             unsafe fn try_leave(&self, state: &mut Self::State) -> bool {
-                // Every end gets its turn, whether the one before has left or not.
+                // Every end is tried, whether the one before has left or not.
                 true $(&
                     // SAFETY: the caller's promise.
                     unsafe { self.$number.try_leave(&mut state.$number) }
@@ -341,7 +341,7 @@ tuples!(A 0, B 1);
 tuples!(A 0, B 1, C 2);
 tuples!(A 0, B 1, C 2, D 3);
 
-/// Adds a link to the links that there are: nothing, one, two or three. Sealed.
+/// Adds a link to the existing links: none, one, two or three. Sealed.
 pub trait Append<K>: sealed_append::Append<K> {}
 
 pub(super) mod sealed_append {

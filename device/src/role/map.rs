@@ -22,9 +22,9 @@ use crate::scope::BlockScope;
 )]
 pub trait RoleMap: 'static + sealed::RoleMap {}
 
-/// The first `P` threads have role 0, the `C` behind them role 1; both are whole warps.
+/// The first `P` threads have role 0, the next `C` role 1; both are whole warps.
 ///
-/// So roles synchronise by named barrier and have collectives.
+/// So the roles synchronise by named barrier and have collectives.
 pub enum WarpRoles<const P: usize, const C: usize> {}
 /// Three roles of whole warps: the first `A` threads, the next `B`, the last `C`.
 pub enum WarpRoles3<const A: usize, const B: usize, const C: usize> {}
@@ -33,11 +33,11 @@ pub enum WarpRoles4<const A: usize, const B: usize, const C: usize, const D: usi
 /// Threads of even rank have role 0, those of odd rank role 1, `HALF` each (the programming guide's
 /// `with_specialized_staging_unified`).
 ///
-/// Both roles run in every warp, which executes them by turns: [`WarpRoles`] is about twice as
-/// fast.
+/// Both roles run in every warp, so the warp diverges and executes them alternately: [`WarpRoles`]
+/// is about twice as fast.
 pub enum EvenOdd<const HALF: usize> {}
-/// The first `P` threads have role 0, the `C` behind them role 1; neither need be whole warps
-/// (CUDA: `make_pipeline` with a `producer_count`).
+/// The first `P` threads have role 0, the next `C` role 1; neither has to be whole warps (CUDA:
+/// `make_pipeline` with a `producer_count`).
 pub enum FirstThreads<const P: usize, const C: usize> {}
 
 /// The first role of a map.
@@ -53,7 +53,7 @@ pub struct Role2;
 #[derive(Clone, Copy, Debug)]
 pub struct Role3;
 
-/// So many roles.
+/// The number of roles.
 pub enum Roles<const COUNT: usize> {}
 
 /// The role `I` of the map `M`.
@@ -103,9 +103,9 @@ pub(crate) mod sealed {
         const THREADS: usize;
         /// Whether each role is whole warps.
         const WARPS: bool;
-        /// The least role, in threads.
+        /// The size of the smallest role, in threads.
         const LEAST: usize;
-        /// How many roles there are.
+        /// The number of roles.
         type Count;
     }
 
@@ -132,8 +132,7 @@ pub(crate) const fn check<M: RoleMap>(threads: usize) {
         M::THREADS == threads,
         "the sizes of the roles, in threads, add up to the block's: `WarpRoles<64, 192>` is for a `Block<256>`, and so is `EvenOdd<128>`"
     );
-    // Evaluates the map's own assertion, which a partition without a pipeline would not come
-    // across.
+    // Evaluates the map's own assertion, which a partition without a pipeline would not evaluate.
     let _ = M::WARPS;
 }
 
@@ -205,7 +204,7 @@ macro_rules! role_of {
 
             #[inline(always)]
             unsafe fn group<'r>() -> RoleGroup<'r, Self, $count> {
-                // SAFETY: the caller's promise; the role has so many threads.
+                // SAFETY: the caller's promise; the role has this number of threads.
                 unsafe { RoleGroup::new() }
             }
         }

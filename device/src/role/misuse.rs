@@ -13,7 +13,7 @@ use crate::pipeline::{StageAcquired, StageIsFilled};
 use crate::stage::contents::Optional;
 use crate::stage::presence::NoPosition;
 
-/// Says that an end is the consumers': of no producer's.
+/// Says that an end is the consumers'. It holds for no producer's end.
 #[diagnostic::on_unimplemented(
     message = "this is the producers' end of a pipeline: only the consumers wait for stages and release them",
     label = "a step of the consumers",
@@ -22,7 +22,7 @@ use crate::stage::presence::NoPosition;
 )]
 pub trait ConsumersEnd {}
 
-/// Says that an end is the producers': of no consumer's.
+/// Says that an end is the producers'. It holds for no consumer's end.
 #[diagnostic::on_unimplemented(
     message = "this is the consumers' end of a pipeline: only the producers acquire, fill and commit stages",
     label = "a step of the producers",
@@ -31,7 +31,7 @@ pub trait ConsumersEnd {}
 )]
 pub trait ProducersEnd {}
 
-/// Says that an end holds a stage, to be released: of no end between two steps.
+/// Says that an end holds a stage, to be released. It holds for no end between two steps.
 #[diagnostic::on_unimplemented(
     message = "this end of a pipeline holds no stage to release",
     label = "call `wait()` first",
@@ -39,7 +39,8 @@ pub trait ProducersEnd {}
 )]
 pub trait HoldsStage {}
 
-/// Says that an end holds no stage: of no tile that was waited for, and no stage that was acquired.
+/// Says that an end holds no stage. It is false for a tile that was waited for and for a stage that
+/// was acquired.
 #[diagnostic::on_unimplemented(
     message = "this end of a pipeline still holds a stage",
     label = "give the stage back before this step",
@@ -48,7 +49,7 @@ pub trait HoldsStage {}
 )]
 pub trait HoldsNoStage {}
 
-/// Says that a stage is still empty: of none that was filled.
+/// Says that a stage is still empty. It is false for a stage that was filled.
 #[diagnostic::on_unimplemented(
     message = "this stage is filled already: a second copy would race with the first",
     label = "call `commit()` first",
@@ -56,7 +57,7 @@ pub trait HoldsNoStage {}
 )]
 pub trait StillEmpty {}
 
-/// By what a stage is indexed that was not waited for: by nothing.
+/// The index of a stage that was not waited for: no type is one.
 #[diagnostic::on_unimplemented(
     message = "a stage can't be read before `wait`: it may not have landed",
     label = "this is the pipeline's end, not a tile",
@@ -81,7 +82,7 @@ impl<A, B> NotOneTile for (A, B) {}
 impl<A, B, C> NotOneTile for (A, B, C) {}
 impl<A, B, C, D> NotOneTile for (A, B, C, D) {}
 
-/// By what a stage is indexed that holds no single tile: by nothing.
+/// The index of a stage that holds no single tile: no type is one.
 #[diagnostic::on_unimplemented(
     message = "this stage holds no single tile to index: it holds several, or one that may be missing",
     label = "this doesn't say which tile, or whether there is one",
@@ -98,7 +99,7 @@ impl<K: Channel<Contents: NotOneTile>, I: PositionInSeveral> Index<I> for Ready<
     }
 }
 
-/// Says that memory is laid out for a unified pipeline: of no [`Partitioned`] memory.
+/// Says that memory is laid out for a unified pipeline. It is false for [`Partitioned`] memory.
 #[diagnostic::on_unimplemented(
     message = "this shared memory is laid out for a pipeline between roles, with its barriers",
     label = "a unified pipeline has no barriers",
@@ -118,7 +119,7 @@ impl<L, P> Shared<'_, Partitioned<L>, P> {
     }
 }
 
-/// Says that the values of a role's threads can be read here: of no [`Kept`] ones.
+/// Says that the values of a role's threads can be read here. It is false for [`Kept`] values.
 #[diagnostic::on_unimplemented(
     message = "kept values are read by the role that kept them alone: the block's other threads have none",
     label = "no thread of the block has its value here",

@@ -1,7 +1,7 @@
 //! Roles: partitioned pipelines, whose producers and consumers are different threads of a block.
 //!
 //! [`Block::partition`](crate::Block::partition) divides a block's threads by a [`RoleMap`] and
-//! runs one closure a role. Each closure gets its threads as a [`RoleGroup`], its ends of the
+//! runs one closure per role. Each closure gets its threads as a [`RoleGroup`], its ends of the
 //! pipelines, and what was handed to it alone:
 //!
 //! ```
@@ -50,7 +50,7 @@
 //!
 //! # Steps
 //!
-//! Each stage has two barriers, `full` and `empty`. PTX for sm_80 has `test_wait` in the place of
+//! Each stage has two barriers, `full` and `empty`. PTX for sm_80 has `test_wait` instead of
 //! `try_wait`.
 //!
 //! | step | PTX, for each thread | CUDA |
@@ -72,11 +72,11 @@
 //! # Leaving
 //!
 //! When a role's closure returns, by its end or early, the role leaves: its copies land, and one
-//! stage more is passed as closed. Consumers get [`Closed`] behind the last committed stage;
-//! producers get it when all stages that they could fill are in the hands of consumers that left.
-//! So within one pipeline nobody waits for ever. Two roles that wait for each other at two
-//! pipelines, in opposite order, do (and so does a `quit` by hand, which waits as `acquire` and
-//! `wait` do); the CPU executor reports such a deadlock with the stages that they wait for.
+//! stage more is passed as closed. Consumers get [`Closed`] after the last committed stage;
+//! producers get it when all stages that they could fill belong to consumers that left. So within
+//! one pipeline nobody waits forever. Two roles that wait for each other at two pipelines, in
+//! opposite order, do wait forever, and so can a `quit` by hand, which waits as `acquire` and
+//! `wait` do. The CPU executor reports such a deadlock with the stages that the roles wait for.
 //!
 //! # Destructors
 //!

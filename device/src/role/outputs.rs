@@ -8,8 +8,8 @@ use crate::output::tiles2d::{BlockTilesMut2D, TilesMut2D};
 
 impl<T: Element, const LEN: usize, A: Arrangement> TilesMut<'_, T, LEN, A> {
     /// Returns the tiles of this block, as [`for_block`](Self::for_block) does, to be written by
-    /// one role's threads: thread `r` of the role owns what thread `r` of a block of so many would
-    /// own.
+    /// one role's threads: thread `r` of the role owns what thread `r` of a block with that number
+    /// of threads would own.
     #[inline(always)]
     pub fn for_role<'r, R: Role, const SIZE: usize>(
         &mut self,
@@ -22,8 +22,8 @@ impl<T: Element, const LEN: usize, A: Arrangement> TilesMut<'_, T, LEN, A> {
 
 impl<T: Element, const ROWS: usize, const COLUMNS: usize> TilesMut2D<'_, T, ROWS, COLUMNS> {
     /// Returns the tiles of this block, as [`for_block`](Self::for_block) does, to be written by
-    /// one role's threads: thread `r` of the role owns what thread `r` of a block of so many would
-    /// own.
+    /// one role's threads: thread `r` of the role owns what thread `r` of a block with that number
+    /// of threads would own.
     ///
     /// # Panics
     ///

@@ -176,7 +176,7 @@ impl<'b, M: RoleMap, L, A: AssignedRoles, const THREADS: usize> Partition<'b, M,
     /// closures returned, and the pipelines' shared memory for other uses.
     ///
     /// When a closure returns, its role's copies are waited for and its ends leave their pipelines,
-    /// whatever became of them in the closure.
+    /// whatever the closure did with them.
     ///
     /// PTX: `mbarrier.init`, `bar.sync`; the roles; `barrier.sync`, `mbarrier.inval`, `bar.sync`.
     ///
@@ -217,14 +217,15 @@ pub(super) unsafe fn begin(init: impl FnOnce()) {
 ///
 /// # Safety
 ///
-/// Called in block-level code, behind a barrier of the block after the last role has left. One
-/// thread may call `inval`, which ends all barriers that were made.
+/// Called in block-level code, after a barrier of the block that follows the leaving of the last
+/// role. One thread may call `inval`, which ends all barriers that were made.
 #[inline(always)]
 pub(super) unsafe fn end<L: Links>(links: L, inval: impl FnOnce(&L)) -> L::Memory {
     isa::for_first_member(BLOCK, || inval(&links));
     // SAFETY: block-level code is converged.
     unsafe { isa::barrier() };
-    // SAFETY: behind that barrier; each role has waited for its copies, and its reads are over.
+    // SAFETY: this is after that barrier; each role has waited for its copies, and its reads are
+    // over.
     unsafe { links.give_back() }
 }
 
@@ -257,12 +258,12 @@ where
     // Copies of stages that were filled and never committed land too.
     engine::drain_all();
     if L::SEVERAL {
-        // SAFETY: behind the closure.
+        // SAFETY: this is after the closure.
         while !unsafe { links.try_leave(&mut state) } {}
     }
-    // SAFETY: behind the closure, and as often as `leave` asks.
+    // SAFETY: this is after the closure, and called as often as `leave` asks.
     unsafe { links.leave(&mut state) };
-    // SAFETY: the caller waits for the block next.
+    // SAFETY: the caller synchronises the block next.
     unsafe { result.publish() };
     result
 }
@@ -327,10 +328,10 @@ macro_rules! complete {
                 // SAFETY: one thread; no thread uses the barriers any more, and leaving has waited
                 // for all arrivals.
                 let inval = |links: &L| unsafe { links.inval() };
-                // SAFETY: behind that barrier; every role has left.
+                // SAFETY: this is after that barrier; every role has left.
                 let memory = unsafe { end(links, inval) };
                 let results = ($(
-                    // SAFETY: behind both barriers.
+                    // SAFETY: this is after both barriers.
                     unsafe { $output::collect($result) },
                 )*);
                 (results, memory)

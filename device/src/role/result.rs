@@ -39,7 +39,7 @@ pub(crate) mod sealed {
         ///
         /// # Safety
         ///
-        /// Called by all threads of the block behind that barrier and another one, and before a
+        /// Called by all threads of the block after that barrier and another one, and before a
         /// partition that follows.
         unsafe fn collect(own: Option<Self>) -> Self;
     }
@@ -59,7 +59,7 @@ impl<R: Role, T: Element> sealed::RoleResult<R> for T {
     unsafe fn publish(&self) {
         let slot = Scratch::<T>::of_result(slot::<R>());
         // SAFETY: the slot is this role's own and no collective's, so no slower thread of the role
-        // still reads it; the other threads read it behind the barrier.
+        // still reads it; the other threads read it after the barrier.
         isa::for_first_member(<R as map::Role>::MEMBERS, || unsafe { slot.write_result(*self) });
     }
 
@@ -67,8 +67,9 @@ impl<R: Role, T: Element> sealed::RoleResult<R> for T {
     unsafe fn collect(_: Option<T>) -> T {
         let slot = Scratch::<T>::of_result(slot::<R>());
         // SAFETY: written before the barriers by `publish`; the slot is used for nothing else, and
-        // by the next partition behind the barrier with which that begins. (One barrier would do,
-        // but compute-sanitizer's racecheck takes some single ones for none: docs/decisions/29.)
+        // the next partition uses it only after the barrier with which it begins. (One barrier
+        // would suffice, but compute-sanitizer's racecheck misses some single ones:
+        // docs/decisions/29.)
         unsafe { slot.read_result() }
     }
 }
@@ -99,7 +100,7 @@ as_elements! {
     Result<(), Closed> as u32: |result: Result<(), Closed>| u32::from(result.is_err()), |word| if word == 0 { Ok(()) } else { Err(Closed) };
 }
 
-/// The slot of what leaves the role: behind those of the results of its collectives, which slower
+/// The slot of what leaves the role. It lies after those of its collectives' results, which slower
 /// threads may still be reading.
 const fn slot<R: Role>() -> usize {
     WARPS + 1 + ROLES + <R as map::Role>::INDEX as usize
@@ -127,7 +128,7 @@ impl<R: Role, T: Element, const SIZE: usize> sealed::RoleResult<R> for Kept<R, T
 }
 
 impl<'r, R: Role, const SIZE: usize> RoleGroup<'r, R, SIZE> {
-    /// Takes values of which each thread of the role has one out of the role's closure, to be
+    /// Takes values that each thread of the role has one of out of the role's closure. They can be
     /// handed to the same role of another partition by the same map. It lowers to nothing.
     #[inline(always)]
     pub fn keep<T: Element>(&self, values: PerThread<'r, T, SIZE>) -> Kept<R, T, SIZE> {

@@ -31,13 +31,13 @@ impl<'r, K: Channel> Run<'r, K> {
 
     /// Reads all stages in order: `consume(tile, i)` each.
     ///
-    /// PTX a stage: `mbarrier.try_wait.parity`, the reads, `mbarrier.arrive`.
+    /// PTX per stage: `mbarrier.try_wait.parity`, the reads, `mbarrier.arrive`.
     #[inline(always)]
     pub fn for_each(self, consume: impl FnMut(&Ready<'r, K>, usize)) {
         self.read::<true>(consume);
     }
 
-    /// Reads all stages; `LAPS` says whether in laps, or one by one in less code.
+    /// Reads all stages: in laps if `LAPS`, or else one by one in less code.
     #[inline(always)]
     pub(super) fn read<const LAPS: bool>(self, mut consume: impl FnMut(&Ready<'r, K>, usize)) {
         let mut consumer = Some(self.consumer);
@@ -51,7 +51,8 @@ impl<'r, K: Channel> Run<'r, K> {
     }
 }
 
-/// Fills `count` stages of a pipeline whose consumers read as many, in the threads that copy.
+/// Fills `count` stages of a pipeline whose consumers read the same number, in the threads that
+/// copy.
 #[inline(always)]
 pub(super) fn fill_all<K: Channel, const LAPS: bool>(
     memory: Memory<K>,
@@ -72,7 +73,7 @@ pub(super) fn fill_all<K: Channel, const LAPS: bool>(
     });
 }
 
-/// Fills a stage with each of the block's tiles, which are `count`.
+/// Fills a stage with each of the block's `count` tiles.
 #[inline(always)]
 pub(super) fn fill_tiles<K: Channel, B: Batches<K::Contents>>(memory: Memory<K>, batches: B, count: usize) {
     if batches.numbers().counted_lies_below(count, batches.whole_below()) {
@@ -84,9 +85,9 @@ pub(super) fn fill_tiles<K: Channel, B: Batches<K::Contents>>(memory: Memory<K>,
     }
 }
 
-/// Calls `step` with each index below `count`. If `LAPS`, in laps of as many steps as there are
-/// stages, which are unrolled, so that the addresses of a stage are constants; and the rest one by
-/// one. Loops with bounds take too many registers so.
+/// Calls `step` with each index below `count`. If `LAPS`, a lap has one step per stage and is
+/// unrolled, so that the addresses of a stage are constants; the remaining steps are taken one by
+/// one. Loops with bounds checks would take too many registers in laps.
 ///
 /// # Panics
 ///

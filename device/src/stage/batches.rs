@@ -28,7 +28,8 @@ pub(crate) mod sealed {
         /// Which tiles there are to fill stages with, in every view.
         fn numbers(&self) -> TileNumbers;
 
-        /// A number: all of these tiles with lower ones lie within their views as a whole.
+        /// A bound on tile numbers: all of these tiles with lower numbers lie within their views as
+        /// a whole.
         fn whole_below(&self) -> usize;
 
         /// The source of stage `index`.
@@ -87,7 +88,8 @@ impl<'k, S: Tile> sealed::Batches<S> for &BlockTiles2D<'k, S> {
         self.places().numbers()
     }
 
-    /// Edges run along all blocks' tiles, so there is one loop for all.
+    /// The tiles at the view's edges are spread over all blocks, so there is one loop for all of
+    /// them.
     #[inline(always)]
     fn whole_below(&self) -> usize {
         0
@@ -128,7 +130,7 @@ macro_rules! tuples {
             #[inline(always)]
             unsafe fn source(&self, index: usize) -> Self::Source {
                 ($(
-                    // SAFETY: the caller's promise; each view has at least as many.
+                    // SAFETY: the caller's promise; each view has at least that many tiles.
                     unsafe { self.$number.source(index) },
                 )*)
             }
@@ -136,8 +138,8 @@ macro_rules! tuples {
             #[inline(always)]
             unsafe fn whole(&self, index: usize) -> Self::Source {
                 ($(
-                    // SAFETY: the caller's promises; each view has at least as many, and all are
-                    // whole.
+                    // SAFETY: the caller's promises; each view has at least that many tiles, and
+                    // all are whole.
                     unsafe { self.$number.whole(index) },
                 )*)
             }

@@ -47,7 +47,7 @@ pub struct Zeros;
 
 /// A tile or nothing: what a stage holds that may be committed empty.
 ///
-/// Where nothing is left to fetch an empty stage keeps the number of committed groups the same. It
+/// Where nothing is left to fetch, an empty stage keeps the number of committed groups the same. It
 /// is filled from an `Option` of a source, and [`Ready::get`](crate::Ready::get) returns `None` for
 /// one that was committed empty.
 ///
@@ -119,17 +119,17 @@ pub(crate) mod sealed {
                 `Element`s), a tuple of two to four tiles, or `Optional<tile>`"
     )]
     pub trait Contents {
-        /// Bytes in shared memory; a start aligned to `ALIGNMENT` and multiples of `BYTES` behind
-        /// it are fit for every tile.
+        /// Bytes in shared memory; a start that is aligned to `ALIGNMENT`, and every multiple of
+        /// `BYTES` after it, are aligned as each tile needs.
         const BYTES: usize;
         /// The start's least alignment in bytes, which divides `BYTES`: a power of two, at
         /// most 1024.
         const ALIGNMENT: usize;
         /// The shapes of its tiles.
         const SHAPES: &'static [Shape];
-        /// What a filled stage leaves to remember.
+        /// What the pipeline remembers of a filled stage.
         type Presence: Presence;
-        /// What one would get of a tile by indexing it, if one could.
+        /// What indexing yields, for contents that can be indexed.
         type Item;
         /// All tiles, to be read.
         type Tiles<'a>;
@@ -203,8 +203,8 @@ pub(crate) const fn check<C: Contents, E: Engine, G: Deal<S>, S: Scope>(stages: 
     assert!(stages <= <C::Presence as Presence>::MOST_STAGES, "a pipeline of `Optional` tiles has at most 32 stages");
 }
 
-/// How many of `threads` threads copy a part of a stage, when all of them share a tile: no more
-/// than the largest of its tiles has units, and than the engine has issuers.
+/// How many of `threads` threads copy a part of a stage, when all of them share a tile: at most the
+/// number of units of the largest tile, and at most the engine's number of issuers.
 pub(crate) const fn copiers<C: Contents, E: Engine>(threads: usize) -> usize {
     let (mut index, mut most) = (0, 0);
     while index < C::SHAPES.len() {
@@ -240,7 +240,7 @@ impl<T: Tile> sealed::Contents for T {
     #[inline(always)]
     unsafe fn parts<'a>(memory: *const u8, part: usize, parts: usize) -> &'a [T::Element] {
         let len = T::LEN / parts;
-        // SAFETY: part `part` of `parts` starts so many elements into the tile.
+        // SAFETY: part `part` of `parts` starts `part * len` elements into the tile.
         let first = unsafe { memory.cast::<T::Element>().add(part * len) };
         // SAFETY: the caller's promise; parts are of tiles of one row (`check_parts`), which are
         // elements in a row.
@@ -299,8 +299,8 @@ impl<T: Tile, F: Fill<T>> sealed::Fill<Optional<T>> for Option<F> {
     }
 }
 
-/// Tuples: each tile starts at the next multiple of its own alignment, at least 16 bytes, behind
-/// the one before it.
+/// Tuples: each tile starts after the one before it, at the next multiple of its own alignment,
+/// which is at least 16 bytes.
 macro_rules! tuples {
     ($($tile:ident $source:ident $number:tt),*) => {
         impl<$($tile: Tile),*> Contents for ($($tile,)*) {}
@@ -409,7 +409,8 @@ mod tests {
         assert_eq!(<WideStages<3> as Layout>::ALIGNMENT, 512);
         assert_eq!(<Stages<[u8; 20], 3> as Layout>::ALIGNMENT, 16);
         assert_eq!(<Stages<[u8; 20], 3>>::STRIDE, 32);
-        // The second half of a pair starts where its alignment wants it, and the pair ends there.
+        // The second half of a pair starts where its alignment requires, and the pair ends after
+        // it.
         type Pair = (Stages<[u8; 20], 1>, WideStages<1>);
         assert_eq!((<Pair as Layout>::BYTES, <Pair as Layout>::ALIGNMENT), (512 + 1536, 512));
     }

@@ -10,7 +10,7 @@ use crate::marker::{BlockLevel, Brand, Uniform};
 ///
 /// # Invariants
 ///
-/// 0. `memory` is the start of a stage of `K`. No copy into it is under way, all reads of what it
+/// 0. `memory` is the start of a stage of `K`. No copy into it is in flight, all reads of what it
 ///    held before have ended, and until its copies were committed and waited for nobody reads it
 ///    and nobody else writes it.
 /// 1. The value is in code of the level of `K::Group`, which runs as one: all of its threads

@@ -5,16 +5,16 @@ use core::marker::PhantomData;
 use super::contents::{AlwaysFilled, Contents, Optional, sealed};
 use crate::tile::Tile;
 
-/// A stage whose tiles have landed, as those read it who wait for it.
+/// A stage whose tiles have landed, for the threads that have waited for it to read.
 ///
-/// Whether it was committed empty the owner keeps beside it: together they would be an aggregate,
-/// which the compiler for the GPU leaves in local memory where an end with a stage and one without
-/// share their place.
+/// The owner keeps the flag whether the stage was committed empty beside this value. Together they
+/// would be an aggregate, and the compiler for the GPU leaves an aggregate in local memory where an
+/// end with a stage and one without share their place.
 ///
 /// # Invariants
 ///
-/// 0. A stage in shared memory that holds `C` starts at `memory`, aligned as its contents need.
-///    What of it the owner of this value lets a thread read has landed and is visible to that
+/// 0. A stage in shared memory that holds `C` starts at `memory`, aligned as its contents need. The
+///    part of it that the owner of this value lets a thread read has landed and is visible to that
 ///    thread, and nobody writes it while this value exists.
 #[repr(transparent)]
 pub(crate) struct LandedStage<C> {
@@ -93,7 +93,7 @@ impl<T: Tile> LandedStage<Optional<T>> {
     #[inline(always)]
     pub(crate) unsafe fn get(&self, present: bool) -> Option<&T> {
         // SAFETY: it has landed and is not written while `self` is borrowed (0, the caller's
-        // promise), and it is there where it is asked for.
+        // promise), and it exists where it is asked for.
         present.then(|| unsafe { <Optional<T> as sealed::Contents>::tiles(self.memory) })
     }
 }

@@ -18,14 +18,14 @@ use contents::Contents;
 pub use filling::{Stage, StageFilled};
 pub(crate) use landed::LandedStage;
 
-/// The stages of one pipeline, and who fills them. Nobody outside of this crate can name it, and so
-/// implement it.
+/// The stages of one pipeline, and who fills them. Nobody outside this crate can name it, so nobody
+/// else can implement it.
 pub trait StageSet {
     /// What a stage holds.
     type Contents: Contents;
     /// What fills it.
     type Engine: Engine;
-    /// At which scope the group shares out what it copies.
+    /// The scope at which the group shares out its copies.
     type Scope: Scope;
     /// The threads that fill it together.
     type Group: Deal<Self::Scope>;

@@ -7,8 +7,8 @@ use super::{PresenceOf, StageSet};
 
 /// The stages' memory and two positions in it, and the operations that a step is made of.
 ///
-/// Stages are filled and read in the same order, round and round, so that the oldest stage in
-/// flight is the one at `tail`, and the one at `head` is the longest released.
+/// Stages are filled and read in ring buffer order. So the stage at `tail` is the oldest in flight,
+/// and the one at `head` was released longest ago.
 ///
 /// # Invariants
 ///
@@ -43,7 +43,7 @@ impl<K: StageSet> Ring<K> {
         self.base
     }
 
-    /// The next stage to fill, and its place in the ring; the one after it is next from here on.
+    /// Returns the next stage to fill and its place in the ring, and advances the head.
     #[inline(always)]
     pub(crate) fn next_to_fill(&mut self) -> (*mut u8, Slot) {
         let (stage, slot) = (self.stage(self.head), Slot(self.head));
@@ -57,8 +57,7 @@ impl<K: StageSet> Ring<K> {
         presence.mark(&mut self.present, slot.0 / K::STRIDE as u32);
     }
 
-    /// The next stage to read, and what was noted when it was filled; the one after it is next from
-    /// here on.
+    /// Returns the next stage to read and what was noted when it was filled, and advances the tail.
     #[inline(always)]
     pub(crate) fn next_to_read(&mut self) -> (*const u8, PresenceOf<K>) {
         let (stage, index) = (self.stage(self.tail), self.tail / K::STRIDE as u32);

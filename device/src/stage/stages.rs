@@ -22,7 +22,7 @@ impl<C: Contents, const COUNT: usize, E, S> Stages<C, COUNT, E, S> {
     pub(crate) const STRIDE: usize = C::BYTES.next_multiple_of(Self::ALIGNMENT);
 }
 
-/// Refuses no stages, and more than a ring counts.
+/// Refuses 0 stages, and more stages than a ring counts.
 pub(crate) const fn checked_bytes(count: usize, stride: usize) -> usize {
     assert!(count >= 1, "a pipeline has at least one stage");
     assert!(stride <= u32::MAX as usize / count, "the stages of a pipeline fit in 4 GiB");

@@ -4,8 +4,8 @@ use crate::{fault, isa};
 
 /// The numbers of a block's tiles among those of a view: `first`, `first + stride`, .. below `end`.
 ///
-/// Tiles are asked for by their place among these, an index. How many they are takes a division, so
-/// a loop rather asks whether there is a next one ([`has`](Self::has)).
+/// A tile is asked for by its place among these numbers, an index. To count the numbers takes a
+/// division, so a loop asks instead whether there is a next one ([`has`](Self::has)).
 ///
 /// # Invariants
 ///
@@ -43,19 +43,19 @@ impl TileNumbers {
         self.end
     }
 
-    /// How many they are.
+    /// How many numbers there are.
     #[inline(always)]
     pub(crate) fn count(self) -> usize {
         if self.first >= self.end {
             return 0;
         }
         let others = (self.end - 1 - self.first) / self.stride;
-        // SAFETY: no overflow: at most `end - 1`. Said so that a loop over the indices needs no
-        // check of them.
+        // SAFETY: no overflow: `others` is at most `end - 1`. The unchecked sum tells the compiler
+        // so, and a loop over the indices needs no check of them.
         unsafe { others.unchecked_add(1) }
     }
 
-    /// As [`count`](Self::count), in which a loop's counter costs less.
+    /// As [`count`](Self::count), in a type in which a loop's counter costs less.
     ///
     /// # Panics
     ///
@@ -70,9 +70,9 @@ impl TileNumbers {
         count as u32
     }
 
-    /// The number with the index `index`; or what would be the next ones behind the last. No
-    /// overflow for indices that a loop over them comes to: an index of one of them, and some
-    /// stages ahead.
+    /// The number with the index `index`. After the last number the sequence goes on with what
+    /// would be the next ones. Nothing overflows for the indices that a loop over the numbers
+    /// reaches: the index of a number, and some stages ahead.
     #[inline(always)]
     pub(crate) fn number(self, index: usize) -> usize {
         self.first + index * self.stride
@@ -84,8 +84,8 @@ impl TileNumbers {
         self.number(index) < self.end
     }
 
-    /// Whether all numbers are below `limit`, given how many they are. For who has counted them
-    /// anyway: no division.
+    /// Whether all numbers are below `limit`, given how many there are. It takes no division, for
+    /// callers that have counted them anyway.
     #[inline(always)]
     pub(crate) fn counted_lies_below(self, count: usize, limit: usize) -> bool {
         count == 0 || self.number(count - 1) < limit
@@ -102,10 +102,10 @@ impl TileNumbers {
     }
 }
 
-/// Into how many pieces of `piece` elements a view of `len` falls, the last one perhaps shorter.
+/// How many pieces of `piece` elements a view of `len` divides into; the last one may be shorter.
 /// `usize::div_ceil` would compare the remainder too.
 ///
-/// No overflow: `len` elements lie in the address space, which has room for a piece more.
+/// Nothing overflows: `len` elements lie in the address space, which has room for one more piece.
 #[expect(clippy::manual_div_ceil, reason = "half the instructions")]
 #[inline(always)]
 pub(crate) fn pieces(len: usize, piece: usize) -> usize {

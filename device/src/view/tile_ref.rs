@@ -8,7 +8,7 @@ use crate::tile::Tile;
 /// One tile of a view, to be copied: with [`Zeros`](crate::Zeros) the only source that a stage
 /// takes.
 ///
-/// It cannot change while a copy is under way, because its memory is read-only for the whole launch
+/// It cannot change while a copy is in flight, because its memory is read-only for the whole launch
 /// `'k`.
 ///
 /// # Invariants
@@ -98,8 +98,8 @@ impl<'k, S: Tile> TileRef<'k, S> {
         self.first.wrapping_add(row * self.pitch).wrapping_add(offset)
     }
 
-    /// How many of the `width` bytes from byte `offset` of row `row` on lie in the view: the first
-    /// so many. A unit that begins before the view counts as 0; with a `width` of at most
+    /// How many of the `width` bytes from byte `offset` of row `row` on lie in the view. They are
+    /// the first ones. A unit that begins before the view counts as 0; with a `width` of at most
     /// `S::ALIGNMENT` it lies before it as a whole.
     #[inline(always)]
     pub(crate) fn valid_bytes(&self, row: usize, offset: usize, width: usize) -> u32 {

@@ -68,7 +68,7 @@ impl<'k, S: Tile> TileView<'k, S> {
     /// How many tiles end within the view, all of them before the partial ones.
     #[inline(always)]
     fn tiles_within(&self) -> usize {
-        // A tile reaches so far beyond the next one's start.
+        // This is how far a tile reaches beyond the start of the next one.
         let beyond = const { S::COLUMNS - S::LEAD - S::STRIDE };
         if self.len < beyond { 0 } else { (self.len - beyond) / S::STRIDE }
     }
@@ -115,8 +115,8 @@ impl<'k, S: Tile> TileView<'k, S> {
         let end = if rest < S::COLUMNS - S::LEAD { (rest + S::LEAD) * element } else { S::COLUMNS * element };
         // SAFETY: (0) `before` bytes lie before the view and `end - before` in it, from the tile's
         // first byte on; only these are valid, and nobody writes them (invariant 0). (1) The base
-        // is aligned to 16, and the tile starts and the view begins a multiple of ALIGNMENT behind
-        // (`Tile::ALIGNMENT`). (2) By the comparisons.
+        // is aligned to 16, the tile's start lies a multiple of ALIGNMENT from it, and so does the
+        // view's start from the tile's (`Tile::ALIGNMENT`). (2) By the comparisons.
         unsafe {
             TileRef::new(Extent {
                 first: self.base.wrapping_add(start).wrapping_sub(S::LEAD).cast(),
@@ -135,8 +135,8 @@ impl<'k, S: Tile> TileView<'k, S> {
 /// # Invariants
 ///
 /// 0. The numbers of `numbers` are those of tiles of the view.
-/// 1. `count` is how many they are. Drivers count for themselves, where they need to: a division
-///    that nobody asks for is left out.
+/// 1. `count` is how many they are. Drivers count for themselves where they need to: a division
+///    whose result nobody uses is left out.
 /// 2. If `whole`, each of these tiles lies within the view as a whole, its halo included.
 #[derive(Clone, Copy)]
 pub struct BlockTiles<'k, S: Tile> {
@@ -192,8 +192,8 @@ impl<'k, S: Tile> BlockTiles<'k, S> {
         }
     }
 
-    /// A number: all of the block's tiles with lower ones lie within the view as a whole, their
-    /// halos included.
+    /// A bound on tile numbers: all of the block's tiles with lower numbers lie within the view as
+    /// a whole, their halos included.
     #[inline(always)]
     pub(crate) fn whole_below(&self) -> usize {
         if self.whole {
@@ -211,7 +211,7 @@ impl<'k, S: Tile> BlockTiles<'k, S> {
         BlockTiles { count: self.numbers.count(), ..self }
     }
 
-    /// The same tiles, known to be whole, and known to be so many as those of another view.
+    /// The same tiles, known to be whole, and known to be as many as those of another view.
     ///
     /// # Safety
     ///

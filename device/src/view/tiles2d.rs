@@ -140,8 +140,8 @@ impl<'k, S: Tile> TileView2D<'k, S> {
     }
 }
 
-/// Where a tile that begins `lead` before `start` meets a view of `len`, within its own extent of
-/// `extent`: from where to where it is inside.
+/// The overlap of a view of `len` and a tile of `extent` that begins `lead` before `start`: from
+/// where to where in the tile.
 #[inline(always)]
 fn clip(start: usize, len: usize, lead: usize, extent: usize) -> (usize, usize) {
     let before = lead.saturating_sub(start);

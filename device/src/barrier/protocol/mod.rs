@@ -1,11 +1,12 @@
-//! The protocol of the two ends of a pipeline between roles, apart from what carries it.
+//! The protocol of the two ends of a pipeline between roles, apart from the barriers that carry it.
 //!
 //! Both ends run the same machine. A stage passes from the producers to the consumers by its `full`
 //! barrier and back by its `empty` one; each end waits at one of the two and arrives at the other.
 //! A role that leaves passes one last stage, marked as closed.
 //!
-//! The machine knows barriers through [`EndBarriers`] alone: the GPU's and the CPU executor's are
-//! in [`ends`](super::ends), a model checker's in the tests of this module.
+//! The machine knows barriers through [`EndBarriers`] alone: those of the GPU and of the CPU
+//! executor are in [`ends`](super::ends), and those of a model checker are in the tests of this
+//! module.
 
 use super::Closed;
 
@@ -49,7 +50,7 @@ pub(crate) trait EndBarriers {
     fn wait_passed(&self, stage: u32, parity: u32);
 
     /// Has the role's first thread decide, once, and returns its decision in every thread. `turn`
-    /// is 0 at the first call and the other of 0 and 1 at every next one.
+    /// is 0 at the first call, and then alternates between 1 and 0.
     fn agree(&self, turn: u32, decide: impl FnOnce() -> bool) -> bool;
 }
 
@@ -58,8 +59,8 @@ pub(crate) trait EndBarriers {
 /// # Invariants
 ///
 /// 0. `stage < STAGES`. The phase of `parity` of this end's barrier of that stage is the one that
-///    ends when the other end passes it for the next time; no wait of this end is more than one
-///    phase behind.
+///    ends when the other end passes it for the next time; no wait of this end lags by more than
+///    one phase.
 /// 1. If `holds`, this end has the stage `stage` and has not passed it since.
 /// 2. Once `closed`, this end neither waits nor arrives any more.
 #[derive(Clone, Copy, Debug)]
@@ -99,8 +100,8 @@ impl EndState {
         self.taken(barriers)
     }
 
-    /// Takes the next stage if it comes while `keep_polling` says so; asks it after each poll that
-    /// failed.
+    /// Takes the next stage if it comes while `keep_polling` returns true; calls `keep_polling`
+    /// after each unsuccessful poll.
     #[inline(always)]
     pub(crate) fn take_while<W: EndBarriers>(
         &mut self,
@@ -125,8 +126,8 @@ impl EndState {
         if !ready {
             return None;
         }
-        // The first thread has seen the phase end, so this returns at once; each thread waits for
-        // itself all the same, because that is what makes the stage visible to it.
+        // The first thread has seen the phase end, so this returns at once; each thread waits
+        // nevertheless, because its own wait is what makes the stage visible to it.
         barriers.wait(stage, parity);
         Some(self.taken(barriers))
     }
@@ -168,7 +169,7 @@ impl EndState {
     /// role of several ends, which leaves them in the order in which it can.
     ///
     /// An end that the other one waits for can always leave at once: whoever waits has passed all
-    /// stages that it had, so the next one is here. So no role waits for ever for one that leaves.
+    /// stages that it had, so the next one is here. So no role waits forever for one that leaves.
     #[inline(always)]
     pub(crate) fn try_leave<W: EndBarriers>(&mut self, barriers: &W) -> bool {
         if self.closed {
@@ -189,8 +190,8 @@ impl EndState {
     #[inline(always)]
     pub(crate) fn settle<W: EndBarriers>(&self, barriers: &W) {
         for stage in 0..W::STAGES {
-            // The phase with which this end passed the stage last: in this lap or in the one
-            // before. (In the first lap that is the phase before a new barrier's first, which
+            // This is the phase with which this end last passed the stage, in this lap or in the
+            // one before. (In the first lap that is the phase before a new barrier's first, which
             // counts as complete.)
             barriers.wait_passed(stage, if stage < self.stage { self.parity ^ 1 } else { self.parity });
         }

@@ -34,7 +34,7 @@ pub struct Consumer<'r, K: Channel> {
 /// it until `release`.
 ///
 /// A single tile derefs to its type; of several tiles [`tiles`](Self::tiles) returns references,
-/// and an [`Optional`] one is [`get`](Self::get).
+/// and an [`Optional`] one is read by [`get`](Self::get).
 ///
 /// # Invariants
 ///
@@ -74,7 +74,7 @@ impl<'r, K: Channel> Consumer<'r, K> {
     ///
     /// # Errors
     ///
-    /// [`Closed`] behind the last stage, if the producers have left.
+    /// [`Closed`] after the last stage, if the producers have left.
     #[inline(always)]
     pub fn wait(mut self) -> Result<Ready<'r, K>, Closed> {
         let stage = self.state.take(&ConsumerBarriers(self.memory))?;
@@ -84,7 +84,7 @@ impl<'r, K: Channel> Consumer<'r, K> {
 
     /// As [`wait`](Self::wait) if the next stage has landed by now. (CUDA has no such call.)
     ///
-    /// The role's first thread looks, and all of the role get its answer. PTX:
+    /// The role's first thread polls, and all threads of the role get its answer. PTX:
     /// `mbarrier.test_wait.parity`, then a word and an mbarrier of the role's own.
     ///
     /// # Errors
@@ -95,14 +95,14 @@ impl<'r, K: Channel> Consumer<'r, K> {
         self.wait_while(|| false)
     }
 
-    /// As [`wait`](Self::wait), for at most `duration` from the first look on. It looks at least
+    /// As [`wait`](Self::wait), for at most `duration` from the first poll on. It polls at least
     /// once.
     ///
     /// CUDA: `pipeline.consumer_wait_for(duration)`, which tells each thread its own outcome.
     ///
     /// # Errors
     ///
-    /// [`Unready::TimedOut`] with the end, unharmed, if no stage came for so long;
+    /// [`Unready::TimedOut`] with the end, unharmed, if no stage came within that time;
     /// [`Unready::Closed`] as for `wait`.
     ///
     /// # Examples
@@ -156,8 +156,8 @@ impl<'r, K: Channel> Consumer<'r, K> {
         self.wait_while(|| Instant::read() < *deadline.get_or_insert_with(|| Instant::read() + duration))
     }
 
-    /// As [`wait`](Self::wait), until `deadline`. It looks at least once, so a stage that is there
-    /// is taken behind the deadline too.
+    /// As [`wait`](Self::wait), until `deadline`. It polls at least once, so a stage that has
+    /// landed is taken after the deadline too.
     ///
     /// CUDA: `pipeline.consumer_wait_until(time_point)`.
     ///
@@ -224,7 +224,7 @@ impl<'r, K: Channel> Consumer<'r, K> {
         // have the stage by the caller's promise.
         let present = unsafe { self.memory.presence(stage) };
         // SAFETY: the phase ended with the stage's copies, which are visible to each thread that
-        // waited for it; the producers fill it again once it was released, by the value made here.
+        // waited for it; the producers fill it again only once the value made here has released it.
         let stage = unsafe { LandedStage::new(self.memory.stage(stage)) };
         Ready { stage, present, end: self }
     }
@@ -233,7 +233,7 @@ impl<'r, K: Channel> Consumer<'r, K> {
 impl<'r, K: Channel> Ready<'r, K> {
     /// Gives the stage back to the producers.
     ///
-    /// PTX: one `mbarrier.arrive` a thread on the stage's `empty` barrier.
+    /// PTX: one `mbarrier.arrive` per thread on the stage's `empty` barrier.
     ///
     /// CUDA: `pipeline.consumer_release()`.
     #[inline(always)]

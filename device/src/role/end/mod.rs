@@ -9,9 +9,9 @@ pub use producer::{Acquired, Filled, OrdinaryStores, Producer};
 /// Why a timed step, or one that does not wait, has no stage.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Unready<End> {
-    /// No stage came in time. The end is as it was.
+    /// No stage came in time. The end is unchanged.
     TimedOut(End),
-    /// The other end of the pipeline has left. The end is of no more use.
+    /// The other end of the pipeline has left. This end is of no use any more.
     Closed(Spent<End>),
 }
 

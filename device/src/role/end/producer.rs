@@ -16,7 +16,7 @@ use crate::marker::{BlockLevel, Brand, Uniform};
 use crate::stage::contents::Fill;
 use crate::stage::{self, PresenceOf, Stage, StageFilled};
 
-/// Says that an engine's commit makes ordinary stores visible: of [`LoadStore`] alone.
+/// Says that an engine's commit makes ordinary stores visible. Only that of [`LoadStore`] does.
 #[diagnostic::on_unimplemented(
     message = "a stage of the engine `{Self}` can't be computed: its commit waits for asynchronous copies only",
     label = "the consumers would not wait for these stores",
@@ -96,7 +96,7 @@ impl<'r, K: Channel> Producer<'r, K> {
 
     /// As [`acquire`](Self::acquire) if a stage is free now. (CUDA has no such call.)
     ///
-    /// The role's first thread looks, and all of the role get its answer. PTX:
+    /// The role's first thread polls, and all threads of the role get its answer. PTX:
     /// `mbarrier.test_wait.parity`, then a word and an mbarrier of the role's own.
     ///
     /// # Errors
@@ -107,12 +107,12 @@ impl<'r, K: Channel> Producer<'r, K> {
         self.acquire_while(|| false)
     }
 
-    /// As [`acquire`](Self::acquire), for at most `duration` from the first look on. It looks at
+    /// As [`acquire`](Self::acquire), for at most `duration` from the first poll on. It polls at
     /// least once.
     ///
     /// # Errors
     ///
-    /// [`Unready::TimedOut`] with the end, unharmed, if no stage was free for so long;
+    /// [`Unready::TimedOut`] with the end, unharmed, if no stage became free within that time;
     /// [`Unready::Closed`] as for `acquire`.
     #[inline(always)]
     pub fn acquire_for(self, duration: Duration) -> Result<Acquired<'r, K>, Unready<Self>> {
@@ -120,7 +120,7 @@ impl<'r, K: Channel> Producer<'r, K> {
         self.acquire_while(|| Instant::read() < *deadline.get_or_insert_with(|| Instant::read() + duration))
     }
 
-    /// As [`acquire`](Self::acquire), until `deadline`. It looks at least once.
+    /// As [`acquire`](Self::acquire), until `deadline`. It polls at least once.
     ///
     /// # Errors
     ///
@@ -130,7 +130,7 @@ impl<'r, K: Channel> Producer<'r, K> {
         self.acquire_while(|| Instant::read() < deadline)
     }
 
-    /// Fills `count` stages, or as many as the consumers take: `fill(stage, i)` each.
+    /// Fills `count` stages, or fewer if the consumers leave earlier: `fill(stage, i)` each.
     ///
     /// # Errors
     ///
@@ -152,8 +152,8 @@ impl<'r, K: Channel> Producer<'r, K> {
     /// Leaves the pipeline: waits for this role's copies and for a free stage, and passes that as
     /// closed.
     ///
-    /// The consumers get [`Closed`] behind the last committed stage. Without `quit` the same
-    /// happens when the role's closure returns.
+    /// The consumers get [`Closed`] after the last committed stage. Without `quit` the same happens
+    /// when the role's closure returns.
     ///
     /// CUDA: `pipeline.quit()`, after which the others hang there.
     #[inline(always)]
@@ -259,9 +259,9 @@ impl<'r, K: Channel> Acquired<'r, K> {
 impl<'r, K: Channel> Filled<'r, K> {
     /// Hands the stage to the consumers once its copies have landed, without waiting for them.
     ///
-    /// PTX: one `cp.async.mbarrier.arrive.noinc` a thread on the stage's `full` barrier; with
-    /// [`LoadStore`] one `mbarrier.arrive`. For [`Optional`](crate::Optional) contents one word and
-    /// one arrival more a stage.
+    /// PTX: one `cp.async.mbarrier.arrive.noinc` per thread on the stage's `full` barrier; with
+    /// [`LoadStore`] one `mbarrier.arrive`. [`Optional`](crate::Optional) contents take one word
+    /// and one arrival more per stage.
     ///
     /// CUDA: `pipeline.producer_commit()`.
     #[inline(always)]
