@@ -8,16 +8,16 @@ target triple = "nvptx64-nvidia-cuda"
 
 ; The dynamic shared memory, sized by the launch. It stays external: an internal symbol would let
 ; alias analysis believe that nothing but the visible stores writes it, and cp.async does. There is
-; no static shared memory beside it, so that it starts where its alignment says.
+; no static shared memory beside it, so it starts where its alignment says.
 @tilepipe_shared = external addrspace(3) global [0 x i8], align 1024
 
 ; Bytes of the collectives' scratch memory: a slot of 16 bytes for each of 32 warps, one for a
-; result of the block's, and two for each of four roles, 41 in all. They are the last ones of the
-; dynamic shared memory of a kernel that uses them, whose contract tells the launch so: the builder
-; reads the number here.
+; result of the block's, and two for each of four roles, 41 in all. They are the last bytes of the
+; dynamic shared memory of a kernel that uses them. The kernel's contract tells the launch so; the
+; builder reads the number here.
 @tilepipe_scratch_bytes = internal constant i32 656, align 4
 
-; Zeros in global memory: what a tile is filled with that is to be zero.
+; Zeros in global memory: the source for tiles that are filled with zeros.
 @tilepipe_zeros = addrspace(1) constant [16 x i8] zeroinitializer, align 16
 
 ; The device address of the host's record of a panic, 0 if there is none. The host writes it after
@@ -93,8 +93,8 @@ define ptr @tilepipe_scratch_base() alwaysinline nounwind {
   ret ptr %generic
 }
 
-; The address of the dynamic shared memory in its state space. Through an instruction, so that no
-; pass takes it for what the declaration says.
+; The address of the dynamic shared memory in its state space. It is read by an instruction, so that
+; no pass derives it from the declaration.
 define i32 @tilepipe_shared_address() alwaysinline nounwind {
   %address = call i32 asm "mov.u32 $0, $1;", "=r,r"(ptr addrspace(3) @tilepipe_shared) memory(none)
   ret i32 %address
@@ -123,7 +123,7 @@ define void @tilepipe_warp_barrier_of(i32 %mask) alwaysinline nounwind convergen
   ret void
 }
 
-; barrier.sync %id, %threads: a barrier of so many threads, whole warps, which may come from
+; barrier.sync %id, %threads: a barrier of %threads threads in whole warps, which may come from
 ; different places.
 define void @tilepipe_role_barrier(i32 %id, i32 %threads) alwaysinline nounwind convergent {
   call void @llvm.nvvm.barrier.cta.sync.count(i32 %id, i32 %threads)
@@ -131,7 +131,7 @@ define void @tilepipe_role_barrier(i32 %id, i32 %threads) alwaysinline nounwind 
 }
 
 ; barrier.red.or and .and: such a barrier that returns whether any, or every, thread passed
-; something but 0.
+; something other than 0.
 define i32 @tilepipe_role_barrier_any(i32 %id, i32 %threads, i32 %value) alwaysinline nounwind convergent {
   %own = icmp ne i32 %value, 0
   %any = call i1 @llvm.nvvm.barrier.cta.red.or.count(i32 %id, i32 %threads, i1 %own)
@@ -148,7 +148,7 @@ define i32 @tilepipe_role_barrier_all(i32 %id, i32 %threads, i32 %value) alwaysi
 
 ; Objects of eight bytes in shared memory (section "Parallel Synchronization and Communication
 ; Instructions: mbarrier"). All of these are instructions of one thread. The memory clobber keeps
-; other accesses of the thread on their side.
+; the thread's other accesses from moving across the instruction.
 define i32 @tilepipe_shared_origin() alwaysinline nounwind {
   ret i32 ptrtoint (ptr addrspace(3) @tilepipe_shared to i32)
 }
@@ -185,8 +185,8 @@ define void @tilepipe_mbarrier_wait(i32 %address, i32 %parity) alwaysinline noun
 }
 
 ; Whether the phase of this parity is complete; if so with acquire semantics. If not, the thread
-; sleeps for a moment, so that threads of its warp that took another path get their turn: a loop
-; around this call might keep it from them for ever.
+; sleeps for a moment, so that threads of its warp on another control-flow path get their turn.
+; Otherwise a loop around this call might starve them forever.
 define i32 @tilepipe_mbarrier_poll(i32 %address, i32 %parity) alwaysinline nounwind {
   %complete = call i32 asm sideeffect "{\0A\09.reg .pred complete;\0A\09mbarrier.test_wait.parity.shared.b64 complete, [$1], $2;\0A\09@!complete nanosleep.u32 32;\0A\09selp.b32 $0, 1, 0, complete;\0A\09}", "=r,r,r,~{memory}"(i32 %address, i32 %parity)
   ret i32 %complete
@@ -199,7 +199,7 @@ define i64 @tilepipe_clock() alwaysinline nounwind {
 }
 
 ; bar.red.or and .and: a barrier of the block that returns whether any, or every, thread passed
-; something but 0.
+; something other than 0.
 define i32 @tilepipe_barrier_any(i32 %value) alwaysinline nounwind convergent {
   %own = icmp ne i32 %value, 0
   %any = call i1 @llvm.nvvm.barrier.cta.red.or.aligned.all(i32 0, i1 %own)

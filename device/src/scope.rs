@@ -19,7 +19,7 @@
 /// CUDA: `cuda::thread_scope`.
 pub trait Scope: 'static + sealed::Sealed {}
 
-/// The calling thread alone (CUDA's `thread_scope_thread`): no barrier at all.
+/// The calling thread alone (CUDA's `thread_scope_thread`): `wait` has no barrier.
 pub enum ThreadScope {}
 
 /// The 32 threads of a warp: `wait` ends with `bar.warp.sync` (CUDA: a thread-scope pipeline with

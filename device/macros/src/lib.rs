@@ -64,8 +64,7 @@ use crate::signature::Signature;
 /// # Launch bounds
 ///
 /// The block size is part of the function's type, and the PTX always demands it (`.reqntid`). Two
-/// arguments beside `instances(..)`, each of which may be left out, bound the registers of a
-/// thread:
+/// optional arguments beside `instances(..)` bound the registers of a thread:
 ///
 /// | argument | in CUDA C++ | in the PTX | what it says |
 /// |---|---|---|---|

@@ -2,8 +2,8 @@
 //!
 //! That code makes one `unsafe` call for each instance: [`instance`] on the host, [`enter`] on the
 //! GPU. Both take the kernel function itself, and all that a launch relies on follows from its type
-//! here: a crate that puts something of its own behind a path of the generated code can pass
-//! another function, but not describe one wrongly.
+//! here: a crate that redefines a path of the generated code can pass another function, but can't
+//! describe one wrongly.
 
 mod contract;
 mod function;

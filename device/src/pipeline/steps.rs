@@ -292,8 +292,8 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
         unsafe { Shared::new(offset as usize) }
     }
 
-    /// Hands the held tile, of which each thread may read its own elements, to the whole block: all
-    /// threads may read all of it. PTX: `bar.sync`.
+    /// Hands the held tile to the whole block. Before, each thread may read its own elements;
+    /// after, all threads may read all of it. PTX: `bar.sync`.
     ///
     /// The barrier also frees all dirty stages. Released, a published tile is dirty, so that the
     /// next `acquire` that needs its stage waits for the block first.

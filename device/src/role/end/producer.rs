@@ -29,7 +29,7 @@ impl OrdinaryStores for LoadStore {}
 ///
 /// Each step takes the end and the last one gives it back, so a step out of order does not compile.
 /// When the role's closure returns, however it does, the scope function leaves for it: consumers
-/// get [`Closed`] behind the last committed stage.
+/// get [`Closed`] after the last committed stage.
 ///
 /// CUDA: a `cuda::pipeline` made with `pipeline_role::producer`.
 #[must_use = "an end that is dropped is left when its role's closure returns; `quit` leaves at once"]

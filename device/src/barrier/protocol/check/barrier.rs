@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::checker::Checker;
 use super::memory::{Clock, Copy, Known};
 
-/// An mbarrier. It fails on whatever the PTX ISA leaves undefined: use before `init` or behind
+/// An mbarrier. It fails on whatever the PTX ISA leaves undefined: use before `init` or after
 /// `inval`, more arrivals than counted, `inval` while an arrival is pending.
 ///
 /// A wait returns the same whenever it begins, unless the next phase ends before it returns, which
@@ -21,10 +21,10 @@ pub(super) struct Barrier<C: Checker> {
 /// How the model's barriers work.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Manner {
-    /// Whether copiers make the arrivals behind copies, at any time. Otherwise they happen as late
-    /// as they can: when somebody waits for a phase to which nothing else is missing.
+    /// Whether copiers make the arrivals that follow copies, at any time. Otherwise they happen as
+    /// late as they can: when somebody waits for a phase to which nothing else is missing.
     pub(super) copiers: bool,
-    /// Whether the checker tries the orders of waits, too.
+    /// Whether the checker tries the orders of waits too.
     pub(super) waits_look: bool,
     /// Whether there are polls.
     pub(super) polled: bool,
@@ -193,7 +193,7 @@ impl<C: Checker> Barrier<C> {
         });
     }
 
-    /// `cp.async.mbarrier.arrive.noinc`: an arrival behind the copies, and behind the steps of
+    /// `cp.async.mbarrier.arrive.noinc`: an arrival after the copies and after the steps of
     /// `taken`, one of which is its own.
     pub(super) fn promise(&self, who: usize, copies: Vec<Arc<Copy>>, taken: Clock) {
         self.step(|state| {
@@ -211,7 +211,7 @@ impl<C: Checker> Barrier<C> {
     /// before the barrier's end.
     pub(super) fn copier(&self, thread: usize) -> bool {
         loop {
-            // To look is no step: with nothing to do the copier sleeps as if it had not looked.
+            // A poll is no step: with nothing to do the copier sleeps as if it had not polled.
             let mut state = lock(&self.state);
             if !state.valid {
                 return false;
@@ -241,7 +241,7 @@ impl<C: Checker> Barrier<C> {
             }
             answer
         };
-        // A wait that lands copies is in the way of polls.
+        // A wait that lands copies does not commute with polls.
         let looks = self.manner.waits_look || (self.manner.polled && !self.manner.copiers);
         let answer = if looks { self.step(waits) } else { self.within_step(waits) };
         loop {
@@ -259,7 +259,7 @@ impl<C: Checker> Barrier<C> {
             let released = state.has_ended(parity).then_some(state.released);
             match released {
                 Some(_) => state.waited.join(&known.taken.step_of(who)),
-                // What is promised has not landed now. It will have when somebody looks again.
+                // What is promised has not landed now. It will have landed at the next poll.
                 None => state.keep_last_promises(&self.name),
             }
             released
@@ -267,8 +267,8 @@ impl<C: Checker> Barrier<C> {
         released.inspect(|released| known.join(released)).is_some()
     }
 
-    /// `mbarrier.inval`, behind a barrier of all threads, which know that the steps of `taken` are.
-    /// (So it is no step.)
+    /// `mbarrier.inval`, after a barrier of all threads. These know that the steps of `taken` have
+    /// been taken. (So it is no step.)
     pub(super) fn inval(&self, taken: &Clock) {
         let mut state = lock(&self.state);
         let pending = !state.arrived.is_empty() || !state.promised.is_empty();

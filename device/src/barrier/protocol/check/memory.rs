@@ -7,10 +7,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// As many threads and copiers as any scene has.
+/// The largest number of threads and copiers that a scene has.
 const ACTORS: usize = 32;
 
-/// Which steps of each thread come before: one number a thread.
+/// Which steps of each thread come before: one number per thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Clock([u32; ACTORS]);
 
@@ -98,9 +98,9 @@ impl Place {
         self.read_as(actor, known, |place| &mut place.read)
     }
 
-    /// Reads the value and decides by it what to do next. So the value is there before the thread's
-    /// next step, which no arrival need tell: a write that comes behind that step is not in the
-    /// read's way.
+    /// Reads the value and decides by it what to do next. So the value is read before the thread's
+    /// next step, and no arrival has to say so: a write after that step does not race with the
+    /// read.
     pub(super) fn branch_on(&self, actor: usize, known: &Known) -> u32 {
         self.read_as(actor, known, |place| &mut place.branched_on)
     }

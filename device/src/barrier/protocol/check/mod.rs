@@ -5,15 +5,15 @@
 //! in all orders of its threads' steps that differ (up to a bound on preemptions where the test's
 //! name says so), shuttle in many random ones. In each run:
 //!
-//! * consumers get the tiles in order, none twice, and [`Closed`](super::Closed) exactly behind the
+//! * consumers get the tiles in order, none twice, and [`Closed`](super::Closed) exactly after the
 //!   last committed one;
 //! * all threads of a role see the same outcomes;
 //! * no write is unordered with another access to its place ([`memory`]), nothing is read while a
-//!   copy is under way;
+//!   copy is in flight;
 //! * each wait returns for the phase that it was meant for, and no thread arrives twice in a phase
 //!   ([`barrier`]);
-//! * no thread waits for ever;
-//! * when the roles have left, no arrival is pending and no copy is under way.
+//! * no thread waits forever;
+//! * when the roles have left, no arrival is pending and no copy is in flight.
 //!
 //! A thread of the model stands for whatever arrives once at a barrier: a thread, or a warp that
 //! arrives as one.

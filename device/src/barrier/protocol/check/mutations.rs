@@ -1,4 +1,4 @@
-//! Mistakes, each of which the checks find.
+//! Mistakes: the checks find each of them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

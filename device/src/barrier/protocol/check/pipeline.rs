@@ -127,7 +127,7 @@ impl<C: Checker, const STAGES: usize> Pipeline<C, STAGES> {
         Arc::new(pipeline)
     }
 
-    /// Ends the barriers behind the steps of `taken`, and checks what the ends saw. Returns the
+    /// Ends the barriers after the steps of `taken`, and checks what the ends saw. Returns the
     /// producers' events and the consumers'.
     pub(super) fn end(&self, taken: &Clock) -> [Vec<Event>; 2] {
         let barriers = self.full.iter().chain(&self.empty).map(|barrier| &**barrier).chain(&self.decided);

@@ -54,7 +54,7 @@ fn report(test: &str, scenes: usize) {
     println!("{test}: {scenes} scenes, {} executions", 2 * SCHEDULES * scenes);
 }
 
-/// Four threads a role.
+/// Four threads per role.
 const FOURS: Setup = Setup::new(4, 4);
 
 #[test]

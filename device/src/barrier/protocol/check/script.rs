@@ -14,7 +14,7 @@ pub(super) enum Step {
     Pass(usize),
     /// The same until the pipeline is closed.
     All(usize),
-    /// As `Pass` if the stage comes within so many polls.
+    /// As `Pass` if the stage comes within this number of polls.
     Try(usize, u32),
     /// As `Try`; without a stage the role stops.
     TryOrStop(usize, u32),
@@ -225,7 +225,7 @@ pub(super) fn play<C: Checker>(ends: &mut [Option<Box<dyn AnyEnd + '_>>], steps:
     if !steps.iter().any(|step| matches!(step, Step::Drive(_))) {
         ends.iter().for_each(|end| end.drain());
         if several {
-            // Every end gets its turn.
+            // Every end is tried.
             while ends.iter_mut().fold(false, |waits, end| !end.try_leave() | waits) {
                 C::yield_now();
             }

@@ -92,7 +92,7 @@ impl<C: Checker> Thread<C> {
         self.learn(|known| barrier.wait(parity, self.number, known))
     }
 
-    /// Looks whether a phase of a barrier has ended.
+    /// Polls whether a phase of a barrier has ended.
     pub(super) fn test_wait(&self, barrier: &Barrier<C>, parity: u32) -> bool {
         self.learn(|known| barrier.test_wait(parity, self.number, known))
     }
@@ -109,7 +109,7 @@ impl<C: Checker> Thread<C> {
         self.started.borrow_mut().push(copy);
     }
 
-    /// Waits until all copies have landed, but not for the arrivals behind them.
+    /// Waits until all copies have landed, but not for the arrivals that follow them.
     pub(super) fn drain(&self) {
         self.learn(|known| known.ordered.join(&land(&self.started.borrow())));
     }
@@ -140,8 +140,8 @@ impl<C: Checker> Threads<C> {
         self.copiers.push(Box::new(body));
     }
 
-    /// Runs the threads to their ends, then `end` behind all that they did, which stops the
-    /// copiers.
+    /// Runs the threads to their ends, then `end`, which is ordered after all that they did and
+    /// stops the copiers.
     pub(super) fn run(mut self, end: impl FnOnce(&Clock)) {
         let count = self.bodies.len();
         let last = self.bodies.pop().expect("a scene has threads");

@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// Runs two roles behind the initialisation of mbarrier 0, which counts 64 arrivals, and returns
-/// the message they fail with.
+/// Runs two roles after the initialisation of mbarrier 0, which counts 64 arrivals, and returns the
+/// message they fail with.
 #[track_caller]
 fn fails(schedule: Schedule, first: impl FnOnce(), second: impl FnOnce()) -> String {
     message_of(schedule, || {

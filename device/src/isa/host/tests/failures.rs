@@ -236,7 +236,8 @@ fn a_payload_that_panics_in_drop_is_a_failure_like_any_other() {
             init(0, 1);
             divide(((PRODUCER, fails), (CONSUMER, fails)));
         };
-        // The first failure is that neither can go on; what they panic with behind it is dropped.
+        // The first failure is that neither can go on; the payloads of their panics after it are
+        // dropped.
         assert!(message_of(schedule, both).starts_with("deadlock"));
     }
 }

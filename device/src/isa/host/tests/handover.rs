@@ -4,11 +4,11 @@ use super::*;
 
 const STAGES: usize = 3;
 const TILES: usize = 20;
-/// Numbers a tile.
+/// Numbers per tile.
 const LEN: usize = 64;
 const STAGE_BYTES: usize = LEN * 4;
 
-/// A ring of stages between two roles: the full mbarriers from `first` on, the empty ones behind
+/// A ring of stages between two roles: the full mbarriers from `first` on, the empty ones after
 /// them, the stages at `offset`.
 #[derive(Clone, Copy)]
 struct Ring {
@@ -291,7 +291,7 @@ fn an_acquired_stage_is_poisoned_unless_eager() {
 
 #[test]
 fn a_wait_for_groups_covers_copies_that_arrive_at_mbarriers() {
-    /// No group may still be under way.
+    /// No group may still be in flight.
     struct NoGroups;
     impl PendingGroups for NoGroups {
         const GROUPS: usize = 0;

@@ -1,4 +1,4 @@
-//! Roles and mbarriers below the seam: what `role/` rests on.
+//! Roles and mbarriers below the seam: what `role/` relies on.
 
 mod checks;
 mod failures;
