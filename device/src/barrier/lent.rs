@@ -10,8 +10,8 @@ use super::protocol::EndState;
 /// An enum around a reference keeps its discriminant in the null-pointer niche. The compiler for
 /// the GPU then loses track of where the reference points, and the state stays in local memory
 /// instead of registers. For the same reason the ends, and the types that hold one, are `repr(C)`
-/// with the end after 8 bytes of other fields. So the variants of `Result<Ready,
-/// Unready<Consumer>>` have the end at the same offset, after the tag of `Unready`.
+/// with the end after 8 bytes of other fields. So the variants of
+/// `Result<Ready, Unready<Consumer>>` have the end at the same offset, after the tag of `Unready`.
 ///
 /// # Invariants
 ///

@@ -120,9 +120,9 @@ impl<U: Setup, V> Ready<'_, U, V> {
         unsafe { self.stage.part(thread.rank(), THREADS) }
     }
 
-    /// Returns the elements that the calling thread's warp copied: of `LEN` elements `LEN * 32 /
-    /// THREADS` in a row, from the warp's rank times that number on. Where a stage holds several
-    /// tiles, it returns a tuple of such slices.
+    /// Returns the elements that the calling thread's warp copied: of `LEN` elements
+    /// `LEN * 32 / THREADS` in a row, from the warp's rank times that number on. Where a stage
+    /// holds several tiles, it returns a tuple of such slices.
     ///
     /// # Threads
     ///

@@ -229,8 +229,8 @@ where
             // other end.
             let consumer = unsafe { <Link<'s, Pipe<L, M, P>> as Ends<Role1>>::ends(&links, &mut state) };
             let result = consume(group, Run { consumer, count, left: &mut left });
-            // The run was dropped or forgotten: its stages come nevertheless. SAFETY: the run is
-            // gone with its end.
+            // The run was dropped or forgotten: its stages come nevertheless.
+            // SAFETY: the run is gone with its end.
             let mut rest = unsafe { <Link<'s, Pipe<L, M, P>> as Ends<Role1>>::ends(&links, &mut state) };
             for _ in 0..left {
                 rest = rest.wait_open().release();

@@ -54,7 +54,7 @@ pub(crate) fn grid_blocks() -> u32 {
 ///
 /// # Panics
 ///
-/// Inside a role: the others would never come.
+/// Inside a role: the other threads would never arrive.
 pub(crate) unsafe fn barrier() {
     assert!(!roles::is_role(), "a barrier of the whole block inside a role: the other roles would never come");
     step(|block| block.model.barrier());
