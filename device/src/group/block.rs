@@ -176,8 +176,8 @@ impl<T: Copy + Uniform> PerThreadValue for T {}
 ///
 /// This is the only way for a thread-dependent value to leave a per-thread closure. Block-level
 /// code can hand it back to a closure ([`Block::update`], [`get`](Self::get)) but can't look into
-/// it, so no decision of block-level code depends on a thread. So it has no `Deref`, `PartialEq` or
-/// `Debug`.
+/// it, so no decision of block-level code depends on a thread. Therefore it has no `Deref`,
+/// `PartialEq` or `Debug`.
 pub struct PerThread<'b, T, const THREADS: usize> {
     pub(crate) values: isa::PerThread<T, THREADS>,
     brand: Brand<'b>,

@@ -55,7 +55,7 @@ impl TileNumbers {
         unsafe { others.unchecked_add(1) }
     }
 
-    /// As [`count`](Self::count), in a type in which a loop's counter costs less.
+    /// As [`count`](Self::count), in 32 bits, in which a loop's counter costs less.
     ///
     /// # Panics
     ///

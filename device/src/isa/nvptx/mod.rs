@@ -140,8 +140,8 @@ pub(crate) unsafe fn load_global<T: bytemuck::Pod>(from: *const T) -> T {
     while offset < size_of::<T>() {
         let (to, from) = (to.wrapping_add(offset), from.wrapping_add(offset));
         // SAFETY: `offset` is a multiple of the type's alignment (of 16 if that is larger), which
-        // divides its size. So that many bytes from there on lie in the value, with that alignment;
-        // `to` is a local variable, the rest is the caller's promise.
+        // divides its size. Hence that many bytes from there on lie in the value, with that
+        // alignment; `to` is a local variable, the rest is the caller's promise.
         unsafe {
             match const { align_of::<T>() } {
                 1 => tilepipe_load_global_1(to, from),
