@@ -28,6 +28,33 @@
 //!
 //! # fn main() {}
 //! ```
+//!
+//! # Where to find what
+//!
+//! - What a kernel takes: [`kernel`], [`Block`]; [`Tiles`], [`Halos`], [`Tiles2D`], [`Halos2D`]
+//!   for input; [`TilesMut`], [`TilesMut2D`] for output; [`Shared`].
+//! - What is in shared memory: [`Stages`], [`Replicated`], [`role::Partitioned`], pairs of these
+//!   ([`Shared::split`]).
+//! - A pipeline, in one call: [`map_tiles`](Pipeline::map_tiles),
+//!   [`for_each_tile`](Pipeline::for_each_tile), [`for_each`](Pipeline::for_each),
+//!   [`published`](Pipeline::published).
+//! - A pipeline, step by step: [`pipeline`], with its states and what each step lowers to.
+//! - One copy, or a queue of copies: [`Shared::copy`], [`Shared::queue`].
+//! - A pipeline of each warp or thread: [`Shared::warps`], [`Shared::threads`].
+//! - Producers and consumers: [`role`], from [`Block::partition`].
+//! - What moves a tile, and who waits for whom: [`CpAsync`], [`LoadStore`]; [`scope`].
+//! - What a stage holds: `[T; N]`, [`HaloTile`], [`Tile2D`], [`HaloTile2D`], tuples,
+//!   [`Optional`].
+//! - Types of elements: [`Element`], [`Vec4`], [`f16`], [`bf16`]; functions of floats in
+//!   [`math`].
+//! - Values of each thread, and collectives: [`PerThread`], [`Block::reduce`], [`Block::scan`],
+//!   [`Warp`], [`PerLane`].
+//! - Loops by hand without bounds checks: [`hoist_bounds`].
+//! - What may be captured by a closure: [`Uniform`], [`role::RoleShared`].
+//! - Launching: the crate `tilepipe-host`.
+//!
+//! The guide in `docs/guide.md` goes through these in order, and `docs/glossary.md` explains the
+//! words.
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 #![cfg_attr(target_arch = "nvptx64", feature(asm_experimental_arch))]
 #![feature(auto_traits, negative_impls)]
@@ -68,8 +95,8 @@ pub use memory::{First, Layout, Second, Shared, Whole};
 pub use output::bounds::{Bounded, hoist_bounds};
 pub use output::tiles::{Arrangement, BlockTilesMut, Blocked, Striped, TileMut, TilesMut};
 pub use output::tiles2d::{BlockTilesMut2D, TileMut2D, TilesMut2D};
-pub use pipeline::private::{Private, Results, Retired, ThreadPipeline, WarpPipeline};
 pub use pipeline::queue::CopyQueue;
+pub use pipeline::replicated::{Replicated, Results, Retired, ThreadPipeline, WarpPipeline};
 pub use pipeline::single::{Landed, Pending};
 pub use pipeline::{Pipeline, Ready};
 pub use scope::{BlockScope, Scope, ThreadScope, WarpScope};

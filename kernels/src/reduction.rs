@@ -4,7 +4,9 @@
 //! adds its own elements in the order in which they come, then `Block::reduce` adds the threads'
 //! sums.
 
-use tilepipe::{Block, CpAsync, PerThread, Private, Shared, Stages, ThreadScope, Tiles, TilesMut, WarpScope, kernel};
+use tilepipe::{
+    Block, CpAsync, PerThread, Replicated, Shared, Stages, ThreadScope, Tiles, TilesMut, WarpScope, kernel,
+};
 
 use crate::compute::Number;
 
@@ -68,7 +70,7 @@ pub fn sum_by_warps<T: Number, const THREADS: usize, const LEN: usize, const STA
     block: Block<THREADS>,
     input: Tiles<T, LEN>,
     out: TilesMut<T, 1>,
-    shared: Shared<Private<Stages<[T; LEN], STAGES, CpAsync, WarpScope>, THREADS>>,
+    shared: Shared<Replicated<Stages<[T; LEN], STAGES, CpAsync, WarpScope>, THREADS>>,
 ) {
     let tiles = input.for_block(&block);
     let (sums, _) = shared.warps(&block, |warp, pipe| {
@@ -100,7 +102,7 @@ pub fn sum_by_threads<T: Number, const THREADS: usize, const LEN: usize, const S
     block: Block<THREADS>,
     input: Tiles<T, LEN>,
     out: TilesMut<T, 1>,
-    shared: Shared<Private<Stages<[T; LEN], STAGES, CpAsync, ThreadScope>, THREADS>>,
+    shared: Shared<Replicated<Stages<[T; LEN], STAGES, CpAsync, ThreadScope>, THREADS>>,
 ) {
     let (first, step) = (block.index() * THREADS, block.grid() * THREADS);
     let (sums, _) = shared.threads(&block, |t, pipe| {

@@ -1,8 +1,8 @@
 //! On hardware the memory would go back to one warp while the others still use theirs.
 #![forbid(unsafe_code)]
-use tilepipe::{Block, CpAsync, Private, Shared, Stages, Tiles, WarpScope, kernel};
+use tilepipe::{Block, CpAsync, Replicated, Shared, Stages, Tiles, WarpScope, kernel};
 
-type EachWarps = Private<Stages<[i32; 32], 2, CpAsync, WarpScope>, 128>;
+type EachWarps = Replicated<Stages<[i32; 32], 2, CpAsync, WarpScope>, 128>;
 #[kernel]
 fn finish_in_a_warp(block: Block<128>, input: Tiles<i32, 32>, shared: Shared<EachWarps>) {
     let _ = shared.warps(&block, |_warp, pipe| {

@@ -1,8 +1,8 @@
 //! The accepted neighbour of `fail/private_stages_of_another_block_size.rs`.
 #![forbid(unsafe_code)]
-use tilepipe::{Block, CpAsync, Private, Shared, Stages, ThreadScope, kernel};
+use tilepipe::{Block, CpAsync, Replicated, Shared, Stages, ThreadScope, kernel};
 
-type EachThreads = Private<Stages<[i32; 4], 2, CpAsync, ThreadScope>, 128>;
+type EachThreads = Replicated<Stages<[i32; 4], 2, CpAsync, ThreadScope>, 128>;
 #[kernel]
 fn give_to_all(block: Block<128>, shared: Shared<EachThreads>) {
     let _ = shared.threads(&block, |t, _pipe| t.rank());

@@ -1,8 +1,8 @@
 //! The accepted neighbour of `fail/private_tile_of_bytes.rs`.
 #![forbid(unsafe_code)]
-use tilepipe::{Block, CpAsync, Private, Shared, Stages, ThreadScope, Tiles, kernel};
+use tilepipe::{Block, CpAsync, Replicated, Shared, Stages, ThreadScope, Tiles, kernel};
 
-type EachThreads = Private<Stages<[u8; 4], 2, CpAsync, ThreadScope>, 128>;
+type EachThreads = Replicated<Stages<[u8; 4], 2, CpAsync, ThreadScope>, 128>;
 #[kernel]
 fn copy_ones_own(block: Block<128>, input: Tiles<u8, 4>, shared: Shared<EachThreads>) {
     let _ = shared.threads(&block, |_t, pipe| {

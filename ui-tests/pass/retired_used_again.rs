@@ -1,8 +1,8 @@
 //! The accepted neighbour of `fail/retired_used_again.rs`.
 #![forbid(unsafe_code)]
-use tilepipe::{Block, CpAsync, Private, Shared, Stages, Tiles, WarpScope, kernel};
+use tilepipe::{Block, CpAsync, Replicated, Shared, Stages, Tiles, WarpScope, kernel};
 
-type EachWarps = Private<Stages<[i32; 32], 2, CpAsync, WarpScope>, 128>;
+type EachWarps = Replicated<Stages<[i32; 32], 2, CpAsync, WarpScope>, 128>;
 #[kernel]
 fn reclaim_and_use_again(block: Block<128>, input: Tiles<i32, 32>, shared: Shared<EachWarps>) {
     let (_, memory) = shared.warps(&block, |_warp, pipe| {

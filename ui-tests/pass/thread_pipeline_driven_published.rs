@@ -1,8 +1,8 @@
 //! The accepted neighbour of `fail/thread_pipeline_driven_published.rs`.
 #![forbid(unsafe_code)]
-use tilepipe::{Block, CpAsync, Private, Shared, Stages, ThreadScope, Tiles, kernel};
+use tilepipe::{Block, CpAsync, Replicated, Shared, Stages, ThreadScope, Tiles, kernel};
 
-type EachThreads = Private<Stages<[i32; 4], 2, CpAsync, ThreadScope>, 128>;
+type EachThreads = Replicated<Stages<[i32; 4], 2, CpAsync, ThreadScope>, 128>;
 #[kernel]
 fn read_each(block: Block<128>, input: Tiles<i32, 4>, shared: Shared<EachThreads>) {
     let _ = shared.threads(&block, |t, pipe| {

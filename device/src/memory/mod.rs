@@ -5,8 +5,8 @@ use core::marker::PhantomData;
 use crate::isa;
 use crate::marker::{BlockLevel, Brand, Uniform};
 
-/// What a kernel keeps in shared memory: [`Stages`](crate::Stages), [`Private`](crate::Private)
-/// stages, or a pair of layouts.
+/// What a kernel keeps in shared memory: [`Stages`](crate::Stages),
+/// [`Replicated`](crate::Replicated) stages, or a pair of layouts.
 ///
 /// # Safety
 ///

@@ -70,9 +70,9 @@
 
 mod count;
 mod for_each;
-pub(crate) mod private;
 pub(crate) mod queue;
 mod ready;
+pub(crate) mod replicated;
 mod setup;
 pub(crate) mod single;
 mod steps;

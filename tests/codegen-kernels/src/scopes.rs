@@ -1,6 +1,6 @@
 //! Steps at warp and thread scope, and pipelines of a warp's or a thread's own.
 
-use tilepipe::{Block, CpAsync, Private, Shared, Stages, ThreadScope, WarpScope, Zeros, kernel};
+use tilepipe::{Block, CpAsync, Replicated, Shared, Stages, ThreadScope, WarpScope, Zeros, kernel};
 
 registry!(
     warp_wait,
@@ -58,7 +58,7 @@ pub fn published_release_and_acquire(block: Block<128>, shared: Shared<Stages<[i
 
 /// A pipeline of each warp's own.
 #[kernel]
-pub fn private_to_warps(block: Block<128>, shared: Shared<Private<Stages<[i32; 128], 1, CpAsync, WarpScope>, 128>>) {
+pub fn private_to_warps(block: Block<128>, shared: Shared<Replicated<Stages<[i32; 128], 1, CpAsync, WarpScope>, 128>>) {
     let _ = shared.warps(&block, |_, pipe| {
         let _ = pipe.acquire().copy(Zeros).commit().wait();
     });
@@ -68,7 +68,7 @@ pub fn private_to_warps(block: Block<128>, shared: Shared<Private<Stages<[i32; 1
 #[kernel]
 pub fn private_to_warps_acquire_dirty(
     block: Block<128>,
-    shared: Shared<Private<Stages<[i32; 128], 1, CpAsync, WarpScope>, 128>>,
+    shared: Shared<Replicated<Stages<[i32; 128], 1, CpAsync, WarpScope>, 128>>,
 ) {
     let _ = shared.warps(&block, |_, pipe| {
         let _ = pipe.weaken().acquire().copy(Zeros).commit();
@@ -77,16 +77,19 @@ pub fn private_to_warps_acquire_dirty(
 
 /// A pipeline of each thread's own.
 #[kernel]
-pub fn private_to_threads(block: Block<128>, shared: Shared<Private<Stages<[i32; 4], 1, CpAsync, ThreadScope>, 128>>) {
+pub fn private_to_threads(
+    block: Block<128>,
+    shared: Shared<Replicated<Stages<[i32; 4], 1, CpAsync, ThreadScope>, 128>>,
+) {
     let _ = shared.threads(&block, |_, pipe| {
         let (pipe, tile) = pipe.acquire().copy(Zeros).commit().wait();
         let _ = pipe.release(tile).acquire().copy(Zeros).commit();
     });
 }
 
-/// The memory of private pipelines is given back to the block.
+/// The memory of replicated pipelines is given back to the block.
 #[kernel]
-pub fn reclaim(block: Block<128>, shared: Shared<Private<Stages<[i32; 4], 1, CpAsync, ThreadScope>, 128>>) {
+pub fn reclaim(block: Block<128>, shared: Shared<Replicated<Stages<[i32; 4], 1, CpAsync, ThreadScope>, 128>>) {
     let (_, retired) = shared.threads(&block, |_, pipe| {
         let _ = pipe.acquire().copy(Zeros).commit();
     });

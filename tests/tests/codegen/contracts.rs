@@ -9,8 +9,9 @@ use tilepipe_tests::artifact::Module;
 
 use crate::kernel::Kernel;
 
-/// The constants of a module that hold contracts: entry symbol to text.
-type Contracts = BTreeMap<String, String>;
+/// The constants of a module that hold contracts: entry symbol to the text that the host has too,
+/// and the field that the builder adds, the bytes of scratch memory.
+type Contracts = BTreeMap<String, (String, String)>;
 
 static KERNELS: LazyLock<Contracts> = LazyLock::new(|| contracts(Module::Kernels));
 static TEST_KERNELS: LazyLock<Contracts> = LazyLock::new(|| contracts(Module::TestKernels));
@@ -25,7 +26,10 @@ fn contracts(module: Module) -> Contracts {
         let (symbol, rest) = rest.split_once('[')?;
         let (_, rest) = rest.split_once('{')?;
         let bytes: Option<Vec<u8>> = rest.split_once('}')?.0.split(',').map(|byte| byte.trim().parse().ok()).collect();
-        Some((symbol.to_owned(), String::from_utf8(bytes?).ok()?))
+        let text = String::from_utf8(bytes?).ok()?;
+        let (package, rest) = text.split_once(";scratch=")?;
+        let (scratch, rest) = rest.split_once(';')?;
+        Some((symbol.to_owned(), (format!("{package};{rest}"), scratch.to_owned())))
     };
     lines.map(|line| contract(line).unwrap_or_else(|| panic!("no contract: {line}"))).collect()
 }
@@ -38,8 +42,10 @@ fn of_host(instance: &Instance) -> String {
 fn every_entry_has_the_contract_of_the_hosts_kernel() {
     for (kernels, contracts) in [(Kernel::all(), &KERNELS), (Kernel::of_tests(), &CODEGEN_KERNELS)] {
         for kernel in kernels {
-            let found = contracts.get(kernel.instance.symbol());
-            assert_eq!(found, Some(&of_host(kernel.instance)), "{}", kernel.name());
+            let (found, scratch) = &contracts[kernel.instance.symbol()];
+            assert_eq!(*found, of_host(kernel.instance), "{}", kernel.name());
+            let asks = kernel.entry.code.instructions().any(|one| one.operands.contains("%dynamic_smem_size"));
+            assert_eq!(scratch, if asks { "656" } else { "0" }, "{}", kernel.name());
         }
     }
 }
@@ -58,7 +64,8 @@ fn a_signature_that_differs_from_target_to_target_differs_in_the_contract() {
         (&faulty::two_sizes::INSTANCES[0], "1=out 4/4 1x32 16/0 16/8", "1=out 16/4 1x32 16/0 16/8"),
     ] {
         assert!(of_host(instance).ends_with(host), "{}", of_host(instance));
-        let found = TEST_KERNELS.get(instance.symbol()).unwrap_or_else(|| panic!("no contract of {}", instance.name()));
+        let (found, _) =
+            TEST_KERNELS.get(instance.symbol()).unwrap_or_else(|| panic!("no contract of {}", instance.name()));
         assert!(found.ends_with(gpu), "{found}");
     }
 }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use tilepipe::{
-    Block, CpAsync, Engine, LoadStore, Private, Shared, Stages, ThreadScope, Tiles, TilesMut, WarpScope, kernel,
+    Block, CpAsync, Engine, LoadStore, Replicated, Shared, Stages, ThreadScope, Tiles, TilesMut, WarpScope, kernel,
 };
 
 use crate::launches::{at, bind, case, elements, gives, number};
@@ -19,7 +19,7 @@ pub fn at_its_own_pace<E: Engine, const THREADS: usize, const LEN: usize, const 
     block: Block<THREADS>,
     input: Tiles<u32, LEN>,
     mut out: TilesMut<u32, THREADS>,
-    shared: Shared<Private<Stages<[u32; LEN], STAGES, E, ThreadScope>, THREADS>>,
+    shared: Shared<Replicated<Stages<[u32; LEN], STAGES, E, ThreadScope>, THREADS>>,
 ) {
     let (first, step) = (block.index() * THREADS, block.grid() * THREADS);
     let pieces = |rank: usize| input.tiles().saturating_sub(first + rank).div_ceil(step);
@@ -55,7 +55,7 @@ pub fn warps_by_hand<E: Engine, const THREADS: usize, const LEN: usize>(
     block: Block<THREADS>,
     input: Tiles<u32, LEN>,
     mut out: TilesMut<u32, THREADS>,
-    shared: Shared<Private<Stages<[u32; LEN], 3, E, WarpScope>, THREADS>>,
+    shared: Shared<Replicated<Stages<[u32; LEN], 3, E, WarpScope>, THREADS>>,
 ) {
     let (index, grid) = (block.index(), block.grid());
     let mut results = out.for_block(&block);

@@ -20,9 +20,9 @@ use crate::stage::stages::{Stages, checked_bytes};
 /// What `L` holds is one warp's or one thread's; the memory is `THREADS / 32` or `THREADS` times
 /// that. The pipelines run inside the closure of [`Shared::warps`] or [`Shared::threads`], each at
 /// its own pace.
-pub struct Private<L, const THREADS: usize>(PhantomData<L>);
+pub struct Replicated<L, const THREADS: usize>(PhantomData<L>);
 
-impl<C: Contents, const COUNT: usize, E, S, const THREADS: usize> Private<Stages<C, COUNT, E, S>, THREADS> {
+impl<C: Contents, const COUNT: usize, E, S, const THREADS: usize> Replicated<Stages<C, COUNT, E, S>, THREADS> {
     /// Bytes from one stage of a ring to its next one. The same stages of all other rings lie
     /// between them, so that neighbouring threads have neighbouring stages.
     pub(crate) const fn stride(rings: usize) -> usize {
@@ -33,7 +33,7 @@ impl<C: Contents, const COUNT: usize, E, S, const THREADS: usize> Private<Stages
 // SAFETY: the alignment is that of the stages, and each stride a multiple of it; COUNT strides are
 // what the rings touch.
 unsafe impl<C: Contents, const COUNT: usize, E: Engine, const THREADS: usize> Layout
-    for Private<Stages<C, COUNT, E, WarpScope>, THREADS>
+    for Replicated<Stages<C, COUNT, E, WarpScope>, THREADS>
 {
     const BYTES: usize = checked_bytes(COUNT, Self::stride(warps::<THREADS>()));
     const ALIGNMENT: usize = Stages::<C, COUNT, E, WarpScope>::ALIGNMENT;
@@ -41,14 +41,14 @@ unsafe impl<C: Contents, const COUNT: usize, E: Engine, const THREADS: usize> La
 
 // SAFETY: as above.
 unsafe impl<C: Contents, const COUNT: usize, E: Engine, const THREADS: usize> Layout
-    for Private<Stages<C, COUNT, E, ThreadScope>, THREADS>
+    for Replicated<Stages<C, COUNT, E, ThreadScope>, THREADS>
 {
     const BYTES: usize = checked_bytes(COUNT, Self::stride(THREADS));
     const ALIGNMENT: usize = Stages::<C, COUNT, E, ThreadScope>::ALIGNMENT;
 }
 
 impl<'s, C: Contents, const COUNT: usize, E: Engine, const THREADS: usize, P>
-    Shared<'s, Private<Stages<C, COUNT, E, WarpScope>, THREADS>, P>
+    Shared<'s, Replicated<Stages<C, COUNT, E, WarpScope>, THREADS>, P>
 {
     /// Runs `body` once in every warp with a pipeline of the warp's own, and keeps the result for
     /// each of the warp's threads. Warps run at their own pace, without a barrier of the block.
@@ -87,7 +87,7 @@ impl<'s, C: Contents, const COUNT: usize, E: Engine, const THREADS: usize, P>
 }
 
 impl<'s, C: Contents, const COUNT: usize, E: Engine, const THREADS: usize, P>
-    Shared<'s, Private<Stages<C, COUNT, E, ThreadScope>, THREADS>, P>
+    Shared<'s, Replicated<Stages<C, COUNT, E, ThreadScope>, THREADS>, P>
 {
     /// Runs `body` once in every thread with a pipeline of the thread's own, and keeps each
     /// thread's result for it. Threads run at their own pace; there is no barrier.
@@ -104,10 +104,10 @@ impl<'s, C: Contents, const COUNT: usize, E: Engine, const THREADS: usize, P>
     ///
     /// ```
     /// use tilepipe::{
-    ///     Block, CpAsync, Private, Shared, Stages, ThreadScope, Tiles, TilesMut, kernel,
+    ///     Block, CpAsync, Replicated, Shared, Stages, ThreadScope, Tiles, TilesMut, kernel,
     /// };
     ///
-    /// type Pieces = Private<Stages<[i32; 4], 2, CpAsync, ThreadScope>, 32>;
+    /// type Pieces = Replicated<Stages<[i32; 4], 2, CpAsync, ThreadScope>, 32>;
     ///
     /// /// Thread `r` adds up the pieces `r`, `r + 32`, .. of four elements each.
     /// #[kernel]
@@ -168,15 +168,15 @@ impl<'s, C: Contents, const COUNT: usize, E: Engine, const THREADS: usize, P>
 
 /// What each thread keeps of its own or its warp's pipeline, and the pipelines' memory.
 pub type Results<'b, 's, T, C, const COUNT: usize, E, S, const THREADS: usize, P> =
-    (PerThread<'b, T, THREADS>, Retired<'s, Private<Stages<C, COUNT, E, S>, THREADS>, P>);
+    (PerThread<'b, T, THREADS>, Retired<'s, Replicated<Stages<C, COUNT, E, S>, THREADS>, P>);
 
 /// The pipeline of one warp, made by [`Shared::warps`].
 pub type WarpPipeline<'w, C, const COUNT: usize, E, const THREADS: usize, P> =
-    Idle<'w, Unified<Private<Stages<C, COUNT, E, WarpScope>, THREADS>, InWarp<THREADS>, P>, COUNT>;
+    Idle<'w, Unified<Replicated<Stages<C, COUNT, E, WarpScope>, THREADS>, InWarp<THREADS>, P>, COUNT>;
 
 /// The pipeline of one thread, made by [`Shared::threads`].
 pub type ThreadPipeline<'t, C, const COUNT: usize, E, const THREADS: usize, P> =
-    Idle<'t, Unified<Private<Stages<C, COUNT, E, ThreadScope>, THREADS>, InThread<THREADS>, P>, COUNT>;
+    Idle<'t, Unified<Replicated<Stages<C, COUNT, E, ThreadScope>, THREADS>, InThread<THREADS>, P>, COUNT>;
 
 /// Shared memory whose pipelines have ended, though slower threads may still be reading it.
 ///
@@ -207,24 +207,24 @@ impl<'s, L: Layout, P> Retired<'s, L, P> {
 
 /// The stages of a pipeline of a warp's or a thread's own.
 impl<C: Contents, const COUNT: usize, E: Engine, S: Scope, G: Synchronise<S>, P, V, const THREADS: usize> StageSet
-    for Unified<Private<Stages<C, COUNT, E, S>, THREADS>, G, P, V>
+    for Unified<Replicated<Stages<C, COUNT, E, S>, THREADS>, G, P, V>
 where
-    Private<Stages<C, COUNT, E, S>, THREADS>: Layout,
+    Replicated<Stages<C, COUNT, E, S>, THREADS>: Layout,
 {
     type Contents = C;
     type Engine = E;
     type Scope = S;
     type Group = G;
-    type Layout = Private<Stages<C, COUNT, E, S>, THREADS>;
+    type Layout = Replicated<Stages<C, COUNT, E, S>, THREADS>;
     type Position = P;
     const COUNT: usize = COUNT;
-    const STRIDE: usize = Private::<Stages<C, COUNT, E, S>, THREADS>::stride(THREADS / G::THREADS);
+    const STRIDE: usize = Replicated::<Stages<C, COUNT, E, S>, THREADS>::stride(THREADS / G::THREADS);
 }
 
 impl<C: Contents, const COUNT: usize, E: Engine, S: Scope, G: Synchronise<S>, P, V: View<Self>, const THREADS: usize>
-    Setup for Unified<Private<Stages<C, COUNT, E, S>, THREADS>, G, P, V>
+    Setup for Unified<Replicated<Stages<C, COUNT, E, S>, THREADS>, G, P, V>
 where
-    Private<Stages<C, COUNT, E, S>, THREADS>: Layout,
+    Replicated<Stages<C, COUNT, E, S>, THREADS>: Layout,
 {
     type Reach = G::Reach;
     type View = V;
