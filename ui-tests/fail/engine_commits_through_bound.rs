@@ -4,7 +4,7 @@
 use tilepipe::{Block, CpAsync, Engine, kernel};
 
 fn commit<E: Engine>() {
-    E::commit();
+    <E::Completion>::commit();
 }
 
 #[kernel]

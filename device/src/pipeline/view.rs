@@ -1,6 +1,6 @@
 //! Which part of a tile that was waited for a thread may read, and which barriers that takes.
 
-use crate::group::{Synchronise, WholeBlock};
+use crate::group::Synchronise;
 use crate::isa;
 use crate::scope::BlockScope;
 use crate::stage::StageSet;
@@ -21,7 +21,8 @@ pub trait View<U: StageSet>: sealed::View {
     ///
     /// # Safety
     ///
-    /// All threads of the group make this call; for a block in converged code.
+    /// All threads of the group make this call; for a block in converged code. With [`Published`]
+    /// the group is the block.
     #[doc(hidden)]
     unsafe fn synchronise();
     /// Waits for all threads that may have read a released tile.
@@ -68,7 +69,10 @@ impl<U: StageSet<Group: Synchronise<<U as StageSet>::Scope>>> View<U> for AtScop
     const CHEAP: bool = <U::Group as Synchronise<U::Scope>>::CHEAP;
 }
 
-impl<U: StageSet<Group: WholeBlock>> View<U> for Published {
+// For every group, so that a step that belongs to the block is all that an error names. A tile of
+// this view and a pipeline of it exist for groups that are the block alone: `publish` and
+// `published` ask for `WholeBlock`.
+impl<U: StageSet> View<U> for Published {
     type Wait = BlockScope;
 
     #[inline(always)]
