@@ -6,8 +6,8 @@
 //! is bound by arithmetic, whose time is a straight line: the one through these two. The balance is
 //! where that line comes to the time of the copies.
 
+use crate::plan::sweeps::{BY_HAND, MULTIPLY_ADDS, OURS, SYNCHRONOUS};
 use crate::record::Sweep;
-use crate::sweeps::{BY_HAND, MULTIPLY_ADDS, OURS, SYNCHRONOUS};
 
 /// How many times as fast as the synchronous kernel ours should be at the balance.
 pub const WANTED: f64 = 1.5;

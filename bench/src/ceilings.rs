@@ -20,10 +20,10 @@ use tilepipe_runner::value::DType::I32;
 
 use crate::copy::{Memory, milliseconds, record};
 use crate::measure::{Bench, Measurement, Outcome, input};
-use crate::pairings::Pairing;
-use crate::peers::THREADS;
+use crate::plan::pairings::Pairing;
+use crate::plan::peers::THREADS;
 use crate::record::{PeerRow, Row};
-use crate::report;
+use crate::show::report;
 
 /// Launches of one side before the other has its turn.
 const TURN: usize = 10;

@@ -18,10 +18,11 @@ use tilepipe_runner::reference;
 use tilepipe_runner::stdout::print;
 use tilepipe_runner::value::DType;
 
-use crate::pairings::Pairing;
+use crate::machine;
+use crate::plan::pairings::Pairing;
+use crate::plan::peers;
 use crate::record::Timing;
-use crate::table::{headed, number};
-use crate::{machine, peers};
+use crate::show::table::{headed, number};
 
 /// Elements in a tile of the kernel, of which each thread computes one.
 const TILE: usize = peers::THREADS as usize;

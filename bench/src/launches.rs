@@ -15,8 +15,8 @@ use tilepipe_kernels::{example_kernel, without_memcpy_async};
 use tilepipe_runner::built;
 
 use crate::print;
+use crate::show::table::{headed, number};
 use crate::statistics::Summary;
-use crate::table::{headed, number};
 
 /// Launches before a wait for them, few enough that the driver's queue is never full: then a launch
 /// would wait for a kernel.

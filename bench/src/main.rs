@@ -7,26 +7,18 @@
 //! wanted, and with 3 if there is no GPU.
 
 mod balance;
-mod catalog;
 mod ceilings;
-mod chart;
-mod compare;
 mod copy;
 mod cpu;
 mod launches;
 mod machine;
 mod measure;
-mod page;
-mod pairings;
-mod peers;
-mod readme;
+mod plan;
 mod record;
-mod report;
 mod resources;
 mod session;
+mod show;
 mod statistics;
-mod sweeps;
-mod table;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -37,6 +29,7 @@ use tilepipe_host::Error;
 use tilepipe_runner::stdout::{self, PrintError, print};
 
 use record::Report;
+use show::{compare, page, readme, table};
 
 /// The exit status where there is no GPU, so that a script can tell this from a failure.
 const NO_GPU: u8 = 3;

@@ -8,7 +8,7 @@ use tilepipe_runner::reference::{self, Difference};
 use tilepipe_runner::value::Value;
 use tilepipe_runner::work::{Shape, Work};
 
-use crate::catalog::Comparison;
+use crate::plan::catalog::Comparison;
 
 /// Rounds before the timed ones.
 const WARM_UP: usize = 3;

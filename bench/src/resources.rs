@@ -3,7 +3,7 @@
 use tilepipe::launch::Instance;
 use tilepipe_host::Device;
 
-use crate::catalog::Comparison;
+use crate::plan::catalog::Comparison;
 use crate::record::{Resources, Row};
 
 /// Fills in what the kernels of a row take. What the driver does not tell stays out.
@@ -50,7 +50,7 @@ fn in_flight(comparison: &Comparison) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog;
+    use crate::plan::catalog;
 
     #[test]
     fn all_stages_but_one_are_under_way() {

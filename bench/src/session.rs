@@ -11,10 +11,12 @@ use tilepipe_runner::stdout::print;
 use tilepipe_runner::value::DType;
 use tilepipe_runner::{built, data};
 
-use crate::catalog::{self, Comparison};
 use crate::measure::{Bench, Outcome};
+use crate::plan::catalog::{self, Comparison};
+use crate::plan::sweeps;
 use crate::record::{Report, Row, Timing};
-use crate::{ceilings, copy, machine, resources, sweeps, table};
+use crate::show::table;
+use crate::{ceilings, copy, machine, resources};
 
 /// What is measured, and where the record goes.
 #[derive(Args, Debug)]

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::Error;
 use crate::assemble::Assembled;
-use crate::ptxas::Said;
+use crate::assemble::ptxas::Said;
+use crate::compile::cache;
 use crate::report::{KernelReport, PtxasMessage, warnings};
-use crate::{Error, cache};
 
 /// The built kernels: images with PTX and machine code for each architecture, and what they cost.
 ///

@@ -5,13 +5,14 @@ use std::thread::ScopedJoinHandle;
 
 use crate::architecture::Architecture;
 use crate::artifact::OutputFiles;
+use crate::assemble::kept::Store;
+use crate::assemble::ptxas::Said;
 use crate::assemble::{Assembled, Assembly};
 use crate::compile::{Compilation, Compiled, Package};
-use crate::kept::Store;
+use crate::compile::{cache, rlib};
 use crate::link::Link;
-use crate::ptxas::Said;
 use crate::toolchain::{self, Toolchain};
-use crate::{Artifact, Error, cache, rlib};
+use crate::{Artifact, Error};
 
 /// Builds one kernel crate. See the [crate's documentation](crate) for an example.
 #[derive(Debug, Clone)]

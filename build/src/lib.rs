@@ -81,16 +81,11 @@ mod error;
 
 mod architecture;
 mod assemble;
-mod cache;
 mod compile;
 mod ir;
-mod kept;
 mod link;
 mod process;
-mod ptxas;
 mod report;
-mod rlib;
-mod specialise;
 
 pub use artifact::{Artifact, Cubin, Image};
 pub use builder::{Builder, build_all};

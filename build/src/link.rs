@@ -8,14 +8,15 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use crate::architecture::Architecture;
-use crate::ir::bounds::LaunchBounds;
-use crate::ir::contract::Contracts;
 use crate::ir::items::Items;
+use crate::ir::kernels::bounds::LaunchBounds;
+use crate::ir::kernels::contract::Contracts;
+use crate::ir::kernels::{bounds, contract, entry};
 use crate::ir::mangling::CrateId;
 use crate::ir::module::Module;
 use crate::ir::needs::Needs;
 use crate::ir::thread_level::Allowed;
-use crate::ir::{bounds, check, contract, convergent, entry, mangling, recursion, thread_level};
+use crate::ir::{check, convergent, mangling, recursion, thread_level};
 use crate::toolchain::Toolchain;
 use crate::{Error, process};
 

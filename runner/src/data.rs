@@ -1,6 +1,6 @@
 //! Reproducible input data, and the poison that outputs start from.
 
-use crate::parallel;
+use crate::execute::parallel;
 use crate::stdout::counted;
 use crate::value::{Scalar, Value};
 

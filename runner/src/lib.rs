@@ -7,16 +7,12 @@
 //! compiled again when a kernel changes.
 
 pub mod array;
-mod axis;
 pub mod built;
-mod catalog;
 pub mod data;
 pub mod dtype;
 mod execute;
 pub mod machine;
-mod memory;
 pub mod npy;
-mod parallel;
 mod plan;
 pub mod program;
 pub mod reference;

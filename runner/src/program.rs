@@ -11,13 +11,14 @@ use tilepipe::launch::Instance;
 use tilepipe_host::Error;
 use tilepipe_runner_cli::{Choice, Cli, DEFAULT_BLOCKS, DEFAULT_DTYPES, DEFAULT_STAGES, NO_GPU};
 
-use crate::axis::{self, Axis};
-use crate::catalog::{self, Kernel};
+use crate::execute::memory;
 use crate::machine::{self, Machine};
+use crate::plan::axis::{self, Axis};
+use crate::plan::catalog::{self, Kernel};
 use crate::plan::{self, Configuration, Request};
 use crate::source::{Files, Source};
 use crate::stdout::{self, PrintError, print};
-use crate::{execute, memory, npy, report};
+use crate::{execute, npy, report};
 
 /// This program, as its command line names it.
 const PROGRAM: &str = "tilepipe-run";

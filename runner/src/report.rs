@@ -7,9 +7,9 @@ use comfy_table::{Cell, CellAlignment, Table};
 
 use crate::stdout::counted;
 
-use crate::axis;
-use crate::catalog::Kernel;
 use crate::execute::{Outcome, Row};
+use crate::plan::axis;
+use crate::plan::catalog::Kernel;
 
 /// The kernels with what they take and the values of their generic arguments.
 pub fn list(kernels: &[Kernel]) -> String {

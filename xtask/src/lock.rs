@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn the_builder_locks_a_file_of_this_name() {
-        let builder = include_str!("../../build/src/cache.rs");
+        let builder = include_str!("../../build/src/compile/cache.rs");
         assert!(builder.contains(&format!("dir.join(\"{FILE}\")")) && builder.contains("file.lock()"));
     }
 }

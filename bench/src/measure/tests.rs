@@ -4,7 +4,7 @@ use tilepipe_runner::value::DType;
 use tilepipe_runner::work::Kind;
 
 use super::*;
-use crate::catalog::{self, Peer};
+use crate::plan::catalog::{self, Peer};
 
 /// Elements in a tile.
 const TILE: usize = 256;

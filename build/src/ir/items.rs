@@ -12,9 +12,10 @@ use std::fmt::Write;
 
 use rayon::prelude::*;
 
+use super::kernels::bounds;
 use super::module::names;
 use super::needs::{self, Needs};
-use super::{bounds, global_name, is_name};
+use super::{global_name, is_name};
 
 #[cfg(test)]
 mod tests;

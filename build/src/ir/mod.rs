@@ -1,12 +1,10 @@
 //! Passes over LLVM IR as text, line by line. The modules are small, and text needs no LLVM library
 //! of the right version.
 
-pub(crate) mod bounds;
 pub(crate) mod check;
-pub(crate) mod contract;
 pub(crate) mod convergent;
-pub(crate) mod entry;
 pub(crate) mod items;
+pub(crate) mod kernels;
 pub(crate) mod mangling;
 pub(crate) mod module;
 pub(crate) mod needs;

@@ -3,8 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use super::convergent::{arguments, call_instruction, group_end, string_end};
+use super::global_name;
+use super::kernels::bounds;
 use super::scopes::Scopes;
-use super::{bounds, global_name};
 use crate::Error;
 
 /// A linked module from which everything unused was removed.

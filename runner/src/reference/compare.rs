@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::parallel;
+use crate::execute::parallel;
 use crate::value::Value;
 
 /// Elements that are compared at a time.

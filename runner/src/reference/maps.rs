@@ -1,6 +1,6 @@
 //! Kernels whose output has one element for each of the input.
 
-use crate::parallel;
+use crate::execute::parallel;
 use crate::value::{Scalar, Value};
 
 /// Elements that `moving_average` reads on either side of each.

@@ -1,6 +1,6 @@
 //! Kernels over matrices, row after row.
 
-use crate::parallel;
+use crate::execute::parallel;
 use crate::value::Value;
 
 /// The transpose of rows of `width` elements.

@@ -5,7 +5,7 @@
 //! threads' sums are then added in a tree within each warp of 32, neighbours first, and the warps'
 //! sums from left to right.
 
-use crate::parallel;
+use crate::execute::parallel;
 use crate::value::Value;
 
 /// Threads of a warp.

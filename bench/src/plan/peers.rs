@@ -361,7 +361,7 @@ mod tests {
 
     #[test]
     fn the_source_has_exactly_these_entries_with_these_inputs_and_element_types() {
-        let source = include_str!("../peers/peers.cu");
+        let source = include_str!("../../peers/peers.cu");
         let entries: Vec<(&str, &str, &str)> = source
             .lines()
             .filter_map(|line| {
@@ -384,11 +384,11 @@ mod tests {
     #[test]
     fn the_twins_in_unsafe_rust_are_those_there_are() {
         let sources = [
-            include_str!("../../tests/twins/src/memcpy_async.rs"),
-            include_str!("../../tests/twins/src/staging.rs"),
-            include_str!("../../tests/twins/src/scale_own.rs"),
-            include_str!("../../tests/twins/src/staging_unified.rs"),
-            include_str!("../../tests/twins/src/specialized_staging.rs"),
+            include_str!("../../../tests/twins/src/memcpy_async.rs"),
+            include_str!("../../../tests/twins/src/staging.rs"),
+            include_str!("../../../tests/twins/src/scale_own.rs"),
+            include_str!("../../../tests/twins/src/staging_unified.rs"),
+            include_str!("../../../tests/twins/src/specialized_staging.rs"),
         ];
         let exported = sources.iter().flat_map(|source| source.split("export_name = \"").skip(1));
         let mut symbols: Vec<&str> = exported.filter_map(|rest| rest.split('"').next()?.strip_prefix(TWIN)).collect();

@@ -5,8 +5,8 @@ use tilepipe::launch::Instance;
 use tilepipe_runner::value::DType;
 use tilepipe_runner::work::Work;
 
-use crate::pairings::{self, Pairing};
-use crate::peers;
+use crate::plan::pairings::{self, Pairing};
+use crate::plan::peers;
 
 /// One kernel of ours and the peers that do the same work.
 pub struct Comparison {
@@ -117,7 +117,8 @@ mod tests {
     use tilepipe::launch::ParameterKind;
 
     use super::*;
-    use crate::{ceilings, sweeps};
+    use crate::ceilings;
+    use crate::plan::sweeps;
 
     fn described(instance: &Instance) -> (u32, Vec<(ParameterKind, TypeId)>) {
         let views = instance.parameters().map(|(_, info)| (info.kind, (info.element)()));

@@ -3,8 +3,8 @@
 use tilepipe::launch::Instance;
 use tilepipe_runner::value::DType::{self, I32, I32x4};
 
-use crate::catalog::Peer;
-use crate::peers::*;
+use crate::plan::catalog::Peer;
+use crate::plan::peers::*;
 
 /// The grid at which everything is compared, in blocks.
 const GRID: u32 = 4096;

@@ -10,10 +10,10 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use tilepipe_runner::stdout::print;
 
-use crate::chart::{Bar, Group, Kind, Overview};
-use crate::page;
 use crate::record::{PeerRow, Report, Row, Timing};
-use crate::table::percent;
+use crate::show::chart::{Bar, Group, Kind, Overview};
+use crate::show::page;
+use crate::show::table::percent;
 
 /// The line before the section.
 const BEGIN: &str = "<!-- bench:begin -->";

@@ -4,7 +4,7 @@ use comfy_table::{Cell, Table};
 
 use super::change::{self, Change, Pair};
 use crate::record::{PeerRow, Report, Row};
-use crate::table::headed;
+use crate::show::table::headed;
 
 /// One kernel, or one peer of a kernel, in both records.
 #[derive(Debug)]

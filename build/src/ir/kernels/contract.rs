@@ -8,9 +8,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::bounds::LaunchBounds;
-use super::module::names;
-use super::{Passed, bounds, global_name, string_bytes};
+use super::super::module::names;
+use super::super::{Passed, global_name, string_bytes};
+use super::bounds::{self, LaunchBounds};
 use crate::Error;
 
 /// The function that is called with a contract's first byte and its length.

@@ -4,8 +4,8 @@ use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{Cell, CellAlignment, Table};
 
 use crate::balance::{Balance, Ratios, WANTED};
+use crate::plan::sweeps::MULTIPLY_ADDS;
 use crate::record::{Report, Resources, Sweep, Timing};
-use crate::sweeps::MULTIPLY_ADDS;
 
 /// Columns of what a kernel takes of a multiprocessor, for records that have it.
 pub const RESOURCES: [&str; 5] = ["registers", "shared bytes", "blocks/SM", "occupancy", "bytes in flight/SM"];

@@ -1,12 +1,15 @@
 //! Which instances to run.
 
+pub(crate) mod axis;
+pub(crate) mod catalog;
+
 use std::fmt::Display;
 
 use anyhow::{Context, Result, bail, ensure};
 use tilepipe_runner_cli::VariantChoice;
 
-use crate::axis::{Axis, distinct, join};
-use crate::catalog::{Kernel, Variant};
+use crate::plan::axis::{Axis, distinct, join};
+use crate::plan::catalog::{Kernel, Variant};
 use crate::source::Files;
 use crate::stdout::counted;
 use crate::value::DType;
@@ -180,14 +183,14 @@ fn check<T: Copy + Ord + Display>(
 
 /// What `#[kernel]` does with a `Selection`.
 #[cfg(test)]
-#[path = "../../device/macros/src/selection.rs"]
+#[path = "../../../device/macros/src/selection.rs"]
 mod selection;
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog;
     use crate::npy::Reading;
+    use crate::plan::catalog;
     use crate::work::{Shape, Work};
     use tilepipe_runner_cli::{Cli, DEFAULT_BLOCKS, DEFAULT_DTYPES, DEFAULT_STAGES, Selection};
 

@@ -1,8 +1,8 @@
 //! From what was measured to the record, and what in it is wrong or too slow.
 
 use crate::balance::{self, Balance};
-use crate::catalog::Comparison;
 use crate::measure::Outcome;
+use crate::plan::catalog::Comparison;
 use crate::record::{PeerRow, Report, Row, Timing};
 use crate::statistics::Summary;
 
@@ -107,7 +107,8 @@ mod tests {
     use super::*;
     use crate::balance::tests::{invented, short};
     use crate::measure::Measurement;
-    use crate::{pairings, table};
+    use crate::plan::pairings;
+    use crate::show::table;
     use tilepipe_runner::work::{Kind, Work};
 
     /// The first comparison: `with_staging_unified` and three peers, of which the second is made to

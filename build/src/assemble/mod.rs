@@ -1,17 +1,21 @@
 //! From a part's unoptimised module to its PTX and machine code, by way of what was kept.
 
+pub(crate) mod kept;
+pub(crate) mod ptxas;
+pub(crate) mod specialise;
+
 use std::path::Path;
 
 use rayon::prelude::*;
 
 use crate::architecture::Architecture;
-use crate::cache::Key;
+use crate::assemble::kept::Store;
+use crate::assemble::ptxas::Said;
+use crate::compile::cache::Key;
 use crate::ir::items::{Items, internal};
-use crate::kept::Store;
 use crate::link::Part;
-use crate::ptxas::Said;
 use crate::toolchain::Toolchain;
-use crate::{Error, process, ptxas, specialise};
+use crate::{Error, process};
 
 /// Keeps LLVM from computing a value ahead of a loop and again after it only to merge both: such a
 /// value is shifted and scaled in each round of the loop, where it would be an invariant

@@ -7,9 +7,9 @@ use anyhow::{Context, Result};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::balance::Balance;
-use crate::chart::{self, Bar, Bars, Group, Kind};
 use crate::record::{PeerRow, Report, Resources, Row, Sweep, Timing};
-use crate::table;
+use crate::show::chart::{self, Bar, Bars, Group, Kind};
+use crate::show::table;
 
 /// What is measured and how.
 const METHOD: &str = "Every kernel reads its inputs and writes its output once; GB/s counts both. Ours and its peers do the \

@@ -6,8 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::convergent::attributes_of_definition;
-use super::{Passed, global_name, string_bytes};
+use super::super::convergent::attributes_of_definition;
+use super::super::{Passed, global_name, string_bytes};
 use crate::Error;
 
 /// `#[kernel]` writes the launch bounds of the kernel `SYM` into a constant of this name followed
@@ -200,7 +200,7 @@ fn by_value(head: &str, parameters: &[Passed]) -> Result<String, Error> {
 }
 
 /// Whether the line defines a GPU entry point.
-pub(super) fn is_entry(line: &str) -> bool {
+pub(in crate::ir) fn is_entry(line: &str) -> bool {
     line.starts_with("define ") && line.split('@').next().is_some_and(|head| head.contains(" ptx_kernel "))
 }
 
@@ -210,7 +210,7 @@ pub(crate) fn definitions(module: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The name that a `define` line defines.
-pub(super) fn defined_name(line: &str) -> Option<&str> {
+pub(in crate::ir) fn defined_name(line: &str) -> Option<&str> {
     global_name(&line[line.find('@')?..]).map(|(name, _)| name)
 }
 

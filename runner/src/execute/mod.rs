@@ -1,5 +1,8 @@
 //! Running the planned configurations one after the other and checking their results.
 
+pub(crate) mod memory;
+pub(crate) mod parallel;
+
 use std::path::Path;
 use std::time::Duration;
 

@@ -3,8 +3,8 @@
 use comfy_table::Cell;
 
 use crate::record::{Resources, Timing};
+use crate::show::table::number;
 use crate::statistics::Summary;
-use crate::table::number;
 
 /// A change of fewer percent does not count.
 pub const LEAST: f64 = 1.0;

@@ -4,7 +4,7 @@ use comfy_table::{Cell, Table};
 
 use super::change::Change;
 use crate::record::{Line, Point, Report, Sweep};
-use crate::table::{headed, number};
+use crate::show::table::{headed, number};
 
 /// One kernel at one place of a sweep, in both records.
 #[derive(Debug)]

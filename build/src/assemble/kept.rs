@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use crate::Error;
-use crate::cache::{self, Key};
+use crate::compile::cache::{self, Key};
 
 /// What the files begin with.
 const MAGIC: &str = "tilepipe-build kept 1";
@@ -183,7 +183,7 @@ mod tests {
         let folder = dir.path().join("kept");
         let mut command = std::process::Command::new("sh");
         command.args(["-c", "trap '' XFSZ; ulimit -f 32; exec \"$0\" \"$@\""]).arg(std::env::current_exe().unwrap());
-        command.args(["--exact", "kept::tests::as_a_program_without_room", "--ignored", "--nocapture"]);
+        command.args(["--exact", "assemble::kept::tests::as_a_program_without_room", "--ignored", "--nocapture"]);
         let output = command.env(WITHOUT_ROOM, &folder).output().unwrap();
         let printed = String::from_utf8_lossy(&output.stdout);
         assert!(printed.contains(&format!("cannot keep what was built in `{}`: ", folder.display())), "{output:?}");

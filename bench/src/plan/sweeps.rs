@@ -6,12 +6,12 @@ use tilepipe::launch::Instance;
 use tilepipe_runner::value::DType::{self, F32, I32, I32x4 as Vector};
 use tilepipe_runner::value::Value;
 
-use crate::catalog::{Comparison, Peer};
 use crate::measure::{Bench, Outcome};
-use crate::pairings::{Pairing, peer, pipeline};
-use crate::peers::*;
+use crate::plan::catalog::{Comparison, Peer};
+use crate::plan::pairings::{Pairing, peer, pipeline};
+use crate::plan::peers::*;
 use crate::record::{Line, Point, Sweep};
-use crate::report::timing;
+use crate::show::report::timing;
 
 /// Data of a sweep over anything but sizes, as a power of two of bytes: 256 MiB for each input and
 /// for the output, far more than any cache.

@@ -7,9 +7,9 @@
 
 use std::collections::BTreeMap;
 
-use super::mangling::{CrateId, owner};
-use super::module::{Callee, Function, Module};
-use super::{Passed, demangle};
+use super::super::mangling::{CrateId, owner};
+use super::super::module::{Callee, Function, Module};
+use super::super::{Passed, demangle};
 use crate::Error;
 
 /// The function that runs a kernel: its path, to which its generic arguments follow.

@@ -1,5 +1,8 @@
 //! Compiling the kernel crate and its dependencies, `core` included, to unoptimised bitcode.
 
+pub(crate) mod cache;
+pub(crate) mod rlib;
+
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;

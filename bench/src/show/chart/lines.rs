@@ -10,7 +10,7 @@ use plotters::style::{Color, ShapeStyle, TRANSPARENT};
 
 use super::{Area, GRID, INK, LIBRARY, OLIVE, OURS, PEER, PINK, PURPLE, RACING, WIDTH, svg, text};
 use crate::record::{Line, Point, Sweep};
-use crate::table;
+use crate::show::table;
 
 /// The height of the chart without its legend.
 const HEIGHT: u32 = 280;

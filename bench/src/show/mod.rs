@@ -1,0 +1,8 @@
+//! What is made of a record for people to read.
+
+pub(crate) mod chart;
+pub(crate) mod compare;
+pub(crate) mod page;
+pub(crate) mod readme;
+pub(crate) mod report;
+pub(crate) mod table;
