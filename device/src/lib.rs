@@ -45,8 +45,8 @@
 //! - What moves a tile, and who waits for whom: [`CpAsync`], [`LoadStore`]; [`scope`].
 //! - What a stage holds: `[T; N]`, [`HaloTile`], [`Tile2D`], [`HaloTile2D`], tuples,
 //!   [`Optional`].
-//! - Types of elements: [`Element`], [`Vec4`], [`f16`], [`bf16`]; functions of floats in
-//!   [`math`].
+//! - Types of elements: [`Element`], [`Vec4`], [`f16`](struct@f16), [`bf16`];
+//!   functions of floats in [`math`].
 //! - Values of each thread, and collectives: [`PerThread`], [`Block::reduce`], [`Block::scan`],
 //!   [`Warp`], [`PerLane`].
 //! - Loops by hand without bounds checks: [`hoist_bounds`].

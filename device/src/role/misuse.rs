@@ -138,7 +138,7 @@ impl<R, T, const SIZE: usize> Kept<R, T, SIZE> {
     }
 }
 
-macro_rules! misplaced {
+macro_rules! misused {
     ($($state:ty { $($step:ident $(<$source:ident>)? needs $needed:ident;)* })*) => {$(
         /// Steps that this value does not have: they exist to say so, and can't be called.
         impl<K: Channel> $state {
@@ -154,7 +154,7 @@ macro_rules! misplaced {
         }
     )*};
 }
-misplaced! {
+misused! {
     Producer<'_, K> {
         wait needs ConsumersEnd;
         release needs ConsumersEnd;
