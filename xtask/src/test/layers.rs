@@ -144,7 +144,7 @@ fn named(belongs: fn(&TestTarget) -> bool, printed: &mut Printed) -> Result<Outc
 
 /// The unit tests of `tilepipe` that run under Miri: those of the collectives' scratch memory and
 /// of the model of copies.
-const FOR_MIRI: [&str; 2] = ["meeting::", "isa::host::model::"];
+const FOR_MIRI: [&str; 2] = ["group::scratch::", "isa::host::model::"];
 
 /// The tests of [`FOR_MIRI`]: Miri checks each of their accesses against Rust's aliasing model.
 fn under_miri(printed: &mut Printed) -> Result<Outcome> {
@@ -241,4 +241,18 @@ fn counted(command: &mut Command, printed: &mut Printed) -> Result<Count> {
         total.failed = total.failed.max(1);
     }
     Ok(total)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_runs_under_miri_is_there() {
+        for filter in FOR_MIRI {
+            let file = format!("device/src/{}.rs", filter.trim_end_matches("::").replace("::", "/"));
+            let text = std::fs::read_to_string(project::root().join(&file)).unwrap_or_default();
+            assert!(text.contains("#[cfg(test)]\nmod tests {"), "`{filter}`: no tests in {file}");
+        }
+    }
 }
