@@ -1,6 +1,8 @@
 //! Arguments of a launch: what may be passed for which parameter of a kernel.
 
 use std::any::{TypeId, type_name};
+use std::ffi::c_void;
+use std::ptr;
 
 use tilepipe::launch::{ParameterKind, RawElements, RawParameter, RawRows};
 use tilepipe::{Element, Halos, Tiles, TilesMut};
@@ -57,15 +59,31 @@ pub struct Bound {
     pub(crate) memory: Option<(Device, Memory)>,
 }
 
-/// What a kernel gets of an argument.
+/// What a kernel gets of an argument. In each case 32 bytes, of which the first ones count, lie
+/// where [`as_ptr`](Self::as_ptr) says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Value {
-    /// A plain value.
-    Scalar(RawParameter),
+    /// A plain value's bytes, little-endian.
+    Scalar(Padded<u64, 3>),
     /// Elements in a row.
-    Elements(RawElements),
+    Elements(Padded<RawElements, 2>),
     /// Elements in rows.
     Rows(RawRows),
+}
+
+/// A value and zeros after it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Padded<T, const WORDS: usize> {
+    pub(crate) value: T,
+    zeros: [u64; WORDS],
+}
+
+impl<T, const WORDS: usize> Padded<T, WORDS> {
+    const fn new(value: T) -> Self {
+        const { assert!(size_of::<Self>() == size_of::<RawRows>()) };
+        Padded { value, zeros: [0; WORDS] }
+    }
 }
 
 impl Value {
@@ -82,7 +100,7 @@ impl Value {
     pub(crate) fn address(&self) -> Option<u64> {
         match self {
             Value::Scalar(_) => None,
-            Value::Elements(elements) => Some(elements.address),
+            Value::Elements(elements) => Some(elements.value.address),
             Value::Rows(rows) => Some(rows.address),
         }
     }
@@ -95,11 +113,20 @@ impl Value {
         }
     }
 
-    /// The bytes that travel.
+    /// Where the bytes lie, for a driver that copies them.
+    pub(crate) fn as_ptr(&self) -> *const c_void {
+        match self {
+            Value::Scalar(scalar) => ptr::from_ref(scalar).cast(),
+            Value::Elements(elements) => ptr::from_ref(elements).cast(),
+            Value::Rows(rows) => ptr::from_ref(rows).cast(),
+        }
+    }
+
+    /// The bytes, for a kernel on the CPU.
     pub(crate) fn raw(&self) -> RawParameter {
         match self {
-            Value::Scalar(raw) => *raw,
-            Value::Elements(elements) => RawParameter::of(*elements),
+            Value::Scalar(scalar) => RawParameter::of(scalar.value),
+            Value::Elements(elements) => RawParameter::of(elements.value),
             Value::Rows(rows) => RawParameter::of(*rows),
         }
     }
@@ -161,7 +188,7 @@ impl Bound {
     /// Binds a plain value.
     pub fn scalar<S: Scalar>(value: S) -> Bound {
         Bound {
-            value: Value::Scalar(value.raw()),
+            value: Value::Scalar(Padded::new(value.word())),
             kind: ParameterKind::Scalar,
             element: TypeId::of::<S>(),
             element_name: type_name::<S>(),
@@ -174,7 +201,7 @@ impl Bound {
     fn view<T: Element>(buffer: &Buffer<T>, start: usize, len: usize, kind: ParameterKind) -> Bound {
         let address = buffer.memory.address() + (start * size_of::<T>()) as u64;
         Bound {
-            value: Value::Elements(RawElements { address, len: len as u64 }),
+            value: Value::Elements(Padded::new(RawElements { address, len: len as u64 })),
             kind,
             element: TypeId::of::<T>(),
             element_name: type_name::<T>(),
@@ -241,9 +268,9 @@ impl<T: Element, const LEN: usize, A> Argument<TilesMut<'_, T, LEN, A>> for Slic
 
 /// A plain value that a kernel can take as a parameter.
 pub trait Scalar: sealed::Sealed + Copy + 'static {
-    /// Returns the value's bytes.
+    /// Returns the value's bytes, little-endian, filled up with zeros.
     #[doc(hidden)]
-    fn raw(self) -> RawParameter;
+    fn word(self) -> u64;
 }
 
 pub(crate) mod sealed {
@@ -259,8 +286,10 @@ macro_rules! scalars {
         impl sealed::Sealed for $scalar {}
 
         impl Scalar for $scalar {
-            fn raw(self) -> RawParameter {
-                RawParameter::of(self)
+            fn word(self) -> u64 {
+                let mut bytes = [0; 8];
+                bytes[..size_of::<$scalar>()].copy_from_slice(&self.to_le_bytes());
+                u64::from_le_bytes(bytes)
             }
         }
 
@@ -292,5 +321,14 @@ mod tests {
         let rows = RawRows { address: 1, width: 2, height: 3, pitch: 4 };
         assert_eq!(Value::Rows(rows).raw().get::<RawRows>(), rows);
         assert_eq!(Value::Rows(rows).raw().get::<[u64; 5]>(), [1, 2, 3, 4, 0]);
+        let elements = Value::Elements(Padded::new(RawElements { address: 1, len: 2 }));
+        for (value, expected) in [
+            (Bound::scalar(-1_i32).value, [0xFFFF_FFFF, 0, 0, 0]),
+            (elements, [1, 2, 0, 0]),
+            (Value::Rows(rows), [1, 2, 3, 4]),
+        ] {
+            // SAFETY: 32 bytes lie there, aligned to 8.
+            assert_eq!(unsafe { value.as_ptr().cast::<[u64; 4]>().read() }, expected);
+        }
     }
 }

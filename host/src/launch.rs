@@ -46,15 +46,15 @@ pub fn launch(
     }
     check_arguments(device, instance, &arguments)?;
     check_aliases(instance, &arguments)?;
-    let parameters: Vec<RawParameter> = arguments.iter().map(|argument| argument.value.raw()).collect();
     match (&device.backend, &stream.gpu) {
         (Backend::Gpu(_), Some(stream)) => {
             let accesses: Vec<_> = arguments.iter().filter_map(gpu_access).collect();
+            let mut parameters: Vec<_> = arguments.iter().map(|argument| argument.value.as_ptr().cast_mut()).collect();
             // SAFETY: (0) an instance describes its entry (`Instance`, 1; `gpu::module` compares
             // the contracts), and the arguments were checked against it in number, kinds and
             // element types; (1) `gpu_access` names the memory of every view, all of this device,
             // and no output's memory occurs twice.
-            unsafe { gpu::module::launch(stream, grid, instance, &parameters, &accesses) }
+            unsafe { gpu::module::launch(stream, grid, instance, &mut parameters, &accesses) }
         }
         (Backend::Cpu(cpu), _) => {
             if !instance.runs_on_cpu() {
@@ -62,6 +62,7 @@ pub fn launch(
             }
             check_block_on_cpu(device, instance)?;
             let accesses: Vec<_> = arguments.iter().filter_map(cpu_access).collect();
+            let parameters: Vec<RawParameter> = arguments.iter().map(|argument| argument.value.raw()).collect();
             // SAFETY: (0) an instance describes its function (`Instance`, 0), and the arguments
             // were checked against it in number, kinds and element types; (1) `cpu_access` names
             // the memory of every view, and no output's memory occurs twice.

@@ -7,7 +7,7 @@ use std::ptr;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 use cudarc::driver::sys::{CUfunction, CUfunction_attribute, CUjit_option, CUmodule};
-use tilepipe::launch::{CONTRACT_PREFIX, Contract, Instance, RawParameter};
+use tilepipe::launch::{CONTRACT_PREFIX, Contract, Instance};
 use tilepipe::panic_record;
 
 use super::context::Context;
@@ -302,7 +302,8 @@ impl Context {
 ///
 /// # Safety
 ///
-/// 0. `parameters` match `instance.parameters()` in number, kinds and element types.
+/// 0. `parameters` match `instance.parameters()` in number, and at each lie the bytes of a
+///    parameter of that kind and element type, 32 at least.
 /// 1. `accesses` name every allocation into which an address in `parameters` points, `Write` where
 ///    the parameter is an output; all belong to the stream's context, and none that is written
 ///    occurs twice.
@@ -310,23 +311,21 @@ pub(crate) unsafe fn launch(
     stream: &GpuStream,
     grid: u32,
     instance: &Instance,
-    parameters: &[RawParameter],
+    parameters: &mut [*mut c_void],
     accesses: &[(&GpuMemory, Access)],
 ) -> Result<(), Error> {
     let context: &Arc<Context> = &stream.context;
     context.enter()?;
     let function = context.function(instance)?;
-    let mut pointers: Vec<*mut c_void> =
-        parameters.iter().map(|raw| raw.as_ptr().cast_mut().cast::<c_void>()).collect();
     // The limit was checked: it fits.
     let shared_bytes = function.dynamic_shared(instance) as u32;
     let lane = stream.lane();
     submit(lane, accesses, "launch a kernel", || {
         // SAFETY: the function and the stream are alive; the driver reads one parameter through
-        // each pointer before it returns, of at most 128 bytes, as many as the entry has
-        // (obligation 0; the entry is the instance's: `Instance`, 1, whose contract `function` has
-        // compared); memory stays alive and in order until the kernel is done, since `submit`
-        // records it for all of `accesses` (obligation 1).
+        // each pointer before it returns, as many as the entry has, each of at most 32 bytes: those
+        // of its kind (obligation 0; the entry is the instance's: `Instance`, 1, whose contract
+        // `function` has compared); memory stays alive and in order until the kernel is done, since
+        // `submit` records it for all of `accesses` (obligation 1).
         unsafe {
             context.driver.launch_kernel(
                 function.raw,
@@ -338,7 +337,7 @@ pub(crate) unsafe fn launch(
                 1,
                 shared_bytes,
                 lane.raw(),
-                pointers.as_mut_ptr(),
+                parameters.as_mut_ptr(),
                 ptr::null_mut(),
             )
         }
