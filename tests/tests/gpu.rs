@@ -299,7 +299,8 @@ fn a_module_whose_contracts_are_of_another_version_is_refused() {
         }
         std::fs::write(folder.join(entry.file_name()), bytes).unwrap();
     }
-    assert!(contracts >= 956, "{contracts} contracts in the folder's cubins");
+    let instances: usize = tilepipe_kernels::registry().iter().map(|kernel| kernel.len()).sum();
+    assert!(contracts >= instances, "{contracts} contracts in the folder's cubins, of {instances} instances");
     let device = Device::gpu(0).unwrap();
     device.load(&built::read(&folder).unwrap()).unwrap();
     std::fs::remove_dir_all(&folder).unwrap();

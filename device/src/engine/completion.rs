@@ -48,7 +48,11 @@ pub trait Completion {
     ///
     /// All threads of the group make this call; for a block in converged code.
     #[doc(hidden)]
-    unsafe fn launder<G: Synchronise<S>, S: Scope>();
+    #[inline(always)]
+    unsafe fn launder<G: Synchronise<S>, S: Scope>() {
+        // SAFETY: the caller's promise.
+        unsafe { G::launder() };
+    }
 
     /// Has each of the `issuers` arrive at the barrier at which the readers of a stage wait, once
     /// the copies that it has started have landed.
@@ -85,12 +89,6 @@ impl Completion for Groups {
     }
 
     #[inline(always)]
-    unsafe fn launder<G: Synchronise<S>, S: Scope>() {
-        // SAFETY: the caller's promise.
-        unsafe { G::launder() };
-    }
-
-    #[inline(always)]
     unsafe fn arrive(full: Mbarrier, issuers: Members) {
         // SAFETY: the caller's promise.
         unsafe { isa::cp_async_mbarrier_arrive(full, issuers) };
@@ -110,12 +108,6 @@ impl Completion for AtOnce {
 
     #[inline(always)]
     unsafe fn wait<P: PendingGroups>() {}
-
-    #[inline(always)]
-    unsafe fn launder<G: Synchronise<S>, S: Scope>() {
-        // SAFETY: the caller's promise.
-        unsafe { G::launder() };
-    }
 
     #[inline(always)]
     unsafe fn arrive(full: Mbarrier, issuers: Members) {

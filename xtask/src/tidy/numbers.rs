@@ -23,16 +23,6 @@ type Place = (&'static str, &'static str);
 
 const NUMBERS: &[Number] = &[
     Number {
-        what: "16-byte slots of the collectives",
-        defined: ("device/src", "@tilepipe_scratch_bytes = internal constant i32 {}, align"),
-        unit: 16,
-        said: &[
-            ("device/src/isa/host", "The collectives' shared memory, {} slots of 16 bytes"),
-            ("device/src/isa/nvptx", "The collectives' shared memory, {} slots of 16 bytes"),
-            ("SOUNDNESS.md", "through {} slots of shared memory"),
-        ],
-    },
-    Number {
         what: "bytes of the collectives' scratch memory",
         defined: ("device/src", "@tilepipe_scratch_bytes = internal constant i32 {}, align"),
         unit: 1,
