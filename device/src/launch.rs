@@ -61,10 +61,10 @@ impl ParameterInfo {
         }
     }
 
-    /// Describes a two-dimensional parameter, whose rows start at multiples of `row_alignment`
-    /// bytes.
-    pub(crate) const fn two_dimensional<T: 'static>(kind: ParameterKind, row_alignment: usize) -> Self {
-        ParameterInfo { row_alignment: Some(row_alignment), ..Self::of::<T>(kind, 16) }
+    /// Describes a view, whose elements lie in one row or in `rows` that start at multiples of
+    /// `row_alignment` bytes.
+    pub(crate) const fn of_view<T: 'static>(kind: ParameterKind, rows: bool, row_alignment: usize) -> Self {
+        ParameterInfo { row_alignment: if rows { Some(row_alignment) } else { None }, ..Self::of::<T>(kind, 16) }
     }
 }
 

@@ -22,7 +22,7 @@ fn what_belongs_to_block_level_code_is_no_capture_of_a_closure() {
     assert_not_impl_any!(StageFilled<'static, Setup>: Uniform);
     assert_not_impl_any!(Shared<'static, Stages<[i32; 256], 2>>: Uniform);
     assert_not_impl_any!(TilesMut<'static, i32, 256>: Uniform);
-    assert_not_impl_any!(BlockTilesMut<'static, 'static, i32, 256, 256>: Uniform);
+    assert_not_impl_any!(BlockTilesMut<'static, 'static, [i32; 256], 256>: Uniform);
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn what_a_thread_reads_or_owns_is_a_capture_of_a_closure() {
     assert_impl_all!(&'static [i32; 256]: Uniform);
     assert_impl_all!(Ready<'static, Setup>: Uniform);
     assert_impl_all!(Tiles<'static, i32, 256>: Uniform);
-    assert_impl_all!(TileMut<'static, 'static, i32, 256, 256>: Uniform);
+    assert_impl_all!(TileMut<'static, 'static, [i32; 256], 256>: Uniform);
     assert_impl_all!(PerThread<'static, f32, 256>: Uniform);
     assert_impl_all!(core::slice::Iter<'static, i32>: Uniform);
     assert_impl_all!(HaloTile<f32, 128, 8>: Uniform);

@@ -52,7 +52,7 @@ pub fn multiply_adds_synchronous<T: FusedMultiplyAdd, const ROUNDS: usize>(
 fn compute<'b, T: FusedMultiplyAdd, const ROUNDS: usize>(
     block: &Block<'b, THREADS>,
     tile: &[T; MULTIPLY_ADDS_TILE],
-    dst: &TileMut<'_, 'b, T, MULTIPLY_ADDS_TILE, THREADS>,
+    dst: &TileMut<'_, 'b, [T; MULTIPLY_ADDS_TILE], THREADS>,
 ) {
     block.threads(|t| {
         for (nth, value) in chains::<T, ROUNDS>(tile, t.rank()).into_iter().enumerate() {

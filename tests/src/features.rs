@@ -8,7 +8,7 @@ use tilepipe_kernels::compute::Complex;
 use tilepipe_runner::data::POISON;
 use tilepipe_runner::value::DType;
 use tilepipe_test_kernels::features::{self, Affine};
-use tilepipe_test_kernels::{role_features, role_steps};
+use tilepipe_test_kernels::{role_features, role_steps, rows};
 
 use crate::case::{dtype_of, random_bits};
 
@@ -24,6 +24,18 @@ pub struct Written {
 /// The sizes of all launches, in elements: less than a tile, whole tiles only, and partial ones
 /// over several rounds.
 pub const SIZES: [usize; 4] = [1, 47, 3 * 1024, 10_007];
+/// The same for kernels over rows, as widths and heights: less than a tile, one row, whole tiles
+/// only, whole ones but for the last row of tiles, and partial ones at both edges.
+pub const EXTENTS: [[usize; 2]; 5] = [[1, 1], [47, 1], [96, 32], [96, 35], [50, 41]];
+/// Their numbers of elements.
+const IN_ROWS: [usize; 5] = {
+    let (mut elements, mut index) = ([0; 5], 0);
+    while index < 5 {
+        elements[index] = EXTENTS[index][0] * EXTENTS[index][1];
+        index += 1;
+    }
+    elements
+};
 /// Blocks of all launches.
 const GRID: u32 = 3;
 
@@ -55,6 +67,7 @@ impl Feature {
 /// All small kernels.
 pub fn all() -> Vec<Feature> {
     let of = |instances, launch| Feature { instances, sizes: &SIZES, launch };
+    let in_rows = |instances| Feature { instances, sizes: &IN_ROWS, launch: by_extents };
     vec![
         of(&features::sums_in_tiles::INSTANCES, by_type),
         of(&features::slices_of_threads::INSTANCES, by_type),
@@ -63,6 +76,11 @@ pub fn all() -> Vec<Feature> {
         of(&features::collectives_of_warps::INSTANCES, by_number),
         of(&features::functions::INSTANCES, functions),
         of(&features::three_inputs::INSTANCES, three),
+        in_rows(&rows::mapped_rows::INSTANCES),
+        in_rows(&rows::rows_of_threads::INSTANCES),
+        in_rows(&rows::rows_of_warps::INSTANCES),
+        in_rows(&rows::pairs_of_rows::INSTANCES),
+        in_rows(&rows::rows_between_roles::INSTANCES),
         of(&role_features::gaps_between_roles::INSTANCES, by_type),
         of(&role_features::four_roles::INSTANCES, by_type),
         of(&role_features::there_and_back::INSTANCES, by_type),
@@ -112,6 +130,21 @@ fn by_type(device: &Device, instance: &Instance, elements: usize) -> Result<Writ
 /// Launches a kernel of one input of `u32`.
 fn by_number(device: &Device, instance: &Instance, elements: usize) -> Result<Written, Error> {
     map(device, instance, &[numbers::<u32>(elements, 3)])
+}
+
+/// The elements of a kernel over rows.
+pub fn in_rows(elements: usize) -> Vec<u32> {
+    numbers(elements, 10)
+}
+
+/// Launches a kernel of one input of `u32` in rows: those of [`EXTENTS`] with so many elements.
+fn by_extents(device: &Device, instance: &Instance, elements: usize) -> Result<Written, Error> {
+    let [width, height] = EXTENTS[IN_ROWS.iter().position(|some| *some == elements).expect("one of the sizes")];
+    let input = device.upload_2d(&in_rows(elements), width)?;
+    let mut out = device.filled_with_byte_2d::<u32>(width, height, POISON)?;
+    launch(&device.stream()?, GRID, instance, [Bound::input_2d(&input), Bound::output_2d(&mut out)])?;
+    let bytes = bytemuck::cast_slice(&out.download()?).to_vec();
+    Ok(Written { launch: format!("{} of {width} x {height} elements", instance.name()), bytes })
 }
 
 /// Launches a kernel of a `u32` and a `u8` input.

@@ -102,6 +102,11 @@ features! {
     collectives_of_warps
     functions
     three_inputs
+    mapped_rows
+    rows_of_threads
+    rows_of_warps
+    pairs_of_rows
+    rows_between_roles
     gaps_between_roles
     four_roles
     there_and_back

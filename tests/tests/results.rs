@@ -104,6 +104,23 @@ fn addresses_of_locals_are_the_same_in_all_threads_of_a_block_or_role() {
 }
 
 #[test]
+fn kernels_over_rows_triple_every_element() {
+    let device = Device::cpu(Schedule::Random { seed: 12 });
+    let over_rows = ["mapped_rows", "rows_of_threads", "rows_of_warps", "pairs_of_rows", "rows_between_roles"];
+    let mut launches = 0;
+    for feature in features::all().into_iter().filter(|feature| over_rows.contains(&feature.kernel())) {
+        for written in feature.written(&device) {
+            let written = written.unwrap();
+            let input = features::in_rows(written.bytes.len() / 4);
+            let expected: Vec<u32> = input.into_iter().map(|number| number.wrapping_mul(3)).collect();
+            assert_eq!(bytemuck::cast_slice::<u8, u32>(&written.bytes), expected, "{}", written.launch);
+            launches += 1;
+        }
+    }
+    assert_eq!(launches, features::EXTENTS.len() * (16 + 4 + 4 + 2 + 8));
+}
+
+#[test]
 fn collectives_of_blocks_are_what_plain_loops_make() {
     let device = Device::cpu(Schedule::Lazy);
     for instance in &collectives_of_blocks::INSTANCES {

@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 use tilepipe::{TileMut, Warp};
 
-fn write<'b>(warp: &Warp<'_, 'b, 128>, tile: &TileMut<'_, 'b, i32, 128, 128>) {
+fn write<'b>(warp: &Warp<'_, 'b, 128>, tile: &TileMut<'_, 'b, [i32; 128], 128>) {
     warp.lanes(|lane| tile.set(lane.thread(), 1));
 }
 

@@ -1,13 +1,12 @@
 //! What a kernel can take as a parameter.
 
 use super::{PARAMETER_BYTES, RawElements, RawRows};
-use crate::element::Element;
-use crate::output::tiles::{Arrangement, TilesMut};
-use crate::output::tiles2d::TilesMut2D;
+use crate::output::arrangement::Arrangement;
+use crate::output::tile::OutputTile;
+use crate::output::tiles::TileViewMut;
 use crate::tile::Tile;
-use crate::tile::tile2d::Tile2D;
+use crate::view::geometry::{Elements, Geometry, Rows};
 use crate::view::tiles::TileView;
-use crate::view::tiles2d::TileView2D;
 
 /// A type that a kernel can take as a parameter beside its block and its shared memory.
 #[diagnostic::on_unimplemented(
@@ -69,8 +68,9 @@ const fn passed<R>() -> [usize; 2] {
 }
 
 impl ParameterLayout {
-    /// The layout of tiles of the shape `S`.
-    const fn of_tiles<S: Tile, R>(kind: &'static str, row_alignment: usize) -> Self {
+    /// The layout of tiles of the shape `S`, in rows aligned to `row_alignment` if there are
+    /// several.
+    const fn of_tiles<S: Tile, G: Passed>(kind: &'static str, row_alignment: usize) -> Self {
         ParameterLayout {
             kind,
             size: size_of::<S::Element>(),
@@ -78,8 +78,8 @@ impl ParameterLayout {
             rows: S::ROWS,
             columns: S::COLUMNS,
             alignment: 16,
-            row_alignment,
-            passed: passed::<R>(),
+            row_alignment: if G::ROWS { row_alignment } else { 0 },
+            passed: passed::<G::Raw>(),
         }
     }
 
@@ -104,79 +104,83 @@ mod sealed {
     pub trait Sealed {}
 }
 
-impl<S: Tile> sealed::Sealed for TileView<'_, S> {}
-impl<S: Tile> sealed::Sealed for TileView2D<'_, S> {}
-impl<T: Element, const LEN: usize, A: Arrangement> sealed::Sealed for TilesMut<'_, T, LEN, A> {}
-impl<T: Element, const ROWS: usize, const COLUMNS: usize> sealed::Sealed for TilesMut2D<'_, T, ROWS, COLUMNS> {}
+impl<S: Tile, G: Geometry> sealed::Sealed for TileView<'_, S, G> {}
+impl<S: OutputTile, G: Geometry, A: Arrangement> sealed::Sealed for TileViewMut<'_, S, G, A> {}
 
-impl<'k, S: Tile> Parameter<'k> for TileView<'k, S> {
-    type At<'x> = TileView<'x, S>;
+/// A geometry as a launch passes it: the address of the first element, and the view's extents.
+pub trait Passed: Geometry {
+    /// What is passed.
+    type Raw: bytemuck::Pod;
+    /// Whether there are several rows, whose starts have an alignment.
+    const ROWS: bool;
+
+    /// The address and the geometry.
+    fn of_raw(raw: Self::Raw) -> (u64, Self);
+}
+
+impl Passed for Elements {
     type Raw = RawElements;
-    const LAYOUT: ParameterLayout = ParameterLayout::of_tiles::<S, RawElements>("in", 0);
+    const ROWS: bool = false;
+
+    #[inline(always)]
+    fn of_raw(RawElements { address, len }: RawElements) -> (u64, Self) {
+        (address, Elements::new(len as usize))
+    }
+}
+
+impl Passed for Rows {
+    type Raw = RawRows;
+    const ROWS: bool = true;
+
+    #[inline(always)]
+    fn of_raw(RawRows { address, width, height, pitch }: RawRows) -> (u64, Self) {
+        (address, Rows::new(width as usize, height as usize, pitch as usize))
+    }
+}
+
+/// The alignment of the rows of an output, in bytes.
+const fn written_rows<S: Tile, A: Arrangement>() -> usize {
+    if A::WIDE { S::ALIGNMENT } else { 1 }
+}
+
+impl<'k, S: Tile, G: Passed> Parameter<'k> for TileView<'k, S, G> {
+    type At<'x> = TileView<'x, S, G>;
+    type Raw = G::Raw;
+    const LAYOUT: ParameterLayout = ParameterLayout::of_tiles::<S, G>("in", S::ALIGNMENT);
 
     #[cfg(not(target_arch = "nvptx64"))]
     const INFO: crate::launch::ParameterInfo =
-        crate::launch::ParameterInfo::of::<S::Element>(crate::launch::ParameterKind::Input, 16);
+        crate::launch::ParameterInfo::of_view::<S::Element>(crate::launch::ParameterKind::Input, G::ROWS, S::ALIGNMENT);
 
     #[inline(always)]
     unsafe fn from_raw(raw: Self::Raw) -> Self {
-        // SAFETY: the launch checked that an input of this element type, aligned to 16, lies at the
+        let (address, geometry) = G::of_raw(raw);
+        // SAFETY: the launch checked that an input of this element type with these extents, aligned
+        // to 16 and, if it has rows, at a pitch of a multiple of ALIGNMENT bytes, lies at the
         // address and that nobody writes it meanwhile.
-        unsafe { TileView::new(raw.address as *const S::Element, raw.len as usize) }
+        unsafe { TileView::new(address as *const S::Element, geometry) }
     }
 }
 
-impl<'k, T: Element, const LEN: usize, A: Arrangement> Parameter<'k> for TilesMut<'k, T, LEN, A> {
-    type At<'x> = TilesMut<'x, T, LEN, A>;
-    type Raw = RawElements;
-    const LAYOUT: ParameterLayout = ParameterLayout::of_tiles::<[T; LEN], RawElements>("out", 0);
+impl<'k, S: OutputTile, G: Passed, A: Arrangement> Parameter<'k> for TileViewMut<'k, S, G, A> {
+    type At<'x> = TileViewMut<'x, S, G, A>;
+    type Raw = G::Raw;
+    const LAYOUT: ParameterLayout = ParameterLayout::of_tiles::<S, G>("out", written_rows::<S, A>());
 
     #[cfg(not(target_arch = "nvptx64"))]
-    const INFO: crate::launch::ParameterInfo =
-        crate::launch::ParameterInfo::of::<T>(crate::launch::ParameterKind::Output, 16);
+    const INFO: crate::launch::ParameterInfo = crate::launch::ParameterInfo::of_view::<S::Element>(
+        crate::launch::ParameterKind::Output,
+        G::ROWS,
+        written_rows::<S, A>(),
+    );
 
     #[inline(always)]
     unsafe fn from_raw(raw: Self::Raw) -> Self {
-        // SAFETY: the launch checked that an output of this element type lies at the address, that
-        // only this launch touches it, and each block makes one view of it.
-        unsafe { TilesMut::new(raw.address as *mut T, raw.len as usize) }
-    }
-}
-
-impl<'k, S: Tile> Parameter<'k> for TileView2D<'k, S> {
-    type At<'x> = TileView2D<'x, S>;
-    type Raw = RawRows;
-    const LAYOUT: ParameterLayout = ParameterLayout::of_tiles::<S, RawRows>("in", S::ALIGNMENT);
-
-    #[cfg(not(target_arch = "nvptx64"))]
-    const INFO: crate::launch::ParameterInfo =
-        crate::launch::ParameterInfo::two_dimensional::<S::Element>(crate::launch::ParameterKind::Input, S::ALIGNMENT);
-
-    #[inline(always)]
-    unsafe fn from_raw(raw: Self::Raw) -> Self {
-        let RawRows { address, width, height, pitch } = raw;
-        // SAFETY: the launch checked that an input of this element type with these rows, aligned to
-        // 16 and at a pitch of a multiple of ALIGNMENT bytes, lies at the address and that nobody
-        // writes it meanwhile.
-        unsafe { TileView2D::new(address as *const S::Element, width as usize, height as usize, pitch as usize) }
-    }
-}
-
-impl<'k, T: Element, const ROWS: usize, const COLUMNS: usize> Parameter<'k> for TilesMut2D<'k, T, ROWS, COLUMNS> {
-    type At<'x> = TilesMut2D<'x, T, ROWS, COLUMNS>;
-    type Raw = RawRows;
-    const LAYOUT: ParameterLayout = ParameterLayout::of_tiles::<Tile2D<T, ROWS, COLUMNS>, RawRows>("out", 1);
-
-    #[cfg(not(target_arch = "nvptx64"))]
-    const INFO: crate::launch::ParameterInfo =
-        crate::launch::ParameterInfo::two_dimensional::<T>(crate::launch::ParameterKind::Output, 1);
-
-    #[inline(always)]
-    unsafe fn from_raw(raw: Self::Raw) -> Self {
-        let RawRows { address, width, height, pitch } = raw;
-        // SAFETY: the launch checked that an output of this element type with these rows lies at
-        // the address, that only this launch touches it, and each block makes one view of it.
-        unsafe { TilesMut2D::new(address as *mut T, width as usize, height as usize, pitch as usize) }
+        let (address, geometry) = G::of_raw(raw);
+        // SAFETY: the launch checked that an output of this element type with these extents,
+        // aligned to 16 and with rows as `written_rows` says, lies at the address and that only
+        // this launch touches it, and each block makes one view of it.
+        unsafe { TileViewMut::new(address as *mut S::Element, geometry) }
     }
 }
 

@@ -1,8 +1,10 @@
 //! Bounds that are checked once: what the drivers do, for loops by hand.
 
-use crate::element::Element;
-use crate::output::tiles::{Arrangement, BlockTilesMut};
+use super::arrangement::Arrangement;
+use super::tile::OutputTile;
+use super::tiles::BlockTilesMut;
 use crate::tile::Tile;
+use crate::view::geometry::Geometry;
 use crate::view::numbers::TileNumbers;
 use crate::view::tiles::BlockTiles;
 
@@ -10,7 +12,7 @@ use crate::view::tiles::BlockTiles;
 /// of two to five of them. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no bounds to hoist",
-    note = "pass what `for_block` or `for_role` of a one-dimensional view returned, by value, or a tuple of two to five of them: \
+    note = "pass what `for_block` or `for_role` of a view returned, by value, or a tuple of two to five of them: \
             `hoist_bounds((input.for_block(&block), out.for_block(&block)), |(tiles, mut results)| ..)`"
 )]
 pub trait Bounded: sealed::Bounded {}
@@ -143,8 +145,8 @@ macro_rules! tiles {
         }
     };
 }
-tiles!([S: Tile] BlockTiles<'_, S>);
-tiles!([T: Element, const LEN: usize, const THREADS: usize, A: Arrangement] BlockTilesMut<'_, '_, T, LEN, THREADS, A>);
+tiles!([S: Tile, G: Geometry] BlockTiles<'_, S, G>);
+tiles!([S: OutputTile, G: Geometry, A: Arrangement, const THREADS: usize] BlockTilesMut<'_, '_, S, THREADS, G, A>);
 
 macro_rules! tuples {
     ($($part:ident $number:tt),*) => {

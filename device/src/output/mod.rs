@@ -1,5 +1,6 @@
 //! Output views of global memory: what a kernel writes, and which elements of it are a thread's.
 
+pub(crate) mod arrangement;
 pub(crate) mod bounds;
+pub(crate) mod tile;
 pub(crate) mod tiles;
-pub(crate) mod tiles2d;

@@ -8,10 +8,12 @@ use super::for_each::Drained;
 use super::ready::Ready;
 use super::setup::Setup;
 use super::steps::Idle;
-use crate::element::Element;
 use crate::fault;
-use crate::output::tiles::{Arrangement, BlockTilesMut, TileMut};
+use crate::output::arrangement::Arrangement;
+use crate::output::tile::{OutputTile, TileMut};
+use crate::output::tiles::BlockTilesMut;
 use crate::stage::batches::Batches;
+use crate::view::geometry::Geometry;
 
 impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
     /// Runs the block's tiles of a view (or of several, as a tuple) through the pipeline in order:
@@ -81,18 +83,11 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
     /// As `for_each`; or if there are fewer output tiles than input tiles.
     #[inline(always)]
     #[track_caller]
-    pub fn map_tiles<
-        'b,
-        B: Batches<U::Contents>,
-        T: Element,
-        const LEN: usize,
-        const THREADS: usize,
-        A: Arrangement,
-    >(
+    pub fn map_tiles<'b, B: Batches<U::Contents>, S: OutputTile, G: Geometry, A: Arrangement, const THREADS: usize>(
         self,
         batches: B,
-        results: &mut BlockTilesMut<'_, 'b, T, LEN, THREADS, A>,
-        mut body: impl for<'x, 'v> FnMut(&Ready<'x, U, U::View>, TileMut<'v, 'b, T, LEN, THREADS, A>),
+        results: &mut BlockTilesMut<'_, 'b, S, THREADS, G, A>,
+        mut body: impl for<'x, 'v> FnMut(&Ready<'x, U, U::View>, TileMut<'v, 'b, S, THREADS, A>),
     ) -> Drained<'s, U, STAGES> {
         let numbers = batches.numbers();
         if numbers.lies_below(batches.whole_below().min(results.whole_below())) {

@@ -2,18 +2,15 @@
 
 use super::map::Of;
 use super::result::Kept;
-use crate::element::Element;
 use crate::group::block::{PerThread, Thread};
 use crate::group::warp::{Lane, PerLane};
 use crate::marker::RoleShared;
-use crate::output::tiles::{Arrangement, TileMut, TilesMut};
-use crate::output::tiles2d::{TileMut2D, TilesMut2D};
+use crate::output::arrangement::Arrangement;
+use crate::output::tile::{OutputTile, TileMut};
+use crate::output::tiles::TileViewMut;
+use crate::view::geometry::Geometry;
 
-impl<T, const LEN: usize, const THREADS: usize, A> !RoleShared for TileMut<'_, '_, T, LEN, THREADS, A> {}
-impl<T, const ROWS: usize, const COLUMNS: usize, const THREADS: usize> !RoleShared
-    for TileMut2D<'_, '_, T, ROWS, COLUMNS, THREADS>
-{
-}
+impl<S: OutputTile, A, const THREADS: usize> !RoleShared for TileMut<'_, '_, S, THREADS, A> {}
 impl<T, const THREADS: usize> !RoleShared for PerThread<'_, T, THREADS> {}
 impl<T> !RoleShared for PerLane<'_, T> {}
 impl<R, T, const SIZE: usize> !RoleShared for Kept<R, T, SIZE> {}
@@ -47,10 +44,8 @@ macro_rules! handed {
 }
 handed! {
     [] ();
-    [T: Element, const LEN: usize, A: Arrangement] TilesMut<'_, T, LEN, A>;
-    [T: Element, const LEN: usize, A: Arrangement] &mut TilesMut<'_, T, LEN, A>;
-    [T: Element, const ROWS: usize, const COLUMNS: usize] TilesMut2D<'_, T, ROWS, COLUMNS>;
-    [T: Element, const ROWS: usize, const COLUMNS: usize] &mut TilesMut2D<'_, T, ROWS, COLUMNS>;
+    [S: OutputTile, G: Geometry, A: Arrangement] TileViewMut<'_, S, G, A>;
+    [S: OutputTile, G: Geometry, A: Arrangement] &mut TileViewMut<'_, S, G, A>;
     [A: Handed<R>, B: Handed<R>] (A, B);
     [A: Handed<R>, B: Handed<R>, C: Handed<R>] (A, B, C);
     [A: Handed<R>, B: Handed<R>, C: Handed<R>, D: Handed<R>] (A, B, C, D);

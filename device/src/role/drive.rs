@@ -14,14 +14,16 @@ use super::partition::{Partition, begin, end};
 use super::result::RoleResult;
 use super::run::{Run, fill_all, fill_tiles};
 use crate::barrier::Memory;
-use crate::element::Element;
 use crate::fault;
 use crate::isa;
 use crate::marker::{RoleShared, Uniform};
 use crate::memory::Shared;
-use crate::output::tiles::{Arrangement, TileMut, TilesMut};
+use crate::output::arrangement::Arrangement;
+use crate::output::tile::{OutputTile, TileMut};
+use crate::output::tiles::TileViewMut;
 use crate::stage::batches::Batches;
 use crate::stage::{Stage, StageFilled, StageSet};
+use crate::view::geometry::Geometry;
 
 /// The pipeline of a partition in two roles.
 type Pipe<L, M, P> = Between<L, Of<M, Role0>, Of<M, Role1>, P>;
@@ -153,22 +155,19 @@ where
     /// ```
     #[inline(always)]
     #[track_caller]
-    pub fn map_tiles<B, T, F, A, const LEN: usize, const SIZE: usize>(
+    pub fn map_tiles<B, S, G, A, F, const SIZE: usize>(
         self,
         batches: B,
-        out: &mut TilesMut<'_, T, LEN, A>,
+        out: &mut TileViewMut<'_, S, G, A>,
         body: F,
     ) -> MemoryOf<'s, L, M, P>
     where
         Of<M, Role1>: for<'r> Role<Group<'r> = RoleGroup<'r, Of<M, Role1>, SIZE>>,
         B: Batches<<Pipe<L, M, P> as StageSet>::Contents>,
-        T: Element,
+        S: OutputTile,
+        G: Geometry,
         A: Arrangement,
-        F: for<'r, 'v> Fn(
-            &RoleGroup<'r, Of<M, Role1>, SIZE>,
-            &Ready<'r, Pipe<L, M, P>>,
-            TileMut<'v, 'r, T, LEN, SIZE, A>,
-        ),
+        F: for<'r, 'v> Fn(&RoleGroup<'r, Of<M, Role1>, SIZE>, &Ready<'r, Pipe<L, M, P>>, TileMut<'v, 'r, S, SIZE, A>),
         F: Uniform + RoleShared,
     {
         let numbers = batches.numbers();

@@ -2,10 +2,10 @@
 
 use crate::stage::contents::Contents;
 use crate::tile::Tile;
+use crate::view::geometry::Geometry;
 use crate::view::numbers::TileNumbers;
 use crate::view::tile_ref::TileRef;
 use crate::view::tiles::BlockTiles;
-use crate::view::tiles2d::BlockTiles2D;
 
 /// Tiles that [`for_each_tile`](crate::Pipeline::for_each_tile) runs through a pipeline whose
 /// stages hold `C`: a block's share of a view, or a tuple of such shares for a stage of several
@@ -48,9 +48,9 @@ pub(crate) mod sealed {
     }
 }
 
-impl<S: Tile> Batches<S> for &BlockTiles<'_, S> {}
+impl<S: Tile, G: Geometry> Batches<S> for &BlockTiles<'_, S, G> {}
 
-impl<'k, S: Tile> sealed::Batches<S> for &BlockTiles<'k, S> {
+impl<'k, S: Tile, G: Geometry> sealed::Batches<S> for &BlockTiles<'k, S, G> {
     type Source = TileRef<'k, S>;
 
     #[inline(always)]
@@ -75,36 +75,6 @@ impl<'k, S: Tile> sealed::Batches<S> for &BlockTiles<'k, S> {
         let tile = unsafe { self.get_unchecked(index) };
         // SAFETY: the caller's promise.
         unsafe { tile.whole() }
-    }
-}
-
-impl<S: Tile> Batches<S> for &BlockTiles2D<'_, S> {}
-
-impl<'k, S: Tile> sealed::Batches<S> for &BlockTiles2D<'k, S> {
-    type Source = TileRef<'k, S>;
-
-    #[inline(always)]
-    fn numbers(&self) -> TileNumbers {
-        self.places().numbers()
-    }
-
-    /// The tiles at the view's edges are spread over all blocks, so there is one loop for all of
-    /// them.
-    #[inline(always)]
-    fn whole_below(&self) -> usize {
-        0
-    }
-
-    #[inline(always)]
-    unsafe fn source(&self, index: usize) -> TileRef<'k, S> {
-        // SAFETY: the caller's promise.
-        unsafe { self.get_unchecked(index) }
-    }
-
-    #[inline(always)]
-    unsafe fn whole(&self, index: usize) -> TileRef<'k, S> {
-        // SAFETY: the caller's promise.
-        unsafe { self.get_unchecked(index) }
     }
 }
 

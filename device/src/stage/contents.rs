@@ -177,7 +177,7 @@ pub(crate) const fn check_parts<C: Contents>(parts: usize) {
         assert!(
             C::SHAPES[index].divides_into(parts),
             "this tile can't be read by parts: `own` wants a length that is a multiple of the block's threads, `of_warp` one of its \
-             warps, and both a tile of one row; at `BlockScope` read `tile[i]`"
+             warps, and both rows without padding; at `BlockScope` read `tile[i]`"
         );
         index += 1;
     }
@@ -191,7 +191,7 @@ pub(crate) const fn check<C: Contents, E: Engine, G: Deal<S>, S: Scope>(stages: 
         assert!(
             shape.divides_into(parts),
             "this tile can't be shared out at this scope: at `ThreadScope` its length is a multiple of the block's threads, at \
-             `WarpScope` of its warps, and it has one row; use `BlockScope` for other tiles"
+             `WarpScope` of its warps, and its rows are not padded; use `BlockScope` for other tiles"
         );
         assert!(
             shape.unit(parts) >= E::LEAST_UNIT,
@@ -242,8 +242,8 @@ impl<T: Tile> sealed::Contents for T {
         let len = T::LEN / parts;
         // SAFETY: part `part` of `parts` starts `part * len` elements into the tile.
         let first = unsafe { memory.cast::<T::Element>().add(part * len) };
-        // SAFETY: the caller's promise; parts are of tiles of one row (`check_parts`), which are
-        // elements in a row.
+        // SAFETY: the caller's promise; parts are of tiles whose rows have no padding
+        // (`check_parts`), so that all elements follow one another.
         unsafe { core::slice::from_raw_parts(first, len) }
     }
 }

@@ -1,6 +1,7 @@
 //! Input views of global memory: what a kernel reads, and which of its tiles are a block's.
 
+pub(crate) mod geometry;
 pub(crate) mod numbers;
+pub(crate) mod share;
 pub(crate) mod tile_ref;
 pub(crate) mod tiles;
-pub(crate) mod tiles2d;

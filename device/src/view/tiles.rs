@@ -2,12 +2,16 @@
 
 use core::marker::PhantomData;
 
+use super::geometry::sealed::Geometry as _;
+use super::geometry::{Elements, Geometry, Rows, clip};
+use super::numbers::{TileNumbers, pieces};
+use super::share::{Places, Share, TILE_OUT_OF_RANGE};
+use super::tile_ref::{Extent, TileRef};
 use crate::fault;
 use crate::group::block::Block;
 use crate::marker::{Brand, Uniform};
+use crate::tile::tile2d::{HaloTile2D, Tile2D};
 use crate::tile::{HaloTile, Tile};
-use crate::view::numbers::{TileNumbers, pieces};
-use crate::view::tile_ref::{Extent, TileRef};
 
 /// Global memory as tiles of `LEN` elements, read-only for the whole launch.
 ///
@@ -21,56 +25,110 @@ pub type Tiles<'k, T, const LEN: usize> = TileView<'k, [T; LEN]>;
 /// Neighbours before the start and past the end read as zero. The host passes `&Buffer<T>`.
 pub type Halos<'k, T, const LEN: usize, const HALO: usize> = TileView<'k, HaloTile<T, LEN, HALO>>;
 
-/// Global memory seen as a row of tiles of shape `S`, read-only for the whole launch; see [`Tiles`]
-/// and [`Halos`].
+/// Global memory with rows as tiles of `ROWS` by `COLUMNS` elements, read-only for the whole
+/// launch.
+///
+/// Tiles at the right and lower edge may be partial: what lies past an edge reads as zero. In
+/// shared memory each row of a tile is followed by `PAD` elements. The host passes `&Buffer2D<T>`.
+pub type Tiles2D<'k, T, const ROWS: usize, const COLUMNS: usize, const PAD: usize = 0> =
+    TileView<'k, Tile2D<T, ROWS, COLUMNS, PAD>, Rows>;
+
+/// Global memory with rows as tiles of `ROWS` by `COLUMNS` elements with `HALO` neighbours on every
+/// side, read-only for the whole launch.
+///
+/// What lies past an edge reads as zero. The host passes `&Buffer2D<T>`.
+pub type Halos2D<'k, T, const ROWS: usize, const COLUMNS: usize, const HALO: usize> =
+    TileView<'k, HaloTile2D<T, ROWS, COLUMNS, HALO>, Rows>;
+
+/// Global memory seen as tiles of shape `S`, read-only for the whole launch; see [`Tiles`],
+/// [`Halos`], [`Tiles2D`] and [`Halos2D`].
+///
+/// The elements lie as the geometry `G` says: in one row, or in several. Tiles are numbered row by
+/// row.
 ///
 /// # Invariants
 ///
-/// 0. `base` points to `len` elements that are valid for reads and that nobody writes for the whole
-///    launch `'k`.
-/// 1. `base` is aligned to 16 bytes.
+/// 0. Row `r < geometry.height()` is `geometry.width()` elements from `base + r * geometry.pitch()`
+///    on. They are valid for reads, and nobody writes them for the whole launch `'k`. Neither
+///    extent is 0; rows don't overlap and lie in the address space as a whole, in which there is
+///    room for one more tile.
+/// 1. `base` is aligned to 16 bytes, and `geometry.pitch()` elements are a multiple of
+///    `S::ALIGNMENT` bytes.
 #[derive(Clone, Copy)]
-pub struct TileView<'k, S: Tile> {
+pub struct TileView<'k, S: Tile, G: Geometry = Elements> {
     base: *const S::Element,
-    len: usize,
+    geometry: G,
     brand: Brand<'k>,
     shape: PhantomData<S>,
 }
 
 // SAFETY: the memory behind the pointer is read-only while the launch lasts, and there is no
 // collective operation on a view that needs no `&Block`, which a closure can't have.
-unsafe impl<S: Tile> Uniform for TileView<'_, S> {}
+unsafe impl<S: Tile, G: Geometry> Uniform for TileView<'_, S, G> {}
 
-impl<'k, S: Tile> TileView<'k, S> {
-    /// Makes the view of `len` elements at `base`.
+impl<'k, S: Tile, G: Geometry> TileView<'k, S, G> {
+    /// Makes the view of the elements that lie at `base` as `geometry` says.
     ///
     /// # Safety
     ///
     /// The invariants 0 and 1 hold.
-    pub(crate) unsafe fn new(base: *const S::Element, len: usize) -> Self {
-        const { assert!(S::STRIDE > 0 && S::LEN > 0) };
-        TileView { base, len, brand: PhantomData, shape: PhantomData }
+    pub(crate) unsafe fn new(base: *const S::Element, geometry: G) -> Self {
+        const { assert!(S::STRIDE > 0 && S::ROW_STRIDE > 0 && S::LEN > 0) };
+        TileView { base, geometry, brand: PhantomData, shape: PhantomData }
     }
 
+    /// Returns the tiles of this block in order: every `grid`-th tile from the block's own index on
+    /// (a grid-stride loop).
+    ///
+    /// # Panics
+    ///
+    /// If a view of two dimensions has 2^32 tiles or more.
+    #[inline(always)]
+    #[track_caller]
+    pub fn for_block<const THREADS: usize>(&self, block: &Block<'_, THREADS>) -> BlockTiles<'k, S, G> {
+        const { assert!(S::STRIDE > 0 && S::ROW_STRIDE > 0) };
+        let _ = block;
+        let (division, tiles) = self.geometry.divide::<S>();
+        let numbers = TileNumbers::of_block(tiles);
+        BlockTiles { view: *self, share: Share { division, numbers, count: numbers.count(), whole: false } }
+    }
+
+    /// The tile in row `row` and column `column` of the tiles.
+    ///
+    /// # Safety
+    ///
+    /// There is such a tile.
+    #[inline(always)]
+    unsafe fn tile_unchecked(&self, row: usize, column: usize) -> TileRef<'k, S> {
+        // No overflow: both are the first row and column of a tile, so within the view, whose
+        // elements lie in the address space (invariant 0).
+        let (top, left) = (row * S::ROW_STRIDE, column * S::STRIDE);
+        let element = size_of::<S::Element>();
+        let pitch = self.geometry.pitch() * element;
+        let (before, end) = clip(left, self.geometry.width(), S::LEAD, S::COLUMNS, element);
+        let (above, below) = clip(top, self.geometry.height(), S::ROW_LEAD, S::ROWS, 1);
+        let first = self.base.wrapping_add(left).wrapping_sub(S::LEAD).cast::<u8>();
+        let first = first.wrapping_add(top * pitch).wrapping_sub(S::ROW_LEAD * pitch);
+        // SAFETY: (0) and (2) `clip`, in rows and in bytes; nobody writes what lies in the view
+        // (invariant 0). (1) The base, the pitch and the start of each tile in a row are multiples
+        // of ALIGNMENT (invariant 1 and `Tile::ALIGNMENT`), and so is the lead, hence what lies
+        // before the view.
+        unsafe { TileRef::new(Extent { first, before, end, pitch, above, below }) }
+    }
+}
+
+impl<'k, S: Tile> TileView<'k, S> {
     /// Returns the number of elements in the view.
     #[expect(clippy::len_without_is_empty, reason = "the host passes no empty view")]
     #[inline(always)]
     pub fn len(&self) -> usize {
-        self.len
+        self.geometry.width()
     }
 
     /// Returns the number of tiles in the view, the partial last one included.
     #[inline(always)]
     pub fn tiles(&self) -> usize {
-        pieces(self.len, S::STRIDE)
-    }
-
-    /// How many tiles end within the view, all of them before the partial ones.
-    #[inline(always)]
-    fn tiles_within(&self) -> usize {
-        // This is how far a tile reaches beyond the start of the next one.
-        let beyond = const { S::COLUMNS - S::LEAD - S::STRIDE };
-        if self.len < beyond { 0 } else { (self.len - beyond) / S::STRIDE }
+        pieces(self.len(), S::STRIDE)
     }
 
     /// Returns tile `index` of the view.
@@ -86,47 +144,52 @@ impl<'k, S: Tile> TileView<'k, S> {
             fault::out_of_range("tile index {} is out of range: the view has {} tiles", index, self.tiles());
         }
         // SAFETY: just checked.
-        unsafe { self.tile_unchecked(index) }
+        unsafe { self.tile_unchecked(0, index) }
+    }
+}
+
+impl<'k, S: Tile> TileView<'k, S, Rows> {
+    /// Returns the number of elements in a row.
+    #[inline(always)]
+    pub fn width(&self) -> usize {
+        self.geometry.width()
     }
 
-    /// Returns the tiles of this block in order: every `grid`-th tile from the block's own index on
-    /// (a grid-stride loop).
+    /// Returns the number of rows.
     #[inline(always)]
-    pub fn for_block<const THREADS: usize>(&self, block: &Block<'_, THREADS>) -> BlockTiles<'k, S> {
-        const { assert!(S::STRIDE > 0) };
-        let _ = block;
-        let numbers = TileNumbers::of_block(self.tiles());
-        BlockTiles { view: *self, numbers, count: numbers.count(), whole: false }
+    pub fn height(&self) -> usize {
+        self.geometry.height()
     }
 
-    /// Returns tile `index` of the view.
-    ///
-    /// # Safety
-    ///
-    /// `index < self.tiles()`.
+    /// Returns the number of tiles beside one another, the partial last one included.
     #[inline(always)]
-    unsafe fn tile_unchecked(&self, index: usize) -> TileRef<'k, S> {
-        // No overflow: `index * STRIDE < len`, and `len` elements lie in the address space
-        // (invariant 0).
-        let start = index * S::STRIDE;
-        let element = size_of::<S::Element>();
-        let before = if start < S::LEAD { (S::LEAD - start) * element } else { 0 };
-        let rest = self.len - start;
-        let end = if rest < S::COLUMNS - S::LEAD { (rest + S::LEAD) * element } else { S::COLUMNS * element };
-        // SAFETY: (0) `before` bytes lie before the view and `end - before` in it, from the tile's
-        // first byte on; only these are valid, and nobody writes them (invariant 0). (1) The base
-        // is aligned to 16, the tile's start lies a multiple of ALIGNMENT from it, and so does the
-        // view's start from the tile's (`Tile::ALIGNMENT`). (2) By the comparisons.
-        unsafe {
-            TileRef::new(Extent {
-                first: self.base.wrapping_add(start).wrapping_sub(S::LEAD).cast(),
-                before,
-                end,
-                pitch: 0,
-                above: 0,
-                below: 1,
-            })
+    pub fn tile_columns(&self) -> usize {
+        self.geometry.tile_columns::<S>()
+    }
+
+    /// Returns the number of tiles below one another, the partial last one included.
+    #[inline(always)]
+    pub fn tile_rows(&self) -> usize {
+        self.geometry.tile_rows::<S>()
+    }
+
+    /// Returns the tile in row `row` and column `column` of the tiles.
+    ///
+    /// # Panics
+    ///
+    /// If `row >= self.tile_rows()` or `column >= self.tile_columns()`.
+    #[inline(always)]
+    #[track_caller]
+    pub fn tile(&self, row: usize, column: usize) -> TileRef<'k, S> {
+        const { assert!(S::STRIDE > 0 && S::ROW_STRIDE > 0) };
+        if row >= self.tile_rows() {
+            fault::out_of_range("tile row {} is out of range: the view has {}", row, self.tile_rows());
         }
+        if column >= self.tile_columns() {
+            fault::out_of_range("tile column {} is out of range: the view has {}", column, self.tile_columns());
+        }
+        // SAFETY: just checked.
+        unsafe { self.tile_unchecked(row, column) }
     }
 }
 
@@ -134,30 +197,25 @@ impl<'k, S: Tile> TileView<'k, S> {
 ///
 /// # Invariants
 ///
-/// 0. The numbers of `numbers` are those of tiles of the view.
-/// 1. `count` is how many they are. Drivers count for themselves where they need to: a division
-///    whose result nobody uses is left out.
-/// 2. If `whole`, each of these tiles lies within the view as a whole, its halo included.
+/// 0. `share` is of this view, in tiles of shape `S`.
 #[derive(Clone, Copy)]
-pub struct BlockTiles<'k, S: Tile> {
-    view: TileView<'k, S>,
-    numbers: TileNumbers,
-    count: usize,
-    whole: bool,
+pub struct BlockTiles<'k, S: Tile, G: Geometry = Elements> {
+    view: TileView<'k, S, G>,
+    share: Share<G>,
 }
 
-impl<'k, S: Tile> BlockTiles<'k, S> {
+impl<'k, S: Tile, G: Geometry> BlockTiles<'k, S, G> {
     /// Returns how many tiles the block has; 0 where blocks outnumber tiles.
     #[expect(clippy::len_without_is_empty, reason = "`len() == 0` says it in a kernel's loop as well")]
     #[inline(always)]
     pub fn len(&self) -> usize {
-        self.count
+        self.share.len()
     }
 
     /// Which of the view's tiles they are.
     #[inline(always)]
     pub(crate) fn numbers(&self) -> TileNumbers {
-        self.numbers
+        self.share.numbers()
     }
 
     /// Returns the block's tile `index`, which is tile `index * grid + block` of the view.
@@ -168,9 +226,7 @@ impl<'k, S: Tile> BlockTiles<'k, S> {
     #[inline(always)]
     #[track_caller]
     pub fn get(&self, index: usize) -> TileRef<'k, S> {
-        if index >= self.len() {
-            fault::out_of_range("tile index {} is out of range: this block has {} tiles", index, self.len());
-        }
+        self.share.check(index, TILE_OUT_OF_RANGE);
         // SAFETY: just checked.
         unsafe { self.get_unchecked(index) }
     }
@@ -182,10 +238,11 @@ impl<'k, S: Tile> BlockTiles<'k, S> {
     /// `index < self.len()`.
     #[inline(always)]
     pub(crate) unsafe fn get_unchecked(&self, index: usize) -> TileRef<'k, S> {
-        // SAFETY: a tile of the view (0).
-        let tile = unsafe { self.view.tile_unchecked(self.numbers.number(index)) };
-        if self.whole {
-            // SAFETY: it lies within the view as a whole (2).
+        let (row, column) = self.share.place(index);
+        // SAFETY: the place of a tile of the view (0).
+        let tile = unsafe { self.view.tile_unchecked(row, column) };
+        if self.share.is_whole() {
+            // SAFETY: it lies within the view as a whole (`Share`, 2).
             unsafe { tile.whole() }
         } else {
             tile
@@ -196,19 +253,13 @@ impl<'k, S: Tile> BlockTiles<'k, S> {
     /// a whole, their halos included.
     #[inline(always)]
     pub(crate) fn whole_below(&self) -> usize {
-        if self.whole {
-            self.numbers.end()
-        } else if self.numbers.number(0) * S::STRIDE < S::LEAD {
-            0
-        } else {
-            self.view.tiles_within()
-        }
+        self.share.whole_below::<S>(self.view.geometry)
     }
 
     /// The same tiles, counted here.
     #[inline(always)]
     pub(crate) fn counted(self) -> Self {
-        BlockTiles { count: self.numbers.count(), ..self }
+        BlockTiles { share: self.share.counted(), ..self }
     }
 
     /// The same tiles, known to be whole, and known to be as many as those of another view.
@@ -218,6 +269,15 @@ impl<'k, S: Tile> BlockTiles<'k, S> {
     /// `self.len() == count`, and the share lies below `self.whole_below()`.
     #[inline(always)]
     pub(crate) unsafe fn known_whole(self, count: usize) -> Self {
-        BlockTiles { count, whole: true, ..self }
+        // SAFETY: the caller's promise.
+        BlockTiles { share: unsafe { self.share.known_whole(count) }, ..self }
+    }
+}
+
+impl<S: Tile> BlockTiles<'_, S, Rows> {
+    /// Returns the places of these tiles among the view's.
+    #[inline(always)]
+    pub fn places(&self) -> Places {
+        Places::of(self.share)
     }
 }

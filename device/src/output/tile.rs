@@ -1,0 +1,326 @@
+//! One tile of an output view, while it is being written.
+
+use core::marker::PhantomData;
+
+use super::arrangement::{Arrangement, Blocked, Striped};
+use crate::element::Element;
+use crate::fault;
+use crate::group::block::Thread;
+use crate::isa;
+use crate::marker::{Brand, Uniform};
+use crate::tile::Tile;
+use crate::tile::tile2d::Tile2D;
+
+/// A tile that an output is made of: `[T; LEN]` or `Tile2D<T, ROWS, COLUMNS>`.
+///
+/// # Safety
+///
+/// 0. Tiles of a view don't overlap: `STRIDE == COLUMNS`, `ROW_STRIDE == ROWS`, and there is no
+///    lead.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't be a tile of an output",
+    note = "tiles of an output don't overlap and have no padding: `[T; LEN]` or `Tile2D<T, ROWS, COLUMNS>`"
+)]
+pub unsafe trait OutputTile: Tile {
+    /// What of a tile lies in the view.
+    #[doc(hidden)]
+    type Extent: Extent;
+}
+
+// SAFETY: (0) an array has neither neighbours nor rows.
+unsafe impl<T: Element, const LEN: usize> OutputTile for [T; LEN] {
+    type Extent = OneRow;
+}
+// SAFETY: (0) it has no neighbours.
+unsafe impl<T: Element, const ROWS: usize, const COLUMNS: usize> OutputTile for Tile2D<T, ROWS, COLUMNS> {
+    type Extent = SeveralRows;
+}
+
+/// What of a tile lies in the view, and how far its rows are apart. A tile of one row keeps its
+/// length alone, so that it stays a pair of values, which the compiler passes in registers.
+pub trait Extent: Copy + Uniform {
+    #[doc(hidden)]
+    fn new(pitch: usize, rows: usize, columns: usize) -> Self;
+
+    /// Elements from one row's start to the next one's; 0 of a tile of one row.
+    #[doc(hidden)]
+    fn pitch(self) -> usize;
+
+    /// Rows in the view.
+    #[doc(hidden)]
+    fn rows(self) -> usize;
+
+    /// Elements of a row in the view.
+    #[doc(hidden)]
+    fn columns(self) -> usize;
+}
+
+/// The extent of a tile of one row.
+#[derive(Clone, Copy)]
+pub struct OneRow {
+    columns: usize,
+}
+
+/// The extent of a tile of several rows.
+#[derive(Clone, Copy)]
+pub struct SeveralRows {
+    pitch: usize,
+    rows: usize,
+    columns: usize,
+}
+
+impl Extent for OneRow {
+    #[inline(always)]
+    fn new(_: usize, _: usize, columns: usize) -> Self {
+        OneRow { columns }
+    }
+
+    #[inline(always)]
+    fn pitch(self) -> usize {
+        0
+    }
+
+    #[inline(always)]
+    fn rows(self) -> usize {
+        1
+    }
+
+    #[inline(always)]
+    fn columns(self) -> usize {
+        self.columns
+    }
+}
+
+impl Extent for SeveralRows {
+    #[inline(always)]
+    fn new(pitch: usize, rows: usize, columns: usize) -> Self {
+        SeveralRows { pitch, rows, columns }
+    }
+
+    #[inline(always)]
+    fn pitch(self) -> usize {
+        self.pitch
+    }
+
+    #[inline(always)]
+    fn rows(self) -> usize {
+        self.rows
+    }
+
+    #[inline(always)]
+    fn columns(self) -> usize {
+        self.columns
+    }
+}
+
+/// One tile of a [`TilesMut`](crate::TilesMut) or a [`TilesMut2D`](crate::TilesMut2D), in which
+/// each thread of the group owns the elements that the arrangement `A` gives it, counted row by
+/// row.
+///
+/// # Invariants
+///
+/// 0. The first `columns <= S::COLUMNS` elements of `rows <= S::ROWS` rows from `first` on, `pitch`
+///    elements apart, are valid for writes, and this value is the only way to write them. Neither
+///    number is 0.
+/// 1. `first` lies a multiple of `S::COLUMNS` elements after an address that is aligned to 16 or,
+///    if the tile has rows, to `S::ALIGNMENT`. If it has rows and `A::WIDE`, `pitch` elements are a
+///    multiple of `S::ALIGNMENT` bytes.
+/// 2. `S::LEN` is 1 to `u32::MAX`, as for the view.
+pub struct TileMut<'v, 'b, S: OutputTile, const THREADS: usize, A = Striped> {
+    first: *mut S::Element,
+    extent: S::Extent,
+    block: Brand<'b>,
+    view: PhantomData<(&'v mut S::Element, A)>,
+}
+
+// SAFETY: (0) a closure reaches only the elements of the thread whose token it holds, so what it
+// writes belongs to one thread; (1) there is no collective operation on a tile.
+unsafe impl<S: OutputTile, A, const THREADS: usize> Uniform for TileMut<'_, '_, S, THREADS, A> {}
+
+impl<'b, S: OutputTile, A: Arrangement, const THREADS: usize> TileMut<'_, 'b, S, THREADS, A> {
+    /// How many elements of a whole tile a thread owns.
+    pub const PER_THREAD: usize = S::LEN.div_ceil(THREADS);
+
+    /// Makes the tile.
+    ///
+    /// # Safety
+    ///
+    /// The invariants hold.
+    #[inline(always)]
+    pub(super) unsafe fn new(first: *mut S::Element, extent: S::Extent) -> Self {
+        TileMut { first, extent, block: PhantomData, view: PhantomData }
+    }
+
+    /// The calling thread's element number `nth`, counted row by row.
+    #[inline(always)]
+    fn element_of(&self, thread: &Thread<'_, 'b, THREADS>, nth: usize) -> usize {
+        A::element(thread.rank(), nth, THREADS, Self::PER_THREAD)
+    }
+
+    /// The row and the column of an element that is counted row by row. Past the tile's end the row
+    /// or the column is past the tile's too.
+    #[inline(always)]
+    fn place_of(element: usize) -> (usize, usize) {
+        if S::ROWS == 1 { (0, element) } else { (element / S::COLUMNS, element % S::COLUMNS) }
+    }
+
+    /// Whether a place lies in the view.
+    #[inline(always)]
+    fn has(&self, (row, column): (usize, usize)) -> bool {
+        (S::ROWS == 1 || row < self.extent.rows()) && column < self.extent.columns()
+    }
+
+    /// Writes the calling thread's element number `nth`. Past the end of the view, or past an edge
+    /// of it, nothing is written.
+    ///
+    /// # Panics
+    ///
+    /// If `nth >= Self::PER_THREAD`.
+    #[inline(always)]
+    #[track_caller]
+    pub fn set_nth(&self, thread: &Thread<'_, 'b, THREADS>, nth: usize, value: S::Element) {
+        if nth >= Self::PER_THREAD {
+            let owned = Self::PER_THREAD;
+            fault::out_of_range("element number {} is out of range: a thread owns {} of a tile", nth, owned);
+        }
+        let (row, column) = Self::place_of(self.element_of(thread, nth));
+        if self.has((row, column)) {
+            // SAFETY: the place lies in the view, so the address does (invariant 0).
+            let address = unsafe { self.first.add(row * self.extent.pitch() + column) };
+            // SAFETY: valid for writes (invariant 0 and the line above). The element belongs to
+            // this thread alone: the token is the calling thread's in the group that this tile is
+            // branded with, its rank is below THREADS (`Thread`, 0), `nth` is below PER_THREAD
+            // (checked), and the arrangement is the view's, which gives different ranks different
+            // elements, and different elements have different places. Its arithmetic does not
+            // wrap: both `rank + nth * THREADS` and `rank * PER_THREAD + nth` are below
+            // `LEN + 2 * THREADS`, and LEN is at most `u32::MAX` (2).
+            unsafe { isa::store_global(address, value) };
+        }
+    }
+
+    /// Writes all of the calling thread's elements that lie in the view: `value(element, place)`
+    /// for each.
+    #[inline(always)]
+    fn set_places(&self, thread: &Thread<'_, 'b, THREADS>, value: impl Fn(usize, (usize, usize)) -> S::Element) {
+        for nth in 0..Self::PER_THREAD {
+            let element = self.element_of(thread, nth);
+            let place = Self::place_of(element);
+            if self.has(place) {
+                self.set_nth(thread, nth, value(element, place));
+            }
+        }
+    }
+}
+
+impl<'b, T: Element, A: Arrangement, const LEN: usize, const THREADS: usize> TileMut<'_, 'b, [T; LEN], THREADS, A> {
+    /// Returns how many of the tile's elements lie in the view: `LEN`, or fewer in the last tile.
+    #[expect(clippy::len_without_is_empty, reason = "a tile of a view has an element")]
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.extent.columns()
+    }
+
+    /// Returns which element of the tile is the calling thread's element number `nth`:
+    /// `rank + nth * THREADS` if the arrangement is [`Striped`], `rank * PER_THREAD + nth` if it is
+    /// [`Blocked`]. It may lie past the tile's end.
+    #[inline(always)]
+    pub fn element(&self, thread: &Thread<'_, 'b, THREADS>, nth: usize) -> usize {
+        self.element_of(thread, nth)
+    }
+
+    /// Writes all of the calling thread's elements: `value(e)` for each element `e` of the tile
+    /// that it owns and that lies in the view.
+    #[inline(always)]
+    pub fn set_each(&self, thread: &Thread<'_, 'b, THREADS>, value: impl Fn(usize) -> T) {
+        self.set_places(thread, |element, _| value(element));
+    }
+}
+
+impl<'b, T: Element, A: Arrangement, const ROWS: usize, const COLUMNS: usize, const THREADS: usize>
+    TileMut<'_, 'b, Tile2D<T, ROWS, COLUMNS>, THREADS, A>
+{
+    /// Returns how many of the tile's rows lie in the view.
+    #[inline(always)]
+    pub fn rows(&self) -> usize {
+        self.extent.rows()
+    }
+
+    /// Returns how many of the tile's columns lie in the view.
+    #[inline(always)]
+    pub fn columns(&self) -> usize {
+        self.extent.columns()
+    }
+
+    /// Returns the row and column in the tile of the calling thread's element number `nth`, which,
+    /// counted row by row, is element `rank + nth * THREADS` if the arrangement is [`Striped`],
+    /// `rank * PER_THREAD + nth` if it is [`Blocked`]. It may lie past the tile's end.
+    #[inline(always)]
+    pub fn place(&self, thread: &Thread<'_, 'b, THREADS>, nth: usize) -> (usize, usize) {
+        Self::place_of(self.element_of(thread, nth))
+    }
+
+    /// Writes all of the calling thread's elements: `value(row, column)` for each of its places in
+    /// the tile that lies in the view.
+    #[inline(always)]
+    pub fn set_each(&self, thread: &Thread<'_, 'b, THREADS>, value: impl Fn(usize, usize) -> T) {
+        self.set_places(thread, |_, (row, column)| value(row, column));
+    }
+
+    /// Writes the calling thread's element of a tile that has as many as the group has threads, or
+    /// it does not compile: element `rank`, counted row by row. Past an edge of the view nothing is
+    /// written.
+    #[inline(always)]
+    pub fn set(&self, thread: &Thread<'_, 'b, THREADS>, value: T) {
+        const {
+            assert!(
+                ROWS * COLUMNS == THREADS,
+                "`set` writes a tile of one element a thread; `set_each` writes all that a thread owns, `set_nth` one of them"
+            )
+        };
+        self.set_nth(thread, 0, value);
+    }
+}
+
+impl<'b, T: Element, A: Arrangement, const THREADS: usize> TileMut<'_, 'b, [T; THREADS], THREADS, A> {
+    /// Writes the calling thread's element, which is element `rank` of the tile. Past the end of
+    /// the view nothing is written.
+    #[inline(always)]
+    pub fn set(&self, thread: &Thread<'_, 'b, THREADS>, value: T) {
+        self.set_nth(thread, 0, value);
+    }
+}
+
+impl<'b, S: OutputTile, const THREADS: usize> TileMut<'_, 'b, S, THREADS, Blocked> {
+    /// Writes the calling thread's `N` elements, which lie in a row, in the widest accesses that
+    /// their alignment allows: PTX `st.global.v4` for 16 bytes. Past the end of the view nothing is
+    /// written.
+    ///
+    /// `N` is `LEN / THREADS`, and of a tile with rows it divides a row, or it does not compile.
+    #[inline(always)]
+    pub fn set_all<const N: usize>(&self, thread: &Thread<'_, 'b, THREADS>, values: [S::Element; N]) {
+        const {
+            assert!(
+                N * THREADS == S::LEN,
+                "`set_all` takes all elements that a thread owns, `LEN / THREADS` of them, of a tile whose length is a multiple of                  THREADS; `set_nth` writes one, `set_each` those that there are"
+            );
+            assert!(
+                S::COLUMNS.is_multiple_of(N),
+                "`set_all` writes elements that lie in a row: the number of columns is a multiple of those that a thread owns;                  `set_each` writes those of several rows"
+            )
+        };
+        let (row, column) = Self::place_of(self.element_of(thread, 0));
+        if (S::ROWS == 1 || row < self.extent.rows()) && column + N <= self.extent.columns() {
+            // SAFETY: N places lie in the view, so the address does (invariant 0).
+            let address = unsafe { self.first.add(row * self.extent.pitch() + column) };
+            // SAFETY: N elements from there on lie in the view and belong to this thread (as in
+            // `set_nth`; those of a row lie side by side). The address is aligned to each power of
+            // two up to 16 that divides N elements: N divides a row of the tile and `column`, so
+            // that `first`, the pitch (1) and the column are multiples of it.
+            unsafe { isa::store_global_row(address, values) };
+        } else {
+            for (nth, value) in values.into_iter().enumerate() {
+                self.set_nth(thread, nth, value);
+            }
+        }
+    }
+}

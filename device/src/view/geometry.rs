@@ -1,0 +1,207 @@
+//! How the elements of a view lie in global memory, and where its tiles are among them: the same
+//! for inputs and outputs.
+
+use core::num::NonZeroU32;
+
+use super::numbers::{TileNumbers, pieces};
+use crate::fault;
+use crate::marker::Uniform;
+use crate::tile::Tile;
+
+/// How the elements of a view lie in global memory: [`Elements`] in a row, or [`Rows`] of them.
+/// Sealed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no geometry of a view",
+    note = "a view is of `Elements` in a row or of `Rows`: take `Tiles`, `Halos`, `TilesMut`, or `Tiles2D`, `Halos2D`, `TilesMut2D`"
+)]
+pub trait Geometry: sealed::Geometry + Uniform + 'static {}
+
+/// Elements in one row: a view of a `Buffer`.
+#[derive(Clone, Copy, Debug)]
+pub struct Elements {
+    len: usize,
+}
+
+/// Rows of elements, whose starts lie a pitch apart: a view of a `Buffer2D`.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows {
+    width: usize,
+    height: usize,
+    pitch: usize,
+}
+
+impl Geometry for Elements {}
+impl Geometry for Rows {}
+
+impl Elements {
+    /// `len` elements.
+    #[inline(always)]
+    pub(crate) fn new(len: usize) -> Self {
+        Elements { len }
+    }
+}
+
+impl Rows {
+    /// `height` rows of `width` elements.
+    #[inline(always)]
+    pub(crate) fn new(width: usize, height: usize, pitch: usize) -> Self {
+        Rows { width, height, pitch }
+    }
+
+    /// How many tiles of shape `S` lie below one another.
+    #[inline(always)]
+    pub(crate) fn tile_rows<S: Tile>(self) -> usize {
+        self.height.div_ceil(S::ROW_STRIDE)
+    }
+
+    /// How many tiles of shape `S` lie beside one another.
+    #[inline(always)]
+    pub(crate) fn tile_columns<S: Tile>(self) -> usize {
+        self.width.div_ceil(S::STRIDE)
+    }
+}
+
+pub(crate) mod sealed {
+    use core::fmt::Debug;
+
+    use super::TileNumbers;
+    use crate::tile::Tile;
+
+    #[diagnostic::on_unimplemented(
+        message = "`Geometry` can't be implemented for `{Self}`: it is sealed",
+        label = "not `Elements` or `Rows`",
+        note = "copies and stores trust that a geometry's tiles lie within the view"
+    )]
+    pub trait Geometry: Copy + Debug {
+        /// What finds the place of a tile from its number, worked out once.
+        type Division: Copy + Debug;
+
+        /// Elements in a row.
+        fn width(self) -> usize;
+
+        /// Rows.
+        fn height(self) -> usize;
+
+        /// Elements from one row's start to the next one's; 0 where there is one row.
+        fn pitch(self) -> usize;
+
+        /// Divides the view into tiles of shape `S`; returns how many there are as well.
+        ///
+        /// # Panics
+        ///
+        /// If they are rows of tiles, 2^32 or more in all.
+        fn divide<S: Tile>(self) -> (Self::Division, usize);
+
+        /// The row and the column of tile `number` among the tiles.
+        fn place(division: Self::Division, number: usize) -> (usize, usize);
+
+        /// A bound on tile numbers: all of the tiles `numbers` with lower numbers lie within the
+        /// view as a whole, their halos included.
+        fn whole_below<S: Tile>(self, numbers: TileNumbers) -> usize;
+    }
+}
+
+impl sealed::Geometry for Elements {
+    type Division = ();
+
+    #[inline(always)]
+    fn width(self) -> usize {
+        self.len
+    }
+
+    #[inline(always)]
+    fn height(self) -> usize {
+        1
+    }
+
+    #[inline(always)]
+    fn pitch(self) -> usize {
+        0
+    }
+
+    #[inline(always)]
+    fn divide<S: Tile>(self) -> ((), usize) {
+        ((), pieces(self.len, S::STRIDE))
+    }
+
+    #[inline(always)]
+    fn place((): (), number: usize) -> (usize, usize) {
+        (0, number)
+    }
+
+    #[inline(always)]
+    fn whole_below<S: Tile>(self, numbers: TileNumbers) -> usize {
+        if S::ROWS > 1 || numbers.number(0) * S::STRIDE < S::LEAD {
+            return 0;
+        }
+        // This is how far a tile reaches beyond the start of the next one.
+        let beyond = const { S::COLUMNS - S::LEAD - S::STRIDE };
+        if self.len < beyond { 0 } else { (self.len - beyond) / S::STRIDE }
+    }
+}
+
+/// How many tiles lie beside one another in a view of rows.
+#[derive(Clone, Copy, Debug)]
+pub struct TileColumns(NonZeroU32);
+
+impl sealed::Geometry for Rows {
+    type Division = TileColumns;
+
+    #[inline(always)]
+    fn width(self) -> usize {
+        self.width
+    }
+
+    #[inline(always)]
+    fn height(self) -> usize {
+        self.height
+    }
+
+    #[inline(always)]
+    fn pitch(self) -> usize {
+        self.pitch
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    fn divide<S: Tile>(self) -> (TileColumns, usize) {
+        let columns = self.tile_columns::<S>();
+        let tiles = columns.saturating_mul(self.tile_rows::<S>());
+        let limit = u32::MAX as usize;
+        if tiles > limit {
+            fault::out_of_range("a view of {} tiles is too large: at most {} can be", tiles, limit);
+        }
+        // A view is not empty, so it has a column of tiles.
+        (TileColumns(NonZeroU32::new(columns as u32).unwrap_or(NonZeroU32::MIN)), tiles)
+    }
+
+    #[inline(always)]
+    fn place(division: TileColumns, number: usize) -> (usize, usize) {
+        // No overflow: below the number of tiles, or some stages ahead.
+        let number = number as u32;
+        ((number / division.0) as usize, (number % division.0) as usize)
+    }
+
+    /// A partial tile at the right edge, or a halo beyond any edge, is in every row of tiles, and
+    /// so among the tiles of nearly every block. Without them all rows of tiles but a partial last
+    /// one are whole.
+    #[inline(always)]
+    fn whole_below<S: Tile>(self, _: TileNumbers) -> usize {
+        let alone = const { S::COLUMNS == S::STRIDE && S::ROWS == S::ROW_STRIDE };
+        if alone && self.width.is_multiple_of(S::STRIDE) {
+            // No overflow: at most the number of tiles, which is below 2^32.
+            self.height / S::ROW_STRIDE * self.tile_columns::<S>()
+        } else {
+            0
+        }
+    }
+}
+
+/// The overlap of `len` rows or elements with a tile's `extent` that begins `lead` before `start`,
+/// from where to where in the tile, in units of `unit` each.
+#[inline(always)]
+pub(crate) fn clip(start: usize, len: usize, lead: usize, extent: usize, unit: usize) -> (usize, usize) {
+    let before = if start < lead { (lead - start) * unit } else { 0 };
+    let rest = len - start;
+    (before, if rest < extent - lead { (rest + lead) * unit } else { extent * unit })
+}
