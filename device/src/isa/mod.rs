@@ -58,6 +58,152 @@
 //! | `system_fence` | `fence.sc.sys` | sm_80 | thread |
 //! | `sleep` | `nanosleep` | sm_80 | thread |
 //! | `trap` | `trap`, `exit` | sm_80 | thread |
+//!
+//! # Safety contracts
+//!
+//! The caller of an unsafe function keeps the contract below, whichever backend it is compiled
+//! with; a backend may rely on less. On the CPU one OS thread makes a call for all threads of a
+//! block or a role. A barrier is one of the block, of a role or of a warp, or an mbarrier. An
+//! mbarrier is valid from its `mbarrier_init` to its `mbarrier_inval`.
+//!
+//! ## `for_each_thread`
+//!
+//! The block has `threads` threads in one dimension.
+//!
+//! ## `for_each_warp`
+//!
+//! The block has `threads` threads in one dimension, a multiple of 32.
+//!
+//! ## `for_each_member`
+//!
+//! The calling thread is one of `members`.
+//!
+//! ## `for_each_member_warp`
+//!
+//! The calling thread is one of `members`, which are whole warps.
+//!
+//! ## `divide`
+//!
+//! 0. All threads of the block make this call, and after it that of `reconverge`.
+//! 1. What the bodies capture and return has no cells and nothing that is bound to an OS thread: on
+//!    the CPU each body runs on a thread of its own.
+//! 2. What a body captures is the same in every thread (`Uniform`), or was handed to this one role.
+//!
+//! ## `barrier`, `barrier_any`, `barrier_all`
+//!
+//! All threads of the block make this call, in converged code.
+//!
+//! ## `reconverge`
+//!
+//! The block has `THREADS` threads in one dimension, and all of them make this call. They need not
+//! be converged.
+//!
+//! ## `role_barrier`, `role_barrier_any`, `role_barrier_all`
+//!
+//! 0. All `members`, which are whole warps, make this call, and no other threads do.
+//! 1. `id` is 1 to 15 and no other role's.
+//!
+//! ## `warp_barrier`
+//!
+//! All 32 threads of the warp make this call. They need not be converged.
+//!
+//! ## `Lanes::lane_above`, `Lanes::lane_below`
+//!
+//! All threads of the group that the values are of make this call, converged: a block with the
+//! number of threads that the type says, a role of that many threads in whole warps, or a warp.
+//!
+//! ## `PerLane::of_lane`, `PerLane::any`, `PerLane::all`
+//!
+//! All 32 lanes of the warp make this call.
+//!
+//! ## `PerThread::new`, `PerThread::update`
+//!
+//! This is block-level code of a block of `THREADS` in one dimension, all of whose threads make the
+//! call.
+//!
+//! ## `PerThread::of_warps`
+//!
+//! As for `PerThread::new`, with a multiple of 32 threads.
+//!
+//! ## `PerThread::of_members`, `PerThread::update_members`
+//!
+//! This is code of a role, or of a whole block, of these `members`, `THREADS` in all.
+//!
+//! ## `store_shared`
+//!
+//! `to` is shared memory, aligned and valid for a `T`, which no other thread accesses before the
+//! calling one arrives at a barrier.
+//!
+//! ## `store_global`
+//!
+//! `to` is global memory, aligned and valid for writes of a `T`.
+//!
+//! ## `store_global_row`
+//!
+//! 0. `to` is global memory, valid for writes of `N` values. It is aligned to the largest power of
+//!    two, up to 16, that divides the row's size.
+//! 1. A `T` is aligned to at most 16, as elements of tiles are. (So the row is aligned for a `T`.)
+//!
+//! ## `load_global`
+//!
+//! `from` is global memory, aligned and valid for reads of a `T`.
+//!
+//! ## `cp_async`, `cp_async_whole`
+//!
+//! 0. `width` is 16, 8 or 4.
+//! 1. `to` is the block's shared memory, aligned to `width` and valid for that many bytes; nobody
+//!    accesses them until the copy has landed.
+//! 2. `from` is global memory, aligned to `width` and valid for reads of `valid <= width` bytes
+//!    until the block ends. The whole copy reads `width` bytes.
+//!
+//! ## `copy_through_register`
+//!
+//! 0. `to` is the block's shared memory, aligned and valid for a `T`. Other threads access it only
+//!    after the next barrier, and the calling thread only after that or `own_copies_landed`.
+//! 1. If `valid`, `from` is global memory, aligned and valid for reads of a `T` until the block
+//!    ends.
+//!
+//! ## `mbarrier_init`
+//!
+//! 0. `barrier` is the block's shared memory, aligned to 8 and valid for 8 bytes, and holds no
+//!    valid mbarrier. Until it is invalidated, nobody accesses these bytes but as an mbarrier.
+//! 1. Other threads use it only after a barrier of the block.
+//! 2. One thread makes this call.
+//!
+//! ## `mbarrier_inval`
+//!
+//! 0. `barrier` is valid, and no thread uses it from here on; no arrival is in flight.
+//! 1. One thread makes this call.
+//!
+//! ## `mbarrier_arrive`, `cp_async_mbarrier_arrive`
+//!
+//! 0. `barrier` is valid, and its phase in progress counts an arrival of each member that has not
+//!    happened yet.
+//! 1. All members make this call.
+//!
+//! ## `mbarrier_arrive_first`
+//!
+//! As for `mbarrier_arrive`, with one arrival in all, that of the first member.
+//!
+//! ## `mbarrier_wait`, `mbarrier_poll`
+//!
+//! `barrier` is valid.
+//!
+//! ## `stage_acquired`
+//!
+//! The calling role has the stage of `bytes` bytes from `first` on: nobody else reads or writes
+//! them until it is passed on.
+//!
+//! ## `released`
+//!
+//! 0. The `bytes` bytes from `first` on are a stage of the block's shared memory that was just
+//!    released.
+//! 1. Until the readers' next barrier nobody writes them, and after it nobody reads what they hold
+//!    now.
+//!
+//! ## `claim`
+//!
+//! `state` is valid for atomic access.
 
 /// Which barrier ends the reads of a released tile.
 #[cfg_attr(target_arch = "nvptx64", allow(dead_code))]
@@ -120,15 +266,14 @@ pub(crate) trait Lanes<T> {
     ///
     /// # Safety
     ///
-    /// All threads of the group that the values are of make this call, converged: a block with the
-    /// number of threads that the type says, a role of that many threads in whole warps, or a warp.
+    /// This function's safety contract in [`isa`](crate::isa) holds.
     unsafe fn lane_above(&self, distance: usize) -> Self;
     /// `shfl.sync.up`: each lane gets the value of the lane `distance` below it, its own if there
     /// is none.
     ///
     /// # Safety
     ///
-    /// As for [`lane_above`](Self::lane_above).
+    /// This function's safety contract in [`isa`](crate::isa) holds.
     unsafe fn lane_below(&self, distance: usize) -> Self;
     /// Updates each value, given the rank of its thread in the block, the role or the warp. Modulo
     /// 32 that rank is the lane.

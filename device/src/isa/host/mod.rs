@@ -50,7 +50,7 @@ pub(crate) fn grid_blocks() -> u32 {
 ///
 /// # Safety
 ///
-/// None here; on the GPU all threads of the block execute this call, in converged code.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 ///
 /// # Panics
 ///
@@ -65,9 +65,10 @@ pub(crate) unsafe fn barrier() {
 ///
 /// # Safety
 ///
-/// As for [`barrier`].
+/// This function's safety contract in [`isa`](crate::isa) holds.
 pub(crate) unsafe fn reconverge<const THREADS: usize>() {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise: all threads of the block make the call. One OS thread makes it
+    // for all of them, so they are converged.
     unsafe { barrier() };
 }
 
@@ -76,7 +77,7 @@ pub(crate) unsafe fn reconverge<const THREADS: usize>() {
 ///
 /// # Safety
 ///
-/// None here; on the GPU all threads of the warp execute this call.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 pub(crate) unsafe fn warp_barrier() {
     step(|block| block.model.warp_barrier());
 }
@@ -111,7 +112,7 @@ pub(crate) fn zeros() -> *const u8 {
 ///
 /// # Safety
 ///
-/// `to` is aligned and valid for writes of a `T`.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
 pub(crate) unsafe fn store_shared<T: bytemuck::Pod>(to: *mut T, value: T) {
     // SAFETY: the caller's promise.
@@ -122,10 +123,11 @@ pub(crate) unsafe fn store_shared<T: bytemuck::Pod>(to: *mut T, value: T) {
 ///
 /// # Safety
 ///
-/// `to` is aligned and valid for writes of `N` values.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
 pub(crate) unsafe fn store_global_row<T: bytemuck::Pod, const N: usize>(to: *mut T, values: [T; N]) {
-    // SAFETY: the caller's promise.
+    // SAFETY: valid for `N` values (0). An alignment divides its type's size and is at most 16 (1),
+    // so what the row is aligned to (0) includes that of a `T`.
     unsafe { to.cast::<[T; N]>().write(values) };
 }
 
@@ -133,7 +135,7 @@ pub(crate) unsafe fn store_global_row<T: bytemuck::Pod, const N: usize>(to: *mut
 ///
 /// # Safety
 ///
-/// `to` is aligned and valid for writes of a `T`.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
 pub(crate) unsafe fn store_global<T: bytemuck::Pod>(to: *mut T, value: T) {
     // SAFETY: the caller's promise.
@@ -145,10 +147,7 @@ pub(crate) unsafe fn store_global<T: bytemuck::Pod>(to: *mut T, value: T) {
 ///
 /// # Safety
 ///
-/// 0. `width` is 16, 8 or 4.
-/// 1. `to` is memory of the block's arena, valid for `width` bytes; nobody accesses them until the
-///    copy has landed.
-/// 2. `from` is valid for reads of `valid <= width` bytes until the block ends.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 pub(crate) unsafe fn cp_async(to: *mut u8, from: *const u8, valid: u32, width: usize) {
     step(|block| {
         block.check_destination(to, width);
@@ -161,7 +160,7 @@ pub(crate) unsafe fn cp_async(to: *mut u8, from: *const u8, valid: u32, width: u
 ///
 /// # Safety
 ///
-/// As for [`cp_async`] with `width` valid bytes.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 pub(crate) unsafe fn cp_async_whole(to: *mut u8, from: *const u8, width: usize) {
     // SAFETY: the caller's promises.
     unsafe { cp_async(to, from, width as u32, width) };
@@ -193,9 +192,7 @@ pub(crate) fn cp_async_wait_all() {
 ///
 /// # Safety
 ///
-/// 0. `to` is memory of the block's arena, aligned and valid for a `T`, which nobody accesses
-///    before the next barrier.
-/// 1. If `valid`, `from` is aligned and valid for reads of a `T` until the block ends.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 pub(crate) unsafe fn copy_through_register<T: bytemuck::Pod>(to: *mut T, from: *const T, valid: bool) {
     let bytes = size_of::<T>() as u32;
     let valid = if valid { bytes } else { 0 };
@@ -211,8 +208,7 @@ pub(crate) unsafe fn copy_through_register<T: bytemuck::Pod>(to: *mut T, from: *
 ///
 /// # Safety
 ///
-/// The bytes are a stage of the block's shared memory that was just released: until the readers'
-/// barrier nobody writes it, and after it nobody reads what it holds now.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 pub(crate) unsafe fn released(first: *const u8, bytes: usize, readers: Readers) {
     step(|block| {
         // SAFETY: the caller's promise.

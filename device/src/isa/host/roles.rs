@@ -57,8 +57,7 @@ parts!(A R 0, B S 1, C T 2, D U 3);
 ///
 /// # Safety
 ///
-/// What the bodies capture and return has no cells and nothing that is bound to an OS thread: it is
-/// the same in every thread (`Uniform`), or handed to this one role.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 #[track_caller]
 pub(crate) unsafe fn divide<P: Parts>(parts: P) -> P::Results {
     assert!(

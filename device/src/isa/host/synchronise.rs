@@ -21,8 +21,7 @@ pub(crate) fn mbarrier_at(offset: usize) -> Mbarrier {
 ///
 /// # Safety
 ///
-/// `barrier` is in the block's shared memory, valid for 8 bytes and aligned to 8; nobody else
-/// accesses them before the mbarrier is invalidated.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 pub(crate) unsafe fn mbarrier_init(barrier: *mut u64, arrivals: u32) {
     synchronise(|scheduler, _| {
         scheduler.barriers.init(barrier.addr(), arrivals);
@@ -35,7 +34,7 @@ pub(crate) unsafe fn mbarrier_init(barrier: *mut u64, arrivals: u32) {
 ///
 /// # Safety
 ///
-/// `barrier` is an initialised mbarrier, and on the GPU nobody uses it any more.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 pub(crate) unsafe fn mbarrier_inval(barrier: *mut u64) {
     synchronise(|scheduler, _| {
         let address = barrier.addr();
@@ -58,7 +57,7 @@ pub(crate) fn mbarrier_name(barrier: *mut u64, name: &'static str, stage: u32) {
 ///
 /// # Safety
 ///
-/// `barrier` is an initialised mbarrier; called by all members.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 pub(crate) unsafe fn mbarrier_arrive(barrier: *mut u64, by: Members) {
     arrive(barrier, by.count, true);
 }
@@ -69,7 +68,7 @@ pub(crate) unsafe fn mbarrier_arrive(barrier: *mut u64, by: Members) {
 ///
 /// # Safety
 ///
-/// As for [`mbarrier_arrive`].
+/// This function's safety contract in [`isa`](crate::isa) holds.
 pub(crate) unsafe fn mbarrier_arrive_first(barrier: *mut u64, by: Members) {
     arrive(barrier, 1, by.count == 1);
 }
@@ -89,7 +88,7 @@ fn arrive(barrier: *mut u64, arrivals: usize, releases: bool) {
 ///
 /// # Safety
 ///
-/// As for [`mbarrier_arrive`].
+/// This function's safety contract in [`isa`](crate::isa) holds.
 pub(crate) unsafe fn cp_async_mbarrier_arrive(barrier: *mut u64, by: Members) {
     let copies = step(|block| block.model.take_copies());
     synchronise(|scheduler, role| {
@@ -107,7 +106,7 @@ pub(crate) unsafe fn cp_async_mbarrier_arrive(barrier: *mut u64, by: Members) {
 ///
 /// # Safety
 ///
-/// `barrier` is an initialised mbarrier.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 pub(crate) unsafe fn mbarrier_wait(barrier: *mut u64, parity: u32) {
     synchronise(|scheduler, _| scheduler.wait(barrier.addr(), parity));
 }
@@ -117,7 +116,7 @@ pub(crate) unsafe fn mbarrier_wait(barrier: *mut u64, parity: u32) {
 ///
 /// # Safety
 ///
-/// As for [`mbarrier_wait`].
+/// This function's safety contract in [`isa`](crate::isa) holds.
 pub(crate) unsafe fn mbarrier_poll(barrier: *mut u64, parity: u32) -> bool {
     synchronise(|scheduler, _| {
         let complete = scheduler.barriers.is_complete(barrier.addr(), parity);
@@ -140,7 +139,7 @@ pub(crate) unsafe fn mbarrier_poll(barrier: *mut u64, parity: u32) -> bool {
 ///
 /// # Safety
 ///
-/// The calling role has the stage: nobody else reads or writes its bytes until it is passed on.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 pub(crate) unsafe fn stage_acquired(first: *mut u8, bytes: usize) {
     synchronise(|scheduler, _| scheduler.barriers.check_free(first.addr(), bytes));
     with_block(|block| block.poison(first, bytes));

@@ -9,7 +9,7 @@ use crate::isa::{Lanes, Members, WARP};
 ///
 /// # Safety
 ///
-/// None here; on the GPU the block has `threads` threads in one dimension.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
 pub(crate) unsafe fn for_each_thread(threads: usize, body: impl Fn(usize)) {
     for rank in 0..threads {
@@ -23,7 +23,7 @@ pub(crate) unsafe fn for_each_thread(threads: usize, body: impl Fn(usize)) {
 ///
 /// # Safety
 ///
-/// None here; on the GPU the calling thread is one of `members`.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
 pub(crate) unsafe fn for_each_member(members: Members, body: impl Fn(usize)) {
     for rank in 0..members.count {
@@ -50,7 +50,7 @@ pub(crate) fn for_first_member(members: Members, body: impl FnOnce()) {
 ///
 /// # Safety
 ///
-/// None here; on the GPU the calling thread is one of `members`, which are whole warps.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 pub(crate) unsafe fn for_each_member_warp(members: Members, body: impl Fn(usize)) {
     for warp in 0..members.count / WARP {
         block::enter_warp(members.first / WARP + warp);
@@ -63,7 +63,7 @@ pub(crate) unsafe fn for_each_member_warp(members: Members, body: impl Fn(usize)
 ///
 /// # Safety
 ///
-/// None here; on the GPU the block has `threads` threads in one dimension, a multiple of 32.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 pub(crate) unsafe fn for_each_warp(threads: usize, body: impl Fn(usize)) {
     for warp in 0..threads / WARP {
         block::enter_warp(warp);
@@ -89,8 +89,7 @@ impl<T: Copy, const THREADS: usize> PerThread<T, THREADS> {
     ///
     /// # Safety
     ///
-    /// None here; on the GPU this is block-level code of a block of `THREADS`, all of whose threads
-    /// make the call.
+    /// This function's safety contract in [`isa`](crate::isa) holds.
     pub(crate) unsafe fn new(value: impl Fn(usize) -> T) -> Self {
         let values = core::array::from_fn(|rank| {
             block::enter_thread(rank);
@@ -109,7 +108,7 @@ impl<T: Copy, const THREADS: usize> PerThread<T, THREADS> {
     ///
     /// # Safety
     ///
-    /// As for [`new`](Self::new), with a multiple of 32 threads.
+    /// This function's safety contract in [`isa`](crate::isa) holds.
     pub(crate) unsafe fn of_warps(value: impl Fn(usize) -> T) -> Self {
         let mut of_warp = Vec::with_capacity(THREADS / WARP);
         for warp in 0..THREADS / WARP {
@@ -124,7 +123,7 @@ impl<T: Copy, const THREADS: usize> PerThread<T, THREADS> {
     ///
     /// # Safety
     ///
-    /// As for [`new`](Self::new).
+    /// This function's safety contract in [`isa`](crate::isa) holds.
     pub(crate) unsafe fn update(&mut self, update: impl Fn(usize, &mut T)) {
         for (rank, value) in self.0.iter_mut().enumerate() {
             block::enter_thread(rank);
@@ -137,8 +136,7 @@ impl<T: Copy, const THREADS: usize> PerThread<T, THREADS> {
     ///
     /// # Safety
     ///
-    /// None here; on the GPU this is role-level code of a role of these `members`, `THREADS` in
-    /// all.
+    /// This function's safety contract in [`isa`](crate::isa) holds.
     pub(crate) unsafe fn of_members(members: Members, value: impl Fn(usize) -> T) -> Self {
         let values = core::array::from_fn(|rank| {
             enter_member(members, rank);
@@ -152,7 +150,7 @@ impl<T: Copy, const THREADS: usize> PerThread<T, THREADS> {
     ///
     /// # Safety
     ///
-    /// As for [`of_members`](Self::of_members).
+    /// This function's safety contract in [`isa`](crate::isa) holds.
     pub(crate) unsafe fn update_members(&mut self, members: Members, update: impl Fn(usize, &mut T)) {
         for (rank, value) in self.0.iter_mut().enumerate() {
             enter_member(members, rank);
@@ -171,7 +169,7 @@ impl<T: Copy, const THREADS: usize> PerThread<T, THREADS> {
 ///
 /// # Safety
 ///
-/// None here; on the GPU all threads of the block execute this call, in converged code.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 pub(crate) unsafe fn barrier_any<const THREADS: usize>(values: &PerThread<bool, THREADS>) -> bool {
     // SAFETY: the caller's promise.
     unsafe { super::barrier() };
@@ -182,7 +180,7 @@ pub(crate) unsafe fn barrier_any<const THREADS: usize>(values: &PerThread<bool, 
 ///
 /// # Safety
 ///
-/// As for `barrier_any`.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 pub(crate) unsafe fn barrier_all<const THREADS: usize>(values: &PerThread<bool, THREADS>) -> bool {
     // SAFETY: the caller's promise.
     unsafe { super::barrier() };
@@ -194,8 +192,7 @@ pub(crate) unsafe fn barrier_all<const THREADS: usize>(values: &PerThread<bool, 
 ///
 /// # Safety
 ///
-/// None here; on the GPU all threads of the role, which has whole warps only, execute this call,
-/// and no other role uses `id`.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 pub(crate) unsafe fn role_barrier(id: u32, members: Members) {
     assert!((1..16).contains(&id), "barrier.sync {id} in a role: its barriers are 1 to 15");
     assert!(
@@ -211,7 +208,7 @@ pub(crate) unsafe fn role_barrier(id: u32, members: Members) {
 ///
 /// # Safety
 ///
-/// As for [`role_barrier`].
+/// This function's safety contract in [`isa`](crate::isa) holds.
 pub(crate) unsafe fn role_barrier_any<const N: usize>(id: u32, members: Members, values: &PerThread<bool, N>) -> bool {
     // SAFETY: the caller's promise.
     unsafe { role_barrier(id, members) };
@@ -222,7 +219,7 @@ pub(crate) unsafe fn role_barrier_any<const N: usize>(id: u32, members: Members,
 ///
 /// # Safety
 ///
-/// As for [`role_barrier`].
+/// This function's safety contract in [`isa`](crate::isa) holds.
 pub(crate) unsafe fn role_barrier_all<const N: usize>(id: u32, members: Members, values: &PerThread<bool, N>) -> bool {
     // SAFETY: the caller's promise.
     unsafe { role_barrier(id, members) };
@@ -261,7 +258,7 @@ impl<T: Copy> PerLane<T> {
     ///
     /// # Safety
     ///
-    /// All 32 lanes make this call.
+    /// This function's safety contract in [`isa`](crate::isa) holds.
     pub(crate) unsafe fn of_lane(&self, lane: usize) -> T {
         self.0[lane]
     }
@@ -272,7 +269,7 @@ impl PerLane<bool> {
     ///
     /// # Safety
     ///
-    /// All 32 lanes make this call.
+    /// This function's safety contract in [`isa`](crate::isa) holds.
     pub(crate) unsafe fn any(&self) -> bool {
         self.0.contains(&true)
     }
@@ -281,7 +278,7 @@ impl PerLane<bool> {
     ///
     /// # Safety
     ///
-    /// All 32 lanes make this call.
+    /// This function's safety contract in [`isa`](crate::isa) holds.
     pub(crate) unsafe fn all(&self) -> bool {
         !self.0.contains(&false)
     }

@@ -40,7 +40,7 @@ pub(crate) fn mbarrier_at(offset: usize) -> Mbarrier {
 ///
 /// # Safety
 ///
-/// All threads of the block make this call.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
 pub(crate) unsafe fn reconverge<const THREADS: usize>() {
     // SAFETY: the caller's promise; the barrier does not ask for converged threads.
@@ -57,8 +57,7 @@ pub(crate) unsafe fn reconverge<const THREADS: usize>() {
 ///
 /// # Safety
 ///
-/// All `members`, whole warps, make this call and no other threads do; `id` is 1 to 15 and no other
-/// role's.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
 pub(crate) unsafe fn role_barrier(id: u32, members: Members) {
     // SAFETY: the caller's promise.
@@ -69,7 +68,7 @@ pub(crate) unsafe fn role_barrier(id: u32, members: Members) {
 ///
 /// # Safety
 ///
-/// As for [`role_barrier`].
+/// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
 pub(crate) unsafe fn role_barrier_any<const N: usize>(id: u32, members: Members, values: &PerThread<bool, N>) -> bool {
     // SAFETY: the caller's promise.
@@ -80,7 +79,7 @@ pub(crate) unsafe fn role_barrier_any<const N: usize>(id: u32, members: Members,
 ///
 /// # Safety
 ///
-/// As for [`role_barrier`].
+/// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
 pub(crate) unsafe fn role_barrier_all<const N: usize>(id: u32, members: Members, values: &PerThread<bool, N>) -> bool {
     // SAFETY: the caller's promise.
@@ -92,8 +91,7 @@ pub(crate) unsafe fn role_barrier_all<const N: usize>(id: u32, members: Members,
 ///
 /// # Safety
 ///
-/// `barrier` is shared memory, aligned to 8, which holds no valid mbarrier, and which other threads
-/// access only after a barrier of the block; one thread makes this call.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
 pub(crate) unsafe fn mbarrier_init(barrier: Mbarrier, arrivals: u32) {
     // SAFETY: the caller's promise.
@@ -104,8 +102,7 @@ pub(crate) unsafe fn mbarrier_init(barrier: Mbarrier, arrivals: u32) {
 ///
 /// # Safety
 ///
-/// `barrier` is valid, and no thread uses it from here on; no arrival is in flight. One thread
-/// makes this call.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
 pub(crate) unsafe fn mbarrier_inval(barrier: Mbarrier) {
     // SAFETY: the caller's promise.
@@ -117,8 +114,7 @@ pub(crate) unsafe fn mbarrier_inval(barrier: Mbarrier) {
 ///
 /// # Safety
 ///
-/// `barrier` is valid, its phase in progress counts an arrival of each member that has not happened
-/// yet, and the members make this call.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
 pub(crate) unsafe fn mbarrier_arrive(barrier: Mbarrier, _: Members) {
     // SAFETY: the caller's promise.
@@ -129,7 +125,7 @@ pub(crate) unsafe fn mbarrier_arrive(barrier: Mbarrier, _: Members) {
 ///
 /// # Safety
 ///
-/// As for [`mbarrier_arrive`] with one arrival of the first member.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
 pub(crate) unsafe fn mbarrier_arrive_first(barrier: Mbarrier, by: Members) {
     if tilepipe_thread_rank() as usize == by.first {
@@ -143,7 +139,7 @@ pub(crate) unsafe fn mbarrier_arrive_first(barrier: Mbarrier, by: Members) {
 ///
 /// # Safety
 ///
-/// As for [`mbarrier_arrive`].
+/// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
 pub(crate) unsafe fn cp_async_mbarrier_arrive(barrier: Mbarrier, _: Members) {
     // SAFETY: the caller's promise.
@@ -156,7 +152,7 @@ pub(crate) unsafe fn cp_async_mbarrier_arrive(barrier: Mbarrier, _: Members) {
 ///
 /// # Safety
 ///
-/// `barrier` is valid.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
 pub(crate) unsafe fn mbarrier_wait(barrier: Mbarrier, parity: u32) {
     // SAFETY: the caller's promise.
@@ -169,7 +165,7 @@ pub(crate) unsafe fn mbarrier_wait(barrier: Mbarrier, parity: u32) {
 ///
 /// # Safety
 ///
-/// `barrier` is valid.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
 pub(crate) unsafe fn mbarrier_poll(barrier: Mbarrier, parity: u32) -> bool {
     // SAFETY: the caller's promise.
@@ -184,8 +180,7 @@ pub(crate) fn mbarrier_name(_: Mbarrier, _: &'static str, _: u32) {}
 ///
 /// # Safety
 ///
-/// None here; on the CPU the calling role has the stage, which nobody else reads or writes until it
-/// is passed on.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
 pub(crate) unsafe fn stage_acquired(_: *mut u8, _: usize) {}
 
@@ -209,9 +204,7 @@ pub(crate) trait Parts {
 ///
 /// # Safety
 ///
-/// All threads of the block make this call, and after it that of [`reconverge`]. What the bodies
-/// capture and return has no cells and nothing that is bound to an OS thread: on the CPU each runs
-/// on a thread of its own.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
 pub(crate) unsafe fn divide<P: Parts>(parts: P) -> P::Results {
     parts.divide()

@@ -78,7 +78,7 @@ pub(crate) fn thread_rank() -> u32 {
 ///
 /// # Safety
 ///
-/// All threads of the block execute this call, in converged code.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
 pub(crate) unsafe fn barrier() {
     // SAFETY: the caller's promise.
@@ -89,7 +89,7 @@ pub(crate) unsafe fn barrier() {
 ///
 /// # Safety
 ///
-/// All 32 threads of the warp execute this call, perhaps not converged.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
 pub(crate) unsafe fn warp_barrier() {
     // SAFETY: the caller's promise.
@@ -131,7 +131,7 @@ pub(crate) fn zeros() -> *const u8 {
 ///
 /// # Safety
 ///
-/// `from` is global memory, aligned and valid for reads of a `T`.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
 pub(crate) unsafe fn load_global<T: bytemuck::Pod>(from: *const T) -> T {
     let mut value = T::zeroed();
@@ -160,7 +160,7 @@ pub(crate) unsafe fn load_global<T: bytemuck::Pod>(from: *const T) -> T {
 ///
 /// # Safety
 ///
-/// `to` is global memory, aligned and valid for writes of a `T`.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
 pub(crate) unsafe fn store_global<T: bytemuck::Pod>(to: *mut T, value: T) {
     let (to, from) = (to.cast::<u8>(), (&raw const value).cast::<u8>());
@@ -199,14 +199,13 @@ unsafe fn store_pieces(to: *mut u8, from: *const u8, bytes: usize, width: usize)
 ///
 /// # Safety
 ///
-/// `to` is global memory, valid for writes of `N` values. It lies a multiple of the row's size
-/// after an address aligned to 16.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
 pub(crate) unsafe fn store_global_row<T: bytemuck::Pod, const N: usize>(to: *mut T, values: [T; N]) {
     // The largest power of two, up to 16, that divides the row's size. The row's start is aligned
     // to it too.
     let width = const { 1 << (16 | size_of::<T>() * N).trailing_zeros() };
-    // SAFETY: the caller's promise; both the row's start and its size are multiples of `width`.
+    // SAFETY: (0); both the row's start and its size are multiples of `width`.
     unsafe { store_pieces(to.cast(), values.as_ptr().cast(), size_of::<T>() * N, width) };
 }
 
@@ -215,11 +214,7 @@ pub(crate) unsafe fn store_global_row<T: bytemuck::Pod, const N: usize>(to: *mut
 ///
 /// # Safety
 ///
-/// 0. `width` is 16, 8 or 4.
-/// 1. `to` is shared memory, aligned to `width` and valid for that many bytes; nobody accesses them
-///    until the copy has landed.
-/// 2. `from` is global memory, aligned to `width` and valid for reads of `valid <= width` bytes
-///    until then.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
 pub(crate) unsafe fn cp_async(to: *mut u8, from: *const u8, valid: u32, width: usize) {
     // SAFETY: the caller's promises; a source size below the copy's reads no more than that
@@ -238,7 +233,7 @@ pub(crate) unsafe fn cp_async(to: *mut u8, from: *const u8, valid: u32, width: u
 ///
 /// # Safety
 ///
-/// As for [`cp_async`] with `width` valid bytes.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
 pub(crate) unsafe fn cp_async_whole(to: *mut u8, from: *const u8, width: usize) {
     // SAFETY: the caller's promises.
@@ -277,9 +272,7 @@ pub(crate) fn cp_async_wait_all() {
 ///
 /// # Safety
 ///
-/// 0. `to` is shared memory, aligned and valid for a `T`, which no other thread accesses before the
-///    next barrier.
-/// 1. If `valid`, `from` is global memory, aligned and valid for reads of a `T`.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
 pub(crate) unsafe fn copy_through_register<T: bytemuck::Pod>(to: *mut T, from: *const T, valid: bool) {
     if valid {
@@ -297,8 +290,7 @@ pub(crate) unsafe fn copy_through_register<T: bytemuck::Pod>(to: *mut T, from: *
 ///
 /// # Safety
 ///
-/// `to` is shared memory, aligned and valid for a `T`, which no other thread accesses before the
-/// calling one arrives at a barrier.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
 pub(crate) unsafe fn store_shared<T: bytemuck::Pod>(to: *mut T, value: T) {
     // SAFETY: the caller's promise.
@@ -309,8 +301,7 @@ pub(crate) unsafe fn store_shared<T: bytemuck::Pod>(to: *mut T, value: T) {
 ///
 /// # Safety
 ///
-/// None here; on the CPU the bytes are a stage of the block's shared memory that was just released:
-/// until the readers' barrier nobody writes it, and after it nobody reads what it holds now.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
 pub(crate) unsafe fn released(_: *const u8, _: usize, _: Readers) {}
 
@@ -324,7 +315,7 @@ pub(crate) fn panic_record_address() -> u64 {
 ///
 /// # Safety
 ///
-/// `state` is valid for atomic access.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
 pub(crate) unsafe fn claim(state: *mut u32, from: u32, to: u32) -> bool {
     let old: u32;

@@ -20,7 +20,7 @@ unsafe extern "C" {
 ///
 /// # Safety
 ///
-/// The block has `threads` threads in one dimension.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
 pub(crate) unsafe fn for_each_thread(threads: usize, body: impl Fn(usize)) {
     // SAFETY: the caller's promise.
@@ -32,7 +32,7 @@ pub(crate) unsafe fn for_each_thread(threads: usize, body: impl Fn(usize)) {
 ///
 /// # Safety
 ///
-/// The calling thread is one of `members`.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
 pub(crate) unsafe fn for_each_member(members: Members, body: impl Fn(usize)) {
     // SAFETY: the caller's promise.
@@ -52,7 +52,7 @@ pub(crate) fn for_first_member(members: Members, body: impl FnOnce()) {
 ///
 /// # Safety
 ///
-/// The calling thread is one of `members`, which are whole warps.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
 pub(crate) unsafe fn for_each_member_warp(members: Members, body: impl Fn(usize)) {
     // SAFETY: the caller's promise.
@@ -90,7 +90,7 @@ unsafe fn member_rank(members: Members) -> usize {
 ///
 /// # Safety
 ///
-/// The block has `threads` threads in one dimension, a multiple of 32.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
 pub(crate) unsafe fn for_each_warp(threads: usize, body: impl Fn(usize)) {
     // SAFETY: the caller's promise.
@@ -132,7 +132,7 @@ impl<T: Copy, const THREADS: usize> PerThread<T, THREADS> {
     ///
     /// # Safety
     ///
-    /// This is block-level code of a block of `THREADS`, all of whose threads make the call.
+    /// This function's safety contract in [`isa`](crate::isa) holds.
     #[inline(always)]
     pub(crate) unsafe fn new(value: impl Fn(usize) -> T) -> Self {
         // SAFETY: the caller's promise.
@@ -149,7 +149,7 @@ impl<T: Copy, const THREADS: usize> PerThread<T, THREADS> {
     ///
     /// # Safety
     ///
-    /// As for [`new`](Self::new), with a multiple of 32 threads.
+    /// This function's safety contract in [`isa`](crate::isa) holds.
     #[inline(always)]
     pub(crate) unsafe fn of_warps(value: impl Fn(usize) -> T) -> Self {
         // SAFETY: the caller's promise.
@@ -160,7 +160,7 @@ impl<T: Copy, const THREADS: usize> PerThread<T, THREADS> {
     ///
     /// # Safety
     ///
-    /// As for [`new`](Self::new).
+    /// This function's safety contract in [`isa`](crate::isa) holds.
     #[inline(always)]
     pub(crate) unsafe fn update(&mut self, update: impl Fn(usize, &mut T)) {
         // SAFETY: the caller's promise.
@@ -171,7 +171,7 @@ impl<T: Copy, const THREADS: usize> PerThread<T, THREADS> {
     ///
     /// # Safety
     ///
-    /// This is role-level code of a role of these `members`, `THREADS` in all.
+    /// This function's safety contract in [`isa`](crate::isa) holds.
     #[inline(always)]
     pub(crate) unsafe fn of_members(members: Members, value: impl Fn(usize) -> T) -> Self {
         // SAFETY: the caller's promise.
@@ -182,7 +182,7 @@ impl<T: Copy, const THREADS: usize> PerThread<T, THREADS> {
     ///
     /// # Safety
     ///
-    /// As for [`of_members`](Self::of_members).
+    /// This function's safety contract in [`isa`](crate::isa) holds.
     #[inline(always)]
     pub(crate) unsafe fn update_members(&mut self, members: Members, update: impl Fn(usize, &mut T)) {
         // SAFETY: the caller's promise.
@@ -200,7 +200,7 @@ impl<T: Copy, const THREADS: usize> PerThread<T, THREADS> {
 ///
 /// # Safety
 ///
-/// All threads of the block execute this call, in converged code.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
 pub(crate) unsafe fn barrier_any<const THREADS: usize>(values: &PerThread<bool, THREADS>) -> bool {
     // SAFETY: the caller's promise.
@@ -211,7 +211,7 @@ pub(crate) unsafe fn barrier_any<const THREADS: usize>(values: &PerThread<bool, 
 ///
 /// # Safety
 ///
-/// As for `barrier_any`.
+/// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
 pub(crate) unsafe fn barrier_all<const THREADS: usize>(values: &PerThread<bool, THREADS>) -> bool {
     // SAFETY: the caller's promise.
@@ -246,7 +246,7 @@ impl PerLane<bool> {
     ///
     /// # Safety
     ///
-    /// All 32 lanes make this call.
+    /// This function's safety contract in [`isa`](crate::isa) holds.
     #[inline(always)]
     pub(crate) unsafe fn any(&self) -> bool {
         // SAFETY: the caller's promise.
@@ -257,7 +257,7 @@ impl PerLane<bool> {
     ///
     /// # Safety
     ///
-    /// All 32 lanes make this call.
+    /// This function's safety contract in [`isa`](crate::isa) holds.
     #[inline(always)]
     pub(crate) unsafe fn all(&self) -> bool {
         // SAFETY: the caller's promise.
@@ -270,7 +270,7 @@ impl<T: bytemuck::Pod> PerLane<T> {
     ///
     /// # Safety
     ///
-    /// All 32 lanes make this call.
+    /// This function's safety contract in [`isa`](crate::isa) holds.
     #[inline(always)]
     pub(crate) unsafe fn of_lane(&self, lane: usize) -> T {
         // SAFETY: the caller's promise.
