@@ -7,15 +7,19 @@ use std::path::PathBuf;
 use super::super::source::RustFile;
 use super::super::tokens::{Token, closed, tokens};
 
-/// A function, a method or a type that is `pub(crate)`.
+/// A function, a method or a type that is `pub(crate)`, or a method of a trait that is.
 pub struct Item {
     pub file: PathBuf,
     pub line: usize,
+    /// The line of its keyword, below its documentation. `line` is that of its name, which a macro
+    /// may take from elsewhere.
+    pub begin: usize,
     /// Its signature, if it is a function or a method.
     pub function: Option<Function>,
     /// The type that it stands for, if it is a name for one.
     pub stands_for: Option<String>,
-    pub is_trait: bool,
+    /// Whether it is a trait or a method of one.
+    pub of_trait: bool,
 }
 
 /// A signature, in which single spaces stand between tokens.
@@ -29,6 +33,12 @@ pub struct Function {
     pub end: String,
 }
 
+impl Function {
+    pub fn is_unsafe(&self) -> bool {
+        self.begin.split(' ').take_while(|word| *word != "fn").any(|word| word == "unsafe")
+    }
+}
+
 impl fmt::Display for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let one = |(name, of): &(String, String)| if of.is_empty() { name.clone() } else { format!("{name}: {of}") };
@@ -39,21 +49,22 @@ impl fmt::Display for Function {
 }
 
 /// The items of a file by their names, those of its macros' invocations among them. A method is
-/// named `Type::method`.
+/// named `Type::method`, or `Trait::method`.
 pub fn items(file: &RustFile) -> impl Iterator<Item = (String, Item)> {
     let tokens = tokens(&file.code);
     let macros = macros(&tokens);
     let mut found = Vec::new();
     collect(&tokens, "", &macros, &mut found);
     for (_, item) in &mut found {
-        // Until here it is a place in the file.
+        // Until here they are places in the file.
         item.line = file.line(item.line);
+        item.begin = file.line(item.begin);
         item.file.clone_from(&file.path);
     }
     found.into_iter()
 }
 
-/// An item as it is collected, with its name: without its file, and with its place for its line.
+/// An item as it is collected, with its name: without its file, and with places for its lines.
 type Found = (String, Item);
 
 /// A macro of one arm: what it takes and what it becomes.
@@ -66,7 +77,13 @@ fn collect<'a>(tokens: &[Token<'a>], of: &str, macros: &Macros<'a>, found: &mut 
     while place < tokens.len() {
         place = match text(place) {
             "pub" if text(place + 1) == "(" && text(place + 2) == "crate" => {
-                place + 4 + item(&tokens[place + 4..], of, found)
+                let body = place + 4 + item(&tokens[place + 4..], of, found);
+                let declared = tokens[place + 4..body].iter().position(|token| token.text == "trait");
+                let end = declared.map_or(body, |_| closed(tokens, body));
+                if let Some(name) = declared.map(|at| text(place + 4 + at + 1)) {
+                    methods(&tokens[(body + 1).min(end)..end.max(1) - 1], &format!("{name}::"), found);
+                }
+                end
             }
             "impl" => {
                 let body = (place..tokens.len()).find(|place| text(*place) == "{").unwrap_or(tokens.len());
@@ -91,6 +108,20 @@ fn collect<'a>(tokens: &[Token<'a>], of: &str, macros: &Macros<'a>, found: &mut 
     }
 }
 
+/// Adds the methods of a trait, given its body.
+fn methods(tokens: &[Token<'_>], of: &str, found: &mut Vec<Found>) {
+    let mut place = 0;
+    while let Some(token) = tokens.get(place) {
+        let collected = found.len();
+        place = match token.text {
+            "const" | "unsafe" | "fn" => place + item(&tokens[place..], of, found),
+            "{" | "(" | "[" => closed(tokens, place),
+            _ => place + 1,
+        };
+        found[collected..].iter_mut().for_each(|(_, item)| item.of_trait = true);
+    }
+}
+
 /// Adds the item that begins there, after its visibility, and returns its length up to its body.
 fn item(tokens: &[Token<'_>], of: &str, found: &mut Vec<Found>) -> usize {
     let joined = |part: &[Token<'_>]| part.iter().map(|token| token.text).collect::<Vec<_>>().join(" ");
@@ -101,8 +132,8 @@ fn item(tokens: &[Token<'_>], of: &str, found: &mut Vec<Found>) -> usize {
     }
     let (kind, Some(name)) = (tokens[keyword].text, tokens.get(keyword + 1)) else { return keyword };
     let full = format!("{of}{}", name.text);
-    let mut made =
-        Item { file: PathBuf::new(), line: name.at, function: None, stands_for: None, is_trait: kind == "trait" };
+    let (begin, of_trait) = (tokens[keyword].at, kind == "trait");
+    let mut made = Item { file: PathBuf::new(), line: name.at, begin, function: None, stands_for: None, of_trait };
     // The semicolon of an array's type is within brackets.
     let mut end = keyword + 2;
     while tokens.get(end).is_some_and(|token| !is_end(token)) {

@@ -1,11 +1,13 @@
-//! Both backends of the seam have the same functions, and the table in its documentation has all.
+//! Both backends of the seam have the same functions, and the tables in its documentation have all.
 //!
 //! The seam is what the `mod.rs` of a backend declares or exports as `pub(crate)`: functions, and
 //! types with their methods, but for traits that bound arguments. The same name has the same
 //! signature in both. A row of the first table is in both backends or in the seam's own file, one
 //! of the second table in `nvptx` alone. Every function and type has a row. A method needs none
-//! beside that of its type, and may have one.
+//! beside that of its type, and may have one. What the callers of the unsafe ones promise is in the
+//! seam's own file too ([`contracts`]).
 
+mod contracts;
 mod items;
 
 use std::collections::BTreeMap;
@@ -72,6 +74,7 @@ pub fn check(files: &Files) -> Result<Vec<Finding>> {
             find(&ours.file.to_string_lossy(), ours.line, what);
         }
     }
+    findings.extend(contracts::check(files, [&own, &host, &nvptx])?);
     Ok(findings)
 }
 
@@ -103,7 +106,7 @@ fn exported(files: &Files, folder: &str) -> BTreeMap<String, Item> {
         let Some(file) = rust.iter().find(|file| file.module == [*module]) else { continue };
         found.extend(items(file).filter(|(item, _)| *name == "*" || item.split("::").next() == Some(name)));
     }
-    found.retain(|_, item| !item.is_trait);
+    found.retain(|_, item| !item.of_trait);
     found
 }
 
@@ -142,6 +145,12 @@ mod tests {
 //! | function of `nvptx` alone | PTX |
 //! |---|---|
 //! | `trap` | `trap` |
+//!
+//! # Safety contracts
+//!
+//! ## `wait`
+//!
+//! The barrier is valid.
 
 pub(crate) trait Lanes {}
 ";
@@ -152,6 +161,9 @@ pub(crate) use math::*;
 pub use block::Schedule;
 pub(crate) type Barrier = *mut u64;
 pub(crate) fn zeros() -> *const u8 {}
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
 pub(crate) unsafe fn wait<const N: usize>(barrier: *mut u64, parity: u32) {}
 pub(crate) struct Values<T>(Vec<T>);
 impl<T: Copy> Values<T> {
@@ -165,6 +177,9 @@ impl Lanes for Values<u8> {}
 pub(crate) use self::math::*;
 pub(crate) type Barrier = u32;
 pub(crate) fn zeros() -> *const u8 {}
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
 pub(crate) unsafe fn wait<const N: usize>(
     barrier: Barrier,
     _: u32,
@@ -205,7 +220,7 @@ functions!(f64: fma_f64);
 
     #[test]
     fn a_row_without_its_function_and_a_function_without_a_row_are_found() {
-        let more = TABLE.replace("`wait`", "`wait`, `poll`");
+        let more = TABLE.replace("| `wait`", "| `wait`, `poll`");
         let poll = |of: &str| {
             format!("{SEAM}:4: `poll` is no function of device/src/isa/{of}: take the row out, or write the function")
         };
@@ -221,7 +236,7 @@ functions!(f64: fma_f64);
             found(&alone, HOST, NVPTX),
             [
                 format!("{SEAM}:12: `zeros` is in both backends: move the row to the table of both, or take it out"),
-                "device/src/isa/nvptx/mod.rs:13: `trap` is missing in device/src/isa/host: write it there, with the same \
+                "device/src/isa/nvptx/mod.rs:16: `trap` is missing in device/src/isa/host: write it there, with the same \
                  signature"
                     .to_owned()
             ]
@@ -234,14 +249,14 @@ functions!(f64: fma_f64);
         assert_eq!(
             found(TABLE, HOST, &clock),
             [
-                "device/src/isa/nvptx/mod.rs:14: `clock` is missing in device/src/isa/host: write it there, with the same signature"
+                "device/src/isa/nvptx/mod.rs:17: `clock` is missing in device/src/isa/host: write it there, with the same signature"
             ]
         );
         let all = HOST.replace("fn own", "pub(crate) fn all");
         assert_eq!(
             found(TABLE, &all, NVPTX),
             [
-                "device/src/isa/host/mod.rs:11: `Values::all` is missing in device/src/isa/nvptx: write it there, with the same signature"
+                "device/src/isa/host/mod.rs:14: `Values::all` is missing in device/src/isa/nvptx: write it there, with the same signature"
             ]
         );
     }
@@ -262,7 +277,7 @@ functions!(f64: fma_f64);
         assert_eq!(
             found(TABLE, &HOST.replace("unsafe fn wait", "fn wait"), NVPTX),
             [
-                "device/src/isa/host/mod.rs:7: `wait` is `fn < const N : usize > (barrier: * mut u64, parity: u32)` here and \
+                "device/src/isa/host/mod.rs:10: `wait` is `fn < const N : usize > (barrier: * mut u64, parity: u32)` here and \
               `unsafe fn < const N : usize > (barrier: Barrier, _: u32)` in device/src/isa/nvptx/mod.rs: make them the same"
             ]
         );
