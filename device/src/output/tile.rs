@@ -315,7 +315,8 @@ impl<'b, S: OutputTile, const THREADS: usize> TileMut<'_, 'b, S, THREADS, Blocke
             // SAFETY: N elements from there on lie in the view and belong to this thread (as in
             // `set_nth`; those of a row lie side by side). The address is aligned to each power of
             // two up to 16 that divides N elements: N divides a row of the tile and `column`, so
-            // that `first`, the pitch (1) and the column are multiples of it.
+            // that `first`, the pitch (1) and the column are multiples of it. An element is aligned
+            // to at most 16 (`checked_stride`).
             unsafe { isa::store_global_row(address, values) };
         } else {
             for (nth, value) in values.into_iter().enumerate() {
