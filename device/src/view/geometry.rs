@@ -199,9 +199,16 @@ impl sealed::Geometry for Rows {
 
 /// The overlap of `len` rows or elements with a tile's `extent` that begins `lead` before `start`,
 /// from where to where in the tile, in units of `unit` each.
+///
+/// Whether the tile has `rows` chooses between two forms of one difference: with the other one a
+/// stencil spills a register, or every loop over one row with a halo has other instructions.
 #[inline(always)]
-pub(crate) fn clip(start: usize, len: usize, lead: usize, extent: usize, unit: usize) -> (usize, usize) {
-    let before = if start < lead { (lead - start) * unit } else { 0 };
+pub(crate) fn clip(start: usize, len: usize, lead: usize, extent: usize, unit: usize, rows: bool) -> (usize, usize) {
+    let before = match rows {
+        true => lead.saturating_sub(start) * unit,
+        false if start < lead => (lead - start) * unit,
+        false => 0,
+    };
     let rest = len - start;
     (before, if rest < extent - lead { (rest + lead) * unit } else { extent * unit })
 }

@@ -105,8 +105,8 @@ impl<'k, S: Tile, G: Geometry> TileView<'k, S, G> {
         let (top, left) = (row * S::ROW_STRIDE, column * S::STRIDE);
         let element = size_of::<S::Element>();
         let pitch = self.geometry.pitch() * element;
-        let (before, end) = clip(left, self.geometry.width(), S::LEAD, S::COLUMNS, element);
-        let (above, below) = clip(top, self.geometry.height(), S::ROW_LEAD, S::ROWS, 1);
+        let (before, end) = clip(left, self.geometry.width(), S::LEAD, S::COLUMNS, element, S::ROWS > 1);
+        let (above, below) = clip(top, self.geometry.height(), S::ROW_LEAD, S::ROWS, 1, S::ROWS > 1);
         let first = self.base.wrapping_add(left).wrapping_sub(S::LEAD).cast::<u8>();
         let first = first.wrapping_add(top * pitch).wrapping_sub(S::ROW_LEAD * pitch);
         // SAFETY: (0) and (2) `clip`, in rows and in bytes; nobody writes what lies in the view
