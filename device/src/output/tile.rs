@@ -17,6 +17,7 @@ use crate::tile::tile2d::Tile2D;
 ///
 /// 0. Tiles of a view don't overlap: `STRIDE == COLUMNS`, `ROW_STRIDE == ROWS`, and there is no
 ///    lead.
+/// 1. `Extent` is that of arrays only if `ROWS` is 1.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be a tile of an output",
     note = "tiles of an output don't overlap and have no padding: `[T; LEN]` or `Tile2D<T, ROWS, COLUMNS>`"
@@ -27,11 +28,11 @@ pub unsafe trait OutputTile: Tile {
     type Extent: Extent;
 }
 
-// SAFETY: (0) an array has neither neighbours nor rows.
+// SAFETY: (0) an array has neither neighbours nor (1) several rows.
 unsafe impl<T: Element, const LEN: usize> OutputTile for [T; LEN] {
     type Extent = OneRow;
 }
-// SAFETY: (0) it has no neighbours.
+// SAFETY: (0) it has no neighbours; (1) this is the extent of several rows.
 unsafe impl<T: Element, const ROWS: usize, const COLUMNS: usize> OutputTile for Tile2D<T, ROWS, COLUMNS> {
     type Extent = SeveralRows;
 }
@@ -123,8 +124,8 @@ impl Extent for SeveralRows {
 ///    elements apart, are valid for writes, and this value is the only way to write them. Neither
 ///    number is 0.
 /// 1. `first` lies a multiple of `S::COLUMNS` elements after an address that is aligned to 16 or,
-///    if the tile has rows, to `S::ALIGNMENT`. If it has rows and `A::WIDE`, `pitch` elements are a
-///    multiple of `S::ALIGNMENT` bytes.
+///    if the view has rows and `A::WIDE`, to `S::ALIGNMENT`. Then `pitch` elements are a multiple
+///    of `S::ALIGNMENT` bytes too.
 /// 2. `S::LEN` is 1 to `u32::MAX`, as for the view.
 pub struct TileMut<'v, 'b, S: OutputTile, const THREADS: usize, A = Striped> {
     first: *mut S::Element,
@@ -301,11 +302,13 @@ impl<'b, S: OutputTile, const THREADS: usize> TileMut<'_, 'b, S, THREADS, Blocke
         const {
             assert!(
                 N * THREADS == S::LEN,
-                "`set_all` takes all elements that a thread owns, `LEN / THREADS` of them, of a tile whose length is a multiple of                  THREADS; `set_nth` writes one, `set_each` those that there are"
+                "`set_all` takes all elements that a thread owns, `LEN / THREADS` of them, of a tile whose length is a multiple of \
+                 THREADS; `set_nth` writes one, `set_each` those that there are"
             );
             assert!(
                 S::COLUMNS.is_multiple_of(N),
-                "`set_all` writes elements that lie in a row: the number of columns is a multiple of those that a thread owns;                  `set_each` writes those of several rows"
+                "`set_all` writes elements that lie in a row: the number of columns is a multiple of those that a thread owns; \
+                 `set_each` writes those of several rows"
             )
         };
         let (row, column) = Self::place_of(self.element_of(thread, 0));

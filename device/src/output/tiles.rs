@@ -10,7 +10,7 @@ use crate::marker::{BlockLevel, Brand, Uniform};
 use crate::tile::tile2d::Tile2D;
 use crate::view::geometry::sealed::Geometry as _;
 use crate::view::geometry::{Elements, Geometry, Rows};
-use crate::view::numbers::{TileNumbers, pieces};
+use crate::view::numbers::TileNumbers;
 use crate::view::share::{Places, Share};
 
 /// Global memory as tiles of `LEN` elements that this launch alone writes.
@@ -110,7 +110,7 @@ impl<S: OutputTile, A: Arrangement> TileViewMut<'_, S, Elements, A> {
     /// Returns the number of tiles in the view, the partial last one included.
     #[inline(always)]
     pub fn tiles(&self) -> usize {
-        pieces(self.len(), S::STRIDE)
+        self.geometry.tiles::<S>()
     }
 }
 
@@ -239,9 +239,7 @@ impl<'b, S: OutputTile, G: Geometry, A: Arrangement, const THREADS: usize> Block
     #[inline(always)]
     #[track_caller]
     fn tile<'t>(&self, index: usize) -> TileMut<'t, 'b, S, THREADS, A> {
-        if index >= self.len() {
-            fault::out_of_range("output tile index {} is out of range: this block has {} tiles", index, self.len());
-        }
+        self.share.check(index, "output tile index {} is out of range: this block has {} tiles");
         // SAFETY: just checked.
         unsafe { self.tile_unchecked(index, self.share.is_whole()) }
     }

@@ -39,6 +39,12 @@ impl Elements {
     pub(crate) fn new(len: usize) -> Self {
         Elements { len }
     }
+
+    /// How many tiles of shape `S` there are.
+    #[inline(always)]
+    pub(crate) fn tiles<S: Tile>(self) -> usize {
+        pieces(self.len, S::STRIDE)
+    }
 }
 
 impl Rows {
@@ -121,7 +127,7 @@ impl sealed::Geometry for Elements {
 
     #[inline(always)]
     fn divide<S: Tile>(self) -> ((), usize) {
-        ((), pieces(self.len, S::STRIDE))
+        ((), self.tiles::<S>())
     }
 
     #[inline(always)]

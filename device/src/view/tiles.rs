@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use super::geometry::sealed::Geometry as _;
 use super::geometry::{Elements, Geometry, Rows, clip};
-use super::numbers::{TileNumbers, pieces};
+use super::numbers::TileNumbers;
 use super::share::{Places, Share, TILE_OUT_OF_RANGE};
 use super::tile_ref::{Extent, TileRef};
 use crate::fault;
@@ -128,7 +128,7 @@ impl<'k, S: Tile> TileView<'k, S> {
     /// Returns the number of tiles in the view, the partial last one included.
     #[inline(always)]
     pub fn tiles(&self) -> usize {
-        pieces(self.len(), S::STRIDE)
+        self.geometry.tiles::<S>()
     }
 
     /// Returns tile `index` of the view.
