@@ -61,10 +61,10 @@ impl ParameterInfo {
         }
     }
 
-    /// Describes a view, whose elements lie in one row or in `rows` that start at multiples of
-    /// `row_alignment` bytes.
-    pub(crate) const fn of_view<T: 'static>(kind: ParameterKind, rows: bool, row_alignment: usize) -> Self {
-        ParameterInfo { row_alignment: if rows { Some(row_alignment) } else { None }, ..Self::of::<T>(kind, 16) }
+    /// Describes a view that starts at a multiple of `alignment` bytes, and whose elements lie in
+    /// one row or in `rows` that start likewise.
+    pub(crate) const fn of_view<T: 'static>(kind: ParameterKind, rows: bool, alignment: usize) -> Self {
+        ParameterInfo { row_alignment: if rows { Some(alignment) } else { None }, ..Self::of::<T>(kind, alignment) }
     }
 }
 

@@ -8,7 +8,7 @@ use tilepipe::launch::{ParameterKind, RawElements, RawParameter, RawRows};
 use tilepipe::{Element, Halos, Tiles, TilesMut};
 
 use crate::access::Access;
-use crate::buffer::{Buffer, Buffer2D, Memory, Rows, RowsMut, Slice, SliceMut};
+use crate::buffer::{Buffer, Buffer2D, Memory, Rectangle, Rows, RowsMut, Slice, SliceMut};
 use crate::device::Device;
 
 /// What may be passed for a kernel's parameter of type `P`; the `launch` functions that `#[kernel]`
@@ -167,22 +167,22 @@ impl Bound {
     /// # Ok::<(), tilepipe_host::Error>(())
     /// ```
     pub fn input_2d<T: Element>(buffer: &Buffer2D<T>) -> Bound {
-        Bound::view_2d(buffer, ParameterKind::Input)
+        Bound::input_rows(buffer.as_rows())
     }
 
     /// Binds a two-dimensional buffer that the kernel writes.
     pub fn output_2d<T: Element>(buffer: &mut Buffer2D<T>) -> Bound {
-        Bound::view_2d(buffer, ParameterKind::Output)
+        Bound::output_rows(buffer.as_rows_mut())
     }
 
-    /// Binds the rows of a dense buffer that the kernel reads.
+    /// Binds rows that the kernel reads.
     pub fn input_rows<T: Element>(rows: Rows<'_, T>) -> Bound {
-        Bound::rows(rows.buffer(), [rows.width(), rows.height(), rows.width()], ParameterKind::Input)
+        Bound::rows(rows.parts(), ParameterKind::Input)
     }
 
-    /// Binds the rows of a dense buffer that the kernel writes.
+    /// Binds rows that the kernel writes.
     pub fn output_rows<T: Element>(rows: RowsMut<'_, T>) -> Bound {
-        Bound::rows(rows.buffer(), [rows.width(), rows.height(), rows.width()], ParameterKind::Output)
+        Bound::rows(rows.parts(), ParameterKind::Output)
     }
 
     /// Binds a plain value.
@@ -199,26 +199,27 @@ impl Bound {
     /// Binds the `len` elements of `buffer` from `start` on; the callers' invariants keep them
     /// within it.
     fn view<T: Element>(buffer: &Buffer<T>, start: usize, len: usize, kind: ParameterKind) -> Bound {
-        let address = buffer.memory.address() + (start * size_of::<T>()) as u64;
+        let elements = RawElements { address: address_of(buffer, start), len: len as u64 };
+        Bound::of(buffer, Value::Elements(Padded::new(elements)), kind)
+    }
+
+    /// Binds the rectangle, which lies within its buffer by the callers' invariants.
+    fn rows<T: Element>((buffer, rectangle): (&Buffer<T>, Rectangle), kind: ParameterKind) -> Bound {
+        let Rectangle { start, width, height, pitch } = rectangle;
+        let [width, height, pitch] = [width, height, pitch].map(|elements| elements as u64);
+        let rows = RawRows { address: address_of(buffer, start), width, height, pitch };
+        Bound::of(buffer, Value::Rows(rows), kind)
+    }
+
+    /// Binds what lies in `buffer`.
+    fn of<T: Element>(buffer: &Buffer<T>, value: Value, kind: ParameterKind) -> Bound {
         Bound {
-            value: Value::Elements(Padded::new(RawElements { address, len: len as u64 })),
+            value,
             kind,
             element: TypeId::of::<T>(),
             element_name: type_name::<T>(),
             memory: Some((buffer.device.clone(), buffer.memory.clone())),
         }
-    }
-
-    fn view_2d<T: Element>(buffer: &Buffer2D<T>, kind: ParameterKind) -> Bound {
-        Bound::rows(buffer.padded(), [buffer.width(), buffer.height(), buffer.pitch()], kind)
-    }
-
-    /// Binds the whole of `buffer` as rows of width, height and pitch; the callers' invariants keep
-    /// them within it.
-    fn rows<T: Element>(buffer: &Buffer<T>, [width, height, pitch]: [usize; 3], kind: ParameterKind) -> Bound {
-        let [width, height, pitch] = [width, height, pitch].map(|elements| elements as u64);
-        let rows = RawRows { address: buffer.memory.address(), width, height, pitch };
-        Bound { value: Value::Rows(rows), ..Bound::view(buffer, 0, buffer.len(), kind) }
     }
 
     /// Returns how the launch uses the memory.
@@ -228,6 +229,11 @@ impl Bound {
             ParameterKind::Input | ParameterKind::Scalar => Access::Read,
         }
     }
+}
+
+/// The address of element `index`, which lies in the buffer.
+fn address_of<T: Element>(buffer: &Buffer<T>, index: usize) -> u64 {
+    buffer.memory.address() + (index * size_of::<T>()) as u64
 }
 
 impl<T: Element, const LEN: usize> Argument<Tiles<'_, T, LEN>> for &Buffer<T> {

@@ -96,7 +96,7 @@ mod tests {
             (ParameterKind::Output, true, [3, 4, 4]),
         ];
         let bound = typed(&input, &input, &input, &mut out);
-        assert_eq!(bound[0].value.address(), Some(input.padded().memory.address()));
+        assert_eq!(bound[0].value.address(), Some(input.as_rows().parts().0.memory.address()));
         assert_eq!(shapes(bound), buffered);
 
         let dense = device.upload(&[1_u32; 10]).unwrap();

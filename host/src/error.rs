@@ -1,5 +1,6 @@
 //! Everything that can go wrong between a program and its kernels.
 
+use std::ops::Range;
 use std::path::PathBuf;
 
 /// An error of this crate. Each message says what failed, with which value, what is allowed and
@@ -187,6 +188,22 @@ pub enum Error {
         len: usize,
     },
 
+    /// Ranges of rows and columns that make no slice.
+    #[error(
+        "the elements {columns:?} of the rows {rows:?} of {height} rows of {width} elements are no slice: it has at least \
+         1 row and 1 element of it, and ends at row {height} and element {width} at most"
+    )]
+    BadSlice2D {
+        /// The rows.
+        rows: Range<usize>,
+        /// The elements of each row.
+        columns: Range<usize>,
+        /// Elements in a row of what was to be cut.
+        width: usize,
+        /// Rows of it.
+        height: usize,
+    },
+
     /// The device has too little memory left.
     #[error(
         "out of memory on {device}: {wanted} bytes were wanted, and {} are free; use fewer elements, or drop buffers first",
@@ -260,7 +277,7 @@ pub enum Error {
     /// The address of a slice's first element is not aligned as the parameter wants.
     #[error(
         "kernel `{kernel}`, parameter `{parameter}`: the address {address:#x} is not a multiple of {alignment} bytes; pass \
-         a whole buffer, or a slice that starts at a multiple of {elements} elements"
+         a whole buffer, or a slice that starts at a multiple of {elements} elements (of rows: at such a column)"
     )]
     Misaligned {
         /// The kernel's name.

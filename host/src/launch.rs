@@ -96,16 +96,16 @@ fn check_arguments(device: &Device, instance: &Instance, arguments: &[Bound]) ->
         }
         if let Some((owner, _)) = &argument.memory {
             device.expect(owner, || format!("kernel `{kernel}`, parameter `{parameter}`: the buffer"))?;
-            let (address, alignment) = (argument.value.address().unwrap_or_default(), info.alignment);
-            if !address.is_multiple_of(alignment.max(1) as u64) {
-                let elements = elements_aligned_to(alignment, info.element_bytes);
-                return Err(Error::Misaligned { kernel, parameter, address, alignment, elements });
-            }
             // The pitch's bytes are part of the buffer's, whose number fits.
             let pitch = argument.value.pitch().unwrap_or_default() * info.element_bytes;
             if let Some(alignment) = info.row_alignment.filter(|alignment| !pitch.is_multiple_of(*alignment)) {
                 let elements = elements_aligned_to(alignment, info.element_bytes);
                 return Err(Error::MisalignedRows { kernel, parameter, pitch, alignment, elements });
+            }
+            let (address, alignment) = (argument.value.address().unwrap_or_default(), info.alignment);
+            if !address.is_multiple_of(alignment.max(1) as u64) {
+                let elements = elements_aligned_to(alignment, info.element_bytes);
+                return Err(Error::Misaligned { kernel, parameter, address, alignment, elements });
             }
         }
     }

@@ -100,6 +100,12 @@ fn launches_on_parts_of_one_buffer_run_in_the_order_of_the_buffer() {
 }
 
 #[test]
+fn a_launch_on_slices_of_rows_uses_their_elements_and_no_other() {
+    let Some(device) = gpu() else { return };
+    parts::slices_of_rows_are_used_and_no_other_elements(&device);
+}
+
+#[test]
 fn rows_of_any_width_go_to_a_kernel_and_come_back() {
     let Some(device) = gpu() else { return };
     parts::rows_go_to_a_kernel_and_come_back(&device);

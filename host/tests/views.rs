@@ -137,6 +137,51 @@ fn rows_of_any_width_go_to_a_kernel_and_come_back() {
 }
 
 #[test]
+fn a_launch_on_slices_of_rows_uses_their_elements_and_no_other() {
+    parts::slices_of_rows_are_used_and_no_other_elements(&opened().0);
+}
+
+#[test]
+fn a_slice_of_rows_that_starts_between_units_of_16_bytes_is_refused_with_what_to_do() {
+    let (device, stream) = opened();
+    let image = device.upload_2d(&[1_u32; 64], 8).unwrap();
+    let mut out = device.zeroed_2d::<u32>(8, 8).unwrap();
+    for (top, left) in (0..8).flat_map(|top| (0..8).map(move |left| (top, left))) {
+        let input = Bound::input_rows(image.slice(top.., left..).unwrap());
+        let written = Bound::output_rows(out.slice_mut(..8 - top, ..8 - left).unwrap());
+        let launched = launch(&stream, 1, &INCREMENT_ROWS, [input, written]);
+        assert_eq!(launched.is_ok(), left % 4 == 0, "from row {top} and column {left} on");
+    }
+    out.write(&[0; 64]).unwrap();
+    let arguments = [Bound::input_2d(&image), Bound::output_rows(out.slice_mut(2.., 3..).unwrap())];
+    let words = ["`increment_rows`", "`out`", "c is not a multiple of 16 bytes", "a multiple of 4 elements", "column"];
+    refused(&stream, &INCREMENT_ROWS, arguments, &words);
+    assert_eq!(out.download().unwrap(), [0; 64], "a refused launch writes nothing");
+}
+
+#[test]
+fn ranges_that_are_empty_or_leave_the_rows_make_no_slice() {
+    let (device, stream) = opened();
+    let mut image = device.zeroed_2d::<u32>(5, 3).unwrap();
+    let words = ["elements 4..6", "rows 0..3", "3 rows of 5", "at least 1 row", "row 3 and element 5 at most"];
+    says(&image.slice(.., 4..6).unwrap_err(), &words);
+    says(&image.slice_mut(3..4, ..).unwrap_err(), &["elements 0..5", "rows 3..4"]);
+    assert!(matches!(image.slice(2..2, ..), Err(Error::BadSlice2D { width: 5, height: 3, .. })));
+    assert!(matches!(image.slice_mut(.., ..=usize::MAX), Err(Error::BadSlice2D { .. })));
+    // What a slice of a slice may not reach is the first slice's end, not the buffer's.
+    let part = image.slice(1.., ..4).unwrap();
+    assert_eq!((part.width(), part.height()), (4, 2));
+    assert!(matches!(part.slice(..3, ..), Err(Error::BadSlice2D { width: 4, height: 2, .. })));
+    assert!(matches!(part.slice(.., 4..), Err(Error::BadSlice2D { width: 4, height: 2, .. })));
+    let part = image.slice_mut(1.., ..4).unwrap();
+    assert_eq!((part.width(), part.height()), (4, 2));
+    assert!(matches!(part.slice_mut(.., ..5), Err(Error::BadSlice2D { width: 4, height: 2, .. })));
+    let low = Bound::input_rows(image.slice(..1, ..).unwrap());
+    let high = Bound::output_rows(image.slice_mut(1.., ..).unwrap());
+    refused(&stream, &INCREMENT_ROWS, [low, high], &["use the same buffer"]);
+}
+
+#[test]
 fn rows_of_a_dense_buffer_are_taken_where_their_pitch_fits_and_refused_with_a_way_out_where_not() {
     let (device, stream) = opened();
     let dense = device.upload(&[1_u32; 66]).unwrap();

@@ -138,13 +138,36 @@ pub fn in_rows(elements: usize) -> Vec<u32> {
 }
 
 /// Launches a kernel of one input of `u32` in rows: those of [`EXTENTS`] with so many elements.
+/// Once more over slices of larger buffers, which must write the same and nothing else.
 fn by_extents(device: &Device, instance: &Instance, elements: usize) -> Result<Written, Error> {
     let [width, height] = EXTENTS[IN_ROWS.iter().position(|some| *some == elements).expect("one of the sizes")];
-    let input = device.upload_2d(&in_rows(elements), width)?;
+    let launched = format!("{} of {width} x {height} elements", instance.name());
+    let (stream, data) = (device.stream()?, in_rows(elements));
+    let input = device.upload_2d(&data, width)?;
     let mut out = device.filled_with_byte_2d::<u32>(width, height, POISON)?;
-    launch(&device.stream()?, GRID, instance, [Bound::input_2d(&input), Bound::output_2d(&mut out)])?;
-    let bytes = bytemuck::cast_slice(&out.download()?).to_vec();
-    Ok(Written { launch: format!("{} of {width} x {height} elements", instance.name()), bytes })
+    launch(&stream, GRID, instance, [Bound::input_2d(&input), Bound::output_2d(&mut out)])?;
+    let written = out.download()?;
+
+    let poison = u32::from_ne_bytes([POISON; 4]);
+    let around = |top: usize, left: usize, rows: &[u32]| {
+        let mut larger = vec![vec![poison; left + width + 2]; top + height + 1];
+        for (to, from) in larger[top..].iter_mut().zip(rows.chunks(width)) {
+            to[left..left + width].copy_from_slice(from);
+        }
+        larger.concat()
+    };
+    // An input starts at a multiple of 16 bytes; an output where its arrangement lets it.
+    let striped = instance.parameters().nth(1).is_some_and(|(_, info)| info.alignment == align_of::<u32>());
+    let left = if striped { 3 } else { 8 };
+    let input = device.upload_2d(&around(2, 4, &data), 4 + width + 2)?;
+    let mut out = device.filled_with_byte_2d::<u32>(left + width + 2, 1 + height + 1, POISON)?;
+    let slices = [
+        Bound::input_rows(input.slice(2..2 + height, 4..4 + width)?),
+        Bound::output_rows(out.slice_mut(1..1 + height, left..left + width)?),
+    ];
+    launch(&stream, GRID, instance, slices)?;
+    assert!(out.download()? == around(1, left, &written), "{launched}: slices write otherwise than whole buffers");
+    Ok(Written { launch: launched, bytes: bytemuck::cast_slice(&written).to_vec() })
 }
 
 /// Launches a kernel of a `u32` and a `u8` input.

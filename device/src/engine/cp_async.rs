@@ -39,11 +39,10 @@ impl sealed::Linear for CpAsync {
                 unsafe { isa::cp_async_whole(to, from, width) };
             } else {
                 // SAFETY: `to` is shared memory (0) aligned to `width`, of which the stage's
-                // alignment and the offset are multiples; `from` is aligned to `width` (the view's
-                // base is aligned to 16, its rows and the tile's start to ALIGNMENT, a multiple of
-                // `width`), and `valid` bytes from there on lie in the view, which nobody writes
-                // for the whole launch. (1) keeps the destination untouched until it was waited
-                // for.
+                // alignment and the offset are multiples; `from` is aligned to `width` (the tile's
+                // start and its rows are aligned to ALIGNMENT, a multiple of `width`), and `valid`
+                // bytes from there on lie in the view, which nobody writes for the whole launch.
+                // (1) keeps the destination untouched until it was waited for.
                 unsafe { isa::cp_async(to, from, valid, width) };
             }
         };

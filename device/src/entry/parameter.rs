@@ -68,17 +68,17 @@ const fn passed<R>() -> [usize; 2] {
 }
 
 impl ParameterLayout {
-    /// The layout of tiles of the shape `S`, in rows aligned to `row_alignment` if there are
-    /// several.
-    const fn of_tiles<S: Tile, G: Passed>(kind: &'static str, row_alignment: usize) -> Self {
+    /// The layout of tiles of the shape `S`, whose view starts at a multiple of `alignment` bytes,
+    /// and so does each of its rows if it has several.
+    const fn of_tiles<S: Tile, G: Passed>(kind: &'static str, alignment: usize) -> Self {
         ParameterLayout {
             kind,
             size: size_of::<S::Element>(),
             element_alignment: align_of::<S::Element>(),
             rows: S::ROWS,
             columns: S::COLUMNS,
-            alignment: 16,
-            row_alignment: if G::ROWS { row_alignment } else { 0 },
+            alignment,
+            row_alignment: if G::ROWS { alignment } else { 0 },
             passed: passed::<G::Raw>(),
         }
     }
@@ -138,9 +138,9 @@ impl Passed for Rows {
     }
 }
 
-/// The alignment of the rows of an output, in bytes.
-const fn written_rows<S: Tile, A: Arrangement>() -> usize {
-    if A::WIDE { S::ALIGNMENT } else { 1 }
+/// The alignment of an output's first element and of its rows, in bytes.
+const fn written<S: Tile, A: Arrangement>() -> usize {
+    if A::WIDE { S::ALIGNMENT } else { align_of::<S::Element>() }
 }
 
 impl<'k, S: Tile, G: Passed> Parameter<'k> for TileView<'k, S, G> {
@@ -155,9 +155,9 @@ impl<'k, S: Tile, G: Passed> Parameter<'k> for TileView<'k, S, G> {
     #[inline(always)]
     unsafe fn from_raw(raw: Self::Raw) -> Self {
         let (address, geometry) = G::of_raw(raw);
-        // SAFETY: the launch checked that an input of this element type with these extents, aligned
-        // to 16 and, if it has rows, at a pitch of a multiple of ALIGNMENT bytes, lies at the
-        // address and that nobody writes it meanwhile.
+        // SAFETY: the launch checked that an input of this element type with these extents, whose
+        // base and rows are aligned to ALIGNMENT, lies at the address and that nobody writes it
+        // meanwhile.
         unsafe { TileView::new(address as *const S::Element, geometry) }
     }
 }
@@ -165,21 +165,21 @@ impl<'k, S: Tile, G: Passed> Parameter<'k> for TileView<'k, S, G> {
 impl<'k, S: OutputTile, G: Passed, A: Arrangement> Parameter<'k> for TileViewMut<'k, S, G, A> {
     type At<'x> = TileViewMut<'x, S, G, A>;
     type Raw = G::Raw;
-    const LAYOUT: ParameterLayout = ParameterLayout::of_tiles::<S, G>("out", written_rows::<S, A>());
+    const LAYOUT: ParameterLayout = ParameterLayout::of_tiles::<S, G>("out", written::<S, A>());
 
     #[cfg(not(target_arch = "nvptx64"))]
     const INFO: crate::launch::ParameterInfo = crate::launch::ParameterInfo::of_view::<S::Element>(
         crate::launch::ParameterKind::Output,
         G::ROWS,
-        written_rows::<S, A>(),
+        written::<S, A>(),
     );
 
     #[inline(always)]
     unsafe fn from_raw(raw: Self::Raw) -> Self {
         let (address, geometry) = G::of_raw(raw);
-        // SAFETY: the launch checked that an output of this element type with these extents,
-        // aligned to 16 and with rows as `written_rows` says, lies at the address and that only
-        // this launch touches it, and each block makes one view of it.
+        // SAFETY: the launch checked that an output of this element type with these extents, whose
+        // base and rows are aligned as `written` says, lies at the address and that only this
+        // launch touches it, and each block makes one view of it.
         unsafe { TileViewMut::new(address as *mut S::Element, geometry) }
     }
 }

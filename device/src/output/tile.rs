@@ -123,9 +123,8 @@ impl Extent for SeveralRows {
 /// 0. The first `columns <= S::COLUMNS` elements of `rows <= S::ROWS` rows from `first` on, `pitch`
 ///    elements apart, are valid for writes, and this value is the only way to write them. Neither
 ///    number is 0.
-/// 1. `first` lies a multiple of `S::COLUMNS` elements after an address that is aligned to 16 or,
-///    if the view has rows and `A::WIDE`, to `S::ALIGNMENT`. Then `pitch` elements are a multiple
-///    of `S::ALIGNMENT` bytes too.
+/// 1. If `A::WIDE`, `first` is aligned to `S::ALIGNMENT`, and `pitch` elements are a multiple of it
+///    if the tile has several rows; else `first` is aligned for an element.
 /// 2. `S::LEN` is 1 to `u32::MAX`, as for the view.
 pub struct TileMut<'v, 'b, S: OutputTile, const THREADS: usize, A = Striped> {
     first: *mut S::Element,
@@ -318,8 +317,8 @@ impl<'b, S: OutputTile, const THREADS: usize> TileMut<'_, 'b, S, THREADS, Blocke
             // SAFETY: N elements from there on lie in the view and belong to this thread (as in
             // `set_nth`; those of a row lie side by side). The address is aligned to each power of
             // two up to 16 that divides N elements: N divides a row of the tile and `column`, so
-            // that `first`, the pitch (1) and the column are multiples of it. An element is aligned
-            // to at most 16 (`checked_stride`).
+            // that the power divides ALIGNMENT, and with it `first` and the pitch (1, `Blocked` is
+            // wide), and the column.
             unsafe { isa::store_global_row(address, values) };
         } else {
             for (nth, value) in values.into_iter().enumerate() {

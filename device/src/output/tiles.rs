@@ -41,8 +41,8 @@ pub type TilesMut2D<'k, T, const ROWS: usize, const COLUMNS: usize, A = Striped>
 ///    don't overlap and lie in the address space as a whole, in which there is room for one more
 ///    tile.
 /// 1. There is one such view of this memory in each block.
-/// 2. `base` is aligned to 16 bytes. If `A::WIDE`, `geometry.pitch()` elements are a multiple of
-///    `S::ALIGNMENT` bytes.
+/// 2. If `A::WIDE`, `base` is aligned to `S::ALIGNMENT` and `geometry.pitch()` elements are a
+///    multiple of it; else `base` is aligned for an element.
 /// 3. `S::LEN` is 1 to `u32::MAX`.
 pub struct TileViewMut<'k, S: OutputTile, G: Geometry = Elements, A = Striped> {
     base: *mut S::Element,
@@ -259,9 +259,9 @@ impl<'b, S: OutputTile, G: Geometry, A: Arrangement, const THREADS: usize> Block
         let rows = if !whole && height - top < S::ROWS { height - top } else { S::ROWS };
         let columns = if !whole && width - left < S::COLUMNS { width - left } else { S::COLUMNS };
         // SAFETY: (0) these rows and columns lie in the view, whose tiles don't overlap
-        // (`OutputTile`, 0); callers see to it that there is no other value for this one. (1) The
-        // base is aligned to 16, the pitch as invariant 2 of the view says, and `left` is a
-        // multiple of a row of the tile.
+        // (`OutputTile`, 0); callers see to it that there is no other value for this one. (1)
+        // Invariant 2 of the view, and ALIGNMENT divides `left` elements, a multiple of a row of
+        // the tile.
         unsafe { TileMut::new(first, S::Extent::new(self.geometry.pitch(), rows, columns)) }
     }
 }

@@ -47,8 +47,7 @@ pub unsafe trait Tile: Sized + Copy + Uniform + RoleShared + Send + Sync + 'stat
     /// The tile's size in shared memory in bytes.
     const BYTES: usize = size_of::<Self>();
     /// The largest power of two, up to 16, to which the start of every row of every tile of a view
-    /// is aligned in bytes. This assumes that the view's base is aligned to 16, and its rows too if
-    /// it has several.
+    /// is aligned in bytes if the view's base is, and its rows too if it has several.
     const ALIGNMENT: usize =
         alignment_of_multiples(Self::STRIDE * size_of::<Self::Element>(), Self::LEAD * size_of::<Self::Element>());
 }

@@ -52,8 +52,7 @@ pub type Halos2D<'k, T, const ROWS: usize, const COLUMNS: usize, const HALO: usi
 ///    on. They are valid for reads, and nobody writes them for the whole launch `'k`. Neither
 ///    extent is 0; rows don't overlap and lie in the address space as a whole, in which there is
 ///    room for one more tile.
-/// 1. `base` is aligned to 16 bytes, and `geometry.pitch()` elements are a multiple of
-///    `S::ALIGNMENT` bytes.
+/// 1. `base` is aligned to `S::ALIGNMENT`, and `geometry.pitch()` elements are a multiple of it.
 #[derive(Clone, Copy)]
 pub struct TileView<'k, S: Tile, G: Geometry = Elements> {
     base: *const S::Element,

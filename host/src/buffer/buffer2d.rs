@@ -1,10 +1,11 @@
 //! Buffers of two dimensions, whose rows are padded for the widest copies.
 
 use std::fmt;
+use std::ops::RangeBounds;
 
 use tilepipe::Element;
 
-use super::rows::check_width;
+use super::rows::{Rectangle, Rows, RowsMut, check_width};
 use super::{Buffer, zeroed_vec};
 use crate::device::Device;
 use crate::error::Error;
@@ -15,8 +16,9 @@ const ROW_ALIGNMENT: usize = 16;
 /// `height` rows of `width` elements in the memory of a device, at least one of each.
 ///
 /// Made by [`Device::upload_2d`], [`Device::zeroed_2d`] and [`Device::filled_with_byte_2d`]; passed
-/// to a kernel for `Tiles2D` and `Halos2D` as `&buffer`, for `TilesMut2D` as `&mut buffer`. On the
-/// host its elements are dense, row after row.
+/// to a kernel for `Tiles2D` and `Halos2D` as `&buffer`, for `TilesMut2D` as `&mut buffer`, or in
+/// part by [`slice`](Buffer2D::slice) and [`slice_mut`](Buffer2D::slice_mut). On the host its
+/// elements are dense, row after row.
 ///
 /// In memory successive rows start [`pitch`](Buffer2D::pitch) elements apart, like those of CUDA's
 /// `cudaMallocPitch`. The pitch is the width, rounded up until every row starts at a multiple of 16
@@ -184,9 +186,86 @@ impl<T: Element> Buffer2D<T> {
         self.buffer.write(&spread(data, self.width, self.pitch)?)
     }
 
-    /// Returns the buffer that holds the rows with what pads them.
-    pub(crate) fn padded(&self) -> &Buffer<T> {
-        &self.buffer
+    /// Returns the elements of the given rows and columns, for a kernel to read.
+    ///
+    /// A kernel that copies asynchronously wants the first column to be a multiple of 16 bytes:
+    /// every 4th element of 4 bytes. An output whose elements are `Striped` starts anywhere. The
+    /// launch checks it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadSlice2D`] if a range is empty or does not lie in the buffer.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tilepipe::{Block, Shared, Stages, Tile2D, Tiles2D, TilesMut2D, kernel};
+    /// use tilepipe_host::{Device, Schedule};
+    ///
+    /// #[kernel]
+    /// pub fn negate(
+    ///     block: Block<128>,
+    ///     input: Tiles2D<i32, 4, 32>,
+    ///     mut out: TilesMut2D<i32, 4, 32>,
+    ///     shared: Shared<Stages<Tile2D<i32, 4, 32>, 1>>,
+    /// ) {
+    ///     let tiles = input.for_block(&block);
+    ///     let mut results = out.for_block(&block);
+    ///     let _ = shared.pipeline(&block).map_tiles(&tiles, &mut results, |tile, out| {
+    ///         block.threads(|t| out.set_each(&t, |row, column| -tile[(row, column)]));
+    ///     });
+    /// }
+    ///
+    /// fn main() -> Result<(), tilepipe_host::Error> {
+    ///     let device = Device::cpu(Schedule::Lazy);
+    ///     let (width, height) = (6, 3);
+    ///     let input = device.upload_2d(&(0..18).collect::<Vec<i32>>(), width)?;
+    ///     let mut out = device.zeroed_2d(width, height)?;
+    ///     // Two elements of the rows 0 and 1, to the last two rows of the output.
+    ///     let (from, to) = (input.slice(..2, 4..)?, out.slice_mut(1.., 1..3)?);
+    ///     negate::launch(&device.stream()?, 1, from, to)?;
+    ///     #[rustfmt::skip]
+    ///     assert_eq!(out.download()?, [
+    ///         0,   0,   0, 0, 0, 0,
+    ///         0,  -4,  -5, 0, 0, 0,
+    ///         0, -10, -11, 0, 0, 0,
+    ///     ]);
+    ///     assert!(input.slice(.., 4..7).is_err());
+    ///     Ok(())
+    /// }
+    /// ```
+    pub fn slice(&self, rows: impl RangeBounds<usize>, columns: impl RangeBounds<usize>) -> Result<Rows<'_, T>, Error> {
+        self.as_rows().slice(rows, columns)
+    }
+
+    /// Returns the elements of the given rows and columns, for a kernel to write; they start where
+    /// [`Buffer2D::slice`] says.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadSlice2D`] if a range is empty or does not lie in the buffer.
+    pub fn slice_mut(
+        &mut self,
+        rows: impl RangeBounds<usize>,
+        columns: impl RangeBounds<usize>,
+    ) -> Result<RowsMut<'_, T>, Error> {
+        self.as_rows_mut().slice_mut(rows, columns)
+    }
+
+    /// All of the rows.
+    pub(crate) fn as_rows(&self) -> Rows<'_, T> {
+        Rows::new(&self.buffer, self.rectangle())
+    }
+
+    /// All of the rows.
+    pub(crate) fn as_rows_mut(&mut self) -> RowsMut<'_, T> {
+        let rectangle = self.rectangle();
+        RowsMut::new(&mut self.buffer, rectangle)
+    }
+
+    /// Where the rows lie in the padded buffer.
+    fn rectangle(&self) -> Rectangle {
+        Rectangle { start: 0, width: self.width, height: self.height, pitch: self.pitch }
     }
 
     fn expect_length(&self, given: usize) -> Result<(), Error> {

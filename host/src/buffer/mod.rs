@@ -13,6 +13,7 @@ use tilepipe::Element;
 
 pub use self::buffer2d::Buffer2D;
 pub(crate) use self::buffer2d::elements_aligned_to;
+pub(crate) use self::rows::Rectangle;
 pub use self::rows::{Rows, RowsMut};
 pub use self::slice::{Slice, SliceMut};
 use crate::cpu::CpuMemory;

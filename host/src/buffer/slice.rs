@@ -40,18 +40,19 @@ pub struct SliceMut<'a, T> {
     elements: Part,
 }
 
-/// Elements of a buffer: `len` of them, from `start` on.
+/// Places in a row, at least one: `len` of them, from `start` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Part {
-    start: usize,
-    len: usize,
+pub(super) struct Part {
+    pub(super) start: usize,
+    pub(super) len: usize,
 }
 
 impl<T: Element> Buffer<T> {
     /// Returns part of the buffer for a kernel to read; the range is in elements.
     ///
     /// A kernel that copies asynchronously wants the part to start at a multiple of 16 bytes: every
-    /// 4th element of 4 bytes. The launch checks it.
+    /// 4th element of 4 bytes. An output whose elements are `Striped` starts anywhere. The launch
+    /// checks it.
     ///
     /// # Errors
     ///
@@ -147,6 +148,12 @@ impl<T: Element> SliceMut<'_, T> {
 }
 
 impl Part {
+    /// The places of `range`, unless there is none or they do not lie among the first `len`.
+    pub(super) fn of(range: &Range<usize>, len: usize) -> Option<Part> {
+        let valid = range.start < range.end && range.end <= len;
+        valid.then(|| Part { start: range.start, len: range.len() })
+    }
+
     fn range(self) -> Range<usize> {
         self.start..self.start + self.len
     }
@@ -168,6 +175,12 @@ impl<T> fmt::Debug for SliceMut<'_, T> {
 
 /// Returns the elements that `range` names of a buffer of `len`.
 fn part(range: &impl RangeBounds<usize>, len: usize) -> Result<Part, Error> {
+    let range = bounds(range, len);
+    Part::of(&range, len).ok_or(Error::BadSlice { start: range.start, end: range.end, len })
+}
+
+/// Returns the range with both of its ends, of which a range of `len` places may lack either.
+pub(super) fn bounds(range: &impl RangeBounds<usize>, len: usize) -> Range<usize> {
     // A bound beyond `usize::MAX` is out of range as `usize::MAX` is: no buffer has so many
     // elements.
     let start = match range.start_bound() {
@@ -180,10 +193,7 @@ fn part(range: &impl RangeBounds<usize>, len: usize) -> Result<Part, Error> {
         Bound::Excluded(end) => *end,
         Bound::Unbounded => len,
     };
-    if start >= end || end > len {
-        return Err(Error::BadSlice { start, end, len });
-    }
-    Ok(Part { start, len: end - start })
+    start..end
 }
 
 #[cfg(test)]

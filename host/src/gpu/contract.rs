@@ -126,7 +126,7 @@ mod tests {
             ("threads=32", "threads=64", "of the threads of a block the program says `32` and the module says `64`"),
             ("shared=0/1", "shared=16/16", "of the shared memory"),
             (";2=out 4/4", ";2=out 2/2", "of parameter 2, `out` "),
-            (";2=out 4/4 1x32 16/0 16/8", "", "the module says none"),
+            (";2=out 4/4 1x32 4/0 16/8", "", "the module says none"),
         ] {
             assert!(contract.whole().contains(from), "{from} in {}", contract.whole());
             let found = difference(&contract.whole().replacen(from, to, 1)).unwrap();

@@ -24,6 +24,34 @@ pub fn slices_are_used_and_no_other_elements(device: &Device) {
     }
 }
 
+/// A launch on slices of rows reads and writes their elements alone, whatever their buffers' pitch.
+pub fn slices_of_rows_are_used_and_no_other_elements(device: &Device) {
+    let stream = device.stream().unwrap();
+    let (width, height) = (50, 20);
+    let data: Vec<u32> = (0..(width * height) as u32).collect();
+    let input = device.upload_2d(&data, width).unwrap();
+    let mut out = device.zeroed::<u32>(16 * 24).unwrap();
+    for ((top, left), (to_row, to_column), (rows, columns)) in
+        [((0, 0), (0, 0), (1, 1)), ((3, 4), (5, 8), (2, 7)), ((0, 48), (23, 12), (1, 2)), ((1, 8), (4, 4), (19, 12))]
+    {
+        out.write(&[0; 16 * 24]).unwrap();
+        let read = input.slice(top..top + rows, left..left + columns).unwrap();
+        // The same elements, in two cuts.
+        let written = out.rows_mut(16).unwrap().slice_mut(to_row.., ..).unwrap();
+        let written = written.slice_mut(..rows, to_column..to_column + columns).unwrap();
+        assert_eq!((read.width(), read.height()), (written.width(), written.height()));
+        launch(&stream, 2, &INCREMENT_ROWS, [Bound::input_rows(read), Bound::output_rows(written)]).unwrap();
+        let expected = |index: usize| {
+            let (row, column) = (index / 16, index % 16);
+            if !(to_row..to_row + rows).contains(&row) || !(to_column..to_column + columns).contains(&column) {
+                return 0;
+            }
+            data[(row - to_row + top) * width + column - to_column + left] + 1
+        };
+        assert_eq!(out.download().unwrap(), (0..16 * 24).map(expected).collect::<Vec<_>>());
+    }
+}
+
 /// Rows of any width go to a kernel and come back.
 pub fn rows_go_to_a_kernel_and_come_back(device: &Device) {
     let stream = device.stream().unwrap();
