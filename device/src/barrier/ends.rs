@@ -61,13 +61,13 @@ impl<K: Handover> EndBarriers for ProducerBarriers<K> {
 
     #[inline(always)]
     fn wait(&self, stage: u32, parity: u32) {
-        // SAFETY: `init` made the barrier.
+        // SAFETY: `init` made the barrier, and a parity is 0 or 1 (`EndBarriers`).
         unsafe { isa::mbarrier_wait(self.memory.empty(stage), parity) };
     }
 
     #[inline(always)]
     fn poll(&self, stage: u32, parity: u32) -> bool {
-        // SAFETY: `init` made the barrier.
+        // SAFETY: `init` made the barrier, and a parity is 0 or 1 (`EndBarriers`).
         unsafe { isa::mbarrier_poll(self.memory.empty(stage), parity) }
     }
 
@@ -110,7 +110,7 @@ impl<K: Handover> EndBarriers for ProducerBarriers<K> {
     #[inline(always)]
     fn wait_passed(&self, stage: u32, parity: u32) {
         if CompletionOf::<K::Engine>::LATE_ARRIVALS {
-            // SAFETY: `init` made the barrier.
+            // SAFETY: `init` made the barrier, and a parity is 0 or 1 (`EndBarriers`).
             unsafe { isa::mbarrier_wait(self.memory.full(stage), parity) };
         }
     }
@@ -126,13 +126,13 @@ impl<K: Handover> EndBarriers for ConsumerBarriers<K> {
 
     #[inline(always)]
     fn wait(&self, stage: u32, parity: u32) {
-        // SAFETY: `init` made the barrier.
+        // SAFETY: `init` made the barrier, and a parity is 0 or 1 (`EndBarriers`).
         unsafe { isa::mbarrier_wait(self.0.full(stage), parity) };
     }
 
     #[inline(always)]
     fn poll(&self, stage: u32, parity: u32) -> bool {
-        // SAFETY: `init` made the barrier.
+        // SAFETY: `init` made the barrier, and a parity is 0 or 1 (`EndBarriers`).
         unsafe { isa::mbarrier_poll(self.0.full(stage), parity) }
     }
 

@@ -235,7 +235,8 @@ impl<K: Handover> Memory<K> {
         });
         // SAFETY: the barrier counts one arrival of each member per turn.
         unsafe { isa::mbarrier_arrive(self.agree(end), members) };
-        // SAFETY: `init` made the barrier. Its phases alternate in step with the turns.
+        // SAFETY: `init` made the barrier. Its phases alternate in step with the turns, which are 0
+        // or 1.
         unsafe { isa::mbarrier_wait(self.agree(end), turn) };
         // SAFETY: written before the first member's arrival, and written again at the earliest two
         // turns later.

@@ -5,7 +5,7 @@ use super::scratch::{CollectiveGroup, Scratch};
 use crate::element::Element;
 use crate::isa::{self, Lanes, WARP};
 
-/// [`Block::reduce`].
+/// What `Block::reduce` and that of a role do.
 ///
 /// # Safety
 ///
@@ -52,7 +52,7 @@ pub(crate) unsafe fn reduce_in<G: CollectiveGroup, T: Element, const N: usize>(
     unsafe { scratch.read_result() }
 }
 
-/// [`Block::scan`].
+/// What `Block::scan` and that of a role do.
 ///
 /// # Safety
 ///
@@ -95,7 +95,7 @@ pub(crate) unsafe fn scan_in<G: CollectiveGroup, T: Element, const N: usize>(
     scanned
 }
 
-/// [`Block::broadcast`].
+/// What `Block::broadcast` and that of a role do.
 ///
 /// # Safety
 ///

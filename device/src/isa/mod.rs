@@ -187,7 +187,7 @@
 //!
 //! ## `mbarrier_wait`, `mbarrier_poll`
 //!
-//! `barrier` is valid.
+//! `barrier` is valid, and `parity` is 0 or 1.
 //!
 //! ## `stage_acquired`
 //!

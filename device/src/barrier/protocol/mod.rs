@@ -14,7 +14,7 @@ use super::Closed;
 mod check;
 
 /// What one end does to the barriers of its pipeline. Every thread of the role makes the same calls
-/// in the same order.
+/// in the same order. A parity is 0 or 1, and so is a turn.
 pub(crate) trait EndBarriers {
     /// The number of stages.
     const STAGES: u32;
@@ -60,7 +60,7 @@ pub(crate) trait EndBarriers {
 ///
 /// 0. `stage < STAGES`. The phase of `parity` of this end's barrier of that stage is the one that
 ///    ends when the other end passes it for the next time; no wait of this end lags by more than
-///    one phase.
+///    one phase. `parity` and `turn` are 0 or 1.
 /// 1. If `holds`, this end has the stage `stage` and has not passed it since.
 /// 2. Once `closed`, this end neither waits nor arrives any more.
 #[derive(Clone, Copy, Debug)]
