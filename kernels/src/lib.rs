@@ -9,32 +9,23 @@
 mod arithmetic;
 mod average;
 pub mod compute;
-mod example;
+mod cuda_guide;
 mod grid2d;
-mod memcpy_async;
 mod reduction;
 mod roles;
-mod scope_thread;
-mod single_stage;
-mod staging;
-mod staging_unified;
-mod synchronous;
 
 pub use arithmetic::{MULTIPLY_ADDS_TILE, multiply_adds, multiply_adds_synchronous};
 pub use average::{RADIUS, moving_average};
-pub use example::example_kernel;
+pub use cuda_guide::{
+    example_kernel, scale_own, with_memcpy_async, with_memcpy_async_prior, with_single_stage, with_staging,
+    with_staging_scope_thread, with_staging_unified, without_memcpy_async,
+};
 pub use grid2d::{stencil_2d, transpose};
-pub use memcpy_async::{with_memcpy_async, with_memcpy_async_prior};
 pub use reduction::{dot, sum, sum_by_threads, sum_by_warps};
 pub use roles::{
     load_compute_store, producer_consumer_sum, with_producer_count, with_specialized_staging_unified,
     with_specialized_staging_warps,
 };
-pub use scope_thread::{scale_own, with_staging_scope_thread};
-pub use single_stage::with_single_stage;
-pub use staging::with_staging;
-pub use staging_unified::with_staging_unified;
-pub use synchronous::without_memcpy_async;
 
 /// Makes the list of instances from the registry's rows.
 #[cfg(not(target_arch = "nvptx64"))]

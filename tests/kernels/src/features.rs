@@ -10,7 +10,7 @@ use tilepipe::{
 };
 use tilepipe_kernel_elements::Complex;
 
-use crate::Number;
+use tilepipe_kernel_elements::Number;
 
 /// The sum of each element and all before it in its tile.
 #[kernel(

@@ -10,10 +10,7 @@
 pub mod faulty;
 pub mod features;
 pub mod locals;
-mod number;
 pub mod role_features;
 pub mod role_steps;
 pub mod role_stress;
 pub mod rows;
-
-pub use number::Number;

@@ -6,8 +6,8 @@
 use tilepipe::role::{EvenOdd, FirstThreads, Partitioned, Role0, Role1, Role2, Role3, WarpRoles, WarpRoles4};
 use tilepipe::{Block, CpAsync, Engine, LoadStore, Optional, Shared, Stages, Tiles, TilesMut, Zeros, kernel};
 
-use crate::Number;
 use crate::features::Affine;
+use tilepipe_kernel_elements::Number;
 
 /// What [`gaps_between_roles`](fn@gaps_between_roles) writes where there is no tile.
 pub const GAP: u8 = 251;
