@@ -267,7 +267,7 @@ fn a_kernel_with_another_signature_or_element_on_the_gpu_is_refused_with_the_dif
     let mut out = device.zeroed::<faulty::TwoSizes>(64).unwrap();
     let element = faulty::two_sizes::launch(&stream, 2, &mut out).unwrap_err();
     for (error, parameter, theirs) in
-        [(signature, "1, `input`", "`out 16/16 1x32 16/0 16/8`"), (element, "1, `out`", "`out 16/4 1x32 16/0 16/8`")]
+        [(signature, "1, `input`", "`out 16/16 1x32 16/0 16/8`"), (element, "1, `out`", "`out 16/4 1x32 4/0 16/8`")]
     {
         println!("{error}");
         assert!(matches!(error, Error::ContractMismatch { .. }), "{error:?}");
