@@ -53,19 +53,13 @@ pub fn stencil_2d<
     shared: Shared<Stages<HaloTile2D<T, ROWS, COLUMNS, HALO>, STAGES>>,
 ) {
     let tiles = input.for_block(&block);
-    let mut results = out.for_block(&block);
-    let _ = shared.pipeline(&block).for_each(
-        tiles.len(),
-        |stage, i| stage.copy(tiles.get(i)),
-        |tile, i| {
-            let dst = results.get_mut(i);
-            block.threads(|t| {
-                dst.set_each(&t, |row, column| {
-                    let around = |down, right| tile.neighbour(row, column, down, right);
-                    let sum = tile[(row, column)].triple().plus(around(-1, 0)).plus(around(0, -1));
-                    sum.plus(around(0, 1)).plus(around(1, 0))
-                });
+    let _ = shared.pipeline(&block).map_tiles(&tiles, &mut out.for_block(&block), |tile, dst| {
+        block.threads(|t| {
+            dst.set_each(&t, |row, column| {
+                let around = |down, right| tile.neighbour(row, column, down, right);
+                let sum = tile[(row, column)].triple().plus(around(-1, 0)).plus(around(0, -1));
+                sum.plus(around(0, 1)).plus(around(1, 0))
             });
-        },
-    );
+        });
+    });
 }

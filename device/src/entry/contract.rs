@@ -56,7 +56,7 @@ impl Text {
 /// The contract of a kernel: fields `name=value`, separated by `;`.
 ///
 /// ```text
-/// tilepipe=0.1.0;threads=256;shared=2048/16;1=in 4/4 1x256 16/0 16/8;2=out 4/4 1x256 16/0 16/8
+/// tilepipe=0.1.0;threads=256;shared=2048/16;1=in 4/4 1x256 16/0 16/8;2=out 4/4 1x256 4/0 16/8
 /// ```
 ///
 /// `shared` has bytes and alignment. A parameter has how it is used; bytes and alignment of an
@@ -116,7 +116,7 @@ mod tests {
             of(&CONTRACT),
             format!(
                 "tilepipe={version};threads=1024;shared=232448/128;1=in 4/4 1x256 16/0 16/8;\
-                 2=in 2/2 12x68 16/4 32/8;3=value 8/8 1x1 1/0 8/8;4=out 16/16 1x32 16/0 16/8;5=out 1/1 3x5 16/1 32/8"
+                 2=in 2/2 12x68 4/4 32/8;3=value 8/8 1x1 1/0 8/8;4=out 16/16 1x32 16/0 16/8;5=out 1/1 3x5 1/1 32/8"
             )
         );
     }
