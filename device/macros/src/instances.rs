@@ -2,12 +2,12 @@
 //! bounds.
 
 use proc_macro2::TokenStream;
-use quote::ToTokens;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{GenericParam, Ident, Token, bracketed, parenthesized};
 
 use crate::bounds::Bounds;
+use crate::computed::Value;
 use crate::signature::Signature;
 
 /// All arguments of one attribute.
@@ -28,7 +28,7 @@ struct List {
 /// One generic parameter and its values.
 struct Axis {
     name: Ident,
-    values: Vec<TokenStream>,
+    values: Vec<Value>,
 }
 
 /// One combination of values.
@@ -73,11 +73,11 @@ impl Parse for Axis {
         input.parse::<Token![=]>()?;
         let content;
         bracketed!(content in input);
-        let values = Punctuated::<syn::GenericArgument, Token![,]>::parse_terminated(&content)?;
+        let values = Punctuated::<Value, Token![,]>::parse_terminated(&content)?;
         if values.is_empty() {
             return Err(content.error("an empty list of values builds no instance"));
         }
-        Ok(Axis { name, values: values.into_iter().map(ToTokens::into_token_stream).collect() })
+        Ok(Axis { name, values: values.into_iter().collect() })
     }
 }
 
@@ -120,16 +120,21 @@ impl List {
             };
             instances = instances
                 .into_iter()
-                .flat_map(|values: Vec<(Ident, TokenStream)>| {
+                .flat_map(|values: Vec<(Ident, &Value)>| {
                     axis.values.iter().map(move |value| {
                         let mut values = values.clone();
-                        values.push((axis.name.clone(), value.clone()));
+                        values.push((axis.name.clone(), value));
                         values
                     })
                 })
                 .collect();
         }
-        Ok(instances.into_iter().map(|values| Instance { name: name(signature.name, &values), values }).collect())
+        let instance = |values: Vec<(Ident, &Value)>| {
+            let each = values.iter().map(|(name, value)| Ok((name.clone(), value.in_combination(&values)?)));
+            let values = each.collect::<syn::Result<Vec<_>>>()?;
+            Ok(Instance { name: name(signature.name, &values), values })
+        };
+        instances.into_iter().map(instance).collect()
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod bounds;
 mod built;
+mod computed;
 mod element;
 mod instances;
 mod package;
@@ -58,8 +59,9 @@ use crate::signature::Signature;
 ///
 /// The function takes a `Block` first, then views and scalars, then at most one `Shared`; it
 /// returns nothing and may be generic. Each `instances(..)` list gives values for every generic
-/// parameter; all their combinations are compiled. A kernel without generic parameters needs no
-/// list.
+/// parameter; all their combinations are compiled. A number may be computed from those of other
+/// parameters: `instances(THREADS = [128, 256], LEN = [4 * THREADS])` makes two instances. A kernel
+/// without generic parameters needs no list.
 ///
 /// # Launch bounds
 ///
