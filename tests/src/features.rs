@@ -8,7 +8,7 @@ use tilepipe_kernels::compute::Complex;
 use tilepipe_runner::data::POISON;
 use tilepipe_runner::value::DType;
 use tilepipe_test_kernels::features::{self, Affine};
-use tilepipe_test_kernels::{role_features, role_steps, rows};
+use tilepipe_test_kernels::{role_features, role_steps, rows, wide};
 
 use crate::case::{dtype_of, random_bits};
 
@@ -81,6 +81,10 @@ pub fn all() -> Vec<Feature> {
         in_rows(&rows::rows_of_warps::INSTANCES),
         in_rows(&rows::pairs_of_rows::INSTANCES),
         in_rows(&rows::rows_between_roles::INSTANCES),
+        of(&wide::wide_tiles::INSTANCES, by_type),
+        of(&wide::wide_own::INSTANCES, by_type),
+        of(&wide::wide_by_hand::INSTANCES, by_type),
+        of(&wide::wide_between_roles::INSTANCES, by_type),
         of(&role_features::gaps_between_roles::INSTANCES, by_type),
         of(&role_features::four_roles::INSTANCES, by_type),
         of(&role_features::there_and_back::INSTANCES, by_type),

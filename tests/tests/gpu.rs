@@ -107,6 +107,10 @@ features! {
     rows_of_warps
     pairs_of_rows
     rows_between_roles
+    wide_tiles
+    wide_own
+    wide_by_hand
+    wide_between_roles
     gaps_between_roles
     four_roles
     there_and_back

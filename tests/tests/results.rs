@@ -2,10 +2,13 @@
 //! against a plain loop.
 
 use tilepipe::cpu::Schedule;
+use tilepipe::launch::Instance;
 use tilepipe_host::{Bound, Device, launch};
+use tilepipe_kernels::compute::Number;
 use tilepipe_runner::reference;
-use tilepipe_runner::value::Value;
+use tilepipe_runner::value::{DType, Value};
 use tilepipe_test_kernels::features::collectives_of_blocks;
+use tilepipe_test_kernels::wide::{wide_between_roles, wide_by_hand, wide_own, wide_tiles};
 use tilepipe_tests::case::{self, ForType, Group, SCHEDULES};
 use tilepipe_tests::{features, locals};
 
@@ -118,6 +121,59 @@ fn kernels_over_rows_triple_every_element() {
         }
     }
     assert_eq!(launches, features::EXTENTS.len() * (16 + 4 + 4 + 2 + 8));
+}
+
+/// What the kernels of wide threads make of an input, as a plain loop: beyond the end of the data
+/// there are zeros.
+fn wide<T: Number>(input: &[T], len: usize) -> Vec<T> {
+    let at = |index: usize| input.get(index).copied().unwrap_or(T::ZERO);
+    let next = |index: usize| index / len * len + (index + 1) % len;
+    (0..input.len()).map(|index| at(index).triple().plus(at(next(index)))).collect()
+}
+
+#[test]
+fn kernels_of_wide_threads_write_what_a_plain_loop_makes() {
+    let instances = [&wide_tiles::INSTANCES[..], &wide_by_hand::INSTANCES, &wide_between_roles::INSTANCES];
+    for schedule in SCHEDULES {
+        for instance in instances.into_iter().flatten() {
+            match case::dtype_of(instance) {
+                DType::U8 => writes_wide::<u8>(schedule, instance),
+                DType::I32 => writes_wide::<i32>(schedule, instance),
+                DType::I64 => writes_wide::<i64>(schedule, instance),
+                // Random bits are NaNs too, whose payloads differ: `features` compares schedules.
+                DType::F64 | DType::Complex => {}
+                other => panic!("no data of type {other}"),
+            }
+        }
+    }
+}
+
+/// Launches an instance over sizes around a tile's, and compares with the plain loop.
+fn writes_wide<T: Number + Value + PartialEq>(schedule: Schedule, instance: &Instance) {
+    let device = Device::cpu(schedule);
+    let len: usize = instance.generic("LEN").unwrap().parse().unwrap();
+    for elements in [1, 3, len - 1, len, len + 17, 5 * len - 2] {
+        let input: Vec<T> = case::random_bits(elements, 29);
+        let (uploaded, mut out) = (device.upload(&input).unwrap(), device.zeroed::<T>(elements).unwrap());
+        let arguments = [Bound::input(&uploaded), Bound::output(&mut out)];
+        launch(&device.stream().unwrap(), 2, instance, arguments).unwrap();
+        assert!(out.download().unwrap() == wide(&input, len), "{} of {elements}", instance.name());
+    }
+}
+
+#[test]
+fn wide_threads_triple_what_they_copied_themselves() {
+    for schedule in SCHEDULES {
+        for instance in wide_own::INSTANCES.iter().filter(|one| case::dtype_of(one) == DType::I32) {
+            let input: Vec<i32> = case::random_bits(5000, 31);
+            let device = Device::cpu(schedule);
+            let (uploaded, mut out) = (device.upload(&input).unwrap(), device.zeroed::<i32>(input.len()).unwrap());
+            let arguments = [Bound::input(&uploaded), Bound::output(&mut out)];
+            launch(&device.stream().unwrap(), 2, instance, arguments).unwrap();
+            let expected: Vec<i32> = input.into_iter().map(Number::triple).collect();
+            assert!(out.download().unwrap() == expected, "{}", instance.name());
+        }
+    }
 }
 
 #[test]

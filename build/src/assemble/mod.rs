@@ -22,6 +22,11 @@ use crate::{Error, process};
 /// (docs/decisions/34). Both tools take it, as `llc` has such a pass too.
 const NO_PARTIAL_REDUNDANCY: &str = "-enable-pre=0";
 
+/// What `opt` does. After the usual passes it takes note which addresses are shared memory, whose
+/// start has a known alignment, and how the accesses to it are aligned: `llc` makes one wide load
+/// of loads of elements in a row only if their alignment is known (docs/decisions/50).
+const PASSES: &str = "-passes=internalize,default<O3>,function(infer-address-spaces,infer-alignment)";
+
 /// How parts are optimised, translated and assembled.
 pub(crate) struct Assembly<'a> {
     pub toolchain: &'a Toolchain,
@@ -92,14 +97,13 @@ impl Assembly<'_> {
     fn optimised(&self, part: &Part) -> Result<String, Error> {
         let public =
             part.roots.iter().chain(&part.apart).map(String::as_str).chain(PUBLIC).collect::<Vec<_>>().join("\n");
-        let passes = "-passes=internalize,default<O3>";
-        let key = self.key("optimised", &[passes, NO_PARTIAL_REDUNDANCY, &public, &part.module]);
+        let key = self.key("optimised", &[PASSES, NO_PARTIAL_REDUNDANCY, &public, &part.module]);
         let kept = self.store.get(key, || {
             // In a file: an argument has at most 128 KiB.
             self.write(part, "public", public.as_bytes())?;
             self.write(part, "ll", part.module.as_bytes())?;
             let public = format!("-internalize-public-api-file={}.public", part.name);
-            let arguments = ["-S", passes, NO_PARTIAL_REDUNDANCY, &public, &format!("{}.ll", part.name)];
+            let arguments = ["-S", PASSES, NO_PARTIAL_REDUNDANCY, &public, &format!("{}.ll", part.name)];
             let text = text(self.llvm("opt", &arguments, part, "optimised.ll")?)?;
             // Functions that were apart from their callers may have none any more, and none need be
             // seen from outside.

@@ -2,6 +2,8 @@
 
 use core::marker::PhantomData;
 
+use bytemuck::Zeroable;
+
 use super::arrangement::{Arrangement, Blocked, Striped};
 use crate::element::Element;
 use crate::fault;
@@ -198,17 +200,97 @@ impl<'b, S: OutputTile, A: Arrangement, const THREADS: usize> TileMut<'_, 'b, S,
         }
     }
 
+    /// How many elements [`set_places`](Self::set_places) stores at once: as many as make up to 16
+    /// bytes, if a thread's elements lie in a row and such groups of them fill its share and a row
+    /// of the tile; else 1.
+    const LANES: usize = {
+        let mut lanes = if A::WIDE { 16 } else { 1 };
+        while lanes > 1
+            && !(lanes * size_of::<S::Element>() <= 16
+                && Self::PER_THREAD.is_multiple_of(lanes)
+                && S::COLUMNS.is_multiple_of(lanes))
+        {
+            lanes /= 2;
+        }
+        lanes
+    };
+
     /// Writes all of the calling thread's elements that lie in the view: `value(element, place)`
     /// for each.
     #[inline(always)]
     fn set_places(&self, thread: &Thread<'_, 'b, THREADS>, value: impl Fn(usize, (usize, usize)) -> S::Element) {
-        for nth in 0..Self::PER_THREAD {
-            let element = self.element_of(thread, nth);
-            let place = Self::place_of(element);
-            if self.has(place) {
-                self.set_nth(thread, nth, value(element, place));
+        // The number of lanes is a constant of the type, which no array's length can be.
+        match Self::LANES {
+            16 => self.set_rows::<16>(thread, value),
+            8 => self.set_rows::<8>(thread, value),
+            4 => self.set_rows::<4>(thread, value),
+            2 => self.set_rows::<2>(thread, value),
+            _ => {
+                for nth in 0..Self::PER_THREAD {
+                    let element = self.element_of(thread, nth);
+                    let place = Self::place_of(element);
+                    if self.has(place) {
+                        self.set_nth(thread, nth, value(element, place));
+                    }
+                }
             }
         }
+    }
+
+    /// As [`set_places`](Self::set_places), `N` elements in a row at a time; `N` is `LANES`.
+    #[inline(always)]
+    fn set_rows<const N: usize>(
+        &self,
+        thread: &Thread<'_, 'b, THREADS>,
+        value: impl Fn(usize, (usize, usize)) -> S::Element,
+    ) {
+        for group in 0..Self::PER_THREAD / N {
+            let first = group * N;
+            let element = self.element_of(thread, first);
+            let (row, column) = Self::place_of(element);
+            if self.has_row::<N>((row, column)) {
+                let mut values = [S::Element::zeroed(); N];
+                for (lane, to) in values.iter_mut().enumerate() {
+                    *to = value(element + lane, (row, column + lane));
+                }
+                // SAFETY: (0) just checked; (1) several lanes are those of a wide arrangement,
+                // whose elements follow one another in a thread's share; N divides the share and a
+                // row of the tile, and with them `first`, the element and the column.
+                unsafe { self.store_row((row, column), values) };
+            } else {
+                for lane in 0..N {
+                    let place = (row, column + lane);
+                    if self.has(place) {
+                        self.set_nth(thread, first + lane, value(element + lane, place));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether `N` places in a row, from this one on, lie in the view.
+    #[inline(always)]
+    fn has_row<const N: usize>(&self, (row, column): (usize, usize)) -> bool {
+        (S::ROWS == 1 || row < self.extent.rows()) && column + N <= self.extent.columns()
+    }
+
+    /// Stores `N` elements in a row, in the widest accesses that their alignment allows.
+    ///
+    /// # Safety
+    ///
+    /// 0. The places lie in the view.
+    /// 1. Their elements belong to the calling thread, as in [`set_nth`](Self::set_nth). The
+    ///    arrangement is wide, and `N` divides a row of the tile and the column.
+    #[inline(always)]
+    unsafe fn store_row<const N: usize>(&self, (row, column): (usize, usize), values: [S::Element; N]) {
+        // SAFETY: the place lies in the view (0), so the address does (invariant 0).
+        let address = unsafe { self.first.add(row * self.extent.pitch() + column) };
+        // SAFETY: N elements from there on lie in the view (0) and belong to this thread (1). The
+        // address is aligned to each power of two up to 16 that divides N elements: N divides a row
+        // of the tile and `column`, so that the power divides ALIGNMENT, and with it `first` and
+        // the pitch (invariant 1, the arrangement is wide), and the column. An element is aligned
+        // to at most 16 (`checked_stride`).
+        unsafe { isa::store_global_row(address, values) };
     }
 }
 
@@ -230,6 +312,9 @@ impl<'b, T: Element, A: Arrangement, const LEN: usize, const THREADS: usize> Til
 
     /// Writes all of the calling thread's elements: `value(e)` for each element `e` of the tile
     /// that it owns and that lies in the view.
+    ///
+    /// Of a [`Blocked`] output up to 16 bytes are computed and then stored at once (PTX
+    /// `st.global.v4`), if a thread's elements are whole groups of so many.
     #[inline(always)]
     pub fn set_each(&self, thread: &Thread<'_, 'b, THREADS>, value: impl Fn(usize) -> T) {
         self.set_places(thread, |element, _| value(element));
@@ -260,7 +345,7 @@ impl<'b, T: Element, A: Arrangement, const ROWS: usize, const COLUMNS: usize, co
     }
 
     /// Writes all of the calling thread's elements: `value(row, column)` for each of its places in
-    /// the tile that lies in the view.
+    /// the tile that lies in the view; in accesses as in one dimension.
     #[inline(always)]
     pub fn set_each(&self, thread: &Thread<'_, 'b, THREADS>, value: impl Fn(usize, usize) -> T) {
         self.set_places(thread, |_, (row, column)| value(row, column));
@@ -310,16 +395,12 @@ impl<'b, S: OutputTile, const THREADS: usize> TileMut<'_, 'b, S, THREADS, Blocke
                  `set_each` writes those of several rows"
             )
         };
-        let (row, column) = Self::place_of(self.element_of(thread, 0));
-        if (S::ROWS == 1 || row < self.extent.rows()) && column + N <= self.extent.columns() {
-            // SAFETY: N places lie in the view, so the address does (invariant 0).
-            let address = unsafe { self.first.add(row * self.extent.pitch() + column) };
-            // SAFETY: N elements from there on lie in the view and belong to this thread (as in
-            // `set_nth`; those of a row lie side by side). The address is aligned to each power of
-            // two up to 16 that divides N elements: N divides a row of the tile and `column`, so
-            // that the power divides ALIGNMENT, and with it `first` and the pitch (1, `Blocked` is
-            // wide), and the column.
-            unsafe { isa::store_global_row(address, values) };
+        let place = Self::place_of(self.element_of(thread, 0));
+        if self.has_row::<N>(place) {
+            // SAFETY: (0) just checked; (1) they are the thread's elements 0 to N - 1 of a blocked
+            // arrangement; N is a thread's share and divides a row of the tile (asserted), and with
+            // it the column of the share's start.
+            unsafe { self.store_row(place, values) };
         } else {
             for (nth, value) in values.into_iter().enumerate() {
                 self.set_nth(thread, nth, value);

@@ -60,6 +60,11 @@ impl<K: StageSet> Ring<K> {
     /// Returns the next stage to read and what was noted when it was filled, and advances the tail.
     #[inline(always)]
     pub(crate) fn next_to_read(&mut self) -> (*const u8, PresenceOf<K>) {
+        const { assert!(K::STRIDE.is_multiple_of(16)) };
+        // With this the compiler for the GPU knows how a tile is aligned, and loads elements in a
+        // row at once.
+        // SAFETY: the tail is a multiple of the stages' stride (1), and that is one of 16.
+        unsafe { core::hint::assert_unchecked(self.tail.is_multiple_of(16)) };
         let (stage, index) = (self.stage(self.tail), self.tail / K::STRIDE as u32);
         self.tail = Self::after(self.tail);
         (stage.cast_const(), PresenceOf::<K>::of(&self.present, index))

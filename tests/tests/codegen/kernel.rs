@@ -50,7 +50,8 @@ pub enum Scope {
 }
 
 impl Kernel {
-    fn new(module: Module, instance: &'static Instance) -> Kernel {
+    /// An instance of a module's kernels.
+    pub fn new(module: Module, instance: &'static Instance) -> Kernel {
         let found = entries(module).get(instance.symbol());
         let entry = found.unwrap_or_else(|| panic!("no entry `{}`: run `cargo xtask ptx`", instance.symbol()));
         Kernel { instance, entry }

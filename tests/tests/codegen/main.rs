@@ -20,3 +20,4 @@ mod role_machine;
 mod roles;
 mod scopes;
 mod steps;
+mod wide;
