@@ -9,6 +9,7 @@
 use core::any::TypeId;
 
 pub use crate::entry::{RawElements, RawParameter, RawRows};
+use crate::tile::Tile;
 
 /// How a kernel uses one of its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +38,8 @@ pub struct ParameterInfo {
     /// For a two-dimensional view: the number of bytes that the pitch, from one row's start to the
     /// next one's, is a multiple of.
     pub row_alignment: Option<usize>,
+    /// Rows and elements from one tile's start to the next one's; `[1, 1]` for a scalar.
+    pub tile: [usize; 2],
 }
 
 impl ParameterInfo {
@@ -58,13 +61,15 @@ impl ParameterInfo {
             element_bytes: size_of::<T>(),
             alignment,
             row_alignment: None,
+            tile: [1, 1],
         }
     }
 
-    /// Describes a view that starts at a multiple of `alignment` bytes, and whose elements lie in
-    /// one row or in `rows` that start likewise.
-    pub(crate) const fn of_view<T: 'static>(kind: ParameterKind, rows: bool, alignment: usize) -> Self {
-        ParameterInfo { row_alignment: if rows { Some(alignment) } else { None }, ..Self::of::<T>(kind, alignment) }
+    /// Describes a view of tiles of shape `S` that starts at a multiple of `alignment` bytes, and
+    /// whose elements lie in one row or in `rows` that start likewise.
+    pub(crate) const fn of_view<S: Tile>(kind: ParameterKind, rows: bool, alignment: usize) -> Self {
+        let row_alignment = if rows { Some(alignment) } else { None };
+        ParameterInfo { row_alignment, tile: [S::ROW_STRIDE, S::STRIDE], ..Self::of::<S::Element>(kind, alignment) }
     }
 }
 

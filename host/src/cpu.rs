@@ -308,6 +308,11 @@ fn workers() -> Result<&'static ThreadPool, Error> {
     pool.as_ref().map_err(|reason| Error::NoThreads { reason: reason.clone() })
 }
 
+/// Returns how many blocks run at once: one on each of those threads.
+pub(crate) fn blocks_at_once() -> Result<u32, Error> {
+    Ok(u32::try_from(workers()?.current_num_threads()).unwrap_or(u32::MAX))
+}
+
 /// Returns a line of `/proc/meminfo` in bytes, where there is one.
 pub(crate) fn memory_information(line: &str) -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;

@@ -9,12 +9,11 @@ use crate::cpu::{self, CpuMemory};
 use crate::device::{Backend, Device};
 use crate::error::Error;
 use crate::gpu::{self, memory::GpuMemory};
+use crate::grid::Grid;
 use crate::stream::Stream;
 
-/// The largest grid, in blocks.
-const GRID_LIMIT: u32 = i32::MAX as u32;
-
-/// Launches `grid` blocks of a kernel's instance in a stream.
+/// Launches blocks of a kernel's instance in a stream, as many as `grid` says: a number or a
+/// [`Grid`].
 ///
 /// The `launch` function that `#[kernel]` makes beside every kernel calls this with arguments of
 /// the right types; programs call it themselves for an instance that they choose at run time, with
@@ -35,17 +34,15 @@ const GRID_LIMIT: u32 = i32::MAX as u32;
 /// panics is [`Error::KernelPanicked`], on a GPU from whichever later call finds out.
 pub fn launch(
     stream: &Stream,
-    grid: u32,
+    grid: impl Into<Grid>,
     instance: &Instance,
     arguments: impl IntoIterator<Item = Bound>,
 ) -> Result<(), Error> {
     let arguments: Vec<Bound> = arguments.into_iter().collect();
     let device = stream.device();
-    if grid == 0 || grid > GRID_LIMIT {
-        return Err(Error::BadGrid { kernel: instance.kernel(), grid });
-    }
     check_arguments(device, instance, &arguments)?;
     check_aliases(instance, &arguments)?;
+    let grid = grid.into().blocks(device, instance, &arguments)?;
     match (&device.backend, &stream.gpu) {
         (Backend::Gpu(_), Some(stream)) => {
             let accesses: Vec<_> = arguments.iter().filter_map(gpu_access).collect();

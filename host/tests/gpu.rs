@@ -9,7 +9,7 @@ use std::thread;
 
 use common::{FILL, INCREMENT, INCREMENT_ROWS, KERNELS, LARGE_SHARED, LARGE_SHARED_PARTS, PANIC, TRAP, described};
 use tilepipe::launch::Parts;
-use tilepipe_host::{Bound, Buffer, Device, DeviceKind, Error, Module, Schedule, Stream, launch};
+use tilepipe_host::{Bound, Buffer, Device, DeviceKind, Error, Grid, Module, Schedule, Stream, launch};
 
 /// Enough clock cycles that a kernel is still running when the host goes on: about 10 ms.
 const LONG: u64 = 20_000_000;
@@ -97,6 +97,18 @@ fn launches_on_parts_of_one_buffer_run_in_the_order_of_the_buffer() {
     let both = Bound::output(&mut out);
     launch(&other, 8, &FILL, [both, Bound::scalar(5_u32)]).unwrap();
     assert_eq!(out.download().unwrap(), [5; 1024]);
+}
+
+#[test]
+fn grids_that_follow_from_the_launch_are_right() {
+    let Some(device) = gpu() else { return };
+    let stream = device.stream().unwrap();
+    for (grid, elements) in [Grid::tiles(), Grid::resident()].into_iter().flat_map(|grid| [(grid, 1), (grid, 100_000)])
+    {
+        let mut out = device.zeroed::<u32>(elements).unwrap();
+        launch(&stream, grid, &FILL, [Bound::output(&mut out), Bound::scalar(3_u32)]).unwrap();
+        assert_eq!(out.download().unwrap(), vec![3; elements], "{grid:?}");
+    }
 }
 
 #[test]

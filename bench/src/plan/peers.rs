@@ -348,6 +348,7 @@ const fn view<T: Element>(kind: ParameterKind) -> ParameterInfo {
         element_bytes: size_of::<T>(),
         alignment: 16,
         row_alignment: None,
+        tile: [1, 1],
     }
 }
 

@@ -339,7 +339,8 @@ fn launch(signature: &Signature, instances: &[Instance]) -> proc_macro2::TokenSt
     let names: Vec<_> = signature.parameters.iter().map(|parameter| &parameter.name).collect();
     let types: Vec<_> =
         signature.parameters.iter().map(|parameter| signature::with_static_lifetimes(parameter.ty)).collect();
-    let summary = format!("Launches [`{name}`](fn@{name}) with `grid` blocks; returns as soon as it is under way.");
+    let summary =
+        format!("Launches [`{name}`](fn@{name}) with the blocks of `grid`; returns as soon as it is under way.");
     quote! {
         /// All instances that were built.
         #[cfg(not(target_arch = "nvptx64"))]
@@ -365,7 +366,7 @@ fn launch(signature: &Signature, instances: &[Instance]) -> proc_macro2::TokenSt
         #[cfg(not(target_arch = "nvptx64"))]
         pub fn launch<#generics>(
             stream: &::tilepipe_host::Stream,
-            grid: u32,
+            grid: impl ::core::convert::Into<::tilepipe_host::Grid>,
             #(#names: impl ::tilepipe_host::Argument<#types>),*
         ) -> ::core::result::Result<(), ::tilepipe_host::Error>
         where

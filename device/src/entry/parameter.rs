@@ -150,7 +150,7 @@ impl<'k, S: Tile, G: Passed> Parameter<'k> for TileView<'k, S, G> {
 
     #[cfg(not(target_arch = "nvptx64"))]
     const INFO: crate::launch::ParameterInfo =
-        crate::launch::ParameterInfo::of_view::<S::Element>(crate::launch::ParameterKind::Input, G::ROWS, S::ALIGNMENT);
+        crate::launch::ParameterInfo::of_view::<S>(crate::launch::ParameterKind::Input, G::ROWS, S::ALIGNMENT);
 
     #[inline(always)]
     unsafe fn from_raw(raw: Self::Raw) -> Self {
@@ -168,11 +168,8 @@ impl<'k, S: OutputTile, G: Passed, A: Arrangement> Parameter<'k> for TileViewMut
     const LAYOUT: ParameterLayout = ParameterLayout::of_tiles::<S, G>("out", written::<S, A>());
 
     #[cfg(not(target_arch = "nvptx64"))]
-    const INFO: crate::launch::ParameterInfo = crate::launch::ParameterInfo::of_view::<S::Element>(
-        crate::launch::ParameterKind::Output,
-        G::ROWS,
-        written::<S, A>(),
-    );
+    const INFO: crate::launch::ParameterInfo =
+        crate::launch::ParameterInfo::of_view::<S>(crate::launch::ParameterKind::Output, G::ROWS, written::<S, A>());
 
     #[inline(always)]
     unsafe fn from_raw(raw: Self::Raw) -> Self {

@@ -267,21 +267,34 @@ impl Context {
         Ok(Some(text))
     }
 
+    /// How many blocks of an instance fit on a multiprocessor.
+    fn blocks(&self, function: &Function, instance: &Instance) -> Result<u32, Error> {
+        let (dynamic, mut blocks) = (function.dynamic_shared(instance), 0);
+        // SAFETY: writes one integer, which is there; the function is alive; threads and bytes are
+        // within the limits that `function` checks.
+        let status = unsafe { self.driver.occupancy(&mut blocks, function.raw, instance.threads() as c_int, dynamic) };
+        self.check("ask how many blocks of a kernel fit on a multiprocessor", status)?;
+        Ok(u32::try_from(blocks).unwrap_or(0))
+    }
+
+    /// How many blocks of an instance run at once.
+    pub(crate) fn blocks_at_once(&self, instance: &Instance) -> Result<u32, Error> {
+        self.enter()?;
+        let function = self.function(instance)?;
+        Ok(self.blocks(&function, instance)?.saturating_mul(self.multiprocessors))
+    }
+
     /// What a block of an instance takes, and how many fit on a multiprocessor.
     pub(crate) fn resources(&self, instance: &Instance) -> Result<Resources, Error> {
         self.enter()?;
         let function = self.function(instance)?;
         let dynamic = function.dynamic_shared(instance);
-        let mut blocks = 0;
-        // SAFETY: writes one integer, which is there; the function is alive; threads and bytes are
-        // within the limits that `function` checks.
-        let status = unsafe { self.driver.occupancy(&mut blocks, function.raw, instance.threads() as c_int, dynamic) };
-        self.check("ask how many blocks of a kernel fit on a multiprocessor", status)?;
+        let blocks = self.blocks(&function, instance)?;
         Ok(Resources {
             registers: self.attribute(function.raw, CUfunction_attribute::CU_FUNC_ATTRIBUTE_NUM_REGS)?,
             local_bytes: self.attribute(function.raw, CUfunction_attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
             shared_bytes: function.static_shared + dynamic,
-            blocks: u32::try_from(blocks).unwrap_or(0),
+            blocks,
         })
     }
 

@@ -20,6 +20,7 @@ const fn parameter<T: Element>(kind: ParameterKind) -> ParameterInfo {
         element_bytes: size_of::<T>(),
         alignment,
         row_alignment: None,
+        tile: [1, 1],
     }
 }
 
