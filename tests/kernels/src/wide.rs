@@ -1,6 +1,6 @@
-//! Small kernels whose threads have several elements of a tile each, in a row. But for [`wide_own`]
-//! each element becomes three times itself plus the next one of its tile, the last one's next being
-//! the first.
+//! Small kernels whose threads have several elements of a tile each, in a row. But for
+//! [`wide_own`](fn@wide_own) each element becomes three times itself plus the next one of its tile,
+//! the last one's next being the first.
 
 use tilepipe::role::{Partitioned, WarpRoles};
 use tilepipe::{
