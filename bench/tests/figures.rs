@@ -120,15 +120,32 @@ fn figures(comparison: &Value) -> Vec<f64> {
     ratios.chain([&comparison["timing"]["milliseconds"]["median"]]).filter_map(Value::as_f64).collect()
 }
 
-/// The figures that a line may have by a record.
-fn allowed(name: &str, text: &str, line: &str) -> Vec<f64> {
-    if !name.ends_with(".json") {
-        return numbers(text);
+/// What a record says.
+enum Record {
+    /// A comparison.
+    Comparison(Value),
+    /// A text's numbers.
+    Text(Vec<f64>),
+}
+
+impl Record {
+    fn read(name: &str) -> Record {
+        let text = fs::read_to_string(root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+        if !name.ends_with(".json") {
+            return Record::Text(numbers(&text));
+        }
+        Record::Comparison(serde_json::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}")))
     }
-    let record: Value = serde_json::from_str(text).unwrap_or_else(|error| panic!("{name}: {error}"));
-    match kernel_of(line) {
-        Some(kernel) => comparisons(&record, kernel).into_iter().flat_map(figures).collect(),
-        None => numbers(&record["copy"].to_string()),
+
+    /// The figures that a line may have.
+    fn allows(&self, line: &str) -> Vec<f64> {
+        match (self, kernel_of(line)) {
+            (Record::Text(numbers), _) => numbers.clone(),
+            (Record::Comparison(record), Some(kernel)) => {
+                comparisons(record, kernel).into_iter().flat_map(figures).collect()
+            }
+            (Record::Comparison(record), None) => numbers(&record["copy"].to_string()),
+        }
     }
 }
 
@@ -138,10 +155,9 @@ fn every_decimal_after_a_comment_is_a_figure_of_its_records() {
     let (mut checked, mut strange) = (0, Vec::new());
     for block in blocks(&page) {
         assert!(!block.lines.is_empty(), "a comment of figures with nothing after it: {:?}", block.records);
-        let read = |name| fs::read_to_string(root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
-        let records: Vec<(&str, String)> = block.records.iter().map(|name| (*name, read(name))).collect();
+        let records: Vec<Record> = block.records.iter().map(|name| Record::read(name)).collect();
         for (number, line) in &block.lines {
-            let figures: Vec<f64> = records.iter().flat_map(|(name, text)| allowed(name, text, line)).collect();
+            let figures: Vec<f64> = records.iter().flat_map(|record| record.allows(line)).collect();
             for written in decimals(line) {
                 checked += 1;
                 if !figures.iter().any(|figure| prints(*figure, written)) {

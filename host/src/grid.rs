@@ -79,19 +79,18 @@ impl Grid {
 
     /// The number of blocks for a launch whose arguments were checked.
     pub(crate) fn blocks(self, device: &Device, instance: &Instance, arguments: &[Bound]) -> Result<u32, Error> {
-        let most = tiles(instance, arguments).clamp(1, u64::from(LIMIT)) as u32;
-        match self.0 {
-            Size::Blocks(grid) if grid == 0 || grid > LIMIT => Err(Error::BadGrid { kernel: instance.kernel(), grid }),
-            Size::Blocks(grid) => Ok(grid),
-            Size::Tiles => Ok(most),
-            Size::Resident => {
-                let at_once = match &device.backend {
-                    Backend::Gpu(context) => context.blocks_at_once(instance)?,
-                    Backend::Cpu(_) => cpu::blocks_at_once()?,
-                };
-                Ok(at_once.clamp(1, most))
+        let most = match self.0 {
+            Size::Blocks(grid) if grid == 0 || grid > LIMIT => {
+                return Err(Error::BadGrid { kernel: instance.kernel(), grid });
             }
-        }
+            Size::Blocks(grid) => return Ok(grid),
+            Size::Tiles => LIMIT,
+            Size::Resident => match &device.backend {
+                Backend::Gpu(context) => context.blocks_at_once(instance)?,
+                Backend::Cpu(_) => cpu::blocks_at_once()?,
+            },
+        };
+        Ok(tiles(instance, arguments).min(u64::from(most)).max(1) as u32)
     }
 }
 

@@ -4,7 +4,7 @@
 use tilepipe::cpu::Schedule;
 use tilepipe::launch::Instance;
 use tilepipe_host::{Bound, Device, launch};
-use tilepipe_kernels::compute::Number;
+use tilepipe_kernels::compute::{Complex, Number};
 use tilepipe_runner::reference;
 use tilepipe_runner::value::{DType, Value};
 use tilepipe_test_kernels::features::collectives_of_blocks;
@@ -137,23 +137,35 @@ fn kernels_of_wide_threads_write_what_a_plain_loop_makes() {
     for schedule in SCHEDULES {
         for instance in instances.into_iter().flatten() {
             match case::dtype_of(instance) {
-                DType::U8 => writes_wide::<u8>(schedule, instance),
-                DType::I32 => writes_wide::<i32>(schedule, instance),
-                DType::I64 => writes_wide::<i64>(schedule, instance),
-                // Random bits are NaNs too, whose payloads differ: `features` compares schedules.
-                DType::F64 | DType::Complex => {}
+                DType::U8 => writes_wide::<u8>(schedule, instance, |elements| case::random_bits(elements, 29)),
+                DType::I32 => writes_wide::<i32>(schedule, instance, |elements| case::random_bits(elements, 29)),
+                DType::I64 => writes_wide::<i64>(schedule, instance, |elements| case::random_bits(elements, 29)),
+                // Not random bits: no NaN equals itself.
+                DType::F64 => writes_wide(schedule, instance, |elements| (0..elements).map(small).collect()),
+                DType::Complex => writes_wide(schedule, instance, |elements| {
+                    (0..elements).map(|index| Complex { re: small(index) as f32, im: -(index as f32) }).collect()
+                }),
                 other => panic!("no data of type {other}"),
             }
         }
     }
 }
 
+/// A number that differs from those of the elements around.
+fn small(index: usize) -> f64 {
+    (index * 7 % 1000) as f64
+}
+
 /// Launches an instance over sizes around a tile's, and compares with the plain loop.
-fn writes_wide<T: Number + Value + PartialEq>(schedule: Schedule, instance: &Instance) {
+fn writes_wide<T: Number + Value + PartialEq>(
+    schedule: Schedule,
+    instance: &Instance,
+    input_of: impl Fn(usize) -> Vec<T>,
+) {
     let device = Device::cpu(schedule);
     let len: usize = instance.generic("LEN").unwrap().parse().unwrap();
     for elements in [1, 3, len - 1, len, len + 17, 5 * len - 2] {
-        let input: Vec<T> = case::random_bits(elements, 29);
+        let input = input_of(elements);
         let (uploaded, mut out) = (device.upload(&input).unwrap(), device.zeroed::<T>(elements).unwrap());
         let arguments = [Bound::input(&uploaded), Bound::output(&mut out)];
         launch(&device.stream().unwrap(), 2, instance, arguments).unwrap();

@@ -225,6 +225,8 @@ impl<'b, S: OutputTile, A: Arrangement, const THREADS: usize> TileMut<'_, 'b, S,
             8 => self.set_rows::<8>(thread, value),
             4 => self.set_rows::<4>(thread, value),
             2 => self.set_rows::<2>(thread, value),
+            // Not `set_rows::<1>`: over groups of one the compiler for the GPU orders the loop
+            // otherwise.
             _ => {
                 for nth in 0..Self::PER_THREAD {
                     let element = self.element_of(thread, nth);
