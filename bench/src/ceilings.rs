@@ -152,6 +152,7 @@ fn compare(
     let (_, symbol) = job.of_library();
     Ok(Row {
         kernel: instance.kernel().to_owned(),
+        task: String::new(),
         symbol: instance.name().to_owned(),
         dtype: I32.to_string(),
         stages: instance.generic("STAGES").map(str::to_owned),
@@ -160,6 +161,7 @@ fn compare(
         inputs: inputs.len(),
         timing: report::timing(&own, bytes),
         resources: None,
+        samples: Vec::new(),
         peers: vec![PeerRow::new("CUB", symbol, wanted, [&other, &own], bytes)],
         fault: own.err(),
     })

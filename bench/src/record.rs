@@ -1,6 +1,7 @@
 //! What a run of the program puts on record, as JSON. Files of older runs lack what was added
 //! later, and are still read.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -36,6 +37,68 @@ pub struct Report {
     /// Kernels over a range of sizes or shapes.
     #[serde(default)]
     pub sweeps: Vec<Sweep>,
+    /// The processes that measured, in the order of the samples of each contestant. A record of one
+    /// process from before they were kept has none.
+    #[serde(default)]
+    pub processes: Vec<Process>,
+}
+
+/// One process that measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Process {
+    /// When it began, UTC.
+    pub date: String,
+    /// The commit that it measured.
+    pub commit: String,
+    /// The command that was typed.
+    pub command: String,
+    /// What the order of the launches was drawn from.
+    pub seed: u64,
+    /// The state of the GPU while it measured; none where the driver's tool is not there.
+    pub conditions: Option<Conditions>,
+    /// The versions of the programs that built what was measured, by name: `nvcc`, `ptxas`, `CCCL`,
+    /// `rustc`, `LLVM`, and those of PyTorch's part.
+    pub versions: BTreeMap<String, String>,
+}
+
+/// The state of a GPU while a process measured, from several looks at it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Conditions {
+    /// How often it was looked at.
+    pub looks: usize,
+    /// The multiprocessors' clock, in MHz: least and greatest.
+    pub clock_mhz: [f64; 2],
+    /// The memory's clock, in MHz: least and greatest.
+    pub memory_mhz: [f64; 2],
+    /// Power, in W: least and greatest.
+    pub power_watts: [f64; 2],
+    /// Temperature, in degrees Celsius: least and greatest.
+    pub celsius: [f64; 2],
+    /// Why clocks were held back at any of the looks, as the driver's tool names it; empty if they
+    /// never were.
+    pub throttled: Vec<String>,
+}
+
+/// What a contestant is, which fixes its colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Class {
+    /// Ours.
+    Tilepipe,
+    /// The code that CUDA's programming guide or libcu++'s documentation prints.
+    Guide,
+    /// C++ over `cuda::pipeline` or cooperative groups in its fastest shape.
+    Pipeline,
+    /// C++ by hand: `cp.async`, mbarriers, bulk copies.
+    Hand,
+    /// C++ without asynchronous copies.
+    Plain,
+    /// A library that has the task: CUB, cuBLAS.
+    Library,
+    /// PyTorch.
+    PyTorch,
+    /// Our kernel's twin in unsafe Rust.
+    UnsafeRust,
 }
 
 /// The time of one kernel.
@@ -52,6 +115,10 @@ pub struct Timing {
 pub struct Row {
     /// The kernel's name.
     pub kernel: String,
+    /// What all contestants compute, for people; the same text for all rows that may be compared
+    /// with one another. Empty in old records.
+    #[serde(default)]
+    pub task: String,
     /// Its entry.
     pub symbol: String,
     /// The element type.
@@ -71,6 +138,9 @@ pub struct Row {
     /// What it takes of a multiprocessor.
     #[serde(default)]
     pub resources: Option<Resources>,
+    /// Milliseconds of each launch, process by process, in the order of the rounds.
+    #[serde(default)]
+    pub samples: Vec<Vec<f64>>,
     /// The others.
     pub peers: Vec<PeerRow>,
 }
@@ -91,6 +161,18 @@ pub struct PeerRow {
     pub wrong: Option<[usize; 2]>,
     /// Its time over ours, pair by pair: above 1 ours is faster.
     pub ratio: Option<Summary>,
+    /// Where the ratio's median lies with 95 % confidence, lower and upper end.
+    #[serde(default)]
+    pub interval: Option<[f64; 2]>,
+    /// What it is; none in old records, whose names tell.
+    #[serde(default)]
+    pub class: Option<Class>,
+    /// Blocks; none where they are those of our kernel.
+    #[serde(default)]
+    pub grid: Option<u32>,
+    /// Milliseconds of each launch, process by process, in the order of the rounds.
+    #[serde(default)]
+    pub samples: Vec<Vec<f64>>,
     /// The least ratio wanted.
     pub wanted: Option<f64>,
     /// Whether the median ratio is at least that; true where nothing is wanted.

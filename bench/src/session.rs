@@ -97,6 +97,7 @@ pub fn run(options: &Options) -> Result<Vec<String>> {
         copy: Timing::of(&copied(&device, numbers, repetitions)?, 2 * bytes),
         comparisons: Vec::new(),
         sweeps: Vec::new(),
+        processes: Vec::new(),
     };
     let of_type = |dtype| comparisons.iter().filter(|c| c.dtype == dtype).collect::<Vec<&Comparison>>();
     let bench = Bench { device: &device, stream: &stream, repetitions };

@@ -21,6 +21,10 @@ pub fn example() -> Report {
         fault: None,
         wrong: None,
         ratio: Summary::of_ratios(&[milliseconds], &[1.0]),
+        interval: None,
+        class: None,
+        grid: None,
+        samples: Vec::new(),
         wanted: None,
         met: true,
         resources: Some(resources.clone()),
@@ -28,6 +32,7 @@ pub fn example() -> Report {
     let wrong = Some("element 3 is <1>, expected 2; 1 differ".to_owned());
     let row = Row {
         kernel: "first_kernel".to_owned(),
+        task: String::new(),
         symbol: "first_kernel__i32_2".to_owned(),
         dtype: "i32".to_owned(),
         stages: Some("2".to_owned()),
@@ -37,6 +42,7 @@ pub fn example() -> Report {
         timing: timing(1.0),
         fault: None,
         resources: Some(resources.clone()),
+        samples: Vec::new(),
         peers: vec![
             peer("cuda::pipeline", "pipeline_i32_2", 2.0),
             PeerRow { wanted: Some(0.98), met: false, ..peer("cp.async & <\"barrier\">", "twin_i32_2", 0.9) },
@@ -78,6 +84,7 @@ pub fn example() -> Report {
                 line("C++ & co", vec![point(1024.0, 4.0), point(65536.0, 3.0), point(1048576.0, 1.5)]),
             ],
         }],
+        processes: Vec::new(),
     }
 }
 

@@ -27,6 +27,10 @@ impl PeerRow {
             fault: outcomes[0].as_ref().err().cloned(),
             wrong: None,
             ratio,
+            interval: None,
+            class: None,
+            grid: None,
+            samples: Vec::new(),
             wanted,
             met: ratio.is_some_and(|ratio| wanted.is_none_or(|wanted| ratio.median >= wanted)),
             resources: None,
@@ -50,6 +54,7 @@ impl Row {
         });
         Row {
             kernel: comparison.ours.kernel().to_owned(),
+            task: String::new(),
             symbol: comparison.ours.name().to_owned(),
             dtype: comparison.dtype.to_string(),
             stages: comparison.ours.generic("STAGES").map(str::to_owned),
@@ -59,6 +64,7 @@ impl Row {
             timing: timing(ours, moved),
             fault: ours.as_ref().err().cloned(),
             resources: None,
+            samples: Vec::new(),
             peers: peers.collect(),
         }
     }
@@ -132,6 +138,7 @@ mod tests {
             copy: Timing::of(&[0.5, 0.5], 1 << 30),
             comparisons: vec![Row::new(comparison, outcomes, 1 << 30)],
             sweeps: Vec::new(),
+            processes: Vec::new(),
         }
     }
 
