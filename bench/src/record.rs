@@ -298,6 +298,11 @@ impl Report {
 }
 
 impl Row {
+    /// Returns its time, if its results are right.
+    pub fn right_milliseconds(&self) -> Option<f64> {
+        Some(self.timing.as_ref().filter(|_| self.fault.is_none())?.milliseconds.median)
+    }
+
     /// Returns element type, stages where there is a choice, and grid, as one reads them.
     pub fn shape(&self) -> String {
         let stages = match self.stages.as_deref() {
@@ -309,7 +314,48 @@ impl Row {
     }
 }
 
+impl Class {
+    /// Returns the class of a contestant by its name, as records without classes and sweeps name
+    /// them; none where the name does not tell.
+    pub fn of_name(name: &str) -> Option<Class> {
+        let begins = |beginnings: &[&str]| beginnings.iter().any(|beginning| name.starts_with(beginning));
+        let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
+        if name == "tilepipe" || name == "ours" {
+            Some(Class::Tilepipe)
+        } else if begins(&["tilepipe"]) {
+            // One of ours that is shown beside the contestant.
+            None
+        } else if begins(&["unsafe Rust"]) {
+            Some(Class::UnsafeRust)
+        } else if begins(&["cuda::pipeline", "cooperative groups"]) {
+            Some(Class::Guide)
+        } else if begins(&["CUB", "cuBLAS", "cublas"]) {
+            Some(Class::Library)
+        } else if begins(&["PyTorch", "torch"]) {
+            Some(Class::PyTorch)
+        } else if has(&["plain", "no asynchronous copy"]) {
+            Some(Class::Plain)
+        } else if has(&["cp.async", "mbarriers", "by hand"]) {
+            Some(Class::Hand)
+        } else {
+            None
+        }
+    }
+}
+
 impl PeerRow {
+    /// Returns what it is: what the record says, or else what the name tells. A name that tells
+    /// nothing is of C++ by hand, as most peers are.
+    pub fn class(&self) -> Class {
+        self.class.or_else(|| Class::of_name(&self.name)).unwrap_or(Class::Hand)
+    }
+
+    /// Returns its time, if its results are right and it does not race.
+    pub fn right_milliseconds(&self) -> Option<f64> {
+        let timing = self.timing.as_ref().filter(|_| self.fault.is_none() && self.wrong.is_none())?;
+        Some(timing.milliseconds.median)
+    }
+
     /// Whether it is built on an abstraction of CUDA's libraries, and not by hand.
     pub fn is_library(&self) -> bool {
         ["cuda::pipeline", "cooperative groups"].iter().any(|library| self.name.starts_with(library))

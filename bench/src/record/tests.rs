@@ -136,3 +136,47 @@ fn a_clock_that_did_not_move_gives_no_time() {
     assert_eq!(Timing::of(&[0.0, 0.0], 1), None);
     assert_eq!(Timing::of(&[], 1), None);
 }
+
+#[test]
+fn the_name_of_every_recorded_peer_and_line_tells_its_class() {
+    for path in recorded() {
+        let report = Report::read(&path).unwrap();
+        for peer in report.comparisons.iter().flat_map(|row| &row.peers) {
+            assert!(peer.class.or_else(|| Class::of_name(&peer.name)).is_some(), "{}", peer.name);
+        }
+        for line in report.sweeps.iter().flat_map(|sweep| &sweep.lines) {
+            let is_ours = line.name.starts_with("tilepipe, ");
+            assert_eq!(Class::of_name(&line.name).is_none(), is_ours, "{}", line.name);
+        }
+    }
+}
+
+#[test]
+fn a_class_on_record_stands_above_the_name() {
+    let peer =
+        |name: &str, class| PeerRow { name: name.to_owned(), class, ..example().comparisons[0].peers[0].clone() };
+    for (name, class) in [
+        ("cuda::pipeline, thread scope", Class::Guide),
+        ("cooperative groups", Class::Guide),
+        ("cp.async, 1 barrier", Class::Hand),
+        ("mbarriers, own element", Class::Hand),
+        ("plain", Class::Plain),
+        ("CUB", Class::Library),
+        ("cublasLt", Class::Library),
+        ("torch.compile", Class::PyTorch),
+        ("unsafe Rust", Class::UnsafeRust),
+        ("C++ & co", Class::Hand),
+    ] {
+        assert_eq!(peer(name, None).class(), class, "{name}");
+    }
+    assert_eq!(peer("cuda::pipeline", Some(Class::Pipeline)).class(), Class::Pipeline);
+}
+
+#[test]
+fn what_is_wrong_or_races_has_no_right_time() {
+    let report = example();
+    let [row, broken] = &report.comparisons[..] else { panic!("two rows") };
+    assert!(row.right_milliseconds().is_some() && broken.right_milliseconds().is_none());
+    let right: Vec<bool> = row.peers.iter().map(|peer| peer.right_milliseconds().is_some()).collect();
+    assert_eq!(right, [true, true, false, false]);
+}

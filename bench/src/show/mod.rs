@@ -6,3 +6,4 @@ pub(crate) mod page;
 pub(crate) mod readme;
 pub(crate) mod report;
 pub(crate) mod table;
+pub(crate) mod tasks;

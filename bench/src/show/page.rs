@@ -1,15 +1,18 @@
 //! A record as one HTML page that needs nothing else, and its charts as files.
 
+mod conditions;
+mod tables;
+
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use crate::balance::Balance;
-use crate::record::{PeerRow, Report, Resources, Row, Sweep, Timing};
-use crate::show::chart::{self, Bar, Bars, Group, Kind};
-use crate::show::table;
+use crate::plan::sweeps::MULTIPLY_ADDS;
+use crate::record::{Class, Report, Row, Sweep, Timing};
+use crate::show::chart::{self, Bar, Bars, Group, Width};
+use crate::show::tasks::{self, Task, times, with_interval};
 
 /// What is measured and how.
 const METHOD: &str = "Every kernel reads its inputs and writes its output once; GB/s counts both. Ours and its peers do the \
@@ -26,10 +29,18 @@ const WHEN: &str = "A pipeline does not always pay: a synchronous kernel with lo
     fast as any pipeline. Pipelines pay where few warps are resident, tiles are large, elements are small, or there is \
     arithmetic to overlap with the copies.";
 
-/// What the balance of copy and arithmetic is.
-const BALANCE: &str = "Times over ours. At the balance the arithmetic takes as long as the copies: the straight line through our times \
-    with the two largest numbers of multiply-adds comes to our time with none. The ratios there are of times that are interpolated \
-    between the two neighbouring places.";
+/// What the chart of tasks shows.
+const DOTS: &str = "A line for each task: what is right of 1 is faster than the best other form, what is left of it slower. Ours \
+    is our fastest kernel of the task, and each other point the fastest contestant of its kind with right results that does not \
+    race; one with an arrow lies beyond the axis, at the number beside it. A line is red where ours is slower by more than its 95 % \
+    interval, or wrong. The twin is our kernel in unsafe Rust, as its time over ours; it does not count as another form.";
+
+/// What the charts of kernels show.
+const KERNELS: &str =
+    "GB/s, all on one scale; before it the peer's time over ours. The bar of a peer that races is an outline.";
+
+/// The file of the chart of tasks.
+const TASKS: &str = "00-tasks.svg";
 
 const STYLE: &str = include_str!("page/style.css");
 
@@ -42,12 +53,15 @@ const STYLE: &str = include_str!("page/style.css");
 pub fn write(report: &Report, folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
     remove_charts(folder)?;
-    let charts = charts(report)?;
+    let charts = charts(report);
+    let tasks = tasks::tasks(report);
     let files = charts
         .iter()
         .filter(|chart| !chart.svg.is_empty())
         .map(|chart| (format!("{}.svg", chart.file), chart.svg.clone()));
-    for (name, text) in files.chain([("index.html".to_owned(), page(report, &charts).into_string())]) {
+    let first = (!tasks.is_empty()).then(|| (TASKS.to_owned(), chart::dots(&tasks, Width::Wide)));
+    let page = ("index.html".to_owned(), page(report, &tasks, &charts).into_string());
+    for (name, text) in files.chain(first).chain([page]) {
         let path = folder.join(name);
         fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
     }
@@ -83,7 +97,7 @@ struct Chart<'a> {
 }
 
 /// One chart of bars for each kernel function, and one of lines for each sweep that has a time.
-fn charts(report: &Report) -> Result<Vec<Chart<'_>>> {
+fn charts(report: &Report) -> Vec<Chart<'_>> {
     let mut charts: Vec<Chart<'_>> = Vec::new();
     let rows = || report.comparisons.iter();
     let peers = rows().flat_map(|row| row.peers.iter().map(|peer| peer.timing.as_ref()));
@@ -92,15 +106,15 @@ fn charts(report: &Report) -> Result<Vec<Chart<'_>>> {
     for row in rows() {
         if charts.iter().all(|chart| chart.title != row.kernel) {
             let of_kernel: Vec<&Row> = rows().filter(|one| one.kernel == row.kernel).collect();
-            let svg = bars(report, &row.kernel, &of_kernel, most).svg()?;
+            let svg = bars(report, &row.kernel, &of_kernel, most).svg();
             charts.push(Chart { file: file(charts.len(), &row.kernel), title: &row.kernel, sweep: None, svg });
         }
     }
     for sweep in &report.sweeps {
-        let svg = chart::lines(sweep)?.unwrap_or_default();
+        let svg = chart::lines(sweep).unwrap_or_default();
         charts.push(Chart { file: file(charts.len(), &sweep.title), title: &sweep.title, sweep: Some(sweep), svg });
     }
-    Ok(charts)
+    charts
 }
 
 /// A name for a file that any system takes.
@@ -115,17 +129,24 @@ fn bars(report: &Report, kernel: &str, rows: &[&Row], most: f64) -> Bars {
         let alike = rows.iter().filter(|other| other.shape() == row.shape()).count();
         let name = if alike > 1 { format!("{}, {}", instance(row), row.shape()) } else { row.shape() };
         let no_time = |fault: &Option<String>| if fault.is_some() { "WRONG" } else { "no time" }.to_owned();
-        let name_of_ours = format!("tilepipe: {kernel}");
-        let note = if row.timing.is_some() { String::new() } else { no_time(&row.fault) };
-        let ours = Bar { name: name_of_ours, rate: rate(&row.timing), note, kind: Kind::Ours };
+        let ours = Bar {
+            name: format!("tilepipe: {kernel}"),
+            rate: rate(&row.timing),
+            note: if row.timing.is_some() { String::new() } else { no_time(&row.fault) },
+            class: Class::Tilepipe,
+            races: false,
+        };
         let peers = row.peers.iter().map(|peer| {
+            let races = peer.wrong.is_some();
             let note = match (peer.ratio, peer.timing.is_some()) {
                 (_, false) => no_time(&peer.fault),
                 (None, true) => String::new(),
-                (Some(ratio), true) if peer.wrong.is_some() => format!("races, {:.2}x", ratio.median),
-                (Some(ratio), true) => format!("{:.2}x", ratio.median),
+                (Some(ratio), true) if races => format!("races, {}x", times(ratio.median)),
+                (Some(ratio), true) => format!("{}x", times(ratio.median)),
             };
-            Bar { name: peer.name.clone(), rate: rate(&peer.timing), note, kind: kind(peer) }
+            let grid =
+                peer.grid.filter(|grid| *grid != row.grid).map_or_else(String::new, |grid| format!(", {grid} blocks"));
+            Bar { name: peer.name.clone() + &grid, rate: rate(&peer.timing), note, class: peer.class(), races }
         });
         Group { name, bars: std::iter::once(ours).chain(peers).collect() }
     });
@@ -136,22 +157,16 @@ fn bars(report: &Report, kernel: &str, rows: &[&Row], most: f64) -> Bars {
     Bars { title: format!("{kernel}: GB/s of ours and of each peer"), most, mark, groups: groups.collect() }
 }
 
-/// What a peer's bar stands for.
-pub fn kind(peer: &PeerRow) -> Kind {
-    match (peer.wrong.is_some(), peer.is_library()) {
-        (true, _) => Kind::Racing,
-        (false, true) => Kind::Library,
-        (false, false) => Kind::Hand,
-    }
-}
-
 /// The generic arguments in an entry's name.
 fn instance(row: &Row) -> &str {
     row.symbol.split_once("__").map_or(row.symbol.as_str(), |(_, arguments)| arguments)
 }
 
-fn page(report: &Report, charts: &[Chart<'_>]) -> Markup {
-    let Report { gpu, driver, date, commit, command, .. } = report;
+fn page(report: &Report, tasks: &[Task<'_>], charts: &[Chart<'_>]) -> Markup {
+    let sweeps = |wanted: Range| {
+        let belongs = move |chart: &&Chart<'_>| chart.sweep.is_some_and(|sweep| Range::of(sweep) == wanted);
+        figures(wanted.heading(), wanted.text(), charts.iter().filter(belongs))
+    };
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -159,42 +174,87 @@ fn page(report: &Report, charts: &[Chart<'_>]) -> Markup {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                title { "tilepipe on " (gpu) }
+                title { "tilepipe on " (report.gpu) }
                 style { (PreEscaped(STYLE)) }
             }
             body {
                 header {
                     h1 { "tilepipe beside CUDA C++" }
                     p { (report.head()) }
-                    dl {
-                        @for (name, value) in [("GPU", gpu), ("driver", driver), ("date", date), ("commit", commit)] {
-                            div { dt { (name) } dd { (value) } }
-                        }
-                        div { dt { "command" } dd { code { (command) } } }
-                    }
                 }
                 main {
-                    section { h2 { "What is measured" } p { (METHOD) } p { (WHEN) } }
+                    (first_screen(tasks))
                     (failures(report))
-                    section {
-                        h2 { "Kernels" }
-                        p.legend {
-                            span.ours { "tilepipe" } span.library { "CUDA C++ libraries" } span.hand { "by hand" }
-                            span.racing { "races" }
-                        }
-                        p { "GB/s, all on one scale; before it the peer's time over ours." }
-                        div.charts { @for chart in charts.iter().filter(|chart| chart.sweep.is_none()) { (figure(chart)) } }
-                    }
-                    @if !report.sweeps.is_empty() {
-                        section {
-                            h2 { "Over a range" }
-                            div.charts { @for chart in charts.iter().filter(|chart| chart.sweep.is_some()) { (figure(chart)) } }
-                        }
-                    }
-                    section { h2 { "All figures" } (comparisons(report)) }
+                    @for range in [Range::Sizes, Range::Stages, Range::Arithmetic, Range::Others] { (sweeps(range)) }
+                    @if !report.comparisons.is_empty() { (kernels(charts.iter().filter(|chart| chart.sweep.is_none()))) }
+                    section { h2 { "All figures" } (tables::tasks(tasks)) (tables::comparisons(report)) }
+                    section { h2 { "What is measured" } p { (METHOD) } p { (WHEN) } }
+                    (conditions::section(report))
                 }
             }
         }
+    }
+}
+
+/// The chart of tasks, below a list of those in which another form is faster: so the list is on the
+/// first screen however long the chart is.
+fn first_screen(tasks: &[Task<'_>]) -> Markup {
+    let below: Vec<&Task<'_>> = tasks.iter().filter(|task| task.is_below()).collect();
+    html! {
+        @if !tasks.is_empty() {
+            section {
+                h2 { "Beside the best other form" }
+                @if !below.is_empty() {
+                    ul.below { @for task in below { li.short { (task.name) ": " (slower(task)) } } }
+                }
+                figure.wide-screen { (PreEscaped(chart::dots(tasks, Width::Wide))) }
+                figure.narrow-screen { (PreEscaped(chart::dots(tasks, Width::Narrow))) }
+                p.soft { (DOTS) }
+            }
+        }
+    }
+}
+
+/// How much slower ours is, and than what.
+fn slower(task: &Task<'_>) -> String {
+    let best = task.others.first().map_or("", |best| best.peer.name.as_str());
+    match (task.ours, task.ratio) {
+        (Some(_), Some(ratio)) => format!("{} times as fast as {best}", with_interval(ratio.value, ratio.interval)),
+        _ => "WRONG".to_owned(),
+    }
+}
+
+/// What a sweep varies, in the order of the page.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Range {
+    Sizes,
+    Stages,
+    Arithmetic,
+    Others,
+}
+
+impl Range {
+    fn of(sweep: &Sweep) -> Range {
+        match (sweep.axis.as_str(), sweep.unit.as_str()) {
+            ("stages", _) => Range::Stages,
+            (MULTIPLY_ADDS, _) => Range::Arithmetic,
+            // The size of an element is no size of data.
+            (axis, "bytes") if !axis.contains("element") => Range::Sizes,
+            _ => Range::Others,
+        }
+    }
+
+    fn heading(self) -> &'static str {
+        match self {
+            Range::Sizes => "Sizes",
+            Range::Stages => "Stages",
+            Range::Arithmetic => "Arithmetic",
+            Range::Others => "Other ranges",
+        }
+    }
+
+    fn text(self) -> Option<&'static str> {
+        (self == Range::Arithmetic).then_some(tables::BALANCE)
     }
 }
 
@@ -212,109 +272,39 @@ fn failures(report: &Report) -> Markup {
     }
 }
 
+/// The section of kernels. Their charts differ much in height, and are packed.
+fn kernels<'a>(charts: impl Iterator<Item = &'a Chart<'a>>) -> Markup {
+    html! {
+        section {
+            h2 { "Kernels" }
+            p { (KERNELS) }
+            div.charts.packed { @for chart in charts { (figure(chart)) } }
+        }
+    }
+}
+
+/// A section of charts; nothing where there are none.
+fn figures<'a>(heading: &str, text: Option<&str>, charts: impl Iterator<Item = &'a Chart<'a>>) -> Markup {
+    let mut charts = charts.peekable();
+    html! {
+        @if charts.peek().is_some() {
+            section {
+                h2 { (heading) }
+                @if let Some(text) = text { p { (text) } }
+                div.charts { @for chart in charts { (figure(chart)) } }
+            }
+        }
+    }
+}
+
 fn figure(chart: &Chart<'_>) -> Markup {
     html! {
         figure {
             figcaption { (chart.title) }
             (PreEscaped(&chart.svg))
-            @if let Some(sweep) = chart.sweep {
-                @if let Some(of_sweep) = Balance::of(sweep) { (balance(&of_sweep)) }
-                (points(sweep))
-            }
+            @if let Some(sweep) = chart.sweep { (tables::sweep(sweep)) }
         }
     }
-}
-
-/// The ratios of a sweep over arithmetic, and where its balance is.
-fn balance(balance: &Balance) -> Markup {
-    html! {
-        p { (BALANCE) }
-        @if balance.balance.is_none() { p.short { (table::NO_BALANCE) } }
-        div.wide { table {
-            thead { tr { @for name in table::BALANCE { th { (name) } } } }
-            tbody { @for [place, synchronous, by_hand, wanted, state] in table::balance_texts(balance) { tr {
-                @for number in [place, synchronous, by_hand, wanted] { td.number { (number) } }
-                td.short[!state.is_empty()] { (state) }
-            } } }
-        } }
-    }
-}
-
-/// The figures of a sweep, and what is wrong in it.
-fn points(sweep: &Sweep) -> Markup {
-    let points = || sweep.lines.iter().flat_map(|line| line.points.iter().map(move |point| (line, point)));
-    html! {
-        @for (line, point) in points() {
-            @if let Some(fault) = &point.fault { p.short { (line.name) " at " (point.x) ": " (fault) } }
-        }
-        details {
-            summary { "figures" }
-            div.wide { table {
-                thead { tr { th { (sweep.axis) } th { "kernel" } th { "ms" } th { "GB/s" } } }
-                tbody { @for (line, point) in points() { tr {
-                    td.number { (point.x) }
-                    td { (line.name) }
-                    @let timing = point.timing.as_ref();
-                    td.number { (timing.map_or_else(String::new, |one| format!("{:.4}", one.milliseconds.median))) }
-                    td.number { (timing.map_or_else(String::new, |one| format!("{:.0}", one.gigabytes_per_second))) }
-                } } }
-            } }
-        }
-    }
-}
-
-fn comparisons(report: &Report) -> Markup {
-    let with_resources = table::has_resources(report);
-    html! {
-        div.wide { table {
-            thead { tr {
-                @for name in ["kernel", "entry", "shape", "ms", "spread", "GB/s", "of the copy", "peer / ours", "wanted", ""] {
-                    th { (name) }
-                }
-                @if with_resources { @for name in table::RESOURCES { th { (name) } } }
-            } }
-            tbody {
-                @if let Some(copy) = &report.copy {
-                    tr { td { "copy by the driver" } td {} td {} (times(report, Some(copy))) td {} td {} td {}
-                        @if with_resources { (resources(None)) } }
-                }
-                @for row in &report.comparisons {
-                    tr.ours {
-                        td { (row.kernel) } td { code { (row.symbol) } } td { (row.shape()) }
-                        (times(report, row.timing.as_ref()))
-                        td {} td {} td.short[row.fault.is_some()] { (row.fault.as_ref().map_or("", |_| "WRONG")) }
-                        @if with_resources { (resources(row.resources.as_ref())) }
-                    }
-                    @for peer in &row.peers { (peer_row(report, peer, with_resources)) }
-                }
-            }
-        } }
-    }
-}
-
-fn peer_row(report: &Report, peer: &PeerRow, with_resources: bool) -> Markup {
-    let ratio = peer
-        .ratio
-        .map_or_else(String::new, |ratio| format!("{:.3} ({:.3} to {:.3})", ratio.median, ratio.low, ratio.high));
-    let is_short = peer.fault.is_some() || peer.is_short();
-    html! {
-        tr {
-            td.peer { (peer.name) } td { code { (peer.symbol) } } td {}
-            (times(report, peer.timing.as_ref()))
-            td.number.short[is_short] { (ratio) }
-            td.number { (peer.wanted.map_or_else(String::new, |wanted| format!("{wanted:.2}"))) }
-            td.short[is_short].races[!is_short && peer.wrong.is_some()] { (peer.state()) }
-            @if with_resources { (resources(peer.resources.as_ref())) }
-        }
-    }
-}
-
-fn times(report: &Report, timing: Option<&Timing>) -> Markup {
-    html! { @for text in table::times(report, timing) { td.number { (text) } } }
-}
-
-fn resources(resources: Option<&Resources>) -> Markup {
-    html! { @for text in table::resource_texts(resources) { td.number { (text) } } }
 }
 
 #[cfg(test)]

@@ -10,9 +10,8 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use tilepipe_runner::stdout::print;
 
-use crate::record::{PeerRow, Report, Row, Timing};
-use crate::show::chart::{Bar, Group, Kind, Overview};
-use crate::show::page;
+use crate::record::{Class, PeerRow, Report, Row, Timing};
+use crate::show::chart::{Bar, Group, Overview, class_name};
 use crate::show::table::percent;
 
 /// The line before the section.
@@ -64,7 +63,7 @@ pub fn run(options: &Options) -> Result<()> {
     let report = Report::read(&file)?;
     let readme = root.join("README.md");
     let old = fs::read_to_string(&readme).with_context(|| format!("cannot read {}", readme.display()))?;
-    let files = [(readme, with_section(&old, &section(&report, &name))?), (root.join(CHART), chart(&report)?)];
+    let files = [(readme, with_section(&old, &section(&report, &name))?), (root.join(CHART), chart(&report))];
     for (path, text) in files {
         fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
         print(format_args!("wrote {}", path.display()))?;
@@ -99,28 +98,36 @@ fn section(report: &Report, name: &str) -> String {
 }
 
 /// The chart of the same rows.
-fn chart(report: &Report) -> Result<String> {
-    let bar = |name: &str, timing: &Option<Timing>, fault: &Option<String>, kind| Bar {
+fn chart(report: &Report) -> String {
+    let bar = |name: &str, timing: &Option<Timing>, fault: &Option<String>, class| Bar {
         name: name.to_owned(),
         rate: timing.as_ref().map(|timing| timing.gigabytes_per_second),
         note: if fault.is_some() { "WRONG".to_owned() } else { String::new() },
-        kind,
+        class,
+        races: false,
     };
     let groups = rows(report).into_iter().map(|row| {
         let stages = row.stages.as_ref().map_or_else(String::new, |stages| format!(", {stages} stages"));
         let peers = [library(row), best_by_hand(row)].into_iter().flatten();
-        let bars = peers.map(|peer| bar(&peer.name, &peer.timing, &peer.fault, page::kind(peer)));
-        let bars = std::iter::once(bar("tilepipe", &row.timing, &row.fault, Kind::Ours)).chain(bars).collect();
+        let bars = peers.map(|peer| Bar {
+            races: peer.wrong.is_some(),
+            ..bar(&peer.name, &peer.timing, &peer.fault, peer.class())
+        });
+        let bars = std::iter::once(bar("tilepipe", &row.timing, &row.fault, Class::Tilepipe)).chain(bars).collect();
         Group { name: format!("{}, {}{stages}", row.kernel, elements(row).replace('`', "")), bars }
     });
     let copy = report.copy.as_ref().map(|copy| (copy.gigabytes_per_second, "the driver's copy"));
     Overview {
         title: "GB/s of each kernel beside C++ on CUDA's library and the best kernel by hand",
         legend: &[
-            (Kind::Ours, "tilepipe, GB/s"),
-            (Kind::Library, "C++ on CUDA's library"),
-            (Kind::Hand, "best by hand"),
-            (Kind::Racing, "races"),
+            (Class::Tilepipe, "tilepipe, GB/s"),
+            (Class::Guide, "C++ on CUDA's library"),
+            (Class::Pipeline, "C++ on CUDA's library, fastest"),
+            (Class::Hand, "best by hand"),
+            (Class::Plain, "without asynchronous copies"),
+            (Class::Library, class_name(Class::Library)),
+            (Class::PyTorch, class_name(Class::PyTorch)),
+            (Class::UnsafeRust, class_name(Class::UnsafeRust)),
         ],
         mark: copy,
         groups: &groups.collect::<Vec<_>>(),

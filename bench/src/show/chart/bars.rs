@@ -1,22 +1,22 @@
 //! Horizontal bars in groups, each with its name and value above it.
 
-use anyhow::Result;
-use plotters::prelude::{PathElement, RGBColor, Rectangle, Text};
-use plotters::style::Color;
-use plotters::style::text_anchor::HPos;
+use super::WIDTH;
+use super::palette::{GRID, SOFT, WRONG, style};
+use super::svg::{Font, Side, Svg, width, wrapped};
+use crate::record::Class;
 
-use super::{Area, GRID, INK, LIBRARY, OURS, PEER, RACING, WIDTH, WRONG, svg, text};
-
-/// The height of a group's name.
-const NAME: i32 = 24;
-/// The height of a bar with the text above it, and of the bar itself.
-const BAR: (i32, i32) = (26, 7);
+/// The sizes of a group's name and of other text.
+const SIZES: [f64; 2] = [13.0, 12.0];
+/// The height of a line of text.
+const LINE: f64 = 15.0;
+/// The height of a bar, and of it with the space above and below.
+const BAR: [f64; 2] = [7.0, 16.0];
 /// The width of a rate, left of which a note stands.
-const RATE: i32 = 44;
+const RATE: f64 = 40.0;
 /// The space between groups.
-const SPACE: i32 = 8;
+const SPACE: f64 = 10.0;
 /// The height of the line that says what the dashed line is.
-const FOOT: i32 = 22;
+const FOOT: f64 = 22.0;
 
 /// A chart of rates in GB/s.
 pub struct Bars {
@@ -47,93 +47,92 @@ pub struct Bar {
     /// What stands beside the rate.
     pub note: String,
     /// What it is.
-    pub kind: Kind,
-}
-
-/// What a bar stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A kernel of ours.
-    Ours,
-    /// A kernel on CUDA's own abstractions.
-    Library,
-    /// A kernel by hand.
-    Hand,
-    /// A kernel that races.
-    Racing,
-}
-
-impl Kind {
-    /// Returns its colour on a light page.
-    pub(super) fn colour(self) -> RGBColor {
-        match self {
-            Kind::Ours => OURS,
-            Kind::Library => LIBRARY,
-            Kind::Hand => PEER,
-            Kind::Racing => RACING,
-        }
-    }
+    pub class: Class,
+    /// Whether it races: its bar is an outline.
+    pub races: bool,
 }
 
 impl Bars {
     /// Draws the chart.
-    ///
-    /// # Errors
-    ///
-    /// None that is known; the library returns them.
-    pub fn svg(&self) -> Result<String> {
-        let groups: i32 = self.groups.iter().map(Group::height).sum();
-        let foot = if self.mark.is_some() { FOOT } else { 0 };
-        svg(&self.title, [WIDTH, (groups + foot).max(1) as u32], |area| self.draw(area, groups))
-    }
-
-    fn draw(&self, area: &Area<'_>, foot: i32) -> Result<()> {
+    pub fn svg(&self) -> String {
+        let foot: f64 = self.groups.iter().map(Group::height).sum();
+        let mut svg = Svg::new(WIDTH, foot + if self.mark.is_some() { FOOT } else { 0.0 });
         if let Some((rate, name)) = &self.mark {
-            let x = self.width(*rate);
-            for from in (0..foot).step_by(6) {
-                area.draw(&PathElement::new(vec![(x, from), (x, from + 3)], GRID))?;
-            }
-            let text = text(12, false, INK, HPos::Right);
-            area.draw(&Text::new(name.clone(), (WIDTH as i32 - 2, foot + FOOT / 2), text))?;
+            let x = self.length(*rate);
+            svg.line([x, 0.0], [x, foot], GRID, 1.0, Some("3 3"));
+            svg.text(name, [WIDTH, foot + FOOT / 2.0], Font::new(SIZES[1]).colour(SOFT).side(Side::End));
         }
-        let mut y = 0;
+        let mut y = 0.0;
         for group in &self.groups {
-            area.draw(&Text::new(group.name.clone(), (0, y + NAME / 2), text(13, true, INK, HPos::Left)))?;
-            for (at, bar) in group.bars.iter().enumerate() {
-                self.draw_bar(area, bar, y + NAME + at as i32 * BAR.0)?;
+            for line in group.lines() {
+                svg.text(&line, [0.0, y + LINE / 2.0], Font::new(SIZES[0]).bold(true));
+                y += LINE;
             }
-            y += group.height();
+            y += 4.0;
+            for bar in &group.bars {
+                self.draw_bar(&mut svg, bar, y);
+                y += bar.height();
+            }
+            y += SPACE;
         }
-        Ok(())
+        svg.finish(&self.title, &description(&self.groups), false)
     }
 
-    fn draw_bar(&self, area: &Area<'_>, bar: &Bar, y: i32) -> Result<()> {
-        let ours = bar.kind == Kind::Ours;
-        area.draw(&Text::new(bar.name.clone(), (0, y + 8), text(12, ours, INK, HPos::Left)))?;
-        let rate = bar.rate.filter(|rate| rate.is_finite() && *rate > 0.0);
-        let right = WIDTH as i32 - 2;
-        match rate {
-            Some(rate) => {
-                area.draw(&Text::new(format!("{rate:.0}"), (right, y + 8), text(12, ours, INK, HPos::Right)))?;
-                area.draw(&Text::new(bar.note.clone(), (right - RATE, y + 8), text(12, false, INK, HPos::Right)))?;
-            }
-            None => area.draw(&Text::new(bar.note.clone(), (right, y + 8), text(12, true, WRONG, HPos::Right)))?,
+    fn draw_bar(&self, svg: &mut Svg, bar: &Bar, mut y: f64) {
+        let ours = bar.class == Class::Tilepipe;
+        let (first, font) = (y + LINE / 2.0, Font::new(SIZES[1]).bold(ours));
+        for line in bar.lines() {
+            svg.text(&line, [0.0, y + LINE / 2.0], font);
+            y += LINE;
         }
-        if let Some(rate) = rate {
-            let corners = [(0, y + 16), (self.width(rate).max(1), y + 16 + BAR.1)];
-            area.draw(&Rectangle::new(corners, bar.kind.colour().filled()))?;
-        }
-        Ok(())
+        let Some(rate) = bar.right_rate() else {
+            svg.text(&bar.note, [WIDTH, first], font.bold(true).colour(WRONG).side(Side::End));
+            return;
+        };
+        svg.text(&format!("{rate:.0}"), [WIDTH, first], font.side(Side::End));
+        svg.text(&bar.note, [WIDTH - RATE, first], Font::new(SIZES[1]).colour(SOFT).side(Side::End));
+        svg.bar([0.0, y + 2.0], [self.length(rate).max(1.0), BAR[0]], style(bar.class).colour, bar.races);
     }
 
-    fn width(&self, rate: f64) -> i32 {
+    fn length(&self, rate: f64) -> f64 {
         let most = if self.most > 0.0 { self.most } else { 1.0 };
-        (rate / most * f64::from(WIDTH - 2)).round().clamp(0.0, f64::from(WIDTH - 2)) as i32
+        (rate / most * WIDTH).clamp(0.0, WIDTH)
     }
 }
 
 impl Group {
-    fn height(&self) -> i32 {
-        NAME + self.bars.len() as i32 * BAR.0 + SPACE
+    fn lines(&self) -> Vec<String> {
+        wrapped(&self.name, WIDTH, SIZES[0])
     }
+
+    fn height(&self) -> f64 {
+        self.lines().len() as f64 * LINE + 4.0 + self.bars.iter().map(Bar::height).sum::<f64>() + SPACE
+    }
+}
+
+impl Bar {
+    fn right_rate(&self) -> Option<f64> {
+        self.rate.filter(|rate| rate.is_finite() && *rate > 0.0)
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let beside = RATE + width(&self.note, SIZES[1]) + 10.0;
+        wrapped(&self.name, WIDTH - beside, SIZES[1])
+    }
+
+    fn height(&self) -> f64 {
+        self.lines().len() as f64 * LINE + BAR[1]
+    }
+}
+
+/// The figures of all bars in words.
+pub fn description(groups: &[Group]) -> String {
+    let of_bar = |bar: &Bar| match bar.right_rate() {
+        Some(rate) if bar.note.is_empty() => format!("{} {rate:.0} GB/s", bar.name),
+        Some(rate) => format!("{} {rate:.0} GB/s ({})", bar.name, bar.note),
+        None => format!("{} {}", bar.name, bar.note),
+    };
+    let of_group =
+        |group: &Group| format!("{}: {}.", group.name, group.bars.iter().map(of_bar).collect::<Vec<_>>().join("; "));
+    groups.iter().map(of_group).collect::<Vec<_>>().join(" ")
 }

@@ -3,10 +3,12 @@ use roxmltree::{Document, Node};
 use super::*;
 use crate::balance::tests::{invented, short};
 use crate::record::tests::{example, recorded};
+use crate::record::{Conditions, Process};
+use crate::show::table;
 
 /// The page as XML: without the few elements that HTML leaves open.
 fn closed(report: &Report) -> String {
-    let page = page(report, &charts(report).unwrap()).into_string();
+    let page = page(report, &tasks::tasks(report), &charts(report)).into_string();
     let body = page.strip_prefix("<!DOCTYPE html>").unwrap();
     let mut rest = body.to_owned();
     while let Some(from) = rest.find("<meta ") {
@@ -81,9 +83,9 @@ fn a_wrong_result_shows_as_wrong_and_has_no_bar() {
     let document = Document::parse(&page).unwrap();
     let row = named(&document, "tr").find(|row| text(*row).contains("plain_i32")).unwrap();
     assert!(text(row).contains("WRONG") && !text(row).contains("1.005"), "{}", text(row));
-    let right = |chart: Node<'_, '_>| chart.descendants().filter(|node| node.tag_name().name() == "rect").count();
-    let bars: Vec<usize> = named(&document, "svg").take(2).map(right).collect();
-    assert_eq!(bars, [4, 1], "five contestants, one of them wrong; two, one of them wrong");
+    let is_bar = |node: &Node<'_, '_>| node.attribute("class") == Some("bar");
+    let bars: Vec<usize> = named(&document, "svg").map(|chart| chart.descendants().filter(is_bar).count()).collect();
+    assert_eq!(bars[bars.len() - 2..], [4, 1], "five contestants, one of them wrong; two, one of them wrong");
 }
 
 #[test]
@@ -95,7 +97,8 @@ fn what_falls_short_and_what_races_is_marked() {
         let classes = |node: &Node<'_, '_>| node.attribute("class").unwrap_or("").split(' ').any(|one| one == class);
         document.descendants().filter(classes).map(|node| text(node) + "\n").collect()
     };
-    assert!(marked("short").contains("0.900 (0.900 to 0.900)\nBELOW"), "{}", marked("short"));
+    let cells = marked("short").replace('\n', "|");
+    assert!(cells.contains("0.900 (0.900 to 0.900)|BELOW"), "{cells}");
     assert!(marked("short").contains("first_kernel__i32_2 is 0.900x as fast as twin_i32_2"), "{}", marked("short"));
     assert!(marked("short").contains("ours at 65536: element 3"), "{}", marked("short"));
     assert_eq!(marked("races"), "RACES: 13 and 210 wrong\n");
@@ -109,8 +112,8 @@ fn the_balance_stands_beside_the_chart_of_a_sweep_over_arithmetic() {
         let row = named(&document, "tr").find(|row| text(*row).contains("balance: 16.0"));
         row.map(|row| named_below(row, "td").map(text).collect::<Vec<_>>())
     };
-    assert_eq!(row_of(&with(invented())).unwrap(), ["balance: 16.0", "1.500", "1.100", "1.50", ""]);
-    assert_eq!(row_of(&with(short())).unwrap(), ["balance: 16.0", "1.400", "1.100", "1.50", "BELOW"]);
+    assert_eq!(row_of(&with(invented())).unwrap(), ["1.500", "1.100", "1.50", "balance: 16.0", ""]);
+    assert_eq!(row_of(&with(short())).unwrap(), ["1.400", "1.100", "1.50", "balance: 16.0", "BELOW"]);
     let mut without = invented();
     without.lines[1].points[0].timing = None;
     let page = with(without);
@@ -134,7 +137,7 @@ fn charts_of_an_earlier_page_are_removed_and_other_files_are_not() {
     let mut smaller = example();
     smaller.comparisons.remove(0);
     write(&smaller, folder.path()).unwrap();
-    let mut wanted = ["01-second_kernel_.svg", "02-rate_over__size_.svg", "index.html"].to_vec();
+    let mut wanted = ["00-tasks.svg", "01-second_kernel_.svg", "02-rate_over__size_.svg", "index.html"].to_vec();
     wanted.extend(others);
     wanted.sort_unstable();
     assert_eq!(files(folder.path()), wanted);
@@ -145,7 +148,10 @@ fn the_page_and_its_charts_are_files() {
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("a/b");
     write(&example(), &to).unwrap();
-    assert_eq!(files(&to), ["01-first_kernel.svg", "02-second_kernel_.svg", "03-rate_over__size_.svg", "index.html"]);
+    assert_eq!(
+        files(&to),
+        ["00-tasks.svg", "01-first_kernel.svg", "02-second_kernel_.svg", "03-rate_over__size_.svg", "index.html"]
+    );
     let svg = fs::read_to_string(to.join("01-first_kernel.svg")).unwrap();
     Document::parse(&svg).unwrap();
 }
@@ -160,4 +166,96 @@ fn an_empty_record_is_a_page() {
     let folder = tempfile::tempdir().unwrap();
     write(&report, folder.path()).unwrap();
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "a sweep without points has no chart");
+}
+
+/// The text of every element of this name, in the page's order.
+fn texts_of(page: &str, name: &str) -> Vec<String> {
+    named(&Document::parse(page).unwrap(), name).map(text).collect()
+}
+
+#[test]
+fn sections_follow_the_order_of_what_a_reader_asks_first() {
+    let with_axis =
+        |axis: &str, unit: &str| Sweep { axis: axis.to_owned(), unit: unit.to_owned(), ..example().sweeps.remove(0) };
+    let sweeps = vec![
+        with_axis("blocks", ""),
+        with_axis("size of an element", "bytes"),
+        with_axis("stages", ""),
+        with_axis("size of the input", "bytes"),
+        invented(),
+    ];
+    let page = closed(&Report { sweeps, ..example() });
+    let headings = [
+        "Beside the best other form",
+        "What falls short",
+        "Sizes",
+        "Stages",
+        "Arithmetic",
+        "Other ranges",
+        "Kernels",
+        "All figures",
+        "What is measured",
+        "Conditions",
+    ];
+    assert_eq!(texts_of(&page, "h2"), headings);
+}
+
+#[test]
+fn tables_begin_with_the_ratio() {
+    let page = closed(&Report { sweeps: vec![invented(), example().sweeps.remove(0)], ..example() });
+    let document = Document::parse(&page).unwrap();
+    let firsts: Vec<String> =
+        named(&document, "table").map(|table| text(named_below(table, "th").next().unwrap())).collect();
+    assert_eq!(firsts.len(), 5);
+    assert!(firsts.iter().all(|first| first.contains("/ ours")), "{firsts:?}");
+}
+
+#[test]
+fn a_task_with_a_faster_other_form_is_named_before_the_chart() {
+    let mut report = example();
+    report.comparisons[0].peers[1].interval = Some([0.89, 0.91]);
+    let page = closed(&report);
+    let first = texts_of(&page, "ul").swap_remove(0);
+    let [wrong, slow] =
+        ["second<kernel>, i32x4: WRONG", "first_kernel, i32: 0.900 (0.89 to 0.910) times as fast as cp.async"];
+    assert!(first.starts_with(wrong) && first.contains(slow), "{first}");
+    assert!(page.find("class=\"below\"").unwrap() < page.find("<svg").unwrap());
+}
+
+#[test]
+fn the_conditions_of_every_process_are_at_the_end() {
+    let process = Process {
+        date: "2026-01-31".to_owned(),
+        commit: "abc".to_owned(),
+        command: "measure <it>".to_owned(),
+        seed: 7,
+        conditions: Some(Conditions {
+            looks: 9,
+            clock_mhz: [1200.0, 1980.0],
+            memory_mhz: [3201.0, 3201.0],
+            power_watts: [500.5, 612.0],
+            celsius: [40.0, 55.0],
+            throttled: vec!["power cap".to_owned()],
+        }),
+        versions: [("nvcc".to_owned(), "13.0".to_owned())].into(),
+    };
+    let silent = Process { conditions: None, seed: 8, ..process.clone() };
+    let mut report = example();
+    let facts = |report: &Report| texts_of(&closed(report), "dl").concat();
+    assert!(closed(&report).contains("does not say more of the processes"));
+    report.processes = vec![process, silent];
+    let all = facts(&report);
+    for fact in [
+        "seed7",
+        "1200 to 1980 MHz",
+        "clock3201 MHz",
+        "500.5 to 612 W",
+        "40 to 55 °C",
+        "power cap",
+        "nvcc 13.0",
+        "seed8",
+        "not on record",
+    ] {
+        assert!(all.contains(fact), "{fact} in {all}");
+    }
 }
