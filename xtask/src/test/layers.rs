@@ -1,5 +1,6 @@
 //! What each layer runs.
 
+use std::ffi::OsString;
 use std::process::Command;
 
 use anyhow::{Result, bail, ensure};
@@ -9,7 +10,7 @@ use xtask_front::build::Program;
 
 use super::Printed;
 use super::count::Count;
-use super::targets::{self, GPU, STANDALONE, TestTarget, UI_TESTS};
+use super::targets::{self, GPU, PAGE, STANDALONE, TestTarget, UI_TESTS};
 use crate::{lint, process, project, ptx, setup, tidy};
 
 /// A layer of tests, in the order in which they run.
@@ -33,6 +34,8 @@ pub enum Layer {
     Ui,
     /// The example, built outside of the repository.
     Standalone,
+    /// The benchmark's page in a browser.
+    Page,
     /// The CPU executor's memory under Miri.
     Miri,
     /// All kernels on the CPU under every schedule.
@@ -67,6 +70,7 @@ impl Layer {
             Layer::Doctests => "examples in the documentation",
             Layer::Ui => "programs that must not compile",
             Layer::Standalone => "the example outside of the repository",
+            Layer::Page => "the benchmark's page in a headless Chromium",
             Layer::Miri => "the CPU executor's memory under Miri",
             Layer::Cpu => "all kernels on the CPU, every schedule",
             Layer::Gpu => "all kernels and tests on the GPU",
@@ -96,6 +100,7 @@ impl Layer {
             }
             Layer::Ui => named(|target| target.package == UI_TESTS, printed),
             Layer::Standalone => named(|target| target.name == STANDALONE, printed),
+            Layer::Page => in_browser(printed),
             Layer::Miri => under_miri(printed),
             Layer::Cpu => on_cpu(printed),
             Layer::Gpu => on_gpu(printed),
@@ -121,9 +126,8 @@ pub fn build_tests() -> Result<()> {
 fn workspace_tests() -> Result<Command> {
     let targets = targets::all()?;
     let mut arguments = vec!["--workspace", "--exclude", UI_TESTS, "--lib", "--bins"];
-    for target in
-        targets.iter().filter(|target| target.package != UI_TESTS && target.name != GPU && target.name != STANDALONE)
-    {
+    let of_its_own = |target: &&TestTarget| [GPU, STANDALONE, PAGE].contains(&target.name.as_str());
+    for target in targets.iter().filter(|target| target.package != UI_TESTS && !of_its_own(target)) {
         arguments.extend(["--test", target.name.as_str()]);
     }
     cargo_test(&arguments)
@@ -140,6 +144,37 @@ fn named(belongs: fn(&TestTarget) -> bool, printed: &mut Printed) -> Result<Outc
         total += counted(&mut cargo_test(&["--package", &target.package, "--test", &target.name])?, printed)?;
     }
     Ok(Outcome::Ran(total))
+}
+
+/// The variable that names the browser, for the tests too.
+const CHROMIUM: &str = "CHROMIUM";
+
+/// What Chromium is called where that variable is not set.
+const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
+
+/// The tests of [`PAGE`], which cargo alone ignores: they cannot pass without a browser.
+fn in_browser(printed: &mut Printed) -> Result<Outcome> {
+    let Some(browser) = browser(std::env::var_os(CHROMIUM)) else {
+        return Ok(Outcome::Skipped(format!(
+            "no Chromium: none of {} starts; {CHROMIUM} names another",
+            BROWSERS.join(", ")
+        )));
+    };
+    let mut total = Count::default();
+    for target in targets::all()?.into_iter().filter(|target| target.name == PAGE) {
+        let arguments = ["--package", &target.package, "--test", &target.name, "--", "--include-ignored"];
+        let mut command = cargo_test_without_kernels(&arguments);
+        total += counted(command.env(CHROMIUM, &browser), printed)?;
+    }
+    ensure!(total.passed + total.failed > 0, "no test opens a page");
+    Ok(Outcome::Ran(total))
+}
+
+/// The browser that is named, or else the first of [`BROWSERS`] that starts. One that is named is
+/// not tried: if it does not start, the tests fail.
+fn browser(named: Option<OsString>) -> Option<OsString> {
+    let starts = |name: &&str| Command::new(name).arg("--version").output().is_ok_and(|probe| probe.status.success());
+    named.filter(|name| !name.is_empty()).or_else(|| BROWSERS.into_iter().find(starts).map(OsString::from))
 }
 
 /// The unit tests of `tilepipe` that run under Miri: those of the collectives' scratch memory and
@@ -223,12 +258,17 @@ fn runner() -> Result<std::path::PathBuf> {
 /// Those of the kernels' build.
 fn cargo_test(arguments: &[&str]) -> Result<Command> {
     ptx::ensure()?;
+    Ok(cargo_test_without_kernels(arguments))
+}
+
+/// The same for tests that need no kernels: it does not build them.
+fn cargo_test_without_kernels(arguments: &[&str]) -> Command {
     let mut command = process::cargo(["test", "--no-fail-fast"].into_iter().chain(arguments.iter().copied()));
     command.env("TILEPIPE_PTX_DIR", project::ptx()).env("TILEPIPE_TEST_PTX_DIR", project::test_ptx());
     // What the compiler prints is part of some tests; flags of this shell are not.
     command.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
     setup::export(&mut command);
-    Ok(command)
+    command
 }
 
 /// Runs a command and counts the tests in what it prints. A failure without a failed test is one
@@ -254,5 +294,16 @@ mod tests {
             let text = std::fs::read_to_string(project::root().join(&file)).unwrap_or_default();
             assert!(text.contains("#[cfg(test)]\nmod tests {"), "`{filter}`: no tests in {file}");
         }
+    }
+    #[test]
+    fn a_browser_that_is_named_is_taken_though_it_does_not_start() {
+        assert_eq!(browser(Some("no-such-browser".into())), Some("no-such-browser".into()));
+        assert_eq!(browser(Some(OsString::new())), browser(None), "an empty name is none");
+    }
+
+    #[test]
+    fn the_tests_that_need_a_browser_are_there() {
+        let page = targets::all().unwrap().into_iter().filter(|target| target.name == PAGE);
+        assert_eq!(page.map(|target| target.package).collect::<Vec<_>>(), ["tilepipe-bench"]);
     }
 }

@@ -11,6 +11,8 @@ pub const UI_TESTS: &str = "tilepipe-ui-tests";
 pub const GPU: &str = "gpu";
 /// The name of the test target that builds the example outside of the repository.
 pub const STANDALONE: &str = "standalone";
+/// The name of the test target that opens pages in a browser.
+pub const PAGE: &str = "page";
 
 /// An integration test.
 #[derive(Clone, Debug, PartialEq, Eq)]
