@@ -80,7 +80,7 @@ pub(crate) struct Padded<T, const WORDS: usize> {
 }
 
 impl<T, const WORDS: usize> Padded<T, WORDS> {
-    const fn new(value: T) -> Self {
+    pub(crate) const fn new(value: T) -> Self {
         const { assert!(size_of::<Self>() == size_of::<RawRows>()) };
         Padded { value, zeros: [0; WORDS] }
     }

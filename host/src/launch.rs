@@ -73,13 +73,9 @@ pub fn launch(
 }
 
 /// Checks number, kinds, element types, dimensions, devices, alignments and pitches.
-fn check_arguments(device: &Device, instance: &Instance, arguments: &[Bound]) -> Result<(), Error> {
+pub(crate) fn check_arguments(device: &Device, instance: &Instance, arguments: &[Bound]) -> Result<(), Error> {
     let kernel = instance.kernel();
-    if arguments.len() != instance.parameters().len() {
-        let names: Vec<_> = instance.parameters().map(|(name, info)| format!("{name}: {}", describe(info))).collect();
-        let (given, wanted) = (arguments.len(), instance.parameters().len());
-        return Err(Error::ArgumentCount { kernel, given, wanted, names: names.join(", ") });
-    }
+    check_count(instance, arguments.len())?;
     for ((parameter, info), argument) in instance.parameters().zip(arguments) {
         let dimensions_fit = argument.value.dimensions() == info.dimensions();
         if argument.kind != info.kind || argument.element != (info.element)() || !dimensions_fit {
@@ -93,20 +89,31 @@ fn check_arguments(device: &Device, instance: &Instance, arguments: &[Bound]) ->
         }
         if let Some((owner, _)) = &argument.memory {
             device.expect(owner, || format!("kernel `{kernel}`, parameter `{parameter}`: the buffer"))?;
-            // The pitch's bytes are part of the buffer's, whose number fits.
-            let pitch = argument.value.pitch().unwrap_or_default() * info.element_bytes;
-            if let Some(alignment) = info.row_alignment.filter(|alignment| !pitch.is_multiple_of(*alignment)) {
-                let elements = elements_aligned_to(alignment, info.element_bytes);
-                return Err(Error::MisalignedRows { kernel, parameter, pitch, alignment, elements });
-            }
-            let (address, alignment) = (argument.value.address().unwrap_or_default(), info.alignment);
-            if !address.is_multiple_of(alignment.max(1) as u64) {
-                let elements = elements_aligned_to(alignment, info.element_bytes);
-                return Err(Error::Misaligned { kernel, parameter, address, alignment, elements });
-            }
+        }
+        // A scalar has neither a pitch nor an address. The pitch's bytes are part of the memory's,
+        // whose number fits.
+        let pitch = argument.value.pitch().unwrap_or_default().saturating_mul(info.element_bytes);
+        if let Some(alignment) = info.row_alignment.filter(|alignment| !pitch.is_multiple_of(*alignment)) {
+            let elements = elements_aligned_to(alignment, info.element_bytes);
+            return Err(Error::MisalignedRows { kernel, parameter, pitch, alignment, elements });
+        }
+        let (address, alignment) = (argument.value.address().unwrap_or_default(), info.alignment);
+        if !address.is_multiple_of(alignment.max(1) as u64) {
+            let elements = elements_aligned_to(alignment, info.element_bytes);
+            return Err(Error::Misaligned { kernel, parameter, address, alignment, elements });
         }
     }
     Ok(())
+}
+
+/// Checks the number of arguments.
+pub(crate) fn check_count(instance: &Instance, given: usize) -> Result<(), Error> {
+    let wanted = instance.parameters().len();
+    if given == wanted {
+        return Ok(());
+    }
+    let names: Vec<_> = instance.parameters().map(|(name, info)| format!("{name}: {}", describe(info))).collect();
+    Err(Error::ArgumentCount { kernel: instance.kernel(), given, wanted, names: names.join(", ") })
 }
 
 /// Checks that no other argument of the launch uses the memory of an output.
@@ -161,7 +168,7 @@ fn cpu_access(argument: &Bound) -> Option<(&CpuMemory, Access)> {
     }
 }
 
-fn describe(info: &ParameterInfo) -> String {
+pub(crate) fn describe(info: &ParameterInfo) -> String {
     describe_as(info.kind, info.dimensions(), (info.element_name)())
 }
 

@@ -36,6 +36,8 @@ mod buffer;
 mod cpu;
 mod device;
 mod error;
+#[doc(hidden)]
+pub mod foreign;
 mod gpu;
 mod grid;
 mod launch;

@@ -8,7 +8,10 @@ use std::mem;
 use std::thread;
 
 use common::{FILL, INCREMENT, INCREMENT_ROWS, KERNELS, LARGE_SHARED, LARGE_SHARED_PARTS, PANIC, TRAP, described};
+use cudarc::driver::result::{self, graph, stream};
+use cudarc::driver::sys::{CUgraphInstantiate_flags, CUstreamCaptureMode};
 use tilepipe::launch::Parts;
+use tilepipe_host::foreign::{self, Shape, View};
 use tilepipe_host::{Bound, Buffer, Device, DeviceKind, Error, Grid, Module, Schedule, Stream, launch};
 
 /// Enough clock cycles that a kernel is still running when the host goes on: about 10 ms.
@@ -278,6 +281,58 @@ fn a_buffer_of_another_device_or_an_earlier_opening_is_refused() {
         let error = launch(&stream, 1, &FILL, [Bound::output(&mut out), Bound::scalar(1_u32)]).unwrap_err();
         assert!(matches!(error, Error::WrongDevice { .. }), "{error}");
     }
+}
+
+/// What the benchmark's C library does: context, memory, stream and graph are somebody else's.
+#[test]
+fn a_graph_of_somebody_else_has_our_launch() {
+    let Some(owner) = gpu() else { return };
+    // Makes the owner's context this thread's.
+    owner.synchronize().unwrap();
+    // SAFETY: the owner's context lives until the end of the test.
+    let device = unsafe { foreign::current_device() }.unwrap();
+    device.load(&KERNELS).unwrap();
+    let (width, height) = (50, 20);
+    let data: Vec<u32> = (0..(width * height) as u32).collect();
+    // SAFETY: nothing reads what is allocated before it is written.
+    let allocate = || unsafe { result::malloc_sync(4 * data.len()) }.unwrap();
+    let (input, out) = (allocate(), allocate());
+    // Rows of 200 bytes would not start at multiples of 16: a row is the whole of them.
+    let shape = Shape::Rows { width: data.len() as u64, height: 1, pitch: data.len() as u64 };
+    let views =
+        [(input, false), (out, true)].map(|(address, is_output)| View { address, shape, element_bytes: 4, is_output });
+    assert_eq!(foreign::blocks(&device, Grid::from(3), &INCREMENT_ROWS, &views).unwrap(), 3);
+    let work = stream::create(stream::StreamKind::NonBlocking).unwrap();
+    // SAFETY: the stream is of the context, the memory has as many elements as the views, and is
+    // used by this stream alone until it was waited for.
+    let start = || unsafe { foreign::launch(&device, work.cast(), Grid::from(3), &INCREMENT_ROWS, &views) }.unwrap();
+    let wait = || {
+        // SAFETY: the stream is alive.
+        unsafe { stream::synchronize(work) }.unwrap();
+    };
+    start();
+    wait();
+    // SAFETY: the stream is alive, and nothing else begins a capture.
+    unsafe { stream::begin_capture(work, CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_GLOBAL) }.unwrap();
+    start();
+    // SAFETY: the stream is being captured.
+    let captured = unsafe { stream::end_capture(work) }.unwrap();
+    // SAFETY: the graph was captured above.
+    let ready = unsafe { graph::instantiate(captured, CUgraphInstantiate_flags(0)) }.unwrap();
+    drop(device);
+    for offset in [0, 1000] {
+        let data: Vec<u32> = data.iter().map(|number| number + offset).collect();
+        // SAFETY: both have as many elements, and the stream has no work.
+        unsafe { result::memcpy_htod_sync(input, &data) }.unwrap();
+        // SAFETY: graph and stream are alive, and so is the memory.
+        unsafe { graph::launch(ready, work) }.unwrap();
+        wait();
+        let mut got = vec![0_u32; data.len()];
+        // SAFETY: both have as many elements.
+        unsafe { result::memcpy_dtoh_sync(&mut got, out) }.unwrap();
+        assert_eq!(got, data.iter().map(|number| number + 1).collect::<Vec<_>>());
+    }
+    owner.synchronize().unwrap();
 }
 
 /// A kernel that fails may leave the whole process without a GPU, so these run in a process of

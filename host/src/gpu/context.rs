@@ -22,12 +22,15 @@ pub(super) const NON_BLOCKING: u32 = 1;
 ///
 /// # Invariants
 ///
-/// 0. `raw` is a context of this process that lives until `Drop`; `transfer` is a stream of it.
+/// 0. `raw` is a context of this process that lives until `Drop` at least; `transfer` is a stream
+///    of it.
 /// 1. `record` is null, or page-locked, mapped host memory of one `PanicRecord` that lives as long;
 ///    only GPU threads write it, and the host reads it volatile.
 pub(crate) struct Context {
     pub(crate) driver: &'static Driver,
     raw: CUcontext,
+    /// Whether `Drop` destroys it.
+    is_ours: bool,
     record: *mut PanicRecord,
     pub(super) record_address: CUdeviceptr,
     /// The stream of uploads, downloads and fills.
@@ -71,7 +74,37 @@ impl Context {
         if status != Status::SUCCESS {
             return Err(driver.error("find the GPU", status));
         }
+        Context::of(driver, device, ordinal, None)
+    }
 
+    /// Opens the GPU of the context that is the calling thread's, in that context, which stays its
+    /// owner's. What is made there stays too: graphs of the owner's may have our kernels.
+    pub(crate) fn current() -> Result<Context, Error> {
+        let driver = Driver::get()?;
+        let mut raw: CUcontext = ptr::null_mut();
+        // SAFETY: writes one handle, which is there.
+        let status = unsafe { driver.context_get_current(&mut raw) };
+        if status != Status::SUCCESS || raw.is_null() {
+            let status = if status == Status::SUCCESS { Status::INVALID_CONTEXT } else { status };
+            return Err(driver.error("find the calling thread's context", status));
+        }
+        let mut device: CUdevice = 0;
+        // SAFETY: writes one handle, which is there; the thread has a context.
+        let status = unsafe { driver.context_get_device(&mut device) };
+        if status != Status::SUCCESS {
+            return Err(driver.error("find the GPU of the calling thread's context", status));
+        }
+        // The driver's handles are the ordinals, which only a message has.
+        Context::of(driver, device, device as u32, Some(raw))
+    }
+
+    /// Opens a GPU in this context, or in a new one.
+    fn of(
+        driver: &'static Driver,
+        device: CUdevice,
+        ordinal: u32,
+        current: Option<CUcontext>,
+    ) -> Result<Context, Error> {
         let name = device_name(driver, device);
         let attribute = |attribute| device_attribute(driver, device, attribute);
         let major = attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
@@ -89,19 +122,15 @@ impl Context {
             return Err(driver.error("ask for the GPU's memory size", status));
         }
 
-        let mut raw: CUcontext = ptr::null_mut();
-        // SAFETY: writes one handle, which is there; the device is the one found above.
-        let status = unsafe { driver.context_create(&mut raw, 0, device) };
-        if status != Status::SUCCESS {
-            return Err(driver.error(
-                "create a context on the GPU (if a kernel failed before in this process, start the program again)",
-                status,
-            ));
-        }
-        // From here on `Drop` destroys the context, whatever fails.
+        let (raw, is_ours) = match current {
+            Some(raw) => (raw, false),
+            None => (create(driver, device)?, true),
+        };
+        // From here on `Drop` destroys a context of our own, whatever fails.
         let mut context = Context {
             driver,
             raw,
+            is_ours,
             record: ptr::null_mut(),
             record_address: 0,
             transfer: ptr::null_mut(),
@@ -115,7 +144,7 @@ impl Context {
             threads_limit,
             multiprocessors,
         };
-        // SAFETY: writes one handle, which is there; the new context is this thread's.
+        // SAFETY: writes one handle, which is there; the context is this thread's.
         let status = unsafe { driver.stream_create(&mut context.transfer, NON_BLOCKING) };
         context.check("create a stream", status)?;
         context.allocate_record()?;
@@ -213,6 +242,10 @@ impl Context {
 
 impl Drop for Context {
     fn drop(&mut self) {
+        // Graphs that its owner captured may launch our kernels after this, which write the record.
+        if !self.is_ours {
+            return;
+        }
         if self.enter().is_ok() {
             // A kernel without buffers may still run, and it may write the panic record.
             // SAFETY: the context is this thread's.
@@ -262,6 +295,19 @@ fn fill_in(message: &str, values: &[u64]) -> String {
         filled.push_str(part);
     }
     filled
+}
+
+/// Creates a context on a GPU, which becomes the calling thread's.
+fn create(driver: &Driver, device: CUdevice) -> Result<CUcontext, Error> {
+    let mut raw: CUcontext = ptr::null_mut();
+    // SAFETY: writes one handle, which is there; the driver has returned the device.
+    match unsafe { driver.context_create(&mut raw, 0, device) } {
+        Status::SUCCESS => Ok(raw),
+        status => Err(driver.error(
+            "create a context on the GPU (if a kernel failed before in this process, start the program again)",
+            status,
+        )),
+    }
 }
 
 /// Returns a GPU's name.

@@ -26,6 +26,7 @@ impl Status {
     /// The library is the toolkit's stub for linking, not a driver.
     pub(crate) const STUB_LIBRARY: Status = Status(34);
     pub(crate) const NO_DEVICE: Status = Status(100);
+    pub(crate) const INVALID_CONTEXT: Status = Status(201);
     pub(crate) const UNSUPPORTED_PTX_VERSION: Status = Status(222);
     pub(crate) const NOT_FOUND: Status = Status(500);
 
@@ -99,6 +100,10 @@ driver_calls! {
     context_create = "cuCtxCreate_v2"(context: *mut CUcontext, flags: c_uint, device: CUdevice);
     /// Destroys a context with everything in it.
     context_destroy = "cuCtxDestroy_v2"(context: CUcontext);
+    /// Writes the calling thread's context, null if it has none.
+    context_get_current = "cuCtxGetCurrent"(context: *mut CUcontext);
+    /// Writes the GPU of the calling thread's context.
+    context_get_device = "cuCtxGetDevice"(device: *mut CUdevice);
     /// Makes a context the calling thread's.
     context_set_current = "cuCtxSetCurrent"(context: CUcontext);
     /// Waits for all work of the calling thread's context.

@@ -6,7 +6,7 @@ use std::ffi::{CString, c_int, c_void};
 use std::ptr;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
-use cudarc::driver::sys::{CUfunction, CUfunction_attribute, CUjit_option, CUmodule};
+use cudarc::driver::sys::{CUfunction, CUfunction_attribute, CUjit_option, CUmodule, CUstream};
 use tilepipe::launch::{CONTRACT_PREFIX, Contract, Instance};
 use tilepipe::panic_record;
 
@@ -330,30 +330,74 @@ pub(crate) unsafe fn launch(
     let context: &Arc<Context> = &stream.context;
     context.enter()?;
     let function = context.function(instance)?;
-    // The limit was checked: it fits.
-    let shared_bytes = function.dynamic_shared(instance) as u32;
     let lane = stream.lane();
     submit(lane, accesses, "launch a kernel", || {
-        // SAFETY: the function and the stream are alive; the driver reads one parameter through
-        // each pointer before it returns, as many as the entry has, each of at most 32 bytes: those
-        // of its kind (obligation 0; the entry is the instance's: `Instance`, 1, whose contract
-        // `function` has compared); memory stays alive and in order until the kernel is done, since
-        // `submit` records it for all of `accesses` (obligation 1).
-        unsafe {
-            context.driver.launch_kernel(
-                function.raw,
-                grid,
-                1,
-                1,
-                instance.threads(),
-                1,
-                1,
-                shared_bytes,
-                lane.raw(),
-                parameters.as_mut_ptr(),
-                ptr::null_mut(),
-            )
-        }
+        // SAFETY: (0) is passed on to the caller; (1) the stream is alive, and memory stays alive
+        // and in order until the kernel is done, since `submit` records it for all of `accesses`
+        // (obligation 1).
+        unsafe { start(context, &function, lane.raw(), grid, instance, parameters) }
     })?;
     Ok(())
+}
+
+/// Starts a kernel in a stream of somebody else's, after that stream's work alone.
+///
+/// # Safety
+///
+/// 0. As for [`launch`].
+/// 1. `stream` is a stream of the context, or null for its default one, and the memory into which
+///    an address in `parameters` points is of that context. It stays until the kernel is done, and
+///    nothing else writes it meanwhile, or uses it if the parameter is an output.
+pub(crate) unsafe fn launch_in(
+    context: &Context,
+    stream: CUstream,
+    grid: u32,
+    instance: &Instance,
+    parameters: &mut [*mut c_void],
+) -> Result<(), Error> {
+    context.enter()?;
+    let function = context.function(instance)?;
+    // SAFETY: (0) and (1) are passed on to the caller.
+    let status = unsafe { start(context, &function, stream, grid, instance, parameters) };
+    context.check("launch a kernel", status)
+}
+
+/// Hands a kernel to the driver; `function` is what the context, which is the calling thread's, has
+/// found for `instance`.
+///
+/// # Safety
+///
+/// 0. As for [`launch`].
+/// 1. The stream is one of the context, and the memory into which an address in `parameters` points
+///    stays alive and in order until the kernel is done.
+unsafe fn start(
+    context: &Context,
+    function: &Function,
+    stream: CUstream,
+    grid: u32,
+    instance: &Instance,
+    parameters: &mut [*mut c_void],
+) -> Status {
+    // The limit was checked: it fits.
+    let shared_bytes = function.dynamic_shared(instance) as u32;
+    // SAFETY: the function is alive (`Modules`, 0), and so is the stream (obligation 1); the driver
+    // reads one parameter through each pointer before it returns, as many as the entry has, each of
+    // at most 32 bytes: those of its kind (obligation 0; the entry is the instance's: `Instance`,
+    // 1, whose contract `Context::function` has compared); the kernel uses no memory but that of
+    // obligation 1.
+    unsafe {
+        context.driver.launch_kernel(
+            function.raw,
+            grid,
+            1,
+            1,
+            instance.threads(),
+            1,
+            1,
+            shared_bytes,
+            stream,
+            parameters.as_mut_ptr(),
+            ptr::null_mut(),
+        )
+    }
 }

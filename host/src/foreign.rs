@@ -1,0 +1,187 @@
+//! Launches over memory and in streams that this crate did not make, for the benchmark's C library.
+//!
+//! It is no public interface: nothing here keeps memory alive or orders launches, so that all of it
+//! is for the caller to answer for. Arguments are checked as those of [`launch`](crate::launch())
+//! are.
+
+use std::ffi::c_void;
+use std::ops::Range;
+use std::sync::Arc;
+
+use tilepipe::launch::{Instance, ParameterInfo, ParameterKind, RawElements, RawRows};
+
+use crate::argument::{Bound, Padded, Value};
+use crate::device::{Backend, Device};
+use crate::error::Error;
+use crate::gpu;
+use crate::gpu::context::Context;
+use crate::grid::Grid;
+use crate::launch::{check_arguments, check_count, describe};
+
+/// Elements in the GPU's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct View {
+    /// The address of the first one.
+    pub address: u64,
+    /// How they lie.
+    pub shape: Shape,
+    /// One element's size in bytes.
+    pub element_bytes: usize,
+    /// Whether the kernel writes them.
+    pub is_output: bool,
+}
+
+/// How the elements of a view lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// In one row.
+    Row {
+        /// The number of elements.
+        len: u64,
+    },
+    /// In rows.
+    Rows {
+        /// Elements in a row.
+        width: u64,
+        /// The number of rows.
+        height: u64,
+        /// Elements from one row's start to the next one's.
+        pitch: u64,
+    },
+}
+
+/// Opens the GPU of the context that is the calling thread's, in that context.
+///
+/// The device gives back nothing when it is dropped: what its kernels need stays for the context's
+/// life, since graphs that the context's owner has captured may launch them at any time.
+///
+/// # Errors
+///
+/// Those of [`Device::gpu`]; [`Error::Driver`] if the thread has no context.
+///
+/// # Safety
+///
+/// The context lives as long as the program uses the device and what comes from it.
+pub unsafe fn current_device() -> Result<Device, Error> {
+    Ok(Device { backend: Backend::Gpu(Arc::new(Context::current()?)) })
+}
+
+/// Returns how many blocks a launch of these views would have, after the same checks.
+///
+/// # Errors
+///
+/// As for [`launch`].
+pub fn blocks(device: &Device, grid: Grid, instance: &Instance, views: &[View]) -> Result<u32, Error> {
+    grid.blocks(device, instance, &bind(device, instance, views)?)
+}
+
+/// Starts blocks of an instance in a stream, ordered with that stream's work alone.
+///
+/// The first launch of an instance looks its entry up in the loaded modules, compares the contracts
+/// and may wait for the GPU. Every later one only starts the kernel, and a stream that is captured
+/// into a graph takes it.
+///
+/// # Errors
+///
+/// As for [`launch`](crate::launch()), where memory is compared by addresses;
+/// [`Error::WrongDevice`] if the device is the CPU.
+///
+/// # Safety
+///
+/// 0. `stream` is a stream of the device's context, or null for its default stream.
+/// 1. At each view's address lies memory of that context for all of its elements (rows are `pitch`
+///    elements apart, and `pitch` is at least `width`), those of an input with values of the
+///    parameter's element type. It stays until the launch is done, and so does every replay of a
+///    graph that captured it.
+/// 2. Nothing else writes the inputs or uses the outputs while the kernel runs.
+pub unsafe fn launch(
+    device: &Device,
+    stream: *mut c_void,
+    grid: Grid,
+    instance: &Instance,
+    views: &[View],
+) -> Result<(), Error> {
+    let arguments = bind(device, instance, views)?;
+    let grid = grid.blocks(device, instance, &arguments)?;
+    let Backend::Gpu(context) = &device.backend else {
+        let (owner, device) = ("a GPU".to_owned(), device.name().to_owned());
+        return Err(Error::WrongDevice { what: "the stream".to_owned(), owner, device });
+    };
+    let mut parameters: Vec<_> = arguments.iter().map(|argument| argument.value.as_ptr().cast_mut()).collect();
+    // SAFETY: (0) an instance describes its entry (`Instance`, 1; `gpu::module` compares the
+    // contracts), and `bind` has checked the arguments against it in number, kinds, dimensions and
+    // sizes of elements, whose types are the caller's obligation 1; each `Value` has 32 bytes;
+    // (1) the stream is the caller's obligation 0, and the memory obligations 1 and 2.
+    unsafe { gpu::module::launch_in(context, stream.cast(), grid, instance, &mut parameters) }
+}
+
+/// Makes arguments of views, and checks them as those of every launch are checked.
+fn bind(device: &Device, instance: &Instance, views: &[View]) -> Result<Vec<Bound>, Error> {
+    check_count(instance, views.len())?;
+    let mut arguments = Vec::with_capacity(views.len());
+    for ((parameter, info), view) in instance.parameters().zip(views) {
+        check_element(instance, parameter, info, view)?;
+        arguments.push(view.bind(info));
+    }
+    check_arguments(device, instance, &arguments)?;
+    check_overlap(instance, views)?;
+    Ok(arguments)
+}
+
+/// Checks the size of a view's elements: their type is not known here.
+fn check_element(instance: &Instance, parameter: &'static str, info: &ParameterInfo, view: &View) -> Result<(), Error> {
+    if info.kind == ParameterKind::Scalar || view.element_bytes == info.element_bytes {
+        return Ok(());
+    }
+    Err(Error::ArgumentType {
+        kernel: instance.kernel(),
+        parameter,
+        wanted: describe(info),
+        given: format!("a view of elements of {} bytes", view.element_bytes),
+        instead: format!("elements of {} bytes", info.element_bytes),
+    })
+}
+
+/// Checks that no output has a byte in common with another view.
+fn check_overlap(instance: &Instance, views: &[View]) -> Result<(), Error> {
+    for (later, view) in views.iter().enumerate() {
+        for (earlier, other) in views[..later].iter().enumerate() {
+            let (one, two) = (view.bytes(), other.bytes());
+            let is_shared = one.start < two.end && two.start < one.end;
+            if is_shared && (view.is_output || other.is_output) {
+                let name = |index| instance.parameters().nth(index).map_or("", |(name, _)| name);
+                return Err(Error::Aliased { kernel: instance.kernel(), first: name(earlier), second: name(later) });
+            }
+        }
+    }
+    Ok(())
+}
+
+impl View {
+    /// Makes the argument for a parameter; its element type is the parameter's.
+    fn bind(&self, info: &ParameterInfo) -> Bound {
+        let View { address, shape, is_output, .. } = *self;
+        let value = match shape {
+            Shape::Row { len } => Value::Elements(Padded::new(RawElements { address, len })),
+            Shape::Rows { width, height, pitch } => Value::Rows(RawRows { address, width, height, pitch }),
+        };
+        Bound {
+            value,
+            kind: if is_output { ParameterKind::Output } else { ParameterKind::Input },
+            element: (info.element)(),
+            element_name: (info.element_name)(),
+            memory: None,
+        }
+    }
+
+    /// The bytes from the first element's start to the last one's end.
+    fn bytes(&self) -> Range<u64> {
+        let elements = match self.shape {
+            Shape::Row { len } => len,
+            Shape::Rows { width, height, pitch } => {
+                height.saturating_sub(1).saturating_mul(pitch).saturating_add(width)
+            }
+        };
+        self.address..self.address.saturating_add(elements.saturating_mul(self.element_bytes as u64))
+    }
+}

@@ -1,0 +1,84 @@
+//! What is checked of a launch over memory that the crate did not make. Nothing runs here: on a GPU
+//! `gpu.rs` has a launch of this kind.
+
+#[allow(dead_code, reason = "kernels that run elsewhere")]
+mod common;
+
+use std::ptr;
+
+use common::{FILL, INCREMENT_ROWS, INCREMENT_ROWS_PARTS, INPUT, OUTPUT, described};
+use tilepipe::launch::{Instance, ParameterInfo, Parts};
+use tilepipe_host::foreign::{self, Shape, View};
+use tilepipe_host::{Device, Error, Grid, Schedule};
+
+/// An input and an output in a row, whose tiles have 1 and 32 elements.
+const COPY: Instance =
+    described(Parts { parameters: &[INPUT, ParameterInfo { tile: [1, 32], ..OUTPUT }], ..INCREMENT_ROWS_PARTS });
+
+fn row(address: u64, len: u64, is_output: bool) -> View {
+    View { address, shape: Shape::Row { len }, element_bytes: 4, is_output }
+}
+
+fn rows(address: u64, pitch: u64, is_output: bool) -> View {
+    View { address, shape: Shape::Rows { width: 10, height: 3, pitch }, element_bytes: 4, is_output }
+}
+
+/// A launch on the CPU, which cannot have it: what is wrong with the arguments is said before.
+fn launch(grid: Grid, instance: &Instance, views: &[View]) -> Error {
+    let device = Device::cpu(Schedule::Lazy);
+    // SAFETY: nothing runs.
+    unsafe { foreign::launch(&device, ptr::null_mut(), grid, instance, views) }.unwrap_err()
+}
+
+#[test]
+fn arguments_are_checked_against_the_instance() {
+    let (input, out) = (row(4096, 64, false), row(8192, 64, true));
+    let wide = View { element_bytes: 8, ..input };
+    for (views, part) in [
+        (&[input][..], "takes 2 arguments, not 1: input: an input view of u32, out: an output view of u32"),
+        (&[input, out, out], "takes 2 arguments, not 3"),
+        (&[out, input], "parameter `input`: it is an input view of u32, not an output view of u32"),
+        (&[wide, out], "not a view of elements of 8 bytes; pass elements of 4 bytes"),
+        (&[rows(4096, 12, false), out], "not a two-dimensional input view"),
+        (&[row(4100, 64, false), out], "parameter `input`"),
+        (&[input, row(4096, 64, true)], "`input` and `out`"),
+        (&[input, row(4096 + 255, 64, true)], "parameter `out`"),
+        (&[input, row(4096 + 240, 64, true)], "`input` and `out`"),
+    ] {
+        let message = launch(Grid::from(1), &COPY, views).to_string();
+        assert!(message.contains(part), "{part} in {message}");
+    }
+    let error = launch(Grid::from(1), &COPY, &[input, row(4096 + 256, 64, true)]);
+    assert!(matches!(error, Error::WrongDevice { .. }), "what follows directly is no overlap: {error}");
+    let error = launch(Grid::from(0), &COPY, &[input, out]);
+    assert!(matches!(error, Error::BadGrid { grid: 0, .. }), "{error}");
+}
+
+#[test]
+fn a_scalar_is_none_of_the_arguments() {
+    let message = launch(Grid::from(1), &FILL, &[row(4096, 64, true), row(8192, 1, false)]).to_string();
+    assert!(message.contains("parameter `value`: it is a scalar u32"), "{message}");
+}
+
+#[test]
+fn rows_start_where_the_kernel_wants_them() {
+    let out = rows(8192, 12, true);
+    let error = launch(Grid::from(1), &INCREMENT_ROWS, &[rows(4096, 11, false), out]);
+    assert!(matches!(error, Error::MisalignedRows { parameter: "input", pitch: 44, .. }), "{error}");
+    // The last row ends after 2 * 12 + 10 elements.
+    let error = launch(Grid::from(1), &INCREMENT_ROWS, &[rows(8192 - 128, 12, false), out]);
+    assert!(matches!(error, Error::Aliased { first: "input", second: "out", .. }), "{error}");
+    let error = launch(Grid::from(1), &INCREMENT_ROWS, &[rows(8192 - 144, 12, false), out]);
+    assert!(matches!(error, Error::WrongDevice { .. }), "{error}");
+}
+
+#[test]
+fn a_grid_follows_from_the_outputs_tiles() {
+    let device = Device::cpu(Schedule::Lazy);
+    for (len, expected) in [(1, 1), (32, 1), (33, 2), (320, 10)] {
+        let views = [row(4096, 5, false), row(8192, len, true)];
+        assert_eq!(foreign::blocks(&device, Grid::tiles(), &COPY, &views).unwrap(), expected, "{len}");
+        assert_eq!(foreign::blocks(&device, Grid::from(7), &COPY, &views).unwrap(), 7);
+    }
+    assert!(matches!(foreign::blocks(&device, Grid::tiles(), &COPY, &[]), Err(Error::ArgumentCount { .. })));
+}
