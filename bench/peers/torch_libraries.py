@@ -1,0 +1,162 @@
+"""The C libraries that torch_peers.py calls on PyTorch's tensors, in PyTorch's stream.
+
+`Tilepipe` is ours (`bench/capi`), `CublasLt` that of `cublaslt.cu`. Neither is loaded before it is
+opened, and nothing here imports PyTorch before that.
+"""
+
+import ctypes
+
+# What stands for a grid: a block for each tile, and as many blocks as run at once.
+TILES, RESIDENT = 0, -1
+
+
+class View(ctypes.Structure):
+    """Elements in the GPU's memory: `View` of bench/capi/src/view.rs."""
+
+    _fields_ = [
+        ("address", ctypes.c_uint64),
+        ("rows", ctypes.c_uint64),
+        ("columns", ctypes.c_uint64),
+        ("pitch", ctypes.c_uint64),
+        ("element_bytes", ctypes.c_uint32),
+        ("is_output", ctypes.c_uint32),
+    ]
+
+
+def view(tensor, is_output, lanes=1):
+    """Makes the view of a tensor of one dimension, or of two whose rows are dense.
+
+    With several lanes a view of one dimension has elements of so many of the tensor's.
+    """
+    element_bytes = tensor.element_size() * lanes
+    if tensor.dim() == 2:
+        (rows, columns), (pitch, step) = tensor.shape, tensor.stride()
+        if step != 1 or lanes != 1:
+            raise ValueError(f"no view of rows: strides {tensor.stride()}, {lanes} lanes")
+    else:
+        rows, columns, pitch = 0, tensor.numel() // lanes, 0
+        if not tensor.is_contiguous() or tensor.numel() % lanes:
+            raise ValueError(f"no view of {tensor.numel()} elements, strides {tensor.stride()}, {lanes} lanes")
+    return View(tensor.data_ptr(), rows, columns, pitch, element_bytes, int(is_output))
+
+
+class Tilepipe:
+    """Our kernels, in the context that PyTorch has made."""
+
+    def __init__(self, library, module):
+        self._library = ctypes.CDLL(library)
+        text, handle, views = ctypes.c_char_p, ctypes.c_void_p, ctypes.POINTER(View)
+        functions = {
+            "tilepipe_error": (text, []),
+            "tilepipe_open": (handle, [text]),
+            "tilepipe_blocks": (
+                ctypes.c_int,
+                [handle, text, ctypes.POINTER(ctypes.c_uint32), ctypes.c_int64, views, ctypes.c_size_t],
+            ),
+            "tilepipe_launch": (
+                ctypes.c_int,
+                [handle, text, ctypes.c_int64, views, ctypes.c_size_t, ctypes.c_void_p],
+            ),
+            "tilepipe_synchronize": (ctypes.c_int, [handle]),
+        }
+        for name, (result, arguments) in functions.items():
+            function = getattr(self._library, name)
+            function.restype, function.argtypes = result, arguments
+        self._handle = self._library.tilepipe_open(str(module).encode())
+        if not self._handle:
+            raise RuntimeError(self._error())
+
+    def blocks(self, symbol, grid, views):
+        """Returns how many blocks such a launch has."""
+        blocks = ctypes.c_uint32()
+        array = (View * len(views))(*views)
+        call = self._library.tilepipe_blocks
+        self._check(call(self._handle, symbol.encode(), ctypes.byref(blocks), grid, array, len(views)))
+        return blocks.value
+
+    def launch(self, symbol, grid, views):
+        """Starts a kernel in PyTorch's current stream."""
+        import torch
+
+        array = (View * len(views))(*views)
+        stream = torch.cuda.current_stream().cuda_stream
+        self._check(self._library.tilepipe_launch(self._handle, symbol.encode(), grid, array, len(views), stream))
+
+    def synchronize(self):
+        """Waits for the GPU; if a kernel of ours has panicked, the error says where."""
+        self._check(self._library.tilepipe_synchronize(self._handle))
+
+    def _check(self, status):
+        if status != 0:
+            raise RuntimeError(self._error())
+
+    def _error(self):
+        return self._library.tilepipe_error().decode()
+
+
+class CublasLt:
+    """Matrix products by cublasLt: row-major `a[M, K] * b`, where `b` is `[K, N]`, or `[N, K]` and transposed."""
+
+    def __init__(self, library):
+        self._library = ctypes.CDLL(library)
+        size, pointer = ctypes.c_int64, ctypes.c_void_p
+        functions = {
+            "tilepipe_lt_error": (ctypes.c_char_p, []),
+            "tilepipe_lt_version": (ctypes.c_size_t, []),
+            "tilepipe_lt_plan": (
+                pointer,
+                [ctypes.c_int, ctypes.c_int, size, size, size, pointer, pointer, pointer, pointer],
+            ),
+            "tilepipe_lt_tried": (ctypes.c_int, [pointer]),
+            "tilepipe_lt_run": (ctypes.c_int, [pointer] * 5),
+            "tilepipe_lt_free": (None, [pointer]),
+        }
+        for name, (result, arguments) in functions.items():
+            function = getattr(self._library, name)
+            function.restype, function.argtypes = result, arguments
+
+    def version(self):
+        """Returns the library's version as one number."""
+        return self._library.tilepipe_lt_version()
+
+    def plan(self, a, b, out, transposed):
+        """Chooses the fastest algorithm for tensors of these shapes, of the first that cublasLt names."""
+        import torch
+
+        (rows, inner), columns = a.shape, out.shape[1]
+        if not all(tensor.is_contiguous() for tensor in (a, b, out)):
+            raise ValueError("a matrix is not dense")
+        if tuple(b.shape) != ((columns, inner) if transposed else (inner, columns)) or out.shape[0] != rows:
+            raise ValueError(f"the shapes {a.shape}, {b.shape} and {out.shape} do not fit")
+        if a.dtype not in (torch.float16, torch.bfloat16) or not a.dtype == b.dtype == out.dtype:
+            raise ValueError(f"no product of {a.dtype} and {b.dtype} to {out.dtype}")
+        pointers = [tensor.data_ptr() for tensor in (a, b, out)]
+        stream = torch.cuda.current_stream().cuda_stream
+        is_bfloat16 = int(a.dtype == torch.bfloat16)
+        plan = self._library.tilepipe_lt_plan(is_bfloat16, int(transposed), rows, columns, inner, *pointers, stream)
+        if not plan:
+            raise RuntimeError(self._error())
+        return Plan(self, plan)
+
+    def _error(self):
+        return self._library.tilepipe_lt_error().decode()
+
+
+class Plan:
+    """A chosen algorithm with its work memory, given back with the object."""
+
+    def __init__(self, owner, plan):
+        self._owner, self._plan = owner, plan
+        self.tried = owner._library.tilepipe_lt_tried(plan)
+
+    def run(self, a, b, out):
+        """Starts the product in PyTorch's current stream."""
+        import torch
+
+        pointers = [tensor.data_ptr() for tensor in (a, b, out)]
+        stream = torch.cuda.current_stream().cuda_stream
+        if self._owner._library.tilepipe_lt_run(self._plan, *pointers, stream) != 0:
+            raise RuntimeError(self._owner._error())
+
+    def __del__(self):
+        self._owner._library.tilepipe_lt_free(self._plan)

@@ -1,0 +1,400 @@
+"""What torch_peers.py compares: for each task the tensors, the result, and the contestants.
+
+A task is a function of the bench that yields a `Case` for each element type and size; `TASKS` names
+them. To add one, write its function and its line there. The names of our kernels are texts of this
+file, which a test of bench/capi compares with the kernels that there are.
+
+A contestant runs on the tensors of one set: what it writes is `out`. It is captured into a graph, so
+it may neither wait nor read from the GPU. `fused` functions are for torch.compile, which makes one
+kernel of them; they write `out` by `copy_`, for which it makes no copy.
+"""
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Callable, Optional
+
+import torch
+from torch.nn import functional
+
+from torch_libraries import RESIDENT, TILES, view
+
+# Elements of a group, within which the neighbour sum takes neighbours.
+GROUP = 256
+# Neighbours on either side that enter a moving average.
+RADIUS = 8
+# The grid of the kernels that `tilepipe-bench measure` times.
+GRID = 4096
+# More blocks than run at once on any GPU.
+MOST_BLOCKS = 1 << 16
+INT32 = (-(1 << 31), 1 << 31)
+
+
+@dataclass
+class Contestant:
+    """One way to compute a case's result."""
+
+    name: str
+    # A class of bench/src/record.rs: "tilepipe", "py-torch" or "library".
+    kind: str
+    # The entry of a kernel of ours, else what is called.
+    symbol: str
+    run: Callable
+    # Called once with the first set's tensors; returns the number of blocks where that is known.
+    prepare: Callable = lambda tensors: None
+    grid: Optional[int] = None
+
+
+@dataclass
+class Case:
+    """A task with an element type and a size."""
+
+    task: str
+    dtype: str
+    elements: int
+    # Bytes that a launch reads and writes at least.
+    bytes_moved: int
+    # Makes the tensors of a set by name, one of them `out`.
+    make: Callable
+    # Computes what `out` must be, by other operations than the contestants'.
+    expected: Callable
+    contestants: list
+    # Counts the wrong elements of `out`, given what is expected.
+    wrong: Callable = lambda out, expected: int((out != expected).sum())
+
+
+def integers(shape, bounds, dtype=torch.int32):
+    """Makes random whole numbers; as floats they are exact."""
+    return torch.randint(*bounds, shape if isinstance(shape, tuple) else (shape,), dtype=torch.int32, device=DEVICE).to(dtype)
+
+
+# Where tensors lie. Tests of this file's arithmetic, for which there need be no GPU, set another.
+DEVICE = "cuda"
+
+
+def empty(shape, dtype=torch.int32):
+    return torch.empty(shape, dtype=dtype, device=DEVICE)
+
+
+def eager(symbol, run):
+    """PyTorch's operations one by one, each a kernel of its own."""
+    return Contestant("PyTorch", "py-torch", symbol, run)
+
+
+def compiled(bench, symbol, fused):
+    """One function for torch.compile, which needs Triton."""
+
+    def prepare(_):
+        bench.require_triton()
+
+    return Contestant("torch.compile", "py-torch", symbol, torch.compile(fused, fullgraph=True, dynamic=False), prepare)
+
+
+def ours(bench, symbol, grid, inputs=("x",), lanes=1):
+    """A launch of one kernel of ours, with the tensors of these names and `out`."""
+
+    def views(tensors):
+        return [*(view(tensors[name], False, lanes) for name in inputs), view(tensors["out"], True, lanes)]
+
+    def prepare(tensors):
+        return bench.tilepipe.blocks(symbol, grid, views(tensors))
+
+    return Contestant("tilepipe", "tilepipe", symbol, lambda t: bench.tilepipe.launch(symbol, grid, views(t)), prepare)
+
+
+def our_reduction(bench, symbol, last, inputs):
+    """A launch with a result of each block, as many as run at once, and one of `last`, which adds them."""
+    partial = None
+
+    def prepare(tensors):
+        nonlocal partial
+        room = empty(MOST_BLOCKS, tensors["out"].dtype)
+        views = [*(view(tensors[name], False) for name in inputs), view(room, True)]
+        blocks = bench.tilepipe.blocks(symbol, RESIDENT, views)
+        partial = room[:blocks]
+        return blocks
+
+    def run(tensors):
+        views = [*(view(tensors[name], False) for name in inputs), view(partial, True)]
+        bench.tilepipe.launch(symbol, partial.numel(), views)
+        bench.tilepipe.launch(last, 1, [view(partial, False), view(tensors["out"], True)])
+
+    return Contestant("tilepipe", "tilepipe", symbol, run, prepare)
+
+
+def wrapped(numbers):
+    """The low 32 bits of 64-bit integers, as int32."""
+    low = numbers & 0xFFFFFFFF
+    return torch.where(low >= 1 << 31, low - (1 << 32), low).to(torch.int32)
+
+
+def triple(bench):
+    """3 * x."""
+    of_ours = [
+        ("scale_own__i32_CpAsync_BlockScope_256_2", GRID, 1),
+        ("scale_own__i32_CpAsync_BlockScope_256_4", GRID, 1),
+        ("scale_own__i32_CpAsync_ThreadScope_256_2", GRID, 1),
+        ("scale_own__i32_CpAsync_ThreadScope_256_4", GRID, 1),
+        # Four numbers a thread.
+        ("scale_own__I32x4_CpAsync_ThreadScope_256_2", TILES, 4),
+        ("scale_own__I32x4_CpAsync_ThreadScope_256_4", GRID, 4),
+    ]
+    for elements in bench.sizes:
+        yield Case(
+            "triple", "i32", elements, 8 * elements,
+            lambda elements=elements: {"x": integers(elements, INT32), "out": empty(elements)},
+            lambda t: wrapped(3 * t["x"].long()),
+            [
+                *(ours(bench, symbol, grid, lanes=lanes) for symbol, grid, lanes in of_ours),
+                eager("torch.mul", lambda t: torch.mul(t["x"], 3, out=t["out"])),
+                compiled(bench, "3 * x", lambda t: t["out"].copy_(3 * t["x"])),
+            ],
+        )  # fmt: skip
+
+
+def total(bench):
+    """The sum of all elements. Floats are small whole numbers, so that every order is exact."""
+    of_ours = {
+        "i32": (["sum__i32_256_1024_4", "sum__i32_256_1024_8"], "sum__i32_256_1024_4", torch.int32, INT32),
+        "f32": (["sum__f32_256_1024_4", "sum__f32_256_1024_8"], "sum__f32_256_1024_4", torch.float32, (-100, 101)),
+    }
+    for elements in bench.sizes:
+        for name, (symbols, last, dtype, bounds) in of_ours.items():
+            yield Case(
+                "sum", name, elements, 4 * elements,
+                lambda elements=elements, dtype=dtype, bounds=bounds: {
+                    "x": integers(elements, bounds, dtype), "out": empty(1, dtype)
+                },
+                exact_sum,
+                [
+                    *(our_reduction(bench, symbol, last, ["x"]) for symbol in symbols),
+                    eager("torch.sum", lambda t, dtype=dtype: torch.sum(t["x"], 0, dtype=dtype, out=t["out"][0])),
+                    compiled(bench, "sum(x)", lambda t, dtype=dtype: t["out"].copy_(t["x"].sum(dtype=dtype))),
+                ],
+            )  # fmt: skip
+
+
+def exact_sum(tensors):
+    x = tensors["x"]
+    if x.dtype == torch.int32:
+        return wrapped(x.long().sum())
+    return x.double().sum().to(x.dtype)
+
+
+def dot(bench):
+    """The sum of the products. Floats are small whole numbers, so that every order is exact."""
+    of_ours = {
+        "i32": (["dot__i32_256_1024_2", "dot__i32_256_1024_4"], "sum__i32_256_1024_4", torch.int32, INT32),
+        "f32": (["dot__f32_256_1024_2", "dot__f32_256_1024_4"], "sum__f32_256_1024_4", torch.float32, (-10, 11)),
+    }
+    for elements in bench.sizes:
+        for name, (symbols, last, dtype, bounds) in of_ours.items():
+            if dtype == torch.float32:
+                of_torch = eager("torch.dot", lambda t: torch.dot(t["x"], t["y"], out=t["out"][0]))
+            else:
+                # torch.dot takes no integers on a GPU.
+                of_torch = eager("torch.mul, torch.sum", mul_and_sum)
+            yield Case(
+                "dot", name, elements, 8 * elements,
+                lambda elements=elements, dtype=dtype, bounds=bounds: {
+                    "x": integers(elements, bounds, dtype), "y": integers(elements, bounds, dtype), "out": empty(1, dtype)
+                },
+                exact_dot,
+                [
+                    *(our_reduction(bench, symbol, last, ["x", "y"]) for symbol in symbols),
+                    of_torch,
+                    compiled(bench, "sum(x * y)", lambda t, dtype=dtype: t["out"].copy_((t["x"] * t["y"]).sum(dtype=dtype))),
+                ],
+            )  # fmt: skip
+
+
+def mul_and_sum(tensors):
+    torch.sum(tensors["x"] * tensors["y"], 0, dtype=torch.int32, out=tensors["out"][0])
+
+
+def exact_dot(tensors):
+    x, y = tensors["x"], tensors["y"]
+    if x.dtype == torch.int32:
+        # What wraps at 2^64 has the same low bits.
+        return wrapped((x.long() * y.long()).sum())
+    return (x.double() * y.double()).sum().to(x.dtype)
+
+
+def transpose(bench):
+    """out[c][r] = x[r][c], of square matrices."""
+    symbols = ["transpose__i32_256_32_1_1", "transpose__i32_256_32_1_2", "transpose__i32_256_32_1_3"]
+    for elements in bench.sizes:
+        side = 1 << (elements.bit_length() // 2)
+        if side * side != elements:
+            bench.leave_out("transpose", "all", f"{elements} elements are no square matrix")
+            continue
+        yield Case(
+            "transpose", "i32", elements, 8 * elements,
+            lambda side=side: {"x": integers((side, side), INT32), "out": empty((side, side))},
+            transposed,
+            [
+                *(ours(bench, symbol, grid) for symbol in symbols for grid in (TILES, RESIDENT)),
+                eager("out.copy_(x.t())", lambda t: t["out"].copy_(t["x"].t())),
+                compiled(bench, "x.t()", lambda t: t["out"].copy_(t["x"].t())),
+            ],
+        )  # fmt: skip
+
+
+def transposed(tensors):
+    """Takes each element from its place, which no copy of a strided tensor has a part in."""
+    rows, columns = tensors["x"].shape
+    places = torch.arange(rows * columns, device=DEVICE)
+    return tensors["x"].flatten()[places % rows * columns + places // rows].view(columns, rows)
+
+
+def neighbour_sum(bench):
+    """3 * x[i] + x[next of i in its group of 256], where the last one's next is the first."""
+    symbol = "with_staging_unified__i32_NeighbourSum_CpAsync_256_4"
+    for elements in bench.sizes:
+        yield Case(
+            "neighbour sum", "i32", elements, 8 * elements,
+            lambda elements=elements: {"x": integers(elements, INT32), "out": empty(elements)},
+            with_neighbours,
+            [
+                ours(bench, symbol, GRID),
+                ours(bench, symbol, RESIDENT),
+                eager("torch.roll, torch.add", roll_and_add),
+                compiled(bench, "3 * x + roll(x)", fused_neighbour_sum),
+            ],
+        )  # fmt: skip
+
+
+def roll_and_add(tensors):
+    groups = tensors["x"].view(-1, GROUP)
+    torch.add(torch.roll(groups, -1, 1), groups, alpha=3, out=tensors["out"].view(-1, GROUP))
+
+
+def fused_neighbour_sum(tensors):
+    groups = tensors["x"].view(-1, GROUP)
+    tensors["out"].copy_((3 * groups + torch.roll(groups, -1, 1)).view(-1))
+
+
+def with_neighbours(tensors):
+    x = tensors["x"].long()
+    places = torch.arange(x.numel(), device=DEVICE)
+    return wrapped(3 * x + x[places // GROUP * GROUP + (places + 1) % GROUP])
+
+
+def moving_average(bench):
+    """The mean of the 17 elements around each, rounded towards zero; beyond the ends there are zeros."""
+    symbol = "moving_average__i32_256_4"
+    for elements in bench.sizes:
+        yield Case(
+            "moving average", "i32", elements, 8 * elements,
+            # Sums do not wrap.
+            lambda elements=elements: {"x": integers(elements, (-(1 << 26), 1 << 26)), "out": empty(elements)},
+            averaged,
+            [
+                ours(bench, symbol, GRID),
+                ours(bench, symbol, RESIDENT),
+                eager("unfold, sum, torch.div", unfold_and_sum),
+                compiled(bench, "sum of 17 / 17", fused_average),
+            ],
+        )  # fmt: skip
+
+
+def unfold_and_sum(tensors):
+    padded = functional.pad(tensors["x"], (RADIUS, RADIUS))
+    sums = padded.unfold(0, 2 * RADIUS + 1, 1).sum(-1, dtype=torch.int32)
+    torch.div(sums, 2 * RADIUS + 1, rounding_mode="trunc", out=tensors["out"])
+
+
+def fused_average(tensors):
+    x = tensors["x"]
+    padded, sums = functional.pad(x, (RADIUS, RADIUS)), torch.zeros_like(x)
+    for shift in range(2 * RADIUS + 1):
+        sums = sums + padded[shift : shift + x.numel()]
+    tensors["out"].copy_(torch.div(sums, 2 * RADIUS + 1, rounding_mode="trunc"))
+
+
+def averaged(tensors):
+    x = tensors["x"].long()
+    # before[i] is the sum of the elements before element i.
+    before = functional.pad(x.cumsum(0), (1, 0))
+    places = torch.arange(x.numel(), device=DEVICE)
+    sums = before[(places + RADIUS + 1).clamp(max=x.numel())] - before[(places - RADIUS).clamp(min=0)]
+    return (sums.sign() * (sums.abs() // (2 * RADIUS + 1))).to(torch.int32)
+
+
+def matmul(bench):
+    """a * b, with b as it is ("nn") or transposed ("nt"), by tensor cores. It has no kernel of ours yet."""
+    torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
+    torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
+    torch.backends.cuda.matmul.allow_tf32 = False
+    for side in bench.sides:
+        for name, dtype in [("f16", torch.float16), ("bf16", torch.bfloat16)]:
+            for layout in ["nn", "nt"]:
+                yield Case(
+                    f"matmul {layout} {side}x{side}x{side}", name, side * side, 3 * side * side * dtype.itemsize,
+                    lambda side=side, dtype=dtype: {
+                        **{key: torch.randn(side, side, dtype=dtype, device=DEVICE) for key in ("a", "b")},
+                        "out": empty((side, side), dtype),
+                    },
+                    lambda t, layout=layout: t["a"].float() @ right(t, layout).float(),
+                    [
+                        eager("torch.matmul", lambda t, layout=layout: torch.matmul(t["a"], right(t, layout), out=t["out"])),
+                        cublaslt(bench, layout),
+                    ],
+                    far_off,
+                )  # fmt: skip
+
+
+def right(tensors, layout):
+    return tensors["b"].t() if layout == "nt" else tensors["b"]
+
+
+def cublaslt(bench, layout):
+    plan = None
+
+    def prepare(tensors):
+        nonlocal plan
+        plan = bench.cublaslt().plan(tensors["a"], tensors["b"], tensors["out"], layout == "nt")
+
+    return Contestant("cublasLt", "library", "cublasLtMatmul", lambda t: plan.run(t["a"], t["b"], t["out"]), prepare)
+
+
+def far_off(out, expected):
+    """Counts the elements that differ by more than rounding of f32 sums, and then of the result."""
+    inner = expected.shape[1]
+    allowed = torch.finfo(out.dtype).eps * expected.abs() + 1e-4 * inner**0.5
+    return int((~((out.float() - expected).abs() <= allowed)).sum())
+
+
+def check_on_cpu(names):
+    """Runs PyTorch's operations of all tasks on the CPU; returns how many contestants were compared.
+
+    A result that is off by one in its last element must be found too.
+    """
+    global DEVICE
+    DEVICE = "cpu"
+    bench = SimpleNamespace(sizes=[1 << 10, 1 << 12], sides=[64])
+    compared = 0
+    for name in names:
+        for case in TASKS[name](bench):
+            tensors = case.make()
+            expected = case.expected(tensors)
+            for contestant in (one for one in case.contestants if one.name == "PyTorch"):
+                tensors["out"].view(torch.uint8).fill_(0xA5)
+                assert case.wrong(tensors["out"], expected) > 0, f"{case}: poison is no result"
+                contestant.run(tensors)
+                assert case.wrong(tensors["out"], expected) == 0, f"{case}: {contestant.symbol} is wrong"
+                tensors["out"].view(-1)[-1] += 1
+                assert case.wrong(tensors["out"], expected) == 1, f"{case}: a wrong element is not found"
+                compared += 1
+    return compared
+
+
+# By the names that `--tasks` takes.
+TASKS = {
+    "triple": triple,
+    "sum": total,
+    "dot": dot,
+    "transpose": transpose,
+    "neighbour-sum": neighbour_sum,
+    "moving-average": moving_average,
+    "matmul": matmul,
+}
