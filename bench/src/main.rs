@@ -19,6 +19,7 @@ mod resources;
 mod session;
 mod show;
 mod statistics;
+mod torch;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
