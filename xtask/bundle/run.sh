@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs and tests tilepipe's kernels on a machine with an NVIDIA driver. Nothing else is needed;
-# compute-sanitizer and nvcc are used where they are.
+# compute-sanitizer, nvcc and PyTorch are used where they are.
 #
 #   ./run.sh [run [ARGUMENTS]]   all kernels, each checked against a reference (arguments as of
 #                                tilepipe-run)
@@ -11,6 +11,8 @@
 #   ./run.sh sanitize            compute-sanitizer: memcheck, racecheck, synccheck, initcheck
 #   ./run.sh bench [ARGUMENTS]   the comparison with CUDA C++, for which nvcc is needed (arguments
 #                                as of tilepipe-bench measure)
+#   ./run.sh torch [ARGUMENTS]   the comparison with PyTorch, for which python3 needs to have it
+#                                (arguments as of peers/torch_peers.py)
 #   ./run.sh race                the guide's thread-scope kernel, which races, and its correction,
 #                                for which nvcc is needed
 #   ./run.sh all                 all that the bundle has; quick only where test is not there
@@ -33,7 +35,7 @@ suites_with() {
     quick) printf 'quick test' ;;
     test) printf 'test' ;;
     sanitize) printf 'sanitize' ;;
-    bench) printf 'bench' ;;
+    bench | torch) printf 'bench' ;;
     race) printf 'bench sanitize' ;;
     *) return 1 ;;
     esac
@@ -78,7 +80,7 @@ help() {
     sed -n '2,/^set /s/^# \{0,1\}//p' run.sh
     printf '\nThis bundle is of commit %s, with machine code for %s and the suites: %s.\n' "$(cat commit)" "$gpu" "$suites"
     printf 'Its commands:'
-    for command in run quick test stress sanitize bench race; do
+    for command in run quick test stress sanitize bench torch race; do
         if has "$command"; then printf ' %s' "$command"; fi
     done
     printf ' all\n'
@@ -170,6 +172,31 @@ run_bench() {
     esac
 }
 
+# cublasLt, which needs nvcc, is one contestant of one task: without it the rest runs, and the
+# script says that it is left out.
+run_torch() {
+    local status=0 python=${PYTHON:-python3} typed="$*"
+    if ! command -v "$python" >/dev/null; then
+        skip "comparison with PyTorch" "$python is not installed; set PYTHON to its path"
+        return
+    fi
+    if ! "$python" -c 'import torch' 2>/dev/null; then
+        skip "comparison with PyTorch" "$python has no PyTorch; set PYTHON to one that has"
+        return
+    fi
+    peers/build.sh peers/built cublaslt || status=$?
+    case $status in
+    0 | 3) ;;
+    *)
+        step "comparison with PyTorch" false
+        return
+        ;;
+    esac
+    if [ -e peers/built/libcublaslt.so ]; then set -- --cublaslt peers/built/libcublaslt.so "$@"; fi
+    step "comparison with PyTorch" "$python" peers/torch_peers.py --library ./libtilepipe_bench_c.so --module ptx \
+        --commit "$(cat commit)" --command "./run.sh torch $typed" "$@"
+}
+
 # What compute-sanitizer's racecheck makes of a variant: `some` or `no` hazards are wanted. Keeps
 # the lines that count them.
 racecheck() {
@@ -225,6 +252,7 @@ run_all() {
     if has stress; then run_stress; fi
     if has sanitize; then run_sanitizer; fi
     if has bench; then run_bench; fi
+    if has torch; then run_torch; fi
     if has race; then run_race; fi
 }
 
@@ -234,7 +262,7 @@ case $suites in *' '*) ;; *) default=$suites ;; esac
 command=${1:-$default}
 [ $# -gt 0 ] && shift
 case $command in
-run | quick | test | stress | sanitize | bench | race)
+run | quick | test | stress | sanitize | bench | torch | race)
     if ! has "$command"; then
         printf 'error: this bundle has the suite `%s` alone, and not what `%s` needs; make another one: cargo xtask bundle --suite %s\n' \
             "$suites" "$command" "$(suites_with "$command" | cut -d ' ' -f 1)" >&2
@@ -247,7 +275,7 @@ help | --help | -h)
     exit 0
     ;;
 *)
-    printf 'error: unknown command `%s`; choose run, quick, test, stress, sanitize, bench, race, all, unpack or help\n' "$command" >&2
+    printf 'error: unknown command `%s`; choose run, quick, test, stress, sanitize, bench, torch, race, all, unpack or help\n' "$command" >&2
     exit 2
     ;;
 esac
@@ -259,6 +287,7 @@ test) run_tests ;;
 stress) run_stress "$@" ;;
 sanitize) run_sanitizer ;;
 bench) run_bench "$@" ;;
+torch) run_torch "$@" ;;
 race) run_race ;;
 all) run_all ;;
 unpack) exit 0 ;;

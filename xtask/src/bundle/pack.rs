@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use super::sources::Sources;
+use super::sources::{BENCH_LIBRARY, Sources};
 use super::suite::{self, Part, Suite};
 use crate::process;
 use crate::size::mib;
@@ -85,6 +85,7 @@ impl Bundle<'_> {
         }
         if need(Part::Bench) {
             copy_program(&sources.bench, &to.join("tilepipe-bench"))?;
+            copy_program(&sources.bench_library, &to.join(BENCH_LIBRARY))?;
             self.copy_images(&sources.twins, &to.join("twins"))?;
         }
         if need(Part::Peers) {
@@ -176,7 +177,8 @@ pub(super) fn runs_on(ptx: &str, gpu: &str) -> bool {
     }
 }
 
-/// Copies an executable without its symbols and line tables.
+/// Copies a program or a library without the symbols that nobody links with, and without line
+/// tables.
 ///
 /// # Errors
 ///

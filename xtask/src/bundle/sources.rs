@@ -9,12 +9,17 @@ use super::suite::{self, Part, Suite};
 use crate::test::targets::{self, GPU};
 use crate::{process, project, ptx};
 
+/// The file name of the package `tilepipe-bench-c`, here and in a bundle, which is for Linux.
+pub const BENCH_LIBRARY: &str = "libtilepipe_bench_c.so";
+
 /// Where the parts of a bundle lie. What no suite needs may not be there.
 pub struct Sources {
     /// The program `tilepipe-run`.
     pub runner: PathBuf,
     /// The program `tilepipe-bench`.
     pub bench: PathBuf,
+    /// The library that launches our kernels for PyTorch.
+    pub bench_library: PathBuf,
     /// A package and the program of its GPU tests.
     pub tests: Vec<(String, PathBuf)>,
     /// The folder of the kernels' PTX and machine code.
@@ -50,6 +55,9 @@ impl Sources {
                 process::run(&mut process::cargo(["build", "--release", "--package", package, "--bin", program]))?;
             }
         }
+        if with_bench {
+            process::run(&mut process::cargo(["build", "--release", "--package", "tilepipe-bench-c"]))?;
+        }
         let mut tests = Vec::new();
         for target in targets::all()?.into_iter().filter(|target| target.name == GPU) {
             if suite::need_tests_of(suites, &target.package) {
@@ -60,6 +68,7 @@ impl Sources {
         Ok(Sources {
             runner: project::program("release", "tilepipe-run"),
             bench: project::program("release", "tilepipe-bench"),
+            bench_library: project::program("release", BENCH_LIBRARY),
             tests,
             kernels,
             test_kernels,

@@ -9,7 +9,7 @@ pub enum Suite {
     Test,
     /// What runs under compute-sanitizer
     Sanitize,
-    /// The comparison with CUDA C++
+    /// The comparisons with CUDA C++ and with PyTorch
     Bench,
     /// A short part of `test`: the default run, every configuration at one size, the host's tests
     Quick,
@@ -26,9 +26,10 @@ pub enum Part {
     AllTests,
     /// The GPU tests of this package.
     TestsOf(&'static str),
-    /// `tilepipe-bench`, and the kernels' twins in unsafe Rust.
+    /// `tilepipe-bench`, the library that launches our kernels for PyTorch, and the kernels' twins
+    /// in unsafe Rust.
     Bench,
-    /// The CUDA C++ sources, with what compiles them.
+    /// The CUDA C++ sources, with what compiles them, and the scripts that call PyTorch.
     Peers,
 }
 

@@ -22,11 +22,11 @@ use crate::project;
 const COMMANDS: [(Suite, &[&str]); 4] = [
     (Suite::Test, &["run", "quick", "test", "stress"]),
     (Suite::Sanitize, &["run", "stress", "sanitize", "race"]),
-    (Suite::Bench, &["bench", "race"]),
+    (Suite::Bench, &["bench", "torch", "race"]),
     (Suite::Quick, &["run", "quick", "stress"]),
 ];
 /// All that there are.
-const ALL: [&str; 7] = ["run", "quick", "test", "stress", "sanitize", "bench", "race"];
+const ALL: [&str; 8] = ["run", "quick", "test", "stress", "sanitize", "bench", "torch", "race"];
 
 /// `tilepipe-run`: by default the kernels lie beside it, and those of the stress run in another
 /// folder. Their machine code is that of one architecture.
@@ -60,6 +60,28 @@ done
 cd "$OLDPWD"
 printf '#!/bin/sh\n' >"$2"
 chmod +x "$2""#;
+/// `python3` with PyTorch: the script and the modules of ours that are imported must be there, and
+/// whatever is named.
+const PYTHON: &str = r#"[ "$1" != -c ] || exit 0
+[ -s "$1" ] || exit 1
+cd "$(dirname "$1")"
+for module in $(sed -n 's/^ *from \(torch_[a-z]*\) import .*/\1/p' *.py); do
+    [ -s "$module.py" ] || { echo "no $module" >&2; exit 1; }
+done
+cd "$OLDPWD"
+shift
+while [ $# -gt 0 ]; do
+    case $1 in
+    --library) [ -e "$2" ] || exit 1; shift 2 ;;
+    --module) [ -e "$2/k.one.ptx" ] && [ -e "$2/k.one.sm_90.cubin" ] || exit 1; shift 2 ;;
+    --commit) [ "$2" = "of a test" ] || exit 1; shift 2 ;;
+    --cublaslt) [ -e "$2" ] || exit 1; shift 2 ;;
+    --command) shift 2 ;;
+    *) exit 1 ;;
+    esac
+done"#;
+/// `python3` without PyTorch.
+const PYTHON_ALONE: &str = "exit 1";
 /// `compute-sanitizer --tool TOOL ... PROGRAM ..`: racecheck finds hazards in what races alone.
 const SANITIZER: &str = r#"hazards=0
 case $* in *'--variant printed '*) hazards=2 ;; esac
@@ -76,8 +98,17 @@ struct Machine {
 impl Machine {
     fn new() -> Self {
         let machine = Machine { folder: tempfile::tempdir().unwrap() };
-        let tools = [("runner", RUNNER), ("host-tests", TESTS), ("kernel-tests", TESTS), ("bench", BENCH)];
-        for (name, script) in tools.into_iter().chain([("nvcc", NVCC), ("compute-sanitizer", SANITIZER)]) {
+        for (name, script) in [
+            ("runner", RUNNER),
+            ("host-tests", TESTS),
+            ("kernel-tests", TESTS),
+            ("bench", BENCH),
+            ("bench-library", ""),
+            ("nvcc", NVCC),
+            ("python", PYTHON),
+            ("python-alone", PYTHON_ALONE),
+            ("compute-sanitizer", SANITIZER),
+        ] {
             let path = machine.path(name);
             fs::write(&path, format!("#!/bin/sh\necho \"$(basename \"$0\") $*\" >>\"$LOG\"\n{script}\n")).unwrap();
             fs::set_permissions(path, Permissions::from_mode(0o755)).unwrap();
@@ -104,6 +135,7 @@ impl Machine {
         Sources {
             runner: self.path("runner"),
             bench: self.path("bench"),
+            bench_library: self.path("bench-library"),
             tests: tests.map(|(package, program)| (package.to_owned(), self.path(program))).into(),
             kernels: self.path("kernels"),
             test_kernels: self.path("test-kernels"),
@@ -127,11 +159,17 @@ impl Machine {
 
     /// Runs `run.sh` and returns its exit status, what it printed, and what was called.
     fn run(&self, arguments: &[&str]) -> (i32, String, String) {
+        self.run_with(arguments, &[])
+    }
+
+    /// The same with other programs for some: the variable that names each, and its file.
+    fn run_with(&self, arguments: &[&str], others: &[(&str, &str)]) -> (i32, String, String) {
         let log = self.path("log");
         fs::write(&log, "").unwrap();
         let mut command = Command::new(self.path("bundle/run.sh"));
-        command.args(arguments).env("LOG", &log).env("NVCC", self.path("nvcc"));
-        command.env("TILEPIPE_SANITIZER", self.path("compute-sanitizer"));
+        command.args(arguments).env("LOG", &log);
+        let tools = [("NVCC", "nvcc"), ("PYTHON", "python"), ("TILEPIPE_SANITIZER", "compute-sanitizer")];
+        command.envs(tools.iter().chain(others).map(|(variable, name)| (variable, self.path(name))));
         let Output { status, stdout, stderr } = command.output().unwrap();
         let printed = [stdout, stderr].map(|bytes| String::from_utf8(bytes).unwrap()).concat();
         (status.code().unwrap(), printed, fs::read_to_string(log).unwrap())
@@ -229,9 +267,15 @@ fn a_bundle_of_all_suites_has_every_command() {
     }
     let (status, printed, called) = machine.run(&["all"]);
     assert!(status == 0 && printed.ends_with(" passed, 0 failed, 0 skipped\n"), "{printed}");
-    for part in
-        ["--stress 10000", "tilepipe-host-gpu", "tilepipe-tests-gpu", "--tool racecheck", "measure", "--variant"]
-    {
+    for part in [
+        "--stress 10000",
+        "tilepipe-host-gpu",
+        "tilepipe-tests-gpu",
+        "--tool racecheck",
+        "measure",
+        "torch_peers.py",
+        "--variant",
+    ] {
         assert!(called.contains(part), "{part} in {called}");
     }
     let (status, printed, called) = machine.run(&[]);
@@ -244,7 +288,7 @@ fn a_suite_alone_is_the_default_and_has_no_more_than_it_needs() {
     for (suite, packed, tests) in [
         (Suite::Test, "ptx test-ptx tests tilepipe-run", "tilepipe-host-gpu tilepipe-tests-gpu"),
         (Suite::Sanitize, "peers ptx test-ptx tests tilepipe-run", "tilepipe-tests-gpu"),
-        (Suite::Bench, "peers ptx tilepipe-bench twins", ""),
+        (Suite::Bench, "libtilepipe_bench_c.so peers ptx tilepipe-bench twins", ""),
         (Suite::Quick, "ptx test-ptx tests tilepipe-run", "tilepipe-host-gpu"),
     ] {
         let folder = machine.bundle(&[suite]);
@@ -263,6 +307,49 @@ fn a_suite_alone_is_the_default_and_has_no_more_than_it_needs() {
         let kernels = ["k.one.ptx", "k.one.sm_90.cubin", "k.two.0.ptx", "k.two.0.sm_90.cubin"];
         assert_eq!(names(&folder.join("ptx")), kernels, "of one architecture, and nothing else");
     }
+}
+
+#[test]
+fn without_pytorch_the_comparison_with_it_is_skipped_and_says_why() {
+    let machine = Machine::new();
+    machine.bundle(&[Suite::Bench]);
+    for (python, why) in [("python-alone", "has no PyTorch"), ("no-python", "is not installed")] {
+        let (status, printed, called) = machine.run_with(&["torch"], &[("PYTHON", python)]);
+        assert_eq!(status, 0, "{printed}");
+        assert!(printed.contains("=== comparison with PyTorch: skipped: ") && printed.contains(why), "{printed}");
+        assert!(printed.ends_with("0 passed, 0 failed, 1 skipped\n"), "{printed}");
+        assert!(!called.contains("torch_peers.py") && !called.contains("nvcc"), "{called}");
+    }
+}
+
+#[test]
+fn cublaslt_is_a_contestant_only_where_it_was_built() {
+    let machine = Machine::new();
+    machine.bundle(&[Suite::Bench]);
+    // No compiler: the rest is compared.
+    let (status, printed, called) = machine.run_with(&["torch", "--command", "x"], &[("NVCC", "no-nvcc")]);
+    assert!(status == 0 && printed.contains("1 passed, 0 failed, 0 skipped\n"), "{printed}");
+    assert!(called.contains("torch_peers.py --library ./libtilepipe_bench_c.so") && !called.contains("--cublaslt"));
+    assert!(called.contains("--command ./run.sh torch --command x --command x"), "{called}");
+    // A compiler in a toolkit that has the header and the library.
+    let toolkit = machine.path("toolkit");
+    for folder in ["bin", "include", "lib64"] {
+        fs::create_dir_all(toolkit.join(folder)).unwrap();
+    }
+    fs::copy(machine.path("nvcc"), toolkit.join("bin/nvcc")).unwrap();
+    fs::write(toolkit.join("include/cublasLt.h"), "").unwrap();
+    let with_toolkit =
+        |arguments: &[&str]| machine.run_with(arguments, &[("NVCC", "toolkit/bin/nvcc"), ("CUDA_HOME", "toolkit")]);
+    let (status, printed, called) = with_toolkit(&["torch"]);
+    assert!(status == 0 && printed.contains("cublaslt.cu is left out: there is no libcublasLt.so"), "{printed}");
+    assert!(!called.contains("--cublaslt"), "{called}");
+    fs::write(toolkit.join("lib64/libcublasLt.so.13"), "").unwrap();
+    let (status, printed, called) = with_toolkit(&["torch"]);
+    assert!(status == 0 && printed.ends_with("1 passed, 0 failed, 0 skipped\n"), "{printed}");
+    assert!(
+        called.contains("libcublasLt.so.13") && called.contains("--cublaslt peers/built/libcublaslt.so"),
+        "{called}"
+    );
 }
 
 #[test]
