@@ -36,6 +36,15 @@ pub(crate) fn too_few_results(results: usize, tiles: usize) -> ! {
     out_of_range("this block has {} output tiles, too few for its {} input tiles", results, tiles);
 }
 
+/// Fails the launch of a driver whose block has a tile beyond the output's last one. It has the numbers
+/// of all blocks: those of one would take a division each.
+#[cold]
+#[inline(never)]
+#[track_caller]
+pub(crate) fn results_end_early(results: usize, tiles: usize) -> ! {
+    out_of_range("the output has {} tiles, too few for the input's {}", results, tiles);
+}
+
 /// Fails the launch of a kernel whose shared memory is not aligned as its layout requires.
 #[cold]
 #[inline(never)]

@@ -22,8 +22,50 @@ impl<const STAGES: usize> PendingGroups for AllBut<STAGES, false> {
     const GROUPS: usize = STAGES.saturating_sub(2);
 }
 
+/// Where a driver's loop counts its rounds, which takes a division first.
+pub(super) trait Counts {
+    /// Always.
+    const ALWAYS: bool;
+    /// Where a round fills before it waits, with several stages.
+    const FILL_FIRST: bool;
+}
+
+/// The number of rounds is known.
+pub(super) enum Always {}
+/// The loop that most blocks run.
+pub(super) enum FillFirst {}
+/// A loop of few rounds.
+pub(super) enum Never {}
+
+impl Counts for Always {
+    const ALWAYS: bool = true;
+    const FILL_FIRST: bool = true;
+}
+
+impl Counts for FillFirst {
+    const ALWAYS: bool = false;
+    const FILL_FIRST: bool = true;
+}
+
+impl Counts for Never {
+    const ALWAYS: bool = false;
+    const FILL_FIRST: bool = false;
+}
+
 /// A pipeline after its drain: slower threads may still be reading every stage.
 pub type Drained<'s, U, const STAGES: usize> = Pipeline<'s, U, Free<0>, InFlight<0>, Held<0>, Dirty<STAGES>>;
+
+impl<'s, U: Setup, const STAGES: usize> Drained<'s, U, STAGES> {
+    /// Waits until nobody reads the stages any more.
+    #[inline(always)]
+    pub(super) fn idle(self) -> Idle<'s, U, STAGES> {
+        // SAFETY: a pipeline exists only where its group runs as one (R2); block-level code is
+        // converged. So all stages are free: nothing is in flight or held, and who may have read
+        // the dirty ones has passed this barrier.
+        unsafe { U::View::launder() };
+        self.into_state()
+    }
+}
 
 impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
     /// Runs `count` tiles through the pipeline in order: `fill(stage, i)` fills a stage with tile
@@ -62,7 +104,7 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         fill: impl for<'x> FnMut(Stage<'x, U>, usize) -> StageFilled<'x, U>,
         consume: impl for<'x> FnMut(&Ready<'x, U, U::View>, usize),
     ) -> Drained<'s, U, STAGES> {
-        self.drive::<true>(TileNumbers::all_below(count), fill, consume)
+        self.drive::<Always>(TileNumbers::all_below(count), 0, fill, consume).0
     }
 
     /// Whether a round fills before it waits, which puts one more tile in flight and costs a second
@@ -75,42 +117,61 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         STAGES == 1 || U::View::CHEAP || in_flight <= 8 * <U::Group as Group>::THREADS
     }
 
-    /// Fills a stage with each index of `numbers`, and has it read. If `COUNTED`, the loop counts
-    /// them. If not, it asks for each whether it exists, and needs no division.
+    /// Fills a stage with each index of `numbers` from `from` on, and has it read; returns the
+    /// first index that `numbers` does not have, or `from`, and the tile number there. Where `W` says so the loop counts them.
+    /// Elsewhere it asks for each whether it exists, and needs no division.
     #[inline(always)]
     #[track_caller]
-    pub(super) fn drive<const COUNTED: bool>(
+    pub(super) fn drive<W: Counts>(
         mut self,
         numbers: TileNumbers,
+        from: usize,
         mut fill: impl for<'x> FnMut(Stage<'x, U>, usize) -> StageFilled<'x, U>,
         mut consume: impl for<'x> FnMut(&Ready<'x, U, U::View>, usize),
-    ) -> Drained<'s, U, STAGES> {
+    ) -> (Drained<'s, U, STAGES>, usize, usize) {
         // A launch may have far more blocks than tiles, and a block without tiles should end at
         // once (measured: docs/decisions/35).
-        if !numbers.has(0) {
-            return self.into_state();
+        let (mut index, mut number) = (from, numbers.number(from));
+        if number >= numbers.end() {
+            return (self.into_state(), index, number);
         }
-        for ahead in 0..STAGES - 1 {
+        for ahead in from..from + (STAGES - 1) {
             self.fill_next(ahead, numbers.has(ahead), &mut fill);
         }
         if const { Self::fill_first() } {
+            // The first round's fill: nobody has read its stage.
+            self.fill_next(from + (STAGES - 1), numbers.has(from + (STAGES - 1)), &mut fill);
             // Counting in 32 bits keeps the copy a branch, which most warps skip where few threads
-            // copy (measured).
-            let count = numbers.count_in_32_bits() as usize;
-            for index in 0..count as u32 {
-                let index = index as usize;
-                // SAFETY: a pipeline exists only where its group runs as one (R2); block-level code
-                // is converged.
-                unsafe { U::View::launder() };
-                // The barrier came after every thread's last read of this stage, in the round
-                // before.
-                self.fill_next(index + (STAGES - 1), index + (STAGES - 1) < count, &mut fill);
+            // copy (measured). The division for the count comes behind the first copies.
+            let counted = const { W::ALWAYS || W::FILL_FIRST && STAGES > 1 };
+            let mut left = if counted { numbers.count_in_32_bits() - from as u32 } else { 0 };
+            loop {
                 // SAFETY: the group runs as one; the view synchronises next.
                 unsafe { CompletionOf::<U::Engine>::wait::<AllBut<STAGES, true>>() };
                 // SAFETY: a pipeline exists only where its group runs as one (R2); block-level code
                 // is converged.
                 unsafe { U::View::synchronise() };
                 self.consume_next(index, &mut consume);
+                index += 1;
+                if counted {
+                    left -= 1;
+                } else {
+                    number = numbers.after(number);
+                }
+                if if counted { left == 0 } else { number >= numbers.end() } {
+                    break;
+                }
+                // SAFETY: a pipeline exists only where its group runs as one (R2); block-level code
+                // is converged.
+                unsafe { U::View::launder() };
+                // The barrier came after every thread's last read of this stage, in the round
+                // before.
+                let ahead = index + (STAGES - 1);
+                let is_there = STAGES == 1 || if counted { left as usize >= STAGES } else { numbers.has(ahead) };
+                self.fill_next(ahead, is_there, &mut fill);
+            }
+            if counted {
+                number = numbers.number(index);
             }
         } else {
             let mut round = |index: usize, next_is_there: bool| {
@@ -124,21 +185,21 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
                 self.fill_next(index + (STAGES - 1), next_is_there, &mut fill);
                 self.consume_next(index, &mut consume);
             };
-            if COUNTED {
+            if W::ALWAYS {
                 let count = numbers.count();
-                for index in 0..count {
+                while index < count {
                     round(index, index + (STAGES - 1) < count);
+                    index += 1;
                 }
             } else {
-                let mut index = 0;
-                while numbers.has(index) {
+                while number < numbers.end() {
                     round(index, numbers.has(index + (STAGES - 1)));
-                    index += 1;
+                    (index, number) = (index + 1, numbers.after(number));
                 }
             }
         }
         self.ring.restart();
-        self.into_state()
+        (self.into_state(), index, number)
     }
 
     /// Has the ring's next stage read, which is that of tile `index`.

@@ -1,10 +1,10 @@
 //! The drivers that know a block's tiles.
 //!
-//! A block whose tiles all lie within their views takes a loop of its own, whose copies and stores
-//! have no bounds checks. Only the blocks that have a partial tile pay for the checks (measured:
-//! `docs/performance.md`).
+//! A block runs its tiles that lie within their views as a whole first, in a loop whose copies and
+//! stores have no bounds checks. What is left, in most blocks nothing, takes a second loop with the
+//! checks (measured: docs/decisions/51).
 
-use super::for_each::Drained;
+use super::for_each::{Drained, FillFirst, Never};
 use super::ready::Ready;
 use super::setup::Setup;
 use super::steps::Idle;
@@ -30,16 +30,28 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
     pub fn for_each_tile<B: Batches<U::Contents>>(
         self,
         batches: B,
-        consume: impl for<'x> FnMut(&Ready<'x, U, U::View>, usize),
+        mut consume: impl for<'x> FnMut(&Ready<'x, U, U::View>, usize),
     ) -> Drained<'s, U, STAGES> {
         let numbers = batches.numbers();
-        if numbers.lies_below(batches.whole_below()) {
-            // SAFETY: the driver asks for stages of the share only, and all tiles are whole.
-            self.drive::<false>(numbers, |stage, index| stage.copy(unsafe { batches.whole(index) }), consume)
-        } else {
-            // SAFETY: the driver asks for stages of the share only.
-            self.drive::<false>(numbers, |stage, index| stage.copy(unsafe { batches.source(index) }), consume)
+        let whole = numbers.below(batches.whole_below());
+        let (drained, next, number) = self.drive::<FillFirst>(
+            whole,
+            0,
+            // SAFETY: the driver asks for stages of these numbers only, and they are whole.
+            |stage, index| stage.copy(unsafe { batches.whole(index) }),
+            &mut consume,
+        );
+        if number >= numbers.end() {
+            return drained;
         }
+        let (drained, ..) = drained.idle().drive::<Never>(
+            numbers,
+            next,
+            // SAFETY: the driver asks for stages of the share only.
+            |stage, index| stage.copy(unsafe { batches.source(index) }),
+            consume,
+        );
+        drained
     }
 
     /// Computes each of the block's output tiles from the input tile of the same number (or from
@@ -90,28 +102,31 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         mut body: impl for<'x, 'v> FnMut(&Ready<'x, U, U::View>, TileMut<'v, 'b, S, THREADS, A>),
     ) -> Drained<'s, U, STAGES> {
         let numbers = batches.numbers();
-        if numbers.lies_below(batches.whole_below().min(results.whole_below())) {
-            self.drive::<false>(
-                numbers,
-                // SAFETY: the driver asks for stages of the share only, and all tiles are whole.
-                |stage, index| stage.copy(unsafe { batches.whole(index) }),
-                // SAFETY: the driver reads tiles of the share only, and the output tiles of these
-                // numbers exist and are whole.
-                |tile, index| body(tile, unsafe { results.get_whole_mut(index) }),
-            )
-        } else {
-            let (there, wanted) = (results.numbers().count(), numbers.count());
-            if there < wanted {
-                fault::too_few_results(there, wanted);
-            }
-            self.drive::<false>(
-                numbers,
-                // SAFETY: the driver asks for stages of the share only.
-                |stage, index| stage.copy(unsafe { batches.source(index) }),
-                // SAFETY: the driver reads tiles of the share only, and that many output tiles
-                // exist.
-                |tile, index| body(tile, unsafe { results.get_unchecked_mut(index) }),
-            )
+        let whole = numbers.below(batches.whole_below().min(results.whole_below()));
+        let (drained, next, number) = self.drive::<FillFirst>(
+            whole,
+            0,
+            // SAFETY: the driver asks for stages of these numbers only, and they are whole.
+            |stage, index| stage.copy(unsafe { batches.whole(index) }),
+            // SAFETY: the driver reads tiles of these numbers only, whose output tiles exist and
+            // are whole.
+            |tile, index| body(tile, unsafe { results.get_whole_mut(index) }),
+        );
+        if number >= numbers.end() {
+            return drained;
         }
+        let results_end = results.numbers().end();
+        if numbers.has_beyond(results_end) {
+            fault::results_end_early(results_end, numbers.end());
+        }
+        let (drained, ..) = drained.idle().drive::<Never>(
+            numbers,
+            next,
+            // SAFETY: the driver asks for stages of the share only.
+            |stage, index| stage.copy(unsafe { batches.source(index) }),
+            // SAFETY: the driver reads tiles of the share only, and that many output tiles exist.
+            |tile, index| body(tile, unsafe { results.get_unchecked_mut(index) }),
+        );
+        drained
     }
 }

@@ -78,6 +78,12 @@ impl TileNumbers {
         self.first + index * self.stride
     }
 
+    /// The number after this one, which is as for [`number`](Self::number).
+    #[inline(always)]
+    pub(crate) fn after(self, number: usize) -> usize {
+        number + self.stride
+    }
+
     /// Whether there is a number with this index, which is as for [`number`](Self::number).
     #[inline(always)]
     pub(crate) fn has(self, index: usize) -> bool {
@@ -89,6 +95,12 @@ impl TileNumbers {
     #[inline(always)]
     pub(crate) fn counted_lies_below(self, count: usize, limit: usize) -> bool {
         count == 0 || self.number(count - 1) < limit
+    }
+
+    /// Whether there is a number of `limit` or more.
+    #[inline(always)]
+    pub(crate) fn has_beyond(self, limit: usize) -> bool {
+        self.end > limit && self.first < self.end && !self.lies_below(limit)
     }
 
     /// Whether there is a number, and all of them are below `limit`.
@@ -135,6 +147,7 @@ mod tests {
             assert_eq!(tiles.count(), numbers.len(), "{tiles:?}");
             assert!(numbers.iter().enumerate().all(|(index, number)| tiles.number(index) == *number), "{tiles:?}");
             assert!((0..numbers.len() + 8).all(|index| tiles.has(index) == (index < numbers.len())), "{tiles:?}");
+            assert!((0..8).all(|index| tiles.after(tiles.number(index)) == tiles.number(index + 1)), "{tiles:?}");
         });
     }
 
@@ -144,6 +157,11 @@ mod tests {
             for limit in 0..50 {
                 let expected = !numbers.is_empty() && numbers.iter().all(|number| *number < limit);
                 assert_eq!(tiles.lies_below(limit), expected, "{tiles:?} below {limit}");
+                assert_eq!(
+                    tiles.has_beyond(limit),
+                    numbers.iter().any(|number| *number >= limit),
+                    "{tiles:?} from {limit}"
+                );
                 let counted = tiles.counted_lies_below(numbers.len(), limit);
                 assert_eq!(counted, expected || numbers.is_empty(), "{tiles:?}, counted, below {limit}");
             }
