@@ -14,6 +14,22 @@ pub trait Compute<T, const LEN: usize> {
 /// reads an element that another one copied, so that a missing barrier shows.
 pub enum NeighbourSum {}
 
+/// What [`NeighbourSum`] computes on tiles of [`GROUP`] elements, on tiles of a multiple of that: the
+/// next element is that of the same group, the last one's being the group's first.
+pub enum GroupSum {}
+
+/// Elements of a group of [`GroupSum`].
+pub const GROUP: usize = 256;
+
+/// The element after `element < LEN` in its group, and the group's first after its last.
+#[inline(always)]
+pub fn next_in_group<const LEN: usize>(element: usize) -> usize {
+    const { assert!(LEN.is_multiple_of(GROUP), "a tile is whole groups") };
+    let next = if element % GROUP == GROUP - 1 { element - (GROUP - 1) } else { element + 1 };
+    // The remainder is `next`. It tells the compiler for the GPU that no index is out of range.
+    next % LEN
+}
+
 /// `tile[LEN - 1 - rank]`: every thread reads what the thread at the other end of the block copied.
 pub enum Reverse {}
 
@@ -22,6 +38,13 @@ impl<T: Number, const LEN: usize> Compute<T, LEN> for NeighbourSum {
     fn compute(tile: &[T; LEN], rank: usize) -> T {
         let next = (rank + 1) % LEN;
         tile[rank].triple().plus(tile[next])
+    }
+}
+
+impl<T: Number, const LEN: usize> Compute<T, LEN> for GroupSum {
+    #[inline(always)]
+    fn compute(tile: &[T; LEN], rank: usize) -> T {
+        tile[rank].triple().plus(tile[next_in_group::<LEN>(rank)])
     }
 }
 

@@ -13,6 +13,7 @@ mod cuda_guide;
 mod grid2d;
 mod reduction;
 mod roles;
+mod wide;
 
 pub use arithmetic::{MULTIPLY_ADDS_TILE, multiply_adds, multiply_adds_synchronous};
 pub use average::{RADIUS, moving_average};
@@ -25,6 +26,11 @@ pub use reduction::{dot, sum, sum_by_threads, sum_by_warps};
 pub use roles::{
     load_compute_store, producer_consumer_sum, with_producer_count, with_specialized_staging_unified,
     with_specialized_staging_warps,
+};
+pub use wide::{
+    example_kernel_wide, scale_own_wide, with_memcpy_async_prior_wide, with_memcpy_async_wide,
+    with_specialized_staging_unified_wide, with_specialized_staging_warps_wide, with_staging_scope_thread_wide,
+    with_staging_unified_wide, with_staging_wide,
 };
 
 /// Makes the list of instances from the registry's rows.

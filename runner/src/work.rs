@@ -9,6 +9,8 @@ use crate::value::Value;
 
 /// Elements of a tile of `multiply_adds`: `tilepipe_kernels::MULTIPLY_ADDS_TILE`.
 const MULTIPLY_ADDS_TILE: usize = 2048;
+/// Elements of a group of `GroupSum`: `tilepipe_kernels::compute::GROUP`.
+const GROUP: usize = 256;
 
 macro_rules! kinds {
     ($($kernel:ident { computes: $kind:ident, $($rest:tt)* })*) => {
@@ -18,6 +20,9 @@ macro_rules! kinds {
     };
 }
 tilepipe_kernel_registry::with_kernels!(kinds);
+
+/// The task of [`Kind::Triple`].
+pub const TRIPLE: &str = "three times each element";
 
 /// What is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -128,6 +133,9 @@ pub struct Work {
     pub rows: usize,
     /// Elements in a tile's row.
     pub columns: usize,
+    /// Elements among which the last one's next is the first: those of a tile, or of a group of
+    /// `GroupSum`.
+    pub group: usize,
     /// Multiply-adds for each element: the kernel's parameter `ROUNDS`; 0 but for
     /// [`Kind::MultiplyAdds`].
     pub rounds: usize,
@@ -139,7 +147,7 @@ impl Work {
     pub fn of(instance: &Instance) -> Option<Work> {
         let (_, kind) = KERNELS.into_iter().find(|(kernel, _)| *kernel == instance.kernel())?;
         let kind = match instance.generic("C").and_then(|path| path.rsplit("::").next()) {
-            None | Some("NeighbourSum") => kind,
+            None | Some("NeighbourSum" | "GroupSum") => kind,
             Some("Reverse") if kind == Kind::NeighbourSum => Kind::Reverse,
             Some(_) => return None,
         };
@@ -158,7 +166,31 @@ impl Work {
         if kind == Kind::SumByConsumers {
             threads = consumers?;
         }
-        Some(Work { kind, threads, rows, columns, rounds })
+        let in_groups = instance.generic("C").is_some_and(|path| path.ends_with("GroupSum"));
+        let in_groups = in_groups || instance.kernel() == "example_kernel_wide";
+        let group = if in_groups { GROUP } else { columns };
+        Some(Work { kind, threads, rows, columns, group, rounds })
+    }
+
+    /// Returns what is computed, for people: the same text for all instances that compute the same
+    /// of the same data, whatever their tiles.
+    pub fn task(self) -> String {
+        let Work { kind, columns, group, rounds, .. } = self;
+        match kind {
+            Kind::NeighbourSum => format!("neighbour sum in groups of {group}"),
+            Kind::Reverse => format!("reverse groups of {group}"),
+            Kind::MovingAverage => "moving average".to_owned(),
+            Kind::Triple => TRIPLE.to_owned(),
+            Kind::TwoInputs => format!("two inputs in groups of {group}"),
+            Kind::Sum => "sum".to_owned(),
+            Kind::Dot => "dot product".to_owned(),
+            Kind::SumByWarps => format!("sums of warps, tiles of {columns}"),
+            Kind::SumByThreads => format!("sums of threads, tiles of {columns}"),
+            Kind::SumByConsumers => format!("sums of consumers, tiles of {columns}"),
+            Kind::Transpose => "transpose".to_owned(),
+            Kind::Stencil => "stencil".to_owned(),
+            Kind::MultiplyAdds => format!("{rounds} multiply-adds"),
+        }
     }
 
     /// Returns how many elements a block takes at a time: a tile, or one for each of its warps or
@@ -187,18 +219,18 @@ impl Work {
     ///
     /// If there are fewer inputs than [`Kind::inputs`] says, or of another length than `shape`.
     pub fn compute<T: Value>(self, inputs: &[&[T]], shape: Shape, grid: usize) -> Vec<T> {
-        let Work { kind, threads, columns, rounds, .. } = self;
+        let Work { kind, threads, columns, group, rounds, .. } = self;
         assert!(inputs.iter().all(|input| input.len() == shape.elements()), "all inputs are of this shape");
         let width = match shape {
             Shape::Row(elements) => elements,
             Shape::Matrix { width, .. } => width,
         };
         match kind {
-            Kind::NeighbourSum => reference::neighbour_sum(inputs[0], columns),
+            Kind::NeighbourSum => reference::neighbour_sum(inputs[0], group),
             Kind::Reverse => reference::reversed(inputs[0], columns),
             Kind::MovingAverage => reference::moving_average(inputs[0]),
             Kind::Triple => reference::tripled(inputs[0]),
-            Kind::TwoInputs => reference::two_inputs(inputs[0], inputs[1], columns),
+            Kind::TwoInputs => reference::two_inputs(inputs[0], inputs[1], group),
             Kind::Sum => reference::sum(inputs[0], threads, columns, grid),
             Kind::Dot => reference::dot(inputs[0], inputs[1], threads, columns, grid),
             Kind::SumByWarps => reference::sum_by_warps(inputs[0], threads, columns, grid),
@@ -232,6 +264,7 @@ mod tests {
     #[test]
     fn the_tile_of_multiply_adds_is_the_kernels_own() {
         assert_eq!(MULTIPLY_ADDS_TILE, tilepipe_kernels::MULTIPLY_ADDS_TILE);
+        assert_eq!(GROUP, tilepipe_kernels::compute::GROUP);
     }
 
     #[test]
@@ -264,7 +297,7 @@ mod tests {
 
     #[test]
     fn shapes_of_outputs() {
-        let work = |kind| Work { kind, threads: 256, rows: 1, columns: 64, rounds: 0 };
+        let work = |kind| Work { kind, threads: 256, rows: 1, columns: 64, group: 64, rounds: 0 };
         let matrix = Shape::Matrix { height: 2, width: 5 };
         assert_eq!(work(Kind::Transpose).output(matrix, 3), Shape::Matrix { height: 5, width: 2 });
         assert_eq!(work(Kind::Stencil).output(matrix, 3), matrix);

@@ -4,7 +4,11 @@ use tilepipe_runner::value::DType;
 use tilepipe_runner::work::Kind;
 
 use super::*;
-use crate::plan::catalog::{self, Peer};
+use crate::plan::blocks::Blocks;
+use crate::plan::catalog;
+use crate::plan::catalog::Peer;
+use crate::plan::pairings::peer;
+use tilepipe_runner::work::Work;
 
 /// Elements in a tile.
 const TILE: usize = 256;
@@ -70,15 +74,15 @@ fn triple<const WRONG: usize>(
 
 /// Our kernel first, then peers; whether each of them is known to race.
 fn compare(kind: Kind, instances: &'static [Instance], racing: &[bool]) -> Vec<Outcome> {
-    let peer = |(instance, &racing): (&Instance, _)| Peer { name: "", instance: *instance, wanted: None, racing };
-    let work = Work { kind, threads: TILE, rows: 1, columns: TILE, rounds: 0 };
-    let peers = instances[1..].iter().zip(racing).map(peer).collect();
-    let comparison = Comparison { dtype: DType::I32, grid: 64, work, ours: &instances[0], peers };
+    let contestant = |(instance, &racing): (&Instance, _)| Peer { racing, ..peer("", *instance) };
+    let work = Work { kind, threads: TILE, rows: 1, columns: TILE, group: TILE, rounds: 0 };
+    let peers = instances[1..].iter().zip(racing).map(contestant).collect();
+    let comparison = Comparison { dtype: DType::I32, blocks: Blocks::Of(64), work, ours: &instances[0], peers };
     let device = Device::cpu(Schedule::Lazy);
     let stream = device.stream().unwrap();
     let mut all = Vec::new();
-    let bench = Bench { device: &device, stream: &stream, repetitions: 3 };
-    bench.run::<i32>(100 * TILE, &[&comparison], |_, outcomes| all.extend(outcomes)).unwrap();
+    let bench = Bench { device: &device, stream: &stream, repetitions: 3, seed: 1 };
+    bench.run::<i32>(100 * TILE, &[&comparison], |_, _, outcomes| all.extend(outcomes)).unwrap();
     all
 }
 
@@ -112,14 +116,14 @@ fn so_many_wrong_elements_are_no_race() {
 fn every_kernel_of_ours_computes_what_its_peers_do() {
     let device = Device::cpu(Schedule::Lazy);
     let stream = device.stream().unwrap();
-    let bench = Bench { device: &device, stream: &stream, repetitions: 1 };
+    let bench = Bench { device: &device, stream: &stream, repetitions: 1, seed: 1 };
     for comparison in catalog::comparisons().unwrap() {
         // The peers run on a GPU only.
-        let alone = Comparison { peers: Vec::new(), grid: 7, ..comparison };
+        let alone = Comparison { peers: Vec::new(), blocks: Blocks::Of(7), ..comparison };
         let mut outcomes = Vec::new();
         match alone.dtype {
-            DType::I32 => bench.run::<i32>(TILE * 50 + 3, &[&alone], |_, all| outcomes.extend(all)).unwrap(),
-            _ => bench.run::<I32x4>(TILE * 50 + 3, &[&alone], |_, all| outcomes.extend(all)).unwrap(),
+            DType::I32 => bench.run::<i32>(TILE * 50 + 3, &[&alone], |_, _, all| outcomes.extend(all)).unwrap(),
+            _ => bench.run::<I32x4>(TILE * 50 + 3, &[&alone], |_, _, all| outcomes.extend(all)).unwrap(),
         }
         assert_eq!(outcomes[0].as_ref().map(|right| right.wrong), Ok([0, 0]), "{}", alone.ours.name());
     }
