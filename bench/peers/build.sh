@@ -2,7 +2,7 @@
 # Compiles CUDA C++ with nvcc.
 #
 #   ./build.sh FOLDER            the benchmark's peers: FOLDER/peers.ptx, FOLDER/peers.sm_90.cubin,
-#                                FOLDER/libceilings.so, and what cublaslt makes
+#                                the same of shapes, FOLDER/libceilings.so, and what cublaslt makes
 #   ./build.sh FOLDER cublaslt   FOLDER/libcublaslt.so, if cublasLt's header and library are there
 #   ./build.sh FOLDER race       the program FOLDER/thread_scope_race
 #
@@ -81,9 +81,14 @@ case $what in
 race) compile thread_scope_race.cu thread_scope_race -lineinfo ;;
 cublaslt) compile_cublaslt ;;
 peers)
-    compile peers.cu peers.ptx -ptx
-    compile peers.cu peers.sm_90.cubin -cubin
-    compile ceilings.cu libceilings.so -shared -Xcompiler -fPIC
-    compile_cublaslt
+    # Side by side: most of the time goes into the candidates of shapes.cu.
+    jobs=()
+    for source in shapes peers; do
+        compile "$source.cu" "$source.ptx" -ptx & jobs+=($!)
+        compile "$source.cu" "$source.sm_90.cubin" -cubin & jobs+=($!)
+    done
+    compile ceilings.cu libceilings.so -shared -Xcompiler -fPIC & jobs+=($!)
+    compile_cublaslt & jobs+=($!)
+    for job in "${jobs[@]}"; do wait "$job"; done
     ;;
 esac

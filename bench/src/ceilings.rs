@@ -17,12 +17,14 @@ use tilepipe_host::{Bound, Buffer, Device, launch};
 use tilepipe_runner::data::POISON;
 use tilepipe_runner::reference;
 use tilepipe_runner::value::DType::I32;
+use tilepipe_runner::work::TRIPLE;
 
 use crate::copy::{Memory, milliseconds, record};
 use crate::measure::{Bench, Measurement, Outcome, input};
+use crate::plan::blocks::{Blocks, at_once};
 use crate::plan::pairings::Pairing;
 use crate::plan::peers::THREADS;
-use crate::record::{PeerRow, Row};
+use crate::record::{Class, PeerRow, Row};
 use crate::show::report;
 
 /// Launches of one side before the other has its turn.
@@ -65,6 +67,15 @@ impl Job {
         if self == Job::Triple { 2 * bytes } else { bytes * self.inputs() as u64 }
     }
 
+    /// What is computed, as the rows of other contestants say it.
+    fn task(self) -> &'static str {
+        match self {
+            Job::Sum => "sum",
+            Job::Dot => "dot product",
+            Job::Triple => TRIPLE,
+        }
+    }
+
     fn compute(self, inputs: &[Vec<i32>]) -> Vec<i32> {
         match self {
             Job::Sum => vec![inputs[0].iter().fold(0, |sum: i32, value| sum.wrapping_add(*value))],
@@ -85,7 +96,8 @@ impl Job {
             Job::Triple => ("scale_own", ("S", "BlockScope")),
         };
         let generics = vec![other, ("STAGES", stages)];
-        let pairing = Pairing { kernel, dtype: I32, generics, grid: 1, threads: THREADS, peers: Vec::new() };
+        let pairing =
+            Pairing { kernel, dtype: I32, generics, blocks: Blocks::Of(1), threads: THREADS, peers: Vec::new() };
         Ok(pairing.resolve()?.ours)
     }
 }
@@ -97,13 +109,6 @@ const JOBS: [(Job, &str); 5] = [(Job::Sum, "4"), (Job::Sum, "8"), (Job::Dot, "2"
 #[cfg(test)]
 pub fn kernels() -> Vec<&'static str> {
     JOBS.into_iter().map(|(job, stages)| job.ours(stages).unwrap().kernel()).collect()
-}
-
-/// The largest grid all of whose blocks run at once: a block that had to wait for another would end
-/// long after the others.
-fn at_once(device: &Device, instance: &Instance) -> Result<u32> {
-    let (resources, multiprocessors) = (device.resources(instance)?, device.multiprocessors());
-    resources.zip(multiprocessors).map(|(one, count)| one.blocks * count).context("this needs a GPU")
 }
 
 /// Measures all of them over inputs of `len` numbers of 4 bytes.
@@ -150,21 +155,24 @@ fn compare(
     let (own, other) = (outcome(0, own_times), outcome(1, their_times));
     let (bytes, wanted) = (job.moved(size_of_val(&inputs[0][..]) as u64), (job != Job::Triple).then_some(1.0));
     let (_, symbol) = job.of_library();
-    Ok(Row {
+    let peer = PeerRow { class: Some(Class::Library), ..PeerRow::new("CUB", symbol, wanted, &other) };
+    let mut row = Row {
         kernel: instance.kernel().to_owned(),
-        task: String::new(),
+        task: job.task().to_owned(),
         symbol: instance.name().to_owned(),
         dtype: I32.to_string(),
         stages: instance.generic("STAGES").map(str::to_owned),
         threads: instance.threads(),
         grid,
         inputs: inputs.len(),
-        timing: report::timing(&own, bytes),
+        timing: None,
         resources: None,
-        samples: Vec::new(),
-        peers: vec![PeerRow::new("CUB", symbol, wanted, [&other, &own], bytes)],
+        samples: report::samples(&own),
+        peers: vec![peer],
         fault: own.err(),
-    })
+    };
+    row.derive(bytes);
+    Ok(row)
 }
 
 /// What is wrong with a result.

@@ -19,6 +19,7 @@ use tilepipe_runner::stdout::print;
 use tilepipe_runner::value::DType;
 
 use crate::machine;
+use crate::plan::blocks::Blocks;
 use crate::plan::pairings::Pairing;
 use crate::plan::peers;
 use crate::record::Timing;
@@ -200,7 +201,7 @@ fn kernel() -> Result<&'static Instance> {
         kernel: "with_staging_unified",
         dtype: DType::I32,
         generics: vec![("STAGES", "4")],
-        grid: 1,
+        blocks: Blocks::Of(1),
         threads: peers::THREADS,
         peers: Vec::new(),
     };

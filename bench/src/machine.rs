@@ -49,6 +49,11 @@ pub fn now() -> String {
     date_and_time(since.as_secs())
 }
 
+/// Returns a number that differs from run to run.
+pub fn seed() -> u64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64)
+}
+
 /// Finds the first processor's `model name`.
 fn model_in(text: &str) -> Option<String> {
     let line = text.lines().find(|line| line.starts_with("model name"))?;

@@ -6,9 +6,10 @@ use tilepipe_host::{Bound, Buffer, Device, Event, Stream, launch};
 use tilepipe_runner::data::{self, DEFAULT_SEED, POISON};
 use tilepipe_runner::reference::{self, Difference};
 use tilepipe_runner::value::Value;
-use tilepipe_runner::work::{Shape, Work};
+use tilepipe_runner::work::Shape;
 
 use crate::plan::catalog::Comparison;
+use crate::statistics::random::Random;
 
 /// Rounds before the timed ones.
 const WARM_UP: usize = 3;
@@ -26,6 +27,8 @@ pub struct Bench<'a> {
     pub stream: &'a Stream,
     /// Timed launches of each kernel.
     pub repetitions: usize,
+    /// What the order of launches is drawn from.
+    pub seed: u64,
 }
 
 /// What was measured of one kernel, or what is wrong with its results.
@@ -43,7 +46,7 @@ pub struct Measurement {
 
 impl Bench<'_> {
     /// Runs comparisons over `elements` elements of type `T` in every input, and calls `done` with
-    /// what came of our kernel and of each peer in the comparison's order.
+    /// the blocks and what came of our kernel and of each peer, in the comparison's order.
     ///
     /// # Errors
     ///
@@ -52,7 +55,7 @@ impl Bench<'_> {
         &self,
         elements: usize,
         comparisons: &[&Comparison],
-        mut done: impl FnMut(&Comparison, Vec<Outcome>),
+        mut done: impl FnMut(&Comparison, &[u32], Vec<Outcome>),
     ) -> Result<()> {
         let count = comparisons.iter().map(|comparison| comparison.work.kind.inputs()).max().unwrap_or(0);
         let host: Vec<Vec<T>> = (0..count).map(|number| input(number, elements)).collect::<Result<_>>()?;
@@ -66,18 +69,21 @@ impl Bench<'_> {
             expected: Vec::new(),
             odd_expected: Vec::new(),
         };
-        let mut computed: Option<Work> = None;
+        let mut computed: Option<String> = None;
         for comparison in comparisons {
             let (kind, name) = (comparison.work.kind, comparison.ours.name());
             ensure!(!kind.is_sum() && !kind.is_matrix(), "{name} does not write a row of as many elements as it reads");
-            if computed != Some(comparison.work) {
+            let task = comparison.work.task();
+            if computed.as_ref() != Some(&task) {
                 // The old ones go first: each has the size of an input.
                 data.expected = Vec::new();
-                data.expected = comparison.work.compute(&all, Shape::Row(elements), comparison.grid as usize);
+                data.expected = comparison.work.compute(&all, Shape::Row(elements), ODD.1 as usize);
                 data.odd_expected = comparison.work.compute(&odd, Shape::Row(odd[0].len()), ODD.1 as usize);
-                computed = Some(comparison.work);
+                computed = Some(task);
             }
-            done(comparison, data.compare(comparison)?);
+            let grids = comparison.grids(self.device, elements)?;
+            let outcomes = data.compare(comparison, &grids)?;
+            done(comparison, &grids, outcomes);
         }
         Ok(())
     }
@@ -102,6 +108,7 @@ pub fn input<T: Value>(number: usize, elements: usize) -> Result<Vec<T>> {
 struct Contestant<'a> {
     instance: &'a Instance,
     racing: bool,
+    grid: u32,
 }
 
 /// The data of one element type.
@@ -118,21 +125,24 @@ struct Data<'a, T> {
 
 impl<T: Value> Data<'_, T> {
     /// Checks all contestants, times those that are right or race, and checks them again.
-    fn compare(&mut self, comparison: &Comparison) -> Result<Vec<Outcome>> {
-        let ours = Contestant { instance: comparison.ours, racing: false };
-        let peers = comparison.peers.iter().map(|peer| Contestant { instance: &peer.instance, racing: peer.racing });
-        let contestants: Vec<Contestant<'_>> = std::iter::once(ours).chain(peers).collect();
-        let (inputs, grid) = (comparison.work.kind.inputs(), comparison.grid);
+    fn compare(&mut self, comparison: &Comparison, grids: &[u32]) -> Result<Vec<Outcome>> {
+        let peers = comparison.peers.iter().map(|peer| (&peer.instance, peer.racing));
+        let contestants: Vec<Contestant<'_>> = std::iter::once((comparison.ours, false))
+            .chain(peers)
+            .zip(grids)
+            .map(|((instance, racing), &grid)| Contestant { instance, racing, grid })
+            .collect();
+        let inputs = comparison.work.kind.inputs();
         let mut before = Vec::new();
         for contestant in &contestants {
             before.push(match self.check_odd(contestant, inputs)? {
-                Ok(_) => self.check(contestant, inputs, grid)?,
+                Ok(_) => self.check(contestant, inputs)?,
                 wrong => wrong,
             });
         }
         let passed = || contestants.iter().zip(&before).filter(|(_, checked)| checked.is_ok());
-        let timed: Vec<&Instance> = passed().map(|(contestant, _)| contestant.instance).collect();
-        let mut times = self.time(&timed, inputs, grid)?.into_iter();
+        let timed: Vec<Contestant<'_>> = passed().map(|(contestant, _)| *contestant).collect();
+        let mut times = self.time(&timed, inputs)?.into_iter();
         let mut outcomes = Vec::new();
         for (contestant, checked) in contestants.iter().zip(before) {
             outcomes.push(match checked {
@@ -140,7 +150,7 @@ impl<T: Value> Data<'_, T> {
                 Ok(before) => {
                     let milliseconds = times.next().unwrap_or_default();
                     // Once more: a race may show only now.
-                    let after = self.check(contestant, inputs, grid)?;
+                    let after = self.check(contestant, inputs)?;
                     after.map(|after| Measurement { milliseconds, wrong: [before, after] })
                 }
             });
@@ -148,23 +158,24 @@ impl<T: Value> Data<'_, T> {
         Ok(outcomes)
     }
 
-    /// Times launches in turns, and returns the milliseconds of each instance's repetitions.
+    /// Times launches in turns, and returns the milliseconds of each contestant's repetitions.
     ///
     /// All are put into the stream at once, with one event between any two, so that none of the
-    /// host's work is in the times. Each round begins with another instance.
-    fn time(&self, instances: &[&Instance], inputs: usize, grid: u32) -> Result<Vec<Vec<f64>>> {
+    /// host's work is in the times. Each round has an order of its own.
+    fn time(&self, contestants: &[Contestant<'_>], inputs: usize) -> Result<Vec<Vec<f64>>> {
         let Bench { stream, repetitions, .. } = *self.bench;
-        let count = instances.len();
+        let count = contestants.len();
         let inputs = &self.inputs[..inputs];
         let mut out = self.poisoned(inputs)?;
-        for instance in instances.repeat(WARM_UP) {
-            self.launch(instance, grid, inputs, &mut out)?;
+        for contestant in contestants.repeat(WARM_UP) {
+            self.launch(contestant.instance, contestant.grid, inputs, &mut out)?;
         }
-        let order: Vec<usize> =
-            (0..repetitions).flat_map(|round| (0..count).map(move |turn| (round + turn) % count)).collect();
+        let mut random = Random::new(self.bench.seed);
+        let order: Vec<usize> = (0..repetitions).flat_map(|_| random.order(count)).collect();
         let mut events: Vec<Event> = vec![stream.record()?];
         for &number in &order {
-            self.launch(instances[number], grid, inputs, &mut out)?;
+            let Contestant { instance, grid, .. } = contestants[number];
+            self.launch(instance, grid, inputs, &mut out)?;
             events.push(stream.record()?);
         }
         stream.synchronize()?;
@@ -177,10 +188,10 @@ impl<T: Value> Data<'_, T> {
 
     /// Runs a kernel once over a poisoned output, and returns how many elements are wrong: more
     /// than 0 only if it races.
-    fn check(&mut self, contestant: &Contestant<'_>, inputs: usize, grid: u32) -> Result<Result<usize, String>> {
+    fn check(&mut self, contestant: &Contestant<'_>, inputs: usize) -> Result<Result<usize, String>> {
         let inputs = &self.inputs[..inputs];
         let mut out = self.poisoned(inputs)?;
-        self.launch(contestant.instance, grid, inputs, &mut out)?;
+        self.launch(contestant.instance, contestant.grid, inputs, &mut out)?;
         out.read(&mut self.got)?;
         Ok(judge(contestant, reference::compare(&self.got, &self.expected), self.expected.len()))
     }

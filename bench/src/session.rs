@@ -38,6 +38,11 @@ pub struct Options {
     #[arg(long, value_name = "FILE.so")]
     ceilings: Option<PathBuf>,
 
+    /// Measure the candidates of peers/shapes.cu, from which the fastest C++ of any shape comes, and
+    /// nothing else
+    #[arg(long)]
+    shapes: bool,
+
     /// Leave out the measurements over sizes, stages, blocks, grids, elements and arithmetic
     #[arg(long)]
     no_sweeps: bool,
@@ -55,6 +60,10 @@ pub struct Options {
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repetitions: u32,
 
+    /// What the order of the launches is drawn from [default: the time]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+
     /// Where to write the results as JSON
     #[arg(long, value_name = "FILE.json")]
     output: Option<PathBuf>,
@@ -69,7 +78,7 @@ pub struct Options {
 ///
 /// No GPU, kernels that are missing, too little memory, or a record that cannot be written.
 pub fn run(options: &Options) -> Result<Vec<String>> {
-    let mut comparisons = catalog::comparisons()?;
+    let mut comparisons = if options.shapes { catalog::candidates()? } else { catalog::comparisons()? };
     comparisons.retain(|comparison| comparison.ours.kernel().contains(&options.kernel));
     let date = machine::now();
     let device = Device::gpu(0).context("the comparison runs on a GPU")?;
@@ -81,6 +90,7 @@ pub fn run(options: &Options) -> Result<Vec<String>> {
     }
     let stream = device.stream()?;
     let repetitions = options.repetitions as usize;
+    let seed = options.seed.unwrap_or_else(machine::seed);
     let numbers = 1_usize << options.elements_log2;
     let bytes = 4 * numbers as u64;
 
@@ -100,20 +110,20 @@ pub fn run(options: &Options) -> Result<Vec<String>> {
         processes: Vec::new(),
     };
     let of_type = |dtype| comparisons.iter().filter(|c| c.dtype == dtype).collect::<Vec<&Comparison>>();
-    let bench = Bench { device: &device, stream: &stream, repetitions };
+    let bench = Bench { device: &device, stream: &stream, repetitions, seed };
     let mut rows = Vec::new();
-    let mut push = |comparison: &Comparison, outcomes: Vec<Outcome>| {
-        let mut row = Row::new(comparison, &outcomes, bytes);
+    let mut push = |comparison: &Comparison, grids: &[u32], outcomes: Vec<Outcome>| {
+        let mut row = Row::new(comparison, grids, &outcomes, bytes);
         resources::fill(&mut row, &device, comparison);
         rows.push(row);
     };
     bench.run::<i32>(numbers, &of_type(DType::I32), &mut push)?;
     bench.run::<I32x4>(numbers / 4, &of_type(DType::I32x4), &mut push)?;
-    if let Some(library) = options.ceilings.as_ref().filter(|_| options.kernel.is_empty()) {
+    if let Some(library) = options.ceilings.as_ref().filter(|_| options.kernel.is_empty() && !options.shapes) {
         rows.extend(ceilings::measure(&bench, library, numbers)?);
     }
     report.comparisons = rows;
-    if !options.no_sweeps && options.kernel.is_empty() {
+    if !options.no_sweeps && !options.shapes && options.kernel.is_empty() {
         report.sweeps = sweeps::measure(&bench, options.elements_log2 + 2)?;
     }
 

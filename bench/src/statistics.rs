@@ -1,5 +1,8 @@
 //! Medians and spreads of repeated measurements.
 
+pub mod interval;
+pub mod random;
+
 use serde::{Deserialize, Serialize};
 
 /// What a series of measurements comes to; all in the unit of the measurements.

@@ -2,18 +2,22 @@
 
 use anyhow::{Context, Result, bail};
 use tilepipe::launch::Instance;
+use tilepipe_host::Device;
 use tilepipe_runner::value::DType;
 use tilepipe_runner::work::Work;
 
+use crate::plan::blocks::Blocks;
 use crate::plan::pairings::{self, Pairing};
 use crate::plan::peers;
+use crate::plan::wide;
+use crate::record::Class;
 
 /// One kernel of ours and the peers that do the same work.
 pub struct Comparison {
     /// The element type.
     pub dtype: DType,
-    /// Blocks of every contestant.
-    pub grid: u32,
+    /// Blocks of ours, and of each peer that names no others.
+    pub blocks: Blocks,
     /// What all must compute.
     pub work: Work,
     /// Our kernel.
@@ -23,6 +27,7 @@ pub struct Comparison {
 }
 
 /// A peer, and how our kernel should fare against it.
+#[derive(Clone)]
 pub struct Peer {
     /// What it is, for people.
     pub name: &'static str,
@@ -33,6 +38,12 @@ pub struct Peer {
     /// Whether it is known to race: it is timed although some of its results may be wrong, and they
     /// are counted.
     pub racing: bool,
+    /// What it is, which fixes its colour.
+    pub class: Class,
+    /// Its blocks; none where they are those of our kernel.
+    pub blocks: Option<Blocks>,
+    /// Elements of one of its tiles.
+    pub tile: usize,
 }
 
 /// What the generic arguments of our kernels are where a pairing does not name them.
@@ -49,8 +60,21 @@ const AS_FAST: f64 = 0.98;
 ///
 /// All instances that are to be measured and are not among our kernels, by name.
 pub fn comparisons() -> Result<Vec<Comparison>> {
+    resolved(pairings::all())
+}
+
+/// Returns the candidates for the fastest C++ of any shape, task by task.
+///
+/// # Errors
+///
+/// As for [`comparisons`].
+pub fn candidates() -> Result<Vec<Comparison>> {
+    resolved(wide::candidates())
+}
+
+fn resolved(pairings: Vec<Pairing>) -> Result<Vec<Comparison>> {
     let (mut found, mut missing) = (Vec::new(), Vec::new());
-    for pairing in pairings::all() {
+    for pairing in pairings {
         match pairing.resolve() {
             Ok(comparison) => found.push(comparison),
             Err(error) => missing.push(error.to_string()),
@@ -68,12 +92,12 @@ impl Pairing {
     pub fn resolve(self) -> Result<Comparison> {
         let fitting: Vec<&'static Instance> =
             tilepipe_kernels::registry().into_iter().flatten().filter(|instance| self.fits(instance)).collect();
-        let Pairing { kernel, dtype, generics, grid, threads, peers } = self;
+        let Pairing { kernel, dtype, generics, blocks, threads, peers } = self;
         let named: String = generics.iter().map(|(name, value)| format!(", {name}={value}")).collect();
         match fitting[..] {
             [ours] => {
                 let work = Work::of(ours).with_context(|| format!("{} has no reference", ours.name()))?;
-                Ok(Comparison { dtype, grid, work, ours, peers })
+                Ok(Comparison { dtype, blocks, work, ours, peers })
             }
             [] => bail!("kernel `{kernel}` is not built for T={dtype}, THREADS={threads}{named}; add the instance"),
             _ => bail!(
@@ -101,10 +125,28 @@ impl Pairing {
 }
 
 impl Comparison {
+    /// Returns the blocks of our kernel and of each peer for so many elements.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Blocks::number`].
+    pub fn grids(&self, device: &Device, elements: usize) -> Result<Vec<u32>> {
+        let ours = self.blocks.number(device, self.ours, elements.div_ceil(self.work.portion()))?;
+        let of_peer = |peer: &Peer| match peer.blocks {
+            Some(blocks) => blocks.number(device, &peer.instance, elements.div_ceil(peer.tile)),
+            None => Ok(ours),
+        };
+        std::iter::once(Ok(ours)).chain(self.peers.iter().map(of_peer)).collect()
+    }
+
     /// Adds our kernel's twin in unsafe Rust, if it has one, to the others.
     pub fn with_unsafe_twin(mut self) -> Comparison {
         let twin = peers::unsafe_twin(self.ours);
-        self.peers.extend(twin.map(|instance| Peer { name: UNSAFE, instance, wanted: Some(AS_FAST), racing: false }));
+        self.peers.extend(twin.map(|instance| Peer {
+            class: Class::UnsafeRust,
+            wanted: Some(AS_FAST),
+            ..pairings::peer(UNSAFE, instance)
+        }));
         self
     }
 }
@@ -120,9 +162,8 @@ mod tests {
     use crate::ceilings;
     use crate::plan::sweeps;
 
-    fn described(instance: &Instance) -> (u32, Vec<(ParameterKind, TypeId)>) {
-        let views = instance.parameters().map(|(_, info)| (info.kind, (info.element)()));
-        (instance.threads(), views.collect())
+    fn described(instance: &Instance) -> Vec<(ParameterKind, TypeId)> {
+        instance.parameters().map(|(_, info)| (info.kind, (info.element)())).collect()
     }
 
     #[test]
@@ -130,12 +171,13 @@ mod tests {
         for comparison in comparisons().unwrap() {
             let wanted = parameters(comparison.dtype, comparison.work);
             assert_eq!(described(comparison.ours), wanted, "{}", comparison.ours.name());
+            assert!(comparison.peers.iter().all(|peer| peer.tile > 0 && peer.instance.threads() <= 512));
         }
     }
 
     #[test]
     fn every_peer_has_the_parameters_of_its_work() {
-        for comparison in comparisons().unwrap() {
+        for comparison in comparisons().unwrap().into_iter().chain(candidates().unwrap()) {
             assert!(!comparison.peers.is_empty(), "{} has nothing to be compared with", comparison.ours.name());
             for peer in &comparison.peers {
                 let wanted = parameters(comparison.dtype, comparison.work);
@@ -164,11 +206,11 @@ mod tests {
         }
     }
 
-    fn parameters(dtype: DType, work: Work) -> (u32, Vec<(ParameterKind, TypeId)>) {
+    fn parameters(dtype: DType, work: Work) -> Vec<(ParameterKind, TypeId)> {
         let element = if dtype == DType::I32 { TypeId::of::<i32>() } else { TypeId::of::<I32x4>() };
         let mut views = vec![(ParameterKind::Input, element); work.kind.inputs()];
         views.push((ParameterKind::Output, element));
-        (peers::THREADS, views)
+        views
     }
 
     #[test]
@@ -183,7 +225,7 @@ mod tests {
 
     fn refusal(kernel: &'static str, generics: Vec<(&'static str, &'static str)>) -> String {
         let (threads, peers) = (peers::THREADS, Vec::new());
-        let pairing = Pairing { kernel, dtype: DType::I32, generics, grid: 1, threads, peers };
+        let pairing = Pairing { kernel, dtype: DType::I32, generics, blocks: Blocks::Of(1), threads, peers };
         pairing.resolve().err().map_or_else(String::new, |error| error.to_string())
     }
 

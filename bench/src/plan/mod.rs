@@ -1,6 +1,9 @@
 //! What is measured: kernels, what stands beside each, and over which sizes and grids.
 
+pub(crate) mod blocks;
 pub(crate) mod catalog;
 pub(crate) mod pairings;
 pub(crate) mod peers;
+pub(crate) mod shapes;
 pub(crate) mod sweeps;
+pub(crate) mod wide;

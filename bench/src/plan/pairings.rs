@@ -3,11 +3,14 @@
 use tilepipe::launch::Instance;
 use tilepipe_runner::value::DType::{self, I32, I32x4};
 
+use crate::plan::blocks::Blocks;
 use crate::plan::catalog::Peer;
 use crate::plan::peers::*;
+use crate::plan::wide;
+use crate::record::Class;
 
-/// The grid at which everything is compared, in blocks.
-const GRID: u32 = 4096;
+/// The grid at which kernels are compared where nothing else is said.
+const GRID: Blocks = Blocks::Of(4096);
 
 /// As fast as a hand-written kernel, within the noise.
 const TWIN: f64 = 0.99;
@@ -42,8 +45,8 @@ pub struct Pairing {
     pub dtype: DType,
     /// Further generic arguments, as name and value.
     pub generics: Vec<(&'static str, &'static str)>,
-    /// Blocks of every contestant.
-    pub grid: u32,
+    /// Blocks of ours, and of each peer that names no others.
+    pub blocks: Blocks,
     /// Threads of a block.
     pub threads: u32,
     /// The others.
@@ -53,6 +56,7 @@ pub struct Pairing {
 /// Returns all pairings, those of one element type and work one after another.
 pub fn all() -> Vec<Pairing> {
     let mut all = one_input_i32();
+    all.extend(wide::all());
     all.extend(roles_i32());
     all.extend(own_elements(I32, [OWN_SCOPE_I32_2, OWN_SCOPE_I32_4], [OWN_I32_2, OWN_I32_4]));
     all.push(example(I32, EXAMPLE_I32, EXAMPLE_TWIN_I32, EXAMPLE_EAGER_I32));
@@ -101,8 +105,8 @@ fn one_input_i32x4() -> Vec<Pairing> {
     let unified = "with_staging_unified";
     let scope_thread = "with_staging_scope_thread";
     vec![
-        Pairing { grid: 512, ..pairing(unified, Some("4"), vec![twin(TWIN_I32X4_4).wanted(TWIN)]) },
-        Pairing { grid: 1024, ..pairing(unified, Some("4"), vec![twin(TWIN_I32X4_4).wanted(TWIN)]) },
+        Pairing { blocks: Blocks::Of(512), ..pairing(unified, Some("4"), vec![twin(TWIN_I32X4_4).wanted(TWIN)]) },
+        Pairing { blocks: Blocks::Of(1024), ..pairing(unified, Some("4"), vec![twin(TWIN_I32X4_4).wanted(TWIN)]) },
         pairing(unified, Some("4"), {
             vec![
                 twin(TWIN_I32X4_4).wanted(TWIN),
@@ -185,20 +189,20 @@ fn roles_i32x4() -> Vec<Pairing> {
 fn between_even_and_odd(dtype: DType, stages: &'static str, peers: Vec<Peer>) -> Pairing {
     let generics = vec![("TILE", "128"), ("STAGES", stages)];
     let kernel = "with_specialized_staging_unified";
-    Pairing { kernel, dtype, generics, grid: GRID, threads: THREADS, peers }
+    Pairing { kernel, dtype, generics, blocks: GRID, threads: THREADS, peers }
 }
 
 /// The block's first warps copy tiles on which as many others compute.
 fn between_warps(dtype: DType, stages: &'static str, peers: Vec<Peer>) -> Pairing {
     let generics = vec![("PRODUCERS", "128"), ("CONSUMERS", "128"), ("STAGES", stages)];
     let kernel = "with_specialized_staging_warps";
-    Pairing { kernel, dtype, generics, grid: GRID, threads: THREADS, peers }
+    Pairing { kernel, dtype, generics, blocks: GRID, threads: THREADS, peers }
 }
 
 /// What the guide computes on each tile.
 fn on_tiles(dtype: DType, kernel: &'static str, stages: Option<&'static str>, peers: Vec<Peer>) -> Pairing {
     let generics = stages.map(|stages| ("STAGES", stages)).into_iter().collect();
-    Pairing { kernel, dtype, generics, grid: GRID, threads: THREADS, peers }
+    Pairing { kernel, dtype, generics, blocks: GRID, threads: THREADS, peers }
 }
 
 /// Every thread reads only what it copied: our three scopes, with 2 and with 4 stages.
@@ -210,7 +214,7 @@ fn own_elements(dtype: DType, scope: [Instance; 2], hand: [Instance; 2]) -> Vec<
                 kernel: "scale_own",
                 dtype,
                 generics: vec![("S", of_ours), ("STAGES", stages)],
-                grid: GRID,
+                blocks: GRID,
                 threads: THREADS,
                 peers: vec![peer("cuda::pipeline, thread scope", scope[at]), peer("cp.async, no barrier", hand[at])],
             });
@@ -222,12 +226,14 @@ fn own_elements(dtype: DType, scope: [Instance; 2], hand: [Instance; 2]) -> Vec<
 /// Two inputs in every stage.
 fn example(dtype: DType, of_libcu: Instance, one_barrier: Instance, two_barriers: Instance) -> Pairing {
     let peers = vec![pipeline(of_libcu), twin(one_barrier), eager(two_barriers)];
-    Pairing { kernel: "example_kernel", dtype, generics: Vec::new(), grid: GRID, threads: THREADS, peers }
+    Pairing { kernel: "example_kernel", dtype, generics: Vec::new(), blocks: GRID, threads: THREADS, peers }
 }
 
 /// A peer of which nothing is demanded.
 pub fn peer(name: &'static str, instance: Instance) -> Peer {
-    Peer { name, instance, wanted: None, racing: false }
+    let class = Class::of_name(name).unwrap_or(Class::Hand);
+    let tile = THREADS as usize;
+    Peer { name, instance, wanted: None, racing: false, class, blocks: None, tile }
 }
 
 impl Peer {

@@ -324,20 +324,20 @@ pub fn unsafe_twin(ours: &Instance) -> Option<Instance> {
 }
 
 /// The parameters of a peer: input views of `T`, and an output view.
-struct Views<T>(T);
+pub struct Views<T>(T);
 
 impl<T: Element> Views<T> {
-    const ONE: [ParameterInfo; 2] = [view::<T>(ParameterKind::Input), view::<T>(ParameterKind::Output)];
-    const TWO: [ParameterInfo; 3] =
+    pub const ONE: [ParameterInfo; 2] = [view::<T>(ParameterKind::Input), view::<T>(ParameterKind::Output)];
+    pub const TWO: [ParameterInfo; 3] =
         [view::<T>(ParameterKind::Input), view::<T>(ParameterKind::Input), view::<T>(ParameterKind::Output)];
 }
 
 /// The names of a peer's parameters.
-struct Names;
+pub struct Names;
 
 impl Names {
-    const ONE: &[&str] = &["in", "out"];
-    const TWO: &[&str] = &["left", "right", "out"];
+    pub const ONE: &[&str] = &["in", "out"];
+    pub const TWO: &[&str] = &["left", "right", "out"];
 }
 
 const fn view<T: Element>(kind: ParameterKind) -> ParameterInfo {
@@ -352,7 +352,7 @@ const fn view<T: Element>(kind: ParameterKind) -> ParameterInfo {
     }
 }
 
-fn on_cpu(_: &[RawParameter]) {
+pub fn on_cpu(_: &[RawParameter]) {
     panic!("a CUDA C++ kernel runs on a GPU only");
 }
 

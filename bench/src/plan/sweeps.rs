@@ -7,6 +7,7 @@ use tilepipe_runner::value::DType::{self, F32, I32, I32x4 as Vector};
 use tilepipe_runner::value::Value;
 
 use crate::measure::{Bench, Outcome};
+use crate::plan::blocks::Blocks;
 use crate::plan::catalog::{Comparison, Peer};
 use crate::plan::pairings::{Pairing, peer, pipeline};
 use crate::plan::peers::*;
@@ -19,7 +20,7 @@ const BYTES_LOG2: u32 = 28;
 /// Sizes, as powers of two of bytes.
 const SIZES_LOG2: [u32; 8] = [16, 18, 20, 22, 24, 26, 28, 30];
 /// Blocks where nothing else is said.
-const GRID: u32 = 4096;
+const GRID: Blocks = Blocks::Of(4096);
 /// Multiprocessors of an H100 and of an H200.
 const MULTIPROCESSORS: u32 = 132;
 
@@ -76,7 +77,7 @@ fn unified(dtype: DType, stages: &'static str) -> Pairing {
         kernel: "with_staging_unified",
         dtype,
         generics: vec![("STAGES", stages)],
-        grid: GRID,
+        blocks: GRID,
         threads: THREADS,
         peers: Vec::new(),
     }
@@ -135,7 +136,8 @@ fn over_blocks(largest_log2: u32) -> Result<Plan> {
 fn over_grids(largest_log2: u32) -> Result<Plan> {
     let mut places = Vec::new();
     for grid in [132, 264, 528, 1056, 2112, 4224, 16896] {
-        let comparison = Pairing { grid, peers: of_four_stages(), ..unified(I32, "4") }.resolve()?;
+        let comparison =
+            Pairing { blocks: Blocks::Of(grid), peers: of_four_stages(), ..unified(I32, "4") }.resolve()?;
         places.push(Place { x: f64::from(grid), bytes_log2: BYTES_LOG2.min(largest_log2), comparison });
     }
     let title = "with_staging_unified, i32, 4 stages: grid".to_owned();
@@ -157,9 +159,15 @@ fn over_elements(largest_log2: u32) -> Result<Plan> {
 fn over_arithmetic(blocks: u32, largest_log2: u32) -> Result<Plan> {
     let mut places = Vec::new();
     for (rounds, [plain, of_libcu, hand]) in CHAINS {
-        let grid = blocks * MULTIPROCESSORS;
-        let pairing =
-            |kernel, generics| Pairing { kernel, dtype: F32, generics, grid, threads: THREADS, peers: Vec::new() };
+        let grid = Blocks::Of(blocks * MULTIPROCESSORS);
+        let pairing = |kernel, generics| Pairing {
+            kernel,
+            dtype: F32,
+            generics,
+            blocks: grid,
+            threads: THREADS,
+            peers: Vec::new(),
+        };
         let synchronous = pairing("multiply_adds_synchronous", vec![("ROUNDS", rounds)]).resolve()?;
         let peers = vec![
             peer(SYNCHRONOUS, *synchronous.ours),
@@ -198,7 +206,7 @@ fn run(bench: &Bench<'_>, plan: Plan) -> Result<Sweep> {
         let bytes = 1_u64 << group[0].bytes_log2;
         let comparisons: Vec<&Comparison> = group.iter().map(|place| &place.comparison).collect();
         let mut places = group.iter();
-        let mut done = |comparison: &Comparison, outcomes: Vec<Outcome>| {
+        let mut done = |comparison: &Comparison, _: &[u32], outcomes: Vec<Outcome>| {
             let Some(place) = places.next() else { return };
             let moved = bytes * (comparison.work.kind.inputs() as u64 + 1);
             let names = std::iter::once(OURS).chain(comparison.peers.iter().map(|peer| peer.name));
@@ -226,7 +234,7 @@ fn of_type<T: Value>(
     bench: &Bench<'_>,
     bytes: u64,
     comparisons: &[&Comparison],
-    done: &mut impl FnMut(&Comparison, Vec<Outcome>),
+    done: &mut impl FnMut(&Comparison, &[u32], Vec<Outcome>),
 ) -> Result<()> {
     bench.run::<T>(bytes as usize / size_of::<T>(), comparisons, done)
 }
@@ -259,7 +267,7 @@ mod tests {
             for Place { comparison, x, .. } in &plan.places {
                 let peers: Vec<&str> = comparison.peers.iter().map(|peer| peer.name).collect();
                 assert!(peers.contains(&SYNCHRONOUS) && peers.contains(&BY_HAND), "{peers:?}");
-                assert_eq!((comparison.grid, comparison.work.rounds), (grid, *x as usize));
+                assert_eq!((comparison.blocks, comparison.work.rounds), (Blocks::Of(grid), *x as usize));
             }
         }
     }

@@ -4,7 +4,7 @@ use crate::balance::{self, Balance};
 use crate::measure::Outcome;
 use crate::plan::catalog::Comparison;
 use crate::record::{PeerRow, Report, Row, Timing};
-use crate::statistics::Summary;
+use crate::statistics::{Summary, interval};
 
 /// Summarises what was measured of a kernel that reads and writes `bytes` bytes in all; none if its
 /// results are wrong.
@@ -13,59 +13,84 @@ pub fn timing(outcome: &Outcome, bytes: u64) -> Option<Timing> {
 }
 
 impl PeerRow {
-    /// Makes the row of a peer that does not race, of what was measured of it and of ours:
-    /// `[theirs, ours]`, which both read and write `bytes` bytes in all.
-    pub fn new(name: &str, symbol: &str, wanted: Option<f64>, outcomes: [&Outcome; 2], bytes: u64) -> PeerRow {
-        let ratio = match outcomes {
-            [Ok(theirs), Ok(ours)] => Summary::of_ratios(&theirs.milliseconds, &ours.milliseconds),
-            _ => None,
-        };
+    /// Makes the row of a peer that does not race, of what was measured of it; what follows from it
+    /// and from ours is left to [`Row::derive`].
+    pub fn new(name: &str, symbol: &str, wanted: Option<f64>, outcome: &Outcome) -> PeerRow {
         PeerRow {
             name: name.to_owned(),
             symbol: symbol.to_owned(),
-            timing: timing(outcomes[0], bytes),
-            fault: outcomes[0].as_ref().err().cloned(),
+            timing: None,
+            fault: outcome.as_ref().err().cloned(),
             wrong: None,
-            ratio,
+            ratio: None,
             interval: None,
             class: None,
             grid: None,
-            samples: Vec::new(),
+            samples: samples(outcome),
             wanted,
-            met: ratio.is_some_and(|ratio| wanted.is_none_or(|wanted| ratio.median >= wanted)),
+            met: false,
             resources: None,
         }
     }
 }
 
+/// What one process measured of a contestant, as a record has it: nothing of one that is wrong.
+pub fn samples(outcome: &Outcome) -> Vec<Vec<f64>> {
+    vec![outcome.as_ref().map(|measured| measured.milliseconds.clone()).unwrap_or_default()]
+}
+
 impl Row {
-    /// Makes a row of what was measured: `outcomes` has ours first, then each peer's; `bytes` are
-    /// those of one input.
-    pub fn new(comparison: &Comparison, outcomes: &[Outcome], bytes: u64) -> Row {
+    /// Makes a row of what was measured: `outcomes` has ours first, then each peer's, `grids` the
+    /// blocks of each; `bytes` are those of one input.
+    pub fn new(comparison: &Comparison, grids: &[u32], outcomes: &[Outcome], bytes: u64) -> Row {
         let missing: Outcome = Err("it was not measured".to_owned());
         let at = |number: usize| outcomes.get(number).unwrap_or(&missing);
         let inputs = comparison.work.kind.inputs();
-        let moved = bytes * (inputs as u64 + 1);
         let ours = at(0);
+        let grid = grids.first().copied().unwrap_or_default();
         let peers = comparison.peers.iter().enumerate().map(|(number, peer)| {
             let theirs = at(number + 1);
-            let wrong = theirs.as_ref().ok().filter(|_| peer.racing).map(|theirs| theirs.wrong);
-            PeerRow { wrong, ..PeerRow::new(peer.name, peer.instance.name(), peer.wanted, [theirs, ours], moved) }
+            PeerRow {
+                wrong: theirs.as_ref().ok().filter(|_| peer.racing).map(|theirs| theirs.wrong),
+                class: Some(peer.class),
+                grid: grids.get(number + 1).copied().filter(|theirs| *theirs != grid),
+                ..PeerRow::new(peer.name, peer.instance.name(), peer.wanted, theirs)
+            }
         });
-        Row {
+        let mut row = Row {
             kernel: comparison.ours.kernel().to_owned(),
-            task: String::new(),
+            task: comparison.work.task(),
             symbol: comparison.ours.name().to_owned(),
             dtype: comparison.dtype.to_string(),
             stages: comparison.ours.generic("STAGES").map(str::to_owned),
             threads: comparison.ours.threads(),
-            grid: comparison.grid,
+            grid,
             inputs,
-            timing: timing(ours, moved),
+            timing: None,
             fault: ours.as_ref().err().cloned(),
             resources: None,
-            samples: Vec::new(),
+            samples: samples(ours),
             peers: peers.collect(),
+        };
+        row.derive(bytes * (inputs as u64 + 1));
+        row
+    }
+
+    /// Works out what follows from the samples of ours and of the peers, all of whose launches read
+    /// and write `bytes` bytes in all. A contestant with a fault has none.
+    pub fn derive(&mut self, bytes: u64) {
+        let timing = |fault: &Option<String>, samples: &[Vec<f64>]| {
+            fault.is_none().then(|| Timing::of(&samples.concat(), bytes)).flatten()
+        };
+        self.timing = timing(&self.fault, &self.samples);
+        for peer in &mut self.peers {
+            peer.timing = timing(&peer.fault, &peer.samples);
+            let both = peer.timing.is_some() && self.timing.is_some();
+            let sides = both.then_some((&peer.samples, &self.samples));
+            peer.ratio = sides.and_then(|(theirs, ours)| Summary::of_ratios(&theirs.concat(), &ours.concat()));
+            peer.interval = sides.and_then(|(theirs, ours)| interval::of_pairs(theirs, ours));
+            let is_enough = |ratio: Summary| peer.wanted.is_none_or(|wanted| ratio.median >= wanted);
+            peer.met = peer.ratio.is_some_and(is_enough);
         }
     }
 }
@@ -136,7 +161,7 @@ mod tests {
             bytes: 1 << 30,
             repetitions: 2,
             copy: Timing::of(&[0.5, 0.5], 1 << 30),
-            comparisons: vec![Row::new(comparison, outcomes, 1 << 30)],
+            comparisons: vec![Row::new(comparison, &[4096; 5], outcomes, 1 << 30)],
             sweeps: Vec::new(),
             processes: Vec::new(),
         }

@@ -3,9 +3,8 @@
 //! The best of all others is the fastest contestant with right results that neither races nor is
 //! our kernel's twin in unsafe Rust.
 
-mod interval;
-
 use crate::record::{Class, PeerRow, Report, Row, Timing};
+use crate::statistics::interval;
 
 /// What is computed of which data, and who is how fast.
 pub struct Task<'a> {

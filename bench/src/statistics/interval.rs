@@ -1,27 +1,45 @@
-//! The interval of a ratio of two medians that were not measured in the same rounds.
+//! Where the ratio of two series of times lies with 95 % confidence.
 //!
 //! A bootstrap in two steps: processes are drawn with replacement, and of each the launches, as
-//! launches of one process have more in common than those of two.
+//! launches of one process have more in common than those of two. The same samples always give the
+//! same interval.
+
+use super::random::Random;
 
 /// How often the ratio is drawn.
 const DRAWS: usize = 1000;
 /// How much of them the interval leaves out at either end.
 const TAIL: f64 = 0.025;
 
-/// Returns where the ratio of the medians lies with 95 % confidence, of milliseconds process by
-/// process; none where one side has no samples. The same samples always give the same interval.
+/// Returns the interval of the median ratio of pairs, of milliseconds process by process, where both
+/// sides were measured in the same rounds; none where there is no pair.
+pub fn of_pairs(above: &[Vec<f64>], below: &[Vec<f64>]) -> Option<[f64; 2]> {
+    let ratios = above.iter().zip(below).map(|(above, below)| {
+        let pairs = above.iter().zip(below).map(|(above, below)| above / below);
+        pairs.filter(|ratio| ratio.is_finite()).collect::<Vec<f64>>()
+    });
+    let ratios: Vec<Vec<f64>> = ratios.filter(|process| !process.is_empty()).collect();
+    let processes: Vec<&Vec<f64>> = ratios.iter().collect();
+    (!processes.is_empty()).then(|| middle_of_draws(|random| drawn_median(&processes, random)))
+}
+
+/// Returns the interval of the ratio of the medians, of milliseconds process by process, where the
+/// sides were not measured in the same rounds; none where one side has no samples.
 pub fn of_ratio(above: &[Vec<f64>], below: &[Vec<f64>]) -> Option<[f64; 2]> {
     let [above, below] = [above, below].map(|side| side.iter().filter(|one| !one.is_empty()).collect::<Vec<_>>());
     if above.is_empty() || below.is_empty() {
         return None;
     }
-    let mut random = Random(0);
-    let mut ratios: Vec<f64> =
-        (0..DRAWS).map(|_| drawn_median(&above, &mut random) / drawn_median(&below, &mut random)).collect();
-    ratios.sort_by(f64::total_cmp);
-    let at = |share: f64| ratios[(share * (DRAWS - 1) as f64).round() as usize];
-    let interval = [at(TAIL), at(1.0 - TAIL)];
+    let interval = middle_of_draws(|random| drawn_median(&above, random) / drawn_median(&below, random));
     interval.iter().all(|end| end.is_finite()).then_some(interval)
+}
+
+/// Draws often, and leaves out what is at the ends.
+fn middle_of_draws(draw: impl Fn(&mut Random) -> f64) -> [f64; 2] {
+    let mut random = Random::new(0);
+    let mut drawn: Vec<f64> = (0..DRAWS).map(|_| draw(&mut random)).collect();
+    drawn.sort_by(f64::total_cmp);
+    [TAIL, 1.0 - TAIL].map(|share| drawn[(share * (DRAWS - 1) as f64).round() as usize])
 }
 
 /// The median of a draw from processes, none of which is empty.
@@ -34,18 +52,6 @@ fn drawn_median(processes: &[&Vec<f64>], random: &mut Random) -> f64 {
     drawn.sort_by(f64::total_cmp);
     let middle = drawn.len() / 2;
     if drawn.len() % 2 == 1 { drawn[middle] } else { f64::midpoint(drawn[middle - 1], drawn[middle]) }
-}
-
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((mixed ^ (mixed >> 31)) % end as u64) as usize
-    }
 }
 
 #[cfg(test)]
@@ -81,10 +87,21 @@ mod tests {
     }
 
     #[test]
+    fn the_interval_of_pairs_is_narrow_where_both_sides_change_together() {
+        let (above, below) = (process(2.0, 1.0), process(1.0, 0.5));
+        assert_eq!(of_pairs(&[above.clone()], &[below.clone()]), Some([2.0, 2.0]));
+        let reversed: Vec<f64> = below.iter().rev().copied().collect();
+        let [lower, upper] = of_pairs(&[above], &[reversed]).unwrap();
+        assert!(lower < 1.9 && 2.1 < upper, "{lower} to {upper}");
+        assert_eq!(of_pairs(&[], &[vec![1.0]]), None);
+        assert_eq!(of_pairs(&[vec![1.0]], &[vec![0.0]]), None, "a clock that did not move");
+    }
+
+    #[test]
     fn the_median_of_a_draw_is_between_the_two_middle_values() {
-        assert_eq!(drawn_median(&[&vec![3.0]], &mut Random(1)), 3.0);
+        assert_eq!(drawn_median(&[&vec![3.0]], &mut Random::new(1)), 3.0);
         let values = vec![1.0, 2.0];
-        let drawn: Vec<f64> = (0..20).map(|seed| drawn_median(&[&values], &mut Random(seed))).collect();
+        let drawn: Vec<f64> = (0..20).map(|seed| drawn_median(&[&values], &mut Random::new(seed))).collect();
         assert!([1.0, 1.5, 2.0].iter().all(|median| drawn.contains(median)), "{drawn:?}");
     }
 }

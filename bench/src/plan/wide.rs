@@ -1,0 +1,179 @@
+//! The kernels whose threads have several elements each, beside the fastest C++ of any shape.
+//!
+//! Which shapes are the fastest was measured over all candidates ([`SWEEP`]); a test compares.
+
+use tilepipe_runner::value::DType::I32;
+
+use crate::plan::blocks::Blocks::{self, Resident, Tiles};
+use crate::plan::catalog::Peer;
+use crate::plan::pairings::{Pairing, pipeline};
+use crate::plan::peers::*;
+use crate::plan::shapes::*;
+
+/// The record of all candidates, from the repository's root.
+#[cfg(test)]
+const SWEEP: &str = "bench/results/2026-11-23-h200-shapes/shapes.json";
+
+/// What a kernel must reach of the fastest with as many stages, and of the fastest of all.
+const WANTED: f64 = 0.99;
+
+/// The fastest shapes of one task: of all forms, and of each form with a number of stages.
+struct Fastest {
+    /// Of plain loads.
+    plain: Shape,
+    /// Of each other form, with 1, 2 and 4 stages.
+    staged: [&'static [Shape]; 3],
+}
+
+/// The sum of neighbours in groups of 256.
+const SUM: Fastest = Fastest {
+    plain: VECTOR.of(256, 4, 0, Tiles),
+    staged: [
+        &[HAND_FIRST.of(128, 4, 1, Tiles), BULK.of(128, 8, 1, Tiles), PIPELINE.of(128, 8, 1, Tiles)],
+        &[HAND_WAIT.of(128, 4, 2, Tiles), BULK.of(128, 8, 2, Tiles), PIPELINE.of(128, 8, 2, Tiles)],
+        &[HAND_WAIT.of(128, 4, 4, Tiles), BULK.of(128, 4, 4, Tiles), PIPELINE.of(256, 4, 4, Resident)],
+    ],
+};
+
+/// Three times each element.
+const OWN: Fastest = Fastest {
+    plain: OWN_VECTOR.of(256, 4, 0, Tiles),
+    staged: [
+        &[OWN_HAND.of(128, 4, 1, Tiles), OWN_PIPELINE.of(128, 4, 1, Tiles)],
+        &[OWN_HAND.of(128, 4, 2, Tiles), OWN_PIPELINE.of(128, 4, 2, Tiles)],
+        &[OWN_HAND.of(128, 4, 4, Tiles), OWN_PIPELINE.of(128, 4, 4, Tiles)],
+    ],
+};
+
+/// Two inputs.
+const TWO: Fastest = Fastest {
+    plain: TWO_VECTOR.of(128, 4, 0, Tiles),
+    staged: [
+        &[TWO_HAND_FIRST.of(128, 4, 1, Tiles), TWO_PIPELINE.of(128, 4, 1, Tiles)],
+        &[TWO_HAND_WAIT.of(128, 4, 2, Tiles), TWO_PIPELINE.of(128, 4, 2, Tiles)],
+        &[],
+    ],
+};
+
+/// Cooperative groups, with one buffer and with two.
+const OF_GROUPS: [Shape; 2] = [GROUPS.of(128, 4, 1, Tiles), GROUPS.of(128, 4, 2, Tiles)];
+
+/// Roles, with 2 and 4 stages: by hand and over `cuda::pipeline`.
+const EVEN_ODD: [[Shape; 2]; 2] = [
+    [EVEN_ODD_HAND.of(256, 4, 2, Resident), EVEN_ODD_PIPELINE.of(256, 4, 2, Resident)],
+    [EVEN_ODD_HAND.of(256, 4, 4, Resident), EVEN_ODD_PIPELINE.of(256, 4, 4, Resident)],
+];
+const WARPS: [[Shape; 2]; 2] = [
+    [WARPS_HAND.of(256, 4, 2, Resident), WARPS_PIPELINE.of(256, 4, 2, Resident)],
+    [WARPS_HAND.of(256, 4, 4, Resident), WARPS_PIPELINE.of(256, 4, 4, Resident)],
+];
+const WARPS_32: [[Shape; 2]; 2] = [
+    [WARPS_32_HAND.of(160, 4, 2, Resident), WARPS_32_PIPELINE.of(160, 4, 2, Resident)],
+    [WARPS_32_HAND.of(160, 4, 4, Resident), WARPS_32_PIPELINE.of(160, 4, 4, Resident)],
+];
+
+/// Returns all of them, those of one work one after another.
+pub fn all() -> Vec<Pairing> {
+    let mut all = sums();
+    all.extend(roles());
+    for (nth, stages) in STAGES.into_iter().enumerate() {
+        for scope in ["ThreadScope", "BlockScope"] {
+            let generics = vec![("S", scope), ("LEN", "512"), ("STAGES", stages)];
+            all.push(pairing("scale_own_wide", generics, 128, Tiles, OWN.with(nth)));
+        }
+    }
+    for (nth, stages) in STAGES.into_iter().enumerate().take(2) {
+        let peers = [TWO.with(nth), vec![libcu(EXAMPLE_I32)]].concat();
+        all.push(pairing("example_kernel_wide", vec![("LEN", "512"), ("STAGES", stages)], 128, Tiles, peers));
+    }
+    all
+}
+
+const STAGES: [&str; 3] = ["1", "2", "4"];
+
+impl Fastest {
+    /// The fastest with as many stages, and the plain form beside them.
+    fn with(&self, nth: usize) -> Vec<Peer> {
+        let demanded = |shape: &Shape| Peer { wanted: Some(WANTED), ..shape.peer() };
+        self.staged[nth].iter().map(demanded).chain([self.plain.peer()]).collect()
+    }
+}
+
+/// The guide's code as printed.
+fn libcu(instance: tilepipe::launch::Instance) -> Peer {
+    Peer { blocks: Some(Blocks::Of(4096)), ..pipeline(instance) }
+}
+
+fn sums() -> Vec<Pairing> {
+    let guide = [PIPELINE_I32_1, PIPELINE_I32_2, PIPELINE_I32_4];
+    let peers = |nth: usize| [SUM.with(nth), vec![libcu(guide[nth])]].concat();
+    let of = |kernel, generics: &[(&'static str, &'static str)], peers| {
+        let generics = [&[("C", "GroupSum"), ("LEN", "512")], generics].concat();
+        pairing(kernel, generics, 128, Tiles, peers)
+    };
+    let groups = |nth: usize| [peers(nth), vec![OF_GROUPS[nth].peer()]].concat();
+    let mut all = Vec::new();
+    for (nth, stages) in STAGES.into_iter().enumerate() {
+        all.push(of("with_staging_unified_wide", &[("STAGES", stages), ("E", "CpAsync")], peers(nth)));
+        all.push(of("with_staging_scope_thread_wide", &[("STAGES", stages)], peers(nth)));
+    }
+    all.push(of("with_staging_unified_wide", &[("STAGES", "1"), ("E", "LoadStore")], peers(0)));
+    all.push(of("with_memcpy_async_wide", &[], groups(0)));
+    all.push(of("with_memcpy_async_prior_wide", &[], groups(1)));
+    all.push(of("with_staging_wide", &[], peers(1)));
+    all
+}
+
+fn roles() -> Vec<Pairing> {
+    let mut all = Vec::new();
+    for (nth, stages) in ["2", "4"].into_iter().enumerate() {
+        let demanded = |shapes: [Shape; 2]| {
+            let peer = |shape: Shape| Peer { wanted: Some(WANTED), ..shape.peer() };
+            shapes.map(peer).into_iter().chain([SUM.plain.peer()]).collect::<Vec<Peer>>()
+        };
+        let generics = |more: &[(&'static str, &'static str)]| {
+            [&[("C", "GroupSum"), ("LEN", "512"), ("STAGES", stages)], more].concat()
+        };
+        let kernel = "with_specialized_staging_unified_wide";
+        all.push(pairing(kernel, generics(&[]), 256, Resident, demanded(EVEN_ODD[nth])));
+        let kernel = "with_specialized_staging_warps_wide";
+        all.push(pairing(kernel, generics(&[("PRODUCERS", "128")]), 256, Resident, demanded(WARPS[nth])));
+        all.push(pairing(kernel, generics(&[("PRODUCERS", "32")]), 160, Resident, demanded(WARPS_32[nth])));
+    }
+    all
+}
+
+fn pairing(
+    kernel: &'static str,
+    generics: Vec<(&'static str, &'static str)>,
+    threads: u32,
+    blocks: Blocks,
+    peers: Vec<Peer>,
+) -> Pairing {
+    Pairing { kernel, dtype: I32, generics, blocks, threads, peers }
+}
+
+/// Returns a pairing of all candidates for each task, beside those of our kernels that do it.
+pub fn candidates() -> Vec<Pairing> {
+    let ours = [
+        ("with_staging_unified_wide", vec![("C", "GroupSum"), ("LEN", "512"), ("STAGES", "1"), ("E", "CpAsync")], 128),
+        ("scale_own_wide", vec![("S", "ThreadScope"), ("LEN", "512"), ("STAGES", "1")], 128),
+        ("example_kernel_wide", vec![("LEN", "512"), ("STAGES", "1")], 128),
+        ("with_specialized_staging_unified_wide", vec![("C", "GroupSum"), ("LEN", "512"), ("STAGES", "2")], 256),
+        (
+            "with_specialized_staging_warps_wide",
+            vec![("C", "GroupSum"), ("LEN", "512"), ("PRODUCERS", "128"), ("STAGES", "2")],
+            256,
+        ),
+        (
+            "with_specialized_staging_warps_wide",
+            vec![("C", "GroupSum"), ("LEN", "512"), ("PRODUCERS", "32"), ("STAGES", "2")],
+            160,
+        ),
+    ];
+    let with_candidates = |((kernel, generics, threads), forms): ((_, _, _), &[Form])| {
+        let peers = forms.iter().flat_map(|form| form.candidates()).map(Shape::peer).collect();
+        pairing(kernel, generics, threads, Tiles, peers)
+    };
+    ours.into_iter().zip(TASKS).map(with_candidates).collect()
+}
