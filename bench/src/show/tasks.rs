@@ -26,6 +26,8 @@ pub struct Other<'a> {
     pub peer: &'a PeerRow,
     /// Its class.
     pub class: Class,
+    /// Its blocks.
+    pub grid: u32,
     /// Its time.
     pub milliseconds: f64,
     /// How many times as fast as the best of all others it is: at most 1.
@@ -117,11 +119,12 @@ fn size(bytes: u64) -> String {
 fn task<'a>(name: String, rows: &[&'a Row]) -> Task<'a> {
     let timed = rows.iter().filter_map(|row| Some((row.right_milliseconds()?, *row)));
     let ours = timed.min_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, row)| row);
-    let peers = || rows.iter().flat_map(|row| &row.peers).filter_map(|peer| Some((peer.right_milliseconds()?, peer)));
+    let peers = rows.iter().flat_map(|row| row.peers.iter().map(|peer| (row.grid, peer)));
+    let right = peers.filter_map(|(grid, peer)| Some((peer.right_milliseconds()?, peer.grid.unwrap_or(grid), peer)));
     let mut others: Vec<Other<'a>> = Vec::new();
-    for (milliseconds, peer) in peers().filter(|(_, peer)| peer.class() != Class::UnsafeRust) {
+    for (milliseconds, grid, peer) in right.filter(|(_, _, peer)| peer.class() != Class::UnsafeRust) {
         let class = peer.class();
-        let other = Other { peer, class, milliseconds, speed: 1.0 };
+        let other = Other { peer, class, grid, milliseconds, speed: 1.0 };
         match others.iter_mut().find(|known| known.class == class) {
             Some(known) if milliseconds < known.milliseconds => *known = other,
             Some(_) => {}
@@ -129,22 +132,26 @@ fn task<'a>(name: String, rows: &[&'a Row]) -> Task<'a> {
         }
     }
     others.sort_by(|one, other| one.milliseconds.total_cmp(&other.milliseconds));
-    let best = others.first().map(|other| (other.milliseconds, other.peer));
+    let least = others.first().map(|best| best.milliseconds);
     for other in &mut others {
-        other.speed = best.map_or(1.0, |(least, _)| least / other.milliseconds);
+        other.speed = least.map_or(1.0, |least| least / other.milliseconds);
     }
-    let ratio = ours.zip(best).and_then(|(ours, (_, best))| ratio(ours, best));
+    let ratio = ours.zip(others.first()).and_then(|(ours, best)| ratio(ours, best.peer, best.grid));
     // A twin is one of its own row's kernel; of another one it says nothing.
-    let twin =
-        ours.and_then(|ours| self::ratio(ours, ours.peers.iter().find(|peer| peer.class() == Class::UnsafeRust)?));
+    let twin = ours.and_then(|ours| {
+        let twin = ours.peers.iter().find(|peer| peer.class() == Class::UnsafeRust)?;
+        self::ratio(ours, twin, twin.grid.unwrap_or(ours.grid))
+    });
     Task { name, ours, others, ratio, twin }
 }
 
-/// The peer's time over ours: by pairs where both were measured beside one another, else that of
-/// the medians.
-fn ratio(ours: &Row, peer: &PeerRow) -> Option<Ratio> {
-    let of_ours = |other: &&PeerRow| other.symbol == peer.symbol && other.name == peer.name && other.grid == peer.grid;
-    let paired = ours.peers.iter().find(of_ours).filter(|peer| peer.right_milliseconds().is_some());
+/// The time over ours of a peer that has so many blocks: by pairs where both were measured beside
+/// one another, else that of the medians.
+fn ratio(ours: &Row, peer: &PeerRow, grid: u32) -> Option<Ratio> {
+    let is_it = |other: &&PeerRow| {
+        other.symbol == peer.symbol && other.name == peer.name && other.grid.unwrap_or(ours.grid) == grid
+    };
+    let paired = ours.peers.iter().find(is_it).filter(|peer| peer.right_milliseconds().is_some());
     if let Some((paired, ratio)) = paired.and_then(|paired| Some((paired, paired.ratio?))) {
         return Some(Ratio { value: ratio.median, interval: paired.interval });
     }

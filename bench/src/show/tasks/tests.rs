@@ -71,9 +71,14 @@ fn a_ratio_of_pairs_stands_above_that_of_medians() {
     let report = of(vec![row("t", 2.0, vec![other.clone()]), row("t", 1.0, vec![paired("a")])]);
     assert_eq!(tasks(&report)[0].ratio.map(|ratio| ratio.value), Some(1.25));
     // One with another grid is another one.
-    let other = PeerRow { grid: Some(1), ..other };
-    let report = of(vec![row("t", 2.0, vec![other]), row("t", 1.0, vec![paired("a")])]);
-    assert_eq!(tasks(&report)[0].ratio, Some(Ratio { value: 1.05, interval: None }));
+    let of_medians = Some(Ratio { value: 1.05, interval: None });
+    let one_block = PeerRow { grid: Some(1), ..other.clone() };
+    let report = of(vec![row("t", 2.0, vec![one_block]), row("t", 1.0, vec![paired("a")])]);
+    assert_eq!(tasks(&report)[0].ratio, of_medians);
+    // A peer without a grid has its row's.
+    let smaller = Row { grid: 512, ..row("t", 2.0, vec![other]) };
+    let report = of(vec![smaller, row("t", 1.0, vec![paired("a")])]);
+    assert_eq!(tasks(&report)[0].ratio, of_medians);
 }
 
 #[test]
