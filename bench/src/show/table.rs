@@ -5,10 +5,14 @@ use comfy_table::{Cell, CellAlignment, Table};
 
 use crate::balance::{Balance, Ratios, WANTED};
 use crate::plan::sweeps::MULTIPLY_ADDS;
-use crate::record::{Report, Resources, Sweep, Timing};
+use crate::record::{PeerRow, Report, Resources, Sweep, Timing};
+use crate::show::tasks::with_interval;
 
 /// Columns of what a kernel takes of a multiprocessor, for records that have it.
 pub const RESOURCES: [&str; 5] = ["registers", "shared bytes", "blocks/SM", "occupancy", "bytes in flight/SM"];
+
+/// The column of ratios with their intervals, and without.
+const RATIO: [&str; 2] = ["peer / ours (95 %)", "peer / ours (p10 to p90)"];
 
 /// Columns of a balance of copy and arithmetic.
 pub const BALANCE: [&str; 5] = [MULTIPLY_ADDS, "no asynchronous copy / ours", "cp.async by hand / ours", "wanted", ""];
@@ -45,11 +49,12 @@ pub fn report(report: &Report) -> String {
 }
 
 /// Returns all comparisons: under each of our kernels its peers, each with the ratio of its time to
-/// ours.
+/// ours. In parentheses stands the ratio's interval or, in a record without intervals, its spread.
 pub fn comparisons(report: &Report) -> Table {
     let with_resources = has_resources(report);
+    let has_intervals = report.comparisons.iter().flat_map(|row| &row.peers).any(|peer| peer.interval.is_some());
     let mut headings = vec!["kernel", "type", "stages", "grid", "ms", "spread", "GB/s", "of copy"];
-    headings.extend(["peer / ours", "wanted", ""]);
+    headings.extend([if has_intervals { RATIO[0] } else { RATIO[1] }, "wanted", ""]);
     if with_resources {
         headings.extend(RESOURCES);
     }
@@ -72,9 +77,7 @@ pub fn comparisons(report: &Report) -> Table {
         let what = [&row.kernel, &row.dtype, stages, &grid];
         add(what, row.timing.as_ref(), ["", "", state], row.resources.as_ref());
         for peer in &row.peers {
-            let ratio = peer.ratio.map_or_else(String::new, |ratio| {
-                format!("{:.3} ({:.3} to {:.3})", ratio.median, ratio.low, ratio.high)
-            });
+            let ratio = ratio(peer, has_intervals);
             let wanted = peer.wanted.map_or_else(String::new, |wanted| format!("{wanted:.2}"));
             let name = format!("  {}: {}", peer.name, peer.symbol);
             let result = [ratio.as_str(), &wanted, &peer.state()];
@@ -82,6 +85,14 @@ pub fn comparisons(report: &Report) -> Table {
         }
     }
     table
+}
+
+/// Returns a peer's ratio, empty where there is none.
+fn ratio(peer: &PeerRow, has_intervals: bool) -> String {
+    peer.ratio.map_or_else(String::new, |ratio| {
+        let spread = (!has_intervals).then_some([ratio.low, ratio.high]);
+        with_interval(ratio.median, peer.interval.or(spread))
+    })
 }
 
 /// Returns a sweep: a row for each place and a column of GB/s for each kernel.
@@ -199,6 +210,21 @@ mod tests {
         }
         let text = comparisons(&report).to_string();
         assert!(!text.contains("registers") && !text.contains("80 %") && text.contains("1.0050"), "{text}");
+    }
+
+    #[test]
+    fn a_ratio_has_its_interval_or_the_spread_where_the_record_has_no_intervals() {
+        let mut report = example();
+        let text = comparisons(&report).to_string();
+        let line = |text: &str, name| text.lines().find(|line| line.contains(name)).unwrap().to_owned();
+        assert!(text.contains("peer / ours (p10 to p90)"), "{text}");
+        assert!(line(&text, "twin_i32_2").contains("0.900 (0.900 to 0.900)"), "{text}");
+        report.comparisons[0].peers[0].interval = Some([1.95, 2.25]);
+        let text = comparisons(&report).to_string();
+        assert!(text.contains("peer / ours (95 %)"), "{text}");
+        assert!(line(&text, "pipeline_i32_2").contains("2.00 (1.95 to 2.25)"), "{text}");
+        let without = line(&text, "twin_i32_2");
+        assert!(without.contains("0.900") && !without.contains('('), "{text}");
     }
 
     #[test]
