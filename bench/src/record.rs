@@ -356,11 +356,6 @@ impl PeerRow {
         Some(timing.milliseconds.median)
     }
 
-    /// Whether it is built on an abstraction of CUDA's libraries, and not by hand.
-    pub fn is_library(&self) -> bool {
-        ["cuda::pipeline", "cooperative groups"].iter().any(|library| self.name.starts_with(library))
-    }
-
     /// Whether there is a ratio, and it is below what is wanted.
     pub fn is_short(&self) -> bool {
         self.ratio.is_some() && !self.met

@@ -7,14 +7,12 @@ mod bars;
 mod dots;
 mod legend;
 mod lines;
-mod overview;
 mod palette;
 mod svg;
 
 pub use bars::{Bar, Bars, Group};
-pub use dots::{Width, dots};
+pub use dots::{TITLE as DOTS_TITLE, Width, dots};
 pub use lines::lines;
-pub use overview::Overview;
 pub use palette::name as class_name;
 
 /// The width of a chart of a page in pixels: that of a phone, so that its text is read there.

@@ -3,6 +3,7 @@
 //! Only what stands between [`BEGIN`] and [`END`] is written. It names its record, from which a
 //! test makes it again.
 
+use std::cmp::Reverse;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -10,9 +11,10 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use tilepipe_runner::stdout::print;
 
-use crate::record::{Class, PeerRow, Report, Row, Timing};
-use crate::show::chart::{Bar, Group, Overview, class_name};
+use crate::record::{Class, Report, Row};
+use crate::show::chart::{DOTS_TITLE, Width, class_name, dots};
 use crate::show::table::percent;
+use crate::show::tasks::{self, Other, Ratio, Task, times, with_interval};
 
 /// The line before the section.
 const BEGIN: &str = "<!-- bench:begin -->";
@@ -21,19 +23,19 @@ const END: &str = "<!-- bench:end -->";
 /// Where the chart goes, from the repository's root.
 const CHART: &str = "docs/bench.svg";
 
-/// The kernels of CUDA's programming guide, in the order of the table.
-const GUIDE: [&str; 10] = [
-    "without_memcpy_async",
-    "with_memcpy_async",
-    "with_memcpy_async_prior",
-    "with_single_stage",
-    "with_staging",
-    "with_staging_unified",
-    "with_staging_scope_thread",
-    "example_kernel",
-    "with_specialized_staging_unified",
-    "with_specialized_staging_warps",
+/// The tasks of the table, in its order.
+const TASKS: [&str; 6] = [
+    "neighbour sum in groups of 256",
+    "three times each element",
+    "two inputs in groups of 256",
+    "moving average",
+    "sum",
+    "dot product",
 ];
+/// Their element type.
+const DTYPE: &str = "i32";
+/// Contestants in C++.
+const CPP: [Class; 5] = [Class::Guide, Class::Pipeline, Class::Hand, Class::Plain, Class::Library];
 
 /// What is written, and where.
 #[derive(Args, Debug)]
@@ -51,8 +53,8 @@ pub struct Options {
 ///
 /// # Errors
 ///
-/// A record that is not below the root, a README.md without the section, or a file that cannot be
-/// written.
+/// A record that is not below the root or has none of the tasks, a README.md without the section,
+/// or a file that cannot be written.
 pub fn run(options: &Options) -> Result<()> {
     let absolute = |path: &Path| path.canonicalize().with_context(|| format!("cannot read {}", path.display()));
     let (root, file) = (absolute(&options.root)?, absolute(&options.file)?);
@@ -61,6 +63,7 @@ pub fn run(options: &Options) -> Result<()> {
     };
     let name = name.to_string_lossy().replace('\\', "/");
     let report = Report::read(&file)?;
+    ensure!(!rows(&report).is_empty(), "{name} has none of the tasks of README.md's table with elements of {DTYPE}");
     let readme = root.join("README.md");
     let old = fs::read_to_string(&readme).with_context(|| format!("cannot read {}", readme.display()))?;
     let files = [(readme, with_section(&old, &section(&report, &name))?), (root.join(CHART), chart(&report))];
@@ -73,97 +76,134 @@ pub fn run(options: &Options) -> Result<()> {
 
 /// The text between the two marks, from a record whose path from the root is `name`.
 fn section(report: &Report, name: &str) -> String {
+    let rows = rows(report);
+    // Rows of a record without tasks are compared only with the peers of their own kernel.
+    let (one, best) =
+        if has_tasks(report) { ("task", "best C++ of any shape") } else { ("kernel", "best C++ beside it") };
+    let sentence = sentence(&rows, one, best).map_or_else(String::new, |sentence| sentence + "\n\n");
     let copy = report.copy.as_ref();
     let copy = copy.map_or_else(String::new, |copy| {
         format!("; the driver's own copy moves {:.0} GB/s", copy.gigabytes_per_second)
     });
+    let has_intervals = rows.iter().filter_map(|row| row.best).any(|(_, ratio)| ratio.interval.is_some());
+    let intervals = if has_intervals { " In parentheses: where a ratio lies with 95 % confidence." } else { "" };
     let mut text = format!(
-        "Made from [`{name}`]({name}): {}{copy}.\n\n\
-         | kernel | elements | stages | GB/s | of the copy | C++ `cuda::pipeline` or cooperative groups | best hand-written |\n\
-         |---|---|---|---|---|---|---|\n",
+        "{sentence}Made from [`{name}`]({name}): {}{copy}.{intervals}\n\n\
+         | {one} | our kernel | ms | GB/s | of the copy | {best} | the guide's code as printed | twin in unsafe Rust |\n\
+         |---|---|---|---|---|---|---|---|\n",
         report.head()
     );
-    for row in rows(report) {
-        let no_time = if row.fault.is_some() { "wrong" } else { "" };
-        let rate =
-            row.timing.as_ref().map_or(no_time.to_owned(), |timing| format!("{:.0}", timing.gigabytes_per_second));
-        let share = report.share(row.timing.as_ref()).map_or_else(String::new, percent);
-        let library = library(row)
-            .map_or_else(String::new, |peer| ratio(peer) + if peer.wrong.is_some() { " (it races)" } else { "" });
-        let hand = best_by_hand(row).map_or_else(String::new, ratio);
-        let (stages, elements) = (row.stages.as_deref().unwrap_or(""), elements(row));
-        text += &format!("| `{}` | {elements} | {stages} | {rate} | {share} | {library} | {hand} |\n", row.kernel);
+    for row in &rows {
+        let [kernel, milliseconds, rate, share] = ours(report, &row.task);
+        let best = row.best.map_or_else(String::new, |(whose, ratio)| {
+            format!("{}: {whose}", with_interval(ratio.value, ratio.interval))
+        });
+        let [guide, twin] =
+            [row.guide, row.task.twin].map(|ratio| ratio.map_or_else(String::new, |ratio| times(ratio.value)));
+        let name = &row.task.name;
+        text += &format!("| {name} | {kernel} | {milliseconds} | {rate} | {share} | {best} | {guide} | {twin} |\n");
     }
-    text + &format!("\n![GB/s of each kernel beside C++ on CUDA's library and the best kernel by hand]({CHART})\n")
+    text + &format!("\n![{DOTS_TITLE}]({CHART})\n")
 }
 
 /// The chart of the same rows.
 fn chart(report: &Report) -> String {
-    let bar = |name: &str, timing: &Option<Timing>, fault: &Option<String>, class| Bar {
-        name: name.to_owned(),
-        rate: timing.as_ref().map(|timing| timing.gigabytes_per_second),
-        note: if fault.is_some() { "WRONG".to_owned() } else { String::new() },
-        class,
-        races: false,
-    };
-    let groups = rows(report).into_iter().map(|row| {
-        let stages = row.stages.as_ref().map_or_else(String::new, |stages| format!(", {stages} stages"));
-        let peers = [library(row), best_by_hand(row)].into_iter().flatten();
-        let bars = peers.map(|peer| Bar {
-            races: peer.wrong.is_some(),
-            ..bar(&peer.name, &peer.timing, &peer.fault, peer.class())
-        });
-        let bars = std::iter::once(bar("tilepipe", &row.timing, &row.fault, Class::Tilepipe)).chain(bars).collect();
-        Group { name: format!("{}, {}{stages}", row.kernel, elements(row).replace('`', "")), bars }
-    });
-    let copy = report.copy.as_ref().map(|copy| (copy.gigabytes_per_second, "the driver's copy"));
-    Overview {
-        title: "GB/s of each kernel beside C++ on CUDA's library and the best kernel by hand",
-        legend: &[
-            (Class::Tilepipe, "tilepipe, GB/s"),
-            (Class::Guide, "C++ on CUDA's library"),
-            (Class::Pipeline, "C++ on CUDA's library, fastest"),
-            (Class::Hand, "best by hand"),
-            (Class::Plain, "without asynchronous copies"),
-            (Class::Library, class_name(Class::Library)),
-            (Class::PyTorch, class_name(Class::PyTorch)),
-            (Class::UnsafeRust, class_name(Class::UnsafeRust)),
-        ],
-        mark: copy,
-        groups: &groups.collect::<Vec<_>>(),
+    let tasks: Vec<Task<'_>> = rows(report).into_iter().map(|row| row.task).collect();
+    dots(&tasks, Width::Column)
+}
+
+/// A row of the table.
+struct Line<'a> {
+    task: Task<'a>,
+    /// What the fastest contestant in C++ is, and its time over ours.
+    best: Option<(&'a str, Ratio)>,
+    /// The time over ours of the fastest form that the guide prints.
+    guide: Option<Ratio>,
+}
+
+/// The record's tasks of [`TASKS`], each at its largest size. Of a record without tasks, where a
+/// kernel stands for its task, the first kernels.
+fn rows(report: &Report) -> Vec<Line<'_>> {
+    let mut wanted: Vec<&str> = TASKS.to_vec();
+    if !has_tasks(report) {
+        wanted.clear();
+        for row in report.comparisons.iter().filter(|row| row.dtype == DTYPE) {
+            if !wanted.contains(&row.kernel.as_str()) {
+                wanted.push(&row.kernel);
+            }
+        }
+        wanted.truncate(TASKS.len());
     }
-    .svg()
-}
-
-/// The guide's kernels, each shape at its largest grid.
-fn rows(report: &Report) -> Vec<&Row> {
-    let is_largest = |row: &&Row| {
-        let shape = |row: &Row| (row.kernel.clone(), row.dtype.clone(), row.stages.clone());
-        let alike = report.comparisons.iter().filter(|other| shape(other) == shape(row));
-        alike.map(|other| other.grid).max() == Some(row.grid)
+    let mut tasks = tasks::tasks(report);
+    tasks.sort_by_key(|task| Reverse(task.key.bytes));
+    let largest = |wanted: &str| {
+        let at = tasks.iter().position(|task| task.key.task == wanted && task.key.dtype == DTYPE)?;
+        Some(Line::of(tasks.remove(at)))
     };
-    let of_kernel = |name| report.comparisons.iter().filter(move |row| row.kernel == name).filter(is_largest);
-    GUIDE.into_iter().flat_map(of_kernel).collect()
+    wanted.into_iter().filter_map(largest).collect()
 }
 
-fn library(row: &Row) -> Option<&PeerRow> {
-    row.peers.iter().find(|peer| peer.is_library() && peer.fault.is_none())
+/// Whether a record says what its kernels compute.
+fn has_tasks(report: &Report) -> bool {
+    report.comparisons.iter().any(|row| !row.task.is_empty())
 }
 
-/// The fastest kernel by hand.
-fn best_by_hand(row: &Row) -> Option<&PeerRow> {
-    let milliseconds = |peer: &PeerRow| peer.timing.as_ref().map(|timing| timing.milliseconds.median);
-    let by_hand = row.peers.iter().filter(|peer| !peer.is_library() && peer.wrong.is_none());
-    let timed = by_hand.filter_map(|peer| Some((milliseconds(peer)?, peer)));
-    timed.min_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, peer)| peer)
+impl<'a> Line<'a> {
+    fn of(task: Task<'a>) -> Line<'a> {
+        let beside = |classes: &[Class]| {
+            let other = task.fastest_of(classes)?;
+            Some((called(other), task.over_ours(other)?))
+        };
+        let (best, guide) = (beside(&CPP), beside(&[Class::Guide]).map(|(_, ratio)| ratio));
+        Line { task, best, guide }
+    }
 }
 
-fn ratio(peer: &PeerRow) -> String {
-    peer.ratio.map_or_else(String::new, |ratio| format!("{:.2}", ratio.median))
+/// What the table shows, in a sentence; none where a task has no right kernel of ours, of which the
+/// others' ratios would say nothing.
+fn sentence(rows: &[Line<'_>], one: &str, best: &str) -> Option<String> {
+    if rows.iter().any(|row| row.task.ours.is_none()) {
+        return None;
+    }
+    let best = speeds(rows.iter().map(|row| row.best.map(|(_, ratio)| ratio)), best);
+    let guide = speeds(rows.iter().map(|row| row.guide), "guide's code as printed");
+    let parts: Vec<String> = [best, guide].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| format!("At its fastest each {one} runs {}.", parts.join(", and ")))
 }
 
-fn elements(row: &Row) -> String {
-    if row.dtype == "i32x4" { "16 bytes".to_owned() } else { format!("`{}`", row.dtype) }
+/// The least and the greatest ratio to one contestant; none where it is nowhere.
+fn speeds(ratios: impl Iterator<Item = Option<Ratio>> + Clone, whose: &str) -> Option<String> {
+    let values = ratios.clone().flatten().map(|ratio| ratio.value);
+    let ends = [values.clone().min_by(f64::total_cmp)?, values.max_by(f64::total_cmp)?];
+    let [least, most] = ends.map(times);
+    let range = if least == most { least } else { format!("{least} to {most}") };
+    let where_it_is = if ratios.clone().any(|ratio| ratio.is_none()) { ", where there is any" } else { "" };
+    Some(format!("at {range} times the speed of the {whose}{where_it_is}"))
+}
+
+/// Our kernel with its stages, its milliseconds, its rate and the rate's share of the copy.
+fn ours(report: &Report, task: &Task<'_>) -> [String; 4] {
+    let Some((row, timing)) = task.ours.and_then(|row| Some((row, row.timing.as_ref()?))) else {
+        return ["wrong", "", "", ""].map(str::to_owned);
+    };
+    let share = report.share(Some(timing)).map_or_else(String::new, percent);
+    let rate = format!("{:.0}", timing.gigabytes_per_second);
+    [kernel(row), format!("{:.4}", timing.milliseconds.median), rate, share]
+}
+
+fn kernel(row: &Row) -> String {
+    let stages = match row.stages.as_deref() {
+        None => String::new(),
+        Some("1") => ", 1 stage".to_owned(),
+        Some(stages) => format!(", {stages} stages"),
+    };
+    format!("`{}`{stages}", row.kernel)
+}
+
+/// What a contestant is.
+fn called<'a>(other: &Other<'a>) -> &'a str {
+    // Its own name is "plain", which says little without the others.
+    if other.class == Class::Plain { class_name(Class::Plain) } else { &other.peer.name }
 }
 
 /// Replaces what stands between the two marks.

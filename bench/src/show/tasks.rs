@@ -10,6 +10,8 @@ use crate::statistics::interval;
 pub struct Task<'a> {
     /// The task, the element type and, where tasks differ in it, the size of the data.
     pub name: String,
+    /// What must be the same for all contestants.
+    pub key: Key,
     /// Our fastest kernel; none if none of ours is right.
     pub ours: Option<&'a Row>,
     /// The fastest right contestant of each class, the best of all first.
@@ -50,7 +52,17 @@ impl Ratio {
     }
 }
 
-impl Task<'_> {
+impl<'a> Task<'a> {
+    /// Returns the fastest right contestant of some classes.
+    pub fn fastest_of(&self, classes: &[Class]) -> Option<&Other<'a>> {
+        self.others.iter().find(|other| classes.contains(&other.class))
+    }
+
+    /// Returns the time of another contestant over ours; none where ours is wrong.
+    pub fn over_ours(&self, other: &Other<'_>) -> Option<Ratio> {
+        ratio(self.ours?, other.peer, other.grid)
+    }
+
     /// Whether ours is slower than another form by more than the interval, or none of ours is
     /// right.
     pub fn is_below(&self) -> bool {
@@ -70,7 +82,7 @@ pub fn tasks(report: &Report) -> Vec<Task<'_>> {
         }
     }
     let keys: Vec<Key> = groups.iter().map(|(key, _)| key.clone()).collect();
-    let mut tasks: Vec<Task<'_>> = groups.iter().map(|(key, rows)| task(key.name(&keys), rows)).collect();
+    let mut tasks: Vec<Task<'_>> = groups.iter().map(|(key, rows)| task(key, key.name(&keys), rows)).collect();
     let rank = |task: &Task<'_>| match (task.ours, task.ratio) {
         (None, _) => f64::NEG_INFINITY,
         (Some(_), ratio) => ratio.map_or(f64::INFINITY, |ratio| ratio.value),
@@ -81,10 +93,13 @@ pub fn tasks(report: &Report) -> Vec<Task<'_>> {
 
 /// What rows must have in common to be compared.
 #[derive(Clone, PartialEq, Eq)]
-struct Key {
-    task: String,
-    dtype: String,
-    bytes: u64,
+pub struct Key {
+    /// The task's text, or the kernel's name in a record without tasks.
+    pub task: String,
+    /// The element type.
+    pub dtype: String,
+    /// Bytes that a launch reads and writes.
+    pub bytes: u64,
 }
 
 impl Key {
@@ -116,7 +131,7 @@ fn size(bytes: u64) -> String {
     }
 }
 
-fn task<'a>(name: String, rows: &[&'a Row]) -> Task<'a> {
+fn task<'a>(key: &Key, name: String, rows: &[&'a Row]) -> Task<'a> {
     let timed = rows.iter().filter_map(|row| Some((row.right_milliseconds()?, *row)));
     let ours = timed.min_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, row)| row);
     let peers = rows.iter().flat_map(|row| row.peers.iter().map(|peer| (row.grid, peer)));
@@ -142,7 +157,7 @@ fn task<'a>(name: String, rows: &[&'a Row]) -> Task<'a> {
         let twin = ours.peers.iter().find(|peer| peer.class() == Class::UnsafeRust)?;
         self::ratio(ours, twin, twin.grid.unwrap_or(ours.grid))
     });
-    Task { name, ours, others, ratio, twin }
+    Task { name, key: key.clone(), ours, others, ratio, twin }
 }
 
 /// The time over ours of a peer that has so many blocks: by pairs where both were measured beside

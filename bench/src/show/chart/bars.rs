@@ -126,7 +126,7 @@ impl Bar {
 }
 
 /// The figures of all bars in words.
-pub fn description(groups: &[Group]) -> String {
+fn description(groups: &[Group]) -> String {
     let of_bar = |bar: &Bar| match bar.right_rate() {
         Some(rate) if bar.note.is_empty() => format!("{} {rate:.0} GB/s", bar.name),
         Some(rate) => format!("{} {rate:.0} GB/s ({})", bar.name, bar.note),

@@ -8,7 +8,7 @@ use crate::record::Class;
 use crate::show::tasks::{Task, times, with_interval};
 
 /// What the chart shows, for those who cannot see it.
-const TITLE: &str = "How many times as fast as the best other form each contestant is, task by task";
+pub const TITLE: &str = "How many times as fast as the best other form each contestant is, task by task";
 
 /// The sizes of names, of the axis and of what is beyond its end.
 const SIZES: [f64; 3] = [12.0, 11.0, 10.0];
@@ -35,6 +35,8 @@ const NAMED: [f64; 11] = [0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.4, 1.6, 1.8, 2.0]
 pub enum Width {
     /// Names beside the points.
     Wide,
+    /// Names beside the points, on a page that is as wide as a column of text.
+    Column,
     /// Names above the points.
     Narrow,
 }
@@ -129,6 +131,7 @@ impl Layout {
             ends.fold(MOST[0], |most, end| if end.is_finite() { most.max(end * 1.02) } else { most }).min(MOST[1]);
         match for_screen {
             Width::Wide => Layout { for_screen, width: 1080.0, plot: [330.0, 940.0], most, columns: [1010.0, 1076.0] },
+            Width::Column => Layout { for_screen, width: 700.0, plot: [236.0, 586.0], most, columns: [642.0, 696.0] },
             Width::Narrow => Layout {
                 for_screen,
                 width: WIDTH,
@@ -137,6 +140,11 @@ impl Layout {
                 columns: [WIDTH - 62.0, WIDTH - 2.0],
             },
         }
+    }
+
+    /// Whether names stand beside the points.
+    fn is_beside(&self) -> bool {
+        self.for_screen != Width::Narrow
     }
 
     /// Where a ratio is that is not beyond an end of the axis. A ratio is as long anywhere on it.
@@ -173,7 +181,7 @@ impl Layout {
                 free = x + half + 4.0;
             }
         }
-        let headings = if self.for_screen == Width::Wide { second } else { first };
+        let headings = if self.is_beside() { second } else { first };
         for (x, heading) in self.columns.into_iter().zip(["ours", "twin"]) {
             svg.text(heading, [x, headings], font.colour(SOFT).side(Side::End));
         }
@@ -218,9 +226,10 @@ impl<'t, 'a> Line<'t, 'a> {
             points.push(point);
         }
         let lanes = taken.len().max(1);
-        let (room, below) = match layout.for_screen {
-            Width::Wide => (layout.plot[0] - 16.0, 0.0),
-            Width::Narrow => (layout.columns[0] - 62.0, lanes as f64 * LANE[0]),
+        let (room, below) = if layout.is_beside() {
+            (layout.plot[0] - 16.0, 0.0)
+        } else {
+            (layout.columns[0] - 62.0, lanes as f64 * LANE[0])
         };
         let name = wrapped(&task.name, room, SIZES[0]);
         let beside = if below == 0.0 { lanes as f64 * LANE[0] } else { 0.0 };
@@ -230,13 +239,13 @@ impl<'t, 'a> Line<'t, 'a> {
 
     fn draw(&self, svg: &mut Svg, layout: &Layout, top: f64) {
         let below = self.task.is_below();
-        let wide = layout.for_screen == Width::Wide;
+        let beside = layout.is_beside();
         let font = Font::new(SIZES[0]).colour(if below { WRONG } else { INK }).bold(below);
-        let from = if wide { (self.height - self.name.len() as f64 * LINE) / 2.0 } else { SPACE / 2.0 };
+        let from = if beside { (self.height - self.name.len() as f64 * LINE) / 2.0 } else { SPACE / 2.0 };
         for (at, line) in self.name.iter().enumerate() {
             svg.text(line, [4.0, top + from + (at as f64 + 0.5) * LINE], font);
         }
-        let middle = if wide { top + self.height / 2.0 } else { top + from + LINE / 2.0 };
+        let middle = if beside { top + self.height / 2.0 } else { top + from + LINE / 2.0 };
         let value = match (self.task.ours, self.task.ratio) {
             (None, _) => "WRONG".to_owned(),
             (Some(_), None) => "alone".to_owned(),
@@ -246,12 +255,12 @@ impl<'t, 'a> Line<'t, 'a> {
         if let Some(twin) = self.task.twin {
             svg.text(&times(twin.value), [layout.columns[1], middle], Font::new(SIZES[0]).colour(SOFT).side(Side::End));
         }
-        let lanes = if wide {
+        let lanes = if beside {
             top + (self.height - self.lanes as f64 * LANE[0]) / 2.0
         } else {
             top + from + self.name.len() as f64 * LINE
         };
-        let grid = if wide { [top, top + self.height] } else { [lanes, lanes + self.lanes as f64 * LANE[0]] };
+        let grid = if beside { [top, top + self.height] } else { [lanes, lanes + self.lanes as f64 * LANE[0]] };
         layout.draw_grid(svg, grid);
         for point in &self.points {
             point.draw(svg, lanes + (point.lane as f64 + 0.5) * LANE[0]);

@@ -1,5 +1,7 @@
 use super::*;
-use crate::record::tests::example;
+use crate::record::tests::{example, recorded};
+use crate::record::{PeerRow, Timing};
+use crate::statistics::Summary;
 
 #[test]
 fn readme_and_chart_are_what_the_command_makes_of_the_record_that_readme_names() {
@@ -14,41 +16,117 @@ fn readme_and_chart_are_what_the_command_makes_of_the_record_that_readme_names()
     assert!(drawn == chart(&report), "{CHART} is out of date: {again}");
 }
 
-/// The example with its first kernel named as one of the guide's, and a smaller grid of it.
-fn of_guide() -> Report {
-    let mut report = example();
-    report.comparisons[0].kernel = "with_staging".to_owned();
-    let smaller = Row { grid: 512, ..report.comparisons[0].clone() };
-    report.comparisons.insert(0, smaller);
-    report
+/// A contestant that takes so many times as long as ours.
+fn peer(name: &str, class: Class, ratio: f64) -> PeerRow {
+    PeerRow {
+        name: name.to_owned(),
+        symbol: name.to_owned(),
+        class: Some(class),
+        timing: Timing::of(&[ratio], 2 << 30),
+        ratio: Summary::of(&[ratio]),
+        interval: Some([ratio - 0.01, ratio + 0.01]),
+        ..example().comparisons[0].peers[0].clone()
+    }
+}
+
+fn row(task: &str, dtype: &str, bytes: u64, peers: Vec<PeerRow>) -> Row {
+    let timing = Timing::of(&[1.0], bytes);
+    Row { task: task.to_owned(), dtype: dtype.to_owned(), timing, peers, ..example().comparisons[0].clone() }
+}
+
+/// A record with two of the tasks, one of them in two sizes, and with others.
+fn of_tasks() -> Report {
+    let of_neighbours = vec![
+        peer("cp.async, 1 barrier", Class::Hand, 1.02),
+        peer("cuda::pipeline, 4 elements a thread", Class::Pipeline, 1.01),
+        peer("cuda::pipeline", Class::Guide, 2.5),
+        peer("unsafe Rust", Class::UnsafeRust, 0.999),
+        peer("torch.compile", Class::PyTorch, 0.5),
+    ];
+    let of_triple = || vec![peer("plain", Class::Plain, 0.975)];
+    let comparisons = vec![
+        row(TASKS[1], "i32", 1 << 20, vec![peer("CUB", Class::Library, 3.0)]),
+        row(TASKS[1], "i32", 2 << 30, of_triple()),
+        row(TASKS[1], "f32", 2 << 30, of_triple()),
+        row("transpose", "i32", 2 << 30, of_triple()),
+        row(TASKS[0], "i32", 2 << 30, of_neighbours),
+    ];
+    Report { comparisons, ..example() }
+}
+
+fn lines(text: &str) -> Vec<&str> {
+    text.lines().filter(|line| line.starts_with("| ")).collect()
 }
 
 #[test]
-fn the_table_has_the_guides_kernels_at_their_largest_grid() {
-    let section = section(&of_guide(), "a/bench.json");
-    let rows: Vec<&str> = section.lines().filter(|line| line.starts_with("| `")).collect();
-    assert_eq!(rows, ["| `with_staging` | `i32` | 2 | 2137 | 80 % | 2.00 | 0.90 |"]);
-    assert!(section.starts_with("Made from [`a/bench.json`](a/bench.json): A \"GPU\""), "{section}");
-    assert_eq!(rows_of(&of_guide()), [4096]);
-}
-
-fn rows_of(report: &Report) -> Vec<u32> {
-    rows(report).iter().map(|row| row.grid).collect()
+fn the_table_has_a_row_for_each_task_beside_the_best_cpp_the_guide_and_the_twin() {
+    let text = section(&of_tasks(), "a/bench.json");
+    assert_eq!(
+        lines(&text),
+        [
+            "| task | our kernel | ms | GB/s | of the copy | best C++ of any shape | the guide's code as printed | twin in unsafe Rust |",
+            "| neighbour sum in groups of 256, i32 | `first_kernel`, 2 stages | 1.0000 | 2147 | 80 % | \
+             1.010 (1.000 to 1.020): cuda::pipeline, 4 elements a thread | 2.50 | 0.999 |",
+            "| three times each element, i32, 2 GiB | `first_kernel`, 2 stages | 1.0000 | 2147 | 80 % | \
+             0.975 (0.965 to 0.985): C++, no asynchronous copy |  |  |",
+        ]
+    );
+    let made = "\n\nMade from [`a/bench.json`](a/bench.json): A \"GPU\"";
+    assert!(text.contains(made) && text.contains(" In parentheses: "), "{text}");
 }
 
 #[test]
-fn what_is_wrong_races_or_is_missing_shows() {
-    let mut report = of_guide();
-    report.copy = None;
-    report.comparisons[1].peers.drain(..3);
+fn the_sentence_has_the_range_of_each_ratio_and_says_where_there_is_none() {
+    let mut report = of_tasks();
+    let sentence = |report: &Report| section(report, "x").lines().next().unwrap().to_owned();
+    assert_eq!(
+        sentence(&report),
+        "At its fastest each task runs at 0.975 to 1.010 times the speed of the best C++ of any shape, and at 2.50 \
+         times the speed of the guide's code as printed, where there is any."
+    );
+    report.comparisons[4].peers.remove(2);
+    assert_eq!(
+        sentence(&report),
+        "At its fastest each task runs at 0.975 to 1.010 times the speed of the best C++ of any shape."
+    );
+    for row in &mut report.comparisons {
+        row.peers.clear();
+    }
+    assert!(sentence(&report).starts_with("Made from"), "there is nobody to compare with");
+}
+
+#[test]
+fn a_task_in_which_ours_is_wrong_shows_and_leaves_no_sentence() {
+    let mut report = of_tasks();
+    report.comparisons[4].timing = None;
+    report.comparisons[4].fault = Some("all differ".to_owned());
     let text = section(&report, "x");
-    assert!(text.contains("| 2137 |  | 1.50 (it races) |  |"), "{text}");
-    report.comparisons[1].timing = None;
-    report.comparisons[1].fault = Some("all differ".to_owned());
-    assert!(section(&report, "x").contains("| wrong |"));
+    assert!(text.starts_with("Made from"), "{text}");
+    assert_eq!(lines(&text)[1], "| neighbour sum in groups of 256, i32 | wrong |  |  |  |  |  |  |");
     assert!(chart(&report).contains("WRONG"));
-    report.comparisons.clear();
-    assert!(!chart(&report).contains("<rect class=\"bar\""));
+}
+
+#[test]
+fn the_chart_has_the_tasks_of_the_table_and_no_others() {
+    let chart = chart(&of_tasks());
+    let has = |text: &str| chart.contains(text);
+    assert!(has("neighbour sum in groups of 256, i32: ours 0.50") && has("three times each element, i32, 2 GiB: "));
+    assert!(!has("transpose") && !has("f32") && !has("MiB"), "{chart}");
+}
+
+#[test]
+fn a_record_without_tasks_has_rows_of_its_first_kernels() {
+    let text = section(&example(), "x");
+    let header = "| kernel | our kernel | ms | GB/s | of the copy | best C++ beside it |";
+    assert!(
+        text.starts_with("At its fastest each kernel runs at 0.900 times the speed of the best C++ beside it, and")
+    );
+    assert!(lines(&text).len() == 2 && lines(&text)[0].starts_with(header), "{text}");
+    assert!(!text.contains("In parentheses"), "the record has no intervals: {text}");
+    for path in recorded() {
+        let report = Report::read(&path).unwrap();
+        assert_eq!(lines(&section(&report, "x")).len(), 1 + TASKS.len(), "{}", path.display());
+    }
 }
 
 #[test]
@@ -70,8 +148,22 @@ fn a_record_outside_of_the_repository_is_refused() {
     fs::create_dir(root.path().join("docs")).unwrap();
     fs::write(root.path().join("README.md"), format!("{BEGIN}\n{END}\n")).unwrap();
     let file = root.path().join("bench.json");
-    fs::write(&file, serde_json::to_string(&of_guide()).unwrap()).unwrap();
+    fs::write(&file, serde_json::to_string(&of_tasks()).unwrap()).unwrap();
     run(&Options { file, root: root.path().to_owned() }).unwrap();
     assert!(fs::read_to_string(root.path().join("README.md")).unwrap().contains("](bench.json)"));
     assert!(root.path().join(CHART).exists());
+}
+
+#[test]
+fn a_record_with_none_of_the_tasks_is_refused_and_changes_nothing() {
+    let root = tempfile::tempdir().unwrap();
+    let mut report = of_tasks();
+    report.comparisons = vec![report.comparisons.swap_remove(3)];
+    let file = root.path().join("bench.json");
+    fs::write(&file, serde_json::to_string(&report).unwrap()).unwrap();
+    let readme = format!("{BEGIN}\n{END}\n");
+    fs::write(root.path().join("README.md"), &readme).unwrap();
+    let refused = run(&Options { file, root: root.path().to_owned() }).unwrap_err();
+    assert!(refused.to_string().contains("bench.json has none of the tasks"), "{refused}");
+    assert_eq!(fs::read_to_string(root.path().join("README.md")).unwrap(), readme);
 }

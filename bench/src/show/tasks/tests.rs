@@ -82,6 +82,21 @@ fn a_ratio_of_pairs_stands_above_that_of_medians() {
 }
 
 #[test]
+fn the_fastest_of_some_classes_is_compared_too() {
+    let guide = PeerRow { samples: vec![vec![3.0]], ..peer("cuda::pipeline", None, 3.0) };
+    let rows = vec![
+        Row { samples: vec![vec![1.0]], ..row("t", 1.0, vec![peer("CUB", None, 2.0), peer("torch", None, 0.5)]) },
+        row("t", 4.0, vec![guide, peer("plain", None, 2.5)]),
+    ];
+    let report = of(rows);
+    let task = tasks(&report).swap_remove(0);
+    let over = |classes: &[Class]| task.fastest_of(classes).and_then(|other| task.over_ours(other));
+    assert_eq!(over(&[Class::Plain, Class::Library]), Some(Ratio { value: 2.0, interval: None }));
+    assert_eq!(over(&[Class::Guide]), Some(Ratio { value: 3.0, interval: Some([3.0, 3.0]) }));
+    assert_eq!(over(&[Class::Pipeline]), None);
+}
+
+#[test]
 fn samples_of_different_rows_give_an_interval_too() {
     let slower = PeerRow { samples: vec![vec![0.9, 0.9, 0.91]], ..peer("CUB", None, 0.9) };
     let rows =
