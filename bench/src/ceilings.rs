@@ -153,7 +153,7 @@ fn compare(
         fault.map_or(Ok(Measurement { milliseconds, wrong: [0, 0] }), Err)
     };
     let (own, other) = (outcome(0, own_times), outcome(1, their_times));
-    let (bytes, wanted) = (job.moved(size_of_val(&inputs[0][..]) as u64), (job != Job::Triple).then_some(1.0));
+    let wanted = (job != Job::Triple).then_some(1.0);
     let (_, symbol) = job.of_library();
     let peer = PeerRow { class: Some(Class::Library), ..PeerRow::new("CUB", symbol, wanted, &other) };
     let mut row = Row {
@@ -165,13 +165,14 @@ fn compare(
         threads: instance.threads(),
         grid,
         inputs: inputs.len(),
+        moved: job.moved(size_of_val(&inputs[0][..]) as u64),
         timing: None,
         resources: None,
         samples: report::samples(&own),
         peers: vec![peer],
         fault: own.err(),
     };
-    row.derive(bytes);
+    row.derive();
     Ok(row)
 }
 

@@ -37,8 +37,9 @@ pub struct Report {
     /// Kernels over a range of sizes or shapes.
     #[serde(default)]
     pub sweeps: Vec<Sweep>,
-    /// The processes that measured, in the order of the samples of each contestant. A record of one
-    /// process from before they were kept has none.
+    /// The processes that measured, in the order of the samples of each contestant: a process that
+    /// did not measure one has an empty series there. A record of one process from before they were
+    /// kept has none.
     #[serde(default)]
     pub processes: Vec<Process>,
 }
@@ -59,6 +60,9 @@ pub struct Process {
     /// The versions of the programs that built what was measured, by name: `nvcc`, `ptxas`, `CCCL`,
     /// `rustc`, `LLVM`, and those of PyTorch's part.
     pub versions: BTreeMap<String, String>,
+    /// Milliseconds of each of the driver's copies; none of a process that did not copy.
+    #[serde(default)]
+    pub copy: Vec<f64>,
 }
 
 /// The state of a GPU while a process measured, from several looks at it.
@@ -131,6 +135,9 @@ pub struct Row {
     pub grid: u32,
     /// The number of inputs.
     pub inputs: usize,
+    /// Bytes that a launch of any contestant reads and writes; 0 in old records.
+    #[serde(default)]
+    pub moved: u64,
     /// Its time; none if its results are wrong.
     pub timing: Option<Timing>,
     /// What is wrong with its results.
@@ -230,6 +237,12 @@ pub struct Point {
     pub timing: Option<Timing>,
     /// What is wrong.
     pub fault: Option<String>,
+    /// Bytes that a launch reads and writes; 0 in old records.
+    #[serde(default)]
+    pub moved: u64,
+    /// Milliseconds of each launch, process by process, in the order of the rounds.
+    #[serde(default)]
+    pub samples: Vec<Vec<f64>>,
 }
 
 impl Timing {

@@ -20,7 +20,13 @@ pub fn invented() -> Sweep {
         name: name.to_owned(),
         points: INVENTED
             .iter()
-            .map(|(x, times)| Point { x: *x, timing: Timing::of(&[times[nth]], 1 << 30), fault: None })
+            .map(|(x, times)| Point {
+                x: *x,
+                timing: Timing::of(&[times[nth]], 1 << 30),
+                fault: None,
+                moved: 0,
+                samples: Vec::new(),
+            })
             .collect(),
     };
     Sweep {

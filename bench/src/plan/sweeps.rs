@@ -12,7 +12,6 @@ use crate::plan::catalog::{Comparison, Peer};
 use crate::plan::pairings::{Pairing, peer, pipeline};
 use crate::plan::peers::*;
 use crate::record::{Line, Point, Sweep};
-use crate::show::report::timing;
 
 /// Data of a sweep over anything but sizes, as a power of two of bytes: 256 MiB for each input and
 /// for the output, far more than any cache.
@@ -211,7 +210,7 @@ fn run(bench: &Bench<'_>, plan: Plan) -> Result<Sweep> {
             let moved = bytes * (comparison.work.kind.inputs() as u64 + 1);
             let names = std::iter::once(OURS).chain(comparison.peers.iter().map(|peer| peer.name));
             for (name, outcome) in names.zip(outcomes) {
-                let point = Point { x: place.x, timing: timing(&outcome, moved), fault: outcome.err() };
+                let point = Point::new(place.x, &outcome, moved);
                 match lines.iter_mut().find(|line| line.name == name) {
                     Some(line) => line.points.push(point),
                     None => lines.push(Line { name: name.to_owned(), points: vec![point] }),

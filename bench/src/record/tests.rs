@@ -39,6 +39,7 @@ pub fn example() -> Report {
         threads: 256,
         grid: 4096,
         inputs: 1,
+        moved: 0,
         timing: timing(1.0),
         fault: None,
         resources: Some(resources.clone()),
@@ -61,8 +62,14 @@ pub fn example() -> Report {
         peers: vec![PeerRow { ratio: None, met: false, ..peer("cooperative groups", "prior_i32x4", 1.25) }],
         ..row.clone()
     };
-    let point = |x: f64, milliseconds: f64| Point { x, timing: timing(milliseconds), fault: None };
-    let missing = Point { x: 65536.0, timing: None, fault: wrong };
+    let point = |x: f64, milliseconds: f64| Point {
+        x,
+        timing: timing(milliseconds),
+        fault: None,
+        moved: 0,
+        samples: Vec::new(),
+    };
+    let missing = Point { timing: None, fault: wrong, ..point(65536.0, 1.0) };
     let line = |name: &str, points| Line { name: name.to_owned(), points };
     Report {
         date: "2026-01-31T23:59:59Z".to_owned(),

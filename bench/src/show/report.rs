@@ -3,13 +3,13 @@
 use crate::balance::{self, Balance};
 use crate::measure::Outcome;
 use crate::plan::catalog::Comparison;
-use crate::record::{PeerRow, Report, Row, Timing};
+use crate::record::{PeerRow, Point, Report, Row, Timing};
 use crate::statistics::{Summary, interval};
 
-/// Summarises what was measured of a kernel that reads and writes `bytes` bytes in all; none if its
-/// results are wrong.
-pub fn timing(outcome: &Outcome, bytes: u64) -> Option<Timing> {
-    Timing::of(&outcome.as_ref().ok()?.milliseconds, bytes)
+/// Summarises the launches of all processes, which read and write `bytes` bytes each; none if the
+/// results of one are wrong.
+fn timing(fault: Option<&String>, samples: &[Vec<f64>], bytes: u64) -> Option<Timing> {
+    if fault.is_none() { Timing::of(&samples.concat(), bytes) } else { None }
 }
 
 impl PeerRow {
@@ -66,25 +66,23 @@ impl Row {
             threads: comparison.ours.threads(),
             grid,
             inputs,
+            moved: bytes * (inputs as u64 + 1),
             timing: None,
             fault: ours.as_ref().err().cloned(),
             resources: None,
             samples: samples(ours),
             peers: peers.collect(),
         };
-        row.derive(bytes * (inputs as u64 + 1));
+        row.derive();
         row
     }
 
-    /// Works out what follows from the samples of ours and of the peers, all of whose launches read
-    /// and write `bytes` bytes in all. A contestant with a fault has none.
-    pub fn derive(&mut self, bytes: u64) {
-        let timing = |fault: &Option<String>, samples: &[Vec<f64>]| {
-            fault.is_none().then(|| Timing::of(&samples.concat(), bytes)).flatten()
-        };
-        self.timing = timing(&self.fault, &self.samples);
+    /// Works out what follows from the samples of ours and of the peers, and from the bytes that a
+    /// launch moves. A contestant with a fault has no time.
+    pub fn derive(&mut self) {
+        self.timing = timing(self.fault.as_ref(), &self.samples, self.moved);
         for peer in &mut self.peers {
-            peer.timing = timing(&peer.fault, &peer.samples);
+            peer.timing = timing(peer.fault.as_ref(), &peer.samples, self.moved);
             let both = peer.timing.is_some() && self.timing.is_some();
             let sides = both.then_some((&peer.samples, &self.samples));
             peer.ratio = sides.and_then(|(theirs, ours)| Summary::of_ratios(&theirs.concat(), &ours.concat()));
@@ -92,6 +90,21 @@ impl Row {
             let is_enough = |ratio: Summary| peer.wanted.is_none_or(|wanted| ratio.median >= wanted);
             peer.met = peer.ratio.is_some_and(is_enough);
         }
+    }
+}
+
+impl Point {
+    /// Makes the point of what one process measured there.
+    pub fn new(x: f64, outcome: &Outcome, moved: u64) -> Point {
+        let fault = outcome.as_ref().err().cloned();
+        let mut point = Point { x, timing: None, fault, moved, samples: samples(outcome) };
+        point.derive();
+        point
+    }
+
+    /// Works out what follows from its samples and from the bytes that a launch moves.
+    pub fn derive(&mut self) {
+        self.timing = timing(self.fault.as_ref(), &self.samples, self.moved);
     }
 }
 

@@ -7,13 +7,25 @@ use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 use tilepipe::launch::{Instance, ParameterKind};
 
-use crate::record::{Class, PeerRow, Process, Row, Timing};
-use crate::statistics::Summary;
+use crate::record::{Class, PeerRow, Process, Row};
+
+/// What one run of the script comes to.
+#[derive(Debug)]
+#[allow(dead_code, reason = "the merging of records is to read it")]
+pub struct Measured {
+    /// The GPU's name.
+    pub gpu: String,
+    /// The process that measured.
+    pub process: Process,
+    /// A row for each of our kernels, task and size, with all the others as its peers.
+    pub rows: Vec<Row>,
+}
 
 /// One run of the script. What it could not run is in its file, under `left_out`, and in no row.
 #[derive(Deserialize)]
 struct Run {
     date: String,
+    gpu: String,
     #[serde(default = "unknown")]
     commit: String,
     command: String,
@@ -49,15 +61,14 @@ fn unknown() -> String {
     "unknown".to_owned()
 }
 
-/// Reads a run of the script: the process, and a row for each of our kernels with all the others of
-/// its task and size as its peers.
+/// Reads a run of the script.
 ///
 /// # Errors
 ///
 /// A text that is no such run; a kernel that we do not have; contestants without the same number of
 /// samples, or with times that are none; a task without a kernel of ours, which can have no row.
 #[allow(dead_code, reason = "the merging of records is to call it")]
-pub fn rows(json: &str) -> Result<(Process, Vec<Row>)> {
+pub fn rows(json: &str) -> Result<Measured> {
     let run: Run = serde_json::from_str(json).context("this is no file of torch_peers.py")?;
     let mut rows = Vec::new();
     for comparison in &run.results {
@@ -67,8 +78,9 @@ pub fn rows(json: &str) -> Result<(Process, Vec<Row>)> {
             rows.push(comparison.row(ours).with_context(of_this)?);
         }
     }
-    let Run { date, commit, command, seed, versions, .. } = run;
-    Ok((Process { date, commit, command, seed, conditions: None, versions }, rows))
+    let Run { date, gpu, commit, command, seed, versions, .. } = run;
+    let process = Process { date, commit, command, seed, conditions: None, versions, copy: Vec::new() };
+    Ok(Measured { gpu, process, rows })
 }
 
 impl Comparison {
@@ -94,7 +106,7 @@ impl Comparison {
         let instance = find(&ours.symbol)?;
         let inputs = instance.parameters().filter(|(_, info)| info.kind == ParameterKind::Input).count();
         let others = self.contestants.iter().filter(|contestant| contestant.class != Class::Tilepipe);
-        Ok(Row {
+        let mut row = Row {
             kernel: instance.kernel().to_owned(),
             task: self.text(),
             symbol: ours.symbol.clone(),
@@ -103,33 +115,15 @@ impl Comparison {
             threads: instance.threads(),
             grid: ours.grid.with_context(|| format!("{} has no grid", ours.symbol))?,
             inputs,
-            timing: ours.timing(self.bytes_moved),
+            moved: self.bytes_moved,
+            timing: None,
             fault: ours.fault(),
             resources: None,
             samples: ours.rounds(),
-            peers: others.map(|other| self.peer(other, ours)).collect(),
-        })
-    }
-
-    /// Makes the row of another contestant, whose time is compared with ours round by round.
-    fn peer(&self, other: &Contestant, ours: &Contestant) -> PeerRow {
-        let both = other.wrong == 0 && ours.wrong == 0;
-        let ratio = both.then(|| Summary::of_ratios(&other.samples, &ours.samples)).flatten();
-        PeerRow {
-            name: other.name.clone(),
-            symbol: other.symbol.clone(),
-            timing: other.timing(self.bytes_moved),
-            fault: other.fault(),
-            wrong: None,
-            ratio,
-            interval: None,
-            class: Some(other.class),
-            grid: other.grid,
-            samples: other.rounds(),
-            wanted: None,
-            met: ratio.is_some(),
-            resources: None,
-        }
+            peers: others.map(Contestant::peer).collect(),
+        };
+        row.derive();
+        Ok(row)
     }
 
     /// What is computed, with the size: rows of two sizes are not to be compared, nor are they with
@@ -144,17 +138,32 @@ impl Comparison {
 }
 
 impl Contestant {
-    fn timing(&self, bytes: u64) -> Option<Timing> {
-        if self.wrong == 0 { Timing::of(&self.samples, bytes) } else { None }
+    /// Makes the row of a contestant that is not ours, without what follows from its samples.
+    fn peer(&self) -> PeerRow {
+        PeerRow {
+            name: self.name.clone(),
+            symbol: self.symbol.clone(),
+            timing: None,
+            fault: self.fault(),
+            wrong: None,
+            ratio: None,
+            interval: None,
+            class: Some(self.class),
+            grid: self.grid,
+            samples: self.rounds(),
+            wanted: None,
+            met: false,
+            resources: None,
+        }
     }
 
     fn fault(&self) -> Option<String> {
         (self.wrong > 0).then(|| format!("{} elements are wrong", self.wrong))
     }
 
-    /// The samples of the one process that there is; none if the results are wrong.
+    /// The samples of the one process that there is; an empty series if the results are wrong.
     fn rounds(&self) -> Vec<Vec<f64>> {
-        if self.wrong == 0 { vec![self.samples.clone()] } else { Vec::new() }
+        vec![if self.wrong == 0 { self.samples.clone() } else { Vec::new() }]
     }
 }
 

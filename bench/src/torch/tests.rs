@@ -27,7 +27,7 @@ fn run() -> Value {
 }
 
 fn read(run: &Value) -> Result<(Process, Vec<Row>)> {
-    rows(&run.to_string())
+    rows(&run.to_string()).map(|measured| (measured.process, measured.rows))
 }
 
 fn error(change: impl FnOnce(&mut Value)) -> String {
@@ -50,6 +50,7 @@ fn each_kernel_of_ours_has_a_row_with_all_the_others() {
     assert_eq!(row.timing.as_ref().unwrap().milliseconds.median, 1.5);
     assert_eq!(row.timing.as_ref().unwrap().gigabytes_per_second, f64::from(8 << 20) / 1.5e6);
     let classes: Vec<_> = row.peers.iter().map(|peer| (peer.name.as_str(), peer.class, peer.grid)).collect();
+    assert!(row.peers.iter().all(|peer| peer.interval.is_some()) && row.moved == 8 << 20);
     assert_eq!(classes, [("torch.mul", Some(Class::PyTorch), None), ("a library", Some(Class::Library), None)]);
     assert!(row.peers.iter().all(|peer| peer.met && peer.wanted.is_none() && peer.fault.is_none()));
 }
@@ -72,11 +73,11 @@ fn what_is_wrong_has_neither_time_nor_ratio() {
     let (_, rows) = read(&run).unwrap();
     let peer = &rows[0].peers[0];
     assert_eq!(peer.fault.as_deref(), Some("5 elements are wrong"));
-    assert!(peer.timing.is_none() && peer.ratio.is_none() && peer.samples.is_empty() && !peer.met);
+    assert!(peer.timing.is_none() && peer.ratio.is_none() && peer.samples == [[0.0; 0]] && !peer.met);
     assert!(rows[0].peers[1].ratio.is_some());
     // Ours is wrong: no other is compared with it, and its times do not count.
     assert_eq!(rows[1].fault.as_deref(), Some("1 elements are wrong"));
-    assert!(rows[1].timing.is_none() && rows[1].samples.is_empty());
+    assert!(rows[1].timing.is_none() && rows[1].samples == [[0.0; 0]]);
     assert!(rows[1].peers[1].ratio.is_none() && rows[1].peers[1].timing.is_some());
 }
 

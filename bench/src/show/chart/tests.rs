@@ -171,7 +171,7 @@ fn odd_sweeps_have_no_chart_or_a_small_one() {
     assert_eq!(lines(&sweep(Vec::new())), None);
     let line = |points| Line { name: String::new(), points };
     assert_eq!(lines(&sweep(vec![line(Vec::new())])), None);
-    let point = |x, timing| Point { x, timing, fault: None };
+    let point = |x, timing| Point { x, timing, fault: None, moved: 0, samples: Vec::new() };
     assert_eq!(lines(&sweep(vec![line(vec![point(1.0, None)])])), None);
     for x in [0.0, -3.0, 1.0, 1e300, f64::NAN] {
         let one = sweep(vec![line(vec![point(x, Timing::of(&[1.0], 1 << 30))])]);

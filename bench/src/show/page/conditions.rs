@@ -28,7 +28,7 @@ pub fn section(report: &Report) -> Markup {
 }
 
 fn of_process(process: &Process) -> Markup {
-    let Process { date, commit, command, seed, conditions, versions } = process;
+    let Process { date, commit, command, seed, conditions, versions, copy: _ } = process;
     html! {
         dl {
             (fact("date", date))

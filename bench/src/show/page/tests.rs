@@ -238,6 +238,7 @@ fn the_conditions_of_every_process_are_at_the_end() {
             throttled: vec!["power cap".to_owned()],
         }),
         versions: [("nvcc".to_owned(), "13.0".to_owned())].into(),
+        copy: Vec::new(),
     };
     let silent = Process { conditions: None, seed: 8, ..process.clone() };
     let mut report = example();
