@@ -1,5 +1,8 @@
 //! What a record says about when and where it was made.
 
+pub mod conditions;
+pub mod versions;
+
 use std::fs;
 use std::time::{Duration, SystemTime};
 

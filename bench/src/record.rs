@@ -295,6 +295,16 @@ impl Report {
         serde_json::from_str(&text).with_context(|| format!("{} is no record of this program", path.display()))
     }
 
+    /// Writes the record.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be written.
+    pub fn write(&self, path: &Path) -> Result<()> {
+        let json = serde_json::to_string_pretty(self)? + "\n";
+        fs::write(path, json).with_context(|| format!("cannot write {}", path.display()))
+    }
+
     /// Returns a rate as a share of the driver's copy: 1 is as fast. None where the copy was not
     /// measured.
     pub fn share(&self, timing: Option<&Timing>) -> Option<f64> {

@@ -1,6 +1,5 @@
 //! `tilepipe-bench measure`: times every kernel beside its peers on one GPU.
 
-use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
@@ -11,12 +10,16 @@ use tilepipe_runner::stdout::print;
 use tilepipe_runner::value::DType;
 use tilepipe_runner::{built, data};
 
+use crate::machine::{conditions::Watch, versions};
 use crate::measure::{Bench, Outcome};
 use crate::plan::catalog::{self, Comparison};
 use crate::plan::sweeps;
-use crate::record::{Report, Row, Timing};
+use crate::record::{Process, Report, Row, Timing};
 use crate::show::table;
 use crate::{ceilings, copy, machine, resources};
+
+/// The GPU that is measured, by its number.
+const GPU: u32 = 0;
 
 /// What is measured, and where the record goes.
 #[derive(Args, Debug)]
@@ -81,7 +84,7 @@ pub fn run(options: &Options) -> Result<Vec<String>> {
     let mut comparisons = if options.shapes { catalog::candidates()? } else { catalog::comparisons()? };
     comparisons.retain(|comparison| comparison.ours.kernel().contains(&options.kernel));
     let date = machine::now();
-    let device = Device::gpu(0).context("the comparison runs on a GPU")?;
+    let device = Device::gpu(GPU).context("the comparison runs on a GPU")?;
     device.load(&built::read(&options.module)?)?;
     device.load(&built::read(&options.peers)?)?;
     if let Some(twins) = &options.twins {
@@ -94,6 +97,8 @@ pub fn run(options: &Options) -> Result<Vec<String>> {
     let numbers = 1_usize << options.elements_log2;
     let bytes = 4 * numbers as u64;
 
+    let watch = Watch::start(GPU);
+    let copy = copied(&device, numbers, repetitions)?;
     let (major, minor) = device.compute_capability().unwrap_or_default();
     let mut report = Report {
         date,
@@ -104,7 +109,7 @@ pub fn run(options: &Options) -> Result<Vec<String>> {
         driver: machine::driver_version(),
         bytes,
         repetitions,
-        copy: Timing::of(&copied(&device, numbers, repetitions)?, 2 * bytes),
+        copy: Timing::of(&copy, 2 * bytes),
         comparisons: Vec::new(),
         sweeps: Vec::new(),
         processes: Vec::new(),
@@ -127,9 +132,17 @@ pub fn run(options: &Options) -> Result<Vec<String>> {
         report.sweeps = sweeps::measure(&bench, options.elements_log2 + 2)?;
     }
 
+    report.processes.push(Process {
+        date: report.date.clone(),
+        commit: report.commit.clone(),
+        command: report.command.clone(),
+        seed,
+        conditions: watch.and_then(Watch::finish),
+        versions: versions::read(&options.module, &options.peers),
+        copy,
+    });
     if let Some(path) = &options.output {
-        let json = serde_json::to_string_pretty(&report)? + "\n";
-        fs::write(path, json).with_context(|| format!("cannot write {}", path.display()))?;
+        report.write(path)?;
     }
     print(table::report(&report))?;
     Ok(report.failures())
