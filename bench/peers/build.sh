@@ -6,6 +6,9 @@
 #   ./build.sh FOLDER cublaslt   FOLDER/libcublaslt.so, if cublasLt's header and library are there
 #   ./build.sh FOLDER race       the program FOLDER/thread_scope_race
 #
+# Beside these, FOLDER/versions.txt has the versions of what compiled them, one in a line: nvcc,
+# ptxas, CCCL, and cublasLt where it is built. One that cannot be found out has no line.
+#
 # cublasLt is looked for beside nvcc, in CUDA_HOME, and in the packages of PYTHON (python3 if that
 # is not set), with which PyTorch brings it. If it is not there, a line says so, and the exit status
 # is 0. It is 3 if there is no nvcc.
@@ -76,6 +79,84 @@ compile_cublaslt() {
         echo "cublaslt.cu is left out: it cannot be compiled (see above)"
 }
 
+# version_of PROGRAM: the version that a program of the CUDA toolkit prints; nothing if it is not
+# there.
+version_of() {
+    "$1" --version 2>/dev/null | sed -n 's/.*compilation tools.*, V\([0-9][0-9.]*\).*/\1/p' | head -n 1 || true
+}
+
+# preprocess OPTION..: the numbers after the word `tilepipe_version` in the source that stands in
+# the standard input; nothing if they are none, or if a header is missing.
+preprocess() {
+    local source=$folder/versions.cu
+    cat >"$source"
+    "$nvcc" -E -std=c++17 -arch=sm_90 "$@" "$source" 2>/dev/null |
+        sed -n 's/^ *tilepipe_version  *\([0-9][0-9 ]*\).*/\1/p' | head -n 1 || true
+    rm -f "$source"
+}
+
+# CCCL says a version in one number, 3000002 for 3.0.2. CUB, which alone has a version in older
+# toolkits, says 200802 for 2.8.2; from 2 on both have the same one.
+cccl_version() {
+    local version
+    version=$(preprocess <<'END'
+#if __has_include(<cuda/version>)
+#include <cuda/version>
+#elif __has_include(<cuda/std/version>)
+#include <cuda/std/version>
+#endif
+#if __has_include(<cub/version.cuh>)
+#include <cub/version.cuh>
+#endif
+#if defined(CCCL_VERSION)
+tilepipe_version CCCL_VERSION 1000
+#elif defined(_CCCL_VERSION)
+tilepipe_version _CCCL_VERSION 1000
+#elif defined(CUB_VERSION)
+tilepipe_version CUB_VERSION 100
+#endif
+END
+    )
+    # The number, and what its patch is less than.
+    # shellcheck disable=SC2086 # two words
+    set -- $version
+    if [ $# -eq 2 ]; then printf '%s.%s.%s\n' $(($1 / $2 / 1000)) $(($1 / $2 % 1000)) $(($1 % $2)); fi
+}
+
+# cublaslt_version OPTION..: that of the header.
+cublaslt_version() {
+    local version
+    version=$(preprocess "$@" <<'END'
+#include <cublasLt.h>
+tilepipe_version CUBLAS_VER_MAJOR CUBLAS_VER_MINOR CUBLAS_VER_PATCH CUBLAS_VER_BUILD
+END
+    )
+    # shellcheck disable=SC2086 # four words
+    set -- $version
+    if [ $# -eq 4 ]; then printf '%s.%s.%s.%s\n' "$@"; fi
+}
+
+# line NAME VERSION: a line of versions.txt, if there is a version.
+line() {
+    if [ -n "$2" ]; then printf '%s %s\n' "$1" "$2"; fi
+}
+
+# The assembler is the one that nvcc calls, which lies beside it.
+write_versions() {
+    local header own ptxas
+    own=$(readlink -f "$nvcc" || printf '%s\n' "$nvcc")
+    ptxas=$(dirname "$own")/ptxas
+    {
+        line nvcc "$(version_of "$nvcc")"
+        line ptxas "$(version_of "$ptxas")"
+        line CCCL "$(cccl_version)"
+        if [ -e "$folder/libcublaslt.so" ] && header=$(find_in_toolkits include/cublasLt.h); then
+            line cublasLt "$(cublaslt_version -isystem "$(dirname "$header")")"
+        fi
+    } >"$folder/versions.txt.part"
+    mv "$folder/versions.txt.part" "$folder/versions.txt"
+}
+
 folder=$1
 case $what in
 race) compile thread_scope_race.cu thread_scope_race -lineinfo ;;
@@ -92,3 +173,4 @@ peers)
     for job in "${jobs[@]}"; do wait "$job"; done
     ;;
 esac
+write_versions

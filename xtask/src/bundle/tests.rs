@@ -43,15 +43,20 @@ const BENCH: &str = r#"[ "$1" = measure ] && shift || exit 1
 while [ $# -gt 0 ]; do
     case $1 in
     --module | --twins) [ -e "$2/k.one.ptx" ] && [ -e "$2/k.one.sm_90.cubin" ] || exit 1; shift 2 ;;
-    --peers) [ -e "$2/peers.ptx" ] && [ -e "$2/peers.sm_90.cubin" ] || exit 1; shift 2 ;;
+    --peers) [ -e "$2/peers.ptx" ] && [ -e "$2/peers.sm_90.cubin" ] && [ -s "$2/versions.txt" ] || exit 1; shift 2 ;;
     --ceilings) [ -e "$2" ] || exit 1; shift 2 ;;
     --commit) [ "$2" = "of a test" ] || exit 1; shift 2 ;;
     --command) shift 2 ;;
     *) exit 1 ;;
     esac
 done"#;
-/// `nvcc -O3 ... -o TARGET SOURCE`: the source and what it and the others include must be there.
-const NVCC: &str = r#"while [ "$1" != -o ]; do shift; done
+/// `nvcc -O3 ... -o TARGET SOURCE`: the source and what it and the others include must be there. It
+/// has a version, and preprocesses nothing.
+const NVCC: &str = r#"case $1 in
+--version) echo 'Cuda compilation tools, release 13.0, V13.0.88'; exit ;;
+-E) exit 1 ;;
+esac
+while [ "$1" != -o ]; do shift; done
 [ -s "$3" ] || exit 1
 cd "$(dirname "$3")"
 for header in $(sed -n 's/^ *# *include *"\(.*\)".*/\1/p' *.cu *.cuh); do
