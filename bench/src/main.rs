@@ -3,8 +3,8 @@
 //!
 //! All are launched by the same code, in turns, in one run on one GPU; a kernel whose results are
 //! wrong gets no time. Peers that are known to race are timed all the same, and their wrong
-//! elements counted. `measure` exits with 1 if a result is wrong or a ratio is below what is
-//! wanted, and with 3 if there is no GPU.
+//! elements counted. `measure` and `merge` exit with 1 if a result is wrong or a ratio is below
+//! what is wanted, and `measure` with 3 if there is no GPU.
 
 mod balance;
 mod ceilings;
@@ -29,7 +29,7 @@ use clap::{Parser, Subcommand};
 use tilepipe_host::Error;
 use tilepipe_runner::stdout::{self, PrintError, print};
 
-use record::Report;
+use record::{Report, merge};
 use show::{compare, page, readme, table};
 
 /// The exit status where there is no GPU, so that a script can tell this from a failure.
@@ -47,6 +47,8 @@ struct Cli {
 enum Command {
     /// Time every kernel beside its peers on the GPU
     Measure(session::Options),
+    /// Make one record of several processes that measured the same
+    Merge(merge::Options),
     /// Say whether there is a GPU: exits with 3 if there is none
     Probe,
     /// Print a record, and write it as a page with its charts
@@ -103,6 +105,11 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Result<Vec<String>> {
     match command {
         Command::Measure(options) => return session::run(&options),
+        Command::Merge(options) => {
+            let report = merge::run(&options)?;
+            print(table::report(&report))?;
+            return Ok(report.failures());
+        }
         Command::Probe => print(tilepipe_host::Device::gpu(0)?.name())?,
         Command::Report { file, output } => {
             let report = Report::read(&file)?;
@@ -136,6 +143,18 @@ mod tests {
             "tilepipe-bench measure --module ptx --peers built --commit 1 --command x --output a.json --repetitions 5";
         let cli = Cli::try_parse_from(words.split(' ')).unwrap();
         assert!(matches!(cli.command, Command::Measure(_)));
+    }
+
+    #[test]
+    fn merge_takes_what_the_bundle_gives_it() {
+        let merges = |words: &str| {
+            let cli = Cli::try_parse_from(["tilepipe-bench", "merge"].into_iter().chain(words.split(' ')));
+            cli.is_ok_and(|cli| matches!(cli.command, Command::Merge(_)))
+        };
+        assert!(
+            merges("a-1.json a-2.json --output a.json --torch torch.json b.json") && merges("a.json --output b.json")
+        );
+        assert!(!merges("--output a.json") && !merges("a.json"));
     }
 
     #[test]

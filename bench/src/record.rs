@@ -1,6 +1,8 @@
 //! What a run of the program puts on record, as JSON. Files of older runs lack what was added
 //! later, and are still read.
 
+pub mod merge;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;

@@ -11,7 +11,6 @@ use crate::record::{Class, PeerRow, Process, Row};
 
 /// What one run of the script comes to.
 #[derive(Debug)]
-#[allow(dead_code, reason = "the merging of records is to read it")]
 pub struct Measured {
     /// The GPU's name.
     pub gpu: String,
@@ -67,7 +66,6 @@ fn unknown() -> String {
 ///
 /// A text that is no such run; a kernel that we do not have; contestants without the same number of
 /// samples, or with times that are none; a task without a kernel of ours, which can have no row.
-#[allow(dead_code, reason = "the merging of records is to call it")]
 pub fn rows(json: &str) -> Result<Measured> {
     let run: Run = serde_json::from_str(json).context("this is no file of torch_peers.py")?;
     let mut rows = Vec::new();
