@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use xtask_front::build::Program;
 
-use crate::{bundle, process, project, ptx};
+use crate::{bundle, process, project, ptx, setup};
 
 /// The exit status of `tilepipe-bench probe` where there is no GPU, and of `build.sh` where there
 /// is no nvcc.
@@ -123,6 +123,9 @@ fn gpu(arguments: &[String]) -> Result<ExitCode> {
         if status.code() == Some(MISSING) { "as nvcc is missing" } else { "see above" }
     );
     ptx::command()?;
+    let versions = project::ptx().join(bundle::TOOLCHAIN);
+    fs::write(&versions, setup::ensure()?.versions())
+        .with_context(|| format!("cannot write {}", versions.display()))?;
 
     if record.exists() {
         fs::remove_file(&record).with_context(|| format!("cannot remove {}", record.display()))?;

@@ -18,6 +18,7 @@ use crate::size::mib;
 
 use pack::Bundle;
 use sources::Sources;
+pub use sources::TOOLCHAIN;
 use suite::Suite;
 
 /// The options of `cargo xtask bundle`.

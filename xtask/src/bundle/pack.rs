@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use super::sources::{BENCH_LIBRARY, Sources};
+use super::sources::{BENCH_LIBRARY, Sources, TOOLCHAIN};
 use super::suite::{self, Part, Suite};
 use crate::process;
 use crate::size::mib;
@@ -87,6 +87,8 @@ impl Bundle<'_> {
             copy_program(&sources.bench, &to.join("tilepipe-bench"))?;
             copy_program(&sources.bench_library, &to.join(BENCH_LIBRARY))?;
             self.copy_images(&sources.twins, &to.join("twins"))?;
+            let versions = to.join("ptx").join(TOOLCHAIN);
+            fs::write(&versions, &sources.toolchain).with_context(|| format!("cannot write {}", versions.display()))?;
         }
         if need(Part::Peers) {
             copy_files(&sources.peers, &to.join("peers"), |_| true)?;

@@ -7,10 +7,13 @@ use serde_json::Value;
 
 use super::suite::{self, Part, Suite};
 use crate::test::targets::{self, GPU};
-use crate::{process, project, ptx};
+use crate::{process, project, ptx, setup};
 
 /// The file name of the package `tilepipe-bench-c`, here and in a bundle, which is for Linux.
 pub const BENCH_LIBRARY: &str = "libtilepipe_bench_c.so";
+
+/// The file beside the kernels that says what they were built with; `tilepipe-bench` reads it.
+pub const TOOLCHAIN: &str = "toolchain.txt";
 
 /// Where the parts of a bundle lie. What no suite needs may not be there.
 pub struct Sources {
@@ -30,6 +33,8 @@ pub struct Sources {
     pub twins: PathBuf,
     /// The folder of the CUDA C++ sources.
     pub peers: PathBuf,
+    /// What the programs that built the kernels say of their versions.
+    pub toolchain: String,
 }
 
 impl Sources {
@@ -74,6 +79,7 @@ impl Sources {
             test_kernels,
             twins,
             peers: project::root().join("bench/peers"),
+            toolchain: setup::ensure()?.versions().to_owned(),
         })
     }
 }

@@ -33,7 +33,7 @@ const ALL: [&str; 8] = ["run", "quick", "test", "stress", "sanitize", "bench", "
 const RUNNER: &str = r#"folder=$(dirname "$0")/ptx
 case $* in *--stress*) folder=$(dirname "$0")/test-ptx/kernels ;; esac
 [ -e "$folder/k.one.ptx" ] && [ -e "$folder/k.one.sm_90.cubin" ] || exit 1
-[ "$(ls "$folder" | wc -l)" = 4 ] || exit 1"#;
+[ "$(ls "$folder" | grep -c ^k)" = 4 ] || exit 1"#;
 /// A program of GPU tests: it reads the kernels in the folders that the variables name.
 const TESTS: &str = r#"for folder in "$TILEPIPE_PTX_DIR" "$TILEPIPE_TEST_PTX_DIR/kernels"; do
     [ -e "$folder/k.two.0.ptx" ] && [ -e "$folder/k.two.0.sm_90.cubin" ] || exit 1
@@ -42,7 +42,8 @@ done"#;
 const BENCH: &str = r#"[ "$1" = measure ] && shift || exit 1
 while [ $# -gt 0 ]; do
     case $1 in
-    --module | --twins) [ -e "$2/k.one.ptx" ] && [ -e "$2/k.one.sm_90.cubin" ] || exit 1; shift 2 ;;
+    --module) [ -s "$2/toolchain.txt" ] && [ -e "$2/k.one.ptx" ] && [ -e "$2/k.one.sm_90.cubin" ] || exit 1; shift 2 ;;
+    --twins) [ -e "$2/k.one.ptx" ] && [ -e "$2/k.one.sm_90.cubin" ] || exit 1; shift 2 ;;
     --peers) [ -e "$2/peers.ptx" ] && [ -e "$2/peers.sm_90.cubin" ] && [ -s "$2/versions.txt" ] || exit 1; shift 2 ;;
     --ceilings) [ -e "$2" ] || exit 1; shift 2 ;;
     --commit) [ "$2" = "of a test" ] || exit 1; shift 2 ;;
@@ -146,6 +147,7 @@ impl Machine {
             test_kernels: self.path("test-kernels"),
             twins: self.path("twins"),
             peers: project::root().join("bench/peers"),
+            toolchain: "release: 1.96.0\n".to_owned(),
         }
     }
 
@@ -310,7 +312,9 @@ fn a_suite_alone_is_the_default_and_has_no_more_than_it_needs() {
             assert_eq!(names(&folder.join("tests")).join(" "), tests);
         }
         let kernels = ["k.one.ptx", "k.one.sm_90.cubin", "k.two.0.ptx", "k.two.0.sm_90.cubin"];
-        assert_eq!(names(&folder.join("ptx")), kernels, "of one architecture, and nothing else");
+        let with_versions = if suite == Suite::Bench { &["toolchain.txt"][..] } else { &[] };
+        let expected = [&kernels[..], with_versions].concat();
+        assert_eq!(names(&folder.join("ptx")), expected, "of one architecture, and nothing else");
     }
 }
 
