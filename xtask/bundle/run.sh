@@ -10,9 +10,13 @@
 #                                default, each one checked
 #   ./run.sh sanitize            compute-sanitizer: memcheck, racecheck, synccheck, initcheck
 #   ./run.sh bench [ARGUMENTS]   the comparison with CUDA C++, for which nvcc is needed (arguments
-#                                as of tilepipe-bench measure)
+#                                as of tilepipe-bench measure). PROCESSES of them (3 by default)
+#                                measure one after another, into bench-1.json and so on, which
+#                                become bench.json, or what --output names. torch.json, where it is
+#                                there and of the same commit, becomes part of it.
 #   ./run.sh torch [ARGUMENTS]   the comparison with PyTorch, for which python3 needs to have it
-#                                (arguments as of peers/torch_peers.py)
+#                                (arguments as of peers/torch_peers.py). Without arguments it writes
+#                                torch.json.
 #   ./run.sh race                the guide's thread-scope kernel, which races, and its correction,
 #                                for which nvcc is needed
 #   ./run.sh all                 all that the bundle has; quick only where test is not there
@@ -158,15 +162,64 @@ run_sanitizer() {
     done
 }
 
+# Measures in several processes, and merges their records. It goes on after a process that found
+# something wrong or too slow: the merged record has what is wrong in any of them, and the ratios of
+# all, and its exit status counts. A process that left no record, or crashed, ends it with its
+# status.
+measure() {
+    local typed="$*" processes=${PROCESSES:-3} output=bench.json record number status
+    local arguments=() records=() torch=()
+    case $processes in
+    '' | 0* | *[!0-9]*)
+        printf 'error: PROCESSES is `%s`, and a number from 1 on is needed\n' "$processes" >&2
+        return 2
+        ;;
+    esac
+    while [ $# -gt 0 ]; do
+        case $1 in
+        --output=*) output=${1#--output=} ;;
+        --output)
+            if [ $# -lt 2 ]; then
+                printf 'error: --output needs the name of a file\n' >&2
+                return 2
+            fi
+            output=$2
+            shift
+            ;;
+        *) arguments+=("$1") ;;
+        esac
+        shift
+    done
+    rm -f "$output"
+    for ((number = 1; number <= processes; number++)); do
+        record=${output%.json}-$number.json
+        status=0
+        rm -f "$record"
+        printf 'process %s of %s\n' "$number" "$processes"
+        ./tilepipe-bench measure --module ptx --peers peers/built --twins twins \
+            --ceilings peers/built/libceilings.so --output "$record" \
+            --commit "$(cat commit)" --command "./run.sh bench${typed:+ $typed}" "${arguments[@]}" || status=$?
+        # Without a record and with success it has answered `--help`, say.
+        if ! [ -e "$record" ] || [ "$status" -gt 1 ]; then return "$status"; fi
+        records+=("$record")
+    done
+    if [ -e torch.json ]; then
+        if grep -qF "\"commit\": \"$(cat commit)\"" torch.json; then
+            torch=(--torch torch.json)
+        else
+            printf 'torch.json is left out: it is of another commit\n'
+        fi
+    fi
+    printf 'all processes\n'
+    ./tilepipe-bench merge "${records[@]}" --output "$output" "${torch[@]}" || return
+    printf 'the record is %s\n' "$output"
+}
+
 run_bench() {
     local status=0
     peers/build.sh peers/built || status=$?
     case $status in
-    0)
-        step "comparison with CUDA C++" ./tilepipe-bench measure --module ptx --peers peers/built --twins twins \
-            --ceilings peers/built/libceilings.so \
-            --commit "$(cat commit)" --command "./run.sh bench $*" "$@"
-        ;;
+    0) step "comparison with CUDA C++" measure "$@" ;;
     3) skip "comparison with CUDA C++" "nvcc, which compiles the other side, is not installed" ;;
     *) step "comparison with CUDA C++" false ;;
     esac
@@ -192,6 +245,10 @@ run_torch() {
         return
         ;;
     esac
+    if [ $# -eq 0 ]; then
+        rm -f torch.json
+        set -- --output torch.json
+    fi
     if [ -e peers/built/libcublaslt.so ]; then set -- --cublaslt peers/built/libcublaslt.so "$@"; fi
     step "comparison with PyTorch" "$python" peers/torch_peers.py --library ./libtilepipe_bench_c.so --module ptx \
         --commit "$(cat commit)" --command "./run.sh torch $typed" "$@"
@@ -251,8 +308,9 @@ run_all() {
     if has test; then run_tests; elif has quick; then run_quick; fi
     if has stress; then run_stress; fi
     if has sanitize; then run_sanitizer; fi
-    if has bench; then run_bench; fi
+    # What PyTorch's part writes becomes part of the other's record.
     if has torch; then run_torch; fi
+    if has bench; then run_bench; fi
     if has race; then run_race; fi
 }
 

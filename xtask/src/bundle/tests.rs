@@ -18,6 +18,8 @@ use super::sources::Sources;
 use super::suite::Suite;
 use crate::project;
 
+mod records;
+
 /// The commands of `run.sh` that a suite's bundle has.
 const COMMANDS: [(Suite, &[&str]); 4] = [
     (Suite::Test, &["run", "quick", "test", "stress"]),
@@ -38,13 +40,17 @@ case $* in *--stress*) folder=$(dirname "$0")/test-ptx/kernels ;; esac
 const TESTS: &str = r#"for folder in "$TILEPIPE_PTX_DIR" "$TILEPIPE_TEST_PTX_DIR/kernels"; do
     [ -e "$folder/k.two.0.ptx" ] && [ -e "$folder/k.two.0.sm_90.cubin" ] || exit 1
 done"#;
-/// `tilepipe-bench`: whatever is named must be there.
-const BENCH: &str = r#"[ "$1" = measure ] && shift || exit 1
+/// `tilepipe-bench`: whatever is named must be there, and the record is written.
+const BENCH: &str = r#"case $1 in measure | merge) shift ;; *) exit 1 ;; esac
 while [ $# -gt 0 ]; do
     case $1 in
     --module) [ -s "$2/toolchain.txt" ] && [ -e "$2/k.one.ptx" ] && [ -e "$2/k.one.sm_90.cubin" ] || exit 1; shift 2 ;;
     --twins) [ -e "$2/k.one.ptx" ] && [ -e "$2/k.one.sm_90.cubin" ] || exit 1; shift 2 ;;
     --peers) [ -e "$2/peers.ptx" ] && [ -e "$2/peers.sm_90.cubin" ] && [ -s "$2/versions.txt" ] || exit 1; shift 2 ;;
+    --output) echo measured >"$2" || exit 1; shift 2 ;;
+    --torch) [ -s "$2" ] || exit 1; shift 2 ;;
+    --kernel) shift 2 ;;
+    *.json) [ -s "$1" ] || exit 1; shift ;;
     --ceilings) [ -e "$2" ] || exit 1; shift 2 ;;
     --commit) [ "$2" = "of a test" ] || exit 1; shift 2 ;;
     --command) shift 2 ;;
@@ -66,8 +72,8 @@ done
 cd "$OLDPWD"
 printf '#!/bin/sh\n' >"$2"
 chmod +x "$2""#;
-/// `python3` with PyTorch: the script and the modules of ours that are imported must be there, and
-/// whatever is named.
+/// `python3` with PyTorch, which writes what it measured: the script and the modules of ours that
+/// are imported must be there, and whatever is named.
 const PYTHON: &str = r#"[ "$1" != -c ] || exit 0
 [ -s "$1" ] || exit 1
 cd "$(dirname "$1")"
@@ -82,6 +88,7 @@ while [ $# -gt 0 ]; do
     --module) [ -e "$2/k.one.ptx" ] && [ -e "$2/k.one.sm_90.cubin" ] || exit 1; shift 2 ;;
     --commit) [ "$2" = "of a test" ] || exit 1; shift 2 ;;
     --cublaslt) [ -e "$2" ] || exit 1; shift 2 ;;
+    --output) printf '{\n  "commit": "of a test"\n}\n' >"$2"; shift 2 ;;
     --command) shift 2 ;;
     *) exit 1 ;;
     esac
@@ -115,9 +122,7 @@ impl Machine {
             ("python-alone", PYTHON_ALONE),
             ("compute-sanitizer", SANITIZER),
         ] {
-            let path = machine.path(name);
-            fs::write(&path, format!("#!/bin/sh\necho \"$(basename \"$0\") $*\" >>\"$LOG\"\n{script}\n")).unwrap();
-            fs::set_permissions(path, Permissions::from_mode(0o755)).unwrap();
+            machine.program(name, script);
         }
         for folder in ["kernels", "test-kernels", "twins"] {
             fs::create_dir(machine.path(folder)).unwrap();
@@ -130,6 +135,13 @@ impl Machine {
             File::create(machine.path(folder).join(".lock")).unwrap();
         }
         machine
+    }
+
+    /// Makes a program, or another one in its place.
+    fn program(&self, name: &str, script: &str) {
+        let path = self.path(name);
+        fs::write(&path, format!("#!/bin/sh\necho \"$(basename \"$0\") $*\" >>\"$LOG\"\n{script}\n")).unwrap();
+        fs::set_permissions(path, Permissions::from_mode(0o755)).unwrap();
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -171,12 +183,26 @@ impl Machine {
 
     /// The same with other programs for some: the variable that names each, and its file.
     fn run_with(&self, arguments: &[&str], others: &[(&str, &str)]) -> (i32, String, String) {
+        self.call(arguments, |command| {
+            command.envs(others.iter().map(|(variable, name)| (variable, self.path(name))));
+        })
+    }
+
+    /// The same with a variable that names no program.
+    fn run_with_text(&self, arguments: &[&str], variable: &str, text: &str) -> (i32, String, String) {
+        self.call(arguments, |command| {
+            command.env(variable, text);
+        })
+    }
+
+    fn call(&self, arguments: &[&str], change: impl Fn(&mut Command)) -> (i32, String, String) {
         let log = self.path("log");
         fs::write(&log, "").unwrap();
         let mut command = Command::new(self.path("bundle/run.sh"));
-        command.args(arguments).env("LOG", &log);
+        command.args(arguments).env("LOG", &log).env_remove("PROCESSES");
         let tools = [("NVCC", "nvcc"), ("PYTHON", "python"), ("TILEPIPE_SANITIZER", "compute-sanitizer")];
-        command.envs(tools.iter().chain(others).map(|(variable, name)| (variable, self.path(name))));
+        command.envs(tools.iter().map(|(variable, name)| (variable, self.path(name))));
+        change(&mut command);
         let Output { status, stdout, stderr } = command.output().unwrap();
         let printed = [stdout, stderr].map(|bytes| String::from_utf8(bytes).unwrap()).concat();
         (status.code().unwrap(), printed, fs::read_to_string(log).unwrap())
@@ -305,8 +331,8 @@ fn a_suite_alone_is_the_default_and_has_no_more_than_it_needs() {
         let (_, _, called_by_name) = machine.run(&[suite.name()]);
         // The second one compiles and calls the same.
         assert_eq!(called, called_by_name, "{suite:?}");
-        let rest: Vec<String> =
-            names(&folder).into_iter().filter(|name| !["commit", "run.sh", ".lock"].contains(&&**name)).collect();
+        let is_packed = |name: &String| !["commit", "run.sh", ".lock"].contains(&&**name) && !name.ends_with(".json");
+        let rest: Vec<String> = names(&folder).into_iter().filter(is_packed).collect();
         assert_eq!(rest.join(" "), packed, "{suite:?}");
         if !tests.is_empty() {
             assert_eq!(names(&folder.join("tests")).join(" "), tests);
