@@ -16,13 +16,16 @@ use crate::show::tasks::{self, Task, times, with_interval};
 
 /// What is measured and how.
 const METHOD: &str = "Every kernel reads its inputs and writes its output once; GB/s counts both. Ours and its peers do the \
-    same work on the same data in one run, and are launched by the same code. After three rounds of warm-up the launches are \
-    interleaved, each round beginning with another kernel, with an event of the GPU between any two. Before the timed launches \
-    and after them each kernel runs over an output filled with poison, which is compared element by element with a reference \
-    on the CPU; before them also at a length that is no multiple of a tile. A kernel whose result is wrong has no time. Times \
-    are medians, the spread is the distance between the 10th and the 90th percentile in percent of the median, and a ratio is \
-    the median of the peer's time over ours, taken pair by pair within a round: above 1 ours is faster. A peer that is known to \
-    race is timed all the same, and its wrong elements are counted.";
+    same work on the same data, and are launched by the same code. One or several processes measure, each of them all; the conditions \
+    of each stand at the end. In a process, after three rounds of warm-up, each round launches every contestant once, in an order \
+    that is drawn at random, with an event of the GPU between any two launches; CUB's turns are of ten launches, and PyTorch's part \
+    replays graphs of several. Before the timed launches and after them each kernel runs over an output filled with poison, which \
+    is compared element by element with a reference; before them also at a length that is no multiple of a tile. A \
+    kernel whose result is wrong in any process has no time. Times are medians over the launches of all processes, the spread is the \
+    distance between the 10th and the 90th percentile in percent of the median, and a ratio is the median of the peer's time over \
+    ours, taken pair by pair within a round: above 1 ours is faster. Its 95 % interval is a bootstrap's: a thousand times processes \
+    are drawn with replacement, and of each its launches, so that what differs from process to process widens it. A peer that is \
+    known to race is timed all the same, and its wrong elements are counted.";
 
 /// When a pipeline is no gain.
 const WHEN: &str = "A pipeline does not always pay: a synchronous kernel with loads of 16 bytes and all warps resident streams as \
