@@ -41,8 +41,8 @@ pub struct Options {
     #[arg(long, value_name = "FILE.so")]
     ceilings: Option<PathBuf>,
 
-    /// Measure the candidates of peers/shapes.cu, from which the fastest C++ of any shape comes, and
-    /// nothing else
+    /// Measure the candidates of peers/shapes.cu, from which the fastest C++ of any shape comes,
+    /// and nothing else
     #[arg(long)]
     shapes: bool,
 

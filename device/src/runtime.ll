@@ -368,6 +368,11 @@ define void @tilepipe_cp_async_commit_group() alwaysinline nounwind {
   ret void
 }
 
+define i64 @tilepipe_opaque(i64 %number) alwaysinline nounwind {
+  %same = call i64 asm "", "=l,0"(i64 %number)
+  ret i64 %same
+}
+
 define void @tilepipe_cp_async_wait_all() alwaysinline nounwind {
   call void @llvm.nvvm.cp.async.wait.all()
   ret void

@@ -14,8 +14,8 @@ pub trait Compute<T, const LEN: usize> {
 /// reads an element that another one copied, so that a missing barrier shows.
 pub enum NeighbourSum {}
 
-/// What [`NeighbourSum`] computes on tiles of [`GROUP`] elements, on tiles of a multiple of that: the
-/// next element is that of the same group, the last one's being the group's first.
+/// What [`NeighbourSum`] computes on tiles of [`GROUP`] elements, on tiles of a multiple of that:
+/// the next element is that of the same group, the last one's being the group's first.
 pub enum GroupSum {}
 
 /// Elements of a group of [`GroupSum`].

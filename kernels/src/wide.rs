@@ -178,8 +178,8 @@ pub fn example_kernel_wide<T: Number, const THREADS: usize, const LEN: usize, co
     });
 }
 
-/// [`with_specialized_staging_unified`](fn@crate::with_specialized_staging_unified) with `LEN / TILE`
-/// elements a consumer.
+/// [`with_specialized_staging_unified`](fn@crate::with_specialized_staging_unified) with
+/// `LEN / TILE` elements a consumer.
 #[kernel(instances(T = [i32], C = [GroupSum], THREADS = [256], TILE = [128], LEN = [4 * TILE], STAGES = [1, 2, 4]))]
 pub fn with_specialized_staging_unified_wide<
     T: Number,
@@ -200,8 +200,8 @@ pub fn with_specialized_staging_unified_wide<
     });
 }
 
-/// [`with_specialized_staging_warps`](fn@crate::with_specialized_staging_warps) with `LEN /
-/// CONSUMERS` elements a consumer.
+/// [`with_specialized_staging_warps`](fn@crate::with_specialized_staging_warps) with
+/// `LEN / CONSUMERS` elements a consumer.
 #[kernel(
     instances(
         T = [i32],

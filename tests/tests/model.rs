@@ -264,7 +264,7 @@ fn a_rank_past_the_block_names_both_numbers() {
 
 #[test]
 fn fewer_output_tiles_than_input_tiles_are_refused() {
-    let message = "this block has 0 output tiles, too few for its 1 input tiles";
+    let message = "the output has 1 tiles, too few for the input's 3";
     check_panic(&output_too_short::INSTANCES[0], message, None, None);
 }
 

@@ -27,11 +27,11 @@ struct Fastest {
 
 /// The sum of neighbours in groups of 256.
 const SUM: Fastest = Fastest {
-    plain: VECTOR.of(256, 4, 0, Tiles),
+    plain: VECTOR.of(128, 4, 0, Tiles),
     staged: [
         &[HAND_FIRST.of(128, 4, 1, Tiles), BULK.of(128, 8, 1, Tiles), PIPELINE.of(128, 8, 1, Tiles)],
-        &[HAND_WAIT.of(128, 4, 2, Tiles), BULK.of(128, 8, 2, Tiles), PIPELINE.of(128, 8, 2, Tiles)],
-        &[HAND_WAIT.of(128, 4, 4, Tiles), BULK.of(128, 4, 4, Tiles), PIPELINE.of(256, 4, 4, Resident)],
+        &[HAND_FIRST.of(128, 4, 2, Tiles), BULK.of(128, 8, 2, Tiles), PIPELINE.of(128, 8, 2, Tiles)],
+        &[HAND_WAIT.of(128, 8, 4, Tiles), BULK.of(128, 8, 4, Tiles), PIPELINE.of(128, 8, 4, Tiles)],
     ],
 };
 
@@ -39,9 +39,9 @@ const SUM: Fastest = Fastest {
 const OWN: Fastest = Fastest {
     plain: OWN_VECTOR.of(256, 4, 0, Tiles),
     staged: [
-        &[OWN_HAND.of(128, 4, 1, Tiles), OWN_PIPELINE.of(128, 4, 1, Tiles)],
+        &[OWN_HAND.of(128, 4, 1, Tiles), OWN_PIPELINE.of(256, 4, 1, Tiles)],
         &[OWN_HAND.of(128, 4, 2, Tiles), OWN_PIPELINE.of(128, 4, 2, Tiles)],
-        &[OWN_HAND.of(128, 4, 4, Tiles), OWN_PIPELINE.of(128, 4, 4, Tiles)],
+        &[OWN_HAND.of(256, 4, 4, Tiles), OWN_PIPELINE.of(256, 4, 4, Tiles)],
     ],
 };
 
@@ -49,8 +49,8 @@ const OWN: Fastest = Fastest {
 const TWO: Fastest = Fastest {
     plain: TWO_VECTOR.of(128, 4, 0, Tiles),
     staged: [
-        &[TWO_HAND_FIRST.of(128, 4, 1, Tiles), TWO_PIPELINE.of(128, 4, 1, Tiles)],
-        &[TWO_HAND_WAIT.of(128, 4, 2, Tiles), TWO_PIPELINE.of(128, 4, 2, Tiles)],
+        &[TWO_HAND_FIRST.of(512, 4, 1, Tiles), TWO_PIPELINE.of(256, 4, 1, Tiles)],
+        &[TWO_HAND_WAIT.of(512, 4, 2, Tiles), TWO_PIPELINE.of(128, 4, 2, Tiles)],
         &[],
     ],
 };
@@ -176,4 +176,45 @@ pub fn candidates() -> Vec<Pairing> {
         pairing(kernel, generics, threads, Tiles, peers)
     };
     ours.into_iter().zip(TASKS).map(with_candidates).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::record::{PeerRow, Report};
+
+    /// How much slower than the fastest one may be: what two runs differ by.
+    const NOISE: f64 = 1.003;
+
+    fn milliseconds(peer: &PeerRow) -> f64 {
+        assert_eq!(peer.fault, None, "{}", peer.symbol);
+        peer.timing.as_ref().unwrap().milliseconds.median
+    }
+
+    #[test]
+    fn the_shapes_beside_our_kernels_are_the_fastest_of_their_forms_in_the_recorded_sweep() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(SWEEP);
+        let sweep = Report::read(&path).unwrap();
+        let all: Vec<&PeerRow> = sweep.comparisons.iter().flat_map(|row| &row.peers).collect();
+        let picked = [SUM, OWN, TWO].into_iter().flat_map(|task| {
+            let staged = task.staged.into_iter().flatten().copied();
+            staged.chain([task.plain]).collect::<Vec<Shape>>()
+        });
+        let roles = [EVEN_ODD, WARPS, WARPS_32].into_iter().flatten().flatten();
+        for shape in picked.chain(OF_GROUPS).chain(roles) {
+            let peer = shape.peer();
+            let own: Vec<f64> = all.iter().filter(|one| one.name == peer.name).map(|one| milliseconds(one)).collect();
+            assert_eq!(own.len(), 1, "{} in {SWEEP}", peer.name);
+            let of_form = format!("{}_", shape.form.name);
+            let of_stages = format!("_{}", shape.stages);
+            let rivals = all.iter().filter(|one| {
+                let shape = one.symbol.strip_prefix(&of_form);
+                shape.is_some_and(|shape| shape.split('_').count() == 3) && one.symbol.ends_with(&of_stages)
+            });
+            let least = rivals.map(|one| milliseconds(one)).fold(f64::INFINITY, f64::min);
+            assert!(own[0] <= least * NOISE, "{}: {} ms, the fastest takes {least} ms", peer.name, own[0]);
+        }
+    }
 }

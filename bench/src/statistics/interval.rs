@@ -11,8 +11,8 @@ const DRAWS: usize = 1000;
 /// How much of them the interval leaves out at either end.
 const TAIL: f64 = 0.025;
 
-/// Returns the interval of the median ratio of pairs, of milliseconds process by process, where both
-/// sides were measured in the same rounds; none where there is no pair.
+/// Returns the interval of the median ratio of pairs, of milliseconds process by process, where
+/// both sides were measured in the same rounds; none where there is no pair.
 pub fn of_pairs(above: &[Vec<f64>], below: &[Vec<f64>]) -> Option<[f64; 2]> {
     let ratios = above.iter().zip(below).map(|(above, below)| {
         let pairs = above.iter().zip(below).map(|(above, below)| above / below);
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn the_interval_of_pairs_is_narrow_where_both_sides_change_together() {
         let (above, below) = (process(2.0, 1.0), process(1.0, 0.5));
-        assert_eq!(of_pairs(&[above.clone()], &[below.clone()]), Some([2.0, 2.0]));
+        assert_eq!(of_pairs(std::slice::from_ref(&above), std::slice::from_ref(&below)), Some([2.0, 2.0]));
         let reversed: Vec<f64> = below.iter().rev().copied().collect();
         let [lower, upper] = of_pairs(&[above], &[reversed]).unwrap();
         assert!(lower < 1.9 && 2.1 < upper, "{lower} to {upper}");

@@ -36,8 +36,8 @@ pub(crate) fn too_few_results(results: usize, tiles: usize) -> ! {
     out_of_range("this block has {} output tiles, too few for its {} input tiles", results, tiles);
 }
 
-/// Fails the launch of a driver whose block has a tile beyond the output's last one. It has the numbers
-/// of all blocks: those of one would take a division each.
+/// Fails the launch of a driver whose block has a tile beyond the output's last one. The numbers
+/// are those of all blocks: those of one would take a division each.
 #[cold]
 #[inline(never)]
 #[track_caller]

@@ -74,7 +74,7 @@ pub fn hoist_bounds<P: Bounded, R>(parts: P, body: impl FnOnce(P) -> R) -> R {
     if parts.all_end_at(numbers.end()) && numbers.lies_below(parts.whole_below()) {
         // SAFETY: just checked; views with the same number of tiles have the same number of them
         // for this block.
-        body(unsafe { parts.whole(numbers.count()) })
+        body(unsafe { parts.whole(numbers.count_at_once()) })
     } else {
         body(parts.counted())
     }

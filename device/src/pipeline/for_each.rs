@@ -22,36 +22,6 @@ impl<const STAGES: usize> PendingGroups for AllBut<STAGES, false> {
     const GROUPS: usize = STAGES.saturating_sub(2);
 }
 
-/// Where a driver's loop counts its rounds, which takes a division first.
-pub(super) trait Counts {
-    /// Always.
-    const ALWAYS: bool;
-    /// Where a round fills before it waits, with several stages.
-    const FILL_FIRST: bool;
-}
-
-/// The number of rounds is known.
-pub(super) enum Always {}
-/// The loop that most blocks run.
-pub(super) enum FillFirst {}
-/// A loop of few rounds.
-pub(super) enum Never {}
-
-impl Counts for Always {
-    const ALWAYS: bool = true;
-    const FILL_FIRST: bool = true;
-}
-
-impl Counts for FillFirst {
-    const ALWAYS: bool = false;
-    const FILL_FIRST: bool = true;
-}
-
-impl Counts for Never {
-    const ALWAYS: bool = false;
-    const FILL_FIRST: bool = false;
-}
-
 /// A pipeline after its drain: slower threads may still be reading every stage.
 pub type Drained<'s, U, const STAGES: usize> = Pipeline<'s, U, Free<0>, InFlight<0>, Held<0>, Dirty<STAGES>>;
 
@@ -104,7 +74,11 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         fill: impl for<'x> FnMut(Stage<'x, U>, usize) -> StageFilled<'x, U>,
         consume: impl for<'x> FnMut(&Ready<'x, U, U::View>, usize),
     ) -> Drained<'s, U, STAGES> {
-        self.drive::<Always>(TileNumbers::all_below(count), 0, fill, consume).0
+        if const { Self::fill_first() } {
+            self.fill_first_of_all(count, fill, consume)
+        } else {
+            self.drive::<true>(TileNumbers::all_below(count), 0, fill, consume).0
+        }
     }
 
     /// Whether a round fills before it waits, which puts one more tile in flight and costs a second
@@ -117,12 +91,50 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         STAGES == 1 || U::View::CHEAP || in_flight <= 8 * <U::Group as Group>::THREADS
     }
 
-    /// Fills a stage with each index of `numbers` from `from` on, and has it read; returns the
-    /// first index that `numbers` does not have, or `from`, and the tile number there. Where `W` says so the loop counts them.
-    /// Elsewhere it asks for each whether it exists, and needs no division.
+    /// [`for_each`](Self::for_each) where a round fills first. Its round begins with the fill,
+    /// which may be large: with the loop of [`drive`](Self::drive) `moving_average` takes twice
+    /// the registers.
     #[inline(always)]
     #[track_caller]
-    pub(super) fn drive<W: Counts>(
+    fn fill_first_of_all(
+        mut self,
+        count: usize,
+        mut fill: impl for<'x> FnMut(Stage<'x, U>, usize) -> StageFilled<'x, U>,
+        mut consume: impl for<'x> FnMut(&Ready<'x, U, U::View>, usize),
+    ) -> Drained<'s, U, STAGES> {
+        if count == 0 {
+            return self.into_state();
+        }
+        for ahead in 0..STAGES - 1 {
+            self.fill_next(ahead, ahead < count, &mut fill);
+        }
+        let count = TileNumbers::all_below(count).count_in_32_bits() as usize;
+        for index in 0..count as u32 {
+            let index = index as usize;
+            // SAFETY: a pipeline exists only where its group runs as one (R2); block-level code is
+            // converged.
+            unsafe { U::View::launder() };
+            // The barrier came after every thread's last read of this stage, in the round before.
+            self.fill_next(index + (STAGES - 1), index + (STAGES - 1) < count, &mut fill);
+            // SAFETY: the group runs as one; the view synchronises next.
+            unsafe { CompletionOf::<U::Engine>::wait::<AllBut<STAGES, true>>() };
+            // SAFETY: as above.
+            unsafe { U::View::synchronise() };
+            self.consume_next(index, &mut consume);
+        }
+        self.ring.restart();
+        self.into_state()
+    }
+
+    /// Fills a stage with each index of `numbers` from `from` on, and has it read; returns the
+    /// first index that `numbers` does not have, or `from`, and the tile number there.
+    ///
+    /// If `COUNTED`, a loop that waits first counts the indices. If not, it asks for each whether
+    /// it exists, which takes no division. A loop that fills first counts where there are several
+    /// stages.
+    #[inline(always)]
+    #[track_caller]
+    pub(super) fn drive<const COUNTED: bool>(
         mut self,
         numbers: TileNumbers,
         from: usize,
@@ -139,11 +151,12 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
             self.fill_next(ahead, numbers.has(ahead), &mut fill);
         }
         if const { Self::fill_first() } {
+            // Counting in 32 bits keeps the copy a branch, which most warps skip where few threads
+            // copy (measured).
+            let counted = STAGES > 1;
             // The first round's fill: nobody has read its stage.
             self.fill_next(from + (STAGES - 1), numbers.has(from + (STAGES - 1)), &mut fill);
-            // Counting in 32 bits keeps the copy a branch, which most warps skip where few threads
-            // copy (measured). The division for the count comes behind the first copies.
-            let counted = const { W::ALWAYS || W::FILL_FIRST && STAGES > 1 };
+            // A division for the count comes behind the first copies.
             let mut left = if counted { numbers.count_in_32_bits() - from as u32 } else { 0 };
             loop {
                 // SAFETY: the group runs as one; the view synchronises next.
@@ -185,7 +198,7 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
                 self.fill_next(index + (STAGES - 1), next_is_there, &mut fill);
                 self.consume_next(index, &mut consume);
             };
-            if W::ALWAYS {
+            if COUNTED {
                 let count = numbers.count();
                 while index < count {
                     round(index, index + (STAGES - 1) < count);

@@ -4,7 +4,7 @@
 //! stores have no bounds checks. What is left, in most blocks nothing, takes a second loop with the
 //! checks (measured: docs/decisions/51).
 
-use super::for_each::{Drained, FillFirst, Never};
+use super::for_each::Drained;
 use super::ready::Ready;
 use super::setup::Setup;
 use super::steps::Idle;
@@ -34,7 +34,7 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
     ) -> Drained<'s, U, STAGES> {
         let numbers = batches.numbers();
         let whole = numbers.below(batches.whole_below());
-        let (drained, next, number) = self.drive::<FillFirst>(
+        let (drained, next, number) = self.drive::<false>(
             whole,
             0,
             // SAFETY: the driver asks for stages of these numbers only, and they are whole.
@@ -44,7 +44,7 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         if number >= numbers.end() {
             return drained;
         }
-        let (drained, ..) = drained.idle().drive::<Never>(
+        let (drained, ..) = drained.idle().drive::<false>(
             numbers,
             next,
             // SAFETY: the driver asks for stages of the share only.
@@ -103,7 +103,7 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
     ) -> Drained<'s, U, STAGES> {
         let numbers = batches.numbers();
         let whole = numbers.below(batches.whole_below().min(results.whole_below()));
-        let (drained, next, number) = self.drive::<FillFirst>(
+        let (drained, next, number) = self.drive::<false>(
             whole,
             0,
             // SAFETY: the driver asks for stages of these numbers only, and they are whole.
@@ -119,7 +119,7 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         if numbers.has_beyond(results_end) {
             fault::results_end_early(results_end, numbers.end());
         }
-        let (drained, ..) = drained.idle().drive::<Never>(
+        let (drained, ..) = drained.idle().drive::<false>(
             numbers,
             next,
             // SAFETY: the driver asks for stages of the share only.

@@ -9,8 +9,16 @@ use crate::kernel::{Kernel, Scope};
 /// The kernels whose rounds one of the drivers makes (`for_each`, `map_tiles`, ..) for the whole
 /// block.
 fn driven() -> Vec<Kernel> {
-    const BY_HAND: [&str; 5] =
-        ["with_staging", "with_memcpy_async", "with_memcpy_async_prior", "sum_by_warps", "sum_by_threads"];
+    const BY_HAND: [&str; 8] = [
+        "with_staging",
+        "with_staging_wide",
+        "with_memcpy_async",
+        "with_memcpy_async_wide",
+        "with_memcpy_async_prior",
+        "with_memcpy_async_prior_wide",
+        "sum_by_warps",
+        "sum_by_threads",
+    ];
     let mut kernels = Kernel::unified();
     kernels.retain(|kernel| !BY_HAND.contains(&kernel.instance.kernel()));
     kernels
@@ -26,7 +34,7 @@ fn stages(kernel: &Kernel) -> usize {
 /// Whether the block's threads read one another's elements, so that rounds have barriers of the
 /// block.
 fn is_shared_by_block(kernel: &Kernel) -> bool {
-    kernel.scope() == Scope::Block || kernel.instance.kernel() == "with_staging_scope_thread"
+    kernel.scope() == Scope::Block || kernel.instance.kernel().starts_with("with_staging_scope_thread")
 }
 
 /// Whether a round fills before it waits: with one stage, where that costs no barrier of the block,
@@ -78,18 +86,21 @@ fn staging_by_hand_has_two_barriers_a_round_where_it_fills_first_and_one_where_i
         let (barriers, pending) = if fills_first { (2, 1) } else { (1, 0) };
         check_by_hand(&kernel, barriers, pending);
     }
+    for kernel in Kernel::named("with_staging_wide") {
+        check_by_hand(&kernel, 1, 0);
+    }
 }
 
 #[test]
 fn a_single_copy_has_two_barriers_a_round_and_waits_for_all_groups() {
-    for kernel in Kernel::named("with_memcpy_async") {
+    for kernel in ["with_memcpy_async", "with_memcpy_async_wide"].into_iter().flat_map(Kernel::named) {
         check_by_hand(&kernel, 2, 0);
     }
 }
 
 #[test]
 fn a_queue_of_two_copies_has_two_barriers_a_round_and_leaves_one_group_in_flight() {
-    for kernel in Kernel::named("with_memcpy_async_prior") {
+    for kernel in ["with_memcpy_async_prior", "with_memcpy_async_prior_wide"].into_iter().flat_map(Kernel::named) {
         check_by_hand(&kernel, 2, 1);
     }
 }

@@ -13,9 +13,11 @@ use crate::kernel::Kernel;
 
 /// The kernels of `kernels/` whose threads have roles; by hand, so that each end looks whether the
 /// other has left.
-const KERNELS: [(&str, bool); 5] = [
+const KERNELS: [(&str, bool); 7] = [
     ("with_specialized_staging_unified", false),
+    ("with_specialized_staging_unified_wide", false),
     ("with_specialized_staging_warps", false),
+    ("with_specialized_staging_warps_wide", false),
     ("with_producer_count", true),
     ("producer_consumer_sum", true),
     ("load_compute_store", true),
@@ -70,11 +72,15 @@ impl Partitioned {
         };
         let pipelines = match kernel.instance.kernel() {
             // With more than two stages all threads of an interleaved role stay in step.
-            "with_specialized_staging_unified" if size("STAGES") > 2 => {
+            "with_specialized_staging_unified" | "with_specialized_staging_unified_wide" if size("STAGES") > 2 => {
                 vec![by_all(size("TILE"), size("TILE"), asynchronous)]
             }
-            "with_specialized_staging_unified" => vec![by_copiers(size("TILE"), size("TILE"))],
-            "with_specialized_staging_warps" => vec![by_copiers(size("PRODUCERS"), size("CONSUMERS"))],
+            "with_specialized_staging_unified" | "with_specialized_staging_unified_wide" => {
+                vec![by_copiers(size("TILE"), size("TILE"))]
+            }
+            "with_specialized_staging_warps" | "with_specialized_staging_warps_wide" => {
+                vec![by_copiers(size("PRODUCERS"), size("CONSUMERS"))]
+            }
             "with_producer_count" => vec![by_all(size("PRODUCERS"), size("CONSUMERS"), asynchronous)],
             "producer_consumer_sum" => vec![by_all(32, size("CONSUMERS"), true)],
             "load_compute_store" => vec![by_all(32, 128, true), by_all(128, 32, false)],
@@ -146,6 +152,7 @@ pub fn is_read_lap_unrolled(kernel: &Kernel) -> bool {
 /// The units that threads copy of a tile of `len` elements: the widest of up to 16 bytes that the
 /// tile is a multiple of, or elements.
 fn units(kernel: &Kernel, len: usize) -> usize {
+    let len = kernel.number("LEN").unwrap_or(len);
     let bytes = len * kernel.element_bytes();
     let widest = [16, 8, 4, 2, 1].into_iter().find(|width| bytes.is_multiple_of(*width));
     if kernel.is_asynchronous() { bytes / widest.unwrap_or(1) } else { len }

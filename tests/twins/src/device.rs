@@ -62,12 +62,24 @@ impl<T, const TILE: usize> View<T, TILE> {
     /// The number of the block's tiles.
     #[inline(always)]
     pub fn tiles(&self) -> usize {
-        if self.first >= self.end {
+        self.tiles_below(self.end)
+    }
+
+    /// The number of the block's tiles whose numbers among all of the view's are below `end`.
+    #[inline(always)]
+    pub fn tiles_below(&self, end: usize) -> usize {
+        if self.first >= end {
             return 0;
         }
-        let others = (self.end - 1 - self.first) / self.stride;
+        let others = (end - 1 - self.first) / self.stride;
         // SAFETY: no overflow: at most `end - 1`.
         unsafe { others.unchecked_add(1) }
+    }
+
+    /// The number of the view's tiles, those of other blocks included.
+    #[inline(always)]
+    pub fn all(&self) -> usize {
+        self.end
     }
 
     /// The number among all of the view's tiles of the block's tile `index`.
@@ -80,6 +92,12 @@ impl<T, const TILE: usize> View<T, TILE> {
     #[inline(always)]
     pub fn has(&self, index: usize) -> bool {
         self.number(index) < self.end
+    }
+
+    /// Whether the block has a tile `index` whose number is below `end`.
+    #[inline(always)]
+    pub fn has_below(&self, index: usize, end: usize) -> bool {
+        self.number(index) < end
     }
 
     /// All tiles with lower numbers lie within the view as a whole.

@@ -22,41 +22,37 @@ static REQUIRED_THREADS: u32 = THREADS as u32;
 #[unsafe(export_name = "twin_scale_own__i32_CpAsync_ThreadScope_256_4")]
 unsafe extern "C" fn scale_own(input: RawElements, out: RawElements) {
     let (input, out) = (View::<i32>::new(input), View::<i32>::new(out));
-    // SAFETY: there are as many tiles, and all are whole where that is said.
+    // SAFETY: the tiles below that number are whole, and there are as many of the others.
     unsafe {
-        if input.lies_below(input.whole_below().min(out.whole_below())) {
-            drive::<true>(&input, &out);
-        } else {
+        let next = drive::<true>(&input, &out, input.whole_below().min(out.whole_below()), 0);
+        if input.has(next) {
             check_tiles(&input, &out);
-            drive::<false>(&input, &out);
+            drive::<false>(&input, &out, input.all(), next);
         }
     }
     wait_all();
 }
 
-/// Prologue and steady state.
+/// Prologue and steady state for the tiles from index `from` on whose numbers are below `end`.
+/// Returns the index of the next tile.
 ///
 /// # Safety
 ///
-/// The output has as many tiles as the input, and if `WHOLE` they lie within their views as a
-/// whole.
+/// The output has these tiles, and if `WHOLE` they lie within their views as a whole.
 #[inline(always)]
-unsafe fn drive<const WHOLE: bool>(input: &View<i32>, out: &View<i32>) {
-    if !input.has(0) {
-        return;
+unsafe fn drive<const WHOLE: bool>(input: &View<i32>, out: &View<i32>, end: usize, from: usize) -> usize {
+    if !input.has_below(from, end) {
+        return from;
     }
-    let (mut head, mut tail) = (0, 0);
+    let (mut head, mut tail, mut index) = (0, 0, from);
     // SAFETY: a thread fills a stage with its own element after it has read the one before, and
     // reads it once its own copy has landed.
     unsafe {
-        for ahead in 0..STAGES - 1 {
-            fill::<WHOLE>(input, ahead, input.has(ahead), &mut head);
+        for ahead in from..from + STAGES {
+            fill::<WHOLE>(input, ahead, input.has_below(ahead, end), &mut head);
         }
-        let count = counted_in_32_bits(input.tiles()) as usize;
-        for index in 0..count as u32 {
-            let index = index as usize;
-            let ahead = index + (STAGES - 1);
-            fill::<WHOLE>(input, ahead, ahead < count, &mut head);
+        let mut left = counted_in_32_bits(input.tiles_below(end)) - from as u32;
+        loop {
             wait_group::<{ STAGES - 1 }>();
             let tile: *const i32 = shared_base().add(tail as usize).cast();
             tail = after(tail);
@@ -66,6 +62,11 @@ unsafe fn drive<const WHOLE: bool>(input: &View<i32>, out: &View<i32>) {
             if WHOLE || rank < len {
                 value.store(to.add(rank));
             }
+            (index, left) = (index + 1, left - 1);
+            if left == 0 {
+                return index;
+            }
+            fill::<WHOLE>(input, index + (STAGES - 1), left as usize >= STAGES, &mut head);
         }
     }
 }

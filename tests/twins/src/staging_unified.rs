@@ -23,43 +23,43 @@ static REQUIRED_THREADS: u32 = THREADS as u32;
 #[unsafe(export_name = "twin_with_staging_unified__I32x4_NeighbourSum_CpAsync_256_4")]
 unsafe extern "C" fn with_staging_unified(input: RawElements, out: RawElements) {
     let (input, out) = (View::<I32x4>::new(input), View::<I32x4>::new(out));
-    // SAFETY: there are as many tiles, and all are whole where that is said.
+    // SAFETY: the tiles below that number are whole, and there are as many of the others.
     unsafe {
-        if input.lies_below(input.whole_below().min(out.whole_below())) {
-            drive::<true>(&input, &out);
-        } else {
+        let next = drive::<true>(&input, &out, input.whole_below().min(out.whole_below()), 0);
+        if input.has(next) {
             check_tiles(&input, &out);
-            drive::<false>(&input, &out);
+            barrier();
+            drive::<false>(&input, &out, input.all(), next);
         }
     }
     wait_all();
 }
 
-/// Prologue and steady state.
+/// Prologue and steady state for the tiles from index `from` on whose numbers are below `end`.
+/// Returns the index of the next tile.
 ///
 /// # Safety
 ///
-/// The output has as many tiles as the input, and if `WHOLE` they lie within their views as a
-/// whole.
+/// The output has these tiles, and if `WHOLE` they lie within their views as a whole. Nobody reads
+/// a stage.
 #[inline(always)]
-unsafe fn drive<const WHOLE: bool>(input: &View<I32x4>, out: &View<I32x4>) {
-    if !input.has(0) {
-        return;
+unsafe fn drive<const WHOLE: bool>(input: &View<I32x4>, out: &View<I32x4>, end: usize, from: usize) -> usize {
+    if !input.has_below(from, end) {
+        return from;
     }
-    let (mut head, mut tail) = (0, 0);
+    let (mut head, mut tail, mut index) = (0, 0, from);
     // SAFETY: every thread takes the same way, so each barrier is the block's. The stage that a
     // round fills was read in the round before, ahead of this round's barrier; tile `index` has
     // landed where all but the two youngest groups have.
     unsafe {
-        for ahead in 0..STAGES - 1 {
-            fill::<WHOLE>(input, ahead, input.has(ahead), &mut head);
+        for ahead in from..from + (STAGES - 1) {
+            fill::<WHOLE>(input, ahead, input.has_below(ahead, end), &mut head);
         }
-        let mut index = 0;
-        while input.has(index) {
+        while input.has_below(index, end) {
             wait_group::<{ STAGES - 2 }>();
             barrier();
             let ahead = index + (STAGES - 1);
-            fill::<WHOLE>(input, ahead, input.has(ahead), &mut head);
+            fill::<WHOLE>(input, ahead, input.has_below(ahead, end), &mut head);
             let tile = shared_base().add(tail as usize);
             tail = after(tail);
             let (to, len) = out.tile(index);
@@ -67,6 +67,7 @@ unsafe fn drive<const WHOLE: bool>(input: &View<I32x4>, out: &View<I32x4>) {
             index += 1;
         }
     }
+    index
 }
 
 /// Fills the next stage with the block's tile `index` if it `is_there`, and closes its group in any

@@ -45,6 +45,11 @@ pub(crate) fn grid_blocks() -> u32 {
     with_block(|block| block.place().grid)
 }
 
+/// The same number, of which the compiler knows nothing; no instruction.
+pub(crate) fn opaque(number: usize) -> usize {
+    number
+}
+
 /// `bar.sync 0`: what all threads copied and waited for is visible to all of them from here on, and
 /// none of them reads a tile any more that was released before.
 ///

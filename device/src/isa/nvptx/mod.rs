@@ -21,6 +21,7 @@ unsafe extern "C" {
     safe fn tilepipe_thread_rank() -> u32;
     safe fn tilepipe_block_index() -> u32;
     safe fn tilepipe_grid_blocks() -> u32;
+    safe fn tilepipe_opaque(number: u64) -> u64;
     fn tilepipe_barrier();
     safe fn tilepipe_shared_base() -> *mut u8;
     safe fn tilepipe_scratch_base() -> *mut u8;
@@ -66,6 +67,12 @@ pub(crate) fn block_index() -> u32 {
 #[inline(always)]
 pub(crate) fn grid_blocks() -> u32 {
     tilepipe_grid_blocks()
+}
+
+/// The same number, of which the compiler knows nothing; no instruction.
+#[inline(always)]
+pub(crate) fn opaque(number: usize) -> usize {
+    tilepipe_opaque(number as u64) as usize
 }
 
 /// `%tid.x`: the calling thread's rank.
