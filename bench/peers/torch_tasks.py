@@ -137,6 +137,7 @@ def triple(bench):
         # Four numbers a thread.
         ("scale_own__I32x4_CpAsync_ThreadScope_256_2", TILES, 4),
         ("scale_own__I32x4_CpAsync_ThreadScope_256_4", GRID, 4),
+        ("scale_own_wide__i32_ThreadScope_128_512_1", TILES, 1),
     ]
     for elements in bench.sizes:
         yield Case(
@@ -257,6 +258,7 @@ def neighbour_sum(bench):
             [
                 ours(bench, symbol, GRID),
                 ours(bench, symbol, RESIDENT),
+                ours(bench, "with_staging_unified_wide__i32_GroupSum_CpAsync_128_512_1", TILES),
                 eager("torch.roll, torch.add", roll_and_add),
                 compiled(bench, "3 * x + roll(x)", fused_neighbour_sum),
             ],

@@ -225,7 +225,9 @@ fn a_launch_that_does_not_fit_is_refused_and_the_device_goes_on() {
     let mut out = device.zeroed::<u64>(10).unwrap();
     let error = launch(&stream, 1, instance, [Bound::input(&wrong), Bound::output(&mut out)]).unwrap_err();
     assert!(matches!(error, Error::ArgumentType { .. }), "{error}");
-    let error = launch(&stream, 0, instance, [Bound::input(&wrong), Bound::output(&mut out)]).unwrap_err();
+    let right = device.zeroed::<i32>(10).unwrap();
+    let mut out = device.zeroed::<i32>(10).unwrap();
+    let error = launch(&stream, 0, instance, [Bound::input(&right), Bound::output(&mut out)]).unwrap_err();
     assert!(matches!(error, Error::BadGrid { grid: 0, .. }), "{error}");
     case::check_group(&[device], group, case::medium_size(group.work));
 }

@@ -200,10 +200,10 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
             };
             if COUNTED {
                 let count = numbers.count();
-                while index < count {
+                for index in from..count {
                     round(index, index + (STAGES - 1) < count);
-                    index += 1;
                 }
+                index = count;
             } else {
                 while number < numbers.end() {
                     round(index, numbers.has(index + (STAGES - 1)));
