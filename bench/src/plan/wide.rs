@@ -205,7 +205,8 @@ mod tests {
         let roles = [EVEN_ODD, WARPS, WARPS_32].into_iter().flatten().flatten();
         for shape in picked.chain(OF_GROUPS).chain(roles) {
             let peer = shape.peer();
-            let own: Vec<f64> = all.iter().filter(|one| one.name == peer.name).map(|one| milliseconds(one)).collect();
+            let own = all.iter().filter(|one| one.name == peer.name && one.symbol == shape.symbol());
+            let own: Vec<f64> = own.map(|one| milliseconds(one)).collect();
             assert_eq!(own.len(), 1, "{} in {SWEEP}", peer.name);
             let of_form = format!("{}_", shape.form.name);
             let of_stages = format!("_{}", shape.stages);

@@ -75,7 +75,10 @@ pub fn table(entries: &[Entry]) -> Table {
 }
 
 fn same_row<'a>(row: &Row, report: &'a Report) -> Option<&'a Row> {
-    report.comparisons.iter().find(|other| other.symbol == row.symbol && other.grid == row.grid)
+    // A kernel may be measured for several tasks. Old records do not name them.
+    let same_task = |other: &&Row| other.task.is_empty() || row.task.is_empty() || other.task == row.task;
+    let same = |other: &&Row| other.symbol == row.symbol && other.grid == row.grid && same_task(other);
+    report.comparisons.iter().find(same)
 }
 
 fn same_peer<'a>(peer: &PeerRow, row: &'a Row) -> Option<&'a PeerRow> {
