@@ -37,7 +37,8 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         let (drained, next, number) = self.drive::<false>(
             whole,
             0,
-            // SAFETY: the driver asks for stages of these numbers only, and they are whole.
+            // SAFETY: the driver asks for stages of these numbers only. They are whole, and so the
+            // share's: `whole_below` is at most its end.
             |stage, index| stage.copy(unsafe { batches.whole(index) }),
             &mut consume,
         );
@@ -106,7 +107,8 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         let (drained, next, number) = self.drive::<false>(
             whole,
             0,
-            // SAFETY: the driver asks for stages of these numbers only, and they are whole.
+            // SAFETY: the driver asks for stages of these numbers only. They are whole, and so the
+            // share's: `whole_below` is at most its end.
             |stage, index| stage.copy(unsafe { batches.whole(index) }),
             // SAFETY: the driver reads tiles of these numbers only, whose output tiles exist and
             // are whole.

@@ -29,7 +29,7 @@ pub(crate) mod sealed {
         fn numbers(&self) -> TileNumbers;
 
         /// A bound on tile numbers: all of these tiles with lower numbers lie within their views as
-        /// a whole.
+        /// a whole. It is at most the end of [`numbers`](Self::numbers).
         fn whole_below(&self) -> usize;
 
         /// The source of stage `index`.

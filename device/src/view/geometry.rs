@@ -102,7 +102,7 @@ pub(crate) mod sealed {
         fn place(division: Self::Division, number: usize) -> (usize, usize);
 
         /// A bound on tile numbers: all of the tiles `numbers` with lower numbers lie within the
-        /// view as a whole, their halos included.
+        /// view as a whole, their halos included. It is at most the number of the view's tiles.
         fn whole_below<S: Tile>(self, numbers: TileNumbers) -> usize;
     }
 }
@@ -217,4 +217,40 @@ pub(crate) fn clip(start: usize, len: usize, lead: usize, extent: usize, unit: u
     };
     let rest = len - start;
     (before, if rest < extent - lead { (rest + lead) * unit } else { extent * unit })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sealed::Geometry;
+    use super::*;
+    use crate::tile::tile2d::{HaloTile2D, Tile2D};
+    use crate::tile::{HaloTile, Tile};
+
+    /// Whether no number that lies below the bound lies beyond the view's tiles.
+    fn check<S: Tile>(geometry: impl Geometry, tiles: usize) {
+        let below = geometry.whole_below::<S>(TileNumbers::all_below(tiles));
+        assert!(below <= tiles, "{geometry:?}: {below} of {tiles}");
+    }
+
+    #[test]
+    fn tiles_that_are_whole_are_tiles_of_the_view() {
+        for len in 1..100 {
+            let one = Elements::new(len);
+            check::<[u32; 8]>(one, one.tiles::<[u32; 8]>());
+            check::<HaloTile<u32, 8, 4>>(one, one.tiles::<HaloTile<u32, 8, 4>>());
+            for height in 1..20 {
+                let rows = Rows::new(len, height, 100);
+                check::<Tile2D<u32, 4, 8>>(rows, rows.divide::<Tile2D<u32, 4, 8>>().1);
+                check::<HaloTile2D<u32, 4, 8, 4>>(rows, rows.divide::<HaloTile2D<u32, 4, 8, 4>>().1);
+            }
+        }
+    }
+
+    #[test]
+    fn all_tiles_are_whole_where_none_is_cut_off() {
+        let one = Elements::new(64);
+        assert_eq!(one.whole_below::<[u32; 8]>(TileNumbers::all_below(8)), 8);
+        let rows = Rows::new(64, 12, 64);
+        assert_eq!(rows.whole_below::<Tile2D<u32, 4, 8>>(TileNumbers::all_below(24)), 24);
+    }
 }
