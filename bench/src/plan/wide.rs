@@ -1,6 +1,6 @@
 //! The kernels whose threads have several elements each, beside the fastest C++ of any shape.
 //!
-//! Which shapes are the fastest was measured over all candidates ([`SWEEP`]); a test compares.
+//! Which shapes are the fastest was measured over all candidates (`SWEEP`); a test compares.
 
 use tilepipe_runner::value::DType::I32;
 
