@@ -89,7 +89,7 @@ impl Form {
     pub fn candidates(self) -> Vec<Shape> {
         let shapes = match self.roles() {
             None => SHAPES.to_vec(),
-            Some(consumers) => vec![(if consumers == 128 && self.has_one_warp() { 160 } else { 256 }, 4)],
+            Some(consumers) => vec![(consumers + if self.has_one_warp() { 32 } else { 128 }, 4)],
         };
         let mut all = Vec::new();
         for (threads, per_thread) in shapes {
@@ -101,7 +101,7 @@ impl Form {
     }
 
     /// The consumers, where there are roles.
-    fn roles(self) -> Option<usize> {
+    fn roles(self) -> Option<u32> {
         ["even_odd", "warps"].iter().any(|kind| self.name.starts_with(kind)).then_some(128)
     }
 
@@ -136,7 +136,7 @@ impl Shape {
         Peer {
             class: self.form.class,
             blocks: Some(self.blocks),
-            tile: self.form.roles().unwrap_or(self.threads as usize) * self.per_thread,
+            tile: self.form.roles().unwrap_or(self.threads) as usize * self.per_thread,
             ..peer(name.leak(), self.instance())
         }
     }

@@ -4,6 +4,7 @@
 //! launches of one process have more in common than those of two. The same samples always give the
 //! same interval.
 
+use super::Summary;
 use super::random::Random;
 
 /// How often the ratio is drawn.
@@ -49,9 +50,7 @@ fn drawn_median(processes: &[&Vec<f64>], random: &mut Random) -> f64 {
         let process = processes[random.below(processes.len())];
         drawn.extend((0..process.len()).map(|_| process[random.below(process.len())]));
     }
-    drawn.sort_by(f64::total_cmp);
-    let middle = drawn.len() / 2;
-    if drawn.len() % 2 == 1 { drawn[middle] } else { f64::midpoint(drawn[middle - 1], drawn[middle]) }
+    Summary::of(&drawn).map_or(f64::NAN, |summary| summary.median)
 }
 
 #[cfg(test)]
