@@ -5,6 +5,7 @@
 #                                the same of shapes, FOLDER/libceilings.so, and what cublaslt makes
 #   ./build.sh FOLDER cublaslt   FOLDER/libcublaslt.so, if cublasLt's header and library are there
 #   ./build.sh FOLDER race       the program FOLDER/thread_scope_race
+#   ./build.sh FOLDER versions   nothing but versions.txt
 #
 # Beside these, FOLDER/versions.txt has the versions of what compiled them, one in a line: nvcc,
 # ptxas, CCCL, and cublasLt where it is built. One that cannot be found out has no line.
@@ -15,9 +16,9 @@
 set -eu
 what=${2:-peers}
 case $#:$what in
-1:peers | 2:peers | 2:cublaslt | 2:race) ;;
+1:peers | 2:peers | 2:cublaslt | 2:race | 2:versions) ;;
 *)
-    echo "usage: $0 FOLDER [peers|cublaslt|race] (FOLDER is where the results go)" >&2
+    echo "usage: $0 FOLDER [peers|cublaslt|race|versions] (FOLDER is where the results go)" >&2
     exit 2
     ;;
 esac
@@ -85,13 +86,16 @@ version_of() {
     "$1" --version 2>/dev/null | sed -n 's/.*compilation tools.*, V\([0-9][0-9.]*\).*/\1/p' | head -n 1 || true
 }
 
-# preprocess OPTION..: the numbers after the word `tilepipe_version` in the source that stands in
-# the standard input; nothing if they are none, or if a header is missing.
+# preprocess OPTION..: the numbers from the word `tilepipe_version` to a semicolon in the source that
+# stands in the standard input; nothing if they are none, or if a header is missing.
+#
+# They may be in several lines: a number of a system header, such as those of include/cccl, stands
+# between marks (`# 1 "file" 3`) that say where it comes from.
 preprocess() {
     local source=$folder/versions.cu
     cat >"$source"
-    "$nvcc" -E -std=c++17 -arch=sm_90 "$@" "$source" 2>/dev/null |
-        sed -n 's/^ *tilepipe_version  *\([0-9][0-9 ]*\).*/\1/p' | head -n 1 || true
+    "$nvcc" -E -std=c++17 -arch=sm_90 "$@" "$source" 2>/dev/null | sed '/^ *#/d' | tr -s '[:space:]' ' ' |
+        sed -n 's/.*tilepipe_version \([0-9][0-9 ]*\);.*/\1/p' || true
     rm -f "$source"
 }
 
@@ -109,11 +113,11 @@ cccl_version() {
 #include <cub/version.cuh>
 #endif
 #if defined(CCCL_VERSION)
-tilepipe_version CCCL_VERSION 1000
+tilepipe_version CCCL_VERSION 1000;
 #elif defined(_CCCL_VERSION)
-tilepipe_version _CCCL_VERSION 1000
+tilepipe_version _CCCL_VERSION 1000;
 #elif defined(CUB_VERSION)
-tilepipe_version CUB_VERSION 100
+tilepipe_version CUB_VERSION 100;
 #endif
 END
     )
@@ -128,7 +132,7 @@ cublaslt_version() {
     local version
     version=$(preprocess "$@" <<'END'
 #include <cublasLt.h>
-tilepipe_version CUBLAS_VER_MAJOR CUBLAS_VER_MINOR CUBLAS_VER_PATCH CUBLAS_VER_BUILD
+tilepipe_version CUBLAS_VER_MAJOR CUBLAS_VER_MINOR CUBLAS_VER_PATCH CUBLAS_VER_BUILD;
 END
     )
     # shellcheck disable=SC2086 # four words
@@ -161,6 +165,7 @@ folder=$1
 case $what in
 race) compile thread_scope_race.cu thread_scope_race -lineinfo ;;
 cublaslt) compile_cublaslt ;;
+versions) ;;
 peers)
     # Side by side: most of the time goes into the candidates of shapes.cu.
     jobs=()

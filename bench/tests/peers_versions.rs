@@ -30,7 +30,8 @@ fn toolkit(folder: &Path, headers: &[(&str, &str)]) {
         "case \"$1\" in\n--version) {}; exit ;;\n-E) shift ;;\n*) while [ \"$1\" != -o ]; do shift; done; : >\"$2\"; exit ;;\nesac\n\
          for word; do shift; case \"$word\" in -std=* | -arch=*) ;; *) set -- \"$@\" \"$word\" ;; esac; done\n\
          for source; do :; done\n\
-         exec cc -E -x c++ -std=c++17 -I \"$(dirname \"$0\")/../include\" \"$source\"",
+         exec cc -E -x c++ -std=c++17 -I \"$(dirname \"$0\")/../include\" \\
+         -isystem \"$(dirname \"$0\")/../include/cccl\" \"$source\"",
         says("13.0.90").replace('\n', "; ")
     );
     program(&folder.join("bin/nvcc"), &nvcc);
@@ -86,6 +87,15 @@ fn an_older_cccl_has_its_version_in_another_header() {
         let Some(lines) = versions(&[(name, text)], &[]) else { return };
         assert_eq!(lines, ["nvcc 13.0.90", "ptxas 13.0.91", version]);
     }
+}
+
+#[test]
+fn headers_of_cccl_in_a_folder_of_system_headers_say_their_version() {
+    // As CUDA 13 installs them: `cuda/version` includes the header that has the number.
+    let headers =
+        [("cccl/cuda/version", "#include <version.h>\n"), ("cccl/version.h", "#define CCCL_VERSION 3000002\n")];
+    let Some(lines) = versions(&headers, &[]) else { return };
+    assert_eq!(lines, ["nvcc 13.0.90", "ptxas 13.0.91", "CCCL 3.0.2"]);
 }
 
 #[test]
