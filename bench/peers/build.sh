@@ -86,8 +86,8 @@ version_of() {
     "$1" --version 2>/dev/null | sed -n 's/.*compilation tools.*, V\([0-9][0-9.]*\).*/\1/p' | head -n 1 || true
 }
 
-# preprocess OPTION..: the numbers from the word `tilepipe_version` to a semicolon in the source that
-# stands in the standard input; nothing if they are none, or if a header is missing.
+# preprocess OPTION..: the numbers from the word `tilepipe_version` to a semicolon in the source
+# that stands in the standard input; nothing if they are none, or if a header is missing.
 #
 # They may be in several lines: a number of a system header, such as those of include/cccl, stands
 # between marks (`# 1 "file" 3`) that say where it comes from.

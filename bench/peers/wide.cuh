@@ -7,7 +7,10 @@
 #pragma once
 
 #include "by_hand.cuh"
+// What is by hand compiles without CUDA's libraries, whose headers take the compiler's time.
+#ifndef WITHOUT_LIBRARIES
 #include "guide.cuh"
+#endif
 #include "roles_by_hand.cuh"
 
 // The int after one in its group.
@@ -164,6 +167,7 @@ __device__ __forceinline__ void wide_bulk(const View<int> in, const View<int> ou
     last_tile<THREADS, LEN>(in, in, out);
 }
 
+#ifndef WITHOUT_LIBRARIES
 // cuda::pipeline in block scope, with copies that are known to be aligned and without a modulo.
 template <unsigned THREADS, unsigned PER, unsigned STAGES, unsigned INPUTS>
 __device__ __forceinline__ void wide_pipeline(const View<int> (&in)[INPUTS], const View<int> out) {
@@ -237,3 +241,4 @@ __device__ __forceinline__ void wide_groups(const View<int> in, const View<int> 
     }
     last_tile<THREADS, LEN>(in, in, out);
 }
+#endif

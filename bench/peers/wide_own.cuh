@@ -68,6 +68,7 @@ __device__ __forceinline__ void own_wide_by_hand(const View<int> in, const View<
     own_last_tile<THREADS, LEN>(in, out);
 }
 
+#ifndef WITHOUT_LIBRARIES
 // cuda::pipeline in thread scope, 16 bytes a copy.
 template <unsigned THREADS, unsigned PER, unsigned STAGES>
 __device__ __forceinline__ void own_wide_pipeline(const View<int> in, const View<int> out) {
@@ -102,3 +103,4 @@ __device__ __forceinline__ void own_wide_pipeline(const View<int> in, const View
     }
     own_last_tile<THREADS, LEN>(in, out);
 }
+#endif

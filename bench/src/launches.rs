@@ -1,5 +1,7 @@
 //! `tilepipe-bench launches`: what a launch costs the program that makes it, also beside that of
-//! another build of this program.
+//! another build of this program, or beside the driver's own call.
+
+mod bare;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,12 +11,15 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use comfy_table::Table;
 use serde::{Deserialize, Serialize};
-use tilepipe_host::{Device, Error, Schedule, Stream};
+use tilepipe_host::{Device, Error, Schedule};
 use tilepipe_kernels::compute::NeighbourSum;
 use tilepipe_kernels::{example_kernel, without_memcpy_async};
 use tilepipe_runner::built;
 
+use crate::machine::Origin;
 use crate::print;
+use crate::record::costs::{self, Costs};
+use crate::show::costs as show;
 use crate::show::table::{headed, number};
 use crate::statistics::Summary;
 
@@ -23,6 +28,8 @@ use crate::statistics::Summary;
 const BATCH: u32 = 250;
 /// Launches of each kernel before the timed ones.
 const WARM_UP: u32 = 2 * BATCH;
+/// What the kernels take.
+const KERNELS: [&str; 2] = ["one input, one output", "two inputs, one output"];
 /// A launch may cost so many times that of the other build ..
 const MOST_RATIO: f64 = 1.02;
 /// Or so many nanoseconds more, whichever is more.
@@ -50,6 +57,17 @@ pub struct Options {
     /// The folder with the other build's PTX and cubins
     #[arg(long, value_name = "DIR", requires = "against")]
     against_module: Option<PathBuf>,
+
+    /// Beside `cuLaunchKernel` with the same functions and arguments, in turns
+    #[arg(long, requires = "module", conflicts_with = "against")]
+    bare: bool,
+
+    /// Where to write what --bare measures, for `merge --launches`
+    #[arg(long, value_name = "FILE.json", requires = "bare")]
+    output: Option<PathBuf>,
+
+    #[command(flatten)]
+    origin: Origin,
 }
 
 /// The rounds of one kernel.
@@ -78,6 +96,14 @@ impl Series {
 ///
 /// No GPU, kernels that are missing, or another build that fails or measures something else.
 pub fn run(options: &Options) -> Result<Vec<String>> {
+    if let Some(module) = options.module.as_ref().filter(|_| options.bare) {
+        let measured = bare::measure(options, module)?;
+        if let Some(path) = &options.output {
+            costs::write(&measured, path)?;
+        }
+        print(show::text(&Costs { launches: vec![measured], compile: None }).trim_start())?;
+        return Ok(Vec::new());
+    }
     let Some(other) = &options.against else {
         let series = measure(options)?;
         print(rounds(&series).to_string())?;
@@ -114,19 +140,17 @@ fn measure(options: &Options) -> Result<Vec<Series>> {
     let stream = device.stream()?;
     let (left, right, mut out) = (device.zeroed::<i32>(1)?, device.zeroed::<i32>(1)?, device.zeroed::<i32>(1)?);
     let time = |name: &str, mut launch: Box<dyn FnMut() -> Result<(), Error> + '_>| {
-        round(&stream, WARM_UP.min(options.launches), &mut launch)?;
-        let rounds = (0..options.rounds).map(|_| round(&stream, options.launches, &mut launch));
+        let mut wait = || stream.synchronize();
+        round(WARM_UP.min(options.launches), &mut launch, &mut wait)?;
+        let rounds = (0..options.rounds).map(|_| round(options.launches, &mut launch, &mut wait));
         Ok(Series::new(name, options.launches, rounds.collect::<Result<_, Error>>()?))
     };
     let series: Result<Vec<Series>, Error> = [
         time(
-            "one input, one output",
+            KERNELS[0],
             Box::new(|| without_memcpy_async::launch::<i32, NeighbourSum, 128>(&stream, 1, &left, &mut out)),
         ),
-        time(
-            "two inputs, one output",
-            Box::new(|| example_kernel::launch::<i32, 128>(&stream, 1, &left, &right, &mut out)),
-        ),
+        time(KERNELS[1], Box::new(|| example_kernel::launch::<i32, 128>(&stream, 1, &left, &right, &mut out))),
     ]
     .into_iter()
     .collect();
@@ -135,7 +159,11 @@ fn measure(options: &Options) -> Result<Vec<Series>> {
 
 /// Returns the nanoseconds that a launch takes until its call returns. The waits for the kernels
 /// between batches do not count.
-fn round(stream: &Stream, launches: u32, launch: &mut dyn FnMut() -> Result<(), Error>) -> Result<f64, Error> {
+fn round<E>(
+    launches: u32,
+    launch: &mut dyn FnMut() -> Result<(), E>,
+    wait: &mut dyn FnMut() -> Result<(), E>,
+) -> Result<f64, E> {
     let (mut spent, mut left) = (Duration::ZERO, launches);
     while left > 0 {
         let batch = left.min(BATCH);
@@ -144,7 +172,7 @@ fn round(stream: &Stream, launches: u32, launch: &mut dyn FnMut() -> Result<(), 
             launch()?;
         }
         spent += start.elapsed();
-        stream.synchronize()?;
+        wait()?;
         left -= batch;
     }
     Ok(spent.as_secs_f64() * 1e9 / f64::from(launches))
@@ -244,7 +272,23 @@ fn comparison(pairs: &[[Series; 2]]) -> Table {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser;
+
     use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        options: Options,
+    }
+
+    #[test]
+    fn the_bare_call_needs_kernels_and_no_other_build() {
+        let fits = |words: &str| Line::try_parse_from(["launches"].into_iter().chain(words.split(' '))).is_ok();
+        assert!(fits("--bare --module ptx") && fits("--bare --module ptx --output a.json --commit 1 --command x"));
+        assert!(!fits("--bare") && !fits("--module ptx --output a.json"));
+        assert!(!fits("--bare --module ptx --against other --against-module ptx"));
+    }
 
     fn series(median: f64) -> Series {
         Series::new("a kernel", 10, vec![median])
@@ -252,8 +296,8 @@ mod tests {
 
     #[test]
     fn every_round_of_every_kernel_has_a_time() {
-        let options = Options { module: None, rounds: 3, launches: BATCH + 1, against: None, against_module: None };
-        let measured = measure(&options).unwrap();
+        let words = ["launches", "--rounds", "3", "--launches", &(BATCH + 1).to_string()];
+        let measured = measure(&Line::try_parse_from(words).unwrap().options).unwrap();
         assert_eq!(measured.len(), 2);
         for one in measured {
             assert_eq!((one.nanoseconds.len(), one.launches), (3, BATCH + 1));
@@ -264,17 +308,20 @@ mod tests {
 
     #[test]
     fn as_many_launches_are_made_as_are_asked_for_and_a_failed_one_ends_the_round() {
-        let stream = Device::cpu(Schedule::Lazy).stream().unwrap();
         for launches in [1, BATCH, 2 * BATCH + 1] {
-            let mut made = 0;
-            round(&stream, launches, &mut || {
+            let (mut made, mut waits) = (0, 0);
+            let mut launch = || {
                 made += 1;
+                Ok::<(), Error>(())
+            };
+            let mut wait = || {
+                waits += 1;
                 Ok(())
-            })
-            .unwrap();
-            assert_eq!(made, launches);
+            };
+            round(launches, &mut launch, &mut wait).unwrap();
+            assert_eq!((made, waits), (launches, launches.div_ceil(BATCH)));
         }
-        let failed = round(&stream, 5, &mut || Err(Error::BadGrid { kernel: "none", grid: 0 }));
+        let failed = round(5, &mut || Err(Error::BadGrid { kernel: "none", grid: 0 }), &mut || Ok(()));
         assert!(failed.is_err());
     }
 

@@ -21,6 +21,12 @@ pub struct Origin {
 }
 
 impl Origin {
+    /// An origin with both.
+    #[cfg(test)]
+    pub fn of(command: &str, commit: &str) -> Origin {
+        Origin { command: Some(command.to_owned()), commit: commit.to_owned() }
+    }
+
     /// Returns the command to put on record.
     pub fn command(&self) -> String {
         self.command.clone().unwrap_or_else(|| std::env::args().collect::<Vec<_>>().join(" "))

@@ -30,7 +30,7 @@ use tilepipe_host::Error;
 use tilepipe_runner::stdout::{self, PrintError, print};
 
 use record::{Report, merge};
-use show::{compare, page, readme, table};
+use show::{compare, costs, page, readme, table};
 
 /// The exit status where there is no GPU, so that a script can tell this from a failure.
 const NO_GPU: u8 = 3;
@@ -73,6 +73,8 @@ enum Command {
     Cpu(cpu::Options),
     /// Time what a launch costs the program that makes it
     Launches(launches::Options),
+    /// Make a record of what `cargo xtask bench --compile` has measured, and print it
+    Compile(costs::Options),
     /// Write a record's table into a README and its chart beside it
     Readme(readme::Options),
 }
@@ -122,6 +124,7 @@ fn run(command: Command) -> Result<Vec<String>> {
         }
         Command::Cpu(options) => return cpu::run(&options),
         Command::Launches(options) => return launches::run(&options),
+        Command::Compile(options) => costs::run(&options)?,
         Command::Readme(options) => readme::run(&options)?,
     }
     Ok(Vec::new())

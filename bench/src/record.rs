@@ -1,6 +1,7 @@
 //! What a run of the program puts on record, as JSON. Files of older runs lack what was added
 //! later, and are still read.
 
+pub mod costs;
 pub mod merge;
 
 use std::collections::BTreeMap;
@@ -44,6 +45,9 @@ pub struct Report {
     /// kept has none.
     #[serde(default)]
     pub processes: Vec<Process>,
+    /// What launches and compilations cost.
+    #[serde(default)]
+    pub costs: costs::Costs,
 }
 
 /// One process that measured.

@@ -14,6 +14,7 @@ use crate::machine::{conditions::Watch, versions};
 use crate::measure::{Bench, Outcome};
 use crate::plan::catalog::{self, Comparison};
 use crate::plan::sweeps;
+use crate::record::costs::Costs;
 use crate::record::{Process, Report, Row, Timing};
 use crate::show::table;
 use crate::{ceilings, copy, machine, resources};
@@ -113,6 +114,7 @@ pub fn run(options: &Options) -> Result<Vec<String>> {
         comparisons: Vec::new(),
         sweeps: Vec::new(),
         processes: Vec::new(),
+        costs: Costs::default(),
     };
     let of_type = |dtype| comparisons.iter().filter(|c| c.dtype == dtype).collect::<Vec<&Comparison>>();
     let bench = Bench { device: &device, stream: &stream, repetitions, seed };

@@ -122,6 +122,15 @@ impl Value {
         }
     }
 
+    /// The 32 bytes, as words.
+    pub(crate) fn words(&self) -> [u64; 4] {
+        match *self {
+            Value::Scalar(Padded { value, zeros: [a, b, c] }) => [value, a, b, c],
+            Value::Elements(Padded { value, zeros: [a, b] }) => [value.address, value.len, a, b],
+            Value::Rows(RawRows { address, width, height, pitch }) => [address, width, height, pitch],
+        }
+    }
+
     /// The bytes, for a kernel on the CPU.
     pub(crate) fn raw(&self) -> RawParameter {
         match self {

@@ -115,6 +115,37 @@ pub unsafe fn launch(
     unsafe { gpu::module::launch_in(context, stream.cast(), grid, instance, &mut parameters) }
 }
 
+/// What a launch of one block hands to the driver, for a program that calls `cuLaunchKernel`
+/// itself.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// The `CUfunction`, which lives as long as the device's context.
+    pub function: *mut c_void,
+    /// Threads a block.
+    pub threads: u32,
+    /// Bytes of dynamic shared memory a block.
+    pub shared_bytes: u32,
+    /// The bytes of each parameter, of which the first ones count.
+    pub parameters: Vec<[u64; 4]>,
+}
+
+/// Returns what a launch of these arguments hands to the driver, after the checks of
+/// [`launch`](crate::launch()), and makes the device's context the calling thread's.
+///
+/// # Errors
+///
+/// As for [`launch`](crate::launch()); [`Error::WrongDevice`] if the device is the CPU.
+pub fn call(device: &Device, instance: &Instance, arguments: &[Bound]) -> Result<Call, Error> {
+    check_arguments(device, instance, arguments)?;
+    let Backend::Gpu(context) = &device.backend else {
+        let (owner, device) = ("a GPU".to_owned(), device.name().to_owned());
+        return Err(Error::WrongDevice { what: "the call".to_owned(), owner, device });
+    };
+    let (function, shared_bytes) = gpu::module::entry(context, instance)?;
+    let parameters = arguments.iter().map(|argument| argument.value.words()).collect();
+    Ok(Call { function: function.cast(), threads: instance.threads(), shared_bytes, parameters })
+}
+
 /// Makes arguments of views, and checks them as those of every launch are checked.
 fn bind(device: &Device, instance: &Instance, views: &[View]) -> Result<Vec<Bound>, Error> {
     check_count(instance, views.len())?;

@@ -12,8 +12,10 @@
 #   ./run.sh bench [ARGUMENTS]   the comparison with CUDA C++, for which nvcc is needed (arguments
 #                                as of tilepipe-bench measure). PROCESSES of them (3 by default)
 #                                measure one after another, into bench-1.json and so on, which
-#                                become bench.json, or what --output names. torch.json, where it is
-#                                there and of the same commit, becomes part of it.
+#                                become bench.json, or what --output names. After each, another
+#                                one times what a launch costs, into bench-1-launches.json and so
+#                                on. torch.json, where it is there and of the same commit, becomes
+#                                part of it.
 #   ./run.sh torch [ARGUMENTS]   the comparison with PyTorch, for which python3 needs to have it
 #                                (arguments as of peers/torch_peers.py). Without arguments it writes
 #                                torch.json.
@@ -168,7 +170,7 @@ run_sanitizer() {
 # status.
 measure() {
     local typed="$*" processes=${PROCESSES:-3} output=bench.json record number status
-    local arguments=() records=() torch=()
+    local arguments=() records=() torch=() launches=()
     case $processes in
     '' | 0* | *[!0-9]*)
         printf 'error: PROCESSES is `%s`, and a number from 1 on is needed\n' "$processes" >&2
@@ -202,6 +204,12 @@ measure() {
         # Without a record and with success it has answered `--help`, say.
         if ! [ -e "$record" ] || [ "$status" -gt 1 ]; then return "$status"; fi
         records+=("$record")
+        # What a launch costs: some seconds.
+        record=${output%.json}-$number-launches.json
+        rm -f "$record"
+        ./tilepipe-bench launches --bare --module ptx --output "$record" --commit "$(cat commit)" \
+            --command "./run.sh bench${typed:+ $typed}" || return
+        launches+=("$record")
     done
     if [ -e torch.json ]; then
         if grep -qF "\"commit\": \"$(cat commit)\"" torch.json; then
@@ -211,7 +219,7 @@ measure() {
         fi
     fi
     printf 'all processes\n'
-    ./tilepipe-bench merge "${records[@]}" --output "$output" "${torch[@]}" || return
+    ./tilepipe-bench merge "${records[@]}" --output "$output" --launches "${launches[@]}" "${torch[@]}" || return
     printf 'the record is %s\n' "$output"
 }
 

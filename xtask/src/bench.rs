@@ -1,6 +1,8 @@
 //! `cargo xtask bench`: measures the kernels beside CUDA C++, and shows, compares and records what
 //! was measured.
 
+mod compile;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
@@ -39,6 +41,14 @@ pub struct Options {
     #[arg(long, group = "mode")]
     cpu: bool,
 
+    /// Time what it takes to compile single kernels, ours and CUDA C++ with nvcc (minutes)
+    #[arg(long, group = "mode")]
+    compile: bool,
+
+    /// With --compile: what is to be known of the machine
+    #[arg(long, requires = "compile", value_name = "TEXT")]
+    note: Option<String>,
+
     /// Write a record's table into README.md and its chart to docs/bench.svg
     #[arg(long, value_name = "FILE.json", group = "mode")]
     readme: Option<PathBuf>,
@@ -70,6 +80,8 @@ pub fn run(options: &Options) -> Result<ExitCode> {
         Ok(ExitCode::SUCCESS)
     } else if options.cpu {
         cpu(options.builds)
+    } else if options.compile {
+        compile(options.note.as_deref())
     } else {
         gpu(&options.arguments)
     }
@@ -102,6 +114,20 @@ fn cpu(with_builds: bool) -> Result<ExitCode> {
         }
     }
     process::run(&mut command)?;
+    println!("the record is {}", record.display());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Times compilers; the record is `target/bench/compile.json`.
+fn compile(note: Option<&str>) -> Result<ExitCode> {
+    let folder = folder()?;
+    let (measured, record) = (folder.join("compile-measured.json"), folder.join("compile.json"));
+    let versions = folder.join("compile-versions");
+    compile::measure(&folder.join("compile"), &versions, &measured)?;
+    let mut command = program();
+    command.arg("compile").arg(&measured).arg("--versions").arg(&versions).arg("--output").arg(&record);
+    command.args(["--note", note.unwrap_or_default()]);
+    process::run(command.args(["--commit", &bundle::commit(), "--command", "cargo xtask bench --compile"]))?;
     println!("the record is {}", record.display());
     Ok(ExitCode::SUCCESS)
 }
@@ -187,7 +213,7 @@ mod tests {
             [Path::new("a.json"), Path::new("b.json")]
         );
         assert_eq!(parse("--readme a.json").unwrap().readme.unwrap(), Path::new("a.json"));
-        assert!(parse("--cpu --builds").unwrap().builds);
+        assert!(parse("--cpu --builds").unwrap().builds && parse("--compile").unwrap().compile);
         assert_eq!(parse("-- --kernel x").unwrap().arguments, ["--kernel", "x"]);
     }
 
@@ -197,6 +223,8 @@ mod tests {
             "--cpu --report a.json",
             "--report a.json --compare a.json b.json",
             "--readme a.json --cpu",
+            "--compile --cpu",
+            "--note x",
             "--compare a.json",
             "--compare a.json b.json c.json",
             "--builds",

@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 
+use crate::record::costs::{self, Launches};
 use crate::record::{Line, PeerRow, Point, Process, Report, Row, Sweep, Timing};
 use crate::torch::{self, Measured};
 
 /// Which records become one, and where it goes.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct Options {
     /// Records that `measure` has written, of the same commit, GPU, driver and size
     #[arg(value_name = "FILE.json", required = true)]
@@ -25,6 +26,14 @@ pub struct Options {
     /// measured the same
     #[arg(long, value_name = "FILE.json", num_args = 1..)]
     torch: Vec<PathBuf>,
+
+    /// What `launches --bare` has written, of the same commit and GPU, by several processes
+    #[arg(long, value_name = "FILE.json", num_args = 1..)]
+    launches: Vec<PathBuf>,
+
+    /// What `compile` has written, on any machine
+    #[arg(long, value_name = "FILE.json")]
+    compile: Option<PathBuf>,
 }
 
 /// Merges the records and writes the one that they become.
@@ -37,8 +46,28 @@ pub fn run(options: &Options) -> Result<Report> {
     let reports = options.files.iter().map(|path| Ok((path.display().to_string(), Report::read(path)?)));
     let mut report = merge(reports.collect::<Result<_>>()?)?;
     append(&mut report, options.torch.iter().map(|path| read_torch(path)).collect::<Result<_>>()?)?;
+    for path in &options.launches {
+        add_launches(&mut report, costs::read(path)?).with_context(|| path.display().to_string())?;
+    }
+    if let Some(path) = &options.compile {
+        report.costs.compile = Some(costs::read(path)?);
+    }
     report.write(&options.output)?;
     Ok(report)
+}
+
+/// Adds a process that timed launches to those that were read before.
+fn add_launches(whole: &mut Report, process: Launches) -> Result<()> {
+    is_same("GPU", &whole.gpu, &process.gpu)?;
+    is_same("commit", &whole.commit, &process.commit)?;
+    ensure!(!whole.costs.launches.contains(&process), "its process is there already");
+    if let Some(first) = whole.costs.launches.first() {
+        let names = |process: &Launches| process.kernels.iter().map(|one| one.kernel.clone()).collect::<Vec<_>>();
+        is_same("kernels", &names(first).join("; "), &names(&process).join("; "))?;
+        is_same("number of launches", &first.launches, &process.launches)?;
+    }
+    whole.costs.launches.push(process);
+    Ok(())
 }
 
 fn read_torch(path: &Path) -> Result<(String, Measured)> {
@@ -131,6 +160,10 @@ fn join(whole: &mut Report, other: Report) -> Result<()> {
     }
     whole.repetitions += other.repetitions;
     whole.processes.extend(other.processes);
+    for process in other.costs.launches {
+        add_launches(whole, process)?;
+    }
+    whole.costs.compile = whole.costs.compile.take().or(other.costs.compile);
     Ok(())
 }
 

@@ -92,6 +92,7 @@ pub fn example() -> Report {
             ],
         }],
         processes: Vec::new(),
+        costs: costs::Costs::default(),
     }
 }
 

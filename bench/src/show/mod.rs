@@ -2,6 +2,7 @@
 
 pub(crate) mod chart;
 pub(crate) mod compare;
+pub(crate) mod costs;
 pub(crate) mod page;
 pub(crate) mod readme;
 pub(crate) mod report;

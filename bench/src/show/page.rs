@@ -1,6 +1,7 @@
 //! A record as one HTML page that needs nothing else, and its charts as files.
 
 mod conditions;
+mod costs;
 mod tables;
 
 use std::fs;
@@ -190,6 +191,7 @@ fn page(report: &Report, tasks: &[Task<'_>], charts: &[Chart<'_>]) -> Markup {
                     (failures(report))
                     @for range in [Range::Sizes, Range::Stages, Range::Arithmetic, Range::Others] { (sweeps(range)) }
                     @if !report.comparisons.is_empty() { (kernels(charts.iter().filter(|chart| chart.sweep.is_none()))) }
+                    (costs::section(&report.costs))
                     section { h2 { "All figures" } (tables::tasks(tasks)) (tables::comparisons(report)) }
                     section { h2 { "What is measured" } p { (METHOD) } p { (WHEN) } }
                     (conditions::section(report))

@@ -177,6 +177,7 @@ mod tests {
             comparisons: vec![Row::new(comparison, &[4096; 5], outcomes, 1 << 30)],
             sweeps: Vec::new(),
             processes: Vec::new(),
+            costs: Default::default(),
         }
     }
 

@@ -6,6 +6,7 @@ use comfy_table::{Cell, CellAlignment, Table};
 use crate::balance::{Balance, Ratios, WANTED};
 use crate::plan::sweeps::MULTIPLY_ADDS;
 use crate::record::{PeerRow, Report, Resources, Sweep, Timing};
+use crate::show::costs;
 use crate::show::tasks::with_interval;
 
 /// Columns of what a kernel takes of a multiprocessor, for records that have it.
@@ -45,7 +46,7 @@ pub fn report(report: &Report) -> String {
             }
         }
     }
-    text
+    text + &costs::text(&report.costs)
 }
 
 /// Returns all comparisons: under each of our kernels its peers, each with the ratio of its time to

@@ -362,6 +362,15 @@ pub(crate) unsafe fn launch_in(
     context.check("launch a kernel", status)
 }
 
+/// Finds the entry of an instance, and the bytes of dynamic shared memory of its blocks. The
+/// context is the calling thread's then.
+pub(crate) fn entry(context: &Context, instance: &Instance) -> Result<(CUfunction, u32), Error> {
+    context.enter()?;
+    let function = context.function(instance)?;
+    // The limit was checked: it fits.
+    Ok((function.raw, function.dynamic_shared(instance) as u32))
+}
+
 /// Hands a kernel to the driver; `function` is what the context, which is the calling thread's, has
 /// found for `instance`.
 ///

@@ -41,7 +41,7 @@ const TESTS: &str = r#"for folder in "$TILEPIPE_PTX_DIR" "$TILEPIPE_TEST_PTX_DIR
     [ -e "$folder/k.two.0.ptx" ] && [ -e "$folder/k.two.0.sm_90.cubin" ] || exit 1
 done"#;
 /// `tilepipe-bench`: whatever is named must be there, and the record is written.
-const BENCH: &str = r#"case $1 in measure | merge) shift ;; *) exit 1 ;; esac
+const BENCH: &str = r#"case $1 in measure | launches | merge) shift ;; *) exit 1 ;; esac
 while [ $# -gt 0 ]; do
     case $1 in
     --module) [ -s "$2/toolchain.txt" ] && [ -e "$2/k.one.ptx" ] && [ -e "$2/k.one.sm_90.cubin" ] || exit 1; shift 2 ;;
@@ -50,6 +50,8 @@ while [ $# -gt 0 ]; do
     --output) echo measured >"$2" || exit 1; shift 2 ;;
     --torch) [ -s "$2" ] || exit 1; shift 2 ;;
     --kernel) shift 2 ;;
+    --bare) shift ;;
+    --launches) [ -s "$2" ] || exit 1; shift 2 ;;
     *.json) [ -s "$1" ] || exit 1; shift ;;
     --ceilings) [ -e "$2" ] || exit 1; shift 2 ;;
     --commit) [ "$2" = "of a test" ] || exit 1; shift 2 ;;

@@ -221,6 +221,23 @@ fn a_run_of_pytorch_of_something_else_is_refused() {
 }
 
 #[test]
+fn launches_of_something_else_are_refused() {
+    let [process, _] = &costs::tests::example().launches[..] else { panic!("two processes") };
+    let error = |change: fn(&mut Launches)| {
+        let mut whole = measured(1, &[1.0, 1.0], &[2.0, 2.0]);
+        add_launches(&mut whole, process.clone()).unwrap();
+        let mut other = Launches { date: "later".to_owned(), ..process.clone() };
+        change(&mut other);
+        add_launches(&mut whole, other).err().map_or_else(String::new, |error| error.to_string())
+    };
+    assert_eq!(error(|_| ()), "");
+    assert!(error(|other| other.gpu = "other".to_owned()).starts_with("the GPU is other"));
+    assert!(error(|other| other.commit = "other".to_owned()).contains("the commit is other"));
+    assert!(error(|other| other.launches = 1).contains("number of launches"));
+    assert!(error(|other| other.kernels.clear()).contains("kernels"));
+}
+
+#[test]
 fn files_become_one_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
@@ -229,8 +246,32 @@ fn files_become_one_file() {
     }
     fs::write(path("torch.json"), of_torch(7, &[1.0, 1.0]).to_string()).unwrap();
     let files = vec![path("1.json"), path("2.json")];
-    let options = Options { files, output: path("all.json"), torch: vec![path("torch.json")] };
+    let costs = costs::tests::example();
+    let launches = ["launches-1.json", "launches-2.json"].map(path);
+    for (process, file) in costs.launches.iter().zip(&launches) {
+        costs::write(process, file).unwrap();
+    }
+    costs::write(costs.compile.as_ref().unwrap(), &path("compile.json")).unwrap();
+    let options = Options {
+        files,
+        output: path("all.json"),
+        torch: vec![path("torch.json")],
+        launches: launches.to_vec(),
+        compile: Some(path("compile.json")),
+    };
     let report = run(&options).unwrap();
+    assert_eq!(report.costs, costs);
+    // A merged record keeps them, and takes none of them twice.
+    let again = Options {
+        files: vec![path("all.json")],
+        torch: Vec::new(),
+        launches: Vec::new(),
+        compile: None,
+        ..options.clone()
+    };
+    assert_eq!(run(&Options { output: path("again.json"), ..again.clone() }).unwrap().costs, costs);
+    let twice = run(&Options { launches: launches.to_vec(), ..again }).unwrap_err();
+    assert!(format!("{twice:#}").contains("launches-1.json: its process is there already"), "{twice:#}");
     assert_eq!(Report::read(&path("all.json")).unwrap(), report);
     assert_eq!((report.comparisons.len(), report.processes.len()), (2, 3));
     let missing = run(&Options { torch: vec![path("none.json")], ..options }).unwrap_err().to_string();

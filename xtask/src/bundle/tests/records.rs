@@ -24,11 +24,15 @@ fn calls(called: &str) -> Vec<String> {
     ours.map(names).collect()
 }
 
-const THREE: [&str; 4] = [
+const THREE: [&str; 7] = [
     "measure bench-1.json",
+    "launches bench-1-launches.json",
     "measure bench-2.json",
+    "launches bench-2-launches.json",
     "measure bench-3.json",
-    "merge bench-1.json bench-2.json bench-3.json bench.json",
+    "launches bench-3-launches.json",
+    "merge bench-1.json bench-2.json bench-3.json bench.json bench-1-launches.json bench-2-launches.json \
+     bench-3-launches.json",
 ];
 
 #[test]
@@ -45,7 +49,9 @@ fn several_processes_measure_and_become_one_record() {
     assert_eq!(calls(&called), ["measure a/b-1.json"]);
     let (status, _, called) = machine.run_with_text(&["bench", "--output=b.json", "--kernel", "x"], "PROCESSES", "2");
     assert_eq!(status, 0);
-    assert_eq!(calls(&called), ["measure b-1.json", "measure b-2.json", "merge b-1.json b-2.json b.json"]);
+    let merged = "merge b-1.json b-2.json b.json b-1-launches.json b-2-launches.json";
+    let [first, second] = ["b-1-launches.json", "b-2-launches.json"].map(|file| format!("launches {file}"));
+    assert_eq!(calls(&called), ["measure b-1.json", &first, "measure b-2.json", &second, merged]);
     assert!(called.contains("--command ./run.sh bench --output=b.json --kernel x --kernel x\n"), "{called}");
 }
 
@@ -66,7 +72,7 @@ fn a_number_of_processes_that_is_none_and_an_output_without_a_name_are_refused()
 fn a_process_that_finds_something_too_slow_is_merged_and_one_without_a_record_ends_it() {
     let machine = Machine::new();
     for (status, with_record, calls_made, passed) in
-        [(1, true, 4, true), (1, false, 2, false), (3, false, 2, false), (139, true, 2, false), (0, false, 2, true)]
+        [(1, true, 7, true), (1, false, 3, false), (3, false, 3, false), (139, true, 3, false), (0, false, 3, true)]
     {
         machine.program("bench", &second_fails(status, with_record));
         machine.bundle(&[Suite::Bench]);
@@ -104,7 +110,7 @@ fn what_pytorchs_part_writes_becomes_part_of_the_record_of_its_commit() {
     assert!(!folder.join("torch.json").exists());
     let (_, _, called) = machine.run(&["all"]);
     assert!(called.contains("--output torch.json") && folder.join("torch.json").exists(), "{called}");
-    let merged = format!("{} --torch torch.json", THREE[3]);
+    let merged = format!("{} --torch torch.json", THREE[6]);
     assert_eq!(calls(&called).last(), Some(&merged));
     fs::write(folder.join("torch.json"), "{\n  \"commit\": \"another\"\n}\n").unwrap();
     let (status, printed, called) = machine.run(&["bench"]);
