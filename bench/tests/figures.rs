@@ -4,11 +4,13 @@
 //! ```text
 //! <!-- figures: bench/results/DAY/bench.json bench/results/DAY/more.txt -->
 //! <!-- figures of sum, dot: bench/results/DAY/bench.json -->
+//! <!-- all figures: bench/results/DAY/bench.json -->
 //! ```
 //!
 //! A figure is a number with a decimal point, or a whole one before a unit of time, `GB/s`,
 //! instructions or registers; not in code, and not in a link's target. Percents, other counts and
-//! other whole numbers are not compared.
+//! other whole numbers are not compared, unless the comment says that all of a table's figures are:
+//! then they are all numbers after its first column.
 //!
 //! In a table of kernels (`bench.json`) a row's figures are those of its own kernel. In other rows
 //! and in paragraphs they are those of the kernels that the comment names, and of the sweeps. Of a
@@ -37,6 +39,8 @@ const WITHOUT: [(&str, &str); 2] = [
 /// A paragraph or table, and the records that a comment before it names, if one does.
 struct Block<'a> {
     records: Vec<&'a str>,
+    /// Whether all numbers of a table are figures.
+    all: bool,
     /// The kernels that the comment names.
     kernels: Vec<&'a str>,
     /// With their numbers, from 1.
@@ -44,14 +48,16 @@ struct Block<'a> {
 }
 
 fn blocks(page: &str) -> Vec<Block<'_>> {
-    let new = || Block { records: Vec::new(), kernels: Vec::new(), lines: Vec::new() };
+    let new = || Block { records: Vec::new(), all: false, kernels: Vec::new(), lines: Vec::new() };
     let mut blocks = vec![new()];
     for (index, line) in page.lines().enumerate() {
         let last = blocks.last_mut().unwrap();
-        if let Some(names) = line.strip_prefix("<!-- figures").and_then(|rest| rest.strip_suffix(" -->")) {
+        let comment = line.strip_prefix("<!-- ").and_then(|rest| rest.strip_suffix(" -->")).unwrap_or_default();
+        let (all, comment) = comment.strip_prefix("all ").map_or((false, comment), |rest| (true, rest));
+        if let Some(names) = comment.strip_prefix("figures") {
             let (kernels, records) = names.split_once(": ").unwrap_or_else(|| panic!("{PAGE}:{}: {line}", index + 1));
             let kernels = kernels.strip_prefix(" of ").map_or_else(Vec::new, |names| names.split(", ").collect());
-            blocks.push(Block { records: records.split(' ').collect(), kernels, lines: Vec::new() });
+            blocks.push(Block { records: records.split(' ').collect(), all, kernels, lines: Vec::new() });
         } else if !line.trim().is_empty() {
             last.lines.push((index + 1, line));
         } else if !last.lines.is_empty() {
@@ -94,6 +100,18 @@ fn written(line: &str) -> Vec<&str> {
         }
     }
     found
+}
+
+impl<'a> Block<'a> {
+    /// The figures of a line as they are written.
+    fn written(&self, line: &'a str) -> Vec<&'a str> {
+        let Some((_, cells)) = line.strip_prefix("| ").and_then(|row| row.split_once(" | ")).filter(|_| self.all)
+        else {
+            return written(line);
+        };
+        let digits = |word: &&str| word.starts_with(|first: char| first.is_ascii_digit());
+        cells.split(['|', ' ', '(', ')']).filter(digits).collect()
+    }
 }
 
 /// Whether a number is printed like this with as many decimals, as it is or, as times are, in a
@@ -154,14 +172,20 @@ fn timing(of: &Value) -> [Option<f64>; 2] {
     [of["timing"]["milliseconds"]["median"].as_f64(), of["timing"]["gigabytes_per_second"].as_f64()]
 }
 
+/// The registers of a contestant.
+fn registers(of: &Value) -> Option<f64> {
+    of["resources"]["registers"].as_f64()
+}
+
 /// The figures of a comparison: those of ours and of the peers, the ratios to these, and what
 /// was wanted of them.
 fn figures(comparison: &Value) -> Vec<f64> {
     let peers = comparison["peers"].as_array().into_iter().flatten();
     let of_peers = peers.flat_map(|peer| {
-        [timing(peer).as_slice(), &[peer["ratio"]["median"].as_f64(), peer["wanted"].as_f64()]].concat()
+        [timing(peer).as_slice(), &[peer["ratio"]["median"].as_f64(), peer["wanted"].as_f64(), registers(peer)]]
+            .concat()
     });
-    timing(comparison).into_iter().chain(of_peers).flatten().collect()
+    timing(comparison).into_iter().chain([registers(comparison)]).chain(of_peers).flatten().collect()
 }
 
 /// The elements of a list in a record; none where it is missing.
@@ -220,7 +244,8 @@ fn compilers(record: &Value) -> Vec<f64> {
         let ours = median(&task["contestants"][0], "code_seconds");
         let of_one = |one: &Value| {
             let code = median(one, "code_seconds");
-            [median(one, "ptx_seconds"), code, code / ours]
+            let made = ["ptx_bytes", "code_bytes", "cubin_bytes", "registers"].map(|name| one[name].as_f64());
+            made.into_iter().flatten().chain([median(one, "ptx_seconds"), code, code / ours]).collect::<Vec<f64>>()
         };
         list(task, "contestants").flat_map(of_one).collect::<Vec<f64>>()
     };
@@ -236,7 +261,7 @@ fn every_figure_is_one_of_the_records_that_its_paragraph_names() {
             assert!(block.records.is_empty(), "a comment of figures with nothing after it: {:?}", block.records);
             continue;
         };
-        let figures: usize = block.lines.iter().map(|(_, line)| written(line).len()).sum();
+        let figures: usize = block.lines.iter().map(|(_, line)| block.written(line).len()).sum();
         if block.records.is_empty() {
             let excused = WITHOUT.iter().position(|(start, _)| begins.starts_with(start));
             without.extend(excused.filter(|_| figures > 0));
@@ -248,7 +273,7 @@ fn every_figure_is_one_of_the_records_that_its_paragraph_names() {
         let records: Vec<Record> = block.records.iter().map(|name| Record::read(name)).collect();
         for (number, line) in &block.lines {
             let figures: Vec<f64> = records.iter().flat_map(|record| record.allows(line, &block.kernels)).collect();
-            for written in written(line) {
+            for written in block.written(line) {
                 checked += 1;
                 if !figures.iter().any(|figure| prints(*figure, written)) {
                     strange.push(format!("{PAGE}:{number}: {written} is no figure of {:?}", block.records));
@@ -275,6 +300,8 @@ fn a_block_has_the_comment_before_it_and_no_other() {
     let found: Vec<_> =
         blocks(page).iter().map(|one| (one.records.len(), one.kernels.len(), one.lines.len())).collect();
     assert_eq!(found, [(0, 0, 1), (0, 0, 0), (2, 2, 2), (0, 0, 1), (1, 0, 1)]);
+    let page = "<!-- all figures: a.json -->\n| `sum`, 2 stages | `i32` | 24 | 1.5 (30) | by 8 |";
+    assert_eq!(blocks(page)[1].written(page.lines().last().unwrap()), ["24", "1.5", "30", "8"]);
 }
 
 #[test]
@@ -287,9 +314,9 @@ fn a_paragraph_is_compared_with_the_kernels_that_its_comment_names() {
     assert_eq!(record.allows("as text", &["dot"]), [2.5, 3.5]);
     assert_eq!(record.allows("| a table |", &[]), [3.5]);
     let task = serde_json::json!({ "tasks": [{ "contestants": [
-        { "ptx_seconds": [3.0, 1.0, 2.0], "code_seconds": [4.0] }, { "ptx_seconds": [5.0], "code_seconds": [6.0] },
+        { "ptx_seconds": [3.0, 1.0, 2.0], "code_seconds": [4.0] }, { "registers": 24, "ptx_seconds": [5.0], "code_seconds": [6.0] },
     ] }] });
-    assert_eq!(Record::Comparison(task).allows("as text", &[]), [2.0, 4.0, 1.0, 5.0, 6.0, 1.5]);
+    assert_eq!(Record::Comparison(task).allows("as text", &[]), [2.0, 4.0, 1.0, 24.0, 5.0, 6.0, 1.5]);
 }
 
 #[test]
