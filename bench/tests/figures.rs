@@ -1,5 +1,5 @@
-//! The figures of `docs/performance.md`: every paragraph and table with a figure names its records in
-//! a comment before it, and every figure is one of theirs.
+//! The figures of `docs/performance.md`: every paragraph and table with a figure names its records
+//! in a comment before it, and every figure is one of theirs.
 //!
 //! ```text
 //! <!-- figures: bench/results/DAY/bench.json bench/results/DAY/more.txt -->
@@ -110,7 +110,7 @@ impl<'a> Block<'a> {
             return written(line);
         };
         let digits = |word: &&str| word.starts_with(|first: char| first.is_ascii_digit());
-        cells.split(['|', ' ', '(', ')']).filter(digits).collect()
+        cells.split(['|', ' ', ',', '(', ')']).filter(digits).collect()
     }
 }
 

@@ -49,6 +49,23 @@ fn all(first: f64) -> Vec<Value> {
         .collect()
 }
 
+/// Launches and compilations, with long names.
+fn costs() -> Value {
+    let row = |name: &str, class: &str| {
+        json!({"name": name, "class": class, "ptx_seconds": [12.25, 13.5], "code_seconds": [112.25, 113.5],
+            "ptx_bytes": 123_456, "code_bytes": 123_456, "cubin_bytes": 1_234_567, "registers": 255})
+    };
+    json!({
+        "launches": [{"date": "2026-11-24T10:00:00Z", "commit": "0123456789abcdef", "command": "launches --bare",
+            "gpu": "NVIDIA H200", "launches": 10_000,
+            "kernels": [{"kernel": LONG, "checked": [4300.5, 5600.25], "bare": [2300.5, 2600.25]}]}],
+        "compile": {"date": "2026-11-24T10:00:00Z", "commit": "0123456789abcdef", "command": "cargo xtask bench --compile",
+            "cpu": "a processor with a name of many words", "cores": 128, "note": WORDS,
+            "versions": {"nvcc": "13.0.88", "rustc": "1.96.0-nightly"}, "architecture": "sm_90",
+            "tasks": [{"name": WORDS, "contestants": [row("tilepipe", "tilepipe"), row(LONG, "hand")]}]},
+    })
+}
+
 fn rows() -> Vec<Value> {
     let mut wrong = row("wrong", "broken_kernel", vec![peer("CUB", "library", 1.0)]);
     (wrong["timing"], wrong["fault"]) = (Value::Null, json!("element 3 is 1, expected 2; 1 differ"));
@@ -118,6 +135,7 @@ pub fn text() -> String {
             sweep("grid", "blocks", "", &[132.0, 264.0, 528.0, 1056.0, 2112.0, 4224.0, 16896.0]),
         ],
         "processes": [process(0), process(1)],
+        "costs": costs(),
     })
     .to_string()
 }
