@@ -31,6 +31,8 @@ use crate::show::report;
 const TURN: usize = 10;
 /// Rounds before the timed ones.
 const WARM_UP: usize = 3;
+/// What [`Function::transform`] calls.
+pub const TRANSFORM: &str = "cub::DeviceTransform::Transform";
 /// A function of the library: memory to work in and its bytes, two inputs, the output, a length, a
 /// stream.
 type Call = unsafe extern "C" fn(*mut c_void, *mut usize, u64, u64, u64, usize, CUstream) -> i32;
@@ -49,7 +51,7 @@ impl Job {
         match self {
             Job::Sum => ("tilepipe_cub_sum", "cub::DeviceReduce::Sum"),
             Job::Dot => ("tilepipe_cub_dot", "cub::DeviceReduce::TransformReduce"),
-            Job::Triple => ("tilepipe_cub_triple", "cub::DeviceTransform::Transform"),
+            Job::Triple => ("tilepipe_cub_triple", TRANSFORM),
         }
     }
 
@@ -118,11 +120,20 @@ pub fn kernels() -> Vec<&'static str> {
 /// A library that cannot be loaded, too little memory, a kernel that is not in the modules, or a
 /// call that failed.
 pub fn measure(bench: &Bench<'_>, library: &Path, len: usize) -> Result<Vec<Row>> {
-    // SAFETY: the library is the one that `peers/build.sh` makes of `ceilings.cu`, whose
-    // initialisers are the CUDA runtime's.
-    let library = unsafe { Library::new(library) }.with_context(|| format!("cannot load {}", library.display()))?;
+    let library = open(library)?;
     let inputs = [input(0, len)?, input(1, len)?];
     JOBS.map(|job| compare(bench, &library, job, &inputs)).into_iter().collect()
+}
+
+/// Loads the library with CUB's work.
+///
+/// # Errors
+///
+/// A library that cannot be loaded.
+pub fn open(path: &Path) -> Result<Library> {
+    // SAFETY: the library is the one that `peers/build.sh` makes of `ceilings.cu`, whose
+    // initialisers are the CUDA runtime's.
+    unsafe { Library::new(path) }.with_context(|| format!("cannot load {}", path.display()))
 }
 
 /// Measures one of them on both sides.
@@ -241,37 +252,82 @@ impl<'a> Ours<'a> {
     }
 }
 
-/// The library's side.
-struct Theirs<'a> {
+/// A function of the library, with the memory that it works in, for inputs of one length.
+pub struct Function<'a> {
     call: Symbol<'a, Call>,
-    inputs: Vec<Memory>,
-    out: Memory,
-    outputs: usize,
+    /// Its name.
+    pub name: &'static str,
     work: Memory,
     work_bytes: usize,
     len: usize,
+}
+
+impl<'a> Function<'a> {
+    /// Finds `cub::DeviceTransform` for inputs of `len` numbers. The device's context is the
+    /// thread's.
+    ///
+    /// # Errors
+    ///
+    /// A library without it, or a call of it that failed.
+    pub fn transform(library: &'a Library, len: usize) -> Result<Self> {
+        Function::new(library, Job::Triple, len)
+    }
+
+    fn new(library: &'a Library, job: Job, len: usize) -> Result<Self> {
+        let (name, _) = job.of_library();
+        // SAFETY: `ceilings.cu` has this function with these parameters.
+        let call: Symbol<'a, Call> =
+            unsafe { library.get(name.as_bytes()) }.with_context(|| format!("the library has no `{name}`"))?;
+        let mut work_bytes = 0;
+        // SAFETY: without memory the call writes the number of bytes that it wants, and nothing
+        // else.
+        let status = unsafe { call(ptr::null_mut(), &mut work_bytes, 0, 0, 0, len, ptr::null_mut()) };
+        ensure!(status == 0, "`{name}` failed with CUDA error {status}");
+        let work = Memory::allocate(work_bytes.max(1))?;
+        Ok(Function { call, name, work, work_bytes, len })
+    }
+
+    /// Starts it in a stream.
+    ///
+    /// # Errors
+    ///
+    /// A call that failed.
+    ///
+    /// # Safety
+    ///
+    /// 0. `stream` is one of the thread's context, or null for its default one.
+    /// 1. `left` and `right` are memory of it, of as many numbers as the function is for, and may
+    ///    be the same; `out` is, of as many as the result has.
+    /// 2. That memory and the function's own stay until the work is done, and nothing else uses the
+    ///    output or the function meanwhile.
+    pub unsafe fn start(&mut self, [left, right, out]: [u64; 3], stream: CUstream) -> Result<()> {
+        let work = ptr::with_exposed_provenance_mut(self.work.address() as usize);
+        // SAFETY: the work memory has as many bytes as the call wants; all else is the caller's
+        // (0), (1) and (2).
+        let status = unsafe { (self.call)(work, &mut self.work_bytes, left, right, out, self.len, stream) };
+        ensure!(status == 0, "`{}` failed with CUDA error {status}", self.name);
+        Ok(())
+    }
+}
+
+/// The library's side.
+struct Theirs<'a> {
+    function: Function<'a>,
+    inputs: Vec<Memory>,
+    out: Memory,
+    outputs: usize,
 }
 
 impl<'a> Theirs<'a> {
     fn new(device: &Device, library: &'a Library, job: Job, inputs: &[Vec<i32>]) -> Result<Self> {
         // Makes the device's context this thread's, which the calls below use.
         device.synchronize()?;
-        let (function, _) = job.of_library();
-        // SAFETY: `ceilings.cu` has this function with these parameters.
-        let call: Symbol<'a, Call> =
-            unsafe { library.get(function.as_bytes()) }.with_context(|| format!("the library has no `{function}`"))?;
         let len = inputs[0].len();
+        let function = Function::new(library, job, len)?;
         let copies =
             inputs.iter().map(|input| Memory::filled(bytemuck::cast_slice(input))).collect::<Result<Vec<_>>>()?;
         let outputs = job.outputs(len);
-        let out = Memory::allocate(4 * outputs)?;
-        let mut work_bytes = 0;
-        // SAFETY: without memory the call writes the number of bytes that it wants, and nothing
-        // else.
-        let status = unsafe { call(ptr::null_mut(), &mut work_bytes, 0, 0, out.address(), len, ptr::null_mut()) };
-        ensure!(status == 0, "`{function}` failed with CUDA error {status}");
-        let work = Memory::allocate(work_bytes.max(1))?;
-        Ok(Theirs { call, inputs: copies, out, outputs, work, work_bytes, len })
+        Ok(Theirs { function, inputs: copies, out: Memory::allocate(4 * outputs)?, outputs })
     }
 
     fn turn(&mut self, count: usize) -> Result<Vec<f64>> {
@@ -279,13 +335,10 @@ impl<'a> Theirs<'a> {
         let (left, right) = (self.inputs[0].address(), self.inputs[self.inputs.len() - 1].address());
         let mut events = vec![record(stream)?];
         for _ in 0..count {
-            let work = ptr::with_exposed_provenance_mut(self.work.address() as usize);
-            // SAFETY: inputs and output are device memory of `len` and of `outputs` numbers, the
-            // work memory has as many bytes as the call wants, all live until the events below were
-            // waited for.
-            let status =
-                unsafe { (self.call)(work, &mut self.work_bytes, left, right, self.out.address(), self.len, stream) };
-            ensure!(status == 0, "a call of the library failed with CUDA error {status}");
+            // SAFETY: (0) it is the default stream; (1) inputs and output have the lengths that
+            // `new` gives both; (2) all live until the events below were waited for, and calls of
+            // one stream come one after another.
+            unsafe { self.function.start([left, right, self.out.address()], stream) }?;
             events.push(record(stream)?);
         }
         milliseconds(events)

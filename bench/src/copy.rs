@@ -58,10 +58,11 @@ pub fn milliseconds(events: Vec<CUevent>) -> Result<Vec<f64>> {
     Ok(times)
 }
 
-/// Records an event with its time.
+/// Records an event with its time in a stream of the calling thread's context.
 pub fn record(stream: CUstream) -> Result<CUevent> {
     let recorded = event::create(CUevent_flags::CU_EVENT_DEFAULT).context("cannot make an event")?;
-    // SAFETY: the event is new, and the stream is the default one of the same context.
+    // SAFETY: the event is new, and the stream is the default one of the same context or another
+    // one of it.
     unsafe { event::record(recorded, stream) }.context("cannot record an event")?;
     Ok(recorded)
 }

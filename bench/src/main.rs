@@ -18,6 +18,7 @@ mod record;
 mod resources;
 mod session;
 mod show;
+mod small;
 mod statistics;
 mod torch;
 

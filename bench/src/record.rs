@@ -3,6 +3,7 @@
 
 pub mod costs;
 pub mod merge;
+pub mod small;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -40,6 +41,9 @@ pub struct Report {
     /// Kernels over a range of sizes or shapes.
     #[serde(default)]
     pub sweeps: Vec<Sweep>,
+    /// Small sizes, in graphs.
+    #[serde(default)]
+    pub sizes: Vec<small::Small>,
     /// The processes that measured, in the order of the samples of each contestant: a process that
     /// did not measure one has an empty series there. A record of one process from before they were
     /// kept has none.

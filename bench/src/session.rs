@@ -17,7 +17,7 @@ use crate::plan::sweeps;
 use crate::record::costs::Costs;
 use crate::record::{Process, Report, Row, Timing};
 use crate::show::table;
-use crate::{ceilings, copy, machine, resources};
+use crate::{ceilings, copy, machine, resources, small};
 
 /// The GPU that is measured, by its number.
 const GPU: u32 = 0;
@@ -46,6 +46,10 @@ pub struct Options {
     /// and nothing else
     #[arg(long)]
     shapes: bool,
+
+    /// Measure small sizes in graphs, and nothing else
+    #[arg(long, conflicts_with_all = ["shapes", "no_sweeps", "kernel"])]
+    sizes: bool,
 
     /// Leave out the measurements over sizes, stages, blocks, grids, elements and arithmetic
     #[arg(long)]
@@ -83,7 +87,7 @@ pub struct Options {
 /// No GPU, kernels that are missing, too little memory, or a record that cannot be written.
 pub fn run(options: &Options) -> Result<Vec<String>> {
     let mut comparisons = if options.shapes { catalog::candidates()? } else { catalog::comparisons()? };
-    comparisons.retain(|comparison| comparison.ours.kernel().contains(&options.kernel));
+    comparisons.retain(|comparison| !options.sizes && comparison.ours.kernel().contains(&options.kernel));
     let date = machine::now();
     let device = Device::gpu(GPU).context("the comparison runs on a GPU")?;
     device.load(&built::read(&options.module)?)?;
@@ -113,6 +117,7 @@ pub fn run(options: &Options) -> Result<Vec<String>> {
         copy: Timing::of(&copy, 2 * bytes),
         comparisons: Vec::new(),
         sweeps: Vec::new(),
+        sizes: Vec::new(),
         processes: Vec::new(),
         costs: Costs::default(),
     };
@@ -126,12 +131,18 @@ pub fn run(options: &Options) -> Result<Vec<String>> {
     };
     bench.run::<i32>(numbers, &of_type(DType::I32), &mut push)?;
     bench.run::<I32x4>(numbers / 4, &of_type(DType::I32x4), &mut push)?;
-    if let Some(library) = options.ceilings.as_ref().filter(|_| options.kernel.is_empty() && !options.shapes) {
+    let is_whole = options.kernel.is_empty() && !options.shapes;
+    let library = options.ceilings.as_deref();
+    if let Some(library) = library.filter(|_| is_whole && !options.sizes) {
         rows.extend(ceilings::measure(&bench, library, numbers)?);
     }
     report.comparisons = rows;
-    if !options.no_sweeps && !options.shapes && options.kernel.is_empty() {
-        report.sweeps = sweeps::measure(&bench, options.elements_log2 + 2)?;
+    let largest_log2 = options.elements_log2 + 2;
+    if is_whole && !options.no_sweeps {
+        report.sizes = small::measure(&bench, library, largest_log2)?;
+    }
+    if is_whole && !options.no_sweeps && !options.sizes {
+        report.sweeps = sweeps::measure(&bench, largest_log2)?;
     }
 
     report.processes.push(Process {

@@ -1,4 +1,5 @@
-//! Launches over memory and in streams that this crate did not make, for the benchmark's C library.
+//! Launches over memory and in streams that this crate did not make, for the benchmark's C library
+//! and for its graphs.
 //!
 //! It is no public interface: nothing here keeps memory alive or orders launches, so that all of it
 //! is for the caller to answer for. Arguments are checked as those of [`launch`](crate::launch())

@@ -16,6 +16,15 @@ pub enum Blocks {
 }
 
 impl Blocks {
+    /// Says it, for people.
+    pub fn text(self) -> String {
+        match self {
+            Blocks::Of(blocks) => format!("{blocks} blocks"),
+            Blocks::Tiles => "a block a tile".to_owned(),
+            Blocks::Resident => "resident blocks".to_owned(),
+        }
+    }
+
     /// Returns how many there are for so many tiles.
     ///
     /// # Errors

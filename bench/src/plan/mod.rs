@@ -5,5 +5,6 @@ pub(crate) mod catalog;
 pub(crate) mod pairings;
 pub(crate) mod peers;
 pub(crate) mod shapes;
+pub(crate) mod small;
 pub(crate) mod sweeps;
 pub(crate) mod wide;

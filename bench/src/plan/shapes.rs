@@ -120,19 +120,19 @@ impl Shape {
         format!("{}_{}_{}_{}", self.form.name, self.threads, self.per_thread, self.stages)
     }
 
-    /// Describes it, of which nothing is demanded.
-    pub fn peer(self) -> Peer {
+    /// Says what it is without its blocks, for people.
+    pub fn text(self) -> String {
         let stages = match self.stages {
             0 => String::new(),
             1 => ", 1 stage".to_owned(),
             stages => format!(", {stages} stages"),
         };
-        let blocks = match self.blocks {
-            Blocks::Of(blocks) => format!("{blocks} blocks"),
-            Blocks::Tiles => "a block a tile".to_owned(),
-            Blocks::Resident => "resident blocks".to_owned(),
-        };
-        let name = format!("{}{stages}, {} x {}, {blocks}", self.form.text, self.threads, self.per_thread);
+        format!("{}{stages}, {} x {}", self.form.text, self.threads, self.per_thread)
+    }
+
+    /// Describes it, of which nothing is demanded.
+    pub fn peer(self) -> Peer {
+        let name = format!("{}, {}", self.text(), self.blocks.text());
         Peer {
             class: self.form.class,
             blocks: Some(self.blocks),

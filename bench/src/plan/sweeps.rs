@@ -1,4 +1,4 @@
-//! Which kernels are measured over a range of sizes or shapes.
+//! Which kernels are measured over a range of shapes. Small sizes are [`super::small`]'s.
 
 use anyhow::Result;
 use tilepipe::I32x4;
@@ -13,11 +13,9 @@ use crate::plan::pairings::{Pairing, peer, pipeline};
 use crate::plan::peers::*;
 use crate::record::{Line, Point, Sweep};
 
-/// Data of a sweep over anything but sizes, as a power of two of bytes: 256 MiB for each input and
+/// Data of a sweep, as a power of two of bytes: 256 MiB for each input and
 /// for the output, far more than any cache.
 const BYTES_LOG2: u32 = 28;
-/// Sizes, as powers of two of bytes.
-const SIZES_LOG2: [u32; 8] = [16, 18, 20, 22, 24, 26, 28, 30];
 /// Blocks where nothing else is said.
 const GRID: Blocks = Blocks::Of(4096);
 /// Multiprocessors of an H100 and of an H200.
@@ -59,7 +57,6 @@ pub fn measure(bench: &Bench<'_>, largest_log2: u32) -> Result<Vec<Sweep>> {
 /// All of them.
 fn plans(largest_log2: u32) -> Result<Vec<Plan>> {
     Ok(vec![
-        over_sizes(largest_log2)?,
         over_stages(I32, largest_log2)?,
         over_stages(Vector, largest_log2)?,
         over_blocks(largest_log2)?,
@@ -89,16 +86,6 @@ fn of_four_stages() -> Vec<Peer> {
 
 fn by_hand(instance: Instance) -> Peer {
     peer(BY_HAND, instance)
-}
-
-fn over_sizes(largest_log2: u32) -> Result<Plan> {
-    let mut places = Vec::new();
-    for bytes_log2 in SIZES_LOG2.into_iter().filter(|size| *size <= largest_log2) {
-        let comparison = Pairing { peers: of_four_stages(), ..unified(I32, "4") }.resolve()?;
-        places.push(Place { x: f64::from(1_u32 << bytes_log2), bytes_log2, comparison });
-    }
-    let title = "with_staging_unified, i32, 4 stages: size".to_owned();
-    Ok(Plan { title, axis: "size of the input", unit: "bytes", places })
 }
 
 fn over_stages(dtype: DType, largest_log2: u32) -> Result<Plan> {
@@ -245,7 +232,7 @@ mod tests {
     #[test]
     fn every_sweep_has_places_by_rising_x_whose_kernels_exist() {
         let plans = plans(30).unwrap();
-        assert_eq!(plans.len(), 8);
+        assert_eq!(plans.len(), 7);
         for plan in &plans {
             assert!(plan.places.len() >= 4, "{}", plan.title);
             assert!(plan.places.is_sorted_by(|one, other| one.x < other.x), "{}", plan.title);

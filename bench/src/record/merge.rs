@@ -8,6 +8,7 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 
 use crate::record::costs::{self, Launches};
+use crate::record::small::{self, AtGrid, Contestant, Small};
 use crate::record::{Line, PeerRow, Point, Process, Report, Row, Sweep, Timing};
 use crate::torch::{self, Measured};
 
@@ -89,6 +90,7 @@ fn merge(reports: Vec<(String, Report)>) -> Result<Report> {
     whole.copy = Timing::of(&samples, 2 * whole.bytes);
     derive(&mut whole.comparisons)?;
     points(&mut whole).for_each(Point::derive);
+    derive_sizes(&mut whole.sizes)?;
     Ok(whole)
 }
 
@@ -104,6 +106,7 @@ fn append(whole: &mut Report, runs: Vec<(String, Measured)>) -> Result<()> {
     rows.iter_mut().flat_map(series).for_each(|samples| drop(samples.splice(..0, before.iter().cloned())));
     whole.comparisons.iter_mut().flat_map(series).for_each(|samples| samples.extend_from_slice(&after));
     points(whole).for_each(|point| point.samples.extend_from_slice(&after));
+    grids(&mut whole.sizes).for_each(|at| at.samples.extend_from_slice(&after));
     whole.comparisons.extend(rows);
     whole.processes.extend(processes);
     Ok(())
@@ -131,7 +134,11 @@ fn check(report: &Report) -> Result<()> {
     let of_rows = report.comparisons.iter().map(|row| (row_name(row), row.moved, all_samples(row)));
     let all_points = report.sweeps.iter().flat_map(|sweep| sweep.lines.iter().flat_map(|line| &line.points));
     let of_points = all_points.map(|point| (format!("x = {}", point.x), point.moved, vec![&point.samples]));
-    for (name, moved, samples) in of_rows.chain(of_points) {
+    let of_sizes = report.sizes.iter().flat_map(|size| {
+        size.all()
+            .map(|(one, at)| (format!("{} of {}", grid_name(one, at), size_name(size)), size.moved, vec![&at.samples]))
+    });
+    for (name, moved, samples) in of_rows.chain(of_points).chain(of_sizes) {
         ensure!(moved > 0, "{name} does not say how many bytes a launch moves");
         let is_whole = samples.iter().all(|samples| samples.len() == count);
         ensure!(is_whole, "{name} has not the samples of its {count} processes");
@@ -158,6 +165,7 @@ fn join(whole: &mut Report, other: Report) -> Result<()> {
             join_points(own, other).with_context(|| title.clone())?;
         }
     }
+    join_sizes(&mut whole.sizes, other.sizes)?;
     whole.repetitions += other.repetitions;
     whole.processes.extend(other.processes);
     for process in other.costs.launches {
@@ -196,6 +204,25 @@ fn join_points(own: &mut Line, other: Line) -> Result<()> {
     Ok(())
 }
 
+fn join_sizes(whole: &mut [Small], other: Vec<Small>) -> Result<()> {
+    for (own, other) in pair(whole, other, size_name)? {
+        let name = size_name(own);
+        is_same("number of launches in a graph", &own.launches, &other.launches).with_context(|| name.clone())?;
+        is_same("number of buffers", &own.buffers, &other.buffers).with_context(|| name.clone())?;
+        is_same("ratio that is wanted", &own.wanted, &other.wanted).with_context(|| name.clone())?;
+        let contestants = pair(&mut own.contestants, other.contestants, |one| one.name.clone());
+        for (own, other) in contestants.with_context(|| name.clone())? {
+            let of_grid = |at: &AtGrid| at.grid.map_or_else(|| at.blocks.clone(), |grid| format!("grid {grid}"));
+            let grids = pair(&mut own.grids, other.grids, of_grid);
+            for (at, other) in grids.with_context(|| format!("{} of {name}", own.name))? {
+                at.samples.extend(other.samples);
+                join_fault(&mut at.fault, other.fault);
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Keeps what is wrong in any process, each fault once.
 fn join_fault(own: &mut Option<String>, other: Option<String>) {
     match (own, other) {
@@ -216,6 +243,22 @@ fn derive(rows: &mut [Row]) -> Result<()> {
                 .with_context(|| format!("{} of {}", peer_name(peer), row_name(row)))?;
         }
         row.derive();
+    }
+    Ok(())
+}
+
+/// The same of small sizes, whose contestants were all measured in the same rounds.
+fn derive_sizes(sizes: &mut [Small]) -> Result<()> {
+    for size in sizes {
+        let rounds = |at: &AtGrid| format!("{:?}", at.samples.iter().map(Vec::len).collect::<Vec<_>>());
+        let right = || size.all().filter(|(_, at)| at.fault.is_none());
+        if let Some(first) = right().next().map(|(_, at)| rounds(at)) {
+            for (one, at) in right() {
+                is_same("number of samples", &first, &rounds(at))
+                    .with_context(|| format!("{} of {}", grid_name(one, at), size_name(size)))?;
+            }
+        }
+        size.derive();
     }
     Ok(())
 }
@@ -249,6 +292,14 @@ fn peer_name(peer: &PeerRow) -> String {
     format!("{} `{}`{grid}", peer.name, peer.symbol)
 }
 
+fn size_name(size: &Small) -> String {
+    format!("{} at {}", size.task, small::size(size.bytes))
+}
+
+fn grid_name(contestant: &Contestant, at: &AtGrid) -> String {
+    format!("{}, {}", contestant.name, at.blocks)
+}
+
 fn all_samples(row: &Row) -> Vec<&Vec<Vec<f64>>> {
     std::iter::once(&row.samples).chain(row.peers.iter().map(|peer| &peer.samples)).collect()
 }
@@ -259,6 +310,10 @@ fn series(row: &mut Row) -> impl Iterator<Item = &mut Vec<Vec<f64>>> {
 
 fn points(report: &mut Report) -> impl Iterator<Item = &mut Point> {
     report.sweeps.iter_mut().flat_map(|sweep| &mut sweep.lines).flat_map(|line| &mut line.points)
+}
+
+fn grids(sizes: &mut [Small]) -> impl Iterator<Item = &mut AtGrid> {
+    sizes.iter_mut().flat_map(|size| &mut size.contestants).flat_map(|contestant| &mut contestant.grids)
 }
 
 fn is_same<T: PartialEq + Display>(what: &str, one: &T, other: &T) -> Result<()> {

@@ -91,6 +91,7 @@ pub fn example() -> Report {
                 line("C++ & co", vec![point(1024.0, 4.0), point(65536.0, 3.0), point(1048576.0, 1.5)]),
             ],
         }],
+        sizes: Vec::new(),
         processes: Vec::new(),
         costs: costs::Costs::default(),
     }

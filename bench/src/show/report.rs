@@ -3,6 +3,7 @@
 use crate::balance::{self, Balance};
 use crate::measure::Outcome;
 use crate::plan::catalog::Comparison;
+use crate::record::small::Small;
 use crate::record::{PeerRow, Point, Report, Row, Timing};
 use crate::statistics::{Summary, interval};
 
@@ -126,6 +127,7 @@ impl Report {
                 }
             }
         }
+        lines.extend(self.sizes.iter().flat_map(Small::failures));
         for sweep in &self.sweeps {
             if let Some((ratio, place)) = Balance::of(sweep).and_then(|balance| balance.short()) {
                 lines.push(format!(
@@ -176,6 +178,7 @@ mod tests {
             copy: Timing::of(&[0.5, 0.5], 1 << 30),
             comparisons: vec![Row::new(comparison, &[4096; 5], outcomes, 1 << 30)],
             sweeps: Vec::new(),
+            sizes: Vec::new(),
             processes: Vec::new(),
             costs: Default::default(),
         }

@@ -2,6 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::record::Class;
+use crate::record::small::tests::sizes;
 use crate::record::tests::example;
 use crate::statistics::Summary;
 
@@ -276,4 +277,64 @@ fn files_become_one_file() {
     assert_eq!((report.comparisons.len(), report.processes.len()), (2, 3));
     let missing = run(&Options { torch: vec![path("none.json")], ..options }).unwrap_err().to_string();
     assert!(missing.contains("cannot read") && missing.contains("none.json"), "{missing}");
+}
+
+/// A record whose small sizes take `factor` times as long for ours.
+fn with_sizes(seed: u64, factor: f64) -> Report {
+    let mut report = measured(seed, &[1.0], &[2.0]);
+    report.sizes = sizes();
+    for size in &mut report.sizes {
+        for contestant in size.contestants.iter_mut().filter(|one| one.class == Class::Tilepipe) {
+            contestant.grids.iter_mut().flat_map(|at| &mut at.samples[0]).for_each(|time| *time *= factor);
+        }
+        size.derive();
+    }
+    report
+}
+
+#[test]
+fn small_sizes_are_joined_and_the_best_grids_are_those_of_all_processes() {
+    let mut second = with_sizes(2, 1.0);
+    second.sizes.reverse();
+    second.sizes.iter_mut().for_each(|size| size.contestants.reverse());
+    // In this process the other grid is the better one by far.
+    let ours = second.sizes[2].contestants.iter_mut().find(|one| one.name == "second").unwrap();
+    ours.grids[0].samples = vec![vec![0.0001, 0.0001]];
+    ours.grids[1].samples = vec![vec![0.009, 0.009]];
+    let whole = merge(named([with_sizes(1, 1.0), second])).unwrap();
+    let one = &whole.sizes[0];
+    let grids = &one.contestants[1].grids;
+    assert_eq!(grids[0].samples, [[0.004, 0.0041], [0.0001, 0.0001]]);
+    assert_eq!(one.contestants[1].best.as_deref(), Some("a block a tile"));
+    assert_eq!(one.ours.as_ref().map(|ours| ours.name.as_str()), Some("second"));
+    assert_eq!(one.ratio, Summary::of_ratios(&[0.002, 0.0021, 0.002, 0.0021], &[0.004, 0.0041, 0.0001, 0.0001]));
+    let [lower, upper] = one.interval.unwrap();
+    assert!(upper / lower > 10.0, "the processes differ");
+    let alone = merge(named([with_sizes(1, 1.0)])).unwrap();
+    assert_eq!(alone, with_sizes(1, 1.0));
+}
+
+#[test]
+fn small_sizes_that_were_measured_otherwise_are_no_record_to_merge() {
+    let error = |change: fn(&mut Report)| {
+        let mut other = with_sizes(2, 1.0);
+        change(&mut other);
+        format!("{:#}", merge(named([with_sizes(1, 1.0), other])).unwrap_err())
+    };
+    for (change, wanted) in [
+        ((|report| report.sizes[0].buffers = 1) as fn(&mut Report), "sum & co at 64 KiB: the number of buffers is 1"),
+        (|report| report.sizes[0].launches = 1, "the number of launches in a graph is 1"),
+        (|report| drop(report.sizes.pop()), "not in all files: triple at 64 KiB"),
+        (|report| drop(report.sizes[0].contestants.pop()), "not in all files: 16-byte loads"),
+        (|report| report.sizes[0].contestants[0].grids[0].grid = Some(1), "not in all files: grid 32; grid 1"),
+        (|report| report.sizes[0].contestants[0].grids[0].samples[0].truncate(1), "the number of samples is"),
+        (|report| report.sizes[0].contestants[0].grids[0].samples.clear(), "has not the samples of its 1 processes"),
+    ] {
+        assert!(error(change).contains(wanted), "{wanted} in {}", error(change));
+    }
+    let mut wrong = with_sizes(2, 1.0);
+    let at = &mut wrong.sizes[0].contestants[0].grids[0];
+    (at.fault, at.samples) = (Some("all differ".to_owned()), vec![Vec::new()]);
+    let whole = merge(named([with_sizes(1, 1.0), wrong])).unwrap();
+    assert_eq!(whole.sizes[0].contestants[0].best, None, "wrong in one process is wrong");
 }

@@ -1,8 +1,11 @@
-//! The sweeps of two records.
+//! The sweeps and the small sizes of two records.
+
+use std::borrow::Cow;
 
 use comfy_table::{Cell, Table};
 
 use super::change::Change;
+use crate::record::small;
 use crate::record::{Line, Point, Report, Sweep};
 use crate::show::table::{headed, number};
 
@@ -34,8 +37,9 @@ impl Place {
 /// Returns every place that both records have.
 pub fn places(before: &Report, after: &Report) -> Vec<Place> {
     let mut places = Vec::new();
-    for sweep in &before.sweeps {
-        let Some(same) = same_sweep(sweep, after) else { continue };
+    let theirs = all(after);
+    for sweep in all(before).iter() {
+        let Some(same) = same_sweep(sweep, &theirs) else { continue };
         for line in &sweep.lines {
             let both = line.points.iter().filter_map(|old| Some((old, same.line(&line.name)?.at(old.x)?)));
             places.extend(both.map(|(old, new)| Place::new(sweep, line, old, new)));
@@ -47,9 +51,10 @@ pub fn places(before: &Report, after: &Report) -> Vec<Place> {
 /// Returns the sweeps that `other` lacks; of those that it has the lines, and of those the places.
 pub fn only(one: &Report, other: &Report) -> Vec<String> {
     let mut names = Vec::new();
-    for sweep in &one.sweeps {
+    let theirs = all(other);
+    for sweep in all(one).iter() {
         let title = &sweep.title;
-        let Some(same_sweep) = same_sweep(sweep, other) else {
+        let Some(same_sweep) = same_sweep(sweep, &theirs) else {
             names.push(format!("the sweep `{title}`"));
             continue;
         };
@@ -78,6 +83,12 @@ pub fn table<'a>(places: impl Iterator<Item = &'a Place>) -> Table {
     table
 }
 
-fn same_sweep<'a>(sweep: &Sweep, report: &'a Report) -> Option<&'a Sweep> {
-    report.sweeps.iter().find(|other| other.title == sweep.title)
+/// The sweeps of a record, and its small sizes.
+fn all(report: &Report) -> Vec<Cow<'_, Sweep>> {
+    let sizes = small::sweeps(&report.sizes).into_iter().map(Cow::Owned);
+    report.sweeps.iter().map(Cow::Borrowed).chain(sizes).collect()
+}
+
+fn same_sweep<'a>(sweep: &Sweep, others: &'a [Cow<'_, Sweep>]) -> Option<&'a Sweep> {
+    others.iter().map(Cow::as_ref).find(|other| other.title == sweep.title)
 }

@@ -1,5 +1,6 @@
 use super::change::Pair;
 use super::*;
+use crate::record::small::tests::sizes;
 use crate::record::tests::{example, recorded};
 use crate::record::{Point, Sweep, Timing};
 use crate::statistics::Summary;
@@ -221,6 +222,23 @@ fn sweeps_lines_and_places_that_only_one_record_has_are_named() {
             names(&["ours at 1024 of the sweep `Rate over <size>`"]),
             names(&["ours at 512 of the sweep `Rate over <size>`"])
         )
+    );
+}
+
+#[test]
+fn small_sizes_are_compared_as_sweeps() {
+    let with = |sizes| Report { sizes, ..example() };
+    let mut slower = sizes();
+    slower[0].contestants[1].grids[1].samples = vec![vec![0.003, 0.003]];
+    slower[0].derive();
+    slower.pop();
+    let comparison = compare(&with(sizes()), &with(slower));
+    assert_eq!(comparison.only_before, ["the sweep `triple, in graphs`"]);
+    let changed = comparison.places.iter().filter(|place| !place.verdict().is_empty());
+    let changed: Vec<(&str, f64)> = changed.map(|place| (place.line.as_str(), place.x)).collect();
+    assert_eq!(
+        changed.into_iter().filter(|(line, _)| line.starts_with("second")).collect::<Vec<_>>(),
+        [("second, resident blocks", 65536.0)]
     );
 }
 
