@@ -113,6 +113,15 @@ impl Small {
         timed.min_by(|one, other| one.2.total_cmp(&other.2)).map(|(one, at, _)| (one, at))
     }
 
+    /// Returns the classes of the contestants that have a time, each once and in their order.
+    pub fn classes(&self) -> Vec<Class> {
+        let mut classes: Vec<Class> =
+            self.contestants.iter().filter(|one| one.at_best().is_some()).map(|one| one.class).collect();
+        classes.sort_unstable();
+        classes.dedup();
+        classes
+    }
+
     /// Returns every contestant with every grid.
     pub fn all(&self) -> impl Iterator<Item = (&Contestant, &AtGrid)> {
         self.contestants.iter().flat_map(|one| one.grids.iter().map(move |at| (one, at)))
@@ -160,6 +169,11 @@ impl Small {
             ));
         }
         lines
+    }
+
+    /// Whether ours is slower than the fastest other, and by more than the interval.
+    pub fn is_below(&self) -> bool {
+        self.interval.is_some_and(|[_, upper]| upper < 1.0)
     }
 }
 

@@ -12,8 +12,8 @@ mod svg;
 
 pub use bars::{Bar, Bars, Group};
 pub use dots::{TITLE as DOTS_TITLE, Width, dots};
-pub use lines::lines;
-pub use palette::name as class_name;
+pub use lines::{Chart, Curve, Scale, lines};
+pub use palette::{name as class_name, style as class_style};
 
 /// The width of a chart of a page in pixels: that of a phone, so that its text is read there.
 const WIDTH: f64 = 358.0;

@@ -6,5 +6,6 @@ pub(crate) mod costs;
 pub(crate) mod page;
 pub(crate) mod readme;
 pub(crate) mod report;
+pub(crate) mod small;
 pub(crate) mod table;
 pub(crate) mod tasks;

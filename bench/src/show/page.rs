@@ -4,6 +4,7 @@ mod conditions;
 mod costs;
 mod tables;
 
+use std::borrow::Cow;
 use std::fs;
 use std::path::Path;
 
@@ -13,6 +14,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use crate::plan::sweeps::MULTIPLY_ADDS;
 use crate::record::{Class, Report, Row, Sweep, Timing};
 use crate::show::chart::{self, Bar, Bars, Group, Width};
+use crate::show::small;
 use crate::show::tasks::{self, Task, times, with_interval};
 
 /// What is measured and how.
@@ -95,12 +97,27 @@ fn is_chart(path: &Path) -> bool {
 /// to draw.
 struct Chart<'a> {
     file: String,
-    title: &'a str,
-    sweep: Option<&'a Sweep>,
+    title: Cow<'a, str>,
+    of: Of<'a>,
     svg: String,
 }
 
-/// One chart of bars for each kernel function, and one of lines for each sweep that has a time.
+/// What a chart is of.
+#[derive(Clone, Copy)]
+enum Of<'a> {
+    Kernel,
+    SmallSizes,
+    Sweep(&'a Sweep),
+}
+
+impl<'a> Chart<'a> {
+    fn sweep(&self) -> Option<&'a Sweep> {
+        if let Of::Sweep(sweep) = self.of { Some(sweep) } else { None }
+    }
+}
+
+/// One chart of bars for each kernel function, two of lines for each task of small sizes, and one
+/// for each sweep that has a time.
 fn charts(report: &Report) -> Vec<Chart<'_>> {
     let mut charts: Vec<Chart<'_>> = Vec::new();
     let rows = || report.comparisons.iter();
@@ -111,12 +128,17 @@ fn charts(report: &Report) -> Vec<Chart<'_>> {
         if charts.iter().all(|chart| chart.title != row.kernel) {
             let of_kernel: Vec<&Row> = rows().filter(|one| one.kernel == row.kernel).collect();
             let svg = bars(report, &row.kernel, &of_kernel, most).svg();
-            charts.push(Chart { file: file(charts.len(), &row.kernel), title: &row.kernel, sweep: None, svg });
+            let title = Cow::from(&row.kernel);
+            charts.push(Chart { file: file(charts.len(), &row.kernel), title, of: Of::Kernel, svg });
         }
+    }
+    for (title, svg) in small::charts(report) {
+        charts.push(Chart { file: file(charts.len(), &title), title: title.into(), of: Of::SmallSizes, svg });
     }
     for sweep in &report.sweeps {
         let svg = chart::lines(sweep).unwrap_or_default();
-        charts.push(Chart { file: file(charts.len(), &sweep.title), title: &sweep.title, sweep: Some(sweep), svg });
+        let title = Cow::from(&sweep.title);
+        charts.push(Chart { file: file(charts.len(), &sweep.title), title, of: Of::Sweep(sweep), svg });
     }
     charts
 }
@@ -168,8 +190,15 @@ fn instance(row: &Row) -> &str {
 
 fn page(report: &Report, tasks: &[Task<'_>], charts: &[Chart<'_>]) -> Markup {
     let sweeps = |wanted: Range| {
-        let belongs = move |chart: &&Chart<'_>| chart.sweep.is_some_and(|sweep| Range::of(sweep) == wanted);
-        figures(wanted.heading(), wanted.text(), charts.iter().filter(belongs))
+        let belongs = |chart: &&Chart<'_>| match chart.of {
+            Of::Kernel => false,
+            Of::SmallSizes => wanted == Range::Sizes,
+            Of::Sweep(sweep) => Range::of(sweep) == wanted,
+        };
+        let has_sizes = wanted == Range::Sizes && !report.sizes.is_empty();
+        let text = if has_sizes { Some(small::TEXT) } else { wanted.text() };
+        let below = if has_sizes { small::tables(report) } else { Markup::default() };
+        figures(wanted.heading(), text, charts.iter().filter(belongs).collect(), &below)
     };
     html! {
         (DOCTYPE)
@@ -190,7 +219,7 @@ fn page(report: &Report, tasks: &[Task<'_>], charts: &[Chart<'_>]) -> Markup {
                     (first_screen(tasks))
                     (failures(report))
                     @for range in [Range::Sizes, Range::Stages, Range::Arithmetic, Range::Others] { (sweeps(range)) }
-                    @if !report.comparisons.is_empty() { (kernels(charts.iter().filter(|chart| chart.sweep.is_none()))) }
+                    @if !report.comparisons.is_empty() { (kernels(charts.iter().filter(|chart| matches!(chart.of, Of::Kernel)))) }
                     (costs::section(&report.costs))
                     section { h2 { "All figures" } (tables::tasks(tasks)) (tables::comparisons(report)) }
                     section { h2 { "What is measured" } p { (METHOD) } p { (WHEN) } }
@@ -288,15 +317,15 @@ fn kernels<'a>(charts: impl Iterator<Item = &'a Chart<'a>>) -> Markup {
     }
 }
 
-/// A section of charts; nothing where there are none.
-fn figures<'a>(heading: &str, text: Option<&str>, charts: impl Iterator<Item = &'a Chart<'a>>) -> Markup {
-    let mut charts = charts.peekable();
+/// A section of charts, and of what stands below them; nothing where there are none.
+fn figures(heading: &str, text: Option<&str>, charts: Vec<&Chart<'_>>, below: &Markup) -> Markup {
     html! {
-        @if charts.peek().is_some() {
+        @if !charts.is_empty() {
             section {
                 h2 { (heading) }
                 @if let Some(text) = text { p { (text) } }
                 div.charts { @for chart in charts { (figure(chart)) } }
+                (below)
             }
         }
     }
@@ -307,7 +336,7 @@ fn figure(chart: &Chart<'_>) -> Markup {
         figure {
             figcaption { (chart.title) }
             (PreEscaped(&chart.svg))
-            @if let Some(sweep) = chart.sweep { (tables::sweep(sweep)) }
+            @if let Some(sweep) = chart.sweep() { (tables::sweep(sweep)) }
         }
     }
 }

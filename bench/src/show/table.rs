@@ -5,8 +5,10 @@ use comfy_table::{Cell, CellAlignment, Table};
 
 use crate::balance::{Balance, Ratios, WANTED};
 use crate::plan::sweeps::MULTIPLY_ADDS;
+use crate::record::small::by_task;
 use crate::record::{PeerRow, Report, Resources, Sweep, Timing};
 use crate::show::costs;
+use crate::show::small;
 use crate::show::tasks::with_interval;
 
 /// Columns of what a kernel takes of a multiprocessor, for records that have it.
@@ -34,9 +36,12 @@ pub fn number(text: impl ToString) -> Cell {
     Cell::new(text).set_alignment(CellAlignment::Right)
 }
 
-/// Returns a whole record: its head, all comparisons, all sweeps.
+/// Returns a whole record: its head, all comparisons, small sizes, all sweeps.
 pub fn report(report: &Report) -> String {
     let mut text = format!("{}\n{}", report.head(), comparisons(report));
+    for (task, sizes) in by_task(&report.sizes) {
+        text += &format!("\n\n{task}: {}\n{}", small::TITLE, small::table(&sizes));
+    }
     for one in &report.sweeps {
         text += &format!("\n\n{}, GB/s\n{}", one.title, sweep(one));
         if let Some(of_sweep) = Balance::of(one) {
@@ -118,7 +123,12 @@ pub fn sweep(sweep: &Sweep) -> Table {
 
 /// Returns what a sweep varies, with its unit.
 pub fn axis(sweep: &Sweep) -> String {
-    if sweep.unit.is_empty() { sweep.axis.clone() } else { format!("{} ({})", sweep.axis, sweep.unit) }
+    with_unit(&sweep.axis, &sweep.unit)
+}
+
+/// Returns the name of a quantity with its unit, where it has one.
+pub fn with_unit(name: &str, unit: &str) -> String {
+    if unit.is_empty() { name.to_owned() } else { format!("{name} ({unit})") }
 }
 
 /// Returns the balance of a sweep over arithmetic.

@@ -111,6 +111,37 @@ fn sweep(title: &str, axis: &str, unit: &str, places: &[f64]) -> Value {
     json!({"title": title, "axis": axis, "unit": unit, "lines": lines.collect::<Vec<Value>>()})
 }
 
+/// One small size: all classes, one of them wrong, each with two grids.
+fn small(task: &str, bytes: u64, ratio: f64) -> Value {
+    let at = |blocks: &str, milliseconds: f64| {
+        json!({"blocks": blocks, "grid": 1_048_576, "timing": timing(milliseconds), "fault": null,
+            "samples": [[milliseconds, milliseconds]]})
+    };
+    let contestant = |nth: usize, class: &str| {
+        let milliseconds = 1e-9 * bytes as f64 * (1.0 + 0.01 * nth as f64) * if nth == 0 { ratio } else { 1.0 };
+        let mut grids = [at("a block a tile", milliseconds), at("resident blocks", 1.01 * milliseconds)];
+        if nth == 3 {
+            (grids[1]["timing"], grids[1]["fault"]) = (Value::Null, json!("element 3 is 1, expected 2; 1 differ"));
+        }
+        json!({"name": format!("{LONG}, {class}, 2 stages, 128 x 4"), "class": class, "symbol": format!("{class}_symbol"),
+            "grids": grids, "best": "a block a tile"})
+    };
+    let classes = std::iter::once("tilepipe").chain(CLASSES).enumerate();
+    let pick = |name: &str| json!({"name": name, "blocks": "a block a tile", "grid": 8192, "microseconds": 1e-6 * bytes as f64});
+    json!({
+        "task": task, "bytes": bytes, "moved": 2 * bytes, "launches": 100, "buffers": 1400,
+        "contestants": classes.map(|(nth, class)| contestant(nth, class)).collect::<Vec<Value>>(),
+        "ours": pick(LONG), "other": pick(LONG), "ratio": summary(1.0 / ratio), "interval": [0.995 / ratio, 1.005 / ratio],
+        "wanted": 0.97, "met": ratio < 1.03,
+    })
+}
+
+/// Two tasks at five sizes each, of which one is too slow.
+fn smalls() -> Vec<Value> {
+    let sizes = [(65536, 0.97), (262_144, 1.0), (1_048_576, 1.05), (4_194_304, 1.0), (16_777_216, 1.0)];
+    [WORDS, LONG].iter().flat_map(|task| sizes.map(|(bytes, ratio)| small(task, bytes, ratio))).collect()
+}
+
 /// Returns it as JSON.
 pub fn text() -> String {
     let process = |seed: u64| {
@@ -134,6 +165,7 @@ pub fn text() -> String {
             sweep("arithmetic", "multiply-adds for each element", "", &[0.0, 8.0, 16.0, 32.0, 48.0, 64.0, 128.0, 256.0]),
             sweep("grid", "blocks", "", &[132.0, 264.0, 528.0, 1056.0, 2112.0, 4224.0, 16896.0]),
         ],
+        "sizes": smalls(),
         "processes": [process(0), process(1)],
         "costs": costs(),
     })

@@ -79,7 +79,9 @@ fn each_contestant_counts_with_its_best_grid_and_ours_stands_beside_the_fastest_
     let [lower, upper] = met.interval.unwrap();
     assert!(lower <= ratio.median && ratio.median <= upper && met.met);
     assert!(!short.met && short.ratio.unwrap().median < 0.97);
+    assert_eq!([met, short, triple].map(Small::is_below), [false, true, false]);
     assert_eq!(triple.other.as_ref().map(|other| (other.name.as_str(), other.grid)), Some(("CUB", None)));
+    assert_eq!(met.classes(), [Class::Tilepipe, Class::Hand, Class::Plain]);
     let rate = met.contestants[2].grids[0].timing.as_ref().unwrap().gigabytes_per_second;
     assert!((rate - f64::from(1 << 17) / (0.00205 * 1e6)).abs() < 1e-6, "{rate}");
 }

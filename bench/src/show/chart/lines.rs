@@ -1,11 +1,11 @@
-//! One line for each kernel of a sweep.
+//! A line for each kernel of a sweep, or for each kind of contestant over sizes.
 
 use super::WIDTH;
 use super::legend::Legend;
 use super::palette::{GRID, INK, Style, styles};
 use super::svg::{Font, Side, Svg, width};
 use crate::record::{Line, Point, Sweep};
-use crate::show::table;
+use crate::show::table::with_unit;
 
 /// The height of what the lines are drawn in.
 const HEIGHT: f64 = 220.0;
@@ -18,73 +18,163 @@ const DOUBLING: f64 = 16.0;
 /// About how many rates the axis names.
 const RATES: f64 = 5.0;
 
+/// What a chart of lines shows.
+pub struct Chart<'a> {
+    /// What it shows, for people.
+    pub title: &'a str,
+    /// What varies, and its unit; empty where it is a count that `axis` names.
+    pub axis: &'a str,
+    /// The unit.
+    pub unit: &'a str,
+    /// What is drawn, with its unit.
+    pub quantity: &'a str,
+    /// Its digits after the point, in words.
+    pub digits: usize,
+    /// How long it is on the chart.
+    pub scale: Scale,
+    /// The lines, of which the first lies on top.
+    pub curves: Vec<Curve>,
+}
+
+/// A line of a chart.
+pub struct Curve {
+    /// Whose it is.
+    pub name: String,
+    /// How it is drawn.
+    pub style: Style,
+    /// Places with what is drawn there; none ends a line.
+    pub points: Vec<(f64, Option<f64>)>,
+}
+
+/// How a quantity becomes a length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// It adds, from 0 on.
+    FromZero,
+    /// It doubles from step to step, so that a ratio is as long anywhere.
+    Doubling,
+    /// It adds, from a little below the least one on.
+    Near,
+}
+
 /// Draws the rates of a sweep; `None` where no point has a time.
 pub fn lines(sweep: &Sweep) -> Option<String> {
-    let points = || sweep.lines.iter().flat_map(|line| line.points.iter().filter_map(at));
-    let most = points().map(|[_, rate]| rate).reduce(f64::max)?;
-    // A ratio is as long anywhere on the chart where sizes are compared.
-    let least = points().map(|[_, rate]| rate).filter(|rate| *rate > 0.0).reduce(f64::min);
-    let rates = Rates { least: least.filter(|_| sweep.unit == "bytes"), most: if most > 0.0 { most } else { 1.0 } };
-    let axis = Axis::of(sweep.places(), &sweep.unit);
     let styles = styles(sweep.lines.iter().map(|line| line.name.as_str()));
-    let names = sweep.lines.iter().map(|line| line.name.as_str());
-    let legend = Legend::new(names.zip(styles.iter().copied()), WIDTH);
-    let plot = Plot { axis: &axis, rates, top: legend.height + MARGINS[2] };
-    let mut svg = Svg::new(WIDTH, plot.bottom() + MARGINS[3]);
-    legend.draw(&mut svg, [0.0, 0.0]);
-    plot.draw_axes(&mut svg, sweep);
-    // The first one is ours, and lies on top.
-    for (line, style) in sweep.lines.iter().zip(styles).rev() {
-        plot.draw(&mut svg, line, style);
+    let rate = |point: &Point| Some(point.timing.as_ref()?.gigabytes_per_second);
+    let curve = |(line, style): (&Line, Style)| Curve {
+        name: line.name.clone(),
+        style,
+        points: line.points.iter().map(|point| (point.x, rate(point))).collect(),
+    };
+    let chart = Chart {
+        title: &sweep.title,
+        axis: &sweep.axis,
+        unit: &sweep.unit,
+        quantity: "GB/s",
+        digits: 0,
+        // A ratio is as long anywhere on the chart where sizes are compared.
+        scale: if sweep.unit == "bytes" { Scale::Doubling } else { Scale::FromZero },
+        curves: sweep.lines.iter().zip(styles).map(curve).collect(),
+    };
+    chart.svg()
+}
+
+impl Chart<'_> {
+    /// Draws it; `None` where there is no point.
+    pub fn svg(&self) -> Option<String> {
+        let points = || self.curves.iter().flat_map(|curve| curve.points.iter().filter_map(at));
+        let most = points().map(|[_, value]| value).reduce(f64::max)?;
+        let least = points().map(|[_, value]| value).filter(|value| *value > 0.0).reduce(f64::min);
+        let most = if most > 0.0 { most } else { 1.0 };
+        let values = Values { scale: self.scale, least: least.unwrap_or(most), most };
+        let axis = Axis::of(self.places(), self.unit);
+        let legend = Legend::new(self.curves.iter().map(|curve| (curve.name.as_str(), curve.style)), WIDTH);
+        let plot = Plot { axis: &axis, values, top: legend.height + MARGINS[2] };
+        let mut svg = Svg::new(WIDTH, plot.bottom() + MARGINS[3]);
+        legend.draw(&mut svg, [0.0, 0.0]);
+        plot.draw_axes(&mut svg, self);
+        for curve in self.curves.iter().rev() {
+            plot.draw(&mut svg, curve);
+        }
+        Some(svg.finish(self.title, &self.description(), true))
     }
-    Some(svg.finish(&sweep.title, &description(sweep), true))
+
+    /// The places of all lines, rising, each once.
+    fn places(&self) -> Vec<f64> {
+        let all = self.curves.iter().flat_map(|curve| curve.points.iter().map(|(x, _)| *x));
+        let mut places: Vec<f64> = all.filter(|x| x.is_finite()).collect();
+        places.sort_by(f64::total_cmp);
+        places.dedup();
+        places
+    }
+
+    /// The figures of all lines in words.
+    fn description(&self) -> String {
+        let of_point = |point: &(f64, Option<f64>)| {
+            let (x, digits) = (quantity(point.0, self.unit), self.digits);
+            at(point).map_or_else(|| format!("none at {x}"), |[_, value]| format!("{value:.digits$} at {x}"))
+        };
+        let of_curve = |curve: &Curve| {
+            let points: Vec<String> = curve.points.iter().map(of_point).collect();
+            format!("{}, {} by {}: {}.", curve.name, self.quantity, self.axis, points.join(", "))
+        };
+        self.curves.iter().map(of_curve).collect::<Vec<_>>().join(" ")
+    }
 }
 
-/// Where and how fast, if there is a time.
-fn at(point: &Point) -> Option<[f64; 2]> {
-    let rate = point.timing.as_ref()?.gigabytes_per_second;
-    (rate.is_finite() && point.x.is_finite()).then_some([point.x, rate])
+/// Where and how much, if both can be drawn.
+fn at((x, value): &(f64, Option<f64>)) -> Option<[f64; 2]> {
+    value.filter(|value| value.is_finite() && x.is_finite()).map(|value| [*x, value])
 }
 
-/// The figures of all lines in words.
-fn description(sweep: &Sweep) -> String {
-    let of_point = |point: &Point| {
-        let x = quantity(point.x, &sweep.unit);
-        at(point).map_or_else(|| format!("none at {x}"), |[_, rate]| format!("{rate:.0} at {x}"))
-    };
-    let of_line = |line: &Line| {
-        let points: Vec<String> = line.points.iter().map(of_point).collect();
-        format!("{}, GB/s by {}: {}.", line.name, sweep.axis, points.join(", "))
-    };
-    sweep.lines.iter().map(of_line).collect::<Vec<_>>().join(" ")
-}
-
-/// The axis of rates. It doubles where it has a least rate, and begins at 0 where it has none.
+/// The axis of what is drawn.
 #[derive(Clone, Copy)]
-struct Rates {
-    least: Option<f64>,
+struct Values {
+    scale: Scale,
+    least: f64,
     most: f64,
 }
 
-impl Rates {
-    /// How far up a rate is, from 0 to about 1.
-    fn share(&self, rate: f64) -> f64 {
-        let Some((from, to)) = self.least.map(|least| (least / 1.2, self.most * 1.2)) else {
-            return rate / (self.most * 1.08);
-        };
-        (rate.max(from) / from).ln() / (to / from).ln()
+impl Values {
+    /// The ends of an axis that does not begin at 0.
+    fn near(&self) -> [f64; 2] {
+        let room = ((self.most - self.least) * 0.08).max(self.most * 0.005);
+        [self.least - room, self.most + room]
     }
 
-    /// The rates that have names.
+    /// How far up a value is, from 0 to about 1.
+    fn share(&self, value: f64) -> f64 {
+        match self.scale {
+            Scale::FromZero => value / (self.most * 1.08),
+            Scale::Doubling => {
+                let (from, to) = (self.least / 1.2, self.most * 1.2);
+                (value.max(from) / from).ln() / (to / from).ln()
+            }
+            Scale::Near => {
+                let [from, to] = self.near();
+                (value - from) / (to - from)
+            }
+        }
+    }
+
+    /// The values that have names.
     fn named(&self) -> Vec<f64> {
-        let Some(least) = self.least else {
-            let step = round_up(self.most / RATES);
-            return (0..).map(|nth| f64::from(nth) * step).take_while(|rate| *rate <= self.most * 1.08).collect();
-        };
-        let decades = least.log10().floor() as i32..=self.most.log10().ceil() as i32;
+        match self.scale {
+            Scale::FromZero => multiples(0.0, self.most * 1.08, round_up(self.most / RATES)),
+            Scale::Near => {
+                let [from, to] = self.near();
+                multiples(from, to, round_up((to - from) / RATES))
+            }
+            Scale::Doubling => self.doubling(),
+        }
+    }
+
+    fn doubling(&self) -> Vec<f64> {
+        let (from, to) = (self.least / 1.2, self.most * 1.2);
+        let decades = self.least.log10().floor() as i32..=self.most.log10().ceil() as i32;
         let of = |parts: &[f64]| -> Vec<f64> {
             let all = decades.clone().flat_map(|ten| parts.iter().map(move |part| part * 10_f64.powi(ten)));
-            all.filter(|rate| (least / 1.2..=self.most * 1.2).contains(rate)).collect()
+            all.filter(|rate| (from..=to).contains(rate)).collect()
         };
         let (few, more) = (of(&[1.0]), of(&[1.0, 2.0, 5.0]));
         match (few.len(), more.len()) {
@@ -93,6 +183,12 @@ impl Rates {
             _ => of(&[1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0]),
         }
     }
+}
+
+/// The multiples of a step between two values.
+fn multiples(from: f64, to: f64, step: f64) -> Vec<f64> {
+    let first = (from / step).ceil();
+    (0..).map(|nth| (first + f64::from(nth)) * step).take_while(|value| *value <= to).collect()
 }
 
 /// 1, 2 or 5 times a power of ten that is at least this.
@@ -162,7 +258,7 @@ fn quantity(x: f64, unit: &str) -> String {
 /// What the lines are drawn in.
 struct Plot<'a> {
     axis: &'a Axis,
-    rates: Rates,
+    values: Values,
     top: f64,
 }
 
@@ -173,42 +269,42 @@ impl Plot<'_> {
         self.top + HEIGHT
     }
 
-    fn y(&self, rate: f64) -> f64 {
-        self.bottom() - self.rates.share(rate) * HEIGHT
+    fn y(&self, value: f64) -> f64 {
+        self.bottom() - self.values.share(value) * HEIGHT
     }
 
-    fn draw_axes(&self, svg: &mut Svg, sweep: &Sweep) {
+    fn draw_axes(&self, svg: &mut Svg, chart: &Chart<'_>) {
         let ([left, right], font) = (Self::SIDES, Font::new(SIZE));
-        for rate in self.rates.named() {
-            let y = self.y(rate);
+        for value in self.values.named() {
+            let y = self.y(value);
             svg.line([left, y], [right, y], GRID, 1.0, None);
             // Multiples of a tenth are not exact.
-            let rate = (rate * 1e6).round() / 1e6;
-            svg.text(&format!("{rate}"), [left - 6.0, y], font.side(Side::End));
+            let value = (value * 1e6).round() / 1e6;
+            svg.text(&format!("{value}"), [left - 6.0, y], font.side(Side::End));
         }
         for (x, name) in self.axis.named(Self::SIDES) {
             svg.line([x, self.bottom()], [x, self.bottom() + 4.0], INK, 1.0, None);
             svg.text(&name, [x, self.bottom() + 13.0], font.side(Side::Middle));
         }
         svg.line([left, self.bottom()], [right, self.bottom()], INK, 1.0, None);
-        svg.text("GB/s", [0.0, self.top - 14.0], font);
+        svg.text(chart.quantity, [0.0, self.top - 14.0], font);
         let below = self.bottom() + 31.0;
-        svg.text(&table::axis(sweep), [f64::midpoint(left, right), below], font.side(Side::Middle));
+        svg.text(&with_unit(chart.axis, chart.unit), [f64::midpoint(left, right), below], font.side(Side::Middle));
     }
 
-    fn draw(&self, svg: &mut Svg, line: &Line, style: Style) {
-        for run in runs(line) {
+    fn draw(&self, svg: &mut Svg, curve: &Curve) {
+        for run in runs(&curve.points) {
             let points: Vec<[f64; 2]> =
-                run.iter().map(|[x, rate]| [self.axis.pixel(*x, Self::SIDES), self.y(*rate)]).collect();
-            svg.path(&points, style);
-            points.iter().for_each(|point| svg.marker(*point, 3.5, style));
+                run.iter().map(|[x, value]| [self.axis.pixel(*x, Self::SIDES), self.y(*value)]).collect();
+            svg.path(&points, curve.style);
+            points.iter().for_each(|point| svg.marker(*point, 3.5, curve.style));
         }
     }
 }
 
-/// A line as parts without gaps: a point that has no time ends one.
-fn runs(line: &Line) -> Vec<Vec<[f64; 2]>> {
-    let points: Vec<Option<[f64; 2]>> = line.points.iter().map(at).collect();
+/// A line as parts without gaps: a point that has no value ends one.
+fn runs(points: &[(f64, Option<f64>)]) -> Vec<Vec<[f64; 2]>> {
+    let points: Vec<Option<[f64; 2]>> = points.iter().map(at).collect();
     points
         .split(Option::is_none)
         .map(|run| run.iter().copied().flatten().collect::<Vec<_>>())
@@ -250,13 +346,14 @@ mod tests {
 
     #[test]
     fn rates_of_sizes_double_and_others_begin_at_zero() {
-        let sizes = Rates { least: Some(10.0), most: 4000.0 };
+        let of = |scale, least, most| Values { scale, least, most };
+        let sizes = of(Scale::Doubling, 10.0, 4000.0);
         let step = |from, to| sizes.share(to) - sizes.share(from);
         assert!((step(20.0, 40.0) - step(1000.0, 2000.0)).abs() < 1e-12);
         assert!(sizes.share(10.0) > 0.0 && sizes.share(4000.0) < 1.0);
         assert_eq!(sizes.named(), [10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0, 2000.0]);
-        assert_eq!(Rates { least: Some(1500.0), most: 3900.0 }.named(), [1500.0, 2000.0, 3000.0, 4000.0]);
-        let others = Rates { least: None, most: 4000.0 };
+        assert_eq!(of(Scale::Doubling, 1500.0, 3900.0).named(), [1500.0, 2000.0, 3000.0, 4000.0]);
+        let others = of(Scale::FromZero, 1500.0, 4000.0);
         assert_eq!((others.share(0.0), others.named()), (0.0, vec![0.0, 1000.0, 2000.0, 3000.0, 4000.0]));
     }
 
@@ -269,9 +366,20 @@ mod tests {
     }
 
     #[test]
+    fn values_near_one_another_fill_the_chart() {
+        let near = Values { scale: Scale::Near, least: 0.94, most: 1.0 };
+        assert!(near.share(0.94) > 0.0 && near.share(0.94) < 0.1 && near.share(1.0) > 0.9 && near.share(1.0) < 1.0);
+        let named: Vec<String> = near.named().iter().map(|value| format!("{value:.2}")).collect();
+        assert_eq!(named, ["0.94", "0.96", "0.98", "1.00"]);
+        // All the same: there is room above and below.
+        let same = Values { scale: Scale::Near, least: 1.0, most: 1.0 };
+        assert!((same.share(1.0) - 0.5).abs() < 1e-9 && !same.named().is_empty());
+    }
+
+    #[test]
     fn a_missing_point_ends_a_line() {
-        let line = &crate::record::tests::example().sweeps[0].lines[0];
-        let runs: Vec<Vec<f64>> = runs(line).iter().map(|run| run.iter().map(|at| at[0]).collect()).collect();
+        let points = [(1024.0, Some(2.0)), (65536.0, None), (1_048_576.0, Some(1.0)), (2e6, Some(f64::NAN))];
+        let runs: Vec<Vec<f64>> = runs(&points).iter().map(|run| run.iter().map(|at| at[0]).collect()).collect();
         assert_eq!(runs, [[1024.0], [1_048_576.0]]);
     }
 }
