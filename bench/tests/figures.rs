@@ -12,9 +12,11 @@
 //! other whole numbers are not compared, unless the comment says that all of a table's figures are:
 //! then they are all numbers after its first column.
 //!
-//! In a table of kernels (`bench.json`) a row's figures are those of its own kernel. In other rows
-//! and in paragraphs they are those of the kernels that the comment names, and of the sweeps. Of a
-//! text they are any of its numbers, without a spread in parentheses.
+//! In a table of kernels (`bench.json`) a row's figures are those of its own kernel, and in one of
+//! small sizes, whose rows begin as `| 64 KiB | three times each element |`, those of its own size
+//! and task. In other rows and in paragraphs they are those of the kernels that the comment names,
+//! of the sweeps and of all small sizes. Of a text they are any of its numbers, without a spread in
+//! parentheses.
 
 use std::fs;
 use std::path::Path;
@@ -193,6 +195,29 @@ fn list<'a>(of: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
     of[name].as_array().into_iter().flatten()
 }
 
+/// The small sizes that a line may speak of: those of its size and task if it is a row that begins
+/// with them, as in "| 64 KiB | sum |", and all if it is not.
+fn sizes<'a>(record: &'a Value, line: &str) -> Vec<&'a Value> {
+    let all = record["sizes"].as_array().map_or(&[][..], Vec::as_slice).iter();
+    let mut cells = line.strip_prefix("| ").unwrap_or_default().split(" | ");
+    let bytes = cells.next().and_then(|size| {
+        let (number, unit) = size.split_once(' ')?;
+        let log2 = [("KiB", 10), ("MiB", 20)].into_iter().find(|(name, _)| *name == unit)?.1;
+        Some(number.parse::<u64>().ok()? << log2)
+    });
+    let Some(bytes) = bytes else { return all.collect() };
+    let task = cells.next().unwrap_or_default();
+    all.filter(|one| one["bytes"].as_u64() == Some(bytes) && one["task"].as_str() == Some(task)).collect()
+}
+
+/// The figures of a small size: microseconds of the fastest of ours and of the fastest other, the
+/// ratio, and its interval.
+fn of_size(one: &Value) -> Vec<f64> {
+    let times = [&one["ours"]["microseconds"], &one["other"]["microseconds"], &one["ratio"]["median"]];
+    let interval = one["interval"].as_array().into_iter().flatten();
+    times.into_iter().chain(interval).filter_map(Value::as_f64).collect()
+}
+
 /// What a record says.
 enum Record {
     /// A comparison.
@@ -222,8 +247,10 @@ impl Record {
                 let of_kernels = list(record, "comparisons").filter(is_named).flat_map(figures);
                 let lines = list(record, "sweeps").flat_map(|sweep| list(sweep, "lines"));
                 let of_sweeps = lines.flat_map(|line| list(line, "points")).flat_map(timing).flatten();
+                let of_sizes = sizes(record, line).into_iter().flat_map(of_size);
                 of_kernels
                     .chain(of_sweeps)
+                    .chain(of_sizes)
                     .chain(numbers(&record["copy"].to_string()))
                     .chain(compilers(record))
                     .collect()
@@ -349,4 +376,26 @@ fn a_row_is_compared_with_its_own_kernel() {
     assert_eq!(found("| `scale_own`, warp scope, 4 stages | `i32` | 0.5 |"), [1.75]);
     assert_eq!(found("| `scale_own`, warp scope, 4 stages, 512 blocks | `i32` | 0.5 |"), [2.25]);
     assert_eq!(found("| `scale_own` | 16 bytes | 0.5 |"), [0.0; 0]);
+}
+
+#[test]
+fn a_row_of_a_small_size_is_compared_with_its_size_and_task_and_a_text_with_all() {
+    let one = |task: &str, bytes: u64, ours: f64| {
+        serde_json::json!({
+            "task": task, "bytes": bytes, "ours": { "microseconds": ours }, "other": { "microseconds": 1.5 },
+            "ratio": { "median": 0.75 }, "interval": [0.74, 0.76],
+        })
+    };
+    let record = Record::Comparison(serde_json::json!({ "copy": { "median": 0.5 }, "sizes": [
+        one("sum", 64 << 10, 2.0), one("sum", 1 << 20, 4.0), one("triple", 64 << 10, 8.0),
+    ] }));
+    let of_one = |ours: f64| vec![ours, 1.5, 0.75, 0.74, 0.76, 0.5];
+    assert_eq!(record.allows("| 64 KiB | sum | 2.0 | 1.5 | 0.75 |"), of_one(2.0));
+    assert_eq!(record.allows("| 1 MiB | sum | 4.0 |"), of_one(4.0));
+    assert_eq!(record.allows("| 64 KiB | triple | 8.0 |"), of_one(8.0));
+    assert_eq!(record.allows("| 4 MiB | sum | 4.0 |"), [0.5]);
+    let of_text = record.allows("It takes 2.0 us for 64 KiB and 4.0 for 1 MiB.");
+    assert!([2.0, 4.0, 8.0].iter().all(|figure| of_text.contains(figure)) && of_text.len() == 16, "{of_text:?}");
+    let without = Record::Comparison(serde_json::json!({ "copy": { "median": 0.5 } }));
+    assert_eq!(without.allows("| 64 KiB | sum |"), [0.5]);
 }
