@@ -1,6 +1,6 @@
 //! A moving average over a signal of any length: tiles with neighbours.
 
-use tilepipe::{Block, F32x4, HaloTile, Halos, I32x4, Shared, Stages, TilesMut, kernel};
+use tilepipe::{Block, Blocked, F32x4, HaloTile, Halos, I32x4, Shared, Stages, TilesMut, kernel};
 
 use crate::compute::Number;
 
@@ -36,4 +36,25 @@ pub fn moving_average<T: Number, const THREADS: usize, const STAGES: usize>(
             });
         },
     );
+}
+
+/// [`moving_average`](fn@crate::moving_average) with `LEN / THREADS` elements a thread, in a row:
+/// their windows overlap, so that a thread loads each element of them once.
+#[kernel(instances(T = [i32, f32], THREADS = [128, 256], LEN = [4 * THREADS], STAGES = [1, 2, 4]))]
+pub fn moving_average_wide<T: Number, const THREADS: usize, const LEN: usize, const STAGES: usize>(
+    block: Block<THREADS>,
+    signal: Halos<T, LEN, RADIUS>,
+    mut out: TilesMut<T, LEN, Blocked>,
+    shared: Shared<Stages<HaloTile<T, LEN, RADIUS>, STAGES>>,
+) {
+    let tiles = signal.for_block(&block);
+    let mut results = out.for_block(&block);
+    let _ = shared.pipeline(&block).map_tiles(&tiles, &mut results, |tile, dst| {
+        block.threads(|t| {
+            dst.set_each(&t, |element| {
+                let sum = tile.window(element).iter().fold(T::ZERO, |sum, value| sum.plus(*value));
+                sum.mean_of(2 * RADIUS as u16 + 1)
+            });
+        });
+    });
 }

@@ -1,6 +1,6 @@
 //! Two-dimensional tiles: a transpose and a stencil.
 
-use tilepipe::{Block, HaloTile2D, Halos2D, I32x4, Shared, Stages, Tile2D, Tiles2D, TilesMut2D, kernel};
+use tilepipe::{Block, Blocked, HaloTile2D, Halos2D, I32x4, Shared, Stages, Tile2D, Tiles2D, TilesMut2D, kernel};
 
 use crate::compute::Number;
 
@@ -17,6 +17,43 @@ pub fn transpose<T: Number, const THREADS: usize, const SIDE: usize, const PAD: 
     input: Tiles2D<T, SIDE, SIDE, PAD>,
     mut out: TilesMut2D<T, SIDE, SIDE>,
     shared: Shared<Stages<Tile2D<T, SIDE, SIDE, PAD>, STAGES>>,
+) {
+    let mut results = out.for_block(&block);
+    let places = results.places();
+    let _ = shared.pipeline(&block).for_each(
+        places.len(),
+        |stage, i| {
+            let (row, column) = places.get(i);
+            stage.copy(input.tile(column, row))
+        },
+        |tile, i| {
+            let dst = results.get_mut(i);
+            block.threads(|t| dst.set_each(&t, |row, column| tile[(column, row)]));
+        },
+    );
+}
+
+/// [`transpose`](fn@crate::transpose) with several elements a thread, in a row of the result: they
+/// are stored in accesses of 16 bytes. A tile of the result has `ROWS` rows of `COLUMNS` elements,
+/// and one of the input `COLUMNS` rows. With a `PAD` of 1 an element is copied on its own and
+/// columns are read without conflicts of banks; with one of 4 copies have 16 bytes.
+#[kernel(
+    instances(T = [i32, f32], THREADS = [256], ROWS = [32], COLUMNS = [32], PAD = [1, 4], STAGES = [1, 2]),
+    instances(T = [i32], THREADS = [256], ROWS = [16], COLUMNS = [64], PAD = [1, 4], STAGES = [1, 2]),
+    instances(T = [i32], THREADS = [512], ROWS = [32], COLUMNS = [64], PAD = [1, 4], STAGES = [1, 2]),
+)]
+pub fn transpose_wide<
+    T: Number,
+    const THREADS: usize,
+    const ROWS: usize,
+    const COLUMNS: usize,
+    const PAD: usize,
+    const STAGES: usize,
+>(
+    block: Block<THREADS>,
+    input: Tiles2D<T, COLUMNS, ROWS, PAD>,
+    mut out: TilesMut2D<T, ROWS, COLUMNS, Blocked>,
+    shared: Shared<Stages<Tile2D<T, COLUMNS, ROWS, PAD>, STAGES>>,
 ) {
     let mut results = out.for_block(&block);
     let places = results.places();
@@ -54,12 +91,45 @@ pub fn stencil_2d<
 ) {
     let tiles = input.for_block(&block);
     let _ = shared.pipeline(&block).map_tiles(&tiles, &mut out.for_block(&block), |tile, dst| {
-        block.threads(|t| {
-            dst.set_each(&t, |row, column| {
-                let around = |down, right| tile.neighbour(row, column, down, right);
-                let sum = tile[(row, column)].triple().plus(around(-1, 0)).plus(around(0, -1));
-                sum.plus(around(0, 1)).plus(around(1, 0))
-            });
-        });
+        block.threads(|t| dst.set_each(&t, |row, column| five_points(tile, row, column)));
     });
+}
+
+/// [`stencil_2d`](fn@crate::stencil_2d) with several elements a thread, in a row: they are stored
+/// in accesses of 16 bytes. With a `HALO` of 4 copies and loads have 16 bytes too; with one of 1
+/// fewer elements are copied, each on its own.
+#[kernel(
+    instances(T = [i32, f32], THREADS = [256], ROWS = [16], COLUMNS = [64], HALO = [1, 4], STAGES = [1, 2]),
+    instances(T = [i32], THREADS = [256], ROWS = [8], COLUMNS = [128], HALO = [1, 4], STAGES = [1, 2]),
+    instances(T = [i32], THREADS = [512], ROWS = [16], COLUMNS = [128], HALO = [1, 4], STAGES = [1, 2]),
+)]
+pub fn stencil_2d_wide<
+    T: Number,
+    const THREADS: usize,
+    const ROWS: usize,
+    const COLUMNS: usize,
+    const HALO: usize,
+    const STAGES: usize,
+>(
+    block: Block<THREADS>,
+    input: Halos2D<T, ROWS, COLUMNS, HALO>,
+    mut out: TilesMut2D<T, ROWS, COLUMNS, Blocked>,
+    shared: Shared<Stages<HaloTile2D<T, ROWS, COLUMNS, HALO>, STAGES>>,
+) {
+    let tiles = input.for_block(&block);
+    let _ = shared.pipeline(&block).map_tiles(&tiles, &mut out.for_block(&block), |tile, dst| {
+        block.threads(|t| dst.set_each(&t, |row, column| five_points(tile, row, column)));
+    });
+}
+
+/// `3 * centre + above + left + right + below`, in this order.
+#[inline(always)]
+fn five_points<T: Number, const ROWS: usize, const COLUMNS: usize, const HALO: usize>(
+    tile: &HaloTile2D<T, ROWS, COLUMNS, HALO>,
+    row: usize,
+    column: usize,
+) -> T {
+    let around = |down, right| tile.neighbour(row, column, down, right);
+    let sum = tile[(row, column)].triple().plus(around(-1, 0)).plus(around(0, -1));
+    sum.plus(around(0, 1)).plus(around(1, 0))
 }

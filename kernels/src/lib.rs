@@ -16,12 +16,12 @@ mod roles;
 mod wide;
 
 pub use arithmetic::{MULTIPLY_ADDS_TILE, multiply_adds, multiply_adds_synchronous};
-pub use average::{RADIUS, moving_average};
+pub use average::{RADIUS, moving_average, moving_average_wide};
 pub use cuda_guide::{
     example_kernel, scale_own, with_memcpy_async, with_memcpy_async_prior, with_single_stage, with_staging,
     with_staging_scope_thread, with_staging_unified, without_memcpy_async,
 };
-pub use grid2d::{stencil_2d, transpose};
+pub use grid2d::{stencil_2d, stencil_2d_wide, transpose, transpose_wide};
 pub use reduction::{dot, sum, sum_by_threads, sum_by_warps};
 pub use roles::{
     load_compute_store, producer_consumer_sum, with_producer_count, with_specialized_staging_unified,

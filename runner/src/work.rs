@@ -158,7 +158,11 @@ impl Work {
         // they are.
         let consumers = number("CONSUMERS");
         let [rows, columns] = match kind {
-            Kind::Transpose => [number("SIDE")?; 2],
+            // Those of the input.
+            Kind::Transpose => match number("SIDE") {
+                Some(side) => [side; 2],
+                None => [number("COLUMNS")?, number("ROWS")?],
+            },
             Kind::Stencil => [number("ROWS")?, number("COLUMNS")?],
             Kind::MultiplyAdds => [1, MULTIPLY_ADDS_TILE],
             _ => [1, number("LEN").or_else(|| number("TILE")).or(consumers).unwrap_or(threads)],

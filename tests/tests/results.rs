@@ -69,9 +69,11 @@ fn infinities_nans_and_subnormals_are_computed_as_by_the_plain_loop() {
     for kernel in [
         "with_staging_unified",
         "moving_average",
+        "moving_average_wide",
         "sum",
         "dot",
         "stencil_2d",
+        "stencil_2d_wide",
         "with_specialized_staging_warps",
         "producer_consumer_sum",
         "load_compute_store",

@@ -279,7 +279,8 @@ mod tests {
         for kernel in tilepipe_runner_cli::KERNELS {
             assert_eq!(left_out(&format!("--kernel {kernel}")).0, [""; 0]);
         }
-        assert!(left_out("").1 < 120, "{} instances for the default run's 90", left_out("").1);
+        let (compiled, run) = (left_out("").1, plan(&shipped(), &request()).unwrap().len());
+        assert!(compiled * 3 < run * 4, "{compiled} instances for the default run's {run}");
         assert!(left_out("--kernel with_staging").1 < 10);
     }
 
@@ -374,7 +375,7 @@ mod tests {
         assert!(refusal("sum", &["LEN=7"]).contains("choose among 256, 1024"));
         assert!(refusal("with_staging_unified", &["C=Reverse", "E=LoadStore"]).contains("together"));
         let all = Request { variants: variants(&["PAD=1"]), ..request() };
-        assert!(plan(&shipped(), &all).unwrap().iter().all(|one| one.kernel == "transpose"));
+        assert!(plan(&shipped(), &all).unwrap().iter().all(|one| one.kernel.starts_with("transpose")));
     }
 
     #[test]

@@ -10,12 +10,12 @@ fn granule(kernel: &Kernel) -> usize {
     let element = kernel.element_bytes();
     let tile = kernel.number("LEN").unwrap_or(kernel.threads()) * element;
     match (kernel.instance.kernel(), kernel.scope()) {
-        ("moving_average", _) => tilepipe_kernels::RADIUS * element,
-        ("transpose", _) => match kernel.number("PAD") {
+        ("moving_average" | "moving_average_wide", _) => tilepipe_kernels::RADIUS * element,
+        ("transpose" | "transpose_wide", _) => match kernel.number("PAD") {
             Some(0) | None => 16,
             Some(pad) => pad * element,
         },
-        ("stencil_2d", _) => kernel.number("HALO").map_or(16, |halo| halo * element),
+        ("stencil_2d" | "stencil_2d_wide", _) => kernel.number("HALO").map_or(16, |halo| halo * element),
         ("sum_by_warps" | "sum_by_threads", _) | (_, Scope::Block) => tile,
         (_, Scope::Warp) => tile / (kernel.threads() / 32),
         (_, Scope::Thread) => tile / kernel.threads(),
@@ -76,6 +76,7 @@ fn a_round_copies_each_input_at_most_once() {
             // Rows are dealt out unit by unit, so that a thread may have several; a halo adds units
             // to a tile.
             "transpose" | "stencil_2d" | "moving_average" => continue,
+            "transpose_wide" | "stencil_2d_wide" | "moving_average_wide" => continue,
             // A tile of 512 units for 256 threads.
             "multiply_adds" => 2,
             "example_kernel" | "example_kernel_wide" | "dot" => 2,
@@ -100,7 +101,7 @@ fn example_kernel_copies_both_inputs_for_one_commit() {
 /// The kernels that take a loop without bounds where all tiles are whole, because their driver
 /// knows the tiles or because they hoist the bounds: with whether the loop's stores are unbounded
 /// too, because the output's tiles are known as well.
-const WITH_A_LOOP_FOR_WHOLE_TILES: [(&str, bool); 18] = [
+const WITH_A_LOOP_FOR_WHOLE_TILES: [(&str, bool); 19] = [
     ("with_single_stage", true),
     ("with_staging_unified", true),
     ("with_staging_scope_thread", true),
@@ -115,6 +116,7 @@ const WITH_A_LOOP_FOR_WHOLE_TILES: [(&str, bool); 18] = [
     ("with_memcpy_async_wide", true),
     ("with_memcpy_async_prior_wide", true),
     ("scale_own_wide", true),
+    ("moving_average_wide", true),
     ("example_kernel_wide", true),
     ("multiply_adds", true),
     ("sum", false),

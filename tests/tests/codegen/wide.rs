@@ -64,3 +64,18 @@ fn so_are_they_by_hand_between_roles_and_at_thread_scope() {
         assert!(kernel.element_bytes() < 4 || wide(is_shared_load) > 0, "{}: no load of 16 bytes", kernel.name());
     }
 }
+
+#[test]
+fn so_are_they_around_an_element_in_rows_and_in_columns() {
+    for (name, loads) in [("moving_average_wide", 5), ("stencil_2d_wide", 1), ("transpose_wide", 0)] {
+        for kernel in Kernel::named(name) {
+            let wide = |wanted: fn(&Instruction) -> bool| {
+                kernel.entry.code.instructions().filter(|one| wanted(one) && bytes(one) == 16).count()
+            };
+            assert!(wide(is_global_store) > 0, "{}: no store of 16 bytes", kernel.name());
+            // With one neighbour on each side a row of a stage begins anywhere.
+            let least = if kernel.number("HALO") == Some(1) { 0 } else { loads };
+            assert!(wide(is_shared_load) >= least, "{}: loads of 16 bytes", kernel.name());
+        }
+    }
+}
