@@ -55,7 +55,7 @@ impl<T, const TILE: usize> View<T, TILE> {
     #[inline(always)]
     pub fn new(raw: RawElements) -> Self {
         let (base, len) = (raw.address as *mut T, raw.len as usize);
-        let (first, stride) = (tilepipe_block_index() as usize, tilepipe_grid_blocks() as usize);
+        let (first, stride) = (block_index(), grid_blocks());
         View { base, len, first, stride, end: (len + (TILE - 1)) / TILE }
     }
 
@@ -84,7 +84,7 @@ impl<T, const TILE: usize> View<T, TILE> {
 
     /// The number among all of the view's tiles of the block's tile `index`.
     #[inline(always)]
-    fn number(&self, index: usize) -> usize {
+    pub fn number(&self, index: usize) -> usize {
         self.first + index * self.stride
     }
 
@@ -185,6 +185,18 @@ pub fn rank() -> usize {
     // SAFETY: the twins' entries require blocks of THREADS threads.
     unsafe { core::hint::assert_unchecked(rank < THREADS) };
     rank
+}
+
+/// `%ctaid.x`.
+#[inline(always)]
+pub fn block_index() -> usize {
+    tilepipe_block_index() as usize
+}
+
+/// `%nctaid.x`.
+#[inline(always)]
+pub fn grid_blocks() -> usize {
+    tilepipe_grid_blocks() as usize
 }
 
 /// The block's dynamic shared memory.
@@ -320,6 +332,26 @@ pub unsafe fn copy_tile_as<T, const TILE: usize, const TEAM: usize, const WHOLE:
             }
         }
         unit += TEAM;
+    }
+}
+
+/// `cp.async` of 16 bytes, or if `WIDE` is false of 4. If they lie in a `WHOLE` tile all of them
+/// are read, else the first `bytes`; the others become zero.
+///
+/// # Safety
+///
+/// As for [`copy_tile`], with as many bytes of a stage and of global memory, both aligned to as
+/// many.
+#[inline(always)]
+pub unsafe fn copy_unit<const WIDE: bool, const WHOLE: bool>(to: *mut u8, from: *const u8, bytes: u32) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match (WIDE, WHOLE) {
+            (true, true) => tilepipe_cp_async_whole_16(to, from),
+            (true, false) => tilepipe_cp_async_16(to, from, bytes),
+            (false, true) => tilepipe_cp_async_whole_4(to, from),
+            (false, false) => tilepipe_cp_async_4(to, from, bytes),
+        }
     }
 }
 

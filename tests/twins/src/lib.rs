@@ -19,7 +19,11 @@ mod device;
 #[cfg(target_arch = "nvptx64")]
 mod memcpy_async;
 #[cfg(target_arch = "nvptx64")]
+mod moving_average;
+#[cfg(target_arch = "nvptx64")]
 mod roles;
+#[cfg(target_arch = "nvptx64")]
+mod rows;
 #[cfg(target_arch = "nvptx64")]
 mod scale_own;
 #[cfg(target_arch = "nvptx64")]
@@ -28,3 +32,7 @@ mod specialized_staging;
 mod staging;
 #[cfg(target_arch = "nvptx64")]
 mod staging_unified;
+#[cfg(target_arch = "nvptx64")]
+mod stencil;
+#[cfg(target_arch = "nvptx64")]
+mod transpose;
