@@ -13,8 +13,11 @@
 //   groups_*              cooperative groups: 1 buffer and wait, or 2 and wait_prior
 //   own_*                 three times each int: vector, cp.async without a barrier, cuda::pipeline
 //                         in thread scope
+//   average_*             the moving average: direct (each thread loads its window), shuffle (from
+//                         its warp), shared (through registers), cp.async by hand, bulk copies
 //   two_*                 two inputs
 //   even_odd_*, warps_*   two roles of 128 threads each; warps_32_*: of 32 producers
+#include "average.cuh"
 #include "wide_own.cuh"
 #include "wide_roles.cuh"
 
@@ -36,10 +39,15 @@ template <unsigned THREADS, unsigned PER> __device__ __forceinline__ void wide_v
     ENTRY(pipeline_##T##_##P##_##S, T, wide_pipeline<T, P, S>)                                                         \
     ENTRY(bulk_##T##_##P##_##S, T, wide_bulk<T, P, S>)                                                                 \
     ENTRY(own_hand_##T##_##P##_##S, T, own_wide_by_hand<T, P, S>)                                                      \
-    ENTRY(own_pipeline_##T##_##P##_##S, T, own_wide_pipeline<T, P, S>)
+    ENTRY(own_pipeline_##T##_##P##_##S, T, own_wide_pipeline<T, P, S>)                                                 \
+    ENTRY(average_hand_##T##_##P##_##S, T, average_by_hand<T, P, S>)                                                   \
+    ENTRY(average_bulk_##T##_##P##_##S, T, average_bulk<T, P, S>)
 #define SHAPE(T, P)                                                                                                    \
     ENTRY(vector_##T##_##P##_0, T, wide_vector<T, P>)                                                                  \
     ENTRY(own_vector_##T##_##P##_0, T, own_vector<T, P>)                                                               \
+    ENTRY(average_direct_##T##_##P##_0, T, average_direct<T, P>)                                                       \
+    ENTRY(average_shuffle_##T##_##P##_0, T, average_shuffle<T, P>)                                                     \
+    ENTRY(average_shared_##T##_##P##_0, T, average_shared<T, P>)                                                       \
     ENTRY(hand_first_##T##_##P##_1, T, wide_by_hand<T, P, 1, true>)                                                    \
     ENTRY(hand_first_##T##_##P##_2, T, wide_by_hand<T, P, 2, true>)                                                    \
     ENTRY(hand_wait_##T##_##P##_2, T, wide_by_hand<T, P, 2, false>)                                                    \

@@ -223,6 +223,7 @@ def exact_dot(tensors):
 def transpose(bench):
     """out[c][r] = x[r][c], of square matrices."""
     symbols = ["transpose__i32_256_32_1_1", "transpose__i32_256_32_1_2", "transpose__i32_256_32_1_3"]
+    wide = ["32_32_1_1", "32_32_4_1", "16_64_1_1", "16_64_4_1"]
     for elements in bench.sizes:
         side = 1 << (elements.bit_length() // 2)
         if side * side != elements:
@@ -234,6 +235,8 @@ def transpose(bench):
             transposed,
             [
                 *(ours(bench, symbol, grid) for symbol in symbols for grid in (TILES, RESIDENT)),
+                *(ours(bench, f"transpose_wide__i32_256_{shape}", TILES) for shape in wide),
+                ours(bench, "transpose_wide__i32_512_32_64_1_1", TILES),
                 eager("out.copy_(x.t())", lambda t: t["out"].copy_(t["x"].t())),
                 compiled(bench, "x.t()", lambda t: t["out"].copy_(t["x"].t())),
             ],
@@ -293,6 +296,8 @@ def moving_average(bench):
             [
                 ours(bench, symbol, GRID),
                 ours(bench, symbol, RESIDENT),
+                ours(bench, "moving_average_wide__i32_256_1024_1", TILES),
+                ours(bench, "moving_average_wide__i32_128_512_1", TILES),
                 eager("unfold, sum, torch.div", unfold_and_sum),
                 compiled(bench, "sum of 17 / 17", fused_average),
             ],

@@ -124,6 +124,14 @@ __device__ __forceinline__ void wide_by_hand(const View<int> left, const View<in
     wide_by_hand<THREADS, PER, STAGES, FILL_FIRST>(inputs, out);
 }
 
+// Starts a bulk copy of so many bytes, which the mbarrier counts.
+__device__ __forceinline__ void bulk_copy(unsigned target, const void *source, unsigned bytes, unsigned barrier) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(target),
+                 "l"(source), "r"(bytes), "r"(barrier)
+                 : "memory");
+}
+
 // Bulk copies: one thread starts the copy of a tile, and an mbarrier for each stage counts its
 // bytes.
 template <unsigned THREADS, unsigned PER, unsigned STAGES>
@@ -142,12 +150,7 @@ __device__ __forceinline__ void wide_bulk(const View<int> in, const View<int> ou
     __syncthreads();
     const auto fetch = [&](unsigned tile, unsigned stage) {
         if (threadIdx.x != 0 || tile >= tiles.end) return;
-        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(full_barriers + stage * 8), "r"(BYTES)
-                     : "memory");
-        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-                         first + stage * BYTES),
-                     "l"(in.base + (unsigned long long)tile * LEN), "r"(BYTES), "r"(full_barriers + stage * 8)
-                     : "memory");
+        bulk_copy(first + stage * BYTES, in.base + (unsigned long long)tile * LEN, BYTES, full_barriers + stage * 8);
     };
 
     unsigned ahead = blockIdx.x, stage = 0, parity = 0;

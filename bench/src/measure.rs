@@ -2,11 +2,12 @@
 
 use anyhow::{Context, Result, ensure};
 use tilepipe::launch::Instance;
-use tilepipe_host::{Bound, Buffer, Device, Event, Stream, launch};
-use tilepipe_runner::data::{self, DEFAULT_SEED, POISON};
+use tilepipe_host::{Device, Event, Stream};
+use tilepipe_runner::array::{self, Array};
+use tilepipe_runner::data::{self, DEFAULT_SEED};
 use tilepipe_runner::reference::{self, Difference};
 use tilepipe_runner::value::Value;
-use tilepipe_runner::work::Shape;
+use tilepipe_runner::work::{Kind, Shape};
 
 use crate::plan::catalog::Comparison;
 use crate::statistics::random::Random;
@@ -65,8 +66,9 @@ impl Bench<'_> {
         let odd: Vec<&[T]> = all.iter().map(|input| &input[..ODD.0.min(elements)]).collect();
         let mut data = Data {
             bench: self,
-            inputs: self.upload(&all)?,
-            odd_inputs: self.upload(&odd)?,
+            inputs: Vec::new(),
+            odd_inputs: Vec::new(),
+            shapes: None,
             got: data::generate(elements, DEFAULT_SEED).map_err(anyhow::Error::msg)?,
             expected: Vec::new(),
             odd_expected: Vec::new(),
@@ -74,13 +76,14 @@ impl Bench<'_> {
         let mut computed: Option<String> = None;
         for comparison in comparisons {
             let (kind, name) = (comparison.work.kind, comparison.ours.name());
-            ensure!(!kind.is_sum() && !kind.is_matrix(), "{name} does not write a row of as many elements as it reads");
+            ensure!(!kind.is_sum(), "{name} does not write as many elements as it reads");
+            data.arrange(&all, [shape(kind, elements), shape(kind, odd[0].len())])?;
             let task = comparison.work.task();
             if computed.as_ref() != Some(&task) {
                 // The old ones go first: each has the size of an input.
                 data.expected = Vec::new();
-                data.expected = comparison.work.compute(&all, Shape::Row(elements), ODD.1 as usize);
-                data.odd_expected = comparison.work.compute(&odd, Shape::Row(odd[0].len()), ODD.1 as usize);
+                data.expected = expected(comparison, &all, shape(kind, elements));
+                data.odd_expected = expected(comparison, &odd, shape(kind, odd[0].len()));
                 computed = Some(task);
             }
             let grids = comparison.grids(self.device, elements)?;
@@ -89,10 +92,25 @@ impl Bench<'_> {
         }
         Ok(())
     }
+}
 
-    fn upload<T: Value>(&self, inputs: &[&[T]]) -> Result<Vec<Buffer<T>>> {
-        inputs.iter().map(|input| Ok(self.device.upload(input)?)).collect()
+/// How so many elements lie: as a matrix of them where the kernels take matrices, or of nearly as
+/// many where they are no power of two.
+fn shape(kind: Kind, elements: usize) -> Shape {
+    if !kind.is_matrix() {
+        Shape::Row(elements)
+    } else if elements.is_power_of_two() {
+        let height = 1 << (elements.ilog2() / 2);
+        Shape::Matrix { height, width: elements / height }
+    } else {
+        Shape::matrix_of(elements)
     }
+}
+
+/// Computes what all contestants must write.
+fn expected<T: Value>(comparison: &Comparison, inputs: &[&[T]], shape: Shape) -> Vec<T> {
+    let inputs: Vec<&[T]> = inputs.iter().map(|input| &input[..shape.elements()]).collect();
+    comparison.work.compute(&inputs, shape, ODD.1 as usize)
 }
 
 /// Makes input `number`; no two have a part in common.
@@ -117,8 +135,10 @@ struct Contestant<'a> {
 struct Data<'a, T> {
     bench: &'a Bench<'a>,
     /// As many as the comparison with the most inputs needs; the others use the first ones.
-    inputs: Vec<Buffer<T>>,
-    odd_inputs: Vec<Buffer<T>>,
+    inputs: Vec<Array<T>>,
+    odd_inputs: Vec<Array<T>>,
+    /// The shapes of these; none before the first comparison.
+    shapes: Option<[Shape; 2]>,
     /// Room for a result.
     got: Vec<T>,
     expected: Vec<T>,
@@ -126,6 +146,20 @@ struct Data<'a, T> {
 }
 
 impl<T: Value> Data<'_, T> {
+    /// Puts the inputs on the device in these shapes: all elements, and the odd number of them.
+    fn arrange(&mut self, inputs: &[&[T]], shapes: [Shape; 2]) -> Result<()> {
+        if self.shapes == Some(shapes) {
+            return Ok(());
+        }
+        // The old ones go first.
+        (self.inputs, self.odd_inputs) = (Vec::new(), Vec::new());
+        let device = self.bench.device;
+        let upload = |shape| inputs.iter().map(|input| Ok(Array::upload(device, input, shape)?)).collect::<Result<_>>();
+        (self.inputs, self.odd_inputs) = (upload(shapes[0])?, upload(shapes[1])?);
+        self.shapes = Some(shapes);
+        Ok(())
+    }
+
     /// Checks all contestants, times those that are right or race, and checks them again.
     fn compare(&mut self, comparison: &Comparison, grids: &[u32]) -> Result<Vec<Outcome>> {
         let peers = comparison.peers.iter().map(|peer| (&peer.instance, peer.racing));
@@ -134,17 +168,16 @@ impl<T: Value> Data<'_, T> {
             .zip(grids)
             .map(|((instance, racing), &grid)| Contestant { instance, racing, grid })
             .collect();
-        let inputs = comparison.work.kind.inputs();
         let mut before = Vec::new();
         for contestant in &contestants {
-            before.push(match self.check_odd(contestant, inputs)? {
-                Ok(_) => self.check(contestant, inputs)?,
+            before.push(match self.check_odd(comparison, contestant)? {
+                Ok(_) => self.check(comparison, contestant)?,
                 wrong => wrong,
             });
         }
         let passed = || contestants.iter().zip(&before).filter(|(_, checked)| checked.is_ok());
         let timed: Vec<Contestant<'_>> = passed().map(|(contestant, _)| *contestant).collect();
-        let mut times = self.time(&timed, inputs)?.into_iter();
+        let mut times = self.time(comparison, &timed)?.into_iter();
         let mut outcomes = Vec::new();
         for (contestant, checked) in contestants.iter().zip(before) {
             outcomes.push(match checked {
@@ -152,7 +185,7 @@ impl<T: Value> Data<'_, T> {
                 Ok(before) => {
                     let milliseconds = times.next().unwrap_or_default();
                     // Once more: a race may show only now.
-                    let after = self.check(contestant, inputs)?;
+                    let after = self.check(comparison, contestant)?;
                     after.map(|after| Measurement { milliseconds, wrong: [before, after] })
                 }
             });
@@ -164,11 +197,11 @@ impl<T: Value> Data<'_, T> {
     ///
     /// All are put into the stream at once, with one event between any two, so that none of the
     /// host's work is in the times. Each round has an order of its own.
-    fn time(&self, contestants: &[Contestant<'_>], inputs: usize) -> Result<Vec<Vec<f64>>> {
+    fn time(&self, comparison: &Comparison, contestants: &[Contestant<'_>]) -> Result<Vec<Vec<f64>>> {
         let Bench { stream, repetitions, .. } = *self.bench;
         let count = contestants.len();
-        let inputs = &self.inputs[..inputs];
-        let mut out = self.poisoned(inputs)?;
+        let mut out = self.poisoned(comparison, 0)?;
+        let inputs = &self.inputs[..comparison.work.kind.inputs()];
         for contestant in contestants.repeat(WARM_UP) {
             self.launch(contestant.instance, contestant.grid, inputs, &mut out)?;
         }
@@ -190,34 +223,36 @@ impl<T: Value> Data<'_, T> {
 
     /// Runs a kernel once over a poisoned output, and returns how many elements are wrong: more
     /// than 0 only if it races.
-    fn check(&mut self, contestant: &Contestant<'_>, inputs: usize) -> Result<Result<usize, String>> {
-        let inputs = &self.inputs[..inputs];
-        let mut out = self.poisoned(inputs)?;
+    fn check(&mut self, comparison: &Comparison, contestant: &Contestant<'_>) -> Result<Result<usize, String>> {
+        let mut out = self.poisoned(comparison, 0)?;
+        let inputs = &self.inputs[..comparison.work.kind.inputs()];
         self.launch(contestant.instance, contestant.grid, inputs, &mut out)?;
-        out.read(&mut self.got)?;
-        Ok(judge(contestant, reference::compare(&self.got, &self.expected), self.expected.len()))
+        let got = &mut self.got[..self.expected.len()];
+        out.read(got)?;
+        Ok(judge(contestant, reference::compare(got, &self.expected), self.expected.len()))
     }
 
     /// The same over a length that is no multiple of a tile.
-    fn check_odd(&self, contestant: &Contestant<'_>, inputs: usize) -> Result<Result<usize, String>> {
-        let inputs = &self.odd_inputs[..inputs];
-        let mut out = self.poisoned(inputs)?;
+    fn check_odd(&self, comparison: &Comparison, contestant: &Contestant<'_>) -> Result<Result<usize, String>> {
+        let mut out = self.poisoned(comparison, 1)?;
+        let inputs = &self.odd_inputs[..comparison.work.kind.inputs()];
         self.launch(contestant.instance, ODD.1, inputs, &mut out)?;
         let elements = self.odd_expected.len();
         let judged = judge(contestant, reference::compare(&out.download()?, &self.odd_expected), elements);
         Ok(judged.map_err(|fault| format!("with {elements} elements: {fault}")))
     }
 
-    fn launch(&self, instance: &Instance, grid: u32, inputs: &[Buffer<T>], out: &mut Buffer<T>) -> Result<()> {
-        let arguments = inputs.iter().map(Bound::input).chain([Bound::output(out)]);
-        launch(self.bench.stream, grid, instance, arguments)
+    fn launch(&self, instance: &Instance, grid: u32, inputs: &[Array<T>], out: &mut Array<T>) -> Result<()> {
+        array::run(self.bench.stream, grid, instance, inputs, out)
             .with_context(|| format!("cannot measure {}", instance.name()))
     }
 
-    /// Makes an output for `inputs` in which every element that is not written shows.
-    fn poisoned(&self, inputs: &[Buffer<T>]) -> Result<Buffer<T>> {
-        let elements = inputs.first().map_or(0, Buffer::len);
-        Ok(self.bench.device.filled_with_byte(elements, POISON)?)
+    /// Makes an output in which every element that is not written shows, for all elements or (1)
+    /// for the odd number of them.
+    fn poisoned(&self, comparison: &Comparison, which: usize) -> Result<Array<T>> {
+        let shapes = self.shapes.context("no inputs")?;
+        // Not a sum: the grid plays no part.
+        Ok(Array::poisoned(self.bench.device, comparison.work.output(shapes[which], 1))?)
     }
 }
 

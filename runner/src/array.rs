@@ -57,6 +57,18 @@ impl<T: Value> Array<T> {
             Array::Matrix(buffer) => buffer.download(),
         }
     }
+
+    /// Copies the elements to `values`, row after row, once the launches that write them are done.
+    ///
+    /// # Errors
+    ///
+    /// Another number of values; those of the device and of the launches.
+    pub fn read(&self, values: &mut [T]) -> Result<(), Error> {
+        match self {
+            Array::Row(buffer) => buffer.read(values),
+            Array::Matrix(buffer) => buffer.read(values),
+        }
+    }
 }
 
 /// Launches `grid` blocks of an instance that takes these inputs and this output.

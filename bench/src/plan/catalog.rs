@@ -9,7 +9,7 @@ use tilepipe_runner::work::Work;
 use crate::plan::blocks::Blocks;
 use crate::plan::pairings::{self, Pairing};
 use crate::plan::peers;
-use crate::plan::wide;
+use crate::plan::{tiles, wide};
 use crate::record::Class;
 
 /// One kernel of ours and the peers that do the same work.
@@ -69,7 +69,7 @@ pub fn comparisons() -> Result<Vec<Comparison>> {
 ///
 /// As for [`comparisons`].
 pub fn candidates() -> Result<Vec<Comparison>> {
-    resolved(wide::candidates())
+    resolved(wide::candidates().into_iter().chain(tiles::candidates()).collect())
 }
 
 fn resolved(pairings: Vec<Pairing>) -> Result<Vec<Comparison>> {

@@ -2,9 +2,11 @@
 
 pub(crate) mod blocks;
 pub(crate) mod catalog;
+pub(crate) mod matrices;
 pub(crate) mod pairings;
 pub(crate) mod peers;
 pub(crate) mod shapes;
 pub(crate) mod small;
 pub(crate) mod sweeps;
+pub(crate) mod tiles;
 pub(crate) mod wide;

@@ -6,7 +6,7 @@ use tilepipe_runner::value::DType::{self, I32, I32x4};
 use crate::plan::blocks::Blocks;
 use crate::plan::catalog::Peer;
 use crate::plan::peers::*;
-use crate::plan::wide;
+use crate::plan::{tiles, wide};
 use crate::record::Class;
 
 /// The grid at which kernels are compared where nothing else is said.
@@ -57,6 +57,7 @@ pub struct Pairing {
 pub fn all() -> Vec<Pairing> {
     let mut all = one_input_i32();
     all.extend(wide::all());
+    all.extend(tiles::all());
     all.extend(roles_i32());
     all.extend(own_elements(I32, [OWN_SCOPE_I32_2, OWN_SCOPE_I32_4], [OWN_I32_2, OWN_I32_4]));
     all.push(example(I32, EXAMPLE_I32, EXAMPLE_TWIN_I32, EXAMPLE_EAGER_I32));

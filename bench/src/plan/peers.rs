@@ -292,7 +292,7 @@ pub const CHAINS: [(&str, [Instance; 3]); 8] = [
 
 /// Our kernels that have a twin in unsafe Rust (`tests/twins/`): their symbols, to which a twin's
 /// adds [`TWIN`].
-pub const TWINS: [&str; 7] = [
+pub const TWINS: [&str; 10] = [
     "with_memcpy_async__i32_NeighbourSum_256",
     "with_staging__i32_NeighbourSum_256",
     "scale_own__i32_CpAsync_ThreadScope_256_4",
@@ -300,6 +300,9 @@ pub const TWINS: [&str; 7] = [
     "with_specialized_staging_unified__i32_NeighbourSum_CpAsync_256_128_2",
     "with_specialized_staging_unified__i32_NeighbourSum_CpAsync_256_128_4",
     "with_specialized_staging_warps__i32_NeighbourSum_CpAsync_256_128_128_4",
+    "moving_average_wide__i32_256_1024_1",
+    "transpose_wide__i32_256_32_32_1_1",
+    "stencil_2d_wide__i32_256_16_64_4_1",
 ];
 const TWIN: &str = "twin_";
 
@@ -330,6 +333,8 @@ impl<T: Element> Views<T> {
     pub const ONE: [ParameterInfo; 2] = [view::<T>(ParameterKind::Input), view::<T>(ParameterKind::Output)];
     pub const TWO: [ParameterInfo; 3] =
         [view::<T>(ParameterKind::Input), view::<T>(ParameterKind::Input), view::<T>(ParameterKind::Output)];
+    /// Of matrices.
+    pub const ROWS: [ParameterInfo; 2] = [rows::<T>(ParameterKind::Input), rows::<T>(ParameterKind::Output)];
 }
 
 /// The names of a peer's parameters.
@@ -350,6 +355,10 @@ const fn view<T: Element>(kind: ParameterKind) -> ParameterInfo {
         row_alignment: None,
         tile: [1, 1],
     }
+}
+
+const fn rows<T: Element>(kind: ParameterKind) -> ParameterInfo {
+    ParameterInfo { row_alignment: Some(16), ..view::<T>(kind) }
 }
 
 pub fn on_cpu(_: &[RawParameter]) {
@@ -390,6 +399,9 @@ mod tests {
             include_str!("../../../tests/twins/src/scale_own.rs"),
             include_str!("../../../tests/twins/src/staging_unified.rs"),
             include_str!("../../../tests/twins/src/specialized_staging.rs"),
+            include_str!("../../../tests/twins/src/moving_average.rs"),
+            include_str!("../../../tests/twins/src/transpose.rs"),
+            include_str!("../../../tests/twins/src/stencil.rs"),
         ];
         let exported = sources.iter().flat_map(|source| source.split("export_name = \"").skip(1));
         let mut symbols: Vec<&str> = exported.filter_map(|rest| rest.split('"').next()?.strip_prefix(TWIN)).collect();

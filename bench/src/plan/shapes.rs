@@ -12,7 +12,7 @@ use crate::record::Class;
 /// Threads and ints a thread of the forms without roles.
 const SHAPES: [(u32, usize); 4] = [(128, 4), (128, 8), (256, 4), (512, 4)];
 /// Blocks that candidates are measured with.
-const BLOCKS: [Blocks; 2] = [Blocks::Tiles, Blocks::Resident];
+pub const BLOCKS: [Blocks; 2] = [Blocks::Tiles, Blocks::Resident];
 
 /// A way to write it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +53,15 @@ pub const WARPS_PIPELINE: Form =
 pub const WARPS_32_HAND: Form = form("warps_32_hand", "a warp copies, by hand", Class::Hand, &[1, 2, 4]);
 pub const WARPS_32_PIPELINE: Form =
     form("warps_32_pipeline", "cuda::pipeline, a warp copies, tuned", Class::Pipeline, &[1, 2, 4]);
+
+pub const AVERAGE_DIRECT: Form = form("average_direct", "16-byte loads, own window", Class::Plain, &[0]);
+pub const AVERAGE_SHUFFLE: Form = form("average_shuffle", "16-byte loads, window from the warp", Class::Plain, &[0]);
+pub const AVERAGE_SHARED: Form = form("average_shared", "16-byte loads, shared memory", Class::Plain, &[0]);
+pub const AVERAGE_HAND: Form = form("average_hand", "cp.async, fill first", Class::Hand, &[1, 2, 4]);
+pub const AVERAGE_BULK: Form = form("average_bulk", "bulk copies", Class::Hand, &[1, 2, 4]);
+
+/// Forms of the moving average.
+pub const AVERAGES: [Form; 5] = [AVERAGE_DIRECT, AVERAGE_SHUFFLE, AVERAGE_SHARED, AVERAGE_HAND, AVERAGE_BULK];
 
 /// Forms that compute the same, and whether they are divided into roles.
 pub const TASKS: [&[Form]; 6] = [
@@ -122,17 +131,16 @@ impl Shape {
 
     /// Says what it is without its blocks, for people.
     pub fn text(self) -> String {
-        let stages = match self.stages {
-            0 => String::new(),
-            1 => ", 1 stage".to_owned(),
-            stages => format!(", {stages} stages"),
-        };
-        format!("{}{stages}, {} x {}", self.form.text, self.threads, self.per_thread)
+        shape_text(self.form.text, self.stages, &self.size())
+    }
+
+    fn size(self) -> String {
+        format!("{} x {}", self.threads, self.per_thread)
     }
 
     /// Describes it, of which nothing is demanded.
     pub fn peer(self) -> Peer {
-        let name = format!("{}, {}", self.text(), self.blocks.text());
+        let name = shape_name(self.form.text, self.stages, &self.size(), self.blocks);
         Peer {
             class: self.form.class,
             blocks: Some(self.blocks),
@@ -163,6 +171,21 @@ impl Shape {
             })
         }
     }
+}
+
+/// What a contestant of some shape is, for people.
+pub fn shape_name(what: &str, stages: u32, size: &str, blocks: Blocks) -> String {
+    format!("{}, {}", shape_text(what, stages, size), blocks.text())
+}
+
+/// Says the same without the blocks.
+fn shape_text(what: &str, stages: u32, size: &str) -> String {
+    let stages = match stages {
+        0 => String::new(),
+        1 => ", 1 stage".to_owned(),
+        stages => format!(", {stages} stages"),
+    };
+    format!("{what}{stages}, {size}")
 }
 
 #[cfg(test)]
@@ -220,7 +243,7 @@ mod tests {
 
     #[test]
     fn the_source_has_exactly_the_candidates() {
-        let forms = TASKS.into_iter().flatten();
+        let forms = TASKS.into_iter().flatten().chain(&AVERAGES);
         let mut wanted: Vec<String> = forms.flat_map(|form| form.candidates()).map(Shape::symbol).collect();
         wanted.sort_unstable();
         wanted.dedup();

@@ -6,6 +6,9 @@
 use crate::record::{Class, PeerRow, Report, Row, Timing};
 use crate::statistics::interval;
 
+/// Contestants that are no others: our kernels in other shapes, and their twins in unsafe Rust.
+const OURS: [Class; 2] = [Class::Tilepipe, Class::UnsafeRust];
+
 /// What is computed of which data, and who is how fast.
 pub struct Task<'a> {
     /// The task, the element type and, where tasks differ in it, the size of the data.
@@ -137,7 +140,7 @@ fn task<'a>(key: &Key, name: String, rows: &[&'a Row]) -> Task<'a> {
     let peers = rows.iter().flat_map(|row| row.peers.iter().map(|peer| (row.grid, peer)));
     let right = peers.filter_map(|(grid, peer)| Some((peer.right_milliseconds()?, peer.grid.unwrap_or(grid), peer)));
     let mut others: Vec<Other<'a>> = Vec::new();
-    for (milliseconds, grid, peer) in right.filter(|(_, _, peer)| peer.class() != Class::UnsafeRust) {
+    for (milliseconds, grid, peer) in right.filter(|(_, _, peer)| !OURS.contains(&peer.class())) {
         let class = peer.class();
         let other = Other { peer, class, grid, milliseconds, speed: 1.0 };
         match others.iter_mut().find(|known| known.class == class) {

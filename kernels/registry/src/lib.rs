@@ -62,9 +62,9 @@ macro_rules! with_kernels {
             example_kernel_wide { computes: TwoInputs, instances: 2 * 2, measured: true }
             with_specialized_staging_unified_wide { computes: NeighbourSum, instances: 3, measured: true }
             with_specialized_staging_warps_wide { computes: NeighbourSum, instances: 3 + 2, measured: true }
-            moving_average_wide { computes: MovingAverage, instances: 2 * 2 * 3, measured: false }
-            transpose_wide { computes: Transpose, instances: 2 * 2 * 2 + 2 * 2 * 2, measured: false }
-            stencil_2d_wide { computes: Stencil, instances: 2 * 2 * 2 + 2 * 2 * 2, measured: false }
+            moving_average_wide { computes: MovingAverage, instances: 2 * 2 * 3, measured: true }
+            transpose_wide { computes: Transpose, instances: 2 * 2 * 2 + 2 * 2 * 2, measured: true }
+            stencil_2d_wide { computes: Stencil, instances: 2 * 2 * 2 + 2 * 2 * 2, measured: true }
             multiply_adds { computes: MultiplyAdds, instances: 8, measured: true }
             multiply_adds_synchronous { computes: MultiplyAdds, instances: 8, measured: true }
         }
