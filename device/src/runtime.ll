@@ -20,6 +20,10 @@ target triple = "nvptx64-nvidia-cuda"
 ; Zeros in global memory: the source for tiles that are filled with zeros.
 @tilepipe_zeros = addrspace(1) constant [16 x i8] zeroinitializer, align 16
 
+; Zeros in global memory: the source from which bulk copies fill what lies beyond a view, piece by
+; piece.
+@tilepipe_bulk_zeros = addrspace(1) constant [1024 x i8] zeroinitializer, align 128
+
 ; The device address of the host's record of a panic, 0 if there is none. The host writes it after
 ; loading the module.
 @tilepipe_panic_record = addrspace(1) externally_initialized global i64 0, align 8
@@ -104,6 +108,10 @@ define ptr @tilepipe_zeros_base() alwaysinline nounwind {
   ret ptr addrspacecast (ptr addrspace(1) @tilepipe_zeros to ptr)
 }
 
+define ptr @tilepipe_bulk_zeros_base() alwaysinline nounwind {
+  ret ptr addrspacecast (ptr addrspace(1) @tilepipe_bulk_zeros to ptr)
+}
+
 ; bar.warp.sync of all 32 lanes (section "bar.warp.sync"). Not aligned: lanes may come from
 ; different places.
 define void @tilepipe_warp_barrier() alwaysinline nounwind convergent {
@@ -166,6 +174,37 @@ define void @tilepipe_mbarrier_inval(i32 %address) alwaysinline nounwind {
 ; Release semantics at block scope, which is the default.
 define void @tilepipe_mbarrier_arrive(i32 %address) alwaysinline nounwind {
   call void asm sideeffect "mbarrier.arrive.shared.b64 _, [$0];", "r,~{memory}"(i32 %address)
+  ret void
+}
+
+; The phase in progress waits for so many bytes of bulk copies more (section "mbarrier.expect_tx
+; operation"). It is no arrival.
+define void @tilepipe_mbarrier_expect_tx(i32 %address, i32 %bytes) alwaysinline nounwind {
+  call void asm sideeffect "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [$0], $1;", "r,r,~{memory}"(i32 %address, i32 %bytes)
+  ret void
+}
+
+; A bulk copy by the copy engine, which counts its bytes off the phase in progress of the mbarrier
+; when they have landed. (The destination's state space is that of a cluster, which contains the
+; block's own: that form is the older one.)
+define void @tilepipe_bulk_copy(ptr %to, ptr %from, i32 %bytes, i32 %barrier) alwaysinline nounwind {
+  %shared = addrspacecast ptr %to to ptr addrspace(3)
+  %address = ptrtoint ptr addrspace(3) %shared to i32
+  %global = addrspacecast ptr %from to ptr addrspace(1)
+  call void asm sideeffect "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1], $2, [$3];", "r,l,r,r,~{memory}"(i32 %address, ptr addrspace(1) %global, i32 %bytes, i32 %barrier)
+  ret void
+}
+
+; Orders the thread's accesses through the generic proxy before accesses through the async proxy
+; that a barrier orders after it; for shared memory alone.
+define void @tilepipe_fence_proxy_async() alwaysinline nounwind {
+  call void asm sideeffect "fence.proxy.async.shared::cta;", "~{memory}"()
+  ret void
+}
+
+; Makes the thread's mbarrier.init visible to the copy engine.
+define void @tilepipe_fence_mbarrier_init() alwaysinline nounwind {
+  call void asm sideeffect "fence.mbarrier_init.release.cluster;", "~{memory}"()
   ret void
 }
 

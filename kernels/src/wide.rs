@@ -10,7 +10,7 @@
 use tilepipe::group::{InBlock, Synchronise};
 use tilepipe::role::{EvenOdd, Partitioned, WarpRoles};
 use tilepipe::{
-    Block, BlockScope, Blocked, CpAsync, Engine, LoadStore, Scope, Shared, Stages, ThreadScope, Tiles, TilesMut,
+    Block, BlockScope, Blocked, Bulk, CpAsync, Engine, LoadStore, Scope, Shared, Stages, ThreadScope, Tiles, TilesMut,
     hoist_bounds, kernel,
 };
 
@@ -95,6 +95,8 @@ pub fn with_staging_wide<T: Number, C: Compute<T, LEN>, const THREADS: usize, co
     instances(T = [i32], C = [GroupSum], E = [CpAsync], THREADS = [128, 256], LEN = [4 * THREADS], STAGES = [1, 2, 4]),
     instances(T = [f64], C = [GroupSum], E = [CpAsync], THREADS = [128], LEN = [2 * THREADS], STAGES = [2]),
     instances(T = [i32], C = [GroupSum], E = [LoadStore], THREADS = [128, 256], LEN = [4 * THREADS], STAGES = [1]),
+    instances(T = [i32], C = [GroupSum], E = [Bulk], THREADS = [128], LEN = [4 * THREADS], STAGES = [1, 2, 4]),
+    instances(T = [i32], C = [GroupSum], E = [Bulk], THREADS = [128], LEN = [1024, 4096], STAGES = [2, 4]),
 )]
 pub fn with_staging_unified_wide<
     T: Number,

@@ -8,7 +8,7 @@ use tilepipe_kernels::compute::Complex;
 use tilepipe_runner::data::POISON;
 use tilepipe_runner::value::DType;
 use tilepipe_test_kernels::features::{self, Affine};
-use tilepipe_test_kernels::{role_features, role_steps, rows, wide};
+use tilepipe_test_kernels::{bulk, role_features, role_steps, rows, wide};
 
 use crate::case::{dtype_of, random_bits};
 
@@ -81,6 +81,11 @@ pub fn all() -> Vec<Feature> {
         in_rows(&rows::rows_of_warps::INSTANCES),
         in_rows(&rows::pairs_of_rows::INSTANCES),
         in_rows(&rows::rows_between_roles::INSTANCES),
+        of(&bulk::zeros_and_gaps_in_scope::INSTANCES, by_type),
+        of(&bulk::both_orders::INSTANCES, by_type),
+        of(&bulk::left_in_scope::INSTANCES, by_number),
+        of(&bulk::warps_by_hand::INSTANCES, by_number),
+        of(&bulk::far_neighbours::INSTANCES, by_number),
         of(&wide::wide_tiles::INSTANCES, by_type),
         of(&wide::wide_own::INSTANCES, by_type),
         of(&wide::wide_by_hand::INSTANCES, by_type),

@@ -107,6 +107,11 @@ features! {
     rows_of_warps
     pairs_of_rows
     rows_between_roles
+    zeros_and_gaps_in_scope
+    both_orders
+    left_in_scope
+    warps_by_hand
+    far_neighbours
     wide_tiles
     wide_own
     wide_by_hand

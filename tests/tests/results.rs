@@ -101,6 +101,30 @@ fn features_write_the_same_under_every_schedule() {
     }
 }
 
+/// Kernels over several engines write the same with each of them.
+#[test]
+fn pipelines_of_the_copy_engine_write_what_those_of_threads_write() {
+    let mut compared = 0;
+    for schedule in SCHEDULES {
+        // Those of wide tiles are compared with a plain loop, and have other sizes with each engine.
+        for feature in features::all().into_iter().filter(|feature| feature.kernel() != "wide_tiles") {
+            let written: Vec<_> = feature.written(&Device::cpu(schedule)).map(Result::unwrap).collect();
+            let of_engine = |engine: &str, other: &str| -> Vec<(String, &[u8])> {
+                let own = written.iter().filter(|one| one.launch.contains(engine));
+                own.map(|one| (one.launch.replace(engine, other), one.bytes.as_slice())).collect()
+            };
+            let by_threads = of_engine("CpAsync", "CpAsync");
+            for (launch, bytes) in of_engine("Bulk", "CpAsync") {
+                let same = by_threads.iter().find(|(other, _)| *other == launch);
+                let (_, same) = same.unwrap_or_else(|| panic!("{launch}: only with the copy engine"));
+                assert!(bytes == *same, "{launch} differs with the copy engine under {schedule:?}");
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 300, "{compared}");
+}
+
 #[test]
 fn addresses_of_locals_are_the_same_in_all_threads_of_a_block_or_role() {
     for schedule in SCHEDULES {
@@ -122,7 +146,7 @@ fn kernels_over_rows_triple_every_element() {
             launches += 1;
         }
     }
-    assert_eq!(launches, features::EXTENTS.len() * (16 + 4 + 4 + 2 + 8));
+    assert_eq!(launches, features::EXTENTS.len() * (24 + 4 + 4 + 2 + 12));
 }
 
 /// What the kernels of wide threads make of an input, as a plain loop: beyond the end of the data

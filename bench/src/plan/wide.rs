@@ -117,6 +117,11 @@ fn sums() -> Vec<Pairing> {
         all.push(of("with_staging_unified_wide", &[("STAGES", stages), ("E", "CpAsync")], peers(nth)));
         all.push(of("with_staging_scope_thread_wide", &[("STAGES", stages)], peers(nth)));
     }
+    for (nth, stages) in STAGES.into_iter().enumerate() {
+        let bulk = |per_thread| Peer { wanted: Some(WANTED), ..BULK.of(128, per_thread, [1, 2, 4][nth], Tiles).peer() };
+        let generics = [("STAGES", stages), ("E", "Bulk")];
+        all.push(of("with_staging_unified_wide", &generics, vec![bulk(4), SUM.plain.peer()]));
+    }
     all.push(of("with_staging_unified_wide", &[("STAGES", "1"), ("E", "LoadStore")], peers(0)));
     all.push(of("with_memcpy_async_wide", &[], groups(0)));
     all.push(of("with_memcpy_async_prior_wide", &[], groups(1)));

@@ -49,7 +49,7 @@ impl<K: Handover> ProducerBarriers<K> {
     /// The arrival after the word that says whether there is a tile.
     #[inline(always)]
     fn arrive_told(&self, stage: u32) {
-        if PresenceOf::<K>::TOLD {
+        if Memory::<K>::TOLD_APART {
             // SAFETY: the barrier counts one such arrival per phase.
             unsafe { isa::mbarrier_arrive_first(self.memory.full(stage), self.producers) };
         }
@@ -152,6 +152,8 @@ impl<K: Handover> EndBarriers for ConsumerBarriers<K> {
 
     #[inline(always)]
     fn pass(&self, stage: u32) {
+        // This thread's reads of the stage come before the copies of its next fill.
+        CompletionOf::<K::Engine>::fence();
         // SAFETY: EMPTIED counts these arrivals per phase; the consumers have the stage, so this
         // phase has had none.
         unsafe { isa::mbarrier_arrive(self.0.empty(stage), K::CONSUMERS) };

@@ -3,6 +3,7 @@
 use core::marker::PhantomData;
 
 use super::Handover;
+use crate::engine::{Completion, CompletionOf, LandingOf};
 use crate::isa::{self, Mbarrier, Members};
 use crate::memory::Layout;
 use crate::stage::PresenceOf;
@@ -42,10 +43,15 @@ impl<K: Handover> Memory<K> {
     const PRESENT: usize = Self::CLOSED + 2 * 4 * K::COUNT;
     const DECISIONS: usize = Self::PRESENT + 4 * K::COUNT;
 
-    /// Arrivals that fill a stage: of each producer, and one more after the word that says whether
-    /// there is a tile. (An asynchronous arrival orders copies alone.)
+    /// Whether the word that says whether there is a tile has an arrival of its own after it. (An
+    /// asynchronous arrival orders copies alone. The arrival of the thread that issues bulk copies
+    /// orders the word too.)
+    pub(crate) const TOLD_APART: bool = PresenceOf::<K>::TOLD && !CompletionOf::<K::Engine>::BY_BYTES;
+
+    /// Arrivals that fill a stage: of each producer, and perhaps one more
+    /// ([`TOLD_APART`](Self::TOLD_APART)).
     pub(crate) const fn filled(producers: Members) -> u32 {
-        producers.count as u32 + PresenceOf::<K>::TOLD as u32
+        producers.count as u32 + Self::TOLD_APART as u32
     }
 
     /// Arrivals that empty a stage: of each consumer. (One per warp, after a barrier of the warp,
@@ -64,7 +70,8 @@ impl<K: Handover> Memory<K> {
     pub(crate) const COPIERS: Members = {
         let all = K::PRODUCERS;
         let copiers = contents::copiers::<K::Contents, K::Engine>(all.count);
-        if Self::INTERLEAVED && K::COUNT > 2 { all } else { Members { count: copiers, ..all } }
+        let all_wait = Self::INTERLEAVED && K::COUNT > 2 && !CompletionOf::<K::Engine>::BY_BYTES;
+        if all_wait { all } else { Members { count: copiers, ..all } }
     };
 
     /// # Safety
@@ -115,6 +122,9 @@ impl<K: Handover> Memory<K> {
             unsafe { isa::mbarrier_init(self.empty(stage), Self::EMPTIED) };
             isa::mbarrier_name(self.full(stage), "full", stage);
             isa::mbarrier_name(self.empty(stage), "empty", stage);
+        }
+        if CompletionOf::<K::Engine>::BY_BYTES {
+            isa::fence_mbarrier_init();
         }
     }
 
@@ -184,6 +194,12 @@ impl<K: Handover> Memory<K> {
     #[inline(always)]
     pub(crate) fn full(self, stage: u32) -> Mbarrier {
         isa::mbarrier_at(self.offset + Self::FULL + 8 * stage as usize)
+    }
+
+    /// Where the copies into a stage complete.
+    #[inline(always)]
+    pub(crate) fn landing(self, stage: u32) -> LandingOf<K::Engine> {
+        CompletionOf::<K::Engine>::landing(|| self.full(stage))
     }
 
     #[inline(always)]

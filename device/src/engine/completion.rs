@@ -1,26 +1,59 @@
 //! How an engine's copies complete, and what follows from it for every pipeline.
 
-use crate::group::Synchronise;
+use crate::group::{Deal, Synchronise};
 use crate::isa::{self, Mbarrier, Members, PendingGroups};
 use crate::scope::Scope;
 
 /// How the copies of an engine complete.
 ///
-/// | step | [`Groups`] | [`AtOnce`] |
-/// |---|---|---|
-/// | unified: `commit` | `cp.async.commit_group` | nothing |
-/// | unified: `wait` | `cp.async.wait_group`, the scope's barrier | the scope's barrier |
-/// | unified: a dirty stage becomes free | at the group's next barrier | the same |
-/// | between roles: `commit` | `cp.async.mbarrier.arrive.noinc` | `mbarrier.arrive` |
-/// | between roles: an arrival happens | when the thread's copies have landed | at once |
-/// | a scope ends | `cp.async.wait_all` | nothing |
+/// | step | [`Groups`] | [`AtOnce`] | [`Bytes`] |
+/// |---|---|---|---|
+/// | memory becomes a pipeline's | nothing | nothing | `mbarrier.init`, fences, the group's barrier |
+/// | a stage is filled | the copies | the stores | `mbarrier.expect_tx`, the copies |
+/// | unified: `commit` | `cp.async.commit_group` | nothing | nothing: the stage's one arrival followed its copies |
+/// | unified: `wait` | `cp.async.wait_group`, the scope's barrier | the scope's barrier | `mbarrier.try_wait`; where a stage is dirty a fence and the scope's barrier |
+/// | unified: a dirty stage becomes free | at the group's next barrier | the same | at that barrier, before which each thread has a fence |
+/// | between roles: `commit` | `cp.async.mbarrier.arrive.noinc` | `mbarrier.arrive` | `mbarrier.arrive` |
+/// | between roles: the phase ends | when the copies have landed | after the arrivals | after the arrivals and when the bytes have landed |
+/// | between roles: a reader's `release` | `mbarrier.arrive` | the same | a fence, `mbarrier.arrive` |
+/// | a scope ends | `cp.async.wait_all` | nothing | a wait at each stage's mbarrier |
 ///
-/// With both, a unified pipeline has no barrier in memory, and a pipeline between roles counts one
-/// arrival per thread that issues copies. Sealed: implemented by [`Groups`] and [`AtOnce`].
+/// A unified pipeline has barriers in memory with [`Bytes`] alone: one a stage. Sealed: implemented
+/// by [`Groups`], [`AtOnce`] and [`Bytes`].
 pub trait Completion {
-    /// Whether arrivals for copies happen later than the call that asks for them.
+    /// Whether arrivals for copies happen, or phases end, later than the call that asks for it.
     #[doc(hidden)]
     const LATE_ARRIVALS: bool;
+
+    /// Whether copies complete by the bytes that an mbarrier of their stage counts.
+    #[doc(hidden)]
+    const BY_BYTES: bool;
+
+    /// Where the copies into a stage complete.
+    #[doc(hidden)]
+    type Landing: Copy;
+
+    /// The landing of the stage whose mbarrier is `full()`.
+    #[doc(hidden)]
+    fn landing(full: impl FnOnce() -> Mbarrier) -> Self::Landing;
+
+    /// Announces the bytes of all copies that fill a stage.
+    ///
+    /// # Safety
+    ///
+    /// The stage's mbarrier is valid, and its phase in progress counts an arrival of the group's
+    /// first thread that has not happened yet. As for [`Deal::first`].
+    #[doc(hidden)]
+    unsafe fn expect<G: Deal<S>, S: Scope>(landing: Self::Landing, bytes: u32);
+
+    /// A stage of a unified pipeline was filled.
+    ///
+    /// # Safety
+    ///
+    /// Called once after the copies of the stage, whose mbarrier counts one arrival. As for
+    /// [`Deal::first`].
+    #[doc(hidden)]
+    unsafe fn filled<G: Deal<S>, S: Scope>(landing: Self::Landing);
 
     /// Closes the group of copies that fill one stage of a unified pipeline.
     ///
@@ -32,14 +65,21 @@ pub trait Completion {
     unsafe fn commit();
 
     /// Waits until the calling thread's copies for all but the youngest `P::GROUPS` stages have
-    /// landed.
+    /// landed, or all copies into the stage at `landing()`, whose mbarrier's phase of the parity
+    /// `lap` they belong to.
     ///
     /// # Safety
     ///
-    /// Called by all threads of the group. What is read of the others' copies waits for the scope
-    /// first.
+    /// Called by all threads of the group. The stage is the oldest in flight, and `lap` the parity
+    /// of its phase. What is read of the others' copies waits for the scope first, unless they
+    /// complete by bytes.
     #[doc(hidden)]
-    unsafe fn wait<P: PendingGroups>();
+    unsafe fn wait<P: PendingGroups>(landing: impl FnOnce() -> Self::Landing, lap: u32);
+
+    /// The calling threads' accesses to shared memory come before copies that a barrier or an
+    /// arrival orders after this call.
+    #[doc(hidden)]
+    fn fence();
 
     /// Waits for all threads that may be reading a stage that was released before, which is to be
     /// filled again.
@@ -50,6 +90,7 @@ pub trait Completion {
     #[doc(hidden)]
     #[inline(always)]
     unsafe fn launder<G: Synchronise<S>, S: Scope>() {
+        Self::fence();
         // SAFETY: the caller's promise.
         unsafe { G::launder() };
     }
@@ -64,7 +105,8 @@ pub trait Completion {
     #[doc(hidden)]
     unsafe fn arrive(full: Mbarrier, issuers: Members);
 
-    /// Waits until all copies that the calling thread has started have landed.
+    /// Waits until all copies that the calling thread has started have landed, unless an mbarrier
+    /// says so.
     #[doc(hidden)]
     fn drain();
 }
@@ -75,8 +117,32 @@ pub enum Groups {}
 /// A copy is complete when the call that starts it returns: ordinary loads and stores.
 pub enum AtOnce {}
 
+/// Copies complete by the bytes that an mbarrier of their stage counts: the copy engine.
+pub enum Bytes {}
+
+/// What is nothing where copies don't complete by bytes.
+macro_rules! without_bytes {
+    () => {
+        const BY_BYTES: bool = false;
+        type Landing = ();
+
+        #[inline(always)]
+        fn landing(_: impl FnOnce() -> Mbarrier) {}
+
+        #[inline(always)]
+        unsafe fn expect<G: Deal<S>, S: Scope>((): (), _: u32) {}
+
+        #[inline(always)]
+        unsafe fn filled<G: Deal<S>, S: Scope>((): ()) {}
+
+        #[inline(always)]
+        fn fence() {}
+    };
+}
+
 impl Completion for Groups {
     const LATE_ARRIVALS: bool = true;
+    without_bytes! {}
 
     #[inline(always)]
     unsafe fn commit() {
@@ -84,7 +150,7 @@ impl Completion for Groups {
     }
 
     #[inline(always)]
-    unsafe fn wait<P: PendingGroups>() {
+    unsafe fn wait<P: PendingGroups>(_: impl FnOnce(), _: u32) {
         isa::cp_async_wait_group::<P>();
     }
 
@@ -102,12 +168,13 @@ impl Completion for Groups {
 
 impl Completion for AtOnce {
     const LATE_ARRIVALS: bool = false;
+    without_bytes! {}
 
     #[inline(always)]
     unsafe fn commit() {}
 
     #[inline(always)]
-    unsafe fn wait<P: PendingGroups>() {}
+    unsafe fn wait<P: PendingGroups>(_: impl FnOnce(), _: u32) {}
 
     #[inline(always)]
     unsafe fn arrive(full: Mbarrier, issuers: Members) {
@@ -119,12 +186,68 @@ impl Completion for AtOnce {
     fn drain() {}
 }
 
+impl Completion for Bytes {
+    const LATE_ARRIVALS: bool = true;
+    const BY_BYTES: bool = true;
+    type Landing = Mbarrier;
+
+    #[inline(always)]
+    fn landing(full: impl FnOnce() -> Mbarrier) -> Mbarrier {
+        full()
+    }
+
+    #[inline(always)]
+    unsafe fn expect<G: Deal<S>, S: Scope>(landing: Mbarrier, bytes: u32) {
+        // SAFETY: the caller's promises.
+        let expect = || unsafe { isa::mbarrier_expect_tx(landing, bytes) };
+        // SAFETY: the caller's promise; the closure does nothing for other threads.
+        unsafe { G::first(expect) };
+    }
+
+    #[inline(always)]
+    unsafe fn filled<G: Deal<S>, S: Scope>(landing: Mbarrier) {
+        let first = Members { first: 0, stride: 1, count: 1 };
+        // SAFETY: the one arrival that the barrier counts, by the thread that issued the copies.
+        let arrive = || unsafe { isa::mbarrier_arrive(landing, first) };
+        // SAFETY: the caller's promise.
+        unsafe { G::first(arrive) };
+    }
+
+    #[inline(always)]
+    unsafe fn commit() {}
+
+    #[inline(always)]
+    unsafe fn wait<P: PendingGroups>(landing: impl FnOnce() -> Mbarrier, lap: u32) {
+        // SAFETY: the stage's mbarrier is valid, and a lap's parity is 0 or 1.
+        unsafe { isa::mbarrier_wait(landing(), lap) };
+    }
+
+    #[inline(always)]
+    fn fence() {
+        isa::fence_proxy_async();
+    }
+
+    #[inline(always)]
+    unsafe fn arrive(full: Mbarrier, issuers: Members) {
+        // Each issuer arrives, though one of them has started all copies. If the phase did not
+        // wait for the others, it and the next one could end while a slow one still waits to take
+        // the stage: the parity would be the old one again.
+        // SAFETY: the caller's promise.
+        unsafe { isa::mbarrier_arrive(full, issuers) };
+    }
+
+    #[inline(always)]
+    fn drain() {}
+}
+
 /// Waits until all copies that the calling thread has started have landed, whichever engine they
 /// are of: the end of a scope in which pipelines of any engine may have been left in any state.
+/// (Bulk copies have landed when a role's ends have settled, or their own scope has ended.)
 ///
 /// PTX: `cp.async.wait_all`.
 #[inline(always)]
 pub(crate) fn drain_all() {
     Groups::drain();
     AtOnce::drain();
+    Bytes::drain();
 }

@@ -24,9 +24,11 @@ impl sealed::Engine for CpAsync {
     const WIDE_UNITS: bool = true;
 }
 
+impl super::ByHand for CpAsync {}
+
 impl sealed::Linear for CpAsync {
     #[inline(always)]
-    unsafe fn copy<T: Tile, G: Deal<S>, S: Scope>(destination: *mut u8, source: TileRef<'_, T>) {
+    unsafe fn copy<T: Tile, G: Deal<S>, S: Scope>(destination: *mut u8, (): (), source: TileRef<'_, T>) {
         let width = const { Shape::of::<T>().unit(G::PARTS) };
         let copy = |row, column, offset| {
             let (from, valid) = (source.address(row, column), source.valid_bytes(row, column, width));
@@ -51,7 +53,7 @@ impl sealed::Linear for CpAsync {
     }
 
     #[inline(always)]
-    unsafe fn zero<T: Tile, G: Deal<S>, S: Scope>(destination: *mut u8) {
+    unsafe fn zero<T: Tile, G: Deal<S>, S: Scope>(destination: *mut u8, (): ()) {
         let width = const { Shape::of::<T>().unit(G::PARTS) };
         let zero = |_, _, offset| {
             // SAFETY: `offset` lies in the tile, a multiple of `width`, so by (0) it stays in the

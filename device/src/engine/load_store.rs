@@ -22,9 +22,11 @@ impl sealed::Engine for LoadStore {
     const WIDE_UNITS: bool = false;
 }
 
+impl super::ByHand for LoadStore {}
+
 impl sealed::Linear for LoadStore {
     #[inline(always)]
-    unsafe fn copy<T: Tile, G: Deal<S>, S: Scope>(destination: *mut u8, source: TileRef<'_, T>) {
+    unsafe fn copy<T: Tile, G: Deal<S>, S: Scope>(destination: *mut u8, (): (), source: TileRef<'_, T>) {
         let width = size_of::<T::Element>();
         let copy = |row, column, offset| {
             let (from, valid) = (source.address(row, column), source.valid_bytes(row, column, width));
@@ -41,7 +43,7 @@ impl sealed::Linear for LoadStore {
     }
 
     #[inline(always)]
-    unsafe fn zero<T: Tile, G: Deal<S>, S: Scope>(destination: *mut u8) {
+    unsafe fn zero<T: Tile, G: Deal<S>, S: Scope>(destination: *mut u8, (): ()) {
         let zero = |_, _, offset| {
             // SAFETY: `offset` lies in the tile, so by (0) it stays in the stage.
             let to = unsafe { destination.add(offset) };

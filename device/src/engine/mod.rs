@@ -10,27 +10,56 @@
 //!
 //! What pipelines do follows from the completion: none of them names an instruction of an engine.
 
+mod bulk;
 mod completion;
 mod cp_async;
 mod load_store;
 mod units;
 
+pub use bulk::Bulk;
 pub use completion::Completion;
 pub(crate) use completion::drain_all;
 pub use cp_async::CpAsync;
 pub use load_store::LoadStore;
 
-/// A copy engine. Sealed: [`CpAsync`] and [`LoadStore`].
-pub trait Engine: sealed::Linear + 'static {}
+/// A copy engine. Sealed: [`CpAsync`], [`LoadStore`] and [`Bulk`].
+pub trait Engine: sealed::Linear + StepsIn<InScope> + 'static {}
 
 impl Engine for CpAsync {}
 impl Engine for LoadStore {}
+impl Engine for Bulk {}
+
+/// An engine of a pipeline whose steps are taken by hand wherever it is: [`CpAsync`] and
+/// [`LoadStore`]. A kernel that is generic over these asks for it.
+///
+/// Those of a pipeline of [`Bulk`] are taken inside
+/// [`Shared::with_pipeline`](crate::Shared::with_pipeline), which every [`Engine`] has.
+pub trait ByHand: Engine {}
+
+/// Says that a pipeline of this engine can be taken step by step where it was made: in `Place`.
+#[diagnostic::on_unimplemented(
+    message = "the steps of a pipeline of `{Self}` by hand are taken inside `shared.with_pipeline(&block, |pipe| ..)`",
+    label = "this pipeline was made by `shared.pipeline(&block)`",
+    note = "the copy engine must not write the memory of a block that has ended, so somebody waits for it: `with_pipeline` does, and so \
+            do the drivers `map_tiles`, `for_each_tile` and `for_each` of `shared.pipeline(&block)`"
+)]
+pub trait StepsIn<Place> {}
+
+/// The place of a pipeline that its owner may drop at any step.
+pub enum Anywhere {}
+/// The place of a pipeline inside a function that waits for its copies, whatever becomes of it.
+pub enum InScope {}
+
+impl<E: ByHand> StepsIn<Anywhere> for E {}
+impl<E: sealed::Engine> StepsIn<InScope> for E {}
 
 /// The completion of an engine.
 pub(crate) type CompletionOf<E> = <E as sealed::Engine>::Completion;
+/// Where the copies of an engine into a stage complete.
+pub(crate) type LandingOf<E> = <CompletionOf<E> as Completion>::Landing;
 
 pub(crate) mod sealed {
-    use super::Completion;
+    use super::{Completion, LandingOf};
     use crate::group::Deal;
     use crate::scope::Scope;
     use crate::tile::Tile;
@@ -40,7 +69,7 @@ pub(crate) mod sealed {
     #[diagnostic::on_unimplemented(
         message = "`{Self}` is no copy engine: `Engine` is sealed",
         label = "not one of tilepipe's engines",
-        note = "a pipeline trusts its engine to say when copies have landed: take `CpAsync` or `LoadStore`"
+        note = "a pipeline trusts its engine to say when copies have landed: take `CpAsync`, `LoadStore` or `Bulk`"
     )]
     pub trait Engine {
         /// How its copies complete.
@@ -57,9 +86,9 @@ pub(crate) mod sealed {
     #[diagnostic::on_unimplemented(
         message = "`{Self}` is no copy engine: `Engine` is sealed",
         label = "not one of tilepipe's engines",
-        note = "a pipeline trusts its engine to say when copies have landed: take `CpAsync` or `LoadStore`"
+        note = "a pipeline trusts its engine to say when copies have landed: take `CpAsync`, `LoadStore` or `Bulk`"
     )]
-    pub trait Linear: Engine {
+    pub trait Linear: Engine + Sized {
         /// Starts to copy `source` to `destination` by the threads of `G`, as scope `S` deals it
         /// out. Bytes of the tile beyond the view are zero.
         ///
@@ -71,12 +100,24 @@ pub(crate) mod sealed {
         ///    the scope synchronised, and no thread may still be reading it from before.
         /// 2. Called by threads of the group, which has the number of threads that its type says,
         ///    and by each thread that a unit of the tile is dealt out to.
-        unsafe fn copy<T: Tile, G: Deal<S>, S: Scope>(destination: *mut u8, source: TileRef<'_, T>);
+        /// 3. Where copies complete by bytes `landing` is the stage's mbarrier: valid, with the
+        ///    bytes of the stage announced, and an arrival of the group's first thread follows.
+        unsafe fn copy<T: Tile, G: Deal<S>, S: Scope>(
+            destination: *mut u8,
+            landing: LandingOf<Self>,
+            source: TileRef<'_, T>,
+        );
         /// Starts to fill a tile with zeros.
         ///
         /// # Safety
         ///
         /// As for [`copy`](Linear::copy).
-        unsafe fn zero<T: Tile, G: Deal<S>, S: Scope>(destination: *mut u8);
+        unsafe fn zero<T: Tile, G: Deal<S>, S: Scope>(destination: *mut u8, landing: LandingOf<Self>);
+        /// The bytes that [`copy`](Linear::copy) of this source, or [`zero`](Linear::zero), has land
+        /// at the stage's mbarrier: at most `u32::MAX`.
+        #[inline(always)]
+        fn bytes<T: Tile>(_: Option<&TileRef<'_, T>>) -> u32 {
+            0
+        }
     }
 }

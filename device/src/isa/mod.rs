@@ -9,6 +9,7 @@
 //! | `block_index`, `grid_blocks` | `%ctaid.x`, `%nctaid.x` | sm_80 | block |
 //! | `opaque` | nothing; a number that the compiler knows nothing of | | thread |
 //! | `for_each_thread`, `for_each_warp`, `for_each_lane` | `%tid.x` | sm_80 | block, block, warp |
+//! | `for_first_lane` | `%tid.x` | sm_80 | warp |
 //! | `for_each_member`, `for_first_member`, `divide` | `%tid.x` | sm_80 | role; block |
 //! | `for_each_member_warp` | `%tid.x` | sm_80 | role of whole warps |
 //! | `barrier` | `bar.sync 0` | sm_80 | block, converged |
@@ -36,9 +37,14 @@
 //! | `mbarrier_init`, `mbarrier_inval` | `mbarrier.init`, `.inval` | sm_80 | thread |
 //! | `mbarrier_arrive`, `mbarrier_arrive_first` | `mbarrier.arrive` | sm_80 | role |
 //! | `cp_async_mbarrier_arrive` | `cp.async.mbarrier.arrive.noinc` | sm_80 | role |
+//! | `mbarrier_expect_tx` | `mbarrier.expect_tx` | sm_90 | thread |
+//! | `bulk_copy` | `cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes` | sm_90 | thread |
+//! | `bulk_zeros` | a constant in global memory | sm_80 | thread |
+//! | `fence_proxy_async` | `fence.proxy.async.shared::cta` | sm_90 | thread |
+//! | `fence_mbarrier_init` | `fence.mbarrier_init.release.cluster` | sm_90 | thread |
 //! | `mbarrier_wait` | `mbarrier.try_wait.parity` in a loop; sm_80: `.test_wait` | sm_80 | thread |
 //! | `mbarrier_poll` | `mbarrier.test_wait.parity`; if it fails `nanosleep` | sm_80 | thread |
-//! | `mbarrier_name`, `stage_acquired` | nothing; for the model | | role |
+//! | `mbarrier_name`, `stage_acquired`, `stage_read` | nothing; for the model | | role |
 //! | `clock` | `%globaltimer` | sm_80 | thread |
 //! | `copy_through_register` | `ld.global`, `st.shared` | sm_80 | thread |
 //! | `fma_f32`, `fma_f64` | `fma.rn` | sm_80 | thread |
@@ -186,6 +192,27 @@
 //!
 //! As for `mbarrier_arrive`, with one arrival in all, that of the first member.
 //!
+//! ## `mbarrier_expect_tx`
+//!
+//! `barrier` is valid, its phase in progress counts an arrival of the calling thread that has not
+//! happened yet, and the bytes that it expects are 2^20 - 1 at most.
+//!
+//! ## `bulk_copy`
+//!
+//! 0. `bytes` is a multiple of 16.
+//! 1. `to` is the block's shared memory, aligned to 16 and valid for that many bytes. Nobody
+//!    accesses them until the copy has landed. All accesses before, of whatever thread, were
+//!    followed by that thread's `fence_proxy_async` and a barrier, or were bulk copies that have
+//!    landed.
+//! 2. `from` is global memory, aligned to 16 and valid for reads of `bytes` bytes until the block
+//!    ends.
+//! 3. `barrier` is valid. Its phase in progress expects these bytes, and does not end before an
+//!    arrival of the calling thread that follows. The block does not end before that phase.
+//!
+//! ## `stage_read`
+//!
+//! The calling role has the stage of `bytes` bytes from `first` on, and reads it.
+//!
 //! ## `mbarrier_wait`, `mbarrier_poll`
 //!
 //! `barrier` is valid, and `parity` is 0 or 1.
@@ -239,6 +266,9 @@ pub(crate) const ROLES: usize = 4;
 /// for the result of a collective and one for the role's own use.
 #[cfg(not(target_arch = "nvptx64"))]
 pub(crate) const SCRATCH_BYTES: usize = 16 * (WARPS + 1 + 2 * ROLES);
+
+/// Bytes of zeros at [`bulk_zeros`].
+pub(crate) const BULK_ZEROS: usize = 1024;
 
 /// The largest alignment in bytes that a block's shared memory has by its declaration.
 pub(crate) const SHARED_ALIGNMENT: usize = 1024;

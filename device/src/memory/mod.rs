@@ -2,6 +2,7 @@
 
 use core::marker::PhantomData;
 
+use crate::engine::{Anywhere, InScope};
 use crate::isa;
 use crate::marker::{BlockLevel, Brand, Uniform};
 
@@ -32,6 +33,27 @@ pub enum Whole {}
 pub struct First<P>(PhantomData<P>);
 /// The position of the second half of what was at `P`.
 pub struct Second<P>(PhantomData<P>);
+
+/// The position of memory whose pipeline [`Shared::with_pipeline`] waits for.
+pub struct Scoped<P>(PhantomData<P>);
+
+/// A position in a kernel's shared memory: [`Whole`], [`First`], [`Second`], or [`Scoped`].
+pub trait Position {
+    /// Where the steps of a pipeline there may be taken by hand.
+    type Place;
+}
+impl Position for Whole {
+    type Place = Anywhere;
+}
+impl<P> Position for First<P> {
+    type Place = Anywhere;
+}
+impl<P> Position for Second<P> {
+    type Place = Anywhere;
+}
+impl<P> Position for Scoped<P> {
+    type Place = InScope;
+}
 
 /// A block's shared memory, laid out as `L`.
 ///

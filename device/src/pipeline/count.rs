@@ -101,6 +101,8 @@ pub trait AcquireFrom {
 pub trait Launder {
     /// All free and formerly dirty stages.
     type Free;
+    /// Whether any stage is dirty.
+    const DIRTY: bool;
 }
 
 /// What a scope's `wait` makes of free and dirty stages: its barrier, if it has one, frees the
@@ -110,6 +112,9 @@ pub trait Waits<F, D> {
     type Free;
     /// The stages that are dirty afterwards.
     type Dirty;
+    /// Whether the scope's barrier frees any stage: where copies complete by bytes a wait has a
+    /// barrier only then.
+    const FREES: bool;
 }
 
 impl<F, D> Waits<F, D> for BlockScope
@@ -118,6 +123,7 @@ where
 {
     type Free = <(F, D) as Launder>::Free;
     type Dirty = Dirty<0>;
+    const FREES: bool = <(F, D) as Launder>::DIRTY;
 }
 
 impl<F, D> Waits<F, D> for WarpScope
@@ -126,11 +132,13 @@ where
 {
     type Free = <(F, D) as Launder>::Free;
     type Dirty = Dirty<0>;
+    const FREES: bool = <(F, D) as Launder>::DIRTY;
 }
 
 impl<F, D> Waits<F, D> for ThreadScope {
     type Free = F;
     type Dirty = D;
+    const FREES: bool = false;
 }
 
 /// What a scope's `release` makes of the stage of a tile that was viewed as `V`.
@@ -230,6 +238,7 @@ macro_rules! for_each_dirty {
     ($free:tt: $($dirty:tt)*) => {$(
         impl Launder for (Free<$free>, Dirty<$dirty>) {
             type Free = Free<{ $free + $dirty }>;
+            const DIRTY: bool = $dirty > 0;
         }
         impl AcquireFrom for (Free<$free>, Dirty<$dirty>) {
             acquire_from!($free $dirty);

@@ -3,7 +3,7 @@
 use super::count::{Dirty, Free, Held, InFlight};
 use super::ready::Ready;
 use super::setup::Setup;
-use super::steps::{Idle, Pipeline};
+use super::steps::{Idle, Pipeline, launder};
 use super::view::View;
 use crate::engine::{Completion, CompletionOf};
 use crate::group::Group;
@@ -32,7 +32,7 @@ impl<'s, U: Setup, const STAGES: usize> Drained<'s, U, STAGES> {
         // SAFETY: a pipeline exists only where its group runs as one (R2); block-level code is
         // converged. So all stages are free: nothing is in flight or held, and who may have read
         // the dirty ones has passed this barrier.
-        unsafe { U::View::launder() };
+        unsafe { launder::<U>() };
         self.into_state()
     }
 }
@@ -85,10 +85,14 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
     /// barrier.
     ///
     /// With one stage there is no other way. With more it pays only where little is in flight
-    /// otherwise (measured: `docs/performance.md`), or where a barrier costs next to nothing.
+    /// otherwise (measured: `docs/performance.md`), or where a barrier costs next to nothing. Where
+    /// copies complete by bytes a wait has no barrier, so that there is only the other one.
     const fn fill_first() -> bool {
         let in_flight = (STAGES - 1) * stage::bytes::<U>();
-        STAGES == 1 || U::View::CHEAP || in_flight <= 8 * <U::Group as Group>::THREADS
+        STAGES == 1
+            || U::View::CHEAP
+            || CompletionOf::<U::Engine>::BY_BYTES
+            || in_flight <= 8 * <U::Group as Group>::THREADS
     }
 
     /// [`for_each`](Self::for_each) where a round fills first. Its round begins with the fill,
@@ -113,13 +117,11 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
             let index = index as usize;
             // SAFETY: a pipeline exists only where its group runs as one (R2); block-level code is
             // converged.
-            unsafe { U::View::launder() };
+            unsafe { launder::<U>() };
             // The barrier came after every thread's last read of this stage, in the round before.
             self.fill_next(index + (STAGES - 1), index + (STAGES - 1) < count, &mut fill);
-            // SAFETY: the group runs as one; the view synchronises next.
-            unsafe { CompletionOf::<U::Engine>::wait::<AllBut<STAGES, true>>() };
             // SAFETY: as above.
-            unsafe { U::View::synchronise() };
+            unsafe { self.land::<AllBut<STAGES, true>>() };
             self.consume_next(index, &mut consume);
         }
         self.ring.restart();
@@ -159,11 +161,9 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
             // A division for the count comes behind the first copies.
             let mut left = if counted { numbers.count_in_32_bits() - from as u32 } else { 0 };
             loop {
-                // SAFETY: the group runs as one; the view synchronises next.
-                unsafe { CompletionOf::<U::Engine>::wait::<AllBut<STAGES, true>>() };
                 // SAFETY: a pipeline exists only where its group runs as one (R2); block-level code
                 // is converged.
-                unsafe { U::View::synchronise() };
+                unsafe { self.land::<AllBut<STAGES, true>>() };
                 self.consume_next(index, &mut consume);
                 index += 1;
                 if counted {
@@ -176,7 +176,7 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
                 }
                 // SAFETY: a pipeline exists only where its group runs as one (R2); block-level code
                 // is converged.
-                unsafe { U::View::launder() };
+                unsafe { launder::<U>() };
                 // The barrier came after every thread's last read of this stage, in the round
                 // before.
                 let ahead = index + (STAGES - 1);
@@ -188,11 +188,9 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
             }
         } else {
             let mut round = |index: usize, next_is_there: bool| {
-                // SAFETY: the group runs as one; the view synchronises next.
-                unsafe { CompletionOf::<U::Engine>::wait::<AllBut<STAGES, false>>() };
                 // SAFETY: a pipeline exists only where its group runs as one (R2); block-level code
                 // is converged.
-                unsafe { U::View::synchronise() };
+                unsafe { self.land::<AllBut<STAGES, false>>() };
                 // The wait's barrier came after every thread's last read of this stage, in the
                 // round before.
                 self.fill_next(index + (STAGES - 1), next_is_there, &mut fill);
@@ -213,6 +211,23 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         }
         self.ring.restart();
         (self.into_state(), index, number)
+    }
+
+    /// Waits for the copies of the next stage, and has the view's threads see them.
+    ///
+    /// # Safety
+    ///
+    /// All threads of the group make this call; for a block in converged code. A stage is in flight.
+    #[inline(always)]
+    unsafe fn land<P: PendingGroups>(&self) {
+        let (landing, lap) = self.ring.next_to_land();
+        // SAFETY: the caller's promise; the view synchronises next, unless each thread has waited for
+        // the bytes itself.
+        unsafe { CompletionOf::<U::Engine>::wait::<P>(landing, lap) };
+        if !CompletionOf::<U::Engine>::BY_BYTES {
+            // SAFETY: the caller's promise.
+            unsafe { U::View::synchronise() };
+        }
     }
 
     /// Has the ring's next stage read, which is that of tile `index`.
@@ -242,15 +257,23 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         is_there: bool,
         fill: &mut impl for<'x> FnMut(Stage<'x, U>, usize) -> StageFilled<'x, U>,
     ) {
-        let (memory, slot) = self.ring.next_to_fill();
+        // A phase of a stage's mbarrier is a fill: a stage that is not filled keeps its place.
+        if CompletionOf::<U::Engine>::BY_BYTES && !is_there {
+            return;
+        }
+        let (memory, landing, slot) = self.ring.next_to_fill();
         if is_there {
             // SAFETY: the stage was never filled, or its tile was read in the round before this one
             // and every thread that may read it has passed a barrier since (the callers say which);
             // nobody reads it before the wait of round `index`. The brand is the closure's own, so
             // this stage is the one that comes back filled.
-            let stage = unsafe { Stage::new(memory) };
+            let stage = unsafe { Stage::new(memory, landing) };
             let filled = fill(stage, index);
             self.ring.filled(slot, filled.present());
+            // SAFETY: the stage's copies were started, and its mbarrier counts this arrival. The group
+            // runs as one.
+            unsafe { CompletionOf::<U::Engine>::filled::<U::Group, U::Scope>(landing) };
+            self.ring.note_fills();
         }
         // SAFETY: a pipeline exists only where its group runs as one (R2); a group for each index,
         // also where nothing is left to fill.

@@ -6,11 +6,11 @@ use super::ready::Ready;
 use super::setup::{Setup, Unified};
 use super::steps::{Idle, Pipeline};
 use super::view::{AtScope, View};
-use crate::engine::Engine;
+use crate::engine::{Anywhere, ByHand, StepsIn};
 use crate::group::InBlock;
 use crate::group::block::Block;
 use crate::isa::PendingGroups;
-use crate::memory::Shared;
+use crate::memory::{Position, Shared};
 use crate::scope::BlockScope;
 use crate::stage::contents::{Contents, Fill};
 use crate::stage::stages::Stages;
@@ -30,7 +30,9 @@ pub struct CopyQueue<'s, U: Setup, F, I, H, D> {
 /// A queue without copies.
 pub type EmptyQueue<'s, U, const COUNT: usize> = CopyQueue<'s, U, Free<COUNT>, InFlight<0>, Held<0>, Dirty<0>>;
 
-impl<'s, C: Contents, const COUNT: usize, E: Engine, P> Shared<'s, Stages<C, COUNT, E, BlockScope>, P> {
+impl<'s, C: Contents, const COUNT: usize, E: ByHand, P: Position<Place = Anywhere>>
+    Shared<'s, Stages<C, COUNT, E, BlockScope>, P>
+{
     /// Makes a queue of up to `COUNT` copies in flight. It lowers to nothing.
     #[inline(always)]
     pub fn queue<'b, const THREADS: usize>(
@@ -62,6 +64,7 @@ impl<'s, U: Setup, F, I, H, D> CopyQueue<'s, U, F, I, H, D> {
     where
         (F, D): AcquireFrom + StageLeft,
         I: Increment,
+        U::Engine: StepsIn<U::Place>,
     {
         CopyQueue { pipeline: self.pipeline.acquire().copy(source).commit() }
     }

@@ -2,17 +2,19 @@
 
 use core::marker::PhantomData;
 
-use crate::engine::{Completion, CompletionOf, Engine};
+use crate::engine::{Completion, CompletionOf, Engine, InScope};
 use crate::group::block::{Block, PerThread, PerThreadValue, Thread};
 use crate::group::warp::Warp;
 use crate::group::{InThread, InWarp, Synchronise, warps};
 use crate::marker::{BlockLevel, Brand, Uniform};
 use crate::memory::{Layout, Shared, Whole};
+use crate::pipeline::landings::Landings;
 use crate::pipeline::{Idle, Pipeline, Setup, Unified, View};
 use crate::scope::{Scope, ThreadScope, WarpScope};
 use crate::stage::StageSet;
 use crate::stage::contents::{self, Contents};
-use crate::stage::stages::{Stages, checked_bytes};
+use crate::stage::ring::Fills;
+use crate::stage::stages::{Stages, barrier_bytes, checked_bytes};
 
 /// Stages for pipelines of each warp's own (`L` is `Stages<.., WarpScope>`) or of each thread's own
 /// (`Stages<.., ThreadScope>`) in a block of `THREADS`.
@@ -30,12 +32,13 @@ impl<C: Contents, const COUNT: usize, E, S, const THREADS: usize> Replicated<Sta
     }
 }
 
-// SAFETY: the alignment is that of the stages, and each stride a multiple of it; COUNT strides are
-// what the rings touch.
+// SAFETY: the alignment is that of the stages, and each stride a multiple of it; COUNT strides, and
+// behind them the rings' mbarriers, are what the rings touch.
 unsafe impl<C: Contents, const COUNT: usize, E: Engine, const THREADS: usize> Layout
     for Replicated<Stages<C, COUNT, E, WarpScope>, THREADS>
 {
-    const BYTES: usize = checked_bytes(COUNT, Self::stride(warps::<THREADS>()));
+    const BYTES: usize = checked_bytes(COUNT, Self::stride(warps::<THREADS>()))
+        + barrier_bytes::<E>(COUNT, warps::<THREADS>()).next_multiple_of(Self::ALIGNMENT);
     const ALIGNMENT: usize = Stages::<C, COUNT, E, WarpScope>::ALIGNMENT;
 }
 
@@ -69,7 +72,7 @@ impl<'s, C: Contents, const COUNT: usize, E: Engine, const THREADS: usize, P>
         F: for<'w> Fn(Warp<'w, 'b, THREADS>, WarpPipeline<'w, C, COUNT, E, THREADS, P>) -> T + Uniform,
     {
         const { contents::check::<C, E, InWarp<THREADS>, WarpScope>(COUNT) };
-        let base = self.base();
+        let (base, offset) = (self.base(), self.offset());
         let results = block.map_warps_of(|warp| {
             // SAFETY: ranks are below the number of rings, whose first stages lie one after the
             // other in this memory.
@@ -77,9 +80,20 @@ impl<'s, C: Contents, const COUNT: usize, E: Engine, const THREADS: usize, P>
             // SAFETY: each ring starts one stage of its own after the ring before, in memory that
             // belongs to them (`Shared`, 0); a stage is aligned as its contents need, since it
             // starts at a multiple of their size (`Contents::BYTES`). Each warp makes one pipeline.
-            let pipe = unsafe { Pipeline::new(first) };
+            // Those of the rings' mbarriers lie behind all stages.
+            let barriers =
+                offset + COUNT * Replicated::<Stages<C, COUNT, E, WarpScope>, THREADS>::stride(warps::<THREADS>());
+            let barriers = barriers + 8 * COUNT * warp.rank();
+            let mut fills = Fills::NONE;
+            // SAFETY: as above for the mbarriers' memory, in code of this warp.
+            let landings = unsafe { Landings::<E, InWarp<THREADS>, WarpScope>::enter(barriers, COUNT) };
+            // SAFETY: the same, and the mbarriers were made.
+            let pipe = unsafe { Pipeline::new(first, barriers, &raw mut fills) };
             let result = body(warp, pipe);
+            landings.drain(fills);
             CompletionOf::<E>::drain();
+            // SAFETY: the warp's pipeline is gone, and its copies have landed.
+            unsafe { landings.leave() };
             result
         });
         (results, Retired { offset: self.offset(), brand: PhantomData, level: PhantomData, layout: PhantomData })
@@ -157,7 +171,7 @@ impl<'s, C: Contents, const COUNT: usize, E: Engine, const THREADS: usize, P>
             // SAFETY: as in `warps`, with threads for warps.
             let first = unsafe { base.add(thread.rank() * C::BYTES) };
             // SAFETY: as above.
-            let pipe = unsafe { Pipeline::new(first) };
+            let pipe = unsafe { Pipeline::new(first, 0, core::ptr::null_mut()) };
             let result = body(thread, pipe);
             CompletionOf::<E>::drain();
             result
@@ -228,4 +242,5 @@ where
 {
     type Reach = G::Reach;
     type View = V;
+    type Place = InScope;
 }

@@ -7,7 +7,7 @@ use super::view::Published;
 use super::view::{AtScope, View};
 use crate::engine::Engine;
 use crate::group::Synchronise;
-use crate::memory::Whole;
+use crate::memory::{Position, Whole};
 use crate::scope::Scope;
 use crate::stage::StageSet;
 use crate::stage::contents::Contents;
@@ -25,6 +25,9 @@ pub trait Setup: StageSet<Group: Synchronise<<Self as StageSet>::Scope>> + seale
     /// Which part of a tile a thread may read once it was waited for: what the pipeline's own scope
     /// allows, or the whole tile by the block.
     type View: View<Self>;
+    /// Where its steps may be taken by hand: wherever it is, or inside a function that waits for its
+    /// copies.
+    type Place;
 }
 
 mod sealed {
@@ -47,9 +50,10 @@ impl<C: Contents, const COUNT: usize, E: Engine, S: Scope, G: Synchronise<S>, P,
     const STRIDE: usize = Stages::<C, COUNT, E, S>::STRIDE;
 }
 
-impl<C: Contents, const COUNT: usize, E: Engine, S: Scope, G: Synchronise<S>, P, V: View<Self>> Setup
+impl<C: Contents, const COUNT: usize, E: Engine, S: Scope, G: Synchronise<S>, P: Position, V: View<Self>> Setup
     for Unified<Stages<C, COUNT, E, S>, G, P, V>
 {
     type Reach = G::Reach;
     type View = V;
+    type Place = P::Place;
 }

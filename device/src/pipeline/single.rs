@@ -5,11 +5,11 @@ use super::ready::{ReadsWhole, Ready};
 use super::setup::{Setup, Unified};
 use super::steps::Pipeline;
 use super::view::AtScope;
-use crate::engine::Engine;
+use crate::engine::{Anywhere, ByHand, Engine};
 use crate::group::InBlock;
 use crate::group::block::Block;
 use crate::marker::Uniform;
-use crate::memory::Shared;
+use crate::memory::{Position, Shared};
 use crate::scope::BlockScope;
 use crate::stage::contents::{Contents, Fill};
 use crate::stage::stages::Stages;
@@ -37,7 +37,7 @@ pub struct Landed<'s, U: Setup> {
 // through a shared reference: `release` takes the value.
 unsafe impl<U: Setup> Uniform for Landed<'_, U> {}
 
-impl<'s, C: Contents, E: Engine, P> Shared<'s, Stages<C, 1, E, BlockScope>, P> {
+impl<'s, C: Contents, E: ByHand, P: Position<Place = Anywhere>> Shared<'s, Stages<C, 1, E, BlockScope>, P> {
     /// Starts to copy a tile into this memory, a tuple of several tiles, or an `Option` of a tile.
     ///
     /// PTX: `cp.async`, `cp.async.commit_group`.
@@ -90,7 +90,9 @@ impl<'s, C: Contents, E: Engine, P> Shared<'s, Stages<C, 1, E, BlockScope>, P> {
     }
 }
 
-impl<'s, 'b, C: Contents, E: Engine, P, const THREADS: usize> Pending<'s, Single<'b, C, E, P, THREADS>> {
+impl<'s, 'b, C: Contents, E: Engine, P: Position<Place = Anywhere>, const THREADS: usize>
+    Pending<'s, Single<'b, C, E, P, THREADS>>
+{
     /// Waits for the copy, and for all older ones of the kernel.
     ///
     /// PTX: `cp.async.wait_group 0`, `bar.sync`.
@@ -103,7 +105,9 @@ impl<'s, 'b, C: Contents, E: Engine, P, const THREADS: usize> Pending<'s, Single
     }
 }
 
-impl<'s, 'b, C: Contents, E: Engine, P, const THREADS: usize> Landed<'s, Single<'b, C, E, P, THREADS>> {
+impl<'s, 'b, C: Contents, E: Engine, P: Position<Place = Anywhere>, const THREADS: usize>
+    Landed<'s, Single<'b, C, E, P, THREADS>>
+{
     /// Returns the tile, for reading.
     #[inline(always)]
     pub fn tile(&self) -> &Ready<'s, Single<'b, C, E, P, THREADS>> {

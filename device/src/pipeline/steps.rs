@@ -5,18 +5,19 @@ use core::marker::PhantomData;
 
 use super::count::{AcquireFrom, Decrement, Dirty, Free, Held, InFlight, Increment, Launder, Releases, Waits};
 use super::count::{NothingHeld, SomeFree, SomeInFlight, StageAcquired, StageIsFilled, StageLeft, TileHeld};
+use super::landings::Landings;
 use super::ready::Ready;
 use super::setup::{Setup, Unified};
 use super::view::{Published, View};
-use crate::engine::{Completion, CompletionOf, Engine};
+use crate::engine::{Anywhere, Completion, CompletionOf, Engine, StepsIn};
 use crate::group::block::Block;
 use crate::group::{InBlock, Synchronise, WholeBlock};
 use crate::isa::{self, PendingGroups};
 use crate::marker::{BlockLevel, Brand, Uniform};
-use crate::memory::Shared;
+use crate::memory::{Position, Shared};
 use crate::scope::{Scope, ThreadsAlone};
 use crate::stage::contents::{self, Contents, Fill};
-use crate::stage::ring::{Ring, Slot};
+use crate::stage::ring::{Fills, Ring, Slot};
 use crate::stage::stages::Stages;
 use crate::stage::{self, Stage};
 
@@ -76,12 +77,14 @@ impl<U: Setup, const COUNT: usize> Idle<'_, U, COUNT> {
     ///
     /// `U::COUNT == COUNT` stages, `U::STRIDE` bytes apart from `base` on, in shared memory and
     /// aligned as their contents need, belong to the caller alone, no thread reads them and no copy
-    /// into them is in flight.
+    /// into them is in flight. Where copies complete by bytes, so do the mbarriers from byte
+    /// `barriers` of the block's shared memory on, which were just made ([`Landings::enter`]).
+    /// `frame` is null, or valid for writes while the pipeline exists.
     #[inline(always)]
-    pub(crate) unsafe fn new(base: *mut u8) -> Self {
+    pub(crate) unsafe fn new(base: *mut u8, barriers: usize, frame: *mut Fills) -> Self {
         const { assert!(U::COUNT == COUNT) };
         // SAFETY: the caller's promise.
-        let ring = unsafe { Ring::new(base) };
+        let ring = unsafe { Ring::new(base, barriers, frame) };
         Pipeline { ring, brand: PhantomData, level: PhantomData, state: PhantomData }
     }
 }
@@ -133,14 +136,17 @@ where
     {
         // SAFETY: the same stages, which this pipeline gives up. All are free, so none of them is
         // being read and no copy into them is in flight.
-        unsafe { Pipeline::new(self.ring.base()) }
+        unsafe { Pipeline::new(self.ring.base(), self.ring.barriers(), core::ptr::null_mut()) }
     }
 }
 
 impl<'s, C: Contents, const COUNT: usize, E: Engine, S: Scope, P> Shared<'s, Stages<C, COUNT, E, S>, P> {
     /// Makes a pipeline of these stages, all of them free.
     ///
-    /// It lowers to nothing: a unified pipeline has no state in memory. A tile that the engine
+    /// It lowers to nothing: a unified pipeline has no state in memory. One of
+    /// [`Bulk`](crate::Bulk) has an mbarrier a stage there, which a thread makes (PTX
+    /// `mbarrier.init`, fences, `bar.sync`); it is for the drivers, and
+    /// [`with_pipeline`](Self::with_pipeline) is for its steps by hand. A tile that the engine
     /// can't copy, or that the scope can't share out, does not compile.
     ///
     /// CUDA: `cuda::make_pipeline(block, &shared_state)`.
@@ -151,12 +157,18 @@ impl<'s, C: Contents, const COUNT: usize, E: Engine, S: Scope, P> Shared<'s, Sta
     ) -> Idle<'s, Unified<Stages<C, COUNT, E, S>, InBlock<'b, THREADS>, P>, COUNT>
     where
         InBlock<'b, THREADS>: Synchronise<S>,
+        P: Position,
     {
         let _ = block;
         const { contents::check::<C, E, InBlock<'b, THREADS>, S>(COUNT) };
+        let barriers = self.offset() + COUNT * Stages::<C, COUNT, E, S>::STRIDE;
+        // SAFETY: the mbarriers lie behind the stages (`Layout`), and all of that memory is the
+        // pipeline's from here on (0). Block-level code is converged (R2).
+        let _ = unsafe { Landings::<E, InBlock<'b, THREADS>, S>::enter(barriers, COUNT) };
         // SAFETY: the stages' memory belongs to the pipeline from here on, nothing is in flight
-        // there and nobody reads it (0), and it is aligned to 16 bytes (1).
-        unsafe { Pipeline::new(self.base()) }
+        // there and nobody reads it (0), and it is aligned to 16 bytes (1). The mbarriers were just
+        // made.
+        unsafe { Pipeline::new(self.base(), barriers, core::ptr::null_mut()) }
     }
 }
 
@@ -172,17 +184,19 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
     pub fn acquire(mut self) -> Acquired<'s, U, <(F, D) as AcquireFrom>::Free, I, H, <(F, D) as AcquireFrom>::Dirty>
     where
         (F, D): AcquireFrom + StageLeft,
+        U::Engine: StepsIn<U::Place>,
     {
         if <(F, D) as AcquireFrom>::BARRIER {
             // SAFETY: a pipeline exists only where its group runs as one (R2); block-level code is
             // converged.
             unsafe { CompletionOf::<U::Engine>::launder::<U::Group, U::Scope>() };
         }
-        let (memory, slot) = self.ring.next_to_fill();
+        let (memory, landing, slot) = self.ring.next_to_fill();
         // SAFETY: the ring's head is the one of the F + D stages that was released longest ago. If
         // F > 0 it is one of the free ones, which nobody else reads (invariant 0 of the pipeline);
-        // if not, every thread that may have read it has passed the barrier above.
-        let stage = unsafe { Stage::new(memory) };
+        // if not, every thread that may have read it has passed the barrier above. The arrival of
+        // `copy` follows; a stage that was acquired and not filled loses the pipeline.
+        let stage = unsafe { Stage::new(memory, landing) };
         Acquired { pipeline: self.into_state(), stage, slot }
     }
 
@@ -191,7 +205,8 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
     ///
     /// Its barrier, if the scope has one, also frees all dirty stages. Nothing may be held. PTX:
     /// `cp.async.wait_group I - 1`, then at block scope `bar.sync`, at warp scope `bar.warp.sync`,
-    /// at thread scope nothing.
+    /// at thread scope nothing. With [`Bulk`](crate::Bulk): `mbarrier.try_wait.parity` on the stage's
+    /// mbarrier, and a fence and that barrier only if a stage is dirty.
     ///
     /// CUDA: `consumer_wait`.
     #[inline(always)]
@@ -215,7 +230,7 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
     {
         // SAFETY: a pipeline exists only where its group runs as one (R2); block-level code is
         // converged.
-        unsafe { wait::<U, I>() };
+        unsafe { wait::<U, I>(&self.ring, <<U::View as View<U>>::Wait as Waits<F, D>>::FREES) };
         let (tile, present) = self.ring.next_to_read();
         // SAFETY: nothing is held, so the ring's tail is the oldest of the I stages in flight
         // (invariant 0); I - 1 groups of this pipeline are younger, and perhaps more of others. So
@@ -268,6 +283,7 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
     where
         H: NothingHeld,
         U::Group: WholeBlock,
+        U::Place: GivesBack,
     {
         CompletionOf::<U::Engine>::drain();
         self.give_back()
@@ -279,7 +295,13 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
     where
         H: NothingHeld,
         U::Group: WholeBlock,
+        U::Place: GivesBack,
     {
+        // SAFETY: the ring's mbarriers are this pipeline's, made for its number of stages, and valid.
+        let landings = unsafe { Landings::<U::Engine, U::Group, U::Scope>::at(self.ring.barriers(), U::COUNT) };
+        // SAFETY: all copies have landed: with an engine that completes by bytes only the drivers take
+        // steps here (`StepsIn`), which read all that they fill. The pipeline is given up.
+        unsafe { landings.leave() };
         // SAFETY: this pipeline is the block's, so it exists in block-level code only (R2), which
         // is converged.
         unsafe { isa::barrier() };
@@ -402,8 +424,13 @@ impl<'s, U: Setup, F, I, H, D> Acquired<'s, U, F, I, H, D> {
     /// CUDA: `cuda::memcpy_async(group, shared, global, size, pipeline)`.
     #[inline(always)]
     pub fn copy<S: Fill<U::Contents>>(mut self, source: S) -> Filled<'s, U, F, I, H, D> {
+        let landing = self.stage.landing();
         let filled = self.stage.copy(source);
         self.pipeline.ring.filled(self.slot, filled.present());
+        // SAFETY: the stage's copies were started, and its mbarrier counts this arrival. All threads
+        // of the group make this call (R2).
+        unsafe { CompletionOf::<U::Engine>::filled::<U::Group, U::Scope>(landing) };
+        self.pipeline.ring.note_fills();
         Filled { pipeline: self.pipeline }
     }
 }
@@ -426,15 +453,47 @@ impl<'s, U: Setup, F, I, H, D> Filled<'s, U, F, I, H, D> {
 
 /// Waits for all but the youngest `P::GROUPS` groups, then for every thread of the scope: after
 /// that, all of them see what they copied for the older groups, and none of them reads a stage that
-/// it released before.
+/// it released before. Where copies complete by bytes, it waits for the oldest stage, and for the
+/// threads only if that `frees` a stage.
+///
+/// # Safety
+///
+/// All threads of the group make this call; for a block in converged code. A stage is in flight.
+#[inline(always)]
+unsafe fn wait<U: Setup, P: PendingGroups>(ring: &Ring<U>, frees: bool) {
+    let (landing, lap) = ring.next_to_land();
+    // SAFETY: the caller's promise; the scope synchronises next, or each thread has waited for the
+    // bytes itself.
+    unsafe { CompletionOf::<U::Engine>::wait::<P>(landing, lap) };
+    if CompletionOf::<U::Engine>::BY_BYTES {
+        if frees {
+            // SAFETY: the caller's promise.
+            unsafe { launder::<U>() };
+        }
+    } else {
+        // SAFETY: the caller's promise.
+        unsafe { U::View::synchronise() };
+    }
+}
+
+/// Waits for all threads that may be reading a released stage; the copies that follow come after
+/// their reads.
 ///
 /// # Safety
 ///
 /// All threads of the group make this call; for a block in converged code.
 #[inline(always)]
-unsafe fn wait<U: Setup, P: PendingGroups>() {
-    // SAFETY: the caller's promise; the scope synchronises next.
-    unsafe { CompletionOf::<U::Engine>::wait::<P>() };
+pub(super) unsafe fn launder<U: Setup>() {
+    CompletionOf::<U::Engine>::fence();
     // SAFETY: the caller's promise.
-    unsafe { U::View::synchronise() };
+    unsafe { U::View::launder() };
 }
+
+/// Says that a pipeline's memory is its owner's to give back.
+#[diagnostic::on_unimplemented(
+    message = "the memory of this pipeline is given back by `with_pipeline`",
+    label = "inside the closure the pipeline is dropped at its end",
+    note = "`let (result, shared) = shared.with_pipeline(&block, |pipe| ..);` returns the memory once all copies have landed"
+)]
+pub trait GivesBack {}
+impl GivesBack for Anywhere {}

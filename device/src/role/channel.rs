@@ -10,7 +10,7 @@ use crate::memory::Layout;
 use crate::scope::BlockScope;
 use crate::stage::StageSet;
 use crate::stage::contents::Contents;
-use crate::stage::stages::Stages;
+use crate::stage::stages::{Stages, checked_bytes};
 
 /// The shared memory of a pipeline between two roles: its [`Stages`], and after them their
 /// barriers.
@@ -25,8 +25,8 @@ pub struct Partitioned<L>(PhantomData<L>);
 // SAFETY: the alignment is that of the stages, at least 16, and BYTES a multiple of it; stages and
 // control words are what a pipeline touches.
 unsafe impl<C: Contents, const COUNT: usize, E: Engine> Layout for Partitioned<Stages<C, COUNT, E, BlockScope>> {
-    const BYTES: usize =
-        (<Stages<C, COUNT, E, BlockScope> as Layout>::BYTES + control_bytes(COUNT)).next_multiple_of(Self::ALIGNMENT);
+    const BYTES: usize = (checked_bytes(COUNT, Stages::<C, COUNT, E, BlockScope>::STRIDE) + control_bytes(COUNT))
+        .next_multiple_of(Self::ALIGNMENT);
     const ALIGNMENT: usize = Stages::<C, COUNT, E, BlockScope>::ALIGNMENT;
 }
 

@@ -217,7 +217,7 @@ where
         // link's memory is its own.
         let init = || unsafe { memory.init_stages(copiers) };
         // SAFETY: a partition exists in block-level code only (R2).
-        unsafe { begin(init) };
+        unsafe { begin::<Link<'s, Pipe<L, M, P>>>(init) };
         let fill = || produce(memory);
         let read = || {
             let mut state = <Link<'s, Pipe<L, M, P>> as Ends<Role1>>::state();

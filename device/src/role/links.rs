@@ -10,6 +10,7 @@ use super::map::{Of, Role0, Role1, Role2, Role3};
 use crate::barrier::EndState;
 use crate::barrier::Memory;
 use crate::barrier::{ConsumerBarriers, ProducerBarriers};
+use crate::engine::{Completion, CompletionOf};
 use crate::marker::{BlockLevel, Brand, Uniform};
 use crate::memory::Shared;
 
@@ -55,6 +56,11 @@ pub trait Links: sealed::Sealed {
     /// Called by one thread of the block; the others use them after a barrier of the block.
     #[doc(hidden)]
     unsafe fn init(&self);
+
+    /// Has the pipelines' engines find the memory as the calling thread has left it: before the
+    /// barrier after which they use it. PTX: `fence.proxy.async` for [`Bulk`](crate::Bulk).
+    #[doc(hidden)]
+    fn fence();
 
     /// Ends the barriers.
     ///
@@ -154,6 +160,8 @@ impl Links for () {
     #[inline(always)]
     unsafe fn init(&self) {}
     #[inline(always)]
+    fn fence() {}
+    #[inline(always)]
     unsafe fn inval(&self) {}
     #[inline(always)]
     unsafe fn give_back(self) {}
@@ -169,6 +177,11 @@ impl<'s, K: Channel> Links for Link<'s, K> {
     unsafe fn init(&self) {
         // SAFETY: the caller's promise.
         unsafe { self.memory().init(K::From::MEMBERS) };
+    }
+
+    #[inline(always)]
+    fn fence() {
+        CompletionOf::<K::Engine>::fence();
     }
 
     #[inline(always)]
@@ -282,6 +295,11 @@ macro_rules! tuples {
                     // SAFETY: the caller's promise.
                     unsafe { self.$number.init() };
                 )*
+            }
+
+            #[inline(always)]
+            fn fence() {
+                $($link::fence();)*
             }
 
             #[inline(always)]

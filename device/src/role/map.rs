@@ -147,11 +147,17 @@ impl<R: Role> Group for InRole<R> {
 impl<R: Role> Deal<BlockScope> for InRole<R> {
     const PARTS: usize = 1;
     const TEAM: usize = R::MEMBERS.count;
+    const ONE_TEAM: bool = true;
 
     #[inline(always)]
     unsafe fn deal(copy: impl Fn(usize, usize)) {
         // SAFETY: the calling thread is a member (0).
         unsafe { isa::for_each_member(R::MEMBERS, |rank| copy(0, rank)) };
+    }
+
+    #[inline(always)]
+    unsafe fn first(issue: impl FnOnce()) {
+        isa::for_first_member(R::MEMBERS, issue);
     }
 }
 

@@ -194,7 +194,7 @@ impl<'b, M: RoleMap, L, A: AssignedRoles, const THREADS: usize> Partition<'b, M,
         let init = || unsafe { self.links.init() };
         // SAFETY: a partition is made by a block of THREADS and exists in block-level code only
         // (R2).
-        unsafe { begin(init) };
+        unsafe { begin::<L>(init) };
         // SAFETY: a partition is made by a block of THREADS and exists in block-level code only
         // (R2); the barriers are made.
         unsafe { self.roles.run(self.links) }
@@ -207,8 +207,9 @@ impl<'b, M: RoleMap, L, A: AssignedRoles, const THREADS: usize> Partition<'b, M,
 ///
 /// Called in block-level code. One thread may call `init`, before all others use what it makes.
 #[inline(always)]
-pub(super) unsafe fn begin(init: impl FnOnce()) {
+pub(super) unsafe fn begin<L: Links>(init: impl FnOnce()) {
     isa::for_first_member(BLOCK, init);
+    L::fence();
     // SAFETY: block-level code is converged.
     unsafe { isa::barrier() };
 }

@@ -68,7 +68,7 @@ pub(super) fn fill_all<K: Channel, const LAPS: bool>(
         // SAFETY: the producers have the stage, and this is role-level code of theirs, run by those
         // that copy a part of it (`Stage`, 1). The brand is the closure's own, so this stage is the
         // one that comes back filled.
-        let filled = fill(unsafe { Stage::new(first) }, index);
+        let filled = fill(unsafe { Stage::new(first, memory.landing(stage)) }, index);
         state.pass_told(&barriers, |stage| barriers.tell(stage, filled.present()));
     });
 }

@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use crate::engine::Engine;
+use crate::engine::{Completion, CompletionOf, Engine, LandingOf};
 use crate::group::Deal;
 use crate::scope::Scope;
 use crate::stage::presence::Presence;
@@ -105,7 +105,7 @@ impl<T: Tile> Fill<T> for Zeros {}
 impl<T: Tile, F: Fill<T>> Fill<Optional<T>> for Option<F> {}
 
 pub(crate) mod sealed {
-    use crate::engine::Engine;
+    use crate::engine::{Engine, LandingOf};
     use crate::group::Deal;
     use crate::scope::Scope;
     use crate::stage::presence::Presence;
@@ -165,8 +165,13 @@ pub(crate) mod sealed {
         /// # Safety
         ///
         /// `stage` is the start of a stage of `C` that no thread reads or writes until the copies
-        /// were committed and waited for and the scope synchronised.
-        unsafe fn fill<E: Engine, G: Deal<S>, S: Scope>(self, stage: *mut u8) -> C::Presence;
+        /// were committed and waited for and the scope synchronised. Where copies complete by
+        /// bytes, `landing` is its mbarrier, [`bytes`](Fill::bytes) were announced there, and an
+        /// arrival of the group's first thread follows.
+        unsafe fn fill<E: Engine, G: Deal<S>, S: Scope>(self, stage: *mut u8, landing: LandingOf<E>) -> C::Presence;
+
+        /// The bytes that the copies have land at the stage's mbarrier, if they complete so.
+        fn bytes<E: Engine>(&self) -> u32;
     }
 }
 
@@ -185,6 +190,11 @@ pub(crate) const fn check_parts<C: Contents>(parts: usize) {
 
 /// Refuses, at compile time, contents that the engine can't copy for this group and scope.
 pub(crate) const fn check<C: Contents, E: Engine, G: Deal<S>, S: Scope>(stages: usize) {
+    assert!(
+        G::ONE_TEAM || !<CompletionOf<E> as Completion>::BY_BYTES,
+        "the engine `Bulk` has one thread that issues for all: a pipeline of the block at `BlockScope`, one between roles, or one of a \
+         warp's own (`Replicated` stages at `WarpScope`); at this scope use the engine `CpAsync`"
+    );
     let (mut index, parts) = (0, G::PARTS);
     while index < C::SHAPES.len() {
         let shape = &C::SHAPES[index];
@@ -193,13 +203,23 @@ pub(crate) const fn check<C: Contents, E: Engine, G: Deal<S>, S: Scope>(stages: 
             "this tile can't be shared out at this scope: at `ThreadScope` its length is a multiple of the block's threads, at \
              `WarpScope` of its warps, and its rows are not padded; use `BlockScope` for other tiles"
         );
+        let fits = shape.unit(parts) >= E::LEAST_UNIT;
         assert!(
-            shape.unit(parts) >= E::LEAST_UNIT,
+            fits || !<CompletionOf<E> as Completion>::BY_BYTES,
+            "this tile can't be copied by the engine `Bulk`: the size, a row, a halo or the alignment of the tile is no multiple of \
+             16 bytes; use the engine `CpAsync` for it, `Stages<Tile, COUNT>`, or other sizes"
+        );
+        assert!(
+            fits,
             "this tile can't be copied asynchronously: the size or the alignment of what a thread copies is no multiple of 4 \
              bytes; use the engine `LoadStore` for it, `Stages<Tile, COUNT, LoadStore>`, or larger elements"
         );
         index += 1;
     }
+    assert!(
+        !<CompletionOf<E> as Completion>::BY_BYTES || C::BYTES < 1 << 20,
+        "a stage that the engine `Bulk` fills has less than 1 MiB: an mbarrier counts no more bytes"
+    );
     assert!(stages <= <C::Presence as Presence>::MOST_STAGES, "a pipeline of `Optional` tiles has at most 32 stages");
 }
 
@@ -273,29 +293,44 @@ impl<T: Tile> sealed::Contents for Optional<T> {
 
 impl<T: Tile> sealed::Fill<T> for TileRef<'_, T> {
     #[inline(always)]
-    unsafe fn fill<E: Engine, G: Deal<S>, S: Scope>(self, stage: *mut u8) {
+    unsafe fn fill<E: Engine, G: Deal<S>, S: Scope>(self, stage: *mut u8, landing: LandingOf<E>) {
         // SAFETY: the caller's promises.
-        unsafe { E::copy::<T, G, S>(stage, self) };
+        unsafe { E::copy::<T, G, S>(stage, landing, self) };
+    }
+
+    #[inline(always)]
+    fn bytes<E: Engine>(&self) -> u32 {
+        E::bytes(Some(self))
     }
 }
 
 impl<T: Tile> sealed::Fill<T> for Zeros {
     #[inline(always)]
-    unsafe fn fill<E: Engine, G: Deal<S>, S: Scope>(self, stage: *mut u8) {
+    unsafe fn fill<E: Engine, G: Deal<S>, S: Scope>(self, stage: *mut u8, landing: LandingOf<E>) {
         // SAFETY: the caller's promises.
-        unsafe { E::zero::<T, G, S>(stage) };
+        unsafe { E::zero::<T, G, S>(stage, landing) };
+    }
+
+    #[inline(always)]
+    fn bytes<E: Engine>(&self) -> u32 {
+        E::bytes::<T>(None)
     }
 }
 
 impl<T: Tile, F: Fill<T>> sealed::Fill<Optional<T>> for Option<F> {
     #[inline(always)]
-    unsafe fn fill<E: Engine, G: Deal<S>, S: Scope>(self, stage: *mut u8) -> bool {
+    unsafe fn fill<E: Engine, G: Deal<S>, S: Scope>(self, stage: *mut u8, landing: LandingOf<E>) -> bool {
         let present = self.is_some();
         if let Some(source) = self {
             // SAFETY: the caller's promises.
-            unsafe { source.fill::<E, G, S>(stage) };
+            unsafe { source.fill::<E, G, S>(stage, landing) };
         }
         present
+    }
+
+    #[inline(always)]
+    fn bytes<E: Engine>(&self) -> u32 {
+        self.as_ref().map_or(0, |source| source.bytes::<E>())
     }
 }
 
@@ -334,14 +369,19 @@ macro_rules! tuples {
 
         impl<$($tile: Tile, $source: Fill<$tile>),*> sealed::Fill<($($tile,)*)> for ($($source,)*) {
             #[inline(always)]
-            unsafe fn fill<E: Engine, G: Deal<S>, S: Scope>(self, stage: *mut u8) {
+            unsafe fn fill<E: Engine, G: Deal<S>, S: Scope>(self, stage: *mut u8, landing: LandingOf<E>) {
                 let offsets = const { places([$(extent::<$tile>()),*]).0 };
                 $(
                     // SAFETY: each tile lies within the stage at its offset.
                     let tile = unsafe { stage.add(offsets[$number]) };
                     // SAFETY: the caller's promises for the stage hold for each of its tiles.
-                    unsafe { self.$number.fill::<E, G, S>(tile) };
+                    unsafe { self.$number.fill::<E, G, S>(tile, landing) };
                 )*
+            }
+
+            #[inline(always)]
+            fn bytes<E: Engine>(&self) -> u32 {
+                0 $(+ self.$number.bytes::<E>())*
             }
         }
     };

@@ -4,6 +4,7 @@ use core::marker::PhantomData;
 
 use super::contents::Fill;
 use super::{PresenceOf, StageSet};
+use crate::engine::{Completion, CompletionOf, LandingOf};
 use crate::marker::{BlockLevel, Brand, Uniform};
 
 /// An acquired stage, empty and to be filled.
@@ -16,9 +17,12 @@ use crate::marker::{BlockLevel, Brand, Uniform};
 /// 1. The value is in code of the level of `K::Group`, which runs as one: all of its threads
 ///    execute it or, under a driver of roles, those among the first that have a part of a tile to
 ///    copy. A thread with a higher rank would copy nothing.
+/// 2. Where copies complete by bytes `landing` is the stage's mbarrier, whose phase in progress counts
+///    an arrival of the group's first thread that follows the copies. No bytes were announced to it.
 #[must_use = "an acquired stage is to be filled: call `copy`"]
-pub struct Stage<'x, K> {
+pub struct Stage<'x, K: StageSet> {
     memory: *mut u8,
+    landing: LandingOf<K::Engine>,
     brand: Brand<'x>,
     level: BlockLevel,
     stages: PhantomData<K>,
@@ -32,7 +36,7 @@ pub struct StageFilled<'x, K: StageSet> {
     level: BlockLevel,
 }
 
-impl<K> !Uniform for Stage<'_, K> {}
+impl<K: StageSet> !Uniform for Stage<'_, K> {}
 impl<K: StageSet> !Uniform for StageFilled<'_, K> {}
 
 impl<'x, K: StageSet> Stage<'x, K> {
@@ -40,10 +44,16 @@ impl<'x, K: StageSet> Stage<'x, K> {
     ///
     /// # Safety
     ///
-    /// The invariants 0 and 1 hold.
+    /// The invariants 0 to 2 hold.
     #[inline(always)]
-    pub(crate) unsafe fn new(memory: *mut u8) -> Self {
-        Stage { memory, brand: PhantomData, level: PhantomData, stages: PhantomData }
+    pub(crate) unsafe fn new(memory: *mut u8, landing: LandingOf<K::Engine>) -> Self {
+        Stage { memory, landing, brand: PhantomData, level: PhantomData, stages: PhantomData }
+    }
+
+    /// Where its copies complete.
+    #[inline(always)]
+    pub(crate) fn landing(&self) -> LandingOf<K::Engine> {
+        self.landing
     }
 
     /// Starts to copy a tile, or zeros, into the stage; several tiles as a tuple, an optional one
@@ -52,10 +62,15 @@ impl<'x, K: StageSet> Stage<'x, K> {
     /// CUDA: `cuda::memcpy_async(group, ..)`.
     #[inline(always)]
     pub fn copy<F: Fill<K::Contents>>(self, source: F) -> StageFilled<'x, K> {
+        let bytes = source.bytes::<K::Engine>();
+        if CompletionOf::<K::Engine>::BY_BYTES && bytes > 0 {
+            // SAFETY: (2), (1); this is the stage's only announcement.
+            unsafe { CompletionOf::<K::Engine>::expect::<K::Group, K::Scope>(self.landing, bytes) };
+        }
         // SAFETY: nobody reads or writes the stage until the copies were committed and waited for
         // (0), and the filled stage has no way to its memory. Each thread of the group that a part
-        // of the tile is dealt out to makes the call (1).
-        let present = unsafe { source.fill::<K::Engine, K::Group, K::Scope>(self.memory) };
+        // of the tile is dealt out to makes the call (1). The bytes are announced (2).
+        let present = unsafe { source.fill::<K::Engine, K::Group, K::Scope>(self.memory, self.landing) };
         StageFilled { present, brand: PhantomData, level: PhantomData }
     }
 }

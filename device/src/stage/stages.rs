@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 
 use super::contents::Contents;
-use crate::engine::{CpAsync, Engine};
+use crate::engine::{Completion, CompletionOf, CpAsync, Engine};
 use crate::memory::Layout;
 use crate::scope::{BlockScope, Scope};
 use crate::tile::shape::at_least_16;
@@ -22,6 +22,11 @@ impl<C: Contents, const COUNT: usize, E, S> Stages<C, COUNT, E, S> {
     pub(crate) const STRIDE: usize = C::BYTES.next_multiple_of(Self::ALIGNMENT);
 }
 
+/// Bytes of the mbarriers of `rings` unified pipelines of so many stages each.
+pub(crate) const fn barrier_bytes<E: Engine>(stages: usize, rings: usize) -> usize {
+    if <CompletionOf<E> as Completion>::BY_BYTES { 8 * stages * rings } else { 0 }
+}
+
 /// Refuses 0 stages, and more stages than a ring counts.
 pub(crate) const fn checked_bytes(count: usize, stride: usize) -> usize {
     assert!(count >= 1, "a pipeline has at least one stage");
@@ -31,8 +36,10 @@ pub(crate) const fn checked_bytes(count: usize, stride: usize) -> usize {
 
 // SAFETY: the contents' alignment is a power of two of at most 1024
 // (`sealed::Contents::ALIGNMENT`), and so is the larger one of it and 16; STRIDE is a multiple of
-// that, and COUNT stages of STRIDE bytes each are what a pipeline touches.
+// that, and COUNT stages of STRIDE bytes each, and behind them their mbarriers, are what a pipeline
+// touches.
 unsafe impl<C: Contents, const COUNT: usize, E: Engine, S: Scope> Layout for Stages<C, COUNT, E, S> {
-    const BYTES: usize = checked_bytes(COUNT, Self::STRIDE);
+    const BYTES: usize =
+        checked_bytes(COUNT, Self::STRIDE) + barrier_bytes::<E>(COUNT, 1).next_multiple_of(Self::ALIGNMENT);
     const ALIGNMENT: usize = Self::ALIGNMENT;
 }

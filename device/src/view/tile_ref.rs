@@ -98,6 +98,26 @@ impl<'k, S: Tile> TileRef<'k, S> {
         self.first.wrapping_add(row * self.pitch).wrapping_add(offset)
     }
 
+    /// Which bytes of each of its rows lie in the view: from the first number on, and up to the
+    /// second one, which is at least the first.
+    #[inline(always)]
+    pub(crate) fn part_of_rows(&self) -> (usize, usize) {
+        let before = if S::LEAD > 0 { self.before } else { 0 };
+        (before as usize, self.end.max(before) as usize)
+    }
+
+    /// Whether the view has row `row` of the tile.
+    #[inline(always)]
+    pub(crate) fn has_row(&self, row: usize) -> bool {
+        S::ROWS == 1 || (self.above as usize <= row && row < self.below as usize)
+    }
+
+    /// How many of the tile's rows the view has.
+    #[inline(always)]
+    pub(crate) fn rows_in_view(&self) -> usize {
+        if S::ROWS == 1 { 1 } else { self.below.saturating_sub(self.above) as usize }
+    }
+
     /// How many of the `width` bytes from byte `offset` of row `row` on lie in the view. They are
     /// the first ones. A unit that begins before the view counts as 0; with a `width` of at most
     /// `S::ALIGNMENT` it lies before it as a whole.

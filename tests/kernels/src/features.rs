@@ -5,7 +5,7 @@
 
 use tilepipe::math::{self, Float};
 use tilepipe::{
-    Block, Blocked, CpAsync, Element, Engine, I32x4, LoadStore, Optional, Shared, Stages, ThreadScope, Tiles, TilesMut,
+    Block, Blocked, ByHand, CpAsync, Element, I32x4, LoadStore, Optional, Shared, Stages, ThreadScope, Tiles, TilesMut,
     Zeros, kernel,
 };
 use tilepipe_kernel_elements::Complex;
@@ -107,7 +107,7 @@ pub fn collectives_of_warps<const THREADS: usize>(
 /// Stages of zeros and stages that may be empty: zeros instead of every second tile, and nothing
 /// instead of every third.
 #[kernel(instances(T = [u8, i32, I32x4], E = [CpAsync, LoadStore], THREADS = [128]))]
-pub fn zeros_and_gaps<T: Number, E: Engine, const THREADS: usize>(
+pub fn zeros_and_gaps<T: Number, E: ByHand, const THREADS: usize>(
     block: Block<THREADS>,
     input: Tiles<T, THREADS>,
     mut out: TilesMut<T, THREADS>,

@@ -4,7 +4,7 @@
 #![expect(clippy::type_complexity, reason = "shared memory is laid out by its type")]
 
 use tilepipe::role::{EvenOdd, FirstThreads, Partitioned, Role0, Role1, Role2, Role3, WarpRoles, WarpRoles4};
-use tilepipe::{Block, CpAsync, Engine, LoadStore, Optional, Shared, Stages, Tiles, TilesMut, Zeros, kernel};
+use tilepipe::{Block, Bulk, CpAsync, Engine, LoadStore, Optional, Shared, Stages, Tiles, TilesMut, Zeros, kernel};
 
 use crate::features::Affine;
 use tilepipe_kernel_elements::Number;
@@ -14,7 +14,7 @@ pub const GAP: u8 = 251;
 
 /// Each tile backwards; of a block's tiles every third is left out ([`GAP`]), and of the others
 /// every seventh is zeros.
-#[kernel(instances(T = [u8, i32], E = [CpAsync, LoadStore], STAGES = [1, 3]))]
+#[kernel(instances(T = [u8, i32], E = [CpAsync, LoadStore, Bulk], STAGES = [1, 3]))]
 pub fn gaps_between_roles<T: Number + From<u8>, E: Engine, const STAGES: usize>(
     block: Block<40>,
     input: Tiles<T, 96>,
@@ -46,7 +46,7 @@ pub fn gaps_between_roles<T: Number + From<u8>, E: Engine, const STAGES: usize>(
 }
 
 /// Two tiles of different types in a stage: `left + 256 * right`, with the right one backwards.
-#[kernel(instances(E = [CpAsync, LoadStore], STAGES = [1, 2]))]
+#[kernel(instances(E = [CpAsync, LoadStore, Bulk], STAGES = [1, 2]))]
 pub fn pairs_between_roles<E: Engine, const STAGES: usize>(
     block: Block<96>,
     left: Tiles<u32, 128>,
@@ -154,7 +154,7 @@ pub fn there_and_back<T: Number, const THERE: usize, const BACK: usize>(
 ///
 /// Writes each element and the block's sum, in which an element counts as often as its place modulo
 /// 64 says, and once more.
-#[kernel(instances(E = [CpAsync, LoadStore], STAGES = [1, 2, 5]))]
+#[kernel(instances(E = [CpAsync, LoadStore, Bulk], STAGES = [1, 2, 5]))]
 pub fn three_passes<E: Engine, const STAGES: usize>(
     block: Block<96>,
     input: Tiles<u32, 128>,

@@ -12,7 +12,9 @@ use core::time::Duration;
 use tilepipe::role::{
     Channel, Closed, Consumer, EvenOdd, FirstThreads, Partitioned, Producer, Role, RoleGroup, Unready, WarpRoles,
 };
-use tilepipe::{Block, BlockTiles, CpAsync, Engine, LoadStore, PerThread, Shared, Stages, Tiles, TilesMut, kernel};
+use tilepipe::{
+    Block, BlockTiles, Bulk, CpAsync, Engine, LoadStore, PerThread, Shared, Stages, Tiles, TilesMut, kernel,
+};
 
 /// Elements of a tile.
 pub const LEN: usize = 96;
@@ -230,6 +232,7 @@ macro_rules! random_quits {
         #[kernel(
             instances(E = [CpAsync], STAGES = [1, 2, 3, 4]),
             instances(E = [LoadStore], STAGES = [2]),
+            instances(E = [Bulk], STAGES = [1, 2, 3, 4]),
         )]
         pub fn $name<E: Engine, const STAGES: usize>(
             block: Block<$threads>,

@@ -3,8 +3,8 @@
 
 use tilepipe::role::{Partitioned, WarpRoles};
 use tilepipe::{
-    Arrangement, Block, Blocked, CpAsync, Engine, LoadStore, Shared, Stages, Striped, ThreadScope, Tile2D, Tiles2D,
-    TilesMut2D, WarpScope, hoist_bounds, kernel,
+    Arrangement, Block, Blocked, Bulk, ByHand, CpAsync, Engine, LoadStore, Shared, Stages, Striped, ThreadScope,
+    Tile2D, Tiles2D, TilesMut2D, WarpScope, hoist_bounds, kernel,
 };
 
 /// Rows of the tiles.
@@ -15,7 +15,7 @@ const COLUMNS: usize = 32;
 type Tile = Tile2D<u32, ROWS, COLUMNS>;
 
 /// The driver, in both arrangements.
-#[kernel(instances(E = [CpAsync, LoadStore], A = [Striped, Blocked], THREADS = [96, 128], STAGES = [1, 3]))]
+#[kernel(instances(E = [CpAsync, LoadStore, Bulk], A = [Striped, Blocked], THREADS = [96, 128], STAGES = [1, 3]))]
 pub fn mapped_rows<E: Engine, A: Arrangement, const THREADS: usize, const STAGES: usize>(
     block: Block<THREADS>,
     input: Tiles2D<u32, ROWS, COLUMNS>,
@@ -64,7 +64,7 @@ pub fn rows_of_warps<E: Engine, const STAGES: usize>(
 
 /// By hand with bounds that are checked once, two tiles at a time while there are two.
 #[kernel(instances(E = [CpAsync, LoadStore]))]
-pub fn pairs_of_rows<E: Engine>(
+pub fn pairs_of_rows<E: ByHand>(
     block: Block<128>,
     input: Tiles2D<u32, ROWS, COLUMNS>,
     mut out: TilesMut2D<u32, ROWS, COLUMNS>,
@@ -94,7 +94,7 @@ pub fn pairs_of_rows<E: Engine>(
 }
 
 /// The driver between two roles.
-#[kernel(instances(E = [CpAsync, LoadStore], A = [Striped, Blocked], STAGES = [1, 3]))]
+#[kernel(instances(E = [CpAsync, LoadStore, Bulk], A = [Striped, Blocked], STAGES = [1, 3]))]
 pub fn rows_between_roles<E: Engine, A: Arrangement, const STAGES: usize>(
     block: Block<96>,
     input: Tiles2D<u32, ROWS, COLUMNS>,

@@ -4,13 +4,15 @@
 
 use tilepipe::role::{Partitioned, WarpRoles};
 use tilepipe::{
-    Block, Blocked, CpAsync, Engine, LoadStore, Shared, Stages, ThreadScope, Tiles, TilesMut, hoist_bounds, kernel,
+    Block, Blocked, Bulk, CpAsync, Engine, LoadStore, Shared, Stages, ThreadScope, Tiles, TilesMut, hoist_bounds,
+    kernel,
 };
 use tilepipe_kernel_elements::{Complex, Number};
 
 /// The driver.
 #[kernel(
     instances(T = [i32], E = [CpAsync, LoadStore], THREADS = [96, 256], LEN = [4 * THREADS, 8 * THREADS], STAGES = [1, 2, 3]),
+    instances(T = [i32, u8], E = [Bulk], THREADS = [96], LEN = [16 * THREADS], STAGES = [1, 2, 3]),
     instances(T = [u8], E = [CpAsync], THREADS = [128], LEN = [16 * THREADS, 24 * THREADS, 3 * THREADS], STAGES = [2]),
     instances(T = [i64, f64, Complex], E = [CpAsync], THREADS = [128], LEN = [2 * THREADS, 4 * THREADS, 5 * THREADS], STAGES = [2]),
 )]

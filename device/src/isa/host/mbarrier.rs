@@ -7,17 +7,22 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::model::Unit;
+use super::proxies::Accesses;
 use super::random::Random;
 
 /// The size of an mbarrier in shared memory in bytes, and its alignment (PTX "mbarrier object").
 pub(super) const BYTES: usize = 8;
 /// The most arrivals that a phase can count (PTX "Contents of the mbarrier object").
 const MOST_ARRIVALS: u32 = (1 << 20) - 1;
+/// The most bytes that a phase can wait for, and the most that may land before they are announced.
+const MOST_BYTES: i64 = (1 << 20) - 1;
 
 /// The initialised mbarriers of a block, and the copies that arrive at them.
 pub(super) struct Barriers {
     by_address: BTreeMap<usize, Barrier>,
     deferred: VecDeque<Deferred>,
+    /// What roles have read and handed over without a fence between the proxies.
+    pub(super) handed_over: Accesses,
     /// How many have been initialised in this block so far.
     made: usize,
     /// The address of the first byte of the block's shared memory.
@@ -41,14 +46,29 @@ struct Barrier {
     phase: u64,
 }
 
-/// Copies in flight, and the arrivals that they make when they have landed.
+/// Copies in flight, and what they do to an mbarrier when they have landed.
 struct Deferred {
     /// The role that issued them.
     role: usize,
     /// The mbarrier's address.
     barrier: usize,
-    arrivals: u32,
+    then: Then,
     units: Vec<Unit>,
+}
+
+/// What copies that have landed do to their mbarrier.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Then {
+    /// They make so many arrivals: copies of the threads.
+    Arrive(u32),
+    /// They complete so many bytes: a part of a bulk copy.
+    Complete(u32),
+}
+
+impl Then {
+    fn arrives(self) -> bool {
+        matches!(self, Then::Arrive(_))
+    }
 }
 
 impl Barrier {
@@ -68,13 +88,20 @@ impl Barrier {
 
 impl Barriers {
     pub(super) const fn new() -> Self {
-        Barriers { by_address: BTreeMap::new(), deferred: VecDeque::new(), made: 0, start: 0 }
+        Barriers {
+            by_address: BTreeMap::new(),
+            deferred: VecDeque::new(),
+            handed_over: Accesses::new(),
+            made: 0,
+            start: 0,
+        }
     }
 
     /// Starts a block whose shared memory begins at the address `start`.
     pub(super) fn begin(&mut self, start: usize) {
         self.by_address.clear();
         self.deferred.clear();
+        self.handed_over.clear();
         (self.made, self.start) = (0, start);
     }
 
@@ -110,7 +137,8 @@ impl Barriers {
     /// `mbarrier.inval`, when no role waits there.
     pub(super) fn inval(&mut self, address: usize) {
         let barrier = self.get("mbarrier.inval", address);
-        if barrier.deferred != 0 || barrier.pending_bytes != 0 {
+        let pending = barrier.deferred != 0 || barrier.pending_bytes != 0;
+        if pending || self.deferred.iter().any(|copies| copies.barrier == address) {
             panic!("mbarrier.inval while copies that arrive there are under way: {}", self.describe(address));
         }
         self.by_address.remove(&address);
@@ -130,7 +158,42 @@ impl Barriers {
     /// deferred before have landed.
     pub(super) fn defer(&mut self, role: usize, address: usize, arrivals: u32, units: Vec<Unit>) {
         self.check_counted("cp.async.mbarrier.arrive", address, arrivals).deferred += arrivals;
-        self.deferred.push_back(Deferred { role, barrier: address, arrivals, units });
+        self.deferred.push_back(Deferred { role, barrier: address, then: Then::Arrive(arrivals), units });
+    }
+
+    /// `mbarrier.expect_tx`: the present phase waits for `bytes` more.
+    pub(super) fn expect_tx(&mut self, address: usize, bytes: u32) {
+        let barrier = self.get("mbarrier.expect_tx", address);
+        barrier.pending_bytes += i64::from(bytes);
+        if barrier.pending == 0 || barrier.pending_bytes > MOST_BYTES {
+            let (pending, bytes) = (barrier.pending, barrier.pending_bytes);
+            let at = self.describe(address);
+            panic!(
+                "mbarrier.expect_tx at {at}: its phase waits for {pending} arrivals, and would wait for {bytes} bytes (at most {MOST_BYTES})"
+            );
+        }
+    }
+
+    /// `cp.async.bulk`, in parts that land each for itself and complete their bytes there.
+    pub(super) fn copy_bulk(&mut self, role: usize, address: usize, parts: impl Iterator<Item = (Unit, u32)>) {
+        if self.get("cp.async.bulk", address).pending == 0 {
+            let at = self.describe(address);
+            panic!("a bulk copy that completes at {at}, whose phase may end before it: no arrival is left");
+        }
+        let parts = parts.map(|(unit, bytes)| Deferred {
+            role,
+            barrier: address,
+            then: Then::Complete(bytes),
+            units: vec![unit],
+        });
+        self.deferred.extend(parts);
+    }
+
+    /// Lands all bulk copies.
+    pub(super) fn land_bulk(&mut self) {
+        while let Some(index) = self.deferred.iter().position(|copies| !copies.then.arrives()) {
+            self.land_at(index);
+        }
     }
 
     /// `mbarrier.test_wait.parity`: whether the phase with this parity is complete. Of the present
@@ -155,16 +218,18 @@ impl Barriers {
         }
     }
 
-    /// Lands all copies of role `role` that arrive at an mbarrier.
+    /// Lands all copies by threads of role `role` that arrive at an mbarrier.
     pub(super) fn land_all_of(&mut self, role: usize) {
         while self.land_oldest_of(role) {}
     }
 
-    /// Lands the oldest such copies of some role.
+    /// Lands the oldest such copies of some role, or any part of a bulk copy.
     pub(super) fn land_any(&mut self, random: &mut Random) {
         let index = random.draw(self.deferred.len() as u64) as usize;
-        if let Some(role) = self.deferred.get(index).map(|drawn| drawn.role) {
-            self.land_oldest_of(role);
+        match self.deferred.get(index).map(|drawn| (drawn.role, drawn.then)) {
+            Some((role, Then::Arrive(_))) => _ = self.land_oldest_of(role),
+            Some((_, Then::Complete(_))) => self.land_at(index),
+            None => {}
         }
     }
 
@@ -176,13 +241,13 @@ impl Barriers {
     }
 
     fn land_oldest_of(&mut self, role: usize) -> bool {
-        let oldest = self.deferred.iter().position(|deferred| deferred.role == role);
-        match oldest.and_then(|index| self.deferred.remove(index)) {
-            Some(oldest) => {
-                self.land(oldest);
-                true
-            }
-            None => false,
+        let oldest = self.deferred.iter().position(|deferred| deferred.role == role && deferred.then.arrives());
+        oldest.inspect(|&index| self.land_at(index)).is_some()
+    }
+
+    fn land_at(&mut self, index: usize) {
+        if let Some(copies) = self.deferred.remove(index) {
+            self.land(copies);
         }
     }
 
@@ -190,9 +255,25 @@ impl Barriers {
         for unit in copies.units {
             unit.land();
         }
-        let barrier = self.get("cp.async.mbarrier.arrive", copies.barrier);
-        barrier.deferred -= copies.arrivals;
-        barrier.count(copies.arrivals);
+        match copies.then {
+            Then::Arrive(arrivals) => {
+                let barrier = self.get("cp.async.mbarrier.arrive", copies.barrier);
+                barrier.deferred -= arrivals;
+                barrier.count(arrivals);
+            }
+            Then::Complete(bytes) => self.complete_tx(copies.barrier, bytes),
+        }
+    }
+
+    /// `mbarrier.complete_tx`: `bytes` have landed.
+    pub(super) fn complete_tx(&mut self, address: usize, bytes: u32) {
+        let barrier = self.get("mbarrier.complete_tx", address);
+        barrier.pending_bytes -= i64::from(bytes);
+        assert!(
+            barrier.pending_bytes >= -MOST_BYTES,
+            "more bytes land before their announcement than an mbarrier counts"
+        );
+        barrier.complete_if_over();
     }
 
     /// Refuses memory that contains an initialised mbarrier or that copies in flight write to.
@@ -265,18 +346,6 @@ impl Barriers {
 /// What the copy engines of later targets add; their instructions are not in the seam.
 #[cfg(test)]
 impl Barriers {
-    /// `mbarrier.expect_tx`: the present phase waits for `bytes` more.
-    pub(super) fn expect_tx(&mut self, address: usize, bytes: u32) {
-        self.get("mbarrier.expect_tx", address).pending_bytes += i64::from(bytes);
-    }
-
-    /// `mbarrier.complete_tx`: `bytes` have landed.
-    pub(super) fn complete_tx(&mut self, address: usize, bytes: u32) {
-        let barrier = self.get("mbarrier.complete_tx", address);
-        barrier.pending_bytes -= i64::from(bytes);
-        barrier.complete_if_over();
-    }
-
     /// `mbarrier.arrive_drop`: an arrival at this phase that later phases no longer count.
     pub(super) fn arrive_drop(&mut self, address: usize, arrivals: u32) {
         let barrier = self.get("mbarrier.arrive_drop", address);

@@ -11,6 +11,7 @@ mod math;
 mod mbarrier;
 mod model;
 pub(crate) mod panics;
+mod proxies;
 mod random;
 mod roles;
 mod schedule;
@@ -120,6 +121,7 @@ pub(crate) fn zeros() -> *const u8 {
 /// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
 pub(crate) unsafe fn store_shared<T: bytemuck::Pod>(to: *mut T, value: T) {
+    with_block(|block| block.model.accesses.touch(to.addr(), size_of::<T>()));
     // SAFETY: the caller's promise.
     unsafe { to.write(value) };
 }

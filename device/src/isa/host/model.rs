@@ -4,13 +4,14 @@
 use std::collections::VecDeque;
 
 use super::Schedule;
+use super::proxies::Accesses;
 use super::random::Random;
 use crate::isa::Readers;
 
 /// The byte of memory in flight, of stale stages and of shared memory that nobody has written.
 pub(crate) const POISON: u8 = 0xA5;
 
-/// One unit of a copy: 4, 8 or 16 bytes, of which the first `valid` come from `from` and the others
+/// One unit of a copy: 4, 8 or 16 bytes, or a part of a bulk copy. Of its bytes the first `valid` come from `from` and the others
 /// are zero.
 ///
 /// # Invariants
@@ -64,6 +65,8 @@ pub(crate) struct Model {
     spare: Vec<Vec<Unit>>,
     /// Tiles that were released since the last barrier.
     readers: Vec<Released>,
+    /// What the threads have accessed through the generic proxy.
+    pub(super) accesses: Accesses,
 }
 
 /// A released tile, which threads may go on reading.
@@ -96,6 +99,7 @@ impl Model {
             stored: Vec::new(),
             spare: Vec::new(),
             readers: Vec::new(),
+            accesses: Accesses::new(),
         }
     }
 
@@ -113,6 +117,7 @@ impl Model {
         self.arrived.clear();
         self.stored.clear();
         self.readers.clear();
+        self.accesses.clear();
     }
 
     /// Takes over what a role has left in flight at its end.
@@ -122,6 +127,7 @@ impl Model {
         self.arrived.append(&mut role.arrived);
         self.stored.append(&mut role.stored);
         self.readers.append(&mut role.readers);
+        self.accesses.absorb(&mut role.accesses);
     }
 
     /// Takes all asynchronous copies out, for an mbarrier that they arrive at when they land.
@@ -147,7 +153,8 @@ impl Model {
     /// The invariant of [`Unit`] holds, and nobody accesses the unit's destination before a wait
     /// and a barrier.
     pub(super) unsafe fn copy(&mut self, to: *mut u8, from: *const u8, valid: u32, width: u32) {
-        self.check_readers(to, width);
+        self.check_readers(to, width as usize);
+        self.accesses.touch(to.addr(), width as usize);
         let unit = Unit { to, from, valid, width };
         let delayed = match self.schedule {
             Schedule::Eager => false,
@@ -171,12 +178,42 @@ impl Model {
     ///
     /// As for [`copy`](Self::copy).
     pub(super) unsafe fn store(&mut self, to: *mut u8, from: *const u8, valid: u32, width: u32) {
-        self.check_readers(to, width);
+        self.check_readers(to, width as usize);
+        self.accesses.touch(to.addr(), width as usize);
         let unit = Unit { to, from, valid, width };
         match self.schedule {
             Schedule::Eager => unit.land(),
             _ => self.stored.push(unit),
         }
+    }
+
+    /// Divides a bulk copy into parts, each of which lands for itself.
+    ///
+    /// # Safety
+    ///
+    /// The invariant of [`Unit`] holds for all `bytes` of them, and nobody accesses the destination
+    /// before the copy has landed.
+    pub(super) unsafe fn copy_bulk(&mut self, to: *mut u8, from: *const u8, bytes: u32) -> Vec<(Unit, u32)> {
+        self.check_readers(to, bytes as usize);
+        self.accesses.check(to.addr(), bytes as usize);
+        if self.schedule != Schedule::Eager {
+            // SAFETY: the destination is writable, and nobody accesses it before the copy has landed.
+            unsafe { to.write_bytes(POISON, bytes as usize) };
+        }
+        let mut parts = Vec::new();
+        let mut done = 0;
+        while done < bytes {
+            let left = (bytes - done) / 16;
+            let units = match self.schedule {
+                Schedule::Random { .. } => 1 + self.random.draw(u64::from(left)) as u32,
+                _ => left,
+            };
+            let width = 16 * units;
+            let (to, from) = (to.wrapping_add(done as usize), from.wrapping_add(done as usize));
+            parts.push((Unit { to, from, valid: width, width }, width));
+            done += width;
+        }
+        parts
     }
 
     /// Closes the open group.
@@ -199,12 +236,14 @@ impl Model {
     /// Makes what was waited for visible, and ends all reads of released tiles.
     pub(super) fn barrier(&mut self) {
         self.land_arrived();
+        self.accesses.barrier();
         self.end_reads(|_| true);
     }
 
     /// Makes what was waited for visible, and ends the reads of tiles that only a warp reads.
     pub(super) fn warp_barrier(&mut self) {
         self.land_arrived();
+        self.accesses.barrier();
         self.end_reads(|readers| readers == Readers::Warp);
     }
 
@@ -221,6 +260,7 @@ impl Model {
     ///
     /// The invariant of [`Released`] holds.
     pub(super) unsafe fn released(&mut self, first: *const u8, bytes: usize, readers: Readers) {
+        self.accesses.touch(first.addr(), bytes);
         self.readers.push(Released { first: first.cast_mut(), bytes, readers });
     }
 
@@ -247,12 +287,13 @@ impl Model {
         }
     }
 
-    fn check_readers(&self, to: *mut u8, width: u32) {
+    /// Refuses a copy into tiles that threads may still be reading.
+    fn check_readers(&self, to: *mut u8, width: usize) {
         let first = to.addr();
         for released in &self.readers {
             let start = released.first.addr();
             assert!(
-                first + width as usize <= start || start + released.bytes <= first,
+                first + width <= start || start + released.bytes <= first,
                 "race: a copy into a tile that other threads may still be reading (no barrier since its release)"
             );
         }

@@ -4,10 +4,11 @@
 //! bytes that name it are poison.
 
 use super::Schedule;
-use super::block::{step, with_block};
+use super::block::{Aligned, step, with_block};
 use super::mbarrier;
+use super::proxies::Accesses;
 use super::roles::synchronise;
-use crate::isa::Members;
+use crate::isa::{BULK_ZEROS, Members};
 
 /// An mbarrier: its address in the block's shared memory.
 pub(crate) type Mbarrier = *mut u64;
@@ -74,13 +75,81 @@ pub(crate) unsafe fn mbarrier_arrive_first(barrier: *mut u64, by: Members) {
 }
 
 fn arrive(barrier: *mut u64, arrivals: usize, releases: bool) {
+    let mut accesses = Accesses::new();
     if releases {
-        step(|block| block.model.land_arrived());
+        step(|block| {
+            block.model.land_arrived();
+            block.model.accesses.arrive(&mut accesses);
+        });
     }
     synchronise(|scheduler, _| {
+        scheduler.barriers.handed_over.absorb(&mut accesses);
         scheduler.barriers.arrive(barrier.addr(), arrivals as u32);
         scheduler.step();
     });
+}
+
+/// `mbarrier.expect_tx`: the phase in progress waits for `bytes` bytes of bulk copies more.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+pub(crate) unsafe fn mbarrier_expect_tx(barrier: *mut u64, bytes: u32) {
+    synchronise(|scheduler, _| scheduler.barriers.expect_tx(barrier.addr(), bytes));
+}
+
+/// `cp.async.bulk`: a copy of `bytes` bytes, parts of which land in any order and at any time, and
+/// complete their bytes at the mbarrier.
+///
+/// # Panics
+///
+/// If threads have accessed the destination without a fence between the proxies, if they may still
+/// be reading it, or if the mbarrier's phase may end before the copy.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+pub(crate) unsafe fn bulk_copy(to: *mut u8, from: *const u8, bytes: u32, barrier: *mut u64) {
+    assert!(
+        bytes.is_multiple_of(16) && to.addr().is_multiple_of(16) && from.addr().is_multiple_of(16),
+        "a bulk copy of {bytes} bytes: its size and both addresses are multiples of 16"
+    );
+    let parts = step(|block| {
+        block.check_destination(to, bytes as usize);
+        // SAFETY: the caller's promises.
+        unsafe { block.model.copy_bulk(to, from, bytes) }
+    });
+    synchronise(|scheduler, role| {
+        scheduler.barriers.handed_over.check(to.addr(), bytes as usize);
+        scheduler.barriers.copy_bulk(role, barrier.addr(), parts.into_iter());
+        if scheduler.schedule() == Schedule::Eager {
+            scheduler.barriers.land_bulk();
+        }
+        scheduler.step();
+    });
+}
+
+/// [`BULK_ZEROS`] bytes of zeros, aligned to 16.
+pub(crate) fn bulk_zeros() -> *const u8 {
+    static ZEROS: Aligned<BULK_ZEROS> = Aligned([0; BULK_ZEROS]);
+    ZEROS.0.as_ptr()
+}
+
+/// `fence.proxy.async.shared::cta` in the calling threads.
+pub(crate) fn fence_proxy_async() {
+    step(|block| block.model.accesses.fence());
+}
+
+/// `fence.mbarrier_init.release.cluster`. Nothing here: the model's barriers are known at once.
+pub(crate) fn fence_mbarrier_init() {}
+
+/// Notes that the calling role reads a stage, through the generic proxy. Nothing on the GPU.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+pub(crate) unsafe fn stage_read(first: *const u8, bytes: usize) {
+    step(|block| block.model.accesses.read_stage(first.addr(), bytes));
 }
 
 /// `cp.async.mbarrier.arrive.noinc` by each member: an arrival that happens when the asynchronous

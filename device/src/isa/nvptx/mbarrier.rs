@@ -20,6 +20,11 @@ unsafe extern "C" {
     fn tilepipe_mbarrier_inval(barrier: u32);
     fn tilepipe_mbarrier_arrive(barrier: u32);
     fn tilepipe_cp_async_mbarrier_arrive(barrier: u32);
+    fn tilepipe_mbarrier_expect_tx(barrier: u32, bytes: u32);
+    fn tilepipe_bulk_copy(to: *mut u8, from: *const u8, bytes: u32, barrier: u32);
+    safe fn tilepipe_bulk_zeros_base() -> *const u8;
+    safe fn tilepipe_fence_proxy_async();
+    safe fn tilepipe_fence_mbarrier_init();
     fn tilepipe_mbarrier_wait(barrier: u32, parity: u32);
     fn tilepipe_mbarrier_poll(barrier: u32, parity: u32) -> u32;
     safe fn tilepipe_clock() -> u64;
@@ -146,6 +151,51 @@ pub(crate) unsafe fn cp_async_mbarrier_arrive(barrier: Mbarrier, _: Members) {
     unsafe { tilepipe_cp_async_mbarrier_arrive(barrier) };
 }
 
+/// `mbarrier.expect_tx`: the phase in progress waits for `bytes` bytes of bulk copies more. It is no
+/// arrival.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+#[inline(always)]
+pub(crate) unsafe fn mbarrier_expect_tx(barrier: Mbarrier, bytes: u32) {
+    // SAFETY: the caller's promise.
+    unsafe { tilepipe_mbarrier_expect_tx(barrier, bytes) };
+}
+
+/// `cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes`: a copy of `bytes` bytes by
+/// the copy engine, which counts them off the mbarrier's phase when they have landed. Whoever waits
+/// for the phase then sees them.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+#[inline(always)]
+pub(crate) unsafe fn bulk_copy(to: *mut u8, from: *const u8, bytes: u32, barrier: Mbarrier) {
+    // SAFETY: the caller's promises.
+    unsafe { tilepipe_bulk_copy(to, from, bytes, barrier) };
+}
+
+/// [`BULK_ZEROS`](crate::isa::BULK_ZEROS) bytes of zeros, aligned to 16: a source for bulk copies.
+#[inline(always)]
+pub(crate) fn bulk_zeros() -> *const u8 {
+    tilepipe_bulk_zeros_base()
+}
+
+/// `fence.proxy.async.shared::cta`: orders the calling thread's earlier ordinary accesses to shared
+/// memory before bulk copies that a barrier orders after this fence.
+#[inline(always)]
+pub(crate) fn fence_proxy_async() {
+    tilepipe_fence_proxy_async();
+}
+
+/// `fence.mbarrier_init.release.cluster`: bulk copies that a barrier orders after this fence find
+/// the mbarriers that the calling thread has made.
+#[inline(always)]
+pub(crate) fn fence_mbarrier_init() {
+    tilepipe_fence_mbarrier_init();
+}
+
 /// `mbarrier.try_wait.parity` until it succeeds (on sm_80 `mbarrier.test_wait.parity`): waits for
 /// the phase of this parity. What was ordered before its arrivals is visible to the calling thread
 /// from here on.
@@ -183,6 +233,14 @@ pub(crate) fn mbarrier_name(_: Mbarrier, _: &'static str, _: u32) {}
 /// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
 pub(crate) unsafe fn stage_acquired(_: *mut u8, _: usize) {}
+
+/// Tells the model that the calling role reads a stage: nothing on the GPU.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+#[inline(always)]
+pub(crate) unsafe fn stage_read(_: *const u8, _: usize) {}
 
 /// `%globaltimer`: nanoseconds since a moment that is the same for all threads of the GPU.
 #[inline(always)]

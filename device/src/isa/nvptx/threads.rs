@@ -97,6 +97,14 @@ pub(crate) unsafe fn for_each_warp(threads: usize, body: impl Fn(usize)) {
     body(unsafe { rank_below(threads) } / WARP);
 }
 
+/// Runs `body` in the first lane of the warp.
+#[inline(always)]
+pub(crate) fn for_first_lane(body: impl FnOnce()) {
+    if lane() == 0 {
+        body();
+    }
+}
+
 /// Runs `body` with the calling thread's rank in its warp: every lane does so.
 #[inline(always)]
 pub(crate) fn for_each_lane(body: impl Fn(usize)) {

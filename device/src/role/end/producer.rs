@@ -187,7 +187,7 @@ impl<'r, K: Channel> Producer<'r, K> {
     ) -> Filled<'r, K> {
         // SAFETY: this end has the stage, and all threads of the role run this code. The brand is
         // the closure's own, so this stage is the one that comes back filled.
-        let filled = fill(unsafe { Stage::new(self.memory.stage(stage)) }, index);
+        let filled = fill(unsafe { Stage::new(self.memory.stage(stage), self.memory.landing(stage)) }, index);
         Filled { present: filled.present(), end: self }
     }
 
@@ -216,7 +216,8 @@ impl<'r, K: Channel> Acquired<'r, K> {
     pub fn copy<F: Fill<K::Contents>>(self, source: F) -> Filled<'r, K> {
         // SAFETY: the producers have the stage (0), all threads of the role make this call, and the
         // acquired one is given up.
-        let filled = unsafe { Stage::<K>::new(self.end.memory.stage(self.stage)) }.copy(source);
+        let filled = unsafe { Stage::<K>::new(self.end.memory.stage(self.stage), self.end.memory.landing(self.stage)) }
+            .copy(source);
         Filled { present: filled.present(), end: self.end }
     }
 

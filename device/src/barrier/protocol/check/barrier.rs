@@ -52,6 +52,10 @@ struct State<C: Checker> {
     completed: u32,
     arrived: Vec<usize>,
     promised: Vec<Promise>,
+    /// The bytes that the phase still waits for: one for each copy.
+    bytes: i32,
+    /// Bulk copies that have not landed, and the threads that started them.
+    bulk: Vec<(usize, Arc<Copy>)>,
     /// What the arrivals of this phase tell.
     told: Known,
     /// The same of the last phase that ended.
@@ -93,6 +97,8 @@ impl<C: Checker> State<C> {
             completed: 0,
             arrived: Vec::new(),
             promised: Vec::new(),
+            bytes: 0,
+            bulk: Vec::new(),
             told: Known::default(),
             released: Known::default(),
             waited: Clock::default(),
@@ -108,8 +114,29 @@ impl<C: Checker> State<C> {
         self.arrived.push(who);
         self.told.join(told);
         self.arrivals.join(&told.taken);
-        if self.arrived.len() >= self.count {
+        assert!(self.arrived.len() <= self.count, "{name}: more arrivals than counted");
+        self.end_phase_if_over(name);
+    }
+
+    fn end_phase_if_over(&mut self, name: &str) {
+        if self.arrived.len() == self.count && self.bytes == 0 {
             self.end_phase(name);
+        }
+    }
+
+    /// Lands bulk copy number `index`, which completes its byte.
+    fn land_bulk(&mut self, name: &str, index: usize) {
+        let (_, copy) = self.bulk.remove(index);
+        let ordered = land(&[copy]);
+        self.told.join(&Known { ordered, taken: ordered, ..Known::default() });
+        self.bytes -= 1;
+        self.end_phase_if_over(name);
+    }
+
+    /// Lands all bulk copies if the phase waits for nothing else.
+    fn land_last_bulk(&mut self, name: &str) {
+        while !self.manner.copiers && self.arrived.len() == self.count && !self.bulk.is_empty() {
+            self.land_bulk(name, 0);
         }
     }
 
@@ -132,11 +159,19 @@ impl<C: Checker> State<C> {
         }
     }
 
+    /// Wakes the copier of the thread, if it sleeps.
+    fn wake_copier(&mut self, who: usize) -> bool {
+        let sleeping = self.copiers.iter().position(|(thread, _)| *thread == who);
+        self.to_wake.extend(sleeping.map(|index| self.copiers.remove(index).1));
+        sleeping.is_some()
+    }
+
     /// Makes the arrival that the thread promised.
     fn keep_promise(&mut self, name: &str, thread: usize) {
         let index = self.promised.iter().position(|promise| promise.who == thread).expect("it is promised");
         let promise = self.promised.remove(index);
-        self.arrive(name, promise.who, &Known { ordered: land(&promise.copies), taken: promise.taken });
+        let ordered = land(&promise.copies);
+        self.arrive(name, promise.who, &Known { ordered, taken: promise.taken, ..Known::default() });
     }
 
     /// Makes all arrivals that are promised if the phase waits for nothing else.
@@ -146,6 +181,7 @@ impl<C: Checker> State<C> {
                 self.keep_promise(name, promise.who);
             }
         }
+        self.land_last_bulk(name);
     }
 
     /// Whether the phase of this parity is the last one that ended.
@@ -198,17 +234,30 @@ impl<C: Checker> Barrier<C> {
     pub(super) fn promise(&self, who: usize, copies: Vec<Arc<Copy>>, taken: Clock) {
         self.step(|state| {
             state.promised.push(Promise { who, copies, taken });
-            if let Some(copier) = state.copiers.iter().position(|(thread, _)| *thread == who) {
-                let (_, copier) = state.copiers.remove(copier);
-                state.to_wake.push(copier);
-            } else if !state.waiters.is_empty() {
+            if state.wake_copier(who) {
+                return;
+            }
+            if !state.waiters.is_empty() {
                 state.keep_last_promises(&self.name);
             }
         });
     }
 
-    /// Makes the next arrival that `thread` promises, in its copier. Returns whether there was one
-    /// before the barrier's end.
+    /// `mbarrier.expect_tx`, for so many bulk copies.
+    pub(super) fn expect(&self, bytes: usize) {
+        self.step(|state| state.bytes += bytes as i32);
+    }
+
+    /// `cp.async.bulk`, by the thread `who`.
+    pub(super) fn bulk(&self, who: usize, copy: Arc<Copy>) {
+        self.step(|state| {
+            state.bulk.push((who, copy));
+            state.wake_copier(who);
+        });
+    }
+
+    /// Makes the next arrival that `thread` promises, or lands one of its bulk copies, in its copier.
+    /// Returns whether there was one before the barrier's end.
     pub(super) fn copier(&self, thread: usize) -> bool {
         loop {
             // A poll is no step: with nothing to do the copier sleeps as if it had not polled.
@@ -216,14 +265,18 @@ impl<C: Checker> Barrier<C> {
             if !state.valid {
                 return false;
             }
-            if state.promised.iter().any(|promise| promise.who == thread) {
+            let bulk = state.bulk.iter().any(|(who, _)| *who == thread);
+            if bulk || state.promised.iter().any(|promise| promise.who == thread) {
                 break;
             }
             state.copiers.push((thread, C::waiter()));
             drop(state);
             C::park();
         }
-        self.step(|state| state.keep_promise(&self.name, thread));
+        self.step(|state| match state.bulk.iter().position(|(who, _)| *who == thread) {
+            Some(index) => state.land_bulk(&self.name, index),
+            None => state.keep_promise(&self.name, thread),
+        });
         true
     }
 
@@ -271,7 +324,8 @@ impl<C: Checker> Barrier<C> {
     /// been taken. (So it is no step.)
     pub(super) fn inval(&self, taken: &Clock) {
         let mut state = lock(&self.state);
-        let pending = !state.arrived.is_empty() || !state.promised.is_empty();
+        let pending =
+            !state.arrived.is_empty() || !state.promised.is_empty() || !state.bulk.is_empty() || state.bytes != 0;
         let unordered = !taken.knows(&state.arrivals);
         assert!(state.valid && !pending && !unordered, "{}: ended while an arrival is pending", self.name);
         state.valid = false;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::super::EndBarriers;
 use super::barrier::Barrier;
 use super::checker::Checker;
-use super::pipeline::{Mistake, Pipeline, Setup};
+use super::pipeline::{Fills, Mistake, Pipeline, Setup};
 use super::threads::Thread;
 
 /// One thread of an end.
@@ -88,12 +88,29 @@ impl<'t, C: Checker, const STAGES: usize> ProducerBarriers<'t, C, STAGES> {
 
     /// Fills this thread's part of the stage, which the producers have.
     pub(super) fn fill(&self, stage: u32, tile: u32) {
-        let part = &self.0.pipeline.parts[stage as usize][self.0.rank];
-        if self.0.setup().asynchronous {
-            self.0.thread.copy(part, tile + 1);
-        } else {
-            self.0.thread.write(part, tile + 1);
+        let parts = &self.0.pipeline.parts[stage as usize];
+        match self.0.setup().fills {
+            Fills::Copies => self.0.thread.copy(&parts[self.0.rank], tile + 1),
+            Fills::Stores => self.0.thread.write(&parts[self.0.rank], tile + 1),
+            Fills::Bulk | Fills::BulkAnnouncedLate if self.0.rank > 0 => {}
+            Fills::Bulk => {
+                self.announce(stage, parts.len());
+                self.0.thread.copy_bulk(self.full(stage), parts, tile + 1);
+            }
+            Fills::BulkAnnouncedLate => {
+                self.0.thread.copy_bulk(self.full(stage), parts, tile + 1);
+                self.announce(stage, parts.len());
+            }
         }
+    }
+
+    fn announce(&self, stage: u32, copies: usize) {
+        let times = match self.0.setup().mistake {
+            Some(Mistake::TwoAnnouncements) => 2,
+            Some(Mistake::NoAnnouncement) => 0,
+            _ => 1,
+        };
+        (0..times).for_each(|_| self.0.thread.expect(self.full(stage), copies));
     }
 
     /// Says in the stage's word what it holds.
@@ -103,8 +120,14 @@ impl<'t, C: Checker, const STAGES: usize> ProducerBarriers<'t, C, STAGES> {
         }
     }
 
+    fn arrive(&self, stage: u32) {
+        if self.0.rank == 0 || !self.0.setup().has(Mistake::OneArrival) {
+            self.0.thread.arrive(self.full(stage));
+        }
+    }
+
     fn arrive_told(&self, stage: u32) {
-        if self.0.setup().told && self.0.rank == 0 {
+        if self.0.setup().told && !self.0.setup().is_bulk() && self.0.rank == 0 {
             self.0.thread.arrive_again(self.full(stage));
         }
     }
@@ -140,10 +163,10 @@ impl<C: Checker, const STAGES: usize> EndBarriers for ProducerBarriers<'_, C, ST
 
     fn pass(&self, stage: u32) {
         self.0.count_pass(stage);
-        if self.0.setup().asynchronous {
+        if self.0.setup().fills == Fills::Copies {
             self.0.thread.arrive_behind_copies(self.full(stage));
         } else {
-            self.0.thread.arrive(self.full(stage));
+            self.arrive(stage);
         }
         self.arrive_told(stage);
     }
@@ -153,7 +176,7 @@ impl<C: Checker, const STAGES: usize> EndBarriers for ProducerBarriers<'_, C, ST
             return self.pass(stage);
         }
         self.0.count_pass(stage);
-        self.0.thread.arrive(self.full(stage));
+        self.arrive(stage);
         self.arrive_told(stage);
     }
 
@@ -165,7 +188,7 @@ impl<C: Checker, const STAGES: usize> EndBarriers for ProducerBarriers<'_, C, ST
     }
 
     fn wait_passed(&self, stage: u32, parity: u32) {
-        if self.0.setup().asynchronous && !self.0.setup().has(Mistake::NoSettling) {
+        if self.0.setup().fills != Fills::Stores && !self.0.setup().has(Mistake::NoSettling) {
             self.0.wait(self.full(stage), parity, self.0.has_passed(stage));
         }
     }
@@ -222,6 +245,9 @@ impl<C: Checker, const STAGES: usize> EndBarriers for ConsumerBarriers<'_, C, ST
 
     fn pass(&self, stage: u32) {
         self.0.count_pass(stage);
+        if self.0.setup().is_bulk() && !self.0.setup().has(Mistake::NoFence) {
+            self.0.thread.fence();
+        }
         self.0.thread.arrive(self.empty(stage));
     }
 

@@ -82,7 +82,7 @@ fn sizes() -> impl Iterator<Item = (Setup, Manner)> {
 fn laps<const STAGES: usize>(explored: &mut Explored) {
     let count = 3 * STAGES + 1;
     for (setup, manner) in sizes() {
-        for setup in [setup, setup.told(), setup.with_stores(), setup.with_stores().told()] {
+        for setup in [setup, setup.told(), setup.with_stores(), setup.with_stores().told(), setup.with_bulk(false)] {
             explored.explore::<STAGES>(Scene::pair(setup, manner, &passes(count, &[]), &[All(0)]), None);
             let drive = vec![Drive(0); count];
             explored.explore::<STAGES>(Scene::pair(setup, manner, &drive, &drive), None);
@@ -147,6 +147,41 @@ fn leaving<const STAGES: usize>(explored: &mut Explored) {
         }
     }
     assert!(explored.count(Event::Closed) > 0 && explored.count(Event::Kept) > 0);
+}
+
+#[test]
+fn bulk_copies_land_before_and_after_their_announcement_two_preemptions() {
+    let mut explored = Explored::default();
+    for (setup, manner) in sizes() {
+        // The first producer's copies need a copier; the others have none.
+        for (told, late) in [(false, false), (true, false), (false, true), (true, true)] {
+            let setup = if told { setup.told() } else { setup }.with_bulk(late);
+            for count in [2, 3] {
+                explored.explore::<1>(Scene::pair(setup, manner, &passes(count, &[]), &[All(0)]), Some(2));
+                explored.explore::<2>(Scene::pair(setup, manner, &passes(count, &[]), &[All(0)]), Some(2));
+            }
+        }
+    }
+    explored.report("bulk copies");
+}
+
+#[test]
+fn roles_with_bulk_copies_leave_at_every_step_in_every_way_two_preemptions() {
+    let mut explored = Explored::default();
+    let ways: [&[Step]; 4] = [&[], &[Quit(0)], &[Keep(0)], &[Keep(0), Quit(0)]];
+    let programs = || (0..=3).flat_map(|count| ways.map(|way| passes(count, way)));
+    for producers in 1..3 {
+        for manner in [Manner::LATE, Manner::ANY_TIME] {
+            let setup = Setup::new(producers, 1).with_bulk(false);
+            for leaves in programs() {
+                explored.explore::<2>(Scene::pair(setup, manner, &leaves, &[All(0)]), Some(2));
+                explored.explore::<2>(Scene::pair(setup, manner, &[All(0)], &leaves), Some(2));
+                explored.explore::<1>(Scene::pair(setup.told(), manner, &leaves, &passes(2, &[])), Some(2));
+            }
+        }
+    }
+    assert!(explored.count(Event::Closed) > 0 && explored.count(Event::Kept) > 0);
+    explored.report("leaving with bulk copies");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The largest number of threads and copiers that a scene has.
-const ACTORS: usize = 32;
+const ACTORS: usize = 16;
 
 /// Which steps of each thread come before: one number per thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -57,18 +57,32 @@ pub(super) struct Known {
     pub(super) ordered: Clock,
     /// All steps that must have been taken by now.
     pub(super) taken: Clock,
+    /// Of `ordered` what a fence between the proxies has followed: this comes before bulk copies.
+    pub(super) fenced: Clock,
 }
 
 impl Known {
     /// What a thread knows when it begins.
     pub(super) fn first(actor: usize) -> Self {
-        Known { ordered: Clock::first(actor), taken: Clock::first(actor) }
+        Known { ordered: Clock::first(actor), taken: Clock::first(actor), fenced: Clock::default() }
     }
 
     /// Adds what the other one tells.
     pub(super) fn join(&mut self, other: &Known) {
         self.ordered.join(&other.ordered);
         self.taken.join(&other.taken);
+        self.fenced.join(&other.fenced);
+    }
+
+    /// `fence.proxy.async`.
+    pub(super) fn fence(&mut self) {
+        let ordered = self.ordered;
+        self.fenced.join(&ordered);
+    }
+
+    /// What is ordered before a bulk copy that the thread starts.
+    pub(super) fn before_bulk(&self) -> Known {
+        Known { ordered: self.fenced, ..*self }
     }
 
     /// Begins the thread's next step.

@@ -111,3 +111,44 @@ fn a_decision_word_used_at_every_turn_is_written_while_it_is_read() {
     let scene = |setup| Scene::pair(setup, Manner::LATE, &[Pass(0)], &[Try(0, 1), Try(0, 1), All(0)]);
     finds_mistake::<2>(scene, Setup::new(1, 2), Mistake::OneDecisionWord, &["race"]);
 }
+
+#[test]
+fn bytes_announced_twice_are_waited_for_for_ever() {
+    for manner in MANNERS {
+        let scene = |setup: Setup| Scene::pair(setup.with_bulk(false), manner, &[Pass(0)], &[All(0)]);
+        finds_mistake::<2>(scene, Setup::new(1, 1), Mistake::TwoAnnouncements, &["deadlock"]);
+    }
+}
+
+#[test]
+fn bytes_that_nobody_announces_end_no_phase_or_one_too_early() {
+    for manner in MANNERS {
+        let scene = |setup: Setup| Scene::pair(setup.with_bulk(false), manner, &[Pass(0), Pass(0)], &[All(0)]);
+        let failures = ["race", "deadlock", "another tile", "ended while", "phase"];
+        finds_mistake::<2>(scene, Setup::new(1, 1), Mistake::NoAnnouncement, &failures);
+    }
+}
+
+#[test]
+fn a_phase_that_counts_the_issuing_producer_alone_ends_while_another_one_waits() {
+    for manner in MANNERS {
+        let scene = |setup: Setup| Scene::pair(setup.with_bulk(false), manner, &[Pass(0), Pass(0), Pass(0)], &[All(0)]);
+        let failures = ["a phase ends while a thread waits", "the wait was for another phase", "deadlock"];
+        finds_mistake::<1>(scene, Setup::new(2, 1), Mistake::OneArrival, &failures);
+    }
+}
+
+#[test]
+fn a_stage_handed_back_without_a_fence_is_copied_to_while_it_is_read() {
+    for manner in MANNERS {
+        let scene = |setup: Setup| Scene::pair(setup.with_bulk(false), manner, &[Pass(0), Pass(0)], &[All(0)]);
+        finds_mistake::<1>(scene, Setup::new(1, 1), Mistake::NoFence, &["race"]);
+        finds_mistake::<1>(scene, Setup::new(1, 2), Mistake::NoFence, &["race"]);
+    }
+}
+
+#[test]
+fn bulk_copies_that_a_role_does_not_wait_for_stay_behind_the_scope() {
+    let scene = |setup: Setup| Scene::pair(setup.with_bulk(false), Manner::LATE, &[Pass(0), Pass(0)], &[]);
+    finds_mistake::<2>(scene, Setup::new(1, 1), Mistake::NoSettling, &["ended while an arrival is pending"]);
+}

@@ -26,6 +26,27 @@ pub(super) enum Mistake {
     OneClosingWord,
     /// One decision word instead of two in turn.
     OneDecisionWord,
+    /// The bytes of a stage are announced twice.
+    TwoAnnouncements,
+    /// The bytes of a stage are not announced.
+    NoAnnouncement,
+    /// Of the producers only the one that issues bulk copies arrives.
+    OneArrival,
+    /// Readers hand a stage back without a fence between the proxies.
+    NoFence,
+}
+
+/// How the producers fill stages.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Fills {
+    /// By ordinary stores.
+    Stores,
+    /// By asynchronous copies of each thread.
+    Copies,
+    /// By bulk copies of the first thread, whose bytes it announces before it starts them.
+    Bulk,
+    /// The same, announced after it has started them.
+    BulkAnnouncedLate,
 }
 
 /// How a pipeline is built.
@@ -35,9 +56,10 @@ pub(super) struct Setup {
     pub(super) producers: usize,
     /// Threads that read.
     pub(super) consumers: usize,
-    /// Whether the producers copy asynchronously, and not by ordinary stores.
-    pub(super) asynchronous: bool,
-    /// Whether a word says what each stage holds, with an arrival of its own.
+    /// How they fill.
+    pub(super) fills: Fills,
+    /// Whether a word says what each stage holds. Where copies arrive later than the thread that
+    /// wrote it, it has an arrival of its own.
     pub(super) told: bool,
     /// What is wrong.
     pub(super) mistake: Option<Mistake>,
@@ -46,12 +68,39 @@ pub(super) struct Setup {
 impl Setup {
     /// A pipeline with asynchronous copies and no word.
     pub(super) const fn new(producers: usize, consumers: usize) -> Self {
-        Setup { producers, consumers, asynchronous: true, told: false, mistake: None }
+        Setup { producers, consumers, fills: Fills::Copies, told: false, mistake: None }
     }
 
     /// Its producers write by ordinary stores.
     pub(super) const fn with_stores(self) -> Self {
-        Setup { asynchronous: false, ..self }
+        Setup { fills: Fills::Stores, ..self }
+    }
+
+    /// Its first producer starts bulk copies, and announces them before or after.
+    pub(super) const fn with_bulk(self, announced_late: bool) -> Self {
+        Setup { fills: if announced_late { Fills::BulkAnnouncedLate } else { Fills::Bulk }, ..self }
+    }
+
+    /// Whether its first producer starts bulk copies.
+    pub(super) fn is_bulk(&self) -> bool {
+        matches!(self.fills, Fills::Bulk | Fills::BulkAnnouncedLate)
+    }
+
+    /// What the copier of the producer of this rank does for a fill: lands bulk copies, or arrives.
+    pub(super) fn steps_of_copier(&self, rank: usize) -> usize {
+        match (self.is_bulk(), rank) {
+            (true, 0) => self.producers,
+            (true, _) => 0,
+            (false, _) => 1,
+        }
+    }
+
+    /// Arrivals that fill a stage.
+    pub(super) fn filled(&self) -> usize {
+        match self.has(Mistake::OneArrival) {
+            true => 1,
+            false => self.producers + usize::from(self.told && !self.is_bulk()),
+        }
     }
 
     /// A word says what each stage holds.
@@ -119,7 +168,7 @@ impl<C: Checker, const STAGES: usize> Pipeline<C, STAGES> {
             events: [Mutex::default(), Mutex::default()],
         };
         for stage in 0..STAGES {
-            pipeline.full[stage].init(setup.producers + usize::from(setup.told));
+            pipeline.full[stage].init(setup.filled());
             pipeline.empty[stage].init(setup.consumers);
         }
         pipeline.decided[0].init(setup.producers);

@@ -61,7 +61,7 @@ const FOURS: Setup = Setup::new(4, 4);
 fn all_tiles_come_in_order_to_four_threads_from_four_over_five_laps() {
     let count = 15;
     let passes = vec![Pass(0); count];
-    let setups = [FOURS, FOURS.told(), FOURS.with_stores()];
+    let setups = [FOURS, FOURS.told(), FOURS.with_stores(), FOURS.with_bulk(false), FOURS.told().with_bulk(true)];
     for setup in setups {
         for manner in [Manner::LATE, Manner::ANY_TIME] {
             sample::<3>(&Scene::pair(setup, manner.every_order(), &passes, &[All(0)]), |seen| {
@@ -71,7 +71,7 @@ fn all_tiles_come_in_order_to_four_threads_from_four_over_five_laps() {
     }
     let drive = vec![Drive(0); count];
     sample::<3>(&Scene::pair(FOURS, Manner::ANY_TIME, &drive, &drive), |_| {});
-    report("laps", 7);
+    report("laps", 11);
 }
 
 #[test]
@@ -83,9 +83,12 @@ fn four_threads_of_either_role_leave() {
             let manner = Manner::ANY_TIME.every_order();
             sample::<3>(&Scene::pair(FOURS, manner, &leaves, &[All(0)]), |_| {});
             sample::<3>(&Scene::pair(FOURS, manner, &[All(0)], &leaves), |_| {});
+            let bulk = FOURS.told().with_bulk(count % 2 == 0);
+            sample::<3>(&Scene::pair(bulk, manner, &leaves, &[All(0)]), |_| {});
+            sample::<3>(&Scene::pair(bulk, manner, &[All(0)], &leaves), |_| {});
         }
     }
-    report("leaving", 8 * 3 * 2);
+    report("leaving", 8 * 3 * 4);
 }
 
 #[test]

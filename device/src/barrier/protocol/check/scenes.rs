@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::super::EndState;
-use super::barrier::Manner;
+use super::barrier::{Barrier, Manner};
 use super::checker::Checker;
 use super::ends::{ConsumerBarriers, ProducerBarriers};
-use super::pipeline::{Event, Pipeline, Setup};
+use super::pipeline::{Event, Fills, Pipeline, Setup};
 use super::script::{AnyEnd, Running, Step, play};
 use super::threads::Threads;
 
@@ -53,7 +53,7 @@ impl Scene {
     fn copied_by<P>(&self, role: usize, pipelines: &[Arc<P>]) -> Vec<Arc<P>> {
         let links = self.links.iter().zip(pipelines);
         links
-            .filter(|(link, _)| link.from == role && link.setup.asynchronous)
+            .filter(|(link, _)| link.from == role && link.setup.fills != Fills::Stores)
             .map(|(_, pipeline)| pipeline.clone())
             .collect()
     }
@@ -90,7 +90,11 @@ impl Scene {
                 });
                 if self.manner.copiers {
                     for pipeline in self.copied_by(role, &pipelines) {
-                        threads.add_copier(move || while pipeline.full.iter().all(|full| full.copier(number)) {});
+                        let steps = pipeline.setup.steps_of_copier(rank);
+                        let stage = move |full: &Arc<Barrier<C>>| (0..steps).all(|_| full.copier(number));
+                        if steps > 0 {
+                            threads.add_copier(move || while pipeline.full.iter().all(stage) {});
+                        }
                     }
                 }
             }

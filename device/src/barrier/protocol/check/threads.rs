@@ -109,6 +109,25 @@ impl<C: Checker> Thread<C> {
         self.started.borrow_mut().push(copy);
     }
 
+    /// Starts bulk copies of a value into places: each completes a byte at the barrier.
+    pub(super) fn copy_bulk(&self, barrier: &Barrier<C>, to: &[Arc<Place>], value: u32) {
+        for place in to {
+            let before = self.known.get().before_bulk();
+            let copy = Copy::start(place, value, &before, self.copier, self.next_of_copier());
+            barrier.bulk(self.number, copy);
+        }
+    }
+
+    /// Announces so many bulk copies to the barrier.
+    pub(super) fn expect(&self, barrier: &Barrier<C>, copies: usize) {
+        barrier.expect(copies);
+    }
+
+    /// `fence.proxy.async`: what the thread did comes before bulk copies that are ordered after it.
+    pub(super) fn fence(&self) {
+        self.learn(Known::fence);
+    }
+
     /// Waits until all copies have landed, but not for the arrivals that follow them.
     pub(super) fn drain(&self) {
         self.learn(|known| known.ordered.join(&land(&self.started.borrow())));

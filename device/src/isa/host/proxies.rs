@@ -1,0 +1,209 @@
+//! The model of the two proxies: what threads have accessed in shared memory, and may not be copied
+//! to by the copy engine before their fence and a barrier.
+//!
+//! Threads access shared memory through the generic proxy, and bulk copies write it through the
+//! async one. A barrier orders accesses through one proxy alone.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+
+thread_local! {
+    /// Whether code of one thread of a role runs, rather than code of all of them.
+    static ONE_THREAD: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs `body`, which is code of one thread alone.
+pub(super) fn in_one_thread(body: impl FnOnce()) {
+    let before = ONE_THREAD.replace(true);
+    body();
+    ONE_THREAD.set(before);
+}
+
+/// Parts of memory, by the address of the first byte and the one behind the last.
+#[derive(Default)]
+struct Ranges {
+    parts: BTreeMap<usize, usize>,
+    /// The part that was added to last.
+    last: (usize, usize),
+}
+
+impl Ranges {
+    const fn new() -> Self {
+        Ranges { parts: BTreeMap::new(), last: (0, 0) }
+    }
+
+    fn add(&mut self, first: usize, bytes: usize) {
+        let (mut start, mut end) = (first, first + bytes);
+        if self.last.0 <= start && end <= self.last.1 {
+            return;
+        }
+        while let Some((&before, &its_end)) = self.parts.range(..=end).next_back().filter(|part| *part.1 >= start) {
+            self.parts.remove(&before);
+            (start, end) = (start.min(before), end.max(its_end));
+        }
+        self.parts.insert(start, end);
+        self.last = (start, end);
+    }
+
+    fn overlap(&self, first: usize, bytes: usize) -> bool {
+        self.parts.range(..first + bytes).next_back().is_some_and(|(_, &end)| end > first)
+    }
+
+    fn append(&mut self, other: &mut Ranges) {
+        for (&start, &end) in &other.parts {
+            self.add(start, end - start);
+        }
+        other.clear();
+    }
+
+    fn clear(&mut self) {
+        self.parts.clear();
+        self.last = (0, 0);
+    }
+}
+
+/// What the threads of a block, or of a role, have accessed through the generic proxy.
+pub(super) struct Accesses {
+    /// By whichever thread, with no fence since.
+    unfenced: Ranges,
+    /// By the group's first thread alone, with no fence of it since.
+    of_one: Ranges,
+    /// Stages that a role reads, with no fence since: it hands them over by its next arrival.
+    read: Ranges,
+    /// With a fence of the thread since, but no barrier or arrival.
+    fenced: Ranges,
+}
+
+impl Accesses {
+    pub(super) const fn new() -> Self {
+        Accesses { unfenced: Ranges::new(), of_one: Ranges::new(), read: Ranges::new(), fenced: Ranges::new() }
+    }
+
+    pub(super) fn clear(&mut self) {
+        for ranges in [&mut self.unfenced, &mut self.of_one, &mut self.read, &mut self.fenced] {
+            ranges.clear();
+        }
+    }
+
+    /// Takes over those of a role at its end.
+    pub(super) fn absorb(&mut self, role: &mut Accesses) {
+        self.unfenced.append(&mut role.unfenced);
+        self.unfenced.append(&mut role.of_one);
+        self.unfenced.append(&mut role.read);
+        self.fenced.append(&mut role.fenced);
+    }
+
+    /// The calling threads access these bytes.
+    pub(super) fn touch(&mut self, first: usize, bytes: usize) {
+        let of_whom = if ONE_THREAD.get() { &mut self.of_one } else { &mut self.unfenced };
+        of_whom.add(first, bytes);
+    }
+
+    /// The role reads a stage.
+    pub(super) fn read_stage(&mut self, first: usize, bytes: usize) {
+        self.read.add(first, bytes);
+    }
+
+    /// `fence.proxy.async` in the calling threads.
+    pub(super) fn fence(&mut self) {
+        if ONE_THREAD.get() {
+            // What this thread did comes before what it does next: it needs no barrier.
+            return self.of_one.clear();
+        }
+        for ranges in [&mut self.unfenced, &mut self.of_one, &mut self.read] {
+            self.fenced.append(ranges);
+        }
+    }
+
+    /// A barrier of the threads.
+    pub(super) fn barrier(&mut self) {
+        self.fenced.clear();
+    }
+
+    /// An arrival of all threads of a role. The stages that it read without a fence are handed over
+    /// so.
+    pub(super) fn arrive(&mut self, handed_over: &mut Accesses) {
+        self.fenced.clear();
+        handed_over.unfenced.append(&mut self.read);
+    }
+
+    /// Refuses a bulk copy to memory that threads have accessed without a fence and a barrier.
+    pub(super) fn check(&self, first: usize, bytes: usize) {
+        for (ranges, missing) in [
+            (&self.unfenced, "without `fence.proxy.async` in each of them"),
+            (&self.of_one, "without `fence.proxy.async`"),
+            (&self.read, "without `fence.proxy.async` in each of them"),
+            (&self.fenced, "and fenced, without a barrier since"),
+        ] {
+            assert!(
+                !ranges.overlap(first, bytes),
+                "race between the proxies: a bulk copy (async proxy) to memory that threads have accessed (generic proxy) \
+                 {missing}"
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_that_touch_are_one() {
+        let mut ranges = Ranges::new();
+        for first in [32, 0, 64, 16, 48] {
+            ranges.add(first, 16);
+        }
+        assert_eq!(ranges.parts.iter().collect::<Vec<_>>(), [(&0, &80)]);
+        ranges.add(96, 4);
+        ranges.add(8, 90);
+        assert_eq!(ranges.parts.iter().collect::<Vec<_>>(), [(&0, &100)]);
+        assert!(ranges.overlap(99, 1) && !ranges.overlap(100, 8));
+        ranges.clear();
+        ranges.add(40, 8);
+        assert!(!ranges.overlap(0, 40) && ranges.overlap(0, 41) && ranges.overlap(47, 1) && !ranges.overlap(48, 9));
+    }
+
+    fn refuses(accesses: &Accesses) -> bool {
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| accesses.check(16, 16))).is_err()
+    }
+
+    #[test]
+    fn a_fence_and_then_a_barrier_are_what_a_bulk_copy_wants() {
+        let mut accesses = Accesses::new();
+        accesses.touch(0, 32);
+        assert!(refuses(&accesses));
+        accesses.barrier();
+        assert!(refuses(&accesses), "a barrier orders one proxy alone");
+        accesses.fence();
+        assert!(refuses(&accesses), "a fence behind the barrier is that of each thread for itself");
+        accesses.barrier();
+        assert!(!refuses(&accesses));
+    }
+
+    #[test]
+    fn a_fence_of_one_thread_is_for_its_own_accesses_alone() {
+        let mut accesses = Accesses::new();
+        in_one_thread(|| accesses.touch(16, 4));
+        assert!(refuses(&accesses));
+        in_one_thread(|| accesses.fence());
+        assert!(!refuses(&accesses));
+        accesses.touch(16, 4);
+        in_one_thread(|| accesses.fence());
+        accesses.barrier();
+        assert!(refuses(&accesses), "the others have no fence");
+    }
+
+    #[test]
+    fn a_stage_that_a_role_read_is_handed_over_by_its_arrival() {
+        let (mut role, mut shared) = (Accesses::new(), Accesses::new());
+        role.read_stage(0, 64);
+        role.arrive(&mut shared);
+        assert!(refuses(&shared) && !refuses(&role));
+        let (mut role, mut shared) = (Accesses::new(), Accesses::new());
+        role.read_stage(0, 64);
+        role.fence();
+        role.arrive(&mut shared);
+        assert!(!refuses(&shared) && !refuses(&role));
+    }
+}
