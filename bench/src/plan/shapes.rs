@@ -13,6 +13,10 @@ use crate::record::Class;
 const SHAPES: [(u32, usize); 4] = [(128, 4), (128, 8), (256, 4), (512, 4)];
 /// Blocks that candidates are measured with.
 pub const BLOCKS: [Blocks; 2] = [Blocks::Tiles, Blocks::Resident];
+/// The same for roles: their time depends on how the accesses of blocks that run in step meet, and
+/// so on the number of blocks, and a block for each tile is slow.
+pub const ROLE_BLOCKS: [Blocks; 6] =
+    [Blocks::Resident, Blocks::Of(660), Blocks::Of(792), Blocks::Of(924), Blocks::Of(2112), Blocks::Of(4224)];
 
 /// A way to write it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,15 +67,17 @@ pub const AVERAGE_BULK: Form = form("average_bulk", "bulk copies", Class::Hand, 
 /// Forms of the moving average.
 pub const AVERAGES: [Form; 5] = [AVERAGE_DIRECT, AVERAGE_SHUFFLE, AVERAGE_SHARED, AVERAGE_HAND, AVERAGE_BULK];
 
-/// Forms that compute the same, and whether they are divided into roles.
-pub const TASKS: [&[Form]; 6] = [
+/// Forms without roles that compute the same.
+pub const TASKS: [&[Form]; 3] = [
     &[VECTOR, HAND_FIRST, HAND_WAIT, BULK, PIPELINE, GROUPS],
     &[OWN_VECTOR, OWN_HAND, OWN_PIPELINE],
     &[TWO_VECTOR, TWO_HAND_FIRST, TWO_HAND_WAIT, TWO_PIPELINE],
-    &[EVEN_ODD_HAND, EVEN_ODD_PIPELINE],
-    &[WARPS_HAND, WARPS_PIPELINE],
-    &[WARPS_32_HAND, WARPS_32_PIPELINE],
 ];
+
+/// Forms with roles, those of one division after another. They compute what the first of [`TASKS`]
+/// does.
+pub const ROLES: [[Form; 2]; 3] =
+    [[EVEN_ODD_HAND, EVEN_ODD_PIPELINE], [WARPS_HAND, WARPS_PIPELINE], [WARPS_32_HAND, WARPS_32_PIPELINE]];
 
 /// One form in one shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,7 +109,8 @@ impl Form {
         let mut all = Vec::new();
         for (threads, per_thread) in shapes {
             for stages in self.stages {
-                all.extend(BLOCKS.map(|blocks| self.of(threads, per_thread, *stages, blocks)));
+                let blocks = if self.roles().is_some() { &ROLE_BLOCKS[..] } else { &BLOCKS };
+                all.extend(blocks.iter().map(|blocks| self.of(threads, per_thread, *stages, *blocks)));
             }
         }
         all
@@ -243,7 +250,7 @@ mod tests {
 
     #[test]
     fn the_source_has_exactly_the_candidates() {
-        let forms = TASKS.into_iter().flatten().chain(&AVERAGES);
+        let forms = TASKS.into_iter().flatten().chain(&AVERAGES).chain(ROLES.iter().flatten());
         let mut wanted: Vec<String> = forms.flat_map(|form| form.candidates()).map(Shape::symbol).collect();
         wanted.sort_unstable();
         wanted.dedup();

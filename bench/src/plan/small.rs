@@ -22,8 +22,8 @@ pub const WANTED: f64 = 0.97;
 /// Stages of ours and of the others: at small sizes a block has few tiles.
 const STAGES: [&str; 2] = ["1", "2"];
 const MOST_STAGES: u32 = 2;
-/// Threads of ours, each with four elements in a row.
-const THREADS: [(u32, &str); 2] = [(128, "512"), (256, "1024")];
+/// Threads of ours, each with four elements in a row, and their numbers of stages.
+const THREADS: [(u32, &str, &[&str]); 3] = [(128, "512", &STAGES), (256, "1024", &STAGES), (512, "2048", &["1"])];
 /// Blocks that each is measured with.
 const BLOCKS: [Blocks; 2] = [Blocks::Tiles, Blocks::Resident];
 
@@ -90,19 +90,21 @@ fn distinct(grids: [Result<(Blocks, u32)>; 2]) -> Result<Vec<(String, Option<u32
 ///
 /// An instance that is not among our kernels.
 pub fn tasks(has_library: bool) -> Result<Vec<Task>> {
-    let unified = |stages, len| {
-        let generics = vec![("C", "GroupSum"), ("LEN", len), ("STAGES", stages), ("E", "CpAsync")];
-        ("with_staging_unified_wide", "with_staging_unified_wide", generics)
+    let unified = |(name, engine), stages, len| {
+        ("with_staging_unified_wide", name, vec![("C", "GroupSum"), ("LEN", len), ("STAGES", stages), ("E", engine)])
     };
+    let (by_copies, by_loads) =
+        (("with_staging_unified_wide", "CpAsync"), ("with_staging_unified_wide, through registers", "LoadStore"));
     let own = |stages, len| {
         let of_scope = |(name, scope)| ("scale_own_wide", name, vec![("S", scope), ("LEN", len), ("STAGES", stages)]);
         [("scale_own_wide, thread scope", "ThreadScope"), ("scale_own_wide, block scope", "BlockScope")].map(of_scope)
     };
     let mut sum = Vec::new();
     let mut triple = Vec::new();
-    for (threads, len) in THREADS {
-        for stages in STAGES {
-            sum.push(ours(unified(stages, len), threads, stages)?);
+    for (threads, len, stages) in THREADS {
+        sum.push(ours(unified(by_loads, "1", len), threads, "1")?);
+        for stages in stages {
+            sum.push(ours(unified(by_copies, stages, len), threads, stages)?);
             for one in own(stages, len) {
                 triple.push(ours(one, threads, stages)?);
             }

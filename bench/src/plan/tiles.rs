@@ -1,5 +1,5 @@
 //! The moving average, the transpose and the stencil: kernels over tiles with neighbours or with
-//! rows, beside the fastest C++ of any shape.
+//! rows, beside the fastest C++ of any shape; and wide kernels in roles.
 //!
 //! Which shapes are the fastest follows from a recorded sweep over all candidates, of C++ and of
 //! ours: of each form and number of stages the one with the least time. As long as the record has
@@ -9,10 +9,12 @@ use std::sync::LazyLock;
 
 use tilepipe_runner::value::DType::I32;
 
+use crate::plan::blocks::Blocks;
 use crate::plan::catalog::Peer;
 use crate::plan::matrices::{self, STENCILS, TRANSPOSES};
 use crate::plan::pairings::{Pairing, peer};
-use crate::plan::shapes::{AVERAGES, BLOCKS, shape_name};
+use crate::plan::shapes::{AVERAGES, BLOCKS, Form, ROLE_BLOCKS, ROLES, Shape, shape_name};
+use crate::plan::wide::SUM;
 use crate::record::{Class, PeerRow, Report};
 
 /// The record of all candidates. A newer one of `measure --shapes` takes its place by its path.
@@ -24,9 +26,13 @@ const WANTED: f64 = 0.99;
 /// One task.
 struct Task {
     kernel: &'static str,
-    /// Our instances without their stages. The first one has a twin in unsafe Rust.
+    /// Our instances without their stages.
     ours: &'static [Instances],
     stages: &'static [&'static str],
+    /// Blocks that ours are measured with.
+    blocks: &'static [Blocks],
+    /// Whether the first of ours has a twin in unsafe Rust.
+    twin: bool,
     /// All C++ that does it.
     candidates: fn() -> Vec<Candidate>,
 }
@@ -40,11 +46,13 @@ struct Candidate {
     peer: Peer,
 }
 
-const TASKS: [Task; 3] = [
+const TASKS: [Task; 6] = [
     Task {
         kernel: "moving_average_wide",
         ours: &[(256, &[("LEN", "1024")], 1024), (128, &[("LEN", "512")], 512)],
         stages: &["1", "2", "4"],
+        blocks: &BLOCKS,
+        twin: true,
         candidates: averages,
     },
     Task {
@@ -58,6 +66,8 @@ const TASKS: [Task; 3] = [
             (512, &[("ROWS", "32"), ("COLUMNS", "64"), ("PAD", "4")], 2048),
         ],
         stages: &["1", "2"],
+        blocks: &BLOCKS,
+        twin: true,
         candidates: || of_matrices(&TRANSPOSES),
     },
     Task {
@@ -71,13 +81,51 @@ const TASKS: [Task; 3] = [
             (512, &[("ROWS", "16"), ("COLUMNS", "128"), ("HALO", "1")], 2048),
         ],
         stages: &["1", "2"],
+        blocks: &BLOCKS,
+        twin: true,
         candidates: || of_matrices(&STENCILS),
+    },
+    Task {
+        kernel: "with_specialized_staging_unified_wide",
+        ours: &[(256, &[("C", "GroupSum"), ("LEN", "512")], 512)],
+        stages: &["2", "4"],
+        blocks: &ROLE_BLOCKS,
+        twin: false,
+        candidates: || of_roles(&ROLES[0]),
+    },
+    Task {
+        kernel: "with_specialized_staging_warps_wide",
+        ours: &[(256, &[("C", "GroupSum"), ("LEN", "512"), ("PRODUCERS", "128")], 512)],
+        stages: &["2", "4"],
+        blocks: &ROLE_BLOCKS,
+        twin: false,
+        candidates: || of_roles(&ROLES[1]),
+    },
+    Task {
+        kernel: "with_specialized_staging_warps_wide",
+        ours: &[(160, &[("C", "GroupSum"), ("LEN", "512"), ("PRODUCERS", "32")], 512)],
+        stages: &["2", "4"],
+        blocks: &ROLE_BLOCKS,
+        twin: false,
+        candidates: || of_roles(&ROLES[2]),
     },
 ];
 
 fn averages() -> Vec<Candidate> {
-    let shapes = AVERAGES.iter().flat_map(|form| form.candidates());
-    shapes.map(|shape| Candidate { form: (shape.form.name, shape.stages), peer: shape.peer() }).collect()
+    of_forms(&AVERAGES).collect()
+}
+
+/// Forms in roles, and beside them the fastest form without.
+fn of_roles(forms: &[Form]) -> Vec<Candidate> {
+    of_forms(forms).chain([candidate(SUM.plain)]).collect()
+}
+
+fn of_forms(forms: &[Form]) -> impl Iterator<Item = Candidate> {
+    forms.iter().flat_map(|form| form.candidates()).map(candidate)
+}
+
+fn candidate(shape: Shape) -> Candidate {
+    Candidate { form: (shape.form.name, shape.stages), peer: shape.peer() }
 }
 
 fn of_matrices(forms: &[matrices::Form]) -> Vec<Candidate> {
@@ -119,8 +167,8 @@ fn picked(recorded: &[PeerRow]) -> Vec<Pairing> {
             let own = ours(task).into_iter().filter(|one| one.stages == *stages);
             let mut own: Vec<Ours> = own.collect();
             let best = least(own.iter().map(Ours::as_peer), recorded);
-            // The first of all has the twin.
-            let kept = |nth: &usize| *nth == best || (*nth == 0 && *stages == task.stages[0]);
+            // If there is a twin, it is that of the first.
+            let kept = |nth: &usize| *nth == best || (task.twin && *nth == 0 && *stages == task.stages[0]);
             let kept: Vec<usize> = (0..own.len()).filter(kept).collect();
             for nth in kept.into_iter().rev() {
                 let peers = fastest.iter().filter(|(form, _)| form.1 == 0 || form.1.to_string() == *stages);
@@ -173,7 +221,7 @@ fn ours(task: &Task) -> Vec<Ours> {
     let mut all = Vec::new();
     for stages in task.stages {
         for (threads, generics, tile) in task.ours {
-            for blocks in BLOCKS {
+            for blocks in task.blocks.iter().copied() {
                 let generics = generics.iter().copied().chain([("STAGES", *stages)]).collect();
                 let (kernel, threads) = (task.kernel, *threads);
                 let pairing = Pairing { kernel, dtype: I32, generics, blocks, threads, peers: Vec::new() };
@@ -295,7 +343,7 @@ mod tests {
     fn each_task_has_a_row_with_a_twin_in_unsafe_rust() {
         for record in [Vec::new(), contestants(SWEEP)] {
             let all = symbols(picked(&record));
-            for task in &TASKS {
+            for task in TASKS.iter().filter(|task| task.twin) {
                 let of_task = |(ours, _): &&(&str, _)| ours.starts_with(task.kernel);
                 assert!(all.iter().filter(of_task).any(|(ours, _)| TWINS.contains(ours)), "{}", task.kernel);
             }

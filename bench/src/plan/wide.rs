@@ -4,7 +4,7 @@
 
 use tilepipe_runner::value::DType::I32;
 
-use crate::plan::blocks::Blocks::{self, Resident, Tiles};
+use crate::plan::blocks::Blocks::{self, Tiles};
 use crate::plan::catalog::Peer;
 use crate::plan::pairings::{Pairing, pipeline};
 use crate::plan::peers::*;
@@ -18,15 +18,15 @@ const SWEEP: &str = "bench/results/2026-11-23-h200-shapes/shapes.json";
 const WANTED: f64 = 0.99;
 
 /// The fastest shapes of one task: of all forms, and of each form with a number of stages.
-struct Fastest {
+pub struct Fastest {
     /// Of plain loads.
-    plain: Shape,
+    pub plain: Shape,
     /// Of each other form, with 1, 2 and 4 stages.
-    staged: [&'static [Shape]; 3],
+    pub staged: [&'static [Shape]; 3],
 }
 
 /// The sum of neighbours in groups of 256.
-const SUM: Fastest = Fastest {
+pub const SUM: Fastest = Fastest {
     plain: VECTOR.of(128, 4, 0, Tiles),
     staged: [
         &[HAND_FIRST.of(128, 4, 1, Tiles), BULK.of(128, 8, 1, Tiles), PIPELINE.of(128, 8, 1, Tiles)],
@@ -58,24 +58,9 @@ const TWO: Fastest = Fastest {
 /// Cooperative groups, with one buffer and with two.
 const OF_GROUPS: [Shape; 2] = [GROUPS.of(128, 4, 1, Tiles), GROUPS.of(128, 4, 2, Tiles)];
 
-/// Roles, with 2 and 4 stages: by hand and over `cuda::pipeline`.
-const EVEN_ODD: [[Shape; 2]; 2] = [
-    [EVEN_ODD_HAND.of(256, 4, 2, Resident), EVEN_ODD_PIPELINE.of(256, 4, 2, Resident)],
-    [EVEN_ODD_HAND.of(256, 4, 4, Resident), EVEN_ODD_PIPELINE.of(256, 4, 4, Resident)],
-];
-const WARPS: [[Shape; 2]; 2] = [
-    [WARPS_HAND.of(256, 4, 2, Resident), WARPS_PIPELINE.of(256, 4, 2, Resident)],
-    [WARPS_HAND.of(256, 4, 4, Resident), WARPS_PIPELINE.of(256, 4, 4, Resident)],
-];
-const WARPS_32: [[Shape; 2]; 2] = [
-    [WARPS_32_HAND.of(160, 4, 2, Resident), WARPS_32_PIPELINE.of(160, 4, 2, Resident)],
-    [WARPS_32_HAND.of(160, 4, 4, Resident), WARPS_32_PIPELINE.of(160, 4, 4, Resident)],
-];
-
 /// Returns all of them, those of one work one after another.
 pub fn all() -> Vec<Pairing> {
     let mut all = sums();
-    all.extend(roles());
     for (nth, stages) in STAGES.into_iter().enumerate() {
         for scope in ["ThreadScope", "BlockScope"] {
             let generics = vec![("S", scope), ("LEN", "512"), ("STAGES", stages)];
@@ -129,25 +114,6 @@ fn sums() -> Vec<Pairing> {
     all
 }
 
-fn roles() -> Vec<Pairing> {
-    let mut all = Vec::new();
-    for (nth, stages) in ["2", "4"].into_iter().enumerate() {
-        let demanded = |shapes: [Shape; 2]| {
-            let peer = |shape: Shape| Peer { wanted: Some(WANTED), ..shape.peer() };
-            shapes.map(peer).into_iter().chain([SUM.plain.peer()]).collect::<Vec<Peer>>()
-        };
-        let generics = |more: &[(&'static str, &'static str)]| {
-            [&[("C", "GroupSum"), ("LEN", "512"), ("STAGES", stages)], more].concat()
-        };
-        let kernel = "with_specialized_staging_unified_wide";
-        all.push(pairing(kernel, generics(&[]), 256, Resident, demanded(EVEN_ODD[nth])));
-        let kernel = "with_specialized_staging_warps_wide";
-        all.push(pairing(kernel, generics(&[("PRODUCERS", "128")]), 256, Resident, demanded(WARPS[nth])));
-        all.push(pairing(kernel, generics(&[("PRODUCERS", "32")]), 160, Resident, demanded(WARPS_32[nth])));
-    }
-    all
-}
-
 fn pairing(
     kernel: &'static str,
     generics: Vec<(&'static str, &'static str)>,
@@ -164,17 +130,6 @@ pub fn candidates() -> Vec<Pairing> {
         ("with_staging_unified_wide", vec![("C", "GroupSum"), ("LEN", "512"), ("STAGES", "1"), ("E", "CpAsync")], 128),
         ("scale_own_wide", vec![("S", "ThreadScope"), ("LEN", "512"), ("STAGES", "1")], 128),
         ("example_kernel_wide", vec![("LEN", "512"), ("STAGES", "1")], 128),
-        ("with_specialized_staging_unified_wide", vec![("C", "GroupSum"), ("LEN", "512"), ("STAGES", "2")], 256),
-        (
-            "with_specialized_staging_warps_wide",
-            vec![("C", "GroupSum"), ("LEN", "512"), ("PRODUCERS", "128"), ("STAGES", "2")],
-            256,
-        ),
-        (
-            "with_specialized_staging_warps_wide",
-            vec![("C", "GroupSum"), ("LEN", "512"), ("PRODUCERS", "32"), ("STAGES", "2")],
-            160,
-        ),
     ];
     let with_candidates = |((kernel, generics, threads), forms): ((_, _, _), &[Form])| {
         let peers = forms.iter().flat_map(|form| form.candidates()).map(Shape::peer).collect();
@@ -207,8 +162,7 @@ mod tests {
             let staged = task.staged.into_iter().flatten().copied();
             staged.chain([task.plain]).collect::<Vec<Shape>>()
         });
-        let roles = [EVEN_ODD, WARPS, WARPS_32].into_iter().flatten().flatten();
-        for shape in picked.chain(OF_GROUPS).chain(roles) {
+        for shape in picked.chain(OF_GROUPS) {
             let peer = shape.peer();
             let own = all.iter().filter(|one| one.name == peer.name && one.symbol == shape.symbol());
             let own: Vec<f64> = own.map(|one| milliseconds(one)).collect();
