@@ -88,29 +88,37 @@ impl Job {
             Job::Triple => reference::tripled(&inputs[0]),
         }
     }
-
-    /// Our kernel with so many stages. A sum adds each block's result to one with a second launch
-    /// of `sum`.
-    fn ours(self, stages: &'static str) -> Result<&'static Instance> {
-        let (kernel, other) = match self {
-            Job::Sum => ("sum", ("LEN", "1024")),
-            Job::Dot => ("dot", ("LEN", "1024")),
-            Job::Triple => ("scale_own", ("S", "BlockScope")),
-        };
-        let generics = vec![other, ("STAGES", stages)];
-        let pairing =
-            Pairing { kernel, dtype: I32, generics, blocks: Blocks::Of(1), threads: THREADS, peers: Vec::new() };
-        Ok(pairing.resolve()?.ours)
-    }
 }
 
-/// All of them, with the stages of our kernels.
-const JOBS: [(Job, &str); 5] = [(Job::Sum, "4"), (Job::Sum, "8"), (Job::Dot, "2"), (Job::Dot, "4"), (Job::Triple, "4")];
+/// One of our kernels that does a job: its name and its generic arguments.
+type Kernel = (&'static str, &'static [(&'static str, &'static str)]);
+
+/// All of them. A sum adds each block's result to one with a second launch of [`LAST`].
+const JOBS: [(Job, Kernel); 9] = [
+    (Job::Sum, ("sum", &[("LEN", "1024"), ("STAGES", "4")])),
+    (Job::Sum, ("sum", &[("LEN", "1024"), ("STAGES", "8")])),
+    (Job::Sum, ("sum_bulk", &[("LEN", "1024"), ("STAGES", "4")])),
+    (Job::Sum, ("sum_bulk", &[("LEN", "4096"), ("STAGES", "4")])),
+    (Job::Dot, ("dot", &[("LEN", "1024"), ("STAGES", "2")])),
+    (Job::Dot, ("dot", &[("LEN", "1024"), ("STAGES", "4")])),
+    (Job::Dot, ("dot_bulk", &[("LEN", "1024"), ("STAGES", "2")])),
+    (Job::Dot, ("dot_bulk", &[("LEN", "1024"), ("STAGES", "4")])),
+    (Job::Triple, ("scale_own", &[("S", "BlockScope"), ("STAGES", "4"), ("E", "CpAsync")])),
+];
+
+/// What adds the blocks' results of a sum or a dot product.
+const LAST: Kernel = ("sum", &[("LEN", "1024"), ("STAGES", "4")]);
+
+fn resolved((kernel, generics): Kernel) -> Result<&'static Instance> {
+    let generics = generics.to_vec();
+    let pairing = Pairing { kernel, dtype: I32, generics, blocks: Blocks::Of(1), threads: THREADS, peers: Vec::new() };
+    Ok(pairing.resolve()?.ours)
+}
 
 /// Our kernels that are measured, some of them several times.
 #[cfg(test)]
 pub fn kernels() -> Vec<&'static str> {
-    JOBS.into_iter().map(|(job, stages)| job.ours(stages).unwrap().kernel()).collect()
+    JOBS.into_iter().map(|(_, ours)| resolved(ours).unwrap().kernel()).collect()
 }
 
 /// Measures all of them over inputs of `len` numbers of 4 bytes.
@@ -137,15 +145,10 @@ pub fn open(path: &Path) -> Result<Library> {
 }
 
 /// Measures one of them on both sides.
-fn compare(
-    bench: &Bench<'_>,
-    library: &Library,
-    (job, stages): (Job, &'static str),
-    inputs: &[Vec<i32>],
-) -> Result<Row> {
+fn compare(bench: &Bench<'_>, library: &Library, (job, kernel): (Job, Kernel), inputs: &[Vec<i32>]) -> Result<Row> {
     let inputs = &inputs[..job.inputs()];
     let expected = job.compute(inputs);
-    let instance = job.ours(stages)?;
+    let instance = resolved(kernel)?;
     let grid = at_once(bench.device, instance)?;
     let mut ours = Ours::new(bench, job, instance, grid, inputs)?;
     let mut theirs = Theirs::new(bench.device, library, job, inputs)?;
@@ -220,7 +223,7 @@ impl<'a> Ours<'a> {
             job,
             instance,
             grid,
-            last: Job::Sum.ours("4")?,
+            last: resolved(LAST)?,
             inputs: inputs.iter().map(|input| Ok(device.upload(input)?)).collect::<Result<_>>()?,
             partial: device.filled_with_byte(grid as usize, POISON)?,
             out: device.filled_with_byte(job.outputs(inputs[0].len()), POISON)?,
@@ -366,7 +369,7 @@ mod tests {
             assert_eq!(job.compute(&[vec![1, 2, 3], vec![4, 5, 2]]), expected);
             assert_eq!(job.outputs(3), expected.len());
         }
-        assert!(JOBS.iter().all(|(job, stages)| job.ours(stages).is_ok()));
+        assert!(JOBS.iter().all(|(_, ours)| resolved(*ours).is_ok()));
         assert_eq!([Job::Sum, Job::Dot, Job::Triple].map(|job| job.moved(8)), [8, 16, 16]);
         assert_eq!(difference(&[1, 2], &[1, 2]), None);
         assert!(difference(&[1, 2], &[1, 3]).unwrap().starts_with("element 1 is 2, expected 3"));

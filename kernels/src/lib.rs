@@ -8,6 +8,7 @@
 
 mod arithmetic;
 mod average;
+mod bulk;
 pub mod compute;
 mod cuda_guide;
 mod grid2d;
@@ -17,6 +18,7 @@ mod wide;
 
 pub use arithmetic::{MULTIPLY_ADDS_TILE, multiply_adds, multiply_adds_synchronous};
 pub use average::{RADIUS, moving_average, moving_average_wide};
+pub use bulk::{dot_bulk, example_kernel_bulk, moving_average_bulk, sum_bulk};
 pub use cuda_guide::{
     example_kernel, scale_own, with_memcpy_async, with_memcpy_async_prior, with_single_stage, with_staging,
     with_staging_scope_thread, with_staging_unified, without_memcpy_async,

@@ -123,7 +123,7 @@ pub fn sum_by_threads<T: Number, const THREADS: usize, const LEN: usize, const S
 }
 
 /// Adds the threads' sums and has one thread write the block's result.
-fn write_result<'b, T: Number, const THREADS: usize>(
+pub(crate) fn write_result<'b, T: Number, const THREADS: usize>(
     block: &Block<'b, THREADS>,
     sums: &PerThread<'b, T, THREADS>,
     mut out: TilesMut<T, 1>,

@@ -1,7 +1,7 @@
 //! Kernels whose producers and consumers are different threads.
 
 use tilepipe::role::{EvenOdd, FirstThreads, Partitioned, Role1, Role2, WarpRoles, WarpRoles3};
-use tilepipe::{Block, CpAsync, Engine, F32x4, I32x4, LoadStore, Shared, Stages, Tiles, TilesMut, bf16, kernel};
+use tilepipe::{Block, Bulk, CpAsync, Engine, F32x4, I32x4, LoadStore, Shared, Stages, Tiles, TilesMut, bf16, kernel};
 
 use crate::compute::{Complex, Compute, Float3, NeighbourSum, Number, Reverse};
 
@@ -12,6 +12,7 @@ use crate::compute::{Complex, Compute, Float3, NeighbourSum, Number, Reverse};
     instances(T = [u8, f64, bf16, Complex, Float3], C = [NeighbourSum], E = [CpAsync], THREADS = [64], TILE = [32], STAGES = [2, 3]),
     instances(T = [u8, f32], C = [NeighbourSum], E = [LoadStore], THREADS = [64], TILE = [32], STAGES = [1, 2, 4]),
     instances(T = [i32], C = [Reverse], E = [CpAsync], THREADS = [1024], TILE = [512], STAGES = [3]),
+    instances(T = [i32], C = [NeighbourSum], E = [Bulk], THREADS = [256], TILE = [128], STAGES = [2, 4]),
 )]
 pub fn with_specialized_staging_unified<
     T: Number,
@@ -70,6 +71,15 @@ pub fn with_specialized_staging_unified<
         CONSUMERS = [64],
         STAGES = [1, 2, 4],
     ),
+    instances(
+        T = [i32],
+        C = [NeighbourSum],
+        E = [Bulk],
+        THREADS = [160],
+        PRODUCERS = [32],
+        CONSUMERS = [128],
+        STAGES = [2, 4],
+    ),
 )]
 pub fn with_specialized_staging_warps<
     T: Number,
@@ -111,6 +121,15 @@ pub fn with_specialized_staging_warps<
         THREADS = [40],
         PRODUCERS = [7],
         CONSUMERS = [33],
+        STAGES = [1, 3],
+    ),
+    instances(
+        T = [i32],
+        C = [NeighbourSum],
+        E = [Bulk],
+        THREADS = [52],
+        PRODUCERS = [20],
+        CONSUMERS = [32],
         STAGES = [1, 3],
     ),
 )]

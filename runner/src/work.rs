@@ -171,7 +171,7 @@ impl Work {
             threads = consumers?;
         }
         let in_groups = instance.generic("C").is_some_and(|path| path.ends_with("GroupSum"));
-        let in_groups = in_groups || instance.kernel() == "example_kernel_wide";
+        let in_groups = in_groups || matches!(instance.kernel(), "example_kernel_wide" | "example_kernel_bulk");
         let group = if in_groups { GROUP } else { columns };
         Some(Work { kind, threads, rows, columns, group, rounds })
     }

@@ -171,13 +171,17 @@ mod tests {
         assert_eq!(
             names(sum, Class::Tilepipe),
             [
+                "with_staging_unified_wide, through registers, 1 stage, 128 x 4",
                 "with_staging_unified_wide, 1 stage, 128 x 4",
                 "with_staging_unified_wide, 2 stages, 128 x 4",
+                "with_staging_unified_wide, through registers, 1 stage, 256 x 4",
                 "with_staging_unified_wide, 1 stage, 256 x 4",
                 "with_staging_unified_wide, 2 stages, 256 x 4",
+                "with_staging_unified_wide, through registers, 1 stage, 512 x 4",
+                "with_staging_unified_wide, 1 stage, 512 x 4",
             ]
         );
-        assert_eq!(names(triple, Class::Tilepipe).len(), 8);
+        assert_eq!(names(triple, Class::Tilepipe).len(), 10);
         for task in [sum, triple] {
             for class in [Class::Hand, Class::Plain, Class::Pipeline] {
                 assert!(names(task, class).len() >= 4, "{class:?}: {:?}", names(task, class));

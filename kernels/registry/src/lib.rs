@@ -25,14 +25,14 @@ macro_rules! with_kernels {
             with_staging { computes: NeighbourSum, instances: 6 * 4, measured: true }
             with_staging_unified {
                 computes: NeighbourSum,
-                instances: 6 * 4 * 8 + 12 * 2 * 2 + 7 * 2 * 3 + 1,
+                instances: 6 * 4 * 8 + 12 * 2 * 2 + 7 * 2 * 3 + 1 + 2 * 2,
                 measured: true
             }
             moving_average { computes: MovingAverage, instances: 6 * 4 * 8, measured: true }
             with_memcpy_async { computes: NeighbourSum, instances: 6 * 3, measured: true }
             with_memcpy_async_prior { computes: NeighbourSum, instances: 6 * 3, measured: true }
             with_staging_scope_thread { computes: NeighbourSum, instances: 6 * 2 * 5, measured: true }
-            scale_own { computes: Triple, instances: 3 * 3 * 2 * 4 + 2 * 3 * 2, measured: true }
+            scale_own { computes: Triple, instances: 3 * 3 * 2 * 4 + 2 * 3 * 2 + 2, measured: true }
             example_kernel { computes: TwoInputs, instances: 6 * 3, measured: true }
             sum { computes: Sum, instances: 3 * 2 * 3 + 2 + 1, measured: true }
             dot { computes: Dot, instances: 3 * 2 * 2 + 1, measured: true }
@@ -42,15 +42,15 @@ macro_rules! with_kernels {
             stencil_2d { computes: Stencil, instances: 3 * 2 * 3 + 2 * 2, measured: false }
             with_specialized_staging_unified {
                 computes: NeighbourSum,
-                instances: 2 * 5 + 5 * 2 + 2 * 3 + 1,
+                instances: 2 * 5 + 5 * 2 + 2 * 3 + 1 + 2,
                 measured: true
             }
             with_specialized_staging_warps {
                 computes: NeighbourSum,
-                instances: 2 * 5 + 3 * 2 + 5 * 2 + 2 * 3,
+                instances: 2 * 5 + 3 * 2 + 5 * 2 + 2 * 3 + 2,
                 measured: true
             }
-            with_producer_count { computes: NeighbourSum, instances: 2 + 2 * 2 * 2 * 2, measured: false }
+            with_producer_count { computes: NeighbourSum, instances: 2 + 2 * 2 * 2 * 2 + 2, measured: false }
             producer_consumer_sum { computes: SumByConsumers, instances: 2 * 2 + 1 + 1, measured: false }
             load_compute_store { computes: NeighbourSum, instances: 2 * 2 + 3 * 2, measured: false }
             with_memcpy_async_wide { computes: NeighbourSum, instances: 2, measured: true }
@@ -65,6 +65,10 @@ macro_rules! with_kernels {
             moving_average_wide { computes: MovingAverage, instances: 2 * 2 * 3, measured: true }
             transpose_wide { computes: Transpose, instances: 2 * 2 * 2 + 2 * 2 * 2, measured: true }
             stencil_2d_wide { computes: Stencil, instances: 2 * 2 * 2 + 2 * 2 * 2, measured: true }
+            sum_bulk { computes: Sum, instances: 2 * 2, measured: true }
+            dot_bulk { computes: Dot, instances: 2 * 2, measured: true }
+            example_kernel_bulk { computes: TwoInputs, instances: 2, measured: true }
+            moving_average_bulk { computes: MovingAverage, instances: 2 * 2, measured: true }
             multiply_adds { computes: MultiplyAdds, instances: 8, measured: true }
             multiply_adds_synchronous { computes: MultiplyAdds, instances: 8, measured: true }
         }

@@ -2,8 +2,8 @@
 
 use tilepipe::group::{InBlock, Synchronise};
 use tilepipe::{
-    Block, BlockScope, CpAsync, Engine, F32x4, I32x4, LoadStore, Scope, Shared, Stages, ThreadScope, Tiles, TilesMut,
-    WarpScope, kernel,
+    Block, BlockScope, Bulk, CpAsync, Engine, F32x4, I32x4, LoadStore, Scope, Shared, Stages, ThreadScope, Tiles,
+    TilesMut, WarpScope, kernel,
 };
 
 use crate::compute::{Compute, NeighbourSum, Number};
@@ -46,6 +46,7 @@ pub fn with_staging_scope_thread<T: Number, C: Compute<T, THREADS>, const THREAD
         THREADS = [256],
         STAGES = [1, 2],
     ),
+    instances(T = [i32], E = [Bulk], S = [BlockScope], THREADS = [256], STAGES = [2, 4]),
 )]
 pub fn scale_own<T: Number, E: Engine, S: Scope, const THREADS: usize, const STAGES: usize>(
     block: Block<THREADS>,

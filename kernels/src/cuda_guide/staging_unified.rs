@@ -1,6 +1,8 @@
 //! Any number of stages through the driver.
 
-use tilepipe::{Block, CpAsync, Engine, F32x4, I32x4, LoadStore, Shared, Stages, Tiles, TilesMut, bf16, f16, kernel};
+use tilepipe::{
+    Block, Bulk, CpAsync, Engine, F32x4, I32x4, LoadStore, Shared, Stages, Tiles, TilesMut, bf16, f16, kernel,
+};
 
 use crate::compute::{Complex, Compute, Float3, NeighbourSum, Number, Reverse};
 
@@ -29,6 +31,7 @@ use crate::compute::{Complex, Compute, Float3, NeighbourSum, Number, Reverse};
         STAGES = [1, 2, 4],
     ),
     instances(T = [i32], C = [Reverse], E = [CpAsync], THREADS = [256], STAGES = [3]),
+    instances(T = [i32, I32x4], C = [NeighbourSum], E = [Bulk], THREADS = [256], STAGES = [2, 4]),
 )]
 pub fn with_staging_unified<T: Number, C: Compute<T, THREADS>, E: Engine, const THREADS: usize, const STAGES: usize>(
     block: Block<THREADS>,
