@@ -106,7 +106,8 @@ fn features_write_the_same_under_every_schedule() {
 fn pipelines_of_the_copy_engine_write_what_those_of_threads_write() {
     let mut compared = 0;
     for schedule in SCHEDULES {
-        // Those of wide tiles are compared with a plain loop, and have other sizes with each engine.
+        // Those of wide tiles are compared with a plain loop, and have other sizes with each
+        // engine.
         for feature in features::all().into_iter().filter(|feature| feature.kernel() != "wide_tiles") {
             let written: Vec<_> = feature.written(&Device::cpu(schedule)).map(Result::unwrap).collect();
             let of_engine = |engine: &str, other: &str| -> Vec<(String, &[u8])> {

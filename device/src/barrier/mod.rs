@@ -1,7 +1,9 @@
 //! Barriers in shared memory (mbarriers), by which one group of threads hands stages to another and
-//! gets them back: what they count, where they lie, and the protocol of both ends.
+//! gets them back: what they count, where they lie, and the protocol of both ends; and those of a
+//! unified pipeline at which copies complete by bytes.
 
 mod ends;
+mod landings;
 mod lent;
 mod memory;
 mod protocol;
@@ -10,6 +12,7 @@ use crate::isa::Members;
 use crate::stage::StageSet;
 
 pub(crate) use ends::{ConsumerBarriers, ProducerBarriers};
+pub(crate) use landings::Landings;
 pub(crate) use lent::Lent;
 pub(crate) use memory::{Memory, control_bytes};
 pub(crate) use protocol::EndBarriers;

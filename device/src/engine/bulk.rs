@@ -11,16 +11,17 @@ use crate::view::tile_ref::TileRef;
 /// Copies by the copy engine (the Tensor Memory Accelerator): one thread issues one `cp.async.bulk`
 /// for a tile, or for each row of one, and the others have nothing to do.
 ///
-/// The copies complete by their bytes, at an mbarrier of each stage. They need sm_90, at block scope
-/// or in pipelines of warps. A tile whose size, rows or alignment are not multiples of 16 bytes does
-/// not compile.
+/// The copies complete by their bytes, at an mbarrier of each stage. They need sm_90, at block
+/// scope or in pipelines of warps. A tile whose size, rows or alignment are not multiples of 16
+/// bytes does not compile.
 ///
 /// What lies beyond the view is filled with zeros by the engine too. Where a view ends between two
 /// multiples of 16 bytes, the issuing thread writes those 16 bytes itself.
 ///
 /// By hand a unified pipeline of this engine exists inside
 /// [`Shared::with_pipeline`](crate::Shared::with_pipeline) alone: a block must not end while the
-/// engine still writes its shared memory, and that function waits, whatever becomes of the pipeline.
+/// engine still writes its shared memory, and that function waits, whatever becomes of the
+/// pipeline.
 ///
 /// CUDA: `cuda::memcpy_async` with a `cuda::barrier` in shared memory, or
 /// `cuda::ptx::cp_async_bulk`. `cuda::pipeline` never uses the copy engine.
@@ -109,8 +110,8 @@ fn ragged<T: Tile>(source: &TileRef<'_, T>) -> usize {
 ///
 /// # Safety
 ///
-/// As for [`sealed::Linear::copy`], in the issuing thread, for row `row` of the tile, which starts at
-/// `to`.
+/// As for [`sealed::Linear::copy`], in the issuing thread, for row `row` of the tile, which starts
+/// at `to`.
 #[inline(always)]
 unsafe fn part_of_row<T: Tile>(to: *mut u8, landing: Mbarrier, source: TileRef<'_, T>, row: usize) {
     if !source.has_row(row) {

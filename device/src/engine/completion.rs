@@ -8,15 +8,20 @@ use crate::scope::Scope;
 ///
 /// | step | [`Groups`] | [`AtOnce`] | [`Bytes`] |
 /// |---|---|---|---|
-/// | memory becomes a pipeline's | nothing | nothing | `mbarrier.init`, fences, the group's barrier |
+/// | memory becomes a pipeline's | nothing | nothing | `mbarrier.init`, fences, a barrier |
 /// | a stage is filled | the copies | the stores | `mbarrier.expect_tx`, the copies |
-/// | unified: `commit` | `cp.async.commit_group` | nothing | nothing: the stage's one arrival followed its copies |
-/// | unified: `wait` | `cp.async.wait_group`, the scope's barrier | the scope's barrier | `mbarrier.try_wait`; where a stage is dirty a fence and the scope's barrier |
-/// | unified: a dirty stage becomes free | at the group's next barrier | the same | at that barrier, before which each thread has a fence |
-/// | between roles: `commit` | `cp.async.mbarrier.arrive.noinc` | `mbarrier.arrive` | `mbarrier.arrive` |
-/// | between roles: the phase ends | when the copies have landed | after the arrivals | after the arrivals and when the bytes have landed |
-/// | between roles: a reader's `release` | `mbarrier.arrive` | the same | a fence, `mbarrier.arrive` |
+/// | `commit`, unified | `cp.async.commit_group` | nothing | nothing |
+/// | `wait`, unified | `cp.async.wait_group`, a barrier | a barrier | `mbarrier.try_wait` |
+/// | a dirty stage is free after | a barrier | a barrier | a fence, a barrier |
+/// | `commit` between roles | `cp.async.mbarrier.arrive` | `mbarrier.arrive` | `mbarrier.arrive` |
+/// | `release` between roles | `mbarrier.arrive` | `mbarrier.arrive` | a fence, `mbarrier.arrive` |
 /// | a scope ends | `cp.async.wait_all` | nothing | a wait at each stage's mbarrier |
+///
+/// A barrier is that of the pipeline's scope, a fence `fence.proxy.async` in each thread. With
+/// [`Bytes`] a unified `wait` has them too where a stage is dirty, since then they free it. The one
+/// arrival of a stage follows its copies at once there, in `copy`, so that a filled stage that is
+/// forgotten completes. Between roles a phase ends when all have arrived, for [`Groups`] when their
+/// copies have landed, and for [`Bytes`] when the bytes have landed too.
 ///
 /// A unified pipeline has barriers in memory with [`Bytes`] alone: one a stage. Sealed: implemented
 /// by [`Groups`], [`AtOnce`] and [`Bytes`].

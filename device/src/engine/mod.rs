@@ -113,8 +113,8 @@ pub(crate) mod sealed {
         ///
         /// As for [`copy`](Linear::copy).
         unsafe fn zero<T: Tile, G: Deal<S>, S: Scope>(destination: *mut u8, landing: LandingOf<Self>);
-        /// The bytes that [`copy`](Linear::copy) of this source, or [`zero`](Linear::zero), has land
-        /// at the stage's mbarrier: at most `u32::MAX`.
+        /// The bytes that [`copy`](Linear::copy) of this source, or [`zero`](Linear::zero), has
+        /// land at the stage's mbarrier: at most `u32::MAX`.
         #[inline(always)]
         fn bytes<T: Tile>(_: Option<&TileRef<'_, T>>) -> u32 {
             0

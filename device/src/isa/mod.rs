@@ -38,7 +38,7 @@
 //! | `mbarrier_arrive`, `mbarrier_arrive_first` | `mbarrier.arrive` | sm_80 | role |
 //! | `cp_async_mbarrier_arrive` | `cp.async.mbarrier.arrive.noinc` | sm_80 | role |
 //! | `mbarrier_expect_tx` | `mbarrier.expect_tx` | sm_90 | thread |
-//! | `bulk_copy` | `cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes` | sm_90 | thread |
+//! | `bulk_copy` | `cp.async.bulk.shared::cluster.global` | sm_90 | thread |
 //! | `bulk_zeros` | a constant in global memory | sm_80 | thread |
 //! | `fence_proxy_async` | `fence.proxy.async.shared::cta` | sm_90 | thread |
 //! | `fence_mbarrier_init` | `fence.mbarrier_init.release.cluster` | sm_90 | thread |

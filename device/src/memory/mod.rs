@@ -37,11 +37,21 @@ pub struct Second<P>(PhantomData<P>);
 /// The position of memory whose pipeline [`Shared::with_pipeline`] waits for.
 pub struct Scoped<P>(PhantomData<P>);
 
-/// A position in a kernel's shared memory: [`Whole`], [`First`], [`Second`], or [`Scoped`].
-pub trait Position {
+/// A position in a kernel's shared memory. Sealed: [`Whole`], [`First`], [`Second`] and [`Scoped`].
+pub trait Position: sealed::Position {
     /// Where the steps of a pipeline there may be taken by hand.
     type Place;
 }
+
+mod sealed {
+    pub trait Position {}
+}
+
+impl sealed::Position for Whole {}
+impl<P> sealed::Position for First<P> {}
+impl<P> sealed::Position for Second<P> {}
+impl<P> sealed::Position for Scoped<P> {}
+
 impl Position for Whole {
     type Place = Anywhere;
 }

@@ -217,12 +217,13 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
     ///
     /// # Safety
     ///
-    /// All threads of the group make this call; for a block in converged code. A stage is in flight.
+    /// All threads of the group make this call; for a block in converged code. A stage is in
+    /// flight.
     #[inline(always)]
     unsafe fn land<P: PendingGroups>(&self) {
         let (landing, lap) = self.ring.next_to_land();
-        // SAFETY: the caller's promise; the view synchronises next, unless each thread has waited for
-        // the bytes itself.
+        // SAFETY: the caller's promise; the view synchronises next, unless each thread has waited
+        // for the bytes itself.
         unsafe { CompletionOf::<U::Engine>::wait::<P>(landing, lap) };
         if !CompletionOf::<U::Engine>::BY_BYTES {
             // SAFETY: the caller's promise.
@@ -270,8 +271,8 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
             let stage = unsafe { Stage::new(memory, landing) };
             let filled = fill(stage, index);
             self.ring.filled(slot, filled.present());
-            // SAFETY: the stage's copies were started, and its mbarrier counts this arrival. The group
-            // runs as one.
+            // SAFETY: the stage's copies were started, and its mbarrier counts this arrival. The
+            // group runs as one.
             unsafe { CompletionOf::<U::Engine>::filled::<U::Group, U::Scope>(landing) };
             self.ring.note_fills();
         }

@@ -70,10 +70,10 @@
 
 mod count;
 mod for_each;
-mod landings;
 pub(crate) mod queue;
 mod ready;
 pub(crate) mod replicated;
+mod scoped;
 mod setup;
 pub(crate) mod single;
 mod steps;
@@ -85,8 +85,8 @@ pub use crate::stage::{Stage, StageFilled};
 pub use count::{AcquireFrom, Decrement, Dirty, Free, Held, InFlight, Increment, Launder, Releases, Waits};
 pub use count::{NothingHeld, SomeFree, SomeInFlight, StageAcquired, StageIsFilled, StageLeft, TileHeld};
 pub use for_each::Drained;
-pub use landings::ScopedPipeline;
 pub use ready::{PositionAt, ReadsWhole, Ready};
+pub use scoped::ScopedPipeline;
 pub use setup::{Setup, Unified};
 
 pub use steps::{Acquired, Filled, GivesBack, Idle, Pipeline};

@@ -2,13 +2,13 @@
 
 use core::marker::PhantomData;
 
+use crate::barrier::Landings;
 use crate::engine::{Completion, CompletionOf, Engine, InScope};
 use crate::group::block::{Block, PerThread, PerThreadValue, Thread};
 use crate::group::warp::Warp;
 use crate::group::{InThread, InWarp, Synchronise, warps};
 use crate::marker::{BlockLevel, Brand, Uniform};
 use crate::memory::{Layout, Shared, Whole};
-use crate::pipeline::landings::Landings;
 use crate::pipeline::{Idle, Pipeline, Setup, Unified, View};
 use crate::scope::{Scope, ThreadScope, WarpScope};
 use crate::stage::StageSet;

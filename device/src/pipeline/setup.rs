@@ -25,8 +25,8 @@ pub trait Setup: StageSet<Group: Synchronise<<Self as StageSet>::Scope>> + seale
     /// Which part of a tile a thread may read once it was waited for: what the pipeline's own scope
     /// allows, or the whole tile by the block.
     type View: View<Self>;
-    /// Where its steps may be taken by hand: wherever it is, or inside a function that waits for its
-    /// copies.
+    /// Where its steps may be taken by hand: wherever it is, or inside a function that waits for
+    /// its copies.
     type Place;
 }
 

@@ -5,10 +5,10 @@ use core::marker::PhantomData;
 
 use super::count::{AcquireFrom, Decrement, Dirty, Free, Held, InFlight, Increment, Launder, Releases, Waits};
 use super::count::{NothingHeld, SomeFree, SomeInFlight, StageAcquired, StageIsFilled, StageLeft, TileHeld};
-use super::landings::Landings;
 use super::ready::Ready;
 use super::setup::{Setup, Unified};
 use super::view::{Published, View};
+use crate::barrier::Landings;
 use crate::engine::{Anywhere, Completion, CompletionOf, Engine, StepsIn};
 use crate::group::block::Block;
 use crate::group::{InBlock, Synchronise, WholeBlock};
@@ -205,8 +205,8 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
     ///
     /// Its barrier, if the scope has one, also frees all dirty stages. Nothing may be held. PTX:
     /// `cp.async.wait_group I - 1`, then at block scope `bar.sync`, at warp scope `bar.warp.sync`,
-    /// at thread scope nothing. With [`Bulk`](crate::Bulk): `mbarrier.try_wait.parity` on the stage's
-    /// mbarrier, and a fence and that barrier only if a stage is dirty.
+    /// at thread scope nothing. With [`Bulk`](crate::Bulk): `mbarrier.try_wait.parity` on the
+    /// stage's mbarrier, and a fence and that barrier only if a stage is dirty.
     ///
     /// CUDA: `consumer_wait`.
     #[inline(always)]
@@ -297,10 +297,11 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
         U::Group: WholeBlock,
         U::Place: GivesBack,
     {
-        // SAFETY: the ring's mbarriers are this pipeline's, made for its number of stages, and valid.
+        // SAFETY: the ring's mbarriers are this pipeline's, made for its number of stages, and
+        // valid.
         let landings = unsafe { Landings::<U::Engine, U::Group, U::Scope>::at(self.ring.barriers(), U::COUNT) };
-        // SAFETY: all copies have landed: with an engine that completes by bytes only the drivers take
-        // steps here (`StepsIn`), which read all that they fill. The pipeline is given up.
+        // SAFETY: all copies have landed: with an engine that completes by bytes only the drivers
+        // take steps here (`StepsIn`), which read all that they fill. The pipeline is given up.
         unsafe { landings.leave() };
         // SAFETY: this pipeline is the block's, so it exists in block-level code only (R2), which
         // is converged.
@@ -427,8 +428,8 @@ impl<'s, U: Setup, F, I, H, D> Acquired<'s, U, F, I, H, D> {
         let landing = self.stage.landing();
         let filled = self.stage.copy(source);
         self.pipeline.ring.filled(self.slot, filled.present());
-        // SAFETY: the stage's copies were started, and its mbarrier counts this arrival. All threads
-        // of the group make this call (R2).
+        // SAFETY: the stage's copies were started, and its mbarrier counts this arrival. All
+        // threads of the group make this call (R2).
         unsafe { CompletionOf::<U::Engine>::filled::<U::Group, U::Scope>(landing) };
         self.pipeline.ring.note_fills();
         Filled { pipeline: self.pipeline }

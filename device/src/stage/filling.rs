@@ -17,8 +17,9 @@ use crate::marker::{BlockLevel, Brand, Uniform};
 /// 1. The value is in code of the level of `K::Group`, which runs as one: all of its threads
 ///    execute it or, under a driver of roles, those among the first that have a part of a tile to
 ///    copy. A thread with a higher rank would copy nothing.
-/// 2. Where copies complete by bytes `landing` is the stage's mbarrier, whose phase in progress counts
-///    an arrival of the group's first thread that follows the copies. No bytes were announced to it.
+/// 2. Where copies complete by bytes `landing` is the stage's mbarrier, whose phase in progress
+///    counts an arrival of the group's first thread that follows the copies. No bytes were
+///    announced to it.
 #[must_use = "an acquired stage is to be filled: call `copy`"]
 pub struct Stage<'x, K: StageSet> {
     memory: *mut u8,

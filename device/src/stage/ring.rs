@@ -17,10 +17,10 @@ use crate::isa;
 /// 0. `K::COUNT` stages, `K::STRIDE` bytes apart from `base` on, in shared memory and aligned as
 ///    their contents need, belong to this ring.
 /// 1. `head` and `tail` are multiples of `K::STRIDE` below `K::COUNT * K::STRIDE`.
-/// 2. Where copies complete by bytes, the mbarrier of stage `i` lies `barriers + 8 * i` bytes into the
-///    block's shared memory. Each phase of it belongs to one fill of the stage, in order; the
-///    fill that is read next at `tail` is of the phase with parity `tail_lap`, and `head_lap` is that
-///    of the next one at `head`.
+/// 2. Where copies complete by bytes, the mbarrier of stage `i` lies `barriers + 8 * i` bytes into
+///    the block's shared memory. Each phase of it belongs to one fill of the stage, in order; the
+///    fill that is read next at `tail` is of the phase with parity `tail_lap`, and `head_lap` is
+///    that of the next one at `head`.
 /// 3. `frame` is null, or valid for writes for as long as the ring exists.
 pub(crate) struct Ring<K: StageSet> {
     base: *mut u8,
@@ -45,8 +45,8 @@ impl Fills {
     /// Of a new ring.
     pub(crate) const NONE: Fills = Fills { next: 0, lap: 0 };
 
-    /// The parity of the phase of stage `index` to which its last fill belongs. (Of a stage that was
-    /// never filled it is that of the phase before the first, which counts as complete.)
+    /// The parity of the phase of stage `index` to which its last fill belongs. (Of a stage that
+    /// was never filled it is that of the phase before the first, which counts as complete.)
     #[inline(always)]
     pub(crate) fn last_lap(self, index: usize) -> u32 {
         if index < self.next as usize { self.lap } else { self.lap ^ 1 }
@@ -88,8 +88,9 @@ impl<K: StageSet> Ring<K> {
         self.base
     }
 
-    /// Returns the next stage to fill, where copies into it complete, and its place in the ring; and
-    /// advances the head. Where copies complete by bytes an arrival at the stage's mbarrier follows.
+    /// Returns the next stage to fill, where copies into it complete, and its place in the ring;
+    /// and advances the head. Where copies complete by bytes an arrival at the stage's mbarrier
+    /// follows.
     #[inline(always)]
     pub(crate) fn next_to_fill(&mut self) -> (*mut u8, LandingOf<K::Engine>, Slot) {
         let (stage, landing, slot) = (self.stage(self.head), self.landing(self.head), Slot(self.head));

@@ -7,6 +7,8 @@ use tilepipe::{
 };
 use tilepipe_kernel_elements::Number;
 
+type TwoPipelines<T, E, const LEN: usize> = (Stages<[T; LEN], 2, E>, Stages<Optional<[T; LEN]>, 2, E>);
+
 /// As [`zeros_and_gaps`](fn@crate::features::zeros_and_gaps), inside functions that wait for both
 /// pipelines.
 #[kernel(instances(T = [u8, i32], E = [CpAsync, LoadStore, Bulk], THREADS = [128]))]
@@ -14,7 +16,7 @@ pub fn zeros_and_gaps_in_scope<T: Number, E: Engine, const THREADS: usize>(
     block: Block<THREADS>,
     input: Tiles<T, THREADS>,
     mut out: TilesMut<T, THREADS>,
-    shared: Shared<(Stages<[T; THREADS], 2, E>, Stages<Optional<[T; THREADS]>, 2, E>)>,
+    shared: Shared<TwoPipelines<T, E, THREADS>>,
 ) {
     let (tiles, mut results) = (input.for_block(&block), out.for_block(&block));
     let (zeros, gaps) = shared.split();
@@ -74,6 +76,7 @@ pub fn both_orders<T: Number, E: Engine, const THREADS: usize, const LEN: usize>
 
 /// Leaves a pipeline in each of its states, also forgotten, and then uses its memory for another
 /// one, that of a driver: three times each element.
+#[expect(clippy::forget_non_drop, reason = "a forgotten pipeline is what is tested")]
 #[kernel(instances(E = [CpAsync, Bulk], LEAVES = [0, 1, 2, 3, 4, 5, 6, 7, 8]))]
 pub fn left_in_scope<E: Engine, const LEAVES: usize>(
     block: Block<64>,

@@ -6,8 +6,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::model::Unit;
-use super::proxies::Accesses;
+use super::model::{Accesses, Unit};
 use super::random::Random;
 
 /// The size of an mbarrier in shared memory in bytes, and its alignment (PTX "mbarrier object").

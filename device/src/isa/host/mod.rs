@@ -11,7 +11,6 @@ mod math;
 mod mbarrier;
 mod model;
 pub(crate) mod panics;
-mod proxies;
 mod random;
 mod roles;
 mod schedule;

@@ -6,7 +6,7 @@
 use super::Schedule;
 use super::block::{Aligned, step, with_block};
 use super::mbarrier;
-use super::proxies::Accesses;
+use super::model::Accesses;
 use super::roles::synchronise;
 use crate::isa::{BULK_ZEROS, Members};
 

@@ -2,7 +2,7 @@
 //! them has is an array.
 
 use super::block::{self, current_warp};
-use super::{proxies, roles};
+use super::{model, roles};
 use crate::isa::{Lanes, Members, WARP};
 
 /// Runs `body` with every rank of the block in turn.
@@ -42,7 +42,7 @@ fn enter_member(members: Members, rank: usize) {
 /// Runs `body` in the role's first thread.
 pub(crate) fn for_first_member(members: Members, body: impl FnOnce()) {
     block::enter_thread(members.first);
-    proxies::in_one_thread(body);
+    model::in_one_thread(body);
     block::leave_threads();
 }
 
@@ -75,7 +75,7 @@ pub(crate) unsafe fn for_each_warp(threads: usize, body: impl Fn(usize)) {
 /// Runs `body` in the first lane of the running warp.
 pub(crate) fn for_first_lane(body: impl FnOnce()) {
     block::enter_thread(current_warp() * WARP);
-    proxies::in_one_thread(body);
+    model::in_one_thread(body);
     block::leave_threads();
 }
 

@@ -151,8 +151,8 @@ pub(crate) unsafe fn cp_async_mbarrier_arrive(barrier: Mbarrier, _: Members) {
     unsafe { tilepipe_cp_async_mbarrier_arrive(barrier) };
 }
 
-/// `mbarrier.expect_tx`: the phase in progress waits for `bytes` bytes of bulk copies more. It is no
-/// arrival.
+/// `mbarrier.expect_tx`: the phase in progress waits for `bytes` bytes of bulk copies more. It is
+/// no arrival.
 ///
 /// # Safety
 ///

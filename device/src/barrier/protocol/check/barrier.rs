@@ -256,8 +256,8 @@ impl<C: Checker> Barrier<C> {
         });
     }
 
-    /// Makes the next arrival that `thread` promises, or lands one of its bulk copies, in its copier.
-    /// Returns whether there was one before the barrier's end.
+    /// Makes the next arrival that `thread` promises, or lands one of its bulk copies, in its
+    /// copier. Returns whether there was one before the barrier's end.
     pub(super) fn copier(&self, thread: usize) -> bool {
         loop {
             // A poll is no step: with nothing to do the copier sleeps as if it had not polled.

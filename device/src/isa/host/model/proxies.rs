@@ -13,7 +13,7 @@ thread_local! {
 }
 
 /// Runs `body`, which is code of one thread alone.
-pub(super) fn in_one_thread(body: impl FnOnce()) {
+pub(in crate::isa::host) fn in_one_thread(body: impl FnOnce()) {
     let before = ONE_THREAD.replace(true);
     body();
     ONE_THREAD.set(before);
@@ -63,7 +63,7 @@ impl Ranges {
 }
 
 /// What the threads of a block, or of a role, have accessed through the generic proxy.
-pub(super) struct Accesses {
+pub(in crate::isa::host) struct Accesses {
     /// By whichever thread, with no fence since.
     unfenced: Ranges,
     /// By the group's first thread alone, with no fence of it since.
@@ -75,18 +75,18 @@ pub(super) struct Accesses {
 }
 
 impl Accesses {
-    pub(super) const fn new() -> Self {
+    pub(in crate::isa::host) const fn new() -> Self {
         Accesses { unfenced: Ranges::new(), of_one: Ranges::new(), read: Ranges::new(), fenced: Ranges::new() }
     }
 
-    pub(super) fn clear(&mut self) {
+    pub(in crate::isa::host) fn clear(&mut self) {
         for ranges in [&mut self.unfenced, &mut self.of_one, &mut self.read, &mut self.fenced] {
             ranges.clear();
         }
     }
 
     /// Takes over those of a role at its end.
-    pub(super) fn absorb(&mut self, role: &mut Accesses) {
+    pub(in crate::isa::host) fn absorb(&mut self, role: &mut Accesses) {
         self.unfenced.append(&mut role.unfenced);
         self.unfenced.append(&mut role.of_one);
         self.unfenced.append(&mut role.read);
@@ -94,18 +94,18 @@ impl Accesses {
     }
 
     /// The calling threads access these bytes.
-    pub(super) fn touch(&mut self, first: usize, bytes: usize) {
+    pub(in crate::isa::host) fn touch(&mut self, first: usize, bytes: usize) {
         let of_whom = if ONE_THREAD.get() { &mut self.of_one } else { &mut self.unfenced };
         of_whom.add(first, bytes);
     }
 
     /// The role reads a stage.
-    pub(super) fn read_stage(&mut self, first: usize, bytes: usize) {
+    pub(in crate::isa::host) fn read_stage(&mut self, first: usize, bytes: usize) {
         self.read.add(first, bytes);
     }
 
     /// `fence.proxy.async` in the calling threads.
-    pub(super) fn fence(&mut self) {
+    pub(in crate::isa::host) fn fence(&mut self) {
         if ONE_THREAD.get() {
             // What this thread did comes before what it does next: it needs no barrier.
             return self.of_one.clear();
@@ -116,19 +116,19 @@ impl Accesses {
     }
 
     /// A barrier of the threads.
-    pub(super) fn barrier(&mut self) {
+    pub(in crate::isa::host) fn barrier(&mut self) {
         self.fenced.clear();
     }
 
     /// An arrival of all threads of a role. The stages that it read without a fence are handed over
     /// so.
-    pub(super) fn arrive(&mut self, handed_over: &mut Accesses) {
+    pub(in crate::isa::host) fn arrive(&mut self, handed_over: &mut Accesses) {
         self.fenced.clear();
         handed_over.unfenced.append(&mut self.read);
     }
 
     /// Refuses a bulk copy to memory that threads have accessed without a fence and a barrier.
-    pub(super) fn check(&self, first: usize, bytes: usize) {
+    pub(in crate::isa::host) fn check(&self, first: usize, bytes: usize) {
         for (ranges, missing) in [
             (&self.unfenced, "without `fence.proxy.async` in each of them"),
             (&self.of_one, "without `fence.proxy.async`"),

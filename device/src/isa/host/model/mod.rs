@@ -4,15 +4,18 @@
 use std::collections::VecDeque;
 
 use super::Schedule;
-use super::proxies::Accesses;
 use super::random::Random;
 use crate::isa::Readers;
+
+mod proxies;
+
+pub(super) use proxies::{Accesses, in_one_thread};
 
 /// The byte of memory in flight, of stale stages and of shared memory that nobody has written.
 pub(crate) const POISON: u8 = 0xA5;
 
-/// One unit of a copy: 4, 8 or 16 bytes, or a part of a bulk copy. Of its bytes the first `valid` come from `from` and the others
-/// are zero.
+/// One unit of a copy: 4, 8 or 16 bytes, or a part of a bulk copy. Of its bytes the first `valid`
+/// come from `from` and the others are zero.
 ///
 /// # Invariants
 ///
@@ -197,7 +200,8 @@ impl Model {
         self.check_readers(to, bytes as usize);
         self.accesses.check(to.addr(), bytes as usize);
         if self.schedule != Schedule::Eager {
-            // SAFETY: the destination is writable, and nobody accesses it before the copy has landed.
+            // SAFETY: the destination is writable, and nobody accesses it before the copy has
+            // landed.
             unsafe { to.write_bytes(POISON, bytes as usize) };
         }
         let mut parts = Vec::new();
