@@ -195,7 +195,7 @@ fn items(body: &str) -> Vec<Item> {
 }
 
 /// Puts [`MBARRIER_WAIT`] in the place of each
-/// `again: test_wait p, [barrier], parity; @!p bra again;`.
+/// `again: test_wait p, [barrier], parity; @!p bra again;`, and of the same with `try_wait`.
 ///
 /// The labels of these loops are local to a block in braces and all the same; with the loops they
 /// are gone.
@@ -221,7 +221,9 @@ fn fold_waits(items: Vec<Item>) -> Vec<Item> {
 fn folded_wait(items: &[Item]) -> Option<Instruction> {
     let [Item::Label(again), Item::Instruction(test), Item::Instruction(branch), ..] = items else { return None };
     let (predicate, operands) = test.operands.split_once(',')?;
-    let tests = test.guard.is_none() && test.opcode == "mbarrier.test_wait.parity.shared.b64";
+    // A kernel that is built for sm_90 alone has the second one.
+    let opcodes = ["mbarrier.test_wait.parity.shared.b64", "mbarrier.try_wait.parity.shared.b64"];
+    let tests = test.guard.is_none() && opcodes.contains(&test.opcode.as_str());
     let repeats = branch.is("bra") && branch.guard.as_deref()?.strip_prefix('!') == Some(predicate);
     let is_wait = tests && repeats && branch.operands == *again;
     is_wait.then(|| Instruction { guard: None, opcode: MBARRIER_WAIT.to_owned(), operands: operands.trim().to_owned() })

@@ -34,6 +34,12 @@ impl Engine for Bulk {}
 ///
 /// Those of a pipeline of [`Bulk`] are taken inside
 /// [`Shared::with_pipeline`](crate::Shared::with_pipeline), which every [`Engine`] has.
+#[diagnostic::on_unimplemented(
+    message = "a copy of `{Self}` is started by a driver, or inside `shared.with_pipeline(&block, |pipe| ..)`",
+    label = "single copies and queues are for `CpAsync` and `LoadStore`",
+    note = "the copy engine must not write the memory of a block that has ended, so somebody waits for it: `with_pipeline` does, and so \
+            do the drivers `map_tiles`, `for_each_tile` and `for_each` of `shared.pipeline(&block)`"
+)]
 pub trait ByHand: Engine {}
 
 /// Says that a pipeline of this engine can be taken step by step where it was made: in `Place`.

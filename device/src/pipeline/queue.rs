@@ -6,7 +6,7 @@ use super::ready::Ready;
 use super::setup::{Setup, Unified};
 use super::steps::{Idle, Pipeline};
 use super::view::{AtScope, View};
-use crate::engine::{Anywhere, ByHand, StepsIn};
+use crate::engine::{Anywhere, ByHand, Engine, StepsIn};
 use crate::group::InBlock;
 use crate::group::block::Block;
 use crate::isa::PendingGroups;
@@ -30,7 +30,7 @@ pub struct CopyQueue<'s, U: Setup, F, I, H, D> {
 /// A queue without copies.
 pub type EmptyQueue<'s, U, const COUNT: usize> = CopyQueue<'s, U, Free<COUNT>, InFlight<0>, Held<0>, Dirty<0>>;
 
-impl<'s, C: Contents, const COUNT: usize, E: ByHand, P: Position<Place = Anywhere>>
+impl<'s, C: Contents, const COUNT: usize, E: Engine, P: Position<Place = Anywhere>>
     Shared<'s, Stages<C, COUNT, E, BlockScope>, P>
 {
     /// Makes a queue of up to `COUNT` copies in flight. It lowers to nothing.
@@ -38,7 +38,10 @@ impl<'s, C: Contents, const COUNT: usize, E: ByHand, P: Position<Place = Anywher
     pub fn queue<'b, const THREADS: usize>(
         self,
         block: &Block<'b, THREADS>,
-    ) -> EmptyQueue<'s, Unified<Stages<C, COUNT, E, BlockScope>, InBlock<'b, THREADS>, P>, COUNT> {
+    ) -> EmptyQueue<'s, Unified<Stages<C, COUNT, E, BlockScope>, InBlock<'b, THREADS>, P>, COUNT>
+    where
+        E: ByHand,
+    {
         CopyQueue::of(self.pipeline(block))
     }
 }

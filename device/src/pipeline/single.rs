@@ -37,7 +37,7 @@ pub struct Landed<'s, U: Setup> {
 // through a shared reference: `release` takes the value.
 unsafe impl<U: Setup> Uniform for Landed<'_, U> {}
 
-impl<'s, C: Contents, E: ByHand, P: Position<Place = Anywhere>> Shared<'s, Stages<C, 1, E, BlockScope>, P> {
+impl<'s, C: Contents, E: Engine, P: Position<Place = Anywhere>> Shared<'s, Stages<C, 1, E, BlockScope>, P> {
     /// Starts to copy a tile into this memory, a tuple of several tiles, or an `Option` of a tile.
     ///
     /// PTX: `cp.async`, `cp.async.commit_group`.
@@ -85,7 +85,10 @@ impl<'s, C: Contents, E: ByHand, P: Position<Place = Anywhere>> Shared<'s, Stage
         self,
         block: &Block<'b, THREADS>,
         source: impl Fill<C>,
-    ) -> Pending<'s, Single<'b, C, E, P, THREADS>> {
+    ) -> Pending<'s, Single<'b, C, E, P, THREADS>>
+    where
+        E: ByHand,
+    {
         Pending { pipeline: self.pipeline(block).acquire().copy(source).commit() }
     }
 }

@@ -16,6 +16,7 @@ macro_rules! registry {
     };
 }
 
+pub mod bulk;
 pub mod collectives;
 pub mod maths;
 pub mod orders;
@@ -33,6 +34,7 @@ pub fn registry() -> Vec<&'static tilepipe::launch::Instance> {
         collectives::registry(),
         maths::registry(),
         roles::registry(),
+        bulk::registry(),
     ]
     .concat()
 }

@@ -63,10 +63,10 @@ impl Kernel {
         registry.map(|instance| Kernel::new(Module::Kernels, instance)).collect()
     }
 
-    /// Those whose threads all do the same: no roles.
+    /// Those whose threads all do the same: no roles, and no thread that copies for the others.
     pub fn unified() -> Vec<Kernel> {
         let mut found = Kernel::all();
-        found.retain(|kernel| !kernel.is_partitioned());
+        found.retain(|kernel| !kernel.is_partitioned() && !kernel.is_of_copy_engine());
         found
     }
 
@@ -132,6 +132,11 @@ impl Kernel {
             _ => "CpAsync",
         });
         engine == "CpAsync"
+    }
+
+    /// Whether the type of a kernel of `kernels/` names the copy engine.
+    pub fn is_of_copy_engine(&self) -> bool {
+        self.instance.generic("E") == Some("Bulk")
     }
 
     /// Whether the kernel's threads have roles.

@@ -109,7 +109,7 @@ fn copies_are_what_was_written_and_an_empty_stage_has_none() {
 fn every_kernel_of_the_tests_is_checked() {
     let here = AT_BLOCK_SCOPE.iter().chain(&BELOW_BLOCK_SCOPE).map(|run| run.kernel);
     let elsewhere = crate::orders::checked().into_iter().chain(crate::collectives::checked());
-    let elsewhere = elsewhere.chain(crate::role_barriers::checked());
+    let elsewhere = elsewhere.chain(crate::role_barriers::checked()).chain(crate::bulk::checked());
     let checked: BTreeSet<&str> = here.chain(elsewhere).collect();
     let built: BTreeSet<&str> = Kernel::of_tests().iter().map(|kernel| kernel.instance.kernel()).collect();
     assert_eq!(checked, built);

@@ -1,0 +1,366 @@
+//! Copies by the copy engine: one thread issues them, its announcements match them, and the fences
+//! between the proxies stand where one changes to the other.
+
+use std::collections::BTreeSet;
+
+use tilepipe_test_kernels::bulk;
+use tilepipe_tests::artifact::Module;
+use tilepipe_tests::flow::{BasicBlock, Code, Instruction};
+use tilepipe_tests::ptx::{
+    is_arrival, is_block_barrier, is_mbarrier_init, is_mbarrier_inval, is_mbarrier_wait, is_shared_load,
+    is_warp_barrier,
+};
+
+use crate::kernel::{Kernel, entries};
+
+/// A bulk copy from global memory.
+fn is_bulk(one: &Instruction) -> bool {
+    one.is("cp.async.bulk")
+}
+
+/// The announcement of bytes.
+fn is_expect(one: &Instruction) -> bool {
+    one.is("mbarrier.expect_tx")
+}
+
+/// The fence between the proxies.
+fn is_fence(one: &Instruction) -> bool {
+    one.is("fence.proxy")
+}
+
+/// What makes an mbarrier known to the copy engine.
+fn is_init_fence(one: &Instruction) -> bool {
+    one.is("fence.mbarrier_init")
+}
+
+/// The value of a register that follows from the rank of the thread alone.
+fn value(code: &Code, operand: &str, rank: u32) -> Option<u32> {
+    if let Ok(number) = operand.parse() {
+        return Some(number);
+    }
+    if operand == "%tid.x" {
+        return Some(rank);
+    }
+    let one = definition(code, operand)?;
+    let operands: Vec<&str> = one.operands.split(", ").collect();
+    let of = |place: usize| value(code, operands.get(place)?, rank);
+    if one.is("mov") || one.is("cvt.u64") || one.is("cvt.u32") {
+        of(1)
+    } else if one.is("and") {
+        Some(of(1)? & of(2)?)
+    } else if one.is("shr") {
+        Some(of(1)? >> of(2)?)
+    } else {
+        None
+    }
+}
+
+/// The one instruction that writes a register.
+fn definition<'a>(code: &'a Code, register: &str) -> Option<&'a Instruction> {
+    let writes = |one: &&Instruction| one.operands.split(", ").next() == Some(register) && !one.is("bra");
+    let mut found = code.blocks.iter().flat_map(|block| &block.instructions).filter(writes);
+    found.next().filter(|_| found.next().is_none())
+}
+
+/// Whether the thread of a rank takes a branch, where that follows from the rank alone.
+fn takes(code: &Code, branch: &Instruction, rank: u32) -> Option<bool> {
+    let guard = branch.guard.as_deref()?;
+    let (predicate, negated) = guard.strip_prefix('!').map_or((guard, false), |predicate| (predicate, true));
+    let test = definition(code, predicate).filter(|one| one.is("setp"))?;
+    let operands: Vec<&str> = test.operands.split(", ").collect();
+    let (a, b) = (value(code, operands.get(1)?, rank)?, value(code, operands.get(2)?, rank)?);
+    let holds = match test.opcode.split('.').nth(1)? {
+        "eq" => a == b,
+        "ne" => a != b,
+        "lt" => a < b,
+        "gt" => a > b,
+        _ => return None,
+    };
+    Some(holds != negated)
+}
+
+/// The code that the thread of a rank may reach: of a branch that its rank decides, the way it goes.
+fn of_thread(code: &Code, rank: u32) -> Code {
+    let way = |block: &BasicBlock| {
+        let mut block = block.clone();
+        let decided = block.instructions.last().filter(|last| last.is("bra")).and_then(|last| takes(code, last, rank));
+        if let (Some(taken), [target, following]) = (decided, &block.successors[..]) {
+            block.successors = vec![if taken { *target } else { *following }];
+        }
+        block
+    };
+    Code { blocks: code.blocks.iter().map(way).collect() }
+}
+
+fn executed(code: &Code, wanted: fn(&Instruction) -> bool) -> BTreeSet<usize> {
+    code.executions(wanted, |one| one.is("ret"))
+}
+
+/// What a run of one kernel executes.
+struct Run {
+    kernel: &'static str,
+    /// Bytes of the copies, all of which the first thread issues.
+    copies: &'static [u32],
+    /// What it announces for each stage that it fills, and arrives after.
+    stages: &'static [u32],
+    /// Fences between the proxies in each thread.
+    fences: usize,
+    /// Waits for a phase in each thread, with that of each stage at the end.
+    waits: usize,
+    /// Barriers of the block, and of the warp.
+    barriers: [usize; 2],
+}
+
+/// With `with_pipeline` there is a fence and a barrier before the pipeline, and after it a wait for
+/// each stage and two barriers, with the end of the mbarriers between them.
+const RUNS: [Run; 7] = [
+    Run { kernel: "bulk_entry", copies: &[], stages: &[], fences: 1, waits: 1, barriers: [3, 0] },
+    Run { kernel: "bulk_fill", copies: &[512], stages: &[512], fences: 1, waits: 1, barriers: [3, 0] },
+    Run { kernel: "bulk_wait", copies: &[512], stages: &[512], fences: 1, waits: 2, barriers: [3, 0] },
+    Run { kernel: "bulk_wait_beside_dirty", copies: &[512], stages: &[512], fences: 2, waits: 3, barriers: [4, 0] },
+    Run { kernel: "bulk_acquire_dirty", copies: &[512], stages: &[512], fences: 2, waits: 1, barriers: [4, 0] },
+    Run { kernel: "bulk_pair", copies: &[512, 64], stages: &[576], fences: 1, waits: 1, barriers: [3, 0] },
+    Run { kernel: "bulk_of_warps", copies: &[512], stages: &[512], fences: 1, waits: 2, barriers: [0, 2] },
+];
+
+/// The kernels that are checked here.
+const ISSUERS: [&str; 12] = [
+    "bulk_entry",
+    "bulk_fill",
+    "bulk_wait",
+    "bulk_wait_beside_dirty",
+    "bulk_acquire_dirty",
+    "bulk_pair",
+    "bulk_tile",
+    "bulk_rounds",
+    "bulk_driven",
+    "bulk_of_warps",
+    "bulk_between_roles",
+    "bulk_driven_between_roles",
+];
+
+/// Their names.
+pub fn checked() -> Vec<&'static str> {
+    ISSUERS.to_vec()
+}
+
+/// Whether a kernel has instructions that only the copy engine needs.
+pub fn is_of_copy_engine(kernel: &Kernel) -> bool {
+    kernel.entry.code.instructions().any(|one| is_bulk(one) || is_expect(one) || is_fence(one) || is_init_fence(one))
+}
+
+fn one_of(name: &str) -> &'static Code {
+    &Kernel::of_tests_named(name)[0].entry.code
+}
+
+/// The operand at `place` of each such instruction, where it is a constant.
+fn operands(code: &Code, wanted: fn(&Instruction) -> bool, place: usize) -> Vec<Option<u32>> {
+    code.instructions().filter(|one| wanted(one)).map(|one| operand(code, one, place)).collect()
+}
+
+fn constants(numbers: &[u32]) -> Vec<Option<u32>> {
+    numbers.iter().copied().map(Some).collect()
+}
+
+/// An operand that is a constant.
+fn operand(code: &Code, one: &Instruction, place: usize) -> Option<u32> {
+    value(code, one.operands.split(", ").nth(place)?, 0)
+}
+
+#[test]
+fn steps_become_the_copies_announcements_fences_and_barriers_that_their_state_requires() {
+    for run in &RUNS {
+        let (code, name) = (one_of(run.kernel), run.kernel);
+        assert_eq!(operands(code, is_bulk, 2), constants(run.copies), "{name}: bytes of copies");
+        assert_eq!(operands(code, is_expect, 1), constants(run.stages), "{name}: announced bytes");
+        let (first, other) = (of_thread(code, 0), of_thread(code, 1));
+        for (what, wanted, count) in [
+            ("copies", is_bulk as fn(&Instruction) -> bool, run.copies.len()),
+            ("announcements", is_expect, run.stages.len()),
+            ("arrivals", is_arrival, run.stages.len()),
+        ] {
+            assert_eq!(executed(&first, wanted), [count].into(), "{name}: {what} of the first thread");
+            assert_eq!(executed(&other, wanted), [0].into(), "{name}: {what} of another thread");
+        }
+        for thread in [&first, &other] {
+            for (what, wanted, count) in [
+                ("fences", is_fence as fn(&Instruction) -> bool, run.fences),
+                ("waits", is_mbarrier_wait, run.waits),
+                ("barriers of the block", is_block_barrier, run.barriers[0]),
+                ("barriers of the warp", is_warp_barrier, run.barriers[1]),
+            ] {
+                assert_eq!(executed(thread, wanted), [count].into(), "{name}: {what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn only_the_first_thread_has_code_of_copies() {
+    for name in ISSUERS {
+        for kernel in Kernel::of_tests_named(name) {
+            let code = &kernel.entry.code;
+            let copies =
+                |rank| of_thread(code, rank).instructions().filter(|one| is_bulk(one) || is_expect(one)).count();
+            let all = code.instructions().filter(|one| is_bulk(one) || is_expect(one)).count();
+            assert!(all > 0 || name == "bulk_entry", "{name} copies nothing");
+            assert_eq!(copies(0), all, "{name}: copies and announcements of the first thread");
+            for rank in [1, 31, 33, 127] {
+                assert_eq!(copies(rank), 0, "{name}: copies and announcements of thread {rank}");
+            }
+            // Each warp's own pipeline has its first lane.
+            let of_its_warp = if name == "bulk_of_warps" { all } else { 0 };
+            assert_eq!(copies(32), of_its_warp, "{name}: copies and announcements of thread 32");
+            let elected = code.instructions().find(|one| one.is("elect"));
+            assert_eq!(elected, None, "{name}: the issuing thread is a constant");
+        }
+    }
+}
+
+#[test]
+fn a_whole_tile_is_one_copy_and_a_stage_has_one_announcement() {
+    for (name, bytes) in [("bulk_tile", 512), ("bulk_driven", 512), ("bulk_driven_between_roles", 384)] {
+        let thread = of_thread(one_of(name), 0);
+        let whole = |one: &Instruction| is_bulk(one) && operand(&thread, one, 2) == Some(bytes);
+        if name == "bulk_tile" {
+            assert_eq!(executed(&thread, is_expect), [1].into());
+            let copies = thread.executions(whole, |one| one.is("ret"));
+            assert!(copies.contains(&1), "{name}: {copies:?}");
+        }
+        assert!(thread.instructions().any(whole), "{name}: no copy of a whole tile");
+    }
+    // A round of a loop fills one stage.
+    let first = of_thread(one_of("bulk_rounds"), 0);
+    let rounds = first.loops_with(&[is_bulk]);
+    assert_eq!(rounds.len(), 1);
+    for round in rounds {
+        for (what, wanted) in [("copies", is_bulk as fn(&Instruction) -> bool), ("announcements", is_expect)] {
+            assert_eq!(round.executions(wanted), [1].into(), "{what} of a round");
+        }
+        assert_eq!(round.executions(is_mbarrier_wait), [1].into());
+        assert_eq!(round.executions(is_block_barrier), [1].into());
+        assert_eq!(round.executions(is_fence), [1].into());
+    }
+}
+
+#[test]
+fn a_fence_and_then_a_barrier_come_before_the_first_copy_and_before_each_that_fills_a_stage_again() {
+    let pick = |one: &Instruction| {
+        let kinds: [(fn(&Instruction) -> bool, &str); 6] = [
+            (is_mbarrier_init, "init"),
+            (is_init_fence, "init fence"),
+            (is_fence, "fence"),
+            (is_block_barrier, "barrier"),
+            (is_expect, "announce"),
+            (is_bulk, "copy"),
+        ];
+        let more: [(fn(&Instruction) -> bool, &str); 3] =
+            [(is_arrival, "arrive"), (is_mbarrier_wait, "wait"), (is_mbarrier_inval, "inval")];
+        kinds.iter().chain(&more).find(|(is, _)| is(one)).map(|(_, kind)| (*kind).to_owned())
+    };
+    let trace = |name: &str, rank| of_thread(one_of(name), rank).traces(pick, |one| one.is("ret"));
+    let begin = ["init", "init fence", "fence", "barrier"];
+    let fill = ["announce", "copy", "arrive"];
+    let end = ["wait", "barrier", "inval", "barrier"];
+    let of = |parts: &[&[&str]]| BTreeSet::from([parts.concat().into_iter().map(str::to_owned).collect::<Vec<_>>()]);
+    assert_eq!(trace("bulk_fill", 0), of(&[&begin, &fill, &end]));
+    assert_eq!(trace("bulk_fill", 1), of(&[&begin[2..], &["wait", "barrier"]]));
+    assert_eq!(trace("bulk_acquire_dirty", 0), of(&[&begin, &begin[2..], &fill, &end]));
+    assert_eq!(trace("bulk_wait_beside_dirty", 0), of(&[&begin, &fill, &["wait"], &begin[2..], &end]));
+}
+
+#[test]
+fn a_role_that_reads_fences_before_each_arrival_and_one_that_fills_has_the_fence_of_the_entry_alone() {
+    for name in ["bulk_between_roles", "bulk_driven_between_roles"] {
+        let reader = of_thread(one_of(name), 33);
+        let pick = |one: &Instruction| {
+            let kind = if is_fence(one) {
+                "fence"
+            } else if is_arrival(one) {
+                "arrive"
+            } else {
+                return None;
+            };
+            Some(kind.to_owned())
+        };
+        let ways = reader.traces(pick, |one| one.is("ret"));
+        assert!(!ways.is_empty(), "{name}");
+        for way in &ways {
+            // The fence of the entry; and then one before each arrival.
+            assert_eq!(way.first().map(String::as_str), Some("fence"), "{name}: {way:?}");
+            assert!(way.windows(2).all(|two| two[1] != "arrive" || two[0] == "fence"), "{name}: {way:?}");
+        }
+        let arrives = reader.instructions().filter(|one| is_arrival(one)).count();
+        assert!(arrives > 0, "{name}: the readers give no stage back");
+    }
+    let filler = of_thread(one_of("bulk_between_roles"), 0);
+    assert_eq!(executed(&filler, is_fence), [1].into(), "fences of a role that fills");
+}
+
+#[test]
+fn a_round_of_a_driver_has_one_fence_and_one_barrier_whatever_its_number_of_stages() {
+    let mut drivers: Vec<Kernel> = Kernel::all().into_iter().filter(Kernel::is_of_copy_engine).collect();
+    drivers.retain(|kernel| !kernel.is_partitioned());
+    drivers.extend(Kernel::of_tests_named("bulk_driven"));
+    for kernel in drivers {
+        let other = of_thread(&kernel.entry.code, 1);
+        let rounds = other.loops_with(&[is_mbarrier_wait, is_shared_load]);
+        assert!(!rounds.is_empty(), "{}: no loop of a steady state", kernel.name());
+        for round in rounds {
+            for (what, wanted) in [
+                ("fences", is_fence as fn(&Instruction) -> bool),
+                ("barriers", is_block_barrier),
+                ("waits", is_mbarrier_wait),
+            ] {
+                assert_eq!(round.executions(wanted), [1].into(), "{}: {what} of a round", kernel.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn mbarriers_are_those_of_the_stages_and_a_fence_is_for_shared_memory_alone() {
+    for (name, stages) in [("bulk_entry", 1), ("bulk_wait_beside_dirty", 2), ("bulk_rounds", 2), ("bulk_of_warps", 1)] {
+        let code = of_thread(one_of(name), 0);
+        assert_eq!(executed(&code, is_mbarrier_init), [stages].into(), "{name}: mbarriers");
+        assert_eq!(executed(&code, is_mbarrier_inval), [stages].into(), "{name}: mbarriers that end");
+        assert_eq!(executed(&code, is_init_fence), [1].into(), "{name}");
+        assert_eq!(executed(&of_thread(one_of(name), 1), is_mbarrier_init), [0].into(), "{name}");
+    }
+    for module in [Module::Kernels, Module::TestKernels, Module::CodegenKernels] {
+        for entry in entries(module).values() {
+            for one in entry.code.instructions().filter(|one| is_fence(one)) {
+                assert_eq!(one.opcode, "fence.proxy.async.shared::cta", "{}", entry.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_only_the_copy_engine_needs_is_in_its_kernels_alone_and_they_have_no_local_memory() {
+    let of_tests = [
+        &bulk::zeros_and_gaps_in_scope::INSTANCES[..],
+        &bulk::both_orders::INSTANCES,
+        &bulk::left_in_scope::INSTANCES,
+        &bulk::warps_by_hand::INSTANCES,
+        &bulk::far_neighbours::INSTANCES,
+    ];
+    let of_tests = of_tests.into_iter().flatten().collect();
+    let mut of_copy_engine = 0;
+    for (module, registry) in [
+        (Module::Kernels, tilepipe_kernels::registry().into_iter().flatten().collect::<Vec<_>>()),
+        (Module::TestKernels, of_tests),
+        (Module::CodegenKernels, tilepipe_codegen_kernels::registry()),
+    ] {
+        for instance in registry {
+            let kernel = Kernel::new(module, instance);
+            let named = instance.generic("E") == Some("Bulk") || ISSUERS.contains(&instance.kernel());
+            assert_eq!(is_of_copy_engine(&kernel), named, "{}: instructions of the copy engine", kernel.name());
+            if named {
+                of_copy_engine += 1;
+                assert_eq!(kernel.entry.local_declarations, [""; 0], "{}: local memory", kernel.name());
+            }
+        }
+    }
+    assert!(of_copy_engine > ISSUERS.len());
+}

@@ -1,0 +1,10 @@
+//! The accepted neighbour of `fail/bulk_rows_of_40_bytes.rs`.
+#![forbid(unsafe_code)]
+use tilepipe::{Block, CpAsync, Shared, Stages, Tile2D, Tiles2D, kernel};
+
+#[kernel]
+fn copy_tile(block: Block<128>, input: Tiles2D<f32, 8, 10>, shared: Shared<Stages<Tile2D<f32, 8, 10>, 2, CpAsync>>) {
+    let _ = shared.pipeline(&block).for_each(1, |stage, i| stage.copy(input.tile(0, i)), |_, _| {});
+}
+
+fn main() {}
