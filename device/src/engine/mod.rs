@@ -23,6 +23,10 @@ pub use cp_async::CpAsync;
 pub use load_store::LoadStore;
 
 /// A copy engine. Sealed: [`CpAsync`], [`LoadStore`] and [`Bulk`].
+///
+/// A kernel that is generic over it uses the drivers, roles, or
+/// [`Shared::with_pipeline`](crate::Shared::with_pipeline); for steps by hand elsewhere it asks for
+/// [`ByHand`].
 pub trait Engine: sealed::Linear + StepsIn<InScope> + 'static {}
 
 impl Engine for CpAsync {}

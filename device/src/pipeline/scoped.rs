@@ -26,6 +26,14 @@ impl<'s, C: Contents, const COUNT: usize, E: Engine, P> Shared<'s, Stages<C, COU
     /// `mbarrier.inval`, `bar.sync`; with [`CpAsync`](crate::CpAsync) `cp.async.wait_all`,
     /// `bar.sync`.
     ///
+    /// Before it, with [`Bulk`](crate::Bulk): `mbarrier.init` and `fence.mbarrier_init` in one
+    /// thread, `fence.proxy.async.shared::cta`, `bar.sync`; with other engines nothing. A tile that
+    /// the engine can't copy does not compile. Neither does a pipeline, a tile of it or a `finish`
+    /// that would outlive `body`: the memory comes back beside the result.
+    ///
+    /// CUDA: `cuda::make_pipeline(block, &shared_state)` with its destructor, or an array of
+    /// `cuda::barrier` in shared memory.
+    ///
     /// # Threads
     ///
     /// The block. `body` is block-level code.

@@ -11,6 +11,12 @@ use crate::tile::shape::at_least_16;
 /// The stages of a pipeline: `COUNT` times what `C` says (a tile or several), filled by engine `E`,
 /// synchronised at scope `S`.
 ///
+/// Each stage starts at a multiple of its contents' alignment, at least 16 bytes. With
+/// [`Bulk`](crate::Bulk) an mbarrier of 8 bytes for each stage follows the stages. A tile that the
+/// engine can't copy does not compile: [`CpAsync`] wants multiples of 4 bytes, and `Bulk` of 16, in
+/// size, rows, halo and alignment; `Bulk` also wants [`BlockScope`], or a warp's own pipeline
+/// ([`Replicated`](crate::Replicated)), and stages below 1 MiB.
+///
 /// CUDA: `cuda::pipeline_shared_state<scope, COUNT>` and the buffer beside it, in one.
 pub struct Stages<C, const COUNT: usize, E = CpAsync, S = BlockScope>(PhantomData<(C, E, S)>);
 

@@ -102,7 +102,8 @@ fn known<T: PartialEq>(
     written.all(|other| other.as_ref() == Some(&first)).then_some(first)
 }
 
-/// The code that the thread of a rank may reach: of a branch that its rank decides, the way it goes.
+/// The code that the thread of a rank may reach: of a branch that its rank decides, the way that it
+/// goes.
 fn of_thread(code: &Code, rank: u32) -> Code {
     let mut code = code.clone();
     loop {
