@@ -56,9 +56,11 @@ pub fn bulk_acquire_dirty(block: Block<128>, shared: Shared<Stages<[i32; 128], 1
     });
 }
 
+type Pair = ([i32; 128], [u8; 64]);
+
 /// Two tiles a stage.
 #[kernel]
-pub fn bulk_pair(block: Block<128>, shared: Shared<Stages<([i32; 128], [u8; 64]), 1, Bulk>>) {
+pub fn bulk_pair(block: Block<128>, shared: Shared<Stages<Pair, 1, Bulk>>) {
     let _ = shared.with_pipeline(&block, |pipe| {
         let _ = pipe.acquire().copy((Zeros, Zeros)).commit();
     });
