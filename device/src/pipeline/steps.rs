@@ -492,9 +492,10 @@ pub(super) unsafe fn launder<U: Setup>() {
 
 /// Says that a pipeline's memory is its owner's to give back.
 #[diagnostic::on_unimplemented(
-    message = "the memory of this pipeline is given back by `with_pipeline`",
-    label = "inside the closure the pipeline is dropped at its end",
-    note = "`let (result, shared) = shared.with_pipeline(&block, |pipe| ..);` returns the memory once all copies have landed"
+    message = "the memory of this pipeline is given back by the function that made it",
+    label = "drop the pipeline: that function waits for its copies",
+    note = "`let (result, shared) = shared.with_pipeline(&block, |pipe| ..);` returns the memory; that of `warps` and `threads` comes \
+            back from `Retired::reclaim`"
 )]
 pub trait GivesBack {}
 impl GivesBack for Anywhere {}

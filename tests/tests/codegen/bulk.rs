@@ -143,6 +143,9 @@ fn executed(code: &Code, wanted: fn(&Instruction) -> bool) -> BTreeSet<usize> {
     code.executions(wanted, |one| one.is("ret"))
 }
 
+/// A kind of instructions.
+type Kind = fn(&Instruction) -> bool;
+
 /// What a run of one kernel executes.
 struct Run {
     kernel: &'static str,
@@ -222,7 +225,7 @@ fn steps_become_the_copies_announcements_fences_and_barriers_that_their_state_re
         assert_eq!(operands(code, is_expect, 1), constants(run.stages), "{name}: announced bytes");
         let (first, other) = (of_thread(code, 0), of_thread(code, 1));
         for (what, wanted, count) in [
-            ("copies", is_bulk as fn(&Instruction) -> bool, run.copies.len()),
+            ("copies", is_bulk as Kind, run.copies.len()),
             ("announcements", is_expect, run.stages.len()),
             ("arrivals", is_arrival, run.stages.len()),
         ] {
@@ -231,7 +234,7 @@ fn steps_become_the_copies_announcements_fences_and_barriers_that_their_state_re
         }
         for thread in [&first, &other] {
             for (what, wanted, count) in [
-                ("fences", is_fence as fn(&Instruction) -> bool, run.fences),
+                ("fences", is_fence as Kind, run.fences),
                 ("waits", is_mbarrier_wait, run.waits),
                 ("barriers of the block", is_block_barrier, run.barriers[0]),
                 ("barriers of the warp", is_warp_barrier, run.barriers[1]),
@@ -275,7 +278,7 @@ fn a_whole_tile_is_one_copy_and_a_stage_has_one_announcement() {
     let rounds = first.loops_with(&[is_bulk]);
     assert_eq!(rounds.len(), 1);
     for round in rounds {
-        for (what, wanted) in [("copies", is_bulk as fn(&Instruction) -> bool), ("announcements", is_expect)] {
+        for (what, wanted) in [("copies", is_bulk as Kind), ("announcements", is_expect)] {
             assert_eq!(round.executions(wanted), [1].into(), "{what} of a round");
         }
         assert_eq!(round.executions(is_mbarrier_wait), [1].into());
@@ -287,7 +290,7 @@ fn a_whole_tile_is_one_copy_and_a_stage_has_one_announcement() {
 #[test]
 fn a_fence_and_then_a_barrier_come_before_the_first_copy_and_before_each_that_fills_a_stage_again() {
     let pick = |one: &Instruction| {
-        let kinds: [(fn(&Instruction) -> bool, &str); 6] = [
+        let kinds: [(Kind, &str); 6] = [
             (is_mbarrier_init, "init"),
             (is_init_fence, "init fence"),
             (is_fence, "fence"),
@@ -295,7 +298,7 @@ fn a_fence_and_then_a_barrier_come_before_the_first_copy_and_before_each_that_fi
             (is_expect, "announce"),
             (is_bulk, "copy"),
         ];
-        let more: [(fn(&Instruction) -> bool, &str); 3] =
+        let more: [(Kind, &str); 3] =
             [(is_arrival, "arrive"), (is_mbarrier_wait, "wait"), (is_mbarrier_inval, "inval")];
         kinds.iter().chain(&more).find(|(is, _)| is(one)).map(|(_, kind)| (*kind).to_owned())
     };
@@ -348,11 +351,9 @@ fn a_round_of_a_driver_has_one_fence_and_one_barrier_whatever_its_number_of_stag
         let rounds = other.loops_with(&[is_mbarrier_wait, is_shared_load]);
         assert!(!rounds.is_empty(), "{}: no loop of a steady state", kernel.name());
         for round in rounds {
-            for (what, wanted) in [
-                ("fences", is_fence as fn(&Instruction) -> bool),
-                ("barriers", is_block_barrier),
-                ("waits", is_mbarrier_wait),
-            ] {
+            for (what, wanted) in
+                [("fences", is_fence as Kind), ("barriers", is_block_barrier), ("waits", is_mbarrier_wait)]
+            {
                 assert_eq!(round.executions(wanted), [1].into(), "{}: {what} of a round", kernel.name());
             }
         }

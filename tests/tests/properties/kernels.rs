@@ -3,8 +3,8 @@
 
 use bytemuck::{Pod, Zeroable};
 use tilepipe::{
-    Block, CpAsync, Element, Engine, F32x4, HaloTile, Halos, I32x4, LoadStore, Shared, Stages, Tiles, TilesMut, U32x4,
-    kernel,
+    Block, ByHand, CpAsync, Element, Engine, F32x4, HaloTile, Halos, I32x4, LoadStore, Shared, Stages, Tiles, TilesMut,
+    U32x4, kernel,
 };
 
 /// An element of one byte.
@@ -185,7 +185,7 @@ type Pair<E, const THREADS: usize> = (Stages<[i32; THREADS], 2>, Stages<[i32; TH
 /// Two pipelines side by side, of other stage counts and engines: one input backwards plus `scale`
 /// times the other.
 #[kernel(instances(E = [CpAsync, LoadStore], THREADS = [32, 96]))]
-pub fn two_pipelines<E: Engine, const THREADS: usize>(
+pub fn two_pipelines<E: ByHand, const THREADS: usize>(
     block: Block<THREADS>,
     left: Tiles<i32, THREADS>,
     right: Tiles<i32, THREADS>,

@@ -1,14 +1,14 @@
 //! Steps by hand at thread scope, with tiles published and not, and queues of single copies.
 
 use proptest::prelude::*;
-use tilepipe::{Block, CpAsync, Engine, LoadStore, Shared, Stages, ThreadScope, Tiles, TilesMut, kernel};
+use tilepipe::{Block, ByHand, CpAsync, LoadStore, Shared, Stages, ThreadScope, Tiles, TilesMut, kernel};
 
 use crate::launches::{Two, at, bind, case, elements, gives, number};
 
 /// Every other tile is published, and backwards in the output; of those between each thread takes
 /// three times its own element. The published ones come first.
 #[kernel(instances(E = [CpAsync, LoadStore], THREADS = [32, 96]))]
-pub fn published_then_own<E: Engine, const THREADS: usize>(
+pub fn published_then_own<E: ByHand, const THREADS: usize>(
     block: Block<THREADS>,
     input: Tiles<i32, THREADS>,
     mut out: TilesMut<i32, THREADS>,
@@ -40,7 +40,7 @@ pub fn published_then_own<E: Engine, const THREADS: usize>(
 
 /// The same with the published ones second.
 #[kernel(instances(E = [CpAsync, LoadStore], THREADS = [32, 96]))]
-pub fn own_then_published<E: Engine, const THREADS: usize>(
+pub fn own_then_published<E: ByHand, const THREADS: usize>(
     block: Block<THREADS>,
     input: Tiles<i32, THREADS>,
     mut out: TilesMut<i32, THREADS>,
@@ -71,7 +71,7 @@ pub fn own_then_published<E: Engine, const THREADS: usize>(
 
 /// Two single copies ahead, in three buffers: each tile backwards.
 #[kernel(instances(E = [CpAsync, LoadStore], THREADS = [32, 96]))]
-pub fn queue_of_three<E: Engine, const THREADS: usize>(
+pub fn queue_of_three<E: ByHand, const THREADS: usize>(
     block: Block<THREADS>,
     input: Tiles<i32, THREADS>,
     mut out: TilesMut<i32, THREADS>,
@@ -96,7 +96,7 @@ pub fn queue_of_three<E: Engine, const THREADS: usize>(
 /// A single copy of two tiles, waited for, released and made again: the sum of the tile and of that
 /// before it in the block, backwards.
 #[kernel(instances(E = [CpAsync, LoadStore], THREADS = [32, 96]))]
-pub fn single_copies<E: Engine, const THREADS: usize>(
+pub fn single_copies<E: ByHand, const THREADS: usize>(
     block: Block<THREADS>,
     input: Tiles<i32, THREADS>,
     mut out: TilesMut<i32, THREADS>,
