@@ -396,7 +396,7 @@ fn what_only_the_copy_engine_needs_is_in_its_kernels_alone_and_they_have_no_loca
     ] {
         for instance in registry {
             let kernel = Kernel::new(module, instance);
-            let named = instance.generic("E") == Some("Bulk") || ISSUERS.contains(&instance.kernel());
+            let named = kernel.is_of_copy_engine() || ISSUERS.contains(&instance.kernel());
             assert_eq!(is_of_copy_engine(&kernel), named, "{}: instructions of the copy engine", kernel.name());
             if named {
                 of_copy_engine += 1;

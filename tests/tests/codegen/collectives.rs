@@ -99,7 +99,7 @@ const SIZE: &str = "%dynamic_smem_size";
 fn no_kernel_has_static_shared_memory_and_those_with_collectives_find_theirs_behind_their_own() {
     let of_block = ["block_reduce", "block_scan", "block_broadcast"];
     let of_roles = ["producer_consumer_sum", "role_reduce", "role_scan", "role_broadcast", "role_result"];
-    let of_sums = ["sum", "dot", "sum_by_warps", "sum_by_threads"];
+    let of_sums = ["sum", "dot", "sum_by_warps", "sum_by_threads", "sum_bulk", "dot_bulk"];
     let uses: Vec<&str> = of_sums.into_iter().chain(of_block).chain(of_roles).collect();
     for (module, kernels) in [(Module::Kernels, Kernel::all()), (Module::CodegenKernels, Kernel::of_tests())] {
         let text = module.ptx().unwrap_or_else(|error| panic!("{error}"));

@@ -134,9 +134,10 @@ impl Kernel {
         engine == "CpAsync"
     }
 
-    /// Whether the type of a kernel of `kernels/` names the copy engine.
+    /// Whether the stages of a kernel of `kernels/` name the copy engine: by a generic argument, or
+    /// in the kernel itself.
     pub fn is_of_copy_engine(&self) -> bool {
-        self.instance.generic("E") == Some("Bulk")
+        self.instance.generic("E") == Some("Bulk") || self.instance.kernel().ends_with("_bulk")
     }
 
     /// Whether the kernel's threads have roles.

@@ -53,8 +53,10 @@ struct Partitioned {
 }
 
 fn partitioned() -> Vec<Partitioned> {
+    // Those of the copy engine hand stages over otherwise (`bulk`).
     let of_name = |(name, by_hand): (&str, bool)| {
-        Kernel::named(name).into_iter().map(move |kernel| Partitioned::new(kernel, by_hand)).collect::<Vec<_>>()
+        let kernels = Kernel::named(name).into_iter().filter(|kernel| !kernel.is_of_copy_engine());
+        kernels.map(move |kernel| Partitioned::new(kernel, by_hand)).collect::<Vec<_>>()
     };
     KERNELS.into_iter().flat_map(of_name).collect()
 }
