@@ -223,7 +223,13 @@ def exact_dot(tensors):
 def transpose(bench):
     """out[c][r] = x[r][c], of square matrices."""
     symbols = ["transpose__i32_256_32_1_1", "transpose__i32_256_32_1_2", "transpose__i32_256_32_1_3"]
-    wide = ["32_32_1_1", "32_32_4_1", "16_64_1_1", "16_64_4_1"]
+    wide = [
+        "transpose_wide__i32_256_32_32_1_1",
+        "transpose_wide__i32_256_32_32_4_1",
+        "transpose_wide__i32_256_16_64_1_1",
+        "transpose_wide__i32_256_16_64_4_1",
+        "transpose_wide__i32_512_32_64_1_1",
+    ]
     for elements in bench.sizes:
         side = 1 << (elements.bit_length() // 2)
         if side * side != elements:
@@ -235,8 +241,8 @@ def transpose(bench):
             transposed,
             [
                 *(ours(bench, symbol, grid) for symbol in symbols for grid in (TILES, RESIDENT)),
-                *(ours(bench, f"transpose_wide__i32_256_{shape}", TILES) for shape in wide),
-                ours(bench, "transpose_wide__i32_512_32_64_1_1", TILES),
+                *(ours(bench, symbol, TILES) for symbol in wide),
+                ours(bench, "transpose_wide__i32_256_32_32_4_1", RESIDENT),
                 eager("out.copy_(x.t())", lambda t: t["out"].copy_(t["x"].t())),
                 compiled(bench, "x.t()", lambda t: t["out"].copy_(t["x"].t())),
             ],
