@@ -8,7 +8,7 @@ use tilepipe::{Block, Blocked, Bulk, HaloTile, Halos, Shared, Stages, Tiles, Til
 
 use crate::average::RADIUS;
 use crate::compute::{Number, next_in_group};
-use crate::reduction::write_result;
+use crate::reduction::{TwoTiles, write_result};
 
 /// The sum of the block's tiles, as [`sum`](fn@crate::sum) in tiles of 4 to 16 KiB.
 #[kernel(instances(T = [i32, f32], THREADS = [256], LEN = [1024, 4096], STAGES = [4]))]
@@ -37,7 +37,7 @@ pub fn dot_bulk<T: Number, const THREADS: usize, const LEN: usize, const STAGES:
     left: Tiles<T, LEN>,
     right: Tiles<T, LEN>,
     out: TilesMut<T, 1>,
-    shared: Shared<Stages<([T; LEN], [T; LEN]), STAGES, Bulk>>,
+    shared: Shared<Stages<TwoTiles<T, LEN>, STAGES, Bulk>>,
 ) {
     let (lefts, rights) = (left.for_block(&block), right.for_block(&block));
     let mut sums = block.map(|_| T::ZERO);
@@ -59,7 +59,7 @@ pub fn example_kernel_bulk<T: Number, const THREADS: usize, const LEN: usize, co
     left: Tiles<T, LEN>,
     right: Tiles<T, LEN>,
     mut out: TilesMut<T, LEN, Blocked>,
-    shared: Shared<Stages<([T; LEN], [T; LEN]), STAGES, Bulk>>,
+    shared: Shared<Stages<TwoTiles<T, LEN>, STAGES, Bulk>>,
 ) {
     let (lefts, rights) = (left.for_block(&block), right.for_block(&block));
     let mut results = out.for_block(&block);

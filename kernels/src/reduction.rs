@@ -36,7 +36,7 @@ pub fn sum<T: Number, const THREADS: usize, const LEN: usize, const STAGES: usiz
 }
 
 /// A tile of each input.
-type TwoTiles<T, const LEN: usize> = ([T; LEN], [T; LEN]);
+pub(crate) type TwoTiles<T, const LEN: usize> = ([T; LEN], [T; LEN]);
 
 /// The dot product of the block's tiles of two inputs, both in one stage.
 #[kernel(
