@@ -92,7 +92,7 @@ pub use group::warp::{Lane, PerLane, Warp};
 pub use half::{bf16, f16};
 pub use marker::Uniform;
 pub use memory::{First, Layout, Position, Scoped, Second, Shared, Whole};
-pub use output::arrangement::{Arrangement, Blocked, Striped};
+pub use output::arrangement::{Arrangement, Blocked, Runs, Striped};
 pub use output::bounds::{Bounded, hoist_bounds};
 pub use output::tile::{OutputTile, TileMut};
 pub use output::tiles::{BlockTilesMut, TileViewMut, TilesMut, TilesMut2D};

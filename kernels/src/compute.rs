@@ -1,6 +1,6 @@
 //! What the guide's kernels compute on a tile: their parameter `C`.
 
-use tilepipe::math;
+use tilepipe::{Arrangement, Runs, math};
 
 pub use tilepipe_kernel_elements::{Complex, Float3, Number};
 
@@ -53,6 +53,24 @@ impl<T: Number, const LEN: usize> Compute<T, LEN> for Reverse {
     fn compute(tile: &[T; LEN], rank: usize) -> T {
         tile[LEN - 1 - rank]
     }
+}
+
+/// Elements of which 16 bytes are a run of an output.
+pub trait Wide: Number {
+    /// The arrangement in which a thread writes 16 bytes in a row.
+    type InRuns: Arrangement;
+}
+
+impl Wide for i32 {
+    type InRuns = Runs<4>;
+}
+
+impl Wide for f32 {
+    type InRuns = Runs<4>;
+}
+
+impl Wide for f64 {
+    type InRuns = Runs<2>;
 }
 
 /// Numbers with a multiplication and an addition that are rounded once.

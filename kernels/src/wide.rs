@@ -14,7 +14,7 @@ use tilepipe::{
     hoist_bounds, kernel,
 };
 
-use crate::compute::{Compute, GroupSum, Number, next_in_group};
+use crate::compute::{Compute, GroupSum, Number, Wide, next_in_group};
 
 /// [`with_memcpy_async`](fn@crate::with_memcpy_async) with `LEN / THREADS` elements a thread.
 #[kernel(instances(T = [i32], C = [GroupSum], THREADS = [128, 256], LEN = [4 * THREADS]))]
@@ -90,7 +90,8 @@ pub fn with_staging_wide<T: Number, C: Compute<T, LEN>, const THREADS: usize, co
     });
 }
 
-/// [`with_staging_unified`](fn@crate::with_staging_unified) with `LEN / THREADS` elements a thread.
+/// [`with_staging_unified`](fn@crate::with_staging_unified) with `LEN / THREADS` elements a thread,
+/// in runs of 16 bytes.
 #[kernel(
     instances(T = [i32], C = [GroupSum], E = [CpAsync], THREADS = [128, 256], LEN = [4 * THREADS], STAGES = [1, 2, 4]),
     instances(T = [f64], C = [GroupSum], E = [CpAsync], THREADS = [128], LEN = [2 * THREADS], STAGES = [2]),
@@ -100,7 +101,7 @@ pub fn with_staging_wide<T: Number, C: Compute<T, LEN>, const THREADS: usize, co
     instances(T = [i32], C = [GroupSum], E = [Bulk], THREADS = [128], LEN = [1024, 4096], STAGES = [2, 4]),
 )]
 pub fn with_staging_unified_wide<
-    T: Number,
+    T: Wide,
     C: Compute<T, LEN>,
     E: Engine,
     const THREADS: usize,
@@ -109,7 +110,7 @@ pub fn with_staging_unified_wide<
 >(
     block: Block<THREADS>,
     input: Tiles<T, LEN>,
-    mut out: TilesMut<T, LEN, Blocked>,
+    mut out: TilesMut<T, LEN, T::InRuns>,
     shared: Shared<Stages<[T; LEN], STAGES, E>>,
 ) {
     let batches = input.for_block(&block);

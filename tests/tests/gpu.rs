@@ -103,6 +103,7 @@ features! {
     functions
     three_inputs
     mapped_rows
+    rows_in_runs
     rows_of_threads
     rows_of_warps
     pairs_of_rows
@@ -113,6 +114,7 @@ features! {
     warps_by_hand
     far_neighbours
     wide_tiles
+    wide_runs
     wide_own
     wide_by_hand
     wide_between_roles

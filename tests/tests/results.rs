@@ -8,7 +8,7 @@ use tilepipe_kernels::compute::{Complex, Number};
 use tilepipe_runner::reference;
 use tilepipe_runner::value::{DType, Value};
 use tilepipe_test_kernels::features::collectives_of_blocks;
-use tilepipe_test_kernels::wide::{wide_between_roles, wide_by_hand, wide_own, wide_tiles};
+use tilepipe_test_kernels::wide::{wide_between_roles, wide_by_hand, wide_own, wide_runs, wide_tiles};
 use tilepipe_tests::case::{self, ForType, Group, SCHEDULES};
 use tilepipe_tests::{features, locals};
 
@@ -136,7 +136,8 @@ fn addresses_of_locals_are_the_same_in_all_threads_of_a_block_or_role() {
 #[test]
 fn kernels_over_rows_triple_every_element() {
     let device = Device::cpu(Schedule::Random { seed: 12 });
-    let over_rows = ["mapped_rows", "rows_of_threads", "rows_of_warps", "pairs_of_rows", "rows_between_roles"];
+    let over_rows =
+        ["mapped_rows", "rows_in_runs", "rows_of_threads", "rows_of_warps", "pairs_of_rows", "rows_between_roles"];
     let mut launches = 0;
     for feature in features::all().into_iter().filter(|feature| over_rows.contains(&feature.kernel())) {
         for written in feature.written(&device) {
@@ -147,7 +148,7 @@ fn kernels_over_rows_triple_every_element() {
             launches += 1;
         }
     }
-    assert_eq!(launches, features::EXTENTS.len() * (24 + 4 + 4 + 2 + 12));
+    assert_eq!(launches, features::EXTENTS.len() * (24 + 2 + 4 + 4 + 2 + 12));
 }
 
 /// What the kernels of wide threads make of an input, as a plain loop: beyond the end of the data
@@ -160,9 +161,10 @@ fn wide<T: Number>(input: &[T], len: usize) -> Vec<T> {
 
 #[test]
 fn kernels_of_wide_threads_write_what_a_plain_loop_makes() {
-    let instances = [&wide_tiles::INSTANCES[..], &wide_by_hand::INSTANCES, &wide_between_roles::INSTANCES];
+    let tiles_and_runs = [&wide_tiles::INSTANCES[..], &wide_runs::INSTANCES];
+    let instances = tiles_and_runs.into_iter().chain([&wide_by_hand::INSTANCES[..], &wide_between_roles::INSTANCES]);
     for schedule in SCHEDULES {
-        for instance in instances.into_iter().flatten() {
+        for instance in instances.clone().flatten() {
             match case::dtype_of(instance) {
                 DType::U8 => writes_wide::<u8>(schedule, instance, |elements| case::random_bits(elements, 29)),
                 DType::I32 => writes_wide::<i32>(schedule, instance, |elements| case::random_bits(elements, 29)),

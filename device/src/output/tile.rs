@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use bytemuck::Zeroable;
 
-use super::arrangement::{Arrangement, Blocked, Striped};
+use super::arrangement::{Arrangement, Blocked, Striped, check_runs};
 use crate::element::Element;
 use crate::fault;
 use crate::group::block::Thread;
@@ -141,7 +141,10 @@ unsafe impl<S: OutputTile, A, const THREADS: usize> Uniform for TileMut<'_, '_, 
 
 impl<'b, S: OutputTile, A: Arrangement, const THREADS: usize> TileMut<'_, 'b, S, THREADS, A> {
     /// How many elements of a whole tile a thread owns.
-    pub const PER_THREAD: usize = S::LEN.div_ceil(THREADS);
+    pub const PER_THREAD: usize = {
+        check_runs::<A>(S::LEN, THREADS);
+        S::LEN.div_ceil(THREADS)
+    };
 
     /// Makes the tile.
     ///
@@ -194,20 +197,25 @@ impl<'b, S: OutputTile, A: Arrangement, const THREADS: usize> TileMut<'_, 'b, S,
             // branded with, its rank is below THREADS (`Thread`, 0), `nth` is below PER_THREAD
             // (checked), and the arrangement is the view's, which gives different ranks different
             // elements, and different elements have different places. Its arithmetic does not
-            // wrap: both `rank + nth * THREADS` and `rank * PER_THREAD + nth` are below
-            // `LEN + 2 * THREADS`, and LEN is at most `u32::MAX` (2).
+            // wrap: `rank + nth * THREADS` and `rank * PER_THREAD + nth` are below
+            // `LEN + 2 * THREADS`, an element of a run is below LEN (`check_runs`), and LEN is at
+            // most `u32::MAX` (2).
             unsafe { isa::store_global(address, value) };
         }
     }
 
     /// How many elements [`set_places`](Self::set_places) stores at once: as many as make up to 16
-    /// bytes, if a thread's elements lie in a row and such groups of them fill its share and a row
-    /// of the tile; else 1.
+    /// bytes, if a thread's elements lie in a row (or in runs) and such groups of them fill its
+    /// share (or a run) and a row of the tile; else 1.
     const LANES: usize = {
         let mut lanes = if A::WIDE { 16 } else { 1 };
+        let in_a_row = match A::RUN {
+            Some(run) => run,
+            None => Self::PER_THREAD,
+        };
         while lanes > 1
             && !(lanes * size_of::<S::Element>() <= 16
-                && Self::PER_THREAD.is_multiple_of(lanes)
+                && in_a_row.is_multiple_of(lanes)
                 && S::COLUMNS.is_multiple_of(lanes))
         {
             lanes /= 2;
@@ -239,7 +247,8 @@ impl<'b, S: OutputTile, A: Arrangement, const THREADS: usize> TileMut<'_, 'b, S,
         }
     }
 
-    /// As [`set_places`](Self::set_places), `N` elements in a row at a time; `N` is `LANES`.
+    /// As [`set_places`](Self::set_places), `N` elements in a row at a time; `N` is `LANES`, which
+    /// divides a thread's share: a run does, too (`check_runs`).
     #[inline(always)]
     fn set_rows<const N: usize>(
         &self,
@@ -256,8 +265,9 @@ impl<'b, S: OutputTile, A: Arrangement, const THREADS: usize> TileMut<'_, 'b, S,
                     *to = value(element + lane, (row, column + lane));
                 }
                 // SAFETY: (0) just checked; (1) several lanes are those of a wide arrangement,
-                // whose elements follow one another in a thread's share; N divides the share and a
-                // row of the tile, and with them `first`, the element and the column.
+                // whose elements follow one another in a thread's share or in its runs, of which
+                // `first` begins a group of N; N divides the share or the run and a row of the
+                // tile, and with them `first`, the element and the column.
                 unsafe { self.store_row((row, column), values) };
             } else {
                 for lane in 0..N {
@@ -306,7 +316,8 @@ impl<'b, T: Element, A: Arrangement, const LEN: usize, const THREADS: usize> Til
 
     /// Returns which element of the tile is the calling thread's element number `nth`:
     /// `rank + nth * THREADS` if the arrangement is [`Striped`], `rank * PER_THREAD + nth` if it is
-    /// [`Blocked`]. It may lie past the tile's end.
+    /// [`Blocked`], `(nth / N * THREADS + rank) * N + nth % N` if it is [`Runs<N>`](crate::Runs). It
+    /// may lie past the tile's end.
     #[inline(always)]
     pub fn element(&self, thread: &Thread<'_, 'b, THREADS>, nth: usize) -> usize {
         self.element_of(thread, nth)
@@ -315,8 +326,9 @@ impl<'b, T: Element, A: Arrangement, const LEN: usize, const THREADS: usize> Til
     /// Writes all of the calling thread's elements: `value(e)` for each element `e` of the tile
     /// that it owns and that lies in the view.
     ///
-    /// Of a [`Blocked`] output up to 16 bytes are computed and then stored at once (PTX
-    /// `st.global.v4`), if a thread's elements are whole groups of so many.
+    /// Of a [`Blocked`] output, or one in [`Runs`](crate::Runs), up to 16 bytes are computed and then
+    /// stored at once (PTX `st.global.v4`), if a thread's elements (a run) are whole groups of so
+    /// many.
     #[inline(always)]
     pub fn set_each(&self, thread: &Thread<'_, 'b, THREADS>, value: impl Fn(usize) -> T) {
         self.set_places(thread, |element, _| value(element));
@@ -339,8 +351,8 @@ impl<'b, T: Element, A: Arrangement, const ROWS: usize, const COLUMNS: usize, co
     }
 
     /// Returns the row and column in the tile of the calling thread's element number `nth`, which,
-    /// counted row by row, is element `rank + nth * THREADS` if the arrangement is [`Striped`],
-    /// `rank * PER_THREAD + nth` if it is [`Blocked`]. It may lie past the tile's end.
+    /// counted row by row, is the element that [`element`](TileMut::element) says of a tile in one
+    /// dimension. It may lie past the tile's end.
     #[inline(always)]
     pub fn place(&self, thread: &Thread<'_, 'b, THREADS>, nth: usize) -> (usize, usize) {
         Self::place_of(self.element_of(thread, nth))

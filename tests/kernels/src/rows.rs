@@ -3,7 +3,7 @@
 
 use tilepipe::role::{Partitioned, WarpRoles};
 use tilepipe::{
-    Arrangement, Block, Blocked, Bulk, ByHand, CpAsync, Engine, LoadStore, Shared, Stages, Striped, ThreadScope,
+    Arrangement, Block, Blocked, Bulk, ByHand, CpAsync, Engine, LoadStore, Runs, Shared, Stages, Striped, ThreadScope,
     Tile2D, Tiles2D, TilesMut2D, WarpScope, hoist_bounds, kernel,
 };
 
@@ -21,6 +21,20 @@ pub fn mapped_rows<E: Engine, A: Arrangement, const THREADS: usize, const STAGES
     input: Tiles2D<u32, ROWS, COLUMNS>,
     mut out: TilesMut2D<u32, ROWS, COLUMNS, A>,
     shared: Shared<Stages<Tile, STAGES, E>>,
+) {
+    let tiles = input.for_block(&block);
+    let _ = shared.pipeline(&block).map_tiles(&tiles, &mut out.for_block(&block), |tile, dst| {
+        block.threads(|t| dst.set_each(&t, |row, column| tile[(row, column)].wrapping_mul(3)));
+    });
+}
+
+/// The driver, a thread's elements in runs in several rows.
+#[kernel(instances(THREADS = [32, 64]))]
+pub fn rows_in_runs<const THREADS: usize>(
+    block: Block<THREADS>,
+    input: Tiles2D<u32, ROWS, COLUMNS>,
+    mut out: TilesMut2D<u32, ROWS, COLUMNS, Runs<4>>,
+    shared: Shared<Stages<Tile, 2>>,
 ) {
     let tiles = input.for_block(&block);
     let _ = shared.pipeline(&block).map_tiles(&tiles, &mut out.for_block(&block), |tile, dst| {

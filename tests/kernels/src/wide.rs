@@ -4,7 +4,7 @@
 
 use tilepipe::role::{Partitioned, WarpRoles};
 use tilepipe::{
-    Block, Blocked, Bulk, CpAsync, Engine, LoadStore, Shared, Stages, ThreadScope, Tiles, TilesMut, hoist_bounds,
+    Block, Blocked, Bulk, CpAsync, Engine, LoadStore, Runs, Shared, Stages, ThreadScope, Tiles, TilesMut, hoist_bounds,
     kernel,
 };
 use tilepipe_kernel_elements::{Complex, Number};
@@ -20,6 +20,31 @@ pub fn wide_tiles<T: Number, E: Engine, const THREADS: usize, const LEN: usize, 
     block: Block<THREADS>,
     input: Tiles<T, LEN>,
     mut out: TilesMut<T, LEN, Blocked>,
+    shared: Shared<Stages<[T; LEN], STAGES, E>>,
+) {
+    let tiles = input.for_block(&block);
+    let _ = shared.pipeline(&block).map_tiles(&tiles, &mut out.for_block(&block), |tile, dst| {
+        block.threads(|t| dst.set_each(&t, |i| tile[i].triple().plus(tile[(i + 1) % LEN])));
+    });
+}
+
+/// The driver, a thread's elements in several runs.
+#[kernel(
+    instances(T = [i32], RUN = [4], E = [CpAsync, Bulk], THREADS = [96], LEN = [4 * THREADS, 16 * THREADS], STAGES = [1, 3]),
+    instances(T = [u8], RUN = [16, 12], E = [CpAsync], THREADS = [128], LEN = [48 * THREADS], STAGES = [2]),
+    instances(T = [i64, Complex], RUN = [2], E = [CpAsync], THREADS = [128], LEN = [6 * THREADS], STAGES = [2]),
+)]
+pub fn wide_runs<
+    T: Number,
+    const RUN: usize,
+    E: Engine,
+    const THREADS: usize,
+    const LEN: usize,
+    const STAGES: usize,
+>(
+    block: Block<THREADS>,
+    input: Tiles<T, LEN>,
+    mut out: TilesMut<T, LEN, Runs<RUN>>,
     shared: Shared<Stages<[T; LEN], STAGES, E>>,
 ) {
     let tiles = input.for_block(&block);

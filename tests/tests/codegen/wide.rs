@@ -2,7 +2,7 @@
 //! through accesses of up to 16 bytes, though the kernels name one element at a time.
 
 use tilepipe::launch::Instance;
-use tilepipe_test_kernels::wide::{wide_between_roles, wide_by_hand, wide_own, wide_tiles};
+use tilepipe_test_kernels::wide::{wide_between_roles, wide_by_hand, wide_own, wide_runs, wide_tiles};
 use tilepipe_tests::artifact::Module;
 use tilepipe_tests::flow::Instruction;
 use tilepipe_tests::ptx::{is_bounded_copy, is_copy, is_global_store, is_shared_load};
@@ -50,6 +50,23 @@ fn elements_in_a_row_are_read_and_written_in_accesses_of_up_to_16_bytes() {
     widths.sort_unstable();
     widths.dedup();
     assert_eq!(widths, [1, 8, 16]);
+}
+
+#[test]
+fn runs_of_16_bytes_are_stored_in_one_access_each() {
+    for instance in &wide_runs::INSTANCES {
+        let kernel = Kernel::new(Module::TestKernels, instance);
+        let (name, element) = (kernel.name(), kernel.element_bytes());
+        let fits = |lanes: &usize| lanes * element <= 16 && kernel.number("RUN").unwrap().is_multiple_of(*lanes);
+        let lanes = [16, 8, 4, 2, 1].into_iter().find(fits).unwrap();
+        let width = lanes * element;
+        let accesses = kernel.number("LEN").unwrap() * element / instance.threads() as usize / width;
+        let stores: Vec<_> = kernel.entry.code.instructions().filter(|one| is_global_store(one)).map(bytes).collect();
+        let wide = stores.iter().filter(|bytes| **bytes == width).count();
+        // The compiler leaves many of them a loop.
+        let least = if accesses <= 4 { accesses } else { 1 };
+        assert!(wide >= least, "{name}: {accesses} stores of {width} bytes a round: {stores:?}");
+    }
 }
 
 #[test]
