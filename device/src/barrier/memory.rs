@@ -74,6 +74,14 @@ impl<K: Handover> Memory<K> {
         if all_wait { all } else { Members { count: copiers, ..all } }
     };
 
+    /// Whether a driver takes stages in laps, of which each has the code of all stages. Not where
+    /// all threads of an interleaved role copy: there one stage a round is faster (measured:
+    /// docs/performance.md).
+    pub(crate) const LAPS: bool = {
+        let producers = K::PRODUCERS.count;
+        !(Self::INTERLEAVED && contents::copiers::<K::Contents, K::Engine>(producers) == producers)
+    };
+
     /// # Safety
     ///
     /// Invariant 0 holds.

@@ -37,7 +37,8 @@ impl<'r, K: Channel> Run<'r, K> {
         self.read::<true>(consume);
     }
 
-    /// Reads all stages: in laps if `LAPS`, or else one by one in less code.
+    /// Reads all stages: in laps if `LAPS` (and the driver has any), or else one by one in less
+    /// code.
     #[inline(always)]
     pub(super) fn read<const LAPS: bool>(self, mut consume: impl FnMut(&Ready<'r, K>, usize)) {
         let mut consumer = Some(self.consumer);
@@ -85,9 +86,10 @@ pub(super) fn fill_tiles<K: Channel, B: Batches<K::Contents>>(memory: Memory<K>,
     }
 }
 
-/// Calls `step` with each index below `count`. If `LAPS`, a lap has one step per stage and is
-/// unrolled, so that the addresses of a stage are constants; the remaining steps are taken one by
-/// one. Loops with bounds checks would take too many registers in laps.
+/// Calls `step` with each index below `count`. If `LAPS`, and if the channel's driver is faster so,
+/// a lap has one step per stage and is unrolled, so that the addresses of a stage are constants;
+/// the remaining steps are taken one by one. Loops with bounds checks would take too many registers
+/// in laps.
 ///
 /// # Panics
 ///
@@ -98,7 +100,7 @@ fn in_order<K: Channel, const LAPS: bool>(count: usize, mut step: impl FnMut(usi
         fault::too_many_tiles(count);
     }
     let (count, mut index) = (count as u32, 0);
-    if LAPS {
+    if LAPS && Memory::<K>::LAPS {
         let rest = count % K::COUNT as u32;
         while index < count - rest {
             for _ in 0..K::COUNT {

@@ -83,7 +83,7 @@ fn machine_code_suspends_every_wait_and_arrives_at_the_barriers_of_shared_memory
         for (role, kind, lap) in roles {
             let mut arrivals: Vec<usize> = role.iter().map(|one| one.count(kind)).collect();
             arrivals.sort_unstable();
-            assert_eq!(arrivals, stages_of_loops(lap), "{name}: arrivals of each loop of a role");
+            assert_eq!(arrivals, stages_of_loops(&kernel, lap), "{name}: arrivals of each loop of a role");
         }
     }
 }
@@ -132,7 +132,7 @@ fn machine_code_has_no_place_where_one_role_waits_for_the_other() {
     let machine_code = machine_code();
     for kernel in driven() {
         let [fill, read] = loops(&machine_code[kernel.name()]);
-        let loops = stages_of_loops(1).len();
+        let loops = stages_of_loops(&kernel, 1).len();
         assert_eq!((fill.len(), read.len()), (loops, loops), "{}: loops that fill and that read", kernel.name());
         for one in &fill {
             for other in &read {

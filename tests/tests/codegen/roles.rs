@@ -29,11 +29,18 @@ pub fn is_partitioned(kernel: &Kernel) -> bool {
     KERNELS.iter().any(|(own, _)| *own == name) || crate::role_barriers::checked().contains(&name)
 }
 
-/// How many stages a round of each loop of a role takes that a driver makes, with laps of `lap` in
-/// the text: laps of all stages and the rest one by one for tiles that are all whole, and one loop
-/// for others.
-pub fn stages_of_loops(lap: usize) -> Vec<usize> {
-    vec![1, 1, lap]
+/// How many stages a round of each loop of a role takes that a driver makes: one loop for tiles that
+/// are all whole and one for others; where there are laps, the first one is laps of `lap` in the
+/// text, and a loop takes the rest one by one.
+pub fn stages_of_loops(kernel: &Kernel, lap: usize) -> Vec<usize> {
+    if has_laps(kernel) { vec![1, 1, lap] } else { vec![1, 1] }
+}
+
+/// Whether a driver's loops are laps: not where all threads of an interleaved role copy.
+fn has_laps(kernel: &Kernel) -> bool {
+    let interleaved = kernel.instance.kernel().starts_with("with_specialized_staging_unified");
+    let all_copy = || kernel.number("TILE").is_some_and(|tile| units(kernel, tile) >= tile);
+    !(interleaved && all_copy())
 }
 
 /// A pipeline from `producers` threads, of which the `copiers` take part in filling, to `consumers`
@@ -129,7 +136,7 @@ impl Partitioned {
             (does, if does == Does::Both { 1 } else { waits }, one)
         };
         let found: Vec<_> = found.into_iter().map(kind).collect();
-        let each = |lap| if self.by_hand { vec![1] } else { stages_of_loops(lap) };
+        let each = |lap| if self.by_hand { vec![1] } else { stages_of_loops(&self.kernel, lap) };
         let read = if is_read_lap_unrolled(&self.kernel) { self.stages() } else { 1 };
         for (does, expected) in [
             (Does::Fill, each(self.stages())),
