@@ -236,7 +236,7 @@ impl<'a> Ours<'a> {
         let mut events = vec![stream.record()?];
         for _ in 0..count {
             let out = if self.job == Job::Triple { &mut self.out } else { &mut self.partial };
-            let arguments = self.inputs.iter().map(Bound::input).chain([Bound::output(out)]);
+            let arguments: Vec<Bound> = self.inputs.iter().map(Bound::input).chain([Bound::output(out)]).collect();
             launch(stream, self.grid, self.instance, arguments)?;
             if self.job != Job::Triple {
                 launch(stream, 1, self.last, [Bound::input(&self.partial), Bound::output(&mut self.out)])?;

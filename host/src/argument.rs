@@ -9,7 +9,6 @@ use tilepipe::{Element, Halos, Tiles, TilesMut};
 
 use crate::access::Access;
 use crate::buffer::{Buffer, Buffer2D, Memory, Rectangle, Rows, RowsMut, Slice, SliceMut};
-use crate::device::Device;
 
 /// What may be passed for a kernel's parameter of type `P`; the `launch` functions that `#[kernel]`
 /// makes ask for it.
@@ -55,8 +54,8 @@ pub struct Bound {
     pub(crate) kind: ParameterKind,
     pub(crate) element: TypeId,
     pub(crate) element_name: &'static str,
-    /// The device and the memory of a view.
-    pub(crate) memory: Option<(Device, Memory)>,
+    /// The memory of a view.
+    pub(crate) memory: Option<Memory>,
 }
 
 /// What a kernel gets of an argument. In each case 32 bytes, of which the first ones count, lie
@@ -227,7 +226,7 @@ impl Bound {
             kind,
             element: TypeId::of::<T>(),
             element_name: type_name::<T>(),
-            memory: Some((buffer.device.clone(), buffer.memory.clone())),
+            memory: Some(buffer.memory.clone()),
         }
     }
 

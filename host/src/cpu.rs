@@ -96,6 +96,11 @@ impl CpuMemory {
         Ok(CpuMemory { device: Arc::clone(device), base, layout, lock: RwLock::new(()) })
     }
 
+    /// Returns the device that it is of.
+    pub(crate) fn device(&self) -> &Arc<CpuDevice> {
+        &self.device
+    }
+
     /// Returns the address of the first byte, for a kernel's argument.
     pub(crate) fn address(&self) -> u64 {
         self.base.as_ptr().expose_provenance() as u64

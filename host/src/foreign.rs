@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::gpu;
 use crate::gpu::context::Context;
 use crate::grid::Grid;
-use crate::launch::{check_arguments, check_count, describe};
+use crate::launch::{Parameters, check_arguments, check_count, describe};
 
 /// Elements in the GPU's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,12 +108,12 @@ pub unsafe fn launch(
         let (owner, device) = ("a GPU".to_owned(), device.name().to_owned());
         return Err(Error::WrongDevice { what: "the stream".to_owned(), owner, device });
     };
-    let mut parameters: Vec<_> = arguments.iter().map(|argument| argument.value.as_ptr().cast_mut()).collect();
+    let mut parameters = Parameters::of(&arguments);
     // SAFETY: (0) an instance describes its entry (`Instance`, 1; `gpu::module` compares the
     // contracts), and `bind` has checked the arguments against it in number, kinds, dimensions and
     // sizes of elements, whose types are the caller's obligation 1; each `Value` has 32 bytes;
     // (1) the stream is the caller's obligation 0, and the memory obligations 1 and 2.
-    unsafe { gpu::module::launch_in(context, stream.cast(), grid, instance, &mut parameters) }
+    unsafe { gpu::module::launch_in(context, stream.cast(), grid, instance, parameters.as_mut()) }
 }
 
 /// What a launch of one block hands to the driver, for a program that calls `cuLaunchKernel`

@@ -1,5 +1,8 @@
 //! The launch of a kernel: one path for both devices, and everything that is checked on it.
 
+use std::ffi::c_void;
+use std::ptr;
+
 use tilepipe::launch::{Instance, ParameterInfo, ParameterKind, RawParameter};
 
 use crate::access::Access;
@@ -36,22 +39,22 @@ pub fn launch(
     stream: &Stream,
     grid: impl Into<Grid>,
     instance: &Instance,
-    arguments: impl IntoIterator<Item = Bound>,
+    arguments: impl AsRef<[Bound]>,
 ) -> Result<(), Error> {
-    let arguments: Vec<Bound> = arguments.into_iter().collect();
+    let arguments = arguments.as_ref();
     let device = stream.device();
-    check_arguments(device, instance, &arguments)?;
-    check_aliases(instance, &arguments)?;
-    let grid = grid.into().blocks(device, instance, &arguments)?;
+    check_arguments(device, instance, arguments)?;
+    check_aliases(instance, arguments)?;
+    let grid = grid.into().blocks(device, instance, arguments)?;
     match (&device.backend, &stream.gpu) {
         (Backend::Gpu(_), Some(stream)) => {
-            let accesses: Vec<_> = arguments.iter().filter_map(gpu_access).collect();
-            let mut parameters: Vec<_> = arguments.iter().map(|argument| argument.value.as_ptr().cast_mut()).collect();
+            let accesses = arguments.iter().filter_map(gpu_access);
+            let mut parameters = Parameters::of(arguments);
             // SAFETY: (0) an instance describes its entry (`Instance`, 1; `gpu::module` compares
             // the contracts), and the arguments were checked against it in number, kinds and
             // element types; (1) `gpu_access` names the memory of every view, all of this device,
             // and no output's memory occurs twice.
-            unsafe { gpu::module::launch(stream, grid, instance, &mut parameters, &accesses) }
+            unsafe { gpu::module::launch(stream, grid, instance, parameters.as_mut(), accesses) }
         }
         (Backend::Cpu(cpu), _) => {
             if !instance.runs_on_cpu() {
@@ -72,6 +75,34 @@ pub fn launch(
     }
 }
 
+/// So many parameters need no memory of their own for where they lie.
+const FEW: usize = 16;
+
+/// Where the bytes of each argument lie, for the driver.
+pub(crate) enum Parameters {
+    Few([*mut c_void; FEW], usize),
+    Many(Vec<*mut c_void>),
+}
+
+impl Parameters {
+    pub(crate) fn of(arguments: &[Bound]) -> Parameters {
+        let pointers = arguments.iter().map(|argument| argument.value.as_ptr().cast_mut());
+        if arguments.len() > FEW {
+            return Parameters::Many(pointers.collect());
+        }
+        let mut few = [ptr::null_mut(); FEW];
+        few.iter_mut().zip(pointers).for_each(|(place, pointer)| *place = pointer);
+        Parameters::Few(few, arguments.len())
+    }
+
+    pub(crate) fn as_mut(&mut self) -> &mut [*mut c_void] {
+        match self {
+            Parameters::Few(few, len) => &mut few[..*len],
+            Parameters::Many(many) => many,
+        }
+    }
+}
+
 /// Checks number, kinds, element types, dimensions, devices, alignments and pitches.
 pub(crate) fn check_arguments(device: &Device, instance: &Instance, arguments: &[Bound]) -> Result<(), Error> {
     let kernel = instance.kernel();
@@ -87,8 +118,8 @@ pub(crate) fn check_arguments(device: &Device, instance: &Instance, arguments: &
                 instead: what_to_pass(info),
             });
         }
-        if let Some((owner, _)) = &argument.memory {
-            device.expect(owner, || format!("kernel `{kernel}`, parameter `{parameter}`: the buffer"))?;
+        if let Some(memory) = argument.memory.as_ref().filter(|memory| !memory.is_of(device)) {
+            device.expect(&memory.device(), || format!("kernel `{kernel}`, parameter `{parameter}`: the buffer"))?;
         }
         // A scalar has neither a pitch nor an address. The pitch's bytes are part of the memory's,
         // whose number fits.
@@ -125,7 +156,7 @@ fn check_aliases(instance: &Instance, arguments: &[Bound]) -> Result<(), Error> 
         for (earlier, other) in arguments[..later].iter().enumerate() {
             let written = output.kind == ParameterKind::Output || other.kind == ParameterKind::Output;
             let same = match (&output.memory, &other.memory) {
-                (Some((_, one)), Some((_, two))) => one.is(two),
+                (Some(one), Some(two)) => one.is(two),
                 _ => false,
             };
             if written && same {
@@ -156,14 +187,14 @@ fn check_block_on_cpu(device: &Device, instance: &Instance) -> Result<(), Error>
 
 fn gpu_access(argument: &Bound) -> Option<(&GpuMemory, Access)> {
     match &argument.memory {
-        Some((_, Memory::Gpu(memory))) => Some((memory, argument.access())),
+        Some(Memory::Gpu(memory)) => Some((memory, argument.access())),
         _ => None,
     }
 }
 
 fn cpu_access(argument: &Bound) -> Option<(&CpuMemory, Access)> {
     match &argument.memory {
-        Some((_, Memory::Cpu(memory))) => Some((memory, argument.access())),
+        Some(Memory::Cpu(memory)) => Some((memory, argument.access())),
         _ => None,
     }
 }
@@ -198,3 +229,6 @@ fn what_to_pass(info: &ParameterInfo) -> String {
         (ParameterKind::Scalar, _) => format!("a value (`Bound::scalar`) of type `{element}`"),
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -4,7 +4,8 @@ use std::time::Instant;
 
 use crate::device::{Backend, Device};
 use crate::error::Error;
-use crate::gpu::queue::{GpuEvent, GpuStream};
+use crate::gpu::event::GpuEvent;
+use crate::gpu::queue::GpuStream;
 
 /// A queue of work on one device, CUDA's stream: what is put into it runs in order.
 ///

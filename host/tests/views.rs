@@ -20,7 +20,7 @@ fn opened() -> (Device, Stream) {
 }
 
 /// Launches what is refused, and looks for the words in its message.
-fn refused(stream: &Stream, instance: &Instance, arguments: impl IntoIterator<Item = Bound>, words: &[&str]) {
+fn refused(stream: &Stream, instance: &Instance, arguments: impl AsRef<[Bound]>, words: &[&str]) {
     says(&launch(stream, 1, instance, arguments).unwrap_err(), words);
 }
 

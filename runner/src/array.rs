@@ -91,5 +91,5 @@ pub fn run<T: Value>(
         Array::Row(buffer) => Bound::output(buffer),
         Array::Matrix(buffer) => Bound::output_2d(buffer),
     };
-    launch(stream, grid, instance, bound.chain([output]))
+    launch(stream, grid, instance, bound.chain([output]).collect::<Vec<_>>())
 }

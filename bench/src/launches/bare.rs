@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use cudarc::driver::result::{self, stream};
-use cudarc::driver::sys::CUstream;
+use cudarc::driver::sys::{CUfunction, CUstream};
 use tilepipe::launch::Instance;
 use tilepipe_host::foreign::{self, Call};
 use tilepipe_host::{Bound, Device};
@@ -17,6 +17,10 @@ use tilepipe_runner::built;
 use super::{KERNELS, Options, WARM_UP, round};
 use crate::machine;
 use crate::record::costs::{Launch, Launches};
+
+/// What the third kernel takes: a launch of it uses other buffers than the one before, so that what
+/// comes after that one alone needs an event.
+const IN_TURNS: &str = "one input, two outputs in turns";
 
 /// Times both ways to launch each kernel.
 ///
@@ -30,21 +34,32 @@ pub fn measure(options: &Options, module: &Path) -> Result<Launches> {
     let (stream, own) = (device.stream()?, OwnStream::new(&device)?);
     let (left, right, mut out) = (device.zeroed::<i32>(1)?, device.zeroed::<i32>(1)?, device.zeroed::<i32>(1)?);
 
-    let call = foreign::call(&device, one_input()?, &[Bound::input(&left), Bound::output(&mut out)])?;
+    let calls = [foreign::call(&device, one_input()?, &[Bound::input(&left), Bound::output(&mut out)])?];
     let mut typed = || Ok(without_memcpy_async::launch::<i32, NeighbourSum, 128>(&stream, 1, &left, &mut out)?);
-    let one = own.beside(options, KERNELS[0], call, &mut typed, &mut || Ok(stream.synchronize()?))?;
+    let one = own.beside(options, KERNELS[0], calls, &mut typed, &mut || Ok(stream.synchronize()?))?;
 
     let arguments = [Bound::input(&left), Bound::input(&right), Bound::output(&mut out)];
-    let call = foreign::call(&device, two_inputs()?, &arguments)?;
+    let calls = [foreign::call(&device, two_inputs()?, &arguments)?];
     let mut typed = || Ok(example_kernel::launch::<i32, 128>(&stream, 1, &left, &right, &mut out)?);
-    let two = own.beside(options, KERNELS[1], call, &mut typed, &mut || Ok(stream.synchronize()?))?;
+    let two = own.beside(options, KERNELS[1], calls, &mut typed, &mut || Ok(stream.synchronize()?))?;
+
+    let mut outs = [out, device.zeroed::<i32>(1)?];
+    let kernel = one_input()?;
+    let [first, second] =
+        outs.each_mut().map(|out| foreign::call(&device, kernel, &[Bound::input(&left), Bound::output(out)]));
+    let calls = [first?, second?];
+    let mut typed = || {
+        outs.swap(0, 1);
+        Ok(without_memcpy_async::launch::<i32, NeighbourSum, 128>(&stream, 1, &left, &mut outs[0])?)
+    };
+    let turns = own.beside(options, IN_TURNS, calls, &mut typed, &mut || Ok(stream.synchronize()?))?;
     Ok(Launches {
         date,
         commit: options.origin.commit.clone(),
         command: options.origin.command(),
         gpu: device.name().to_owned(),
         launches: options.launches,
-        kernels: vec![one, two],
+        kernels: vec![one, two, turns],
     })
 }
 
@@ -79,25 +94,31 @@ impl OwnStream {
         Ok(OwnStream(stream::create(stream::StreamKind::NonBlocking).context("cannot make a stream")?))
     }
 
-    /// Times rounds of our launch and of the driver's in turns, the one that begins changing.
-    fn beside(
+    /// Times rounds of our launch and of the driver's in turns, the one that begins changing. The
+    /// driver's calls, if there are several, take turns too.
+    fn beside<const CALLS: usize>(
         &self,
         options: &Options,
         kernel: &str,
-        mut call: Call,
+        mut calls: [Call; CALLS],
         typed: &mut dyn FnMut() -> Result<()>,
         wait: &mut dyn FnMut() -> Result<()>,
     ) -> Result<Launch> {
-        let mut parameters: Vec<*mut c_void> = call.parameters.iter_mut().map(|one| one.as_mut_ptr().cast()).collect();
+        let mut next = calls.each_mut().map(|call| {
+            let parameters = call.parameters.iter_mut().map(|one| one.as_mut_ptr().cast()).collect();
+            (call.function.cast(), call.threads, call.shared_bytes, parameters)
+        });
         let mut bare = || {
+            next.rotate_left(1);
+            let (function, threads, shared_bytes, parameters): &mut (CUfunction, u32, u32, Vec<*mut c_void>) =
+                &mut next[0];
             // SAFETY: the function is alive as long as the device, which the caller of `beside`
             // holds; it has as many parameters as there are pointers, each to 32 bytes, which is
             // what `foreign::call` gives for it; its memory is that of the caller's buffers, which
             // nobody else uses: launches of the two ways are waited for before the others begin.
             unsafe {
-                let threads = (call.threads, 1, 1);
-                let function = call.function.cast();
-                result::launch_kernel(function, (1, 1, 1), threads, call.shared_bytes, self.0, &mut parameters)
+                let threads = (*threads, 1, 1);
+                result::launch_kernel(*function, (1, 1, 1), threads, *shared_bytes, self.0, parameters)
             }
             .context("cannot launch a kernel by the driver alone")
         };

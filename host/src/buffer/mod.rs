@@ -50,6 +50,25 @@ impl Memory {
         }
     }
 
+    /// Returns the device that it is of.
+    pub(crate) fn device(&self) -> Device {
+        Device {
+            backend: match self {
+                Memory::Gpu(memory) => Backend::Gpu(Arc::clone(&memory.context)),
+                Memory::Cpu(memory) => Backend::Cpu(Arc::clone(memory.device())),
+            },
+        }
+    }
+
+    /// Says whether it is memory of this device, opened by the same call.
+    pub(crate) fn is_of(&self, device: &Device) -> bool {
+        match (self, &device.backend) {
+            (Memory::Gpu(memory), Backend::Gpu(context)) => Arc::ptr_eq(&memory.context, context),
+            (Memory::Cpu(memory), Backend::Cpu(cpu)) => Arc::ptr_eq(memory.device(), cpu),
+            _ => false,
+        }
+    }
+
     /// Says whether both are the same allocation.
     pub(crate) fn is(&self, other: &Memory) -> bool {
         match (self, other) {

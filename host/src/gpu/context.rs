@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use cudarc::driver::sys::{CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUstream};
 use tilepipe::panic_record::{self, PanicRecord};
@@ -37,7 +37,7 @@ pub(crate) struct Context {
     pub(super) transfer: CUstream,
     /// Held while work is put into a stream and recorded at its buffers, so that both happen in one
     /// order.
-    pub(super) submission: Mutex<()>,
+    submission: Mutex<()>,
     pub(super) modules: Mutex<Modules>,
     lost: OnceLock<String>,
     pub(crate) name: String,
@@ -46,6 +46,12 @@ pub(crate) struct Context {
     pub(crate) shared_limit: usize,
     pub(crate) threads_limit: u32,
     pub(crate) multiprocessors: u32,
+}
+
+/// The right to put work into streams of a context, and to record it at its buffers.
+#[must_use = "others put work into streams meanwhile unless the turn is kept"]
+pub(super) struct Turn<'a> {
+    _order: MutexGuard<'a, ()>,
 }
 
 // SAFETY: the driver API may be called from any thread with any of these handles (each call makes
@@ -57,7 +63,11 @@ unsafe impl Sync for Context {}
 impl Context {
     /// Opens GPU `ordinal` with a context of its own.
     pub(crate) fn open(ordinal: u32) -> Result<Context, Error> {
-        let driver = Driver::get()?;
+        Context::open_with(Driver::get()?, ordinal)
+    }
+
+    /// Opens GPU `ordinal` of a driver.
+    pub(crate) fn open_with(driver: &'static Driver, ordinal: u32) -> Result<Context, Error> {
         let mut count = 0;
         // SAFETY: writes one integer, which is there.
         let status = unsafe { driver.device_count(&mut count) };
@@ -178,6 +188,11 @@ impl Context {
         // SAFETY: the context is alive (invariant 0).
         let status = unsafe { self.driver.context_set_current(self.raw) };
         self.check("use the GPU's context", status)
+    }
+
+    /// Waits until nobody else puts work into a stream of the context.
+    pub(super) fn turn(&self) -> Turn<'_> {
+        Turn { _order: self.submission.lock().unwrap_or_else(PoisonError::into_inner) }
     }
 
     /// Says whether a kernel has failed, after which no call on this context succeeds.

@@ -5,6 +5,9 @@
 //! does not have, and a driver older than them may lack a symbol. Neither is a panic or undefined
 //! behaviour this way.
 
+#[cfg(test)]
+pub(crate) mod fake;
+
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr;
 use std::sync::OnceLock;
@@ -59,6 +62,10 @@ macro_rules! driver_calls {
                     },)*
                 })
             }
+
+            /// The driver of this crate's own tests.
+            #[cfg(test)]
+            pub(crate) const FAKE: Driver = Driver { $($call: fake::$call,)* };
 
             $(
                 $(#[$doc])*

@@ -1,60 +1,83 @@
 //! Device memory, and the order of what uses it.
 //!
 //! Whatever reads or writes an allocation goes through [`submit`]: it makes the stream wait for the
-//! uses that conflict, and leaves an event behind. So two streams never touch a buffer in conflict,
-//! and memory is freed only when its last event has been reached, whoever forgot or dropped which
-//! handle.
+//! uses that conflict, and leaves the [`Point`] at which the work ends. So two streams never touch a
+//! buffer in conflict, and memory is freed only when its last point has been reached, whoever forgot
+//! or dropped which handle.
 
 use std::ffi::c_void;
+use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cudarc::driver::sys::CUdeviceptr;
 
 use super::context::Context;
 use super::driver::Status;
-use super::queue::{GpuEvent, Lane};
+use super::point::{Point, Taken};
+use super::queue::Lane;
 use crate::access::Access;
 use crate::error::Error;
 
 /// Above this many recorded readers, those that are done are dropped from the list.
 const MANY_READERS: usize = 8;
 
-/// A use of an allocation that may still be under way.
-#[derive(Clone)]
-struct Use {
-    event: Arc<GpuEvent>,
-    stream: u64,
-}
-
-/// The uses that later work may have to wait for.
+/// The uses that later work may have to wait for: the ends of the work that they are part of.
 #[derive(Default)]
 struct Uses {
-    last_write: Option<Use>,
+    last_write: Option<Arc<Point>>,
     /// Reads since that write, at most one a stream.
-    reads: Vec<Use>,
+    reads: Vec<Arc<Point>>,
 }
 
 impl Uses {
     /// Returns the uses that work with this access must come after.
-    fn conflicting(&self, access: Access) -> Vec<Use> {
+    fn conflicting(&self, access: Access) -> impl Iterator<Item = &Arc<Point>> {
         let reads = if access == Access::Write { self.reads.as_slice() } else { &[] };
-        self.last_write.iter().chain(reads).cloned().collect()
+        self.last_write.iter().chain(reads)
+    }
+
+    /// Returns those that work with this access in a stream of this number has to be held back for:
+    /// none of its own stream, none that is over, and not the last write if that stream has read
+    /// since, as then it has waited.
+    fn to_wait_for(&self, access: Access, stream: u64) -> impl Iterator<Item = &Arc<Point>> {
+        let has_read = self.reads.iter().any(|read| read.stream() == stream);
+        let write = self.last_write.as_ref().filter(|_| !has_read);
+        let reads = if access == Access::Write { self.reads.as_slice() } else { &[] };
+        write.into_iter().chain(reads).filter(move |earlier| earlier.stream() != stream && !earlier.is_over())
     }
 
     /// Adds a use that comes after all it conflicts with.
-    fn add(&mut self, access: Access, new: Use) {
+    fn add(&mut self, access: Access, new: &Arc<Point>) {
         match access {
             Access::Write => {
                 self.reads.clear();
-                self.last_write = Some(new);
+                self.last_write = Some(Arc::clone(new));
             }
             Access::Read => {
-                self.reads.retain(|read| read.stream != new.stream);
+                self.reads.retain(|read| read.stream() != new.stream());
                 if self.reads.len() >= MANY_READERS {
-                    self.reads.retain(|read| !read.event.is_reached());
+                    self.reads.retain(|read| !read.is_reached());
                 }
-                self.reads.push(new);
+                self.reads.push(Arc::clone(new));
             }
+        }
+    }
+
+    /// How many of the uses are `point`, and no more once a use with this access is added in its
+    /// stream.
+    fn superseded(&self, access: Access, point: &Arc<Point>) -> usize {
+        let is_written =
+            access == Access::Write && self.last_write.as_ref().is_some_and(|last| Arc::ptr_eq(last, point));
+        let reads = self.reads.iter().filter(|read| Arc::ptr_eq(read, point)).count();
+        usize::from(is_written) + reads
+    }
+
+    /// Says whether adding a use with this access at `point` would change nothing.
+    fn has(&self, access: Access, point: &Arc<Point>) -> bool {
+        let is_point = |one: &Arc<Point>| Arc::ptr_eq(one, point);
+        match access {
+            Access::Write => self.reads.is_empty() && self.last_write.as_ref().is_some_and(is_point),
+            Access::Read => self.reads.iter().any(is_point),
         }
     }
 }
@@ -82,7 +105,7 @@ impl GpuMemory {
     /// Allocates `bytes` bytes and fills them with `byte`.
     pub(crate) fn filled(context: &Arc<Context>, bytes: usize, byte: u8) -> Result<GpuMemory, Error> {
         let memory = GpuMemory::allocate(context, bytes)?;
-        submit(Lane::transfer(context), &[(&memory, Access::Write)], "fill device memory", || {
+        submit(Lane::transfer(context), [(&memory, Access::Write)].into_iter(), "fill device memory", || {
             // SAFETY: writes the whole allocation (invariant 0) in the order that `submit`
             // provides.
             unsafe { context.driver.fill(memory.address, byte, whole_units(bytes), context.transfer) }
@@ -127,10 +150,9 @@ impl GpuMemory {
         assert!(data.len() <= self.bytes, "the caller compares the lengths");
         let context = &self.context;
         self.wait_for_uses(Access::Write)?;
-        let event = submit(Lane::transfer(context), &[(self, Access::Write)], "copy to the device", || {
+        let end = submit(Lane::transfer(context), [(self, Access::Write)].into_iter(), "copy to the device", || {
             // SAFETY: reads `data` and writes within the allocation (invariant 0, asserted above)
-            // in the order that `submit` provides; `data` is borrowed until the event below has
-            // been reached.
+            // in the order that `submit` provides; `data` is borrowed until the wait below.
             unsafe {
                 context.driver.copy_to_device(
                     self.address,
@@ -140,7 +162,7 @@ impl GpuMemory {
                 )
             }
         })?;
-        event.synchronize()
+        end.synchronize(context)
     }
 
     /// Copies the memory's first `data.len()` bytes out, once nothing writes it; returns when it is
@@ -153,10 +175,9 @@ impl GpuMemory {
         assert!(data.len() <= self.bytes, "the caller compares the lengths");
         let context = &self.context;
         self.wait_for_uses(Access::Read)?;
-        let event = submit(Lane::transfer(context), &[(self, Access::Read)], "copy from the device", || {
+        let end = submit(Lane::transfer(context), [(self, Access::Read)].into_iter(), "copy from the device", || {
             // SAFETY: writes `data` and reads within the allocation (invariant 0, asserted above)
-            // in the order that `submit` provides; `data` is borrowed until the event below has
-            // been reached, and after an error there the context is dead and copies no more.
+            // in the order that `submit` provides; `data` is borrowed until the wait below, and after an error there the context is dead and copies no more.
             unsafe {
                 context.driver.copy_to_host(
                     data.as_mut_ptr().cast::<c_void>(),
@@ -166,13 +187,13 @@ impl GpuMemory {
                 )
             }
         })?;
-        event.synchronize()
+        end.synchronize(context)
     }
 
     /// Waits on the calling thread for the uses that conflict with this access.
     fn wait_for_uses(&self, access: Access) -> Result<(), Error> {
-        let uses = self.uses().conflicting(access);
-        uses.iter().try_for_each(|usage| usage.event.synchronize())
+        let earlier: Vec<Arc<Point>> = self.uses().conflicting(access).cloned().collect();
+        earlier.iter().try_for_each(|end| end.synchronize(&self.context))
     }
 
     fn uses(&self) -> MutexGuard<'_, Uses> {
@@ -191,41 +212,65 @@ impl Drop for GpuMemory {
     }
 }
 
-/// Puts work into a stream after everything that it conflicts with, and returns the event of its
-/// end.
+/// Puts work into a stream after everything that it conflicts with, and returns its end.
 ///
 /// `work` makes one driver call on that stream, described by `doing`, which uses the memory of
-/// `accesses` as they say and no other memory that is freed or written elsewhere.
-pub(super) fn submit(
+/// `accesses` as they say and no other memory that is freed or written elsewhere. The context is the
+/// calling thread's then.
+pub(super) fn submit<'a>(
     lane: Lane<'_>,
-    accesses: &[(&GpuMemory, Access)],
+    accesses: impl Iterator<Item = (&'a GpuMemory, Access)> + Clone,
     doing: &'static str,
     work: impl FnOnce() -> Status,
-) -> Result<Arc<GpuEvent>, Error> {
+) -> Result<Arc<Point>, Error> {
     let context = lane.context();
-    let _order = context.submission.lock().unwrap_or_else(PoisonError::into_inner);
+    let turn = context.turn();
     context.enter()?;
-    let event = Arc::new(GpuEvent::untimed(context)?);
-    for (memory, access) in accesses {
-        for earlier in memory.uses().conflicting(*access) {
-            if earlier.stream != lane.number() {
-                earlier.event.hold_back(lane)?;
+    let mut points = lane.points().map(|points| points.take(&turn));
+    let open = points.as_ref().and_then(Taken::last_open);
+    let latest = open.map(Arc::as_ptr);
+    let (mut superseded, mut is_known, mut has_to_wait) = (0, true, false);
+    for (place, (memory, access)) in accesses.clone().enumerate() {
+        let uses = memory.uses();
+        has_to_wait |= uses.to_wait_for(access, lane.number()).next().is_some();
+        let Some(open) = open else { continue };
+        if !accesses.clone().take(place).any(|(before, _)| ptr::eq(before, memory)) {
+            superseded += uses.superseded(access, open);
+        }
+        is_known &= uses.has(access, open);
+    }
+    let transfer;
+    let point = match &mut points {
+        Some(points) => {
+            // SAFETY: (0) number and stream are the lane's, whose stream ends its points (`Drop`);
+            // (1) work is put into it here alone (`GpuStream`, 1).
+            unsafe { points.next(lane.number(), lane.raw(), superseded, context, &turn) }?
+        }
+        None => {
+            // SAFETY: the transfer stream lives as long as the context, and the point is closed
+            // before anybody else's turn.
+            transfer = Arc::new(unsafe { Point::open(lane.number(), lane.raw()) });
+            transfer.prepare(context)?;
+            &transfer
+        }
+    };
+    // After the stream's earlier work got its event, which must not wait for these.
+    if has_to_wait {
+        for (memory, access) in accesses.clone() {
+            for earlier in memory.uses().to_wait_for(access, lane.number()) {
+                // SAFETY: the stream is alive (invariant 0 of `Lane`).
+                unsafe { earlier.hold_back(lane.raw(), context, &turn) }?;
             }
         }
     }
-    let status = work();
-    context.check(doing, status)?;
-    if let Err(error) = event.record(lane) {
-        // The work is under way and cannot be waited for by event: wait here, or give the device
-        // up. SAFETY: the stream is alive (invariant 0 of `Lane`).
-        let status = unsafe { context.driver.stream_synchronize(lane.raw()) };
-        context.check("wait for a stream", status).map_err(|error| context.lose(error))?;
-        return Err(error);
+    context.check(doing, work())?;
+    if !is_known || latest != Some(Arc::as_ptr(point)) {
+        accesses.for_each(|(memory, access)| memory.uses().add(access, point));
     }
-    for (memory, access) in accesses {
-        memory.uses().add(*access, Use { event: Arc::clone(&event), stream: lane.number() });
+    if lane.points().is_none() {
+        point.close(context, &turn)?;
     }
-    Ok(event)
+    Ok(Arc::clone(point))
 }
 
 /// The bytes of as many units as `bytes` bytes take. (A size so large that there is no such number

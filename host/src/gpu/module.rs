@@ -134,6 +134,11 @@ impl Context {
     /// Finds the entry of an instance, and raises its shared memory limit where that is needed.
     fn function(&self, instance: &Instance) -> Result<Function, Error> {
         let mut modules = self.loaded();
+        if let Some(ready) = modules.functions.get(instance.symbol()).filter(|found| self.is_ready(found, instance)) {
+            return Ok(*ready);
+        }
+        // The driver is asked from here on.
+        self.enter()?;
         let Modules { images, entries, functions, missing } = &mut *modules;
         let function = match functions.entry(instance.symbol()) {
             Entry::Occupied(entry) => entry.into_mut(),
@@ -193,6 +198,15 @@ impl Context {
             },
             None => Error::NotLoaded { kernel, symbol: instance.symbol(), loaded: images.len() },
         }
+    }
+
+    /// Says whether [`prepare`](Self::prepare) has nothing to refuse and nothing to do.
+    fn is_ready(&self, function: &Function, instance: &Instance) -> bool {
+        let dynamic = function.dynamic_shared(instance);
+        instance.contract().is_none_or(|contract| function.contract == Some(contract))
+            && function.static_shared.saturating_add(dynamic) <= self.shared_limit
+            && (1..=function.threads_limit).contains(&instance.threads())
+            && dynamic <= function.opted_in
     }
 
     /// Checks that an instance may be launched by its entry, and makes the entry ready for it.
@@ -320,15 +334,14 @@ impl Context {
 /// 1. `accesses` name every allocation into which an address in `parameters` points, `Write` where
 ///    the parameter is an output; all belong to the stream's context, and none that is written
 ///    occurs twice.
-pub(crate) unsafe fn launch(
+pub(crate) unsafe fn launch<'a>(
     stream: &GpuStream,
     grid: u32,
     instance: &Instance,
     parameters: &mut [*mut c_void],
-    accesses: &[(&GpuMemory, Access)],
+    accesses: impl Iterator<Item = (&'a GpuMemory, Access)> + Clone,
 ) -> Result<(), Error> {
     let context: &Arc<Context> = &stream.context;
-    context.enter()?;
     let function = context.function(instance)?;
     let lane = stream.lane();
     submit(lane, accesses, "launch a kernel", || {

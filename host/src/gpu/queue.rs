@@ -1,19 +1,15 @@
-//! Streams and events of a GPU.
+//! Streams of a GPU.
 
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use cudarc::driver::sys::{CUevent, CUstream};
+use cudarc::driver::sys::CUstream;
 
 use super::context::{Context, NON_BLOCKING};
-use super::driver::Status;
+use super::event::GpuEvent;
+use super::point::Points;
 use crate::error::Error;
-
-/// `CU_EVENT_DEFAULT`: with its time.
-const TIMED: u32 = 0;
-/// `CU_EVENT_DISABLE_TIMING`: for order alone, cheaper.
-const UNTIMED: u32 = 2;
 
 /// The number of the context's own transfer stream; [`GpuStream`]s count from 1.
 const TRANSFER: u64 = 0;
@@ -28,12 +24,13 @@ pub(super) struct Lane<'a> {
     context: &'a Arc<Context>,
     raw: CUstream,
     number: u64,
+    points: Option<&'a Points>,
 }
 
 impl<'a> Lane<'a> {
     /// The stream of the context's uploads, downloads and fills.
     pub(super) fn transfer(context: &'a Arc<Context>) -> Self {
-        Lane { context, raw: context.transfer, number: TRANSFER }
+        Lane { context, raw: context.transfer, number: TRANSFER, points: None }
     }
 
     pub(super) fn context(&self) -> &'a Arc<Context> {
@@ -48,6 +45,11 @@ impl<'a> Lane<'a> {
     pub(super) fn number(&self) -> u64 {
         self.number
     }
+
+    /// The points of a [`GpuStream`]'s work; the transfer stream's work has an event each.
+    pub(super) fn points(&self) -> Option<&'a Points> {
+        self.points
+    }
 }
 
 /// A stream of one context.
@@ -55,15 +57,17 @@ impl<'a> Lane<'a> {
 /// # Invariants
 ///
 /// 0. `raw` is a stream of `context`, until `Drop`.
+/// 1. Work is put into it by [`submit`](super::memory::submit) alone.
 pub(crate) struct GpuStream {
     pub(crate) context: Arc<Context>,
     raw: CUstream,
     number: u64,
+    points: Points,
 }
 
 // SAFETY: the driver API may be called from any thread with a stream's handle.
 unsafe impl Send for GpuStream {}
-// SAFETY: as for `Send`; there is no state beside the handle.
+// SAFETY: as for `Send`; the points are behind a mutex.
 unsafe impl Sync for GpuStream {}
 
 impl GpuStream {
@@ -75,12 +79,13 @@ impl GpuStream {
         // SAFETY: writes one handle, which is there; the context is this thread's.
         let status = unsafe { context.driver.stream_create(&mut raw, NON_BLOCKING) };
         context.check("create a stream", status)?;
-        Ok(GpuStream { context: Arc::clone(context), raw, number: NUMBERS.fetch_add(1, Ordering::Relaxed) })
+        let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
+        Ok(GpuStream { context: Arc::clone(context), raw, number, points: Points::default() })
     }
 
     /// Returns the stream as a place for work.
     pub(super) fn lane(&self) -> Lane<'_> {
-        Lane { context: &self.context, raw: self.raw, number: self.number }
+        Lane { context: &self.context, raw: self.raw, number: self.number, points: Some(&self.points) }
     }
 
     /// Waits for the stream's work.
@@ -93,98 +98,25 @@ impl GpuStream {
 
     /// Records an event with a time at the stream's end.
     pub(crate) fn record(&self) -> Result<GpuEvent, Error> {
-        let event = GpuEvent::new(&self.context, TIMED)?;
-        event.record(self.lane())?;
+        let event = GpuEvent::timed(&self.context)?;
+        // SAFETY: the stream is alive (invariant 0), and of the event's context.
+        unsafe { event.record(self.raw) }?;
         Ok(event)
     }
 }
 
 impl Drop for GpuStream {
     fn drop(&mut self) {
-        if self.context.enter().is_ok() {
-            // SAFETY: the stream is alive, and this is its last use; its work goes on to its end.
-            let _ = unsafe { self.context.driver.stream_destroy(self.raw) };
+        let turn = self.context.turn();
+        if self.context.enter().is_err() {
+            return;
         }
-    }
-}
-
-/// An event of one context.
-///
-/// # Invariants
-///
-/// 0. `raw` is an event of `context`, until `Drop`.
-pub(crate) struct GpuEvent {
-    pub(crate) context: Arc<Context>,
-    pub(super) raw: CUevent,
-}
-
-// SAFETY: the driver API may be called from any thread with an event's handle.
-unsafe impl Send for GpuEvent {}
-// SAFETY: as for `Send`; there is no state beside the handle.
-unsafe impl Sync for GpuEvent {}
-
-impl GpuEvent {
-    /// Creates an event that only orders.
-    pub(super) fn untimed(context: &Arc<Context>) -> Result<GpuEvent, Error> {
-        GpuEvent::new(context, UNTIMED)
-    }
-
-    fn new(context: &Arc<Context>, flags: u32) -> Result<GpuEvent, Error> {
-        context.enter()?;
-        let mut raw = ptr::null_mut();
-        // SAFETY: writes one handle, which is there; the context is this thread's.
-        let status = unsafe { context.driver.event_create(&mut raw, flags) };
-        context.check("create an event", status)?;
-        Ok(GpuEvent { context: Arc::clone(context), raw })
-    }
-
-    /// Records the event at the end of a stream of the same context.
-    pub(super) fn record(&self, lane: Lane<'_>) -> Result<(), Error> {
-        // SAFETY: both are alive (their invariants 0).
-        let status = unsafe { self.context.driver.event_record(self.raw, lane.raw) };
-        self.context.check("record an event", status)
-    }
-
-    /// Makes what follows in a stream of the same context wait for the event.
-    pub(super) fn hold_back(&self, lane: Lane<'_>) -> Result<(), Error> {
-        // SAFETY: both are alive (their invariants 0).
-        let status = unsafe { self.context.driver.stream_wait_event(lane.raw, self.raw, 0) };
-        self.context.check("order two streams", status)
-    }
-
-    /// Says whether the event has been reached; an error counts as not.
-    pub(super) fn is_reached(&self) -> bool {
-        // SAFETY: the event is alive (invariant 0).
-        let status = unsafe { self.context.driver.event_query(self.raw) };
-        status == Status::SUCCESS
-    }
-
-    /// Waits for the event.
-    pub(crate) fn synchronize(&self) -> Result<(), Error> {
-        self.context.enter()?;
-        // SAFETY: the event is alive (invariant 0).
-        let status = unsafe { self.context.driver.event_synchronize(self.raw) };
-        self.context.check("wait for an event", status)
-    }
-
-    /// Waits for the event and returns the milliseconds since `earlier`, an event of the same
-    /// context.
-    pub(crate) fn elapsed_ms_since(&self, earlier: &GpuEvent) -> Result<f64, Error> {
-        earlier.synchronize()?;
-        self.synchronize()?;
-        let mut milliseconds = 0.0;
-        // SAFETY: writes one number, which is there; both events are alive (invariant 0).
-        let status = unsafe { self.context.driver.event_elapsed(&mut milliseconds, earlier.raw, self.raw) };
-        self.context.check("measure the time between two events", status)?;
-        Ok(f64::from(milliseconds))
-    }
-}
-
-impl Drop for GpuEvent {
-    fn drop(&mut self) {
-        if self.context.enter().is_ok() {
-            // SAFETY: the event is alive, and this is its last use.
-            let _ = unsafe { self.context.driver.event_destroy(self.raw) };
+        // An error means that the work is over, or that the device is lost, and the stream stays.
+        let _ = self.points.take(&turn).end(&self.context, &turn);
+        if !self.context.is_lost() {
+            // SAFETY: the stream is alive, and this is its last use: its last point was closed. Its
+            // work goes on to its end.
+            let _ = unsafe { self.context.driver.stream_destroy(self.raw) };
         }
     }
 }

@@ -118,7 +118,8 @@ fn run_on<O: Element>(
     inputs: impl Fn(&Device) -> Vec<Bound>,
 ) -> Vec<O> {
     let mut out = device.filled_with_byte::<O>(len, POISON).unwrap();
-    let arguments = inputs(device).into_iter().chain([Bound::output(&mut out)]);
+    let mut arguments = inputs(device);
+    arguments.push(Bound::output(&mut out));
     launch(&device.stream().unwrap(), grid, instance, arguments).unwrap();
     out.download().unwrap()
 }

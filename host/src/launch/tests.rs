@@ -1,0 +1,195 @@
+//! What a launch costs the program: calls of the driver, and memory of its own.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::any::{TypeId, type_name};
+use std::cell::Cell;
+use std::sync::Arc;
+
+use tilepipe::launch::{Instance, ParameterInfo, ParameterKind, Parts};
+
+use super::launch;
+use crate::argument::Bound;
+use crate::buffer::Buffer;
+use crate::device::{Backend, Device};
+use crate::error::Error;
+use crate::gpu::context::Context;
+use crate::gpu::driver::{Driver, Status, fake};
+use crate::module::Module;
+use crate::stream::Stream;
+
+/// The system's allocator, which counts what this thread asks it for.
+struct Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+// SAFETY: every call is passed on to `System` with the same arguments.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // A thread that ends has no counter any more.
+        let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
+        // SAFETY: passed on to the caller.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: passed on to the caller.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
+
+const fn view(kind: ParameterKind) -> ParameterInfo {
+    ParameterInfo {
+        kind,
+        element: TypeId::of::<i32>,
+        element_name: type_name::<i32>,
+        element_bytes: 4,
+        alignment: 4,
+        row_alignment: None,
+        tile: [1, 128],
+    }
+}
+
+/// A kernel that nothing runs: it reads two buffers and writes one.
+pub(crate) static TWO_INPUTS: Instance = {
+    const PARTS: Parts = Parts {
+        kernel: "two_inputs",
+        symbol: "host$two_inputs",
+        generics: &[],
+        names: &["left", "right", "out"],
+        parameters: &[view(ParameterKind::Input), view(ParameterKind::Input), view(ParameterKind::Output)],
+        threads: 128,
+        shared_bytes: 256,
+        shared_alignment: 16,
+        contract: None,
+        cpu: None,
+    };
+    // SAFETY: it has no code for the CPU, and the fake driver runs none.
+    unsafe { Instance::new(PARTS) }
+};
+
+/// Opens the fake driver's GPU with the kernel loaded.
+pub(crate) fn device() -> Device {
+    // SAFETY: the fake driver runs nothing.
+    static MODULE: Module =
+        unsafe { Module::embedded(&[(".version 7.8\n.target sm_80\n.visible .entry host$two_inputs(\n", &[])]) };
+    let context = Context::open_with(&Driver::FAKE, 0).unwrap();
+    let device = Device { backend: Backend::Gpu(Arc::new(context)) };
+    device.load(&MODULE).unwrap();
+    device
+}
+
+/// Launches the kernel.
+pub(crate) fn start(
+    stream: &Stream,
+    left: &Buffer<i32>,
+    right: &Buffer<i32>,
+    out: &mut Buffer<i32>,
+) -> Result<(), Error> {
+    launch(stream, 1, &TWO_INPUTS, [Bound::input(left), Bound::input(right), Bound::output(out)])
+}
+
+fn buffers<const N: usize>(device: &Device) -> [Buffer<i32>; N] {
+    std::array::from_fn(|_| device.zeroed::<i32>(100).unwrap())
+}
+
+/// Runs something, and returns the driver's calls and the number of allocations meanwhile.
+fn cost(run: impl FnOnce()) -> (Vec<&'static str>, usize) {
+    drop((fake::calls(), fake::steps()));
+    let before = ALLOCATIONS.get();
+    run();
+    let allocations = ALLOCATIONS.get() - before;
+    (fake::calls(), allocations)
+}
+
+#[test]
+fn a_launch_on_the_buffers_of_the_one_before_is_two_calls_and_no_allocation() {
+    let device = device();
+    let (stream, [left, right, mut out]) = (device.stream().unwrap(), buffers(&device));
+    for _ in 0..3 {
+        start(&stream, &left, &right, &mut out).unwrap();
+    }
+    let (calls, allocations) = cost(|| start(&stream, &left, &right, &mut out).unwrap());
+    assert_eq!(calls, ["context_set_current", "launch_kernel"]);
+    assert_eq!(allocations, 0);
+    // One buffer may be read twice.
+    start(&stream, &left, &left, &mut out).unwrap();
+    let (calls, allocations) = cost(|| start(&stream, &left, &left, &mut out).unwrap());
+    assert_eq!((calls.len(), allocations), (2, 0));
+}
+
+#[test]
+fn a_launch_on_other_buffers_records_one_event_that_was_there_before() {
+    let device = device();
+    let (stream, [left, right, ..]) = (device.stream().unwrap(), buffers::<2>(&device));
+    let mut out: [_; 5] = buffers(&device);
+    for place in 0..20 {
+        start(&stream, &left, &right, &mut out[place % 5]).unwrap();
+    }
+    for place in 20..30 {
+        let (calls, allocations) = cost(|| start(&stream, &left, &right, &mut out[place % 5]).unwrap());
+        assert_eq!(calls, ["context_set_current", "event_record", "launch_kernel"]);
+        assert_eq!(allocations, 0);
+    }
+}
+
+#[test]
+fn a_chain_of_launches_through_the_same_buffers_makes_no_events_anew() {
+    let device = device();
+    let (stream, mut ring) = (device.stream().unwrap(), buffers::<4>(&device));
+    let mut step = |place: usize| {
+        let [one, two, three, four] = &mut ring;
+        match place % 4 {
+            0 => start(&stream, one, two, three),
+            1 => start(&stream, two, three, four),
+            2 => start(&stream, three, four, one),
+            _ => start(&stream, four, one, two),
+        }
+        .unwrap();
+    };
+    (0..40).for_each(&mut step);
+    let (calls, allocations) = cost(|| (40..80).for_each(&mut step));
+    assert!(!calls.contains(&"event_create") && !calls.contains(&"event_destroy"), "{calls:?}");
+    assert_eq!(calls.iter().filter(|call| **call == "event_record").count(), 40);
+    assert_eq!(allocations, 0);
+}
+
+#[test]
+fn an_event_that_cannot_be_recorded_is_waited_for_with_its_stream() {
+    let device = device();
+    let (stream, [left, right, mut out]) = (device.stream().unwrap(), buffers(&device));
+    start(&stream, &left, &right, &mut out).unwrap();
+    fake::fail(Some(("event_record", Status::OUT_OF_MEMORY)));
+    let (calls, _) = cost(|| assert!(matches!(out.download(), Err(Error::Driver { .. }))));
+    fake::fail(None);
+    assert!(calls.contains(&"stream_synchronize"), "{calls:?}");
+    // The work is over: nothing waits for it, and the device is of use.
+    let (calls, _) = cost(|| drop(out));
+    assert!(!calls.contains(&"event_record") && calls.contains(&"memory_free"), "{calls:?}");
+    assert!(!device.is_lost());
+}
+
+#[test]
+fn a_lost_device_refuses_a_launch_before_anything_is_asked_of_the_driver() {
+    let device = device();
+    let (stream, [left, right, mut out]) = (device.stream().unwrap(), buffers(&device));
+    start(&stream, &left, &right, &mut out).unwrap();
+    fake::fail(Some(("stream_synchronize", Status(719))));
+    assert!(matches!(stream.synchronize(), Err(Error::KernelTrapped { .. })));
+    fake::fail(None);
+    let (calls, _) = cost(|| assert!(matches!(start(&stream, &left, &right, &mut out), Err(Error::DeviceLost { .. }))));
+    assert!(calls.is_empty(), "{calls:?}");
+    // Neither has a launch of a kernel that no module has another answer.
+    let unknown = Parts { symbol: "host$unknown", ..TWO_INPUTS.parts() };
+    // SAFETY: as for `TWO_INPUTS`.
+    let unknown = unsafe { Instance::new(unknown) };
+    let arguments = [Bound::input(&left), Bound::input(&right), Bound::output(&mut out)];
+    assert!(matches!(launch(&stream, 1, &unknown, arguments), Err(Error::DeviceLost { .. })));
+    // Streams and buffers go without a call that would use them.
+    let (calls, _) = cost(|| drop((stream, left, right, out)));
+    assert!(calls.is_empty(), "{calls:?}");
+}
