@@ -8,7 +8,9 @@
 
 use core::any::TypeId;
 
-pub use crate::entry::{RawElements, RawParameter, RawRows};
+use crate::element::Element;
+pub use crate::entry::{RawElements, RawParameter, RawRows, RawTensor};
+use crate::tensor::{Extents, Swizzle};
 use crate::tile::Tile;
 
 /// How a kernel uses one of its parameters.
@@ -40,6 +42,19 @@ pub struct ParameterInfo {
     pub row_alignment: Option<usize>,
     /// Rows and elements from one tile's start to the next one's; `[1, 1]` for a scalar.
     pub tile: [usize; 2],
+    /// For a [`Tensor`](crate::Tensor): the boxes that its map is encoded for.
+    pub boxes: Option<Boxes>,
+}
+
+/// The boxes that the copy engine copies from a tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Boxes {
+    /// Rows of a box, 1 to 256.
+    pub rows: u32,
+    /// Elements of a row of a box, 1 to 256.
+    pub columns: u32,
+    /// The bytes of the swizzle: 0, 32, 64 or 128.
+    pub swizzle: u32,
 }
 
 impl ParameterInfo {
@@ -62,6 +77,23 @@ impl ParameterInfo {
             alignment,
             row_alignment: None,
             tile: [1, 1],
+            boxes: None,
+        }
+    }
+
+    /// Describes a tensor of elements `T` in boxes of extents `X`, swizzled as `W` says, which
+    /// starts at a multiple of `alignment` bytes, and so do its rows.
+    pub(crate) const fn of_tensor<T: Element, X: Extents, W: Swizzle>(alignment: usize) -> Self {
+        let [rows, columns] = X::BOX;
+        let swizzle = match W::SPAN {
+            Some(span) => span as u32,
+            None => 0,
+        };
+        ParameterInfo {
+            row_alignment: Some(alignment),
+            tile: X::STRIDE,
+            boxes: Some(Boxes { rows: rows as u32, columns: columns as u32, swizzle }),
+            ..Self::of::<T>(ParameterKind::Input, alignment)
         }
     }
 

@@ -73,6 +73,7 @@ pub mod pipeline;
 pub mod role;
 pub mod scope;
 mod stage;
+mod tensor;
 mod tile;
 mod view;
 
@@ -85,7 +86,7 @@ pub mod launch;
 pub use bytemuck;
 pub use element::math;
 pub use element::{Element, F32x4, I32x4, U32x4, Vec4, VectorLane};
-pub use engine::{Anywhere, Bulk, ByHand, CpAsync, Engine, InScope, LoadStore, StepsIn};
+pub use engine::{Anywhere, Bulk, ByHand, CpAsync, Engine, InScope, LoadStore, StepsIn, TensorMap};
 pub use fault::panic_record;
 pub use group::block::{Block, PerThread, PerThreadValue, Thread};
 pub use group::warp::{Lane, PerLane, Warp};
@@ -102,8 +103,12 @@ pub use pipeline::single::{Landed, Pending};
 pub use pipeline::{Pipeline, Ready};
 pub use scope::{BlockScope, Scope, ThreadScope, WarpScope};
 pub use stage::batches::Batches;
-pub use stage::contents::{Contents, Fill, Optional, Zeros};
+pub use stage::contents::{Contents, Fill, OneTile, Optional, Zeros};
 pub use stage::stages::Stages;
+pub use tensor::{
+    BlockBoxes, Extents, Extents2, Halo2, NoSwizzle, Swizzle, Swizzle32, Swizzle64, Swizzle128, Tensor, TensorBox,
+    TensorTile,
+};
 pub use tile::tile2d::{HaloTile2D, Tile2D};
 pub use tile::{HaloTile, Tile};
 pub use tilepipe_macros::{Element, kernel};

@@ -195,6 +195,14 @@ define void @tilepipe_bulk_copy(ptr %to, ptr %from, i32 %bytes, i32 %barrier) al
   ret void
 }
 
+; A copy of a tensor's box by the copy engine, which finds it by the map in the kernel's parameters.
+define void @tilepipe_tensor_copy_2d(ptr %to, ptr %map, i32 %column, i32 %row, i32 %barrier) alwaysinline nounwind {
+  %shared = addrspacecast ptr %to to ptr addrspace(3)
+  %address = ptrtoint ptr addrspace(3) %shared to i32
+  call void asm sideeffect "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [$0], [$1, {$2, $3}], [$4];", "r,l,r,r,r,~{memory}"(i32 %address, ptr %map, i32 %column, i32 %row, i32 %barrier)
+  ret void
+}
+
 ; Orders the thread's accesses through the generic proxy before accesses through the async proxy
 ; that a barrier orders after it; for shared memory alone.
 define void @tilepipe_fence_proxy_async() alwaysinline nounwind {

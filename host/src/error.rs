@@ -44,6 +44,17 @@ pub enum Error {
         minor: u32,
     },
 
+    /// No map of a tensor can be made of an argument.
+    #[error("kernel `{kernel}`, parameter `{parameter}`: this can't be a tensor: {reason}")]
+    TensorMap {
+        /// The kernel's name.
+        kernel: &'static str,
+        /// The parameter's name.
+        parameter: &'static str,
+        /// What is wrong, and what can be.
+        reason: String,
+    },
+
     /// A driver call failed for a reason that has no error of its own here.
     #[error("the driver could not {doing}: {text} (error {code})")]
     Driver {

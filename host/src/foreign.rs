@@ -18,6 +18,7 @@ use crate::gpu;
 use crate::gpu::context::Context;
 use crate::grid::Grid;
 use crate::launch::{Parameters, check_arguments, check_count, describe};
+use crate::tensor;
 
 /// Elements in the GPU's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,7 +109,10 @@ pub unsafe fn launch(
         let (owner, device) = ("a GPU".to_owned(), device.name().to_owned());
         return Err(Error::WrongDevice { what: "the stream".to_owned(), owner, device });
     };
-    let mut parameters = Parameters::of(&arguments);
+    let tensors = tensor::tensors(instance, &arguments, |parameter, rows, info, boxes| {
+        tensor::on_gpu(context, (instance.kernel(), parameter), rows, info, boxes)
+    })?;
+    let mut parameters = Parameters::of(instance, &arguments, &tensors);
     // SAFETY: (0) an instance describes its entry (`Instance`, 1; `gpu::module` compares the
     // contracts), and `bind` has checked the arguments against it in number, kinds, dimensions and
     // sizes of elements, whose types are the caller's obligation 1; each `Value` has 32 bytes;

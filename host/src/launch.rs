@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::ptr;
 
-use tilepipe::launch::{Instance, ParameterInfo, ParameterKind, RawParameter};
+use tilepipe::launch::{Instance, ParameterInfo, ParameterKind, RawParameter, RawTensor};
 
 use crate::access::Access;
 use crate::argument::Bound;
@@ -14,6 +14,7 @@ use crate::error::Error;
 use crate::gpu::{self, memory::GpuMemory};
 use crate::grid::Grid;
 use crate::stream::Stream;
+use crate::tensor;
 
 /// Launches blocks of a kernel's instance in a stream, as many as `grid` says: a number or a
 /// [`Grid`].
@@ -49,7 +50,11 @@ pub fn launch(
     match (&device.backend, &stream.gpu) {
         (Backend::Gpu(_), Some(stream)) => {
             let accesses = arguments.iter().filter_map(gpu_access);
-            let mut parameters = Parameters::of(arguments);
+            let context = &stream.context;
+            let tensors = tensor::tensors(instance, arguments, |parameter, rows, info, boxes| {
+                tensor::on_gpu(context, (instance.kernel(), parameter), rows, info, boxes)
+            })?;
+            let mut parameters = Parameters::of(instance, arguments, &tensors);
             // SAFETY: (0) an instance describes its entry (`Instance`, 1; `gpu::module` compares
             // the contracts), and the arguments were checked against it in number, kinds and
             // element types; (1) `gpu_access` names the memory of every view, all of this device,
@@ -62,7 +67,14 @@ pub fn launch(
             }
             check_block_on_cpu(device, instance)?;
             let accesses: Vec<_> = arguments.iter().filter_map(cpu_access).collect();
-            let parameters: Vec<RawParameter> = arguments.iter().map(|argument| argument.value.raw()).collect();
+            let tensors = tensor::tensors(instance, arguments, tensor::on_cpu)?;
+            let mut tensors = tensors.iter();
+            let raw = |(info, argument): (&ParameterInfo, &Bound)| match info.boxes.and_then(|_| tensors.next()) {
+                Some(tensor) => RawParameter::of(*tensor),
+                None => argument.value.raw(),
+            };
+            let infos = instance.parameters().map(|(_, info)| info);
+            let parameters: Vec<RawParameter> = infos.zip(arguments).map(raw).collect();
             // SAFETY: (0) an instance describes its function (`Instance`, 0), and the arguments
             // were checked against it in number, kinds and element types; (1) `cpu_access` names
             // the memory of every view, and no output's memory occurs twice.
@@ -85,8 +97,14 @@ pub(crate) enum Parameters {
 }
 
 impl Parameters {
-    pub(crate) fn of(arguments: &[Bound]) -> Parameters {
-        let pointers = arguments.iter().map(|argument| argument.value.as_ptr().cast_mut());
+    /// Where those of an instance lie; `tensors` has one for each that is a tensor.
+    pub(crate) fn of(instance: &Instance, arguments: &[Bound], tensors: &[RawTensor]) -> Parameters {
+        let mut tensors = tensors.iter();
+        let infos = instance.parameters().map(|(_, info)| info);
+        let pointers = infos.zip(arguments).map(|(info, argument)| match info.boxes.and_then(|_| tensors.next()) {
+            Some(tensor) => ptr::from_ref(tensor).cast::<c_void>().cast_mut(),
+            None => argument.value.as_ptr().cast_mut(),
+        });
         if arguments.len() > FEW {
             return Parameters::Many(pointers.collect());
         }

@@ -43,6 +43,7 @@ mod grid;
 mod launch;
 mod module;
 mod stream;
+mod tensor;
 
 pub use argument::{Argument, Bound, Scalar};
 pub use buffer::{Buffer, Buffer2D, Rows, RowsMut, Slice, SliceMut};

@@ -8,7 +8,7 @@ use tilepipe_kernels::compute::Complex;
 use tilepipe_runner::data::POISON;
 use tilepipe_runner::value::DType;
 use tilepipe_test_kernels::features::{self, Affine};
-use tilepipe_test_kernels::{bulk, role_features, role_steps, rows, wide};
+use tilepipe_test_kernels::{bulk, role_features, role_steps, rows, tensor, wide};
 
 use crate::case::{dtype_of, random_bits};
 
@@ -82,6 +82,11 @@ pub fn all() -> Vec<Feature> {
         in_rows(&rows::rows_of_warps::INSTANCES),
         in_rows(&rows::pairs_of_rows::INSTANCES),
         in_rows(&rows::rows_between_roles::INSTANCES),
+        in_rows(&tensor::mapped_boxes::INSTANCES),
+        in_rows(&tensor::vectors_of_boxes::INSTANCES),
+        in_rows(&tensor::boxes_between_roles::INSTANCES),
+        in_rows(&tensor::boxes_by_hand::INSTANCES),
+        in_rows(&tensor::sums_around::INSTANCES),
         of(&bulk::zeros_and_gaps_in_scope::INSTANCES, by_type),
         of(&bulk::both_orders::INSTANCES, by_type),
         of(&bulk::left_in_scope::INSTANCES, by_number),

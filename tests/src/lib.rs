@@ -10,6 +10,7 @@
 pub mod case;
 pub mod features;
 pub mod locals;
+pub mod tensors;
 
 pub mod artifact;
 pub mod dataflow;

@@ -108,6 +108,11 @@ features! {
     rows_of_warps
     pairs_of_rows
     rows_between_roles
+    mapped_boxes
+    vectors_of_boxes
+    boxes_between_roles
+    boxes_by_hand
+    sums_around
     zeros_and_gaps_in_scope
     both_orders
     left_in_scope

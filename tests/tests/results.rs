@@ -10,7 +10,7 @@ use tilepipe_runner::value::{DType, Value};
 use tilepipe_test_kernels::features::collectives_of_blocks;
 use tilepipe_test_kernels::wide::{wide_between_roles, wide_by_hand, wide_own, wide_runs, wide_tiles};
 use tilepipe_tests::case::{self, ForType, Group, SCHEDULES};
-use tilepipe_tests::{features, locals};
+use tilepipe_tests::{features, locals, tensors};
 
 /// Checks all instances of a kernel, and returns how many there were.
 fn every_instance_is_right(kernel: &str) -> usize {
@@ -136,8 +136,18 @@ fn addresses_of_locals_are_the_same_in_all_threads_of_a_block_or_role() {
 #[test]
 fn kernels_over_rows_triple_every_element() {
     let device = Device::cpu(Schedule::Random { seed: 12 });
-    let over_rows =
-        ["mapped_rows", "rows_in_runs", "rows_of_threads", "rows_of_warps", "pairs_of_rows", "rows_between_roles"];
+    let over_rows = [
+        "mapped_rows",
+        "rows_in_runs",
+        "rows_of_threads",
+        "rows_of_warps",
+        "pairs_of_rows",
+        "rows_between_roles",
+        "mapped_boxes",
+        "vectors_of_boxes",
+        "boxes_between_roles",
+        "boxes_by_hand",
+    ];
     let mut launches = 0;
     for feature in features::all().into_iter().filter(|feature| over_rows.contains(&feature.kernel())) {
         for written in feature.written(&device) {
@@ -148,7 +158,16 @@ fn kernels_over_rows_triple_every_element() {
             launches += 1;
         }
     }
-    assert_eq!(launches, features::EXTENTS.len() * (24 + 2 + 4 + 4 + 2 + 12));
+    assert_eq!(launches, features::EXTENTS.len() * (24 + 2 + 4 + 4 + 2 + 12 + 12 + 1 + 4 + 2));
+}
+
+#[test]
+fn boxes_of_tensors_are_what_a_plain_loop_reads_wherever_they_begin() {
+    for (schedule, every) in [(Schedule::Lazy, 1), (Schedule::Random { seed: 5 }, 3)] {
+        let device = Device::cpu(schedule);
+        assert!(tensors::check_extents(&device, every).unwrap() > 1500);
+        assert_eq!(tensors::check_places(&device).unwrap(), 20 * 72);
+    }
 }
 
 /// What the kernels of wide threads make of an input, as a plain loop: beyond the end of the data

@@ -160,7 +160,7 @@ unsafe fn part_of_row<T: Tile>(to: *mut u8, landing: Mbarrier, source: TileRef<'
 ///
 /// As for [`isa::bulk_copy`] with these bytes.
 #[inline(always)]
-unsafe fn zeros(to: *mut u8, landing: Mbarrier, bytes: usize) {
+pub(super) unsafe fn zeros(to: *mut u8, landing: Mbarrier, bytes: usize) {
     let mut done = 0;
     while done < bytes {
         let piece = (bytes - done).min(BULK_ZEROS);

@@ -3,7 +3,7 @@
 //! The engine is a type that the kernel's author picks in [`Stages`](crate::Stages); none is ever
 //! replaced silently. An engine is a choice of three things:
 //!
-//! - what it reads: linear views ([`sealed::Linear`]);
+//! - what it reads: linear views ([`sealed::Linear`]), or tensors by their maps ([`sealed::Boxes`]);
 //! - who issues its copies: at most [`MOST_ISSUERS`](sealed::Engine::MOST_ISSUERS) threads of the
 //!   group;
 //! - how they complete: its [`Completion`].
@@ -14,6 +14,7 @@ mod bulk;
 mod completion;
 mod cp_async;
 mod load_store;
+mod tensor_map;
 mod units;
 
 pub use bulk::Bulk;
@@ -21,17 +22,19 @@ pub use completion::Completion;
 pub(crate) use completion::drain_all;
 pub use cp_async::CpAsync;
 pub use load_store::LoadStore;
+pub use tensor_map::TensorMap;
 
-/// A copy engine. Sealed: [`CpAsync`], [`LoadStore`] and [`Bulk`].
+/// A copy engine. Sealed: [`CpAsync`], [`LoadStore`], [`Bulk`] and [`TensorMap`].
 ///
 /// A kernel that is generic over it uses the drivers, roles, or
 /// [`Shared::with_pipeline`](crate::Shared::with_pipeline); for steps by hand elsewhere it asks for
 /// [`ByHand`].
-pub trait Engine: sealed::Linear + StepsIn<InScope> + 'static {}
+pub trait Engine: sealed::Linear + sealed::Boxes + StepsIn<InScope> + 'static {}
 
 impl Engine for CpAsync {}
 impl Engine for LoadStore {}
 impl Engine for Bulk {}
+impl Engine for TensorMap {}
 
 /// An engine of a pipeline whose steps are taken by hand wherever it is: [`CpAsync`] and
 /// [`LoadStore`]. A kernel that is generic over these asks for it.
@@ -70,8 +73,10 @@ pub(crate) type LandingOf<E> = <CompletionOf<E> as Completion>::Landing;
 
 pub(crate) mod sealed {
     use super::{Completion, LandingOf};
+    use crate::element::Element;
     use crate::group::Deal;
     use crate::scope::Scope;
+    use crate::tensor::{Extents, Swizzle, TensorBox};
     use crate::tile::Tile;
     use crate::view::tile_ref::TileRef;
 
@@ -79,7 +84,7 @@ pub(crate) mod sealed {
     #[diagnostic::on_unimplemented(
         message = "`{Self}` is no copy engine: `Engine` is sealed",
         label = "not one of tilepipe's engines",
-        note = "a pipeline trusts its engine to say when copies have landed: take `CpAsync`, `LoadStore` or `Bulk`"
+        note = "a pipeline trusts its engine to say when copies have landed: take `CpAsync`, `LoadStore`, `Bulk` or `TensorMap`"
     )]
     pub trait Engine {
         /// How its copies complete.
@@ -90,13 +95,48 @@ pub(crate) mod sealed {
         const LEAST_UNIT: usize;
         /// Whether a unit is as wide as the tile's alignment allows; if not it is an element.
         const WIDE_UNITS: bool;
+        /// Whether it copies boxes of tensors, and not tiles of linear views.
+        const COPIES_BOXES: bool = false;
     }
+
+    /// The copies of an engine that finds boxes of tensors by their maps.
+    pub trait Boxes: Engine + Sized {
+        /// Starts to copy a box to `destination`, by the first thread of `G`. What lies beyond the
+        /// tensor is zero, and counts.
+        ///
+        /// # Safety
+        ///
+        /// As for [`copy`](Linear::copy), of a tile that starts at a multiple of its alignment; all
+        /// bytes of the box were announced.
+        unsafe fn copy_box<T: Element, X: Extents, W: Swizzle, G: Deal<S>, S: Scope>(
+            destination: *mut u8,
+            landing: LandingOf<Self>,
+            source: TensorBox<'_, T, X, W>,
+        ) {
+            let _ = (destination, landing, source);
+            const { panic!("the engine of a pipeline of tensor tiles is `TensorMap`") }
+        }
+
+        /// Starts to fill a box's room of `bytes` bytes with zeros.
+        ///
+        /// # Safety
+        ///
+        /// As for [`copy_box`](Self::copy_box).
+        unsafe fn zero_box<G: Deal<S>, S: Scope>(destination: *mut u8, landing: LandingOf<Self>, bytes: usize) {
+            let _ = (destination, landing, bytes);
+            const { panic!("the engine of a pipeline of tensor tiles is `TensorMap`") }
+        }
+    }
+
+    impl Boxes for super::CpAsync {}
+    impl Boxes for super::LoadStore {}
+    impl Boxes for super::Bulk {}
 
     /// The copies of an engine that reads linear views, one call per group of threads.
     #[diagnostic::on_unimplemented(
         message = "`{Self}` is no copy engine: `Engine` is sealed",
         label = "not one of tilepipe's engines",
-        note = "a pipeline trusts its engine to say when copies have landed: take `CpAsync`, `LoadStore` or `Bulk`"
+        note = "a pipeline trusts its engine to say when copies have landed: take `CpAsync`, `LoadStore`, `Bulk` or `TensorMap`"
     )]
     pub trait Linear: Engine + Sized {
         /// Starts to copy `source` to `destination` by the threads of `G`, as scope `S` deals it

@@ -23,8 +23,10 @@ pub use function::{KernelFunction, bounds, enter};
 pub use function::{instance, instance_without_cpu};
 pub use parameter::Parameter;
 
-/// The most bytes of a parameter, and its largest alignment.
-pub const PARAMETER_BYTES: usize = 128;
+/// The most bytes of a parameter.
+pub const PARAMETER_BYTES: usize = 192;
+/// A parameter's largest alignment.
+pub const PARAMETER_ALIGNMENT: usize = 128;
 
 /// One argument as it is passed to the kernel: the first bytes are those of the parameter's
 /// [`Raw`](Parameter::Raw), the others are zero.
@@ -37,7 +39,7 @@ pub struct RawParameter {
 impl RawParameter {
     /// Makes the argument of a value.
     pub fn of<T: bytemuck::NoUninit>(value: T) -> Self {
-        const { assert!(size_of::<T>() <= PARAMETER_BYTES && align_of::<T>() <= PARAMETER_BYTES) };
+        const { assert!(size_of::<T>() <= PARAMETER_BYTES && align_of::<T>() <= PARAMETER_ALIGNMENT) };
         let mut bytes = [0; PARAMETER_BYTES];
         bytes[..size_of::<T>()].copy_from_slice(bytemuck::bytes_of(&value));
         RawParameter { bytes }
@@ -78,6 +80,24 @@ pub struct RawRows {
     pub height: u64,
     /// Elements from one row's start to the next one's.
     pub pitch: u64,
+}
+
+/// A tensor as it is passed to the kernel: the map by which the copy engine finds its boxes, and its
+/// extents.
+///
+/// On a GPU `map` is the driver's `CUtensorMap`, which is opaque. On the CPU its first words are the
+/// address of the first element and the bytes from one row's start to the next one's.
+#[repr(C, align(64))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+pub struct RawTensor {
+    /// The map.
+    pub map: [u64; 16],
+    /// Rows.
+    pub rows: u32,
+    /// Elements of a row.
+    pub columns: u32,
+    /// Zeros.
+    pub reserved: [u64; 7],
 }
 
 /// Runs one kernel body: hands out its block, its parameters and its shared memory under a lifetime
@@ -126,10 +146,8 @@ impl<'k> Entry<'k> {
     /// type `P`, aligned for its `Raw`, and it holds for the whole launch.
     #[inline(always)]
     pub unsafe fn parameter<P: Parameter<'k>>(&self, raw: *const u8) -> P {
-        // SAFETY: the caller's promise; a `Raw` is plain data.
-        let raw = unsafe { raw.cast::<P::Raw>().read() };
         // SAFETY: the caller's promise.
-        unsafe { P::from_raw(raw) }
+        unsafe { P::from_raw(raw.cast()) }
     }
 
     /// Makes the kernel's shared memory.

@@ -1,9 +1,11 @@
 //! What a kernel can take as a parameter.
 
-use super::{PARAMETER_BYTES, RawElements, RawRows};
+use super::{PARAMETER_ALIGNMENT, PARAMETER_BYTES, RawElements, RawRows, RawTensor};
+use crate::element::Element;
 use crate::output::arrangement::Arrangement;
 use crate::output::tile::OutputTile;
 use crate::output::tiles::TileViewMut;
+use crate::tensor::{Extents, Swizzle, Tensor, TensorTile};
 use crate::tile::Tile;
 use crate::view::geometry::{Elements, Geometry, Rows};
 use crate::view::tiles::TileView;
@@ -17,7 +19,7 @@ use crate::view::tiles::TileView;
 pub trait Parameter<'k>: Sized + sealed::Sealed {
     /// The same type of parameter for another launch.
     type At<'x>: Parameter<'x, Raw = Self::Raw>;
-    /// The part of it that is passed to the kernel: plain data of at most 128 bytes.
+    /// The part of it that is passed to the kernel: plain data of at most 192 bytes.
     type Raw: bytemuck::Pod;
 
     /// What a launch checks the argument against.
@@ -32,15 +34,16 @@ pub trait Parameter<'k>: Sized + sealed::Sealed {
     ///
     /// # Safety
     ///
-    /// `raw` holds what `INFO` says, valid for `'k`, which lasts no longer than the launch.
-    unsafe fn from_raw(raw: Self::Raw) -> Self;
+    /// At `raw`, readable for all of `'k`, lies what `INFO` says, valid for `'k`, which lasts no
+    /// longer than the launch.
+    unsafe fn from_raw(raw: *const Self::Raw) -> Self;
 }
 
 /// How a parameter is used, and the sizes in its type: what the code on the GPU reads and writes of
 /// it.
 #[derive(Clone, Copy)]
 pub struct ParameterLayout {
-    /// `in`, `out` or `value`.
+    /// `in`, `out` or `value`; of a tensor `box` and the bytes of its swizzle.
     pub(super) kind: &'static str,
     /// Of an element, in bytes.
     pub(super) size: usize,
@@ -58,11 +61,15 @@ pub struct ParameterLayout {
     pub(super) passed: [usize; 2],
 }
 
+/// What a tensor's first element and its rows start at multiples of, in bytes: the copy engine asks
+/// for it.
+const TENSOR_ALIGNMENT: usize = 16;
+
 /// Size and alignment of a parameter's `Raw`.
 const fn passed<R>() -> [usize; 2] {
     assert!(
-        size_of::<R>() <= PARAMETER_BYTES && align_of::<R>() <= PARAMETER_BYTES,
-        "what travels of a parameter has at most 128 bytes"
+        size_of::<R>() <= PARAMETER_BYTES && align_of::<R>() <= PARAMETER_ALIGNMENT,
+        "what travels of a parameter has at most 192 bytes"
     );
     [size_of::<R>(), align_of::<R>()]
 }
@@ -153,8 +160,9 @@ impl<'k, S: Tile, G: Passed> Parameter<'k> for TileView<'k, S, G> {
         crate::launch::ParameterInfo::of_view::<S>(crate::launch::ParameterKind::Input, G::ROWS, S::ALIGNMENT);
 
     #[inline(always)]
-    unsafe fn from_raw(raw: Self::Raw) -> Self {
-        let (address, geometry) = G::of_raw(raw);
+    unsafe fn from_raw(raw: *const Self::Raw) -> Self {
+        // SAFETY: readable (the caller's promise), and plain data.
+        let (address, geometry) = G::of_raw(unsafe { raw.read() });
         // SAFETY: the launch checked that an input of this element type with these extents, whose
         // base and rows are aligned to ALIGNMENT, lies at the address and that nobody writes it
         // meanwhile.
@@ -172,12 +180,42 @@ impl<'k, S: OutputTile, G: Passed, A: Arrangement> Parameter<'k> for TileViewMut
         crate::launch::ParameterInfo::of_view::<S>(crate::launch::ParameterKind::Output, G::ROWS, written::<S, A>());
 
     #[inline(always)]
-    unsafe fn from_raw(raw: Self::Raw) -> Self {
-        let (address, geometry) = G::of_raw(raw);
+    unsafe fn from_raw(raw: *const Self::Raw) -> Self {
+        // SAFETY: readable (the caller's promise), and plain data.
+        let (address, geometry) = G::of_raw(unsafe { raw.read() });
         // SAFETY: the launch checked that an output of this element type with these extents, whose
         // base and rows are aligned as `written` says, lies at the address and that only this
         // launch touches it, and each block makes one view of it.
         unsafe { TileViewMut::new(address as *mut S::Element, geometry) }
+    }
+}
+
+impl<T: Element, X: Extents, W: Swizzle> sealed::Sealed for Tensor<'_, T, X, W> {}
+
+impl<'k, T: Element, X: Extents, W: Swizzle> Parameter<'k> for Tensor<'k, T, X, W> {
+    type At<'x> = Tensor<'x, T, X, W>;
+    type Raw = RawTensor;
+    const LAYOUT: ParameterLayout = ParameterLayout {
+        kind: W::KIND,
+        size: size_of::<T>(),
+        element_alignment: align_of::<T>(),
+        rows: X::BOX[0],
+        columns: X::BOX[1],
+        alignment: TENSOR_ALIGNMENT,
+        row_alignment: TENSOR_ALIGNMENT,
+        passed: passed::<RawTensor>(),
+    };
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    const INFO: crate::launch::ParameterInfo = crate::launch::ParameterInfo::of_tensor::<T, X, W>(TENSOR_ALIGNMENT);
+
+    #[inline(always)]
+    unsafe fn from_raw(raw: *const Self::Raw) -> Self {
+        const { assert!(TensorTile::<T, X, W>::BYTES > 0) };
+        // SAFETY: the launch encoded the map of an array of this element type, whose base and rows
+        // are aligned to 16 and which nobody writes meanwhile, for boxes of these extents and this
+        // swizzle. It refuses extents that are too large.
+        unsafe { Tensor::new(raw) }
     }
 }
 
@@ -194,8 +232,9 @@ macro_rules! scalars {
                 crate::launch::ParameterInfo::of::<$scalar>(crate::launch::ParameterKind::Scalar, 1);
 
             #[inline(always)]
-            unsafe fn from_raw(raw: Self::Raw) -> Self {
-                raw
+            unsafe fn from_raw(raw: *const Self::Raw) -> Self {
+                // SAFETY: readable (the caller's promise), and plain data.
+                unsafe { raw.read() }
             }
         }
     )*};

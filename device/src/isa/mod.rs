@@ -39,6 +39,7 @@
 //! | `cp_async_mbarrier_arrive` | `cp.async.mbarrier.arrive.noinc` | sm_80 | role |
 //! | `mbarrier_expect_tx` | `mbarrier.expect_tx` | sm_90 | thread |
 //! | `bulk_copy` | `cp.async.bulk.shared::cluster.global` | sm_90 | thread |
+//! | `tensor_copy` | `cp.async.bulk.tensor.2d.shared::cluster.global` | sm_90 | thread |
 //! | `bulk_zeros` | a constant in global memory | sm_80 | thread |
 //! | `fence_proxy_async` | `fence.proxy.async.shared::cta` | sm_90 | thread |
 //! | `fence_mbarrier_init` | `fence.mbarrier_init.release.cluster` | sm_90 | thread |
@@ -208,6 +209,14 @@
 //!    ends.
 //! 3. `barrier` is valid. Its phase in progress expects these bytes, and does not end before an
 //!    arrival of the calling thread that follows. The block does not end before that phase.
+//!
+//! ## `tensor_copy`
+//!
+//! 0. `map` is the address of a tensor in the kernel's parameters, whose map is of boxes of this
+//!    shape, and which nobody writes during the launch.
+//! 1. `to` is the block's shared memory, valid for the bytes of the box, and aligned to a period of
+//!    its swizzle. What `bulk_copy` asks of the destination holds.
+//! 2. `barrier` is as `bulk_copy` asks, for all bytes of the box.
 //!
 //! ## `stage_read`
 //!

@@ -14,10 +14,9 @@ use crate::scope::BlockScope;
 #[cfg(doc)]
 use crate::scope::WarpScope;
 use crate::scope::{AtLeastWarp, Scope};
-use crate::stage::contents::{AlwaysFilled, Optional, sealed};
+use crate::stage::contents::{AlwaysFilled, OneTile, Optional, sealed};
 use crate::stage::presence::NoPosition;
 use crate::stage::{LandedStage, PresenceOf};
-use crate::tile::Tile;
 
 /// A tile that has landed and may be read until it is released.
 ///
@@ -146,7 +145,7 @@ impl<U: Setup, V> Ready<'_, U, V> {
     }
 }
 
-impl<U: Setup<Contents = Optional<T>>, V, T: Tile> Ready<'_, U, V> {
+impl<U: Setup<Contents = Optional<T>>, V, T: OneTile> Ready<'_, U, V> {
     /// Returns the tile, or `None` if the stage was committed empty. All threads get the same
     /// answer.
     #[inline(always)]
@@ -165,7 +164,7 @@ impl<U: Setup<Contents = Optional<T>>, V, T: Tile> Ready<'_, U, V> {
 
 impl<U: Setup, V: ReadsWhole<U>> Deref for Ready<'_, U, V>
 where
-    U::Contents: Tile,
+    U::Contents: OneTile,
 {
     type Target = U::Contents;
 

@@ -13,7 +13,7 @@ use crate::view::tiles::BlockTiles;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no run of tiles for stages that hold `{C}`",
     note = "pass `&view.for_block(&block)` of the stages' element type and length; for stages of several tiles a tuple of them, in \
-            order"
+            order; for a `TensorTile` the boxes of a `Tensor` of the same element, extents and swizzle"
 )]
 pub trait Batches<C: Contents>: sealed::Batches<C> {}
 

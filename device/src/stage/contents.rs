@@ -2,10 +2,12 @@
 
 use core::marker::PhantomData;
 
+use crate::element::Element;
 use crate::engine::{Completion, CompletionOf, Engine, LandingOf};
 use crate::group::Deal;
 use crate::scope::Scope;
 use crate::stage::presence::Presence;
+use crate::tensor::{Extents, Swizzle, TensorBox, TensorTile};
 use crate::tile::Tile;
 use crate::tile::shape::{Shape, at_least_16};
 use crate::view::tile_ref::TileRef;
@@ -35,7 +37,7 @@ pub trait Contents: 'static + sealed::Contents {}
     label = "not a source for this stage",
     note = "a tile is filled from a tile of a view of the same element type and length (`tiles.get(i)`) or from `Zeros`; a stage of \
             several tiles from a tuple, in order: `copy((a.get(i), b.get(i)))`; an `Optional` tile from an `Option`: \
-            `copy(Some(a.get(i)))`"
+            `copy(Some(a.get(i)))`; a `TensorTile` from a box of a `Tensor` of the same element, extents and swizzle"
 )]
 pub trait Fill<C: Contents>: sealed::Fill<C> {}
 
@@ -96,13 +98,26 @@ pub struct Optional<T>(PhantomData<T>);
 )]
 pub trait AlwaysFilled: Contents {}
 
+/// Contents that are one tile: of a view, or of a tensor. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not one tile",
+    note = "a tile is `[T; LEN]`, `HaloTile`, `Tile2D`, `HaloTile2D`, or, for the engine `TensorMap`, `TensorTile<T, Extents2<ROWS, \
+            COLUMNS>, Swizzle128>`"
+)]
+pub trait OneTile: AlwaysFilled + Sized + sealed::OneTile {}
+
 impl<T: Tile> Contents for T {}
 impl<T: Tile> AlwaysFilled for T {}
-impl<T: Tile> Contents for Optional<T> {}
+impl<T: Tile> OneTile for T {}
+impl<T: Element, X: Extents, W: Swizzle> Contents for TensorTile<T, X, W> {}
+impl<T: Element, X: Extents, W: Swizzle> AlwaysFilled for TensorTile<T, X, W> {}
+impl<T: Element, X: Extents, W: Swizzle> OneTile for TensorTile<T, X, W> {}
+impl<T: OneTile> Contents for Optional<T> {}
 
 impl<T: Tile> Fill<T> for TileRef<'_, T> {}
-impl<T: Tile> Fill<T> for Zeros {}
-impl<T: Tile, F: Fill<T>> Fill<Optional<T>> for Option<F> {}
+impl<T: Element, X: Extents, W: Swizzle> Fill<TensorTile<T, X, W>> for TensorBox<'_, T, X, W> {}
+impl<T: OneTile> Fill<T> for Zeros {}
+impl<T: OneTile, F: Fill<T>> Fill<Optional<T>> for Option<F> {}
 
 pub(crate) mod sealed {
     use crate::engine::{Engine, LandingOf};
@@ -152,6 +167,27 @@ pub(crate) mod sealed {
         unsafe fn parts<'a>(memory: *const u8, part: usize, parts: usize) -> Self::Parts<'a>;
     }
 
+    /// One tile as memory.
+    ///
+    /// # Safety
+    ///
+    /// `BYTES` bytes of memory that starts at a multiple of `ALIGNMENT` are a value of this type,
+    /// whatever they are.
+    pub unsafe trait OneTile: Contents<Presence = ()> {
+        /// Its shape.
+        const SHAPE: Shape;
+
+        /// Starts to fill the tile with zeros.
+        ///
+        /// # Safety
+        ///
+        /// As for [`Fill::fill`].
+        unsafe fn zero<E: Engine, G: Deal<S>, S: Scope>(stage: *mut u8, landing: LandingOf<E>);
+
+        /// The bytes that zeros have land at the stage's mbarrier, if they complete so.
+        fn zero_bytes<E: Engine>() -> u32;
+    }
+
     /// The copies that fill a stage.
     #[diagnostic::on_unimplemented(
         message = "`Fill` can't be implemented for `{Self}`: it is sealed",
@@ -198,6 +234,11 @@ pub(crate) const fn check<C: Contents, E: Engine, G: Deal<S>, S: Scope>(stages: 
     let (mut index, parts) = (0, G::PARTS);
     while index < C::SHAPES.len() {
         let shape = &C::SHAPES[index];
+        assert!(
+            shape.boxed == E::COPIES_BOXES,
+            "this tile and the engine don't fit: `TensorMap` copies boxes of a `Tensor` into a `TensorTile`, the other engines tiles of \
+             views into `[T; LEN]`, `HaloTile`, `Tile2D` or `HaloTile2D`"
+        );
         assert!(
             shape.divides_into(parts),
             "this tile can't be shared out at this scope: at `ThreadScope` its length is a multiple of the block's threads, at \
@@ -268,24 +309,40 @@ impl<T: Tile> sealed::Contents for T {
     }
 }
 
-impl<T: Tile> sealed::Contents for Optional<T> {
-    const BYTES: usize = T::BYTES;
-    const ALIGNMENT: usize = <T as sealed::Contents>::ALIGNMENT;
-    type Presence = bool;
-    type Item = T::Element;
-    type Tiles<'a> = &'a T;
-    type Parts<'a> = &'a [T::Element];
-
-    const SHAPES: &'static [Shape] = &[Shape::of::<T>()];
+// SAFETY: a tile is plain data without padding, aligned to at most `ALIGNMENT`.
+unsafe impl<T: Tile> sealed::OneTile for T {
+    const SHAPE: Shape = Shape::of::<T>();
 
     #[inline(always)]
-    unsafe fn tiles<'a>(memory: *const u8) -> &'a T {
+    unsafe fn zero<E: Engine, G: Deal<S>, S: Scope>(stage: *mut u8, landing: LandingOf<E>) {
+        // SAFETY: the caller's promises.
+        unsafe { E::zero::<T, G, S>(stage, landing) };
+    }
+
+    #[inline(always)]
+    fn zero_bytes<E: Engine>() -> u32 {
+        E::bytes::<T>(None)
+    }
+}
+
+impl<T: OneTile> sealed::Contents for Optional<T> {
+    const BYTES: usize = T::BYTES;
+    const ALIGNMENT: usize = T::ALIGNMENT;
+    type Presence = bool;
+    type Item = T::Item;
+    type Tiles<'a> = T::Tiles<'a>;
+    type Parts<'a> = T::Parts<'a>;
+
+    const SHAPES: &'static [Shape] = T::SHAPES;
+
+    #[inline(always)]
+    unsafe fn tiles<'a>(memory: *const u8) -> Self::Tiles<'a> {
         // SAFETY: the caller's promise.
         unsafe { T::tiles(memory) }
     }
 
     #[inline(always)]
-    unsafe fn parts<'a>(memory: *const u8, part: usize, parts: usize) -> &'a [T::Element] {
+    unsafe fn parts<'a>(memory: *const u8, part: usize, parts: usize) -> Self::Parts<'a> {
         // SAFETY: the caller's promise.
         unsafe { T::parts(memory, part, parts) }
     }
@@ -304,20 +361,20 @@ impl<T: Tile> sealed::Fill<T> for TileRef<'_, T> {
     }
 }
 
-impl<T: Tile> sealed::Fill<T> for Zeros {
+impl<T: OneTile> sealed::Fill<T> for Zeros {
     #[inline(always)]
     unsafe fn fill<E: Engine, G: Deal<S>, S: Scope>(self, stage: *mut u8, landing: LandingOf<E>) {
         // SAFETY: the caller's promises.
-        unsafe { E::zero::<T, G, S>(stage, landing) };
+        unsafe { T::zero::<E, G, S>(stage, landing) };
     }
 
     #[inline(always)]
     fn bytes<E: Engine>(&self) -> u32 {
-        E::bytes::<T>(None)
+        T::zero_bytes::<E>()
     }
 }
 
-impl<T: Tile, F: Fill<T>> sealed::Fill<Optional<T>> for Option<F> {
+impl<T: OneTile, F: Fill<T>> sealed::Fill<Optional<T>> for Option<F> {
     #[inline(always)]
     unsafe fn fill<E: Engine, G: Deal<S>, S: Scope>(self, stage: *mut u8, landing: LandingOf<E>) -> bool {
         let present = self.is_some();
@@ -338,17 +395,17 @@ impl<T: Tile, F: Fill<T>> sealed::Fill<Optional<T>> for Option<F> {
 /// which is at least 16 bytes.
 macro_rules! tuples {
     ($($tile:ident $source:ident $number:tt),*) => {
-        impl<$($tile: Tile),*> Contents for ($($tile,)*) {}
-        impl<$($tile: Tile),*> AlwaysFilled for ($($tile,)*) {}
+        impl<$($tile: OneTile),*> Contents for ($($tile,)*) {}
+        impl<$($tile: OneTile),*> AlwaysFilled for ($($tile,)*) {}
 
-        impl<$($tile: Tile),*> sealed::Contents for ($($tile,)*) {
+        impl<$($tile: OneTile),*> sealed::Contents for ($($tile,)*) {
             const BYTES: usize = places([$(extent::<$tile>()),*]).1.next_multiple_of(Self::ALIGNMENT);
             const ALIGNMENT: usize = largest([$(extent::<$tile>().1),*]);
             type Presence = ();
             type Item = ();
-            type Tiles<'a> = ($(&'a $tile,)*);
-            type Parts<'a> = ($(&'a [$tile::Element],)*);
-            const SHAPES: &'static [Shape] = &[$(Shape::of::<$tile>()),*];
+            type Tiles<'a> = ($($tile::Tiles<'a>,)*);
+            type Parts<'a> = ($($tile::Parts<'a>,)*);
+            const SHAPES: &'static [Shape] = &[$($tile::SHAPE),*];
 
             #[inline(always)]
             unsafe fn tiles<'a>(memory: *const u8) -> Self::Tiles<'a> {
@@ -365,9 +422,9 @@ macro_rules! tuples {
             }
         }
 
-        impl<$($tile: Tile, $source: Fill<$tile>),*> Fill<($($tile,)*)> for ($($source,)*) {}
+        impl<$($tile: OneTile, $source: Fill<$tile>),*> Fill<($($tile,)*)> for ($($source,)*) {}
 
-        impl<$($tile: Tile, $source: Fill<$tile>),*> sealed::Fill<($($tile,)*)> for ($($source,)*) {
+        impl<$($tile: OneTile, $source: Fill<$tile>),*> sealed::Fill<($($tile,)*)> for ($($source,)*) {
             #[inline(always)]
             unsafe fn fill<E: Engine, G: Deal<S>, S: Scope>(self, stage: *mut u8, landing: LandingOf<E>) {
                 let offsets = const { places([$(extent::<$tile>()),*]).0 };

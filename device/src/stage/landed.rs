@@ -2,8 +2,7 @@
 
 use core::marker::PhantomData;
 
-use super::contents::{AlwaysFilled, Contents, Optional, sealed};
-use crate::tile::Tile;
+use super::contents::{AlwaysFilled, Contents, OneTile, Optional, sealed};
 
 /// A stage whose tiles have landed, for the threads that have waited for it to read.
 ///
@@ -69,7 +68,7 @@ impl<C: Contents> LandedStage<C> {
     }
 }
 
-impl<T: Tile> LandedStage<T> {
+impl<T: OneTile> LandedStage<T> {
     /// The tile.
     ///
     /// # Safety
@@ -78,12 +77,13 @@ impl<T: Tile> LandedStage<T> {
     #[inline(always)]
     pub(crate) unsafe fn tile(&self) -> &T {
         // SAFETY: it has landed, is aligned and is not written while `self` is borrowed (0, the
-        // caller's promise); a tile is plain data, and a stage of one is always filled.
+        // caller's promise); any bytes are a tile (`sealed::OneTile`), and a stage of one is always
+        // filled.
         unsafe { &*self.memory.cast::<T>() }
     }
 }
 
-impl<T: Tile> LandedStage<Optional<T>> {
+impl<T: OneTile> LandedStage<Optional<T>> {
     /// The tile if it is `present`.
     ///
     /// # Safety
@@ -94,6 +94,6 @@ impl<T: Tile> LandedStage<Optional<T>> {
     pub(crate) unsafe fn get(&self, present: bool) -> Option<&T> {
         // SAFETY: it has landed and is not written while `self` is borrowed (0, the caller's
         // promise), and it exists where it is asked for.
-        present.then(|| unsafe { <Optional<T> as sealed::Contents>::tiles(self.memory) })
+        present.then(|| unsafe { &*self.memory.cast::<T>() })
     }
 }

@@ -65,6 +65,25 @@ impl Rows {
     pub(crate) fn tile_columns<S: Tile>(self) -> usize {
         self.width.div_ceil(S::STRIDE)
     }
+
+    /// Divides the view into tiles that begin so many rows and columns apart; returns how many
+    /// there are as well.
+    ///
+    /// # Panics
+    ///
+    /// If there are 2^32 or more.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn divide_into(self, [rows, columns]: [usize; 2]) -> (TileColumns, usize) {
+        let columns = self.width.div_ceil(columns);
+        let tiles = columns.saturating_mul(self.height.div_ceil(rows));
+        let limit = u32::MAX as usize;
+        if tiles > limit {
+            fault::out_of_range("a view of {} tiles is too large: at most {} can be", tiles, limit);
+        }
+        // A view is not empty, so it has a column of tiles.
+        (TileColumns(NonZeroU32::new(columns as u32).unwrap_or(NonZeroU32::MIN)), tiles)
+    }
 }
 
 pub(crate) mod sealed {
@@ -171,14 +190,7 @@ impl sealed::Geometry for Rows {
     #[inline(always)]
     #[track_caller]
     fn divide<S: Tile>(self) -> (TileColumns, usize) {
-        let columns = self.tile_columns::<S>();
-        let tiles = columns.saturating_mul(self.tile_rows::<S>());
-        let limit = u32::MAX as usize;
-        if tiles > limit {
-            fault::out_of_range("a view of {} tiles is too large: at most {} can be", tiles, limit);
-        }
-        // A view is not empty, so it has a column of tiles.
-        (TileColumns(NonZeroU32::new(columns as u32).unwrap_or(NonZeroU32::MIN)), tiles)
+        self.divide_into([S::ROW_STRIDE, S::STRIDE])
     }
 
     #[inline(always)]

@@ -130,6 +130,10 @@ driver_calls! {
     /// Writes how many blocks of a function fit on a multiprocessor at once.
     occupancy = "cuOccupancyMaxActiveBlocksPerMultiprocessor"(blocks: *mut c_int, function: CUfunction, threads: c_int,
         dynamic_shared: usize);
+    /// Encodes the map by which the copy engine finds boxes of an array: 128 bytes, aligned to 64.
+    tensor_map_encode = "cuTensorMapEncodeTiled"(map: *mut c_void, data_type: c_int, dimensions: c_uint,
+        address: *mut c_void, extents: *const u64, pitches: *const u64, extents_of_box: *const u32,
+        element_strides: *const u32, interleave: c_int, swizzle: c_int, promotion: c_int, fill: c_int);
     /// Allocates device memory, aligned to at least 256 bytes.
     memory_allocate = "cuMemAlloc_v2"(address: *mut CUdeviceptr, bytes: usize);
     /// Frees device memory.

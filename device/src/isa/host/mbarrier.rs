@@ -174,17 +174,12 @@ impl Barriers {
     }
 
     /// `cp.async.bulk`, in parts that land each for itself and complete their bytes there.
-    pub(super) fn copy_bulk(&mut self, role: usize, address: usize, parts: impl Iterator<Item = (Unit, u32)>) {
+    pub(super) fn copy_bulk(&mut self, role: usize, address: usize, parts: impl Iterator<Item = (Vec<Unit>, u32)>) {
         if self.get("cp.async.bulk", address).pending == 0 {
             let at = self.describe(address);
             panic!("a bulk copy that completes at {at}, whose phase may end before it: no arrival is left");
         }
-        let parts = parts.map(|(unit, bytes)| Deferred {
-            role,
-            barrier: address,
-            then: Then::Complete(bytes),
-            units: vec![unit],
-        });
+        let parts = parts.map(|(units, bytes)| Deferred { role, barrier: address, then: Then::Complete(bytes), units });
         self.deferred.extend(parts);
     }
 

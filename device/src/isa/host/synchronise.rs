@@ -6,9 +6,11 @@
 use super::Schedule;
 use super::block::{Aligned, step, with_block};
 use super::mbarrier;
-use super::model::Accesses;
+use super::model::{Accesses, Unit};
 use super::roles::synchronise;
+use crate::entry::RawTensor;
 use crate::isa::{BULK_ZEROS, Members};
+use crate::tensor::BoxShape;
 
 /// An mbarrier: its address in the block's shared memory.
 pub(crate) type Mbarrier = *mut u64;
@@ -119,8 +121,41 @@ pub(crate) unsafe fn bulk_copy(to: *mut u8, from: *const u8, bytes: u32, barrier
         // SAFETY: the caller's promises.
         unsafe { block.model.copy_bulk(to, from, bytes) }
     });
+    land_in_parts(to, bytes as usize, barrier, parts);
+}
+
+/// `cp.async.bulk.tensor.2d`: a copy of the box that begins at this row and column, rows of which
+/// land in any order and at any time, and complete their bytes at the mbarrier.
+///
+/// # Panics
+///
+/// As for [`bulk_copy`].
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+pub(crate) unsafe fn tensor_copy(
+    to: *mut u8,
+    map: *const RawTensor,
+    from: [i32; 2],
+    shape: BoxShape,
+    barrier: *mut u64,
+) {
+    let bytes = (shape.rows * shape.columns * shape.element) as usize;
+    let period = 128 * (shape.mask as usize + 1);
+    assert!(to.addr().is_multiple_of(period), "a box whose swizzle has a period of {period} bytes starts elsewhere");
+    let parts = step(|block| {
+        block.check_destination(to, bytes);
+        // SAFETY: the caller's promises.
+        unsafe { block.model.copy_box(to, &*map, from, shape) }
+    });
+    land_in_parts(to, bytes, barrier, parts);
+}
+
+/// Starts the parts of a bulk copy to the `bytes` bytes at `to`.
+fn land_in_parts(to: *mut u8, bytes: usize, barrier: *mut u64, parts: Vec<(Vec<Unit>, u32)>) {
     synchronise(|scheduler, role| {
-        scheduler.barriers.handed_over.check(to.addr(), bytes as usize);
+        scheduler.barriers.handed_over.check(to.addr(), bytes);
         scheduler.barriers.copy_bulk(role, barrier.addr(), parts.into_iter());
         if scheduler.schedule() == Schedule::Eager {
             scheduler.barriers.land_bulk();

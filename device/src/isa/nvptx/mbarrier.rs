@@ -6,7 +6,9 @@
 //! other.
 
 use super::threads::{PerThread, is_member, lanes_of};
+use crate::entry::RawTensor;
 use crate::isa::Members;
+use crate::tensor::BoxShape;
 
 unsafe extern "C" {
     safe fn tilepipe_thread_rank() -> u32;
@@ -22,6 +24,7 @@ unsafe extern "C" {
     fn tilepipe_cp_async_mbarrier_arrive(barrier: u32);
     fn tilepipe_mbarrier_expect_tx(barrier: u32, bytes: u32);
     fn tilepipe_bulk_copy(to: *mut u8, from: *const u8, bytes: u32, barrier: u32);
+    fn tilepipe_tensor_copy_2d(to: *mut u8, map: *const u8, column: i32, row: i32, barrier: u32);
     safe fn tilepipe_bulk_zeros_base() -> *const u8;
     safe fn tilepipe_fence_proxy_async();
     safe fn tilepipe_fence_mbarrier_init();
@@ -174,6 +177,24 @@ pub(crate) unsafe fn mbarrier_expect_tx(barrier: Mbarrier, bytes: u32) {
 pub(crate) unsafe fn bulk_copy(to: *mut u8, from: *const u8, bytes: u32, barrier: Mbarrier) {
     // SAFETY: the caller's promises.
     unsafe { tilepipe_bulk_copy(to, from, bytes, barrier) };
+}
+
+/// `cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes`: a copy of the box
+/// of a tensor that begins at this row and column, by the copy engine.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+#[inline(always)]
+pub(crate) unsafe fn tensor_copy(
+    to: *mut u8,
+    map: *const RawTensor,
+    [row, column]: [i32; 2],
+    _: BoxShape,
+    barrier: Mbarrier,
+) {
+    // SAFETY: the caller's promises. The map is at the start.
+    unsafe { tilepipe_tensor_copy_2d(to, map.cast(), column, row, barrier) };
 }
 
 /// [`BULK_ZEROS`](crate::isa::BULK_ZEROS) bytes of zeros, aligned to 16: a source for bulk copies.

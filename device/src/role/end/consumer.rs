@@ -11,9 +11,8 @@ use crate::engine::{Completion, CompletionOf};
 use crate::group::instant::Instant;
 use crate::isa;
 use crate::marker::{BlockLevel, Brand, Uniform};
-use crate::stage::contents::{AlwaysFilled, Optional, sealed};
+use crate::stage::contents::{AlwaysFilled, OneTile, Optional, sealed};
 use crate::stage::{self, LandedStage, PresenceOf};
-use crate::tile::Tile;
 
 /// The end of a pipeline at which a role reads stages: `wait`, then read the [`Ready`] tile and
 /// `release` it.
@@ -259,7 +258,7 @@ impl<'r, K: Channel> Ready<'r, K> {
     }
 }
 
-impl<K: Channel<Contents = Optional<T>>, T: Tile> Ready<'_, K> {
+impl<K: Channel<Contents = Optional<T>>, T: OneTile> Ready<'_, K> {
     /// Returns the tile, or `None` if the stage was committed empty. All threads of the role get
     /// the same answer.
     #[inline(always)]
@@ -271,7 +270,7 @@ impl<K: Channel<Contents = Optional<T>>, T: Tile> Ready<'_, K> {
 
 impl<K: Channel> Deref for Ready<'_, K>
 where
-    K::Contents: Tile,
+    K::Contents: OneTile,
 {
     type Target = K::Contents;
 

@@ -120,6 +120,9 @@ fakes! {
     function_attribute(value: *mut c_int, attribute: c_int, function: CUfunction) { write(value, 512) }
     function_set_attribute(function: CUfunction, attribute: c_int, value: c_int) {}
     occupancy(blocks: *mut c_int, function: CUfunction, threads: c_int, dynamic_shared: usize) { write(blocks, 2) }
+    tensor_map_encode(map: *mut c_void, data_type: c_int, dimensions: c_uint, address: *mut c_void, extents: *const u64,
+        pitches: *const u64, extents_of_box: *const u32, element_strides: *const u32, interleave: c_int, swizzle: c_int,
+        promotion: c_int, fill: c_int) {}
     memory_allocate(address: *mut CUdeviceptr, bytes: usize) { write(address, handle::<u8>().addr() as u64 * 256) }
     memory_free(address: CUdeviceptr) { step(Step::Free { address }) }
     memory_info(free: *mut usize, total: *mut usize) { write(free, 1); write(total, 1) }

@@ -5,7 +5,10 @@ use std::collections::VecDeque;
 
 use super::Schedule;
 use super::random::Random;
+use crate::entry::RawTensor;
 use crate::isa::Readers;
+use crate::tensor::BoxShape;
+use crate::tensor::swizzle::swizzled;
 
 mod proxies;
 
@@ -196,14 +199,9 @@ impl Model {
     ///
     /// The invariant of [`Unit`] holds for all `bytes` of them, and nobody accesses the destination
     /// before the copy has landed.
-    pub(super) unsafe fn copy_bulk(&mut self, to: *mut u8, from: *const u8, bytes: u32) -> Vec<(Unit, u32)> {
-        self.check_readers(to, bytes as usize);
-        self.accesses.check(to.addr(), bytes as usize);
-        if self.schedule != Schedule::Eager {
-            // SAFETY: the destination is writable, and nobody accesses it before the copy has
-            // landed.
-            unsafe { to.write_bytes(POISON, bytes as usize) };
-        }
+    pub(super) unsafe fn copy_bulk(&mut self, to: *mut u8, from: *const u8, bytes: u32) -> Vec<(Vec<Unit>, u32)> {
+        // SAFETY: the caller's promises.
+        unsafe { self.check_bulk(to, bytes as usize) };
         let mut parts = Vec::new();
         let mut done = 0;
         while done < bytes {
@@ -214,10 +212,55 @@ impl Model {
             };
             let width = 16 * units;
             let (to, from) = (to.wrapping_add(done as usize), from.wrapping_add(done as usize));
-            parts.push((Unit { to, from, valid: width, width }, width));
+            parts.push((vec![Unit { to, from, valid: width, width }], width));
             done += width;
         }
         parts
+    }
+
+    /// Checks the destination of a copy by the engine, and poisons it.
+    ///
+    /// # Safety
+    ///
+    /// It is valid for writes, and nobody accesses it before the copy has landed.
+    unsafe fn check_bulk(&mut self, to: *mut u8, bytes: usize) {
+        self.check_readers(to, bytes);
+        self.accesses.check(to.addr(), bytes);
+        if self.schedule != Schedule::Eager {
+            // SAFETY: the caller's promises.
+            unsafe { to.write_bytes(POISON, bytes) };
+        }
+    }
+
+    /// Divides the copy of a tensor's box into its rows, each of which lands for itself.
+    ///
+    /// # Safety
+    ///
+    /// The destination is as for [`copy_bulk`](Self::copy_bulk), for all bytes of the box; `tensor`
+    /// says where readable rows lie.
+    pub(super) unsafe fn copy_box(
+        &mut self,
+        to: *mut u8,
+        tensor: &RawTensor,
+        [top, left]: [i32; 2],
+        shape: BoxShape,
+    ) -> Vec<(Vec<Unit>, u32)> {
+        let BoxShape { rows, columns, element, mask } = shape;
+        // SAFETY: the caller's promises.
+        unsafe { self.check_bulk(to, (rows * columns * element) as usize) };
+        let [address, pitch, ..] = tensor.map;
+        let row = |row: u32| {
+            let unit = |column: u32| {
+                let offset = ((row * columns + column) * element) as usize;
+                let to = to.wrapping_add(swizzled(offset, mask as usize));
+                let (y, x) = (i64::from(top) + i64::from(row), i64::from(left) + i64::from(column));
+                let there = (0..i64::from(tensor.rows)).contains(&y) && (0..i64::from(tensor.columns)).contains(&x);
+                let from = address.wrapping_add_signed(y * pitch as i64 + x * i64::from(element));
+                Unit { to, from: from as *const u8, valid: if there { element } else { 0 }, width: element }
+            };
+            ((0..columns).map(unit).collect(), columns * element)
+        };
+        (0..rows).map(row).collect()
     }
 
     /// Closes the open group.

@@ -1,0 +1,199 @@
+//! A tensor as a kernel's parameter, and the boxes that are copied from it.
+
+use core::marker::PhantomData;
+
+use super::extents::Extents;
+use super::swizzle::Swizzle;
+use crate::element::Element;
+use crate::entry::RawTensor;
+use crate::group::block::Block;
+use crate::marker::{Brand, Uniform};
+use crate::view::geometry::Rows;
+use crate::view::numbers::TileNumbers;
+use crate::view::share::{Places, Share, TILE_OUT_OF_RANGE};
+
+/// Global memory with rows as boxes of extents `X`, read-only for the whole launch, which the copy
+/// engine finds by a map and swizzles as `W` says: a kernel's parameter.
+///
+/// The host passes `&Buffer2D<T>`, or rows of a buffer, whose pitch is a multiple of 16 bytes; the
+/// launch encodes the map. Boxes may reach beyond every edge: what lies there reads as zero.
+///
+/// CUDA: `const __grid_constant__ CUtensorMap`, and the call of `cuTensorMapEncodeTiled` that makes
+/// it.
+///
+/// # Invariants
+///
+/// 0. `map` is the address of the map of this tensor in the kernel's parameters, valid for the
+///    whole launch `'k`; it was encoded for boxes of extents `X` of elements `T` with swizzle `W`,
+///    of an array of `rows` rows of `columns` elements, which nobody writes during the launch.
+/// 1. Rows and columns are 1 to 2^31 - 1 - 512.
+pub struct Tensor<'k, T: Element, X: Extents, W: Swizzle> {
+    map: *const RawTensor,
+    rows: u32,
+    columns: u32,
+    brand: Brand<'k>,
+    shape: PhantomData<(T, X, W)>,
+}
+
+impl<T: Element, X: Extents, W: Swizzle> Clone for Tensor<'_, T, X, W> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Element, X: Extents, W: Swizzle> Copy for Tensor<'_, T, X, W> {}
+
+// SAFETY: the map and the memory behind it are read-only while the launch lasts, and there is no
+// collective operation on a tensor that needs no `&Block`, which a closure can't have.
+unsafe impl<T: Element, X: Extents, W: Swizzle> Uniform for Tensor<'_, T, X, W> {}
+
+impl<'k, T: Element, X: Extents, W: Swizzle> Tensor<'k, T, X, W> {
+    /// Makes the tensor whose map lies at `map`.
+    ///
+    /// # Safety
+    ///
+    /// Invariant 0 holds for the map's own rows and columns, and 1 for them.
+    #[inline(always)]
+    pub(crate) unsafe fn new(map: *const RawTensor) -> Self {
+        // SAFETY: the map is valid for the launch (0); these fields of it are plain data.
+        let (rows, columns) = unsafe { ((*map).rows, (*map).columns) };
+        Tensor { map, rows, columns, brand: PhantomData, shape: PhantomData }
+    }
+
+    /// Returns the number of elements in a row.
+    #[inline(always)]
+    pub fn columns(&self) -> usize {
+        self.columns as usize
+    }
+
+    /// Returns the number of rows.
+    #[inline(always)]
+    pub fn rows(&self) -> usize {
+        self.rows as usize
+    }
+
+    /// Returns the number of boxes below one another, the partial last one included.
+    #[inline(always)]
+    pub fn box_rows(&self) -> usize {
+        self.rows().div_ceil(X::STRIDE[0])
+    }
+
+    /// Returns the number of boxes beside one another, the partial last one included.
+    #[inline(always)]
+    pub fn box_columns(&self) -> usize {
+        self.columns().div_ceil(X::STRIDE[1])
+    }
+
+    /// Returns the box whose own part begins at this row and column of the tensor, both of which may
+    /// lie outside of it: what does is zero.
+    #[inline(always)]
+    pub fn at(&self, row: i32, column: i32) -> TensorBox<'k, T, X, W> {
+        let from = [row.wrapping_sub(X::LEAD[0] as i32), column.wrapping_sub(X::LEAD[1] as i32)];
+        TensorBox { map: self.map, from, brand: PhantomData, shape: PhantomData }
+    }
+
+    /// Returns the boxes of this block in order: every `grid`-th box from the block's own index on
+    /// (a grid-stride loop), counted row by row.
+    ///
+    /// # Panics
+    ///
+    /// If the tensor has 2^32 boxes or more.
+    #[inline(always)]
+    #[track_caller]
+    pub fn for_block<const THREADS: usize>(&self, block: &Block<'_, THREADS>) -> BlockBoxes<'k, T, X, W> {
+        let _ = block;
+        let (division, boxes) = Rows::new(self.columns(), self.rows(), 0).divide_into(X::STRIDE);
+        let numbers = TileNumbers::of_block(boxes);
+        BlockBoxes { tensor: *self, share: Share { division, numbers, count: numbers.count(), whole: false } }
+    }
+}
+
+/// A box of a tensor, to be copied: the source of a stage that holds a
+/// [`TensorTile`](crate::TensorTile).
+///
+/// # Invariants
+///
+/// 0. `map` is that of a [`Tensor`] of these types.
+pub struct TensorBox<'k, T: Element, X: Extents, W: Swizzle> {
+    map: *const RawTensor,
+    /// The row and the column that it begins at.
+    from: [i32; 2],
+    brand: Brand<'k>,
+    shape: PhantomData<(T, X, W)>,
+}
+
+impl<T: Element, X: Extents, W: Swizzle> Clone for TensorBox<'_, T, X, W> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Element, X: Extents, W: Swizzle> Copy for TensorBox<'_, T, X, W> {}
+
+impl<T: Element, X: Extents, W: Swizzle> TensorBox<'_, T, X, W> {
+    /// The map by which the engine finds it.
+    #[inline(always)]
+    pub(crate) fn map(&self) -> *const RawTensor {
+        self.map
+    }
+
+    /// The row and the column of the tensor that it begins at.
+    #[inline(always)]
+    pub(crate) fn from(&self) -> [i32; 2] {
+        self.from
+    }
+}
+
+/// The boxes of one block, in the order in which it works through them.
+pub struct BlockBoxes<'k, T: Element, X: Extents, W: Swizzle> {
+    tensor: Tensor<'k, T, X, W>,
+    share: Share<Rows>,
+}
+
+impl<T: Element, X: Extents, W: Swizzle> Clone for BlockBoxes<'_, T, X, W> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Element, X: Extents, W: Swizzle> Copy for BlockBoxes<'_, T, X, W> {}
+
+impl<'k, T: Element, X: Extents, W: Swizzle> BlockBoxes<'k, T, X, W> {
+    /// Returns how many boxes the block has; 0 where blocks outnumber boxes.
+    #[expect(clippy::len_without_is_empty, reason = "`len() == 0` says it in a kernel's loop as well")]
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.share.len()
+    }
+
+    /// Which of the tensor's boxes they are.
+    #[inline(always)]
+    pub(crate) fn numbers(&self) -> TileNumbers {
+        self.share.numbers()
+    }
+
+    /// Returns the block's box `index`, which is box `index * grid + block` of the tensor.
+    ///
+    /// # Panics
+    ///
+    /// If `index >= self.len()`: the launch fails with both numbers, file and line.
+    #[inline(always)]
+    #[track_caller]
+    pub fn get(&self, index: usize) -> TensorBox<'k, T, X, W> {
+        self.share.check(index, TILE_OUT_OF_RANGE);
+        self.get_unchecked(index)
+    }
+
+    /// Returns the block's box `index`; for one that is not below `self.len()` any box.
+    #[inline(always)]
+    pub(crate) fn get_unchecked(&self, index: usize) -> TensorBox<'k, T, X, W> {
+        let (row, column) = self.share.place(index);
+        self.tensor.at((row * X::STRIDE[0]) as i32, (column * X::STRIDE[1]) as i32)
+    }
+
+    /// Returns the places of these boxes among the tensor's.
+    #[inline(always)]
+    pub fn places(&self) -> Places {
+        Places::of(self.share)
+    }
+}

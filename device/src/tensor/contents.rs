@@ -1,0 +1,103 @@
+//! Tensor tiles as what a stage holds, and boxes as what fills it.
+
+use core::convert::Infallible;
+use core::marker::PhantomData;
+
+use super::boxes::{BlockBoxes, TensorBox};
+use super::extents::Extents;
+use super::swizzle::Swizzle;
+use super::tile::TensorTile;
+use crate::element::Element;
+use crate::engine::{Engine, LandingOf};
+use crate::group::Deal;
+use crate::scope::Scope;
+use crate::stage::batches::{Batches, sealed as batches};
+use crate::stage::contents::sealed;
+use crate::tile::shape::Shape;
+use crate::view::numbers::TileNumbers;
+
+/// What a tile without parts has of them: nothing.
+pub struct NoParts<'a> {
+    _none: Infallible,
+    _tile: PhantomData<&'a ()>,
+}
+
+impl<T: Element, X: Extents, W: Swizzle> sealed::Contents for TensorTile<T, X, W> {
+    const BYTES: usize = TensorTile::<T, X, W>::BYTES.next_multiple_of(TensorTile::<T, X, W>::ALIGNMENT);
+    const ALIGNMENT: usize = TensorTile::<T, X, W>::ALIGNMENT;
+    const SHAPES: &'static [Shape] = &[<Self as sealed::OneTile>::SHAPE];
+    type Presence = ();
+    type Item = T;
+    type Tiles<'a> = &'a TensorTile<T, X, W>;
+    /// A box does not divide into parts of elements in a row.
+    type Parts<'a> = NoParts<'a>;
+
+    #[inline(always)]
+    unsafe fn tiles<'a>(memory: *const u8) -> &'a Self {
+        // SAFETY: the caller's promise; a stage's start is aligned for its tiles (`ALIGNMENT`).
+        unsafe { &*memory.cast::<Self>() }
+    }
+
+    #[inline(always)]
+    unsafe fn parts<'a>(_: *const u8, _: usize, _: usize) -> NoParts<'a> {
+        // `check_parts` refuses such a tile at compile time.
+        const { panic!("a tensor's tile has no parts: read `tile[(row, column)]`") }
+    }
+}
+
+// SAFETY: elements are plain data, arrays of arrays of them have no padding, and the size is that
+// of the elements (`TensorTile::BYTES`); 16 divides the least alignment of a swizzle.
+unsafe impl<T: Element, X: Extents, W: Swizzle> sealed::OneTile for TensorTile<T, X, W> {
+    const SHAPE: Shape = Shape::of_box(X::BOX[0], X::BOX[1] * size_of::<T>(), size_of::<T>());
+
+    #[inline(always)]
+    unsafe fn zero<E: Engine, G: Deal<S>, S: Scope>(stage: *mut u8, landing: LandingOf<E>) {
+        // SAFETY: the caller's promises.
+        unsafe { E::zero_box::<G, S>(stage, landing, TensorTile::<T, X, W>::BYTES) };
+    }
+
+    #[inline(always)]
+    fn zero_bytes<E: Engine>() -> u32 {
+        TensorTile::<T, X, W>::BYTES as u32
+    }
+}
+
+impl<T: Element, X: Extents, W: Swizzle> sealed::Fill<TensorTile<T, X, W>> for TensorBox<'_, T, X, W> {
+    #[inline(always)]
+    unsafe fn fill<E: Engine, G: Deal<S>, S: Scope>(self, stage: *mut u8, landing: LandingOf<E>) {
+        // SAFETY: the caller's promises; the stage's start is aligned as the tile needs.
+        unsafe { E::copy_box::<T, X, W, G, S>(stage, landing, self) };
+    }
+
+    #[inline(always)]
+    fn bytes<E: Engine>(&self) -> u32 {
+        TensorTile::<T, X, W>::BYTES as u32
+    }
+}
+
+impl<T: Element, X: Extents, W: Swizzle> Batches<TensorTile<T, X, W>> for &BlockBoxes<'_, T, X, W> {}
+
+impl<'k, T: Element, X: Extents, W: Swizzle> batches::Batches<TensorTile<T, X, W>> for &BlockBoxes<'k, T, X, W> {
+    type Source = TensorBox<'k, T, X, W>;
+
+    #[inline(always)]
+    fn numbers(&self) -> TileNumbers {
+        BlockBoxes::numbers(self)
+    }
+
+    /// All of them: the engine sees to what lies beyond the tensor.
+    #[inline(always)]
+    fn whole_below(&self) -> usize {
+        BlockBoxes::numbers(self).end()
+    }
+
+    #[inline(always)]
+    unsafe fn source(&self, index: usize) -> TensorBox<'k, T, X, W> {
+        self.get_unchecked(index)
+    }
+
+    #[inline(always)]
+    unsafe fn whole(&self, index: usize) -> TensorBox<'k, T, X, W> {
+        self.get_unchecked(index)
+    }
+}

@@ -1,0 +1,18 @@
+//! Tensor tiles: boxes of an array that the copy engine finds by a map, swizzled on the way.
+//!
+//! A [`Tensor`] is a kernel's parameter: an array in global memory and the shape of the boxes that
+//! are copied from it. The launch encodes both into a map (CUDA's `CUtensorMap`), which only the
+//! engine reads. A box lands as a [`TensorTile`], whose elements are reached by row and column
+//! wherever the swizzle has put them.
+
+mod boxes;
+mod contents;
+pub(crate) mod extents;
+pub(crate) mod swizzle;
+mod tile;
+
+pub use boxes::{BlockBoxes, Tensor, TensorBox};
+pub(crate) use extents::BoxShape;
+pub use extents::{Extents, Extents2, Halo2};
+pub use swizzle::{NoSwizzle, Swizzle, Swizzle32, Swizzle64, Swizzle128};
+pub use tile::TensorTile;

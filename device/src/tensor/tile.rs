@@ -1,0 +1,144 @@
+//! A box of a tensor in shared memory.
+
+use core::marker::PhantomData;
+use core::ops::Index;
+
+use super::extents::{BoxShape, Extents};
+use super::swizzle::{Swizzle, swizzled};
+use crate::element::Element;
+use crate::fault;
+
+/// A box of a [`Tensor`](crate::Tensor) in shared memory: what a stage of the engine
+/// [`TensorMap`](crate::TensorMap) holds.
+///
+/// It is no plain tile: where its elements lie is the swizzle's affair. `tile[(row, column)]` is an
+/// element, [`vector`](Self::vector) 16 bytes of a row.
+///
+/// The rows and columns are those of the box: with a halo ([`Halo2`](crate::Halo2)) the own part
+/// begins at row `ABOVE` and column `BESIDE`. What lies beyond the tensor is zero.
+#[repr(C, align(16))]
+#[derive(Clone, Copy)]
+pub struct TensorTile<T: Element, X: Extents, W: Swizzle> {
+    room: X::Room<T>,
+    swizzle: PhantomData<fn() -> W>,
+}
+
+impl<T: Element, X: Extents, W: Swizzle> TensorTile<T, X, W> {
+    /// Rows of the tile.
+    pub const ROWS: usize = X::BOX[0];
+    /// Elements of a row.
+    pub const COLUMNS: usize = X::BOX[1];
+
+    /// Bytes of a row.
+    const ROW: usize = Self::COLUMNS * size_of::<T>();
+
+    /// Bytes that the engine copies.
+    pub(crate) const BYTES: usize = {
+        let [rows, columns] = X::BOX;
+        let row = columns * size_of::<T>();
+        assert!(matches!(size_of::<T>(), 1 | 2 | 4 | 8), "an element of a tensor has 1, 2, 4 or 8 bytes");
+        assert!(
+            rows >= 1 && rows <= 256 && columns >= 1 && columns <= 256,
+            "a box of a tensor has 1 to 256 rows and 1 to 256 columns, its halo included: the copy engine takes no more"
+        );
+        assert!(
+            row.is_multiple_of(16),
+            "a row of a box, its halo included, is a multiple of 16 bytes: the copy engine copies no less"
+        );
+        if let Some(span) = W::SPAN {
+            assert!(
+                row == span,
+                "a row of a swizzled box has as many bytes as the swizzle's name says: 32, 64 or 128; take another swizzle, \
+                 another number of columns, or `NoSwizzle`"
+            );
+        }
+        assert!(size_of::<Self>() == rows * row);
+        rows * row
+    };
+
+    /// What the start of such a tile is a multiple of in bytes.
+    pub(crate) const ALIGNMENT: usize = W::ALIGNMENT;
+
+    /// What the copies of such a box depend on.
+    pub(crate) const SHAPE: BoxShape = BoxShape {
+        rows: Self::ROWS as u32,
+        columns: Self::COLUMNS as u32,
+        element: size_of::<T>() as u32,
+        mask: W::MASK as u32,
+    };
+
+    /// Where an element lies, in bytes from the tile's start.
+    #[inline(always)]
+    fn offset(row: usize, column: usize) -> usize {
+        swizzled(row * Self::ROW + column * size_of::<T>(), W::MASK)
+    }
+
+    /// Fails the launch unless there are such a row and column.
+    #[inline(always)]
+    #[track_caller]
+    fn check(row: usize, column: usize) {
+        if row >= Self::ROWS {
+            fault::out_of_range("row {} is out of range: the tile has {}", row, Self::ROWS);
+        }
+        if column >= Self::COLUMNS {
+            fault::out_of_range("column {} is out of range: the tile has {}", column, Self::COLUMNS);
+        }
+    }
+
+    /// Returns the `N` elements of row `row` from `column` on, which are 16 bytes, or it does not
+    /// compile, and `column` is a multiple of `N`. PTX: `ld.shared.v4`.
+    ///
+    /// # Panics
+    ///
+    /// If the tile has no such row or column, or `column` is no multiple of `N`.
+    #[inline(always)]
+    #[track_caller]
+    pub fn vector<const N: usize>(&self, row: usize, column: usize) -> [T; N] {
+        const {
+            assert!(
+                N * size_of::<T>() == 16,
+                "`vector` returns 16 bytes of a row, which a swizzle leaves together: `N` is `16 / size_of::<T>()`"
+            )
+        };
+        Self::check(row, column);
+        if !column.is_multiple_of(N) {
+            fault::out_of_range("column {} begins no vector: vectors begin at multiples of {}", column, N);
+        }
+        let first = core::ptr::from_ref(self).cast::<u8>();
+        // SAFETY: `column` begins 16 bytes that a row, whose size is a multiple of 16 bytes, has as
+        // a whole (just checked). The swizzle permutes such pieces within a row
+        // (`swizzled`, whose mask is below the number of pieces of a row), so the offset is that of
+        // 16 bytes of this tile, which `self` borrows.
+        let vector = unsafe { first.add(Self::offset(row, column)) };
+        // SAFETY: as above; plain data. The tile is aligned to 16 by its type, and so are pieces of
+        // 16 bytes of it.
+        unsafe { vector.cast::<Vector<[T; N]>>().read().0 }
+    }
+}
+
+/// 16 bytes of elements, aligned so that they are read at once.
+#[repr(C, align(16))]
+#[derive(Clone, Copy)]
+struct Vector<V>(V);
+
+impl<T: Element, X: Extents, W: Swizzle> Index<(usize, usize)> for TensorTile<T, X, W> {
+    type Output = T;
+
+    /// The element in this row and column.
+    ///
+    /// # Panics
+    ///
+    /// If the tile has no such row or column.
+    #[inline(always)]
+    #[track_caller]
+    fn index(&self, (row, column): (usize, usize)) -> &T {
+        Self::check(row, column);
+        let first = core::ptr::from_ref(self).cast::<u8>();
+        // SAFETY: the element lies in the tile, and so does the place to which the swizzle moves
+        // its 16 bytes: within its row, whose size is the swizzle's span (`BYTES`).
+        let element = unsafe { first.add(Self::offset(row, column)) };
+        // SAFETY: as above; plain data in a borrowed tile, aligned as an element: the swizzle moves
+        // pieces of 16 bytes, and an element has at most 8 (`BYTES`).
+        unsafe { &*element.cast::<T>() }
+    }
+}

@@ -1,0 +1,110 @@
+//! Boxes of tensors, wherever they begin and however large the tensor is, against plain loops.
+
+use tilepipe::Element;
+use tilepipe::launch::Instance;
+use tilepipe_host::{Bound, Device, Error, launch};
+use tilepipe_test_kernels::tensor::{box_anywhere, mapped_boxes, sums_around};
+
+/// The number of an instance's generic argument.
+fn number(instance: &Instance, name: &str) -> usize {
+    instance.generic(name).and_then(|value| value.parse().ok()).unwrap_or_else(|| panic!("{}: {name}", instance.name()))
+}
+
+/// Rows of the boxes of `mapped_boxes` and `sums_around`.
+const ROWS: usize = 8;
+/// Rows of the boxes of `box_anywhere`.
+const ROWS_ANYWHERE: usize = 3 * ROWS;
+
+/// Elements that differ from their neighbours.
+fn elements(len: usize) -> Vec<u32> {
+    (0..len as u32).map(|index| index.wrapping_mul(0x9E37_79B9) | 1).collect()
+}
+
+/// Checks the drivers over tensors of 1 to 3 boxes in each dimension; of these the sizes whose
+/// number is a multiple of `every`. Returns how many launches there were.
+///
+/// # Errors
+///
+/// What the device says.
+pub fn check_extents(device: &Device, every: usize) -> Result<usize, Error> {
+    let mut launches = 0;
+    let small = mapped_boxes::INSTANCES.iter().filter(|one| number(one, "COLUMNS") <= 16);
+    let plain = small.map(|one| (one, number(one, "COLUMNS"), triple as fn(&[u32], usize, usize) -> u32));
+    let around = sums_around::INSTANCES.iter().map(|one| (one, 24, around as fn(&[u32], usize, usize) -> u32));
+    let stream = device.stream()?;
+    for (instance, columns, expected) in plain.chain(around) {
+        let sizes = (1..=3 * ROWS).flat_map(|height| (1..=3 * columns).map(move |width| (width, height)));
+        for (width, height) in sizes.step_by(every) {
+            let data = elements(width * height);
+            let input = device.upload_2d(&data, width)?;
+            let mut out = device.filled_with_byte_2d::<u32>(width, height, 0xEE)?;
+            launch(&stream, 2, instance, [Bound::input_2d(&input), Bound::output_2d(&mut out)])?;
+            let wanted: Vec<u32> = (0..data.len()).map(|index| expected(&data, width, index)).collect();
+            assert!(out.download()? == wanted, "{} of {width} x {height}", instance.name());
+            launches += 1;
+        }
+    }
+    Ok(launches)
+}
+
+fn triple(data: &[u32], _: usize, index: usize) -> u32 {
+    data[index].wrapping_mul(3)
+}
+
+fn around(data: &[u32], width: usize, index: usize) -> u32 {
+    let (row, column, rows) = (index / width, index % width, data.len() / width);
+    let mut sum = data[index];
+    for (there, other) in [
+        (row > 0, index.wrapping_sub(width)),
+        (row + 1 < rows, index + width),
+        (column > 0, index.wrapping_sub(1)),
+        (column + 1 < width, index + 1),
+    ] {
+        sum = sum.wrapping_add(if there { data[other] } else { 0 });
+    }
+    sum
+}
+
+/// Checks single boxes of every element size and swizzle, that begin in the tensor, on its edges and
+/// outside of it. Returns how many launches there were.
+///
+/// # Errors
+///
+/// What the device says.
+pub fn check_places(device: &Device) -> Result<usize, Error> {
+    let mut launches = 0;
+    for instance in &box_anywhere::INSTANCES {
+        launches += match instance.generic("T") {
+            Some("u8") => places::<u8>(device, instance, |word| word as u8)?,
+            Some("u16") => places::<u16>(device, instance, |word| word as u16)?,
+            Some("u32") => places::<u32>(device, instance, |word| word)?,
+            _ => places::<u64>(device, instance, |word| u64::from(word) * 0x1_0000_0003)?,
+        };
+    }
+    Ok(launches)
+}
+
+fn places<T: Element + PartialEq>(device: &Device, instance: &Instance, of: fn(u32) -> T) -> Result<usize, Error> {
+    let columns = number(instance, "COLUMNS");
+    let (width, height) = (2 * columns + 3, ROWS_ANYWHERE + 5);
+    let data: Vec<T> = elements(width * height).into_iter().map(of).collect();
+    let input = device.upload_2d(&data, width)?;
+    let stream = device.stream()?;
+    let across =
+        [0, 1, columns as i32, width as i32 - 1, -1, 1 - columns as i32, -(columns as i32), width as i32, i32::MIN];
+    let down = [0, 3, 5, height as i32 - 1, -1, -(ROWS_ANYWHERE as i32), height as i32, i32::MAX];
+    for (row, column) in down.into_iter().flat_map(|row| across.map(|column| (row, column))) {
+        let mut out = device.filled_with_byte_2d::<T>(columns, ROWS_ANYWHERE, 0xEE)?;
+        let arguments =
+            [Bound::input_2d(&input), Bound::scalar(row), Bound::scalar(column), Bound::output_2d(&mut out)];
+        launch(&stream, 1, instance, arguments)?;
+        let at = |index: usize| {
+            let (y, x) = (i64::from(row) + (index / columns) as i64, i64::from(column) + (index % columns) as i64);
+            let there = (0..height as i64).contains(&y) && (0..width as i64).contains(&x);
+            if there { data[y as usize * width + x as usize] } else { T::zeroed() }
+        };
+        let wanted: Vec<T> = (0..ROWS_ANYWHERE * columns).map(at).collect();
+        assert!(out.download()? == wanted, "{} at row {row}, column {column}", instance.name());
+    }
+    Ok(across.len() * down.len())
+}

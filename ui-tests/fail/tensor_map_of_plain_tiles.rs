@@ -1,0 +1,18 @@
+//! On hardware the engine would look for a map where there is none.
+#![forbid(unsafe_code)]
+use tilepipe::{Block, Shared, Stages, Tile2D, Tiles2D, TensorMap, TilesMut2D, kernel};
+
+#[kernel]
+fn copy_boxes(
+    block: Block<128>,
+    input: Tiles2D<f32, 8, 32>,
+    mut out: TilesMut2D<f32, 8, 32>,
+    shared: Shared<Stages<Tile2D<f32, 8, 32>, 2, TensorMap>>,
+) {
+    let boxes = input.for_block(&block);
+    let _ = shared.pipeline(&block).map_tiles(&boxes, &mut out.for_block(&block), |tile, dst| {
+        block.threads(|t| dst.set_each(&t, |row, column| tile[(row, column)]));
+    });
+}
+
+fn main() {}
