@@ -1,9 +1,9 @@
 //! Device memory, and the order of what uses it.
 //!
 //! Whatever reads or writes an allocation goes through [`submit`]: it makes the stream wait for the
-//! uses that conflict, and leaves the [`Point`] at which the work ends. So two streams never touch a
-//! buffer in conflict, and memory is freed only when its last point has been reached, whoever forgot
-//! or dropped which handle.
+//! uses that conflict, and leaves the [`Point`] at which the work ends. So two streams never touch
+//! a buffer in conflict, and memory is freed only when its last point has been reached, whoever
+//! forgot or dropped which handle.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -177,7 +177,8 @@ impl GpuMemory {
         self.wait_for_uses(Access::Read)?;
         let end = submit(Lane::transfer(context), [(self, Access::Read)].into_iter(), "copy from the device", || {
             // SAFETY: writes `data` and reads within the allocation (invariant 0, asserted above)
-            // in the order that `submit` provides; `data` is borrowed until the wait below, and after an error there the context is dead and copies no more.
+            // in the order that `submit` provides; `data` is borrowed until the wait below, and
+            // after an error there the context is dead and copies no more.
             unsafe {
                 context.driver.copy_to_host(
                     data.as_mut_ptr().cast::<c_void>(),
@@ -215,8 +216,8 @@ impl Drop for GpuMemory {
 /// Puts work into a stream after everything that it conflicts with, and returns its end.
 ///
 /// `work` makes one driver call on that stream, described by `doing`, which uses the memory of
-/// `accesses` as they say and no other memory that is freed or written elsewhere. The context is the
-/// calling thread's then.
+/// `accesses` as they say and no other memory that is freed or written elsewhere. The context is
+/// the calling thread's then.
 pub(super) fn submit<'a>(
     lane: Lane<'_>,
     accesses: impl Iterator<Item = (&'a GpuMemory, Access)> + Clone,
