@@ -98,7 +98,8 @@ pub fn with_staging_wide<T: Number, C: Compute<T, LEN>, const THREADS: usize, co
     instances(T = [i32], C = [GroupSum], E = [LoadStore], THREADS = [128, 256], LEN = [4 * THREADS], STAGES = [1]),
     instances(T = [i32], C = [GroupSum], E = [CpAsync, LoadStore], THREADS = [512], LEN = [4 * THREADS], STAGES = [1]),
     instances(T = [i32], C = [GroupSum], E = [Bulk], THREADS = [128], LEN = [4 * THREADS], STAGES = [1, 2, 4]),
-    instances(T = [i32], C = [GroupSum], E = [Bulk], THREADS = [128], LEN = [1024, 4096], STAGES = [2, 4]),
+    instances(T = [i32], C = [GroupSum], E = [CpAsync, Bulk], THREADS = [128], LEN = [1024, 2048, 4096], STAGES = [1, 2, 4]),
+    instances(T = [i32], C = [GroupSum], E = [Bulk], THREADS = [256], LEN = [1024, 4096], STAGES = [1, 2, 4]),
 )]
 pub fn with_staging_unified_wide<
     T: Wide,

@@ -56,7 +56,11 @@ macro_rules! with_kernels {
             with_memcpy_async_wide { computes: NeighbourSum, instances: 2, measured: true }
             with_memcpy_async_prior_wide { computes: NeighbourSum, instances: 2, measured: true }
             with_staging_wide { computes: NeighbourSum, instances: 2, measured: true }
-            with_staging_unified_wide { computes: NeighbourSum, instances: 2 * 3 + 1 + 2 + 2 + 3 + 2 * 2, measured: true }
+            with_staging_unified_wide {
+                computes: NeighbourSum,
+                instances: 2 * 3 + 1 + 2 + 2 + 3 + 2 * 3 * 3 + 2 * 3,
+                measured: true
+            }
             with_staging_scope_thread_wide { computes: NeighbourSum, instances: 2 * 3, measured: true }
             scale_own_wide { computes: Triple, instances: 2 * 2 * 3 + 2, measured: true }
             example_kernel_wide { computes: TwoInputs, instances: 2 * 2, measured: true }
