@@ -31,7 +31,7 @@ use tilepipe_host::Error;
 use tilepipe_runner::stdout::{self, PrintError, print};
 
 use record::{Report, merge};
-use show::{compare, costs, page, readme, table};
+use show::{compare, costs, engines, page, readme, table};
 
 /// The exit status where there is no GPU, so that a script can tell this from a failure.
 const NO_GPU: u8 = 3;
@@ -60,6 +60,12 @@ enum Command {
         /// The folder for index.html and the SVG files
         #[arg(long, value_name = "DIR")]
         output: PathBuf,
+    },
+    /// Print what a record of `measure --engines` says: the rates of engines, and what fences cost
+    Engines {
+        /// The record
+        #[arg(value_name = "FILE.json")]
+        file: PathBuf,
     },
     /// Say what changed from one record to another by more than noise
     Compare {
@@ -120,6 +126,7 @@ fn run(command: Command) -> Result<Vec<String>> {
             page::write(&report, &output)?;
             print(format_args!("the page is {}", output.join("index.html").display()))?;
         }
+        Command::Engines { file } => print(engines::text(&Report::read(&file)?)?)?,
         Command::Compare { before, after } => {
             print(compare::compare(&Report::read(&before)?, &Report::read(&after)?).text())?;
         }

@@ -179,13 +179,17 @@ impl<T: Value> Data<'_, T> {
         let timed: Vec<Contestant<'_>> = passed().map(|(contestant, _)| *contestant).collect();
         let mut times = self.time(comparison, &timed)?.into_iter();
         let mut outcomes = Vec::new();
+        let mut again: Vec<&str> = Vec::new();
         for (contestant, checked) in contestants.iter().zip(before) {
+            let name = contestant.instance.name();
             outcomes.push(match checked {
                 Err(fault) => Err(fault),
                 Ok(before) => {
                     let milliseconds = times.next().unwrap_or_default();
-                    // Once more: a race may show only now.
-                    let after = self.check(comparison, contestant)?;
+                    // Once more: a race may show only now. A kernel with several grids has one of
+                    // them for all.
+                    let after = if again.contains(&name) { Ok(before) } else { self.check(comparison, contestant)? };
+                    again.push(name);
                     after.map(|after| Measurement { milliseconds, wrong: [before, after] })
                 }
             });

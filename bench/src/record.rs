@@ -353,7 +353,7 @@ impl Class {
     pub fn of_name(name: &str) -> Option<Class> {
         let begins = |beginnings: &[&str]| beginnings.iter().any(|beginning| name.starts_with(beginning));
         let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
-        if name == "tilepipe" || name == "ours" {
+        if matches!(name, "tilepipe" | "tilepipe, Bulk" | "ours") {
             Some(Class::Tilepipe)
         } else if begins(&["tilepipe"]) {
             // One of ours that is shown beside the contestant.

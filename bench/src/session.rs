@@ -13,7 +13,7 @@ use tilepipe_runner::{built, data};
 use crate::machine::{conditions::Watch, versions};
 use crate::measure::{Bench, Outcome};
 use crate::plan::catalog::{self, Comparison};
-use crate::plan::sweeps;
+use crate::plan::{bulk::engines, sweeps};
 use crate::record::costs::Costs;
 use crate::record::{Process, Report, Row, Timing};
 use crate::show::table;
@@ -51,7 +51,13 @@ pub struct Options {
     #[arg(long, conflicts_with_all = ["shapes", "no_sweeps", "kernel"])]
     sizes: bool,
 
-    /// Leave out the measurements over sizes, stages, blocks, grids, elements and arithmetic
+    /// Measure which engine is the fastest over sizes of a tile, stages and blocks, and what the
+    /// fence of reading threads costs, and nothing else
+    #[arg(long, conflicts_with_all = ["shapes", "sizes", "kernel"])]
+    engines: bool,
+
+    /// Leave out the measurements over sizes, stages, blocks, grids, elements and arithmetic, and
+    /// with `--engines` those over tiles
     #[arg(long)]
     no_sweeps: bool,
 
@@ -86,7 +92,11 @@ pub struct Options {
 ///
 /// No GPU, kernels that are missing, too little memory, or a record that cannot be written.
 pub fn run(options: &Options) -> Result<Vec<String>> {
-    let mut comparisons = if options.shapes { catalog::candidates()? } else { catalog::comparisons()? };
+    let mut comparisons = match (options.shapes, options.engines) {
+        (true, _) => catalog::candidates()?,
+        (_, true) => catalog::fences()?,
+        _ => catalog::comparisons()?,
+    };
     comparisons.retain(|comparison| !options.sizes && comparison.ours.kernel().contains(&options.kernel));
     let date = machine::now();
     let device = Device::gpu(GPU).context("the comparison runs on a GPU")?;
@@ -131,7 +141,7 @@ pub fn run(options: &Options) -> Result<Vec<String>> {
     };
     bench.run::<i32>(numbers, &of_type(DType::I32), &mut push)?;
     bench.run::<I32x4>(numbers / 4, &of_type(DType::I32x4), &mut push)?;
-    let is_whole = options.kernel.is_empty() && !options.shapes;
+    let is_whole = options.kernel.is_empty() && !options.shapes && !options.engines;
     let library = options.ceilings.as_deref();
     if let Some(library) = library.filter(|_| is_whole && !options.sizes) {
         rows.extend(ceilings::measure(&bench, library, numbers)?);
@@ -143,6 +153,9 @@ pub fn run(options: &Options) -> Result<Vec<String>> {
     }
     if is_whole && !options.no_sweeps && !options.sizes {
         report.sweeps = sweeps::measure(&bench, largest_log2)?;
+    }
+    if options.engines && !options.no_sweeps {
+        report.sweeps = engines::measure(&bench, numbers)?;
     }
 
     report.processes.push(Process {

@@ -9,7 +9,7 @@ use tilepipe_runner::work::Work;
 use crate::plan::blocks::Blocks;
 use crate::plan::pairings::{self, Pairing};
 use crate::plan::peers;
-use crate::plan::{tiles, wide};
+use crate::plan::{bulk, tiles, wide};
 use crate::record::Class;
 
 /// One kernel of ours and the peers that do the same work.
@@ -70,6 +70,15 @@ pub fn comparisons() -> Result<Vec<Comparison>> {
 /// As for [`comparisons`].
 pub fn candidates() -> Result<Vec<Comparison>> {
     resolved(wide::candidates().into_iter().chain(tiles::candidates()).collect())
+}
+
+/// Returns what says what the fence between the proxies costs.
+///
+/// # Errors
+///
+/// As for [`comparisons`].
+pub fn fences() -> Result<Vec<Comparison>> {
+    resolved(bulk::engines::fences())
 }
 
 fn resolved(pairings: Vec<Pairing>) -> Result<Vec<Comparison>> {

@@ -1,6 +1,7 @@
 //! What is measured: kernels, what stands beside each, and over which sizes and grids.
 
 pub(crate) mod blocks;
+pub(crate) mod bulk;
 pub(crate) mod catalog;
 pub(crate) mod matrices;
 pub(crate) mod pairings;

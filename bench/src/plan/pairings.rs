@@ -6,11 +6,11 @@ use tilepipe_runner::value::DType::{self, I32, I32x4};
 use crate::plan::blocks::Blocks;
 use crate::plan::catalog::Peer;
 use crate::plan::peers::*;
-use crate::plan::{tiles, wide};
+use crate::plan::{bulk, tiles, wide};
 use crate::record::Class;
 
 /// The grid at which kernels are compared where nothing else is said.
-const GRID: Blocks = Blocks::Of(4096);
+pub const GRID: Blocks = Blocks::Of(4096);
 
 /// As fast as a hand-written kernel, within the noise.
 const TWIN: f64 = 0.99;
@@ -38,6 +38,7 @@ const ELEMENT_ELECTED: &str = "mbarriers, own element, each warp releases";
 
 /// A kernel of ours by name, and the peers that do the same work: what the registry says of the
 /// kernel.
+#[derive(Clone)]
 pub struct Pairing {
     /// The kernel function's name.
     pub kernel: &'static str,
@@ -57,6 +58,7 @@ pub struct Pairing {
 pub fn all() -> Vec<Pairing> {
     let mut all = one_input_i32();
     all.extend(wide::all());
+    all.extend(bulk::all());
     all.extend(tiles::all());
     all.extend(roles_i32());
     all.extend(own_elements(I32, [OWN_SCOPE_I32_2, OWN_SCOPE_I32_4], [OWN_I32_2, OWN_I32_4]));

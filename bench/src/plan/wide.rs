@@ -4,7 +4,7 @@
 
 use tilepipe_runner::value::DType::I32;
 
-use crate::plan::blocks::Blocks::{self, Resident, Tiles};
+use crate::plan::blocks::Blocks::{self, Tiles};
 use crate::plan::catalog::Peer;
 use crate::plan::pairings::{Pairing, pipeline};
 use crate::plan::peers::*;
@@ -15,7 +15,7 @@ use crate::plan::shapes::*;
 const SWEEP: &str = "bench/results/2026-11-23-h200-tasks/shapes.json";
 
 /// What a kernel must reach of the fastest with as many stages, and of the fastest of all.
-const WANTED: f64 = 0.99;
+pub const WANTED: f64 = 0.99;
 
 /// The fastest shapes of one task: of all forms, and of each form with a number of stages.
 pub struct Fastest {
@@ -46,7 +46,7 @@ const OWN: Fastest = Fastest {
 };
 
 /// Two inputs.
-const TWO: Fastest = Fastest {
+pub const TWO: Fastest = Fastest {
     plain: TWO_VECTOR.of(128, 4, 0, Tiles),
     staged: [
         &[TWO_HAND_FIRST.of(128, 4, 1, Tiles), TWO_PIPELINE.of(256, 4, 1, Tiles)],
@@ -70,12 +70,7 @@ pub fn all() -> Vec<Pairing> {
     for (nth, stages) in STAGES.into_iter().enumerate().take(2) {
         let peers = [TWO.with(nth), vec![libcu(EXAMPLE_I32)]].concat();
         let generics = vec![("LEN", "512"), ("STAGES", stages)];
-        all.push(pairing("example_kernel_wide", generics.clone(), 128, Tiles, peers));
-        all.push(pairing("example_kernel_bulk", generics, 128, Tiles, vec![TWO.plain.peer()]));
-    }
-    for (text, stages) in [("2", 2), ("4", 4)] {
-        let peers = vec![AVERAGE_BULK.of(256, 4, stages, Tiles).peer()];
-        all.push(pairing("moving_average_bulk", vec![("STAGES", text)], 256, Resident, peers));
+        all.push(pairing("example_kernel_wide", generics, 128, Tiles, peers));
     }
     all
 }
@@ -107,11 +102,6 @@ fn sums() -> Vec<Pairing> {
     for (nth, stages) in STAGES.into_iter().enumerate() {
         all.push(of("with_staging_unified_wide", &[("STAGES", stages), ("E", "CpAsync")], peers(nth)));
         all.push(of("with_staging_scope_thread_wide", &[("STAGES", stages)], peers(nth)));
-    }
-    for (nth, stages) in STAGES.into_iter().enumerate() {
-        let bulk = |per_thread| Peer { wanted: Some(WANTED), ..BULK.of(128, per_thread, [1, 2, 4][nth], Tiles).peer() };
-        let generics = [("STAGES", stages), ("E", "Bulk")];
-        all.push(of("with_staging_unified_wide", &generics, vec![bulk(4), SUM.plain.peer()]));
     }
     all.push(of("with_staging_unified_wide", &[("STAGES", "1"), ("E", "LoadStore")], peers(0)));
     all.push(of("with_memcpy_async_wide", &[], groups(0)));

@@ -3,6 +3,7 @@
 pub(crate) mod chart;
 pub(crate) mod compare;
 pub(crate) mod costs;
+pub(crate) mod engines;
 pub(crate) mod page;
 pub(crate) mod readme;
 pub(crate) mod report;

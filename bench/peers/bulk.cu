@@ -1,0 +1,74 @@
+// The kernels of `bulk.cuh`: beside each of ours with the copy engine one of the same shape
+// (`bench/src/plan/bulk.rs`).
+//
+// An entry's name is its form, the threads of a block, the elements of a tile and the stages:
+// `engine_stream_128_512_2`. The forms `engine_stream_no_fence` and `engine_stream_issuer_fence`
+// say what the fence of the reading threads costs. `engine_hand` is cp.async by hand in the same
+// tiles.
+#include "bulk.cuh"
+
+#define ENTRY(NAME, THREADS, ...)                                                                                      \
+    extern "C" __global__ void __launch_bounds__(THREADS) NAME(const View<int> in, const View<int> out) {              \
+        __VA_ARGS__(in, out);                                                                                          \
+    }
+#define ENTRY_2(NAME, THREADS, ...)                                                                                    \
+    extern "C" __global__ void __launch_bounds__(THREADS)                                                              \
+        NAME(const View<int> left, const View<int> right, const View<int> out) {                                       \
+        __VA_ARGS__(left, right, out);                                                                                 \
+    }
+#define ENTRY_4(NAME, THREADS, ...)                                                                                    \
+    extern "C" __global__ void __launch_bounds__(THREADS) NAME(const View<int4> in, const View<int4> out) {            \
+        __VA_ARGS__(in, out);                                                                                          \
+    }
+
+ENTRY(engine_stream_128_512_1, 128, bulk_stream<128, 512, 1>)
+ENTRY(engine_stream_128_512_2, 128, bulk_stream<128, 512, 2>)
+ENTRY(engine_stream_128_512_4, 128, bulk_stream<128, 512, 4>)
+ENTRY(engine_stream_128_1024_1, 128, bulk_stream<128, 1024, 1>)
+ENTRY(engine_stream_128_1024_2, 128, bulk_stream<128, 1024, 2>)
+ENTRY(engine_stream_128_1024_4, 128, bulk_stream<128, 1024, 4>)
+ENTRY(engine_stream_128_2048_1, 128, bulk_stream<128, 2048, 1>)
+ENTRY(engine_stream_128_2048_2, 128, bulk_stream<128, 2048, 2>)
+ENTRY(engine_stream_128_2048_4, 128, bulk_stream<128, 2048, 4>)
+ENTRY(engine_stream_128_4096_1, 128, bulk_stream<128, 4096, 1>)
+ENTRY(engine_stream_128_4096_2, 128, bulk_stream<128, 4096, 2>)
+ENTRY(engine_stream_128_4096_4, 128, bulk_stream<128, 4096, 4>)
+ENTRY(engine_stream_256_1024_1, 256, bulk_stream<256, 1024, 1>)
+ENTRY(engine_stream_256_1024_2, 256, bulk_stream<256, 1024, 2>)
+ENTRY(engine_stream_256_1024_4, 256, bulk_stream<256, 1024, 4>)
+ENTRY(engine_stream_256_4096_1, 256, bulk_stream<256, 4096, 1>)
+ENTRY(engine_stream_256_4096_2, 256, bulk_stream<256, 4096, 2>)
+ENTRY(engine_stream_256_4096_4, 256, bulk_stream<256, 4096, 4>)
+ENTRY(engine_stream_no_fence_128_512_2, 128, bulk_stream<128, 512, 2, Fence::NONE>)
+ENTRY(engine_stream_issuer_fence_128_512_2, 128, bulk_stream<128, 512, 2, Fence::ISSUER>)
+ENTRY(engine_stream_no_fence_128_1024_2, 128, bulk_stream<128, 1024, 2, Fence::NONE>)
+ENTRY(engine_stream_issuer_fence_128_1024_2, 128, bulk_stream<128, 1024, 2, Fence::ISSUER>)
+ENTRY(engine_stream_no_fence_128_4096_2, 128, bulk_stream<128, 4096, 2, Fence::NONE>)
+ENTRY(engine_stream_issuer_fence_128_4096_2, 128, bulk_stream<128, 4096, 2, Fence::ISSUER>)
+ENTRY(engine_stream_no_fence_128_4096_4, 128, bulk_stream<128, 4096, 4, Fence::NONE>)
+ENTRY(engine_stream_issuer_fence_128_4096_4, 128, bulk_stream<128, 4096, 4, Fence::ISSUER>)
+ENTRY(engine_hand_128_512_1, 128, wide_by_hand<128, 4, 1, true>)
+ENTRY(engine_hand_128_512_2, 128, wide_by_hand<128, 4, 2, true>)
+ENTRY(engine_hand_128_512_4, 128, wide_by_hand<128, 4, 4, true>)
+ENTRY(engine_hand_128_1024_1, 128, wide_by_hand<128, 8, 1, true>)
+ENTRY(engine_hand_128_1024_2, 128, wide_by_hand<128, 8, 2, true>)
+ENTRY(engine_hand_128_1024_4, 128, wide_by_hand<128, 8, 4, true>)
+ENTRY(engine_hand_128_2048_1, 128, wide_by_hand<128, 16, 1, true>)
+ENTRY(engine_hand_128_2048_2, 128, wide_by_hand<128, 16, 2, true>)
+ENTRY(engine_hand_128_2048_4, 128, wide_by_hand<128, 16, 4, true>)
+ENTRY(engine_hand_128_4096_1, 128, wide_by_hand<128, 32, 1, true>)
+ENTRY(engine_hand_128_4096_2, 128, wide_by_hand<128, 32, 2, true>)
+ENTRY(engine_each_256_256_2, 256, bulk_each<int, 256, 2>)
+ENTRY(engine_each_256_256_4, 256, bulk_each<int, 256, 4>)
+ENTRY_4(engine_each_4_256_256_2, 256, bulk_each<int4, 256, 2>)
+ENTRY_4(engine_each_4_256_256_4, 256, bulk_each<int4, 256, 4>)
+ENTRY(engine_own_256_256_2, 256, bulk_own<256, 2>)
+ENTRY(engine_own_256_256_4, 256, bulk_own<256, 4>)
+ENTRY_2(engine_two_128_512_1, 128, bulk_two<128, 512, 1>)
+ENTRY_2(engine_two_128_512_2, 128, bulk_two<128, 512, 2>)
+ENTRY(engine_average_256_256_2, 256, bulk_average<256, 2>)
+ENTRY(engine_average_256_256_4, 256, bulk_average<256, 4>)
+ENTRY(engine_even_odd_256_128_2, 256, bulk_roles<128, 128, 2, Roles::EVEN_ODD>)
+ENTRY(engine_even_odd_256_128_4, 256, bulk_roles<128, 128, 4, Roles::EVEN_ODD>)
+ENTRY(engine_warps_160_128_2, 160, bulk_roles<32, 128, 2, Roles::WARPS>)
+ENTRY(engine_warps_160_128_4, 160, bulk_roles<32, 128, 4, Roles::WARPS>)

@@ -1,0 +1,227 @@
+// What our kernels with the copy engine do, as an expert writes it: the same tiles, stages, threads
+// and elements a thread.
+//
+// One thread announces the bytes of a stage at its mbarrier and starts a bulk copy for each tile in
+// it. Each thread that has read a stage fences between the proxies before the barrier, or the
+// arrival, after which the stage is filled again (PTX ISA, "Async proxy"; `Fence`). Whole tiles go
+// through the loops, whose bounds are hoisted; the partial last one follows.
+#pragma once
+
+#include "average.cuh"
+#include "wide_roles.cuh"
+
+// Who orders what threads have read of a stage before the copy engine's next writes to it.
+enum class Fence {
+    READERS, // each thread that has read, before it hands the stage back
+    ISSUER,  // the thread that fills, after it knows that all have handed the stage back
+    NONE,    // nobody: it is measured, and no program should do it
+};
+
+__device__ __forceinline__ void proxy_fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+
+extern __shared__ __align__(128) unsigned char bulk_memory[];
+
+// Stages of INPUTS tiles of LEN elements each in dynamic shared memory, and after them their
+// mbarriers: `full` for the bytes of a stage to land and, where RELEASES are counted, `empty` for
+// so many threads to hand it back. A tile has EDGES elements more than LEN.
+template <class T, unsigned LEN, unsigned STAGES, unsigned INPUTS = 1, unsigned RELEASES = 0, unsigned EDGES = 0>
+struct BulkStages {
+    static constexpr unsigned TILE_BYTES = (LEN + EDGES) * sizeof(T), BYTES = INPUTS * TILE_BYTES;
+    unsigned first, full, empty;
+
+    // The block makes the mbarriers.
+    __device__ __forceinline__ BulkStages() {
+        first = unsigned(__cvta_generic_to_shared(bulk_memory));
+        full = first + STAGES * BYTES;
+        empty = full + STAGES * 8;
+        if (threadIdx.x == 0) {
+#pragma unroll
+            for (unsigned stage = 0; stage < STAGES; ++stage) {
+                mbarrier_init(full + stage * 8, 1);
+                if (RELEASES > 0) mbarrier_init(empty + stage * 8, RELEASES);
+            }
+            asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        }
+        __syncthreads();
+    }
+
+    // Tile `input` of a stage.
+    __device__ __forceinline__ const T *tile(unsigned stage, unsigned input) const {
+        return reinterpret_cast<const T *>(bulk_memory + stage * BYTES + input * TILE_BYTES);
+    }
+
+    // One thread starts to fill a stage with the tiles that begin at these addresses.
+    __device__ __forceinline__ void fill(unsigned stage, const T *const (&sources)[INPUTS]) const {
+        const unsigned barrier = full + stage * 8;
+        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "n"(BYTES) : "memory");
+#pragma unroll
+        for (unsigned input = 0; input < INPUTS; ++input) {
+            asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+                             first + stage * BYTES + input * TILE_BYTES),
+                         "l"(sources[input]), "n"(TILE_BYTES), "r"(barrier)
+                         : "memory");
+        }
+    }
+
+    __device__ __forceinline__ void wait(unsigned stage, unsigned parity) const { mbarrier_wait(full + stage * 8, parity); }
+};
+
+// Streams this block's tiles among those from `from` to below `end`, every gridDim.x-th: all stages
+// are filled, then each round waits, computes and fills again. `sources(tile, addresses)` says
+// where a tile begins, `compute(tile, stage)` is called by every thread with the landed tiles.
+template <unsigned STAGES, Fence FENCE, unsigned INPUTS, class T, class STAGES_OF, class SOURCES, class COMPUTE>
+__device__ __forceinline__ void bulk_rounds(const STAGES_OF &stages, unsigned from, unsigned end, const SOURCES &sources,
+                                            const COMPUTE &compute) {
+    const auto fill = [&](unsigned tile, unsigned stage) {
+        if (threadIdx.x != 0 || tile >= end) return;
+        const T *addresses[INPUTS];
+        sources(tile, addresses);
+        stages.fill(stage, addresses);
+    };
+    const unsigned step = gridDim.x;
+    unsigned ahead = from, stage = 0, parity = 0;
+#pragma unroll
+    for (unsigned filled = 0; filled < STAGES; ++filled, ahead += step) fill(ahead, filled);
+    for (unsigned tile = from; tile < end; ahead += step) {
+        stages.wait(stage, parity);
+        compute(tile, stage);
+        tile += step;
+        if (tile >= end) break;
+        if constexpr (FENCE == Fence::READERS) proxy_fence();
+        __syncthreads();
+        if constexpr (FENCE == Fence::ISSUER) {
+            if (threadIdx.x == 0) proxy_fence();
+        }
+        fill(ahead, stage);
+        if (++stage == STAGES) {
+            stage = 0;
+            parity ^= 1;
+        }
+    }
+}
+
+// The same over all whole tiles of LEN elements of one input or of two of one length.
+template <class T, unsigned LEN, unsigned STAGES, Fence FENCE, unsigned INPUTS, class COMPUTE>
+__device__ __forceinline__ void bulk_tiles(const View<T> (&in)[INPUTS], const COMPUTE &compute) {
+    const BulkStages<T, LEN, STAGES, INPUTS> stages;
+    const auto sources = [&](unsigned tile, const T *(&addresses)[INPUTS]) {
+#pragma unroll
+        for (unsigned input = 0; input < INPUTS; ++input) addresses[input] = in[input].base + (unsigned long long)tile * LEN;
+    };
+    const auto landed = [&](unsigned tile, unsigned stage) {
+        compute((unsigned long long)tile * LEN, stages.tile(stage, 0), stages.tile(stage, INPUTS - 1));
+    };
+    bulk_rounds<STAGES, FENCE, INPUTS, T>(stages, blockIdx.x, unsigned(in[0].len / LEN), sources, landed);
+}
+
+// The elements of the partial last tile of LEN, if there is one and it is this block's.
+template <unsigned THREADS, unsigned LEN, class T, class EACH>
+__device__ __forceinline__ void bulk_last(const View<T> &in, const EACH &each) {
+    const unsigned long long whole = in.len / LEN;
+    if (whole * LEN == in.len || whole % gridDim.x != blockIdx.x) return;
+    for (unsigned long long at = whole * LEN + threadIdx.x; at < in.len; at += THREADS) each(at);
+}
+
+// The element after `at` in its group of GROUP; zero where there is none.
+template <unsigned GROUP, class T> __device__ __forceinline__ T bulk_next(const View<T> &in, unsigned long long at) {
+    const unsigned long long next = at / GROUP * GROUP + (at + 1) % GROUP;
+    return next < in.len ? in.base[next] : T{};
+}
+
+// Sums of neighbours in groups of TILE, four ints a thread in a row, larger tiles in rounds of
+// THREADS rows (`with_staging_unified_wide`).
+template <unsigned THREADS, unsigned LEN, unsigned STAGES, Fence FENCE = Fence::READERS>
+__device__ __forceinline__ void bulk_stream(const View<int> in, const View<int> out) {
+    const View<int> inputs[] = {in};
+    bulk_tiles<int, LEN, STAGES, FENCE>(inputs, [&](unsigned long long start, const int *tile, const int *) {
+        compute_tile<THREADS, LEN>(tile, tile, out.base + start, threadIdx.x);
+    });
+    last_tile<THREADS, LEN>(in, in, out);
+}
+
+// The same of two inputs (`example_kernel_bulk`).
+template <unsigned THREADS, unsigned LEN, unsigned STAGES>
+__device__ __forceinline__ void bulk_two(const View<int> left, const View<int> right, const View<int> out) {
+    const View<int> inputs[] = {left, right};
+    bulk_tiles<int, LEN, STAGES, Fence::READERS>(inputs, [&](unsigned long long start, const int *one, const int *two) {
+        compute_tile<THREADS, LEN>(one, two, out.base + start, threadIdx.x);
+    });
+    last_tile<THREADS, LEN>(left, right, out);
+}
+
+// A thread has one element of a tile (`with_staging_unified`).
+template <class T, unsigned LEN, unsigned STAGES>
+__device__ __forceinline__ void bulk_each(const View<T> in, const View<T> out) {
+    const View<T> inputs[] = {in};
+    bulk_tiles<T, LEN, STAGES, Fence::READERS>(inputs, [&](unsigned long long start, const T *tile, const T *) {
+        out.base[start + threadIdx.x] = neighbour_sum<LEN>(tile, tile, threadIdx.x);
+    });
+    bulk_last<LEN, LEN>(in, [&](unsigned long long at) { out.base[at] = plus(triple(in.base[at]), bulk_next<LEN>(in, at)); });
+}
+
+// A thread has one element of a tile and reads no other (`scale_own`).
+template <unsigned LEN, unsigned STAGES> __device__ __forceinline__ void bulk_own(const View<int> in, const View<int> out) {
+    const View<int> inputs[] = {in};
+    bulk_tiles<int, LEN, STAGES, Fence::READERS>(inputs, [&](unsigned long long start, const int *tile, const int *) {
+        out.base[start + threadIdx.x] = triple(tile[threadIdx.x]);
+    });
+    bulk_last<LEN, LEN>(in, [&](unsigned long long at) { out.base[at] = triple(in.base[at]); });
+}
+
+// The moving average, an int a thread, whose tiles are copied with their neighbours
+// (`moving_average_bulk`).
+template <unsigned LEN, unsigned STAGES>
+__device__ __forceinline__ void bulk_average(const View<int> in, const View<int> out) {
+    const BulkStages<int, LEN, STAGES, 1, 0, 2 * RADIUS> stages;
+    const InnerTiles<LEN> inner(in);
+    const auto sources = [&](unsigned tile, const int *(&address)[1]) {
+        address[0] = in.base + (unsigned long long)tile * LEN - RADIUS;
+    };
+    const auto mean_of = [&](unsigned tile, unsigned stage) {
+        const int *window = stages.tile(stage, 0) + threadIdx.x;
+        int sum = 0;
+#pragma unroll
+        for (unsigned tap = 0; tap < 2 * RADIUS + 1; ++tap) sum = plus(sum, window[tap]);
+        out.base[(unsigned long long)tile * LEN + threadIdx.x] = mean(sum);
+    };
+    bulk_rounds<STAGES, Fence::READERS, 1, int>(stages, inner.first, inner.end, sources, mean_of);
+    average_edges<LEN, LEN>(in, out);
+}
+
+// Between roles: the first producer fills, and every consumer, which has one element, hands a stage
+// back (`with_specialized_staging_unified`, `with_specialized_staging_warps`).
+template <unsigned PRODUCERS, unsigned CONSUMERS, unsigned STAGES, Roles ROLES>
+__device__ __forceinline__ void bulk_roles(const View<int> in, const View<int> out) {
+    const BulkStages<int, CONSUMERS, STAGES, 1, CONSUMERS> stages;
+    const WideRole<PRODUCERS, ROLES> role;
+    const unsigned end = unsigned(in.len / CONSUMERS);
+    unsigned stage = 0, parity = role.producer ? 1 : 0; // every stage is empty at first
+    const auto next = [&] {
+        if (++stage == STAGES) {
+            stage = 0;
+            parity ^= 1;
+        }
+    };
+    if (role.producer) {
+        if (role.rank == 0) {
+            for (unsigned tile = blockIdx.x; tile < end; tile += gridDim.x) {
+                mbarrier_wait(stages.empty + stage * 8, parity);
+                const int *const source[] = {in.base + (unsigned long long)tile * CONSUMERS};
+                stages.fill(stage, source);
+                next();
+            }
+        }
+    } else {
+        for (unsigned tile = blockIdx.x; tile < end; tile += gridDim.x) {
+            stages.wait(stage, parity);
+            const int *landed = stages.tile(stage, 0);
+            const int value = neighbour_sum<CONSUMERS>(landed, landed, role.rank);
+            proxy_fence();
+            mbarrier_arrive(stages.empty + stage * 8);
+            out.base[(unsigned long long)tile * CONSUMERS + role.rank] = value;
+            next();
+        }
+    }
+    bulk_last<PRODUCERS + CONSUMERS, CONSUMERS>(
+        in, [&](unsigned long long at) { out.base[at] = plus(triple(in.base[at]), bulk_next<CONSUMERS>(in, at)); });
+}
