@@ -1,5 +1,6 @@
 //! The figures of `docs/performance.md`: every paragraph and table with a figure names its records
-//! in a comment before it, and every figure is one of theirs.
+//! in a comment before it, and every figure is one of theirs. So is each figure of the guide whose
+//! paragraph has such a comment.
 //!
 //! ```text
 //! <!-- figures: bench/results/DAY/bench.json bench/results/DAY/more.txt -->
@@ -14,16 +15,20 @@
 //!
 //! In a table of kernels (`bench.json`) a row's figures are those of its own kernel, and in one of
 //! small sizes, whose rows begin as `| 64 KiB | three times each element |`, those of its own size
-//! and task. In other rows and in paragraphs they are those of the kernels that the comment names,
-//! of the sweeps and of all small sizes. Of a text they are any of its numbers, without a spread in
-//! parentheses.
+//! and task; rows of engines begin as `| 16 KiB | 2 stages, 132 blocks |`, and have those of that
+//! place of the sweeps over engines. In other rows and in paragraphs they are those of the kernels
+//! that the comment names, of the sweeps and of all small sizes. Of a text they are any of its
+//! numbers, without a spread in parentheses.
 
 use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
 
+/// The page on which every figure needs a record.
 const PAGE: &str = "docs/performance.md";
+/// One on which other numbers stand, too.
+const GUIDE: &str = "docs/guide/pipeline.md";
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
@@ -218,6 +223,22 @@ fn of_size(one: &Value) -> Vec<f64> {
     times.into_iter().chain(interval).filter_map(Value::as_f64).collect()
 }
 
+/// The figures of a row of engines: of each kernel at its place milliseconds and GB/s, and how many
+/// times as fast the copy engine is. None where the row is no such one.
+fn of_engines(record: &Value, line: &str) -> Option<Vec<f64>> {
+    let mut cells = line.strip_prefix("| ")?.split(" | ");
+    let tile: f64 = cells.next()?.strip_suffix(" KiB")?.parse().ok()?;
+    let title = format!("Engines, {}: size of a tile", cells.next()?);
+    let sweep = list(record, "sweeps").find(|sweep| sweep["title"].as_str() == Some(&title))?;
+    let at = |line: &Value| list(line, "points").find(|point| point["x"].as_f64() == Some(tile)).map(timing);
+    let own = list(sweep, "lines").find(|line| line["name"].as_str() == Some("tilepipe, Bulk")).and_then(at);
+    let of_line = |[milliseconds, rate]: [Option<f64>; 2]| {
+        let ratio = milliseconds.zip(own.and_then(|own| own[0])).map(|(other, own)| other / own);
+        [milliseconds, rate, ratio]
+    };
+    Some(list(sweep, "lines").filter_map(at).flat_map(of_line).flatten().collect())
+}
+
 /// What a record says.
 enum Record {
     /// A comparison.
@@ -243,6 +264,9 @@ impl Record {
                 comparisons(record, kernel).into_iter().flat_map(figures).collect()
             }
             (Record::Comparison(record), None) => {
+                if let Some(found) = of_engines(record, line) {
+                    return found;
+                }
                 let is_named = |one: &&Value| one["kernel"].as_str().is_some_and(|kernel| kernels.contains(&kernel));
                 let of_kernels = list(record, "comparisons").filter(is_named).flat_map(figures);
                 let lines = list(record, "sweeps").flat_map(|sweep| list(sweep, "lines"));
@@ -281,9 +305,12 @@ fn compilers(record: &Value) -> Vec<f64> {
 
 #[test]
 fn every_figure_is_one_of_the_records_that_its_paragraph_names() {
-    let page = fs::read_to_string(root().join(PAGE)).unwrap();
+    let [page, guide] = [PAGE, GUIDE].map(|name| fs::read_to_string(root().join(name)).unwrap());
     let (mut checked, mut strange, mut without) = (0, Vec::new(), Vec::new());
-    for block in blocks(&page) {
+    let of_guide: Vec<Block<'_>> = blocks(&guide).into_iter().filter(|block| !block.records.is_empty()).collect();
+    assert!(!of_guide.is_empty(), "{GUIDE} has no figures");
+    let of_guide = of_guide.into_iter().map(|block| (GUIDE, block));
+    for (page, block) in blocks(&page).into_iter().map(|block| (PAGE, block)).chain(of_guide) {
         let Some((first, begins)) = block.lines.first() else {
             assert!(block.records.is_empty(), "a comment of figures with nothing after it: {:?}", block.records);
             continue;
@@ -293,7 +320,7 @@ fn every_figure_is_one_of_the_records_that_its_paragraph_names() {
             let excused = WITHOUT.iter().position(|(start, _)| begins.starts_with(start));
             without.extend(excused.filter(|_| figures > 0));
             if figures > 0 && excused.is_none() {
-                strange.push(format!("{PAGE}:{first}: {figures} figures, and no comment names their records"));
+                strange.push(format!("{page}:{first}: {figures} figures, and no comment names their records"));
             }
             continue;
         }
@@ -303,7 +330,7 @@ fn every_figure_is_one_of_the_records_that_its_paragraph_names() {
             for written in block.written(line) {
                 checked += 1;
                 if !figures.iter().any(|figure| prints(*figure, written)) {
-                    strange.push(format!("{PAGE}:{number}: {written} is no figure of {:?}", block.records));
+                    strange.push(format!("{page}:{number}: {written} is no figure of {:?}", block.records));
                 }
             }
         }
@@ -376,6 +403,25 @@ fn a_row_is_compared_with_its_own_kernel() {
     assert_eq!(found("| `scale_own`, warp scope, 4 stages | `i32` | 0.5 |"), [1.75]);
     assert_eq!(found("| `scale_own`, warp scope, 4 stages, 512 blocks | `i32` | 0.5 |"), [2.25]);
     assert_eq!(found("| `scale_own` | 16 bytes | 0.5 |"), [0.0; 0]);
+}
+
+#[test]
+fn a_row_of_engines_is_compared_with_its_tile_stages_and_blocks() {
+    let line = |name: &str, milliseconds: f64| {
+        let point = |x: f64, factor: f64| serde_json::json!({ "x": x, "timing": { "milliseconds": { "median": milliseconds * factor } } });
+        serde_json::json!({ "name": name, "points": [point(2.0, 1.0), point(16.0, 0.5)] })
+    };
+    let sweep = |shape: &str, factor: f64| {
+        let lines = [line("tilepipe, Bulk", 2.0 * factor), line("tilepipe, CpAsync", 3.0 * factor)];
+        serde_json::json!({ "title": format!("Engines, {shape}: size of a tile"), "lines": lines })
+    };
+    let sweeps = [sweep("2 stages, 132 blocks", 1.0), sweep("2 stages, resident blocks", 8.0)];
+    let record = Record::Comparison(serde_json::json!({ "sweeps": sweeps }));
+    assert_eq!(record.allows("| 2 KiB | 2 stages, 132 blocks | 2.0 | 1.5 |", &[]), [2.0, 1.0, 3.0, 1.5]);
+    assert_eq!(record.allows("| 16 KiB | 2 stages, 132 blocks | 1.0 |", &[]), [1.0, 1.0, 1.5, 1.5]);
+    assert_eq!(record.allows("| 2 KiB | 2 stages, resident blocks | 16.0 |", &[]), [16.0, 1.0, 24.0, 1.5]);
+    assert_eq!(record.allows("| 4 KiB | 2 stages, 132 blocks | 2.0 |", &[]), [0.0; 0]);
+    assert_eq!(record.allows("| 2 KiB | sum |", &[]).len(), 8, "a row of another kind");
 }
 
 #[test]
