@@ -2,7 +2,8 @@
 //! of generated code.
 //!
 //! [`case`] names what each kernel must compute and the sizes to try; [`features`] runs the small
-//! kernels on any device, [`locals`] those that write addresses. [`artifact`] finds the built
+//! kernels on any device, [`locals`] those that write addresses, [`tails`] those of the copy engine
+//! over views that end anywhere. [`artifact`] finds the built
 //! kernels; [`ptx`] and [`sass`] read them as [`flow`] graphs, in which a test counts the
 //! instructions of a kernel's steady state; [`dataflow`] brings two kernels into a form in which
 //! they can be compared. [`public_api`] finds the safe functions that anybody can call.
@@ -10,6 +11,7 @@
 pub mod case;
 pub mod features;
 pub mod locals;
+pub mod tails;
 pub mod tensors;
 
 pub mod artifact;

@@ -12,7 +12,7 @@ use tilepipe_runner::{built, data};
 use tilepipe_test_kernels::faulty;
 use tilepipe_tests::artifact::Module;
 use tilepipe_tests::case::{self, ForType, Group, Size};
-use tilepipe_tests::{features, locals};
+use tilepipe_tests::{features, locals, tails};
 
 /// Opens GPU 0 with the kernels of `kernels/` and of `tests/kernels/` loaded, or says that the test
 /// is skipped.
@@ -142,6 +142,15 @@ features! {
 fn no_small_kernel_is_left_out_here() {
     let kernels: Vec<_> = features::all().iter().map(features::Feature::kernel).collect();
     assert_eq!(kernels, features_write_what_they_write_on_the_cpu::TESTED);
+}
+
+#[test]
+fn views_of_every_length_are_copied_by_the_copy_engine() {
+    let Some(device) = gpu() else { return };
+    let launches = tails::check_lengths(&device, 1..=tails::MOST).unwrap();
+    println!("{launches} launches over rows of 1 to {} bytes", tails::MOST);
+    let launches = tails::check_widths(&device, 1..=tails::MOST_COLUMNS).unwrap();
+    println!("{launches} launches over rows of 1 to {} columns", tails::MOST_COLUMNS);
 }
 
 /// Runs a group on both devices, on ordinary elements and on random bits.

@@ -8,9 +8,10 @@ use tilepipe_kernels::compute::{Complex, Number};
 use tilepipe_runner::reference;
 use tilepipe_runner::value::{DType, Value};
 use tilepipe_test_kernels::features::collectives_of_blocks;
+use tilepipe_test_kernels::tails::{COLUMNS, LEN};
 use tilepipe_test_kernels::wide::{wide_between_roles, wide_by_hand, wide_own, wide_runs, wide_tiles};
 use tilepipe_tests::case::{self, ForType, Group, SCHEDULES};
-use tilepipe_tests::{features, locals, tensors};
+use tilepipe_tests::{features, locals, tails, tensors};
 
 /// Checks all instances of a kernel, and returns how many there were.
 fn every_instance_is_right(kernel: &str) -> usize {
@@ -124,6 +125,23 @@ fn pipelines_of_the_copy_engine_write_what_those_of_threads_write() {
         }
     }
     assert!(compared > 300, "{compared}");
+}
+
+/// On a GPU every length has its launches (`gpu.rs`). Here it is every one up to two units of 16
+/// bytes, the multiples of such a unit, and those next to whole tiles.
+#[test]
+fn views_that_end_anywhere_are_copied_by_the_copy_engine() {
+    let near = |elements: &usize, size: usize, reach: usize| (*elements + reach) % size <= 2 * reach;
+    let sampled = |elements: &usize| *elements <= 32 || near(elements, LEN, 2) || near(elements, 16, 0);
+    for schedule in SCHEDULES {
+        let device = Device::cpu(schedule);
+        let lengths = (1..=tails::MOST).filter(sampled);
+        let launches = tails::check_lengths(&device, lengths).unwrap();
+        assert!(launches > 50 * 20, "{launches}");
+        let widths = (1..=tails::MOST_COLUMNS).filter(|width| near(width, COLUMNS, 1) || width % 16 == 5);
+        let launches = tails::check_widths(&device, widths).unwrap();
+        assert!(launches > 15 * 12, "{launches}");
+    }
 }
 
 #[test]
