@@ -10,6 +10,8 @@ registry!(
     bulk_wait_beside_dirty,
     bulk_acquire_dirty,
     bulk_pair,
+    bulk_two_stages,
+    bulk_twice,
     bulk_tile,
     bulk_rounds,
     bulk_driven,
@@ -63,6 +65,26 @@ type Pair = ([i32; 128], [u8; 64]);
 pub fn bulk_pair(block: Block<128>, shared: Shared<Stages<Pair, 1, Bulk>>) {
     let _ = shared.with_pipeline(&block, |pipe| {
         let _ = pipe.acquire().copy((Zeros, Zeros)).commit();
+    });
+}
+
+/// Two stages of two tiles, one after the other; the first one is waited for.
+#[kernel]
+pub fn bulk_two_stages(block: Block<128>, shared: Shared<Stages<Pair, 2, Bulk>>) {
+    let _ = shared.with_pipeline(&block, |pipe| {
+        let pipe = pipe.acquire().copy((Zeros, Zeros)).commit().acquire().copy((Zeros, Zeros)).commit();
+        let _ = pipe.wait();
+    });
+}
+
+/// Two pipelines one after the other in the same memory.
+#[kernel]
+pub fn bulk_twice(block: Block<128>, shared: Shared<Stages<[i32; 128], 1, Bulk>>) {
+    let (_, shared) = shared.with_pipeline(&block, |pipe| {
+        let _ = pipe.acquire().copy(Zeros).commit();
+    });
+    let _ = shared.with_pipeline(&block, |pipe| {
+        let _ = pipe.acquire().copy(Zeros).commit();
     });
 }
 

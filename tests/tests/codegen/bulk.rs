@@ -14,22 +14,22 @@ use tilepipe_tests::ptx::{
 use crate::kernel::{Kernel, entries};
 
 /// A bulk copy from global memory.
-fn is_bulk(one: &Instruction) -> bool {
+pub fn is_bulk(one: &Instruction) -> bool {
     one.is("cp.async.bulk")
 }
 
 /// The announcement of bytes.
-fn is_expect(one: &Instruction) -> bool {
+pub fn is_expect(one: &Instruction) -> bool {
     one.is("mbarrier.expect_tx")
 }
 
 /// The fence between the proxies.
-fn is_fence(one: &Instruction) -> bool {
+pub fn is_fence(one: &Instruction) -> bool {
     one.is("fence.proxy")
 }
 
 /// What makes an mbarrier known to the copy engine.
-fn is_init_fence(one: &Instruction) -> bool {
+pub fn is_init_fence(one: &Instruction) -> bool {
     one.is("fence.mbarrier_init")
 }
 
@@ -104,7 +104,7 @@ fn known<T: PartialEq>(
 
 /// The code that the thread of a rank may reach: of a branch that its rank decides, the way that it
 /// goes.
-fn of_thread(code: &Code, rank: u32) -> Code {
+pub fn of_thread(code: &Code, rank: u32) -> Code {
     let mut code = code.clone();
     loop {
         let way = |block: &BasicBlock| {
@@ -163,24 +163,35 @@ struct Run {
 
 /// With `with_pipeline` there is a fence and a barrier before the pipeline, and after it a wait for
 /// each stage and two barriers, with the end of the mbarriers between them.
-const RUNS: [Run; 7] = [
+const RUNS: [Run; 9] = [
     Run { kernel: "bulk_entry", copies: &[], stages: &[], fences: 1, waits: 1, barriers: [3, 0] },
     Run { kernel: "bulk_fill", copies: &[512], stages: &[512], fences: 1, waits: 1, barriers: [3, 0] },
     Run { kernel: "bulk_wait", copies: &[512], stages: &[512], fences: 1, waits: 2, barriers: [3, 0] },
     Run { kernel: "bulk_wait_beside_dirty", copies: &[512], stages: &[512], fences: 2, waits: 3, barriers: [4, 0] },
     Run { kernel: "bulk_acquire_dirty", copies: &[512], stages: &[512], fences: 2, waits: 1, barriers: [4, 0] },
     Run { kernel: "bulk_pair", copies: &[512, 64], stages: &[576], fences: 1, waits: 1, barriers: [3, 0] },
+    Run {
+        kernel: "bulk_two_stages",
+        copies: &[512, 64, 512, 64],
+        stages: &[576, 576],
+        fences: 1,
+        waits: 3,
+        barriers: [3, 0],
+    },
+    Run { kernel: "bulk_twice", copies: &[512, 512], stages: &[512, 512], fences: 2, waits: 2, barriers: [6, 0] },
     Run { kernel: "bulk_of_warps", copies: &[512], stages: &[512], fences: 1, waits: 2, barriers: [0, 2] },
 ];
 
 /// The kernels that are checked here.
-const ISSUERS: [&str; 12] = [
+const ISSUERS: [&str; 14] = [
     "bulk_entry",
     "bulk_fill",
     "bulk_wait",
     "bulk_wait_beside_dirty",
     "bulk_acquire_dirty",
     "bulk_pair",
+    "bulk_two_stages",
+    "bulk_twice",
     "bulk_tile",
     "bulk_rounds",
     "bulk_driven",
@@ -199,7 +210,7 @@ pub fn is_of_copy_engine(kernel: &Kernel) -> bool {
     kernel.entry.code.instructions().any(|one| is_bulk(one) || is_expect(one) || is_fence(one) || is_init_fence(one))
 }
 
-fn one_of(name: &str) -> &'static Code {
+pub fn one_of(name: &str) -> &'static Code {
     &Kernel::of_tests_named(name)[0].entry.code
 }
 
@@ -213,8 +224,25 @@ fn constants(numbers: &[u32]) -> Vec<Option<u32>> {
 }
 
 /// An operand that is a constant.
-fn operand(code: &Code, one: &Instruction, place: usize) -> Option<u32> {
+pub fn operand(code: &Code, one: &Instruction, place: usize) -> Option<u32> {
     value(code, one.operands.split(", ").nth(place)?, 0, DEPTH)
+}
+
+/// An operand that is an address in the block's shared memory, as the offset from its first byte,
+/// where that is a constant.
+pub fn offset(code: &Code, one: &Instruction, place: usize) -> Option<u32> {
+    offset_of(code, one.operands.split(", ").nth(place)?.trim_matches(['[', ']']), DEPTH)
+}
+
+fn offset_of(code: &Code, operand: &str, depth: usize) -> Option<u32> {
+    if operand == "tilepipe_shared" {
+        return Some(0);
+    }
+    known(code, operand, depth, |one, operands| {
+        let from = offset_of(code, operands.get(1)?, depth - 1)?;
+        let moves = ["mov", "cvt", "cvta"].iter().any(|opcode| one.is(opcode));
+        if moves { Some(from) } else { Some(from + operands.get(2).filter(|_| one.is("add"))?.parse::<u32>().ok()?) }
+    })
 }
 
 #[test]

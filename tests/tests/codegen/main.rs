@@ -16,6 +16,7 @@ mod kernel;
 mod locals;
 mod machine;
 mod orders;
+mod proxies;
 mod role_barriers;
 mod role_machine;
 mod roles;
