@@ -9,10 +9,12 @@
 pub(crate) mod fake;
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::mem::ManuallyDrop;
 use std::ptr;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
-use cudarc::driver::sys::{self, CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUmodule, CUstream};
+use cudarc::driver::sys::{CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUmodule, CUstream};
+use libloading::Library;
 
 use crate::error::Error;
 
@@ -48,11 +50,8 @@ macro_rules! driver_calls {
         }
 
         impl Driver {
-            /// Looks every entry point up; the library must be there.
-            fn look_up() -> Result<Driver, Error> {
-                // SAFETY: the library was found a moment ago, by the only caller; its initialisers
-                // are NVIDIA's.
-                let library = unsafe { sys::culib() };
+            /// Looks every entry point up.
+            fn look_up(library: &ManuallyDrop<Library>) -> Result<Driver, Error> {
                 Ok(Driver {
                     $($call: {
                         // SAFETY: the type is the one that the CUDA driver API documents for this
@@ -188,14 +187,16 @@ impl Driver {
     /// GPU at all.
     pub(crate) fn get() -> Result<&'static Driver, Error> {
         static DRIVER: OnceLock<Driver> = OnceLock::new();
+        static STARTING: Mutex<()> = Mutex::new(());
         if let Some(driver) = DRIVER.get() {
             return Ok(driver);
         }
-        // SAFETY: loads the driver's library and gives it back; its initialisers are NVIDIA's.
-        if !unsafe { sys::is_culib_present() } {
-            return Err(Error::NoDriver);
+        // One thread loads and initialises the driver, and the others wait for it.
+        let _starting = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(driver) = DRIVER.get() {
+            return Ok(driver);
         }
-        let driver = Driver::look_up()?;
+        let driver = Driver::look_up(&library().ok_or(Error::NoDriver)?)?;
         let mut version = 0;
         // SAFETY: writes one integer, which is there.
         if unsafe { driver.driver_version(&mut version) } == Status::STUB_LIBRARY {
@@ -235,6 +236,15 @@ impl Driver {
         let _ = unsafe { self.error_string(status.0, &mut text) };
         format!("{}: {}", static_text(name), static_text(text))
     }
+}
+
+/// Loads the driver's library, if there is one, for as long as the process runs: its destructors
+/// would run, and its code go, while other threads start.
+fn library() -> Option<ManuallyDrop<Library>> {
+    let names = ["cuda", "nvcuda"].into_iter().flat_map(cudarc::get_lib_name_candidates);
+    // SAFETY: the library's initialisers are NVIDIA's.
+    let mut loaded = names.filter_map(|name| unsafe { Library::new(name) }.ok());
+    loaded.next().map(ManuallyDrop::new)
 }
 
 /// Reads a static string of the driver's, or says that the driver knows none.
