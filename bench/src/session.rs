@@ -56,6 +56,10 @@ pub struct Options {
     #[arg(long, conflicts_with_all = ["shapes", "sizes", "kernel"])]
     engines: bool,
 
+    /// Measure further shapes of our kernels at small sizes, from which the fastest may come
+    #[arg(long, requires = "sizes")]
+    candidates: bool,
+
     /// Leave out the measurements over sizes, stages, blocks, grids, elements and arithmetic, and
     /// with `--engines` those over tiles
     #[arg(long)]
@@ -149,7 +153,7 @@ pub fn run(options: &Options) -> Result<Vec<String>> {
     report.comparisons = rows;
     let largest_log2 = options.elements_log2 + 2;
     if is_whole && !options.no_sweeps {
-        report.sizes = small::measure(&bench, library, largest_log2)?;
+        report.sizes = small::measure(&bench, library, largest_log2, options.candidates)?;
     }
     if is_whole && !options.no_sweeps && !options.sizes {
         report.sweeps = sweeps::measure(&bench, largest_log2)?;

@@ -97,6 +97,7 @@ pub fn with_staging_wide<T: Number, C: Compute<T, LEN>, const THREADS: usize, co
     instances(T = [f64], C = [GroupSum], E = [CpAsync], THREADS = [128], LEN = [2 * THREADS], STAGES = [2]),
     instances(T = [i32], C = [GroupSum], E = [LoadStore], THREADS = [128, 256], LEN = [4 * THREADS], STAGES = [1]),
     instances(T = [i32], C = [GroupSum], E = [CpAsync, LoadStore], THREADS = [512], LEN = [4 * THREADS], STAGES = [1]),
+    instances(T = [i32], C = [GroupSum], E = [CpAsync, LoadStore], THREADS = [64], LEN = [4 * THREADS], STAGES = [1]),
     instances(T = [i32], C = [GroupSum], E = [Bulk], THREADS = [128], LEN = [4 * THREADS], STAGES = [1, 2, 4]),
     instances(T = [i32], C = [GroupSum], E = [CpAsync, Bulk], THREADS = [128], LEN = [1024, 2048, 4096], STAGES = [1, 2, 4]),
     instances(T = [i32], C = [GroupSum], E = [Bulk], THREADS = [256], LEN = [1024, 4096], STAGES = [1, 2, 4]),
@@ -147,6 +148,7 @@ pub fn with_staging_scope_thread_wide<
 #[kernel(
     instances(T = [i32], S = [ThreadScope, BlockScope], THREADS = [128, 256], LEN = [4 * THREADS], STAGES = [1, 2, 4]),
     instances(T = [i32], S = [ThreadScope, BlockScope], THREADS = [512], LEN = [4 * THREADS], STAGES = [1]),
+    instances(T = [i32], S = [ThreadScope], THREADS = [64], LEN = [4 * THREADS], STAGES = [1]),
 )]
 pub fn scale_own_wide<T: Number, S: Scope, const THREADS: usize, const LEN: usize, const STAGES: usize>(
     block: Block<THREADS>,

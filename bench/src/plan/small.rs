@@ -22,8 +22,15 @@ pub const WANTED: f64 = 0.97;
 /// Stages of ours and of the others: at small sizes a block has few tiles.
 const STAGES: [&str; 2] = ["1", "2"];
 const MOST_STAGES: u32 = 2;
-/// Threads of ours, each with four elements in a row, and their numbers of stages.
+/// Threads of ours, elements of a tile, four a thread, and numbers of stages.
 const THREADS: [(u32, &str, &[&str]); 3] = [(128, "512", &STAGES), (256, "1024", &STAGES), (512, "2048", &["1"])];
+/// Further shapes of ours that may be faster with few tiles, each with one stage: what it is, its
+/// engine, threads, and elements of a tile. The fastest of them belong into [`THREADS`].
+const CANDIDATES: [(&str, &str, u32, &str); 3] = [
+    ("with_staging_unified_wide", "CpAsync", 64, "256"),
+    ("with_staging_unified_wide, through registers", "LoadStore", 64, "256"),
+    ("with_staging_unified_wide, bulk copies", "Bulk", 128, "512"),
+];
 /// Blocks that each is measured with.
 const BLOCKS: [Blocks; 2] = [Blocks::Tiles, Blocks::Resident];
 
@@ -84,12 +91,13 @@ fn distinct(grids: [Result<(Blocks, u32)>; 2]) -> Result<Vec<(String, Option<u32
     Ok(kept)
 }
 
-/// Returns all tasks; CUB takes part where its library is there and has the task.
+/// Returns all tasks; CUB takes part where its library is there and has the task, and further
+/// shapes of ours where they are asked for.
 ///
 /// # Errors
 ///
 /// An instance that is not among our kernels.
-pub fn tasks(has_library: bool) -> Result<Vec<Task>> {
+pub fn tasks(has_library: bool, with_candidates: bool) -> Result<Vec<Task>> {
     let unified = |(name, engine), stages, len| {
         ("with_staging_unified_wide", name, vec![("C", "GroupSum"), ("LEN", len), ("STAGES", stages), ("E", engine)])
     };
@@ -109,6 +117,18 @@ pub fn tasks(has_library: bool) -> Result<Vec<Task>> {
                 triple.push(ours(one, threads, stages)?);
             }
         }
+    }
+    if with_candidates {
+        for (name, engine, threads, len) in CANDIDATES {
+            sum.push(ours(unified((name, engine), "1", len), threads, "1")?);
+        }
+        for (threads, len) in [(128, "512"), (256, "1024")] {
+            let kernel = "with_staging_scope_thread_wide";
+            let generics = vec![("C", "GroupSum"), ("LEN", len), ("STAGES", "1")];
+            sum.push(ours((kernel, kernel, generics), threads, "1")?);
+        }
+        let [of_threads, _] = own("1", "256");
+        triple.push(ours(of_threads, 64, "1")?);
     }
     let library = || Contestant { name: "CUB".to_owned(), class: Class::Library, launched: Launched::Library };
     let tasks = [
@@ -131,7 +151,7 @@ fn ours(
     let found = pairing.resolve()?;
     let launched = Launched::Kernel { instance: *found.ours, tile: found.work.portion() };
     let plural = if stages == "1" { "" } else { "s" };
-    let name = format!("{name}, {stages} stage{plural}, {threads} x 4");
+    let name = format!("{name}, {stages} stage{plural}, {threads} x {}", found.work.portion() / threads as usize);
     Ok((found.work, Contestant { name, class: Class::Tilepipe, launched }))
 }
 
@@ -165,7 +185,7 @@ mod tests {
 
     #[test]
     fn every_task_has_ours_and_each_kind_of_c_plus_plus_and_names_tell_contestants_apart() {
-        let [sum, triple] = &tasks(true).unwrap()[..] else { panic!("two tasks") };
+        let [sum, triple] = &tasks(true, false).unwrap()[..] else { panic!("two tasks") };
         assert_eq!((sum.work.task().as_str(), sum.work.group), ("neighbour sum in groups of 256", 256));
         assert_eq!(triple.work.task(), tilepipe_runner::work::TRIPLE);
         assert_eq!(
@@ -202,13 +222,13 @@ mod tests {
     #[test]
     fn cub_has_one_of_the_tasks_where_its_library_is_there() {
         let of_library =
-            |has| tasks(has).unwrap().iter().map(|task| names(task, Class::Library).len()).collect::<Vec<_>>();
+            |has| tasks(has, false).unwrap().iter().map(|task| names(task, Class::Library).len()).collect::<Vec<_>>();
         assert_eq!((of_library(true), of_library(false)), (vec![0, 1], vec![0, 0]));
     }
 
     #[test]
     fn contestants_of_one_task_have_the_parameters_and_the_tile_of_their_shape() {
-        for task in tasks(false).unwrap() {
+        for task in tasks(false, true).unwrap() {
             for Contestant { name, launched, .. } in &task.contestants {
                 let Launched::Kernel { instance, tile } = launched else { panic!("{name}") };
                 assert_eq!(instance.parameters().count(), 2, "{name}");
@@ -217,6 +237,20 @@ mod tests {
                 assert_eq!((instance.threads() as usize, *tile), (threads, threads * per_thread), "{name}");
             }
         }
+    }
+
+    #[test]
+    fn candidates_are_further_ones_of_ours_with_names_of_their_own() {
+        let (few, all) = (tasks(false, false).unwrap(), tasks(false, true).unwrap());
+        let more: Vec<usize> =
+            all.iter().zip(&few).map(|(all, few)| all.contestants.len() - few.contestants.len()).collect();
+        assert_eq!(more, [CANDIDATES.len() + 2, 1]);
+        for (all, few) in all.iter().zip(&few) {
+            let (all, few) = (names(all, Class::Tilepipe), names(few, Class::Tilepipe));
+            assert!(few.iter().all(|name| all.contains(name)));
+            assert!(all.iter().enumerate().all(|(place, name)| !all[..place].contains(name)), "{all:?}");
+        }
+        assert!(names(&all[0], Class::Tilepipe).contains(&"with_staging_unified_wide, 1 stage, 64 x 4"));
     }
 
     #[test]

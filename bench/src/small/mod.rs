@@ -28,13 +28,19 @@ use ring::{LAUNCHES, Layout, Ring};
 /// Rounds before the timed ones.
 const WARM_UP: usize = 3;
 
-/// Measures every task at every small size that is not larger than `2^largest_log2` bytes.
+/// Measures every task at every small size that is not larger than `2^largest_log2` bytes, if asked
+/// for with further shapes of ours.
 ///
 /// # Errors
 ///
 /// A library or a kernel that is missing, too little memory, a kernel that trapped, or a call of
 /// the driver that failed.
-pub fn measure(bench: &Bench<'_>, library: Option<&Path>, largest_log2: u32) -> Result<Vec<Small>> {
+pub fn measure(
+    bench: &Bench<'_>,
+    library: Option<&Path>,
+    largest_log2: u32,
+    with_candidates: bool,
+) -> Result<Vec<Small>> {
     // Makes the device's context this thread's, which the driver's calls use.
     bench.device.synchronize()?;
     let library = library.map(ceilings::open).transpose()?;
@@ -44,7 +50,7 @@ pub fn measure(bench: &Bench<'_>, library: Option<&Path>, largest_log2: u32) -> 
     let longest = sizes.iter().map(Size::ints).max().unwrap_or(0);
     let data = input::<i32>(0, longest)?;
     let mut measured = Vec::new();
-    for task in tasks(library.is_some())? {
+    for task in tasks(library.is_some(), with_candidates)? {
         // No element depends on ones of another buffer, so all buffers are computed as one.
         let expected = task.work.compute(&[&data], work::Shape::Row(longest), 1);
         for size in &sizes {
@@ -277,7 +283,7 @@ mod tests {
     fn all_buffers_computed_as_one_are_what_each_is_alone() {
         let (len, count) = (1 << 10, 3);
         let data = input::<i32>(0, len * count).unwrap();
-        for task in tasks(false).unwrap() {
+        for task in tasks(false, true).unwrap() {
             let compute = |part: &[i32]| task.work.compute(&[part], work::Shape::Row(part.len()), 1);
             let alone: Vec<i32> = data.chunks(len).flat_map(compute).collect();
             assert_eq!(compute(&data), alone, "{}", task.work.task());
@@ -287,7 +293,7 @@ mod tests {
 
     #[test]
     fn all_contestants_of_a_task_compute_the_same() {
-        for task in tasks(false).unwrap() {
+        for task in tasks(false, true).unwrap() {
             let registry = || tilepipe_kernels::registry().into_iter().flatten();
             let own = task.contestants.iter().filter_map(|contestant| match &contestant.launched {
                 Launched::Kernel { instance, .. } => registry().find(|one| one.name() == instance.name()),
@@ -300,7 +306,7 @@ mod tests {
 
     #[test]
     fn what_was_measured_is_on_record_with_every_grid_and_a_wrong_one_has_no_time() {
-        let tasks = tasks(true).unwrap();
+        let tasks = tasks(true, false).unwrap();
         let task = &tasks[1];
         let bench_size = Size::new(16, 1 << 20);
         assert_eq!((bench_size.len(), bench_size.ints()), (16_384, 16_384 * 10));
