@@ -50,11 +50,13 @@ pub fn moving_average_wide<T: Number, const THREADS: usize, const LEN: usize, co
     let tiles = signal.for_block(&block);
     let mut results = out.for_block(&block);
     let _ = shared.pipeline(&block).map_tiles(&tiles, &mut results, |tile, dst| {
-        block.threads(|t| {
-            dst.set_each(&t, |element| {
-                let sum = tile.window(element).iter().fold(T::ZERO, |sum, value| sum.plus(*value));
-                sum.mean_of(2 * RADIUS as u16 + 1)
-            });
-        });
+        block.threads(|t| dst.set_each(&t, |element| mean_around(tile, element)));
     });
+}
+
+/// The mean of the elements around one of a tile's, summed from left to right.
+#[inline(always)]
+pub(crate) fn mean_around<T: Number, const LEN: usize>(tile: &HaloTile<T, LEN, RADIUS>, element: usize) -> T {
+    let sum = tile.window(element).iter().fold(T::ZERO, |sum, value| sum.plus(*value));
+    sum.mean_of(2 * RADIUS as u16 + 1)
 }

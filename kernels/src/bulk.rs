@@ -1,13 +1,53 @@
 //! Kernels whose tiles the copy engine brings: the streaming kernels of the other files with
 //! [`Bulk`], in large tiles of which each thread has several elements in a row.
 //!
-//! [`with_staging_unified_wide`](fn@crate::with_staging_unified_wide),
-//! [`scale_own`](fn@crate::scale_own) and the kernels in roles have instances with it, too.
+//! [`with_staging_unified`](fn@crate::with_staging_unified) and its wide form,
+//! [`scale_own`](fn@crate::scale_own), [`sum_by_warps`](fn@crate::sum_by_warps),
+//! [`multiply_adds_wide`](fn@crate::multiply_adds_wide) and the kernels in roles have instances with
+//! it, too. Kernels at thread scope have none, since the engine copies for a whole group, and
+//! neither have single copies and queues of them. Rows and halos are multiples of 16 bytes: an
+//! `i32` matrix is padded by 4 elements here, and has a halo of 4.
 
-use tilepipe::{Block, Blocked, Bulk, HaloTile, Halos, Shared, Stages, Tiles, TilesMut, kernel};
+use tilepipe::role::{EvenOdd, Partitioned, WarpRoles};
+use tilepipe::{
+    Block, Blocked, Bulk, HaloTile, HaloTile2D, Halos, Halos2D, Shared, Stages, Tile2D, Tiles, Tiles2D, TilesMut,
+    TilesMut2D, kernel,
+};
 
-use crate::average::RADIUS;
-use crate::compute::{Number, next_in_group};
+use crate::average::{RADIUS, mean_around};
+use crate::compute::{Compute, GroupSum, Number, next_in_group};
+use crate::grid2d::five_points;
+
+/// The input as it is, through shared memory: what streaming takes by itself, beside the driver's
+/// own copy.
+#[kernel(instances(T = [i32], THREADS = [128, 256], LEN = [4 * THREADS], STAGES = [2, 4]))]
+pub fn copy_bulk<T: Number, const THREADS: usize, const LEN: usize, const STAGES: usize>(
+    block: Block<THREADS>,
+    input: Tiles<T, LEN>,
+    mut out: TilesMut<T, LEN, Blocked>,
+    shared: Shared<Stages<[T; LEN], STAGES, Bulk>>,
+) {
+    let tiles = input.for_block(&block);
+    let mut results = out.for_block(&block);
+    let _ = shared.pipeline(&block).map_tiles(&tiles, &mut results, |tile, dst| {
+        block.threads(|t| dst.set_each(&t, |element| tile[element]));
+    });
+}
+
+/// [`scale_own_wide`](fn@crate::scale_own_wide) with bulk copies, at block scope.
+#[kernel(instances(T = [i32], THREADS = [128], LEN = [4 * THREADS], STAGES = [1, 2]))]
+pub fn scale_own_bulk<T: Number, const THREADS: usize, const LEN: usize, const STAGES: usize>(
+    block: Block<THREADS>,
+    input: Tiles<T, LEN>,
+    mut out: TilesMut<T, LEN, Blocked>,
+    shared: Shared<Stages<[T; LEN], STAGES, Bulk>>,
+) {
+    let tiles = input.for_block(&block);
+    let mut results = out.for_block(&block);
+    let _ = shared.pipeline(&block).map_tiles(&tiles, &mut results, |tile, dst| {
+        block.threads(|t| dst.set_each(&t, |element| tile[element].triple()));
+    });
+}
 use crate::reduction::{TwoTiles, write_result};
 
 /// The sum of the block's tiles, as [`sum`](fn@crate::sum) in tiles of 4 to 16 KiB.
@@ -90,5 +130,133 @@ pub fn moving_average_bulk<T: Number, const THREADS: usize, const STAGES: usize>
             }
             dst.set(&t, sum.mean_of(2 * RADIUS as u16 + 1));
         });
+    });
+}
+
+/// [`moving_average_wide`](fn@crate::moving_average_wide) with bulk copies.
+#[kernel(instances(T = [i32], THREADS = [256], LEN = [4 * THREADS], STAGES = [1, 2]))]
+pub fn moving_average_wide_bulk<T: Number, const THREADS: usize, const LEN: usize, const STAGES: usize>(
+    block: Block<THREADS>,
+    signal: Halos<T, LEN, RADIUS>,
+    mut out: TilesMut<T, LEN, Blocked>,
+    shared: Shared<Stages<HaloTile<T, LEN, RADIUS>, STAGES, Bulk>>,
+) {
+    let tiles = signal.for_block(&block);
+    let mut results = out.for_block(&block);
+    let _ = shared.pipeline(&block).map_tiles(&tiles, &mut results, |tile, dst| {
+        block.threads(|t| dst.set_each(&t, |element| mean_around(tile, element)));
+    });
+}
+
+/// [`transpose_wide`](fn@crate::transpose_wide) with bulk copies, one for each row of a tile: with
+/// a `PAD` of 4 `i32` rows start at multiples of 16 bytes, with one of 1 they do not.
+#[kernel(
+    instances(T = [i32], THREADS = [256], ROWS = [32], COLUMNS = [32], PAD = [4], STAGES = [1, 2]),
+    instances(T = [i32], THREADS = [256], ROWS = [64], COLUMNS = [16], PAD = [4], STAGES = [2]),
+)]
+pub fn transpose_bulk<
+    T: Number,
+    const THREADS: usize,
+    const ROWS: usize,
+    const COLUMNS: usize,
+    const PAD: usize,
+    const STAGES: usize,
+>(
+    block: Block<THREADS>,
+    input: Tiles2D<T, COLUMNS, ROWS, PAD>,
+    mut out: TilesMut2D<T, ROWS, COLUMNS, Blocked>,
+    shared: Shared<Stages<Tile2D<T, COLUMNS, ROWS, PAD>, STAGES, Bulk>>,
+) {
+    let mut results = out.for_block(&block);
+    let places = results.places();
+    let _ = shared.pipeline(&block).for_each(
+        places.len(),
+        |stage, i| {
+            let (row, column) = places.get(i);
+            stage.copy(input.tile(column, row))
+        },
+        |tile, i| {
+            let dst = results.get_mut(i);
+            block.threads(|t| dst.set_each(&t, |row, column| tile[(column, row)]));
+        },
+    );
+}
+
+/// [`stencil_2d_wide`](fn@crate::stencil_2d_wide) with bulk copies, one for each row of a tile with
+/// its halo: a `HALO` of 4 `i32` is 16 bytes, one of 1 is not.
+#[kernel(
+    instances(T = [i32], THREADS = [256], ROWS = [16], COLUMNS = [64], HALO = [4], STAGES = [1, 2]),
+    instances(T = [i32], THREADS = [256], ROWS = [8], COLUMNS = [128], HALO = [4], STAGES = [2]),
+)]
+pub fn stencil_2d_bulk<
+    T: Number,
+    const THREADS: usize,
+    const ROWS: usize,
+    const COLUMNS: usize,
+    const HALO: usize,
+    const STAGES: usize,
+>(
+    block: Block<THREADS>,
+    input: Halos2D<T, ROWS, COLUMNS, HALO>,
+    mut out: TilesMut2D<T, ROWS, COLUMNS, Blocked>,
+    shared: Shared<Stages<HaloTile2D<T, ROWS, COLUMNS, HALO>, STAGES, Bulk>>,
+) {
+    let tiles = input.for_block(&block);
+    let _ = shared.pipeline(&block).map_tiles(&tiles, &mut out.for_block(&block), |tile, dst| {
+        block.threads(|t| dst.set_each(&t, |row, column| five_points(tile, row, column)));
+    });
+}
+
+/// [`with_specialized_staging_unified_wide`](fn@crate::with_specialized_staging_unified_wide) with
+/// bulk copies: of the even threads the first one asks for tiles.
+#[kernel(instances(T = [i32], C = [GroupSum], THREADS = [256], TILE = [128], LEN = [4 * TILE], STAGES = [2, 4]))]
+pub fn with_specialized_staging_unified_bulk<
+    T: Number,
+    C: Compute<T, LEN>,
+    const THREADS: usize,
+    const TILE: usize,
+    const LEN: usize,
+    const STAGES: usize,
+>(
+    block: Block<THREADS>,
+    input: Tiles<T, LEN>,
+    mut out: TilesMut<T, LEN, Blocked>,
+    shared: Shared<Partitioned<Stages<[T; LEN], STAGES, Bulk>>>,
+) {
+    let batches = input.for_block(&block);
+    let _ = block.partition::<EvenOdd<TILE>>().pipeline(shared).map_tiles(&batches, &mut out, |odd, tile, dst| {
+        odd.threads(|t| dst.set_each(&t, |element| C::compute(tile, element)));
+    });
+}
+
+/// [`with_specialized_staging_warps_wide`](fn@crate::with_specialized_staging_warps_wide) with bulk
+/// copies, for which a warp is enough.
+#[kernel(instances(
+    T = [i32],
+    C = [GroupSum],
+    THREADS = [160],
+    PRODUCERS = [32],
+    CONSUMERS = [128],
+    LEN = [4 * CONSUMERS],
+    STAGES = [2, 4],
+))]
+pub fn with_specialized_staging_warps_bulk<
+    T: Number,
+    C: Compute<T, LEN>,
+    const THREADS: usize,
+    const PRODUCERS: usize,
+    const CONSUMERS: usize,
+    const LEN: usize,
+    const STAGES: usize,
+>(
+    block: Block<THREADS>,
+    input: Tiles<T, LEN>,
+    mut out: TilesMut<T, LEN, Blocked>,
+    shared: Shared<Partitioned<Stages<[T; LEN], STAGES, Bulk>>>,
+) {
+    let batches = input.for_block(&block);
+    let roles = block.partition::<WarpRoles<PRODUCERS, CONSUMERS>>();
+    let _ = roles.pipeline(shared).map_tiles(&batches, &mut out, |consumers, tile, dst| {
+        consumers.threads(|t| dst.set_each(&t, |element| C::compute(tile, element)));
     });
 }

@@ -1,6 +1,6 @@
 //! What the guide's kernels compute on a tile: their parameter `C`.
 
-use tilepipe::{Arrangement, Runs, math};
+use tilepipe::{Arrangement, F32x4, Runs, Vec4, math};
 
 pub use tilepipe_kernel_elements::{Complex, Float3, Number};
 
@@ -83,5 +83,14 @@ impl FusedMultiplyAdd for f32 {
     #[inline(always)]
     fn three_quarters_plus(self, other: f32) -> f32 {
         math::fma(self, 0.75, other)
+    }
+}
+
+/// Lane by lane.
+impl FusedMultiplyAdd for F32x4 {
+    #[inline(always)]
+    fn three_quarters_plus(self, other: F32x4) -> F32x4 {
+        let (Vec4([a, b, c, d]), Vec4([e, f, g, h])) = (self, other);
+        Vec4([a.three_quarters_plus(e), b.three_quarters_plus(f), c.three_quarters_plus(g), d.three_quarters_plus(h)])
     }
 }

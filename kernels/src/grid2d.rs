@@ -124,7 +124,7 @@ pub fn stencil_2d_wide<
 
 /// `3 * centre + above + left + right + below`, in this order.
 #[inline(always)]
-fn five_points<T: Number, const ROWS: usize, const COLUMNS: usize, const HALO: usize>(
+pub(crate) fn five_points<T: Number, const ROWS: usize, const COLUMNS: usize, const HALO: usize>(
     tile: &HaloTile2D<T, ROWS, COLUMNS, HALO>,
     row: usize,
     column: usize,

@@ -16,9 +16,13 @@ mod reduction;
 mod roles;
 mod wide;
 
-pub use arithmetic::{MULTIPLY_ADDS_TILE, multiply_adds, multiply_adds_synchronous};
+pub use arithmetic::{MULTIPLY_ADDS_TILE, multiply_adds, multiply_adds_synchronous, multiply_adds_wide};
 pub use average::{RADIUS, moving_average, moving_average_wide};
-pub use bulk::{dot_bulk, example_kernel_bulk, moving_average_bulk, sum_bulk};
+pub use bulk::{
+    copy_bulk, dot_bulk, example_kernel_bulk, moving_average_bulk, moving_average_wide_bulk, scale_own_bulk,
+    stencil_2d_bulk, sum_bulk, transpose_bulk, with_specialized_staging_unified_bulk,
+    with_specialized_staging_warps_bulk,
+};
 pub use cuda_guide::{
     example_kernel, scale_own, with_memcpy_async, with_memcpy_async_prior, with_single_stage, with_staging,
     with_staging_scope_thread, with_staging_unified, without_memcpy_async,

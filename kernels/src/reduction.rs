@@ -5,7 +5,8 @@
 //! sums.
 
 use tilepipe::{
-    Block, CpAsync, PerThread, Replicated, Shared, Stages, ThreadScope, Tiles, TilesMut, WarpScope, kernel,
+    Block, Bulk, CpAsync, Engine, PerThread, Replicated, Shared, Stages, ThreadScope, Tiles, TilesMut, WarpScope,
+    kernel,
 };
 
 use crate::compute::Number;
@@ -65,12 +66,15 @@ pub fn dot<T: Number, const THREADS: usize, const LEN: usize, const STAGES: usiz
 
 /// The sum of the block's tiles, of which every warp streams its own through a pipeline of its own:
 /// warp `w` of `W` takes the block's tiles `w`, `w + W`, ..
-#[kernel(instances(T = [i32, f32], THREADS = [128, 256], LEN = [128], STAGES = [2, 4]))]
-pub fn sum_by_warps<T: Number, const THREADS: usize, const LEN: usize, const STAGES: usize>(
+#[kernel(
+    instances(T = [i32, f32], E = [CpAsync], THREADS = [128, 256], LEN = [128], STAGES = [2, 4]),
+    instances(T = [i32], E = [Bulk], THREADS = [128], LEN = [512], STAGES = [2, 4]),
+)]
+pub fn sum_by_warps<T: Number, E: Engine, const THREADS: usize, const LEN: usize, const STAGES: usize>(
     block: Block<THREADS>,
     input: Tiles<T, LEN>,
     out: TilesMut<T, 1>,
-    shared: Shared<Replicated<Stages<[T; LEN], STAGES, CpAsync, WarpScope>, THREADS>>,
+    shared: Shared<Replicated<Stages<[T; LEN], STAGES, E, WarpScope>, THREADS>>,
 ) {
     let tiles = input.for_block(&block);
     let (sums, _) = shared.warps(&block, |warp, pipe| {

@@ -173,12 +173,14 @@ pub fn with_producer_count<
 /// The sum of the block's tiles: one warp copies, the others add, each thread every `CONSUMERS`-th
 /// element of a tile, and then their sums.
 #[kernel(
-    instances(T = [i32, f32], THREADS = [288], CONSUMERS = [256], LEN = [1024], STAGES = [2, 4]),
-    instances(T = [f64], THREADS = [64], CONSUMERS = [32], LEN = [256], STAGES = [3]),
-    instances(T = [i32], THREADS = [256], CONSUMERS = [224], LEN = [896], STAGES = [8]),
+    instances(T = [i32, f32], E = [CpAsync], THREADS = [288], CONSUMERS = [256], LEN = [1024], STAGES = [2, 4]),
+    instances(T = [f64], E = [CpAsync], THREADS = [64], CONSUMERS = [32], LEN = [256], STAGES = [3]),
+    instances(T = [i32], E = [CpAsync], THREADS = [256], CONSUMERS = [224], LEN = [896], STAGES = [8]),
+    instances(T = [i32], E = [Bulk], THREADS = [288], CONSUMERS = [256], LEN = [1024, 4096], STAGES = [2, 4]),
 )]
 pub fn producer_consumer_sum<
     T: Number,
+    E: Engine,
     const THREADS: usize,
     const CONSUMERS: usize,
     const LEN: usize,
@@ -187,7 +189,7 @@ pub fn producer_consumer_sum<
     block: Block<THREADS>,
     input: Tiles<T, LEN>,
     mut out: TilesMut<T, 1>,
-    shared: Shared<Partitioned<Stages<[T; LEN], STAGES>>>,
+    shared: Shared<Partitioned<Stages<[T; LEN], STAGES, E>>>,
 ) {
     let tiles = input.for_block(&block);
     let ((), total) = block

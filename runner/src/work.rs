@@ -7,7 +7,8 @@ use tilepipe::launch::Instance;
 use crate::reference;
 use crate::value::Value;
 
-/// Elements of a tile of `multiply_adds`: `tilepipe_kernels::MULTIPLY_ADDS_TILE`.
+/// Elements of a tile of `multiply_adds`, where the instance does not say how many:
+/// `tilepipe_kernels::MULTIPLY_ADDS_TILE`.
 const MULTIPLY_ADDS_TILE: usize = 2048;
 /// Elements of a group of `GroupSum`: `tilepipe_kernels::compute::GROUP`.
 const GROUP: usize = 256;
@@ -23,6 +24,8 @@ tilepipe_kernel_registry::with_kernels!(kinds);
 
 /// The task of [`Kind::Triple`].
 pub const TRIPLE: &str = "three times each element";
+/// The task of [`Kind::Copy`].
+pub const COPY: &str = "copy";
 
 /// What is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -35,6 +38,8 @@ pub enum Kind {
     MovingAverage,
     /// [`reference::tripled`]
     Triple,
+    /// [`reference::copied`]
+    Copy,
     /// [`reference::two_inputs`]
     TwoInputs,
     /// [`reference::sum`]
@@ -164,7 +169,7 @@ impl Work {
                 None => [number("COLUMNS")?, number("ROWS")?],
             },
             Kind::Stencil => [number("ROWS")?, number("COLUMNS")?],
-            Kind::MultiplyAdds => [1, MULTIPLY_ADDS_TILE],
+            Kind::MultiplyAdds => [1, number("LEN").unwrap_or(MULTIPLY_ADDS_TILE)],
             _ => [1, number("LEN").or_else(|| number("TILE")).or(consumers).unwrap_or(threads)],
         };
         if kind == Kind::SumByConsumers {
@@ -185,6 +190,7 @@ impl Work {
             Kind::Reverse => format!("reverse groups of {group}"),
             Kind::MovingAverage => "moving average".to_owned(),
             Kind::Triple => TRIPLE.to_owned(),
+            Kind::Copy => COPY.to_owned(),
             Kind::TwoInputs => format!("two inputs in groups of {group}"),
             Kind::Sum => "sum".to_owned(),
             Kind::Dot => "dot product".to_owned(),
@@ -193,7 +199,7 @@ impl Work {
             Kind::SumByConsumers => format!("sums of consumers, tiles of {columns}"),
             Kind::Transpose => "transpose".to_owned(),
             Kind::Stencil => "stencil".to_owned(),
-            Kind::MultiplyAdds => format!("{rounds} multiply-adds"),
+            Kind::MultiplyAdds => format!("{rounds} multiply-adds in tiles of {columns}"),
         }
     }
 
@@ -234,6 +240,7 @@ impl Work {
             Kind::Reverse => reference::reversed(inputs[0], columns),
             Kind::MovingAverage => reference::moving_average(inputs[0]),
             Kind::Triple => reference::tripled(inputs[0]),
+            Kind::Copy => reference::copied(inputs[0]),
             Kind::TwoInputs => reference::two_inputs(inputs[0], inputs[1], group),
             Kind::Sum => reference::sum(inputs[0], threads, columns, grid),
             Kind::Dot => reference::dot(inputs[0], inputs[1], threads, columns, grid),
@@ -295,7 +302,10 @@ mod tests {
         };
         assert_eq!(works("with_specialized_staging_unified"), [[64, 32, 32], [256, 128, 128], [1024, 512, 512]]);
         assert_eq!(works("with_producer_count"), [[40, 33, 33], [52, 32, 32], [256, 128, 128]]);
-        assert_eq!(works("producer_consumer_sum"), [[32, 256, 256], [224, 896, 896], [256, 1024, 1024]]);
+        assert_eq!(
+            works("producer_consumer_sum"),
+            [[32, 256, 256], [224, 896, 896], [256, 1024, 1024], [256, 4096, 4096]]
+        );
         assert_eq!(works("load_compute_store"), [[192, 128, 128]]);
     }
 

@@ -36,7 +36,7 @@ macro_rules! with_kernels {
             example_kernel { computes: TwoInputs, instances: 6 * 3, measured: true }
             sum { computes: Sum, instances: 3 * 2 * 3 + 2 + 1, measured: true }
             dot { computes: Dot, instances: 3 * 2 * 2 + 1, measured: true }
-            sum_by_warps { computes: SumByWarps, instances: 2 * 2 * 2, measured: false }
+            sum_by_warps { computes: SumByWarps, instances: 2 * 2 * 2 + 2, measured: false }
             sum_by_threads { computes: SumByThreads, instances: 2 * 2 * 2 * 2, measured: false }
             transpose { computes: Transpose, instances: 3 * 2 * 3 + 2 + 2, measured: false }
             stencil_2d { computes: Stencil, instances: 3 * 2 * 3 + 2 * 2, measured: false }
@@ -51,7 +51,7 @@ macro_rules! with_kernels {
                 measured: true
             }
             with_producer_count { computes: NeighbourSum, instances: 2 + 2 * 2 * 2 * 2 + 2, measured: false }
-            producer_consumer_sum { computes: SumByConsumers, instances: 2 * 2 + 1 + 1, measured: false }
+            producer_consumer_sum { computes: SumByConsumers, instances: 2 * 2 + 1 + 1 + 2 * 2, measured: false }
             load_compute_store { computes: NeighbourSum, instances: 2 * 2 + 3 * 2, measured: false }
             with_memcpy_async_wide { computes: NeighbourSum, instances: 2, measured: true }
             with_memcpy_async_prior_wide { computes: NeighbourSum, instances: 2, measured: true }
@@ -69,11 +69,19 @@ macro_rules! with_kernels {
             moving_average_wide { computes: MovingAverage, instances: 2 * 2 * 3, measured: true }
             transpose_wide { computes: Transpose, instances: 2 * 2 * 2 + 2 * 2 * 2, measured: true }
             stencil_2d_wide { computes: Stencil, instances: 2 * 2 * 2 + 2 * 2 * 2, measured: true }
+            copy_bulk { computes: Copy, instances: 2 * 2, measured: false }
+            scale_own_bulk { computes: Triple, instances: 2, measured: false }
             sum_bulk { computes: Sum, instances: 2 * 2, measured: true }
             dot_bulk { computes: Dot, instances: 2 * 2, measured: true }
             example_kernel_bulk { computes: TwoInputs, instances: 2, measured: true }
             moving_average_bulk { computes: MovingAverage, instances: 2 * 2, measured: true }
+            moving_average_wide_bulk { computes: MovingAverage, instances: 2, measured: false }
+            transpose_bulk { computes: Transpose, instances: 2 + 1, measured: false }
+            stencil_2d_bulk { computes: Stencil, instances: 2 + 1, measured: false }
+            with_specialized_staging_unified_bulk { computes: NeighbourSum, instances: 2, measured: false }
+            with_specialized_staging_warps_bulk { computes: NeighbourSum, instances: 2, measured: false }
             multiply_adds { computes: MultiplyAdds, instances: 8, measured: true }
+            multiply_adds_wide { computes: MultiplyAdds, instances: 2 * 2 * 8 + 2 * 2 * 3 + 2 * 2, measured: false }
             multiply_adds_synchronous { computes: MultiplyAdds, instances: 8, measured: true }
         }
     };

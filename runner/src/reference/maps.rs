@@ -70,6 +70,11 @@ pub fn tripled<T: Value>(input: &[T]) -> Vec<T> {
     map(input.len(), |index| input[index].triple())
 }
 
+/// Each element as it is.
+pub fn copied<T: Value>(input: &[T]) -> Vec<T> {
+    input.to_vec()
+}
+
 /// Each tile backwards; what lies beyond the end of `input` counts as zero.
 ///
 /// # Panics

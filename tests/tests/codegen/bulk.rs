@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 
 use tilepipe_test_kernels::bulk;
 use tilepipe_tests::artifact::Module;
-use tilepipe_tests::flow::{BasicBlock, Code, Instruction};
+use tilepipe_tests::flow::{BasicBlock, Code, Instruction, Loop};
 use tilepipe_tests::ptx::{
-    is_arrival, is_block_barrier, is_mbarrier_init, is_mbarrier_inval, is_mbarrier_wait, is_shared_load,
+    is_arrival, is_block_barrier, is_copy, is_mbarrier_init, is_mbarrier_inval, is_mbarrier_wait, is_shared_load,
     is_warp_barrier,
 };
 
-use crate::kernel::{Kernel, entries};
+use crate::kernel::{Kernel, Scope, entries};
 
 /// A bulk copy from global memory.
 pub fn is_bulk(one: &Instruction) -> bool {
@@ -373,13 +373,63 @@ fn a_round_of_a_driver_has_one_fence_and_one_barrier_whatever_its_number_of_stag
         let rounds = other.loops_with(&[is_mbarrier_wait, is_shared_load]);
         assert!(!rounds.is_empty(), "{}: no loop of a steady state", kernel.name());
         for round in rounds {
-            for (what, wanted) in
-                [("fences", is_fence as Kind), ("barriers", is_block_barrier), ("waits", is_mbarrier_wait)]
-            {
-                assert_eq!(round.executions(wanted), [1].into(), "{}: {what} of a round", kernel.name());
+            // Warps wait for their own.
+            let barriers = if kernel.scope() == Scope::Warp { [0, 1] } else { [1, 0] };
+            for (what, wanted, count) in [
+                ("fences", is_fence as Kind, 1),
+                ("waits", is_mbarrier_wait, 1),
+                ("barriers of the block", is_block_barrier, barriers[0]),
+                ("barriers of the warp", is_warp_barrier, barriers[1]),
+            ] {
+                assert_eq!(round.executions(wanted), [count].into(), "{}: {what} of a round", kernel.name());
             }
         }
     }
+}
+
+/// The copies of a stage of a kernel in `kernels/` whose tiles have one row; of others each row is a
+/// copy.
+fn copies_of_stage(kernel: &Kernel) -> Option<usize> {
+    match kernel.instance.kernel() {
+        "dot_bulk" | "example_kernel_bulk" => Some(2),
+        "transpose_bulk" | "stencil_2d_bulk" => None,
+        _ => Some(1),
+    }
+}
+
+#[test]
+fn in_each_kernel_one_thread_asks_for_a_tile_with_one_copy_and_announces_a_stage_once() {
+    let mut checked = BTreeSet::new();
+    for kernel in Kernel::all().into_iter().filter(Kernel::is_of_copy_engine) {
+        let (code, name) = (&kernel.entry.code, kernel.name());
+        let by_threads = code.instructions().find(|one| is_copy(one));
+        assert_eq!(by_threads, None, "{name}: a copy by `cp.async`");
+        let asks = |rank| of_thread(code, rank).instructions().filter(|one| is_bulk(one) || is_expect(one)).count();
+        let all = asks(0);
+        assert!(all > 0, "{name} copies nothing");
+        for rank in (1..kernel.threads() as u32).filter(|rank| [1, 32, 33].contains(rank)) {
+            let of_its_warp = kernel.scope() == Scope::Warp && rank % 32 == 0;
+            assert_eq!(asks(rank), if of_its_warp { all } else { 0 }, "{name}: copies of thread {rank}");
+        }
+        checked.insert(kernel.instance.kernel());
+        // A role's driver makes laps of several stages.
+        if kernel.is_partitioned() {
+            continue;
+        }
+        let first = of_thread(code, 0);
+        let rounds = first.loops_with(&[is_bulk, is_mbarrier_wait]);
+        assert!(!rounds.is_empty(), "{name}: no loop that fills stages");
+        for round in &rounds {
+            let announcements = round.executions(is_expect);
+            assert!(announcements.iter().all(|count| *count <= 1), "{name}: announcements of a round");
+        }
+        // A tile that the view ends in has more copies, on another way.
+        let is_wanted = |round: &Loop<'_>| {
+            copies_of_stage(&kernel).is_none_or(|wanted| round.executions(is_bulk).contains(&wanted))
+        };
+        assert!(rounds.iter().any(is_wanted), "{name}: no way on which each tile is one copy");
+    }
+    assert!(checked.contains("copy_bulk") && checked.len() > 15, "{checked:?}");
 }
 
 #[test]

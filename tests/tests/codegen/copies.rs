@@ -79,6 +79,8 @@ fn a_round_copies_each_input_at_most_once() {
             "transpose_wide" | "stencil_2d_wide" | "moving_average_wide" => continue,
             // A tile of 512 units for 256 threads.
             "multiply_adds" => 2,
+            // As many units as elements.
+            "multiply_adds_wide" => kernel.number("LEN").map_or(0, |len| len / kernel.threads()),
             "example_kernel" | "example_kernel_wide" | "dot" => 2,
             _ => 1,
         };
@@ -101,7 +103,7 @@ fn example_kernel_copies_both_inputs_for_one_commit() {
 /// The kernels that take a loop without bounds where all tiles are whole, because their driver
 /// knows the tiles or because they hoist the bounds: with whether the loop's stores are unbounded
 /// too, because the output's tiles are known as well.
-const WITH_A_LOOP_FOR_WHOLE_TILES: [(&str, bool); 19] = [
+const WITH_A_LOOP_FOR_WHOLE_TILES: [(&str, bool); 20] = [
     ("with_single_stage", true),
     ("with_staging_unified", true),
     ("with_staging_scope_thread", true),
@@ -119,6 +121,8 @@ const WITH_A_LOOP_FOR_WHOLE_TILES: [(&str, bool); 19] = [
     ("moving_average_wide", true),
     ("example_kernel_wide", true),
     ("multiply_adds", true),
+    // It stores in a loop of its own.
+    ("multiply_adds_wide", false),
     ("sum", false),
     ("dot", false),
 ];

@@ -13,11 +13,13 @@ use crate::kernel::Kernel;
 
 /// The kernels of `kernels/` whose threads have roles; by hand, so that each end looks whether the
 /// other has left.
-const KERNELS: [(&str, bool); 7] = [
+const KERNELS: [(&str, bool); 9] = [
     ("with_specialized_staging_unified", false),
     ("with_specialized_staging_unified_wide", false),
+    ("with_specialized_staging_unified_bulk", false),
     ("with_specialized_staging_warps", false),
     ("with_specialized_staging_warps_wide", false),
+    ("with_specialized_staging_warps_bulk", false),
     ("with_producer_count", true),
     ("producer_consumer_sum", true),
     ("load_compute_store", true),

@@ -25,10 +25,15 @@ fn a_kernel_whose_warps_keep_to_their_own_elements_has_no_barrier_of_the_block()
     }
 }
 
+/// The instances of a kernel whose threads copy for themselves.
+fn of_threads(name: &str) -> impl Iterator<Item = Kernel> {
+    Kernel::named(name).into_iter().filter(|kernel| !kernel.is_of_copy_engine())
+}
+
 #[test]
 fn sums_have_the_barriers_of_one_reduction_and_none_in_a_loop() {
     for name in ["sum", "dot", "sum_by_threads", "sum_by_warps"] {
-        for kernel in Kernel::named(name) {
+        for kernel in of_threads(name) {
             kernel.check_round("barriers of the block", is_block_barrier, 0);
             kernel.check_run("barriers of the block", is_block_barrier, 3);
         }
@@ -38,7 +43,7 @@ fn sums_have_the_barriers_of_one_reduction_and_none_in_a_loop() {
 #[test]
 fn pipelines_of_warps_wait_for_their_warp_and_those_of_threads_for_nobody() {
     for (name, barriers) in [("sum_by_warps", 2), ("sum_by_threads", 0)] {
-        for kernel in Kernel::named(name) {
+        for kernel in of_threads(name) {
             kernel.check_round("barriers of the warp", is_warp_barrier, barriers);
             kernel.check_round("commits", is_commit, 1);
             kernel.check_round("waits", is_wait, 1);
@@ -50,7 +55,7 @@ fn pipelines_of_warps_wait_for_their_warp_and_those_of_threads_for_nobody() {
 #[test]
 fn private_pipelines_are_drained_once_behind_their_loop_and_again_at_the_kernels_end() {
     for name in ["sum_by_warps", "sum_by_threads"] {
-        for kernel in Kernel::named(name) {
+        for kernel in of_threads(name) {
             kernel.check_run("waits for all copies", is_wait_for_all, 2);
             for one in kernel.entry.code.loops() {
                 assert_eq!(one.count(is_wait_for_all), 0, "{}: a drain in a loop", kernel.name());

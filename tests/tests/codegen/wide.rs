@@ -84,7 +84,14 @@ fn so_are_they_by_hand_between_roles_and_at_thread_scope() {
 
 #[test]
 fn so_are_they_around_an_element_in_rows_and_in_columns() {
-    for (name, loads) in [("moving_average_wide", 5), ("stencil_2d_wide", 1), ("transpose_wide", 0)] {
+    for (name, loads) in [
+        ("moving_average_wide", 5),
+        ("moving_average_wide_bulk", 5),
+        ("stencil_2d_wide", 1),
+        ("stencil_2d_bulk", 1),
+        ("transpose_wide", 0),
+        ("transpose_bulk", 0),
+    ] {
         for kernel in Kernel::named(name) {
             let wide = |wanted: fn(&Instruction) -> bool| {
                 kernel.entry.code.instructions().filter(|one| wanted(one) && bytes(one) == 16).count()
