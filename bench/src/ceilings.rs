@@ -1,10 +1,11 @@
-//! The libraries' ceilings: CUB's reductions and its transformation beside ours, which compute the
-//! same.
+//! The ceilings of libraries and driver: CUB's reductions and its transformation, and the driver's
+//! copy, beside ours, which compute the same.
 //!
 //! The library of `peers/ceilings.cu` works in the context of the device, on memory of its own with
 //! the same data. Both sides are timed in turns of several launches, with an event between any two.
 
 use std::ffi::c_void;
+use std::marker::PhantomData;
 use std::path::Path;
 use std::ptr;
 
@@ -17,11 +18,11 @@ use tilepipe_host::{Bound, Buffer, Device, launch};
 use tilepipe_runner::data::POISON;
 use tilepipe_runner::reference;
 use tilepipe_runner::value::DType::I32;
-use tilepipe_runner::work::TRIPLE;
+use tilepipe_runner::work::{COPY, TRIPLE, Work};
 
-use crate::copy::{Memory, milliseconds, record};
+use crate::copy::{self, Memory, milliseconds, record};
 use crate::measure::{Bench, Measurement, Outcome, input};
-use crate::plan::blocks::{Blocks, at_once};
+use crate::plan::blocks::Blocks::{self, Resident, Tiles};
 use crate::plan::pairings::Pairing;
 use crate::plan::peers::THREADS;
 use crate::record::{Class, PeerRow, Row};
@@ -33,6 +34,8 @@ const TURN: usize = 10;
 const WARM_UP: usize = 3;
 /// What [`Function::transform`] calls.
 pub const TRANSFORM: &str = "cub::DeviceTransform::Transform";
+/// What a copy must reach of the driver's.
+const OF_THE_COPY: f64 = 0.97;
 /// A function of the library: memory to work in and its bytes, two inputs, the output, a length, a
 /// stream.
 type Call = unsafe extern "C" fn(*mut c_void, *mut usize, u64, u64, u64, usize, CUstream) -> i32;
@@ -43,16 +46,37 @@ enum Job {
     Sum,
     Dot,
     Triple,
+    Copy,
 }
 
 impl Job {
-    /// The library's function, and what it calls.
+    /// The function, which is the library's but for the copy, and what it calls.
     fn of_library(self) -> (&'static str, &'static str) {
         match self {
             Job::Sum => ("tilepipe_cub_sum", "cub::DeviceReduce::Sum"),
             Job::Dot => ("tilepipe_cub_dot", "cub::DeviceReduce::TransformReduce"),
             Job::Triple => ("tilepipe_cub_triple", TRANSFORM),
+            Job::Copy => ("the driver's copy", "cuMemcpyDtoDAsync"),
         }
+    }
+
+    /// Who does it beside us.
+    fn other(self) -> &'static str {
+        if self == Job::Copy { "the driver's copy" } else { "CUB" }
+    }
+
+    /// What ours must reach of that.
+    fn wanted(self) -> Option<f64> {
+        match self {
+            Job::Sum | Job::Dot => Some(1.0),
+            Job::Triple => None,
+            Job::Copy => Some(OF_THE_COPY),
+        }
+    }
+
+    /// Whether the result has one element, which blocks' results are added to.
+    fn is_sum(self) -> bool {
+        matches!(self, Job::Sum | Job::Dot)
     }
 
     fn inputs(self) -> usize {
@@ -61,12 +85,12 @@ impl Job {
 
     /// The result's elements for inputs of `len`.
     fn outputs(self, len: usize) -> usize {
-        if self == Job::Triple { len } else { 1 }
+        if self.is_sum() { 1 } else { len }
     }
 
     /// Bytes read and written for inputs of `bytes` bytes each.
     fn moved(self, bytes: u64) -> u64 {
-        if self == Job::Triple { 2 * bytes } else { bytes * self.inputs() as u64 }
+        if self.is_sum() { bytes * self.inputs() as u64 } else { 2 * bytes }
     }
 
     /// What is computed, as the rows of other contestants say it.
@@ -75,6 +99,7 @@ impl Job {
             Job::Sum => "sum",
             Job::Dot => "dot product",
             Job::Triple => TRIPLE,
+            Job::Copy => COPY,
         }
     }
 
@@ -86,39 +111,46 @@ impl Job {
                 vec![products.fold(0, i32::wrapping_add)]
             }
             Job::Triple => reference::tripled(&inputs[0]),
+            Job::Copy => reference::copied(&inputs[0]),
         }
     }
 }
 
-/// One of our kernels that does a job: its name and its generic arguments.
-type Kernel = (&'static str, &'static [(&'static str, &'static str)]);
+/// One of our kernels that does a job: its name, its threads and its generic arguments.
+type Kernel = (&'static str, u32, &'static [(&'static str, &'static str)]);
 
 /// All of them. A sum adds each block's result to one with a second launch of [`LAST`].
-const JOBS: [(Job, Kernel); 9] = [
-    (Job::Sum, ("sum", &[("LEN", "1024"), ("STAGES", "4")])),
-    (Job::Sum, ("sum", &[("LEN", "1024"), ("STAGES", "8")])),
-    (Job::Sum, ("sum_bulk", &[("LEN", "1024"), ("STAGES", "4")])),
-    (Job::Sum, ("sum_bulk", &[("LEN", "4096"), ("STAGES", "4")])),
-    (Job::Dot, ("dot", &[("LEN", "1024"), ("STAGES", "2")])),
-    (Job::Dot, ("dot", &[("LEN", "1024"), ("STAGES", "4")])),
-    (Job::Dot, ("dot_bulk", &[("LEN", "1024"), ("STAGES", "2")])),
-    (Job::Dot, ("dot_bulk", &[("LEN", "1024"), ("STAGES", "4")])),
-    (Job::Triple, ("scale_own", &[("S", "BlockScope"), ("STAGES", "4"), ("E", "CpAsync")])),
+const JOBS: [(Job, Kernel, Blocks); 15] = [
+    (Job::Sum, ("sum", THREADS, &[("LEN", "1024"), ("STAGES", "4")]), Resident),
+    (Job::Sum, ("sum", THREADS, &[("LEN", "1024"), ("STAGES", "8")]), Resident),
+    (Job::Sum, ("sum_bulk", THREADS, &[("LEN", "1024"), ("STAGES", "4")]), Resident),
+    (Job::Sum, ("sum_bulk", THREADS, &[("LEN", "4096"), ("STAGES", "4")]), Resident),
+    (Job::Dot, ("dot", THREADS, &[("LEN", "1024"), ("STAGES", "2")]), Resident),
+    (Job::Dot, ("dot", THREADS, &[("LEN", "1024"), ("STAGES", "4")]), Resident),
+    (Job::Dot, ("dot_bulk", THREADS, &[("LEN", "1024"), ("STAGES", "2")]), Resident),
+    (Job::Dot, ("dot_bulk", THREADS, &[("LEN", "1024"), ("STAGES", "4")]), Resident),
+    (Job::Triple, ("scale_own", THREADS, &[("S", "BlockScope"), ("STAGES", "4"), ("E", "CpAsync")]), Resident),
+    (Job::Copy, ("copy_bulk", 128, &[("STAGES", "2")]), Tiles),
+    (Job::Copy, ("copy_bulk", 128, &[("STAGES", "2")]), Resident),
+    (Job::Copy, ("copy_bulk", 128, &[("STAGES", "4")]), Resident),
+    (Job::Copy, ("copy_bulk", 256, &[("STAGES", "2")]), Tiles),
+    (Job::Copy, ("copy_bulk", 256, &[("STAGES", "2")]), Resident),
+    (Job::Copy, ("copy_bulk", 256, &[("STAGES", "4")]), Resident),
 ];
 
 /// What adds the blocks' results of a sum or a dot product.
-const LAST: Kernel = ("sum", &[("LEN", "1024"), ("STAGES", "4")]);
+const LAST: Kernel = ("sum", THREADS, &[("LEN", "1024"), ("STAGES", "4")]);
 
-fn resolved((kernel, generics): Kernel) -> Result<&'static Instance> {
+fn resolved((kernel, threads, generics): Kernel) -> Result<&'static Instance> {
     let generics = generics.to_vec();
-    let pairing = Pairing { kernel, dtype: I32, generics, blocks: Blocks::Of(1), threads: THREADS, peers: Vec::new() };
+    let pairing = Pairing { kernel, dtype: I32, generics, blocks: Blocks::Of(1), threads, peers: Vec::new() };
     Ok(pairing.resolve()?.ours)
 }
 
 /// Our kernels that are measured, some of them several times.
 #[cfg(test)]
 pub fn kernels() -> Vec<&'static str> {
-    JOBS.into_iter().map(|(_, ours)| resolved(ours).unwrap().kernel()).collect()
+    JOBS.into_iter().map(|(_, ours, _)| resolved(ours).unwrap().kernel()).collect()
 }
 
 /// Measures all of them over inputs of `len` numbers of 4 bytes.
@@ -145,11 +177,17 @@ pub fn open(path: &Path) -> Result<Library> {
 }
 
 /// Measures one of them on both sides.
-fn compare(bench: &Bench<'_>, library: &Library, (job, kernel): (Job, Kernel), inputs: &[Vec<i32>]) -> Result<Row> {
+fn compare(
+    bench: &Bench<'_>,
+    library: &Library,
+    (job, kernel, blocks): (Job, Kernel, Blocks),
+    inputs: &[Vec<i32>],
+) -> Result<Row> {
     let inputs = &inputs[..job.inputs()];
     let expected = job.compute(inputs);
     let instance = resolved(kernel)?;
-    let grid = at_once(bench.device, instance)?;
+    let work = Work::of(instance).with_context(|| format!("{} has no reference", instance.name()))?;
+    let grid = blocks.number(bench.device, instance, inputs[0].len().div_ceil(work.portion()))?;
     let mut ours = Ours::new(bench, job, instance, grid, inputs)?;
     let mut theirs = Theirs::new(bench.device, library, job, inputs)?;
     ours.turn(WARM_UP)?;
@@ -167,9 +205,8 @@ fn compare(bench: &Bench<'_>, library: &Library, (job, kernel): (Job, Kernel), i
         fault.map_or(Ok(Measurement { milliseconds, wrong: [0, 0] }), Err)
     };
     let (own, other) = (outcome(0, own_times), outcome(1, their_times));
-    let wanted = (job != Job::Triple).then_some(1.0);
     let (_, symbol) = job.of_library();
-    let peer = PeerRow { class: Some(Class::Library), ..PeerRow::new("CUB", symbol, wanted, &other) };
+    let peer = PeerRow { class: Some(Class::Library), ..PeerRow::new(job.other(), symbol, job.wanted(), &other) };
     let mut row = Row {
         kernel: instance.kernel().to_owned(),
         task: job.task().to_owned(),
@@ -235,10 +272,10 @@ impl<'a> Ours<'a> {
         let stream = self.bench.stream;
         let mut events = vec![stream.record()?];
         for _ in 0..count {
-            let out = if self.job == Job::Triple { &mut self.out } else { &mut self.partial };
+            let out = if self.job.is_sum() { &mut self.partial } else { &mut self.out };
             let arguments: Vec<Bound> = self.inputs.iter().map(Bound::input).chain([Bound::output(out)]).collect();
             launch(stream, self.grid, self.instance, arguments)?;
-            if self.job != Job::Triple {
+            if self.job.is_sum() {
                 launch(stream, 1, self.last, [Bound::input(&self.partial), Bound::output(&mut self.out)])?;
             }
             events.push(stream.record()?);
@@ -255,9 +292,12 @@ impl<'a> Ours<'a> {
     }
 }
 
-/// A function of the library, with the memory that it works in, for inputs of one length.
+/// A function of the library, or the driver's copy, with the memory that it works in, for inputs of
+/// one length.
 pub struct Function<'a> {
-    call: Symbol<'a, Call>,
+    call: Call,
+    /// Where `call` stays as long as this lives.
+    library: PhantomData<&'a Library>,
     /// Its name.
     pub name: &'static str,
     work: Memory,
@@ -278,16 +318,19 @@ impl<'a> Function<'a> {
 
     fn new(library: &'a Library, job: Job, len: usize) -> Result<Self> {
         let (name, _) = job.of_library();
-        // SAFETY: `ceilings.cu` has this function with these parameters.
-        let call: Symbol<'a, Call> =
-            unsafe { library.get(name.as_bytes()) }.with_context(|| format!("the library has no `{name}`"))?;
+        let of_library = || -> Result<Call> {
+            // SAFETY: `ceilings.cu` has this function with these parameters.
+            let found: Result<Symbol<'a, Call>, _> = unsafe { library.get(name.as_bytes()) };
+            Ok(*found.with_context(|| format!("the library has no `{name}`"))?)
+        };
+        let call = if job == Job::Copy { copy::start } else { of_library()? };
         let mut work_bytes = 0;
         // SAFETY: without memory the call writes the number of bytes that it wants, and nothing
         // else.
         let status = unsafe { call(ptr::null_mut(), &mut work_bytes, 0, 0, 0, len, ptr::null_mut()) };
         ensure!(status == 0, "`{name}` failed with CUDA error {status}");
         let work = Memory::allocate(work_bytes.max(1))?;
-        Ok(Function { call, name, work, work_bytes, len })
+        Ok(Function { call, library: PhantomData, name, work, work_bytes, len })
     }
 
     /// Starts it in a stream.
@@ -365,12 +408,17 @@ mod tests {
 
     #[test]
     fn our_kernels_exist_and_the_jobs_compute_what_they_say() {
-        for (job, expected) in [(Job::Sum, vec![6]), (Job::Dot, vec![20]), (Job::Triple, vec![3, 6, 9])] {
+        let jobs =
+            [(Job::Sum, vec![6]), (Job::Dot, vec![20]), (Job::Triple, vec![3, 6, 9]), (Job::Copy, vec![1, 2, 3])];
+        for (job, expected) in jobs {
             assert_eq!(job.compute(&[vec![1, 2, 3], vec![4, 5, 2]]), expected);
             assert_eq!(job.outputs(3), expected.len());
         }
-        assert!(JOBS.iter().all(|(_, ours)| resolved(*ours).is_ok()));
-        assert_eq!([Job::Sum, Job::Dot, Job::Triple].map(|job| job.moved(8)), [8, 16, 16]);
+        for (job, ours, _) in JOBS {
+            let work = Work::of(resolved(ours).unwrap()).unwrap();
+            assert_eq!((work.task().as_str(), work.kind.is_sum()), (job.task(), job.is_sum()));
+        }
+        assert_eq!([Job::Sum, Job::Dot, Job::Triple, Job::Copy].map(|job| job.moved(8)), [8, 16, 16, 16]);
         assert_eq!(difference(&[1, 2], &[1, 2]), None);
         assert!(difference(&[1, 2], &[1, 3]).unwrap().starts_with("element 1 is 2, expected 3"));
     }

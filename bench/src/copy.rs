@@ -1,5 +1,7 @@
 //! The ceiling: the driver's own copy from device memory to device memory (`cudaMemcpy`).
 
+use std::ffi::c_void;
+
 use anyhow::{Context, Result, ensure};
 use cudarc::driver::result::{self, event};
 use cudarc::driver::sys::{CUdeviceptr, CUevent, CUevent_flags, CUstream};
@@ -40,6 +42,38 @@ pub fn time(device: &Device, data: &[u8], repetitions: usize) -> Result<Vec<f64>
     unsafe { result::memcpy_dtoh_sync(&mut copied, target.0) }.context("cannot copy from the GPU")?;
     ensure!(copied == data, "the driver's copy differs from its source; the GPU or its driver is faulty");
     Ok(times)
+}
+
+/// Starts the driver's copy of `len` numbers of 4 bytes, as the functions of `peers/ceilings.cu`
+/// start theirs: without memory to work in it says that it wants none, and does nothing else.
+///
+/// Returns the driver's error, or 0.
+///
+/// # Safety
+///
+/// 0. `work` is null, and `bytes` may be written; or
+/// 1. `from` and `to` are memory of the thread's context, of `len` numbers of 4 bytes each, which
+///    do not overlap, stay until the work is done, and are used by nothing else meanwhile; and
+///    `stream` is a stream of that context, or null for its default one.
+pub unsafe extern "C" fn start(
+    work: *mut c_void,
+    bytes: *mut usize,
+    from: u64,
+    _: u64,
+    to: u64,
+    len: usize,
+    stream: CUstream,
+) -> i32 {
+    if work.is_null() {
+        // SAFETY: (0).
+        unsafe { bytes.write(0) };
+        return 0;
+    }
+    // SAFETY: (1).
+    match unsafe { result::memcpy_dtod_async(to, from, 4 * len, stream) } {
+        Ok(()) => 0,
+        Err(error) => error.0 as i32,
+    }
 }
 
 /// Waits for events of [`record`] and returns the time between any two neighbours.

@@ -1,8 +1,10 @@
 //! Which kernels are measured over a range of shapes. Small sizes are [`super::small`]'s.
 
+mod engines;
+
 use anyhow::Result;
-use tilepipe::I32x4;
 use tilepipe::launch::Instance;
+use tilepipe::{F32x4, I32x4};
 use tilepipe_runner::value::DType::{self, F32, I32, I32x4 as Vector};
 use tilepipe_runner::value::Value;
 
@@ -56,7 +58,7 @@ pub fn measure(bench: &Bench<'_>, largest_log2: u32) -> Result<Vec<Sweep>> {
 
 /// All of them.
 fn plans(largest_log2: u32) -> Result<Vec<Plan>> {
-    Ok(vec![
+    let mut plans = vec![
         over_stages(I32, largest_log2)?,
         over_stages(Vector, largest_log2)?,
         over_blocks(largest_log2)?,
@@ -64,7 +66,9 @@ fn plans(largest_log2: u32) -> Result<Vec<Plan>> {
         over_elements(largest_log2)?,
         over_arithmetic(1, largest_log2)?,
         over_arithmetic(2, largest_log2)?,
-    ])
+    ];
+    plans.extend(engines::plans(largest_log2)?);
+    Ok(plans)
 }
 
 /// `with_staging_unified`, beside nothing yet.
@@ -210,6 +214,7 @@ fn run(bench: &Bench<'_>, plan: Plan) -> Result<Sweep> {
             DType::F32 => of_type::<f32>(bench, bytes, &comparisons, &mut done)?,
             DType::F64 => of_type::<f64>(bench, bytes, &comparisons, &mut done)?,
             DType::I32x4 => of_type::<I32x4>(bench, bytes, &comparisons, &mut done)?,
+            DType::F32x4 => of_type::<F32x4>(bench, bytes, &comparisons, &mut done)?,
             _ => of_type::<i32>(bench, bytes, &comparisons, &mut done)?,
         }
     }
@@ -232,7 +237,7 @@ mod tests {
     #[test]
     fn every_sweep_has_places_by_rising_x_whose_kernels_exist() {
         let plans = plans(30).unwrap();
-        assert_eq!(plans.len(), 7);
+        assert_eq!(plans.len(), 7 + 9);
         for plan in &plans {
             assert!(plan.places.len() >= 4, "{}", plan.title);
             assert!(plan.places.is_sorted_by(|one, other| one.x < other.x), "{}", plan.title);

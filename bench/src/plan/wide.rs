@@ -2,6 +2,8 @@
 //!
 //! Which shapes are the fastest was measured over all candidates (`SWEEP`); a test compares.
 
+mod bulk;
+
 use tilepipe_runner::value::DType::I32;
 
 use crate::plan::blocks::Blocks::{self, Tiles};
@@ -72,6 +74,7 @@ pub fn all() -> Vec<Pairing> {
         let generics = vec![("LEN", "512"), ("STAGES", stages)];
         all.push(pairing("example_kernel_wide", generics, 128, Tiles, peers));
     }
+    all.extend(bulk::all());
     all
 }
 

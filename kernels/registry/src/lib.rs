@@ -69,19 +69,19 @@ macro_rules! with_kernels {
             moving_average_wide { computes: MovingAverage, instances: 2 * 2 * 3, measured: true }
             transpose_wide { computes: Transpose, instances: 2 * 2 * 2 + 2 * 2 * 2, measured: true }
             stencil_2d_wide { computes: Stencil, instances: 2 * 2 * 2 + 2 * 2 * 2, measured: true }
-            copy_bulk { computes: Copy, instances: 2 * 2, measured: false }
-            scale_own_bulk { computes: Triple, instances: 2, measured: false }
+            copy_bulk { computes: Copy, instances: 2 * 2, measured: true }
+            scale_own_bulk { computes: Triple, instances: 2, measured: true }
             sum_bulk { computes: Sum, instances: 2 * 2, measured: true }
             dot_bulk { computes: Dot, instances: 2 * 2, measured: true }
             example_kernel_bulk { computes: TwoInputs, instances: 2, measured: true }
             moving_average_bulk { computes: MovingAverage, instances: 2 * 2, measured: true }
-            moving_average_wide_bulk { computes: MovingAverage, instances: 2, measured: false }
-            transpose_bulk { computes: Transpose, instances: 2 + 1, measured: false }
-            stencil_2d_bulk { computes: Stencil, instances: 2 + 1, measured: false }
-            with_specialized_staging_unified_bulk { computes: NeighbourSum, instances: 2, measured: false }
-            with_specialized_staging_warps_bulk { computes: NeighbourSum, instances: 2, measured: false }
+            moving_average_wide_bulk { computes: MovingAverage, instances: 2, measured: true }
+            transpose_bulk { computes: Transpose, instances: 2 + 1, measured: true }
+            stencil_2d_bulk { computes: Stencil, instances: 2 + 1, measured: true }
+            with_specialized_staging_unified_bulk { computes: NeighbourSum, instances: 2, measured: true }
+            with_specialized_staging_warps_bulk { computes: NeighbourSum, instances: 2, measured: true }
             multiply_adds { computes: MultiplyAdds, instances: 8, measured: true }
-            multiply_adds_wide { computes: MultiplyAdds, instances: 2 * 2 * 8 + 2 * 2 * 3 + 2 * 2, measured: false }
+            multiply_adds_wide { computes: MultiplyAdds, instances: 2 * 2 * 8 + 2 * 2 * 3 + 2 * 2, measured: true }
             multiply_adds_synchronous { computes: MultiplyAdds, instances: 8, measured: true }
         }
     };
