@@ -168,33 +168,114 @@ template <unsigned LEN, unsigned STAGES> __device__ __forceinline__ void bulk_ow
     bulk_last<LEN, LEN>(in, [&](unsigned long long at) { out.base[at] = triple(in.base[at]); });
 }
 
-// The moving average, an int a thread, whose tiles are copied with their neighbours
-// (`moving_average_bulk`).
-template <unsigned LEN, unsigned STAGES>
+// Four ints a thread in a row, of each of which `each` makes one of the output.
+template <unsigned THREADS, unsigned LEN, unsigned STAGES, class EACH>
+__device__ __forceinline__ void bulk_rows(const View<int> &in, const View<int> &out, const EACH &each) {
+    const View<int> inputs[] = {in};
+    bulk_tiles<int, LEN, STAGES, Fence::READERS>(inputs, [&](unsigned long long start, const int *tile, const int *) {
+#pragma unroll
+        for (unsigned row = threadIdx.x; row < LEN / 4; row += THREADS) {
+            const int4 four = reinterpret_cast<const int4 *>(tile)[row];
+            reinterpret_cast<int4 *>(out.base + start)[row] =
+                make_int4(each(four.x), each(four.y), each(four.z), each(four.w));
+        }
+    });
+    bulk_last<THREADS, LEN>(in, [&](unsigned long long at) { out.base[at] = each(in.base[at]); });
+}
+
+// Three times each element (`scale_own_bulk`).
+template <unsigned THREADS, unsigned LEN, unsigned STAGES>
+__device__ __forceinline__ void bulk_own_rows(const View<int> in, const View<int> out) {
+    bulk_rows<THREADS, LEN, STAGES>(in, out, [](int value) { return triple(value); });
+}
+
+// The elements themselves (`copy_bulk`).
+template <unsigned THREADS, unsigned LEN, unsigned STAGES>
+__device__ __forceinline__ void bulk_copied(const View<int> in, const View<int> out) {
+    bulk_rows<THREADS, LEN, STAGES>(in, out, [](int value) { return value; });
+}
+
+// The moving average, PER ints a thread, whose tiles are copied with their neighbours
+// (`moving_average_bulk`, `moving_average_wide_bulk`).
+template <unsigned THREADS, unsigned PER, unsigned STAGES>
 __device__ __forceinline__ void bulk_average(const View<int> in, const View<int> out) {
+    constexpr unsigned LEN = THREADS * PER;
     const BulkStages<int, LEN, STAGES, 1, 0, 2 * RADIUS> stages;
     const InnerTiles<LEN> inner(in);
     const auto sources = [&](unsigned tile, const int *(&address)[1]) {
         address[0] = in.base + (unsigned long long)tile * LEN - RADIUS;
     };
-    const auto mean_of = [&](unsigned tile, unsigned stage) {
-        const int *window = stages.tile(stage, 0) + threadIdx.x;
-        int sum = 0;
+    const auto average = [&](unsigned tile, unsigned stage) {
+        const int *window = stages.tile(stage, 0) + threadIdx.x * PER;
+        int *own = out.base + (unsigned long long)tile * LEN + threadIdx.x * PER;
+        if constexpr (PER == 1) {
+            int sum = 0;
 #pragma unroll
-        for (unsigned tap = 0; tap < 2 * RADIUS + 1; ++tap) sum = plus(sum, window[tap]);
-        out.base[(unsigned long long)tile * LEN + threadIdx.x] = mean(sum);
+            for (unsigned tap = 0; tap < 2 * RADIUS + 1; ++tap) sum = plus(sum, window[tap]);
+            *own = mean(sum);
+        } else {
+            means_of<PER>(window, own);
+        }
     };
-    bulk_rounds<STAGES, Fence::READERS, 1, int>(stages, inner.first, inner.end, sources, mean_of);
-    average_edges<LEN, LEN>(in, out);
+    bulk_rounds<STAGES, Fence::READERS, 1, int>(stages, inner.first, inner.end, sources, average);
+    average_edges<THREADS, LEN>(in, out);
 }
 
-// Between roles: the first producer fills, and every consumer, which has one element, hands a stage
-// back (`with_specialized_staging_unified`, `with_specialized_staging_warps`).
-template <unsigned PRODUCERS, unsigned CONSUMERS, unsigned STAGES, Roles ROLES>
+// Writes the block's sum of all its threads' numbers.
+template <unsigned THREADS> __device__ __forceinline__ void write_block_sum(int sum, const View<int> &out) {
+    __shared__ int sums[THREADS / 32];
+#pragma unroll
+    for (unsigned distance = 16; distance > 0; distance /= 2) sum = plus(sum, __shfl_down_sync(~0u, sum, distance));
+    if (threadIdx.x % 32 == 0) sums[threadIdx.x / 32] = sum;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        for (unsigned warp = 1; warp < THREADS / 32; ++warp) sum = plus(sum, sums[warp]);
+        out.base[blockIdx.x] = sum;
+    }
+}
+
+__device__ __forceinline__ int product(int a, int b) { return int(unsigned(a) * unsigned(b)); }
+
+// The sum of the block's tiles, four ints a thread in a row (`sum_bulk`).
+template <unsigned THREADS, unsigned LEN, unsigned STAGES>
+__device__ __forceinline__ void bulk_sum(const View<int> in, const View<int> out) {
+    const View<int> inputs[] = {in};
+    int sum = 0;
+    bulk_tiles<int, LEN, STAGES, Fence::READERS>(inputs, [&](unsigned long long, const int *tile, const int *) {
+#pragma unroll
+        for (unsigned row = threadIdx.x; row < LEN / 4; row += THREADS) {
+            sum = plus(sum, sum_of(reinterpret_cast<const int4 *>(tile)[row]));
+        }
+    });
+    bulk_last<THREADS, LEN>(in, [&](unsigned long long at) { sum = plus(sum, in.base[at]); });
+    write_block_sum<THREADS>(sum, out);
+}
+
+// The dot product of the block's tiles (`dot_bulk`).
+template <unsigned THREADS, unsigned LEN, unsigned STAGES>
+__device__ __forceinline__ void bulk_dot(const View<int> left, const View<int> right, const View<int> out) {
+    const View<int> inputs[] = {left, right};
+    int sum = 0;
+    bulk_tiles<int, LEN, STAGES, Fence::READERS>(inputs, [&](unsigned long long, const int *one, const int *two) {
+#pragma unroll
+        for (unsigned row = threadIdx.x; row < LEN / 4; row += THREADS) {
+            const int4 a = reinterpret_cast<const int4 *>(one)[row], b = reinterpret_cast<const int4 *>(two)[row];
+            sum = plus(sum, plus(plus(product(a.x, b.x), product(a.y, b.y)), plus(product(a.z, b.z), product(a.w, b.w))));
+        }
+    });
+    bulk_last<THREADS, LEN>(left, [&](unsigned long long at) { sum = plus(sum, product(left.base[at], right.base[at])); });
+    write_block_sum<THREADS>(sum, out);
+}
+
+// Between roles: the first producer fills, and every consumer, which has PER elements, hands a
+// stage back (`with_specialized_staging_unified`, `with_specialized_staging_warps` and the same
+// with `_bulk`). An int alone has its next one in a tile, those in rows of four in groups of TILE.
+template <unsigned PRODUCERS, unsigned CONSUMERS, unsigned PER, unsigned STAGES, Roles ROLES>
 __device__ __forceinline__ void bulk_roles(const View<int> in, const View<int> out) {
-    const BulkStages<int, CONSUMERS, STAGES, 1, CONSUMERS> stages;
+    constexpr unsigned LEN = CONSUMERS * PER, GROUP = PER == 1 ? LEN : TILE;
+    const BulkStages<int, LEN, STAGES, 1, CONSUMERS> stages;
     const WideRole<PRODUCERS, ROLES> role;
-    const unsigned end = unsigned(in.len / CONSUMERS);
+    const unsigned end = unsigned(in.len / LEN);
     unsigned stage = 0, parity = role.producer ? 1 : 0; // every stage is empty at first
     const auto next = [&] {
         if (++stage == STAGES) {
@@ -206,7 +287,7 @@ __device__ __forceinline__ void bulk_roles(const View<int> in, const View<int> o
         if (role.rank == 0) {
             for (unsigned tile = blockIdx.x; tile < end; tile += gridDim.x) {
                 mbarrier_wait(stages.empty + stage * 8, parity);
-                const int *const source[] = {in.base + (unsigned long long)tile * CONSUMERS};
+                const int *const source[] = {in.base + (unsigned long long)tile * LEN};
                 stages.fill(stage, source);
                 next();
             }
@@ -215,13 +296,22 @@ __device__ __forceinline__ void bulk_roles(const View<int> in, const View<int> o
         for (unsigned tile = blockIdx.x; tile < end; tile += gridDim.x) {
             stages.wait(stage, parity);
             const int *landed = stages.tile(stage, 0);
-            const int value = neighbour_sum<CONSUMERS>(landed, landed, role.rank);
-            proxy_fence();
-            mbarrier_arrive(stages.empty + stage * 8);
-            out.base[(unsigned long long)tile * CONSUMERS + role.rank] = value;
+            int *const own = out.base + (unsigned long long)tile * LEN + role.rank * PER;
+            if constexpr (PER == 1) {
+                const int value = neighbour_sum<LEN>(landed, landed, role.rank);
+                proxy_fence();
+                mbarrier_arrive(stages.empty + stage * 8);
+                *own = value;
+            } else {
+                static_assert(PER == 4, "a consumer has one row");
+                const int4 values = neighbour_sums(landed, landed, 4 * role.rank);
+                proxy_fence();
+                mbarrier_arrive(stages.empty + stage * 8);
+                *reinterpret_cast<int4 *>(own) = values;
+            }
             next();
         }
     }
-    bulk_last<PRODUCERS + CONSUMERS, CONSUMERS>(
-        in, [&](unsigned long long at) { out.base[at] = plus(triple(in.base[at]), bulk_next<CONSUMERS>(in, at)); });
+    bulk_last<PRODUCERS + CONSUMERS, LEN>(
+        in, [&](unsigned long long at) { out.base[at] = plus(triple(in.base[at]), bulk_next<GROUP>(in, at)); });
 }

@@ -2,7 +2,9 @@
 //! copy, beside ours, which compute the same.
 //!
 //! The library of `peers/ceilings.cu` works in the context of the device, on memory of its own with
-//! the same data. Both sides are timed in turns of several launches, with an event between any two.
+//! the same data. All sides are timed in turns of several launches, with an event between any two.
+
+mod sides;
 
 use std::ffi::c_void;
 use std::marker::PhantomData;
@@ -25,8 +27,11 @@ use crate::measure::{Bench, Measurement, Outcome, input};
 use crate::plan::blocks::Blocks::{self, Resident, Tiles};
 use crate::plan::pairings::Pairing;
 use crate::plan::peers::THREADS;
+use crate::plan::wide::WANTED;
 use crate::record::{Class, PeerRow, Row};
 use crate::show::report;
+
+use sides::Side;
 
 /// Launches of one side before the other has its turn.
 const TURN: usize = 10;
@@ -176,7 +181,13 @@ pub fn open(path: &Path) -> Result<Library> {
     unsafe { Library::new(path) }.with_context(|| format!("cannot load {}", path.display()))
 }
 
-/// Measures one of them on both sides.
+/// The C++ that is measured here.
+#[cfg(test)]
+pub fn twins() -> Vec<Instance> {
+    JOBS.into_iter().filter_map(|(job, ours, _)| Some(sides::twin(job, resolved(ours).unwrap())?.instance())).collect()
+}
+
+/// Measures one of them on all sides.
 fn compare(
     bench: &Bench<'_>,
     library: &Library,
@@ -188,25 +199,43 @@ fn compare(
     let instance = resolved(kernel)?;
     let work = Work::of(instance).with_context(|| format!("{} has no reference", instance.name()))?;
     let grid = blocks.number(bench.device, instance, inputs[0].len().div_ceil(work.portion()))?;
-    let mut ours = Ours::new(bench, job, instance, grid, inputs)?;
-    let mut theirs = Theirs::new(bench.device, library, job, inputs)?;
-    ours.turn(WARM_UP)?;
-    theirs.turn(WARM_UP)?;
-    let before = [ours.fault(&expected)?, theirs.fault(&expected)?];
-    let mut times = [Vec::new(), Vec::new()];
-    while times[0].len() < bench.repetitions {
-        times[0].extend(ours.turn(TURN)?);
-        times[1].extend(theirs.turn(TURN)?);
+    let mut sides = vec![
+        Side::Kernel(Ours::new(bench, job, instance, grid, inputs)?),
+        Side::Library(Theirs::new(bench.device, library, job, inputs)?),
+    ];
+    let twin = sides::twin(job, instance).map(|twin| (twin, &*Box::leak(Box::new(twin.instance()))));
+    let mut grid_of_twin = grid;
+    if let Some((_, instance)) = twin {
+        grid_of_twin = blocks.number(bench.device, instance, inputs[0].len().div_ceil(work.portion()))?;
+        sides.push(Side::Kernel(Ours::new(bench, job, instance, grid_of_twin, inputs)?));
     }
-    let after = [ours.fault(&expected)?, theirs.fault(&expected)?];
-    let [own_times, their_times] = times;
-    let outcome = |number: usize, milliseconds| -> Outcome {
-        let fault = before[number].clone().or_else(|| after[number].clone());
+    for side in &mut sides {
+        side.turn(WARM_UP)?;
+    }
+    let faults = |sides: &mut Vec<Side<'_>>| -> Result<Vec<Option<String>>> {
+        sides.iter_mut().map(|side| side.fault(&expected)).collect()
+    };
+    let before = faults(&mut sides)?;
+    let mut times = vec![Vec::new(); before.len()];
+    while times[0].len() < bench.repetitions {
+        for (side, times) in sides.iter_mut().zip(&mut times) {
+            times.extend(side.turn(TURN)?);
+        }
+    }
+    let after = faults(&mut sides)?;
+    let outcome = |(milliseconds, fault): (Vec<f64>, Option<String>)| -> Outcome {
         fault.map_or(Ok(Measurement { milliseconds, wrong: [0, 0] }), Err)
     };
-    let (own, other) = (outcome(0, own_times), outcome(1, their_times));
+    let faults = before.into_iter().zip(after).map(|(before, after)| before.or(after));
+    let outcomes: Vec<Outcome> = times.into_iter().zip(faults).map(outcome).collect();
+    let (own, other) = (&outcomes[0], &outcomes[1]);
     let (_, symbol) = job.of_library();
-    let peer = PeerRow { class: Some(Class::Library), ..PeerRow::new(job.other(), symbol, job.wanted(), &other) };
+    let theirs = PeerRow { class: Some(Class::Library), ..PeerRow::new(job.other(), symbol, job.wanted(), other) };
+    let by_hand = twin.map(|(twin, instance)| PeerRow {
+        class: Some(Class::Hand),
+        grid: (grid_of_twin != grid).then_some(grid_of_twin),
+        ..PeerRow::new(twin.text(), instance.name(), Some(WANTED), &outcomes[2])
+    });
     let mut row = Row {
         kernel: instance.kernel().to_owned(),
         task: job.task().to_owned(),
@@ -219,9 +248,9 @@ fn compare(
         moved: job.moved(size_of_val(&inputs[0][..]) as u64),
         timing: None,
         resources: None,
-        samples: report::samples(&own),
-        peers: vec![peer],
-        fault: own.err(),
+        samples: report::samples(own),
+        peers: std::iter::once(theirs).chain(by_hand).collect(),
+        fault: own.as_ref().err().cloned(),
     };
     row.derive();
     Ok(row)

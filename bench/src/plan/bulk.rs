@@ -58,6 +58,13 @@ const AVERAGE: Form = Form { edges: 16, ..form("engine_average") };
 const EVEN_ODD: Form = Form { barriers: 2, ..form("engine_even_odd") };
 const WARPS: Form = Form { barriers: 2, ..form("engine_warps") };
 
+/// The sum of each block.
+pub const BLOCK_SUM: Form = form("engine_sum");
+/// The dot product of each block.
+pub const BLOCK_DOT: Form = Form { inputs: 2, ..form("engine_dot") };
+/// The input as it is.
+pub const COPIED: Form = form("engine_copy");
+
 /// A form in some shape: an entry of `bulk.cu`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Twin {
@@ -84,6 +91,11 @@ impl Twin {
         let Form { element, inputs, edges, barriers, .. } = self.form;
         let bytes = if element == Vector { 16 } else { 4 };
         if barriers == 0 { 0 } else { self.stages * (inputs * (self.len + edges) * bytes + 8 * barriers) }
+    }
+
+    /// Says what it is, for people.
+    pub fn text(self) -> &'static str {
+        self.form.text
     }
 
     /// Describes its entry.
@@ -220,6 +232,22 @@ fn others() -> Vec<Pairing> {
     STAGES[..2].iter().copied().map(two).chain(STAGES[1..].iter().copied().map(average)).collect()
 }
 
+/// Adds the C++ of its shape to a pairing of a kernel that is wide and has the copy engine, if it
+/// is one of those that have some.
+pub fn with_twin(mut pairing: Pairing) -> Pairing {
+    let stages = pairing.generics.iter().find(|(name, _)| *name == "STAGES").and_then(|(_, text)| text.parse().ok());
+    let form = match pairing.kernel {
+        "scale_own_bulk" => Some((OWN, 4 * 128)),
+        "moving_average_wide_bulk" => Some((AVERAGE, 4 * 256)),
+        "with_specialized_staging_unified_bulk" => Some((EVEN_ODD, 4 * 128)),
+        "with_specialized_staging_warps_bulk" => Some((WARPS, 4 * 128)),
+        _ => None,
+    };
+    let twin = form.zip(stages).map(|((form, len), stages)| form.of(pairing.threads, len, stages).wanted());
+    pairing.peers.extend(twin);
+    pairing
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -227,6 +255,8 @@ mod tests {
     use tilepipe_runner::work::Work;
 
     use super::*;
+    use crate::ceilings;
+    use crate::plan::{pairings, wide};
 
     /// The entries of the source: their names, threads and parameters.
     fn entries() -> BTreeSet<(String, u32, &'static str)> {
@@ -246,8 +276,8 @@ mod tests {
 
     #[test]
     fn the_source_has_exactly_the_kernels_that_are_measured() {
-        let of_pairings = all().into_iter().flat_map(|pairing| pairing.peers).map(|peer| peer.instance);
-        let of_engines = engines::instances();
+        let of_pairings = pairings::all().into_iter().flat_map(|pairing| pairing.peers).map(|peer| peer.instance);
+        let of_engines = engines::instances().into_iter().chain(ceilings::twins());
         let described = |instance: Instance| {
             let bytes: Vec<usize> = instance.parameters().map(|(_, info)| info.element_bytes).collect();
             let kind = match bytes[..] {
@@ -261,9 +291,13 @@ mod tests {
         assert_eq!(entries(), all);
     }
 
+    fn has_twin(pairing: &Pairing) -> bool {
+        pairing.peers.iter().any(|peer| is_twin(&peer.instance))
+    }
+
     #[test]
     fn a_twin_has_the_threads_the_tile_and_the_stages_of_ours() {
-        for pairing in all() {
+        for pairing in all().into_iter().chain(wide::all().into_iter().filter(has_twin)) {
             let twins: Vec<Peer> = pairing.peers.iter().filter(|peer| is_twin(&peer.instance)).cloned().collect();
             let ours = pairing.resolve().unwrap().ours;
             let [twin] = &twins[..] else { panic!("{} has {} twins", ours.name(), twins.len()) };

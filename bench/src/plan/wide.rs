@@ -7,6 +7,7 @@ mod bulk;
 use tilepipe_runner::value::DType::I32;
 
 use crate::plan::blocks::Blocks::{self, Tiles};
+use crate::plan::bulk::with_twin;
 use crate::plan::catalog::Peer;
 use crate::plan::pairings::{Pairing, pipeline};
 use crate::plan::peers::*;
@@ -74,7 +75,7 @@ pub fn all() -> Vec<Pairing> {
         let generics = vec![("LEN", "512"), ("STAGES", stages)];
         all.push(pairing("example_kernel_wide", generics, 128, Tiles, peers));
     }
-    all.extend(bulk::all());
+    all.extend(bulk::all().into_iter().map(with_twin));
     all
 }
 
