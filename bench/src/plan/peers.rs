@@ -354,6 +354,7 @@ const fn view<T: Element>(kind: ParameterKind) -> ParameterInfo {
         alignment: 16,
         row_alignment: None,
         tile: [1, 1],
+        boxes: None,
     }
 }
 

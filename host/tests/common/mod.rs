@@ -21,6 +21,7 @@ const fn parameter<T: Element>(kind: ParameterKind) -> ParameterInfo {
         alignment,
         row_alignment: None,
         tile: [1, 1],
+        boxes: None,
     }
 }
 
