@@ -31,8 +31,8 @@ pub fn multiply_adds<T: FusedMultiplyAdd, const ROUNDS: usize, const STAGES: usi
         shared.pipeline(&block).map_tiles(&tiles, &mut results, |tile, dst| compute::<T, ROUNDS>(&block, tile, &dst));
 }
 
-/// The same arithmetic on vectors of four numbers, 16 bytes in each access, in tiles of 4 to 16 KiB:
-/// a block of few threads, with `cp.async` and with bulk copies. An element's neighbour is the
+/// The same arithmetic on vectors of four numbers, 16 bytes in each access, in tiles of 4 to 16
+/// KiB: a block of few threads, with `cp.async` and with bulk copies. An element's neighbour is the
 /// next vector of the tile.
 #[kernel(
     instances(

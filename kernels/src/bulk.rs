@@ -3,7 +3,7 @@
 //!
 //! [`with_staging_unified`](fn@crate::with_staging_unified) and its wide form,
 //! [`scale_own`](fn@crate::scale_own), [`sum_by_warps`](fn@crate::sum_by_warps),
-//! [`multiply_adds_wide`](fn@crate::multiply_adds_wide) and the kernels in roles have instances with
+//! [`multiply_adds_wide`](fn@crate::multiply_adds_wide) and kernels in roles have instances with
 //! it, too. Kernels at thread scope have none, since the engine copies for a whole group, and
 //! neither have single copies and queues of them. Rows and halos are multiples of 16 bytes: an
 //! `i32` matrix is padded by 4 elements here, and has a halo of 4.

@@ -136,6 +136,8 @@ pub fn tails_of_warps(
     }
 }
 
+type Pair = ([u8; LEN], [u16; LEN]);
+
 /// Two tiles a stage, of different types.
 #[kernel(instances(STAGES = [1, 2]))]
 pub fn tails_in_pairs<const STAGES: usize>(
@@ -143,7 +145,7 @@ pub fn tails_in_pairs<const STAGES: usize>(
     left: Tiles<u8, LEN>,
     right: Tiles<u16, LEN>,
     mut out: TilesMut<u8, LEN>,
-    shared: Shared<Stages<([u8; LEN], [u16; LEN]), STAGES, Bulk>>,
+    shared: Shared<Stages<Pair, STAGES, Bulk>>,
 ) {
     let (lefts, rights) = (left.for_block(&block), right.for_block(&block));
     let mut results = out.for_block(&block);

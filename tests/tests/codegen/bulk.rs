@@ -387,8 +387,8 @@ fn a_round_of_a_driver_has_one_fence_and_one_barrier_whatever_its_number_of_stag
     }
 }
 
-/// The copies of a stage of a kernel in `kernels/` whose tiles have one row; of others each row is a
-/// copy.
+/// The copies of a stage of a kernel in `kernels/` whose tiles have one row; of others each row is
+/// a copy.
 fn copies_of_stage(kernel: &Kernel) -> Option<usize> {
     match kernel.instance.kernel() {
         "dot_bulk" | "example_kernel_bulk" => Some(2),
