@@ -57,10 +57,9 @@ pub trait Links: sealed::Sealed {
     #[doc(hidden)]
     unsafe fn init(&self);
 
-    /// Has the pipelines' engines find the memory as the calling thread has left it: before the
-    /// barrier after which they use it. PTX: `fence.proxy.async` for [`Bulk`](crate::Bulk).
+    /// Whether the copies of one of them complete by bytes.
     #[doc(hidden)]
-    fn fence();
+    const BY_BYTES: bool;
 
     /// Ends the barriers.
     ///
@@ -157,10 +156,9 @@ macro_rules! no_end {
 
 impl Links for () {
     type Memory = ();
+    const BY_BYTES: bool = false;
     #[inline(always)]
     unsafe fn init(&self) {}
-    #[inline(always)]
-    fn fence() {}
     #[inline(always)]
     unsafe fn inval(&self) {}
     #[inline(always)]
@@ -172,16 +170,12 @@ impl<I> Ends<I> for () {
 
 impl<'s, K: Channel> Links for Link<'s, K> {
     type Memory = Shared<'s, K::Layout, K::Position>;
+    const BY_BYTES: bool = CompletionOf::<K::Engine>::BY_BYTES;
 
     #[inline(always)]
     unsafe fn init(&self) {
         // SAFETY: the caller's promise.
         unsafe { self.memory().init(K::From::MEMBERS) };
-    }
-
-    #[inline(always)]
-    fn fence() {
-        CompletionOf::<K::Engine>::fence();
     }
 
     #[inline(always)]
@@ -288,6 +282,7 @@ macro_rules! tuples {
     ($($link:ident $number:tt),*) => {
         impl<$($link: Links),*> Links for ($($link,)*) {
             type Memory = ($($link::Memory,)*);
+            const BY_BYTES: bool = false $(|| $link::BY_BYTES)*;
 
             #[inline(always)]
             unsafe fn init(&self) {
@@ -295,11 +290,6 @@ macro_rules! tuples {
                     // SAFETY: the caller's promise.
                     unsafe { self.$number.init() };
                 )*
-            }
-
-            #[inline(always)]
-            fn fence() {
-                $($link::fence();)*
             }
 
             #[inline(always)]

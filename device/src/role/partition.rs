@@ -209,7 +209,10 @@ impl<'b, M: RoleMap, L, A: AssignedRoles, const THREADS: usize> Partition<'b, M,
 #[inline(always)]
 pub(super) unsafe fn begin<L: Links>(init: impl FnOnce()) {
     isa::for_first_member(BLOCK, init);
-    L::fence();
+    if L::BY_BYTES {
+        // One fence covers all that the thread did to shared memory, whichever pipelines it is of.
+        isa::fence_proxy_async();
+    }
     // SAFETY: block-level code is converged.
     unsafe { isa::barrier() };
 }
