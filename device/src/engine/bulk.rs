@@ -140,18 +140,51 @@ unsafe fn part_of_row<T: Tile>(to: *mut u8, landing: Mbarrier, source: TileRef<'
     let mut rest = behind;
     if left > 0 {
         rest += UNIT;
-        for byte in 0..UNIT {
+        let store = |offset| {
             // SAFETY: these 16 bytes end within the row, which is a multiple of 16 bytes.
-            let to = unsafe { to.add(behind + byte) };
+            let to = unsafe { to.add(behind + offset) };
+            let from = source.address(row, behind + offset);
             // SAFETY: `to` is in the stage (0), and nobody else accesses it before the arrival that
-            // follows; no bulk copy is made to it. The first `left` bytes lie in the view.
-            unsafe { isa::copy_through_register::<u8>(to, source.address(row, behind + byte), byte < left) };
+            // follows; no bulk copy is made to it. The first `left` bytes lie in the view, and are
+            // a multiple of a part, as an element is. The part is aligned in both, since these 16
+            // bytes are and `offset` is a multiple of its size.
+            unsafe { copy_part::<T::Element>(to, from, offset < left) };
+        };
+        let bytes = const { part::<T::Element>() };
+        for index in 0..UNIT / bytes {
+            store(index * bytes);
         }
     }
     // SAFETY: it is at most the row's end, of which it is a multiple of 16 bytes away.
     let to = unsafe { to.add(rest) };
     // SAFETY: the caller's promises.
     unsafe { zeros(to, landing, self::row::<T>() - rest) };
+}
+
+/// Bytes of the largest number that elements are made of: the largest power of two that divides
+/// their size, at most 8.
+const fn part<E>() -> usize {
+    let size = size_of::<E>();
+    if size.is_multiple_of(8) { 8 } else { 1 << size.trailing_zeros() }
+}
+
+/// Copies one [`part`] of an element through a register, or stores as many zeros.
+///
+/// # Safety
+///
+/// As for [`isa::copy_through_register`] with a number of that size.
+#[inline(always)]
+unsafe fn copy_part<E>(to: *mut u8, from: *const u8, valid: bool) {
+    match const { part::<E>() } {
+        // SAFETY: the caller's promises.
+        1 => unsafe { isa::copy_through_register::<u8>(to, from, valid) },
+        // SAFETY: the caller's promises.
+        2 => unsafe { isa::copy_through_register::<u16>(to.cast(), from.cast(), valid) },
+        // SAFETY: the caller's promises.
+        4 => unsafe { isa::copy_through_register::<u32>(to.cast(), from.cast(), valid) },
+        // SAFETY: the caller's promises.
+        _ => unsafe { isa::copy_through_register::<u64>(to.cast(), from.cast(), valid) },
+    }
 }
 
 /// Fills `bytes` bytes with zeros, by bulk copies.
