@@ -220,7 +220,8 @@
 //!
 //! ## `stage_read`
 //!
-//! The calling role has the stage of `bytes` bytes from `first` on, and reads it.
+//! The calling role has the stage of `bytes` bytes from `first` on, and reads it until it arrives at
+//! `barrier`.
 //!
 //! ## `mbarrier_wait`, `mbarrier_poll`
 //!

@@ -81,7 +81,7 @@ fn arrive(barrier: *mut u64, arrivals: usize, releases: bool) {
     if releases {
         step(|block| {
             block.model.land_arrived();
-            block.model.accesses.arrive(&mut accesses);
+            block.model.accesses.arrive(barrier.addr(), &mut accesses);
         });
     }
     synchronise(|scheduler, _| {
@@ -178,13 +178,14 @@ pub(crate) fn fence_proxy_async() {
 /// `fence.mbarrier_init.release.cluster`. Nothing here: the model's barriers are known at once.
 pub(crate) fn fence_mbarrier_init() {}
 
-/// Notes that the calling role reads a stage, through the generic proxy. Nothing on the GPU.
+/// Notes that the calling role reads a stage, through the generic proxy, until it arrives at
+/// `barrier`. Nothing on the GPU.
 ///
 /// # Safety
 ///
 /// This function's safety contract in [`isa`](crate::isa) holds.
-pub(crate) unsafe fn stage_read(first: *const u8, bytes: usize) {
-    step(|block| block.model.accesses.read_stage(first.addr(), bytes));
+pub(crate) unsafe fn stage_read(first: *const u8, bytes: usize, barrier: *mut u64) {
+    step(|block| block.model.accesses.read_stage(first.addr(), bytes, barrier.addr()));
 }
 
 /// `cp.async.mbarrier.arrive.noinc` by each member: an arrival that happens when the asynchronous

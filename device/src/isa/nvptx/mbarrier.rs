@@ -261,7 +261,7 @@ pub(crate) unsafe fn stage_acquired(_: *mut u8, _: usize) {}
 ///
 /// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
-pub(crate) unsafe fn stage_read(_: *const u8, _: usize) {}
+pub(crate) unsafe fn stage_read(_: *const u8, _: usize, _: Mbarrier) {}
 
 /// `%globaltimer`: nanoseconds since a moment that is the same for all threads of the GPU.
 #[inline(always)]

@@ -226,7 +226,7 @@ impl<'r, K: Channel> Consumer<'r, K> {
         let present = unsafe { self.memory.presence(stage) };
         if CompletionOf::<K::Engine>::BY_BYTES {
             // SAFETY: the consumers have the stage.
-            unsafe { isa::stage_read(self.memory.stage(stage), stage::bytes::<K>()) };
+            unsafe { isa::stage_read(self.memory.stage(stage), stage::bytes::<K>(), self.memory.empty(stage)) };
         }
         // SAFETY: the phase ended with the stage's copies, which are visible to each thread that
         // waited for it; the producers fill it again only once the value made here has released it.

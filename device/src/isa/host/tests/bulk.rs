@@ -34,9 +34,9 @@ fn sync() {
     unsafe { barrier() };
 }
 
-fn read_stage(offset: usize, bytes: usize) {
+fn read_stage(offset: usize, bytes: usize, empty: usize) {
     // SAFETY: as in `acquire`.
-    unsafe { stage_read(byte(offset), bytes) };
+    unsafe { stage_read(byte(offset), bytes, mbarrier(empty)) };
 }
 
 fn landed(offset: usize) -> usize {
@@ -261,7 +261,7 @@ fn a_reader_of_another_role_fences_before_it_hands_the_stage_back() {
             };
             let read = || {
                 wait(0, 0);
-                read_stage(1024, ALL as usize);
+                read_stage(1024, ALL as usize, 1);
                 assert_eq!(landed(1024), 64);
                 if fences {
                     fence_proxy_async();
