@@ -222,18 +222,19 @@ pub fn producer_consumer_sum<
 }
 
 /// What the first role passes to the second, and what that passes to the third.
-type LoadedAndComputed<T, const TILE: usize, const STAGES: usize> =
-    (Partitioned<Stages<[T; TILE], STAGES>>, Partitioned<Stages<[T; TILE], STAGES, LoadStore>>);
+type LoadedAndComputed<T, E, const TILE: usize, const STAGES: usize> =
+    (Partitioned<Stages<[T; TILE], STAGES, E>>, Partitioned<Stages<[T; TILE], STAGES, LoadStore>>);
 
 /// Three roles: the first loads tiles, the second computes new ones from them, the third stores
 /// those.
 #[kernel(
-    instances(T = [i32, f32], C = [NeighbourSum], THREADS = [192], TILE = [128], STAGES = [2, 4]),
-    instances(T = [u8, f64, Float3], C = [Reverse], THREADS = [192], TILE = [128], STAGES = [1, 3]),
+    instances(T = [i32, f32], C = [NeighbourSum], E = [CpAsync, Bulk], THREADS = [192], TILE = [128], STAGES = [2, 4]),
+    instances(T = [u8, f64, Float3], C = [Reverse], E = [CpAsync], THREADS = [192], TILE = [128], STAGES = [1, 3]),
 )]
 pub fn load_compute_store<
     T: Number,
     C: Compute<T, TILE>,
+    E: Engine,
     const THREADS: usize,
     const TILE: usize,
     const STAGES: usize,
@@ -241,7 +242,7 @@ pub fn load_compute_store<
     block: Block<THREADS>,
     input: Tiles<T, TILE>,
     mut out: TilesMut<T, TILE>,
-    shared: Shared<LoadedAndComputed<T, TILE, STAGES>>,
+    shared: Shared<LoadedAndComputed<T, E, TILE, STAGES>>,
 ) {
     let (loaded, computed) = shared.split();
     let tiles = input.for_block(&block);

@@ -51,7 +51,7 @@ const fn view(kind: ParameterKind) -> ParameterInfo {
         alignment: 4,
         row_alignment: None,
         tile: [1, 128],
-    boxes: None,
+        boxes: None,
     }
 }
 

@@ -52,7 +52,7 @@ macro_rules! with_kernels {
             }
             with_producer_count { computes: NeighbourSum, instances: 2 + 2 * 2 * 2 * 2 + 2, measured: false }
             producer_consumer_sum { computes: SumByConsumers, instances: 2 * 2 + 1 + 1 + 2 * 2, measured: false }
-            load_compute_store { computes: NeighbourSum, instances: 2 * 2 + 3 * 2, measured: false }
+            load_compute_store { computes: NeighbourSum, instances: 2 * 2 * 2 + 3 * 2, measured: false }
             with_memcpy_async_wide { computes: NeighbourSum, instances: 2, measured: true }
             with_memcpy_async_prior_wide { computes: NeighbourSum, instances: 2, measured: true }
             with_staging_wide { computes: NeighbourSum, instances: 2, measured: true }

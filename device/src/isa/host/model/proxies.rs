@@ -149,7 +149,10 @@ impl Accesses {
             );
         }
         let read = self.read.values().any(|(start, len)| *start < first + bytes && first < start + len);
-        assert!(!read, "race between the proxies: a bulk copy (async proxy) to a stage that a role still reads (generic proxy)");
+        assert!(
+            !read,
+            "race between the proxies: a bulk copy (async proxy) to a stage that a role still reads (generic proxy)"
+        );
     }
 }
 
