@@ -12,7 +12,7 @@ use tilepipe_runner::{built, data};
 use tilepipe_test_kernels::faulty;
 use tilepipe_tests::artifact::Module;
 use tilepipe_tests::case::{self, ForType, Group, Size};
-use tilepipe_tests::{features, locals, tails};
+use tilepipe_tests::{features, locals, tails, tensors};
 
 /// Opens GPU 0 with the kernels of `kernels/` and of `tests/kernels/` loaded, or says that the test
 /// is skipped.
@@ -193,6 +193,14 @@ fn gpu_and_cpu_give_the_same_bytes() {
             case::with_type(group.dtype, Both { gpu: &gpu, group: &group });
         }
     }
+}
+
+/// The swizzles' functions, and what lies beyond a tensor's edges.
+#[test]
+fn boxes_of_tensors_are_what_a_plain_loop_reads_wherever_they_begin() {
+    let Some(device) = gpu() else { return };
+    let extents = tensors::check_extents(&device, 1).unwrap();
+    println!("{extents} extents, {} places", tensors::check_places(&device).unwrap());
 }
 
 /// Assumption 7 of SOUNDNESS.md.
