@@ -11,14 +11,13 @@ use std::sync::Arc;
 
 use tilepipe::launch::{Instance, ParameterInfo, ParameterKind, RawElements, RawRows};
 
-use crate::argument::{Bound, Padded, Value};
+use crate::argument::{Bound, Padded, Value, tensor};
 use crate::device::{Backend, Device};
 use crate::error::Error;
 use crate::gpu;
 use crate::gpu::context::Context;
 use crate::grid::Grid;
 use crate::launch::{Parameters, check_arguments, check_count, describe};
-use crate::tensor;
 
 /// Elements in the GPU's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::ptr;
 use tilepipe::launch::{Instance, ParameterInfo, ParameterKind, RawParameter, RawTensor};
 
 use crate::access::Access;
-use crate::argument::Bound;
+use crate::argument::{Bound, tensor};
 use crate::buffer::{Memory, elements_aligned_to};
 use crate::cpu::{self, CpuMemory};
 use crate::device::{Backend, Device};
@@ -14,7 +14,6 @@ use crate::error::Error;
 use crate::gpu::{self, memory::GpuMemory};
 use crate::grid::Grid;
 use crate::stream::Stream;
-use crate::tensor;
 
 /// Launches blocks of a kernel's instance in a stream, as many as `grid` says: a number or a
 /// [`Grid`].

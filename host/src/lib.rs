@@ -31,7 +31,6 @@
 
 mod access;
 mod argument;
-mod argument2d;
 mod buffer;
 mod cpu;
 mod device;
@@ -43,7 +42,6 @@ mod grid;
 mod launch;
 mod module;
 mod stream;
-mod tensor;
 
 pub use argument::{Argument, Bound, Scalar};
 pub use buffer::{Buffer, Buffer2D, Rows, RowsMut, Slice, SliceMut};

@@ -65,8 +65,8 @@ fn around(data: &[u32], width: usize, index: usize) -> u32 {
     sum
 }
 
-/// Checks single boxes of every element size and swizzle, that begin in the tensor, on its edges and
-/// outside of it. Returns how many launches there were.
+/// Checks single boxes of every element size and swizzle, that begin in the tensor, on its edges
+/// and outside of it. Returns how many launches there were.
 ///
 /// # Errors
 ///

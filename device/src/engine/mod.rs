@@ -3,7 +3,8 @@
 //! The engine is a type that the kernel's author picks in [`Stages`](crate::Stages); none is ever
 //! replaced silently. An engine is a choice of three things:
 //!
-//! - what it reads: linear views ([`sealed::Linear`]), or tensors by their maps ([`sealed::Boxes`]);
+//! - what it reads: linear views ([`sealed::Linear`]), or tensors by their maps
+//!   ([`sealed::Boxes`]);
 //! - who issues its copies: at most [`MOST_ISSUERS`](sealed::Engine::MOST_ISSUERS) threads of the
 //!   group;
 //! - how they complete: its [`Completion`].

@@ -11,9 +11,9 @@ use crate::tensor::{Extents, Swizzle, TensorBox, TensorTile};
 use crate::tile::Tile;
 use crate::view::tile_ref::TileRef;
 
-/// Copies of a [`Tensor`](crate::Tensor)'s boxes by the copy engine (the Tensor Memory Accelerator):
-/// one thread issues one `cp.async.bulk.tensor` for a box, and the engine finds its rows by the
-/// tensor's map, swizzles them, and fills what lies beyond the tensor with zeros.
+/// Copies of a [`Tensor`](crate::Tensor)'s boxes by the copy engine (the Tensor Memory
+/// Accelerator): one thread issues one `cp.async.bulk.tensor` for a box, and the engine finds its
+/// rows by the tensor's map, swizzles them, and fills what lies beyond the tensor with zeros.
 ///
 /// Its stages hold [`TensorTile`]s. In all else it is as [`Bulk`](crate::Bulk): the copies complete
 /// by their bytes at an mbarrier of each stage, need sm_90, and are for block scope, roles and
@@ -21,8 +21,8 @@ use crate::view::tile_ref::TileRef;
 /// [`Shared::with_pipeline`](crate::Shared::with_pipeline).
 ///
 /// PTX: in the group's first thread `mbarrier.expect_tx` for the bytes of a stage,
-/// `cp.async.bulk.tensor.2d` for each tile of it, and `mbarrier.arrive`; in each thread that reads it
-/// `mbarrier.try_wait`, and `fence.proxy.async.shared::cta` before the barrier or arrival after
+/// `cp.async.bulk.tensor.2d` for each tile of it, and `mbarrier.arrive`; in each thread that reads
+/// it `mbarrier.try_wait`, and `fence.proxy.async.shared::cta` before the barrier or arrival after
 /// which the stage is filled again.
 ///
 /// CUDA: `cuda::ptx::cp_async_bulk_tensor` with a `cuda::barrier`. `cuda::pipeline` never uses the

@@ -18,6 +18,7 @@ use crate::isa;
 use crate::marker::{BlockLevel, Brand};
 use crate::memory::{Layout, Shared};
 
+pub use crate::isa::RawTensor;
 pub use function::{KernelFunction, bounds, enter};
 #[cfg(not(target_arch = "nvptx64"))]
 pub use function::{instance, instance_without_cpu};
@@ -80,24 +81,6 @@ pub struct RawRows {
     pub height: u64,
     /// Elements from one row's start to the next one's.
     pub pitch: u64,
-}
-
-/// A tensor as it is passed to the kernel: the map by which the copy engine finds its boxes, and its
-/// extents.
-///
-/// On a GPU `map` is the driver's `CUtensorMap`, which is opaque. On the CPU its first words are the
-/// address of the first element and the bytes from one row's start to the next one's.
-#[repr(C, align(64))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
-pub struct RawTensor {
-    /// The map.
-    pub map: [u64; 16],
-    /// Rows.
-    pub rows: u32,
-    /// Elements of a row.
-    pub columns: u32,
-    /// Zeros.
-    pub reserved: [u64; 7],
 }
 
 /// Runs one kernel body: hands out its block, its parameters and its shared memory under a lifetime

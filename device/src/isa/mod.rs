@@ -220,8 +220,8 @@
 //!
 //! ## `stage_read`
 //!
-//! The calling role has the stage of `bytes` bytes from `first` on, and reads it until it arrives at
-//! `barrier`.
+//! The calling role has the stage of `bytes` bytes from `first` on, and reads it until it arrives
+//! at `barrier`.
 //!
 //! ## `mbarrier_wait`, `mbarrier_poll`
 //!
@@ -322,6 +322,11 @@ pub(crate) trait Lanes<T> {
     /// The value of the calling thread, which has this rank.
     fn of_rank(&self, rank: usize) -> T;
 }
+
+mod tensor;
+
+pub use tensor::RawTensor;
+pub(crate) use tensor::{BoxShape, swizzled};
 
 #[cfg(not(target_arch = "nvptx64"))]
 pub(crate) mod host;

@@ -316,8 +316,8 @@ impl<'b, T: Element, A: Arrangement, const LEN: usize, const THREADS: usize> Til
 
     /// Returns which element of the tile is the calling thread's element number `nth`:
     /// `rank + nth * THREADS` if the arrangement is [`Striped`], `rank * PER_THREAD + nth` if it is
-    /// [`Blocked`], `(nth / N * THREADS + rank) * N + nth % N` if it is [`Runs<N>`](crate::Runs). It
-    /// may lie past the tile's end.
+    /// [`Blocked`], `(nth / N * THREADS + rank) * N + nth % N` if it is [`Runs<N>`](crate::Runs).
+    /// It may lie past the tile's end.
     #[inline(always)]
     pub fn element(&self, thread: &Thread<'_, 'b, THREADS>, nth: usize) -> usize {
         self.element_of(thread, nth)
@@ -326,9 +326,9 @@ impl<'b, T: Element, A: Arrangement, const LEN: usize, const THREADS: usize> Til
     /// Writes all of the calling thread's elements: `value(e)` for each element `e` of the tile
     /// that it owns and that lies in the view.
     ///
-    /// Of a [`Blocked`] output, or one in [`Runs`](crate::Runs), up to 16 bytes are computed and then
-    /// stored at once (PTX `st.global.v4`), if a thread's elements (a run) are whole groups of so
-    /// many.
+    /// Of a [`Blocked`] output, or one in [`Runs`](crate::Runs), up to 16 bytes are computed and
+    /// then stored at once (PTX `st.global.v4`), if a thread's elements (a run) are whole groups of
+    /// so many.
     #[inline(always)]
     pub fn set_each(&self, thread: &Thread<'_, 'b, THREADS>, value: impl Fn(usize) -> T) {
         self.set_places(thread, |element, _| value(element));

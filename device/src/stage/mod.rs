@@ -2,6 +2,7 @@
 //! is remembered of that, and the values that stand for a stage while it is filled and read.
 
 pub(crate) mod batches;
+mod boxes;
 pub(crate) mod contents;
 mod filling;
 mod landed;

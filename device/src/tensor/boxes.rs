@@ -5,8 +5,8 @@ use core::marker::PhantomData;
 use super::extents::Extents;
 use super::swizzle::Swizzle;
 use crate::element::Element;
-use crate::entry::RawTensor;
 use crate::group::block::Block;
+use crate::isa::RawTensor;
 use crate::marker::{Brand, Uniform};
 use crate::view::geometry::Rows;
 use crate::view::numbers::TileNumbers;
@@ -55,8 +55,10 @@ impl<'k, T: Element, X: Extents, W: Swizzle> Tensor<'k, T, X, W> {
     /// Invariant 0 holds for the map's own rows and columns, and 1 for them.
     #[inline(always)]
     pub(crate) unsafe fn new(map: *const RawTensor) -> Self {
-        // SAFETY: the map is valid for the launch (0); these fields of it are plain data.
-        let (rows, columns) = unsafe { ((*map).rows, (*map).columns) };
+        // SAFETY: the map is valid for the launch (0); this field of it is plain data.
+        let rows = unsafe { (*map).rows };
+        // SAFETY: as above.
+        let columns = unsafe { (*map).columns };
         Tensor { map, rows, columns, brand: PhantomData, shape: PhantomData }
     }
 
@@ -84,8 +86,8 @@ impl<'k, T: Element, X: Extents, W: Swizzle> Tensor<'k, T, X, W> {
         self.columns().div_ceil(X::STRIDE[1])
     }
 
-    /// Returns the box whose own part begins at this row and column of the tensor, both of which may
-    /// lie outside of it: what does is zero.
+    /// Returns the box whose own part begins at this row and column of the tensor, both of which
+    /// may lie outside of it: what does is zero.
     #[inline(always)]
     pub fn at(&self, row: i32, column: i32) -> TensorBox<'k, T, X, W> {
         let from = [row.wrapping_sub(X::LEAD[0] as i32), column.wrapping_sub(X::LEAD[1] as i32)];

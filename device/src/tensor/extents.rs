@@ -69,17 +69,3 @@ impl<const ROWS: usize, const COLUMNS: usize, const ABOVE: usize, const BESIDE: 
     const LEAD: [usize; 2] = [ABOVE, BESIDE];
     type Room<T: Element> = sealed::WithHalo<sealed::WithHalo<T, COLUMNS, BESIDE>, ROWS, ABOVE>;
 }
-
-/// What a copy of a box depends on: its extents in bytes and rows, and its swizzle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(target_arch = "nvptx64", allow(dead_code))]
-pub(crate) struct BoxShape {
-    /// Rows of the box.
-    pub(crate) rows: u32,
-    /// Elements of a row.
-    pub(crate) columns: u32,
-    /// Bytes of an element.
-    pub(crate) element: u32,
-    /// The swizzle's mask.
-    pub(crate) mask: u32,
-}

@@ -5,14 +5,12 @@
 //! engine reads. A box lands as a [`TensorTile`], whose elements are reached by row and column
 //! wherever the swizzle has put them.
 
-mod boxes;
-mod contents;
+pub(crate) mod boxes;
 pub(crate) mod extents;
 pub(crate) mod swizzle;
 mod tile;
 
 pub use boxes::{BlockBoxes, Tensor, TensorBox};
-pub(crate) use extents::BoxShape;
 pub use extents::{Extents, Extents2, Halo2};
 pub use swizzle::{NoSwizzle, Swizzle, Swizzle32, Swizzle64, Swizzle128};
 pub use tile::TensorTile;

@@ -7,7 +7,9 @@
 /// column lie in different banks: threads that read down a column, or vectors of several rows,
 /// meet no bank conflict.
 ///
-/// | swizzle | bytes of a row | a tile starts at a multiple of | the 16-byte piece `p` of row `r` lies at piece |
+/// Piece `p` of 16 bytes of row `r` lies at:
+///
+/// | swizzle | bytes of a row | a tile starts at a multiple of | the place of piece `p` |
 /// |---|---|---|---|
 /// | [`NoSwizzle`] | a multiple of 16 | 128 bytes | `p` |
 /// | [`Swizzle32`] | 32 | 256 bytes | `p ^ (r / 4 % 2)` |
@@ -73,19 +75,11 @@ swizzles! {
     Swizzle128: "box128", Some(128), 7, 1024;
 }
 
-/// Where byte `offset` of a tile lies after the swizzle of this mask, in bytes from the tile's
-/// start: the number of the 128-byte line, masked, is added without carry to that of the 16-byte
-/// piece. The engine does so with addresses; a tile starts at a multiple of a whole period, so
-/// that offsets have the same bits.
-#[inline(always)]
-pub(crate) const fn swizzled(offset: usize, mask: usize) -> usize {
-    offset ^ (((offset >> 7) & mask) << 4)
-}
-
 #[cfg(test)]
 mod tests {
     use super::sealed::Swizzle as _;
     use super::*;
+    use crate::isa::swizzled;
 
     /// The piece that piece `piece` of row `row` lies at, by the documentation's formula.
     fn documented(span: usize, row: usize, piece: usize) -> usize {

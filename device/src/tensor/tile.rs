@@ -3,10 +3,11 @@
 use core::marker::PhantomData;
 use core::ops::Index;
 
-use super::extents::{BoxShape, Extents};
-use super::swizzle::{Swizzle, swizzled};
+use super::extents::Extents;
+use super::swizzle::Swizzle;
 use crate::element::Element;
 use crate::fault;
+use crate::isa::{BoxShape, swizzled};
 
 /// A box of a [`Tensor`](crate::Tensor) in shared memory: what a stage of the engine
 /// [`TensorMap`](crate::TensorMap) holds.

@@ -9,6 +9,10 @@ use tilepipe::{
 
 /// Rows of the boxes.
 const ROWS: usize = 8;
+/// What a stage holds.
+type Box<W, const COLUMNS: usize> = TensorTile<u32, Extents2<ROWS, COLUMNS>, W>;
+/// Two boxes a stage, and one that may be missing.
+type PairsAndGaps<W> = (Stages<(Box<W, 16>, Box<W, 16>), 2, TensorMap>, Stages<Optional<Box<W, 16>>, 1, TensorMap>);
 
 /// The driver, with rows as long as the swizzles' spans.
 #[kernel(
@@ -53,7 +57,7 @@ pub fn boxes_between_roles<W: Swizzle, const STAGES: usize>(
     block: Block<96>,
     input: Tensor<u32, Extents2<ROWS, 32>, W>,
     mut out: TilesMut2D<u32, ROWS, 32>,
-    shared: Shared<Partitioned<Stages<TensorTile<u32, Extents2<ROWS, 32>, W>, STAGES, TensorMap>>>,
+    shared: Shared<Partitioned<Stages<Box<W, 32>, STAGES, TensorMap>>>,
 ) {
     let boxes = input.for_block(&block);
     let pipeline = block.partition::<WarpRoles<32, 64>>().pipeline(shared);
@@ -69,10 +73,7 @@ pub fn boxes_by_hand<W: Swizzle>(
     block: Block<64>,
     input: Tensor<u32, Extents2<ROWS, 16>, W>,
     mut out: TilesMut2D<u32, ROWS, 16>,
-    shared: Shared<(
-        Stages<(TensorTile<u32, Extents2<ROWS, 16>, W>, TensorTile<u32, Extents2<ROWS, 16>, W>), 2, TensorMap>,
-        Stages<Optional<TensorTile<u32, Extents2<ROWS, 16>, W>>, 1, TensorMap>,
-    )>,
+    shared: Shared<PairsAndGaps<W>>,
 ) {
     let (boxes, mut results) = (input.for_block(&block), out.for_block(&block));
     let places = boxes.places();
@@ -136,8 +137,8 @@ pub fn box_anywhere<T: Element, W: Swizzle, const COLUMNS: usize>(
     });
 }
 
-/// The sum of the five elements around each one, zeros beyond the edges: of boxes with a halo of one
-/// row and four columns.
+/// The sum of the five elements around each one, zeros beyond the edges: of boxes with a halo of
+/// one row and four columns.
 #[kernel(instances(STAGES = [2]))]
 pub fn sums_around<const STAGES: usize>(
     block: Block<128>,

@@ -31,9 +31,9 @@ pub fn is_partitioned(kernel: &Kernel) -> bool {
     KERNELS.iter().any(|(own, _)| *own == name) || crate::role_barriers::checked().contains(&name)
 }
 
-/// How many stages a round of each loop of a role takes that a driver makes: one loop for tiles that
-/// are all whole and one for others; where there are laps, the first one is laps of `lap` in the
-/// text, and a loop takes the rest one by one.
+/// How many stages a round of each loop of a role takes that a driver makes: one loop for tiles
+/// that are all whole and one for others; where there are laps, the first one is laps of `lap` in
+/// the text, and a loop takes the rest one by one.
 pub fn stages_of_loops(kernel: &Kernel, lap: usize) -> Vec<usize> {
     if has_laps(kernel) { vec![1, 1, lap] } else { vec![1, 1] }
 }

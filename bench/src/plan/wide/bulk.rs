@@ -89,8 +89,8 @@ pub fn all() -> Vec<Pairing> {
 fn beside(wide: &[Pairing], ours: &Ours, generics: &[(&'static str, &'static str)]) -> Pairing {
     let stages = generics.last();
     let alike = |one: &&Pairing| one.kernel == ours.wide && one.generics.last() == stages;
-    let peers = wide.iter().filter(alike).flat_map(|one| one.peers.iter());
-    let peer = peers.filter(|peer| peer.class == ours.class).last();
+    let mut peers = wide.iter().filter(alike).flat_map(|one| one.peers.iter());
+    let peer = peers.rfind(|peer| peer.class == ours.class);
     let peers = peer.map(|peer| Peer { wanted: None, ..peer.clone() }).into_iter().collect();
     pairing(ours.kernel, generics.to_vec(), ours.threads, ours.blocks, peers)
 }

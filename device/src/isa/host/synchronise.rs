@@ -8,9 +8,7 @@ use super::block::{Aligned, step, with_block};
 use super::mbarrier;
 use super::model::{Accesses, Unit};
 use super::roles::synchronise;
-use crate::entry::RawTensor;
-use crate::isa::{BULK_ZEROS, Members};
-use crate::tensor::BoxShape;
+use crate::isa::{BULK_ZEROS, BoxShape, Members, RawTensor};
 
 /// An mbarrier: its address in the block's shared memory.
 pub(crate) type Mbarrier = *mut u64;
@@ -144,10 +142,12 @@ pub(crate) unsafe fn tensor_copy(
     let bytes = (shape.rows * shape.columns * shape.element) as usize;
     let period = 128 * (shape.mask as usize + 1);
     assert!(to.addr().is_multiple_of(period), "a box whose swizzle has a period of {period} bytes starts elsewhere");
+    // SAFETY: readable (the caller's promise), and plain data.
+    let tensor = unsafe { map.read() };
     let parts = step(|block| {
         block.check_destination(to, bytes);
         // SAFETY: the caller's promises.
-        unsafe { block.model.copy_box(to, &*map, from, shape) }
+        unsafe { block.model.copy_box(to, &tensor, from, shape) }
     });
     land_in_parts(to, bytes, barrier, parts);
 }

@@ -6,9 +6,7 @@
 //! other.
 
 use super::threads::{PerThread, is_member, lanes_of};
-use crate::entry::RawTensor;
-use crate::isa::Members;
-use crate::tensor::BoxShape;
+use crate::isa::{BoxShape, Members, RawTensor};
 
 unsafe extern "C" {
     safe fn tilepipe_thread_rank() -> u32;
@@ -189,10 +187,11 @@ pub(crate) unsafe fn bulk_copy(to: *mut u8, from: *const u8, bytes: u32, barrier
 pub(crate) unsafe fn tensor_copy(
     to: *mut u8,
     map: *const RawTensor,
-    [row, column]: [i32; 2],
-    _: BoxShape,
+    from: [i32; 2],
+    shape: BoxShape,
     barrier: Mbarrier,
 ) {
+    let ([row, column], _) = (from, shape);
     // SAFETY: the caller's promises. The map is at the start.
     unsafe { tilepipe_tensor_copy_2d(to, map.cast(), column, row, barrier) };
 }

@@ -5,10 +5,7 @@ use std::collections::VecDeque;
 
 use super::Schedule;
 use super::random::Random;
-use crate::entry::RawTensor;
-use crate::isa::Readers;
-use crate::tensor::BoxShape;
-use crate::tensor::swizzle::swizzled;
+use crate::isa::{BoxShape, RawTensor, Readers, swizzled};
 
 mod proxies;
 

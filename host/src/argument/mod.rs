@@ -1,5 +1,8 @@
 //! Arguments of a launch: what may be passed for which parameter of a kernel.
 
+mod rows;
+pub(crate) mod tensor;
+
 use std::any::{TypeId, type_name};
 use std::ffi::c_void;
 use std::ptr;

@@ -3,16 +3,13 @@
 use core::convert::Infallible;
 use core::marker::PhantomData;
 
-use super::boxes::{BlockBoxes, TensorBox};
-use super::extents::Extents;
-use super::swizzle::Swizzle;
-use super::tile::TensorTile;
+use super::batches::{Batches, sealed as batches};
+use super::contents::sealed;
 use crate::element::Element;
 use crate::engine::{Engine, LandingOf};
 use crate::group::Deal;
 use crate::scope::Scope;
-use crate::stage::batches::{Batches, sealed as batches};
-use crate::stage::contents::sealed;
+use crate::tensor::{BlockBoxes, Extents, Swizzle, TensorBox, TensorTile};
 use crate::tile::shape::Shape;
 use crate::view::numbers::TileNumbers;
 
