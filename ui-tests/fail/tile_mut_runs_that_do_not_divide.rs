@@ -1,4 +1,4 @@
-//! On hardware the elements past the last whole round of runs would belong to nobody, and stay unwritten.
+//! On hardware the elements past the last whole round of runs would be nobody's, never written.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Runs, TilesMut, kernel};
 
