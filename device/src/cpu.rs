@@ -74,6 +74,10 @@ pub(crate) fn run_body(
     }
     panics::install_hook();
     let running = block::begin(block, grid, shared_bytes, schedule);
+    let body = || {
+        body();
+        running.end();
+    };
     let outcome = catch_unwind(AssertUnwindSafe(body)).map_err(|payload| {
         let place = panics::take_place().unwrap_or_default();
         let message = message_of(payload.as_ref());

@@ -42,11 +42,12 @@ pub struct ParameterInfo {
     pub row_alignment: Option<usize>,
     /// Rows and elements from one tile's start to the next one's; `[1, 1]` for a scalar.
     pub tile: [usize; 2],
-    /// For a [`Tensor`](crate::Tensor): the boxes that its map is encoded for.
+    /// For a [`Tensor`](crate::Tensor) or a [`TensorMut`](crate::TensorMut): the boxes that its map
+    /// is encoded for.
     pub boxes: Option<Boxes>,
 }
 
-/// The boxes that the copy engine copies from a tensor.
+/// The boxes that the copy engine copies from a tensor, or to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Boxes {
     /// Rows of a box, 1 to 256.
@@ -81,9 +82,9 @@ impl ParameterInfo {
         }
     }
 
-    /// Describes a tensor of elements `T` in boxes of extents `X`, swizzled as `W` says, which
-    /// starts at a multiple of `alignment` bytes, and so do its rows.
-    pub(crate) const fn of_tensor<T: Element, X: Extents, W: Swizzle>(alignment: usize) -> Self {
+    /// Describes a tensor of elements `T` in boxes of extents `X`, swizzled as `W` says, which is
+    /// read or written, and starts at a multiple of `alignment` bytes, as its rows do.
+    pub(crate) const fn of_tensor<T: Element, X: Extents, W: Swizzle>(kind: ParameterKind, alignment: usize) -> Self {
         let [rows, columns] = X::BOX;
         let swizzle = match W::SPAN {
             Some(span) => span as u32,
@@ -93,7 +94,7 @@ impl ParameterInfo {
             row_alignment: Some(alignment),
             tile: X::STRIDE,
             boxes: Some(Boxes { rows: rows as u32, columns: columns as u32, swizzle }),
-            ..Self::of::<T>(ParameterKind::Input, alignment)
+            ..Self::of::<T>(kind, alignment)
         }
     }
 

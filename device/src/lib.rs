@@ -73,6 +73,7 @@ pub mod pipeline;
 pub mod role;
 pub mod scope;
 mod stage;
+mod store;
 mod tensor;
 mod tile;
 mod view;
@@ -95,6 +96,7 @@ pub use marker::Uniform;
 pub use memory::{First, Layout, Position, Scoped, Second, Shared, Whole};
 pub use output::arrangement::{Arrangement, Blocked, Runs, Striped};
 pub use output::bounds::{Bounded, hoist_bounds};
+pub use output::destination::Destination;
 pub use output::tile::{OutputTile, TileMut};
 pub use output::tiles::{BlockTilesMut, TileViewMut, TilesMut, TilesMut2D};
 pub use pipeline::queue::CopyQueue;
@@ -105,9 +107,10 @@ pub use scope::{BlockScope, Scope, ThreadScope, WarpScope};
 pub use stage::batches::Batches;
 pub use stage::contents::{Contents, Fill, OneTile, Optional, Zeros};
 pub use stage::stages::Stages;
+pub use store::{Draft, OutputRing, Outputs};
 pub use tensor::{
-    BlockBoxes, Extents, Extents2, Halo2, NoSwizzle, Swizzle, Swizzle32, Swizzle64, Swizzle128, Tensor, TensorBox,
-    TensorTile,
+    BlockBoxes, Extents, Extents2, Halo2, NoSwizzle, OutputExtents, Swizzle, Swizzle32, Swizzle64, Swizzle128, Tensor,
+    TensorBox, TensorMut, TensorTile,
 };
 pub use tile::tile2d::{HaloTile2D, Tile2D};
 pub use tile::{HaloTile, Tile};

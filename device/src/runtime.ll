@@ -47,6 +47,7 @@ declare i1 @llvm.nvvm.barrier.cta.red.or.aligned.all(i32, i1)
 declare i1 @llvm.nvvm.barrier.cta.red.and.aligned.all(i32, i1)
 declare i1 @llvm.nvvm.vote.any.sync(i32, i1)
 declare i1 @llvm.nvvm.vote.all.sync(i32, i1)
+declare i32 @llvm.nvvm.prmt(i32, i32, i32)
 declare i32 @llvm.nvvm.shfl.sync.down.i32(i32, i32, i32, i32)
 declare i32 @llvm.nvvm.shfl.sync.up.i32(i32, i32, i32, i32)
 declare i32 @llvm.nvvm.shfl.sync.idx.i32(i32, i32, i32, i32)
@@ -203,6 +204,25 @@ define void @tilepipe_tensor_copy_2d(ptr %to, ptr %map, i32 %column, i32 %row, i
   ret void
 }
 
+; A store of a tensor's box by the copy engine, in the thread's open group of bulk stores.
+define void @tilepipe_tensor_store_2d(ptr %map, i32 %column, i32 %row, ptr %from) alwaysinline nounwind {
+  %shared = addrspacecast ptr %from to ptr addrspace(3)
+  %address = ptrtoint ptr addrspace(3) %shared to i32
+  call void asm sideeffect "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [$0, {$1, $2}], [$3];", "l,r,r,r,~{memory}"(ptr %map, i32 %column, i32 %row, i32 %address)
+  ret void
+}
+
+define void @tilepipe_bulk_commit_group() alwaysinline nounwind {
+  call void asm sideeffect "cp.async.bulk.commit_group;", "~{memory}"()
+  ret void
+}
+
+; Waits until all bulk stores of the thread are written.
+define void @tilepipe_bulk_wait_all() alwaysinline nounwind {
+  call void asm sideeffect "cp.async.bulk.wait_group 0;", "~{memory}"()
+  ret void
+}
+
 ; Orders the thread's accesses through the generic proxy before accesses through the async proxy
 ; that a barrier orders after it; for shared memory alone.
 define void @tilepipe_fence_proxy_async() alwaysinline nounwind {
@@ -273,6 +293,12 @@ define i32 @tilepipe_warp_all(i32 %value) alwaysinline nounwind convergent {
   %own = icmp ne i32 %value, 0
   %all = call i1 @llvm.nvvm.vote.all.sync(i32 -1, i1 %own)
   %result = zext i1 %all to i32
+  ret i32 %result
+}
+
+; prmt.b32: four of eight bytes.
+define i32 @tilepipe_permute_bytes(i32 %low, i32 %high, i32 %selector) alwaysinline nounwind {
+  %result = call i32 @llvm.nvvm.prmt(i32 %low, i32 %high, i32 %selector)
   ret i32 %result
 }
 

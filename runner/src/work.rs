@@ -40,6 +40,8 @@ pub enum Kind {
     Triple,
     /// [`reference::copied`]
     Copy,
+    /// [`reference::copied`], of a matrix
+    CopyRows,
     /// [`reference::two_inputs`]
     TwoInputs,
     /// [`reference::sum`]
@@ -71,7 +73,7 @@ impl Kind {
 
     /// Whether inputs and output are matrices.
     pub const fn is_matrix(self) -> bool {
-        matches!(self, Kind::Transpose | Kind::Stencil)
+        matches!(self, Kind::CopyRows | Kind::Transpose | Kind::Stencil)
     }
 
     /// Whether each block writes one result, which depends on how many blocks there are.
@@ -168,7 +170,7 @@ impl Work {
                 Some(side) => [side; 2],
                 None => [number("COLUMNS")?, number("ROWS")?],
             },
-            Kind::Stencil => [number("ROWS")?, number("COLUMNS")?],
+            Kind::Stencil | Kind::CopyRows => [number("ROWS")?, number("COLUMNS")?],
             Kind::MultiplyAdds => [1, number("LEN").unwrap_or(MULTIPLY_ADDS_TILE)],
             _ => [1, number("LEN").or_else(|| number("TILE")).or(consumers).unwrap_or(threads)],
         };
@@ -191,6 +193,7 @@ impl Work {
             Kind::MovingAverage => "moving average".to_owned(),
             Kind::Triple => TRIPLE.to_owned(),
             Kind::Copy => COPY.to_owned(),
+            Kind::CopyRows => "copy of a matrix".to_owned(),
             Kind::TwoInputs => format!("two inputs in groups of {group}"),
             Kind::Sum => "sum".to_owned(),
             Kind::Dot => "dot product".to_owned(),
@@ -240,7 +243,7 @@ impl Work {
             Kind::Reverse => reference::reversed(inputs[0], columns),
             Kind::MovingAverage => reference::moving_average(inputs[0]),
             Kind::Triple => reference::tripled(inputs[0]),
-            Kind::Copy => reference::copied(inputs[0]),
+            Kind::Copy | Kind::CopyRows => reference::copied(inputs[0]),
             Kind::TwoInputs => reference::two_inputs(inputs[0], inputs[1], group),
             Kind::Sum => reference::sum(inputs[0], threads, columns, grid),
             Kind::Dot => reference::dot(inputs[0], inputs[1], threads, columns, grid),

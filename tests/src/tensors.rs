@@ -3,6 +3,9 @@
 use tilepipe::Element;
 use tilepipe::launch::Instance;
 use tilepipe_host::{Bound, Device, Error, launch};
+use tilepipe_test_kernels::tensor::stores::{
+    boxes_stored_as_loaded, boxes_through_a_ring, boxes_written_again, transposed_by_patches,
+};
 use tilepipe_test_kernels::tensor::{box_anywhere, mapped_boxes, sums_around};
 
 /// The number of an instance's generic argument.
@@ -31,8 +34,13 @@ pub fn check_extents(device: &Device, every: usize) -> Result<usize, Error> {
     let small = mapped_boxes::INSTANCES.iter().filter(|one| number(one, "COLUMNS") <= 16);
     let plain = small.map(|one| (one, number(one, "COLUMNS"), triple as fn(&[u32], usize, usize) -> u32));
     let around = sums_around::INSTANCES.iter().map(|one| (one, 24, around as fn(&[u32], usize, usize) -> u32));
+    let stored = boxes_through_a_ring::INSTANCES.iter().filter(|one| number(one, "COLUMNS") <= 16);
+    let stored = stored.map(|one| (one, number(one, "COLUMNS"), triple as fn(&[u32], usize, usize) -> u32));
+    let as_loaded =
+        boxes_stored_as_loaded::INSTANCES.iter().map(|one| (one, 16, itself as fn(&[u32], usize, usize) -> u32));
+    let again = boxes_written_again::INSTANCES.iter().map(|one| (one, 16, triple as fn(&[u32], usize, usize) -> u32));
     let stream = device.stream()?;
-    for (instance, columns, expected) in plain.chain(around) {
+    for (instance, columns, expected) in plain.chain(around).chain(stored).chain(as_loaded).chain(again) {
         let sizes = (1..=3 * ROWS).flat_map(|height| (1..=3 * columns).map(move |width| (width, height)));
         for (width, height) in sizes.step_by(every) {
             let data = elements(width * height);
@@ -49,6 +57,10 @@ pub fn check_extents(device: &Device, every: usize) -> Result<usize, Error> {
 
 fn triple(data: &[u32], _: usize, index: usize) -> u32 {
     data[index].wrapping_mul(3)
+}
+
+fn itself(data: &[u32], _: usize, index: usize) -> u32 {
+    data[index]
 }
 
 fn around(data: &[u32], width: usize, index: usize) -> u32 {
@@ -107,4 +119,38 @@ fn places<T: Element + PartialEq>(device: &Device, instance: &Instance, of: fn(u
         assert!(out.download()? == wanted, "{} at row {row}, column {column}", instance.name());
     }
     Ok(across.len() * down.len())
+}
+
+/// Checks transposes by patches of every element size, of matrices of 1 to about 3 boxes in each
+/// dimension. Returns how many launches there were.
+///
+/// # Errors
+///
+/// What the device says.
+pub fn check_transposes(device: &Device) -> Result<usize, Error> {
+    let mut launches = 0;
+    for instance in &transposed_by_patches::INSTANCES {
+        launches += match instance.generic("T") {
+            Some("u8") => transposes::<u8>(device, instance, |word| word as u8)?,
+            Some("u16") => transposes::<u16>(device, instance, |word| word as u16)?,
+            Some("u32") => transposes::<u32>(device, instance, |word| word)?,
+            _ => transposes::<u64>(device, instance, |word| u64::from(word) * 0x1_0000_0003)?,
+        };
+    }
+    Ok(launches)
+}
+
+fn transposes<T: Element + PartialEq>(device: &Device, instance: &Instance, of: fn(u32) -> T) -> Result<usize, Error> {
+    let side = number(instance, "SIDE");
+    let stream = device.stream()?;
+    let lengths = [1, side - 1, side, side + 1, 2 * side + 3];
+    for (height, width) in lengths.into_iter().flat_map(|height| lengths.map(|width| (height, width))) {
+        let data: Vec<T> = elements(width * height).into_iter().map(of).collect();
+        let input = device.upload_2d(&data, width)?;
+        let mut out = device.filled_with_byte_2d::<T>(height, width, 0xEE)?;
+        launch(&stream, 3, instance, [Bound::input_2d(&input), Bound::output_2d(&mut out)])?;
+        let wanted: Vec<T> = (0..data.len()).map(|index| data[index % height * width + index / height]).collect();
+        assert!(out.download()? == wanted, "{} of {width} x {height}", instance.name());
+    }
+    Ok(lengths.len() * lengths.len())
 }

@@ -200,7 +200,8 @@ fn gpu_and_cpu_give_the_same_bytes() {
 fn boxes_of_tensors_are_what_a_plain_loop_reads_wherever_they_begin() {
     let Some(device) = gpu() else { return };
     let extents = tensors::check_extents(&device, 1).unwrap();
-    println!("{extents} extents, {} places", tensors::check_places(&device).unwrap());
+    let (places, transposes) = (tensors::check_places(&device).unwrap(), tensors::check_transposes(&device).unwrap());
+    println!("{extents} extents, {places} places, {transposes} transposes");
 }
 
 /// Assumption 7 of SOUNDNESS.md.

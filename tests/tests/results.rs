@@ -165,6 +165,8 @@ fn kernels_over_rows_triple_every_element() {
         "vectors_of_boxes",
         "boxes_between_roles",
         "boxes_by_hand",
+        "boxes_through_a_ring",
+        "boxes_written_again",
     ];
     let mut launches = 0;
     for feature in features::all().into_iter().filter(|feature| over_rows.contains(&feature.kernel())) {
@@ -176,7 +178,7 @@ fn kernels_over_rows_triple_every_element() {
             launches += 1;
         }
     }
-    assert_eq!(launches, features::EXTENTS.len() * (24 + 2 + 4 + 4 + 2 + 12 + 12 + 1 + 4 + 2));
+    assert_eq!(launches, features::EXTENTS.len() * (24 + 2 + 4 + 4 + 2 + 12 + 12 + 1 + 4 + 2 + 16 + 3));
 }
 
 #[test]
@@ -185,6 +187,7 @@ fn boxes_of_tensors_are_what_a_plain_loop_reads_wherever_they_begin() {
         let device = Device::cpu(schedule);
         assert!(tensors::check_extents(&device, every).unwrap() > 1500);
         assert_eq!(tensors::check_places(&device).unwrap(), 20 * 72);
+        assert_eq!(tensors::check_transposes(&device).unwrap(), 6 * 25);
     }
 }
 

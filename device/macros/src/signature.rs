@@ -179,8 +179,18 @@ fn static_lifetime(ty: &Type) -> Option<syn::Lifetime> {
 }
 
 /// The views of `tilepipe`, whose lifetime may be left out in a signature.
-const VIEWS: [&str; 9] =
-    ["Tiles", "TilesMut", "Halos", "TileView", "TileViewMut", "Tiles2D", "TilesMut2D", "Halos2D", "Tensor"];
+const VIEWS: [&str; 10] = [
+    "Tiles",
+    "TilesMut",
+    "Halos",
+    "TileView",
+    "TileViewMut",
+    "Tiles2D",
+    "TilesMut2D",
+    "Halos2D",
+    "Tensor",
+    "TensorMut",
+];
 
 fn error(tokens: &impl quote::ToTokens, message: &str) -> syn::Error {
     syn::Error::new_spanned(tokens, message)

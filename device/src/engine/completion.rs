@@ -256,3 +256,19 @@ pub(crate) fn drain_all() {
     AtOnce::drain();
     Bytes::drain();
 }
+
+/// No group of bulk stores may be in flight.
+enum NoGroup {}
+
+impl PendingGroups for NoGroup {
+    const GROUPS: usize = 0;
+}
+
+/// Waits until the copy engine has read the sources of all bulk stores that the calling thread has
+/// started: memory of a block that has ended may be another one's.
+///
+/// PTX: `cp.async.bulk.wait_group.read 0`.
+#[inline(always)]
+pub(crate) fn drain_stores() {
+    isa::bulk_wait_group_read::<NoGroup>();
+}

@@ -20,7 +20,7 @@ mod units;
 
 pub use bulk::Bulk;
 pub use completion::Completion;
-pub(crate) use completion::drain_all;
+pub(crate) use completion::{drain_all, drain_stores};
 pub use cp_async::CpAsync;
 pub use load_store::LoadStore;
 pub use tensor_map::TensorMap;

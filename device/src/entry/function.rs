@@ -2,6 +2,7 @@
 
 use super::contract::{ContractOf, Text, contract};
 use super::{Entry, Parameter, run};
+use crate::engine;
 use crate::group::block::Block;
 use crate::isa;
 use crate::memory::{Layout, Shared};
@@ -117,6 +118,11 @@ macro_rules! kernel_functions {
                 // SAFETY: the caller's promise; the body makes one block, one of each parameter,
                 // and one shared memory.
                 unsafe { run(body) };
+                $(
+                    if <$shared as Layout>::STORES {
+                        engine::drain_stores();
+                    }
+                )?
             }
         }
     };

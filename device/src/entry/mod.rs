@@ -164,6 +164,7 @@ mod tests {
     unsafe impl<const BYTES: usize> Layout for Aligned<BYTES> {
         const BYTES: usize = BYTES;
         const ALIGNMENT: usize = BYTES;
+        const STORES: bool = false;
     }
 
     #[test]

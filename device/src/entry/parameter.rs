@@ -5,7 +5,7 @@ use crate::element::Element;
 use crate::output::arrangement::Arrangement;
 use crate::output::tile::OutputTile;
 use crate::output::tiles::TileViewMut;
-use crate::tensor::{Extents, Swizzle, Tensor, TensorTile};
+use crate::tensor::{Extents, OutputExtents, Swizzle, Tensor, TensorMut, TensorTile};
 use crate::tile::Tile;
 use crate::view::geometry::{Elements, Geometry, Rows};
 use crate::view::tiles::TileView;
@@ -43,7 +43,7 @@ pub trait Parameter<'k>: Sized + sealed::Sealed {
 /// it.
 #[derive(Clone, Copy)]
 pub struct ParameterLayout {
-    /// `in`, `out` or `value`; of a tensor `box` and the bytes of its swizzle.
+    /// `in`, `out` or `value`; of a tensor `box` or `out-box`, and the bytes of its swizzle.
     pub(super) kind: &'static str,
     /// Of an element, in bytes.
     pub(super) size: usize,
@@ -190,13 +190,10 @@ impl<'k, S: OutputTile, G: Passed, A: Arrangement> Parameter<'k> for TileViewMut
     }
 }
 
-impl<T: Element, X: Extents, W: Swizzle> sealed::Sealed for Tensor<'_, T, X, W> {}
-
-impl<'k, T: Element, X: Extents, W: Swizzle> Parameter<'k> for Tensor<'k, T, X, W> {
-    type At<'x> = Tensor<'x, T, X, W>;
-    type Raw = RawTensor;
-    const LAYOUT: ParameterLayout = ParameterLayout {
-        kind: W::KIND,
+/// The layout of a tensor's parameter.
+const fn of_tensor<T: Element, X: Extents>(kind: &'static str) -> ParameterLayout {
+    ParameterLayout {
+        kind,
         size: size_of::<T>(),
         element_alignment: align_of::<T>(),
         rows: X::BOX[0],
@@ -204,10 +201,20 @@ impl<'k, T: Element, X: Extents, W: Swizzle> Parameter<'k> for Tensor<'k, T, X, 
         alignment: TENSOR_ALIGNMENT,
         row_alignment: TENSOR_ALIGNMENT,
         passed: passed::<RawTensor>(),
-    };
+    }
+}
+
+impl<T: Element, X: Extents, W: Swizzle> sealed::Sealed for Tensor<'_, T, X, W> {}
+impl<T: Element, X: OutputExtents, W: Swizzle> sealed::Sealed for TensorMut<'_, T, X, W> {}
+
+impl<'k, T: Element, X: Extents, W: Swizzle> Parameter<'k> for Tensor<'k, T, X, W> {
+    type At<'x> = Tensor<'x, T, X, W>;
+    type Raw = RawTensor;
+    const LAYOUT: ParameterLayout = of_tensor::<T, X>(W::KINDS[0]);
 
     #[cfg(not(target_arch = "nvptx64"))]
-    const INFO: crate::launch::ParameterInfo = crate::launch::ParameterInfo::of_tensor::<T, X, W>(TENSOR_ALIGNMENT);
+    const INFO: crate::launch::ParameterInfo =
+        crate::launch::ParameterInfo::of_tensor::<T, X, W>(crate::launch::ParameterKind::Input, TENSOR_ALIGNMENT);
 
     #[inline(always)]
     unsafe fn from_raw(raw: *const Self::Raw) -> Self {
@@ -216,6 +223,24 @@ impl<'k, T: Element, X: Extents, W: Swizzle> Parameter<'k> for Tensor<'k, T, X, 
         // are aligned to 16 and which nobody writes meanwhile, for boxes of these extents and this
         // swizzle. It refuses extents that are too large.
         unsafe { Tensor::new(raw) }
+    }
+}
+
+impl<'k, T: Element, X: OutputExtents, W: Swizzle> Parameter<'k> for TensorMut<'k, T, X, W> {
+    type At<'x> = TensorMut<'x, T, X, W>;
+    type Raw = RawTensor;
+    const LAYOUT: ParameterLayout = of_tensor::<T, X>(W::KINDS[1]);
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    const INFO: crate::launch::ParameterInfo =
+        crate::launch::ParameterInfo::of_tensor::<T, X, W>(crate::launch::ParameterKind::Output, TENSOR_ALIGNMENT);
+
+    #[inline(always)]
+    unsafe fn from_raw(raw: *const Self::Raw) -> Self {
+        const { assert!(TensorTile::<T, X, W>::BYTES > 0) };
+        // SAFETY: as above, of an array that only this launch touches; each block makes one such
+        // value of it.
+        unsafe { TensorMut::new(raw) }
     }
 }
 

@@ -27,6 +27,7 @@
 //! | `scratch` | the end of the dynamic shared memory, `%dynamic_smem_size` | sm_80 | block |
 //! | `zeros` | a constant in global memory | sm_80 | thread |
 //! | `store_shared` | `st.shared` | sm_80 | thread |
+//! | `store_shared_row` | `st.shared.v4` | sm_80 | thread |
 //! | `store_global`, `store_global_row` | `st.global` | sm_80 | thread |
 //! | `cp_async` | `cp.async.cg` / `.ca.shared.global` with a source size | sm_80 | thread |
 //! | `cp_async_whole` | the same without a source size | sm_80 | thread |
@@ -40,6 +41,10 @@
 //! | `mbarrier_expect_tx` | `mbarrier.expect_tx` | sm_90 | thread |
 //! | `bulk_copy` | `cp.async.bulk.shared::cluster.global` | sm_90 | thread |
 //! | `tensor_copy` | `cp.async.bulk.tensor.2d.shared::cluster.global` | sm_90 | thread |
+//! | `tensor_store` | `cp.async.bulk.tensor.2d.global.shared::cta` | sm_90 | thread |
+//! | `bulk_commit_group` | `cp.async.bulk.commit_group` | sm_90 | thread |
+//! | `bulk_wait_group_read` | `cp.async.bulk.wait_group.read N` | sm_90 | thread |
+//! | `bulk_wait_all` | `cp.async.bulk.wait_group 0` | sm_90 | thread |
 //! | `bulk_zeros` | a constant in global memory | sm_80 | thread |
 //! | `fence_proxy_async` | `fence.proxy.async.shared::cta` | sm_90 | thread |
 //! | `fence_mbarrier_init` | `fence.mbarrier_init.release.cluster` | sm_90 | thread |
@@ -48,6 +53,7 @@
 //! | `mbarrier_name`, `stage_acquired`, `stage_read` | nothing; for the model | | role |
 //! | `clock` | `%globaltimer` | sm_80 | thread |
 //! | `copy_through_register` | `ld.global`, `st.shared` | sm_80 | thread |
+//! | `permute_bytes` | `prmt.b32` | sm_80 | thread |
 //! | `fma_f32`, `fma_f64` | `fma.rn` | sm_80 | thread |
 //! | `sqrt_f32`, `sqrt_f64` | `sqrt.rn` | sm_80 | thread |
 //! | `min_f32`, `min_f64`, `max_f32`, `max_f64` | `min`, `max` | sm_80 | thread |
@@ -142,6 +148,11 @@
 //! `to` is shared memory, aligned and valid for a `T`, which no other thread accesses before the
 //! calling one arrives at a barrier.
 //!
+//! ## `store_shared_row`
+//!
+//! `N` values have 16 bytes. `to` is shared memory, aligned to 16 and valid for them, which no
+//! other thread accesses before the calling one arrives at a barrier.
+//!
 //! ## `store_global`
 //!
 //! `to` is global memory, aligned and valid for writes of a `T`.
@@ -217,6 +228,16 @@
 //! 1. `to` is the block's shared memory, valid for the bytes of the box, and aligned to a period of
 //!    its swizzle. What `bulk_copy` asks of the destination holds.
 //! 2. `barrier` is as `bulk_copy` asks, for all bytes of the box.
+//!
+//! ## `tensor_store`
+//!
+//! 0. `map` is as `tensor_copy` asks, of a tensor that only this launch writes.
+//! 1. `from` is the block's shared memory, valid for the bytes of the box, aligned to a period of
+//!    its swizzle, and initialised. All writes to it before, of whatever thread, were followed by
+//!    that thread's `fence_proxy_async` and a barrier, or were bulk copies that the calling thread
+//!    has waited for.
+//! 2. Nobody writes those bytes until the calling thread has committed the store and waited for the
+//!    reads of its group; the block does not end before that.
 //!
 //! ## `stage_read`
 //!

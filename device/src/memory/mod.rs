@@ -18,6 +18,9 @@ pub unsafe trait Layout {
     const BYTES: usize;
     /// The alignment of its start in bytes.
     const ALIGNMENT: usize;
+    /// Whether the copy engine reads from it for stores, so that a kernel waits for these reads at
+    /// its end.
+    const STORES: bool;
 }
 
 // SAFETY: the second layout starts after the first, at a multiple of its alignment, and the sum is
@@ -25,6 +28,7 @@ pub unsafe trait Layout {
 unsafe impl<A: Layout, B: Layout> Layout for (A, B) {
     const BYTES: usize = (A::BYTES.next_multiple_of(B::ALIGNMENT) + B::BYTES).next_multiple_of(Self::ALIGNMENT);
     const ALIGNMENT: usize = if A::ALIGNMENT > B::ALIGNMENT { A::ALIGNMENT } else { B::ALIGNMENT };
+    const STORES: bool = A::STORES || B::STORES;
 }
 
 /// The position of a kernel's whole shared memory.

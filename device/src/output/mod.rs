@@ -2,5 +2,6 @@
 
 pub(crate) mod arrangement;
 pub(crate) mod bounds;
+pub(crate) mod destination;
 pub(crate) mod tile;
 pub(crate) mod tiles;

@@ -234,6 +234,18 @@ impl<'b, S: OutputTile, G: Geometry, A: Arrangement, const THREADS: usize> Block
         unsafe { self.tile_unchecked(index, true) }
     }
 
+    /// The block's tile `index`, for a driver.
+    ///
+    /// # Safety
+    ///
+    /// `index < self.len()`, and a tile that is said to be whole lies within the view as a whole;
+    /// there is no other value for it at the same time.
+    #[inline(always)]
+    pub(super) unsafe fn tile_at<'t>(&mut self, index: usize, whole: bool) -> TileMut<'t, 'b, S, THREADS, A> {
+        // SAFETY: the caller's promises.
+        unsafe { self.tile_unchecked(index, whole || self.share.is_whole()) }
+    }
+
     /// The block's tile `index`; callers see to it that no other value for this tile exists at the
     /// same time.
     #[inline(always)]

@@ -69,7 +69,7 @@ impl<U: Setup, V> Ready<'_, U, V> {
 
     /// The stage's first byte.
     #[inline(always)]
-    pub(super) fn memory(&self) -> *const u8 {
+    pub(crate) fn memory(&self) -> *const u8 {
         self.stage.memory()
     }
 

@@ -40,6 +40,7 @@ unsafe impl<C: Contents, const COUNT: usize, E: Engine, const THREADS: usize> La
     const BYTES: usize = checked_bytes(COUNT, Self::stride(warps::<THREADS>()))
         + barrier_bytes::<E>(COUNT, warps::<THREADS>()).next_multiple_of(Self::ALIGNMENT);
     const ALIGNMENT: usize = Stages::<C, COUNT, E, WarpScope>::ALIGNMENT;
+    const STORES: bool = false;
 }
 
 // SAFETY: as above.
@@ -48,6 +49,7 @@ unsafe impl<C: Contents, const COUNT: usize, E: Engine, const THREADS: usize> La
 {
     const BYTES: usize = checked_bytes(COUNT, Self::stride(THREADS));
     const ALIGNMENT: usize = Stages::<C, COUNT, E, ThreadScope>::ALIGNMENT;
+    const STORES: bool = false;
 }
 
 impl<'s, C: Contents, const COUNT: usize, E: Engine, const THREADS: usize, P>

@@ -9,11 +9,8 @@ use super::ready::Ready;
 use super::setup::Setup;
 use super::steps::Idle;
 use crate::fault;
-use crate::output::arrangement::Arrangement;
-use crate::output::tile::{OutputTile, TileMut};
-use crate::output::tiles::BlockTilesMut;
+use crate::output::destination::Destination;
 use crate::stage::batches::Batches;
-use crate::view::geometry::Geometry;
 
 impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
     /// Runs the block's tiles of a view (or of several, as a tuple) through the pipeline in order:
@@ -96,11 +93,11 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
     /// As `for_each`; or if there are fewer output tiles than input tiles.
     #[inline(always)]
     #[track_caller]
-    pub fn map_tiles<'b, B: Batches<U::Contents>, S: OutputTile, G: Geometry, A: Arrangement, const THREADS: usize>(
+    pub fn map_tiles<B: Batches<U::Contents>, D: Destination>(
         self,
         batches: B,
-        results: &mut BlockTilesMut<'_, 'b, S, THREADS, G, A>,
-        mut body: impl for<'x, 'v> FnMut(&Ready<'x, U, U::View>, TileMut<'v, 'b, S, THREADS, A>),
+        results: &mut D,
+        mut body: impl for<'x, 'v> FnMut(&Ready<'x, U, U::View>, D::Tile<'v>),
     ) -> Drained<'s, U, STAGES> {
         let numbers = batches.numbers();
         let whole = numbers.below(batches.whole_below().min(results.whole_below()));
@@ -111,8 +108,8 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
             // share's: `whole_below` is at most its end.
             |stage, index| stage.copy(unsafe { batches.whole(index) }),
             // SAFETY: the driver reads tiles of these numbers only, whose output tiles exist and
-            // are whole.
-            |tile, index| body(tile, unsafe { results.get_whole_mut(index) }),
+            // are whole. `body` can't keep one of them: it takes them for every lifetime.
+            |tile, index| body(tile, unsafe { results.whole(index) }),
         );
         if number >= numbers.end() {
             return drained;
@@ -127,7 +124,8 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
             // SAFETY: the driver asks for stages of the share only.
             |stage, index| stage.copy(unsafe { batches.source(index) }),
             // SAFETY: the driver reads tiles of the share only, and that many output tiles exist.
-            |tile, index| body(tile, unsafe { results.get_unchecked_mut(index) }),
+            // As above.
+            |tile, index| body(tile, unsafe { results.tile(index) }),
         );
         drained
     }

@@ -28,6 +28,7 @@ unsafe impl<C: Contents, const COUNT: usize, E: Engine> Layout for Partitioned<S
     const BYTES: usize = (checked_bytes(COUNT, Stages::<C, COUNT, E, BlockScope>::STRIDE) + control_bytes(COUNT))
         .next_multiple_of(Self::ALIGNMENT);
     const ALIGNMENT: usize = Stages::<C, COUNT, E, BlockScope>::ALIGNMENT;
+    const STORES: bool = false;
 }
 
 /// What a pipeline between roles is made of: its stages `L`, the role that fills them, the role

@@ -48,4 +48,6 @@ unsafe impl<C: Contents, const COUNT: usize, E: Engine, S: Scope> Layout for Sta
     const BYTES: usize =
         checked_bytes(COUNT, Self::STRIDE) + barrier_bytes::<E>(COUNT, 1).next_multiple_of(Self::ALIGNMENT);
     const ALIGNMENT: usize = Self::ALIGNMENT;
+    // A stage that is stored as it is was read before the store's call returns.
+    const STORES: bool = false;
 }

@@ -25,6 +25,16 @@ impl<const ROWS: usize, const COLUMNS: usize, const ABOVE: usize, const BESIDE: 
 {
 }
 
+/// The extents of boxes that a kernel writes: [`Extents2`], whose boxes don't overlap. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "boxes of `{Self}` can't be written",
+    label = "these boxes overlap, or are no extents of a box",
+    note = "two blocks would write what lies in both of two neighbouring boxes: take `Extents2<ROWS, COLUMNS>` for an output"
+)]
+pub trait OutputExtents: Extents {}
+
+impl<const ROWS: usize, const COLUMNS: usize> OutputExtents for Extents2<ROWS, COLUMNS> {}
+
 pub(crate) mod sealed {
     use super::{Debug, Element, RoleShared, Uniform};
 

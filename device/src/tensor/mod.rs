@@ -3,14 +3,17 @@
 //! A [`Tensor`] is a kernel's parameter: an array in global memory and the shape of the boxes that
 //! are copied from it. The launch encodes both into a map (CUDA's `CUtensorMap`), which only the
 //! engine reads. A box lands as a [`TensorTile`], whose elements are reached by row and column
-//! wherever the swizzle has put them.
+//! wherever the swizzle has put them. A [`TensorMut`] is one that the kernel writes, through
+//! [`Outputs`](crate::Outputs).
 
 pub(crate) mod boxes;
 pub(crate) mod extents;
+pub(crate) mod output;
 pub(crate) mod swizzle;
 mod tile;
 
 pub use boxes::{BlockBoxes, Tensor, TensorBox};
-pub use extents::{Extents, Extents2, Halo2};
+pub use extents::{Extents, Extents2, Halo2, OutputExtents};
+pub use output::TensorMut;
 pub use swizzle::{NoSwizzle, Swizzle, Swizzle32, Swizzle64, Swizzle128};
 pub use tile::TensorTile;

@@ -51,17 +51,18 @@ pub(crate) mod sealed {
         const SPAN: Option<usize>;
         /// The bits of a piece's number that the line's number is added to, without carry.
         const MASK: usize;
-        /// How a parameter with this swizzle is used, in a kernel's contract.
-        const KIND: &'static str;
+        /// How a parameter with this swizzle is used, in a kernel's contract: one that is read, and
+        /// one that is written.
+        const KINDS: [&'static str; 2];
         /// What the start of a tile is a multiple of, in bytes: a whole period of the permutation.
         const ALIGNMENT: usize;
     }
 }
 
 macro_rules! swizzles {
-    ($($swizzle:ty: $kind:literal, $span:expr, $mask:literal, $alignment:literal;)*) => {$(
+    ($($swizzle:ty: $kind:literal, $written:literal, $span:expr, $mask:literal, $alignment:literal;)*) => {$(
         impl sealed::Swizzle for $swizzle {
-            const KIND: &'static str = $kind;
+            const KINDS: [&'static str; 2] = [$kind, $written];
             const SPAN: Option<usize> = $span;
             const MASK: usize = $mask;
             const ALIGNMENT: usize = $alignment;
@@ -69,10 +70,10 @@ macro_rules! swizzles {
     )*};
 }
 swizzles! {
-    NoSwizzle: "box", None, 0, 128;
-    Swizzle32: "box32", Some(32), 1, 256;
-    Swizzle64: "box64", Some(64), 3, 512;
-    Swizzle128: "box128", Some(128), 7, 1024;
+    NoSwizzle: "box", "out-box", None, 0, 128;
+    Swizzle32: "box32", "out-box32", Some(32), 1, 256;
+    Swizzle64: "box64", "out-box64", Some(64), 3, 512;
+    Swizzle128: "box128", "out-box128", Some(128), 7, 1024;
 }
 
 #[cfg(test)]

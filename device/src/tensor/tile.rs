@@ -7,7 +7,7 @@ use super::extents::Extents;
 use super::swizzle::Swizzle;
 use crate::element::Element;
 use crate::fault;
-use crate::isa::{BoxShape, swizzled};
+use crate::isa::{self, BoxShape, swizzled};
 
 /// A box of a [`Tensor`](crate::Tensor) in shared memory: what a stage of the engine
 /// [`TensorMap`](crate::TensorMap) holds.
@@ -70,7 +70,7 @@ impl<T: Element, X: Extents, W: Swizzle> TensorTile<T, X, W> {
 
     /// Where an element lies, in bytes from the tile's start.
     #[inline(always)]
-    fn offset(row: usize, column: usize) -> usize {
+    pub(crate) fn offset(row: usize, column: usize) -> usize {
         swizzled(row * Self::ROW + column * size_of::<T>(), W::MASK)
     }
 
@@ -121,6 +121,97 @@ impl<T: Element, X: Extents, W: Swizzle> TensorTile<T, X, W> {
 #[repr(C, align(16))]
 #[derive(Clone, Copy)]
 struct Vector<V>(V);
+
+impl<T: Element, X: Extents, W: Swizzle> TensorTile<T, X, W> {
+    /// Returns the `N` by `N` elements from row `row` and column `column` on, in rows: `N` times
+    /// what [`vector`](Self::vector) returns.
+    ///
+    /// # Panics
+    ///
+    /// As `vector`, for each of the rows.
+    #[inline(always)]
+    #[track_caller]
+    pub fn patch<const N: usize>(&self, row: usize, column: usize) -> [[T; N]; N] {
+        core::array::from_fn(|below| self.vector(row + below, column))
+    }
+
+    /// Returns the transpose of [`patch`](Self::patch): its columns, as rows.
+    ///
+    /// # Panics
+    ///
+    /// As `patch`.
+    #[inline(always)]
+    #[track_caller]
+    pub fn transposed<const N: usize>(&self, row: usize, column: usize) -> [[T; N]; N] {
+        // Elements of less than a word are moved in words: an array of 256 bytes would lie in local
+        // memory.
+        match const { size_of::<T>() } {
+            1 => self.transposed_words(row, column, |[a, b, c, d]: [u32; 4]| {
+                // First of two rows each the columns 0 and 1, then 2 and 3; then of all four rows.
+                let (above, below) = (isa::permute_bytes(a, b, 0x5140), isa::permute_bytes(c, d, 0x5140));
+                let (one, two) = (isa::permute_bytes(a, b, 0x7362), isa::permute_bytes(c, d, 0x7362));
+                [
+                    isa::permute_bytes(above, below, 0x5410),
+                    isa::permute_bytes(above, below, 0x7632),
+                    isa::permute_bytes(one, two, 0x5410),
+                    isa::permute_bytes(one, two, 0x7632),
+                ]
+            }),
+            2 => self.transposed_words(row, column, |[a, b]: [u32; 2]| {
+                [isa::permute_bytes(a, b, 0x5410), isa::permute_bytes(a, b, 0x7632)]
+            }),
+            _ => {
+                let patch: [[T; N]; N] = self.patch(row, column);
+                core::array::from_fn(|below| core::array::from_fn(|beside| patch[beside][below]))
+            }
+        }
+    }
+
+    /// The transposed patch, in words of `LANES` elements: `turn` transposes as many words of one
+    /// column of words.
+    #[inline(always)]
+    #[track_caller]
+    fn transposed_words<const N: usize, const LANES: usize>(
+        &self,
+        row: usize,
+        column: usize,
+        turn: impl Fn([u32; LANES]) -> [u32; LANES],
+    ) -> [[T; N]; N] {
+        let patch: [[u32; 4]; N] = core::array::from_fn(|below| words(self.vector::<N>(row + below, column)));
+        let mut turned = [[0_u32; 4]; N];
+        let mut column = |across: usize| {
+            for down in 0..N / LANES {
+                let rows = turn(core::array::from_fn(|nth| patch[down * LANES + nth][across]));
+                // Not by an iterator, which would keep the words in local memory.
+                for nth in 0..LANES {
+                    turned[across * LANES + nth][down] = rows[nth];
+                }
+            }
+        };
+        // Written out, so that the compiler for the GPU unrolls all of it: its limit is by size.
+        column(0);
+        column(1);
+        column(2);
+        column(3);
+        core::array::from_fn(|below| elements(turned[below]))
+    }
+}
+
+/// 16 bytes of elements as words.
+#[inline(always)]
+fn words<T: Element, const N: usize>(elements: [T; N]) -> [u32; 4] {
+    const { assert!(size_of::<[T; N]>() == 16) };
+    // SAFETY: 16 bytes of plain data (`Element`), which are four words, whatever they are.
+    unsafe { core::mem::transmute_copy(&elements) }
+}
+
+/// Four words as elements.
+#[inline(always)]
+fn elements<T: Element, const N: usize>(words: [u32; 4]) -> [T; N] {
+    const { assert!(size_of::<[T; N]>() == 16) };
+    // SAFETY: 16 bytes, and plain data is valid whatever its bytes are (`Element`).
+    unsafe { core::mem::transmute_copy(&words) }
+}
 
 impl<T: Element, X: Extents, W: Swizzle> Index<(usize, usize)> for TensorTile<T, X, W> {
     type Output = T;

@@ -3,10 +3,10 @@
 use std::ffi::c_void;
 
 use tilepipe::launch::{Boxes, Instance, ParameterInfo, RawRows, RawTensor};
-use tilepipe::{Element, Extents, Swizzle, Tensor};
+use tilepipe::{Element, Extents, OutputExtents, Swizzle, Tensor, TensorMut};
 
 use crate::argument::{Argument, Bound, Value};
-use crate::buffer::{Buffer2D, Rows};
+use crate::buffer::{Buffer2D, Rows, RowsMut};
 use crate::error::Error;
 use crate::gpu::context::Context;
 
@@ -25,6 +25,18 @@ impl<T: Element, X: Extents, W: Swizzle> Argument<Tensor<'_, T, X, W>> for &Buff
 impl<T: Element, X: Extents, W: Swizzle> Argument<Tensor<'_, T, X, W>> for Rows<'_, T> {
     fn bind(self) -> Bound {
         Bound::input_rows(self)
+    }
+}
+
+impl<T: Element, X: OutputExtents, W: Swizzle> Argument<TensorMut<'_, T, X, W>> for &mut Buffer2D<T> {
+    fn bind(self) -> Bound {
+        Bound::output_2d(self)
+    }
+}
+
+impl<T: Element, X: OutputExtents, W: Swizzle> Argument<TensorMut<'_, T, X, W>> for RowsMut<'_, T> {
+    fn bind(self) -> Bound {
+        Bound::output_rows(self)
     }
 }
 

@@ -80,6 +80,9 @@ macro_rules! with_kernels {
             stencil_2d_bulk { computes: Stencil, instances: 2 + 1, measured: true }
             with_specialized_staging_unified_bulk { computes: NeighbourSum, instances: 2, measured: true }
             with_specialized_staging_warps_bulk { computes: NeighbourSum, instances: 2, measured: true }
+            copy_tma { computes: CopyRows, instances: 2 * 2 * 2 + 1, measured: true }
+            transpose_tma { computes: Transpose, instances: 2 * 3 * 2 + 1 + 2 * 2, measured: true }
+            stencil_2d_tma { computes: Stencil, instances: 2 * 2 * 2 + 1, measured: true }
             multiply_adds { computes: MultiplyAdds, instances: 8, measured: true }
             multiply_adds_wide { computes: MultiplyAdds, instances: 2 * 2 * 8 + 2 * 2 * 3 + 2 * 2, measured: true }
             multiply_adds_synchronous { computes: MultiplyAdds, instances: 8, measured: true }

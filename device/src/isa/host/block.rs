@@ -238,6 +238,17 @@ pub(crate) fn state_addresses() -> std::ops::Range<usize> {
 /// A running block, which ends when this is dropped.
 pub(crate) struct Running(());
 
+impl Running {
+    /// Ends the kernel's code in this block, which has not failed.
+    ///
+    /// # Panics
+    ///
+    /// If the copy engine may still be reading the block's shared memory.
+    pub(crate) fn end(&self) {
+        with_block(|block| block.model.end());
+    }
+}
+
 impl Drop for Running {
     fn drop(&mut self) {
         // What is still in flight is dropped, not landed: its memory is the next block's.

@@ -1,5 +1,5 @@
-//! The model of the floating-point instructions. Each is exact or rounded once, so there is one
-//! right result.
+//! The model of the floating-point instructions, and of one of bytes. Each is exact or rounded
+//! once, so there is one right result.
 
 macro_rules! float_instructions {
     ($float:ty: $fma:ident $sqrt:ident $min:ident $max:ident) => {
@@ -44,3 +44,11 @@ macro_rules! float_instructions {
 
 float_instructions!(f32: fma_f32 sqrt_f32 min_f32 max_f32);
 float_instructions!(f64: fma_f64 sqrt_f64 min_f64 max_f64);
+
+/// `prmt.b32`: the four bytes that the selector's four lowest digits of 16 name, of the eight of
+/// `low` and `high`; a digit of 8 or more is none that tilepipe uses.
+#[inline]
+pub(crate) fn permute_bytes(low: u32, high: u32, selector: u32) -> u32 {
+    let bytes = (u64::from(high) << 32 | u64::from(low)).to_le_bytes();
+    u32::from_le_bytes(core::array::from_fn(|nth| bytes[(selector >> (4 * nth) & 7) as usize]))
+}

@@ -120,9 +120,21 @@ pub(crate) fn zeros() -> *const u8 {
 /// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
 pub(crate) unsafe fn store_shared<T: bytemuck::Pod>(to: *mut T, value: T) {
-    with_block(|block| block.model.accesses.touch(to.addr(), size_of::<T>()));
+    with_block(|block| block.model.written(to.addr(), size_of::<T>()));
     // SAFETY: the caller's promise.
     unsafe { to.write(value) };
+}
+
+/// `st.shared`: writes 16 bytes in a row to shared memory.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+#[inline(always)]
+pub(crate) unsafe fn store_shared_row<T: bytemuck::Pod, const N: usize>(to: *mut T, values: [T; N]) {
+    with_block(|block| block.model.written(to.addr(), size_of::<[T; N]>()));
+    // SAFETY: the caller's promise; what is aligned to 16 is aligned for a `T` of at most 16 bytes.
+    unsafe { to.cast::<[T; N]>().write(values) };
 }
 
 /// `st.global`: writes a row of values to global memory.

@@ -8,7 +8,7 @@ use super::block::{Aligned, step, with_block};
 use super::mbarrier;
 use super::model::{Accesses, Unit};
 use super::roles::synchronise;
-use crate::isa::{BULK_ZEROS, BoxShape, Members, RawTensor};
+use crate::isa::{BULK_ZEROS, BoxShape, Members, PendingGroups, RawTensor};
 
 /// An mbarrier: its address in the block's shared memory.
 pub(crate) type Mbarrier = *mut u64;
@@ -150,6 +150,51 @@ pub(crate) unsafe fn tensor_copy(
         unsafe { block.model.copy_box(to, &tensor, from, shape) }
     });
     land_in_parts(to, bytes, barrier, parts);
+}
+
+/// `cp.async.bulk.tensor.2d.global`: a store of the box at `from`, in a bulk group of the calling
+/// thread, as the box of a tensor that begins at this row and column. What of it lies outside of
+/// the tensor is dropped. The source is read at any time before a wait for the group.
+///
+/// # Panics
+///
+/// If threads have accessed the source without a fence between the proxies.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+pub(crate) unsafe fn tensor_store(map: *const RawTensor, at: [i32; 2], from: *const u8, shape: BoxShape) {
+    let bytes = (shape.rows * shape.columns * shape.element) as usize;
+    let period = 128 * (shape.mask as usize + 1);
+    assert!(from.addr().is_multiple_of(period), "a box whose swizzle has a period of {period} bytes starts elsewhere");
+    // SAFETY: readable (the caller's promise), and plain data.
+    let tensor = unsafe { map.read() };
+    step(|block| {
+        block.check_destination(from.cast_mut(), bytes);
+        // SAFETY: the caller's promises.
+        unsafe { block.model.store_box(from, &tensor, at, shape) };
+    });
+    synchronise(|scheduler, _| {
+        scheduler.barriers.handed_over.check(from.addr(), bytes);
+        scheduler.step();
+    });
+}
+
+/// `cp.async.bulk.commit_group`: closes the group of bulk stores.
+pub(crate) fn bulk_commit_group() {
+    step(|block| block.model.commit_stores());
+}
+
+/// `cp.async.bulk.wait_group.read`: the engine has read the sources of all but the youngest
+/// `P::GROUPS` groups of the calling thread.
+pub(crate) fn bulk_wait_group_read<P: PendingGroups>() {
+    step(|block| block.model.wait_stores_read(P::GROUPS));
+}
+
+/// `cp.async.bulk.wait_group 0`: all bulk stores of the calling thread are written, and visible to
+/// it.
+pub(crate) fn bulk_wait_all() {
+    step(|block| block.model.wait_stores_written());
 }
 
 /// Starts the parts of a bulk copy to the `bytes` bytes at `to`.

@@ -1,6 +1,6 @@
-//! Floating-point instructions of one thread. `runtime.ll` defines them with LLVM's intrinsics,
-//! which it can fold where the operands are known; none of them flushes subnormal numbers (there is
-//! no `.ftz`).
+//! Floating-point instructions of one thread, and one of bytes. `runtime.ll` defines them with
+//! LLVM's intrinsics, which it can fold where the operands are known; none of them flushes
+//! subnormal numbers (there is no `.ftz`).
 
 macro_rules! float_instructions {
     ($float:ty: $fma:ident $sqrt:ident $min:ident $max:ident,
@@ -44,3 +44,14 @@ float_instructions!(f32: fma_f32 sqrt_f32 min_f32 max_f32,
     tilepipe_fma_f32 tilepipe_sqrt_f32 tilepipe_min_f32 tilepipe_max_f32);
 float_instructions!(f64: fma_f64 sqrt_f64 min_f64 max_f64,
     tilepipe_fma_f64 tilepipe_sqrt_f64 tilepipe_min_f64 tilepipe_max_f64);
+
+unsafe extern "C" {
+    safe fn tilepipe_permute_bytes(low: u32, high: u32, selector: u32) -> u32;
+}
+
+/// `prmt.b32`: the four bytes that the selector's four lowest digits of 16 name, of the eight of
+/// `low` and `high`.
+#[inline(always)]
+pub(crate) fn permute_bytes(low: u32, high: u32, selector: u32) -> u32 {
+    tilepipe_permute_bytes(low, high, selector)
+}

@@ -5,8 +5,10 @@
 //! phase in progress completes if that phase has this parity, and returns at once if it has the
 //! other.
 
+use core::arch::asm;
+
 use super::threads::{PerThread, is_member, lanes_of};
-use crate::isa::{BoxShape, Members, RawTensor};
+use crate::isa::{BoxShape, Members, PendingGroups, RawTensor};
 
 unsafe extern "C" {
     safe fn tilepipe_thread_rank() -> u32;
@@ -23,6 +25,9 @@ unsafe extern "C" {
     fn tilepipe_mbarrier_expect_tx(barrier: u32, bytes: u32);
     fn tilepipe_bulk_copy(to: *mut u8, from: *const u8, bytes: u32, barrier: u32);
     fn tilepipe_tensor_copy_2d(to: *mut u8, map: *const u8, column: i32, row: i32, barrier: u32);
+    fn tilepipe_tensor_store_2d(map: *const u8, column: i32, row: i32, from: *const u8);
+    safe fn tilepipe_bulk_commit_group();
+    safe fn tilepipe_bulk_wait_all();
     safe fn tilepipe_bulk_zeros_base() -> *const u8;
     safe fn tilepipe_fence_proxy_async();
     safe fn tilepipe_fence_mbarrier_init();
@@ -194,6 +199,42 @@ pub(crate) unsafe fn tensor_copy(
     let ([row, column], _) = (from, shape);
     // SAFETY: the caller's promises. The map is at the start.
     unsafe { tilepipe_tensor_copy_2d(to, map.cast(), column, row, barrier) };
+}
+
+/// `cp.async.bulk.tensor.2d.global.shared::cta.bulk_group`: a store of the box at `from` to the
+/// tensor, beginning at this row and column, by the copy engine, in the calling thread's open group
+/// of bulk stores. What of it lies outside of the tensor is dropped.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+#[inline(always)]
+pub(crate) unsafe fn tensor_store(map: *const RawTensor, at: [i32; 2], from: *const u8, shape: BoxShape) {
+    let ([row, column], _) = (at, shape);
+    // SAFETY: the caller's promises. The map is at the start.
+    unsafe { tilepipe_tensor_store_2d(map.cast(), column, row, from) };
+}
+
+/// `cp.async.bulk.commit_group`: closes the calling thread's group of bulk stores.
+#[inline(always)]
+pub(crate) fn bulk_commit_group() {
+    tilepipe_bulk_commit_group();
+}
+
+/// `cp.async.bulk.wait_group.read`: waits until the engine has read the sources of all but the
+/// calling thread's youngest `P::GROUPS` groups.
+#[inline(always)]
+pub(crate) fn bulk_wait_group_read<P: PendingGroups>() {
+    // SAFETY: a wait has no effect but to order the engine's reads before what follows; the memory
+    // clobber (there is no `nomem`) keeps later writes after it.
+    unsafe { asm!("cp.async.bulk.wait_group.read {groups};", groups = const P::GROUPS, options(nostack)) };
+}
+
+/// `cp.async.bulk.wait_group 0`: waits until all bulk stores of the calling thread are written, and
+/// visible to it.
+#[inline(always)]
+pub(crate) fn bulk_wait_all() {
+    tilepipe_bulk_wait_all();
 }
 
 /// [`BULK_ZEROS`](crate::isa::BULK_ZEROS) bytes of zeros, aligned to 16: a source for bulk copies.

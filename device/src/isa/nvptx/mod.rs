@@ -216,6 +216,20 @@ pub(crate) unsafe fn store_global_row<T: bytemuck::Pod, const N: usize>(to: *mut
     unsafe { store_pieces(to.cast(), values.as_ptr().cast(), size_of::<T>() * N, width) };
 }
 
+/// `st.shared.v4`: writes 16 bytes in a row to shared memory.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+#[inline(always)]
+pub(crate) unsafe fn store_shared_row<T: bytemuck::Pod, const N: usize>(to: *mut T, values: [T; N]) {
+    /// 16 bytes, written at once.
+    #[repr(C, align(16))]
+    struct Row<V>(V);
+    // SAFETY: the caller's promise.
+    unsafe { to.cast::<Row<[T; N]>>().write(Row(values)) };
+}
+
 /// `cp.async.cg.shared.global [to], [from], 16, valid`, or `cp.async.ca` with 8 or 4: an
 /// asynchronous copy of `width` bytes, of which the first `valid` are read and the others are zero.
 ///

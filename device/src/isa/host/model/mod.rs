@@ -8,8 +8,10 @@ use super::random::Random;
 use crate::isa::{BoxShape, RawTensor, Readers, swizzled};
 
 mod proxies;
+mod stores;
 
 pub(super) use proxies::{Accesses, in_one_thread};
+use stores::Stores;
 
 /// The byte of memory in flight, of stale stages and of shared memory that nobody has written.
 pub(crate) const POISON: u8 = 0xA5;
@@ -70,6 +72,8 @@ pub(crate) struct Model {
     readers: Vec<Released>,
     /// What the threads have accessed through the generic proxy.
     pub(super) accesses: Accesses,
+    /// Bulk stores.
+    stores: Stores,
 }
 
 /// A released tile, which threads may go on reading.
@@ -103,6 +107,7 @@ impl Model {
             spare: Vec::new(),
             readers: Vec::new(),
             accesses: Accesses::new(),
+            stores: Stores::new(),
         }
     }
 
@@ -121,6 +126,7 @@ impl Model {
         self.stored.clear();
         self.readers.clear();
         self.accesses.clear();
+        self.stores.clear();
     }
 
     /// Takes over what a role has left in flight at its end.
@@ -131,6 +137,7 @@ impl Model {
         self.stored.append(&mut role.stored);
         self.readers.append(&mut role.readers);
         self.accesses.absorb(&mut role.accesses);
+        self.stores.absorb(role.stores);
     }
 
     /// Takes all asynchronous copies out, for an mbarrier that they arrive at when they land.
@@ -156,7 +163,7 @@ impl Model {
     /// The invariant of [`Unit`] holds, and nobody accesses the unit's destination before a wait
     /// and a barrier.
     pub(super) unsafe fn copy(&mut self, to: *mut u8, from: *const u8, valid: u32, width: u32) {
-        self.check_readers(to, width as usize);
+        self.check_free(to, width as usize);
         self.accesses.touch(to.addr(), width as usize);
         let unit = Unit { to, from, valid, width };
         let delayed = match self.schedule {
@@ -181,7 +188,7 @@ impl Model {
     ///
     /// As for [`copy`](Self::copy).
     pub(super) unsafe fn store(&mut self, to: *mut u8, from: *const u8, valid: u32, width: u32) {
-        self.check_readers(to, width as usize);
+        self.check_free(to, width as usize);
         self.accesses.touch(to.addr(), width as usize);
         let unit = Unit { to, from, valid, width };
         match self.schedule {
@@ -221,7 +228,7 @@ impl Model {
     ///
     /// It is valid for writes, and nobody accesses it before the copy has landed.
     unsafe fn check_bulk(&mut self, to: *mut u8, bytes: usize) {
-        self.check_readers(to, bytes);
+        self.check_free(to, bytes);
         self.accesses.check(to.addr(), bytes);
         if self.schedule != Schedule::Eager {
             // SAFETY: the caller's promises.
@@ -260,6 +267,54 @@ impl Model {
         (0..rows).map(row).collect()
     }
 
+    /// Starts to store the box at `from` to a tensor, by the engine.
+    ///
+    /// # Safety
+    ///
+    /// The box's bytes are readable until the block ends, and `tensor` says where rows lie that
+    /// only this launch writes.
+    pub(super) unsafe fn store_box(&mut self, from: *const u8, tensor: &RawTensor, at: [i32; 2], shape: BoxShape) {
+        self.accesses.check(from.addr(), (shape.rows * shape.columns * shape.element) as usize);
+        // SAFETY: the caller's promises.
+        unsafe { self.stores.store_box(from, tensor, at, shape) };
+        self.stores.started(self.schedule, &mut self.random);
+    }
+
+    /// Closes the group of bulk stores.
+    pub(super) fn commit_stores(&mut self) {
+        self.stores.commit();
+        self.stores_go_on();
+    }
+
+    /// Waits until the engine has read the sources of all but the youngest `groups` groups.
+    pub(super) fn wait_stores_read(&mut self, groups: usize) {
+        self.stores.wait_read(groups);
+        self.stores_go_on();
+    }
+
+    /// Waits until all bulk stores are written.
+    pub(super) fn wait_stores_written(&mut self) {
+        self.stores.wait_written();
+    }
+
+    /// Has the engine go on with its stores, or not.
+    fn stores_go_on(&mut self) {
+        if let Schedule::Random { .. } = self.schedule {
+            self.stores.go_on(&mut self.random);
+        }
+    }
+
+    /// Notes a thread's access to shared memory by an ordinary store.
+    pub(super) fn written(&mut self, first: usize, bytes: usize) {
+        self.stores.check(first, bytes);
+        self.accesses.touch(first, bytes);
+    }
+
+    /// Ends the block, which has not failed.
+    pub(super) fn end(&mut self) {
+        self.stores.end();
+    }
+
     /// Closes the open group.
     pub(super) fn commit(&mut self) {
         let next = self.spare.pop().unwrap_or_default();
@@ -280,6 +335,7 @@ impl Model {
     /// Makes what was waited for visible, and ends all reads of released tiles.
     pub(super) fn barrier(&mut self) {
         self.land_arrived();
+        self.stores_go_on();
         self.accesses.barrier();
         self.end_reads(|_| true);
     }
@@ -331,9 +387,10 @@ impl Model {
         }
     }
 
-    /// Refuses a copy into tiles that threads may still be reading.
-    fn check_readers(&self, to: *mut u8, width: usize) {
+    /// Refuses a copy into tiles that threads, or the copy engine, may still be reading.
+    fn check_free(&self, to: *mut u8, width: usize) {
         let first = to.addr();
+        self.stores.check(first, width);
         for released in &self.readers {
             let start = released.first.addr();
             assert!(

@@ -5,6 +5,7 @@ mod checks;
 mod failures;
 mod handover;
 mod phases;
+mod stores;
 mod time;
 
 use super::*;

@@ -1,6 +1,8 @@
 //! Small kernels over tensors, whose boxes the copy engine finds by a map. But for
 //! [`sums_around`](fn@sums_around) each writes three times the number that it reads.
 
+pub mod stores;
+
 use tilepipe::role::{Partitioned, WarpRoles};
 use tilepipe::{
     Block, Element, Extents2, Halo2, NoSwizzle, Optional, Shared, Stages, Swizzle, Swizzle32, Swizzle64, Swizzle128,

@@ -1,0 +1,175 @@
+//! The model of bulk stores: what the copy engine still has to read from shared memory, and to
+//! write to global memory.
+
+use std::collections::VecDeque;
+
+use crate::isa::host::Schedule;
+use crate::isa::host::random::Random;
+use crate::isa::{BoxShape, RawTensor, swizzled};
+
+/// The most bytes of a piece of a row.
+const PIECE: usize = 16;
+
+/// At most 16 bytes in a row of a store.
+///
+/// # Invariants
+///
+/// 0. `from` is valid for reads of `bytes <= 16` bytes, and `to` for writes of as many, until the
+///    block ends; only this launch writes there.
+struct Piece {
+    from: *const u8,
+    to: *mut u8,
+    bytes: usize,
+    /// What was read.
+    read: Option<[u8; PIECE]>,
+}
+
+// SAFETY: the invariant holds on every OS thread; of the threads of a block's roles only the one
+// with the baton accesses the arena, and the mutex that the baton is passed under orders what they
+// do.
+unsafe impl Send for Piece {}
+
+impl Piece {
+    fn read(&mut self) {
+        if self.read.is_none() {
+            let mut data = [0; PIECE];
+            // SAFETY: so many bytes are readable (0), and the array has room for them.
+            unsafe { self.from.copy_to_nonoverlapping(data.as_mut_ptr(), self.bytes) };
+            self.read = Some(data);
+        }
+    }
+
+    fn write(&mut self) {
+        self.read();
+        if let Some(data) = self.read {
+            // SAFETY: so many bytes are writable (0), and the array has at least as many.
+            unsafe { self.to.copy_from_nonoverlapping(data.as_ptr(), self.bytes) };
+        }
+    }
+}
+
+/// The bulk stores of a block or of one of its roles, in groups.
+///
+/// A piece is read, and then it is written. The lazy schedule reads it when somebody waits for
+/// that, and writes it when somebody waits for that or the block ends; the eager one does both at
+/// once, and the random one at any point in between.
+#[derive(Default)]
+pub(in crate::isa::host) struct Stores {
+    open: Vec<Piece>,
+    groups: VecDeque<Vec<Piece>>,
+}
+
+impl Stores {
+    pub(super) const fn new() -> Self {
+        Stores { open: Vec::new(), groups: VecDeque::new() }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.open.clear();
+        self.groups.clear();
+    }
+
+    /// Takes over those of a role at its end.
+    pub(super) fn absorb(&mut self, mut role: Stores) {
+        self.open.append(&mut role.open);
+        self.groups.append(&mut role.groups);
+    }
+
+    /// Starts to store a box that lies at `from`, swizzled, as the box of a tensor that begins at
+    /// `[top, left]`: what of it lies in the tensor.
+    ///
+    /// # Safety
+    ///
+    /// The box's bytes at `from` are readable until the block ends, and `tensor` says where rows
+    /// lie that only this launch writes.
+    pub(super) unsafe fn store_box(
+        &mut self,
+        from: *const u8,
+        tensor: &RawTensor,
+        [top, left]: [i32; 2],
+        shape: BoxShape,
+    ) {
+        let BoxShape { rows, columns, element, mask } = shape;
+        let [address, pitch, ..] = tensor.map;
+        let lanes = PIECE as u32 / element;
+        for (row, first) in
+            (0..rows).flat_map(|row| (0..columns).step_by(lanes as usize).map(move |first| (row, first)))
+        {
+            let (y, x) = (i64::from(top) + i64::from(row), i64::from(left) + i64::from(first));
+            let inside =
+                |column: &u32| (0..i64::from(tensor.columns)).contains(&(i64::from(left) + i64::from(*column)));
+            let mut columns = (first..columns.min(first + lanes)).filter(inside);
+            let count = columns.clone().count();
+            let Some(there) = columns.next().filter(|_| (0..i64::from(tensor.rows)).contains(&y)) else { continue };
+            let offset = swizzled(((row * shape.columns + there) * element) as usize, mask as usize);
+            let x = x + i64::from(there - first);
+            let to = address.wrapping_add_signed(y * pitch as i64 + x * i64::from(element));
+            let bytes = count * element as usize;
+            self.open.push(Piece { from: from.wrapping_add(offset), to: to as *mut u8, bytes, read: None });
+        }
+    }
+
+    /// Does what the schedule says right after a store was started.
+    pub(super) fn started(&mut self, schedule: Schedule, random: &mut Random) {
+        match schedule {
+            Schedule::Eager => self.open.iter_mut().for_each(Piece::write),
+            Schedule::Lazy => {}
+            Schedule::Random { .. } => self.go_on(random),
+        }
+    }
+
+    /// Reads and writes some pieces, of any group, or none.
+    pub(super) fn go_on(&mut self, random: &mut Random) {
+        if random.draw(4) != 0 {
+            return;
+        }
+        let pieces = self.groups.iter_mut().flatten().chain(&mut self.open);
+        let one_in = 1 + random.draw(4);
+        for piece in pieces {
+            match random.draw(2 * one_in) {
+                0 => piece.read(),
+                1 => piece.write(),
+                _ => {}
+            }
+        }
+    }
+
+    /// Closes the open group.
+    pub(super) fn commit(&mut self) {
+        self.groups.push_back(std::mem::take(&mut self.open));
+    }
+
+    /// Waits until all but the youngest `groups` groups were read.
+    pub(super) fn wait_read(&mut self, groups: usize) {
+        let older = self.groups.len().saturating_sub(groups);
+        self.groups.iter_mut().take(older).flatten().for_each(Piece::read);
+    }
+
+    /// Waits until all groups were written.
+    pub(super) fn wait_written(&mut self) {
+        self.groups.drain(..).flatten().for_each(|mut piece| piece.write());
+    }
+
+    /// Refuses a write to memory that a store has not read yet.
+    pub(super) fn check(&self, first: usize, bytes: usize) {
+        let pending = |piece: &Piece| {
+            piece.read.is_none() && first < piece.from.addr() + piece.bytes && piece.from.addr() < first + bytes
+        };
+        let any = self.groups.iter().flatten().chain(&self.open).any(pending);
+        assert!(!any, "race: a write to shared memory that the copy engine may still be reading for a bulk store");
+    }
+
+    /// Ends the block: all stores are written, and the engine must have read their sources.
+    pub(super) fn end(&mut self) {
+        let mut pieces = self.groups.drain(..).flatten().chain(self.open.drain(..));
+        let unread = pieces.any(|mut piece| {
+            let unread = piece.read.is_none();
+            piece.write();
+            unread
+        });
+        assert!(
+            !unread,
+            "race: a block ends while the copy engine may still be reading its shared memory for a bulk store"
+        );
+    }
+}

@@ -1,0 +1,86 @@
+//! What a driver writes its results to.
+
+use super::arrangement::Arrangement;
+use super::tile::{OutputTile, TileMut};
+use super::tiles::BlockTilesMut;
+use crate::view::geometry::Geometry;
+use crate::view::numbers::TileNumbers;
+
+/// What [`map_tiles`](crate::Pipeline::map_tiles) writes its results to: a block's share of an
+/// output view ([`BlockTilesMut`]), or a ring of output stages ([`OutputRing`](crate::OutputRing)).
+/// Sealed.
+#[diagnostic::on_unimplemented(
+    message = "a driver can't write to `{Self}`",
+    label = "not a block's share of an output",
+    note = "pass `&mut out.for_block(&block)` of an output view, or `&mut memory.outputs(&block, out)` of a `TensorMut`"
+)]
+pub trait Destination: sealed::Destination {}
+
+pub(crate) mod sealed {
+    use super::TileNumbers;
+
+    #[diagnostic::on_unimplemented(
+        message = "a driver can't write to `{Self}`",
+        label = "not a block's share of an output",
+        note = "pass `&mut out.for_block(&block)` of an output view, or `&mut memory.outputs(&block, out)` of a `TensorMut`"
+    )]
+    pub trait Destination {
+        /// One tile, to be written.
+        type Tile<'v>;
+
+        /// Which of the output's tiles they are.
+        fn numbers(&self) -> TileNumbers;
+
+        /// A bound on tile numbers: all of the block's tiles with lower numbers exist, and nothing
+        /// has to be checked to write them.
+        fn whole_below(&self) -> usize;
+
+        /// The block's tile `index`.
+        ///
+        /// # Safety
+        ///
+        /// It exists. The tile that was returned before is not used any more.
+        unsafe fn tile<'v>(&mut self, index: usize) -> Self::Tile<'v>;
+
+        /// The block's tile `index`.
+        ///
+        /// # Safety
+        ///
+        /// Its number lies below `whole_below`. The tile that was returned before is not used any
+        /// more.
+        unsafe fn whole<'v>(&mut self, index: usize) -> Self::Tile<'v>;
+    }
+}
+
+impl<S: OutputTile, G: Geometry, A: Arrangement, const THREADS: usize> Destination
+    for BlockTilesMut<'_, '_, S, THREADS, G, A>
+{
+}
+
+impl<'b, S: OutputTile, G: Geometry, A: Arrangement, const THREADS: usize> sealed::Destination
+    for BlockTilesMut<'_, 'b, S, THREADS, G, A>
+{
+    type Tile<'v> = TileMut<'v, 'b, S, THREADS, A>;
+
+    #[inline(always)]
+    fn numbers(&self) -> TileNumbers {
+        BlockTilesMut::numbers(self)
+    }
+
+    #[inline(always)]
+    fn whole_below(&self) -> usize {
+        BlockTilesMut::whole_below(self)
+    }
+
+    #[inline(always)]
+    unsafe fn tile<'v>(&mut self, index: usize) -> TileMut<'v, 'b, S, THREADS, A> {
+        // SAFETY: the caller's promises.
+        unsafe { self.tile_at(index, false) }
+    }
+
+    #[inline(always)]
+    unsafe fn whole<'v>(&mut self, index: usize) -> TileMut<'v, 'b, S, THREADS, A> {
+        // SAFETY: the caller's promises.
+        unsafe { self.tile_at(index, true) }
+    }
+}

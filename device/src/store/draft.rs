@@ -1,0 +1,282 @@
+//! One tile on its way to global memory.
+
+use core::marker::PhantomData;
+
+use super::slots::{ButForTheNext, Slots, stride};
+use crate::element::Element;
+use crate::engine::{Completion, CompletionOf};
+use crate::group::block::Block;
+use crate::group::{Deal, InBlock};
+use crate::isa::{self, PendingGroups, RawTensor};
+use crate::marker::{BlockLevel, Brand, Uniform};
+use crate::pipeline::{Ready, Setup};
+use crate::scope::BlockScope;
+use crate::tensor::{OutputExtents, Swizzle, TensorTile};
+
+/// All stores were read.
+enum AllRead {}
+
+impl PendingGroups for AllRead {
+    const GROUPS: usize = 0;
+}
+
+/// Bytes that a thread stores at once.
+const PIECE: usize = 16;
+
+/// One box of a [`TensorMut`](crate::TensorMut), to be written by all threads of the block.
+///
+/// [`fill`](Self::fill) and [`fill_patches`](Self::fill_patches) compute every element into an
+/// output stage and have the engine store it; [`store`](Self::store) has it store a tile that was
+/// loaded, as it is. A draft that is dropped writes nothing.
+///
+/// # Invariants
+///
+/// 0. `slots` are those of a ring of these types, valid and not used otherwise while this value
+///    exists; `map` is the map of its tensor, and `at` begins box `index` of the block's share.
+#[must_use = "a box is written by `fill`, `fill_patches` or `store`"]
+pub struct Draft<'v, 'b, T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, const THREADS: usize> {
+    slots: *mut Slots<COUNT>,
+    map: *const RawTensor,
+    at: [i32; 2],
+    index: usize,
+    ring: PhantomData<&'v mut ()>,
+    block: Brand<'b>,
+    level: BlockLevel,
+    shape: PhantomData<(T, X, W)>,
+}
+
+impl<T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, const THREADS: usize> !Uniform
+    for Draft<'_, '_, T, X, W, COUNT, THREADS>
+{
+}
+
+impl<'b, T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, const THREADS: usize>
+    Draft<'_, 'b, T, X, W, COUNT, THREADS>
+{
+    /// 16-byte pieces of a row.
+    const PIECES_OF_A_ROW: usize = TensorTile::<T, X, W>::COLUMNS * size_of::<T>() / PIECE;
+
+    /// Makes the draft.
+    ///
+    /// # Safety
+    ///
+    /// Invariant 0 holds.
+    #[inline(always)]
+    pub(super) unsafe fn new(slots: *mut Slots<COUNT>, map: *const RawTensor, at: [i32; 2], index: usize) -> Self {
+        Draft { slots, map, at, index, ring: PhantomData, block: PhantomData, level: PhantomData, shape: PhantomData }
+    }
+
+    /// Writes the box: `value(row, column)` for each element of it, those beyond the tensor's edges
+    /// included, which are dropped. A thread computes 16 bytes of a row at a time, and neighbouring
+    /// threads neighbouring ones.
+    ///
+    /// PTX: `st.shared.v4`, `fence.proxy.async.shared::cta`, `bar.sync`; in the first thread
+    /// `cp.async.bulk.wait_group.read` before the barrier, and `cp.async.bulk.tensor` and
+    /// `cp.async.bulk.commit_group` after it. With one output stage there is another barrier
+    /// before.
+    ///
+    /// # Threads
+    ///
+    /// The block; `value` runs per thread.
+    #[inline(always)]
+    pub fn fill(self, block: &Block<'b, THREADS>, value: impl Fn(usize, usize) -> T + Uniform) {
+        // The number of elements in a piece is a constant of the type, which no array's length can
+        // be.
+        match const { PIECE / size_of::<T>() } {
+            16 => self.fill_pieces::<16>(block, value),
+            8 => self.fill_pieces::<8>(block, value),
+            4 => self.fill_pieces::<4>(block, value),
+            _ => self.fill_pieces::<2>(block, value),
+        }
+    }
+
+    #[inline(always)]
+    fn fill_pieces<const N: usize>(self, block: &Block<'b, THREADS>, value: impl Fn(usize, usize) -> T + Uniform) {
+        let pieces = TensorTile::<T, X, W>::ROWS * Self::PIECES_OF_A_ROW;
+        self.publish(block, pieces, |piece, stage: Room<T, X, W>| {
+            let (row, column) = (piece / Self::PIECES_OF_A_ROW, piece % Self::PIECES_OF_A_ROW * N);
+            // SAFETY: a piece of a row, which is this thread's alone: it is part `piece`.
+            unsafe { stage.write::<N>(row, column, core::array::from_fn(|lane| value(row, column + lane))) };
+        });
+    }
+
+    /// Writes the box in patches of `N` by `N` elements, where `N` elements are 16 bytes:
+    /// `value(row, column)` returns the rows of the one that begins there, both of them multiples
+    /// of `N`. For a transpose, by [`transposed`](TensorTile::transposed) of a patch of the input:
+    /// threads meet no bank conflict where rows have 128 bytes and both tiles are swizzled.
+    ///
+    /// The box's rows are a multiple of `N`, or it does not compile. PTX as for
+    /// [`fill`](Self::fill).
+    ///
+    /// # Threads
+    ///
+    /// The block; `value` runs per thread.
+    #[inline(always)]
+    pub fn fill_patches<const N: usize>(
+        self,
+        block: &Block<'b, THREADS>,
+        value: impl Fn(usize, usize) -> [[T; N]; N] + Uniform,
+    ) {
+        const {
+            assert!(
+                N * size_of::<T>() == PIECE,
+                "a patch has 16 bytes in a row: `fill_patches::<N>` with `N` of `16 / size_of::<T>()`"
+            );
+            assert!(
+                TensorTile::<T, X, W>::ROWS.is_multiple_of(N),
+                "`fill_patches::<N>` fills `N` rows at a time: the box's rows are a multiple of `N`; `fill` takes any number"
+            );
+        };
+        let (down, across) = (const { TensorTile::<T, X, W>::ROWS / N }, Self::PIECES_OF_A_ROW);
+        self.publish(block, down * across, |patch, stage: Room<T, X, W>| {
+            // Neighbouring threads take patches on a diagonal: their rows differ as their columns
+            // do, so that both the pieces that they read and those that they write lie in different
+            // banks.
+            let place = patch % across;
+            let (row, column) = ((patch / across + place) % down * N, place * N);
+            let rows = value(row, column);
+            // Not by an iterator, which would keep the rows in local memory.
+            #[expect(clippy::needless_range_loop, reason = "as the line above says")]
+            for below in 0..N {
+                // SAFETY: a piece of a row, which is this thread's alone: different patches have
+                // different pieces. (For each `place` the rows go once around.)
+                unsafe { stage.write::<N>(row + below, column, rows[below]) };
+            }
+        });
+    }
+
+    /// Has each thread fill its share of `parts` parts of the next output stage, and the engine
+    /// store it. All parts together are the whole stage.
+    #[inline(always)]
+    fn publish(self, block: &Block<'b, THREADS>, parts: usize, fill: impl Fn(usize, Room<T, X, W>)) {
+        const {
+            assert!(
+                COUNT > 0,
+                "there is no output stage to fill: `Outputs<.., COUNT>` with a `COUNT` of 1 or more; without one, `store` stores \
+                 what was loaded"
+            )
+        };
+        let _ = block;
+        // SAFETY: valid, and used by nobody else (0).
+        let slots = unsafe { &mut *self.slots };
+        if COUNT == 1 {
+            Self::first(isa::bulk_wait_group_read::<ButForTheNext<COUNT>>);
+            // SAFETY: a draft is block-level, and so this code is converged (R2).
+            unsafe { isa::barrier() };
+        }
+        // The engine has read the stage, and each thread knows (`Slots`, 2; with one stage, by the
+        // barrier above).
+        let stage = Room { first: slots.stage(), shape: PhantomData };
+        let run = |rank: usize| {
+            for nth in 0..parts.div_ceil(THREADS) {
+                let part = rank + nth * THREADS;
+                if parts.is_multiple_of(THREADS) || part < parts {
+                    fill(part, stage);
+                }
+            }
+        };
+        // SAFETY: the block has THREADS threads in one dimension (`Block`, 0).
+        unsafe { isa::for_each_thread(THREADS, run) };
+        isa::fence_proxy_async();
+        if COUNT > 1 {
+            Self::first(isa::bulk_wait_group_read::<ButForTheNext<COUNT>>);
+        }
+        // SAFETY: as above. With it `Slots`, 2 holds for the next stage: `COUNT - 1` stores were
+        // committed since the one of that stage, so it was not among the youngest `COUNT - 2`.
+        unsafe { isa::barrier() };
+        // SAFETY: the stage is a whole tile, initialised by the threads' writes of all its pieces,
+        // and each of them has fenced before the barrier. Nobody writes it before the ring comes
+        // round to it, after the wait for its group, and the kernel's end waits for the rest
+        // (`Layout::STORES`).
+        unsafe { Self::store_from(stage.first, self.map, self.at, slots.again(self.index)) };
+        slots.advance(const { stride::<T, X, W>() });
+    }
+
+    /// Writes the box: a loaded tile as it is, which the engine reads where it has landed. The call
+    /// returns in the first thread when that is done, so that the tile may be released.
+    ///
+    /// PTX in the first thread: `cp.async.bulk.tensor`, `cp.async.bulk.commit_group`,
+    /// `cp.async.bulk.wait_group.read 0`.
+    ///
+    /// # Threads
+    ///
+    /// The block.
+    #[inline(always)]
+    pub fn store<U: Setup<Contents = TensorTile<T, X, W>, Group = InBlock<'b, THREADS>>>(
+        self,
+        tile: &Ready<'_, U, U::View>,
+    ) {
+        const { assert!(CompletionOf::<U::Engine>::BY_BYTES, "the copy engine stores what it has loaded") };
+        // SAFETY: valid, and used by nobody else (0).
+        let slots = unsafe { &mut *self.slots };
+        let again = slots.again(self.index);
+        // SAFETY: the engine wrote the tile, and the first thread has waited for it at the stage's
+        // mbarrier, as each thread has. The stage is filled again, or its memory used otherwise,
+        // only after `tile` is released, and by this thread, or behind a barrier that it joins:
+        // after the wait below.
+        unsafe { Self::store_from(tile.memory(), self.map, self.at, again) };
+        Self::first(isa::bulk_wait_group_read::<AllRead>);
+    }
+
+    /// Has the first thread store a tile, in a group of its own; if the box was stored before, it
+    /// waits for that first.
+    ///
+    /// # Safety
+    ///
+    /// As `isa::tensor_store`, in that thread, of a box of the block's share in the tensor of
+    /// `map`. All threads of the block make this call.
+    #[inline(always)]
+    unsafe fn store_from(from: *const u8, map: *const RawTensor, at: [i32; 2], again: bool) {
+        Self::first(|| {
+            if again {
+                isa::bulk_wait_all();
+            }
+            // SAFETY: the caller's promises.
+            unsafe { isa::tensor_store(map, at, from, const { TensorTile::<T, X, W>::SHAPE }) };
+            isa::bulk_commit_group();
+        });
+    }
+
+    /// Runs `issue` in the block's first thread: a bulk store, or a wait for some.
+    #[inline(always)]
+    fn first(issue: impl FnOnce()) {
+        // SAFETY: a draft is block-level, so all threads of the block make this call (R2), which
+        // has THREADS (`Block`, 0). Nothing leaves `issue`, which takes no collective step.
+        unsafe { <InBlock<'b, THREADS> as Deal<BlockScope>>::first(issue) };
+    }
+}
+
+/// An output stage that threads fill.
+///
+/// # Invariants
+///
+/// 0. `first` is the start of a tile in shared memory, valid for writes and aligned as it needs.
+struct Room<T, X, W> {
+    first: *mut u8,
+    shape: PhantomData<(T, X, W)>,
+}
+
+impl<T, X, W> Clone for Room<T, X, W> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T, X, W> Copy for Room<T, X, W> {}
+
+impl<T: Element, X: OutputExtents, W: Swizzle> Room<T, X, W> {
+    /// Writes the `N` elements of 16 bytes from this row and column on.
+    ///
+    /// # Safety
+    ///
+    /// `N` elements have 16 bytes, the tile has the row and the columns, `column` is a multiple of
+    /// `N`, and the piece is the calling thread's until the next barrier.
+    #[inline(always)]
+    unsafe fn write<const N: usize>(self, row: usize, column: usize, values: [T; N]) {
+        // SAFETY: a place in the tile (0).
+        let to = unsafe { self.first.add(TensorTile::<T, X, W>::offset(row, column)) };
+        // SAFETY: shared memory that is this thread's. The piece is aligned to 16: a tile's start
+        // is, and a swizzle permutes whole pieces.
+        unsafe { isa::store_shared_row(to.cast::<T>(), values) };
+    }
+}

@@ -1,0 +1,23 @@
+//! Stores by the copy engine: rings of output stages in shared memory.
+//!
+//! Threads fill a stage, one of them has the engine store it, and the next stage is filled while
+//! the engine reads. [`Outputs`] is the memory, [`OutputRing`] what a kernel makes of it, and
+//! [`Draft`] one tile on its way.
+//!
+//! | step | PTX |
+//! |---|---|
+//! | each thread fills its share | `st.shared.v4` |
+//! | and orders it before the engine's reads | `fence.proxy.async.shared::cta` |
+//! | the first thread waits for the next stage | `cp.async.bulk.wait_group.read COUNT - 2` |
+//! | all threads meet | `bar.sync` |
+//! | the first thread stores the tile | `cp.async.bulk.tensor.2d.global`, `.commit_group` |
+//! | a kernel ends | `cp.async.bulk.wait_group.read 0` |
+
+mod draft;
+mod outputs;
+mod ring;
+mod slots;
+
+pub use draft::Draft;
+pub use outputs::Outputs;
+pub use ring::OutputRing;

@@ -1,0 +1,231 @@
+//! The ring of output stages.
+
+use core::marker::PhantomData;
+
+use super::draft::Draft;
+use super::outputs::Outputs;
+use super::slots::Slots;
+use crate::element::Element;
+use crate::fault;
+use crate::group::block::Block;
+use crate::group::{Deal, InBlock};
+use crate::isa;
+use crate::marker::{BlockLevel, Brand, Uniform};
+use crate::memory::Shared;
+use crate::output::destination::{Destination, sealed};
+use crate::scope::BlockScope;
+use crate::tensor::{OutputExtents, Swizzle, TensorMut, TensorTile};
+use crate::view::geometry::Rows;
+use crate::view::numbers::TileNumbers;
+use crate::view::share::{Places, Share};
+
+/// A ring of output stages in shared memory, through which a block writes its boxes of a
+/// [`TensorMut`]: threads fill a stage, one of them has the copy engine store it, and the block
+/// fills the next stage meanwhile.
+///
+/// [`Shared::outputs`] makes it. [`map_tiles`](crate::Pipeline::map_tiles) takes it as it takes a
+/// view's tiles; in loops by hand [`tile`](Self::tile) is one box.
+///
+/// CUDA: `cuda::ptx::cp_async_bulk_tensor` from shared memory, `cp_async_bulk_commit_group` and
+/// `cp_async_bulk_wait_group_read`.
+#[must_use = "a ring writes nothing by itself: pass it to `map_tiles`, or fill its tiles"]
+pub struct OutputRing<'s, 'k, 'b, T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, P, const THREADS: usize>
+{
+    slots: Slots<COUNT>,
+    view: TensorMut<'k, T, X, W>,
+    share: Share<Rows>,
+    memory: Brand<'s>,
+    block: Brand<'b>,
+    position: PhantomData<P>,
+    level: BlockLevel,
+}
+
+impl<T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, P, const THREADS: usize> !Uniform
+    for OutputRing<'_, '_, '_, T, X, W, COUNT, P, THREADS>
+{
+}
+
+impl<'s, T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, P>
+    Shared<'s, Outputs<TensorTile<T, X, W>, COUNT>, P>
+{
+    /// Makes the ring of these output stages, through which the block writes its boxes of `view`.
+    ///
+    /// Nobody waits for a ring that is dropped, or forgotten: the kernel's end does. Its memory and
+    /// the view come back by [`finish`](OutputRing::finish).
+    ///
+    /// # Threads
+    ///
+    /// The block.
+    ///
+    /// # Panics
+    ///
+    /// If the tensor has 2^32 boxes or more.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tilepipe::{
+    ///     Block, Extents2, Outputs, Shared, Stages, Swizzle128, Tensor, TensorMap, TensorMut,
+    ///     TensorTile, kernel,
+    /// };
+    ///
+    /// type Box = Extents2<32, 32>;
+    /// type Room = TensorTile<f32, Box, Swizzle128>;
+    ///
+    /// /// Twice each element.
+    /// #[kernel]
+    /// pub fn double(
+    ///     block: Block<128>,
+    ///     input: Tensor<f32, Box, Swizzle128>,
+    ///     out: TensorMut<f32, Box, Swizzle128>,
+    ///     shared: Shared<(Stages<Room, 2, TensorMap>, Outputs<Room, 2>)>,
+    /// ) {
+    ///     let (stages, outputs) = shared.split();
+    ///     let boxes = input.for_block(&block);
+    ///     let mut results = outputs.outputs(&block, out);
+    ///     let _ = stages.pipeline(&block).map_tiles(&boxes, &mut results, |tile, draft| {
+    ///         draft.fill(&block, |row, column| 2.0 * tile[(row, column)]);
+    ///     });
+    /// }
+    ///
+    /// # fn main() -> Result<(), tilepipe_host::Error> {
+    /// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Random { seed: 1 });
+    /// # let input = device.upload_2d(&[1.5; 50 * 70], 70)?;
+    /// # let mut out = device.zeroed_2d(70, 50)?;
+    /// # double::launch(&device.stream()?, 3, &input, &mut out)?;
+    /// # assert_eq!(out.download()?, [3.0; 50 * 70]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[inline(always)]
+    #[track_caller]
+    pub fn outputs<'k, 'b, const THREADS: usize>(
+        self,
+        block: &Block<'b, THREADS>,
+        view: TensorMut<'k, T, X, W>,
+    ) -> OutputRing<'s, 'k, 'b, T, X, W, COUNT, P, THREADS> {
+        let _ = block;
+        // SAFETY: the memory is the ring's from here on, for COUNT stages (`Layout`), aligned for
+        // its tiles; no copy into it or from it is in flight, and nobody reads it (`Shared`, 0).
+        OutputRing::new(unsafe { Slots::new(self.base(), self.offset()) }, view)
+    }
+}
+
+impl<'s, 'k, 'b, T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, P, const THREADS: usize>
+    OutputRing<'s, 'k, 'b, T, X, W, COUNT, P, THREADS>
+{
+    /// Makes the ring of these stages.
+    #[inline(always)]
+    #[track_caller]
+    pub(super) fn new(slots: Slots<COUNT>, view: TensorMut<'k, T, X, W>) -> Self {
+        let share = view.share();
+        OutputRing {
+            slots,
+            view,
+            share,
+            memory: PhantomData,
+            block: PhantomData,
+            position: PhantomData,
+            level: PhantomData,
+        }
+    }
+
+    /// Returns how many boxes the block has; 0 where blocks outnumber boxes.
+    #[expect(clippy::len_without_is_empty, reason = "`len() == 0` says it in a kernel's loop as well")]
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.share.len()
+    }
+
+    /// Returns the places of these boxes among the tensor's: for an input that is read elsewhere,
+    /// such as a matrix to be transposed.
+    #[inline(always)]
+    pub fn places(&self) -> Places {
+        Places::of(self.share)
+    }
+
+    /// Returns the block's box `index`, to be filled: box `index * grid + block` of the tensor.
+    ///
+    /// # Panics
+    ///
+    /// If `index >= self.len()`: the launch fails with both numbers, file and line.
+    #[inline(always)]
+    #[track_caller]
+    pub fn tile(&mut self, index: usize) -> Draft<'_, 'b, T, X, W, COUNT, THREADS> {
+        if index >= self.share.len() {
+            fault::out_of_range("output tile index {} is out of range: this block has {} tiles", index, self.len());
+        }
+        // SAFETY: just checked; the ring is borrowed while the draft exists.
+        unsafe { self.draft(index) }
+    }
+
+    /// The block's box `index`.
+    ///
+    /// # Safety
+    ///
+    /// It exists. While the draft does, nobody else uses the ring, and it is not moved.
+    #[inline(always)]
+    unsafe fn draft<'v>(&mut self, index: usize) -> Draft<'v, 'b, T, X, W, COUNT, THREADS> {
+        let at = TensorMut::<T, X, W>::corner(&self.share, index);
+        // SAFETY: the slots are this ring's, the map is that of its tensor, and the box is this
+        // block's; the rest is the caller's promise.
+        unsafe { Draft::new(&raw mut self.slots, self.view.map(), at, index) }
+    }
+
+    /// Waits until all stores are written, for the whole block, and gives back the view and the
+    /// memory.
+    ///
+    /// PTX: `cp.async.bulk.wait_group 0` in the first thread, `bar.sync`. At the end of a kernel it
+    /// is not needed.
+    #[expect(clippy::type_complexity, reason = "what the caller has passed, of the same types")]
+    #[inline(always)]
+    pub fn finish(
+        self,
+        block: &Block<'b, THREADS>,
+    ) -> (TensorMut<'k, T, X, W>, Shared<'s, Outputs<TensorTile<T, X, W>, COUNT>, P>) {
+        let _ = block;
+        let wait = || isa::bulk_wait_all();
+        // SAFETY: the ring is the block's, so all of its threads run this code (R2); a wait does
+        // nothing for other threads.
+        unsafe { <InBlock<'b, THREADS> as Deal<BlockScope>>::first(wait) };
+        // SAFETY: block-level code is converged.
+        unsafe { isa::barrier() };
+        // SAFETY: the memory that `outputs` took: the engine has read all of it, and every thread
+        // has passed the barrier after its last write.
+        (self.view, unsafe { Shared::new(self.slots.offset()) })
+    }
+}
+
+impl<T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, P, const THREADS: usize> Destination
+    for OutputRing<'_, '_, '_, T, X, W, COUNT, P, THREADS>
+{
+}
+
+impl<'b, T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, P, const THREADS: usize> sealed::Destination
+    for OutputRing<'_, '_, 'b, T, X, W, COUNT, P, THREADS>
+{
+    type Tile<'v> = Draft<'v, 'b, T, X, W, COUNT, THREADS>;
+
+    #[inline(always)]
+    fn numbers(&self) -> TileNumbers {
+        self.share.numbers()
+    }
+
+    /// All of them: the engine sees to what lies beyond the tensor.
+    #[inline(always)]
+    fn whole_below(&self) -> usize {
+        self.share.numbers().end()
+    }
+
+    #[inline(always)]
+    unsafe fn tile<'v>(&mut self, index: usize) -> Self::Tile<'v> {
+        // SAFETY: the caller's promises; a driver does not move the ring.
+        unsafe { self.draft(index) }
+    }
+
+    #[inline(always)]
+    unsafe fn whole<'v>(&mut self, index: usize) -> Self::Tile<'v> {
+        // SAFETY: as above.
+        unsafe { self.draft(index) }
+    }
+}

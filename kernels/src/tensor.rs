@@ -1,0 +1,121 @@
+//! Matrices in boxes that the copy engine finds by a map, loaded and stored.
+
+use tilepipe::{
+    Block, Extents2, Halo2, NoSwizzle, Outputs, Shared, Stages, Swizzle128, Tensor, TensorMap, TensorMut, TensorTile,
+    kernel,
+};
+
+use crate::compute::Number;
+
+/// Stages of boxes with the swizzle of 128 bytes, and output stages of the same boxes.
+type Swizzled<T, const ROWS: usize, const COLUMNS: usize, const STAGES: usize, const COUNT: usize> = (
+    Stages<TensorTile<T, Extents2<ROWS, COLUMNS>, Swizzle128>, STAGES, TensorMap>,
+    Outputs<TensorTile<T, Extents2<ROWS, COLUMNS>, Swizzle128>, COUNT>,
+);
+
+/// Stages of boxes with their neighbours, and output stages of the boxes alone.
+type WithNeighbours<
+    T,
+    const ROWS: usize,
+    const COLUMNS: usize,
+    const N: usize,
+    const STAGES: usize,
+    const COUNT: usize,
+> = (
+    Stages<TensorTile<T, Halo2<ROWS, COLUMNS, 1, N>, NoSwizzle>, STAGES, TensorMap>,
+    Outputs<TensorTile<T, Extents2<ROWS, COLUMNS>, NoSwizzle>, COUNT>,
+);
+
+/// Copies a matrix: the copy engine loads each box, and stores it from where it has landed. No
+/// thread touches an element.
+#[kernel(
+    instances(T = [i32], THREADS = [32, 64], ROWS = [32, 128], COLUMNS = [32], STAGES = [2, 4]),
+    instances(T = [u8], THREADS = [32], ROWS = [128], COLUMNS = [128], STAGES = [4]),
+)]
+pub fn copy_tma<T: Number, const THREADS: usize, const ROWS: usize, const COLUMNS: usize, const STAGES: usize>(
+    block: Block<THREADS>,
+    input: Tensor<T, Extents2<ROWS, COLUMNS>, Swizzle128>,
+    out: TensorMut<T, Extents2<ROWS, COLUMNS>, Swizzle128>,
+    shared: Shared<Swizzled<T, ROWS, COLUMNS, STAGES, 0>>,
+) {
+    let (stages, outputs) = shared.split();
+    let boxes = input.for_block(&block);
+    let mut results = outputs.outputs(&block, out);
+    let _ = stages.pipeline(&block).map_tiles(&boxes, &mut results, |tile, draft| draft.store(tile));
+}
+
+/// Writes the transpose of a matrix: `out[c][r] = input[r][c]`. A box has `SIDE` rows of 128 bytes,
+/// and threads transpose it in patches of `N` by `N` elements, of 16 bytes a row, from one swizzled
+/// tile into another.
+#[kernel(
+    instances(T = [i32, f32], THREADS = [64], SIDE = [32], N = [4], STAGES = [1, 2, 4], COUNT = [1, 2]),
+    instances(T = [f64], THREADS = [64], SIDE = [16], N = [2], STAGES = [2], COUNT = [2]),
+    instances(T = [u8], THREADS = [64], SIDE = [128], N = [16], STAGES = [1, 2], COUNT = [1, 2]),
+)]
+pub fn transpose_tma<
+    T: Number,
+    const THREADS: usize,
+    const SIDE: usize,
+    const N: usize,
+    const STAGES: usize,
+    const COUNT: usize,
+>(
+    block: Block<THREADS>,
+    input: Tensor<T, Extents2<SIDE, SIDE>, Swizzle128>,
+    out: TensorMut<T, Extents2<SIDE, SIDE>, Swizzle128>,
+    shared: Shared<Swizzled<T, SIDE, SIDE, STAGES, COUNT>>,
+) {
+    let (stages, outputs) = shared.split();
+    let mut results = outputs.outputs(&block, out);
+    let places = results.places();
+    let _ = stages.pipeline(&block).for_each(
+        places.len(),
+        |stage, i| {
+            let (row, column) = places.get(i);
+            stage.copy(input.at((column * SIDE) as i32, (row * SIDE) as i32))
+        },
+        |tile, i| results.tile(i).fill_patches(&block, |row, column| tile.transposed::<N>(column, row)),
+    );
+}
+
+/// Adds three times each element and its four neighbours; beyond the edges there are zeros, which
+/// the engine fills in. A thread computes patches of `N` by `N` elements, of 16 bytes a row, so
+/// that most of what it reads it uses more than once.
+#[kernel(
+    instances(T = [i32, f32], THREADS = [128], ROWS = [32], COLUMNS = [64], N = [4], STAGES = [1, 2], COUNT = [1, 2]),
+    instances(T = [i32], THREADS = [128], ROWS = [16], COLUMNS = [128], N = [4], STAGES = [2], COUNT = [2]),
+)]
+pub fn stencil_2d_tma<
+    T: Number,
+    const THREADS: usize,
+    const ROWS: usize,
+    const COLUMNS: usize,
+    const N: usize,
+    const STAGES: usize,
+    const COUNT: usize,
+>(
+    block: Block<THREADS>,
+    input: Tensor<T, Halo2<ROWS, COLUMNS, 1, N>, NoSwizzle>,
+    out: TensorMut<T, Extents2<ROWS, COLUMNS>, NoSwizzle>,
+    shared: Shared<WithNeighbours<T, ROWS, COLUMNS, N, STAGES, COUNT>>,
+) {
+    let (stages, outputs) = shared.split();
+    let boxes = input.for_block(&block);
+    let mut results = outputs.outputs(&block, out);
+    let _ = stages.pipeline(&block).map_tiles(&boxes, &mut results, |tile, draft| {
+        // The tile's own part begins at row 1 and column `N`.
+        draft.fill_patches(&block, |row, column| -> [[T; N]; N] {
+            let line = |row: usize| -> [T; N] { tile.vector(row, column + N) };
+            core::array::from_fn(|below| {
+                let (above, own, under) = (line(row + below), line(row + below + 1), line(row + below + 2));
+                let left = tile[(row + below + 1, column + N - 1)];
+                let right = tile[(row + below + 1, column + 2 * N)];
+                core::array::from_fn(|beside| {
+                    let before = if beside == 0 { left } else { own[beside - 1] };
+                    let after = if beside == N - 1 { right } else { own[beside + 1] };
+                    own[beside].triple().plus(above[beside]).plus(before).plus(after).plus(under[beside])
+                })
+            })
+        });
+    });
+}
