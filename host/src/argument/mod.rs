@@ -26,7 +26,7 @@ use crate::buffer::{Buffer, Buffer2D, Memory, Rectangle, Rows, RowsMut, Slice, S
     label = "wrong argument",
     note = "pass `&buffer` for an input view (`Tiles`, `Halos`), `&mut buffer` for an output view (`TilesMut`), and a \
             scalar of exactly the parameter's type",
-    note = "a view of two dimensions (`Tiles2D`, `Halos2D`, `TilesMut2D`) takes a `Buffer2D`, any other view a `Buffer`",
+    note = "a view of two dimensions (`Tiles2D`, `Halos2D`, `TilesMut2D`, `Tensor`, `TensorMut`) takes a `Buffer2D`, any other view a `Buffer`",
     note = "the buffer's element type and the view's must match"
 )]
 pub trait Argument<P>: sealed::Sealed {

@@ -365,7 +365,7 @@ fn a_role_that_reads_fences_before_each_arrival_and_one_that_fills_has_the_fence
 
 #[test]
 fn a_round_of_a_driver_has_one_fence_and_one_barrier_whatever_its_number_of_stages() {
-    let mut drivers: Vec<Kernel> = Kernel::all().into_iter().filter(Kernel::is_of_copy_engine).collect();
+    let mut drivers = Kernel::of_bulk_copies();
     drivers.retain(|kernel| !kernel.is_partitioned());
     drivers.extend(Kernel::of_tests_named("bulk_driven"));
     for kernel in drivers {
@@ -400,7 +400,7 @@ fn copies_of_stage(kernel: &Kernel) -> Option<usize> {
 #[test]
 fn in_each_kernel_one_thread_asks_for_a_tile_with_one_copy_and_announces_a_stage_once() {
     let mut checked = BTreeSet::new();
-    for kernel in Kernel::all().into_iter().filter(Kernel::is_of_copy_engine) {
+    for kernel in Kernel::of_bulk_copies() {
         let (code, name) = (&kernel.entry.code, kernel.name());
         let by_threads = code.instructions().find(|one| is_copy(one));
         assert_eq!(by_threads, None, "{name}: a copy by `cp.async`");

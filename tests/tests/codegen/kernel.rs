@@ -137,7 +137,19 @@ impl Kernel {
     /// Whether the stages of a kernel of `kernels/` name the copy engine: by a generic argument, or
     /// in the kernel itself.
     pub fn is_of_copy_engine(&self) -> bool {
-        self.instance.generic("E") == Some("Bulk") || self.instance.kernel().ends_with("_bulk")
+        self.instance.generic("E") == Some("Bulk") || self.instance.kernel().ends_with("_bulk") || self.is_of_tensors()
+    }
+
+    /// Whether a kernel of `kernels/` loads and stores boxes of tensors.
+    pub fn is_of_tensors(&self) -> bool {
+        self.instance.kernel().ends_with("_tma")
+    }
+
+    /// All instances of `kernels/` with bulk copies from linear views.
+    pub fn of_bulk_copies() -> Vec<Kernel> {
+        let mut found = Kernel::all();
+        found.retain(|kernel| kernel.is_of_copy_engine() && !kernel.is_of_tensors());
+        found
     }
 
     /// Whether the kernel's threads have roles.

@@ -22,4 +22,5 @@ mod role_machine;
 mod roles;
 mod scopes;
 mod steps;
+mod stores;
 mod wide;

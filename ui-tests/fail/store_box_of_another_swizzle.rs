@@ -1,0 +1,25 @@
+//! On hardware the pieces of a row would be stored in another order.
+#![forbid(unsafe_code)]
+use tilepipe::{
+    Block, Extents2, Outputs, Shared, Stages, Swizzle64, Swizzle128, Tensor, TensorMap, TensorMut, TensorTile, kernel,
+};
+
+type Extents = Extents2<8, 32>;
+type Room = TensorTile<f32, Extents, Swizzle128>;
+
+#[kernel]
+fn double(
+    block: Block<64>,
+    input: Tensor<f32, Extents, Swizzle128>,
+    out: TensorMut<f32, Extents, Swizzle64>,
+    shared: Shared<(Stages<Room, 2, TensorMap>, Outputs<Room, 2>)>,
+) {
+    let (stages, outputs) = shared.split();
+    let boxes = input.for_block(&block);
+    let mut results = outputs.outputs(&block, out);
+    let _ = stages.pipeline(&block).map_tiles(&boxes, &mut results, |tile, draft| {
+        draft.fill(&block, |row, column| 2.0 * tile[(row, column)]);
+    });
+}
+
+fn main() {}

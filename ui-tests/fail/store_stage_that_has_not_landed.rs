@@ -1,0 +1,27 @@
+//! On hardware the engine would store what has not been loaded yet.
+#![forbid(unsafe_code)]
+use tilepipe::{
+    Block, Extents2, Outputs, Shared, Stages, Swizzle128, Tensor, TensorMap, TensorMut, TensorTile, kernel,
+};
+
+type Extents = Extents2<8, 32>;
+type Room = TensorTile<f32, Extents, Swizzle128>;
+
+#[kernel]
+fn double(
+    block: Block<64>,
+    input: Tensor<f32, Extents, Swizzle128>,
+    out: TensorMut<f32, Extents, Swizzle128>,
+    shared: Shared<(Stages<Room, 2, TensorMap>, Outputs<Room, 2>)>,
+) {
+    let (stages, outputs) = shared.split();
+    let boxes = input.for_block(&block);
+    let mut results = outputs.outputs(&block, out);
+    let _ = stages.with_pipeline(&block, |pipe| {
+        let filled = pipe.acquire().copy(boxes.get(0));
+        results.tile(0).store(&filled);
+        let _ = filled.commit();
+    });
+}
+
+fn main() {}

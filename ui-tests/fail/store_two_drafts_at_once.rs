@@ -1,0 +1,26 @@
+//! On hardware both boxes would be filled into one output stage.
+#![forbid(unsafe_code)]
+use tilepipe::{
+    Block, Extents2, Outputs, Shared, Stages, Swizzle128, Tensor, TensorMap, TensorMut, TensorTile, kernel,
+};
+
+type Extents = Extents2<8, 32>;
+type Room = TensorTile<f32, Extents, Swizzle128>;
+
+#[kernel]
+fn double(
+    block: Block<64>,
+    input: Tensor<f32, Extents, Swizzle128>,
+    out: TensorMut<f32, Extents, Swizzle128>,
+    shared: Shared<(Stages<Room, 2, TensorMap>, Outputs<Room, 2>)>,
+) {
+    let (stages, outputs) = shared.split();
+    let boxes = input.for_block(&block);
+    let mut results = outputs.outputs(&block, out);
+    let (one, two) = (results.tile(0), results.tile(1));
+    one.fill(&block, |_, _| 1.0);
+    two.fill(&block, |_, _| 2.0);
+    let _ = (stages, boxes);
+}
+
+fn main() {}

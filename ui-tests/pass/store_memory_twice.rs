@@ -1,0 +1,25 @@
+//! The accepted neighbour of `fail/store_memory_twice.rs`.
+#![forbid(unsafe_code)]
+use tilepipe::{
+    Block, Extents2, Outputs, Shared, Stages, Swizzle128, Tensor, TensorMap, TensorMut, TensorTile, kernel,
+};
+
+type Extents = Extents2<8, 32>;
+type Room = TensorTile<f32, Extents, Swizzle128>;
+
+#[kernel]
+fn double(
+    block: Block<64>,
+    input: Tensor<f32, Extents, Swizzle128>,
+    out: TensorMut<f32, Extents, Swizzle128>,
+    shared: Shared<(Stages<Room, 2, TensorMap>, Outputs<Room, 2>)>,
+) {
+    let (stages, outputs) = shared.split();
+    let boxes = input.for_block(&block);
+    let results = outputs.outputs(&block, out);
+    let (out, outputs) = results.finish(&block);
+    let again = outputs.outputs(&block, out);
+    let _ = (stages, boxes, again);
+}
+
+fn main() {}

@@ -1,0 +1,29 @@
+//! The accepted neighbour of `fail/store_stage_that_has_not_landed.rs`.
+#![forbid(unsafe_code)]
+use tilepipe::{
+    Block, Extents2, Outputs, Shared, Stages, Swizzle128, Tensor, TensorMap, TensorMut, TensorTile, kernel,
+};
+
+type Extents = Extents2<8, 32>;
+type Room = TensorTile<f32, Extents, Swizzle128>;
+
+#[kernel]
+fn double(
+    block: Block<64>,
+    input: Tensor<f32, Extents, Swizzle128>,
+    out: TensorMut<f32, Extents, Swizzle128>,
+    shared: Shared<(Stages<Room, 2, TensorMap>, Outputs<Room, 2>)>,
+) {
+    let (stages, outputs) = shared.split();
+    let boxes = input.for_block(&block);
+    let mut results = outputs.outputs(&block, out);
+    let _ = stages.with_pipeline(&block, |pipe| {
+        if boxes.len() > 0 {
+            let (pipe, tile) = pipe.acquire().copy(boxes.get(0)).commit().wait();
+            results.tile(0).store(&tile);
+            let _ = pipe.release(tile);
+        }
+    });
+}
+
+fn main() {}
