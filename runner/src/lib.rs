@@ -13,6 +13,7 @@ pub mod dtype;
 mod execute;
 pub mod machine;
 pub mod npy;
+mod output;
 mod plan;
 pub mod program;
 pub mod reference;

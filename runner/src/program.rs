@@ -18,7 +18,7 @@ use crate::plan::catalog::{self, Kernel};
 use crate::plan::{self, Configuration, Request};
 use crate::source::{Files, Source};
 use crate::stdout::{self, PrintError, print};
-use crate::{execute, npy, report};
+use crate::{execute, npy, output, report};
 
 /// This program, as its command line names it.
 const PROGRAM: &str = "tilepipe-run";
@@ -141,7 +141,7 @@ fn understand_files(cli: &Cli) -> Result<Files> {
 }
 
 fn check_against_plan(cli: &Cli, configurations: &[Configuration]) -> Result<()> {
-    let Some(output) = &cli.output else {
+    let Some(path) = &cli.output else {
         return Ok(());
     };
     ensure!(
@@ -150,12 +150,12 @@ fn check_against_plan(cli: &Cli, configurations: &[Configuration]) -> Result<()>
          --stages and --variant",
         configurations.len()
     );
-    npy::check_writable(output, configurations[0].variant.dtype).context("nothing was run")?;
+    npy::check_writable(path, configurations[0].variant.dtype).context("nothing was run")?;
     for input in &cli.inputs {
         ensure!(
-            !npy::is_same_file(input, output),
+            !output::is_same_file(input, path),
             "--output {} is the file that --input names; give --output another path, nothing was run",
-            output.display()
+            path.display()
         );
     }
     Ok(())

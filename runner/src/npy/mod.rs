@@ -5,7 +5,6 @@
 //! C order, as `numpy.save` writes them.
 
 mod error;
-mod output;
 
 use std::fs::File;
 use std::io::{self, BufWriter, Cursor, Read, Seek, SeekFrom, Write};
@@ -13,13 +12,11 @@ use std::path::Path;
 
 use ndarray_npy::npy::header::Header;
 
+use crate::output::Partial;
 use crate::value::{DType, Value};
 use crate::work::Shape;
 
-use output::Partial;
-
 pub use error::NpyError;
-pub use output::is_same_file;
 
 // Elements go from file to memory as they are.
 const _: () =

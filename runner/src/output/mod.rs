@@ -33,7 +33,7 @@ static FILES: Mutex<Files> = Mutex::new(Files { paths: BTreeSet::new(), are_watc
 
 impl Partial {
     /// Creates an empty file beside the one that `path` names, or that the symbolic links from
-    /// there lead to.
+    /// there lead to. Its own name ends in `.part`.
     ///
     /// # Errors
     ///
@@ -41,7 +41,7 @@ impl Partial {
     pub fn create(path: &Path) -> io::Result<Self> {
         let to = destination(path)?;
         let mut builder = tempfile::Builder::new();
-        builder.prefix(".tilepipe-").suffix(".npy.part");
+        builder.prefix(".tilepipe-").suffix(".part");
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
