@@ -1,5 +1,6 @@
 //! From the name of an element type to the type.
 
+use tilepipe::launch::Instance;
 use tilepipe::{F32x4, I32x4, U32x4, bf16, f16};
 use tilepipe_kernel_elements::{Complex, Float3};
 
@@ -39,6 +40,13 @@ pub fn with_type<B: ForType>(dtype: DType, body: B) -> B::Output {
         DType::Float3 => body.call::<Float3>(),
         DType::Complex => body.call::<Complex>(),
     }
+}
+
+/// Returns an instance's element type: its generic argument `T`, or that of its first view where it
+/// has none; `None` if it is not one of the runner's.
+pub fn of_instance(instance: &Instance) -> Option<DType> {
+    let of_first_view = || instance.parameters().next().map(|(_, info)| (info.element_name)());
+    instance.generic("T").or_else(of_first_view)?.parse().ok()
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::fmt;
 use tilepipe::launch::Instance;
 
 use crate::reference;
+use crate::stdout::counted;
 use crate::value::Value;
 
 /// Elements of a tile of `multiply_adds`, where the instance does not say how many:
@@ -58,6 +59,8 @@ pub enum Kind {
     Transpose,
     /// [`reference::stencil`]
     Stencil,
+    /// [`reference::blurred`], of bytes
+    Blur,
     /// [`reference::multiply_adds`]
     MultiplyAdds,
 }
@@ -73,7 +76,7 @@ impl Kind {
 
     /// Whether inputs and output are matrices.
     pub const fn is_matrix(self) -> bool {
-        matches!(self, Kind::CopyRows | Kind::Transpose | Kind::Stencil)
+        matches!(self, Kind::CopyRows | Kind::Transpose | Kind::Stencil | Kind::Blur)
     }
 
     /// Whether each block writes one result, which depends on how many blocks there are.
@@ -146,6 +149,8 @@ pub struct Work {
     /// Multiply-adds for each element: the kernel's parameter `ROUNDS`; 0 but for
     /// [`Kind::MultiplyAdds`].
     pub rounds: usize,
+    /// Elements of a pixel: the kernel's parameter `CHANNELS`; 1 but for [`Kind::Blur`].
+    pub channels: usize,
 }
 
 impl Work {
@@ -160,6 +165,7 @@ impl Work {
         };
         let number = |name| instance.generic(name).and_then(|value| value.parse().ok());
         let rounds = if kind == Kind::MultiplyAdds { number("ROUNDS")? } else { 0 };
+        let channels = if kind == Kind::Blur { number("CHANNELS")? } else { 1 };
         let mut threads = instance.threads() as usize;
         // A role's tiles are as long as that role has threads, where nothing else says how long
         // they are.
@@ -170,7 +176,7 @@ impl Work {
                 Some(side) => [side; 2],
                 None => [number("COLUMNS")?, number("ROWS")?],
             },
-            Kind::Stencil | Kind::CopyRows => [number("ROWS")?, number("COLUMNS")?],
+            Kind::Stencil | Kind::CopyRows | Kind::Blur => [number("ROWS")?, number("COLUMNS")?],
             Kind::MultiplyAdds => [1, number("LEN").unwrap_or(MULTIPLY_ADDS_TILE)],
             _ => [1, number("LEN").or_else(|| number("TILE")).or(consumers).unwrap_or(threads)],
         };
@@ -180,13 +186,13 @@ impl Work {
         let in_groups = instance.generic("C").is_some_and(|path| path.ends_with("GroupSum"));
         let in_groups = in_groups || matches!(instance.kernel(), "example_kernel_wide" | "example_kernel_bulk");
         let group = if in_groups { GROUP } else { columns };
-        Some(Work { kind, threads, rows, columns, group, rounds })
+        Some(Work { kind, threads, rows, columns, group, rounds, channels })
     }
 
     /// Returns what is computed, for people: the same text for all instances that compute the same
     /// of the same data, whatever their tiles.
     pub fn task(self) -> String {
-        let Work { kind, columns, group, rounds, .. } = self;
+        let Work { kind, columns, group, rounds, channels, .. } = self;
         match kind {
             Kind::NeighbourSum => format!("neighbour sum in groups of {group}"),
             Kind::Reverse => format!("reverse groups of {group}"),
@@ -202,6 +208,7 @@ impl Work {
             Kind::SumByConsumers => format!("sums of consumers, tiles of {columns}"),
             Kind::Transpose => "transpose".to_owned(),
             Kind::Stencil => "stencil".to_owned(),
+            Kind::Blur => format!("blur of {}", counted(channels, "channel")),
             Kind::MultiplyAdds => format!("{rounds} multiply-adds in tiles of {columns}"),
         }
     }
@@ -230,9 +237,10 @@ impl Work {
     ///
     /// # Panics
     ///
-    /// If there are fewer inputs than [`Kind::inputs`] says, or of another length than `shape`.
+    /// If there are fewer inputs than [`Kind::inputs`] says, or of another length than `shape`; if
+    /// a blur is asked for of elements that are no bytes.
     pub fn compute<T: Value>(self, inputs: &[&[T]], shape: Shape, grid: usize) -> Vec<T> {
-        let Work { kind, threads, columns, group, rounds, .. } = self;
+        let Work { kind, threads, columns, group, rounds, channels, .. } = self;
         assert!(inputs.iter().all(|input| input.len() == shape.elements()), "all inputs are of this shape");
         let width = match shape {
             Shape::Row(elements) => elements,
@@ -252,6 +260,7 @@ impl Work {
             Kind::SumByConsumers => reference::sum_by_consumers(inputs[0], threads, columns, grid),
             Kind::Transpose => reference::transposed(inputs[0], width),
             Kind::Stencil => reference::stencil(inputs[0], width),
+            Kind::Blur => reference::blurred(inputs[0], width, channels),
             Kind::MultiplyAdds => reference::multiply_adds(inputs[0], columns, rounds),
         }
     }
@@ -314,7 +323,7 @@ mod tests {
 
     #[test]
     fn shapes_of_outputs() {
-        let work = |kind| Work { kind, threads: 256, rows: 1, columns: 64, group: 64, rounds: 0 };
+        let work = |kind| Work { kind, threads: 256, rows: 1, columns: 64, group: 64, rounds: 0, channels: 1 };
         let matrix = Shape::Matrix { height: 2, width: 5 };
         assert_eq!(work(Kind::Transpose).output(matrix, 3), Shape::Matrix { height: 5, width: 2 });
         assert_eq!(work(Kind::Stencil).output(matrix, 3), matrix);

@@ -5,6 +5,7 @@ use tilepipe::launch::Instance;
 use tilepipe_host::{Device, Error, Stream};
 use tilepipe_runner::array::{self, Array};
 use tilepipe_runner::data;
+use tilepipe_runner::dtype;
 use tilepipe_runner::reference;
 use tilepipe_runner::value::{DType, Value};
 use tilepipe_runner::work::{Shape, Work};
@@ -59,8 +60,7 @@ pub fn groups(kernel: &str) -> Vec<Group> {
 ///
 /// If it has none that is known.
 pub fn dtype_of(instance: &Instance) -> DType {
-    let name = instance.generic("T").unwrap_or("none");
-    name.parse().unwrap_or_else(|error| panic!("{}: {error}", instance.name()))
+    dtype::of_instance(instance).unwrap_or_else(|| panic!("{}: no known element type", instance.name()))
 }
 
 /// How large a launch is.

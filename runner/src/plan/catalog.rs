@@ -1,5 +1,6 @@
 //! The kernels that this program was built with, seen by their generic arguments.
 
+use crate::dtype;
 use crate::value::DType;
 use crate::work::{Kind, Work};
 use tilepipe::launch::Instance;
@@ -86,7 +87,7 @@ pub fn kernels(registry: &[&'static [Instance]]) -> Vec<Kernel> {
 fn read(instance: &'static Instance) -> Option<Variant> {
     Some(Variant {
         instance,
-        dtype: instance.generic("T")?.parse().ok()?,
+        dtype: dtype::of_instance(instance)?,
         block: instance.threads(),
         stages: instance.generic("STAGES").and_then(|value| value.parse().ok()),
         work: Work::of(instance)?,

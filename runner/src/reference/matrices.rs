@@ -1,4 +1,4 @@
-//! Kernels over matrices, row after row.
+//! Kernels over matrices and pictures, row after row.
 
 use crate::execute::parallel;
 use crate::value::Value;
@@ -33,6 +33,36 @@ pub fn stencil<T: Value>(input: &[T], width: usize) -> Vec<T> {
     })
 }
 
+/// Blurs rows of `width` bytes, `channels` for each pixel: the mean of the 5 x 5 pixels around
+/// each, weighted 1, 4, 6, 4, 1 in both directions and rounded to the nearest. A pixel beyond the
+/// border is that of the border which is the nearest to it. A row may end with a part of a pixel:
+/// each channel has a last byte of its own.
+///
+/// # Panics
+///
+/// If `width` or `channels` is 0, or the elements are no bytes.
+pub fn blurred<T: Value>(input: &[T], width: usize, channels: usize) -> Vec<T> {
+    const WEIGHTS: [(isize, u32); 5] = [(-2, 1), (-1, 4), (0, 6), (1, 4), (2, 1)];
+    let bytes: &[u8] = bytemuck::cast_slice(input);
+    assert_eq!(bytes.len(), input.len(), "a blur is of bytes");
+    let height = bytes.len() / width;
+    let nearest = |wanted: isize, count: usize| wanted.clamp(0, count as isize - 1) as usize;
+    rows(height, width, |row, column| {
+        let (pixel, channel) = (column / channels, column % channels);
+        let pixels = (width - channel).div_ceil(channels);
+        let mut sum = 0;
+        for (down, of_row) in WEIGHTS {
+            let row = nearest(row as isize + down, height);
+            for (right, of_column) in WEIGHTS {
+                let pixel = nearest(pixel as isize + right, pixels);
+                sum += of_row * of_column * u32::from(bytes[row * width + pixel * channels + channel]);
+            }
+        }
+        let mean = ((sum + 128) / 256) as u8;
+        bytemuck::pod_read_unaligned(&[mean])
+    })
+}
+
 /// Makes `height` rows of `width` elements.
 fn rows<T: Value>(height: usize, width: usize, element: impl Fn(usize, usize) -> T + Sync) -> Vec<T> {
     let mut out = vec![T::zero(); height * width];
@@ -52,6 +82,23 @@ mod tests {
     fn rows_become_columns() {
         assert_eq!(transposed(&[1, 2, 3, 4, 5, 6], 3), [1, 4, 2, 5, 3, 6]);
         assert_eq!(transposed(&[1.0, 2.0], 1), [1.0, 2.0]);
+    }
+
+    #[test]
+    fn a_blur_spreads_a_pixel_over_25_and_goes_on_beyond_the_border() {
+        let mut picture = [0_u8; 7 * 7];
+        picture[3 * 7 + 3] = 255;
+        let of_rows = [0, 1, 4, 6, 4, 1, 0];
+        let expected = |index: usize| (of_rows[index / 7] * of_rows[index % 7] * 255 + 128) / 256;
+        let blurred = blurred(&picture, 7, 1);
+        assert!((0..49).all(|index| i32::from(blurred[index]) == expected(index)), "{blurred:?}");
+        for (height, width, channels) in [(1, 1, 1), (1, 1, 3), (3, 2, 1), (4, 7, 3), (2, 12, 3)] {
+            let constant: Vec<u8> = (0..height * width).map(|index| [250, 7, 99][index % width % channels]).collect();
+            assert_eq!(super::blurred(&constant, width, channels), constant, "{height} x {width} by {channels}");
+        }
+        // 16 sixteenths of 16 rows: 11 and 5 of the two columns.
+        assert_eq!(super::blurred(&[0_u8, 160], 2, 1), [50, 110]);
+        assert_eq!(super::blurred(&[0_u8, 9, 160, 9], 4, 2), [50, 9, 110, 9]);
     }
 
     #[test]

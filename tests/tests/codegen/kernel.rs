@@ -137,7 +137,8 @@ impl Kernel {
     /// Whether the stages of a kernel of `kernels/` name the copy engine: by a generic argument, or
     /// in the kernel itself.
     pub fn is_of_copy_engine(&self) -> bool {
-        self.instance.generic("E") == Some("Bulk") || self.instance.kernel().ends_with("_bulk") || self.is_of_tensors()
+        let name = self.instance.kernel();
+        self.instance.generic("E") == Some("Bulk") || name.ends_with("_bulk") || name == "blur" || self.is_of_tensors()
     }
 
     /// Whether a kernel of `kernels/` loads and stores boxes of tensors.

@@ -7,6 +7,7 @@ mod drivers;
 mod kernels;
 mod launches;
 mod outputs;
+mod pictures;
 mod private;
 mod role_failures;
 mod role_features;
