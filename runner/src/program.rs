@@ -9,16 +9,17 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, ensure};
 use tilepipe::launch::Instance;
 use tilepipe_host::Error;
-use tilepipe_runner_cli::{Choice, Cli, DEFAULT_BLOCKS, DEFAULT_DTYPES, DEFAULT_STAGES, NO_GPU};
+use tilepipe_runner_cli::{Choice, Cli, DEFAULT_BLOCKS, DEFAULT_DTYPES, DEFAULT_STAGES, NO_GPU, VariantChoice};
 
 use crate::execute::memory;
 use crate::machine::{self, Machine};
+use crate::picture::Picture;
 use crate::plan::axis::{self, Axis};
 use crate::plan::catalog::{self, Kernel};
 use crate::plan::{self, Configuration, Request};
 use crate::source::{Files, Source};
 use crate::stdout::{self, PrintError, print};
-use crate::{execute, npy, output, report};
+use crate::{execute, output, report};
 
 /// This program, as its command line names it.
 const PROGRAM: &str = "tilepipe-run";
@@ -108,20 +109,26 @@ fn print_architecture(cli: &Cli, catalog: &[Kernel]) -> Result<ExitCode> {
 /// Turns the command line into what to run and on which data; no data is read yet but the files'
 /// headers.
 fn understand(cli: &Cli, catalog: &[Kernel]) -> Result<(Option<Source>, Vec<Configuration>)> {
-    let files = if cli.inputs.is_empty() { None } else { Some(understand_files(cli)?) };
+    let picture = Picture::asked(cli)?;
+    let has_arrays = picture.is_none() && !cli.inputs.is_empty();
+    let files = if has_arrays { Some(understand_files(cli)?) } else { None };
+    let channels = picture
+        .as_ref()
+        .map(|picture| VariantChoice { name: "CHANNELS".to_owned(), value: picture.channels().to_string() });
     let request = Request {
         kernels: cli.kernels.clone(),
         dtypes: Axis::new(&cli.dtype, &DEFAULT_DTYPES),
         blocks: Axis::new(&cli.block, &DEFAULT_BLOCKS),
         stages: Axis::new(&cli.stages, &DEFAULT_STAGES),
-        variants: cli.variants.clone(),
+        variants: cli.variants.iter().cloned().chain(channels).collect(),
         files: files.clone(),
         single: cli.output.is_some(),
     };
     let generated = cli.elements.map(|elements| Source::Generated { elements });
     let configurations = plan::plan(catalog, &request)?;
-    check_against_plan(cli, &configurations)?;
-    Ok((files.map(Source::Files).or(generated), configurations))
+    let source = picture.map(Source::Picture).or(files.map(Source::Files)).or(generated);
+    check_against_plan(cli, source.as_ref(), &configurations)?;
+    Ok((source, configurations))
 }
 
 /// Reads the headers of the input files. `--dtype` may choose among the ways to take them.
@@ -140,7 +147,7 @@ fn understand_files(cli: &Cli) -> Result<Files> {
     Ok(files)
 }
 
-fn check_against_plan(cli: &Cli, configurations: &[Configuration]) -> Result<()> {
+fn check_against_plan(cli: &Cli, source: Option<&Source>, configurations: &[Configuration]) -> Result<()> {
     let Some(path) = &cli.output else {
         return Ok(());
     };
@@ -150,7 +157,7 @@ fn check_against_plan(cli: &Cli, configurations: &[Configuration]) -> Result<()>
          --stages and --variant",
         configurations.len()
     );
-    npy::check_writable(path, configurations[0].variant.dtype).context("nothing was run")?;
+    Source::check_writable(source, path, configurations[0].variant.dtype).context("nothing was run")?;
     for input in &cli.inputs {
         ensure!(
             !output::is_same_file(input, path),

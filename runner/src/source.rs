@@ -1,9 +1,10 @@
 //! Where the inputs come from.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::data;
 use crate::npy::{self, Reading};
+use crate::picture::{self, Picture};
 use crate::value::{DType, Value};
 use crate::work::Shape;
 use anyhow::{Result, anyhow, ensure};
@@ -17,6 +18,8 @@ pub enum Source {
     },
     /// Read from NumPy files.
     Files(Files),
+    /// Read from a picture.
+    Picture(Picture),
 }
 
 /// NumPy files of one type and shape, one for each input of a kernel.
@@ -72,6 +75,7 @@ impl Source {
                 let fits = |reading: &&Reading| reading.dtype == dtype;
                 files.readings.iter().find(fits).unwrap_or(&files.readings[0]).shape
             }
+            Source::Picture(picture) => picture.shape(),
         }
     }
 
@@ -86,6 +90,32 @@ impl Source {
                 data::inputs(count, *elements, data::DEFAULT_SEED).map_err(|text| anyhow!(text))
             }
             Source::Files(files) => files.paths.iter().take(count).map(|path| Ok(npy::read(path)?)).collect(),
+            Source::Picture(picture) => Ok(vec![picture.read()?]),
+        }
+    }
+
+    /// Checks that an output of elements of type `dtype` can be put at `path`: of a picture a
+    /// picture, of all else a NumPy array.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be.
+    pub fn check_writable(source: Option<&Source>, path: &Path, dtype: DType) -> Result<()> {
+        match source {
+            Some(Source::Picture(_)) => Ok(picture::check_writable(path)?),
+            _ => Ok(npy::check_writable(path, dtype)?),
+        }
+    }
+
+    /// Writes an output, which replaces what is at `path` in one step.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be written; what was at `path` is then still there.
+    pub fn write<T: Value>(&self, path: &Path, values: &[T], shape: Shape) -> Result<()> {
+        match self {
+            Source::Picture(picture) => Ok(picture.write(path, bytemuck::cast_slice(values))?),
+            _ => Ok(npy::write(path, values, shape)?),
         }
     }
 }

@@ -61,14 +61,16 @@ pub struct Cli {
     pub variants: Vec<VariantChoice>,
 
     /// A NumPy array to use instead of generated data, once for each input of the kernel: shape
-    /// (n,) for a row, (height, width) for a matrix, with a last dimension of 4 or 3 for vectors
-    #[arg(long = "input", value_name = "FILE.npy", verbatim_doc_comment)]
+    /// (n,) for a row, (height, width) for a matrix, with a last dimension of 4 or 3 for vectors;
+    /// for `--kernel blur` a PNG, JPEG or PNM picture of 8-bit grey or RGB, of less than 2 GiB
+    #[arg(long = "input", value_name = "FILE", verbatim_doc_comment)]
     pub inputs: Vec<PathBuf>,
 
     /// Where to write the output as a NumPy array (of a sum: one result for each block of the
-    /// launch); an existing file is replaced only by a whole, verified one; a symbolic link is
-    /// followed, and what is no regular file is refused
-    #[arg(long, value_name = "FILE.npy", verbatim_doc_comment)]
+    /// launch), or of a picture as one, in the format that its name ends in: .png, .jpg, .jpeg,
+    /// .pgm, .ppm or .pnm; an existing file is replaced only by a whole, verified one; a symbolic
+    /// link is followed, and what is no regular file is refused
+    #[arg(long, value_name = "FILE", verbatim_doc_comment)]
     pub output: Option<PathBuf>,
 
     /// When asynchronous copies land on the CPU: eager, lazy, random or random:SEED

@@ -18,7 +18,7 @@ pub fn check(configurations: &[Configuration], source: &Source, gpu: bool) -> Re
         let kind = one.variant.work.kind;
         let elements = match source {
             Source::Generated { elements } => *elements,
-            Source::Files(_) => source.shape(one.variant.dtype, kind.is_matrix()).elements(),
+            Source::Files(_) | Source::Picture(_) => source.shape(one.variant.dtype, kind.is_matrix()).elements(),
         };
         let array = elements as u128 * one.variant.dtype.bytes() as u128;
         let arrays = if gpu { kind.inputs() + 2 } else { 2 * kind.inputs() + 3 };
@@ -27,12 +27,16 @@ pub fn check(configurations: &[Configuration], source: &Source, gpu: bool) -> Re
     let Some((wanted, array, elements, dtype)) = configurations.iter().map(bytes).max() else {
         return Ok(());
     };
+    let advice = match source {
+        Source::Picture(_) => "take a smaller picture",
+        _ => "choose fewer with --elements",
+    };
     match available() {
         _ if array > isize::MAX as u128 => {
-            bail!("{elements} elements of {dtype} are {array} bytes, which overflow the address space; {ADVICE}")
+            bail!("{elements} elements of {dtype} are {array} bytes, which overflow the address space; {advice}")
         }
         Some(available) if wanted > u128::from(available) => bail!(
-            "{} of {dtype} need {} of memory and {} are free; {ADVICE}",
+            "{} of {dtype} need {} of memory and {} are free; {advice}",
             counted(elements, "element"),
             mebibytes(wanted),
             mebibytes(u128::from(available))
@@ -40,8 +44,6 @@ pub fn check(configurations: &[Configuration], source: &Source, gpu: bool) -> Re
         _ => Ok(()),
     }
 }
-
-const ADVICE: &str = "choose fewer with --elements";
 
 fn mebibytes(bytes: u128) -> String {
     format!("{} MiB", bytes.div_ceil(1 << 20))

@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use crate::array::Array;
 use crate::dtype::{ForType, with_type};
-use crate::npy;
 use crate::reference::{self, Difference};
 use crate::value::{DType, Value};
 use crate::work::{Shape, Work};
@@ -194,7 +193,7 @@ impl Session<'_> {
             return Ok(Outcome::Different { milliseconds, difference });
         }
         if let Some(path) = self.output {
-            npy::write(path, got, shape)?;
+            self.source.write(path, got, shape)?;
         }
         Ok(Outcome::Verified { milliseconds })
     }

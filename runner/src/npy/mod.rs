@@ -94,6 +94,13 @@ pub fn write<T: Value>(path: &Path, values: &[T], shape: Shape) -> Result<(), Np
     write().and_then(|()| partial.put()).map_err(|error| unwritable(path, &error))
 }
 
+/// Whether a file is an array, or is meant to be one: by its name, or else by its first bytes.
+pub fn is_array(path: &Path) -> bool {
+    let mut start = [0; MAGIC.len()];
+    let mut begins_so = || File::open(path)?.read_exact(&mut start).map(|()| start == *MAGIC);
+    path.extension().is_some_and(|extension| extension == "npy") || begins_so().unwrap_or(false)
+}
+
 /// Opens a file and reads its header; what is read next is the data.
 fn open(path: &Path) -> Result<(File, Vec<Reading>), NpyError> {
     let unreadable = |source| NpyError::Read { path: path.to_owned(), source };
@@ -111,6 +118,9 @@ fn open(path: &Path) -> Result<(File, Vec<Reading>), NpyError> {
     Ok((file, interpret(path, &header, found)?))
 }
 
+/// What a file begins with.
+const MAGIC: &[u8; 6] = b"\x93NUMPY";
+
 /// The most bytes that a header may have; NumPy's are around 128.
 const HEADER_LIMIT: usize = 1 << 16;
 
@@ -120,7 +130,7 @@ const BRACKET_LIMIT: usize = 64;
 
 fn parse_header(start: &[u8]) -> Result<(Header, usize), String> {
     let fixed: &[u8; 12] = start.first_chunk().ok_or("it is too short for a header")?;
-    if !fixed.starts_with(b"\x93NUMPY") {
+    if !fixed.starts_with(MAGIC) {
         return Err("it does not begin with \\x93NUMPY".to_owned());
     }
     let (prefix, length) = match fixed[6] {
