@@ -10,6 +10,7 @@ use core::any::TypeId;
 
 use crate::element::Element;
 pub use crate::entry::{RawElements, RawParameter, RawRows, RawTensor};
+pub use crate::isa::ElementKind;
 use crate::tensor::{Extents, Swizzle};
 use crate::tile::Tile;
 
@@ -56,6 +57,9 @@ pub struct Boxes {
     pub columns: u32,
     /// The bytes of the swizzle: 0, 32, 64 or 128.
     pub swizzle: u32,
+    /// What the engine takes an element for: bits, but for a
+    /// [`TileReduction`](crate::TileReduction).
+    pub element: ElementKind,
 }
 
 impl ParameterInfo {
@@ -83,8 +87,13 @@ impl ParameterInfo {
     }
 
     /// Describes a tensor of elements `T` in boxes of extents `X`, swizzled as `W` says, which is
-    /// read or written, and starts at a multiple of `alignment` bytes, as its rows do.
-    pub(crate) const fn of_tensor<T: Element, X: Extents, W: Swizzle>(kind: ParameterKind, alignment: usize) -> Self {
+    /// read or written, and starts at a multiple of `alignment` bytes, as its rows do; the engine
+    /// takes its elements for `element`.
+    pub(crate) const fn of_tensor<T: Element, X: Extents, W: Swizzle>(
+        kind: ParameterKind,
+        element: ElementKind,
+        alignment: usize,
+    ) -> Self {
         let [rows, columns] = X::BOX;
         let swizzle = match W::SPAN {
             Some(span) => span as u32,
@@ -93,7 +102,7 @@ impl ParameterInfo {
         ParameterInfo {
             row_alignment: Some(alignment),
             tile: X::STRIDE,
-            boxes: Some(Boxes { rows: rows as u32, columns: columns as u32, swizzle }),
+            boxes: Some(Boxes { rows: rows as u32, columns: columns as u32, swizzle, element }),
             ..Self::of::<T>(kind, alignment)
         }
     }

@@ -212,6 +212,49 @@ define void @tilepipe_tensor_store_2d(ptr %map, i32 %column, i32 %row, ptr %from
   ret void
 }
 
+; The same, with each element of the tensor combined with that of the box, atomically.
+define void @tilepipe_tensor_add_2d(ptr %map, i32 %column, i32 %row, ptr %from) alwaysinline nounwind {
+  %shared = addrspacecast ptr %from to ptr addrspace(3)
+  %address = ptrtoint ptr addrspace(3) %shared to i32
+  call void asm sideeffect "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [$0, {$1, $2}], [$3];", "l,r,r,r,~{memory}"(ptr %map, i32 %column, i32 %row, i32 %address)
+  ret void
+}
+
+define void @tilepipe_tensor_min_2d(ptr %map, i32 %column, i32 %row, ptr %from) alwaysinline nounwind {
+  %shared = addrspacecast ptr %from to ptr addrspace(3)
+  %address = ptrtoint ptr addrspace(3) %shared to i32
+  call void asm sideeffect "cp.reduce.async.bulk.tensor.2d.global.shared::cta.min.tile.bulk_group [$0, {$1, $2}], [$3];", "l,r,r,r,~{memory}"(ptr %map, i32 %column, i32 %row, i32 %address)
+  ret void
+}
+
+define void @tilepipe_tensor_max_2d(ptr %map, i32 %column, i32 %row, ptr %from) alwaysinline nounwind {
+  %shared = addrspacecast ptr %from to ptr addrspace(3)
+  %address = ptrtoint ptr addrspace(3) %shared to i32
+  call void asm sideeffect "cp.reduce.async.bulk.tensor.2d.global.shared::cta.max.tile.bulk_group [$0, {$1, $2}], [$3];", "l,r,r,r,~{memory}"(ptr %map, i32 %column, i32 %row, i32 %address)
+  ret void
+}
+
+define void @tilepipe_tensor_and_2d(ptr %map, i32 %column, i32 %row, ptr %from) alwaysinline nounwind {
+  %shared = addrspacecast ptr %from to ptr addrspace(3)
+  %address = ptrtoint ptr addrspace(3) %shared to i32
+  call void asm sideeffect "cp.reduce.async.bulk.tensor.2d.global.shared::cta.and.tile.bulk_group [$0, {$1, $2}], [$3];", "l,r,r,r,~{memory}"(ptr %map, i32 %column, i32 %row, i32 %address)
+  ret void
+}
+
+define void @tilepipe_tensor_or_2d(ptr %map, i32 %column, i32 %row, ptr %from) alwaysinline nounwind {
+  %shared = addrspacecast ptr %from to ptr addrspace(3)
+  %address = ptrtoint ptr addrspace(3) %shared to i32
+  call void asm sideeffect "cp.reduce.async.bulk.tensor.2d.global.shared::cta.or.tile.bulk_group [$0, {$1, $2}], [$3];", "l,r,r,r,~{memory}"(ptr %map, i32 %column, i32 %row, i32 %address)
+  ret void
+}
+
+define void @tilepipe_tensor_xor_2d(ptr %map, i32 %column, i32 %row, ptr %from) alwaysinline nounwind {
+  %shared = addrspacecast ptr %from to ptr addrspace(3)
+  %address = ptrtoint ptr addrspace(3) %shared to i32
+  call void asm sideeffect "cp.reduce.async.bulk.tensor.2d.global.shared::cta.xor.tile.bulk_group [$0, {$1, $2}], [$3];", "l,r,r,r,~{memory}"(ptr %map, i32 %column, i32 %row, i32 %address)
+  ret void
+}
+
 define void @tilepipe_bulk_commit_group() alwaysinline nounwind {
   call void asm sideeffect "cp.async.bulk.commit_group;", "~{memory}"()
   ret void

@@ -1,10 +1,11 @@
 //! Boxes of tensors, wherever they begin and however large the tensor is, against plain loops.
 
-use tilepipe::Element;
 use tilepipe::launch::Instance;
+use tilepipe::{Element, bf16, f16};
 use tilepipe_host::{Bound, Device, Error, launch};
 use tilepipe_test_kernels::tensor::stores::{
-    boxes_stored_as_loaded, boxes_through_a_ring, boxes_written_again, transposed_by_patches,
+    boxes_combined, boxes_stored_as_loaded, boxes_through_a_ring, boxes_written_again, sums_of_columns,
+    transposed_by_patches,
 };
 use tilepipe_test_kernels::tensor::{box_anywhere, mapped_boxes, sums_around};
 
@@ -153,4 +154,117 @@ fn transposes<T: Element + PartialEq>(device: &Device, instance: &Instance, of: 
         assert!(out.download()? == wanted, "{} of {width} x {height}", instance.name());
     }
     Ok(lengths.len() * lengths.len())
+}
+
+/// An operation of the copy engine, as a plain function.
+type Combine<T> = fn(T, T) -> T;
+
+/// Checks the copy engine's operations on what an array holds, of every element type that it has
+/// them for, and the sums of columns. Floats are small integers, so that no sum is rounded. Returns
+/// how many launches there were.
+///
+/// # Errors
+///
+/// What the device says.
+pub fn check_reductions(device: &Device) -> Result<usize, Error> {
+    macro_rules! integers {
+        ($device:ident, $instance:ident, $operation:ident, $integer:ty) => {{
+            let of = |word: u32| (u64::from(word) * 0x1_0000_0003) as $integer;
+            let combine: Combine<$integer> = match $operation {
+                "Add" => <$integer>::wrapping_add,
+                "Min" => <$integer>::min,
+                "Max" => <$integer>::max,
+                "And" => |a, b| a & b,
+                "Or" => |a, b| a | b,
+                _ => |a, b| a ^ b,
+            };
+            combined($device, $instance, of, combine)?
+        }};
+    }
+    let mut launches = 0;
+    for instance in &boxes_combined::INSTANCES {
+        let operation = instance.generic("O").unwrap_or_default().rsplit("::").next().unwrap_or_default();
+        launches += match instance.generic("T").unwrap_or_default() {
+            "u32" => integers!(device, instance, operation, u32),
+            "i32" => integers!(device, instance, operation, i32),
+            "u64" => integers!(device, instance, operation, u64),
+            "i64" => integers!(device, instance, operation, i64),
+            "f32" => combined::<f32>(device, instance, |word| small(word) as f32, |a, b| a + b)?,
+            "f16" => combined::<f16>(device, instance, |word| f16::from_f32(small(word) as f32), |a, b| a + b)?,
+            _ => combined::<bf16>(device, instance, |word| bf16::from_f32(small(word) as f32), |a, b| a + b)?,
+        };
+    }
+    for instance in &sums_of_columns::INSTANCES {
+        launches += match instance.generic("T") {
+            Some("i32") => columns::<i32>(device, instance, |word| word as i32, i32::wrapping_add)?,
+            _ => columns::<f32>(device, instance, |word| small(word) as f32, |a, b| a + b)?,
+        };
+    }
+    Ok(launches)
+}
+
+/// A small integer: few of them have a sum that eight bits hold.
+fn small(word: u32) -> i32 {
+    (word >> 9) as i32 % 5 - 2
+}
+
+fn combined<T: Element + PartialEq>(
+    device: &Device,
+    instance: &Instance,
+    of: fn(u32) -> T,
+    combine: Combine<T>,
+) -> Result<usize, Error> {
+    let columns = number(instance, "COLUMNS");
+    let stream = device.stream()?;
+    let extents = [[columns, ROWS], [3 * columns + 1, 2 * ROWS + 3], [1, 1]];
+    // The array may have fewer rows and columns than a box, or more.
+    let outputs = [[columns, ROWS], [columns - 3, ROWS - 2], [columns + 2, ROWS + 1]];
+    for ([width, height], [across, down]) in extents.into_iter().flat_map(|one| outputs.map(|other| (one, other))) {
+        let data: Vec<T> = elements(width * height).into_iter().map(of).collect();
+        let before: Vec<T> = elements(across * down).into_iter().map(|word| of(word.rotate_left(7))).collect();
+        let input = device.upload_2d(&data, width)?;
+        let mut out = device.upload_2d(&before, across)?;
+        launch(&stream, 3, instance, [Bound::input_2d(&input), Bound::output_2d(&mut out)])?;
+        let mut wanted = before;
+        for (index, value) in wanted.iter_mut().enumerate() {
+            let (row, column) = (index / across, index % across);
+            if row >= ROWS || column >= columns {
+                continue;
+            }
+            // Boxes that reach beyond the tensor have zeros there.
+            for y in (row..height.next_multiple_of(ROWS)).step_by(ROWS) {
+                for x in (column..width.next_multiple_of(columns)).step_by(columns) {
+                    let there = y < height && x < width;
+                    *value = combine(*value, if there { data[y * width + x] } else { T::zeroed() });
+                }
+            }
+        }
+        assert!(out.download()? == wanted, "{} of {width} x {height} to {across} x {down}", instance.name());
+    }
+    Ok(extents.len() * outputs.len())
+}
+
+fn columns<T: Element + PartialEq>(
+    device: &Device,
+    instance: &Instance,
+    of: fn(u32) -> T,
+    add: Combine<T>,
+) -> Result<usize, Error> {
+    let columns = number(instance, "COLUMNS");
+    let stream = device.stream()?;
+    let extents = [[1, 1], [columns, ROWS], [columns + 5, 7 * ROWS + 3], [3 * columns - 1, 20 * ROWS]];
+    let grids = [1, 3, 8];
+    for ([width, height], grid) in extents.into_iter().flat_map(|extents| grids.map(|grid| (extents, grid))) {
+        let data: Vec<T> = elements(width * height).into_iter().map(of).collect();
+        let before: Vec<T> = elements(width).into_iter().map(|word| of(word.rotate_left(7))).collect();
+        let input = device.upload_2d(&data, width)?;
+        let mut out = device.upload_2d(&before, width)?;
+        launch(&stream, grid, instance, [Bound::input_2d(&input), Bound::output_2d(&mut out)])?;
+        let mut wanted = before;
+        for (index, value) in data.iter().enumerate() {
+            wanted[index % width] = add(wanted[index % width], *value);
+        }
+        assert!(out.download()? == wanted, "{} of {width} x {height}, {grid} blocks", instance.name());
+    }
+    Ok(extents.len() * grids.len())
 }

@@ -201,7 +201,8 @@ fn boxes_of_tensors_are_what_a_plain_loop_reads_wherever_they_begin() {
     let Some(device) = gpu() else { return };
     let extents = tensors::check_extents(&device, 1).unwrap();
     let (places, transposes) = (tensors::check_places(&device).unwrap(), tensors::check_transposes(&device).unwrap());
-    println!("{extents} extents, {places} places, {transposes} transposes");
+    let reductions = tensors::check_reductions(&device).unwrap();
+    println!("{extents} extents, {places} places, {transposes} transposes, {reductions} reductions");
 }
 
 /// Assumption 7 of SOUNDNESS.md.

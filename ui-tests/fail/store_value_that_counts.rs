@@ -1,4 +1,4 @@
-//! On hardware each thread would count for itself, and the values would depend on who computes them.
+//! On hardware each thread would count for itself: values would depend on who computes them.
 #![forbid(unsafe_code)]
 use tilepipe::{
     Block, Extents2, Outputs, Shared, Stages, Swizzle128, Tensor, TensorMap, TensorMut, TensorTile, kernel,

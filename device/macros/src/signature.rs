@@ -179,7 +179,7 @@ fn static_lifetime(ty: &Type) -> Option<syn::Lifetime> {
 }
 
 /// The views of `tilepipe`, whose lifetime may be left out in a signature.
-const VIEWS: [&str; 10] = [
+const VIEWS: [&str; 11] = [
     "Tiles",
     "TilesMut",
     "Halos",
@@ -190,6 +190,7 @@ const VIEWS: [&str; 10] = [
     "Halos2D",
     "Tensor",
     "TensorMut",
+    "TileReduction",
 ];
 
 fn error(tokens: &impl quote::ToTokens, message: &str) -> syn::Error {

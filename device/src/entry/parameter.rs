@@ -2,10 +2,11 @@
 
 use super::{PARAMETER_ALIGNMENT, PARAMETER_BYTES, RawElements, RawRows, RawTensor};
 use crate::element::Element;
+use crate::isa::ElementKind;
 use crate::output::arrangement::Arrangement;
 use crate::output::tile::OutputTile;
 use crate::output::tiles::TileViewMut;
-use crate::tensor::{Extents, OutputExtents, Swizzle, Tensor, TensorMut, TensorTile};
+use crate::tensor::{Extents, Operation, OutputExtents, Swizzle, Tensor, TensorMut, TensorTile, TileReduction};
 use crate::tile::Tile;
 use crate::view::geometry::{Elements, Geometry, Rows};
 use crate::view::tiles::TileView;
@@ -43,7 +44,8 @@ pub trait Parameter<'k>: Sized + sealed::Sealed {
 /// it.
 #[derive(Clone, Copy)]
 pub struct ParameterLayout {
-    /// `in`, `out` or `value`; of a tensor `box` or `out-box`, and the bytes of its swizzle.
+    /// `in`, `out` or `value`; of a tensor `box`, `out-box` or `reduce-box`, and the bytes of its
+    /// swizzle.
     pub(super) kind: &'static str,
     /// Of an element, in bytes.
     pub(super) size: usize,
@@ -206,6 +208,7 @@ const fn of_tensor<T: Element, X: Extents>(kind: &'static str) -> ParameterLayou
 
 impl<T: Element, X: Extents, W: Swizzle> sealed::Sealed for Tensor<'_, T, X, W> {}
 impl<T: Element, X: OutputExtents, W: Swizzle> sealed::Sealed for TensorMut<'_, T, X, W> {}
+impl<T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle> sealed::Sealed for TileReduction<'_, T, O, X, W> {}
 
 impl<'k, T: Element, X: Extents, W: Swizzle> Parameter<'k> for Tensor<'k, T, X, W> {
     type At<'x> = Tensor<'x, T, X, W>;
@@ -213,8 +216,11 @@ impl<'k, T: Element, X: Extents, W: Swizzle> Parameter<'k> for Tensor<'k, T, X, 
     const LAYOUT: ParameterLayout = of_tensor::<T, X>(W::KINDS[0]);
 
     #[cfg(not(target_arch = "nvptx64"))]
-    const INFO: crate::launch::ParameterInfo =
-        crate::launch::ParameterInfo::of_tensor::<T, X, W>(crate::launch::ParameterKind::Input, TENSOR_ALIGNMENT);
+    const INFO: crate::launch::ParameterInfo = crate::launch::ParameterInfo::of_tensor::<T, X, W>(
+        crate::launch::ParameterKind::Input,
+        ElementKind::Bits,
+        TENSOR_ALIGNMENT,
+    );
 
     #[inline(always)]
     unsafe fn from_raw(raw: *const Self::Raw) -> Self {
@@ -232,8 +238,11 @@ impl<'k, T: Element, X: OutputExtents, W: Swizzle> Parameter<'k> for TensorMut<'
     const LAYOUT: ParameterLayout = of_tensor::<T, X>(W::KINDS[1]);
 
     #[cfg(not(target_arch = "nvptx64"))]
-    const INFO: crate::launch::ParameterInfo =
-        crate::launch::ParameterInfo::of_tensor::<T, X, W>(crate::launch::ParameterKind::Output, TENSOR_ALIGNMENT);
+    const INFO: crate::launch::ParameterInfo = crate::launch::ParameterInfo::of_tensor::<T, X, W>(
+        crate::launch::ParameterKind::Output,
+        ElementKind::Bits,
+        TENSOR_ALIGNMENT,
+    );
 
     #[inline(always)]
     unsafe fn from_raw(raw: *const Self::Raw) -> Self {
@@ -241,6 +250,28 @@ impl<'k, T: Element, X: OutputExtents, W: Swizzle> Parameter<'k> for TensorMut<'
         // SAFETY: as above, of an array that only this launch touches; each block makes one such
         // value of it.
         unsafe { TensorMut::new(raw) }
+    }
+}
+
+impl<'k, T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle> Parameter<'k> for TileReduction<'k, T, O, X, W> {
+    type At<'x> = TileReduction<'x, T, O, X, W>;
+    type Raw = RawTensor;
+    const LAYOUT: ParameterLayout = of_tensor::<T, X>(W::KINDS[2]);
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    const INFO: crate::launch::ParameterInfo = crate::launch::ParameterInfo::of_tensor::<T, X, W>(
+        crate::launch::ParameterKind::Output,
+        O::KIND,
+        TENSOR_ALIGNMENT,
+    );
+
+    #[inline(always)]
+    unsafe fn from_raw(raw: *const Self::Raw) -> Self {
+        const { assert!(TensorTile::<T, X, W>::BYTES > 0) };
+        // SAFETY: as above, of an array that only this launch touches, for which a map was encoded
+        // whose elements are of the operation's kind; there is no other way to touch it than this
+        // parameter.
+        unsafe { TileReduction::new(raw) }
     }
 }
 

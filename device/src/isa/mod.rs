@@ -42,6 +42,7 @@
 //! | `bulk_copy` | `cp.async.bulk.shared::cluster.global` | sm_90 | thread |
 //! | `tensor_copy` | `cp.async.bulk.tensor.2d.shared::cluster.global` | sm_90 | thread |
 //! | `tensor_store` | `cp.async.bulk.tensor.2d.global.shared::cta` | sm_90 | thread |
+//! | `tensor_reduce` | `cp.reduce.async.bulk.tensor.2d.global.shared::cta` | sm_90 | thread |
 //! | `bulk_commit_group` | `cp.async.bulk.commit_group` | sm_90 | thread |
 //! | `bulk_wait_group_read` | `cp.async.bulk.wait_group.read N` | sm_90 | thread |
 //! | `bulk_wait_all` | `cp.async.bulk.wait_group 0` | sm_90 | thread |
@@ -239,6 +240,12 @@
 //! 2. Nobody writes those bytes until the calling thread has committed the store and waited for the
 //!    reads of its group; the block does not end before that.
 //!
+//! ## `tensor_reduce`
+//!
+//! 0. As for `tensor_store`, of a tensor that only this launch touches, and it only by this
+//!    function.
+//! 1. The map was encoded for elements of this kind, of which the engine has the operation.
+//!
 //! ## `stage_read`
 //!
 //! The calling role has the stage of `bytes` bytes from `first` on, and reads it until it arrives
@@ -346,8 +353,8 @@ pub(crate) trait Lanes<T> {
 
 mod tensor;
 
-pub use tensor::RawTensor;
-pub(crate) use tensor::{BoxShape, swizzled};
+pub(crate) use tensor::{BoxShape, Reduce, ReduceAdd, ReduceAnd, ReduceMax, ReduceMin, ReduceOr, ReduceXor, swizzled};
+pub use tensor::{ElementKind, RawTensor, ReduceCode};
 
 #[cfg(not(target_arch = "nvptx64"))]
 pub(crate) mod host;

@@ -23,7 +23,7 @@ pub struct RawTensor {
 /// map says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(target_arch = "nvptx64", allow(dead_code))]
-pub(crate) struct BoxShape {
+pub struct BoxShape {
     /// Rows of the box.
     pub(crate) rows: u32,
     /// Elements of a row.
@@ -42,3 +42,59 @@ pub(crate) struct BoxShape {
 pub(crate) const fn swizzled(offset: usize, mask: usize) -> usize {
     offset ^ (((offset >> 7) & mask) << 4)
 }
+
+/// What the copy engine takes an element for: it matters to its reductions alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ElementKind {
+    /// Bits, which are copied as they are.
+    Bits,
+    /// `u32`
+    U32,
+    /// `i32`
+    I32,
+    /// `u64`
+    U64,
+    /// `i64`
+    I64,
+    /// `f32`
+    F32,
+    /// `f16`
+    F16,
+    /// `bf16`
+    Bf16,
+}
+
+/// What the copy engine does with a tile's elements and those of a tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(target_arch = "nvptx64", allow(dead_code))]
+pub enum Reduce {
+    /// The sum.
+    Add,
+    /// The lesser.
+    Min,
+    /// The greater.
+    Max,
+    /// Bit by bit.
+    And,
+    /// Bit by bit.
+    Or,
+    /// Bit by bit.
+    Xor,
+}
+
+/// An operation as a type.
+pub trait ReduceCode {
+    /// The operation.
+    const CODE: Reduce;
+}
+
+macro_rules! codes {
+    ($($code:ident: $operation:ident),*) => {$(
+        /// An operation as a type.
+        pub enum $code {}
+        impl ReduceCode for $code {
+            const CODE: Reduce = Reduce::$operation;
+        }
+    )*};
+}
+codes!(ReduceAdd: Add, ReduceMin: Min, ReduceMax: Max, ReduceAnd: And, ReduceOr: Or, ReduceXor: Xor);

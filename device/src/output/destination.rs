@@ -12,7 +12,8 @@ use crate::view::numbers::TileNumbers;
 #[diagnostic::on_unimplemented(
     message = "a driver can't write to `{Self}`",
     label = "not a block's share of an output",
-    note = "pass `&mut out.for_block(&block)` of an output view, or `&mut memory.outputs(&block, out)` of a `TensorMut`"
+    note = "pass `&mut out.for_block(&block)` of an output view, or `&mut memory.outputs(&block, out)` of a `TensorMut`",
+    note = "no box of a `TileReduction` is a block's own: take `for_each_tile`, and `results.tile_at(row, column)` in its closure"
 )]
 pub trait Destination: sealed::Destination {}
 
@@ -27,6 +28,8 @@ pub(crate) mod sealed {
     pub trait Destination {
         /// One tile, to be written.
         type Tile<'v>;
+        /// Whether nothing has to be checked to write any tile that exists.
+        const ALL_WHOLE: bool = false;
 
         /// Which of the output's tiles they are.
         fn numbers(&self) -> TileNumbers;

@@ -39,7 +39,7 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
             |stage, index| stage.copy(unsafe { batches.whole(index) }),
             &mut consume,
         );
-        if number >= numbers.end() {
+        if B::ALL_WHOLE || number >= numbers.end() {
             return drained;
         }
         let (drained, ..) = drained.idle().drive::<false>(
@@ -115,7 +115,8 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
             return drained;
         }
         let results_end = results.numbers().end();
-        if numbers.has_beyond(results_end) {
+        // Where all are whole, the first loop ended at the end of one of both.
+        if B::ALL_WHOLE && D::ALL_WHOLE || numbers.has_beyond(results_end) {
             fault::results_end_early(results_end, numbers.end());
         }
         let (drained, ..) = drained.idle().drive::<false>(

@@ -24,6 +24,8 @@ pub(crate) mod sealed {
     pub trait Batches<C: Contents>: Copy {
         /// The source of one stage.
         type Source: Fill<C>;
+        /// Whether all tiles count as whole: [`whole_below`](Self::whole_below) is the end.
+        const ALL_WHOLE: bool = false;
 
         /// Which tiles there are to fill stages with, in every view.
         fn numbers(&self) -> TileNumbers;

@@ -76,6 +76,7 @@ impl<T: Element, X: Extents, W: Swizzle> Batches<TensorTile<T, X, W>> for &Block
 
 impl<'k, T: Element, X: Extents, W: Swizzle> batches::Batches<TensorTile<T, X, W>> for &BlockBoxes<'k, T, X, W> {
     type Source = TensorBox<'k, T, X, W>;
+    const ALL_WHOLE: bool = true;
 
     #[inline(always)]
     fn numbers(&self) -> TileNumbers {

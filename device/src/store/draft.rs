@@ -3,9 +3,10 @@
 use core::marker::PhantomData;
 
 use super::slots::{ButForTheNext, Slots, stride};
+use super::view::Stored;
 use crate::element::Element;
 use crate::engine::{Completion, CompletionOf};
-use crate::group::block::Block;
+use crate::group::block::{Block, Thread};
 use crate::group::{Deal, InBlock};
 use crate::isa::{self, PendingGroups, RawTensor};
 use crate::marker::{BlockLevel, Brand, Uniform};
@@ -34,7 +35,7 @@ const PIECE: usize = 16;
 /// 0. `slots` are those of a ring of these types, valid and not used otherwise while this value
 ///    exists; `map` is the map of its tensor, and `at` begins box `index` of the block's share.
 #[must_use = "a box is written by `fill`, `fill_patches` or `store`"]
-pub struct Draft<'v, 'b, T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, const THREADS: usize> {
+pub struct Draft<'v, 'b, V: Stored, const COUNT: usize, const THREADS: usize> {
     slots: *mut Slots<COUNT>,
     map: *const RawTensor,
     at: [i32; 2],
@@ -42,16 +43,15 @@ pub struct Draft<'v, 'b, T: Element, X: OutputExtents, W: Swizzle, const COUNT: 
     ring: PhantomData<&'v mut ()>,
     block: Brand<'b>,
     level: BlockLevel,
-    shape: PhantomData<(T, X, W)>,
+    view: PhantomData<V>,
 }
 
-impl<T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, const THREADS: usize> !Uniform
-    for Draft<'_, '_, T, X, W, COUNT, THREADS>
-{
-}
+impl<V: Stored, const COUNT: usize, const THREADS: usize> !Uniform for Draft<'_, '_, V, COUNT, THREADS> {}
 
-impl<'b, T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, const THREADS: usize>
-    Draft<'_, 'b, T, X, W, COUNT, THREADS>
+impl<'b, V, T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, const THREADS: usize>
+    Draft<'_, 'b, V, COUNT, THREADS>
+where
+    V: Stored<Element = T, Extents = X, Swizzle = W>,
 {
     /// 16-byte pieces of a row.
     const PIECES_OF_A_ROW: usize = TensorTile::<T, X, W>::COLUMNS * size_of::<T>() / PIECE;
@@ -63,7 +63,7 @@ impl<'b, T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, const THR
     /// Invariant 0 holds.
     #[inline(always)]
     pub(super) unsafe fn new(slots: *mut Slots<COUNT>, map: *const RawTensor, at: [i32; 2], index: usize) -> Self {
-        Draft { slots, map, at, index, ring: PhantomData, block: PhantomData, level: PhantomData, shape: PhantomData }
+        Draft { slots, map, at, index, ring: PhantomData, block: PhantomData, level: PhantomData, view: PhantomData }
     }
 
     /// Writes the box: `value(row, column)` for each element of it, those beyond the tensor's edges
@@ -145,6 +145,40 @@ impl<'b, T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, const THR
         });
     }
 
+    /// Writes the box: `values(thread)` returns the thread's own elements, the `N` from `rank * N`
+    /// on, counted row by row. They are 16 bytes, and all threads' elements are the whole box, or
+    /// it does not compile. For what threads have in [`PerThread`](crate::PerThread).
+    ///
+    /// PTX as for [`fill`](Self::fill).
+    ///
+    /// # Threads
+    ///
+    /// The block; `values` runs per thread.
+    #[inline(always)]
+    pub fn fill_own<const N: usize>(
+        self,
+        block: &Block<'b, THREADS>,
+        values: impl for<'t> Fn(Thread<'t, 'b, THREADS>) -> [T; N] + Uniform,
+    ) {
+        const {
+            assert!(
+                N * size_of::<T>() == PIECE
+                    && N * THREADS == TensorTile::<T, X, W>::ROWS * TensorTile::<T, X, W>::COLUMNS,
+                "`fill_own` writes 16 bytes a thread, which together are the box: it has `16 / size_of::<T>() * THREADS` elements; `fill` \
+                 takes any number"
+            )
+        };
+        self.publish(block, THREADS, |rank, stage: Room<T, X, W>| {
+            // SAFETY: `publish` passes the calling thread's rank where there are as many parts as
+            // threads (`part` is the rank then); `'b` is its block's brand.
+            let own = values(unsafe { Thread::new(rank) });
+            let first = rank * N;
+            let (row, column) = (first / TensorTile::<T, X, W>::COLUMNS, first % TensorTile::<T, X, W>::COLUMNS);
+            // SAFETY: piece `rank` of the box, which is this thread's alone; rows are whole pieces.
+            unsafe { stage.write::<N>(row, column, own) };
+        });
+    }
+
     /// Has each thread fill its share of `parts` parts of the next output stage, and the engine
     /// store it. All parts together are the whole stage.
     #[inline(always)]
@@ -223,16 +257,16 @@ impl<'b, T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, const THR
     ///
     /// # Safety
     ///
-    /// As `isa::tensor_store`, in that thread, of a box of the block's share in the tensor of
+    /// As `Stored::store`, in that thread, of a box that the block may write in the tensor of
     /// `map`. All threads of the block make this call.
     #[inline(always)]
     unsafe fn store_from(from: *const u8, map: *const RawTensor, at: [i32; 2], again: bool) {
         Self::first(|| {
-            if again {
+            if again && V::IN_ORDER {
                 isa::bulk_wait_all();
             }
             // SAFETY: the caller's promises.
-            unsafe { isa::tensor_store(map, at, from, const { TensorTile::<T, X, W>::SHAPE }) };
+            unsafe { V::store(map, at, from, const { TensorTile::<T, X, W>::SHAPE }) };
             isa::bulk_commit_group();
         });
     }

@@ -17,7 +17,9 @@ mod draft;
 mod outputs;
 mod ring;
 mod slots;
+mod view;
 
 pub use draft::Draft;
 pub use outputs::Outputs;
 pub use ring::OutputRing;
+pub use view::Stored;

@@ -5,6 +5,7 @@ use core::marker::PhantomData;
 use super::draft::Draft;
 use super::outputs::Outputs;
 use super::slots::Slots;
+use super::view::{Stored, TileOf};
 use crate::element::Element;
 use crate::fault;
 use crate::group::block::Block;
@@ -14,25 +15,25 @@ use crate::marker::{BlockLevel, Brand, Uniform};
 use crate::memory::Shared;
 use crate::output::destination::{Destination, sealed};
 use crate::scope::BlockScope;
-use crate::tensor::{OutputExtents, Swizzle, TensorMut, TensorTile};
+use crate::tensor::{Operation, OutputExtents, Swizzle, TensorMut, TensorTile, TileReduction};
 use crate::view::geometry::Rows;
 use crate::view::numbers::TileNumbers;
 use crate::view::share::{Places, Share};
 
 /// A ring of output stages in shared memory, through which a block writes its boxes of a
-/// [`TensorMut`]: threads fill a stage, one of them has the copy engine store it, and the block
-/// fills the next stage meanwhile.
+/// [`TensorMut`], or adds to those of a [`TileReduction`]: threads fill a stage, one of them has
+/// the copy engine store it, and the block fills the next stage meanwhile.
 ///
-/// [`Shared::outputs`] makes it. [`map_tiles`](crate::Pipeline::map_tiles) takes it as it takes a
-/// view's tiles; in loops by hand [`tile`](Self::tile) is one box.
+/// [`Shared::outputs`] makes it. [`map_tiles`](crate::Pipeline::map_tiles) takes that of a
+/// `TensorMut` as it takes a view's tiles; in loops by hand [`tile`](Self::tile) is one box. Of a
+/// reduction [`tile_at`](Self::tile_at) is any box.
 ///
 /// CUDA: `cuda::ptx::cp_async_bulk_tensor` from shared memory, `cp_async_bulk_commit_group` and
 /// `cp_async_bulk_wait_group_read`.
 #[must_use = "a ring writes nothing by itself: pass it to `map_tiles`, or fill its tiles"]
-pub struct OutputRing<'s, 'k, 'b, T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, P, const THREADS: usize>
-{
+pub struct OutputRing<'s, 'b, V: Stored, const COUNT: usize, P, const THREADS: usize> {
     slots: Slots<COUNT>,
-    view: TensorMut<'k, T, X, W>,
+    view: V,
     share: Share<Rows>,
     memory: Brand<'s>,
     block: Brand<'b>,
@@ -40,10 +41,7 @@ pub struct OutputRing<'s, 'k, 'b, T: Element, X: OutputExtents, W: Swizzle, cons
     level: BlockLevel,
 }
 
-impl<T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, P, const THREADS: usize> !Uniform
-    for OutputRing<'_, '_, '_, T, X, W, COUNT, P, THREADS>
-{
-}
+impl<V: Stored, const COUNT: usize, P, const THREADS: usize> !Uniform for OutputRing<'_, '_, V, COUNT, P, THREADS> {}
 
 impl<'s, T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, P>
     Shared<'s, Outputs<TensorTile<T, X, W>, COUNT>, P>
@@ -99,11 +97,11 @@ impl<'s, T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, P>
     /// ```
     #[inline(always)]
     #[track_caller]
-    pub fn outputs<'k, 'b, const THREADS: usize>(
+    pub fn outputs<'b, V: Stored<Element = T, Extents = X, Swizzle = W>, const THREADS: usize>(
         self,
         block: &Block<'b, THREADS>,
-        view: TensorMut<'k, T, X, W>,
-    ) -> OutputRing<'s, 'k, 'b, T, X, W, COUNT, P, THREADS> {
+        view: V,
+    ) -> OutputRing<'s, 'b, V, COUNT, P, THREADS> {
         let _ = block;
         // SAFETY: the memory is the ring's from here on, for COUNT stages (`Layout`), aligned for
         // its tiles; no copy into it or from it is in flight, and nobody reads it (`Shared`, 0).
@@ -111,13 +109,11 @@ impl<'s, T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, P>
     }
 }
 
-impl<'s, 'k, 'b, T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, P, const THREADS: usize>
-    OutputRing<'s, 'k, 'b, T, X, W, COUNT, P, THREADS>
-{
+impl<'s, 'b, V: Stored, const COUNT: usize, P, const THREADS: usize> OutputRing<'s, 'b, V, COUNT, P, THREADS> {
     /// Makes the ring of these stages.
     #[inline(always)]
     #[track_caller]
-    pub(super) fn new(slots: Slots<COUNT>, view: TensorMut<'k, T, X, W>) -> Self {
+    fn new(slots: Slots<COUNT>, view: V) -> Self {
         let share = view.share();
         OutputRing {
             slots,
@@ -130,6 +126,42 @@ impl<'s, 'k, 'b, T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, P
         }
     }
 
+    /// The box `index` of the block's share, which begins at this row and column.
+    ///
+    /// # Safety
+    ///
+    /// It is one that the block may write. While the draft exists, nobody else uses the ring, and
+    /// it is not moved.
+    #[inline(always)]
+    unsafe fn draft<'v>(&mut self, at: [i32; 2], index: usize) -> Draft<'v, 'b, V, COUNT, THREADS> {
+        // SAFETY: the slots are this ring's, the map is that of its view; the rest is the caller's
+        // promise.
+        unsafe { Draft::new(&raw mut self.slots, self.view.map(), at, index) }
+    }
+
+    /// Waits until all stores are written, for the whole block, and gives back the view and the
+    /// memory.
+    ///
+    /// PTX: `cp.async.bulk.wait_group 0` in the first thread, `bar.sync`. At the end of a kernel it
+    /// is not needed.
+    #[inline(always)]
+    pub fn finish(self, block: &Block<'b, THREADS>) -> (V, Shared<'s, Outputs<TileOf<V>, COUNT>, P>) {
+        let _ = block;
+        let wait = || isa::bulk_wait_all();
+        // SAFETY: the ring is the block's, so all of its threads run this code (R2); a wait does
+        // nothing for other threads.
+        unsafe { <InBlock<'b, THREADS> as Deal<BlockScope>>::first(wait) };
+        // SAFETY: block-level code is converged.
+        unsafe { isa::barrier() };
+        // SAFETY: the memory that `outputs` took: the engine has read all of it, and every thread
+        // has passed the barrier after its last write.
+        (self.view, unsafe { Shared::new(self.slots.offset()) })
+    }
+}
+
+impl<'k, 'b, T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, P, const THREADS: usize>
+    OutputRing<'_, 'b, TensorMut<'k, T, X, W>, COUNT, P, THREADS>
+{
     /// Returns how many boxes the block has; 0 where blocks outnumber boxes.
     #[expect(clippy::len_without_is_empty, reason = "`len() == 0` says it in a kernel's loop as well")]
     #[inline(always)]
@@ -151,60 +183,71 @@ impl<'s, 'k, 'b, T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, P
     /// If `index >= self.len()`: the launch fails with both numbers, file and line.
     #[inline(always)]
     #[track_caller]
-    pub fn tile(&mut self, index: usize) -> Draft<'_, 'b, T, X, W, COUNT, THREADS> {
-        if index >= self.share.len() {
-            fault::out_of_range("output tile index {} is out of range: this block has {} tiles", index, self.len());
-        }
+    pub fn tile(&mut self, index: usize) -> Draft<'_, 'b, TensorMut<'k, T, X, W>, COUNT, THREADS> {
+        self.share.check(index, "output tile index {} is out of range: this block has {} tiles");
         // SAFETY: just checked; the ring is borrowed while the draft exists.
-        unsafe { self.draft(index) }
+        unsafe { self.tile_unchecked(index) }
     }
 
     /// The block's box `index`.
     ///
     /// # Safety
     ///
-    /// It exists. While the draft does, nobody else uses the ring, and it is not moved.
+    /// It exists; the rest as for `draft`.
     #[inline(always)]
-    unsafe fn draft<'v>(&mut self, index: usize) -> Draft<'v, 'b, T, X, W, COUNT, THREADS> {
-        let at = TensorMut::<T, X, W>::corner(&self.share, index);
-        // SAFETY: the slots are this ring's, the map is that of its tensor, and the box is this
-        // block's; the rest is the caller's promise.
-        unsafe { Draft::new(&raw mut self.slots, self.view.map(), at, index) }
+    unsafe fn tile_unchecked<'v>(&mut self, index: usize) -> Draft<'v, 'b, TensorMut<'k, T, X, W>, COUNT, THREADS> {
+        let (row, column) = self.share.place(index);
+        // SAFETY: a box of the block's share, which no other block has; the rest is the caller's
+        // promise.
+        unsafe { self.draft(corner::<X>(row, column), index) }
     }
+}
 
-    /// Waits until all stores are written, for the whole block, and gives back the view and the
-    /// memory.
+impl<'k, 'b, T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle, const COUNT: usize, P, const THREADS: usize>
+    OutputRing<'_, 'b, TileReduction<'k, T, O, X, W>, COUNT, P, THREADS>
+{
+    /// Returns the box in this row and column of boxes, to be filled with what is added to it. Any
+    /// block may take any box, as often as it likes.
     ///
-    /// PTX: `cp.async.bulk.wait_group 0` in the first thread, `bar.sync`. At the end of a kernel it
-    /// is not needed.
-    #[expect(clippy::type_complexity, reason = "what the caller has passed, of the same types")]
+    /// # Panics
+    ///
+    /// If there is no such box: the launch fails with both numbers, file and line.
     #[inline(always)]
-    pub fn finish(
-        self,
-        block: &Block<'b, THREADS>,
-    ) -> (TensorMut<'k, T, X, W>, Shared<'s, Outputs<TensorTile<T, X, W>, COUNT>, P>) {
-        let _ = block;
-        let wait = || isa::bulk_wait_all();
-        // SAFETY: the ring is the block's, so all of its threads run this code (R2); a wait does
-        // nothing for other threads.
-        unsafe { <InBlock<'b, THREADS> as Deal<BlockScope>>::first(wait) };
-        // SAFETY: block-level code is converged.
-        unsafe { isa::barrier() };
-        // SAFETY: the memory that `outputs` took: the engine has read all of it, and every thread
-        // has passed the barrier after its last write.
-        (self.view, unsafe { Shared::new(self.slots.offset()) })
+    #[track_caller]
+    pub fn tile_at(
+        &mut self,
+        row: usize,
+        column: usize,
+    ) -> Draft<'_, 'b, TileReduction<'k, T, O, X, W>, COUNT, THREADS> {
+        if row >= self.view.box_rows() {
+            fault::out_of_range("row {} of boxes is out of range: the tensor has {}", row, self.view.box_rows());
+        }
+        if column >= self.view.box_columns() {
+            let there = self.view.box_columns();
+            fault::out_of_range("column {} of boxes is out of range: the tensor has {}", column, there);
+        }
+        // SAFETY: all blocks may reduce into all boxes. The ring is borrowed while the draft
+        // exists.
+        unsafe { self.draft(corner::<X>(row, column), 0) }
     }
+}
+
+/// The row and the column that a box begins at.
+#[inline(always)]
+fn corner<X: OutputExtents>(row: usize, column: usize) -> [i32; 2] {
+    [(row * X::STRIDE[0]) as i32, (column * X::STRIDE[1]) as i32]
 }
 
 impl<T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, P, const THREADS: usize> Destination
-    for OutputRing<'_, '_, '_, T, X, W, COUNT, P, THREADS>
+    for OutputRing<'_, '_, TensorMut<'_, T, X, W>, COUNT, P, THREADS>
 {
 }
 
-impl<'b, T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, P, const THREADS: usize> sealed::Destination
-    for OutputRing<'_, '_, 'b, T, X, W, COUNT, P, THREADS>
+impl<'k, 'b, T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, P, const THREADS: usize> sealed::Destination
+    for OutputRing<'_, 'b, TensorMut<'k, T, X, W>, COUNT, P, THREADS>
 {
-    type Tile<'v> = Draft<'v, 'b, T, X, W, COUNT, THREADS>;
+    type Tile<'v> = Draft<'v, 'b, TensorMut<'k, T, X, W>, COUNT, THREADS>;
+    const ALL_WHOLE: bool = true;
 
     #[inline(always)]
     fn numbers(&self) -> TileNumbers {
@@ -220,12 +263,12 @@ impl<'b, T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, P, const 
     #[inline(always)]
     unsafe fn tile<'v>(&mut self, index: usize) -> Self::Tile<'v> {
         // SAFETY: the caller's promises; a driver does not move the ring.
-        unsafe { self.draft(index) }
+        unsafe { self.tile_unchecked(index) }
     }
 
     #[inline(always)]
     unsafe fn whole<'v>(&mut self, index: usize) -> Self::Tile<'v> {
         // SAFETY: as above.
-        unsafe { self.draft(index) }
+        unsafe { self.tile_unchecked(index) }
     }
 }

@@ -9,11 +9,13 @@
 pub(crate) mod boxes;
 pub(crate) mod extents;
 pub(crate) mod output;
+pub(crate) mod reduction;
 pub(crate) mod swizzle;
 mod tile;
 
 pub use boxes::{BlockBoxes, Tensor, TensorBox};
 pub use extents::{Extents, Extents2, Halo2, OutputExtents};
 pub use output::TensorMut;
+pub use reduction::{Operation, TileReduction, reduce};
 pub use swizzle::{NoSwizzle, Swizzle, Swizzle32, Swizzle64, Swizzle128};
 pub use tile::TensorTile;

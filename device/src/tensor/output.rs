@@ -93,12 +93,4 @@ impl<T: Element, X: OutputExtents, W: Swizzle> TensorMut<'_, T, X, W> {
         let numbers = TileNumbers::of_block(boxes);
         Share { division, numbers, count: numbers.count(), whole: false }
     }
-
-    /// The row and the column of the tensor that the block's box `index` begins at; for an index
-    /// that is not below the share's length those of no box.
-    #[inline(always)]
-    pub(crate) fn corner(share: &Share<Rows>, index: usize) -> [i32; 2] {
-        let (row, column) = share.place(index);
-        [(row * X::STRIDE[0]) as i32, (column * X::STRIDE[1]) as i32]
-    }
 }

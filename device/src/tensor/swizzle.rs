@@ -51,18 +51,18 @@ pub(crate) mod sealed {
         const SPAN: Option<usize>;
         /// The bits of a piece's number that the line's number is added to, without carry.
         const MASK: usize;
-        /// How a parameter with this swizzle is used, in a kernel's contract: one that is read, and
-        /// one that is written.
-        const KINDS: [&'static str; 2];
+        /// How a parameter with this swizzle is used, in a kernel's contract: one that is read,
+        /// one that is written, and one that is reduced to.
+        const KINDS: [&'static str; 3];
         /// What the start of a tile is a multiple of, in bytes: a whole period of the permutation.
         const ALIGNMENT: usize;
     }
 }
 
 macro_rules! swizzles {
-    ($($swizzle:ty: $kind:literal, $written:literal, $span:expr, $mask:literal, $alignment:literal;)*) => {$(
+    ($($swizzle:ty: $kind:literal, $written:literal, $reduced:literal, $span:expr, $mask:literal, $alignment:literal;)*) => {$(
         impl sealed::Swizzle for $swizzle {
-            const KINDS: [&'static str; 2] = [$kind, $written];
+            const KINDS: [&'static str; 3] = [$kind, $written, $reduced];
             const SPAN: Option<usize> = $span;
             const MASK: usize = $mask;
             const ALIGNMENT: usize = $alignment;
@@ -70,10 +70,10 @@ macro_rules! swizzles {
     )*};
 }
 swizzles! {
-    NoSwizzle: "box", "out-box", None, 0, 128;
-    Swizzle32: "box32", "out-box32", Some(32), 1, 256;
-    Swizzle64: "box64", "out-box64", Some(64), 3, 512;
-    Swizzle128: "box128", "out-box128", Some(128), 7, 1024;
+    NoSwizzle: "box", "out-box", "reduce-box", None, 0, 128;
+    Swizzle32: "box32", "out-box32", "reduce-box32", Some(32), 1, 256;
+    Swizzle64: "box64", "out-box64", "reduce-box64", Some(64), 3, 512;
+    Swizzle128: "box128", "out-box128", "reduce-box128", Some(128), 7, 1024;
 }
 
 #[cfg(test)]

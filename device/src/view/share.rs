@@ -20,7 +20,7 @@ pub(crate) const TILE_OUT_OF_RANGE: &str = "tile index {} is out of range: this 
 /// Views make it in place: as a function's result it would lie in memory for a while, and the
 /// compiler for the GPU then orders a loop's variables otherwise.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Share<G: Geometry> {
+pub struct Share<G: Geometry> {
     pub(crate) division: G::Division,
     pub(crate) numbers: TileNumbers,
     pub(crate) count: usize,

@@ -2,8 +2,8 @@
 
 use std::ffi::c_void;
 
-use tilepipe::launch::{Boxes, Instance, ParameterInfo, RawRows, RawTensor};
-use tilepipe::{Element, Extents, OutputExtents, Swizzle, Tensor, TensorMut};
+use tilepipe::launch::{Boxes, ElementKind, Instance, ParameterInfo, RawRows, RawTensor};
+use tilepipe::{Element, Extents, Operation, OutputExtents, Swizzle, Tensor, TensorMut, TileReduction};
 
 use crate::argument::{Argument, Bound, Value};
 use crate::buffer::{Buffer2D, Rows, RowsMut};
@@ -35,6 +35,22 @@ impl<T: Element, X: OutputExtents, W: Swizzle> Argument<TensorMut<'_, T, X, W>> 
 }
 
 impl<T: Element, X: OutputExtents, W: Swizzle> Argument<TensorMut<'_, T, X, W>> for RowsMut<'_, T> {
+    fn bind(self) -> Bound {
+        Bound::output_rows(self)
+    }
+}
+
+impl<T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle> Argument<TileReduction<'_, T, O, X, W>>
+    for &mut Buffer2D<T>
+{
+    fn bind(self) -> Bound {
+        Bound::output_2d(self)
+    }
+}
+
+impl<T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle> Argument<TileReduction<'_, T, O, X, W>>
+    for RowsMut<'_, T>
+{
     fn bind(self) -> Bound {
         Bound::output_rows(self)
     }
@@ -91,12 +107,18 @@ pub(crate) fn on_gpu(
     info: &ParameterInfo,
     boxes: Boxes,
 ) -> Result<[u64; 16], Error> {
-    // Elements are copied as they are, whatever they mean: unsigned integers of their size.
-    let data_type = match info.element_bytes {
-        1 => 0,
-        2 => 1,
-        4 => 2,
-        _ => 4,
+    // Elements are copied as they are, whatever they mean: unsigned integers of their size. What is
+    // reduced to is of its own type.
+    let data_type = match (boxes.element, info.element_bytes) {
+        (ElementKind::Bits, 1) => 0,
+        (ElementKind::Bits, 2) => 1,
+        (ElementKind::Bits | ElementKind::U32, 4) | (ElementKind::U32, _) => 2,
+        (ElementKind::I32, _) => 3,
+        (ElementKind::Bits | ElementKind::U64, _) => 4,
+        (ElementKind::I64, _) => 5,
+        (ElementKind::F16, _) => 6,
+        (ElementKind::F32, _) => 7,
+        (ElementKind::Bf16, _) => 9,
     };
     let extents = [rows.width, rows.height];
     let pitches = [rows.pitch * info.element_bytes as u64];

@@ -8,7 +8,7 @@ use super::block::{Aligned, step, with_block};
 use super::mbarrier;
 use super::model::{Accesses, Unit};
 use super::roles::synchronise;
-use crate::isa::{BULK_ZEROS, BoxShape, Members, PendingGroups, RawTensor};
+use crate::isa::{BULK_ZEROS, BoxShape, ElementKind, Members, PendingGroups, RawTensor, Reduce, ReduceCode};
 
 /// An mbarrier: its address in the block's shared memory.
 pub(crate) type Mbarrier = *mut u64;
@@ -164,6 +164,43 @@ pub(crate) unsafe fn tensor_copy(
 ///
 /// This function's safety contract in [`isa`](crate::isa) holds.
 pub(crate) unsafe fn tensor_store(map: *const RawTensor, at: [i32; 2], from: *const u8, shape: BoxShape) {
+    // SAFETY: the caller's promises.
+    unsafe { start_store(map, at, from, shape, None) };
+}
+
+/// `cp.reduce.async.bulk.tensor.2d.global`: as [`tensor_store`], but each element is combined with
+/// that of the tensor, atomically.
+///
+/// # Panics
+///
+/// As `tensor_store`.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+pub(crate) unsafe fn tensor_reduce<C: ReduceCode>(
+    map: *const RawTensor,
+    at: [i32; 2],
+    from: *const u8,
+    shape: BoxShape,
+    kind: ElementKind,
+) {
+    // SAFETY: the caller's promises.
+    unsafe { start_store(map, at, from, shape, Some((C::CODE, kind))) };
+}
+
+/// Starts a store, or a reduction of elements of a kind.
+///
+/// # Safety
+///
+/// As for [`tensor_store`], or for [`tensor_reduce`].
+unsafe fn start_store(
+    map: *const RawTensor,
+    at: [i32; 2],
+    from: *const u8,
+    shape: BoxShape,
+    how: Option<(Reduce, ElementKind)>,
+) {
     let bytes = (shape.rows * shape.columns * shape.element) as usize;
     let period = 128 * (shape.mask as usize + 1);
     assert!(from.addr().is_multiple_of(period), "a box whose swizzle has a period of {period} bytes starts elsewhere");
@@ -172,7 +209,7 @@ pub(crate) unsafe fn tensor_store(map: *const RawTensor, at: [i32; 2], from: *co
     step(|block| {
         block.check_destination(from.cast_mut(), bytes);
         // SAFETY: the caller's promises.
-        unsafe { block.model.store_box(from, &tensor, at, shape) };
+        unsafe { block.model.store_box(from, &tensor, at, shape, how) };
     });
     synchronise(|scheduler, _| {
         scheduler.barriers.handed_over.check(from.addr(), bytes);

@@ -1,10 +1,12 @@
 //! Small kernels that write tensors through a ring of output stages. Each writes three times the
 //! number that it reads, but for those that say otherwise.
 
+use tilepipe::reduce::{Add, And, Max, Min, Or, Unordered, Xor};
 use tilepipe::{
-    Block, Element, Extents2, NoSwizzle, Outputs, Shared, Stages, Swizzle, Swizzle32, Swizzle64, Swizzle128, Tensor,
-    TensorMap, TensorMut, TensorTile, Tile2D, Tiles2D, kernel,
+    Block, Element, Extents2, NoSwizzle, Operation, Outputs, Shared, Stages, Swizzle, Swizzle32, Swizzle64, Swizzle128,
+    Tensor, TensorMap, TensorMut, TensorTile, Tile2D, TileReduction, Tiles2D, bf16, f16, kernel,
 };
+use tilepipe_kernel_elements::Number;
 
 /// Rows of the boxes.
 const ROWS: usize = 8;
@@ -119,4 +121,71 @@ pub fn boxes_written_again<const COUNT: usize>(
         memory = tile.release(&block);
     }
     drop(results);
+}
+
+/// Stages of boxes, and output stages of boxes that may be others.
+type Reduced<T, X, W, const ROWS: usize, const COLUMNS: usize, const COUNT: usize> =
+    (Stages<TensorTile<T, Extents2<ROWS, COLUMNS>, W>, 2, TensorMap>, Outputs<TensorTile<T, X, W>, COUNT>);
+
+/// Combines all boxes of a tensor with the one box of another one, as they are loaded.
+#[kernel(
+    instances(T = [u32], O = [Add, Min, Max, And, Or, Xor], W = [Swizzle32], COLUMNS = [8]),
+    instances(T = [i32], O = [Add, Min, Max, And, Or, Xor], W = [NoSwizzle], COLUMNS = [8]),
+    instances(T = [u64], O = [Add, Min, Max, And, Or, Xor], W = [NoSwizzle], COLUMNS = [6]),
+    instances(T = [i64], O = [Min, Max, And, Or, Xor], W = [Swizzle64], COLUMNS = [8]),
+    instances(T = [f32], O = [Unordered<Add>], W = [Swizzle32], COLUMNS = [8]),
+    instances(T = [f16, bf16], O = [Unordered<Add>], W = [Swizzle32], COLUMNS = [16]),
+)]
+pub fn boxes_combined<T: Element, O: Operation<T>, W: Swizzle, const COLUMNS: usize>(
+    block: Block<32>,
+    input: Tensor<T, Extents2<ROWS, COLUMNS>, W>,
+    out: TileReduction<T, O, Extents2<ROWS, COLUMNS>, W>,
+    shared: Shared<Reduced<T, Extents2<ROWS, COLUMNS>, W, ROWS, COLUMNS, 0>>,
+) {
+    let (stages, outputs) = shared.split();
+    let boxes = input.for_block(&block);
+    let mut sums = outputs.outputs(&block, out);
+    let _ = stages.pipeline(&block).for_each_tile(&boxes, |tile, _| sums.tile_at(0, 0).store(tile));
+}
+
+/// Adds the sums of a tensor's columns to a row. A block takes boxes in a column of them one after
+/// the other, and adds what it has when the next one is in another column.
+#[kernel(
+    instances(T = [i32], O = [Add], THREADS = [32], COLUMNS = [4 * THREADS], COUNT = [1, 2]),
+    instances(T = [f32], O = [Unordered<Add>], THREADS = [64], COLUMNS = [4 * THREADS], COUNT = [2]),
+)]
+pub fn sums_of_columns<T: Number, O: Operation<T>, const THREADS: usize, const COLUMNS: usize, const COUNT: usize>(
+    block: Block<THREADS>,
+    input: Tensor<T, Extents2<ROWS, COLUMNS>, NoSwizzle>,
+    out: TileReduction<T, O, Extents2<1, COLUMNS>, NoSwizzle>,
+    shared: Shared<Reduced<T, Extents2<1, COLUMNS>, NoSwizzle, ROWS, COLUMNS, COUNT>>,
+) {
+    let (stages, outputs) = shared.split();
+    let (down, across) = (input.box_rows(), input.box_columns());
+    let share = (down * across).div_ceil(block.grid());
+    let first = (block.index() * share).min(down * across);
+    let count = share.min(down * across - first);
+    let mut results = outputs.outputs(&block, out);
+    let mut sums = block.map(|_| [T::ZERO; 4]);
+    let _ = stages.pipeline(&block).for_each(
+        count,
+        |stage, i| {
+            let (row, column) = ((first + i) % down, (first + i) / down);
+            stage.copy(input.at((row * ROWS) as i32, (column * COLUMNS) as i32))
+        },
+        |tile, i| {
+            block.update(&mut sums, |t, sums| {
+                for row in 0..ROWS {
+                    let values: [T; 4] = tile.vector(row, 4 * t.rank());
+                    for lane in 0..4 {
+                        sums[lane] = sums[lane].plus(values[lane]);
+                    }
+                }
+            });
+            if i + 1 == count || (first + i + 1) % down == 0 {
+                results.tile_at(0, (first + i) / down).fill_own(&block, |t| sums.get(&t));
+                sums = block.map(|_| [T::ZERO; 4]);
+            }
+        },
+    );
 }

@@ -5,9 +5,10 @@ use std::collections::VecDeque;
 
 use super::Schedule;
 use super::random::Random;
-use crate::isa::{BoxShape, RawTensor, Readers, swizzled};
+use crate::isa::{BoxShape, ElementKind, RawTensor, Readers, Reduce, swizzled};
 
 mod proxies;
+mod reductions;
 mod stores;
 
 pub(super) use proxies::{Accesses, in_one_thread};
@@ -267,16 +268,24 @@ impl Model {
         (0..rows).map(row).collect()
     }
 
-    /// Starts to store the box at `from` to a tensor, by the engine.
+    /// Starts to store the box at `from` to a tensor, by the engine, or to combine it with what is
+    /// there.
     ///
     /// # Safety
     ///
     /// The box's bytes are readable until the block ends, and `tensor` says where rows lie that
     /// only this launch writes.
-    pub(super) unsafe fn store_box(&mut self, from: *const u8, tensor: &RawTensor, at: [i32; 2], shape: BoxShape) {
+    pub(super) unsafe fn store_box(
+        &mut self,
+        from: *const u8,
+        tensor: &RawTensor,
+        at: [i32; 2],
+        shape: BoxShape,
+        how: Option<(Reduce, ElementKind)>,
+    ) {
         self.accesses.check(from.addr(), (shape.rows * shape.columns * shape.element) as usize);
         // SAFETY: the caller's promises.
-        unsafe { self.stores.store_box(from, tensor, at, shape) };
+        unsafe { self.stores.store_box(from, tensor, at, shape, how) };
         self.stores.started(self.schedule, &mut self.random);
     }
 

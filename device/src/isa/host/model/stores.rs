@@ -3,9 +3,10 @@
 
 use std::collections::VecDeque;
 
+use super::reductions;
 use crate::isa::host::Schedule;
 use crate::isa::host::random::Random;
-use crate::isa::{BoxShape, RawTensor, swizzled};
+use crate::isa::{BoxShape, ElementKind, RawTensor, Reduce, swizzled};
 
 /// The most bytes of a piece of a row.
 const PIECE: usize = 16;
@@ -22,6 +23,9 @@ struct Piece {
     bytes: usize,
     /// What was read.
     read: Option<[u8; PIECE]>,
+    /// How it is combined with what is there, and what an element is; `None` if it replaces that.
+    how: Option<(Reduce, ElementKind)>,
+    written: bool,
 }
 
 // SAFETY: the invariant holds on every OS thread; of the threads of a block's roles only the one
@@ -39,8 +43,17 @@ impl Piece {
         }
     }
 
+    /// Writes it, once.
     fn write(&mut self) {
+        if std::mem::replace(&mut self.written, true) {
+            return;
+        }
         self.read();
+        if let (Some(data), Some((reduce, kind))) = (self.read, self.how) {
+            // SAFETY: so many bytes are writable (0), and only this launch touches them, in this
+            // way.
+            return unsafe { reductions::combine(self.to, &data[..self.bytes], reduce, kind) };
+        }
         if let Some(data) = self.read {
             // SAFETY: so many bytes are writable (0), and the array has at least as many.
             unsafe { self.to.copy_from_nonoverlapping(data.as_ptr(), self.bytes) };
@@ -88,6 +101,7 @@ impl Stores {
         tensor: &RawTensor,
         [top, left]: [i32; 2],
         shape: BoxShape,
+        how: Option<(Reduce, ElementKind)>,
     ) {
         let BoxShape { rows, columns, element, mask } = shape;
         let [address, pitch, ..] = tensor.map;
@@ -105,7 +119,14 @@ impl Stores {
             let x = x + i64::from(there - first);
             let to = address.wrapping_add_signed(y * pitch as i64 + x * i64::from(element));
             let bytes = count * element as usize;
-            self.open.push(Piece { from: from.wrapping_add(offset), to: to as *mut u8, bytes, read: None });
+            self.open.push(Piece {
+                from: from.wrapping_add(offset),
+                to: to as *mut u8,
+                bytes,
+                read: None,
+                how,
+                written: false,
+            });
         }
     }
 

@@ -1,0 +1,174 @@
+//! Tensors to which all blocks add tiles.
+
+use core::marker::PhantomData;
+
+use half::{bf16, f16};
+
+use super::extents::OutputExtents;
+use super::swizzle::Swizzle;
+use crate::element::Element;
+use crate::isa::{self, ElementKind, RawTensor};
+use crate::marker::{BlockLevel, Brand, Uniform};
+use crate::view::geometry::Rows;
+use crate::view::numbers::TileNumbers;
+use crate::view::share::Share;
+
+/// Operations by which tiles are combined with what an array holds, for [`TileReduction`].
+pub mod reduce {
+    use core::marker::PhantomData;
+
+    /// The sum; of integers it wraps.
+    pub enum Add {}
+    /// The lesser.
+    pub enum Min {}
+    /// The greater.
+    pub enum Max {}
+    /// Bit by bit, and.
+    pub enum And {}
+    /// Bit by bit, or.
+    pub enum Or {}
+    /// Bit by bit, exclusive or.
+    pub enum Xor {}
+
+    /// An operation whose result depends on the order in which blocks come: sums of floats, which
+    /// round. A launch may return another result than the one before.
+    ///
+    /// Sums of `f32` take a subnormal number for zero, and return zero for one (the copy engine's
+    /// addition flushes them).
+    pub struct Unordered<O>(PhantomData<O>);
+}
+
+use reduce::{Add, And, Max, Min, Or, Unordered, Xor};
+
+/// An operation on elements `T` that the copy engine has: of [`reduce`]. Sealed.
+///
+/// | operation | elements |
+/// |---|---|
+/// | `Add` | `u32`, `i32`, `u64` |
+/// | `Unordered<Add>` | `f32`, `f16`, `bf16` |
+/// | `Min`, `Max` | `u32`, `i32`, `u64`, `i64` |
+/// | `And`, `Or`, `Xor` | `u32`, `i32`, `u64`, `i64` |
+#[diagnostic::on_unimplemented(
+    message = "the copy engine has no `{Self}` of elements `{T}`",
+    label = "no such operation",
+    note = "it adds `u32`, `i32`, `u64` (`Add`) and `f32`, `f16`, `bf16` (`Unordered<Add>`: the order of blocks decides how a sum is rounded), \
+            and has `Min`, `Max`, `And`, `Or` and `Xor` of `u32`, `i32`, `u64` and `i64`"
+)]
+pub trait Operation<T: Element>: 'static + sealed::Operation<T> {}
+
+pub(crate) mod sealed {
+    use super::{Element, ElementKind, isa};
+
+    #[diagnostic::on_unimplemented(
+        message = "the copy engine has no `{Self}` of elements `{T}`",
+        label = "no such operation",
+        note = "which operations exist is the engine's: take one of `tilepipe::reduce`"
+    )]
+    pub trait Operation<T: Element> {
+        /// The instruction's.
+        type Code: isa::ReduceCode;
+        /// What the engine takes an element for.
+        const KIND: ElementKind;
+    }
+}
+
+macro_rules! operations {
+    ($($operation:ty: $code:ty, $($element:ty => $kind:ident),*;)*) => {$($(
+        impl Operation<$element> for $operation {}
+        impl sealed::Operation<$element> for $operation {
+            type Code = $code;
+            const KIND: ElementKind = ElementKind::$kind;
+        }
+    )*)*};
+}
+operations! {
+    Add: isa::ReduceAdd, u32 => U32, i32 => I32, u64 => U64;
+    Unordered<Add>: isa::ReduceAdd, f32 => F32, f16 => F16, bf16 => Bf16;
+    Min: isa::ReduceMin, u32 => U32, i32 => I32, u64 => U64, i64 => I64;
+    Max: isa::ReduceMax, u32 => U32, i32 => I32, u64 => U64, i64 => I64;
+    And: isa::ReduceAnd, u32 => U32, i32 => I32, u64 => U64, i64 => I64;
+    Or: isa::ReduceOr, u32 => U32, i32 => I32, u64 => U64, i64 => I64;
+    Xor: isa::ReduceXor, u32 => U32, i32 => I32, u64 => U64, i64 => I64;
+}
+
+/// Global memory with rows as boxes of extents `X`, with which all blocks of this launch combine
+/// tiles by the operation `O`, through the copy engine alone: a kernel's parameter.
+///
+/// Each element is combined atomically, as often as boxes are stored to it. No thread reads or
+/// writes it in this launch, since the engine's operations are not atomic to those of threads; the
+/// launch refuses its memory as any other argument. What it holds before counts, too.
+///
+/// The host passes `&mut Buffer2D<T>`, or rows of a buffer; [`Outputs`](crate::Outputs) store to
+/// it.
+///
+/// CUDA: `cuda::ptx::cp_reduce_async_bulk_tensor`.
+///
+/// # Invariants
+///
+/// 0. `map` is as for [`TensorMut`](crate::TensorMut), of an array that only this launch touches,
+///    and it only by such operations.
+pub struct TileReduction<'k, T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle> {
+    map: *const RawTensor,
+    rows: u32,
+    columns: u32,
+    brand: Brand<'k>,
+    level: BlockLevel,
+    shape: PhantomData<(T, O, X, W)>,
+}
+
+impl<T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle> !Uniform for TileReduction<'_, T, O, X, W> {}
+
+impl<T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle> TileReduction<'_, T, O, X, W> {
+    /// Makes the tensor whose map lies at `map`.
+    ///
+    /// # Safety
+    ///
+    /// The invariant holds for the map's own rows and columns.
+    #[inline(always)]
+    pub(crate) unsafe fn new(map: *const RawTensor) -> Self {
+        // SAFETY: the map is valid for the launch (0); this field of it is plain data.
+        let rows = unsafe { (*map).rows };
+        // SAFETY: as above.
+        let columns = unsafe { (*map).columns };
+        TileReduction { map, rows, columns, brand: PhantomData, level: PhantomData, shape: PhantomData }
+    }
+
+    /// Returns the number of elements in a row.
+    #[inline(always)]
+    pub fn columns(&self) -> usize {
+        self.columns as usize
+    }
+
+    /// Returns the number of rows.
+    #[inline(always)]
+    pub fn rows(&self) -> usize {
+        self.rows as usize
+    }
+
+    /// Returns the number of boxes below one another, the partial last one included.
+    #[inline(always)]
+    pub fn box_rows(&self) -> usize {
+        self.rows().div_ceil(X::STRIDE[0])
+    }
+
+    /// Returns the number of boxes beside one another, the partial last one included.
+    #[inline(always)]
+    pub fn box_columns(&self) -> usize {
+        self.columns().div_ceil(X::STRIDE[1])
+    }
+
+    /// The map by which the engine finds the boxes.
+    #[inline(always)]
+    pub(crate) fn map(&self) -> *const RawTensor {
+        self.map
+    }
+
+    /// Which boxes are this block's, if they are dealt out.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn share(&self) -> Share<Rows> {
+        let (division, boxes) = Rows::new(self.columns(), self.rows(), 0).divide_into(X::STRIDE);
+        let numbers = TileNumbers::of_block(boxes);
+        Share { division, numbers, count: numbers.count(), whole: false }
+    }
+}

@@ -1,0 +1,11 @@
+//! On hardware there is no such instruction.
+#![forbid(unsafe_code)]
+use tilepipe::reduce::Min;
+use tilepipe::{Block, Extents2, Swizzle128, TileReduction, kernel};
+
+#[kernel]
+fn combine(block: Block<64>, out: TileReduction<f32, Min, Extents2<8, 32>, Swizzle128>) {
+    let _ = (block, out);
+}
+
+fn main() {}
