@@ -17,8 +17,6 @@ enum class Fence {
     NONE,    // nobody: it is measured, and no program should do it
 };
 
-__device__ __forceinline__ void proxy_fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
-
 extern __shared__ __align__(128) unsigned char bulk_memory[];
 
 // Stages of INPUTS tiles of LEN elements each in dynamic shared memory, and after them their

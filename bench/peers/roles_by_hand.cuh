@@ -30,6 +30,10 @@ __device__ __forceinline__ void mbarrier_arrive(unsigned barrier) {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
+// Orders what this thread has read and written of shared memory before the copy engine's accesses
+// that follow.
+__device__ __forceinline__ void proxy_fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+
 // Arrives when all copies that this thread has started so far have landed: at once if there are
 // none.
 __device__ __forceinline__ void mbarrier_arrive_after_copies(unsigned barrier) {

@@ -5,22 +5,24 @@
 
 // A view with rows as tilepipe passes it: 32 bytes by value. Its first element and all of its rows
 // are aligned to 16 bytes.
-struct Rows {
-    int *base;
+template <class T> struct RowsOf {
+    T *base;
     unsigned long long width, height, pitch;
 
-    __device__ __forceinline__ int *at(unsigned long long row, unsigned long long column) const {
+    __device__ __forceinline__ T *at(unsigned long long row, unsigned long long column) const {
         return base + row * pitch + column;
     }
 };
+using Rows = RowsOf<int>;
 static_assert(sizeof(Rows) == 32);
 
-// The tiles of ROWS by COLUMNS ints of a matrix, numbered row by row; the last ones of a row and of
-// a column may be partial. A block has every gridDim.x-th of them.
+// The tiles of ROWS by COLUMNS elements of a matrix, numbered row by row; the last ones of a row
+// and of a column may be partial. A block has every gridDim.x-th of them.
 template <unsigned ROWS, unsigned COLUMNS> struct TileGrid {
     unsigned across, all, step;
 
-    __device__ __forceinline__ explicit TileGrid(const Rows &view)
+    template <class T>
+    __device__ __forceinline__ explicit TileGrid(const RowsOf<T> &view)
         : across(unsigned((view.width + COLUMNS - 1) / COLUMNS)),
           all(across * unsigned((view.height + ROWS - 1) / ROWS)), step(gridDim.x) {}
 
@@ -30,7 +32,7 @@ template <unsigned ROWS, unsigned COLUMNS> struct TileGrid {
     }
 
     // Whether a tile lies in the matrix as a whole.
-    __device__ __forceinline__ static bool whole(const Rows &view, uint2 place) {
+    template <class T> __device__ __forceinline__ static bool whole(const RowsOf<T> &view, uint2 place) {
         return place.x + ROWS <= view.height && place.y + COLUMNS <= view.width;
     }
 };
