@@ -2,8 +2,8 @@
 # Compiles CUDA C++ with nvcc.
 #
 #   ./build.sh FOLDER            the benchmark's peers: FOLDER/peers.ptx, FOLDER/peers.sm_90.cubin,
-#                                the same of shapes, matrices and bulk, FOLDER/libceilings.so, and
-#                                what cublaslt makes
+#                                the same of shapes, matrices, bulk and tensor,
+#                                FOLDER/libceilings.so, and what cublaslt makes
 #   ./build.sh FOLDER cublaslt   FOLDER/libcublaslt.so, if cublasLt's header and library are there
 #   ./build.sh FOLDER race       the program FOLDER/thread_scope_race
 #   ./build.sh FOLDER versions   nothing but versions.txt
@@ -170,7 +170,7 @@ versions) ;;
 peers)
     # Side by side: most of the time goes into the candidates of shapes.cu.
     jobs=()
-    for source in shapes matrices peers bulk; do
+    for source in shapes matrices peers bulk tensor; do
         compile "$source.cu" "$source.ptx" -ptx & jobs+=($!)
         compile "$source.cu" "$source.sm_90.cubin" -cubin & jobs+=($!)
     done

@@ -145,6 +145,7 @@ pub fn run(options: &Options) -> Result<Vec<String>> {
     };
     bench.run::<i32>(numbers, &of_type(DType::I32), &mut push)?;
     bench.run::<I32x4>(numbers / 4, &of_type(DType::I32x4), &mut push)?;
+    bench.run::<u8>(4 * numbers, &of_type(DType::U8), &mut push)?;
     let is_whole = options.kernel.is_empty() && !options.shapes && !options.engines;
     let library = options.ceilings.as_deref();
     if let Some(library) = library.filter(|_| is_whole && !options.sizes) {

@@ -1,8 +1,9 @@
 //! Our kernels with the copy engine, each beside C++ of the same shape: the kernels of
 //! `peers/bulk.cu`. [`engines`] measures over ranges of shapes, and what the fence between the
-//! proxies costs.
+//! proxies costs; [`tensor`] is about the kernels over tensors.
 
 pub mod engines;
+pub mod tensor;
 
 use std::cmp::Reverse;
 

@@ -69,7 +69,8 @@ pub fn comparisons() -> Result<Vec<Comparison>> {
 ///
 /// As for [`comparisons`].
 pub fn candidates() -> Result<Vec<Comparison>> {
-    resolved(wide::candidates().into_iter().chain(tiles::candidates()).collect())
+    let all = [wide::candidates(), tiles::candidates(), bulk::tensor::candidates()];
+    resolved(all.into_iter().flatten().collect())
 }
 
 /// Returns what says what the fence between the proxies costs.
@@ -216,7 +217,11 @@ mod tests {
     }
 
     fn parameters(dtype: DType, work: Work) -> Vec<(ParameterKind, TypeId)> {
-        let element = if dtype == DType::I32 { TypeId::of::<i32>() } else { TypeId::of::<I32x4>() };
+        let element = match dtype {
+            DType::I32 => TypeId::of::<i32>(),
+            DType::U8 => TypeId::of::<u8>(),
+            _ => TypeId::of::<I32x4>(),
+        };
         let mut views = vec![(ParameterKind::Input, element); work.kind.inputs()];
         views.push((ParameterKind::Output, element));
         views

@@ -60,6 +60,7 @@ pub fn all() -> Vec<Pairing> {
     all.extend(wide::all());
     all.extend(bulk::all());
     all.extend(tiles::all());
+    all.extend(bulk::tensor::all());
     all.extend(roles_i32());
     all.extend(own_elements(I32, [OWN_SCOPE_I32_2, OWN_SCOPE_I32_4], [OWN_I32_2, OWN_I32_4]));
     all.push(example(I32, EXAMPLE_I32, EXAMPLE_TWIN_I32, EXAMPLE_EAGER_I32));

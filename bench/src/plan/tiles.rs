@@ -133,11 +133,26 @@ fn of_matrices(forms: &[matrices::Form]) -> Vec<Candidate> {
     shapes.map(|shape| Candidate { form: (shape.form.name, shape.stages), peer: shape.peer() }).collect()
 }
 
+/// What the record has.
+static RECORDED: LazyLock<Vec<PeerRow>> = LazyLock::new(|| contestants(SWEEP));
+
 /// Returns our kernels, those of one task one after another: with each number of stages the fastest
 /// one, and the one that has a twin.
 pub fn all() -> Vec<Pairing> {
-    static RECORDED: LazyLock<Vec<PeerRow>> = LazyLock::new(|| contestants(SWEEP));
     picked(&RECORDED)
+}
+
+/// Returns the fastest C++ of any shape that does what a kernel of ours does, without asynchronous
+/// copies and with some; nothing is demanded.
+pub fn fastest(kernel: &str) -> Vec<Peer> {
+    let tasks = TASKS.iter().filter(|task| task.kernel == kernel);
+    let peers: Vec<Peer> = tasks.flat_map(|task| fastest_of_each(task, &RECORDED)).map(|(_, peer)| peer).collect();
+    let of_class = |class| {
+        let mut own: Vec<Peer> = peers.iter().filter(|peer| peer.class == class).cloned().collect();
+        let nth = least(own.iter().cloned().map(Some), &RECORDED);
+        (!own.is_empty()).then(|| own.swap_remove(nth))
+    };
+    [Class::Plain, Class::Hand].into_iter().filter_map(of_class).collect()
 }
 
 /// Returns a pairing of all candidates for each task, all of our instances among them.

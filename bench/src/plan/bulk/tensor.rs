@@ -1,0 +1,353 @@
+//! Our kernels over tensors, each beside C++ of the same shape: the kernels of `peers/tensor.cu`.
+//!
+//! What an entry takes is what ours takes, in boxes of the same extents and with the same swizzle:
+//! a launch encodes the maps of both from the descriptions of their parameters.
+
+use tilepipe::Element;
+use tilepipe::launch::{Boxes, Instance, ParameterInfo, Parts};
+use tilepipe_runner::value::DType::{self, I32, U8};
+
+use crate::plan::blocks::Blocks::{self, Resident, Tiles};
+use crate::plan::catalog::Peer;
+use crate::plan::pairings::{Pairing, peer};
+use crate::plan::peers::{Names, Views, on_cpu};
+use crate::plan::shapes::{BLOCKS, shape_name};
+use crate::plan::tiles;
+use crate::record::Class;
+
+/// What C++ of the same shape is called.
+const BY_HAND: &str = "tensor copies by hand";
+/// What a copy without the copy engine is called.
+const PLAIN: &str = "plain, 16-byte loads";
+
+/// A kernel of ours, and how C++ of its shape is written.
+struct Form {
+    kernel: &'static str,
+    /// The beginning of its entries' names; with elements of a byte `_bytes` follows.
+    name: &'static str,
+    /// The generic arguments that an entry's name has after the threads.
+    generics: &'static [&'static str],
+    /// What ours must reach of it.
+    wanted: f64,
+    /// Our kernel without tensors over whose task C++ of any shape was measured.
+    others: Option<&'static str>,
+}
+
+const FORMS: [Form; 3] = [
+    Form {
+        kernel: "copy_tma",
+        name: "tensor_copy",
+        generics: &["ROWS", "COLUMNS", "STAGES"],
+        wanted: 0.99,
+        others: None,
+    },
+    Form {
+        kernel: "transpose_tma",
+        name: "tensor_transpose",
+        generics: &["SIDE", "STAGES", "COUNT"],
+        wanted: 0.99,
+        others: Some("transpose_wide"),
+    },
+    Form {
+        kernel: "stencil_2d_tma",
+        name: "tensor_stencil",
+        generics: &["ROWS", "COLUMNS", "STAGES", "COUNT"],
+        wanted: 0.98,
+        others: Some("stencil_2d_wide"),
+    },
+];
+
+/// One of our instances: the kernel, its element type, threads and generic arguments, and blocks.
+type Ours = (&'static str, DType, u32, &'static [(&'static str, &'static str)], Blocks);
+
+/// What is measured; another copy stands beside the driver's ([`crate::ceilings`]). The others, and
+/// other numbers of blocks, are [`candidates`].
+const OURS: [Ours; 11] = [
+    ("copy_tma", I32, 32, &[("ROWS", "32"), ("STAGES", "4")], Resident),
+    ("copy_tma", I32, 32, &[("ROWS", "128"), ("STAGES", "2")], Resident),
+    ("transpose_tma", I32, 64, &[("STAGES", "1"), ("COUNT", "1")], Tiles),
+    ("transpose_tma", I32, 64, &[("STAGES", "2"), ("COUNT", "2")], Resident),
+    ("transpose_tma", I32, 64, &[("STAGES", "4"), ("COUNT", "2")], Resident),
+    ("stencil_2d_tma", I32, 128, &[("ROWS", "32"), ("STAGES", "1"), ("COUNT", "1")], Tiles),
+    ("stencil_2d_tma", I32, 128, &[("ROWS", "32"), ("STAGES", "2"), ("COUNT", "2")], Resident),
+    ("stencil_2d_tma", I32, 128, &[("ROWS", "16"), ("STAGES", "2"), ("COUNT", "2")], Resident),
+    ("copy_tma", U8, 32, &[("STAGES", "4")], Resident),
+    ("transpose_tma", U8, 64, &[("STAGES", "1"), ("COUNT", "1")], Tiles),
+    ("transpose_tma", U8, 64, &[("STAGES", "2"), ("COUNT", "2")], Resident),
+];
+
+/// Threads, and rows of a tile and bytes of its rows, of the copies without the engine: a piece of
+/// 16 bytes a thread, and four of them.
+const PLAIN_COPIES: [(u32, usize, usize); 2] = [(128, 4, 512), (256, 8, 2048)];
+
+/// Returns all of them, those of one element type and work one after another.
+pub fn all() -> Vec<Pairing> {
+    OURS.into_iter().map(paired).collect()
+}
+
+/// One instance beside C++ of its shape, and beside the fastest of other shapes.
+fn paired((kernel, dtype, threads, generics, blocks): Ours) -> Pairing {
+    let mut pairing = Pairing { kernel, dtype, generics: generics.to_vec(), blocks, threads, peers: Vec::new() };
+    // An instance that is missing is named by whoever resolves all pairings.
+    let found = pairing.clone().resolve().ok().and_then(|found| Some((form_of(found.ours)?, twin(found.ours)?)));
+    if let Some((form, twin)) = found {
+        pairing.peers = vec![Peer { wanted: Some(form.wanted), ..twin }];
+        pairing.peers.extend(others(form, dtype));
+    }
+    pairing
+}
+
+/// C++ that does the same in other ways.
+fn others(form: &Form, dtype: DType) -> Vec<Peer> {
+    match (form.others, dtype) {
+        (Some(kernel), I32) => tiles::fastest(kernel),
+        // Nobody has written a transpose of bytes without tensors.
+        (Some(_), _) => Vec::new(),
+        (None, U8) => plain_copies::<u8>("rows_copy_bytes"),
+        (None, _) => plain_copies::<i32>("rows_copy"),
+    }
+}
+
+/// Returns a pairing of all instances and all C++ for each task, each with a block for each tile
+/// and with as many as run at once.
+pub fn candidates() -> Vec<Pairing> {
+    let tasks = OURS.map(|(kernel, dtype, ..)| (kernel, dtype));
+    let firsts = tasks.into_iter().enumerate().filter(|(nth, task)| !tasks[..*nth].contains(task));
+    firsts.map(|(nth, _)| with_candidates(paired(OURS[nth]))).collect()
+}
+
+/// The instance of a pairing beside all contestants of its task.
+fn with_candidates(pairing: Pairing) -> Pairing {
+    let Ok(first) = pairing.clone().resolve() else { return pairing };
+    let parameters = |instance: &Instance| instance.parameters().next().map(|(_, info)| (info.element)());
+    let alike = tilepipe_kernels::registry()
+        .into_iter()
+        .flatten()
+        .filter(|instance| instance.kernel() == pairing.kernel && parameters(instance) == parameters(first.ours));
+    let both = alike.filter_map(|ours| Some([Peer { class: Class::Tilepipe, ..peer("tilepipe", *ours) }, twin(ours)?]));
+    let with_blocks = |one: Peer| BLOCKS.map(|blocks| in_blocks(&one, blocks));
+    let all = both.flatten().flat_map(with_blocks);
+    let others = pairing.peers.iter().filter(|one| one.blocks.is_some()).cloned();
+    Pairing { peers: all.chain(others).collect(), ..pairing }
+}
+
+/// A contestant with so many blocks, and its shape in its name.
+fn in_blocks(one: &Peer, blocks: Blocks) -> Peer {
+    // What of an entry's name follows the form.
+    let shape = one.instance.name().trim_start_matches(|letter: char| !letter.is_ascii_digit());
+    let shape = if one.class == Class::Tilepipe { one.instance.name() } else { shape };
+    let name = shape_name(one.name, 0, shape, blocks).leak();
+    let tile = one.instance.parameters().next_back().map_or(1, |(_, info)| info.tile[0] * info.tile[1]);
+    Peer { name, blocks: Some(blocks), tile, ..one.clone() }
+}
+
+fn form_of(ours: &Instance) -> Option<&'static Form> {
+    FORMS.iter().find(|form| form.kernel == ours.kernel())
+}
+
+/// Describes the C++ of the shape of one of our instances with our kernel's blocks, of which
+/// nothing is demanded; none of an instance that has none.
+pub fn twin(ours: &Instance) -> Option<Peer> {
+    let form = form_of(ours)?;
+    let [(_, input), (_, out)] = ours.parameters().collect::<Vec<_>>()[..] else { return None };
+    let bytes = match ours.generic("T")?.rsplit("::").next()? {
+        "i32" => "",
+        "u8" => "_bytes",
+        _ => return None,
+    };
+    let numbers: Vec<&str> = form.generics.iter().map(|name| ours.generic(name)).collect::<Option<_>>()?;
+    let symbol = format!("{}{bytes}_{}_{}", form.name, ours.threads(), numbers.join("_")).leak();
+    let number = |name| ours.generic(name).map_or(Some(0), |value| value.parse::<usize>().ok());
+    let (stages, count) = (number("STAGES")?, number("COUNT")?);
+    // SAFETY: `tensor.cu` has this entry (the tests below): an input tensor and an output tensor of
+    // these elements, of any rows and columns, whose maps are encoded for boxes of the extents and
+    // the swizzle of our kernel's, launched with so many threads and so many bytes of dynamic
+    // shared memory; it reads and writes nothing else. `on_cpu` does nothing but panic.
+    let instance = unsafe {
+        Instance::new(Parts {
+            kernel: symbol,
+            symbol,
+            generics: &[],
+            shared_bytes: stages * (room(input)? + MBARRIER) + count * room(out)?,
+            shared_alignment: ALIGNMENT,
+            contract: None,
+            cpu: Some(on_cpu),
+            ..ours.parts()
+        })
+    };
+    let tile = out.tile[0] * out.tile[1];
+    Some(Peer { class: Class::Hand, tile, ..peer(BY_HAND, instance) })
+}
+
+/// Bytes of an mbarrier.
+const MBARRIER: usize = 8;
+/// What the start of the dynamic shared memory is a multiple of.
+const ALIGNMENT: usize = 1024;
+
+/// Bytes of a stage: a box, up to where the next one may begin.
+fn room(tensor: &ParameterInfo) -> Option<usize> {
+    let Boxes { rows, columns, swizzle, .. } = tensor.boxes?;
+    let alignment = if swizzle == 0 { 128 } else { 8 * swizzle as usize };
+    Some((rows as usize * columns as usize * tensor.element_bytes).next_multiple_of(alignment))
+}
+
+/// The copies without the engine, each with a block for each tile and with as many as run at once.
+fn plain_copies<T: Element>(name: &str) -> Vec<Peer> {
+    let of = |(threads, rows, bytes): (u32, usize, usize)| {
+        let columns = bytes / size_of::<T>();
+        let symbol: &str = format!("{name}_{threads}_{rows}_{columns}").leak();
+        // SAFETY: `tensor.cu` has this entry (the test below): an input view and an output view of
+        // these elements with rows, of any sizes, whose first elements and rows are aligned to 16
+        // bytes; launched with so many threads and no dynamic shared memory. It reads and writes
+        // nothing else. `on_cpu` does nothing but panic.
+        let instance = unsafe {
+            Instance::new(Parts {
+                kernel: symbol,
+                symbol,
+                generics: &[],
+                names: Names::ONE,
+                parameters: &Views::<T>::ROWS,
+                threads,
+                shared_bytes: 0,
+                shared_alignment: 16,
+                contract: None,
+                cpu: Some(on_cpu),
+            })
+        };
+        let size = format!("{threads} threads, {rows} x {columns}");
+        BLOCKS.map(|blocks| Peer {
+            class: Class::Plain,
+            blocks: Some(blocks),
+            tile: rows * columns,
+            ..peer(shape_name(PLAIN, 0, &size, blocks).leak(), instance)
+        })
+    };
+    PLAIN_COPIES.into_iter().flat_map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use tilepipe_runner::work::Work;
+
+    use super::*;
+
+    /// The entries of the source: their names, threads and elements.
+    fn entries() -> BTreeSet<(String, u32, usize)> {
+        let source = include_str!("../../../peers/tensor.cu");
+        let entry = |line: &str| {
+            let element = |text: &str| if text.contains("unsigned char") { 1 } else { 4 };
+            if let Some(rest) = line.strip_prefix("ENTRY(") {
+                let mut fields = rest.split(", ");
+                return Some((fields.next()?.to_owned(), fields.next()?.parse().ok()?, element(rest)));
+            }
+            let mut fields = line.strip_prefix("ENTRY_ROWS(")?.split(", ");
+            let (name, element) = (fields.next()?.to_owned(), element(fields.next()?));
+            Some((name, fields.next()?.parse().ok()?, element))
+        };
+        source.lines().filter_map(entry).collect()
+    }
+
+    fn is_ours(instance: &Instance) -> bool {
+        FORMS.iter().any(|form| form.kernel == instance.kernel())
+    }
+
+    /// Our instances with elements that there is C++ of.
+    fn ours() -> impl Iterator<Item = &'static Instance> {
+        tilepipe_kernels::registry().into_iter().flatten().filter(|instance| {
+            let element = instance.generic("T").and_then(|path| path.rsplit("::").next());
+            is_ours(instance) && matches!(element, Some("i32" | "u8"))
+        })
+    }
+
+    #[test]
+    fn the_source_has_exactly_the_twins_of_our_instances_and_the_plain_copies() {
+        let described = |peer: Peer| {
+            let element = peer.instance.parameters().next().unwrap().1.element_bytes;
+            (peer.instance.name().to_owned(), peer.instance.threads(), element)
+        };
+        let twins = ours().map(|instance| twin(instance).unwrap_or_else(|| panic!("{} has no twin", instance.name())));
+        let plain = [plain_copies::<i32>("rows_copy"), plain_copies::<u8>("rows_copy_bytes")].concat();
+        let all: BTreeSet<_> = twins.chain(plain).map(described).collect();
+        assert_eq!(entries(), all);
+    }
+
+    #[test]
+    fn an_entry_of_the_source_calls_what_its_name_says() {
+        for line in include_str!("../../../peers/tensor.cu").lines() {
+            let Some(rest) = line.strip_prefix("ENTRY(") else { continue };
+            let (name, call) = rest.strip_suffix(">)").unwrap().split_once(", ").unwrap();
+            let (threads, call) = call.split_once(", ").unwrap();
+            let (form, arguments) = call.split_once('<').unwrap();
+            // The element type; and a copy's threads, all but one of which do nothing.
+            let numbers: Vec<&str> = arguments.split(", ").filter(|text| text.parse::<u32>().is_ok()).collect();
+            let own = if form == "tensor_copy" { vec![threads] } else { Vec::new() };
+            let bytes = if arguments.contains("unsigned char") { "_bytes" } else { "" };
+            assert_eq!(name, format!("{form}{bytes}_{}", [own, numbers].concat().join("_")));
+        }
+    }
+
+    #[test]
+    fn a_twin_takes_the_boxes_of_ours_and_no_more_shared_memory() {
+        for ours in ours() {
+            let twin = twin(ours).unwrap();
+            let of = |instance: &Instance| -> Vec<_> {
+                let all = instance.parameters();
+                all.map(|(_, info)| (info.boxes.unwrap(), info.alignment, info.row_alignment, info.tile)).collect()
+            };
+            assert_eq!(of(&twin.instance), of(ours), "{}", ours.name());
+            for (_, alignment, rows, _) in of(&twin.instance) {
+                assert_eq!((alignment, rows), (16, Some(16)), "{}", ours.name());
+            }
+            let [theirs, own] = [&twin.instance, ours].map(|one| (one.shared_bytes(), one.shared_alignment()));
+            assert!(theirs.0 <= own.0 && theirs.1 >= own.1, "{}: {theirs:?} and {own:?}", ours.name());
+            assert_eq!((twin.tile, twin.blocks, twin.wanted), (Work::of(ours).unwrap().portion(), None, None));
+        }
+    }
+
+    #[test]
+    fn shared_memory_is_that_of_boxes_output_stages_and_mbarriers() {
+        let of = |symbol: &str| {
+            let twins = ours().filter_map(twin);
+            twins.map(|peer| peer.instance).find(|one| one.name() == symbol).unwrap().shared_bytes()
+        };
+        assert_eq!(of("tensor_copy_32_128_32_4"), 4 * (16384 + 8));
+        assert_eq!(of("tensor_transpose_bytes_64_128_2_1"), 2 * (16384 + 8) + 16384);
+        // 34 rows of 72 ints, up to the next multiple of 128 bytes.
+        assert_eq!(of("tensor_stencil_128_32_64_2_2"), 2 * (9856 + 8) + 2 * 8192);
+    }
+
+    #[test]
+    fn each_stands_beside_the_twin_of_its_shape_and_others_of_which_nothing_is_wanted() {
+        for pairing in all() {
+            let peers = pairing.peers.clone();
+            let ours = pairing.resolve().unwrap().ours;
+            let (own, form) = (twin(ours).unwrap(), form_of(ours).unwrap());
+            assert_eq!((peers[0].name, peers[0].instance.name()), (BY_HAND, own.instance.name()));
+            assert_eq!((peers[0].wanted, peers[0].blocks), (Some(form.wanted), None));
+            let others = peers[1..].iter().map(|peer| peer.instance.name().split(['_']).next().unwrap());
+            let others: Vec<&str> = others.collect();
+            match (ours.kernel(), ours.generic("T").unwrap()) {
+                ("copy_tma", _) => assert_eq!(others, ["rows"; 4]),
+                (_, "u8") => assert!(others.is_empty()),
+                ("transpose_tma", _) => assert_eq!(others, ["transpose"; 2]),
+                _ => assert_eq!(others, ["stencil"; 2]),
+            }
+            assert!(peers[1..].iter().all(|peer| peer.wanted.is_none() && peer.blocks.is_some()), "{}", ours.name());
+        }
+    }
+
+    #[test]
+    fn candidates_are_all_instances_and_their_twins_and_no_two_are_the_same() {
+        let mut all = BTreeSet::new();
+        let candidates = candidates();
+        assert_eq!(candidates.len(), 5);
+        for peer in candidates.iter().flat_map(|pairing| &pairing.peers) {
+            let element = peer.instance.parameters().next().unwrap().1.element_bytes;
+            assert!(all.insert((peer.name, peer.instance.name(), element)), "{}", peer.name);
+        }
+        let with_tensors = all.iter().filter(|(name, ..)| !name.starts_with(PLAIN) && !name.contains(" x "));
+        assert_eq!(with_tensors.count(), 4 * ours().count());
+    }
+}
