@@ -42,9 +42,13 @@ fn most_warps(capability: (u32, u32)) -> u32 {
 /// one, as far as its type says.
 fn in_flight(comparison: &Comparison) -> Option<u64> {
     let stages: u64 = comparison.ours.generic("STAGES")?.parse().ok()?;
-    let shared = comparison.ours.shared_bytes() as u64;
-    // What is left of the shared memory beside the stages is less than one of them.
-    Some(shared / stages * (stages - 1))
+    let input = comparison.ours.parameters().next()?.1;
+    let stage = match input.boxes {
+        Some(boxes) => u64::from(boxes.rows) * u64::from(boxes.columns) * input.element_bytes as u64,
+        // What is left of the shared memory beside the stages is less than one of them.
+        None => comparison.ours.shared_bytes() as u64 / stages,
+    };
+    Some(stage * (stages - 1))
 }
 
 #[cfg(test)]
@@ -57,6 +61,8 @@ mod tests {
         let comparisons = catalog::comparisons().unwrap();
         let of = |symbol: &str| comparisons.iter().find(|one| one.ours.name() == symbol).and_then(in_flight);
         assert_eq!(of("with_staging_unified__i32_NeighbourSum_CpAsync_256_4"), Some(3 * 1024));
+        // Output stages are nothing under way.
+        assert_eq!(of("transpose_tma__i32_64_32_4_2_2"), Some(4096));
         assert_eq!(of("without_memcpy_async__i32_NeighbourSum_256"), None);
     }
 
