@@ -9,21 +9,22 @@ mod sides;
 use std::ffi::c_void;
 use std::marker::PhantomData;
 use std::path::Path;
-use std::ptr;
+use std::{ptr, slice};
 
 use anyhow::{Context, Result, ensure};
 use cudarc::driver::result;
 use cudarc::driver::sys::CUstream;
 use libloading::{Library, Symbol};
 use tilepipe::launch::Instance;
-use tilepipe_host::{Bound, Buffer, Device, launch};
+use tilepipe_host::Device;
+use tilepipe_runner::array::{self, Array};
 use tilepipe_runner::data::POISON;
 use tilepipe_runner::reference;
 use tilepipe_runner::value::DType::I32;
-use tilepipe_runner::work::{COPY, TRIPLE, Work};
+use tilepipe_runner::work::{COPY, COPY_ROWS, Shape, TRIPLE, Work};
 
 use crate::copy::{self, Memory, milliseconds, record};
-use crate::measure::{Bench, Measurement, Outcome, input};
+use crate::measure::{Bench, Measurement, Outcome, input, shape};
 use crate::plan::blocks::Blocks::{self, Resident, Tiles};
 use crate::plan::pairings::Pairing;
 use crate::plan::peers::THREADS;
@@ -52,6 +53,8 @@ enum Job {
     Dot,
     Triple,
     Copy,
+    /// Of a matrix, whose rows the driver copies as they lie.
+    CopyRows,
 }
 
 impl Job {
@@ -61,13 +64,13 @@ impl Job {
             Job::Sum => ("tilepipe_cub_sum", "cub::DeviceReduce::Sum"),
             Job::Dot => ("tilepipe_cub_dot", "cub::DeviceReduce::TransformReduce"),
             Job::Triple => ("tilepipe_cub_triple", TRANSFORM),
-            Job::Copy => ("the driver's copy", "cuMemcpyDtoDAsync"),
+            Job::Copy | Job::CopyRows => ("the driver's copy", "cuMemcpyDtoDAsync"),
         }
     }
 
     /// Who does it beside us.
     fn other(self) -> &'static str {
-        if self == Job::Copy { "the driver's copy" } else { "CUB" }
+        if self.is_copy() { "the driver's copy" } else { "CUB" }
     }
 
     /// What ours must reach of that.
@@ -75,13 +78,18 @@ impl Job {
         match self {
             Job::Sum | Job::Dot => Some(1.0),
             Job::Triple => None,
-            Job::Copy => Some(OF_THE_COPY),
+            Job::Copy | Job::CopyRows => Some(OF_THE_COPY),
         }
     }
 
     /// Whether the result has one element, which blocks' results are added to.
     fn is_sum(self) -> bool {
         matches!(self, Job::Sum | Job::Dot)
+    }
+
+    /// Whether the result is the input.
+    fn is_copy(self) -> bool {
+        matches!(self, Job::Copy | Job::CopyRows)
     }
 
     fn inputs(self) -> usize {
@@ -105,6 +113,7 @@ impl Job {
             Job::Dot => "dot product",
             Job::Triple => TRIPLE,
             Job::Copy => COPY,
+            Job::CopyRows => COPY_ROWS,
         }
     }
 
@@ -116,7 +125,7 @@ impl Job {
                 vec![products.fold(0, i32::wrapping_add)]
             }
             Job::Triple => reference::tripled(&inputs[0]),
-            Job::Copy => reference::copied(&inputs[0]),
+            Job::Copy | Job::CopyRows => reference::copied(&inputs[0]),
         }
     }
 }
@@ -125,7 +134,7 @@ impl Job {
 type Kernel = (&'static str, u32, &'static [(&'static str, &'static str)]);
 
 /// All of them. A sum adds each block's result to one with a second launch of [`LAST`].
-const JOBS: [(Job, Kernel, Blocks); 15] = [
+const JOBS: [(Job, Kernel, Blocks); 16] = [
     (Job::Sum, ("sum", THREADS, &[("LEN", "1024"), ("STAGES", "4")]), Resident),
     (Job::Sum, ("sum", THREADS, &[("LEN", "1024"), ("STAGES", "8")]), Resident),
     (Job::Sum, ("sum_bulk", THREADS, &[("LEN", "1024"), ("STAGES", "4")]), Resident),
@@ -141,6 +150,7 @@ const JOBS: [(Job, Kernel, Blocks); 15] = [
     (Job::Copy, ("copy_bulk", 256, &[("STAGES", "2")]), Tiles),
     (Job::Copy, ("copy_bulk", 256, &[("STAGES", "2")]), Resident),
     (Job::Copy, ("copy_bulk", 256, &[("STAGES", "4")]), Resident),
+    (Job::CopyRows, ("copy_tma", 32, &[("ROWS", "128"), ("STAGES", "4")]), Resident),
 ];
 
 /// What adds the blocks' results of a sum or a dot product.
@@ -184,7 +194,7 @@ pub fn open(path: &Path) -> Result<Library> {
 /// The C++ that is measured here.
 #[cfg(test)]
 pub fn twins() -> Vec<Instance> {
-    JOBS.into_iter().filter_map(|(job, ours, _)| Some(sides::twin(job, resolved(ours).unwrap())?.instance())).collect()
+    JOBS.into_iter().filter_map(|(job, ours, _)| Some(sides::twin(job, resolved(ours).unwrap())?.instance)).collect()
 }
 
 /// Measures one of them on all sides.
@@ -200,14 +210,14 @@ fn compare(
     let work = Work::of(instance).with_context(|| format!("{} has no reference", instance.name()))?;
     let grid = blocks.number(bench.device, instance, inputs[0].len().div_ceil(work.portion()))?;
     let mut sides = vec![
-        Side::Kernel(Ours::new(bench, job, instance, grid, inputs)?),
+        Side::Kernel(Ours::new(bench, work, instance, grid, inputs)?),
         Side::Library(Theirs::new(bench.device, library, job, inputs)?),
     ];
-    let twin = sides::twin(job, instance).map(|twin| (twin, &*Box::leak(Box::new(twin.instance()))));
+    let twin = sides::twin(job, instance).map(|twin| (twin.name, &*Box::leak(Box::new(twin.instance))));
     let mut grid_of_twin = grid;
     if let Some((_, instance)) = twin {
         grid_of_twin = blocks.number(bench.device, instance, inputs[0].len().div_ceil(work.portion()))?;
-        sides.push(Side::Kernel(Ours::new(bench, job, instance, grid_of_twin, inputs)?));
+        sides.push(Side::Kernel(Ours::new(bench, work, instance, grid_of_twin, inputs)?));
     }
     for side in &mut sides {
         side.turn(WARM_UP)?;
@@ -231,10 +241,10 @@ fn compare(
     let (own, other) = (&outcomes[0], &outcomes[1]);
     let (_, symbol) = job.of_library();
     let theirs = PeerRow { class: Some(Class::Library), ..PeerRow::new(job.other(), symbol, job.wanted(), other) };
-    let by_hand = twin.map(|(twin, instance)| PeerRow {
+    let by_hand = twin.map(|(name, instance)| PeerRow {
         class: Some(Class::Hand),
         grid: (grid_of_twin != grid).then_some(grid_of_twin),
-        ..PeerRow::new(twin.text(), instance.name(), Some(WANTED), &outcomes[2])
+        ..PeerRow::new(name, instance.name(), Some(WANTED), &outcomes[2])
     });
     let mut row = Row {
         kernel: instance.kernel().to_owned(),
@@ -264,35 +274,38 @@ fn difference(got: &[i32], expected: &[i32]) -> Option<String> {
 /// Our side.
 struct Ours<'a> {
     bench: &'a Bench<'a>,
-    job: Job,
     instance: &'static Instance,
     grid: u32,
     /// `sum`, which adds the blocks' results.
     last: &'static Instance,
-    inputs: Vec<Buffer<i32>>,
-    /// Each block's result; unused where there is one for each element.
-    partial: Buffer<i32>,
-    out: Buffer<i32>,
+    inputs: Vec<Array<i32>>,
+    /// Each block's result; none where there is one for each element.
+    partial: Option<Array<i32>>,
+    shape: Shape,
+    out: Array<i32>,
 }
 
 impl<'a> Ours<'a> {
     fn new(
         bench: &'a Bench<'a>,
-        job: Job,
+        work: Work,
         instance: &'static Instance,
         grid: u32,
         inputs: &[Vec<i32>],
     ) -> Result<Self> {
-        let device = bench.device;
+        let (device, is_sum) = (bench.device, work.kind.is_sum());
+        let of_inputs = shape(work.kind, inputs[0].len());
+        let shape = if is_sum { Shape::Row(1) } else { of_inputs };
+        let partial = is_sum.then(|| Array::poisoned(device, Shape::Row(grid as usize)));
         Ok(Ours {
             bench,
-            job,
             instance,
             grid,
             last: resolved(LAST)?,
-            inputs: inputs.iter().map(|input| Ok(device.upload(input)?)).collect::<Result<_>>()?,
-            partial: device.filled_with_byte(grid as usize, POISON)?,
-            out: device.filled_with_byte(job.outputs(inputs[0].len()), POISON)?,
+            inputs: inputs.iter().map(|input| Ok(Array::upload(device, input, of_inputs)?)).collect::<Result<_>>()?,
+            partial: partial.transpose()?,
+            shape,
+            out: Array::poisoned(device, shape)?,
         })
     }
 
@@ -301,11 +314,10 @@ impl<'a> Ours<'a> {
         let stream = self.bench.stream;
         let mut events = vec![stream.record()?];
         for _ in 0..count {
-            let out = if self.job.is_sum() { &mut self.partial } else { &mut self.out };
-            let arguments: Vec<Bound> = self.inputs.iter().map(Bound::input).chain([Bound::output(out)]).collect();
-            launch(stream, self.grid, self.instance, arguments)?;
-            if self.job.is_sum() {
-                launch(stream, 1, self.last, [Bound::input(&self.partial), Bound::output(&mut self.out)])?;
+            let out = self.partial.as_mut().unwrap_or(&mut self.out);
+            array::run(stream, self.grid, self.instance, &self.inputs, out)?;
+            if let Some(partial) = &self.partial {
+                array::run(stream, 1, self.last, slice::from_ref(partial), &mut self.out)?;
             }
             events.push(stream.record()?);
         }
@@ -315,7 +327,7 @@ impl<'a> Ours<'a> {
 
     /// What is wrong with a run over a poisoned output.
     fn fault(&mut self, expected: &[i32]) -> Result<Option<String>> {
-        self.out = self.bench.device.filled_with_byte(expected.len(), POISON)?;
+        self.out = Array::poisoned(self.bench.device, self.shape)?;
         self.turn(1)?;
         Ok(difference(&self.out.download()?, expected))
     }
@@ -352,7 +364,7 @@ impl<'a> Function<'a> {
             let found: Result<Symbol<'a, Call>, _> = unsafe { library.get(name.as_bytes()) };
             Ok(*found.with_context(|| format!("the library has no `{name}`"))?)
         };
-        let call = if job == Job::Copy { copy::start } else { of_library()? };
+        let call = if job.is_copy() { copy::start } else { of_library()? };
         let mut work_bytes = 0;
         // SAFETY: without memory the call writes the number of bytes that it wants, and nothing
         // else.
@@ -434,11 +446,17 @@ impl<'a> Theirs<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::catalog;
 
     #[test]
     fn our_kernels_exist_and_the_jobs_compute_what_they_say() {
-        let jobs =
-            [(Job::Sum, vec![6]), (Job::Dot, vec![20]), (Job::Triple, vec![3, 6, 9]), (Job::Copy, vec![1, 2, 3])];
+        let jobs = [
+            (Job::Sum, vec![6]),
+            (Job::Dot, vec![20]),
+            (Job::Triple, vec![3, 6, 9]),
+            (Job::Copy, vec![1, 2, 3]),
+            (Job::CopyRows, vec![1, 2, 3]),
+        ];
         for (job, expected) in jobs {
             assert_eq!(job.compute(&[vec![1, 2, 3], vec![4, 5, 2]]), expected);
             assert_eq!(job.outputs(3), expected.len());
@@ -450,6 +468,15 @@ mod tests {
         assert_eq!([Job::Sum, Job::Dot, Job::Triple, Job::Copy].map(|job| job.moved(8)), [8, 16, 16, 16]);
         assert_eq!(difference(&[1, 2], &[1, 2]), None);
         assert!(difference(&[1, 2], &[1, 3]).unwrap().starts_with("element 1 is 2, expected 3"));
+    }
+
+    #[test]
+    fn no_kernel_has_a_row_of_the_comparison_with_the_same_blocks() {
+        let rows = catalog::comparisons().unwrap();
+        for (_, ours, blocks) in JOBS {
+            let name = resolved(ours).unwrap().name();
+            assert!(!rows.iter().any(|row| row.ours.name() == name && row.blocks == blocks), "{name}");
+        }
     }
 
     #[test]

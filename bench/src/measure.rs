@@ -96,7 +96,7 @@ impl Bench<'_> {
 
 /// How so many elements lie: as a matrix of them where the kernels take matrices, or of nearly as
 /// many where they are no power of two.
-fn shape(kind: Kind, elements: usize) -> Shape {
+pub fn shape(kind: Kind, elements: usize) -> Shape {
     if !kind.is_matrix() {
         Shape::Row(elements)
     } else if elements.is_power_of_two() {

@@ -27,6 +27,8 @@ tilepipe_kernel_registry::with_kernels!(kinds);
 pub const TRIPLE: &str = "three times each element";
 /// The task of [`Kind::Copy`].
 pub const COPY: &str = "copy";
+/// The task of [`Kind::CopyRows`].
+pub const COPY_ROWS: &str = "copy of a matrix";
 
 /// What is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -199,7 +201,7 @@ impl Work {
             Kind::MovingAverage => "moving average".to_owned(),
             Kind::Triple => TRIPLE.to_owned(),
             Kind::Copy => COPY.to_owned(),
-            Kind::CopyRows => "copy of a matrix".to_owned(),
+            Kind::CopyRows => COPY_ROWS.to_owned(),
             Kind::TwoInputs => format!("two inputs in groups of {group}"),
             Kind::Sum => "sum".to_owned(),
             Kind::Dot => "dot product".to_owned(),

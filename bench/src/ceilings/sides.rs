@@ -5,7 +5,8 @@ use anyhow::Result;
 use tilepipe::launch::Instance;
 
 use super::{Job, Ours, Theirs};
-use crate::plan::bulk::{BLOCK_DOT, BLOCK_SUM, COPIED, Twin};
+use crate::plan::bulk::{BLOCK_DOT, BLOCK_SUM, COPIED, tensor};
+use crate::plan::catalog::Peer;
 
 /// One of them.
 pub enum Side<'a> {
@@ -34,15 +35,16 @@ impl Side<'_> {
 }
 
 /// The C++ of the shape of one of our kernels with the copy engine; none for others.
-pub fn twin(job: Job, ours: &Instance) -> Option<Twin> {
+pub fn twin(job: Job, ours: &Instance) -> Option<Peer> {
     let form = match (job, ours.kernel()) {
         (Job::Sum, "sum_bulk") => BLOCK_SUM,
         (Job::Dot, "dot_bulk") => BLOCK_DOT,
         (Job::Copy, "copy_bulk") => COPIED,
+        (Job::CopyRows, _) => return tensor::twin(ours),
         _ => return None,
     };
     let number = |name| ours.generic(name)?.parse().ok();
-    Some(form.of(ours.threads(), number("LEN")?, number("STAGES")?))
+    Some(form.of(ours.threads(), number("LEN")?, number("STAGES")?).peer())
 }
 
 #[cfg(test)]
@@ -54,8 +56,9 @@ mod tests {
     fn what_uses_the_copy_engine_has_a_twin_of_its_shape_and_nothing_else_has() {
         for (job, ours, _) in JOBS {
             let ours = resolved(ours).unwrap();
-            let twin = twin(job, ours).map(|twin| twin.instance());
-            assert_eq!(twin.is_some(), ours.kernel().ends_with("_bulk"), "{}", ours.name());
+            let twin = twin(job, ours).map(|twin| twin.instance);
+            let by_engine = ["_bulk", "_tma"].iter().any(|ending| ours.kernel().ends_with(ending));
+            assert_eq!(twin.is_some(), by_engine, "{}", ours.name());
             if let Some(twin) = twin {
                 assert_eq!((twin.threads(), twin.parameters().count()), (ours.threads(), job.inputs() + 1));
             }

@@ -94,11 +94,6 @@ impl Twin {
         if barriers == 0 { 0 } else { self.stages * (inputs * (self.len + edges) * bytes + 8 * barriers) }
     }
 
-    /// Says what it is, for people.
-    pub fn text(self) -> &'static str {
-        self.form.text
-    }
-
     /// Describes its entry.
     pub fn instance(self) -> Instance {
         let symbol: &str = self.symbol().leak();
