@@ -18,7 +18,7 @@ use crate::plan::wide::SUM;
 use crate::record::{Class, PeerRow, Report};
 
 /// The record of all candidates. A newer one of `measure --shapes` takes its place by its path.
-const SWEEP: &str = include_str!("../../results/2026-11-23-h200-tasks/shapes.json");
+const SWEEP: &str = include_str!("../../results/2026-11-24-h200-engines/shapes.json");
 
 /// What a kernel must reach of the fastest C++ with as many stages.
 const WANTED: f64 = 0.99;

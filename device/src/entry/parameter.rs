@@ -2,7 +2,6 @@
 
 use super::{PARAMETER_ALIGNMENT, PARAMETER_BYTES, RawElements, RawRows, RawTensor};
 use crate::element::Element;
-use crate::isa::ElementKind;
 use crate::output::arrangement::Arrangement;
 use crate::output::tile::OutputTile;
 use crate::output::tiles::TileViewMut;
@@ -218,7 +217,7 @@ impl<'k, T: Element, X: Extents, W: Swizzle> Parameter<'k> for Tensor<'k, T, X, 
     #[cfg(not(target_arch = "nvptx64"))]
     const INFO: crate::launch::ParameterInfo = crate::launch::ParameterInfo::of_tensor::<T, X, W>(
         crate::launch::ParameterKind::Input,
-        ElementKind::Bits,
+        crate::launch::ElementKind::Bits,
         TENSOR_ALIGNMENT,
     );
 
@@ -240,7 +239,7 @@ impl<'k, T: Element, X: OutputExtents, W: Swizzle> Parameter<'k> for TensorMut<'
     #[cfg(not(target_arch = "nvptx64"))]
     const INFO: crate::launch::ParameterInfo = crate::launch::ParameterInfo::of_tensor::<T, X, W>(
         crate::launch::ParameterKind::Output,
-        ElementKind::Bits,
+        crate::launch::ElementKind::Bits,
         TENSOR_ALIGNMENT,
     );
 
