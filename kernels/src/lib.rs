@@ -79,6 +79,8 @@ mod documentation {
     pub struct CooperativeGroups;
     #[doc = include_str!("../../docs/guide/errors.md")]
     pub struct Errors;
+    #[doc = include_str!("../../docs/guide/tensor.md")]
+    pub struct Tensor;
     #[doc = include_str!("../../docs/thread-scope-race.md")]
     pub struct ThreadScopeRace;
 }

@@ -43,6 +43,21 @@ fn every_link_of_the_documentation_leads_to_a_file_and_a_heading() {
     assert!(links > 40, "{links} links: the pages have more");
 }
 
+#[test]
+fn the_programs_of_every_page_are_run() {
+    let tests = read(&root().join("kernels/src/lib.rs"));
+    let mut with_programs = 0;
+    for page in pages() {
+        let path = page.strip_prefix(root()).expect("a page of the repository").display().to_string();
+        // A program has its language alone beside the fence; what the decisions show is not run.
+        let has_programs = read(&page).lines().any(|line| line == "```rust") && !path.starts_with("docs/decisions/");
+        let is_run = tests.contains(&format!("include_str!(\"../../{path}\")"));
+        assert!(!has_programs || is_run, "{path} has programs that no test runs");
+        with_programs += usize::from(has_programs);
+    }
+    assert!(with_programs > 8, "{with_programs} pages with programs");
+}
+
 /// Whether rustdoc hides a line of a Rust file.
 fn is_hidden(file: &str, line: &str) -> bool {
     file.ends_with(".rs") && line.starts_with("# ")
