@@ -107,7 +107,7 @@ pub use scope::{BlockScope, Scope, ThreadScope, WarpScope};
 pub use stage::batches::Batches;
 pub use stage::contents::{Contents, Fill, OneTile, Optional, Zeros};
 pub use stage::stages::Stages;
-pub use store::{Draft, OutputRing, Outputs, Stored};
+pub use store::{Draft, OutputRing, Outputs, Stored, StoringGroup};
 pub use tensor::{
     BlockBoxes, Extents, Extents2, Halo2, NoSwizzle, Operation, OutputExtents, Swizzle, Swizzle32, Swizzle64,
     Swizzle128, Tensor, TensorBox, TensorMut, TensorTile, TileReduction, reduce,

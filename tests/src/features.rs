@@ -90,6 +90,8 @@ pub fn all() -> Vec<Feature> {
         in_rows(&tensor::stores::boxes_through_a_ring::INSTANCES),
         in_rows(&tensor::stores::boxes_stored_as_loaded::INSTANCES),
         in_rows(&tensor::stores::boxes_written_again::INSTANCES),
+        in_rows(&tensor::stores::boxes_of_a_role::INSTANCES),
+        in_rows(&tensor::stores::boxes_of_a_role_as_loaded::INSTANCES),
         of(&bulk::zeros_and_gaps_in_scope::INSTANCES, by_type),
         of(&bulk::both_orders::INSTANCES, by_type),
         of(&bulk::left_in_scope::INSTANCES, by_number),

@@ -4,8 +4,8 @@ use tilepipe::launch::Instance;
 use tilepipe::{Element, bf16, f16};
 use tilepipe_host::{Bound, Device, Error, launch};
 use tilepipe_test_kernels::tensor::stores::{
-    boxes_combined, boxes_stored_as_loaded, boxes_through_a_ring, boxes_written_again, sums_of_columns,
-    transposed_by_patches,
+    boxes_combined, boxes_of_a_role, boxes_of_a_role_as_loaded, boxes_stored_as_loaded, boxes_through_a_ring,
+    boxes_written_again, sums_of_columns, transposed_by_patches,
 };
 use tilepipe_test_kernels::tensor::{box_anywhere, mapped_boxes, sums_around};
 
@@ -37,9 +37,14 @@ pub fn check_extents(device: &Device, every: usize) -> Result<usize, Error> {
     let around = sums_around::INSTANCES.iter().map(|one| (one, 24, around as fn(&[u32], usize, usize) -> u32));
     let stored = boxes_through_a_ring::INSTANCES.iter().filter(|one| number(one, "COLUMNS") <= 16);
     let stored = stored.map(|one| (one, number(one, "COLUMNS"), triple as fn(&[u32], usize, usize) -> u32));
-    let as_loaded =
-        boxes_stored_as_loaded::INSTANCES.iter().map(|one| (one, 16, itself as fn(&[u32], usize, usize) -> u32));
-    let again = boxes_written_again::INSTANCES.iter().map(|one| (one, 16, triple as fn(&[u32], usize, usize) -> u32));
+    let as_loaded = boxes_stored_as_loaded::INSTANCES
+        .iter()
+        .chain(&boxes_of_a_role_as_loaded::INSTANCES)
+        .map(|one| (one, 16, itself as fn(&[u32], usize, usize) -> u32));
+    let again = boxes_written_again::INSTANCES
+        .iter()
+        .chain(&boxes_of_a_role::INSTANCES)
+        .map(|one| (one, 16, triple as fn(&[u32], usize, usize) -> u32));
     let stream = device.stream()?;
     for (instance, columns, expected) in plain.chain(around).chain(stored).chain(as_loaded).chain(again) {
         let sizes = (1..=3 * ROWS).flat_map(|height| (1..=3 * columns).map(move |width| (width, height)));

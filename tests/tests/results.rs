@@ -167,6 +167,7 @@ fn kernels_over_rows_triple_every_element() {
         "boxes_by_hand",
         "boxes_through_a_ring",
         "boxes_written_again",
+        "boxes_of_a_role",
     ];
     let mut launches = 0;
     for feature in features::all().into_iter().filter(|feature| over_rows.contains(&feature.kernel())) {
@@ -178,7 +179,7 @@ fn kernels_over_rows_triple_every_element() {
             launches += 1;
         }
     }
-    assert_eq!(launches, features::EXTENTS.len() * (24 + 2 + 4 + 4 + 2 + 12 + 12 + 1 + 4 + 2 + 16 + 3));
+    assert_eq!(launches, features::EXTENTS.len() * (24 + 2 + 4 + 4 + 2 + 12 + 12 + 1 + 4 + 2 + 16 + 3 + 8));
 }
 
 #[test]

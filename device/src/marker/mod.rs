@@ -14,3 +14,6 @@ pub(crate) type Brand<'b> = PhantomData<fn(&'b ()) -> &'b ()>;
 /// Keeps the holder on its OS thread and in block-level code: it is neither `Send` nor `Sync`, nor
 /// `Uniform`. (Each holder denies `Uniform` once more by name, so that messages name the holder.)
 pub(crate) type BlockLevel = PhantomData<*mut ()>;
+
+/// Types that a type's name has, but that it holds no value of: no auto trait asks for theirs.
+pub(crate) type Named<T> = PhantomData<fn() -> T>;

@@ -2,12 +2,16 @@
 
 use super::map::Of;
 use super::result::Kept;
+use crate::element::Element;
 use crate::group::block::{PerThread, Thread};
 use crate::group::warp::{Lane, PerLane};
 use crate::marker::RoleShared;
+use crate::memory::Shared;
 use crate::output::arrangement::Arrangement;
 use crate::output::tile::{OutputTile, TileMut};
 use crate::output::tiles::TileViewMut;
+use crate::store::Outputs;
+use crate::tensor::{Operation, OutputExtents, Swizzle, TensorMut, TileReduction};
 use crate::view::geometry::Geometry;
 
 impl<S: OutputTile, A, const THREADS: usize> !RoleShared for TileMut<'_, '_, S, THREADS, A> {}
@@ -18,7 +22,8 @@ impl<const THREADS: usize> !RoleShared for Thread<'_, '_, THREADS> {}
 impl<const THREADS: usize> !RoleShared for Lane<'_, '_, '_, THREADS> {}
 
 /// What can be handed to the closure of the role `R` alone: `()`, an output view by value or by
-/// `&mut`, what the same role has [`Kept`], or a tuple of these. Sealed.
+/// `&mut`, memory of [`Outputs`] and what they are stored to by value, what the same role has
+/// [`Kept`], or a tuple of these. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be handed to a role",
     label = "not `()`, an output view, or what the same role has kept",
@@ -46,6 +51,9 @@ handed! {
     [] ();
     [S: OutputTile, G: Geometry, A: Arrangement] TileViewMut<'_, S, G, A>;
     [S: OutputTile, G: Geometry, A: Arrangement] &mut TileViewMut<'_, S, G, A>;
+    [T: Element, X: OutputExtents, W: Swizzle] TensorMut<'_, T, X, W>;
+    [T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle] TileReduction<'_, T, O, X, W>;
+    [C, P, const COUNT: usize] Shared<'_, Outputs<C, COUNT>, P>;
     [A: Handed<R>, B: Handed<R>] (A, B);
     [A: Handed<R>, B: Handed<R>, C: Handed<R>] (A, B, C);
     [A: Handed<R>, B: Handed<R>, C: Handed<R>, D: Handed<R>] (A, B, C, D);

@@ -2,16 +2,16 @@
 
 use core::marker::PhantomData;
 
+use super::group::StoringGroup;
 use super::slots::{ButForTheNext, Slots, stride};
 use super::view::Stored;
 use crate::element::Element;
 use crate::engine::{Completion, CompletionOf};
+use crate::group::InBlock;
 use crate::group::block::{Block, Thread};
-use crate::group::{Deal, InBlock};
 use crate::isa::{self, PendingGroups, RawTensor};
-use crate::marker::{BlockLevel, Brand, Uniform};
+use crate::marker::{BlockLevel, Uniform};
 use crate::pipeline::{Ready, Setup};
-use crate::scope::BlockScope;
 use crate::tensor::{OutputExtents, Swizzle, TensorTile};
 
 /// All stores were read.
@@ -24,32 +24,31 @@ impl PendingGroups for AllRead {
 /// Bytes that a thread stores at once.
 const PIECE: usize = 16;
 
-/// One box of a [`TensorMut`](crate::TensorMut), to be written by all threads of the block.
+/// One box of a [`TensorMut`](crate::TensorMut), to be written by all threads of the ring's group.
 ///
 /// [`fill`](Self::fill) and [`fill_patches`](Self::fill_patches) compute every element into an
-/// output stage and have the engine store it; [`store`](Self::store) has it store a tile that was
-/// loaded, as it is. A draft that is dropped writes nothing.
+/// output stage and have the engine store it; `store` has it store a tile that was loaded, as it
+/// is. A draft that is dropped writes nothing.
 ///
 /// # Invariants
 ///
 /// 0. `slots` are those of a ring of these types, valid and not used otherwise while this value
 ///    exists; `map` is the map of its tensor, and `at` begins box `index` of the block's share.
 #[must_use = "a box is written by `fill`, `fill_patches` or `store`"]
-pub struct Draft<'v, 'b, V: Stored, const COUNT: usize, const THREADS: usize> {
+pub struct Draft<'v, V: Stored, const COUNT: usize, G> {
     slots: *mut Slots<COUNT>,
     map: *const RawTensor,
     at: [i32; 2],
     index: usize,
     ring: PhantomData<&'v mut ()>,
-    block: Brand<'b>,
+    group: PhantomData<fn(G) -> G>,
     level: BlockLevel,
     view: PhantomData<V>,
 }
 
-impl<V: Stored, const COUNT: usize, const THREADS: usize> !Uniform for Draft<'_, '_, V, COUNT, THREADS> {}
+impl<V: Stored, const COUNT: usize, G> !Uniform for Draft<'_, V, COUNT, G> {}
 
-impl<'b, V, T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, const THREADS: usize>
-    Draft<'_, 'b, V, COUNT, THREADS>
+impl<V, T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, G: StoringGroup> Draft<'_, V, COUNT, G>
 where
     V: Stored<Element = T, Extents = X, Swizzle = W>,
 {
@@ -63,7 +62,7 @@ where
     /// Invariant 0 holds.
     #[inline(always)]
     pub(super) unsafe fn new(slots: *mut Slots<COUNT>, map: *const RawTensor, at: [i32; 2], index: usize) -> Self {
-        Draft { slots, map, at, index, ring: PhantomData, block: PhantomData, level: PhantomData, view: PhantomData }
+        Draft { slots, map, at, index, ring: PhantomData, group: PhantomData, level: PhantomData, view: PhantomData }
     }
 
     /// Writes the box: `value(row, column)` for each element of it, those beyond the tensor's edges
@@ -77,23 +76,23 @@ where
     ///
     /// # Threads
     ///
-    /// The block; `value` runs per thread.
+    /// The group that the ring was made for; `value` runs per thread.
     #[inline(always)]
-    pub fn fill(self, block: &Block<'b, THREADS>, value: impl Fn(usize, usize) -> T + Uniform) {
+    pub fn fill(self, group: &G, value: impl Fn(usize, usize) -> T + Uniform) {
         // The number of elements in a piece is a constant of the type, which no array's length can
         // be.
         match const { PIECE / size_of::<T>() } {
-            16 => self.fill_pieces::<16>(block, value),
-            8 => self.fill_pieces::<8>(block, value),
-            4 => self.fill_pieces::<4>(block, value),
-            _ => self.fill_pieces::<2>(block, value),
+            16 => self.fill_pieces::<16>(group, value),
+            8 => self.fill_pieces::<8>(group, value),
+            4 => self.fill_pieces::<4>(group, value),
+            _ => self.fill_pieces::<2>(group, value),
         }
     }
 
     #[inline(always)]
-    fn fill_pieces<const N: usize>(self, block: &Block<'b, THREADS>, value: impl Fn(usize, usize) -> T + Uniform) {
+    fn fill_pieces<const N: usize>(self, group: &G, value: impl Fn(usize, usize) -> T + Uniform) {
         let pieces = TensorTile::<T, X, W>::ROWS * Self::PIECES_OF_A_ROW;
-        self.publish(block, pieces, |piece, stage: Room<T, X, W>| {
+        self.publish(group, pieces, |piece, stage: Room<T, X, W>| {
             let (row, column) = (piece / Self::PIECES_OF_A_ROW, piece % Self::PIECES_OF_A_ROW * N);
             // SAFETY: a piece of a row, which is this thread's alone: it is part `piece`.
             unsafe { stage.write::<N>(row, column, core::array::from_fn(|lane| value(row, column + lane))) };
@@ -110,13 +109,9 @@ where
     ///
     /// # Threads
     ///
-    /// The block; `value` runs per thread.
+    /// The group that the ring was made for; `value` runs per thread.
     #[inline(always)]
-    pub fn fill_patches<const N: usize>(
-        self,
-        block: &Block<'b, THREADS>,
-        value: impl Fn(usize, usize) -> [[T; N]; N] + Uniform,
-    ) {
+    pub fn fill_patches<const N: usize>(self, group: &G, value: impl Fn(usize, usize) -> [[T; N]; N] + Uniform) {
         const {
             assert!(
                 N * size_of::<T>() == PIECE,
@@ -128,7 +123,7 @@ where
             );
         };
         let (down, across) = (const { TensorTile::<T, X, W>::ROWS / N }, Self::PIECES_OF_A_ROW);
-        self.publish(block, down * across, |patch, stage: Room<T, X, W>| {
+        self.publish(group, down * across, |patch, stage: Room<T, X, W>| {
             // Neighbouring threads take patches on a diagonal: their rows differ as their columns
             // do, so that both the pieces that they read and those that they write lie in different
             // banks.
@@ -145,6 +140,126 @@ where
         });
     }
 
+    /// Writes the box: `values(rank)` returns the `N` elements from `rank * N` on.
+    #[inline(always)]
+    pub(crate) fn fill_by_rank<const N: usize>(self, group: &G, values: impl Fn(usize) -> [T; N]) {
+        const {
+            assert!(
+                N * size_of::<T>() == PIECE
+                    && N * G::THREADS == TensorTile::<T, X, W>::ROWS * TensorTile::<T, X, W>::COLUMNS,
+                "`fill_own` writes 16 bytes a thread, which together are the box: it has `16 / size_of::<T>() * THREADS` elements; `fill` \
+                 takes any number"
+            )
+        };
+        // There are as many parts as threads, so that a part is a rank.
+        self.publish(group, G::THREADS, |rank, stage: Room<T, X, W>| {
+            let first = rank * N;
+            let (row, column) = (first / TensorTile::<T, X, W>::COLUMNS, first % TensorTile::<T, X, W>::COLUMNS);
+            // SAFETY: piece `rank` of the box, which is this thread's alone; rows are whole pieces.
+            unsafe { stage.write::<N>(row, column, values(rank)) };
+        });
+    }
+
+    /// Has each thread fill its share of `parts` parts of the next output stage, and the engine
+    /// store it. All parts together are the whole stage.
+    #[inline(always)]
+    fn publish(self, group: &G, parts: usize, fill: impl Fn(usize, Room<T, X, W>)) {
+        const {
+            assert!(
+                COUNT > 0,
+                "there is no output stage to fill: `Outputs<.., COUNT>` with a `COUNT` of 1 or more; without one, `store` stores \
+                 what was loaded"
+            )
+        };
+        let _ = group;
+        // SAFETY: valid, and used by nobody else (0).
+        let slots = unsafe { &mut *self.slots };
+        if COUNT == 1 {
+            Self::first(isa::bulk_wait_group_read::<ButForTheNext<COUNT>>);
+            // SAFETY: a draft is its group's, all of whose threads run this code, at its own level
+            // (R2).
+            unsafe { G::meet() };
+        }
+        // The engine has read the stage, and each thread knows (`Slots`, 2; with one stage, by the
+        // barrier above).
+        let stage = Room { first: slots.stage(), shape: PhantomData };
+        let run = |rank: usize| {
+            for nth in 0..parts.div_ceil(G::THREADS) {
+                let part = rank + nth * G::THREADS;
+                if parts.is_multiple_of(G::THREADS) || part < parts {
+                    fill(part, stage);
+                }
+            }
+        };
+        // SAFETY: as above.
+        unsafe { G::each(run) };
+        isa::fence_proxy_async();
+        if COUNT > 1 {
+            Self::first(isa::bulk_wait_group_read::<ButForTheNext<COUNT>>);
+        }
+        // SAFETY: as above. With it `Slots`, 2 holds for the next stage: `COUNT - 1` stores were
+        // committed since the one of that stage, so it was not among the youngest `COUNT - 2`.
+        unsafe { G::meet() };
+        // SAFETY: the stage is a whole tile, initialised by the threads' writes of all its pieces,
+        // and each of them has fenced before the barrier. Nobody writes it before the ring comes
+        // round to it, after the wait for its group, and the kernel's end waits for the rest
+        // (`Layout::STORES`).
+        unsafe { Self::store_from(stage.first, self.map, self.at, slots.again(self.index)) };
+        slots.advance(const { stride::<T, X, W>() });
+    }
+
+    /// Writes the box: the tile at `memory`, which is read when the call returns in the first
+    /// thread.
+    ///
+    /// # Safety
+    ///
+    /// A tile of these types lies there, in shared memory, aligned as it needs; the engine wrote
+    /// it, and each thread of the group has waited for it at its stage's mbarrier. The memory is
+    /// used otherwise only after a step of the group's first thread that follows, or behind a
+    /// barrier or an mbarrier that this thread arrives at later.
+    #[inline(always)]
+    pub(crate) unsafe fn store_at(self, memory: *const u8) {
+        // SAFETY: valid, and used by nobody else (0).
+        let slots = unsafe { &mut *self.slots };
+        let again = slots.again(self.index);
+        // SAFETY: the caller's promises, and the wait below.
+        unsafe { Self::store_from(memory, self.map, self.at, again) };
+        Self::first(isa::bulk_wait_group_read::<AllRead>);
+    }
+
+    /// Has the first thread store a tile, in a group of its own; if the box was stored before, it
+    /// waits for that first.
+    ///
+    /// # Safety
+    ///
+    /// As `Stored::store`, in that thread, of a box that the block may write in the tensor of
+    /// `map`. All threads of the group make this call.
+    #[inline(always)]
+    unsafe fn store_from(from: *const u8, map: *const RawTensor, at: [i32; 2], again: bool) {
+        Self::first(|| {
+            if again && V::IN_ORDER {
+                isa::bulk_wait_all();
+            }
+            // SAFETY: the caller's promises.
+            unsafe { V::store(map, at, from, const { TensorTile::<T, X, W>::SHAPE }) };
+            isa::bulk_commit_group();
+        });
+    }
+
+    /// Runs `issue` in the group's first thread: a bulk store, or a wait for some.
+    #[inline(always)]
+    fn first(issue: impl FnOnce()) {
+        // SAFETY: a draft is its group's, all of whose threads make this call (R2). `issue` takes
+        // no collective step.
+        unsafe { G::first(issue) };
+    }
+}
+
+impl<'b, V, T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, const THREADS: usize>
+    Draft<'_, V, COUNT, Block<'b, THREADS>>
+where
+    V: Stored<Element = T, Extents = X, Swizzle = W>,
+{
     /// Writes the box: `values(thread)` returns the thread's own elements, the `N` from `rank * N`
     /// on, counted row by row. They are 16 bytes, and all threads' elements are the whole box, or
     /// it does not compile. For what threads have in [`PerThread`](crate::PerThread).
@@ -160,70 +275,9 @@ where
         block: &Block<'b, THREADS>,
         values: impl for<'t> Fn(Thread<'t, 'b, THREADS>) -> [T; N] + Uniform,
     ) {
-        const {
-            assert!(
-                N * size_of::<T>() == PIECE
-                    && N * THREADS == TensorTile::<T, X, W>::ROWS * TensorTile::<T, X, W>::COLUMNS,
-                "`fill_own` writes 16 bytes a thread, which together are the box: it has `16 / size_of::<T>() * THREADS` elements; `fill` \
-                 takes any number"
-            )
-        };
-        self.publish(block, THREADS, |rank, stage: Room<T, X, W>| {
-            // SAFETY: `publish` passes the calling thread's rank where there are as many parts as
-            // threads (`part` is the rank then); `'b` is its block's brand.
-            let own = values(unsafe { Thread::new(rank) });
-            let first = rank * N;
-            let (row, column) = (first / TensorTile::<T, X, W>::COLUMNS, first % TensorTile::<T, X, W>::COLUMNS);
-            // SAFETY: piece `rank` of the box, which is this thread's alone; rows are whole pieces.
-            unsafe { stage.write::<N>(row, column, own) };
-        });
-    }
-
-    /// Has each thread fill its share of `parts` parts of the next output stage, and the engine
-    /// store it. All parts together are the whole stage.
-    #[inline(always)]
-    fn publish(self, block: &Block<'b, THREADS>, parts: usize, fill: impl Fn(usize, Room<T, X, W>)) {
-        const {
-            assert!(
-                COUNT > 0,
-                "there is no output stage to fill: `Outputs<.., COUNT>` with a `COUNT` of 1 or more; without one, `store` stores \
-                 what was loaded"
-            )
-        };
-        let _ = block;
-        // SAFETY: valid, and used by nobody else (0).
-        let slots = unsafe { &mut *self.slots };
-        if COUNT == 1 {
-            Self::first(isa::bulk_wait_group_read::<ButForTheNext<COUNT>>);
-            // SAFETY: a draft is block-level, and so this code is converged (R2).
-            unsafe { isa::barrier() };
-        }
-        // The engine has read the stage, and each thread knows (`Slots`, 2; with one stage, by the
-        // barrier above).
-        let stage = Room { first: slots.stage(), shape: PhantomData };
-        let run = |rank: usize| {
-            for nth in 0..parts.div_ceil(THREADS) {
-                let part = rank + nth * THREADS;
-                if parts.is_multiple_of(THREADS) || part < parts {
-                    fill(part, stage);
-                }
-            }
-        };
-        // SAFETY: the block has THREADS threads in one dimension (`Block`, 0).
-        unsafe { isa::for_each_thread(THREADS, run) };
-        isa::fence_proxy_async();
-        if COUNT > 1 {
-            Self::first(isa::bulk_wait_group_read::<ButForTheNext<COUNT>>);
-        }
-        // SAFETY: as above. With it `Slots`, 2 holds for the next stage: `COUNT - 1` stores were
-        // committed since the one of that stage, so it was not among the youngest `COUNT - 2`.
-        unsafe { isa::barrier() };
-        // SAFETY: the stage is a whole tile, initialised by the threads' writes of all its pieces,
-        // and each of them has fenced before the barrier. Nobody writes it before the ring comes
-        // round to it, after the wait for its group, and the kernel's end waits for the rest
-        // (`Layout::STORES`).
-        unsafe { Self::store_from(stage.first, self.map, self.at, slots.again(self.index)) };
-        slots.advance(const { stride::<T, X, W>() });
+        // SAFETY: `fill_by_rank` passes the calling thread's rank in the block, whose brand is
+        // `'b`.
+        self.fill_by_rank(block, |rank| values(unsafe { Thread::new(rank) }));
     }
 
     /// Writes the box: a loaded tile as it is, which the engine reads where it has landed. The call
@@ -241,42 +295,10 @@ where
         tile: &Ready<'_, U, U::View>,
     ) {
         const { assert!(CompletionOf::<U::Engine>::BY_BYTES, "the copy engine stores what it has loaded") };
-        // SAFETY: valid, and used by nobody else (0).
-        let slots = unsafe { &mut *self.slots };
-        let again = slots.again(self.index);
-        // SAFETY: the engine wrote the tile, and the first thread has waited for it at the stage's
-        // mbarrier, as each thread has. The stage is filled again, or its memory used otherwise,
-        // only after `tile` is released, and by this thread, or behind a barrier that it joins:
-        // after the wait below.
-        unsafe { Self::store_from(tile.memory(), self.map, self.at, again) };
-        Self::first(isa::bulk_wait_group_read::<AllRead>);
-    }
-
-    /// Has the first thread store a tile, in a group of its own; if the box was stored before, it
-    /// waits for that first.
-    ///
-    /// # Safety
-    ///
-    /// As `Stored::store`, in that thread, of a box that the block may write in the tensor of
-    /// `map`. All threads of the block make this call.
-    #[inline(always)]
-    unsafe fn store_from(from: *const u8, map: *const RawTensor, at: [i32; 2], again: bool) {
-        Self::first(|| {
-            if again && V::IN_ORDER {
-                isa::bulk_wait_all();
-            }
-            // SAFETY: the caller's promises.
-            unsafe { V::store(map, at, from, const { TensorTile::<T, X, W>::SHAPE }) };
-            isa::bulk_commit_group();
-        });
-    }
-
-    /// Runs `issue` in the block's first thread: a bulk store, or a wait for some.
-    #[inline(always)]
-    fn first(issue: impl FnOnce()) {
-        // SAFETY: a draft is block-level, so all threads of the block make this call (R2), which
-        // has THREADS (`Block`, 0). Nothing leaves `issue`, which takes no collective step.
-        unsafe { <InBlock<'b, THREADS> as Deal<BlockScope>>::first(issue) };
+        // SAFETY: the engine wrote the tile, and each thread has waited for it at the stage's
+        // mbarrier. The stage is filled again, or its memory used otherwise, only after `tile` is
+        // released, by the block's first thread, or behind a barrier of the block.
+        unsafe { self.store_at(tile.memory()) };
     }
 }
 

@@ -14,12 +14,14 @@
 //! | a kernel ends | `cp.async.bulk.wait_group.read 0` |
 
 mod draft;
+pub(crate) mod group;
 mod outputs;
 mod ring;
 mod slots;
 mod view;
 
 pub use draft::Draft;
+pub use group::StoringGroup;
 pub use outputs::Outputs;
 pub use ring::OutputRing;
 pub use view::Stored;

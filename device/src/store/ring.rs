@@ -3,18 +3,16 @@
 use core::marker::PhantomData;
 
 use super::draft::Draft;
+use super::group::StoringGroup;
 use super::outputs::Outputs;
 use super::slots::Slots;
 use super::view::{Stored, TileOf};
 use crate::element::Element;
 use crate::fault;
-use crate::group::block::Block;
-use crate::group::{Deal, InBlock};
 use crate::isa;
 use crate::marker::{BlockLevel, Brand, Uniform};
 use crate::memory::Shared;
 use crate::output::destination::{Destination, sealed};
-use crate::scope::BlockScope;
 use crate::tensor::{Operation, OutputExtents, Swizzle, TensorMut, TensorTile, TileReduction};
 use crate::view::geometry::Rows;
 use crate::view::numbers::TileNumbers;
@@ -31,17 +29,17 @@ use crate::view::share::{Places, Share};
 /// CUDA: `cuda::ptx::cp_async_bulk_tensor` from shared memory, `cp_async_bulk_commit_group` and
 /// `cp_async_bulk_wait_group_read`.
 #[must_use = "a ring writes nothing by itself: pass it to `map_tiles`, or fill its tiles"]
-pub struct OutputRing<'s, 'b, V: Stored, const COUNT: usize, P, const THREADS: usize> {
+pub struct OutputRing<'s, V: Stored, const COUNT: usize, P, G> {
     slots: Slots<COUNT>,
     view: V,
     share: Share<Rows>,
     memory: Brand<'s>,
-    block: Brand<'b>,
+    group: PhantomData<fn(G) -> G>,
     position: PhantomData<P>,
     level: BlockLevel,
 }
 
-impl<V: Stored, const COUNT: usize, P, const THREADS: usize> !Uniform for OutputRing<'_, '_, V, COUNT, P, THREADS> {}
+impl<V: Stored, const COUNT: usize, P, G> !Uniform for OutputRing<'_, V, COUNT, P, G> {}
 
 impl<'s, T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, P>
     Shared<'s, Outputs<TensorTile<T, X, W>, COUNT>, P>
@@ -53,7 +51,7 @@ impl<'s, T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, P>
     ///
     /// # Threads
     ///
-    /// The block.
+    /// The block, or a role of whole warps to which memory and view were handed.
     ///
     /// # Panics
     ///
@@ -97,19 +95,19 @@ impl<'s, T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, P>
     /// ```
     #[inline(always)]
     #[track_caller]
-    pub fn outputs<'b, V: Stored<Element = T, Extents = X, Swizzle = W>, const THREADS: usize>(
+    pub fn outputs<V: Stored<Element = T, Extents = X, Swizzle = W>, G: StoringGroup>(
         self,
-        block: &Block<'b, THREADS>,
+        group: &G,
         view: V,
-    ) -> OutputRing<'s, 'b, V, COUNT, P, THREADS> {
-        let _ = block;
+    ) -> OutputRing<'s, V, COUNT, P, G> {
+        let _ = group;
         // SAFETY: the memory is the ring's from here on, for COUNT stages (`Layout`), aligned for
         // its tiles; no copy into it or from it is in flight, and nobody reads it (`Shared`, 0).
         OutputRing::new(unsafe { Slots::new(self.base(), self.offset()) }, view)
     }
 }
 
-impl<'s, 'b, V: Stored, const COUNT: usize, P, const THREADS: usize> OutputRing<'s, 'b, V, COUNT, P, THREADS> {
+impl<'s, V: Stored, const COUNT: usize, P, G: StoringGroup> OutputRing<'s, V, COUNT, P, G> {
     /// Makes the ring of these stages.
     #[inline(always)]
     #[track_caller]
@@ -120,7 +118,7 @@ impl<'s, 'b, V: Stored, const COUNT: usize, P, const THREADS: usize> OutputRing<
             view,
             share,
             memory: PhantomData,
-            block: PhantomData,
+            group: PhantomData,
             position: PhantomData,
             level: PhantomData,
         }
@@ -133,34 +131,33 @@ impl<'s, 'b, V: Stored, const COUNT: usize, P, const THREADS: usize> OutputRing<
     /// It is one that the block may write. While the draft exists, nobody else uses the ring, and
     /// it is not moved.
     #[inline(always)]
-    unsafe fn draft<'v>(&mut self, at: [i32; 2], index: usize) -> Draft<'v, 'b, V, COUNT, THREADS> {
+    unsafe fn draft<'v>(&mut self, at: [i32; 2], index: usize) -> Draft<'v, V, COUNT, G> {
         // SAFETY: the slots are this ring's, the map is that of its view; the rest is the caller's
         // promise.
         unsafe { Draft::new(&raw mut self.slots, self.view.map(), at, index) }
     }
 
-    /// Waits until all stores are written, for the whole block, and gives back the view and the
+    /// Waits until all stores are written, for the whole group, and gives back the view and the
     /// memory.
     ///
     /// PTX: `cp.async.bulk.wait_group 0` in the first thread, `bar.sync`. At the end of a kernel it
     /// is not needed.
     #[inline(always)]
-    pub fn finish(self, block: &Block<'b, THREADS>) -> (V, Shared<'s, Outputs<TileOf<V>, COUNT>, P>) {
-        let _ = block;
-        let wait = || isa::bulk_wait_all();
-        // SAFETY: the ring is the block's, so all of its threads run this code (R2); a wait does
-        // nothing for other threads.
-        unsafe { <InBlock<'b, THREADS> as Deal<BlockScope>>::first(wait) };
-        // SAFETY: block-level code is converged.
-        unsafe { isa::barrier() };
+    pub fn finish(self, group: &G) -> (V, Shared<'s, Outputs<TileOf<V>, COUNT>, P>) {
+        let _ = group;
+        // SAFETY: the ring is its group's, all of whose threads run this code (R2): the brand in
+        // `G` is theirs, and the ring can't be captured. A wait is no collective step.
+        unsafe { G::first(isa::bulk_wait_all) };
+        // SAFETY: as above: this is code at the group's own level.
+        unsafe { G::meet() };
         // SAFETY: the memory that `outputs` took: the engine has read all of it, and every thread
         // has passed the barrier after its last write.
         (self.view, unsafe { Shared::new(self.slots.offset()) })
     }
 }
 
-impl<'k, 'b, T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, P, const THREADS: usize>
-    OutputRing<'_, 'b, TensorMut<'k, T, X, W>, COUNT, P, THREADS>
+impl<'k, T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, P, G: StoringGroup>
+    OutputRing<'_, TensorMut<'k, T, X, W>, COUNT, P, G>
 {
     /// Returns how many boxes the block has; 0 where blocks outnumber boxes.
     #[expect(clippy::len_without_is_empty, reason = "`len() == 0` says it in a kernel's loop as well")]
@@ -183,7 +180,7 @@ impl<'k, 'b, T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, P, co
     /// If `index >= self.len()`: the launch fails with both numbers, file and line.
     #[inline(always)]
     #[track_caller]
-    pub fn tile(&mut self, index: usize) -> Draft<'_, 'b, TensorMut<'k, T, X, W>, COUNT, THREADS> {
+    pub fn tile(&mut self, index: usize) -> Draft<'_, TensorMut<'k, T, X, W>, COUNT, G> {
         self.share.check(index, "output tile index {} is out of range: this block has {} tiles");
         // SAFETY: just checked; the ring is borrowed while the draft exists.
         unsafe { self.tile_unchecked(index) }
@@ -195,7 +192,7 @@ impl<'k, 'b, T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, P, co
     ///
     /// It exists; the rest as for `draft`.
     #[inline(always)]
-    unsafe fn tile_unchecked<'v>(&mut self, index: usize) -> Draft<'v, 'b, TensorMut<'k, T, X, W>, COUNT, THREADS> {
+    unsafe fn tile_unchecked<'v>(&mut self, index: usize) -> Draft<'v, TensorMut<'k, T, X, W>, COUNT, G> {
         let (row, column) = self.share.place(index);
         // SAFETY: a box of the block's share, which no other block has; the rest is the caller's
         // promise.
@@ -203,8 +200,8 @@ impl<'k, 'b, T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, P, co
     }
 }
 
-impl<'k, 'b, T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle, const COUNT: usize, P, const THREADS: usize>
-    OutputRing<'_, 'b, TileReduction<'k, T, O, X, W>, COUNT, P, THREADS>
+impl<'k, T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle, const COUNT: usize, P, G: StoringGroup>
+    OutputRing<'_, TileReduction<'k, T, O, X, W>, COUNT, P, G>
 {
     /// Returns the box in this row and column of boxes, to be filled with what is added to it. Any
     /// block may take any box, as often as it likes.
@@ -214,11 +211,7 @@ impl<'k, 'b, T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle, const CO
     /// If there is no such box: the launch fails with both numbers, file and line.
     #[inline(always)]
     #[track_caller]
-    pub fn tile_at(
-        &mut self,
-        row: usize,
-        column: usize,
-    ) -> Draft<'_, 'b, TileReduction<'k, T, O, X, W>, COUNT, THREADS> {
+    pub fn tile_at(&mut self, row: usize, column: usize) -> Draft<'_, TileReduction<'k, T, O, X, W>, COUNT, G> {
         if row >= self.view.box_rows() {
             fault::out_of_range("row {} of boxes is out of range: the tensor has {}", row, self.view.box_rows());
         }
@@ -238,15 +231,15 @@ fn corner<X: OutputExtents>(row: usize, column: usize) -> [i32; 2] {
     [(row * X::STRIDE[0]) as i32, (column * X::STRIDE[1]) as i32]
 }
 
-impl<T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, P, const THREADS: usize> Destination
-    for OutputRing<'_, '_, TensorMut<'_, T, X, W>, COUNT, P, THREADS>
+impl<T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, P, G: StoringGroup> Destination
+    for OutputRing<'_, TensorMut<'_, T, X, W>, COUNT, P, G>
 {
 }
 
-impl<'k, 'b, T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, P, const THREADS: usize> sealed::Destination
-    for OutputRing<'_, 'b, TensorMut<'k, T, X, W>, COUNT, P, THREADS>
+impl<'k, T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, P, G: StoringGroup> sealed::Destination
+    for OutputRing<'_, TensorMut<'k, T, X, W>, COUNT, P, G>
 {
-    type Tile<'v> = Draft<'v, 'b, TensorMut<'k, T, X, W>, COUNT, THREADS>;
+    type Tile<'v> = Draft<'v, TensorMut<'k, T, X, W>, COUNT, G>;
     const ALL_WHOLE: bool = true;
 
     #[inline(always)]

@@ -7,7 +7,7 @@ use super::swizzle::Swizzle;
 use crate::element::Element;
 use crate::group::block::Block;
 use crate::isa::RawTensor;
-use crate::marker::{Brand, Uniform};
+use crate::marker::{Brand, Named, Uniform};
 use crate::view::geometry::Rows;
 use crate::view::numbers::TileNumbers;
 use crate::view::share::{Places, Share, TILE_OUT_OF_RANGE};
@@ -32,7 +32,7 @@ pub struct Tensor<'k, T: Element, X: Extents, W: Swizzle> {
     rows: u32,
     columns: u32,
     brand: Brand<'k>,
-    shape: PhantomData<(T, X, W)>,
+    shape: Named<(T, X, W)>,
 }
 
 impl<T: Element, X: Extents, W: Swizzle> Clone for Tensor<'_, T, X, W> {
@@ -121,7 +121,7 @@ pub struct TensorBox<'k, T: Element, X: Extents, W: Swizzle> {
     /// The row and the column that it begins at.
     from: [i32; 2],
     brand: Brand<'k>,
-    shape: PhantomData<(T, X, W)>,
+    shape: Named<(T, X, W)>,
 }
 
 impl<T: Element, X: Extents, W: Swizzle> Clone for TensorBox<'_, T, X, W> {

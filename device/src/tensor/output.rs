@@ -6,7 +6,7 @@ use super::extents::OutputExtents;
 use super::swizzle::Swizzle;
 use crate::element::Element;
 use crate::isa::RawTensor;
-use crate::marker::{BlockLevel, Brand, Uniform};
+use crate::marker::{BlockLevel, Brand, Named, Uniform};
 use crate::view::geometry::Rows;
 use crate::view::numbers::TileNumbers;
 use crate::view::share::Share;
@@ -35,7 +35,7 @@ pub struct TensorMut<'k, T: Element, X: OutputExtents, W: Swizzle> {
     columns: u32,
     brand: Brand<'k>,
     level: BlockLevel,
-    shape: PhantomData<(T, X, W)>,
+    shape: Named<(T, X, W)>,
 }
 
 impl<T: Element, X: OutputExtents, W: Swizzle> !Uniform for TensorMut<'_, T, X, W> {}

@@ -8,7 +8,7 @@ use super::extents::OutputExtents;
 use super::swizzle::Swizzle;
 use crate::element::Element;
 use crate::isa::{self, ElementKind, RawTensor};
-use crate::marker::{BlockLevel, Brand, Uniform};
+use crate::marker::{BlockLevel, Brand, Named, Uniform};
 use crate::view::geometry::Rows;
 use crate::view::numbers::TileNumbers;
 use crate::view::share::Share;
@@ -113,7 +113,7 @@ pub struct TileReduction<'k, T: Element, O: Operation<T>, X: OutputExtents, W: S
     columns: u32,
     brand: Brand<'k>,
     level: BlockLevel,
-    shape: PhantomData<(T, O, X, W)>,
+    shape: Named<(T, O, X, W)>,
 }
 
 impl<T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle> !Uniform for TileReduction<'_, T, O, X, W> {}

@@ -212,7 +212,7 @@ unsafe fn start_store(
         unsafe { block.model.store_box(from, &tensor, at, shape, how) };
     });
     synchronise(|scheduler, _| {
-        scheduler.barriers.handed_over.check(from.addr(), bytes);
+        scheduler.barriers.handed_over.check_source(from.addr(), bytes);
         scheduler.step();
     });
 }

@@ -236,6 +236,12 @@ impl<'r, K: Channel> Consumer<'r, K> {
 }
 
 impl<'r, K: Channel> Ready<'r, K> {
+    /// The stage's first byte.
+    #[inline(always)]
+    pub(in crate::role) fn memory(&self) -> *const u8 {
+        self.stage.memory()
+    }
+
     /// Gives the stage back to the producers.
     ///
     /// PTX: one `mbarrier.arrive` per thread on the stage's `empty` barrier.

@@ -2,6 +2,7 @@
 //! number that it reads, but for those that say otherwise.
 
 use tilepipe::reduce::{Add, And, Max, Min, Or, Unordered, Xor};
+use tilepipe::role::{Partitioned, WarpRoles};
 use tilepipe::{
     Block, Element, Extents2, NoSwizzle, Operation, Outputs, Shared, Stages, Swizzle, Swizzle32, Swizzle64, Swizzle128,
     Tensor, TensorMap, TensorMut, TensorTile, Tile2D, TileReduction, Tiles2D, bf16, f16, kernel,
@@ -188,4 +189,60 @@ pub fn sums_of_columns<T: Number, O: Operation<T>, const THREADS: usize, const C
             }
         },
     );
+}
+
+/// Stages between two roles, and output stages of one of them.
+type OfRoles<W, const STAGES: usize, const COUNT: usize> =
+    (Partitioned<Stages<Box<W, 16>, STAGES, TensorMap>>, Outputs<Box<W, 16>, COUNT>);
+
+/// One role loads, and the other writes through a ring of its own.
+#[kernel(instances(W = [NoSwizzle, Swizzle64], STAGES = [1, 3], COUNT = [1, 2]))]
+pub fn boxes_of_a_role<W: Swizzle, const STAGES: usize, const COUNT: usize>(
+    block: Block<96>,
+    input: Tensor<u32, Extents2<ROWS, 16>, W>,
+    out: TensorMut<u32, Extents2<ROWS, 16>, W>,
+    shared: Shared<OfRoles<W, STAGES, COUNT>>,
+) {
+    let (stages, outputs) = shared.split();
+    let boxes = input.for_block(&block);
+    let _ = block
+        .partition::<WarpRoles<32, 64>>()
+        .pipeline(stages)
+        .role((), |_, producer, ()| {
+            let _ = producer.for_each(boxes.len(), |stage, i| stage.copy(boxes.get(i)));
+        })
+        .role((outputs, out), |group, consumer, (outputs, out)| {
+            let mut results = outputs.outputs(&group, out);
+            consumer.for_each(|tile, i| {
+                results.tile(i).fill(&group, |row, column| tile[(row, column)].wrapping_mul(3));
+            });
+        })
+        .run();
+}
+
+/// As [`boxes_of_a_role`](fn@boxes_of_a_role), but boxes are stored as they were loaded.
+#[kernel(instances(W = [NoSwizzle, Swizzle64], STAGES = [1, 3]))]
+pub fn boxes_of_a_role_as_loaded<W: Swizzle, const STAGES: usize>(
+    block: Block<96>,
+    input: Tensor<u32, Extents2<ROWS, 16>, W>,
+    out: TensorMut<u32, Extents2<ROWS, 16>, W>,
+    shared: Shared<OfRoles<W, STAGES, 0>>,
+) {
+    let (stages, outputs) = shared.split();
+    let boxes = input.for_block(&block);
+    let _ = block
+        .partition::<WarpRoles<32, 64>>()
+        .pipeline(stages)
+        .role((), |_, producer, ()| {
+            let _ = producer.for_each(boxes.len(), |stage, i| stage.copy(boxes.get(i)));
+        })
+        .role((outputs, out), |group, mut consumer, (outputs, out)| {
+            let mut results = outputs.outputs(&group, out);
+            for i in 0..results.len() {
+                let Ok(tile) = consumer.wait() else { return };
+                results.tile(i).store(&tile);
+                consumer = tile.release();
+            }
+        })
+        .run();
 }

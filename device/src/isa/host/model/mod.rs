@@ -283,7 +283,7 @@ impl Model {
         shape: BoxShape,
         how: Option<(Reduce, ElementKind)>,
     ) {
-        self.accesses.check(from.addr(), (shape.rows * shape.columns * shape.element) as usize);
+        self.accesses.check_source(from.addr(), (shape.rows * shape.columns * shape.element) as usize);
         // SAFETY: the caller's promises.
         unsafe { self.stores.store_box(from, tensor, at, shape, how) };
         self.stores.started(self.schedule, &mut self.random);

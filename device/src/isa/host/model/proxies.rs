@@ -137,6 +137,17 @@ impl Accesses {
 
     /// Refuses a bulk copy to memory that threads have accessed without a fence and a barrier.
     pub(in crate::isa::host) fn check(&self, first: usize, bytes: usize) {
+        self.check_source(first, bytes);
+        let read = self.read.values().any(|(start, len)| *start < first + bytes && first < start + len);
+        assert!(
+            !read,
+            "race between the proxies: a bulk copy (async proxy) to a stage that a role still reads (generic proxy)"
+        );
+    }
+
+    /// Refuses a bulk store from such memory. (A stage that a role reads may be stored meanwhile:
+    /// both read it.)
+    pub(in crate::isa::host) fn check_source(&self, first: usize, bytes: usize) {
         for (ranges, missing) in [
             (&self.unfenced, "without `fence.proxy.async` in each of them"),
             (&self.of_one, "without `fence.proxy.async`"),
@@ -148,11 +159,6 @@ impl Accesses {
                  {missing}"
             );
         }
-        let read = self.read.values().any(|(start, len)| *start < first + bytes && first < start + len);
-        assert!(
-            !read,
-            "race between the proxies: a bulk copy (async proxy) to a stage that a role still reads (generic proxy)"
-        );
     }
 }
 

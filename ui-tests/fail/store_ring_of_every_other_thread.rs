@@ -1,0 +1,24 @@
+//! On hardware threads of one warp would wait for one another in two roles.
+#![forbid(unsafe_code)]
+use tilepipe::role::EvenOdd;
+use tilepipe::{Block, Extents2, Outputs, Shared, Swizzle128, TensorMut, TensorTile, kernel};
+
+type Box = Extents2<8, 32>;
+
+#[kernel]
+fn fill(
+    block: Block<64>,
+    out: TensorMut<f32, Box, Swizzle128>,
+    shared: Shared<Outputs<TensorTile<f32, Box, Swizzle128>, 2>>,
+) {
+    let _ = block
+        .partition::<EvenOdd<32>>()
+        .role((), |_, ()| ())
+        .role((shared, out), |group, (outputs, out)| {
+            let mut results = outputs.outputs(&group, out);
+            results.tile(0).fill(&group, |_, _| 1.0);
+        })
+        .run();
+}
+
+fn main() {}
