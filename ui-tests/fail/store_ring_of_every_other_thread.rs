@@ -13,8 +13,8 @@ fn fill(
 ) {
     let _ = block
         .partition::<EvenOdd<32>>()
-        .role((), |_, ()| ())
-        .role((shared, out), |group, (outputs, out)| {
+        .role((), |_, (), ()| ())
+        .role((shared, out), |group, (), (outputs, out)| {
             let mut results = outputs.outputs(&group, out);
             results.tile(0).fill(&group, |_, _| 1.0);
         })

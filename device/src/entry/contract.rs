@@ -13,7 +13,7 @@ use super::parameter::ParameterLayout;
 use crate::isa::ContractText;
 
 /// The most bytes of a contract: of a kernel with eight parameters.
-const MOST: usize = 512;
+const MOST: usize = 640;
 
 /// Text that is put together at compile time.
 #[derive(Clone, Copy)]
@@ -59,7 +59,8 @@ impl Text {
 /// tilepipe=0.1.0;threads=256;shared=2048/16;1=in 4/4 1x256 16/0 16/8;2=out 4/4 1x256 4/0 16/8
 /// ```
 ///
-/// `shared` has bytes and alignment. A parameter has how it is used; bytes and alignment of an
+/// `shared` has bytes and alignment. A parameter has how it is used, with the type of what is
+/// reduced to; bytes and alignment of an
 /// element; rows and columns of a tile; the alignment of its base and of its rows (0 for one
 /// dimension); bytes and alignment of what is passed.
 pub(super) const fn contract(threads: usize, shared: (usize, usize), parameters: &[ParameterLayout]) -> Text {
@@ -70,7 +71,7 @@ pub(super) const fn contract(threads: usize, shared: (usize, usize), parameters:
     while at < parameters.len() {
         let one = &parameters[at];
         at += 1;
-        text = text.text(";").number(at).text("=").text(one.kind);
+        text = text.text(";").number(at).text("=").text(one.kind).text(one.element);
         text = text.text(" ").number(one.size).text("/").number(one.element_alignment);
         text = text.text(" ").number(one.rows).text("x").number(one.columns);
         text = text.text(" ").number(one.alignment).text("/").number(one.row_alignment);
@@ -95,7 +96,8 @@ impl<F: KernelFunction<A>, A> ContractText for ContractOf<F, A> {
 mod tests {
     use super::*;
     use crate::entry::Parameter;
-    use crate::{Halos2D, Tiles, TilesMut, TilesMut2D};
+    use crate::reduce::Max;
+    use crate::{Extents2, Halos2D, Swizzle64, TileReduction, Tiles, TilesMut, TilesMut2D};
 
     fn of(text: &Text) -> &str {
         core::str::from_utf8(text.as_bytes()).unwrap()
@@ -103,12 +105,13 @@ mod tests {
 
     #[test]
     fn a_contract_has_every_size_of_every_parameter() {
-        const PARAMETERS: [ParameterLayout; 5] = [
+        const PARAMETERS: [ParameterLayout; 6] = [
             <Tiles<f32, 256> as Parameter>::LAYOUT,
             <Halos2D<u16, 8, 64, 2> as Parameter>::LAYOUT,
             <u64 as Parameter>::LAYOUT,
             <TilesMut<u128, 32> as Parameter>::LAYOUT,
             <TilesMut2D<u8, 3, 5> as Parameter>::LAYOUT,
+            <TileReduction<i32, Max, Extents2<8, 16>, Swizzle64> as Parameter>::LAYOUT,
         ];
         const CONTRACT: Text = contract(1024, (232_448, 128), &PARAMETERS);
         let version = env!("CARGO_PKG_VERSION");
@@ -116,7 +119,8 @@ mod tests {
             of(&CONTRACT),
             format!(
                 "tilepipe={version};threads=1024;shared=232448/128;1=in 4/4 1x256 16/0 16/8;\
-                 2=in 2/2 12x68 4/4 32/8;3=value 8/8 1x1 1/0 8/8;4=out 16/16 1x32 16/0 16/8;5=out 1/1 3x5 1/1 32/8"
+                 2=in 2/2 12x68 4/4 32/8;3=value 8/8 1x1 1/0 8/8;4=out 16/16 1x32 16/0 16/8;5=out 1/1 3x5 1/1 32/8;\
+                 6=reduce-box64:i32 4/4 8x16 16/16 192/64"
             )
         );
     }
@@ -124,14 +128,15 @@ mod tests {
     #[test]
     fn the_longest_contract_fits() {
         const LONGEST: ParameterLayout = ParameterLayout {
-            kind: "value",
+            kind: "reduce-box128",
+            element: ":bf16",
             size: 16,
             element_alignment: 16,
             rows: u32::MAX as usize,
             columns: u32::MAX as usize,
             alignment: 16,
             row_alignment: 16,
-            passed: [128, 128],
+            passed: [192, 128],
         };
         const CONTRACT: Text = contract(1024, (u32::MAX as usize, 128), &[LONGEST; 8]);
         assert!(CONTRACT.as_bytes().len() > MOST / 2);

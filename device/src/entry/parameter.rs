@@ -46,6 +46,8 @@ pub struct ParameterLayout {
     /// `in`, `out` or `value`; of a tensor `box`, `out-box` or `reduce-box`, and the bytes of its
     /// swizzle.
     pub(super) kind: &'static str,
+    /// What the copy engine takes an element for, where that matters; else nothing.
+    pub(super) element: &'static str,
     /// Of an element, in bytes.
     pub(super) size: usize,
     /// Of an element, in bytes.
@@ -81,6 +83,7 @@ impl ParameterLayout {
     const fn of_tiles<S: Tile, G: Passed>(kind: &'static str, alignment: usize) -> Self {
         ParameterLayout {
             kind,
+            element: "",
             size: size_of::<S::Element>(),
             element_alignment: align_of::<S::Element>(),
             rows: S::ROWS,
@@ -96,6 +99,7 @@ impl ParameterLayout {
         let (size, element_alignment) = (size_of::<T>(), align_of::<T>());
         ParameterLayout {
             kind: "value",
+            element: "",
             size,
             element_alignment,
             rows: 1,
@@ -192,9 +196,10 @@ impl<'k, S: OutputTile, G: Passed, A: Arrangement> Parameter<'k> for TileViewMut
 }
 
 /// The layout of a tensor's parameter.
-const fn of_tensor<T: Element, X: Extents>(kind: &'static str) -> ParameterLayout {
+const fn of_tensor<T: Element, X: Extents>(kind: &'static str, element: &'static str) -> ParameterLayout {
     ParameterLayout {
         kind,
+        element,
         size: size_of::<T>(),
         element_alignment: align_of::<T>(),
         rows: X::BOX[0],
@@ -212,7 +217,7 @@ impl<T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle> sealed::Sealed f
 impl<'k, T: Element, X: Extents, W: Swizzle> Parameter<'k> for Tensor<'k, T, X, W> {
     type At<'x> = Tensor<'x, T, X, W>;
     type Raw = RawTensor;
-    const LAYOUT: ParameterLayout = of_tensor::<T, X>(W::KINDS[0]);
+    const LAYOUT: ParameterLayout = of_tensor::<T, X>(W::KINDS[0], "");
 
     #[cfg(not(target_arch = "nvptx64"))]
     const INFO: crate::launch::ParameterInfo = crate::launch::ParameterInfo::of_tensor::<T, X, W>(
@@ -234,7 +239,7 @@ impl<'k, T: Element, X: Extents, W: Swizzle> Parameter<'k> for Tensor<'k, T, X, 
 impl<'k, T: Element, X: OutputExtents, W: Swizzle> Parameter<'k> for TensorMut<'k, T, X, W> {
     type At<'x> = TensorMut<'x, T, X, W>;
     type Raw = RawTensor;
-    const LAYOUT: ParameterLayout = of_tensor::<T, X>(W::KINDS[1]);
+    const LAYOUT: ParameterLayout = of_tensor::<T, X>(W::KINDS[1], "");
 
     #[cfg(not(target_arch = "nvptx64"))]
     const INFO: crate::launch::ParameterInfo = crate::launch::ParameterInfo::of_tensor::<T, X, W>(
@@ -255,7 +260,7 @@ impl<'k, T: Element, X: OutputExtents, W: Swizzle> Parameter<'k> for TensorMut<'
 impl<'k, T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle> Parameter<'k> for TileReduction<'k, T, O, X, W> {
     type At<'x> = TileReduction<'x, T, O, X, W>;
     type Raw = RawTensor;
-    const LAYOUT: ParameterLayout = of_tensor::<T, X>(W::KINDS[2]);
+    const LAYOUT: ParameterLayout = of_tensor::<T, X>(W::KINDS[2], O::KIND.suffix());
 
     #[cfg(not(target_arch = "nvptx64"))]
     const INFO: crate::launch::ParameterInfo = crate::launch::ParameterInfo::of_tensor::<T, X, W>(

@@ -64,6 +64,22 @@ pub enum ElementKind {
     Bf16,
 }
 
+impl ElementKind {
+    /// Its name in a contract, after a colon; nothing for bits.
+    pub(crate) const fn suffix(self) -> &'static str {
+        match self {
+            ElementKind::Bits => "",
+            ElementKind::U32 => ":u32",
+            ElementKind::I32 => ":i32",
+            ElementKind::U64 => ":u64",
+            ElementKind::I64 => ":i64",
+            ElementKind::F32 => ":f32",
+            ElementKind::F16 => ":f16",
+            ElementKind::Bf16 => ":bf16",
+        }
+    }
+}
+
 /// What the copy engine does with a tile's elements and those of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(target_arch = "nvptx64", allow(dead_code))]
