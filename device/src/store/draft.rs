@@ -6,20 +6,13 @@ use super::group::StoringGroup;
 use super::slots::{ButForTheNext, Slots, stride};
 use super::view::Stored;
 use crate::element::Element;
-use crate::engine::{Completion, CompletionOf};
+use crate::engine::{Completion, CompletionOf, drain_stores};
 use crate::group::InBlock;
 use crate::group::block::{Block, Thread};
-use crate::isa::{self, PendingGroups, RawTensor};
+use crate::isa::{self, RawTensor};
 use crate::marker::{BlockLevel, Uniform};
 use crate::pipeline::{Ready, Setup};
 use crate::tensor::{OutputExtents, Swizzle, TensorTile};
-
-/// All stores were read.
-enum AllRead {}
-
-impl PendingGroups for AllRead {
-    const GROUPS: usize = 0;
-}
 
 /// Bytes that a thread stores at once.
 const PIECE: usize = 16;
@@ -224,7 +217,7 @@ where
         let again = slots.again(self.index);
         // SAFETY: the caller's promises, and the wait below.
         unsafe { Self::store_from(memory, self.map, self.at, again) };
-        Self::first(isa::bulk_wait_group_read::<AllRead>);
+        Self::first(drain_stores);
     }
 
     /// Has the first thread store a tile, in a group of its own; if the box was stored before, it

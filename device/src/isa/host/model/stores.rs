@@ -66,26 +66,29 @@ impl Piece {
 /// A piece is read, and then it is written. The lazy schedule reads it when somebody waits for
 /// that, and writes it when somebody waits for that or the block ends; the eager one does both at
 /// once, and the random one at any point in between.
-#[derive(Default)]
 pub(in crate::isa::host) struct Stores {
     open: Vec<Piece>,
     groups: VecDeque<Vec<Piece>>,
+    /// Pieces whose reads were waited for, and which are to be written.
+    read: Vec<Piece>,
 }
 
 impl Stores {
     pub(super) const fn new() -> Self {
-        Stores { open: Vec::new(), groups: VecDeque::new() }
+        Stores { open: Vec::new(), groups: VecDeque::new(), read: Vec::new() }
     }
 
     pub(super) fn clear(&mut self) {
         self.open.clear();
         self.groups.clear();
+        self.read.clear();
     }
 
     /// Takes over those of a role at its end.
     pub(super) fn absorb(&mut self, mut role: Stores) {
         self.open.append(&mut role.open);
         self.groups.append(&mut role.groups);
+        self.read.append(&mut role.read);
     }
 
     /// Starts to store a box that lies at `from`, swizzled, as the box of a tensor that begins at
@@ -153,6 +156,13 @@ impl Stores {
                 _ => {}
             }
         }
+        self.read.retain_mut(|piece| {
+            let stays = random.draw(2 * one_in) != 0;
+            if !stays {
+                piece.write();
+            }
+            stays
+        });
     }
 
     /// Closes the open group.
@@ -163,12 +173,16 @@ impl Stores {
     /// Waits until all but the youngest `groups` groups were read.
     pub(super) fn wait_read(&mut self, groups: usize) {
         let older = self.groups.len().saturating_sub(groups);
-        self.groups.iter_mut().take(older).flatten().for_each(Piece::read);
+        for mut piece in self.groups.drain(..older).flatten() {
+            piece.read();
+            self.read.push(piece);
+        }
     }
 
     /// Waits until all groups were written.
     pub(super) fn wait_written(&mut self) {
-        self.groups.drain(..).flatten().for_each(|mut piece| piece.write());
+        self.wait_read(0);
+        self.read.drain(..).for_each(|mut piece| piece.write());
     }
 
     /// Refuses a write to memory that a store has not read yet.
@@ -182,15 +196,12 @@ impl Stores {
 
     /// Ends the block: all stores are written, and the engine must have read their sources.
     pub(super) fn end(&mut self) {
-        let mut pieces = self.groups.drain(..).flatten().chain(self.open.drain(..));
-        let unread = pieces.any(|mut piece| {
-            let unread = piece.read.is_none();
-            piece.write();
-            unread
-        });
+        let unread = self.groups.iter().flatten().chain(&self.open).any(|piece| piece.read.is_none());
         assert!(
             !unread,
             "race: a block ends while the copy engine may still be reading its shared memory for a bulk store"
         );
+        self.commit();
+        self.wait_written();
     }
 }
