@@ -3,6 +3,7 @@
 use core::marker::PhantomData;
 
 use super::extents::Extents;
+use super::mapped::{Mapped, extents};
 use super::swizzle::Swizzle;
 use crate::element::Element;
 use crate::group::block::Block;
@@ -23,14 +24,11 @@ use crate::view::share::{Places, Share, TILE_OUT_OF_RANGE};
 ///
 /// # Invariants
 ///
-/// 0. `map` is the address of the map of this tensor in the kernel's parameters, valid for the
-///    whole launch `'k`; it was encoded for boxes of extents `X` of elements `T` with swizzle `W`,
-///    of an array of `rows` rows of `columns` elements, which nobody writes during the launch.
-/// 1. Rows and columns are 1 to 2^31 - 1 - 512.
+/// 0. The map of `array` lies in the kernel's parameters, valid for the whole launch `'k`; it was
+///    encoded for boxes of extents `X` of elements `T` with swizzle `W`, of an array that nobody
+///    writes during the launch.
 pub struct Tensor<'k, T: Element, X: Extents, W: Swizzle> {
-    map: *const RawTensor,
-    rows: u32,
-    columns: u32,
+    array: Mapped,
     brand: Brand<'k>,
     shape: Named<(T, X, W)>,
 }
@@ -52,46 +50,21 @@ impl<'k, T: Element, X: Extents, W: Swizzle> Tensor<'k, T, X, W> {
     ///
     /// # Safety
     ///
-    /// Invariant 0 holds for the map's own rows and columns, and 1 for them.
+    /// Invariant 0 holds, and that of [`Mapped`] for the map's own rows and columns.
     #[inline(always)]
     pub(crate) unsafe fn new(map: *const RawTensor) -> Self {
-        // SAFETY: the map is valid for the launch (0); this field of it is plain data.
-        let rows = unsafe { (*map).rows };
-        // SAFETY: as above.
-        let columns = unsafe { (*map).columns };
-        Tensor { map, rows, columns, brand: PhantomData, shape: PhantomData }
+        // SAFETY: the caller's promise.
+        Tensor { array: unsafe { Mapped::new(map) }, brand: PhantomData, shape: PhantomData }
     }
 
-    /// Returns the number of elements in a row.
-    #[inline(always)]
-    pub fn columns(&self) -> usize {
-        self.columns as usize
-    }
-
-    /// Returns the number of rows.
-    #[inline(always)]
-    pub fn rows(&self) -> usize {
-        self.rows as usize
-    }
-
-    /// Returns the number of boxes below one another, the partial last one included.
-    #[inline(always)]
-    pub fn box_rows(&self) -> usize {
-        self.rows().div_ceil(X::STRIDE[0])
-    }
-
-    /// Returns the number of boxes beside one another, the partial last one included.
-    #[inline(always)]
-    pub fn box_columns(&self) -> usize {
-        self.columns().div_ceil(X::STRIDE[1])
-    }
+    extents!();
 
     /// Returns the box whose own part begins at this row and column of the tensor, both of which
     /// may lie outside of it: what does is zero.
     #[inline(always)]
     pub fn at(&self, row: i32, column: i32) -> TensorBox<'k, T, X, W> {
         let from = [row.wrapping_sub(X::LEAD[0] as i32), column.wrapping_sub(X::LEAD[1] as i32)];
-        TensorBox { map: self.map, from, brand: PhantomData, shape: PhantomData }
+        TensorBox { map: self.array.map(), from, brand: PhantomData, shape: PhantomData }
     }
 
     /// Returns the boxes of this block in order: every `grid`-th box from the block's own index on
@@ -104,9 +77,7 @@ impl<'k, T: Element, X: Extents, W: Swizzle> Tensor<'k, T, X, W> {
     #[track_caller]
     pub fn for_block<const THREADS: usize>(&self, block: &Block<'_, THREADS>) -> BlockBoxes<'k, T, X, W> {
         let _ = block;
-        let (division, boxes) = Rows::new(self.columns(), self.rows(), 0).divide_into(X::STRIDE);
-        let numbers = TileNumbers::of_block(boxes);
-        BlockBoxes { tensor: *self, share: Share { division, numbers, count: numbers.count(), whole: false } }
+        BlockBoxes { tensor: *self, share: self.array.share::<X>() }
     }
 }
 

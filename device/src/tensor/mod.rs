@@ -8,6 +8,7 @@
 
 pub(crate) mod boxes;
 pub(crate) mod extents;
+mod mapped;
 pub(crate) mod output;
 pub(crate) mod reduction;
 pub(crate) mod swizzle;

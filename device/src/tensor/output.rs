@@ -3,12 +3,12 @@
 use core::marker::PhantomData;
 
 use super::extents::OutputExtents;
+use super::mapped::{Mapped, extents};
 use super::swizzle::Swizzle;
 use crate::element::Element;
 use crate::isa::RawTensor;
 use crate::marker::{BlockLevel, Brand, Named, Uniform};
 use crate::view::geometry::Rows;
-use crate::view::numbers::TileNumbers;
 use crate::view::share::Share;
 
 /// Global memory with rows as boxes of extents `X` that this launch alone writes, by the copy
@@ -26,13 +26,10 @@ use crate::view::share::Share;
 ///
 /// # Invariants
 ///
-/// 0. `map` is as for [`Tensor`](crate::Tensor), of an array that only this launch touches, of
-///    `rows` rows of `columns` elements, each 1 to 2^31 - 1 - 512.
+/// 0. `array` is as for [`Tensor`](crate::Tensor), but that only this launch touches it.
 /// 1. There is one such value for this array in each block.
 pub struct TensorMut<'k, T: Element, X: OutputExtents, W: Swizzle> {
-    map: *const RawTensor,
-    rows: u32,
-    columns: u32,
+    array: Mapped,
     brand: Brand<'k>,
     level: BlockLevel,
     shape: Named<(T, X, W)>,
@@ -45,52 +42,26 @@ impl<T: Element, X: OutputExtents, W: Swizzle> TensorMut<'_, T, X, W> {
     ///
     /// # Safety
     ///
-    /// The invariants hold for the map's own rows and columns.
+    /// The invariants hold, and that of [`Mapped`] for the map's own rows and columns.
     #[inline(always)]
     pub(crate) unsafe fn new(map: *const RawTensor) -> Self {
-        // SAFETY: the map is valid for the launch (0); this field of it is plain data.
-        let rows = unsafe { (*map).rows };
-        // SAFETY: as above.
-        let columns = unsafe { (*map).columns };
-        TensorMut { map, rows, columns, brand: PhantomData, level: PhantomData, shape: PhantomData }
+        // SAFETY: the caller's promise.
+        let array = unsafe { Mapped::new(map) };
+        TensorMut { array, brand: PhantomData, level: PhantomData, shape: PhantomData }
     }
 
-    /// Returns the number of elements in a row.
-    #[inline(always)]
-    pub fn columns(&self) -> usize {
-        self.columns as usize
-    }
-
-    /// Returns the number of rows.
-    #[inline(always)]
-    pub fn rows(&self) -> usize {
-        self.rows as usize
-    }
-
-    /// Returns the number of boxes below one another, the partial last one included.
-    #[inline(always)]
-    pub fn box_rows(&self) -> usize {
-        self.rows().div_ceil(X::STRIDE[0])
-    }
-
-    /// Returns the number of boxes beside one another, the partial last one included.
-    #[inline(always)]
-    pub fn box_columns(&self) -> usize {
-        self.columns().div_ceil(X::STRIDE[1])
-    }
+    extents!();
 
     /// The map by which the engine finds the boxes.
     #[inline(always)]
     pub(crate) fn map(&self) -> *const RawTensor {
-        self.map
+        self.array.map()
     }
 
     /// Which boxes are this block's.
     #[inline(always)]
     #[track_caller]
     pub(crate) fn share(&self) -> Share<Rows> {
-        let (division, boxes) = Rows::new(self.columns(), self.rows(), 0).divide_into(X::STRIDE);
-        let numbers = TileNumbers::of_block(boxes);
-        Share { division, numbers, count: numbers.count(), whole: false }
+        self.array.share::<X>()
     }
 }

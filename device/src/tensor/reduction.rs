@@ -5,12 +5,12 @@ use core::marker::PhantomData;
 use half::{bf16, f16};
 
 use super::extents::OutputExtents;
+use super::mapped::{Mapped, extents};
 use super::swizzle::Swizzle;
 use crate::element::Element;
 use crate::isa::{self, ElementKind, RawTensor};
 use crate::marker::{BlockLevel, Brand, Named, Uniform};
 use crate::view::geometry::Rows;
-use crate::view::numbers::TileNumbers;
 use crate::view::share::Share;
 
 /// Operations by which tiles are combined with what an array holds, for [`TileReduction`].
@@ -105,12 +105,10 @@ operations! {
 ///
 /// # Invariants
 ///
-/// 0. `map` is as for [`TensorMut`](crate::TensorMut), of an array that only this launch touches,
-///    and it only by such operations.
+/// 0. `array` is as for [`TensorMut`](crate::TensorMut), and the launch touches it only by such
+///    operations.
 pub struct TileReduction<'k, T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle> {
-    map: *const RawTensor,
-    rows: u32,
-    columns: u32,
+    array: Mapped,
     brand: Brand<'k>,
     level: BlockLevel,
     shape: Named<(T, O, X, W)>,
@@ -123,52 +121,26 @@ impl<T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle> TileReduction<'_
     ///
     /// # Safety
     ///
-    /// The invariant holds for the map's own rows and columns.
+    /// The invariant holds, and that of [`Mapped`] for the map's own rows and columns.
     #[inline(always)]
     pub(crate) unsafe fn new(map: *const RawTensor) -> Self {
-        // SAFETY: the map is valid for the launch (0); this field of it is plain data.
-        let rows = unsafe { (*map).rows };
-        // SAFETY: as above.
-        let columns = unsafe { (*map).columns };
-        TileReduction { map, rows, columns, brand: PhantomData, level: PhantomData, shape: PhantomData }
+        // SAFETY: the caller's promise.
+        let array = unsafe { Mapped::new(map) };
+        TileReduction { array, brand: PhantomData, level: PhantomData, shape: PhantomData }
     }
 
-    /// Returns the number of elements in a row.
-    #[inline(always)]
-    pub fn columns(&self) -> usize {
-        self.columns as usize
-    }
-
-    /// Returns the number of rows.
-    #[inline(always)]
-    pub fn rows(&self) -> usize {
-        self.rows as usize
-    }
-
-    /// Returns the number of boxes below one another, the partial last one included.
-    #[inline(always)]
-    pub fn box_rows(&self) -> usize {
-        self.rows().div_ceil(X::STRIDE[0])
-    }
-
-    /// Returns the number of boxes beside one another, the partial last one included.
-    #[inline(always)]
-    pub fn box_columns(&self) -> usize {
-        self.columns().div_ceil(X::STRIDE[1])
-    }
+    extents!();
 
     /// The map by which the engine finds the boxes.
     #[inline(always)]
     pub(crate) fn map(&self) -> *const RawTensor {
-        self.map
+        self.array.map()
     }
 
     /// Which boxes are this block's, if they are dealt out.
     #[inline(always)]
     #[track_caller]
     pub(crate) fn share(&self) -> Share<Rows> {
-        let (division, boxes) = Rows::new(self.columns(), self.rows(), 0).divide_into(X::STRIDE);
-        let numbers = TileNumbers::of_block(boxes);
-        Share { division, numbers, count: numbers.count(), whole: false }
+        self.array.share::<X>()
     }
 }
