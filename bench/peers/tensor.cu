@@ -2,8 +2,9 @@
 // same shape (`bench/src/plan/tensor.rs`).
 //
 // An entry's name is its form, the threads of a block, the rows and columns of a box of the output,
-// or its side, the stages, and the output stages: `tensor_stencil_128_32_64_2_2`. `rows_copy` is
-// without the copy engine and has no stages.
+// or its side, the stages, and the output stages: `tensor_stencil_128_32_64_2_2`; a blur has a
+// pixel's bytes before the rows. `rows_copy` and `rows_blur` are without the copy engine, without
+// stages; the latter has a pixel's bytes and the threads that share rows.
 #include "tensor.cuh"
 
 #define ENTRY(NAME, THREADS, ...)                                                                                      \
@@ -14,6 +15,11 @@
 #define ENTRY_ROWS(NAME, T, THREADS, ...)                                                                              \
     extern "C" __global__ void __launch_bounds__(THREADS) NAME(const RowsOf<T> in, const RowsOf<T> out) {              \
         rows_copy<T, THREADS, __VA_ARGS__>(in, out);                                                                   \
+    }
+#define ENTRY_BLUR(NAME, THREADS, CHANNELS, ACROSS)                                                                    \
+    extern "C" __global__ void __launch_bounds__(THREADS)                                                              \
+        NAME(const RowsOf<unsigned char> in, const RowsOf<unsigned char> out) {                                        \
+        rows_blur<CHANNELS, THREADS, ACROSS>(in, out);                                                                 \
     }
 
 ENTRY(tensor_copy_32_32_32_2, 32, tensor_copy<int, 32, 32, 2>)
@@ -40,7 +46,15 @@ ENTRY(tensor_stencil_128_32_64_1_2, 128, tensor_stencil<128, 32, 64, 1, 2>)
 ENTRY(tensor_stencil_128_32_64_2_1, 128, tensor_stencil<128, 32, 64, 2, 1>)
 ENTRY(tensor_stencil_128_32_64_2_2, 128, tensor_stencil<128, 32, 64, 2, 2>)
 ENTRY(tensor_stencil_128_16_128_2_2, 128, tensor_stencil<128, 16, 128, 2, 2>)
+ENTRY(tensor_blur_bytes_224_1_64_224_1_1, 224, tensor_blur<1, 224, 64, 224, 1, 1>)
+ENTRY(tensor_blur_bytes_224_1_64_224_2_2, 224, tensor_blur<1, 224, 64, 224, 2, 2>)
+ENTRY(tensor_blur_bytes_224_3_64_224_1_1, 224, tensor_blur<3, 224, 64, 224, 1, 1>)
+ENTRY(tensor_blur_bytes_224_3_64_224_2_2, 224, tensor_blur<3, 224, 64, 224, 2, 2>)
 ENTRY_ROWS(rows_copy_128_4_128, int, 128, 4, 128)
 ENTRY_ROWS(rows_copy_256_8_512, int, 256, 8, 512)
 ENTRY_ROWS(rows_copy_bytes_128_4_512, unsigned char, 128, 4, 512)
 ENTRY_ROWS(rows_copy_bytes_256_8_2048, unsigned char, 256, 8, 2048)
+ENTRY_BLUR(rows_blur_bytes_128_1_32, 128, 1, 32)
+ENTRY_BLUR(rows_blur_bytes_128_3_32, 128, 3, 32)
+ENTRY_BLUR(rows_blur_bytes_256_1_16, 256, 1, 16)
+ENTRY_BLUR(rows_blur_bytes_256_3_16, 256, 3, 16)

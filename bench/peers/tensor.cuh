@@ -158,7 +158,7 @@ __device__ __forceinline__ void tensor_copy(const Tensor &in, const Tensor &out)
 }
 
 // Computes this block's boxes of `out`, each from one box of `in`: `source(place)` says where that
-// begins, and all threads call `compute(box, result)`.
+// begins, and all threads call `compute(box, result, number)`.
 //
 // With several output stages, the one that is filled next is free when the barrier after the fence
 // has been passed; with one there is another barrier.
@@ -187,7 +187,7 @@ __device__ __forceinline__ void tensor_rounds(const BOX_STAGES &stages, const GR
             from = source(grid.place(ahead));
         }
         stages.wait(stage, parity);
-        compute(stages.box(stage), stages.result(result));
+        compute(stages.box(stage), stages.result(result), number);
         proxy_fence();
         if constexpr (COUNT > 1) {
             if (issues) wait_until_read<COUNT - 2>();
@@ -275,7 +275,7 @@ __device__ __forceinline__ void tensor_transpose(const Tensor &in, const Tensor 
     const BoxStages<STAGES, SIDE * 128, COUNT, SIDE * 128, 1024> stages;
     const BoxGrid<SIDE, SIDE> grid(out);
     const auto source = [](Place to) { return Place{to.column, to.row}; };
-    const auto compute = [](const unsigned char *box, unsigned char *result) {
+    const auto compute = [](const unsigned char *box, unsigned char *result, unsigned) {
 #pragma unroll
         for (unsigned nth = 0; nth < ACROSS * ACROSS / THREADS; ++nth) {
             const unsigned patch = threadIdx.x + nth * THREADS;
@@ -299,7 +299,7 @@ __device__ __forceinline__ void tensor_stencil(const Tensor &in, const Tensor &o
     const BoxStages<STAGES, (ROWS + 2) * PITCH * 4, COUNT, ROWS * COLUMNS * 4, 128> stages;
     const BoxGrid<ROWS, COLUMNS> grid(out);
     const auto source = [](Place to) { return Place{to.row - 1, to.column - 4}; };
-    const auto compute = [](const unsigned char *box, unsigned char *result) {
+    const auto compute = [](const unsigned char *box, unsigned char *result, unsigned) {
 #pragma unroll
         for (unsigned part = 0; part < DOWN * ACROSS / THREADS; ++part) {
             const unsigned patch = threadIdx.x + part * THREADS;
@@ -318,6 +318,142 @@ __device__ __forceinline__ void tensor_stencil(const Tensor &in, const Tensor &o
         }
     };
     tensor_rounds<STAGES, COUNT>(stages, grid, in, out, source, compute);
+}
+
+// Puts bytes in a line's place from byte `at` on, where it has zeros.
+__device__ __forceinline__ void put_bytes(unsigned (&line)[8], unsigned long long bytes, int at) {
+#pragma unroll
+    for (int word = 0; word < 8; ++word) {
+        const int by = 8 * at - 32 * word;
+        if (by >= 0 && by < 32) line[word] |= unsigned(bytes << by);
+        if (by < 0 && by > -64) line[word] |= unsigned(bytes >> -by);
+    }
+}
+
+// A pixel's bytes, twice.
+template <unsigned CHANNELS> __device__ __forceinline__ unsigned long long pixel_twice(const unsigned char *at) {
+    unsigned long long one = 0;
+#pragma unroll
+    for (unsigned channel = 0; channel < CHANNELS; ++channel) one |= (unsigned long long)(at[channel]) << (8 * channel);
+    return one | one << (8 * CHANNELS);
+}
+
+// Blurs 4 rows of 16 bytes: `line(nth, words)` says what the `nth` of 8 rows has from 8 bytes
+// before the first on, and `store(below, piece)` takes what becomes of one. Sums have 16 bits, two
+// in a word: of four bytes the first and the third, and the second and the fourth.
+template <unsigned CHANNELS, class LINE, class STORE> __device__ __forceinline__ void blur_patch(const LINE &line, const STORE &store) {
+    constexpr unsigned EVEN = 0x00FF00FF;
+    unsigned sums[4][16] = {};
+#pragma unroll
+    for (int nth = 0; nth < 8; ++nth) {
+        unsigned words[8];
+        line(nth, words);
+#pragma unroll
+        for (int word = 0; word < 8; ++word) {
+            const unsigned even = words[word] & EVEN, odd = words[word] >> 8 & EVEN;
+#pragma unroll
+            for (int below = 0; below < 4; ++below) {
+                const int tap = nth - below;
+                if (tap < 0 || tap > 4) continue;
+                const unsigned weight = tap == 2 ? 6 : tap % 2 == 1 ? 4 : 1;
+                sums[below][2 * word] += weight * even;
+                sums[below][2 * word + 1] += weight * odd;
+            }
+        }
+    }
+#pragma unroll
+    for (unsigned below = 0; below < 4; ++below) {
+        // The sums of two bytes' columns, and 256 times the means of two.
+        const auto pair = [&](unsigned column) {
+            const unsigned at = column / 4 * 2 + column % 2;
+            return column % 4 < 2 ? sums[below][at] : __byte_perm(sums[below][at], sums[below][at + 2 < 16 ? at + 2 : at], 0x5432);
+        };
+        const auto two = [&](unsigned first) {
+            const unsigned column = 8 + first - 2 * CHANNELS;
+            return pair(column) + pair(column + 4 * CHANNELS) + 4 * (pair(column + CHANNELS) + pair(column + 3 * CHANNELS)) +
+                   6 * pair(column + 2 * CHANNELS) + 0x00800080;
+        };
+        const auto four = [&](unsigned first) { return __byte_perm(two(first), two(first + 1), 0x7351); };
+        store(below, make_uint4(four(0), four(4), four(8), four(12)));
+    }
+}
+
+// The blur (`blur`). A box has two rows more above and below, and 16 bytes more on either side.
+// Beyond a border it has zeros.
+template <unsigned CHANNELS, unsigned THREADS, unsigned ROWS, unsigned COLUMNS, unsigned STAGES, unsigned COUNT>
+__device__ __forceinline__ void tensor_blur(const Tensor &in, const Tensor &out) {
+    constexpr unsigned PITCH = COLUMNS + 32, ACROSS = COLUMNS / 16, DOWN = ROWS / 4;
+    static_assert(DOWN * ACROSS == THREADS);
+    const BoxStages<STAGES, (ROWS + 4) * PITCH, COUNT, ROWS * COLUMNS, 128> stages;
+    const BoxGrid<ROWS, COLUMNS> grid(out);
+    const auto source = [](Place to) { return Place{to.row - 2, to.column - 16}; };
+    const int rows = int(in.rows), columns = int(in.columns);
+    const auto compute = [=](const unsigned char *box, unsigned char *result, unsigned number) {
+        const Place place = grid.place(number);
+        const unsigned across = threadIdx.x % ACROSS, down = (threadIdx.x / ACROSS + across) % DOWN;
+        const int own = place.column + int(across) * 16, left = columns - own;
+        const auto line = [&](int nth, unsigned(&words)[8]) {
+            const int wanted = place.row + int(down) * 4 + nth - 2;
+            const int row = min(max(wanted, 0), rows - 1) - place.row + 2;
+            const unsigned char *from = box + row * PITCH + across * 16;
+            const uint4 *pieces = reinterpret_cast<const uint4 *>(from);
+            const uint4 before = pieces[0], mine = pieces[1], after = pieces[2];
+            words[0] = before.z, words[1] = before.w, words[2] = mine.x, words[3] = mine.y;
+            words[4] = mine.z, words[5] = mine.w, words[6] = after.x, words[7] = after.y;
+            if (own == 0) put_bytes(words, pixel_twice<CHANNELS>(from + 16), 8 - 2 * int(CHANNELS));
+            if (left > 0 && left < 24) put_bytes(words, pixel_twice<CHANNELS>(from + 16 + left - int(CHANNELS)), 8 + left);
+        };
+        const auto store = [&](unsigned below, uint4 piece) {
+            *reinterpret_cast<uint4 *>(result + (down * 4 + below) * COLUMNS + across * 16) = piece;
+        };
+        blur_patch<CHANNELS>(line, store);
+    };
+    tensor_rounds<STAGES, COUNT>(stages, grid, in, out, source, compute);
+}
+
+// The blur without the engine and without shared memory, of pictures whose rows are whole pixels: a
+// thread reads what it needs from global memory, 16 bytes at a time, most of which another thread's
+// read has brought to the first-level cache.
+template <unsigned CHANNELS, unsigned THREADS, unsigned ACROSS>
+__device__ __forceinline__ void rows_blur(const RowsOf<unsigned char> &in, const RowsOf<unsigned char> &out) {
+    constexpr unsigned ROWS = THREADS / ACROSS * 4, COLUMNS = ACROSS * 16;
+    const TileGrid<ROWS, COLUMNS> grid(out);
+    const int rows = int(out.height), columns = int(out.width);
+    for (unsigned number = blockIdx.x; number < grid.all; number += grid.step) {
+        const uint2 place = grid.place(number);
+        const int top = int(place.x + threadIdx.x / ACROSS * 4), own = int(place.y + threadIdx.x % ACROSS * 16);
+        const int left = columns - own;
+        if (top >= rows || left <= 0) continue;
+        const auto line = [&](int nth, unsigned(&words)[8]) {
+            const unsigned char *from = in.at(unsigned(min(max(top + nth - 2, 0), rows - 1)), unsigned(own));
+            const uint4 mine = *reinterpret_cast<const uint4 *>(from);
+            const uint2 before = own == 0 ? make_uint2(0, 0) : *reinterpret_cast<const uint2 *>(from - 8);
+            const uint2 after = left <= 16 ? make_uint2(0, 0) : *reinterpret_cast<const uint2 *>(from + 16);
+            words[0] = before.x, words[1] = before.y, words[2] = mine.x, words[3] = mine.y;
+            words[4] = mine.z, words[5] = mine.w, words[6] = after.x, words[7] = after.y;
+            if (own == 0) put_bytes(words, pixel_twice<CHANNELS>(from), 8 - 2 * int(CHANNELS));
+            if (left < 24) {
+                // What lies behind the row's end is anything.
+#pragma unroll
+                for (int word = 2; word < 8; ++word) {
+                    const int bytes = left - (word - 2) * 4;
+                    if (bytes < 4) words[word] = bytes <= 0 ? 0 : words[word] & (1U << 8 * bytes) - 1;
+                }
+                put_bytes(words, pixel_twice<CHANNELS>(from + left - int(CHANNELS)), 8 + left);
+            }
+        };
+        const auto store = [&](unsigned below, uint4 piece) {
+            if (top + int(below) >= rows) return;
+            unsigned char *to = out.at(unsigned(top) + below, unsigned(own));
+            if (left >= 16) {
+                *reinterpret_cast<uint4 *>(to) = piece;
+            } else {
+                const unsigned words[4] = {piece.x, piece.y, piece.z, piece.w};
+                for (int nth = 0; nth < left; ++nth) to[nth] = (unsigned char)(words[nth / 4] >> 8 * (nth % 4));
+            }
+        };
+        blur_patch<CHANNELS>(line, store);
+    }
 }
 
 // A copy of a matrix without the engine: 16 bytes an access, all loads of a tile before its stores.

@@ -1,18 +1,29 @@
-//! Pictures: a blur whose tiles the copy engine finds by a map.
+//! Pictures: a blur whose tiles the copy engine finds and stores by maps.
 
-use tilepipe::{Block, Blocked, Halo2, NoSwizzle, Shared, Stages, Tensor, TensorMap, TensorTile, TilesMut2D, kernel};
+use tilepipe::{
+    Block, Extents2, Halo2, NoSwizzle, Outputs, Shared, Stages, Tensor, TensorMap, TensorMut, TensorTile, kernel,
+};
 
 /// The box around a tile of `ROWS` rows of `COLUMNS` bytes, with what is around it that the blur
-/// reaches. Beside it there are more bytes than that, so that those of a thread and all that they
-/// depend on lie in two accesses of 16 bytes.
-type Around<const ROWS: usize, const COLUMNS: usize> = Halo2<ROWS, COLUMNS, 2, BESIDE>;
+/// reaches.
+type Around<const ROWS: usize, const COLUMNS: usize> = Halo2<ROWS, COLUMNS, 2, OWN>;
+/// Stages of such boxes, and the tiles that become of them.
+type Memory<const ROWS: usize, const COLUMNS: usize, const STAGES: usize, const COUNT: usize> = (
+    Stages<TensorTile<u8, Around<ROWS, COLUMNS>, NoSwizzle>, STAGES, TensorMap>,
+    Outputs<TensorTile<u8, Extents2<ROWS, COLUMNS>, NoSwizzle>, COUNT>,
+);
 
 /// Pixels on either side that each one depends on.
-const REACH: u32 = 2;
-/// Bytes of a box on either side of its own, at least `REACH` pixels.
-const BESIDE: usize = 8;
-/// Bytes of a thread, which it stores at once.
+const REACH: i32 = 2;
+/// Bytes of a row of a thread, which it writes at once: the copy engine begins boxes at their
+/// multiples, so a box has as many on either side.
 const OWN: usize = 16;
+/// Rows of a thread.
+const DOWN: usize = 4;
+/// Bytes before a thread's own of those that it looks at, at least `REACH` pixels.
+const BEFORE: usize = 8;
+/// Words of a row that it looks at.
+const WORDS: usize = 8;
 /// The first and the third of four bytes.
 const EVEN: u32 = 0x00FF_00FF;
 
@@ -20,56 +31,55 @@ const EVEN: u32 = 0x00FF_00FF;
 /// it, weighted 1, 4, 6, 4, 1 in both directions and rounded to the nearest. Beyond its borders the
 /// picture goes on with the pixels of the border.
 ///
-/// A row is `CHANNELS` bytes for each pixel; a tile begins with a pixel, since `COLUMNS` is a
-/// multiple of `CHANNELS`. The zeros of boxes that reach beyond a border are not read.
-#[kernel(instances(CHANNELS = [1, 3], THREADS = [480], ROWS = [32], COLUMNS = [240], STAGES = [1, 2]), max_registers = 48)]
+/// A row is `CHANNELS` bytes for each pixel. Boxes that reach beyond a border have zeros there,
+/// which pixels of the border replace. What is computed for pixels that are none is dropped.
+#[kernel(
+    instances(CHANNELS = [1, 3], THREADS = [224], ROWS = [64], COLUMNS = [224], STAGES = [1], COUNT = [1]),
+    instances(CHANNELS = [1, 3], THREADS = [224], ROWS = [64], COLUMNS = [224], STAGES = [2], COUNT = [2]),
+)]
 pub fn blur<
     const CHANNELS: usize,
     const THREADS: usize,
     const ROWS: usize,
     const COLUMNS: usize,
     const STAGES: usize,
+    const COUNT: usize,
 >(
     block: Block<THREADS>,
     picture: Tensor<u8, Around<ROWS, COLUMNS>, NoSwizzle>,
-    mut out: TilesMut2D<u8, ROWS, COLUMNS, Blocked>,
-    shared: Shared<Stages<TensorTile<u8, Around<ROWS, COLUMNS>, NoSwizzle>, STAGES, TensorMap>>,
+    out: TensorMut<u8, Extents2<ROWS, COLUMNS>, NoSwizzle>,
+    shared: Shared<Memory<ROWS, COLUMNS, STAGES, COUNT>>,
 ) {
-    const { assert!(COLUMNS.is_multiple_of(CHANNELS) && 2 * CHANNELS <= BESIDE) };
+    const { assert!(2 * CHANNELS <= BEFORE && BEFORE <= OWN) };
+    let (stages, outputs) = shared.split();
     let boxes = picture.for_block(&block);
-    let places = boxes.places();
-    let mut results = out.for_block(&block);
-    let _ = shared.pipeline(&block).for_each(
+    let mut results = outputs.outputs(&block, out);
+    let places = results.places();
+    let _ = stages.pipeline(&block).for_each(
         places.len(),
         |stage, i| stage.copy(boxes.get(i)),
         |tile, i| {
             let (row, column) = places.get(i);
-            let rows = Side { own: (row * ROWS) as u32, step: 1, all: picture.rows() as u32 };
-            let columns = Side { own: (column * COLUMNS) as u32, step: CHANNELS as u32, all: picture.columns() as u32 };
-            let dst = results.get_mut(i);
-            let is_whole = dst.rows() == ROWS && dst.columns() == COLUMNS;
-            if is_whole && rows.is_inside(ROWS as u32) && columns.is_inside(COLUMNS as u32) {
-                block.threads(|t| {
-                    let (row, column) = dst.place(&t, 0);
-                    // So it is in a whole tile; said here, it costs no code for a part of one.
-                    if row < ROWS && column + OWN <= COLUMNS {
-                        dst.set_all(&t, blurred_inside::<CHANNELS, ROWS, COLUMNS>(tile, row, column));
+            let rows = Side { own: (row * ROWS) as i32, all: picture.rows() as i32 };
+            let columns = Side { own: (column * COLUMNS) as i32, all: picture.columns() as i32 };
+            results.tile(i).fill_patches(&block, |row, column| {
+                // The thread's own column, and how far it is to the right border.
+                let (own, left) = (columns.own + column as i32, columns.all - columns.own - column as i32);
+                blurred::<CHANNELS>(|down| {
+                    // The box begins `REACH` rows above the tile.
+                    let row = (rows.nearest((row + down) as i32 - REACH) + REACH) as usize;
+                    let mut line = words(tile, row, column);
+                    if own == 0 {
+                        let first = pixel::<CHANNELS, ROWS, COLUMNS>(tile, row, OWN);
+                        put(&mut line, first, BEFORE as i32 - 2 * CHANNELS as i32);
                     }
-                });
-            } else {
-                block.threads(|t| {
-                    for nth in 0..OWN {
-                        let (row, column) = dst.place(&t, nth);
-                        // The box of a tile begins before it.
-                        let value = mean(|down, right| {
-                            let row = rows.extended(row as u32, down) + REACH - rows.own;
-                            let column = columns.extended(column as u32, right) + BESIDE as u32 - columns.own;
-                            tile[(row as usize, column as usize)]
-                        });
-                        dst.set_nth(&t, nth, value);
+                    if 0 < left && left < (4 * WORDS - BEFORE) as i32 {
+                        let last = pixel::<CHANNELS, ROWS, COLUMNS>(tile, row, column + OWN + left as usize - CHANNELS);
+                        put(&mut line, last, BEFORE as i32 + left);
                     }
-                });
-            }
+                    line
+                })
+            });
         },
     );
 }
@@ -78,102 +88,132 @@ pub fn blur<
 #[derive(Clone, Copy)]
 struct Side {
     /// Its first element in the picture.
-    own: u32,
-    /// Elements from one pixel to the next.
-    step: u32,
+    own: i32,
     /// Elements of the picture.
-    all: u32,
+    all: i32,
 }
 
 impl Side {
-    /// Whether all pixels that those of a tile of `len` elements depend on are the picture's own.
+    /// The picture's element nearest to the tile's element `at`, counted from the tile on.
     #[inline(always)]
-    fn is_inside(self, len: u32) -> bool {
-        let reach = REACH * self.step;
-        self.own >= reach && self.own + len + reach <= self.all
-    }
-
-    /// Which of the picture's elements stands for the one that is `tap - REACH` pixels after the
-    /// tile's element `at`: beyond a border the border's own one of the same channel.
-    ///
-    /// For an element of the tile that lies beyond the picture it is one of the box all the same.
-    #[inline(always)]
-    fn extended(self, at: u32, tap: u32) -> u32 {
-        // From `reach` before the picture on, so that nothing is negative.
-        let reach = REACH * self.step;
-        let from = self.own + at + tap * self.step;
-        let from = if from < reach { reach + from % self.step } else { from };
-        let end = self.all + reach;
-        let within = if from < end { from } else { from - ((from - end) / self.step + 1) * self.step };
-        within.saturating_sub(reach)
+    fn nearest(self, at: i32) -> i32 {
+        at.max(-self.own).min(self.all - 1 - self.own)
     }
 }
 
-/// The weighted mean of what `pixel` says of 5 rows and 5 columns. The weights of both directions
-/// together have the sum 256.
+/// The pixel at a place of a box, twice.
 #[inline(always)]
-fn mean(pixel: impl Fn(u32, u32) -> u8) -> u8 {
-    let weight = |tap| match tap {
-        0 | 4 => 1,
-        1 | 3 => 4,
-        _ => 6,
-    };
-    let mut sum = 128;
-    for down in 0..5 {
-        for right in 0..5 {
-            sum += weight(down) * weight(right) * u32::from(pixel(down, right));
-        }
-    }
-    (sum >> 8) as u8
-}
-
-/// Sums of a box's columns, two in a number: no sum has more than 16 bits. Of four columns in a row
-/// the first and the third are in one number, the second and the fourth in the next.
-type Pairs = [u32; OWN];
-
-/// The blurred bytes of a tile from `column` of `row` on, where all around are the picture's own.
-///
-/// They depend on 32 bytes of each row of the box. Those are added up column by column first.
-#[inline(always)]
-fn blurred_inside<const CHANNELS: usize, const ROWS: usize, const COLUMNS: usize>(
+fn pixel<const CHANNELS: usize, const ROWS: usize, const COLUMNS: usize>(
     tile: &TensorTile<u8, Around<ROWS, COLUMNS>, NoSwizzle>,
     row: usize,
     column: usize,
-) -> [u8; OWN] {
-    let mut pairs = [0; OWN];
-    let mut add = |down: usize, weight: u32| {
-        add_row(&mut pairs, u128::from_le_bytes(tile.vector(row + down, column)), 0, weight);
-        add_row(&mut pairs, u128::from_le_bytes(tile.vector(row + down, column + OWN)), OWN / 2, weight);
-    };
-    add(0, 1);
-    add(1, 4);
-    add(2, 6);
-    add(3, 4);
-    add(4, 1);
-    let four = |first: usize| {
-        let (even, odd) = (means::<CHANNELS>(&pairs, first), means::<CHANNELS>(&pairs, first + 1));
-        u128::from(even >> 8 & EVEN | odd & !EVEN) << (8 * first)
-    };
-    (four(0) | four(4) | four(8) | four(12)).to_le_bytes()
+) -> u64 {
+    let mut pixel = 0;
+    for channel in 0..CHANNELS {
+        pixel |= u64::from(tile[(row, column + channel)]) << (8 * channel);
+    }
+    pixel | pixel << (8 * CHANNELS)
 }
 
-/// Adds `weight` times 16 bytes to the sums of their columns, which begin at `first`.
+/// Puts bytes in a line's place from byte `at` on, where it has zeros.
 #[inline(always)]
-fn add_row(pairs: &mut Pairs, bytes: u128, first: usize, weight: u32) {
-    for word in 0..OWN / 4 {
-        let four = (bytes >> (32 * word)) as u32;
-        pairs[first + 2 * word] += weight * (four & EVEN);
-        pairs[first + 2 * word + 1] += weight * (four >> 8 & EVEN);
+fn put(line: &mut [u32; WORDS], bytes: u64, at: i32) {
+    #[expect(clippy::needless_range_loop, reason = "an iterator would keep the line in local memory")]
+    for word in 0..WORDS {
+        line[word] |= match 8 * at - 32 * word as i32 {
+            after @ 0..32 => (bytes << after) as u32,
+            before @ -63..0 => (bytes >> -before) as u32,
+            _ => 0,
+        };
     }
 }
 
-/// 256 times the means of a thread's bytes `own` and `own + 2`, each half a unit more.
+/// The bytes of a row of a box from `BEFORE` before the tile's `column` on.
 #[inline(always)]
-fn means<const CHANNELS: usize>(pairs: &Pairs, own: usize) -> u32 {
-    let pair = |tap: usize| {
-        let column = BESIDE + own + tap * CHANNELS - 2 * CHANNELS;
-        let at = column / 4 * 2 + column % 2;
-        if column % 4 < 2 { pairs[at] } else { pairs[at] >> 16 | pairs[at + 2] << 16 }
+fn words<const ROWS: usize, const COLUMNS: usize>(
+    tile: &TensorTile<u8, Around<ROWS, COLUMNS>, NoSwizzle>,
+    row: usize,
+    column: usize,
+) -> [u32; WORDS] {
+    let piece = |nth: usize| u128::from_le_bytes(tile.vector(row, column + nth * OWN));
+    let (before, own, after) = (piece(0), piece(1), piece(2));
+    let word = |piece: u128, nth: usize| (piece >> (32 * nth)) as u32;
+    [
+        word(before, 2),
+        word(before, 3),
+        word(own, 0),
+        word(own, 1),
+        word(own, 2),
+        word(own, 3),
+        word(after, 0),
+        word(after, 1),
+    ]
+}
+
+/// Sums of a row's columns, two in a number: no sum has more than 16 bits. Of four columns in a row
+/// the first and the third are in one number, the second and the fourth in the next.
+type Pairs = [u32; 2 * WORDS];
+
+/// The blurred bytes of a thread: of `DOWN` rows, which depend on four more. `line` returns the
+/// words of one of them.
+///
+/// Those are added up column by column first.
+#[inline(always)]
+fn blurred<const CHANNELS: usize>(line: impl Fn(usize) -> [u32; WORDS]) -> [[u8; OWN]; DOWN] {
+    let mut pairs = [[0; 2 * WORDS]; DOWN];
+    // By hand, so that no sum lies in local memory.
+    let mut add = |down: usize| add_line(&mut pairs, line(down), down);
+    add(0);
+    add(1);
+    add(2);
+    add(3);
+    add(4);
+    add(5);
+    add(6);
+    add(7);
+    [
+        means::<CHANNELS>(&pairs[0]),
+        means::<CHANNELS>(&pairs[1]),
+        means::<CHANNELS>(&pairs[2]),
+        means::<CHANNELS>(&pairs[3]),
+    ]
+}
+
+/// Adds a row, the one that is `REACH` rows above row `down`, to the sums of the rows that depend
+/// on it, by its weight in each.
+#[inline(always)]
+fn add_line(pairs: &mut [Pairs; DOWN], line: [u32; WORDS], down: usize) {
+    for word in 0..WORDS {
+        let two = [line[word] & EVEN, line[word] >> 8 & EVEN];
+        #[expect(clippy::needless_range_loop, reason = "an iterator would keep the sums in local memory")]
+        for row in 0..DOWN {
+            let weight = match down.wrapping_sub(row) {
+                0 | 4 => 1,
+                1 | 3 => 4,
+                2 => 6,
+                _ => 0,
+            };
+            pairs[row][2 * word] += weight * two[0];
+            pairs[row][2 * word + 1] += weight * two[1];
+        }
+    }
+}
+
+/// The bytes of a row of a thread, from the sums of its columns.
+#[inline(always)]
+fn means<const CHANNELS: usize>(pairs: &Pairs) -> [u8; OWN] {
+    // 256 times the means of the bytes `own` and `own + 2`, each half a unit more.
+    let two = |own: usize| {
+        let pair = |tap: usize| {
+            let column = BEFORE + own + tap * CHANNELS - 2 * CHANNELS;
+            let at = column / 4 * 2 + column % 2;
+            if column % 4 < 2 { pairs[at] } else { pairs[at] >> 16 | pairs[at + 2] << 16 }
+        };
+        pair(0) + pair(4) + 4 * (pair(1) + pair(3)) + 6 * pair(2) + 0x0080_0080
     };
-    pair(0) + pair(4) + 4 * (pair(1) + pair(3)) + 6 * pair(2) + 0x0080_0080
+    let four = |first: usize| {
+        let ([_, one, _, three], [_, two, _, four]) = (two(first).to_le_bytes(), two(first + 1).to_le_bytes());
+        u128::from(u32::from_le_bytes([one, two, three, four])) << (8 * first)
+    };
+    (four(0) | four(4) | four(8) | four(12)).to_le_bytes()
 }

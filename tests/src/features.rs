@@ -64,6 +64,62 @@ impl Feature {
     }
 }
 
+/// Calls a macro with the names of all small kernels, for a test of each; they are those of
+/// [`all`].
+#[macro_export]
+macro_rules! with_small_kernels {
+    ($then:ident) => {
+        $then! {
+            sums_in_tiles
+            slices_of_threads
+            zeros_and_gaps
+            collectives_of_blocks
+            collectives_of_warps
+            functions
+            three_inputs
+            mapped_rows
+            rows_in_runs
+            rows_of_threads
+            rows_of_warps
+            pairs_of_rows
+            rows_between_roles
+            mapped_boxes
+            vectors_of_boxes
+            boxes_between_roles
+            boxes_by_hand
+            sums_around
+            boxes_through_a_ring
+            boxes_stored_as_loaded
+            boxes_written_again
+            boxes_of_a_role
+            boxes_of_a_role_as_loaded
+            zeros_and_gaps_in_scope
+            both_orders
+            left_in_scope
+            warps_by_hand
+            far_neighbours
+            wide_tiles
+            wide_runs
+            wide_own
+            wide_by_hand
+            wide_between_roles
+            gaps_between_roles
+            four_roles
+            there_and_back
+            three_passes
+            collectives_of_roles
+            scans_of_roles
+            pairs_between_roles
+            slow_warps
+            slow_halves
+            slow_few
+            waits_in_vain
+            acquires_in_vain
+            quits_at_every_step
+        }
+    };
+}
+
 /// All small kernels.
 pub fn all() -> Vec<Feature> {
     let of = |instances, launch| Feature { instances, sizes: &SIZES, launch };
@@ -268,4 +324,16 @@ pub fn collectives_of_block(tile: &[u32], threads: usize) -> Vec<u32> {
     let votes = u32::from(any) + 2 * u32::from(all);
     let result = composed.scale.wrapping_add(composed.shift).wrapping_mul(4).wrapping_add(votes) ^ at(threads - 1);
     (0..tile.len()).map(|rank| result.wrapping_add(rank as u32)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn no_small_kernel_is_without_a_test_of_its_own() {
+        macro_rules! names {
+            ($($kernel:ident)*) => { [$(stringify!($kernel)),*] };
+        }
+        let kernels: Vec<_> = super::all().iter().map(super::Feature::kernel).collect();
+        assert_eq!(kernels, with_small_kernels!(names));
+    }
 }

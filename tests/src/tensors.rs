@@ -108,8 +108,11 @@ fn places<T: Element + PartialEq>(device: &Device, instance: &Instance, of: fn(u
     let data: Vec<T> = elements(width * height).into_iter().map(of).collect();
     let input = device.upload_2d(&data, width)?;
     let stream = device.stream()?;
+    // A box begins at 16 bytes of a row.
+    let step = 16 / size_of::<T>() as i32;
+    let last = (width as i32 - 1) / step * step;
     let across =
-        [0, 1, columns as i32, width as i32 - 1, -1, 1 - columns as i32, -(columns as i32), width as i32, i32::MIN];
+        [0, step, columns as i32, last, -step, step - columns as i32, -(columns as i32), last + step, i32::MIN];
     let down = [0, 3, 5, height as i32 - 1, -1, -(ROWS_ANYWHERE as i32), height as i32, i32::MAX];
     for (row, column) in down.into_iter().flat_map(|row| across.map(|column| (row, column))) {
         let mut out = device.filled_with_byte_2d::<T>(columns, ROWS_ANYWHERE, 0xEE)?;
@@ -125,6 +128,43 @@ fn places<T: Element + PartialEq>(device: &Device, instance: &Instance, of: fn(u
         assert!(out.download()? == wanted, "{} at row {row}, column {column}", instance.name());
     }
     Ok(across.len() * down.len())
+}
+
+/// Launches an instance of [`box_anywhere`] whose box begins at a column. Returns what the device
+/// answers where that is no multiple of 16 bytes, with the message that this is to have.
+///
+/// # Errors
+///
+/// What the device says before the kernel runs.
+pub fn refusal(device: &Device, instance: &Instance, column: i32) -> Result<Option<(Error, String)>, Error> {
+    let stream = device.stream()?;
+    let columns = number(instance, "COLUMNS");
+    macro_rules! launched {
+        ($element:ty) => {{
+            let input = device.zeroed_2d::<$element>(columns, ROWS)?;
+            let mut out = device.zeroed_2d::<$element>(columns, ROWS_ANYWHERE)?;
+            let arguments =
+                [Bound::input_2d(&input), Bound::scalar(0), Bound::scalar(column), Bound::output_2d(&mut out)];
+            let launched = launch(&stream, 1, instance, arguments).and_then(|()| device.synchronize());
+            (launched, 16 / size_of::<$element>() as i32)
+        }};
+    }
+    let (launched, step) = match instance.generic("T") {
+        Some("u8") => launched!(u8),
+        Some("u16") => launched!(u16),
+        Some("u32") => launched!(u32),
+        _ => launched!(u64),
+    };
+    let past = column.rem_euclid(step);
+    let message =
+        format!("a box of a tensor begins at 16 bytes of a row: this one's column is {past} past a multiple of {step}");
+    match launched {
+        Err(error) => Ok(Some((error, message))),
+        Ok(()) => {
+            assert_eq!(past, 0, "{} takes column {column}", instance.name());
+            Ok(None)
+        }
+    }
 }
 
 /// Checks transposes by patches of every element size, of matrices of 1 to about 3 boxes in each

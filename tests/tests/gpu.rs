@@ -10,6 +10,7 @@ use tilepipe_runner::value::Value;
 use tilepipe_runner::work::Shape;
 use tilepipe_runner::{built, data};
 use tilepipe_test_kernels::faulty;
+use tilepipe_test_kernels::tensor::box_anywhere;
 use tilepipe_tests::artifact::Module;
 use tilepipe_tests::case::{self, ForType, Group, Size};
 use tilepipe_tests::{features, locals, tails, tensors};
@@ -78,12 +79,10 @@ fn writes_the_same_as_on_the_cpu(kernel: &str) {
     }
 }
 
-/// One test for each small kernel, and a list of them.
+/// One test for each small kernel.
 macro_rules! features {
     ($($kernel:ident)*) => {
         mod features_write_what_they_write_on_the_cpu {
-            pub const TESTED: &[&str] = &[$(stringify!($kernel)),*];
-
             $(
                 #[test]
                 fn $kernel() {
@@ -94,55 +93,7 @@ macro_rules! features {
     };
 }
 
-features! {
-    sums_in_tiles
-    slices_of_threads
-    zeros_and_gaps
-    collectives_of_blocks
-    collectives_of_warps
-    functions
-    three_inputs
-    mapped_rows
-    rows_in_runs
-    rows_of_threads
-    rows_of_warps
-    pairs_of_rows
-    rows_between_roles
-    mapped_boxes
-    vectors_of_boxes
-    boxes_between_roles
-    boxes_by_hand
-    sums_around
-    zeros_and_gaps_in_scope
-    both_orders
-    left_in_scope
-    warps_by_hand
-    far_neighbours
-    wide_tiles
-    wide_runs
-    wide_own
-    wide_by_hand
-    wide_between_roles
-    gaps_between_roles
-    four_roles
-    there_and_back
-    three_passes
-    collectives_of_roles
-    scans_of_roles
-    pairs_between_roles
-    slow_warps
-    slow_halves
-    slow_few
-    waits_in_vain
-    acquires_in_vain
-    quits_at_every_step
-}
-
-#[test]
-fn no_small_kernel_is_left_out_here() {
-    let kernels: Vec<_> = features::all().iter().map(features::Feature::kernel).collect();
-    assert_eq!(kernels, features_write_what_they_write_on_the_cpu::TESTED);
-}
+tilepipe_tests::with_small_kernels!(features);
 
 #[test]
 fn views_of_every_length_are_copied_by_the_copy_engine() {
@@ -203,6 +154,15 @@ fn boxes_of_tensors_are_what_a_plain_loop_reads_wherever_they_begin() {
     let (places, transposes) = (tensors::check_places(&device).unwrap(), tensors::check_transposes(&device).unwrap());
     let reductions = tensors::check_reductions(&device).unwrap();
     println!("{extents} extents, {places} places, {transposes} transposes, {reductions} reductions");
+}
+
+#[test]
+fn a_box_that_begins_between_16_bytes_is_refused_with_both_numbers() {
+    in_a_process_of_its_own("a_box_that_begins_between_16_bytes_is_refused_with_both_numbers", |device| {
+        let (error, wanted) = tensors::refusal(&device, &box_anywhere::INSTANCES[0], -3).unwrap().unwrap();
+        println!("{error}");
+        assert!(matches!(&error, Error::KernelPanicked { message, .. } if *message == wanted), "{error:?}");
+    });
 }
 
 /// Assumption 7 of SOUNDNESS.md.

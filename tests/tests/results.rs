@@ -3,12 +3,13 @@
 
 use tilepipe::cpu::Schedule;
 use tilepipe::launch::Instance;
-use tilepipe_host::{Bound, Device, launch};
+use tilepipe_host::{Bound, Device, Error, launch};
 use tilepipe_kernels::compute::{Complex, Number};
 use tilepipe_runner::reference;
 use tilepipe_runner::value::{DType, Value};
 use tilepipe_test_kernels::features::collectives_of_blocks;
 use tilepipe_test_kernels::tails::{COLUMNS, LEN};
+use tilepipe_test_kernels::tensor::box_anywhere;
 use tilepipe_test_kernels::wide::{wide_between_roles, wide_by_hand, wide_own, wide_runs, wide_tiles};
 use tilepipe_tests::case::{self, ForType, Group, SCHEDULES};
 use tilepipe_tests::{features, locals, tails, tensors};
@@ -190,6 +191,19 @@ fn boxes_of_tensors_are_what_a_plain_loop_reads_wherever_they_begin() {
         assert_eq!(tensors::check_places(&device).unwrap(), 20 * 72);
         assert_eq!(tensors::check_transposes(&device).unwrap(), 6 * 25);
         assert_eq!(tensors::check_reductions(&device).unwrap(), 26 * 9 + 3 * 12);
+    }
+}
+
+#[test]
+fn boxes_that_begin_between_16_bytes_are_refused_with_both_numbers() {
+    for (column, refused) in [(0, 0), (16, 0), (-16, 0), (8, 5), (-2, 15), (1, 20), (-15, 20)] {
+        // After a refusal a device is lost.
+        let answer = |instance| tensors::refusal(&Device::cpu(Schedule::Lazy), instance, column).unwrap();
+        let answers: Vec<_> = box_anywhere::INSTANCES.iter().filter_map(answer).collect();
+        assert_eq!(answers.len(), refused, "column {column}");
+        for (error, wanted) in answers {
+            assert!(matches!(&error, Error::KernelPanicked { message, .. } if *message == wanted), "{error:?}");
+        }
     }
 }
 

@@ -18,7 +18,7 @@ fn double(
     let boxes = input.for_block(&block);
     let mut results = outputs.outputs(&block, out);
     let _ = stages.pipeline(&block).map_tiles(&boxes, &mut results, |tile, draft| {
-        draft.fill_patches::<2>(&block, |_, _| [[0.0; 2]; 2]);
+        draft.fill_patches::<2, 2>(&block, |_, _| [[0.0; 2]; 2]);
         let _ = tile;
     });
 }

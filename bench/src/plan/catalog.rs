@@ -122,10 +122,13 @@ impl Pairing {
     /// nor [`DEFAULTS`] name may be anything.
     fn fits(&self, instance: &Instance) -> bool {
         let last = |path: &'static str| path.rsplit("::").next().unwrap_or(path);
+        // A kernel without `T` is for one type only.
+        let of_first_view = || instance.parameters().next().map(|(_, info)| (info.element_name)());
+        let element = instance.generic("T").or_else(of_first_view);
         let is_named = |name: &str| self.generics.iter().any(|(named, _)| *named == name);
         instance.kernel() == self.kernel
             && instance.threads() == self.threads
-            && instance.generic("T").is_some_and(|path| last(path).parse() == Ok(self.dtype))
+            && element.is_some_and(|path| last(path).parse() == Ok(self.dtype))
             && self.generics.iter().all(|(name, value)| instance.generic(name).is_some_and(|path| last(path) == *value))
             && DEFAULTS
                 .iter()

@@ -55,8 +55,8 @@ impl sealed::Boxes for TensorMap {
         source: TensorBox<'_, T, X, W>,
     ) {
         let shape = const { TensorTile::<T, X, W>::SHAPE };
-        // SAFETY: the caller's promises; the map is one for such boxes (`TensorBox`, 0), in the
-        // kernel's parameters.
+        // SAFETY: the caller's promises; the map is one for such boxes, in the kernel's parameters,
+        // and the column begins 16 bytes (`TensorBox`, 0).
         let issue = || unsafe { isa::tensor_copy(destination, source.map(), source.from(), shape, landing) };
         // SAFETY: the caller's promise; `issue` starts a copy, and nothing else.
         unsafe { G::first(issue) };

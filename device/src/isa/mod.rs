@@ -229,6 +229,7 @@
 //! 1. `to` is the block's shared memory, valid for the bytes of the box, and aligned to a period of
 //!    its swizzle. What `bulk_copy` asks of the destination holds.
 //! 2. `barrier` is as `bulk_copy` asks, for all bytes of the box.
+//! 3. The column that the box begins at is a multiple of 16 bytes, and may be negative.
 //!
 //! ## `tensor_store`
 //!
@@ -239,6 +240,7 @@
 //!    has waited for.
 //! 2. Nobody writes those bytes until the calling thread has committed the store and waited for the
 //!    reads of its group; the block does not end before that.
+//! 3. The box begins in the tensor, at a column that is a multiple of 16 bytes.
 //!
 //! ## `tensor_reduce`
 //!

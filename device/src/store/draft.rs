@@ -26,7 +26,8 @@ const PIECE: usize = 16;
 /// # Invariants
 ///
 /// 0. `slots` are those of a ring of these types, valid and not used otherwise while this value
-///    exists; `map` is the map of its tensor, and `at` begins box `index` of the block's share.
+///    exists; `map` is the map of its tensor, and `at` begins a box of it that the block may write,
+///    of index `index`: in the tensor, and at whole pieces, of which a box's row is made.
 #[must_use = "a box is written by `fill`, `fill_patches` or `store`"]
 pub struct Draft<'v, V: Stored, const COUNT: usize, G> {
     slots: *mut Slots<COUNT>,
@@ -92,40 +93,46 @@ where
         });
     }
 
-    /// Writes the box in patches of `N` by `N` elements, where `N` elements are 16 bytes:
-    /// `value(row, column)` returns the rows of the one that begins there, both of them multiples
-    /// of `N`. For a transpose, by [`transposed`](TensorTile::transposed) of a patch of the input:
-    /// threads meet no bank conflict where rows have 128 bytes and both tiles are swizzled.
+    /// Writes the box in patches of `DOWN` rows of `N` elements, where `N` elements are 16 bytes:
+    /// `value(row, column)` returns the rows of the one that begins there, at multiples of `DOWN`
+    /// and of `N`. For a transpose, by [`transposed`](TensorTile::transposed) of a patch of the
+    /// input: threads meet no bank conflict where rows have 128 bytes and both tiles are swizzled.
+    /// For a stencil: a thread uses most of what it reads more than once.
     ///
-    /// The box's rows are a multiple of `N`, or it does not compile. PTX as for
+    /// The box's rows are a multiple of `DOWN`, or it does not compile. PTX as for
     /// [`fill`](Self::fill).
     ///
     /// # Threads
     ///
     /// The group that the ring was made for; `value` runs per thread.
     #[inline(always)]
-    pub fn fill_patches<const N: usize>(self, group: &G, value: impl Fn(usize, usize) -> [[T; N]; N] + Uniform) {
+    pub fn fill_patches<const DOWN: usize, const N: usize>(
+        self,
+        group: &G,
+        value: impl Fn(usize, usize) -> [[T; N]; DOWN] + Uniform,
+    ) {
         const {
             assert!(
                 N * size_of::<T>() == PIECE,
-                "a patch has 16 bytes in a row: `fill_patches::<N>` with `N` of `16 / size_of::<T>()`"
+                "a patch has 16 bytes in a row: `fill_patches::<DOWN, N>` with `N` of `16 / size_of::<T>()`"
             );
             assert!(
-                TensorTile::<T, X, W>::ROWS.is_multiple_of(N),
-                "`fill_patches::<N>` fills `N` rows at a time: the box's rows are a multiple of `N`; `fill` takes any number"
+                DOWN > 0 && TensorTile::<T, X, W>::ROWS.is_multiple_of(DOWN),
+                "`fill_patches::<DOWN, N>` fills `DOWN` rows at a time: the box's rows are a multiple of `DOWN`; `fill` takes any \
+                 number"
             );
         };
-        let (down, across) = (const { TensorTile::<T, X, W>::ROWS / N }, Self::PIECES_OF_A_ROW);
+        let (down, across) = (const { TensorTile::<T, X, W>::ROWS / DOWN }, Self::PIECES_OF_A_ROW);
         self.publish(group, down * across, |patch, stage: Room<T, X, W>| {
             // Neighbouring threads take patches on a diagonal: their rows differ as their columns
             // do, so that both the pieces that they read and those that they write lie in different
             // banks.
             let place = patch % across;
-            let (row, column) = ((patch / across + place) % down * N, place * N);
+            let (row, column) = ((patch / across + place) % down * DOWN, place * N);
             let rows = value(row, column);
             // Not by an iterator, which would keep the rows in local memory.
             #[expect(clippy::needless_range_loop, reason = "as the line above says")]
-            for below in 0..N {
+            for below in 0..DOWN {
                 // SAFETY: a piece of a row, which is this thread's alone: different patches have
                 // different pieces. (For each `place` the rows go once around.)
                 unsafe { stage.write::<N>(row + below, column, rows[below]) };
@@ -196,7 +203,7 @@ where
         // SAFETY: the stage is a whole tile, initialised by the threads' writes of all its pieces,
         // and each of them has fenced before the barrier. Nobody writes it before the ring comes
         // round to it, after the wait for its group, and the kernel's end waits for the rest
-        // (`Layout::STORES`).
+        // (`Layout::STORES`). The box is one for a store (0).
         unsafe { Self::store_from(stage.first, self.map, self.at, slots.again(self.index)) };
         slots.advance(const { stride::<T, X, W>() });
     }
@@ -215,7 +222,7 @@ where
         // SAFETY: valid, and used by nobody else (0).
         let slots = unsafe { &mut *self.slots };
         let again = slots.again(self.index);
-        // SAFETY: the caller's promises, and the wait below.
+        // SAFETY: the caller's promises, a box for a store (0), and the wait below.
         unsafe { Self::store_from(memory, self.map, self.at, again) };
         Self::first(drain_stores);
     }

@@ -6,6 +6,7 @@ use super::extents::Extents;
 use super::mapped::{Mapped, extents};
 use super::swizzle::Swizzle;
 use crate::element::Element;
+use crate::fault;
 use crate::group::block::Block;
 use crate::isa::RawTensor;
 use crate::marker::{Brand, Named, Uniform};
@@ -60,10 +61,29 @@ impl<'k, T: Element, X: Extents, W: Swizzle> Tensor<'k, T, X, W> {
     extents!();
 
     /// Returns the box whose own part begins at this row and column of the tensor, both of which
-    /// may lie outside of it: what does is zero.
+    /// may lie outside of it: what does is zero. The column begins 16 bytes of a row, counted from
+    /// the tensor's first column: of 4-byte elements it is a multiple of 4.
+    ///
+    /// The check is free where the column is a constant or a product with such a multiple.
+    ///
+    /// # Panics
+    ///
+    /// If the column begins no 16 bytes, at which the copy engine would fail: the launch fails with
+    /// both numbers, file and line.
     #[inline(always)]
+    #[track_caller]
     pub fn at(&self, row: i32, column: i32) -> TensorBox<'k, T, X, W> {
         let from = [row.wrapping_sub(X::LEAD[0] as i32), column.wrapping_sub(X::LEAD[1] as i32)];
+        // A power of two.
+        let step = const { STEP / size_of::<T>() };
+        let past = from[1] as u32 as usize % step;
+        if past != 0 {
+            fault::out_of_range(
+                "a box of a tensor begins at 16 bytes of a row: this one's column is {} past a multiple of {}",
+                past,
+                step,
+            );
+        }
         TensorBox { map: self.array.map(), from, brand: PhantomData, shape: PhantomData }
     }
 
@@ -81,12 +101,17 @@ impl<'k, T: Element, X: Extents, W: Swizzle> Tensor<'k, T, X, W> {
     }
 }
 
+/// What the first byte of a box is a multiple of in its row. The copy engine stops at any other
+/// (measured: docs/decisions/55).
+pub(crate) const STEP: usize = 16;
+
 /// A box of a tensor, to be copied: the source of a stage that holds a
 /// [`TensorTile`](crate::TensorTile).
 ///
 /// # Invariants
 ///
-/// 0. `map` is that of a [`Tensor`] of these types.
+/// 0. `map` is that of a [`Tensor`] of these types, and the column of `from` a multiple of
+///    [`STEP`] bytes.
 pub struct TensorBox<'k, T: Element, X: Extents, W: Swizzle> {
     map: *const RawTensor,
     /// The row and the column that it begins at.

@@ -15,7 +15,8 @@ pub enum Extents2<const ROWS: usize, const COLUMNS: usize> {}
 /// Boxes of `ROWS` rows of `COLUMNS` elements with `ABOVE` more rows above and below and `BESIDE`
 /// more elements on either side, which the neighbouring boxes have, too.
 ///
-/// A row of a box is a multiple of 16 bytes, its halo included.
+/// A row of a box is a multiple of 16 bytes, and so are the `BESIDE` elements, or it does not
+/// compile: the copy engine begins a row nowhere else.
 #[derive(Clone, Copy, Debug)]
 pub enum Halo2<const ROWS: usize, const COLUMNS: usize, const ABOVE: usize, const BESIDE: usize> {}
 

@@ -3,6 +3,7 @@
 use core::marker::PhantomData;
 use core::ops::Index;
 
+use super::boxes::STEP;
 use super::extents::Extents;
 use super::swizzle::Swizzle;
 use crate::element::Element;
@@ -45,6 +46,11 @@ impl<T: Element, X: Extents, W: Swizzle> TensorTile<T, X, W> {
         assert!(
             row.is_multiple_of(16),
             "a row of a box, its halo included, is a multiple of 16 bytes: the copy engine copies no less"
+        );
+        assert!(
+            (X::LEAD[1] * size_of::<T>()).is_multiple_of(STEP),
+            "what a box has beside its own columns is a multiple of 16 bytes: the copy engine begins a row nowhere else; take more columns \
+             than are read"
         );
         if let Some(span) = W::SPAN {
             assert!(

@@ -33,7 +33,7 @@ struct Form {
     others: Option<&'static str>,
 }
 
-const FORMS: [Form; 3] = [
+const FORMS: [Form; 4] = [
     Form {
         kernel: "copy_tma",
         name: "tensor_copy",
@@ -55,6 +55,13 @@ const FORMS: [Form; 3] = [
         wanted: 0.98,
         others: Some("stencil_2d_wide"),
     },
+    Form {
+        kernel: "blur",
+        name: "tensor_blur",
+        generics: &["CHANNELS", "ROWS", "COLUMNS", "STAGES", "COUNT"],
+        wanted: 0.95,
+        others: None,
+    },
 ];
 
 /// One of our instances: the kernel, its element type, threads and generic arguments, and blocks.
@@ -62,7 +69,7 @@ type Ours = (&'static str, DType, u32, &'static [(&'static str, &'static str)], 
 
 /// What is measured; another copy stands beside the driver's ([`crate::ceilings`]). The others, and
 /// other numbers of blocks, are [`candidates`].
-const OURS: [Ours; 11] = [
+const OURS: [Ours; 14] = [
     ("copy_tma", I32, 32, &[("ROWS", "32"), ("STAGES", "4")], Resident),
     ("copy_tma", I32, 32, &[("ROWS", "128"), ("STAGES", "2")], Resident),
     ("transpose_tma", I32, 64, &[("STAGES", "1"), ("COUNT", "1")], Tiles),
@@ -74,11 +81,16 @@ const OURS: [Ours; 11] = [
     ("copy_tma", U8, 32, &[("STAGES", "4")], Resident),
     ("transpose_tma", U8, 64, &[("STAGES", "1"), ("COUNT", "1")], Tiles),
     ("transpose_tma", U8, 64, &[("STAGES", "2"), ("COUNT", "2")], Resident),
+    ("blur", U8, 224, &[("CHANNELS", "3"), ("STAGES", "1")], Tiles),
+    ("blur", U8, 224, &[("CHANNELS", "3"), ("STAGES", "2")], Resident),
+    ("blur", U8, 224, &[("CHANNELS", "1"), ("STAGES", "1")], Tiles),
 ];
 
 /// Threads, and rows of a tile and bytes of its rows, of the copies without the engine: a piece of
 /// 16 bytes a thread, and four of them.
 const PLAIN_COPIES: [(u32, usize, usize); 2] = [(128, 4, 512), (256, 8, 2048)];
+/// Threads, and how many share rows, of the blurs without the engine.
+const PLAIN_BLURS: [(u32, usize); 2] = [(128, 32), (256, 16)];
 
 /// Returns all of them, those of one element type and work one after another.
 pub fn all() -> Vec<Pairing> {
@@ -89,20 +101,23 @@ pub fn all() -> Vec<Pairing> {
 fn paired((kernel, dtype, threads, generics, blocks): Ours) -> Pairing {
     let mut pairing = Pairing { kernel, dtype, generics: generics.to_vec(), blocks, threads, peers: Vec::new() };
     // An instance that is missing is named by whoever resolves all pairings.
-    let found = pairing.clone().resolve().ok().and_then(|found| Some((form_of(found.ours)?, twin(found.ours)?)));
-    if let Some((form, twin)) = found {
+    let found = pairing.clone().resolve().ok();
+    if let Some((ours, form, twin)) =
+        found.and_then(|found| Some((found.ours, form_of(found.ours)?, twin(found.ours)?)))
+    {
         pairing.peers = vec![Peer { wanted: Some(form.wanted), ..twin }];
-        pairing.peers.extend(others(form, dtype));
+        pairing.peers.extend(others(form, ours, dtype));
     }
     pairing
 }
 
 /// C++ that does the same in other ways.
-fn others(form: &Form, dtype: DType) -> Vec<Peer> {
+fn others(form: &Form, ours: &Instance, dtype: DType) -> Vec<Peer> {
     match (form.others, dtype) {
         (Some(kernel), I32) => tiles::fastest(kernel),
         // Nobody has written a transpose of bytes without tensors.
         (Some(_), _) => Vec::new(),
+        (None, _) if form.kernel == "blur" => plain_blurs(ours.generic("CHANNELS").unwrap_or_default()),
         (None, U8) => plain_copies::<u8>("rows_copy_bytes"),
         (None, _) => plain_copies::<i32>("rows_copy"),
     }
@@ -111,7 +126,9 @@ fn others(form: &Form, dtype: DType) -> Vec<Peer> {
 /// Returns a pairing of all instances and all C++ for each task, each with a block for each tile
 /// and with as many as run at once.
 pub fn candidates() -> Vec<Pairing> {
-    let tasks = OURS.map(|(kernel, dtype, ..)| (kernel, dtype));
+    // Pictures of another number of channels are another task.
+    let tasks =
+        OURS.map(|(kernel, dtype, _, generics, _)| (kernel, dtype, generics.iter().find(|one| one.0 == "CHANNELS")));
     let firsts = tasks.into_iter().enumerate().filter(|(nth, task)| !tasks[..*nth].contains(task));
     firsts.map(|(nth, _)| with_candidates(paired(OURS[nth]))).collect()
 }
@@ -123,7 +140,8 @@ fn with_candidates(pairing: Pairing) -> Pairing {
     let alike = tilepipe_kernels::registry()
         .into_iter()
         .flatten()
-        .filter(|instance| instance.kernel() == pairing.kernel && parameters(instance) == parameters(first.ours));
+        .filter(|instance| instance.kernel() == pairing.kernel && parameters(instance) == parameters(first.ours))
+        .filter(|instance| instance.generic("CHANNELS") == first.ours.generic("CHANNELS"));
     let both = alike.filter_map(|ours| Some([Peer { class: Class::Tilepipe, ..peer("tilepipe", *ours) }, twin(ours)?]));
     let with_blocks = |one: Peer| BLOCKS.map(|blocks| in_blocks(&one, blocks));
     let all = both.flatten().flat_map(with_blocks);
@@ -150,7 +168,7 @@ fn form_of(ours: &Instance) -> Option<&'static Form> {
 pub fn twin(ours: &Instance) -> Option<Peer> {
     let form = form_of(ours)?;
     let [(_, input), (_, out)] = ours.parameters().collect::<Vec<_>>()[..] else { return None };
-    let bytes = match ours.generic("T")?.rsplit("::").next()? {
+    let bytes = match element(ours)? {
         "i32" => "",
         "u8" => "_bytes",
         _ => return None,
@@ -179,6 +197,11 @@ pub fn twin(ours: &Instance) -> Option<Peer> {
     Some(Peer { class: Class::Hand, tile, ..peer(BY_HAND, instance) })
 }
 
+/// The name of an instance's elements; a blur's are bytes.
+fn element(ours: &Instance) -> Option<&str> {
+    ours.generic("T").map_or(Some("u8"), |path| path.rsplit("::").next())
+}
+
 /// Bytes of an mbarrier.
 const MBARRIER: usize = 8;
 /// What the start of the dynamic shared memory is a multiple of.
@@ -195,34 +218,49 @@ fn room(tensor: &ParameterInfo) -> Option<usize> {
 fn plain_copies<T: Element>(name: &str) -> Vec<Peer> {
     let of = |(threads, rows, bytes): (u32, usize, usize)| {
         let columns = bytes / size_of::<T>();
-        let symbol: &str = format!("{name}_{threads}_{rows}_{columns}").leak();
-        // SAFETY: `tensor.cu` has this entry (the test below): an input view and an output view of
-        // these elements with rows, of any sizes, whose first elements and rows are aligned to 16
-        // bytes; launched with so many threads and no dynamic shared memory. It reads and writes
-        // nothing else. `on_cpu` does nothing but panic.
-        let instance = unsafe {
-            Instance::new(Parts {
-                kernel: symbol,
-                symbol,
-                generics: &[],
-                names: Names::ONE,
-                parameters: &Views::<T>::ROWS,
-                threads,
-                shared_bytes: 0,
-                shared_alignment: 16,
-                contract: None,
-                cpu: Some(on_cpu),
-            })
-        };
-        let size = format!("{threads} threads, {rows} x {columns}");
-        BLOCKS.map(|blocks| Peer {
-            class: Class::Plain,
-            blocks: Some(blocks),
-            tile: rows * columns,
-            ..peer(shape_name(PLAIN, 0, &size, blocks).leak(), instance)
-        })
+        plain::<T>(format!("{name}_{threads}_{rows}_{columns}"), threads, [rows, columns])
     };
     PLAIN_COPIES.into_iter().flat_map(of).collect()
+}
+
+/// The blurs without the engine, likewise.
+fn plain_blurs(channels: &str) -> Vec<Peer> {
+    let of = |(threads, across): (u32, usize)| {
+        let rows = 4 * threads as usize / across;
+        plain::<u8>(format!("rows_blur_bytes_{threads}_{channels}_{across}"), threads, [rows, 16 * across])
+    };
+    PLAIN_BLURS.into_iter().flat_map(of).collect()
+}
+
+/// An entry without the engine, whose tiles have so many rows and columns.
+fn plain<T: Element>(symbol: String, threads: u32, [rows, columns]: [usize; 2]) -> [Peer; BLOCKS.len()] {
+    let symbol: &str = symbol.leak();
+    // SAFETY: `tensor.cu` has this entry (the test below): an input view and an output view of
+    // these elements with rows, of any sizes, whose first elements and rows are aligned to 16
+    // bytes; launched with so many threads and no dynamic shared memory. It reads and writes
+    // nothing else, but for bytes of the input's rows up to a multiple of 16. `on_cpu` does nothing
+    // but panic.
+    let instance = unsafe {
+        Instance::new(Parts {
+            kernel: symbol,
+            symbol,
+            generics: &[],
+            names: Names::ONE,
+            parameters: &Views::<T>::ROWS,
+            threads,
+            shared_bytes: 0,
+            shared_alignment: 16,
+            contract: None,
+            cpu: Some(on_cpu),
+        })
+    };
+    let size = format!("{threads} threads, {rows} x {columns}");
+    BLOCKS.map(|blocks| Peer {
+        class: Class::Plain,
+        blocks: Some(blocks),
+        tile: rows * columns,
+        ..peer(shape_name(PLAIN, 0, &size, blocks).leak(), instance)
+    })
 }
 
 #[cfg(test)]
@@ -237,7 +275,11 @@ mod tests {
     fn entries() -> BTreeSet<(String, u32, usize)> {
         let source = include_str!("../../../peers/tensor.cu");
         let entry = |line: &str| {
-            let element = |text: &str| if text.contains("unsigned char") { 1 } else { 4 };
+            let element = |text: &str| if text.contains("unsigned char") || text.contains("blur") { 1 } else { 4 };
+            if let Some(rest) = line.strip_prefix("ENTRY_BLUR(") {
+                let mut fields = rest.split(", ");
+                return Some((fields.next()?.to_owned(), fields.next()?.parse().ok()?, 1));
+            }
             if let Some(rest) = line.strip_prefix("ENTRY(") {
                 let mut fields = rest.split(", ");
                 return Some((fields.next()?.to_owned(), fields.next()?.parse().ok()?, element(rest)));
@@ -255,10 +297,10 @@ mod tests {
 
     /// Our instances with elements that there is C++ of.
     fn ours() -> impl Iterator<Item = &'static Instance> {
-        tilepipe_kernels::registry().into_iter().flatten().filter(|instance| {
-            let element = instance.generic("T").and_then(|path| path.rsplit("::").next());
-            is_ours(instance) && matches!(element, Some("i32" | "u8"))
-        })
+        tilepipe_kernels::registry()
+            .into_iter()
+            .flatten()
+            .filter(|instance| is_ours(instance) && matches!(element(instance), Some("i32" | "u8")))
     }
 
     #[test]
@@ -269,6 +311,7 @@ mod tests {
         };
         let twins = ours().map(|instance| twin(instance).unwrap_or_else(|| panic!("{} has no twin", instance.name())));
         let plain = [plain_copies::<i32>("rows_copy"), plain_copies::<u8>("rows_copy_bytes")].concat();
+        let plain = plain.into_iter().chain(["1", "3"].into_iter().flat_map(plain_blurs));
         let all: BTreeSet<_> = twins.chain(plain).map(described).collect();
         assert_eq!(entries(), all);
     }
@@ -281,9 +324,12 @@ mod tests {
             let (threads, call) = call.split_once(", ").unwrap();
             let (form, arguments) = call.split_once('<').unwrap();
             // The element type; and a copy's threads, all but one of which do nothing.
-            let numbers: Vec<&str> = arguments.split(", ").filter(|text| text.parse::<u32>().is_ok()).collect();
+            let mut numbers: Vec<&str> = arguments.split(", ").filter(|text| text.parse::<u32>().is_ok()).collect();
+            if form == "tensor_blur" {
+                numbers.swap(0, 1);
+            }
             let own = if form == "tensor_copy" { vec![threads] } else { Vec::new() };
-            let bytes = if arguments.contains("unsigned char") { "_bytes" } else { "" };
+            let bytes = if arguments.contains("unsigned char") || form == "tensor_blur" { "_bytes" } else { "" };
             assert_eq!(name, format!("{form}{bytes}_{}", [own, numbers].concat().join("_")));
         }
     }
@@ -328,8 +374,8 @@ mod tests {
             assert_eq!((peers[0].wanted, peers[0].blocks), (Some(form.wanted), None));
             let others = peers[1..].iter().map(|peer| peer.instance.name().split(['_']).next().unwrap());
             let others: Vec<&str> = others.collect();
-            match (ours.kernel(), ours.generic("T").unwrap()) {
-                ("copy_tma", _) => assert_eq!(others, ["rows"; 4]),
+            match (ours.kernel(), element(ours).unwrap()) {
+                ("copy_tma" | "blur", _) => assert_eq!(others, ["rows"; 4]),
                 (_, "u8") => assert!(others.is_empty()),
                 ("transpose_tma", _) => assert_eq!(others, ["transpose"; 2]),
                 _ => assert_eq!(others, ["stencil"; 2]),
@@ -342,7 +388,7 @@ mod tests {
     fn candidates_are_all_instances_and_their_twins_and_no_two_are_the_same() {
         let mut all = BTreeSet::new();
         let candidates = candidates();
-        assert_eq!(candidates.len(), 5);
+        assert_eq!(candidates.len(), 7);
         for peer in candidates.iter().flat_map(|pairing| &pairing.peers) {
             let element = peer.instance.parameters().next().unwrap().1.element_bytes;
             assert!(all.insert((peer.name, peer.instance.name(), element)), "{}", peer.name);

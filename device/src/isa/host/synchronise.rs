@@ -144,6 +144,7 @@ pub(crate) unsafe fn tensor_copy(
     assert!(to.addr().is_multiple_of(period), "a box whose swizzle has a period of {period} bytes starts elsewhere");
     // SAFETY: readable (the caller's promise), and plain data.
     let tensor = unsafe { map.read() };
+    check_column(from[1], shape);
     let parts = step(|block| {
         block.check_destination(to, bytes);
         // SAFETY: the caller's promises.
@@ -189,6 +190,12 @@ pub(crate) unsafe fn tensor_reduce<C: ReduceCode>(
     unsafe { start_store(map, at, from, shape, Some((C::CODE, kind))) };
 }
 
+/// Fails at what the copy engine fails at (docs/decisions/55).
+fn check_column(column: i32, shape: BoxShape) {
+    let lanes = 16 / shape.element as i32;
+    assert!(column % lanes == 0, "the copy engine begins no box at column {column}: it is no multiple of {lanes}");
+}
+
 /// Starts a store, or a reduction of elements of a kind.
 ///
 /// # Safety
@@ -206,6 +213,8 @@ unsafe fn start_store(
     assert!(from.addr().is_multiple_of(period), "a box whose swizzle has a period of {period} bytes starts elsewhere");
     // SAFETY: readable (the caller's promise), and plain data.
     let tensor = unsafe { map.read() };
+    check_column(at[1], shape);
+    assert!(at[0] >= 0 && at[1] >= 0, "the copy engine stores no box from {at:?} on: it begins before the tensor");
     step(|block| {
         block.check_destination(from.cast_mut(), bytes);
         // SAFETY: the caller's promises.
