@@ -33,10 +33,7 @@ const EVEN: u32 = 0x00FF_00FF;
 ///
 /// A row is `CHANNELS` bytes for each pixel. Boxes that reach beyond a border have zeros there,
 /// which pixels of the border replace. What is computed for pixels that are none is dropped.
-#[kernel(
-    instances(CHANNELS = [1, 3], THREADS = [224], ROWS = [64], COLUMNS = [224], STAGES = [1], COUNT = [1]),
-    instances(CHANNELS = [1, 3], THREADS = [224], ROWS = [64], COLUMNS = [224], STAGES = [2], COUNT = [2]),
-)]
+#[kernel(instances(CHANNELS = [1, 3], THREADS = [224], ROWS = [64], COLUMNS = [224], STAGES = [2], COUNT = [2]))]
 pub fn blur<
     const CHANNELS: usize,
     const THREADS: usize,

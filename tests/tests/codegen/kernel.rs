@@ -138,12 +138,13 @@ impl Kernel {
     /// in the kernel itself.
     pub fn is_of_copy_engine(&self) -> bool {
         let name = self.instance.kernel();
-        self.instance.generic("E") == Some("Bulk") || name.ends_with("_bulk") || name == "blur" || self.is_of_tensors()
+        self.instance.generic("E") == Some("Bulk") || name.ends_with("_bulk") || self.is_of_tensors()
     }
 
     /// Whether a kernel of `kernels/` loads and stores boxes of tensors.
     pub fn is_of_tensors(&self) -> bool {
-        self.instance.kernel().ends_with("_tma")
+        let name = self.instance.kernel();
+        name.ends_with("_tma") || name == "blur"
     }
 
     /// All instances of `kernels/` with bulk copies from linear views.

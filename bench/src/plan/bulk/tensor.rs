@@ -69,7 +69,7 @@ type Ours = (&'static str, DType, u32, &'static [(&'static str, &'static str)], 
 
 /// What is measured; another copy stands beside the driver's ([`crate::ceilings`]). The others, and
 /// other numbers of blocks, are [`candidates`].
-const OURS: [Ours; 14] = [
+const OURS: [Ours; 13] = [
     ("copy_tma", I32, 32, &[("ROWS", "32"), ("STAGES", "4")], Resident),
     ("copy_tma", I32, 32, &[("ROWS", "128"), ("STAGES", "2")], Resident),
     ("transpose_tma", I32, 64, &[("STAGES", "1"), ("COUNT", "1")], Tiles),
@@ -81,9 +81,8 @@ const OURS: [Ours; 14] = [
     ("copy_tma", U8, 32, &[("STAGES", "4")], Resident),
     ("transpose_tma", U8, 64, &[("STAGES", "1"), ("COUNT", "1")], Tiles),
     ("transpose_tma", U8, 64, &[("STAGES", "2"), ("COUNT", "2")], Resident),
-    ("blur", U8, 224, &[("CHANNELS", "3"), ("STAGES", "1")], Tiles),
-    ("blur", U8, 224, &[("CHANNELS", "3"), ("STAGES", "2")], Resident),
-    ("blur", U8, 224, &[("CHANNELS", "1"), ("STAGES", "1")], Tiles),
+    ("blur", U8, 224, &[("CHANNELS", "3")], Resident),
+    ("blur", U8, 224, &[("CHANNELS", "1")], Resident),
 ];
 
 /// Threads, and rows of a tile and bytes of its rows, of the copies without the engine: a piece of
