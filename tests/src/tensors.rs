@@ -130,8 +130,8 @@ fn places<T: Element + PartialEq>(device: &Device, instance: &Instance, of: fn(u
     Ok(across.len() * down.len())
 }
 
-/// Launches an instance of [`box_anywhere`] whose box begins at a column. Returns what the device
-/// answers where that is no multiple of 16 bytes, with the message that this is to have.
+/// Launches an instance of [`mod@box_anywhere`] whose box begins at a column. Returns what the
+/// device answers where that is no multiple of 16 bytes, with the message that this is to have.
 ///
 /// # Errors
 ///
@@ -205,8 +205,9 @@ fn transposes<T: Element + PartialEq>(device: &Device, instance: &Instance, of: 
 type Combine<T> = fn(T, T) -> T;
 
 /// Checks the copy engine's operations on what an array holds, of every element type that it has
-/// them for, and the sums of columns. Floats are small integers, so that no sum is rounded. Returns
-/// how many launches there were.
+/// them for, and the sums of columns. Floats are small integers, so that no sum is rounded, and
+/// such multiples of the least subnormal number, which are kept. Returns how many launches there
+/// were.
 ///
 /// # Errors
 ///
@@ -234,7 +235,19 @@ pub fn check_reductions(device: &Device) -> Result<usize, Error> {
             "i32" => integers!(device, instance, operation, i32),
             "u64" => integers!(device, instance, operation, u64),
             "i64" => integers!(device, instance, operation, i64),
-            "f32" => combined::<f32>(device, instance, |word| small(word) as f32, |a, b| a + b)?,
+            "f32" => {
+                combined::<f32>(device, instance, |word| small(word) as f32, |a, b| a + b)?
+                    + combined::<f32>(device, instance, |word| small(word) as f32 * f32::from_bits(1), |a, b| a + b)?
+            }
+            "f64" => {
+                combined::<f64>(device, instance, |word| f64::from(small(word)), |a, b| a + b)?
+                    + combined::<f64>(
+                        device,
+                        instance,
+                        |word| f64::from(small(word)) * f64::from_bits(1),
+                        |a, b| a + b,
+                    )?
+            }
             "f16" => combined::<f16>(device, instance, |word| f16::from_f32(small(word) as f32), |a, b| a + b)?,
             _ => combined::<bf16>(device, instance, |word| bf16::from_f32(small(word) as f32), |a, b| a + b)?,
         };

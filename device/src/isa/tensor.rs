@@ -58,6 +58,8 @@ pub enum ElementKind {
     I64,
     /// `f32`
     F32,
+    /// `f64`
+    F64,
     /// `f16`
     F16,
     /// `bf16`
@@ -74,6 +76,7 @@ impl ElementKind {
             ElementKind::U64 => ":u64",
             ElementKind::I64 => ":i64",
             ElementKind::F32 => ":f32",
+            ElementKind::F64 => ":f64",
             ElementKind::F16 => ":f16",
             ElementKind::Bf16 => ":bf16",
         }

@@ -31,10 +31,7 @@ pub mod reduce {
     pub enum Xor {}
 
     /// An operation whose result depends on the order in which blocks come: sums of floats, which
-    /// round. A launch may return another result than the one before.
-    ///
-    /// Sums of `f32` take a subnormal number for zero, and return zero for one (the copy engine's
-    /// addition flushes them).
+    /// round. A launch may return another result than the one before. Subnormal numbers are kept.
     pub struct Unordered<O>(PhantomData<O>);
 }
 
@@ -44,15 +41,15 @@ use reduce::{Add, And, Max, Min, Or, Unordered, Xor};
 ///
 /// | operation | elements |
 /// |---|---|
-/// | `Add` | `u32`, `i32`, `u64` |
-/// | `Unordered<Add>` | `f32`, `f16`, `bf16` |
+/// | `Add` | `u32`, `i32`, `u64`, `i64` |
+/// | `Unordered<Add>` | `f32`, `f64`, `f16`, `bf16` |
 /// | `Min`, `Max` | `u32`, `i32`, `u64`, `i64` |
 /// | `And`, `Or`, `Xor` | `u32`, `i32`, `u64`, `i64` |
 #[diagnostic::on_unimplemented(
     message = "the copy engine has no `{Self}` of elements `{T}`",
     label = "no such operation",
-    note = "it adds `u32`, `i32`, `u64` (`Add`) and `f32`, `f16`, `bf16` (`Unordered<Add>`: the order of blocks decides how a sum is rounded), \
-            and has `Min`, `Max`, `And`, `Or` and `Xor` of `u32`, `i32`, `u64` and `i64`"
+    note = "it has `Add`, `Min`, `Max`, `And`, `Or` and `Xor` of `u32`, `i32`, `u64` and `i64`, and `Unordered<Add>` of `f32`, `f64`, `f16` and \
+            `bf16` (the order of blocks decides how a sum is rounded)"
 )]
 pub trait Operation<T: Element>: 'static + sealed::Operation<T> {}
 
@@ -81,14 +78,16 @@ macro_rules! operations {
         }
     )*)*};
 }
+// What is done bit by bit, and the sum, is the same with a sign and without. By a map of `i64` the
+// engine has only the comparisons: it fails at the others (decision 55).
 operations! {
-    Add: isa::ReduceAdd, u32 => U32, i32 => I32, u64 => U64;
-    Unordered<Add>: isa::ReduceAdd, f32 => F32, f16 => F16, bf16 => Bf16;
+    Add: isa::ReduceAdd, u32 => U32, i32 => I32, u64 => U64, i64 => U64;
+    Unordered<Add>: isa::ReduceAdd, f32 => F32, f64 => F64, f16 => F16, bf16 => Bf16;
     Min: isa::ReduceMin, u32 => U32, i32 => I32, u64 => U64, i64 => I64;
     Max: isa::ReduceMax, u32 => U32, i32 => I32, u64 => U64, i64 => I64;
-    And: isa::ReduceAnd, u32 => U32, i32 => I32, u64 => U64, i64 => I64;
-    Or: isa::ReduceOr, u32 => U32, i32 => I32, u64 => U64, i64 => I64;
-    Xor: isa::ReduceXor, u32 => U32, i32 => I32, u64 => U64, i64 => I64;
+    And: isa::ReduceAnd, u32 => U32, i32 => I32, u64 => U64, i64 => U64;
+    Or: isa::ReduceOr, u32 => U32, i32 => I32, u64 => U64, i64 => U64;
+    Xor: isa::ReduceXor, u32 => U32, i32 => I32, u64 => U64, i64 => U64;
 }
 
 /// Global memory with rows as boxes of extents `X`, with which all blocks of this launch combine
@@ -98,8 +97,8 @@ operations! {
 /// writes it in this launch, since the engine's operations are not atomic to those of threads; the
 /// launch refuses its memory as any other argument. What it holds before counts, too.
 ///
-/// The host passes `&mut Buffer2D<T>`, or rows of a buffer; [`Outputs`](crate::Outputs) store to
-/// it.
+/// The host passes `&mut Buffer2D<T>`, or rows of a buffer as for [`TensorMut`](crate::TensorMut);
+/// [`Outputs`](crate::Outputs) store to it.
 ///
 /// CUDA: `cuda::ptx::cp_reduce_async_bulk_tensor`.
 ///

@@ -118,6 +118,7 @@ pub(crate) fn on_gpu(
         (ElementKind::I64, _) => 5,
         (ElementKind::F16, _) => 6,
         (ElementKind::F32, _) => 7,
+        (ElementKind::F64, _) => 8,
         (ElementKind::Bf16, _) => 9,
     };
     let extents = [rows.width, rows.height];

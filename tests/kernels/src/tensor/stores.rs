@@ -133,8 +133,9 @@ type Reduced<T, X, W, const ROWS: usize, const COLUMNS: usize, const COUNT: usiz
     instances(T = [u32], O = [Add, Min, Max, And, Or, Xor], W = [Swizzle32], COLUMNS = [8]),
     instances(T = [i32], O = [Add, Min, Max, And, Or, Xor], W = [NoSwizzle], COLUMNS = [8]),
     instances(T = [u64], O = [Add, Min, Max, And, Or, Xor], W = [NoSwizzle], COLUMNS = [6]),
-    instances(T = [i64], O = [Min, Max, And, Or, Xor], W = [Swizzle64], COLUMNS = [8]),
+    instances(T = [i64], O = [Add, Min, Max, And, Or, Xor], W = [Swizzle64], COLUMNS = [8]),
     instances(T = [f32], O = [Unordered<Add>], W = [Swizzle32], COLUMNS = [8]),
+    instances(T = [f64], O = [Unordered<Add>], W = [Swizzle64], COLUMNS = [8]),
     instances(T = [f16, bf16], O = [Unordered<Add>], W = [Swizzle32], COLUMNS = [16]),
 )]
 pub fn boxes_combined<T: Element, O: Operation<T>, W: Swizzle, const COLUMNS: usize>(

@@ -32,9 +32,8 @@ pub(super) unsafe fn combine(to: *mut u8, data: &[u8], reduce: Reduce, kind: Ele
         ElementKind::I64 => {
             each(there, data, |a, b| integer(reduce, i64::from_le_bytes(a), i64::from_le_bytes(b)).to_le_bytes())
         }
-        ElementKind::F32 => {
-            each(there, data, |a, b| flushed_sum(f32::from_le_bytes(a), f32::from_le_bytes(b)).to_le_bytes())
-        }
+        ElementKind::F32 => each(there, data, |a, b| (f32::from_le_bytes(a) + f32::from_le_bytes(b)).to_le_bytes()),
+        ElementKind::F64 => each(there, data, |a, b| (f64::from_le_bytes(a) + f64::from_le_bytes(b)).to_le_bytes()),
         // Rounded once: the sum of two halves is exact in an `f32`.
         ElementKind::F16 => each(there, data, |a, b| {
             f16::from_f32(f16::from_le_bytes(a).to_f32() + f16::from_le_bytes(b).to_f32()).to_le_bytes()
@@ -86,12 +85,6 @@ fn integer<I: Integer>(reduce: Reduce, a: I, b: I) -> I {
     }
 }
 
-/// The engine's sum of `f32`, which flushes subnormal operands and results.
-fn flushed_sum(a: f32, b: f32) -> f32 {
-    let flushed = |x: f32| if x.is_subnormal() { 0.0_f32.copysign(x) } else { x };
-    flushed(flushed(a) + flushed(b))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,13 +112,18 @@ mod tests {
     }
 
     #[test]
-    fn sums_of_floats_are_rounded_once_and_those_of_f32_flush() {
+    fn sums_of_floats_are_rounded_once_and_keep_subnormal_numbers() {
         let f32s = |a: f32, b: f32| {
             f32::from_le_bytes(combined(a.to_le_bytes(), b.to_le_bytes(), Reduce::Add, ElementKind::F32))
         };
         assert_eq!(f32s(1.5, 2.25), 3.75);
-        assert_eq!(f32s(f32::MIN_POSITIVE, -f32::MIN_POSITIVE / 2.0).to_bits(), f32::MIN_POSITIVE.to_bits());
-        assert_eq!(f32s(f32::MIN_POSITIVE * 1.5, -f32::MIN_POSITIVE), 0.0);
+        assert_eq!(f32s(f32::from_bits(1), f32::from_bits(2)), f32::from_bits(3));
+        assert_eq!(f32s(f32::MIN_POSITIVE * 1.5, -f32::MIN_POSITIVE), f32::MIN_POSITIVE / 2.0);
+        let f64s = |a: f64, b: f64| {
+            f64::from_le_bytes(combined(a.to_le_bytes(), b.to_le_bytes(), Reduce::Add, ElementKind::F64))
+        };
+        assert_eq!(f64s(1.5, 2.25), 3.75);
+        assert_eq!(f64s(f64::from_bits(1), f64::from_bits(2)), f64::from_bits(3));
         let halves = |a: f16, b: f16| {
             f16::from_le_bytes(combined(a.to_le_bytes(), b.to_le_bytes(), Reduce::Add, ElementKind::F16))
         };
