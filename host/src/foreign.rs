@@ -206,6 +206,8 @@ impl View {
             element: (info.element)(),
             element_name: (info.element_name)(),
             memory: None,
+            // Whose the bytes behind a row are is not known.
+            padding: 0,
         }
     }
 

@@ -6,7 +6,7 @@ use std::ptr;
 use tilepipe::launch::{Instance, ParameterInfo, ParameterKind, RawParameter, RawTensor};
 
 use crate::access::Access;
-use crate::argument::{Bound, tensor};
+use crate::argument::{Bound, Value, tensor};
 use crate::buffer::{Memory, elements_aligned_to};
 use crate::cpu::{self, CpuMemory};
 use crate::device::{Backend, Device};
@@ -89,6 +89,9 @@ pub fn launch(
 /// So many parameters need no memory of their own for where they lie.
 const FEW: usize = 16;
 
+/// Bytes that the copy engine writes at once.
+const ENGINE_PIECE: usize = 16;
+
 /// Where the bytes of each argument lie, for the driver.
 pub(crate) enum Parameters {
     Few([*mut c_void; FEW], usize),
@@ -150,8 +153,34 @@ pub(crate) fn check_arguments(device: &Device, instance: &Instance, arguments: &
             let elements = elements_aligned_to(alignment, info.element_bytes);
             return Err(Error::Misaligned { kernel, parameter, address, alignment, elements });
         }
+        check_row_ends(kernel, parameter, info, argument)?;
     }
     Ok(())
+}
+
+/// Checks that what the copy engine writes of each row of an output is the row's, or nobody's: it
+/// writes whole pieces of 16 bytes, the last one too.
+fn check_row_ends(
+    kernel: &'static str,
+    parameter: &'static str,
+    info: &ParameterInfo,
+    argument: &Bound,
+) -> Result<(), Error> {
+    let (true, Some(_), Value::Rows(rows)) = (info.kind == ParameterKind::Output, info.boxes, &argument.value) else {
+        return Ok(());
+    };
+    // No overflow: rows are shorter than memory.
+    let beyond = (rows.width as usize * info.element_bytes) % ENGINE_PIECE;
+    if beyond == 0 || beyond + argument.padding * info.element_bytes >= ENGINE_PIECE {
+        return Ok(());
+    }
+    let reason = format!(
+        "the copy engine writes {ENGINE_PIECE} bytes at once, and its rows of {} elements end {beyond} bytes behind a multiple of those, \
+         where other elements of the buffer follow; end the slice at a multiple of {} elements or at the buffer's last column",
+        rows.width,
+        elements_aligned_to(ENGINE_PIECE, info.element_bytes)
+    );
+    Err(Error::TensorMap { kernel, parameter, reason })
 }
 
 /// Checks the number of arguments.

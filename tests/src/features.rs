@@ -226,24 +226,39 @@ fn by_extents(device: &Device, instance: &Instance, elements: usize) -> Result<W
     let written = out.download()?;
 
     let poison = u32::from_ne_bytes([POISON; 4]);
-    let around = |top: usize, left: usize, rows: &[u32]| {
-        let mut larger = vec![vec![poison; left + width + 2]; top + height + 1];
+    let around = |top: usize, [left, right]: [usize; 2], rows: &[u32]| {
+        let mut larger = vec![vec![poison; left + width + right]; top + height + 1];
         for (to, from) in larger[top..].iter_mut().zip(rows.chunks(width)) {
             to[left..left + width].copy_from_slice(from);
         }
         larger.concat()
     };
     // An input starts at a multiple of 16 bytes; an output where its arrangement lets it.
-    let striped = instance.parameters().nth(1).is_some_and(|(_, info)| info.alignment == align_of::<u32>());
-    let left = if striped { 3 } else { 8 };
-    let input = device.upload_2d(&around(2, 4, &data), 4 + width + 2)?;
-    let mut out = device.filled_with_byte_2d::<u32>(left + width + 2, 1 + height + 1, POISON)?;
-    let slices = [
-        Bound::input_rows(input.slice(2..2 + height, 4..4 + width)?),
-        Bound::output_rows(out.slice_mut(1..1 + height, left..left + width)?),
-    ];
-    launch(&stream, GRID, instance, slices)?;
-    assert!(out.download()? == around(1, left, &written), "{launched}: slices write otherwise than whole buffers");
+    let (_, of_output) = instance.parameters().nth(1).expect("an input and an output");
+    let left = if of_output.alignment == align_of::<u32>() { 3 } else { 8 };
+    let input = device.upload_2d(&around(2, [4, 2], &data), 4 + width + 2)?;
+    for right in [2, 0] {
+        let mut out = device.filled_with_byte_2d::<u32>(left + width + right, 1 + height + 1, POISON)?;
+        let slices = [
+            Bound::input_rows(input.slice(2..2 + height, 4..4 + width)?),
+            Bound::output_rows(out.slice_mut(1..1 + height, left..left + width)?),
+        ];
+        let result = launch(&stream, GRID, instance, slices);
+        // The copy engine would write what follows a row up to the next multiple of 16 bytes.
+        let is_refused = of_output.boxes.is_some() && right > 0 && !width.is_multiple_of(4);
+        let expected = if is_refused {
+            let refusal = result.expect_err(&launched).to_string();
+            assert!(
+                refusal.contains("a multiple of 4 elements or at the buffer's last column"),
+                "{launched}: {refusal}"
+            );
+            vec![poison; out.len()]
+        } else {
+            result?;
+            around(1, [left, right], &written)
+        };
+        assert!(out.download()? == expected, "{launched}, {right} columns behind it: other elements than the slice's");
+    }
     Ok(Written { launch: launched, bytes: bytemuck::cast_slice(&written).to_vec() })
 }
 

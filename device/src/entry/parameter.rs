@@ -251,8 +251,9 @@ impl<'k, T: Element, X: OutputExtents, W: Swizzle> Parameter<'k> for TensorMut<'
     #[inline(always)]
     unsafe fn from_raw(raw: *const Self::Raw) -> Self {
         const { assert!(TensorTile::<T, X, W>::BYTES > 0) };
-        // SAFETY: as above, of an array that only this launch touches; each block makes one such
-        // value of it.
+        // SAFETY: as above, of an array that only this launch touches, and whose last pieces of 16
+        // bytes of each row are not shared with other elements, or the launch refuses it; each
+        // block makes one such value of it.
         unsafe { TensorMut::new(raw) }
     }
 }

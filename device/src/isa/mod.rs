@@ -233,7 +233,8 @@
 //!
 //! ## `tensor_store`
 //!
-//! 0. `map` is as `tensor_copy` asks, of a tensor that only this launch writes.
+//! 0. `map` is as `tensor_copy` asks, of a tensor that only this launch writes, with what lies
+//!    behind each of its rows up to a multiple of 16 bytes.
 //! 1. `from` is the block's shared memory, valid for the bytes of the box, aligned to a period of
 //!    its swizzle, and initialised. All writes to it before, of whatever thread, were followed by
 //!    that thread's `fence_proxy_async` and a barrier, or were bulk copies that the calling thread

@@ -110,8 +110,8 @@ pub(crate) const STEP: usize = 16;
 ///
 /// # Invariants
 ///
-/// 0. `map` is that of a [`Tensor`] of these types, and the column of `from` a multiple of
-///    [`STEP`] bytes.
+/// 0. `map` is that of a [`Tensor`] of these types, and the column of `from` a multiple of 16
+///    bytes (`STEP`).
 pub struct TensorBox<'k, T: Element, X: Extents, W: Swizzle> {
     map: *const RawTensor,
     /// The row and the column that it begins at.

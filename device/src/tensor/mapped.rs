@@ -11,7 +11,8 @@ use crate::view::share::Share;
 /// # Invariants
 ///
 /// 0. `map` is valid for as long as the launch, and was encoded for an array of `rows` rows of
-///    `columns` elements, each 1 to 2^31 - 1 - 512.
+///    `columns` elements, each 1 to 2^31 - 1 - 512. If the launch writes it, nobody else uses the
+///    bytes behind each row up to a multiple of 16.
 #[derive(Clone, Copy)]
 pub(super) struct Mapped {
     map: *const RawTensor,

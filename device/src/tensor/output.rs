@@ -19,14 +19,16 @@ use crate::view::share::Share;
 /// [`Outputs`](crate::Outputs), which take the tensor by value.
 ///
 /// The host passes `&mut Buffer2D<T>`, or rows of a buffer, whose pitch is a multiple of 16 bytes;
-/// the launch encodes the map.
+/// the launch encodes the map. The engine writes 16 bytes at once: rows end at a multiple of those
+/// or at the buffer's last column, or the launch is refused.
 ///
 /// CUDA: `const __grid_constant__ CUtensorMap`, and the call of `cuTensorMapEncodeTiled` that makes
 /// it.
 ///
 /// # Invariants
 ///
-/// 0. `array` is as for [`Tensor`](crate::Tensor), but that only this launch touches it.
+/// 0. `array` is as for [`Tensor`](crate::Tensor), but that only this launch touches it, and what
+///    lies behind its rows up to multiples of 16 bytes.
 /// 1. There is one such value for this array in each block.
 pub struct TensorMut<'k, T: Element, X: OutputExtents, W: Swizzle> {
     array: Mapped,

@@ -59,6 +59,8 @@ pub struct Bound {
     pub(crate) element_name: &'static str,
     /// The memory of a view.
     pub(crate) memory: Option<Memory>,
+    /// Elements behind each row that hold nothing, of rows.
+    pub(crate) padding: usize,
 }
 
 /// What a kernel gets of an argument. In each case 32 bytes, of which the first ones count, lie
@@ -204,6 +206,7 @@ impl Bound {
             element: TypeId::of::<S>(),
             element_name: type_name::<S>(),
             memory: None,
+            padding: 0,
         }
     }
 
@@ -216,10 +219,10 @@ impl Bound {
 
     /// Binds the rectangle, which lies within its buffer by the callers' invariants.
     fn rows<T: Element>((buffer, rectangle): (&Buffer<T>, Rectangle), kind: ParameterKind) -> Bound {
-        let Rectangle { start, width, height, pitch } = rectangle;
+        let Rectangle { start, width, height, pitch, padding } = rectangle;
         let [width, height, pitch] = [width, height, pitch].map(|elements| elements as u64);
         let rows = RawRows { address: address_of(buffer, start), width, height, pitch };
-        Bound::of(buffer, Value::Rows(rows), kind)
+        Bound { padding, ..Bound::of(buffer, Value::Rows(rows), kind) }
     }
 
     /// Binds what lies in `buffer`.
@@ -230,6 +233,7 @@ impl Bound {
             element: TypeId::of::<T>(),
             element_name: type_name::<T>(),
             memory: Some(buffer.memory.clone()),
+            padding: 0,
         }
     }
 

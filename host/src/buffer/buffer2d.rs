@@ -24,7 +24,8 @@ const ROW_ALIGNMENT: usize = 16;
 /// `cudaMallocPitch`. The pitch is the width, rounded up until every row starts at a multiple of 16
 /// bytes: that is what the widest copies need, and nothing here needs more. `cudaMallocPitch`
 /// rounds up to 512 bytes, for textures, and makes narrow rows many times as large. The elements
-/// between the end of a row and the next one are zero and stay so: no view reaches them.
+/// between the end of a row and the next one hold nothing: no view reaches them, and the copy
+/// engine may write them.
 ///
 /// Where there are such elements, reads and writes from the host go through one more copy on the
 /// host. Launches that use the buffer keep its memory alive and are ordered as for [`Buffer`].
@@ -239,7 +240,8 @@ impl<T: Element> Buffer2D<T> {
     }
 
     /// Returns the elements of the given rows and columns, for a kernel to write; they start where
-    /// [`Buffer2D::slice`] says.
+    /// [`Buffer2D::slice`] says. What the copy engine writes (`TensorMut`, `TileReduction`) also
+    /// ends at a multiple of 16 bytes, or at the last column.
     ///
     /// # Errors
     ///
@@ -265,7 +267,13 @@ impl<T: Element> Buffer2D<T> {
 
     /// Where the rows lie in the padded buffer.
     fn rectangle(&self) -> Rectangle {
-        Rectangle { start: 0, width: self.width, height: self.height, pitch: self.pitch }
+        Rectangle {
+            start: 0,
+            width: self.width,
+            height: self.height,
+            pitch: self.pitch,
+            padding: self.pitch - self.width,
+        }
     }
 
     fn expect_length(&self, given: usize) -> Result<(), Error> {

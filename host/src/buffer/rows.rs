@@ -45,13 +45,15 @@ pub struct RowsMut<'a, T> {
 ///
 /// # Invariants
 ///
-/// 0. Neither `width` nor `height` is 0, and `width <= pitch`: no two rows overlap.
+/// 0. Neither `width` nor `height` is 0, and `width + padding <= pitch`: no two rows overlap.
+/// 1. The `padding` elements behind each row are part of the buffer's memory and hold nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rectangle {
     pub(crate) start: usize,
     pub(crate) width: usize,
     pub(crate) height: usize,
     pub(crate) pitch: usize,
+    pub(crate) padding: usize,
 }
 
 impl Rectangle {
@@ -64,6 +66,8 @@ impl Rectangle {
                 start: self.start + rows.start * self.pitch + columns.start,
                 width: columns.len,
                 height: rows.len,
+                // Behind any other column lies the next one.
+                padding: if columns.start + columns.len == self.width { self.padding } else { 0 },
                 ..self
             }),
             _ => Err(Error::BadSlice2D { rows, columns, width: self.width, height: self.height }),
@@ -194,7 +198,7 @@ impl<'a, T: Element> RowsMut<'a, T> {
 /// The rows of `width`, at least 1, of which `elements` elements consist as a whole.
 fn dense(elements: usize, width: usize) -> Result<Rectangle, Error> {
     check_width(elements, width)?;
-    Ok(Rectangle { start: 0, width, height: elements / width, pitch: width })
+    Ok(Rectangle { start: 0, width, height: elements / width, pitch: width, padding: 0 })
 }
 
 /// Fails unless `elements` elements are whole rows of `width`, which is at least 1.
@@ -239,7 +243,7 @@ mod tests {
             (width, height, padding) in (1_usize..9, 1_usize..9, 0_usize..3),
             cuts in proptest::collection::vec((0_usize..10, 0_usize..10, 0_usize..10, 0_usize..10), 1..4),
         ) {
-            let mut rectangle = Rectangle { start: 0, width, height, pitch: width + padding };
+            let mut rectangle = Rectangle { start: 0, width, height, pitch: width + padding, padding };
             for (top, bottom, left, right) in cuts {
                 let rows = indices(rectangle);
                 let named = rows.get(top..bottom).filter(|rows| !rows.is_empty()).and_then(|rows| {
@@ -248,6 +252,8 @@ mod tests {
                 match (rectangle.slice(&(top..bottom), &(left..right)), named) {
                     (Ok(part), Some(named)) => {
                         prop_assert_eq!(indices(part), named);
+                        let last = indices(part)[0].last().map(|last| last % (width + padding));
+                        prop_assert_eq!(part.padding, if last == Some(width - 1) { padding } else { 0 });
                         rectangle = part;
                     }
                     (Err(Error::BadSlice2D { rows, columns, width, height }), None) => {

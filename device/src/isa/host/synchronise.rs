@@ -155,7 +155,8 @@ pub(crate) unsafe fn tensor_copy(
 
 /// `cp.async.bulk.tensor.2d.global`: a store of the box at `from`, in a bulk group of the calling
 /// thread, as the box of a tensor that begins at this row and column. What of it lies outside of
-/// the tensor is dropped. The source is read at any time before a wait for the group.
+/// the tensor is dropped, in whole pieces of 16 bytes. The source is read at any time before a wait
+/// for the group.
 ///
 /// # Panics
 ///

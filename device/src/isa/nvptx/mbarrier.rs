@@ -209,7 +209,7 @@ pub(crate) unsafe fn tensor_copy(
 
 /// `cp.async.bulk.tensor.2d.global.shared::cta.bulk_group`: a store of the box at `from` to the
 /// tensor, beginning at this row and column, by the copy engine, in the calling thread's open group
-/// of bulk stores. What of it lies outside of the tensor is dropped.
+/// of bulk stores. What of it lies outside of the tensor is dropped, in whole pieces of 16 bytes.
 ///
 /// # Safety
 ///

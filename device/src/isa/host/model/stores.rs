@@ -8,19 +8,18 @@ use crate::isa::host::Schedule;
 use crate::isa::host::random::Random;
 use crate::isa::{BoxShape, ElementKind, RawTensor, Reduce, swizzled};
 
-/// The most bytes of a piece of a row.
+/// Bytes of a piece of a row, which the engine reads and writes at once.
 const PIECE: usize = 16;
 
-/// At most 16 bytes in a row of a store.
+/// 16 bytes in a row of a store.
 ///
 /// # Invariants
 ///
-/// 0. `from` is valid for reads of `bytes <= 16` bytes, and `to` for writes of as many, until the
-///    block ends; only this launch writes there.
+/// 0. `from` is valid for reads of 16 bytes, and `to` for writes of as many, until the block ends;
+///    only this launch writes there.
 struct Piece {
     from: *const u8,
     to: *mut u8,
-    bytes: usize,
     /// What was read.
     read: Option<[u8; PIECE]>,
     /// How it is combined with what is there, and what an element is; `None` if it replaces that.
@@ -38,7 +37,7 @@ impl Piece {
         if self.read.is_none() {
             let mut data = [0; PIECE];
             // SAFETY: so many bytes are readable (0), and the array has room for them.
-            unsafe { self.from.copy_to_nonoverlapping(data.as_mut_ptr(), self.bytes) };
+            unsafe { self.from.copy_to_nonoverlapping(data.as_mut_ptr(), PIECE) };
             self.read = Some(data);
         }
     }
@@ -52,11 +51,11 @@ impl Piece {
         if let (Some(data), Some((reduce, kind))) = (self.read, self.how) {
             // SAFETY: so many bytes are writable (0), and only this launch touches them, in this
             // way.
-            return unsafe { reductions::combine(self.to, &data[..self.bytes], reduce, kind) };
+            return unsafe { reductions::combine(self.to, &data, reduce, kind) };
         }
         if let Some(data) = self.read {
-            // SAFETY: so many bytes are writable (0), and the array has at least as many.
-            unsafe { self.to.copy_from_nonoverlapping(data.as_ptr(), self.bytes) };
+            // SAFETY: so many bytes are writable (0), and the array has as many.
+            unsafe { self.to.copy_from_nonoverlapping(data.as_ptr(), PIECE) };
         }
     }
 }
@@ -92,12 +91,13 @@ impl Stores {
     }
 
     /// Starts to store a box that lies at `from`, swizzled, as the box of a tensor that begins at
-    /// `[top, left]`: what of it lies in the tensor.
+    /// `[top, left]`: what of it lies in the tensor, in whole pieces. The last piece of a row is
+    /// written as a whole, too, as the engine does.
     ///
     /// # Safety
     ///
     /// The box's bytes at `from` are readable until the block ends, and `tensor` says where rows
-    /// lie that only this launch writes.
+    /// lie that only this launch writes, up to the next multiple of 16 bytes.
     pub(super) unsafe fn store_box(
         &mut self,
         from: *const u8,
@@ -108,24 +108,20 @@ impl Stores {
     ) {
         let BoxShape { rows, columns, element, mask } = shape;
         let [address, pitch, ..] = tensor.map;
+        // Boxes begin and end at multiples of a piece.
         let lanes = PIECE as u32 / element;
         for (row, first) in
             (0..rows).flat_map(|row| (0..columns).step_by(lanes as usize).map(move |first| (row, first)))
         {
             let (y, x) = (i64::from(top) + i64::from(row), i64::from(left) + i64::from(first));
-            let inside =
-                |column: &u32| (0..i64::from(tensor.columns)).contains(&(i64::from(left) + i64::from(*column)));
-            let mut columns = (first..columns.min(first + lanes)).filter(inside);
-            let count = columns.clone().count();
-            let Some(there) = columns.next().filter(|_| (0..i64::from(tensor.rows)).contains(&y)) else { continue };
-            let offset = swizzled(((row * shape.columns + there) * element) as usize, mask as usize);
-            let x = x + i64::from(there - first);
+            if !(0..i64::from(tensor.rows)).contains(&y) || !(0..i64::from(tensor.columns)).contains(&x) {
+                continue;
+            }
+            let offset = swizzled(((row * columns + first) * element) as usize, mask as usize);
             let to = address.wrapping_add_signed(y * pitch as i64 + x * i64::from(element));
-            let bytes = count * element as usize;
             self.open.push(Piece {
                 from: from.wrapping_add(offset),
                 to: to as *mut u8,
-                bytes,
                 read: None,
                 how,
                 written: false,
@@ -188,7 +184,7 @@ impl Stores {
     /// Refuses a write to memory that a store has not read yet.
     pub(super) fn check(&self, first: usize, bytes: usize) {
         let pending = |piece: &Piece| {
-            piece.read.is_none() && first < piece.from.addr() + piece.bytes && piece.from.addr() < first + bytes
+            piece.read.is_none() && first < piece.from.addr() + PIECE && piece.from.addr() < first + bytes
         };
         let any = self.groups.iter().flatten().chain(&self.open).any(pending);
         assert!(!any, "race: a write to shared memory that the copy engine may still be reading for a bulk store");
