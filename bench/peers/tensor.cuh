@@ -48,6 +48,14 @@ __device__ __forceinline__ void store_box(const Tensor &tensor, Place to, unsign
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
+// Adds the box at `from` to the one that begins at `to`, as a group of its own.
+__device__ __forceinline__ void add_box(const Tensor &tensor, Place to, unsigned from) {
+    asm volatile("cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.bulk_group [%0, {%1, %2}], [%3];" ::"l"(&tensor),
+                 "r"(to.column), "r"(to.row), "r"(from)
+                 : "memory");
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+
 // Waits until the engine has read what all but the youngest LEFT of this thread's stores store.
 template <unsigned LEFT> __device__ __forceinline__ void wait_until_read() {
     asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(LEFT) : "memory");
@@ -205,6 +213,61 @@ __device__ __forceinline__ void tensor_rounds(const BOX_STAGES &stages, const GR
             __syncthreads();
         }
         result = result + 1 == COUNT ? 0 : result + 1;
+        if (++stage == STAGES) {
+            stage = 0;
+            parity ^= 1;
+        }
+    }
+    if (issues) wait_until_read<0>();
+}
+
+// Adds the columns of `in` to the row `out` (`column_sums`). Boxes are numbered down the columns of
+// boxes, and a block has as many in a row as any other; a thread sums four columns, and the engine
+// adds a block's sums to the row where the block comes to the end of a column or of its boxes.
+template <unsigned THREADS, unsigned ROWS, unsigned COLUMNS, unsigned STAGES, unsigned COUNT>
+__device__ __forceinline__ void tensor_sums(const Tensor &in, const Tensor &out) {
+    static_assert(COLUMNS == 4 * THREADS && COUNT == 1);
+    const BoxStages<STAGES, ROWS * COLUMNS * 4, 1, COLUMNS * 4, 128> stages;
+    const unsigned down = (in.rows + ROWS - 1) / ROWS, all = down * ((in.columns + COLUMNS - 1) / COLUMNS);
+    const unsigned share = (all + gridDim.x - 1) / gridDim.x;
+    const unsigned first = min(blockIdx.x * share, all), end = min(first + share, all);
+    const auto place = [=](unsigned number) { return Place{int(number % down * ROWS), int(number / down * COLUMNS)}; };
+    const bool issues = threadIdx.x == 0;
+    unsigned ahead = first;
+    if (issues) {
+        prefetch_map(in);
+        prefetch_map(out);
+        stages.make();
+#pragma unroll
+        for (unsigned stage = 0; stage < STAGES; ++stage, ++ahead) {
+            if (ahead < end) stages.fill(stage, in, place(ahead));
+        }
+    }
+    __syncthreads();
+    unsigned stage = 0, parity = 0;
+    int4 sums = make_int4(0, 0, 0, 0);
+    for (unsigned number = first; number < end; ++number) {
+        const bool adds = number + 1 == end || (number + 1) % down == 0;
+        stages.wait(stage, parity);
+        const int4 *box = reinterpret_cast<const int4 *>(stages.box(stage)) + threadIdx.x;
+#pragma unroll
+        for (unsigned row = 0; row < ROWS; ++row) {
+            const int4 four = box[row * THREADS];
+            sums.x += four.x, sums.y += four.y, sums.z += four.z, sums.w += four.w;
+        }
+        if (adds) {
+            if (issues) wait_until_read<0>();
+            __syncthreads();
+            reinterpret_cast<int4 *>(stages.result(0))[threadIdx.x] = sums;
+            sums = make_int4(0, 0, 0, 0);
+        }
+        proxy_fence();
+        __syncthreads();
+        if (issues) {
+            if (adds) add_box(out, Place{0, place(number).column}, stages.first + stages.RESULTS);
+            if (ahead < end) stages.fill(stage, in, place(ahead));
+            ++ahead;
+        }
         if (++stage == STAGES) {
             stage = 0;
             parity ^= 1;
@@ -453,6 +516,31 @@ __device__ __forceinline__ void rows_blur(const RowsOf<unsigned char> &in, const
             }
         };
         blur_patch<CHANNELS>(line, store);
+    }
+}
+
+// The sums of columns without the engine and without shared memory: a thread sums four columns of
+// ROWS rows, 16 bytes a load, and adds what it has to the row by atomic operations.
+template <unsigned THREADS, unsigned ROWS>
+__device__ __forceinline__ void rows_sums(const RowsOf<int> &in, const RowsOf<int> &out) {
+    const TileGrid<ROWS, 4 * THREADS> grid(in);
+    for (unsigned number = blockIdx.x; number < grid.all; number += grid.step) {
+        const uint2 place = grid.place(number);
+        const unsigned column = place.y + 4 * threadIdx.x;
+        if (column >= in.width) continue;
+        const int *from = in.at(place.x, column);
+        const unsigned rows = min(ROWS, unsigned(in.height) - place.x);
+        int4 sums = make_int4(0, 0, 0, 0);
+#pragma unroll 16
+        for (unsigned row = 0; row < rows; ++row) {
+            const int4 four = load4(from + row * in.pitch);
+            sums.x += four.x, sums.y += four.y, sums.z += four.z, sums.w += four.w;
+        }
+        const int values[4] = {sums.x, sums.y, sums.z, sums.w};
+#pragma unroll
+        for (unsigned nth = 0; nth < 4; ++nth) {
+            if (column + nth < in.width) atomicAdd(out.at(0, column + nth), values[nth]);
+        }
     }
 }
 

@@ -121,6 +121,17 @@ def our_reduction(bench, symbol, last, inputs):
     return Contestant("tilepipe", "tilepipe", symbol, run, prepare)
 
 
+def ours_added(bench, symbol, grid):
+    """A launch that adds to what `out` holds, and before it the zeros."""
+    launched = ours(bench, symbol, grid)
+
+    def run(tensors):
+        tensors["out"].zero_()
+        launched.run(tensors)
+
+    return Contestant("tilepipe", "tilepipe", symbol, run, launched.prepare)
+
+
 def wrapped(numbers):
     """The low 32 bits of 64-bit integers, as int32."""
     low = numbers & 0xFFFFFFFF
@@ -243,6 +254,8 @@ def transpose(bench):
                 *(ours(bench, symbol, grid) for symbol in symbols for grid in (TILES, RESIDENT)),
                 *(ours(bench, symbol, TILES) for symbol in wide),
                 ours(bench, "transpose_wide__i32_256_32_32_4_1", RESIDENT),
+                ours(bench, "transpose_tma__i32_64_32_4_1_1", TILES),
+                ours(bench, "transpose_tma__i32_64_32_4_2_2", RESIDENT),
                 eager("out.copy_(x.t())", lambda t: t["out"].copy_(t["x"].t())),
                 compiled(bench, "x.t()", lambda t: t["out"].copy_(t["x"].t())),
             ],
@@ -254,6 +267,31 @@ def transposed(tensors):
     rows, columns = tensors["x"].shape
     places = torch.arange(rows * columns, device=DEVICE)
     return tensors["x"].flatten()[places % rows * columns + places // rows].view(columns, rows)
+
+
+def column_sums(bench):
+    """out[0][c] = x[0][c] + x[1][c] + .., of square matrices."""
+    symbols = [
+        "column_sums__i32_Add_64_16_256_4_2_1",
+        "column_sums__i32_Add_64_16_256_4_4_1",
+        "column_sums__i32_Add_64_32_256_4_2_1",
+        "column_sums__i32_Add_64_32_256_4_4_1",
+    ]
+    for elements in bench.sizes:
+        side = 1 << (elements.bit_length() // 2)
+        if side * side != elements:
+            bench.leave_out("column-sums", "all", f"{elements} elements are no square matrix")
+            continue
+        yield Case(
+            "column-sums", "i32", elements, 4 * elements,
+            lambda side=side: {"x": integers((side, side), INT32), "out": empty((1, side))},
+            lambda t: wrapped(t["x"].long().sum(0, keepdim=True)),
+            [
+                *(ours_added(bench, symbol, RESIDENT) for symbol in symbols),
+                eager("torch.sum", lambda t: torch.sum(t["x"], 0, True, dtype=torch.int32, out=t["out"])),
+                compiled(bench, "x.sum(0)", lambda t: t["out"].copy_(t["x"].sum(0, keepdim=True, dtype=torch.int32))),
+            ],
+        )  # fmt: skip
 
 
 def neighbour_sum(bench):
@@ -407,6 +445,7 @@ TASKS = {
     "sum": total,
     "dot": dot,
     "transpose": transpose,
+    "column-sums": column_sums,
     "neighbour-sum": neighbour_sum,
     "moving-average": moving_average,
     "matmul": matmul,

@@ -252,11 +252,11 @@ impl<T: Value> Data<'_, T> {
     }
 
     /// Makes an output in which every element that is not written shows, for all elements or (1)
-    /// for the odd number of them.
+    /// for the odd number of them. Where a kernel adds to it, it is zeros.
     fn poisoned(&self, comparison: &Comparison, which: usize) -> Result<Array<T>> {
         let shapes = self.shapes.context("no inputs")?;
         // Not a sum: the grid plays no part.
-        Ok(Array::poisoned(self.bench.device, comparison.work.output(shapes[which], 1))?)
+        Ok(Array::of_output(self.bench.device, comparison.work.kind, comparison.work.output(shapes[which], 1))?)
     }
 }
 

@@ -70,9 +70,9 @@ pub struct Options {
     #[arg(long, value_name = "N", default_value_t = 28, value_parser = clap::value_parser!(u32).range(10..=32))]
     elements_log2: u32,
 
-    /// Only kernels whose name contains this
-    #[arg(long, value_name = "TEXT", default_value = "")]
-    kernel: String,
+    /// Only kernels whose name contains this, or one of several, with commas between them
+    #[arg(long, value_name = "TEXT", value_delimiter = ',')]
+    kernel: Vec<String>,
 
     /// Timed launches of each kernel
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -101,7 +101,8 @@ pub fn run(options: &Options) -> Result<Vec<String>> {
         (_, true) => catalog::fences()?,
         _ => catalog::comparisons()?,
     };
-    comparisons.retain(|comparison| !options.sizes && comparison.ours.kernel().contains(&options.kernel));
+    let is_named = |kernel: &str| options.kernel.is_empty() || options.kernel.iter().any(|text| kernel.contains(text));
+    comparisons.retain(|comparison| !options.sizes && is_named(comparison.ours.kernel()));
     let date = machine::now();
     let device = Device::gpu(GPU).context("the comparison runs on a GPU")?;
     device.load(&built::read(&options.module)?)?;

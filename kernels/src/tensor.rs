@@ -1,8 +1,9 @@
 //! Matrices in boxes that the copy engine finds by a map, loaded and stored.
 
+use tilepipe::reduce::Add;
 use tilepipe::{
-    Block, Extents2, Halo2, NoSwizzle, Outputs, Shared, Stages, Swizzle128, Tensor, TensorMap, TensorMut, TensorTile,
-    kernel,
+    Block, Extents2, Halo2, NoSwizzle, Operation, Outputs, Shared, Stages, Swizzle128, Tensor, TensorMap, TensorMut,
+    TensorTile, TileReduction, kernel,
 };
 
 use crate::compute::Number;
@@ -24,6 +25,12 @@ type WithNeighbours<
 > = (
     Stages<TensorTile<T, Halo2<ROWS, COLUMNS, 1, N>, NoSwizzle>, STAGES, TensorMap>,
     Outputs<TensorTile<T, Extents2<ROWS, COLUMNS>, NoSwizzle>, COUNT>,
+);
+
+/// Stages of boxes, and output stages for a row of sums.
+type WithSums<T, const ROWS: usize, const COLUMNS: usize, const STAGES: usize, const COUNT: usize> = (
+    Stages<TensorTile<T, Extents2<ROWS, COLUMNS>, NoSwizzle>, STAGES, TensorMap>,
+    Outputs<TensorTile<T, Extents2<1, COLUMNS>, NoSwizzle>, COUNT>,
 );
 
 /// Copies a matrix: the copy engine loads each box, and stores it from where it has landed. No
@@ -118,4 +125,59 @@ pub fn stencil_2d_tma<
             })
         });
     });
+}
+
+/// Adds the sums of a matrix's columns to a row that has one number for each: `out[0][c]` becomes
+/// `out[0][c] + input[0][c] + input[1][c] + ..`.
+///
+/// The boxes are numbered down the columns of boxes, and a block takes as many in a row as any
+/// other. Each thread sums `N` columns, 16 bytes of a row, and only where a block comes to the end
+/// of a column of boxes, or of its own boxes, does the copy engine add what it has to the row.
+#[kernel(instances(T = [i32], O = [Add], THREADS = [64], ROWS = [16, 32], COLUMNS = [256], N = [4], STAGES = [2, 4], COUNT = [1]))]
+pub fn column_sums<
+    T: Number,
+    O: Operation<T>,
+    const THREADS: usize,
+    const ROWS: usize,
+    const COLUMNS: usize,
+    const N: usize,
+    const STAGES: usize,
+    const COUNT: usize,
+>(
+    block: Block<THREADS>,
+    input: Tensor<T, Extents2<ROWS, COLUMNS>, NoSwizzle>,
+    out: TileReduction<T, O, Extents2<1, COLUMNS>, NoSwizzle>,
+    shared: Shared<WithSums<T, ROWS, COLUMNS, STAGES, COUNT>>,
+) {
+    const { assert!(COLUMNS == N * THREADS) };
+    let (stages, outputs) = shared.split();
+    // A box is 256 bytes of memory or more: there are fewer than 2^32. No tensor and no grid is
+    // empty; the compiler does not know, and would check each division.
+    let (down, across) = (input.box_rows().max(1) as u32, input.box_columns() as u32);
+    let all = down * across;
+    let share = all.div_ceil(block.grid().max(1) as u32);
+    let first = (block.index() as u32 * share).min(all);
+    let count = share.min(all - first);
+    let mut results = outputs.outputs(&block, out);
+    let mut sums = block.map(|_| [T::ZERO; N]);
+    let _ = stages.pipeline(&block).for_each(
+        count as usize,
+        |stage, i| {
+            let number = first + i as u32;
+            stage.copy(input.at((number % down) as i32 * ROWS as i32, (number / down) as i32 * COLUMNS as i32))
+        },
+        |tile, i| {
+            block.update(&mut sums, |t, sums| {
+                for row in 0..ROWS {
+                    let values: [T; N] = tile.vector(row, N * t.rank());
+                    *sums = core::array::from_fn(|lane| sums[lane].plus(values[lane]));
+                }
+            });
+            let next = first + i as u32 + 1;
+            if next == first + count || next.is_multiple_of(down) {
+                results.tile_at(0, ((next - 1) / down) as usize).fill_own(&block, |t| sums.get(&t));
+                sums = block.map(|_| [T::ZERO; N]);
+            }
+        },
+    );
 }

@@ -5,7 +5,7 @@ use tilepipe_host::{Bound, Buffer, Buffer2D, Device, Error, Stream, launch};
 
 use crate::data::POISON;
 use crate::value::Value;
-use crate::work::Shape;
+use crate::work::{Kind, Shape};
 
 /// An array in a device's memory.
 #[derive(Debug)]
@@ -43,6 +43,22 @@ impl<T: Value> Array<T> {
         Ok(match shape {
             Shape::Row(elements) => Array::Row(device.filled_with_byte(elements, POISON)?),
             Shape::Matrix { height, width } => Array::Matrix(device.filled_with_byte_2d(width, height, POISON)?),
+        })
+    }
+
+    /// Makes the output of a kernel of this kind: zeros where it adds to them, and otherwise every
+    /// byte is [`POISON`].
+    ///
+    /// # Errors
+    ///
+    /// Those of the device.
+    pub fn of_output(device: &Device, kind: Kind, shape: Shape) -> Result<Self, Error> {
+        if !kind.adds() {
+            return Array::poisoned(device, shape);
+        }
+        Ok(match shape {
+            Shape::Row(elements) => Array::Row(device.zeroed(elements)?),
+            Shape::Matrix { height, width } => Array::Matrix(device.zeroed_2d(width, height)?),
         })
     }
 

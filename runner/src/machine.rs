@@ -6,7 +6,7 @@ use std::time::Instant;
 use crate::array::{self, Array};
 use crate::built;
 use crate::value::Value;
-use crate::work::{Shape, Work};
+use crate::work::{Kind, Shape, Work};
 use anyhow::{Context, Result, bail};
 use tilepipe::cpu::Schedule;
 use tilepipe::launch::Instance;
@@ -89,15 +89,17 @@ impl Machine {
         if self.is_gpu() { "GPU" } else { "CPU" }
     }
 
-    /// Runs one launch over poisoned outputs, and returns the last output with the time of one run
-    /// in milliseconds: the median of ten by events on a GPU, one by the clock on the CPU.
+    /// Runs one launch over outputs of its own ([`Array::of_output`]), and returns the last output
+    /// with the time of one run in milliseconds: the median of ten by events on a GPU, one by the
+    /// clock on the CPU.
     ///
     /// # Errors
     ///
     /// Those of the launch, of the device, or of the kernel.
     pub fn run<T: Value>(&self, launch: &Launch<'_>, inputs: &[Array<T>]) -> Result<(Vec<T>, f64), Error> {
         let once = |output: &mut Array<T>| array::run(&self.stream, launch.grid, launch.instance, inputs, output);
-        let mut output = Array::poisoned(&self.device, launch.output)?;
+        let fresh = || Array::of_output(&self.device, launch.kind, launch.output);
+        let mut output = fresh()?;
         if !self.is_gpu() {
             let start = Instant::now();
             once(&mut output)?;
@@ -107,7 +109,7 @@ impl Machine {
         once(&mut output)?;
         self.stream.synchronize()?;
         drop(output);
-        let mut output = Array::poisoned(&self.device, launch.output)?;
+        let mut output = fresh()?;
         let mut times = Vec::with_capacity(GPU_RUNS);
         for _ in 0..GPU_RUNS {
             let start = self.stream.record()?;
@@ -117,6 +119,10 @@ impl Machine {
             times.push(end.elapsed_ms_since(&start)?);
         }
         times.sort_by(f64::total_cmp);
+        if launch.kind.adds() {
+            output = fresh()?;
+            once(&mut output)?;
+        }
         Ok((output.download()?, (times[GPU_RUNS / 2 - 1] + times[GPU_RUNS / 2]) / 2.0))
     }
 }
@@ -125,6 +131,8 @@ impl Machine {
 pub struct Launch<'a> {
     /// The kernel.
     pub instance: &'a Instance,
+    /// What it computes.
+    pub kind: Kind,
     /// Blocks.
     pub grid: u32,
     /// The output's shape.

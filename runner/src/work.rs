@@ -61,6 +61,8 @@ pub enum Kind {
     Transpose,
     /// [`reference::stencil`]
     Stencil,
+    /// [`reference::column_sums`]
+    ColumnSums,
     /// [`reference::blurred`], of bytes
     Blur,
     /// [`reference::multiply_adds`]
@@ -78,7 +80,12 @@ impl Kind {
 
     /// Whether inputs and output are matrices.
     pub const fn is_matrix(self) -> bool {
-        matches!(self, Kind::CopyRows | Kind::Transpose | Kind::Stencil | Kind::Blur)
+        matches!(self, Kind::CopyRows | Kind::Transpose | Kind::Stencil | Kind::ColumnSums | Kind::Blur)
+    }
+
+    /// Whether a launch adds to what the output holds, which is then zeros before it.
+    pub const fn adds(self) -> bool {
+        matches!(self, Kind::ColumnSums)
     }
 
     /// Whether each block writes one result, which depends on how many blocks there are.
@@ -178,7 +185,7 @@ impl Work {
                 Some(side) => [side; 2],
                 None => [number("COLUMNS")?, number("ROWS")?],
             },
-            Kind::Stencil | Kind::CopyRows | Kind::Blur => [number("ROWS")?, number("COLUMNS")?],
+            Kind::Stencil | Kind::CopyRows | Kind::ColumnSums | Kind::Blur => [number("ROWS")?, number("COLUMNS")?],
             Kind::MultiplyAdds => [1, number("LEN").unwrap_or(MULTIPLY_ADDS_TILE)],
             _ => [1, number("LEN").or_else(|| number("TILE")).or(consumers).unwrap_or(threads)],
         };
@@ -210,6 +217,7 @@ impl Work {
             Kind::SumByConsumers => format!("sums of consumers, tiles of {columns}"),
             Kind::Transpose => "transpose".to_owned(),
             Kind::Stencil => "stencil".to_owned(),
+            Kind::ColumnSums => "sums of columns".to_owned(),
             Kind::Blur => format!("blur of {}", counted(channels, "channel")),
             Kind::MultiplyAdds => format!("{rounds} multiply-adds in tiles of {columns}"),
         }
@@ -230,6 +238,7 @@ impl Work {
     pub const fn output(self, input: Shape, grid: usize) -> Shape {
         match (self.kind, input) {
             (Kind::Transpose, Shape::Matrix { height, width }) => Shape::Matrix { height: width, width: height },
+            (Kind::ColumnSums, Shape::Matrix { width, .. }) => Shape::Matrix { height: 1, width },
             _ if self.kind.is_sum() => Shape::Row(grid),
             _ => input,
         }
@@ -262,6 +271,7 @@ impl Work {
             Kind::SumByConsumers => reference::sum_by_consumers(inputs[0], threads, columns, grid),
             Kind::Transpose => reference::transposed(inputs[0], width),
             Kind::Stencil => reference::stencil(inputs[0], width),
+            Kind::ColumnSums => reference::column_sums(inputs[0], width),
             Kind::Blur => reference::blurred(inputs[0], width, channels),
             Kind::MultiplyAdds => reference::multiply_adds(inputs[0], columns, rounds),
         }

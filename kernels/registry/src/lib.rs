@@ -83,6 +83,7 @@ macro_rules! with_kernels {
             copy_tma { computes: CopyRows, instances: 2 * 2 * 2 + 1, measured: true }
             transpose_tma { computes: Transpose, instances: 2 * 3 * 2 + 1 + 2 * 2, measured: true }
             stencil_2d_tma { computes: Stencil, instances: 2 * 2 * 2 + 1, measured: true }
+            column_sums { computes: ColumnSums, instances: 2 * 2, measured: true }
             blur { computes: Blur, instances: 2, measured: true }
             multiply_adds { computes: MultiplyAdds, instances: 8, measured: true }
             multiply_adds_wide { computes: MultiplyAdds, instances: 2 * 2 * 8 + 2 * 2 * 3 + 2 * 2, measured: true }

@@ -122,7 +122,8 @@ impl ForType for Group<'_, '_> {
             let outcome = if session.lost {
                 Outcome::NotRun
             } else {
-                session.outcome(&mut kept, variant.work, shape, &Launch { instance: variant.instance, grid, output })?
+                let launch = Launch { instance: variant.instance, kind: variant.work.kind, grid, output };
+                session.outcome(&mut kept, variant.work, shape, &launch)?
             };
             let (device, bytes) = (session.machine.label(), elements as u128 * variant.dtype.bytes() as u128);
             rows.push((*position, Row { configuration: (*configuration).clone(), device, shape, bytes, outcome }));

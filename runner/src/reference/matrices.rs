@@ -33,6 +33,25 @@ pub fn stencil<T: Value>(input: &[T], width: usize) -> Vec<T> {
     })
 }
 
+/// The sum of each column of rows of `width` elements.
+///
+/// # Panics
+///
+/// If `width` is 0.
+pub fn column_sums<T: Value>(input: &[T], width: usize) -> Vec<T> {
+    /// Columns that are summed side by side: a row of them is read in one go.
+    const SIDE_BY_SIDE: usize = 64;
+    let mut sums = vec![T::zero(); width];
+    parallel::for_each(sums.chunks_mut(SIDE_BY_SIDE).enumerate(), |(chunk, sums)| {
+        for row in input.chunks_exact(width) {
+            for (sum, value) in sums.iter_mut().zip(&row[SIDE_BY_SIDE * chunk..]) {
+                *sum = sum.plus(*value);
+            }
+        }
+    });
+    sums
+}
+
 /// Blurs rows of `width` bytes, `channels` for each pixel: the mean of the 5 x 5 pixels around
 /// each, weighted 1, 4, 6, 4, 1 in both directions and rounded to the nearest. A pixel beyond the
 /// border is that of the border which is the nearest to it. A row may end with a part of a pixel:
@@ -82,6 +101,15 @@ mod tests {
     fn rows_become_columns() {
         assert_eq!(transposed(&[1, 2, 3, 4, 5, 6], 3), [1, 4, 2, 5, 3, 6]);
         assert_eq!(transposed(&[1.0, 2.0], 1), [1.0, 2.0]);
+    }
+
+    #[test]
+    fn columns_are_summed_over_all_rows() {
+        assert_eq!(column_sums(&[1, 20, 300, 4, 50, 600], 3), [5, 70, 900]);
+        assert_eq!(column_sums(&[1, i32::MAX, 2], 1), [i32::MIN + 2]);
+        let rows: Vec<i32> = (0..7 * 150).collect();
+        let expected: Vec<i32> = (0..150).map(|column| 7 * column + 150 * 21).collect();
+        assert_eq!(column_sums(&rows, 150), expected);
     }
 
     #[test]

@@ -144,7 +144,7 @@ impl Kernel {
     /// Whether a kernel of `kernels/` loads and stores boxes of tensors.
     pub fn is_of_tensors(&self) -> bool {
         let name = self.instance.kernel();
-        name.ends_with("_tma") || name == "blur"
+        name.ends_with("_tma") || ["blur", "column_sums"].contains(&name)
     }
 
     /// All instances of `kernels/` with bulk copies from linear views.

@@ -22,6 +22,11 @@ fn is_store(one: &Instruction) -> bool {
     one.is("cp.async.bulk.tensor.2d.global.shared::cta")
 }
 
+/// The addition of a box.
+fn is_addition(one: &Instruction) -> bool {
+    one.is("cp.reduce.async.bulk.tensor.2d.global.shared::cta.add")
+}
+
 /// The end of a group of stores.
 fn is_commit(one: &Instruction) -> bool {
     one.is("cp.async.bulk.commit_group")
@@ -40,10 +45,10 @@ fn is_end(one: &Instruction) -> bool {
 /// A kind of instructions.
 type Kind = fn(&Instruction) -> bool;
 
-/// The kernels with a ring.
+/// The kernels with a ring that store a box in each round.
 fn all() -> Vec<Kernel> {
     let mut found = Kernel::all();
-    found.retain(Kernel::is_of_tensors);
+    found.retain(|kernel| kernel.is_of_tensors() && kernel.instance.kernel() != "column_sums");
     let of_tests = [
         &stores::boxes_through_a_ring::INSTANCES[..],
         &stores::boxes_stored_as_loaded::INSTANCES,
@@ -82,6 +87,36 @@ fn a_round_loads_a_box_and_stores_one_by_the_first_thread_alone() {
             let other = of_thread(code, rank);
             let engine = |one: &&Instruction| is_load(one) || is_store(one) || is_commit(one) || is_expect(one);
             assert_eq!(other.instructions().find(engine), None, "{name}: thread {rank}");
+        }
+    }
+}
+
+#[test]
+fn sums_are_added_by_the_first_thread_in_some_rounds_and_the_others_cost_what_a_load_does() {
+    let mut kernels = Kernel::all();
+    kernels.retain(|kernel| kernel.instance.kernel() == "column_sums");
+    assert!(!kernels.is_empty());
+    for kernel in kernels {
+        let (code, name) = (&kernel.entry.code, kernel.name());
+        for round in of_thread(code, 0).loops_with(&[is_mbarrier_wait, is_addition]) {
+            for (what, wanted) in [("additions", is_addition as Kind), ("commits", is_commit), ("loads", is_load)] {
+                assert_eq!(round.executions(wanted), [0, 1].into(), "{name}: {what} of a round");
+            }
+        }
+        let other = of_thread(code, 1);
+        let engine = |one: &&Instruction| is_load(one) || is_addition(one) || is_commit(one) || is_expect(one);
+        assert_eq!(other.instructions().find(engine), None, "{name}: the second thread");
+        let rounds = other.loops_with(&[is_mbarrier_wait, is_shared_load]);
+        assert!(!rounds.is_empty(), "{name}: no loop of a steady state");
+        for round in rounds {
+            // An addition has one output stage: a barrier before it is filled, and one after.
+            for (what, wanted, counts) in [
+                ("fences", is_fence as Kind, [1, 2]),
+                ("barriers", is_block_barrier, [1, 3]),
+                ("waits", is_mbarrier_wait, [1, 1]),
+            ] {
+                assert_eq!(round.executions(wanted), counts.into(), "{name}: {what} of a round");
+            }
         }
     }
 }

@@ -33,7 +33,7 @@ struct Form {
     others: Option<&'static str>,
 }
 
-const FORMS: [Form; 4] = [
+const FORMS: [Form; 5] = [
     Form {
         kernel: "copy_tma",
         name: "tensor_copy",
@@ -56,6 +56,13 @@ const FORMS: [Form; 4] = [
         others: Some("stencil_2d_wide"),
     },
     Form {
+        kernel: "column_sums",
+        name: "tensor_sums",
+        generics: &["ROWS", "COLUMNS", "STAGES", "COUNT"],
+        wanted: 0.99,
+        others: None,
+    },
+    Form {
         kernel: "blur",
         name: "tensor_blur",
         generics: &["CHANNELS", "ROWS", "COLUMNS", "STAGES", "COUNT"],
@@ -69,7 +76,7 @@ type Ours = (&'static str, DType, u32, &'static [(&'static str, &'static str)], 
 
 /// What is measured; another copy stands beside the driver's ([`crate::ceilings`]). The others, and
 /// other numbers of blocks, are [`candidates`].
-const OURS: [Ours; 13] = [
+const OURS: [Ours; 15] = [
     ("copy_tma", I32, 32, &[("ROWS", "32"), ("STAGES", "4")], Resident),
     ("copy_tma", I32, 32, &[("ROWS", "128"), ("STAGES", "2")], Resident),
     ("transpose_tma", I32, 64, &[("STAGES", "1"), ("COUNT", "1")], Tiles),
@@ -78,6 +85,8 @@ const OURS: [Ours; 13] = [
     ("stencil_2d_tma", I32, 128, &[("ROWS", "32"), ("STAGES", "1"), ("COUNT", "1")], Tiles),
     ("stencil_2d_tma", I32, 128, &[("ROWS", "32"), ("STAGES", "2"), ("COUNT", "2")], Resident),
     ("stencil_2d_tma", I32, 128, &[("ROWS", "16"), ("STAGES", "2"), ("COUNT", "2")], Resident),
+    ("column_sums", I32, 64, &[("ROWS", "16"), ("STAGES", "4")], Resident),
+    ("column_sums", I32, 64, &[("ROWS", "32"), ("STAGES", "2")], Resident),
     ("copy_tma", U8, 32, &[("STAGES", "4")], Resident),
     ("transpose_tma", U8, 64, &[("STAGES", "1"), ("COUNT", "1")], Tiles),
     ("transpose_tma", U8, 64, &[("STAGES", "2"), ("COUNT", "2")], Resident),
@@ -88,6 +97,8 @@ const OURS: [Ours; 13] = [
 /// Threads, and rows of a tile and bytes of its rows, of the copies without the engine: a piece of
 /// 16 bytes a thread, and four of them.
 const PLAIN_COPIES: [(u32, usize, usize); 2] = [(128, 4, 512), (256, 8, 2048)];
+/// Threads, and rows of which each sums four columns, of the sums of columns without the engine.
+const PLAIN_SUMS: [(u32, usize); 2] = [(128, 64), (256, 256)];
 /// Threads, and how many share rows, of the blurs without the engine.
 const PLAIN_BLURS: [(u32, usize); 2] = [(128, 32), (256, 16)];
 
@@ -116,6 +127,7 @@ fn others(form: &Form, ours: &Instance, dtype: DType) -> Vec<Peer> {
         (Some(kernel), I32) => tiles::fastest(kernel),
         // Nobody has written a transpose of bytes without tensors.
         (Some(_), _) => Vec::new(),
+        (None, _) if form.kernel == "column_sums" => plain_sums(),
         (None, _) if form.kernel == "blur" => plain_blurs(ours.generic("CHANNELS").unwrap_or_default()),
         (None, U8) => plain_copies::<u8>("rows_copy_bytes"),
         (None, _) => plain_copies::<i32>("rows_copy"),
@@ -154,8 +166,14 @@ fn in_blocks(one: &Peer, blocks: Blocks) -> Peer {
     let shape = one.instance.name().trim_start_matches(|letter: char| !letter.is_ascii_digit());
     let shape = if one.class == Class::Tilepipe { one.instance.name() } else { shape };
     let name = shape_name(one.name, 0, shape, blocks).leak();
-    let tile = one.instance.parameters().next_back().map_or(1, |(_, info)| info.tile[0] * info.tile[1]);
+    let tile = portion(&one.instance);
     Peer { name, blocks: Some(blocks), tile, ..one.clone() }
+}
+
+/// The elements that a block takes at a time: those of its largest tile, which of sums is the
+/// input's.
+fn portion(instance: &Instance) -> usize {
+    instance.parameters().map(|(_, info)| info.tile[0] * info.tile[1]).max().unwrap_or(1)
 }
 
 fn form_of(ours: &Instance) -> Option<&'static Form> {
@@ -192,7 +210,7 @@ pub fn twin(ours: &Instance) -> Option<Peer> {
             ..ours.parts()
         })
     };
-    let tile = out.tile[0] * out.tile[1];
+    let tile = portion(&instance);
     Some(Peer { class: Class::Hand, tile, ..peer(BY_HAND, instance) })
 }
 
@@ -220,6 +238,14 @@ fn plain_copies<T: Element>(name: &str) -> Vec<Peer> {
         plain::<T>(format!("{name}_{threads}_{rows}_{columns}"), threads, [rows, columns])
     };
     PLAIN_COPIES.into_iter().flat_map(of).collect()
+}
+
+/// The sums of columns without the engine, likewise.
+fn plain_sums() -> Vec<Peer> {
+    let of = |(threads, rows): (u32, usize)| {
+        plain::<i32>(format!("rows_sums_{threads}_{rows}"), threads, [rows, 4 * threads as usize])
+    };
+    PLAIN_SUMS.into_iter().flat_map(of).collect()
 }
 
 /// The blurs without the engine, likewise.
@@ -279,6 +305,10 @@ mod tests {
                 let mut fields = rest.split(", ");
                 return Some((fields.next()?.to_owned(), fields.next()?.parse().ok()?, 1));
             }
+            if let Some(rest) = line.strip_prefix("ENTRY_SUMS(") {
+                let mut fields = rest.split(", ");
+                return Some((fields.next()?.to_owned(), fields.next()?.parse().ok()?, 4));
+            }
             if let Some(rest) = line.strip_prefix("ENTRY(") {
                 let mut fields = rest.split(", ");
                 return Some((fields.next()?.to_owned(), fields.next()?.parse().ok()?, element(rest)));
@@ -310,7 +340,7 @@ mod tests {
         };
         let twins = ours().map(|instance| twin(instance).unwrap_or_else(|| panic!("{} has no twin", instance.name())));
         let plain = [plain_copies::<i32>("rows_copy"), plain_copies::<u8>("rows_copy_bytes")].concat();
-        let plain = plain.into_iter().chain(["1", "3"].into_iter().flat_map(plain_blurs));
+        let plain = plain.into_iter().chain(plain_sums()).chain(["1", "3"].into_iter().flat_map(plain_blurs));
         let all: BTreeSet<_> = twins.chain(plain).map(described).collect();
         assert_eq!(entries(), all);
     }
@@ -374,7 +404,7 @@ mod tests {
             let others = peers[1..].iter().map(|peer| peer.instance.name().split(['_']).next().unwrap());
             let others: Vec<&str> = others.collect();
             match (ours.kernel(), element(ours).unwrap()) {
-                ("copy_tma" | "blur", _) => assert_eq!(others, ["rows"; 4]),
+                ("copy_tma" | "column_sums" | "blur", _) => assert_eq!(others, ["rows"; 4]),
                 (_, "u8") => assert!(others.is_empty()),
                 ("transpose_tma", _) => assert_eq!(others, ["transpose"; 2]),
                 _ => assert_eq!(others, ["stencil"; 2]),
@@ -387,7 +417,7 @@ mod tests {
     fn candidates_are_all_instances_and_their_twins_and_no_two_are_the_same() {
         let mut all = BTreeSet::new();
         let candidates = candidates();
-        assert_eq!(candidates.len(), 7);
+        assert_eq!(candidates.len(), 8);
         for peer in candidates.iter().flat_map(|pairing| &pairing.peers) {
             let element = peer.instance.parameters().next().unwrap().1.element_bytes;
             assert!(all.insert((peer.name, peer.instance.name(), element)), "{}", peer.name);
