@@ -1,6 +1,6 @@
 //! How many blocks a launch has.
 
-use tilepipe::launch::{Instance, ParameterInfo, ParameterKind};
+use tilepipe::launch::{ElementKind, Instance, ParameterInfo, ParameterKind};
 
 use crate::argument::{Bound, Value};
 use crate::cpu;
@@ -66,7 +66,7 @@ impl Grid {
     /// `cudaOccupancyMaxActiveBlocksPerMultiprocessor`), on the CPU one for each core.
     ///
     /// Tiles are those of the output that has most of them, or of such an input if there is no
-    /// output.
+    /// output. A `TileReduction` does not count: all blocks add to any of its tiles.
     pub const fn resident() -> Grid {
         Grid(Size::Resident)
     }
@@ -103,9 +103,11 @@ impl From<u32> for Grid {
 
 /// The tiles of the output that has most of them, or of such an input.
 fn tiles(instance: &Instance, arguments: &[Bound]) -> u64 {
+    let is_dealt = |info: &ParameterInfo| info.boxes.is_none_or(|boxes| boxes.element == ElementKind::Bits);
     let of = |kind| {
         let parameters = instance.parameters().map(|(_, info)| info).zip(arguments);
-        parameters.filter(|(info, _)| info.kind == kind).map(|(info, argument)| tiles_of(info, &argument.value)).max()
+        let dealt = parameters.filter(|(info, _)| info.kind == kind && is_dealt(info));
+        dealt.map(|(info, argument)| tiles_of(info, &argument.value)).max()
     };
     of(ParameterKind::Output).or_else(|| of(ParameterKind::Input)).unwrap_or(1)
 }

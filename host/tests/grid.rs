@@ -1,6 +1,7 @@
 //! How many blocks a launch has, on the CPU: each block writes the number that it sees.
 
-use tilepipe::{Block, Tiles, TilesMut, TilesMut2D, kernel};
+use tilepipe::reduce::Add;
+use tilepipe::{Block, Extents2, NoSwizzle, Tensor, TileReduction, Tiles, TilesMut, TilesMut2D, kernel};
 use tilepipe_host::{Device, Error, Grid, Schedule};
 
 /// Writes the number of blocks to every element of two outputs.
@@ -39,6 +40,17 @@ pub fn rows(block: Block<32>, mut out: TilesMut2D<u32, 4, 8>) {
 #[kernel]
 pub fn no_output(block: Block<32>, input: Tiles<u8, 32>, other: Tiles<u8, 16>) {
     let _ = (input, other);
+    assert!(block.grid() == 0, "{} blocks", block.grid());
+}
+
+/// Panics with the number of blocks.
+#[kernel]
+pub fn added(
+    block: Block<32>,
+    input: Tensor<u32, Extents2<4, 8>, NoSwizzle>,
+    out: TileReduction<u32, Add, Extents2<1, 8>, NoSwizzle>,
+) {
+    let _ = (input, out);
     assert!(block.grid() == 0, "{} blocks", block.grid());
 }
 
@@ -84,6 +96,10 @@ fn without_an_output_the_input_with_most_tiles_counts_and_without_a_view_there_i
     assert!(matches!(&error, Error::KernelPanicked { message, .. } if message == "5 blocks"), "{error}");
     let device = Device::cpu(Schedule::Lazy);
     no_view::launch(&device.stream().unwrap(), Grid::tiles(), 1).unwrap();
+    // All blocks add to the tiles of a reduction, so those of the input count.
+    let (input, mut sums) = (device.zeroed_2d::<u32>(9, 12).unwrap(), device.zeroed_2d::<u32>(9, 1).unwrap());
+    let error = added::launch(&device.stream().unwrap(), Grid::tiles(), &input, &mut sums).unwrap_err();
+    assert!(matches!(&error, Error::KernelPanicked { message, .. } if message == "6 blocks"), "{error}");
 }
 
 #[test]

@@ -128,7 +128,8 @@ pub fn upload<T: Value>(device: &Device, inputs: &[Vec<T>], shape: Shape) -> Res
     inputs.iter().map(|input| Array::upload(device, input, shape)).collect()
 }
 
-/// Runs one instance over a poisoned output and returns the output.
+/// Runs one instance over an output in which every element that is not written shows, and returns
+/// it.
 ///
 /// # Errors
 ///
@@ -140,7 +141,8 @@ pub fn run<T: Value>(
     grid: u32,
     inputs: &[Array<T>],
 ) -> Result<Vec<T>, Error> {
-    let mut out = Array::poisoned(stream.device(), output)?;
+    let kind = Work::of(instance).unwrap_or_else(|| panic!("{} has no reference", instance.name())).kind;
+    let mut out = Array::of_output(stream.device(), kind, output)?;
     array::run(stream, grid, instance, inputs, &mut out)?;
     out.download()
 }
