@@ -1,5 +1,5 @@
-// Stores boxes of 8 rows of 32 to 128 bytes over the right and the lower edge of a matrix by the copy
-// engine, and prints which bytes around the matrix have changed:
+// Stores boxes of 8 rows of 32 to 128 bytes over the right and the lower edge of a matrix by the
+// copy engine, and prints which bytes around the matrix have changed:
 // `nvcc -arch=sm_90 -o edges edges.cu`, then `./edges`.
 //
 // The matrix has 13 rows of 1 to 64 bytes, in memory whose rows are 256 bytes apart. Elements have
