@@ -44,7 +44,7 @@ fn in_flight(comparison: &Comparison) -> Option<u64> {
     let stages: u64 = comparison.ours.generic("STAGES")?.parse().ok()?;
     let input = comparison.ours.parameters().next()?.1;
     let stage = match input.boxes {
-        Some(boxes) => u64::from(boxes.rows) * u64::from(boxes.columns) * input.element_bytes as u64,
+        Some(boxes) => boxes.elements() * input.element_bytes as u64,
         // What is left of the shared memory beside the stages is less than one of them.
         None => comparison.ours.shared_bytes() as u64 / stages,
     };

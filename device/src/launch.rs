@@ -41,7 +41,7 @@ pub struct ParameterInfo {
     /// For a two-dimensional view: the number of bytes that the pitch, from one row's start to the
     /// next one's, is a multiple of.
     pub row_alignment: Option<usize>,
-    /// Rows and elements from one tile's start to the next one's; `[1, 1]` for a scalar.
+    /// Rows and elements from one tile's start to the next one's in a plane; `[1, 1]` for a scalar.
     pub tile: [usize; 2],
     /// For a [`Tensor`](crate::Tensor) or a [`TensorMut`](crate::TensorMut): the boxes that its map
     /// is encoded for.
@@ -51,10 +51,13 @@ pub struct ParameterInfo {
 /// The boxes that the copy engine copies from a tensor, or to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Boxes {
-    /// Rows of a box, 1 to 256.
-    pub rows: u32,
-    /// Elements of a row of a box, 1 to 256.
-    pub columns: u32,
+    /// Dimensions of the array, 1 to 5.
+    pub dimensions: u32,
+    /// Elements of a row of a box, its rows, planes and so on, each 1 to 256; 1 where there are not
+    /// so many dimensions.
+    pub extents: [u32; 5],
+    /// As `extents`, from one box's start to the next one's.
+    pub strides: [u32; 5],
     /// The bytes of the swizzle: 0, 32, 64 or 128.
     pub swizzle: u32,
     /// What the engine takes an element for: bits, but for a
@@ -62,13 +65,21 @@ pub struct Boxes {
     pub element: ElementKind,
 }
 
+impl Boxes {
+    /// Returns the number of elements of a box, its halo included.
+    pub fn elements(&self) -> u64 {
+        self.extents.iter().map(|extent| u64::from(*extent)).product()
+    }
+}
+
 impl ParameterInfo {
     /// Returns how many dimensions it has: 0 for a scalar.
     pub const fn dimensions(&self) -> usize {
-        match (self.kind, self.row_alignment) {
-            (ParameterKind::Scalar, _) => 0,
-            (_, None) => 1,
-            (_, Some(_)) => 2,
+        match (self.kind, self.boxes, self.row_alignment) {
+            (ParameterKind::Scalar, ..) => 0,
+            (_, Some(boxes), _) => boxes.dimensions as usize,
+            (_, None, None) => 1,
+            (_, None, Some(_)) => 2,
         }
     }
 
@@ -94,7 +105,9 @@ impl ParameterInfo {
         element: ElementKind,
         alignment: usize,
     ) -> Self {
-        let [rows, columns] = X::BOX;
+        let [columns, rows, planes, fourth, fifth] = X::EXTENTS;
+        let outer = [planes as u32, fourth as u32, fifth as u32];
+        let [down, across] = X::STRIDE;
         let swizzle = match W::SPAN {
             Some(span) => span as u32,
             None => 0,
@@ -102,7 +115,13 @@ impl ParameterInfo {
         ParameterInfo {
             row_alignment: Some(alignment),
             tile: X::STRIDE,
-            boxes: Some(Boxes { rows: rows as u32, columns: columns as u32, swizzle, element }),
+            boxes: Some(Boxes {
+                dimensions: X::DIMENSIONS as u32,
+                extents: [columns as u32, rows as u32, outer[0], outer[1], outer[2]],
+                strides: [across as u32, down as u32, outer[0], outer[1], outer[2]],
+                swizzle,
+                element,
+            }),
             ..Self::of::<T>(kind, alignment)
         }
     }

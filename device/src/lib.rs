@@ -109,8 +109,9 @@ pub use stage::contents::{Contents, Fill, OneTile, Optional, Zeros};
 pub use stage::stages::Stages;
 pub use store::{Draft, OutputRing, Outputs, Stored, StoringGroup};
 pub use tensor::{
-    BlockBoxes, Extents, Extents2, Halo2, NoSwizzle, Operation, OutputExtents, Swizzle, Swizzle32, Swizzle64,
-    Swizzle128, Tensor, TensorBox, TensorMut, TensorTile, TileReduction, reduce,
+    BlockBoxes, Extents, Extents1, Extents2, Extents3, Extents4, Extents5, Halo2, MatrixExtents, NoSwizzle, Operation,
+    OutputExtents, Swizzle, Swizzle32, Swizzle64, Swizzle128, Tensor, TensorBox, TensorMut, TensorTile, TileReduction,
+    reduce,
 };
 pub use tile::tile2d::{HaloTile2D, Tile2D};
 pub use tile::{HaloTile, Tile};

@@ -196,7 +196,15 @@ define void @tilepipe_bulk_copy(ptr %to, ptr %from, i32 %bytes, i32 %barrier) al
   ret void
 }
 
-; A copy of a tensor's box by the copy engine, which finds it by the map in the kernel's parameters.
+; A copy of a tensor's box by the copy engine, which finds it by the map in the kernel's parameters;
+; tensors of one to five dimensions.
+define void @tilepipe_tensor_copy_1d(ptr %to, ptr %map, i32 %column, i32 %barrier) alwaysinline nounwind {
+  %shared = addrspacecast ptr %to to ptr addrspace(3)
+  %address = ptrtoint ptr addrspace(3) %shared to i32
+  call void asm sideeffect "cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [$0], [$1, {$2}], [$3];", "r,l,r,r,~{memory}"(i32 %address, ptr %map, i32 %column, i32 %barrier)
+  ret void
+}
+
 define void @tilepipe_tensor_copy_2d(ptr %to, ptr %map, i32 %column, i32 %row, i32 %barrier) alwaysinline nounwind {
   %shared = addrspacecast ptr %to to ptr addrspace(3)
   %address = ptrtoint ptr addrspace(3) %shared to i32
@@ -204,7 +212,35 @@ define void @tilepipe_tensor_copy_2d(ptr %to, ptr %map, i32 %column, i32 %row, i
   ret void
 }
 
+define void @tilepipe_tensor_copy_3d(ptr %to, ptr %map, i32 %column, i32 %row, i32 %plane, i32 %barrier) alwaysinline nounwind {
+  %shared = addrspacecast ptr %to to ptr addrspace(3)
+  %address = ptrtoint ptr addrspace(3) %shared to i32
+  call void asm sideeffect "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [$0], [$1, {$2, $3, $4}], [$5];", "r,l,r,r,r,r,~{memory}"(i32 %address, ptr %map, i32 %column, i32 %row, i32 %plane, i32 %barrier)
+  ret void
+}
+
+define void @tilepipe_tensor_copy_4d(ptr %to, ptr %map, i32 %column, i32 %row, i32 %plane, i32 %fourth, i32 %barrier) alwaysinline nounwind {
+  %shared = addrspacecast ptr %to to ptr addrspace(3)
+  %address = ptrtoint ptr addrspace(3) %shared to i32
+  call void asm sideeffect "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [$0], [$1, {$2, $3, $4, $5}], [$6];", "r,l,r,r,r,r,r,~{memory}"(i32 %address, ptr %map, i32 %column, i32 %row, i32 %plane, i32 %fourth, i32 %barrier)
+  ret void
+}
+
+define void @tilepipe_tensor_copy_5d(ptr %to, ptr %map, i32 %column, i32 %row, i32 %plane, i32 %fourth, i32 %fifth, i32 %barrier) alwaysinline nounwind {
+  %shared = addrspacecast ptr %to to ptr addrspace(3)
+  %address = ptrtoint ptr addrspace(3) %shared to i32
+  call void asm sideeffect "cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [$0], [$1, {$2, $3, $4, $5, $6}], [$7];", "r,l,r,r,r,r,r,r,~{memory}"(i32 %address, ptr %map, i32 %column, i32 %row, i32 %plane, i32 %fourth, i32 %fifth, i32 %barrier)
+  ret void
+}
+
 ; A store of a tensor's box by the copy engine, in the thread's open group of bulk stores.
+define void @tilepipe_tensor_store_1d(ptr %map, i32 %column, ptr %from) alwaysinline nounwind {
+  %shared = addrspacecast ptr %from to ptr addrspace(3)
+  %address = ptrtoint ptr addrspace(3) %shared to i32
+  call void asm sideeffect "cp.async.bulk.tensor.1d.global.shared::cta.tile.bulk_group [$0, {$1}], [$2];", "l,r,r,~{memory}"(ptr %map, i32 %column, i32 %address)
+  ret void
+}
+
 define void @tilepipe_tensor_store_2d(ptr %map, i32 %column, i32 %row, ptr %from) alwaysinline nounwind {
   %shared = addrspacecast ptr %from to ptr addrspace(3)
   %address = ptrtoint ptr addrspace(3) %shared to i32
@@ -212,11 +248,67 @@ define void @tilepipe_tensor_store_2d(ptr %map, i32 %column, i32 %row, ptr %from
   ret void
 }
 
+define void @tilepipe_tensor_store_3d(ptr %map, i32 %column, i32 %row, i32 %plane, ptr %from) alwaysinline nounwind {
+  %shared = addrspacecast ptr %from to ptr addrspace(3)
+  %address = ptrtoint ptr addrspace(3) %shared to i32
+  call void asm sideeffect "cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group [$0, {$1, $2, $3}], [$4];", "l,r,r,r,r,~{memory}"(ptr %map, i32 %column, i32 %row, i32 %plane, i32 %address)
+  ret void
+}
+
+define void @tilepipe_tensor_store_4d(ptr %map, i32 %column, i32 %row, i32 %plane, i32 %fourth, ptr %from) alwaysinline nounwind {
+  %shared = addrspacecast ptr %from to ptr addrspace(3)
+  %address = ptrtoint ptr addrspace(3) %shared to i32
+  call void asm sideeffect "cp.async.bulk.tensor.4d.global.shared::cta.tile.bulk_group [$0, {$1, $2, $3, $4}], [$5];", "l,r,r,r,r,r,~{memory}"(ptr %map, i32 %column, i32 %row, i32 %plane, i32 %fourth, i32 %address)
+  ret void
+}
+
+define void @tilepipe_tensor_store_5d(ptr %map, i32 %column, i32 %row, i32 %plane, i32 %fourth, i32 %fifth, ptr %from) alwaysinline nounwind {
+  %shared = addrspacecast ptr %from to ptr addrspace(3)
+  %address = ptrtoint ptr addrspace(3) %shared to i32
+  call void asm sideeffect "cp.async.bulk.tensor.5d.global.shared::cta.tile.bulk_group [$0, {$1, $2, $3, $4, $5}], [$6];", "l,r,r,r,r,r,r,~{memory}"(ptr %map, i32 %column, i32 %row, i32 %plane, i32 %fourth, i32 %fifth, i32 %address)
+  ret void
+}
+
 ; The same, with each element of the tensor combined with that of the box, atomically.
+define void @tilepipe_tensor_add_1d(ptr %map, i32 %column, ptr %from) alwaysinline nounwind {
+  %shared = addrspacecast ptr %from to ptr addrspace(3)
+  %address = ptrtoint ptr addrspace(3) %shared to i32
+  call void asm sideeffect "cp.reduce.async.bulk.tensor.1d.global.shared::cta.add.tile.bulk_group [$0, {$1}], [$2];", "l,r,r,~{memory}"(ptr %map, i32 %column, i32 %address)
+  ret void
+}
+
 define void @tilepipe_tensor_add_2d(ptr %map, i32 %column, i32 %row, ptr %from) alwaysinline nounwind {
   %shared = addrspacecast ptr %from to ptr addrspace(3)
   %address = ptrtoint ptr addrspace(3) %shared to i32
   call void asm sideeffect "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [$0, {$1, $2}], [$3];", "l,r,r,r,~{memory}"(ptr %map, i32 %column, i32 %row, i32 %address)
+  ret void
+}
+
+define void @tilepipe_tensor_add_3d(ptr %map, i32 %column, i32 %row, i32 %plane, ptr %from) alwaysinline nounwind {
+  %shared = addrspacecast ptr %from to ptr addrspace(3)
+  %address = ptrtoint ptr addrspace(3) %shared to i32
+  call void asm sideeffect "cp.reduce.async.bulk.tensor.3d.global.shared::cta.add.tile.bulk_group [$0, {$1, $2, $3}], [$4];", "l,r,r,r,r,~{memory}"(ptr %map, i32 %column, i32 %row, i32 %plane, i32 %address)
+  ret void
+}
+
+define void @tilepipe_tensor_add_4d(ptr %map, i32 %column, i32 %row, i32 %plane, i32 %fourth, ptr %from) alwaysinline nounwind {
+  %shared = addrspacecast ptr %from to ptr addrspace(3)
+  %address = ptrtoint ptr addrspace(3) %shared to i32
+  call void asm sideeffect "cp.reduce.async.bulk.tensor.4d.global.shared::cta.add.tile.bulk_group [$0, {$1, $2, $3, $4}], [$5];", "l,r,r,r,r,r,~{memory}"(ptr %map, i32 %column, i32 %row, i32 %plane, i32 %fourth, i32 %address)
+  ret void
+}
+
+define void @tilepipe_tensor_add_5d(ptr %map, i32 %column, i32 %row, i32 %plane, i32 %fourth, i32 %fifth, ptr %from) alwaysinline nounwind {
+  %shared = addrspacecast ptr %from to ptr addrspace(3)
+  %address = ptrtoint ptr addrspace(3) %shared to i32
+  call void asm sideeffect "cp.reduce.async.bulk.tensor.5d.global.shared::cta.add.tile.bulk_group [$0, {$1, $2, $3, $4, $5}], [$6];", "l,r,r,r,r,r,r,~{memory}"(ptr %map, i32 %column, i32 %row, i32 %plane, i32 %fourth, i32 %fifth, i32 %address)
+  ret void
+}
+
+define void @tilepipe_tensor_min_1d(ptr %map, i32 %column, ptr %from) alwaysinline nounwind {
+  %shared = addrspacecast ptr %from to ptr addrspace(3)
+  %address = ptrtoint ptr addrspace(3) %shared to i32
+  call void asm sideeffect "cp.reduce.async.bulk.tensor.1d.global.shared::cta.min.tile.bulk_group [$0, {$1}], [$2];", "l,r,r,~{memory}"(ptr %map, i32 %column, i32 %address)
   ret void
 }
 
@@ -227,10 +319,66 @@ define void @tilepipe_tensor_min_2d(ptr %map, i32 %column, i32 %row, ptr %from) 
   ret void
 }
 
+define void @tilepipe_tensor_min_3d(ptr %map, i32 %column, i32 %row, i32 %plane, ptr %from) alwaysinline nounwind {
+  %shared = addrspacecast ptr %from to ptr addrspace(3)
+  %address = ptrtoint ptr addrspace(3) %shared to i32
+  call void asm sideeffect "cp.reduce.async.bulk.tensor.3d.global.shared::cta.min.tile.bulk_group [$0, {$1, $2, $3}], [$4];", "l,r,r,r,r,~{memory}"(ptr %map, i32 %column, i32 %row, i32 %plane, i32 %address)
+  ret void
+}
+
+define void @tilepipe_tensor_min_4d(ptr %map, i32 %column, i32 %row, i32 %plane, i32 %fourth, ptr %from) alwaysinline nounwind {
+  %shared = addrspacecast ptr %from to ptr addrspace(3)
+  %address = ptrtoint ptr addrspace(3) %shared to i32
+  call void asm sideeffect "cp.reduce.async.bulk.tensor.4d.global.shared::cta.min.tile.bulk_group [$0, {$1, $2, $3, $4}], [$5];", "l,r,r,r,r,r,~{memory}"(ptr %map, i32 %column, i32 %row, i32 %plane, i32 %fourth, i32 %address)
+  ret void
+}
+
+define void @tilepipe_tensor_min_5d(ptr %map, i32 %column, i32 %row, i32 %plane, i32 %fourth, i32 %fifth, ptr %from) alwaysinline nounwind {
+  %shared = addrspacecast ptr %from to ptr addrspace(3)
+  %address = ptrtoint ptr addrspace(3) %shared to i32
+  call void asm sideeffect "cp.reduce.async.bulk.tensor.5d.global.shared::cta.min.tile.bulk_group [$0, {$1, $2, $3, $4, $5}], [$6];", "l,r,r,r,r,r,r,~{memory}"(ptr %map, i32 %column, i32 %row, i32 %plane, i32 %fourth, i32 %fifth, i32 %address)
+  ret void
+}
+
+define void @tilepipe_tensor_max_1d(ptr %map, i32 %column, ptr %from) alwaysinline nounwind {
+  %shared = addrspacecast ptr %from to ptr addrspace(3)
+  %address = ptrtoint ptr addrspace(3) %shared to i32
+  call void asm sideeffect "cp.reduce.async.bulk.tensor.1d.global.shared::cta.max.tile.bulk_group [$0, {$1}], [$2];", "l,r,r,~{memory}"(ptr %map, i32 %column, i32 %address)
+  ret void
+}
+
 define void @tilepipe_tensor_max_2d(ptr %map, i32 %column, i32 %row, ptr %from) alwaysinline nounwind {
   %shared = addrspacecast ptr %from to ptr addrspace(3)
   %address = ptrtoint ptr addrspace(3) %shared to i32
   call void asm sideeffect "cp.reduce.async.bulk.tensor.2d.global.shared::cta.max.tile.bulk_group [$0, {$1, $2}], [$3];", "l,r,r,r,~{memory}"(ptr %map, i32 %column, i32 %row, i32 %address)
+  ret void
+}
+
+define void @tilepipe_tensor_max_3d(ptr %map, i32 %column, i32 %row, i32 %plane, ptr %from) alwaysinline nounwind {
+  %shared = addrspacecast ptr %from to ptr addrspace(3)
+  %address = ptrtoint ptr addrspace(3) %shared to i32
+  call void asm sideeffect "cp.reduce.async.bulk.tensor.3d.global.shared::cta.max.tile.bulk_group [$0, {$1, $2, $3}], [$4];", "l,r,r,r,r,~{memory}"(ptr %map, i32 %column, i32 %row, i32 %plane, i32 %address)
+  ret void
+}
+
+define void @tilepipe_tensor_max_4d(ptr %map, i32 %column, i32 %row, i32 %plane, i32 %fourth, ptr %from) alwaysinline nounwind {
+  %shared = addrspacecast ptr %from to ptr addrspace(3)
+  %address = ptrtoint ptr addrspace(3) %shared to i32
+  call void asm sideeffect "cp.reduce.async.bulk.tensor.4d.global.shared::cta.max.tile.bulk_group [$0, {$1, $2, $3, $4}], [$5];", "l,r,r,r,r,r,~{memory}"(ptr %map, i32 %column, i32 %row, i32 %plane, i32 %fourth, i32 %address)
+  ret void
+}
+
+define void @tilepipe_tensor_max_5d(ptr %map, i32 %column, i32 %row, i32 %plane, i32 %fourth, i32 %fifth, ptr %from) alwaysinline nounwind {
+  %shared = addrspacecast ptr %from to ptr addrspace(3)
+  %address = ptrtoint ptr addrspace(3) %shared to i32
+  call void asm sideeffect "cp.reduce.async.bulk.tensor.5d.global.shared::cta.max.tile.bulk_group [$0, {$1, $2, $3, $4, $5}], [$6];", "l,r,r,r,r,r,r,~{memory}"(ptr %map, i32 %column, i32 %row, i32 %plane, i32 %fourth, i32 %fifth, i32 %address)
+  ret void
+}
+
+define void @tilepipe_tensor_and_1d(ptr %map, i32 %column, ptr %from) alwaysinline nounwind {
+  %shared = addrspacecast ptr %from to ptr addrspace(3)
+  %address = ptrtoint ptr addrspace(3) %shared to i32
+  call void asm sideeffect "cp.reduce.async.bulk.tensor.1d.global.shared::cta.and.tile.bulk_group [$0, {$1}], [$2];", "l,r,r,~{memory}"(ptr %map, i32 %column, i32 %address)
   ret void
 }
 
@@ -241,6 +389,34 @@ define void @tilepipe_tensor_and_2d(ptr %map, i32 %column, i32 %row, ptr %from) 
   ret void
 }
 
+define void @tilepipe_tensor_and_3d(ptr %map, i32 %column, i32 %row, i32 %plane, ptr %from) alwaysinline nounwind {
+  %shared = addrspacecast ptr %from to ptr addrspace(3)
+  %address = ptrtoint ptr addrspace(3) %shared to i32
+  call void asm sideeffect "cp.reduce.async.bulk.tensor.3d.global.shared::cta.and.tile.bulk_group [$0, {$1, $2, $3}], [$4];", "l,r,r,r,r,~{memory}"(ptr %map, i32 %column, i32 %row, i32 %plane, i32 %address)
+  ret void
+}
+
+define void @tilepipe_tensor_and_4d(ptr %map, i32 %column, i32 %row, i32 %plane, i32 %fourth, ptr %from) alwaysinline nounwind {
+  %shared = addrspacecast ptr %from to ptr addrspace(3)
+  %address = ptrtoint ptr addrspace(3) %shared to i32
+  call void asm sideeffect "cp.reduce.async.bulk.tensor.4d.global.shared::cta.and.tile.bulk_group [$0, {$1, $2, $3, $4}], [$5];", "l,r,r,r,r,r,~{memory}"(ptr %map, i32 %column, i32 %row, i32 %plane, i32 %fourth, i32 %address)
+  ret void
+}
+
+define void @tilepipe_tensor_and_5d(ptr %map, i32 %column, i32 %row, i32 %plane, i32 %fourth, i32 %fifth, ptr %from) alwaysinline nounwind {
+  %shared = addrspacecast ptr %from to ptr addrspace(3)
+  %address = ptrtoint ptr addrspace(3) %shared to i32
+  call void asm sideeffect "cp.reduce.async.bulk.tensor.5d.global.shared::cta.and.tile.bulk_group [$0, {$1, $2, $3, $4, $5}], [$6];", "l,r,r,r,r,r,r,~{memory}"(ptr %map, i32 %column, i32 %row, i32 %plane, i32 %fourth, i32 %fifth, i32 %address)
+  ret void
+}
+
+define void @tilepipe_tensor_or_1d(ptr %map, i32 %column, ptr %from) alwaysinline nounwind {
+  %shared = addrspacecast ptr %from to ptr addrspace(3)
+  %address = ptrtoint ptr addrspace(3) %shared to i32
+  call void asm sideeffect "cp.reduce.async.bulk.tensor.1d.global.shared::cta.or.tile.bulk_group [$0, {$1}], [$2];", "l,r,r,~{memory}"(ptr %map, i32 %column, i32 %address)
+  ret void
+}
+
 define void @tilepipe_tensor_or_2d(ptr %map, i32 %column, i32 %row, ptr %from) alwaysinline nounwind {
   %shared = addrspacecast ptr %from to ptr addrspace(3)
   %address = ptrtoint ptr addrspace(3) %shared to i32
@@ -248,10 +424,59 @@ define void @tilepipe_tensor_or_2d(ptr %map, i32 %column, i32 %row, ptr %from) a
   ret void
 }
 
+define void @tilepipe_tensor_or_3d(ptr %map, i32 %column, i32 %row, i32 %plane, ptr %from) alwaysinline nounwind {
+  %shared = addrspacecast ptr %from to ptr addrspace(3)
+  %address = ptrtoint ptr addrspace(3) %shared to i32
+  call void asm sideeffect "cp.reduce.async.bulk.tensor.3d.global.shared::cta.or.tile.bulk_group [$0, {$1, $2, $3}], [$4];", "l,r,r,r,r,~{memory}"(ptr %map, i32 %column, i32 %row, i32 %plane, i32 %address)
+  ret void
+}
+
+define void @tilepipe_tensor_or_4d(ptr %map, i32 %column, i32 %row, i32 %plane, i32 %fourth, ptr %from) alwaysinline nounwind {
+  %shared = addrspacecast ptr %from to ptr addrspace(3)
+  %address = ptrtoint ptr addrspace(3) %shared to i32
+  call void asm sideeffect "cp.reduce.async.bulk.tensor.4d.global.shared::cta.or.tile.bulk_group [$0, {$1, $2, $3, $4}], [$5];", "l,r,r,r,r,r,~{memory}"(ptr %map, i32 %column, i32 %row, i32 %plane, i32 %fourth, i32 %address)
+  ret void
+}
+
+define void @tilepipe_tensor_or_5d(ptr %map, i32 %column, i32 %row, i32 %plane, i32 %fourth, i32 %fifth, ptr %from) alwaysinline nounwind {
+  %shared = addrspacecast ptr %from to ptr addrspace(3)
+  %address = ptrtoint ptr addrspace(3) %shared to i32
+  call void asm sideeffect "cp.reduce.async.bulk.tensor.5d.global.shared::cta.or.tile.bulk_group [$0, {$1, $2, $3, $4, $5}], [$6];", "l,r,r,r,r,r,r,~{memory}"(ptr %map, i32 %column, i32 %row, i32 %plane, i32 %fourth, i32 %fifth, i32 %address)
+  ret void
+}
+
+define void @tilepipe_tensor_xor_1d(ptr %map, i32 %column, ptr %from) alwaysinline nounwind {
+  %shared = addrspacecast ptr %from to ptr addrspace(3)
+  %address = ptrtoint ptr addrspace(3) %shared to i32
+  call void asm sideeffect "cp.reduce.async.bulk.tensor.1d.global.shared::cta.xor.tile.bulk_group [$0, {$1}], [$2];", "l,r,r,~{memory}"(ptr %map, i32 %column, i32 %address)
+  ret void
+}
+
 define void @tilepipe_tensor_xor_2d(ptr %map, i32 %column, i32 %row, ptr %from) alwaysinline nounwind {
   %shared = addrspacecast ptr %from to ptr addrspace(3)
   %address = ptrtoint ptr addrspace(3) %shared to i32
   call void asm sideeffect "cp.reduce.async.bulk.tensor.2d.global.shared::cta.xor.tile.bulk_group [$0, {$1, $2}], [$3];", "l,r,r,r,~{memory}"(ptr %map, i32 %column, i32 %row, i32 %address)
+  ret void
+}
+
+define void @tilepipe_tensor_xor_3d(ptr %map, i32 %column, i32 %row, i32 %plane, ptr %from) alwaysinline nounwind {
+  %shared = addrspacecast ptr %from to ptr addrspace(3)
+  %address = ptrtoint ptr addrspace(3) %shared to i32
+  call void asm sideeffect "cp.reduce.async.bulk.tensor.3d.global.shared::cta.xor.tile.bulk_group [$0, {$1, $2, $3}], [$4];", "l,r,r,r,r,~{memory}"(ptr %map, i32 %column, i32 %row, i32 %plane, i32 %address)
+  ret void
+}
+
+define void @tilepipe_tensor_xor_4d(ptr %map, i32 %column, i32 %row, i32 %plane, i32 %fourth, ptr %from) alwaysinline nounwind {
+  %shared = addrspacecast ptr %from to ptr addrspace(3)
+  %address = ptrtoint ptr addrspace(3) %shared to i32
+  call void asm sideeffect "cp.reduce.async.bulk.tensor.4d.global.shared::cta.xor.tile.bulk_group [$0, {$1, $2, $3, $4}], [$5];", "l,r,r,r,r,r,~{memory}"(ptr %map, i32 %column, i32 %row, i32 %plane, i32 %fourth, i32 %address)
+  ret void
+}
+
+define void @tilepipe_tensor_xor_5d(ptr %map, i32 %column, i32 %row, i32 %plane, i32 %fourth, i32 %fifth, ptr %from) alwaysinline nounwind {
+  %shared = addrspacecast ptr %from to ptr addrspace(3)
+  %address = ptrtoint ptr addrspace(3) %shared to i32
+  call void asm sideeffect "cp.reduce.async.bulk.tensor.5d.global.shared::cta.xor.tile.bulk_group [$0, {$1, $2, $3, $4, $5}], [$6];", "l,r,r,r,r,r,r,~{memory}"(ptr %map, i32 %column, i32 %row, i32 %plane, i32 %fourth, i32 %fifth, i32 %address)
   ret void
 }
 

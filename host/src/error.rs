@@ -215,6 +215,18 @@ pub enum Error {
         height: usize,
     },
 
+    /// Ranges that make no slice of a buffer of several dimensions.
+    #[error(
+        "the elements {ranges:?} of a buffer of extents {extents:?} are no slice: each range has at least 1 element, and \
+         ends at the extent at most"
+    )]
+    BadSliceNd {
+        /// The range of each dimension.
+        ranges: Vec<Range<usize>>,
+        /// What was to be cut.
+        extents: Vec<usize>,
+    },
+
     /// The device has too little memory left.
     #[error(
         "out of memory on {device}: {wanted} bytes were wanted, and {} are free; use fewer elements, or drop buffers first",
@@ -480,21 +492,4 @@ fn gpus_there_are(count: u32) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_kernel_for_newer_gpus_is_an_error_that_names_what_it_needs_and_what_the_device_is() {
-        let error = Error::NoImage {
-            kernel: "copy_bulk",
-            needs: "sm_90".to_owned(),
-            architecture: 80,
-            device: "NVIDIA A100".to_owned(),
-        };
-        let message = error.to_string();
-        assert!(
-            message.starts_with("kernel `copy_bulk` is built for sm_90, and NVIDIA A100 is an sm_80: "),
-            "{message}"
-        );
-    }
-}
+mod tests;

@@ -108,8 +108,8 @@ pub unsafe fn launch(
         let (owner, device) = ("a GPU".to_owned(), device.name().to_owned());
         return Err(Error::WrongDevice { what: "the stream".to_owned(), owner, device });
     };
-    let tensors = tensor::tensors(instance, &arguments, |parameter, rows, info, boxes| {
-        tensor::on_gpu(context, (instance.kernel(), parameter), rows, info, boxes)
+    let tensors = tensor::tensors(instance, &arguments, |parameter, array, info, boxes| {
+        tensor::on_gpu(context, (instance.kernel(), parameter), array, info, boxes)
     })?;
     let mut parameters = Parameters::of(instance, &arguments, &tensors);
     // SAFETY: (0) an instance describes its entry (`Instance`, 1; `gpu::module` compares the

@@ -114,10 +114,21 @@ fn tiles(instance: &Instance, arguments: &[Bound]) -> u64 {
 
 /// The tiles of a view.
 fn tiles_of(info: &ParameterInfo, value: &Value) -> u64 {
+    if let (Some(boxes), Some(array)) = (info.boxes, value.array()) {
+        // No overflow: as below.
+        return array
+            .extents
+            .iter()
+            .zip(boxes.strides)
+            .map(|(extent, stride)| extent.div_ceil(u64::from(stride)))
+            .product();
+    }
     let [rows, columns] = info.tile.map(|elements| elements.max(1) as u64);
     match value {
         Value::Scalar(_) => 0,
         Value::Elements(elements) => elements.value.len.div_ceil(columns),
+        // A tensor alone takes it.
+        Value::Array(_) => 1,
         // No overflow: there are not more of them than elements.
         Value::Rows(view) => view.height.div_ceil(rows) * view.width.div_ceil(columns),
     }

@@ -6,7 +6,7 @@ use std::ptr;
 use tilepipe::launch::{Instance, ParameterInfo, ParameterKind, RawParameter, RawTensor};
 
 use crate::access::Access;
-use crate::argument::{Bound, Value, tensor};
+use crate::argument::{Bound, tensor};
 use crate::buffer::{Memory, elements_aligned_to};
 use crate::cpu::{self, CpuMemory};
 use crate::device::{Backend, Device};
@@ -50,8 +50,8 @@ pub fn launch(
         (Backend::Gpu(_), Some(stream)) => {
             let accesses = arguments.iter().filter_map(gpu_access);
             let context = &stream.context;
-            let tensors = tensor::tensors(instance, arguments, |parameter, rows, info, boxes| {
-                tensor::on_gpu(context, (instance.kernel(), parameter), rows, info, boxes)
+            let tensors = tensor::tensors(instance, arguments, |parameter, array, info, boxes| {
+                tensor::on_gpu(context, (instance.kernel(), parameter), array, info, boxes)
             })?;
             let mut parameters = Parameters::of(instance, arguments, &tensors);
             // SAFETY: (0) an instance describes its entry (`Instance`, 1; `gpu::module` compares
@@ -166,18 +166,18 @@ fn check_row_ends(
     info: &ParameterInfo,
     argument: &Bound,
 ) -> Result<(), Error> {
-    let (true, Some(_), Value::Rows(rows)) = (info.kind == ParameterKind::Output, info.boxes, &argument.value) else {
+    let (true, Some(_), Some(array)) = (info.kind == ParameterKind::Output, info.boxes, argument.value.array()) else {
         return Ok(());
     };
     // No overflow: rows are shorter than memory.
-    let beyond = (rows.width as usize * info.element_bytes) % ENGINE_PIECE;
+    let beyond = (array.extents[0] as usize * info.element_bytes) % ENGINE_PIECE;
     if beyond == 0 || beyond + argument.padding * info.element_bytes >= ENGINE_PIECE {
         return Ok(());
     }
     let reason = format!(
         "the copy engine writes {ENGINE_PIECE} bytes at once, and its rows of {} elements end {beyond} bytes behind a multiple of those, \
          where other elements of the buffer follow; end the slice at a multiple of {} elements or at the buffer's last column",
-        rows.width,
+        array.extents[0],
         elements_aligned_to(ENGINE_PIECE, info.element_bytes)
     );
     Err(Error::TensorMap { kernel, parameter, reason })
@@ -251,10 +251,12 @@ pub(crate) fn describe(info: &ParameterInfo) -> String {
 
 fn describe_as(kind: ParameterKind, dimensions: usize, element: &str) -> String {
     match (kind, dimensions) {
+        (ParameterKind::Input, 1) => format!("an input view of {element}"),
         (ParameterKind::Input, 2) => format!("a two-dimensional input view of {element}"),
-        (ParameterKind::Input, _) => format!("an input view of {element}"),
+        (ParameterKind::Input, _) => format!("an input view of {dimensions} dimensions of {element}"),
+        (ParameterKind::Output, 1) => format!("an output view of {element}"),
         (ParameterKind::Output, 2) => format!("a two-dimensional output view of {element}"),
-        (ParameterKind::Output, _) => format!("an output view of {element}"),
+        (ParameterKind::Output, _) => format!("an output view of {dimensions} dimensions of {element}"),
         (ParameterKind::Scalar, _) => format!("a scalar {element}"),
     }
 }
@@ -267,10 +269,16 @@ fn what_to_pass(info: &ParameterInfo) -> String {
                 "`&buffer` (`Bound::input_2d`) of a `Buffer2D<{element}>`, or `rows(width)` of a `Buffer<{element}>`"
             )
         }
+        (ParameterKind::Input, dimensions @ 3..) => {
+            format!("`&buffer` (`Bound::input_nd`) of a `BufferNd<{element}, {dimensions}>`")
+        }
         (ParameterKind::Input, _) => format!("`&buffer` (`Bound::input`) of a `Buffer<{element}>`"),
         (ParameterKind::Output, 2) => format!(
             "`&mut buffer` (`Bound::output_2d`) of a `Buffer2D<{element}>`, or `rows_mut(width)` of a `Buffer<{element}>`"
         ),
+        (ParameterKind::Output, dimensions @ 3..) => {
+            format!("`&mut buffer` (`Bound::output_nd`) of a `BufferNd<{element}, {dimensions}>`")
+        }
         (ParameterKind::Output, _) => format!("`&mut buffer` (`Bound::output`) of a `Buffer<{element}>`"),
         (ParameterKind::Scalar, _) => format!("a value (`Bound::scalar`) of type `{element}`"),
     }

@@ -44,7 +44,7 @@ mod module;
 mod stream;
 
 pub use argument::{Argument, Bound, Scalar};
-pub use buffer::{Buffer, Buffer2D, Rows, RowsMut, Slice, SliceMut};
+pub use buffer::{Buffer, Buffer2D, BufferNd, Rows, RowsMut, Slice, SliceMut, SliceNd, SliceNdMut};
 pub use device::{Device, DeviceKind};
 pub use error::Error;
 pub use gpu::module::Resources;

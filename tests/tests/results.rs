@@ -12,7 +12,7 @@ use tilepipe_test_kernels::tails::{COLUMNS, LEN};
 use tilepipe_test_kernels::tensor::box_anywhere;
 use tilepipe_test_kernels::wide::{wide_between_roles, wide_by_hand, wide_own, wide_runs, wide_tiles};
 use tilepipe_tests::case::{self, ForType, Group, SCHEDULES};
-use tilepipe_tests::{features, locals, tails, tensors};
+use tilepipe_tests::{dimensions, features, locals, tails, tensors};
 
 /// Checks all instances of a kernel, and returns how many there were.
 fn every_instance_is_right(kernel: &str) -> usize {
@@ -191,6 +191,13 @@ fn boxes_of_tensors_are_what_a_plain_loop_reads_wherever_they_begin() {
         assert_eq!(tensors::check_places(&device).unwrap(), 20 * 72);
         assert_eq!(tensors::check_transposes(&device).unwrap(), 6 * 25);
         assert_eq!(tensors::check_reductions(&device).unwrap(), 30 * 9 + 3 * 12);
+    }
+}
+
+#[test]
+fn arrays_of_one_to_five_dimensions_are_what_plain_loops_make() {
+    for schedule in [Schedule::Lazy, Schedule::Random { seed: 11 }] {
+        assert!(dimensions::check(&Device::cpu(schedule)).unwrap() > 900);
     }
 }
 

@@ -60,9 +60,9 @@ impl Text {
 /// ```
 ///
 /// `shared` has bytes and alignment. A parameter has how it is used, with the type of what is
-/// reduced to; bytes and alignment of an
-/// element; rows and columns of a tile; the alignment of its base and of its rows (0 for one
-/// dimension); bytes and alignment of what is passed.
+/// reduced to; bytes and alignment of an element; rows and columns of a tile, or as many numbers as
+/// a tensor has dimensions; the alignment of its base and of its rows (0 for one dimension); bytes
+/// and alignment of what is passed.
 pub(super) const fn contract(threads: usize, shared: (usize, usize), parameters: &[ParameterLayout]) -> Text {
     let mut text = Text::new().text("tilepipe=").text(env!("CARGO_PKG_VERSION"));
     text = text.text(";threads=").number(threads);
@@ -73,7 +73,12 @@ pub(super) const fn contract(threads: usize, shared: (usize, usize), parameters:
         at += 1;
         text = text.text(";").number(at).text("=").text(one.kind).text(one.element);
         text = text.text(" ").number(one.size).text("/").number(one.element_alignment);
-        text = text.text(" ").number(one.rows).text("x").number(one.columns);
+        let mut dimension = one.dimensions;
+        while dimension > 0 {
+            text = text.text(if dimension == one.dimensions { " " } else { "x" });
+            dimension -= 1;
+            text = text.number(one.extents[dimension]);
+        }
         text = text.text(" ").number(one.alignment).text("/").number(one.row_alignment);
         text = text.text(" ").number(one.passed[0]).text("/").number(one.passed[1]);
     }
@@ -97,7 +102,9 @@ mod tests {
     use super::*;
     use crate::entry::Parameter;
     use crate::reduce::Max;
-    use crate::{Extents2, Halos2D, Swizzle64, TileReduction, Tiles, TilesMut, TilesMut2D};
+    use crate::{
+        Extents1, Extents2, Extents4, Halos2D, NoSwizzle, Swizzle64, Tensor, TileReduction, Tiles, TilesMut, TilesMut2D,
+    };
 
     fn of(text: &Text) -> &str {
         core::str::from_utf8(text.as_bytes()).unwrap()
@@ -105,13 +112,15 @@ mod tests {
 
     #[test]
     fn a_contract_has_every_size_of_every_parameter() {
-        const PARAMETERS: [ParameterLayout; 6] = [
+        const PARAMETERS: [ParameterLayout; 8] = [
             <Tiles<f32, 256> as Parameter>::LAYOUT,
             <Halos2D<u16, 8, 64, 2> as Parameter>::LAYOUT,
             <u64 as Parameter>::LAYOUT,
             <TilesMut<u128, 32> as Parameter>::LAYOUT,
             <TilesMut2D<u8, 3, 5> as Parameter>::LAYOUT,
             <TileReduction<i32, Max, Extents2<8, 16>, Swizzle64> as Parameter>::LAYOUT,
+            <Tensor<u8, Extents1<64>, NoSwizzle> as Parameter>::LAYOUT,
+            <Tensor<u8, Extents4<2, 3, 4, 64>, Swizzle64> as Parameter>::LAYOUT,
         ];
         const CONTRACT: Text = contract(1024, (232_448, 128), &PARAMETERS);
         let version = env!("CARGO_PKG_VERSION");
@@ -120,7 +129,7 @@ mod tests {
             format!(
                 "tilepipe={version};threads=1024;shared=232448/128;1=in 4/4 1x256 16/0 16/8;\
                  2=in 2/2 12x68 4/4 32/8;3=value 8/8 1x1 1/0 8/8;4=out 16/16 1x32 16/0 16/8;5=out 1/1 3x5 1/1 32/8;\
-                 6=reduce-box64:i32 4/4 8x16 16/16 192/64"
+                 6=reduce-box64:i32 4/4 8x16 16/16 192/64;7=box 1/1 64 16/16 192/64;8=box64 1/1 2x3x4x64 16/16 192/64"
             )
         );
     }
@@ -132,8 +141,8 @@ mod tests {
             element: ":bf16",
             size: 16,
             element_alignment: 16,
-            rows: u32::MAX as usize,
-            columns: u32::MAX as usize,
+            dimensions: 5,
+            extents: [256; 5],
             alignment: 16,
             row_alignment: 16,
             passed: [192, 128],

@@ -2,6 +2,7 @@
 
 use super::{PARAMETER_ALIGNMENT, PARAMETER_BYTES, RawElements, RawRows, RawTensor};
 use crate::element::Element;
+use crate::isa::DIMENSIONS;
 use crate::output::arrangement::Arrangement;
 use crate::output::tile::OutputTile;
 use crate::output::tiles::TileViewMut;
@@ -52,10 +53,10 @@ pub struct ParameterLayout {
     pub(super) size: usize,
     /// Of an element, in bytes.
     pub(super) element_alignment: usize,
-    /// Of a tile; 1 for a scalar.
-    pub(super) rows: usize,
-    /// Of a tile, in elements; 1 for a scalar.
-    pub(super) columns: usize,
+    /// Dimensions of a tile.
+    pub(super) dimensions: usize,
+    /// Elements of a row of a tile, rows, planes and so on; 1 for a scalar.
+    pub(super) extents: [usize; DIMENSIONS],
     /// Of the base address, in bytes.
     pub(super) alignment: usize,
     /// Of each row, in bytes; 0 for one dimension.
@@ -86,8 +87,8 @@ impl ParameterLayout {
             element: "",
             size: size_of::<S::Element>(),
             element_alignment: align_of::<S::Element>(),
-            rows: S::ROWS,
-            columns: S::COLUMNS,
+            dimensions: 2,
+            extents: [S::COLUMNS, S::ROWS, 1, 1, 1],
             alignment,
             row_alignment: if G::ROWS { alignment } else { 0 },
             passed: passed::<G::Raw>(),
@@ -102,8 +103,8 @@ impl ParameterLayout {
             element: "",
             size,
             element_alignment,
-            rows: 1,
-            columns: 1,
+            dimensions: 2,
+            extents: [1; DIMENSIONS],
             alignment: 1,
             row_alignment: 0,
             passed: passed::<T>(),
@@ -202,8 +203,8 @@ const fn of_tensor<T: Element, X: Extents>(kind: &'static str, element: &'static
         element,
         size: size_of::<T>(),
         element_alignment: align_of::<T>(),
-        rows: X::BOX[0],
-        columns: X::BOX[1],
+        dimensions: X::DIMENSIONS,
+        extents: X::EXTENTS,
         alignment: TENSOR_ALIGNMENT,
         row_alignment: TENSOR_ALIGNMENT,
         passed: passed::<RawTensor>(),

@@ -356,7 +356,9 @@ pub(crate) trait Lanes<T> {
 
 mod tensor;
 
-pub(crate) use tensor::{BoxShape, Reduce, ReduceAdd, ReduceAnd, ReduceMax, ReduceMin, ReduceOr, ReduceXor, swizzled};
+pub(crate) use tensor::{
+    BoxShape, Corner, DIMENSIONS, Reduce, ReduceAdd, ReduceAnd, ReduceMax, ReduceMin, ReduceOr, ReduceXor, swizzled,
+};
 pub use tensor::{ElementKind, RawTensor, ReduceCode};
 
 #[cfg(not(target_arch = "nvptx64"))]

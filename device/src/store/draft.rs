@@ -9,7 +9,7 @@ use crate::element::Element;
 use crate::engine::{Completion, CompletionOf, drain_stores};
 use crate::group::InBlock;
 use crate::group::block::{Block, Thread};
-use crate::isa::{self, RawTensor};
+use crate::isa::{self, Corner, RawTensor};
 use crate::marker::{BlockLevel, Uniform};
 use crate::pipeline::{Ready, Setup};
 use crate::tensor::{OutputExtents, Swizzle, TensorTile};
@@ -32,7 +32,7 @@ const PIECE: usize = 16;
 pub struct Draft<'v, V: Stored, const COUNT: usize, G> {
     slots: *mut Slots<COUNT>,
     map: *const RawTensor,
-    at: [i32; 2],
+    at: Corner,
     index: usize,
     ring: PhantomData<&'v mut ()>,
     group: PhantomData<fn(G) -> G>,
@@ -55,7 +55,7 @@ where
     ///
     /// Invariant 0 holds.
     #[inline(always)]
-    pub(super) unsafe fn new(slots: *mut Slots<COUNT>, map: *const RawTensor, at: [i32; 2], index: usize) -> Self {
+    pub(super) unsafe fn new(slots: *mut Slots<COUNT>, map: *const RawTensor, at: Corner, index: usize) -> Self {
         Draft { slots, map, at, index, ring: PhantomData, group: PhantomData, level: PhantomData, view: PhantomData }
     }
 
@@ -235,7 +235,7 @@ where
     /// As `Stored::store`, in that thread, of a box that the block may write in the tensor of
     /// `map`. All threads of the group make this call.
     #[inline(always)]
-    unsafe fn store_from(from: *const u8, map: *const RawTensor, at: [i32; 2], again: bool) {
+    unsafe fn store_from(from: *const u8, map: *const RawTensor, at: Corner, again: bool) {
         Self::first(|| {
             if again && V::IN_ORDER {
                 isa::bulk_wait_all();

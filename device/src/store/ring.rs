@@ -9,7 +9,7 @@ use super::slots::Slots;
 use super::view::{Stored, TileOf};
 use crate::element::Element;
 use crate::fault;
-use crate::isa;
+use crate::isa::{self, Corner};
 use crate::marker::{BlockLevel, Brand, Uniform};
 use crate::memory::Shared;
 use crate::output::destination::{Destination, sealed};
@@ -124,14 +124,14 @@ impl<'s, V: Stored, const COUNT: usize, P, G: StoringGroup> OutputRing<'s, V, CO
         }
     }
 
-    /// The box `index` of the block's share, which begins at this row and column.
+    /// The box `index` of the block's share, which begins at `at`.
     ///
     /// # Safety
     ///
     /// It is one that the block may write. While the draft exists, nobody else uses the ring, and
     /// it is not moved.
     #[inline(always)]
-    unsafe fn draft<'v>(&mut self, at: [i32; 2], index: usize) -> Draft<'v, V, COUNT, G> {
+    unsafe fn draft<'v>(&mut self, at: Corner, index: usize) -> Draft<'v, V, COUNT, G> {
         // SAFETY: the slots are this ring's, the map is that of its view; the rest is the caller's
         // promise.
         unsafe { Draft::new(&raw mut self.slots, self.view.map(), at, index) }
@@ -167,7 +167,8 @@ impl<'k, T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, P, G: Sto
     }
 
     /// Returns the places of these boxes among the tensor's: for an input that is read elsewhere,
-    /// such as a matrix to be transposed.
+    /// such as a matrix to be transposed. In more than two dimensions the rows of boxes are counted
+    /// through all planes.
     #[inline(always)]
     pub fn places(&self) -> Places {
         Places::of(self.share)
@@ -196,7 +197,7 @@ impl<'k, T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, P, G: Sto
         let (row, column) = self.share.place(index);
         // SAFETY: a box of the block's share, which no other block has; the rest is the caller's
         // promise.
-        unsafe { self.draft(corner::<X>(row, column), index) }
+        unsafe { self.draft(self.view.corner(row, column), index) }
     }
 }
 
@@ -204,7 +205,8 @@ impl<'k, T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle, const COUNT:
     OutputRing<'_, TileReduction<'k, T, O, X, W>, COUNT, P, G>
 {
     /// Returns the box in this row and column of boxes, to be filled with what is added to it. Any
-    /// block may take any box, as often as it likes.
+    /// block may take any box, as often as it likes. In more than two dimensions the rows of boxes
+    /// are counted through all planes.
     ///
     /// # Panics
     ///
@@ -212,8 +214,8 @@ impl<'k, T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle, const COUNT:
     #[inline(always)]
     #[track_caller]
     pub fn tile_at(&mut self, row: usize, column: usize) -> Draft<'_, TileReduction<'k, T, O, X, W>, COUNT, G> {
-        if row >= self.view.box_rows() {
-            fault::out_of_range("row {} of boxes is out of range: the tensor has {}", row, self.view.box_rows());
+        if row >= self.view.down() {
+            fault::out_of_range("row {} of boxes is out of range: the tensor has {}", row, self.view.down());
         }
         if column >= self.view.box_columns() {
             let there = self.view.box_columns();
@@ -221,14 +223,8 @@ impl<'k, T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle, const COUNT:
         }
         // SAFETY: all blocks may reduce into all boxes. The ring is borrowed while the draft
         // exists.
-        unsafe { self.draft(corner::<X>(row, column), 0) }
+        unsafe { self.draft(self.view.corner(row, column), 0) }
     }
-}
-
-/// The row and the column that a box begins at.
-#[inline(always)]
-fn corner<X: OutputExtents>(row: usize, column: usize) -> [i32; 2] {
-    [(row * X::STRIDE[0]) as i32, (column * X::STRIDE[1]) as i32]
 }
 
 impl<T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, P, G: StoringGroup> Destination

@@ -2,7 +2,7 @@
 
 use crate::element::Element;
 
-use crate::isa::{self, BoxShape, RawTensor};
+use crate::isa::{self, BoxShape, Corner, RawTensor};
 use crate::tensor::{Operation, OutputExtents, Swizzle, TensorMut, TensorTile, TileReduction};
 use crate::view::geometry::Rows;
 use crate::view::share::Share;
@@ -27,7 +27,7 @@ pub trait Stored: sealed::Stored {
 pub type TileOf<V> = TensorTile<<V as Stored>::Element, <V as Stored>::Extents, <V as Stored>::Swizzle>;
 
 pub(crate) mod sealed {
-    use super::{BoxShape, RawTensor, Rows, Share};
+    use super::{BoxShape, Corner, RawTensor, Rows, Share};
 
     #[diagnostic::on_unimplemented(
         message = "the copy engine stores no tiles to `{Self}`",
@@ -41,6 +41,9 @@ pub(crate) mod sealed {
         /// The map by which the engine finds the boxes.
         fn map(&self) -> *const RawTensor;
 
+        /// Where the box in this row and column of boxes begins.
+        fn corner(&self, row: usize, column: usize) -> Corner;
+
         /// Which boxes are this block's.
         fn share(&self) -> Share<Rows>;
 
@@ -49,7 +52,7 @@ pub(crate) mod sealed {
         /// # Safety
         ///
         /// As `isa::tensor_store`; `map` is that of such a view, and the shape that of its boxes.
-        unsafe fn store(map: *const RawTensor, at: [i32; 2], from: *const u8, shape: BoxShape);
+        unsafe fn store(map: *const RawTensor, at: Corner, from: *const u8, shape: BoxShape);
     }
 }
 
@@ -68,12 +71,17 @@ impl<T: Element, X: OutputExtents, W: Swizzle> sealed::Stored for TensorMut<'_, 
     }
 
     #[inline(always)]
+    fn corner(&self, row: usize, column: usize) -> Corner {
+        TensorMut::corner(self, row, column)
+    }
+
+    #[inline(always)]
     fn share(&self) -> Share<Rows> {
         TensorMut::share(self)
     }
 
     #[inline(always)]
-    unsafe fn store(map: *const RawTensor, at: [i32; 2], from: *const u8, shape: BoxShape) {
+    unsafe fn store(map: *const RawTensor, at: Corner, from: *const u8, shape: BoxShape) {
         // SAFETY: the caller's promises.
         unsafe { isa::tensor_store(map, at, from, shape) };
     }
@@ -95,12 +103,17 @@ impl<T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle> sealed::Stored f
     }
 
     #[inline(always)]
+    fn corner(&self, row: usize, column: usize) -> Corner {
+        TileReduction::corner(self, row, column)
+    }
+
+    #[inline(always)]
     fn share(&self) -> Share<Rows> {
         TileReduction::share(self)
     }
 
     #[inline(always)]
-    unsafe fn store(map: *const RawTensor, at: [i32; 2], from: *const u8, shape: BoxShape) {
+    unsafe fn store(map: *const RawTensor, at: Corner, from: *const u8, shape: BoxShape) {
         // SAFETY: the caller's promises; the map was encoded for elements of this kind.
         unsafe { isa::tensor_reduce::<O::Code>(map, at, from, shape, O::KIND) };
     }

@@ -2,13 +2,13 @@
 
 use core::marker::PhantomData;
 
-use super::extents::Extents;
+use super::extents::{Extents, Extents1, Extents3, Extents4, Extents5, MatrixExtents};
 use super::mapped::{Mapped, extents};
 use super::swizzle::Swizzle;
 use crate::element::Element;
 use crate::fault;
 use crate::group::block::Block;
-use crate::isa::RawTensor;
+use crate::isa::{Corner, RawTensor};
 use crate::marker::{Brand, Named, Uniform};
 use crate::view::geometry::Rows;
 use crate::view::numbers::TileNumbers;
@@ -17,8 +17,9 @@ use crate::view::share::{Places, Share, TILE_OUT_OF_RANGE};
 /// Global memory with rows as boxes of extents `X`, read-only for the whole launch, which the copy
 /// engine finds by a map and swizzles as `W` says: a kernel's parameter.
 ///
-/// The host passes `&Buffer2D<T>`, or rows of a buffer, whose pitch is a multiple of 16 bytes; the
-/// launch encodes the map. Boxes may reach beyond every edge: what lies there reads as zero.
+/// The host passes `&Buffer2D<T>`, or rows of a buffer, whose pitch is a multiple of 16 bytes; for
+/// other numbers of dimensions a `BufferNd`. The launch encodes the map. Boxes may reach beyond
+/// every edge: what lies there reads as zero.
 ///
 /// CUDA: `const __grid_constant__ CUtensorMap`, and the call of `cuTensorMapEncodeTiled` that makes
 /// it.
@@ -60,23 +61,20 @@ impl<'k, T: Element, X: Extents, W: Swizzle> Tensor<'k, T, X, W> {
 
     extents!();
 
-    /// Returns the box whose own part begins at this row and column of the tensor, both of which
-    /// may lie outside of it: what does is zero. The column begins 16 bytes of a row, counted from
-    /// the tensor's first column: of 4-byte elements it is a multiple of 4.
-    ///
-    /// The check is free where the column is a constant or a product with such a multiple.
+    /// The box whose own part begins there.
     ///
     /// # Panics
     ///
-    /// If the column begins no 16 bytes, at which the copy engine would fail: the launch fails with
-    /// both numbers, file and line.
+    /// If the column begins no 16 bytes.
     #[inline(always)]
     #[track_caller]
-    pub fn at(&self, row: i32, column: i32) -> TensorBox<'k, T, X, W> {
-        let from = [row.wrapping_sub(X::LEAD[0] as i32), column.wrapping_sub(X::LEAD[1] as i32)];
+    fn beginning_at(&self, own: Corner) -> TensorBox<'k, T, X, W> {
+        let mut from = own;
+        from[1] = own[1].wrapping_sub(X::LEAD[0] as i32);
+        from[0] = own[0].wrapping_sub(X::LEAD[1] as i32);
         // A power of two.
         let step = const { STEP / size_of::<T>() };
-        let past = from[1] as u32 as usize % step;
+        let past = from[0] as u32 as usize % step;
         if past != 0 {
             fault::out_of_range(
                 "a box of a tensor begins at 16 bytes of a row: this one's column is {} past a multiple of {}",
@@ -101,6 +99,49 @@ impl<'k, T: Element, X: Extents, W: Swizzle> Tensor<'k, T, X, W> {
     }
 }
 
+impl<'k, T: Element, X: MatrixExtents, W: Swizzle> Tensor<'k, T, X, W> {
+    /// Returns the box whose own part begins at this row and column of the tensor, both of which
+    /// may lie outside of it: what does is zero. The column begins 16 bytes of a row, counted from
+    /// the tensor's first column: of 4-byte elements it is a multiple of 4.
+    ///
+    /// The check is free where the column is a constant or a product with such a multiple.
+    ///
+    /// # Panics
+    ///
+    /// If the column begins no 16 bytes, at which the copy engine would fail: the launch fails with
+    /// both numbers, file and line.
+    #[inline(always)]
+    #[track_caller]
+    pub fn at(&self, row: i32, column: i32) -> TensorBox<'k, T, X, W> {
+        self.beginning_at([column, row, 0, 0, 0])
+    }
+}
+
+/// `at` for extents of other than two dimensions.
+macro_rules! at {
+    ($($extents:ident<$($generic:ident),+>($($at:ident),+): $corner:expr;)+) => {$(
+        impl<'k, T: Element, $(const $generic: usize,)+ W: Swizzle> Tensor<'k, T, $extents<$($generic),+>, W> {
+            /// Returns the box that begins at this place of the tensor, which may lie outside of
+            /// it: what does is zero. As for a matrix, the column begins 16 bytes of a row.
+            ///
+            /// # Panics
+            ///
+            /// If the column begins no 16 bytes: the launch fails with both numbers, file and line.
+            #[inline(always)]
+            #[track_caller]
+            pub fn at(&self, $($at: i32),+) -> TensorBox<'k, T, $extents<$($generic),+>, W> {
+                self.beginning_at($corner)
+            }
+        }
+    )+};
+}
+at! {
+    Extents1<COLUMNS>(column): [column, 0, 0, 0, 0];
+    Extents3<PLANES, ROWS, COLUMNS>(plane, row, column): [column, row, plane, 0, 0];
+    Extents4<FOURTH, PLANES, ROWS, COLUMNS>(fourth, plane, row, column): [column, row, plane, fourth, 0];
+    Extents5<FIFTH, FOURTH, PLANES, ROWS, COLUMNS>(fifth, fourth, plane, row, column): [column, row, plane, fourth, fifth];
+}
+
 /// What the first byte of a box is a multiple of in its row. The copy engine stops at any other
 /// (measured: docs/decisions/55).
 pub(crate) const STEP: usize = 16;
@@ -114,8 +155,8 @@ pub(crate) const STEP: usize = 16;
 ///    bytes (`STEP`).
 pub struct TensorBox<'k, T: Element, X: Extents, W: Swizzle> {
     map: *const RawTensor,
-    /// The row and the column that it begins at.
-    from: [i32; 2],
+    /// Where it begins.
+    from: Corner,
     brand: Brand<'k>,
     shape: Named<(T, X, W)>,
 }
@@ -135,9 +176,9 @@ impl<T: Element, X: Extents, W: Swizzle> TensorBox<'_, T, X, W> {
         self.map
     }
 
-    /// The row and the column of the tensor that it begins at.
+    /// The place of the tensor that it begins at.
     #[inline(always)]
-    pub(crate) fn from(&self) -> [i32; 2] {
+    pub(crate) fn from(&self) -> Corner {
         self.from
     }
 }
@@ -186,10 +227,11 @@ impl<'k, T: Element, X: Extents, W: Swizzle> BlockBoxes<'k, T, X, W> {
     #[inline(always)]
     pub(crate) fn get_unchecked(&self, index: usize) -> TensorBox<'k, T, X, W> {
         let (row, column) = self.share.place(index);
-        self.tensor.at((row * X::STRIDE[0]) as i32, (column * X::STRIDE[1]) as i32)
+        self.tensor.beginning_at(self.tensor.array.corner::<X>(row, column))
     }
 
-    /// Returns the places of these boxes among the tensor's.
+    /// Returns the places of these boxes among the tensor's. In more than two dimensions the rows
+    /// of boxes are counted through all planes.
     #[inline(always)]
     pub fn places(&self) -> Places {
         Places::of(self.share)

@@ -3,14 +3,37 @@
 use core::fmt::Debug;
 
 use crate::element::Element;
+use crate::isa::DIMENSIONS;
 use crate::marker::{RoleShared, Uniform};
 
-/// The extents of a tensor's boxes: [`Extents2`], or [`Halo2`] for boxes that overlap. Sealed.
+/// The extents of a tensor's boxes: [`Extents2`], or [`Halo2`] for boxes that overlap; [`Extents3`]
+/// for batches of matrices, and [`Extents1`], [`Extents4`] and [`Extents5`]. Sealed.
 pub trait Extents: Copy + 'static + sealed::Extents {}
+
+/// Boxes of `COLUMNS` elements of an array of one dimension, side by side.
+#[derive(Clone, Copy, Debug)]
+pub enum Extents1<const COLUMNS: usize> {}
 
 /// Boxes of `ROWS` rows of `COLUMNS` elements, side by side.
 #[derive(Clone, Copy, Debug)]
 pub enum Extents2<const ROWS: usize, const COLUMNS: usize> {}
+
+/// Boxes of `PLANES` planes of `ROWS` rows of `COLUMNS` elements, side by side: boxes of an array
+/// of three dimensions, such as a batch of matrices.
+///
+/// A box ends at the last row of a plane: what of it lies beyond is zero, and is not the next
+/// plane's. The tile of a box has the rows of its planes one after the other.
+#[derive(Clone, Copy, Debug)]
+pub enum Extents3<const PLANES: usize, const ROWS: usize, const COLUMNS: usize> {}
+
+/// As [`Extents3`], of an array of four dimensions.
+#[derive(Clone, Copy, Debug)]
+pub enum Extents4<const FOURTH: usize, const PLANES: usize, const ROWS: usize, const COLUMNS: usize> {}
+
+/// As [`Extents3`], of an array of five dimensions.
+#[derive(Clone, Copy, Debug)]
+pub enum Extents5<const FIFTH: usize, const FOURTH: usize, const PLANES: usize, const ROWS: usize, const COLUMNS: usize>
+{}
 
 /// Boxes of `ROWS` rows of `COLUMNS` elements with `ABOVE` more rows above and below and `BESIDE`
 /// more elements on either side, which the neighbouring boxes have, too.
@@ -20,13 +43,15 @@ pub enum Extents2<const ROWS: usize, const COLUMNS: usize> {}
 #[derive(Clone, Copy, Debug)]
 pub enum Halo2<const ROWS: usize, const COLUMNS: usize, const ABOVE: usize, const BESIDE: usize> {}
 
-impl<const ROWS: usize, const COLUMNS: usize> Extents for Extents2<ROWS, COLUMNS> {}
-impl<const ROWS: usize, const COLUMNS: usize, const ABOVE: usize, const BESIDE: usize> Extents
-    for Halo2<ROWS, COLUMNS, ABOVE, BESIDE>
-{
-}
+/// The extents of boxes of matrices: [`Extents2`] and [`Halo2`]. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no extents of boxes of a matrix",
+    label = "not of two dimensions",
+    note = "`at(row, column)` is for `Extents2` and `Halo2`"
+)]
+pub trait MatrixExtents: Extents {}
 
-/// The extents of boxes that a kernel writes: [`Extents2`], whose boxes don't overlap. Sealed.
+/// The extents of boxes that a kernel writes: all but [`Halo2`], since they don't overlap. Sealed.
 #[diagnostic::on_unimplemented(
     message = "boxes of `{Self}` can't be written",
     label = "these boxes overlap, or are no extents of a box",
@@ -34,10 +59,18 @@ impl<const ROWS: usize, const COLUMNS: usize, const ABOVE: usize, const BESIDE: 
 )]
 pub trait OutputExtents: Extents {}
 
-impl<const ROWS: usize, const COLUMNS: usize> OutputExtents for Extents2<ROWS, COLUMNS> {}
+impl<const ROWS: usize, const COLUMNS: usize, const ABOVE: usize, const BESIDE: usize> Extents
+    for Halo2<ROWS, COLUMNS, ABOVE, BESIDE>
+{
+}
+impl<const ROWS: usize, const COLUMNS: usize, const ABOVE: usize, const BESIDE: usize> MatrixExtents
+    for Halo2<ROWS, COLUMNS, ABOVE, BESIDE>
+{
+}
+impl<const ROWS: usize, const COLUMNS: usize> MatrixExtents for Extents2<ROWS, COLUMNS> {}
 
 pub(crate) mod sealed {
-    use super::{Debug, Element, RoleShared, Uniform};
+    use super::{DIMENSIONS, Debug, Element, RoleShared, Uniform};
 
     #[diagnostic::on_unimplemented(
         message = "`{Self}` is no extents of a box: `Extents` is sealed",
@@ -45,12 +78,19 @@ pub(crate) mod sealed {
         note = "take `Extents2<ROWS, COLUMNS>`, or `Halo2<ROWS, COLUMNS, ABOVE, BESIDE>` for boxes with neighbours"
     )]
     pub trait Extents {
-        /// Rows and columns of a box.
-        const BOX: [usize; 2];
-        /// Rows and columns from one box's start to the next one's.
-        const STRIDE: [usize; 2];
+        /// How many dimensions an array has that it divides.
+        const DIMENSIONS: usize;
+        /// Columns of a box, its rows, planes and so on; 1 where there are not so many dimensions.
+        const EXTENTS: [usize; DIMENSIONS];
+        /// Rows, of all planes, and columns of a box.
+        const BOX: [usize; 2] = {
+            let [columns, rows, planes, fourth, fifth] = Self::EXTENTS;
+            [rows * planes * fourth * fifth, columns]
+        };
+        /// Rows, of a plane, and columns from one box's start to the next one's.
+        const STRIDE: [usize; 2] = [Self::EXTENTS[1], Self::EXTENTS[0]];
         /// Rows and columns of a box that lie before its own part.
-        const LEAD: [usize; 2];
+        const LEAD: [usize; 2] = [0, 0];
         /// The room for a box: its elements.
         type Room<T: Element>: Copy + Uniform + RoleShared + Send + Sync + 'static;
     }
@@ -65,17 +105,32 @@ pub(crate) mod sealed {
     }
 }
 
-impl<const ROWS: usize, const COLUMNS: usize> sealed::Extents for Extents2<ROWS, COLUMNS> {
-    const BOX: [usize; 2] = [ROWS, COLUMNS];
-    const STRIDE: [usize; 2] = [ROWS, COLUMNS];
-    const LEAD: [usize; 2] = [0, 0];
-    type Room<T: Element> = [[T; COLUMNS]; ROWS];
+/// What extents are whose boxes lie side by side.
+macro_rules! side_by_side {
+    ($($name:ident<$($extent:ident),+>: $dimensions:literal, $extents:expr, $room:ty;)+) => {$(
+        impl<$(const $extent: usize),+> Extents for $name<$($extent),+> {}
+        impl<$(const $extent: usize),+> OutputExtents for $name<$($extent),+> {}
+        impl<$(const $extent: usize),+> sealed::Extents for $name<$($extent),+> {
+            const DIMENSIONS: usize = $dimensions;
+            const EXTENTS: [usize; DIMENSIONS] = $extents;
+            type Room<T: Element> = $room;
+        }
+    )+};
+}
+side_by_side! {
+    Extents1<COLUMNS>: 1, [COLUMNS, 1, 1, 1, 1], [T; COLUMNS];
+    Extents2<ROWS, COLUMNS>: 2, [COLUMNS, ROWS, 1, 1, 1], [[T; COLUMNS]; ROWS];
+    Extents3<PLANES, ROWS, COLUMNS>: 3, [COLUMNS, ROWS, PLANES, 1, 1], [[[T; COLUMNS]; ROWS]; PLANES];
+    Extents4<FOURTH, PLANES, ROWS, COLUMNS>: 4, [COLUMNS, ROWS, PLANES, FOURTH, 1], [[[[T; COLUMNS]; ROWS]; PLANES]; FOURTH];
+    Extents5<FIFTH, FOURTH, PLANES, ROWS, COLUMNS>: 5, [COLUMNS, ROWS, PLANES, FOURTH, FIFTH],
+        [[[[[T; COLUMNS]; ROWS]; PLANES]; FOURTH]; FIFTH];
 }
 
 impl<const ROWS: usize, const COLUMNS: usize, const ABOVE: usize, const BESIDE: usize> sealed::Extents
     for Halo2<ROWS, COLUMNS, ABOVE, BESIDE>
 {
-    const BOX: [usize; 2] = [ROWS + 2 * ABOVE, COLUMNS + 2 * BESIDE];
+    const DIMENSIONS: usize = 2;
+    const EXTENTS: [usize; DIMENSIONS] = [COLUMNS + 2 * BESIDE, ROWS + 2 * ABOVE, 1, 1, 1];
     const STRIDE: [usize; 2] = [ROWS, COLUMNS];
     const LEAD: [usize; 2] = [ABOVE, BESIDE];
     type Room<T: Element> = sealed::WithHalo<sealed::WithHalo<T, COLUMNS, BESIDE>, ROWS, ABOVE>;

@@ -1,7 +1,7 @@
 //! An array that the copy engine finds by a map: what all kinds of tensors have.
 
 use super::extents::Extents;
-use crate::isa::RawTensor;
+use crate::isa::{Corner, RawTensor};
 use crate::view::geometry::Rows;
 use crate::view::numbers::TileNumbers;
 use crate::view::share::Share;
@@ -11,8 +11,8 @@ use crate::view::share::Share;
 /// # Invariants
 ///
 /// 0. `map` is valid for as long as the launch, and was encoded for an array of `rows` rows of
-///    `columns` elements, each 1 to 2^31 - 1 - 512. If the launch writes it, nobody else uses the
-///    bytes behind each row up to a multiple of 16.
+///    `columns` elements, and of further dimensions, each 1 to 2^31 - 1 - 512. If the launch writes
+///    it, nobody else uses the bytes behind each row up to a multiple of 16.
 #[derive(Clone, Copy)]
 pub(super) struct Mapped {
     map: *const RawTensor,
@@ -47,6 +47,60 @@ impl Mapped {
         [self.rows as usize, self.columns as usize]
     }
 
+    /// The extent of a dimension behind the rows: of 2 planes, and so on; 1 where there are not so
+    /// many dimensions.
+    #[inline(always)]
+    pub(super) fn outer(&self, dimension: usize) -> usize {
+        // SAFETY: the map is valid for the launch (0); this field of it is plain data.
+        let outer = unsafe { (*self.map).outer };
+        outer[dimension - 2] as usize
+    }
+
+    /// How many boxes of extents `X` there are in a dimension but the columns, at least 1.
+    #[inline(always)]
+    fn boxes<X: Extents>(&self, dimension: usize) -> u32 {
+        let there = if dimension == 1 { self.rows as usize } else { self.outer(dimension) };
+        let stride = if dimension == 1 { X::STRIDE[0] } else { X::EXTENTS[dimension] };
+        there.div_ceil(stride).max(1) as u32
+    }
+
+    /// How many rows of boxes there are, those of all planes counted through.
+    #[inline(always)]
+    pub(super) fn down<X: Extents>(&self) -> usize {
+        match const { X::DIMENSIONS } {
+            1 => 1,
+            2 => (self.rows as usize).div_ceil(X::STRIDE[0]),
+            // Whoever counts all of them sees that they are not too many.
+            dimensions => (1..dimensions).fold(1_usize, |all, one| all.saturating_mul(self.boxes::<X>(one) as usize)),
+        }
+    }
+
+    /// Where the box in this row and column of boxes begins, without what lies before its own part.
+    #[inline(always)]
+    pub(super) fn corner<X: Extents>(&self, row: usize, column: usize) -> Corner {
+        if const { X::DIMENSIONS <= 2 } {
+            let rows = (row * X::STRIDE[0]) as i32;
+            return [(column * X::STRIDE[1]) as i32, rows, 0, 0, 0];
+        }
+        // Fewer than 2^32 boxes.
+        let mut rest = row as u32;
+        // The place in a dimension, of which the last takes what is left.
+        let mut place = |dimension: usize| {
+            if dimension >= X::DIMENSIONS {
+                return 0;
+            }
+            let mut at = rest;
+            if dimension + 1 < X::DIMENSIONS {
+                let boxes = self.boxes::<X>(dimension);
+                (rest, at) = (at / boxes, at % boxes);
+            }
+            at as i32 * X::EXTENTS[dimension] as i32
+        };
+        // Written out, so that no array lies in local memory.
+        let (rows, planes, fourth, fifth) = (place(1), place(2), place(3), place(4));
+        [(column * X::STRIDE[1]) as i32, rows, planes, fourth, fifth]
+    }
+
     /// Which boxes of extents `X` are this block's.
     ///
     /// # Panics
@@ -55,7 +109,11 @@ impl Mapped {
     #[inline(always)]
     #[track_caller]
     pub(super) fn share<X: Extents>(&self) -> Share<Rows> {
-        let [rows, columns] = self.extents();
+        let columns = self.columns as usize;
+        let rows = match const { X::DIMENSIONS } {
+            1 | 2 => self.rows as usize,
+            _ => self.down::<X>().saturating_mul(X::STRIDE[0]),
+        };
         let (division, boxes) = Rows::new(columns, rows, 0).divide_into(X::STRIDE);
         let numbers = TileNumbers::of_block(boxes);
         Share { division, numbers, count: numbers.count(), whole: false }
@@ -77,7 +135,23 @@ macro_rules! extents {
             self.array.extents()[0]
         }
 
-        /// Returns the number of boxes below one another, the partial last one included.
+        /// Returns the extent of a dimension: of 0 the columns, of 1 the rows, of 2 the planes, and
+        /// so on; 1 where there are not so many dimensions.
+        ///
+        /// # Panics
+        ///
+        /// If `dimension` is not below 5.
+        #[inline(always)]
+        #[track_caller]
+        pub fn extent(&self, dimension: usize) -> usize {
+            match dimension {
+                0 => self.columns(),
+                1 => self.rows(),
+                _ => self.array.outer(dimension),
+            }
+        }
+
+        /// Returns the number of boxes below one another in a plane, the partial last one included.
         #[inline(always)]
         pub fn box_rows(&self) -> usize {
             self.rows().div_ceil(X::STRIDE[0])

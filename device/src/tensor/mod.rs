@@ -15,7 +15,7 @@ pub(crate) mod swizzle;
 mod tile;
 
 pub use boxes::{BlockBoxes, Tensor, TensorBox};
-pub use extents::{Extents, Extents2, Halo2, OutputExtents};
+pub use extents::{Extents, Extents1, Extents2, Extents3, Extents4, Extents5, Halo2, MatrixExtents, OutputExtents};
 pub use output::TensorMut;
 pub use reduction::{Operation, TileReduction, reduce};
 pub use swizzle::{NoSwizzle, Swizzle, Swizzle32, Swizzle64, Swizzle128};

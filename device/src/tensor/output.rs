@@ -6,7 +6,7 @@ use super::extents::OutputExtents;
 use super::mapped::{Mapped, extents};
 use super::swizzle::Swizzle;
 use crate::element::Element;
-use crate::isa::RawTensor;
+use crate::isa::{Corner, RawTensor};
 use crate::marker::{BlockLevel, Brand, Named, Uniform};
 use crate::view::geometry::Rows;
 use crate::view::share::Share;
@@ -14,7 +14,8 @@ use crate::view::share::Share;
 /// Global memory with rows as boxes of extents `X` that this launch alone writes, by the copy
 /// engine, from tiles that are swizzled as `W` says: a kernel's parameter.
 ///
-/// Block `b` writes the boxes `i * grid + b`, counted row by row, so no two blocks share one. What
+/// Block `b` writes the boxes `i * grid + b`, counted row by row, and in more dimensions plane by
+/// plane, so no two blocks share one. What
 /// of a box lies beyond an edge is dropped by the engine. The boxes are written through
 /// [`Outputs`](crate::Outputs), which take the tensor by value.
 ///
@@ -53,6 +54,13 @@ impl<T: Element, X: OutputExtents, W: Swizzle> TensorMut<'_, T, X, W> {
     }
 
     extents!();
+
+    /// Where the box in this row and column of boxes begins; the rows of all planes are counted
+    /// through.
+    #[inline(always)]
+    pub(crate) fn corner(&self, row: usize, column: usize) -> Corner {
+        self.array.corner::<X>(row, column)
+    }
 
     /// The map by which the engine finds the boxes.
     #[inline(always)]

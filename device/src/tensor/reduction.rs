@@ -8,7 +8,7 @@ use super::extents::OutputExtents;
 use super::mapped::{Mapped, extents};
 use super::swizzle::Swizzle;
 use crate::element::Element;
-use crate::isa::{self, ElementKind, RawTensor};
+use crate::isa::{self, Corner, ElementKind, RawTensor};
 use crate::marker::{BlockLevel, Brand, Named, Uniform};
 use crate::view::geometry::Rows;
 use crate::view::share::Share;
@@ -130,10 +130,23 @@ impl<T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle> TileReduction<'_
 
     extents!();
 
+    /// Where the box in this row and column of boxes begins; the rows of all planes are counted
+    /// through.
+    #[inline(always)]
+    pub(crate) fn corner(&self, row: usize, column: usize) -> Corner {
+        self.array.corner::<X>(row, column)
+    }
+
     /// The map by which the engine finds the boxes.
     #[inline(always)]
     pub(crate) fn map(&self) -> *const RawTensor {
         self.array.map()
+    }
+
+    /// How many rows of boxes there are, those of all planes counted through.
+    #[inline(always)]
+    pub(crate) fn down(&self) -> usize {
+        self.array.down::<X>()
     }
 
     /// Which boxes are this block's, if they are dealt out.

@@ -26,7 +26,7 @@ pub struct TensorTile<T: Element, X: Extents, W: Swizzle> {
 }
 
 impl<T: Element, X: Extents, W: Swizzle> TensorTile<T, X, W> {
-    /// Rows of the tile.
+    /// Rows of the tile: of a box of several planes those of all of them, plane by plane.
     pub const ROWS: usize = X::BOX[0];
     /// Elements of a row.
     pub const COLUMNS: usize = X::BOX[1];
@@ -36,12 +36,16 @@ impl<T: Element, X: Extents, W: Swizzle> TensorTile<T, X, W> {
 
     /// Bytes that the engine copies.
     pub(crate) const BYTES: usize = {
-        let [rows, columns] = X::BOX;
+        let ([rows, columns], [_, down, planes, fourth, fifth]) = (X::BOX, X::EXTENTS);
         let row = columns * size_of::<T>();
         assert!(matches!(size_of::<T>(), 1 | 2 | 4 | 8), "an element of a tensor has 1, 2, 4 or 8 bytes");
         assert!(
-            rows >= 1 && rows <= 256 && columns >= 1 && columns <= 256,
+            down >= 1 && down <= 256 && columns >= 1 && columns <= 256,
             "a box of a tensor has 1 to 256 rows and 1 to 256 columns, its halo included: the copy engine takes no more"
+        );
+        assert!(
+            planes >= 1 && planes <= 256 && fourth >= 1 && fourth <= 256 && fifth >= 1 && fifth <= 256,
+            "a box of a tensor has 1 to 256 planes, and as many of each further dimension: the copy engine takes no more"
         );
         assert!(
             row.is_multiple_of(16),
@@ -68,8 +72,11 @@ impl<T: Element, X: Extents, W: Swizzle> TensorTile<T, X, W> {
 
     /// What the copies of such a box depend on.
     pub(crate) const SHAPE: BoxShape = BoxShape {
-        rows: Self::ROWS as u32,
-        columns: Self::COLUMNS as u32,
+        dimensions: X::DIMENSIONS as u32,
+        extents: {
+            let [columns, rows, planes, fourth, fifth] = X::EXTENTS;
+            [columns as u32, rows as u32, planes as u32, fourth as u32, fifth as u32]
+        },
         element: size_of::<T>() as u32,
         mask: W::MASK as u32,
     };

@@ -11,7 +11,10 @@ use tilepipe::launch::{ParameterKind, RawElements, RawParameter, RawRows};
 use tilepipe::{Element, Halos, Tiles, TilesMut};
 
 use crate::access::Access;
-use crate::buffer::{Buffer, Buffer2D, Memory, Rectangle, Rows, RowsMut, Slice, SliceMut};
+use crate::buffer::{
+    Buffer, Buffer2D, BufferNd, DIMENSIONS, Layout, Memory, Rectangle, Rows, RowsMut, Slice, SliceMut, SliceNd,
+    SliceNdMut,
+};
 
 /// What may be passed for a kernel's parameter of type `P`; the `launch` functions that `#[kernel]`
 /// makes ask for it.
@@ -20,13 +23,16 @@ use crate::buffer::{Buffer, Buffer2D, Memory, Rectangle, Rows, RowsMut, Slice, S
 /// - `&mut Buffer<T>` or a [`SliceMut`] for the output view [`TilesMut`];
 /// - `&Buffer2D<T>` or [`Rows`] for the two-dimensional input views `Tiles2D` and `Halos2D`;
 /// - `&mut Buffer2D<T>` or [`RowsMut`] for the two-dimensional output view `TilesMut2D`;
+/// - one of these for a `Tensor`, a `TensorMut` or a `TileReduction` of boxes of a matrix, and a
+///   [`BufferNd`] or a [`SliceNd`] for one of as many dimensions;
 /// - a scalar for itself.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed for the kernel's parameter `{P}`",
     label = "wrong argument",
     note = "pass `&buffer` for an input view (`Tiles`, `Halos`), `&mut buffer` for an output view (`TilesMut`), and a \
             scalar of exactly the parameter's type",
-    note = "a view of two dimensions (`Tiles2D`, `Halos2D`, `TilesMut2D`, `Tensor`, `TensorMut`) takes a `Buffer2D`, any other view a `Buffer`",
+    note = "a view of two dimensions (`Tiles2D`, `Halos2D`, `TilesMut2D`, `Tensor`, `TensorMut`) takes a `Buffer2D`, a tensor of other \
+            extents a `BufferNd` of as many dimensions, any other view a `Buffer`",
     note = "the buffer's element type and the view's must match"
 )]
 pub trait Argument<P>: sealed::Sealed {
@@ -73,6 +79,20 @@ pub(crate) enum Value {
     Elements(Padded<RawElements, 2>),
     /// Elements in rows.
     Rows(RawRows),
+    /// Elements of three dimensions or more, which only tensors take.
+    Array(Array),
+}
+
+/// An array as the launch of a tensor finds it: where it lies, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Array {
+    pub(crate) address: u64,
+    pub(crate) dimensions: usize,
+    /// Elements of a row, rows, planes and so on; 1 where there are not so many dimensions.
+    pub(crate) extents: [u64; DIMENSIONS],
+    /// Elements from one row's start to the next one's, from one plane's to the next one's and so
+    /// on.
+    pub(crate) pitches: [u64; DIMENSIONS - 1],
 }
 
 /// A value and zeros after it.
@@ -97,6 +117,21 @@ impl Value {
             Value::Scalar(_) => 0,
             Value::Elements(_) => 1,
             Value::Rows(_) => 2,
+            Value::Array(array) => array.dimensions,
+        }
+    }
+
+    /// As an array; `None` of a scalar.
+    pub(crate) fn array(&self) -> Option<Array> {
+        match *self {
+            Value::Scalar(_) => None,
+            Value::Elements(Padded { value: RawElements { address, len }, .. }) => {
+                Some(Array { address, dimensions: 1, extents: [len, 1, 1, 1, 1], pitches: [len; 4] })
+            }
+            Value::Rows(RawRows { address, width, height, pitch }) => {
+                Some(Array { address, dimensions: 2, extents: [width, height, 1, 1, 1], pitches: [pitch; 4] })
+            }
+            Value::Array(array) => Some(array),
         }
     }
 
@@ -106,6 +141,7 @@ impl Value {
             Value::Scalar(_) => None,
             Value::Elements(elements) => Some(elements.value.address),
             Value::Rows(rows) => Some(rows.address),
+            Value::Array(array) => Some(array.address),
         }
     }
 
@@ -114,6 +150,7 @@ impl Value {
         match self {
             Value::Scalar(_) | Value::Elements(_) => None,
             Value::Rows(rows) => Some(rows.pitch as usize),
+            Value::Array(array) => Some(array.pitches[0] as usize),
         }
     }
 
@@ -123,6 +160,7 @@ impl Value {
             Value::Scalar(scalar) => ptr::from_ref(scalar).cast(),
             Value::Elements(elements) => ptr::from_ref(elements).cast(),
             Value::Rows(rows) => ptr::from_ref(rows).cast(),
+            Value::Array(array) => ptr::from_ref(array).cast(),
         }
     }
 
@@ -132,6 +170,8 @@ impl Value {
             Value::Scalar(Padded { value, zeros: [a, b, c] }) => [value, a, b, c],
             Value::Elements(Padded { value, zeros: [a, b] }) => [value.address, value.len, a, b],
             Value::Rows(RawRows { address, width, height, pitch }) => [address, width, height, pitch],
+            // What tensors take is not passed like this.
+            Value::Array(Array { address, .. }) => [address, 0, 0, 0],
         }
     }
 
@@ -141,6 +181,7 @@ impl Value {
             Value::Scalar(scalar) => RawParameter::of(scalar.value),
             Value::Elements(elements) => RawParameter::of(elements.value),
             Value::Rows(rows) => RawParameter::of(*rows),
+            Value::Array(_) => RawParameter::of(self.words()),
         }
     }
 }
@@ -198,6 +239,26 @@ impl Bound {
         Bound::rows(rows.parts(), ParameterKind::Output)
     }
 
+    /// Binds a buffer of several dimensions that the kernel reads.
+    pub fn input_nd<T: Element, const N: usize>(buffer: &BufferNd<T, N>) -> Bound {
+        Bound::input_slice_nd(buffer.as_slice())
+    }
+
+    /// Binds a buffer of several dimensions that the kernel writes.
+    pub fn output_nd<T: Element, const N: usize>(buffer: &mut BufferNd<T, N>) -> Bound {
+        Bound::output_slice_nd(buffer.as_slice_mut())
+    }
+
+    /// Binds part of a buffer of several dimensions that the kernel reads.
+    pub fn input_slice_nd<T: Element, const N: usize>(slice: SliceNd<'_, T, N>) -> Bound {
+        Bound::array(slice.parts(), ParameterKind::Input)
+    }
+
+    /// Binds part of a buffer of several dimensions that the kernel writes.
+    pub fn output_slice_nd<T: Element, const N: usize>(slice: SliceNdMut<'_, T, N>) -> Bound {
+        Bound::array(slice.parts(), ParameterKind::Output)
+    }
+
     /// Binds a plain value.
     pub fn scalar<S: Scalar>(value: S) -> Bound {
         Bound {
@@ -223,6 +284,26 @@ impl Bound {
         let [width, height, pitch] = [width, height, pitch].map(|elements| elements as u64);
         let rows = RawRows { address: address_of(buffer, start), width, height, pitch };
         Bound { padding, ..Bound::of(buffer, Value::Rows(rows), kind) }
+    }
+
+    /// Binds the elements of the layout, which lie within their buffer by its invariant.
+    fn array<T: Element, const N: usize>((buffer, layout): (&Buffer<T>, Layout<N>), kind: ParameterKind) -> Bound {
+        let Layout { start, padding, .. } = layout;
+        let (mut extents, mut pitches) = ([1; DIMENSIONS], [0; DIMENSIONS - 1]);
+        // The host counts dimensions from the outermost on.
+        for (to, from) in extents.iter_mut().zip(layout.extents.iter().rev()) {
+            *to = *from as u64;
+        }
+        for (to, from) in pitches.iter_mut().zip(layout.pitches.iter().rev().skip(1)) {
+            *to = *from as u64;
+        }
+        let address = address_of(buffer, start);
+        let value = match N {
+            1 => Value::Elements(Padded::new(RawElements { address, len: extents[0] })),
+            2 => Value::Rows(RawRows { address, width: extents[0], height: extents[1], pitch: pitches[0] }),
+            _ => Value::Array(Array { address, dimensions: N, extents, pitches }),
+        };
+        Bound { padding, ..Bound::of(buffer, value, kind) }
     }
 
     /// Binds what lies in `buffer`.

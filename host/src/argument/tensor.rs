@@ -2,11 +2,14 @@
 
 use std::ffi::c_void;
 
-use tilepipe::launch::{Boxes, ElementKind, Instance, ParameterInfo, RawRows, RawTensor};
-use tilepipe::{Element, Extents, Operation, OutputExtents, Swizzle, Tensor, TensorMut, TileReduction};
+use tilepipe::launch::{Boxes, ElementKind, Instance, ParameterInfo, RawTensor};
+use tilepipe::{
+    Element, Extents1, Extents2, Extents3, Extents4, Extents5, MatrixExtents, Operation, OutputExtents, Swizzle,
+    Tensor, TensorMut, TileReduction,
+};
 
-use crate::argument::{Argument, Bound, Value};
-use crate::buffer::{Buffer2D, Rows, RowsMut};
+use crate::argument::{Argument, Array, Bound, sealed};
+use crate::buffer::{Buffer, Buffer2D, BufferNd, Rows, RowsMut, Slice, SliceMut, SliceNd, SliceNdMut};
 use crate::error::Error;
 use crate::gpu::context::Context;
 
@@ -16,31 +19,31 @@ const MOST: u64 = i32::MAX as u64 - 512;
 /// What the bytes of a tensor's rows, from one's start to the next one's, are below.
 const PITCH_LIMIT: u64 = 1 << 40;
 
-impl<T: Element, X: Extents, W: Swizzle> Argument<Tensor<'_, T, X, W>> for &Buffer2D<T> {
+impl<T: Element, X: MatrixExtents, W: Swizzle> Argument<Tensor<'_, T, X, W>> for &Buffer2D<T> {
     fn bind(self) -> Bound {
         Bound::input_2d(self)
     }
 }
 
-impl<T: Element, X: Extents, W: Swizzle> Argument<Tensor<'_, T, X, W>> for Rows<'_, T> {
+impl<T: Element, X: MatrixExtents, W: Swizzle> Argument<Tensor<'_, T, X, W>> for Rows<'_, T> {
     fn bind(self) -> Bound {
         Bound::input_rows(self)
     }
 }
 
-impl<T: Element, X: OutputExtents, W: Swizzle> Argument<TensorMut<'_, T, X, W>> for &mut Buffer2D<T> {
+impl<T: Element, X: OutputExtents + MatrixExtents, W: Swizzle> Argument<TensorMut<'_, T, X, W>> for &mut Buffer2D<T> {
     fn bind(self) -> Bound {
         Bound::output_2d(self)
     }
 }
 
-impl<T: Element, X: OutputExtents, W: Swizzle> Argument<TensorMut<'_, T, X, W>> for RowsMut<'_, T> {
+impl<T: Element, X: OutputExtents + MatrixExtents, W: Swizzle> Argument<TensorMut<'_, T, X, W>> for RowsMut<'_, T> {
     fn bind(self) -> Bound {
         Bound::output_rows(self)
     }
 }
 
-impl<T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle> Argument<TileReduction<'_, T, O, X, W>>
+impl<T: Element, O: Operation<T>, X: OutputExtents + MatrixExtents, W: Swizzle> Argument<TileReduction<'_, T, O, X, W>>
     for &mut Buffer2D<T>
 {
     fn bind(self) -> Bound {
@@ -48,7 +51,7 @@ impl<T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle> Argument<TileRed
     }
 }
 
-impl<T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle> Argument<TileReduction<'_, T, O, X, W>>
+impl<T: Element, O: Operation<T>, X: OutputExtents + MatrixExtents, W: Swizzle> Argument<TileReduction<'_, T, O, X, W>>
     for RowsMut<'_, T>
 {
     fn bind(self) -> Bound {
@@ -56,8 +59,52 @@ impl<T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle> Argument<TileRed
     }
 }
 
-/// Makes the tensors of a launch, in the order of its parameters; `encode` makes a map of rows for
-/// these boxes of elements of so many bytes.
+/// What may be passed for tensors of so many dimensions.
+macro_rules! tensors_of {
+    ($($extents:ident<$($extent:ident),+>: ($input:ty, $bind_input:ident), ($output:ty, $bind_output:ident);)+) => {$(
+        impl<T: Element, $(const $extent: usize,)+ W: Swizzle> Argument<Tensor<'_, T, $extents<$($extent),+>, W>> for $input {
+            fn bind(self) -> Bound {
+                Bound::$bind_input(self)
+            }
+        }
+
+        impl<T: Element, $(const $extent: usize,)+ W: Swizzle> Argument<TensorMut<'_, T, $extents<$($extent),+>, W>> for $output {
+            fn bind(self) -> Bound {
+                Bound::$bind_output(self)
+            }
+        }
+
+        impl<T: Element, O: Operation<T>, $(const $extent: usize,)+ W: Swizzle>
+            Argument<TileReduction<'_, T, O, $extents<$($extent),+>, W>> for $output
+        {
+            fn bind(self) -> Bound {
+                Bound::$bind_output(self)
+            }
+        }
+    )+};
+}
+tensors_of! {
+    Extents1<COLUMNS>: (&Buffer<T>, input), (&mut Buffer<T>, output);
+    Extents1<COLUMNS>: (Slice<'_, T>, input_slice), (SliceMut<'_, T>, output_slice);
+    Extents1<COLUMNS>: (&BufferNd<T, 1>, input_nd), (&mut BufferNd<T, 1>, output_nd);
+    Extents1<COLUMNS>: (SliceNd<'_, T, 1>, input_slice_nd), (SliceNdMut<'_, T, 1>, output_slice_nd);
+    Extents2<ROWS, COLUMNS>: (&BufferNd<T, 2>, input_nd), (&mut BufferNd<T, 2>, output_nd);
+    Extents2<ROWS, COLUMNS>: (SliceNd<'_, T, 2>, input_slice_nd), (SliceNdMut<'_, T, 2>, output_slice_nd);
+    Extents3<PLANES, ROWS, COLUMNS>: (&BufferNd<T, 3>, input_nd), (&mut BufferNd<T, 3>, output_nd);
+    Extents3<PLANES, ROWS, COLUMNS>: (SliceNd<'_, T, 3>, input_slice_nd), (SliceNdMut<'_, T, 3>, output_slice_nd);
+    Extents4<FOURTH, PLANES, ROWS, COLUMNS>: (&BufferNd<T, 4>, input_nd), (&mut BufferNd<T, 4>, output_nd);
+    Extents4<FOURTH, PLANES, ROWS, COLUMNS>: (SliceNd<'_, T, 4>, input_slice_nd), (SliceNdMut<'_, T, 4>, output_slice_nd);
+    Extents5<FIFTH, FOURTH, PLANES, ROWS, COLUMNS>: (&BufferNd<T, 5>, input_nd), (&mut BufferNd<T, 5>, output_nd);
+    Extents5<FIFTH, FOURTH, PLANES, ROWS, COLUMNS>: (SliceNd<'_, T, 5>, input_slice_nd), (SliceNdMut<'_, T, 5>, output_slice_nd);
+}
+
+impl<T, const N: usize> sealed::Sealed for &BufferNd<T, N> {}
+impl<T, const N: usize> sealed::Sealed for &mut BufferNd<T, N> {}
+impl<T, const N: usize> sealed::Sealed for SliceNd<'_, T, N> {}
+impl<T, const N: usize> sealed::Sealed for SliceNdMut<'_, T, N> {}
+
+/// Makes the tensors of a launch, in the order of its parameters; `encode` makes a map of an array
+/// for these boxes.
 ///
 /// # Errors
 ///
@@ -65,33 +112,56 @@ impl<T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle> Argument<TileRed
 pub(crate) fn tensors(
     instance: &Instance,
     arguments: &[Bound],
-    encode: impl Fn(&'static str, &RawRows, &ParameterInfo, Boxes) -> Result<[u64; 16], Error>,
+    encode: impl Fn(&'static str, &Array, &ParameterInfo, Boxes) -> Result<[u64; 16], Error>,
 ) -> Result<Vec<RawTensor>, Error> {
     let mut all = Vec::new();
     for ((parameter, info), argument) in instance.parameters().zip(arguments) {
-        let (Some(boxes), Value::Rows(rows)) = (info.boxes, &argument.value) else { continue };
-        let pitch = rows.pitch * info.element_bytes as u64;
-        if rows.width > MOST || rows.height > MOST || pitch >= PITCH_LIMIT {
+        let (Some(boxes), Some(array)) = (info.boxes, argument.value.array()) else { continue };
+        let extents = &array.extents[..array.dimensions];
+        let pitches = bytes_apart(&array, info);
+        let far = pitches.iter().any(|pitch| *pitch >= PITCH_LIMIT);
+        if extents.iter().any(|extent| *extent > MOST) || far {
             let reason = format!(
-                "it has {} rows of {} elements, {pitch} bytes apart; a tensor has at most {MOST} rows of {MOST} elements, less than \
-                 {PITCH_LIMIT} bytes apart",
-                rows.height, rows.width
+                "it has {}; a tensor has at most {MOST} rows of {MOST} elements, as many of each further dimension, and less than \
+                 {PITCH_LIMIT} bytes from one to the next",
+                described(&array, &pitches)
             );
             return Err(Error::TensorMap { kernel: instance.kernel(), parameter, reason });
         }
-        let map = encode(parameter, rows, info, boxes)?;
-        // Both are below 2^31: just checked.
-        let (rows, columns) = (rows.height as u32, rows.width as u32);
-        all.push(RawTensor { map, rows, columns, reserved: [0; 7] });
+        let map = encode(parameter, &array, info, boxes)?;
+        // All are below 2^31: just checked.
+        let [columns, rows, outer @ ..] = array.extents.map(|extent| extent as u32);
+        all.push(RawTensor { map, rows, columns, outer, reserved: [0; 11] });
     }
     Ok(all)
 }
 
+/// Bytes from one row of an array to the next one, from one plane to the next one, and so on.
+fn bytes_apart(array: &Array, info: &ParameterInfo) -> Vec<u64> {
+    let pitches = &array.pitches[..array.dimensions - 1];
+    pitches.iter().map(|pitch| pitch.saturating_mul(info.element_bytes as u64)).collect()
+}
+
+/// The extents and pitches of an array, in words.
+fn described(array: &Array, pitches: &[u64]) -> String {
+    match (array.dimensions, array.extents) {
+        (1, [len, ..]) => format!("{len} elements"),
+        (2, [width, height, ..]) => format!("{height} rows of {width} elements, {} bytes apart", pitches[0]),
+        (dimensions, _) => {
+            let outermost_first: Vec<u64> = array.extents[..dimensions].iter().rev().copied().collect();
+            let apart: Vec<u64> = pitches.iter().rev().copied().collect();
+            format!("extents {outermost_first:?}, {apart:?} bytes apart")
+        }
+    }
+}
+
 /// The map of the CPU's copy engine: where the rows lie.
-pub(crate) fn on_cpu(_: &'static str, rows: &RawRows, info: &ParameterInfo, _: Boxes) -> Result<[u64; 16], Error> {
+pub(crate) fn on_cpu(_: &'static str, array: &Array, info: &ParameterInfo, _: Boxes) -> Result<[u64; 16], Error> {
     let mut map = [0; 16];
-    map[0] = rows.address;
-    map[1] = rows.pitch * info.element_bytes as u64;
+    map[0] = array.address;
+    for (to, from) in map[1..].iter_mut().zip(bytes_apart(array, info)) {
+        *to = from;
+    }
     Ok(map)
 }
 
@@ -103,7 +173,7 @@ struct Encoded([u64; 16]);
 pub(crate) fn on_gpu(
     context: &Context,
     (kernel, parameter): (&'static str, &'static str),
-    rows: &RawRows,
+    array: &Array,
     info: &ParameterInfo,
     boxes: Boxes,
 ) -> Result<[u64; 16], Error> {
@@ -121,9 +191,8 @@ pub(crate) fn on_gpu(
         (ElementKind::F64, _) => 8,
         (ElementKind::Bf16, _) => 9,
     };
-    let extents = [rows.width, rows.height];
-    let pitches = [rows.pitch * info.element_bytes as u64];
-    let (extents_of_box, element_strides) = ([boxes.columns, boxes.rows], [1, 1]);
+    let (extents, extents_of_box, element_strides) = (array.extents, boxes.extents, [1; 5]);
+    let pitches = bytes_apart(array, info);
     let swizzle = match boxes.swizzle {
         0 => 0,
         32 => 1,
@@ -134,13 +203,13 @@ pub(crate) fn on_gpu(
     const PROMOTION: i32 = 2;
     let mut map = Encoded([0; 16]);
     // SAFETY: the map is writable and aligned to 64, and each array has as many numbers as a tensor
-    // of two dimensions needs; the address is not read through.
+    // of so many dimensions needs, the pitches one less; the address is not read through.
     let status = unsafe {
         context.driver.tensor_map_encode(
             (&raw mut map).cast::<c_void>(),
             data_type,
-            2,
-            rows.address as *mut c_void,
+            array.dimensions as u32,
+            array.address as *mut c_void,
             extents.as_ptr(),
             pitches.as_ptr(),
             extents_of_box.as_ptr(),
@@ -152,16 +221,12 @@ pub(crate) fn on_gpu(
         )
     };
     if status != crate::gpu::driver::Status::SUCCESS {
+        let extents_of_box: Vec<u32> = boxes.extents[..array.dimensions].iter().rev().copied().collect();
         let reason = format!(
-            "the driver refuses {} rows of {} elements of {} bytes, {} bytes apart, at {:#x}, in boxes of {} by {} with a swizzle of {} \
-             bytes (error {})",
-            rows.height,
-            rows.width,
+            "the driver refuses {} of {} bytes each, at {:#x}, in boxes of {extents_of_box:?} with a swizzle of {} bytes (error {})",
+            described(array, &pitches),
             info.element_bytes,
-            pitches[0],
-            rows.address,
-            boxes.rows,
-            boxes.columns,
+            array.address,
             boxes.swizzle,
             status.0
         );

@@ -1,6 +1,7 @@
 //! Buffers: typed memory of a device.
 
 mod buffer2d;
+mod nd;
 mod rows;
 mod slice;
 
@@ -13,6 +14,8 @@ use tilepipe::Element;
 
 pub use self::buffer2d::Buffer2D;
 pub(crate) use self::buffer2d::elements_aligned_to;
+pub use self::nd::{BufferNd, SliceNd, SliceNdMut};
+pub(crate) use self::nd::{DIMENSIONS, Layout};
 pub(crate) use self::rows::Rectangle;
 pub use self::rows::{Rows, RowsMut};
 pub use self::slice::{Slice, SliceMut};

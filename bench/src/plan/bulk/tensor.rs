@@ -4,7 +4,7 @@
 //! a launch encodes the maps of both from the descriptions of their parameters.
 
 use tilepipe::Element;
-use tilepipe::launch::{Boxes, Instance, ParameterInfo, Parts};
+use tilepipe::launch::{Instance, ParameterInfo, Parts};
 use tilepipe_runner::value::DType::{self, I32, U8};
 
 use crate::plan::blocks::Blocks::{self, Resident, Tiles};
@@ -76,7 +76,7 @@ type Ours = (&'static str, DType, u32, &'static [(&'static str, &'static str)], 
 
 /// What is measured; another copy stands beside the driver's ([`crate::ceilings`]). The others, and
 /// other numbers of blocks, are [`candidates`].
-const OURS: [Ours; 15] = [
+const OURS: [Ours; 16] = [
     ("copy_tma", I32, 32, &[("ROWS", "32"), ("STAGES", "4")], Resident),
     ("copy_tma", I32, 32, &[("ROWS", "128"), ("STAGES", "2")], Resident),
     ("transpose_tma", I32, 64, &[("STAGES", "1"), ("COUNT", "1")], Tiles),
@@ -87,6 +87,7 @@ const OURS: [Ours; 15] = [
     ("stencil_2d_tma", I32, 128, &[("ROWS", "16"), ("STAGES", "2"), ("COUNT", "2")], Resident),
     ("column_sums", I32, 64, &[("ROWS", "16"), ("STAGES", "4")], Resident),
     ("column_sums", I32, 64, &[("ROWS", "32"), ("STAGES", "2")], Resident),
+    ("column_sums", I32, 64, &[("ROWS", "32"), ("STAGES", "4")], Resident),
     ("copy_tma", U8, 32, &[("STAGES", "4")], Resident),
     ("transpose_tma", U8, 64, &[("STAGES", "1"), ("COUNT", "1")], Tiles),
     ("transpose_tma", U8, 64, &[("STAGES", "2"), ("COUNT", "2")], Resident),
@@ -226,9 +227,9 @@ const ALIGNMENT: usize = 1024;
 
 /// Bytes of a stage: a box, up to where the next one may begin.
 fn room(tensor: &ParameterInfo) -> Option<usize> {
-    let Boxes { rows, columns, swizzle, .. } = tensor.boxes?;
-    let alignment = if swizzle == 0 { 128 } else { 8 * swizzle as usize };
-    Some((rows as usize * columns as usize * tensor.element_bytes).next_multiple_of(alignment))
+    let boxes = tensor.boxes?;
+    let alignment = if boxes.swizzle == 0 { 128 } else { 8 * boxes.swizzle as usize };
+    Some((boxes.elements() as usize * tensor.element_bytes).next_multiple_of(alignment))
 }
 
 /// The copies without the engine, each with a block for each tile and with as many as run at once.

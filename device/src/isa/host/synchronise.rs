@@ -8,7 +8,7 @@ use super::block::{Aligned, step, with_block};
 use super::mbarrier;
 use super::model::{Accesses, Unit};
 use super::roles::synchronise;
-use crate::isa::{BULK_ZEROS, BoxShape, ElementKind, Members, PendingGroups, RawTensor, Reduce, ReduceCode};
+use crate::isa::{BULK_ZEROS, BoxShape, Corner, ElementKind, Members, PendingGroups, RawTensor, Reduce, ReduceCode};
 
 /// An mbarrier: its address in the block's shared memory.
 pub(crate) type Mbarrier = *mut u64;
@@ -122,8 +122,8 @@ pub(crate) unsafe fn bulk_copy(to: *mut u8, from: *const u8, bytes: u32, barrier
     land_in_parts(to, bytes as usize, barrier, parts);
 }
 
-/// `cp.async.bulk.tensor.2d`: a copy of the box that begins at this row and column, rows of which
-/// land in any order and at any time, and complete their bytes at the mbarrier.
+/// `cp.async.bulk.tensor`: a copy of the box that begins there, rows of which land in any order and
+/// at any time, and complete their bytes at the mbarrier.
 ///
 /// # Panics
 ///
@@ -132,19 +132,13 @@ pub(crate) unsafe fn bulk_copy(to: *mut u8, from: *const u8, bytes: u32, barrier
 /// # Safety
 ///
 /// This function's safety contract in [`isa`](crate::isa) holds.
-pub(crate) unsafe fn tensor_copy(
-    to: *mut u8,
-    map: *const RawTensor,
-    from: [i32; 2],
-    shape: BoxShape,
-    barrier: *mut u64,
-) {
-    let bytes = (shape.rows * shape.columns * shape.element) as usize;
+pub(crate) unsafe fn tensor_copy(to: *mut u8, map: *const RawTensor, from: Corner, shape: BoxShape, barrier: *mut u64) {
+    let bytes = shape.bytes();
     let period = 128 * (shape.mask as usize + 1);
     assert!(to.addr().is_multiple_of(period), "a box whose swizzle has a period of {period} bytes starts elsewhere");
     // SAFETY: readable (the caller's promise), and plain data.
     let tensor = unsafe { map.read() };
-    check_column(from[1], shape);
+    check_column(from[0], shape);
     let parts = step(|block| {
         block.check_destination(to, bytes);
         // SAFETY: the caller's promises.
@@ -153,8 +147,8 @@ pub(crate) unsafe fn tensor_copy(
     land_in_parts(to, bytes, barrier, parts);
 }
 
-/// `cp.async.bulk.tensor.2d.global`: a store of the box at `from`, in a bulk group of the calling
-/// thread, as the box of a tensor that begins at this row and column. What of it lies outside of
+/// `cp.async.bulk.tensor.global`: a store of the box at `from`, in a bulk group of the calling
+/// thread, as the box of a tensor that begins at `at`. What of it lies outside of
 /// the tensor is dropped, in whole pieces of 16 bytes. The source is read at any time before a wait
 /// for the group.
 ///
@@ -165,12 +159,12 @@ pub(crate) unsafe fn tensor_copy(
 /// # Safety
 ///
 /// This function's safety contract in [`isa`](crate::isa) holds.
-pub(crate) unsafe fn tensor_store(map: *const RawTensor, at: [i32; 2], from: *const u8, shape: BoxShape) {
+pub(crate) unsafe fn tensor_store(map: *const RawTensor, at: Corner, from: *const u8, shape: BoxShape) {
     // SAFETY: the caller's promises.
     unsafe { start_store(map, at, from, shape, None) };
 }
 
-/// `cp.reduce.async.bulk.tensor.2d.global`: as [`tensor_store`], but each element is combined with
+/// `cp.reduce.async.bulk.tensor.global`: as [`tensor_store`], but each element is combined with
 /// that of the tensor, atomically.
 ///
 /// # Panics
@@ -182,7 +176,7 @@ pub(crate) unsafe fn tensor_store(map: *const RawTensor, at: [i32; 2], from: *co
 /// This function's safety contract in [`isa`](crate::isa) holds.
 pub(crate) unsafe fn tensor_reduce<C: ReduceCode>(
     map: *const RawTensor,
-    at: [i32; 2],
+    at: Corner,
     from: *const u8,
     shape: BoxShape,
     kind: ElementKind,
@@ -204,18 +198,18 @@ fn check_column(column: i32, shape: BoxShape) {
 /// As for [`tensor_store`], or for [`tensor_reduce`].
 unsafe fn start_store(
     map: *const RawTensor,
-    at: [i32; 2],
+    at: Corner,
     from: *const u8,
     shape: BoxShape,
     how: Option<(Reduce, ElementKind)>,
 ) {
-    let bytes = (shape.rows * shape.columns * shape.element) as usize;
+    let bytes = shape.bytes();
     let period = 128 * (shape.mask as usize + 1);
     assert!(from.addr().is_multiple_of(period), "a box whose swizzle has a period of {period} bytes starts elsewhere");
     // SAFETY: readable (the caller's promise), and plain data.
     let tensor = unsafe { map.read() };
-    check_column(at[1], shape);
-    assert!(at[0] >= 0 && at[1] >= 0, "the copy engine stores no box from {at:?} on: it begins before the tensor");
+    check_column(at[0], shape);
+    assert!(at.iter().all(|at| *at >= 0), "the copy engine stores no box from {at:?} on: it begins before the tensor");
     step(|block| {
         block.check_destination(from.cast_mut(), bytes);
         // SAFETY: the caller's promises.

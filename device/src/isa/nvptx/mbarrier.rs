@@ -8,7 +8,7 @@
 use core::arch::asm;
 
 use super::threads::{PerThread, is_member, lanes_of};
-use crate::isa::{BoxShape, ElementKind, Members, PendingGroups, RawTensor, Reduce, ReduceCode};
+use crate::isa::{Members, PendingGroups};
 
 unsafe extern "C" {
     safe fn tilepipe_thread_rank() -> u32;
@@ -24,14 +24,6 @@ unsafe extern "C" {
     fn tilepipe_cp_async_mbarrier_arrive(barrier: u32);
     fn tilepipe_mbarrier_expect_tx(barrier: u32, bytes: u32);
     fn tilepipe_bulk_copy(to: *mut u8, from: *const u8, bytes: u32, barrier: u32);
-    fn tilepipe_tensor_copy_2d(to: *mut u8, map: *const u8, column: i32, row: i32, barrier: u32);
-    fn tilepipe_tensor_store_2d(map: *const u8, column: i32, row: i32, from: *const u8);
-    fn tilepipe_tensor_add_2d(map: *const u8, column: i32, row: i32, from: *const u8);
-    fn tilepipe_tensor_min_2d(map: *const u8, column: i32, row: i32, from: *const u8);
-    fn tilepipe_tensor_max_2d(map: *const u8, column: i32, row: i32, from: *const u8);
-    fn tilepipe_tensor_and_2d(map: *const u8, column: i32, row: i32, from: *const u8);
-    fn tilepipe_tensor_or_2d(map: *const u8, column: i32, row: i32, from: *const u8);
-    fn tilepipe_tensor_xor_2d(map: *const u8, column: i32, row: i32, from: *const u8);
     safe fn tilepipe_bulk_commit_group();
     safe fn tilepipe_bulk_wait_all();
     safe fn tilepipe_bulk_zeros_base() -> *const u8;
@@ -186,70 +178,6 @@ pub(crate) unsafe fn mbarrier_expect_tx(barrier: Mbarrier, bytes: u32) {
 pub(crate) unsafe fn bulk_copy(to: *mut u8, from: *const u8, bytes: u32, barrier: Mbarrier) {
     // SAFETY: the caller's promises.
     unsafe { tilepipe_bulk_copy(to, from, bytes, barrier) };
-}
-
-/// `cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes`: a copy of the box
-/// of a tensor that begins at this row and column, by the copy engine.
-///
-/// # Safety
-///
-/// This function's safety contract in [`isa`](crate::isa) holds.
-#[inline(always)]
-pub(crate) unsafe fn tensor_copy(
-    to: *mut u8,
-    map: *const RawTensor,
-    from: [i32; 2],
-    shape: BoxShape,
-    barrier: Mbarrier,
-) {
-    let ([row, column], _) = (from, shape);
-    // SAFETY: the caller's promises. The map is at the start.
-    unsafe { tilepipe_tensor_copy_2d(to, map.cast(), column, row, barrier) };
-}
-
-/// `cp.async.bulk.tensor.2d.global.shared::cta.bulk_group`: a store of the box at `from` to the
-/// tensor, beginning at this row and column, by the copy engine, in the calling thread's open group
-/// of bulk stores. What of it lies outside of the tensor is dropped, in whole pieces of 16 bytes.
-///
-/// # Safety
-///
-/// This function's safety contract in [`isa`](crate::isa) holds.
-#[inline(always)]
-pub(crate) unsafe fn tensor_store(map: *const RawTensor, at: [i32; 2], from: *const u8, shape: BoxShape) {
-    let ([row, column], _) = (at, shape);
-    // SAFETY: the caller's promises. The map is at the start.
-    unsafe { tilepipe_tensor_store_2d(map.cast(), column, row, from) };
-}
-
-/// `cp.reduce.async.bulk.tensor.2d.global.shared::cta.bulk_group`: as [`tensor_store`], but each
-/// element is combined with that of the tensor, atomically. The map says what elements are.
-///
-/// # Safety
-///
-/// This function's safety contract in [`isa`](crate::isa) holds.
-#[inline(always)]
-pub(crate) unsafe fn tensor_reduce<C: ReduceCode>(
-    map: *const RawTensor,
-    at: [i32; 2],
-    from: *const u8,
-    shape: BoxShape,
-    kind: ElementKind,
-) {
-    let (map, [row, column], _, _) = (map.cast(), at, shape, kind);
-    match C::CODE {
-        // SAFETY: the caller's promises. The map is at the start.
-        Reduce::Add => unsafe { tilepipe_tensor_add_2d(map, column, row, from) },
-        // SAFETY: as above.
-        Reduce::Min => unsafe { tilepipe_tensor_min_2d(map, column, row, from) },
-        // SAFETY: as above.
-        Reduce::Max => unsafe { tilepipe_tensor_max_2d(map, column, row, from) },
-        // SAFETY: as above.
-        Reduce::And => unsafe { tilepipe_tensor_and_2d(map, column, row, from) },
-        // SAFETY: as above.
-        Reduce::Or => unsafe { tilepipe_tensor_or_2d(map, column, row, from) },
-        // SAFETY: as above.
-        Reduce::Xor => unsafe { tilepipe_tensor_xor_2d(map, column, row, from) },
-    }
 }
 
 /// `cp.async.bulk.commit_group`: closes the calling thread's group of bulk stores.

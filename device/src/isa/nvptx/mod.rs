@@ -6,12 +6,14 @@
 
 mod math;
 mod mbarrier;
+mod tensor;
 mod threads;
 
 use core::arch::asm;
 
 pub(crate) use math::*;
 pub(crate) use mbarrier::*;
+pub(crate) use tensor::*;
 pub(crate) use threads::*;
 
 use super::{ContractText, PendingGroups, Readers};

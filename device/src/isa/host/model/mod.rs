@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use super::Schedule;
 use super::random::Random;
-use crate::isa::{BoxShape, ElementKind, RawTensor, Readers, Reduce, swizzled};
+use crate::isa::{BoxShape, Corner, ElementKind, RawTensor, Readers, Reduce, swizzled};
 
 mod proxies;
 mod reductions;
@@ -247,25 +247,27 @@ impl Model {
         &mut self,
         to: *mut u8,
         tensor: &RawTensor,
-        [top, left]: [i32; 2],
+        corner: Corner,
         shape: BoxShape,
     ) -> Vec<(Vec<Unit>, u32)> {
-        let BoxShape { rows, columns, element, mask } = shape;
+        let BoxShape { element, mask, .. } = shape;
+        let columns = shape.columns();
         // SAFETY: the caller's promises.
-        unsafe { self.check_bulk(to, (rows * columns * element) as usize) };
-        let [address, pitch, ..] = tensor.map;
+        unsafe { self.check_bulk(to, shape.bytes()) };
         let row = |row: u32| {
+            let line = tensor.line(corner, shape, row);
             let unit = |column: u32| {
                 let offset = ((row * columns + column) * element) as usize;
                 let to = to.wrapping_add(swizzled(offset, mask as usize));
-                let (y, x) = (i64::from(top) + i64::from(row), i64::from(left) + i64::from(column));
-                let there = (0..i64::from(tensor.rows)).contains(&y) && (0..i64::from(tensor.columns)).contains(&x);
-                let from = address.wrapping_add_signed(y * pitch as i64 + x * i64::from(element));
-                Unit { to, from: from as *const u8, valid: if there { element } else { 0 }, width: element }
+                let x = i64::from(corner[0]) + i64::from(column);
+                let line = line.filter(|_| (0..i64::from(tensor.columns)).contains(&x));
+                let from = line.map(|line| line + x as u64 * u64::from(element));
+                let valid = if from.is_some() { element } else { 0 };
+                Unit { to, from: from.unwrap_or_default() as *const u8, valid, width: element }
             };
             ((0..columns).map(unit).collect(), columns * element)
         };
-        (0..rows).map(row).collect()
+        (0..shape.rows()).map(row).collect()
     }
 
     /// Starts to store the box at `from` to a tensor, by the engine, or to combine it with what is
@@ -279,11 +281,11 @@ impl Model {
         &mut self,
         from: *const u8,
         tensor: &RawTensor,
-        at: [i32; 2],
+        at: Corner,
         shape: BoxShape,
         how: Option<(Reduce, ElementKind)>,
     ) {
-        self.accesses.check_source(from.addr(), (shape.rows * shape.columns * shape.element) as usize);
+        self.accesses.check_source(from.addr(), shape.bytes());
         // SAFETY: the caller's promises.
         unsafe { self.stores.store_box(from, tensor, at, shape, how) };
         self.stores.started(self.schedule, &mut self.random);

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use super::reductions;
 use crate::isa::host::Schedule;
 use crate::isa::host::random::Random;
-use crate::isa::{BoxShape, ElementKind, RawTensor, Reduce, swizzled};
+use crate::isa::{BoxShape, Corner, ElementKind, RawTensor, Reduce, swizzled};
 
 /// Bytes of a piece of a row, which the engine reads and writes at once.
 const PIECE: usize = 16;
@@ -91,7 +91,7 @@ impl Stores {
     }
 
     /// Starts to store a box that lies at `from`, swizzled, as the box of a tensor that begins at
-    /// `[top, left]`: what of it lies in the tensor, in whole pieces. The last piece of a row is
+    /// `corner`: what of it lies in the tensor, in whole pieces. The last piece of a row is
     /// written as a whole, too, as the engine does.
     ///
     /// # Safety
@@ -102,30 +102,25 @@ impl Stores {
         &mut self,
         from: *const u8,
         tensor: &RawTensor,
-        [top, left]: [i32; 2],
+        corner: Corner,
         shape: BoxShape,
         how: Option<(Reduce, ElementKind)>,
     ) {
-        let BoxShape { rows, columns, element, mask } = shape;
-        let [address, pitch, ..] = tensor.map;
+        let BoxShape { element, mask, .. } = shape;
+        let columns = shape.columns();
         // Boxes begin and end at multiples of a piece.
         let lanes = PIECE as u32 / element;
-        for (row, first) in
-            (0..rows).flat_map(|row| (0..columns).step_by(lanes as usize).map(move |first| (row, first)))
-        {
-            let (y, x) = (i64::from(top) + i64::from(row), i64::from(left) + i64::from(first));
-            if !(0..i64::from(tensor.rows)).contains(&y) || !(0..i64::from(tensor.columns)).contains(&x) {
-                continue;
+        for row in 0..shape.rows() {
+            let Some(line) = tensor.line(corner, shape, row) else { continue };
+            for first in (0..columns).step_by(lanes as usize) {
+                let x = i64::from(corner[0]) + i64::from(first);
+                if !(0..i64::from(tensor.columns)).contains(&x) {
+                    continue;
+                }
+                let offset = swizzled(((row * columns + first) * element) as usize, mask as usize);
+                let to = (line + x as u64 * u64::from(element)) as *mut u8;
+                self.open.push(Piece { from: from.wrapping_add(offset), to, read: None, how, written: false });
             }
-            let offset = swizzled(((row * columns + first) * element) as usize, mask as usize);
-            let to = address.wrapping_add_signed(y * pitch as i64 + x * i64::from(element));
-            self.open.push(Piece {
-                from: from.wrapping_add(offset),
-                to: to as *mut u8,
-                read: None,
-                how,
-                written: false,
-            });
         }
     }
 

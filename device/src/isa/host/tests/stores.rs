@@ -12,7 +12,7 @@ impl<const GROUPS: usize> PendingGroups for But<GROUPS> {
 }
 
 /// Rows of 32 bytes, swizzled within 256.
-const SHAPE: BoxShape = BoxShape { rows: 4, columns: 8, element: 4, mask: 1 };
+const SHAPE: BoxShape = BoxShape { dimensions: 2, extents: [8, 4, 1, 1, 1], element: 4, mask: 1 };
 const BYTES: usize = 128;
 /// Rows and elements of a row of the tensor, and elements from one row's start to the next one's.
 const TENSOR: [usize; 3] = [6, 13, 16];
@@ -25,7 +25,7 @@ fn with_tensor(schedule: Schedule, body: impl FnOnce(&RawTensor, *const u32)) ->
     let first = memory.as_mut_ptr();
     let mut map = [0; 16];
     (map[0], map[1]) = (first as u64, 4 * pitch as u64);
-    let tensor = RawTensor { map, rows: rows as u32, columns: columns as u32, reserved: [0; 7] };
+    let tensor = RawTensor { map, rows: rows as u32, columns: columns as u32, outer: [1; 3], reserved: [0; 11] };
     let result = run(schedule, || body(&tensor, first));
     (result, memory)
 }
@@ -56,7 +56,7 @@ fn fill(offset: usize, first: u32) {
 /// Stores the tile at an offset, in a group of its own.
 fn send(tensor: &RawTensor, at: [i32; 2], offset: usize) {
     // SAFETY: the tile lies in shared memory and the tensor lives on; the model checks the rest.
-    unsafe { tensor_store(tensor, at, byte(offset), SHAPE) };
+    unsafe { tensor_store(tensor, [at[1], at[0], 0, 0, 0], byte(offset), SHAPE) };
     bulk_commit_group();
 }
 
@@ -95,7 +95,8 @@ fn a_box_that_the_engine_would_fail_at_is_refused() {
     let between = "the copy engine begins no box at column 6: it is no multiple of 4";
     assert_eq!(message([0, 6]).as_deref(), Some(between));
     for at in [[-1, 0], [0, -4]] {
-        let before = format!("the copy engine stores no box from {at:?} on: it begins before the tensor");
+        let before =
+            format!("the copy engine stores no box from {:?} on: it begins before the tensor", [at[1], at[0], 0, 0, 0]);
         assert_eq!(message(at), Some(before));
     }
 }
