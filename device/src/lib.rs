@@ -96,6 +96,7 @@ pub use marker::Uniform;
 pub use memory::{First, Layout, Position, Scoped, Second, Shared, Whole};
 pub use output::arrangement::{Arrangement, Blocked, Runs, Striped};
 pub use output::bounds::{Bounded, hoist_bounds};
+pub use output::bulk::BulkTilesMut;
 pub use output::destination::Destination;
 pub use output::tile::{OutputTile, TileMut};
 pub use output::tiles::{BlockTilesMut, TileViewMut, TilesMut, TilesMut2D};
@@ -107,7 +108,7 @@ pub use scope::{BlockScope, Scope, ThreadScope, WarpScope};
 pub use stage::batches::Batches;
 pub use stage::contents::{Contents, Fill, OneTile, Optional, Zeros};
 pub use stage::stages::Stages;
-pub use store::{Draft, OutputRing, Outputs, Stored, StoringGroup};
+pub use store::{Dealt, Draft, OutputRing, Outputs, Stored, StoredTile, StoringGroup};
 pub use tensor::{
     BlockBoxes, Extents, Extents1, Extents2, Extents3, Extents4, Extents5, Halo2, MatrixExtents, NoSwizzle, Operation,
     OutputExtents, Swizzle, Swizzle32, Swizzle64, Swizzle128, Tensor, TensorBox, TensorMut, TensorTile, TileReduction,

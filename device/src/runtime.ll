@@ -196,6 +196,15 @@ define void @tilepipe_bulk_copy(ptr %to, ptr %from, i32 %bytes, i32 %barrier) al
   ret void
 }
 
+; A store of bytes in a row by the copy engine, in the thread's open group of bulk stores.
+define void @tilepipe_bulk_store(ptr %to, ptr %from, i32 %bytes) alwaysinline nounwind {
+  %shared = addrspacecast ptr %from to ptr addrspace(3)
+  %address = ptrtoint ptr addrspace(3) %shared to i32
+  %global = addrspacecast ptr %to to ptr addrspace(1)
+  call void asm sideeffect "cp.async.bulk.global.shared::cta.bulk_group [$0], [$1], $2;", "l,r,r,~{memory}"(ptr addrspace(1) %global, i32 %address, i32 %bytes)
+  ret void
+}
+
 ; A copy of a tensor's box by the copy engine, which finds it by the map in the kernel's parameters;
 ; tensors of one to five dimensions.
 define void @tilepipe_tensor_copy_1d(ptr %to, ptr %map, i32 %column, i32 %barrier) alwaysinline nounwind {

@@ -93,12 +93,14 @@ macro_rules! with_small_kernels {
             boxes_written_again
             boxes_of_a_role
             boxes_of_a_role_as_loaded
+            boxes_driven_to_a_role
             zeros_and_gaps_in_scope
             both_orders
             left_in_scope
             warps_by_hand
             far_neighbours
             wide_tiles
+            wide_stored
             wide_runs
             wide_own
             wide_by_hand
@@ -148,12 +150,14 @@ pub fn all() -> Vec<Feature> {
         in_rows(&tensor::stores::boxes_written_again::INSTANCES),
         in_rows(&tensor::stores::boxes_of_a_role::INSTANCES),
         in_rows(&tensor::stores::boxes_of_a_role_as_loaded::INSTANCES),
+        in_rows(&tensor::stores::boxes_driven_to_a_role::INSTANCES),
         of(&bulk::zeros_and_gaps_in_scope::INSTANCES, by_type),
         of(&bulk::both_orders::INSTANCES, by_type),
         of(&bulk::left_in_scope::INSTANCES, by_number),
         of(&bulk::warps_by_hand::INSTANCES, by_number),
         of(&bulk::far_neighbours::INSTANCES, by_number),
         of(&wide::wide_tiles::INSTANCES, by_type),
+        of(&wide::wide_stored::INSTANCES, by_type),
         of(&wide::wide_runs::INSTANCES, by_type),
         of(&wide::wide_own::INSTANCES, by_type),
         of(&wide::wide_by_hand::INSTANCES, by_type),

@@ -51,6 +51,10 @@ fn of_rows(rows: &[u8], width: usize) -> Vec<u8> {
 fn of_one_row() -> impl Iterator<Item = &'static Instance> {
     let kernels = [
         &tails::tails_driven::INSTANCES[..],
+        &tails::tails_stored::INSTANCES,
+        &tails::tails_stored_as_loaded::INSTANCES,
+        &tails::tails_stored_again::INSTANCES,
+        &tails::tails_stored_between_roles::INSTANCES,
         &tails::tails_by_hand::INSTANCES,
         &tails::tails_between_roles::INSTANCES,
         &tails::tails_between_halves::INSTANCES,
@@ -88,6 +92,7 @@ pub fn check_lengths(device: &Device, lengths: impl IntoIterator<Item = usize>) 
             let expected = match instance.kernel() {
                 "tails_with_halos" => &expected[1],
                 "tails_in_pairs" => &expected[2],
+                "tails_stored_as_loaded" => &row,
                 _ => &expected[0],
             };
             let mut out = device.filled_with_byte::<u8>(elements, POISON)?;

@@ -4,8 +4,8 @@ use tilepipe::launch::Instance;
 use tilepipe::{Element, bf16, f16};
 use tilepipe_host::{Bound, Device, Error, launch};
 use tilepipe_test_kernels::tensor::stores::{
-    boxes_combined, boxes_of_a_role, boxes_of_a_role_as_loaded, boxes_stored_as_loaded, boxes_through_a_ring,
-    boxes_written_again, sums_of_columns, transposed_by_patches,
+    boxes_combined, boxes_driven_to_a_role, boxes_of_a_role, boxes_of_a_role_as_loaded, boxes_stored_as_loaded,
+    boxes_through_a_ring, boxes_written_again, sums_of_columns, transposed_by_patches,
 };
 use tilepipe_test_kernels::tensor::{box_anywhere, mapped_boxes, sums_around};
 
@@ -44,6 +44,7 @@ pub fn check_extents(device: &Device, every: usize) -> Result<usize, Error> {
     let again = boxes_written_again::INSTANCES
         .iter()
         .chain(&boxes_of_a_role::INSTANCES)
+        .chain(&boxes_driven_to_a_role::INSTANCES)
         .map(|one| (one, 16, triple as fn(&[u32], usize, usize) -> u32));
     let stream = device.stream()?;
     for (instance, columns, expected) in plain.chain(around).chain(stored).chain(as_loaded).chain(again) {

@@ -10,7 +10,7 @@ use tilepipe_runner::value::{DType, Value};
 use tilepipe_test_kernels::features::collectives_of_blocks;
 use tilepipe_test_kernels::tails::{COLUMNS, LEN};
 use tilepipe_test_kernels::tensor::box_anywhere;
-use tilepipe_test_kernels::wide::{wide_between_roles, wide_by_hand, wide_own, wide_runs, wide_tiles};
+use tilepipe_test_kernels::wide::{wide_between_roles, wide_by_hand, wide_own, wide_runs, wide_stored, wide_tiles};
 use tilepipe_tests::case::{self, ForType, Group, SCHEDULES};
 use tilepipe_tests::{dimensions, features, locals, tails, tensors};
 
@@ -169,6 +169,7 @@ fn kernels_over_rows_triple_every_element() {
         "boxes_through_a_ring",
         "boxes_written_again",
         "boxes_of_a_role",
+        "boxes_driven_to_a_role",
     ];
     let mut launches = 0;
     for feature in features::all().into_iter().filter(|feature| over_rows.contains(&feature.kernel())) {
@@ -180,7 +181,7 @@ fn kernels_over_rows_triple_every_element() {
             launches += 1;
         }
     }
-    assert_eq!(launches, features::EXTENTS.len() * (24 + 2 + 4 + 4 + 2 + 12 + 12 + 1 + 4 + 2 + 16 + 3 + 8));
+    assert_eq!(launches, features::EXTENTS.len() * (24 + 2 + 4 + 4 + 2 + 12 + 12 + 1 + 4 + 2 + 16 + 3 + 8 + 4));
 }
 
 #[test]
@@ -225,7 +226,8 @@ fn wide<T: Number>(input: &[T], len: usize) -> Vec<T> {
 #[test]
 fn kernels_of_wide_threads_write_what_a_plain_loop_makes() {
     let tiles_and_runs = [&wide_tiles::INSTANCES[..], &wide_runs::INSTANCES];
-    let instances = tiles_and_runs.into_iter().chain([&wide_by_hand::INSTANCES[..], &wide_between_roles::INSTANCES]);
+    let others = [&wide_by_hand::INSTANCES[..], &wide_between_roles::INSTANCES, &wide_stored::INSTANCES];
+    let instances = tiles_and_runs.into_iter().chain(others);
     for schedule in SCHEDULES {
         for instance in instances.clone().flatten() {
             match case::dtype_of(instance) {

@@ -179,7 +179,7 @@ fn static_lifetime(ty: &Type) -> Option<syn::Lifetime> {
 }
 
 /// The views of `tilepipe`, whose lifetime may be left out in a signature.
-const VIEWS: [&str; 11] = [
+const VIEWS: [&str; 12] = [
     "Tiles",
     "TilesMut",
     "Halos",
@@ -191,6 +191,7 @@ const VIEWS: [&str; 11] = [
     "Tensor",
     "TensorMut",
     "TileReduction",
+    "BulkTilesMut",
 ];
 
 fn error(tokens: &impl quote::ToTokens, message: &str) -> syn::Error {

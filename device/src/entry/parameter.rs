@@ -4,6 +4,7 @@ use super::{PARAMETER_ALIGNMENT, PARAMETER_BYTES, RawElements, RawRows, RawTenso
 use crate::element::Element;
 use crate::isa::DIMENSIONS;
 use crate::output::arrangement::Arrangement;
+use crate::output::bulk::{BulkTilesMut, PIECE};
 use crate::output::tile::OutputTile;
 use crate::output::tiles::TileViewMut;
 use crate::tensor::{Extents, Operation, OutputExtents, Swizzle, Tensor, TensorMut, TensorTile, TileReduction};
@@ -44,7 +45,7 @@ pub trait Parameter<'k>: Sized + sealed::Sealed {
 /// it.
 #[derive(Clone, Copy)]
 pub struct ParameterLayout {
-    /// `in`, `out` or `value`; of a tensor `box`, `out-box` or `reduce-box`, and the bytes of its
+    /// `in`, `out`, `bulk-out` or `value`; of a tensor `box`, `out-box` or `reduce-box`, and the bytes of its
     /// swizzle.
     pub(super) kind: &'static str,
     /// What the copy engine takes an element for, where that matters; else nothing.
@@ -193,6 +194,28 @@ impl<'k, S: OutputTile, G: Passed, A: Arrangement> Parameter<'k> for TileViewMut
         // base and rows are aligned as `written` says, lies at the address and that only this
         // launch touches it, and each block makes one view of it.
         unsafe { TileViewMut::new(address as *mut S::Element, geometry) }
+    }
+}
+
+impl<T: Element, const LEN: usize> sealed::Sealed for BulkTilesMut<'_, T, LEN> {}
+
+impl<'k, T: Element, const LEN: usize> Parameter<'k> for BulkTilesMut<'k, T, LEN> {
+    type At<'x> = BulkTilesMut<'x, T, LEN>;
+    type Raw = RawElements;
+    const LAYOUT: ParameterLayout = ParameterLayout::of_tiles::<[T; LEN], Elements>("bulk-out", PIECE);
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    const INFO: crate::launch::ParameterInfo =
+        crate::launch::ParameterInfo::of_view::<[T; LEN]>(crate::launch::ParameterKind::Output, false, PIECE);
+
+    #[inline(always)]
+    unsafe fn from_raw(raw: *const Self::Raw) -> Self {
+        // SAFETY: readable (the caller's promise), and plain data.
+        let RawElements { address, len } = unsafe { raw.read() };
+        // SAFETY: the launch checked that an output of this element type with so many elements,
+        // whose base is aligned to 16, lies at the address and that only this launch touches it,
+        // and each block makes one view of it.
+        unsafe { BulkTilesMut::new(address as *mut T, len as usize) }
     }
 }
 

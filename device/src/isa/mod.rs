@@ -40,6 +40,7 @@
 //! | `cp_async_mbarrier_arrive` | `cp.async.mbarrier.arrive.noinc` | sm_80 | role |
 //! | `mbarrier_expect_tx` | `mbarrier.expect_tx` | sm_90 | thread |
 //! | `bulk_copy` | `cp.async.bulk.shared::cluster.global` | sm_90 | thread |
+//! | `bulk_store` | `cp.async.bulk.global.shared::cta` | sm_90 | thread |
 //! | `tensor_copy` | `cp.async.bulk.tensor.2d.shared::cluster.global` | sm_90 | thread |
 //! | `tensor_store` | `cp.async.bulk.tensor.2d.global.shared::cta` | sm_90 | thread |
 //! | `tensor_reduce` | `cp.reduce.async.bulk.tensor.2d.global.shared::cta` | sm_90 | thread |
@@ -221,6 +222,13 @@
 //!    ends.
 //! 3. `barrier` is valid. Its phase in progress expects these bytes, and does not end before an
 //!    arrival of the calling thread that follows. The block does not end before that phase.
+//!
+//! ## `bulk_store`
+//!
+//! 0. `bytes` is a multiple of 16 and not 0. `to` is global memory, aligned to 16 and valid for
+//!    writes of that many bytes, which nobody else touches until the block ends.
+//! 1. `from` is the block's shared memory, aligned to 16, valid for that many bytes, and
+//!    initialised. What `tensor_store` asks of the source holds.
 //!
 //! ## `tensor_copy`
 //!

@@ -31,6 +31,9 @@ pub(crate) mod sealed {
         /// Whether nothing has to be checked to write any tile that exists.
         const ALL_WHOLE: bool = false;
 
+        /// How many they are, counted once.
+        fn count(&self) -> usize;
+
         /// Which of the output's tiles they are.
         fn numbers(&self) -> TileNumbers;
 
@@ -64,6 +67,11 @@ impl<'b, S: OutputTile, G: Geometry, A: Arrangement, const THREADS: usize> seale
     for BlockTilesMut<'_, 'b, S, THREADS, G, A>
 {
     type Tile<'v> = TileMut<'v, 'b, S, THREADS, A>;
+
+    #[inline(always)]
+    fn count(&self) -> usize {
+        self.len()
+    }
 
     #[inline(always)]
     fn numbers(&self) -> TileNumbers {

@@ -2,6 +2,7 @@
 
 pub(crate) mod arrangement;
 pub(crate) mod bounds;
+pub(crate) mod bulk;
 pub(crate) mod destination;
 pub(crate) mod tile;
 pub(crate) mod tiles;

@@ -211,29 +211,6 @@ impl<'b, S: OutputTile, G: Geometry, A: Arrangement, const THREADS: usize> Block
         BlockTilesMut { share: unsafe { self.share.known_whole(count) }, ..self }
     }
 
-    /// Returns the block's tile `index`.
-    ///
-    /// # Safety
-    ///
-    /// `index < self.len()`.
-    #[inline(always)]
-    pub(crate) unsafe fn get_unchecked_mut(&mut self, index: usize) -> TileMut<'_, 'b, S, THREADS, A> {
-        // SAFETY: the caller's promise; the borrow of `self` sees to it that there is no other
-        // value for this tile.
-        unsafe { self.tile_unchecked(index, self.share.is_whole()) }
-    }
-
-    /// Returns the block's tile `index`.
-    ///
-    /// # Safety
-    ///
-    /// The block's tile `index` has a number below [`whole_below`](Self::whole_below).
-    #[inline(always)]
-    pub(crate) unsafe fn get_whole_mut(&mut self, index: usize) -> TileMut<'_, 'b, S, THREADS, A> {
-        // SAFETY: the caller's promise, and as above.
-        unsafe { self.tile_unchecked(index, true) }
-    }
-
     /// The block's tile `index`, for a driver.
     ///
     /// # Safety

@@ -8,6 +8,7 @@ use crate::group::warp::{Lane, PerLane};
 use crate::marker::RoleShared;
 use crate::memory::Shared;
 use crate::output::arrangement::Arrangement;
+use crate::output::bulk::BulkTilesMut;
 use crate::output::tile::{OutputTile, TileMut};
 use crate::output::tiles::TileViewMut;
 use crate::store::Outputs;
@@ -52,6 +53,7 @@ handed! {
     [S: OutputTile, G: Geometry, A: Arrangement] TileViewMut<'_, S, G, A>;
     [S: OutputTile, G: Geometry, A: Arrangement] &mut TileViewMut<'_, S, G, A>;
     [T: Element, X: OutputExtents, W: Swizzle] TensorMut<'_, T, X, W>;
+    [T: Element, const LEN: usize] BulkTilesMut<'_, T, LEN>;
     [T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle] TileReduction<'_, T, O, X, W>;
     [C, P, const COUNT: usize] Shared<'_, Outputs<C, COUNT>, P>;
     [A: Handed<R>, B: Handed<R>] (A, B);

@@ -10,6 +10,7 @@ use super::group::RoleGroup;
 use super::links::{Ends, Link};
 use super::map::sealed::Role as _;
 use super::map::{Of, Role, Role0, Role1, RoleMap, Roles, sealed};
+use super::outputs::RoleDestination;
 use super::partition::{Partition, begin, end};
 use super::result::RoleResult;
 use super::run::{Run, fill_all, fill_tiles};
@@ -18,12 +19,9 @@ use crate::fault;
 use crate::isa;
 use crate::marker::{RoleShared, Uniform};
 use crate::memory::Shared;
-use crate::output::arrangement::Arrangement;
-use crate::output::tile::{OutputTile, TileMut};
-use crate::output::tiles::TileViewMut;
+use crate::output::destination::sealed::Destination as _;
 use crate::stage::batches::Batches;
 use crate::stage::{Stage, StageFilled, StageSet};
-use crate::view::geometry::Geometry;
 
 /// The pipeline of a partition in two roles.
 type Pipe<L, M, P> = Between<L, Of<M, Role0>, Of<M, Role1>, P>;
@@ -116,7 +114,10 @@ where
     /// one reads the one and writes the other.
     ///
     /// Thread `r` of the second role owns the elements of an output tile that thread `r` of a block
-    /// with that number of threads would own.
+    /// with that number of threads would own. In place of `&mut out` of a view `(outputs, out)`,
+    /// memory of [`Outputs`](crate::Outputs) and a [`TensorMut`](crate::TensorMut) or a
+    /// [`BulkTilesMut`](crate::BulkTilesMut), has the copy engine store them: `body` gets a
+    /// [`Draft`](crate::Draft).
     ///
     /// CUDA: `with_specialized_staging_unified` of the programming guide.
     ///
@@ -155,19 +156,12 @@ where
     /// ```
     #[inline(always)]
     #[track_caller]
-    pub fn map_tiles<B, S, G, A, F, const SIZE: usize>(
-        self,
-        batches: B,
-        out: &mut TileViewMut<'_, S, G, A>,
-        body: F,
-    ) -> MemoryOf<'s, L, M, P>
+    pub fn map_tiles<B, D, F, const SIZE: usize>(self, batches: B, out: D, body: F) -> MemoryOf<'s, L, M, P>
     where
         Of<M, Role1>: for<'r> Role<Group<'r> = RoleGroup<'r, Of<M, Role1>, SIZE>>,
         B: Batches<<Pipe<L, M, P> as StageSet>::Contents>,
-        S: OutputTile,
-        G: Geometry,
-        A: Arrangement,
-        F: for<'r, 'v> Fn(&RoleGroup<'r, Of<M, Role1>, SIZE>, &Ready<'r, Pipe<L, M, P>>, TileMut<'v, 'r, S, SIZE, A>),
+        D: RoleDestination<Of<M, Role1>, SIZE>,
+        F: for<'r, 'v> Fn(&RoleGroup<'r, Of<M, Role1>, SIZE>, &Ready<'r, Pipe<L, M, P>>, D::Tile<'v, 'r>),
         F: Uniform + RoleShared,
     {
         let numbers = batches.numbers();
@@ -176,22 +170,23 @@ where
             count,
             |memory| fill_tiles(memory, batches, count),
             |group, run| {
-                let mut results = out.for_role(&group);
+                let mut results = out.results(&group);
                 // The call is in one place, before the branch. If it were in one arm only, ptxas
                 // would have the role's threads reconverge only at the partition's end, and the
                 // time of a handover depends on where they reconverge (docs/decisions/32).
-                let (there, wanted) = (results.len(), run.len());
+                let (there, wanted) = (results.count(), run.len());
                 if there < wanted {
                     fault::too_few_results(there, wanted);
                 }
                 if numbers.counted_lies_below(run.len(), results.whole_below()) {
                     // SAFETY: the driver reads tiles of the share only, and the output tiles of
-                    // these numbers are there and whole.
-                    run.for_each(|tile, index| body(&group, tile, unsafe { results.get_whole_mut(index) }));
+                    // these numbers are there and whole. `body` can't keep one of them: it takes
+                    // them for every lifetime. The results stay where they are.
+                    run.for_each(|tile, index| body(&group, tile, unsafe { D::whole(&mut results, index) }));
                 } else {
                     // SAFETY: the driver reads tiles below `count` only, and that many output tiles
-                    // are there.
-                    run.read::<false>(|tile, index| body(&group, tile, unsafe { results.get_unchecked_mut(index) }));
+                    // are there. As above.
+                    run.read::<false>(|tile, index| body(&group, tile, unsafe { D::tile(&mut results, index) }));
                 }
             },
         );

@@ -110,6 +110,7 @@ pub use misuse::{
     ConsumersEnd, HoldsNoStage, HoldsStage, NotOneTile, PositionBeforeWait, PositionInSeveral, ProducersEnd, ReadHere,
     StillEmpty, UnifiedMemory,
 };
+pub use outputs::RoleDestination;
 pub use partition::{Assigned, AssignedRoles, Complete, Partition};
 pub use result::{Kept, RoleResult};
 pub use run::Run;

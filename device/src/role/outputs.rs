@@ -10,12 +10,13 @@ use crate::group::block::Thread;
 use crate::group::scratch::CollectiveGroup;
 use crate::isa;
 use crate::marker::Uniform;
+use crate::memory::Shared;
 use crate::output::arrangement::Arrangement;
-use crate::output::tile::OutputTile;
+use crate::output::destination::sealed as destination;
+use crate::output::tile::{OutputTile, TileMut};
 use crate::output::tiles::{BlockTilesMut, TileViewMut};
 use crate::store::group::{StoringGroup, sealed};
-use crate::store::{Draft, Stored};
-use crate::tensor::{OutputExtents, Swizzle, TensorTile};
+use crate::store::{Dealt, Draft, OutputRing, Outputs, Stored, StoredTile};
 use crate::view::geometry::Geometry;
 
 impl<S: OutputTile, G: Geometry, A: Arrangement> TileViewMut<'_, S, G, A> {
@@ -34,6 +35,113 @@ impl<S: OutputTile, G: Geometry, A: Arrangement> TileViewMut<'_, S, G, A> {
     ) -> BlockTilesMut<'_, 'r, S, SIZE, G, A> {
         let _ = group;
         self.for_group()
+    }
+}
+
+/// What a driver's second role `R`, of `SIZE` threads, writes its results to: `&mut out` of an output
+/// view, or memory of [`Outputs`] and what they are stored to, by value, as a pair. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "a driver's second role can't write to `{Self}`",
+    label = "not an output",
+    note = "pass `&mut out` of an output view, or `(outputs, out)`: memory of `Outputs` and a `TensorMut` or a `BulkTilesMut`, by value; those \
+            want a role of whole warps, `WarpRoles`"
+)]
+pub trait RoleDestination<R: Role, const SIZE: usize>: to::RoleDestination<R, SIZE> {}
+
+pub(super) mod to {
+    use super::destination::Destination;
+    use super::{Role, RoleGroup};
+
+    #[diagnostic::on_unimplemented(
+        message = "a driver's second role can't write to `{Self}`",
+        label = "not an output",
+        note = "pass `&mut out` of an output view, or `(outputs, out)`: memory of `Outputs` and a `TensorMut` or a `BulkTilesMut`, by value; \
+                those want a role of whole warps, `WarpRoles`"
+    )]
+    pub trait RoleDestination<R: Role, const SIZE: usize> {
+        /// The block's tiles of it, for the role.
+        type Results<'r>: Destination;
+        /// One of them. (The compiler infers a closure's type from this one, and not from the
+        /// results' own type of tiles.)
+        type Tile<'v, 'r>;
+
+        /// Those tiles. All threads of the role make this call.
+        fn results<'r>(self, group: &RoleGroup<'r, R, SIZE>) -> Self::Results<'r>;
+
+        /// As `Destination::tile`.
+        ///
+        /// # Safety
+        ///
+        /// As for `Destination::tile`.
+        unsafe fn tile<'v, 'r>(results: &mut Self::Results<'r>, index: usize) -> Self::Tile<'v, 'r>;
+
+        /// As `Destination::whole`.
+        ///
+        /// # Safety
+        ///
+        /// As for `Destination::whole`.
+        unsafe fn whole<'v, 'r>(results: &mut Self::Results<'r>, index: usize) -> Self::Tile<'v, 'r>;
+    }
+}
+
+impl<S: OutputTile, G: Geometry, A: Arrangement, R: Role, const SIZE: usize> RoleDestination<R, SIZE>
+    for &mut TileViewMut<'_, S, G, A>
+{
+}
+
+impl<'v, S: OutputTile, G: Geometry, A: Arrangement, R: Role, const SIZE: usize> to::RoleDestination<R, SIZE>
+    for &'v mut TileViewMut<'_, S, G, A>
+{
+    type Results<'r> = BlockTilesMut<'v, 'r, S, SIZE, G, A>;
+    type Tile<'t, 'r> = TileMut<'t, 'r, S, SIZE, A>;
+
+    #[inline(always)]
+    #[track_caller]
+    fn results<'r>(self, group: &RoleGroup<'r, R, SIZE>) -> Self::Results<'r> {
+        self.for_role(group)
+    }
+
+    #[inline(always)]
+    unsafe fn tile<'t, 'r>(results: &mut Self::Results<'r>, index: usize) -> Self::Tile<'t, 'r> {
+        // SAFETY: the caller's promises.
+        unsafe { destination::Destination::tile(results, index) }
+    }
+
+    #[inline(always)]
+    unsafe fn whole<'t, 'r>(results: &mut Self::Results<'r>, index: usize) -> Self::Tile<'t, 'r> {
+        // SAFETY: the caller's promises.
+        unsafe { destination::Destination::whole(results, index) }
+    }
+}
+
+impl<V: Dealt, P, R: WholeWarps, const COUNT: usize, const SIZE: usize> RoleDestination<R, SIZE>
+    for (Shared<'_, Outputs<V::Tile, COUNT>, P>, V)
+{
+}
+
+impl<'s, V: Dealt, P, R: WholeWarps, const COUNT: usize, const SIZE: usize> to::RoleDestination<R, SIZE>
+    for (Shared<'s, Outputs<V::Tile, COUNT>, P>, V)
+{
+    type Results<'r> = OutputRing<'s, V, COUNT, P, RoleGroup<'r, R, SIZE>>;
+    type Tile<'t, 'r> = Draft<'t, V, COUNT, RoleGroup<'r, R, SIZE>>;
+
+    #[inline(always)]
+    #[track_caller]
+    fn results<'r>(self, group: &RoleGroup<'r, R, SIZE>) -> Self::Results<'r> {
+        let (memory, view) = self;
+        memory.outputs(group, view)
+    }
+
+    #[inline(always)]
+    unsafe fn tile<'t, 'r>(results: &mut Self::Results<'r>, index: usize) -> Self::Tile<'t, 'r> {
+        // SAFETY: the caller's promises.
+        unsafe { destination::Destination::tile(results, index) }
+    }
+
+    #[inline(always)]
+    unsafe fn whole<'t, 'r>(results: &mut Self::Results<'r>, index: usize) -> Self::Tile<'t, 'r> {
+        // SAFETY: the caller's promises.
+        unsafe { destination::Destination::whole(results, index) }
     }
 }
 
@@ -60,33 +168,31 @@ impl<R: WholeWarps, const SIZE: usize> sealed::StoringGroup for RoleGroup<'_, R,
     }
 }
 
-impl<'r, V, R: WholeWarps, T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, const SIZE: usize>
-    Draft<'_, V, COUNT, RoleGroup<'r, R, SIZE>>
-where
-    V: Stored<Element = T, Extents = X, Swizzle = W>,
-{
+impl<'r, V: Stored, R: WholeWarps, const COUNT: usize, const SIZE: usize> Draft<'_, V, COUNT, RoleGroup<'r, R, SIZE>> {
     /// As [`fill_own`](Draft::fill_own) of a block's draft, by the threads of a role.
     #[inline(always)]
-    pub fn fill_own<const N: usize>(
+    pub fn fill_own<T: Element, const N: usize>(
         self,
         group: &RoleGroup<'r, R, SIZE>,
         values: impl for<'t> Fn(Thread<'t, 'r, SIZE>) -> [T; N] + Uniform,
-    ) {
+    ) where
+        V::Tile: StoredTile<Element = T>,
+    {
         // SAFETY: `fill_by_rank` passes the calling thread's rank in the role, whose brand is `'r`.
         self.fill_by_rank(group, |rank| values(unsafe { Thread::new(rank) }));
     }
 
-    /// Writes the box: a loaded tile as it is, which the engine reads where it has landed. The call
+    /// Writes the tile: a loaded one as it is, which the engine reads where it has landed. The call
     /// returns in the role's first thread when that is done, so that the tile may be released.
     ///
-    /// PTX in that thread: `cp.async.bulk.tensor`, `cp.async.bulk.commit_group`,
+    /// PTX in that thread: `cp.async.bulk.tensor` or `cp.async.bulk`, `cp.async.bulk.commit_group`,
     /// `cp.async.bulk.wait_group.read 0`.
     ///
     /// # Threads
     ///
     /// The role.
     #[inline(always)]
-    pub fn store<K: Channel<Contents = TensorTile<T, X, W>>>(self, tile: &Ready<'r, K>) {
+    pub fn store<K: Channel<Contents = V::Tile>>(self, tile: &Ready<'r, K>) {
         const { assert!(CompletionOf::<K::Engine>::BY_BYTES, "the copy engine stores what it has loaded") };
         // SAFETY: the engine wrote the tile, and each thread of the role has waited for it at the
         // stage's mbarrier. It is filled again after all threads of the role have arrived at

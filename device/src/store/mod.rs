@@ -10,9 +10,10 @@
 //! | and orders it before the engine's reads | `fence.proxy.async.shared::cta` |
 //! | the first thread waits for the next stage | `cp.async.bulk.wait_group.read COUNT - 2` |
 //! | all threads meet | `bar.sync` |
-//! | the first thread stores the tile | `cp.async.bulk.tensor.2d.global`, `.commit_group` |
+//! | the first thread stores the tile | `cp.async.bulk.tensor.2d.global` or `cp.async.bulk.global`, `.commit_group` |
 //! | a kernel ends | `cp.async.bulk.wait_group.read 0` |
 
+mod bulk;
 mod draft;
 pub(crate) mod group;
 mod outputs;
@@ -22,6 +23,6 @@ mod view;
 
 pub use draft::Draft;
 pub use group::StoringGroup;
-pub use outputs::Outputs;
+pub use outputs::{Outputs, StoredTile};
 pub use ring::OutputRing;
-pub use view::Stored;
+pub use view::{Dealt, Stored};

@@ -4,35 +4,35 @@ use core::marker::PhantomData;
 
 use super::draft::Draft;
 use super::group::StoringGroup;
-use super::outputs::Outputs;
+use super::outputs::{Outputs, StoredTile};
 use super::slots::Slots;
-use super::view::{Stored, TileOf};
+use super::view::{Dealt, Stored};
 use crate::element::Element;
 use crate::fault;
-use crate::isa::{self, Corner};
+use crate::isa;
 use crate::marker::{BlockLevel, Brand, Uniform};
 use crate::memory::Shared;
 use crate::output::destination::{Destination, sealed};
-use crate::tensor::{Operation, OutputExtents, Swizzle, TensorMut, TensorTile, TileReduction};
-use crate::view::geometry::Rows;
+use crate::tensor::{Operation, OutputExtents, Swizzle, TensorMut, TileReduction};
 use crate::view::numbers::TileNumbers;
 use crate::view::share::{Places, Share};
 
 /// A ring of output stages in shared memory, through which a block writes its boxes of a
-/// [`TensorMut`], or adds to those of a [`TileReduction`]: threads fill a stage, one of them has
-/// the copy engine store it, and the block fills the next stage meanwhile.
+/// [`TensorMut`], its tiles of a [`BulkTilesMut`](crate::BulkTilesMut), or adds to the boxes of a
+/// [`TileReduction`]: threads fill a stage, one of them has the copy engine store it, and the block
+/// fills the next stage meanwhile.
 ///
-/// [`Shared::outputs`] makes it. [`map_tiles`](crate::Pipeline::map_tiles) takes that of a
-/// `TensorMut` as it takes a view's tiles; in loops by hand [`tile`](Self::tile) is one box. Of a
+/// [`Shared::outputs`] makes it. [`map_tiles`](crate::Pipeline::map_tiles) takes one that is dealt
+/// out as it takes a view's tiles; in loops by hand [`tile`](Self::tile) is one tile. Of a
 /// reduction [`tile_at`](Self::tile_at) is any box.
 ///
-/// CUDA: `cuda::ptx::cp_async_bulk_tensor` from shared memory, `cp_async_bulk_commit_group` and
-/// `cp_async_bulk_wait_group_read`.
+/// CUDA: `cuda::ptx::cp_async_bulk_tensor` and `cp_async_bulk` from shared memory,
+/// `cp_async_bulk_commit_group` and `cp_async_bulk_wait_group_read`.
 #[must_use = "a ring writes nothing by itself: pass it to `map_tiles`, or fill its tiles"]
 pub struct OutputRing<'s, V: Stored, const COUNT: usize, P, G> {
     slots: Slots<COUNT>,
     view: V,
-    share: Share<Rows>,
+    share: Share<V::Geometry>,
     memory: Brand<'s>,
     group: PhantomData<fn(G) -> G>,
     position: PhantomData<P>,
@@ -41,10 +41,8 @@ pub struct OutputRing<'s, V: Stored, const COUNT: usize, P, G> {
 
 impl<V: Stored, const COUNT: usize, P, G> !Uniform for OutputRing<'_, V, COUNT, P, G> {}
 
-impl<'s, T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, P>
-    Shared<'s, Outputs<TensorTile<T, X, W>, COUNT>, P>
-{
-    /// Makes the ring of these output stages, through which the block writes its boxes of `view`.
+impl<'s, C: StoredTile, const COUNT: usize, P> Shared<'s, Outputs<C, COUNT>, P> {
+    /// Makes the ring of these output stages, through which the block writes its tiles of `view`.
     ///
     /// Nobody waits for a ring that is dropped, or forgotten: the kernel's end does. Its memory and
     /// the view come back by [`finish`](OutputRing::finish).
@@ -95,11 +93,7 @@ impl<'s, T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, P>
     /// ```
     #[inline(always)]
     #[track_caller]
-    pub fn outputs<V: Stored<Element = T, Extents = X, Swizzle = W>, G: StoringGroup>(
-        self,
-        group: &G,
-        view: V,
-    ) -> OutputRing<'s, V, COUNT, P, G> {
+    pub fn outputs<V: Stored<Tile = C>, G: StoringGroup>(self, group: &G, view: V) -> OutputRing<'s, V, COUNT, P, G> {
         let _ = group;
         // SAFETY: the memory is the ring's from here on, for COUNT stages (`Layout`), aligned for
         // its tiles; no copy into it or from it is in flight, and nobody reads it (`Shared`, 0).
@@ -124,17 +118,16 @@ impl<'s, V: Stored, const COUNT: usize, P, G: StoringGroup> OutputRing<'s, V, CO
         }
     }
 
-    /// The box `index` of the block's share, which begins at `at`.
+    /// The tile `index` of the block's share, which is stored to `place`.
     ///
     /// # Safety
     ///
-    /// It is one that the block may write. While the draft exists, nobody else uses the ring, and
-    /// it is not moved.
+    /// It is one of the view that the block may write. While the draft exists, nobody else uses the
+    /// ring, and it is not moved.
     #[inline(always)]
-    unsafe fn draft<'v>(&mut self, at: Corner, index: usize) -> Draft<'v, V, COUNT, G> {
-        // SAFETY: the slots are this ring's, the map is that of its view; the rest is the caller's
-        // promise.
-        unsafe { Draft::new(&raw mut self.slots, self.view.map(), at, index) }
+    unsafe fn draft<'v>(&mut self, place: V::Place, index: usize) -> Draft<'v, V, COUNT, G> {
+        // SAFETY: the slots are this ring's; the rest is the caller's promise.
+        unsafe { Draft::new(&raw mut self.slots, place, index) }
     }
 
     /// Waits until all stores are written, for the whole group, and gives back the view and the
@@ -143,7 +136,7 @@ impl<'s, V: Stored, const COUNT: usize, P, G: StoringGroup> OutputRing<'s, V, CO
     /// PTX: `cp.async.bulk.wait_group 0` in the first thread, `bar.sync`. At the end of a kernel it
     /// is not needed.
     #[inline(always)]
-    pub fn finish(self, group: &G) -> (V, Shared<'s, Outputs<TileOf<V>, COUNT>, P>) {
+    pub fn finish(self, group: &G) -> (V, Shared<'s, Outputs<V::Tile, COUNT>, P>) {
         let _ = group;
         // SAFETY: the ring is its group's, all of whose threads run this code (R2): the brand in
         // `G` is theirs, and the ring can't be captured. A wait is no collective step.
@@ -156,16 +149,9 @@ impl<'s, V: Stored, const COUNT: usize, P, G: StoringGroup> OutputRing<'s, V, CO
     }
 }
 
-impl<'k, T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, P, G: StoringGroup>
-    OutputRing<'_, TensorMut<'k, T, X, W>, COUNT, P, G>
+impl<T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, P, G: StoringGroup>
+    OutputRing<'_, TensorMut<'_, T, X, W>, COUNT, P, G>
 {
-    /// Returns how many boxes the block has; 0 where blocks outnumber boxes.
-    #[expect(clippy::len_without_is_empty, reason = "`len() == 0` says it in a kernel's loop as well")]
-    #[inline(always)]
-    pub fn len(&self) -> usize {
-        self.share.len()
-    }
-
     /// Returns the places of these boxes among the tensor's: for an input that is read elsewhere,
     /// such as a matrix to be transposed. In more than two dimensions the rows of boxes are counted
     /// through all planes.
@@ -173,31 +159,41 @@ impl<'k, T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, P, G: Sto
     pub fn places(&self) -> Places {
         Places::of(self.share)
     }
+}
 
-    /// Returns the block's box `index`, to be filled: box `index * grid + block` of the tensor.
+impl<V: Dealt, const COUNT: usize, P, G: StoringGroup> OutputRing<'_, V, COUNT, P, G> {
+    /// Returns how many tiles the block has; 0 where blocks outnumber tiles.
+    #[expect(clippy::len_without_is_empty, reason = "`len() == 0` says it in a kernel's loop as well")]
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.share.len()
+    }
+
+    /// Returns the block's tile `index`, to be filled: tile `index * grid + block` of the view.
     ///
     /// # Panics
     ///
     /// If `index >= self.len()`: the launch fails with both numbers, file and line.
     #[inline(always)]
     #[track_caller]
-    pub fn tile(&mut self, index: usize) -> Draft<'_, TensorMut<'k, T, X, W>, COUNT, G> {
+    pub fn tile(&mut self, index: usize) -> Draft<'_, V, COUNT, G> {
         self.share.check(index, "output tile index {} is out of range: this block has {} tiles");
         // SAFETY: just checked; the ring is borrowed while the draft exists.
-        unsafe { self.tile_unchecked(index) }
+        unsafe { self.tile_unchecked(index, false) }
     }
 
-    /// The block's box `index`.
+    /// The block's tile `index`.
     ///
     /// # Safety
     ///
-    /// It exists; the rest as for `draft`.
+    /// It exists, and lies below `whole_below` if it is said to be `whole`; the rest as for
+    /// `draft`.
     #[inline(always)]
-    unsafe fn tile_unchecked<'v>(&mut self, index: usize) -> Draft<'v, TensorMut<'k, T, X, W>, COUNT, G> {
-        let (row, column) = self.share.place(index);
-        // SAFETY: a box of the block's share, which no other block has; the rest is the caller's
+    unsafe fn tile_unchecked<'v>(&mut self, index: usize, whole: bool) -> Draft<'v, V, COUNT, G> {
+        let place = self.view.place(self.share, index, whole);
+        // SAFETY: a tile of the block's share, which no other block has; the rest is the caller's
         // promise.
-        unsafe { self.draft(self.view.corner(row, column), index) }
+        unsafe { self.draft(place, index) }
     }
 }
 
@@ -223,41 +219,40 @@ impl<'k, T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle, const COUNT:
         }
         // SAFETY: all blocks may reduce into all boxes. The ring is borrowed while the draft
         // exists.
-        unsafe { self.draft(self.view.corner(row, column), 0) }
+        unsafe { self.draft(self.view.box_place(row, column), 0) }
     }
 }
 
-impl<T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, P, G: StoringGroup> Destination
-    for OutputRing<'_, TensorMut<'_, T, X, W>, COUNT, P, G>
-{
-}
+impl<V: Dealt, const COUNT: usize, P, G: StoringGroup> Destination for OutputRing<'_, V, COUNT, P, G> {}
 
-impl<'k, T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, P, G: StoringGroup> sealed::Destination
-    for OutputRing<'_, TensorMut<'k, T, X, W>, COUNT, P, G>
-{
-    type Tile<'v> = Draft<'v, TensorMut<'k, T, X, W>, COUNT, G>;
-    const ALL_WHOLE: bool = true;
+impl<V: Dealt, const COUNT: usize, P, G: StoringGroup> sealed::Destination for OutputRing<'_, V, COUNT, P, G> {
+    type Tile<'v> = Draft<'v, V, COUNT, G>;
+    const ALL_WHOLE: bool = V::ALL_WHOLE;
+
+    #[inline(always)]
+    fn count(&self) -> usize {
+        self.len()
+    }
 
     #[inline(always)]
     fn numbers(&self) -> TileNumbers {
         self.share.numbers()
     }
 
-    /// All of them: the engine sees to what lies beyond the tensor.
     #[inline(always)]
     fn whole_below(&self) -> usize {
-        self.share.numbers().end()
+        self.view.whole_below(self.share)
     }
 
     #[inline(always)]
     unsafe fn tile<'v>(&mut self, index: usize) -> Self::Tile<'v> {
         // SAFETY: the caller's promises; a driver does not move the ring.
-        unsafe { self.tile_unchecked(index) }
+        unsafe { self.tile_unchecked(index, false) }
     }
 
     #[inline(always)]
     unsafe fn whole<'v>(&mut self, index: usize) -> Self::Tile<'v> {
         // SAFETY: as above.
-        unsafe { self.tile_unchecked(index) }
+        unsafe { self.tile_unchecked(index, true) }
     }
 }

@@ -1,13 +1,6 @@
 //! The output stages of a ring.
 
-use crate::element::Element;
 use crate::isa::PendingGroups;
-use crate::tensor::{OutputExtents, Swizzle, TensorTile};
-
-/// Bytes from one output stage's start to the next one's.
-pub(super) const fn stride<T: Element, X: OutputExtents, W: Swizzle>() -> usize {
-    TensorTile::<T, X, W>::BYTES.next_multiple_of(TensorTile::<T, X, W>::ALIGNMENT)
-}
 
 /// Of the stores that were committed, all but the youngest `COUNT - 2` were read: of the ring's
 /// stages the one that is filled now and the next one are free then. With one stage, all.

@@ -1,79 +1,127 @@
 //! What a ring writes to.
 
+use super::outputs::StoredTile;
 use crate::element::Element;
-
-use crate::isa::{self, BoxShape, Corner, RawTensor};
+use crate::isa::{self, Corner, RawTensor};
+use crate::output::bulk::{BulkPlace, BulkTilesMut};
 use crate::tensor::{Operation, OutputExtents, Swizzle, TensorMut, TensorTile, TileReduction};
-use crate::view::geometry::Rows;
+use crate::view::geometry::{Elements, Rows};
 use crate::view::share::Share;
 
-/// What a ring of output stages writes to: a [`TensorMut`], or a [`TileReduction`]. Sealed.
+/// What a ring of output stages writes to: a [`TensorMut`], a [`TileReduction`], or a
+/// [`BulkTilesMut`]. Sealed.
 #[diagnostic::on_unimplemented(
     message = "the copy engine stores no tiles to `{Self}`",
-    label = "not a `TensorMut` or a `TileReduction`",
+    label = "not a `TensorMut`, a `TileReduction` or a `BulkTilesMut`",
     note = "views that threads write, such as `TilesMut2D`, are written by `out.for_block(&block)`; for a ring the parameter is a \
-            `TensorMut<T, Extents2<ROWS, COLUMNS>, W>` of the same element, extents and swizzle as the output stages"
+            `TensorMut<T, Extents2<ROWS, COLUMNS>, W>` of the same element, extents and swizzle as the output stages, or a \
+            `BulkTilesMut<T, LEN>` of the same element and length"
 )]
 pub trait Stored: sealed::Stored {
-    /// An element.
-    type Element: Element;
-    /// The extents of a box.
-    type Extents: OutputExtents;
-    /// The swizzle of an output stage.
-    type Swizzle: Swizzle;
+    /// What an output stage holds.
+    type Tile: StoredTile;
 }
 
-/// What an output stage of a view holds.
-pub type TileOf<V> = TensorTile<<V as Stored>::Element, <V as Stored>::Extents, <V as Stored>::Swizzle>;
+/// What a ring writes to whose tiles are dealt out to the blocks: a [`TensorMut`] or a
+/// [`BulkTilesMut`]. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "no tile of `{Self}` is a block's own",
+    label = "not a `TensorMut` or a `BulkTilesMut`",
+    note = "no box of a `TileReduction` is a block's own: take `for_each_tile`, and `results.tile_at(row, column)` in its closure"
+)]
+pub trait Dealt: Stored + sealed::Dealt {}
 
 pub(crate) mod sealed {
-    use super::{BoxShape, Corner, RawTensor, Rows, Share};
+    use super::Share;
+    use crate::view::geometry::Geometry;
 
     #[diagnostic::on_unimplemented(
         message = "the copy engine stores no tiles to `{Self}`",
-        label = "not a `TensorMut` or a `TileReduction`",
-        note = "a ring trusts its view to be written by the engine alone: take a `TensorMut`, or a `TileReduction`"
+        label = "not a `TensorMut`, a `TileReduction` or a `BulkTilesMut`",
+        note = "a ring trusts its view to be written by the engine alone: take a `TensorMut`, a `TileReduction` or a `BulkTilesMut`"
     )]
     pub trait Stored {
-        /// Whether a box's stores are ordered.
+        /// Whether a tile's stores are ordered.
         const IN_ORDER: bool;
 
-        /// The map by which the engine finds the boxes.
-        fn map(&self) -> *const RawTensor;
+        /// How the view's elements lie.
+        type Geometry: Geometry;
 
-        /// Where the box in this row and column of boxes begins.
-        fn corner(&self, row: usize, column: usize) -> Corner;
+        /// Where a tile is stored to.
+        type Place: Copy;
 
-        /// Which boxes are this block's.
-        fn share(&self) -> Share<Rows>;
+        /// Which tiles are this block's.
+        fn share(&self) -> Share<Self::Geometry>;
 
-        /// Has the engine write the tile at `from` to the box that begins at `at`.
+        /// Has the engine write the tile at `from` to its place, in the open group of the calling
+        /// thread.
         ///
         /// # Safety
         ///
-        /// As `isa::tensor_store`; `map` is that of such a view, and the shape that of its boxes.
-        unsafe fn store(map: *const RawTensor, at: Corner, from: *const u8, shape: BoxShape);
+        /// 0. The place is one of a tile of such a view, which the block may write.
+        /// 1. At `from`, in shared memory, lies a tile as output stages hold them, aligned as they
+        ///    are, and initialised. All writes to it before, of whatever thread, were followed by
+        ///    that thread's `fence_proxy_async` and a barrier, or were bulk copies that the calling
+        ///    thread has waited for.
+        /// 2. Nobody writes it until the calling thread has committed the store and waited for the
+        ///    reads of its group; the block does not end before that.
+        unsafe fn store(to: Self::Place, from: *const u8);
+    }
+
+    #[diagnostic::on_unimplemented(
+        message = "no tile of `{Self}` is a block's own",
+        label = "not a `TensorMut` or a `BulkTilesMut`",
+        note = "no box of a `TileReduction` is a block's own: take `for_each_tile`, and `results.tile_at(row, column)` in its closure"
+    )]
+    pub trait Dealt: Stored {
+        /// Whether nothing has to be checked to write any tile that exists.
+        const ALL_WHOLE: bool;
+
+        /// A bound on tile numbers: to write tiles with lower numbers nothing has to be checked.
+        fn whole_below(&self, share: Share<Self::Geometry>) -> usize;
+
+        /// Where the block's tile `index` is stored to, which exists; if it is said to be `whole`,
+        /// its number lies below `whole_below`.
+        fn place(&self, share: Share<Self::Geometry>, index: usize, whole: bool) -> Self::Place;
+    }
+}
+
+/// Where a box of a tensor is stored to.
+///
+/// # Invariants
+///
+/// 0. `map` is that of the tensor, and `at` begins a box of it: in the tensor, and at whole pieces,
+///    of which a box's row is made.
+#[derive(Clone, Copy)]
+pub struct BoxPlace {
+    map: *const RawTensor,
+    at: Corner,
+}
+
+impl<T: Element, X: OutputExtents, W: Swizzle> TensorMut<'_, T, X, W> {
+    /// The place of the box in this row and column of boxes.
+    #[inline(always)]
+    fn box_place(&self, row: usize, column: usize) -> BoxPlace {
+        BoxPlace { map: self.map(), at: self.corner(row, column) }
+    }
+}
+
+impl<T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle> TileReduction<'_, T, O, X, W> {
+    /// The place of the box in this row and column of boxes.
+    #[inline(always)]
+    pub(super) fn box_place(&self, row: usize, column: usize) -> BoxPlace {
+        BoxPlace { map: self.map(), at: self.corner(row, column) }
     }
 }
 
 impl<T: Element, X: OutputExtents, W: Swizzle> Stored for TensorMut<'_, T, X, W> {
-    type Element = T;
-    type Extents = X;
-    type Swizzle = W;
+    type Tile = TensorTile<T, X, W>;
 }
 
 impl<T: Element, X: OutputExtents, W: Swizzle> sealed::Stored for TensorMut<'_, T, X, W> {
     const IN_ORDER: bool = true;
-
-    #[inline(always)]
-    fn map(&self) -> *const RawTensor {
-        TensorMut::map(self)
-    }
-
-    #[inline(always)]
-    fn corner(&self, row: usize, column: usize) -> Corner {
-        TensorMut::corner(self, row, column)
-    }
+    type Geometry = Rows;
+    type Place = BoxPlace;
 
     #[inline(always)]
     fn share(&self) -> Share<Rows> {
@@ -81,31 +129,39 @@ impl<T: Element, X: OutputExtents, W: Swizzle> sealed::Stored for TensorMut<'_, 
     }
 
     #[inline(always)]
-    unsafe fn store(map: *const RawTensor, at: Corner, from: *const u8, shape: BoxShape) {
-        // SAFETY: the caller's promises.
-        unsafe { isa::tensor_store(map, at, from, shape) };
+    unsafe fn store(BoxPlace { map, at }: BoxPlace, from: *const u8) {
+        // SAFETY: the caller's promises, and the place's invariant.
+        unsafe { isa::tensor_store(map, at, from, const { TensorTile::<T, X, W>::SHAPE }) };
+    }
+}
+
+impl<T: Element, X: OutputExtents, W: Swizzle> Dealt for TensorMut<'_, T, X, W> {}
+
+impl<T: Element, X: OutputExtents, W: Swizzle> sealed::Dealt for TensorMut<'_, T, X, W> {
+    const ALL_WHOLE: bool = true;
+
+    /// All of them: the engine sees to what lies beyond the tensor.
+    #[inline(always)]
+    fn whole_below(&self, share: Share<Rows>) -> usize {
+        share.numbers().end()
+    }
+
+    #[inline(always)]
+    fn place(&self, share: Share<Rows>, index: usize, _: bool) -> BoxPlace {
+        let (row, column) = share.place(index);
+        self.box_place(row, column)
     }
 }
 
 impl<T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle> Stored for TileReduction<'_, T, O, X, W> {
-    type Element = T;
-    type Extents = X;
-    type Swizzle = W;
+    type Tile = TensorTile<T, X, W>;
 }
 
 impl<T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle> sealed::Stored for TileReduction<'_, T, O, X, W> {
     /// The engine's operations on an element are atomic, and their order is nobody's.
     const IN_ORDER: bool = false;
-
-    #[inline(always)]
-    fn map(&self) -> *const RawTensor {
-        TileReduction::map(self)
-    }
-
-    #[inline(always)]
-    fn corner(&self, row: usize, column: usize) -> Corner {
-        TileReduction::corner(self, row, column)
-    }
+    type Geometry = Rows;
+    type Place = BoxPlace;
 
     #[inline(always)]
     fn share(&self) -> Share<Rows> {
@@ -113,8 +169,59 @@ impl<T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle> sealed::Stored f
     }
 
     #[inline(always)]
-    unsafe fn store(map: *const RawTensor, at: Corner, from: *const u8, shape: BoxShape) {
-        // SAFETY: the caller's promises; the map was encoded for elements of this kind.
+    unsafe fn store(BoxPlace { map, at }: BoxPlace, from: *const u8) {
+        let shape = const { TensorTile::<T, X, W>::SHAPE };
+        // SAFETY: the caller's promises, and the place's invariant; the map was encoded for
+        // elements of this kind.
         unsafe { isa::tensor_reduce::<O::Code>(map, at, from, shape, O::KIND) };
+    }
+}
+
+impl<T: Element, const LEN: usize> Stored for BulkTilesMut<'_, T, LEN> {
+    type Tile = [T; LEN];
+}
+
+impl<T: Element, const LEN: usize> sealed::Stored for BulkTilesMut<'_, T, LEN> {
+    const IN_ORDER: bool = true;
+    type Geometry = Elements;
+    type Place = BulkPlace;
+
+    #[inline(always)]
+    fn share(&self) -> Share<Elements> {
+        BulkTilesMut::share(self)
+    }
+
+    #[inline(always)]
+    unsafe fn store(to: BulkPlace, from: *const u8) {
+        let by_engine = to.by_engine();
+        if by_engine > 0 {
+            // SAFETY: the caller's promises; the bytes are some of the place's, which is aligned to
+            // 16, and of the tile's.
+            unsafe { isa::bulk_store(to.to(), from, by_engine as u32) };
+        }
+        // The last tile of a view may end between two pieces.
+        for byte in by_engine..to.bytes() {
+            // SAFETY: a byte of the tile, which is initialised and which the calling thread may
+            // read: it has waited for it, or passed the barrier. The byte of global memory is one
+            // of the place's, and the engine writes others.
+            unsafe { isa::store_global(to.to().add(byte), from.add(byte).read()) };
+        }
+    }
+}
+
+impl<T: Element, const LEN: usize> Dealt for BulkTilesMut<'_, T, LEN> {}
+
+impl<T: Element, const LEN: usize> sealed::Dealt for BulkTilesMut<'_, T, LEN> {
+    const ALL_WHOLE: bool = false;
+
+    #[inline(always)]
+    fn whole_below(&self, share: Share<Elements>) -> usize {
+        BulkTilesMut::whole_below(self, share)
+    }
+
+    #[inline(always)]
+    fn place(&self, share: Share<Elements>, index: usize, whole: bool) -> BulkPlace {
+        let (_, number) = share.place(index);
+        BulkTilesMut::place(self, number, whole)
     }
 }

@@ -8,7 +8,7 @@ use std::ffi::c_void;
 use std::ptr;
 
 use tilepipe::launch::{ParameterKind, RawElements, RawParameter, RawRows};
-use tilepipe::{Element, Halos, Tiles, TilesMut};
+use tilepipe::{BulkTilesMut, Element, Halos, Tiles, TilesMut};
 
 use crate::access::Access;
 use crate::buffer::{
@@ -20,7 +20,7 @@ use crate::buffer::{
 /// makes ask for it.
 ///
 /// - `&Buffer<T>` or a [`Slice`] for the input views [`Tiles`] and [`Halos`];
-/// - `&mut Buffer<T>` or a [`SliceMut`] for the output view [`TilesMut`];
+/// - `&mut Buffer<T>` or a [`SliceMut`] for the output views [`TilesMut`] and [`BulkTilesMut`];
 /// - `&Buffer2D<T>` or [`Rows`] for the two-dimensional input views `Tiles2D` and `Halos2D`;
 /// - `&mut Buffer2D<T>` or [`RowsMut`] for the two-dimensional output view `TilesMut2D`;
 /// - one of these for a `Tensor`, a `TensorMut` or a `TileReduction` of boxes of a matrix, and a
@@ -29,7 +29,7 @@ use crate::buffer::{
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed for the kernel's parameter `{P}`",
     label = "wrong argument",
-    note = "pass `&buffer` for an input view (`Tiles`, `Halos`), `&mut buffer` for an output view (`TilesMut`), and a \
+    note = "pass `&buffer` for an input view (`Tiles`, `Halos`), `&mut buffer` for an output view (`TilesMut`, `BulkTilesMut`), and a \
             scalar of exactly the parameter's type",
     note = "a view of two dimensions (`Tiles2D`, `Halos2D`, `TilesMut2D`, `Tensor`, `TensorMut`) takes a `Buffer2D`, a tensor of other \
             extents a `BufferNd` of as many dimensions, any other view a `Buffer`",
@@ -347,6 +347,18 @@ impl<T: Element, const LEN: usize, const HALO: usize> Argument<Halos<'_, T, LEN,
 impl<T: Element, const LEN: usize, A> Argument<TilesMut<'_, T, LEN, A>> for &mut Buffer<T> {
     fn bind(self) -> Bound {
         Bound::output(self)
+    }
+}
+
+impl<T: Element, const LEN: usize> Argument<BulkTilesMut<'_, T, LEN>> for &mut Buffer<T> {
+    fn bind(self) -> Bound {
+        Bound::output(self)
+    }
+}
+
+impl<T: Element, const LEN: usize> Argument<BulkTilesMut<'_, T, LEN>> for SliceMut<'_, T> {
+    fn bind(self) -> Bound {
+        Bound::output_slice(self)
     }
 }
 

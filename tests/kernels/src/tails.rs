@@ -4,8 +4,8 @@
 
 use tilepipe::role::{EvenOdd, Partitioned, WarpRoles};
 use tilepipe::{
-    Block, Bulk, HaloTile, Halos, Optional, Replicated, Shared, Stages, Tile2D, Tiles, Tiles2D, TilesMut, TilesMut2D,
-    WarpScope, kernel,
+    Block, Bulk, BulkTilesMut, HaloTile, Halos, Optional, Outputs, Replicated, Shared, Stages, Tile2D, Tiles, Tiles2D,
+    TilesMut, TilesMut2D, WarpScope, kernel,
 };
 
 /// Elements of a tile.
@@ -34,6 +34,88 @@ pub fn tails_driven<const STAGES: usize>(
     let (tiles, mut results) = (input.for_block(&block), out.for_block(&block));
     let _ = shared.pipeline(&block).map_tiles(&tiles, &mut results, |tile, dst| {
         block.threads(|t| dst.set_each(&t, |e| mixed(tile[e], tile[LEN - 1 - e])));
+    });
+}
+
+/// Stages and output stages of tiles.
+type WithOutputs<const STAGES: usize, const COUNT: usize> =
+    (Stages<[u8; LEN], STAGES, Bulk>, Outputs<[u8; LEN], COUNT>);
+
+/// The driver, through a ring of output stages.
+#[kernel(instances(THREADS = [32, 64], STAGES = [2], COUNT = [1, 2, 3]))]
+pub fn tails_stored<const THREADS: usize, const STAGES: usize, const COUNT: usize>(
+    block: Block<THREADS>,
+    input: Tiles<u8, LEN>,
+    out: BulkTilesMut<u8, LEN>,
+    shared: Shared<WithOutputs<STAGES, COUNT>>,
+) {
+    let (stages, outputs) = shared.split();
+    let tiles = input.for_block(&block);
+    let mut results = outputs.outputs(&block, out);
+    let _ = stages.pipeline(&block).map_tiles(&tiles, &mut results, |tile, draft| {
+        draft.fill(&block, |e| mixed(tile[e], tile[LEN - 1 - e]));
+    });
+}
+
+/// Stores the loaded tiles as they are: it writes what it reads.
+#[kernel(instances(STAGES = [1, 3]))]
+pub fn tails_stored_as_loaded<const STAGES: usize>(
+    block: Block<32>,
+    input: Tiles<u8, LEN>,
+    out: BulkTilesMut<u8, LEN>,
+    shared: Shared<WithOutputs<STAGES, 0>>,
+) {
+    let (stages, outputs) = shared.split();
+    let tiles = input.for_block(&block);
+    let mut results = outputs.outputs(&block, out);
+    let _ = stages.pipeline(&block).map_tiles(&tiles, &mut results, |tile, draft| draft.store(tile));
+}
+
+/// Each tile is written twice by hand, then the view and the memory come back, and a role writes
+/// all of them once more.
+#[kernel(instances(COUNT = [1, 2]))]
+pub fn tails_stored_again<const COUNT: usize>(
+    block: Block<64>,
+    input: Tiles<u8, LEN>,
+    out: BulkTilesMut<u8, LEN>,
+    shared: Shared<(Partitioned<Stages<[u8; LEN], 2, Bulk>>, Outputs<[u8; LEN], COUNT>)>,
+) {
+    let (stages, outputs) = shared.split();
+    let tiles = input.for_block(&block);
+    let mut results = outputs.outputs(&block, out);
+    for i in 0..results.len() {
+        results.tile(i).fill(&block, |e| e as u8);
+        results.tile(i).fill(&block, |_| 5);
+    }
+    let (out, outputs) = results.finish(&block);
+    let _ = block
+        .partition::<WarpRoles<32, 32>>()
+        .pipeline(stages)
+        .role((), |_, producer, ()| {
+            let _ = producer.for_each(tiles.len(), |stage, i| stage.copy(tiles.get(i)));
+        })
+        .role((outputs, out), |group, consumer, (outputs, out)| {
+            let mut results = outputs.outputs(&group, out);
+            consumer.for_each(|tile, i| {
+                results.tile(i).fill(&group, |e| mixed(tile[e], tile[LEN - 1 - e]));
+            });
+        })
+        .run();
+}
+
+/// The driver between two roles, the second of which has output stages.
+#[kernel(instances(STAGES = [1, 2], COUNT = [1, 2]))]
+pub fn tails_stored_between_roles<const STAGES: usize, const COUNT: usize>(
+    block: Block<96>,
+    input: Tiles<u8, LEN>,
+    out: BulkTilesMut<u8, LEN>,
+    shared: Shared<(Partitioned<Stages<[u8; LEN], STAGES, Bulk>>, Outputs<[u8; LEN], COUNT>)>,
+) {
+    let (stages, outputs) = shared.split();
+    let tiles = input.for_block(&block);
+    let roles = block.partition::<WarpRoles<32, 64>>().pipeline(stages);
+    let _ = roles.map_tiles(&tiles, (outputs, out), |group, tile, draft| {
+        draft.fill(group, |e| mixed(tile[e], tile[LEN - 1 - e]));
     });
 }
 

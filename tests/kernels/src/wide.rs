@@ -4,8 +4,8 @@
 
 use tilepipe::role::{Partitioned, WarpRoles};
 use tilepipe::{
-    Block, Blocked, Bulk, CpAsync, Engine, LoadStore, Runs, Shared, Stages, ThreadScope, Tiles, TilesMut, hoist_bounds,
-    kernel,
+    Block, Blocked, Bulk, BulkTilesMut, CpAsync, Engine, LoadStore, Outputs, Runs, Shared, Stages, ThreadScope, Tiles,
+    TilesMut, hoist_bounds, kernel,
 };
 use tilepipe_kernel_elements::{Complex, Number};
 
@@ -25,6 +25,36 @@ pub fn wide_tiles<T: Number, E: Engine, const THREADS: usize, const LEN: usize, 
     let tiles = input.for_block(&block);
     let _ = shared.pipeline(&block).map_tiles(&tiles, &mut out.for_block(&block), |tile, dst| {
         block.threads(|t| dst.set_each(&t, |i| tile[i].triple().plus(tile[(i + 1) % LEN])));
+    });
+}
+
+/// Stages of tiles, and output stages of the same tiles.
+type WithOutputs<T, E, const LEN: usize, const STAGES: usize, const COUNT: usize> =
+    (Stages<[T; LEN], STAGES, E>, Outputs<[T; LEN], COUNT>);
+
+/// The driver, through output stages that the copy engine stores.
+#[kernel(
+    instances(T = [i32, u8, Complex], E = [CpAsync, Bulk], THREADS = [96], LEN = [16 * THREADS], STAGES = [2], COUNT = [1, 3]),
+    instances(T = [f64], E = [LoadStore], THREADS = [64], LEN = [50], STAGES = [1], COUNT = [2]),
+)]
+pub fn wide_stored<
+    T: Number,
+    E: Engine,
+    const THREADS: usize,
+    const LEN: usize,
+    const STAGES: usize,
+    const COUNT: usize,
+>(
+    block: Block<THREADS>,
+    input: Tiles<T, LEN>,
+    out: BulkTilesMut<T, LEN>,
+    shared: Shared<WithOutputs<T, E, LEN, STAGES, COUNT>>,
+) {
+    let (stages, outputs) = shared.split();
+    let tiles = input.for_block(&block);
+    let mut results = outputs.outputs(&block, out);
+    let _ = stages.pipeline(&block).map_tiles(&tiles, &mut results, |tile, draft| {
+        draft.fill(&block, |i| tile[i].triple().plus(tile[(i + 1) % LEN]));
     });
 }
 

@@ -6,7 +6,7 @@
 use super::Schedule;
 use super::block::{Aligned, step, with_block};
 use super::mbarrier;
-use super::model::{Accesses, Unit};
+use super::model::{Accesses, Model, Unit};
 use super::roles::synchronise;
 use crate::isa::{BULK_ZEROS, BoxShape, Corner, ElementKind, Members, PendingGroups, RawTensor, Reduce, ReduceCode};
 
@@ -147,6 +147,25 @@ pub(crate) unsafe fn tensor_copy(to: *mut u8, map: *const RawTensor, from: Corne
     land_in_parts(to, bytes, barrier, parts);
 }
 
+/// `cp.async.bulk.global`: a store of `bytes` bytes, in a bulk group of the calling thread. The
+/// source is read at any time before a wait for the group.
+///
+/// # Panics
+///
+/// If threads have accessed the source without a fence between the proxies.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+pub(crate) unsafe fn bulk_store(to: *mut u8, from: *const u8, bytes: u32) {
+    assert!(
+        bytes > 0 && bytes.is_multiple_of(16) && to.addr().is_multiple_of(16) && from.addr().is_multiple_of(16),
+        "a bulk store of {bytes} bytes: its size and both addresses are multiples of 16"
+    );
+    // SAFETY: the caller's promises.
+    start_store(from, bytes as usize, |model| unsafe { model.store_bulk(from, to, bytes as usize) });
+}
+
 /// `cp.async.bulk.tensor.global`: a store of the box at `from`, in a bulk group of the calling
 /// thread, as the box of a tensor that begins at `at`. What of it lies outside of
 /// the tensor is dropped, in whole pieces of 16 bytes. The source is read at any time before a wait
@@ -161,7 +180,7 @@ pub(crate) unsafe fn tensor_copy(to: *mut u8, map: *const RawTensor, from: Corne
 /// This function's safety contract in [`isa`](crate::isa) holds.
 pub(crate) unsafe fn tensor_store(map: *const RawTensor, at: Corner, from: *const u8, shape: BoxShape) {
     // SAFETY: the caller's promises.
-    unsafe { start_store(map, at, from, shape, None) };
+    unsafe { start_box(map, at, from, shape, None) };
 }
 
 /// `cp.reduce.async.bulk.tensor.global`: as [`tensor_store`], but each element is combined with
@@ -182,7 +201,7 @@ pub(crate) unsafe fn tensor_reduce<C: ReduceCode>(
     kind: ElementKind,
 ) {
     // SAFETY: the caller's promises.
-    unsafe { start_store(map, at, from, shape, Some((C::CODE, kind))) };
+    unsafe { start_box(map, at, from, shape, Some((C::CODE, kind))) };
 }
 
 /// Fails at what the copy engine fails at (docs/decisions/55).
@@ -191,12 +210,12 @@ fn check_column(column: i32, shape: BoxShape) {
     assert!(column % lanes == 0, "the copy engine begins no box at column {column}: it is no multiple of {lanes}");
 }
 
-/// Starts a store, or a reduction of elements of a kind.
+/// Starts a store of a box, or a reduction of elements of a kind.
 ///
 /// # Safety
 ///
 /// As for [`tensor_store`], or for [`tensor_reduce`].
-unsafe fn start_store(
+unsafe fn start_box(
     map: *const RawTensor,
     at: Corner,
     from: *const u8,
@@ -210,10 +229,15 @@ unsafe fn start_store(
     let tensor = unsafe { map.read() };
     check_column(at[0], shape);
     assert!(at.iter().all(|at| *at >= 0), "the copy engine stores no box from {at:?} on: it begins before the tensor");
+    // SAFETY: the caller's promises.
+    start_store(from, bytes, |model| unsafe { model.store_box(from, &tensor, at, shape, how) });
+}
+
+/// Starts a store of the `bytes` bytes at `from`, by `start`.
+fn start_store(from: *const u8, bytes: usize, start: impl FnOnce(&mut Model)) {
     step(|block| {
         block.check_destination(from.cast_mut(), bytes);
-        // SAFETY: the caller's promises.
-        unsafe { block.model.store_box(from, &tensor, at, shape, how) };
+        start(&mut block.model);
     });
     synchronise(|scheduler, _| {
         scheduler.barriers.handed_over.check_source(from.addr(), bytes);

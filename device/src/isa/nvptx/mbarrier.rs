@@ -24,6 +24,7 @@ unsafe extern "C" {
     fn tilepipe_cp_async_mbarrier_arrive(barrier: u32);
     fn tilepipe_mbarrier_expect_tx(barrier: u32, bytes: u32);
     fn tilepipe_bulk_copy(to: *mut u8, from: *const u8, bytes: u32, barrier: u32);
+    fn tilepipe_bulk_store(to: *mut u8, from: *const u8, bytes: u32);
     safe fn tilepipe_bulk_commit_group();
     safe fn tilepipe_bulk_wait_all();
     safe fn tilepipe_bulk_zeros_base() -> *const u8;
@@ -178,6 +179,17 @@ pub(crate) unsafe fn mbarrier_expect_tx(barrier: Mbarrier, bytes: u32) {
 pub(crate) unsafe fn bulk_copy(to: *mut u8, from: *const u8, bytes: u32, barrier: Mbarrier) {
     // SAFETY: the caller's promises.
     unsafe { tilepipe_bulk_copy(to, from, bytes, barrier) };
+}
+
+/// `cp.async.bulk.global`: a store of `bytes` bytes, in the calling thread's open group.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+#[inline(always)]
+pub(crate) unsafe fn bulk_store(to: *mut u8, from: *const u8, bytes: u32) {
+    // SAFETY: the caller's promises.
+    unsafe { tilepipe_bulk_store(to, from, bytes) };
 }
 
 /// `cp.async.bulk.commit_group`: closes the calling thread's group of bulk stores.

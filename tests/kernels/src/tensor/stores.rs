@@ -221,6 +221,22 @@ pub fn boxes_of_a_role<W: Swizzle, const STAGES: usize, const COUNT: usize>(
         .run();
 }
 
+/// As [`boxes_of_a_role`](fn@boxes_of_a_role), by the driver.
+#[kernel(instances(W = [Swizzle64], STAGES = [1, 3], COUNT = [1, 2]))]
+pub fn boxes_driven_to_a_role<W: Swizzle, const STAGES: usize, const COUNT: usize>(
+    block: Block<96>,
+    input: Tensor<u32, Extents2<ROWS, 16>, W>,
+    out: TensorMut<u32, Extents2<ROWS, 16>, W>,
+    shared: Shared<OfRoles<W, STAGES, COUNT>>,
+) {
+    let (stages, outputs) = shared.split();
+    let boxes = input.for_block(&block);
+    let roles = block.partition::<WarpRoles<32, 64>>().pipeline(stages);
+    let _ = roles.map_tiles(&boxes, (outputs, out), |group, tile, draft| {
+        draft.fill(group, |row, column| tile[(row, column)].wrapping_mul(3));
+    });
+}
+
 /// As [`boxes_of_a_role`](fn@boxes_of_a_role), but boxes are stored as they were loaded.
 #[kernel(instances(W = [NoSwizzle, Swizzle64], STAGES = [1, 3]))]
 pub fn boxes_of_a_role_as_loaded<W: Swizzle, const STAGES: usize>(

@@ -291,6 +291,19 @@ impl Model {
         self.stores.started(self.schedule, &mut self.random);
     }
 
+    /// Starts to store `bytes` bytes in a row, whole pieces, by the engine.
+    ///
+    /// # Safety
+    ///
+    /// They are readable at `from` until the block ends, and `to` is writable for them, which only
+    /// this launch writes.
+    pub(super) unsafe fn store_bulk(&mut self, from: *const u8, to: *mut u8, bytes: usize) {
+        self.accesses.check_source(from.addr(), bytes);
+        // SAFETY: the caller's promises.
+        unsafe { self.stores.store_bulk(from, to, bytes) };
+        self.stores.started(self.schedule, &mut self.random);
+    }
+
     /// Closes the group of bulk stores.
     pub(super) fn commit_stores(&mut self) {
         self.stores.commit();

@@ -124,6 +124,19 @@ impl Stores {
         }
     }
 
+    /// Starts to store `bytes` bytes in a row, whole pieces.
+    ///
+    /// # Safety
+    ///
+    /// They are readable at `from` until the block ends, and `to` is writable for them, which only
+    /// this launch writes.
+    pub(super) unsafe fn store_bulk(&mut self, from: *const u8, to: *mut u8, bytes: usize) {
+        for offset in (0..bytes).step_by(PIECE) {
+            let (from, to) = (from.wrapping_add(offset), to.wrapping_add(offset));
+            self.open.push(Piece { from, to, read: None, how: None, written: false });
+        }
+    }
+
     /// Does what the schedule says right after a store was started.
     pub(super) fn started(&mut self, schedule: Schedule, random: &mut Random) {
         match schedule {
