@@ -193,6 +193,38 @@ __device__ __forceinline__ void bulk_copied(const View<int> in, const View<int> 
     bulk_rows<THREADS, LEN, STAGES>(in, out, [](int value) { return value; });
 }
 
+// The elements themselves, by the engine alone: one thread stores each tile from where it has landed,
+// and fills a stage again when the tile before was read (`copy_stored_bulk`).
+template <unsigned LEN, unsigned STAGES> __device__ __forceinline__ void bulk_stored(const View<int> in, const View<int> out) {
+    const BulkStages<int, LEN, STAGES> stages;
+    if (threadIdx.x != 0) return;
+    const unsigned whole = unsigned(in.len / LEN), step = gridDim.x;
+    const auto fill = [&](unsigned tile, unsigned stage) {
+        if (tile >= whole) return;
+        const int *const addresses[] = {in.base + (unsigned long long)tile * LEN};
+        stages.fill(stage, addresses);
+    };
+    unsigned ahead = blockIdx.x, stage = 0, parity = 0;
+#pragma unroll
+    for (unsigned filled = 0; filled + 1 < STAGES; ++filled, ahead += step) fill(ahead, filled);
+    for (unsigned tile = blockIdx.x; tile < whole; tile += step, ahead += step) {
+        stages.wait(stage, parity);
+        asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(out.base + (unsigned long long)tile * LEN),
+                     "r"(stages.first + stage * stages.BYTES), "n"(stages.BYTES)
+                     : "memory");
+        asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+        // All but this tile's.
+        asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory");
+        fill(ahead, stage == 0 ? STAGES - 1 : stage - 1);
+        if (++stage == STAGES) {
+            stage = 0;
+            parity ^= 1;
+        }
+    }
+    bulk_last<1, LEN>(in, [&](unsigned long long at) { out.base[at] = in.base[at]; });
+    asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+}
+
 // The moving average, PER ints a thread, whose tiles are copied with their neighbours
 // (`moving_average_bulk`, `moving_average_wide_bulk`).
 template <unsigned THREADS, unsigned PER, unsigned STAGES>

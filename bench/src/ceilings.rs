@@ -134,7 +134,7 @@ impl Job {
 type Kernel = (&'static str, u32, &'static [(&'static str, &'static str)]);
 
 /// All of them. A sum adds each block's result to one with a second launch of [`LAST`].
-const JOBS: [(Job, Kernel, Blocks); 16] = [
+const JOBS: [(Job, Kernel, Blocks); 19] = [
     (Job::Sum, ("sum", THREADS, &[("LEN", "1024"), ("STAGES", "4")]), Resident),
     (Job::Sum, ("sum", THREADS, &[("LEN", "1024"), ("STAGES", "8")]), Resident),
     (Job::Sum, ("sum_bulk", THREADS, &[("LEN", "1024"), ("STAGES", "4")]), Resident),
@@ -150,6 +150,9 @@ const JOBS: [(Job, Kernel, Blocks); 16] = [
     (Job::Copy, ("copy_bulk", 256, &[("STAGES", "2")]), Tiles),
     (Job::Copy, ("copy_bulk", 256, &[("STAGES", "2")]), Resident),
     (Job::Copy, ("copy_bulk", 256, &[("STAGES", "4")]), Resident),
+    (Job::Copy, ("copy_stored_bulk", 32, &[("LEN", "1024"), ("STAGES", "4")]), Resident),
+    (Job::Copy, ("copy_stored_bulk", 32, &[("LEN", "4096"), ("STAGES", "2")]), Resident),
+    (Job::Copy, ("copy_stored_bulk", 32, &[("LEN", "4096"), ("STAGES", "4")]), Resident),
     (Job::CopyRows, ("copy_tma", 32, &[("ROWS", "128"), ("STAGES", "4")]), Resident),
 ];
 

@@ -10,8 +10,8 @@
 
 use tilepipe::role::{EvenOdd, Partitioned, WarpRoles};
 use tilepipe::{
-    Block, Blocked, Bulk, HaloTile, HaloTile2D, Halos, Halos2D, Shared, Stages, Tile2D, Tiles, Tiles2D, TilesMut,
-    TilesMut2D, kernel,
+    Block, Blocked, Bulk, BulkTilesMut, HaloTile, HaloTile2D, Halos, Halos2D, Outputs, Shared, Stages, Tile2D, Tiles,
+    Tiles2D, TilesMut, TilesMut2D, kernel,
 };
 
 use crate::average::{RADIUS, mean_around};
@@ -32,6 +32,21 @@ pub fn copy_bulk<T: Number, const THREADS: usize, const LEN: usize, const STAGES
     let _ = shared.pipeline(&block).map_tiles(&tiles, &mut results, |tile, dst| {
         block.threads(|t| dst.set_each(&t, |element| tile[element]));
     });
+}
+
+/// The input as it is, by the copy engine alone: it loads each tile, and stores it from where it
+/// has landed. No thread touches an element.
+#[kernel(instances(T = [i32], THREADS = [32], LEN = [1024, 4096], STAGES = [2, 4]))]
+pub fn copy_stored_bulk<T: Number, const THREADS: usize, const LEN: usize, const STAGES: usize>(
+    block: Block<THREADS>,
+    input: Tiles<T, LEN>,
+    out: BulkTilesMut<T, LEN>,
+    shared: Shared<(Stages<[T; LEN], STAGES, Bulk>, Outputs<[T; LEN], 0>)>,
+) {
+    let (stages, outputs) = shared.split();
+    let tiles = input.for_block(&block);
+    let mut results = outputs.outputs(&block, out);
+    let _ = stages.pipeline(&block).map_tiles(&tiles, &mut results, |tile, draft| draft.store(tile));
 }
 
 /// [`scale_own_wide`](fn@crate::scale_own_wide) with bulk copies, at block scope.

@@ -5,7 +5,7 @@ use anyhow::Result;
 use tilepipe::launch::Instance;
 
 use super::{Job, Ours, Theirs};
-use crate::plan::bulk::{BLOCK_DOT, BLOCK_SUM, COPIED, tensor};
+use crate::plan::bulk::{BLOCK_DOT, BLOCK_SUM, COPIED, STORED, tensor};
 use crate::plan::catalog::Peer;
 
 /// One of them.
@@ -40,6 +40,7 @@ pub fn twin(job: Job, ours: &Instance) -> Option<Peer> {
         (Job::Sum, "sum_bulk") => BLOCK_SUM,
         (Job::Dot, "dot_bulk") => BLOCK_DOT,
         (Job::Copy, "copy_bulk") => COPIED,
+        (Job::Copy, "copy_stored_bulk") => STORED,
         (Job::CopyRows, _) => return tensor::twin(ours),
         _ => return None,
     };

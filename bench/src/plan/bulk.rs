@@ -66,6 +66,9 @@ pub const BLOCK_DOT: Form = Form { inputs: 2, ..form("engine_dot") };
 /// The input as it is.
 pub const COPIED: Form = form("engine_copy");
 
+/// The input as it is, which the engine stores from where it has landed.
+pub const STORED: Form = form("engine_stored");
+
 /// A form in some shape: an entry of `bulk.cu`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Twin {

@@ -70,6 +70,7 @@ macro_rules! with_kernels {
             transpose_wide { computes: Transpose, instances: 2 * 2 * 2 + 2 * 2 * 2, measured: true }
             stencil_2d_wide { computes: Stencil, instances: 2 * 2 * 2 + 2 * 2 * 2, measured: true }
             copy_bulk { computes: Copy, instances: 2 * 2, measured: true }
+            copy_stored_bulk { computes: Copy, instances: 2 * 2, measured: true }
             scale_own_bulk { computes: Triple, instances: 2, measured: true }
             sum_bulk { computes: Sum, instances: 2 * 2, measured: true }
             dot_bulk { computes: Dot, instances: 2 * 2, measured: true }

@@ -147,10 +147,15 @@ impl Kernel {
         name.ends_with("_tma") || ["blur", "column_sums"].contains(&name)
     }
 
-    /// All instances of `kernels/` with bulk copies from linear views.
+    /// Whether a kernel of `kernels/` has the copy engine store tiles of a linear view.
+    pub fn is_stored_in_a_row(&self) -> bool {
+        self.instance.kernel() == "copy_stored_bulk"
+    }
+
+    /// All instances of `kernels/` with bulk copies from linear views, which threads read.
     pub fn of_bulk_copies() -> Vec<Kernel> {
         let mut found = Kernel::all();
-        found.retain(|kernel| kernel.is_of_copy_engine() && !kernel.is_of_tensors());
+        found.retain(|kernel| kernel.is_of_copy_engine() && !kernel.is_of_tensors() && !kernel.is_stored_in_a_row());
         found
     }
 

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use tilepipe_test_kernels::tails;
 use tilepipe_test_kernels::tensor::stores;
 use tilepipe_tests::artifact::Module;
 use tilepipe_tests::flow::Instruction;
@@ -12,14 +13,14 @@ use tilepipe_tests::ptx::{is_block_barrier, is_mbarrier_wait, is_shared_load, is
 use crate::bulk::{is_expect, is_fence, of_thread};
 use crate::kernel::Kernel;
 
-/// The load of a box.
+/// The load of a box, or of a tile.
 fn is_load(one: &Instruction) -> bool {
-    one.is("cp.async.bulk.tensor.2d.shared::cluster.global")
+    one.is("cp.async.bulk.tensor.2d.shared::cluster.global") || one.is("cp.async.bulk.shared::cluster.global")
 }
 
-/// The store of a box.
+/// The store of a box, or of a tile.
 fn is_store(one: &Instruction) -> bool {
-    one.is("cp.async.bulk.tensor.2d.global.shared::cta")
+    one.is("cp.async.bulk.tensor.2d.global.shared::cta") || one.is("cp.async.bulk.global.shared::cta")
 }
 
 /// The addition of a box.
@@ -45,14 +46,18 @@ fn is_end(one: &Instruction) -> bool {
 /// A kind of instructions.
 type Kind = fn(&Instruction) -> bool;
 
-/// The kernels with a ring that store a box in each round.
+/// The kernels with a ring that store a box, or a tile, in each round.
 fn all() -> Vec<Kernel> {
     let mut found = Kernel::all();
-    found.retain(|kernel| kernel.is_of_tensors() && kernel.instance.kernel() != "column_sums");
+    found.retain(|kernel| {
+        kernel.is_stored_in_a_row() || kernel.is_of_tensors() && kernel.instance.kernel() != "column_sums"
+    });
     let of_tests = [
         &stores::boxes_through_a_ring::INSTANCES[..],
         &stores::boxes_stored_as_loaded::INSTANCES,
         &stores::transposed_by_patches::INSTANCES,
+        &tails::tails_stored::INSTANCES,
+        &tails::tails_stored_as_loaded::INSTANCES,
     ];
     found.extend(of_tests.into_iter().flatten().map(|instance| Kernel::new(Module::TestKernels, instance)));
     assert!(found.len() > 40);
@@ -62,7 +67,7 @@ fn all() -> Vec<Kernel> {
 /// The output stages that threads fill; none of a kernel that stores what it has loaded.
 fn filled(kernel: &Kernel) -> Option<usize> {
     match kernel.instance.kernel() {
-        "copy_tma" | "boxes_stored_as_loaded" => None,
+        "copy_tma" | "copy_stored_bulk" | "boxes_stored_as_loaded" | "tails_stored_as_loaded" => None,
         _ => Some(kernel.number("COUNT").unwrap_or(2)),
     }
 }
