@@ -16,14 +16,18 @@
 // extents.
 struct alignas(64) Tensor {
     unsigned long long map[16];
-    unsigned rows, columns;
-    unsigned long long unused[7];
+    unsigned rows, columns, matrices, unused[13];
 };
 static_assert(sizeof(Tensor) == 192);
 
 // A row and a column, of a tensor or of boxes.
 struct Place {
     int row, column;
+};
+
+// The same of one matrix of a batch.
+struct BatchPlace {
+    int matrix, row, column;
 };
 
 // The instructions. A map lies in the kernel's parameters; addresses in shared memory are 32 bits.
@@ -40,10 +44,24 @@ __device__ __forceinline__ void load_box(unsigned to, const Tensor &tensor, Plac
                  : "memory");
 }
 
+__device__ __forceinline__ void load_box(unsigned to, const Tensor &tensor, BatchPlace from, unsigned barrier) {
+    asm volatile(
+        "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];" ::"r"(to),
+        "l"(&tensor), "r"(from.column), "r"(from.row), "r"(from.matrix), "r"(barrier)
+        : "memory");
+}
+
 // Stores the box that begins at `to`, as a group of its own.
 __device__ __forceinline__ void store_box(const Tensor &tensor, Place to, unsigned from) {
     asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"(&tensor), "r"(to.column),
                  "r"(to.row), "r"(from)
+                 : "memory");
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+
+__device__ __forceinline__ void store_box(const Tensor &tensor, BatchPlace to, unsigned from) {
+    asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%1, %2, %3}], [%4];" ::"l"(&tensor),
+                 "r"(to.column), "r"(to.row), "r"(to.matrix), "r"(from)
                  : "memory");
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
@@ -83,6 +101,21 @@ template <unsigned ROWS, unsigned COLUMNS> struct BoxGrid {
     }
 };
 
+// The boxes of a batch, SIDE by SIDE elements of one matrix each, numbered matrix by matrix and row
+// by row: likewise.
+template <unsigned SIDE> struct BatchGrid {
+    unsigned across, down, all;
+
+    __device__ __forceinline__ explicit BatchGrid(const Tensor &tensor)
+        : across((tensor.columns + SIDE - 1) / SIDE), down((tensor.rows + SIDE - 1) / SIDE),
+          all(across * down * tensor.matrices) {}
+
+    __device__ __forceinline__ BatchPlace place(unsigned number) const {
+        const unsigned row = number / across;
+        return {int(row / down), int(row % down * SIDE), int(number % across * SIDE)};
+    }
+};
+
 extern __shared__ __align__(1024) unsigned char tensor_memory[];
 
 // The dynamic shared memory: STAGES boxes of IN_BYTES bytes, COUNT output stages of OUT_BYTES, each
@@ -103,7 +136,7 @@ template <unsigned STAGES, unsigned IN_BYTES, unsigned COUNT, unsigned OUT_BYTES
     }
 
     // One thread starts to fill a stage.
-    __device__ __forceinline__ void fill(unsigned stage, const Tensor &in, Place from) const {
+    template <class PLACE> __device__ __forceinline__ void fill(unsigned stage, const Tensor &in, PLACE from) const {
         expect_bytes(barriers + stage * 8, IN_BYTES);
         load_box(first + stage * STRIDE, in, from, barriers + stage * 8);
     }
@@ -117,7 +150,7 @@ template <unsigned STAGES, unsigned IN_BYTES, unsigned COUNT, unsigned OUT_BYTES
     }
 
     // One thread stores an output stage.
-    __device__ __forceinline__ void store_result(unsigned nth, const Tensor &out, Place to) const {
+    template <class PLACE> __device__ __forceinline__ void store_result(unsigned nth, const Tensor &out, PLACE to) const {
         store_box(out, to, first + RESULTS + nth * OUT_STRIDE);
     }
 };
@@ -189,7 +222,7 @@ __device__ __forceinline__ void tensor_rounds(const BOX_STAGES &stages, const GR
     unsigned stage = 0, parity = 0, result = 0;
     for (unsigned number = blockIdx.x; number < grid.all;) {
         // Divisions, which are done while the engine loads.
-        Place to{}, from{};
+        decltype(grid.place(0)) to{}, from{};
         if (issues) {
             to = grid.place(number);
             from = source(grid.place(ahead));
@@ -328,27 +361,45 @@ __device__ __forceinline__ void transpose_patch_of_ints(const unsigned char *box
     }
 }
 
-// The transpose (`transpose_tma`), in boxes of SIDE rows of 128 bytes. Neighbouring threads take
-// patches on a diagonal, so that what they read and what they write lies in different banks.
-template <class T, unsigned THREADS, unsigned SIDE, unsigned STAGES, unsigned COUNT>
-__device__ __forceinline__ void tensor_transpose(const Tensor &in, const Tensor &out) {
+// Transposes a box of SIDE rows of 128 bytes. Neighbouring threads take patches on a diagonal, so
+// that what they read and what they write lies in different banks.
+template <class T, unsigned THREADS, unsigned SIDE>
+__device__ __forceinline__ void transpose_box(const unsigned char *box, unsigned char *result) {
     static_assert(SIDE * sizeof(T) == 128, "rows of the swizzle's span");
     constexpr unsigned N = 16 / sizeof(T), ACROSS = SIDE / N;
     static_assert(ACROSS * ACROSS % THREADS == 0);
+#pragma unroll
+    for (unsigned nth = 0; nth < ACROSS * ACROSS / THREADS; ++nth) {
+        const unsigned patch = threadIdx.x + nth * THREADS;
+        const unsigned across = patch % ACROSS, down = (patch / ACROSS + across) % ACROSS;
+        if constexpr (sizeof(T) == 1) {
+            transpose_patch(box, result, down * N, across * N);
+        } else {
+            transpose_patch_of_ints(box, result, down * N, across * N);
+        }
+    }
+}
+
+// The transpose (`transpose_tma`).
+template <class T, unsigned THREADS, unsigned SIDE, unsigned STAGES, unsigned COUNT>
+__device__ __forceinline__ void tensor_transpose(const Tensor &in, const Tensor &out) {
     const BoxStages<STAGES, SIDE * 128, COUNT, SIDE * 128, 1024> stages;
     const BoxGrid<SIDE, SIDE> grid(out);
     const auto source = [](Place to) { return Place{to.column, to.row}; };
     const auto compute = [](const unsigned char *box, unsigned char *result, unsigned) {
-#pragma unroll
-        for (unsigned nth = 0; nth < ACROSS * ACROSS / THREADS; ++nth) {
-            const unsigned patch = threadIdx.x + nth * THREADS;
-            const unsigned across = patch % ACROSS, down = (patch / ACROSS + across) % ACROSS;
-            if constexpr (sizeof(T) == 1) {
-                transpose_patch(box, result, down * N, across * N);
-            } else {
-                transpose_patch_of_ints(box, result, down * N, across * N);
-            }
-        }
+        transpose_box<T, THREADS, SIDE>(box, result);
+    };
+    tensor_rounds<STAGES, COUNT>(stages, grid, in, out, source, compute);
+}
+
+// The transpose of each matrix of a batch (`batched_transpose`).
+template <class T, unsigned THREADS, unsigned SIDE, unsigned STAGES, unsigned COUNT>
+__device__ __forceinline__ void tensor_batched_transpose(const Tensor &in, const Tensor &out) {
+    const BoxStages<STAGES, SIDE * 128, COUNT, SIDE * 128, 1024> stages;
+    const BatchGrid<SIDE> grid(out);
+    const auto source = [](BatchPlace to) { return BatchPlace{to.matrix, to.column, to.row}; };
+    const auto compute = [](const unsigned char *box, unsigned char *result, unsigned) {
+        transpose_box<T, THREADS, SIDE>(box, result);
     };
     tensor_rounds<STAGES, COUNT>(stages, grid, in, out, source, compute);
 }

@@ -17,6 +17,8 @@ const WARM_UP: usize = 3;
 /// A length that is no multiple of a tile, for the check of the last tile; and a grid whose blocks
 /// have several tiles.
 const ODD: (usize, u32) = (1_000_003, 64);
+/// Matrices of a batch, a power of two.
+const MATRICES: usize = 16;
 /// A kernel that races is wrong for another reason if more than one in so many elements is wrong.
 const RACING: usize = 10;
 
@@ -94,16 +96,23 @@ impl Bench<'_> {
     }
 }
 
-/// How so many elements lie: as a matrix of them where the kernels take matrices, or of nearly as
-/// many where they are no power of two.
+/// How so many elements lie: as a matrix of them where the kernels take matrices, as [`MATRICES`]
+/// of them where they take batches, or of nearly as many where they are no power of two.
 pub fn shape(kind: Kind, elements: usize) -> Shape {
-    if !kind.is_matrix() {
-        Shape::Row(elements)
-    } else if elements.is_power_of_two() {
+    let matrix = |elements: usize| {
         let height = 1 << (elements.ilog2() / 2);
-        Shape::Matrix { height, width: elements / height }
-    } else {
-        Shape::matrix_of(elements)
+        (height, elements / height)
+    };
+    match kind.dimensions() {
+        2 if elements.is_power_of_two() => {
+            let (height, width) = matrix(elements);
+            Shape::Matrix { height, width }
+        }
+        3 if elements.is_power_of_two() && elements >= MATRICES => {
+            let (height, width) = matrix(elements / MATRICES);
+            Shape::Batch { matrices: MATRICES, height, width }
+        }
+        dimensions => Shape::of(elements, dimensions),
     }
 }
 

@@ -1,9 +1,9 @@
-//! Matrices in boxes that the copy engine finds by a map, loaded and stored.
+//! Matrices, and batches of them, in boxes that the copy engine finds by a map, loaded and stored.
 
 use tilepipe::reduce::Add;
 use tilepipe::{
-    Block, Extents2, Halo2, NoSwizzle, Operation, Outputs, Shared, Stages, Swizzle128, Tensor, TensorMap, TensorMut,
-    TensorTile, TileReduction, kernel,
+    Block, Extents2, Extents3, Halo2, NoSwizzle, Operation, Outputs, Shared, Stages, Swizzle128, Tensor, TensorMap,
+    TensorMut, TensorTile, TileReduction, kernel,
 };
 
 use crate::compute::Number;
@@ -12,6 +12,12 @@ use crate::compute::Number;
 type Swizzled<T, const ROWS: usize, const COLUMNS: usize, const STAGES: usize, const COUNT: usize> = (
     Stages<TensorTile<T, Extents2<ROWS, COLUMNS>, Swizzle128>, STAGES, TensorMap>,
     Outputs<TensorTile<T, Extents2<ROWS, COLUMNS>, Swizzle128>, COUNT>,
+);
+
+/// The same of boxes that each lie in one matrix of a batch.
+type OfBatch<T, const SIDE: usize, const STAGES: usize, const COUNT: usize> = (
+    Stages<TensorTile<T, Extents3<1, SIDE, SIDE>, Swizzle128>, STAGES, TensorMap>,
+    Outputs<TensorTile<T, Extents3<1, SIDE, SIDE>, Swizzle128>, COUNT>,
 );
 
 /// Stages of boxes with their neighbours, and output stages of the boxes alone.
@@ -80,6 +86,42 @@ pub fn transpose_tma<
         |stage, i| {
             let (row, column) = places.get(i);
             stage.copy(input.at((column * SIDE) as i32, (row * SIDE) as i32))
+        },
+        |tile, i| results.tile(i).fill_patches(&block, |row, column| tile.transposed::<N>(column, row)),
+    );
+}
+
+/// Writes the transpose of each matrix of a batch: `out[m][c][r] = input[m][r][c]`. A box ends with
+/// its matrix, whatever the matrices' size; it is transposed as in [`transpose_tma`].
+#[kernel(
+    instances(T = [i32, f32], THREADS = [64], SIDE = [32], N = [4], STAGES = [1, 2], COUNT = [1, 2]),
+    instances(T = [u8], THREADS = [64], SIDE = [128], N = [16], STAGES = [1], COUNT = [1]),
+)]
+pub fn batched_transpose<
+    T: Number,
+    const THREADS: usize,
+    const SIDE: usize,
+    const N: usize,
+    const STAGES: usize,
+    const COUNT: usize,
+>(
+    block: Block<THREADS>,
+    input: Tensor<T, Extents3<1, SIDE, SIDE>, Swizzle128>,
+    out: TensorMut<T, Extents3<1, SIDE, SIDE>, Swizzle128>,
+    shared: Shared<OfBatch<T, SIDE, STAGES, COUNT>>,
+) {
+    let (stages, outputs) = shared.split();
+    // No tensor is empty; the compiler does not know, and would check each division.
+    let down = out.box_rows().max(1) as u32;
+    let mut results = outputs.outputs(&block, out);
+    let places = results.places();
+    let _ = stages.pipeline(&block).for_each(
+        places.len(),
+        |stage, i| {
+            // Rows of boxes are counted through the matrices.
+            let (row, column) = places.get(i);
+            let (matrix, row) = (row as u32 / down, row as u32 % down);
+            stage.copy(input.at(matrix as i32, (column * SIDE) as i32, row as i32 * SIDE as i32))
         },
         |tile, i| results.tile(i).fill_patches(&block, |row, column| tile.transposed::<N>(column, row)),
     );

@@ -1,7 +1,7 @@
-//! Arrays of either number of dimensions in a device's memory, and launches over them.
+//! Arrays of one to three dimensions in a device's memory, and launches over them.
 
 use tilepipe::launch::Instance;
-use tilepipe_host::{Bound, Buffer, Buffer2D, Device, Error, Stream, launch};
+use tilepipe_host::{Bound, Buffer, Buffer2D, BufferNd, Device, Error, Stream, launch};
 
 use crate::data::POISON;
 use crate::value::Value;
@@ -14,6 +14,8 @@ pub enum Array<T> {
     Row(Buffer<T>),
     /// Rows of equal length.
     Matrix(Buffer2D<T>),
+    /// Matrices of equal size.
+    Batch(BufferNd<T, 3>),
 }
 
 impl<T: Value> Array<T> {
@@ -31,6 +33,9 @@ impl<T: Value> Array<T> {
         Ok(match shape {
             Shape::Row(_) => Array::Row(device.upload(values)?),
             Shape::Matrix { width, .. } => Array::Matrix(device.upload_2d(values, width)?),
+            Shape::Batch { matrices, height, width } => {
+                Array::Batch(device.upload_nd(values, [matrices, height, width])?)
+            }
         })
     }
 
@@ -43,6 +48,9 @@ impl<T: Value> Array<T> {
         Ok(match shape {
             Shape::Row(elements) => Array::Row(device.filled_with_byte(elements, POISON)?),
             Shape::Matrix { height, width } => Array::Matrix(device.filled_with_byte_2d(width, height, POISON)?),
+            Shape::Batch { matrices, height, width } => {
+                Array::Batch(device.filled_with_byte_nd([matrices, height, width], POISON)?)
+            }
         })
     }
 
@@ -59,6 +67,7 @@ impl<T: Value> Array<T> {
         Ok(match shape {
             Shape::Row(elements) => Array::Row(device.zeroed(elements)?),
             Shape::Matrix { height, width } => Array::Matrix(device.zeroed_2d(width, height)?),
+            Shape::Batch { matrices, height, width } => Array::Batch(device.zeroed_nd([matrices, height, width])?),
         })
     }
 
@@ -71,6 +80,7 @@ impl<T: Value> Array<T> {
         match self {
             Array::Row(buffer) => buffer.download(),
             Array::Matrix(buffer) => buffer.download(),
+            Array::Batch(buffer) => buffer.download(),
         }
     }
 
@@ -83,6 +93,7 @@ impl<T: Value> Array<T> {
         match self {
             Array::Row(buffer) => buffer.read(values),
             Array::Matrix(buffer) => buffer.read(values),
+            Array::Batch(buffer) => buffer.read(values),
         }
     }
 }
@@ -102,10 +113,12 @@ pub fn run<T: Value>(
     let bound = inputs.iter().map(|input| match input {
         Array::Row(buffer) => Bound::input(buffer),
         Array::Matrix(buffer) => Bound::input_2d(buffer),
+        Array::Batch(buffer) => Bound::input_nd(buffer),
     });
     let output = match output {
         Array::Row(buffer) => Bound::output(buffer),
         Array::Matrix(buffer) => Bound::output_2d(buffer),
+        Array::Batch(buffer) => Bound::output_nd(buffer),
     };
     launch(stream, grid, instance, bound.chain([output]).collect::<Vec<_>>())
 }

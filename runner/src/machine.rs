@@ -141,9 +141,11 @@ pub struct Launch<'a> {
 
 /// The blocks of a launch over inputs of this shape.
 pub fn grid(work: Work, shape: Shape) -> u32 {
+    let of_matrix = |height: usize, width: usize| height.div_ceil(work.rows) * width.div_ceil(work.columns);
     let tiles = match shape {
         Shape::Row(elements) => elements.div_ceil(work.portion()),
-        Shape::Matrix { height, width } => height.div_ceil(work.rows) * width.div_ceil(work.columns),
+        Shape::Matrix { height, width } => of_matrix(height, width),
+        Shape::Batch { matrices, height, width } => matrices * of_matrix(height, width),
     };
     tiles.div_ceil(TILES_A_BLOCK).clamp(1, MOST_BLOCKS) as u32
 }

@@ -18,10 +18,12 @@ pub fn list(kernels: &[Kernel]) -> String {
         let variants = &kernel.instances;
         let stages = values(variants.iter().filter_map(|variant| variant.stages));
         let names = kernel.variant_names().map(|name| format!("{name}={}", kernel.variant_values(name).join(", ")));
-        let inputs = match (kernel.kind().inputs(), kernel.kind().is_matrix()) {
-            (count, false) => counted(count, "row"),
-            (1, true) => "1 matrix".to_owned(),
-            (count, true) => format!("{count} matrices"),
+        let inputs = match (kernel.kind().inputs(), kernel.kind().dimensions()) {
+            (count, 1) => counted(count, "row"),
+            (1, 2) => "1 matrix".to_owned(),
+            (count, 2) => format!("{count} matrices"),
+            (1, _) => "1 batch".to_owned(),
+            (count, _) => format!("{count} batches"),
         };
         table.add_row([
             kernel.name.to_owned(),

@@ -59,18 +59,17 @@ impl Files {
         Ok(Files { paths: paths.to_vec(), readings })
     }
 
-    /// The way to take the files as matrices, or as rows.
-    pub fn reading(&self, is_matrix: bool) -> Option<Reading> {
-        self.readings.iter().copied().find(|reading| matches!(reading.shape, Shape::Matrix { .. }) == is_matrix)
+    /// The way to take the files as arrays of so many dimensions.
+    pub fn reading(&self, dimensions: usize) -> Option<Reading> {
+        self.readings.iter().copied().find(|reading| reading.shape.dimensions() == dimensions)
     }
 }
 
 impl Source {
-    /// The shape of each input for a kernel of elements of type `dtype`.
-    pub fn shape(&self, dtype: DType, is_matrix: bool) -> Shape {
+    /// The shape of each input for a kernel of elements of type `dtype` in so many dimensions.
+    pub fn shape(&self, dtype: DType, dimensions: usize) -> Shape {
         match self {
-            Source::Generated { elements } if is_matrix => Shape::matrix_of(*elements),
-            Source::Generated { elements } => Shape::Row(*elements),
+            Source::Generated { elements } => Shape::of(*elements, dimensions),
             Source::Files(files) => {
                 let fits = |reading: &&Reading| reading.dtype == dtype;
                 files.readings.iter().find(fits).unwrap_or(&files.readings[0]).shape

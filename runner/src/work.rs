@@ -59,6 +59,8 @@ pub enum Kind {
     SumByConsumers,
     /// [`reference::transposed`]
     Transpose,
+    /// [`reference::batched_transposed`]
+    BatchedTranspose,
     /// [`reference::stencil`]
     Stencil,
     /// [`reference::column_sums`]
@@ -78,9 +80,13 @@ impl Kind {
         }
     }
 
-    /// Whether inputs and output are matrices.
-    pub const fn is_matrix(self) -> bool {
-        matches!(self, Kind::CopyRows | Kind::Transpose | Kind::Stencil | Kind::ColumnSums | Kind::Blur)
+    /// Returns the number of dimensions of inputs and output ([`Shape::dimensions`]).
+    pub const fn dimensions(self) -> usize {
+        match self {
+            Kind::BatchedTranspose => 3,
+            Kind::CopyRows | Kind::Transpose | Kind::Stencil | Kind::ColumnSums | Kind::Blur => 2,
+            _ => 1,
+        }
     }
 
     /// Whether a launch adds to what the output holds, which is then zeros before it.
@@ -106,14 +112,47 @@ pub enum Shape {
         /// Elements in a row.
         width: usize,
     },
+    /// Matrices of equal size.
+    Batch {
+        /// Matrices.
+        matrices: usize,
+        /// Rows of a matrix.
+        height: usize,
+        /// Elements in a row.
+        width: usize,
+    },
 }
 
 impl Shape {
+    /// Returns a shape of so many dimensions, 1 to 3, and at most `elements` elements:
+    /// [`Shape::Row`] of all of them, [`Shape::matrix_of`] or [`Shape::batch_of`].
+    ///
+    /// # Panics
+    ///
+    /// If `elements` is 0 and there are several dimensions.
+    pub fn of(elements: usize, dimensions: usize) -> Shape {
+        match dimensions {
+            1 => Shape::Row(elements),
+            2 => Shape::matrix_of(elements),
+            _ => Shape::batch_of(elements),
+        }
+    }
+
+    /// Returns 1 for a row, 2 for a matrix and 3 for a batch.
+    pub const fn dimensions(self) -> usize {
+        match self {
+            Shape::Row(_) => 1,
+            Shape::Matrix { .. } => 2,
+            Shape::Batch { .. } => 3,
+        }
+    }
+
     /// Returns the number of elements.
     pub const fn elements(self) -> usize {
         match self {
             Shape::Row(elements) => elements,
             Shape::Matrix { height, width } => height * width,
+            Shape::Batch { matrices, height, width } => matrices * height * width,
         }
     }
 
@@ -129,14 +168,29 @@ impl Shape {
         let width = odd((root + root / 3).max(1));
         Shape::Matrix { height: odd(elements / width), width }
     }
+
+    /// Returns a batch of three matrices, or as many as there are elements if those are fewer, each
+    /// as [`matrix_of`](Shape::matrix_of) has it.
+    ///
+    /// # Panics
+    ///
+    /// If `elements` is 0.
+    pub fn batch_of(elements: usize) -> Shape {
+        let matrices = elements.min(3);
+        match Shape::matrix_of(elements / matrices) {
+            Shape::Matrix { height, width } => Shape::Batch { matrices, height, width },
+            other => other,
+        }
+    }
 }
 
-/// `1003`, or `57 x 93` with the height first.
+/// `1003`, `57 x 93` with the height first, or `3 x 57 x 93` with the number of matrices first.
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Shape::Row(elements) => elements.fmt(f),
             Shape::Matrix { height, width } => write!(f, "{height} x {width}"),
+            Shape::Batch { matrices, height, width } => write!(f, "{matrices} x {height} x {width}"),
         }
     }
 }
@@ -148,7 +202,7 @@ pub struct Work {
     pub kind: Kind,
     /// Threads that compute: all of a block, or of a sum by consumers those alone.
     pub threads: usize,
-    /// Rows of a tile; 1 but for matrices.
+    /// Rows of a tile; 1 but for matrices and batches.
     pub rows: usize,
     /// Elements in a tile's row.
     pub columns: usize,
@@ -181,7 +235,7 @@ impl Work {
         let consumers = number("CONSUMERS");
         let [rows, columns] = match kind {
             // Those of the input.
-            Kind::Transpose => match number("SIDE") {
+            Kind::Transpose | Kind::BatchedTranspose => match number("SIDE") {
                 Some(side) => [side; 2],
                 None => [number("COLUMNS")?, number("ROWS")?],
             },
@@ -216,6 +270,7 @@ impl Work {
             Kind::SumByThreads => format!("sums of threads, tiles of {columns}"),
             Kind::SumByConsumers => format!("sums of consumers, tiles of {columns}"),
             Kind::Transpose => "transpose".to_owned(),
+            Kind::BatchedTranspose => "transposes of a batch".to_owned(),
             Kind::Stencil => "stencil".to_owned(),
             Kind::ColumnSums => "sums of columns".to_owned(),
             Kind::Blur => format!("blur of {}", counted(channels, "channel")),
@@ -238,6 +293,9 @@ impl Work {
     pub const fn output(self, input: Shape, grid: usize) -> Shape {
         match (self.kind, input) {
             (Kind::Transpose, Shape::Matrix { height, width }) => Shape::Matrix { height: width, width: height },
+            (Kind::BatchedTranspose, Shape::Batch { matrices, height, width }) => {
+                Shape::Batch { matrices, height: width, width: height }
+            }
             (Kind::ColumnSums, Shape::Matrix { width, .. }) => Shape::Matrix { height: 1, width },
             _ if self.kind.is_sum() => Shape::Row(grid),
             _ => input,
@@ -253,9 +311,9 @@ impl Work {
     pub fn compute<T: Value>(self, inputs: &[&[T]], shape: Shape, grid: usize) -> Vec<T> {
         let Work { kind, threads, columns, group, rounds, channels, .. } = self;
         assert!(inputs.iter().all(|input| input.len() == shape.elements()), "all inputs are of this shape");
-        let width = match shape {
-            Shape::Row(elements) => elements,
-            Shape::Matrix { width, .. } => width,
+        let (height, width) = match shape {
+            Shape::Row(elements) => (1, elements),
+            Shape::Matrix { height, width } | Shape::Batch { height, width, .. } => (height, width),
         };
         match kind {
             Kind::NeighbourSum => reference::neighbour_sum(inputs[0], group),
@@ -270,6 +328,7 @@ impl Work {
             Kind::SumByThreads => reference::sum_by_threads(inputs[0], threads, columns, grid),
             Kind::SumByConsumers => reference::sum_by_consumers(inputs[0], threads, columns, grid),
             Kind::Transpose => reference::transposed(inputs[0], width),
+            Kind::BatchedTranspose => reference::batched_transposed(inputs[0], height, width),
             Kind::Stencil => reference::stencil(inputs[0], width),
             Kind::ColumnSums => reference::column_sums(inputs[0], width),
             Kind::Blur => reference::blurred(inputs[0], width, channels),
@@ -291,8 +350,11 @@ mod tests {
             let parameters: Vec<_> = instance.parameters().collect();
             let inputs = parameters.iter().filter(|(_, info)| info.kind == ParameterKind::Input).count();
             assert_eq!((inputs, parameters.len()), (work.kind.inputs(), inputs + 1), "{}", instance.name());
-            let matrices = parameters.iter().filter(|(_, info)| info.row_alignment.is_some()).count();
-            assert_eq!(matrices == parameters.len(), work.kind.is_matrix(), "{}", instance.name());
+            for (_, info) in parameters {
+                let without_boxes = if info.row_alignment.is_some() { 2 } else { 1 };
+                let dimensions = info.boxes.map_or(without_boxes, |boxes| boxes.dimensions as usize);
+                assert_eq!(dimensions, work.kind.dimensions(), "{}", instance.name());
+            }
         }
     }
 
@@ -312,6 +374,25 @@ mod tests {
             assert!(height % 2 == 1 && width % 2 == 1 && shape.elements() <= elements, "{elements}: {shape}");
             assert!(elements < 400 || (height < width && shape.elements() * 10 > elements * 8), "{elements}: {shape}");
         }
+    }
+
+    #[test]
+    fn a_batch_has_most_of_the_elements_in_three_matrices_of_odd_sizes() {
+        assert_eq!(Shape::batch_of(1), Shape::Batch { matrices: 1, height: 1, width: 1 });
+        assert_eq!(Shape::batch_of(2), Shape::Batch { matrices: 2, height: 1, width: 1 });
+        for elements in (3..5000).chain([1 << 22, 1 << 26, 100_003]) {
+            let shape = Shape::batch_of(elements);
+            let Shape::Batch { matrices: 3, height, width } = shape else { panic!("{shape}") };
+            assert!(height % 2 == 1 && width % 2 == 1 && shape.elements() <= elements, "{elements}: {shape}");
+            assert!(elements < 1200 || shape.elements() * 10 > elements * 8, "{elements}: {shape}");
+        }
+    }
+
+    #[test]
+    fn a_shape_has_as_many_dimensions_as_are_asked_for() {
+        let shapes = [1, 2, 3].map(|dimensions| Shape::of(100, dimensions));
+        assert_eq!(shapes.map(Shape::dimensions), [1, 2, 3]);
+        assert_eq!(shapes.map(|shape| shape.to_string()), ["100", "7 x 13", "3 x 5 x 5"]);
     }
 
     #[test]
@@ -339,6 +420,8 @@ mod tests {
         let matrix = Shape::Matrix { height: 2, width: 5 };
         assert_eq!(work(Kind::Transpose).output(matrix, 3), Shape::Matrix { height: 5, width: 2 });
         assert_eq!(work(Kind::Stencil).output(matrix, 3), matrix);
+        let batch = |height, width| Shape::Batch { matrices: 4, height, width };
+        assert_eq!(work(Kind::BatchedTranspose).output(batch(2, 5), 3), batch(5, 2));
         assert_eq!(work(Kind::Sum).output(Shape::Row(100), 3), Shape::Row(3));
         assert_eq!(work(Kind::Triple).output(Shape::Row(100), 3), Shape::Row(100));
         assert_eq!([Kind::Sum, Kind::SumByWarps, Kind::SumByThreads].map(|k| work(k).portion()), [64, 512, 16384]);

@@ -76,8 +76,10 @@ pub struct Size {
 /// than blocks, and enough for a block to go round a ring of eight stages and end with a partial
 /// tile.
 pub fn small_sizes(work: Work) -> Vec<Size> {
-    if work.kind.is_matrix() {
-        return small_matrices(work);
+    match work.kind.dimensions() {
+        1 => {}
+        2 => return small_matrices(work),
+        _ => return small_batches(work),
     }
     let row = |elements, grid| Size { shape: Shape::Row(elements), grid };
     let portion = work.portion();
@@ -109,12 +111,30 @@ fn small_matrices(work: Work) -> Vec<Size> {
     ]
 }
 
+/// As [`small_matrices`], of one matrix and of several: boxes end with their matrix.
+fn small_batches(work: Work) -> Vec<Size> {
+    let batch = |matrices, height, width, grid| Size { shape: Shape::Batch { matrices, height, width }, grid };
+    let (rows, columns) = (work.rows, work.columns);
+    vec![
+        batch(1, 1, 1, 1),
+        batch(5, 1, 1, 2),
+        batch(3, rows - 1, columns - 1, 1),
+        batch(2, rows, columns, 1),
+        batch(2, rows + 1, columns + 1, 7),
+        batch(3, 1, 3 * columns + 2, 2),
+        batch(3, 3 * rows + 2, 1, 2),
+        batch(1, 4 * rows - 1, 3 * columns + 3, 2),
+        batch(2, 2 * rows, 3 * columns, 1),
+    ]
+}
+
 /// Returns one size at which blocks have whole and partial tiles, and several of them.
 pub fn medium_size(work: Work) -> Size {
-    let shape = if work.kind.is_matrix() {
-        Shape::Matrix { height: 3 * work.rows + 5, width: 3 * work.columns + 7 }
-    } else {
-        Shape::Row(9 * work.portion() + 5)
+    let (height, width) = (3 * work.rows + 5, 3 * work.columns + 7);
+    let shape = match work.kind.dimensions() {
+        1 => Shape::Row(9 * work.portion() + 5),
+        2 => Shape::Matrix { height, width },
+        _ => Shape::Batch { matrices: 2, height, width },
     };
     Size { shape, grid: 3 }
 }

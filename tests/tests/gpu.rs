@@ -40,8 +40,7 @@ fn every_instance_is_right(kernel: &str) {
     let Some(device) = gpu() else { return };
     let devices = [device];
     for group in case::groups(kernel) {
-        let shape =
-            |elements| if group.work.kind.is_matrix() { Shape::matrix_of(elements) } else { Shape::Row(elements) };
+        let shape = |elements| Shape::of(elements, group.work.kind.dimensions());
         let filling = Size { shape: shape((1 << 21) + 3), grid: 1056 };
         let outnumbered = Size { shape: shape(100_003), grid: 5000 };
         for size in case::small_sizes(group.work).into_iter().chain([filling, outnumbered]) {

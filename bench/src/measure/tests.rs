@@ -129,3 +129,14 @@ fn every_kernel_of_ours_computes_what_its_peers_do() {
         assert_eq!(outcomes[0].as_ref().map(|right| right.wrong), Ok([0, 0]), "{}", alone.ours.name());
     }
 }
+
+#[test]
+fn powers_of_two_are_whole_rows_matrices_and_batches() {
+    let of = |kind: Kind| [28, 20, 2].map(|log2| shape(kind, 1 << log2));
+    assert_eq!(of(Kind::Triple), [28, 20, 2].map(|log2| Shape::Row(1 << log2)));
+    let matrix = |height, width| Shape::Matrix { height, width };
+    assert_eq!(of(Kind::Transpose), [matrix(1 << 14, 1 << 14), matrix(1 << 10, 1 << 10), matrix(2, 2)]);
+    let batch = |matrices, side| Shape::Batch { matrices, height: side, width: side };
+    assert_eq!(of(Kind::BatchedTranspose), [batch(16, 1 << 12), batch(16, 1 << 8), batch(3, 1)]);
+    assert_eq!(shape(Kind::BatchedTranspose, ODD.0), Shape::batch_of(ODD.0));
+}

@@ -83,6 +83,7 @@ macro_rules! with_kernels {
             with_specialized_staging_warps_bulk { computes: NeighbourSum, instances: 2, measured: true }
             copy_tma { computes: CopyRows, instances: 2 * 2 * 2 + 1, measured: true }
             transpose_tma { computes: Transpose, instances: 2 * 3 * 2 + 1 + 2 * 2, measured: true }
+            batched_transpose { computes: BatchedTranspose, instances: 2 * 2 * 2 + 1, measured: true }
             stencil_2d_tma { computes: Stencil, instances: 2 * 2 * 2 + 1, measured: true }
             column_sums { computes: ColumnSums, instances: 2 * 2, measured: true }
             blur { computes: Blur, instances: 2, measured: true }

@@ -61,8 +61,9 @@ pub struct Cli {
     pub variants: Vec<VariantChoice>,
 
     /// A NumPy array to use instead of generated data, once for each input of the kernel: shape
-    /// (n,) for a row, (height, width) for a matrix, with a last dimension of 4 or 3 for vectors;
-    /// for `--kernel blur` a PNG, JPEG or PNM picture of 8-bit grey or RGB, of less than 2 GiB
+    /// (n,) for a row, (height, width) for a matrix, (matrices, height, width) for a batch, with
+    /// a last dimension of 4 or 3 for vectors; for `--kernel blur` a PNG, JPEG or PNM picture of
+    /// 8-bit grey or RGB, of less than 2 GiB
     #[arg(long = "input", value_name = "FILE", verbatim_doc_comment)]
     pub inputs: Vec<PathBuf>,
 

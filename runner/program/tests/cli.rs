@@ -184,6 +184,27 @@ fn matrices_go_in_and_out() {
 }
 
 #[test]
+fn batches_go_in_and_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, output) = (folder.path().join("in.npy"), folder.path().join("out.npy"));
+    let batch: Vec<i32> = data::generate(5 * 37 * 53, 4).unwrap();
+    npy::write(&input, &batch, Shape::Batch { matrices: 5, height: 37, width: 53 }).unwrap();
+    let printed = succeeds(&["--input", path_text(&input)]);
+    assert!(printed.contains("│ batched_transpose ") && printed.contains("5 x 37 x 53"), "{printed}");
+    assert!(!printed.contains("│ transpose"), "{printed}");
+    succeeds(&["--kernel", "batched_transpose", "--input", path_text(&input), "--output", path_text(&output)]);
+    let expected: Vec<i32> = batch.chunks(37 * 53).flat_map(|matrix| reference::transposed(matrix, 53)).collect();
+    assert_eq!(npy::read::<i32>(&output).unwrap(), expected);
+    assert_eq!(npy::describe(&output).unwrap()[0].shape, Shape::Batch { matrices: 5, height: 53, width: 37 });
+    fails(&["--kernel", "transpose", "--input", path_text(&input)], &["takes a matrix", "5 x 37 x 53 of i32"]);
+    npy::write(&input, &batch, Shape::Matrix { height: 5 * 37, width: 53 }).unwrap();
+    fails(
+        &["--kernel", "batched_transpose", "--input", path_text(&input)],
+        &["a batch of matrices", "185 x 53 of i32"],
+    );
+}
+
+#[test]
 fn unknown_names_say_what_is_known() {
     fails(&["--kernel", "with_stagin"], &["'with_stagin'", "exists: 'with_staging'", "with_staging_unified"]);
     fails(&["--dtype", "f8"], &["f8", "f32x4", "complex"]);

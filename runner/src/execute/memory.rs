@@ -18,7 +18,7 @@ pub fn check(configurations: &[Configuration], source: &Source, gpu: bool) -> Re
         let kind = one.variant.work.kind;
         let elements = match source {
             Source::Generated { elements } => *elements,
-            Source::Files(_) | Source::Picture(_) => source.shape(one.variant.dtype, kind.is_matrix()).elements(),
+            Source::Files(_) | Source::Picture(_) => source.shape(one.variant.dtype, kind.dimensions()).elements(),
         };
         let array = elements as u128 * one.variant.dtype.bytes() as u128;
         let arrays = if gpu { kind.inputs() + 2 } else { 2 * kind.inputs() + 3 };

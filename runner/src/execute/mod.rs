@@ -115,7 +115,7 @@ impl ForType for Group<'_, '_> {
         for (position, configuration) in group {
             let variant = configuration.variant;
             session.progress.set_message(variant.instance.name());
-            let shape = session.source.shape(variant.dtype, variant.work.kind.is_matrix());
+            let shape = session.source.shape(variant.dtype, variant.work.kind.dimensions());
             let grid = machine::grid(variant.work, shape);
             let output = variant.work.output(shape, grid as usize);
             let elements = variant.work.kind.inputs() * shape.elements() + output.elements();

@@ -1,8 +1,8 @@
 //! NumPy's `.npy` files as kernel inputs and outputs.
 //!
-//! A row of numbers has the shape `(elements,)`, a matrix `(height, width)`. Vectors add a last
-//! dimension, of 4 or 3; complex numbers are NumPy's own `complex64`. All are little-endian and in
-//! C order, as `numpy.save` writes them.
+//! A row of numbers has the shape `(elements,)`, a matrix `(height, width)`, a batch of matrices
+//! `(matrices, height, width)`. Vectors add a last dimension, of 4 or 3; complex numbers are
+//! NumPy's own `complex64`. All are little-endian and in C order, as `numpy.save` writes them.
 
 mod error;
 
@@ -82,6 +82,7 @@ pub fn write<T: Value>(path: &Path, values: &[T], shape: Shape) -> Result<(), Np
     let mut dimensions = match shape {
         Shape::Row(elements) => vec![elements],
         Shape::Matrix { height, width } => vec![height, width],
+        Shape::Batch { matrices, height, width } => vec![matrices, height, width],
     };
     dimensions.extend(lanes);
     let partial = partial(path)?;
@@ -160,7 +161,7 @@ fn interpret(path: &Path, header: &Header, found: u64) -> Result<Vec<Reading>, N
                 dimensions.split_last().filter(|(last, _)| **last == lanes).map(|(_, rest)| (dtype, rest))
             }
         })
-        .filter(|(_, dimensions)| (1..=2).contains(&dimensions.len()))
+        .filter(|(_, dimensions)| (1..=3).contains(&dimensions.len()))
         .collect();
     let shape = shape_text(dimensions);
     let Some((first, rest)) = fitting.first() else {
@@ -180,6 +181,7 @@ fn interpret(path: &Path, header: &Header, found: u64) -> Result<Vec<Reading>, N
     let reading = |(dtype, dimensions): (DType, &[usize])| {
         let shape = match *dimensions {
             [height, width] => Shape::Matrix { height, width },
+            [matrices, height, width] => Shape::Batch { matrices, height, width },
             _ => Shape::Row(dimensions[0]),
         };
         Reading { dtype, shape }
@@ -195,7 +197,8 @@ fn wanted() -> String {
         .map(DType::name)
         .collect();
     format!(
-        "little-endian {} of shape (n,) or (height, width), and vectors of i32, u32 or f32 with one dimension of 4 (f32: or 3) more",
+        "little-endian {} of shape (n,), (height, width) or (matrices, height, width), and vectors of i32, u32 or f32 with one \
+         dimension of 4 (f32: or 3) more",
         numbers.join(", ")
     )
 }
@@ -206,7 +209,7 @@ fn header(descriptor: &str, dimensions: &[usize]) -> Vec<u8> {
     let dictionary = format!("{{'descr': '{descriptor}', 'fortran_order': False, 'shape': {shape}, }}");
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
     let total = (bytes.len() + 2 + dictionary.len() + 1).next_multiple_of(64);
-    // Two or three numbers: far from what 16 bits can't count.
+    // Four numbers at most: far from what 16 bits can't count.
     bytes.extend_from_slice(&((total - bytes.len() - 2) as u16).to_le_bytes());
     bytes.extend_from_slice(dictionary.as_bytes());
     bytes.resize(total - 1, b' ');
@@ -271,6 +274,10 @@ mod tests {
         write(&path, &[7u8, 8, 9, 10, 11, 12], Shape::Matrix { height: 3, width: 2 }).unwrap();
         assert_eq!(read::<u8>(&path).unwrap(), [7, 8, 9, 10, 11, 12]);
         assert_eq!(describe(&path).unwrap()[0].shape, Shape::Matrix { height: 3, width: 2 });
+        let batch = Shape::Batch { matrices: 3, height: 1, width: 2 };
+        write(&path, &[0i32, 1, 2, 3, 4, 5], batch).unwrap();
+        assert_eq!(read::<i32>(&path).unwrap(), [0, 1, 2, 3, 4, 5]);
+        assert_eq!(describe(&path).unwrap(), [Reading { dtype: DType::I32, shape: batch }]);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file is left");
     }
 
@@ -316,7 +323,7 @@ mod tests {
         assert!(message(&npy(&f4("(2,)"), &[0; 9])).contains("too long"));
         assert!(message(&npy(&f4("(0,)"), b"")).contains("no elements"));
         assert!(message(&npy(&f4("()"), &[0; 4])).contains("shape ()"));
-        assert!(message(&npy(&f4("(2, 3, 5)"), &[0; 120])).contains("(2, 3, 5)"));
+        assert!(message(&npy(&f4("(2, 3, 5, 7)"), &[0; 840])).contains("(2, 3, 5, 7)"));
         assert!(message(&npy(&f4("(18446744073709551615,)"), b"")).contains("truncated"));
         assert!(message(&npy(&f4("(99999999999999999999999,)"), b"")).contains("shape"));
         assert!(message(&npy(&f4("(2,)").replace("<f4", "<i4"), &[0; 8])).contains("i32"));

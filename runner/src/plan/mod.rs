@@ -147,8 +147,12 @@ fn dtype_of_files(kernel: &Kernel, files: &Files) -> Result<DType> {
         counted(wanted, "input"),
         counted(given, "time")
     );
-    let shape = if kind.is_matrix() { "a matrix, of shape (height, width)" } else { "a row, of shape (n,)" };
-    let reading = files.reading(kind.is_matrix()).with_context(|| {
+    let shape = match kind.dimensions() {
+        1 => "a row, of shape (n,)",
+        2 => "a matrix, of shape (height, width)",
+        _ => "a batch of matrices, of shape (matrices, height, width)",
+    };
+    let reading = files.reading(kind.dimensions()).with_context(|| {
         let (path, held) = (files.paths[0].display(), files.readings[0]);
         format!(
             "kernel `{name}` takes {shape}, but {path} holds {} of {}; reshape it with numpy.reshape",
@@ -388,8 +392,12 @@ mod tests {
         };
         let chosen = |paths| plan(&shipped(), &Request { files: files(paths), ..request() }).unwrap();
         for one in chosen(1) {
-            let is_matrix = one.variant.work.kind.is_matrix();
-            assert_eq!(one.variant.dtype, if is_matrix { DType::F32 } else { DType::F32x4 }, "{}", one.kernel);
+            let wanted = match one.variant.work.kind.dimensions() {
+                1 => DType::F32x4,
+                2 => DType::F32,
+                more => panic!("{} takes {more} dimensions", one.kernel),
+            };
+            assert_eq!(one.variant.dtype, wanted, "{}", one.kernel);
         }
         assert!(chosen(1).iter().any(|one| one.kernel == "transpose"));
         assert!(chosen(2).iter().all(|one| one.kernel == "example_kernel"), "`dot` is not built for vectors");
@@ -398,5 +406,6 @@ mod tests {
         assert!(refusal("sum", files(1)).contains("element type f32x4"));
         let rows = files(1).map(|files| Files { readings: vec![files.readings[1]], ..files });
         assert!(refusal("transpose", rows).contains("a matrix, of shape (height, width)"));
+        assert!(refusal("batched_transpose", files(1)).contains("of shape (matrices, height, width)"));
     }
 }

@@ -1,4 +1,4 @@
-//! Kernels over matrices and pictures, row after row.
+//! Kernels over matrices, batches of them and pictures, row after row.
 
 use crate::execute::parallel;
 use crate::value::Value;
@@ -11,6 +11,20 @@ use crate::value::Value;
 pub fn transposed<T: Value>(input: &[T], width: usize) -> Vec<T> {
     let height = input.len() / width;
     rows(width, height, |row, column| input[column * width + row])
+}
+
+/// The transpose of each matrix of a batch, each of `height` rows of `width` elements.
+///
+/// # Panics
+///
+/// If `height` or `width` is 0.
+pub fn batched_transposed<T: Value>(input: &[T], height: usize, width: usize) -> Vec<T> {
+    let matrices = input.len() / (height * width);
+    // The rows of all matrices, one matrix after the other.
+    rows(matrices * width, height, |row, column| {
+        let (matrix, row) = (row / width, row % width);
+        input[(matrix * height + column) * width + row]
+    })
 }
 
 /// Adds three times each element and those above, left, right and below, in this order; beyond the
@@ -101,6 +115,17 @@ mod tests {
     fn rows_become_columns() {
         assert_eq!(transposed(&[1, 2, 3, 4, 5, 6], 3), [1, 4, 2, 5, 3, 6]);
         assert_eq!(transposed(&[1.0, 2.0], 1), [1.0, 2.0]);
+    }
+
+    #[test]
+    fn rows_of_each_matrix_become_its_columns() {
+        let batch = [1, 2, 3, 4, 5, 6, 10, 20, 30, 40, 50, 60];
+        assert_eq!(batched_transposed(&batch, 2, 3), [1, 4, 2, 5, 3, 6, 10, 40, 20, 50, 30, 60]);
+        assert_eq!(batched_transposed(&batch, 12, 1), batch);
+        assert_eq!(batched_transposed(&batch, 1, 1), batch);
+        let numbers: Vec<i32> = (0..7 * 13 * 20).collect();
+        let one_by_one: Vec<i32> = numbers.chunks(13 * 20).flat_map(|matrix| transposed(matrix, 20)).collect();
+        assert_eq!(batched_transposed(&numbers, 13, 20), one_by_one);
     }
 
     #[test]

@@ -82,8 +82,8 @@ fn nothing_spills_and_blocks_of_1024_threads_fit_their_registers() {
                 assert_eq!(figure("threads"), u64::from(kernel.instance.threads()), "threads of {one}");
                 // Patches of 16 by 16 bytes are 64 registers, in blocks of 64 threads; so are the
                 // sums of 4 by 32 bytes of a blur, in blocks of 224.
-                let of_bytes =
-                    ["transpose_tma", "blur"].contains(&kernel.instance.kernel()) && kernel.element_bytes() == 1;
+                let of_bytes = ["transpose_tma", "batched_transpose", "blur"].contains(&kernel.instance.kernel())
+                    && kernel.element_bytes() == 1;
                 let most = if of_bytes { 128 } else { MOST_REGISTERS };
                 assert!(figure("registers") <= most, "registers of {one}");
             }

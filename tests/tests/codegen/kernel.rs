@@ -144,7 +144,7 @@ impl Kernel {
     /// Whether a kernel of `kernels/` loads and stores boxes of tensors.
     pub fn is_of_tensors(&self) -> bool {
         let name = self.instance.kernel();
-        name.ends_with("_tma") || ["blur", "column_sums"].contains(&name)
+        name.ends_with("_tma") || ["blur", "batched_transpose", "column_sums"].contains(&name)
     }
 
     /// Whether a kernel of `kernels/` has the copy engine store tiles of a linear view.

@@ -33,7 +33,7 @@ struct Form {
     others: Option<&'static str>,
 }
 
-const FORMS: [Form; 5] = [
+const FORMS: [Form; 6] = [
     Form {
         kernel: "copy_tma",
         name: "tensor_copy",
@@ -47,6 +47,13 @@ const FORMS: [Form; 5] = [
         generics: &["SIDE", "STAGES", "COUNT"],
         wanted: 0.99,
         others: Some("transpose_wide"),
+    },
+    Form {
+        kernel: "batched_transpose",
+        name: "tensor_batched_transpose",
+        generics: &["SIDE", "STAGES", "COUNT"],
+        wanted: 0.99,
+        others: None,
     },
     Form {
         kernel: "stencil_2d_tma",
@@ -76,12 +83,14 @@ type Ours = (&'static str, DType, u32, &'static [(&'static str, &'static str)], 
 
 /// What is measured; another copy stands beside the driver's ([`crate::ceilings`]). The others, and
 /// other numbers of blocks, are [`candidates`].
-const OURS: [Ours; 16] = [
+const OURS: [Ours; 19] = [
     ("copy_tma", I32, 32, &[("ROWS", "32"), ("STAGES", "4")], Resident),
     ("copy_tma", I32, 32, &[("ROWS", "128"), ("STAGES", "2")], Resident),
     ("transpose_tma", I32, 64, &[("STAGES", "1"), ("COUNT", "1")], Tiles),
     ("transpose_tma", I32, 64, &[("STAGES", "2"), ("COUNT", "2")], Resident),
     ("transpose_tma", I32, 64, &[("STAGES", "4"), ("COUNT", "2")], Resident),
+    ("batched_transpose", I32, 64, &[("STAGES", "1"), ("COUNT", "1")], Tiles),
+    ("batched_transpose", I32, 64, &[("STAGES", "2"), ("COUNT", "2")], Resident),
     ("stencil_2d_tma", I32, 128, &[("ROWS", "32"), ("STAGES", "1"), ("COUNT", "1")], Tiles),
     ("stencil_2d_tma", I32, 128, &[("ROWS", "32"), ("STAGES", "2"), ("COUNT", "2")], Resident),
     ("stencil_2d_tma", I32, 128, &[("ROWS", "16"), ("STAGES", "2"), ("COUNT", "2")], Resident),
@@ -91,6 +100,7 @@ const OURS: [Ours; 16] = [
     ("copy_tma", U8, 32, &[("STAGES", "4")], Resident),
     ("transpose_tma", U8, 64, &[("STAGES", "1"), ("COUNT", "1")], Tiles),
     ("transpose_tma", U8, 64, &[("STAGES", "2"), ("COUNT", "2")], Resident),
+    ("batched_transpose", U8, 64, &[("STAGES", "1"), ("COUNT", "1")], Tiles),
     ("blur", U8, 224, &[("CHANNELS", "3")], Resident),
     ("blur", U8, 224, &[("CHANNELS", "1")], Resident),
 ];
@@ -126,8 +136,9 @@ fn paired((kernel, dtype, threads, generics, blocks): Ours) -> Pairing {
 fn others(form: &Form, ours: &Instance, dtype: DType) -> Vec<Peer> {
     match (form.others, dtype) {
         (Some(kernel), I32) => tiles::fastest(kernel),
-        // Nobody has written a transpose of bytes without tensors.
+        // Nobody has written a transpose of bytes, or of a batch, without tensors.
         (Some(_), _) => Vec::new(),
+        (None, _) if form.kernel == "batched_transpose" => Vec::new(),
         (None, _) if form.kernel == "column_sums" => plain_sums(),
         (None, _) if form.kernel == "blur" => plain_blurs(ours.generic("CHANNELS").unwrap_or_default()),
         (None, U8) => plain_copies::<u8>("rows_copy_bytes"),
@@ -196,9 +207,10 @@ pub fn twin(ours: &Instance) -> Option<Peer> {
     let number = |name| ours.generic(name).map_or(Some(0), |value| value.parse::<usize>().ok());
     let (stages, count) = (number("STAGES")?, number("COUNT")?);
     // SAFETY: `tensor.cu` has this entry (the tests below): an input tensor and an output tensor of
-    // these elements, of any rows and columns, whose maps are encoded for boxes of the extents and
-    // the swizzle of our kernel's, launched with so many threads and so many bytes of dynamic
-    // shared memory; it reads and writes nothing else. `on_cpu` does nothing but panic.
+    // these elements and of as many dimensions as ours, of any extents, whose maps are encoded for
+    // boxes of the extents and the swizzle of our kernel's, launched with so many threads and so
+    // many bytes of dynamic shared memory; it reads and writes nothing else. `on_cpu` does nothing
+    // but panic.
     let instance = unsafe {
         Instance::new(Parts {
             kernel: symbol,
@@ -406,7 +418,7 @@ mod tests {
             let others: Vec<&str> = others.collect();
             match (ours.kernel(), element(ours).unwrap()) {
                 ("copy_tma" | "column_sums" | "blur", _) => assert_eq!(others, ["rows"; 4]),
-                (_, "u8") => assert!(others.is_empty()),
+                (_, "u8") | ("batched_transpose", _) => assert!(others.is_empty()),
                 ("transpose_tma", _) => assert_eq!(others, ["transpose"; 2]),
                 _ => assert_eq!(others, ["stencil"; 2]),
             }
@@ -418,7 +430,7 @@ mod tests {
     fn candidates_are_all_instances_and_their_twins_and_no_two_are_the_same() {
         let mut all = BTreeSet::new();
         let candidates = candidates();
-        assert_eq!(candidates.len(), 8);
+        assert_eq!(candidates.len(), 10);
         for peer in candidates.iter().flat_map(|pairing| &pairing.peers) {
             let element = peer.instance.parameters().next().unwrap().1.element_bytes;
             assert!(all.insert((peer.name, peer.instance.name(), element)), "{}", peer.name);
