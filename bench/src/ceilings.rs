@@ -171,16 +171,21 @@ pub fn kernels() -> Vec<&'static str> {
     JOBS.into_iter().map(|(_, ours, _)| resolved(ours).unwrap().kernel()).collect()
 }
 
-/// Measures all of them over inputs of `len` numbers of 4 bytes.
+/// Measures those of them whose kernel is wanted, over inputs of `len` numbers of 4 bytes.
 ///
 /// # Errors
 ///
 /// A library that cannot be loaded, too little memory, a kernel that is not in the modules, or a
 /// call that failed.
-pub fn measure(bench: &Bench<'_>, library: &Path, len: usize) -> Result<Vec<Row>> {
+pub fn measure(bench: &Bench<'_>, library: &Path, len: usize, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<Row>> {
+    let mut jobs = JOBS.to_vec();
+    jobs.retain(|(_, (kernel, ..), _)| is_wanted(kernel));
+    if jobs.is_empty() {
+        return Ok(Vec::new());
+    }
     let library = open(library)?;
     let inputs = [input(0, len)?, input(1, len)?];
-    JOBS.map(|job| compare(bench, &library, job, &inputs)).into_iter().collect()
+    jobs.into_iter().map(|job| compare(bench, &library, job, &inputs)).collect()
 }
 
 /// Loads the library with CUB's work.

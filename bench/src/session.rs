@@ -147,10 +147,11 @@ pub fn run(options: &Options) -> Result<Vec<String>> {
     bench.run::<i32>(numbers, &of_type(DType::I32), &mut push)?;
     bench.run::<I32x4>(numbers / 4, &of_type(DType::I32x4), &mut push)?;
     bench.run::<u8>(4 * numbers, &of_type(DType::U8), &mut push)?;
-    let is_whole = options.kernel.is_empty() && !options.shapes && !options.engines;
+    let is_comparison = !options.shapes && !options.engines;
+    let is_whole = is_comparison && options.kernel.is_empty();
     let library = options.ceilings.as_deref();
-    if let Some(library) = library.filter(|_| is_whole && !options.sizes) {
-        rows.extend(ceilings::measure(&bench, library, numbers)?);
+    if let Some(library) = library.filter(|_| is_comparison && !options.sizes) {
+        rows.extend(ceilings::measure(&bench, library, numbers, is_named)?);
     }
     report.comparisons = rows;
     let largest_log2 = options.elements_log2 + 2;

@@ -21,8 +21,8 @@ mod wide;
 pub use arithmetic::{MULTIPLY_ADDS_TILE, multiply_adds, multiply_adds_synchronous, multiply_adds_wide};
 pub use average::{RADIUS, moving_average, moving_average_wide};
 pub use bulk::{
-    copy_bulk, dot_bulk, example_kernel_bulk, moving_average_bulk, moving_average_wide_bulk, scale_own_bulk,
-    stencil_2d_bulk, sum_bulk, transpose_bulk, with_specialized_staging_unified_bulk,
+    copy_bulk, copy_stored_bulk, dot_bulk, example_kernel_bulk, moving_average_bulk, moving_average_wide_bulk,
+    scale_own_bulk, stencil_2d_bulk, sum_bulk, transpose_bulk, with_specialized_staging_unified_bulk,
     with_specialized_staging_warps_bulk,
 };
 pub use cuda_guide::{

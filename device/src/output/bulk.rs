@@ -41,6 +41,15 @@ pub struct BulkTilesMut<'k, T: Element, const LEN: usize> {
 
 impl<T: Element, const LEN: usize> !Uniform for BulkTilesMut<'_, T, LEN> {}
 
+/// Says that threads write an output. It holds for none that the copy engine stores to.
+#[diagnostic::on_unimplemented(
+    message = "threads don't write `{Self}`: the copy engine stores its tiles",
+    label = "no tiles for threads",
+    note = "take a ring of output stages: `let mut results = memory.outputs(&block, out);` of `Shared<Outputs<.., COUNT>>`, then \
+            `results.tile(i).fill(&block, ..)`, or `&mut results` for `map_tiles`; threads write a `TilesMut` or a `TilesMut2D`"
+)]
+pub trait WrittenByThreads {}
+
 /// Where a tile is stored to.
 ///
 /// # Invariants
@@ -108,6 +117,14 @@ impl<T: Element, const LEN: usize> BulkTilesMut<'_, T, LEN> {
     #[inline(always)]
     pub fn tiles(&self) -> usize {
         Elements::new(self.len).tiles::<[T; LEN]>()
+    }
+
+    /// It exists for its message, and can't be called.
+    #[doc(hidden)]
+    pub fn for_block<B>(&mut self, _: &B)
+    where
+        Self: WrittenByThreads,
+    {
     }
 
     /// Which tiles are this block's.

@@ -8,6 +8,7 @@ use super::swizzle::Swizzle;
 use crate::element::Element;
 use crate::isa::{Corner, RawTensor};
 use crate::marker::{BlockLevel, Brand, Named, Uniform};
+use crate::output::bulk::WrittenByThreads;
 use crate::view::geometry::Rows;
 use crate::view::share::Share;
 
@@ -54,6 +55,14 @@ impl<T: Element, X: OutputExtents, W: Swizzle> TensorMut<'_, T, X, W> {
     }
 
     extents!();
+
+    /// It exists for its message, and can't be called.
+    #[doc(hidden)]
+    pub fn for_block<B>(&mut self, _: &B)
+    where
+        Self: WrittenByThreads,
+    {
+    }
 
     /// Where the box in this row and column of boxes begins; the rows of all planes are counted
     /// through.

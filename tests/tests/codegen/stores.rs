@@ -100,7 +100,9 @@ fn a_round_loads_a_box_and_stores_one_by_the_first_thread_alone() {
             assert_eq!(round.executions(is_commit), [1].into(), "{name}: commits of a round");
             for (what, wanted) in [("loads", is_load as Kind), ("announcements", is_expect)] {
                 let found = round.executions(wanted);
-                assert!(found.contains(&1) && found.iter().all(|count| *count <= 1), "{name}: {what}: {found:?}");
+                // Of a partial tile in a row the zeros are copied, too.
+                let once = found.iter().all(|count| *count <= 1) || what == "loads" && stores != [1].into();
+                assert!(found.contains(&1) && once, "{name}: {what}: {found:?}");
             }
         }
         assert!(whole, "{name}: no loop of a steady state that stores whole tiles");
