@@ -1,7 +1,7 @@
 //! From what was measured to the record, and what in it is wrong or too slow.
 
 use crate::balance::{self, Balance};
-use crate::measure::Outcome;
+use crate::measure::{Outcome, shape};
 use crate::plan::catalog::Comparison;
 use crate::record::small::Small;
 use crate::record::{PeerRow, Point, Report, Row, Timing};
@@ -40,6 +40,13 @@ pub fn samples(outcome: &Outcome) -> Vec<Vec<f64>> {
     vec![outcome.as_ref().map(|measured| measured.milliseconds.clone()).unwrap_or_default()]
 }
 
+/// The bytes that a launch in so many blocks writes, whose inputs have `bytes` bytes each.
+fn written(comparison: &Comparison, grid: u32, bytes: u64) -> u64 {
+    let (work, element) = (comparison.work, comparison.dtype.bytes());
+    let input = shape(work.kind, bytes as usize / element);
+    (work.output(input, grid as usize).elements() * element) as u64
+}
+
 impl Row {
     /// Makes a row of what was measured: `outcomes` has ours first, then each peer's, `grids` the
     /// blocks of each; `bytes` are those of one input.
@@ -67,7 +74,7 @@ impl Row {
             threads: comparison.ours.threads(),
             grid,
             inputs,
-            moved: bytes * (inputs as u64 + 1),
+            moved: bytes * inputs as u64 + written(comparison, grid, bytes),
             timing: None,
             fault: ours.as_ref().err().cloned(),
             resources: None,
@@ -186,6 +193,17 @@ mod tests {
 
     fn timed(milliseconds: &[f64]) -> Outcome {
         Ok(Measurement { milliseconds: milliseconds.to_vec(), wrong: [0, 0] })
+    }
+
+    #[test]
+    fn a_launch_moves_its_inputs_and_what_it_writes() {
+        let moved = |kernel: &str| {
+            let all = crate::plan::bulk::tensor::all();
+            let pairing = all.into_iter().find(|pairing| pairing.kernel == kernel).unwrap();
+            Row::new(&pairing.resolve().unwrap(), &[], &[], 1 << 28).moved
+        };
+        assert_eq!(["copy_tma", "column_sums"].map(moved), [1 << 29, (1 << 28) + 4 * (1 << 13)]);
+        assert_eq!(Row::new(&comparison(), &[], &[], 1 << 28).moved, 1 << 29);
     }
 
     #[test]
