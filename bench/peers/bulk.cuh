@@ -193,8 +193,8 @@ __device__ __forceinline__ void bulk_copied(const View<int> in, const View<int> 
     bulk_rows<THREADS, LEN, STAGES>(in, out, [](int value) { return value; });
 }
 
-// The elements themselves, by the engine alone: one thread stores each tile from where it has landed,
-// and fills a stage again when the tile before was read (`copy_stored_bulk`).
+// The elements themselves, by the engine alone: one thread stores each tile from where it has
+// landed, and fills a stage again when the tile before was read (`copy_stored_bulk`).
 template <unsigned LEN, unsigned STAGES> __device__ __forceinline__ void bulk_stored(const View<int> in, const View<int> out) {
     const BulkStages<int, LEN, STAGES> stages;
     if (threadIdx.x != 0) return;

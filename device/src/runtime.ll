@@ -668,6 +668,42 @@ define void @tilepipe_load_global_16(ptr %to, ptr %from) alwaysinline nounwind {
   ret void
 }
 
+; ld.global.nc, likewise: of memory that nobody writes for the whole launch.
+define void @tilepipe_load_input_1(ptr %to, ptr %from) alwaysinline nounwind {
+  %global = addrspacecast ptr %from to ptr addrspace(1)
+  %value = load i8, ptr addrspace(1) %global, align 1, !invariant.load !0
+  store i8 %value, ptr %to, align 1
+  ret void
+}
+
+define void @tilepipe_load_input_2(ptr %to, ptr %from) alwaysinline nounwind {
+  %global = addrspacecast ptr %from to ptr addrspace(1)
+  %value = load i16, ptr addrspace(1) %global, align 2, !invariant.load !0
+  store i16 %value, ptr %to, align 2
+  ret void
+}
+
+define void @tilepipe_load_input_4(ptr %to, ptr %from) alwaysinline nounwind {
+  %global = addrspacecast ptr %from to ptr addrspace(1)
+  %value = load i32, ptr addrspace(1) %global, align 4, !invariant.load !0
+  store i32 %value, ptr %to, align 4
+  ret void
+}
+
+define void @tilepipe_load_input_8(ptr %to, ptr %from) alwaysinline nounwind {
+  %global = addrspacecast ptr %from to ptr addrspace(1)
+  %value = load i64, ptr addrspace(1) %global, align 8, !invariant.load !0
+  store i64 %value, ptr %to, align 8
+  ret void
+}
+
+define void @tilepipe_load_input_16(ptr %to, ptr %from) alwaysinline nounwind {
+  %global = addrspacecast ptr %from to ptr addrspace(1)
+  %value = load <4 x i32>, ptr addrspace(1) %global, align 16, !invariant.load !0
+  store <4 x i32> %value, ptr %to, align 16
+  ret void
+}
+
 ; cp.async with a source size: the first %valid bytes are read, the rest of the destination's 4, 8
 ; or 16 is zero.
 define void @tilepipe_cp_async_4(ptr %to, ptr %from, i32 %valid) alwaysinline nounwind {
@@ -784,3 +820,5 @@ define double @tilepipe_max_f64(double %a, double %b) alwaysinline nounwind {
   %greater = call double @llvm.maximumnum.f64(double %a, double %b)
   ret double %greater
 }
+
+!0 = !{}

@@ -34,6 +34,9 @@ pub fn copy_bulk<T: Number, const THREADS: usize, const LEN: usize, const STAGES
     });
 }
 
+/// Stages whose tiles are stored from where they have landed: there are no output stages.
+type Stored<T, const LEN: usize, const STAGES: usize> = (Stages<[T; LEN], STAGES, Bulk>, Outputs<[T; LEN], 0>);
+
 /// The input as it is, by the copy engine alone: it loads each tile, and stores it from where it
 /// has landed. No thread touches an element.
 #[kernel(instances(T = [i32], THREADS = [32], LEN = [1024, 4096], STAGES = [2, 4]))]
@@ -41,7 +44,7 @@ pub fn copy_stored_bulk<T: Number, const THREADS: usize, const LEN: usize, const
     block: Block<THREADS>,
     input: Tiles<T, LEN>,
     out: BulkTilesMut<T, LEN>,
-    shared: Shared<(Stages<[T; LEN], STAGES, Bulk>, Outputs<[T; LEN], 0>)>,
+    shared: Shared<Stored<T, LEN, STAGES>>,
 ) {
     let (stages, outputs) = shared.split();
     let tiles = input.for_block(&block);

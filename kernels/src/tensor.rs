@@ -92,7 +92,8 @@ pub fn transpose_tma<
 }
 
 /// Writes the transpose of each matrix of a batch: `out[m][c][r] = input[m][r][c]`. A box ends with
-/// its matrix, whatever the matrices' size; it is transposed as in [`transpose_tma`].
+/// its matrix, whatever the matrices' size; it is transposed as in
+/// [`transpose_tma`](fn@transpose_tma).
 #[kernel(
     instances(T = [i32, f32], THREADS = [64], SIDE = [32], N = [4], STAGES = [1, 2], COUNT = [1, 2]),
     instances(T = [u8], THREADS = [64], SIDE = [128], N = [16], STAGES = [1], COUNT = [1]),

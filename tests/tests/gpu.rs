@@ -13,7 +13,7 @@ use tilepipe_test_kernels::faulty;
 use tilepipe_test_kernels::tensor::box_anywhere;
 use tilepipe_tests::artifact::Module;
 use tilepipe_tests::case::{self, ForType, Group, Size};
-use tilepipe_tests::{dimensions, features, locals, tails, tensors};
+use tilepipe_tests::{dimensions, features, locals, reads, tails, tensors};
 
 /// Opens GPU 0 with the kernels of `kernels/` and of `tests/kernels/` loaded, or says that the test
 /// is skipped.
@@ -153,6 +153,12 @@ fn boxes_of_tensors_are_what_a_plain_loop_reads_wherever_they_begin() {
     let (places, transposes) = (tensors::check_places(&device).unwrap(), tensors::check_transposes(&device).unwrap());
     let reductions = tensors::check_reductions(&device).unwrap();
     println!("{extents} extents, {places} places, {transposes} transposes, {reductions} reductions");
+}
+
+#[test]
+fn reads_anywhere_are_those_of_plain_loops() {
+    let Some(device) = gpu() else { return };
+    println!("{} launches", reads::check(&device).unwrap());
 }
 
 #[test]

@@ -8,11 +8,12 @@ use tilepipe_kernels::compute::{Complex, Number};
 use tilepipe_runner::reference;
 use tilepipe_runner::value::{DType, Value};
 use tilepipe_test_kernels::features::collectives_of_blocks;
+use tilepipe_test_kernels::reads::gathered;
 use tilepipe_test_kernels::tails::{COLUMNS, LEN};
 use tilepipe_test_kernels::tensor::box_anywhere;
 use tilepipe_test_kernels::wide::{wide_between_roles, wide_by_hand, wide_own, wide_runs, wide_stored, wide_tiles};
 use tilepipe_tests::case::{self, ForType, Group, SCHEDULES};
-use tilepipe_tests::{dimensions, features, locals, tails, tensors};
+use tilepipe_tests::{dimensions, features, locals, reads, tails, tensors};
 
 /// Checks all instances of a kernel, and returns how many there were.
 fn every_instance_is_right(kernel: &str) -> usize {
@@ -126,6 +127,23 @@ fn pipelines_of_the_copy_engine_write_what_those_of_threads_write() {
         }
     }
     assert!(compared > 300, "{compared}");
+}
+
+#[test]
+fn reads_anywhere_are_those_of_plain_loops() {
+    for schedule in SCHEDULES {
+        assert_eq!(reads::check(&Device::cpu(schedule)).unwrap(), 5 * (5 + 4) + 2 * 5);
+    }
+}
+
+#[test]
+fn a_read_beyond_the_end_fails_the_launch_with_both_numbers() {
+    let device = Device::cpu(Schedule::Lazy);
+    let (indices, table) = (device.upload(&[3, 9]).unwrap(), device.upload(&[1_u64; 9]).unwrap());
+    let mut out = device.zeroed::<u64>(2).unwrap();
+    let launched = gathered::launch(&device.stream().unwrap(), 1, &indices, &table, &mut out);
+    let message = launched.unwrap_err().to_string();
+    assert!(message.contains("index 9 is out of range: the view has 9 elements"), "{message}");
 }
 
 /// On a GPU every length has its launches (`gpu.rs`). Here it is every one up to two units of 16

@@ -29,6 +29,7 @@
 //! | `store_shared` | `st.shared` | sm_80 | thread |
 //! | `store_shared_row` | `st.shared.v4` | sm_80 | thread |
 //! | `store_global`, `store_global_row` | `st.global` | sm_80 | thread |
+//! | `load_input` | `ld.global.nc` | sm_80 | thread |
 //! | `cp_async` | `cp.async.cg` / `.ca.shared.global` with a source size | sm_80 | thread |
 //! | `cp_async_whole` | the same without a source size | sm_80 | thread |
 //! | `cp_async_commit_group` | `cp.async.commit_group` | sm_80 | thread |
@@ -168,6 +169,11 @@
 //! ## `load_global`
 //!
 //! `from` is global memory, aligned and valid for reads of a `T`.
+//!
+//! ## `load_input`
+//!
+//! `from` is global memory, aligned and valid for reads of a `T`, which nobody writes during the
+//! launch.
 //!
 //! ## `cp_async`, `cp_async_whole`
 //!

@@ -38,8 +38,8 @@ impl<S: OutputTile, G: Geometry, A: Arrangement> TileViewMut<'_, S, G, A> {
     }
 }
 
-/// What a driver's second role `R`, of `SIZE` threads, writes its results to: `&mut out` of an output
-/// view, or memory of [`Outputs`] and what they are stored to, by value, as a pair. Sealed.
+/// What a driver's second role `R`, of `SIZE` threads, writes its results to: `&mut out` of an
+/// output view, or memory of [`Outputs`] and what they are stored to, by value, as a pair. Sealed.
 #[diagnostic::on_unimplemented(
     message = "a driver's second role can't write to `{Self}`",
     label = "not an output",

@@ -74,8 +74,8 @@ impl<V: Stored, const COUNT: usize, G: StoringGroup> Draft<'_, V, COUNT, G> {
     }
 
     /// Has each thread fill its share of `parts` parts of the next output stage, whose first byte
-    /// `fill` gets, and the engine store it. All parts together are the whole stage; each is written
-    /// by one thread, to shared memory, through the generic proxy.
+    /// `fill` gets, and the engine store it. All parts together are the whole stage; each is
+    /// written by one thread, to shared memory, through the generic proxy.
     #[inline(always)]
     pub(super) fn publish(self, group: &G, parts: usize, fill: impl Fn(usize, *mut u8)) {
         const {
@@ -206,8 +206,8 @@ where
         self.publish(group, pieces, |piece, stage| {
             let (row, column) = (piece / Self::PIECES_OF_A_ROW, piece % Self::PIECES_OF_A_ROW * N);
             let values = core::array::from_fn(|lane| value(row, column + lane));
-            // SAFETY: a stage (`publish`), and a piece of a row, which is this thread's alone: it is
-            // part `piece`.
+            // SAFETY: a stage (`publish`), and a piece of a row, which is this thread's alone: it
+            // is part `piece`.
             unsafe { write_piece::<T, N>(stage, TensorTile::<T, X, W>::offset(row, column), values) };
         });
     }

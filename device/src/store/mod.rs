@@ -10,7 +10,7 @@
 //! | and orders it before the engine's reads | `fence.proxy.async.shared::cta` |
 //! | the first thread waits for the next stage | `cp.async.bulk.wait_group.read COUNT - 2` |
 //! | all threads meet | `bar.sync` |
-//! | the first thread stores the tile | `cp.async.bulk.tensor.2d.global` or `cp.async.bulk.global`, `.commit_group` |
+//! | the first thread stores it | `cp.async.bulk(.tensor.2d).global`, `.commit_group` |
 //! | a kernel ends | `cp.async.bulk.wait_group.read 0` |
 
 mod bulk;

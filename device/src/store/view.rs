@@ -202,9 +202,10 @@ impl<T: Element, const LEN: usize> sealed::Stored for BulkTilesMut<'_, T, LEN> {
         // The last tile of a view may end between two pieces.
         for byte in by_engine..to.bytes() {
             // SAFETY: a byte of the tile, which is initialised and which the calling thread may
-            // read: it has waited for it, or passed the barrier. The byte of global memory is one
-            // of the place's, and the engine writes others.
-            unsafe { isa::store_global(to.to().add(byte), from.add(byte).read()) };
+            // read: it has waited for it, or passed the barrier.
+            let value = unsafe { from.wrapping_add(byte).read() };
+            // SAFETY: a byte of the place, of which the engine writes others.
+            unsafe { isa::store_global(to.to().wrapping_add(byte), value) };
         }
     }
 }

@@ -71,6 +71,10 @@ pub fn tails_stored_as_loaded<const STAGES: usize>(
     let _ = stages.pipeline(&block).map_tiles(&tiles, &mut results, |tile, draft| draft.store(tile));
 }
 
+/// Stages between two roles, and output stages.
+type BetweenRoles<const STAGES: usize, const COUNT: usize> =
+    (Partitioned<Stages<[u8; LEN], STAGES, Bulk>>, Outputs<[u8; LEN], COUNT>);
+
 /// Each tile is written twice by hand, then the view and the memory come back, and a role writes
 /// all of them once more.
 #[kernel(instances(COUNT = [1, 2]))]
@@ -78,7 +82,7 @@ pub fn tails_stored_again<const COUNT: usize>(
     block: Block<64>,
     input: Tiles<u8, LEN>,
     out: BulkTilesMut<u8, LEN>,
-    shared: Shared<(Partitioned<Stages<[u8; LEN], 2, Bulk>>, Outputs<[u8; LEN], COUNT>)>,
+    shared: Shared<BetweenRoles<2, COUNT>>,
 ) {
     let (stages, outputs) = shared.split();
     let tiles = input.for_block(&block);
@@ -109,7 +113,7 @@ pub fn tails_stored_between_roles<const STAGES: usize, const COUNT: usize>(
     block: Block<96>,
     input: Tiles<u8, LEN>,
     out: BulkTilesMut<u8, LEN>,
-    shared: Shared<(Partitioned<Stages<[u8; LEN], STAGES, Bulk>>, Outputs<[u8; LEN], COUNT>)>,
+    shared: Shared<BetweenRoles<STAGES, COUNT>>,
 ) {
     let (stages, outputs) = shared.split();
     let tiles = input.for_block(&block);

@@ -17,6 +17,7 @@ mod locals;
 mod machine;
 mod orders;
 mod proxies;
+mod reads;
 mod role_barriers;
 mod role_machine;
 mod roles;

@@ -160,6 +160,17 @@ pub(crate) unsafe fn store_global<T: bytemuck::Pod>(to: *mut T, value: T) {
     unsafe { to.write(value) };
 }
 
+/// `ld.global.nc`: reads one value from global memory that nobody writes during the launch.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+#[inline(always)]
+pub(crate) unsafe fn load_input<T: bytemuck::Pod>(from: *const T) -> T {
+    // SAFETY: the caller's promise.
+    unsafe { from.read() }
+}
+
 /// `cp.async`: an asynchronous copy of `width` bytes, of which the first `valid` are read and the
 /// others are zero.
 ///

@@ -30,6 +30,11 @@ unsafe extern "C" {
     safe fn tilepipe_shared_address() -> u32;
     safe fn tilepipe_zeros_base() -> *const u8;
     fn tilepipe_warp_barrier();
+    fn tilepipe_load_input_1(to: *mut u8, from: *const u8);
+    fn tilepipe_load_input_2(to: *mut u8, from: *const u8);
+    fn tilepipe_load_input_4(to: *mut u8, from: *const u8);
+    fn tilepipe_load_input_8(to: *mut u8, from: *const u8);
+    fn tilepipe_load_input_16(to: *mut u8, from: *const u8);
     fn tilepipe_load_global_1(to: *mut u8, from: *const u8);
     fn tilepipe_load_global_2(to: *mut u8, from: *const u8);
     fn tilepipe_load_global_4(to: *mut u8, from: *const u8);
@@ -158,6 +163,34 @@ pub(crate) unsafe fn load_global<T: bytemuck::Pod>(from: *const T) -> T {
                 4 => tilepipe_load_global_4(to, from),
                 8 => tilepipe_load_global_8(to, from),
                 _ => tilepipe_load_global_16(to, from),
+            }
+        }
+        offset += align_of::<T>().min(16);
+    }
+    value
+}
+
+/// `ld.global.nc`: reads one value from global memory that nobody writes during the launch, in
+/// accesses as wide as its alignment allows.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+#[inline(always)]
+pub(crate) unsafe fn load_input<T: bytemuck::Pod>(from: *const T) -> T {
+    let mut value = T::zeroed();
+    let (to, from) = ((&raw mut value).cast::<u8>(), from.cast::<u8>());
+    let mut offset = 0;
+    while offset < size_of::<T>() {
+        let (to, from) = (to.wrapping_add(offset), from.wrapping_add(offset));
+        // SAFETY: as in `load_global`.
+        unsafe {
+            match const { align_of::<T>() } {
+                1 => tilepipe_load_input_1(to, from),
+                2 => tilepipe_load_input_2(to, from),
+                4 => tilepipe_load_input_4(to, from),
+                8 => tilepipe_load_input_8(to, from),
+                _ => tilepipe_load_input_16(to, from),
             }
         }
         offset += align_of::<T>().min(16);
