@@ -141,6 +141,20 @@ pub(crate) fn zeros() -> *const u8 {
     tilepipe_zeros_base()
 }
 
+/// Reads one value from `from` in accesses as wide as its alignment allows, up to 16 bytes: `load`
+/// is called with the place of each part in a local variable and where it comes from.
+#[inline(always)]
+fn in_parts<T: bytemuck::Pod>(from: *const T, load: impl Fn(*mut u8, *const u8)) -> T {
+    let mut value = T::zeroed();
+    let (to, from) = ((&raw mut value).cast::<u8>(), from.cast::<u8>());
+    let mut offset = 0;
+    while offset < size_of::<T>() {
+        load(to.wrapping_add(offset), from.wrapping_add(offset));
+        offset += align_of::<T>().min(16);
+    }
+    value
+}
+
 /// `ld.global`: reads one value from global memory, in accesses as wide as its alignment allows.
 ///
 /// # Safety
@@ -148,13 +162,9 @@ pub(crate) fn zeros() -> *const u8 {
 /// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
 pub(crate) unsafe fn load_global<T: bytemuck::Pod>(from: *const T) -> T {
-    let mut value = T::zeroed();
-    let (to, from) = ((&raw mut value).cast::<u8>(), from.cast::<u8>());
-    let mut offset = 0;
-    while offset < size_of::<T>() {
-        let (to, from) = (to.wrapping_add(offset), from.wrapping_add(offset));
-        // SAFETY: `offset` is a multiple of the type's alignment (of 16 if that is larger), which
-        // divides its size. Hence that many bytes from there on lie in the value, with that
+    in_parts(from, |to, from| {
+        // SAFETY: parts lie a multiple of the type's alignment (of 16 if that is larger) apart,
+        // which divides its size. Hence that many bytes from there on lie in the value, with that
         // alignment; `to` is a local variable, the rest is the caller's promise.
         unsafe {
             match const { align_of::<T>() } {
@@ -165,9 +175,7 @@ pub(crate) unsafe fn load_global<T: bytemuck::Pod>(from: *const T) -> T {
                 _ => tilepipe_load_global_16(to, from),
             }
         }
-        offset += align_of::<T>().min(16);
-    }
-    value
+    })
 }
 
 /// `ld.global.nc`: reads one value from global memory that nobody writes during the launch, in
@@ -178,11 +186,7 @@ pub(crate) unsafe fn load_global<T: bytemuck::Pod>(from: *const T) -> T {
 /// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
 pub(crate) unsafe fn load_input<T: bytemuck::Pod>(from: *const T) -> T {
-    let mut value = T::zeroed();
-    let (to, from) = ((&raw mut value).cast::<u8>(), from.cast::<u8>());
-    let mut offset = 0;
-    while offset < size_of::<T>() {
-        let (to, from) = (to.wrapping_add(offset), from.wrapping_add(offset));
+    in_parts(from, |to, from| {
         // SAFETY: as in `load_global`.
         unsafe {
             match const { align_of::<T>() } {
@@ -193,9 +197,7 @@ pub(crate) unsafe fn load_input<T: bytemuck::Pod>(from: *const T) -> T {
                 _ => tilepipe_load_input_16(to, from),
             }
         }
-        offset += align_of::<T>().min(16);
-    }
-    value
+    })
 }
 
 /// `st.global`: writes one value to global memory, in accesses as wide as its alignment allows.

@@ -5,11 +5,12 @@ use std::collections::VecDeque;
 
 use super::Schedule;
 use super::random::Random;
-use crate::isa::{BoxShape, Corner, ElementKind, RawTensor, Readers, Reduce, swizzled};
+use crate::isa::{BoxShape, Corner, RawTensor, Readers, swizzled};
 
 mod proxies;
 mod reductions;
 mod stores;
+mod storing;
 
 pub(super) use proxies::{Accesses, in_one_thread};
 use stores::Stores;
@@ -268,64 +269,6 @@ impl Model {
             ((0..columns).map(unit).collect(), columns * element)
         };
         (0..shape.rows()).map(row).collect()
-    }
-
-    /// Starts to store the box at `from` to a tensor, by the engine, or to combine it with what is
-    /// there.
-    ///
-    /// # Safety
-    ///
-    /// The box's bytes are readable until the block ends, and `tensor` says where rows lie that
-    /// only this launch writes.
-    pub(super) unsafe fn store_box(
-        &mut self,
-        from: *const u8,
-        tensor: &RawTensor,
-        at: Corner,
-        shape: BoxShape,
-        how: Option<(Reduce, ElementKind)>,
-    ) {
-        self.accesses.check_source(from.addr(), shape.bytes());
-        // SAFETY: the caller's promises.
-        unsafe { self.stores.store_box(from, tensor, at, shape, how) };
-        self.stores.started(self.schedule, &mut self.random);
-    }
-
-    /// Starts to store `bytes` bytes in a row, whole pieces, by the engine.
-    ///
-    /// # Safety
-    ///
-    /// They are readable at `from` until the block ends, and `to` is writable for them, which only
-    /// this launch writes.
-    pub(super) unsafe fn store_bulk(&mut self, from: *const u8, to: *mut u8, bytes: usize) {
-        self.accesses.check_source(from.addr(), bytes);
-        // SAFETY: the caller's promises.
-        unsafe { self.stores.store_bulk(from, to, bytes) };
-        self.stores.started(self.schedule, &mut self.random);
-    }
-
-    /// Closes the group of bulk stores.
-    pub(super) fn commit_stores(&mut self) {
-        self.stores.commit();
-        self.stores_go_on();
-    }
-
-    /// Waits until the engine has read the sources of all but the youngest `groups` groups.
-    pub(super) fn wait_stores_read(&mut self, groups: usize) {
-        self.stores.wait_read(groups);
-        self.stores_go_on();
-    }
-
-    /// Waits until all bulk stores are written.
-    pub(super) fn wait_stores_written(&mut self) {
-        self.stores.wait_written();
-    }
-
-    /// Has the engine go on with its stores, or not.
-    fn stores_go_on(&mut self) {
-        if let Schedule::Random { .. } = self.schedule {
-            self.stores.go_on(&mut self.random);
-        }
     }
 
     /// Notes a thread's access to shared memory by an ordinary store.
