@@ -9,7 +9,7 @@ use tilepipe::{
 };
 
 use crate::argument::{Argument, Array, Bound, sealed};
-use crate::buffer::{Buffer, Buffer2D, BufferNd, Rows, RowsMut, Slice, SliceMut, SliceNd, SliceNdMut};
+use crate::buffer::{Buffer, Buffer2D, BufferNd, DIMENSIONS, Rows, RowsMut, Slice, SliceMut, SliceNd, SliceNdMut};
 use crate::error::Error;
 use crate::gpu::context::Context;
 
@@ -119,12 +119,13 @@ pub(crate) fn tensors(
         let (Some(boxes), Some(array)) = (info.boxes, argument.value.array()) else { continue };
         let extents = &array.extents[..array.dimensions];
         let pitches = bytes_apart(&array, info);
+        let pitches = &pitches[..array.dimensions - 1];
         let far = pitches.iter().any(|pitch| *pitch >= PITCH_LIMIT);
         if extents.iter().any(|extent| *extent > MOST) || far {
             let reason = format!(
                 "it has {}; a tensor has at most {MOST} rows of {MOST} elements, as many of each further dimension, and less than \
                  {PITCH_LIMIT} bytes from one to the next",
-                described(&array, &pitches)
+                described(&array, pitches)
             );
             return Err(Error::TensorMap { kernel: instance.kernel(), parameter, reason });
         }
@@ -136,10 +137,10 @@ pub(crate) fn tensors(
     Ok(all)
 }
 
-/// Bytes from one row of an array to the next one, from one plane to the next one, and so on.
-fn bytes_apart(array: &Array, info: &ParameterInfo) -> Vec<u64> {
-    let pitches = &array.pitches[..array.dimensions - 1];
-    pitches.iter().map(|pitch| pitch.saturating_mul(info.element_bytes as u64)).collect()
+/// Bytes from one row of an array to the next one, from one plane to the next one, and so on; one
+/// number less than there are dimensions counts.
+fn bytes_apart(array: &Array, info: &ParameterInfo) -> [u64; DIMENSIONS - 1] {
+    array.pitches.map(|pitch| pitch.saturating_mul(info.element_bytes as u64))
 }
 
 /// The extents and pitches of an array, in words.
@@ -159,9 +160,8 @@ fn described(array: &Array, pitches: &[u64]) -> String {
 pub(crate) fn on_cpu(_: &'static str, array: &Array, info: &ParameterInfo, _: Boxes) -> Result<[u64; 16], Error> {
     let mut map = [0; 16];
     map[0] = array.address;
-    for (to, from) in map[1..].iter_mut().zip(bytes_apart(array, info)) {
-        *to = from;
-    }
+    let dimensions = array.dimensions;
+    map[1..dimensions].copy_from_slice(&bytes_apart(array, info)[..dimensions - 1]);
     Ok(map)
 }
 
@@ -224,7 +224,7 @@ pub(crate) fn on_gpu(
         let extents_of_box: Vec<u32> = boxes.extents[..array.dimensions].iter().rev().copied().collect();
         let reason = format!(
             "the driver refuses {} of {} bytes each, at {:#x}, in boxes of {extents_of_box:?} with a swizzle of {} bytes (error {})",
-            described(array, &pitches),
+            described(array, &pitches[..array.dimensions - 1]),
             info.element_bytes,
             array.address,
             boxes.swizzle,
