@@ -254,57 +254,72 @@ __device__ __forceinline__ void tensor_rounds(const BOX_STAGES &stages, const GR
     if (issues) wait_until_read<0>();
 }
 
-// Adds the columns of `in` to the row `out` (`column_sums`). Boxes are numbered down the columns of
-// boxes, and a block has as many in a row as any other; a thread sums four columns, and the engine
-// adds a block's sums to the row where the block comes to the end of a column or of its boxes.
+// Into how many parts each column of boxes is divided: as few as keep nearly all blocks busy until
+// the end.
+__device__ __forceinline__ unsigned parts_of_columns(unsigned down, unsigned across) {
+    unsigned parts = 1;
+#pragma unroll 1
+    for (unsigned rounds = 1; rounds <= 16; ++rounds) {
+        const unsigned places = gridDim.x * rounds;
+        if (places < across) continue;
+        parts = min(places / across, down);
+        if (parts == down || places - parts * across <= places / 16) break;
+    }
+    return parts;
+}
+
+// Adds the columns of `in` to the row `out` (`column_sums`). A block has every so many boxes of one
+// column of boxes; a thread sums four columns, and the engine adds a block's sums to the row.
 template <unsigned THREADS, unsigned ROWS, unsigned COLUMNS, unsigned STAGES, unsigned COUNT>
 __device__ __forceinline__ void tensor_sums(const Tensor &in, const Tensor &out) {
     static_assert(COLUMNS == 4 * THREADS && COUNT == 1);
     const BoxStages<STAGES, ROWS * COLUMNS * 4, 1, COLUMNS * 4, 128> stages;
-    const unsigned down = (in.rows + ROWS - 1) / ROWS, all = down * ((in.columns + COLUMNS - 1) / COLUMNS);
-    const unsigned share = (all + gridDim.x - 1) / gridDim.x;
-    const unsigned first = min(blockIdx.x * share, all), end = min(first + share, all);
-    const auto place = [=](unsigned number) { return Place{int(number % down * ROWS), int(number / down * COLUMNS)}; };
+    const unsigned down = (in.rows + ROWS - 1) / ROWS, across = (in.columns + COLUMNS - 1) / COLUMNS;
+    const unsigned parts = parts_of_columns(down, across);
     const bool issues = threadIdx.x == 0;
-    unsigned ahead = first;
     if (issues) {
         prefetch_map(in);
         prefetch_map(out);
         stages.make();
-#pragma unroll
-        for (unsigned stage = 0; stage < STAGES; ++stage, ++ahead) {
-            if (ahead < end) stages.fill(stage, in, place(ahead));
-        }
     }
     __syncthreads();
     unsigned stage = 0, parity = 0;
-    int4 sums = make_int4(0, 0, 0, 0);
-    for (unsigned number = first; number < end; ++number) {
-        const bool adds = number + 1 == end || (number + 1) % down == 0;
-        stages.wait(stage, parity);
-        const int4 *box = reinterpret_cast<const int4 *>(stages.box(stage)) + threadIdx.x;
+    for (unsigned share = blockIdx.x; share < across * parts; share += gridDim.x) {
+        const unsigned part = share / across, column = share % across * COLUMNS;
+        const unsigned count = (down - part + parts - 1) / parts;
+        const auto fill = [&](unsigned filled, unsigned number) {
+            stages.fill(filled, in, Place{int((part + number * parts) * ROWS), int(column)});
+        };
+        // All stages are free, and their next ones in the ring's order are `stage` and so on.
+        if (issues) {
+            for (unsigned ahead = 0, filled = stage; ahead < min(STAGES, count); ++ahead) {
+                fill(filled, ahead);
+                filled = filled + 1 == STAGES ? 0 : filled + 1;
+            }
+        }
+        int4 sums = make_int4(0, 0, 0, 0);
+        for (unsigned number = 0; number < count; ++number) {
+            stages.wait(stage, parity);
+            const int4 *box = reinterpret_cast<const int4 *>(stages.box(stage)) + threadIdx.x;
 #pragma unroll
-        for (unsigned row = 0; row < ROWS; ++row) {
-            const int4 four = box[row * THREADS];
-            sums.x += four.x, sums.y += four.y, sums.z += four.z, sums.w += four.w;
-        }
-        if (adds) {
-            if (issues) wait_until_read<0>();
+            for (unsigned row = 0; row < ROWS; ++row) {
+                const int4 four = box[row * THREADS];
+                sums.x += four.x, sums.y += four.y, sums.z += four.z, sums.w += four.w;
+            }
+            proxy_fence();
             __syncthreads();
-            reinterpret_cast<int4 *>(stages.result(0))[threadIdx.x] = sums;
-            sums = make_int4(0, 0, 0, 0);
+            if (issues && number + STAGES < count) fill(stage, number + STAGES);
+            if (++stage == STAGES) {
+                stage = 0;
+                parity ^= 1;
+            }
         }
+        if (issues) wait_until_read<0>();
+        __syncthreads();
+        reinterpret_cast<int4 *>(stages.result(0))[threadIdx.x] = sums;
         proxy_fence();
         __syncthreads();
-        if (issues) {
-            if (adds) add_box(out, Place{0, place(number).column}, stages.first + stages.RESULTS);
-            if (ahead < end) stages.fill(stage, in, place(ahead));
-            ++ahead;
-        }
-        if (++stage == STAGES) {
-            stage = 0;
-            parity ^= 1;
-        }
+        if (issues) add_box(out, Place{0, int(column)}, stages.first + stages.RESULTS);
     }
     if (issues) wait_until_read<0>();
 }
@@ -404,10 +419,31 @@ __device__ __forceinline__ void tensor_batched_transpose(const Tensor &in, const
     tensor_rounds<STAGES, COUNT>(stages, grid, in, out, source, compute);
 }
 
-// The stencil (`stencil_2d_tma`), in patches of 4 by 4 ints. A box has a row more above and below,
-// and four columns more on either side, so that rows of four are aligned.
-template <unsigned THREADS, unsigned ROWS, unsigned COLUMNS, unsigned STAGES, unsigned COUNT>
-__device__ __forceinline__ void tensor_stencil(const Tensor &in, const Tensor &out) {
+// Four ints of a row of a box with the neighbours on either side.
+struct Line {
+    int left;
+    int4 own;
+    int right;
+};
+
+// `from` is the int before the four.
+__device__ __forceinline__ Line line_at(const int *from) { return {from[0], load4(from + 1), from[5]}; }
+
+// Three times each of the four, and its eight neighbours.
+__device__ __forceinline__ int4 nine(const Line &above, const Line &line, const Line &below) {
+    const auto three = [](const Line &of) {
+        return make_int4(of.left + of.own.x + of.own.y, of.own.x + of.own.y + of.own.z, of.own.y + of.own.z + of.own.w,
+                         of.own.z + of.own.w + of.right);
+    };
+    const int4 a = three(above), b = three(line), c = three(below);
+    return make_int4(2 * line.own.x + a.x + b.x + c.x, 2 * line.own.y + a.y + b.y + c.y, 2 * line.own.z + a.z + b.z + c.z,
+                     2 * line.own.w + a.w + b.w + c.w);
+}
+
+// The stencils, of five points (`stencil_2d_tma`) or of NINE, in patches of 4 by 4 ints. A box has a row more above and below, and four columns more on either side, so that rows of
+// four are aligned.
+template <unsigned THREADS, unsigned ROWS, unsigned COLUMNS, unsigned STAGES, unsigned COUNT, bool NINE>
+__device__ __forceinline__ void tensor_stencil_of(const Tensor &in, const Tensor &out) {
     constexpr unsigned PITCH = COLUMNS + 8, ACROSS = COLUMNS / 4, DOWN = ROWS / 4;
     static_assert(DOWN * ACROSS % THREADS == 0);
     const BoxStages<STAGES, (ROWS + 2) * PITCH * 4, COUNT, ROWS * COLUMNS * 4, 128> stages;
@@ -421,17 +457,38 @@ __device__ __forceinline__ void tensor_stencil(const Tensor &in, const Tensor &o
             // The int before the patch's first one, a row above.
             const int *from = reinterpret_cast<const int *>(box) + down * 4 * PITCH + across * 4 + 3;
             int *to = reinterpret_cast<int *>(result) + down * 4 * COLUMNS + across * 4;
-            int4 above = load4(from + 1), centre = load4(from + PITCH + 1);
+            if constexpr (NINE) {
+                Line above = line_at(from), line = line_at(from + PITCH);
 #pragma unroll
-            for (unsigned nth = 0; nth < 4; ++nth) {
-                const int4 below = load4(from + (nth + 2) * PITCH + 1);
-                const int left = from[(nth + 1) * PITCH], right = from[(nth + 1) * PITCH + 5];
-                store4(to + nth * COLUMNS, five(centre, above, left, right, below));
-                above = centre, centre = below;
+                for (unsigned nth = 0; nth < 4; ++nth) {
+                    const Line below = line_at(from + (nth + 2) * PITCH);
+                    store4(to + nth * COLUMNS, nine(above, line, below));
+                    above = line, line = below;
+                }
+            } else {
+                int4 above = load4(from + 1), centre = load4(from + PITCH + 1);
+#pragma unroll
+                for (unsigned nth = 0; nth < 4; ++nth) {
+                    const int4 below = load4(from + (nth + 2) * PITCH + 1);
+                    const int left = from[(nth + 1) * PITCH], right = from[(nth + 1) * PITCH + 5];
+                    store4(to + nth * COLUMNS, five(centre, above, left, right, below));
+                    above = centre, centre = below;
+                }
             }
         }
     };
     tensor_rounds<STAGES, COUNT>(stages, grid, in, out, source, compute);
+}
+
+template <unsigned THREADS, unsigned ROWS, unsigned COLUMNS, unsigned STAGES, unsigned COUNT>
+__device__ __forceinline__ void tensor_stencil(const Tensor &in, const Tensor &out) {
+    tensor_stencil_of<THREADS, ROWS, COLUMNS, STAGES, COUNT, false>(in, out);
+}
+
+// `stencil_3x3_tma`.
+template <unsigned THREADS, unsigned ROWS, unsigned COLUMNS, unsigned STAGES, unsigned COUNT>
+__device__ __forceinline__ void tensor_stencil_3x3(const Tensor &in, const Tensor &out) {
+    tensor_stencil_of<THREADS, ROWS, COLUMNS, STAGES, COUNT, true>(in, out);
 }
 
 // Puts bytes in a line's place from byte `at` on, where it has zeros.

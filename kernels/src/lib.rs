@@ -36,7 +36,7 @@ pub use roles::{
     load_compute_store, producer_consumer_sum, with_producer_count, with_specialized_staging_unified,
     with_specialized_staging_warps,
 };
-pub use tensor::{batched_transpose, column_sums, copy_tma, stencil_2d_tma, transpose_tma};
+pub use tensor::{batched_transpose, column_sums, copy_tma, stencil_2d_tma, stencil_3x3_tma, transpose_tma};
 pub use wide::{
     example_kernel_wide, scale_own_wide, with_memcpy_async_prior_wide, with_memcpy_async_wide,
     with_specialized_staging_unified_wide, with_specialized_staging_warps_wide, with_staging_scope_thread_wide,

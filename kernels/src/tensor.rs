@@ -170,12 +170,56 @@ pub fn stencil_2d_tma<
     });
 }
 
+/// Adds three times each element and its eight neighbours, row by row; beyond the edges there are
+/// zeros, which the engine fills in. Patches as in [`stencil_2d_tma`](fn@stencil_2d_tma).
+#[kernel(instances(T = [i32, f32], THREADS = [128], ROWS = [32], COLUMNS = [64], N = [4], STAGES = [1, 2], COUNT = [1]))]
+pub fn stencil_3x3_tma<
+    T: Number,
+    const THREADS: usize,
+    const ROWS: usize,
+    const COLUMNS: usize,
+    const N: usize,
+    const STAGES: usize,
+    const COUNT: usize,
+>(
+    block: Block<THREADS>,
+    input: Tensor<T, Halo2<ROWS, COLUMNS, 1, N>, NoSwizzle>,
+    out: TensorMut<T, Extents2<ROWS, COLUMNS>, NoSwizzle>,
+    shared: Shared<WithNeighbours<T, ROWS, COLUMNS, N, STAGES, COUNT>>,
+) {
+    let (stages, outputs) = shared.split();
+    let boxes = input.for_block(&block);
+    let mut results = outputs.outputs(&block, out);
+    let _ = stages.pipeline(&block).map_tiles(&boxes, &mut results, |tile, draft| {
+        draft.fill_patches(&block, |row, column| -> [[T; N]; N] {
+            // A row of the patch, and the elements on either side of it.
+            let line = |row: usize| -> (T, [T; N], T) {
+                let own = tile.vector(row, column + N);
+                (tile[(row, column + N - 1)], own, tile[(row, column + 2 * N)])
+            };
+            // What an element has on its left, at its place and on its right.
+            let three = |&(left, own, right): &(T, [T; N], T), at: usize| {
+                let before = if at == 0 { left } else { own[at - 1] };
+                (before, own[at], if at == N - 1 { right } else { own[at + 1] })
+            };
+            core::array::from_fn(|below| {
+                let lines = [line(row + below), line(row + below + 1), line(row + below + 2)];
+                core::array::from_fn(|at| {
+                    let [above, (left, own, right), under] = [0, 1, 2].map(|nth| three(&lines[nth], at));
+                    let sum = own.triple().plus(above.0).plus(above.1).plus(above.2);
+                    sum.plus(left).plus(right).plus(under.0).plus(under.1).plus(under.2)
+                })
+            })
+        });
+    });
+}
+
 /// Adds the sums of a matrix's columns to a row that has one number for each: `out[0][c]` becomes
 /// `out[0][c] + input[0][c] + input[1][c] + ..`.
 ///
-/// The boxes are numbered down the columns of boxes, and a block takes as many in a row as any
-/// other. Each thread sums `N` columns, 16 bytes of a row, and only where a block comes to the end
-/// of a column of boxes, or of its own boxes, does the copy engine add what it has to the row.
+/// A block has every so many boxes of one column of boxes, so that all blocks together read rows
+/// from end to end (`parts_of_columns`). Each thread sums `N` columns, 16 bytes of a row, and at the
+/// end of the block's share of a column of boxes the copy engine adds its sums to the row.
 #[kernel(instances(T = [i32], O = [Add], THREADS = [64], ROWS = [16, 32], COLUMNS = [256], N = [4], STAGES = [2, 4], COUNT = [1]))]
 pub fn column_sums<
     T: Number,
@@ -196,31 +240,52 @@ pub fn column_sums<
     let (stages, outputs) = shared.split();
     // A box is 256 bytes of memory or more: there are fewer than 2^32. No tensor and no grid is
     // empty; the compiler does not know, and would check each division.
-    let (down, across) = (input.box_rows().max(1) as u32, input.box_columns() as u32);
-    let all = down * across;
-    let share = all.div_ceil(block.grid().max(1) as u32);
-    let first = (block.index() as u32 * share).min(all);
-    let count = share.min(all - first);
+    let (down, across) = (input.box_rows().max(1) as u32, input.box_columns().max(1) as u32);
+    let grid = block.grid().max(1) as u32;
+    let parts = parts_of_columns(down, across, grid).max(1);
     let mut results = outputs.outputs(&block, out);
-    let mut sums = block.map(|_| [T::ZERO; N]);
-    let _ = stages.pipeline(&block).for_each(
-        count as usize,
-        |stage, i| {
-            let number = first + i as u32;
-            stage.copy(input.at((number % down) as i32 * ROWS as i32, (number / down) as i32 * COLUMNS as i32))
-        },
-        |tile, i| {
-            block.update(&mut sums, |t, sums| {
-                for row in 0..ROWS {
-                    let values: [T; N] = tile.vector(row, N * t.rank());
-                    *sums = core::array::from_fn(|lane| sums[lane].plus(values[lane]));
-                }
-            });
-            let next = first + i as u32 + 1;
-            if next == first + count || next.is_multiple_of(down) {
-                results.tile_at(0, ((next - 1) / down) as usize).fill_own(&block, |t| sums.get(&t));
-                sums = block.map(|_| [T::ZERO; N]);
+    let mut pipe = stages.pipeline(&block);
+    let mut share = block.index() as u32;
+    while share < across * parts {
+        let (part, column) = (share / across, share % across);
+        let mut sums = block.map(|_| [T::ZERO; N]);
+        pipe = pipe
+            .for_each(
+                (down - part).div_ceil(parts) as usize,
+                |stage, i| {
+                    let row = part + i as u32 * parts;
+                    stage.copy(input.at(row as i32 * ROWS as i32, column as i32 * COLUMNS as i32))
+                },
+                |tile, _| {
+                    block.update(&mut sums, |t, sums| {
+                        for row in 0..ROWS {
+                            let values: [T; N] = tile.vector(row, N * t.rank());
+                            *sums = core::array::from_fn(|lane| sums[lane].plus(values[lane]));
+                        }
+                    });
+                },
+            )
+            .idle();
+        results.tile_at(0, column as usize).fill_own(&block, |t| sums.get(&t));
+        share = share.saturating_add(grid);
+    }
+}
+
+/// Returns into how many parts each column of boxes is divided: as few as keep nearly all blocks
+/// busy until the end, and at most one for each box.
+///
+/// A block has no more than 16 parts where there are so few columns, and where there are more, less
+/// than a sixteenth of the blocks is idle in the last round.
+fn parts_of_columns(down: u32, across: u32, grid: u32) -> u32 {
+    let mut parts = 1;
+    for rounds in 1..=16 {
+        let places = grid.saturating_mul(rounds);
+        if places >= across {
+            parts = (places / across).min(down);
+            if parts == down || (places - parts * across) <= places / 16 {
+                break;
             }
-        },
-    );
+        }
+    }
+    parts
 }

@@ -63,6 +63,8 @@ pub enum Kind {
     BatchedTranspose,
     /// [`reference::stencil`]
     Stencil,
+    /// [`reference::stencil_3x3`]
+    Stencil3x3,
     /// [`reference::column_sums`]
     ColumnSums,
     /// [`reference::blurred`], of bytes
@@ -84,7 +86,12 @@ impl Kind {
     pub const fn dimensions(self) -> usize {
         match self {
             Kind::BatchedTranspose => 3,
-            Kind::CopyRows | Kind::Transpose | Kind::Stencil | Kind::ColumnSums | Kind::Blur => 2,
+            Kind::CopyRows
+            | Kind::Transpose
+            | Kind::Stencil
+            | Kind::Stencil3x3
+            | Kind::ColumnSums
+            | Kind::Blur => 2,
             _ => 1,
         }
     }
@@ -239,7 +246,9 @@ impl Work {
                 Some(side) => [side; 2],
                 None => [number("COLUMNS")?, number("ROWS")?],
             },
-            Kind::Stencil | Kind::CopyRows | Kind::ColumnSums | Kind::Blur => [number("ROWS")?, number("COLUMNS")?],
+            Kind::Stencil | Kind::Stencil3x3 | Kind::CopyRows | Kind::ColumnSums | Kind::Blur => {
+                [number("ROWS")?, number("COLUMNS")?]
+            }
             Kind::MultiplyAdds => [1, number("LEN").unwrap_or(MULTIPLY_ADDS_TILE)],
             _ => [1, number("LEN").or_else(|| number("TILE")).or(consumers).unwrap_or(threads)],
         };
@@ -272,6 +281,7 @@ impl Work {
             Kind::Transpose => "transpose".to_owned(),
             Kind::BatchedTranspose => "transposes of a batch".to_owned(),
             Kind::Stencil => "stencil".to_owned(),
+            Kind::Stencil3x3 => "stencil of 3 x 3".to_owned(),
             Kind::ColumnSums => "sums of columns".to_owned(),
             Kind::Blur => format!("blur of {}", counted(channels, "channel")),
             Kind::MultiplyAdds => format!("{rounds} multiply-adds in tiles of {columns}"),
@@ -330,6 +340,7 @@ impl Work {
             Kind::Transpose => reference::transposed(inputs[0], width),
             Kind::BatchedTranspose => reference::batched_transposed(inputs[0], height, width),
             Kind::Stencil => reference::stencil(inputs[0], width),
+            Kind::Stencil3x3 => reference::stencil_3x3(inputs[0], width),
             Kind::ColumnSums => reference::column_sums(inputs[0], width),
             Kind::Blur => reference::blurred(inputs[0], width, channels),
             Kind::MultiplyAdds => reference::multiply_adds(inputs[0], columns, rounds),

@@ -126,7 +126,12 @@ impl Code {
     /// Returns the loops: the largest sets of blocks in which each is reached from each. A loop's
     /// inner loops are part of it.
     pub fn loops(&self) -> Vec<Loop<'_>> {
-        let candidates = self.around_cycles();
+        self.loops_among((0..self.blocks.len()).collect())
+    }
+
+    /// The largest loops that have no other blocks than these.
+    fn loops_among(&self, blocks: Vec<usize>) -> Vec<Loop<'_>> {
+        let candidates = self.around_cycles(blocks);
         let reached: Vec<Vec<bool>> =
             candidates.iter().map(|&block| self.reachable(block, |next| candidates.contains(&next))).collect();
         let mut loops: Vec<Loop<'_>> = Vec::new();
@@ -140,10 +145,9 @@ impl Code {
         loops
     }
 
-    /// The blocks on a cycle or between two of them: what is left when those without a way in or
-    /// without a way out are taken off.
-    fn around_cycles(&self) -> Vec<usize> {
-        let mut left: Vec<usize> = (0..self.blocks.len()).collect();
+    /// Of `left` the blocks on a cycle or between two of them: what is left when those without a
+    /// way in or without a way out are taken off.
+    fn around_cycles(&self, mut left: Vec<usize>) -> Vec<usize> {
         loop {
             let leads_on = |block: &usize| self.blocks[*block].successors.iter().any(|next| left.contains(next));
             let entered: BTreeSet<usize> =
@@ -271,7 +275,14 @@ pub struct Loop<'a> {
     members: Vec<usize>,
 }
 
-impl Loop<'_> {
+impl<'a> Loop<'a> {
+    /// Returns the loops inside this one: those that it has without the blocks through which it is
+    /// entered.
+    pub fn inner(&self) -> Vec<Loop<'a>> {
+        let heads = self.heads();
+        self.code.loops_among(self.members.iter().copied().filter(|block| !heads.contains(block)).collect())
+    }
+
     /// Returns the indices of the loop's blocks.
     pub fn members(&self) -> &[usize] {
         &self.members

@@ -26,9 +26,12 @@ impl<const STAGES: usize> PendingGroups for AllBut<STAGES, false> {
 pub type Drained<'s, U, const STAGES: usize> = Pipeline<'s, U, Free<0>, InFlight<0>, Held<0>, Dirty<STAGES>>;
 
 impl<'s, U: Setup, const STAGES: usize> Drained<'s, U, STAGES> {
-    /// Waits until nobody reads the stages any more.
+    /// Waits until nobody reads the stages any more, so that another loop can run through them:
+    /// `pipe = pipe.for_each(..).idle();` in a loop of its own.
+    ///
+    /// PTX: the barrier of the pipeline's view, `bar.sync` for a block's.
     #[inline(always)]
-    pub(super) fn idle(self) -> Idle<'s, U, STAGES> {
+    pub fn idle(self) -> Idle<'s, U, STAGES> {
         // SAFETY: a pipeline exists only where its group runs as one (R2); block-level code is
         // converged. So all stages are free: nothing is in flight or held, and who may have read
         // the dirty ones has passed this barrier.

@@ -85,6 +85,7 @@ macro_rules! with_kernels {
             transpose_tma { computes: Transpose, instances: 2 * 3 * 2 + 1 + 2 * 2, measured: true }
             batched_transpose { computes: BatchedTranspose, instances: 2 * 2 * 2 + 1, measured: true }
             stencil_2d_tma { computes: Stencil, instances: 2 * 2 * 2 + 1, measured: true }
+            stencil_3x3_tma { computes: Stencil3x3, instances: 2 * 2, measured: true }
             column_sums { computes: ColumnSums, instances: 2 * 2, measured: true }
             blur { computes: Blur, instances: 2, measured: true }
             multiply_adds { computes: MultiplyAdds, instances: 8, measured: true }

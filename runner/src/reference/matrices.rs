@@ -34,16 +34,34 @@ pub fn batched_transposed<T: Value>(input: &[T], height: usize, width: usize) ->
 ///
 /// If `width` is 0.
 pub fn stencil<T: Value>(input: &[T], width: usize) -> Vec<T> {
+    with_neighbours(input, width, [(-1, 0), (0, -1), (0, 1), (1, 0)])
+}
+
+/// Adds three times each element and its eight neighbours, row by row; beyond the edges of rows of
+/// `width` elements there are zeros.
+///
+/// # Panics
+///
+/// If `width` is 0.
+pub fn stencil_3x3<T: Value>(input: &[T], width: usize) -> Vec<T> {
+    with_neighbours(input, width, [(-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1)])
+}
+
+/// Adds three times each element and those so many rows and columns away, in this order.
+fn with_neighbours<T: Value, const COUNT: usize>(
+    input: &[T],
+    width: usize,
+    neighbours: [(isize, isize); COUNT],
+) -> Vec<T> {
     let height = input.len() / width;
-    let at = |row: Option<usize>, column: Option<usize>| match (row, column) {
-        (Some(row), Some(column)) if row < height && column < width => input[row * width + column],
-        _ => T::zero(),
-    };
     rows(height, width, |row, column| {
-        let (own_row, own_column) = (Some(row), Some(column));
-        let sum = at(own_row, own_column).triple().plus(at(row.checked_sub(1), own_column));
-        let sum = sum.plus(at(own_row, column.checked_sub(1))).plus(at(own_row, Some(column + 1)));
-        sum.plus(at(Some(row + 1), own_column))
+        neighbours.iter().fold(input[row * width + column].triple(), |sum, (down, right)| {
+            let beside = (row.checked_add_signed(*down), column.checked_add_signed(*right));
+            sum.plus(match beside {
+                (Some(row), Some(column)) if row < height && column < width => input[row * width + column],
+                _ => T::zero(),
+            })
+        })
     })
 }
 
@@ -160,5 +178,15 @@ mod tests {
         assert_eq!(stencil(&[1, 10, 100, 1000], 2), [113, 1031, 1301, 3110]);
         assert_eq!(stencil(&[1, 10, 100], 1), [13, 131, 310]);
         assert_eq!(stencil(&[1, 10, 100], 3), [13, 131, 310]);
+    }
+
+    #[test]
+    fn the_stencil_of_3_x_3_has_nine_points_and_zeros_around() {
+        assert_eq!(stencil_3x3(&[0, 0, 0, 0, 1, 0, 0, 0, 0], 3), [1, 1, 1, 1, 3, 1, 1, 1, 1]);
+        assert_eq!(stencil_3x3(&[1, 10, 100, 1000], 2), [1113, 1131, 1311, 3111]);
+        assert_eq!(stencil_3x3(&[1, 10, 100], 1), [13, 131, 310]);
+        // Row by row: 2^24 and 1 is 2^24 in f32, and each further 1 is lost, too.
+        let ordered = [16_777_216.0_f32, 1.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0];
+        assert_eq!(stencil_3x3(&ordered, 3)[4], 16_777_216.0);
     }
 }

@@ -10,5 +10,5 @@ pub use compare::{Difference, compare};
 pub use maps::{
     MOVING_AVERAGE_RADIUS, copied, moving_average, multiply_adds, neighbour_sum, reversed, tripled, two_inputs,
 };
-pub use matrices::{batched_transposed, blurred, column_sums, stencil, transposed};
+pub use matrices::{batched_transposed, blurred, column_sums, stencil, stencil_3x3, transposed};
 pub use sums::{dot, sum, sum_by_consumers, sum_by_threads, sum_by_warps};

@@ -64,6 +64,15 @@ fn an_inner_loop_neither_hides_nor_bounds_an_instruction() {
 }
 
 #[test]
+fn an_inner_loop_is_what_repeats_without_the_outer_ones_head() {
+    let code = code("head: both inner: again ?to>inner other: twice ?to>other ?to>head end");
+    let inner = code.loops()[0].inner();
+    let counts: Vec<_> = inner.iter().map(|one| [one.count(is("again")), one.count(is("twice"))]).collect();
+    assert_eq!(counts, [[1, 0], [0, 1]]);
+    assert!(inner.iter().all(|one| one.count(is("both")) == 0 && one.inner().is_empty()));
+}
+
+#[test]
 fn executions_are_counted_from_the_entry_to_a_regular_end() {
     let code = code("a ?to>else a to>join else: ?to>fault b join: a end fault: a a a stop");
     let counts = |name| code.executions(is(name), is("end"));

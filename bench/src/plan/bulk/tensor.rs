@@ -33,7 +33,7 @@ struct Form {
     others: Option<&'static str>,
 }
 
-const FORMS: [Form; 6] = [
+const FORMS: [Form; 7] = [
     Form {
         kernel: "copy_tma",
         name: "tensor_copy",
@@ -63,6 +63,13 @@ const FORMS: [Form; 6] = [
         others: Some("stencil_2d_wide"),
     },
     Form {
+        kernel: "stencil_3x3_tma",
+        name: "tensor_stencil_3x3",
+        generics: &["ROWS", "COLUMNS", "STAGES", "COUNT"],
+        wanted: 0.98,
+        others: None,
+    },
+    Form {
         kernel: "column_sums",
         name: "tensor_sums",
         generics: &["ROWS", "COLUMNS", "STAGES", "COUNT"],
@@ -83,10 +90,11 @@ type Ours = (&'static str, DType, u32, &'static [(&'static str, &'static str)], 
 
 /// What is measured; another copy stands beside the driver's ([`crate::ceilings`]). The others, and
 /// other numbers of blocks, are [`candidates`].
-const OURS: [Ours; 19] = [
+const OURS: [Ours; 22] = [
     ("copy_tma", I32, 32, &[("ROWS", "32"), ("STAGES", "4")], Resident),
     ("copy_tma", I32, 32, &[("ROWS", "128"), ("STAGES", "2")], Resident),
     ("transpose_tma", I32, 64, &[("STAGES", "1"), ("COUNT", "1")], Tiles),
+    ("transpose_tma", I32, 64, &[("STAGES", "2"), ("COUNT", "1")], Tiles),
     ("transpose_tma", I32, 64, &[("STAGES", "2"), ("COUNT", "2")], Resident),
     ("transpose_tma", I32, 64, &[("STAGES", "4"), ("COUNT", "2")], Resident),
     ("batched_transpose", I32, 64, &[("STAGES", "1"), ("COUNT", "1")], Tiles),
@@ -94,6 +102,8 @@ const OURS: [Ours; 19] = [
     ("stencil_2d_tma", I32, 128, &[("ROWS", "32"), ("STAGES", "1"), ("COUNT", "1")], Tiles),
     ("stencil_2d_tma", I32, 128, &[("ROWS", "32"), ("STAGES", "2"), ("COUNT", "2")], Resident),
     ("stencil_2d_tma", I32, 128, &[("ROWS", "16"), ("STAGES", "2"), ("COUNT", "2")], Resident),
+    ("stencil_3x3_tma", I32, 128, &[("STAGES", "1")], Tiles),
+    ("stencil_3x3_tma", I32, 128, &[("STAGES", "2")], Tiles),
     ("column_sums", I32, 64, &[("ROWS", "16"), ("STAGES", "4")], Resident),
     ("column_sums", I32, 64, &[("ROWS", "32"), ("STAGES", "2")], Resident),
     ("column_sums", I32, 64, &[("ROWS", "32"), ("STAGES", "4")], Resident),
@@ -138,7 +148,7 @@ fn others(form: &Form, ours: &Instance, dtype: DType) -> Vec<Peer> {
         (Some(kernel), I32) => tiles::fastest(kernel),
         // Nobody has written a transpose of bytes, or of a batch, without tensors.
         (Some(_), _) => Vec::new(),
-        (None, _) if form.kernel == "batched_transpose" => Vec::new(),
+        (None, _) if matches!(form.kernel, "batched_transpose" | "stencil_3x3_tma") => Vec::new(),
         (None, _) if form.kernel == "column_sums" => plain_sums(),
         (None, _) if form.kernel == "blur" => plain_blurs(ours.generic("CHANNELS").unwrap_or_default()),
         (None, U8) => plain_copies::<u8>("rows_copy_bytes"),
@@ -418,7 +428,7 @@ mod tests {
             let others: Vec<&str> = others.collect();
             match (ours.kernel(), element(ours).unwrap()) {
                 ("copy_tma" | "column_sums" | "blur", _) => assert_eq!(others, ["rows"; 4]),
-                (_, "u8") | ("batched_transpose", _) => assert!(others.is_empty()),
+                (_, "u8") | ("batched_transpose" | "stencil_3x3_tma", _) => assert!(others.is_empty()),
                 ("transpose_tma", _) => assert_eq!(others, ["transpose"; 2]),
                 _ => assert_eq!(others, ["stencil"; 2]),
             }
@@ -430,7 +440,7 @@ mod tests {
     fn candidates_are_all_instances_and_their_twins_and_no_two_are_the_same() {
         let mut all = BTreeSet::new();
         let candidates = candidates();
-        assert_eq!(candidates.len(), 10);
+        assert_eq!(candidates.len(), 11);
         for peer in candidates.iter().flat_map(|pairing| &pairing.peers) {
             let element = peer.instance.parameters().next().unwrap().1.element_bytes;
             assert!(all.insert((peer.name, peer.instance.name(), element)), "{}", peer.name);
