@@ -440,8 +440,9 @@ __device__ __forceinline__ int4 nine(const Line &above, const Line &line, const 
                      2 * line.own.w + a.w + b.w + c.w);
 }
 
-// The stencils, of five points (`stencil_2d_tma`) or of NINE, in patches of 4 by 4 ints. A box has a row more above and below, and four columns more on either side, so that rows of
-// four are aligned.
+// The stencils, of five points (`stencil_2d_tma`) or of NINE, in patches of 4 by 4 ints. A box has
+// a row more above and below, and four columns more on either side, so that rows of four are
+// aligned.
 template <unsigned THREADS, unsigned ROWS, unsigned COLUMNS, unsigned STAGES, unsigned COUNT, bool NINE>
 __device__ __forceinline__ void tensor_stencil_of(const Tensor &in, const Tensor &out) {
     constexpr unsigned PITCH = COLUMNS + 8, ACROSS = COLUMNS / 4, DOWN = ROWS / 4;

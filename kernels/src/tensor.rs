@@ -218,8 +218,8 @@ pub fn stencil_3x3_tma<
 /// `out[0][c] + input[0][c] + input[1][c] + ..`.
 ///
 /// A block has every so many boxes of one column of boxes, so that all blocks together read rows
-/// from end to end (`parts_of_columns`). Each thread sums `N` columns, 16 bytes of a row, and at the
-/// end of the block's share of a column of boxes the copy engine adds its sums to the row.
+/// from end to end (`parts_of_columns`). Each thread sums `N` columns, 16 bytes of a row, and at
+/// the end of the block's share of a column of boxes the copy engine adds its sums to the row.
 #[kernel(instances(T = [i32], O = [Add], THREADS = [64], ROWS = [16, 32], COLUMNS = [256], N = [4], STAGES = [2, 4], COUNT = [1]))]
 pub fn column_sums<
     T: Number,

@@ -86,12 +86,7 @@ impl Kind {
     pub const fn dimensions(self) -> usize {
         match self {
             Kind::BatchedTranspose => 3,
-            Kind::CopyRows
-            | Kind::Transpose
-            | Kind::Stencil
-            | Kind::Stencil3x3
-            | Kind::ColumnSums
-            | Kind::Blur => 2,
+            Kind::CopyRows | Kind::Transpose | Kind::Stencil | Kind::Stencil3x3 | Kind::ColumnSums | Kind::Blur => 2,
             _ => 1,
         }
     }
