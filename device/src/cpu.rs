@@ -44,7 +44,7 @@ pub struct KernelPanic {
 /// `parameters` match `instance.parameters()` in order: every input holds address and sizes of
 /// memory that nobody writes during the call, every output those of memory that no other launch and
 /// no two blocks of the same index touch, each aligned as its
-/// [`ParameterInfo`](crate::launch::ParameterInfo) says; a scalar holds its bytes.
+/// [`ParameterInfo`](crate::launch::ParameterInfo) says; a value holds its bytes.
 pub unsafe fn run_block(
     instance: &Instance,
     parameters: &[RawParameter],

@@ -9,7 +9,9 @@
 use core::any::TypeId;
 
 use crate::element::Element;
-pub use crate::entry::{RawElements, RawParameter, RawRows, RawTensor};
+pub use crate::entry::{
+    LAUNCH_BYTES, RawConstant, RawElements, RawParameter, RawRows, RawTensor, Scalar, VALUE_ALIGNMENT,
+};
 pub use crate::isa::ElementKind;
 use crate::tensor::{Extents, Swizzle};
 use crate::tile::Tile;
@@ -23,25 +25,27 @@ pub enum ParameterKind {
     Output,
     /// A plain value, the same for every thread.
     Scalar,
+    /// A [`Constant`](crate::Constant): a value that is read where it is passed.
+    Constant,
 }
 
 /// One parameter of a kernel, as its type says.
 #[derive(Clone, Copy, Debug)]
 pub struct ParameterInfo {
-    /// Input, output or scalar.
+    /// Input, output or value.
     pub kind: ParameterKind,
-    /// The identity of the element type (of the value's type for a scalar).
+    /// The identity of the element type (of the value's type for a value).
     pub element: fn() -> TypeId,
     /// The element type's name, for messages.
     pub element_name: fn() -> &'static str,
     /// One element's size in bytes.
     pub element_bytes: usize,
-    /// The least alignment of the base address in bytes; 1 for a scalar.
+    /// The least alignment of the base address in bytes; 1 for a value.
     pub alignment: usize,
     /// For a two-dimensional view: the number of bytes that the pitch, from one row's start to the
     /// next one's, is a multiple of.
     pub row_alignment: Option<usize>,
-    /// Rows and elements from one tile's start to the next one's in a plane; `[1, 1]` for a scalar.
+    /// Rows and elements from one tile's start to the next one's in a plane; `[1, 1]` for a value.
     pub tile: [usize; 2],
     /// For a [`Tensor`](crate::Tensor) or a [`TensorMut`](crate::TensorMut): the boxes that its map
     /// is encoded for.
@@ -73,10 +77,10 @@ impl Boxes {
 }
 
 impl ParameterInfo {
-    /// Returns how many dimensions it has: 0 for a scalar.
+    /// Returns how many dimensions it has: 0 for a value.
     pub const fn dimensions(&self) -> usize {
         match (self.kind, self.boxes, self.row_alignment) {
-            (ParameterKind::Scalar, ..) => 0,
+            (ParameterKind::Scalar | ParameterKind::Constant, ..) => 0,
             (_, Some(boxes), _) => boxes.dimensions as usize,
             (_, None, None) => 1,
             (_, None, Some(_)) => 2,

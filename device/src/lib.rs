@@ -32,7 +32,8 @@
 //! # Where to find what
 //!
 //! - What a kernel takes: [`kernel`], [`Block`]; [`Tiles`], [`Halos`], [`Tiles2D`], [`Halos2D`]
-//!   for input; [`TilesMut`], [`TilesMut2D`] for output; [`Shared`].
+//!   for input; [`TilesMut`], [`TilesMut2D`] for output; plain values, and [`Constant`] for larger
+//!   ones; [`Shared`].
 //! - What is in shared memory: [`Stages`], [`Replicated`], [`role::Partitioned`], pairs of these
 //!   ([`Shared::split`]).
 //! - A pipeline, in one call: [`map_tiles`](Pipeline::map_tiles),
@@ -117,6 +118,7 @@ pub use tensor::{
 pub use tile::tile2d::{HaloTile2D, Tile2D};
 pub use tile::{HaloTile, Tile};
 pub use tilepipe_macros::{Element, kernel};
+pub use view::constant::Constant;
 pub use view::geometry::{Elements, Geometry, Rows};
 pub use view::share::Places;
 pub use view::tile_ref::TileRef;

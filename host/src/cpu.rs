@@ -163,7 +163,8 @@ enum Held<'a> {
 ///
 /// # Safety
 ///
-/// 0. `parameters` match `instance.parameters()` in number, kinds and element types.
+/// 0. `parameters` match `instance.parameters()` in number, kinds and element types. The bytes of a
+///    constant lie where its parameter says until this returns, and nobody writes them.
 /// 1. `accesses` name every allocation into which an address in `parameters` points, `Write` where
 ///    the parameter is an output; none that is written occurs twice.
 pub(crate) unsafe fn launch(

@@ -138,7 +138,8 @@ pub struct Call {
 ///
 /// # Errors
 ///
-/// As for [`launch`](crate::launch()); [`Error::WrongDevice`] if the device is the CPU.
+/// As for [`launch`](crate::launch()); [`Error::WrongDevice`] if the device is the CPU;
+/// [`Error::ArgumentType`] for what is not passed in 32 bytes.
 pub fn call(device: &Device, instance: &Instance, arguments: &[Bound]) -> Result<Call, Error> {
     check_arguments(device, instance, arguments)?;
     let Backend::Gpu(context) = &device.backend else {
@@ -146,7 +147,16 @@ pub fn call(device: &Device, instance: &Instance, arguments: &[Bound]) -> Result
         return Err(Error::WrongDevice { what: "the call".to_owned(), owner, device });
     };
     let (function, shared_bytes) = gpu::module::entry(context, instance)?;
-    let parameters = arguments.iter().map(|argument| argument.value.words()).collect();
+    let parameters = instance.parameters().zip(arguments).map(|((parameter, info), argument)| {
+        argument.value.words().ok_or_else(|| Error::ArgumentType {
+            kernel: instance.kernel(),
+            parameter,
+            wanted: describe(info),
+            given: "what is not passed in 32 bytes".to_owned(),
+            instead: "a kernel without it".to_owned(),
+        })
+    });
+    let parameters = parameters.collect::<Result<_, Error>>()?;
     Ok(Call { function: function.cast(), threads: instance.threads(), shared_bytes, parameters })
 }
 
@@ -165,7 +175,11 @@ fn bind(device: &Device, instance: &Instance, views: &[View]) -> Result<Vec<Boun
 
 /// Checks the size of a view's elements: their type is not known here.
 fn check_element(instance: &Instance, parameter: &'static str, info: &ParameterInfo, view: &View) -> Result<(), Error> {
-    if info.kind == ParameterKind::Scalar || view.element_bytes == info.element_bytes {
+    let is_view = match info.kind {
+        ParameterKind::Input | ParameterKind::Output => true,
+        ParameterKind::Scalar | ParameterKind::Constant => false,
+    };
+    if !is_view || view.element_bytes == info.element_bytes {
         return Ok(());
     }
     Err(Error::ArgumentType {

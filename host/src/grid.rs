@@ -125,7 +125,7 @@ fn tiles_of(info: &ParameterInfo, value: &Value) -> u64 {
     }
     let [rows, columns] = info.tile.map(|elements| elements.max(1) as u64);
     match value {
-        Value::Scalar(_) => 0,
+        Value::Scalar(_) | Value::Constant(_) => 0,
         Value::Elements(elements) => elements.value.len.div_ceil(columns),
         // A tensor alone takes it.
         Value::Array(_) => 1,

@@ -20,8 +20,8 @@ use crate::stream::Stream;
 ///
 /// The `launch` function that `#[kernel]` makes beside every kernel calls this with arguments of
 /// the right types; programs call it themselves for an instance that they choose at run time, with
-/// arguments made by [`Bound::input`], [`Bound::output`], their relatives and [`Bound::scalar`]. On
-/// a GPU it returns as soon as the kernel is under way, on the CPU when all blocks are done.
+/// arguments made by [`Bound::input`], [`Bound::output`], their relatives, [`Bound::scalar`] and
+/// [`Bound::constant`]. On a GPU it returns as soon as the kernel is under way, on the CPU when all blocks are done.
 /// Buffers may be dropped or used again at once: what conflicts waits.
 ///
 /// The instance is one that `#[kernel]` made from the kernel's own function. On a GPU the first
@@ -75,8 +75,9 @@ pub fn launch(
             let infos = instance.parameters().map(|(_, info)| info);
             let parameters: Vec<RawParameter> = infos.zip(arguments).map(raw).collect();
             // SAFETY: (0) an instance describes its function (`Instance`, 0), and the arguments
-            // were checked against it in number, kinds and element types; (1) `cpu_access` names
-            // the memory of every view, and no output's memory occurs twice.
+            // were checked against it in number, kinds and element types; the bytes of constants
+            // lie in `arguments`, which outlive the launch; (1) `cpu_access` names the memory of
+            // every view, and no output's memory occurs twice.
             unsafe { cpu::launch(cpu, grid, instance, parameters, &accesses) }
         }
         (Backend::Gpu(_), None) => {
@@ -141,7 +142,7 @@ pub(crate) fn check_arguments(device: &Device, instance: &Instance, arguments: &
         if let Some(memory) = argument.memory.as_ref().filter(|memory| !memory.is_of(device)) {
             device.expect(&memory.device(), || format!("kernel `{kernel}`, parameter `{parameter}`: the buffer"))?;
         }
-        // A scalar has neither a pitch nor an address. The pitch's bytes are part of the memory's,
+        // A value has neither a pitch nor an address. The pitch's bytes are part of the memory's,
         // whose number fits.
         let pitch = argument.value.pitch().unwrap_or_default().saturating_mul(info.element_bytes);
         if let Some(alignment) = info.row_alignment.filter(|alignment| !pitch.is_multiple_of(*alignment)) {
@@ -257,7 +258,8 @@ fn describe_as(kind: ParameterKind, dimensions: usize, element: &str) -> String 
         (ParameterKind::Output, 1) => format!("an output view of {element}"),
         (ParameterKind::Output, 2) => format!("a two-dimensional output view of {element}"),
         (ParameterKind::Output, _) => format!("an output view of {dimensions} dimensions of {element}"),
-        (ParameterKind::Scalar, _) => format!("a scalar {element}"),
+        (ParameterKind::Scalar, _) => format!("a value of type {element}"),
+        (ParameterKind::Constant, _) => format!("a constant of type {element}"),
     }
 }
 
@@ -281,6 +283,7 @@ fn what_to_pass(info: &ParameterInfo) -> String {
         }
         (ParameterKind::Output, _) => format!("`&mut buffer` (`Bound::output`) of a `Buffer<{element}>`"),
         (ParameterKind::Scalar, _) => format!("a value (`Bound::scalar`) of type `{element}`"),
+        (ParameterKind::Constant, _) => format!("`&value` (`Bound::constant`) of type `{element}`"),
     }
 }
 

@@ -57,7 +57,7 @@ fn arguments_are_checked_against_the_instance() {
 #[test]
 fn a_scalar_is_none_of_the_arguments() {
     let message = launch(Grid::from(1), &FILL, &[row(4096, 64, true), row(8192, 1, false)]).to_string();
-    assert!(message.contains("parameter `value`: it is a scalar u32"), "{message}");
+    assert!(message.contains("parameter `value`: it is a value of type u32"), "{message}");
 }
 
 #[test]

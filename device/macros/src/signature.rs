@@ -47,7 +47,7 @@ impl<'a> Signature<'a> {
             if let Type::Reference(reference) = &*typed.ty {
                 return Err(error(
                     reference,
-                    "a kernel takes no references: take a view (`Tiles`, `TilesMut`) or a scalar",
+                    "a kernel takes no references: take a view (`Tiles`, `TilesMut`), a value, or a `Constant` of a large one",
                 ));
             }
             if let Some(lifetime) = static_lifetime(&typed.ty) {
@@ -178,8 +178,8 @@ fn static_lifetime(ty: &Type) -> Option<syn::Lifetime> {
     find.0
 }
 
-/// The views of `tilepipe`, whose lifetime may be left out in a signature.
-const VIEWS: [&str; 12] = [
+/// The types of `tilepipe` whose lifetime may be left out in a signature: views and constants.
+const VIEWS: [&str; 13] = [
     "Tiles",
     "TilesMut",
     "Halos",
@@ -192,6 +192,7 @@ const VIEWS: [&str; 12] = [
     "TensorMut",
     "TileReduction",
     "BulkTilesMut",
+    "Constant",
 ];
 
 fn error(tokens: &impl quote::ToTokens, message: &str) -> syn::Error {

@@ -8,6 +8,7 @@
 
 use core::marker::PhantomData;
 
+use super::LAUNCH_BYTES;
 use super::function::KernelFunction;
 use super::parameter::ParameterLayout;
 use crate::isa::ContractText;
@@ -47,9 +48,35 @@ impl Text {
     }
 
     /// The bytes that are in use.
-    #[cfg(not(target_arch = "nvptx64"))]
     pub(super) const fn as_bytes(&self) -> &[u8] {
         self.bytes.split_at(self.len).0
+    }
+}
+
+/// The bytes of all parameters, each of which starts at a multiple of its alignment.
+const fn bytes(parameters: &[ParameterLayout]) -> usize {
+    let (mut bytes, mut at) = (0_usize, 0);
+    while at < parameters.len() {
+        let [size, alignment] = parameters[at].passed;
+        // Less than the address space: eight sizes of types, each below an eighth of it.
+        bytes = bytes.next_multiple_of(alignment) + size;
+        at += 1;
+    }
+    bytes
+}
+
+/// Refuses more parameters than a launch carries.
+const fn check(parameters: &[ParameterLayout]) {
+    let bytes = bytes(parameters);
+    if bytes <= LAUNCH_BYTES {
+        return;
+    }
+    let text = Text::new().text("the parameters of this kernel have ").number(bytes);
+    let text = text.text(" bytes, and a launch carries ").number(LAUNCH_BYTES);
+    let text = text.text(" at most: pass what is large in a buffer, as a view");
+    match core::str::from_utf8(text.as_bytes()) {
+        Ok(text) => panic!("{}", text),
+        Err(_) => panic!("text"),
     }
 }
 
@@ -59,11 +86,12 @@ impl Text {
 /// tilepipe=0.1.0;threads=256;shared=2048/16;1=in 4/4 1x256 16/0 16/8;2=out 4/4 1x256 4/0 16/8
 /// ```
 ///
-/// `shared` has bytes and alignment. A parameter has how it is used, with the type of what is
+/// `shared` has bytes and alignment. A parameter has how it is used (a value is 1 by 1), with the type of what is
 /// reduced to; bytes and alignment of an element; rows and columns of a tile, or as many numbers as
 /// a tensor has dimensions; the alignment of its base and of its rows (0 for one dimension); bytes
 /// and alignment of what is passed.
 pub(super) const fn contract(threads: usize, shared: (usize, usize), parameters: &[ParameterLayout]) -> Text {
+    check(parameters);
     let mut text = Text::new().text("tilepipe=").text(env!("CARGO_PKG_VERSION"));
     text = text.text(";threads=").number(threads);
     text = text.text(";shared=").number(shared.0).text("/").number(shared.1);
@@ -103,7 +131,8 @@ mod tests {
     use crate::entry::Parameter;
     use crate::reduce::Max;
     use crate::{
-        Extents1, Extents2, Extents4, Halos2D, NoSwizzle, Swizzle64, Tensor, TileReduction, Tiles, TilesMut, TilesMut2D,
+        Constant, Extents1, Extents2, Extents4, Halos2D, NoSwizzle, Swizzle64, Tensor, TileReduction, Tiles, TilesMut,
+        TilesMut2D,
     };
 
     fn of(text: &Text) -> &str {
@@ -132,6 +161,39 @@ mod tests {
                  6=reduce-box64:i32 4/4 8x16 16/16 192/64;7=box 1/1 64 16/16 192/64;8=box64 1/1 2x3x4x64 16/16 192/64"
             )
         );
+    }
+
+    #[test]
+    fn a_contract_tells_values_and_constants_from_one_another() {
+        const PARAMETERS: [ParameterLayout; 5] = [
+            <bool as Parameter>::LAYOUT,
+            <[u16; 3] as Parameter>::LAYOUT,
+            <i128 as Parameter>::LAYOUT,
+            <Constant<[f32; 64]> as Parameter>::LAYOUT,
+            <Constant<u8> as Parameter>::LAYOUT,
+        ];
+        const CONTRACT: Text = contract(32, (0, 1), &PARAMETERS);
+        let parameters = of(&CONTRACT).split_once(";1=").unwrap().1;
+        let expected = "bool 1/1 1x1 1/0 4/4;2=value 6/2 1x1 1/0 6/2;3=value 16/16 1x1 1/0 16/16;\
+                        4=constant 256/4 1x1 1/0 256/4;5=constant 1/1 1x1 1/0 1/1";
+        assert_eq!(parameters, expected);
+    }
+
+    #[test]
+    fn each_parameter_starts_at_a_multiple_of_its_alignment() {
+        const BYTE: ParameterLayout = <u8 as Parameter>::LAYOUT;
+        const LARGE: ParameterLayout = <Constant<[u128; 255]> as Parameter>::LAYOUT;
+        assert_eq!(bytes(&[]), 0);
+        assert_eq!(bytes(&[BYTE, BYTE, <u64 as Parameter>::LAYOUT, BYTE]), 17);
+        assert_eq!(bytes(&[LARGE, BYTE, BYTE]), 4082);
+        assert_eq!(bytes(&[BYTE, LARGE]), 4096);
+        check(&[BYTE, LARGE]);
+    }
+
+    #[test]
+    #[should_panic = "the parameters of this kernel have 4097 bytes, and a launch carries 4096 at most"]
+    fn a_byte_more_than_a_launch_carries_is_refused() {
+        check(&[<Constant<[u8; 4096]> as Parameter>::LAYOUT, <u8 as Parameter>::LAYOUT]);
     }
 
     #[test]

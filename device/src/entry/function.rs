@@ -15,8 +15,10 @@ use crate::memory::{Layout, Shared};
 #[diagnostic::on_unimplemented(
     message = "a function with these parameters can't be a kernel",
     label = "not the parameters of a kernel",
-    note = "a kernel takes `Block<THREADS>` first, then up to eight views (`Tiles`, `Halos`, `Tiles2D`, `TilesMut`, ..) and scalars, \
+    note = "a kernel takes `Block<THREADS>` first, then up to eight views (`Tiles`, `Halos`, `Tiles2D`, `TilesMut`, ..) and values, \
             then at most one `Shared`, each of a valid type",
+    note = "a value is a number, a `bool`, an array, or a struct with `#[derive(Clone, Copy, tilepipe::Element)]` and `#[repr(C)]`, no `char` \
+            and no enum; one of more than 16 bytes is a `Constant`",
     note = "a view lives for one launch: its type names no lifetime, such as `'static`, also not behind an alias"
 )]
 pub unsafe trait KernelFunction<Arguments>: Copy + Send + Sync + 'static {
@@ -243,15 +245,21 @@ pub const unsafe fn instance_without_cpu<F: KernelFunction<A>, A>(
 /// As for [`KernelFunction::call`]; there is a value of type `F`.
 #[cfg(not(target_arch = "nvptx64"))]
 unsafe fn on_cpu<F: KernelFunction<A>, A>(raw: &[crate::launch::RawParameter]) {
+    use crate::launch::{ParameterKind, RawConstant};
+
     const { assert!(size_of::<F>() == 0, "a kernel is a function, not a pointer to one or a closure with captures") };
     // SAFETY: the type has no bytes (asserted), so every aligned address holds a value if one
     // exists. One exists (the caller's promise), and it is `Copy` and usable on every thread
     // (`Send`, `Sync`).
     let kernel = unsafe { core::ptr::NonNull::<F>::dangling().read() };
     let mut addresses = [core::ptr::null(); 8];
-    for (address, raw) in addresses.iter_mut().zip(raw) {
-        *address = raw.as_ptr();
+    for ((address, raw), info) in addresses.iter_mut().zip(raw).zip(F::PARAMETERS) {
+        *address = match info.kind {
+            ParameterKind::Constant => raw.get::<RawConstant>().address as *const u8,
+            ParameterKind::Input | ParameterKind::Output | ParameterKind::Scalar => raw.as_ptr(),
+        };
     }
-    // SAFETY: the caller's promise; an argument is aligned for every `Raw`.
+    // SAFETY: the caller's promise; an argument is aligned for every `Raw`, and so are the bytes of
+    // a constant, for the largest alignment that one has.
     unsafe { kernel.call(&addresses) };
 }

@@ -8,6 +8,7 @@
 mod contract;
 mod function;
 mod parameter;
+mod value;
 
 use core::marker::PhantomData;
 
@@ -23,14 +24,18 @@ pub use function::{KernelFunction, bounds, enter};
 #[cfg(not(target_arch = "nvptx64"))]
 pub use function::{instance, instance_without_cpu};
 pub use parameter::Parameter;
+pub use value::{Scalar, VALUE_ALIGNMENT};
 
-/// The most bytes of a parameter.
+/// The most bytes of a parameter but a [`Constant`](crate::Constant).
 pub const PARAMETER_BYTES: usize = 192;
 /// A parameter's largest alignment.
 pub const PARAMETER_ALIGNMENT: usize = 128;
+/// The most bytes of all parameters of a kernel: what a launch carries on every GPU.
+pub const LAUNCH_BYTES: usize = 4096;
 
-/// One argument as it is passed to the kernel: the first bytes are those of the parameter's
-/// [`Raw`](Parameter::Raw), the others are zero.
+/// One argument as it is passed to a kernel on the CPU: the first bytes are those of the parameter's
+/// [`Raw`](Parameter::Raw), the others are zero. Of a [`Constant`](crate::Constant) they are a
+/// [`RawConstant`], which says where those bytes lie.
 #[repr(C, align(128))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RawParameter {
@@ -55,6 +60,14 @@ impl RawParameter {
     pub fn as_ptr(&self) -> *const u8 {
         self.bytes.as_ptr()
     }
+}
+
+/// Where the bytes of a [`Constant`](crate::Constant) lie, on the CPU.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+pub struct RawConstant {
+    /// The first byte's address, a multiple of 16.
+    pub address: u64,
 }
 
 /// A view of elements in a row as it is passed to the kernel: the address of its first element and

@@ -15,13 +15,15 @@ use crate::view::tiles::TileView;
 /// A type that a kernel can take as a parameter beside its block and its shared memory.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be a parameter of a kernel",
-    note = "a kernel takes `Block<THREADS>` first, then views (`Tiles`, `Halos`, `Tiles2D`, `TilesMut`, ..) and scalars, then at most one \
-            `Shared`"
+    note = "a kernel takes `Block<THREADS>` first, then views (`Tiles`, `Halos`, `Tiles2D`, `TilesMut`, ..) and values, then at most one \
+            `Shared`",
+    note = "a value is a number, a `bool`, an array of elements, or a struct of your own with `#[repr(C)]` and \
+            `#[derive(Clone, Copy, tilepipe::Element)]`; one of more than 16 bytes is a `Constant`"
 )]
 pub trait Parameter<'k>: Sized + sealed::Sealed {
     /// The same type of parameter for another launch.
     type At<'x>: Parameter<'x, Raw = Self::Raw>;
-    /// The part of it that is passed to the kernel: plain data of at most 192 bytes.
+    /// The part of it that is passed to the kernel: plain data.
     type Raw: bytemuck::Pod;
 
     /// What a launch checks the argument against.
@@ -36,8 +38,9 @@ pub trait Parameter<'k>: Sized + sealed::Sealed {
     ///
     /// # Safety
     ///
-    /// At `raw`, readable for all of `'k`, lies what `INFO` says, valid for `'k`, which lasts no
-    /// longer than the launch.
+    /// At `raw`, readable for all of `'k` and written by nobody meanwhile, lies what `INFO` says,
+    /// valid for `'k`, which lasts no longer than the launch. It is the launch's own copy of the
+    /// parameter, the same for all threads.
     unsafe fn from_raw(raw: *const Self::Raw) -> Self;
 }
 
@@ -45,7 +48,7 @@ pub trait Parameter<'k>: Sized + sealed::Sealed {
 /// it.
 #[derive(Clone, Copy)]
 pub struct ParameterLayout {
-    /// `in`, `out`, `bulk-out` or `value`; of a tensor `box`, `out-box` or `reduce-box`, and the
+    /// `in`, `out`, `bulk-out`, `value`, `bool` or `constant`; of a tensor `box`, `out-box` or `reduce-box`, and the
     /// bytes of its swizzle.
     pub(super) kind: &'static str,
     /// What the copy engine takes an element for, where that matters; else nothing.
@@ -56,7 +59,7 @@ pub struct ParameterLayout {
     pub(super) element_alignment: usize,
     /// Dimensions of a tile.
     pub(super) dimensions: usize,
-    /// Elements of a row of a tile, rows, planes and so on; 1 for a scalar.
+    /// Elements of a row of a tile, rows, planes and so on; 1 for a value.
     pub(super) extents: [usize; DIMENSIONS],
     /// Of the base address, in bytes.
     pub(super) alignment: usize,
@@ -95,25 +98,9 @@ impl ParameterLayout {
             passed: passed::<G::Raw>(),
         }
     }
-
-    /// The layout of a scalar.
-    const fn of_scalar<T>() -> Self {
-        let (size, element_alignment) = (size_of::<T>(), align_of::<T>());
-        ParameterLayout {
-            kind: "value",
-            element: "",
-            size,
-            element_alignment,
-            dimensions: 2,
-            extents: [1; DIMENSIONS],
-            alignment: 1,
-            row_alignment: 0,
-            passed: passed::<T>(),
-        }
-    }
 }
 
-mod sealed {
+pub(super) mod sealed {
     /// Keeps [`Parameter`](super::Parameter) to this crate's types: a launch trusts what it says.
     pub trait Sealed {}
 }
@@ -303,25 +290,3 @@ impl<'k, T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle> Parameter<'k
         unsafe { TileReduction::new(raw) }
     }
 }
-
-macro_rules! scalars {
-    ($($scalar:ty),*) => {$(
-        impl sealed::Sealed for $scalar {}
-        impl<'k> Parameter<'k> for $scalar {
-            type At<'x> = $scalar;
-            type Raw = $scalar;
-            const LAYOUT: ParameterLayout = ParameterLayout::of_scalar::<$scalar>();
-
-            #[cfg(not(target_arch = "nvptx64"))]
-            const INFO: crate::launch::ParameterInfo =
-                crate::launch::ParameterInfo::of::<$scalar>(crate::launch::ParameterKind::Scalar, 1);
-
-            #[inline(always)]
-            unsafe fn from_raw(raw: *const Self::Raw) -> Self {
-                // SAFETY: readable (the caller's promise), and plain data.
-                unsafe { raw.read() }
-            }
-        }
-    )*};
-}
-scalars!(u32, i32, u64, i64, f32, f64, usize);

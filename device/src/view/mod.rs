@@ -1,5 +1,6 @@
 //! Input views of global memory: what a kernel reads, and which of its tiles are a block's.
 
+pub(crate) mod constant;
 pub(crate) mod geometry;
 pub(crate) mod numbers;
 pub(crate) mod share;

@@ -6,9 +6,11 @@ pub(crate) mod tensor;
 use std::any::{TypeId, type_name};
 use std::ffi::c_void;
 use std::ptr;
+use std::sync::Arc;
 
-use tilepipe::launch::{ParameterKind, RawElements, RawParameter, RawRows};
-use tilepipe::{BulkTilesMut, Element, Halos, Tiles, TilesMut};
+pub use tilepipe::launch::Scalar;
+use tilepipe::launch::{LAUNCH_BYTES, ParameterKind, RawConstant, RawElements, RawParameter, RawRows, VALUE_ALIGNMENT};
+use tilepipe::{BulkTilesMut, Constant, Element, Halos, Tiles, TilesMut};
 
 use crate::access::Access;
 use crate::buffer::{
@@ -25,17 +27,18 @@ use crate::buffer::{
 /// - `&mut Buffer2D<T>` or [`RowsMut`] for the two-dimensional output view `TilesMut2D`;
 /// - one of these for a `Tensor`, a `TensorMut` or a `TileReduction` of boxes of a matrix, and a
 ///   [`BufferNd`] or a [`SliceNd`] for one of as many dimensions;
-/// - a scalar for itself.
+/// - a number, a `bool`, an array or a struct for itself ([`Scalar`]);
+/// - a reference `&value` for a [`Constant`] of the value's type.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed for the kernel's parameter `{P}`",
     label = "wrong argument",
-    note = "pass `&buffer` for an input view (`Tiles`, `Halos`), `&mut buffer` for an output view (`TilesMut`, `BulkTilesMut`), and a \
-            scalar of exactly the parameter's type",
+    note = "pass `&buffer` for an input view (`Tiles`, `Halos`), `&mut buffer` for an output view (`TilesMut`, `BulkTilesMut`), a value of \
+            exactly the parameter's type, and `&value` for a `Constant`",
     note = "a view of two dimensions (`Tiles2D`, `Halos2D`, `TilesMut2D`, `Tensor`, `TensorMut`) takes a `Buffer2D`, a tensor of other \
             extents a `BufferNd` of as many dimensions, any other view a `Buffer`",
     note = "the buffer's element type and the view's must match"
 )]
-pub trait Argument<P>: sealed::Sealed {
+pub trait Argument<P>: sealed::Sealed<P> {
     /// Makes the argument what [`launch`](crate::launch()) takes.
     fn bind(self) -> Bound;
 }
@@ -69,12 +72,14 @@ pub struct Bound {
     pub(crate) padding: usize,
 }
 
-/// What a kernel gets of an argument. In each case 32 bytes, of which the first ones count, lie
-/// where [`as_ptr`](Self::as_ptr) says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a kernel gets of an argument. Its bytes lie where [`as_ptr`](Self::as_ptr) says: of a
+/// constant as many as it has, and in every other case 32, of which the first ones count.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Value {
-    /// A plain value's bytes, little-endian.
-    Scalar(Padded<u64, 3>),
+    /// A plain value's bytes.
+    Scalar(Padded<[u64; 2], 2>),
+    /// Those of a constant, as many as it has.
+    Constant(Bytes),
     /// Elements in a row.
     Elements(Padded<RawElements, 2>),
     /// Elements in rows.
@@ -93,6 +98,28 @@ pub(crate) struct Array {
     /// Elements from one row's start to the next one's, from one plane's to the next one's and so
     /// on.
     pub(crate) pitches: [u64; DIMENSIONS - 1],
+}
+
+/// The bytes of a constant, which nobody writes: they start at a multiple of [`VALUE_ALIGNMENT`],
+/// and zeros fill the last 16.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Bytes(Arc<[u128]>);
+
+impl Bytes {
+    /// Copies a value's.
+    fn of<T: Element>(value: &T) -> Bytes {
+        const { assert!(align_of::<u128>() >= VALUE_ALIGNMENT) };
+        let words = bytemuck::bytes_of(value).chunks(size_of::<u128>()).map(|piece| {
+            let mut word = [0; size_of::<u128>()];
+            word[..piece.len()].copy_from_slice(piece);
+            u128::from_ne_bytes(word)
+        });
+        Bytes(words.collect())
+    }
+
+    fn as_ptr(&self) -> *const u128 {
+        self.0.as_ptr()
+    }
 }
 
 /// A value and zeros after it.
@@ -114,17 +141,17 @@ impl Value {
     /// How many dimensions it has.
     pub(crate) fn dimensions(&self) -> usize {
         match self {
-            Value::Scalar(_) => 0,
+            Value::Scalar(_) | Value::Constant(_) => 0,
             Value::Elements(_) => 1,
             Value::Rows(_) => 2,
             Value::Array(array) => array.dimensions,
         }
     }
 
-    /// As an array; `None` of a scalar.
+    /// As an array; `None` of a value.
     pub(crate) fn array(&self) -> Option<Array> {
         match *self {
-            Value::Scalar(_) => None,
+            Value::Scalar(_) | Value::Constant(_) => None,
             Value::Elements(Padded { value: RawElements { address, len }, .. }) => {
                 Some(Array { address, dimensions: 1, extents: [len, 1, 1, 1, 1], pitches: [len; 4] })
             }
@@ -138,7 +165,7 @@ impl Value {
     /// The first element's address, of a view.
     pub(crate) fn address(&self) -> Option<u64> {
         match self {
-            Value::Scalar(_) => None,
+            Value::Scalar(_) | Value::Constant(_) => None,
             Value::Elements(elements) => Some(elements.value.address),
             Value::Rows(rows) => Some(rows.address),
             Value::Array(array) => Some(array.address),
@@ -148,7 +175,7 @@ impl Value {
     /// Elements from one row's start to the next one's, of rows.
     pub(crate) fn pitch(&self) -> Option<usize> {
         match self {
-            Value::Scalar(_) | Value::Elements(_) => None,
+            Value::Scalar(_) | Value::Constant(_) | Value::Elements(_) => None,
             Value::Rows(rows) => Some(rows.pitch as usize),
             Value::Array(array) => Some(array.pitches[0] as usize),
         }
@@ -158,30 +185,36 @@ impl Value {
     pub(crate) fn as_ptr(&self) -> *const c_void {
         match self {
             Value::Scalar(scalar) => ptr::from_ref(scalar).cast(),
+            Value::Constant(bytes) => bytes.as_ptr().cast(),
             Value::Elements(elements) => ptr::from_ref(elements).cast(),
             Value::Rows(rows) => ptr::from_ref(rows).cast(),
             Value::Array(array) => ptr::from_ref(array).cast(),
         }
     }
 
-    /// The 32 bytes, as words.
-    pub(crate) fn words(&self) -> [u64; 4] {
+    /// The 32 bytes, as words; `None` of what is not passed like this: a constant, and an array,
+    /// which a tensor takes.
+    pub(crate) fn words(&self) -> Option<[u64; 4]> {
         match *self {
-            Value::Scalar(Padded { value, zeros: [a, b, c] }) => [value, a, b, c],
-            Value::Elements(Padded { value, zeros: [a, b] }) => [value.address, value.len, a, b],
-            Value::Rows(RawRows { address, width, height, pitch }) => [address, width, height, pitch],
-            // What tensors take is not passed like this.
-            Value::Array(Array { address, .. }) => [address, 0, 0, 0],
+            Value::Scalar(Padded { value: [a, b], zeros: [c, d] }) => Some([a, b, c, d]),
+            Value::Elements(Padded { value, zeros: [a, b] }) => Some([value.address, value.len, a, b]),
+            Value::Rows(RawRows { address, width, height, pitch }) => Some([address, width, height, pitch]),
+            Value::Constant(_) | Value::Array(_) => None,
         }
     }
 
-    /// The bytes, for a kernel on the CPU.
+    /// The bytes, for a kernel on the CPU, which reads those of a constant where they lie: in `self`
+    /// and its clones.
     pub(crate) fn raw(&self) -> RawParameter {
         match self {
             Value::Scalar(scalar) => RawParameter::of(scalar.value),
             Value::Elements(elements) => RawParameter::of(elements.value),
             Value::Rows(rows) => RawParameter::of(*rows),
-            Value::Array(_) => RawParameter::of(self.words()),
+            Value::Constant(bytes) => {
+                RawParameter::of(RawConstant { address: bytes.as_ptr().expose_provenance() as u64 })
+            }
+            // A tensor alone takes it, and is passed as what is made of it.
+            Value::Array(array) => RawParameter::of(array.address),
         }
     }
 }
@@ -259,16 +292,47 @@ impl Bound {
         Bound::array(slice.parts(), ParameterKind::Output)
     }
 
-    /// Binds a plain value.
+    /// Binds a plain value of at most 16 bytes.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tilepipe_host::Bound;
+    /// let arguments = [Bound::scalar(true), Bound::scalar([1_u8, 2, 3])];
+    /// # let _ = arguments;
+    /// ```
     pub fn scalar<S: Scalar>(value: S) -> Bound {
-        Bound {
-            value: Value::Scalar(Padded::new(value.word())),
-            kind: ParameterKind::Scalar,
-            element: TypeId::of::<S>(),
-            element_name: type_name::<S>(),
-            memory: None,
-            padding: 0,
-        }
+        const {
+            assert!(
+                size_of::<S::Raw>() <= size_of::<[u64; 2]>(),
+                "a value of more than 16 bytes is bound as a constant: `Bound::constant(&value)`"
+            );
+        };
+        let mut words = [0_u64; 2];
+        bytemuck::bytes_of_mut(&mut words)[..size_of::<S::Raw>()]
+            .copy_from_slice(bytemuck::bytes_of(&value.into_raw()));
+        Bound::value::<S>(Value::Scalar(Padded::new(words)), ParameterKind::Scalar)
+    }
+
+    /// Binds a copy of a value that the kernel takes as a [`Constant`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tilepipe_host::Bound;
+    /// let mut filter = [0.25_f32; 64];
+    /// let argument = Bound::constant(&filter);
+    /// filter[0] = 0.0; // the argument keeps 0.25
+    /// # let _ = argument;
+    /// ```
+    pub fn constant<T: Element>(value: &T) -> Bound {
+        const { assert!(size_of::<T>() <= LAUNCH_BYTES, "a launch carries 4096 bytes at most: take a view of a buffer") };
+        Bound::value::<T>(Value::Constant(Bytes::of(value)), ParameterKind::Constant)
+    }
+
+    /// Binds what is passed of a `T`.
+    fn value<T: 'static>(value: Value, kind: ParameterKind) -> Bound {
+        Bound { value, kind, element: TypeId::of::<T>(), element_name: type_name::<T>(), memory: None, padding: 0 }
     }
 
     /// Binds the `len` elements of `buffer` from `start` on; the callers' invariants keep them
@@ -322,7 +386,7 @@ impl Bound {
     pub(crate) fn access(&self) -> Access {
         match self.kind {
             ParameterKind::Output => Access::Write,
-            ParameterKind::Input | ParameterKind::Scalar => Access::Read,
+            ParameterKind::Input | ParameterKind::Scalar | ParameterKind::Constant => Access::Read,
         }
     }
 }
@@ -380,41 +444,30 @@ impl<T: Element, const LEN: usize, A> Argument<TilesMut<'_, T, LEN, A>> for Slic
     }
 }
 
-/// A plain value that a kernel can take as a parameter.
-pub trait Scalar: sealed::Sealed + Copy + 'static {
-    /// Returns the value's bytes, little-endian, filled up with zeros.
-    #[doc(hidden)]
-    fn word(self) -> u64;
+impl<S: Scalar> Argument<S> for S {
+    fn bind(self) -> Bound {
+        Bound::scalar(self)
+    }
+}
+
+impl<T: Element> Argument<Constant<'_, T>> for &T {
+    fn bind(self) -> Bound {
+        Bound::constant(self)
+    }
 }
 
 pub(crate) mod sealed {
-    pub trait Sealed {}
-    impl<T> Sealed for &super::Buffer<T> {}
-    impl<T> Sealed for &mut super::Buffer<T> {}
-    impl<T> Sealed for super::Slice<'_, T> {}
-    impl<T> Sealed for super::SliceMut<'_, T> {}
+    use super::{Buffer, Constant, Element, Scalar, Slice, SliceMut};
+
+    /// Keeps [`Argument`](super::Argument) to what is listed here and in `argument/`.
+    pub trait Sealed<P> {}
+    impl<T, P> Sealed<P> for &Buffer<T> {}
+    impl<T, P> Sealed<P> for &mut Buffer<T> {}
+    impl<T, P> Sealed<P> for Slice<'_, T> {}
+    impl<T, P> Sealed<P> for SliceMut<'_, T> {}
+    impl<S: Scalar> Sealed<S> for S {}
+    impl<T: Element> Sealed<Constant<'_, T>> for &T {}
 }
-
-macro_rules! scalars {
-    ($($scalar:ty),*) => {$(
-        impl sealed::Sealed for $scalar {}
-
-        impl Scalar for $scalar {
-            fn word(self) -> u64 {
-                let mut bytes = [0; 8];
-                bytes[..size_of::<$scalar>()].copy_from_slice(&self.to_le_bytes());
-                u64::from_le_bytes(bytes)
-            }
-        }
-
-        impl Argument<$scalar> for $scalar {
-            fn bind(self) -> Bound {
-                Bound::scalar(self)
-            }
-        }
-    )*};
-}
-scalars!(u32, i32, u64, i64, f32, f64, usize);
 
 #[cfg(test)]
 mod tests {
@@ -432,17 +485,55 @@ mod tests {
         assert_eq!(words(Bound::scalar(1.0_f32)), first(0x3F80_0000));
         assert_eq!(words(Bound::scalar(-2_i64)), first(u64::MAX - 1));
         assert_eq!(words(Bound::scalar(1.5_f64)), first(1.5_f64.to_bits()));
+        assert_eq!(words(Bound::scalar(true)), first(1));
+        assert_eq!(words(Bound::scalar(false)), first(0));
+        assert_eq!(words(Bound::scalar(-1_isize)), first(u64::MAX));
+        assert_eq!(words(Bound::scalar([1_u8, 2, 3])), first(0x03_02_01));
+        assert_eq!(words(Bound::scalar(u128::MAX - 1))[..3], [u64::MAX - 1, u64::MAX, 0]);
+        assert_eq!(words(Bound::scalar(tilepipe::Vec4([1_u32, 2, 3, 4])))[..3], [2 << 32 | 1, 4 << 32 | 3, 0]);
         let rows = RawRows { address: 1, width: 2, height: 3, pitch: 4 };
         assert_eq!(Value::Rows(rows).raw().get::<RawRows>(), rows);
         assert_eq!(Value::Rows(rows).raw().get::<[u64; 5]>(), [1, 2, 3, 4, 0]);
         let elements = Value::Elements(Padded::new(RawElements { address: 1, len: 2 }));
         for (value, expected) in [
             (Bound::scalar(-1_i32).value, [0xFFFF_FFFF, 0, 0, 0]),
+            (Bound::scalar([1_u64, 2]).value, [1, 2, 0, 0]),
             (elements, [1, 2, 0, 0]),
             (Value::Rows(rows), [1, 2, 3, 4]),
         ] {
             // SAFETY: 32 bytes lie there, aligned to 8.
             assert_eq!(unsafe { value.as_ptr().cast::<[u64; 4]>().read() }, expected);
         }
+    }
+
+    #[test]
+    fn a_constant_is_the_launches_own_copy_aligned_to_16_bytes() {
+        let mut numbers: [u16; 9] = std::array::from_fn(|i| i as u16);
+        let bound = Bound::constant(&numbers);
+        numbers[3] = 99;
+        let copy = bound.clone();
+        assert_eq!((bound.kind, bound.element), (ParameterKind::Constant, TypeId::of::<[u16; 9]>()));
+        assert_eq!(bound.value.words(), None);
+        let address = copy.value.raw().get::<RawConstant>().address;
+        assert_eq!(address, bound.value.as_ptr().addr() as u64);
+        assert!(address.is_multiple_of(VALUE_ALIGNMENT as u64));
+        drop(bound);
+        // SAFETY: 18 bytes and zeros up to 32 lie there while a clone of the argument is alive.
+        let bytes = unsafe { copy.value.as_ptr().cast::<[u16; 16]>().read() };
+        assert_eq!(bytes, [0, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn values_and_constants_are_passed_as_the_parameters_type_says() {
+        fn typed(
+            flag: impl Argument<bool>,
+            pair: impl Argument<[f32; 2]>,
+            filter: impl Argument<Constant<'static, [f32; 3]>>,
+        ) -> [Bound; 3] {
+            [flag.bind(), pair.bind(), filter.bind()]
+        }
+        let kinds = [ParameterKind::Scalar, ParameterKind::Scalar, ParameterKind::Constant];
+        // The literals are `f32` because the parameters are.
+        assert_eq!(typed(true, [1.0, 2.0], &[1.0, 2.0, 3.0]).map(|bound| bound.kind), kinds);
     }
 }

@@ -5,10 +5,10 @@ use tilepipe::{Element, Halos2D, Tiles2D, TilesMut2D};
 use crate::argument::{Argument, Bound, sealed};
 use crate::buffer::{Buffer2D, Rows, RowsMut};
 
-impl<T> sealed::Sealed for &Buffer2D<T> {}
-impl<T> sealed::Sealed for &mut Buffer2D<T> {}
-impl<T> sealed::Sealed for Rows<'_, T> {}
-impl<T> sealed::Sealed for RowsMut<'_, T> {}
+impl<T, P> sealed::Sealed<P> for &Buffer2D<T> {}
+impl<T, P> sealed::Sealed<P> for &mut Buffer2D<T> {}
+impl<T, P> sealed::Sealed<P> for Rows<'_, T> {}
+impl<T, P> sealed::Sealed<P> for RowsMut<'_, T> {}
 
 impl<T: Element, const ROWS: usize, const COLUMNS: usize, const PAD: usize> Argument<Tiles2D<'_, T, ROWS, COLUMNS, PAD>>
     for &Buffer2D<T>

@@ -98,10 +98,10 @@ tensors_of! {
     Extents5<FIFTH, FOURTH, PLANES, ROWS, COLUMNS>: (SliceNd<'_, T, 5>, input_slice_nd), (SliceNdMut<'_, T, 5>, output_slice_nd);
 }
 
-impl<T, const N: usize> sealed::Sealed for &BufferNd<T, N> {}
-impl<T, const N: usize> sealed::Sealed for &mut BufferNd<T, N> {}
-impl<T, const N: usize> sealed::Sealed for SliceNd<'_, T, N> {}
-impl<T, const N: usize> sealed::Sealed for SliceNdMut<'_, T, N> {}
+impl<T, P, const N: usize> sealed::Sealed<P> for &BufferNd<T, N> {}
+impl<T, P, const N: usize> sealed::Sealed<P> for &mut BufferNd<T, N> {}
+impl<T, P, const N: usize> sealed::Sealed<P> for SliceNd<'_, T, N> {}
+impl<T, P, const N: usize> sealed::Sealed<P> for SliceNdMut<'_, T, N> {}
 
 /// Makes the tensors of a launch, in the order of its parameters; `encode` makes a map of an array
 /// for these boxes.

@@ -330,7 +330,7 @@ impl Context {
 /// # Safety
 ///
 /// 0. `parameters` match `instance.parameters()` in number, and at each lie the bytes of a
-///    parameter of that kind and element type, 32 at least.
+///    parameter of that kind and element type: all of a constant's, and 32 at least of another.
 /// 1. `accesses` name every allocation into which an address in `parameters` points, `Write` where
 ///    the parameter is an output; all belong to the stream's context, and none that is written
 ///    occurs twice.
@@ -404,8 +404,8 @@ unsafe fn start(
     let shared_bytes = function.dynamic_shared(instance) as u32;
     // SAFETY: the function is alive (`Modules`, 0), and so is the stream (obligation 1); the driver
     // reads one parameter through each pointer before it returns, as many as the entry has, each of
-    // at most 32 bytes: those of its kind (obligation 0; the entry is the instance's: `Instance`,
-    // 1, whose contract `Context::function` has compared); the kernel uses no memory but that of
+    // the bytes of its kind and type (obligation 0; the entry is the instance's: `Instance`, 1,
+    // whose contract `Context::function` has compared); the kernel uses no memory but that of
     // obligation 1.
     unsafe {
         context.driver.launch_kernel(

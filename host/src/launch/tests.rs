@@ -194,3 +194,39 @@ fn a_lost_device_refuses_a_launch_before_anything_is_asked_of_the_driver() {
     let (calls, _) = cost(|| drop((stream, left, right, out)));
     assert!(calls.is_empty(), "{calls:?}");
 }
+
+#[test]
+fn a_launch_takes_memory_of_its_own_for_constants_alone() {
+    let none = |run: fn() -> Bound| assert_eq!(cost(|| drop(run())).1, 0);
+    none(|| Bound::scalar(true));
+    none(|| Bound::scalar([1.0_f32; 4]));
+    assert_eq!(cost(|| drop(Bound::constant(&[1.0_f32; 64]))).1, 1);
+
+    const PARAMETERS: &[ParameterInfo] = &[
+        view(ParameterKind::Output),
+        ParameterInfo { element: TypeId::of::<bool>, ..view(ParameterKind::Scalar) },
+        ParameterInfo { element: TypeId::of::<[f32; 64]>, ..view(ParameterKind::Constant) },
+    ];
+    let parts = Parts { names: &["out", "flag", "filter"], parameters: PARAMETERS, ..TWO_INPUTS.parts() };
+    // SAFETY: as for `TWO_INPUTS`.
+    let instance = unsafe { Instance::new(parts) };
+    let device = device();
+    let (stream, [mut out]) = (device.stream().unwrap(), buffers(&device));
+    let mut start = |filter: &[f32; 64]| {
+        launch(&stream, 1, &instance, [Bound::output(&mut out), Bound::scalar(true), Bound::constant(filter)])
+    };
+    for _ in 0..3 {
+        start(&[0.5; 64]).unwrap();
+    }
+    let (calls, allocations) = cost(|| start(&[0.5; 64]).unwrap());
+    assert_eq!((calls, allocations), (vec!["context_set_current", "launch_kernel"], 1));
+
+    // A value is no constant, and neither is one of another type.
+    let mut refused = |value: Bound| {
+        let error = launch(&stream, 1, &instance, [Bound::output(&mut out), Bound::scalar(true), value]);
+        error.unwrap_err().to_string()
+    };
+    let message = refused(Bound::scalar(1.0_f32));
+    assert!(message.contains("a value of type f32") && message.contains("`Bound::constant`"), "{message}");
+    assert!(refused(Bound::constant(&[0.5_f32; 65])).contains("a constant of type [f32; 65]"));
+}
