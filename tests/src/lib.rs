@@ -3,8 +3,8 @@
 //!
 //! [`case`] names what each kernel must compute and the sizes to try; [`features`] runs the small
 //! kernels on any device, [`locals`] those that write addresses, [`tails`] those of the copy engine
-//! over views that end anywhere, [`reads`] those that read anywhere, [`tensors`] and
-//! [`mod@dimensions`] those over tensors.
+//! over views that end anywhere, [`reads`] those that read anywhere, [`parameters`] those that take
+//! values of every kind, [`tensors`] and [`mod@dimensions`] those over tensors.
 //! [`artifact`] finds the built kernels; [`ptx`] and [`sass`] read them as [`flow`] graphs, in
 //! which a test counts the instructions of a kernel's steady state; [`dataflow`] brings two kernels
 //! into a form in which they can be compared. [`public_api`] finds the safe functions that anybody
@@ -14,6 +14,7 @@ pub mod case;
 pub mod dimensions;
 pub mod features;
 pub mod locals;
+pub mod parameters;
 pub mod reads;
 pub mod tails;
 pub mod tensors;

@@ -13,7 +13,7 @@ use tilepipe_test_kernels::faulty;
 use tilepipe_test_kernels::tensor::box_anywhere;
 use tilepipe_tests::artifact::Module;
 use tilepipe_tests::case::{self, ForType, Group, Size};
-use tilepipe_tests::{dimensions, features, locals, reads, tails, tensors};
+use tilepipe_tests::{dimensions, features, locals, parameters, reads, tails, tensors};
 
 /// Opens GPU 0 with the kernels of `kernels/` and of `tests/kernels/` loaded, or says that the test
 /// is skipped.
@@ -159,6 +159,12 @@ fn boxes_of_tensors_are_what_a_plain_loop_reads_wherever_they_begin() {
 fn reads_anywhere_are_those_of_plain_loops() {
     let Some(device) = gpu() else { return };
     println!("{} launches", reads::check(&device).unwrap());
+}
+
+#[test]
+fn parameters_are_what_the_launch_was_given() {
+    let Some(device) = gpu() else { return };
+    println!("{} launches", parameters::check(&device).unwrap());
 }
 
 #[test]

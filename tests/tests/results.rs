@@ -13,7 +13,7 @@ use tilepipe_test_kernels::tails::{COLUMNS, LEN};
 use tilepipe_test_kernels::tensor::box_anywhere;
 use tilepipe_test_kernels::wide::{wide_between_roles, wide_by_hand, wide_own, wide_runs, wide_stored, wide_tiles};
 use tilepipe_tests::case::{self, ForType, Group, SCHEDULES};
-use tilepipe_tests::{dimensions, features, locals, reads, tails, tensors};
+use tilepipe_tests::{dimensions, features, locals, parameters, reads, tails, tensors};
 
 /// Checks all instances of a kernel, and returns how many there were.
 fn every_instance_is_right(kernel: &str) -> usize {
@@ -133,6 +133,13 @@ fn pipelines_of_the_copy_engine_write_what_those_of_threads_write() {
 fn reads_anywhere_are_those_of_plain_loops() {
     for schedule in SCHEDULES {
         assert_eq!(reads::check(&Device::cpu(schedule)).unwrap(), 5 * (5 + 4) + 2 * 5);
+    }
+}
+
+#[test]
+fn parameters_are_what_the_launch_was_given() {
+    for schedule in SCHEDULES {
+        assert_eq!(parameters::check(&Device::cpu(schedule)).unwrap(), 2 * 18 + 2 + 12);
     }
 }
 
