@@ -6,8 +6,10 @@ use std::sync::atomic::AtomicU32;
 
 use static_assertions::{assert_impl_all, assert_not_impl_any, const_assert_eq};
 use tilepipe::pipeline::{Dirty, Free, Held, Idle, InFlight, Pipeline, Stage, StageFilled, Unified};
+use tilepipe::role::RoleShared;
 use tilepipe::{
-    Block, BlockTilesMut, HaloTile, PerThread, Ready, Shared, Stages, Thread, TileMut, Tiles, TilesMut, Uniform,
+    Block, BlockTilesMut, Constant, HaloTile, PerThread, Ready, Shared, Stages, Thread, TileMut, Tiles, TilesMut,
+    Uniform,
 };
 
 type Setup = Unified<Stages<[i32; 256], 2>, tilepipe::group::InBlock<'static, 256>>;
@@ -42,6 +44,7 @@ fn what_a_thread_reads_or_owns_is_a_capture_of_a_closure() {
     assert_impl_all!(&'static [i32; 256]: Uniform);
     assert_impl_all!(Ready<'static, Setup>: Uniform);
     assert_impl_all!(Tiles<'static, i32, 256>: Uniform);
+    assert_impl_all!(Constant<'static, [f32; 64]>: Uniform, RoleShared, Copy, Send, Sync);
     assert_impl_all!(TileMut<'static, 'static, [i32; 256], 256>: Uniform);
     assert_impl_all!(PerThread<'static, f32, 256>: Uniform);
     assert_impl_all!(core::slice::Iter<'static, i32>: Uniform);

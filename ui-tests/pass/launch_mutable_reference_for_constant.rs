@@ -1,0 +1,16 @@
+//! The accepted neighbour of `fail/launch_mutable_reference_for_constant.rs`.
+#![forbid(unsafe_code)]
+use tilepipe::{Block, Constant, kernel};
+use tilepipe_host::{Error, Stream};
+
+#[kernel]
+fn filter(block: Block<128>, weights: Constant<[f32; 9]>) {
+    let _ = (block, weights[8]);
+}
+fn start(stream: &Stream) -> Result<(), Error> {
+    let mut weights = [0.5; 9];
+    weights[0] = 1.0;
+    filter::launch(stream, 1, &weights)
+}
+
+fn main() {}
