@@ -21,8 +21,8 @@ use crate::stream::Stream;
 /// The `launch` function that `#[kernel]` makes beside every kernel calls this with arguments of
 /// the right types; programs call it themselves for an instance that they choose at run time, with
 /// arguments made by [`Bound::input`], [`Bound::output`], their relatives, [`Bound::scalar`] and
-/// [`Bound::constant`]. On a GPU it returns as soon as the kernel is under way, on the CPU when all blocks are done.
-/// Buffers may be dropped or used again at once: what conflicts waits.
+/// [`Bound::constant`]. On a GPU it returns as soon as the kernel is under way, on the CPU when all
+/// blocks are done. Buffers may be dropped or used again at once: what conflicts waits.
 ///
 /// The instance is one that `#[kernel]` made from the kernel's own function. On a GPU the first
 /// launch of an instance compares its contract with that of the entry in the loaded

@@ -19,6 +19,8 @@ mod scopes;
 pub(crate) struct Passed {
     pub bytes: usize,
     pub alignment: usize,
+    /// Whether the kernel reads it where it lies, as a `Constant`.
+    pub in_place: bool,
 }
 
 /// A symbol's path in Rust, without its hash; the symbol itself if it is none of Rust's.

@@ -108,12 +108,21 @@ const INSTRUCTIONS: &[(&str, &str, Architecture, u32)] = &[
 const REGISTERS: &[(&str, Architecture, u32)] =
     &[("%cluster", SM_90, 78), ("%nclusterid", SM_90, 78), ("%is_explicit_cluster", SM_90, 78)];
 
+/// Marks a kernel's parameter that is read where it lies, whatever becomes of its address. That may
+/// need `cvta.param`, which PTX has from 7.7 on: LLVM writes it for such an address, and where the
+/// version has none it copies the parameter to local memory.
+pub(crate) const READ_IN_PLACE: &str = "\"tilepipe.in_place\"";
+const CVTA_PARAM: Needs = Needs { architecture: Architecture::plain(80), ptx: 77 };
+
 /// What the lines of a function's definition need.
 pub(crate) fn of_function(text: &str) -> Needs {
     text.lines().map(of_line).fold(Needs::LEAST, Needs::and)
 }
 
 fn of_line(line: &str) -> Needs {
+    if line.starts_with("define ") && line.contains(READ_IN_PLACE) {
+        return CVTA_PARAM;
+    }
     let assembly = template(line).map_or(Needs::LEAST, of_assembly);
     let intrinsics = line.split("@llvm.nvvm.").skip(1).map(|rest| {
         let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && !"._".contains(c)).unwrap_or(rest.len());
@@ -224,6 +233,9 @@ mod tests {
     fn a_function_needs_what_its_assembly_and_its_intrinsics_do() {
         let line = |line: &str| of_function(&format!("define void @k() {{\n  {line}\n}}\n"));
         let sm_90 = Needs { architecture: SM_90, ptx: 78 };
+        let parameter = format!("define ptx_kernel void @k(ptr byval([36 x i8]) align 4 {READ_IN_PLACE} %0) {{");
+        assert_eq!(of_function(&parameter), CVTA_PARAM);
+        assert_eq!(of_function(&parameter.replace(READ_IN_PLACE, "")), Needs::LEAST);
         assert_eq!(line("tail call void @llvm.nvvm.barrier.cluster.arrive() #1"), sm_90);
         assert_eq!(line("%1 = call i32 @llvm.nvvm.read.ptx.sreg.clusterid.x()"), sm_90);
         assert_eq!(line("%1 = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()"), Needs::LEAST);

@@ -86,10 +86,10 @@ const fn check(parameters: &[ParameterLayout]) {
 /// tilepipe=0.1.0;threads=256;shared=2048/16;1=in 4/4 1x256 16/0 16/8;2=out 4/4 1x256 4/0 16/8
 /// ```
 ///
-/// `shared` has bytes and alignment. A parameter has how it is used (a value is 1 by 1), with the type of what is
-/// reduced to; bytes and alignment of an element; rows and columns of a tile, or as many numbers as
-/// a tensor has dimensions; the alignment of its base and of its rows (0 for one dimension); bytes
-/// and alignment of what is passed.
+/// `shared` has bytes and alignment. A parameter has how it is used, with the type of what is
+/// reduced to; bytes and alignment of an element; rows and columns of a tile (1 and 1 of a value),
+/// or as many numbers as a tensor has dimensions; the alignment of its base and of its rows (0 for
+/// one dimension); bytes and alignment of what is passed.
 pub(super) const fn contract(threads: usize, shared: (usize, usize), parameters: &[ParameterLayout]) -> Text {
     check(parameters);
     let mut text = Text::new().text("tilepipe=").text(env!("CARGO_PKG_VERSION"));

@@ -33,9 +33,9 @@ pub const PARAMETER_ALIGNMENT: usize = 128;
 /// The most bytes of all parameters of a kernel: what a launch carries on every GPU.
 pub const LAUNCH_BYTES: usize = 4096;
 
-/// One argument as it is passed to a kernel on the CPU: the first bytes are those of the parameter's
-/// [`Raw`](Parameter::Raw), the others are zero. Of a [`Constant`](crate::Constant) they are a
-/// [`RawConstant`], which says where those bytes lie.
+/// One argument as it is passed to a kernel on the CPU: the first bytes are those of the
+/// parameter's [`Raw`](Parameter::Raw), the others are zero. Of a [`Constant`](crate::Constant)
+/// they are a [`RawConstant`], which says where those bytes lie.
 #[repr(C, align(128))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RawParameter {

@@ -48,8 +48,8 @@ pub trait Parameter<'k>: Sized + sealed::Sealed {
 /// it.
 #[derive(Clone, Copy)]
 pub struct ParameterLayout {
-    /// `in`, `out`, `bulk-out`, `value`, `bool` or `constant`; of a tensor `box`, `out-box` or `reduce-box`, and the
-    /// bytes of its swizzle.
+    /// `in`, `out`, `bulk-out`, `value`, `bool` or `constant`; of a tensor `box`, `out-box` or
+    /// `reduce-box`, and the bytes of its swizzle.
     pub(super) kind: &'static str,
     /// What the copy engine takes an element for, where that matters; else nothing.
     pub(super) element: &'static str,

@@ -27,7 +27,12 @@ use crate::element::Element;
 ///
 /// /// The sum of three elements in a row, each with a weight of its own.
 /// #[kernel]
-/// fn weighted(block: Block<64>, input: Tiles<f32, 64>, filter: Constant<[f32; 3]>, mut out: TilesMut<f32, 64>) {
+/// fn weighted(
+///     block: Block<64>,
+///     input: Tiles<f32, 64>,
+///     filter: Constant<[f32; 3]>,
+///     mut out: TilesMut<f32, 64>,
+/// ) {
 ///     let mut results = out.for_block(&block);
 ///     for i in 0..results.len() {
 ///         let first = 64 * (i * block.grid() + block.index());

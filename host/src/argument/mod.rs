@@ -203,8 +203,8 @@ impl Value {
         }
     }
 
-    /// The bytes, for a kernel on the CPU, which reads those of a constant where they lie: in `self`
-    /// and its clones.
+    /// The bytes, for a kernel on the CPU, which reads those of a constant where they lie: in
+    /// `self` and its clones.
     pub(crate) fn raw(&self) -> RawParameter {
         match self {
             Value::Scalar(scalar) => RawParameter::of(scalar.value),

@@ -2,9 +2,9 @@
 
 use tilepipe_host::{Device, Error};
 use tilepipe_test_kernels::parameters::constants::{
-    MOST, TABLE, WIDTH, addresses_of_constants, filtered, full, lines_of_roles, looked_up,
+    MOST, TABLE, WIDTH, addresses_of_constants, filtered, full, lines_of_roles, looked_up, of_either,
 };
-use tilepipe_test_kernels::parameters::{Line, height};
+use tilepipe_test_kernels::parameters::{Line, THREADS, height};
 
 use super::{GRID, LEN};
 use crate::case::random_bits;
@@ -13,8 +13,9 @@ pub(super) fn check(device: &Device) -> Result<usize, Error> {
     filters(device)?;
     tables(device)?;
     roles(device)?;
+    choices(device)?;
     addresses(device)?;
-    Ok(8 + 2 + 1 + 1)
+    Ok(8 + 2 + 1 + 1 + 1)
 }
 
 /// Launches follow one another without waiting; the caller's filter changes in between.
@@ -76,6 +77,19 @@ fn roles(device: &Device) -> Result<(), Error> {
         };
         assert_eq!(out.download()?, (0..96).map(at).collect::<Vec<_>>());
     }
+    Ok(())
+}
+
+fn choices(device: &Device) -> Result<(), Error> {
+    let tables: [[u32; TABLE]; 2] = [5, 6].map(|seed| random_bits(TABLE, seed).try_into().expect("so many"));
+    let mut out = device.filled_with_byte::<u32>(LEN, 0xEE)?;
+    of_either::launch(&device.stream()?, GRID, &tables[0], &tables[1], &mut out)?;
+    let at = |i: usize| {
+        let (tile, rank) = (i / THREADS, i % THREADS);
+        let (block, nth) = (tile % GRID as usize, tile / GRID as usize);
+        tables[block % 2][(rank + nth) % TABLE]
+    };
+    assert_eq!(out.download()?, (0..LEN).map(at).collect::<Vec<_>>());
     Ok(())
 }
 

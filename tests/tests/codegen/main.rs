@@ -16,6 +16,7 @@ mod kernel;
 mod locals;
 mod machine;
 mod orders;
+mod parameters;
 mod proxies;
 mod reads;
 mod role_barriers;

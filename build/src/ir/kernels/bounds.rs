@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::convergent::attributes_of_definition;
+use super::super::needs::READ_IN_PLACE;
 use super::super::{Passed, global_name, string_bytes};
 use crate::Error;
 
@@ -183,14 +184,17 @@ fn by_value(head: &str, parameters: &[Passed]) -> Result<String, Error> {
     let (open, close) = (open.ok_or_else(unknown)? + 1, head.rfind(')').ok_or_else(unknown)?);
     let mut list = head.get(open..close).ok_or_else(unknown)?;
     let mut all = Vec::new();
-    for Passed { bytes, alignment } in parameters {
+    for Passed { bytes, alignment, in_place } in parameters {
         let (one, rest) = list.split_once(", ").unwrap_or((list, ""));
         let (attributes, register) = one.rsplit_once(' ').ok_or_else(unknown)?;
         let plain = attributes == "ptr" || attributes.starts_with("ptr ") && !attributes.contains('(');
         if !plain || !register.starts_with('%') {
             return Err(unknown());
         }
-        all.push(format!("{attributes} byval([{bytes} x i8]) align {alignment} \"nvvm.grid_constant\" {register}"));
+        let mark = if *in_place { format!(" {READ_IN_PLACE}") } else { String::new() };
+        all.push(format!(
+            "{attributes} byval([{bytes} x i8]) align {alignment} \"nvvm.grid_constant\"{mark} {register}"
+        ));
         list = rest;
     }
     if !list.is_empty() {
@@ -344,22 +348,21 @@ mod tests {
 
     #[test]
     fn addresses_of_parameters_become_blocks_of_bytes_passed_by_value() {
-        let of = |parameters: &str, sizes: &[(usize, usize)]| {
+        let of = |parameters: &str, sizes: &[(usize, usize, bool)]| {
             let module = format!("@__tilepipe_bounds__k = constant i32 64\ndefine void @k({parameters}) #3 {{\n");
-            let sizes =
-                sizes.iter().map(|(bytes, alignment)| Passed { bytes: *bytes, alignment: *alignment }).collect();
-            require(&module, &kernels(&module).unwrap(), &BTreeMap::from([("k".to_string(), sizes)]))
+            let sizes = sizes.iter().map(|&(bytes, alignment, in_place)| Passed { bytes, alignment, in_place });
+            require(&module, &kernels(&module).unwrap(), &BTreeMap::from([("k".to_string(), sizes.collect())]))
         };
-        let out = of("ptr noundef %raw_0, ptr %1", &[(16, 8), (128, 64)]).unwrap();
+        let out = of("ptr noundef %raw_0, ptr %1", &[(16, 8, false), (128, 64, true)]).unwrap();
         let first = "ptr noundef byval([16 x i8]) align 8 \"nvvm.grid_constant\" %raw_0";
-        let second = "ptr byval([128 x i8]) align 64 \"nvvm.grid_constant\" %1";
+        let second = "ptr byval([128 x i8]) align 64 \"nvvm.grid_constant\" \"tilepipe.in_place\" %1";
         assert!(out.contains(&format!("define ptx_kernel void @k({first}, {second}) \"nvvm.reqntid\"")), "{out}");
         assert!(of("", &[]).unwrap().contains("ptx_kernel void @k() \"nvvm"));
         for (parameters, sizes) in [
-            ("ptr %0", &[(16, 8), (16, 8)][..]),
-            ("ptr %0, ptr %1", &[(16, 8)]),
-            ("[4 x i64] %0", &[(16, 8)]),
-            ("ptr byval([8 x i8]) %0", &[(16, 8)]),
+            ("ptr %0", &[(16, 8, false), (16, 8, false)][..]),
+            ("ptr %0, ptr %1", &[(16, 8, false)]),
+            ("[4 x i64] %0", &[(16, 8, false)]),
+            ("ptr byval([8 x i8]) %0", &[(16, 8, false)]),
         ] {
             assert!(matches!(of(parameters, sizes), Err(Error::Ir { .. })), "{parameters}");
         }

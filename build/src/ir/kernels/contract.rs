@@ -44,7 +44,8 @@ fn passed(contract: &str) -> Result<Vec<Passed>, String> {
     let parameters = fields.filter(|(name, _)| name.bytes().all(|byte| byte.is_ascii_digit()));
     let read = |value: &str| {
         let (bytes, alignment) = value.rsplit_once(' ')?.1.split_once('/')?;
-        let one = Passed { bytes: bytes.parse().ok()?, alignment: alignment.parse().ok()? };
+        let in_place = value.starts_with("constant ");
+        let one = Passed { bytes: bytes.parse().ok()?, alignment: alignment.parse().ok()?, in_place };
         let fits = (1..=MOST).contains(&one.bytes) && one.alignment <= MOST_ALIGNED && one.alignment.is_power_of_two();
         fits.then_some(one)
     };
@@ -223,9 +224,10 @@ define void @by_hand() {
 
     #[test]
     fn what_is_passed_for_each_parameter_stands_last_in_its_field() {
-        let contract = "crate=k 1;scratch=0;shared=0/1;1=in 4/4 1x256 16/0 16/8;2=value 4/4 1x1 1/0 4/4";
-        let [view, value] = [(16, 8), (4, 4)].map(|(bytes, alignment)| Passed { bytes, alignment });
-        assert_eq!(passed(contract), Ok(vec![view, value]));
+        let contract = "crate=k 1;scratch=0;shared=0/1;1=in 4/4 1x256 16/0 16/8;2=value 4/4 1x1 1/0 4/4;\
+                        3=constant 4096/4 1x1 1/0 4096/4";
+        let of = |(bytes, alignment, in_place)| Passed { bytes, alignment, in_place };
+        assert_eq!(passed(contract), Ok([(16, 8, false), (4, 4, false), (4096, 4, true)].map(of).to_vec()));
         assert_eq!(passed("crate=k 1;shared=0/1"), Ok(vec![]));
         for wrong in ["in 16/8x", "in", "in 0/1", "in 4097/1", "in 16/3", "in 16/256"] {
             assert!(passed(&format!("threads=1;1={wrong}")).is_err_and(|error| error.contains(wrong)), "{wrong}");

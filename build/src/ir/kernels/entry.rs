@@ -83,7 +83,7 @@ mod tests {
 
     fn refused(parameters: &str, body: &str) -> Option<String> {
         let module = format!("define ptx_kernel void @k({parameters}) {{\n{body}  ret void\n}}\n{SCOPES}");
-        let kernels = BTreeMap::from([("k".to_string(), vec![Passed { bytes: 16, alignment: 8 }])]);
+        let kernels = BTreeMap::from([("k".to_string(), vec![Passed { bytes: 16, alignment: 8, in_place: false }])]);
         match check(&Module::read(&module).unwrap(), owner(DEVICE), &kernels, false) {
             Ok(()) => None,
             Err(Error::Contract { problem, .. }) => Some(problem),

@@ -119,3 +119,20 @@ pub fn addresses_of_constants(block: Block<THREADS>, table: Constant<[u32; TABLE
         block.threads(|t| dst.set(&t, address));
     }
 }
+
+/// Writes elements of one of two tables, which the block chooses by its index: their addresses
+/// become one.
+#[kernel]
+pub fn of_either(
+    block: Block<THREADS>,
+    even: Constant<[u32; TABLE]>,
+    odd: Constant<[u32; TABLE]>,
+    mut out: TilesMut<u32, THREADS>,
+) {
+    let table = if block.index() % 2 == 0 { even } else { odd };
+    let mut results = out.for_block(&block);
+    for i in 0..results.len() {
+        let dst = results.get_mut(i);
+        block.threads(|t| dst.set(&t, table[(t.rank() + i) % TABLE]));
+    }
+}
