@@ -57,11 +57,12 @@ use crate::signature::Signature;
 /// }
 /// ```
 ///
-/// The function takes a `Block` first, then views and scalars, then at most one `Shared`; it
-/// returns nothing and may be generic. Each `instances(..)` list gives values for every generic
-/// parameter; all their combinations are compiled. A number may be computed from those of other
-/// parameters: `instances(THREADS = [128, 256], LEN = [4 * THREADS])` makes two instances. A kernel
-/// without generic parameters needs no list.
+/// The function takes a `Block` first, then views and values (a `Constant` where they have more
+/// than 16 bytes), then at most one `Shared`; it returns nothing and may be generic. Each
+/// `instances(..)` list gives values for every generic parameter; all their combinations are
+/// compiled. A number may be computed from those of other parameters: `instances(THREADS = [128,
+/// 256], LEN = [4 * THREADS])` makes two instances. A kernel without generic parameters needs no
+/// list.
 ///
 /// # Launch bounds
 ///
