@@ -3,7 +3,7 @@
 use tilepipe::{Block, Constant, kernel};
 
 #[kernel]
-fn filter(block: Block<128>, mut weights: Constant<[f32; 9]>) {
+fn filter(block: Block<128>, weights: Constant<[f32; 9]>) {
     let _ = block;
     weights[0] = 1.0;
 }
