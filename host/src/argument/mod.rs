@@ -510,7 +510,7 @@ mod tests {
     fn a_constant_is_the_launches_own_copy_aligned_to_16_bytes() {
         let mut numbers: [u16; 9] = std::array::from_fn(|i| i as u16);
         let bound = Bound::constant(&numbers);
-        numbers[3] = 99;
+        numbers.fill(99);
         let copy = bound.clone();
         assert_eq!((bound.kind, bound.element), (ParameterKind::Constant, TypeId::of::<[u16; 9]>()));
         assert_eq!(bound.value.words(), None);

@@ -129,7 +129,7 @@ pub fn of_either(
     odd: Constant<[u32; TABLE]>,
     mut out: TilesMut<u32, THREADS>,
 ) {
-    let table = if block.index() % 2 == 0 { even } else { odd };
+    let table = if block.index().is_multiple_of(2) { even } else { odd };
     let mut results = out.for_block(&block);
     for i in 0..results.len() {
         let dst = results.get_mut(i);

@@ -38,12 +38,11 @@ pub fn chosen<T: Element>(block: Block<THREADS>, flag: bool, yes: T, no: T, mut 
     }
 }
 
-/// Writes for each place the line's value there, negative places from the end, as a program on the
-/// CPU would: the parameters lie side by side with different alignments.
+/// Writes for each place the line's value there, the last place first. The parameters lie side by
+/// side with different alignments.
 #[kernel]
 pub fn drawn(
     block: Block<THREADS>,
-    negative: bool,
     line: Line,
     step: i8,
     places: usize,
@@ -55,7 +54,7 @@ pub fn drawn(
         let first = THREADS * (i * block.grid() + block.index());
         let dst = results.get_mut(i);
         block.threads(|t| {
-            let place = if negative { places.wrapping_sub(1 + first + t.rank()) } else { first + t.rank() };
+            let place = places.wrapping_sub(1 + first + t.rank());
             dst.set(&t, height(line, step, origin, place));
         });
     }
