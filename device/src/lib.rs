@@ -112,8 +112,8 @@ pub use stage::stages::Stages;
 pub use store::{Dealt, Draft, OutputRing, Outputs, Stored, StoredTile, StoringGroup};
 pub use tensor::{
     BlockBoxes, Extents, Extents1, Extents2, Extents3, Extents4, Extents5, Halo2, MatrixExtents, NoSwizzle, Operation,
-    OutputExtents, Swizzle, Swizzle32, Swizzle64, Swizzle128, Tensor, TensorBox, TensorMut, TensorTile, TileReduction,
-    reduce,
+    OutputExtents, Swizzle, Swizzle32, Swizzle64, Swizzle128, Tensor, TensorBox, TensorColumn, TensorMut, TensorRow,
+    TensorTile, TileReduction, reduce,
 };
 pub use tile::tile2d::{HaloTile2D, Tile2D};
 pub use tile::{HaloTile, Tile};

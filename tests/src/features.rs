@@ -85,6 +85,7 @@ macro_rules! with_small_kernels {
             rows_between_roles
             mapped_boxes
             vectors_of_boxes
+            parts_of_boxes
             boxes_between_roles
             boxes_by_hand
             sums_around
@@ -142,6 +143,7 @@ pub fn all() -> Vec<Feature> {
         in_rows(&rows::rows_between_roles::INSTANCES),
         in_rows(&tensor::mapped_boxes::INSTANCES),
         in_rows(&tensor::vectors_of_boxes::INSTANCES),
+        in_rows(&tensor::parts_of_boxes::INSTANCES),
         in_rows(&tensor::boxes_between_roles::INSTANCES),
         in_rows(&tensor::boxes_by_hand::INSTANCES),
         in_rows(&tensor::sums_around::INSTANCES),

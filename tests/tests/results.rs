@@ -189,6 +189,7 @@ fn kernels_over_rows_triple_every_element() {
         "rows_between_roles",
         "mapped_boxes",
         "vectors_of_boxes",
+        "parts_of_boxes",
         "boxes_between_roles",
         "boxes_by_hand",
         "boxes_through_a_ring",
@@ -206,7 +207,7 @@ fn kernels_over_rows_triple_every_element() {
             launches += 1;
         }
     }
-    assert_eq!(launches, features::EXTENTS.len() * (24 + 2 + 4 + 4 + 2 + 12 + 12 + 1 + 4 + 2 + 16 + 3 + 8 + 4));
+    assert_eq!(launches, features::EXTENTS.len() * (24 + 2 + 4 + 4 + 2 + 12 + 12 + 1 + 1 + 4 + 2 + 16 + 3 + 8 + 4));
 }
 
 #[test]

@@ -54,6 +54,26 @@ pub fn vectors_of_boxes<const STAGES: usize>(
     });
 }
 
+/// The driver, a thread reading 16 bytes and as many rows of a column of a part of a swizzled tile.
+#[kernel(instances(STAGES = [2]))]
+pub fn parts_of_boxes<const STAGES: usize>(
+    block: Block<64>,
+    input: Tensor<u32, Extents2<{ 2 * ROWS }, 32>, Swizzle128>,
+    mut out: TilesMut2D<u32, { 2 * ROWS }, 32, tilepipe::Runs<4>>,
+    shared: Shared<Stages<TensorTile<u32, Extents2<{ 2 * ROWS }, 32>, Swizzle128>, STAGES, TensorMap>>,
+) {
+    let boxes = input.for_block(&block);
+    let _ = shared.pipeline(&block).map_tiles(&boxes, &mut out.for_block(&block), |tile, dst| {
+        block.threads(|t| {
+            dst.set_each(&t, |row, column| {
+                let part = tile.part::<ROWS>(row / ROWS * ROWS);
+                let vector: [u32; 4] = part.row(row % ROWS).vector(column / 4 * 4);
+                vector[column % 4].wrapping_add(part.column(column)[row % ROWS].wrapping_mul(2))
+            });
+        });
+    });
+}
+
 /// The driver between two roles.
 #[kernel(instances(W = [NoSwizzle, Swizzle128], STAGES = [1, 3]))]
 pub fn boxes_between_roles<W: Swizzle, const STAGES: usize>(
