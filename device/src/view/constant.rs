@@ -16,8 +16,9 @@ use crate::element::Element;
 /// of an address; `*constant` copies the value out.
 ///
 /// CUDA: `const __grid_constant__ T`. PTX: a parameter of as many bytes, from which `ld.param`
-/// reads; the kernel's PTX is of version 7.7 (CUDA 11.7) at least, for `cvta.param`. Threads of a warp that read the same element do so in one access; where each reads an
-/// element of its own, a view ([`Tiles::at`](crate::TileView::at)) is faster.
+/// reads; the kernel's PTX is of version 7.7 (CUDA 11.7) at least, for `cvta.param`. Threads of a
+/// warp that read the same element do so in one access; where each reads an element of its own, a
+/// view ([`Tiles::at`](crate::TileView::at)) is faster.
 ///
 /// # Examples
 ///
