@@ -212,6 +212,11 @@ fn only_the_real_tilepipe_may_contain_thread_level_code_and_only_what_is_asked_f
     assert!(matches!(error, Error::Compile { .. }), "{message}");
     assert!(message.contains("an entry point has the parameters of its kernel"), "{message}");
 
+    let error = build("std_math", &["std_math"]).unwrap().map(|artifact| artifact.images).unwrap_err();
+    let message = error.to_string();
+    assert!(message.contains("src/lib.rs") && message.contains("(rank as f32).sin()"), "{message}");
+    assert!(message.contains("a GPU has no `f32::sin`: call `tilepipe::math::sin`"), "{message}");
+
     // With a runtime it could pass for the device crate.
     let runtime = copy().join("impostor/src/runtime.ll");
     fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("../device/src/runtime.ll"), &runtime).unwrap();

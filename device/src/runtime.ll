@@ -769,17 +769,23 @@ define i64 @tilepipe_panic_record_address() alwaysinline nounwind {
   ret i64 %address
 }
 
-; Floating-point instructions of one thread: fma.rn, sqrt.rn, min and max. LLVM's minimumnum and
-; maximumnum are what PTX's min and max do: an operand that is NaN is ignored, and -0 is less
-; than +0.
+; Floating-point instructions of one thread: fma.rn, sqrt.rn, min, max, and cvt.rmi, .rzi and .rni
+; to an integer. LLVM's minimumnum and maximumnum are what PTX's min and max do: an operand that
+; is NaN is ignored, and -0 is less than +0.
 declare float @llvm.fma.f32(float, float, float)
 declare float @llvm.sqrt.f32(float)
 declare float @llvm.minimumnum.f32(float, float)
 declare float @llvm.maximumnum.f32(float, float)
+declare float @llvm.floor.f32(float)
+declare float @llvm.trunc.f32(float)
+declare float @llvm.roundeven.f32(float)
 declare double @llvm.fma.f64(double, double, double)
 declare double @llvm.sqrt.f64(double)
 declare double @llvm.minimumnum.f64(double, double)
 declare double @llvm.maximumnum.f64(double, double)
+declare double @llvm.floor.f64(double)
+declare double @llvm.trunc.f64(double)
+declare double @llvm.roundeven.f64(double)
 
 define float @tilepipe_fma_f32(float %a, float %b, float %c) alwaysinline nounwind {
   %sum = call float @llvm.fma.f32(float %a, float %b, float %c)
@@ -801,6 +807,21 @@ define float @tilepipe_max_f32(float %a, float %b) alwaysinline nounwind {
   ret float %greater
 }
 
+define float @tilepipe_floor_f32(float %x) alwaysinline nounwind {
+  %whole = call float @llvm.floor.f32(float %x)
+  ret float %whole
+}
+
+define float @tilepipe_trunc_f32(float %x) alwaysinline nounwind {
+  %whole = call float @llvm.trunc.f32(float %x)
+  ret float %whole
+}
+
+define float @tilepipe_nearest_f32(float %x) alwaysinline nounwind {
+  %whole = call float @llvm.roundeven.f32(float %x)
+  ret float %whole
+}
+
 define double @tilepipe_fma_f64(double %a, double %b, double %c) alwaysinline nounwind {
   %sum = call double @llvm.fma.f64(double %a, double %b, double %c)
   ret double %sum
@@ -819,6 +840,21 @@ define double @tilepipe_min_f64(double %a, double %b) alwaysinline nounwind {
 define double @tilepipe_max_f64(double %a, double %b) alwaysinline nounwind {
   %greater = call double @llvm.maximumnum.f64(double %a, double %b)
   ret double %greater
+}
+
+define double @tilepipe_floor_f64(double %x) alwaysinline nounwind {
+  %whole = call double @llvm.floor.f64(double %x)
+  ret double %whole
+}
+
+define double @tilepipe_trunc_f64(double %x) alwaysinline nounwind {
+  %whole = call double @llvm.trunc.f64(double %x)
+  ret double %whole
+}
+
+define double @tilepipe_nearest_f64(double %x) alwaysinline nounwind {
+  %whole = call double @llvm.roundeven.f64(double %x)
+  ret double %whole
 }
 
 !0 = !{}

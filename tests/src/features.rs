@@ -283,22 +283,65 @@ fn three(device: &Device, instance: &Instance, elements: usize) -> Result<Writte
     run::<f64>(device, instance, elements, [Bound::input(&a), Bound::input(&b), Bound::input(&c)])
 }
 
-/// Launches a function of `math` on numbers of every magnitude, special ones among them.
+/// Launches a function of `math` on numbers of every magnitude, special ones and any bits among
+/// them.
 fn functions(device: &Device, instance: &Instance, elements: usize) -> Result<Written, Error> {
-    let special = [0.0, 1.0, f64::INFINITY, 1e-310, 1e-42, 88.7, 709.7, 1e300, 3e38];
+    const SPECIAL: [f64; 16] = [
+        0.0,
+        1.0,
+        0.5,
+        2.5,
+        1e-310,
+        1e-42,
+        88.7,
+        709.7,
+        1e300,
+        3e38,
+        131_072.0,
+        1e22,
+        2e9,
+        3e-39,
+        f64::INFINITY,
+        f64::NAN,
+    ];
+
     let left = |index: usize| {
         let number = (index as f64 * 0.618).exp2().fract() * (index % 97) as f64;
-        special.get(index % 50).copied().unwrap_or(number)
+        let number = SPECIAL.get(index % 50).copied().unwrap_or(number);
+        if index / 50 % 2 == 1 { -number } else { number }
     };
     let right = |index: usize| left(index / 2 + 7) * if index.is_multiple_of(3) { -1.0 } else { 1.0 };
-    let mut written = if dtype_of(instance) == DType::F32 {
-        let values = |of: &dyn Fn(usize) -> f64| (0..elements).map(|index| of(index) as f32).collect::<Vec<f32>>();
-        map(device, instance, &[values(&left), values(&right)])?
+    let written = if dtype_of(instance) == DType::F32 {
+        let any = numbers::<u32>(elements, 11).into_iter().map(f32::from_bits);
+        let left = any.enumerate().map(|(index, any)| if index % 4 == 3 { any } else { left(index) as f32 });
+        let right = (0..elements).map(|index| right(index) as f32);
+        map(device, instance, &[left.collect::<Vec<f32>>(), right.collect()])?
     } else {
-        let values = |of: &dyn Fn(usize) -> f64| (0..elements).map(of).collect::<Vec<f64>>();
-        map(device, instance, &[values(&left), values(&right)])?
+        let any = numbers::<i64>(elements, 11).into_iter().map(|bits| f64::from_bits(bits as u64));
+        let left = any.enumerate().map(|(index, any)| if index % 4 == 3 { any } else { left(index) });
+        map(device, instance, &[left.collect::<Vec<f64>>(), (0..elements).map(right).collect()])?
     };
-    // The bits of a NaN are no part of the promise.
+    Ok(with_equal_nans(written, instance))
+}
+
+/// The instances of the functions of `math` in `f32`.
+pub fn functions_of_f32() -> impl Iterator<Item = &'static Instance> {
+    features::functions::INSTANCES.iter().filter(|instance| dtype_of(instance) == DType::F32)
+}
+
+/// Launches a function of `math` on the numbers whose upper bits are `piece`, which is below 256.
+///
+/// # Errors
+///
+/// Those of the launch.
+pub fn function_of_every_number(device: &Device, instance: &Instance, piece: u32) -> Result<Written, Error> {
+    let left: Vec<f32> = (0..1 << 24).map(|low| f32::from_bits(piece << 24 | low)).collect();
+    let right = left.iter().rev().copied().collect();
+    Ok(with_equal_nans(map(device, instance, &[left, right])?, instance))
+}
+
+/// The bits of a NaN are no part of the promise: they are all set.
+fn with_equal_nans(mut written: Written, instance: &Instance) -> Written {
     let width = dtype_of(instance).bytes();
     for bytes in written.bytes.chunks_mut(width) {
         let is_nan = match width {
@@ -309,7 +352,7 @@ fn functions(device: &Device, instance: &Instance, elements: usize) -> Result<Wr
             bytes.fill(0xFF);
         }
     }
-    Ok(written)
+    written
 }
 
 /// Launches a kernel whose inputs and output have one element type.

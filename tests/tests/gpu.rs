@@ -1,5 +1,8 @@
 //! Every instance of every kernel on a GPU. Without one every test prints `skipped: no GPU`.
 
+#[path = "../../device/tests/math/bounds.rs"]
+mod bounds;
+
 use std::process::Command;
 
 use tilepipe_host::{Bound, Device, Error, Schedule, launch};
@@ -63,6 +66,23 @@ macro_rules! kernels {
     };
 }
 tilepipe_kernel_registry::with_kernels!(kernels);
+
+#[test]
+#[ignore = "takes minutes: `run.sh exhaustive` of a bundle runs it"]
+fn functions_of_math_have_the_bits_of_the_cpu_for_every_number() {
+    let Some(device) = gpu() else { return };
+    let cpu = Device::cpu(Schedule::Eager);
+    for instance in features::functions_of_f32() {
+        for piece in 0..256 {
+            let [expected, got] =
+                [&cpu, &device].map(|on| features::function_of_every_number(on, instance, piece).unwrap());
+            let pairs = got.bytes.chunks(4).zip(expected.bytes.chunks(4));
+            let difference = pairs.enumerate().find(|(_, (got, expected))| got != expected);
+            assert_eq!(difference, None, "{} of numbers from {piece:#x} << 24 on", got.launch);
+        }
+        println!("{}", instance.name());
+    }
+}
 
 /// Checks that a small kernel writes what it writes on the CPU.
 fn writes_the_same_as_on_the_cpu(kernel: &str) {

@@ -8,6 +8,9 @@
 #   ./run.sh test                the GPU tests, and every kernel in every configuration
 #   ./run.sh stress [LAUNCHES]   kernels whose roles leave and wait at random, 10000 launches by
 #                                default, each one checked
+#   ./run.sh exhaustive          the functions of tilepipe::math for every number of 32 bits: on the
+#                                CPU against their bounds, on the GPU against the CPU (minutes; not
+#                                part of `all`)
 #   ./run.sh sanitize            compute-sanitizer: memcheck, racecheck, synccheck, initcheck
 #   ./run.sh bench [ARGUMENTS]   the comparison with CUDA C++, for which nvcc is needed (arguments
 #                                as of tilepipe-bench measure). PROCESSES of them (3 by default)
@@ -39,7 +42,7 @@ suites_with() {
     case $1 in
     run | stress) printf 'quick test sanitize' ;;
     quick) printf 'quick test' ;;
-    test) printf 'test' ;;
+    test | exhaustive) printf 'test' ;;
     sanitize) printf 'sanitize' ;;
     bench | torch) printf 'bench' ;;
     race) printf 'bench sanitize' ;;
@@ -86,7 +89,7 @@ help() {
     sed -n '2,/^set /s/^# \{0,1\}//p' run.sh
     printf '\nThis bundle is of commit %s, with machine code for %s and the suites: %s.\n' "$(cat commit)" "$gpu" "$suites"
     printf 'Its commands:'
-    for command in run quick test stress sanitize bench torch race; do
+    for command in run quick test stress exhaustive sanitize bench torch race; do
         if has "$command"; then printf ' %s' "$command"; fi
     done
     printf ' all\n'
@@ -138,6 +141,10 @@ run_tests() {
 # seed.
 run_stress() {
     step "roles that leave and wait at random" "$runner" --device gpu --stress "${1:-10000}"
+}
+
+run_exhaustive() {
+    step "functions for every number" tests/tilepipe-tests-gpu --ignored --nocapture
 }
 
 find_sanitizer() {
@@ -328,7 +335,7 @@ case $suites in *' '*) ;; *) default=$suites ;; esac
 command=${1:-$default}
 [ $# -gt 0 ] && shift
 case $command in
-run | quick | test | stress | sanitize | bench | torch | race)
+run | quick | test | stress | exhaustive | sanitize | bench | torch | race)
     if ! has "$command"; then
         printf 'error: this bundle has the suite `%s` alone, and not what `%s` needs; make another one: cargo xtask bundle --suite %s\n' \
             "$suites" "$command" "$(suites_with "$command" | cut -d ' ' -f 1)" >&2
@@ -341,7 +348,7 @@ help | --help | -h)
     exit 0
     ;;
 *)
-    printf 'error: unknown command `%s`; choose run, quick, test, stress, sanitize, bench, torch, race, all, unpack or help\n' "$command" >&2
+    printf 'error: unknown command `%s`; choose run, quick, test, stress, exhaustive, sanitize, bench, torch, race, all, unpack or help\n' "$command" >&2
     exit 2
     ;;
 esac
@@ -351,6 +358,7 @@ run) run_kernels "$@" ;;
 quick) run_quick ;;
 test) run_tests ;;
 stress) run_stress "$@" ;;
+exhaustive) run_exhaustive ;;
 sanitize) run_sanitizer ;;
 bench) run_bench "$@" ;;
 torch) run_torch "$@" ;;

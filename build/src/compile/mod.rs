@@ -1,9 +1,11 @@
 //! Compiling the kernel crate and its dependencies, `core` included, to unoptimised bitcode.
 
 pub(crate) mod cache;
+mod hint;
 pub(crate) mod rlib;
 
 use std::ffi::OsString;
+use std::io::{BufRead, BufReader, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
@@ -153,12 +155,16 @@ impl Compilation<'_> {
             command.arg("--features").arg(self.features.join(","));
         }
         if self.show {
-            command.stderr(Stdio::inherit()).stdout(Stdio::piped());
+            command.stderr(Stdio::piped()).stdout(Stdio::piped());
+            if std::io::stderr().is_terminal() && std::env::var_os("CARGO_TERM_COLOR").is_none() {
+                command.env("CARGO_TERM_COLOR", "always");
+            }
         }
         let output = if self.show { run_shown(command)? } else { process::run(&mut command)? };
         if !output.success {
-            let shown = if self.show { "(see the messages above)".to_string() } else { output.stderr };
-            return Err(Error::Compile { name: self.package.name.clone(), output: shown });
+            let hints = hint::hints(&output.stderr);
+            let shown = if self.show { "(see the messages above)\n" } else { output.stderr.as_str() };
+            return Err(Error::Compile { name: self.package.name.clone(), output: format!("{shown}{hints}") });
         }
         self.collect(&output.stdout)
     }
@@ -230,13 +236,26 @@ impl Compilation<'_> {
     }
 }
 
-/// Runs a command whose standard error goes to the user.
+/// Runs a command whose standard error goes to the user while it works, and is collected too.
 fn run_shown(mut command: std::process::Command) -> Result<process::Output, Error> {
     let program = PathBuf::from(command.get_program());
-    let child = command.spawn().map_err(Error::io("run", &program))?;
+    let mut child = command.spawn().map_err(Error::io("run", &program))?;
+    let messages = child.stderr.take();
+    let showing = std::thread::spawn(move || {
+        let mut collected = Vec::new();
+        for line in
+            messages.into_iter().flat_map(|messages| BufReader::new(messages).split(b'\n')).map_while(Result::ok)
+        {
+            collected.extend(line.iter().chain(b"\n"));
+            // A user who does not listen is no reason to stop.
+            let _ = std::io::stderr().write_all(&[&line[..], b"\n"].concat());
+        }
+        collected
+    });
     let output = child.wait_with_output().map_err(Error::io("run", &program))?;
-    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
-    Ok(process::Output { success: output.status.success(), stdout, stderr: String::new() })
+    let messages = showing.join().unwrap_or_default();
+    let [stdout, stderr] = [&output.stdout, &messages].map(|text| String::from_utf8_lossy(text).into_owned());
+    Ok(process::Output { success: output.status.success(), stdout, stderr })
 }
 
 fn is_rlib(file: &Path) -> bool {

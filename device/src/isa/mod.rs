@@ -60,6 +60,9 @@
 //! | `fma_f32`, `fma_f64` | `fma.rn` | sm_80 | thread |
 //! | `sqrt_f32`, `sqrt_f64` | `sqrt.rn` | sm_80 | thread |
 //! | `min_f32`, `min_f64`, `max_f32`, `max_f64` | `min`, `max` | sm_80 | thread |
+//! | `floor_f32`, `floor_f64` | `cvt.rmi` | sm_80 | thread |
+//! | `trunc_f32`, `trunc_f64` | `cvt.rzi` | sm_80 | thread |
+//! | `nearest_f32`, `nearest_f64` | `cvt.rni` | sm_80 | thread |
 //! | `released` | nothing; the model notes who may still read | | block |
 //! | `PerThread`, `PerLane` | a register | | block, warp |
 //!

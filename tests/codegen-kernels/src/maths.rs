@@ -39,10 +39,37 @@ functions! {
     Max: |a, b, _c| math::max(a, b);
     /// `math::abs`.
     Abs: |a, _b, _c| math::abs(a);
+    /// `math::floor`.
+    Floor: |a, _b, _c| math::floor(a);
+    /// `math::round`.
+    Round: |a, _b, _c| math::round(a);
+    /// `math::round_ties_even`.
+    RoundTiesEven: |a, _b, _c| math::round_ties_even(a);
+    /// `math::rsqrt_fast`.
+    RsqrtFast: |a, _b, _c| math::rsqrt_fast(a);
+    /// `math::powi` with an exponent that the compiler knows.
+    Powi5: |a, _b, _c| math::powi(a, 5);
+    /// `math::exp2`.
+    Exp2: |a, _b, _c| math::exp2(a);
+    /// `math::exp_fast`.
+    ExpFast: |a, _b, _c| math::exp_fast(a);
+    /// `math::log`.
+    Log: |a, _b, _c| math::log(a);
+    /// `math::log2`.
+    Log2: |a, _b, _c| math::log2(a);
+    /// `math::sin`.
+    Sin: |a, _b, _c| math::sin(a);
+    /// `math::cos`.
+    Cos: |a, _b, _c| math::cos(a);
+    /// `math::tanh`.
+    Tanh: |a, _b, _c| math::tanh(a);
 }
 
 /// Applies a function to each element of a tile.
-#[kernel(instances(F = [f32, f64], O = [Fma, Sqrt, Rsqrt, Exp, Min, Max, Abs]))]
+#[kernel(
+    instances(F = [f32, f64], O = [Fma, Sqrt, Rsqrt, Exp, Min, Max, Abs, Floor, Round, RoundTiesEven, RsqrtFast]),
+    instances(F = [f32, f64], O = [Powi5, Exp2, ExpFast, Log, Log2, Sin, Cos, Tanh]),
+)]
 pub fn apply<F: Float, O: Function<F>>(
     block: Block<128>,
     input: Tiles<F, 128>,

@@ -177,8 +177,12 @@ pub fn three_inputs<const THREADS: usize>(
     });
 }
 
-/// The functions of `math`, one for each `F`: `fma`, `sqrt`, `rsqrt`, `exp`, `min`, `max`, `abs`.
-#[kernel(instances(T = [f32, f64], F = [0, 1, 2, 3, 4, 5, 6], THREADS = [128]))]
+/// The functions of `math`, one for each `F`. `powi` has another exponent in each thread.
+#[kernel(instances(
+    T = [f32, f64],
+    F = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18],
+    THREADS = [128],
+))]
 pub fn functions<T: Float + Element, const F: u32, const THREADS: usize>(
     block: Block<THREADS>,
     left: Tiles<T, THREADS>,
@@ -200,7 +204,19 @@ pub fn functions<T: Float + Element, const F: u32, const THREADS: usize>(
                     3 => math::exp(x),
                     4 => math::min(x, y),
                     5 => math::max(x, y),
-                    _ => math::abs(x),
+                    6 => math::abs(x),
+                    7 => math::floor(x),
+                    8 => math::round(x),
+                    9 => math::round_ties_even(x),
+                    10 => math::rsqrt_fast(x),
+                    11 => math::powi(x, t.rank() as i32 - 64),
+                    12 => math::exp2(x),
+                    13 => math::exp_fast(x),
+                    14 => math::log(x),
+                    15 => math::log2(x),
+                    16 => math::sin(x),
+                    17 => math::cos(x),
+                    _ => math::tanh(x),
                 },
             );
         });

@@ -39,7 +39,7 @@ const COLLECTIVES: [Collective; 11] = [
 type Executed = &'static [(&'static str, usize)];
 
 /// The instructions of a function of `math` in `f32` and in `f64`.
-const FUNCTIONS: [(&str, [Executed; 2]); 7] = [
+const FUNCTIONS: [(&str, [Executed; 2]); 19] = [
     ("Fma", [&[("fma.rn.f32", 1)], &[("fma.rn.f64", 1)]]),
     ("Sqrt", [&[("sqrt.rn.f32", 1)], &[("sqrt.rn.f64", 1)]]),
     ("Rsqrt", [&[("sqrt.rn.f32", 1), ("rcp.rn.f32", 1)], &[("sqrt.rn.f64", 1), ("rcp.rn.f64", 1)]]),
@@ -47,6 +47,18 @@ const FUNCTIONS: [(&str, [Executed; 2]); 7] = [
     ("Min", [&[("min.f32", 1)], &[("min.f64", 1)]]),
     ("Max", [&[("max.f32", 1)], &[("max.f64", 1)]]),
     ("Abs", [&[("abs.f32", 1)], &[("abs.f64", 1)]]),
+    ("Floor", [&[("cvt.rmi.f32.f32", 1)], &[("cvt.rmi.f64.f64", 1)]]),
+    ("Round", [&[("cvt.rzi.f32.f32", 1)], &[("cvt.rzi.f64.f64", 1)]]),
+    ("RoundTiesEven", [&[("cvt.rni.f32.f32", 1)], &[("cvt.rni.f64.f64", 1)]]),
+    ("RsqrtFast", [&[("fma.rn.f32", 5), ("mul.rn.f32", 4)], &[("fma.rn.f64", 7), ("mul.rn.f64", 4)]]),
+    ("Powi5", [&[("mul.rn.f32", 3)], &[("mul.rn.f64", 3)]]),
+    ("Exp2", [&[("fma.rn.f32", 6)], &[("fma.rn.f64", 12)]]),
+    ("ExpFast", [&[("fma.rn.f32", 7)], &[("fma.rn.f64", 13)]]),
+    ("Log", [&[("fma.rn.f32", 10)], &[("fma.rn.f64", 8), ("div.rn.f64", 1)]]),
+    ("Log2", [&[("fma.rn.f32", 10)], &[("fma.rn.f64", 9), ("div.rn.f64", 1)]]),
+    ("Sin", [&[("fma.rn.f32", 13)], &[("fma.rn.f64", 18)]]),
+    ("Cos", [&[("fma.rn.f32", 13)], &[("fma.rn.f64", 18)]]),
+    ("Tanh", [&[("fma.rn.f32", 15), ("rcp.rn.f32", 1)], &[("fma.rn.f64", 27), ("rcp.rn.f64", 1)]]),
 ];
 
 /// The kernels that are checked here.
@@ -120,16 +132,20 @@ fn no_kernel_has_static_shared_memory_and_those_with_collectives_find_theirs_beh
     }
 }
 
+/// The kernel that applies this function of `math`.
+fn function_of(function: &str, float: &str) -> Kernel {
+    let mut kernels = Kernel::of_tests_named("apply");
+    kernels
+        .retain(|kernel| kernel.instance.generic("O") == Some(function) && kernel.instance.generic("F") == Some(float));
+    assert_eq!(kernels.len(), 1, "{function} of {float}");
+    kernels.remove(0)
+}
+
 #[test]
 fn functions_of_math_are_their_instructions_rounded_to_nearest() {
     for (function, [single, double]) in FUNCTIONS {
         for (float, expected) in [("f32", single), ("f64", double)] {
-            let mut kernels = Kernel::of_tests_named("apply");
-            kernels.retain(|kernel| {
-                kernel.instance.generic("O") == Some(function) && kernel.instance.generic("F") == Some(float)
-            });
-            assert_eq!(kernels.len(), 1, "{function} of {float}");
-            let entry = kernels[0].entry;
+            let entry = function_of(function, float).entry;
             for (opcode, count) in expected {
                 let executed = entry.executions(|one| one.opcode == *opcode);
                 assert_eq!(executed.last(), Some(count), "{function} of {float}: `{opcode}`");
@@ -141,6 +157,12 @@ fn functions_of_math_are_their_instructions_rounded_to_nearest() {
             assert_eq!(entry.code.instructions().find(foreign), None, "{function} of {float}");
             let inexact = entry.code.instructions().find(|one| one.has("approx") || one.has("ftz"));
             assert_eq!(inexact, None, "{function} of {float}");
+            let local = entry.code.instructions().find(|one| one.has("local"));
+            assert_eq!(local, None, "{function} of {float}");
+            // What the rest of the kernel calls if it fails is in that of every function.
+            let calls = |kernel: &Kernel| kernel.entry.code.instructions().filter(|one| one.is("call")).count();
+            let [own, least] = [function, "Abs"].map(|function| calls(&function_of(function, float)));
+            assert_eq!(own, least, "{function} of {float}");
         }
     }
 }

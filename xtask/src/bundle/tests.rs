@@ -22,13 +22,13 @@ mod records;
 
 /// The commands of `run.sh` that a suite's bundle has.
 const COMMANDS: [(Suite, &[&str]); 4] = [
-    (Suite::Test, &["run", "quick", "test", "stress"]),
+    (Suite::Test, &["run", "quick", "test", "stress", "exhaustive"]),
     (Suite::Sanitize, &["run", "stress", "sanitize", "race"]),
     (Suite::Bench, &["bench", "torch", "race"]),
     (Suite::Quick, &["run", "quick", "stress"]),
 ];
 /// All that there are.
-const ALL: [&str; 8] = ["run", "quick", "test", "stress", "sanitize", "bench", "torch", "race"];
+const ALL: [&str; 9] = ["run", "quick", "test", "stress", "exhaustive", "sanitize", "bench", "torch", "race"];
 
 /// `tilepipe-run`: by default the kernels lie beside it, and those of the stress run in another
 /// folder. Their machine code is that of one architecture.

@@ -78,7 +78,13 @@ fn another_rank(_: u32) -> u32 {
     tilepipe_thread_rank()
 }
 
-#[cfg(not(any(feature = "impostor", feature = "runtime")))]
+/// A method that only the host has: it is an error when the crate is built for the GPU.
+#[cfg(feature = "std_math")]
+fn another_rank(rank: u32) -> u32 {
+    (rank as f32).sin().to_bits()
+}
+
+#[cfg(not(any(feature = "impostor", feature = "runtime", feature = "std_math")))]
 fn another_rank(rank: u32) -> u32 {
     rank
 }

@@ -2,7 +2,7 @@
 //! once, so there is one right result.
 
 macro_rules! float_instructions {
-    ($float:ty: $fma:ident $sqrt:ident $min:ident $max:ident) => {
+    ($float:ty: $fma:ident $sqrt:ident $min:ident $max:ident $floor:ident $trunc:ident $nearest:ident) => {
         /// `fma.rn`: `a * b + c`, rounded once, to nearest even (`mul_add` guarantees that result).
         #[inline]
         pub(crate) fn $fma(a: $float, b: $float, c: $float) -> $float {
@@ -39,11 +39,29 @@ macro_rules! float_instructions {
                 b
             }
         }
+
+        /// `cvt.rmi`: the greatest integer that is not greater.
+        #[inline]
+        pub(crate) fn $floor(x: $float) -> $float {
+            x.floor()
+        }
+
+        /// `cvt.rzi`: the integer toward zero.
+        #[inline]
+        pub(crate) fn $trunc(x: $float) -> $float {
+            x.trunc()
+        }
+
+        /// `cvt.rni`: the nearest integer, the even one of two.
+        #[inline]
+        pub(crate) fn $nearest(x: $float) -> $float {
+            x.round_ties_even()
+        }
     };
 }
 
-float_instructions!(f32: fma_f32 sqrt_f32 min_f32 max_f32);
-float_instructions!(f64: fma_f64 sqrt_f64 min_f64 max_f64);
+float_instructions!(f32: fma_f32 sqrt_f32 min_f32 max_f32 floor_f32 trunc_f32 nearest_f32);
+float_instructions!(f64: fma_f64 sqrt_f64 min_f64 max_f64 floor_f64 trunc_f64 nearest_f64);
 
 /// `prmt.b32`: the four bytes that the selector's four lowest digits of 16 name, of the eight of
 /// `low` and `high`; a digit of 8 or more is none that tilepipe uses.

@@ -3,13 +3,17 @@
 //! subnormal numbers (there is no `.ftz`).
 
 macro_rules! float_instructions {
-    ($float:ty: $fma:ident $sqrt:ident $min:ident $max:ident,
-     $fma_symbol:ident $sqrt_symbol:ident $min_symbol:ident $max_symbol:ident) => {
+    ($float:ty: $fma:ident $sqrt:ident $min:ident $max:ident $floor:ident $trunc:ident $nearest:ident,
+     $fma_symbol:ident $sqrt_symbol:ident $min_symbol:ident $max_symbol:ident
+     $floor_symbol:ident $trunc_symbol:ident $nearest_symbol:ident) => {
         unsafe extern "C" {
             safe fn $fma_symbol(a: $float, b: $float, c: $float) -> $float;
             safe fn $sqrt_symbol(x: $float) -> $float;
             safe fn $min_symbol(a: $float, b: $float) -> $float;
             safe fn $max_symbol(a: $float, b: $float) -> $float;
+            safe fn $floor_symbol(x: $float) -> $float;
+            safe fn $trunc_symbol(x: $float) -> $float;
+            safe fn $nearest_symbol(x: $float) -> $float;
         }
 
         /// `fma.rn`: `a * b + c`, rounded once, to nearest even.
@@ -37,13 +41,33 @@ macro_rules! float_instructions {
         pub(crate) fn $max(a: $float, b: $float) -> $float {
             $max_symbol(a, b)
         }
+
+        /// `cvt.rmi`: the greatest integer that is not greater.
+        #[inline(always)]
+        pub(crate) fn $floor(x: $float) -> $float {
+            $floor_symbol(x)
+        }
+
+        /// `cvt.rzi`: the integer toward zero.
+        #[inline(always)]
+        pub(crate) fn $trunc(x: $float) -> $float {
+            $trunc_symbol(x)
+        }
+
+        /// `cvt.rni`: the nearest integer, the even one of two.
+        #[inline(always)]
+        pub(crate) fn $nearest(x: $float) -> $float {
+            $nearest_symbol(x)
+        }
     };
 }
 
-float_instructions!(f32: fma_f32 sqrt_f32 min_f32 max_f32,
-    tilepipe_fma_f32 tilepipe_sqrt_f32 tilepipe_min_f32 tilepipe_max_f32);
-float_instructions!(f64: fma_f64 sqrt_f64 min_f64 max_f64,
-    tilepipe_fma_f64 tilepipe_sqrt_f64 tilepipe_min_f64 tilepipe_max_f64);
+float_instructions!(f32: fma_f32 sqrt_f32 min_f32 max_f32 floor_f32 trunc_f32 nearest_f32,
+    tilepipe_fma_f32 tilepipe_sqrt_f32 tilepipe_min_f32 tilepipe_max_f32
+    tilepipe_floor_f32 tilepipe_trunc_f32 tilepipe_nearest_f32);
+float_instructions!(f64: fma_f64 sqrt_f64 min_f64 max_f64 floor_f64 trunc_f64 nearest_f64,
+    tilepipe_fma_f64 tilepipe_sqrt_f64 tilepipe_min_f64 tilepipe_max_f64
+    tilepipe_floor_f64 tilepipe_trunc_f64 tilepipe_nearest_f64);
 
 unsafe extern "C" {
     safe fn tilepipe_permute_bytes(low: u32, high: u32, selector: u32) -> u32;
