@@ -1,4 +1,4 @@
-//! A part of a swizzled tile that ends within a period: its type would look for elements where others lie.
+//! A part of a swizzled tile that ends within a period: its type would look for elements elsewhere.
 #![forbid(unsafe_code)]
 use tilepipe::{Block, Extents2, Shared, Stages, Swizzle128, Tensor, TensorMap, TensorTile, TilesMut2D, kernel};
 
