@@ -274,8 +274,8 @@ pub fn column_sums<
 /// Returns into how many parts each column of boxes is divided: as few as keep nearly all blocks
 /// busy until the end, and at most one for each box.
 ///
-/// A block has no more than 16 parts where there are so few columns, and where there are more, less
-/// than a sixteenth of the blocks is idle in the last round.
+/// All blocks together take so many parts in rounds. Of one to sixteen rounds these are the first
+/// after which at most a sixteenth of the blocks was idle in the last one.
 fn parts_of_columns(down: u32, across: u32, grid: u32) -> u32 {
     let mut parts = 1;
     for rounds in 1..=16 {
