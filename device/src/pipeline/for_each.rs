@@ -26,10 +26,47 @@ impl<const STAGES: usize> PendingGroups for AllBut<STAGES, false> {
 pub type Drained<'s, U, const STAGES: usize> = Pipeline<'s, U, Free<0>, InFlight<0>, Held<0>, Dirty<STAGES>>;
 
 impl<'s, U: Setup, const STAGES: usize> Drained<'s, U, STAGES> {
-    /// Waits until nobody reads the stages any more, so that another loop can run through them:
-    /// `pipe = pipe.for_each(..).idle();` in a loop of its own.
+    /// Waits until nobody reads the stages any more, so that the pipeline can be driven again.
     ///
     /// PTX: the barrier of the pipeline's view, `bar.sync` for a block's.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tilepipe::{Block, Shared, Stages, Tiles, TilesMut, kernel};
+    ///
+    /// /// Reverses the tiles of one input, then those of another one, through the same stages.
+    /// #[kernel]
+    /// pub fn reverse_both(
+    ///     block: Block<64>,
+    ///     left: Tiles<i32, 64>,
+    ///     right: Tiles<i32, 64>,
+    ///     mut lefts: TilesMut<i32, 64>,
+    ///     mut rights: TilesMut<i32, 64>,
+    ///     shared: Shared<Stages<[i32; 64], 3>>,
+    /// ) {
+    ///     let mut results = lefts.for_block(&block);
+    ///     let pipe = shared.pipeline(&block).map_tiles(&left.for_block(&block), &mut results, |tile, dst| {
+    ///         block.threads(|t| dst.set(&t, tile[63 - t.rank()]));
+    ///     });
+    ///     let mut results = rights.for_block(&block);
+    ///     let _ = pipe.idle().map_tiles(&right.for_block(&block), &mut results, |tile, dst| {
+    ///         block.threads(|t| dst.set(&t, tile[63 - t.rank()]));
+    ///     });
+    /// }
+    ///
+    /// # fn main() -> Result<(), tilepipe_host::Error> {
+    /// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Lazy);
+    /// # let numbers: Vec<i32> = (0..1280).collect();
+    /// # let reversed: Vec<i32> = numbers.chunks(64).flat_map(|tile| tile.iter().rev().copied()).collect();
+    /// # let (left, right) = (device.upload(&numbers)?, device.upload(&numbers[..640])?);
+    /// # let (mut lefts, mut rights) = (device.zeroed(1280)?, device.zeroed(640)?);
+    /// # reverse_both::launch(&device.stream()?, 3, &left, &right, &mut lefts, &mut rights)?;
+    /// # assert_eq!(lefts.download()?, reversed);
+    /// # assert_eq!(rights.download()?, reversed[..640]);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[inline(always)]
     pub fn idle(self) -> Idle<'s, U, STAGES> {
         // SAFETY: a pipeline exists only where its group runs as one (R2); block-level code is
