@@ -55,7 +55,12 @@ fn a_launch_that_does_not_fit_its_kernel_says_what_to_pass() {
     refused(1, &FILL, vec![Bound::output(&mut out)], &["2 arguments, not 1", "out: an output view of u32"]);
     refused(1, &FILL, vec![Bound::input(&out), value()], &["`out`", "output view of u32", "input view", "&mut buffer"]);
     refused(1, &FILL, vec![Bound::output(&mut floats), value()], &["output view of f32", "Buffer<u32>"]);
-    refused(1, &FILL, vec![Bound::output(&mut out), Bound::scalar(1_i32)], &["`value`", "scalar u32", "scalar i32"]);
+    refused(
+        1,
+        &FILL,
+        vec![Bound::output(&mut out), Bound::scalar(1_i32)],
+        &["`value`", "value of type u32", "value of type i32"],
+    );
     refused(1, &FILL, vec![Bound::output(&mut foreign), value()], &["buffer belongs to", "another call"]);
     let delay = || Bound::scalar(0_u64);
     let same = vec![Bound::input(&out), Bound::output(&mut out), delay()];

@@ -7,6 +7,7 @@ use tilepipe_tests::artifact::Module;
 use tilepipe_tests::ptx::{block_barrier_number, is_block_barrier};
 
 use crate::kernel::{Kernel, entries};
+use crate::parameters::with_constants;
 
 /// The most registers of a thread that a kernel may take: 48 leave room for 1280 threads on an SM
 /// of 65536 registers, so that a block of 1024 threads always fits.
@@ -102,14 +103,20 @@ fn barriers(kernel: &Kernel) -> u64 {
 }
 
 #[test]
-fn the_ptx_is_of_version_7_1_for_sm_80_and_with_the_copy_engine_of_8_0_for_sm_90() {
+fn the_ptx_is_of_version_7_1_for_sm_80_with_constants_of_7_7_and_with_the_copy_engine_of_8_0_for_sm_90() {
+    let with_constants = with_constants();
     for module in [Module::Kernels, Module::TestKernels, Module::CodegenKernels, Module::Twins] {
         let text = module.ptx().unwrap_or_else(|error| panic!("{error}"));
         let images: Vec<&str> = text.split("\n.version ").skip(1).collect();
         assert!(!images.is_empty(), "{module:?}");
         for image in images {
             let needs_sm_90 = ["cp.async.bulk.", "fence.proxy.", ".expect_tx"].iter().any(|part| image.contains(part));
-            let expected = if needs_sm_90 { ["8.0", ".target sm_90"] } else { ["7.1", ".target sm_80"] };
+            let has_constants = with_constants.iter().any(|instance| image.contains(instance.symbol()));
+            let expected = match (needs_sm_90, has_constants) {
+                (true, _) => ["8.0", ".target sm_90"],
+                (false, true) => ["7.7", ".target sm_80"],
+                (false, false) => ["7.1", ".target sm_80"],
+            };
             let head: Vec<&str> = image.lines().take(2).collect();
             assert_eq!(head, expected, "{module:?}");
         }

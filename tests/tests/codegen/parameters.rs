@@ -12,7 +12,7 @@ use tilepipe_tests::flow::Instruction;
 use crate::kernel::Kernel;
 
 /// All kernels with constants.
-fn with_constants() -> Vec<&'static Instance> {
+pub fn with_constants() -> Vec<&'static Instance> {
     let kernels = [
         &filtered::INSTANCES,
         &looked_up::INSTANCES,
