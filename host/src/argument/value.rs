@@ -1,0 +1,157 @@
+//! What a kernel gets of an argument.
+
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::Arc;
+
+use tilepipe::Element;
+use tilepipe::launch::{RawConstant, RawElements, RawParameter, RawRows, VALUE_ALIGNMENT};
+
+use crate::buffer::DIMENSIONS;
+
+/// What a kernel gets of an argument. Its bytes lie where [`as_ptr`](Self::as_ptr) says: of a
+/// constant as many as it has, and in every other case 32, of which the first ones count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Value {
+    /// A plain value's bytes.
+    Scalar(Padded<[u64; 2], 2>),
+    /// Those of a constant, as many as it has.
+    Constant(Bytes),
+    /// Elements in a row.
+    Elements(Padded<RawElements, 2>),
+    /// Elements in rows.
+    Rows(RawRows),
+    /// Elements of three dimensions or more, which only tensors take.
+    Array(Array),
+}
+
+/// An array as the launch of a tensor finds it: where it lies, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Array {
+    pub(crate) address: u64,
+    pub(crate) dimensions: usize,
+    /// Elements of a row, rows, planes and so on; 1 where there are not so many dimensions.
+    pub(crate) extents: [u64; DIMENSIONS],
+    /// Elements from one row's start to the next one's, from one plane's to the next one's and so
+    /// on.
+    pub(crate) pitches: [u64; DIMENSIONS - 1],
+}
+
+/// The bytes of a constant, which nobody writes: they start at a multiple of [`VALUE_ALIGNMENT`],
+/// and zeros fill the last 16.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Bytes(Arc<[u128]>);
+
+impl Bytes {
+    /// Copies a value's.
+    pub(super) fn of<T: Element>(value: &T) -> Bytes {
+        const { assert!(align_of::<u128>() >= VALUE_ALIGNMENT) };
+        let words = bytemuck::bytes_of(value).chunks(size_of::<u128>()).map(|piece| {
+            let mut word = [0; size_of::<u128>()];
+            word[..piece.len()].copy_from_slice(piece);
+            u128::from_ne_bytes(word)
+        });
+        Bytes(words.collect())
+    }
+
+    fn as_ptr(&self) -> *const u128 {
+        self.0.as_ptr()
+    }
+}
+
+/// A value and zeros after it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Padded<T, const WORDS: usize> {
+    pub(crate) value: T,
+    zeros: [u64; WORDS],
+}
+
+impl<T, const WORDS: usize> Padded<T, WORDS> {
+    pub(crate) const fn new(value: T) -> Self {
+        const { assert!(size_of::<Self>() == size_of::<RawRows>()) };
+        Padded { value, zeros: [0; WORDS] }
+    }
+}
+
+impl Value {
+    /// How many dimensions it has.
+    pub(crate) fn dimensions(&self) -> usize {
+        match self {
+            Value::Scalar(_) | Value::Constant(_) => 0,
+            Value::Elements(_) => 1,
+            Value::Rows(_) => 2,
+            Value::Array(array) => array.dimensions,
+        }
+    }
+
+    /// As an array; `None` of a value.
+    pub(crate) fn array(&self) -> Option<Array> {
+        match *self {
+            Value::Scalar(_) | Value::Constant(_) => None,
+            Value::Elements(Padded { value: RawElements { address, len }, .. }) => {
+                Some(Array { address, dimensions: 1, extents: [len, 1, 1, 1, 1], pitches: [len; 4] })
+            }
+            Value::Rows(RawRows { address, width, height, pitch }) => {
+                Some(Array { address, dimensions: 2, extents: [width, height, 1, 1, 1], pitches: [pitch; 4] })
+            }
+            Value::Array(array) => Some(array),
+        }
+    }
+
+    /// The first element's address, of a view.
+    pub(crate) fn address(&self) -> Option<u64> {
+        match self {
+            Value::Scalar(_) | Value::Constant(_) => None,
+            Value::Elements(elements) => Some(elements.value.address),
+            Value::Rows(rows) => Some(rows.address),
+            Value::Array(array) => Some(array.address),
+        }
+    }
+
+    /// Elements from one row's start to the next one's, of rows.
+    pub(crate) fn pitch(&self) -> Option<usize> {
+        match self {
+            Value::Scalar(_) | Value::Constant(_) | Value::Elements(_) => None,
+            Value::Rows(rows) => Some(rows.pitch as usize),
+            Value::Array(array) => Some(array.pitches[0] as usize),
+        }
+    }
+
+    /// Where the bytes lie, for a driver that copies them.
+    pub(crate) fn as_ptr(&self) -> *const c_void {
+        match self {
+            Value::Scalar(scalar) => ptr::from_ref(scalar).cast(),
+            Value::Constant(bytes) => bytes.as_ptr().cast(),
+            Value::Elements(elements) => ptr::from_ref(elements).cast(),
+            Value::Rows(rows) => ptr::from_ref(rows).cast(),
+            Value::Array(array) => ptr::from_ref(array).cast(),
+        }
+    }
+
+    /// The 32 bytes, as words; `None` of what is not passed like this: a constant, and an array,
+    /// which a tensor takes.
+    pub(crate) fn words(&self) -> Option<[u64; 4]> {
+        match *self {
+            Value::Scalar(Padded { value: [a, b], zeros: [c, d] }) => Some([a, b, c, d]),
+            Value::Elements(Padded { value, zeros: [a, b] }) => Some([value.address, value.len, a, b]),
+            Value::Rows(RawRows { address, width, height, pitch }) => Some([address, width, height, pitch]),
+            Value::Constant(_) | Value::Array(_) => None,
+        }
+    }
+
+    /// The bytes, for a kernel on the CPU, which reads those of a constant where they lie: in
+    /// `self` and its clones.
+    pub(crate) fn raw(&self) -> RawParameter {
+        match self {
+            Value::Scalar(scalar) => RawParameter::of(scalar.value),
+            Value::Elements(elements) => RawParameter::of(elements.value),
+            Value::Rows(rows) => RawParameter::of(*rows),
+            Value::Constant(bytes) => {
+                RawParameter::of(RawConstant { address: bytes.as_ptr().expose_provenance() as u64 })
+            }
+            // A tensor alone takes it, and is passed as what is made of it.
+            Value::Array(array) => RawParameter::of(array.address),
+        }
+    }
+}
