@@ -46,11 +46,13 @@ impl<'s, U: Setup, const STAGES: usize> Drained<'s, U, STAGES> {
     ///     shared: Shared<Stages<[i32; 64], 3>>,
     /// ) {
     ///     let mut results = lefts.for_block(&block);
-    ///     let pipe = shared.pipeline(&block).map_tiles(&left.for_block(&block), &mut results, |tile, dst| {
+    ///     let (tiles, pipe) = (left.for_block(&block), shared.pipeline(&block));
+    ///     let pipe = pipe.map_tiles(&tiles, &mut results, |tile, dst| {
     ///         block.threads(|t| dst.set(&t, tile[63 - t.rank()]));
     ///     });
     ///     let mut results = rights.for_block(&block);
-    ///     let _ = pipe.idle().map_tiles(&right.for_block(&block), &mut results, |tile, dst| {
+    ///     let tiles = right.for_block(&block);
+    ///     let _ = pipe.idle().map_tiles(&tiles, &mut results, |tile, dst| {
     ///         block.threads(|t| dst.set(&t, tile[63 - t.rank()]));
     ///     });
     /// }
@@ -58,7 +60,8 @@ impl<'s, U: Setup, const STAGES: usize> Drained<'s, U, STAGES> {
     /// # fn main() -> Result<(), tilepipe_host::Error> {
     /// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Lazy);
     /// # let numbers: Vec<i32> = (0..1280).collect();
-    /// # let reversed: Vec<i32> = numbers.chunks(64).flat_map(|tile| tile.iter().rev().copied()).collect();
+    /// # let tiles = numbers.chunks(64);
+    /// # let reversed: Vec<i32> = tiles.flat_map(|tile| tile.iter().rev().copied()).collect();
     /// # let (left, right) = (device.upload(&numbers)?, device.upload(&numbers[..640])?);
     /// # let (mut lefts, mut rights) = (device.zeroed(1280)?, device.zeroed(640)?);
     /// # reverse_both::launch(&device.stream()?, 3, &left, &right, &mut lefts, &mut rights)?;
