@@ -45,9 +45,7 @@ impl<T: Element, X: Extents, W: Swizzle> TensorTile<T, X, W> {
     #[inline(always)]
     #[track_caller]
     pub fn row(&self, row: usize) -> TensorRow<'_, T, X, W> {
-        if row >= Self::ROWS {
-            fault::out_of_range("row {} is out of range: the tile has {}", row, Self::ROWS);
-        }
+        Self::check_row(row);
         TensorRow { tile: self, row }
     }
 
@@ -59,9 +57,7 @@ impl<T: Element, X: Extents, W: Swizzle> TensorTile<T, X, W> {
     #[inline(always)]
     #[track_caller]
     pub fn column(&self, column: usize) -> TensorColumn<'_, T, X, W> {
-        if column >= Self::COLUMNS {
-            fault::out_of_range("column {} is out of range: the tile has {}", column, Self::COLUMNS);
-        }
+        Self::check_column(column);
         TensorColumn { tile: self, column }
     }
 }

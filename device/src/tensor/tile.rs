@@ -91,9 +91,23 @@ impl<T: Element, X: Extents, W: Swizzle> TensorTile<T, X, W> {
     #[inline(always)]
     #[track_caller]
     fn check(row: usize, column: usize) {
+        Self::check_row(row);
+        Self::check_column(column);
+    }
+
+    /// Fails the launch unless there is such a row.
+    #[inline(always)]
+    #[track_caller]
+    pub(super) fn check_row(row: usize) {
         if row >= Self::ROWS {
             fault::out_of_range("row {} is out of range: the tile has {}", row, Self::ROWS);
         }
+    }
+
+    /// Fails the launch unless there is such a column.
+    #[inline(always)]
+    #[track_caller]
+    pub(super) fn check_column(column: usize) {
         if column >= Self::COLUMNS {
             fault::out_of_range("column {} is out of range: the tile has {}", column, Self::COLUMNS);
         }
