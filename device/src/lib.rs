@@ -34,6 +34,7 @@
 //! - What a kernel takes: [`kernel`], [`Block`]; [`Tiles`], [`Halos`], [`Tiles2D`], [`Halos2D`]
 //!   for input; [`TilesMut`], [`TilesMut2D`] for output; plain values, and [`Constant`] for larger
 //!   ones; [`Shared`].
+//! - Which tiles are a block's, and in which order: [`Cyclic`], [`Consecutive`], [`WholeRows`].
 //! - What is in shared memory: [`Stages`], [`Replicated`], [`role::Partitioned`], pairs of these
 //!   ([`Shared::split`]).
 //! - A pipeline, in one call: [`map_tiles`](Pipeline::map_tiles),
@@ -99,6 +100,7 @@ pub use output::arrangement::{Arrangement, Blocked, Runs, Striped};
 pub use output::bounds::{Bounded, hoist_bounds};
 pub use output::bulk::BulkTilesMut;
 pub use output::destination::Destination;
+pub use output::rows::BlockRowsMut;
 pub use output::tile::{OutputTile, TileMut};
 pub use output::tiles::{BlockTilesMut, TileViewMut, TilesMut, TilesMut2D};
 pub use pipeline::queue::CopyQueue;
@@ -120,6 +122,8 @@ pub use tile::{HaloTile, Tile};
 pub use tilepipe_macros::{Element, kernel};
 pub use view::constant::Constant;
 pub use view::geometry::{Elements, Geometry, Rows};
+pub use view::order::{AnyBlock, Consecutive, Cyclic, Order, OrderOf, SameOrder, Stepped, WholeRows};
+pub use view::rows::BlockRows;
 pub use view::share::Places;
 pub use view::tile_ref::TileRef;
 pub use view::tiles::{BlockTiles, Halos, Halos2D, TileView, Tiles, Tiles2D};

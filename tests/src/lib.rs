@@ -15,9 +15,11 @@ pub mod dimensions;
 pub mod features;
 pub mod locals;
 pub mod parameters;
-pub mod reads;
 pub mod tails;
 pub mod tensors;
+pub mod views;
+
+pub use views::{orders, reads};
 
 pub mod artifact;
 pub mod dataflow;

@@ -16,7 +16,7 @@ use tilepipe_test_kernels::faulty;
 use tilepipe_test_kernels::tensor::box_anywhere;
 use tilepipe_tests::artifact::Module;
 use tilepipe_tests::case::{self, ForType, Group, Size};
-use tilepipe_tests::{dimensions, features, locals, parameters, reads, tails, tensors};
+use tilepipe_tests::{dimensions, features, locals, orders, parameters, reads, tails, tensors};
 
 /// Opens GPU 0 with the kernels of `kernels/` and of `tests/kernels/` loaded, or says that the test
 /// is skipped.
@@ -179,6 +179,12 @@ fn boxes_of_tensors_are_what_a_plain_loop_reads_wherever_they_begin() {
 fn reads_anywhere_are_those_of_plain_loops() {
     let Some(device) = gpu() else { return };
     println!("{} launches", reads::check(&device).unwrap());
+}
+
+#[test]
+fn tiles_in_a_row_and_whole_rows_are_the_blocks_that_plain_loops_give_them_to() {
+    let Some(device) = gpu() else { return };
+    println!("{} launches", orders::check(&device, true).unwrap());
 }
 
 #[test]

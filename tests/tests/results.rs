@@ -8,12 +8,13 @@ use tilepipe_kernels::compute::{Complex, Number};
 use tilepipe_runner::reference;
 use tilepipe_runner::value::{DType, Value};
 use tilepipe_test_kernels::features::collectives_of_blocks;
+use tilepipe_test_kernels::orders::unequal_in_a_row;
 use tilepipe_test_kernels::reads::gathered;
 use tilepipe_test_kernels::tails::{COLUMNS, LEN};
 use tilepipe_test_kernels::tensor::box_anywhere;
 use tilepipe_test_kernels::wide::{wide_between_roles, wide_by_hand, wide_own, wide_runs, wide_stored, wide_tiles};
 use tilepipe_tests::case::{self, ForType, Group, SCHEDULES};
-use tilepipe_tests::{dimensions, features, locals, parameters, reads, tails, tensors};
+use tilepipe_tests::{dimensions, features, locals, orders, parameters, reads, tails, tensors};
 
 /// Checks all instances of a kernel, and returns how many there were.
 fn every_instance_is_right(kernel: &str) -> usize {
@@ -134,6 +135,23 @@ fn reads_anywhere_are_those_of_plain_loops() {
     for schedule in SCHEDULES {
         assert_eq!(reads::check(&Device::cpu(schedule)).unwrap(), 5 * (5 + 4) + 2 * 5);
     }
+}
+
+#[test]
+fn tiles_in_a_row_and_whole_rows_are_the_blocks_that_plain_loops_give_them_to() {
+    for schedule in SCHEDULES {
+        assert_eq!(orders::check(&Device::cpu(schedule), true).unwrap(), 3 * (6 * 4 + 4 * 2));
+    }
+}
+
+#[test]
+fn views_in_a_row_with_other_numbers_of_tiles_fail_the_launch_with_both_ends() {
+    let device = Device::cpu(Schedule::Lazy);
+    let input = device.upload(&[1; 5 * 64]).unwrap();
+    let mut out = device.zeroed::<u32>(6 * 64).unwrap();
+    let error = unequal_in_a_row::launch(&device.stream().unwrap(), 2, &input, &mut out).unwrap_err().to_string();
+    assert!(error.contains("below number 5, another those below number 6"), "{error}");
+    assert!(error.contains("all views have the same number of tiles"), "{error}");
 }
 
 #[test]

@@ -10,6 +10,7 @@ use crate::output::tiles::TileViewMut;
 use crate::tensor::{Extents, Operation, OutputExtents, Swizzle, Tensor, TensorMut, TensorTile, TileReduction};
 use crate::tile::Tile;
 use crate::view::geometry::{Elements, Geometry, Rows};
+use crate::view::order::{Order, Stepped};
 use crate::view::tiles::TileView;
 
 /// A type that a kernel can take as a parameter beside its block and its shared memory.
@@ -106,7 +107,7 @@ pub(super) mod sealed {
 }
 
 impl<S: Tile, G: Geometry> sealed::Sealed for TileView<'_, S, G> {}
-impl<S: OutputTile, G: Geometry, A: Arrangement> sealed::Sealed for TileViewMut<'_, S, G, A> {}
+impl<S: OutputTile, G: Geometry, A: Arrangement, O: Order> sealed::Sealed for TileViewMut<'_, S, G, A, O> {}
 
 /// A geometry as a launch passes it: the address of the first element, and the view's extents.
 pub trait Passed: Geometry {
@@ -164,8 +165,8 @@ impl<'k, S: Tile, G: Passed> Parameter<'k> for TileView<'k, S, G> {
     }
 }
 
-impl<'k, S: OutputTile, G: Passed, A: Arrangement> Parameter<'k> for TileViewMut<'k, S, G, A> {
-    type At<'x> = TileViewMut<'x, S, G, A>;
+impl<'k, S: OutputTile, G: Passed, A: Arrangement, O: Order> Parameter<'k> for TileViewMut<'k, S, G, A, O> {
+    type At<'x> = TileViewMut<'x, S, G, A, O>;
     type Raw = G::Raw;
     const LAYOUT: ParameterLayout = ParameterLayout::of_tiles::<S, G>("out", written::<S, A>());
 
@@ -184,10 +185,10 @@ impl<'k, S: OutputTile, G: Passed, A: Arrangement> Parameter<'k> for TileViewMut
     }
 }
 
-impl<T: Element, const LEN: usize> sealed::Sealed for BulkTilesMut<'_, T, LEN> {}
+impl<T: Element, const LEN: usize, O: Stepped> sealed::Sealed for BulkTilesMut<'_, T, LEN, O> {}
 
-impl<'k, T: Element, const LEN: usize> Parameter<'k> for BulkTilesMut<'k, T, LEN> {
-    type At<'x> = BulkTilesMut<'x, T, LEN>;
+impl<'k, T: Element, const LEN: usize, O: Stepped> Parameter<'k> for BulkTilesMut<'k, T, LEN, O> {
+    type At<'x> = BulkTilesMut<'x, T, LEN, O>;
     type Raw = RawElements;
     const LAYOUT: ParameterLayout = ParameterLayout::of_tiles::<[T; LEN], Elements>("bulk-out", PIECE);
 
@@ -222,7 +223,7 @@ const fn of_tensor<T: Element, X: Extents>(kind: &'static str, element: &'static
 }
 
 impl<T: Element, X: Extents, W: Swizzle> sealed::Sealed for Tensor<'_, T, X, W> {}
-impl<T: Element, X: OutputExtents, W: Swizzle> sealed::Sealed for TensorMut<'_, T, X, W> {}
+impl<T: Element, X: OutputExtents, W: Swizzle, O: Stepped> sealed::Sealed for TensorMut<'_, T, X, W, O> {}
 impl<T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle> sealed::Sealed for TileReduction<'_, T, O, X, W> {}
 
 impl<'k, T: Element, X: Extents, W: Swizzle> Parameter<'k> for Tensor<'k, T, X, W> {
@@ -247,8 +248,8 @@ impl<'k, T: Element, X: Extents, W: Swizzle> Parameter<'k> for Tensor<'k, T, X, 
     }
 }
 
-impl<'k, T: Element, X: OutputExtents, W: Swizzle> Parameter<'k> for TensorMut<'k, T, X, W> {
-    type At<'x> = TensorMut<'x, T, X, W>;
+impl<'k, T: Element, X: OutputExtents, W: Swizzle, O: Stepped> Parameter<'k> for TensorMut<'k, T, X, W, O> {
+    type At<'x> = TensorMut<'x, T, X, W, O>;
     type Raw = RawTensor;
     const LAYOUT: ParameterLayout = of_tensor::<T, X>(W::KINDS[1], "");
 

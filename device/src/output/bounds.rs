@@ -6,6 +6,7 @@ use super::tiles::BlockTilesMut;
 use crate::tile::Tile;
 use crate::view::geometry::Geometry;
 use crate::view::numbers::TileNumbers;
+use crate::view::order::{Order, SameOrder};
 use crate::view::tiles::BlockTiles;
 
 /// What [`hoist_bounds`] takes: a block's (or role's) share of an input or of an output, or a tuple
@@ -71,9 +72,8 @@ pub trait Bounded: sealed::Bounded {}
 #[inline(always)]
 pub fn hoist_bounds<P: Bounded, R>(parts: P, body: impl FnOnce(P) -> R) -> R {
     let numbers = parts.numbers();
-    if parts.all_end_at(numbers.end()) && numbers.lies_below(parts.whole_below()) {
-        // SAFETY: just checked; views with the same number of tiles have the same number of them
-        // for this block.
+    if parts.all_have(numbers) && numbers.lies_below(parts.whole_below()) {
+        // SAFETY: just checked; all shares have the same numbers, and so as many of them.
         body(unsafe { parts.whole(numbers.count_at_once()) })
     } else {
         body(parts.counted())
@@ -82,6 +82,7 @@ pub fn hoist_bounds<P: Bounded, R>(parts: P, body: impl FnOnce(P) -> R) -> R {
 
 mod sealed {
     use crate::view::numbers::TileNumbers;
+    use crate::view::order::Order;
 
     #[diagnostic::on_unimplemented(
         message = "`Bounded` can't be implemented for `{Self}`: it is sealed",
@@ -89,11 +90,14 @@ mod sealed {
         note = "copies and stores trust that hoisted bounds were checked: pass what `for_block` or `for_role` returned, or a tuple of them"
     )]
     pub trait Bounded: Sized {
+        /// The order of the tiles (of each part).
+        type Order: Order;
+
         /// Which of its view's tiles they are; of the first part.
         fn numbers(&self) -> TileNumbers;
 
-        /// Whether the view (of each part) has `end` tiles, those of other blocks included.
-        fn all_end_at(&self, end: usize) -> bool;
+        /// Whether these are the tiles' numbers (in each part's view).
+        fn all_have(&self, numbers: TileNumbers) -> bool;
 
         /// A bound on tile numbers: all of these tiles with lower numbers lie within their views as
         /// a whole.
@@ -113,18 +117,23 @@ mod sealed {
 
 /// The tiles of one view, for which the view's own type has the methods.
 macro_rules! tiles {
-    ([$($generics:tt)*] $tiles:ty) => {
+    ([$($generics:tt)*] $tiles:ty: $order:ident) => {
         impl<$($generics)*> Bounded for $tiles {}
 
         impl<$($generics)*> sealed::Bounded for $tiles {
+            type Order = $order;
+
             #[inline(always)]
             fn numbers(&self) -> TileNumbers {
                 <$tiles>::numbers(self)
             }
 
             #[inline(always)]
-            fn all_end_at(&self, end: usize) -> bool {
-                <$tiles>::numbers(self).end() == end
+            fn all_have(&self, numbers: TileNumbers) -> bool {
+                let own = <$tiles>::numbers(self);
+                // Shares of this block that end at the same tile have the same numbers, unless
+                // the order depends on where they end.
+                if $order::BY_TILES { own.is_same(numbers) } else { own.end() == numbers.end() }
             }
 
             #[inline(always)]
@@ -145,41 +154,44 @@ macro_rules! tiles {
         }
     };
 }
-tiles!([S: Tile, G: Geometry] BlockTiles<'_, S, G>);
-tiles!([S: OutputTile, G: Geometry, A: Arrangement, const THREADS: usize] BlockTilesMut<'_, '_, S, THREADS, G, A>);
+tiles!([S: Tile, G: Geometry, O: Order] BlockTiles<'_, S, G, O>: O);
+tiles!([S: OutputTile, G: Geometry, A: Arrangement, O: Order, const THREADS: usize] BlockTilesMut<'_, '_, S, THREADS, G, A, O>: O);
 
 macro_rules! tuples {
-    ($($part:ident $number:tt),*) => {
-        impl<$($part: Bounded),*> Bounded for ($($part,)*) {}
+    (A 0 $(, $part:ident $number:tt)*) => {
+        impl<A: Bounded, $($part: Bounded),*> Bounded for (A, $($part,)*) where $(A::Order: SameOrder<$part::Order>),* {}
 
-        impl<$($part: Bounded),*> sealed::Bounded for ($($part,)*) {
+        impl<A: Bounded, $($part: Bounded),*> sealed::Bounded for (A, $($part,)*)
+        where
+            $(A::Order: SameOrder<$part::Order>),*
+        {
+            type Order = A::Order;
+
             #[inline(always)]
             fn numbers(&self) -> TileNumbers {
                 self.0.numbers()
             }
 
             #[inline(always)]
-            fn all_end_at(&self, end: usize) -> bool {
-                true $(&& self.$number.all_end_at(end))*
+            fn all_have(&self, numbers: TileNumbers) -> bool {
+                self.0.all_have(numbers) $(&& self.$number.all_have(numbers))*
             }
 
             #[inline(always)]
             fn whole_below(&self) -> usize {
-                usize::MAX $(.min(self.$number.whole_below()))*
+                self.0.whole_below() $(.min(self.$number.whole_below()))*
             }
 
             #[inline(always)]
             fn counted(self) -> Self {
-                ($(self.$number.counted(),)*)
+                (self.0.counted(), $(self.$number.counted(),)*)
             }
 
             #[inline(always)]
             unsafe fn whole(self, count: usize) -> Self {
-                ($(
-                    // SAFETY: the caller's promise, which says so of each part: all shares are of
-                    // this block, and the least of the limits is no higher than this part's.
-                    unsafe { self.$number.whole(count) },
-                )*)
+                // SAFETY: the caller's promise, which says so of each part: all shares are of this
+                // block, and the least of the limits is no higher than this part's.
+                unsafe { (self.0.whole(count), $(self.$number.whole(count),)*) }
             }
         }
     };

@@ -3,10 +3,10 @@
 use core::marker::PhantomData;
 
 use crate::element::Element;
-use crate::marker::{BlockLevel, Brand, Uniform};
+use crate::marker::{BlockLevel, Brand, Named, Uniform};
 use crate::view::geometry::Elements;
 use crate::view::geometry::sealed::Geometry as _;
-use crate::view::numbers::TileNumbers;
+use crate::view::order::{Cyclic, Stepped};
 use crate::view::share::Share;
 
 /// Bytes that the copy engine stores at once, and that a thread writes of an output stage.
@@ -15,7 +15,8 @@ pub(crate) const PIECE: usize = 16;
 /// Global memory as tiles of `LEN` elements that this launch alone writes, by the copy engine: a
 /// kernel's parameter.
 ///
-/// Block `b` writes the tiles `i * grid + b`, so no two blocks share one. The last tile may be
+/// Block `b` writes the tiles `i * grid + b`, or those that another order `O` gives it, so no two
+/// blocks share one. The last tile may be
 /// partial: what of it lies beyond the end is dropped. The tiles are written through
 /// [`Outputs<[T; LEN], COUNT>`](crate::Outputs), which take the view by value.
 ///
@@ -32,14 +33,15 @@ pub(crate) const PIECE: usize = 16;
 ///    `len` is not 0, and there is room for one more tile in the address space.
 /// 1. There is one such view of this memory in each block.
 /// 2. `base` is aligned to 16.
-pub struct BulkTilesMut<'k, T: Element, const LEN: usize> {
+pub struct BulkTilesMut<'k, T: Element, const LEN: usize, O = Cyclic> {
     base: *mut T,
     len: usize,
     brand: Brand<'k>,
     level: BlockLevel,
+    order: Named<O>,
 }
 
-impl<T: Element, const LEN: usize> !Uniform for BulkTilesMut<'_, T, LEN> {}
+impl<T: Element, const LEN: usize, O> !Uniform for BulkTilesMut<'_, T, LEN, O> {}
 
 /// Says that threads write an output. It holds for none that the copy engine stores to.
 #[diagnostic::on_unimplemented(
@@ -82,7 +84,7 @@ impl BulkPlace {
     }
 }
 
-impl<T: Element, const LEN: usize> BulkTilesMut<'_, T, LEN> {
+impl<T: Element, const LEN: usize, O> BulkTilesMut<'_, T, LEN, O> {
     /// Bytes of a tile.
     pub(crate) const TILE_BYTES: usize = {
         assert!(
@@ -103,7 +105,7 @@ impl<T: Element, const LEN: usize> BulkTilesMut<'_, T, LEN> {
     /// The invariants hold.
     pub(crate) unsafe fn new(base: *mut T, len: usize) -> Self {
         const { assert!(Self::TILE_BYTES > 0) };
-        BulkTilesMut { base, len, brand: PhantomData, level: PhantomData }
+        BulkTilesMut { base, len, brand: PhantomData, level: PhantomData, order: PhantomData }
     }
 
     /// Returns the number of elements in the view.
@@ -127,20 +129,6 @@ impl<T: Element, const LEN: usize> BulkTilesMut<'_, T, LEN> {
     {
     }
 
-    /// Which tiles are this block's.
-    #[inline(always)]
-    pub(crate) fn share(&self) -> Share<Elements> {
-        let (division, tiles) = Elements::new(self.len).divide::<[T; LEN]>();
-        let numbers = TileNumbers::of_block(tiles);
-        Share { division, numbers, count: numbers.count(), whole: false }
-    }
-
-    /// A bound on tile numbers: all tiles with lower numbers are whole.
-    #[inline(always)]
-    pub(crate) fn whole_below(&self, share: Share<Elements>) -> usize {
-        share.whole_below::<[T; LEN]>(Elements::new(self.len))
-    }
-
     /// Where tile `number` of the view is stored to, which exists, and lies within the view as a
     /// whole if it is said to be `whole`.
     #[inline(always)]
@@ -149,5 +137,21 @@ impl<T: Element, const LEN: usize> BulkTilesMut<'_, T, LEN> {
         let first = number * LEN;
         let len = if !whole && self.len - first < LEN { self.len - first } else { LEN };
         BulkPlace { to: self.base.wrapping_add(first).cast(), bytes: len * size_of::<T>() }
+    }
+}
+
+impl<T: Element, const LEN: usize, O: Stepped> BulkTilesMut<'_, T, LEN, O> {
+    /// Which tiles are this block's.
+    #[inline(always)]
+    pub(crate) fn share(&self) -> Share<Elements> {
+        let (division, tiles) = Elements::new(self.len).divide::<[T; LEN]>();
+        let numbers = O::numbers(tiles);
+        Share { division, numbers, count: numbers.count(), whole: false }
+    }
+
+    /// A bound on tile numbers: all tiles with lower numbers are whole.
+    #[inline(always)]
+    pub(crate) fn whole_below(&self, share: Share<Elements>) -> usize {
+        share.whole_below::<[T; LEN], O>(Elements::new(self.len))
     }
 }

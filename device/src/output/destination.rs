@@ -5,6 +5,7 @@ use super::tile::{OutputTile, TileMut};
 use super::tiles::BlockTilesMut;
 use crate::view::geometry::Geometry;
 use crate::view::numbers::TileNumbers;
+use crate::view::order::Order;
 
 /// What [`map_tiles`](crate::Pipeline::map_tiles) writes its results to: a block's share of an
 /// output view ([`BlockTilesMut`]), or a ring of output stages ([`OutputRing`](crate::OutputRing)).
@@ -18,7 +19,7 @@ use crate::view::numbers::TileNumbers;
 pub trait Destination: sealed::Destination {}
 
 pub(crate) mod sealed {
-    use super::TileNumbers;
+    use super::{Order, TileNumbers};
 
     #[diagnostic::on_unimplemented(
         message = "a driver can't write to `{Self}`",
@@ -28,6 +29,8 @@ pub(crate) mod sealed {
     pub trait Destination {
         /// One tile, to be written.
         type Tile<'v>;
+        /// The order of the tiles.
+        type Order: Order;
         /// Whether nothing has to be checked to write any tile that exists.
         const ALL_WHOLE: bool = false;
 
@@ -58,15 +61,16 @@ pub(crate) mod sealed {
     }
 }
 
-impl<S: OutputTile, G: Geometry, A: Arrangement, const THREADS: usize> Destination
-    for BlockTilesMut<'_, '_, S, THREADS, G, A>
+impl<S: OutputTile, G: Geometry, A: Arrangement, O: Order, const THREADS: usize> Destination
+    for BlockTilesMut<'_, '_, S, THREADS, G, A, O>
 {
 }
 
-impl<'b, S: OutputTile, G: Geometry, A: Arrangement, const THREADS: usize> sealed::Destination
-    for BlockTilesMut<'_, 'b, S, THREADS, G, A>
+impl<'b, S: OutputTile, G: Geometry, A: Arrangement, O: Order, const THREADS: usize> sealed::Destination
+    for BlockTilesMut<'_, 'b, S, THREADS, G, A, O>
 {
     type Tile<'v> = TileMut<'v, 'b, S, THREADS, A>;
+    type Order = O;
 
     #[inline(always)]
     fn count(&self) -> usize {

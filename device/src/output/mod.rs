@@ -4,5 +4,6 @@ pub(crate) mod arrangement;
 pub(crate) mod bounds;
 pub(crate) mod bulk;
 pub(crate) mod destination;
+pub(crate) mod rows;
 pub(crate) mod tile;
 pub(crate) mod tiles;

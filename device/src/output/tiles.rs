@@ -6,28 +6,31 @@ use super::arrangement::{Arrangement, Striped};
 use super::tile::{Extent as _, OutputTile, TileMut};
 use crate::fault;
 use crate::group::block::Block;
-use crate::marker::{BlockLevel, Brand, Uniform};
+use crate::marker::{BlockLevel, Brand, Named, Uniform};
 use crate::tile::tile2d::Tile2D;
 use crate::view::geometry::sealed::Geometry as _;
 use crate::view::geometry::{Elements, Geometry, Rows};
 use crate::view::numbers::TileNumbers;
+use crate::view::order::{Cyclic, Order, Stepped};
 use crate::view::share::{Places, Share};
 
 /// Global memory as tiles of `LEN` elements that this launch alone writes.
 ///
-/// Block `b` writes the tiles `i * grid + b`, so no two blocks share one; in a tile each thread
-/// writes the elements that the arrangement `A` gives it. The last tile may be partial: what a
-/// thread writes past the end is dropped. The host passes `&mut Buffer<T>`.
-pub type TilesMut<'k, T, const LEN: usize, A = Striped> = TileViewMut<'k, [T; LEN], Elements, A>;
+/// Block `b` writes the tiles `i * grid + b`, or those that another order `O` gives it, so no two
+/// blocks share one; in a tile each thread writes the elements that the arrangement `A` gives it.
+/// The last tile may be partial: what a thread writes past the end is dropped. The host passes
+/// `&mut Buffer<T>`.
+pub type TilesMut<'k, T, const LEN: usize, A = Striped, O = Cyclic> = TileViewMut<'k, [T; LEN], Elements, A, O>;
 
 /// Global memory with rows as tiles of `ROWS` by `COLUMNS` elements that this launch alone writes.
 ///
-/// Tiles are numbered row by row, and block `b` writes the tiles `i * grid + b`, so no two blocks
-/// share one; in a tile each thread writes the elements that the arrangement `A` gives it, counted
-/// row by row. Tiles at the right and lower edge may be partial: what a thread writes past an edge
-/// is dropped. The host passes `&mut Buffer2D<T>`.
-pub type TilesMut2D<'k, T, const ROWS: usize, const COLUMNS: usize, A = Striped> =
-    TileViewMut<'k, Tile2D<T, ROWS, COLUMNS>, Rows, A>;
+/// Tiles are numbered row by row, and block `b` writes the tiles `i * grid + b`, or those that
+/// another order `O` gives it, so no two blocks share one; in a tile each thread writes the
+/// elements that the arrangement `A` gives it, counted row by row. Tiles at the right and lower
+/// edge may be partial: what a thread writes past an edge is dropped. The host passes
+/// `&mut Buffer2D<T>`.
+pub type TilesMut2D<'k, T, const ROWS: usize, const COLUMNS: usize, A = Striped, O = Cyclic> =
+    TileViewMut<'k, Tile2D<T, ROWS, COLUMNS>, Rows, A, O>;
 
 /// Global memory seen as tiles of shape `S` that this launch alone writes; see [`TilesMut`] and
 /// [`TilesMut2D`].
@@ -44,18 +47,19 @@ pub type TilesMut2D<'k, T, const ROWS: usize, const COLUMNS: usize, A = Striped>
 /// 2. If `A::WIDE`, `base` is aligned to `S::ALIGNMENT` and `geometry.pitch()` elements are a
 ///    multiple of it; else `base` is aligned for an element.
 /// 3. `S::LEN` is 1 to `u32::MAX`.
-pub struct TileViewMut<'k, S: OutputTile, G: Geometry = Elements, A = Striped> {
+pub struct TileViewMut<'k, S: OutputTile, G: Geometry = Elements, A = Striped, O = Cyclic> {
     base: *mut S::Element,
     geometry: G,
     brand: Brand<'k>,
     level: BlockLevel,
     arrangement: PhantomData<A>,
+    order: Named<O>,
 }
 
-impl<S: OutputTile, G: Geometry, A> !Uniform for TileViewMut<'_, S, G, A> {}
-impl<S: OutputTile, G: Geometry, A, const THREADS: usize> !Uniform for BlockTilesMut<'_, '_, S, THREADS, G, A> {}
+impl<S: OutputTile, G: Geometry, A, O> !Uniform for TileViewMut<'_, S, G, A, O> {}
+impl<S: OutputTile, G: Geometry, A, O, const THREADS: usize> !Uniform for BlockTilesMut<'_, '_, S, THREADS, G, A, O> {}
 
-impl<S: OutputTile, G: Geometry, A: Arrangement> TileViewMut<'_, S, G, A> {
+impl<S: OutputTile, G: Geometry, A: Arrangement, O: Order> TileViewMut<'_, S, G, A, O> {
     /// Makes the view of the elements that lie at `base` as `geometry` says.
     ///
     /// # Safety
@@ -63,11 +67,49 @@ impl<S: OutputTile, G: Geometry, A: Arrangement> TileViewMut<'_, S, G, A> {
     /// The invariants 0 to 2 hold; 3 is asserted here.
     pub(crate) unsafe fn new(base: *mut S::Element, geometry: G) -> Self {
         const { assert!(S::STRIDE > 0 && S::ROW_STRIDE > 0 && S::LEN > 0) };
-        TileViewMut { base, geometry, brand: PhantomData, level: PhantomData, arrangement: PhantomData }
+        TileViewMut {
+            base,
+            geometry,
+            brand: PhantomData,
+            level: PhantomData,
+            arrangement: PhantomData,
+            order: PhantomData,
+        }
     }
 
-    /// Returns the tiles of this block in order: every `grid`-th tile from the block's own index
-    /// on, as [`TileView::for_block`](crate::TileView::for_block) does for an input.
+    /// These tiles of the view, for a group of `THREADS` with the brand `'b`.
+    ///
+    /// # Safety
+    ///
+    /// They are this block's in the order `O`, and there is no other value for any of them while
+    /// the view is borrowed.
+    #[inline(always)]
+    pub(super) unsafe fn share<'v, 'b, const THREADS: usize>(
+        &self,
+        share: Share<G>,
+    ) -> BlockTilesMut<'v, 'b, S, THREADS, G, A, O> {
+        BlockTilesMut {
+            base: self.base,
+            geometry: self.geometry,
+            share,
+            block: PhantomData,
+            view: PhantomData,
+            order: PhantomData,
+            level: PhantomData,
+        }
+    }
+
+    /// How its elements lie.
+    #[inline(always)]
+    pub(super) fn geometry(&self) -> G {
+        self.geometry
+    }
+}
+
+impl<S: OutputTile, G: Geometry, A: Arrangement, O: Stepped> TileViewMut<'_, S, G, A, O> {
+    /// Returns the tiles of this block in the order `O`: every `grid`-th tile from the block's own
+    /// index on, as [`TileView::for_block`](crate::TileView::for_block) does for an input, or tiles
+    /// in a row if the view's type says [`Consecutive`](crate::Consecutive).
     ///
     /// # Panics
     ///
@@ -77,7 +119,7 @@ impl<S: OutputTile, G: Geometry, A: Arrangement> TileViewMut<'_, S, G, A> {
     pub fn for_block<'b, const THREADS: usize>(
         &mut self,
         block: &Block<'b, THREADS>,
-    ) -> BlockTilesMut<'_, 'b, S, THREADS, G, A> {
+    ) -> BlockTilesMut<'_, 'b, S, THREADS, G, A, O> {
         let _ = block;
         self.for_group()
     }
@@ -85,21 +127,15 @@ impl<S: OutputTile, G: Geometry, A: Arrangement> TileViewMut<'_, S, G, A> {
     /// The tiles of this block, for a group of `THREADS` with the brand `'b`.
     #[inline(always)]
     #[track_caller]
-    pub(crate) fn for_group<'b, const THREADS: usize>(&mut self) -> BlockTilesMut<'_, 'b, S, THREADS, G, A> {
+    pub(crate) fn for_group<'b, const THREADS: usize>(&mut self) -> BlockTilesMut<'_, 'b, S, THREADS, G, A, O> {
         let (division, tiles) = self.geometry.divide::<S>();
-        let numbers = TileNumbers::of_block(tiles);
-        BlockTilesMut {
-            base: self.base,
-            geometry: self.geometry,
-            share: Share { division, numbers, count: numbers.count(), whole: false },
-            block: PhantomData,
-            view: PhantomData,
-            level: PhantomData,
-        }
+        let numbers = O::numbers(tiles);
+        // SAFETY: the block's numbers in this order; the view is borrowed for the value.
+        unsafe { self.share(Share { division, numbers, count: numbers.count(), whole: false }) }
     }
 }
 
-impl<S: OutputTile, A: Arrangement> TileViewMut<'_, S, Elements, A> {
+impl<S: OutputTile, A: Arrangement, O: Order> TileViewMut<'_, S, Elements, A, O> {
     /// Returns the number of elements in the view.
     #[expect(clippy::len_without_is_empty, reason = "the host passes no empty view")]
     #[inline(always)]
@@ -114,7 +150,7 @@ impl<S: OutputTile, A: Arrangement> TileViewMut<'_, S, Elements, A> {
     }
 }
 
-impl<S: OutputTile, A: Arrangement> TileViewMut<'_, S, Rows, A> {
+impl<S: OutputTile, A: Arrangement, O: Order> TileViewMut<'_, S, Rows, A, O> {
     /// Returns the number of elements in a row.
     #[inline(always)]
     pub fn width(&self) -> usize {
@@ -128,22 +164,25 @@ impl<S: OutputTile, A: Arrangement> TileViewMut<'_, S, Rows, A> {
     }
 }
 
-/// The output tiles of one block, in the order in which it works through them.
+/// The output tiles of one block, in the order `O` in which it works through them.
 ///
 /// # Invariants
 ///
 /// 0. `base` and `geometry` are those of a [`TileViewMut`] of the same types that is borrowed for
 ///    `'v`, and `share` is this block's, in tiles of shape `S`.
-pub struct BlockTilesMut<'v, 'b, S: OutputTile, const THREADS: usize, G: Geometry = Elements, A = Striped> {
+pub struct BlockTilesMut<'v, 'b, S: OutputTile, const THREADS: usize, G: Geometry = Elements, A = Striped, O = Cyclic> {
     base: *mut S::Element,
     geometry: G,
     share: Share<G>,
     block: Brand<'b>,
     view: PhantomData<(&'v mut S::Element, A)>,
+    order: Named<O>,
     level: BlockLevel,
 }
 
-impl<'b, S: OutputTile, G: Geometry, A: Arrangement, const THREADS: usize> BlockTilesMut<'_, 'b, S, THREADS, G, A> {
+impl<'b, S: OutputTile, G: Geometry, A: Arrangement, O: Order, const THREADS: usize>
+    BlockTilesMut<'_, 'b, S, THREADS, G, A, O>
+{
     /// Returns how many tiles the block has; 0 where blocks outnumber tiles.
     #[expect(clippy::len_without_is_empty, reason = "`len() == 0` says it in a kernel's loop as well")]
     #[inline(always)]
@@ -157,7 +196,19 @@ impl<'b, S: OutputTile, G: Geometry, A: Arrangement, const THREADS: usize> Block
         self.share.numbers()
     }
 
-    /// Returns the block's tile `index`, which is tile `index * grid + block` of the view.
+    /// Returns the number of the block's tile `index` among the view's tiles, which are counted row
+    /// by row: `index * grid + block` in [`Cyclic`] order.
+    ///
+    /// # Panics
+    ///
+    /// If `index >= self.len()`: the launch fails with both numbers, file and line.
+    #[inline(always)]
+    #[track_caller]
+    pub fn number(&self, index: usize) -> usize {
+        self.share.number(index)
+    }
+
+    /// Returns the block's tile `index`: tile [`number(index)`](Self::number) of the view.
     ///
     /// # Panics
     ///
@@ -191,7 +242,7 @@ impl<'b, S: OutputTile, G: Geometry, A: Arrangement, const THREADS: usize> Block
     /// the view as a whole.
     #[inline(always)]
     pub(crate) fn whole_below(&self) -> usize {
-        self.share.whole_below::<S>(self.geometry)
+        self.share.whole_below::<S, O>(self.geometry)
     }
 
     /// The same tiles, counted here.
@@ -255,7 +306,7 @@ impl<'b, S: OutputTile, G: Geometry, A: Arrangement, const THREADS: usize> Block
     }
 }
 
-impl<S: OutputTile, A: Arrangement, const THREADS: usize> BlockTilesMut<'_, '_, S, THREADS, Rows, A> {
+impl<S: OutputTile, A: Arrangement, O: Order, const THREADS: usize> BlockTilesMut<'_, '_, S, THREADS, Rows, A, O> {
     /// Returns the places of these tiles among the view's: for an input that is read elsewhere,
     /// such as a matrix to be transposed.
     #[inline(always)]

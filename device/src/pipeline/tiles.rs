@@ -11,6 +11,7 @@ use super::steps::Idle;
 use crate::fault;
 use crate::output::destination::Destination;
 use crate::stage::batches::Batches;
+use crate::view::order::{SameOrder, check_same};
 
 impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
     /// Runs the block's tiles of a view (or of several, as a tuple) through the pipeline in order:
@@ -90,16 +91,23 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
     ///
     /// # Panics
     ///
-    /// As `for_each`; or if there are fewer output tiles than input tiles.
+    /// As `for_each`; or if there are fewer output tiles than input tiles, in an order other than
+    /// [`Cyclic`](crate::Cyclic) if there are more or fewer.
     #[inline(always)]
     #[track_caller]
-    pub fn map_tiles<B: Batches<U::Contents>, D: Destination>(
+    pub fn map_tiles<B, D>(
         self,
         batches: B,
         results: &mut D,
         mut body: impl for<'x, 'v> FnMut(&Ready<'x, U, U::View>, D::Tile<'v>),
-    ) -> Drained<'s, U, STAGES> {
+    ) -> Drained<'s, U, STAGES>
+    where
+        B: Batches<U::Contents>,
+        D: Destination,
+        B::Order: SameOrder<D::Order>,
+    {
         let numbers = batches.numbers();
+        check_same::<B::Order>(numbers, results.numbers());
         let whole = numbers.below(batches.whole_below().min(results.whole_below()));
         let (drained, next, number) = self.drive::<false>(
             whole,

@@ -14,6 +14,7 @@ use crate::output::tiles::TileViewMut;
 use crate::store::Outputs;
 use crate::tensor::{Operation, OutputExtents, Swizzle, TensorMut, TileReduction};
 use crate::view::geometry::Geometry;
+use crate::view::order::{Order, Stepped};
 
 impl<S: OutputTile, A, const THREADS: usize> !RoleShared for TileMut<'_, '_, S, THREADS, A> {}
 impl<T, const THREADS: usize> !RoleShared for PerThread<'_, T, THREADS> {}
@@ -50,10 +51,10 @@ macro_rules! handed {
 }
 handed! {
     [] ();
-    [S: OutputTile, G: Geometry, A: Arrangement] TileViewMut<'_, S, G, A>;
-    [S: OutputTile, G: Geometry, A: Arrangement] &mut TileViewMut<'_, S, G, A>;
-    [T: Element, X: OutputExtents, W: Swizzle] TensorMut<'_, T, X, W>;
-    [T: Element, const LEN: usize] BulkTilesMut<'_, T, LEN>;
+    [S: OutputTile, G: Geometry, A: Arrangement, O: Order] TileViewMut<'_, S, G, A, O>;
+    [S: OutputTile, G: Geometry, A: Arrangement, O: Order] &mut TileViewMut<'_, S, G, A, O>;
+    [T: Element, X: OutputExtents, W: Swizzle, O: Stepped] TensorMut<'_, T, X, W, O>;
+    [T: Element, const LEN: usize, O: Stepped] BulkTilesMut<'_, T, LEN, O>;
     [T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle] TileReduction<'_, T, O, X, W>;
     [C, P, const COUNT: usize] Shared<'_, Outputs<C, COUNT>, P>;
     [A: Handed<R>, B: Handed<R>] (A, B);

@@ -22,6 +22,7 @@ use crate::memory::Shared;
 use crate::output::destination::sealed::Destination as _;
 use crate::stage::batches::Batches;
 use crate::stage::{Stage, StageFilled, StageSet};
+use crate::view::order::{SameOrder, check_same};
 
 /// The pipeline of a partition in two roles.
 type Pipe<L, M, P> = Between<L, Of<M, Role0>, Of<M, Role1>, P>;
@@ -123,7 +124,8 @@ where
     ///
     /// # Panics
     ///
-    /// If there are fewer output tiles than input tiles.
+    /// If there are fewer output tiles than input tiles, in an order other than
+    /// [`Cyclic`](crate::Cyclic) if there are more or fewer.
     ///
     /// # Examples
     ///
@@ -161,6 +163,7 @@ where
         Of<M, Role1>: for<'r> Role<Group<'r> = RoleGroup<'r, Of<M, Role1>, SIZE>>,
         B: Batches<<Pipe<L, M, P> as StageSet>::Contents>,
         D: RoleDestination<Of<M, Role1>, SIZE>,
+        B::Order: SameOrder<D::Order>,
         F: for<'r, 'v> Fn(&RoleGroup<'r, Of<M, Role1>, SIZE>, &Ready<'r, Pipe<L, M, P>>, D::Tile<'v, 'r>),
         F: Uniform + RoleShared,
     {
@@ -171,6 +174,7 @@ where
             |memory| fill_tiles(memory, batches, count),
             |group, run| {
                 let mut results = out.results(&group);
+                check_same::<B::Order>(numbers, results.numbers());
                 // The call is in one place, before the branch. If it were in one arm only, ptxas
                 // would have the role's threads reconverge only at the partition's end, and the
                 // time of a handover depends on where they reconverge (docs/decisions/32).

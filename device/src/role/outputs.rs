@@ -13,13 +13,15 @@ use crate::marker::Uniform;
 use crate::memory::Shared;
 use crate::output::arrangement::Arrangement;
 use crate::output::destination::sealed as destination;
+use crate::output::rows::BlockRowsMut;
 use crate::output::tile::{OutputTile, TileMut};
 use crate::output::tiles::{BlockTilesMut, TileViewMut};
 use crate::store::group::{StoringGroup, sealed};
 use crate::store::{Dealt, Draft, OutputRing, Outputs, Stored, StoredTile};
-use crate::view::geometry::Geometry;
+use crate::view::geometry::{Geometry, Rows};
+use crate::view::order::{Order, Stepped, WholeRows};
 
-impl<S: OutputTile, G: Geometry, A: Arrangement> TileViewMut<'_, S, G, A> {
+impl<S: OutputTile, G: Geometry, A: Arrangement, O: Stepped> TileViewMut<'_, S, G, A, O> {
     /// Returns the tiles of this block, as [`for_block`](Self::for_block) does, to be written by
     /// one role's threads: thread `r` of the role owns what thread `r` of a block with that number
     /// of threads would own.
@@ -32,9 +34,27 @@ impl<S: OutputTile, G: Geometry, A: Arrangement> TileViewMut<'_, S, G, A> {
     pub fn for_role<'r, R: Role, const SIZE: usize>(
         &mut self,
         group: &RoleGroup<'r, R, SIZE>,
-    ) -> BlockTilesMut<'_, 'r, S, SIZE, G, A> {
+    ) -> BlockTilesMut<'_, 'r, S, SIZE, G, A, O> {
         let _ = group;
         self.for_group()
+    }
+}
+
+impl<'k, S: OutputTile, A: Arrangement> TileViewMut<'k, S, Rows, A, WholeRows> {
+    /// Returns the rows of tiles of this block, as [`for_block`](Self::for_block) does, to be
+    /// written by one role's threads.
+    ///
+    /// # Panics
+    ///
+    /// As `for_block`.
+    #[inline(always)]
+    #[track_caller]
+    pub fn for_role<'r, R: Role, const SIZE: usize>(
+        &mut self,
+        group: &RoleGroup<'r, R, SIZE>,
+    ) -> BlockRowsMut<'_, 'k, 'r, S, SIZE, A> {
+        let _ = group;
+        self.rows_for_group()
     }
 }
 
@@ -49,6 +69,7 @@ impl<S: OutputTile, G: Geometry, A: Arrangement> TileViewMut<'_, S, G, A> {
 pub trait RoleDestination<R: Role, const SIZE: usize>: to::RoleDestination<R, SIZE> {}
 
 pub(super) mod to {
+    use super::Order;
     use super::destination::Destination;
     use super::{Role, RoleGroup};
 
@@ -61,6 +82,8 @@ pub(super) mod to {
     pub trait RoleDestination<R: Role, const SIZE: usize> {
         /// The block's tiles of it, for the role.
         type Results<'r>: Destination;
+        /// The order of the tiles.
+        type Order: Order;
         /// One of them. (The compiler infers a closure's type from this one, and not from the
         /// results' own type of tiles.)
         type Tile<'v, 'r>;
@@ -84,15 +107,16 @@ pub(super) mod to {
     }
 }
 
-impl<S: OutputTile, G: Geometry, A: Arrangement, R: Role, const SIZE: usize> RoleDestination<R, SIZE>
-    for &mut TileViewMut<'_, S, G, A>
+impl<S: OutputTile, G: Geometry, A: Arrangement, O: Stepped, R: Role, const SIZE: usize> RoleDestination<R, SIZE>
+    for &mut TileViewMut<'_, S, G, A, O>
 {
 }
 
-impl<'v, S: OutputTile, G: Geometry, A: Arrangement, R: Role, const SIZE: usize> to::RoleDestination<R, SIZE>
-    for &'v mut TileViewMut<'_, S, G, A>
+impl<'v, S: OutputTile, G: Geometry, A: Arrangement, O: Stepped, R: Role, const SIZE: usize>
+    to::RoleDestination<R, SIZE> for &'v mut TileViewMut<'_, S, G, A, O>
 {
-    type Results<'r> = BlockTilesMut<'v, 'r, S, SIZE, G, A>;
+    type Results<'r> = BlockTilesMut<'v, 'r, S, SIZE, G, A, O>;
+    type Order = O;
     type Tile<'t, 'r> = TileMut<'t, 'r, S, SIZE, A>;
 
     #[inline(always)]
@@ -123,6 +147,7 @@ impl<'s, V: Dealt, P, R: WholeWarps, const COUNT: usize, const SIZE: usize> to::
     for (Shared<'s, Outputs<V::Tile, COUNT>, P>, V)
 {
     type Results<'r> = OutputRing<'s, V, COUNT, P, RoleGroup<'r, R, SIZE>>;
+    type Order = V::Order;
     type Tile<'t, 'r> = Draft<'t, V, COUNT, RoleGroup<'r, R, SIZE>>;
 
     #[inline(always)]

@@ -4,6 +4,7 @@ use crate::stage::contents::Contents;
 use crate::tile::Tile;
 use crate::view::geometry::Geometry;
 use crate::view::numbers::TileNumbers;
+use crate::view::order::{Order, SameOrder, check_same};
 use crate::view::tile_ref::TileRef;
 use crate::view::tiles::BlockTiles;
 
@@ -20,14 +21,28 @@ pub trait Batches<C: Contents>: sealed::Batches<C> {}
 pub(crate) mod sealed {
     use crate::stage::contents::{Contents, Fill};
     use crate::view::numbers::TileNumbers;
+    use crate::view::order::Order;
 
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` is no run of tiles for stages that hold `{C}`",
+        label = "takes a block's tiles of the stages' element type and length",
+        note = "pass `&view.for_block(&block)` of the stages' element type and length; for stages of several tiles a tuple of them, in \
+                order; for a `TensorTile` the boxes of a `Tensor` of the same element, extents and swizzle"
+    )]
     pub trait Batches<C: Contents>: Copy {
         /// The source of one stage.
         type Source: Fill<C>;
+        /// The order of the tiles, in every view.
+        type Order: Order;
         /// Whether all tiles count as whole: [`whole_below`](Self::whole_below) is the end.
         const ALL_WHOLE: bool = false;
 
         /// Which tiles there are to fill stages with, in every view.
+        ///
+        /// # Panics
+        ///
+        /// If the views' shares have other numbers, and not only other ends.
+        #[track_caller]
         fn numbers(&self) -> TileNumbers;
 
         /// A bound on tile numbers: all of these tiles with lower numbers lie within their views as
@@ -50,10 +65,11 @@ pub(crate) mod sealed {
     }
 }
 
-impl<S: Tile, G: Geometry> Batches<S> for &BlockTiles<'_, S, G> {}
+impl<S: Tile, G: Geometry, O: Order> Batches<S> for &BlockTiles<'_, S, G, O> {}
 
-impl<'k, S: Tile, G: Geometry> sealed::Batches<S> for &BlockTiles<'k, S, G> {
+impl<'k, S: Tile, G: Geometry, O: Order> sealed::Batches<S> for &BlockTiles<'k, S, G, O> {
     type Source = TileRef<'k, S>;
+    type Order = O;
 
     #[inline(always)]
     fn numbers(&self) -> TileNumbers {
@@ -82,13 +98,23 @@ impl<'k, S: Tile, G: Geometry> sealed::Batches<S> for &BlockTiles<'k, S, G> {
 
 macro_rules! tuples {
     ($($tile:ident $batches:ident $number:tt),*) => {
-        impl<$($tile: Tile, $batches: Batches<$tile>),*> Batches<($($tile,)*)> for ($($batches,)*) {}
+        impl<$($tile: Tile, $batches: Batches<$tile>),*> Batches<($($tile,)*)> for ($($batches,)*)
+        where
+            $(X::Order: SameOrder<$batches::Order>),*
+        {
+        }
 
-        impl<$($tile: Tile, $batches: Batches<$tile>),*> sealed::Batches<($($tile,)*)> for ($($batches,)*) {
+        impl<$($tile: Tile, $batches: Batches<$tile>),*> sealed::Batches<($($tile,)*)> for ($($batches,)*)
+        where
+            $(X::Order: SameOrder<$batches::Order>),*
+        {
             type Source = ($($batches::Source,)*);
+            type Order = X::Order;
 
             #[inline(always)]
+            #[track_caller]
             fn numbers(&self) -> TileNumbers {
+                $(check_same::<X::Order>(self.0.numbers(), self.$number.numbers());)*
                 // All shares are of this block: none leaves the launch (the views' brand) nor the
                 // OS thread that runs the block (their pointers).
                 self.0.numbers().below(usize::MAX $(.min(self.$number.numbers().end()))*)

@@ -12,6 +12,7 @@ use crate::scope::Scope;
 use crate::tensor::{BlockBoxes, Extents, Swizzle, TensorBox, TensorTile};
 use crate::tile::shape::Shape;
 use crate::view::numbers::TileNumbers;
+use crate::view::order::Order;
 
 /// What a tile without parts has of them: nothing.
 pub struct NoParts<'a> {
@@ -72,10 +73,13 @@ impl<T: Element, X: Extents, W: Swizzle> sealed::Fill<TensorTile<T, X, W>> for T
     }
 }
 
-impl<T: Element, X: Extents, W: Swizzle> Batches<TensorTile<T, X, W>> for &BlockBoxes<'_, T, X, W> {}
+impl<T: Element, X: Extents, W: Swizzle, O: Order> Batches<TensorTile<T, X, W>> for &BlockBoxes<'_, T, X, W, O> {}
 
-impl<'k, T: Element, X: Extents, W: Swizzle> batches::Batches<TensorTile<T, X, W>> for &BlockBoxes<'k, T, X, W> {
+impl<'k, T: Element, X: Extents, W: Swizzle, O: Order> batches::Batches<TensorTile<T, X, W>>
+    for &BlockBoxes<'k, T, X, W, O>
+{
     type Source = TensorBox<'k, T, X, W>;
+    type Order = O;
     const ALL_WHOLE: bool = true;
 
     #[inline(always)]

@@ -6,8 +6,11 @@ use super::outputs::sealed::StoredTile as _;
 use crate::element::Element;
 use crate::marker::Uniform;
 use crate::output::bulk::{BulkTilesMut, PIECE};
+use crate::view::order::Stepped;
 
-impl<T: Element, const LEN: usize, const COUNT: usize, G: StoringGroup> Draft<'_, BulkTilesMut<'_, T, LEN>, COUNT, G> {
+impl<T: Element, const LEN: usize, O: Stepped, const COUNT: usize, G: StoringGroup>
+    Draft<'_, BulkTilesMut<'_, T, LEN, O>, COUNT, G>
+{
     /// Writes the tile: `value(index)` for each element of it, those beyond the view's end
     /// included, which are dropped. A thread computes 16 bytes at a time, and neighbouring threads
     /// neighbouring ones.

@@ -15,6 +15,7 @@ use crate::memory::Shared;
 use crate::output::destination::{Destination, sealed};
 use crate::tensor::{Operation, OutputExtents, Swizzle, TensorMut, TileReduction};
 use crate::view::numbers::TileNumbers;
+use crate::view::order::Stepped;
 use crate::view::share::{Places, Share};
 
 /// A ring of output stages in shared memory, through which a block writes its boxes of a
@@ -149,8 +150,8 @@ impl<'s, V: Stored, const COUNT: usize, P, G: StoringGroup> OutputRing<'s, V, CO
     }
 }
 
-impl<T: Element, X: OutputExtents, W: Swizzle, const COUNT: usize, P, G: StoringGroup>
-    OutputRing<'_, TensorMut<'_, T, X, W>, COUNT, P, G>
+impl<T: Element, X: OutputExtents, W: Swizzle, O: Stepped, const COUNT: usize, P, G: StoringGroup>
+    OutputRing<'_, TensorMut<'_, T, X, W, O>, COUNT, P, G>
 {
     /// Returns the places of these boxes among the tensor's: for an input that is read elsewhere,
     /// such as a matrix to be transposed. In more than two dimensions the rows of boxes are counted
@@ -169,7 +170,20 @@ impl<V: Dealt, const COUNT: usize, P, G: StoringGroup> OutputRing<'_, V, COUNT, 
         self.share.len()
     }
 
-    /// Returns the block's tile `index`, to be filled: tile `index * grid + block` of the view.
+    /// Returns the number of the block's tile `index` among the view's tiles, which are counted row
+    /// by row: `index * grid + block` in [`Cyclic`](crate::Cyclic) order.
+    ///
+    /// # Panics
+    ///
+    /// If `index >= self.len()`: the launch fails with both numbers, file and line.
+    #[inline(always)]
+    #[track_caller]
+    pub fn number(&self, index: usize) -> usize {
+        self.share.number(index)
+    }
+
+    /// Returns the block's tile `index`, to be filled: tile [`number(index)`](Self::number) of the
+    /// view.
     ///
     /// # Panics
     ///
@@ -227,6 +241,7 @@ impl<V: Dealt, const COUNT: usize, P, G: StoringGroup> Destination for OutputRin
 
 impl<V: Dealt, const COUNT: usize, P, G: StoringGroup> sealed::Destination for OutputRing<'_, V, COUNT, P, G> {
     type Tile<'v> = Draft<'v, V, COUNT, G>;
+    type Order = V::Order;
     const ALL_WHOLE: bool = V::ALL_WHOLE;
 
     #[inline(always)]

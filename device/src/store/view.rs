@@ -6,6 +6,7 @@ use crate::isa::{self, Corner, RawTensor};
 use crate::output::bulk::{BulkPlace, BulkTilesMut};
 use crate::tensor::{Operation, OutputExtents, Swizzle, TensorMut, TensorTile, TileReduction};
 use crate::view::geometry::{Elements, Rows};
+use crate::view::order::{Order, Stepped};
 use crate::view::share::Share;
 
 /// What a ring of output stages writes to: a [`TensorMut`], a [`TileReduction`], or a
@@ -32,7 +33,7 @@ pub trait Stored: sealed::Stored {
 pub trait Dealt: Stored + sealed::Dealt {}
 
 pub(crate) mod sealed {
-    use super::Share;
+    use super::{Order, Share};
     use crate::view::geometry::Geometry;
 
     #[diagnostic::on_unimplemented(
@@ -74,6 +75,9 @@ pub(crate) mod sealed {
         note = "no box of a `TileReduction` is a block's own: take `for_each_tile`, and `results.tile_at(row, column)` in its closure"
     )]
     pub trait Dealt: Stored {
+        /// In which order the tiles are dealt.
+        type Order: Order;
+
         /// Whether nothing has to be checked to write any tile that exists.
         const ALL_WHOLE: bool;
 
@@ -98,7 +102,7 @@ pub struct BoxPlace {
     at: Corner,
 }
 
-impl<T: Element, X: OutputExtents, W: Swizzle> TensorMut<'_, T, X, W> {
+impl<T: Element, X: OutputExtents, W: Swizzle, O: Stepped> TensorMut<'_, T, X, W, O> {
     /// The place of the box in this row and column of boxes.
     #[inline(always)]
     fn box_place(&self, row: usize, column: usize) -> BoxPlace {
@@ -114,11 +118,11 @@ impl<T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle> TileReduction<'_
     }
 }
 
-impl<T: Element, X: OutputExtents, W: Swizzle> Stored for TensorMut<'_, T, X, W> {
+impl<T: Element, X: OutputExtents, W: Swizzle, O: Stepped> Stored for TensorMut<'_, T, X, W, O> {
     type Tile = TensorTile<T, X, W>;
 }
 
-impl<T: Element, X: OutputExtents, W: Swizzle> sealed::Stored for TensorMut<'_, T, X, W> {
+impl<T: Element, X: OutputExtents, W: Swizzle, O: Stepped> sealed::Stored for TensorMut<'_, T, X, W, O> {
     const IN_ORDER: bool = true;
     type Geometry = Rows;
     type Place = BoxPlace;
@@ -135,9 +139,10 @@ impl<T: Element, X: OutputExtents, W: Swizzle> sealed::Stored for TensorMut<'_, 
     }
 }
 
-impl<T: Element, X: OutputExtents, W: Swizzle> Dealt for TensorMut<'_, T, X, W> {}
+impl<T: Element, X: OutputExtents, W: Swizzle, O: Stepped> Dealt for TensorMut<'_, T, X, W, O> {}
 
-impl<T: Element, X: OutputExtents, W: Swizzle> sealed::Dealt for TensorMut<'_, T, X, W> {
+impl<T: Element, X: OutputExtents, W: Swizzle, O: Stepped> sealed::Dealt for TensorMut<'_, T, X, W, O> {
+    type Order = O;
     const ALL_WHOLE: bool = true;
 
     /// All of them: the engine sees to what lies beyond the tensor.
@@ -177,11 +182,11 @@ impl<T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle> sealed::Stored f
     }
 }
 
-impl<T: Element, const LEN: usize> Stored for BulkTilesMut<'_, T, LEN> {
+impl<T: Element, const LEN: usize, O: Stepped> Stored for BulkTilesMut<'_, T, LEN, O> {
     type Tile = [T; LEN];
 }
 
-impl<T: Element, const LEN: usize> sealed::Stored for BulkTilesMut<'_, T, LEN> {
+impl<T: Element, const LEN: usize, O: Stepped> sealed::Stored for BulkTilesMut<'_, T, LEN, O> {
     const IN_ORDER: bool = true;
     type Geometry = Elements;
     type Place = BulkPlace;
@@ -210,9 +215,10 @@ impl<T: Element, const LEN: usize> sealed::Stored for BulkTilesMut<'_, T, LEN> {
     }
 }
 
-impl<T: Element, const LEN: usize> Dealt for BulkTilesMut<'_, T, LEN> {}
+impl<T: Element, const LEN: usize, O: Stepped> Dealt for BulkTilesMut<'_, T, LEN, O> {}
 
-impl<T: Element, const LEN: usize> sealed::Dealt for BulkTilesMut<'_, T, LEN> {
+impl<T: Element, const LEN: usize, O: Stepped> sealed::Dealt for BulkTilesMut<'_, T, LEN, O> {
+    type Order = O;
     const ALL_WHOLE: bool = false;
 
     #[inline(always)]

@@ -12,6 +12,7 @@ use crate::isa::{Corner, RawTensor};
 use crate::marker::{Brand, Named, Uniform};
 use crate::view::geometry::Rows;
 use crate::view::numbers::TileNumbers;
+use crate::view::order::{AnyBlock, Cyclic, Order, Stepped};
 use crate::view::share::{Places, Share, TILE_OUT_OF_RANGE};
 
 /// Global memory with rows as boxes of extents `X`, read-only for the whole launch, which the copy
@@ -95,7 +96,27 @@ impl<'k, T: Element, X: Extents, W: Swizzle> Tensor<'k, T, X, W> {
     #[track_caller]
     pub fn for_block<const THREADS: usize>(&self, block: &Block<'_, THREADS>) -> BlockBoxes<'k, T, X, W> {
         let _ = block;
-        BlockBoxes { tensor: *self, share: self.array.share::<X>() }
+        self.dealt()
+    }
+
+    /// Returns the boxes of this block in another order: [`Consecutive`](crate::Consecutive) boxes,
+    /// counted row by row. See [`TileView::in_order`](crate::TileView::in_order).
+    ///
+    /// # Panics
+    ///
+    /// If the tensor has 2^32 boxes or more.
+    #[inline(always)]
+    #[track_caller]
+    pub fn in_order<O: Stepped>(&self, block: &impl AnyBlock) -> BlockBoxes<'k, T, X, W, O> {
+        let _ = block;
+        self.dealt()
+    }
+
+    /// The boxes of this block.
+    #[inline(always)]
+    #[track_caller]
+    fn dealt<O: Stepped>(&self) -> BlockBoxes<'k, T, X, W, O> {
+        BlockBoxes { tensor: *self, share: self.array.share::<X, O>(), order: PhantomData }
     }
 }
 
@@ -183,21 +204,22 @@ impl<T: Element, X: Extents, W: Swizzle> TensorBox<'_, T, X, W> {
     }
 }
 
-/// The boxes of one block, in the order in which it works through them.
-pub struct BlockBoxes<'k, T: Element, X: Extents, W: Swizzle> {
+/// The boxes of one block, in the order `O` in which it works through them.
+pub struct BlockBoxes<'k, T: Element, X: Extents, W: Swizzle, O = Cyclic> {
     tensor: Tensor<'k, T, X, W>,
     share: Share<Rows>,
+    order: Named<O>,
 }
 
-impl<T: Element, X: Extents, W: Swizzle> Clone for BlockBoxes<'_, T, X, W> {
+impl<T: Element, X: Extents, W: Swizzle, O> Clone for BlockBoxes<'_, T, X, W, O> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T: Element, X: Extents, W: Swizzle> Copy for BlockBoxes<'_, T, X, W> {}
+impl<T: Element, X: Extents, W: Swizzle, O> Copy for BlockBoxes<'_, T, X, W, O> {}
 
-impl<'k, T: Element, X: Extents, W: Swizzle> BlockBoxes<'k, T, X, W> {
+impl<'k, T: Element, X: Extents, W: Swizzle, O: Order> BlockBoxes<'k, T, X, W, O> {
     /// Returns how many boxes the block has; 0 where blocks outnumber boxes.
     #[expect(clippy::len_without_is_empty, reason = "`len() == 0` says it in a kernel's loop as well")]
     #[inline(always)]
@@ -211,7 +233,19 @@ impl<'k, T: Element, X: Extents, W: Swizzle> BlockBoxes<'k, T, X, W> {
         self.share.numbers()
     }
 
-    /// Returns the block's box `index`, which is box `index * grid + block` of the tensor.
+    /// Returns the number of the block's box `index` among the tensor's boxes, which are counted
+    /// row by row: `index * grid + block` in [`Cyclic`] order.
+    ///
+    /// # Panics
+    ///
+    /// If `index >= self.len()`: the launch fails with both numbers, file and line.
+    #[inline(always)]
+    #[track_caller]
+    pub fn number(&self, index: usize) -> usize {
+        self.share.number(index)
+    }
+
+    /// Returns the block's box `index`: box [`number(index)`](Self::number) of the tensor.
     ///
     /// # Panics
     ///

@@ -3,7 +3,7 @@
 use super::extents::Extents;
 use crate::isa::{Corner, RawTensor};
 use crate::view::geometry::Rows;
-use crate::view::numbers::TileNumbers;
+use crate::view::order::Stepped;
 use crate::view::share::Share;
 
 /// Where an array's map lies, and its extents.
@@ -108,14 +108,14 @@ impl Mapped {
     /// If there are 2^32 boxes or more.
     #[inline(always)]
     #[track_caller]
-    pub(super) fn share<X: Extents>(&self) -> Share<Rows> {
+    pub(super) fn share<X: Extents, O: Stepped>(&self) -> Share<Rows> {
         let columns = self.columns as usize;
         let rows = match const { X::DIMENSIONS } {
             1 | 2 => self.rows as usize,
             _ => self.down::<X>().saturating_mul(X::STRIDE[0]),
         };
         let (division, boxes) = Rows::new(columns, rows, 0).divide_into(X::STRIDE);
-        let numbers = TileNumbers::of_block(boxes);
+        let numbers = O::numbers(boxes);
         Share { division, numbers, count: numbers.count(), whole: false }
     }
 }

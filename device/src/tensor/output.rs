@@ -10,14 +10,15 @@ use crate::isa::{Corner, RawTensor};
 use crate::marker::{BlockLevel, Brand, Named, Uniform};
 use crate::output::bulk::WrittenByThreads;
 use crate::view::geometry::Rows;
+use crate::view::order::{Cyclic, Stepped};
 use crate::view::share::Share;
 
 /// Global memory with rows as boxes of extents `X` that this launch alone writes, by the copy
 /// engine, from tiles that are swizzled as `W` says: a kernel's parameter.
 ///
 /// Block `b` writes the boxes `i * grid + b`, counted row by row, and in more dimensions plane by
-/// plane, so no two blocks share one. What
-/// of a box lies beyond an edge is dropped by the engine. The boxes are written through
+/// plane, or those that another order `O` gives it, so no two blocks share one. What of a box lies
+/// beyond an edge is dropped by the engine. The boxes are written through
 /// [`Outputs`](crate::Outputs), which take the tensor by value.
 ///
 /// The host passes `&mut Buffer2D<T>`, or rows of a buffer, whose pitch is a multiple of 16 bytes;
@@ -32,16 +33,16 @@ use crate::view::share::Share;
 /// 0. `array` is as for [`Tensor`](crate::Tensor), but that only this launch touches it, and what
 ///    lies behind its rows up to multiples of 16 bytes.
 /// 1. There is one such value for this array in each block.
-pub struct TensorMut<'k, T: Element, X: OutputExtents, W: Swizzle> {
+pub struct TensorMut<'k, T: Element, X: OutputExtents, W: Swizzle, O = Cyclic> {
     array: Mapped,
     brand: Brand<'k>,
     level: BlockLevel,
-    shape: Named<(T, X, W)>,
+    shape: Named<(T, X, W, O)>,
 }
 
-impl<T: Element, X: OutputExtents, W: Swizzle> !Uniform for TensorMut<'_, T, X, W> {}
+impl<T: Element, X: OutputExtents, W: Swizzle, O> !Uniform for TensorMut<'_, T, X, W, O> {}
 
-impl<T: Element, X: OutputExtents, W: Swizzle> TensorMut<'_, T, X, W> {
+impl<T: Element, X: OutputExtents, W: Swizzle, O: Stepped> TensorMut<'_, T, X, W, O> {
     /// Makes the tensor whose map lies at `map`.
     ///
     /// # Safety
@@ -81,6 +82,6 @@ impl<T: Element, X: OutputExtents, W: Swizzle> TensorMut<'_, T, X, W> {
     #[inline(always)]
     #[track_caller]
     pub(crate) fn share(&self) -> Share<Rows> {
-        self.array.share::<X>()
+        self.array.share::<X, O>()
     }
 }

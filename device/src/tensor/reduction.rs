@@ -11,6 +11,7 @@ use crate::element::Element;
 use crate::isa::{self, Corner, ElementKind, RawTensor};
 use crate::marker::{BlockLevel, Brand, Named, Uniform};
 use crate::view::geometry::Rows;
+use crate::view::order::Cyclic;
 use crate::view::share::Share;
 
 /// Operations by which tiles are combined with what an array holds, for [`TileReduction`].
@@ -153,6 +154,6 @@ impl<T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle> TileReduction<'_
     #[inline(always)]
     #[track_caller]
     pub(crate) fn share(&self) -> Share<Rows> {
-        self.array.share::<X>()
+        self.array.share::<X, Cyclic>()
     }
 }

@@ -169,6 +169,14 @@ impl sealed::Geometry for Elements {
 #[derive(Clone, Copy, Debug)]
 pub struct TileColumns(NonZeroU32);
 
+impl TileColumns {
+    /// How many.
+    #[inline(always)]
+    pub(crate) fn count(self) -> usize {
+        self.0.get() as usize
+    }
+}
+
 impl sealed::Geometry for Rows {
     type Division = TileColumns;
 

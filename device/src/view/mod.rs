@@ -3,6 +3,8 @@
 pub(crate) mod constant;
 pub(crate) mod geometry;
 pub(crate) mod numbers;
+pub(crate) mod order;
+pub(crate) mod rows;
 pub(crate) mod share;
 pub(crate) mod tile_ref;
 pub(crate) mod tiles;

@@ -9,7 +9,7 @@ use crate::{fault, isa};
 ///
 /// # Invariants
 ///
-/// 0. `stride` is at least 1; `first` and `stride` are below 2^32.
+/// 0. `stride` is 1 to 2^32 - 1; `first` is below 2^32, or at most `end`.
 #[derive(Clone, Copy, Debug)]
 pub struct TileNumbers {
     first: usize,
@@ -25,6 +25,31 @@ impl TileNumbers {
         TileNumbers { first: isa::block_index() as usize, stride: isa::grid_blocks() as usize, end }
     }
 
+    /// The block's numbers below `tiles`, if each block gets as many in a row as the others, or one
+    /// more.
+    #[inline(always)]
+    pub(crate) fn in_a_row_of_block(tiles: usize) -> Self {
+        Self::in_a_row(tiles, isa::block_index() as usize, isa::grid_blocks() as usize)
+    }
+
+    /// The numbers of block `block` of `grid` below `tiles`, in a row: with `q` and `r` as quotient
+    /// and remainder, `q + 1` for each of the first `r` blocks, and `q` for each of the others.
+    #[inline(always)]
+    fn in_a_row(tiles: usize, block: usize, grid: usize) -> Self {
+        // No overflow: `block < grid`, so that all products and sums are at most `tiles`.
+        let (each, more) = (tiles / grid, tiles % grid);
+        let first = block * each + block.min(more);
+        TileNumbers { first, stride: 1, end: first + each + usize::from(block < more) }
+    }
+
+    /// The numbers of the tiles in row `row`, of `columns` each.
+    #[inline(always)]
+    pub(crate) fn of_row(row: usize, columns: usize) -> Self {
+        // No overflow: the row is one of a view, which has fewer than 2^32 tiles.
+        let first = row * columns;
+        TileNumbers { first, stride: 1, end: first + columns }
+    }
+
     /// All numbers below `end`.
     #[inline(always)]
     pub(crate) fn all_below(end: usize) -> Self {
@@ -35,6 +60,26 @@ impl TileNumbers {
     #[inline(always)]
     pub(crate) fn below(self, end: usize) -> Self {
         TileNumbers { end, ..self }
+    }
+
+    /// Fails the launch unless the numbers of another share with the same stride are the same.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn check_same(self, other: Self) {
+        if !self.is_same(other) {
+            fault::out_of_range(
+                "shares of one step have other tiles: one has those below number {}, another those below number {}; in this order \
+                 all views have the same number of tiles",
+                self.end,
+                other.end,
+            );
+        }
+    }
+
+    /// Whether another share with the same stride has the same numbers.
+    #[inline(always)]
+    pub(crate) fn is_same(self, other: Self) -> bool {
+        self.first == other.first && self.end == other.end
     }
 
     /// What all numbers are below.
@@ -164,6 +209,39 @@ mod tests {
             assert!((0..numbers.len() + 8).all(|index| tiles.has(index) == (index < numbers.len())), "{tiles:?}");
             assert!((0..8).all(|index| tiles.after(tiles.number(index)) == tiles.number(index + 1)), "{tiles:?}");
         });
+    }
+
+    #[test]
+    fn tiles_in_a_row_are_dealt_once_each_and_evenly() {
+        for grid in 1..=64 {
+            for tiles in 0..=64 {
+                let mut next = 0;
+                for block in 0..grid {
+                    let share = TileNumbers::in_a_row(tiles, block, grid);
+                    assert_eq!((share.first, share.stride), (next, 1), "{tiles} tiles, block {block} of {grid}");
+                    assert_eq!(share.count(), share.end - share.first);
+                    assert!(share.count() == tiles / grid || share.count() == tiles / grid + 1);
+                    next = share.end;
+                }
+                assert_eq!(next, tiles, "{tiles} tiles of {grid} blocks");
+            }
+        }
+    }
+
+    #[test]
+    fn shares_in_a_row_that_end_at_the_same_tile_begin_at_the_same() {
+        for grid in 1..=12 {
+            for block in 0..grid {
+                let shares: Vec<_> = (0..40).map(|tiles| TileNumbers::in_a_row(tiles, block, grid)).collect();
+                for (one, other) in shares.iter().flat_map(|one| shares.iter().map(move |other| (one, other))) {
+                    assert_eq!(
+                        one.end == other.end,
+                        one.is_same(*other),
+                        "block {block} of {grid}: {one:?}, {other:?}"
+                    );
+                }
+            }
+        }
     }
 
     #[test]

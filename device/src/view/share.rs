@@ -2,6 +2,7 @@
 
 use super::geometry::{Geometry, Rows};
 use super::numbers::TileNumbers;
+use super::order::Order;
 use crate::fault;
 use crate::tile::Tile;
 
@@ -40,6 +41,18 @@ impl<G: Geometry> Share<G> {
         self.numbers
     }
 
+    /// The number of the block's tile `index` among the view's.
+    ///
+    /// # Panics
+    ///
+    /// If there is none.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn number(&self, index: usize) -> usize {
+        self.check(index, TILE_OUT_OF_RANGE);
+        self.numbers.number(index)
+    }
+
     /// Whether all of the tiles are known to be whole.
     #[inline(always)]
     pub(crate) fn is_whole(&self) -> bool {
@@ -63,10 +76,17 @@ impl<G: Geometry> Share<G> {
     }
 
     /// A bound on tile numbers: all of the block's tiles of shape `S` with lower numbers exist and
-    /// lie within the view of `geometry` as a whole, their halos included.
+    /// lie within the view of `geometry` as a whole, their halos included. It is at most the end of
+    /// the numbers.
     #[inline(always)]
-    pub(crate) fn whole_below<S: Tile>(&self, geometry: G) -> usize {
-        if self.whole { self.numbers.end() } else { geometry.whole_below::<S>(self.numbers) }
+    pub(crate) fn whole_below<S: Tile, O: Order>(&self, geometry: G) -> usize {
+        if self.whole {
+            return self.numbers.end();
+        }
+        let below = geometry.whole_below::<S>(self.numbers);
+        // The geometry's bound is at most the number of the view's tiles, which is where all
+        // shares end in an order that does not depend on it.
+        if O::BY_TILES { below.min(self.numbers.end()) } else { below }
     }
 
     /// The same tiles, counted here.

@@ -3,14 +3,15 @@
 use core::marker::PhantomData;
 
 use super::geometry::sealed::Geometry as _;
-use super::geometry::{Elements, Geometry, Rows, clip};
+use super::geometry::{Elements, Geometry, Rows, TileColumns, clip};
 use super::numbers::TileNumbers;
+use super::order::{AnyBlock, Cyclic, Order, OrderOf, Stepped, WholeRows};
 use super::share::{Places, Share, TILE_OUT_OF_RANGE};
 use super::tile_ref::{Extent, TileRef};
 use crate::fault;
 use crate::group::block::Block;
 use crate::isa;
-use crate::marker::{Brand, Uniform};
+use crate::marker::{Brand, Named, Uniform};
 use crate::tile::tile2d::{HaloTile2D, Tile2D};
 use crate::tile::{HaloTile, Tile};
 
@@ -86,11 +87,64 @@ impl<'k, S: Tile, G: Geometry> TileView<'k, S, G> {
     #[inline(always)]
     #[track_caller]
     pub fn for_block<const THREADS: usize>(&self, block: &Block<'_, THREADS>) -> BlockTiles<'k, S, G> {
-        const { assert!(S::STRIDE > 0 && S::ROW_STRIDE > 0) };
         let _ = block;
-        let (division, tiles) = self.geometry.divide::<S>();
-        let numbers = TileNumbers::of_block(tiles);
-        BlockTiles { view: *self, share: Share { division, numbers, count: numbers.count(), whole: false } }
+        BlockTiles::of_block(*self)
+    }
+
+    /// Returns the tiles of this block in another order than that of
+    /// [`for_block`](Self::for_block): [`Consecutive`](crate::Consecutive) tiles, or in two
+    /// dimensions [`WholeRows`](crate::WholeRows), a [`BlockRows`](crate::BlockRows).
+    ///
+    /// A driver, a tuple of inputs and [`hoist_bounds`](crate::hoist_bounds) take shares of one
+    /// order only; in these two orders the views must have the same number of tiles as well.
+    ///
+    /// # Panics
+    ///
+    /// If a view of two dimensions has 2^32 tiles or more.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tilepipe::{Block, Consecutive, Shared, Stages, Striped, Tiles, TilesMut, kernel};
+    ///
+    /// /// The running total of each block's part of the input, a part being tiles in a row.
+    /// #[kernel]
+    /// pub fn running_totals(
+    ///     block: Block<64>,
+    ///     input: Tiles<u32, 64>,
+    ///     mut out: TilesMut<u32, 64, Striped, Consecutive>,
+    ///     shared: Shared<Stages<[u32; 64], 2>>,
+    /// ) {
+    ///     let tiles = input.in_order::<Consecutive>(&block);
+    ///     let mut before = 0;
+    ///     let mut results = out.for_block(&block);
+    ///     let _ = shared.pipeline(&block).map_tiles(&tiles, &mut results, |tile, dst| {
+    ///         let sums = block.scan(&block.map(|t| tile[t.rank()]), |a, b| a + b);
+    ///         block.threads(|t| dst.set(&t, before + sums.get(&t)));
+    ///         before += block.broadcast(&sums, 63);
+    ///     });
+    /// }
+    ///
+    /// # fn main() -> Result<(), tilepipe_host::Error> {
+    /// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Lazy);
+    /// # let (input, mut out) = (device.upload(&[1; 64 * 5])?, device.zeroed(64 * 5)?);
+    /// # running_totals::launch(&device.stream()?, 2, &input, &mut out)?;
+    /// # let expected: Vec<u32> = (1..=192).chain(1..=128).collect();
+    /// # assert_eq!(out.download()?, expected);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[inline(always)]
+    #[track_caller]
+    pub fn in_order<O: OrderOf<G>>(&self, block: &impl AnyBlock) -> O::Tiles<'k, S> {
+        let _ = block;
+        O::deal(*self)
+    }
+
+    /// How its elements lie.
+    #[inline(always)]
+    pub(super) fn geometry(&self) -> G {
+        self.geometry
     }
 
     /// The tile in row `row` and column `column` of the tiles.
@@ -310,18 +364,55 @@ impl<'k, S: Tile> TileView<'k, S, Rows> {
     }
 }
 
-/// The tiles of one block, in the order in which it works through them.
+/// The tiles of one block, in the order `O` in which it works through them.
 ///
 /// # Invariants
 ///
 /// 0. `share` is of this view, in tiles of shape `S`.
-#[derive(Clone, Copy)]
-pub struct BlockTiles<'k, S: Tile, G: Geometry = Elements> {
+pub struct BlockTiles<'k, S: Tile, G: Geometry = Elements, O = Cyclic> {
     view: TileView<'k, S, G>,
     share: Share<G>,
+    order: Named<O>,
 }
 
-impl<'k, S: Tile, G: Geometry> BlockTiles<'k, S, G> {
+impl<S: Tile, G: Geometry, O> Clone for BlockTiles<'_, S, G, O> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S: Tile, G: Geometry, O> Copy for BlockTiles<'_, S, G, O> {}
+
+impl<'k, S: Tile, G: Geometry, O: Stepped> BlockTiles<'k, S, G, O> {
+    /// The tiles of this block.
+    #[inline(always)]
+    #[track_caller]
+    pub(super) fn of_block(view: TileView<'k, S, G>) -> Self {
+        const { assert!(S::STRIDE > 0 && S::ROW_STRIDE > 0) };
+        let (division, tiles) = view.geometry.divide::<S>();
+        let numbers = O::numbers(tiles);
+        BlockTiles {
+            view,
+            share: Share { division, numbers, count: numbers.count(), whole: false },
+            order: PhantomData,
+        }
+    }
+}
+
+impl<'k, S: Tile> BlockTiles<'k, S, Rows, WholeRows> {
+    /// The tiles of a row of tiles, which exists, of the view that `division` divides.
+    #[inline(always)]
+    pub(super) fn of_row(view: TileView<'k, S, Rows>, division: TileColumns, row: usize) -> Self {
+        let numbers = TileNumbers::of_row(row, division.count());
+        BlockTiles {
+            view,
+            share: Share { division, numbers, count: numbers.count(), whole: false },
+            order: PhantomData,
+        }
+    }
+}
+
+impl<'k, S: Tile, G: Geometry, O: Order> BlockTiles<'k, S, G, O> {
     /// Returns how many tiles the block has; 0 where blocks outnumber tiles.
     #[expect(clippy::len_without_is_empty, reason = "`len() == 0` says it in a kernel's loop as well")]
     #[inline(always)]
@@ -335,7 +426,19 @@ impl<'k, S: Tile, G: Geometry> BlockTiles<'k, S, G> {
         self.share.numbers()
     }
 
-    /// Returns the block's tile `index`, which is tile `index * grid + block` of the view.
+    /// Returns the number of the block's tile `index` among the view's tiles, which are counted row
+    /// by row: `index * grid + block` in [`Cyclic`] order.
+    ///
+    /// # Panics
+    ///
+    /// If `index >= self.len()`: the launch fails with both numbers, file and line.
+    #[inline(always)]
+    #[track_caller]
+    pub fn number(&self, index: usize) -> usize {
+        self.share.number(index)
+    }
+
+    /// Returns the block's tile `index`: tile [`number(index)`](Self::number) of the view.
     ///
     /// # Panics
     ///
@@ -370,7 +473,7 @@ impl<'k, S: Tile, G: Geometry> BlockTiles<'k, S, G> {
     /// a whole, their halos included.
     #[inline(always)]
     pub(crate) fn whole_below(&self) -> usize {
-        self.share.whole_below::<S>(self.view.geometry)
+        self.share.whole_below::<S, O>(self.view.geometry)
     }
 
     /// The same tiles, counted here.
@@ -391,7 +494,7 @@ impl<'k, S: Tile, G: Geometry> BlockTiles<'k, S, G> {
     }
 }
 
-impl<S: Tile> BlockTiles<'_, S, Rows> {
+impl<S: Tile, O: Order> BlockTiles<'_, S, Rows, O> {
     /// Returns the places of these tiles among the view's.
     #[inline(always)]
     pub fn places(&self) -> Places {

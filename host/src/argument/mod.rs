@@ -261,19 +261,19 @@ impl<T: Element, const LEN: usize, const HALO: usize> Argument<Halos<'_, T, LEN,
     }
 }
 
-impl<T: Element, const LEN: usize, A> Argument<TilesMut<'_, T, LEN, A>> for &mut Buffer<T> {
+impl<T: Element, const LEN: usize, A, O> Argument<TilesMut<'_, T, LEN, A, O>> for &mut Buffer<T> {
     fn bind(self) -> Bound {
         Bound::output(self)
     }
 }
 
-impl<T: Element, const LEN: usize> Argument<BulkTilesMut<'_, T, LEN>> for &mut Buffer<T> {
+impl<T: Element, const LEN: usize, O> Argument<BulkTilesMut<'_, T, LEN, O>> for &mut Buffer<T> {
     fn bind(self) -> Bound {
         Bound::output(self)
     }
 }
 
-impl<T: Element, const LEN: usize> Argument<BulkTilesMut<'_, T, LEN>> for SliceMut<'_, T> {
+impl<T: Element, const LEN: usize, O> Argument<BulkTilesMut<'_, T, LEN, O>> for SliceMut<'_, T> {
     fn bind(self) -> Bound {
         Bound::output_slice(self)
     }
@@ -291,7 +291,7 @@ impl<T: Element, const LEN: usize, const HALO: usize> Argument<Halos<'_, T, LEN,
     }
 }
 
-impl<T: Element, const LEN: usize, A> Argument<TilesMut<'_, T, LEN, A>> for SliceMut<'_, T> {
+impl<T: Element, const LEN: usize, A, O> Argument<TilesMut<'_, T, LEN, A, O>> for SliceMut<'_, T> {
     fn bind(self) -> Bound {
         Bound::output_slice(self)
     }

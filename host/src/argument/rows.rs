@@ -26,7 +26,7 @@ impl<T: Element, const ROWS: usize, const COLUMNS: usize, const HALO: usize>
     }
 }
 
-impl<T: Element, const ROWS: usize, const COLUMNS: usize, A> Argument<TilesMut2D<'_, T, ROWS, COLUMNS, A>>
+impl<T: Element, const ROWS: usize, const COLUMNS: usize, A, O> Argument<TilesMut2D<'_, T, ROWS, COLUMNS, A, O>>
     for &mut Buffer2D<T>
 {
     fn bind(self) -> Bound {
@@ -50,7 +50,7 @@ impl<T: Element, const ROWS: usize, const COLUMNS: usize, const HALO: usize>
     }
 }
 
-impl<T: Element, const ROWS: usize, const COLUMNS: usize, A> Argument<TilesMut2D<'_, T, ROWS, COLUMNS, A>>
+impl<T: Element, const ROWS: usize, const COLUMNS: usize, A, O> Argument<TilesMut2D<'_, T, ROWS, COLUMNS, A, O>>
     for RowsMut<'_, T>
 {
     fn bind(self) -> Bound {

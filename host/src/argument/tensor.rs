@@ -31,13 +31,17 @@ impl<T: Element, X: MatrixExtents, W: Swizzle> Argument<Tensor<'_, T, X, W>> for
     }
 }
 
-impl<T: Element, X: OutputExtents + MatrixExtents, W: Swizzle> Argument<TensorMut<'_, T, X, W>> for &mut Buffer2D<T> {
+impl<T: Element, X: OutputExtents + MatrixExtents, W: Swizzle, O> Argument<TensorMut<'_, T, X, W, O>>
+    for &mut Buffer2D<T>
+{
     fn bind(self) -> Bound {
         Bound::output_2d(self)
     }
 }
 
-impl<T: Element, X: OutputExtents + MatrixExtents, W: Swizzle> Argument<TensorMut<'_, T, X, W>> for RowsMut<'_, T> {
+impl<T: Element, X: OutputExtents + MatrixExtents, W: Swizzle, O> Argument<TensorMut<'_, T, X, W, O>>
+    for RowsMut<'_, T>
+{
     fn bind(self) -> Bound {
         Bound::output_rows(self)
     }
@@ -68,7 +72,9 @@ macro_rules! tensors_of {
             }
         }
 
-        impl<T: Element, $(const $extent: usize,)+ W: Swizzle> Argument<TensorMut<'_, T, $extents<$($extent),+>, W>> for $output {
+        impl<T: Element, $(const $extent: usize,)+ W: Swizzle, O> Argument<TensorMut<'_, T, $extents<$($extent),+>, W, O>>
+            for $output
+        {
             fn bind(self) -> Bound {
                 Bound::$bind_output(self)
             }

@@ -1,0 +1,197 @@
+//! Which tiles of a view a block works through, and in which order.
+
+use super::geometry::{Geometry, Rows};
+use super::numbers::TileNumbers;
+// circle: an order says what a block's share of a view is
+use super::rows::BlockRows;
+// circle: as above
+use super::tiles::BlockTiles;
+use crate::group::block::Block;
+use crate::tile::Tile;
+
+/// In which order a view's tiles are dealt to blocks: [`Cyclic`], [`Consecutive`] or [`WholeRows`].
+/// Sealed.
+///
+/// An output has its order in its type ([`TilesMut`](crate::TilesMut) and its like), so that no
+/// tile is ever dealt to two blocks. An input, which nobody writes, is taken in any order:
+/// [`TileView::in_order`](crate::TileView::in_order).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no order of tiles",
+    label = "not `Cyclic`, `Consecutive` or `WholeRows`",
+    note = "the order is the last parameter of an output's type, after the arrangement: `TilesMut<f32, 256, Striped, Consecutive>`"
+)]
+pub trait Order: sealed::Order + 'static {}
+
+/// An order in which a block's tiles have one number after the other, at equal distances:
+/// [`Cyclic`] or [`Consecutive`]. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "the tiles of this view are not dealt in the order `{Self}`",
+    label = "`Cyclic` and `Consecutive` are possible here",
+    note = "`WholeRows` is for views that threads read or write, of two dimensions, by `row` and `row_mut`"
+)]
+pub trait Stepped: Order + sealed::Stepped {}
+
+/// Every `grid`-th tile from the block's own index on: a grid-stride loop. All blocks work close to
+/// one another, so that they read the same pages and share what is in the cache.
+///
+/// CUDA: `for (i = blockIdx.x; i < tiles; i += gridDim.x)`.
+#[derive(Clone, Copy, Debug)]
+pub enum Cyclic {}
+
+/// Tiles in a row: `q` or `q + 1` of them for each block, where `q` is the number of tiles divided
+/// by that of blocks, the larger shares first. For sums that go from each tile to the next, such as
+/// a running total.
+///
+/// CUDA: `first = blockIdx.x * q + min(blockIdx.x, tiles % gridDim.x)`.
+#[derive(Clone, Copy, Debug)]
+pub enum Consecutive {}
+
+/// Every `grid`-th row of tiles, and in it all tiles from left to right: for work on whole rows of
+/// a matrix, such as softmax.
+///
+/// CUDA: `for (row = blockIdx.x; row < rows; row += gridDim.x)` around a loop over the row.
+#[derive(Clone, Copy, Debug)]
+pub enum WholeRows {}
+
+impl Order for Cyclic {}
+impl Order for Consecutive {}
+impl Order for WholeRows {}
+impl Stepped for Cyclic {}
+impl Stepped for Consecutive {}
+
+/// Says that two orders are the same one. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "tiles in the order `{Self}` don't go with tiles in the order `{Other}`",
+    label = "two orders in one step",
+    note = "a driver, a tuple of inputs and `hoist_bounds` take shares of one order: an input has the one that `in_order::<..>(&block)` \
+            names (`for_block` is `Cyclic`), and an output the one in its type"
+)]
+pub trait SameOrder<Other>: sealed::SameOrder<Other> {}
+
+#[diagnostic::do_not_recommend]
+impl<O: Order> SameOrder<O> for O {}
+#[diagnostic::do_not_recommend]
+impl<O: Order> SameOrder<Undecided> for O {}
+
+/// The order of no view. With one order alone that goes with each, the compiler would conclude that
+/// a second part has that one, and report that it hasn't, without the words of [`SameOrder`].
+pub enum Undecided {}
+
+/// An order in which a view of geometry `G` can be taken. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "a view of `{G}` has no tiles in the order `{Self}`",
+    label = "not an order of this view's tiles",
+    note = "`Cyclic` and `Consecutive` are orders of all views; `WholeRows` of views of two dimensions, `Tiles2D` and `Halos2D`"
+)]
+pub trait OrderOf<G: Geometry>: Order + sealed::OrderOf<G> {}
+
+impl<G: Geometry, O: Stepped> OrderOf<G> for O {}
+impl OrderOf<Rows> for WholeRows {}
+
+/// A [`Block`] of any size. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no block",
+    label = "not the kernel's `Block`",
+    note = "tiles are dealt to blocks: pass the kernel's `&block`"
+)]
+pub trait AnyBlock: sealed::AnyBlock {}
+
+impl<const THREADS: usize> AnyBlock for Block<'_, THREADS> {}
+
+pub(crate) mod sealed {
+    use super::{Block, BlockTiles, Geometry, Tile, TileNumbers};
+    // circle: as above
+    use crate::view::tiles::TileView;
+
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` is no order of tiles",
+        label = "not `Cyclic`, `Consecutive` or `WholeRows`",
+        note = "outputs trust that an order deals no tile to two blocks"
+    )]
+    pub trait Order {
+        /// Whether a block's share depends on where the view ends: if not, the shares of two views
+        /// have the same numbers up to the end of the shorter one.
+        const BY_TILES: bool;
+    }
+
+    pub trait Stepped {
+        /// The block's numbers among those below `tiles`. No two blocks get the same number, and
+        /// together they get all.
+        fn numbers(tiles: usize) -> TileNumbers;
+    }
+
+    pub trait AnyBlock {}
+
+    impl<const THREADS: usize> AnyBlock for Block<'_, THREADS> {}
+
+    pub trait SameOrder<Other> {}
+
+    #[diagnostic::do_not_recommend]
+    impl<O: Order> SameOrder<O> for O {}
+    #[diagnostic::do_not_recommend]
+    impl<O: Order> SameOrder<super::Undecided> for O {}
+
+    pub trait OrderOf<G: Geometry> {
+        /// The tiles of a block.
+        type Tiles<'k, S: Tile>;
+
+        /// Those of this view.
+        fn deal<'k, S: Tile>(view: TileView<'k, S, G>) -> Self::Tiles<'k, S>;
+    }
+
+    impl<G: Geometry, O: super::Stepped> OrderOf<G> for O {
+        type Tiles<'k, S: Tile> = BlockTiles<'k, S, G, O>;
+
+        #[inline(always)]
+        #[track_caller]
+        fn deal<'k, S: Tile>(view: TileView<'k, S, G>) -> BlockTiles<'k, S, G, O> {
+            BlockTiles::of_block(view)
+        }
+    }
+}
+
+impl sealed::Order for Cyclic {
+    const BY_TILES: bool = false;
+}
+
+impl sealed::Order for Consecutive {
+    const BY_TILES: bool = true;
+}
+
+impl sealed::Order for WholeRows {
+    const BY_TILES: bool = true;
+}
+
+impl sealed::Stepped for Cyclic {
+    #[inline(always)]
+    fn numbers(tiles: usize) -> TileNumbers {
+        TileNumbers::of_block(tiles)
+    }
+}
+
+impl sealed::Stepped for Consecutive {
+    #[inline(always)]
+    fn numbers(tiles: usize) -> TileNumbers {
+        TileNumbers::in_a_row_of_block(tiles)
+    }
+}
+
+impl sealed::OrderOf<Rows> for WholeRows {
+    type Tiles<'k, S: Tile> = BlockRows<'k, S>;
+
+    #[inline(always)]
+    #[track_caller]
+    fn deal<'k, S: Tile>(view: super::tiles::TileView<'k, S, Rows>) -> BlockRows<'k, S> {
+        BlockRows::of_block(view)
+    }
+}
+
+/// Fails the launch unless both shares of a block have the same numbers, where that does not follow
+/// from their order.
+#[inline(always)]
+#[track_caller]
+pub(crate) fn check_same<O: Order>(one: TileNumbers, other: TileNumbers) {
+    if O::BY_TILES {
+        one.check_same(other);
+    }
+}

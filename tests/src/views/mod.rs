@@ -1,0 +1,4 @@
+//! Checks of the small kernels about views.
+
+pub mod orders;
+pub mod reads;
