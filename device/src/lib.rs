@@ -48,9 +48,9 @@
 //! - What a stage holds: `[T; N]`, [`HaloTile`], [`Tile2D`], [`HaloTile2D`], tuples,
 //!   [`Optional`].
 //! - Types of elements: [`Element`], [`Vec4`], [`f16`](struct@f16), [`bf16`];
-//!   functions of floats in [`math`].
+//!   functions of floats in [`math`]; where the largest of many is: [`key`].
 //! - Values of each thread, and collectives: [`PerThread`], [`Block::reduce`], [`Block::scan`],
-//!   [`Warp`], [`PerLane`].
+//!   [`Block::exclusive_scan`], [`Warp`], [`PerLane`].
 //! - Loops by hand without bounds checks: [`hoist_bounds`].
 //! - What may be captured by a closure: [`Uniform`], [`role::RoleShared`].
 //! - Launching: the crate `tilepipe-host`.
@@ -87,8 +87,8 @@ pub mod launch;
 
 #[doc(hidden)]
 pub use bytemuck;
-pub use element::math;
 pub use element::{Element, F32x4, I32x4, U32x4, Vec4, VectorLane};
+pub use element::{key, math};
 pub use engine::{Anywhere, Bulk, ByHand, CpAsync, Engine, InScope, LoadStore, StepsIn, TensorMap};
 pub use fault::panic_record;
 pub use group::block::{Block, PerThread, PerThreadValue, Thread};

@@ -1,5 +1,6 @@
 //! Plain-data element types.
 
+pub mod key;
 pub mod math;
 
 use crate::marker::{RoleShared, Uniform};
