@@ -50,6 +50,7 @@ declare i1 @llvm.nvvm.vote.all.sync(i32, i1)
 declare i32 @llvm.nvvm.prmt(i32, i32, i32)
 declare i32 @llvm.nvvm.shfl.sync.down.i32(i32, i32, i32, i32)
 declare i32 @llvm.nvvm.shfl.sync.up.i32(i32, i32, i32, i32)
+declare i32 @llvm.nvvm.shfl.sync.bfly.i32(i32, i32, i32, i32)
 declare i32 @llvm.nvvm.shfl.sync.idx.i32(i32, i32, i32, i32)
 declare void @llvm.nvvm.cp.async.ca.shared.global.4.s(ptr addrspace(3), ptr addrspace(1), i32)
 declare void @llvm.nvvm.cp.async.ca.shared.global.8.s(ptr addrspace(3), ptr addrspace(1), i32)
@@ -579,7 +580,7 @@ define i32 @tilepipe_permute_bytes(i32 %low, i32 %high, i32 %selector) alwaysinl
   ret i32 %result
 }
 
-; shfl.sync.down, .up and .idx of one word among the lanes of %mask.
+; shfl.sync.down, .up, .bfly and .idx of one word among the lanes of %mask.
 define i32 @tilepipe_shuffle_down(i32 %mask, i32 %word, i32 %distance) alwaysinline nounwind convergent {
   %result = call i32 @llvm.nvvm.shfl.sync.down.i32(i32 %mask, i32 %word, i32 %distance, i32 31)
   ret i32 %result
@@ -587,6 +588,11 @@ define i32 @tilepipe_shuffle_down(i32 %mask, i32 %word, i32 %distance) alwaysinl
 
 define i32 @tilepipe_shuffle_up(i32 %mask, i32 %word, i32 %distance) alwaysinline nounwind convergent {
   %result = call i32 @llvm.nvvm.shfl.sync.up.i32(i32 %mask, i32 %word, i32 %distance, i32 0)
+  ret i32 %result
+}
+
+define i32 @tilepipe_shuffle_across(i32 %mask, i32 %word, i32 %bits) alwaysinline nounwind convergent {
+  %result = call i32 @llvm.nvvm.shfl.sync.bfly.i32(i32 %mask, i32 %word, i32 %bits, i32 31)
   ret i32 %result
 }
 

@@ -112,6 +112,7 @@ macro_rules! with_small_kernels {
             three_passes
             collectives_of_roles
             scans_of_roles
+            collectives_in_a_row
             pairs_between_roles
             slow_warps
             slow_halves
@@ -170,6 +171,7 @@ pub fn all() -> Vec<Feature> {
         of(&role_features::three_passes::INSTANCES, by_number),
         of(&role_features::collectives_of_roles::INSTANCES, by_number),
         of(&role_features::scans_of_roles::INSTANCES, by_number),
+        of(&role_features::collectives_in_a_row::INSTANCES, by_number),
         of(&role_features::pairs_between_roles::INSTANCES, pair),
         of(&role_steps::slow_warps::INSTANCES, by_number),
         of(&role_steps::slow_halves::INSTANCES, by_number),

@@ -1,5 +1,21 @@
 //! What the collectives of the block, of roles and of warps are made of: rounds of lanes, and
 //! values that go through scratch memory between barriers.
+//!
+//! # Who may use the scratch memory when
+//!
+//! A group has a slot for each of its warps and one for its result. Two rules hold wherever its
+//! threads begin a collective or end one, and so no collective needs a barrier before its first
+//! write (docs/decisions/61):
+//!
+//! 0. *Nobody accesses the slots of the warps.* A collective that uses them begins by writing them,
+//!    and ends their last read before its last barrier.
+//! 1. *Threads may still read the result.* Each reads it as the last thing in a collective. So a
+//!    collective writes it only after a barrier of its own, which each thread reaches after that
+//!    read.
+//!
+//! Both hold at the start of the kernel and of a role's closure. The slots of a role's warps are
+//! those of the block's, which nobody accesses by (0) of the block's last collective; the slots of
+//! results are different ones, and two partitions have barriers of the block between them.
 
 use super::scratch::{CollectiveGroup, Scratch};
 use crate::element::Element;
@@ -19,12 +35,10 @@ pub(crate) unsafe fn reduce_in<G: CollectiveGroup, T: Element, const N: usize>(
     // SAFETY: the caller's promise: the group has `N` threads, and a role has whole warps.
     let warps = unsafe { reduce_lanes(values, N, &op) };
     let scratch = Scratch::<T>::of::<G>();
-    // The barrier ends all reads of the scratch memory by earlier collectives.
-    // SAFETY: the caller's promise.
-    unsafe { G::sync() };
     let write = |rank: usize| {
         if rank.is_multiple_of(WARP) {
-            // SAFETY: the warp's own slot, between two barriers in which nobody else accesses it.
+            // SAFETY: the warp's own slot, which nobody accesses (0), and nobody else does before
+            // the next barrier.
             unsafe { scratch.write(rank / WARP, warps.get(rank)) };
         }
     };
@@ -34,13 +48,15 @@ pub(crate) unsafe fn reduce_in<G: CollectiveGroup, T: Element, const N: usize>(
     unsafe { G::sync() };
     let combine = |rank: usize| {
         if rank == 0 {
-            // SAFETY: the warps' slots were written before the barrier.
+            // SAFETY: the warps' slots were written before the barrier. They are read before the
+            // next one, which ends that (0).
             let mut result = unsafe { scratch.read(0) };
             for warp in 1..N.div_ceil(WARP) {
-                // SAFETY: the warps' slots were written before the barrier.
+                // SAFETY: the same.
                 result = op(result, unsafe { scratch.read(warp) });
             }
-            // SAFETY: this thread alone accesses the group's result between these two barriers.
+            // SAFETY: each thread read an earlier result before the barrier (1), and this thread
+            // alone accesses it before the next one.
             unsafe { scratch.write_result(result) };
         }
     };
@@ -48,7 +64,7 @@ pub(crate) unsafe fn reduce_in<G: CollectiveGroup, T: Element, const N: usize>(
     unsafe { isa::for_each_member(G::MEMBERS, combine) };
     // SAFETY: the caller's promise.
     unsafe { G::sync() };
-    // SAFETY: written before the barrier, and not again before another one.
+    // SAFETY: written before the barrier, and not again before another one (1).
     unsafe { scratch.read_result() }
 }
 
@@ -64,12 +80,105 @@ pub(crate) unsafe fn scan_in<G: CollectiveGroup, T: Element, const N: usize>(
 ) -> isa::PerThread<T, N> {
     // SAFETY: the caller's promise: the group has `N` threads, and a role has whole warps.
     let mut scanned = unsafe { scan_lanes(values, &op) };
-    let scratch = Scratch::<T>::of::<G>();
+    // SAFETY: the caller's promise.
+    let scratch = unsafe { share_ends::<G, T, N>(&scanned) };
+    let combine = |rank: usize, value: &mut T| {
+        // SAFETY: between the barriers that `share_ends` asks for.
+        if let Some(before) = unsafe { ends_before(&scratch, rank, None, &op) } {
+            *value = op(before, *value);
+        }
+    };
+    // SAFETY: the caller's promise: the group's threads make this call, N in all.
+    unsafe { scanned.update_members(G::MEMBERS, combine) };
+    // This barrier ends the reads of the warps' slots (0).
     // SAFETY: the caller's promise.
     unsafe { G::sync() };
+    scanned
+}
+
+/// What `Block::scan_with_total` and that of a role do.
+///
+/// # Safety
+///
+/// As for [`reduce_in`].
+#[inline(always)]
+pub(crate) unsafe fn scan_with_total_in<G: CollectiveGroup, T: Element, const N: usize>(
+    values: &isa::PerThread<T, N>,
+    op: impl Fn(T, T) -> T,
+) -> (isa::PerThread<T, N>, T) {
+    // SAFETY: the caller's promise: the group has `N` threads, and a role has whole warps.
+    let mut scanned = unsafe { scan_lanes(values, &op) };
+    // SAFETY: the caller's promise.
+    let scratch = unsafe { share_ends::<G, T, N>(&scanned) };
+    let combine = |rank: usize, value: &mut T| {
+        // SAFETY: between the barriers that `share_ends` asks for.
+        if let Some(before) = unsafe { ends_before(&scratch, rank, None, &op) } {
+            *value = op(before, *value);
+        }
+        if rank == N - 1 {
+            // SAFETY: each thread read an earlier result before the barrier of `share_ends` (1),
+            // and this thread alone accesses it before the next one.
+            unsafe { scratch.write_result(*value) };
+        }
+    };
+    // SAFETY: the caller's promise: the group's threads make this call, N in all.
+    unsafe { scanned.update_members(G::MEMBERS, combine) };
+    // This barrier ends the reads of the warps' slots (0).
+    // SAFETY: the caller's promise.
+    unsafe { G::sync() };
+    // SAFETY: written before the barrier, and not again before another one (1).
+    (scanned, unsafe { scratch.read_result() })
+}
+
+/// What `Block::exclusive_scan` and that of a role do.
+///
+/// # Safety
+///
+/// As for [`reduce_in`].
+#[inline(always)]
+pub(crate) unsafe fn exclusive_scan_in<G: CollectiveGroup, T: Element, const N: usize>(
+    values: &isa::PerThread<T, N>,
+    initial: T,
+    op: impl Fn(T, T) -> T,
+) -> (isa::PerThread<T, N>, T) {
+    // SAFETY: the caller's promise: the group has `N` threads, and a role has whole warps.
+    let scanned = unsafe { scan_lanes(values, &op) };
+    // SAFETY: the caller's promise, the same.
+    let mut prefixes = unsafe { scanned.lane_below(1) };
+    // SAFETY: the caller's promise.
+    let scratch = unsafe { share_ends::<G, T, N>(&scanned) };
+    let combine = |rank: usize, value: &mut T| {
+        // SAFETY: between the barriers that `share_ends` asks for.
+        let before = unsafe { ends_before(&scratch, rank, Some(initial), &op) }.unwrap_or(initial);
+        *value = if rank.is_multiple_of(WARP) { before } else { op(before, *value) };
+        if rank == N - 1 {
+            // SAFETY: each thread read an earlier result before the barrier of `share_ends` (1),
+            // and this thread alone accesses it before the next one.
+            unsafe { scratch.write_result(op(before, scanned.get(rank))) };
+        }
+    };
+    // SAFETY: the caller's promise: the group's threads make this call, N in all.
+    unsafe { prefixes.update_members(G::MEMBERS, combine) };
+    // This barrier ends the reads of the warps' slots (0).
+    // SAFETY: the caller's promise.
+    unsafe { G::sync() };
+    // SAFETY: written before the barrier, and not again before another one (1).
+    (prefixes, unsafe { scratch.read_result() })
+}
+
+/// Puts the last value of each whole warp in its slot, for all threads of the group after the
+/// barrier that this ends with. They read it before another one.
+///
+/// # Safety
+///
+/// As for [`reduce_in`].
+#[inline(always)]
+unsafe fn share_ends<G: CollectiveGroup, T: Element, const N: usize>(scanned: &isa::PerThread<T, N>) -> Scratch<T> {
+    let scratch = Scratch::<T>::of::<G>();
     let write = |rank: usize| {
         if rank % WARP == WARP - 1 {
-            // SAFETY: the warp's own slot, between two barriers in which nobody else accesses it.
+            // SAFETY: the warp's own slot, which nobody accesses (0), and nobody else does before
+            // the next barrier.
             unsafe { scratch.write(rank / WARP, scanned.get(rank)) };
         }
     };
@@ -77,22 +186,35 @@ pub(crate) unsafe fn scan_in<G: CollectiveGroup, T: Element, const N: usize>(
     unsafe { isa::for_each_member(G::MEMBERS, write) };
     // SAFETY: the caller's promise.
     unsafe { G::sync() };
-    let combine = |rank: usize, value: &mut T| {
-        if rank >= WARP {
-            // SAFETY: the slots of whole warps were written before the barrier, and not again
-            // before another one.
-            let mut before = unsafe { scratch.read(0) };
-            for warp in 1..rank / WARP {
-                // SAFETY: the slots of whole warps were written before the barrier, and not again
-                // before another one.
-                before = op(before, unsafe { scratch.read(warp) });
-            }
-            *value = op(before, *value);
-        }
+    scratch
+}
+
+/// Combines `initial`, if there is one, and what the warps below that of the thread of rank `rank`
+/// have shared, from left to right; `None` if there is neither.
+///
+/// # Safety
+///
+/// This is between the barrier of [`share_ends`] and the one after it, for a thread of its group.
+#[inline(always)]
+unsafe fn ends_before<T: Element>(
+    scratch: &Scratch<T>,
+    rank: usize,
+    initial: Option<T>,
+    op: &impl Fn(T, T) -> T,
+) -> Option<T> {
+    let warps = rank / WARP;
+    let (mut before, first) = match initial {
+        Some(initial) => (initial, 0),
+        None if warps == 0 => return None,
+        // SAFETY: the slots of whole warps were written before the barrier, and not again before
+        // another one.
+        None => (unsafe { scratch.read(0) }, 1),
     };
-    // SAFETY: the caller's promise: the group's threads make this call, N in all.
-    unsafe { scanned.update_members(G::MEMBERS, combine) };
-    scanned
+    for warp in first..warps {
+        // SAFETY: the same.
+        before = op(before, unsafe { scratch.read(warp) });
+    }
+    Some(before)
 }
 
 /// What `Block::broadcast` and that of a role do.
@@ -106,6 +228,7 @@ pub(crate) unsafe fn broadcast_in<G: CollectiveGroup, T: Element, const N: usize
     rank: usize,
 ) -> T {
     let scratch = Scratch::<T>::of::<G>();
+    // This barrier ends the reads of an earlier result (1).
     // SAFETY: the caller's promise.
     unsafe { G::sync() };
     let write = |own: usize| {
@@ -118,7 +241,7 @@ pub(crate) unsafe fn broadcast_in<G: CollectiveGroup, T: Element, const N: usize
     unsafe { isa::for_each_member(G::MEMBERS, write) };
     // SAFETY: the caller's promise.
     unsafe { G::sync() };
-    // SAFETY: written before the barrier, and not again before another one.
+    // SAFETY: written before the barrier, and not again before another one (1).
     unsafe { scratch.read_result() }
 }
 
@@ -168,4 +291,30 @@ pub(crate) unsafe fn scan_lanes<T: Element, L: Lanes<T>>(values: &L, op: &impl F
         distance *= 2;
     }
     result
+}
+
+/// Combines `initial` with the values of all lower lanes of a warp, for each lane; and with those
+/// of all 32, the same in all lanes.
+///
+/// # Safety
+///
+/// All 32 lanes of the warp make this call.
+#[inline(always)]
+pub(crate) unsafe fn exclusive_scan_lanes<T: Element>(
+    values: &isa::PerLane<T>,
+    initial: T,
+    op: &impl Fn(T, T) -> T,
+) -> (isa::PerLane<T>, T) {
+    // SAFETY: the caller's promise.
+    let mut combined = unsafe { scan_lanes(values, op) };
+    combined.update_ranks(|_, value| *value = op(initial, *value));
+    // SAFETY: the caller's promise.
+    let mut prefixes = unsafe { combined.lane_below(1) };
+    prefixes.update_ranks(|rank, value| {
+        if rank.is_multiple_of(WARP) {
+            *value = initial;
+        }
+    });
+    // SAFETY: the caller's promise.
+    (prefixes, unsafe { combined.of_lane(WARP - 1) })
 }

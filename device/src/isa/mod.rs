@@ -20,6 +20,7 @@
 //! | `barrier_any`, `barrier_all` | `bar.red.or.pred`, `.and.pred` | sm_80 | block, converged |
 //! | `warp_barrier` | `bar.warp.sync` | sm_80 | warp |
 //! | `Lanes`, `PerLane::of_lane` | `shfl.sync.down`, `.up`, `.idx` | sm_80 | block or warp |
+//! | `PerLane::lane_across` | `shfl.sync.bfly` | sm_80 | warp |
 //! | `PerLane::any`, `PerLane::all` | `vote.sync.any`, `.all` | sm_80 | warp |
 //! | `own_copies_landed` | nothing; the model lands a thread's copies | | thread |
 //! | `shared_base` | the dynamic shared memory's symbol | sm_80 | block |
@@ -131,6 +132,10 @@
 //!
 //! All threads of the group that the values are of make this call, converged: a block with the
 //! number of threads that the type says, a role of that many threads in whole warps, or a warp.
+//!
+//! ## `PerLane::lane_across`
+//!
+//! All 32 lanes of the warp make this call, and `bits` is below 32.
 //!
 //! ## `PerLane::of_lane`, `PerLane::any`, `PerLane::all`
 //!

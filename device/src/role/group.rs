@@ -7,7 +7,7 @@ use crate::element::Element;
 use crate::fault;
 use crate::group::block::{PerThread, PerThreadValue, Thread};
 use crate::group::instant::Instant;
-use crate::group::rounds::{broadcast_in, reduce_in, scan_in};
+use crate::group::rounds::{broadcast_in, exclusive_scan_in, reduce_in, scan_in, scan_with_total_in};
 use crate::group::scratch::{CollectiveGroup, check_value};
 use crate::group::warp::Warp;
 use crate::group::warps;
@@ -130,7 +130,7 @@ impl<'r, R: Role, const SIZE: usize> RoleGroup<'r, R, SIZE> {
     }
 
     /// Combines the values of the role's threads and returns the result to all of them, in the
-    /// order of [`Block::reduce`](crate::Block::reduce). It costs three `barrier.sync` of the role.
+    /// order of [`Block::reduce`](crate::Block::reduce). It costs two `barrier.sync` of the role.
     #[inline(always)]
     pub fn reduce<T, F>(&self, values: &PerThread<'r, T, SIZE>, op: F) -> T
     where
@@ -145,7 +145,7 @@ impl<'r, R: Role, const SIZE: usize> RoleGroup<'r, R, SIZE> {
     }
 
     /// Combines the values of each thread and all of lower rank in the role, in the order of
-    /// [`Block::scan`](crate::Block::scan).
+    /// [`Block::scan`](crate::Block::scan). It costs two `barrier.sync` of the role.
     #[inline(always)]
     pub fn scan<T, F>(&self, values: &PerThread<'r, T, SIZE>, op: F) -> PerThread<'r, T, SIZE>
     where
@@ -157,6 +157,46 @@ impl<'r, R: Role, const SIZE: usize> RoleGroup<'r, R, SIZE> {
         // SAFETY: role-level code of a role of SIZE (0, 1), of whole warps (`WholeWarps`): all its
         // threads make the call.
         PerThread::from_values(unsafe { scan_in::<R, T, SIZE>(&values.values, op) })
+    }
+
+    /// As [`scan`](Self::scan), and returns to all threads of the role what its last one got, as
+    /// [`Block::scan_with_total`](crate::Block::scan_with_total) does. It costs two `barrier.sync`
+    /// of the role.
+    #[inline(always)]
+    pub fn scan_with_total<T, F>(&self, values: &PerThread<'r, T, SIZE>, op: F) -> (PerThread<'r, T, SIZE>, T)
+    where
+        R: WholeWarps,
+        T: Element,
+        F: Fn(T, T) -> T + Uniform,
+    {
+        const { check_value::<T>() };
+        // SAFETY: role-level code of a role of SIZE (0, 1), of whole warps (`WholeWarps`): all its
+        // threads make the call.
+        let (scanned, total) = unsafe { scan_with_total_in::<R, T, SIZE>(&values.values, op) };
+        (PerThread::from_values(scanned), total)
+    }
+
+    /// Combines `initial` and the values of all threads of lower rank in the role, for each thread;
+    /// and, the same in all of the role, `initial` and the values of all. The order is that of
+    /// [`Block::exclusive_scan`](crate::Block::exclusive_scan). It costs two `barrier.sync` of the
+    /// role.
+    #[inline(always)]
+    pub fn exclusive_scan<T, F>(
+        &self,
+        values: &PerThread<'r, T, SIZE>,
+        initial: T,
+        op: F,
+    ) -> (PerThread<'r, T, SIZE>, T)
+    where
+        R: WholeWarps,
+        T: Element,
+        F: Fn(T, T) -> T + Uniform,
+    {
+        const { check_value::<T>() };
+        // SAFETY: role-level code of a role of SIZE (0, 1), of whole warps (`WholeWarps`): all its
+        // threads make the call.
+        let (prefixes, total) = unsafe { exclusive_scan_in::<R, T, SIZE>(&values.values, initial, op) };
+        (PerThread::from_values(prefixes), total)
     }
 
     /// Returns whether any thread's value is true. PTX: `barrier.red.or.pred`.

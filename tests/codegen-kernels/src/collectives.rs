@@ -5,14 +5,21 @@ use tilepipe::{Block, Element, I32x4, TilesMut, Vec4, kernel};
 registry!(
     block_reduce,
     block_scan,
+    block_scan_with_total,
+    block_exclusive_scan,
     block_any,
     block_all,
     block_broadcast,
     warp_reduce,
     warp_scan,
+    warp_scan_with_total,
+    warp_exclusive_scan,
     warp_any,
     warp_all,
     warp_broadcast,
+    warp_shift_down,
+    warp_shift_up,
+    warp_swap,
     warp_sync,
 );
 
@@ -82,6 +89,29 @@ pub fn block_scan<T: Word, const THREADS: usize>(block: Block<THREADS>, mut out:
     block.threads(|t| dst.set(&t, sums.get(&t)));
 }
 
+/// `Block::scan_with_total`.
+#[kernel(instances(T = [u8, i32, u64, [u32; 3], I32x4], THREADS = [48, 256]))]
+pub fn block_scan_with_total<T: Word, const THREADS: usize>(block: Block<THREADS>, mut out: TilesMut<T, THREADS>) {
+    let (sums, total) = block.scan_with_total(&block.map(|t| T::of_rank(t.rank())), T::plus);
+    let mut results = out.for_block(&block);
+    let dst = results.get_mut(0);
+    block.threads(|t| dst.set(&t, sums.get(&t).plus(total)));
+}
+
+/// `Block::exclusive_scan`.
+#[kernel(instances(T = [u8, i32, u64, [u32; 3], I32x4], THREADS = [48, 256]))]
+pub fn block_exclusive_scan<T: Word, const THREADS: usize>(
+    block: Block<THREADS>,
+    initial: usize,
+    mut out: TilesMut<T, THREADS>,
+) {
+    let own = block.map(|t| T::of_rank(t.rank()));
+    let (sums, total) = block.exclusive_scan(&own, T::of_rank(initial), T::plus);
+    let mut results = out.for_block(&block);
+    let dst = results.get_mut(0);
+    block.threads(|t| dst.set(&t, sums.get(&t).plus(total)));
+}
+
 /// `Block::any`.
 #[kernel]
 pub fn block_any(block: Block<128>, limit: usize, mut out: TilesMut<u32, 128>) {
@@ -135,6 +165,33 @@ pub fn warp_scan<T: Word, const THREADS: usize>(block: Block<THREADS>, mut out: 
     });
 }
 
+/// `Warp::scan_with_total`.
+#[kernel(instances(T = [u8, i32, u64, [u32; 3], I32x4], THREADS = [64, 256]))]
+pub fn warp_scan_with_total<T: Word, const THREADS: usize>(block: Block<THREADS>, mut out: TilesMut<T, THREADS>) {
+    let mut results = out.for_block(&block);
+    let dst = results.get_mut(0);
+    block.warps(|warp| {
+        let (sums, total) = warp.scan_with_total(&warp.map(|lane| T::of_rank(lane.thread().rank())), T::plus);
+        warp.lanes(|lane| dst.set(lane.thread(), sums.get(&lane).plus(total)));
+    });
+}
+
+/// `Warp::exclusive_scan`.
+#[kernel(instances(T = [u8, i32, u64, [u32; 3], I32x4], THREADS = [64, 256]))]
+pub fn warp_exclusive_scan<T: Word, const THREADS: usize>(
+    block: Block<THREADS>,
+    initial: usize,
+    mut out: TilesMut<T, THREADS>,
+) {
+    let mut results = out.for_block(&block);
+    let dst = results.get_mut(0);
+    block.warps(|warp| {
+        let own = warp.map(|lane| T::of_rank(lane.thread().rank()));
+        let (sums, total) = warp.exclusive_scan(&own, T::of_rank(initial), T::plus);
+        warp.lanes(|lane| dst.set(lane.thread(), sums.get(&lane).plus(total)));
+    });
+}
+
 /// `Warp::any`.
 #[kernel]
 pub fn warp_any(block: Block<128>, limit: usize, mut out: TilesMut<u32, 128>) {
@@ -169,6 +226,39 @@ pub fn warp_broadcast<T: Word, const THREADS: usize>(
     block.warps(|warp| {
         let value = warp.broadcast(&warp.map(|lane| T::of_rank(lane.thread().rank())), lane);
         warp.lanes(|lane| dst.set(lane.thread(), value));
+    });
+}
+
+/// `Warp::shift_down`.
+#[kernel(instances(T = [u8, i32, u64, [u32; 3], I32x4], THREADS = [64, 256]))]
+pub fn warp_shift_down<T: Word, const THREADS: usize>(block: Block<THREADS>, mut out: TilesMut<T, THREADS>) {
+    let mut results = out.for_block(&block);
+    let dst = results.get_mut(0);
+    block.warps(|warp| {
+        let values = warp.shift_down::<5, _>(&warp.map(|lane| T::of_rank(lane.thread().rank())));
+        warp.lanes(|lane| dst.set(lane.thread(), values.get(&lane)));
+    });
+}
+
+/// `Warp::shift_up`.
+#[kernel(instances(T = [u8, i32, u64, [u32; 3], I32x4], THREADS = [64, 256]))]
+pub fn warp_shift_up<T: Word, const THREADS: usize>(block: Block<THREADS>, mut out: TilesMut<T, THREADS>) {
+    let mut results = out.for_block(&block);
+    let dst = results.get_mut(0);
+    block.warps(|warp| {
+        let values = warp.shift_up::<5, _>(&warp.map(|lane| T::of_rank(lane.thread().rank())));
+        warp.lanes(|lane| dst.set(lane.thread(), values.get(&lane)));
+    });
+}
+
+/// `Warp::swap`.
+#[kernel(instances(T = [u8, i32, u64, [u32; 3], I32x4], THREADS = [64, 256]))]
+pub fn warp_swap<T: Word, const THREADS: usize>(block: Block<THREADS>, mut out: TilesMut<T, THREADS>) {
+    let mut results = out.for_block(&block);
+    let dst = results.get_mut(0);
+    block.warps(|warp| {
+        let values = warp.swap::<5, _>(&warp.map(|lane| T::of_rank(lane.thread().rank())));
+        warp.lanes(|lane| dst.set(lane.thread(), values.get(&lane)));
     });
 }
 

@@ -8,6 +8,8 @@ registry!(
     roles_sync_side_by_side,
     role_reduce,
     role_scan,
+    role_scan_with_total,
+    role_exclusive_scan,
     role_any,
     role_all,
     role_broadcast,
@@ -59,6 +61,37 @@ pub fn role_scan(block: Block<128>, mut out: TilesMut<u32, 96>) {
             let mut results = out.for_role(&group);
             let dst = results.get_mut(0);
             group.threads(|t| dst.set(&t, sums.get(&t)));
+        })
+        .run();
+}
+
+/// `RoleGroup::scan_with_total`.
+#[kernel]
+pub fn role_scan_with_total(block: Block<128>, mut out: TilesMut<u32, 96>) {
+    let _ = block
+        .partition::<WarpRoles<32, 96>>()
+        .role((), |_, (), ()| {})
+        .role(&mut out, |group, (), out| {
+            let (sums, total) = group.scan_with_total(&group.map(|t| t.rank() as u32), u32::wrapping_add);
+            let mut results = out.for_role(&group);
+            let dst = results.get_mut(0);
+            group.threads(|t| dst.set(&t, sums.get(&t) ^ total));
+        })
+        .run();
+}
+
+/// `RoleGroup::exclusive_scan`.
+#[kernel]
+pub fn role_exclusive_scan(block: Block<128>, initial: u32, mut out: TilesMut<u32, 96>) {
+    let _ = block
+        .partition::<WarpRoles<32, 96>>()
+        .role((), |_, (), ()| {})
+        .role(&mut out, |group, (), out| {
+            let own = group.map(|t| t.rank() as u32);
+            let (sums, total) = group.exclusive_scan(&own, initial, u32::wrapping_add);
+            let mut results = out.for_role(&group);
+            let dst = results.get_mut(0);
+            group.threads(|t| dst.set(&t, sums.get(&t) ^ total));
         })
         .run();
 }

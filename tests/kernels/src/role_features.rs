@@ -261,3 +261,60 @@ pub fn scans_of_roles<const THREADS: usize, const CONSUMERS: usize>(
         });
     });
 }
+
+/// All collectives of a group several times in a row, without any other barrier between them, in
+/// one number. The warps take different times to get from one to the next.
+macro_rules! in_a_row {
+    ($group:expr, $threads:expr, $own:expr) => {{
+        let (group, mut own, mut result) = ($group, $own, 1_u32);
+        for round in 0..3_usize {
+            group.update(&mut own, |t, value| {
+                for _ in 0..(t.rank() / 32 * 11 + round * 5) % 29 {
+                    *value = value.wrapping_mul(0x9E37_79B1).rotate_left(7);
+                }
+            });
+            let sum = group.reduce(&own, u32::plus);
+            let maps = group.map(|t| Affine { scale: own.get(&t) | 1, shift: sum ^ t.rank() as u32 });
+            let (composed, all) = group.scan_with_total(&maps, Affine::then);
+            let (before, next) = group.exclusive_scan(&own, all.shift, u32::plus);
+            let mixed = group.reduce(&group.map(|t| composed.get(&t).shift ^ before.get(&t)), u32::plus);
+            let one = group.broadcast(&own, mixed as usize % $threads);
+            let other = group.broadcast(&before, next as usize % $threads);
+            let sums = group.scan(&own, u32::plus);
+            let twisted = group.map(|t| sums.get(&t).rotate_left(t.rank() as u32 % 32));
+            let (_, total) = group.scan_with_total(&twisted, u32::plus);
+            result = result.wrapping_mul(31) ^ sum ^ mixed ^ one ^ other ^ total;
+        }
+        result
+    }};
+}
+
+/// Collectives of the block, then of its two roles side by side, then of the block again.
+#[kernel(
+    instances(THREADS = [128], FIRST = [32], SECOND = [96]),
+    instances(THREADS = [1024], FIRST = [768], SECOND = [256]),
+)]
+pub fn collectives_in_a_row<const THREADS: usize, const FIRST: usize, const SECOND: usize>(
+    block: Block<THREADS>,
+    input: Tiles<u32, THREADS>,
+    mut out: TilesMut<u32, THREADS>,
+) {
+    let mut results = out.for_block(&block);
+    for i in 0..results.len() {
+        let first = (block.index() + i * block.grid()) * THREADS;
+        let own = block.map(|t| input.get(first + t.rank()).unwrap_or(1));
+        let before = in_a_row!(&block, THREADS, block.map(|t| own.get(&t)));
+        let ((one, other), ()) = block
+            .partition::<WarpRoles<FIRST, SECOND>>()
+            .role((), |group, (), ()| {
+                in_a_row!(&group, FIRST, group.map(|t| input.get(first + t.rank()).unwrap_or(2) ^ before))
+            })
+            .role((), |group, (), ()| {
+                in_a_row!(&group, SECOND, group.map(|t| input.get(first + FIRST + t.rank()).unwrap_or(3) ^ before))
+            })
+            .run();
+        let result = in_a_row!(&block, THREADS, block.map(|t| own.get(&t) ^ one.wrapping_mul(3) ^ other));
+        let dst = results.get_mut(i);
+        block.threads(|t| dst.set(&t, result.wrapping_add(t.rank() as u32)));
+    }
+}

@@ -21,17 +21,24 @@ const fn collective(kernel: &'static str, [block, warp]: [usize; 2], shuffles: u
     Collective { kernel, block, warp, shuffles, votes }
 }
 
-const COLLECTIVES: [Collective; 11] = [
-    collective("block_reduce", [3, 0], 5, 0),
+const COLLECTIVES: [Collective; 18] = [
+    collective("block_reduce", [2, 0], 5, 0),
     collective("block_scan", [2, 0], 5, 0),
+    collective("block_scan_with_total", [2, 0], 5, 0),
+    collective("block_exclusive_scan", [2, 0], 6, 0),
     collective("block_any", [1, 0], 0, 0),
     collective("block_all", [1, 0], 0, 0),
     collective("block_broadcast", [2, 0], 0, 0),
     collective("warp_reduce", [0, 0], 6, 0),
     collective("warp_scan", [0, 0], 5, 0),
+    collective("warp_scan_with_total", [0, 0], 6, 0),
+    collective("warp_exclusive_scan", [0, 0], 7, 0),
     collective("warp_any", [0, 0], 0, 1),
     collective("warp_all", [0, 0], 0, 1),
     collective("warp_broadcast", [0, 0], 1, 0),
+    collective("warp_shift_down", [0, 0], 1, 0),
+    collective("warp_shift_up", [0, 0], 1, 0),
+    collective("warp_swap", [0, 0], 1, 0),
     collective("warp_sync", [0, 1], 0, 0),
 ];
 
@@ -81,6 +88,21 @@ fn a_collective_costs_the_barriers_and_shuffles_that_its_documentation_says() {
 }
 
 #[test]
+fn values_move_between_lanes_by_the_distance_and_in_the_direction_that_the_type_says() {
+    for (name, mode, last_lane) in
+        [("warp_shift_down", "down", "31"), ("warp_shift_up", "up", "0"), ("warp_swap", "bfly", "31")]
+    {
+        for kernel in Kernel::of_tests_named(name) {
+            for one in kernel.entry.code.instructions().filter(|one| is_shuffle(one)) {
+                assert_eq!(one.opcode, format!("shfl.sync.{mode}.b32"), "{name}");
+                let operands: Vec<&str> = one.operands.split(", ").collect();
+                assert_eq!(operands[2..], ["5", last_lane, "-1"], "{name}: {one:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn any_and_all_are_one_barrier_that_reduces_and_nothing_else() {
     for (name, opcode) in [("block_any", "bar.red.or.pred"), ("block_all", "bar.red.and.pred")] {
         for kernel in Kernel::of_tests_named(name) {
@@ -109,8 +131,16 @@ const SIZE: &str = "%dynamic_smem_size";
 
 #[test]
 fn no_kernel_has_static_shared_memory_and_those_with_collectives_find_theirs_behind_their_own() {
-    let of_block = ["block_reduce", "block_scan", "block_broadcast"];
-    let of_roles = ["producer_consumer_sum", "role_reduce", "role_scan", "role_broadcast", "role_result"];
+    let of_block = ["block_reduce", "block_scan", "block_scan_with_total", "block_exclusive_scan", "block_broadcast"];
+    let of_roles = [
+        "producer_consumer_sum",
+        "role_reduce",
+        "role_scan",
+        "role_scan_with_total",
+        "role_exclusive_scan",
+        "role_broadcast",
+        "role_result",
+    ];
     let of_sums = ["sum", "dot", "sum_by_warps", "sum_by_threads", "sum_bulk", "dot_bulk"];
     let uses: Vec<&str> = of_sums.into_iter().chain(of_block).chain(of_roles).collect();
     for (module, kernels) in [(Module::Kernels, Kernel::all()), (Module::CodegenKernels, Kernel::of_tests())] {

@@ -20,10 +20,12 @@ const fn collective(kernel: &'static str, opcode: &'static str, barriers: usize,
 }
 
 /// Those of the second of two roles, with 96 threads behind 32.
-const COLLECTIVES: [Collective; 6] = [
+const COLLECTIVES: [Collective; 8] = [
     collective("role_sync", "barrier.sync", 1, 0),
-    collective("role_reduce", "barrier.sync", 3, 5),
+    collective("role_reduce", "barrier.sync", 2, 5),
     collective("role_scan", "barrier.sync", 2, 5),
+    collective("role_scan_with_total", "barrier.sync", 2, 5),
+    collective("role_exclusive_scan", "barrier.sync", 2, 6),
     collective("role_broadcast", "barrier.sync", 2, 0),
     collective("role_any", "barrier.red.or.pred", 1, 0),
     collective("role_all", "barrier.red.and.pred", 1, 0),

@@ -35,7 +35,7 @@ fn sums_have_the_barriers_of_one_reduction_and_none_in_a_loop() {
     for name in ["sum", "dot", "sum_by_threads", "sum_by_warps"] {
         for kernel in of_threads(name) {
             kernel.check_round("barriers of the block", is_block_barrier, 0);
-            kernel.check_run("barriers of the block", is_block_barrier, 3);
+            kernel.check_run("barriers of the block", is_block_barrier, 2);
         }
     }
 }

@@ -27,7 +27,7 @@ const NUMBERS: &[Number] = &[
         defined: ("device/src", "@tilepipe_scratch_bytes = internal constant i32 {}, align"),
         unit: 1,
         said: &[
-            ("device/src", "three `bar.sync` and {} bytes of shared memory"),
+            ("device/src", "two `bar.sync` and {} bytes of shared memory"),
             ("device/src", "the last {} bytes of the launch's dynamic shared memory"),
             ("SOUNDNESS.md", "The scratch memory is the last {} bytes of the dynamic shared memory"),
         ],

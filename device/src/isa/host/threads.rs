@@ -261,6 +261,16 @@ impl<T: Copy> PerLane<T> {
         self.0[lane]
     }
 
+    /// `shfl.sync.bfly`: each lane gets the value of the lane whose rank differs from its own in
+    /// `bits`.
+    ///
+    /// # Safety
+    ///
+    /// This function's safety contract in [`isa`](crate::isa) holds.
+    pub(crate) unsafe fn lane_across(&self, bits: usize) -> Self {
+        PerLane(core::array::from_fn(|lane| self.0[lane ^ bits]))
+    }
+
     /// `shfl.sync.idx`: the value of lane `lane`.
     ///
     /// # Safety

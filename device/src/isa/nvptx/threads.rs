@@ -12,6 +12,7 @@ unsafe extern "C" {
     fn tilepipe_warp_all(value: u32) -> u32;
     fn tilepipe_shuffle_down(mask: u32, word: u32, distance: u32) -> u32;
     fn tilepipe_shuffle_up(mask: u32, word: u32, distance: u32) -> u32;
+    fn tilepipe_shuffle_across(mask: u32, word: u32, bits: u32) -> u32;
     fn tilepipe_shuffle_from(mask: u32, word: u32, lane: u32) -> u32;
 }
 
@@ -274,6 +275,18 @@ impl PerLane<bool> {
 }
 
 impl<T: bytemuck::Pod> PerLane<T> {
+    /// `shfl.sync.bfly`: each lane gets the value of the lane whose rank differs from its own in
+    /// `bits`.
+    ///
+    /// # Safety
+    ///
+    /// This function's safety contract in [`isa`](crate::isa) holds.
+    #[inline(always)]
+    pub(crate) unsafe fn lane_across(&self, bits: usize) -> Self {
+        // SAFETY: the caller's promise: all 32 lanes.
+        PerLane(shuffle(self.0, |word| unsafe { tilepipe_shuffle_across(u32::MAX, word, bits as u32) }))
+    }
+
     /// `shfl.sync.idx`: the value of lane `lane`.
     ///
     /// # Safety
