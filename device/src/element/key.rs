@@ -51,8 +51,9 @@ mod sealed {
         fn ordered(self) -> u32;
         /// The number of these bits.
         fn of_ordered(bits: u32) -> Self;
-        /// Whether nothing is before it, neither among the largest nor among the smallest.
-        fn comes_first(self) -> bool;
+        /// All ones if nothing is before it, neither among the largest nor among the smallest, and
+        /// 0 otherwise: bits, so that a key has no branch.
+        fn comes_first(self) -> u32;
     }
 }
 
@@ -67,8 +68,8 @@ impl sealed::Keyed for u32 {
         bits
     }
     #[inline(always)]
-    fn comes_first(self) -> bool {
-        false
+    fn comes_first(self) -> u32 {
+        0
     }
 }
 
@@ -86,8 +87,8 @@ impl sealed::Keyed for i32 {
         (bits ^ SIGN).cast_signed()
     }
     #[inline(always)]
-    fn comes_first(self) -> bool {
-        false
+    fn comes_first(self) -> u32 {
+        0
     }
 }
 
@@ -97,7 +98,7 @@ impl sealed::Keyed for f32 {
     /// one's are in the opposite order. -0.0 has the bits of 0.0.
     #[inline(always)]
     fn ordered(self) -> u32 {
-        let bits = if self == 0.0 { 0 } else { self.to_bits() };
+        let bits = if self.to_bits() == SIGN { 0 } else { self.to_bits() };
         // All ones for a negative number.
         let negative = (bits.cast_signed() >> 31).cast_unsigned();
         bits ^ (negative | SIGN)
@@ -107,9 +108,12 @@ impl sealed::Keyed for f32 {
         let positive = (bits.cast_signed() >> 31).cast_unsigned();
         f32::from_bits(bits ^ (!positive | SIGN))
     }
+    /// A NaN's bits without the sign are above those of infinity.
     #[inline(always)]
-    fn comes_first(self) -> bool {
-        self.is_nan()
+    fn comes_first(self) -> u32 {
+        let magnitude = self.to_bits() & !SIGN;
+        let below = f32::INFINITY.to_bits().cast_signed() - magnitude.cast_signed();
+        (below >> 31).cast_unsigned()
     }
 }
 
@@ -122,7 +126,7 @@ impl sealed::Keyed for f32 {
 /// A NaN is above all, and all NaNs are equal.
 #[inline(always)]
 pub fn argmax<T: Keyed>(value: T, index: u32) -> u64 {
-    let bits = if value.comes_first() { u32::MAX } else { value.ordered() };
+    let bits = value.ordered() | value.comes_first();
     u64::from(bits) << 32 | u64::from(!index)
 }
 
@@ -147,7 +151,7 @@ pub fn argmax_value<T: Keyed>(key: u64) -> T {
 /// A NaN is below all, and all NaNs are equal.
 #[inline(always)]
 pub fn argmin<T: Keyed>(value: T, index: u32) -> u64 {
-    let bits = if value.comes_first() { 0 } else { value.ordered() };
+    let bits = value.ordered() & !value.comes_first();
     u64::from(bits) << 32 | u64::from(index)
 }
 
