@@ -12,6 +12,7 @@ mod bulk;
 pub mod compute;
 mod cuda_guide;
 mod grid2d;
+mod largest;
 mod picture;
 mod reduction;
 mod roles;
@@ -30,6 +31,7 @@ pub use cuda_guide::{
     with_staging_scope_thread, with_staging_unified, without_memcpy_async,
 };
 pub use grid2d::{stencil_2d, stencil_2d_wide, transpose, transpose_wide};
+pub use largest::{argmax, largest_key};
 pub use picture::blur;
 pub use reduction::{dot, sum, sum_by_threads, sum_by_warps};
 pub use roles::{

@@ -5,8 +5,8 @@
 //! sums.
 
 use tilepipe::{
-    Block, Bulk, CpAsync, Engine, PerThread, Replicated, Shared, Stages, ThreadScope, Tiles, TilesMut, WarpScope,
-    kernel,
+    Block, Bulk, CpAsync, Element, Engine, PerThread, Replicated, Shared, Stages, ThreadScope, Tiles, TilesMut,
+    WarpScope, kernel,
 };
 
 use crate::compute::Number;
@@ -130,9 +130,18 @@ pub fn sum_by_threads<T: Number, const THREADS: usize, const LEN: usize, const S
 pub(crate) fn write_result<'b, T: Number, const THREADS: usize>(
     block: &Block<'b, THREADS>,
     sums: &PerThread<'b, T, THREADS>,
+    out: TilesMut<T, 1>,
+) {
+    write_reduced(block, block.reduce(sums, T::plus), out);
+}
+
+/// Has one thread write the block's result.
+#[inline(always)]
+pub(crate) fn write_reduced<T: Element, const THREADS: usize>(
+    block: &Block<'_, THREADS>,
+    total: T,
     mut out: TilesMut<T, 1>,
 ) {
-    let total = block.reduce(sums, T::plus);
     let mut results = out.for_block(block);
     if results.len() > 0 {
         let dst = results.get_mut(0);

@@ -4,6 +4,7 @@ use tilepipe::launch::Instance;
 use tilepipe_host::{Bound, Buffer, Buffer2D, BufferNd, Device, Error, Stream, launch};
 
 use crate::data::POISON;
+use crate::reference::Written;
 use crate::value::Value;
 use crate::work::{Kind, Shape};
 
@@ -98,17 +99,65 @@ impl<T: Value> Array<T> {
     }
 }
 
+/// The output of a kernel of some kind, in a device's memory.
+#[derive(Debug)]
+pub enum Output<T> {
+    /// Elements of the inputs' type.
+    Elements(Array<T>),
+    /// Keys.
+    Keys(Array<u64>),
+}
+
+impl<T: Value> Output<T> {
+    /// Makes the output as [`Array::of_output`] does.
+    ///
+    /// # Errors
+    ///
+    /// Those of the device.
+    pub fn new(device: &Device, kind: Kind, shape: Shape) -> Result<Self, Error> {
+        Ok(if kind.writes_keys() {
+            Output::Keys(Array::of_output(device, kind, shape)?)
+        } else {
+            Output::Elements(Array::of_output(device, kind, shape)?)
+        })
+    }
+
+    /// Launches as [`run`] does, with this output.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`tilepipe_host::launch`].
+    pub fn run(&mut self, stream: &Stream, grid: u32, instance: &Instance, inputs: &[Array<T>]) -> Result<(), Error> {
+        match self {
+            Output::Elements(array) => run(stream, grid, instance, inputs, array),
+            Output::Keys(array) => run(stream, grid, instance, inputs, array),
+        }
+    }
+
+    /// Returns what was written, once the launches that write it are done.
+    ///
+    /// # Errors
+    ///
+    /// Those of the device and of the launches.
+    pub fn download(&self) -> Result<Written<T>, Error> {
+        Ok(match self {
+            Output::Elements(array) => Written::Elements(array.download()?),
+            Output::Keys(array) => Written::Keys(array.download()?),
+        })
+    }
+}
+
 /// Launches `grid` blocks of an instance that takes these inputs and this output.
 ///
 /// # Errors
 ///
 /// Those of [`tilepipe_host::launch`].
-pub fn run<T: Value>(
+pub fn run<T: Value, U: Value>(
     stream: &Stream,
     grid: u32,
     instance: &Instance,
     inputs: &[Array<T>],
-    output: &mut Array<T>,
+    output: &mut Array<U>,
 ) -> Result<(), Error> {
     let bound = inputs.iter().map(|input| match input {
         Array::Row(buffer) => Bound::input(buffer),

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use crate::array::{self, Array};
+use crate::array::{Array, Output};
 use crate::built;
+use crate::reference::Written;
 use crate::value::Value;
 use crate::work::{Kind, Shape, Work};
 use anyhow::{Context, Result, bail};
@@ -89,16 +90,16 @@ impl Machine {
         if self.is_gpu() { "GPU" } else { "CPU" }
     }
 
-    /// Runs one launch over outputs of its own ([`Array::of_output`]), and returns the last output
+    /// Runs one launch over outputs of its own ([`Output::new`]), and returns the last output
     /// with the time of one run in milliseconds: the median of ten by events on a GPU, one by the
     /// clock on the CPU.
     ///
     /// # Errors
     ///
     /// Those of the launch, of the device, or of the kernel.
-    pub fn run<T: Value>(&self, launch: &Launch<'_>, inputs: &[Array<T>]) -> Result<(Vec<T>, f64), Error> {
-        let once = |output: &mut Array<T>| array::run(&self.stream, launch.grid, launch.instance, inputs, output);
-        let fresh = || Array::of_output(&self.device, launch.kind, launch.output);
+    pub fn run<T: Value>(&self, launch: &Launch<'_>, inputs: &[Array<T>]) -> Result<(Written<T>, f64), Error> {
+        let once = |output: &mut Output<T>| output.run(&self.stream, launch.grid, launch.instance, inputs);
+        let fresh = || Output::new(&self.device, launch.kind, launch.output);
         let mut output = fresh()?;
         if !self.is_gpu() {
             let start = Instant::now();

@@ -4,7 +4,7 @@ use std::fmt;
 
 use tilepipe::launch::Instance;
 
-use crate::reference;
+use crate::reference::{self, Written};
 use crate::stdout::counted;
 use crate::value::Value;
 
@@ -57,6 +57,10 @@ pub enum Kind {
     SumByThreads,
     /// [`reference::sum_by_consumers`]
     SumByConsumers,
+    /// [`reference::argmax`], of `f32`: keys
+    Argmax,
+    /// [`reference::largest_key`]
+    LargestKey,
     /// [`reference::transposed`]
     Transpose,
     /// [`reference::batched_transposed`]
@@ -98,7 +102,21 @@ impl Kind {
 
     /// Whether each block writes one result, which depends on how many blocks there are.
     pub const fn is_sum(self) -> bool {
-        matches!(self, Kind::Sum | Kind::Dot | Kind::SumByWarps | Kind::SumByThreads | Kind::SumByConsumers)
+        matches!(
+            self,
+            Kind::Sum
+                | Kind::Dot
+                | Kind::SumByWarps
+                | Kind::SumByThreads
+                | Kind::SumByConsumers
+                | Kind::Argmax
+                | Kind::LargestKey
+        )
+    }
+
+    /// Whether the output is keys of 8 bytes, whatever the elements of the inputs are.
+    pub const fn writes_keys(self) -> bool {
+        matches!(self, Kind::Argmax)
     }
 }
 
@@ -273,6 +291,8 @@ impl Work {
             Kind::SumByWarps => format!("sums of warps, tiles of {columns}"),
             Kind::SumByThreads => format!("sums of threads, tiles of {columns}"),
             Kind::SumByConsumers => format!("sums of consumers, tiles of {columns}"),
+            Kind::Argmax => "largest element's index".to_owned(),
+            Kind::LargestKey => "largest key".to_owned(),
             Kind::Transpose => "transpose".to_owned(),
             Kind::BatchedTranspose => "transposes of a batch".to_owned(),
             Kind::Stencil => "stencil".to_owned(),
@@ -307,12 +327,26 @@ impl Work {
         }
     }
 
-    /// Computes the output of a launch of `grid` blocks.
+    /// Computes the output of a launch of `grid` blocks, of whatever type.
+    ///
+    /// # Panics
+    ///
+    /// As [`compute`](Work::compute); if keys are asked for of elements that are no `f32`.
+    pub fn written<T: Value>(self, inputs: &[&[T]], shape: Shape, grid: usize) -> Written<T> {
+        if self.kind.writes_keys() {
+            Written::Keys(reference::argmax(inputs[0], self.columns, grid))
+        } else {
+            Written::Elements(self.compute(inputs, shape, grid))
+        }
+    }
+
+    /// Computes the output of a launch of `grid` blocks, if it has the inputs' type.
     ///
     /// # Panics
     ///
     /// If there are fewer inputs than [`Kind::inputs`] says, or of another length than `shape`; if
-    /// a blur is asked for of elements that are no bytes.
+    /// a blur is asked for of elements that are no bytes; if the output is keys
+    /// ([`Kind::writes_keys`]).
     pub fn compute<T: Value>(self, inputs: &[&[T]], shape: Shape, grid: usize) -> Vec<T> {
         let Work { kind, threads, columns, group, rounds, channels, .. } = self;
         assert!(inputs.iter().all(|input| input.len() == shape.elements()), "all inputs are of this shape");
@@ -332,6 +366,8 @@ impl Work {
             Kind::SumByWarps => reference::sum_by_warps(inputs[0], threads, columns, grid),
             Kind::SumByThreads => reference::sum_by_threads(inputs[0], threads, columns, grid),
             Kind::SumByConsumers => reference::sum_by_consumers(inputs[0], threads, columns, grid),
+            Kind::Argmax => panic!("keys are no elements of the inputs' type"),
+            Kind::LargestKey => reference::largest_key(inputs[0], columns, grid),
             Kind::Transpose => reference::transposed(inputs[0], width),
             Kind::BatchedTranspose => reference::batched_transposed(inputs[0], height, width),
             Kind::Stencil => reference::stencil(inputs[0], width),

@@ -3,10 +3,10 @@
 use tilepipe::cpu::Schedule;
 use tilepipe::launch::Instance;
 use tilepipe_host::{Device, Error, Stream};
-use tilepipe_runner::array::{self, Array};
+use tilepipe_runner::array::{Array, Output};
 use tilepipe_runner::data;
 use tilepipe_runner::dtype;
-use tilepipe_runner::reference;
+use tilepipe_runner::reference::Written;
 use tilepipe_runner::value::{DType, Value};
 use tilepipe_runner::work::{Shape, Work};
 
@@ -160,17 +160,17 @@ pub fn run<T: Value>(
     output: Shape,
     grid: u32,
     inputs: &[Array<T>],
-) -> Result<Vec<T>, Error> {
+) -> Result<Written<T>, Error> {
     let kind = Work::of(instance).unwrap_or_else(|| panic!("{} has no reference", instance.name())).kind;
-    let mut out = Array::of_output(stream.device(), kind, output)?;
-    array::run(stream, grid, instance, inputs, &mut out)?;
+    let mut out = Output::new(stream.device(), kind, output)?;
+    out.run(stream, grid, instance, inputs)?;
     out.download()
 }
 
 /// Computes what a group's instances must compute.
-pub fn expected<T: Value>(work: Work, inputs: &[Vec<T>], size: Size) -> Vec<T> {
+pub fn expected<T: Value>(work: Work, inputs: &[Vec<T>], size: Size) -> Written<T> {
     let inputs: Vec<&[T]> = inputs.iter().map(Vec::as_slice).collect();
-    work.compute(&inputs, size.shape, size.grid as usize)
+    work.written(&inputs, size.shape, size.grid as usize)
 }
 
 /// Runs all instances of a group at one size on each of the devices and compares each output with
@@ -216,7 +216,7 @@ impl ForType for CheckGroup<'_> {
         let output = work.output(size.shape, size.grid as usize);
         let check = |device: &Device, instance: &Instance, inputs: &[Array<T>]| -> Result<(), Error> {
             let got = run(&device.stream()?, instance, output, size.grid, inputs)?;
-            if let Some(difference) = reference::compare(&got, &expected) {
+            if let Some(difference) = got.compare(&expected) {
                 panic!("{} on {}, {size:?}: {difference}", instance.name(), device.name());
             }
             Ok(())

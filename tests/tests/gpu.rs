@@ -8,7 +8,6 @@ use std::process::Command;
 use tilepipe_host::{Bound, Device, Error, Schedule, launch};
 use tilepipe_kernels::compute::NeighbourSum;
 use tilepipe_kernels::with_staging;
-use tilepipe_runner::reference;
 use tilepipe_runner::value::Value;
 use tilepipe_runner::work::Shape;
 use tilepipe_runner::{built, data};
@@ -147,9 +146,9 @@ impl ForType for Both<'_> {
                 let one = case::run(&gpu.stream().unwrap(), instance, output, grid, &on_gpu).unwrap();
                 let other = case::run(&cpu.stream().unwrap(), instance, output, grid, &on_cpu).unwrap();
                 // The payload of a NaN may differ; ordinary elements give none.
-                let same_bytes = bytemuck::cast_slice::<T, u8>(&one) == bytemuck::cast_slice::<T, u8>(&other);
+                let same_bytes = one.bytes() == other.bytes();
                 assert!(same_bytes || !is_ordinary, "{}", instance.name());
-                assert_eq!(reference::compare(&one, &other), None, "{}", instance.name());
+                assert_eq!(one.compare(&other), None, "{}", instance.name());
             }
         }
     }
@@ -235,7 +234,7 @@ fn a_hundred_launches_that_fill_the_device_give_the_same_bytes() {
         for instance in group.instances.iter().take(4) {
             for round in 0..100 {
                 let got = case::run(&stream, instance, shape, 1056 - round, &on_device).unwrap();
-                assert_eq!(reference::compare(&got, &expected), None, "{}, round {round}", instance.name());
+                assert_eq!(got.compare(&expected), None, "{}, round {round}", instance.name());
             }
         }
     }

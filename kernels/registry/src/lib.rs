@@ -38,6 +38,8 @@ macro_rules! with_kernels {
             dot { computes: Dot, instances: 3 * 2 * 2 + 1, measured: true }
             sum_by_warps { computes: SumByWarps, instances: 2 * 2 * 2 + 2, measured: false }
             sum_by_threads { computes: SumByThreads, instances: 2 * 2 * 2 * 2, measured: false }
+            argmax { computes: Argmax, instances: 2, measured: false }
+            largest_key { computes: LargestKey, instances: 1, measured: false }
             transpose { computes: Transpose, instances: 3 * 2 * 3 + 2 + 2, measured: false }
             stencil_2d { computes: Stencil, instances: 3 * 2 * 3 + 2 * 2, measured: false }
             with_specialized_staging_unified {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::array::Array;
 use crate::dtype::{ForType, with_type};
-use crate::reference::{self, Difference};
+use crate::reference::{Difference, Written};
 use crate::value::{DType, Value};
 use crate::work::{Shape, Work};
 use anyhow::Result;
@@ -118,14 +118,16 @@ impl ForType for Group<'_, '_> {
             let shape = session.source.shape(variant.dtype, variant.work.kind.dimensions());
             let grid = machine::grid(variant.work, shape);
             let output = variant.work.output(shape, grid as usize);
-            let elements = variant.work.kind.inputs() * shape.elements() + output.elements();
+            let read = variant.work.kind.inputs() * shape.elements() * variant.dtype.bytes();
+            let of_output = if variant.work.kind.writes_keys() { DType::U64 } else { variant.dtype };
+            let bytes = read as u128 + output.elements() as u128 * of_output.bytes() as u128;
             let outcome = if session.lost {
                 Outcome::NotRun
             } else {
                 let launch = Launch { instance: variant.instance, kind: variant.work.kind, grid, output };
                 session.outcome(&mut kept, variant.work, shape, &launch)?
             };
-            let (device, bytes) = (session.machine.label(), elements as u128 * variant.dtype.bytes() as u128);
+            let device = session.machine.label();
             rows.push((*position, Row { configuration: (*configuration).clone(), device, shape, bytes, outcome }));
             session.progress.inc(1);
         }
@@ -137,13 +139,13 @@ impl ForType for Group<'_, '_> {
 struct Kept<'a, T> {
     inputs: &'a [Vec<T>],
     /// What the last configuration had to compute, in so many blocks.
-    expected: Option<(Work, u32, Vec<T>)>,
+    expected: Option<(Work, u32, Written<T>)>,
     /// The inputs on the device in the last configuration's shape.
     uploaded: Option<(Shape, Vec<Array<T>>)>,
 }
 
 impl<T: Value> Kept<'_, T> {
-    fn expect(&mut self, work: Work, shape: Shape, grid: u32) -> &[T] {
+    fn expect(&mut self, work: Work, shape: Shape, grid: u32) -> &Written<T> {
         if self.expected.as_ref().is_none_or(|(of, blocks, _)| (*of, *blocks) != (work, grid)) {
             self.expected = None;
         }
@@ -151,7 +153,7 @@ impl<T: Value> Kept<'_, T> {
         let compute = || {
             let inputs: Vec<&[T]> =
                 inputs[..work.kind.inputs()].iter().map(|input| &input[..shape.elements()]).collect();
-            (work, grid, work.compute(&inputs, shape, grid as usize))
+            (work, grid, work.written(&inputs, shape, grid as usize))
         };
         &self.expected.get_or_insert_with(compute).2
     }
@@ -189,12 +191,21 @@ impl Session<'_> {
         }
     }
 
-    fn judge<T: Value>(&self, got: &[T], expected: &[T], shape: Shape, milliseconds: f64) -> Result<Outcome> {
-        if let Some(difference) = reference::compare(got, expected) {
+    fn judge<T: Value>(
+        &self,
+        got: &Written<T>,
+        expected: &Written<T>,
+        shape: Shape,
+        milliseconds: f64,
+    ) -> Result<Outcome> {
+        if let Some(difference) = got.compare(expected) {
             return Ok(Outcome::Different { milliseconds, difference });
         }
         if let Some(path) = self.output {
-            self.source.write(path, got, shape)?;
+            match got {
+                Written::Elements(elements) => self.source.write(path, elements, shape)?,
+                Written::Keys(keys) => self.source.write(path, keys, shape)?,
+            }
         }
         Ok(Outcome::Verified { milliseconds })
     }

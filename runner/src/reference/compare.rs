@@ -55,6 +55,38 @@ pub fn compare<T: Value>(got: &[T], expected: &[T]) -> Option<Difference> {
     Some(Difference { index, got: text(got), expected: text(expected), count })
 }
 
+/// What a launch wrote, or must write.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Written<T> {
+    /// Elements of the inputs' type.
+    Elements(Vec<T>),
+    /// Keys.
+    Keys(Vec<u64>),
+}
+
+impl<T: Value> Written<T> {
+    /// Compares as [`compare`] does.
+    ///
+    /// # Panics
+    ///
+    /// If one is keys and the other is elements.
+    pub fn compare(&self, expected: &Written<T>) -> Option<Difference> {
+        match (self, expected) {
+            (Written::Elements(got), Written::Elements(expected)) => compare(got, expected),
+            (Written::Keys(got), Written::Keys(expected)) => compare(got, expected),
+            _ => panic!("keys are compared with keys, and elements with elements"),
+        }
+    }
+
+    /// Returns all bytes.
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            Written::Elements(elements) => bytemuck::cast_slice(elements),
+            Written::Keys(keys) => bytemuck::cast_slice(keys),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

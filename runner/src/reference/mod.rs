@@ -2,11 +2,13 @@
 //! did compute.
 
 mod compare;
+mod keys;
 mod maps;
 mod matrices;
 mod sums;
 
-pub use compare::{Difference, compare};
+pub use compare::{Difference, Written, compare};
+pub use keys::{argmax, largest_key};
 pub use maps::{
     MOVING_AVERAGE_RADIUS, copied, moving_average, multiply_adds, neighbour_sum, reversed, tripled, two_inputs,
 };

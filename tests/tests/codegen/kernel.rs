@@ -114,8 +114,15 @@ impl Kernel {
 
     /// The scope that the kernel's type names; block scope if it names none.
     pub fn scope(&self) -> Scope {
-        let at_thread_scope =
-            ["with_staging_scope_thread", "with_staging_scope_thread_wide", "sum", "dot", "sum_by_threads"];
+        let at_thread_scope = [
+            "with_staging_scope_thread",
+            "with_staging_scope_thread_wide",
+            "sum",
+            "dot",
+            "argmax",
+            "largest_key",
+            "sum_by_threads",
+        ];
         match (self.instance.generic("S"), self.instance.kernel()) {
             (Some("ThreadScope"), _) => Scope::Thread,
             (Some("WarpScope"), _) | (None, "sum_by_warps") => Scope::Warp,

@@ -1,6 +1,6 @@
 //! Kernels below block scope, and pipelines of a warp's or a thread's own.
 
-use tilepipe_tests::ptx::{is_block_barrier, is_commit, is_wait, is_wait_for_all, is_warp_barrier};
+use tilepipe_tests::ptx::{is_block_barrier, is_commit, is_shared_load, is_wait, is_wait_for_all, is_warp_barrier};
 
 use crate::kernel::{Kernel, Scope};
 
@@ -32,10 +32,22 @@ fn of_threads(name: &str) -> impl Iterator<Item = Kernel> {
 
 #[test]
 fn sums_have_the_barriers_of_one_reduction_and_none_in_a_loop() {
-    for name in ["sum", "dot", "sum_by_threads", "sum_by_warps"] {
+    for name in ["sum", "dot", "argmax", "largest_key", "sum_by_threads", "sum_by_warps"] {
         for kernel in of_threads(name) {
             kernel.check_round("barriers of the block", is_block_barrier, 0);
             kernel.check_run("barriers of the block", is_block_barrier, 2);
+        }
+    }
+}
+
+#[test]
+fn the_largest_element_is_found_by_wide_loads_and_without_a_branch_for_each() {
+    for (name, elements) in [("argmax", 4), ("largest_key", 2)] {
+        for kernel in of_threads(name) {
+            kernel.check_round("loads of 16 bytes", is_shared_load, 1);
+            kernel.check_round("comparisons of keys", |one| one.opcode == "max.u64", elements);
+            let by_float = kernel.entry.code.instructions().find(|one| one.is("setp") && one.has("f32"));
+            assert_eq!(by_float, None, "{name}");
         }
     }
 }

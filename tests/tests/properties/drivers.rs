@@ -155,7 +155,7 @@ proptest! {
             let device = Device::cpu(schedule);
             let shape = Shape::Matrix { height, width };
             let inputs = [Array::upload(&device, &input, shape).unwrap()];
-            let mut out = Array::poisoned(&device, shape).unwrap();
+            let mut out = Array::<i32>::poisoned(&device, shape).unwrap();
             array::run(&device.stream().unwrap(), case.grid, instance, &inputs, &mut out).unwrap();
             prop_assert_eq!(&out.download().unwrap(), &expected, "{}, {:?}", instance.name(), schedule);
         }

@@ -2,9 +2,10 @@
 //! their additions.
 
 use proptest::prelude::*;
+use tilepipe::key;
 use tilepipe::launch::Instance;
 use tilepipe_host::Device;
-use tilepipe_kernels::{dot, stencil_2d, sum, sum_by_threads, sum_by_warps, transpose};
+use tilepipe_kernels::{argmax, dot, largest_key, stencil_2d, sum, sum_by_threads, sum_by_warps, transpose};
 use tilepipe_runner::array::{self, Array};
 use tilepipe_runner::data;
 use tilepipe_runner::value::Value;
@@ -23,11 +24,11 @@ macro_rules! wide {
 wide!(i32, u32, i64);
 
 /// Runs an instance under the case's schedule.
-fn run<T: Value>(instance: &Instance, case: Case, inputs: &[Vec<T>], shapes: [Shape; 2]) -> Vec<T> {
+fn run<T: Value, U: Value>(instance: &Instance, case: Case, inputs: &[Vec<T>], shapes: [Shape; 2]) -> Vec<U> {
     let device = Device::cpu(case.schedule);
     let upload = |input: &Vec<T>| Array::upload(&device, input, shapes[0]).unwrap();
     let inputs: Vec<Array<T>> = inputs.iter().map(upload).collect();
-    let mut out = Array::poisoned(&device, shapes[1]).unwrap();
+    let mut out = Array::<U>::poisoned(&device, shapes[1]).unwrap();
     array::run(&device.stream().unwrap(), case.grid, instance, &inputs, &mut out).unwrap();
     out.download().unwrap()
 }
@@ -38,8 +39,9 @@ fn total_is_right<T: Wide>(instance: &Instance, case: Case, inputs: usize, term:
     let len = case.len(number(instance, "LEN"));
     let inputs: Vec<Vec<T>> = data::inputs(inputs, len, case.seed).unwrap();
     let shapes = [Shape::Row(len), Shape::Row(case.grid as usize)];
-    let got =
-        run(instance, case, &inputs, shapes).into_iter().fold(0, |sum: i128, value| sum.wrapping_add(value.wide()));
+    let got = run::<T, T>(instance, case, &inputs, shapes)
+        .into_iter()
+        .fold(0, |sum: i128, value| sum.wrapping_add(value.wide()));
     let row = |index| inputs.iter().map(|input| input[index]).collect::<Vec<T>>();
     let expected = (0..len).fold(0_i128, |sum, index| sum.wrapping_add(term(&row(index))));
     let bits = (1_i128 << (8 * size_of::<T>())) - 1;
@@ -94,17 +96,39 @@ proptest! {
     }
 
     #[test]
+    fn two_launches_find_the_first_of_the_largest_elements_in_any_grid(case in case(), few in any::<bool>()) {
+        let instance = case.instance(&argmax::INSTANCES);
+        let len = case.len(number(instance, "LEN"));
+        let mut input: Vec<f32> = elements(len, case.seed);
+        if few {
+            // Equal elements in many places, zeros of both signs, and no NaN.
+            let values = [0.0, -0.0, -1.5, f32::NEG_INFINITY, -1e-40];
+            input.iter_mut().for_each(|value| *value = values[value.to_bits() as usize % values.len()]);
+        }
+        let blocks = case.grid as usize;
+        let keys: Vec<u64> = run(instance, case, &[input.clone()], [Shape::Row(len), Shape::Row(blocks)]);
+        let second = Case { grid: 1, ..case };
+        let found: Vec<u64> = run(&largest_key::INSTANCES[0], second, &[keys], [Shape::Row(blocks), Shape::Row(1)]);
+        let larger = |best: usize, index: usize| {
+            let (old, new) = (input[best], input[index]);
+            if !old.is_nan() && (new.is_nan() || new > old) { index } else { best }
+        };
+        let expected = (0..len).reduce(larger).map_or(u32::MAX, |index| index as u32);
+        prop_assert_eq!(key::argmax_index(found[0]), expected, "{} of {} elements", instance.name(), len);
+    }
+
+    #[test]
     fn the_transpose_of_the_transpose_is_the_matrix(case in case(), height in 1..150_usize, width in 1..150_usize) {
         let matrices = transpose::INSTANCES.iter().filter(|instance| instance.generic("T") == Some("u32"));
         let matrices: Vec<&Instance> = matrices.collect();
         let (one, other) = (matrices[case.choice % matrices.len()], matrices[case.choice / 7 % matrices.len()]);
         let matrix: Vec<u32> = elements(height * width, case.seed);
         let shapes = [Shape::Matrix { height, width }, Shape::Matrix { height: width, width: height }];
-        let transposed = run(one, case, std::slice::from_ref(&matrix), shapes);
+        let transposed: Vec<u32> = run(one, case, std::slice::from_ref(&matrix), shapes);
         for index in 0..height * width {
             prop_assert_eq!(transposed[index % width * height + index / width], matrix[index]);
         }
-        prop_assert_eq!(run(other, case, &[transposed], [shapes[1], shapes[0]]), matrix, "{}", other.name());
+        prop_assert_eq!(run::<u32, u32>(other, case, &[transposed], [shapes[1], shapes[0]]), matrix, "{}", other.name());
     }
 
     #[test]
@@ -115,6 +139,6 @@ proptest! {
         let matrix: Vec<u32> = elements(height * width, case.seed);
         let expected = stencil_loop(&matrix, height, width);
         let shape = Shape::Matrix { height, width };
-        prop_assert_eq!(run(instance, case, &[matrix], [shape; 2]), expected, "{}", instance.name());
+        prop_assert_eq!(run::<u32, u32>(instance, case, &[matrix], [shape; 2]), expected, "{}", instance.name());
     }
 }
