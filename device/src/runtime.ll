@@ -529,6 +529,13 @@ define void @tilepipe_mbarrier_wait(i32 %address, i32 %parity) alwaysinline noun
   ret void
 }
 
+; As tilepipe_mbarrier_wait, but with a suspend time hint: the thread is suspended for about 20 ns
+; at a time, and then looks again.
+define void @tilepipe_mbarrier_wait_briefly(i32 %address, i32 %parity) alwaysinline nounwind {
+  call void asm sideeffect "{\0A\09.reg .pred complete;\0A\09tilepipe_again:\0A\09mbarrier.try_wait.parity.shared.b64 complete, [$0], $1, 20;\0A\09@!complete bra tilepipe_again;\0A\09}", "r,r,~{memory}"(i32 %address, i32 %parity)
+  ret void
+}
+
 ; Whether the phase of this parity is complete; if so with acquire semantics. If not, the thread
 ; sleeps for a moment, so that threads of its warp on another control-flow path get their turn.
 ; Otherwise a loop around this call might starve them forever.

@@ -108,7 +108,8 @@ pub fn is_bounded_copy(one: &Instruction) -> bool {
 
 /// What stands in an entry's code for a loop that does nothing but test whether a phase of an
 /// mbarrier is complete, until it is: one instruction with the operands of the test, so that ways
-/// through the kernel pass it once.
+/// through the kernel pass it once. Those are the barrier, the parity and perhaps a suspend time
+/// hint.
 pub const MBARRIER_WAIT: &str = "mbarrier.wait.parity.shared.b64";
 
 /// One kernel of a PTX module.

@@ -17,9 +17,10 @@
 //! ```
 //!
 //! Both have the same operands, the same default memory order, and a false answer that sends the
-//! loop round again, so nothing around them changes. (`try_wait` can be told how long to wait;
-//! without that it is faster, and the assembler lets the loop give way to threads of the warp that
-//! took another path: docs/performance.md.) A `test_wait` with any other predicate is a poll, and
+//! loop round again, so nothing around them changes. (`try_wait` can be told how long to wait. In
+//! these kernels it is faster without that, and the assembler lets the loop give way to threads of
+//! the warp that took another path: docs/performance.md. The others have `try_wait` with its hint
+//! in their own code: docs/decisions/62.) A `test_wait` with any other predicate is a poll, and
 //! stays: its thread has something else to do. PTX ISA 9.0, section "Parallel Synchronization and
 //! Communication Instructions: mbarrier.test_wait, mbarrier.try_wait". Why the text is changed and
 //! not compiled anew: docs/decisions/23.

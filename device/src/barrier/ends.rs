@@ -62,7 +62,7 @@ impl<K: Handover> EndBarriers for ProducerBarriers<K> {
     #[inline(always)]
     fn wait(&self, stage: u32, parity: u32) {
         // SAFETY: `init` made the barrier, and a parity is 0 or 1 (`EndBarriers`).
-        unsafe { isa::mbarrier_wait(self.memory.empty(stage), parity) };
+        unsafe { Memory::<K>::wait_for(self.memory.empty(stage), parity) };
     }
 
     #[inline(always)]
@@ -111,7 +111,7 @@ impl<K: Handover> EndBarriers for ProducerBarriers<K> {
     fn wait_passed(&self, stage: u32, parity: u32) {
         if CompletionOf::<K::Engine>::LATE_ARRIVALS {
             // SAFETY: `init` made the barrier, and a parity is 0 or 1 (`EndBarriers`).
-            unsafe { isa::mbarrier_wait(self.memory.full(stage), parity) };
+            unsafe { Memory::<K>::wait_for(self.memory.full(stage), parity) };
         }
     }
 
@@ -127,7 +127,7 @@ impl<K: Handover> EndBarriers for ConsumerBarriers<K> {
     #[inline(always)]
     fn wait(&self, stage: u32, parity: u32) {
         // SAFETY: `init` made the barrier, and a parity is 0 or 1 (`EndBarriers`).
-        unsafe { isa::mbarrier_wait(self.0.full(stage), parity) };
+        unsafe { Memory::<K>::wait_for(self.0.full(stage), parity) };
     }
 
     #[inline(always)]

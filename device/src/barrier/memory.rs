@@ -61,6 +61,10 @@ impl<K: Handover> Memory<K> {
     /// Whether the threads of the roles are interleaved, so that a warp has threads of both.
     const INTERLEAVED: bool = K::PRODUCERS.stride > 1;
 
+    /// Whether a warp has threads of both roles: a role that begins within a warp shares it.
+    const SHARES_WARPS: bool =
+        !(K::PRODUCERS.first.is_multiple_of(isa::WARP) && K::CONSUMERS.first.is_multiple_of(isa::WARP));
+
     /// Those of the role's threads that take part in filling under a driver: where a tile has fewer
     /// units of a copy than the role has threads, that many of the first threads, since the others
     /// never copy.
@@ -163,6 +167,26 @@ impl<K: Handover> Memory<K> {
             unsafe { isa::mbarrier_inval(self.full(stage)) };
             // SAFETY: this one too was made, and the caller promises that nobody uses it.
             unsafe { isa::mbarrier_inval(self.empty(stage)) };
+        }
+    }
+
+    /// Waits for the phase of this parity of a stage's barrier.
+    ///
+    /// Where bulk copies go between roles that share warps the thread is suspended briefly, since
+    /// the other role's threads of its warp have something to do. In all other pipelines that would
+    /// be slower (docs/decisions/62).
+    ///
+    /// # Safety
+    ///
+    /// `barrier` is one of this pipeline's, which was made and has not ended; `parity` is 0 or 1.
+    #[inline(always)]
+    pub(crate) unsafe fn wait_for(barrier: Mbarrier, parity: u32) {
+        if CompletionOf::<K::Engine>::BY_BYTES && Self::SHARES_WARPS {
+            // SAFETY: the caller's promise.
+            unsafe { isa::mbarrier_wait_briefly(barrier, parity) };
+        } else {
+            // SAFETY: the caller's promise.
+            unsafe { isa::mbarrier_wait(barrier, parity) };
         }
     }
 

@@ -53,6 +53,7 @@
 //! | `fence_proxy_async` | `fence.proxy.async.shared::cta` | sm_90 | thread |
 //! | `fence_mbarrier_init` | `fence.mbarrier_init.release.cluster` | sm_90 | thread |
 //! | `mbarrier_wait` | `mbarrier.try_wait.parity` in a loop; sm_80: `.test_wait` | sm_80 | thread |
+//! | `mbarrier_wait_briefly` | the same with a suspend time hint of 20 ns | sm_90 | thread |
 //! | `mbarrier_poll` | `mbarrier.test_wait.parity`; if it fails `nanosleep` | sm_80 | thread |
 //! | `mbarrier_name`, `stage_acquired`, `stage_read` | nothing; for the model | | role |
 //! | `clock` | `%globaltimer` | sm_80 | thread |
@@ -276,7 +277,7 @@
 //! The calling role has the stage of `bytes` bytes from `first` on, and reads it until it arrives
 //! at `barrier`.
 //!
-//! ## `mbarrier_wait`, `mbarrier_poll`
+//! ## `mbarrier_wait`, `mbarrier_wait_briefly`, `mbarrier_poll`
 //!
 //! `barrier` is valid, and `parity` is 0 or 1.
 //!

@@ -28,8 +28,11 @@ fn is_arrival_of_copies(one: &Instruction) -> bool {
 }
 
 /// The kernels in which threads of one warp have different roles, in all of their partitions.
-const SHARED_WARPS: [&str; 8] = [
+const SHARED_WARPS: [&str; 11] = [
     "with_specialized_staging_unified__",
+    "with_specialized_staging_unified_bulk__",
+    "with_producer_count__",
+    "tails_between_halves__",
     "gaps_between_roles__",
     "there_and_back__",
     "slow_halves__",
@@ -114,7 +117,8 @@ fn machine_code_of_a_loop_that_waits_gives_way_to_the_rest_of_the_warp() {
                     waits += 1;
                 }
             } else {
-                // Behind the look, or where it leads if it failed.
+                // Behind the look, or where it leads if it failed. (A wait with a suspend time hint
+                // is a try, a sleep and a look in one loop.)
                 let gives_way = sleeps(&block[last..]) || successors.iter().any(|next| sleeps(blocks[*next].0));
                 assert!(gives_way, "{name}: a look that keeps its warp: {block:?}");
                 polls += 1;

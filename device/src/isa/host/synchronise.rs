@@ -326,6 +326,17 @@ pub(crate) unsafe fn mbarrier_wait(barrier: *mut u64, parity: u32) {
     synchronise(|scheduler, _| scheduler.wait(barrier.addr(), parity));
 }
 
+/// `mbarrier.try_wait.parity` with a suspend time hint: as [`mbarrier_wait`], since time is virtual
+/// here.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+pub(crate) unsafe fn mbarrier_wait_briefly(barrier: *mut u64, parity: u32) {
+    // SAFETY: the caller's promise.
+    unsafe { mbarrier_wait(barrier, parity) };
+}
+
 /// `mbarrier.test_wait.parity`: whether the phase of this parity is complete. If it is not, other
 /// roles get their turn.
 ///

@@ -31,6 +31,7 @@ unsafe extern "C" {
     safe fn tilepipe_fence_proxy_async();
     safe fn tilepipe_fence_mbarrier_init();
     fn tilepipe_mbarrier_wait(barrier: u32, parity: u32);
+    fn tilepipe_mbarrier_wait_briefly(barrier: u32, parity: u32);
     fn tilepipe_mbarrier_poll(barrier: u32, parity: u32) -> u32;
     safe fn tilepipe_clock() -> u64;
 }
@@ -245,6 +246,19 @@ pub(crate) fn fence_mbarrier_init() {
 pub(crate) unsafe fn mbarrier_wait(barrier: Mbarrier, parity: u32) {
     // SAFETY: the caller's promise.
     unsafe { tilepipe_mbarrier_wait(barrier, parity) };
+}
+
+/// `mbarrier.try_wait.parity` with a suspend time hint of 20 ns until it succeeds: as
+/// [`mbarrier_wait`], but the thread's warp is suspended for less time at once. Threads of the same
+/// warp that are on another path go on meanwhile.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+#[inline(always)]
+pub(crate) unsafe fn mbarrier_wait_briefly(barrier: Mbarrier, parity: u32) {
+    // SAFETY: the caller's promise.
+    unsafe { tilepipe_mbarrier_wait_briefly(barrier, parity) };
 }
 
 /// `mbarrier.test_wait.parity`: whether the phase of this parity is complete. If it is not, the
