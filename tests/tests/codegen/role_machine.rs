@@ -117,9 +117,10 @@ fn machine_code_of_a_loop_that_waits_gives_way_to_the_rest_of_the_warp() {
                 }
             } else {
                 // After the look, or where it leads if it failed. A wait with a suspend time hint
-                // is a try, a sleep and a look in one loop.
-                let first = block.iter().position(is_look).unwrap_or(last);
-                let gives_way = sleeps(&block[first..]) || successors.iter().any(|next| sleeps(blocks[*next].0));
+                // is a try, a sleep and a look in one loop: there the sleep follows the try.
+                let asked = block[..last].iter().rposition(is_look).filter(|before| is_try(&block[*before]));
+                let from = asked.unwrap_or(last);
+                let gives_way = sleeps(&block[from..]) || successors.iter().any(|next| sleeps(blocks[*next].0));
                 assert!(gives_way, "{name}: a look that keeps its warp: {block:?}");
                 polls += 1;
             }
