@@ -4,7 +4,7 @@ pub(crate) mod kept;
 pub(crate) mod ptxas;
 pub(crate) mod specialise;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
@@ -38,7 +38,7 @@ pub(crate) struct Assembly<'a> {
     pub ptx_version: Option<u32>,
     pub architectures: &'a [Architecture],
     pub store: &'a Store,
-    /// An empty folder of this build's own.
+    /// An empty folder of this build's own; each part has a folder of its own there.
     pub work: &'a Path,
 }
 
@@ -158,20 +158,35 @@ impl Assembly<'_> {
         key
     }
 
-    /// Writes a file of the part's own to the work folder.
-    fn write(&self, part: &Part, extension: &str, content: &[u8]) -> Result<std::path::PathBuf, Error> {
-        let path = self.work.join(format!("{}.{extension}", part.name));
+    /// Writes a file of the part's own.
+    fn write(&self, part: &Part, extension: &str, content: &[u8]) -> Result<PathBuf, Error> {
+        let folder = folder(self.work, &part.name);
+        std::fs::create_dir_all(&folder).map_err(Error::io("create", &folder))?;
+        let path = file(self.work, &part.name, extension);
         std::fs::write(&path, content).map_err(Error::io("write", &path))?;
         Ok(path)
     }
 
-    /// Runs one of LLVM's tools in the work folder, as it writes its input's path into the module;
-    /// returns what it made.
+    /// Runs one of LLVM's tools in the part's folder, as it writes its input's path into the
+    /// module; returns what it made.
     fn llvm(&self, tool: &str, arguments: &[&str], part: &Part, extension: &str) -> Result<Vec<u8>, Error> {
-        let output = self.work.join(format!("{}.{extension}", part.name));
-        process::llvm(self.toolchain, self.name, tool, self.work, arguments, &output)?;
+        let output = file(self.work, &part.name, extension);
+        process::llvm(self.toolchain, self.name, tool, &folder(self.work, &part.name), arguments, &output)?;
         std::fs::read(&output).map_err(Error::io("read", &output))
     }
+}
+
+/// The folder of a part's files in `work`.
+///
+/// Parts are built at the same time, and one's name may be the beginning of another's: the text of
+/// `k` for `sm_90` and that of the part `k.sm_90` would be one file.
+fn folder(work: &Path, part: &str) -> PathBuf {
+    work.join(part)
+}
+
+/// A part's file in `work`.
+fn file(work: &Path, part: &str, extension: &str) -> PathBuf {
+    folder(work, part).join(format!("{part}.{extension}"))
 }
 
 /// What is public in a part beside its kernels: memory that others write, which must look so.
@@ -180,4 +195,21 @@ const PUBLIC: [&str; 1] = [crate::ir::check::PANIC_RECORD];
 /// What a tool wrote as text.
 fn text(bytes: Vec<u8>) -> Result<String, Error> {
     String::from_utf8(bytes).map_err(|_| Error::Ir { reason: "text", line: "a tool's output".to_string() })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+    use std::path::Path;
+
+    /// A kernel's instances for newer GPUs are a part whose name is the kernel's and the
+    /// architecture.
+    #[test]
+    fn no_two_parts_share_a_file() {
+        let parts = ["k", "k.sm_90", "k.sm_100", "k.sm_90.optimised", "k_two"];
+        let extensions = ["public", "ll", "optimised.ll", "ptx", "sm_90.ptx", "sm_100.ptx", "sm_90.cubin"];
+        let files =
+            parts.iter().flat_map(|part| extensions.map(|extension| super::file(Path::new("work"), part, extension)));
+        assert_eq!(files.collect::<HashSet<_>>().len(), parts.len() * extensions.len());
+    }
 }
