@@ -1,11 +1,12 @@
-// The kernels of `bulk.cuh`: beside each of ours with the copy engine one of the same shape
-// (`bench/src/plan/bulk.rs`).
+// The kernels of `bulk.cuh` and `bulk_rows.cuh`: beside each of ours with the copy engine one of
+// the same shape (`bench/src/plan/bulk.rs`).
 //
 // An entry's name is its form, the threads of a block, the elements of a tile and the stages:
-// `engine_stream_128_512_2`. The forms `engine_stream_no_fence` and `engine_stream_issuer_fence`
+// `engine_stream_128_512_2`. Over matrices it has the rows and the columns of a tile of the output:
+// `engine_transpose_256_32x32_1`. The forms `engine_stream_no_fence` and `engine_stream_issuer_fence`
 // say what the fence of the reading threads costs. `engine_hand` is cp.async by hand in the same
 // tiles.
-#include "bulk.cuh"
+#include "bulk_rows.cuh"
 
 #define ENTRY(NAME, THREADS, ...)                                                                                      \
     extern "C" __global__ void __launch_bounds__(THREADS) NAME(const View<int> in, const View<int> out) {              \
@@ -20,6 +21,8 @@
     extern "C" __global__ void __launch_bounds__(THREADS) NAME(const View<int4> in, const View<int4> out) {            \
         __VA_ARGS__(in, out);                                                                                          \
     }
+#define ENTRY_ROWS(NAME, THREADS, ...)                                                                                 \
+    extern "C" __global__ void __launch_bounds__(THREADS) NAME(const Rows in, const Rows out) { __VA_ARGS__(in, out); }
 
 ENTRY(engine_stream_128_512_1, 128, bulk_stream<128, 512, 1>)
 ENTRY(engine_stream_128_512_2, 128, bulk_stream<128, 512, 2>)
@@ -91,3 +94,9 @@ ENTRY(engine_sum_256_1024_4, 256, bulk_sum<256, 1024, 4>)
 ENTRY(engine_sum_256_4096_4, 256, bulk_sum<256, 4096, 4>)
 ENTRY_2(engine_dot_256_1024_2, 256, bulk_dot<256, 1024, 2>)
 ENTRY_2(engine_dot_256_1024_4, 256, bulk_dot<256, 1024, 4>)
+ENTRY_ROWS(engine_transpose_256_32x32_1, 256, bulk_transpose<256, 32, 32, 1>)
+ENTRY_ROWS(engine_transpose_256_32x32_2, 256, bulk_transpose<256, 32, 32, 2>)
+ENTRY_ROWS(engine_transpose_256_64x16_2, 256, bulk_transpose<256, 64, 16, 2>)
+ENTRY_ROWS(engine_stencil_256_16x64_1, 256, bulk_stencil<256, 16, 64, 1>)
+ENTRY_ROWS(engine_stencil_256_16x64_2, 256, bulk_stencil<256, 16, 64, 2>)
+ENTRY_ROWS(engine_stencil_256_8x128_2, 256, bulk_stencil<256, 8, 128, 2>)

@@ -19,6 +19,18 @@ enum class Fence {
 
 extern __shared__ __align__(128) unsigned char bulk_memory[];
 
+// Announces BYTES bytes of bulk copies at a barrier, and arrives there.
+template <unsigned BYTES> __device__ __forceinline__ void arrive_expecting(unsigned barrier) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "n"(BYTES) : "memory");
+}
+
+// Copies BYTES bytes into shared memory, and completes them at a barrier.
+template <unsigned BYTES> __device__ __forceinline__ void load_bulk(unsigned to, const void *from, unsigned barrier) {
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to), "l"(from),
+                 "n"(BYTES), "r"(barrier)
+                 : "memory");
+}
+
 // Stages of INPUTS tiles of LEN elements each in dynamic shared memory, and after them their
 // mbarriers: `full` for the bytes of a stage to land and, where RELEASES are counted, `empty` for
 // so many threads to hand it back. A tile has EDGES elements more than LEN.
@@ -51,13 +63,10 @@ struct BulkStages {
     // One thread starts to fill a stage with the tiles that begin at these addresses.
     __device__ __forceinline__ void fill(unsigned stage, const T *const (&sources)[INPUTS]) const {
         const unsigned barrier = full + stage * 8;
-        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "n"(BYTES) : "memory");
+        arrive_expecting<BYTES>(barrier);
 #pragma unroll
         for (unsigned input = 0; input < INPUTS; ++input) {
-            asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-                             first + stage * BYTES + input * TILE_BYTES),
-                         "l"(sources[input]), "n"(TILE_BYTES), "r"(barrier)
-                         : "memory");
+            load_bulk<TILE_BYTES>(first + stage * BYTES + input * TILE_BYTES, sources[input], barrier);
         }
     }
 

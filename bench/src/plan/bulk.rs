@@ -29,16 +29,28 @@ pub struct Form {
     element: DType,
     inputs: usize,
     /// Elements of a stage besides those of its tiles.
-    edges: usize,
+    edges: Edges,
     /// Mbarriers of a stage in dynamic shared memory; 0 where all shared memory is static.
     barriers: usize,
+}
+
+/// Elements of a stage besides those of its tiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Edges {
+    /// So many.
+    Of(usize),
+    /// So many after each row of the input's tile, of which a transposed one has as many as the
+    /// output's has columns.
+    Padding(usize),
+    /// So many on every side.
+    Halo(usize),
 }
 
 /// What C++ of the same shape is called.
 pub const BY_HAND: &str = "bulk copies by hand";
 
 const fn form(name: &'static str) -> Form {
-    Form { name, text: BY_HAND, element: I32, inputs: 1, edges: 0, barriers: 1 }
+    Form { name, text: BY_HAND, element: I32, inputs: 1, edges: Edges::Of(0), barriers: 1 }
 }
 
 /// Sums of neighbours in groups of 256, four ints a thread in a row.
@@ -55,9 +67,13 @@ const EACH_VECTOR: Form = Form { element: Vector, ..form("engine_each_4") };
 const OWN: Form = form("engine_own");
 const TWO_INPUTS: Form = Form { inputs: 2, ..form("engine_two") };
 /// A tile has eight neighbours on either side.
-const AVERAGE: Form = Form { edges: 16, ..form("engine_average") };
+const AVERAGE: Form = Form { edges: Edges::Of(16), ..form("engine_average") };
 const EVEN_ODD: Form = Form { barriers: 2, ..form("engine_even_odd") };
 const WARPS: Form = Form { barriers: 2, ..form("engine_warps") };
+/// The rows of a stage are padded by 16 bytes.
+const TRANSPOSE: Form = Form { edges: Edges::Padding(4), ..form("engine_transpose") };
+/// A tile has 16 bytes of neighbours on either side, and as many rows above and below.
+const STENCIL: Form = Form { edges: Edges::Halo(4), ..form("engine_stencil") };
 
 /// The sum of each block.
 pub const BLOCK_SUM: Form = form("engine_sum");
@@ -75,39 +91,59 @@ pub struct Twin {
     form: Form,
     threads: u32,
     len: usize,
+    /// Rows of a tile of the output, of forms over matrices.
+    rows: Option<usize>,
     stages: usize,
 }
 
 impl Form {
     /// This form with so many threads, elements of a tile and stages.
     pub const fn of(self, threads: u32, len: usize, stages: usize) -> Twin {
-        Twin { form: self, threads, len, stages }
+        Twin { form: self, threads, len, rows: None, stages }
+    }
+
+    /// This form over matrices, with so many rows and columns of a tile of the output.
+    const fn of_rows(self, threads: u32, [rows, columns]: [usize; 2], stages: usize) -> Twin {
+        Twin { form: self, threads, len: rows * columns, rows: Some(rows), stages }
     }
 }
 
 impl Twin {
     fn symbol(self) -> String {
-        format!("{}_{}_{}_{}", self.form.name, self.threads, self.len, self.stages)
+        let tile = match self.rows {
+            Some(rows) => format!("{rows}x{}", self.len / rows),
+            None => self.len.to_string(),
+        };
+        format!("{}_{}_{tile}_{}", self.form.name, self.threads, self.stages)
     }
 
     /// The bytes of its dynamic shared memory: its stages, and their mbarriers behind them.
     fn shared_bytes(self) -> usize {
         let Form { element, inputs, edges, barriers, .. } = self.form;
         let bytes = if element == Vector { 16 } else { 4 };
-        if barriers == 0 { 0 } else { self.stages * (inputs * (self.len + edges) * bytes + 8 * barriers) }
+        let rows = self.rows.unwrap_or(1);
+        let columns = self.len / rows;
+        let elements = match edges {
+            Edges::Of(more) => self.len + more,
+            Edges::Padding(more) => self.len + columns * more,
+            Edges::Halo(halo) => (rows + 2 * halo) * (columns + 2 * halo),
+        };
+        if barriers == 0 { 0 } else { self.stages * (inputs * elements * bytes + 8 * barriers) }
     }
 
     /// Describes its entry.
     pub fn instance(self) -> Instance {
         let symbol: &str = self.symbol().leak();
         let (names, parameters) = match (self.form.element, self.form.inputs) {
+            _ if self.rows.is_some() => (Names::ONE, &Views::<i32>::ROWS[..]),
             (Vector, _) => (Names::ONE, &Views::<I32x4>::ONE[..]),
             (_, 1) => (Names::ONE, &Views::<i32>::ONE[..]),
             _ => (Names::TWO, &Views::<i32>::TWO[..]),
         };
         // SAFETY: `bulk.cu` has this entry (the test below): one or two input views and an output
         // view of these elements, each a base address that is aligned to 16 bytes and a length, any
-        // length, launched with so many threads and so many bytes of dynamic shared memory; it
+        // length, or of ints with rows, of any sizes, whose first elements and rows are aligned to
+        // 16 bytes; launched with so many threads and so many bytes of dynamic shared memory. It
         // reads and writes nothing else. `on_cpu` does nothing but panic.
         unsafe {
             Instance::new(Parts {
@@ -234,17 +270,28 @@ fn others() -> Vec<Pairing> {
 /// Adds the C++ of its shape to a pairing of a kernel that is wide and has the copy engine, if it
 /// is one of those that have some.
 pub fn with_twin(mut pairing: Pairing) -> Pairing {
-    let stages = pairing.generics.iter().find(|(name, _)| *name == "STAGES").and_then(|(_, text)| text.parse().ok());
-    let form = match pairing.kernel {
-        "scale_own_bulk" => Some((OWN, 4 * 128)),
-        "moving_average_wide_bulk" => Some((AVERAGE, 4 * 256)),
-        "with_specialized_staging_unified_bulk" => Some((EVEN_ODD, 4 * 128)),
-        "with_specialized_staging_warps_bulk" => Some((WARPS, 4 * 128)),
-        _ => None,
-    };
-    let twin = form.zip(stages).map(|((form, len), stages)| form.of(pairing.threads, len, stages).wanted());
+    let twin = twin_of(&pairing).map(Twin::wanted);
     pairing.peers.extend(twin);
     pairing
+}
+
+fn twin_of(pairing: &Pairing) -> Option<Twin> {
+    let number = |wanted| pairing.generics.iter().find(|(name, _)| *name == wanted)?.1.parse::<usize>().ok();
+    let (threads, stages) = (pairing.threads, number("STAGES")?);
+    // A thread has four elements of a tile.
+    let of_rows = |form: Form| {
+        let rows = number("ROWS")?;
+        Some(form.of_rows(threads, [rows, 4 * threads as usize / rows], stages))
+    };
+    match pairing.kernel {
+        "scale_own_bulk" => Some(OWN.of(threads, 4 * 128, stages)),
+        "moving_average_wide_bulk" => Some(AVERAGE.of(threads, 4 * 256, stages)),
+        "transpose_bulk" => of_rows(TRANSPOSE),
+        "stencil_2d_bulk" => of_rows(STENCIL),
+        "with_specialized_staging_unified_bulk" => Some(EVEN_ODD.of(threads, 4 * 128, stages)),
+        "with_specialized_staging_warps_bulk" => Some(WARPS.of(threads, 4 * 128, stages)),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -261,7 +308,8 @@ mod tests {
     fn entries() -> BTreeSet<(String, u32, &'static str)> {
         let source = include_str!("../../peers/bulk.cu");
         let entry = |line: &str| {
-            let kinds = [("ENTRY(", "int"), ("ENTRY_2(", "int, int"), ("ENTRY_4(", "int4")];
+            let kinds =
+                [("ENTRY(", "int"), ("ENTRY_2(", "int, int"), ("ENTRY_4(", "int4"), ("ENTRY_ROWS(", "rows of int")];
             let (kind, rest) = kinds.into_iter().find_map(|(macro_, kind)| Some((kind, line.strip_prefix(macro_)?)))?;
             let mut fields = rest.split(", ");
             Some((fields.next()?.to_owned(), fields.next()?.parse().ok()?, kind))
@@ -280,6 +328,7 @@ mod tests {
         let described = |instance: Instance| {
             let bytes: Vec<usize> = instance.parameters().map(|(_, info)| info.element_bytes).collect();
             let kind = match bytes[..] {
+                _ if instance.parameters().any(|(_, info)| info.row_alignment.is_some()) => "rows of int",
                 [4, 4] => "int",
                 [4, 4, 4] => "int, int",
                 _ => "int4",
@@ -303,7 +352,11 @@ mod tests {
             let name = twin.instance.name();
             assert_eq!((twin.wanted, twin.blocks), (Some(WANTED), None), "{name}");
             assert_eq!(twin.tile, Work::of(ours).unwrap().portion(), "{name} and {}", ours.name());
-            let ending = format!("_{}_{}_{}", ours.threads(), twin.tile, ours.generic("STAGES").unwrap());
+            let tile = match (ours.generic("ROWS"), ours.generic("COLUMNS")) {
+                (Some(rows), Some(columns)) => format!("{rows}x{columns}"),
+                _ => twin.tile.to_string(),
+            };
+            let ending = format!("_{}_{tile}_{}", ours.threads(), ours.generic("STAGES").unwrap());
             assert!(name.ends_with(&ending), "{name} and {}", ours.name());
         }
     }
@@ -332,5 +385,7 @@ mod tests {
         assert_eq!(EACH_VECTOR.of(256, 256, 2).instance().shared_bytes(), 2 * (4096 + 8));
         assert_eq!(TWO_INPUTS.of(128, 512, 1).shared_bytes(), 4096 + 8);
         assert_eq!(HAND.of(128, 512, 4).instance().shared_bytes(), 0);
+        assert_eq!(TRANSPOSE.of_rows(256, [64, 16], 2).shared_bytes(), 2 * (16 * 68 * 4 + 8));
+        assert_eq!(STENCIL.of_rows(256, [16, 64], 1).shared_bytes(), 24 * 72 * 4 + 8);
     }
 }
