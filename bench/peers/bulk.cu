@@ -3,9 +3,9 @@
 //
 // An entry's name is its form, the threads of a block, the elements of a tile and the stages:
 // `engine_stream_128_512_2`. Over matrices it has the rows and the columns of a tile of the output:
-// `engine_transpose_256_32x32_1`. The forms `engine_stream_no_fence` and `engine_stream_issuer_fence`
-// say what the fence of the reading threads costs. `engine_hand` is cp.async by hand in the same
-// tiles.
+// `engine_transpose_256_32x32_1`. The forms `engine_stream_no_fence` and
+// `engine_stream_issuer_fence` say what the fence of the reading threads costs. `engine_hand` is
+// cp.async by hand in the same tiles.
 #include "bulk_rows.cuh"
 
 #define ENTRY(NAME, THREADS, ...)                                                                                      \
