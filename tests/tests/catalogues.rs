@@ -14,12 +14,15 @@ struct Named {
     programs: BTreeSet<String>,
     /// Functions by their names, each with the files that have one.
     functions: BTreeMap<String, Vec<PathBuf>>,
+    /// Those that are tests, or that tests on the CPU and on a GPU call alike (`tests/src`).
+    tests: BTreeMap<String, Vec<PathBuf>>,
 }
 
 impl Named {
     fn read() -> Self {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-        let mut named = Named { programs: BTreeSet::new(), functions: BTreeMap::new(), root };
+        let (functions, tests) = (BTreeMap::new(), BTreeMap::new());
+        let mut named = Named { programs: BTreeSet::new(), functions, tests, root };
         for crates in ["bench", "build", "device", "host", "kernels", "runner", "tests", "ui-tests", "xtask"] {
             named.read_folder(Path::new(crates));
         }
@@ -42,18 +45,29 @@ impl Named {
     }
 
     fn read_functions(&mut self, path: &Path) {
+        let of_both = path.starts_with("tests/src");
+        let mut is_marked = false;
         for line in fs::read_to_string(self.root.join(path)).unwrap().lines() {
             // A list of tests that a macro makes has names alone.
             let line = line.trim();
+            if line.starts_with("#[") {
+                is_marked |= line == "#[test]";
+                continue;
+            }
             let name = line.split_once("fn ").map_or(line, |(_, rest)| rest);
             let name: String = name.chars().take_while(|one| one.is_alphanumeric() || *one == '_').collect();
             if !name.is_empty() && (line.contains("fn ") || name == line) {
+                if is_marked || of_both || name == line {
+                    self.tests.entry(name.clone()).or_default().push(path.to_owned());
+                }
                 self.functions.entry(name).or_default().push(path.to_owned());
             }
+            is_marked = false;
         }
     }
 
     /// Whether something has this name: a program, a test, a kernel or module of tests, or a path.
+    /// What is named with its module is a test, or a module.
     fn has(&self, name: &str) -> bool {
         if TOOLS.contains(&name) {
             return true;
@@ -73,7 +87,8 @@ impl Named {
         }
         let module = modules.map(|modules| modules.rsplit("::").next().unwrap_or(modules));
         let in_module = |path: &PathBuf| module.is_none_or(|module| is_in(path, module));
-        let mut found = self.functions.iter().filter(|(function, _)| fits(function));
+        let all = if modules.is_some() { &self.tests } else { &self.functions };
+        let mut found = all.iter().filter(|(function, _)| fits(function));
         if found.any(|(_, paths)| paths.iter().any(in_module)) {
             return true;
         }
@@ -91,8 +106,11 @@ fn is_in(path: &Path, module: &str) -> bool {
     path.components().any(|part| Path::new(part.as_os_str()).file_stem().is_some_and(|stem| stem == module))
 }
 
+/// What says in a row that it has no test of its own.
+const WITHOUT: [&str; 1] = ["as there"];
+
 /// The names in backticks in the last columns of a document's tables that end with such a heading;
-/// without those of types.
+/// without those of types. A row that names nothing stands for itself.
 fn names<'a>(text: &'a str, heading: &str) -> Vec<&'a str> {
     let (mut names, mut in_table) = (Vec::new(), false);
     for line in text.lines() {
@@ -101,11 +119,15 @@ fn names<'a>(text: &'a str, heading: &str) -> Vec<&'a str> {
             continue;
         };
         let last = last.trim();
-        in_table |= last == heading;
-        if in_table {
+        if in_table && !last.trim_matches('-').is_empty() {
             let quoted = last.split('`').skip(1).step_by(2);
+            let before = names.len();
             names.extend(quoted.filter(|name| !name.starts_with(char::is_uppercase)));
+            if names.len() == before && !WITHOUT.contains(&last) {
+                names.push(line);
+            }
         }
+        in_table |= last == heading;
     }
     names
 }
@@ -133,12 +155,16 @@ fn a_name_of_nothing_is_found_out() {
         "codegen::bulk::a_fence_that_..",
         "codegen::steps::steps_become_..",
         "device/src/role/protocol/check",
+        // A function that is no test, and a kernel.
+        "codegen::bulk::of_thread",
+        "bulk::left_in_scope",
     ] {
         assert!(!named.has(name), "{name}");
     }
-    for name in ["bulk_tile_of_24_bytes", "bulk_*_bytes", "codegen::bulk::steps_become_..", "public_api", "memcheck"] {
+    let there = ["bulk_tile_of_24_bytes", "bulk_*_bytes", "codegen::bulk::steps_become_..", "public_api", "memcheck"];
+    for name in there.into_iter().chain(["left_in_scope", "tensors::check_extents"]) {
         assert!(named.has(name), "{name}");
     }
-    let table = "| a | test |\n|---|---|\n| `no` | `one`, `two` |\n\n| `x` | `y` |";
-    assert_eq!(names(table, "test"), ["one", "two"]);
+    let table = "| a | test |\n|---|---|\n| `no` | `one`, `two` |\n| b | none |\n| c | as there |\n\n| `x` | `y` |";
+    assert_eq!(names(table, "test"), ["one", "two", "| b | none |"]);
 }

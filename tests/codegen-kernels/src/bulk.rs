@@ -1,7 +1,7 @@
 //! Copies by the copy engine: who issues them, and where the fences between the proxies stand.
 
 use tilepipe::role::{Partitioned, WarpRoles};
-use tilepipe::{Block, Bulk, Replicated, Shared, Stages, Tiles, TilesMut, WarpScope, Zeros, kernel};
+use tilepipe::{Block, Bulk, Optional, Replicated, Shared, Stages, Tiles, TilesMut, WarpScope, Zeros, kernel};
 
 registry!(
     bulk_entry,
@@ -12,11 +12,13 @@ registry!(
     bulk_pair,
     bulk_two_stages,
     bulk_twice,
+    bulk_gap,
     bulk_tile,
     bulk_rounds,
     bulk_driven,
     bulk_of_warps,
     bulk_between_roles,
+    bulk_gap_between_roles,
     bulk_driven_between_roles,
 );
 
@@ -85,6 +87,14 @@ pub fn bulk_twice(block: Block<128>, shared: Shared<Stages<[i32; 128], 1, Bulk>>
     });
     let _ = shared.with_pipeline(&block, |pipe| {
         let _ = pipe.acquire().copy(Zeros).commit();
+    });
+}
+
+/// A stage that may be empty is committed without a tile, and waited for.
+#[kernel]
+pub fn bulk_gap(block: Block<128>, shared: Shared<Stages<Optional<[i32; 128]>, 1, Bulk>>) {
+    let _ = shared.with_pipeline(&block, |pipe| {
+        let _ = pipe.acquire().copy(None::<Zeros>).commit().wait();
     });
 }
 
@@ -157,6 +167,33 @@ pub fn bulk_between_roles(
             let mut results = out.for_role(&group);
             let dst = results.get_mut(0);
             group.threads(|t| dst.set(&t, tile[127 - t.rank()]));
+            let _ = tile.release();
+        })
+        .run();
+}
+
+/// One stage, which may be empty, passes from a role to another, by hand.
+#[kernel]
+pub fn bulk_gap_between_roles(
+    block: Block<128>,
+    is_there: bool,
+    mut out: TilesMut<i32, 96>,
+    shared: Shared<Partitioned<Stages<Optional<[i32; 128]>, 1, Bulk>>>,
+) {
+    let _ = block
+        .partition::<WarpRoles<32, 96>>()
+        .pipeline(shared)
+        .role((), |_, producer, ()| {
+            let Ok(stage) = producer.acquire() else { return };
+            let _ = stage.copy(is_there.then_some(Zeros)).commit();
+        })
+        .role(&mut out, |group, consumer, out| {
+            let Ok(tile) = consumer.wait() else { return };
+            let mut results = out.for_role(&group);
+            let dst = results.get_mut(0);
+            if let Some(there) = tile.get() {
+                group.threads(|t| dst.set(&t, there[127 - t.rank()]));
+            }
             let _ = tile.release();
         })
         .run();

@@ -183,7 +183,7 @@ const RUNS: [Run; 9] = [
 ];
 
 /// The kernels that are checked here.
-const ISSUERS: [&str; 14] = [
+const ISSUERS: [&str; 16] = [
     "bulk_entry",
     "bulk_fill",
     "bulk_wait",
@@ -192,13 +192,18 @@ const ISSUERS: [&str; 14] = [
     "bulk_pair",
     "bulk_two_stages",
     "bulk_twice",
+    "bulk_gap",
     "bulk_tile",
     "bulk_rounds",
     "bulk_driven",
     "bulk_of_warps",
     "bulk_between_roles",
+    "bulk_gap_between_roles",
     "bulk_driven_between_roles",
 ];
+
+/// Those of them that copy nothing.
+const WITHOUT_COPIES: [&str; 2] = ["bulk_entry", "bulk_gap"];
 
 /// Their names.
 pub fn checked() -> Vec<&'static str> {
@@ -235,8 +240,8 @@ pub fn offset(code: &Code, one: &Instruction, place: usize) -> Option<u32> {
 }
 
 fn offset_of(code: &Code, operand: &str, depth: usize) -> Option<u32> {
-    if operand == "tilepipe_shared" {
-        return Some(0);
+    if let Some(behind) = operand.strip_prefix("tilepipe_shared") {
+        return if behind.is_empty() { Some(0) } else { behind.strip_prefix('+')?.parse().ok() };
     }
     known(code, operand, depth, |one, operands| {
         let from = offset_of(code, operands.get(1)?, depth - 1)?;
@@ -274,6 +279,19 @@ fn steps_become_the_copies_announcements_fences_and_barriers_that_their_state_re
 }
 
 #[test]
+fn a_stage_without_bytes_has_its_arrival_alone() {
+    let (first, other) = (of_thread(one_of("bulk_gap"), 0), of_thread(one_of("bulk_gap"), 1));
+    for (what, wanted, count) in
+        [("copies", is_bulk as Kind, 0), ("announcements", is_expect, 0), ("arrivals", is_arrival, 1)]
+    {
+        assert_eq!(executed(&first, wanted), [count].into(), "{what} of the first thread");
+        assert_eq!(executed(&other, wanted), [0].into(), "{what} of another thread");
+    }
+    // One by hand, and one at the end.
+    assert_eq!(executed(&other, is_mbarrier_wait), [2].into());
+}
+
+#[test]
 fn only_the_first_thread_has_code_of_copies() {
     for name in ISSUERS {
         for kernel in Kernel::of_tests_named(name) {
@@ -281,7 +299,7 @@ fn only_the_first_thread_has_code_of_copies() {
             let copies =
                 |rank| of_thread(code, rank).instructions().filter(|one| is_bulk(one) || is_expect(one)).count();
             let all = code.instructions().filter(|one| is_bulk(one) || is_expect(one)).count();
-            assert!(all > 0 || name == "bulk_entry", "{name} copies nothing");
+            assert!(all > 0 || WITHOUT_COPIES.contains(&name), "{name} copies nothing");
             assert_eq!(copies(0), all, "{name}: copies and announcements of the first thread");
             for rank in [1, 31, 33, 127] {
                 assert_eq!(copies(rank), 0, "{name}: copies and announcements of thread {rank}");

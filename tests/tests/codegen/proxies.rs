@@ -8,7 +8,8 @@ use tilepipe_tests::ptx::{
     is_arrival, is_block_barrier, is_mbarrier_init, is_mbarrier_inval, is_mbarrier_wait, is_shared_store,
 };
 
-use crate::bulk::{is_bulk, is_expect, is_fence, is_init_fence, of_thread, offset, one_of, operand};
+use crate::bulk::{checked, is_bulk, is_expect, is_fence, is_init_fence, of_thread, offset, one_of, operand};
+use crate::kernel::Kernel;
 
 /// A kind of instructions, with its name.
 type Kind = (fn(&Instruction) -> bool, &'static str);
@@ -113,4 +114,96 @@ fn memory_is_used_again_after_its_mbarriers_ended_and_a_fence_of_each_thread() {
     assert_eq!(ways(&of_thread(one_of("bulk_twice"), 0), &kinds), expected(&once));
     // The last barrier of one pipeline and the fence of the next: other threads end no mbarriers.
     assert_eq!(ways(&of_thread(one_of("bulk_twice"), 1), &kinds), expected(&["fence", "barrier", "wait", "barrier"]));
+}
+
+/// The kernels with roles, and whether a role fills or reads by hand.
+const OF_ROLES: [(&str, bool); 3] =
+    [("bulk_between_roles", true), ("bulk_gap_between_roles", true), ("bulk_driven_between_roles", false)];
+
+#[test]
+fn memory_of_roles_is_used_again_after_all_have_met_and_the_mbarriers_have_ended() {
+    let kinds = [BARRIER, ARRIVE, WAIT, INVAL];
+    for (name, by_hand) in OF_ROLES {
+        for way in ways(&of_thread(one_of(name), 0), &kinds) {
+            let (before, end) = way.split_at(way.len() - 3);
+            assert_eq!(end, ["barrier", "inval", "barrier"], "{name}: {way:?}");
+            // A role that fills waits for what it has handed over, if nobody is sure to have.
+            let last = before.last().map(String::as_str);
+            assert!(!by_hand || last == Some("wait"), "{name}: {way:?}");
+        }
+        for rank in [0, 1, 33] {
+            let barriers = of_thread(one_of(name), rank).executions(is_block_barrier, |one| one.is("ret"));
+            assert_eq!(barriers, [3].into(), "{name}: barriers of thread {rank}");
+        }
+        assert_eq!(of_thread(one_of(name), 33).instructions().find(|one| is_mbarrier_inval(one)), None, "{name}");
+    }
+}
+
+/// The word by which the producers close the stage of a pipeline between roles whose one stage has
+/// 512 bytes.
+const CLOSED_BY_PRODUCERS: u32 = 544;
+/// The same of the consumers.
+const CLOSED_BY_CONSUMERS: u32 = 548;
+/// The word that says whether the stage has a tile.
+const PRESENT: u32 = 552;
+
+#[test]
+fn the_thread_that_issues_writes_the_words_of_a_stage_and_then_arrives() {
+    let code = one_of("bulk_gap_between_roles");
+    let kinds = [BARRIER, EXPECT, COPY, STORE, FENCE, ARRIVE];
+    let steps_of = |rank| {
+        let code = of_thread(code, rank);
+        let pick = |one: &Instruction| {
+            let name = kind(&kinds, one)?;
+            Some(if name == "store" { format!("store {:?}", offset(&code, one, 0)) } else { name.to_owned() })
+        };
+        let all = code.traces(pick, |one| one.is("ret"));
+        // Of the roles alone: between the first barrier and the next.
+        let of_role = |way: &Vec<String>| {
+            let steps = way.iter().skip_while(|step| *step != "barrier").skip(1);
+            steps.take_while(|step| *step != "barrier").cloned().collect::<Vec<_>>()
+        };
+        all.iter().map(of_role).collect::<BTreeSet<_>>()
+    };
+    let of = |steps: &[&str]| steps.iter().map(|step| (*step).to_owned()).collect::<Vec<_>>();
+    let store = |word: u32| format!("store {:?}", Some(word));
+    let (present, closed, left) = (store(PRESENT), store(CLOSED_BY_PRODUCERS), store(CLOSED_BY_CONSUMERS));
+    let (filled, empty) = (["announce", "copy", present.as_str(), "arrive"], [present.as_str(), "arrive"]);
+    let close = [closed.as_str(), "arrive"];
+    // The consumers may have left before the first stage, or before the one that closes.
+    let expected = [
+        of(&[]),
+        of(&close),
+        of(&filled),
+        of(&empty),
+        [of(&filled), of(&close)].concat(),
+        [of(&empty), of(&close)].concat(),
+    ];
+    let (first, another) = (steps_of(0), steps_of(1));
+    assert!(expected[2..].iter().all(|way| first.contains(way)), "{first:?}");
+    assert!(first.iter().all(|way| expected.contains(way)), "{first:?}");
+    assert!(another.iter().flatten().all(|step| step == "arrive"), "another producer: {another:?}");
+    // Of the consumers the first one closes, with a fence of each before its arrival.
+    let (first, another) = (steps_of(32), steps_of(33));
+    assert!(first.contains(&of(&["fence", "arrive", left.as_str(), "fence", "arrive"])), "{first:?}");
+    assert!(another.iter().flatten().all(|step| step == "fence" || step == "arrive"), "another consumer: {another:?}");
+}
+
+#[test]
+fn arrivals_release_what_a_thread_has_stored_and_waits_acquire_it() {
+    // Zeros and the end of a view are stored by the thread that issues: the copies' bytes order
+    // nothing but the copies. An arrival and a wait that don't say otherwise release and acquire
+    // (PTX "mbarrier.arrive", "mbarrier.try_wait").
+    let of_tests = checked().into_iter().flat_map(Kernel::of_tests_named);
+    let mut looked_at = 0;
+    for kernel in of_tests.chain(Kernel::of_bulk_copies()) {
+        let orders_nothing = |one: &&Instruction| one.is("mbarrier") && one.has("relaxed") && !is_expect(one);
+        let found = kernel.entry.code.instructions().find(orders_nothing);
+        assert_eq!(found, None, "{}", kernel.name());
+        for one in kernel.entry.code.instructions().filter(|one| is_arrival(one)) {
+            assert_eq!(one.opcode, "mbarrier.arrive.shared.b64", "{}", kernel.name());
+            looked_at += 1;
+        }
+    }
+    assert!(looked_at > 30, "{looked_at}");
 }
