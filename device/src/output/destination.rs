@@ -13,7 +13,8 @@ use crate::view::order::Order;
 #[diagnostic::on_unimplemented(
     message = "a driver can't write to `{Self}`",
     label = "not a block's share of an output",
-    note = "pass `&mut out.for_block(&block)` of an output view, or `&mut memory.outputs(&block, out)` of a `TensorMut`",
+    note = "pass `&mut out.for_block(&block)` of an output view, or `&mut memory.outputs(&block, out)` of a `TensorMut` or a \
+            `BulkTilesMut`",
     note = "no box of a `TileReduction` is a block's own: take `for_each_tile`, and `results.tile_at(row, column)` in its closure"
 )]
 pub trait Destination: sealed::Destination {}
@@ -24,7 +25,8 @@ pub(crate) mod sealed {
     #[diagnostic::on_unimplemented(
         message = "a driver can't write to `{Self}`",
         label = "not a block's share of an output",
-        note = "pass `&mut out.for_block(&block)` of an output view, or `&mut memory.outputs(&block, out)` of a `TensorMut`"
+        note = "pass `&mut out.for_block(&block)` of an output view, or `&mut memory.outputs(&block, out)` of a `TensorMut` or a \
+            `BulkTilesMut`"
     )]
     pub trait Destination {
         /// One tile, to be written.

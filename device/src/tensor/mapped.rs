@@ -165,3 +165,30 @@ macro_rules! extents {
     };
 }
 pub(super) use extents;
+
+/// What a ring of output stages asks of a tensor, for a type with a field `array`, boxes of extents
+/// `X`, and an order in which boxes are dealt out.
+macro_rules! stored {
+    ($order:ty) => {
+        /// Where the box in this row and column of boxes begins; the rows of all planes are counted
+        /// through.
+        #[inline(always)]
+        pub(crate) fn corner(&self, row: usize, column: usize) -> $crate::isa::Corner {
+            self.array.corner::<X>(row, column)
+        }
+
+        /// The map by which the engine finds the boxes.
+        #[inline(always)]
+        pub(crate) fn map(&self) -> *const $crate::isa::RawTensor {
+            self.array.map()
+        }
+
+        /// Which boxes are this block's, where they are dealt out.
+        #[inline(always)]
+        #[track_caller]
+        pub(crate) fn share(&self) -> $crate::view::share::Share<$crate::view::geometry::Rows> {
+            self.array.share::<X, $order>()
+        }
+    };
+}
+pub(super) use stored;

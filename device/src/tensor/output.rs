@@ -3,15 +3,13 @@
 use core::marker::PhantomData;
 
 use super::extents::OutputExtents;
-use super::mapped::{Mapped, extents};
+use super::mapped::{Mapped, extents, stored};
 use super::swizzle::Swizzle;
 use crate::element::Element;
-use crate::isa::{Corner, RawTensor};
+use crate::isa::RawTensor;
 use crate::marker::{BlockLevel, Brand, Named, Uniform};
 use crate::output::bulk::WrittenByThreads;
-use crate::view::geometry::Rows;
 use crate::view::order::{Cyclic, Stepped};
-use crate::view::share::Share;
 
 /// Global memory with rows as boxes of extents `X` that this launch alone writes, by the copy
 /// engine, from tiles that are swizzled as `W` says: a kernel's parameter.
@@ -56,6 +54,7 @@ impl<T: Element, X: OutputExtents, W: Swizzle, O: Stepped> TensorMut<'_, T, X, W
     }
 
     extents!();
+    stored!(O);
 
     /// It exists for its message, and can't be called.
     #[doc(hidden)]
@@ -63,25 +62,5 @@ impl<T: Element, X: OutputExtents, W: Swizzle, O: Stepped> TensorMut<'_, T, X, W
     where
         Self: WrittenByThreads,
     {
-    }
-
-    /// Where the box in this row and column of boxes begins; the rows of all planes are counted
-    /// through.
-    #[inline(always)]
-    pub(crate) fn corner(&self, row: usize, column: usize) -> Corner {
-        self.array.corner::<X>(row, column)
-    }
-
-    /// The map by which the engine finds the boxes.
-    #[inline(always)]
-    pub(crate) fn map(&self) -> *const RawTensor {
-        self.array.map()
-    }
-
-    /// Which boxes are this block's.
-    #[inline(always)]
-    #[track_caller]
-    pub(crate) fn share(&self) -> Share<Rows> {
-        self.array.share::<X, O>()
     }
 }

@@ -5,14 +5,12 @@ use core::marker::PhantomData;
 use half::{bf16, f16};
 
 use super::extents::OutputExtents;
-use super::mapped::{Mapped, extents};
+use super::mapped::{Mapped, extents, stored};
 use super::swizzle::Swizzle;
 use crate::element::Element;
-use crate::isa::{self, Corner, ElementKind, RawTensor};
+use crate::isa::{self, ElementKind, RawTensor};
 use crate::marker::{BlockLevel, Brand, Named, Uniform};
-use crate::view::geometry::Rows;
 use crate::view::order::Cyclic;
-use crate::view::share::Share;
 
 /// Operations by which tiles are combined with what an array holds, for [`TileReduction`].
 pub mod reduce {
@@ -130,30 +128,11 @@ impl<T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle> TileReduction<'_
     }
 
     extents!();
-
-    /// Where the box in this row and column of boxes begins; the rows of all planes are counted
-    /// through.
-    #[inline(always)]
-    pub(crate) fn corner(&self, row: usize, column: usize) -> Corner {
-        self.array.corner::<X>(row, column)
-    }
-
-    /// The map by which the engine finds the boxes.
-    #[inline(always)]
-    pub(crate) fn map(&self) -> *const RawTensor {
-        self.array.map()
-    }
+    stored!(Cyclic);
 
     /// How many rows of boxes there are, those of all planes counted through.
     #[inline(always)]
     pub(crate) fn down(&self) -> usize {
         self.array.down::<X>()
-    }
-
-    /// Which boxes are this block's, if they are dealt out.
-    #[inline(always)]
-    #[track_caller]
-    pub(crate) fn share(&self) -> Share<Rows> {
-        self.array.share::<X, Cyclic>()
     }
 }

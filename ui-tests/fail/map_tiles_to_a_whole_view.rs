@@ -1,0 +1,13 @@
+//! On hardware all blocks would write the same tiles.
+#![forbid(unsafe_code)]
+use tilepipe::{Block, Shared, Stages, Tiles, TilesMut, kernel};
+
+#[kernel]
+fn negate(block: Block<64>, input: Tiles<i32, 64>, mut out: TilesMut<i32, 64>, shared: Shared<Stages<[i32; 64], 2>>) {
+    let tiles = input.for_block(&block);
+    let _ = shared.pipeline(&block).map_tiles(&tiles, &mut out, |tile, dst| {
+        block.threads(|t| dst.set(&t, -tile[t.rank()]));
+    });
+}
+
+fn main() {}
