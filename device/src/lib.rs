@@ -32,8 +32,8 @@
 //! # Where to find what
 //!
 //! - What a kernel takes: [`kernel`], [`Block`]; [`Tiles`], [`Halos`], [`Tiles2D`], [`Halos2D`]
-//!   for input; [`TilesMut`], [`TilesMut2D`] for output; plain values, and [`Constant`] for larger
-//!   ones; [`Shared`].
+//!   for input, [`Input`] and [`Input2D`] where no tiles are copied; [`TilesMut`], [`TilesMut2D`]
+//!   for output; plain values, and [`Constant`] for larger ones; [`Shared`].
 //! - Which tiles are a block's, and in which order: [`Cyclic`], [`Consecutive`], [`WholeRows`].
 //! - What is in shared memory: [`Stages`], [`Replicated`], [`role::Partitioned`], pairs of these
 //!   ([`Shared::split`]).
@@ -41,6 +41,7 @@
 //!   [`for_each_tile`](Pipeline::for_each_tile), [`for_each`](Pipeline::for_each),
 //!   [`published`](Pipeline::published).
 //! - A pipeline, step by step: [`pipeline`], with its states and what each step lowers to.
+//! - Shared memory that threads compute: [`Scratch`], [`ScratchTile`].
 //! - One copy, or a queue of copies: [`Shared::copy`], [`Shared::queue`].
 //! - A pipeline of each warp or thread: [`Shared::warps`], [`Shared::threads`].
 //! - Producers and consumers: [`role`], from [`Block::partition`].
@@ -74,6 +75,7 @@ mod output;
 pub mod pipeline;
 pub mod role;
 pub mod scope;
+mod scratch;
 mod stage;
 mod store;
 mod tensor;
@@ -92,6 +94,7 @@ pub use element::{key, math};
 pub use engine::{Anywhere, Bulk, ByHand, CpAsync, Engine, InScope, LoadStore, StepsIn, TensorMap};
 pub use fault::panic_record;
 pub use group::block::{Block, PerThread, PerThreadValue, Thread};
+pub use group::filling::FillingGroup;
 pub use group::warp::{Lane, PerLane, Warp};
 pub use half::{bf16, f16};
 pub use marker::Uniform;
@@ -108,6 +111,7 @@ pub use pipeline::replicated::{Replicated, Results, Retired, ThreadPipeline, War
 pub use pipeline::single::{Landed, Pending};
 pub use pipeline::{Pipeline, Ready};
 pub use scope::{BlockScope, Scope, ThreadScope, WarpScope};
+pub use scratch::{Filled, Scratch, ScratchTile};
 pub use stage::batches::Batches;
 pub use stage::contents::{Contents, Fill, OneTile, Optional, Zeros};
 pub use stage::stages::Stages;
@@ -126,4 +130,4 @@ pub use view::order::{AnyBlock, Consecutive, Cyclic, Order, OrderOf, SameOrder, 
 pub use view::rows::BlockRows;
 pub use view::share::Places;
 pub use view::tile_ref::TileRef;
-pub use view::tiles::{BlockTiles, Halos, Halos2D, TileView, Tiles, Tiles2D};
+pub use view::tiles::{BlockTiles, Halos, Halos2D, Input, Input2D, TileView, Tiles, Tiles2D};

@@ -15,7 +15,7 @@ use tilepipe_test_kernels::faulty;
 use tilepipe_test_kernels::tensor::box_anywhere;
 use tilepipe_tests::artifact::Module;
 use tilepipe_tests::case::{self, ForType, Group, Size};
-use tilepipe_tests::{dimensions, features, locals, orders, parameters, reads, tails, tensors};
+use tilepipe_tests::{dimensions, features, locals, orders, parameters, reads, scratch, tails, tensors};
 
 /// Opens GPU 0 with the kernels of `kernels/` and of `tests/kernels/` loaded, or says that the test
 /// is skipped.
@@ -178,6 +178,12 @@ fn boxes_of_tensors_are_what_a_plain_loop_reads_wherever_they_begin() {
 fn reads_anywhere_are_those_of_plain_loops() {
     let Some(device) = gpu() else { return };
     println!("{} launches", reads::check(&device).unwrap());
+}
+
+#[test]
+fn tiles_computed_in_shared_memory_are_those_of_plain_loops() {
+    let Some(device) = gpu() else { return };
+    println!("{} launches", scratch::check(&device).unwrap());
 }
 
 #[test]

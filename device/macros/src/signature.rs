@@ -179,7 +179,7 @@ fn static_lifetime(ty: &Type) -> Option<syn::Lifetime> {
 }
 
 /// The types of `tilepipe` whose lifetime may be left out in a signature: views and constants.
-const VIEWS: [&str; 13] = [
+const VIEWS: [&str; 15] = [
     "Tiles",
     "TilesMut",
     "Halos",
@@ -188,6 +188,8 @@ const VIEWS: [&str; 13] = [
     "Tiles2D",
     "TilesMut2D",
     "Halos2D",
+    "Input",
+    "Input2D",
     "Tensor",
     "TensorMut",
     "TileReduction",

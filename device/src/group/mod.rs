@@ -3,6 +3,7 @@
 pub(crate) mod block;
 mod collective;
 mod deal;
+pub(crate) mod filling;
 pub(crate) mod instant;
 pub(crate) mod rounds;
 pub(crate) mod scratch;

@@ -30,7 +30,7 @@
 //! | `store_shared` | `st.shared` | sm_80 | thread |
 //! | `store_shared_row` | `st.shared.v4` | sm_80 | thread |
 //! | `store_global`, `store_global_row` | `st.global` | sm_80 | thread |
-//! | `load_input` | `ld.global.nc` | sm_80 | thread |
+//! | `load_input`, `load_input_row` | `ld.global.nc` | sm_80 | thread |
 //! | `cp_async` | `cp.async.cg` / `.ca.shared.global` with a source size | sm_80 | thread |
 //! | `cp_async_whole` | the same without a source size | sm_80 | thread |
 //! | `cp_async_commit_group` | `cp.async.commit_group` | sm_80 | thread |
@@ -183,6 +183,12 @@
 //!
 //! `from` is global memory, aligned and valid for reads of a `T`, which nobody writes during the
 //! launch.
+//!
+//! ## `load_input_row`
+//!
+//! 0. `width` is 1, 2, 4, 8 or 16, and divides the size of `N` values. `from` is global memory,
+//!    aligned to `width` and valid for reads of them; nobody writes them during the launch.
+//! 1. `from` is aligned for a `T`.
 //!
 //! ## `cp_async`, `cp_async_whole`
 //!

@@ -11,8 +11,10 @@ use crate::output::arrangement::Arrangement;
 use crate::output::bulk::BulkTilesMut;
 use crate::output::tile::{OutputTile, TileMut};
 use crate::output::tiles::TileViewMut;
+use crate::scratch::Scratch;
 use crate::store::Outputs;
 use crate::tensor::{Operation, OutputExtents, Swizzle, TensorMut, TileReduction};
+use crate::tile::Tile;
 use crate::view::geometry::Geometry;
 use crate::view::order::{Order, Stepped};
 
@@ -24,8 +26,8 @@ impl<const THREADS: usize> !RoleShared for Thread<'_, '_, THREADS> {}
 impl<const THREADS: usize> !RoleShared for Lane<'_, '_, '_, THREADS> {}
 
 /// What can be handed to the closure of the role `R` alone: `()`, an output view by value or by
-/// `&mut`, memory of [`Outputs`] and what they are stored to by value, what the same role has
-/// [`Kept`], or a tuple of these. Sealed.
+/// `&mut`, memory of [`Outputs`] and what they are stored to by value, memory of [`Scratch`], what
+/// the same role has [`Kept`], or a tuple of these. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be handed to a role",
     label = "not `()`, an output view, or what the same role has kept",
@@ -57,6 +59,7 @@ handed! {
     [T: Element, const LEN: usize, O: Stepped] BulkTilesMut<'_, T, LEN, O>;
     [T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle] TileReduction<'_, T, O, X, W>;
     [C, P, const COUNT: usize] Shared<'_, Outputs<C, COUNT>, P>;
+    [S: Tile, P] Shared<'_, Scratch<S>, P>;
     [A: Handed<R>, B: Handed<R>] (A, B);
     [A: Handed<R>, B: Handed<R>, C: Handed<R>] (A, B, C);
     [A: Handed<R>, B: Handed<R>, C: Handed<R>, D: Handed<R>] (A, B, C, D);

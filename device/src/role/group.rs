@@ -6,6 +6,7 @@ use super::map::{Role, WholeWarps, sealed};
 use crate::element::Element;
 use crate::fault;
 use crate::group::block::{PerThread, PerThreadValue, Thread};
+use crate::group::filling::{self, FillingGroup};
 use crate::group::instant::Instant;
 use crate::group::rounds::{broadcast_in, exclusive_scan_in, reduce_in, scan_in, scan_with_total_in};
 use crate::group::scratch::{CollectiveGroup, check_value};
@@ -254,5 +255,31 @@ impl<'r, R: Role, const SIZE: usize> RoleGroup<'r, R, SIZE> {
         // SAFETY: role-level code of a role of SIZE (0, 1), of whole warps (`WholeWarps`): all its
         // threads make the call; and a role has a first thread.
         Instant::from_nanoseconds(unsafe { broadcast_in::<R, u64, SIZE>(&clocks, 0) })
+    }
+}
+
+impl<R: WholeWarps, const SIZE: usize> FillingGroup for RoleGroup<'_, R, SIZE> {}
+
+impl<'r, R: WholeWarps, const SIZE: usize> filling::sealed::FillingGroup for RoleGroup<'r, R, SIZE> {
+    type Thread<'t> = Thread<'t, 'r, SIZE>;
+
+    const THREADS: usize = SIZE;
+
+    #[inline(always)]
+    unsafe fn each(run: impl Fn(usize)) {
+        // SAFETY: the caller's promise.
+        unsafe { isa::for_each_member(<R as sealed::Role>::MEMBERS, run) };
+    }
+
+    #[inline(always)]
+    unsafe fn meet() {
+        // SAFETY: the caller's promise.
+        unsafe { <R as CollectiveGroup>::sync() };
+    }
+
+    #[inline(always)]
+    unsafe fn thread<'t>(rank: usize) -> Thread<'t, 'r, SIZE> {
+        // SAFETY: the caller's promise; `'r` is the brand of this run of the role's code (2).
+        unsafe { Thread::new(rank) }
     }
 }

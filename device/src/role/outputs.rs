@@ -7,7 +7,6 @@ use super::map::{Role, WholeWarps, sealed as map};
 use crate::element::Element;
 use crate::engine::{Completion, CompletionOf};
 use crate::group::block::Thread;
-use crate::group::scratch::CollectiveGroup;
 use crate::isa;
 use crate::marker::Uniform;
 use crate::memory::Shared;
@@ -173,23 +172,9 @@ impl<'s, V: Dealt, P, R: WholeWarps, const COUNT: usize, const SIZE: usize> to::
 impl<R: WholeWarps, const SIZE: usize> StoringGroup for RoleGroup<'_, R, SIZE> {}
 
 impl<R: WholeWarps, const SIZE: usize> sealed::StoringGroup for RoleGroup<'_, R, SIZE> {
-    const THREADS: usize = SIZE;
-
-    #[inline(always)]
-    unsafe fn each(run: impl Fn(usize)) {
-        // SAFETY: the caller's promise.
-        unsafe { isa::for_each_member(<R as map::Role>::MEMBERS, run) };
-    }
-
     #[inline(always)]
     unsafe fn first(issue: impl FnOnce()) {
         isa::for_first_member(<R as map::Role>::MEMBERS, issue);
-    }
-
-    #[inline(always)]
-    unsafe fn meet() {
-        // SAFETY: the caller's promise.
-        unsafe { <R as CollectiveGroup>::sync() };
     }
 }
 

@@ -4,6 +4,7 @@ pub(crate) mod constant;
 pub(crate) mod geometry;
 pub(crate) mod numbers;
 pub(crate) mod order;
+mod reads;
 pub(crate) mod rows;
 pub(crate) mod share;
 pub(crate) mod tile_ref;

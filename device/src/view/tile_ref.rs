@@ -1,6 +1,7 @@
 //! The source of a copy: one tile of a view.
 
 use core::marker::PhantomData;
+use core::ops::Range;
 
 use crate::marker::Brand;
 use crate::tile::Tile;
@@ -47,6 +48,68 @@ pub(crate) struct Extent {
     pub(crate) above: usize,
     /// Rows up to the view's last, or to the tile's own if that comes first.
     pub(crate) below: usize,
+}
+
+impl<S: Tile> TileRef<'_, S> {
+    /// Returns how many of the tile's elements lie in the view; the others read as zero. A halo
+    /// counts too.
+    ///
+    /// It is `valid_rows().len() * valid_columns().len()`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tilepipe::{Block, Shared, Stages, Tiles, TilesMut, kernel};
+    ///
+    /// /// The mean of each tile. The last one may be partial.
+    /// #[kernel]
+    /// pub fn means(
+    ///     block: Block<64>,
+    ///     input: Tiles<f32, 64>,
+    ///     mut out: TilesMut<f32, 1>,
+    ///     shared: Shared<Stages<[f32; 64], 2>>,
+    /// ) {
+    ///     let tiles = input.for_block(&block);
+    ///     let mut results = out.for_block(&block);
+    ///     let _ = shared.pipeline(&block).for_each_tile(&tiles, |tile, i| {
+    ///         let sum = block.reduce(&block.map(|t| tile[t.rank()]), |a, b| a + b);
+    ///         let mean = sum / tiles.get(i).valid() as f32;
+    ///         let dst = results.get_mut(i);
+    ///         block.threads(|t| dst.set_each(&t, |_| mean));
+    ///     });
+    /// }
+    ///
+    /// # fn main() -> Result<(), tilepipe_host::Error> {
+    /// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Lazy);
+    /// # let (input, mut out) = (device.upload(&[3.0_f32; 150])?, device.zeroed(3)?);
+    /// # means::launch(&device.stream()?, 2, &input, &mut out)?;
+    /// # assert_eq!(out.download()?, [3.0; 3]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[inline(always)]
+    pub fn valid(&self) -> usize {
+        self.valid_rows().len() * self.valid_columns().len()
+    }
+
+    /// Returns which of the tile's rows lie in the view, its halo included: all of them for a tile
+    /// of one row.
+    #[inline(always)]
+    pub fn valid_rows(&self) -> Range<usize> {
+        if S::ROWS == 1 {
+            return 0..1;
+        }
+        let above = if S::ROW_LEAD > 0 { self.above } else { 0 };
+        above as usize..self.below.max(above) as usize
+    }
+
+    /// Returns which elements of each row of the tile lie in the view, its halo included. A halo
+    /// that begins before the view has a range that does not begin at 0.
+    #[inline(always)]
+    pub fn valid_columns(&self) -> Range<usize> {
+        let (before, end) = self.part_of_rows();
+        before / size_of::<S::Element>()..end / size_of::<S::Element>()
+    }
 }
 
 impl<'k, S: Tile> TileRef<'k, S> {

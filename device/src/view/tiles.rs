@@ -10,7 +10,6 @@ use super::share::{Places, Share, TILE_OUT_OF_RANGE};
 use super::tile_ref::{Extent, TileRef};
 use crate::fault;
 use crate::group::block::Block;
-use crate::isa;
 use crate::marker::{Brand, Named, Uniform};
 use crate::tile::tile2d::{HaloTile2D, Tile2D};
 use crate::tile::{HaloTile, Tile};
@@ -41,6 +40,20 @@ pub type Tiles2D<'k, T, const ROWS: usize, const COLUMNS: usize, const PAD: usiz
 /// What lies past an edge reads as zero. The host passes `&Buffer2D<T>`.
 pub type Halos2D<'k, T, const ROWS: usize, const COLUMNS: usize, const HALO: usize> =
     TileView<'k, HaloTile2D<T, ROWS, COLUMNS, HALO>, Rows>;
+
+/// Global memory whose elements are read one by one or in runs, read-only for the whole launch: a
+/// view without a tile's shape, for tables, gathers and searches ([`at`](TileView::at),
+/// [`get`](TileView::get), [`run`](TileView::run)).
+///
+/// A tile of it is one element. What is copied in tiles as well is a [`Tiles`], which has the same
+/// methods. The host passes `&Buffer<T>`.
+pub type Input<'k, T> = TileView<'k, [T; 1]>;
+
+/// Global memory with rows whose elements are read one by one or in runs, read-only for the whole
+/// launch: an [`Input`] of two dimensions.
+///
+/// The host passes `&Buffer2D<T>`.
+pub type Input2D<'k, T> = TileView<'k, Tile2D<T, 1, 1>, Rows>;
 
 /// Global memory seen as tiles of shape `S`, read-only for the whole launch; see [`Tiles`],
 /// [`Halos`], [`Tiles2D`] and [`Halos2D`].
@@ -147,6 +160,12 @@ impl<'k, S: Tile, G: Geometry> TileView<'k, S, G> {
         self.geometry
     }
 
+    /// Its first element.
+    #[inline(always)]
+    pub(super) fn base(&self) -> *const S::Element {
+        self.base
+    }
+
     /// The tile in row `row` and column `column` of the tiles.
     ///
     /// # Safety
@@ -185,77 +204,6 @@ impl<'k, S: Tile> TileView<'k, S> {
         self.geometry.tiles::<S>()
     }
 
-    /// Returns element `index` of the view, wherever it lies: for gathers, tables and searches.
-    ///
-    /// At block level the result is the same in every thread; in a closure each thread reads its
-    /// own. Nobody writes the view during the launch, so no read needs a barrier, and a thread may
-    /// get the value from a cache that is not kept coherent.
-    ///
-    /// PTX: `ld.global.nc` after a comparison. CUDA: `__ldg`.
-    ///
-    /// # Threads
-    ///
-    /// Block level, any group, or a per-thread closure.
-    ///
-    /// # Panics
-    ///
-    /// If `index >= self.len()`: the launch fails with both numbers, file and line.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use tilepipe::{Block, Tiles, TilesMut, kernel};
-    ///
-    /// /// `table[index[i]]` for each `i`.
-    /// #[kernel]
-    /// pub fn gather(
-    ///     block: Block<64>,
-    ///     index: Tiles<u32, 64>,
-    ///     table: Tiles<f32, 1>,
-    ///     mut out: TilesMut<f32, 64>,
-    /// ) {
-    ///     let mut results = out.for_block(&block);
-    ///     for i in 0..results.len() {
-    ///         let first = 64 * (i * block.grid() + block.index());
-    ///         let dst = results.get_mut(i);
-    ///         // Beyond the end of `index` there is nothing to look up, and nothing is written.
-    ///         block.threads(|t| {
-    ///             if let Some(place) = index.get(first + t.rank()) {
-    ///                 dst.set(&t, table.at(place as usize));
-    ///             }
-    ///         });
-    ///     }
-    /// }
-    ///
-    /// # fn main() -> Result<(), tilepipe_host::Error> {
-    /// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Lazy);
-    /// # let index: Vec<u32> = (0..100).map(|i| i * i % 7).collect();
-    /// # let table = [0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5];
-    /// # let (indices, values) = (device.upload(&index)?, device.upload(&table)?);
-    /// # let mut out = device.zeroed(100)?;
-    /// # gather::launch(&device.stream()?, 2, &indices, &values, &mut out)?;
-    /// # let expected: Vec<f32> = index.iter().map(|i| *i as f32 + 0.5).collect();
-    /// # assert_eq!(out.download()?, expected);
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[inline(always)]
-    #[track_caller]
-    pub fn at(&self, index: usize) -> S::Element {
-        match self.get(index) {
-            Some(value) => value,
-            None => fault::out_of_range("index {} is out of range: the view has {} elements", index, self.len()),
-        }
-    }
-
-    /// Returns element `index` of the view, or `None` if there is none; see [`at`](Self::at).
-    #[inline(always)]
-    pub fn get(&self, index: usize) -> Option<S::Element> {
-        // SAFETY: an element of the view, aligned as the base is and the elements are, which nobody
-        // writes during the launch (0, 1).
-        (index < self.len()).then(|| unsafe { isa::load_input(self.base.wrapping_add(index)) })
-    }
-
     /// Returns tile `index` of the view.
     ///
     /// # Panics
@@ -284,52 +232,6 @@ impl<'k, S: Tile> TileView<'k, S, Rows> {
     #[inline(always)]
     pub fn height(&self) -> usize {
         self.geometry.height()
-    }
-
-    /// Returns the element in this row and column of the view, wherever it lies; see
-    /// [`at`](TileView::at) of a view of one dimension.
-    ///
-    /// PTX: `ld.global.nc` after two comparisons.
-    ///
-    /// # Threads
-    ///
-    /// Block level, any group, or a per-thread closure.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such row or column: the launch fails with both numbers, file and line.
-    #[inline(always)]
-    #[track_caller]
-    pub fn at(&self, row: usize, column: usize) -> S::Element {
-        if row >= self.height() {
-            fault::out_of_range("row {} is out of range: the view has {}", row, self.height());
-        }
-        if column >= self.width() {
-            fault::out_of_range("column {} is out of range: the view has {}", column, self.width());
-        }
-        // SAFETY: just checked.
-        unsafe { self.element(row, column) }
-    }
-
-    /// Returns the element in this row and column of the view, or `None` if there is none.
-    #[inline(always)]
-    pub fn get(&self, row: usize, column: usize) -> Option<S::Element> {
-        // SAFETY: just checked.
-        (row < self.height() && column < self.width()).then(|| unsafe { self.element(row, column) })
-    }
-
-    /// The element in this row and column.
-    ///
-    /// # Safety
-    ///
-    /// There is one.
-    #[inline(always)]
-    unsafe fn element(&self, row: usize, column: usize) -> S::Element {
-        // No overflow: an element of the view (0).
-        let offset = row * self.geometry.pitch() + column;
-        // SAFETY: it is aligned as the base, the pitch and the elements are, and nobody writes it
-        // during the launch (0, 1).
-        unsafe { isa::load_input(self.base.wrapping_add(offset)) }
     }
 
     /// Returns the number of tiles beside one another, the partial last one included.

@@ -2,10 +2,9 @@
 //!
 //! Those of [`bulk`], [`features`], [`role_features`], [`role_steps`], [`rows`], [`tensor`] and
 //! [`wide`] write the same on the CPU and on the GPU, and those of [`tails`], [`reads`],
-//! [`orders`] and [`parameters`] what a plain loop makes. The roles of [`role_stress`] leave and
-//! wait at random. Those of [`locals`] write addresses of their own variables, and those of
-//! [`faulty`] fail on purpose.
-//! The kernels for users to read are in `kernels/`.
+//! [`orders`], [`scratch`] and [`parameters`] what a plain loop makes. The roles of [`role_stress`]
+//! leave and wait at random. Those of [`locals`] write addresses of their own variables, and those
+//! of [`faulty`] fail on purpose. The kernels for users to read are in `kernels/`.
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 #![forbid(unsafe_code)]
 
@@ -13,6 +12,7 @@ pub mod bulk;
 pub mod faulty;
 pub mod features;
 pub mod locals;
+pub mod memory;
 pub mod parameters;
 pub mod role_features;
 pub mod role_steps;
@@ -23,4 +23,5 @@ pub mod tensor;
 pub mod views;
 pub mod wide;
 
+pub use memory::scratch;
 pub use views::{orders, reads};

@@ -1,8 +1,11 @@
 //! The kernels of `tilepipe_test_kernels::reads`, compared with plain loops.
 
 use tilepipe::Element;
+use tilepipe::launch::Instance;
 use tilepipe_host::{Bound, Device, Error, launch};
-use tilepipe_test_kernels::reads::{THREADS, columns_read, corners_added, gathered, ranked};
+use tilepipe_test_kernels::reads::{
+    THREADS, aligned_runs, columns_read, corners_added, gathered, ranked, row_runs, runs, valid_parts,
+};
 
 use crate::case::random_bits;
 
@@ -33,11 +36,100 @@ pub fn check(device: &Device) -> Result<usize, Error> {
             launches += 1;
         }
     }
+    for len in [1, 2, 3, 4, 5, 255, 256, 257, 258, 259, 1000] {
+        launches += rows_of_a_view::<u8, 4>(device, "u8", len)? + rows_of_a_view::<u8, 3>(device, "u8", len)?;
+        launches += rows_of_a_view::<i16, 4>(device, "i16", len)? + rows_of_a_view::<f32, 4>(device, "f32", len)?;
+        launches += rows_of_a_view::<u64, 2>(device, "u64", len)? + rows_of_a_view::<u128, 1>(device, "u128", len)?;
+    }
     for [height, width] in EXTENTS {
         matrices(device, height, width)?;
-        launches += 2;
+        sums_of_runs(device, height, width)?;
+        parts_of_tiles(device, height, width)?;
+        launches += 4;
     }
     Ok(launches)
+}
+
+/// Runs of a view whose start has every address modulo 16 that elements of this type can have, and
+/// of one whose type says that it is aligned.
+fn rows_of_a_view<T: Element, const RUN: usize>(device: &Device, name: &str, len: usize) -> Result<usize, Error> {
+    let run = RUN.to_string();
+    let is_asked = |one: &&Instance| one.generic("T") == Some(name) && one.generic("RUN") == Some(&run);
+    let find = |instances: &'static [Instance]| instances.iter().find(is_asked);
+    let starts = 16 / align_of::<T>();
+    let bits = random_bits::<u8>((len + starts) * size_of::<T>(), 13);
+    let data: Vec<T> = bits.chunks(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect();
+    let uploaded = device.upload(&data)?;
+    let mut launches = 0;
+    for start in 0..starts {
+        let kept = start * size_of::<T>() % 16 == 0;
+        let aligned = find(&aligned_runs::INSTANCES).filter(|_| kept);
+        for instance in find(&runs::INSTANCES).into_iter().chain(aligned) {
+            // Beyond the last run there are some that the input does not have.
+            let number = len.div_ceil(RUN) + 3;
+            let mut out = device.filled_with_byte::<[T; RUN]>(number, 0xEE)?;
+            let mut counts = device.filled_with_byte::<u32>(number, 0xEE)?;
+            let arguments = [
+                Bound::input_slice(uploaded.slice(start..start + len)?),
+                Bound::output(&mut out),
+                Bound::output(&mut counts),
+            ];
+            launch(&device.stream()?, GRID, instance, arguments)?;
+            let element = |at: usize| data[start..start + len].get(at).copied().unwrap_or(bytemuck::Zeroable::zeroed());
+            let expected: Vec<T> = (0..number * RUN).map(element).collect();
+            let got = out.download()?;
+            assert!(
+                bytemuck::cast_slice::<_, u8>(&got) == bytemuck::cast_slice::<_, u8>(&expected),
+                "{}: {len} from {start} on",
+                instance.name()
+            );
+            let expected: Vec<u32> = (0..number).map(|nth| len.saturating_sub(nth * RUN).min(RUN) as u32).collect();
+            assert_eq!(counts.download()?, expected, "{}: {len} from {start} on", instance.name());
+            launches += 1;
+        }
+    }
+    Ok(launches)
+}
+
+fn sums_of_runs(device: &Device, height: usize, width: usize) -> Result<(), Error> {
+    let data = random_bits::<u32>(width * height, 17);
+    let input = device.upload_2d(&data, width)?;
+    let mut out = device.filled_with_byte::<u32>(height + 2, 0xEE)?;
+    row_runs::launch(&device.stream()?, GRID, &input, &mut out)?;
+    let row = |row: usize| data.get(row * width..(row + 1) * width).unwrap_or_default();
+    let sum = |row: &[u32]| row.iter().fold(row.len() as u32, |sum, value| sum.wrapping_add(*value));
+    let expected: Vec<u32> = (0..height + 2).map(|index| sum(row(index))).collect();
+    assert_eq!(out.download()?, expected, "{height} x {width}");
+    Ok(())
+}
+
+fn parts_of_tiles(device: &Device, height: usize, width: usize) -> Result<(), Error> {
+    let (input, line) =
+        (device.upload_2d(&vec![0_u32; width * height], width)?, device.upload(&vec![0_u32; width * height])?);
+    let (rows, columns) = (height.div_ceil(4), width.div_ceil(8));
+    let mut parts = device.filled_with_byte::<[u32; 4]>(rows * columns, 0xEE)?;
+    let mut elements = device.filled_with_byte::<u32>(rows * columns, 0xEE)?;
+    let mut of_line = device.filled_with_byte::<[u32; 3]>((width * height).div_ceil(64), 0xEE)?;
+    valid_parts::launch(&device.stream()?, GRID, &input, &line, &mut parts, &mut elements, &mut of_line)?;
+    // The places of a tile with a halo of 4 that lie among `len`, counted one by one.
+    let valid = |start: usize, extent: usize, len: usize| {
+        let lies = |place: &usize| (start + place).checked_sub(4).is_some_and(|at| at < len);
+        let all: Vec<usize> = (0..extent + 8).filter(lies).collect();
+        (all[0], all[all.len() - 1] + 1)
+    };
+    let expected = (0..rows * columns).map(|tile| {
+        let (above, below) = valid(tile / columns * 4, 4, height);
+        let (before, end) = valid(tile % columns * 8, 8, width);
+        ([above, below, before, end].map(|number| number as u32), ((below - above) * (end - before)) as u32)
+    });
+    let (expected, numbers): (Vec<_>, Vec<_>) = expected.unzip();
+    assert_eq!((parts.download()?, elements.download()?), (expected, numbers), "{height} x {width}");
+    let expected = (0..(width * height).div_ceil(64)).map(|tile| {
+        let (before, end) = valid(tile * 64, 64, width * height);
+        [before, end, end - before].map(|number| number as u32)
+    });
+    assert_eq!(of_line.download()?, expected.collect::<Vec<_>>(), "{height} x {width}");
+    Ok(())
 }
 
 fn gathers<T: Element>(device: &Device, name: &str, len: usize) -> Result<usize, Error> {

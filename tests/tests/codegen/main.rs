@@ -23,6 +23,7 @@ mod role_barriers;
 mod role_machine;
 mod roles;
 mod scopes;
+mod scratch;
 mod steps;
 mod stores;
 mod wide;

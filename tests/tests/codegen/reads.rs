@@ -1,7 +1,9 @@
 //! Reads anywhere: one load through the read-only path, as wide as the element, and nothing else
 //! of memory.
 
-use tilepipe_test_kernels::reads::{columns_read, corners_added, gathered, ranked};
+use tilepipe_test_kernels::reads::{
+    aligned_runs, columns_read, corners_added, gathered, ranked, row_runs, runs, valid_parts,
+};
 use tilepipe_tests::artifact::Module;
 use tilepipe_tests::flow::Instruction;
 
@@ -14,6 +16,7 @@ fn is_load(one: &Instruction) -> bool {
 #[test]
 fn an_element_is_one_load_through_the_read_only_path() {
     let all = gathered::INSTANCES.iter().chain(&ranked::INSTANCES).chain(&columns_read::INSTANCES);
+    let all = all.chain(&runs::INSTANCES).chain(&aligned_runs::INSTANCES).chain(&row_runs::INSTANCES);
     for instance in all.chain(&corners_added::INSTANCES) {
         let kernel = Kernel::new(Module::TestKernels, instance);
         let (code, name) = (&kernel.entry.code, kernel.name());
@@ -41,4 +44,58 @@ fn a_gather_loads_an_index_and_an_element_of_its_width() {
         // The driver's loop is not unrolled: once each.
         assert_eq!(loads, wanted, "{}", kernel.name());
     }
+}
+
+/// The loads of a kernel by their width, and how many there are of each, in the order in which they
+/// come first.
+fn loads(kernel: &Kernel) -> Vec<(String, usize)> {
+    let mut counts: Vec<(String, usize)> = Vec::new();
+    for load in kernel.entry.code.instructions().filter(|one| is_load(one)) {
+        match counts.iter_mut().find(|(opcode, _)| *opcode == load.opcode) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((load.opcode.clone(), 1)),
+        }
+    }
+    counts.sort();
+    counts
+}
+
+#[test]
+fn a_run_is_one_load_where_its_start_is_known_to_be_aligned() {
+    // Of each instance: the width of the load of a whole run of four, and how many there are. For a
+    // partial run there is a load for each element but the last.
+    for (element, whole, number, single) in
+        [("u8", "ld.global.nc.b32", 1, "ld.global.nc.b8"), ("f32", "ld.global.nc.v4.b32", 1, "ld.global.nc.b32")]
+    {
+        let instance = aligned_runs::INSTANCES
+            .iter()
+            .find(|one| one.generic("T") == Some(element) && one.generic("RUN") == Some("4"))
+            .unwrap();
+        let kernel = Kernel::new(Module::TestKernels, instance);
+        let mut wanted = [(whole.to_owned(), number), (single.to_owned(), 3)];
+        wanted.sort();
+        assert_eq!(loads(&kernel), wanted, "{}", kernel.name());
+    }
+}
+
+#[test]
+fn a_run_of_a_view_of_elements_is_one_load_or_one_for_each_element() {
+    for (element, whole, single) in
+        [("u8", "ld.global.nc.b32", "ld.global.nc.b8"), ("f32", "ld.global.nc.v4.b32", "ld.global.nc.b32")]
+    {
+        let instance = runs::INSTANCES
+            .iter()
+            .find(|one| one.generic("T") == Some(element) && one.generic("RUN") == Some("4"))
+            .unwrap();
+        let kernel = Kernel::new(Module::TestKernels, instance);
+        let mut wanted = [(whole.to_owned(), 1), (single.to_owned(), 4 + 3)];
+        wanted.sort();
+        assert_eq!(loads(&kernel), wanted, "{}", kernel.name());
+    }
+}
+
+#[test]
+fn what_is_valid_of_a_tile_takes_no_load() {
+    let kernel = Kernel::new(Module::TestKernels, &valid_parts::INSTANCES[0]);
+    assert_eq!(loads(&kernel), [], "{}", kernel.name());
 }

@@ -171,6 +171,22 @@ pub(crate) unsafe fn load_input<T: bytemuck::Pod>(from: *const T) -> T {
     unsafe { from.read() }
 }
 
+/// `ld.global.nc`: reads a row of values from global memory that nobody writes during the launch,
+/// in accesses of `width` bytes.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+#[inline(always)]
+pub(crate) unsafe fn load_input_row<T: bytemuck::Pod, const N: usize>(from: *const T, width: usize) -> [T; N] {
+    assert!(
+        from.addr().is_multiple_of(width) && size_of::<[T; N]>().is_multiple_of(width),
+        "the width of a row's parts"
+    );
+    // SAFETY: valid for reads of `N` values and aligned for a `T` (0, 1).
+    unsafe { from.cast::<[T; N]>().read() }
+}
+
 /// `cp.async`: an asynchronous copy of `width` bytes, of which the first `valid` are read and the
 /// others are zero.
 ///

@@ -35,6 +35,7 @@ unsafe extern "C" {
     fn tilepipe_load_input_4(to: *mut u8, from: *const u8);
     fn tilepipe_load_input_8(to: *mut u8, from: *const u8);
     fn tilepipe_load_input_16(to: *mut u8, from: *const u8);
+    fn tilepipe_load_input_part_16(to: *mut u8, from: *const u8);
     fn tilepipe_load_global_1(to: *mut u8, from: *const u8);
     fn tilepipe_load_global_2(to: *mut u8, from: *const u8);
     fn tilepipe_load_global_4(to: *mut u8, from: *const u8);
@@ -198,6 +199,39 @@ pub(crate) unsafe fn load_input<T: bytemuck::Pod>(from: *const T) -> T {
             }
         }
     })
+}
+
+/// `ld.global.nc`: reads a row of values from global memory that nobody writes during the launch,
+/// in accesses of `width` bytes, 1, 2, 4, 8 or 16.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+#[inline(always)]
+pub(crate) unsafe fn load_input_row<T: bytemuck::Pod, const N: usize>(from: *const T, width: usize) -> [T; N] {
+    /// A row, in parts of up to 16 bytes.
+    #[repr(C, align(16))]
+    struct Row<V>(V);
+    let mut row = Row([T::zeroed(); N]);
+    let (to, from) = ((&raw mut row).cast::<u8>(), from.cast::<u8>());
+    let mut offset = 0;
+    while offset < const { size_of::<T>() * N } {
+        let (to, from) = (to.wrapping_add(offset), from.wrapping_add(offset));
+        // SAFETY: (0) `offset` is a multiple of `width`, and so is the row's size, so `width` bytes
+        // from there on are valid for reads, aligned to `width`, and not written during the launch;
+        // `to` lies as far into a local variable, which is aligned to 16.
+        unsafe {
+            match width {
+                1 => tilepipe_load_input_1(to, from),
+                2 => tilepipe_load_input_2(to, from),
+                4 => tilepipe_load_input_4(to, from),
+                8 => tilepipe_load_input_8(to, from),
+                _ => tilepipe_load_input_part_16(to, from),
+            }
+        }
+        offset += width;
+    }
+    row.0
 }
 
 /// `st.global`: writes one value to global memory, in accesses as wide as its alignment allows.

@@ -1,6 +1,6 @@
 //! Small kernels that read inputs anywhere: gathers, searches, and rows read as columns.
 
-use tilepipe::{Block, Element, Tiles, Tiles2D, TilesMut, TilesMut2D, kernel};
+use tilepipe::{Block, Element, Halos, Halos2D, Input, Input2D, Tiles, Tiles2D, TilesMut, TilesMut2D, kernel};
 
 /// Threads of a block, and elements of an output tile.
 pub const THREADS: usize = 64;
@@ -91,5 +91,110 @@ pub fn corners_added(block: Block<THREADS>, input: Tiles2D<u32, 8, 8>, mut out: 
             let element = |row, column| input.get(8 * top + row, 8 * left + column).unwrap_or(0);
             dst.set_each(&t, |row, column| element(row, column).wrapping_add(sum));
         });
+    }
+}
+
+/// Writes each run of `RUN` elements, and how many of them the input has.
+#[kernel(
+    instances(T = [u8, i16, f32], RUN = [4]),
+    instances(T = [u8], RUN = [3]),
+    instances(T = [u64], RUN = [2]),
+    instances(T = [u128], RUN = [1]),
+)]
+pub fn runs<T: Element, const RUN: usize>(
+    block: Block<THREADS>,
+    input: Input<T>,
+    mut out: TilesMut<[T; RUN], THREADS>,
+    mut counts: TilesMut<u32, THREADS>,
+) {
+    let (mut results, mut numbers) = (out.for_block(&block), counts.for_block(&block));
+    for i in 0..results.len() {
+        let first = THREADS * results.number(i);
+        let (dst, number) = (results.get_mut(i), numbers.get_mut(i));
+        block.threads(|t| {
+            let (values, valid) = input.run::<RUN>(first + t.rank());
+            dst.set(&t, values);
+            number.set(&t, valid as u32);
+        });
+    }
+}
+
+/// The same of an input that is known to be aligned to 16 bytes.
+#[kernel(instances(T = [u8, f32], RUN = [4]), instances(T = [u128], RUN = [1]))]
+pub fn aligned_runs<T: Element, const RUN: usize>(
+    block: Block<THREADS>,
+    input: Tiles<T, 64>,
+    mut out: TilesMut<[T; RUN], THREADS>,
+    mut counts: TilesMut<u32, THREADS>,
+) {
+    let (mut results, mut numbers) = (out.for_block(&block), counts.for_block(&block));
+    for i in 0..results.len() {
+        let first = THREADS * results.number(i);
+        let (dst, number) = (results.get_mut(i), numbers.get_mut(i));
+        block.threads(|t| {
+            let (values, valid) = input.run::<RUN>(first + t.rank());
+            dst.set(&t, values);
+            number.set(&t, valid as u32);
+        });
+    }
+}
+
+/// The sum of each row's runs of three, two at a time: the second one lies beyond the row's end in
+/// most rows, and the last row is none of the view's.
+#[kernel]
+pub fn row_runs(block: Block<THREADS>, input: Input2D<u32>, mut out: TilesMut<u32, THREADS>) {
+    let mut results = out.for_block(&block);
+    for i in 0..results.len() {
+        let first = THREADS * results.number(i);
+        let dst = results.get_mut(i);
+        block.threads(|t| {
+            let row = first + t.rank();
+            let (mut sum, mut nth) = (0_u32, 0);
+            loop {
+                let ([a, b, c], valid) = input.run::<3>(row, nth);
+                let (more, also) = input.run::<3>(row, nth + 1);
+                sum = more.iter().fold(sum, |sum, value| sum.wrapping_add(*value));
+                sum = sum.wrapping_add(a).wrapping_add(b).wrapping_add(c).wrapping_add((valid + also) as u32);
+                if also == 0 {
+                    break;
+                }
+                nth += 2;
+            }
+            dst.set(&t, sum);
+        });
+    }
+}
+
+/// Writes which rows and columns of each tile with its halo lie in the input, as the ends of two
+/// ranges, and how many elements those are.
+#[kernel]
+pub fn valid_parts(
+    block: Block<THREADS>,
+    input: Halos2D<u32, 4, 8, 4>,
+    line: Halos<u32, 64, 4>,
+    mut parts: TilesMut<[u32; 4], 1>,
+    mut elements: TilesMut<u32, 1>,
+    mut of_line: TilesMut<[u32; 3], 1>,
+) {
+    let tiles = input.for_block(&block);
+    let (mut results, mut numbers) = (parts.for_block(&block), elements.for_block(&block));
+    for i in 0..results.len() {
+        let tile = tiles.get(i);
+        let (rows, columns) = (tile.valid_rows(), tile.valid_columns());
+        let part = [rows.start, rows.end, columns.start, columns.end].map(|number| number as u32);
+        let valid = tile.valid() as u32;
+        let (dst, number) = (results.get_mut(i), numbers.get_mut(i));
+        block.threads(|t| {
+            dst.set_each(&t, |_| part);
+            number.set_each(&t, |_| valid);
+        });
+    }
+    let tiles = line.for_block(&block);
+    let mut results = of_line.for_block(&block);
+    for i in 0..results.len() {
+        let (tile, dst) = (tiles.get(i), results.get_mut(i));
+        let columns = tile.valid_columns();
+        let part = [columns.start as u32, columns.end as u32, tile.valid() as u32];
+        block.threads(|t| dst.set_each(&t, |_| part));
     }
 }

@@ -1,0 +1,3 @@
+//! Small kernels about shared memory that threads write.
+
+pub mod scratch;

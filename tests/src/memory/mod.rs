@@ -1,0 +1,3 @@
+//! What is checked of shared memory that threads write.
+
+pub mod scratch;

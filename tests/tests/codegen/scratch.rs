@@ -1,0 +1,59 @@
+//! Tiles that threads compute in shared memory: two barriers a fill, and plain loads and stores.
+
+use tilepipe_test_kernels::scratch::{
+    less_the_least, less_the_least_of_a_role, sums_in_rounds, transposed_in_scratch, turned,
+};
+use tilepipe_tests::artifact::Module;
+use tilepipe_tests::flow::Instruction;
+use tilepipe_tests::ptx::is_block_barrier;
+
+use crate::kernel::Kernel;
+
+/// A barrier of a role, whose number is not the block's.
+fn is_role_barrier(one: &Instruction) -> bool {
+    one.is("barrier.sync") && !one.operands.starts_with('0')
+}
+
+/// How many instructions of a kind an instance of a kernel has.
+fn count(kernel: &Kernel, wanted: impl Fn(&Instruction) -> bool) -> usize {
+    kernel.entry.code.instructions().filter(|one| wanted(one)).count()
+}
+
+#[test]
+fn a_fill_and_an_update_are_two_barriers_each() {
+    // The loop over a block's tiles is there once. `sums_in_rounds` has a fill that is forgotten,
+    // one of the sums, and in its seven rounds a fill and an update; and two `finish`, of a barrier
+    // each.
+    let barriers = [
+        (&turned::INSTANCES[..], 2),
+        (&transposed_in_scratch::INSTANCES[..], 2 + 2),
+        (&sums_in_rounds::INSTANCES[..], 2 + 2 + 7 * (2 + 2) + 2),
+    ];
+    for (instance, expected) in barriers.into_iter().flat_map(|(all, number)| all.iter().map(move |one| (one, number)))
+    {
+        let kernel = Kernel::new(Module::TestKernels, instance);
+        assert_eq!(count(&kernel, is_block_barrier), expected, "{}", kernel.name());
+    }
+}
+
+#[test]
+fn a_fill_in_a_role_costs_no_barrier_of_the_block() {
+    let kernel = Kernel::new(Module::TestKernels, &less_the_least_of_a_role::INSTANCES[0]);
+    // In the role's loop, which is there once.
+    assert_eq!(count(&kernel, is_role_barrier), 2, "{}", kernel.name());
+}
+
+#[test]
+fn a_tile_in_shared_memory_takes_no_local_memory_and_no_fence() {
+    let all = turned::INSTANCES.iter().chain(&sums_in_rounds::INSTANCES).chain(&transposed_in_scratch::INSTANCES);
+    for instance in all.chain(&less_the_least::INSTANCES).chain(&less_the_least_of_a_role::INSTANCES) {
+        let kernel = Kernel::new(Module::TestKernels, instance);
+        let name = kernel.name();
+        assert!(count(&kernel, |one| one.is("st.shared")) > 0, "{name}: nothing is written");
+        assert!(count(&kernel, |one| one.is("ld.shared")) > 0, "{name}: nothing is read");
+        for other in ["ld.local", "st.local", "fence", "membar", "atom"] {
+            assert_eq!(count(&kernel, |one| one.is(other)), 0, "{name}: `{other}`");
+        }
+        assert_eq!(kernel.entry.local_declarations, [""; 0], "{name}: local memory");
+    }
+}
