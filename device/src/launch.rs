@@ -23,16 +23,30 @@ pub enum ParameterKind {
     Input,
     /// A view that this launch alone writes, such as [`TilesMut`](crate::TilesMut).
     Output,
+    /// Memory that the threads of this launch add to, and that nobody else touches: a
+    /// [`Reduction`](crate::Reduction).
+    Reduction,
     /// A plain value, the same for every thread.
     Scalar,
     /// A [`Constant`](crate::Constant): a value that is read where it is passed.
     Constant,
 }
 
+impl ParameterKind {
+    /// Returns whether a launch changes what the argument holds. No other argument may use its
+    /// memory then, and launches that use it run one after the other.
+    pub const fn writes(self) -> bool {
+        match self {
+            ParameterKind::Output | ParameterKind::Reduction => true,
+            ParameterKind::Input | ParameterKind::Scalar | ParameterKind::Constant => false,
+        }
+    }
+}
+
 /// One parameter of a kernel, as its type says.
 #[derive(Clone, Copy, Debug)]
 pub struct ParameterInfo {
-    /// Input, output or value.
+    /// Input, output, reduction or value.
     pub kind: ParameterKind,
     /// The identity of the element type (of the value's type for a value).
     pub element: fn() -> TypeId,
@@ -50,6 +64,9 @@ pub struct ParameterInfo {
     /// For a [`Tensor`](crate::Tensor) or a [`TensorMut`](crate::TensorMut): the boxes that its map
     /// is encoded for.
     pub boxes: Option<Boxes>,
+    /// Whether the result depends on the order of the blocks: that of
+    /// [`Unordered`](crate::reduce::Unordered) operations does.
+    pub unordered: bool,
 }
 
 /// The boxes that the copy engine copies from a tensor, or to it.
@@ -81,9 +98,11 @@ impl ParameterInfo {
     pub const fn dimensions(&self) -> usize {
         match (self.kind, self.boxes, self.row_alignment) {
             (ParameterKind::Scalar | ParameterKind::Constant, ..) => 0,
-            (_, Some(boxes), _) => boxes.dimensions as usize,
-            (_, None, None) => 1,
-            (_, None, Some(_)) => 2,
+            (ParameterKind::Input | ParameterKind::Output | ParameterKind::Reduction, Some(boxes), _) => {
+                boxes.dimensions as usize
+            }
+            (ParameterKind::Input | ParameterKind::Output | ParameterKind::Reduction, None, None) => 1,
+            (ParameterKind::Input | ParameterKind::Output | ParameterKind::Reduction, None, Some(_)) => 2,
         }
     }
 
@@ -98,6 +117,7 @@ impl ParameterInfo {
             row_alignment: None,
             tile: [1, 1],
             boxes: None,
+            unordered: false,
         }
     }
 
@@ -126,8 +146,18 @@ impl ParameterInfo {
                 swizzle,
                 element,
             }),
+            unordered: match element {
+                ElementKind::F32 | ElementKind::F64 | ElementKind::F16 | ElementKind::Bf16 => true,
+                ElementKind::Bits | ElementKind::U32 | ElementKind::I32 | ElementKind::U64 | ElementKind::I64 => false,
+            },
             ..Self::of::<T>(kind, alignment)
         }
+    }
+
+    /// Describes memory of elements `T` that starts at a multiple of `alignment` bytes, to which
+    /// threads add by an operation that may be `unordered`.
+    pub(crate) const fn of_reduction<T: Element>(unordered: bool, alignment: usize) -> Self {
+        ParameterInfo { unordered, ..Self::of::<T>(ParameterKind::Reduction, alignment) }
     }
 
     /// Describes a view of tiles of shape `S` that starts at a multiple of `alignment` bytes, and

@@ -37,6 +37,8 @@
 //! - Which tiles are a block's, and in which order: [`Cyclic`], [`Consecutive`], [`WholeRows`].
 //! - What is in shared memory: [`Stages`], [`Replicated`], [`role::Partitioned`], pairs of these
 //!   ([`Shared::split`]).
+//! - Adding to the same memory from all threads: [`Reduction`] in global memory, [`Bins`] in shared
+//!   memory, by the operations of [`reduce`].
 //! - A pipeline, in one call: [`map_tiles`](Pipeline::map_tiles),
 //!   [`for_each_tile`](Pipeline::for_each_tile), [`for_each`](Pipeline::for_each),
 //!   [`published`](Pipeline::published).
@@ -63,6 +65,7 @@
 #![feature(auto_traits, negative_impls)]
 
 mod barrier;
+mod bins;
 mod element;
 mod engine;
 pub mod entry;
@@ -87,10 +90,11 @@ pub mod cpu;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod launch;
 
+pub use bins::{Bins, BinsGroup, Counts, OpenBins};
 #[doc(hidden)]
 pub use bytemuck;
 pub use element::{Element, F32x4, I32x4, U32x4, Vec4, VectorLane};
-pub use element::{key, math};
+pub use element::{key, math, reduce};
 pub use engine::{Anywhere, Bulk, ByHand, CpAsync, Engine, InScope, LoadStore, StepsIn, TensorMap};
 pub use fault::panic_record;
 pub use group::block::{Block, PerThread, PerThreadValue, Thread};
@@ -103,6 +107,7 @@ pub use output::arrangement::{Arrangement, Blocked, Runs, Striped};
 pub use output::bounds::{Bounded, hoist_bounds};
 pub use output::bulk::BulkTilesMut;
 pub use output::destination::Destination;
+pub use output::reduction::{AtomicOperation, Reduction};
 pub use output::rows::BlockRowsMut;
 pub use output::tile::{OutputTile, TileMut};
 pub use output::tiles::{BlockTilesMut, TileViewMut, TilesMut, TilesMut2D};
@@ -119,7 +124,7 @@ pub use store::{Dealt, Draft, OutputRing, Outputs, Stored, StoredTile, StoringGr
 pub use tensor::{
     BlockBoxes, Extents, Extents1, Extents2, Extents3, Extents4, Extents5, Halo2, MatrixExtents, NoSwizzle, Operation,
     OutputExtents, Swizzle, Swizzle32, Swizzle64, Swizzle128, Tensor, TensorBox, TensorColumn, TensorMut, TensorRow,
-    TensorTile, TileReduction, reduce,
+    TensorTile, TileReduction,
 };
 pub use tile::tile2d::{HaloTile2D, Tile2D};
 pub use tile::{HaloTile, Tile};

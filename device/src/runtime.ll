@@ -737,6 +737,229 @@ define void @tilepipe_load_input_part_16(ptr %to, ptr %from) alwaysinline nounwi
   ret void
 }
 
+; Atomic operations on global memory that have no result (section "red"), relaxed, at the scope of
+; the GPU. No code of a launch reads or writes this memory in another way, so they have no effect on
+; memory that LLVM knows: loads and stores move across them. They are assembly since ptxas keeps the
+; result of an `atom`, which llc makes of `atomicrmw`, for sm_90: an `ATOMG` in place of a `REDG`.
+define void @tilepipe_reduce_global_add_32(ptr %to, i32 %value) alwaysinline nounwind {
+  %global = addrspacecast ptr %to to ptr addrspace(1)
+  call void asm sideeffect "red.global.add.u32 [$0], $1;", "l,r"(ptr addrspace(1) %global, i32 %value) memory(inaccessiblemem: readwrite)
+  ret void
+}
+
+define void @tilepipe_reduce_global_add_64(ptr %to, i64 %value) alwaysinline nounwind {
+  %global = addrspacecast ptr %to to ptr addrspace(1)
+  call void asm sideeffect "red.global.add.u64 [$0], $1;", "l,l"(ptr addrspace(1) %global, i64 %value) memory(inaccessiblemem: readwrite)
+  ret void
+}
+
+define void @tilepipe_reduce_global_add_f32(ptr %to, float %value) alwaysinline nounwind {
+  %global = addrspacecast ptr %to to ptr addrspace(1)
+  call void asm sideeffect "red.global.add.f32 [$0], $1;", "l,f"(ptr addrspace(1) %global, float %value) memory(inaccessiblemem: readwrite)
+  ret void
+}
+
+define void @tilepipe_reduce_global_add_f64(ptr %to, double %value) alwaysinline nounwind {
+  %global = addrspacecast ptr %to to ptr addrspace(1)
+  call void asm sideeffect "red.global.add.f64 [$0], $1;", "l,d"(ptr addrspace(1) %global, double %value) memory(inaccessiblemem: readwrite)
+  ret void
+}
+
+define void @tilepipe_reduce_global_min_u32(ptr %to, i32 %value) alwaysinline nounwind {
+  %global = addrspacecast ptr %to to ptr addrspace(1)
+  call void asm sideeffect "red.global.min.u32 [$0], $1;", "l,r"(ptr addrspace(1) %global, i32 %value) memory(inaccessiblemem: readwrite)
+  ret void
+}
+
+define void @tilepipe_reduce_global_min_i32(ptr %to, i32 %value) alwaysinline nounwind {
+  %global = addrspacecast ptr %to to ptr addrspace(1)
+  call void asm sideeffect "red.global.min.s32 [$0], $1;", "l,r"(ptr addrspace(1) %global, i32 %value) memory(inaccessiblemem: readwrite)
+  ret void
+}
+
+define void @tilepipe_reduce_global_min_u64(ptr %to, i64 %value) alwaysinline nounwind {
+  %global = addrspacecast ptr %to to ptr addrspace(1)
+  call void asm sideeffect "red.global.min.u64 [$0], $1;", "l,l"(ptr addrspace(1) %global, i64 %value) memory(inaccessiblemem: readwrite)
+  ret void
+}
+
+define void @tilepipe_reduce_global_min_i64(ptr %to, i64 %value) alwaysinline nounwind {
+  %global = addrspacecast ptr %to to ptr addrspace(1)
+  call void asm sideeffect "red.global.min.s64 [$0], $1;", "l,l"(ptr addrspace(1) %global, i64 %value) memory(inaccessiblemem: readwrite)
+  ret void
+}
+
+define void @tilepipe_reduce_global_max_u32(ptr %to, i32 %value) alwaysinline nounwind {
+  %global = addrspacecast ptr %to to ptr addrspace(1)
+  call void asm sideeffect "red.global.max.u32 [$0], $1;", "l,r"(ptr addrspace(1) %global, i32 %value) memory(inaccessiblemem: readwrite)
+  ret void
+}
+
+define void @tilepipe_reduce_global_max_i32(ptr %to, i32 %value) alwaysinline nounwind {
+  %global = addrspacecast ptr %to to ptr addrspace(1)
+  call void asm sideeffect "red.global.max.s32 [$0], $1;", "l,r"(ptr addrspace(1) %global, i32 %value) memory(inaccessiblemem: readwrite)
+  ret void
+}
+
+define void @tilepipe_reduce_global_max_u64(ptr %to, i64 %value) alwaysinline nounwind {
+  %global = addrspacecast ptr %to to ptr addrspace(1)
+  call void asm sideeffect "red.global.max.u64 [$0], $1;", "l,l"(ptr addrspace(1) %global, i64 %value) memory(inaccessiblemem: readwrite)
+  ret void
+}
+
+define void @tilepipe_reduce_global_max_i64(ptr %to, i64 %value) alwaysinline nounwind {
+  %global = addrspacecast ptr %to to ptr addrspace(1)
+  call void asm sideeffect "red.global.max.s64 [$0], $1;", "l,l"(ptr addrspace(1) %global, i64 %value) memory(inaccessiblemem: readwrite)
+  ret void
+}
+
+define void @tilepipe_reduce_global_and_32(ptr %to, i32 %value) alwaysinline nounwind {
+  %global = addrspacecast ptr %to to ptr addrspace(1)
+  call void asm sideeffect "red.global.and.b32 [$0], $1;", "l,r"(ptr addrspace(1) %global, i32 %value) memory(inaccessiblemem: readwrite)
+  ret void
+}
+
+define void @tilepipe_reduce_global_and_64(ptr %to, i64 %value) alwaysinline nounwind {
+  %global = addrspacecast ptr %to to ptr addrspace(1)
+  call void asm sideeffect "red.global.and.b64 [$0], $1;", "l,l"(ptr addrspace(1) %global, i64 %value) memory(inaccessiblemem: readwrite)
+  ret void
+}
+
+define void @tilepipe_reduce_global_or_32(ptr %to, i32 %value) alwaysinline nounwind {
+  %global = addrspacecast ptr %to to ptr addrspace(1)
+  call void asm sideeffect "red.global.or.b32 [$0], $1;", "l,r"(ptr addrspace(1) %global, i32 %value) memory(inaccessiblemem: readwrite)
+  ret void
+}
+
+define void @tilepipe_reduce_global_or_64(ptr %to, i64 %value) alwaysinline nounwind {
+  %global = addrspacecast ptr %to to ptr addrspace(1)
+  call void asm sideeffect "red.global.or.b64 [$0], $1;", "l,l"(ptr addrspace(1) %global, i64 %value) memory(inaccessiblemem: readwrite)
+  ret void
+}
+
+define void @tilepipe_reduce_global_xor_32(ptr %to, i32 %value) alwaysinline nounwind {
+  %global = addrspacecast ptr %to to ptr addrspace(1)
+  call void asm sideeffect "red.global.xor.b32 [$0], $1;", "l,r"(ptr addrspace(1) %global, i32 %value) memory(inaccessiblemem: readwrite)
+  ret void
+}
+
+define void @tilepipe_reduce_global_xor_64(ptr %to, i64 %value) alwaysinline nounwind {
+  %global = addrspacecast ptr %to to ptr addrspace(1)
+  call void asm sideeffect "red.global.xor.b64 [$0], $1;", "l,l"(ptr addrspace(1) %global, i64 %value) memory(inaccessiblemem: readwrite)
+  ret void
+}
+
+; Atomic operations on shared memory whose result nobody takes (section "atom"), relaxed, at the
+; scope of the block. Other code loads and stores the same memory before and after, behind barriers.
+; ptxas writes `ATOMS` without a result.
+define void @tilepipe_reduce_shared_add_32(ptr %to, i32 %value) alwaysinline nounwind {
+  %typed = addrspacecast ptr %to to ptr addrspace(3)
+  %old = atomicrmw add ptr addrspace(3) %typed, i32 %value syncscope("block") monotonic, align 4
+  ret void
+}
+
+define void @tilepipe_reduce_shared_add_64(ptr %to, i64 %value) alwaysinline nounwind {
+  %typed = addrspacecast ptr %to to ptr addrspace(3)
+  %old = atomicrmw add ptr addrspace(3) %typed, i64 %value syncscope("block") monotonic, align 8
+  ret void
+}
+
+define void @tilepipe_reduce_shared_add_f32(ptr %to, float %value) alwaysinline nounwind {
+  %typed = addrspacecast ptr %to to ptr addrspace(3)
+  %old = atomicrmw fadd ptr addrspace(3) %typed, float %value syncscope("block") monotonic, align 4
+  ret void
+}
+
+define void @tilepipe_reduce_shared_add_f64(ptr %to, double %value) alwaysinline nounwind {
+  %typed = addrspacecast ptr %to to ptr addrspace(3)
+  %old = atomicrmw fadd ptr addrspace(3) %typed, double %value syncscope("block") monotonic, align 8
+  ret void
+}
+
+define void @tilepipe_reduce_shared_min_u32(ptr %to, i32 %value) alwaysinline nounwind {
+  %typed = addrspacecast ptr %to to ptr addrspace(3)
+  %old = atomicrmw umin ptr addrspace(3) %typed, i32 %value syncscope("block") monotonic, align 4
+  ret void
+}
+
+define void @tilepipe_reduce_shared_min_i32(ptr %to, i32 %value) alwaysinline nounwind {
+  %typed = addrspacecast ptr %to to ptr addrspace(3)
+  %old = atomicrmw min ptr addrspace(3) %typed, i32 %value syncscope("block") monotonic, align 4
+  ret void
+}
+
+define void @tilepipe_reduce_shared_min_u64(ptr %to, i64 %value) alwaysinline nounwind {
+  %typed = addrspacecast ptr %to to ptr addrspace(3)
+  %old = atomicrmw umin ptr addrspace(3) %typed, i64 %value syncscope("block") monotonic, align 8
+  ret void
+}
+
+define void @tilepipe_reduce_shared_min_i64(ptr %to, i64 %value) alwaysinline nounwind {
+  %typed = addrspacecast ptr %to to ptr addrspace(3)
+  %old = atomicrmw min ptr addrspace(3) %typed, i64 %value syncscope("block") monotonic, align 8
+  ret void
+}
+
+define void @tilepipe_reduce_shared_max_u32(ptr %to, i32 %value) alwaysinline nounwind {
+  %typed = addrspacecast ptr %to to ptr addrspace(3)
+  %old = atomicrmw umax ptr addrspace(3) %typed, i32 %value syncscope("block") monotonic, align 4
+  ret void
+}
+
+define void @tilepipe_reduce_shared_max_i32(ptr %to, i32 %value) alwaysinline nounwind {
+  %typed = addrspacecast ptr %to to ptr addrspace(3)
+  %old = atomicrmw max ptr addrspace(3) %typed, i32 %value syncscope("block") monotonic, align 4
+  ret void
+}
+
+define void @tilepipe_reduce_shared_max_u64(ptr %to, i64 %value) alwaysinline nounwind {
+  %typed = addrspacecast ptr %to to ptr addrspace(3)
+  %old = atomicrmw umax ptr addrspace(3) %typed, i64 %value syncscope("block") monotonic, align 8
+  ret void
+}
+
+define void @tilepipe_reduce_shared_max_i64(ptr %to, i64 %value) alwaysinline nounwind {
+  %typed = addrspacecast ptr %to to ptr addrspace(3)
+  %old = atomicrmw max ptr addrspace(3) %typed, i64 %value syncscope("block") monotonic, align 8
+  ret void
+}
+
+define void @tilepipe_reduce_shared_and_32(ptr %to, i32 %value) alwaysinline nounwind {
+  %typed = addrspacecast ptr %to to ptr addrspace(3)
+  %old = atomicrmw and ptr addrspace(3) %typed, i32 %value syncscope("block") monotonic, align 4
+  ret void
+}
+
+define void @tilepipe_reduce_shared_and_64(ptr %to, i64 %value) alwaysinline nounwind {
+  %typed = addrspacecast ptr %to to ptr addrspace(3)
+  %old = atomicrmw and ptr addrspace(3) %typed, i64 %value syncscope("block") monotonic, align 8
+  ret void
+}
+
+define void @tilepipe_reduce_shared_or_32(ptr %to, i32 %value) alwaysinline nounwind {
+  %typed = addrspacecast ptr %to to ptr addrspace(3)
+  %old = atomicrmw or ptr addrspace(3) %typed, i32 %value syncscope("block") monotonic, align 4
+  ret void
+}
+
+define void @tilepipe_reduce_shared_or_64(ptr %to, i64 %value) alwaysinline nounwind {
+  %typed = addrspacecast ptr %to to ptr addrspace(3)
+  %old = atomicrmw or ptr addrspace(3) %typed, i64 %value syncscope("block") monotonic, align 8
+  ret void
+}
+
+define void @tilepipe_reduce_shared_xor_32(ptr %to, i32 %value) alwaysinline nounwind {
+  %typed = addrspacecast ptr %to to ptr addrspace(3)
+  %old = atomicrmw xor ptr addrspace(3) %typed, i32 %value syncscope("block") monotonic, align 4
+  ret void
+}
+
+define void @tilepipe_reduce_shared_xor_64(ptr %to, i64 %value) alwaysinline nounwind {
+  %typed = addrspacecast ptr %to to ptr addrspace(3)
+  %old = atomicrmw xor ptr addrspace(3) %typed, i64 %value syncscope("block") monotonic, align 8
+  ret void
+}
+
 ; cp.async with a source size: the first %valid bytes are read, the rest of the destination's 4, 8
 ; or 16 is zero.
 define void @tilepipe_cp_async_4(ptr %to, ptr %from, i32 %valid) alwaysinline nounwind {

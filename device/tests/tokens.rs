@@ -6,13 +6,17 @@ use std::sync::atomic::AtomicU32;
 
 use static_assertions::{assert_impl_all, assert_not_impl_any, const_assert_eq};
 use tilepipe::pipeline::{Dirty, Free, Held, Idle, InFlight, Pipeline, Stage, StageFilled, Unified};
+use tilepipe::reduce::{Add, Max, Unordered};
 use tilepipe::role::RoleShared;
 use tilepipe::{
-    Block, BlockTilesMut, Constant, HaloTile, PerThread, Ready, Shared, Stages, Thread, TileMut, Tiles, TilesMut,
-    Uniform,
+    Bins, Block, BlockTilesMut, Constant, Counts, HaloTile, OpenBins, PerThread, Ready, Reduction, Shared, Stages,
+    Thread, TileMut, Tiles, TilesMut, Uniform, Whole,
 };
 
 type Setup = Unified<Stages<[i32; 256], 2>, tilepipe::group::InBlock<'static, 256>>;
+
+type Histogram = OpenBins<'static, u32, 256, Add, 1, Whole, Block<'static, 256>>;
+type Published = Counts<'static, u32, 256, Add, 1, Whole, Block<'static, 256>>;
 
 #[test]
 fn what_belongs_to_block_level_code_is_no_capture_of_a_closure() {
@@ -49,6 +53,18 @@ fn what_a_thread_reads_or_owns_is_a_capture_of_a_closure() {
     assert_impl_all!(PerThread<'static, f32, 256>: Uniform);
     assert_impl_all!(core::slice::Iter<'static, i32>: Uniform);
     assert_impl_all!(HaloTile<f32, 128, 8>: Uniform);
+}
+
+#[test]
+fn what_threads_add_to_is_a_capture_of_a_closure_and_of_several_roles() {
+    assert_impl_all!(Reduction<'static, u64, Max>: Uniform, RoleShared);
+    assert_impl_all!(Reduction<'static, f32, Unordered<Add>>: Uniform, RoleShared);
+    assert_impl_all!(Histogram: Uniform, RoleShared);
+    assert_impl_all!(Published: Uniform, RoleShared, std::ops::Deref<Target = [u32; 256]>);
+    assert_not_impl_any!(Shared<'static, Bins<u32, 256, Add>>: Uniform);
+    assert_not_impl_any!(Reduction<'static, u32, Add>: Clone, Copy, Send, Sync, std::ops::Deref);
+    assert_not_impl_any!(Histogram: Clone, Copy, Send, Sync, std::ops::Deref);
+    assert_not_impl_any!(Published: Clone, Copy, Send, Sync, std::ops::DerefMut);
 }
 
 #[test]

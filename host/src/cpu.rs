@@ -158,15 +158,16 @@ enum Held<'a> {
 /// Runs all blocks of a launch, and returns when they are done.
 ///
 /// Blocks start in the order of their index on one thread a core; after a panic no further block
-/// starts, so the error is that of the lowest block that panics. Buffers in conflict with a launch
-/// on another thread wait for it.
+/// starts, so the error is that of the lowest block that panics. Where the result depends on the
+/// blocks' order they run one after another, in an order that the schedule's seed chooses, so that
+/// a seed has one result. Buffers in conflict with a launch on another thread wait for it.
 ///
 /// # Safety
 ///
 /// 0. `parameters` match `instance.parameters()` in number, kinds and element types. The bytes of a
 ///    constant lie where its parameter says until this returns, and nobody writes them.
 /// 1. `accesses` name every allocation into which an address in `parameters` points, `Write` where
-///    the parameter is an output; none that is written occurs twice.
+///    the parameter is written ([`ParameterKind::writes`]); none that is written occurs twice.
 pub(crate) unsafe fn launch(
     device: &CpuDevice,
     grid: u32,
@@ -183,17 +184,20 @@ pub(crate) unsafe fn launch(
     }
     let _held = lock_all(accesses);
     device.enter()?;
+    let unordered = instance.parameters().any(|(_, info)| info.unordered);
     let run = Arc::new(Run {
         instance: *instance,
         parameters,
         grid,
         schedule: device.schedule,
+        order: if unordered { Order::of(device.schedule, grid) } else { Order::BY_INDEX },
         next: AtomicU32::new(0),
         cancelled: AtomicBool::new(false),
         panic: Mutex::new(None),
     });
     let (done, all_done) = mpsc::channel::<()>();
-    for _ in 0..pool.current_num_threads().min(grid as usize) {
+    let workers = if unordered { 1 } else { pool.current_num_threads().min(grid as usize) };
+    for _ in 0..workers {
         let (run, done) = (Arc::clone(&run), done.clone());
         pool.spawn(move || {
             // SAFETY: passed on to the caller of `launch`, which returns only after `done` has been
@@ -235,12 +239,56 @@ fn lock_all<'a>(accesses: &[(&'a CpuMemory, Access)]) -> Vec<Held<'a>> {
     accesses.into_iter().map(lock).collect()
 }
 
+/// The order in which blocks start: `step * place + first`, modulo their number.
+///
+/// # Invariants
+///
+/// 0. `step` and the number of blocks that it was made for have no common divisor: every block has
+///    one place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Order {
+    step: u32,
+    first: u32,
+}
+
+impl Order {
+    /// Block after block.
+    const BY_INDEX: Order = Order { step: 1, first: 0 };
+
+    /// The order of `grid` blocks under a schedule: by index, or one that the seed chooses.
+    fn of(schedule: Schedule, grid: u32) -> Order {
+        let Schedule::Random { seed } = schedule else { return Order::BY_INDEX };
+        // The steps of SplitMix64, which spread the bits of small seeds.
+        let mixed = (seed.wrapping_add(0x9E37_79B9_7F4A_7C15) ^ (seed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        let below = |number: u64| (number % u64::from(grid.max(1))) as u32;
+        let divisor = |mut a: u32, mut b: u32| {
+            while b > 0 {
+                (a, b) = (b, a % b);
+            }
+            a
+        };
+        // One is found below `grid`, or before `start`: 1 fits every grid.
+        let (start, first) = (below(mixed >> 32), below(mixed & 0xFFFF_FFFF));
+        let step = (start..grid).chain(1..start).find(|step| divisor(grid, *step) == 1).unwrap_or(1);
+        Order { step, first }
+    }
+
+    /// The block at a place, both below `grid`.
+    fn block(self, place: u32, grid: u32) -> u32 {
+        // No overflow: each factor is below 2^32, and the sum of 2^32 - 1 squared and as much again
+        // is below 2^64.
+        ((u64::from(self.step) * u64::from(place) + u64::from(self.first)) % u64::from(grid)) as u32
+    }
+}
+
 /// One launch, as its workers share it.
 struct Run {
     instance: Instance,
     parameters: Vec<RawParameter>,
     grid: u32,
     schedule: Schedule,
+    order: Order,
     next: AtomicU32,
     cancelled: AtomicBool,
     panic: Mutex<Option<KernelPanic>>,
@@ -262,13 +310,15 @@ impl Run {
         }
         while !self.cancelled.load(Ordering::Relaxed) {
             // At most the pool's size beyond the grid, which is below 2^31.
-            let block = self.next.fetch_add(1, Ordering::Relaxed);
-            if block >= self.grid {
+            let place = self.next.fetch_add(1, Ordering::Relaxed);
+            if place >= self.grid {
                 break;
             }
+            let block = self.order.block(place, self.grid);
             let outcome = panic::catch_unwind(AssertUnwindSafe(|| {
                 // SAFETY: the parameters match the instance and name locked memory (passed on to
-                // the caller); each block's index is drawn once, so no two calls have the same.
+                // the caller); each place is drawn once, and different places are of different
+                // blocks (`Order`, 0), so no two calls have the same.
                 unsafe { run_block(&self.instance, &self.parameters, self.grid, block, self.schedule) }
             }));
             let panicked = match outcome {
@@ -324,4 +374,37 @@ pub(crate) fn memory_information(line: &str) -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let value = text.lines().find_map(|text| text.strip_prefix(line))?;
     value.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_order_has_each_block_once_and_seeds_differ() {
+        for grid in (1..40).chain([97, 128, 1000]) {
+            for schedule in
+                [Schedule::Eager, Schedule::Lazy].into_iter().chain((0..20).map(|seed| Schedule::Random { seed }))
+            {
+                let order = Order::of(schedule, grid);
+                let mut blocks: Vec<_> = (0..grid).map(|place| order.block(place, grid)).collect();
+                if !matches!(schedule, Schedule::Random { .. }) {
+                    assert!(blocks.is_sorted(), "{schedule:?}");
+                }
+                blocks.sort_unstable();
+                assert!(blocks.into_iter().eq(0..grid), "{schedule:?}, {grid} blocks");
+            }
+        }
+        let orders: Vec<_> = (0..20).map(|seed| Order::of(Schedule::Random { seed }, 97)).collect();
+        assert!(orders.iter().skip(1).any(|order| *order != orders[0]));
+        assert_eq!(Order::of(Schedule::Random { seed: 3 }, 97), Order::of(Schedule::Random { seed: 3 }, 97));
+    }
+
+    #[test]
+    fn the_largest_grid_has_an_order() {
+        let grid = i32::MAX as u32;
+        let order = Order::of(Schedule::Random { seed: 1 }, grid);
+        assert!(order.block(grid - 1, grid) < grid);
+        assert_ne!(order.block(0, grid), order.block(grid - 1, grid));
+    }
 }

@@ -176,7 +176,7 @@ fn bind(device: &Device, instance: &Instance, views: &[View]) -> Result<Vec<Boun
 /// Checks the size of a view's elements: their type is not known here.
 fn check_element(instance: &Instance, parameter: &'static str, info: &ParameterInfo, view: &View) -> Result<(), Error> {
     let is_view = match info.kind {
-        ParameterKind::Input | ParameterKind::Output => true,
+        ParameterKind::Input | ParameterKind::Output | ParameterKind::Reduction => true,
         ParameterKind::Scalar | ParameterKind::Constant => false,
     };
     if !is_view || view.element_bytes == info.element_bytes {
@@ -216,7 +216,11 @@ impl View {
         };
         Bound {
             value,
-            kind: if is_output { ParameterKind::Output } else { ParameterKind::Input },
+            kind: match (is_output, info.kind) {
+                (false, _) => ParameterKind::Input,
+                (true, ParameterKind::Reduction) => ParameterKind::Reduction,
+                (true, _) => ParameterKind::Output,
+            },
             element: (info.element)(),
             element_name: (info.element_name)(),
             memory: None,

@@ -66,7 +66,7 @@ impl Grid {
     /// `cudaOccupancyMaxActiveBlocksPerMultiprocessor`), on the CPU one for each core.
     ///
     /// Tiles are those of the output that has most of them, or of such an input if there is no
-    /// output. A `TileReduction` does not count: all blocks add to any of its tiles.
+    /// output. A `Reduction` or a `TileReduction` does not count: all blocks add to any part of it.
     pub const fn resident() -> Grid {
         Grid(Size::Resident)
     }

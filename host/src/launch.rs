@@ -20,9 +20,10 @@ use crate::stream::Stream;
 ///
 /// The `launch` function that `#[kernel]` makes beside every kernel calls this with arguments of
 /// the right types; programs call it themselves for an instance that they choose at run time, with
-/// arguments made by [`Bound::input`], [`Bound::output`], their relatives, [`Bound::scalar`] and
-/// [`Bound::constant`]. On a GPU it returns as soon as the kernel is under way, on the CPU when all
-/// blocks are done. Buffers may be dropped or used again at once: what conflicts waits.
+/// arguments made by [`Bound::input`], [`Bound::output`], their relatives, [`Bound::reduction`],
+/// [`Bound::scalar`] and [`Bound::constant`]. On a GPU it returns as soon as the kernel is under
+/// way, on the CPU when all blocks are done. Buffers may be dropped or used again at once: what
+/// conflicts waits.
 ///
 /// The instance is one that `#[kernel]` made from the kernel's own function. On a GPU the first
 /// launch of an instance compares its contract with that of the entry in the loaded
@@ -167,7 +168,7 @@ fn check_row_ends(
     info: &ParameterInfo,
     argument: &Bound,
 ) -> Result<(), Error> {
-    let (true, Some(_), Some(array)) = (info.kind == ParameterKind::Output, info.boxes, argument.value.array()) else {
+    let (true, Some(_), Some(array)) = (info.kind.writes(), info.boxes, argument.value.array()) else {
         return Ok(());
     };
     // No overflow: rows are shorter than memory.
@@ -194,14 +195,14 @@ pub(crate) fn check_count(instance: &Instance, given: usize) -> Result<(), Error
     Err(Error::ArgumentCount { kernel: instance.kernel(), given, wanted, names: names.join(", ") })
 }
 
-/// Checks that no other argument of the launch uses the memory of an output.
+/// Checks that no other argument of the launch uses the memory of an output or a reduction.
 ///
 /// Parts of one buffer count as the same memory even if they do not overlap: launches are ordered,
 /// and memory is locked on the CPU, by allocation.
 fn check_aliases(instance: &Instance, arguments: &[Bound]) -> Result<(), Error> {
     for (later, output) in arguments.iter().enumerate() {
         for (earlier, other) in arguments[..later].iter().enumerate() {
-            let written = output.kind == ParameterKind::Output || other.kind == ParameterKind::Output;
+            let written = output.kind.writes() || other.kind.writes();
             let same = match (&output.memory, &other.memory) {
                 (Some(one), Some(two)) => one.is(two),
                 _ => false,
@@ -258,6 +259,7 @@ fn describe_as(kind: ParameterKind, dimensions: usize, element: &str) -> String 
         (ParameterKind::Output, 1) => format!("an output view of {element}"),
         (ParameterKind::Output, 2) => format!("a two-dimensional output view of {element}"),
         (ParameterKind::Output, _) => format!("an output view of {dimensions} dimensions of {element}"),
+        (ParameterKind::Reduction, _) => format!("a reduction of {element}"),
         (ParameterKind::Scalar, _) => format!("a value of type {element}"),
         (ParameterKind::Constant, _) => format!("a constant of type {element}"),
     }
@@ -282,6 +284,9 @@ fn what_to_pass(info: &ParameterInfo) -> String {
             format!("`&mut buffer` (`Bound::output_nd`) of a `BufferNd<{element}, {dimensions}>`")
         }
         (ParameterKind::Output, _) => format!("`&mut buffer` (`Bound::output`) of a `Buffer<{element}>`"),
+        (ParameterKind::Reduction, _) => {
+            format!("`&mut buffer` (`Bound::reduction`) of a `Buffer<{element}>`")
+        }
         (ParameterKind::Scalar, _) => format!("a value (`Bound::scalar`) of type `{element}`"),
         (ParameterKind::Constant, _) => format!("`&value` (`Bound::constant`) of type `{element}`"),
     }

@@ -10,6 +10,7 @@ mod arithmetic;
 mod average;
 mod bulk;
 pub mod compute;
+mod counts;
 mod cuda_guide;
 mod grid2d;
 mod largest;
@@ -26,6 +27,7 @@ pub use bulk::{
     scale_own_bulk, stencil_2d_bulk, sum_bulk, transpose_bulk, with_specialized_staging_unified_bulk,
     with_specialized_staging_warps_bulk,
 };
+pub use counts::{KEY_BINS, histogram, histogram_u32};
 pub use cuda_guide::{
     example_kernel, scale_own, with_memcpy_async, with_memcpy_async_prior, with_single_stage, with_staging,
     with_staging_scope_thread, with_staging_unified, without_memcpy_async,
@@ -67,6 +69,8 @@ mod documentation {
     pub struct Guide;
     #[doc = include_str!("../../docs/guide/pipeline.md")]
     pub struct Pipeline;
+    #[doc = include_str!("../../docs/guide/atomics.md")]
+    pub struct Atomics;
     #[doc = include_str!("../../docs/guide/data.md")]
     pub struct Data;
     #[doc = include_str!("../../docs/guide/cuda_pipeline.md")]

@@ -1,6 +1,6 @@
 //! Arrays of one to three dimensions in a device's memory, and launches over them.
 
-use tilepipe::launch::Instance;
+use tilepipe::launch::{Instance, ParameterKind};
 use tilepipe_host::{Bound, Buffer, Buffer2D, BufferNd, Device, Error, Stream, launch};
 
 use crate::data::POISON;
@@ -106,6 +106,8 @@ pub enum Output<T> {
     Elements(Array<T>),
     /// Keys.
     Keys(Array<u64>),
+    /// Counts.
+    Counts(Array<u32>),
 }
 
 impl<T: Value> Output<T> {
@@ -117,6 +119,8 @@ impl<T: Value> Output<T> {
     pub fn new(device: &Device, kind: Kind, shape: Shape) -> Result<Self, Error> {
         Ok(if kind.writes_keys() {
             Output::Keys(Array::of_output(device, kind, shape)?)
+        } else if kind.writes_counts() {
+            Output::Counts(Array::of_output(device, kind, shape)?)
         } else {
             Output::Elements(Array::of_output(device, kind, shape)?)
         })
@@ -131,6 +135,7 @@ impl<T: Value> Output<T> {
         match self {
             Output::Elements(array) => run(stream, grid, instance, inputs, array),
             Output::Keys(array) => run(stream, grid, instance, inputs, array),
+            Output::Counts(array) => run(stream, grid, instance, inputs, array),
         }
     }
 
@@ -143,6 +148,7 @@ impl<T: Value> Output<T> {
         Ok(match self {
             Output::Elements(array) => Written::Elements(array.download()?),
             Output::Keys(array) => Written::Keys(array.download()?),
+            Output::Counts(array) => Written::Counts(array.download()?),
         })
     }
 }
@@ -164,7 +170,9 @@ pub fn run<T: Value, U: Value>(
         Array::Matrix(buffer) => Bound::input_2d(buffer),
         Array::Batch(buffer) => Bound::input_nd(buffer),
     });
+    let last = instance.parameters().next_back().map(|(_, info)| info.kind);
     let output = match output {
+        Array::Row(buffer) if last == Some(ParameterKind::Reduction) => Bound::reduction(buffer),
         Array::Row(buffer) => Bound::output(buffer),
         Array::Matrix(buffer) => Bound::output_2d(buffer),
         Array::Batch(buffer) => Bound::output_nd(buffer),

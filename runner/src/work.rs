@@ -6,7 +6,7 @@ use tilepipe::launch::Instance;
 
 use crate::reference::{self, Written};
 use crate::stdout::counted;
-use crate::value::Value;
+use crate::value::{DType, Value};
 
 /// Elements of a tile of `multiply_adds`, where the instance does not say how many:
 /// `tilepipe_kernels::MULTIPLY_ADDS_TILE`.
@@ -22,6 +22,9 @@ macro_rules! kinds {
     };
 }
 tilepipe_kernel_registry::with_kernels!(kinds);
+
+/// Bins of `histogram_u32`: `tilepipe_kernels::KEY_BINS`.
+const KEY_BINS: usize = 4096;
 
 /// The task of [`Kind::Triple`].
 pub const TRIPLE: &str = "three times each element";
@@ -61,6 +64,10 @@ pub enum Kind {
     Argmax,
     /// [`reference::largest_key`]
     LargestKey,
+    /// [`reference::histogram`], of bytes: counts
+    Histogram,
+    /// [`reference::histogram_of_keys`], of `u32`: counts
+    HistogramOfKeys,
     /// [`reference::transposed`]
     Transpose,
     /// [`reference::batched_transposed`]
@@ -97,7 +104,7 @@ impl Kind {
 
     /// Whether a launch adds to what the output holds, which is then zeros before it.
     pub const fn adds(self) -> bool {
-        matches!(self, Kind::ColumnSums)
+        matches!(self, Kind::ColumnSums | Kind::Histogram | Kind::HistogramOfKeys)
     }
 
     /// Whether each block writes one result, which depends on how many blocks there are.
@@ -117,6 +124,22 @@ impl Kind {
     /// Whether the output is keys of 8 bytes, whatever the elements of the inputs are.
     pub const fn writes_keys(self) -> bool {
         matches!(self, Kind::Argmax)
+    }
+
+    /// Whether the output is counts of 4 bytes, whatever the elements of the inputs are.
+    pub const fn writes_counts(self) -> bool {
+        matches!(self, Kind::Histogram | Kind::HistogramOfKeys)
+    }
+
+    /// Returns the type of the output's elements for inputs of this type.
+    pub const fn output_type(self, inputs: DType) -> DType {
+        if self.writes_keys() {
+            DType::U64
+        } else if self.writes_counts() {
+            DType::U32
+        } else {
+            inputs
+        }
     }
 }
 
@@ -234,6 +257,9 @@ pub struct Work {
     pub rounds: usize,
     /// Elements of a pixel: the kernel's parameter `CHANNELS`; 1 but for [`Kind::Blur`].
     pub channels: usize,
+    /// Bits of a key that say where in its bin it is: the kernel's parameter `SHIFT`; 0 but for
+    /// [`Kind::HistogramOfKeys`].
+    pub shift: u32,
 }
 
 impl Work {
@@ -249,6 +275,7 @@ impl Work {
         let number = |name| instance.generic(name).and_then(|value| value.parse().ok());
         let rounds = if kind == Kind::MultiplyAdds { number("ROUNDS")? } else { 0 };
         let channels = if kind == Kind::Blur { number("CHANNELS")? } else { 1 };
+        let shift = if kind == Kind::HistogramOfKeys { number("SHIFT")? as u32 } else { 0 };
         let mut threads = instance.threads() as usize;
         // A role's tiles are as long as that role has threads, where nothing else says how long
         // they are.
@@ -271,13 +298,13 @@ impl Work {
         let in_groups = instance.generic("C").is_some_and(|path| path.ends_with("GroupSum"));
         let in_groups = in_groups || matches!(instance.kernel(), "example_kernel_wide" | "example_kernel_bulk");
         let group = if in_groups { GROUP } else { columns };
-        Some(Work { kind, threads, rows, columns, group, rounds, channels })
+        Some(Work { kind, threads, rows, columns, group, rounds, channels, shift })
     }
 
     /// Returns what is computed, for people: the same text for all instances that compute the same
     /// of the same data, whatever their tiles.
     pub fn task(self) -> String {
-        let Work { kind, columns, group, rounds, channels, .. } = self;
+        let Work { kind, columns, group, rounds, channels, shift, .. } = self;
         match kind {
             Kind::NeighbourSum => format!("neighbour sum in groups of {group}"),
             Kind::Reverse => format!("reverse groups of {group}"),
@@ -293,6 +320,8 @@ impl Work {
             Kind::SumByConsumers => format!("sums of consumers, tiles of {columns}"),
             Kind::Argmax => "largest element's index".to_owned(),
             Kind::LargestKey => "largest key".to_owned(),
+            Kind::Histogram => "histogram of bytes".to_owned(),
+            Kind::HistogramOfKeys => format!("histogram in bins of {} keys", 1_u64 << shift),
             Kind::Transpose => "transpose".to_owned(),
             Kind::BatchedTranspose => "transposes of a batch".to_owned(),
             Kind::Stencil => "stencil".to_owned(),
@@ -322,6 +351,8 @@ impl Work {
                 Shape::Batch { matrices, height: width, width: height }
             }
             (Kind::ColumnSums, Shape::Matrix { width, .. }) => Shape::Matrix { height: 1, width },
+            (Kind::Histogram, _) => Shape::Row(1 << u8::BITS),
+            (Kind::HistogramOfKeys, _) => Shape::Row(KEY_BINS),
             _ if self.kind.is_sum() => Shape::Row(grid),
             _ => input,
         }
@@ -331,10 +362,16 @@ impl Work {
     ///
     /// # Panics
     ///
-    /// As [`compute`](Work::compute); if keys are asked for of elements that are no `f32`.
+    /// As [`compute`](Work::compute); if keys are asked for of elements that are no `f32`, or
+    /// counts of elements that are no bytes, or no `u32`.
     pub fn written<T: Value>(self, inputs: &[&[T]], shape: Shape, grid: usize) -> Written<T> {
         if self.kind.writes_keys() {
             Written::Keys(reference::argmax(inputs[0], self.columns, grid))
+        } else if self.kind.writes_counts() {
+            Written::Counts(match self.kind {
+                Kind::Histogram => reference::histogram(inputs[0]),
+                _ => reference::histogram_of_keys(inputs[0], KEY_BINS, self.shift),
+            })
         } else {
             Written::Elements(self.compute(inputs, shape, grid))
         }
@@ -346,7 +383,7 @@ impl Work {
     ///
     /// If there are fewer inputs than [`Kind::inputs`] says, or of another length than `shape`; if
     /// a blur is asked for of elements that are no bytes; if the output is keys
-    /// ([`Kind::writes_keys`]).
+    /// ([`Kind::writes_keys`]) or counts ([`Kind::writes_counts`]).
     pub fn compute<T: Value>(self, inputs: &[&[T]], shape: Shape, grid: usize) -> Vec<T> {
         let Work { kind, threads, columns, group, rounds, channels, .. } = self;
         assert!(inputs.iter().all(|input| input.len() == shape.elements()), "all inputs are of this shape");
@@ -367,6 +404,7 @@ impl Work {
             Kind::SumByThreads => reference::sum_by_threads(inputs[0], threads, columns, grid),
             Kind::SumByConsumers => reference::sum_by_consumers(inputs[0], threads, columns, grid),
             Kind::Argmax => panic!("keys are no elements of the inputs' type"),
+            Kind::Histogram | Kind::HistogramOfKeys => panic!("counts are no elements of the inputs' type"),
             Kind::LargestKey => reference::largest_key(inputs[0], columns, grid),
             Kind::Transpose => reference::transposed(inputs[0], width),
             Kind::BatchedTranspose => reference::batched_transposed(inputs[0], height, width),
@@ -404,6 +442,7 @@ mod tests {
     fn the_tile_of_multiply_adds_is_the_kernels_own() {
         assert_eq!(MULTIPLY_ADDS_TILE, tilepipe_kernels::MULTIPLY_ADDS_TILE);
         assert_eq!(GROUP, tilepipe_kernels::compute::GROUP);
+        assert_eq!(KEY_BINS, tilepipe_kernels::KEY_BINS);
     }
 
     #[test]
@@ -458,7 +497,8 @@ mod tests {
 
     #[test]
     fn shapes_of_outputs() {
-        let work = |kind| Work { kind, threads: 256, rows: 1, columns: 64, group: 64, rounds: 0, channels: 1 };
+        let work =
+            |kind| Work { kind, threads: 256, rows: 1, columns: 64, group: 64, rounds: 0, channels: 1, shift: 0 };
         let matrix = Shape::Matrix { height: 2, width: 5 };
         assert_eq!(work(Kind::Transpose).output(matrix, 3), Shape::Matrix { height: 5, width: 2 });
         assert_eq!(work(Kind::Stencil).output(matrix, 3), matrix);
@@ -466,6 +506,7 @@ mod tests {
         assert_eq!(work(Kind::BatchedTranspose).output(batch(2, 5), 3), batch(5, 2));
         assert_eq!(work(Kind::Sum).output(Shape::Row(100), 3), Shape::Row(3));
         assert_eq!(work(Kind::Triple).output(Shape::Row(100), 3), Shape::Row(100));
+        assert_eq!(work(Kind::Histogram).output(Shape::Row(100), 3), Shape::Row(256));
         assert_eq!([Kind::Sum, Kind::SumByWarps, Kind::SumByThreads].map(|k| work(k).portion()), [64, 512, 16384]);
     }
 }

@@ -15,7 +15,7 @@ use tilepipe_test_kernels::faulty;
 use tilepipe_test_kernels::tensor::box_anywhere;
 use tilepipe_tests::artifact::Module;
 use tilepipe_tests::case::{self, ForType, Group, Size};
-use tilepipe_tests::{dimensions, features, locals, orders, parameters, reads, scratch, tails, tensors};
+use tilepipe_tests::{atomics, dimensions, features, locals, orders, parameters, reads, scratch, tails, tensors};
 
 /// Opens GPU 0 with the kernels of `kernels/` and of `tests/kernels/` loaded, or says that the test
 /// is skipped.
@@ -184,6 +184,12 @@ fn reads_anywhere_are_those_of_plain_loops() {
 fn tiles_computed_in_shared_memory_are_those_of_plain_loops() {
     let Some(device) = gpu() else { return };
     println!("{} launches", scratch::check(&device).unwrap());
+}
+
+#[test]
+fn threads_that_add_to_the_same_memory_leave_what_plain_loops_do() {
+    let Some(device) = gpu() else { return };
+    println!("{} launches", atomics::check(&device).unwrap());
 }
 
 #[test]

@@ -13,7 +13,7 @@ use tilepipe_test_kernels::tails::{COLUMNS, LEN};
 use tilepipe_test_kernels::tensor::box_anywhere;
 use tilepipe_test_kernels::wide::{wide_between_roles, wide_by_hand, wide_own, wide_runs, wide_stored, wide_tiles};
 use tilepipe_tests::case::{self, ForType, Group, SCHEDULES};
-use tilepipe_tests::{dimensions, features, locals, orders, parameters, reads, scratch, tails, tensors};
+use tilepipe_tests::{atomics, dimensions, features, locals, orders, parameters, reads, scratch, tails, tensors};
 
 /// Checks all instances of a kernel, and returns how many there were.
 fn every_instance_is_right(kernel: &str) -> usize {
@@ -141,6 +141,14 @@ fn tiles_computed_in_shared_memory_are_those_of_plain_loops() {
 fn reads_anywhere_are_those_of_plain_loops() {
     for schedule in SCHEDULES {
         assert_eq!(reads::check(&Device::cpu(schedule)).unwrap(), 5 * (5 + 4) + 11 * (17 + 16 + 8 + 5 + 2 + 2) + 4 * 5);
+    }
+}
+
+#[test]
+fn threads_that_add_to_the_same_memory_leave_what_plain_loops_do() {
+    for schedule in SCHEDULES {
+        let launches = (4 * 6 + 2) * (1 + 2) + 3 + 2;
+        assert_eq!(atomics::check(&Device::cpu(schedule)).unwrap(), 5 * launches);
     }
 }
 

@@ -355,6 +355,7 @@ const fn view<T: Element>(kind: ParameterKind) -> ParameterInfo {
         row_alignment: None,
         tile: [1, 1],
         boxes: None,
+        unordered: false,
     }
 }
 

@@ -179,7 +179,7 @@ fn static_lifetime(ty: &Type) -> Option<syn::Lifetime> {
 }
 
 /// The types of `tilepipe` whose lifetime may be left out in a signature: views and constants.
-const VIEWS: [&str; 15] = [
+const VIEWS: [&str; 16] = [
     "Tiles",
     "TilesMut",
     "Halos",
@@ -193,6 +193,7 @@ const VIEWS: [&str; 15] = [
     "Tensor",
     "TensorMut",
     "TileReduction",
+    "Reduction",
     "BulkTilesMut",
     "Constant",
 ];

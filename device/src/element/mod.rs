@@ -2,6 +2,7 @@
 
 pub mod key;
 pub mod math;
+pub mod reduce;
 
 use crate::marker::{RoleShared, Uniform};
 

@@ -256,7 +256,9 @@ unsafe fn on_cpu<F: KernelFunction<A>, A>(raw: &[crate::launch::RawParameter]) {
     for ((address, raw), info) in addresses.iter_mut().zip(raw).zip(F::PARAMETERS) {
         *address = match info.kind {
             ParameterKind::Constant => raw.get::<RawConstant>().address as *const u8,
-            ParameterKind::Input | ParameterKind::Output | ParameterKind::Scalar => raw.as_ptr(),
+            ParameterKind::Input | ParameterKind::Output | ParameterKind::Reduction | ParameterKind::Scalar => {
+                raw.as_ptr()
+            }
         };
     }
     // SAFETY: the caller's promise; an argument is aligned for every `Raw`, and so are the bytes of

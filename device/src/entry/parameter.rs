@@ -5,6 +5,7 @@ use crate::element::Element;
 use crate::isa::DIMENSIONS;
 use crate::output::arrangement::Arrangement;
 use crate::output::bulk::{BulkTilesMut, PIECE};
+use crate::output::reduction::{AtomicOperation, Reduction};
 use crate::output::tile::OutputTile;
 use crate::output::tiles::TileViewMut;
 use crate::tensor::{Extents, Operation, OutputExtents, Swizzle, Tensor, TensorMut, TensorTile, TileReduction};
@@ -49,10 +50,10 @@ pub trait Parameter<'k>: Sized + sealed::Sealed {
 /// it.
 #[derive(Clone, Copy)]
 pub struct ParameterLayout {
-    /// `in`, `out`, `bulk-out`, `value`, `bool` or `constant`; of a tensor `box`, `out-box` or
-    /// `reduce-box`, and the bytes of its swizzle.
+    /// `in`, `out`, `bulk-out`, `reduce`, `value`, `bool` or `constant`; of a tensor `box`,
+    /// `out-box` or `reduce-box`, and the bytes of its swizzle.
     pub(super) kind: &'static str,
-    /// What the copy engine takes an element for, where that matters; else nothing.
+    /// What a reduction takes an element for; else nothing.
     pub(super) element: &'static str,
     /// Of an element, in bytes.
     pub(super) size: usize,
@@ -204,6 +205,31 @@ impl<'k, T: Element, const LEN: usize, O: Stepped> Parameter<'k> for BulkTilesMu
         // whose base is aligned to 16, lies at the address and that only this launch touches it,
         // and each block makes one view of it.
         unsafe { BulkTilesMut::new(address as *mut T, len as usize) }
+    }
+}
+
+impl<T: Element, O: AtomicOperation<T>> sealed::Sealed for Reduction<'_, T, O> {}
+
+impl<'k, T: Element, O: AtomicOperation<T>> Parameter<'k> for Reduction<'k, T, O> {
+    type At<'x> = Reduction<'x, T, O>;
+    type Raw = RawElements;
+    const LAYOUT: ParameterLayout = ParameterLayout {
+        element: O::KIND.suffix(),
+        ..ParameterLayout::of_tiles::<[T; 1], Elements>("reduce", align_of::<T>())
+    };
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    const INFO: crate::launch::ParameterInfo =
+        crate::launch::ParameterInfo::of_reduction::<T>(O::UNORDERED, align_of::<T>());
+
+    #[inline(always)]
+    unsafe fn from_raw(raw: *const Self::Raw) -> Self {
+        // SAFETY: readable (the caller's promise), and plain data.
+        let RawElements { address, len } = unsafe { raw.read() };
+        // SAFETY: the launch checked that memory of this element type with so many elements,
+        // aligned for them, lies at the address, and that no other argument uses it; of a
+        // reduction's functions only `add` accesses it.
+        unsafe { Reduction::new(address as *mut T, len as usize) }
     }
 }
 

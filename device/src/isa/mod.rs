@@ -31,6 +31,9 @@
 //! | `store_shared_row` | `st.shared.v4` | sm_80 | thread |
 //! | `store_global`, `store_global_row` | `st.global` | sm_80 | thread |
 //! | `load_input`, `load_input_row` | `ld.global.nc` | sm_80 | thread |
+//! | `reduce_global` | `red.global` | sm_80 | thread |
+//! | `reduce_shared` | `atom.shared`, whose result nobody takes | sm_80 | thread |
+//! | `bins_read` | nothing; for the model | | block or role |
 //! | `cp_async` | `cp.async.cg` / `.ca.shared.global` with a source size | sm_80 | thread |
 //! | `cp_async_whole` | the same without a source size | sm_80 | thread |
 //! | `cp_async_commit_group` | `cp.async.commit_group` | sm_80 | thread |
@@ -189,6 +192,21 @@
 //! 0. `width` is 1, 2, 4, 8 or 16, and divides the size of `N` values. `from` is global memory,
 //!    aligned to `width` and valid for reads of them; nobody writes them during the launch.
 //! 1. `from` is aligned for a `T`.
+//!
+//! ## `reduce_global`
+//!
+//! 0. `to` is global memory, aligned and valid for reads and writes of a `T`, which this launch
+//!    accesses by this function alone.
+//! 1. `kind` is that of `T`: an integer or a float of 32 or 64 bits. Of floats there is the sum
+//!    alone.
+//!
+//! ## `reduce_shared`
+//!
+//! 0. `bins` is the block's shared memory, aligned and valid for reads and writes of `len` values
+//!    `T`, and initialised. `index` is below `len`.
+//! 1. From the last barrier of all threads that access these values to their next one nobody
+//!    accesses them but by this function.
+//! 2. `kind` is as for `reduce_global`.
 //!
 //! ## `cp_async`, `cp_async_whole`
 //!

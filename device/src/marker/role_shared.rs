@@ -10,7 +10,8 @@
 /// # Safety
 ///
 /// An implementation promises that nothing can be written through a shared reference to the type,
-/// not even with a thread's token.
+/// not even with a thread's token; or only by commutative updates of memory that nobody can read
+/// while a shared reference exists.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be captured by the closure of a role",
     label = "captured here, but every role could capture it",

@@ -15,7 +15,8 @@ use core::cell::UnsafeCell;
 /// An implementation promises three things of the type:
 ///
 /// 0. nothing in it can be written through a shared reference, except storage that belongs to one
-///    thread and is reached with that thread's [`Thread`](crate::Thread) token;
+///    thread and is reached with that thread's [`Thread`](crate::Thread) token, or by commutative
+///    updates of memory that nobody can read while a shared reference exists;
 /// 1. no collective operation can be called through a shared reference to it;
 /// 2. it can be used on another OS thread than the one that made it, as long as only one uses it at
 ///    a time: on the CPU each role of a block runs on an OS thread of its own. A type that is bound

@@ -4,6 +4,7 @@ pub(crate) mod arrangement;
 pub(crate) mod bounds;
 pub(crate) mod bulk;
 pub(crate) mod destination;
+pub(crate) mod reduction;
 pub(crate) mod rows;
 pub(crate) mod tile;
 pub(crate) mod tiles;

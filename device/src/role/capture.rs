@@ -2,6 +2,7 @@
 
 use super::map::Of;
 use super::result::Kept;
+use crate::bins::Bins;
 use crate::element::Element;
 use crate::group::block::{PerThread, Thread};
 use crate::group::warp::{Lane, PerLane};
@@ -9,6 +10,7 @@ use crate::marker::RoleShared;
 use crate::memory::Shared;
 use crate::output::arrangement::Arrangement;
 use crate::output::bulk::BulkTilesMut;
+use crate::output::reduction::AtomicOperation;
 use crate::output::tile::{OutputTile, TileMut};
 use crate::output::tiles::TileViewMut;
 use crate::scratch::Scratch;
@@ -26,8 +28,8 @@ impl<const THREADS: usize> !RoleShared for Thread<'_, '_, THREADS> {}
 impl<const THREADS: usize> !RoleShared for Lane<'_, '_, '_, THREADS> {}
 
 /// What can be handed to the closure of the role `R` alone: `()`, an output view by value or by
-/// `&mut`, memory of [`Outputs`] and what they are stored to by value, memory of [`Scratch`], what
-/// the same role has [`Kept`], or a tuple of these. Sealed.
+/// `&mut`, memory of [`Outputs`] and what they are stored to by value, memory of [`Scratch`] and of
+/// [`Bins`], what the same role has [`Kept`], or a tuple of these. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be handed to a role",
     label = "not `()`, an output view, or what the same role has kept",
@@ -60,6 +62,7 @@ handed! {
     [T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle] TileReduction<'_, T, O, X, W>;
     [C, P, const COUNT: usize] Shared<'_, Outputs<C, COUNT>, P>;
     [S: Tile, P] Shared<'_, Scratch<S>, P>;
+    [T: Element, O: AtomicOperation<T>, P, const LEN: usize, const COPIES: usize] Shared<'_, Bins<T, LEN, O, COPIES>, P>;
     [A: Handed<R>, B: Handed<R>] (A, B);
     [A: Handed<R>, B: Handed<R>, C: Handed<R>] (A, B, C);
     [A: Handed<R>, B: Handed<R>, C: Handed<R>, D: Handed<R>] (A, B, C, D);

@@ -19,6 +19,6 @@ pub use boxes::{BlockBoxes, Tensor, TensorBox};
 pub use extents::{Extents, Extents1, Extents2, Extents3, Extents4, Extents5, Halo2, MatrixExtents, OutputExtents};
 pub use output::TensorMut;
 pub use parts::{TensorColumn, TensorRow};
-pub use reduction::{Operation, TileReduction, reduce};
+pub use reduction::{Operation, TileReduction};
 pub use swizzle::{NoSwizzle, Swizzle, Swizzle32, Swizzle64, Swizzle128};
 pub use tile::TensorTile;

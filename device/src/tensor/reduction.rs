@@ -8,35 +8,13 @@ use super::extents::OutputExtents;
 use super::mapped::{Mapped, extents, stored};
 use super::swizzle::Swizzle;
 use crate::element::Element;
+use crate::element::reduce::{Add, And, Max, Min, Or, Unordered, Xor};
 use crate::isa::{self, ElementKind, RawTensor};
 use crate::marker::{BlockLevel, Brand, Named, Uniform};
 use crate::view::order::Cyclic;
 
-/// Operations by which tiles are combined with what an array holds, for [`TileReduction`].
-pub mod reduce {
-    use core::marker::PhantomData;
-
-    /// The sum; of integers it wraps.
-    pub enum Add {}
-    /// The lesser.
-    pub enum Min {}
-    /// The greater.
-    pub enum Max {}
-    /// Bit by bit, and.
-    pub enum And {}
-    /// Bit by bit, or.
-    pub enum Or {}
-    /// Bit by bit, exclusive or.
-    pub enum Xor {}
-
-    /// An operation whose result depends on the order in which blocks come: sums of floats, which
-    /// round. A launch may return another result than the one before. Subnormal numbers are kept.
-    pub struct Unordered<O>(PhantomData<O>);
-}
-
-use reduce::{Add, And, Max, Min, Or, Unordered, Xor};
-
-/// An operation on elements `T` that the copy engine has: of [`reduce`]. Sealed.
+/// An operation on elements `T` that the copy engine has: of [`reduce`](crate::reduce). Sealed.
+/// What threads have is [`AtomicOperation`](crate::AtomicOperation).
 ///
 /// | operation | elements |
 /// |---|---|

@@ -8,7 +8,7 @@ use std::any::{TypeId, type_name};
 
 pub use tilepipe::launch::Scalar;
 use tilepipe::launch::{LAUNCH_BYTES, ParameterKind, RawElements, RawRows};
-use tilepipe::{BulkTilesMut, Constant, Element, Halos, Tiles, TilesMut};
+use tilepipe::{AtomicOperation, BulkTilesMut, Constant, Element, Halos, Reduction, Tiles, TilesMut};
 
 use crate::access::Access;
 use crate::argument::value::Bytes;
@@ -25,6 +25,7 @@ use crate::buffer::{
 /// - `&mut Buffer<T>` or a [`SliceMut`] for the output views [`TilesMut`] and [`BulkTilesMut`];
 /// - `&Buffer2D<T>` or [`Rows`] for the two-dimensional input views `Tiles2D` and `Halos2D`;
 /// - `&mut Buffer2D<T>` or [`RowsMut`] for the two-dimensional output view `TilesMut2D`;
+/// - `&mut Buffer<T>` or a [`SliceMut`] for a [`Reduction`];
 /// - one of these for a `Tensor`, a `TensorMut` or a `TileReduction` of boxes of a matrix, and a
 ///   [`BufferNd`] or a [`SliceNd`] for one of as many dimensions;
 /// - a number, a `bool`, an array or a struct for itself ([`Scalar`]);
@@ -32,7 +33,7 @@ use crate::buffer::{
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed for the kernel's parameter `{P}`",
     label = "wrong argument",
-    note = "pass `&buffer` for an input view (`Tiles`, `Halos`), `&mut buffer` for an output view (`TilesMut`, `BulkTilesMut`), a value of \
+    note = "pass `&buffer` for an input view (`Tiles`, `Halos`), `&mut buffer` for an output view (`TilesMut`, `BulkTilesMut`) or a `Reduction`, a value of \
             exactly the parameter's type, and `&value` for a `Constant`",
     note = "a view of two dimensions (`Tiles2D`, `Halos2D`, `TilesMut2D`, `Tensor`, `TensorMut`) takes a `Buffer2D`, a tensor of other \
             extents a `BufferNd` of as many dimensions, any other view a `Buffer`",
@@ -91,6 +92,27 @@ impl Bound {
     /// Binds part of a buffer that the kernel writes.
     pub fn output_slice<T: Element>(slice: SliceMut<'_, T>) -> Bound {
         Bound::view(slice.buffer(), slice.start(), slice.len(), ParameterKind::Output)
+    }
+
+    /// Binds a buffer that the kernel's threads add to, as a [`Reduction`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tilepipe_host::{Bound, Device, Schedule};
+    /// let device = Device::cpu(Schedule::Lazy);
+    /// let mut counts = device.zeroed::<u32>(256)?;
+    /// let arguments = [Bound::reduction(&mut counts)];
+    /// # let _ = arguments;
+    /// # Ok::<(), tilepipe_host::Error>(())
+    /// ```
+    pub fn reduction<T: Element>(buffer: &mut Buffer<T>) -> Bound {
+        Bound::view(buffer, 0, buffer.len(), ParameterKind::Reduction)
+    }
+
+    /// Binds part of a buffer that the kernel's threads add to.
+    pub fn reduction_slice<T: Element>(slice: SliceMut<'_, T>) -> Bound {
+        Bound::view(slice.buffer(), slice.start(), slice.len(), ParameterKind::Reduction)
     }
 
     /// Binds a two-dimensional buffer that the kernel reads.
@@ -237,10 +259,7 @@ impl Bound {
 
     /// Returns how the launch uses the memory.
     pub(crate) fn access(&self) -> Access {
-        match self.kind {
-            ParameterKind::Output => Access::Write,
-            ParameterKind::Input | ParameterKind::Scalar | ParameterKind::Constant => Access::Read,
-        }
+        if self.kind.writes() { Access::Write } else { Access::Read }
     }
 }
 
@@ -276,6 +295,18 @@ impl<T: Element, const LEN: usize, O> Argument<BulkTilesMut<'_, T, LEN, O>> for 
 impl<T: Element, const LEN: usize, O> Argument<BulkTilesMut<'_, T, LEN, O>> for SliceMut<'_, T> {
     fn bind(self) -> Bound {
         Bound::output_slice(self)
+    }
+}
+
+impl<T: Element, O: AtomicOperation<T>> Argument<Reduction<'_, T, O>> for &mut Buffer<T> {
+    fn bind(self) -> Bound {
+        Bound::reduction(self)
+    }
+}
+
+impl<T: Element, O: AtomicOperation<T>> Argument<Reduction<'_, T, O>> for SliceMut<'_, T> {
+    fn bind(self) -> Bound {
+        Bound::reduction_slice(self)
     }
 }
 

@@ -52,6 +52,7 @@ const fn view(kind: ParameterKind) -> ParameterInfo {
         row_alignment: None,
         tile: [1, 128],
         boxes: None,
+        unordered: false,
     }
 }
 

@@ -22,6 +22,7 @@ const fn parameter<T: Element>(kind: ParameterKind) -> ParameterInfo {
         row_alignment: None,
         tile: [1, 1],
         boxes: None,
+        unordered: false,
     }
 }
 

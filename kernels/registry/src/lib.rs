@@ -40,6 +40,8 @@ macro_rules! with_kernels {
             sum_by_threads { computes: SumByThreads, instances: 2 * 2 * 2 * 2, measured: false }
             argmax { computes: Argmax, instances: 2, measured: false }
             largest_key { computes: LargestKey, instances: 1, measured: false }
+            histogram { computes: Histogram, instances: 3, measured: false }
+            histogram_u32 { computes: HistogramOfKeys, instances: 3, measured: false }
             transpose { computes: Transpose, instances: 3 * 2 * 3 + 2 + 2, measured: false }
             stencil_2d { computes: Stencil, instances: 3 * 2 * 3 + 2 * 2, measured: false }
             with_specialized_staging_unified {

@@ -119,7 +119,7 @@ impl ForType for Group<'_, '_> {
             let grid = machine::grid(variant.work, shape);
             let output = variant.work.output(shape, grid as usize);
             let read = variant.work.kind.inputs() * shape.elements() * variant.dtype.bytes();
-            let of_output = if variant.work.kind.writes_keys() { DType::U64 } else { variant.dtype };
+            let of_output = variant.work.kind.output_type(variant.dtype);
             let bytes = read as u128 + output.elements() as u128 * of_output.bytes() as u128;
             let outcome = if session.lost {
                 Outcome::NotRun
@@ -205,6 +205,7 @@ impl Session<'_> {
             match got {
                 Written::Elements(elements) => self.source.write(path, elements, shape)?,
                 Written::Keys(keys) => self.source.write(path, keys, shape)?,
+                Written::Counts(counts) => self.source.write(path, counts, shape)?,
             }
         }
         Ok(Outcome::Verified { milliseconds })

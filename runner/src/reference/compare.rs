@@ -62,6 +62,8 @@ pub enum Written<T> {
     Elements(Vec<T>),
     /// Keys.
     Keys(Vec<u64>),
+    /// Counts.
+    Counts(Vec<u32>),
 }
 
 impl<T: Value> Written<T> {
@@ -69,12 +71,13 @@ impl<T: Value> Written<T> {
     ///
     /// # Panics
     ///
-    /// If one is keys and the other is elements.
+    /// If one is keys or counts and the other is not.
     pub fn compare(&self, expected: &Written<T>) -> Option<Difference> {
         match (self, expected) {
             (Written::Elements(got), Written::Elements(expected)) => compare(got, expected),
             (Written::Keys(got), Written::Keys(expected)) => compare(got, expected),
-            _ => panic!("keys are compared with keys, and elements with elements"),
+            (Written::Counts(got), Written::Counts(expected)) => compare(got, expected),
+            _ => panic!("outputs of one type are compared"),
         }
     }
 
@@ -83,6 +86,7 @@ impl<T: Value> Written<T> {
         match self {
             Written::Elements(elements) => bytemuck::cast_slice(elements),
             Written::Keys(keys) => bytemuck::cast_slice(keys),
+            Written::Counts(counts) => bytemuck::cast_slice(counts),
         }
     }
 }

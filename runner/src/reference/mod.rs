@@ -2,12 +2,14 @@
 //! did compute.
 
 mod compare;
+mod histograms;
 mod keys;
 mod maps;
 mod matrices;
 mod sums;
 
 pub use compare::{Difference, Written, compare};
+pub use histograms::{histogram, histogram_of_keys};
 pub use keys::{argmax, largest_key};
 pub use maps::{
     MOVING_AVERAGE_RADIUS, copied, moving_average, multiply_adds, neighbour_sum, reversed, tripled, two_inputs,

@@ -2,12 +2,14 @@
 //!
 //! Those of [`bulk`], [`features`], [`role_features`], [`role_steps`], [`rows`], [`tensor`] and
 //! [`wide`] write the same on the CPU and on the GPU, and those of [`tails`], [`reads`],
-//! [`orders`], [`scratch`] and [`parameters`] what a plain loop makes. The roles of [`role_stress`]
-//! leave and wait at random. Those of [`locals`] write addresses of their own variables, and those
-//! of [`faulty`] fail on purpose. The kernels for users to read are in `kernels/`.
+//! [`orders`], [`scratch`], [`atomics`] and [`parameters`] what a plain loop makes. The roles of
+//! [`role_stress`] leave and wait at random. Those of [`locals`] write addresses of their own
+//! variables, and those of [`faulty`] fail on purpose. The kernels for users to read are in
+//! `kernels/`.
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 #![forbid(unsafe_code)]
 
+pub mod atomics;
 pub mod bulk;
 pub mod faulty;
 pub mod features;

@@ -121,6 +121,8 @@ impl Kernel {
             "dot",
             "argmax",
             "largest_key",
+            "histogram",
+            "histogram_u32",
             "sum_by_threads",
         ];
         match (self.instance.generic("S"), self.instance.kernel()) {

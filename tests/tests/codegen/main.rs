@@ -6,6 +6,7 @@
 //! only some ways pass goes unnoticed.
 
 mod accesses;
+mod atomics;
 mod bulk;
 mod collectives;
 mod contracts;

@@ -6,6 +6,7 @@
 //! into memory that threads may still be reading is reported as the race that it would be on a GPU.
 //! Of the [`roles`] of a block one runs at a time; a [`scheduler`] says which, and finds deadlocks.
 
+mod atomics;
 pub(crate) mod block;
 mod math;
 mod mbarrier;
@@ -21,6 +22,7 @@ mod threads;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use atomics::*;
 pub(crate) use math::*;
 pub(crate) use roles::divide;
 pub use schedule::Schedule;

@@ -4,6 +4,7 @@
 //! with an immediate operand are inline assembly. (rustc does not mark inline assembly convergent,
 //! so a barrier must not be written so.) Clauses cited are of the PTX ISA, version 9.0.
 
+mod atomics;
 mod math;
 mod mbarrier;
 mod tensor;
@@ -11,6 +12,7 @@ mod threads;
 
 use core::arch::asm;
 
+pub(crate) use atomics::*;
 pub(crate) use math::*;
 pub(crate) use mbarrier::*;
 pub(crate) use tensor::*;

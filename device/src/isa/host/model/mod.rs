@@ -7,11 +7,13 @@ use super::Schedule;
 use super::random::Random;
 use crate::isa::{BoxShape, Corner, RawTensor, Readers, swizzled};
 
+mod adds;
 mod proxies;
-mod reductions;
+pub(super) mod reductions;
 mod stores;
 mod storing;
 
+use adds::Adds;
 pub(super) use proxies::{Accesses, in_one_thread};
 use stores::Stores;
 
@@ -74,6 +76,8 @@ pub(crate) struct Model {
     readers: Vec<Released>,
     /// What the threads have accessed through the generic proxy.
     pub(super) accesses: Accesses,
+    /// Bins that they add to.
+    adds: Adds,
     /// Bulk stores.
     stores: Stores,
 }
@@ -109,6 +113,7 @@ impl Model {
             spare: Vec::new(),
             readers: Vec::new(),
             accesses: Accesses::new(),
+            adds: Adds::new(),
             stores: Stores::new(),
         }
     }
@@ -128,6 +133,7 @@ impl Model {
         self.stored.clear();
         self.readers.clear();
         self.accesses.clear();
+        self.adds.clear();
         self.stores.clear();
     }
 
@@ -139,6 +145,7 @@ impl Model {
         self.stored.append(&mut role.stored);
         self.readers.append(&mut role.readers);
         self.accesses.absorb(&mut role.accesses);
+        self.adds.absorb(&mut role.adds);
         self.stores.absorb(role.stores);
     }
 
@@ -274,6 +281,20 @@ impl Model {
     /// Notes a thread's access to shared memory by an ordinary store.
     pub(super) fn written(&mut self, first: usize, bytes: usize) {
         self.stores.check(first, bytes);
+        self.adds.write(first, bytes);
+        self.accesses.touch(first, bytes);
+    }
+
+    /// Notes that a thread adds to one of these bins.
+    pub(super) fn added(&mut self, first: usize, bytes: usize) {
+        self.stores.check(first, bytes);
+        self.adds.add(first, bytes);
+        self.accesses.touch(first, bytes);
+    }
+
+    /// Notes that threads read these bins until the next barrier.
+    pub(super) fn read_bins(&mut self, first: usize, bytes: usize) {
+        self.adds.read(first, bytes);
         self.accesses.touch(first, bytes);
     }
 
@@ -304,6 +325,7 @@ impl Model {
         self.land_arrived();
         self.stores_go_on();
         self.accesses.barrier();
+        self.adds.clear();
         self.end_reads(|_| true);
     }
 
@@ -358,6 +380,7 @@ impl Model {
     fn check_free(&self, to: *mut u8, width: usize) {
         let first = to.addr();
         self.stores.check(first, width);
+        self.adds.check(first, width, "a copy into");
         for released in &self.readers {
             let start = released.first.addr();
             assert!(

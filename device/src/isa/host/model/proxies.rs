@@ -21,18 +21,18 @@ pub(in crate::isa::host) fn in_one_thread(body: impl FnOnce()) {
 
 /// Parts of memory, by the address of the first byte and the one behind the last.
 #[derive(Default)]
-struct Ranges {
+pub(super) struct Ranges {
     parts: BTreeMap<usize, usize>,
     /// The part that was added to last.
     last: (usize, usize),
 }
 
 impl Ranges {
-    const fn new() -> Self {
+    pub(super) const fn new() -> Self {
         Ranges { parts: BTreeMap::new(), last: (0, 0) }
     }
 
-    fn add(&mut self, first: usize, bytes: usize) {
+    pub(super) fn add(&mut self, first: usize, bytes: usize) {
         let (mut start, mut end) = (first, first + bytes);
         if self.last.0 <= start && end <= self.last.1 {
             return;
@@ -45,18 +45,18 @@ impl Ranges {
         self.last = (start, end);
     }
 
-    fn overlap(&self, first: usize, bytes: usize) -> bool {
+    pub(super) fn overlap(&self, first: usize, bytes: usize) -> bool {
         self.parts.range(..first + bytes).next_back().is_some_and(|(_, &end)| end > first)
     }
 
-    fn append(&mut self, other: &mut Ranges) {
+    pub(super) fn append(&mut self, other: &mut Ranges) {
         for (&start, &end) in &other.parts {
             self.add(start, end - start);
         }
         other.clear();
     }
 
-    fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.parts.clear();
         self.last = (0, 0);
     }

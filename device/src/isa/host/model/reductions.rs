@@ -19,6 +19,11 @@ pub(super) unsafe fn combine(to: *mut u8, data: &[u8], reduce: Reduce, kind: Ele
     let _engine = ENGINE.lock();
     // SAFETY: the caller's promise; one thread at a time is here.
     let there = unsafe { std::slice::from_raw_parts_mut(to, data.len()) };
+    combined(there, data, reduce, kind);
+}
+
+/// Combines the elements of `data` with as many others.
+pub(in crate::isa::host) fn combined(there: &mut [u8], data: &[u8], reduce: Reduce, kind: ElementKind) {
     match kind {
         ElementKind::U32 => {
             each(there, data, |a, b| integer(reduce, u32::from_le_bytes(a), u32::from_le_bytes(b)).to_le_bytes())

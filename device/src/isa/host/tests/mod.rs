@@ -1,5 +1,6 @@
 //! Roles and mbarriers below the seam: what `role/` relies on.
 
+mod atomics;
 mod bulk;
 mod checks;
 mod failures;
