@@ -17,6 +17,7 @@ mod largest;
 mod picture;
 mod reduction;
 mod roles;
+mod rows;
 mod tensor;
 mod wide;
 
@@ -40,6 +41,7 @@ pub use roles::{
     load_compute_store, producer_consumer_sum, with_producer_count, with_specialized_staging_unified,
     with_specialized_staging_warps,
 };
+pub use rows::{RMS_NORM_EPSILON, reverse, rms_norm, softmax};
 pub use tensor::{batched_transpose, column_sums, copy_tma, stencil_2d_tma, stencil_3x3_tma, transpose_tma};
 pub use wide::{
     example_kernel_wide, scale_own_wide, with_memcpy_async_prior_wide, with_memcpy_async_wide,

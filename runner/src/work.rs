@@ -40,6 +40,8 @@ pub enum Kind {
     NeighbourSum,
     /// [`reference::reversed`]
     Reverse,
+    /// [`reference::backwards`]
+    Backwards,
     /// [`reference::moving_average`]
     MovingAverage,
     /// [`reference::tripled`]
@@ -76,6 +78,10 @@ pub enum Kind {
     Stencil,
     /// [`reference::stencil_3x3`]
     Stencil3x3,
+    /// [`reference::softmax`], of `f32`
+    Softmax,
+    /// [`reference::rms_norm`], of `f32`; the second input is the columns' weights
+    RmsNorm,
     /// [`reference::column_sums`]
     ColumnSums,
     /// [`reference::blurred`], of bytes
@@ -85,10 +91,10 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Returns the number of inputs, all of one shape.
+    /// Returns the number of inputs, whose shapes [`Work::input`] says.
     pub const fn inputs(self) -> usize {
         match self {
-            Kind::TwoInputs | Kind::Dot => 2,
+            Kind::TwoInputs | Kind::Dot | Kind::RmsNorm => 2,
             _ => 1,
         }
     }
@@ -97,7 +103,14 @@ impl Kind {
     pub const fn dimensions(self) -> usize {
         match self {
             Kind::BatchedTranspose => 3,
-            Kind::CopyRows | Kind::Transpose | Kind::Stencil | Kind::Stencil3x3 | Kind::ColumnSums | Kind::Blur => 2,
+            Kind::CopyRows
+            | Kind::Transpose
+            | Kind::Stencil
+            | Kind::Stencil3x3
+            | Kind::Softmax
+            | Kind::RmsNorm
+            | Kind::ColumnSums
+            | Kind::Blur => 2,
             _ => 1,
         }
     }
@@ -308,6 +321,7 @@ impl Work {
         match kind {
             Kind::NeighbourSum => format!("neighbour sum in groups of {group}"),
             Kind::Reverse => format!("reverse groups of {group}"),
+            Kind::Backwards => "reverse".to_owned(),
             Kind::MovingAverage => "moving average".to_owned(),
             Kind::Triple => TRIPLE.to_owned(),
             Kind::Copy => COPY.to_owned(),
@@ -326,6 +340,8 @@ impl Work {
             Kind::BatchedTranspose => "transposes of a batch".to_owned(),
             Kind::Stencil => "stencil".to_owned(),
             Kind::Stencil3x3 => "stencil of 3 x 3".to_owned(),
+            Kind::Softmax => "softmax of rows".to_owned(),
+            Kind::RmsNorm => "RMS norm of rows".to_owned(),
             Kind::ColumnSums => "sums of columns".to_owned(),
             Kind::Blur => format!("blur of {}", counted(channels, "channel")),
             Kind::MultiplyAdds => format!("{rounds} multiply-adds in tiles of {columns}"),
@@ -341,6 +357,20 @@ impl Work {
             Kind::SumByThreads => tile * self.threads,
             _ => tile,
         }
+    }
+
+    /// Returns the shape of input `nth` where the first one's is `first`: of weights as many as that
+    /// has columns, else the same.
+    pub const fn input(self, first: Shape, nth: usize) -> Shape {
+        match (self.kind, nth, first) {
+            (Kind::RmsNorm, 1, Shape::Matrix { width, .. }) => Shape::Row(width),
+            _ => first,
+        }
+    }
+
+    /// Returns the shapes of all inputs where the first one's is `first`.
+    pub fn inputs(self, first: Shape) -> Vec<Shape> {
+        (0..self.kind.inputs()).map(|nth| self.input(first, nth)).collect()
     }
 
     /// Returns the output's shape for inputs of shape `input` and `grid` blocks.
@@ -381,12 +411,14 @@ impl Work {
     ///
     /// # Panics
     ///
-    /// If there are fewer inputs than [`Kind::inputs`] says, or of another length than `shape`; if
+    /// If there are fewer inputs than [`Kind::inputs`] says, or of another length than
+    /// [`Work::input`] says; if
     /// a blur is asked for of elements that are no bytes; if the output is keys
     /// ([`Kind::writes_keys`]) or counts ([`Kind::writes_counts`]).
     pub fn compute<T: Value>(self, inputs: &[&[T]], shape: Shape, grid: usize) -> Vec<T> {
         let Work { kind, threads, columns, group, rounds, channels, .. } = self;
-        assert!(inputs.iter().all(|input| input.len() == shape.elements()), "all inputs are of this shape");
+        let shapes = inputs.iter().enumerate().map(|(nth, input)| (input.len(), self.input(shape, nth).elements()));
+        assert!(shapes.into_iter().all(|(len, wanted)| len == wanted), "all inputs are of these shapes");
         let (height, width) = match shape {
             Shape::Row(elements) => (1, elements),
             Shape::Matrix { height, width } | Shape::Batch { height, width, .. } => (height, width),
@@ -394,6 +426,7 @@ impl Work {
         match kind {
             Kind::NeighbourSum => reference::neighbour_sum(inputs[0], group),
             Kind::Reverse => reference::reversed(inputs[0], columns),
+            Kind::Backwards => reference::backwards(inputs[0]),
             Kind::MovingAverage => reference::moving_average(inputs[0]),
             Kind::Triple => reference::tripled(inputs[0]),
             Kind::Copy | Kind::CopyRows => reference::copied(inputs[0]),
@@ -410,6 +443,8 @@ impl Work {
             Kind::BatchedTranspose => reference::batched_transposed(inputs[0], height, width),
             Kind::Stencil => reference::stencil(inputs[0], width),
             Kind::Stencil3x3 => reference::stencil_3x3(inputs[0], width),
+            Kind::Softmax => reference::softmax(inputs[0], width, threads, columns),
+            Kind::RmsNorm => reference::rms_norm(inputs[0], inputs[1], width, threads),
             Kind::ColumnSums => reference::column_sums(inputs[0], width),
             Kind::Blur => reference::blurred(inputs[0], width, channels),
             Kind::MultiplyAdds => reference::multiply_adds(inputs[0], columns, rounds),

@@ -101,7 +101,7 @@ fn small_matrices(work: Work) -> Vec<Size> {
     let (rows, columns) = (work.rows, work.columns);
     vec![
         matrix(1, 1, 1),
-        matrix(rows - 1, columns - 1, 1),
+        matrix((rows - 1).max(1), columns - 1, 1),
         matrix(rows, columns, 1),
         matrix(rows + 1, columns + 1, 7),
         matrix(1, 5 * columns + 2, 2),
@@ -139,13 +139,13 @@ pub fn medium_size(work: Work) -> Size {
     Size { shape, grid: 3 }
 }
 
-/// Uploads a kernel's inputs.
+/// Uploads what a kernel with this work takes of its inputs, the first of which has this shape.
 ///
 /// # Errors
 ///
 /// Those of the device.
-pub fn upload<T: Value>(device: &Device, inputs: &[Vec<T>], shape: Shape) -> Result<Vec<Array<T>>, Error> {
-    inputs.iter().map(|input| Array::upload(device, input, shape)).collect()
+pub fn upload<T: Value>(device: &Device, work: Work, inputs: &[Vec<T>], first: Shape) -> Result<Vec<Array<T>>, Error> {
+    inputs.iter().zip(work.inputs(first)).map(|(input, shape)| Array::upload(device, input, shape)).collect()
 }
 
 /// Runs one instance over an output in which every element that is not written shows, and returns
@@ -169,7 +169,8 @@ pub fn run<T: Value>(
 
 /// Computes what a group's instances must compute.
 pub fn expected<T: Value>(work: Work, inputs: &[Vec<T>], size: Size) -> Written<T> {
-    let inputs: Vec<&[T]> = inputs.iter().map(Vec::as_slice).collect();
+    let shapes = work.inputs(size.shape).into_iter();
+    let inputs: Vec<&[T]> = inputs.iter().zip(shapes).map(|(input, shape)| &input[..shape.elements()]).collect();
     work.written(&inputs, size.shape, size.grid as usize)
 }
 
@@ -222,7 +223,7 @@ impl ForType for CheckGroup<'_> {
             Ok(())
         };
         for device in devices {
-            let uploaded = upload(device, &inputs, size.shape)
+            let uploaded = upload(device, *work, &inputs, size.shape)
                 .unwrap_or_else(|error| panic!("{size:?} on {}: {error}", device.name()));
             for instance in instances {
                 if let Err(error) = check(device, instance, &uploaded) {

@@ -8,6 +8,7 @@ use std::process::Command;
 use tilepipe_host::{Bound, Device, Error, Schedule, launch};
 use tilepipe_kernels::compute::NeighbourSum;
 use tilepipe_kernels::with_staging;
+use tilepipe_runner::array::Array;
 use tilepipe_runner::value::Value;
 use tilepipe_runner::work::Shape;
 use tilepipe_runner::{built, data};
@@ -140,8 +141,8 @@ impl ForType for Both<'_> {
         let bits = ordinary.iter().enumerate().map(|(number, _)| case::random_bits(shape.elements(), 22 << number));
         let bits: Vec<Vec<T>> = bits.collect();
         for (inputs, is_ordinary) in [(ordinary, true), (bits, false)] {
-            let on_gpu = case::upload(gpu, &inputs, shape).unwrap();
-            let on_cpu = case::upload(&cpu, &inputs, shape).unwrap();
+            let on_gpu = case::upload(gpu, *work, &inputs, shape).unwrap();
+            let on_cpu = case::upload(&cpu, *work, &inputs, shape).unwrap();
             for instance in instances {
                 let one = case::run(&gpu.stream().unwrap(), instance, output, grid, &on_gpu).unwrap();
                 let other = case::run(&cpu.stream().unwrap(), instance, output, grid, &on_cpu).unwrap();
@@ -234,7 +235,7 @@ fn a_hundred_launches_that_fill_the_device_give_the_same_bytes() {
     let stream = device.stream().unwrap();
     let shape = Shape::Row((1 << 22) + 3);
     let inputs: Vec<Vec<i32>> = data::inputs(1, shape.elements(), 5).unwrap();
-    let on_device = case::upload(&device, &inputs, shape).unwrap();
+    let on_device = [Array::upload(&device, &inputs[0], shape).unwrap()];
     let kernels = [
         "with_staging_unified",
         "with_specialized_staging_unified",

@@ -223,10 +223,54 @@ impl<'b, S: OutputTile, A: Arrangement, const THREADS: usize> TileMut<'_, 'b, S,
         lanes
     };
 
-    /// Writes all of the calling thread's elements that lie in the view: `value(element, place)`
-    /// for each.
+    /// Writes all of the calling thread's elements that lie in the view: `value(nth)` for its
+    /// element number `nth`, which is below [`PER_THREAD`](Self::PER_THREAD). It is for what a
+    /// thread has computed before and keeps, as `PerThread<[T; N]>`; `set_each` says an element by
+    /// its place in the tile.
+    ///
+    /// Stores are as wide as those of [`set_each`](TileMut::set_each).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tilepipe::{Block, Input, Runs, TilesMut, kernel};
+    ///
+    /// /// Each element, less the least of its tile.
+    /// #[kernel]
+    /// pub fn above_the_least(block: Block<64>, input: Input<i32>, mut out: TilesMut<i32, 512, Runs<4>>) {
+    ///     let mut results = out.for_block(&block);
+    ///     for i in 0..results.len() {
+    ///         // Runs of four, side by side with those of other threads.
+    ///         let first = 128 * results.number(i);
+    ///         let own = block.map(|t| [0, 64].map(|run| input.run::<4>(first + run + t.rank()).0));
+    ///         let least = block.map(|t| own.get(&t).as_flattened().iter().copied().fold(i32::MAX, i32::min));
+    ///         let least = block.reduce(&least, i32::min);
+    ///         let result = results.get_mut(i);
+    ///         block.threads(|t| {
+    ///             let own = own.get(&t);
+    ///             result.set_own(&t, |nth| own[nth / 4][nth % 4] - least);
+    ///         });
+    ///     }
+    /// }
+    ///
+    /// # fn main() -> Result<(), tilepipe_host::Error> {
+    /// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Lazy);
+    /// # let input = device.upload(&Vec::from_iter(100..1124))?;
+    /// # let mut out = device.zeroed(1024)?;
+    /// # above_the_least::launch(&device.stream()?, 2, &input, &mut out)?;
+    /// # assert_eq!(out.download()?, [Vec::from_iter(0..512), Vec::from_iter(0..512)].concat());
+    /// # Ok(())
+    /// # }
+    /// ```
     #[inline(always)]
-    fn set_places(&self, thread: &Thread<'_, 'b, THREADS>, value: impl Fn(usize, (usize, usize)) -> S::Element) {
+    pub fn set_own(&self, thread: &Thread<'_, 'b, THREADS>, value: impl Fn(usize) -> S::Element) {
+        self.set_places(thread, |nth, _, _| value(nth));
+    }
+
+    /// Writes all of the calling thread's elements that lie in the view:
+    /// `value(nth, element, place)` for each.
+    #[inline(always)]
+    fn set_places(&self, thread: &Thread<'_, 'b, THREADS>, value: impl Fn(usize, usize, (usize, usize)) -> S::Element) {
         // The number of lanes is a constant of the type, which no array's length can be.
         match Self::LANES {
             16 => self.set_rows::<16>(thread, value),
@@ -240,7 +284,7 @@ impl<'b, S: OutputTile, A: Arrangement, const THREADS: usize> TileMut<'_, 'b, S,
                     let element = self.element_of(thread, nth);
                     let place = Self::place_of(element);
                     if self.has(place) {
-                        self.set_nth(thread, nth, value(element, place));
+                        self.set_nth(thread, nth, value(nth, element, place));
                     }
                 }
             }
@@ -253,7 +297,7 @@ impl<'b, S: OutputTile, A: Arrangement, const THREADS: usize> TileMut<'_, 'b, S,
     fn set_rows<const N: usize>(
         &self,
         thread: &Thread<'_, 'b, THREADS>,
-        value: impl Fn(usize, (usize, usize)) -> S::Element,
+        value: impl Fn(usize, usize, (usize, usize)) -> S::Element,
     ) {
         for group in 0..Self::PER_THREAD / N {
             let first = group * N;
@@ -262,7 +306,7 @@ impl<'b, S: OutputTile, A: Arrangement, const THREADS: usize> TileMut<'_, 'b, S,
             if self.has_row::<N>((row, column)) {
                 let mut values = [S::Element::zeroed(); N];
                 for (lane, to) in values.iter_mut().enumerate() {
-                    *to = value(element + lane, (row, column + lane));
+                    *to = value(first + lane, element + lane, (row, column + lane));
                 }
                 // SAFETY: (0) just checked; (1) several lanes are those of a wide arrangement,
                 // whose elements follow one another in a thread's share or in its runs, of which
@@ -273,7 +317,7 @@ impl<'b, S: OutputTile, A: Arrangement, const THREADS: usize> TileMut<'_, 'b, S,
                 for lane in 0..N {
                     let place = (row, column + lane);
                     if self.has(place) {
-                        self.set_nth(thread, first + lane, value(element + lane, place));
+                        self.set_nth(thread, first + lane, value(first + lane, element + lane, place));
                     }
                 }
             }
@@ -331,7 +375,7 @@ impl<'b, T: Element, A: Arrangement, const LEN: usize, const THREADS: usize> Til
     /// so many.
     #[inline(always)]
     pub fn set_each(&self, thread: &Thread<'_, 'b, THREADS>, value: impl Fn(usize) -> T) {
-        self.set_places(thread, |element, _| value(element));
+        self.set_places(thread, |_, element, _| value(element));
     }
 }
 
@@ -362,7 +406,7 @@ impl<'b, T: Element, A: Arrangement, const ROWS: usize, const COLUMNS: usize, co
     /// the tile that lies in the view; in accesses as in one dimension.
     #[inline(always)]
     pub fn set_each(&self, thread: &Thread<'_, 'b, THREADS>, value: impl Fn(usize, usize) -> T) {
-        self.set_places(thread, |_, (row, column)| value(row, column));
+        self.set_places(thread, |_, _, (row, column)| value(row, column));
     }
 
     /// Writes the calling thread's element of a tile that has as many as the group has threads, or

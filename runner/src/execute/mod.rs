@@ -118,7 +118,8 @@ impl ForType for Group<'_, '_> {
             let shape = session.source.shape(variant.dtype, variant.work.kind.dimensions());
             let grid = machine::grid(variant.work, shape);
             let output = variant.work.output(shape, grid as usize);
-            let read = variant.work.kind.inputs() * shape.elements() * variant.dtype.bytes();
+            let of_inputs: usize = variant.work.inputs(shape).into_iter().map(Shape::elements).sum();
+            let read = of_inputs * variant.dtype.bytes();
             let of_output = variant.work.kind.output_type(variant.dtype);
             let bytes = read as u128 + output.elements() as u128 * of_output.bytes() as u128;
             let outcome = if session.lost {
@@ -140,8 +141,8 @@ struct Kept<'a, T> {
     inputs: &'a [Vec<T>],
     /// What the last configuration had to compute, in so many blocks.
     expected: Option<(Work, u32, Written<T>)>,
-    /// The inputs on the device in the last configuration's shape.
-    uploaded: Option<(Shape, Vec<Array<T>>)>,
+    /// The inputs on the device in the last configuration's shapes.
+    uploaded: Option<(Vec<Shape>, Vec<Array<T>>)>,
 }
 
 impl<T: Value> Kept<'_, T> {
@@ -151,18 +152,20 @@ impl<T: Value> Kept<'_, T> {
         }
         let inputs = self.inputs;
         let compute = || {
-            let inputs: Vec<&[T]> =
-                inputs[..work.kind.inputs()].iter().map(|input| &input[..shape.elements()]).collect();
+            let shapes = work.inputs(shape).into_iter();
+            let inputs: Vec<&[T]> = inputs.iter().zip(shapes).map(|(input, of)| &input[..of.elements()]).collect();
             (work, grid, work.written(&inputs, shape, grid as usize))
         };
         &self.expected.get_or_insert_with(compute).2
     }
 
-    fn upload(&mut self, machine: &Machine, shape: Shape) -> Result<&[Array<T>], Error> {
-        if self.uploaded.as_ref().is_none_or(|(of, _)| *of != shape) {
+    fn upload(&mut self, machine: &Machine, shapes: Vec<Shape>) -> Result<&[Array<T>], Error> {
+        if self.uploaded.as_ref().is_none_or(|(of, _)| *of != shapes) {
             self.uploaded = None;
-            let arrays = self.inputs.iter().map(|input| Array::upload(&machine.device, input, shape));
-            self.uploaded = Some((shape, arrays.collect::<Result<_, _>>()?));
+            let arrays = self.inputs.iter().zip(&shapes);
+            let arrays = arrays.map(|(input, shape)| Array::upload(&machine.device, input, *shape));
+            let arrays = arrays.collect::<Result<_, _>>()?;
+            self.uploaded = Some((shapes, arrays));
         }
         Ok(self.uploaded.as_ref().map_or(&[], |(_, arrays)| arrays))
     }
@@ -176,8 +179,8 @@ impl Session<'_> {
         shape: Shape,
         launch: &Launch<'_>,
     ) -> Result<Outcome> {
-        let uploaded = kept.upload(&self.machine, shape);
-        match uploaded.and_then(|inputs| self.machine.run(launch, &inputs[..work.kind.inputs()])) {
+        let uploaded = kept.upload(&self.machine, work.inputs(shape));
+        match uploaded.and_then(|inputs| self.machine.run(launch, inputs)) {
             Ok((got, milliseconds)) => {
                 let expected = kept.expect(work, shape, launch.grid);
                 self.judge(&got, expected, launch.output, milliseconds)

@@ -75,6 +75,11 @@ pub fn copied<T: Value>(input: &[T]) -> Vec<T> {
     input.to_vec()
 }
 
+/// From the end to the start.
+pub fn backwards<T: Value>(input: &[T]) -> Vec<T> {
+    input.iter().rev().copied().collect()
+}
+
 /// Each tile backwards; what lies beyond the end of `input` counts as zero.
 ///
 /// # Panics

@@ -6,13 +6,16 @@ mod histograms;
 mod keys;
 mod maps;
 mod matrices;
+mod rows;
 mod sums;
 
 pub use compare::{Difference, Written, compare};
 pub use histograms::{histogram, histogram_of_keys};
 pub use keys::{argmax, largest_key};
 pub use maps::{
-    MOVING_AVERAGE_RADIUS, copied, moving_average, multiply_adds, neighbour_sum, reversed, tripled, two_inputs,
+    MOVING_AVERAGE_RADIUS, backwards, copied, moving_average, multiply_adds, neighbour_sum, reversed, tripled,
+    two_inputs,
 };
 pub use matrices::{batched_transposed, blurred, column_sums, stencil, stencil_3x3, transposed};
+pub use rows::{rms_norm, softmax};
 pub use sums::{dot, sum, sum_by_consumers, sum_by_threads, sum_by_warps};

@@ -124,7 +124,7 @@ fn each_block<T: Value>(grid: usize, sums: impl Fn(usize) -> Vec<T> + Sync) -> V
     out
 }
 
-fn add_threads<T: Value>(mut sums: Vec<T>) -> T {
+pub(super) fn add_threads<T: Value>(mut sums: Vec<T>) -> T {
     let mut warps = sums.chunks_mut(WARP).map(add_lanes);
     let first = warps.next().unwrap_or_else(T::zero);
     warps.fold(first, T::plus)

@@ -23,6 +23,7 @@ mod reads;
 mod role_barriers;
 mod role_machine;
 mod roles;
+mod rows;
 mod scopes;
 mod scratch;
 mod steps;
