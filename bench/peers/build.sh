@@ -3,8 +3,9 @@
 #
 #   ./build.sh FOLDER            the benchmark's peers: FOLDER/peers.ptx, FOLDER/peers.sm_90.cubin,
 #                                the same of shapes, matrices, bulk and tensor,
-#                                FOLDER/libceilings.so, and what cublaslt makes
-#   ./build.sh FOLDER cublaslt   FOLDER/libcublaslt.so, if cublasLt's header and library are there
+#                                FOLDER/libceilings.so, and what libraries makes
+#   ./build.sh FOLDER libraries  FOLDER/libcub.so, and FOLDER/libcublaslt.so if cublasLt's header and
+#                                library are there
 #   ./build.sh FOLDER race       the program FOLDER/thread_scope_race
 #   ./build.sh FOLDER versions   nothing but versions.txt
 #
@@ -17,9 +18,9 @@
 set -eu
 what=${2:-peers}
 case $#:$what in
-1:peers | 2:peers | 2:cublaslt | 2:race | 2:versions) ;;
+1:peers | 2:peers | 2:libraries | 2:race | 2:versions) ;;
 *)
-    echo "usage: $0 FOLDER [peers|cublaslt|race|versions] (FOLDER is where the results go)" >&2
+    echo "usage: $0 FOLDER [peers|libraries|race|versions] (FOLDER is where the results go)" >&2
     exit 2
     ;;
 esac
@@ -165,7 +166,11 @@ write_versions() {
 folder=$1
 case $what in
 race) compile thread_scope_race.cu thread_scope_race -lineinfo ;;
-cublaslt) compile_cublaslt ;;
+libraries)
+    compile cub.cu libcub.so -shared -Xcompiler -fPIC & jobs=($!)
+    compile_cublaslt & jobs+=($!)
+    for job in "${jobs[@]}"; do wait "$job"; done
+    ;;
 versions) ;;
 peers)
     # Side by side: most of the time goes into the candidates of shapes.cu.
@@ -175,6 +180,7 @@ peers)
         compile "$source.cu" "$source.sm_90.cubin" -cubin & jobs+=($!)
     done
     compile ceilings.cu libceilings.so -shared -Xcompiler -fPIC & jobs+=($!)
+    compile cub.cu libcub.so -shared -Xcompiler -fPIC & jobs+=($!)
     compile_cublaslt & jobs+=($!)
     for job in "${jobs[@]}"; do wait "$job"; done
     ;;

@@ -1,6 +1,6 @@
 """The C libraries that torch_peers.py calls on PyTorch's tensors, in PyTorch's stream.
 
-`Tilepipe` is ours (`bench/capi`), `CublasLt` that of `cublaslt.cu`. Neither is loaded before it is
+`Tilepipe` is ours (`bench/capi`), `CublasLt` that of `cublaslt.cu`, `Cub` that of `cub.cu`. Neither is loaded before it is
 opened, and nothing here imports PyTorch before that.
 """
 
@@ -92,6 +92,46 @@ class Tilepipe:
 
     def _error(self):
         return self._library.tilepipe_error().decode()
+
+
+class Cub:
+    """CUB's histograms. Each call works in memory that was asked for before: `plan` makes it."""
+
+    def __init__(self, library):
+        self._library = ctypes.CDLL(library)
+        size, pointer = ctypes.c_size_t, ctypes.c_void_p
+        sizes = ctypes.POINTER(size)
+        self._of_bytes = self._library.tilepipe_cub_histogram_bytes
+        self._of_bytes.restype, self._of_bytes.argtypes = ctypes.c_int, [pointer, sizes, pointer, pointer, size, pointer]
+        self._of_keys = self._library.tilepipe_cub_histogram_keys
+        self._of_keys.restype = ctypes.c_int
+        self._of_keys.argtypes = [pointer, sizes, pointer, pointer, ctypes.c_int, size, pointer]
+
+    def plan(self, x, out):
+        """Makes memory for histograms of tensors of these sizes."""
+        import torch
+
+        size = ctypes.c_size_t()
+        self._call(None, size, x, out)
+        return torch.empty(max(size.value, 1), dtype=torch.uint8, device=x.device)
+
+    def histogram(self, memory, x, out):
+        """Starts the histogram of bytes, or of keys below `out.numel()`, in PyTorch's current stream."""
+        self._call(memory.data_ptr(), ctypes.c_size_t(memory.numel()), x, out)
+
+    def _call(self, memory, size, x, out):
+        import torch
+
+        if not (x.is_contiguous() and out.is_contiguous() and out.element_size() == 4):
+            raise ValueError("a tensor is not dense, or counts are not of 32 bits")
+        stream = torch.cuda.current_stream().cuda_stream
+        arguments = [x.data_ptr(), out.data_ptr()]
+        if x.element_size() == 1:
+            status = self._of_bytes(memory, ctypes.byref(size), *arguments, x.numel(), stream)
+        else:
+            status = self._of_keys(memory, ctypes.byref(size), *arguments, out.numel(), x.numel(), stream)
+        if status != 0:
+            raise RuntimeError(f"CUB returned the error {status}")
 
 
 class CublasLt:

@@ -42,6 +42,8 @@ class Contestant:
     # Called once with the first set's tensors; returns the number of blocks where that is known.
     prepare: Callable = lambda tensors: None
     grid: Optional[int] = None
+    # Whether it moves the same bytes and computes something else, as a measure of the memory.
+    is_measure: bool = False
 
 
 @dataclass
@@ -371,6 +373,158 @@ def averaged(tensors):
     return (sums.sign() * (sums.abs() // (2 * RADIUS + 1))).to(torch.int32)
 
 
+def softmax(bench):
+    """exp(x - max) / sum of each row, in the shapes of an attention's scores and of long rows."""
+    symbols = {
+        4096: ["softmax__256_4_4096", "softmax__512_2_4096", "softmax__512_4_8192"],
+        1024: ["softmax__64_4_1024", "softmax__128_2_1024", "softmax__128_4_2048"],
+    }
+    for elements in bench.sizes:
+        for columns, of_ours in symbols.items():
+            rows = elements // columns
+            if rows == 0:
+                continue
+            yield Case(
+                f"softmax of rows of {columns}", "f32", elements, 8 * elements,
+                lambda rows=rows, columns=columns: {
+                    "x": torch.randn(rows, columns, device=DEVICE), "out": empty((rows, columns), torch.float32)
+                },
+                lambda t: torch.softmax(t["x"].double(), -1),
+                [
+                    *(ours(bench, symbol, grid) for symbol in of_ours for grid in (TILES, RESIDENT)),
+                    eager("torch.softmax", lambda t: torch.softmax(t["x"], -1, out=t["out"])),
+                    compiled(bench, "softmax(x)", lambda t: t["out"].copy_(torch.softmax(t["x"], -1))),
+                    the_copy(),
+                ],
+                off_by_rounding,
+            )  # fmt: skip
+
+
+def off_by_rounding(out, expected):
+    """Counts the elements that are further off than 1e-5 of what they must be."""
+    return int((~((out.double() - expected).abs() <= 1e-5 * expected.abs())).sum())
+
+
+def rms_norm(bench):
+    """x / sqrt(mean(x * x) + 1e-6) * w of each row, with a weight for each column."""
+    symbols = {
+        4096: ["rms_norm__512_2_4096"],
+        1024: ["rms_norm__128_2_1024", "rms_norm__256_2_2048"],
+    }
+    for elements in bench.sizes:
+        for columns, of_ours in symbols.items():
+            rows = elements // columns
+            if rows == 0:
+                continue
+            yield Case(
+                f"RMS norm of rows of {columns}", "f32", elements, 8 * elements,
+                lambda rows=rows, columns=columns: {
+                    "x": torch.randn(rows, columns, device=DEVICE), "w": torch.rand(columns, device=DEVICE) + 0.5,
+                    "out": empty((rows, columns), torch.float32),
+                },
+                normalised,
+                [
+                    *(ours(bench, symbol, grid, ["x", "w"]) for symbol in of_ours for grid in (TILES, RESIDENT)),
+                    eager("rms_norm, copy_", lambda t: t["out"].copy_(of_torch(t))),
+                    fused_by_torch(),
+                    compiled(bench, "rms_norm(x, w)", lambda t: t["out"].copy_(of_torch(t))),
+                    the_copy(),
+                ],
+                off_by_rounding,
+            )  # fmt: skip
+
+
+EPSILON = 1e-6
+
+
+def of_torch(tensors):
+    return functional.rms_norm(tensors["x"], (tensors["x"].shape[1],), tensors["w"], EPSILON)
+
+
+def normalised(tensors):
+    x = tensors["x"].double()
+    return x / torch.sqrt(x.square().mean(1, keepdim=True) + EPSILON) * tensors["w"].double()
+
+
+def fused_by_torch():
+    """PyTorch's one kernel for it, which `rms_norm` calls, with a tensor to write to."""
+
+    def run(tensors):
+        x, roots = tensors["x"], tensors.setdefault("roots", torch.empty(tensors["x"].shape[0], 1, device=DEVICE))
+        fused = torch.ops.aten._fused_rms_norm.out
+        fused(x, [x.shape[1]], tensors["w"], EPSILON, out0=tensors["out"], out1=roots)
+
+    return Contestant("PyTorch, fused", "py-torch", "_fused_rms_norm.out", run)
+
+
+def the_copy():
+    """The driver's copy of the same bytes, as a measure of the memory. Its result is not compared."""
+    return Contestant("the driver's copy", "library", "cudaMemcpyAsync", lambda t: t["out"].copy_(t["x"]), is_measure=True)
+
+
+def reverse(bench):
+    """The elements from the last to the first."""
+    symbols = ["reverse__i32_256_1_1024", "reverse__i32_256_2_2048", "reverse__i32_256_4_4096", "reverse__i32_128_4_2048"]
+    for elements in bench.sizes:
+        yield Case(
+            "reverse", "i32", elements, 8 * elements,
+            lambda elements=elements: {"x": integers(elements, INT32), "out": empty(elements)},
+            lambda t: t["x"][torch.arange(t["x"].numel() - 1, -1, -1, device=DEVICE)],
+            [
+                *(ours(bench, symbol, grid) for symbol in symbols for grid in (TILES, RESIDENT)),
+                eager("out.copy_(x.flip(0))", lambda t: t["out"].copy_(t["x"].flip(0))),
+                compiled(bench, "x.flip(0)", lambda t: t["out"].copy_(t["x"].flip(0))),
+                the_copy(),
+            ],
+        )  # fmt: skip
+
+
+def histogram(bench):
+    """How many elements have each value: bytes of several kinds, and keys of 4096 values."""
+    of_bytes = ["histogram__256_4096_4_1", "histogram__256_4096_4_2", "histogram__256_4096_4_8"]
+    kinds = {
+        "uniform": lambda n: torch.randint(0, 256, (n,), dtype=torch.uint8, device=DEVICE),
+        # About half of them are zeros.
+        "skewed": lambda n: (torch.randn(n, device=DEVICE).abs() * 1.5).square().clamp(max=255).to(torch.uint8),
+        "constant": lambda n: torch.full((n,), 7, dtype=torch.uint8, device=DEVICE),
+    }
+    for elements in bench.sizes:
+        for kind, make in kinds.items():
+            yield Case(
+                f"histogram of {kind} bytes", "u8", elements, elements,
+                lambda elements=elements, make=make: {"x": make(elements), "out": empty(256)},
+                counted,
+                [*(ours_added(bench, symbol, RESIDENT) for symbol in of_bytes), cub_histogram(bench)],
+            )  # fmt: skip
+        yield Case(
+            "histogram of keys", "u32", elements, 4 * elements,
+            lambda elements=elements: {"x": integers(elements, (0, 4096)), "out": empty(4096)},
+            counted,
+            [ours_added(bench, "histogram_u32__256_1024_4_0", RESIDENT), cub_histogram(bench)],
+        )  # fmt: skip
+
+
+def counted(tensors):
+    # By sorting, which no contestant does.
+    values, counts = torch.unique(tensors["x"], return_counts=True)
+    expected = empty(tensors["out"].numel(), torch.int32).zero_()
+    expected[values.long()] = counts.to(torch.int32)
+    return expected
+
+
+def cub_histogram(bench):
+    memory = None
+
+    def prepare(tensors):
+        nonlocal memory
+        memory = bench.cub().plan(tensors["x"], tensors["out"])
+
+    return Contestant(
+        "CUB", "library", "cub::DeviceHistogram::HistogramEven",
+        lambda t: bench.cub().histogram(memory, t["x"], t["out"]), prepare,
+    )  # fmt: skip
+
+
 def matmul(bench):
     """a * b, with b as it is ("nn") or transposed ("nt"), by tensor cores. It has no kernel of ours yet."""
     torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
@@ -448,5 +602,9 @@ TASKS = {
     "column-sums": column_sums,
     "neighbour-sum": neighbour_sum,
     "moving-average": moving_average,
+    "softmax": softmax,
+    "rms-norm": rms_norm,
+    "reverse": reverse,
+    "histogram": histogram,
     "matmul": matmul,
 }

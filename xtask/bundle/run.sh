@@ -252,7 +252,7 @@ run_torch() {
         skip "comparison with PyTorch" "$python has no PyTorch; set PYTHON to one that has"
         return
     fi
-    peers/build.sh peers/built cublaslt || status=$?
+    peers/build.sh peers/built libraries || status=$?
     case $status in
     0 | 3) ;;
     *)
@@ -265,6 +265,7 @@ run_torch() {
         set -- --output torch.json
     fi
     if [ -e peers/built/libcublaslt.so ]; then set -- --cublaslt peers/built/libcublaslt.so "$@"; fi
+    if [ -e peers/built/libcub.so ]; then set -- --cub peers/built/libcub.so "$@"; fi
     step "comparison with PyTorch" "$python" peers/torch_peers.py --library ./libtilepipe_bench_c.so --module ptx \
         --commit "$(cat commit)" --command "./run.sh torch $typed" "$@"
 }

@@ -89,7 +89,7 @@ while [ $# -gt 0 ]; do
     --library) [ -e "$2" ] || exit 1; shift 2 ;;
     --module) [ -e "$2/k.one.ptx" ] && [ -e "$2/k.one.sm_90.cubin" ] || exit 1; shift 2 ;;
     --commit) [ "$2" = "of a test" ] || exit 1; shift 2 ;;
-    --cublaslt) [ -e "$2" ] || exit 1; shift 2 ;;
+    --cublaslt | --cub) [ -e "$2" ] || exit 1; shift 2 ;;
     --output) printf '{\n  "commit": "of a test"\n}\n' >"$2"; shift 2 ;;
     --command) shift 2 ;;
     *) exit 1 ;;
@@ -388,6 +388,7 @@ fn cublaslt_is_a_contestant_only_where_it_was_built() {
         called.contains("libcublasLt.so.13") && called.contains("--cublaslt peers/built/libcublaslt.so"),
         "{called}"
     );
+    assert!(called.contains("--cub peers/built/libcub.so"), "{called}");
 }
 
 #[test]

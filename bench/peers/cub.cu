@@ -1,0 +1,20 @@
+// CUB's histograms, as a shared library with C functions for torch_libraries.py: each starts its work
+// in a stream and returns a cudaError_t. The counts are set, and not added to what is there.
+//
+// As in CUB, a call whose `memory` is null only writes to `bytes` how much memory it wants.
+#include <cstddef>
+
+#include <cub/device/device_histogram.cuh>
+
+// As many bins as a byte has values.
+extern "C" int tilepipe_cub_histogram_bytes(void *memory, size_t *bytes, const unsigned char *in, unsigned *out, size_t len,
+                                            cudaStream_t stream) {
+    return cub::DeviceHistogram::HistogramEven(memory, *bytes, in, out, 257, 0, 256, static_cast<long long>(len), stream);
+}
+
+// Bins of one key each, from 0 to `bins - 1`; other keys are skipped.
+extern "C" int tilepipe_cub_histogram_keys(void *memory, size_t *bytes, const unsigned *in, unsigned *out, int bins,
+                                           size_t len, cudaStream_t stream) {
+    return cub::DeviceHistogram::HistogramEven(memory, *bytes, in, out, bins + 1, 0u, static_cast<unsigned>(bins),
+                                               static_cast<long long>(len), stream);
+}
