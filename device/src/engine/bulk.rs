@@ -51,13 +51,14 @@ impl sealed::Linear for Bulk {
     #[inline(always)]
     unsafe fn copy<T: Tile, G: Deal<S>, S: Scope>(destination: *mut u8, landing: Mbarrier, source: TileRef<'_, T>) {
         let issue = || {
-            if source.is_whole() {
+            // Of a tile of one row that is not known to be whole the loop below is as short.
+            if source.is_whole() || (T::ROWS > 1 && source.lies_within()) {
                 for row in 0..T::ROWS {
                     // SAFETY: row `row` of the tile starts there, so by (0) it stays in the stage.
                     let to = unsafe { destination.add(row * T::PITCH * size_of::<T::Element>()) };
                     // SAFETY: `to` and the source's row are aligned to 16 (the check of contents:
                     // all of a tile's units are), which divides a row; (0) and (1) for the
-                    // destination, (3) for the mbarrier. Of a whole tile all rows lie in the view.
+                    // destination, (3) for the mbarrier. All rows lie in the view, as a whole.
                     unsafe { isa::bulk_copy(to, source.address(row, 0), self::row::<T>() as u32, landing) };
                 }
                 return;

@@ -155,6 +155,13 @@ impl<'k, S: Tile> TileRef<'k, S> {
         self.whole
     }
 
+    /// Whether the tile lies within its view as a whole, by what is known or by its bounds.
+    #[inline(always)]
+    pub(crate) fn lies_within(&self) -> bool {
+        let within_rows = self.part_of_rows() == (0, S::COLUMNS * size_of::<S::Element>());
+        self.whole || (within_rows && self.rows_in_view() == S::ROWS)
+    }
+
     /// The address of byte `offset` of row `row`.
     #[inline(always)]
     pub(crate) fn address(&self, row: usize, offset: usize) -> *const u8 {

@@ -43,7 +43,7 @@ macro_rules! with_kernels {
             histogram { computes: Histogram, instances: 3, measured: false }
             histogram_u32 { computes: HistogramOfKeys, instances: 3, measured: false }
             softmax { computes: Softmax, instances: 4 + 3, measured: false }
-            rms_norm { computes: RmsNorm, instances: 3, measured: false }
+            rms_norm { computes: RmsNorm, instances: 2 + 3, measured: false }
             reverse { computes: Backwards, instances: 2 * 2 * 3, measured: false }
             transpose { computes: Transpose, instances: 3 * 2 * 3 + 2 + 2, measured: false }
             stencil_2d { computes: Stencil, instances: 3 * 2 * 3 + 2 * 2, measured: false }

@@ -1,6 +1,6 @@
 //! Each row of a matrix over the root of its mean square.
 
-use tilepipe::{Block, Input, Input2D, Runs, Thread, TilesMut2D, WholeRows, kernel, math};
+use tilepipe::{Block, Runs, Thread, Tiles, Tiles2D, TilesMut2D, WholeRows, kernel, math};
 
 /// Elements that a thread reads and writes at once.
 const PIECE: usize = 4;
@@ -12,15 +12,17 @@ pub const RMS_NORM_EPSILON: f32 = 1e-6;
 ///
 /// A row of up to `LEN` elements is read once: a thread keeps its `PIECES` pieces of four elements in
 /// registers. A wider row is read twice. There is a sum over the block a row, with two barriers.
-/// The weights, which all rows share, come from the caches.
+/// The weights, which all rows share, come from the caches. A thread has 64 registers for two pieces,
+/// and 80 for four.
 #[kernel(
+    instances(THREADS = [64, 256], PIECES = [4], LEN = [4 * PIECES * THREADS]),
     instances(THREADS = [128, 256, 512], PIECES = [2], LEN = [4 * PIECES * THREADS]),
-    min_blocks = 1024 / THREADS
+    min_blocks = (1280 - 128 * PIECES) / THREADS
 )]
 pub fn rms_norm<const THREADS: usize, const PIECES: usize, const LEN: usize>(
     block: Block<THREADS>,
-    input: Input2D<f32>,
-    weights: Input<f32>,
+    input: Tiles2D<f32, 1, LEN>,
+    weights: Tiles<f32, LEN>,
     mut out: TilesMut2D<f32, 1, LEN, Runs<PIECE>, WholeRows>,
 ) {
     let number = |t: &Thread<'_, '_, THREADS>, tile: usize, nth: usize| tile * (LEN / PIECE) + nth * THREADS + t.rank();

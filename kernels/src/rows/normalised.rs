@@ -1,6 +1,6 @@
 //! The softmax of each row of a matrix.
 
-use tilepipe::{Block, Input2D, Runs, Thread, TilesMut2D, WholeRows, kernel, math};
+use tilepipe::{Block, Runs, Thread, Tiles2D, TilesMut2D, WholeRows, kernel, math};
 
 /// Elements that a thread reads and writes at once.
 const PIECE: usize = 4;
@@ -20,7 +20,7 @@ const PIECE: usize = 4;
 )]
 pub fn softmax<const THREADS: usize, const PIECES: usize, const LEN: usize>(
     block: Block<THREADS>,
-    input: Input2D<f32>,
+    input: Tiles2D<f32, 1, LEN>,
     mut out: TilesMut2D<f32, 1, LEN, Runs<PIECE>, WholeRows>,
 ) {
     // The calling thread's piece of a tile of a row. What lies beyond the row's end counts for
