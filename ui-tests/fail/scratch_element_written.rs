@@ -5,7 +5,7 @@ use tilepipe::{Block, Scratch, Shared, TilesMut, kernel};
 #[kernel]
 fn first_is_nine(block: Block<64>, mut out: TilesMut<u32, 64>, shared: Shared<Scratch<[u32; 64]>>) {
     let mut scratch = shared.scratch(&block);
-    let mut tile = scratch.fill(&block, |_, index| index as u32);
+    let tile = scratch.fill(&block, |_, index| index as u32);
     tile[0] = 9;
     let mut results = out.for_block(&block);
     let dst = results.get_mut(0);
