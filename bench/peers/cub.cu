@@ -1,10 +1,11 @@
-// CUB's histograms, as a shared library with C functions for torch_libraries.py: each starts its work
+// CUB's histograms and its scan, as a shared library with C functions for torch_libraries.py: each starts its work
 // in a stream and returns a cudaError_t. The counts are set, and not added to what is there.
 //
 // As in CUB, a call whose `memory` is null only writes to `bytes` how much memory it wants.
 #include <cstddef>
 
 #include <cub/device/device_histogram.cuh>
+#include <cub/device/device_scan.cuh>
 
 // As many bins as a byte has values.
 extern "C" int tilepipe_cub_histogram_bytes(void *memory, size_t *bytes, const unsigned char *in, unsigned *out, size_t len,
@@ -17,4 +18,10 @@ extern "C" int tilepipe_cub_histogram_keys(void *memory, size_t *bytes, const un
                                            size_t len, cudaStream_t stream) {
     return cub::DeviceHistogram::HistogramEven(memory, *bytes, in, out, bins + 1, 0u, static_cast<unsigned>(bins),
                                                static_cast<long long>(len), stream);
+}
+
+// Unsigned, because our kernel wraps where int would overflow.
+extern "C" int tilepipe_cub_exclusive_scan(void *memory, size_t *bytes, const unsigned *in, unsigned *out, size_t len,
+                                           cudaStream_t stream) {
+    return cub::DeviceScan::ExclusiveSum(memory, *bytes, in, out, static_cast<long long>(len), stream);
 }

@@ -95,7 +95,7 @@ class Tilepipe:
 
 
 class Cub:
-    """CUB's histograms. Each call works in memory that was asked for before: `plan` makes it."""
+    """CUB's histograms and its scan. A call works in memory that was asked for before: `plan` makes it."""
 
     def __init__(self, library):
         self._library = ctypes.CDLL(library)
@@ -103,35 +103,38 @@ class Cub:
         sizes = ctypes.POINTER(size)
         self._of_bytes = self._library.tilepipe_cub_histogram_bytes
         self._of_bytes.restype, self._of_bytes.argtypes = ctypes.c_int, [pointer, sizes, pointer, pointer, size, pointer]
+        self._scan = self._library.tilepipe_cub_exclusive_scan
+        self._scan.restype, self._scan.argtypes = ctypes.c_int, [pointer, sizes, pointer, pointer, size, pointer]
         self._of_keys = self._library.tilepipe_cub_histogram_keys
         self._of_keys.restype = ctypes.c_int
         self._of_keys.argtypes = [pointer, sizes, pointer, pointer, ctypes.c_int, size, pointer]
 
-    def plan(self, x, out):
-        """Makes memory for histograms of tensors of these sizes."""
+    def histogram(self, x, out):
+        """The histogram of bytes, or of keys below `out.numel()`; see `_prepared`."""
+        if x.element_size() == 1:
+            return self._prepared(self._of_bytes, x, out)
+        return self._prepared(self._of_keys, x, out, out.numel())
+
+    def exclusive_scan(self, x, out):
+        """The exclusive scan of 32-bit numbers; see `_prepared`."""
+        return self._prepared(self._scan, x, out)
+
+    def _prepared(self, function, x, out, *more):
+        """Makes memory for tensors of these sizes; returns what starts the work on such tensors in PyTorch's current stream."""
         import torch
+
+        def call(memory, size, x, out):
+            if not (x.is_contiguous() and out.is_contiguous() and out.element_size() == 4):
+                raise ValueError("a tensor is not dense, or a result is not of 32 bits")
+            stream = torch.cuda.current_stream().cuda_stream
+            status = function(memory, ctypes.byref(size), x.data_ptr(), out.data_ptr(), *more, x.numel(), stream)
+            if status != 0:
+                raise RuntimeError(f"CUB returned the error {status}")
 
         size = ctypes.c_size_t()
-        self._call(None, size, x, out)
-        return torch.empty(max(size.value, 1), dtype=torch.uint8, device=x.device)
-
-    def histogram(self, memory, x, out):
-        """Starts the histogram of bytes, or of keys below `out.numel()`, in PyTorch's current stream."""
-        self._call(memory.data_ptr(), ctypes.c_size_t(memory.numel()), x, out)
-
-    def _call(self, memory, size, x, out):
-        import torch
-
-        if not (x.is_contiguous() and out.is_contiguous() and out.element_size() == 4):
-            raise ValueError("a tensor is not dense, or counts are not of 32 bits")
-        stream = torch.cuda.current_stream().cuda_stream
-        arguments = [x.data_ptr(), out.data_ptr()]
-        if x.element_size() == 1:
-            status = self._of_bytes(memory, ctypes.byref(size), *arguments, x.numel(), stream)
-        else:
-            status = self._of_keys(memory, ctypes.byref(size), *arguments, out.numel(), x.numel(), stream)
-        if status != 0:
-            raise RuntimeError(f"CUB returned the error {status}")
+        call(None, size, x, out)
+        memory = torch.empty(max(size.value, 1), dtype=torch.uint8, device=x.device)
+        return lambda x, out: call(memory.data_ptr(), ctypes.c_size_t(memory.numel()), x, out)
 
 
 class CublasLt:

@@ -36,6 +36,7 @@ DEFAULT_TASKS = [
     "rms-norm",
     "reverse",
     "histogram",
+    "exclusive-scan",
 ]
 OTHER_TASKS = ["matmul"]
 

@@ -502,17 +502,63 @@ def counted(tensors):
     return expected
 
 
-def cub_histogram(bench):
-    memory = None
+def of_cub(symbol, plan):
+    """CUB's function, which `plan` prepares for the first set's tensors."""
+    start = None
 
     def prepare(tensors):
-        nonlocal memory
-        memory = bench.cub().plan(tensors["x"], tensors["out"])
+        nonlocal start
+        start = plan(tensors["x"], tensors["out"])
 
-    return Contestant(
-        "CUB", "library", "cub::DeviceHistogram::HistogramEven",
-        lambda t: bench.cub().histogram(memory, t["x"], t["out"]), prepare,
-    )  # fmt: skip
+    return Contestant("CUB", "library", symbol, lambda t: start(t["x"], t["out"]), prepare)
+
+
+def cub_histogram(bench):
+    return of_cub("cub::DeviceHistogram::HistogramEven", lambda x, out: bench.cub().histogram(x, out))
+
+
+def exclusive_scan(bench):
+    """The sum of all elements before each."""
+    of_ours = [
+        ("exclusive_scan__i32_256_1024_4", "part_sums__i32_256_1024_4"),
+        ("exclusive_scan__i32_256_1024_4", "part_sums__i32_256_1024_8"),
+        ("exclusive_scan__i32_512_2048_4", "part_sums__i32_256_1024_4"),
+    ]
+    for elements in bench.sizes:
+        yield Case(
+            "exclusive-scan", "i32", elements, 8 * elements,
+            lambda elements=elements: {"x": integers(elements, INT32), "out": empty(elements)},
+            lambda t: wrapped(functional.pad(t["x"].long().cumsum(0), (1, 0))[:-1]),
+            [
+                *(our_scan(bench, symbol, first) for symbol, first in of_ours),
+                eager("torch.cumsum, torch.sub", cumsum_and_sub),
+                of_cub("cub::DeviceScan::ExclusiveSum", lambda x, out: bench.cub().exclusive_scan(x, out)),
+            ],
+        )  # fmt: skip
+
+
+def cumsum_and_sub(tensors):
+    torch.cumsum(tensors["x"], 0, dtype=torch.int32, out=tensors["out"])
+    tensors["out"].sub_(tensors["x"])
+
+
+def our_scan(bench, symbol, first):
+    """A launch with a sum of each block's part, and one with as many blocks that scans."""
+    sums = None
+
+    def prepare(tensors):
+        nonlocal sums
+        room = empty(MOST_BLOCKS)
+        views = [view(tensors["x"], False), view(room, False), view(tensors["out"], True)]
+        blocks = bench.tilepipe.blocks(symbol, RESIDENT, views)
+        sums = room[:blocks]
+        return blocks
+
+    def run(tensors):
+        bench.tilepipe.launch(first, sums.numel(), [view(tensors["x"], False), view(sums, True)])
+        bench.tilepipe.launch(symbol, sums.numel(), [view(tensors["x"], False), view(sums, False), view(tensors["out"], True)])
+
+    return Contestant("tilepipe", "tilepipe", symbol, run, prepare)
 
 
 def matmul(bench):
@@ -596,5 +642,6 @@ TASKS = {
     "rms-norm": rms_norm,
     "reverse": reverse,
     "histogram": histogram,
+    "exclusive-scan": exclusive_scan,
     "matmul": matmul,
 }

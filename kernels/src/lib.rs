@@ -18,6 +18,7 @@ mod picture;
 mod reduction;
 mod roles;
 mod rows;
+mod scan;
 mod tensor;
 mod wide;
 
@@ -42,6 +43,7 @@ pub use roles::{
     with_specialized_staging_warps,
 };
 pub use rows::{RMS_NORM_EPSILON, reverse, rms_norm, softmax};
+pub use scan::{exclusive_scan, part_sums};
 pub use tensor::{batched_transpose, column_sums, copy_tma, stencil_2d_tma, stencil_3x3_tma, transpose_tma};
 pub use wide::{
     example_kernel_wide, scale_own_wide, with_memcpy_async_prior_wide, with_memcpy_async_wide,

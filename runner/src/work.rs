@@ -70,6 +70,10 @@ pub enum Kind {
     Histogram,
     /// [`reference::histogram_of_keys`], of `u32`: counts
     HistogramOfKeys,
+    /// [`reference::part_sums`]
+    PartSums,
+    /// [`reference::exclusive_scan`]; the second input is a sum for each block
+    ExclusiveScan,
     /// [`reference::transposed`]
     Transpose,
     /// [`reference::batched_transposed`]
@@ -94,7 +98,7 @@ impl Kind {
     /// Returns the number of inputs, whose shapes [`Work::input`] says.
     pub const fn inputs(self) -> usize {
         match self {
-            Kind::TwoInputs | Kind::Dot | Kind::RmsNorm => 2,
+            Kind::TwoInputs | Kind::Dot | Kind::ExclusiveScan | Kind::RmsNorm => 2,
             _ => 1,
         }
     }
@@ -131,6 +135,7 @@ impl Kind {
                 | Kind::SumByConsumers
                 | Kind::Argmax
                 | Kind::LargestKey
+                | Kind::PartSums
         )
     }
 
@@ -336,6 +341,8 @@ impl Work {
             Kind::LargestKey => "largest key".to_owned(),
             Kind::Histogram => "histogram of bytes".to_owned(),
             Kind::HistogramOfKeys => format!("histogram in bins of {} keys", 1_u64 << shift),
+            Kind::PartSums => "sums of parts".to_owned(),
+            Kind::ExclusiveScan => format!("exclusive scan in tiles of {columns}"),
             Kind::Transpose => "transpose".to_owned(),
             Kind::BatchedTranspose => "transposes of a batch".to_owned(),
             Kind::Stencil => "stencil".to_owned(),
@@ -359,18 +366,19 @@ impl Work {
         }
     }
 
-    /// Returns the shape of input `nth` where the first one's is `first`: of weights as many as that
-    /// has columns, else the same.
-    pub const fn input(self, first: Shape, nth: usize) -> Shape {
+    /// Returns the shape of input `nth` of `grid` blocks where the first one's is `first`: of weights
+    /// as many as that has columns, of blocks' sums as many as blocks, else the same.
+    pub const fn input(self, first: Shape, grid: usize, nth: usize) -> Shape {
         match (self.kind, nth, first) {
+            (Kind::ExclusiveScan, 1, _) => Shape::Row(grid),
             (Kind::RmsNorm, 1, Shape::Matrix { width, .. }) => Shape::Row(width),
             _ => first,
         }
     }
 
-    /// Returns the shapes of all inputs where the first one's is `first`.
-    pub fn inputs(self, first: Shape) -> Vec<Shape> {
-        (0..self.kind.inputs()).map(|nth| self.input(first, nth)).collect()
+    /// Returns the shapes of all inputs of `grid` blocks where the first one's is `first`.
+    pub fn inputs(self, first: Shape, grid: usize) -> Vec<Shape> {
+        (0..self.kind.inputs()).map(|nth| self.input(first, grid, nth)).collect()
     }
 
     /// Returns the output's shape for inputs of shape `input` and `grid` blocks.
@@ -417,7 +425,8 @@ impl Work {
     /// ([`Kind::writes_keys`]) or counts ([`Kind::writes_counts`]).
     pub fn compute<T: Value>(self, inputs: &[&[T]], shape: Shape, grid: usize) -> Vec<T> {
         let Work { kind, threads, columns, group, rounds, channels, .. } = self;
-        let shapes = inputs.iter().enumerate().map(|(nth, input)| (input.len(), self.input(shape, nth).elements()));
+        let shapes =
+            inputs.iter().enumerate().map(|(nth, input)| (input.len(), self.input(shape, grid, nth).elements()));
         assert!(shapes.into_iter().all(|(len, wanted)| len == wanted), "all inputs are of these shapes");
         let (height, width) = match shape {
             Shape::Row(elements) => (1, elements),
@@ -439,6 +448,8 @@ impl Work {
             Kind::Argmax => panic!("keys are no elements of the inputs' type"),
             Kind::Histogram | Kind::HistogramOfKeys => panic!("counts are no elements of the inputs' type"),
             Kind::LargestKey => reference::largest_key(inputs[0], columns, grid),
+            Kind::PartSums => reference::part_sums(inputs[0], threads, columns, grid),
+            Kind::ExclusiveScan => reference::exclusive_scan(inputs[0], inputs[1], threads, columns, grid),
             Kind::Transpose => reference::transposed(inputs[0], width),
             Kind::BatchedTranspose => reference::batched_transposed(inputs[0], height, width),
             Kind::Stencil => reference::stencil(inputs[0], width),

@@ -139,13 +139,17 @@ pub fn medium_size(work: Work) -> Size {
     Size { shape, grid: 3 }
 }
 
-/// Uploads what a kernel with this work takes of its inputs, the first of which has this shape.
+/// Uploads what a kernel with this work takes of its inputs at this size, which is the first one's.
 ///
 /// # Errors
 ///
 /// Those of the device.
-pub fn upload<T: Value>(device: &Device, work: Work, inputs: &[Vec<T>], first: Shape) -> Result<Vec<Array<T>>, Error> {
-    inputs.iter().zip(work.inputs(first)).map(|(input, shape)| Array::upload(device, input, shape)).collect()
+pub fn upload<T: Value>(device: &Device, work: Work, inputs: &[Vec<T>], size: Size) -> Result<Vec<Array<T>>, Error> {
+    inputs
+        .iter()
+        .zip(work.inputs(size.shape, size.grid as usize))
+        .map(|(input, shape)| Array::upload(device, input, shape))
+        .collect()
 }
 
 /// Runs one instance over an output in which every element that is not written shows, and returns
@@ -169,7 +173,7 @@ pub fn run<T: Value>(
 
 /// Computes what a group's instances must compute.
 pub fn expected<T: Value>(work: Work, inputs: &[Vec<T>], size: Size) -> Written<T> {
-    let shapes = work.inputs(size.shape).into_iter();
+    let shapes = work.inputs(size.shape, size.grid as usize).into_iter();
     let inputs: Vec<&[T]> = inputs.iter().zip(shapes).map(|(input, shape)| &input[..shape.elements()]).collect();
     work.written(&inputs, size.shape, size.grid as usize)
 }
@@ -223,7 +227,7 @@ impl ForType for CheckGroup<'_> {
             Ok(())
         };
         for device in devices {
-            let uploaded = upload(device, *work, &inputs, size.shape)
+            let uploaded = upload(device, *work, &inputs, size)
                 .unwrap_or_else(|error| panic!("{size:?} on {}: {error}", device.name()));
             for instance in instances {
                 if let Err(error) = check(device, instance, &uploaded) {

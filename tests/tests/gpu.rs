@@ -141,8 +141,8 @@ impl ForType for Both<'_> {
         let bits = ordinary.iter().enumerate().map(|(number, _)| case::random_bits(shape.elements(), 22 << number));
         let bits: Vec<Vec<T>> = bits.collect();
         for (inputs, is_ordinary) in [(ordinary, true), (bits, false)] {
-            let on_gpu = case::upload(gpu, *work, &inputs, shape).unwrap();
-            let on_cpu = case::upload(&cpu, *work, &inputs, shape).unwrap();
+            let on_gpu = case::upload(gpu, *work, &inputs, Size { shape, grid }).unwrap();
+            let on_cpu = case::upload(&cpu, *work, &inputs, Size { shape, grid }).unwrap();
             for instance in instances {
                 let one = case::run(&gpu.stream().unwrap(), instance, output, grid, &on_gpu).unwrap();
                 let other = case::run(&cpu.stream().unwrap(), instance, output, grid, &on_cpu).unwrap();

@@ -59,7 +59,7 @@ impl ForType for RandomBits<'_> {
         let output = work.output(size.shape, size.grid as usize);
         let device = Device::cpu(Schedule::Random { seed: 5 });
         let stream = device.stream().unwrap();
-        let inputs = case::upload(&device, *work, &inputs, size.shape).unwrap();
+        let inputs = case::upload(&device, *work, &inputs, size).unwrap();
         for instance in instances {
             let got = case::run(&stream, instance, output, size.grid, &inputs).unwrap();
             assert_eq!(got.compare(&expected), None, "{}", instance.name());

@@ -42,6 +42,8 @@ macro_rules! with_kernels {
             largest_key { computes: LargestKey, instances: 1, measured: false }
             histogram { computes: Histogram, instances: 3, measured: false }
             histogram_u32 { computes: HistogramOfKeys, instances: 3, measured: false }
+            part_sums { computes: PartSums, instances: 2 * 2, measured: false }
+            exclusive_scan { computes: ExclusiveScan, instances: 2 * 2, measured: false }
             softmax { computes: Softmax, instances: 4 + 3, measured: false }
             rms_norm { computes: RmsNorm, instances: 2 + 3, measured: false }
             reverse { computes: Backwards, instances: 2 * 2 * 3, measured: false }

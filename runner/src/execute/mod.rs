@@ -118,7 +118,7 @@ impl ForType for Group<'_, '_> {
             let shape = session.source.shape(variant.dtype, variant.work.kind.dimensions());
             let grid = machine::grid(variant.work, shape);
             let output = variant.work.output(shape, grid as usize);
-            let of_inputs: usize = variant.work.inputs(shape).into_iter().map(Shape::elements).sum();
+            let of_inputs: usize = variant.work.inputs(shape, grid as usize).into_iter().map(Shape::elements).sum();
             let read = of_inputs * variant.dtype.bytes();
             let of_output = variant.work.kind.output_type(variant.dtype);
             let bytes = read as u128 + output.elements() as u128 * of_output.bytes() as u128;
@@ -152,7 +152,7 @@ impl<T: Value> Kept<'_, T> {
         }
         let inputs = self.inputs;
         let compute = || {
-            let shapes = work.inputs(shape).into_iter();
+            let shapes = work.inputs(shape, grid as usize).into_iter();
             let inputs: Vec<&[T]> = inputs.iter().zip(shapes).map(|(input, of)| &input[..of.elements()]).collect();
             (work, grid, work.written(&inputs, shape, grid as usize))
         };
@@ -179,7 +179,7 @@ impl Session<'_> {
         shape: Shape,
         launch: &Launch<'_>,
     ) -> Result<Outcome> {
-        let uploaded = kept.upload(&self.machine, work.inputs(shape));
+        let uploaded = kept.upload(&self.machine, work.inputs(shape, launch.grid as usize));
         match uploaded.and_then(|inputs| self.machine.run(launch, inputs)) {
             Ok((got, milliseconds)) => {
                 let expected = kept.expect(work, shape, launch.grid);

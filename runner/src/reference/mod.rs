@@ -7,6 +7,7 @@ mod keys;
 mod maps;
 mod matrices;
 mod rows;
+mod scans;
 mod sums;
 
 pub use compare::{Difference, Written, compare};
@@ -18,4 +19,5 @@ pub use maps::{
 };
 pub use matrices::{batched_transposed, blurred, column_sums, stencil, stencil_3x3, transposed};
 pub use rows::{rms_norm, softmax};
+pub use scans::{exclusive_scan, part_sums};
 pub use sums::{dot, sum, sum_by_consumers, sum_by_threads, sum_by_warps};

@@ -9,7 +9,7 @@ use crate::execute::parallel;
 use crate::value::Value;
 
 /// Threads of a warp.
-const WARP: usize = 32;
+pub(super) const WARP: usize = 32;
 
 /// Adds the elements of each block's tiles: thread `r` adds, of each tile of `len` elements, the
 /// `len / threads` in a row from `r * len / threads` on.
