@@ -10,8 +10,9 @@ use crate::reduction::write_result;
 const PIECE: usize = 4;
 
 /// The sum of each block's part of the input, which is as many tiles in a row as other blocks have,
-/// or one more: the first launch of [`exclusive_scan`](fn@exclusive_scan), with as many blocks.
-#[kernel(instances(T = [i32, f32], THREADS = [256], LEN = [4 * THREADS], STAGES = [4, 8]))]
+/// or one more: the first launch of [`exclusive_scan`](fn@exclusive_scan), with as many blocks and
+/// tiles as long.
+#[kernel(instances(T = [i32, f32], THREADS = [256, 512], LEN = [4 * THREADS], STAGES = [4]))]
 pub fn part_sums<T: Number, const THREADS: usize, const LEN: usize, const STAGES: usize>(
     block: Block<THREADS>,
     input: Tiles<T, LEN>,
@@ -33,8 +34,9 @@ pub fn part_sums<T: Number, const THREADS: usize, const LEN: usize, const STAGES
 /// For each element of the input the sum of all before it, without its own: `out[0]` is zero.
 ///
 /// `sums` are those of the blocks' parts, which [`part_sums`](fn@part_sums) writes in a launch with
-/// as many blocks as this one. A block adds those of the blocks before it, and takes its own part
-/// tile by tile, with two barriers each.
+/// as many blocks as this one and tiles of the same length: only then are its parts the same. A
+/// block adds those of the blocks before it, and takes its own part tile by tile, with two barriers
+/// each.
 ///
 /// # Panics
 ///
