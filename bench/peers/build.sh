@@ -4,8 +4,8 @@
 #   ./build.sh FOLDER            the benchmark's peers: FOLDER/peers.ptx, FOLDER/peers.sm_90.cubin,
 #                                the same of shapes, matrices, bulk and tensor,
 #                                FOLDER/libceilings.so, and what libraries makes
-#   ./build.sh FOLDER libraries  FOLDER/libcub.so, and FOLDER/libcublaslt.so if cublasLt's header and
-#                                library are there
+#   ./build.sh FOLDER libraries  FOLDER/libcub.so, and FOLDER/libcublaslt.so if cublasLt's header
+#                                and library are there
 #   ./build.sh FOLDER race       the program FOLDER/thread_scope_race
 #   ./build.sh FOLDER versions   nothing but versions.txt
 #

@@ -1,5 +1,6 @@
-// CUB's histograms and its scan, as a shared library with C functions for torch_libraries.py: each starts its work
-// in a stream and returns a cudaError_t. The counts are set, and not added to what is there.
+// CUB's histograms and its scan, as a shared library with C functions for torch_libraries.py: each
+// starts its work in a stream and returns a cudaError_t. Results are set, and not added to what is
+// there.
 //
 // As in CUB, a call whose `memory` is null only writes to `bytes` how much memory it wants.
 #include <cstddef>

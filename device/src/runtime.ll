@@ -717,9 +717,9 @@ define void @tilepipe_load_input_16(ptr %to, ptr %from) alwaysinline nounwind {
   ret void
 }
 
-; As tilepipe_load_input_16, for a part of a row whose elements are used one by one: LLVM makes loads
-; of those of a wide one, and they lose the mark. Nobody writes this memory during the launch, so the
-; assembly reads nothing that LLVM knows to change.
+; As tilepipe_load_input_16, for a part of a row whose elements are used one by one: LLVM makes
+; loads of those of a wide one, and they lose the mark. Nobody writes this memory during the launch,
+; so the assembly reads nothing that LLVM knows to change.
 define void @tilepipe_load_input_part_16(ptr %to, ptr %from) alwaysinline nounwind {
   %global = addrspacecast ptr %from to ptr addrspace(1)
   %words = call { i32, i32, i32, i32 } asm "ld.global.nc.v4.b32 {$0, $1, $2, $3}, [$4];", "=r,=r,=r,=r,l"(ptr addrspace(1) %global) nounwind memory(none)

@@ -13,12 +13,10 @@ pub mod compute;
 mod counts;
 mod cuda_guide;
 mod grid2d;
-mod largest;
 mod picture;
 mod reduction;
 mod roles;
 mod rows;
-mod scan;
 mod tensor;
 mod wide;
 
@@ -35,15 +33,13 @@ pub use cuda_guide::{
     with_staging_scope_thread, with_staging_unified, without_memcpy_async,
 };
 pub use grid2d::{stencil_2d, stencil_2d_wide, transpose, transpose_wide};
-pub use largest::{argmax, largest_key};
 pub use picture::blur;
-pub use reduction::{dot, sum, sum_by_threads, sum_by_warps};
+pub use reduction::{argmax, dot, exclusive_scan, largest_key, part_sums, sum, sum_by_threads, sum_by_warps};
 pub use roles::{
     load_compute_store, producer_consumer_sum, with_producer_count, with_specialized_staging_unified,
     with_specialized_staging_warps,
 };
 pub use rows::{RMS_NORM_EPSILON, reverse, rms_norm, softmax};
-pub use scan::{exclusive_scan, part_sums};
 pub use tensor::{batched_transpose, column_sums, copy_tma, stencil_2d_tma, stencil_3x3_tma, transpose_tma};
 pub use wide::{
     example_kernel_wide, scale_own_wide, with_memcpy_async_prior_wide, with_memcpy_async_wide,

@@ -366,8 +366,8 @@ impl Work {
         }
     }
 
-    /// Returns the shape of input `nth` of `grid` blocks where the first one's is `first`: of weights
-    /// as many as that has columns, of blocks' sums as many as blocks, else the same.
+    /// Returns the shape of input `nth` of `grid` blocks where the first one's is `first`: of
+    /// weights as many as that has columns, of blocks' sums as many as blocks, else the same.
     pub const fn input(self, first: Shape, grid: usize, nth: usize) -> Shape {
         match (self.kind, nth, first) {
             (Kind::ExclusiveScan, 1, _) => Shape::Row(grid),

@@ -237,13 +237,20 @@ impl<'b, S: OutputTile, A: Arrangement, const THREADS: usize> TileMut<'_, 'b, S,
     ///
     /// /// Each element, less the least of its tile.
     /// #[kernel]
-    /// pub fn above_the_least(block: Block<64>, input: Input<i32>, mut out: TilesMut<i32, 512, Runs<4>>) {
+    /// pub fn above_the_least(
+    ///     block: Block<64>,
+    ///     input: Input<i32>,
+    ///     mut out: TilesMut<i32, 512, Runs<4>>,
+    /// ) {
     ///     let mut results = out.for_block(&block);
     ///     for i in 0..results.len() {
     ///         // Runs of four, side by side with those of other threads.
     ///         let first = 128 * results.number(i);
-    ///         let own = block.map(|t| [0, 64].map(|run| input.run::<4>(first + run + t.rank()).0));
-    ///         let least = block.map(|t| own.get(&t).as_flattened().iter().copied().fold(i32::MAX, i32::min));
+    ///         let run = |nth: usize| input.run::<4>(first + nth).0;
+    ///         let own = block.map(|t| [run(t.rank()), run(64 + t.rank())]);
+    ///         let least = block.map(|t| {
+    ///             own.get(&t).into_iter().flatten().fold(i32::MAX, i32::min)
+    ///         });
     ///         let least = block.reduce(&least, i32::min);
     ///         let result = results.get_mut(i);
     ///         block.threads(|t| {

@@ -7,7 +7,7 @@ const PIECE: usize = 4;
 
 /// Writes the input from its end to its start: `out[i] = input[len - 1 - i]`.
 ///
-/// A thread reads `PIECES` pieces of four elements of each tile, all before it writes the first one.
+/// A thread reads `PIECES` pieces of four elements of each tile, all before it writes the first.
 /// Where the input's length is no multiple of four, a piece of the output lies across two of the
 /// input, and elements are read one by one. Past the input's length the output is zero.
 #[kernel(instances(T = [i32, f32], THREADS = [128, 256], PIECES = [1, 2, 4], LEN = [4 * PIECES * THREADS]))]

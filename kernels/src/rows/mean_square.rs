@@ -10,10 +10,10 @@ pub const RMS_NORM_EPSILON: f32 = 1e-6;
 /// `x / sqrt(mean(x * x) + `[`RMS_NORM_EPSILON`]`) * weight` for each element of a row, where each
 /// column has a weight, and one without is zero.
 ///
-/// A row of up to `LEN` elements is read once: a thread keeps its `PIECES` pieces of four elements in
-/// registers. A wider row is read twice. There is a sum over the block a row, with two barriers.
-/// The weights, which all rows share, come from the caches. A thread has 64 registers for two pieces,
-/// and 80 for four.
+/// A row of up to `LEN` elements is read once: a thread keeps its `PIECES` pieces of four elements
+/// in registers. A wider row is read twice. There is a sum over the block a row, with two barriers.
+/// The weights, which all rows share, come from the caches. A thread has 64 registers for two
+/// pieces, and 80 for four.
 #[kernel(
     instances(THREADS = [64, 256], PIECES = [4], LEN = [4 * PIECES * THREADS]),
     instances(THREADS = [128, 256, 512], PIECES = [2], LEN = [4 * PIECES * THREADS]),

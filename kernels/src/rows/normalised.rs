@@ -9,8 +9,8 @@ const PIECE: usize = 4;
 /// `sum` that of all `exp(x - max)` of the row.
 ///
 /// A row of up to `LEN` elements is read once: a thread keeps its `PIECES` pieces of four elements
-/// in registers. A wider row is read twice. There are a maximum and a sum over the block a row, with
-/// two barriers each.
+/// in registers. A wider row is read twice. There are a maximum and a sum over the block a row,
+/// with two barriers each.
 ///
 /// A row with a NaN or `+inf`, or of `-inf` alone, becomes NaN, as in PyTorch.
 #[kernel(
