@@ -379,25 +379,29 @@ def softmax(bench):
         4096: ["softmax__256_4_4096", "softmax__512_2_4096"],
         1024: ["softmax__64_4_1024", "softmax__128_2_1024"],
     }
+    for elements, rows, columns in matrices(bench, symbols):
+        yield Case(
+            f"softmax of rows of {columns}", "f32", elements, 8 * elements,
+            lambda rows=rows, columns=columns: {
+                "x": torch.randn(rows, columns, device=DEVICE), "out": empty((rows, columns), torch.float32)
+            },
+            lambda t: torch.softmax(t["x"].double(), -1),
+            [
+                *(ours(bench, symbol, grid) for symbol in symbols[columns] for grid in (TILES, RESIDENT)),
+                eager("torch.softmax", lambda t: torch.softmax(t["x"], -1, out=t["out"])),
+                compiled(bench, "softmax(x)", lambda t: t["out"].copy_(torch.softmax(t["x"], -1))),
+                the_copy(),
+            ],
+            off_by_rounding,
+        )  # fmt: skip
+
+
+def matrices(bench, widths):
+    """The sizes with as many rows of each width as they have room for."""
     for elements in bench.sizes:
-        for columns, of_ours in symbols.items():
-            rows = elements // columns
-            if rows == 0:
-                continue
-            yield Case(
-                f"softmax of rows of {columns}", "f32", elements, 8 * elements,
-                lambda rows=rows, columns=columns: {
-                    "x": torch.randn(rows, columns, device=DEVICE), "out": empty((rows, columns), torch.float32)
-                },
-                lambda t: torch.softmax(t["x"].double(), -1),
-                [
-                    *(ours(bench, symbol, grid) for symbol in of_ours for grid in (TILES, RESIDENT)),
-                    eager("torch.softmax", lambda t: torch.softmax(t["x"], -1, out=t["out"])),
-                    compiled(bench, "softmax(x)", lambda t: t["out"].copy_(torch.softmax(t["x"], -1))),
-                    the_copy(),
-                ],
-                off_by_rounding,
-            )  # fmt: skip
+        for columns in widths:
+            if elements >= columns:
+                yield elements, elements // columns, columns
 
 
 def off_by_rounding(out, expected):
@@ -411,28 +415,24 @@ def rms_norm(bench):
         4096: ["rms_norm__256_4_4096", "rms_norm__512_2_4096"],
         1024: ["rms_norm__64_4_1024", "rms_norm__128_2_1024"],
     }
-    for elements in bench.sizes:
-        for columns, of_ours in symbols.items():
-            rows = elements // columns
-            if rows == 0:
-                continue
-            yield Case(
-                f"RMS norm of rows of {columns}", "f32", elements, 8 * elements,
-                lambda rows=rows, columns=columns: {
-                    "x": torch.randn(rows, columns, device=DEVICE), "w": torch.rand(columns, device=DEVICE) + 0.5,
-                    "out": empty((rows, columns), torch.float32),
-                },
-                normalised,
-                [
-                    *(ours(bench, symbol, grid, ["x", "w"]) for symbol in of_ours for grid in (TILES, RESIDENT)),
-                    eager("rms_norm, copy_", lambda t: t["out"].copy_(of_torch(t))),
-                    # PyTorch's function takes no tensor to write to.
-                    Contestant("PyTorch, no copy", "py-torch", "rms_norm", of_torch, is_measure=True),
-                    compiled(bench, "rms_norm(x, w)", lambda t: t["out"].copy_(of_torch(t))),
-                    the_copy(),
-                ],
-                off_by_rounding,
-            )  # fmt: skip
+    for elements, rows, columns in matrices(bench, symbols):
+        yield Case(
+            f"RMS norm of rows of {columns}", "f32", elements, 8 * elements,
+            lambda rows=rows, columns=columns: {
+                "x": torch.randn(rows, columns, device=DEVICE), "w": torch.rand(columns, device=DEVICE) + 0.5,
+                "out": empty((rows, columns), torch.float32),
+            },
+            normalised,
+            [
+                *(ours(bench, symbol, grid, ["x", "w"]) for symbol in symbols[columns] for grid in (TILES, RESIDENT)),
+                eager("rms_norm, copy_", lambda t: t["out"].copy_(of_torch(t))),
+                # PyTorch's function takes no tensor to write to.
+                Contestant("PyTorch, no copy", "py-torch", "rms_norm", of_torch, is_measure=True),
+                compiled(bench, "rms_norm(x, w)", lambda t: t["out"].copy_(of_torch(t))),
+                the_copy(),
+            ],
+            off_by_rounding,
+        )  # fmt: skip
 
 
 EPSILON = 1e-6
