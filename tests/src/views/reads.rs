@@ -62,7 +62,7 @@ fn rows_of_a_view<T: Element, const RUN: usize>(device: &Device, name: &str, len
     let uploaded = device.upload(&data)?;
     let mut launches = 0;
     for start in 0..starts {
-        let kept = start * size_of::<T>() % 16 == 0;
+        let kept = (start * size_of::<T>()).is_multiple_of(16);
         let aligned = find(&aligned_runs::INSTANCES).filter(|_| kept);
         for instance in find(&runs::INSTANCES).into_iter().chain(aligned) {
             // Beyond the last run there are some that the input does not have.

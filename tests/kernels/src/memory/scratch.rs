@@ -44,7 +44,7 @@ pub fn sums_in_rounds(
         let first = LEN * results.number(i);
         let (one, other) = shared.split();
         let (mut one, mut other) = (one.scratch(&block), other.scratch(&block));
-        core::mem::forget(other.fill(&block, |t, index| (t.rank() + index) as u32));
+        let _ = other.fill(&block, |t, index| (t.rank() + index) as u32);
         let mut sums = one.fill(&block, |_, index| input.get(first + index).unwrap_or(0));
         let mut distance = 1;
         while distance < LEN {
