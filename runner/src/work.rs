@@ -103,7 +103,13 @@ impl Kind {
         }
     }
 
-    /// Returns the number of dimensions of inputs and output ([`Shape::dimensions`]).
+    /// Whether all inputs have one shape.
+    pub const fn has_inputs_of_one_shape(self) -> bool {
+        !matches!(self, Kind::ExclusiveScan | Kind::RmsNorm)
+    }
+
+    /// Returns the number of dimensions of the first input and of the output
+    /// ([`Shape::dimensions`]).
     pub const fn dimensions(self) -> usize {
         match self {
             Kind::BatchedTranspose => 3,
@@ -476,11 +482,15 @@ mod tests {
             let parameters: Vec<_> = instance.parameters().collect();
             let inputs = parameters.iter().filter(|(_, info)| info.kind == ParameterKind::Input).count();
             assert_eq!((inputs, parameters.len()), (work.kind.inputs(), inputs + 1), "{}", instance.name());
-            for (_, info) in parameters {
+            let first = Shape::of(60, work.kind.dimensions());
+            let shapes = work.inputs(first, 3).into_iter().chain([work.output(first, 3)]);
+            for ((_, info), shape) in parameters.into_iter().zip(shapes) {
                 let without_boxes = if info.row_alignment.is_some() { 2 } else { 1 };
                 let dimensions = info.boxes.map_or(without_boxes, |boxes| boxes.dimensions as usize);
-                assert_eq!(dimensions, work.kind.dimensions(), "{}", instance.name());
+                assert_eq!(dimensions, shape.dimensions(), "{}", instance.name());
             }
+            let alike = work.inputs(first, 3).into_iter().all(|shape| shape == first);
+            assert_eq!(alike, work.kind.has_inputs_of_one_shape(), "{}", instance.name());
         }
     }
 

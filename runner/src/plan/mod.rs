@@ -147,6 +147,10 @@ fn dtype_of_files(kernel: &Kernel, files: &Files) -> Result<DType> {
         counted(wanted, "input"),
         counted(given, "time")
     );
+    ensure!(
+        kind.has_inputs_of_one_shape(),
+        "kernel `{name}` takes inputs of several shapes, and --input gives files of one; leave it out"
+    );
     let shape = match kind.dimensions() {
         1 => "a row, of shape (n,)",
         2 => "a matrix, of shape (height, width)",
@@ -403,6 +407,9 @@ mod tests {
         assert!(chosen(2).iter().all(|one| one.kernel == "example_kernel"), "`dot` is not built for vectors");
         let refusal = |kernel, files| plan(&shipped(), &Request { files, ..named(kernel) }).err().unwrap().to_string();
         assert!(refusal("dot", files(1)).contains("takes 2 inputs, but --input is given 1 time;"));
+        assert!(
+            refusal("rms_norm", files(2)).contains("takes inputs of several shapes, and --input gives files of one")
+        );
         assert!(refusal("sum", files(1)).contains("element type f32x4"));
         let rows = files(1).map(|files| Files { readings: vec![files.readings[1]], ..files });
         assert!(refusal("transpose", rows).contains("a matrix, of shape (height, width)"));

@@ -142,7 +142,8 @@ fn no_kernel_has_static_shared_memory_and_those_with_collectives_find_theirs_beh
         "role_result",
     ];
     let of_sums = ["sum", "dot", "argmax", "largest_key", "sum_by_warps", "sum_by_threads", "sum_bulk", "dot_bulk"];
-    let uses: Vec<&str> = of_sums.into_iter().chain(of_block).chain(of_roles).collect();
+    let of_rows = ["part_sums", "exclusive_scan", "softmax", "rms_norm"];
+    let uses: Vec<&str> = of_sums.into_iter().chain(of_rows).chain(of_block).chain(of_roles).collect();
     for (module, kernels) in [(Module::Kernels, Kernel::all()), (Module::CodegenKernels, Kernel::of_tests())] {
         let text = module.ptx().unwrap_or_else(|error| panic!("{error}"));
         let declared: Vec<&str> =

@@ -131,6 +131,9 @@ const WITH_A_LOOP_FOR_WHOLE_TILES: [(&str, bool); 24] = [
     ("largest_key", false),
     ("histogram", false),
     ("histogram_u32", false),
+    ("part_sums", false),
+    // Within bounds a thread stores at once or element by element.
+    ("exclusive_scan", false),
 ];
 
 #[test]

@@ -55,7 +55,9 @@ fn a_round_has_the_barriers_that_its_scope_and_its_order_require_and_no_other() 
             Scope::Warp => (0, barriers),
             _ => (0, 0),
         };
-        kernel.check_round("barriers of the block", is_block_barrier, of_block);
+        // Those of the scan of a tile.
+        let of_scan = if kernel.instance.kernel() == "exclusive_scan" { 2 } else { 0 };
+        kernel.check_round("barriers of the block", is_block_barrier, of_block + of_scan);
         kernel.check_round("barriers of the warp", is_warp_barrier, of_warp);
     }
 }

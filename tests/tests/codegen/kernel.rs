@@ -66,7 +66,7 @@ impl Kernel {
     /// Those whose threads all do the same: no roles, and no thread that copies for the others.
     pub fn unified() -> Vec<Kernel> {
         let mut found = Kernel::all();
-        found.retain(|kernel| !kernel.is_partitioned() && !kernel.is_of_copy_engine());
+        found.retain(|kernel| !kernel.is_partitioned() && !kernel.is_of_copy_engine() && kernel.has_stages());
         found
     }
 
@@ -123,6 +123,8 @@ impl Kernel {
             "largest_key",
             "histogram",
             "histogram_u32",
+            "part_sums",
+            "exclusive_scan",
             "sum_by_threads",
         ];
         match (self.instance.generic("S"), self.instance.kernel()) {
@@ -132,6 +134,11 @@ impl Kernel {
             (Some("BlockScope") | None, _) => Scope::Block,
             (Some(other), _) => panic!("{}: scope `{other}`", self.name()),
         }
+    }
+
+    /// Whether a kernel of `kernels/` has a pipeline, of any engine.
+    pub fn has_stages(&self) -> bool {
+        !["softmax", "rms_norm", "reverse"].contains(&self.instance.kernel())
     }
 
     /// Whether tiles are copied asynchronously, by `cp.async`.
