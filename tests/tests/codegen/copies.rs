@@ -105,7 +105,7 @@ fn example_kernel_copies_both_inputs_for_one_commit() {
 /// The kernels that take a loop without bounds where all tiles are whole, because their driver
 /// knows the tiles or because they hoist the bounds: with whether the loop's stores are unbounded
 /// too, because the output's tiles are known as well.
-const WITH_A_LOOP_FOR_WHOLE_TILES: [(&str, bool); 24] = [
+const WITH_A_LOOP_FOR_WHOLE_TILES: [(&str, bool); 26] = [
     ("with_single_stage", true),
     ("with_staging_unified", true),
     ("with_staging_scope_thread", true),
