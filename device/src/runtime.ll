@@ -1011,7 +1011,7 @@ define void @tilepipe_cp_async_commit_group() alwaysinline nounwind {
 }
 
 define i64 @tilepipe_opaque(i64 %number) alwaysinline nounwind {
-  %same = call i64 asm "", "=l,0"(i64 %number)
+  %same = call i64 asm "", "=l,0"(i64 %number) nounwind willreturn memory(none)
   ret i64 %same
 }
 

@@ -131,7 +131,7 @@ impl<S: OutputTile, G: Geometry, A: Arrangement, O: Stepped> TileViewMut<'_, S, 
         let (division, tiles) = self.geometry.divide::<S>();
         let numbers = O::numbers(tiles);
         // SAFETY: the block's numbers in this order; the view is borrowed for the value.
-        unsafe { self.share(Share { division, numbers, count: numbers.count(), whole: false }) }
+        unsafe { self.share(Share { division, numbers, count: G::count(numbers), whole: false }) }
     }
 }
 

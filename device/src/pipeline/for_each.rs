@@ -78,6 +78,18 @@ impl<'s, U: Setup, const STAGES: usize> Drained<'s, U, STAGES> {
         unsafe { launder::<U>() };
         self.into_state()
     }
+
+    /// As [`idle`](Self::idle), of a pipeline that was idle before a driver read `tiles` tiles:
+    /// where there were none, a pipeline whose copies complete by bytes does without the barrier.
+    ///
+    /// # Safety
+    ///
+    /// The pipeline was idle, and since then no more than `tiles` stages were filled.
+    #[inline(always)]
+    pub(super) unsafe fn idle_after(self, tiles: usize) -> Idle<'s, U, STAGES> {
+        // Without the barrier other engines' kernels were not measured.
+        if CompletionOf::<U::Engine>::BY_BYTES && tiles == 0 { self.into_state() } else { self.idle() }
+    }
 }
 
 impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
@@ -117,7 +129,9 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         fill: impl for<'x> FnMut(Stage<'x, U>, usize) -> StageFilled<'x, U>,
         consume: impl for<'x> FnMut(&Ready<'x, U, U::View>, usize),
     ) -> Drained<'s, U, STAGES> {
-        if const { Self::fill_first() } {
+        // With one stage `drive` starts the first copy before any barrier. With more the first ones
+        // are in flight at the first barrier, and `drive` fills in two places (fewer registers).
+        if const { Self::fill_first() && !(STAGES == 1 && CompletionOf::<U::Engine>::BY_BYTES) } {
             self.fill_first_of_all(count, fill, consume)
         } else {
             self.drive::<true>(TileNumbers::all_below(count), 0, fill, consume).0
@@ -155,7 +169,7 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         for ahead in 0..STAGES - 1 {
             self.fill_next(ahead, ahead < count, &mut fill);
         }
-        let count = TileNumbers::all_below(count).count_in_32_bits() as usize;
+        let count = TileNumbers::all_below(count).count_in_32_bits(false) as usize;
         for index in 0..count as u32 {
             let index = index as usize;
             // SAFETY: a pipeline exists only where its group runs as one (R2); block-level code is
@@ -202,7 +216,8 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
             // The first round's fill: nobody has read its stage.
             self.fill_next(from + (STAGES - 1), numbers.has(from + (STAGES - 1)), &mut fill);
             // A division for the count comes behind the first copies.
-            let mut left = if counted { numbers.count_in_32_bits() - from as u32 } else { 0 };
+            let at_once = CompletionOf::<U::Engine>::BY_BYTES;
+            let mut left = if counted { numbers.count_in_32_bits(at_once) - from as u32 } else { 0 };
             loop {
                 // SAFETY: a pipeline exists only where its group runs as one (R2); block-level code
                 // is converged.

@@ -43,7 +43,9 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         if B::ALL_WHOLE || number >= numbers.end() {
             return drained;
         }
-        let (drained, ..) = drained.idle().drive::<false>(
+        // SAFETY: the pipeline was idle, and the driver began with index 0.
+        let idle = unsafe { drained.idle_after(next) };
+        let (drained, ..) = idle.drive::<false>(
             numbers,
             next,
             // SAFETY: the driver asks for stages of the share only.
@@ -127,7 +129,9 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         if B::ALL_WHOLE && D::ALL_WHOLE || numbers.has_beyond(results_end) {
             fault::results_end_early(results_end, numbers.end());
         }
-        let (drained, ..) = drained.idle().drive::<false>(
+        // SAFETY: the pipeline was idle, and the driver began with index 0.
+        let idle = unsafe { drained.idle_after(next) };
+        let (drained, ..) = idle.drive::<false>(
             numbers,
             next,
             // SAFETY: the driver asks for stages of the share only.

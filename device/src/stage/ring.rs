@@ -16,7 +16,8 @@ use crate::isa;
 ///
 /// 0. `K::COUNT` stages, `K::STRIDE` bytes apart from `base` on, in shared memory and aligned as
 ///    their contents need, belong to this ring.
-/// 1. `head` and `tail` are multiples of `K::STRIDE` below `K::COUNT * K::STRIDE`.
+/// 1. `head` and `tail` are multiples of `UNIT` below `K::COUNT * UNIT`. The stage at a position lies
+///    `K::STRIDE / UNIT` times as many bytes after `base`.
 /// 2. Where copies complete by bytes, the mbarrier of stage `i` lies `barriers + 8 * i` bytes into
 ///    the block's shared memory. Each phase of it belongs to one fill of the stage, in order; the
 ///    fill that is read next at `tail` is of the phase with parity `tail_lap`, and `head_lap` is
@@ -58,6 +59,13 @@ impl Fills {
 pub(crate) struct Slot(u32);
 
 impl<K: StageSet> Ring<K> {
+    /// What positions count in: bytes, which need no multiplication; or stages where each has an
+    /// mbarrier, which would need a division.
+    const UNIT: u32 = {
+        assert!(K::STRIDE.is_multiple_of(16));
+        if CompletionOf::<K::Engine>::BY_BYTES { 1 } else { K::STRIDE as u32 }
+    };
+
     /// Makes the ring of the stages at `base`, whose fills are noted in `frame` if it is not null.
     ///
     /// # Safety
@@ -106,7 +114,7 @@ impl<K: StageSet> Ring<K> {
     pub(crate) fn note_fills(&self) {
         if CompletionOf::<K::Engine>::BY_BYTES && !self.frame.is_null() {
             // SAFETY: it is valid for writes (3).
-            unsafe { self.frame.write(Fills { next: self.head / K::STRIDE as u32, lap: self.head_lap }) };
+            unsafe { self.frame.write(Fills { next: self.head / Self::UNIT, lap: self.head_lap }) };
         }
     }
 
@@ -119,18 +127,19 @@ impl<K: StageSet> Ring<K> {
     /// Remembers how a stage was filled.
     #[inline(always)]
     pub(crate) fn filled(&mut self, slot: Slot, presence: PresenceOf<K>) {
-        presence.mark(&mut self.present, slot.0 / K::STRIDE as u32);
+        presence.mark(&mut self.present, slot.0 / Self::UNIT);
     }
 
     /// Returns the next stage to read and what was noted when it was filled, and advances the tail.
     #[inline(always)]
     pub(crate) fn next_to_read(&mut self) -> (*const u8, PresenceOf<K>) {
-        const { assert!(K::STRIDE.is_multiple_of(16)) };
-        // With this the compiler for the GPU knows how a tile is aligned, and loads elements in a
-        // row at once.
-        // SAFETY: the tail is a multiple of the stages' stride (1), and that is one of 16.
-        unsafe { core::hint::assert_unchecked(self.tail.is_multiple_of(16)) };
-        let (stage, index) = (self.stage(self.tail), self.tail / K::STRIDE as u32);
+        if !CompletionOf::<K::Engine>::BY_BYTES {
+            // With this the compiler for the GPU knows how a tile is aligned, and loads elements in
+            // a row at once.
+            // SAFETY: the tail is a multiple of the stages' stride (1), and that is one of 16.
+            unsafe { core::hint::assert_unchecked(self.tail.is_multiple_of(16)) };
+        }
+        let (stage, index) = (self.stage(self.tail), self.tail / Self::UNIT);
         self.tail = Self::after(self.tail);
         if CompletionOf::<K::Engine>::BY_BYTES && self.tail == 0 {
             self.tail_lap ^= 1;
@@ -149,20 +158,18 @@ impl<K: StageSet> Ring<K> {
 
     #[inline(always)]
     fn landing(&self, position: u32) -> LandingOf<K::Engine> {
-        CompletionOf::<K::Engine>::landing(|| {
-            isa::mbarrier_at(self.barriers + 8 * (position / K::STRIDE as u32) as usize)
-        })
+        CompletionOf::<K::Engine>::landing(|| isa::mbarrier_at(self.barriers + 8 * (position / Self::UNIT) as usize))
     }
 
     #[inline(always)]
     fn stage(&self, position: u32) -> *mut u8 {
         // SAFETY: the position lies within the stages (1), which are one allocation (0).
-        unsafe { self.base.add(position as usize) }
+        unsafe { self.base.add(position as usize * (K::STRIDE / Self::UNIT as usize)) }
     }
 
     #[inline(always)]
     fn after(position: u32) -> u32 {
-        let next = position + K::STRIDE as u32;
-        if next == (K::COUNT * K::STRIDE) as u32 { 0 } else { next }
+        let next = position + Self::UNIT;
+        if next == K::COUNT as u32 * Self::UNIT { 0 } else { next }
     }
 }

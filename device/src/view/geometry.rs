@@ -57,13 +57,13 @@ impl Rows {
     /// How many tiles of shape `S` lie below one another.
     #[inline(always)]
     pub(crate) fn tile_rows<S: Tile>(self) -> usize {
-        self.height.div_ceil(S::ROW_STRIDE)
+        pieces(self.height, S::ROW_STRIDE)
     }
 
     /// How many tiles of shape `S` lie beside one another.
     #[inline(always)]
     pub(crate) fn tile_columns<S: Tile>(self) -> usize {
-        self.width.div_ceil(S::STRIDE)
+        pieces(self.width, S::STRIDE)
     }
 
     /// Divides the view into tiles that begin so many rows and columns apart; returns how many
@@ -75,10 +75,12 @@ impl Rows {
     #[inline(always)]
     #[track_caller]
     pub(crate) fn divide_into(self, [rows, columns]: [usize; 2]) -> (TileColumns, usize) {
-        let columns = self.width.div_ceil(columns);
-        let tiles = columns.saturating_mul(self.height.div_ceil(rows));
+        let (rows, columns) = (pieces(self.height, rows), pieces(self.width, columns));
         let limit = u32::MAX as usize;
+        // If both fit into 32 bits their product fits into 64, and takes one instruction.
+        let tiles = if rows > limit || columns > limit { usize::MAX } else { rows * columns };
         if tiles > limit {
+            let tiles = columns.saturating_mul(rows);
             fault::out_of_range("a view of {} tiles is too large: at most {} can be", tiles, limit);
         }
         // A view is not empty, so it has a column of tiles.
@@ -117,6 +119,9 @@ pub(crate) mod sealed {
         /// If they are rows of tiles, 2^32 or more in all.
         fn divide<S: Tile>(self) -> (Self::Division, usize);
 
+        /// How many these numbers of tiles are.
+        fn count(numbers: TileNumbers) -> usize;
+
         /// The row and the column of tile `number` among the tiles.
         fn place(division: Self::Division, number: usize) -> (usize, usize);
 
@@ -147,6 +152,11 @@ impl sealed::Geometry for Elements {
     #[inline(always)]
     fn divide<S: Tile>(self) -> ((), usize) {
         ((), self.tiles::<S>())
+    }
+
+    #[inline(always)]
+    fn count(numbers: TileNumbers) -> usize {
+        numbers.count()
     }
 
     #[inline(always)]
@@ -199,6 +209,12 @@ impl sealed::Geometry for Rows {
     #[track_caller]
     fn divide<S: Tile>(self) -> (TileColumns, usize) {
         self.divide_into([S::ROW_STRIDE, S::STRIDE])
+    }
+
+    #[inline(always)]
+    fn count(numbers: TileNumbers) -> usize {
+        // `divide_into` refuses more.
+        numbers.count_below_2_32()
     }
 
     #[inline(always)]

@@ -92,7 +92,7 @@ impl<G: Geometry> Share<G> {
     /// The same tiles, counted here.
     #[inline(always)]
     pub(crate) fn counted(self) -> Self {
-        Share { count: self.numbers.count(), ..self }
+        Share { count: G::count(self.numbers), ..self }
     }
 
     /// The same tiles, known to be whole, and known to be as many as those of another view.

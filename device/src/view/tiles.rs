@@ -295,7 +295,7 @@ impl<'k, S: Tile, G: Geometry, O: Stepped> BlockTiles<'k, S, G, O> {
         let numbers = O::numbers(tiles);
         BlockTiles {
             view,
-            share: Share { division, numbers, count: numbers.count(), whole: false },
+            share: Share { division, numbers, count: G::count(numbers), whole: false },
             order: PhantomData,
         }
     }
