@@ -141,18 +141,12 @@ pub fn moving_average_bulk<T: Number, const THREADS: usize, const STAGES: usize>
     let tiles = signal.for_block(&block);
     let mut results = out.for_block(&block);
     let _ = shared.pipeline(&block).map_tiles(&tiles, &mut results, |tile, dst| {
-        block.threads(|t| {
-            let mut sum = T::ZERO;
-            for value in tile.window(t.rank()) {
-                sum = sum.plus(*value);
-            }
-            dst.set(&t, sum.mean_of(2 * RADIUS as u16 + 1));
-        });
+        block.threads(|t| dst.set(&t, mean_around(tile, t.rank())));
     });
 }
 
 /// [`moving_average_wide`](fn@crate::moving_average_wide) with bulk copies.
-#[kernel(instances(T = [i32], THREADS = [256], LEN = [4 * THREADS], STAGES = [1, 2]))]
+#[kernel(instances(T = [i32], THREADS = [256], LEN = [4 * THREADS], STAGES = [1, 2]), min_blocks = 2048 / THREADS)]
 pub fn moving_average_wide_bulk<T: Number, const THREADS: usize, const LEN: usize, const STAGES: usize>(
     block: Block<THREADS>,
     signal: Halos<T, LEN, RADIUS>,
@@ -171,6 +165,7 @@ pub fn moving_average_wide_bulk<T: Number, const THREADS: usize, const LEN: usiz
 #[kernel(
     instances(T = [i32], THREADS = [256], ROWS = [32], COLUMNS = [32], PAD = [4], STAGES = [1, 2]),
     instances(T = [i32], THREADS = [256], ROWS = [64], COLUMNS = [16], PAD = [4], STAGES = [2]),
+    min_blocks = 2048 / THREADS
 )]
 pub fn transpose_bulk<
     T: Number,
@@ -203,8 +198,9 @@ pub fn transpose_bulk<
 /// [`stencil_2d_wide`](fn@crate::stencil_2d_wide) with bulk copies, one for each row of a tile with
 /// its halo: a `HALO` of 4 `i32` is 16 bytes, one of 1 is not.
 #[kernel(
-    instances(T = [i32], THREADS = [256], ROWS = [16], COLUMNS = [64], HALO = [4], STAGES = [1, 2]),
+    instances(T = [i32], THREADS = [256], ROWS = [16], COLUMNS = [64], HALO = [4], STAGES = [1]),
     instances(T = [i32], THREADS = [256], ROWS = [8], COLUMNS = [128], HALO = [4], STAGES = [2]),
+    min_blocks = 2048 / THREADS
 )]
 pub fn stencil_2d_bulk<
     T: Number,

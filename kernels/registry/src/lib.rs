@@ -87,7 +87,7 @@ macro_rules! with_kernels {
             moving_average_bulk { computes: MovingAverage, instances: 2 * 2, measured: true }
             moving_average_wide_bulk { computes: MovingAverage, instances: 2, measured: true }
             transpose_bulk { computes: Transpose, instances: 2 + 1, measured: true }
-            stencil_2d_bulk { computes: Stencil, instances: 2 + 1, measured: true }
+            stencil_2d_bulk { computes: Stencil, instances: 1 + 1, measured: true }
             with_specialized_staging_unified_bulk { computes: NeighbourSum, instances: 2, measured: true }
             with_specialized_staging_warps_bulk { computes: NeighbourSum, instances: 2, measured: true }
             copy_tma { computes: CopyRows, instances: 2 * 2 * 2 + 1, measured: true }
