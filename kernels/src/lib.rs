@@ -7,7 +7,6 @@
 #![forbid(unsafe_code)]
 
 mod arithmetic;
-mod average;
 mod bulk;
 pub mod compute;
 mod counts;
@@ -17,11 +16,11 @@ mod picture;
 mod reduction;
 mod roles;
 mod rows;
+mod signal;
 mod tensor;
 mod wide;
 
 pub use arithmetic::{MULTIPLY_ADDS_TILE, multiply_adds, multiply_adds_synchronous, multiply_adds_wide};
-pub use average::{RADIUS, moving_average, moving_average_wide};
 pub use bulk::{
     copy_bulk, copy_stored_bulk, dot_bulk, example_kernel_bulk, moving_average_bulk, moving_average_wide_bulk,
     scale_own_bulk, stencil_2d_bulk, sum_bulk, transpose_bulk, with_specialized_staging_unified_bulk,
@@ -40,6 +39,7 @@ pub use roles::{
     with_specialized_staging_warps,
 };
 pub use rows::{RMS_NORM_EPSILON, reverse, rms_norm, softmax};
+pub use signal::{RADIUS, moving_average, moving_average_wide};
 pub use tensor::{batched_transpose, column_sums, copy_tma, stencil_2d_tma, stencil_3x3_tma, transpose_tma};
 pub use wide::{
     example_kernel_wide, scale_own_wide, with_memcpy_async_prior_wide, with_memcpy_async_wide,
