@@ -12,6 +12,7 @@ pub mod compute;
 mod counts;
 mod cuda_guide;
 mod grid2d;
+mod lookup;
 mod picture;
 mod reduction;
 mod roles;
@@ -32,6 +33,7 @@ pub use cuda_guide::{
     with_staging_scope_thread, with_staging_unified, without_memcpy_async,
 };
 pub use grid2d::{stencil_2d, stencil_2d_wide, transpose, transpose_wide};
+pub use lookup::gather;
 pub use picture::blur;
 pub use reduction::{argmax, dot, exclusive_scan, largest_key, part_sums, sum, sum_by_threads, sum_by_warps};
 pub use roles::{

@@ -1,5 +1,6 @@
 //! Kernels whose output has one element for each of the input.
 
+use crate::data;
 use crate::execute::parallel;
 use crate::value::{Scalar, Value};
 
@@ -73,6 +74,15 @@ pub fn tripled<T: Value>(input: &[T]) -> Vec<T> {
 /// Each element as it is.
 pub fn copied<T: Value>(input: &[T]) -> Vec<T> {
     input.to_vec()
+}
+
+/// For each of `count` elements that of the table whose number [`data::index`] says.
+///
+/// # Panics
+///
+/// If the table is empty and `count` is not 0.
+pub fn gathered<T: Value>(table: &[T], count: usize) -> Vec<T> {
+    map(count, |nth| table[data::index(nth, table.len()) as usize])
 }
 
 /// From the end to the start.
@@ -154,6 +164,14 @@ mod tests {
         assert_eq!(ones, (12..=28).collect::<Vec<_>>());
         assert_eq!(moving_average(&[-35i32]), [-2], "truncates towards zero");
         assert_eq!(moving_average(&[1.0f32]), [1.0 / 17.0]);
+    }
+
+    #[test]
+    fn a_gather_reads_what_the_indices_say() {
+        let table: Vec<i32> = (100..107).collect();
+        let expected: Vec<i32> = (0..20).map(|nth| 100 + data::index(nth, 7) as i32).collect();
+        assert_eq!(gathered(&table, 20), expected);
+        assert_eq!(gathered::<i32>(&[], 0), []);
     }
 
     #[test]

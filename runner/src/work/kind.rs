@@ -43,6 +43,8 @@ pub enum Kind {
     PartSums,
     /// [`crate::reference::exclusive_scan`]; the second input is a sum for each block
     ExclusiveScan,
+    /// [`crate::reference::gathered`]
+    Gather,
     /// [`crate::reference::transposed`]
     Transpose,
     /// [`crate::reference::batched_transposed`]
@@ -64,12 +66,19 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Returns the number of inputs, whose shapes [`Work::input`](super::Work::input) says.
+    /// Returns the number of inputs of elements, whose shapes
+    /// [`Work::input`](super::Work::input) says.
     pub const fn inputs(self) -> usize {
         match self {
             Kind::TwoInputs | Kind::Dot | Kind::ExclusiveScan | Kind::RmsNorm => 2,
             _ => 1,
         }
+    }
+
+    /// Whether the kernel takes, before the inputs, indices of the first one's elements:
+    /// [`crate::data::index`] for each element of the output.
+    pub const fn takes_indices(self) -> bool {
+        matches!(self, Kind::Gather)
     }
 
     /// Whether all inputs have one shape.

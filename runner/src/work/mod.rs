@@ -124,6 +124,7 @@ impl Work {
             Kind::HistogramOfKeys => format!("histogram in bins of {} keys", 1_u64 << shift),
             Kind::PartSums => "sums of parts".to_owned(),
             Kind::ExclusiveScan => format!("exclusive scan in tiles of {columns}"),
+            Kind::Gather => "gather".to_owned(),
             Kind::Transpose => "transpose".to_owned(),
             Kind::BatchedTranspose => "transposes of a batch".to_owned(),
             Kind::Stencil => "stencil".to_owned(),
@@ -160,6 +161,12 @@ impl Work {
     /// Returns the shapes of all inputs of `grid` blocks where the first one's is `first`.
     pub fn inputs(self, first: Shape, grid: usize) -> Vec<Shape> {
         (0..self.kind.inputs()).map(|nth| self.input(first, grid, nth)).collect()
+    }
+
+    /// Returns how many indices the kernel takes where the first input's shape is `first`; 0 if it
+    /// takes none.
+    pub const fn indices(self, first: Shape) -> usize {
+        if self.kind.takes_indices() { first.elements() } else { 0 }
     }
 
     /// Returns the output's shape for inputs of shape `input` and `grid` blocks.
@@ -231,6 +238,7 @@ impl Work {
             Kind::LargestKey => reference::largest_key(inputs[0], columns, grid),
             Kind::PartSums => reference::part_sums(inputs[0], threads, columns, grid),
             Kind::ExclusiveScan => reference::exclusive_scan(inputs[0], inputs[1], threads, columns, grid),
+            Kind::Gather => reference::gathered(inputs[0], self.indices(shape)),
             Kind::Transpose => reference::transposed(inputs[0], width),
             Kind::BatchedTranspose => reference::batched_transposed(inputs[0], height, width),
             Kind::Stencil => reference::stencil(inputs[0], width),
@@ -255,11 +263,14 @@ mod tests {
         for instance in tilepipe_kernels::registry().into_iter().flatten() {
             let work = Work::of(instance).unwrap_or_else(|| panic!("{} has no reference", instance.name()));
             let parameters: Vec<_> = instance.parameters().collect();
-            let inputs = parameters.iter().filter(|(_, info)| info.kind == ParameterKind::Input).count();
-            assert_eq!((inputs, parameters.len()), (work.kind.inputs(), inputs + 1), "{}", instance.name());
+            let count = |kind| parameters.iter().filter(|(_, info)| info.kind == kind).count();
+            let inputs = count(ParameterKind::Input);
+            let indices = usize::from(work.kind.takes_indices());
+            assert_eq!(inputs, indices + work.kind.inputs(), "{}", instance.name());
+            assert_eq!(parameters.len(), inputs + 1, "{}", instance.name());
             let first = Shape::of(60, work.kind.dimensions());
             let shapes = work.inputs(first, 3).into_iter().chain([work.output(first, 3)]);
-            for ((_, info), shape) in parameters.into_iter().zip(shapes) {
+            for ((_, info), shape) in parameters.iter().skip(indices).zip(shapes) {
                 let without_boxes = if info.row_alignment.is_some() { 2 } else { 1 };
                 let dimensions = info.boxes.map_or(without_boxes, |boxes| boxes.dimensions as usize);
                 assert_eq!(dimensions, shape.dimensions(), "{}", instance.name());
