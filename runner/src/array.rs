@@ -4,7 +4,7 @@ use tilepipe::launch::{Instance, ParameterKind};
 use tilepipe_host::{Bound, Buffer, Buffer2D, BufferNd, Device, Error, Stream, launch};
 
 use crate::data::{self, POISON};
-use crate::reference::Written;
+use crate::reference::{self, Written};
 use crate::value::Value;
 use crate::work::{Kind, Shape, Work};
 
@@ -222,7 +222,8 @@ impl<T: Value> Output<T> {
     }
 }
 
-/// Launches `grid` blocks of an instance that takes these inputs and this output.
+/// Launches `grid` blocks of an instance that takes these inputs and this output. A filter is
+/// [`reference::filter`].
 ///
 /// # Errors
 ///
@@ -250,7 +251,22 @@ fn arguments<T: Value>(
     let argument = |kind| match kind {
         ParameterKind::Input => inputs.next(),
         ParameterKind::Output | ParameterKind::Reduction => output.take(),
-        ParameterKind::Constant | ParameterKind::Scalar => None,
+        ParameterKind::Constant => filter::<T>(instance),
+        ParameterKind::Scalar => None,
     };
     instance.parameters().map(|(_, info)| info.kind).filter_map(argument).collect()
+}
+
+/// The filter of an instance, of as many elements as its parameter `TAPS` says.
+fn filter<T: Value>(instance: &Instance) -> Option<Bound> {
+    match instance.generic("TAPS")? {
+        "17" => Some(bound_filter::<T, 17>()),
+        "33" => Some(bound_filter::<T, 33>()),
+        _ => None,
+    }
+}
+
+fn bound_filter<T: Value, const TAPS: usize>() -> Bound {
+    let filter = reference::filter(TAPS as u8);
+    Bound::constant::<[T; TAPS]>(&std::array::from_fn(|tap| filter[tap]))
 }

@@ -111,6 +111,28 @@ fn views_are_checked_by_themselves_and_against_the_instance() {
 }
 
 #[test]
+fn a_constant_is_a_row_of_the_programs_own_memory() {
+    let (kernels, filter) = (kernels(), [0.5_f32; 17]);
+    let name = c"convolution__f32_128_512_8_17_4";
+    let (signal, out) = (row(4096, 256, 0), row(8192, 256, 1));
+    let constant = row(ptr::from_ref(&filter).expose_provenance() as u64, 17, 2);
+    for (constant, part) in [
+        (
+            View { columns: 16, ..constant },
+            "it is a constant of type [f32; 17], not a constant of 64 bytes; pass 68 bytes",
+        ),
+        (View { columns: 1 << 20, ..constant }, "view 1: a constant of 4194304 bytes: a launch carries 4096 at most"),
+        (View { rows: 1, pitch: 17, ..constant }, "view 1: a constant has no rows"),
+        (View { address: 16384, kind: 0, ..constant }, "it is a constant of type [f32; 17], not an input view"),
+    ] {
+        let message = launch(&kernels, name.as_ptr(), 1, &[signal, constant, out]);
+        assert!(message.contains(part), "{part} in {message}");
+    }
+    let message = launch(&kernels, name.as_ptr(), 1, &[signal, constant, out]);
+    assert!(message.contains("the stream") && message.contains("a GPU"), "{message}");
+}
+
+#[test]
 fn a_grid_is_a_number_or_what_follows_from_tiles_or_device() {
     assert_eq!(grid(0).unwrap(), Grid::tiles());
     assert_eq!(grid(-1).unwrap(), Grid::resident());

@@ -2,6 +2,8 @@
 //! neighbours.
 
 mod average;
+mod filtered;
 
 pub(crate) use average::mean_around;
 pub use average::{RADIUS, moving_average, moving_average_wide};
+pub use filtered::convolution;

@@ -45,6 +45,8 @@ pub enum Kind {
     ExclusiveScan,
     /// [`crate::reference::gathered`]
     Gather,
+    /// [`crate::reference::convolved`]
+    Convolution,
     /// [`crate::reference::transposed`]
     Transpose,
     /// [`crate::reference::batched_transposed`]

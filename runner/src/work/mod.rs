@@ -59,6 +59,9 @@ pub struct Work {
     /// Bits of a key that say where in its bin it is: the kernel's parameter `SHIFT`; 0 but for
     /// [`Kind::HistogramOfKeys`].
     pub shift: u32,
+    /// Elements of the filter, [`reference::filter`]: the kernel's parameter `TAPS`; 0 but for
+    /// [`Kind::Convolution`].
+    pub taps: usize,
 }
 
 impl Work {
@@ -75,6 +78,7 @@ impl Work {
         let rounds = if kind == Kind::MultiplyAdds { number("ROUNDS")? } else { 0 };
         let channels = if kind == Kind::Blur { number("CHANNELS")? } else { 1 };
         let shift = if kind == Kind::HistogramOfKeys { number("SHIFT")? as u32 } else { 0 };
+        let taps = if kind == Kind::Convolution { number("TAPS")? } else { 0 };
         let mut threads = instance.threads() as usize;
         // A role's tiles are as long as that role has threads, where nothing else says how long
         // they are.
@@ -97,13 +101,13 @@ impl Work {
         let in_groups = instance.generic("C").is_some_and(|path| path.ends_with("GroupSum"));
         let in_groups = in_groups || matches!(instance.kernel(), "example_kernel_wide" | "example_kernel_bulk");
         let group = if in_groups { GROUP } else { columns };
-        Some(Work { kind, threads, rows, columns, group, rounds, channels, shift })
+        Some(Work { kind, threads, rows, columns, group, rounds, channels, shift, taps })
     }
 
     /// Returns what is computed, for people: the same text for all instances that compute the same
     /// of the same data, whatever their tiles.
     pub fn task(self) -> String {
-        let Work { kind, columns, group, rounds, channels, shift, .. } = self;
+        let Work { kind, columns, group, rounds, channels, shift, taps, .. } = self;
         match kind {
             Kind::NeighbourSum => format!("neighbour sum in groups of {group}"),
             Kind::Reverse => format!("reverse groups of {group}"),
@@ -125,6 +129,7 @@ impl Work {
             Kind::PartSums => "sums of parts".to_owned(),
             Kind::ExclusiveScan => format!("exclusive scan in tiles of {columns}"),
             Kind::Gather => "gather".to_owned(),
+            Kind::Convolution => format!("convolution with {taps} numbers"),
             Kind::Transpose => "transpose".to_owned(),
             Kind::BatchedTranspose => "transposes of a batch".to_owned(),
             Kind::Stencil => "stencil".to_owned(),
@@ -212,7 +217,7 @@ impl Work {
     /// a blur is asked for of elements that are no bytes; if the output is keys
     /// ([`Kind::writes_keys`]) or counts ([`Kind::writes_counts`]).
     pub fn compute<T: Value>(self, inputs: &[&[T]], shape: Shape, grid: usize) -> Vec<T> {
-        let Work { kind, threads, columns, group, rounds, channels, .. } = self;
+        let Work { kind, threads, columns, group, rounds, channels, taps, .. } = self;
         let shapes =
             inputs.iter().enumerate().map(|(nth, input)| (input.len(), self.input(shape, grid, nth).elements()));
         assert!(shapes.into_iter().all(|(len, wanted)| len == wanted), "all inputs are of these shapes");
@@ -239,6 +244,7 @@ impl Work {
             Kind::PartSums => reference::part_sums(inputs[0], threads, columns, grid),
             Kind::ExclusiveScan => reference::exclusive_scan(inputs[0], inputs[1], threads, columns, grid),
             Kind::Gather => reference::gathered(inputs[0], self.indices(shape)),
+            Kind::Convolution => reference::convolved(inputs[0], taps),
             Kind::Transpose => reference::transposed(inputs[0], width),
             Kind::BatchedTranspose => reference::batched_transposed(inputs[0], height, width),
             Kind::Stencil => reference::stencil(inputs[0], width),
@@ -264,13 +270,15 @@ mod tests {
             let work = Work::of(instance).unwrap_or_else(|| panic!("{} has no reference", instance.name()));
             let parameters: Vec<_> = instance.parameters().collect();
             let count = |kind| parameters.iter().filter(|(_, info)| info.kind == kind).count();
-            let inputs = count(ParameterKind::Input);
+            let (inputs, constants) = (count(ParameterKind::Input), count(ParameterKind::Constant));
             let indices = usize::from(work.kind.takes_indices());
             assert_eq!(inputs, indices + work.kind.inputs(), "{}", instance.name());
-            assert_eq!(parameters.len(), inputs + 1, "{}", instance.name());
+            assert_eq!(constants, usize::from(work.taps > 0), "{}", instance.name());
+            assert_eq!(parameters.len(), inputs + constants + 1, "{}", instance.name());
             let first = Shape::of(60, work.kind.dimensions());
             let shapes = work.inputs(first, 3).into_iter().chain([work.output(first, 3)]);
-            for ((_, info), shape) in parameters.iter().skip(indices).zip(shapes) {
+            let views = parameters.iter().skip(indices).filter(|(_, info)| info.kind != ParameterKind::Constant);
+            for ((_, info), shape) in views.zip(shapes) {
                 let without_boxes = if info.row_alignment.is_some() { 2 } else { 1 };
                 let dimensions = info.boxes.map_or(without_boxes, |boxes| boxes.dimensions as usize);
                 assert_eq!(dimensions, shape.dimensions(), "{}", instance.name());
@@ -308,8 +316,17 @@ mod tests {
 
     #[test]
     fn shapes_of_outputs() {
-        let work =
-            |kind| Work { kind, threads: 256, rows: 1, columns: 64, group: 64, rounds: 0, channels: 1, shift: 0 };
+        let work = |kind| Work {
+            kind,
+            threads: 256,
+            rows: 1,
+            columns: 64,
+            group: 64,
+            rounds: 0,
+            channels: 1,
+            shift: 0,
+            taps: 0,
+        };
         let matrix = Shape::Matrix { height: 2, width: 5 };
         assert_eq!(work(Kind::Transpose).output(matrix, 3), Shape::Matrix { height: 5, width: 2 });
         assert_eq!(work(Kind::Stencil).output(matrix, 3), matrix);

@@ -1,9 +1,13 @@
-//! The gather at random sizes, with indices of every kind, against a plain loop.
+//! The gather and the convolution at random sizes, with indices and filters of every kind, against
+//! plain loops.
 
 use proptest::prelude::*;
 use tilepipe::Element;
 use tilepipe::launch::Instance;
-use tilepipe_kernels::gather;
+use tilepipe_host::Bound;
+use tilepipe_kernels::{convolution, gather};
+use tilepipe_runner::data;
+use tilepipe_runner::value::Value;
 
 use crate::launches::{Case, at, bind, case, elements, gives, number};
 
@@ -51,6 +55,25 @@ fn gather_is_right<T: Element + std::fmt::Debug>(
     gives(instance, case, &expected, |device| vec![bind(device, &indices), bind(device, &table)]);
 }
 
+/// Checks a convolution with a filter of numbers of either sign.
+fn convolution_is_right<T: Value, const TAPS: usize>(
+    instance: &Instance,
+    case: Case,
+    times_plus: impl Fn(T, T, T) -> T,
+) {
+    let signal: Vec<T> = data::generate(case.len(number(instance, "LEN")), case.seed).unwrap();
+    let numbers: Vec<T> = data::generate(TAPS, !case.seed).unwrap();
+    let filter: [T; TAPS] = std::array::from_fn(|tap| numbers[tap]);
+    let sum = |index: usize| {
+        filter.iter().enumerate().fold(T::zero(), |sum, (tap, weight)| {
+            let value = (index + tap).checked_sub(TAPS / 2).map_or(T::zero(), |place| at(&signal, place));
+            times_plus(value, *weight, sum)
+        })
+    };
+    let expected: Vec<T> = (0..signal.len()).map(sum).collect();
+    gives(instance, case, &expected, |device| vec![bind(device, &signal), Bound::constant(&filter)]);
+}
+
 fn small(case: Case) -> Case {
     Case { tiles: case.tiles / 5.0, ..case }
 }
@@ -68,6 +91,20 @@ proptest! {
         match instance.generic("T").unwrap() {
             "i32" => gather_is_right::<i32>(instance, case, len, outputs, order),
             _ => gather_is_right::<f32>(instance, case, len, outputs, order),
+        }
+    }
+
+    #[test]
+    fn a_convolution_takes_any_filter(case in case().prop_map(small)) {
+        let instance = case.instance(&convolution::INSTANCES);
+        let of_f32 = |value: f32, weight: f32, sum: f32| value.mul_add(weight, sum);
+        match (instance.generic("T").unwrap(), number(instance, "TAPS")) {
+            ("i32", 17) => convolution_is_right::<i32, 17>(instance, case, |value, weight, sum| {
+                value.wrapping_mul(weight).wrapping_add(sum)
+            }),
+            ("f32", 17) => convolution_is_right::<f32, 17>(instance, case, of_f32),
+            ("f32", 33) => convolution_is_right::<f32, 33>(instance, case, of_f32),
+            other => panic!("no such convolution here: {other:?}"),
         }
     }
 }
