@@ -11,7 +11,7 @@ TILES, RESIDENT = 0, -1
 
 
 class View(ctypes.Structure):
-    """Elements in the GPU's memory: `View` of bench/capi/src/view.rs."""
+    """Elements in the GPU's memory, or a constant's in ours: `View` of bench/capi/src/view.rs."""
 
     _fields_ = [
         ("address", ctypes.c_uint64),
@@ -19,8 +19,12 @@ class View(ctypes.Structure):
         ("columns", ctypes.c_uint64),
         ("pitch", ctypes.c_uint64),
         ("element_bytes", ctypes.c_uint32),
-        ("is_output", ctypes.c_uint32),
+        ("kind", ctypes.c_uint32),
     ]
+
+
+# The kinds of views.
+INPUT, OUTPUT, CONSTANT = 0, 1, 2
 
 
 def view(tensor, is_output, lanes=1):
@@ -37,7 +41,12 @@ def view(tensor, is_output, lanes=1):
         rows, columns, pitch = 0, tensor.numel() // lanes, 0
         if not tensor.is_contiguous() or tensor.numel() % lanes:
             raise ValueError(f"no view of {tensor.numel()} elements, strides {tensor.stride()}, {lanes} lanes")
-    return View(tensor.data_ptr(), rows, columns, pitch, element_bytes, int(is_output))
+    return View(tensor.data_ptr(), rows, columns, pitch, element_bytes, OUTPUT if is_output else INPUT)
+
+
+def constant(numbers):
+    """Makes the argument for a constant of a ctypes array, which must stay as long as launches take it."""
+    return View(ctypes.addressof(numbers), 0, len(numbers), 0, ctypes.sizeof(numbers) // len(numbers), CONSTANT)
 
 
 class Tilepipe:

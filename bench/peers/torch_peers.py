@@ -37,6 +37,8 @@ DEFAULT_TASKS = [
     "reverse",
     "histogram",
     "exclusive-scan",
+    "gather",
+    "convolution",
 ]
 OTHER_TASKS = ["matmul"]
 

@@ -9,6 +9,7 @@ it may neither wait nor read from the GPU. `fused` functions are for torch.compi
 kernel of them; they write `out` by `copy_`, for which it makes no copy.
 """
 
+import ctypes
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Callable, Optional
@@ -16,7 +17,7 @@ from typing import Callable, Optional
 import torch
 from torch.nn import functional
 
-from torch_libraries import RESIDENT, TILES, view
+from torch_libraries import RESIDENT, TILES, constant, view
 
 # Elements of a group, within which the neighbour sum takes neighbours.
 GROUP = 256
@@ -27,6 +28,8 @@ GRID = 4096
 # More blocks than run at once on any GPU.
 MOST_BLOCKS = 1 << 16
 INT32 = (-(1 << 31), 1 << 31)
+# Whole numbers that a float has, and those after them.
+WHOLE = (-(1 << 23), 1 << 23)
 
 
 @dataclass
@@ -91,11 +94,12 @@ def compiled(bench, symbol, fused):
     return Contestant("torch.compile", "py-torch", symbol, torch.compile(fused, fullgraph=True, dynamic=False), prepare)
 
 
-def ours(bench, symbol, grid, inputs=("x",), lanes=1):
-    """A launch of one kernel of ours, with the tensors of these names and `out`."""
+def ours(bench, symbol, grid, inputs=("x",), lanes=1, numbers=None):
+    """A launch of one kernel of ours, with the tensors of these names, a constant of these numbers if any, and `out`."""
 
     def views(tensors):
-        return [*(view(tensors[name], False, lanes) for name in inputs), view(tensors["out"], True, lanes)]
+        of_inputs = [view(tensors[name], False, lanes) for name in inputs]
+        return [*of_inputs, *([constant(numbers)] if numbers else []), view(tensors["out"], True, lanes)]
 
     def prepare(tensors):
         return bench.tilepipe.blocks(symbol, grid, views(tensors))
@@ -447,9 +451,9 @@ def normalised(tensors):
     return x / torch.sqrt(x.square().mean(1, keepdim=True) + EPSILON) * tensors["w"].double()
 
 
-def the_copy():
+def the_copy(source="x", to="out"):
     """The driver's copy of the same bytes, as a measure of the memory. Its result is not compared."""
-    return Contestant("the driver's copy", "library", "cudaMemcpyAsync", lambda t: t["out"].copy_(t["x"]), is_measure=True)
+    return Contestant("the driver's copy", "library", "cudaMemcpyAsync", lambda t: t[to].copy_(t[source]), is_measure=True)
 
 
 def reverse(bench):
@@ -560,6 +564,90 @@ def our_scan(bench, symbol, first):
     return Contestant("tilepipe", "tilepipe", symbol, run, prepare)
 
 
+def gather(bench):
+    """out[i] = table[indices[i]], for indices in order, as a copy has them, and in no order."""
+    symbols = ["gather__f32_256_1_1024", "gather__f32_256_2_2048", "gather__f32_256_4_4096", "gather__f32_128_4_2048"]
+    kinds = {
+        "in order": lambda n: torch.arange(n, dtype=torch.int32, device=DEVICE),
+        "in no order": lambda n: torch.randperm(n, dtype=torch.int32, device=DEVICE),
+    }
+    for elements in bench.sizes:
+        for kind, make in kinds.items():
+            yield Case(
+                f"gather {kind}", "f32", elements, 12 * elements,
+                lambda elements=elements, make=make: {
+                    "indices": make(elements), "table": integers(elements, WHOLE, torch.float32),
+                    "out": empty(elements, torch.float32), **of_as_many_bytes(elements),
+                },
+                lambda t: torch.take(t["table"], t["indices"].long()),
+                [
+                    *(ours(bench, symbol, grid, ["indices", "table"]) for symbol in symbols for grid in (TILES, RESIDENT)),
+                    eager("torch.index_select", lambda t: torch.index_select(t["table"], 0, t["indices"], out=t["out"])),
+                    compiled(bench, "table[indices]", lambda t: t["out"].copy_(t["table"][t["indices"]])),
+                    the_copy("from", "to"),
+                ],
+            )  # fmt: skip
+
+
+def of_as_many_bytes(elements):
+    """Tensors between which a copy reads and writes 12 bytes for each element."""
+    return {"from": empty(elements + elements // 2), "to": empty(elements + elements // 2)}
+
+
+def convolution(bench):
+    """The sum of the 17 or 33 elements around each, each times a number of the filter; beyond the ends there are zeros."""
+    symbols = {
+        17: ["convolution__f32_128_512_8_17_1", "convolution__f32_256_1024_8_17_1", "convolution__f32_256_1024_8_17_4"],
+        33: ["convolution__f32_128_512_16_33_1", "convolution__f32_256_1024_16_33_1", "convolution__f32_256_1024_16_33_4"],
+    }
+    for elements in bench.sizes:
+        for taps in [17, 33]:
+            filter = (ctypes.c_float * taps)(*range(taps, 0, -1))
+            yield Case(
+                f"convolution with {taps} numbers", "f32", elements, 8 * elements,
+                # Whole numbers, whose sums are exact in every order.
+                lambda elements=elements, filter=filter: {
+                    "x": integers(elements, (-1000, 1001), torch.float32), "out": empty(elements, torch.float32),
+                    "w": torch.tensor(list(filter), device=DEVICE),
+                },
+                convolved,
+                [
+                    *(ours(bench, symbol, grid, numbers=filter) for symbol in symbols[taps] for grid in (TILES, RESIDENT)),
+                    eager("torch.conv1d, copy_", lambda t: t["out"].copy_(conv1d(t))),
+                    # PyTorch's function takes no tensor to write to.
+                    Contestant("PyTorch, no copy", "py-torch", "torch.conv1d", conv1d, is_measure=True),
+                    compiled(bench, f"sum of {taps}", lambda t, filter=tuple(filter): fused_convolution(t, filter)),
+                    the_copy(),
+                ],
+            )  # fmt: skip
+
+
+def conv1d(tensors):
+    # By default cuDNN takes factors of 10 bits.
+    torch.backends.cudnn.allow_tf32 = False
+    x, w = tensors["x"].view(1, 1, -1), tensors["w"].view(1, 1, -1)
+    return functional.conv1d(x, w, padding=w.numel() // 2).view(-1)
+
+
+def fused_convolution(tensors, filter):
+    x = tensors["x"]
+    radius = len(filter) // 2
+    padded, sums = functional.pad(x, (radius, radius)), torch.zeros_like(x)
+    for shift, weight in enumerate(filter):
+        sums = sums + weight * padded[shift : shift + x.numel()]
+    tensors["out"].copy_(sums)
+
+
+def convolved(tensors):
+    x, w = tensors["x"].double(), tensors["w"].double()
+    radius, sums = w.numel() // 2, torch.zeros_like(x)
+    for tap, weight in enumerate(w.tolist()):
+        # Of all elements but those whose neighbour at this distance lies beyond an end.
+        first, last = max(0, radius - tap), min(x.numel(), x.numel() + radius - tap)
+        sums[first:last] += weight * x[first + tap - radius : last + tap - radius]
+    return sums.float()
+
+
 def matmul(bench):
     """a * b, with b as it is ("nn") or transposed ("nt"), by tensor cores. It has no kernel of ours yet."""
     torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
@@ -642,5 +730,7 @@ TASKS = {
     "reverse": reverse,
     "histogram": histogram,
     "exclusive-scan": exclusive_scan,
+    "gather": gather,
+    "convolution": convolution,
     "matmul": matmul,
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use tilepipe::launch::{Instance, ParameterInfo, ParameterKind, RawElements, RawRows};
 
-use crate::argument::{Bound, Padded, Value, tensor};
+use crate::argument::{Bound, Bytes, Padded, Value, tensor};
 use crate::device::{Backend, Device};
 use crate::error::Error;
 use crate::gpu;
@@ -30,6 +30,15 @@ pub struct View {
     pub element_bytes: usize,
     /// Whether the kernel writes them.
     pub is_output: bool,
+}
+
+/// What is passed for a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Argument<'a> {
+    /// For a view.
+    View(View),
+    /// For a `Constant`: the bytes of the value, which the launch copies.
+    Constant(&'a [u8]),
 }
 
 /// How the elements of a view lie.
@@ -67,13 +76,13 @@ pub unsafe fn current_device() -> Result<Device, Error> {
     Ok(Device { backend: Backend::Gpu(Arc::new(Context::current()?)) })
 }
 
-/// Returns how many blocks a launch of these views would have, after the same checks.
+/// Returns how many blocks a launch of these arguments would have, after the same checks.
 ///
 /// # Errors
 ///
 /// As for [`launch`].
-pub fn blocks(device: &Device, grid: Grid, instance: &Instance, views: &[View]) -> Result<u32, Error> {
-    grid.blocks(device, instance, &bind(device, instance, views)?)
+pub fn blocks(device: &Device, grid: Grid, instance: &Instance, arguments: &[Argument<'_>]) -> Result<u32, Error> {
+    grid.blocks(device, instance, &bind(device, instance, arguments)?)
 }
 
 /// Starts blocks of an instance in a stream, ordered with that stream's work alone.
@@ -92,17 +101,17 @@ pub fn blocks(device: &Device, grid: Grid, instance: &Instance, views: &[View]) 
 /// 0. `stream` is a stream of the device's context, or null for its default stream.
 /// 1. At each view's address lies memory of that context for all of its elements (rows are `pitch`
 ///    elements apart, and `pitch` is at least `width`), those of an input with values of the
-///    parameter's element type. It stays until the launch is done, and so does every replay of a
-///    graph that captured it.
+///    parameter's element type, and a constant's bytes are a value of its type. The memory stays
+///    until the launch is done, and so does every replay of a graph that captured it.
 /// 2. Nothing else writes the inputs or uses the outputs while the kernel runs.
 pub unsafe fn launch(
     device: &Device,
     stream: *mut c_void,
     grid: Grid,
     instance: &Instance,
-    views: &[View],
+    arguments: &[Argument<'_>],
 ) -> Result<(), Error> {
-    let arguments = bind(device, instance, views)?;
+    let arguments = bind(device, instance, arguments)?;
     let grid = grid.blocks(device, instance, &arguments)?;
     let Backend::Gpu(context) = &device.backend else {
         let (owner, device) = ("a GPU".to_owned(), device.name().to_owned());
@@ -160,50 +169,85 @@ pub fn call(device: &Device, instance: &Instance, arguments: &[Bound]) -> Result
     Ok(Call { function: function.cast(), threads: instance.threads(), shared_bytes, parameters })
 }
 
-/// Makes arguments of views, and checks them as those of every launch are checked.
-fn bind(device: &Device, instance: &Instance, views: &[View]) -> Result<Vec<Bound>, Error> {
-    check_count(instance, views.len())?;
-    let mut arguments = Vec::with_capacity(views.len());
-    for ((parameter, info), view) in instance.parameters().zip(views) {
-        check_element(instance, parameter, info, view)?;
-        arguments.push(view.bind(info));
+/// Checks what was passed as the arguments of every launch are checked.
+fn bind(device: &Device, instance: &Instance, arguments: &[Argument<'_>]) -> Result<Vec<Bound>, Error> {
+    check_count(instance, arguments.len())?;
+    let mut bound = Vec::with_capacity(arguments.len());
+    for ((parameter, info), argument) in instance.parameters().zip(arguments) {
+        check_size(instance, parameter, info, argument)?;
+        bound.push(argument.bind(info));
     }
-    check_arguments(device, instance, &arguments)?;
-    check_overlap(instance, views)?;
-    Ok(arguments)
+    check_arguments(device, instance, &bound)?;
+    check_overlap(instance, arguments)?;
+    Ok(bound)
 }
 
-/// Checks the size of a view's elements: their type is not known here.
-fn check_element(instance: &Instance, parameter: &'static str, info: &ParameterInfo, view: &View) -> Result<(), Error> {
-    let is_view = match info.kind {
-        ParameterKind::Input | ParameterKind::Output | ParameterKind::Reduction => true,
-        ParameterKind::Scalar | ParameterKind::Constant => false,
+/// Checks the size of a view's elements, or of a constant: their type is not known here. Whether it
+/// is the one or the other is checked later.
+fn check_size(
+    instance: &Instance,
+    parameter: &'static str,
+    info: &ParameterInfo,
+    argument: &Argument<'_>,
+) -> Result<(), Error> {
+    let (bytes, given) = match (info.kind, argument) {
+        (ParameterKind::Input | ParameterKind::Output | ParameterKind::Reduction, Argument::View(view)) => {
+            (view.element_bytes, "a view of elements")
+        }
+        (ParameterKind::Constant, Argument::Constant(bytes)) => (bytes.len(), "a constant"),
+        _ => return Ok(()),
     };
-    if !is_view || view.element_bytes == info.element_bytes {
+    if bytes == info.element_bytes {
         return Ok(());
     }
+    let wanted_bytes = info.element_bytes;
     Err(Error::ArgumentType {
         kernel: instance.kernel(),
         parameter,
         wanted: describe(info),
-        given: format!("a view of elements of {} bytes", view.element_bytes),
-        instead: format!("elements of {} bytes", info.element_bytes),
+        given: format!("{given} of {bytes} bytes"),
+        instead: match argument {
+            Argument::View(_) => format!("elements of {wanted_bytes} bytes"),
+            Argument::Constant(_) => format!("{wanted_bytes} bytes"),
+        },
     })
 }
 
 /// Checks that no output has a byte in common with another view.
-fn check_overlap(instance: &Instance, views: &[View]) -> Result<(), Error> {
-    for (later, view) in views.iter().enumerate() {
-        for (earlier, other) in views[..later].iter().enumerate() {
+fn check_overlap(instance: &Instance, arguments: &[Argument<'_>]) -> Result<(), Error> {
+    let views = || {
+        instance.parameters().zip(arguments).filter_map(|((name, _), argument)| match argument {
+            Argument::View(view) => Some((name, view)),
+            Argument::Constant(_) => None,
+        })
+    };
+    for (later, (second, view)) in views().enumerate() {
+        for (first, other) in views().take(later) {
             let (one, two) = (view.bytes(), other.bytes());
             let is_shared = one.start < two.end && two.start < one.end;
             if is_shared && (view.is_output || other.is_output) {
-                let name = |index| instance.parameters().nth(index).map_or("", |(name, _)| name);
-                return Err(Error::Aliased { kernel: instance.kernel(), first: name(earlier), second: name(later) });
+                return Err(Error::Aliased { kernel: instance.kernel(), first, second });
             }
         }
     }
     Ok(())
+}
+
+impl Argument<'_> {
+    /// Makes the argument for a parameter; its type is the parameter's.
+    fn bind(&self, info: &ParameterInfo) -> Bound {
+        match self {
+            Argument::View(view) => view.bind(info),
+            Argument::Constant(bytes) => Bound {
+                value: Value::Constant(Bytes::copied(bytes)),
+                kind: ParameterKind::Constant,
+                element: (info.element)(),
+                element_name: (info.element_name)(),
+                memory: None,
+                padding: 0,
+            },
+        }
+    }
 }
 
 impl View {

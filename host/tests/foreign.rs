@@ -6,14 +6,21 @@ mod common;
 
 use std::ptr;
 
-use common::{FILL, INCREMENT_ROWS, INCREMENT_ROWS_PARTS, INPUT, OUTPUT, described};
-use tilepipe::launch::{Instance, ParameterInfo, Parts};
-use tilepipe_host::foreign::{self, Shape, View};
+use common::{FILL, INCREMENT_ROWS, INCREMENT_ROWS_PARTS, INPUT, OUTPUT, described, parameter};
+use tilepipe::launch::{Instance, ParameterInfo, ParameterKind, Parts};
+use tilepipe_host::foreign::{self, Argument, Shape, View};
 use tilepipe_host::{Device, Error, Grid, Schedule};
 
 /// An input and an output in a row, whose tiles have 1 and 32 elements.
 const COPY: Instance =
     described(Parts { parameters: &[INPUT, ParameterInfo { tile: [1, 32], ..OUTPUT }], ..INCREMENT_ROWS_PARTS });
+
+/// An output and a constant.
+const WITH_CONSTANT: Instance = described(Parts {
+    parameters: &[OUTPUT, parameter::<[u16; 5]>(ParameterKind::Constant)],
+    names: &["out", "table"],
+    ..INCREMENT_ROWS_PARTS
+});
 
 fn row(address: u64, len: u64, is_output: bool) -> View {
     View { address, shape: Shape::Row { len }, element_bytes: 4, is_output }
@@ -25,9 +32,14 @@ fn rows(address: u64, pitch: u64, is_output: bool) -> View {
 
 /// A launch on the CPU, which cannot have it: what is wrong with the arguments is said before.
 fn launch(grid: Grid, instance: &Instance, views: &[View]) -> Error {
+    let views: Vec<Argument<'_>> = views.iter().copied().map(Argument::View).collect();
+    start(grid, instance, &views)
+}
+
+fn start(grid: Grid, instance: &Instance, arguments: &[Argument<'_>]) -> Error {
     let device = Device::cpu(Schedule::Lazy);
     // SAFETY: nothing runs.
-    unsafe { foreign::launch(&device, ptr::null_mut(), grid, instance, views) }.unwrap_err()
+    unsafe { foreign::launch(&device, ptr::null_mut(), grid, instance, arguments) }.unwrap_err()
 }
 
 #[test]
@@ -61,6 +73,27 @@ fn a_scalar_is_none_of_the_arguments() {
 }
 
 #[test]
+fn a_constant_is_as_many_bytes_as_the_kernels() {
+    let [out, input] = [row(4096, 64, true), row(8192, 64, false)].map(Argument::View);
+    for (arguments, part) in [
+        (
+            [out, Argument::Constant(&[1; 12])],
+            "parameter `table`: it is a constant of type [u16; 5], not a constant of 12 bytes; pass 10 bytes",
+        ),
+        ([out, input], "parameter `table`: it is a constant of type [u16; 5], not an input view"),
+        (
+            [Argument::Constant(&[1; 4]), Argument::Constant(&[1; 10])],
+            "parameter `out`: it is an output view of u32, not a constant",
+        ),
+    ] {
+        let message = start(Grid::from(1), &WITH_CONSTANT, &arguments).to_string();
+        assert!(message.contains(part), "{part} in {message}");
+    }
+    let error = start(Grid::from(1), &WITH_CONSTANT, &[out, Argument::Constant(&[1; 10])]);
+    assert!(matches!(error, Error::WrongDevice { .. }), "{error}");
+}
+
+#[test]
 fn rows_start_where_the_kernel_wants_them() {
     let out = rows(8192, 12, true);
     let error = launch(Grid::from(1), &INCREMENT_ROWS, &[rows(4096, 11, false), out]);
@@ -76,7 +109,7 @@ fn rows_start_where_the_kernel_wants_them() {
 fn a_grid_follows_from_the_outputs_tiles() {
     let device = Device::cpu(Schedule::Lazy);
     for (len, expected) in [(1, 1), (32, 1), (33, 2), (320, 10)] {
-        let views = [row(4096, 5, false), row(8192, len, true)];
+        let views = [row(4096, 5, false), row(8192, len, true)].map(Argument::View);
         assert_eq!(foreign::blocks(&device, Grid::tiles(), &COPY, &views).unwrap(), expected, "{len}");
         assert_eq!(foreign::blocks(&device, Grid::from(7), &COPY, &views).unwrap(), 7);
     }

@@ -11,7 +11,7 @@ use common::{FILL, INCREMENT, INCREMENT_ROWS, KERNELS, LARGE_SHARED, LARGE_SHARE
 use cudarc::driver::result::{self, graph, stream};
 use cudarc::driver::sys::{CUgraphInstantiate_flags, CUstreamCaptureMode};
 use tilepipe::launch::Parts;
-use tilepipe_host::foreign::{self, Shape, View};
+use tilepipe_host::foreign::{self, Argument, Shape, View};
 use tilepipe_host::{Bound, Buffer, Device, DeviceKind, Error, Grid, Module, Schedule, Stream, launch};
 
 /// Enough clock cycles that a kernel is still running when the host goes on: about 10 ms.
@@ -299,8 +299,8 @@ fn a_graph_of_somebody_else_has_our_launch() {
     let (input, out) = (allocate(), allocate());
     // Rows of 200 bytes would not start at multiples of 16: a row is the whole of them.
     let shape = Shape::Rows { width: data.len() as u64, height: 1, pitch: data.len() as u64 };
-    let views =
-        [(input, false), (out, true)].map(|(address, is_output)| View { address, shape, element_bytes: 4, is_output });
+    let views = [(input, false), (out, true)]
+        .map(|(address, is_output)| Argument::View(View { address, shape, element_bytes: 4, is_output }));
     assert_eq!(foreign::blocks(&device, Grid::from(3), &INCREMENT_ROWS, &views).unwrap(), 3);
     let work = stream::create(stream::StreamKind::NonBlocking).unwrap();
     // SAFETY: the stream is of the context, the memory has as many elements as the views, and is

@@ -14,9 +14,9 @@ use tilepipe::{
     Tiles2D, TilesMut, TilesMut2D, kernel,
 };
 
-use crate::average::{RADIUS, mean_around};
 use crate::compute::{Compute, GroupSum, Number, next_in_group};
 use crate::grid2d::five_points;
+use crate::signal::{RADIUS, mean_around};
 
 /// The input as it is, through shared memory: what streaming takes by itself, beside the driver's
 /// own copy.

@@ -94,3 +94,23 @@ impl FusedMultiplyAdd for F32x4 {
         Vec4([a.three_quarters_plus(e), b.three_quarters_plus(f), c.three_quarters_plus(g), d.three_quarters_plus(h)])
     }
 }
+
+/// Numbers whose product is added with one rounding; of integers nothing is rounded, and they wrap.
+pub trait MultiplyAdd: Number {
+    /// `self * factor + sum`, rounded once.
+    fn times_plus(self, factor: Self, sum: Self) -> Self;
+}
+
+impl MultiplyAdd for f32 {
+    #[inline(always)]
+    fn times_plus(self, factor: f32, sum: f32) -> f32 {
+        math::fma(self, factor, sum)
+    }
+}
+
+impl MultiplyAdd for i32 {
+    #[inline(always)]
+    fn times_plus(self, factor: i32, sum: i32) -> i32 {
+        self.wrapping_mul(factor).wrapping_add(sum)
+    }
+}

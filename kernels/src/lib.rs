@@ -7,21 +7,21 @@
 #![forbid(unsafe_code)]
 
 mod arithmetic;
-mod average;
 mod bulk;
 pub mod compute;
 mod counts;
 mod cuda_guide;
 mod grid2d;
+mod lookup;
 mod picture;
 mod reduction;
 mod roles;
 mod rows;
+mod signal;
 mod tensor;
 mod wide;
 
 pub use arithmetic::{MULTIPLY_ADDS_TILE, multiply_adds, multiply_adds_synchronous, multiply_adds_wide};
-pub use average::{RADIUS, moving_average, moving_average_wide};
 pub use bulk::{
     copy_bulk, copy_stored_bulk, dot_bulk, example_kernel_bulk, moving_average_bulk, moving_average_wide_bulk,
     scale_own_bulk, stencil_2d_bulk, sum_bulk, transpose_bulk, with_specialized_staging_unified_bulk,
@@ -33,6 +33,7 @@ pub use cuda_guide::{
     with_staging_scope_thread, with_staging_unified, without_memcpy_async,
 };
 pub use grid2d::{stencil_2d, stencil_2d_wide, transpose, transpose_wide};
+pub use lookup::gather;
 pub use picture::blur;
 pub use reduction::{argmax, dot, exclusive_scan, largest_key, part_sums, sum, sum_by_threads, sum_by_warps};
 pub use roles::{
@@ -40,6 +41,7 @@ pub use roles::{
     with_specialized_staging_warps,
 };
 pub use rows::{RMS_NORM_EPSILON, reverse, rms_norm, softmax};
+pub use signal::{RADIUS, convolution, moving_average, moving_average_wide};
 pub use tensor::{batched_transpose, column_sums, copy_tma, stencil_2d_tma, stencil_3x3_tma, transpose_tma};
 pub use wide::{
     example_kernel_wide, scale_own_wide, with_memcpy_async_prior_wide, with_memcpy_async_wide,

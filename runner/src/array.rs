@@ -3,10 +3,10 @@
 use tilepipe::launch::{Instance, ParameterKind};
 use tilepipe_host::{Bound, Buffer, Buffer2D, BufferNd, Device, Error, Stream, launch};
 
-use crate::data::POISON;
-use crate::reference::Written;
+use crate::data::{self, POISON};
+use crate::reference::{self, Written};
 use crate::value::Value;
-use crate::work::{Kind, Shape};
+use crate::work::{Kind, Shape, Work};
 
 /// An array in a device's memory.
 #[derive(Debug)]
@@ -72,6 +72,26 @@ impl<T: Value> Array<T> {
         })
     }
 
+    /// The argument for a parameter that is read.
+    fn as_input(&self) -> Bound {
+        match self {
+            Array::Row(buffer) => Bound::input(buffer),
+            Array::Matrix(buffer) => Bound::input_2d(buffer),
+            Array::Batch(buffer) => Bound::input_nd(buffer),
+        }
+    }
+
+    /// The argument for the parameter that an instance writes, which is its last one.
+    fn as_output(&mut self, instance: &Instance) -> Bound {
+        let last = instance.parameters().next_back().map(|(_, info)| info.kind);
+        match self {
+            Array::Row(buffer) if last == Some(ParameterKind::Reduction) => Bound::reduction(buffer),
+            Array::Row(buffer) => Bound::output(buffer),
+            Array::Matrix(buffer) => Bound::output_2d(buffer),
+            Array::Batch(buffer) => Bound::output_nd(buffer),
+        }
+    }
+
     /// Returns the elements, row after row, once the launches that write them are done.
     ///
     /// # Errors
@@ -96,6 +116,52 @@ impl<T: Value> Array<T> {
             Array::Matrix(buffer) => buffer.read(values),
             Array::Batch(buffer) => buffer.read(values),
         }
+    }
+}
+
+/// What a kernel reads, in a device's memory.
+#[derive(Debug)]
+pub struct Inputs<T> {
+    /// Indices of the first input's elements, if the kernel takes some ([`Kind::takes_indices`]).
+    indices: Option<Buffer<u32>>,
+    arrays: Vec<Array<T>>,
+}
+
+impl<T: Value> Inputs<T> {
+    /// Copies to the device what `grid` blocks with this work take of the inputs, the first of
+    /// which has this shape, and makes what they take beside them.
+    ///
+    /// # Errors
+    ///
+    /// Those of the device.
+    ///
+    /// # Panics
+    ///
+    /// If an input has fewer elements; if there is no memory for the indices.
+    pub fn upload<V: AsRef<[T]>>(
+        device: &Device,
+        work: Work,
+        inputs: &[V],
+        first: Shape,
+        grid: usize,
+    ) -> Result<Self, Error> {
+        let arrays = inputs.iter().zip(work.inputs(first, grid));
+        let arrays = arrays.map(|(input, shape)| Array::upload(device, input.as_ref(), shape));
+        let indices = match work.indices(first) {
+            0 => None,
+            count => {
+                let indices = data::indices(count, first.elements()).unwrap_or_else(|error| panic!("{error}"));
+                Some(device.upload(&indices)?)
+            }
+        };
+        Ok(Inputs { indices, arrays: arrays.collect::<Result<_, _>>()? })
+    }
+}
+
+/// Inputs of elements and nothing beside them.
+impl<T> From<Vec<Array<T>>> for Inputs<T> {
+    fn from(arrays: Vec<Array<T>>) -> Self {
+        Inputs { indices: None, arrays }
     }
 }
 
@@ -126,17 +192,20 @@ impl<T: Value> Output<T> {
         })
     }
 
-    /// Launches as [`run`] does, with this output.
+    /// Launches as [`run`] does, with this output, and with what the kernel takes beside the
+    /// inputs.
     ///
     /// # Errors
     ///
     /// Those of [`tilepipe_host::launch`].
-    pub fn run(&mut self, stream: &Stream, grid: u32, instance: &Instance, inputs: &[Array<T>]) -> Result<(), Error> {
-        match self {
-            Output::Elements(array) => run(stream, grid, instance, inputs, array),
-            Output::Keys(array) => run(stream, grid, instance, inputs, array),
-            Output::Counts(array) => run(stream, grid, instance, inputs, array),
-        }
+    pub fn run(&mut self, stream: &Stream, grid: u32, instance: &Instance, inputs: &Inputs<T>) -> Result<(), Error> {
+        let Inputs { indices, arrays } = inputs;
+        let output = match self {
+            Output::Elements(array) => array.as_output(instance),
+            Output::Keys(array) => array.as_output(instance),
+            Output::Counts(array) => array.as_output(instance),
+        };
+        launch(stream, grid, instance, arguments(instance, indices.as_ref(), arrays, output))
     }
 
     /// Returns what was written, once the launches that write it are done.
@@ -153,7 +222,8 @@ impl<T: Value> Output<T> {
     }
 }
 
-/// Launches `grid` blocks of an instance that takes these inputs and this output.
+/// Launches `grid` blocks of an instance that takes these inputs and this output. A filter is
+/// [`reference::filter`].
 ///
 /// # Errors
 ///
@@ -165,17 +235,38 @@ pub fn run<T: Value, U: Value>(
     inputs: &[Array<T>],
     output: &mut Array<U>,
 ) -> Result<(), Error> {
-    let bound = inputs.iter().map(|input| match input {
-        Array::Row(buffer) => Bound::input(buffer),
-        Array::Matrix(buffer) => Bound::input_2d(buffer),
-        Array::Batch(buffer) => Bound::input_nd(buffer),
-    });
-    let last = instance.parameters().next_back().map(|(_, info)| info.kind);
-    let output = match output {
-        Array::Row(buffer) if last == Some(ParameterKind::Reduction) => Bound::reduction(buffer),
-        Array::Row(buffer) => Bound::output(buffer),
-        Array::Matrix(buffer) => Bound::output_2d(buffer),
-        Array::Batch(buffer) => Bound::output_nd(buffer),
+    let output = output.as_output(instance);
+    launch(stream, grid, instance, arguments(instance, None, inputs, output))
+}
+
+/// The arguments of an instance, in the order of its parameters; of too few the launch says so.
+fn arguments<T: Value>(
+    instance: &Instance,
+    indices: Option<&Buffer<u32>>,
+    inputs: &[Array<T>],
+    output: Bound,
+) -> Vec<Bound> {
+    let mut inputs = indices.map(Bound::input).into_iter().chain(inputs.iter().map(Array::as_input));
+    let mut output = Some(output);
+    let argument = |kind| match kind {
+        ParameterKind::Input => inputs.next(),
+        ParameterKind::Output | ParameterKind::Reduction => output.take(),
+        ParameterKind::Constant => filter::<T>(instance),
+        ParameterKind::Scalar => None,
     };
-    launch(stream, grid, instance, bound.chain([output]).collect::<Vec<_>>())
+    instance.parameters().map(|(_, info)| info.kind).filter_map(argument).collect()
+}
+
+/// The filter of an instance, of as many elements as its parameter `TAPS` says.
+fn filter<T: Value>(instance: &Instance) -> Option<Bound> {
+    match instance.generic("TAPS")? {
+        "17" => Some(bound_filter::<T, 17>()),
+        "33" => Some(bound_filter::<T, 33>()),
+        _ => None,
+    }
+}
+
+fn bound_filter<T: Value, const TAPS: usize>() -> Bound {
+    let filter = reference::filter(TAPS as u8);
+    Bound::constant::<[T; TAPS]>(&std::array::from_fn(|tap| filter[tap]))
 }

@@ -34,6 +34,32 @@ pub fn inputs<T: Value>(count: usize, elements: usize, seed: u64) -> Result<Vec<
     (0..count).map(|number| generate(elements, seed.rotate_left(8 * number as u32))).collect()
 }
 
+/// The index that a gather reads for element `nth` of its output, of a table of `len` elements: in
+/// no order, so that some elements are read several times and others not at all. It depends on both
+/// alone.
+///
+/// # Panics
+///
+/// If `len` is 0.
+pub fn index(nth: usize, len: usize) -> u32 {
+    assert!(len > 0, "an empty table has no index");
+    let places = (len as u64).min(1 << 32);
+    // The upper half of the product of 32 random bits and the number of places is below that.
+    (((mix(DEFAULT_SEED.wrapping_add(nth as u64)) >> 32) * places) >> 32) as u32
+}
+
+/// Makes the [`index`] of each of `count` elements.
+///
+/// # Errors
+///
+/// A message with the size if the memory cannot be reserved.
+pub fn indices(count: usize, len: usize) -> Result<Vec<u32>, String> {
+    let mut indices = reserve(count)?;
+    indices.resize(count, 0);
+    parallel::fill(&mut indices, 4096, |nth| index(nth, len));
+    Ok(indices)
+}
+
 /// Reserves room for `elements` elements.
 ///
 /// # Errors
@@ -82,6 +108,17 @@ mod tests {
         let inputs = inputs::<u64>(2, 1000, DEFAULT_SEED).unwrap();
         assert_eq!(inputs[0], generate::<u64>(1000, DEFAULT_SEED).unwrap());
         assert!(inputs[0].iter().all(|value| !inputs[1].contains(value)));
+    }
+
+    #[test]
+    fn indices_are_below_the_length_and_in_no_order() {
+        assert_eq!(indices(5, 1).unwrap(), [0; 5]);
+        for len in [3_usize, 1000, 1 << 20] {
+            let indices = indices(1000, len).unwrap();
+            assert!(indices.iter().all(|index| (*index as usize) < len), "{len}");
+            assert!(!indices.is_sorted() && indices.iter().any(|index| *index as usize >= len / 2), "{len}");
+        }
+        assert!((0..1000).any(|nth| index(nth, usize::MAX) > u32::MAX / 2));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use crate::array::{Array, Output};
+use crate::array::{Inputs, Output};
 use crate::built;
 use crate::reference::Written;
 use crate::value::Value;
@@ -97,7 +97,7 @@ impl Machine {
     /// # Errors
     ///
     /// Those of the launch, of the device, or of the kernel.
-    pub fn run<T: Value>(&self, launch: &Launch<'_>, inputs: &[Array<T>]) -> Result<(Written<T>, f64), Error> {
+    pub fn run<T: Value>(&self, launch: &Launch<'_>, inputs: &Inputs<T>) -> Result<(Written<T>, f64), Error> {
         let once = |output: &mut Output<T>| output.run(&self.stream, launch.grid, launch.instance, inputs);
         let fresh = || Output::new(&self.device, launch.kind, launch.output);
         let mut output = fresh()?;

@@ -18,7 +18,8 @@ pub fn list(kernels: &[Kernel]) -> String {
         let variants = &kernel.instances;
         let stages = values(variants.iter().filter_map(|variant| variant.stages));
         let names = kernel.variant_names().map(|name| format!("{name}={}", kernel.variant_values(name).join(", ")));
-        let inputs = match (kernel.kind().inputs(), kernel.kind().dimensions()) {
+        let arrays = kernel.kind().inputs() + usize::from(kernel.kind().takes_indices());
+        let inputs = match (arrays, kernel.kind().dimensions()) {
             (count, 1) => counted(count, "row"),
             (1, 2) => "1 matrix".to_owned(),
             (count, 2) => format!("{count} matrices"),

@@ -36,6 +36,12 @@ pub trait Scalar: Copy + Debug + Send + Sync + PartialEq + 'static {
     /// Three quarters of the number and `other`: floats round once, integers truncate and wrap.
     fn three_quarters_plus(self, other: Self) -> Self;
 
+    /// The product of the number and `factor`, and `sum`: floats round once, integers wrap.
+    fn times_plus(self, factor: Self, sum: Self) -> Self;
+
+    /// A whole number.
+    fn whole(number: u8) -> Self;
+
     /// Whether both are the same bits, or both are NaN.
     fn same(self, other: Self) -> bool;
 
@@ -126,6 +132,14 @@ macro_rules! integers {
                 self.wrapping_sub(self / 4).wrapping_add(other)
             }
 
+            fn times_plus(self, factor: Self, sum: Self) -> Self {
+                self.wrapping_mul(factor).wrapping_add(sum)
+            }
+
+            fn whole(number: u8) -> Self {
+                number as $number
+            }
+
             fn same(self, other: Self) -> bool {
                 self == other
             }
@@ -168,6 +182,14 @@ macro_rules! floats {
                 self.mul_add(0.75, other)
             }
 
+            fn times_plus(self, factor: Self, sum: Self) -> Self {
+                self.mul_add(factor, sum)
+            }
+
+            fn whole(number: u8) -> Self {
+                number.into()
+            }
+
             fn same(self, other: Self) -> bool {
                 self.to_bits() == other.to_bits() || (self.is_nan() && other.is_nan())
             }
@@ -203,6 +225,14 @@ macro_rules! half_floats {
 
             fn three_quarters_plus(self, other: Self) -> Self {
                 <$number>::from_f64(self.to_f64().mul_add(0.75, other.to_f64()))
+            }
+
+            fn times_plus(self, factor: Self, sum: Self) -> Self {
+                <$number>::from_f64(self.to_f64().mul_add(factor.to_f64(), sum.to_f64()))
+            }
+
+            fn whole(number: u8) -> Self {
+                <$number>::from_f32(number.into())
             }
 
             fn same(self, other: Self) -> bool {

@@ -3,7 +3,7 @@
 use tilepipe::cpu::Schedule;
 use tilepipe::launch::Instance;
 use tilepipe_host::{Device, Error, Stream};
-use tilepipe_runner::array::{Array, Output};
+use tilepipe_runner::array::{Inputs, Output};
 use tilepipe_runner::data;
 use tilepipe_runner::dtype;
 use tilepipe_runner::reference::Written;
@@ -144,12 +144,8 @@ pub fn medium_size(work: Work) -> Size {
 /// # Errors
 ///
 /// Those of the device.
-pub fn upload<T: Value>(device: &Device, work: Work, inputs: &[Vec<T>], size: Size) -> Result<Vec<Array<T>>, Error> {
-    inputs
-        .iter()
-        .zip(work.inputs(size.shape, size.grid as usize))
-        .map(|(input, shape)| Array::upload(device, input, shape))
-        .collect()
+pub fn upload<T: Value>(device: &Device, work: Work, inputs: &[Vec<T>], size: Size) -> Result<Inputs<T>, Error> {
+    Inputs::upload(device, work, inputs, size.shape, size.grid as usize)
 }
 
 /// Runs one instance over an output in which every element that is not written shows, and returns
@@ -163,7 +159,7 @@ pub fn run<T: Value>(
     instance: &Instance,
     output: Shape,
     grid: u32,
-    inputs: &[Array<T>],
+    inputs: &Inputs<T>,
 ) -> Result<Written<T>, Error> {
     let kind = Work::of(instance).unwrap_or_else(|| panic!("{} has no reference", instance.name())).kind;
     let mut out = Output::new(stream.device(), kind, output)?;
@@ -219,7 +215,7 @@ impl ForType for CheckGroup<'_> {
         };
         let expected = expected(*work, &inputs, size);
         let output = work.output(size.shape, size.grid as usize);
-        let check = |device: &Device, instance: &Instance, inputs: &[Array<T>]| -> Result<(), Error> {
+        let check = |device: &Device, instance: &Instance, inputs: &Inputs<T>| -> Result<(), Error> {
             let got = run(&device.stream()?, instance, output, size.grid, inputs)?;
             if let Some(difference) = got.compare(&expected) {
                 panic!("{} on {}, {size:?}: {difference}", instance.name(), device.name());

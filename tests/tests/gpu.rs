@@ -8,7 +8,7 @@ use std::process::Command;
 use tilepipe_host::{Bound, Device, Error, Schedule, launch};
 use tilepipe_kernels::compute::NeighbourSum;
 use tilepipe_kernels::with_staging;
-use tilepipe_runner::array::Array;
+use tilepipe_runner::array::{Array, Inputs};
 use tilepipe_runner::value::Value;
 use tilepipe_runner::work::Shape;
 use tilepipe_runner::{built, data};
@@ -235,7 +235,7 @@ fn a_hundred_launches_that_fill_the_device_give_the_same_bytes() {
     let stream = device.stream().unwrap();
     let shape = Shape::Row((1 << 22) + 3);
     let inputs: Vec<Vec<i32>> = data::inputs(1, shape.elements(), 5).unwrap();
-    let on_device = [Array::upload(&device, &inputs[0], shape).unwrap()];
+    let on_device = Inputs::from(vec![Array::upload(&device, &inputs[0], shape).unwrap()]);
     let kernels = [
         "with_staging_unified",
         "with_specialized_staging_unified",

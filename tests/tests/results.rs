@@ -5,6 +5,7 @@ use tilepipe::cpu::Schedule;
 use tilepipe::launch::Instance;
 use tilepipe_host::{Bound, Device, Error, launch};
 use tilepipe_kernels::compute::{Complex, Number};
+use tilepipe_kernels::gather;
 use tilepipe_runner::value::{DType, Value};
 use tilepipe_test_kernels::features::collectives_of_blocks;
 use tilepipe_test_kernels::orders::unequal_in_a_row;
@@ -184,6 +185,24 @@ fn a_read_beyond_the_end_fails_the_launch_with_both_numbers() {
     let launched = gathered::launch(&device.stream().unwrap(), 1, &indices, &table, &mut out);
     let message = launched.unwrap_err().to_string();
     assert!(message.contains("index 9 is out of range: the view has 9 elements"), "{message}");
+}
+
+/// In a whole tile, whose indices are read four at once, and in the last one.
+#[test]
+fn an_index_that_the_table_does_not_have_fails_the_gather_with_its_place() {
+    for wrong in [1234, 4096 + 7] {
+        let device = Device::cpu(Schedule::Lazy);
+        let mut indices = vec![3; 5000];
+        indices[wrong] = 9;
+        let (indices, table) = (device.upload(&indices).unwrap(), device.upload(&[1.5_f32; 9]).unwrap());
+        let mut out = device.zeroed(5000).unwrap();
+        let error = gather::launch::<f32, 256, 4, 4096>(&device.stream().unwrap(), 2, &indices, &table, &mut out);
+        let Err(Error::KernelPanicked { message, file, line, .. }) = error else { panic!("{error:?}") };
+        assert_eq!(message, "index 9 is out of range: the view has 9 elements");
+        let source = include_str!("../../kernels/src/lookup.rs");
+        assert!(file.ends_with("lookup.rs"), "{file}");
+        assert!(source.lines().nth(line as usize - 1).unwrap().contains("table.at("), "line {line}");
+    }
 }
 
 /// On a GPU every length has its launches (`gpu.rs`). Here it is every one up to two units of 16

@@ -67,6 +67,7 @@ pub unsafe extern "C" fn tilepipe_open(folder: *const c_char) -> *const Kernels 
 /// 1. `symbol` is null or a text that ends with a zero.
 /// 2. At `views` lie `count` views, or `count` is 0.
 /// 3. `blocks` is null or the address of a number that nothing else uses meanwhile.
+/// 4. At the address of each constant lie its bytes, which nobody writes meanwhile.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tilepipe_blocks(
     kernels: *const Kernels,
@@ -82,7 +83,9 @@ pub unsafe extern "C" fn tilepipe_blocks(
         // SAFETY: obligation 1.
         let instance = kernels.find(unsafe { text(symbol, "the kernel's name") }?)?;
         // SAFETY: obligation 2.
-        let views = view::checked(unsafe { elements(views, count) }?)?;
+        let views = unsafe { elements(views, count) }?;
+        // SAFETY: obligation 4.
+        let views = unsafe { view::checked(views) }?;
         ensure!(!blocks.is_null(), "there is no place for the number of blocks: its address is null");
         let found = foreign::blocks(&kernels.device, grid(grid_blocks)?, instance, &views)?;
         // SAFETY: obligation 3, and it is not null.
@@ -111,6 +114,7 @@ pub unsafe extern "C" fn tilepipe_blocks(
 /// 3. `stream` is a stream of the context that was the calling thread's in [`tilepipe_open`], or
 ///    null for its default stream.
 /// 4. Memory and order are as [`foreign::launch`] demands in 1 and 2.
+/// 5. At the address of each constant lie its bytes, which nobody writes meanwhile.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tilepipe_launch(
     kernels: *const Kernels,
@@ -126,7 +130,9 @@ pub unsafe extern "C" fn tilepipe_launch(
         // SAFETY: obligation 1.
         let instance = kernels.find(unsafe { text(symbol, "the kernel's name") }?)?;
         // SAFETY: obligation 2.
-        let views = view::checked(unsafe { elements(views, count) }?)?;
+        let views = unsafe { elements(views, count) }?;
+        // SAFETY: obligation 5.
+        let views = unsafe { view::checked(views) }?;
         // SAFETY: (0) is obligation 3; (1) and (2) are obligation 4, and that a pitch is at least
         // the width was checked by `view::checked`.
         unsafe { foreign::launch(&kernels.device, stream, grid(grid_blocks)?, instance, &views) }?;

@@ -14,8 +14,8 @@ fn kernels() -> Kernels {
     Kernels::new(Device::cpu(Schedule::Lazy))
 }
 
-fn row(address: u64, columns: u64, is_output: u32) -> View {
-    View { address, rows: 0, columns, pitch: 0, element_bytes: 4, is_output }
+fn row(address: u64, columns: u64, kind: u32) -> View {
+    View { address, rows: 0, columns, pitch: 0, element_bytes: 4, kind }
 }
 
 fn last_error() -> String {
@@ -92,7 +92,7 @@ fn views_are_checked_by_themselves_and_against_the_instance() {
         (&[out, input], "it is an input view of i32, not an output view of i32"),
         (&[View { address: 0, ..input }, out], "view 0: its address is null"),
         (&[input, View { columns: 0, ..out }], "view 1: 0 elements of 4 bytes are none"),
-        (&[input, View { is_output: 2, ..out }], "view 1: `is_output` is 2"),
+        (&[input, View { kind: 3, ..out }], "view 1: its kind is 3"),
         (&[View { pitch: 4, ..input }, out], "view 0: it has no rows, but a pitch of 4"),
         (&[View { rows: 2, pitch: 255, ..input }, out], "view 0: rows of 256 elements do not fit into a pitch of 255"),
         (&[View { rows: u64::MAX, pitch: 256, ..input }, out], "view 0: it ends beyond the last address"),
@@ -107,6 +107,28 @@ fn views_are_checked_by_themselves_and_against_the_instance() {
     }
     // All is right but the device.
     let message = launch(&kernels, NAME.as_ptr(), 1, &[input, out]);
+    assert!(message.contains("the stream") && message.contains("a GPU"), "{message}");
+}
+
+#[test]
+fn a_constant_is_a_row_of_the_programs_own_memory() {
+    let (kernels, filter) = (kernels(), [0.5_f32; 17]);
+    let name = c"convolution__f32_128_512_8_17_4";
+    let (signal, out) = (row(4096, 256, 0), row(8192, 256, 1));
+    let constant = row(ptr::from_ref(&filter).expose_provenance() as u64, 17, 2);
+    for (constant, part) in [
+        (
+            View { columns: 16, ..constant },
+            "it is a constant of type [f32; 17], not a constant of 64 bytes; pass 68 bytes",
+        ),
+        (View { columns: 1 << 20, ..constant }, "view 1: a constant of 4194304 bytes: a launch carries 4096 at most"),
+        (View { rows: 1, pitch: 17, ..constant }, "view 1: a constant has no rows"),
+        (View { address: 16384, kind: 0, ..constant }, "it is a constant of type [f32; 17], not an input view"),
+    ] {
+        let message = launch(&kernels, name.as_ptr(), 1, &[signal, constant, out]);
+        assert!(message.contains(part), "{part} in {message}");
+    }
+    let message = launch(&kernels, name.as_ptr(), 1, &[signal, constant, out]);
     assert!(message.contains("the stream") && message.contains("a GPU"), "{message}");
 }
 

@@ -1,9 +1,24 @@
 //! Views as C has them.
 
-use anyhow::{Context, Result, ensure};
-use tilepipe_host::foreign::{self, Shape};
+use std::{ptr, slice};
 
-/// Elements in the GPU's memory: a `struct` of four `uint64_t` and two `uint32_t`.
+use anyhow::{Context, Result, bail, ensure};
+
+use tilepipe::launch::LAUNCH_BYTES;
+use tilepipe_host::foreign::{self, Argument, Shape};
+
+/// What all of a launch's parameters have together at most.
+const MOST_BYTES: u64 = LAUNCH_BYTES as u64;
+
+/// The [`View::kind`] of what the kernel reads.
+const INPUT: u32 = 0;
+/// That of what it writes.
+const OUTPUT: u32 = 1;
+/// That of a constant.
+const CONSTANT: u32 = 2;
+
+/// Elements in the GPU's memory, or those of a constant in the program's own: a `struct` of four
+/// `uint64_t` and two `uint32_t`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct View {
@@ -17,26 +32,38 @@ pub struct View {
     pub pitch: u64,
     /// One element's size in bytes.
     pub element_bytes: u32,
-    /// Whether the kernel writes them: 0 or 1.
-    pub is_output: u32,
+    /// 0 of what the kernel reads, 1 of what it writes, 2 of a constant, which is one row.
+    pub kind: u32,
 }
 
-/// Makes views for a launch of what was passed.
+/// Makes arguments for a launch of what was passed.
 ///
 /// # Errors
 ///
-/// What can be no view, whatever the kernel is.
-pub fn checked(views: &[View]) -> Result<Vec<foreign::View>> {
+/// What can be no argument, whatever the kernel is.
+///
+/// # Safety
+///
+/// At the address of each constant lie its bytes in the program's memory, which nobody writes for
+/// `'a`.
+pub unsafe fn checked<'a>(views: &[View]) -> Result<Vec<Argument<'a>>> {
     let numbered = views.iter().enumerate();
-    numbered.map(|(number, view)| view.checked().with_context(|| format!("view {number}"))).collect()
+    // SAFETY: the obligation.
+    let argument = |view: &View| unsafe { view.checked() };
+    numbered.map(|(number, view)| argument(view).with_context(|| format!("view {number}"))).collect()
 }
 
 impl View {
-    fn checked(&self) -> Result<foreign::View> {
-        let View { address, rows, columns, pitch, element_bytes, is_output } = *self;
+    /// Makes an argument of it.
+    ///
+    /// # Safety
+    ///
+    /// As for [`checked`].
+    unsafe fn checked<'a>(&self) -> Result<Argument<'a>> {
+        let View { address, rows, columns, pitch, element_bytes, kind } = *self;
         ensure!(address != 0, "its address is null");
         ensure!(columns > 0 && element_bytes > 0, "{columns} elements of {element_bytes} bytes are none");
-        ensure!(is_output <= 1, "`is_output` is {is_output}, and not 0 or 1");
+        ensure!([INPUT, OUTPUT, CONSTANT].contains(&kind), "its kind is {kind}, and not 0, 1 or 2");
         let shape = if rows == 0 {
             ensure!(pitch == 0, "it has no rows, but a pitch of {pitch} elements");
             Shape::Row { len: columns }
@@ -46,7 +73,17 @@ impl View {
         };
         let elements = if rows == 0 { Some(columns) } else { rows.checked_mul(pitch) };
         let bytes = elements.and_then(|elements| elements.checked_mul(u64::from(element_bytes)));
-        ensure!(bytes.and_then(|bytes| address.checked_add(bytes)).is_some(), "it ends beyond the last address");
-        Ok(foreign::View { address, shape, element_bytes: element_bytes as usize, is_output: is_output == 1 })
+        let end = bytes.and_then(|bytes| address.checked_add(bytes));
+        let Some(bytes) = bytes.filter(|_| end.is_some()) else { bail!("it ends beyond the last address") };
+        if kind == CONSTANT {
+            ensure!(rows == 0, "a constant has no rows");
+            ensure!(bytes <= MOST_BYTES, "a constant of {bytes} bytes: a launch carries {MOST_BYTES} at most");
+            let first = ptr::with_exposed_provenance::<u8>(address as usize);
+            // SAFETY: not null, and so many bytes lie there, which nobody writes (the obligation);
+            // their number is small.
+            return Ok(Argument::Constant(unsafe { slice::from_raw_parts(first, bytes as usize) }));
+        }
+        let is_output = kind == OUTPUT;
+        Ok(Argument::View(foreign::View { address, shape, element_bytes: element_bytes as usize, is_output }))
     }
 }

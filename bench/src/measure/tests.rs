@@ -75,7 +75,8 @@ fn triple<const WRONG: usize>(
 /// Our kernel first, then peers; whether each of them is known to race.
 fn compare(kind: Kind, instances: &'static [Instance], racing: &[bool]) -> Vec<Outcome> {
     let contestant = |(instance, &racing): (&Instance, _)| Peer { racing, ..peer("", *instance) };
-    let work = Work { kind, threads: TILE, rows: 1, columns: TILE, group: TILE, rounds: 0, channels: 1, shift: 0 };
+    let work =
+        Work { kind, threads: TILE, rows: 1, columns: TILE, group: TILE, rounds: 0, channels: 1, shift: 0, taps: 0 };
     let peers = instances[1..].iter().zip(racing).map(contestant).collect();
     let comparison = Comparison { dtype: DType::I32, blocks: Blocks::Of(64), work, ours: &instances[0], peers };
     let device = Device::cpu(Schedule::Lazy);

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use libloading::Library;
-use tilepipe_host::foreign;
+use tilepipe_host::foreign::{self, Argument};
 use tilepipe_host::{Device, Grid};
 use tilepipe_runner::reference;
 use tilepipe_runner::work;
@@ -257,6 +257,7 @@ impl Launch<'_, '_> {
         match self.launched {
             Launched::Kernel { instance, .. } => {
                 let grid = Grid::from(self.grid.context("a kernel without a grid")?);
+                let views = views.map(Argument::View);
                 // SAFETY: (0) the stream is of the device's context; (1) the ring's memory is of
                 // that context, has random ints in all inputs, and stays until the launch is done,
                 // as freeing it waits; (2) all that uses the ring is in this one stream.

@@ -11,8 +11,7 @@ use tilepipe::launch::{LAUNCH_BYTES, ParameterKind, RawElements, RawRows};
 use tilepipe::{AtomicOperation, BulkTilesMut, Constant, Element, Halos, Reduction, Tiles, TilesMut};
 
 use crate::access::Access;
-use crate::argument::value::Bytes;
-pub(crate) use crate::argument::value::{Array, Padded, Value};
+pub(crate) use crate::argument::value::{Array, Bytes, Padded, Value};
 use crate::buffer::{
     Buffer, Buffer2D, BufferNd, DIMENSIONS, Layout, Memory, Rectangle, Rows, RowsMut, Slice, SliceMut, SliceNd,
     SliceNdMut,

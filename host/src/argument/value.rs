@@ -45,8 +45,13 @@ pub(crate) struct Bytes(Arc<[u128]>);
 impl Bytes {
     /// Copies a value's.
     pub(super) fn of<T: Element>(value: &T) -> Bytes {
+        Bytes::copied(bytemuck::bytes_of(value))
+    }
+
+    /// Copies these, of a value.
+    pub(crate) fn copied(bytes: &[u8]) -> Bytes {
         const { assert!(align_of::<u128>() >= VALUE_ALIGNMENT) };
-        let words = bytemuck::bytes_of(value).chunks(size_of::<u128>()).map(|piece| {
+        let words = bytes.chunks(size_of::<u128>()).map(|piece| {
             let mut word = [0; size_of::<u128>()];
             word[..piece.len()].copy_from_slice(piece);
             u128::from_ne_bytes(word)

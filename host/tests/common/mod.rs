@@ -11,8 +11,9 @@ use tilepipe_host::Module;
 // SAFETY: the kernels that the instances below describe.
 pub static KERNELS: Module = unsafe { Module::embedded(&[(include_str!("kernels.ptx"), &[])]) };
 
-const fn parameter<T: Element>(kind: ParameterKind) -> ParameterInfo {
-    let alignment = if matches!(kind, ParameterKind::Scalar) { 1 } else { 16 };
+/// A parameter of this kind.
+pub const fn parameter<T: Element>(kind: ParameterKind) -> ParameterInfo {
+    let alignment = if matches!(kind, ParameterKind::Scalar | ParameterKind::Constant) { 1 } else { 16 };
     ParameterInfo {
         kind,
         element: TypeId::of::<T>,

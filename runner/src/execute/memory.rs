@@ -21,7 +21,9 @@ pub fn check(configurations: &[Configuration], source: &Source, gpu: bool) -> Re
             Source::Files(_) | Source::Picture(_) => source.shape(one.variant.dtype, kind.dimensions()).elements(),
         };
         let array = elements as u128 * one.variant.dtype.bytes() as u128;
-        let arrays = if gpu { kind.inputs() + 2 } else { 2 * kind.inputs() + 3 };
+        // Indices have 4 bytes each, as the elements have of kernels that take some.
+        let inputs = kind.inputs() + usize::from(kind.takes_indices());
+        let arrays = if gpu { inputs + 2 } else { 2 * inputs + 3 };
         (array * arrays as u128, array, elements, one.variant.dtype)
     };
     let Some((wanted, array, elements, dtype)) = configurations.iter().map(bytes).max() else {

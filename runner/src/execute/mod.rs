@@ -6,7 +6,7 @@ pub(crate) mod parallel;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::array::Array;
+use crate::array::Inputs;
 use crate::dtype::{ForType, with_type};
 use crate::reference::{Difference, Written};
 use crate::value::{DType, Value};
@@ -119,7 +119,8 @@ impl ForType for Group<'_, '_> {
             let grid = machine::grid(variant.work, shape);
             let output = variant.work.output(shape, grid as usize);
             let of_inputs: usize = variant.work.inputs(shape, grid as usize).into_iter().map(Shape::elements).sum();
-            let read = of_inputs * variant.dtype.bytes();
+            let of_indices = variant.work.indices(shape) * DType::U32.bytes();
+            let read = of_inputs * variant.dtype.bytes() + of_indices;
             let of_output = variant.work.kind.output_type(variant.dtype);
             let bytes = read as u128 + output.elements() as u128 * of_output.bytes() as u128;
             let outcome = if session.lost {
@@ -141,8 +142,15 @@ struct Kept<'a, T> {
     inputs: &'a [Vec<T>],
     /// What the last configuration had to compute, in so many blocks.
     expected: Option<(Work, u32, Written<T>)>,
-    /// The inputs on the device in the last configuration's shapes.
-    uploaded: Option<(Vec<Shape>, Vec<Array<T>>)>,
+    /// The inputs on the device, as the last configuration took them.
+    uploaded: Option<Uploaded<T>>,
+}
+
+/// Inputs on the device, in these shapes and with so many indices.
+struct Uploaded<T> {
+    shapes: Vec<Shape>,
+    indices: usize,
+    inputs: Inputs<T>,
 }
 
 impl<T: Value> Kept<'_, T> {
@@ -159,15 +167,17 @@ impl<T: Value> Kept<'_, T> {
         &self.expected.get_or_insert_with(compute).2
     }
 
-    fn upload(&mut self, machine: &Machine, shapes: Vec<Shape>) -> Result<&[Array<T>], Error> {
-        if self.uploaded.as_ref().is_none_or(|(of, _)| *of != shapes) {
-            self.uploaded = None;
-            let arrays = self.inputs.iter().zip(&shapes);
-            let arrays = arrays.map(|(input, shape)| Array::upload(&machine.device, input, *shape));
-            let arrays = arrays.collect::<Result<_, _>>()?;
-            self.uploaded = Some((shapes, arrays));
-        }
-        Ok(self.uploaded.as_ref().map_or(&[], |(_, arrays)| arrays))
+    fn upload(&mut self, machine: &Machine, work: Work, shape: Shape, grid: u32) -> Result<&Inputs<T>, Error> {
+        let (shapes, indices) = (work.inputs(shape, grid as usize), work.indices(shape));
+        let kept = self.uploaded.take().filter(|kept| kept.shapes == shapes && kept.indices == indices);
+        let uploaded = match kept {
+            Some(kept) => kept,
+            None => {
+                let inputs = Inputs::upload(&machine.device, work, self.inputs, shape, grid as usize)?;
+                Uploaded { shapes, indices, inputs }
+            }
+        };
+        Ok(&self.uploaded.insert(uploaded).inputs)
     }
 }
 
@@ -179,7 +189,7 @@ impl Session<'_> {
         shape: Shape,
         launch: &Launch<'_>,
     ) -> Result<Outcome> {
-        let uploaded = kept.upload(&self.machine, work.inputs(shape, launch.grid as usize));
+        let uploaded = kept.upload(&self.machine, work, shape, launch.grid);
         match uploaded.and_then(|inputs| self.machine.run(launch, inputs)) {
             Ok((got, milliseconds)) => {
                 let expected = kept.expect(work, shape, launch.grid);

@@ -140,6 +140,10 @@ fn with_variants(kernel: &Kernel, choices: &[VariantChoice]) -> Result<Vec<Varia
 /// The type of the files' elements for a kernel that takes so many files of such a shape.
 fn dtype_of_files(kernel: &Kernel, files: &Files) -> Result<DType> {
     let (name, kind) = (kernel.name, kernel.kind());
+    ensure!(
+        !kind.takes_indices(),
+        "kernel `{name}` takes indices, which are made beside its other input and not read; leave --input out"
+    );
     let (wanted, given) = (kind.inputs(), files.paths.len());
     ensure!(
         wanted == given,
@@ -410,6 +414,7 @@ mod tests {
         assert!(
             refusal("rms_norm", files(2)).contains("takes inputs of several shapes, and --input gives files of one")
         );
+        assert!(refusal("gather", files(1)).contains("takes indices, which are made"));
         assert!(refusal("sum", files(1)).contains("element type f32x4"));
         let rows = files(1).map(|files| Files { readings: vec![files.readings[1]], ..files });
         assert!(refusal("transpose", rows).contains("a matrix, of shape (height, width)"));

@@ -1,5 +1,6 @@
 //! Kernels whose output has one element for each of the input.
 
+use crate::data;
 use crate::execute::parallel;
 use crate::value::{Scalar, Value};
 
@@ -73,6 +74,41 @@ pub fn tripled<T: Value>(input: &[T]) -> Vec<T> {
 /// Each element as it is.
 pub fn copied<T: Value>(input: &[T]) -> Vec<T> {
     input.to_vec()
+}
+
+/// For each of `count` elements that of the table whose number [`data::index`] says.
+///
+/// # Panics
+///
+/// If the table is empty and `count` is not 0.
+pub fn gathered<T: Value>(table: &[T], count: usize) -> Vec<T> {
+    map(count, |nth| table[data::index(nth, table.len()) as usize])
+}
+
+/// The filter of so many elements that a convolution is launched with: whole numbers that fall from
+/// `taps` to 1, so that one which is read backwards shows.
+pub fn filter<T: Value>(taps: u8) -> Vec<T> {
+    (1..=taps).rev().map(|number| T::from_lanes(|_| T::Lane::whole(number))).collect()
+}
+
+/// The sum of the elements around each, as many as [`filter`] has, each times its number of the
+/// filter, lane by lane. It runs from left to right, and a product is added with one rounding; what
+/// lies beyond the ends counts as zero.
+///
+/// # Panics
+///
+/// If there are more than 255 of them.
+pub fn convolved<T: Value>(input: &[T], taps: usize) -> Vec<T> {
+    let filter: Vec<T> = filter(u8::try_from(taps).expect("a filter's numbers are whole ones up to 255"));
+    map(input.len(), |index| {
+        T::from_lanes(|lane| {
+            filter.iter().enumerate().fold(T::Lane::ZERO, |sum, (tap, weight)| {
+                let position = (index + tap).checked_sub(taps / 2);
+                let value = position.and_then(|position| input.get(position));
+                value.map_or(T::Lane::ZERO, |value| value.lane(lane)).times_plus(weight.lane(lane), sum)
+            })
+        })
+    })
 }
 
 /// From the end to the start.
@@ -154,6 +190,26 @@ mod tests {
         assert_eq!(ones, (12..=28).collect::<Vec<_>>());
         assert_eq!(moving_average(&[-35i32]), [-2], "truncates towards zero");
         assert_eq!(moving_average(&[1.0f32]), [1.0 / 17.0]);
+    }
+
+    #[test]
+    fn a_gather_reads_what_the_indices_say() {
+        let table: Vec<i32> = (100..107).collect();
+        let expected: Vec<i32> = (0..20).map(|nth| 100 + data::index(nth, 7) as i32).collect();
+        assert_eq!(gathered(&table, 20), expected);
+        assert_eq!(gathered::<i32>(&[], 0), []);
+    }
+
+    #[test]
+    fn a_convolution_takes_the_filter_from_left_to_right_and_rounds_once() {
+        assert_eq!(filter::<f32>(3), [3.0, 2.0, 1.0]);
+        assert_eq!(convolved(&[1, 10, 100, 1000], 3), [2 + 10, 3 + 20 + 100, 30 + 200 + 1000, 300 + 2000]);
+        assert_eq!(convolved(&[i32::MAX, 0, 0], 3), [i32::MAX.wrapping_mul(2), i32::MAX.wrapping_mul(3), 0]);
+        // Three times this rounds up to 3 + 4 epsilon, of which 2 times as much and 2 epsilon leave
+        // 1 epsilon; rounded once it is 3 epsilon less 2.
+        let value = 1.0 + f32::EPSILON;
+        assert_eq!(convolved(&[value, -1.5], 3)[1], value.mul_add(3.0, 0.0) - 3.0);
+        assert_eq!(convolved(&[0.1_f32, 0.7], 3)[1], 0.7_f32.mul_add(2.0, 0.1_f32.mul_add(3.0, 0.0)));
     }
 
     #[test]

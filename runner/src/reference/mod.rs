@@ -14,8 +14,8 @@ pub use compare::{Difference, Written, compare};
 pub use histograms::{histogram, histogram_of_keys};
 pub use keys::{argmax, largest_key};
 pub use maps::{
-    MOVING_AVERAGE_RADIUS, backwards, copied, moving_average, multiply_adds, neighbour_sum, reversed, tripled,
-    two_inputs,
+    MOVING_AVERAGE_RADIUS, backwards, convolved, copied, filter, gathered, moving_average, multiply_adds,
+    neighbour_sum, reversed, tripled, two_inputs,
 };
 pub use matrices::{batched_transposed, blurred, column_sums, stencil, stencil_3x3, transposed};
 pub use rows::{rms_norm, softmax};

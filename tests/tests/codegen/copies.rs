@@ -11,6 +11,7 @@ fn granule(kernel: &Kernel) -> usize {
     let tile = kernel.number("LEN").unwrap_or(kernel.threads()) * element;
     match (kernel.instance.kernel(), kernel.scope()) {
         ("moving_average" | "moving_average_wide", _) => tilepipe_kernels::RADIUS * element,
+        ("convolution", _) => kernel.number("RADIUS").map_or(16, |radius| radius * element),
         ("transpose" | "transpose_wide", _) => match kernel.number("PAD") {
             Some(0) | None => 16,
             Some(pad) => pad * element,
@@ -76,7 +77,7 @@ fn a_round_copies_each_input_at_most_once() {
             // Rows are dealt out unit by unit, so that a thread may have several; a halo adds units
             // to a tile.
             "transpose" | "stencil_2d" | "moving_average" => continue,
-            "transpose_wide" | "stencil_2d_wide" | "moving_average_wide" => continue,
+            "transpose_wide" | "stencil_2d_wide" | "moving_average_wide" | "convolution" => continue,
             // A tile of 512 units for 256 threads.
             "multiply_adds" => 2,
             // As many units as elements.
@@ -105,7 +106,7 @@ fn example_kernel_copies_both_inputs_for_one_commit() {
 /// The kernels that take a loop without bounds where all tiles are whole, because their driver
 /// knows the tiles or because they hoist the bounds: with whether the loop's stores are unbounded
 /// too, because the output's tiles are known as well.
-const WITH_A_LOOP_FOR_WHOLE_TILES: [(&str, bool); 26] = [
+const WITH_A_LOOP_FOR_WHOLE_TILES: [(&str, bool); 27] = [
     ("with_single_stage", true),
     ("with_staging_unified", true),
     ("with_staging_scope_thread", true),
@@ -121,6 +122,7 @@ const WITH_A_LOOP_FOR_WHOLE_TILES: [(&str, bool); 26] = [
     ("with_memcpy_async_prior_wide", true),
     ("scale_own_wide", true),
     ("moving_average_wide", true),
+    ("convolution", true),
     ("example_kernel_wide", true),
     ("multiply_adds", true),
     // It stores in a loop of its own.
@@ -148,7 +150,7 @@ fn blocks_of_whole_tiles_have_a_loop_of_their_own_without_bounds() {
                 // An element whose alignment is less than its size is stored in several accesses.
                 let (always, within) = (whole[0].executions(is_global_store), bounded[0].executions(is_global_store));
                 // Within bounds a row of a wide thread is stored at once or element by element.
-                let wide = kernel.number("LEN").filter(|_| name.contains("_wide"));
+                let wide = kernel.number("LEN").filter(|_| name.contains("_wide") || name.starts_with("convolution"));
                 let lanes = 16 / kernel.element_bytes();
                 let one_by_one = wide.map(|len| {
                     let own = len / kernel.threads();

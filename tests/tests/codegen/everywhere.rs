@@ -89,7 +89,7 @@ fn nothing_spills_and_blocks_of_1024_threads_fit_their_registers() {
                 let most = match kernel.instance.kernel() {
                     _ if of_bytes => 128,
                     "rms_norm" => 80,
-                    "softmax" | "reverse" => 64,
+                    "softmax" | "reverse" | "gather" => 64,
                     _ => MOST_REGISTERS,
                 };
                 assert!(figure("registers") <= most, "registers of {one}");

@@ -138,7 +138,7 @@ impl Kernel {
 
     /// Whether a kernel of `kernels/` has a pipeline, of any engine.
     pub fn has_stages(&self) -> bool {
-        !["softmax", "rms_norm", "reverse"].contains(&self.instance.kernel())
+        !["softmax", "rms_norm", "reverse", "gather"].contains(&self.instance.kernel())
     }
 
     /// Whether tiles are copied asynchronously, by `cp.async`.

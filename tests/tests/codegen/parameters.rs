@@ -2,17 +2,24 @@
 //! addresses: nothing of them is copied to local memory.
 
 use tilepipe::launch::Instance;
+use tilepipe_kernels::convolution;
 use tilepipe_test_kernels::parameters::constants::{
     addresses_of_constants, filtered, full, lines_of_roles, looked_up, of_either,
 };
 use tilepipe_test_kernels::parameters::{chosen, drawn};
 use tilepipe_tests::artifact::Module;
 use tilepipe_tests::flow::Instruction;
+use tilepipe_tests::ptx::{is_bounded_copy, is_copy, is_shared_load};
 
 use crate::kernel::Kernel;
 
 /// All kernels with constants.
 pub fn with_constants() -> Vec<&'static Instance> {
+    convolution::INSTANCES.iter().chain(of_tests()).collect()
+}
+
+/// Those that only tests launch.
+fn of_tests() -> Vec<&'static Instance> {
     let kernels = [
         &filtered::INSTANCES,
         &looked_up::INSTANCES,
@@ -49,7 +56,7 @@ fn known_places(kernel: &Kernel, number: usize) -> Vec<usize> {
 #[test]
 fn no_parameter_is_copied_to_local_memory() {
     let report = Module::TestKernels.report().unwrap_or_else(|error| panic!("{error}"));
-    for instance in with_constants().into_iter().chain(&chosen::INSTANCES).chain(&drawn::INSTANCES) {
+    for instance in of_tests().into_iter().chain(&chosen::INSTANCES).chain(&drawn::INSTANCES) {
         let kernel = kernel(instance);
         let name = kernel.name();
         assert_eq!(kernel.entry.local_declarations, [""; 0], "{name}: local memory");
@@ -71,6 +78,46 @@ fn elements_at_known_places_are_loaded_by_their_places() {
     // They are loaded once, not once for each tile.
     for around in kernel.entry.code.loops() {
         assert_eq!(around.count(|one| one.is("ld.param")), 0);
+    }
+}
+
+#[test]
+fn the_filter_of_a_convolution_is_loaded_from_the_parameters_by_its_places() {
+    for kernel in Kernel::named("convolution") {
+        let (name, taps) = (kernel.name(), kernel.number("TAPS").unwrap());
+        let places = known_places(&kernel, 1);
+        // In the loop for whole tiles and in that for others, or once for both.
+        let expected: Vec<usize> = (0..taps).map(|tap| 4 * tap).collect();
+        let mut distinct = places.clone();
+        distinct.dedup();
+        assert_eq!(distinct, expected, "{name}: places of the filter");
+        let code = &kernel.entry.code;
+        let loads = code.instructions().filter(|one| one.is("ld.param.b32")).count();
+        assert_eq!(loads, places.len(), "{name}: loads of the filter at places that are not known");
+        assert_eq!(kernel.entry.local_declarations, [""; 0], "{name}: local memory");
+        let other = code.instructions().find(|one| one.has("local") || one.is("ld.global") || one.is("ld.const"));
+        assert_eq!(other, None, "{name}: a load of other memory");
+    }
+}
+
+#[test]
+fn a_convolution_loads_what_windows_share_once_and_stores_16_bytes() {
+    for kernel in Kernel::named("convolution") {
+        let (name, taps) = (kernel.name(), kernel.number("TAPS").unwrap());
+        let mut whole = kernel.steady_states();
+        whole.retain(|steady| steady.count(|one| is_copy(one) && !is_bounded_copy(one)) > 0);
+        assert_eq!(whole.len(), 1, "{name}: loops without bounds");
+        let count = |opcode: &str| whole[0].count(|one| one.opcode == opcode);
+        // Four windows side by side have 4 + TAPS - 1 elements.
+        assert_eq!(count("ld.shared.v4.b32"), (4 + taps - 1) / 4, "{name}: loads of 16 bytes");
+        assert_eq!(whole[0].count(is_shared_load), (4 + taps - 1) / 4, "{name}: all loads");
+        assert_eq!(count("st.global.v4.b32"), 1, "{name}: stores of 16 bytes");
+        // To a zero of `i32` nothing is added.
+        let (multiply_add, each) = match kernel.instance.generic("T") {
+            Some("f32") => ("fma.rn.f32", taps),
+            _ => ("mad.lo.s32", taps - 1),
+        };
+        assert_eq!(count(multiply_add), 4 * each, "{name}: `{multiply_add}`");
     }
 }
 

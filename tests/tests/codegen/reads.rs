@@ -6,6 +6,7 @@ use tilepipe_test_kernels::reads::{
 };
 use tilepipe_tests::artifact::Module;
 use tilepipe_tests::flow::Instruction;
+use tilepipe_tests::ptx::is_block_barrier;
 
 use crate::kernel::Kernel;
 
@@ -43,6 +44,52 @@ fn a_gather_loads_an_index_and_an_element_of_its_width() {
         let wanted = ["ld.global.nc.b32".to_owned(), format!("ld.global.nc{vector}.{width}")];
         // The driver's loop is not unrolled: once each.
         assert_eq!(loads, wanted, "{}", kernel.name());
+    }
+}
+
+/// A thread's access to 16 bytes of indices, to one element, and to 16 bytes of the output.
+const GATHER: [&str; 3] = ["ld.global.nc.v4.b32", "ld.global.nc.b32", "st.global.v4.b32"];
+
+/// The accesses to global memory on the way from a block of a gather's code, which goes on where
+/// 16 bytes of indices are loaded and nothing fails, until there are two such ways.
+fn accesses(kernel: &Kernel, start: usize) -> Vec<&str> {
+    let blocks: Vec<_> = kernel.entry.code.blocks().collect();
+    // The blocks from which the kernel's end can be reached: others fail.
+    let mut returns: Vec<bool> = blocks.iter().map(|(own, _)| own.last().is_some_and(|one| one.is("ret"))).collect();
+    for _ in 0..blocks.len() {
+        for (block, (_, next)) in blocks.iter().enumerate() {
+            returns[block] |= next.iter().any(|next| returns[*next]);
+        }
+    }
+    let is_wide = |block: &usize| blocks[*block].0.iter().any(|one| one.opcode == GATHER[0]);
+    let (mut found, mut block) = (Vec::new(), start);
+    for _ in 0..blocks.len() {
+        let own = blocks[block].0.iter().filter(|one| one.is("ld.global") || one.is("st.global"));
+        found.extend(own.map(|one| one.opcode.as_str()));
+        let ways: Vec<usize> = blocks[block].1.iter().copied().filter(|next| returns[*next]).collect();
+        block = match (ways[..].iter().copied().find(is_wide), &ways[..]) {
+            (Some(wide), _) => wide,
+            (None, [only]) => *only,
+            _ => break,
+        };
+    }
+    found
+}
+
+#[test]
+fn a_whole_tile_of_a_gather_loads_all_indices_then_all_elements_and_then_stores() {
+    for kernel in Kernel::named("gather") {
+        let (code, name) = (&kernel.entry.code, kernel.name());
+        assert_eq!(kernel.entry.local_declarations, [""; 0], "{name}: local memory");
+        let other = code.instructions().find(|one| {
+            (is_load(one) && !one.has("nc")) || one.has("local") || one.has("shared") || is_block_barrier(one)
+        });
+        assert_eq!(other, None, "{name}: another path, other memory or a barrier");
+        let pieces = kernel.number("PIECES").unwrap();
+        let expected = [vec![GATHER[0]; pieces], vec![GATHER[1]; 4 * pieces], vec![GATHER[2]; pieces]].concat();
+        let ways = (0..code.blocks.len()).map(|start| accesses(&kernel, start));
+        let longest = ways.filter(|way| way.first() == Some(&GATHER[0])).max_by_key(Vec::len);
+        assert_eq!(longest.as_deref(), Some(&expected[..]), "{name}: accesses of a thread to a whole tile");
     }
 }
 

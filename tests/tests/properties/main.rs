@@ -15,6 +15,7 @@ mod role_leaving;
 mod roles;
 mod scopes;
 mod shipped;
+mod whole;
 
 use kernels::{Byte, Half, Triple};
 use kernels::{acquire_first_2, acquire_first_3, release_first_4, wait_first_2, wait_first_3};

@@ -1,12 +1,16 @@
 //! Which work each kernel does: what it takes, what it returns, and what it must compute.
 
-use std::fmt;
+mod kind;
+mod shape;
 
 use tilepipe::launch::Instance;
 
 use crate::reference::{self, Written};
 use crate::stdout::counted;
-use crate::value::{DType, Value};
+use crate::value::Value;
+
+pub use kind::Kind;
+pub use shape::Shape;
 
 /// Elements of a tile of `multiply_adds`, where the instance does not say how many:
 /// `tilepipe_kernels::MULTIPLY_ADDS_TILE`.
@@ -33,235 +37,6 @@ pub const COPY: &str = "copy";
 /// The task of [`Kind::CopyRows`].
 pub const COPY_ROWS: &str = "copy of a matrix";
 
-/// What is computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// [`reference::neighbour_sum`]
-    NeighbourSum,
-    /// [`reference::reversed`]
-    Reverse,
-    /// [`reference::backwards`]
-    Backwards,
-    /// [`reference::moving_average`]
-    MovingAverage,
-    /// [`reference::tripled`]
-    Triple,
-    /// [`reference::copied`]
-    Copy,
-    /// [`reference::copied`], of a matrix
-    CopyRows,
-    /// [`reference::two_inputs`]
-    TwoInputs,
-    /// [`reference::sum`]
-    Sum,
-    /// [`reference::dot`]
-    Dot,
-    /// [`reference::sum_by_warps`]
-    SumByWarps,
-    /// [`reference::sum_by_threads`]
-    SumByThreads,
-    /// [`reference::sum_by_consumers`]
-    SumByConsumers,
-    /// [`reference::argmax`], of `f32`: keys
-    Argmax,
-    /// [`reference::largest_key`]
-    LargestKey,
-    /// [`reference::histogram`], of bytes: counts
-    Histogram,
-    /// [`reference::histogram_of_keys`], of `u32`: counts
-    HistogramOfKeys,
-    /// [`reference::part_sums`]
-    PartSums,
-    /// [`reference::exclusive_scan`]; the second input is a sum for each block
-    ExclusiveScan,
-    /// [`reference::transposed`]
-    Transpose,
-    /// [`reference::batched_transposed`]
-    BatchedTranspose,
-    /// [`reference::stencil`]
-    Stencil,
-    /// [`reference::stencil_3x3`]
-    Stencil3x3,
-    /// [`reference::softmax`], of `f32`
-    Softmax,
-    /// [`reference::rms_norm`], of `f32`; the second input is the columns' weights
-    RmsNorm,
-    /// [`reference::column_sums`]
-    ColumnSums,
-    /// [`reference::blurred`], of bytes
-    Blur,
-    /// [`reference::multiply_adds`]
-    MultiplyAdds,
-}
-
-impl Kind {
-    /// Returns the number of inputs, whose shapes [`Work::input`] says.
-    pub const fn inputs(self) -> usize {
-        match self {
-            Kind::TwoInputs | Kind::Dot | Kind::ExclusiveScan | Kind::RmsNorm => 2,
-            _ => 1,
-        }
-    }
-
-    /// Whether all inputs have one shape.
-    pub const fn has_inputs_of_one_shape(self) -> bool {
-        !matches!(self, Kind::ExclusiveScan | Kind::RmsNorm)
-    }
-
-    /// Returns the number of dimensions of the first input and of the output
-    /// ([`Shape::dimensions`]).
-    pub const fn dimensions(self) -> usize {
-        match self {
-            Kind::BatchedTranspose => 3,
-            Kind::CopyRows
-            | Kind::Transpose
-            | Kind::Stencil
-            | Kind::Stencil3x3
-            | Kind::Softmax
-            | Kind::RmsNorm
-            | Kind::ColumnSums
-            | Kind::Blur => 2,
-            _ => 1,
-        }
-    }
-
-    /// Whether a launch adds to what the output holds, which is then zeros before it.
-    pub const fn adds(self) -> bool {
-        matches!(self, Kind::ColumnSums | Kind::Histogram | Kind::HistogramOfKeys)
-    }
-
-    /// Whether each block writes one result, which depends on how many blocks there are.
-    pub const fn is_sum(self) -> bool {
-        matches!(
-            self,
-            Kind::Sum
-                | Kind::Dot
-                | Kind::SumByWarps
-                | Kind::SumByThreads
-                | Kind::SumByConsumers
-                | Kind::Argmax
-                | Kind::LargestKey
-                | Kind::PartSums
-        )
-    }
-
-    /// Whether the output is keys of 8 bytes, whatever the elements of the inputs are.
-    pub const fn writes_keys(self) -> bool {
-        matches!(self, Kind::Argmax)
-    }
-
-    /// Whether the output is counts of 4 bytes, whatever the elements of the inputs are.
-    pub const fn writes_counts(self) -> bool {
-        matches!(self, Kind::Histogram | Kind::HistogramOfKeys)
-    }
-
-    /// Returns the type of the output's elements for inputs of this type.
-    pub const fn output_type(self, inputs: DType) -> DType {
-        if self.writes_keys() {
-            DType::U64
-        } else if self.writes_counts() {
-            DType::U32
-        } else {
-            inputs
-        }
-    }
-}
-
-/// The number and arrangement of an array's elements. None is 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
-    /// So many elements in a row.
-    Row(usize),
-    /// Rows of equal length.
-    Matrix {
-        /// Rows.
-        height: usize,
-        /// Elements in a row.
-        width: usize,
-    },
-    /// Matrices of equal size.
-    Batch {
-        /// Matrices.
-        matrices: usize,
-        /// Rows of a matrix.
-        height: usize,
-        /// Elements in a row.
-        width: usize,
-    },
-}
-
-impl Shape {
-    /// Returns a shape of so many dimensions, 1 to 3, and at most `elements` elements:
-    /// [`Shape::Row`] of all of them, [`Shape::matrix_of`] or [`Shape::batch_of`].
-    ///
-    /// # Panics
-    ///
-    /// If `elements` is 0 and there are several dimensions.
-    pub fn of(elements: usize, dimensions: usize) -> Shape {
-        match dimensions {
-            1 => Shape::Row(elements),
-            2 => Shape::matrix_of(elements),
-            _ => Shape::batch_of(elements),
-        }
-    }
-
-    /// Returns 1 for a row, 2 for a matrix and 3 for a batch.
-    pub const fn dimensions(self) -> usize {
-        match self {
-            Shape::Row(_) => 1,
-            Shape::Matrix { .. } => 2,
-            Shape::Batch { .. } => 3,
-        }
-    }
-
-    /// Returns the number of elements.
-    pub const fn elements(self) -> usize {
-        match self {
-            Shape::Row(elements) => elements,
-            Shape::Matrix { height, width } => height * width,
-            Shape::Batch { matrices, height, width } => matrices * height * width,
-        }
-    }
-
-    /// Returns a matrix of at most `elements` elements, and of most of them: wider than high, with
-    /// both odd, so that neither is a multiple of a tile's.
-    ///
-    /// # Panics
-    ///
-    /// If `elements` is 0.
-    pub fn matrix_of(elements: usize) -> Shape {
-        let odd = |number: usize| if number.is_multiple_of(2) { number - 1 } else { number };
-        let root = elements.isqrt();
-        let width = odd((root + root / 3).max(1));
-        Shape::Matrix { height: odd(elements / width), width }
-    }
-
-    /// Returns a batch of three matrices, or as many as there are elements if those are fewer, each
-    /// as [`matrix_of`](Shape::matrix_of) has it.
-    ///
-    /// # Panics
-    ///
-    /// If `elements` is 0.
-    pub fn batch_of(elements: usize) -> Shape {
-        let matrices = elements.min(3);
-        match Shape::matrix_of(elements / matrices) {
-            Shape::Matrix { height, width } => Shape::Batch { matrices, height, width },
-            other => other,
-        }
-    }
-}
-
-/// `1003`, `57 x 93` with the height first, or `3 x 57 x 93` with the number of matrices first.
-impl fmt::Display for Shape {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Shape::Row(elements) => elements.fmt(f),
-            Shape::Matrix { height, width } => write!(f, "{height} x {width}"),
-            Shape::Batch { matrices, height, width } => write!(f, "{matrices} x {height} x {width}"),
-        }
-    }
-}
-
 /// What one instance of a kernel computes, and in which portions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Work {
@@ -284,6 +59,9 @@ pub struct Work {
     /// Bits of a key that say where in its bin it is: the kernel's parameter `SHIFT`; 0 but for
     /// [`Kind::HistogramOfKeys`].
     pub shift: u32,
+    /// Elements of the filter, [`reference::filter`]: the kernel's parameter `TAPS`; 0 but for
+    /// [`Kind::Convolution`].
+    pub taps: usize,
 }
 
 impl Work {
@@ -300,6 +78,7 @@ impl Work {
         let rounds = if kind == Kind::MultiplyAdds { number("ROUNDS")? } else { 0 };
         let channels = if kind == Kind::Blur { number("CHANNELS")? } else { 1 };
         let shift = if kind == Kind::HistogramOfKeys { number("SHIFT")? as u32 } else { 0 };
+        let taps = if kind == Kind::Convolution { number("TAPS")? } else { 0 };
         let mut threads = instance.threads() as usize;
         // A role's tiles are as long as that role has threads, where nothing else says how long
         // they are.
@@ -322,13 +101,13 @@ impl Work {
         let in_groups = instance.generic("C").is_some_and(|path| path.ends_with("GroupSum"));
         let in_groups = in_groups || matches!(instance.kernel(), "example_kernel_wide" | "example_kernel_bulk");
         let group = if in_groups { GROUP } else { columns };
-        Some(Work { kind, threads, rows, columns, group, rounds, channels, shift })
+        Some(Work { kind, threads, rows, columns, group, rounds, channels, shift, taps })
     }
 
     /// Returns what is computed, for people: the same text for all instances that compute the same
     /// of the same data, whatever their tiles.
     pub fn task(self) -> String {
-        let Work { kind, columns, group, rounds, channels, shift, .. } = self;
+        let Work { kind, columns, group, rounds, channels, shift, taps, .. } = self;
         match kind {
             Kind::NeighbourSum => format!("neighbour sum in groups of {group}"),
             Kind::Reverse => format!("reverse groups of {group}"),
@@ -349,6 +128,8 @@ impl Work {
             Kind::HistogramOfKeys => format!("histogram in bins of {} keys", 1_u64 << shift),
             Kind::PartSums => "sums of parts".to_owned(),
             Kind::ExclusiveScan => format!("exclusive scan in tiles of {columns}"),
+            Kind::Gather => "gather".to_owned(),
+            Kind::Convolution => format!("convolution with {taps} numbers"),
             Kind::Transpose => "transpose".to_owned(),
             Kind::BatchedTranspose => "transposes of a batch".to_owned(),
             Kind::Stencil => "stencil".to_owned(),
@@ -385,6 +166,12 @@ impl Work {
     /// Returns the shapes of all inputs of `grid` blocks where the first one's is `first`.
     pub fn inputs(self, first: Shape, grid: usize) -> Vec<Shape> {
         (0..self.kind.inputs()).map(|nth| self.input(first, grid, nth)).collect()
+    }
+
+    /// Returns how many indices the kernel takes where the first input's shape is `first`; 0 if it
+    /// takes none.
+    pub const fn indices(self, first: Shape) -> usize {
+        if self.kind.takes_indices() { first.elements() } else { 0 }
     }
 
     /// Returns the output's shape for inputs of shape `input` and `grid` blocks.
@@ -430,7 +217,7 @@ impl Work {
     /// a blur is asked for of elements that are no bytes; if the output is keys
     /// ([`Kind::writes_keys`]) or counts ([`Kind::writes_counts`]).
     pub fn compute<T: Value>(self, inputs: &[&[T]], shape: Shape, grid: usize) -> Vec<T> {
-        let Work { kind, threads, columns, group, rounds, channels, .. } = self;
+        let Work { kind, threads, columns, group, rounds, channels, taps, .. } = self;
         let shapes =
             inputs.iter().enumerate().map(|(nth, input)| (input.len(), self.input(shape, grid, nth).elements()));
         assert!(shapes.into_iter().all(|(len, wanted)| len == wanted), "all inputs are of these shapes");
@@ -456,6 +243,8 @@ impl Work {
             Kind::LargestKey => reference::largest_key(inputs[0], columns, grid),
             Kind::PartSums => reference::part_sums(inputs[0], threads, columns, grid),
             Kind::ExclusiveScan => reference::exclusive_scan(inputs[0], inputs[1], threads, columns, grid),
+            Kind::Gather => reference::gathered(inputs[0], self.indices(shape)),
+            Kind::Convolution => reference::convolved(inputs[0], taps),
             Kind::Transpose => reference::transposed(inputs[0], width),
             Kind::BatchedTranspose => reference::batched_transposed(inputs[0], height, width),
             Kind::Stencil => reference::stencil(inputs[0], width),
@@ -480,11 +269,16 @@ mod tests {
         for instance in tilepipe_kernels::registry().into_iter().flatten() {
             let work = Work::of(instance).unwrap_or_else(|| panic!("{} has no reference", instance.name()));
             let parameters: Vec<_> = instance.parameters().collect();
-            let inputs = parameters.iter().filter(|(_, info)| info.kind == ParameterKind::Input).count();
-            assert_eq!((inputs, parameters.len()), (work.kind.inputs(), inputs + 1), "{}", instance.name());
+            let count = |kind| parameters.iter().filter(|(_, info)| info.kind == kind).count();
+            let (inputs, constants) = (count(ParameterKind::Input), count(ParameterKind::Constant));
+            let indices = usize::from(work.kind.takes_indices());
+            assert_eq!(inputs, indices + work.kind.inputs(), "{}", instance.name());
+            assert_eq!(constants, usize::from(work.taps > 0), "{}", instance.name());
+            assert_eq!(parameters.len(), inputs + constants + 1, "{}", instance.name());
             let first = Shape::of(60, work.kind.dimensions());
             let shapes = work.inputs(first, 3).into_iter().chain([work.output(first, 3)]);
-            for ((_, info), shape) in parameters.into_iter().zip(shapes) {
+            let views = parameters.iter().skip(indices).filter(|(_, info)| info.kind != ParameterKind::Constant);
+            for ((_, info), shape) in views.zip(shapes) {
                 let without_boxes = if info.row_alignment.is_some() { 2 } else { 1 };
                 let dimensions = info.boxes.map_or(without_boxes, |boxes| boxes.dimensions as usize);
                 assert_eq!(dimensions, shape.dimensions(), "{}", instance.name());
@@ -499,37 +293,6 @@ mod tests {
         assert_eq!(MULTIPLY_ADDS_TILE, tilepipe_kernels::MULTIPLY_ADDS_TILE);
         assert_eq!(GROUP, tilepipe_kernels::compute::GROUP);
         assert_eq!(KEY_BINS, tilepipe_kernels::KEY_BINS);
-    }
-
-    #[test]
-    fn a_matrix_has_most_of_the_elements_and_is_neither_square_nor_a_multiple_of_a_tile() {
-        assert_eq!(Shape::matrix_of(1), Shape::Matrix { height: 1, width: 1 });
-        assert_eq!(Shape::matrix_of(2), Shape::Matrix { height: 1, width: 1 });
-        for elements in (3..5000).chain([1 << 22, 1 << 26, 100_003]) {
-            let shape = Shape::matrix_of(elements);
-            let Shape::Matrix { height, width } = shape else { panic!("{shape}") };
-            assert!(height % 2 == 1 && width % 2 == 1 && shape.elements() <= elements, "{elements}: {shape}");
-            assert!(elements < 400 || (height < width && shape.elements() * 10 > elements * 8), "{elements}: {shape}");
-        }
-    }
-
-    #[test]
-    fn a_batch_has_most_of_the_elements_in_three_matrices_of_odd_sizes() {
-        assert_eq!(Shape::batch_of(1), Shape::Batch { matrices: 1, height: 1, width: 1 });
-        assert_eq!(Shape::batch_of(2), Shape::Batch { matrices: 2, height: 1, width: 1 });
-        for elements in (3..5000).chain([1 << 22, 1 << 26, 100_003]) {
-            let shape = Shape::batch_of(elements);
-            let Shape::Batch { matrices: 3, height, width } = shape else { panic!("{shape}") };
-            assert!(height % 2 == 1 && width % 2 == 1 && shape.elements() <= elements, "{elements}: {shape}");
-            assert!(elements < 1200 || shape.elements() * 10 > elements * 8, "{elements}: {shape}");
-        }
-    }
-
-    #[test]
-    fn a_shape_has_as_many_dimensions_as_are_asked_for() {
-        let shapes = [1, 2, 3].map(|dimensions| Shape::of(100, dimensions));
-        assert_eq!(shapes.map(Shape::dimensions), [1, 2, 3]);
-        assert_eq!(shapes.map(|shape| shape.to_string()), ["100", "7 x 13", "3 x 5 x 5"]);
     }
 
     #[test]
@@ -553,8 +316,17 @@ mod tests {
 
     #[test]
     fn shapes_of_outputs() {
-        let work =
-            |kind| Work { kind, threads: 256, rows: 1, columns: 64, group: 64, rounds: 0, channels: 1, shift: 0 };
+        let work = |kind| Work {
+            kind,
+            threads: 256,
+            rows: 1,
+            columns: 64,
+            group: 64,
+            rounds: 0,
+            channels: 1,
+            shift: 0,
+            taps: 0,
+        };
         let matrix = Shape::Matrix { height: 2, width: 5 };
         assert_eq!(work(Kind::Transpose).output(matrix, 3), Shape::Matrix { height: 5, width: 2 });
         assert_eq!(work(Kind::Stencil).output(matrix, 3), matrix);

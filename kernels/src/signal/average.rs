@@ -1,4 +1,4 @@
-//! A moving average over a signal of any length: tiles with neighbours.
+//! The moving average.
 
 use tilepipe::{Block, Blocked, F32x4, HaloTile, Halos, I32x4, Shared, Stages, TilesMut, kernel};
 
