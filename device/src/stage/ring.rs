@@ -16,8 +16,8 @@ use crate::isa;
 ///
 /// 0. `K::COUNT` stages, `K::STRIDE` bytes apart from `base` on, in shared memory and aligned as
 ///    their contents need, belong to this ring.
-/// 1. `head` and `tail` are multiples of `UNIT` below `K::COUNT * UNIT`. The stage at a position lies
-///    `K::STRIDE / UNIT` times as many bytes after `base`.
+/// 1. `head` and `tail` are multiples of `UNIT` below `K::COUNT * UNIT`. The stage at a position
+///    lies `K::STRIDE / UNIT` times as many bytes after `base`.
 /// 2. Where copies complete by bytes, the mbarrier of stage `i` lies `barriers + 8 * i` bytes into
 ///    the block's shared memory. Each phase of it belongs to one fill of the stage, in order; the
 ///    fill that is read next at `tail` is of the phase with parity `tail_lap`, and `head_lap` is

@@ -131,8 +131,8 @@ impl TileNumbers {
         unsafe { others.unchecked_add(1) }
     }
 
-    /// As [`count`](Self::count), or as [`count_at_once`](Self::count_at_once), in 32 bits, in which
-    /// a loop's counter costs less.
+    /// As [`count`](Self::count), or [`count_at_once`](Self::count_at_once) if `at_once`, in 32
+    /// bits, in which a loop's counter costs less.
     ///
     /// # Panics
     ///
