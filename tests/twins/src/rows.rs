@@ -24,10 +24,11 @@ impl<const ROWS: usize, const COLUMNS: usize> Matrix<ROWS, COLUMNS> {
     #[inline(always)]
     pub fn new(raw: RawRows) -> Self {
         let (width, height) = (raw.width as usize, raw.height as usize);
-        let (across, down) = (width.div_ceil(COLUMNS), height.div_ceil(ROWS));
-        let (end, limit) = (across.saturating_mul(down), u32::MAX as usize);
+        let (across, down) = ((width + (COLUMNS - 1)) / COLUMNS, (height + (ROWS - 1)) / ROWS);
+        let limit = u32::MAX as usize;
+        let end = if down > limit || across > limit { usize::MAX } else { down * across };
         if end > limit {
-            out_of_range(end, limit);
+            out_of_range(across.saturating_mul(down), limit);
         }
         let (first, stride) = (block_index(), grid_blocks());
         let (base, pitch) = (raw.address as *mut i32, raw.pitch as usize);
