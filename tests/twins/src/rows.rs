@@ -21,6 +21,7 @@ pub struct Matrix<const ROWS: usize, const COLUMNS: usize> {
 
 impl<const ROWS: usize, const COLUMNS: usize> Matrix<ROWS, COLUMNS> {
     /// The view that a launch passes. Ends the launch if its tiles do not count in 32 bits.
+    #[expect(clippy::manual_div_ceil, reason = "as the safe kernel counts them")]
     #[inline(always)]
     pub fn new(raw: RawRows) -> Self {
         let (width, height) = (raw.width as usize, raw.height as usize);
