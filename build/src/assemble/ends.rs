@@ -1,0 +1,169 @@
+//! One change to the linked PTX: barriers that nothing follows are left out.
+//!
+//! A partition into roles ends with a barrier of the block, the end of its mbarriers and another
+//! barrier, so that what follows finds its memory. Where the kernel ends there, nothing follows.
+//! But threads that are done wait at the barrier, and a warp some of whose threads wait there is
+//! slow on the path of the others: even and odd ranks with bulk copies run at 0.6 of the speed that
+//! they have without (docs/decisions/65).
+//!
+//! So of what stands between a kernel's last effect and its `ret` these go: barriers of the block
+//! and of the warp, and `mbarrier.inval`. That changes nothing that a program can see:
+//!
+//! - What is left there computes numbers and jumps forward, within those lines.
+//! - A barrier orders what comes before it with what comes after, and nothing does.
+//! - No thread waits in vain for one that has left. LLVM duplicates no convergent operation, and
+//!   all threads of a block come to all of the block's barriers: whoever would have waited at one
+//!   that goes would have gone on to the same `ret`.
+//! - A thread that is done leaves earlier. The memory of the block stays until the last one has
+//!   left, and those that copies were started for wait for them before.
+
+use std::collections::HashSet;
+
+/// What goes. They are written as LLVM and the device crate write them.
+const LAST: [&str; 4] = ["bar.sync 0;", "barrier.sync 0;", "bar.warp.sync -1;", "mbarrier.inval.shared.b64 "];
+
+/// The first words of instructions that do nothing but compute numbers.
+const PURE: [&str; 14] =
+    ["mov", "cvt", "cvta", "add", "sub", "mul", "mad", "shl", "shr", "and", "or", "xor", "setp", "selp"];
+
+/// The module without barriers at the end of its kernels; none if it has none there.
+pub(crate) fn without_last_barriers(module: &str) -> Option<String> {
+    let lines: Vec<&str> = module.lines().collect();
+    let mut last = HashSet::new();
+    let mut in_kernel = false;
+    for (number, line) in lines.iter().enumerate() {
+        if line.contains(".entry ") {
+            in_kernel = true;
+        } else if line.starts_with(".func") || line.contains(" .func ") {
+            // It returns to its caller, and whatever follows there.
+            in_kernel = false;
+        } else if in_kernel && line.trim() == "ret;" {
+            last.extend(last_barriers(&lines[..number]));
+        }
+    }
+    if last.is_empty() {
+        return None;
+    }
+    let kept = lines.iter().enumerate().filter(|(number, _)| !last.contains(number));
+    Some(kept.flat_map(|(_, line)| [*line, "\n"]).collect())
+}
+
+/// The numbers of the lines that can go of those before a `ret`.
+fn last_barriers(before: &[&str]) -> Vec<usize> {
+    let (mut found, mut labels) = (Vec::new(), HashSet::new());
+    for (number, line) in before.iter().enumerate().rev() {
+        let code = line.split_once("//").map_or(*line, |(code, _)| code);
+        let words: Vec<&str> = code.split_whitespace().collect();
+        let code = words.join(" ");
+        if LAST.iter().any(|last| code.starts_with(last)) {
+            found.push(number);
+        } else if let Some(label) = code.strip_suffix(':') {
+            labels.insert(label.to_string());
+        } else if !is_nothing(&words, &labels) {
+            break;
+        }
+    }
+    found
+}
+
+/// Whether a line has no effect on memory or on other threads, and goes on within the lines that
+/// have these labels.
+fn is_nothing(words: &[&str], labels: &HashSet<String>) -> bool {
+    let own = if words.first().is_some_and(|word| word.starts_with('@')) { &words[1..] } else { words };
+    match own {
+        // Each thread's own copies; it stays.
+        [] | ["cp.async.wait_all;"] => true,
+        ["bra" | "bra.uni", target] => target.strip_suffix(';').is_some_and(|target| labels.contains(target)),
+        [opcode, ..] => PURE.contains(&opcode.split('.').next().unwrap_or_default()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_last_barriers;
+
+    /// A kernel with these lines before its last `ret`, behind a function.
+    fn module(end: &str) -> String {
+        format!(
+            "\
+.func f()
+{{
+\tbar.sync \t0;
+\tret;
+}}
+.visible .entry k(
+\t.param .b64 k_param_0
+)
+{{
+\t@%p1 bra \t$L__BB0_3;
+\tst.shared.b32 \t[%r1], %r2;
+\tbar.sync \t0;
+\tst.shared.b32 \t[%r2], %r2;
+$L__BB0_3:
+{end}\tret;
+}}
+"
+        )
+    }
+
+    /// The end of a partition.
+    const PARTITION: &str = "\
+\tbarrier.sync \t0;
+\tbar.warp.sync \t-1;
+\t@%p3 bra \t$L__BB0_63;
+// %bb.62:
+\tcvt.u32.u64 \t%r133, %rd131;
+\t// begin inline asm
+\tmbarrier.inval.shared.b64 [%r129];
+\t// end inline asm
+$L__BB0_63:                             // %v.151
+\tbar.sync \t0;
+\tcp.async.wait_all;
+";
+
+    #[test]
+    fn what_ends_a_partition_goes_where_the_kernel_ends() {
+        let expected = module(
+            "\
+\t@%p3 bra \t$L__BB0_63;
+// %bb.62:
+\tcvt.u32.u64 \t%r133, %rd131;
+\t// begin inline asm
+\t// end inline asm
+$L__BB0_63:                             // %v.151
+\tcp.async.wait_all;
+",
+        );
+        assert_eq!(without_last_barriers(&module(PARTITION)), Some(expected));
+    }
+
+    #[test]
+    fn a_barrier_before_an_effect_stays() {
+        for effect in [
+            "\tst.global.b32 \t[%rd1], %r1;\n",
+            "\tmbarrier.arrive.shared.b64 _, [%r1];\n",
+            "\tmbarrier.try_wait.parity.shared.b64 complete, [%r1], %r2;\n",
+            "\tcp.async.bulk.wait_group \t0;\n",
+            "\tbar.sync \t1, 64;\n",
+            "\t@%p1 st.global.b32 \t[%rd1], %r1;\n",
+            "\ttrap;\n",
+            "\tcall.uni \tf, ();\n",
+            "\tld.volatile.shared.b32 \t%r1, [%r2];\n",
+        ] {
+            assert_eq!(without_last_barriers(&module(&[PARTITION, effect].concat())), None, "{effect}");
+        }
+    }
+
+    #[test]
+    fn a_barrier_before_a_jump_to_elsewhere_stays() {
+        for jump in ["\t@%p2 bra \t$L__BB0_3;\n", "\tbra.uni \t$L__BB0_7;\n"] {
+            assert_eq!(without_last_barriers(&module(&[PARTITION, jump].concat())), None, "{jump}");
+        }
+    }
+
+    #[test]
+    fn a_module_without_such_barriers_is_as_it_was() {
+        assert_eq!(without_last_barriers(&module("")), None);
+        assert_eq!(without_last_barriers(&module("\tmov.b32 \t%r1, 0;\n\tcp.async.wait_all;\n")), None);
+    }
+}
