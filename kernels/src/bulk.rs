@@ -180,19 +180,11 @@ pub fn transpose_bulk<
     mut out: TilesMut2D<T, ROWS, COLUMNS, Blocked>,
     shared: Shared<Stages<Tile2D<T, COLUMNS, ROWS, PAD>, STAGES, Bulk>>,
 ) {
+    let tiles = input.by_columns().for_block(&block);
     let mut results = out.for_block(&block);
-    let places = results.places();
-    let _ = shared.pipeline(&block).for_each(
-        places.len(),
-        |stage, i| {
-            let (row, column) = places.get(i);
-            stage.copy(input.tile(column, row))
-        },
-        |tile, i| {
-            let dst = results.get_mut(i);
-            block.threads(|t| dst.set_each(&t, |row, column| tile[(column, row)]));
-        },
-    );
+    let _ = shared.pipeline(&block).map_tiles(&tiles, &mut results, |tile, dst| {
+        block.threads(|t| dst.set_each(&t, |row, column| tile[(column, row)]));
+    });
 }
 
 /// [`stencil_2d_wide`](fn@crate::stencil_2d_wide) with bulk copies, one for each row of a tile with

@@ -8,8 +8,8 @@ use crate::fault;
 use crate::marker::Uniform;
 use crate::tile::Tile;
 
-/// How the elements of a view lie in global memory: [`Elements`] in a row, or [`Rows`] of them.
-/// Sealed.
+/// How the elements of a view lie in global memory, and how its tiles are numbered: [`Elements`] in
+/// a row, or [`Rows`] of them, whose tiles may be numbered by [`Columns`]. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no geometry of a view",
     note = "a view is of `Elements` in a row or of `Rows`: take `Tiles`, `Halos`, `TilesMut`, or `Tiles2D`, `Halos2D`, `TilesMut2D`"
@@ -30,8 +30,14 @@ pub struct Rows {
     pitch: usize,
 }
 
+/// [`Rows`] of elements whose tiles are numbered column by column:
+/// [`TileView::by_columns`](crate::TileView::by_columns).
+#[derive(Clone, Copy, Debug)]
+pub struct Columns(Rows);
+
 impl Geometry for Elements {}
 impl Geometry for Rows {}
+impl Geometry for Columns {}
 
 impl Elements {
     /// `len` elements.
@@ -85,6 +91,22 @@ impl Rows {
         }
         // A view is not empty, so it has a column of tiles.
         (TileColumns(NonZeroU32::new(columns as u32).unwrap_or(NonZeroU32::MIN)), tiles)
+    }
+
+    /// The same rows, their tiles numbered column by column.
+    #[inline(always)]
+    pub(crate) fn by_columns(self) -> Columns {
+        Columns(self)
+    }
+}
+
+impl Columns {
+    /// The view that this one is the transpose of, with the extents that its rows have: columns of
+    /// tiles here are rows of tiles there.
+    #[inline(always)]
+    fn transposed(self) -> Rows {
+        let Columns(Rows { width, height, pitch }) = self;
+        Rows { width: height, height: width, pitch }
     }
 }
 
@@ -239,6 +261,56 @@ impl sealed::Geometry for Rows {
     }
 }
 
+impl sealed::Geometry for Columns {
+    /// How many tiles lie below one another.
+    type Division = TileColumns;
+
+    #[inline(always)]
+    fn width(self) -> usize {
+        self.0.width
+    }
+
+    #[inline(always)]
+    fn height(self) -> usize {
+        self.0.height
+    }
+
+    #[inline(always)]
+    fn pitch(self) -> usize {
+        self.0.pitch
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    fn divide<S: Tile>(self) -> (TileColumns, usize) {
+        self.transposed().divide_into([S::STRIDE, S::ROW_STRIDE])
+    }
+
+    #[inline(always)]
+    fn count(numbers: TileNumbers) -> usize {
+        Rows::count(numbers)
+    }
+
+    #[inline(always)]
+    fn place(division: TileColumns, number: usize) -> (usize, usize) {
+        let (column, row) = Rows::place(division, number);
+        (row, column)
+    }
+
+    /// As for [`Rows`]: all columns of tiles but a partial last one are whole where no tile is cut
+    /// off below.
+    #[inline(always)]
+    fn whole_below<S: Tile>(self, _: TileNumbers) -> usize {
+        let alone = const { S::COLUMNS == S::STRIDE && S::ROWS == S::ROW_STRIDE };
+        if alone && self.0.height.is_multiple_of(S::ROW_STRIDE) {
+            // No overflow: at most the number of tiles, which is below 2^32.
+            self.0.width / S::STRIDE * self.0.tile_rows::<S>()
+        } else {
+            0
+        }
+    }
+}
+
 /// The overlap of `len` rows or elements with a tile's `extent` that begins `lead` before `start`,
 /// from where to where in the tile, in units of `unit` each.
 ///
@@ -278,7 +350,28 @@ mod tests {
                 let rows = Rows::new(len, height, 100);
                 check::<Tile2D<u32, 4, 8>>(rows, rows.divide::<Tile2D<u32, 4, 8>>().1);
                 check::<HaloTile2D<u32, 4, 8, 4>>(rows, rows.divide::<HaloTile2D<u32, 4, 8, 4>>().1);
+                let columns = rows.by_columns();
+                check::<Tile2D<u32, 4, 8>>(columns, columns.divide::<Tile2D<u32, 4, 8>>().1);
+                check::<HaloTile2D<u32, 4, 8, 4>>(columns, columns.divide::<HaloTile2D<u32, 4, 8, 4>>().1);
             }
+        }
+    }
+
+    /// Whether each tile has one number by rows and one by columns, and those below the bound of
+    /// whole tiles are whole.
+    #[test]
+    fn tiles_are_numbered_by_columns() {
+        type S = Tile2D<u32, 4, 8>;
+        for (width, height) in (1..40).flat_map(|width| (1..20).map(move |height| (width, height))) {
+            let rows = Rows::new(width, height, 100);
+            let (division, tiles) = rows.by_columns().divide::<S>();
+            let places: Vec<_> = (0..tiles).map(|number| Columns::place(division, number)).collect();
+            let (down, across) = (rows.tile_rows::<S>(), rows.tile_columns::<S>());
+            let expected: Vec<_> = (0..across).flat_map(|column| (0..down).map(move |row| (row, column))).collect();
+            assert_eq!(places, expected, "{width} x {height}");
+            let whole = rows.by_columns().whole_below::<S>(TileNumbers::all_below(tiles));
+            let is_whole = |(row, column)| (row + 1) * 4 <= height && (column + 1) * 8 <= width;
+            assert!(places[..whole].iter().all(|place| is_whole(*place)), "{width} x {height}");
         }
     }
 
@@ -288,5 +381,6 @@ mod tests {
         assert_eq!(one.whole_below::<[u32; 8]>(TileNumbers::all_below(8)), 8);
         let rows = Rows::new(64, 12, 64);
         assert_eq!(rows.whole_below::<Tile2D<u32, 4, 8>>(TileNumbers::all_below(24)), 24);
+        assert_eq!(rows.by_columns().whole_below::<Tile2D<u32, 4, 8>>(TileNumbers::all_below(24)), 24);
     }
 }

@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 
 use super::geometry::sealed::Geometry as _;
-use super::geometry::{Elements, Geometry, Rows, TileColumns, clip};
+use super::geometry::{Columns, Elements, Geometry, Rows, TileColumns, clip};
 use super::numbers::TileNumbers;
 use super::order::{AnyBlock, Cyclic, Order, OrderOf, Stepped, WholeRows};
 use super::share::{Places, Share, TILE_OUT_OF_RANGE};
@@ -222,6 +222,46 @@ impl<'k, S: Tile> TileView<'k, S> {
 }
 
 impl<'k, S: Tile> TileView<'k, S, Rows> {
+    /// Returns the same view with its tiles numbered column by column: with an output of its
+    /// transpose, whose tiles have their rows and columns exchanged too, tiles of the same number
+    /// belong together.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tilepipe::{Block, Shared, Stages, Tile2D, Tiles2D, TilesMut2D, kernel};
+    ///
+    /// /// `out[c][r] = input[r][c]`.
+    /// #[kernel]
+    /// pub fn transpose(
+    ///     block: Block<64>,
+    ///     input: Tiles2D<f32, 8, 16>,
+    ///     mut out: TilesMut2D<f32, 16, 8>,
+    ///     shared: Shared<Stages<Tile2D<f32, 8, 16>, 2>>,
+    /// ) {
+    ///     let tiles = input.by_columns().for_block(&block);
+    ///     let mut results = out.for_block(&block);
+    ///     let _ = shared.pipeline(&block).map_tiles(&tiles, &mut results, |tile, dst| {
+    ///         block.threads(|t| dst.set_each(&t, |row, column| tile[(column, row)]));
+    ///     });
+    /// }
+    ///
+    /// # fn main() -> Result<(), tilepipe_host::Error> {
+    /// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Lazy);
+    /// # let (width, height) = (37, 21);
+    /// # let matrix: Vec<f32> = (0..width * height).map(|i| i as f32).collect();
+    /// # let (input, mut out) = (device.upload_2d(&matrix, width)?, device.zeroed_2d(height, width)?);
+    /// # transpose::launch(&device.stream()?, 3, &input, &mut out)?;
+    /// # let transposed = out.download()?;
+    /// # assert!((0..width * height).all(|i| transposed[i] == matrix[i % height * width + i / height]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[inline(always)]
+    pub fn by_columns(&self) -> TileView<'k, S, Columns> {
+        TileView { base: self.base, geometry: self.geometry.by_columns(), brand: PhantomData, shape: PhantomData }
+    }
+
     /// Returns the number of elements in a row.
     #[inline(always)]
     pub fn width(&self) -> usize {

@@ -148,11 +148,13 @@ pub fn bulk_of_warps(block: Block<128>, shared: Shared<Replicated<Stages<[i32; 1
     });
 }
 
-/// One stage passes from a role to another, by hand.
+/// One stage passes from a role to another, by hand. As the next ones it goes on behind its roles:
+/// what ends a partition is left out where a kernel ends there.
 #[kernel]
 pub fn bulk_between_roles(
     block: Block<128>,
     mut out: TilesMut<i32, 96>,
+    mut end: TilesMut<u32, 128>,
     shared: Shared<Partitioned<Stages<[i32; 128], 1, Bulk>>>,
 ) {
     let _ = block
@@ -170,6 +172,7 @@ pub fn bulk_between_roles(
             let _ = tile.release();
         })
         .run();
+    mark(&block, &mut end);
 }
 
 /// One stage, which may be empty, passes from a role to another, by hand.
@@ -178,6 +181,7 @@ pub fn bulk_gap_between_roles(
     block: Block<128>,
     is_there: bool,
     mut out: TilesMut<i32, 96>,
+    mut end: TilesMut<u32, 128>,
     shared: Shared<Partitioned<Stages<Optional<[i32; 128]>, 1, Bulk>>>,
 ) {
     let _ = block
@@ -197,6 +201,7 @@ pub fn bulk_gap_between_roles(
             let _ = tile.release();
         })
         .run();
+    mark(&block, &mut end);
 }
 
 /// A driver over the tiles of a view, with a role that fills.
@@ -205,6 +210,7 @@ pub fn bulk_driven_between_roles(
     block: Block<128>,
     input: Tiles<i32, 96>,
     mut out: TilesMut<i32, 96>,
+    mut end: TilesMut<u32, 128>,
     shared: Shared<Partitioned<Stages<[i32; 96], 2, Bulk>>>,
 ) {
     let tiles = input.for_block(&block);
@@ -212,4 +218,12 @@ pub fn bulk_driven_between_roles(
     let _ = roles.pipeline(shared).map_tiles(&tiles, &mut out, |consumers, tile, dst| {
         consumers.threads(|t| dst.set(&t, tile[95 - t.rank()]));
     });
+    mark(&block, &mut end);
+}
+
+/// Has each thread write its rank.
+fn mark(block: &Block<'_, 128>, end: &mut TilesMut<u32, 128>) {
+    let mut results = end.for_block(block);
+    let dst = results.get_mut(0);
+    block.threads(|t| dst.set(&t, t.rank() as u32));
 }

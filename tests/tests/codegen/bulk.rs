@@ -405,19 +405,10 @@ fn a_round_of_a_driver_has_one_fence_and_one_barrier_whatever_its_number_of_stag
     }
 }
 
-/// The kernels in which the copy engine fills stages between roles that share warps: those of which
-/// each instance does, and those of which an instance with `Bulk` does.
-const SHARED_WARPS: [&[&str]; 2] = [
-    &["with_specialized_staging_unified_bulk", "tails_between_halves"],
-    &[
-        "with_specialized_staging_unified",
-        "with_producer_count",
-        "gaps_between_roles",
-        "three_passes",
-        "random_quits_of_first_threads",
-        "random_quits_by_parity",
-    ],
-];
+/// The kernels that go on behind roles which share warps, between which the copy engine fills stages
+/// in those instances that have `Bulk`.
+const GO_ON_IN_SHARED_WARPS: [&str; 4] =
+    ["gaps_between_roles", "three_passes", "random_quits_of_first_threads", "random_quits_by_parity"];
 
 /// What a wait says of how long the thread may be suspended at once, in nanoseconds.
 fn suspend_time_hint(wait: &Instruction) -> Option<&str> {
@@ -425,28 +416,24 @@ fn suspend_time_hint(wait: &Instruction) -> Option<&str> {
 }
 
 #[test]
-fn waits_have_a_suspend_time_hint_where_bulk_copies_go_between_roles_that_share_warps_and_nowhere_else() {
+fn waits_have_a_suspend_time_hint_where_warps_are_shared_and_threads_wait_behind_the_roles_and_nowhere_else() {
     let mut hinted = BTreeSet::new();
     for module in [Module::Kernels, Module::TestKernels, Module::CodegenKernels] {
         for entry in entries(module).values() {
             let name = entry.name.rsplit('$').next().unwrap_or_default();
             let (kernel, arguments) = name.split_once("__").unwrap_or((name, ""));
-            let [always, with_engine] = SHARED_WARPS;
             let of_engine = arguments.split('_').any(|argument| argument == "Bulk");
-            let shares = always.contains(&kernel) || with_engine.contains(&kernel) && of_engine;
+            let expected = GO_ON_IN_SHARED_WARPS.contains(&kernel) && of_engine;
             let waits: Vec<_> = entry.code.instructions().filter(|one| is_mbarrier_wait(one)).collect();
             let hints = waits.iter().filter_map(|wait| suspend_time_hint(wait)).collect::<Vec<_>>();
             assert!(hints.iter().all(|hint| *hint == "20"), "{name}: {hints:?}");
-            assert_eq!(!hints.is_empty(), shares, "{name}: {} of {} waits have a hint", hints.len(), waits.len());
-            // Others have further partitions, or a word on which a role agrees.
-            let is_driven = module == Module::Kernels;
-            assert!(!shares || !is_driven || hints.len() == waits.len(), "{name}: a wait without a hint");
-            if shares {
+            assert_eq!(!hints.is_empty(), expected, "{name}: {} of {} waits have a hint", hints.len(), waits.len());
+            if expected {
                 hinted.insert(kernel);
             }
         }
     }
-    assert_eq!(hinted, SHARED_WARPS.into_iter().flatten().copied().collect());
+    assert_eq!(hinted, GO_ON_IN_SHARED_WARPS.into());
 }
 
 /// The copies of a stage of a kernel in `kernels/` whose tiles have one row; of others each row is

@@ -25,6 +25,15 @@ const KERNELS: [(&str, bool); 9] = [
     ("load_compute_store", true),
 ];
 
+/// Kernels that go on behind their roles. Where a kernel ends with a partition the builder leaves
+/// out what ends the partition.
+const GO_ON: [&str; 2] = ["producer_consumer_sum", "role_result"];
+
+/// Whether the kernel goes on behind its roles.
+pub fn goes_on(kernel: &Kernel) -> bool {
+    GO_ON.contains(&kernel.instance.kernel())
+}
+
 /// Whether the kernel's threads have roles.
 pub fn is_partitioned(kernel: &Kernel) -> bool {
     let name = kernel.instance.kernel();
@@ -281,9 +290,10 @@ fn the_mbarriers_count_the_threads_that_arrive_at_them() {
         counts.sort_unstable();
         assert_eq!(counts, expected, "{}: arrivals of its mbarriers", kernel.name());
         // One thread makes and ends them.
-        for (what, wanted) in [("made", is_mbarrier_init as fn(&_) -> bool), ("ended", is_mbarrier_inval)] {
-            let executed = kernel.entry.executions(wanted);
-            assert_eq!(executed, [0, expected.len()].into(), "{}: mbarriers {what}", kernel.name());
+        let ends = if goes_on(kernel) { [0, expected.len()].into() } else { [0].into() };
+        let made: (_, fn(&_) -> bool, _) = ("made", is_mbarrier_init, [0, expected.len()].into());
+        for (what, wanted, times) in [made, ("ended", is_mbarrier_inval, ends)] {
+            assert_eq!(kernel.entry.executions(wanted), times, "{}: mbarriers {what}", kernel.name());
         }
     }
 }
@@ -320,16 +330,17 @@ fn mbarriers_are_made_before_and_ended_behind_all_roles_with_barriers_of_the_blo
         };
         Some(name.to_owned())
     };
-    let all = ["init", "bar.sync", "roles", "barrier.sync", "inval", "bar.sync"];
+    let steps = ["init", "bar.sync", "roles", "barrier.sync", "inval", "bar.sync"];
     for own in partitioned() {
         let name = own.kernel.name();
+        let (all, barriers) = if goes_on(&own.kernel) { (&steps[..], 3) } else { (&steps[..3], 1) };
         let traces = own.kernel.entry.code.traces(pick, |one| one.is("ret"));
-        assert!(traces.contains(all.map(str::to_owned).as_slice()), "{name}: {traces:?}");
+        assert!(traces.iter().any(|trace| trace == all), "{name}: {traces:?}");
         for trace in traces {
             let mut rest = all.iter();
             assert!(trace.iter().all(|step| rest.any(|known| known == step)), "{name}: {trace:?}");
-            let barriers = trace.iter().filter(|step| step.contains("bar")).count();
-            assert_eq!(barriers, 3, "{name}: {trace:?}");
+            let passed = trace.iter().filter(|step| step.contains("bar")).count();
+            assert_eq!(passed, barriers, "{name}: {trace:?}");
         }
     }
 }
@@ -346,7 +357,8 @@ fn warps_are_together_again_behind_their_roles() {
             assert!(next.is_some_and(is_warp_barrier), "{}: {next:?}", own.kernel.name());
             met += 1;
         }
-        assert_eq!(met, 1, "{}: places where the roles meet", own.kernel.name());
+        let expected = if goes_on(&own.kernel) { 1 } else { 0 };
+        assert_eq!(met, expected, "{}: places where the roles meet", own.kernel.name());
     }
 }
 
@@ -371,7 +383,7 @@ fn one_thread_makes_and_ends_the_mbarriers_and_no_lane_arrives_for_others() {
                 arrive += 1;
             }
         }
-        assert_eq!(of_first, 2, "{name}");
+        assert_eq!(of_first, if goes_on(&own.kernel) { 2 } else { 1 }, "{name}");
         assert!(arrive > 0, "{name}: no arrival");
     }
 }
