@@ -4,8 +4,8 @@
 #   ./build.sh FOLDER            the benchmark's peers: FOLDER/peers.ptx, FOLDER/peers.sm_90.cubin,
 #                                the same of shapes, matrices, bulk and tensor,
 #                                FOLDER/libceilings.so, and what libraries makes
-#   ./build.sh FOLDER libraries  FOLDER/libcub.so, and FOLDER/libcublaslt.so if cublasLt's header
-#                                and library are there
+#   ./build.sh FOLDER libraries  FOLDER/libcub.so, FOLDER/libsgemm.so, and FOLDER/libcublaslt.so if
+#                                cublasLt's header and library are there
 #   ./build.sh FOLDER race       the program FOLDER/thread_scope_race
 #   ./build.sh FOLDER versions   nothing but versions.txt
 #
@@ -168,6 +168,7 @@ case $what in
 race) compile thread_scope_race.cu thread_scope_race -lineinfo ;;
 libraries)
     compile cub.cu libcub.so -shared -Xcompiler -fPIC & jobs=($!)
+    compile sgemm.cu libsgemm.so -shared -Xcompiler -fPIC & jobs+=($!)
     compile_cublaslt & jobs+=($!)
     for job in "${jobs[@]}"; do wait "$job"; done
     ;;
@@ -181,6 +182,7 @@ peers)
     done
     compile ceilings.cu libceilings.so -shared -Xcompiler -fPIC & jobs+=($!)
     compile cub.cu libcub.so -shared -Xcompiler -fPIC & jobs+=($!)
+    compile sgemm.cu libsgemm.so -shared -Xcompiler -fPIC & jobs+=($!)
     compile_cublaslt & jobs+=($!)
     for job in "${jobs[@]}"; do wait "$job"; done
     ;;

@@ -146,6 +146,28 @@ class Cub:
         return lambda x, out: call(memory.data_ptr(), ctypes.c_size_t(memory.numel()), x, out)
 
 
+class Sgemm:
+    """The product of float matrices that is written by hand: `sgemm.cu`."""
+
+    def __init__(self, library):
+        self._call = ctypes.CDLL(library).tilepipe_sgemm
+        pointer, number = ctypes.c_void_p, ctypes.c_int
+        self._call.restype = number
+        self._call.argtypes = [number, pointer, pointer, ctypes.c_float, pointer, number, number, number, pointer]
+
+    def run(self, stages, a, b, out):
+        """Starts `out = a * b` in PyTorch's current stream, with so many stages."""
+        import torch
+
+        if not (a.is_contiguous() and b.is_contiguous() and out.is_contiguous() and a.element_size() == 4):
+            raise ValueError("a matrix is not dense, or not of 32 bits")
+        (height, depth), width = a.shape, b.shape[1]
+        stream = torch.cuda.current_stream().cuda_stream
+        status = self._call(stages, a.data_ptr(), b.data_ptr(), 1.0, out.data_ptr(), height, width, depth, stream)
+        if status != 0:
+            raise RuntimeError(f"the product by hand returned the error {status}")
+
+
 class CublasLt:
     """Matrix products by cublasLt: row-major `a[M, K] * b`, where `b` is `[K, N]`, or `[N, K]` and transposed."""
 

@@ -39,6 +39,7 @@ DEFAULT_TASKS = [
     "exclusive-scan",
     "gather",
     "convolution",
+    "sgemm",
 ]
 OTHER_TASKS = ["matmul"]
 
@@ -107,12 +108,13 @@ def parse(arguments):
     parser.add_argument("--module", help="the folder with our kernels' PTX and machine code")
     parser.add_argument("--cublaslt", help="the library that build.sh makes of cublaslt.cu")
     parser.add_argument("--cub", help="the library that build.sh makes of cub.cu")
+    parser.add_argument("--sgemm", help="the library that build.sh makes of sgemm.cu")
     parser.add_argument("--output", help="where to write the results as JSON")
     parser.add_argument("--seed", type=int, default=1, help="what data and order are drawn from [1]")
     parser.add_argument("--repetitions", type=int, default=30, help="rounds of timed replays [30]")
     parser.add_argument("--tasks", type=tasks, default=DEFAULT_TASKS, help=f"of {','.join(DEFAULT_TASKS + OTHER_TASKS)} [all but matmul]")
     parser.add_argument("--elements-log2", type=numbers, default=[28, 20], help="sizes, as powers of two [28,20]")
-    parser.add_argument("--sides", type=numbers, default=[4096, 8192], help="sides of matmul's matrices [4096,8192]")
+    parser.add_argument("--sides", type=numbers, default=[4096, 8192], help="sides of the matrices of sgemm and matmul [4096,8192]")
     parser.add_argument("--commit", default="unknown", help="the commit to put on record")
     parser.add_argument("--command", help="the command to put on record [this one]")
     parser.add_argument("--self-test", action="store_true", help="check what needs neither a GPU nor PyTorch")
@@ -139,6 +141,7 @@ class Bench:
         self.left_out, self.failures = [], []
         self._cublaslt_path, self._cublaslt = options.cublaslt, None
         self._cub_path, self._cub = options.cub, None
+        self._sgemm_path, self._sgemm = options.sgemm, None
 
     def leave_out(self, task, contestant, why):
         print(f"{task}: {contestant} is left out: {why}", flush=True)
@@ -164,6 +167,15 @@ class Bench:
         if self._cub is None:
             self._cub = Cub(self._cub_path)
         return self._cub
+
+    def sgemm(self):
+        from torch_libraries import Sgemm
+
+        if not self._sgemm_path:
+            raise RuntimeError("no library was named by --sgemm")
+        if self._sgemm is None:
+            self._sgemm = Sgemm(self._sgemm_path)
+        return self._sgemm
 
     def cublaslt_version(self):
         return None if self._cublaslt is None else str(self._cublaslt.version())

@@ -37,7 +37,7 @@ class Contestant:
     """One way to compute a case's result."""
 
     name: str
-    # A class of bench/src/record.rs: "tilepipe", "py-torch" or "library".
+    # A class of bench/src/record.rs: "tilepipe", "py-torch", "library" or "hand".
     kind: str
     # The entry of a kernel of ours, else what is called.
     symbol: str
@@ -648,6 +648,37 @@ def convolved(tensors):
     return sums.float()
 
 
+def sgemm(bench):
+    """a * b in floats, by CUDA cores: no factor is rounded to fewer bits."""
+    torch.backends.cuda.matmul.allow_tf32 = False
+    symbols = ["sgemm__128_128_128_8_2", "sgemm__128_128_128_8_3"]
+    for side in bench.sides:
+        yield Case(
+            f"sgemm {side}x{side}x{side}", "f32", side * side, 3 * side * side * 4,
+            lambda side=side: {
+                **{key: torch.randn(side, side, device=DEVICE) for key in ("a", "b")}, "out": empty((side, side), torch.float32),
+            },
+            lambda t: (t["a"].double() @ t["b"].double()).float(),
+            [
+                *(ours(bench, symbol, grid, ("a", "b"), numbers=ALPHA) for symbol in symbols for grid in (TILES, RESIDENT)),
+                *(sgemm_by_hand(bench, stages) for stages in (2, 3, 4)),
+                eager("torch.matmul", lambda t: torch.matmul(t["a"], t["b"], out=t["out"])),
+            ],
+            far_off,
+        )  # fmt: skip
+
+
+# What a product is multiplied by.
+ALPHA = (ctypes.c_float * 1)(1.0)
+
+
+def sgemm_by_hand(bench, stages):
+    def run(tensors):
+        bench.sgemm().run(stages, tensors["a"], tensors["b"], tensors["out"])
+
+    return Contestant("C++ by hand", "hand", f"product<{stages}>", run)
+
+
 def matmul(bench):
     """a * b, with b as it is ("nn") or transposed ("nt"), by tensor cores. It has no kernel of ours yet."""
     torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
@@ -732,5 +763,6 @@ TASKS = {
     "exclusive-scan": exclusive_scan,
     "gather": gather,
     "convolution": convolution,
+    "sgemm": sgemm,
     "matmul": matmul,
 }

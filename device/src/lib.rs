@@ -48,7 +48,8 @@
 //! - A pipeline of each warp or thread: [`Shared::warps`], [`Shared::threads`].
 //! - Producers and consumers: [`role`], from [`Block::partition`].
 //! - What moves a tile, and who waits for whom: [`CpAsync`], [`LoadStore`]; [`scope`].
-//! - What a stage holds: `[T; N]`, [`HaloTile`], [`Tile2D`], [`HaloTile2D`], tuples,
+//! - What a stage holds: `[T; N]`, [`HaloTile`], [`Tile2D`], [`ColumnTile2D`],
+//!   [`HaloTile2D`], tuples,
 //!   [`Optional`].
 //! - Types of elements: [`Element`], [`Vec4`], [`f16`](struct@f16), [`bf16`];
 //!   functions of floats in [`math`]; where the largest of many is: [`key`].
@@ -83,6 +84,7 @@ mod stage;
 mod store;
 mod tensor;
 mod tile;
+mod unrolled;
 mod view;
 
 #[cfg(not(target_arch = "nvptx64"))]
@@ -103,7 +105,7 @@ pub use group::warp::{Lane, PerLane, Warp};
 pub use half::{bf16, f16};
 pub use marker::Uniform;
 pub use memory::{First, Layout, Position, Scoped, Second, Shared, Whole};
-pub use output::arrangement::{Arrangement, Blocked, Runs, Striped};
+pub use output::arrangement::{Arrangement, Blocked, Micro, Runs, Striped};
 pub use output::bounds::{Bounded, hoist_bounds};
 pub use output::bulk::BulkTilesMut;
 pub use output::destination::Destination;
@@ -126,7 +128,7 @@ pub use tensor::{
     OutputExtents, Swizzle, Swizzle32, Swizzle64, Swizzle128, Tensor, TensorBox, TensorColumn, TensorMut, TensorRow,
     TensorTile, TileReduction,
 };
-pub use tile::tile2d::{HaloTile2D, Tile2D};
+pub use tile::tile2d::{ColumnTile2D, HaloTile2D, Tile2D};
 pub use tile::{HaloTile, Tile};
 pub use tilepipe_macros::{Element, kernel};
 pub use view::constant::Constant;
@@ -135,4 +137,4 @@ pub use view::order::{AnyBlock, Consecutive, Cyclic, Order, OrderOf, SameOrder, 
 pub use view::rows::BlockRows;
 pub use view::share::Places;
 pub use view::tile_ref::TileRef;
-pub use view::tiles::{BlockTiles, Halos, Halos2D, Input, Input2D, TileView, Tiles, Tiles2D};
+pub use view::tiles::{BlockTiles, ColumnTiles2D, Halos, Halos2D, Input, Input2D, TileView, Tiles, Tiles2D};

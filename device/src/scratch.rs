@@ -17,9 +17,9 @@ use crate::group::filling::FillingGroup;
 use crate::isa;
 use crate::marker::{BlockLevel, Brand, RoleShared, Uniform};
 use crate::memory::{Layout, Shared};
-use crate::tile::Tile;
 use crate::tile::shape::at_least_16;
 use crate::tile::tile2d::Tile2D;
+use crate::tile::{Tile, place};
 
 /// Shared memory for one tile of shape `S` that the threads of a group compute and then read:
 /// `[T; LEN]`, or `Tile2D<T, ROWS, COLUMNS, PAD>`.
@@ -311,7 +311,7 @@ unsafe fn write<S: Tile, G: FillingGroup, const READS: bool>(
         for nth in 0..elements.div_ceil(G::THREADS) {
             let element = rank + nth * G::THREADS;
             if elements.is_multiple_of(G::THREADS) || element < elements {
-                let place = first.wrapping_add(element / S::COLUMNS * S::PITCH + element % S::COLUMNS);
+                let place = first.wrapping_add(place::<S>(element / S::COLUMNS, element % S::COLUMNS));
                 // SAFETY: `each` passes the calling thread's rank, and the token is used in this
                 // call of `value` alone.
                 let thread = unsafe { G::thread(rank) };

@@ -37,7 +37,8 @@ pub struct View {
 pub enum Argument<'a> {
     /// For a view.
     View(View),
-    /// For a `Constant`: the bytes of the value, which the launch copies.
+    /// For a `Constant` or a plain value such as an `f32`: its bytes, which the launch copies. A
+    /// `bool` is a byte 0 or 1.
     Constant(&'a [u8]),
 }
 
@@ -194,7 +195,7 @@ fn check_size(
         (ParameterKind::Input | ParameterKind::Output | ParameterKind::Reduction, Argument::View(view)) => {
             (view.element_bytes, "a view of elements")
         }
-        (ParameterKind::Constant, Argument::Constant(bytes)) => (bytes.len(), "a constant"),
+        (ParameterKind::Constant | ParameterKind::Scalar, Argument::Constant(bytes)) => (bytes.len(), "a constant"),
         _ => return Ok(()),
     };
     if bytes == info.element_bytes {
@@ -239,8 +240,14 @@ impl Argument<'_> {
         match self {
             Argument::View(view) => view.bind(info),
             Argument::Constant(bytes) => Bound {
-                value: Value::Constant(Bytes::copied(bytes)),
-                kind: ParameterKind::Constant,
+                value: match info.kind {
+                    ParameterKind::Scalar => Value::Scalar(Padded::new(words(bytes))),
+                    _ => Value::Constant(Bytes::copied(bytes)),
+                },
+                kind: match info.kind {
+                    ParameterKind::Scalar => ParameterKind::Scalar,
+                    _ => ParameterKind::Constant,
+                },
                 element: (info.element)(),
                 element_name: (info.element_name)(),
                 memory: None,
@@ -248,6 +255,16 @@ impl Argument<'_> {
             },
         }
     }
+}
+
+/// The words of a plain value of at most 16 bytes; of a longer one, which `check_size` has refused,
+/// the first 16.
+fn words(bytes: &[u8]) -> [u64; 2] {
+    let mut words = [0_u64; 2];
+    for (to, from) in bytemuck::bytes_of_mut(&mut words).iter_mut().zip(bytes) {
+        *to = *from;
+    }
+    words
 }
 
 impl View {

@@ -13,6 +13,7 @@ mod counts;
 mod cuda_guide;
 mod grid2d;
 mod lookup;
+mod matrix;
 mod picture;
 mod reduction;
 mod roles;
@@ -40,6 +41,7 @@ pub use roles::{
     load_compute_store, producer_consumer_sum, with_producer_count, with_specialized_staging_unified,
     with_specialized_staging_warps,
 };
+pub use matrix::sgemm;
 pub use rows::{RMS_NORM_EPSILON, reverse, rms_norm, softmax};
 pub use signal::{RADIUS, convolution, moving_average, moving_average_wide};
 pub use tensor::{batched_transpose, column_sums, copy_tma, stencil_2d_tma, stencil_3x3_tma, transpose_tma};

@@ -223,7 +223,7 @@ impl<T: Value> Output<T> {
 }
 
 /// Launches `grid` blocks of an instance that takes these inputs and this output. A filter is
-/// [`reference::filter`].
+/// [`reference::filter`], a factor [`reference::ALPHA`].
 ///
 /// # Errors
 ///
@@ -252,7 +252,7 @@ fn arguments<T: Value>(
         ParameterKind::Input => inputs.next(),
         ParameterKind::Output | ParameterKind::Reduction => output.take(),
         ParameterKind::Constant => filter::<T>(instance),
-        ParameterKind::Scalar => None,
+        ParameterKind::Scalar => Some(Bound::scalar(f32::from(reference::ALPHA))),
     };
     instance.parameters().map(|(_, info)| info.kind).filter_map(argument).collect()
 }

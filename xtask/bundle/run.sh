@@ -266,6 +266,7 @@ run_torch() {
     fi
     if [ -e peers/built/libcublaslt.so ]; then set -- --cublaslt peers/built/libcublaslt.so "$@"; fi
     if [ -e peers/built/libcub.so ]; then set -- --cub peers/built/libcub.so "$@"; fi
+    if [ -e peers/built/libsgemm.so ]; then set -- --sgemm peers/built/libsgemm.so "$@"; fi
     step "comparison with PyTorch" "$python" peers/torch_peers.py --library ./libtilepipe_bench_c.so --module ptx \
         --commit "$(cat commit)" --command "./run.sh torch $typed" "$@"
 }

@@ -2,7 +2,7 @@
 
 use crate::group::Deal;
 use crate::scope::Scope;
-use crate::tile::Tile;
+use crate::tile::{Tile, place};
 
 /// Deals the tile's units of `width` bytes out to the group's threads, unit `u` of each part to
 /// member `u % TEAM`, and calls `copy(row, byte offset in the row, byte offset in shared memory)`
@@ -26,17 +26,38 @@ pub(super) unsafe fn for_each_unit<T: Tile, G: Deal<S>, S: Scope>(width: usize, 
                     copy(0, index * width, index * width);
                 }
             }
+        } else if T::COLUMN_PITCH > 1 && G::PARTS == 1 && const { G::TEAM.is_multiple_of(T::COLUMNS * element / width) } {
+            // A thread keeps its column, and its rows are a constant number of rows apart.
+            let (first, column) = (member / units_of_row, member % units_of_row * width);
+            let apart = const { G::TEAM / (T::COLUMNS * element / width) };
+            for round in 0..T::ROWS.div_ceil(apart) {
+                let row = first + round * apart;
+                if T::ROWS.is_multiple_of(apart) || row < T::ROWS {
+                    copy(row, column, bytes_to::<T>(row, column));
+                }
+            }
         } else {
             // The loop takes one unit at a time, because places in rows take many registers.
             let mut unit = member;
             while unit < units {
                 let index = part * units + unit;
                 let (row, column) = (index / units_of_row, index % units_of_row * width);
-                copy(row, column, row * T::PITCH * element + column);
+                copy(row, column, bytes_to::<T>(row, column));
                 unit += G::TEAM;
             }
         }
     };
     // SAFETY: the caller's promises.
     unsafe { G::deal(deal) };
+}
+
+/// Where byte `byte` of row `row` lies in the tile in shared memory.
+#[inline(always)]
+fn bytes_to<T: Tile>(row: usize, byte: usize) -> usize {
+    let element = size_of::<T::Element>();
+    if T::COLUMN_PITCH == 1 {
+        // Without a division, which the compiler would have to see through.
+        return row * T::PITCH * element + byte;
+    }
+    place::<T>(row, byte / element) * element + byte % element
 }

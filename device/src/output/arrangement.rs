@@ -1,6 +1,9 @@
 //! Which elements of an output tile are a thread's.
 
-/// Which elements of an output tile a thread owns: [`Striped`], [`Blocked`] or [`Runs`]. Sealed.
+use crate::isa::WARP;
+
+/// Which elements of an output tile a thread owns: [`Striped`], [`Blocked`], [`Runs`] or [`Micro`].
+/// Sealed.
 ///
 /// The elements of a tile with rows are counted row by row. The arrangement is part of the
 /// view's type, so that two threads never come to own one element.
@@ -22,13 +25,63 @@ pub enum Blocked {}
 /// The tile's length is a multiple of `N * THREADS`, or it does not compile.
 pub enum Runs<const N: usize> {}
 
+/// A thread owns `R` rows of `C` elements of a tile with rows, its rectangle of a matrix product:
+/// with [`TileMut::add_product`](crate::TileMut::add_product) it keeps `R * C` sums in registers,
+/// for which it reads `R + C` elements a step.
+///
+/// `R` and `C` are multiples of 4. The elements lie in squares of 4 by 4, which neighbouring threads
+/// have side by side and below one another; a thread's next square is as far away as there are
+/// threads between. A warp has 4 threads below one another with 8 side by side each. So reads of
+/// shared memory have no bank conflicts, and each row that a warp stores is 128 bytes of an `f32`
+/// matrix. (CUTLASS's `WarpThreadArrangement` of 4 x 8 lanes.)
+///
+/// A tile of `ROWS` by `COLUMNS` elements has `COLUMNS / C` threads side by side, a multiple of 8,
+/// and `ROWS / R` below one another, a multiple of 4, `THREADS` in all, or it does not compile.
+/// [`TileMut::place`](crate::TileMut::place) says which row and column an element has.
+pub enum Micro<const R: usize, const C: usize> {}
+
 impl Arrangement for Striped {}
 impl Arrangement for Blocked {}
 impl<const N: usize> Arrangement for Runs<N> {}
+impl<const R: usize, const C: usize> Arrangement for Micro<R, C> {}
 
-/// Refuses a tile that has no whole number of runs for each thread: some of its elements would
-/// belong to nobody.
-pub(super) const fn check_runs<A: Arrangement>(len: usize, threads: usize) {
+/// Rows and columns of a square of a rectangle, and threads of a warp side by side and below
+/// one another.
+pub(super) const QUAD: usize = 4;
+const ACROSS: usize = 8;
+const DOWN: usize = WARP / ACROSS;
+
+/// Where a thread's rectangle begins in a tile of `columns` columns: how many squares of [`QUAD`]
+/// rows and columns lie above and left of its first one.
+#[inline(always)]
+pub(super) fn corner<const C: usize>(rank: usize, columns: usize) -> (usize, usize) {
+    let warps_across = columns / C / ACROSS;
+    let (warp, lane) = (rank / WARP, rank % WARP);
+    (warp / warps_across * DOWN | lane / ACROSS, warp % warps_across * ACROSS | lane % ACROSS)
+}
+
+/// Refuses a tile of which some elements would belong to nobody, or to nobody's rectangle.
+pub(super) const fn check_shares<A: Arrangement>(rows: usize, columns: usize, threads: usize) {
+    if let Some((r, c)) = A::RECTANGLE {
+        assert!(
+            r > 0 && c > 0 && r.is_multiple_of(QUAD) && c.is_multiple_of(QUAD),
+            "`Micro<R, C>` gives each thread squares of 4 by 4 elements: `R` and `C` are multiples of 4"
+        );
+        assert!(
+            columns.is_multiple_of(ACROSS * c) && rows.is_multiple_of(DOWN * r),
+            "`Micro<R, C>` gives a warp 4 rectangles below one another and 8 side by side: the tile's rows must be a multiple of `4 * R` \
+             and its columns one of `8 * C`"
+        );
+        assert!(
+            rows / r * (columns / c) == threads,
+            "`Micro<R, C>` gives each thread one rectangle: `(ROWS / R) * (COLUMNS / C)` must be `THREADS`"
+        );
+    }
+    check_runs::<A>(rows * columns, threads);
+}
+
+/// Refuses a tile that has no whole number of runs for each thread.
+const fn check_runs<A: Arrangement>(len: usize, threads: usize) {
     if let Some(run) = A::RUN {
         assert!(
             run > 0,
@@ -50,10 +103,14 @@ mod sealed {
         /// How many of them do, if it is not all of them.
         const RUN: Option<usize>;
 
-        /// The tile's element that thread `rank` of `threads` owns as its `nth` of `owned`. One
-        /// thread's elements are no other thread's, for ranks below `threads` and `nth` below
-        /// `owned`, where `threads * (owned + RUN)` does not overflow.
-        fn element(rank: usize, nth: usize, threads: usize, owned: usize) -> usize;
+        /// The rows and columns of a thread's rectangle, if its elements are one.
+        const RECTANGLE: Option<(usize, usize)> = None;
+
+        /// The element that thread `rank` of `threads` owns as its `nth` of `owned`, of a tile in
+        /// rows of `columns`. One thread's elements are no other thread's, for ranks below
+        /// `threads` and `nth` below `owned`, where `threads * (owned + RUN)` does not overflow and
+        /// `check_shares` accepts the tile.
+        fn element(rank: usize, nth: usize, threads: usize, owned: usize, columns: usize) -> usize;
     }
 }
 
@@ -62,7 +119,7 @@ impl sealed::Arrangement for Striped {
     const RUN: Option<usize> = None;
 
     #[inline(always)]
-    fn element(rank: usize, nth: usize, threads: usize, _: usize) -> usize {
+    fn element(rank: usize, nth: usize, threads: usize, _: usize, _: usize) -> usize {
         rank + nth * threads
     }
 }
@@ -72,7 +129,7 @@ impl sealed::Arrangement for Blocked {
     const RUN: Option<usize> = None;
 
     #[inline(always)]
-    fn element(rank: usize, nth: usize, _: usize, owned: usize) -> usize {
+    fn element(rank: usize, nth: usize, _: usize, owned: usize, _: usize) -> usize {
         rank * owned + nth
     }
 }
@@ -82,8 +139,23 @@ impl<const N: usize> sealed::Arrangement for Runs<N> {
     const RUN: Option<usize> = Some(N);
 
     #[inline(always)]
-    fn element(rank: usize, nth: usize, threads: usize, _: usize) -> usize {
+    fn element(rank: usize, nth: usize, threads: usize, _: usize, _: usize) -> usize {
         (nth / N * threads + rank) * N + nth % N
+    }
+}
+
+impl<const R: usize, const C: usize> sealed::Arrangement for Micro<R, C> {
+    const WIDE: bool = true;
+    const RUN: Option<usize> = Some(QUAD);
+    const RECTANGLE: Option<(usize, usize)> = Some((R, C));
+
+    #[inline(always)]
+    fn element(rank: usize, nth: usize, threads: usize, _: usize, columns: usize) -> usize {
+        let (above, left) = corner::<C>(rank, columns);
+        let (across, (row, column)) = (columns / C, (nth / C, nth % C));
+        let row = (above + row / QUAD * (threads / across)) * QUAD + row % QUAD;
+        let column = (left + column / QUAD * across) * QUAD + column % QUAD;
+        row * columns + column
     }
 }
 
@@ -92,17 +164,17 @@ mod tests {
     use super::sealed::Arrangement as _;
     use super::*;
 
-    /// Which elements `threads` threads own of a tile of `len`.
-    fn owned<A: Arrangement>(len: usize, threads: usize) -> Vec<usize> {
+    /// Which elements `threads` threads own of a tile of `len`, in rows of `columns`.
+    fn owned<A: Arrangement>(len: usize, columns: usize, threads: usize) -> Vec<usize> {
         let owned = len.div_ceil(threads);
-        let share = |rank| (0..owned).map(move |nth| A::element(rank, nth, threads, owned));
+        let share = |rank| (0..owned).map(move |nth| A::element(rank, nth, threads, owned, columns));
         let mut all: Vec<_> = (0..threads).flat_map(share).collect();
         all.sort_unstable();
         all
     }
 
     fn each_has_one_owner<A: Arrangement>(len: usize, threads: usize) {
-        let all = owned::<A>(len, threads);
+        let all = owned::<A>(len, len, threads);
         let of_the_tile: Vec<_> = all.iter().copied().filter(|element| *element < len).collect();
         assert_eq!(of_the_tile, (0..len).collect::<Vec<_>>(), "{len} elements, {threads} threads");
         assert!(all.windows(2).all(|pair| pair[0] != pair[1]), "{len} elements, {threads} threads");
@@ -126,9 +198,55 @@ mod tests {
     #[test]
     fn runs_of_neighbouring_threads_lie_side_by_side() {
         assert_eq!(
-            (0..8).map(|nth| Runs::<4>::element(1, nth, 32, 8)).collect::<Vec<_>>(),
+            (0..8).map(|nth| Runs::<4>::element(1, nth, 32, 8, 256)).collect::<Vec<_>>(),
             [4, 5, 6, 7, 132, 133, 134, 135]
         );
+    }
+
+    #[test]
+    fn each_element_of_a_tile_lies_in_one_rectangle() {
+        fn in_one<const R: usize, const C: usize>(rows: usize, columns: usize) {
+            let threads = rows / R * (columns / C);
+            check_shares::<Micro<R, C>>(rows, columns, threads);
+            let all = owned::<Micro<R, C>>(rows * columns, columns, threads);
+            assert_eq!(all, (0..rows * columns).collect::<Vec<_>>(), "{R} x {C} of {rows} x {columns}");
+        }
+        for down in 1..=4 {
+            for across in 1..=4 {
+                in_one::<4, 4>(16 * down, 32 * across);
+                in_one::<12, 8>(48 * down, 64 * across);
+                in_one::<8, 8>(32 * down, 64 * across);
+                in_one::<16, 12>(64 * down, 96 * across);
+            }
+        }
+    }
+
+    #[test]
+    fn a_warps_rectangles_lie_side_by_side() {
+        let place = |rank, nth| {
+            let element = Micro::<8, 8>::element(rank, nth, 256, 64, 128);
+            (element / 128, element % 128)
+        };
+        assert_eq!([0, 3, 4, 8, 32].map(|nth| place(0, nth)), [(0, 0), (0, 3), (0, 64), (1, 0), (64, 0)]);
+        assert_eq!([1, 7, 8, 31, 32, 64].map(|rank| place(rank, 0)), [(0, 4), (0, 28), (4, 0), (12, 28), (0, 32), (16, 0)]);
+    }
+
+    #[test]
+    #[should_panic(expected = "must be `THREADS`")]
+    fn rectangles_that_do_not_fill_the_tile_are_refused() {
+        check_shares::<Micro<8, 8>>(128, 128, 128);
+    }
+
+    #[test]
+    #[should_panic(expected = "the tile's rows must be a multiple of `4 * R`")]
+    fn rectangles_of_half_a_warp_are_refused() {
+        check_shares::<Micro<8, 8>>(128, 32, 64);
+    }
+
+    #[test]
+    #[should_panic(expected = "`R` and `C` are multiples of 4")]
+    fn rectangles_without_whole_runs_are_refused() {
+        check_shares::<Micro<8, 6>>(128, 96, 256);
     }
 
     #[test]

@@ -4,6 +4,7 @@ pub(crate) mod arrangement;
 pub(crate) mod bounds;
 pub(crate) mod bulk;
 pub(crate) mod destination;
+pub(crate) mod product;
 pub(crate) mod reduction;
 pub(crate) mod rows;
 pub(crate) mod tile;

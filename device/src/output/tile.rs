@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use bytemuck::Zeroable;
 
-use super::arrangement::{Arrangement, Blocked, Striped, check_runs};
+use super::arrangement::{Arrangement, Blocked, Striped, check_shares};
 use crate::element::Element;
 use crate::fault;
 use crate::group::block::Thread;
@@ -12,6 +12,7 @@ use crate::isa;
 use crate::marker::{Brand, Uniform};
 use crate::tile::Tile;
 use crate::tile::tile2d::Tile2D;
+use crate::unrolled::unrolled;
 
 /// A tile that an output is made of: `[T; LEN]` or `Tile2D<T, ROWS, COLUMNS>`.
 ///
@@ -142,7 +143,7 @@ unsafe impl<S: OutputTile, A, const THREADS: usize> Uniform for TileMut<'_, '_, 
 impl<'b, S: OutputTile, A: Arrangement, const THREADS: usize> TileMut<'_, 'b, S, THREADS, A> {
     /// How many elements of a whole tile a thread owns.
     pub const PER_THREAD: usize = {
-        check_runs::<A>(S::LEN, THREADS);
+        check_shares::<A>(S::ROWS, S::COLUMNS, THREADS);
         S::LEN.div_ceil(THREADS)
     };
 
@@ -159,7 +160,7 @@ impl<'b, S: OutputTile, A: Arrangement, const THREADS: usize> TileMut<'_, 'b, S,
     /// The calling thread's element number `nth`, counted row by row.
     #[inline(always)]
     fn element_of(&self, thread: &Thread<'_, 'b, THREADS>, nth: usize) -> usize {
-        A::element(thread.rank(), nth, THREADS, Self::PER_THREAD)
+        A::element(thread.rank(), nth, THREADS, Self::PER_THREAD, S::COLUMNS)
     }
 
     /// The row and the column of an element that is counted row by row. Past the tile's end the row
@@ -198,8 +199,8 @@ impl<'b, S: OutputTile, A: Arrangement, const THREADS: usize> TileMut<'_, 'b, S,
             // (checked), and the arrangement is the view's, which gives different ranks different
             // elements, and different elements have different places. Its arithmetic does not
             // wrap: `rank + nth * THREADS` and `rank * PER_THREAD + nth` are below
-            // `LEN + 2 * THREADS`, an element of a run is below LEN (`check_runs`), and LEN is at
-            // most `u32::MAX` (2).
+            // `LEN + 2 * THREADS`, an element of a run or of a rectangle is below LEN
+            // (`check_shares`), and LEN is at most `u32::MAX` (2).
             unsafe { isa::store_global(address, value) };
         }
     }
@@ -299,33 +300,61 @@ impl<'b, S: OutputTile, A: Arrangement, const THREADS: usize> TileMut<'_, 'b, S,
     }
 
     /// As [`set_places`](Self::set_places), `N` elements in a row at a time; `N` is `LANES`, which
-    /// divides a thread's share: a run does, too (`check_runs`).
+    /// divides a thread's share: a run does, too (`check_shares`).
     #[inline(always)]
     fn set_rows<const N: usize>(
         &self,
         thread: &Thread<'_, 'b, THREADS>,
         value: impl Fn(usize, usize, (usize, usize)) -> S::Element,
     ) {
-        for group in 0..Self::PER_THREAD / N {
-            let first = group * N;
-            let element = self.element_of(thread, first);
-            let (row, column) = Self::place_of(element);
-            if self.has_row::<N>((row, column)) {
-                let mut values = [S::Element::zeroed(); N];
-                for (lane, to) in values.iter_mut().enumerate() {
-                    *to = value(first + lane, element + lane, (row, column + lane));
+        let groups = const { Self::PER_THREAD / N };
+        if A::RECTANGLE.is_none() {
+            for group in 0..groups {
+                self.set_group::<N>(thread, group * N, false, &value);
+            }
+            return;
+        }
+        // What a thread keeps of a rectangle is more than LLVM unrolls a loop for.
+        const { assert!(A::RECTANGLE.is_none() || Self::PER_THREAD / N <= 64, "a thread's rectangle has at most 64 runs of 4 elements") };
+        let whole = self.extent.rows() == S::ROWS && self.extent.columns() == S::COLUMNS;
+        let each = |whole| {
+            unrolled::<64>(|group| {
+                if group < groups {
+                    self.set_group::<N>(thread, group * N, whole, &value);
                 }
-                // SAFETY: (0) just checked; (1) several lanes are those of a wide arrangement,
-                // whose elements follow one another in a thread's share or in its runs, of which
-                // `first` begins a group of N; N divides the share or the run and a row of the
-                // tile, and with them `first`, the element and the column.
-                unsafe { self.store_row((row, column), values) };
-            } else {
-                for lane in 0..N {
-                    let place = (row, column + lane);
-                    if self.has(place) {
-                        self.set_nth(thread, first + lane, value(first + lane, element + lane, place));
-                    }
+            });
+        };
+        if whole { each(true) } else { each(false) }
+    }
+
+    /// As [`set_rows`](Self::set_rows), the `N` elements from the thread's element number `first`
+    /// on. If `whole`, all of the tile lies in the view.
+    #[inline(always)]
+    fn set_group<const N: usize>(
+        &self,
+        thread: &Thread<'_, 'b, THREADS>,
+        first: usize,
+        whole: bool,
+        value: &impl Fn(usize, usize, (usize, usize)) -> S::Element,
+    ) {
+        let element = self.element_of(thread, first);
+        let (row, column) = Self::place_of(element);
+        if whole || self.has_row::<N>((row, column)) {
+            let mut values = [S::Element::zeroed(); N];
+            for (lane, to) in values.iter_mut().enumerate() {
+                *to = value(first + lane, element + lane, (row, column + lane));
+            }
+            // SAFETY: (0) just checked, or each place of the tile lies in the view; (1) several
+            // lanes are those of a wide arrangement, whose elements follow one another in a
+            // thread's share or in its runs, of which `first` begins a group of N; N divides the
+            // share or the run and a row of the tile, and with them `first`, the element and the
+            // column.
+            unsafe { self.store_row((row, column), values) };
+        } else {
+            for lane in 0..N {
+                let place = (row, column + lane);
+                if self.has(place) {
+                    self.set_nth(thread, first + lane, value(first + lane, element + lane, place));
                 }
             }
         }

@@ -23,7 +23,7 @@ use crate::view::tile_ref::TileRef;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be what a stage holds",
-    note = "a stage holds a tile (`[T; LEN]`, `HaloTile`, `Tile2D`, `HaloTile2D` of `Element`s), a tuple of two to four tiles, \
+    note = "a stage holds a tile (`[T; LEN]`, `HaloTile`, `Tile2D`, `ColumnTile2D`, `HaloTile2D` of `Element`s), a tuple of two to four tiles, \
             or `Optional<tile>`"
 )]
 pub trait Contents: 'static + sealed::Contents {}
@@ -243,6 +243,11 @@ pub(crate) const fn check<C: Contents, E: Engine, G: Deal<S>, S: Scope>(stages: 
             shape.divides_into(parts),
             "this tile can't be shared out at this scope: at `ThreadScope` its length is a multiple of the block's threads, at \
              `WarpScope` of its warps, and its rows are not padded; use `BlockScope` for other tiles"
+        );
+        assert!(
+            !shape.by_columns || !<CompletionOf<E> as Completion>::BY_BYTES,
+            "a `ColumnTile2D` can't be copied by the engine `Bulk`, which copies rows as they lie: use the engine `CpAsync` for it, \
+             `Stages<Tile, COUNT>`"
         );
         let fits = shape.unit(parts) >= E::LEAST_UNIT;
         assert!(

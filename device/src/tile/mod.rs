@@ -9,21 +9,21 @@ use crate::marker::{RoleShared, Uniform};
 /// A tile: elements that are copied, waited for and read as one.
 ///
 /// `[T; LEN]` is the plain tile; [`HaloTile`] has neighbours on both sides;
-/// [`Tile2D`](crate::Tile2D) and [`HaloTile2D`](crate::HaloTile2D) have rows. Successive tiles of a
-/// view start `STRIDE` elements apart, and tile 0 starts `LEAD` elements before the view. The same
+/// [`Tile2D`](crate::Tile2D) and [`HaloTile2D`](crate::HaloTile2D) have rows, and
+/// [`ColumnTile2D`](crate::ColumnTile2D) lies column by column. Successive tiles of a view start `STRIDE` elements apart, and tile 0 starts `LEAD` elements before the view. The same
 /// holds for rows with `ROW_STRIDE` and `ROW_LEAD`.
 ///
 /// # Safety
 ///
-/// 0. `Self` is `ROWS` rows of elements of type `Element`, any bit pattern valid: each row is
-///    `COLUMNS` elements, and rows start `PITCH >= COLUMNS` elements apart. There is no other
-///    padding.
+/// 0. `Self` is elements of type `Element` in `ROWS` rows and `COLUMNS` columns, any bit pattern
+///    valid: element `(row, column)` lies `row * PITCH + column * COLUMN_PITCH` elements from the
+///    start, and no other one does. Between them there is nothing but elements that nobody reads.
 /// 1. `STRIDE >= 1`, `LEAD + STRIDE <= COLUMNS`, `ROW_STRIDE >= 1`, and
 ///    `ROW_LEAD + ROW_STRIDE <= ROWS`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no tile",
-    note = "a tile is an array `[T; LEN]` of elements, a `HaloTile<T, LEN, HALO>`, a `Tile2D<T, ROWS, COLUMNS>` or a \
-            `HaloTile2D<T, ROWS, COLUMNS, HALO>`"
+    note = "a tile is an array `[T; LEN]` of elements, a `HaloTile<T, LEN, HALO>`, a `Tile2D<T, ROWS, COLUMNS>`, a \
+            `ColumnTile2D<T, ROWS, COLUMNS>` or a `HaloTile2D<T, ROWS, COLUMNS, HALO>`"
 )]
 pub unsafe trait Tile: Sized + Copy + Uniform + RoleShared + Send + Sync + 'static {
     /// The element type.
@@ -34,6 +34,8 @@ pub unsafe trait Tile: Sized + Copy + Uniform + RoleShared + Send + Sync + 'stat
     const COLUMNS: usize;
     /// Elements from one row's start to the next one's in shared memory.
     const PITCH: usize = Self::COLUMNS;
+    /// Elements from one column to the next one in shared memory.
+    const COLUMN_PITCH: usize = 1;
     /// Elements from one tile's start to the next one's in a row of the view.
     const STRIDE: usize;
     /// Elements of a row that lie before its own part.
@@ -46,10 +48,17 @@ pub unsafe trait Tile: Sized + Copy + Uniform + RoleShared + Send + Sync + 'stat
     const LEN: usize = checked_len(Self::ROWS, Self::COLUMNS);
     /// The tile's size in shared memory in bytes.
     const BYTES: usize = size_of::<Self>();
-    /// The largest power of two, up to 16, to which the start of every row of every tile of a view
-    /// is aligned in bytes if the view's base is, and its rows too if it has several.
+    /// A power of two, up to 16, to which the start of every row of every tile of a view is aligned
+    /// in bytes if the view's base is, and its rows too if it has several: the largest one, for a
+    /// tile whose rows are copied in one piece.
     const ALIGNMENT: usize =
         alignment_of_multiples(Self::STRIDE * size_of::<Self::Element>(), Self::LEAD * size_of::<Self::Element>());
+}
+
+/// Where element `(row, column)` of a tile lies in shared memory, in elements from the tile's start.
+#[inline(always)]
+pub(crate) fn place<T: Tile>(row: usize, column: usize) -> usize {
+    row * T::PITCH + column * T::COLUMN_PITCH
 }
 
 /// The largest power of two, up to 16, that divides both `a` and `b` (0 is divided by all).

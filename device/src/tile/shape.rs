@@ -12,6 +12,8 @@ pub struct Shape {
     alignment: usize,
     /// Whether it is a box of a tensor, swizzled or not.
     pub(crate) boxed: bool,
+    /// Whether elements of a row lie apart from one another.
+    pub(crate) by_columns: bool,
 }
 
 impl Shape {
@@ -25,12 +27,22 @@ impl Shape {
             pitch: T::PITCH * element,
             alignment: T::ALIGNMENT,
             boxed: false,
+            by_columns: T::COLUMN_PITCH > 1,
         }
     }
 
     /// The shape of a box of `rows` rows of so many bytes each, of elements of `element` bytes.
     pub(crate) const fn of_box(rows: usize, row: usize, element: usize) -> Shape {
-        Shape { bytes: rows * row, len: rows * row / element, rows, row, pitch: row, alignment: 16, boxed: true }
+        Shape {
+            bytes: rows * row,
+            len: rows * row / element,
+            rows,
+            row,
+            pitch: row,
+            alignment: 16,
+            boxed: true,
+            by_columns: false,
+        }
     }
 
     /// The widest unit of a copy in bytes: the largest power of two up to 16 that divides the
@@ -46,7 +58,7 @@ impl Shape {
     /// Whether the tile divides into `parts` equal parts of elements that follow one another in
     /// shared memory, counted row by row.
     pub(crate) const fn divides_into(&self, parts: usize) -> bool {
-        parts == 1 || (!self.boxed && (self.rows == 1 || self.pitch == self.row) && self.len.is_multiple_of(parts))
+        parts == 1 || (!self.boxed && !self.by_columns && (self.rows == 1 || self.pitch == self.row) && self.len.is_multiple_of(parts))
     }
 }
 

@@ -11,7 +11,7 @@ use super::tile_ref::{Extent, TileRef};
 use crate::fault;
 use crate::group::block::Block;
 use crate::marker::{Brand, Named, Uniform};
-use crate::tile::tile2d::{HaloTile2D, Tile2D};
+use crate::tile::tile2d::{ColumnTile2D, HaloTile2D, Tile2D};
 use crate::tile::{HaloTile, Tile};
 
 /// Global memory as tiles of `LEN` elements, read-only for the whole launch.
@@ -33,6 +33,15 @@ pub type Halos<'k, T, const LEN: usize, const HALO: usize> = TileView<'k, HaloTi
 /// shared memory each row of a tile is followed by `PAD` elements. The host passes `&Buffer2D<T>`.
 pub type Tiles2D<'k, T, const ROWS: usize, const COLUMNS: usize, const PAD: usize = 0> =
     TileView<'k, Tile2D<T, ROWS, COLUMNS, PAD>, Rows>;
+
+/// Global memory with rows as tiles of `ROWS` by `COLUMNS` elements that lie in shared memory column
+/// by column, read-only for the whole launch.
+///
+/// Tiles at the right and lower edge may be partial: what lies past an edge reads as zero. In
+/// shared memory each column of a tile is followed by `PAD` elements. The host passes
+/// `&Buffer2D<T>`.
+pub type ColumnTiles2D<'k, T, const ROWS: usize, const COLUMNS: usize, const PAD: usize = 0> =
+    TileView<'k, ColumnTile2D<T, ROWS, COLUMNS, PAD>, Rows>;
 
 /// Global memory with rows as tiles of `ROWS` by `COLUMNS` elements with `HALO` neighbours on every
 /// side, read-only for the whole launch.

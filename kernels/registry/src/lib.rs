@@ -49,6 +49,7 @@ macro_rules! with_kernels {
             reverse { computes: Backwards, instances: 2 * 2 * 3, measured: false }
             gather { computes: Gather, instances: 2 * 2 * 3, measured: false }
             convolution { computes: Convolution, instances: 2 * 3 + 2 * 2 * 3, measured: false }
+            sgemm { computes: MatrixProduct, instances: 2, measured: false }
             transpose { computes: Transpose, instances: 3 * 2 * 3 + 2 + 2, measured: false }
             stencil_2d { computes: Stencil, instances: 3 * 2 * 3 + 2 * 2, measured: false }
             with_specialized_staging_unified {

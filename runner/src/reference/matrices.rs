@@ -65,6 +65,32 @@ fn with_neighbours<T: Value, const COUNT: usize>(
     })
 }
 
+/// The factor of a matrix product.
+pub const ALPHA: u8 = 2;
+
+/// [`ALPHA`] times the product of two matrices, of which the left one has `width` elements in a row
+/// and the right one `columns`: for each element a sum in order of the left one's columns, to which
+/// a product is added with one rounding.
+///
+/// # Panics
+///
+/// If `width` or `columns` is 0.
+pub fn product<T: Value>(left: &[T], right: &[T], width: usize, columns: usize) -> Vec<T> {
+    let mut out = vec![T::zero(); left.len() / width * columns];
+    let alpha = T::Lane::whole(ALPHA);
+    parallel::for_each(out.chunks_mut(columns).zip(left.chunks_exact(width)), |(sums, left)| {
+        for (factor, right) in left.iter().zip(right.chunks_exact(columns)) {
+            for (sum, value) in sums.iter_mut().zip(right) {
+                *sum = T::from_lanes(|lane| factor.lane(lane).times_plus(value.lane(lane), sum.lane(lane)));
+            }
+        }
+        for sum in sums {
+            *sum = T::from_lanes(|lane| alpha.times(sum.lane(lane)));
+        }
+    });
+    out
+}
+
 /// The sum of each column of rows of `width` elements.
 ///
 /// # Panics

@@ -47,6 +47,8 @@ pub enum Kind {
     Gather,
     /// [`crate::reference::convolved`]
     Convolution,
+    /// [`crate::reference::product`], of `f32`; the second input is the right factor
+    MatrixProduct,
     /// [`crate::reference::transposed`]
     Transpose,
     /// [`crate::reference::batched_transposed`]
@@ -72,7 +74,7 @@ impl Kind {
     /// [`Work::input`](super::Work::input) says.
     pub const fn inputs(self) -> usize {
         match self {
-            Kind::TwoInputs | Kind::Dot | Kind::ExclusiveScan | Kind::RmsNorm => 2,
+            Kind::TwoInputs | Kind::Dot | Kind::ExclusiveScan | Kind::RmsNorm | Kind::MatrixProduct => 2,
             _ => 1,
         }
     }
@@ -85,7 +87,7 @@ impl Kind {
 
     /// Whether all inputs have one shape.
     pub const fn has_inputs_of_one_shape(self) -> bool {
-        !matches!(self, Kind::ExclusiveScan | Kind::RmsNorm)
+        !matches!(self, Kind::ExclusiveScan | Kind::RmsNorm | Kind::MatrixProduct)
     }
 
     /// Returns the number of dimensions of the first input and of the output
@@ -94,6 +96,7 @@ impl Kind {
         match self {
             Kind::BatchedTranspose => 3,
             Kind::CopyRows
+            | Kind::MatrixProduct
             | Kind::Transpose
             | Kind::Stencil
             | Kind::Stencil3x3

@@ -30,6 +30,9 @@ tilepipe_kernel_registry::with_kernels!(kinds);
 /// Bins of `histogram_u32`: `tilepipe_kernels::KEY_BINS`.
 const KEY_BINS: usize = 4096;
 
+/// Columns of the right factor of a matrix product: a whole tile of the kernel's and a part of one.
+const PRODUCT_COLUMNS: usize = 197;
+
 /// The task of [`Kind::Triple`].
 pub const TRIPLE: &str = "three times each element";
 /// The task of [`Kind::Copy`].
@@ -89,9 +92,12 @@ impl Work {
                 Some(side) => [side; 2],
                 None => [number("COLUMNS")?, number("ROWS")?],
             },
-            Kind::Stencil | Kind::Stencil3x3 | Kind::CopyRows | Kind::ColumnSums | Kind::Blur => {
-                [number("ROWS")?, number("COLUMNS")?]
-            }
+            Kind::Stencil
+            | Kind::Stencil3x3
+            | Kind::CopyRows
+            | Kind::ColumnSums
+            | Kind::Blur
+            | Kind::MatrixProduct => [number("ROWS")?, number("COLUMNS")?],
             Kind::MultiplyAdds => [1, number("LEN").unwrap_or(MULTIPLY_ADDS_TILE)],
             _ => [1, number("LEN").or_else(|| number("TILE")).or(consumers).unwrap_or(threads)],
         };
@@ -130,6 +136,7 @@ impl Work {
             Kind::ExclusiveScan => format!("exclusive scan in tiles of {columns}"),
             Kind::Gather => "gather".to_owned(),
             Kind::Convolution => format!("convolution with {taps} numbers"),
+            Kind::MatrixProduct => "matrix product".to_owned(),
             Kind::Transpose => "transpose".to_owned(),
             Kind::BatchedTranspose => "transposes of a batch".to_owned(),
             Kind::Stencil => "stencil".to_owned(),
@@ -154,11 +161,15 @@ impl Work {
     }
 
     /// Returns the shape of input `nth` of `grid` blocks where the first one's is `first`: of
-    /// weights as many as that has columns, of blocks' sums as many as blocks, else the same.
+    /// weights as many as that has columns, of blocks' sums as many as blocks, of a right factor as
+    /// many rows as that has columns, else the same.
     pub const fn input(self, first: Shape, grid: usize, nth: usize) -> Shape {
         match (self.kind, nth, first) {
             (Kind::ExclusiveScan, 1, _) => Shape::Row(grid),
             (Kind::RmsNorm, 1, Shape::Matrix { width, .. }) => Shape::Row(width),
+            (Kind::MatrixProduct, 1, Shape::Matrix { width, .. }) => {
+                Shape::Matrix { height: width, width: PRODUCT_COLUMNS }
+            }
             _ => first,
         }
     }
@@ -182,6 +193,7 @@ impl Work {
                 Shape::Batch { matrices, height: width, width: height }
             }
             (Kind::ColumnSums, Shape::Matrix { width, .. }) => Shape::Matrix { height: 1, width },
+            (Kind::MatrixProduct, Shape::Matrix { height, .. }) => Shape::Matrix { height, width: PRODUCT_COLUMNS },
             (Kind::Histogram, _) => Shape::Row(1 << u8::BITS),
             (Kind::HistogramOfKeys, _) => Shape::Row(KEY_BINS),
             _ if self.kind.is_sum() => Shape::Row(grid),
@@ -245,6 +257,7 @@ impl Work {
             Kind::ExclusiveScan => reference::exclusive_scan(inputs[0], inputs[1], threads, columns, grid),
             Kind::Gather => reference::gathered(inputs[0], self.indices(shape)),
             Kind::Convolution => reference::convolved(inputs[0], taps),
+            Kind::MatrixProduct => reference::product(inputs[0], inputs[1], width, PRODUCT_COLUMNS),
             Kind::Transpose => reference::transposed(inputs[0], width),
             Kind::BatchedTranspose => reference::batched_transposed(inputs[0], height, width),
             Kind::Stencil => reference::stencil(inputs[0], width),
@@ -271,13 +284,17 @@ mod tests {
             let parameters: Vec<_> = instance.parameters().collect();
             let count = |kind| parameters.iter().filter(|(_, info)| info.kind == kind).count();
             let (inputs, constants) = (count(ParameterKind::Input), count(ParameterKind::Constant));
+            let scalars = count(ParameterKind::Scalar);
             let indices = usize::from(work.kind.takes_indices());
             assert_eq!(inputs, indices + work.kind.inputs(), "{}", instance.name());
             assert_eq!(constants, usize::from(work.taps > 0), "{}", instance.name());
-            assert_eq!(parameters.len(), inputs + constants + 1, "{}", instance.name());
+            assert_eq!(scalars, usize::from(work.kind == Kind::MatrixProduct), "{}", instance.name());
+            assert_eq!(parameters.len(), inputs + constants + scalars + 1, "{}", instance.name());
             let first = Shape::of(60, work.kind.dimensions());
             let shapes = work.inputs(first, 3).into_iter().chain([work.output(first, 3)]);
-            let views = parameters.iter().skip(indices).filter(|(_, info)| info.kind != ParameterKind::Constant);
+            let views = parameters.iter().skip(indices).filter(|(_, info)| {
+                !matches!(info.kind, ParameterKind::Constant | ParameterKind::Scalar)
+            });
             for ((_, info), shape) in views.zip(shapes) {
                 let without_boxes = if info.row_alignment.is_some() { 2 } else { 1 };
                 let dimensions = info.boxes.map_or(without_boxes, |boxes| boxes.dimensions as usize);

@@ -1,0 +1,148 @@
+//! Matrix products of tiles in shared memory, in rectangles of sums that each thread keeps in
+//! registers.
+
+use super::arrangement::{Micro, QUAD, corner};
+use super::tile::TileMut;
+use crate::element::Element;
+use crate::element::math::{self, Float};
+use crate::group::block::Thread;
+use crate::tile::tile2d::{ColumnTile2D, Tile2D};
+use crate::unrolled::unrolled;
+
+impl<'b, T, const ROWS: usize, const COLUMNS: usize, const THREADS: usize, const R: usize, const C: usize>
+    TileMut<'_, 'b, Tile2D<T, ROWS, COLUMNS>, THREADS, Micro<R, C>>
+where
+    T: Element + Float,
+{
+    /// Adds to the calling thread's sums its rectangle of the product of two tiles: for each of its
+    /// `R` rows and `C` columns the products of a row of `left` and a column of `right`, in order
+    /// of the steps `k`, each by one [`math::fma`]. [`set_own`](TileMut::set_own) writes the sums.
+    ///
+    /// `sums[i][j]` belongs to element `i * C + j` of the thread. `K` is 1 to 64, or it does not
+    /// compile; all of its steps are written out in the code, so 8 or 16 are enough.
+    ///
+    /// What lies beyond the edges of the inputs is copied as zeros, and adds products with zero.
+    ///
+    /// PTX of a step: `R / 4` loads of 4 elements of a column of `left`, `C / 4` of 4 elements of a
+    /// row of `right` (`ld.shared.v4.f32`), and `R * C` `fma.rn`. With a `PAD` that is a multiple
+    /// of 4 `f32` no load has a bank conflict. CUDA has no function for it.
+    ///
+    /// # Threads
+    ///
+    /// A per-thread closure.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tilepipe::{Block, ColumnTile2D, ColumnTiles2D, Micro, Shared, Stages, Tile2D, Tiles2D, TilesMut2D, kernel};
+    ///
+    /// type Steps = (ColumnTile2D<f32, 32, 8, 4>, Tile2D<f32, 8, 64>);
+    ///
+    /// /// The product of two matrices.
+    /// #[kernel]
+    /// pub fn product(
+    ///     block: Block<64>,
+    ///     left: ColumnTiles2D<f32, 32, 8, 4>,
+    ///     right: Tiles2D<f32, 8, 64>,
+    ///     mut out: TilesMut2D<f32, 32, 64, Micro<4, 8>>,
+    ///     mut shared: Shared<Stages<Steps, 3>>,
+    /// ) {
+    ///     let mut results = out.for_block(&block);
+    ///     let places = results.places();
+    ///     for i in 0..places.len() {
+    ///         let (row, column) = places.get(i);
+    ///         let result = results.get_mut(i);
+    ///         let mut sums = block.map(|_| [[0.0; 8]; 4]);
+    ///         let pipeline = shared.pipeline(&block).for_each(
+    ///             right.tile_rows(),
+    ///             |stage, step| stage.copy((left.tile(row, step), right.tile(step, column))),
+    ///             |tiles, _| {
+    ///                 let (left, right) = tiles.tiles();
+    ///                 block.update(&mut sums, |t, sums| result.add_product(&t, sums, left, right));
+    ///             },
+    ///         );
+    ///         shared = pipeline.finish();
+    ///         block.threads(|t| {
+    ///             let sums = sums.get(&t);
+    ///             result.set_own(&t, |nth| sums[nth / 8][nth % 8]);
+    ///         });
+    ///     }
+    /// }
+    ///
+    /// # fn main() -> Result<(), tilepipe_host::Error> {
+    /// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Lazy);
+    /// # let (rows, steps, columns) = (41, 19, 70);
+    /// # let left: Vec<f32> = (0..rows * steps).map(|i| (i % 7) as f32).collect();
+    /// # let right: Vec<f32> = (0..steps * columns).map(|i| (i % 5) as f32).collect();
+    /// # let (lefts, rights) = (device.upload_2d(&left, steps)?, device.upload_2d(&right, columns)?);
+    /// # let mut out = device.zeroed_2d(rows, columns)?;
+    /// # product::launch(&device.stream()?, 3, &lefts, &rights, &mut out)?;
+    /// # let sum = |row, column| (0..steps).map(|k| left[row * steps + k] * right[k * columns + column]).sum::<f32>();
+    /// # let out = out.download()?;
+    /// # assert!((0..rows * columns).all(|i| out[i] == sum(i / columns, i % columns)));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[inline(always)]
+    pub fn add_product<const K: usize, const LEFT_PAD: usize, const RIGHT_PAD: usize>(
+        &self,
+        thread: &Thread<'_, 'b, THREADS>,
+        sums: &mut [[T; C]; R],
+        left: &ColumnTile2D<T, ROWS, K, LEFT_PAD>,
+        right: &Tile2D<T, K, COLUMNS, RIGHT_PAD>,
+    ) {
+        const {
+            assert!(K > 0 && K <= STEPS, "`add_product` has all of its steps in the code: `K` is 1 to 64");
+            // The rectangle is checked: so R divides ROWS, C divides COLUMNS, and all are
+            // multiples of 4.
+            assert!(Self::PER_THREAD == R * C);
+        }
+        let (above, on_the_left) = corner::<C>(thread.rank(), COLUMNS);
+        let (down, across) = (const { ROWS / R }, const { COLUMNS / C });
+        let left = core::ptr::from_ref(left).cast::<T>();
+        let right = core::ptr::from_ref(right).cast::<T>();
+        unrolled::<STEPS>(|k| {
+            if k >= K {
+                return;
+            }
+            let mut column = [T::zeroed(); R];
+            unrolled::<R>(|i| {
+                if i % QUAD == 0 {
+                    // SAFETY: the elements of column k < K from row `(above + i / 4 * down) * 4`
+                    // on, with `above < down` and i < R: at most ROWS - 4.
+                    let quad = unsafe { read(left.add(k * (ROWS + LEFT_PAD) + i * down + above * QUAD)) };
+                    unrolled::<QUAD>(|lane| column[i + lane] = quad[lane]);
+                }
+            });
+            let mut row = [T::zeroed(); C];
+            unrolled::<C>(|j| {
+                if j % QUAD == 0 {
+                    // SAFETY: likewise of row k, with `on_the_left < across` and j < C.
+                    let quad = unsafe { read(right.add(k * (COLUMNS + RIGHT_PAD) + j * across + on_the_left * QUAD)) };
+                    unrolled::<QUAD>(|lane| row[j + lane] = quad[lane]);
+                }
+            });
+            unrolled::<R>(|i| {
+                unrolled::<C>(|j| {
+                    // Back and forth: neighbouring instructions share an operand.
+                    let j = if i % 2 == 0 { j } else { C - 1 - j };
+                    sums[i][j] = math::fma(column[i], row[j], sums[i][j]);
+                });
+            });
+        });
+    }
+}
+
+/// The most steps of a product.
+const STEPS: usize = 64;
+
+/// Reads elements in a row.
+///
+/// # Safety
+///
+/// They are readable.
+#[inline(always)]
+unsafe fn read<T: Element>(from: *const T) -> [T; QUAD] {
+    // SAFETY: the caller's promise; an array is aligned as its elements are.
+    unsafe { from.cast::<[T; QUAD]>().read() }
+}
