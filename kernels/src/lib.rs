@@ -35,13 +35,13 @@ pub use cuda_guide::{
 };
 pub use grid2d::{stencil_2d, stencil_2d_wide, transpose, transpose_wide};
 pub use lookup::gather;
+pub use matrix::sgemm;
 pub use picture::blur;
 pub use reduction::{argmax, dot, exclusive_scan, largest_key, part_sums, sum, sum_by_threads, sum_by_warps};
 pub use roles::{
     load_compute_store, producer_consumer_sum, with_producer_count, with_specialized_staging_unified,
     with_specialized_staging_warps,
 };
-pub use matrix::sgemm;
 pub use rows::{RMS_NORM_EPSILON, reverse, rms_norm, softmax};
 pub use signal::{RADIUS, convolution, moving_average, moving_average_wide};
 pub use tensor::{batched_transpose, column_sums, copy_tma, stencil_2d_tma, stencil_3x3_tma, transpose_tma};

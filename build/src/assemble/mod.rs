@@ -1,7 +1,7 @@
 //! From a part's unoptimised module to its PTX and machine code, by way of what was kept.
 
-pub(crate) mod kept;
 mod ends;
+pub(crate) mod kept;
 pub(crate) mod ptxas;
 pub(crate) mod specialise;
 

@@ -179,13 +179,14 @@ fn static_lifetime(ty: &Type) -> Option<syn::Lifetime> {
 }
 
 /// The types of `tilepipe` whose lifetime may be left out in a signature: views and constants.
-const VIEWS: [&str; 16] = [
+const VIEWS: [&str; 17] = [
     "Tiles",
     "TilesMut",
     "Halos",
     "TileView",
     "TileViewMut",
     "Tiles2D",
+    "ColumnTiles2D",
     "TilesMut2D",
     "Halos2D",
     "Input",

@@ -2,7 +2,7 @@
 
 use super::completion::Groups;
 use super::sealed;
-use super::units::for_each_unit;
+use super::units::{bytes_to, for_each_unit};
 use crate::group::Deal;
 use crate::isa;
 use crate::scope::Scope;
@@ -29,10 +29,14 @@ impl super::ByHand for CpAsync {}
 impl sealed::Linear for CpAsync {
     #[inline(always)]
     unsafe fn copy<T: Tile, G: Deal<S>, S: Scope>(destination: *mut u8, (): (), source: TileRef<'_, T>) {
-        if T::COLUMN_PITCH > 1 && source.lies_within() {
-            // Each element is a copy: bounds are checked once for all of them.
-            // SAFETY: just checked; the caller's promises.
-            unsafe { start::<T, G, S>(destination, source.whole()) };
+        // Each element of a tile by columns is a copy: bounds are checked once for all of them.
+        if T::COLUMN_PITCH > 1
+            && G::TEAM.is_multiple_of(T::COLUMNS * size_of::<T::Element>() / Shape::of::<T>().unit(1))
+            && source.lies_within()
+        {
+            // SAFETY: just checked; the caller's promises. Such a tile has one part
+            // (`Shape::divides_into`).
+            unsafe { start_columns::<T, G, S>(destination, source) };
         } else {
             // SAFETY: the caller's promises.
             unsafe { start::<T, G, S>(destination, source) };
@@ -84,4 +88,37 @@ unsafe fn start<T: Tile, G: Deal<S>, S: Scope>(destination: *mut u8, source: Til
     };
     // SAFETY: (2); `copy` starts copies of the calling thread, and nothing else.
     unsafe { for_each_unit::<T, G, S>(width, copy) };
+}
+
+/// Starts the copies of a tile that lies by columns and within its view as a whole: a thread copies
+/// elements of one column, whose rows are equally far apart.
+///
+/// # Safety
+///
+/// As for [`copy`](sealed::Linear::copy), of a tile that lies within its view as a whole, in one
+/// part. Its columns divide the team's threads.
+#[inline(always)]
+unsafe fn start_columns<T: Tile, G: Deal<S>, S: Scope>(destination: *mut u8, source: TileRef<'_, T>) {
+    let element = size_of::<T::Element>();
+    let width = const { Shape::of::<T>().unit(1) };
+    let units_of_row = T::COLUMNS * element / width;
+    let apart = G::TEAM / units_of_row;
+    let deal = |_, member: usize| {
+        let (row, byte) = (member / units_of_row, member % units_of_row * width);
+        // From one address to the next one: of addresses that are worked out one by one the
+        // compiler would keep the distances in registers.
+        let (mut from, mut offset) = (source.address(row, byte), bytes_to::<T>(row, byte));
+        for round in 0..T::ROWS.div_ceil(apart) {
+            if T::ROWS.is_multiple_of(apart) || row + round * apart < T::ROWS {
+                // SAFETY: a unit of the tile, so by (0) it stays in the stage.
+                let to = unsafe { destination.add(offset) };
+                // SAFETY: as in `start`; all of the tile lies in the view.
+                unsafe { isa::cp_async_whole(to, from, width) };
+            }
+            from = source.rows_below(from, apart);
+            offset += apart * T::PITCH * element;
+        }
+    };
+    // SAFETY: (2); it starts copies of the calling thread, and nothing else.
+    unsafe { G::deal(deal) };
 }

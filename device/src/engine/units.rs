@@ -26,16 +26,6 @@ pub(super) unsafe fn for_each_unit<T: Tile, G: Deal<S>, S: Scope>(width: usize, 
                     copy(0, index * width, index * width);
                 }
             }
-        } else if T::COLUMN_PITCH > 1 && G::PARTS == 1 && const { G::TEAM.is_multiple_of(T::COLUMNS * element / width) } {
-            // A thread keeps its column, and its rows are a constant number of rows apart.
-            let (first, column) = (member / units_of_row, member % units_of_row * width);
-            let apart = const { G::TEAM / (T::COLUMNS * element / width) };
-            for round in 0..T::ROWS.div_ceil(apart) {
-                let row = first + round * apart;
-                if T::ROWS.is_multiple_of(apart) || row < T::ROWS {
-                    copy(row, column, bytes_to::<T>(row, column));
-                }
-            }
         } else {
             // The loop takes one unit at a time, because places in rows take many registers.
             let mut unit = member;
@@ -53,7 +43,7 @@ pub(super) unsafe fn for_each_unit<T: Tile, G: Deal<S>, S: Scope>(width: usize, 
 
 /// Where byte `byte` of row `row` lies in the tile in shared memory.
 #[inline(always)]
-fn bytes_to<T: Tile>(row: usize, byte: usize) -> usize {
+pub(super) fn bytes_to<T: Tile>(row: usize, byte: usize) -> usize {
     let element = size_of::<T::Element>();
     if T::COLUMN_PITCH == 1 {
         // Without a division, which the compiler would have to see through.

@@ -315,7 +315,12 @@ impl<'b, S: OutputTile, A: Arrangement, const THREADS: usize> TileMut<'_, 'b, S,
             return;
         }
         // What a thread keeps of a rectangle is more than LLVM unrolls a loop for.
-        const { assert!(A::RECTANGLE.is_none() || Self::PER_THREAD / N <= 64, "a thread's rectangle has at most 64 runs of 4 elements") };
+        const {
+            assert!(
+                A::RECTANGLE.is_none() || Self::PER_THREAD / N <= 64,
+                "a thread's rectangle has at most 64 runs of 4 elements"
+            )
+        };
         let whole = self.extent.rows() == S::ROWS && self.extent.columns() == S::COLUMNS;
         let each = |whole| {
             unrolled::<64>(|group| {

@@ -58,7 +58,11 @@ impl Shape {
     /// Whether the tile divides into `parts` equal parts of elements that follow one another in
     /// shared memory, counted row by row.
     pub(crate) const fn divides_into(&self, parts: usize) -> bool {
-        parts == 1 || (!self.boxed && !self.by_columns && (self.rows == 1 || self.pitch == self.row) && self.len.is_multiple_of(parts))
+        parts == 1
+            || (!self.boxed
+                && !self.by_columns
+                && (self.rows == 1 || self.pitch == self.row)
+                && self.len.is_multiple_of(parts))
     }
 }
 

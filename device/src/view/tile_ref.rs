@@ -168,6 +168,12 @@ impl<'k, S: Tile> TileRef<'k, S> {
         self.first.wrapping_add(row * self.pitch).wrapping_add(offset)
     }
 
+    /// The address so many rows below another one.
+    #[inline(always)]
+    pub(crate) fn rows_below(&self, address: *const u8, rows: usize) -> *const u8 {
+        address.wrapping_add(rows * self.pitch)
+    }
+
     /// Which bytes of each of its rows lie in the view: from the first number on, and up to the
     /// second one, which is at least the first.
     #[inline(always)]

@@ -22,7 +22,7 @@ use crate::buffer::{
 ///
 /// - `&Buffer<T>` or a [`Slice`] for the input views [`Tiles`] and [`Halos`];
 /// - `&mut Buffer<T>` or a [`SliceMut`] for the output views [`TilesMut`] and [`BulkTilesMut`];
-/// - `&Buffer2D<T>` or [`Rows`] for the two-dimensional input views `Tiles2D` and `Halos2D`;
+/// - `&Buffer2D<T>` or [`Rows`] for the two-dimensional input views `Tiles2D`, `ColumnTiles2D` and `Halos2D`;
 /// - `&mut Buffer2D<T>` or [`RowsMut`] for the two-dimensional output view `TilesMut2D`;
 /// - `&mut Buffer<T>` or a [`SliceMut`] for a [`Reduction`];
 /// - one of these for a `Tensor`, a `TensorMut` or a `TileReduction` of boxes of a matrix, and a
@@ -34,7 +34,7 @@ use crate::buffer::{
     label = "wrong argument",
     note = "pass `&buffer` for an input view (`Tiles`, `Halos`), `&mut buffer` for an output view (`TilesMut`, `BulkTilesMut`) or a `Reduction`, a value of \
             exactly the parameter's type, and `&value` for a `Constant`",
-    note = "a view of two dimensions (`Tiles2D`, `Halos2D`, `TilesMut2D`, `Tensor`, `TensorMut`) takes a `Buffer2D`, a tensor of other \
+    note = "a view of two dimensions (`Tiles2D`, `ColumnTiles2D`, `Halos2D`, `TilesMut2D`, `Tensor`, `TensorMut`) takes a `Buffer2D`, a tensor of other \
             extents a `BufferNd` of as many dimensions, any other view a `Buffer`",
     note = "the buffer's element type and the view's must match"
 )]

@@ -1,6 +1,6 @@
 //! Arguments for the views of two dimensions.
 
-use tilepipe::{Element, Halos2D, Tiles2D, TilesMut2D};
+use tilepipe::{ColumnTiles2D, Element, Halos2D, Tiles2D, TilesMut2D};
 
 use crate::argument::{Argument, Bound, sealed};
 use crate::buffer::{Buffer2D, Rows, RowsMut};
@@ -12,6 +12,14 @@ impl<T, P> sealed::Sealed<P> for RowsMut<'_, T> {}
 
 impl<T: Element, const ROWS: usize, const COLUMNS: usize, const PAD: usize> Argument<Tiles2D<'_, T, ROWS, COLUMNS, PAD>>
     for &Buffer2D<T>
+{
+    fn bind(self) -> Bound {
+        Bound::input_2d(self)
+    }
+}
+
+impl<T: Element, const ROWS: usize, const COLUMNS: usize, const PAD: usize>
+    Argument<ColumnTiles2D<'_, T, ROWS, COLUMNS, PAD>> for &Buffer2D<T>
 {
     fn bind(self) -> Bound {
         Bound::input_2d(self)
@@ -36,6 +44,14 @@ impl<T: Element, const ROWS: usize, const COLUMNS: usize, A, O> Argument<TilesMu
 
 impl<T: Element, const ROWS: usize, const COLUMNS: usize, const PAD: usize> Argument<Tiles2D<'_, T, ROWS, COLUMNS, PAD>>
     for Rows<'_, T>
+{
+    fn bind(self) -> Bound {
+        Bound::input_rows(self)
+    }
+}
+
+impl<T: Element, const ROWS: usize, const COLUMNS: usize, const PAD: usize>
+    Argument<ColumnTiles2D<'_, T, ROWS, COLUMNS, PAD>> for Rows<'_, T>
 {
     fn bind(self) -> Bound {
         Bound::input_rows(self)

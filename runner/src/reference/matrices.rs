@@ -1,7 +1,7 @@
 //! Kernels over matrices, batches of them and pictures, row after row.
 
 use crate::execute::parallel;
-use crate::value::Value;
+use crate::value::{Scalar, Value};
 
 /// The transpose of rows of `width` elements.
 ///

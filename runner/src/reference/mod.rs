@@ -17,7 +17,7 @@ pub use maps::{
     MOVING_AVERAGE_RADIUS, backwards, convolved, copied, filter, gathered, moving_average, multiply_adds,
     neighbour_sum, reversed, tripled, two_inputs,
 };
-pub use matrices::{batched_transposed, blurred, column_sums, stencil, stencil_3x3, transposed};
+pub use matrices::{ALPHA, batched_transposed, blurred, column_sums, product, stencil, stencil_3x3, transposed};
 pub use rows::{rms_norm, softmax};
 pub use scans::{exclusive_scan, part_sums};
 pub use sums::{dot, sum, sum_by_consumers, sum_by_threads, sum_by_warps};

@@ -92,12 +92,9 @@ impl Work {
                 Some(side) => [side; 2],
                 None => [number("COLUMNS")?, number("ROWS")?],
             },
-            Kind::Stencil
-            | Kind::Stencil3x3
-            | Kind::CopyRows
-            | Kind::ColumnSums
-            | Kind::Blur
-            | Kind::MatrixProduct => [number("ROWS")?, number("COLUMNS")?],
+            Kind::Stencil | Kind::Stencil3x3 | Kind::CopyRows | Kind::ColumnSums | Kind::Blur | Kind::MatrixProduct => {
+                [number("ROWS")?, number("COLUMNS")?]
+            }
             Kind::MultiplyAdds => [1, number("LEN").unwrap_or(MULTIPLY_ADDS_TILE)],
             _ => [1, number("LEN").or_else(|| number("TILE")).or(consumers).unwrap_or(threads)],
         };
@@ -292,9 +289,10 @@ mod tests {
             assert_eq!(parameters.len(), inputs + constants + scalars + 1, "{}", instance.name());
             let first = Shape::of(60, work.kind.dimensions());
             let shapes = work.inputs(first, 3).into_iter().chain([work.output(first, 3)]);
-            let views = parameters.iter().skip(indices).filter(|(_, info)| {
-                !matches!(info.kind, ParameterKind::Constant | ParameterKind::Scalar)
-            });
+            let views = parameters
+                .iter()
+                .skip(indices)
+                .filter(|(_, info)| !matches!(info.kind, ParameterKind::Constant | ParameterKind::Scalar));
             for ((_, info), shape) in views.zip(shapes) {
                 let without_boxes = if info.row_alignment.is_some() { 2 } else { 1 };
                 let dimensions = info.boxes.map_or(without_boxes, |boxes| boxes.dimensions as usize);
