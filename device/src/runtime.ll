@@ -1015,6 +1015,11 @@ define i64 @tilepipe_opaque(i64 %number) alwaysinline nounwind {
   ret i64 %same
 }
 
+define i64 @tilepipe_opaque_here(i64 %number) alwaysinline nounwind {
+  %same = call i64 asm sideeffect "", "=l,0"(i64 %number) nounwind
+  ret i64 %same
+}
+
 define void @tilepipe_cp_async_wait_all() alwaysinline nounwind {
   call void @llvm.nvvm.cp.async.wait.all()
   ret void

@@ -34,14 +34,14 @@ pub fn sgemm<const THREADS: usize, const ROWS: usize, const COLUMNS: usize, cons
 ) {
     let mut results = out.for_block(&block);
     let places = results.places();
-    let steps = right.tile_rows();
     for i in 0..places.len() {
         let (row, column) = places.get(i);
         let result = results.get_mut(i);
         let mut sums = block.map(|_| [[0.0; ACROSS]; DOWN]);
+        let (lefts, rights) = (left.row_of_tiles(row), right.column_of_tiles(column));
         let pipeline = shared.pipeline(&block).for_each(
-            steps,
-            |stage, step| stage.copy((left.tile(row, step), right.tile(step, column))),
+            lefts.len(),
+            |stage, step| stage.copy((lefts.get(step), rights.get(step))),
             |tiles, _| {
                 let (left, right) = tiles.tiles();
                 block.update(&mut sums, |t, sums| result.add_product(&t, sums, left, right));

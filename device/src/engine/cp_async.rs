@@ -29,14 +29,18 @@ impl super::ByHand for CpAsync {}
 impl sealed::Linear for CpAsync {
     #[inline(always)]
     unsafe fn copy<T: Tile, G: Deal<S>, S: Scope>(destination: *mut u8, (): (), source: TileRef<'_, T>) {
-        // Each element of a tile by columns is a copy: bounds are checked once for all of them.
+        // Each element of a tile by columns is a copy, without bounds where the tile is known to be
+        // whole.
         if T::COLUMN_PITCH > 1
             && G::TEAM.is_multiple_of(T::COLUMNS * size_of::<T::Element>() / Shape::of::<T>().unit(1))
-            && source.lies_within()
+            && source.is_whole()
         {
-            // SAFETY: just checked; the caller's promises. Such a tile has one part
+            // SAFETY: it is whole; the caller's promises. Such a tile has one part
             // (`Shape::divides_into`).
             unsafe { start_columns::<T, G, S>(destination, source) };
+        } else if source.is_whole() {
+            // SAFETY: so it is; the caller's promises.
+            unsafe { start::<T, G, S>(destination, source.whole()) };
         } else {
             // SAFETY: the caller's promises.
             unsafe { start::<T, G, S>(destination, source) };

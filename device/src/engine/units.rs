@@ -26,6 +26,13 @@ pub(super) unsafe fn for_each_unit<T: Tile, G: Deal<S>, S: Scope>(width: usize, 
                     copy(0, index * width, index * width);
                 }
             }
+        } else if units == 2 * G::TEAM && G::TEAM.is_multiple_of(units_of_row) {
+            // Two units of one column.
+            let (row, column) = (member / units_of_row, member % units_of_row * width);
+            for row in [row, row + G::TEAM / units_of_row] {
+                let row = part * (units / units_of_row) + row;
+                copy(row, column, bytes_to::<T>(row, column));
+            }
         } else {
             // The loop takes one unit at a time, because places in rows take many registers.
             let mut unit = member;

@@ -8,6 +8,7 @@
 //! | `contract` | nothing; the builder reads it | | block |
 //! | `block_index`, `grid_blocks` | `%ctaid.x`, `%nctaid.x` | sm_80 | block |
 //! | `opaque` | nothing; a number that the compiler knows nothing of | | thread |
+//! | `opaque_here` | the same, where it is called | | thread |
 //! | `for_each_thread`, `for_each_warp`, `for_each_lane` | `%tid.x` | sm_80 | block, block, warp |
 //! | `for_first_lane` | `%tid.x` | sm_80 | warp |
 //! | `for_each_member`, `for_first_member`, `divide` | `%tid.x` | sm_80 | role; block |

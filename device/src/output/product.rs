@@ -53,9 +53,10 @@ where
     ///         let (row, column) = places.get(i);
     ///         let result = results.get_mut(i);
     ///         let mut sums = block.map(|_| [[0.0; 8]; 4]);
+    ///         let (lefts, rights) = (left.row_of_tiles(row), right.column_of_tiles(column));
     ///         let pipeline = shared.pipeline(&block).for_each(
-    ///             right.tile_rows(),
-    ///             |stage, step| stage.copy((left.tile(row, step), right.tile(step, column))),
+    ///             lefts.len(),
+    ///             |stage, step| stage.copy((lefts.get(step), rights.get(step))),
     ///             |tiles, _| {
     ///                 let (left, right) = tiles.tiles();
     ///                 block.update(&mut sums, |t, sums| result.add_product(&t, sums, left, right));
@@ -75,7 +76,7 @@ where
     /// # let left: Vec<f32> = (0..rows * steps).map(|i| (i % 7) as f32).collect();
     /// # let right: Vec<f32> = (0..steps * columns).map(|i| (i % 5) as f32).collect();
     /// # let (lefts, rights) = (device.upload_2d(&left, steps)?, device.upload_2d(&right, columns)?);
-    /// # let mut out = device.zeroed_2d(rows, columns)?;
+    /// # let mut out = device.zeroed_2d(columns, rows)?;
     /// # product::launch(&device.stream()?, 3, &lefts, &rights, &mut out)?;
     /// # let sum = |row, column| (0..steps).map(|k| left[row * steps + k] * right[k * columns + column]).sum::<f32>();
     /// # let out = out.download()?;

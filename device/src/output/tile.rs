@@ -321,15 +321,23 @@ impl<'b, S: OutputTile, A: Arrangement, const THREADS: usize> TileMut<'_, 'b, S,
                 "a thread's rectangle has at most 64 runs of 4 elements"
             )
         };
+        // Where the elements lie is worked out here, and not kept in registers while a product is
+        // computed: of 16 rows that is more than there are.
+        let rank = isa::opaque_here(thread.rank());
+        // SAFETY: the same thread's token, for this call.
+        let thread = &unsafe { Thread::new(rank) };
         let whole = self.extent.rows() == S::ROWS && self.extent.columns() == S::COLUMNS;
-        let each = |whole| {
-            unrolled::<64>(|group| {
-                if group < groups {
-                    self.set_group::<N>(thread, group * N, whole, &value);
-                }
-            });
-        };
-        if whole { each(true) } else { each(false) }
+        unrolled::<64>(|group| {
+            if group < groups && whole {
+                self.set_group::<N>(thread, group * N, true, &value);
+            }
+        });
+        // Without the wide stores of a tile that is cut off: the code would be twice as long.
+        unrolled::<64>(|group| {
+            if group < groups && !whole {
+                self.set_lanes::<N>(thread, group * N, &value);
+            }
+        });
     }
 
     /// As [`set_rows`](Self::set_rows), the `N` elements from the thread's element number `first`
@@ -356,11 +364,24 @@ impl<'b, S: OutputTile, A: Arrangement, const THREADS: usize> TileMut<'_, 'b, S,
             // column.
             unsafe { self.store_row((row, column), values) };
         } else {
-            for lane in 0..N {
-                let place = (row, column + lane);
-                if self.has(place) {
-                    self.set_nth(thread, first + lane, value(first + lane, element + lane, place));
-                }
+            self.set_lanes::<N>(thread, first, value);
+        }
+    }
+
+    /// As [`set_group`](Self::set_group), one element at a time.
+    #[inline(always)]
+    fn set_lanes<const N: usize>(
+        &self,
+        thread: &Thread<'_, 'b, THREADS>,
+        first: usize,
+        value: &impl Fn(usize, usize, (usize, usize)) -> S::Element,
+    ) {
+        let element = self.element_of(thread, first);
+        let (row, column) = Self::place_of(element);
+        for lane in 0..N {
+            let place = (row, column + lane);
+            if self.has(place) {
+                self.set_nth(thread, first + lane, value(first + lane, element + lane, place));
             }
         }
     }

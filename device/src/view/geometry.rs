@@ -9,7 +9,8 @@ use crate::marker::Uniform;
 use crate::tile::Tile;
 
 /// How the elements of a view lie in global memory, and how its tiles are numbered: [`Elements`] in
-/// a row, or [`Rows`] of them, whose tiles may be numbered by [`Columns`]. Sealed.
+/// a row, or [`Rows`] of them, whose tiles may be numbered by [`Columns`], or be those of one row or
+/// column of tiles. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no geometry of a view",
     note = "a view is of `Elements` in a row or of `Rows`: take `Tiles`, `Halos`, `TilesMut`, or `Tiles2D`, `Halos2D`, `TilesMut2D`"
@@ -35,9 +36,27 @@ pub struct Rows {
 #[derive(Clone, Copy, Debug)]
 pub struct Columns(Rows);
 
+/// One row of the tiles of [`Rows`] of elements:
+/// [`TileView::row_of_tiles`](crate::TileView::row_of_tiles).
+#[derive(Clone, Copy, Debug)]
+pub struct RowOfTiles {
+    rows: Rows,
+    row: usize,
+}
+
+/// One column of the tiles of [`Rows`] of elements:
+/// [`TileView::column_of_tiles`](crate::TileView::column_of_tiles).
+#[derive(Clone, Copy, Debug)]
+pub struct ColumnOfTiles {
+    rows: Rows,
+    column: usize,
+}
+
 impl Geometry for Elements {}
 impl Geometry for Rows {}
 impl Geometry for Columns {}
+impl Geometry for RowOfTiles {}
+impl Geometry for ColumnOfTiles {}
 
 impl Elements {
     /// `len` elements.
@@ -98,6 +117,18 @@ impl Rows {
     pub(crate) fn by_columns(self) -> Columns {
         Columns(self)
     }
+
+    /// The tiles of row `row`.
+    #[inline(always)]
+    pub(crate) fn row_of_tiles(self, row: usize) -> RowOfTiles {
+        RowOfTiles { rows: self, row }
+    }
+
+    /// The tiles of column `column`.
+    #[inline(always)]
+    pub(crate) fn column_of_tiles(self, column: usize) -> ColumnOfTiles {
+        ColumnOfTiles { rows: self, column }
+    }
 }
 
 impl Columns {
@@ -124,6 +155,11 @@ pub(crate) mod sealed {
     pub trait Geometry: Copy + Debug {
         /// What finds the place of a tile from its number, worked out once.
         type Division: Copy + Debug;
+
+        /// Whether a tile is asked whether its number lies below
+        /// [`whole_below`](Self::whole_below), where that is not known of all tiles: in a loop over
+        /// tiles that are multiplied, which is too large to be written twice.
+        const ASKS_EACH: bool = false;
 
         /// Elements in a row.
         fn width(self) -> usize;
@@ -311,6 +347,96 @@ impl sealed::Geometry for Columns {
     }
 }
 
+impl sealed::Geometry for RowOfTiles {
+    /// Which one it is.
+    type Division = usize;
+
+    const ASKS_EACH: bool = true;
+
+    #[inline(always)]
+    fn width(self) -> usize {
+        self.rows.width
+    }
+
+    #[inline(always)]
+    fn height(self) -> usize {
+        self.rows.height
+    }
+
+    #[inline(always)]
+    fn pitch(self) -> usize {
+        self.rows.pitch
+    }
+
+    #[inline(always)]
+    fn divide<S: Tile>(self) -> (usize, usize) {
+        (self.row, self.rows.tile_columns::<S>())
+    }
+
+    #[inline(always)]
+    fn count(numbers: TileNumbers) -> usize {
+        numbers.count()
+    }
+
+    #[inline(always)]
+    fn place(row: usize, number: usize) -> (usize, usize) {
+        (row, number)
+    }
+
+    /// All but a partial last one, unless the row of tiles is partial itself.
+    #[inline(always)]
+    fn whole_below<S: Tile>(self, _: TileNumbers) -> usize {
+        let alone = const { S::COLUMNS == S::STRIDE && S::ROWS == S::ROW_STRIDE };
+        // No overflow: the row exists, and the view's elements lie in the address space.
+        if alone && (self.row + 1) * S::ROW_STRIDE <= self.rows.height { self.rows.width / S::STRIDE } else { 0 }
+    }
+}
+
+impl sealed::Geometry for ColumnOfTiles {
+    /// Which one it is.
+    type Division = usize;
+
+    const ASKS_EACH: bool = true;
+
+    #[inline(always)]
+    fn width(self) -> usize {
+        self.rows.width
+    }
+
+    #[inline(always)]
+    fn height(self) -> usize {
+        self.rows.height
+    }
+
+    #[inline(always)]
+    fn pitch(self) -> usize {
+        self.rows.pitch
+    }
+
+    #[inline(always)]
+    fn divide<S: Tile>(self) -> (usize, usize) {
+        (self.column, self.rows.tile_rows::<S>())
+    }
+
+    #[inline(always)]
+    fn count(numbers: TileNumbers) -> usize {
+        numbers.count()
+    }
+
+    #[inline(always)]
+    fn place(column: usize, number: usize) -> (usize, usize) {
+        (number, column)
+    }
+
+    /// All but a partial last one, unless the column of tiles is partial itself.
+    #[inline(always)]
+    fn whole_below<S: Tile>(self, _: TileNumbers) -> usize {
+        let alone = const { S::COLUMNS == S::STRIDE && S::ROWS == S::ROW_STRIDE };
+        // No overflow: the column exists, and the view's elements lie in the address space.
+        if alone && (self.column + 1) * S::STRIDE <= self.rows.width { self.rows.height / S::ROW_STRIDE } else { 0 }
+    }
+}
+
 /// The overlap of `len` rows or elements with a tile's `extent` that begins `lead` before `start`,
 /// from where to where in the tile, in units of `unit` each.
 ///
@@ -372,6 +498,33 @@ mod tests {
             let whole = rows.by_columns().whole_below::<S>(TileNumbers::all_below(tiles));
             let is_whole = |(row, column)| (row + 1) * 4 <= height && (column + 1) * 8 <= width;
             assert!(places[..whole].iter().all(|place| is_whole(*place)), "{width} x {height}");
+        }
+    }
+
+    /// Whether the tiles of each row and column are those, and below the bound of whole tiles are
+    /// all that are whole.
+    #[test]
+    fn tiles_of_a_row_or_column_are_whole_but_for_a_partial_last_one() {
+        type S = Tile2D<u32, 4, 8>;
+        fn check(geometry: impl Geometry, expected: impl Fn(usize) -> (usize, usize), [width, height]: [usize; 2]) {
+            fn places<G: Geometry>(geometry: G) -> Vec<(usize, usize)> {
+                let (division, tiles) = geometry.divide::<S>();
+                (0..tiles).map(|number| G::place(division, number)).collect()
+            }
+            let places = places(geometry);
+            assert!(places.iter().enumerate().all(|(number, place)| *place == expected(number)), "{geometry:?}");
+            let whole = geometry.whole_below::<S>(TileNumbers::all_below(places.len()));
+            let is_whole = |(row, column): &(usize, usize)| (row + 1) * 4 <= height && (column + 1) * 8 <= width;
+            assert_eq!(whole, places.iter().filter(|place| is_whole(place)).count(), "{geometry:?}");
+        }
+        for (width, height) in (1..40).flat_map(|width| (1..20).map(move |height| (width, height))) {
+            let rows = Rows::new(width, height, 100);
+            for row in 0..rows.tile_rows::<S>() {
+                check(rows.row_of_tiles(row), |number| (row, number), [width, height]);
+            }
+            for column in 0..rows.tile_columns::<S>() {
+                check(rows.column_of_tiles(column), |number| (number, column), [width, height]);
+            }
         }
     }
 

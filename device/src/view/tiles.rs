@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 
 use super::geometry::sealed::Geometry as _;
-use super::geometry::{Columns, Elements, Geometry, Rows, TileColumns, clip};
+use super::geometry::{ColumnOfTiles, Columns, Elements, Geometry, RowOfTiles, Rows, TileColumns, clip};
 use super::numbers::TileNumbers;
 use super::order::{AnyBlock, Cyclic, Order, OrderOf, Stepped, WholeRows};
 use super::share::{Places, Share, TILE_OUT_OF_RANGE};
@@ -268,7 +268,48 @@ impl<'k, S: Tile> TileView<'k, S, Rows> {
     /// ```
     #[inline(always)]
     pub fn by_columns(&self) -> TileView<'k, S, Columns> {
-        TileView { base: self.base, geometry: self.geometry.by_columns(), brand: PhantomData, shape: PhantomData }
+        self.numbered(self.geometry.by_columns())
+    }
+
+    /// Returns the tiles of row `row` of the tiles, from left to right. Every block may take any row.
+    ///
+    /// With a driver their bounds are checked once for all of them, and not for each tile as by
+    /// [`tile`](Self::tile): for a matrix product, whose example is at
+    /// [`add_product`](crate::TileMut::add_product).
+    ///
+    /// # Panics
+    ///
+    /// If `row >= self.tile_rows()`: the launch fails with both numbers, file and line.
+    #[inline(always)]
+    #[track_caller]
+    pub fn row_of_tiles(&self, row: usize) -> BlockTiles<'k, S, RowOfTiles, WholeRows> {
+        const { assert!(S::STRIDE > 0 && S::ROW_STRIDE > 0) };
+        if row >= self.tile_rows() {
+            fault::out_of_range("tile row {} is out of range: the view has {}", row, self.tile_rows());
+        }
+        self.numbered(self.geometry.row_of_tiles(row)).all_tiles()
+    }
+
+    /// Returns the tiles of column `column` of the tiles, from top to bottom; see
+    /// [`row_of_tiles`](Self::row_of_tiles).
+    ///
+    /// # Panics
+    ///
+    /// If `column >= self.tile_columns()`: the launch fails with both numbers, file and line.
+    #[inline(always)]
+    #[track_caller]
+    pub fn column_of_tiles(&self, column: usize) -> BlockTiles<'k, S, ColumnOfTiles, WholeRows> {
+        const { assert!(S::STRIDE > 0 && S::ROW_STRIDE > 0) };
+        if column >= self.tile_columns() {
+            fault::out_of_range("tile column {} is out of range: the view has {}", column, self.tile_columns());
+        }
+        self.numbered(self.geometry.column_of_tiles(column)).all_tiles()
+    }
+
+    /// The same elements, whose tiles are those of another geometry of the same rows.
+    #[inline(always)]
+    fn numbered<G: Geometry>(&self, geometry: G) -> TileView<'k, S, G> {
+        TileView { base: self.base, geometry, brand: PhantomData, shape: PhantomData }
     }
 
     /// Returns the number of elements in a row.
@@ -350,6 +391,16 @@ impl<'k, S: Tile, G: Geometry, O: Stepped> BlockTiles<'k, S, G, O> {
     }
 }
 
+impl<'k, S: Tile, G: Geometry> TileView<'k, S, G> {
+    /// All of its tiles, for each block.
+    #[inline(always)]
+    fn all_tiles(self) -> BlockTiles<'k, S, G, WholeRows> {
+        let (division, tiles) = self.geometry.divide::<S>();
+        let numbers = TileNumbers::all_below(tiles);
+        BlockTiles { view: self, share: Share { division, numbers, count: tiles, whole: false }, order: PhantomData }
+    }
+}
+
 impl<'k, S: Tile> BlockTiles<'k, S, Rows, WholeRows> {
     /// The tiles of a row of tiles, which exists, of the view that `division` divides.
     #[inline(always)]
@@ -412,8 +463,9 @@ impl<'k, S: Tile, G: Geometry, O: Order> BlockTiles<'k, S, G, O> {
         let (row, column) = self.share.place(index);
         // SAFETY: the place of a tile of the view (0).
         let tile = unsafe { self.view.tile_unchecked(row, column) };
-        if self.share.is_whole() {
-            // SAFETY: it lies within the view as a whole (`Share`, 2).
+        let is_whole = || G::ASKS_EACH && self.share.numbers().number(index) < self.whole_below();
+        if self.share.is_whole() || is_whole() {
+            // SAFETY: it lies within the view as a whole (`Share`, 2, or the bound).
             unsafe { tile.whole() }
         } else {
             tile

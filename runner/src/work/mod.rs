@@ -30,8 +30,14 @@ tilepipe_kernel_registry::with_kernels!(kinds);
 /// Bins of `histogram_u32`: `tilepipe_kernels::KEY_BINS`.
 const KEY_BINS: usize = 4096;
 
-/// Columns of the right factor of a matrix product: a whole tile of the kernel's and a part of one.
+/// Most columns of the right factor of a matrix product: a whole tile of the kernel's and a part of
+/// one. It has no more than the left factor has rows, so that it is not the larger one.
 const PRODUCT_COLUMNS: usize = 197;
+
+/// The columns of the right factor where the left one has `height` rows.
+const fn columns_of_product(height: usize) -> usize {
+    if height < PRODUCT_COLUMNS { height } else { PRODUCT_COLUMNS }
+}
 
 /// The task of [`Kind::Triple`].
 pub const TRIPLE: &str = "three times each element";
@@ -164,8 +170,8 @@ impl Work {
         match (self.kind, nth, first) {
             (Kind::ExclusiveScan, 1, _) => Shape::Row(grid),
             (Kind::RmsNorm, 1, Shape::Matrix { width, .. }) => Shape::Row(width),
-            (Kind::MatrixProduct, 1, Shape::Matrix { width, .. }) => {
-                Shape::Matrix { height: width, width: PRODUCT_COLUMNS }
+            (Kind::MatrixProduct, 1, Shape::Matrix { height, width }) => {
+                Shape::Matrix { height: width, width: columns_of_product(height) }
             }
             _ => first,
         }
@@ -190,7 +196,9 @@ impl Work {
                 Shape::Batch { matrices, height: width, width: height }
             }
             (Kind::ColumnSums, Shape::Matrix { width, .. }) => Shape::Matrix { height: 1, width },
-            (Kind::MatrixProduct, Shape::Matrix { height, .. }) => Shape::Matrix { height, width: PRODUCT_COLUMNS },
+            (Kind::MatrixProduct, Shape::Matrix { height, .. }) => {
+                Shape::Matrix { height, width: columns_of_product(height) }
+            }
             (Kind::Histogram, _) => Shape::Row(1 << u8::BITS),
             (Kind::HistogramOfKeys, _) => Shape::Row(KEY_BINS),
             _ if self.kind.is_sum() => Shape::Row(grid),
@@ -254,7 +262,7 @@ impl Work {
             Kind::ExclusiveScan => reference::exclusive_scan(inputs[0], inputs[1], threads, columns, grid),
             Kind::Gather => reference::gathered(inputs[0], self.indices(shape)),
             Kind::Convolution => reference::convolved(inputs[0], taps),
-            Kind::MatrixProduct => reference::product(inputs[0], inputs[1], width, PRODUCT_COLUMNS),
+            Kind::MatrixProduct => reference::product(inputs[0], inputs[1], width, columns_of_product(height)),
             Kind::Transpose => reference::transposed(inputs[0], width),
             Kind::BatchedTranspose => reference::batched_transposed(inputs[0], height, width),
             Kind::Stencil => reference::stencil(inputs[0], width),

@@ -34,6 +34,7 @@ const ALLOWED: &[(&str, &str, &str, &str)] = &[
     ("build/src", "contract", SPACE, "a kernel's contract becomes a constant in the module"),
     ("build/src", "convergent", INTRINSIC, "intrinsics carry their own marks"),
     ("build/src", "convergent", SPACE, "the type of a call may have one"),
+    ("build/src", "ends", INSTRUCTION, "those that end a last partition are left out (docs/decisions/65)"),
     ("build/src", "entry", INTRINSIC, "entry points may call those that the compiler puts in"),
     ("build/src", "module", SPACE, "a type of the IR may have one"),
     ("build/src", "needs", INSTRUCTION, "what a kernel's PTX needs of a GPU follows from its instructions"),

@@ -52,6 +52,11 @@ pub(crate) fn opaque(number: usize) -> usize {
     number
 }
 
+/// The same number: as [`opaque`].
+pub(crate) fn opaque_here(number: usize) -> usize {
+    number
+}
+
 /// `bar.sync 0`: what all threads copied and waited for is visible to all of them from here on, and
 /// none of them reads a tile any more that was released before.
 ///

@@ -26,6 +26,7 @@ unsafe extern "C" {
     safe fn tilepipe_block_index() -> u32;
     safe fn tilepipe_grid_blocks() -> u32;
     safe fn tilepipe_opaque(number: u64) -> u64;
+    safe fn tilepipe_opaque_here(number: u64) -> u64;
     fn tilepipe_barrier();
     safe fn tilepipe_shared_base() -> *mut u8;
     safe fn tilepipe_scratch_base() -> *mut u8;
@@ -83,6 +84,13 @@ pub(crate) fn grid_blocks() -> u32 {
 #[inline(always)]
 pub(crate) fn opaque(number: usize) -> usize {
     tilepipe_opaque(number as u64) as usize
+}
+
+/// As [`opaque`], and what is computed of the number is computed behind this call: the compiler
+/// keeps none of it in registers from before a loop. No instruction.
+#[inline(always)]
+pub(crate) fn opaque_here(number: usize) -> usize {
+    tilepipe_opaque_here(number as u64) as usize
 }
 
 /// `%tid.x`: the calling thread's rank.
