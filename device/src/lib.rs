@@ -84,7 +84,6 @@ mod stage;
 mod store;
 mod tensor;
 mod tile;
-mod unrolled;
 mod view;
 
 #[cfg(not(target_arch = "nvptx64"))]

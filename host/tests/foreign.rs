@@ -67,9 +67,20 @@ fn arguments_are_checked_against_the_instance() {
 }
 
 #[test]
-fn a_scalar_is_none_of_the_arguments() {
-    let message = launch(Grid::from(1), &FILL, &[row(4096, 64, true), row(8192, 1, false)]).to_string();
-    assert!(message.contains("parameter `value`: it is a value of type u32"), "{message}");
+fn a_plain_value_is_as_many_bytes_as_the_kernels() {
+    let [out, input] = [row(4096, 64, true), row(8192, 1, false)].map(Argument::View);
+    for (value, part) in [
+        (input, "parameter `value`: it is a value of type u32, not an input view"),
+        (
+            Argument::Constant(&[1; 12]),
+            "parameter `value`: it is a value of type u32, not a constant of 12 bytes; pass 4 bytes",
+        ),
+    ] {
+        let message = start(Grid::from(1), &FILL, &[out, value]).to_string();
+        assert!(message.contains(part), "{part} in {message}");
+    }
+    let error = start(Grid::from(1), &FILL, &[out, Argument::Constant(&[1; 4])]);
+    assert!(matches!(error, Error::WrongDevice { .. }), "{error}");
 }
 
 #[test]

@@ -15,8 +15,8 @@ const PAD: usize = 4;
 type Steps<const ROWS: usize, const COLUMNS: usize, const K: usize> =
     (ColumnTile2D<f32, ROWS, K, PAD>, Tile2D<f32, K, COLUMNS>);
 
-/// A matrix product in `f32`: `out[r][c]` is `alpha` times the sum of `left[r][k] * right[k][c]`, in
-/// order of `k`, each product added with one rounding.
+/// A matrix product in `f32`: `out[r][c]` is `alpha` times the sum of `left[r][k] * right[k][c]`,
+/// in order of `k`, each product added with one rounding.
 ///
 /// A block has a tile of `ROWS` by `COLUMNS` of the output at a time, and each thread 16 by 8
 /// elements of it. The matrices have any size; `right` has as many rows as `left` has columns.

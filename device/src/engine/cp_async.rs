@@ -2,7 +2,7 @@
 
 use super::completion::Groups;
 use super::sealed;
-use super::units::{bytes_to, for_each_unit};
+use super::units::{bytes_to, for_each_unit, has_two_units};
 use crate::group::Deal;
 use crate::isa;
 use crate::scope::Scope;
@@ -38,9 +38,12 @@ impl sealed::Linear for CpAsync {
             // SAFETY: it is whole; the caller's promises. Such a tile has one part
             // (`Shape::divides_into`).
             unsafe { start_columns::<T, G, S>(destination, source) };
-        } else if source.is_whole() {
-            // SAFETY: so it is; the caller's promises.
-            unsafe { start::<T, G, S>(destination, source.whole()) };
+        } else if has_two_units::<T>(const { Shape::of::<T>().unit(G::PARTS) }, G::TEAM) && source.is_whole() {
+            // Asked once for both.
+            // SAFETY: so it is.
+            let source = unsafe { source.whole() };
+            // SAFETY: the caller's promises.
+            unsafe { start::<T, G, S>(destination, source) };
         } else {
             // SAFETY: the caller's promises.
             unsafe { start::<T, G, S>(destination, source) };

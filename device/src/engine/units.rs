@@ -26,11 +26,10 @@ pub(super) unsafe fn for_each_unit<T: Tile, G: Deal<S>, S: Scope>(width: usize, 
                     copy(0, index * width, index * width);
                 }
             }
-        } else if units == 2 * G::TEAM && G::TEAM.is_multiple_of(units_of_row) {
-            // Two units of one column.
+        } else if G::PARTS == 1 && has_two_units::<T>(width, G::TEAM) {
+            // Both are of one column.
             let (row, column) = (member / units_of_row, member % units_of_row * width);
             for row in [row, row + G::TEAM / units_of_row] {
-                let row = part * (units / units_of_row) + row;
                 copy(row, column, bytes_to::<T>(row, column));
             }
         } else {
@@ -46,6 +45,14 @@ pub(super) unsafe fn for_each_unit<T: Tile, G: Deal<S>, S: Scope>(width: usize, 
     };
     // SAFETY: the caller's promises.
     unsafe { G::deal(deal) };
+}
+
+/// Whether a tile with rows has two units of `width` bytes for each of `team` threads, of one
+/// column each.
+#[inline(always)]
+pub(super) const fn has_two_units<T: Tile>(width: usize, team: usize) -> bool {
+    let row = T::COLUMNS * size_of::<T::Element>();
+    T::ROWS > 1 && T::ROWS * row / width == 2 * team && team.is_multiple_of(row / width)
 }
 
 /// Where byte `byte` of row `row` lies in the tile in shared memory.

@@ -29,11 +29,11 @@ pub enum Runs<const N: usize> {}
 /// with [`TileMut::add_product`](crate::TileMut::add_product) it keeps `R * C` sums in registers,
 /// for which it reads `R + C` elements a step.
 ///
-/// `R` and `C` are multiples of 4. The elements lie in squares of 4 by 4, which neighbouring threads
-/// have side by side and below one another; a thread's next square is as far away as there are
-/// threads between. A warp has 4 threads below one another with 8 side by side each. So reads of
-/// shared memory have no bank conflicts, and each row that a warp stores is 128 bytes of an `f32`
-/// matrix. (CUTLASS's `WarpThreadArrangement` of 4 x 8 lanes.)
+/// `R` and `C` are multiples of 4. The elements lie in squares of 4 by 4, which neighbouring
+/// threads have side by side and below one another; a thread's next square is as far away as there
+/// are threads between. A warp has 4 threads below one another with 8 side by side each. So reads
+/// of shared memory have no bank conflicts, and each row that a warp stores is 128 bytes of an
+/// `f32` matrix. (CUTLASS's `WarpThreadArrangement` of 4 x 8 lanes.)
 ///
 /// A tile of `ROWS` by `COLUMNS` elements has `COLUMNS / C` threads side by side, a multiple of 8,
 /// and `ROWS / R` below one another, a multiple of 4, `THREADS` in all, or it does not compile.
@@ -57,7 +57,7 @@ const DOWN: usize = WARP / ACROSS;
 pub(super) fn corner<const C: usize>(rank: usize, columns: usize) -> (usize, usize) {
     let warps_across = columns / C / ACROSS;
     let (warp, lane) = (rank / WARP, rank % WARP);
-    (warp / warps_across * DOWN | lane / ACROSS, warp % warps_across * ACROSS | lane % ACROSS)
+    (warp / warps_across * DOWN + lane / ACROSS, warp % warps_across * ACROSS + lane % ACROSS)
 }
 
 /// Refuses a tile of which some elements would belong to nobody, or to nobody's rectangle.

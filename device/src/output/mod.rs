@@ -9,3 +9,4 @@ pub(crate) mod reduction;
 pub(crate) mod rows;
 pub(crate) mod tile;
 pub(crate) mod tiles;
+mod unrolled;

@@ -3,11 +3,11 @@
 
 use super::arrangement::{Micro, QUAD, corner};
 use super::tile::TileMut;
+use super::unrolled::unrolled;
 use crate::element::Element;
 use crate::element::math::{self, Float};
 use crate::group::block::Thread;
 use crate::tile::tile2d::{ColumnTile2D, Tile2D};
-use crate::unrolled::unrolled;
 
 impl<'b, T, const ROWS: usize, const COLUMNS: usize, const THREADS: usize, const R: usize, const C: usize>
     TileMut<'_, 'b, Tile2D<T, ROWS, COLUMNS>, THREADS, Micro<R, C>>
@@ -34,7 +34,10 @@ where
     /// # Examples
     ///
     /// ```
-    /// use tilepipe::{Block, ColumnTile2D, ColumnTiles2D, Micro, Shared, Stages, Tile2D, Tiles2D, TilesMut2D, kernel};
+    /// use tilepipe::{
+    ///     Block, ColumnTile2D, ColumnTiles2D, Micro, Shared, Stages, Tile2D, Tiles2D, TilesMut2D,
+    ///     kernel,
+    /// };
     ///
     /// type Steps = (ColumnTile2D<f32, 32, 8, 4>, Tile2D<f32, 8, 64>);
     ///
@@ -59,7 +62,9 @@ where
     ///             |stage, step| stage.copy((lefts.get(step), rights.get(step))),
     ///             |tiles, _| {
     ///                 let (left, right) = tiles.tiles();
-    ///                 block.update(&mut sums, |t, sums| result.add_product(&t, sums, left, right));
+    ///                 block.update(&mut sums, |t, sums| {
+    ///                     result.add_product(&t, sums, left, right);
+    ///                 });
     ///             },
     ///         );
     ///         shared = pipeline.finish();
@@ -75,12 +80,14 @@ where
     /// # let (rows, steps, columns) = (41, 19, 70);
     /// # let left: Vec<f32> = (0..rows * steps).map(|i| (i % 7) as f32).collect();
     /// # let right: Vec<f32> = (0..steps * columns).map(|i| (i % 5) as f32).collect();
-    /// # let (lefts, rights) = (device.upload_2d(&left, steps)?, device.upload_2d(&right, columns)?);
+    /// # let lefts = device.upload_2d(&left, steps)?;
+    /// # let rights = device.upload_2d(&right, columns)?;
     /// # let mut out = device.zeroed_2d(columns, rows)?;
     /// # product::launch(&device.stream()?, 3, &lefts, &rights, &mut out)?;
-    /// # let sum = |row, column| (0..steps).map(|k| left[row * steps + k] * right[k * columns + column]).sum::<f32>();
+    /// # let at = |row, column, k| left[row * steps + k] * right[k * columns + column];
+    /// # let sum = |i| (0..steps).map(|k| at(i / columns, i % columns, k)).sum::<f32>();
     /// # let out = out.download()?;
-    /// # assert!((0..rows * columns).all(|i| out[i] == sum(i / columns, i % columns)));
+    /// # assert!((0..rows * columns).all(|i| out[i] == sum(i)));
     /// # Ok(())
     /// # }
     /// ```
@@ -109,17 +116,21 @@ where
             let mut column = [T::zeroed(); R];
             unrolled::<R>(|i| {
                 if i % QUAD == 0 {
-                    // SAFETY: the elements of column k < K from row `(above + i / 4 * down) * 4`
-                    // on, with `above < down` and i < R: at most ROWS - 4.
-                    let quad = unsafe { read(left.add(k * (ROWS + LEFT_PAD) + i * down + above * QUAD)) };
+                    // SAFETY: an element of column k < K, in row `(above + i / 4 * down) * 4` with
+                    // `above < down` and i < R: at most ROWS - 4.
+                    let first = unsafe { left.add(k * (ROWS + LEFT_PAD) + i * down + above * QUAD) };
+                    // SAFETY: so it and the next three are elements of the tile.
+                    let quad = unsafe { read(first) };
                     unrolled::<QUAD>(|lane| column[i + lane] = quad[lane]);
                 }
             });
             let mut row = [T::zeroed(); C];
             unrolled::<C>(|j| {
                 if j % QUAD == 0 {
-                    // SAFETY: likewise of row k, with `on_the_left < across` and j < C.
-                    let quad = unsafe { read(right.add(k * (COLUMNS + RIGHT_PAD) + j * across + on_the_left * QUAD)) };
+                    // SAFETY: likewise in row k, with `on_the_left < across` and j < C.
+                    let first = unsafe { right.add(k * (COLUMNS + RIGHT_PAD) + j * across + on_the_left * QUAD) };
+                    // SAFETY: as above.
+                    let quad = unsafe { read(first) };
                     unrolled::<QUAD>(|lane| row[j + lane] = quad[lane]);
                 }
             });

@@ -5,6 +5,7 @@ use core::marker::PhantomData;
 use bytemuck::Zeroable;
 
 use super::arrangement::{Arrangement, Blocked, Striped, check_shares};
+use super::unrolled::unrolled;
 use crate::element::Element;
 use crate::fault;
 use crate::group::block::Thread;
@@ -12,7 +13,6 @@ use crate::isa;
 use crate::marker::{Brand, Uniform};
 use crate::tile::Tile;
 use crate::tile::tile2d::Tile2D;
-use crate::unrolled::unrolled;
 
 /// A tile that an output is made of: `[T; LEN]` or `Tile2D<T, ROWS, COLUMNS>`.
 ///

@@ -10,8 +10,9 @@ use crate::marker::{RoleShared, Uniform};
 ///
 /// `[T; LEN]` is the plain tile; [`HaloTile`] has neighbours on both sides;
 /// [`Tile2D`](crate::Tile2D) and [`HaloTile2D`](crate::HaloTile2D) have rows, and
-/// [`ColumnTile2D`](crate::ColumnTile2D) lies column by column. Successive tiles of a view start `STRIDE` elements apart, and tile 0 starts `LEAD` elements before the view. The same
-/// holds for rows with `ROW_STRIDE` and `ROW_LEAD`.
+/// [`ColumnTile2D`](crate::ColumnTile2D) lies column by column. Successive tiles of a view start
+/// `STRIDE` elements apart, and tile 0 starts `LEAD` elements before the view. The same holds for
+/// rows with `ROW_STRIDE` and `ROW_LEAD`.
 ///
 /// # Safety
 ///
@@ -55,7 +56,7 @@ pub unsafe trait Tile: Sized + Copy + Uniform + RoleShared + Send + Sync + 'stat
         alignment_of_multiples(Self::STRIDE * size_of::<Self::Element>(), Self::LEAD * size_of::<Self::Element>());
 }
 
-/// Where element `(row, column)` of a tile lies in shared memory, in elements from the tile's start.
+/// Where element `(row, column)` of a tile lies in shared memory, in elements from the start.
 #[inline(always)]
 pub(crate) fn place<T: Tile>(row: usize, column: usize) -> usize {
     row * T::PITCH + column * T::COLUMN_PITCH

@@ -9,8 +9,8 @@ use crate::marker::Uniform;
 use crate::tile::Tile;
 
 /// How the elements of a view lie in global memory, and how its tiles are numbered: [`Elements`] in
-/// a row, or [`Rows`] of them, whose tiles may be numbered by [`Columns`], or be those of one row or
-/// column of tiles. Sealed.
+/// a row, or [`Rows`] of them, whose tiles may be numbered by [`Columns`], or be those of one row
+/// or column of tiles. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no geometry of a view",
     note = "a view is of `Elements` in a row or of `Rows`: take `Tiles`, `Halos`, `TilesMut`, or `Tiles2D`, `Halos2D`, `TilesMut2D`"

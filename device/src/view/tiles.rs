@@ -34,8 +34,8 @@ pub type Halos<'k, T, const LEN: usize, const HALO: usize> = TileView<'k, HaloTi
 pub type Tiles2D<'k, T, const ROWS: usize, const COLUMNS: usize, const PAD: usize = 0> =
     TileView<'k, Tile2D<T, ROWS, COLUMNS, PAD>, Rows>;
 
-/// Global memory with rows as tiles of `ROWS` by `COLUMNS` elements that lie in shared memory column
-/// by column, read-only for the whole launch.
+/// Global memory with rows as tiles of `ROWS` by `COLUMNS` elements that lie in shared memory
+/// column by column, read-only for the whole launch.
 ///
 /// Tiles at the right and lower edge may be partial: what lies past an edge reads as zero. In
 /// shared memory each column of a tile is followed by `PAD` elements. The host passes
@@ -259,10 +259,12 @@ impl<'k, S: Tile> TileView<'k, S, Rows> {
     /// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Lazy);
     /// # let (width, height) = (37, 21);
     /// # let matrix: Vec<f32> = (0..width * height).map(|i| i as f32).collect();
-    /// # let (input, mut out) = (device.upload_2d(&matrix, width)?, device.zeroed_2d(height, width)?);
+    /// # let input = device.upload_2d(&matrix, width)?;
+    /// # let mut out = device.zeroed_2d(height, width)?;
     /// # transpose::launch(&device.stream()?, 3, &input, &mut out)?;
     /// # let transposed = out.download()?;
-    /// # assert!((0..width * height).all(|i| transposed[i] == matrix[i % height * width + i / height]));
+    /// # let expected = |i: usize| matrix[i % height * width + i / height];
+    /// # assert!((0..width * height).all(|i| transposed[i] == expected(i)));
     /// # Ok(())
     /// # }
     /// ```
@@ -271,10 +273,12 @@ impl<'k, S: Tile> TileView<'k, S, Rows> {
         self.numbered(self.geometry.by_columns())
     }
 
-    /// Returns the tiles of row `row` of the tiles, from left to right. Every block may take any row.
+    /// Returns the tiles of row `row` of the tiles, from left to right. Every block may take any
+    /// row.
     ///
-    /// With a driver their bounds are checked once for all of them, and not for each tile as by
-    /// [`tile`](Self::tile): for a matrix product, whose example is at
+    /// Those that lie within the view as a whole are copied without bounds checks, also where
+    /// [`get`](BlockTiles::get) takes one after the other: for a loop that is too large to be
+    /// written twice, such as a matrix product's, whose example is at
     /// [`add_product`](crate::TileMut::add_product).
     ///
     /// # Panics

@@ -22,7 +22,8 @@ use crate::buffer::{
 ///
 /// - `&Buffer<T>` or a [`Slice`] for the input views [`Tiles`] and [`Halos`];
 /// - `&mut Buffer<T>` or a [`SliceMut`] for the output views [`TilesMut`] and [`BulkTilesMut`];
-/// - `&Buffer2D<T>` or [`Rows`] for the two-dimensional input views `Tiles2D`, `ColumnTiles2D` and `Halos2D`;
+/// - `&Buffer2D<T>` or [`Rows`] for the two-dimensional input views `Tiles2D`, `ColumnTiles2D` and
+///   `Halos2D`;
 /// - `&mut Buffer2D<T>` or [`RowsMut`] for the two-dimensional output view `TilesMut2D`;
 /// - `&mut Buffer<T>` or a [`SliceMut`] for a [`Reduction`];
 /// - one of these for a `Tensor`, a `TensorMut` or a `TileReduction` of boxes of a matrix, and a
