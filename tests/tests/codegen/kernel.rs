@@ -63,10 +63,12 @@ impl Kernel {
         registry.map(|instance| Kernel::new(Module::Kernels, instance)).collect()
     }
 
-    /// Those whose threads all do the same: no roles, and no thread that copies for the others.
+    /// Those whose threads all do the same: no roles, and no thread that copies for the others. A
+    /// matrix product, which asks each tile whether it is whole, is not among them (`products`).
     pub fn unified() -> Vec<Kernel> {
         let mut found = Kernel::all();
         found.retain(|kernel| !kernel.is_partitioned() && !kernel.is_of_copy_engine() && kernel.has_stages());
+        found.retain(|kernel| kernel.instance.kernel() != "sgemm");
         found
     }
 

@@ -18,6 +18,7 @@ mod locals;
 mod machine;
 mod orders;
 mod parameters;
+mod products;
 mod proxies;
 mod reads;
 mod role_barriers;
