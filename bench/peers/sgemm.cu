@@ -1,9 +1,9 @@
-// A product of float matrices in CUDA cores, written by hand in the shape of our `sgemm`, as a shared
-// library for torch_libraries.py. It takes whole tiles only, and so has no bounds to check.
+// A product of float matrices in CUDA cores, written by hand in the shape of our `sgemm`, as a
+// shared library for torch_libraries.py. It takes whole tiles only, and so has no bounds to check.
 //
 // A block of 128 threads has 128 x 128 elements of the result, and a thread 16 x 8 of them, in
-// squares of 4 x 4. A stage holds 8 columns of the left matrix, which are transposed on their way by
-// copies of 4 bytes, and 8 rows of the right one.
+// squares of 4 x 4. A stage holds 8 columns of the left matrix, which are transposed on their way
+// by copies of 4 bytes, and 8 rows of the right one.
 #include <cuda_runtime.h>
 
 namespace {
@@ -27,7 +27,8 @@ __device__ void copy(float *to, const float *from) {
     }
 }
 
-// The first row or column of a thread's rectangle in squares of four, and how far squares are apart.
+// The first row or column of a thread's rectangle in squares of four, and how far squares are
+// apart.
 __device__ void add(const Stage &stage, float (&sums)[DOWN][ACROSS], int above, int left) {
 #pragma unroll
     for (int k = 0; k < K; ++k) {
