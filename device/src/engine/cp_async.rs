@@ -2,7 +2,7 @@
 
 use super::completion::Groups;
 use super::sealed;
-use super::units::{bytes_to, for_each_unit, has_two_units};
+use super::units::{bytes_to, for_each_unit, has_two_units, units_of_row};
 use crate::group::Deal;
 use crate::isa;
 use crate::scope::Scope;
@@ -32,7 +32,7 @@ impl sealed::Linear for CpAsync {
         // Each element of a tile by columns is a copy, without bounds where the tile is known to be
         // whole.
         if T::COLUMN_PITCH > 1
-            && G::TEAM.is_multiple_of(T::COLUMNS * size_of::<T::Element>() / Shape::of::<T>().unit(1))
+            && G::TEAM.is_multiple_of(units_of_row::<T>(const { Shape::of::<T>().unit(1) }))
             && source.is_whole()
         {
             // SAFETY: it is whole; the caller's promises. Such a tile has one part
@@ -108,7 +108,7 @@ unsafe fn start<T: Tile, G: Deal<S>, S: Scope>(destination: *mut u8, source: Til
 unsafe fn start_columns<T: Tile, G: Deal<S>, S: Scope>(destination: *mut u8, source: TileRef<'_, T>) {
     let element = size_of::<T::Element>();
     let width = const { Shape::of::<T>().unit(1) };
-    let units_of_row = T::COLUMNS * element / width;
+    let units_of_row = units_of_row::<T>(width);
     let apart = G::TEAM / units_of_row;
     let deal = |_, member: usize| {
         let (row, byte) = (member / units_of_row, member % units_of_row * width);

@@ -14,10 +14,10 @@ use crate::tile::{Tile, place};
 #[inline(always)]
 pub(super) unsafe fn for_each_unit<T: Tile, G: Deal<S>, S: Scope>(width: usize, copy: impl Fn(usize, usize, usize)) {
     let element = size_of::<T::Element>();
-    let units_of_row = T::COLUMNS * element / width;
+    let units_of_row = units_of_row::<T>(width);
     let units = T::LEN * element / width / G::PARTS;
     let deal = |part: usize, member: usize| {
-        if T::ROWS == 1 {
+        if T::ROWS == 1 && T::COLUMN_PITCH == 1 {
             // The compiler knows the number of rounds, so it unrolls a few.
             for round in 0..units.div_ceil(G::TEAM) {
                 let unit = member + round * G::TEAM;
@@ -47,12 +47,18 @@ pub(super) unsafe fn for_each_unit<T: Tile, G: Deal<S>, S: Scope>(width: usize, 
     unsafe { G::deal(deal) };
 }
 
+/// How many units of `width` bytes a row has.
+#[inline(always)]
+pub(super) const fn units_of_row<T: Tile>(width: usize) -> usize {
+    T::COLUMNS * size_of::<T::Element>() / width
+}
+
 /// Whether a tile with rows has two units of `width` bytes for each of `team` threads, of one
 /// column each.
 #[inline(always)]
 pub(super) const fn has_two_units<T: Tile>(width: usize, team: usize) -> bool {
-    let row = T::COLUMNS * size_of::<T::Element>();
-    T::ROWS > 1 && T::ROWS * row / width == 2 * team && team.is_multiple_of(row / width)
+    let of_row = units_of_row::<T>(width);
+    T::ROWS > 1 && T::ROWS * of_row == 2 * team && team.is_multiple_of(of_row)
 }
 
 /// Where byte `byte` of row `row` lies in the tile in shared memory.
@@ -64,4 +70,37 @@ pub(super) fn bytes_to<T: Tile>(row: usize, byte: usize) -> usize {
         return row * T::PITCH * element + byte;
     }
     place::<T>(row, byte / element) * element + byte % element
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+    use crate::group::InThread;
+    use crate::scope::ThreadScope;
+    use crate::tile::tile2d::{ColumnTile2D, Tile2D};
+
+    fn each_lies_where_the_tile_has_it<T: Tile<Element = u32>>() {
+        let copied = RefCell::new(Vec::new());
+        let copy = |row, byte, offset| copied.borrow_mut().push((row, byte / 4, offset));
+        // SAFETY: a group of one thread, this one; nothing leaves it but the numbers.
+        unsafe { for_each_unit::<T, InThread<1>, ThreadScope>(4, copy) };
+        let elements = (0..T::ROWS).flat_map(|row| (0..T::COLUMNS).map(move |column| (row, column)));
+        let expected: Vec<_> = elements.map(|(row, column)| (row, column, 4 * place::<T>(row, column))).collect();
+        assert_eq!(copied.into_inner(), expected, "{}", core::any::type_name::<T>());
+    }
+
+    #[test]
+    fn each_unit_lies_where_the_tile_has_its_element() {
+        each_lies_where_the_tile_has_it::<[u32; 6]>();
+        each_lies_where_the_tile_has_it::<Tile2D<u32, 3, 4>>();
+        each_lies_where_the_tile_has_it::<Tile2D<u32, 3, 4, 2>>();
+        each_lies_where_the_tile_has_it::<Tile2D<u32, 1, 4, 2>>();
+        each_lies_where_the_tile_has_it::<ColumnTile2D<u32, 3, 4>>();
+        each_lies_where_the_tile_has_it::<ColumnTile2D<u32, 3, 4, 1>>();
+        each_lies_where_the_tile_has_it::<ColumnTile2D<u32, 2, 1, 1>>();
+        each_lies_where_the_tile_has_it::<ColumnTile2D<u32, 1, 4, 3>>();
+        each_lies_where_the_tile_has_it::<ColumnTile2D<u32, 1, 4>>();
+    }
 }

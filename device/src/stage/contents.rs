@@ -216,7 +216,7 @@ pub(crate) const fn check_parts<C: Contents>(parts: usize) {
     let mut index = 0;
     while index < C::SHAPES.len() {
         assert!(
-            C::SHAPES[index].divides_into(parts),
+            C::SHAPES[index].has_parts(parts),
             "this tile can't be read by parts: `own` wants a length that is a multiple of the block's threads, `of_warp` one of its \
              warps, and both rows without padding; at `BlockScope` read `tile[i]`"
         );

@@ -55,14 +55,17 @@ impl Shape {
         width
     }
 
-    /// Whether the tile divides into `parts` equal parts of elements that follow one another in
-    /// shared memory, counted row by row.
+    /// Whether the tile can be copied in `parts` equal parts: as a whole, or in parts that can be
+    /// [read](Self::has_parts) too.
     pub(crate) const fn divides_into(&self, parts: usize) -> bool {
-        parts == 1
-            || (!self.boxed
-                && !self.by_columns
-                && (self.rows == 1 || self.pitch == self.row)
-                && self.len.is_multiple_of(parts))
+        parts == 1 || self.has_parts(parts)
+    }
+
+    /// Whether the tile is `parts` equal parts of elements that follow one another in shared
+    /// memory, counted row by row.
+    pub(crate) const fn has_parts(&self, parts: usize) -> bool {
+        let is_one_row = self.rows == 1 || self.pitch == self.row;
+        !self.boxed && !self.by_columns && is_one_row && self.len.is_multiple_of(parts)
     }
 }
 
@@ -70,4 +73,20 @@ impl Shape {
 /// because a unit of a copy has up to 16 bytes.
 pub(crate) const fn at_least_16(alignment: usize) -> usize {
     if alignment > 16 { alignment } else { 16 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tile::tile2d::{ColumnTile2D, Tile2D};
+
+    #[test]
+    fn a_tile_with_padding_or_by_columns_is_copied_whole_and_not_read_by_parts() {
+        let rows = Shape::of::<Tile2D<u32, 4, 8>>();
+        assert!([1, 2, 32].iter().all(|parts| rows.has_parts(*parts) && rows.divides_into(*parts)));
+        for shape in [Shape::of::<Tile2D<u32, 4, 8, 1>>(), Shape::of::<ColumnTile2D<u32, 4, 8>>()] {
+            assert!(shape.divides_into(1) && !shape.divides_into(2));
+            assert!(!shape.has_parts(1) && !shape.has_parts(2));
+        }
+    }
 }
