@@ -131,7 +131,7 @@ pub use tile::tile2d::{ColumnTile2D, HaloTile2D, Tile2D};
 pub use tile::{HaloTile, Tile};
 pub use tilepipe_macros::{Element, kernel};
 pub use view::constant::Constant;
-pub use view::geometry::{ColumnOfTiles, Columns, Elements, Geometry, RowOfTiles, Rows};
+pub use view::geometry::{ColumnOfTiles, Columns, Elements, Geometry, LineOfTiles, RowOfTiles, Rows};
 pub use view::order::{AnyBlock, Consecutive, Cyclic, Order, OrderOf, SameOrder, Stepped, WholeRows};
 pub use view::rows::BlockRows;
 pub use view::share::Places;

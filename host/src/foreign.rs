@@ -239,32 +239,17 @@ impl Argument<'_> {
     fn bind(&self, info: &ParameterInfo) -> Bound {
         match self {
             Argument::View(view) => view.bind(info),
-            Argument::Constant(bytes) => Bound {
-                value: match info.kind {
-                    ParameterKind::Scalar => Value::Scalar(Padded::new(words(bytes))),
-                    _ => Value::Constant(Bytes::copied(bytes)),
-                },
-                kind: match info.kind {
-                    ParameterKind::Scalar => ParameterKind::Scalar,
-                    _ => ParameterKind::Constant,
-                },
-                element: (info.element)(),
-                element_name: (info.element_name)(),
-                memory: None,
-                padding: 0,
-            },
+            Argument::Constant(bytes) => {
+                // `check_size` has compared the size of either.
+                let (kind, value) = match info.kind {
+                    ParameterKind::Scalar => (ParameterKind::Scalar, Value::scalar(bytes)),
+                    _ => (ParameterKind::Constant, Value::Constant(Bytes::copied(bytes))),
+                };
+                let (element, element_name) = ((info.element)(), (info.element_name)());
+                Bound { value, kind, element, element_name, memory: None, padding: 0 }
+            }
         }
     }
-}
-
-/// The words of a plain value of at most 16 bytes; of a longer one, which `check_size` has refused,
-/// the first 16.
-fn words(bytes: &[u8]) -> [u64; 2] {
-    let mut words = [0_u64; 2];
-    for (to, from) in bytemuck::bytes_of_mut(&mut words).iter_mut().zip(bytes) {
-        *to = *from;
-    }
-    words
 }
 
 impl View {

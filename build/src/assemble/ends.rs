@@ -47,7 +47,7 @@ pub(crate) fn without_last_joins(module: &str) -> Option<String> {
         // A function returns to its caller, and whatever follows there.
         let is_kernel = part.first().is_some_and(|line| line.contains(".entry "));
         let last = if is_kernel { last_of_kernel(part) } else { HashSet::new() };
-        let roles_meet = |(number, line): (usize, &&str)| !last.contains(&number) && is_join(line);
+        let roles_meet = |(number, line): (usize, &&str)| !last.contains(&number) && code(line) == JOIN;
         let is_last_partition = !last.is_empty() && !part.iter().enumerate().any(roles_meet);
         for (_, line) in part.iter().enumerate().filter(|(number, _)| !last.contains(number)) {
             let is_wait = is_last_partition && line.trim_start().starts_with("mbarrier.try_wait.");
@@ -61,9 +61,10 @@ pub(crate) fn without_last_joins(module: &str) -> Option<String> {
     changed.then_some(out)
 }
 
-/// Whether roles meet in this line.
-fn is_join(line: &str) -> bool {
-    line.split_whitespace().eq(JOIN.split(' '))
+/// A line without its comment, with single spaces between its words.
+fn code(line: &str) -> String {
+    let code = line.split_once("//").map_or(line, |(code, _)| code);
+    code.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The numbers of the lines that can go of a kernel's.
@@ -76,15 +77,13 @@ fn last_of_kernel(kernel: &[&str]) -> HashSet<usize> {
 fn last_barriers(before: &[&str]) -> Vec<usize> {
     let (mut found, mut labels, mut roles_meet) = (Vec::new(), HashSet::new(), false);
     for (number, line) in before.iter().enumerate().rev() {
-        let code = line.split_once("//").map_or(*line, |(code, _)| code);
-        let words: Vec<&str> = code.split_whitespace().collect();
-        let code = words.join(" ");
+        let code = code(line);
         if LAST.iter().any(|last| code.starts_with(last)) {
             found.push(number);
-            roles_meet |= code.starts_with(JOIN);
+            roles_meet |= code == JOIN;
         } else if let Some(label) = code.strip_suffix(':') {
             labels.insert(label.to_string());
-        } else if !is_nothing(&words, &labels) {
+        } else if !is_nothing(&code, &labels) {
             break;
         }
     }
@@ -93,8 +92,9 @@ fn last_barriers(before: &[&str]) -> Vec<usize> {
 
 /// Whether a line has no effect on memory or on other threads, and goes on within the lines that
 /// have these labels.
-fn is_nothing(words: &[&str], labels: &HashSet<String>) -> bool {
-    let own = if words.first().is_some_and(|word| word.starts_with('@')) { &words[1..] } else { words };
+fn is_nothing(code: &str, labels: &HashSet<String>) -> bool {
+    let words: Vec<&str> = code.split(' ').filter(|word| !word.is_empty()).collect();
+    let own = if words.first().is_some_and(|word| word.starts_with('@')) { &words[1..] } else { &words };
     match own {
         // Each thread's own copies; it stays.
         [] | ["cp.async.wait_all;"] => true,

@@ -36,27 +36,27 @@ pub struct Rows {
 #[derive(Clone, Copy, Debug)]
 pub struct Columns(Rows);
 
+/// One row of the tiles of [`Rows`] of elements, or one column: [`RowOfTiles`] or
+/// [`ColumnOfTiles`].
+#[derive(Clone, Copy, Debug)]
+pub struct LineOfTiles<const IS_COLUMN: bool> {
+    rows: Rows,
+    /// Which one.
+    line: usize,
+}
+
 /// One row of the tiles of [`Rows`] of elements:
 /// [`TileView::row_of_tiles`](crate::TileView::row_of_tiles).
-#[derive(Clone, Copy, Debug)]
-pub struct RowOfTiles {
-    rows: Rows,
-    row: usize,
-}
+pub type RowOfTiles = LineOfTiles<false>;
 
 /// One column of the tiles of [`Rows`] of elements:
 /// [`TileView::column_of_tiles`](crate::TileView::column_of_tiles).
-#[derive(Clone, Copy, Debug)]
-pub struct ColumnOfTiles {
-    rows: Rows,
-    column: usize,
-}
+pub type ColumnOfTiles = LineOfTiles<true>;
 
 impl Geometry for Elements {}
 impl Geometry for Rows {}
 impl Geometry for Columns {}
-impl Geometry for RowOfTiles {}
-impl Geometry for ColumnOfTiles {}
+impl<const IS_COLUMN: bool> Geometry for LineOfTiles<IS_COLUMN> {}
 
 impl Elements {
     /// `len` elements.
@@ -118,16 +118,10 @@ impl Rows {
         Columns(self)
     }
 
-    /// The tiles of row `row`.
+    /// The tiles of one row, or column.
     #[inline(always)]
-    pub(crate) fn row_of_tiles(self, row: usize) -> RowOfTiles {
-        RowOfTiles { rows: self, row }
-    }
-
-    /// The tiles of column `column`.
-    #[inline(always)]
-    pub(crate) fn column_of_tiles(self, column: usize) -> ColumnOfTiles {
-        ColumnOfTiles { rows: self, column }
+    pub(crate) fn line_of_tiles<const IS_COLUMN: bool>(self, line: usize) -> LineOfTiles<IS_COLUMN> {
+        LineOfTiles { rows: self, line }
     }
 }
 
@@ -287,8 +281,7 @@ impl sealed::Geometry for Rows {
     /// one are whole.
     #[inline(always)]
     fn whole_below<S: Tile>(self, _: TileNumbers) -> usize {
-        let alone = const { S::COLUMNS == S::STRIDE && S::ROWS == S::ROW_STRIDE };
-        if alone && self.width.is_multiple_of(S::STRIDE) {
+        if const { is_alone::<S>() } && self.width.is_multiple_of(S::STRIDE) {
             // No overflow: at most the number of tiles, which is below 2^32.
             self.height / S::ROW_STRIDE * self.tile_columns::<S>()
         } else {
@@ -337,8 +330,7 @@ impl sealed::Geometry for Columns {
     /// off below.
     #[inline(always)]
     fn whole_below<S: Tile>(self, _: TileNumbers) -> usize {
-        let alone = const { S::COLUMNS == S::STRIDE && S::ROWS == S::ROW_STRIDE };
-        if alone && self.0.height.is_multiple_of(S::ROW_STRIDE) {
+        if const { is_alone::<S>() } && self.0.height.is_multiple_of(S::ROW_STRIDE) {
             // No overflow: at most the number of tiles, which is below 2^32.
             self.0.width / S::STRIDE * self.0.tile_rows::<S>()
         } else {
@@ -347,8 +339,8 @@ impl sealed::Geometry for Columns {
     }
 }
 
-impl sealed::Geometry for RowOfTiles {
-    /// Which one it is.
+impl<const IS_COLUMN: bool> sealed::Geometry for LineOfTiles<IS_COLUMN> {
+    /// Which row or column it is.
     type Division = usize;
 
     const ASKS_EACH: bool = true;
@@ -370,7 +362,7 @@ impl sealed::Geometry for RowOfTiles {
 
     #[inline(always)]
     fn divide<S: Tile>(self) -> (usize, usize) {
-        (self.row, self.rows.tile_columns::<S>())
+        (self.line, if IS_COLUMN { self.rows.tile_rows::<S>() } else { self.rows.tile_columns::<S>() })
     }
 
     #[inline(always)]
@@ -379,62 +371,24 @@ impl sealed::Geometry for RowOfTiles {
     }
 
     #[inline(always)]
-    fn place(row: usize, number: usize) -> (usize, usize) {
-        (row, number)
+    fn place(line: usize, number: usize) -> (usize, usize) {
+        if IS_COLUMN { (number, line) } else { (line, number) }
     }
 
-    /// All but a partial last one, unless the row of tiles is partial itself.
+    /// All but a partial last one, unless the row or column of tiles is partial itself.
     #[inline(always)]
     fn whole_below<S: Tile>(self, _: TileNumbers) -> usize {
-        let alone = const { S::COLUMNS == S::STRIDE && S::ROWS == S::ROW_STRIDE };
-        // No overflow: the row exists, and the view's elements lie in the address space.
-        if alone && (self.row + 1) * S::ROW_STRIDE <= self.rows.height { self.rows.width / S::STRIDE } else { 0 }
+        let Rows { width, height, .. } = self.rows;
+        let [along, across] = if IS_COLUMN { [height, width] } else { [width, height] };
+        let [step, extent] = if IS_COLUMN { [S::ROW_STRIDE, S::STRIDE] } else { [S::STRIDE, S::ROW_STRIDE] };
+        // No overflow: there is such a line, and the view's elements lie in the address space.
+        if const { is_alone::<S>() } && (self.line + 1) * extent <= across { along / step } else { 0 }
     }
 }
 
-impl sealed::Geometry for ColumnOfTiles {
-    /// Which one it is.
-    type Division = usize;
-
-    const ASKS_EACH: bool = true;
-
-    #[inline(always)]
-    fn width(self) -> usize {
-        self.rows.width
-    }
-
-    #[inline(always)]
-    fn height(self) -> usize {
-        self.rows.height
-    }
-
-    #[inline(always)]
-    fn pitch(self) -> usize {
-        self.rows.pitch
-    }
-
-    #[inline(always)]
-    fn divide<S: Tile>(self) -> (usize, usize) {
-        (self.column, self.rows.tile_rows::<S>())
-    }
-
-    #[inline(always)]
-    fn count(numbers: TileNumbers) -> usize {
-        numbers.count()
-    }
-
-    #[inline(always)]
-    fn place(column: usize, number: usize) -> (usize, usize) {
-        (number, column)
-    }
-
-    /// All but a partial last one, unless the column of tiles is partial itself.
-    #[inline(always)]
-    fn whole_below<S: Tile>(self, _: TileNumbers) -> usize {
-        let alone = const { S::COLUMNS == S::STRIDE && S::ROWS == S::ROW_STRIDE };
-        // No overflow: the column exists, and the view's elements lie in the address space.
-        if alone && (self.column + 1) * S::STRIDE <= self.rows.width { self.rows.height / S::ROW_STRIDE } else { 0 }
-    }
+/// Whether a tile reaches into no other one: it has no halo.
+const fn is_alone<S: Tile>() -> bool {
+    S::COLUMNS == S::STRIDE && S::ROWS == S::ROW_STRIDE
 }
 
 /// The overlap of `len` rows or elements with a tile's `extent` that begins `lead` before `start`,
@@ -520,10 +474,10 @@ mod tests {
         for (width, height) in (1..40).flat_map(|width| (1..20).map(move |height| (width, height))) {
             let rows = Rows::new(width, height, 100);
             for row in 0..rows.tile_rows::<S>() {
-                check(rows.row_of_tiles(row), |number| (row, number), [width, height]);
+                check(rows.line_of_tiles::<false>(row), |number| (row, number), [width, height]);
             }
             for column in 0..rows.tile_columns::<S>() {
-                check(rows.column_of_tiles(column), |number| (number, column), [width, height]);
+                check(rows.line_of_tiles::<true>(column), |number| (number, column), [width, height]);
             }
         }
     }

@@ -291,7 +291,7 @@ impl<'k, S: Tile> TileView<'k, S, Rows> {
         if row >= self.tile_rows() {
             fault::out_of_range("tile row {} is out of range: the view has {}", row, self.tile_rows());
         }
-        self.numbered(self.geometry.row_of_tiles(row)).all_tiles()
+        self.numbered(self.geometry.line_of_tiles(row)).all_tiles()
     }
 
     /// Returns the tiles of column `column` of the tiles, from top to bottom; see
@@ -307,7 +307,7 @@ impl<'k, S: Tile> TileView<'k, S, Rows> {
         if column >= self.tile_columns() {
             fault::out_of_range("tile column {} is out of range: the view has {}", column, self.tile_columns());
         }
-        self.numbered(self.geometry.column_of_tiles(column)).all_tiles()
+        self.numbered(self.geometry.line_of_tiles(column)).all_tiles()
     }
 
     /// The same elements, whose tiles are those of another geometry of the same rows.

@@ -183,10 +183,7 @@ impl Bound {
                 "a value of more than 16 bytes is bound as a constant: `Bound::constant(&value)`"
             );
         };
-        let mut words = [0_u64; 2];
-        bytemuck::bytes_of_mut(&mut words)[..size_of::<S::Raw>()]
-            .copy_from_slice(bytemuck::bytes_of(&value.into_raw()));
-        Bound::value::<S>(Value::Scalar(Padded::new(words)), ParameterKind::Scalar)
+        Bound::value::<S>(Value::scalar(bytemuck::bytes_of(&value.into_raw())), ParameterKind::Scalar)
     }
 
     /// Binds a copy of a value that the kernel takes as a [`Constant`].

@@ -80,6 +80,15 @@ impl<T, const WORDS: usize> Padded<T, WORDS> {
 }
 
 impl Value {
+    /// A plain value's, of at most 16 bytes; of more the first 16.
+    pub(crate) fn scalar(bytes: &[u8]) -> Value {
+        let mut words = [0_u64; 2];
+        for (to, from) in bytemuck::bytes_of_mut(&mut words).iter_mut().zip(bytes) {
+            *to = *from;
+        }
+        Value::Scalar(Padded::new(words))
+    }
+
     /// How many dimensions it has.
     pub(crate) fn dimensions(&self) -> usize {
         match self {
