@@ -89,7 +89,7 @@ while [ $# -gt 0 ]; do
     --library) [ -e "$2" ] || exit 1; shift 2 ;;
     --module) [ -e "$2/k.one.ptx" ] && [ -e "$2/k.one.sm_90.cubin" ] || exit 1; shift 2 ;;
     --commit) [ "$2" = "of a test" ] || exit 1; shift 2 ;;
-    --cublaslt | --cub) [ -e "$2" ] || exit 1; shift 2 ;;
+    --cublaslt | --cub | --sgemm) [ -e "$2" ] || exit 1; shift 2 ;;
     --output) printf '{\n  "commit": "of a test"\n}\n' >"$2"; shift 2 ;;
     --command) shift 2 ;;
     *) exit 1 ;;
