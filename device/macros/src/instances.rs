@@ -4,7 +4,7 @@
 use proc_macro2::TokenStream;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
-use syn::{GenericParam, Ident, Token, bracketed, parenthesized};
+use syn::{GenericParam, Ident, Token, bracketed, parenthesized, token};
 
 use crate::bounds::Bounds;
 use crate::computed::Value;
@@ -25,10 +25,12 @@ struct List {
     axes: Vec<Axis>,
 }
 
-/// One generic parameter and its values.
+/// One generic parameter and its values, or several whose values go together:
+/// `THREADS = [128, 256]`, `(THREADS, ROWS) = [(128, 64), (256, 128)]`.
 struct Axis {
-    name: Ident,
-    values: Vec<Value>,
+    names: Vec<Ident>,
+    /// A value for each of the names.
+    values: Vec<Vec<Value>>,
 }
 
 /// One combination of values.
@@ -69,16 +71,36 @@ impl List {
 
 impl Parse for Axis {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let name = input.parse()?;
+        let together = input.peek(token::Paren);
+        let names = if together { in_parentheses(input)? } else { vec![input.parse()?] };
         input.parse::<Token![=]>()?;
         let content;
         bracketed!(content in input);
-        let values = Punctuated::<Value, Token![,]>::parse_terminated(&content)?;
+        let mut values = Vec::new();
+        while !content.is_empty() {
+            let at = content.span();
+            let of_names = if together { in_parentheses(&content)? } else { vec![content.parse()?] };
+            if of_names.len() != names.len() {
+                let (names_of, values_of) = (names.len(), of_names.len());
+                return Err(syn::Error::new(at, format!("{values_of} values for {names_of} generic parameters")));
+            }
+            values.push(of_names);
+            if !content.is_empty() {
+                content.parse::<Token![,]>()?;
+            }
+        }
         if values.is_empty() {
             return Err(content.error("an empty list of values builds no instance"));
         }
-        Ok(Axis { name, values: values.into_iter().collect() })
+        Ok(Axis { names, values })
     }
+}
+
+/// What stands in parentheses, with commas between.
+fn in_parentheses<T: Parse>(input: ParseStream<'_>) -> syn::Result<Vec<T>> {
+    let content;
+    parenthesized!(content in input);
+    Ok(Punctuated::<T, Token![,]>::parse_terminated(&content)?.into_iter().collect())
 }
 
 impl Instances {
@@ -108,26 +130,41 @@ impl Instances {
 
 impl List {
     fn expand(&self, signature: &Signature<'_>, generics: &[&Ident]) -> syn::Result<Vec<Instance>> {
-        if let Some(axis) = self.axes.iter().find(|axis| !generics.contains(&&axis.name)) {
-            let message = format!("the kernel has no generic parameter `{}`", axis.name);
-            return Err(syn::Error::new(axis.name.span(), message));
+        let mut seen: Vec<&Ident> = Vec::new();
+        for name in self.axes.iter().flat_map(|axis| &axis.names) {
+            if !generics.contains(&name) {
+                return Err(syn::Error::new(name.span(), format!("the kernel has no generic parameter `{name}`")));
+            }
+            if seen.contains(&name) {
+                let message = format!("`{name}` has its values twice in one list of instances");
+                return Err(syn::Error::new(name.span(), message));
+            }
+            seen.push(name);
         }
         let mut instances = vec![Vec::new()];
         for name in generics {
-            let Some(axis) = self.axes.iter().find(|axis| axis.name == **name) else {
+            let Some(axis) = self.axes.iter().find(|axis| axis.names.contains(name)) else {
                 let message = format!("no values for the generic parameter `{name}`: add `{name} = [..]`");
                 return Err(syn::Error::new(self.keyword.span(), message));
             };
+            // Several that go together are there with the first of them.
+            if instances[0].iter().any(|(other, _): &(Ident, &Value)| other == *name) {
+                continue;
+            }
             instances = instances
                 .into_iter()
-                .flat_map(|values: Vec<(Ident, &Value)>| {
-                    axis.values.iter().map(move |value| {
+                .flat_map(|values| {
+                    axis.values.iter().map(move |added| {
                         let mut values = values.clone();
-                        values.push((axis.name.clone(), value));
+                        values.extend(axis.names.iter().cloned().zip(added));
                         values
                     })
                 })
                 .collect();
+        }
+        let place = |name: &Ident| generics.iter().position(|other| *other == name);
+        for values in &mut instances {
+            values.sort_by_key(|(name, _)| place(name));
         }
         let instance = |values: Vec<(Ident, &Value)>| {
             let each = values.iter().map(|(name, value)| Ok((name.clone(), value.in_combination(&values)?)));

@@ -14,7 +14,7 @@ mod selection;
 mod signature;
 
 use proc_macro::TokenStream;
-use quote::{format_ident, quote};
+use quote::{format_ident, quote, quote_spanned};
 use syn::{DeriveInput, ItemFn, parse_macro_input};
 
 use crate::bounds::Bounds;
@@ -61,8 +61,9 @@ use crate::signature::Signature;
 /// than 16 bytes), then at most one `Shared`; it returns nothing and may be generic. Each
 /// `instances(..)` list gives values for every generic parameter; all their combinations are
 /// compiled. A number may be computed from those of other parameters: `instances(THREADS = [128,
-/// 256], LEN = [4 * THREADS])` makes two instances. A kernel without generic parameters needs no
-/// list.
+/// 256], LEN = [4 * THREADS])` makes two instances. Several whose values go together are a tuple:
+/// `instances((THREADS, ROWS) = [(128, 64), (256, 32)])` makes two as well. A kernel without
+/// generic parameters needs no list.
 ///
 /// # Launch bounds
 ///
@@ -342,6 +343,38 @@ fn launch(signature: &Signature, instances: &[Instance]) -> proc_macro2::TokenSt
         signature.parameters.iter().map(|parameter| signature::with_static_lifetimes(parameter.ty)).collect();
     let summary =
         format!("Launches [`{name}`](fn@{name}) with the blocks of `grid`; returns as soon as it is under way.");
+    let typed_launch = if package::lacks_host() {
+        let message = format!(
+            "the launch of the kernel `{name}` needs the crate `tilepipe-host`: add to Cargo.toml the lines \
+             `[target.'cfg(not(target_arch = \"nvptx64\"))'.dependencies]` and `tilepipe-host = \"..\"`, of the version of `tilepipe`"
+        );
+        quote_spanned! { name.span() =>
+            #[cfg(not(target_arch = "nvptx64"))]
+            const _: () = ::core::compile_error!(#message);
+        }
+    } else {
+        quote! {
+            #[doc = #summary]
+            ///
+            /// # Errors
+            ///
+            /// If an argument, the grid or the device does not fit the kernel, or an earlier launch
+            /// failed: see [`tilepipe_host::Error`](::tilepipe_host::Error).
+            #[cfg(not(target_arch = "nvptx64"))]
+            pub fn launch<#generics>(
+                stream: &::tilepipe_host::Stream,
+                grid: impl ::core::convert::Into<::tilepipe_host::Grid>,
+                #(#names: impl ::tilepipe_host::Argument<#types>),*
+            ) -> ::core::result::Result<(), ::tilepipe_host::Error>
+            where
+                Key<#key_arguments>: ::tilepipe::launch::Compiled,
+                #predicates
+            {
+                let instance = <Key<#key_arguments> as ::tilepipe::launch::Compiled>::INSTANCE;
+                ::tilepipe_host::launch(stream, grid, &instance, [#(#names.bind()),*])
+            }
+        }
+    };
     quote! {
         /// All instances that were built.
         #[cfg(not(target_arch = "nvptx64"))]
@@ -358,24 +391,6 @@ fn launch(signature: &Signature, instances: &[Instance]) -> proc_macro2::TokenSt
             #(#descriptions)*
         };
 
-        #[doc = #summary]
-        ///
-        /// # Errors
-        ///
-        /// If an argument, the grid or the device does not fit the kernel, or an earlier launch
-        /// failed: see [`tilepipe_host::Error`](::tilepipe_host::Error).
-        #[cfg(not(target_arch = "nvptx64"))]
-        pub fn launch<#generics>(
-            stream: &::tilepipe_host::Stream,
-            grid: impl ::core::convert::Into<::tilepipe_host::Grid>,
-            #(#names: impl ::tilepipe_host::Argument<#types>),*
-        ) -> ::core::result::Result<(), ::tilepipe_host::Error>
-        where
-            Key<#key_arguments>: ::tilepipe::launch::Compiled,
-            #predicates
-        {
-            let instance = <Key<#key_arguments> as ::tilepipe::launch::Compiled>::INSTANCE;
-            ::tilepipe_host::launch(stream, grid, &instance, [#(#names.bind()),*])
-        }
+        #typed_launch
     }
 }

@@ -63,7 +63,7 @@ impl<'a> Signature<'a> {
         let shared = parameters.iter().position(|parameter| is_named(parameter.ty, "Shared"));
         if let Some(position) = shared {
             if position + 1 < parameters.len() {
-                let message = "a kernel has one `Shared`, its last parameter: lay out several things as a pair, \
+                let message = "a kernel has one `Shared`, its last parameter: lay out two to four things as a tuple, \
                                `Shared<(A, B)>`, and `split` it";
                 return Err(error(parameters[position].ty, message));
             }
