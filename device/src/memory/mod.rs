@@ -6,13 +6,19 @@ use crate::engine::{Anywhere, InScope};
 use crate::isa;
 use crate::marker::{BlockLevel, Brand, Uniform};
 
-/// What a kernel keeps in shared memory: [`Stages`](crate::Stages),
-/// [`Replicated`](crate::Replicated) stages, or a pair of layouts.
+/// What a kernel keeps in shared memory: [`Stages`](crate::Stages) and what else is for one user,
+/// or a tuple of two to four layouts.
 ///
 /// # Safety
 ///
 /// `BYTES` is a multiple of `ALIGNMENT`, a power of two of at most 1024, and what the layout's user
 /// touches lies within `BYTES` bytes of its start.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` says nothing of what is in shared memory",
+    label = "no layout of shared memory",
+    note = "shared memory holds `Stages<..>`, `Partitioned<Stages<..>>`, `Replicated<..>`, `Scratch<..>`, `Bins<..>`, `Outputs<..>`, or a \
+            tuple of two to four of these: `Shared<(Stages<..>, Scratch<..>)>`"
+)]
 pub unsafe trait Layout {
     /// The layout's size in bytes.
     const BYTES: usize;
@@ -38,10 +44,14 @@ pub struct First<P>(PhantomData<P>);
 /// The position of the second half of what was at `P`.
 pub struct Second<P>(PhantomData<P>);
 
+/// The position of part `INDEX` of `COUNT` parts of what was at `P`, three or four.
+pub struct Part<P, const INDEX: usize, const COUNT: usize>(PhantomData<P>);
+
 /// The position of memory whose pipeline [`Shared::with_pipeline`] waits for.
 pub struct Scoped<P>(PhantomData<P>);
 
-/// A position in a kernel's shared memory. Sealed: [`Whole`], [`First`], [`Second`] and [`Scoped`].
+/// A position in a kernel's shared memory. Sealed: [`Whole`], [`First`], [`Second`], [`Part`] and
+/// [`Scoped`].
 pub trait Position: sealed::Position {
     /// Where the steps of a pipeline there may be taken by hand.
     type Place;
@@ -54,6 +64,7 @@ mod sealed {
 impl sealed::Position for Whole {}
 impl<P> sealed::Position for First<P> {}
 impl<P> sealed::Position for Second<P> {}
+impl<P, const INDEX: usize, const COUNT: usize> sealed::Position for Part<P, INDEX, COUNT> {}
 impl<P> sealed::Position for Scoped<P> {}
 
 impl Position for Whole {
@@ -63,6 +74,9 @@ impl<P> Position for First<P> {
     type Place = Anywhere;
 }
 impl<P> Position for Second<P> {
+    type Place = Anywhere;
+}
+impl<P, const INDEX: usize, const COUNT: usize> Position for Part<P, INDEX, COUNT> {
     type Place = Anywhere;
 }
 impl<P> Position for Scoped<P> {
@@ -134,4 +148,63 @@ impl<'s, A: Layout, B: Layout, P> Shared<'s, (A, B), P> {
         // `split` (0, 1).
         unsafe { Shared::new(first.offset) }
     }
+}
+
+/// Layouts of three or four parts.
+macro_rules! parts {
+    ($count:literal, $words:literal, $join:ident: $($layout:ident $part:ident $index:literal),+) => {
+        // SAFETY: each part starts after the one before, at a multiple of its alignment, and the
+        // sum is rounded up to the largest alignment; all are powers of two of at most 1024.
+        unsafe impl<$($layout: Layout),+> Layout for ($($layout,)+) {
+            const BYTES: usize =
+                places([$(($layout::BYTES, $layout::ALIGNMENT)),+]).1.next_multiple_of(Self::ALIGNMENT);
+            const ALIGNMENT: usize = largest([$($layout::ALIGNMENT),+]);
+            const STORES: bool = $($layout::STORES)||+;
+        }
+
+        impl<'s, $($layout: Layout,)+ P> Shared<'s, ($($layout,)+), P> {
+            #[doc = concat!("Splits the memory into its ", $words, " parts.")]
+            #[expect(clippy::type_complexity, reason = "a piece of memory has its place in its type")]
+            pub fn split(self) -> ($(Shared<'s, $layout, Part<P, $index, $count>>,)+) {
+                let starts = const { places([$(($layout::BYTES, $layout::ALIGNMENT)),+]).0 };
+                // SAFETY: the parts lie one after the other in what `self` owned, and `self` is
+                // gone (0). Its start is aligned to the largest of the alignments, and each part
+                // starts at a multiple of its own from there (1).
+                ($(unsafe { Shared::<'s, $layout, Part<P, $index, $count>>::new(self.offset + starts[$index]) },)+)
+            }
+
+            #[doc = concat!("Joins the ", $words, " parts again.")]
+            pub fn $join($($part: Shared<'s, $layout, Part<P, $index, $count>>),+) -> Self {
+                let offset = [$($part.offset),+][0];
+                // SAFETY: all parts are given up, and parts of this brand and position come from
+                // one `split` (0), whose first part starts where the whole did (1).
+                unsafe { Shared::new(offset) }
+            }
+        }
+    };
+}
+parts!(3, "three", join_three: A first 0, B second 1, C third 2);
+parts!(4, "four", join_four: A first 0, B second 1, C third 2, D fourth 3);
+
+/// Where each of several parts starts that lie one after the other, and where the last one ends,
+/// given the bytes and the alignment of each.
+pub(crate) const fn places<const N: usize>(extents: [(usize, usize); N]) -> ([usize; N], usize) {
+    let (mut starts, mut end, mut index) = ([0; N], 0_usize, 0);
+    while index < N {
+        let (bytes, alignment) = extents[index];
+        starts[index] = end.next_multiple_of(alignment);
+        end = starts[index] + bytes;
+        index += 1;
+    }
+    (starts, end)
+}
+
+/// The largest of several alignments.
+pub(crate) const fn largest<const N: usize>(alignments: [usize; N]) -> usize {
+    let (mut largest, mut index) = (1, 0);
+    while index < N {
+        largest = if alignments[index] > largest { alignments[index] } else { largest };
+        index += 1;
+    }
+    largest
 }

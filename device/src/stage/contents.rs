@@ -5,6 +5,7 @@ use core::marker::PhantomData;
 use crate::element::Element;
 use crate::engine::{Completion, CompletionOf, Engine, LandingOf};
 use crate::group::Deal;
+use crate::memory::{largest, places};
 use crate::scope::Scope;
 use crate::stage::presence::Presence;
 use crate::tensor::{Extents, Swizzle, TensorBox, TensorTile};
@@ -455,28 +456,6 @@ tuples!(A X 0, B Y 1, C Z 2, D W 3);
 /// The bytes of one of several tiles in a stage, and the alignment of its start there.
 const fn extent<C: Contents>() -> (usize, usize) {
     (C::BYTES, at_least_16(C::ALIGNMENT))
-}
-
-/// Where each of several tiles starts in a stage, and where the last one ends, given their extents.
-const fn places<const N: usize>(extents: [(usize, usize); N]) -> ([usize; N], usize) {
-    let (mut starts, mut end, mut index) = ([0; N], 0_usize, 0);
-    while index < N {
-        let (bytes, alignment) = extents[index];
-        starts[index] = end.next_multiple_of(alignment);
-        end = starts[index] + bytes;
-        index += 1;
-    }
-    (starts, end)
-}
-
-/// The largest of several alignments.
-const fn largest<const N: usize>(alignments: [usize; N]) -> usize {
-    let (mut largest, mut index) = (1, 0);
-    while index < N {
-        largest = if alignments[index] > largest { alignments[index] } else { largest };
-        index += 1;
-    }
-    largest
 }
 
 #[cfg(test)]

@@ -1,3 +1,4 @@
-//! What is checked of shared memory that threads write.
+//! What is checked of shared memory: of tiles that threads write, and of memory in several parts.
 
+pub mod parts;
 pub mod scratch;

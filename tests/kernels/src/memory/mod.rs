@@ -1,3 +1,4 @@
-//! Small kernels about shared memory that threads write.
+//! Small kernels about shared memory: tiles that threads write, and memory in several parts.
 
+pub mod parts;
 pub mod scratch;
