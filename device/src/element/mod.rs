@@ -125,6 +125,20 @@ unsafe impl<T: VectorLane<2>> VectorLane<4> for [T; 2] {}
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Vec4<T>(pub [T; 4]);
 
+impl<T> From<[T; 4]> for Vec4<T> {
+    #[inline(always)]
+    fn from(lanes: [T; 4]) -> Self {
+        Vec4(lanes)
+    }
+}
+
+impl<T> From<Vec4<T>> for [T; 4] {
+    #[inline(always)]
+    fn from(vector: Vec4<T>) -> Self {
+        vector.0
+    }
+}
+
 /// Four `i32`, CUDA's `int4`.
 pub type I32x4 = Vec4<i32>;
 /// Four `u32`, CUDA's `uint4`.

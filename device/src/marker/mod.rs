@@ -15,5 +15,9 @@ pub(crate) type Brand<'b> = PhantomData<fn(&'b ()) -> &'b ()>;
 /// `Uniform`. (Each holder denies `Uniform` once more by name, so that messages name the holder.)
 pub(crate) type BlockLevel = PhantomData<*mut ()>;
 
+/// Seals the traits that exist for their messages about indexing: a type that implemented one could
+/// index what is not to be indexed, so no type does.
+pub trait NoPosition {}
+
 /// Types that a type's name has, but that it holds no value of: no auto trait asks for theirs.
 pub(crate) type Named<T> = PhantomData<fn() -> T>;

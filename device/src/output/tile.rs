@@ -439,7 +439,27 @@ impl<'b, T: Element, A: Arrangement, const LEN: usize, const THREADS: usize> Til
     pub fn set_each(&self, thread: &Thread<'_, 'b, THREADS>, value: impl Fn(usize) -> T) {
         self.set_places(thread, |_, element, _| value(element));
     }
+
+    /// Writes the calling thread's element of a tile that has as many as the group has threads:
+    /// element `rank`. Past the end of the view nothing is written.
+    #[inline(always)]
+    pub fn set(&self, thread: &Thread<'_, 'b, THREADS>, value: T)
+    where
+        [T; LEN]: OneEach<THREADS>,
+    {
+        self.set_nth(thread, 0, value);
+    }
 }
+
+/// Says that a tile has one element for each of `THREADS` threads.
+#[diagnostic::on_unimplemented(
+    message = "a thread of {THREADS} owns several elements of `{Self}`, or none: `set` writes one each",
+    label = "not a tile of one element a thread",
+    note = "`set_each(&t, |e| ..)` writes all elements that the thread owns, `set_nth(&t, nth, ..)` one of them, `set_own(&t, |nth| ..)` \
+            what it has kept in registers"
+)]
+pub trait OneEach<const THREADS: usize> {}
+impl<T: Element, const THREADS: usize> OneEach<THREADS> for [T; THREADS] {}
 
 impl<'b, T: Element, A: Arrangement, const ROWS: usize, const COLUMNS: usize, const THREADS: usize>
     TileMut<'_, 'b, Tile2D<T, ROWS, COLUMNS>, THREADS, A>
@@ -482,15 +502,6 @@ impl<'b, T: Element, A: Arrangement, const ROWS: usize, const COLUMNS: usize, co
                 "`set` writes a tile of one element a thread; `set_each` writes all that a thread owns, `set_nth` one of them"
             )
         };
-        self.set_nth(thread, 0, value);
-    }
-}
-
-impl<'b, T: Element, A: Arrangement, const THREADS: usize> TileMut<'_, 'b, [T; THREADS], THREADS, A> {
-    /// Writes the calling thread's element, which is element `rank` of the tile. Past the end of
-    /// the view nothing is written.
-    #[inline(always)]
-    pub fn set(&self, thread: &Thread<'_, 'b, THREADS>, value: T) {
         self.set_nth(thread, 0, value);
     }
 }

@@ -8,6 +8,7 @@ use super::view::{AtScope, Published, View};
 use crate::group::block::Thread;
 use crate::group::{InBlock, Part, Whole, WholeBlock, warps};
 use crate::isa::WARP;
+use crate::marker::NoPosition;
 use crate::marker::{Brand, Uniform};
 #[cfg(doc)]
 use crate::scope::BlockScope;
@@ -15,7 +16,6 @@ use crate::scope::BlockScope;
 use crate::scope::WarpScope;
 use crate::scope::{AtLeastWarp, Scope};
 use crate::stage::contents::{AlwaysFilled, OneTile, Optional, sealed};
-use crate::stage::presence::NoPosition;
 use crate::stage::{LandedStage, PresenceOf};
 
 /// A tile that has landed and may be read until it is released.

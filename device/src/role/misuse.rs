@@ -8,10 +8,10 @@ use super::channel::{Channel, Partitioned};
 use super::end::{Acquired, Filled, Producer};
 use super::end::{Consumer, Ready};
 use super::result::Kept;
+use crate::marker::NoPosition;
 use crate::memory::Shared;
 use crate::pipeline::{StageAcquired, StageIsFilled};
 use crate::stage::contents::Optional;
-use crate::stage::presence::NoPosition;
 
 /// Says that an end is the consumers'. It holds for no producer's end.
 #[diagnostic::on_unimplemented(

@@ -1,9 +1,5 @@
 //! What a pipeline remembers of how a stage was filled.
 
-/// Seals the traits that exist for their messages: a type that implemented one could index such a
-/// stage, so no type does.
-pub trait NoPosition {}
-
 /// What a pipeline remembers of a filled stage: nothing, or whether there is a tile.
 pub trait Presence: Copy {
     /// The most stages that a ring can have.
