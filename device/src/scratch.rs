@@ -13,20 +13,19 @@ use core::marker::PhantomData;
 use core::ops::Deref;
 
 use crate::element::Element;
-use crate::group::filling::FillingGroup;
-use crate::isa;
+use crate::group::filling::{FillingGroup, write_each};
 use crate::marker::{BlockLevel, Brand, RoleShared, Uniform};
 use crate::memory::{Layout, Shared};
+use crate::tile::Tile;
 use crate::tile::shape::at_least_16;
 use crate::tile::tile2d::Tile2D;
-use crate::tile::{Tile, place};
 
 /// Shared memory for one tile of shape `S` that the threads of a group compute and then read:
 /// `[T; LEN]`, or `Tile2D<T, ROWS, COLUMNS, PAD>`.
 ///
 /// A kernel asks for it in its `Shared` parameter, beside its stages if it has some
 /// (`Shared<(Stages<..>, Scratch<[f32; 256]>)>`), and [`Shared::scratch`] makes a [`ScratchTile`]
-/// of it.
+/// of it. `Replicated<Scratch<[f32; 256]>, THREADS>` is a tile of each warp's own.
 ///
 /// CUDA: `__shared__ float scratch[256];`.
 pub struct Scratch<S>(PhantomData<S>);
@@ -160,11 +159,10 @@ impl<T: Element, const LEN: usize, P, G: FillingGroup> ScratchTile<'_, [T; LEN],
     where
         F: Fn(G::Thread<'_>, usize) -> T + Uniform,
     {
-        let _ = group;
         // SAFETY: the tile is this value's (0), which is its group's, all of whose threads run this
         // code at the group's own level (R2): the brand in `G` is theirs, and no closure captures
         // the tile. It is borrowed while `Filled` exists.
-        unsafe { write::<[T; LEN], G, false>(self.tile, |thread, index, _| value(thread, index)) };
+        unsafe { write::<[T; LEN], G, false>(group, self.tile, |thread, index, _| value(thread, index)) };
         // SAFETY: just filled; as above.
         unsafe { Filled::new(self.tile) }
     }
@@ -187,10 +185,9 @@ impl<T: Element, const ROWS: usize, const COLUMNS: usize, const PAD: usize, P, G
     where
         F: Fn(G::Thread<'_>, usize, usize) -> T + Uniform,
     {
-        let _ = group;
         // SAFETY: as for a tile of one row.
         unsafe {
-            write::<Tile2D<T, ROWS, COLUMNS, PAD>, G, false>(self.tile, |thread, index, _| {
+            write::<Tile2D<T, ROWS, COLUMNS, PAD>, G, false>(group, self.tile, |thread, index, _| {
                 value(thread, index / COLUMNS, index % COLUMNS)
             });
         }
@@ -258,11 +255,10 @@ impl<T: Element, const LEN: usize, G: FillingGroup> Filled<'_, [T; LEN], G> {
     where
         F: Fn(G::Thread<'_>, usize, T) -> T + Uniform,
     {
-        let _ = group;
         // SAFETY: the tile is this value's (0), borrowed by `&mut`; all threads of its group run
         // this code at the group's own level (R2), since `&mut` and the group's token can't be
         // captured.
-        unsafe { write::<[T; LEN], G, true>(self.tile, |thread, index, old| value(thread, index, old)) };
+        unsafe { write::<[T; LEN], G, true>(group, self.tile, |thread, index, old| value(thread, index, old)) };
     }
 }
 
@@ -280,55 +276,33 @@ impl<T: Element, const ROWS: usize, const COLUMNS: usize, const PAD: usize, G: F
     where
         F: Fn(G::Thread<'_>, usize, usize, T) -> T + Uniform,
     {
-        let _ = group;
         // SAFETY: as for a tile of one row.
         unsafe {
-            write::<Tile2D<T, ROWS, COLUMNS, PAD>, G, true>(self.tile, |thread, index, old| {
+            write::<Tile2D<T, ROWS, COLUMNS, PAD>, G, true>(group, self.tile, |thread, index, old| {
                 value(thread, index / COLUMNS, index % COLUMNS, old)
             });
         }
     }
 }
 
-/// Has each thread of the group write its elements of a tile, from its rank on every `THREADS`-th
-/// one: `value` gets the thread's token, the number of the element, counted row by row, and what
-/// the element is now if it `READS` that (zeros if not).
+/// Has the group's threads write a tile, between two barriers: see [`write_each`].
 ///
 /// # Safety
 ///
-/// 0. `tile` is valid for writes, and if it `READS` for reads, of a
-///    tile in shared memory, which nobody but the group's threads accesses. No copy into it or from
-///    it is in flight.
+/// 0. `tile` is valid for writes, and if it `READS` for reads, of a tile in shared memory, which
+///    nobody but the group's threads accesses. No copy into it or from it is in flight.
 /// 1. All threads of the group make this call, at the group's own level.
 #[inline(always)]
 unsafe fn write<S: Tile, G: FillingGroup, const READS: bool>(
+    group: &G,
     tile: *mut S,
     value: impl Fn(G::Thread<'_>, usize, S::Element) -> S::Element,
 ) {
-    let elements = const { S::ROWS * S::COLUMNS };
-    let first = tile.cast::<S::Element>();
-    let run = |rank: usize| {
-        for nth in 0..elements.div_ceil(G::THREADS) {
-            let element = rank + nth * G::THREADS;
-            if elements.is_multiple_of(G::THREADS) || element < elements {
-                let place = first.wrapping_add(place::<S>(element / S::COLUMNS, element % S::COLUMNS));
-                // SAFETY: `each` passes the calling thread's rank, and the token is used in this
-                // call of `value` alone.
-                let thread = unsafe { G::thread(rank) };
-                // SAFETY: an element of the tile (0 of `Tile`, and 0), which no other thread
-                // accesses before the next barrier: ranks are different.
-                let old = if READS { unsafe { place.read() } } else { bytemuck::Zeroable::zeroed() };
-                let value = value(thread, element, old);
-                // SAFETY: as above. All threads have read what was there, since they passed the
-                // barrier before.
-                unsafe { isa::store_shared(place, value) };
-            }
-        }
-    };
     // SAFETY: the caller's promise (1).
     unsafe { G::meet() };
-    // SAFETY: the same.
-    unsafe { G::each(run) };
-    // SAFETY: the same.
+    // SAFETY: the caller's promises. All threads have read what was there, since they passed the
+    // barrier before, and none reads what is written before it passes the one after.
+    unsafe { write_each::<S, G, READS>(group, tile, value) };
+    // SAFETY: the caller's promise (1).
     unsafe { G::meet() };
 }

@@ -16,7 +16,9 @@ use tilepipe_test_kernels::faulty;
 use tilepipe_test_kernels::tensor::box_anywhere;
 use tilepipe_tests::artifact::Module;
 use tilepipe_tests::case::{self, ForType, Group, Size};
-use tilepipe_tests::{atomics, dimensions, features, locals, orders, parameters, reads, scratch, tails, tensors};
+use tilepipe_tests::{
+    atomics, dimensions, features, locals, memory, orders, parameters, reads, scratch, tails, tensors,
+};
 
 /// Opens GPU 0 with the kernels of `kernels/` and of `tests/kernels/` loaded, or says that the test
 /// is skipped.
@@ -185,6 +187,12 @@ fn reads_anywhere_are_those_of_plain_loops() {
 fn tiles_computed_in_shared_memory_are_those_of_plain_loops() {
     let Some(device) = gpu() else { return };
     println!("{} launches", scratch::check(&device).unwrap());
+}
+
+#[test]
+fn memory_in_parts_has_room_for_all_of_them() {
+    let Some(device) = gpu() else { return };
+    println!("{} launches", memory::parts::check(&device).unwrap());
 }
 
 #[test]

@@ -14,7 +14,9 @@ use tilepipe_test_kernels::tails::{COLUMNS, LEN};
 use tilepipe_test_kernels::tensor::box_anywhere;
 use tilepipe_test_kernels::wide::{wide_between_roles, wide_by_hand, wide_own, wide_runs, wide_stored, wide_tiles};
 use tilepipe_tests::case::{self, ForType, Group, SCHEDULES};
-use tilepipe_tests::{atomics, dimensions, features, locals, orders, parameters, reads, scratch, tails, tensors};
+use tilepipe_tests::{
+    atomics, dimensions, features, locals, memory, orders, parameters, reads, scratch, tails, tensors,
+};
 
 /// Checks all instances of a kernel, and returns how many there were.
 fn every_instance_is_right(kernel: &str) -> usize {
@@ -134,7 +136,14 @@ fn pipelines_of_the_copy_engine_write_what_those_of_threads_write() {
 #[test]
 fn tiles_computed_in_shared_memory_are_those_of_plain_loops() {
     for schedule in SCHEDULES {
-        assert_eq!(scratch::check(&Device::cpu(schedule)).unwrap(), 4 * 8 + 4 * 2);
+        assert_eq!(scratch::check(&Device::cpu(schedule)).unwrap(), 4 * 23 + 4 * 3 + 3 * 3);
+    }
+}
+
+#[test]
+fn memory_in_parts_has_room_for_all_of_them() {
+    for schedule in SCHEDULES {
+        assert_eq!(memory::parts::check(&Device::cpu(schedule)).unwrap(), 3);
     }
 }
 

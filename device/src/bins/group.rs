@@ -1,9 +1,10 @@
 //! The threads that bins belong to.
 
+use crate::group::block::Block;
 use crate::group::filling::FillingGroup;
 
-/// The threads that clear bins, publish them and read them together: a [`Block`](crate::Block), or
-/// a [`RoleGroup`](crate::role::RoleGroup) of whole warps. Sealed.
+/// The threads that clear bins, publish them and read them together: a [`Block`], or a
+/// [`RoleGroup`](crate::role::RoleGroup) of whole warps. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't make or publish bins",
     label = "not a block, or a role of whole warps",
@@ -12,5 +13,4 @@ use crate::group::filling::FillingGroup;
 )]
 pub trait BinsGroup: FillingGroup {}
 
-#[diagnostic::do_not_recommend]
-impl<G: FillingGroup> BinsGroup for G {}
+impl<const THREADS: usize> BinsGroup for Block<'_, THREADS> {}

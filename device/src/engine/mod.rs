@@ -50,6 +50,15 @@ impl Engine for TensorMap {}
 )]
 pub trait ByHand: Engine {}
 
+/// Says that an engine's commit makes ordinary stores visible. Only that of [`LoadStore`] does.
+#[diagnostic::on_unimplemented(
+    message = "a stage of the engine `{Self}` can't be computed: its commit waits for asynchronous copies only",
+    label = "who reads the stage would not wait for these stores",
+    note = "make the stages `Stages<[T; LEN], COUNT, LoadStore>`, or `copy` a tile"
+)]
+pub trait OrdinaryStores: Engine {}
+impl OrdinaryStores for LoadStore {}
+
 /// Says that a pipeline of this engine can be taken step by step where it was made: in `Place`.
 #[diagnostic::on_unimplemented(
     message = "the steps of a pipeline of `{Self}` by hand are taken inside `shared.with_pipeline(&block, |pipe| ..)`",

@@ -182,7 +182,7 @@ impl<'w, 'b, const THREADS: usize> Warp<'w, 'b, THREADS> {
     ///
     /// `rank` is the calling thread's lane.
     #[inline(always)]
-    unsafe fn lane<'t>(&self, rank: usize) -> Lane<'t, 'w, 'b, THREADS> {
+    pub(super) unsafe fn lane<'t>(&self, rank: usize) -> Lane<'t, 'w, 'b, THREADS> {
         // SAFETY: lane `rank` of the whole warp `self.rank` (0) is thread `self.rank * 32 + rank`
         // of the block or role.
         let thread = unsafe { Thread::new(self.rank * WARP + rank) };

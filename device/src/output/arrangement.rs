@@ -2,8 +2,8 @@
 
 use crate::isa::WARP;
 
-/// Which elements of an output tile a thread owns: [`Striped`], [`Blocked`], [`Runs`] or [`Micro`].
-/// Sealed.
+/// Which elements of an output tile a thread owns: [`Striped`], [`Blocked`], [`Runs`], [`WarpRows`]
+/// or [`Micro`]. Sealed.
 ///
 /// The elements of a tile with rows are counted row by row. The arrangement is part of the
 /// view's type, so that two threads never come to own one element.
@@ -25,6 +25,58 @@ pub enum Blocked {}
 /// The tile's length is a multiple of `N * THREADS`, or it does not compile.
 pub enum Runs<const N: usize> {}
 
+/// A warp owns whole rows of a tile with rows: of `WARPS` warps, warp `w` owns the rows `w`,
+/// `w + WARPS`, and so forth. Of each row its lane `l` owns `N` elements in a row from `l * N` on,
+/// then `N` from `(l + 32) * N` on, and so forth. For rows of which a warp computes a maximum or a
+/// sum by itself ([`Block::warps`](crate::Block::warps)), without a barrier of the block. (CUB's
+/// warp-striped arrangement, of vectors.)
+///
+/// `THREADS` is a multiple of 32, the tile's rows are a multiple of the number of warps, and its
+/// columns one of `32 * N`, or it does not compile.
+///
+/// # Examples
+///
+/// ```
+/// use tilepipe::{Block, Input2D, TilesMut2D, WarpRows, kernel};
+///
+/// /// Each element as a share of its row's sum, a row a warp.
+/// #[kernel]
+/// pub fn shares(
+///     block: Block<64>,
+///     input: Input2D<f32>,
+///     mut out: TilesMut2D<f32, 2, 256, WarpRows<4>>,
+/// ) {
+///     let mut results = out.for_block(&block);
+///     for i in 0..results.len() {
+///         let first = 2 * results.number(i).0;
+///         let result = results.get_mut(i);
+///         block.warps(|warp| {
+///             // Lane `l` reads the columns `4 * l..4 * l + 4` and `128 + 4 * l..132 + 4 * l`.
+///             let values = warp.map(|lane| {
+///                 let run = |nth| input.run::<4>(first + warp.rank(), nth).0;
+///                 [run(lane.rank()), run(32 + lane.rank())]
+///             });
+///             let sums = warp.map(|lane| values.get(&lane).iter().flatten().sum::<f32>());
+///             let sum = warp.reduce(&sums, |a, b| a + b);
+///             warp.lanes(|lane| {
+///                 let values = values.get(&lane);
+///                 result.set_own(lane.thread(), |nth| values[nth / 4][nth % 4] / sum);
+///             });
+///         });
+///     }
+/// }
+///
+/// # fn main() -> Result<(), tilepipe_host::Error> {
+/// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Lazy);
+/// # let input = device.upload_2d(&[[1.0; 256], [2.0; 256], [4.0; 256]].concat(), 256)?;
+/// # let mut out = device.zeroed_2d(256, 3)?;
+/// # shares::launch(&device.stream()?, 2, &input, &mut out)?;
+/// # assert_eq!(out.download()?, [1.0 / 256.0; 3 * 256]);
+/// # Ok(())
+/// # }
+/// ```
+pub enum WarpRows<const N: usize> {}
+
 /// A thread owns `R` rows of `C` elements of a tile with rows, its rectangle of a matrix product:
 /// with [`TileMut::add_product`](crate::TileMut::add_product) it keeps `R * C` sums in registers,
 /// for which it reads `R + C` elements a step.
@@ -43,6 +95,7 @@ pub enum Micro<const R: usize, const C: usize> {}
 impl Arrangement for Striped {}
 impl Arrangement for Blocked {}
 impl<const N: usize> Arrangement for Runs<N> {}
+impl<const N: usize> Arrangement for WarpRows<N> {}
 impl<const R: usize, const C: usize> Arrangement for Micro<R, C> {}
 
 /// Rows and columns of a square of a rectangle, and threads of a warp side by side and below
@@ -77,6 +130,22 @@ pub(super) const fn check_shares<A: Arrangement>(rows: usize, columns: usize, th
             "`Micro<R, C>` gives each thread one rectangle: `(ROWS / R) * (COLUMNS / C)` must be `THREADS`"
         );
     }
+    if A::ROWS_OF_WARPS {
+        assert!(
+            threads.is_multiple_of(WARP),
+            "`WarpRows<N>` gives each warp whole rows: `THREADS` must be a multiple of 32"
+        );
+        assert!(
+            rows.is_multiple_of(threads / WARP),
+            "`WarpRows<N>` gives each warp whole rows: the tile's rows must be a multiple of `THREADS / 32`"
+        );
+        if let Some(run) = A::RUN {
+            assert!(
+                run > 0 && columns.is_multiple_of(WARP * run),
+                "`WarpRows<N>` gives each lane whole runs of `N` elements of a row: the tile's columns must be a multiple of `32 * N`"
+            );
+        }
+    }
     check_runs::<A>(rows * columns, threads);
 }
 
@@ -105,6 +174,9 @@ mod sealed {
 
         /// The rows and columns of a thread's rectangle, if its elements are one.
         const RECTANGLE: Option<(usize, usize)> = None;
+
+        /// Whether a warp owns whole rows.
+        const ROWS_OF_WARPS: bool = false;
 
         /// The element that thread `rank` of `threads` owns as its `nth` of `owned`, of a tile in
         /// rows of `columns`. One thread's elements are no other thread's, for ranks below
@@ -141,6 +213,20 @@ impl<const N: usize> sealed::Arrangement for Runs<N> {
     #[inline(always)]
     fn element(rank: usize, nth: usize, threads: usize, _: usize, _: usize) -> usize {
         (nth / N * threads + rank) * N + nth % N
+    }
+}
+
+impl<const N: usize> sealed::Arrangement for WarpRows<N> {
+    const WIDE: bool = true;
+    const RUN: Option<usize> = Some(N);
+    const ROWS_OF_WARPS: bool = true;
+
+    #[inline(always)]
+    fn element(rank: usize, nth: usize, threads: usize, _: usize, columns: usize) -> usize {
+        let (warp, lane) = (rank / WARP, rank % WARP);
+        let of_row = columns / WARP;
+        let (row, nth) = (nth / of_row * (threads / WARP) + warp, nth % of_row);
+        row * columns + (nth / N * WARP + lane) * N + nth % N
     }
 }
 
@@ -219,6 +305,59 @@ mod tests {
                 in_one::<16, 12>(64 * down, 96 * across);
             }
         }
+    }
+
+    #[test]
+    fn each_row_of_a_tile_is_one_warps() {
+        fn of_warps<const N: usize>(rows: usize, columns: usize, threads: usize) {
+            check_shares::<WarpRows<N>>(rows, columns, threads);
+            let all = owned::<WarpRows<N>>(rows * columns, columns, threads);
+            assert_eq!(all, (0..rows * columns).collect::<Vec<_>>(), "{N}: {rows} x {columns} of {threads}");
+            let owned = rows * columns / threads;
+            for rank in 0..threads {
+                for nth in 0..owned {
+                    let row = WarpRows::<N>::element(rank, nth, threads, owned, columns) / columns;
+                    assert_eq!(row % (threads / WARP), rank / WARP);
+                }
+            }
+        }
+        for warps in 1..=4 {
+            for rounds in 1..=3 {
+                for columns in 1..=3 {
+                    of_warps::<1>(rounds * warps, 32 * columns, 32 * warps);
+                    of_warps::<4>(rounds * warps, 128 * columns, 32 * warps);
+                    of_warps::<8>(rounds * warps, 256 * columns, 32 * warps);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn runs_of_neighbouring_lanes_lie_side_by_side() {
+        let place = |rank, nth| {
+            let element = WarpRows::<4>::element(rank, nth, 64, 16, 256);
+            (element / 256, element % 256)
+        };
+        assert_eq!([0, 3, 4, 7, 8].map(|nth| place(0, nth)), [(0, 0), (0, 3), (0, 128), (0, 131), (2, 0)]);
+        assert_eq!([1, 31, 32, 63].map(|rank| place(rank, 0)), [(0, 4), (0, 124), (1, 0), (1, 124)]);
+    }
+
+    #[test]
+    #[should_panic(expected = "`THREADS` must be a multiple of 32")]
+    fn rows_of_half_a_warp_are_refused() {
+        check_shares::<WarpRows<4>>(4, 128, 48);
+    }
+
+    #[test]
+    #[should_panic(expected = "the tile's rows must be a multiple of `THREADS / 32`")]
+    fn warps_without_a_row_are_refused() {
+        check_shares::<WarpRows<4>>(2, 128, 128);
+    }
+
+    #[test]
+    #[should_panic(expected = "the tile's columns must be a multiple of `32 * N`")]
+    fn rows_without_whole_runs_of_each_lane_are_refused() {
+        check_shares::<WarpRows<4>>(4, 192, 64);
     }
 
     #[test]

@@ -89,5 +89,5 @@ pub use ready::{PositionAt, ReadsWhole, Ready};
 pub use scoped::ScopedPipeline;
 pub use setup::{Setup, Unified};
 
-pub use steps::{Acquired, Filled, GivesBack, Idle, Pipeline};
+pub use steps::{Acquired, ComputedBy, Filled, GivesBack, Idle, Pipeline};
 pub use view::{AtScope, Published, View};

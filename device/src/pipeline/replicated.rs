@@ -1,5 +1,7 @@
 //! Pipelines of each warp's and each thread's own, in memory that a block shares out among them.
 
+mod scratch;
+
 use core::marker::PhantomData;
 
 use crate::barrier::Landings;
@@ -16,12 +18,15 @@ use crate::stage::contents::{self, Contents};
 use crate::stage::ring::Fills;
 use crate::stage::stages::{Stages, barrier_bytes, checked_bytes};
 
+pub use scratch::WarpScratch;
+
 /// Stages for pipelines of each warp's own (`L` is `Stages<.., WarpScope>`) or of each thread's own
-/// (`Stages<.., ThreadScope>`) in a block of `THREADS`.
+/// (`Stages<.., ThreadScope>`) in a block of `THREADS`, or a tile of each warp's own that its lanes
+/// compute (`L` is [`Scratch`](crate::Scratch)).
 ///
 /// What `L` holds is one warp's or one thread's; the memory is `THREADS / 32` or `THREADS` times
-/// that. The pipelines run inside the closure of [`Shared::warps`] or [`Shared::threads`], each at
-/// its own pace.
+/// that. Pipelines and tiles are used inside the closure of [`Shared::warps`] or
+/// [`Shared::threads`], each at its own pace.
 pub struct Replicated<L, const THREADS: usize>(PhantomData<L>);
 
 impl<C: Contents, const COUNT: usize, E, S, const THREADS: usize> Replicated<Stages<C, COUNT, E, S>, THREADS> {
@@ -98,7 +103,8 @@ impl<'s, C: Contents, const COUNT: usize, E: Engine, const THREADS: usize, P>
             unsafe { landings.leave() };
             result
         });
-        (results, Retired { offset: self.offset(), brand: PhantomData, level: PhantomData, layout: PhantomData })
+        // SAFETY: each warp's pipeline is gone, and its copies have landed.
+        (results, unsafe { Retired::new(self.offset()) })
     }
 }
 
@@ -178,7 +184,8 @@ impl<'s, C: Contents, const COUNT: usize, E: Engine, const THREADS: usize, P>
             CompletionOf::<E>::drain();
             result
         });
-        (results, Retired { offset: self.offset(), brand: PhantomData, level: PhantomData, layout: PhantomData })
+        // SAFETY: each thread's pipeline is gone, and its copies have landed.
+        (results, unsafe { Retired::new(self.offset()) })
     }
 }
 
@@ -194,7 +201,8 @@ pub type WarpPipeline<'w, C, const COUNT: usize, E, const THREADS: usize, P> =
 pub type ThreadPipeline<'t, C, const COUNT: usize, E, const THREADS: usize, P> =
     Idle<'t, Unified<Replicated<Stages<C, COUNT, E, ThreadScope>, THREADS>, InThread<THREADS>, P>, COUNT>;
 
-/// Shared memory whose pipelines have ended, though slower threads may still be reading it.
+/// Shared memory of which warps or threads have had a part each, though slower threads may still
+/// be reading it.
 ///
 /// # Invariants
 ///
@@ -209,6 +217,18 @@ pub struct Retired<'s, L, P = Whole> {
 }
 
 impl<L, P> !Uniform for Retired<'_, L, P> {}
+
+impl<'s, L, P> Retired<'s, L, P> {
+    /// Makes the owner of memory that warps or threads have used.
+    ///
+    /// # Safety
+    ///
+    /// Invariant 0 holds.
+    #[inline(always)]
+    pub(crate) unsafe fn new(offset: usize) -> Self {
+        Retired { offset, brand: PhantomData, level: PhantomData, layout: PhantomData }
+    }
+}
 
 impl<'s, L: Layout, P> Retired<'s, L, P> {
     /// Waits for all threads of the block and gives the memory back, to be used again. PTX:

@@ -1,5 +1,7 @@
 //! The steps by hand: `acquire`, `copy`, `commit`, `wait`, `release`, `weaken`, `finish`.
 
+mod computed;
+
 use core::convert::Infallible;
 use core::marker::PhantomData;
 
@@ -19,7 +21,9 @@ use crate::scope::{Scope, ThreadsAlone};
 use crate::stage::contents::{self, Contents, Fill};
 use crate::stage::ring::{Fills, Ring, Slot};
 use crate::stage::stages::Stages;
-use crate::stage::{self, Stage};
+use crate::stage::{self, Stage, StageFilled};
+
+pub use computed::ComputedBy;
 
 /// A unified pipeline in the state that its type counts: `F` free, `I` in flight, `H` held and `D`
 /// dirty stages.
@@ -424,9 +428,18 @@ impl<'s, U: Setup, F, I, H, D> Acquired<'s, U, F, I, H, D> {
     ///
     /// CUDA: `cuda::memcpy_async(group, shared, global, size, pipeline)`.
     #[inline(always)]
-    pub fn copy<S: Fill<U::Contents>>(mut self, source: S) -> Filled<'s, U, F, I, H, D> {
+    pub fn copy<S: Fill<U::Contents>>(self, source: S) -> Filled<'s, U, F, I, H, D> {
+        self.filled_by(|stage| stage.copy(source))
+    }
+
+    /// Has the stage filled by `fill`.
+    #[inline(always)]
+    pub(super) fn filled_by(
+        mut self,
+        fill: impl FnOnce(Stage<'s, U>) -> StageFilled<'s, U>,
+    ) -> Filled<'s, U, F, I, H, D> {
         let landing = self.stage.landing();
-        let filled = self.stage.copy(source);
+        let filled = fill(self.stage);
         self.pipeline.ring.filled(self.slot, filled.present());
         // SAFETY: the stage's copies were started, and its mbarrier counts this arrival. All
         // threads of the group make this call (R2).

@@ -3,6 +3,7 @@
 use core::marker::PhantomData;
 
 use super::map::{Role, WholeWarps, sealed};
+use crate::bins::BinsGroup;
 use crate::element::Element;
 use crate::fault;
 use crate::group::block::{PerThread, PerThreadValue, Thread};
@@ -259,6 +260,7 @@ impl<'r, R: Role, const SIZE: usize> RoleGroup<'r, R, SIZE> {
 }
 
 impl<R: WholeWarps, const SIZE: usize> FillingGroup for RoleGroup<'_, R, SIZE> {}
+impl<R: WholeWarps, const SIZE: usize> BinsGroup for RoleGroup<'_, R, SIZE> {}
 
 impl<'r, R: WholeWarps, const SIZE: usize> filling::sealed::FillingGroup for RoleGroup<'r, R, SIZE> {
     type Thread<'t> = Thread<'t, 'r, SIZE>;
@@ -278,7 +280,7 @@ impl<'r, R: WholeWarps, const SIZE: usize> filling::sealed::FillingGroup for Rol
     }
 
     #[inline(always)]
-    unsafe fn thread<'t>(rank: usize) -> Thread<'t, 'r, SIZE> {
+    unsafe fn thread<'t>(&self, rank: usize) -> Thread<'t, 'r, SIZE> {
         // SAFETY: the caller's promise; `'r` is the brand of this run of the role's code (2).
         unsafe { Thread::new(rank) }
     }

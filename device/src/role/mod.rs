@@ -101,7 +101,7 @@ pub use crate::marker::RoleShared;
 pub use crate::stage::{Stage, StageFilled};
 pub use capture::Handed;
 pub use channel::{Between, Channel, Partitioned};
-pub use end::{Acquired, Consumer, Filled, OrdinaryStores, Producer, Ready, Spent, Unready};
+pub use end::{Acquired, Consumer, Filled, Producer, Ready, Spent, Unready};
 pub use group::RoleGroup;
 pub use links::{Another, Append, Ends, Link, Links};
 pub use map::{EvenOdd, FirstThreads, InRole, Of, Role, RoleMap, WarpRoles, WarpRoles3, WarpRoles4, WholeWarps};

@@ -5,7 +5,9 @@ use core::marker::PhantomData;
 use super::contents::Fill;
 use super::{PresenceOf, StageSet};
 use crate::engine::{Completion, CompletionOf, LandingOf};
+use crate::group::filling::{FillingGroup, write_each};
 use crate::marker::{BlockLevel, Brand, Uniform};
+use crate::tile::Tile;
 
 /// An acquired stage, empty and to be filled.
 ///
@@ -73,6 +75,28 @@ impl<'x, K: StageSet> Stage<'x, K> {
         // of the tile is dealt out to makes the call (1). The bytes are announced (2).
         let present = unsafe { source.fill::<K::Engine, K::Group, K::Scope>(self.memory, self.landing) };
         StageFilled { present, brand: PhantomData, level: PhantomData }
+    }
+}
+
+impl<'x, S: Tile, K: StageSet<Contents = S>> Stage<'x, K> {
+    /// Has the threads of a group write the tile, each the elements from its rank on.
+    ///
+    /// # Safety
+    ///
+    /// The stage's group is `G`, all of whose threads make this call, at the group's level. The
+    /// engine's commit makes ordinary stores visible, and all threads have met before one of them
+    /// reads the tile.
+    #[inline(always)]
+    pub(crate) unsafe fn compute<G: FillingGroup>(
+        self,
+        group: &G,
+        value: impl Fn(G::Thread<'_>, usize) -> S::Element,
+    ) -> StageFilled<'x, K> {
+        let each = |thread: G::Thread<'_>, element, _| value(thread, element);
+        // SAFETY: nobody reads or writes the stage until it was committed and waited for (0), which
+        // is aligned for its tile; the caller's promise.
+        unsafe { write_each::<S, G, false>(group, self.memory.cast(), each) };
+        StageFilled { present: (), brand: PhantomData, level: PhantomData }
     }
 }
 

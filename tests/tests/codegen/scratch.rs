@@ -1,11 +1,14 @@
 //! Tiles that threads compute in shared memory: two barriers a fill, and plain loads and stores.
 
+use std::collections::BTreeSet;
+
 use tilepipe_test_kernels::scratch::{
-    less_the_least, less_the_least_of_a_role, sums_in_rounds, transposed_in_scratch, turned,
+    above_the_rows_least, computed_from_the_held, less_the_least, less_the_least_of_a_role, sums_in_rounds,
+    tiles_of_warps, transposed_in_scratch, turned, turned_in_a_ring,
 };
 use tilepipe_tests::artifact::Module;
 use tilepipe_tests::flow::Instruction;
-use tilepipe_tests::ptx::is_block_barrier;
+use tilepipe_tests::ptx::{is_block_barrier, is_shared_load};
 
 use crate::kernel::Kernel;
 
@@ -44,8 +47,39 @@ fn a_fill_in_a_role_costs_no_barrier_of_the_block() {
 }
 
 #[test]
+fn a_ring_of_computed_tiles_has_one_barrier_a_round() {
+    // With one stage `acquire` waits for the readers as well.
+    for instance in turned_in_a_ring::INSTANCES.iter().chain(&computed_from_the_held::INSTANCES) {
+        let kernel = Kernel::new(Module::TestKernels, instance);
+        let expected = if instance.generic("STAGES") == Some("1") { 2 } else { 1 };
+        let rounds = kernel.entry.code.loops_with(&[|one| one.is("st.shared"), is_shared_load]);
+        assert!(!rounds.is_empty(), "{}: no loop fills and reads", kernel.name());
+        for round in rounds {
+            let barriers = round.executions(is_block_barrier);
+            assert_eq!(barriers, BTreeSet::from([expected]), "{}: barriers of a round", kernel.name());
+        }
+    }
+}
+
+#[test]
+fn warps_with_memory_of_their_own_wait_for_no_other_warp() {
+    for instance in &tiles_of_warps::INSTANCES {
+        let kernel = Kernel::new(Module::TestKernels, instance);
+        // Two `reclaim`.
+        assert_eq!(count(&kernel, is_block_barrier), 2, "{}", kernel.name());
+        assert!(count(&kernel, |one| one.is("bar.warp.sync")) > 0, "{}", kernel.name());
+    }
+    for instance in &above_the_rows_least::INSTANCES {
+        let kernel = Kernel::new(Module::TestKernels, instance);
+        assert_eq!(count(&kernel, is_block_barrier), 0, "{}", kernel.name());
+    }
+}
+
+#[test]
 fn a_tile_in_shared_memory_takes_no_local_memory_and_no_fence() {
     let all = turned::INSTANCES.iter().chain(&sums_in_rounds::INSTANCES).chain(&transposed_in_scratch::INSTANCES);
+    let rings = turned_in_a_ring::INSTANCES.iter().chain(&computed_from_the_held::INSTANCES);
+    let all = all.chain(rings).chain(&tiles_of_warps::INSTANCES);
     for instance in all.chain(&less_the_least::INSTANCES).chain(&less_the_least_of_a_role::INSTANCES) {
         let kernel = Kernel::new(Module::TestKernels, instance);
         let name = kernel.name();

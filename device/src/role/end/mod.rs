@@ -4,7 +4,7 @@ mod consumer;
 mod producer;
 
 pub use consumer::{Consumer, Ready};
-pub use producer::{Acquired, Filled, OrdinaryStores, Producer};
+pub use producer::{Acquired, Filled, Producer};
 
 /// Why a timed step, or one that does not wait, has no stage.
 #[derive(Debug, PartialEq, Eq)]

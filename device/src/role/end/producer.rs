@@ -8,22 +8,15 @@ use super::super::group::RoleGroup;
 use super::{Spent, Unready};
 use crate::barrier::{Closed, EndBarriers, EndState, Lent, Memory, ProducerBarriers};
 use crate::element::Element;
-use crate::engine::{Engine, LoadStore};
+#[cfg(doc)]
+use crate::engine::LoadStore;
+use crate::engine::OrdinaryStores;
 use crate::group::block::Thread;
 use crate::group::instant::Instant;
 use crate::isa;
 use crate::marker::{BlockLevel, Brand, Uniform};
 use crate::stage::contents::Fill;
 use crate::stage::{self, PresenceOf, Stage, StageFilled};
-
-/// Says that an engine's commit makes ordinary stores visible. Only that of [`LoadStore`] does.
-#[diagnostic::on_unimplemented(
-    message = "a stage of the engine `{Self}` can't be computed: its commit waits for asynchronous copies only",
-    label = "the consumers would not wait for these stores",
-    note = "make the stages `Stages<[T; LEN], COUNT, LoadStore>`, or `copy` a tile"
-)]
-pub trait OrdinaryStores: Engine {}
-impl OrdinaryStores for LoadStore {}
 
 /// The end of a pipeline at which a role fills stages: `acquire`, `copy`, `commit`.
 ///
