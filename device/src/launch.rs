@@ -9,6 +9,7 @@
 use core::any::TypeId;
 
 use crate::element::Element;
+use crate::entry::contract::Text;
 pub use crate::entry::{
     LAUNCH_BYTES, RawConstant, RawElements, RawParameter, RawRows, RawTensor, Scalar, VALUE_ALIGNMENT,
 };
@@ -223,6 +224,34 @@ impl Contract {
 /// The names of the module's constants that hold the contracts: this and the entry's symbol.
 #[doc(hidden)]
 pub const CONTRACT_PREFIX: &str = "__tilepipe_contract__";
+
+/// The most threads that a block has on any GPU.
+const MOST_THREADS: usize = 1024;
+/// The most bytes of shared memory that a block has on any GPU: 227 KiB, on Hopper and Blackwell.
+const MOST_SHARED_BYTES: usize = 227 << 10;
+
+/// Refuses, when the constant that calls it is evaluated, a kernel whose blocks no GPU has room
+/// for.
+#[doc(hidden)]
+#[track_caller]
+pub const fn check_limits(instances: &[Instance]) {
+    let mut at = 0;
+    while at < instances.len() {
+        let (kernel, threads) = (instances[at].kernel(), instances[at].threads() as usize);
+        let bytes = instances[at].shared_bytes();
+        let text = Text::new().text("the kernel `").text(kernel);
+        if threads > MOST_THREADS {
+            let text = text.text("` has blocks of ").number(threads).text(" threads: a block has ");
+            text.number(MOST_THREADS).text(" at most on any GPU").fail();
+        }
+        if bytes > MOST_SHARED_BYTES {
+            let text = text.text("` keeps ").number(bytes).text(" bytes in shared memory: a block has ");
+            let text = text.number(MOST_SHARED_BYTES).text(" at most on any GPU, and fewer on most;");
+            text.text(" take fewer stages, or smaller tiles").fail();
+        }
+        at += 1;
+    }
+}
 
 impl Instance {
     /// Makes the description of a kernel.

@@ -337,6 +337,10 @@ fn launch(signature: &Signature, instances: &[Instance]) -> proc_macro2::TokenSt
         let arguments = instance.values.iter().map(|(_, value)| value);
         quote!(<Key<#(#arguments),*> as ::tilepipe::launch::Compiled>::INSTANCE)
     });
+    let limits = {
+        let keys = keys.clone();
+        quote_spanned!(name.span() => const _: () = ::tilepipe::launch::check_limits(&[#(#keys),*]);)
+    };
     let (generics, predicates) = (signature.launch_generics(), signature.predicates());
     let names: Vec<_> = signature.parameters.iter().map(|parameter| &parameter.name).collect();
     let types: Vec<_> =
@@ -389,6 +393,7 @@ fn launch(signature: &Signature, instances: &[Instance]) -> proc_macro2::TokenSt
             // So that cargo compiles the crate again when others are to run on the CPU.
             const _: ::core::option::Option<&str> = ::core::option_env!(#FOR_CPU);
             #(#descriptions)*
+            #limits
         };
 
         #typed_launch

@@ -24,11 +24,11 @@ pub struct Text {
 }
 
 impl Text {
-    const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Text { bytes: [0; MOST], len: 0 }
     }
 
-    const fn text(mut self, text: &str) -> Self {
+    pub(crate) const fn text(mut self, text: &str) -> Self {
         let (bytes, mut at) = (text.as_bytes(), 0);
         while at < bytes.len() {
             self.bytes[self.len] = bytes[at];
@@ -38,7 +38,7 @@ impl Text {
         self
     }
 
-    const fn number(self, number: usize) -> Self {
+    pub(crate) const fn number(self, number: usize) -> Self {
         let next = if number >= 10 { self.number(number / 10) } else { self };
         let digit = [b'0' + (number % 10) as u8];
         match core::str::from_utf8(&digit) {
@@ -50,6 +50,15 @@ impl Text {
     /// The bytes that are in use.
     pub(super) const fn as_bytes(&self) -> &[u8] {
         self.bytes.split_at(self.len).0
+    }
+
+    /// Ends the evaluation of a constant with this message.
+    #[track_caller]
+    pub(crate) const fn fail(&self) -> ! {
+        match core::str::from_utf8(self.as_bytes()) {
+            Ok(text) => panic!("{}", text),
+            Err(_) => panic!("text"),
+        }
     }
 }
 
@@ -74,10 +83,7 @@ const fn check(parameters: &[ParameterLayout]) {
     let text = Text::new().text("the parameters of this kernel have ").number(bytes);
     let text = text.text(" bytes, and a launch carries ").number(LAUNCH_BYTES);
     let text = text.text(" at most: pass what is large in a buffer, as a view");
-    match core::str::from_utf8(text.as_bytes()) {
-        Ok(text) => panic!("{}", text),
-        Err(_) => panic!("text"),
-    }
+    text.fail()
 }
 
 /// The contract of a kernel: fields `name=value`, separated by `;`.

@@ -5,7 +5,7 @@
 //! here: a crate that redefines a path of the generated code can pass another function, but can't
 //! describe one wrongly.
 
-mod contract;
+pub(crate) mod contract;
 mod function;
 mod parameter;
 mod value;

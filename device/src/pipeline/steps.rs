@@ -21,7 +21,7 @@ use crate::scope::{Scope, ThreadsAlone};
 use crate::stage::contents::{self, Contents, Fill};
 use crate::stage::ring::{Fills, Ring, Slot};
 use crate::stage::stages::Stages;
-use crate::stage::{self, Stage, StageFilled};
+use crate::stage::{self, Stage};
 
 pub use computed::ComputedBy;
 
@@ -428,18 +428,9 @@ impl<'s, U: Setup, F, I, H, D> Acquired<'s, U, F, I, H, D> {
     ///
     /// CUDA: `cuda::memcpy_async(group, shared, global, size, pipeline)`.
     #[inline(always)]
-    pub fn copy<S: Fill<U::Contents>>(self, source: S) -> Filled<'s, U, F, I, H, D> {
-        self.filled_by(|stage| stage.copy(source))
-    }
-
-    /// Has the stage filled by `fill`.
-    #[inline(always)]
-    pub(super) fn filled_by(
-        mut self,
-        fill: impl FnOnce(Stage<'s, U>) -> StageFilled<'s, U>,
-    ) -> Filled<'s, U, F, I, H, D> {
+    pub fn copy<S: Fill<U::Contents>>(mut self, source: S) -> Filled<'s, U, F, I, H, D> {
         let landing = self.stage.landing();
-        let filled = fill(self.stage);
+        let filled = self.stage.copy(source);
         self.pipeline.ring.filled(self.slot, filled.present());
         // SAFETY: the stage's copies were started, and its mbarrier counts this arrival. All
         // threads of the group make this call (R2).

@@ -292,7 +292,6 @@ assigned! {
 
 macro_rules! complete {
     ($count:literal, $all:ty, $pattern:pat => $($hand:ident $body:ident $output:ident $role:ident $assigned:ident $result:ident),*) => {
-        #[diagnostic::do_not_recommend]
         impl<M: RoleMap, L, $($hand, $body, $output,)* const THREADS: usize> Complete<M, L, THREADS> for $all
         where
             M: map::sealed::RoleMap<Count = map::Roles<$count>>,

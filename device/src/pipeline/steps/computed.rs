@@ -90,14 +90,16 @@ impl<'s, U: Setup, F, I, H, D> Acquired<'s, U, F, I, H, D> {
     /// # }
     /// ```
     #[inline(always)]
-    pub fn fill<G, S, X>(self, group: &G, value: X) -> Filled<'s, U, F, I, H, D>
+    pub fn fill<G, S, X>(mut self, group: &G, value: X) -> Filled<'s, U, F, I, H, D>
     where
         U: ComputedBy<G, Contents = S, Engine: OrdinaryStores>,
         G: FillingGroup,
         S: Tile,
         X: Fn(G::Thread<'_>, usize) -> S::Element + Uniform,
     {
-        self.filled_by(|stage| stage.fill(group, value))
+        let filled = self.stage.fill(group, value);
+        self.pipeline.ring.filled(self.slot, filled.present());
+        Filled { pipeline: self.pipeline }
     }
 }
 
