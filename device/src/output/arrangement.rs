@@ -47,13 +47,15 @@ pub enum Runs<const N: usize> {}
 ///     mut out: TilesMut2D<f32, 2, 256, WarpRows<4>>,
 /// ) {
 ///     let mut results = out.for_block(&block);
+///     let places = results.places();
 ///     for i in 0..results.len() {
-///         let first = 2 * results.number(i).0;
+///         let first = 2 * places.get(i).0;
 ///         let result = results.get_mut(i);
 ///         block.warps(|warp| {
+///             let row = first + warp.rank();
 ///             // Lane `l` reads the columns `4 * l..4 * l + 4` and `128 + 4 * l..132 + 4 * l`.
 ///             let values = warp.map(|lane| {
-///                 let run = |nth| input.run::<4>(first + warp.rank(), nth).0;
+///                 let run = |nth| input.run::<4>(row, nth).0;
 ///                 [run(lane.rank()), run(32 + lane.rank())]
 ///             });
 ///             let sums = warp.map(|lane| values.get(&lane).iter().flatten().sum::<f32>());
