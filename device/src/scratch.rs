@@ -28,6 +28,43 @@ use crate::tile::tile2d::Tile2D;
 /// of it. `Replicated<Scratch<[f32; 256]>, THREADS>` is a tile of each warp's own.
 ///
 /// CUDA: `__shared__ float scratch[256];`.
+///
+/// # Examples
+///
+/// ```
+/// use tilepipe::{Block, Input2D, Scratch, Shared, Tile2D, TilesMut2D, kernel};
+///
+/// /// Transposes a matrix. With a padding of one element the reads of columns have no bank
+/// /// conflicts.
+/// #[kernel]
+/// pub fn transpose(
+///     block: Block<256>,
+///     input: Input2D<u32>,
+///     mut out: TilesMut2D<u32, 16, 16>,
+///     shared: Shared<Scratch<Tile2D<u32, 16, 16, 1>>>,
+/// ) {
+///     let mut scratch = shared.scratch(&block);
+///     let mut results = out.for_block(&block);
+///     let places = results.places();
+///     for i in 0..results.len() {
+///         let (down, across) = places.get(i);
+///         let tile = scratch.fill(&block, |_, row, column| {
+///             input.get(16 * across + row, 16 * down + column).unwrap_or(0)
+///         });
+///         let result = results.get_mut(i);
+///         block.threads(|t| result.set_each(&t, |row, column| tile[(column, row)]));
+///     }
+/// }
+///
+/// # fn main() -> Result<(), tilepipe_host::Error> {
+/// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Lazy);
+/// # let input = device.upload_2d(&Vec::from_iter(0..600), 30)?; // 20 rows of 30 elements
+/// # let mut out = device.zeroed_2d(20, 30)?;
+/// # transpose::launch(&device.stream()?, 2, &input, &mut out)?;
+/// # assert_eq!(out.download()?, Vec::from_iter((0..600).map(|i| i % 20 * 30 + i / 20)));
+/// # Ok(())
+/// # }
+/// ```
 pub struct Scratch<S>(PhantomData<S>);
 
 // SAFETY: a tile is what the handle touches. Its alignment is a power of two of at most 16 (an

@@ -17,6 +17,34 @@ use crate::marker::{BlockLevel, Brand, Uniform};
 ///
 /// CUDA: `cooperative_groups::thread_block`.
 ///
+/// # Examples
+///
+/// ```
+/// use tilepipe::{Block, TilesMut, kernel};
+///
+/// /// Each block writes its index, and the sum of its threads' ranks.
+/// #[kernel]
+/// pub fn sums_of_ranks(block: Block<64>, mut out: TilesMut<[u32; 2], 1>) {
+///     // A closure runs in each thread. The sum is the same in all: block-level code may use it.
+///     let ranks = block.map(|t| t.rank() as u32);
+///     let sum = block.reduce(&ranks, |a, b| a + b);
+///     let index = block.index() as u32;
+///     let mut results = out.for_block(&block);
+///     for i in 0..results.len() {
+///         let result = results.get_mut(i);
+///         block.threads(|t| result.set_each(&t, |_| [index, sum]));
+///     }
+/// }
+///
+/// # fn main() -> Result<(), tilepipe_host::Error> {
+/// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Lazy);
+/// # let mut out = device.zeroed(3)?;
+/// # sums_of_ranks::launch(&device.stream()?, 3, &mut out)?;
+/// # assert_eq!(out.download()?, [[0, 2016], [1, 2016], [2, 2016]]);
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Invariants
 ///
 /// 0. The running block has `THREADS` threads in one dimension.
@@ -131,6 +159,37 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
 /// neither kept, returned nor used with another block's views. It has no `Clone`, no `Send` and no
 /// public constructor.
 ///
+/// # Examples
+///
+/// ```
+/// use tilepipe::{Block, TilesMut, kernel};
+///
+/// /// How many steps of the Collatz sequence lead from each number to 1.
+/// #[kernel]
+/// pub fn collatz(block: Block<32>, mut out: TilesMut<u32, 32>) {
+///     let mut results = out.for_block(&block);
+///     let result = results.get_mut(0);
+///     block.threads(|t| {
+///         // Threads may take different paths here: each loops as often as its own number needs.
+///         let (mut number, mut steps) = (t.rank() + 1, 0);
+///         while number != 1 {
+///             number = if number % 2 == 0 { number / 2 } else { 3 * number + 1 };
+///             steps += 1;
+///         }
+///         // The token says which element is the thread's own.
+///         result.set(&t, steps);
+///     });
+/// }
+///
+/// # fn main() -> Result<(), tilepipe_host::Error> {
+/// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Lazy);
+/// # let mut out = device.zeroed(32)?;
+/// # collatz::launch(&device.stream()?, 1, &mut out)?;
+/// # assert_eq!(out.download()?[..9], [0, 1, 7, 2, 5, 8, 16, 3, 19]);
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Invariants
 ///
 /// 0. `rank` is the calling thread's rank in the block, warp or role of `THREADS` threads that `'b`
@@ -178,6 +237,33 @@ impl<T: Copy + Uniform> PerThreadValue for T {}
 /// code can hand it back to a closure ([`Block::update`], [`get`](Self::get)) but can't look into
 /// it, so no decision of block-level code depends on a thread. Therefore it has no `Deref`,
 /// `PartialEq` or `Debug`.
+///
+/// # Examples
+///
+/// ```
+/// use tilepipe::{Block, Input, TilesMut, kernel};
+///
+/// /// The sum of each column of a matrix with 64 columns.
+/// #[kernel]
+/// pub fn column_sums(block: Block<64>, input: Input<u32>, mut out: TilesMut<u32, 64>) {
+///     let mut sums = block.map(|_| 0); // a sum for each thread
+///     for row in 0..input.len() / 64 {
+///         block.update(&mut sums, |t, sum| *sum += input.at(64 * row + t.rank()));
+///     }
+///     let mut results = out.for_block(&block);
+///     let result = results.get_mut(0);
+///     block.threads(|t| result.set(&t, sums.get(&t)));
+/// }
+///
+/// # fn main() -> Result<(), tilepipe_host::Error> {
+/// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Lazy);
+/// # let input = device.upload(&Vec::from_iter(0..64 * 3))?;
+/// # let mut out = device.zeroed(64)?;
+/// # column_sums::launch(&device.stream()?, 1, &input, &mut out)?;
+/// # assert_eq!(out.download()?, Vec::from_iter((0..64).map(|column| 3 * column + 64 + 128)));
+/// # Ok(())
+/// # }
+/// ```
 pub struct PerThread<'b, T, const THREADS: usize> {
     pub(crate) values: isa::PerThread<T, THREADS>,
     brand: Brand<'b>,

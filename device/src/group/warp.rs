@@ -17,6 +17,36 @@ use crate::marker::{BlockLevel, Brand, Uniform};
 ///
 /// CUDA: `cooperative_groups::thread_block_tile<32>`.
 ///
+/// # Examples
+///
+/// ```
+/// use tilepipe::{Block, Input, TilesMut, kernel};
+///
+/// /// Writes 1 where all elements of a warp are equal, else 0.
+/// #[kernel]
+/// pub fn all_equal(block: Block<64>, input: Input<u8>, mut out: TilesMut<u8, 64>) {
+///     let mut results = out.for_block(&block);
+///     let result = results.get_mut(0);
+///     block.warps(|warp| {
+///         let own = warp.map(|lane| input.at(lane.thread().rank()));
+///         let first = warp.broadcast(&own, 0);
+///         let equal = warp.map(|lane| own.get(&lane) == first);
+///         // The answer is the warp's, so that warp-level code may branch on it.
+///         let mark = if warp.all(&equal) { 1 } else { 0 };
+///         warp.lanes(|lane| result.set(lane.thread(), mark));
+///     });
+/// }
+///
+/// # fn main() -> Result<(), tilepipe_host::Error> {
+/// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Lazy);
+/// # let input = device.upload(&[[7; 32].as_slice(), &[7; 31], &[8]].concat())?;
+/// # let mut out = device.zeroed(64)?;
+/// # all_equal::launch(&device.stream()?, 1, &input, &mut out)?;
+/// # assert_eq!(out.download()?, [[1; 32], [0; 32]].concat());
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Invariants
 ///
 /// 0. `rank` is the calling warp's rank among the whole warps of the block or role of `THREADS`

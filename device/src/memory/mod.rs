@@ -91,6 +91,40 @@ impl<P> Position for Scoped<P> {
 ///
 /// CUDA: `extern __shared__`.
 ///
+/// # Examples
+///
+/// ```
+/// use tilepipe::{Block, Scratch, Shared, Stages, Tiles, TilesMut, kernel};
+///
+/// /// Shared memory for a pipeline of two stages, and for a tile that threads compute.
+/// type Memory = (Stages<[u32; 64], 2>, Scratch<[u32; 64]>);
+///
+/// /// The sum of the squares of each element and of the next one in its tile.
+/// #[kernel]
+/// pub fn squares(
+///     block: Block<64>,
+///     input: Tiles<u32, 64>,
+///     mut out: TilesMut<u32, 64>,
+///     shared: Shared<Memory>,
+/// ) {
+///     let (stages, scratch) = shared.split();
+///     let (tiles, mut results) = (input.for_block(&block), out.for_block(&block));
+///     let mut scratch = scratch.scratch(&block);
+///     let _ = stages.pipeline(&block).map_tiles(&tiles, &mut results, |tile, result| {
+///         let squares = scratch.fill(&block, |_, i| tile[i] * tile[i]);
+///         block.threads(|t| result.set(&t, squares[t.rank()] + squares[(t.rank() + 1) % 64]));
+///     });
+/// }
+///
+/// # fn main() -> Result<(), tilepipe_host::Error> {
+/// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Random { seed: 3 });
+/// # let (input, mut out) = (device.upload(&[3, 4].repeat(96))?, device.zeroed(192)?);
+/// # squares::launch(&device.stream()?, 2, &input, &mut out)?;
+/// # assert_eq!(out.download()?, [25; 192]);
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Invariants
 ///
 /// 0. `L::BYTES` bytes of the block's shared memory from byte `offset` on belong to this value
