@@ -15,6 +15,38 @@ pub enum Striped {}
 
 /// Thread `r` owns `LEN / THREADS` elements in a row, from `r * LEN / THREADS` on, as
 /// [`Ready::own`](crate::Ready::own) of a tile has them. (CUB's blocked arrangement.)
+///
+/// # Examples
+///
+/// ```
+/// use tilepipe::{Block, Blocked, Shared, Stages, Tiles, TilesMut, kernel};
+///
+/// /// Swaps the two elements of each pair.
+/// #[kernel]
+/// pub fn swapped(
+///     block: Block<64>,
+///     input: Tiles<u32, 256>,
+///     mut out: TilesMut<u32, 256, Blocked>,
+///     shared: Shared<Stages<[u32; 256], 2>>,
+/// ) {
+///     let (tiles, mut results) = (input.for_block(&block), out.for_block(&block));
+///     let _ = shared.pipeline(&block).map_tiles(&tiles, &mut results, |tile, result| {
+///         block.threads(|t| {
+///             // Four elements in a row: one load and one store of 16 bytes.
+///             let own = tile.own(&t);
+///             result.set_all(&t, [own[1], own[0], own[3], own[2]]);
+///         });
+///     });
+/// }
+///
+/// # fn main() -> Result<(), tilepipe_host::Error> {
+/// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Lazy);
+/// # let (input, mut out) = (device.upload(&Vec::from_iter(0..600))?, device.zeroed(600)?);
+/// # swapped::launch(&device.stream()?, 2, &input, &mut out)?;
+/// # assert_eq!(out.download()?, Vec::from_iter((0..600).map(|i| i ^ 1)));
+/// # Ok(())
+/// # }
+/// ```
 pub enum Blocked {}
 
 /// Thread `r` owns `N` elements in a row from `r * N` on, then `N` from `(r + THREADS) * N` on, and

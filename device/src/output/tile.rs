@@ -121,6 +121,32 @@ impl Extent for SeveralRows {
 /// each thread of the group owns the elements that the arrangement `A` gives it, counted row by
 /// row.
 ///
+/// # Examples
+///
+/// ```
+/// use tilepipe::{Block, TilesMut, kernel};
+///
+/// /// Numbers the elements of each tile from its last one on.
+/// #[kernel]
+/// pub fn from_the_end(block: Block<32>, mut out: TilesMut<u32, 100>) {
+///     let mut results = out.for_block(&block);
+///     for i in 0..results.len() {
+///         let tile = results.get_mut(i);
+///         let len = tile.len(); // 100, or fewer in the last tile
+///         // Each thread writes the elements that it owns: here three of them, or four.
+///         block.threads(|t| tile.set_each(&t, |element| (len - 1 - element) as u32));
+///     }
+/// }
+///
+/// # fn main() -> Result<(), tilepipe_host::Error> {
+/// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Lazy);
+/// # let mut out = device.zeroed(130)?;
+/// # from_the_end::launch(&device.stream()?, 2, &mut out)?;
+/// # assert_eq!(out.download()?, Vec::from_iter((0..100).rev().chain((0..30).rev())));
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Invariants
 ///
 /// 0. The first `columns <= S::COLUMNS` elements of `rows <= S::ROWS` rows from `first` on, `pitch`

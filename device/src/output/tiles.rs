@@ -20,6 +20,33 @@ use crate::view::share::{Places, Share};
 /// blocks share one; in a tile each thread writes the elements that the arrangement `A` gives it.
 /// The last tile may be partial: what a thread writes past the end is dropped. The host passes
 /// `&mut Buffer<T>`.
+///
+/// # Examples
+///
+/// ```
+/// use tilepipe::{Block, Blocked, TilesMut, kernel};
+///
+/// /// Writes to each element its own index.
+/// #[kernel]
+/// pub fn indices(block: Block<64>, mut out: TilesMut<u32, 256, Blocked>) {
+///     let mut results = out.for_block(&block);
+///     for i in 0..results.len() {
+///         let first = 256 * results.number(i);
+///         let result = results.get_mut(i);
+///         // Four elements in a row for each thread, stored at once. In the last tile the closure
+///         // runs only for those that lie in the view.
+///         block.threads(|t| result.set_each(&t, |element| (first + element) as u32));
+///     }
+/// }
+///
+/// # fn main() -> Result<(), tilepipe_host::Error> {
+/// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Lazy);
+/// # let mut out = device.zeroed(1001)?;
+/// # indices::launch(&device.stream()?, 2, &mut out)?;
+/// # assert_eq!(out.download()?, Vec::from_iter(0..1001));
+/// # Ok(())
+/// # }
+/// ```
 pub type TilesMut<'k, T, const LEN: usize, A = Striped, O = Cyclic> = TileViewMut<'k, [T; LEN], Elements, A, O>;
 
 /// Global memory with rows as tiles of `ROWS` by `COLUMNS` elements that this launch alone writes.
@@ -29,6 +56,38 @@ pub type TilesMut<'k, T, const LEN: usize, A = Striped, O = Cyclic> = TileViewMu
 /// elements that the arrangement `A` gives it, counted row by row. Tiles at the right and lower
 /// edge may be partial: what a thread writes past an edge is dropped. The host passes
 /// `&mut Buffer2D<T>`.
+///
+/// # Examples
+///
+/// ```
+/// use tilepipe::{Block, TilesMut2D, kernel};
+///
+/// /// A multiplication table of any size.
+/// #[kernel]
+/// pub fn products(block: Block<32>, mut out: TilesMut2D<u32, 4, 16>) {
+///     let mut results = out.for_block(&block);
+///     let places = results.places();
+///     for i in 0..results.len() {
+///         // The row and the column of the tile among all tiles.
+///         let (down, across) = places.get(i);
+///         let result = results.get_mut(i);
+///         block.threads(|t| {
+///             result.set_each(&t, |row, column| {
+///                 let (row, column) = (4 * down + row, 16 * across + column);
+///                 (row * column) as u32
+///             });
+///         });
+///     }
+/// }
+///
+/// # fn main() -> Result<(), tilepipe_host::Error> {
+/// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Lazy);
+/// # let mut out = device.zeroed_2d(20, 10)?; // 10 rows of 20 elements
+/// # products::launch(&device.stream()?, 2, &mut out)?;
+/// # assert_eq!(out.download()?, Vec::from_iter((0..200).map(|i| (i / 20) * (i % 20))));
+/// # Ok(())
+/// # }
+/// ```
 pub type TilesMut2D<'k, T, const ROWS: usize, const COLUMNS: usize, A = Striped, O = Cyclic> =
     TileViewMut<'k, Tile2D<T, ROWS, COLUMNS>, Rows, A, O>;
 

@@ -18,12 +18,76 @@ use crate::tile::{HaloTile, Tile};
 ///
 /// The last tile may be partial: what lies past the end reads as zero. The host passes
 /// `&Buffer<T>`.
+///
+/// # Examples
+///
+/// ```
+/// use tilepipe::{Block, Shared, Stages, Tiles, TilesMut, kernel};
+///
+/// /// The mean of each tile. The last tile may have fewer elements than the others.
+/// #[kernel]
+/// pub fn means(
+///     block: Block<64>,
+///     input: Tiles<f32, 64>,
+///     mut out: TilesMut<f32, 1>,
+///     shared: Shared<Stages<[f32; 64], 2>>,
+/// ) {
+///     let (tiles, mut results) = (input.for_block(&block), out.for_block(&block));
+///     let _ = shared.pipeline(&block).for_each_tile(&tiles, |tile, i| {
+///         let sum = block.reduce(&block.map(|t| tile[t.rank()]), |a, b| a + b);
+///         // What lies past the end was read as zero, and is not counted.
+///         let mean = sum / tiles.get(i).valid() as f32;
+///         let result = results.get_mut(i);
+///         block.threads(|t| result.set_each(&t, |_| mean));
+///     });
+/// }
+///
+/// # fn main() -> Result<(), tilepipe_host::Error> {
+/// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Lazy);
+/// # let (input, mut out) = (device.upload(&[6.0; 100])?, device.zeroed(2)?);
+/// # means::launch(&device.stream()?, 2, &input, &mut out)?;
+/// # assert_eq!(out.download()?, [6.0, 6.0]);
+/// # Ok(())
+/// # }
+/// ```
 pub type Tiles<'k, T, const LEN: usize> = TileView<'k, [T; LEN]>;
 
 /// Global memory as tiles of `LEN` elements with `HALO` neighbours on either side, read-only for
 /// the whole launch.
 ///
 /// Neighbours before the start and past the end read as zero. The host passes `&Buffer<T>`.
+///
+/// # Examples
+///
+/// ```
+/// use tilepipe::{Block, HaloTile, Halos, Shared, Stages, TilesMut, kernel};
+///
+/// /// The largest of each element and its neighbours on both sides.
+/// #[kernel]
+/// pub fn peaks(
+///     block: Block<128>,
+///     input: Halos<u32, 128, 4>,
+///     mut out: TilesMut<u32, 128>,
+///     shared: Shared<Stages<HaloTile<u32, 128, 4>, 2>>,
+/// ) {
+///     let (tiles, mut results) = (input.for_block(&block), out.for_block(&block));
+///     let _ = shared.pipeline(&block).map_tiles(&tiles, &mut results, |tile, result| {
+///         block.threads(|t| {
+///             // Nine elements: four on the left, the thread's own, four on the right.
+///             let window = tile.window(t.rank());
+///             result.set(&t, window[3].max(window[4]).max(window[5]));
+///         });
+///     });
+/// }
+///
+/// # fn main() -> Result<(), tilepipe_host::Error> {
+/// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Lazy);
+/// # let (input, mut out) = (device.upload(&Vec::from_iter(0..200))?, device.zeroed(200)?);
+/// # peaks::launch(&device.stream()?, 2, &input, &mut out)?;
+/// # assert_eq!(out.download()?, Vec::from_iter((0..200).map(|i| 199.min(i + 1))));
+/// # Ok(())
+/// # }
+/// ```
 pub type Halos<'k, T, const LEN: usize, const HALO: usize> = TileView<'k, HaloTile<T, LEN, HALO>>;
 
 /// Global memory with rows as tiles of `ROWS` by `COLUMNS` elements, read-only for the whole
@@ -31,6 +95,36 @@ pub type Halos<'k, T, const LEN: usize, const HALO: usize> = TileView<'k, HaloTi
 ///
 /// Tiles at the right and lower edge may be partial: what lies past an edge reads as zero. In
 /// shared memory each row of a tile is followed by `PAD` elements. The host passes `&Buffer2D<T>`.
+///
+/// # Examples
+///
+/// ```
+/// use tilepipe::{Block, Shared, Stages, Tile2D, Tiles2D, TilesMut2D, kernel};
+///
+/// /// Mirrors each tile of 8 by 8 elements upside down.
+/// #[kernel]
+/// pub fn upside_down(
+///     block: Block<64>,
+///     input: Tiles2D<u32, 8, 8>,
+///     mut out: TilesMut2D<u32, 8, 8>,
+///     shared: Shared<Stages<Tile2D<u32, 8, 8>, 2>>,
+/// ) {
+///     let (tiles, mut results) = (input.for_block(&block), out.for_block(&block));
+///     let _ = shared.pipeline(&block).map_tiles(&tiles, &mut results, |tile, result| {
+///         block.threads(|t| result.set_each(&t, |row, column| tile[(7 - row, column)]));
+///     });
+/// }
+///
+/// # fn main() -> Result<(), tilepipe_host::Error> {
+/// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Lazy);
+/// # let input = device.upload_2d(&Vec::from_iter(0..24 * 16), 24)?; // 2 x 3 tiles
+/// # let mut out = device.zeroed_2d(24, 16)?;
+/// # upside_down::launch(&device.stream()?, 2, &input, &mut out)?;
+/// # let at = |row: u32, column: u32| 24 * (row / 8 * 8 + 7 - row % 8) + column;
+/// # assert_eq!(out.download()?, Vec::from_iter((0..24 * 16).map(|i| at(i / 24, i % 24))));
+/// # Ok(())
+/// # }
+/// ```
 pub type Tiles2D<'k, T, const ROWS: usize, const COLUMNS: usize, const PAD: usize = 0> =
     TileView<'k, Tile2D<T, ROWS, COLUMNS, PAD>, Rows>;
 
@@ -56,6 +150,41 @@ pub type Halos2D<'k, T, const ROWS: usize, const COLUMNS: usize, const HALO: usi
 ///
 /// A tile of it is one element. What is copied in tiles as well is a [`Tiles`], which has the same
 /// methods. The host passes `&Buffer<T>`.
+///
+/// # Examples
+///
+/// ```
+/// use tilepipe::{Block, Input, TilesMut, kernel};
+///
+/// /// Looks each index up in a table. Where the table has no such element, the result is -1.
+/// #[kernel]
+/// pub fn look_up(
+///     block: Block<64>,
+///     table: Input<i32>,
+///     indices: Input<u32>,
+///     mut out: TilesMut<i32, 64>,
+/// ) {
+///     let mut results = out.for_block(&block);
+///     for i in 0..results.len() {
+///         let first = 64 * results.number(i);
+///         let result = results.get_mut(i);
+///         block.threads(|t| {
+///             let index = indices.get(first + t.rank());
+///             let found = index.and_then(|index| table.get(index as usize));
+///             result.set(&t, found.unwrap_or(-1));
+///         });
+///     }
+/// }
+///
+/// # fn main() -> Result<(), tilepipe_host::Error> {
+/// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Lazy);
+/// # let (table, indices) = (device.upload(&[10, 20, 30])?, device.upload(&[2, 0, 7, 1])?);
+/// # let mut out = device.zeroed(4)?;
+/// # look_up::launch(&device.stream()?, 1, &table, &indices, &mut out)?;
+/// # assert_eq!(out.download()?, [30, 10, -1, 20]);
+/// # Ok(())
+/// # }
+/// ```
 pub type Input<'k, T> = TileView<'k, [T; 1]>;
 
 /// Global memory with rows whose elements are read one by one or in runs, read-only for the whole
