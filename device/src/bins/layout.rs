@@ -16,6 +16,38 @@ use crate::output::reduction::AtomicOperation;
 /// block are an error of the launch, as too many stages are.
 ///
 /// CUDA: `__shared__ unsigned bins[LEN]` and `atomicAdd`.
+///
+/// # Examples
+///
+/// ```
+/// use tilepipe::reduce::Add;
+/// use tilepipe::{Bins, Block, Input, Shared, TilesMut, kernel};
+///
+/// /// How often each of 64 letters occurs among them. The two warps add to different copies.
+/// #[kernel]
+/// pub fn occurrences(
+///     block: Block<64>,
+///     letters: Input<u8>,
+///     mut out: TilesMut<u32, 64>,
+///     shared: Shared<Bins<u32, 256, Add, 2>>,
+/// ) {
+///     let letter = block.map(|t| usize::from(letters.at(t.rank())));
+///     let bins = shared.bins(&block);
+///     block.threads(|t| bins.add(&t, letter.get(&t), 1));
+///     let counts = bins.publish(&block); // the sums of both copies, for all threads to read
+///     let mut results = out.for_block(&block);
+///     let result = results.get_mut(0);
+///     block.threads(|t| result.set(&t, counts[letter.get(&t)]));
+/// }
+///
+/// # fn main() -> Result<(), tilepipe_host::Error> {
+/// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Lazy);
+/// # let (letters, mut out) = (device.upload(&b"abacabad".repeat(8))?, device.zeroed(64)?);
+/// # occurrences::launch(&device.stream()?, 1, &letters, &mut out)?;
+/// # assert_eq!(out.download()?, [32, 16, 32, 8, 32, 16, 32, 8].repeat(8));
+/// # Ok(())
+/// # }
+/// ```
 pub struct Bins<T: Element, const LEN: usize, O: AtomicOperation<T>, const COPIES: usize = 1>(PhantomData<(T, O)>);
 
 impl<T: Element, const LEN: usize, O: AtomicOperation<T>, const COPIES: usize> Bins<T, LEN, O, COPIES> {

@@ -30,6 +30,34 @@ use crate::view::tile_ref::TileRef;
 ///
 /// CUDA: `cuda::memcpy_async` with a `cuda::barrier` in shared memory, or
 /// `cuda::ptx::cp_async_bulk`. `cuda::pipeline` never uses the copy engine.
+///
+/// # Examples
+///
+/// ```
+/// use tilepipe::{Block, Bulk, CpAsync, Engine, Shared, Stages, Tiles, TilesMut, kernel};
+///
+/// /// Half of each element. The engine is a parameter: `CpAsync` is for GPUs below sm_90.
+/// #[kernel(instances(E = [CpAsync, Bulk]))]
+/// pub fn halves<E: Engine>(
+///     block: Block<64>,
+///     input: Tiles<f32, 512>,
+///     mut out: TilesMut<f32, 512>,
+///     shared: Shared<Stages<[f32; 512], 2, E>>,
+/// ) {
+///     let (tiles, mut results) = (input.for_block(&block), out.for_block(&block));
+///     let _ = shared.pipeline(&block).map_tiles(&tiles, &mut results, |tile, result| {
+///         block.threads(|t| result.set_each(&t, |i| tile[i] / 2.0));
+///     });
+/// }
+///
+/// # fn main() -> Result<(), tilepipe_host::Error> {
+/// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Random { seed: 8 });
+/// # let (input, mut out) = (device.upload(&[3.0; 2000])?, device.zeroed(2000)?);
+/// # halves::launch::<Bulk>(&device.stream()?, 2, &input, &mut out)?;
+/// # assert_eq!(out.download()?, [1.5; 2000]);
+/// # Ok(())
+/// # }
+/// ```
 pub enum Bulk {}
 
 impl sealed::Engine for Bulk {

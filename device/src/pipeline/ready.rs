@@ -27,6 +27,42 @@ use crate::stage::{LandedStage, PresenceOf};
 ///   references, and an [`Optional`] one is read by [`get`](Self::get).
 /// - at [`WarpScope`]: [`of_warp`](Self::of_warp); at any scope: [`own`](Self::own).
 ///
+/// # Examples
+///
+/// ```
+/// use tilepipe::{Block, CpAsync, Shared, Stages, Tiles, TilesMut, WarpScope, kernel};
+///
+/// /// Each element less the least of the 32 that its warp has.
+/// #[kernel]
+/// pub fn above_the_least(
+///     block: Block<64>,
+///     input: Tiles<i32, 64>,
+///     mut out: TilesMut<i32, 64>,
+///     shared: Shared<Stages<[i32; 64], 1, CpAsync, WarpScope>>,
+/// ) {
+///     let (tiles, mut results) = (input.for_block(&block), out.for_block(&block));
+///     let mut pipe = shared.pipeline(&block).weaken();
+///     for i in 0..tiles.len() {
+///         let (p, tile) = pipe.acquire().copy(tiles.get(i)).commit().wait();
+///         let result = results.get_mut(i);
+///         block.threads(|t| {
+///             // A tile that was waited for at warp scope shows a thread the part of its warp.
+///             let least = tile.of_warp(&t).iter().copied().fold(i32::MAX, i32::min);
+///             result.set(&t, tile.own(&t)[0] - least);
+///         });
+///         pipe = p.release(tile); // from here on nobody can read it
+///     }
+/// }
+///
+/// # fn main() -> Result<(), tilepipe_host::Error> {
+/// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Random { seed: 4 });
+/// # let (input, mut out) = (device.upload(&Vec::from_iter(0..192))?, device.zeroed(192)?);
+/// # above_the_least::launch(&device.stream()?, 2, &input, &mut out)?;
+/// # assert_eq!(out.download()?, Vec::from_iter((0..192).map(|i| i % 32)));
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Invariants
 ///
 /// 0. What the stage lets a thread read (`LandedStage`, 0) is what the scope (`V` is [`AtScope`])

@@ -35,6 +35,40 @@ pub use computed::ComputedBy;
 ///
 /// CUDA: `cuda::pipeline<scope>`, unified.
 ///
+/// # Examples
+///
+/// ```
+/// use tilepipe::{Block, Shared, Stages, Tiles, TilesMut, kernel};
+///
+/// /// Adds two tiles, the first one from back to front.
+/// #[kernel]
+/// pub fn fold(
+///     block: Block<64>,
+///     input: Tiles<u32, 64>,
+///     mut out: TilesMut<u32, 64>,
+///     shared: Shared<Stages<[u32; 64], 2>>,
+/// ) {
+///     let (tiles, mut results) = (input.for_block(&block), out.for_block(&block));
+///     let pipe = shared.pipeline(&block); // Free<2>
+///     let pipe = pipe.acquire().copy(tiles.get(0)).commit(); // Free<1>, InFlight<1>
+///     let pipe = pipe.acquire().copy(tiles.get(1)).commit(); // InFlight<2>
+///     let (pipe, tile) = pipe.wait(); // InFlight<1>, Held<1>
+///     let first = block.map(|t| tile[63 - t.rank()]);
+///     let (pipe, tile) = pipe.release(tile).wait(); // Free<1>, Held<1>
+///     let result = results.get_mut(0);
+///     block.threads(|t| result.set(&t, first.get(&t) + tile[t.rank()]));
+///     let _ = pipe.release(tile);
+/// }
+///
+/// # fn main() -> Result<(), tilepipe_host::Error> {
+/// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Random { seed: 6 });
+/// # let (input, mut out) = (device.upload(&Vec::from_iter(0..128))?, device.zeroed(64)?);
+/// # fold::launch(&device.stream()?, 1, &input, &mut out)?;
+/// # assert_eq!(out.download()?, [127; 64]);
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Invariants
 ///
 /// 0. The ring's stages belong to this pipeline. In the order of the ring, from the oldest: `H`

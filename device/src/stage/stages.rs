@@ -18,6 +18,38 @@ use crate::tile::shape::at_least_16;
 /// ([`Replicated`](crate::Replicated)), and stages below 1 MiB.
 ///
 /// CUDA: `cuda::pipeline_shared_state<scope, COUNT>` and the buffer beside it, in one.
+///
+/// # Examples
+///
+/// ```
+/// use tilepipe::{Block, Shared, Stages, Tiles, TilesMut, kernel};
+///
+/// /// Adds two arrays. A stage has a tile of each; how many stages are best is to be measured.
+/// #[kernel(instances(STAGES = [1, 2, 4]))]
+/// pub fn add<const STAGES: usize>(
+///     block: Block<64>,
+///     left: Tiles<f32, 64>,
+///     right: Tiles<f32, 64>,
+///     mut out: TilesMut<f32, 64>,
+///     shared: Shared<Stages<([f32; 64], [f32; 64]), STAGES>>,
+/// ) {
+///     let (left, right) = (left.for_block(&block), right.for_block(&block));
+///     let mut results = out.for_block(&block);
+///     let _ = shared.pipeline(&block).map_tiles((&left, &right), &mut results, |tiles, result| {
+///         let (left, right) = tiles.tiles();
+///         block.threads(|t| result.set(&t, left[t.rank()] + right[t.rank()]));
+///     });
+/// }
+///
+/// # fn main() -> Result<(), tilepipe_host::Error> {
+/// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Random { seed: 2 });
+/// # let (stream, left) = (device.stream()?, device.upload(&[1.0; 1000])?);
+/// # let (right, mut out) = (device.upload(&[2.0; 1000])?, device.zeroed(1000)?);
+/// # add::launch::<4>(&stream, 3, &left, &right, &mut out)?;
+/// # assert_eq!(out.download()?, [3.0; 1000]);
+/// # Ok(())
+/// # }
+/// ```
 pub struct Stages<C, const COUNT: usize, E = CpAsync, S = BlockScope>(PhantomData<(C, E, S)>);
 
 impl<C: Contents, const COUNT: usize, E, S> Stages<C, COUNT, E, S> {
