@@ -89,6 +89,36 @@ impl Stream {
 }
 
 /// A point in a stream's work, with the time at which it was reached.
+///
+/// # Examples
+///
+/// ```
+/// use tilepipe::{Block, TilesMut, kernel};
+/// use tilepipe_host::{Device, Grid, Schedule};
+///
+/// #[kernel]
+/// fn ranks(block: Block<128>, mut out: TilesMut<u32, 128>) {
+///     let mut results = out.for_block(&block);
+///     for i in 0..results.len() {
+///         let result = results.get_mut(i);
+///         block.threads(|t| result.set(&t, t.rank() as u32));
+///     }
+/// }
+///
+/// fn main() -> Result<(), tilepipe_host::Error> {
+///     let device = Device::cpu(Schedule::Eager);
+///     let (stream, mut out) = (device.stream()?, device.zeroed(1000)?);
+///     ranks::launch(&stream, Grid::tiles(), &mut out)?; // the first launch also loads the kernel
+///     let mut least = f64::INFINITY;
+///     for _ in 0..5 {
+///         let start = stream.record()?;
+///         ranks::launch(&stream, Grid::tiles(), &mut out)?;
+///         least = least.min(stream.record()?.elapsed_ms_since(&start)?);
+///     }
+///     assert!(least.is_finite(), "the kernel takes {least} ms");
+///     Ok(())
+/// }
+/// ```
 #[must_use = "an event that is neither waited for nor compared has no effect"]
 pub struct Event {
     device: Device,

@@ -29,6 +29,37 @@ const ROW_ALIGNMENT: usize = 16;
 ///
 /// Where there are such elements, reads and writes from the host go through one more copy on the
 /// host. Launches that use the buffer keep its memory alive and are ordered as for [`Buffer`].
+///
+/// # Examples
+///
+/// ```
+/// use tilepipe::{Block, Input2D, TilesMut2D, kernel};
+/// use tilepipe_host::{Device, Schedule};
+///
+/// #[kernel]
+/// fn doubled(block: Block<64>, input: Input2D<u32>, mut out: TilesMut2D<u32, 8, 8>) {
+///     let mut results = out.for_block(&block);
+///     let places = results.places();
+///     for i in 0..results.len() {
+///         let (down, across) = places.get(i);
+///         let result = results.get_mut(i);
+///         block.threads(|t| {
+///             let at = |row, column| input.at(8 * down + row, 8 * across + column);
+///             result.set_each(&t, |row, column| 2 * at(row, column));
+///         });
+///     }
+/// }
+///
+/// fn main() -> Result<(), tilepipe_host::Error> {
+///     let device = Device::cpu(Schedule::Lazy);
+///     let input = device.upload_2d(&[3; 150], 15)?; // 10 rows of 15 elements
+///     let mut out = device.zeroed_2d(15, 12)?;
+///     // The rows 1 to 10 of the output; its first and last row stay zero.
+///     doubled::launch(&device.stream()?, 4, &input, out.slice_mut(1..11, ..)?)?;
+///     assert_eq!(out.download()?, [[0; 15].as_slice(), &[6; 150], &[0; 15]].concat());
+///     Ok(())
+/// }
+/// ```
 pub struct Buffer2D<T> {
     pub(crate) buffer: Buffer<T>,
     width: usize,

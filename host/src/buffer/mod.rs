@@ -30,6 +30,34 @@ use crate::gpu::memory::GpuMemory;
 /// shared with the launches that use it: dropping or forgetting a buffer under a running kernel is
 /// fine, and its memory is freed when the kernel is done. Reads and writes from the host wait for
 /// the launches that they conflict with.
+///
+/// # Examples
+///
+/// ```
+/// use tilepipe::{Block, Input, TilesMut, kernel};
+/// use tilepipe_host::{Device, Schedule};
+///
+/// #[kernel]
+/// fn add_one(block: Block<64>, input: Input<i32>, mut out: TilesMut<i32, 64>) {
+///     let mut results = out.for_block(&block);
+///     for i in 0..results.len() {
+///         let first = 64 * results.number(i);
+///         let result = results.get_mut(i);
+///         block.threads(|t| result.set(&t, input.get(first + t.rank()).unwrap_or(0) + 1));
+///     }
+/// }
+///
+/// fn main() -> Result<(), tilepipe_host::Error> {
+///     let device = Device::cpu(Schedule::Lazy);
+///     let stream = device.stream()?;
+///     let (mut numbers, mut others) = (device.upload(&[5; 100])?, device.zeroed(100)?);
+///     // The second launch reads what the first one writes, so it waits; so does `download`.
+///     add_one::launch(&stream, 2, &numbers, &mut others)?;
+///     add_one::launch(&stream, 2, &others, &mut numbers)?;
+///     assert_eq!(numbers.download()?, [7; 100]);
+///     numbers.write(&[1; 100])
+/// }
+/// ```
 pub struct Buffer<T> {
     pub(crate) device: Device,
     pub(crate) memory: Memory,
