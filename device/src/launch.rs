@@ -10,9 +10,9 @@ use core::any::TypeId;
 
 use crate::element::Element;
 use crate::entry::contract::Text;
-pub use crate::entry::{
-    LAUNCH_BYTES, RawConstant, RawElements, RawParameter, RawRows, RawTensor, Scalar, VALUE_ALIGNMENT,
-};
+pub use crate::entry::{LAUNCH_BYTES, Scalar};
+#[cfg_attr(doc, doc(hidden))]
+pub use crate::entry::{RawConstant, RawElements, RawParameter, RawRows, RawTensor, VALUE_ALIGNMENT};
 pub use crate::isa::ElementKind;
 use crate::tensor::{Extents, Swizzle};
 use crate::tile::Tile;

@@ -31,44 +31,159 @@
 //!
 //! # Where to find what
 //!
-//! - What a kernel takes: [`kernel`], [`Block`]; [`Tiles`], [`Halos`], [`Tiles2D`], [`Halos2D`]
-//!   for input, [`Input`] and [`Input2D`] where no tiles are copied; [`TilesMut`], [`TilesMut2D`]
-//!   for output; plain values, and [`Constant`] for larger ones; [`Shared`].
-//! - Which tiles are a block's, and in which order: [`Cyclic`], [`Consecutive`], [`WholeRows`].
-//! - What is in shared memory: [`Stages`], [`Replicated`], [`role::Partitioned`], pairs of these
-//!   ([`Shared::split`]).
-//! - Adding to the same memory from all threads: [`Reduction`] in global memory, [`Bins`] in shared
-//!   memory, by the operations of [`reduce`].
-//! - A pipeline, in one call: [`map_tiles`](Pipeline::map_tiles),
-//!   [`for_each_tile`](Pipeline::for_each_tile), [`for_each`](Pipeline::for_each),
-//!   [`published`](Pipeline::published).
-//! - A pipeline, step by step: [`pipeline`], with its states and what each step lowers to.
-//! - Shared memory that threads compute: [`Scratch`], [`ScratchTile`].
-//! - One copy, or a queue of copies: [`Shared::copy`], [`Shared::queue`].
-//! - A pipeline of each warp or thread: [`Shared::warps`], [`Shared::threads`].
-//! - Producers and consumers: [`role`], from [`Block::partition`].
-//! - What moves a tile, and who waits for whom: [`CpAsync`], [`LoadStore`]; [`scope`].
-//! - What a stage holds: `[T; N]`, [`HaloTile`], [`Tile2D`], [`ColumnTile2D`],
-//!   [`HaloTile2D`], tuples,
-//!   [`Optional`].
-//! - Types of elements: [`Element`], [`Vec4`], [`f16`](struct@f16), [`bf16`];
-//!   functions of floats in [`math`]; where the largest of many is: [`key`].
-//! - Values of each thread, and collectives: [`PerThread`], [`Block::reduce`], [`Block::scan`],
-//!   [`Block::exclusive_scan`], [`Warp`], [`PerLane`].
-//! - Loops by hand without bounds checks: [`hoist_bounds`].
-//! - What may be captured by a closure: [`Uniform`], [`role::RoleShared`].
-//! - Launching: the crate `tilepipe-host`.
+//! The guide is in the repository. Its first page, `docs/guide.md`, starts from an empty crate;
+//! each group below names its own. `docs/guide/cuda_pipeline.md`, `docs/guide/cuda_roles.md` and
+//! `docs/guide/cooperative_groups.md` have the tilepipe form of each member of the CUDA interfaces,
+//! `docs/guide/errors.md` explains compile errors, and `docs/glossary.md` explains the words.
 //!
-//! The guide in `docs/guide.md` goes through these in order, and `docs/glossary.md` explains the
-//! words.
+//! ## Blocks and threads
+//!
+//! A kernel is a function with [`kernel`]. Its code runs the same way in all threads of a block; a
+//! thread's rank exists inside of closures only. (`docs/guide.md`)
+//!
+//! - The groups: [`Block`], [`Warp`].
+//! - One thread, inside of a closure: [`Thread`], [`Lane`].
+//! - What each thread keeps from one closure to the next: [`PerThread`], [`PerLane`].
+//! - What a closure may capture: [`Uniform`].
+//!
+//! ## Views
+//!
+//! A view is a kernel's parameter over global memory that is read. (`docs/guide/data.md`)
+//!
+//! - Tiles, with or without neighbours: [`Tiles`], [`Halos`]; of an array with rows [`Tiles2D`],
+//!   [`ColumnTiles2D`], [`Halos2D`].
+//! - Elements from anywhere, without tiles: [`Input`], [`Input2D`].
+//! - The tiles of one block: [`BlockTiles`], [`BlockRows`], [`TileRef`], [`Places`]; their order
+//!   is [`Cyclic`], [`Consecutive`] or [`WholeRows`].
+//! - What such a tile is in shared memory: `[T; LEN]`, [`HaloTile`], [`Tile2D`],
+//!   [`ColumnTile2D`], [`HaloTile2D`].
+//! - Values that are no views: any [`Element`] is a parameter, and a larger one is a
+//!   [`Constant`].
+//!
+//! ## Outputs
+//!
+//! An output is written, and no two threads share an element. (`docs/guide/data.md`)
+//!
+//! - By threads: [`TilesMut`], [`TilesMut2D`]; the tiles of one block are [`BlockTilesMut`] or
+//!   [`BlockRowsMut`], and one of them is a [`TileMut`].
+//! - Which elements of a tile a thread owns: [`Striped`], [`Blocked`], [`Runs`], [`WarpRows`],
+//!   [`Micro`].
+//! - By the copy engine: [`BulkTilesMut`], and the [`Outputs`] in shared memory from which it
+//!   stores ([`OutputRing`], [`Draft`]).
+//!
+//! ## Stages and pipelines
+//!
+//! A pipeline fills its next stages while the threads read this one. (`docs/guide/pipeline.md`)
+//!
+//! - The memory: [`Stages`], with one tile each, a tuple of tiles, or an [`Optional`] one;
+//!   [`Zeros`] fills a tile without reading.
+//! - In one call: [`map_tiles`](Pipeline::map_tiles),
+//!   [`for_each_tile`](Pipeline::for_each_tile), [`for_each`](Pipeline::for_each).
+//! - Step by step: [`Pipeline`], [`Ready`], and the module [`pipeline`] with its states and what
+//!   each step lowers to; [`hoist_bounds`] for loops without bounds checks.
+//! - Of each warp or thread: [`Replicated`], by [`Shared::warps`] and [`Shared::threads`].
+//! - One copy, or a queue of copies: [`Shared::copy`], [`Shared::queue`].
+//!
+//! ## Engines and scopes
+//!
+//! The engine moves tiles, and the scope says whose copies a wait covers.
+//! (`docs/guide/pipeline.md`)
+//!
+//! - Engines: [`CpAsync`], [`LoadStore`], [`Bulk`], [`TensorMap`]; a generic kernel takes any
+//!   [`Engine`].
+//! - Scopes: [`BlockScope`], [`WarpScope`], [`ThreadScope`], in the module [`scope`]. A tile that
+//!   was copied at thread scope is read by the block after [`published`](Pipeline::published).
+//!
+//! ## Roles
+//!
+//! Some threads of a block copy while others compute. (`docs/guide/roles.md`,
+//! `docs/guide/role_data.md`)
+//!
+//! - [`Block::partition`] divides the block; the module [`role`] has role maps, the ends of
+//!   pipelines and what roles share.
+//!
+//! ## Shared memory
+//!
+//! A kernel's last parameter says what it keeps there, and the launch reserves it.
+//! (`docs/guide/data.md`)
+//!
+//! - The memory: [`Shared`], whose parts [`Shared::split`] hands out.
+//! - Tiles that threads compute and all read: [`Scratch`], [`ScratchTile`], [`Filled`].
+//!
+//! ## Collectives
+//!
+//! All threads of a group compute one result, in a fixed order. (`docs/guide/data.md`)
+//!
+//! - Of a block: [`Block::reduce`], [`Block::scan`], [`Block::exclusive_scan`], [`Block::any`],
+//!   [`Block::all`], [`Block::broadcast`].
+//! - Of a warp: [`Warp::reduce`] and the same; [`Warp::shift_up`], [`Warp::shift_down`],
+//!   [`Warp::swap`].
+//! - Where the largest or smallest of many values is: [`key`].
+//!
+//! ## Atomics
+//!
+//! All threads add to the same memory, and nobody reads it meanwhile. (`docs/guide/atomics.md`)
+//!
+//! - In global memory: [`Reduction`]; in shared memory: [`Bins`], [`OpenBins`], [`Counts`].
+//! - By which operation: [`reduce`].
+//!
+//! ## Tensors
+//!
+//! The copy engine finds boxes of an array of one to five dimensions by a map.
+//! (`docs/guide/tensor.md`)
+//!
+//! - Inputs: [`Tensor`], [`TensorBox`], [`BlockBoxes`]; in shared memory a [`TensorTile`], which
+//!   is read in part as [`TensorRow`] and [`TensorColumn`].
+//! - Outputs, through [`Outputs`]: [`TensorMut`], [`TileReduction`].
+//! - A box's extents: [`Extents1`] to [`Extents5`], [`Halo2`]; its swizzle: [`NoSwizzle`],
+//!   [`Swizzle32`], [`Swizzle64`], [`Swizzle128`].
+//!
+//! ## Elements and math
+//!
+//! Tiles consist of plain data, and floats have functions with the same bits on GPU and CPU.
+//! (`docs/guide/data.md`)
+//!
+//! - [`Element`], which structs derive; [`Vec4`] ([`F32x4`], [`I32x4`], [`U32x4`]),
+//!   [`f16`](struct@f16), [`bf16`].
+//! - [`math`].
+//!
+//! ## Launches
+//!
+//! A kernel has a `launch` function of its own, which takes a stream, a grid and buffers of the
+//! crate `tilepipe-host`.
+//!
+//! - What a program knows of an instance that it chooses at run time: [`launch`].
+//!
+//! ## Types that name states
+//!
+//! Signatures and error messages name these; kernels mostly get by without.
+//!
+//! - States of a pipeline: the module [`pipeline`]; threads that take its steps: [`group`]. A
+//!   pipeline of a copy alone: [`Pending`], [`Landed`], [`CopyQueue`].
+//! - Places in shared memory: [`Whole`], [`First`], [`Second`], [`Part`], [`Scoped`]; what may be
+//!   there: [`Layout`].
+//! - What a group's pipelines leave: [`Results`], [`Retired`]; what they are: [`WarpPipeline`],
+//!   [`ThreadPipeline`], [`WarpScratch`].
+//! - Views behind their short names: [`TileView`], [`TileViewMut`]; how their elements lie:
+//!   [`Elements`], [`Rows`], [`Columns`]; lines of tiles: [`LineOfTiles`] ([`RowOfTiles`],
+//!   [`ColumnOfTiles`]).
+//! - Bounds of generic kernels: [`Tile`], [`OutputTile`], [`Contents`], [`OneTile`], [`Fill`],
+//!   [`Batches`], [`Geometry`], [`Arrangement`], [`Order`], [`Scope`], [`ByHand`], [`Destination`],
+//!   [`Stored`], [`AtomicOperation`], [`Operation`], [`Extents`], [`MatrixExtents`],
+//!   [`OutputExtents`], [`Swizzle`], [`VectorLane`], [`PerThreadValue`], [`Position`],
+//!   [`FillingGroup`], [`BinsGroup`], [`StoringGroup`].
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 #![cfg_attr(target_arch = "nvptx64", feature(asm_experimental_arch))]
 #![feature(auto_traits, negative_impls)]
+
+// What is not for users is hidden by `cfg_attr(doc, ..)`, from rustdoc alone: rustc's messages have
+// longer paths for what is hidden from it too.
 
 mod barrier;
 mod bins;
 mod element;
 mod engine;
+#[cfg_attr(doc, doc(hidden))]
 pub mod entry;
 mod fault;
 pub mod group;
@@ -87,6 +202,7 @@ mod tile;
 mod view;
 
 #[cfg(not(target_arch = "nvptx64"))]
+#[cfg_attr(doc, doc(hidden))]
 pub mod cpu;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod launch;
@@ -96,7 +212,10 @@ pub use bins::{Bins, BinsGroup, Counts, OpenBins};
 pub use bytemuck;
 pub use element::{Element, F32x4, I32x4, U32x4, Vec4, VectorLane};
 pub use element::{key, math, reduce};
-pub use engine::{Anywhere, Bulk, ByHand, CpAsync, Engine, InScope, LoadStore, OrdinaryStores, StepsIn, TensorMap};
+#[cfg_attr(doc, doc(hidden))]
+pub use engine::{Anywhere, InScope, OrdinaryStores, StepsIn};
+pub use engine::{Bulk, ByHand, CpAsync, Engine, LoadStore, TensorMap};
+#[cfg_attr(doc, doc(hidden))]
 pub use fault::panic_record;
 pub use group::block::{Block, PerThread, PerThreadValue, Thread};
 pub use group::filling::FillingGroup;
@@ -105,7 +224,9 @@ pub use half::{bf16, f16};
 pub use marker::Uniform;
 pub use memory::{First, Layout, Part, Position, Scoped, Second, Shared, Whole};
 pub use output::arrangement::{Arrangement, Blocked, Micro, Runs, Striped, WarpRows};
-pub use output::bounds::{Bounded, hoist_bounds};
+#[cfg_attr(doc, doc(hidden))]
+pub use output::bounds::Bounded;
+pub use output::bounds::hoist_bounds;
 pub use output::bulk::BulkTilesMut;
 pub use output::destination::Destination;
 pub use output::reduction::{AtomicOperation, Reduction};
@@ -121,7 +242,9 @@ pub use scratch::{Filled, Scratch, ScratchTile};
 pub use stage::batches::Batches;
 pub use stage::contents::{Contents, Fill, OneTile, Optional, Zeros};
 pub use stage::stages::Stages;
-pub use store::{Dealt, Draft, OutputRing, Outputs, Stored, StoredTile, StoringGroup};
+#[cfg_attr(doc, doc(hidden))]
+pub use store::{Dealt, StoredTile};
+pub use store::{Draft, OutputRing, Outputs, Stored, StoringGroup};
 pub use tensor::{
     BlockBoxes, Extents, Extents1, Extents2, Extents3, Extents4, Extents5, Halo2, MatrixExtents, NoSwizzle, Operation,
     OutputExtents, Swizzle, Swizzle32, Swizzle64, Swizzle128, Tensor, TensorBox, TensorColumn, TensorMut, TensorRow,
@@ -132,7 +255,9 @@ pub use tile::{HaloTile, Tile};
 pub use tilepipe_macros::{Element, kernel};
 pub use view::constant::Constant;
 pub use view::geometry::{ColumnOfTiles, Columns, Elements, Geometry, LineOfTiles, RowOfTiles, Rows};
-pub use view::order::{AnyBlock, Consecutive, Cyclic, Order, OrderOf, SameOrder, Stepped, WholeRows};
+#[cfg_attr(doc, doc(hidden))]
+pub use view::order::{AnyBlock, OrderOf, SameOrder, Stepped};
+pub use view::order::{Consecutive, Cyclic, Order, WholeRows};
 pub use view::rows::BlockRows;
 pub use view::share::Places;
 pub use view::tile_ref::TileRef;

@@ -53,6 +53,7 @@ mod sealed {
     note = "at `BlockScope` all threads may read the tile behind `wait`: leave `publish` out; at `WarpScope` read \
             `tile.of_warp(&t)`, or make the stages `Stages<.., ThreadScope>` or `Stages<.., BlockScope>`"
 )]
+#[cfg_attr(doc, doc(hidden))]
 pub trait ThreadsAlone: Scope {}
 impl ThreadsAlone for ThreadScope {}
 
@@ -62,6 +63,7 @@ impl ThreadsAlone for ThreadScope {}
     label = "this reads what other threads of the warp copied",
     note = "their copies may not have landed: read `tile.own(&t)`, or make the stages `Stages<.., WarpScope>`"
 )]
+#[cfg_attr(doc, doc(hidden))]
 pub trait AtLeastWarp: Scope {}
 impl AtLeastWarp for WarpScope {}
 impl AtLeastWarp for BlockScope {}

@@ -53,15 +53,19 @@ impl<const THREADS: usize> Group for InThread<THREADS> {
     note = "for `finish`: the memory goes back to the block when the scope function (`shared.warps(..)`, `shared.threads(..)`) \
             returns; for `publish`: nobody else reads these tiles, and their own reader may read all of them at once"
 )]
+#[cfg_attr(doc, doc(hidden))]
 pub trait WholeBlock {}
 impl<const THREADS: usize> WholeBlock for InBlock<'_, THREADS> {}
 
 /// A `Ready` tile may be read as a whole.
+#[cfg_attr(doc, doc(hidden))]
 pub enum WholeTile {}
 /// A `Ready` tile may be read in part: what the thread's scope copied.
+#[cfg_attr(doc, doc(hidden))]
 pub enum PartOfTile {}
 
 /// Says that a reader may read the whole tile.
+#[cfg_attr(doc, doc(hidden))]
 pub trait Whole {}
 impl Whole for WholeTile {}
 
@@ -71,6 +75,7 @@ impl Whole for WholeTile {}
     label = "this doesn't say which tile, or whether there is one",
     note = "of several tiles take one first, `tiles.tiles().0[i]`; of an `Optional` tile ask first, `if let Some(tile) = tile.get()`"
 )]
+#[cfg_attr(doc, doc(hidden))]
 pub trait Part {}
 impl Part for PartOfTile {}
 

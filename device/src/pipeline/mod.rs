@@ -82,12 +82,19 @@ mod view;
 
 pub use crate::stage::contents::AlwaysFilled;
 pub use crate::stage::{Stage, StageFilled};
-pub use count::{AcquireFrom, Decrement, Dirty, Free, Held, InFlight, Increment, Launder, Releases, Waits};
+#[cfg_attr(doc, doc(hidden))]
+pub use count::{AcquireFrom, Decrement, Increment, Launder, Releases, Waits};
+pub use count::{Dirty, Free, Held, InFlight};
+#[cfg_attr(doc, doc(hidden))]
 pub use count::{NothingHeld, SomeFree, SomeInFlight, StageAcquired, StageIsFilled, StageLeft, TileHeld};
 pub use for_each::Drained;
-pub use ready::{PositionAt, ReadsWhole, Ready};
+#[cfg_attr(doc, doc(hidden))]
+pub use ready::PositionAt;
+pub use ready::{ReadsWhole, Ready};
 pub use scoped::ScopedPipeline;
 pub use setup::{Setup, Unified};
 
-pub use steps::{Acquired, ComputedBy, Filled, GivesBack, Idle, Pipeline};
+pub use steps::{Acquired, Filled, Idle, Pipeline};
+#[cfg_attr(doc, doc(hidden))]
+pub use steps::{ComputedBy, GivesBack};
 pub use view::{AtScope, Published, View};

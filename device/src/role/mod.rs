@@ -103,14 +103,19 @@ pub use capture::Handed;
 pub use channel::{Between, Channel, Partitioned};
 pub use end::{Acquired, Consumer, Filled, Producer, Ready, Spent, Unready};
 pub use group::RoleGroup;
-pub use links::{Another, Append, Ends, Link, Links};
+#[cfg_attr(doc, doc(hidden))]
+pub use links::{Another, Append, Ends};
+pub use links::{Link, Links};
 pub use map::{EvenOdd, FirstThreads, InRole, Of, Role, RoleMap, WarpRoles, WarpRoles3, WarpRoles4, WholeWarps};
 pub use map::{Role0, Role1, Role2, Role3};
+#[cfg_attr(doc, doc(hidden))]
 pub use misuse::{
     ConsumersEnd, HoldsNoStage, HoldsStage, NotOneTile, PositionBeforeWait, PositionInSeveral, ProducersEnd, ReadHere,
     StillEmpty, UnifiedMemory,
 };
 pub use outputs::RoleDestination;
-pub use partition::{Assigned, AssignedRoles, Complete, Partition};
+pub use partition::{Assigned, Partition};
+#[cfg_attr(doc, doc(hidden))]
+pub use partition::{AssignedRoles, Complete};
 pub use result::{Kept, RoleResult};
 pub use run::Run;
