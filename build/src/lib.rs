@@ -32,6 +32,33 @@
 //! # }
 //! ```
 //!
+//! # Where to find what
+//!
+//! `docs/guide.md` in the repository has a whole program with its build script, and says what a
+//! build reports.
+//!
+//! ## Builds
+//!
+//! A build compiles one kernel crate, from a build script or from a program.
+//!
+//! - In a build script: [`build_in_script`].
+//! - In a program: [`Builder`]; [`build_all`] for several crates at once.
+//! - What is wrong, and what to do about it: [`Error`].
+//!
+//! ## Results
+//!
+//! A build leaves PTX, machine code and a report in one folder.
+//!
+//! - The files: [`Artifact`], [`Image`], [`Cubin`].
+//! - What each kernel needs of the GPU: [`KernelReport`], [`FunctionReport`]; what `ptxas` says
+//!   beside that: [`PtxasMessage`].
+//!
+//! ## Tools
+//!
+//! The compiler, LLVM's tools and `ptxas` are found, or installed, together.
+//!
+//! - [`toolchain`].
+//!
 //! # How it works
 //!
 //! 1. [`toolchain`]: a compiler with the library's source, LLVM's tools of the same version, and

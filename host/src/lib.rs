@@ -18,6 +18,44 @@
 //! # Ok::<(), tilepipe_host::Error>(())
 //! ```
 //!
+//! # Where to find what
+//!
+//! The guide in the repository, `docs/guide.md`, has a whole host program, and says how many blocks
+//! to launch and how to time a kernel.
+//!
+//! ## Devices and streams
+//!
+//! A device is a GPU or the CPU, and a stream runs launches in order.
+//!
+//! - [`Device`], of a [`DeviceKind`]; [`Schedule`] says when copies land on the CPU.
+//! - [`Stream`], and [`Event`] to time its work.
+//!
+//! ## Buffers
+//!
+//! A buffer is memory of a device. A launch takes it whole or in part. (`docs/guide/data.md`)
+//!
+//! - In one dimension: [`Buffer`], [`Slice`], [`SliceMut`].
+//! - With rows: [`Buffer2D`]; [`Rows`], [`RowsMut`] are part of it, or a dense buffer seen as rows.
+//! - With up to five dimensions, for tensors: [`BufferNd`], [`SliceNd`], [`SliceNdMut`].
+//!
+//! ## Kernels
+//!
+//! What the build script of the crate `tilepipe-build` left is loaded once, and launched by each
+//! kernel's own `launch`.
+//!
+//! - [`Module`], [`built_kernels!`]; [`EmbeddedImage`] and [`EmbeddedCubin`] are what
+//!   [`Module::embedded`] takes.
+//! - How many blocks: [`Grid`]; how many fit: [`Resources`].
+//! - An instance that is chosen at run time: [`launch()`], [`Bound`].
+//!
+//! ## Errors
+//!
+//! - [`Error`]: with what was wrong, where, and what to do about it.
+//!
+//! ## Types that name states
+//!
+//! - Bounds in the signatures of launches: [`Argument`], [`Scalar`].
+//!
 //! # What holds whatever the program does
 //!
 //! - Memory outlives every launch that uses it. A buffer's memory is counted by its handles and by
@@ -52,6 +90,7 @@ pub use grid::Grid;
 pub use launch::launch;
 pub use module::{EmbeddedCubin, EmbeddedImage, Module};
 pub use stream::{Event, Stream};
+#[doc(inline)]
 pub use tilepipe::cpu::Schedule;
 #[doc(hidden)]
 pub use tilepipe_macros::built_files;
