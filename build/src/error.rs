@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 pub enum Error {
     /// No complete toolchain was found anywhere.
     #[error(
-        "no toolchain that can build GPU code was found:\n{tried}\nInstall one with `cargo xtask setup` (Debian, no root \
+        "no toolchain that can build GPU code was found:\n{tried}\nInstall one with `cargo tilepipe setup` (Debian, no root \
          needed) or `rustup component add rust-src llvm-tools` and a CUDA toolkit of 12.0 or newer, or let \
-         TILEPIPE_TOOLCHAIN name a folder that `cargo xtask setup` made"
+         TILEPIPE_TOOLCHAIN name a folder that `cargo tilepipe setup` made"
     )]
     NoToolchain {
         /// One line for each place: where was looked, and what was missing there.
@@ -18,7 +18,7 @@ pub enum Error {
     },
     /// `TILEPIPE_TOOLCHAIN` names a folder that is no complete toolchain.
     #[error(
-        "TILEPIPE_TOOLCHAIN is `{}`, which is no complete toolchain: {missing}; make one with `cargo xtask setup`, or \
+        "TILEPIPE_TOOLCHAIN is `{}`, which is no complete toolchain: {missing}; make one with `cargo tilepipe setup`, or \
          unset the variable", dir.display()
     )]
     BadOverride {

@@ -54,10 +54,21 @@ impl Lock {
     ///
     /// [`Error::Io`].
     pub(crate) fn acquire(dir: &Path) -> Result<Lock, Error> {
-        std::fs::create_dir_all(dir).map_err(Error::io("create", dir))?;
-        let path = dir.join(".lock");
-        let file = File::create(&path).map_err(Error::io("create", &path))?;
-        file.lock().map_err(Error::io("lock", &path))?;
+        Lock::of(&dir.join(".lock"))
+    }
+
+    /// The same by a file of that name, for a folder that is itself replaced: that file stays, and
+    /// whoever waits for it waits for the right one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`].
+    pub(crate) fn of(path: &Path) -> Result<Lock, Error> {
+        if let Some(dir) = path.parent() {
+            std::fs::create_dir_all(dir).map_err(Error::io("create", dir))?;
+        }
+        let file = File::create(path).map_err(Error::io("create", path))?;
+        file.lock().map_err(Error::io("lock", path))?;
         Ok(Lock { _file: file })
     }
 }

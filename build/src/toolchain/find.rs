@@ -2,15 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{FOLDER, LLVM_TOOLS, LlvmTools, OVERRIDE, Toolchain, in_path, with_libraries};
+use super::{FOLDER, LLVM_TOOLS, LlvmTools, OVERRIDE, Toolchain, cache, in_path, with_libraries};
 use crate::{Error, process};
 
 /// The least release of `ptxas`: it must know `sm_90`.
 const LEAST_CUDA: (u32, u32) = (12, 0);
 
 /// Finds the first complete toolchain: the folder that `TILEPIPE_TOOLCHAIN` names; the active Rust
-/// toolchain with its `rust-src` and LLVM's tools; the folder `tilepipe-toolchain` in `target_dir`,
-/// made by [`install`](super::install).
+/// toolchain with its `rust-src` and LLVM's tools; the folder `tilepipe-toolchain` in `target_dir`;
+/// the user's own folder ([`cache`]). The last two are made by [`install`](super::install).
 ///
 /// `ptxas` comes from the same folder, else from `CUDA_HOME`, `CUDA_PATH`, the search path or
 /// `/usr/local/cuda`.
@@ -24,20 +24,31 @@ pub fn find(target_dir: Option<&Path>) -> Result<Toolchain, Error> {
         let dir = PathBuf::from(dir);
         return installed(&dir).map_err(|missing| Error::BadOverride { dir, missing });
     }
+    let folder = target_dir.map(|target_dir| target_dir.join(FOLDER));
+    first(rustup(), folder.as_deref(), cache().as_deref())
+}
+
+/// The first of the active toolchain, that in a target folder, and the user's own.
+pub(super) fn first(
+    active: Result<Toolchain, String>,
+    folder: Option<&Path>,
+    cache: Option<&Path>,
+) -> Result<Toolchain, Error> {
     let mut tried = Vec::new();
-    match rustup() {
+    match active {
         Ok(toolchain) => return Ok(toolchain),
         Err(missing) => tried.push(format!("- the active Rust toolchain: {missing}")),
     }
-    match target_dir {
-        Some(target_dir) => {
-            let dir = target_dir.join(FOLDER);
-            match installed(&dir) {
-                Ok(toolchain) => return Ok(toolchain),
-                Err(missing) => tried.push(format!("- `{}`: {missing}", dir.display())),
-            }
+    let unknown = [
+        format!("- an installed `{FOLDER}`: no target folder is known"),
+        "- the user's cache: neither XDG_CACHE_HOME nor HOME names a folder".to_string(),
+    ];
+    for (dir, unknown) in [folder, cache].into_iter().zip(unknown) {
+        match dir.map(|dir| (dir, installed(dir))) {
+            Some((_, Ok(toolchain))) => return Ok(toolchain),
+            Some((dir, Err(missing))) => tried.push(format!("- `{}`: {missing}", dir.display())),
+            None => tried.push(unknown),
         }
-        None => tried.push(format!("- an installed `{FOLDER}`: no target folder is known")),
     }
     Err(Error::NoToolchain { tried: tried.join("\n") })
 }

@@ -7,7 +7,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{LLVM_TOOLS, Toolchain, find};
+use super::{LLVM_TOOLS, MANIFEST, Toolchain, find};
+use crate::compile::cache::Lock;
 use crate::{Error, process};
 
 /// The wheels, by what they contain. `ptxas` is held at the release that the oldest supported
@@ -18,28 +19,49 @@ const WHEELS: [&str; 3] = ["nvidia-cuda-nvcc==13.0.*", "nvidia-cuda-nvdisasm", "
 const CUDA_TOOLS: [&str; 3] = ["ptxas", "nvdisasm", "cuobjdump"];
 
 /// Installs a toolchain into `dir`, where [`find`](super::find()) looks for it if `dir` is
-/// [`FOLDER`](super::FOLDER) in a target folder. Does nothing if one is there.
+/// [`FOLDER`](super::FOLDER) in a target folder or [`cache`](super::cache()). Does nothing if one
+/// is there.
 ///
 /// About 160 MB are downloaded and 500 MB kept. Everything is unpacked beside `dir` and renamed at
 /// the end, so an interrupted installation leaves nothing that could be mistaken for a whole one.
-/// `progress` gets a line before each step. Called by `cargo xtask setup`; never from a build
-/// script.
+/// While another process installs into the same folder, this one waits, and then takes what that
+/// one made. `progress` gets a line before each step. Called by `cargo tilepipe setup` and
+/// `cargo xtask setup`; never from a build script.
 ///
 /// # Errors
 ///
 /// [`Error::Install`] with the last lines of the command that failed (each is tried twice), or
 /// [`Error::Io`].
 pub fn install(dir: &Path, progress: &mut dyn FnMut(&str)) -> Result<Toolchain, Error> {
-    if let Ok(toolchain) = find::installed(dir) {
+    install_by(dir, progress, &mut |partial, progress| {
+        let packages = debian(partial, progress)?;
+        Ok([packages, cuda(partial, progress)?].concat())
+    })
+}
+
+/// Puts a toolchain into an empty folder; returns the names of what it is made of.
+pub(super) type Unpack<'a> = &'a mut dyn FnMut(&Path, &mut dyn FnMut(&str)) -> Result<Vec<String>, Error>;
+
+/// The same with another way to get the tools.
+pub(super) fn install_by(dir: &Path, progress: &mut dyn FnMut(&str), unpack: Unpack<'_>) -> Result<Toolchain, Error> {
+    let mut there = || {
+        let toolchain = find::installed(dir).ok()?;
         progress("the GPU toolchain is already installed");
+        Some(toolchain)
+    };
+    if let Some(toolchain) = there() {
         return Ok(toolchain);
     }
     let dir = std::path::absolute(dir).map_err(Error::io("find", dir))?;
     let partial = dir.with_extension("partial");
+    // Without it two installations would remove each other's partial folder.
+    let _lock = Lock::of(&dir.with_extension("lock"))?;
+    if let Some(toolchain) = there() {
+        return Ok(toolchain);
+    }
     remove(&partial)?;
     create(&partial)?;
-    let packages = debian(&partial, progress)?;
-    let wheels = cuda(&partial, progress)?;
+    let files = unpack(&partial, progress)?;
 
     progress("checking the tools");
     // The same check as every later use, before the folder gets its name.
@@ -48,9 +70,8 @@ pub fn install(dir: &Path, progress: &mut dyn FnMut(&str)) -> Result<Toolchain, 
         output: missing,
         way_out: "Install what is missing with the system's package manager, and run this again.".to_string(),
     })?;
-    let files = [packages, wheels].concat().join("\n");
-    let manifest = format!("{files}\n\n{}", checked.versions());
-    let file = partial.join("manifest.txt");
+    let manifest = format!("{}\n\n{}", files.join("\n"), checked.versions());
+    let file = partial.join(MANIFEST);
     std::fs::write(&file, manifest).map_err(Error::io("write", &file))?;
     remove(&dir)?;
     std::fs::rename(&partial, &dir).map_err(Error::io("create", &dir))?;

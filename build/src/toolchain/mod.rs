@@ -2,6 +2,8 @@
 
 mod find;
 mod install;
+#[cfg(test)]
+mod tests;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -17,8 +19,28 @@ pub use install::install;
 /// [`find`] looks for it.
 pub const FOLDER: &str = "tilepipe-toolchain";
 
+/// What [`install`] leaves in a toolchain's folder: which packages it is made of.
+pub(crate) const MANIFEST: &str = "manifest.txt";
+
 /// The environment variable that names an installed toolchain's folder, before every other place.
 pub const OVERRIDE: &str = "TILEPIPE_TOOLCHAIN";
+
+/// The user's own folder for a toolchain: the last place where [`find`] looks, and where
+/// `cargo tilepipe setup` installs. All crates of the user share it.
+///
+/// It is `tilepipe/toolchain` in `$XDG_CACHE_HOME`, or in `~/.cache` where that variable is not
+/// set. None without a home folder.
+pub fn cache() -> Option<PathBuf> {
+    cache_of(std::env::var_os("XDG_CACHE_HOME"), std::env::var_os("HOME"))
+}
+
+/// The same for these values of the two variables. A relative path counts for none, as the XDG
+/// specification has it: it would mean another folder for each crate.
+fn cache_of(xdg: Option<OsString>, home: Option<OsString>) -> Option<PathBuf> {
+    let absolute = |value: Option<OsString>| value.map(PathBuf::from).filter(|path| path.is_absolute());
+    let caches = absolute(xdg).or_else(|| Some(absolute(home)?.join(".cache")))?;
+    Some(caches.join("tilepipe").join("toolchain"))
+}
 
 /// A complete set of tools. Made by [`find`] or [`install`]; used by [`Builder`](crate::Builder).
 #[derive(Debug, Clone)]
