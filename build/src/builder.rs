@@ -425,6 +425,7 @@ impl CompiledCrate<'_> {
         said.messages.sort_by_key(|message| place(&message.arch));
         for kernel in &mut said.kernels {
             kernel.threads = linked.kernels.get(&kernel.kernel).map_or(0, |bounds| bounds.threads);
+            kernel.dynamic_shared = linked.dynamic_shared.get(&kernel.kernel).copied().unwrap_or(0);
         }
         Ok((images, said))
     }

@@ -46,6 +46,8 @@ pub(crate) struct Link<'a> {
 pub(crate) struct Linked {
     /// Entry symbols with their launch bounds.
     pub kernels: BTreeMap<String, LaunchBounds>,
+    /// Those that `#[kernel]` made, with the bytes of dynamic shared memory of a block.
+    pub dynamic_shared: BTreeMap<String, u32>,
     /// Unoptimised modules, each with some of the kernels and all that these need.
     pub parts: Vec<Part>,
 }
@@ -93,7 +95,7 @@ impl Link<'_> {
             },
         );
         checked?;
-        Ok(Linked { parts, kernels })
+        Ok(Linked { parts, kernels, dynamic_shared: contracts.dynamic_shared })
     }
 
     /// The kernels' launch bounds and contracts.

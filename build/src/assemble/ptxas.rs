@@ -32,7 +32,7 @@ pub(crate) fn assemble(toolchain: &Toolchain, ptx: &Path, arch: &str, cubin: &Pa
 /// What `ptxas -v` says about a module.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Said {
-    /// What each kernel uses, without its thread count.
+    /// What each kernel uses, without its thread count and its dynamic shared memory.
     pub kernels: Vec<KernelReport>,
     /// Everything else.
     pub messages: Vec<PtxasMessage>,

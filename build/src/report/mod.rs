@@ -32,8 +32,12 @@ pub struct KernelReport {
     /// only when it panics: `ptxas` counts those too whose address alone is taken.
     #[serde(default)]
     pub functions: Vec<FunctionReport>,
-    /// Bytes of static shared memory of each block. Dynamic shared memory is known at launch only.
+    /// Bytes of static shared memory of each block.
     pub shared_bytes: u32,
+    /// Bytes of dynamic shared memory that a launch reserves for each block: those of `Shared`, and
+    /// of the collectives. 0 for a kernel that `#[kernel]` did not make, which says nothing of it.
+    #[serde(default)]
+    pub dynamic_shared: u32,
     /// Bytes of constant memory, the arguments included.
     pub constant_bytes: u32,
     /// Hardware barriers of each block.

@@ -30,6 +30,8 @@ pub(crate) struct Contracts {
     pub names: Vec<String>,
     /// The kernels that have one, with what is passed for each parameter.
     pub parameters: BTreeMap<String, Vec<Passed>>,
+    /// The same with the bytes of dynamic shared memory that a launch reserves for a block.
+    pub dynamic_shared: BTreeMap<String, u32>,
 }
 
 /// The most bytes of a parameter: a launch carries no more for all of them.
@@ -53,6 +55,17 @@ fn passed(contract: &str) -> Result<Vec<Passed>, String> {
     parameters.map(|(_, value)| read(value).ok_or_else(|| unknown(value))).collect()
 }
 
+/// The bytes of dynamic shared memory of a launch: those of the kernel and, from a multiple of 16
+/// on, those of its collectives, as `tilepipe-host` reserves them. None if a contract does not say.
+fn dynamic_shared(contract: &str) -> Option<u32> {
+    let field = |name: &str| contract.split(';').find_map(|field| field.strip_prefix(name)?.strip_prefix('='));
+    let own: u32 = field("shared")?.split_once('/')?.0.parse().ok()?;
+    match field("scratch")?.parse().ok()? {
+        0 => Some(own),
+        scratch => own.checked_next_multiple_of(16)?.checked_add(scratch),
+    }
+}
+
 /// The contracts of a module's kernels (entry symbol to launch bounds), which are of the package
 /// `name version`. A kernel that was not made by `#[kernel]` has none.
 ///
@@ -67,7 +80,12 @@ pub(crate) fn contracts(
 ) -> Result<Contracts, Error> {
     let functions = functions(module);
     let constants: HashMap<&str, &str> = module.lines().filter_map(global_name_and_line).collect();
-    let mut contracts = Contracts { definitions: String::new(), names: Vec::new(), parameters: BTreeMap::new() };
+    let mut contracts = Contracts {
+        definitions: String::new(),
+        names: Vec::new(),
+        parameters: BTreeMap::new(),
+        dynamic_shared: BTreeMap::new(),
+    };
     for (kernel, LaunchBounds { threads, .. }) in kernels {
         let Reached { markers, scratch } = reached(&functions, kernel);
         let mut found = BTreeSet::new();
@@ -93,6 +111,9 @@ pub(crate) fn contracts(
             format!("@\"{name}\" = addrspace(1) constant [{} x i8] c\"{escaped}\", align 1\n", contract.len());
         contracts.definitions.push_str(&definition);
         contracts.names.push(name);
+        let bytes = dynamic_shared(&contract)
+            .ok_or_else(|| problem(format!("has a contract of unknown shared memory, `{contract}`")))?;
+        contracts.dynamic_shared.insert(kernel.clone(), bytes);
         contracts.parameters.insert(kernel.clone(), passed(&contract).map_err(problem)?);
     }
     Ok(contracts)
@@ -231,6 +252,18 @@ define void @by_hand() {
         assert_eq!(passed("crate=k 1;shared=0/1"), Ok(vec![]));
         for wrong in ["in 16/8x", "in", "in 0/1", "in 4097/1", "in 16/3", "in 16/256"] {
             assert!(passed(&format!("threads=1;1={wrong}")).is_err_and(|error| error.contains(wrong)), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_launch_reserves_the_kernels_memory_and_then_that_of_its_collectives() {
+        let of = |scratch: &str, shared: &str| dynamic_shared(&format!("crate=k 1;{scratch};tilepipe=1;{shared};1=in"));
+        assert_eq!(of("scratch=0", "shared=6160/16"), Some(6160));
+        assert_eq!(of("scratch=0", "shared=6161/1"), Some(6161));
+        assert_eq!(of("scratch=1152", "shared=6161/1"), Some(6176 + 1152));
+        assert_eq!(of("scratch=1152", "shared=0/1"), Some(1152));
+        for (scratch, shared) in [("scratch=", "shared=1/1"), ("scratch=0", "shared=1"), ("other=0", "shared=1/1")] {
+            assert_eq!(of(scratch, shared), None, "{scratch} {shared}");
         }
     }
 
