@@ -32,6 +32,9 @@ pub struct Artifact {
     pub messages: Vec<PtxasMessage>,
     /// Whether everything was up to date and nothing was linked or assembled.
     pub fresh: bool,
+    /// Why there are no kernels: [`build_in_script`](crate::build_in_script) found no device
+    /// compiler on this machine. None in what a [`Builder`](crate::Builder) returns.
+    pub absent: Option<String>,
 }
 
 /// Some of the crate's kernels, which are loaded together.
@@ -64,6 +67,11 @@ pub struct Cubin {
 }
 
 impl Artifact {
+    /// That of a machine without a device compiler.
+    pub(crate) fn absent(why: String) -> Artifact {
+        Artifact { images: Vec::new(), report: Vec::new(), messages: Vec::new(), fresh: false, absent: Some(why) }
+    }
+
     /// What costs performance or was not done as asked, one line for each kernel function and
     /// matter: kernels with a stack in local memory or spilled registers, with the figures of the
     /// worst instance, and everything else that `ptxas` warns of.
@@ -99,8 +107,9 @@ impl Artifact {
 
     /// Writes the list of files that `tilepipe_host::built_kernels!()` embeds,
     /// `tilepipe-kernels.txt`: for each image a line `ptx PATH`, and a line `cubin sm_90 PATH` for
-    /// each architecture. `folder` is the output folder of the crate's build script, where the
-    /// macro looks for it.
+    /// each architecture. Where kernels are [`absent`](Artifact::absent) it has lines `absent WHY`
+    /// instead. `folder` is the output folder of the crate's build script, where the macro looks
+    /// for it.
     ///
     /// The file is replaced only if its content changes.
     ///
@@ -110,6 +119,9 @@ impl Artifact {
     pub fn write_list(&self, folder: &Path) -> Result<(), Error> {
         let path = &folder.join(LIST);
         let mut text = String::new();
+        for line in self.absent.iter().flat_map(|why| why.lines()) {
+            text.push_str(&format!("absent {line}\n"));
+        }
         for image in &self.images {
             text.push_str(&format!("ptx {}\n", absolute(&image.ptx)?.display()));
             for cubin in &image.cubins {
@@ -169,7 +181,7 @@ impl<'a> OutputFiles<'a> {
         let report = serde_json::from_slice(&std::fs::read(self.folder.join(REPORT)).ok()?).ok()?;
         let messages = serde_json::from_slice(&std::fs::read(self.folder.join(MESSAGES)).ok()?).ok()?;
         let images = manifest.images.iter().map(|image| self.image(image));
-        Some(Artifact { images: images.collect(), report, messages, fresh: true })
+        Some(Artifact { images: images.collect(), report, messages, fresh: true, absent: None })
     }
 
     /// Replaces the artifact that is there by another one.
@@ -209,7 +221,7 @@ impl<'a> OutputFiles<'a> {
         self.remove_all_but(&files)?;
         let manifest = Manifest { key: key.to_string(), images: entries, files };
         cache::write_atomically(&self.manifest(), &serde_json::to_vec_pretty(&manifest).map_err(json)?)?;
-        Ok(Artifact { images: placed, report: said.kernels, messages: said.messages, fresh: false })
+        Ok(Artifact { images: placed, report: said.kernels, messages: said.messages, fresh: false, absent: None })
     }
 
     /// Removes what an earlier build of the crate has left: a kernel that is no more must not be
@@ -271,7 +283,7 @@ mod tests {
             files.image(&Entry { name: name.to_string(), target: "sm_80".to_string(), architectures })
         });
         let images = images.to_vec();
-        let artifact = Artifact { images, report: Vec::new(), messages: Vec::new(), fresh: false };
+        let artifact = Artifact { images, report: Vec::new(), messages: Vec::new(), fresh: false, absent: None };
         artifact.write_list(dir.path()).unwrap();
         let folder = dir.path().display().to_string();
         let text = std::fs::read_to_string(dir.path().join("tilepipe-kernels.txt")).unwrap().replace(&folder, "F");
@@ -280,6 +292,14 @@ mod tests {
             "ptx F/k.one.ptx\ncubin sm_90 F/k.one.sm_90.cubin\ncubin sm_100a F/k.one.sm_100a.cubin\n\
              ptx F/k.two.0.ptx\ncubin sm_90a F/k.two.0.sm_90a.cubin\n"
         );
+    }
+
+    #[test]
+    fn a_list_without_kernels_says_why() {
+        let dir = tempfile::tempdir().unwrap();
+        Artifact::absent("nothing was found:\n- no rustc".to_string()).write_list(dir.path()).unwrap();
+        let text = std::fs::read_to_string(dir.path().join(LIST)).unwrap();
+        assert_eq!(text, "absent nothing was found:\nabsent - no rustc\n");
     }
 
     fn assembled(name: &str) -> Assembled {

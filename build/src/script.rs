@@ -2,28 +2,46 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::toolchain::OVERRIDE;
+use crate::toolchain::{self, MANIFEST, OVERRIDE, Toolchain};
 use crate::{Artifact, Builder, Error};
 
 /// Builds the kernel crate in `manifest_dir` from a `build.rs`; `tilepipe_host::built_kernels!()`
 /// in the crate embeds what it built.
 ///
 /// `manifest_dir` is relative to the calling package. The script runs again when a source file of
-/// the kernel crate or of its path dependencies changes. Nothing is installed: a missing toolchain
-/// is an error that says what to run.
+/// the kernel crate or of its path dependencies changes. Nothing is installed.
 ///
 /// [`Artifact::warnings`] become warnings of cargo, whether or not something had to be built:
 /// kernels that use local memory, and what `ptxas` warns of.
 ///
+/// # Without a device compiler
+///
+/// On a machine without one the program is built all the same, without kernels for a GPU: it runs
+/// on the CPU. Cargo prints a warning, [`Artifact::absent`] is the reason, and
+/// `tilepipe_host::Device::load` of `built_kernels!()` on a GPU is an error that says it. The
+/// script looks again in each build until there is a compiler. A build that must have kernels asks
+/// for them:
+///
+/// ```no_run
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let artifact = tilepipe_build::build_in_script("kernels")?;
+/// if let Some(why) = artifact.absent {
+///     return Err(why.into());
+/// }
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 ///
-/// [`Error::NotInScript`] outside a build script, and whatever [`Builder::build`] returns.
+/// [`Error::NotInScript`] outside a build script, [`Error::BadOverride`] where `TILEPIPE_TOOLCHAIN`
+/// names a folder that is no complete toolchain, and whatever [`Builder::build`] returns.
 pub fn build_in_script(manifest_dir: impl AsRef<Path>) -> Result<Artifact, Error> {
     let variable = |name: &'static str| std::env::var_os(name).map(PathBuf::from).ok_or(Error::NotInScript { name });
     let out_dir = variable("OUT_DIR")?;
     let package = variable("CARGO_MANIFEST_DIR")?;
     let target_dir = enclosing_target_dir(&out_dir).unwrap_or(&out_dir);
-    for name in [OVERRIDE, "CUDA_HOME", "CUDA_PATH"] {
+    for name in [OVERRIDE, "CUDA_HOME", "CUDA_PATH", "XDG_CACHE_HOME"] {
         println!("cargo::rerun-if-env-changed={name}");
     }
     // Also when the build fails: the next attempt comes when something changes.
@@ -31,11 +49,23 @@ pub fn build_in_script(manifest_dir: impl AsRef<Path>) -> Result<Artifact, Error
     println!("cargo::rerun-if-changed={}", manifest_dir.join("src").display());
     println!("cargo::rerun-if-changed={}", manifest_dir.join("Cargo.toml").display());
 
-    let mut builder =
-        Builder::new(&manifest_dir).target_dir(target_dir.join("tilepipe")).output_dir(out_dir.join("kernels"));
-    if std::env::var_os(OVERRIDE).is_none() {
-        builder = builder.toolchain(crate::toolchain::find(Some(target_dir))?);
+    let found = toolchain::find(Some(target_dir));
+    if let Some(file) = watched(found.as_ref().ok(), toolchain::cache().as_deref()) {
+        println!("cargo::rerun-if-changed={}", file.display());
     }
+    let toolchain = match found {
+        Err(error @ Error::NoToolchain { .. }) => {
+            println!("cargo::warning={WITHOUT}");
+            let artifact = Artifact::absent(error.to_string());
+            artifact.write_list(&out_dir)?;
+            return Ok(artifact);
+        }
+        found => found?,
+    };
+    let builder = Builder::new(&manifest_dir)
+        .target_dir(target_dir.join("tilepipe"))
+        .output_dir(out_dir.join("kernels"))
+        .toolchain(toolchain);
     let (artifact, sources) = builder.build_with_sources()?;
     for source in sources {
         println!("cargo::rerun-if-changed={}", source.display());
@@ -47,7 +77,37 @@ pub fn build_in_script(manifest_dir: impl AsRef<Path>) -> Result<Artifact, Error
     Ok(artifact)
 }
 
+/// What cargo says of a program without kernels.
+const WITHOUT: &str = "no kernels were built for GPUs, as this machine has no device compiler: the program runs on the CPU \
+                       alone. `cargo tilepipe setup` installs one, and `cargo tilepipe doctor` says what is missing";
+
+/// The files whose change makes the script look for a toolchain again.
+///
+/// Where none was found, that is the one that `cargo tilepipe setup` makes. Cargo takes a file that
+/// is not there for a changed one, so the script runs in each build until something is found,
+/// wherever that is. Where one was found, only an installed one in use can go away or be replaced;
+/// an existing one that is not used costs no more than one run.
+fn watched(found: Option<&Toolchain>, cache: Option<&Path>) -> Option<PathBuf> {
+    let manifest = cache?.join(MANIFEST);
+    (found.is_none() || manifest.is_file()).then_some(manifest)
+}
+
 /// The target folder that a build script's output folder lies in: the one that cargo tagged.
 fn enclosing_target_dir(out_dir: &Path) -> Option<&Path> {
     out_dir.ancestors().find(|dir| dir.join("CACHEDIR.TAG").is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_users_toolchain_is_watched_where_it_is_or_will_be() {
+        let dir = tempfile::tempdir().unwrap();
+        let manifest = dir.path().join("manifest.txt");
+        assert_eq!(watched(None, Some(dir.path())), Some(manifest.clone()), "it is not there yet");
+        std::fs::write(&manifest, "").unwrap();
+        assert_eq!(watched(None, Some(dir.path())), Some(manifest));
+        assert_eq!(watched(None, None), None);
+    }
 }

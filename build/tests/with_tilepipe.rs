@@ -113,6 +113,39 @@ fn as_a_build_script() {
     }
 }
 
+#[test]
+fn a_build_script_without_a_device_compiler_says_why_there_are_no_kernels() {
+    let target = tempfile::tempdir().unwrap();
+    let (out, cache) = (target.path().join("out"), target.path().join("cache"));
+    fs::create_dir_all(&out).unwrap();
+    fs::write(target.path().join("CACHEDIR.TAG"), "").unwrap();
+    let script = |changed: &dyn Fn(&mut Command)| {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "as_a_build_script", "--ignored", "--nocapture"]);
+        command.env(IN_SCRIPT, "kernels").env("OUT_DIR", &out).env("CARGO_MANIFEST_DIR", target.path());
+        command.env_remove(toolchain::OVERRIDE).env("XDG_CACHE_HOME", &cache).env("RUSTC", "no-such-rustc");
+        changed(&mut command);
+        let output = command.output().unwrap();
+        (output.status.success(), String::from_utf8(output.stdout).unwrap())
+    };
+    let (success, printed) = script(&|_| {});
+    assert!(success, "{printed}");
+    let warnings: Vec<&str> = printed.lines().filter(|line| line.starts_with("cargo::warning=")).collect();
+    let [warning] = warnings[..] else { panic!("{printed}") };
+    assert!(warning.contains("no kernels were built for GPUs") && warning.contains("`cargo tilepipe setup`"));
+    let manifest = cache.join("tilepipe/toolchain/manifest.txt");
+    assert!(printed.contains(&format!("cargo::rerun-if-changed={}\n", manifest.display())), "{printed}");
+    let list = fs::read_to_string(out.join("tilepipe-kernels.txt")).unwrap();
+    assert!(list.lines().all(|line| line.starts_with("absent ")), "{list}");
+    assert!(list.contains("no-such-rustc") && list.contains(&cache.display().to_string()), "{list}");
+
+    // Who names a toolchain does not want a program without kernels.
+    let (success, printed) = script(&|command| {
+        command.env(toolchain::OVERRIDE, &cache);
+    });
+    assert!(!success, "{printed}");
+}
+
 /// The folder is one for all of them, so this is one test.
 #[test]
 fn only_the_real_tilepipe_may_contain_thread_level_code_and_only_what_is_asked_for_is_built() {
@@ -161,6 +194,10 @@ fn only_the_real_tilepipe_may_contain_thread_level_code_and_only_what_is_asked_f
     assert_eq!(head("bounded__64"), [".reqntid 64, 1, 1", ".minnctapersm 16", ".maxnreg 64"]);
     assert_eq!(head("bounded__1024"), [".reqntid 1024, 1, 1", ".minnctapersm 1", ".maxnreg 64"]);
     assert_eq!(head("double__64"), [".reqntid 64, 1, 1"]);
+    let dynamic =
+        |instance: &str| bounded.report.iter().find(|one| one.kernel.ends_with(instance)).unwrap().dynamic_shared;
+    // Two stages with a `u32` of each thread.
+    assert_eq!(["double__64", "double__128"].map(dynamic), [512, 1024]);
     for (feature, expected) in [
         (
             "few_registers",

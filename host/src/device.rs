@@ -146,10 +146,10 @@ impl Device {
     /// # Errors
     ///
     /// [`Error::PtxTooNew`], [`Error::Compilation`] with the driver's log, [`Error::BadModule`],
-    /// [`Error::DeviceLost`].
+    /// [`Error::DeviceLost`]; [`Error::NoKernels`] on a GPU if the program was built without them.
     pub fn load(&self, module: &Module) -> Result<(), Error> {
         match &self.backend {
-            Backend::Gpu(context) => module.images().iter().try_for_each(|image| context.load(image)),
+            Backend::Gpu(context) => module.images()?.iter().try_for_each(|image| context.load(image)),
             Backend::Cpu(device) => device.enter(),
         }
     }

@@ -75,6 +75,16 @@ pub enum Error {
         reason: String,
     },
 
+    /// The program was built on a machine without a device compiler.
+    #[error(
+        "the program has no kernels for a GPU, as its build script found no device compiler; install one with `cargo \
+         tilepipe setup` and build again, or use the CPU (`Device::cpu`). The build script said: {reason}"
+    )]
+    NoKernels {
+        /// What the build script looked for and did not find.
+        reason: &'static str,
+    },
+
     /// The driver cannot compile PTX of this version.
     #[error(
         "the driver (CUDA {driver}) is too old for the kernels' PTX (version {ptx}); update the driver, or build the \

@@ -88,6 +88,8 @@ pub use error::Error;
 pub use gpu::module::Resources;
 pub use grid::Grid;
 pub use launch::launch;
+#[doc(hidden)]
+pub use module::BuiltFiles;
 pub use module::{EmbeddedCubin, EmbeddedImage, Module};
 pub use stream::{Event, Stream};
 #[doc(inline)]

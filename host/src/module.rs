@@ -36,6 +36,8 @@ use crate::gpu::image::{Architecture, Image};
 pub struct Module {
     embedded: &'static [EmbeddedImage],
     read: Vec<ReadImage>,
+    /// Why the build script made no kernels; empty if it made some.
+    absent: &'static str,
 }
 
 /// PTX that is part of the program, and the cubins made of it.
@@ -43,11 +45,17 @@ pub type EmbeddedImage = (&'static str, &'static [EmbeddedCubin]);
 /// An architecture such as `"sm_90"`, and machine code for it.
 pub type EmbeddedCubin = (&'static str, &'static [u8]);
 
+/// Images that a build script has built, and why there are none (empty if there are some).
+#[doc(hidden)]
+pub type BuiltFiles = (&'static [EmbeddedImage], &'static str);
+
 /// Makes the [`Module`] of the kernels that this crate's own build script built with
 /// `tilepipe_build::build_in_script`, for a `static` or where it is loaded. It takes no arguments.
 ///
 /// PTX and machine code become part of the program, as the build script left them in its output
-/// folder.
+/// folder. Where that found no device compiler, the module has no kernels but the reason:
+/// [`Device::load`](crate::Device::load) does nothing on the CPU, as ever, and on a GPU it is
+/// [`Error::NoKernels`].
 ///
 /// ```text
 /// static KERNELS: tilepipe_host::Module = tilepipe_host::built_kernels!();
@@ -55,9 +63,9 @@ pub type EmbeddedCubin = (&'static str, &'static [u8]);
 #[macro_export]
 macro_rules! built_kernels {
     ($($argument:tt)*) => {{
-        const FILES: &[$crate::EmbeddedImage] = $crate::built_files!($($argument)*);
+        const FILES: $crate::BuiltFiles = $crate::built_files!($($argument)*);
         // SAFETY: `tilepipe_build` made the files, in the build script of this very crate.
-        unsafe { $crate::Module::embedded(FILES) }
+        unsafe { $crate::Module::built(FILES) }
     }};
 }
 
@@ -73,7 +81,17 @@ impl Module {
     /// `tilepipe-build` made PTX and cubins from the kernel crates whose kernels are launched, or
     /// they do what these kernels do.
     pub const unsafe fn embedded(images: &'static [EmbeddedImage]) -> Module {
-        Module { embedded: images, read: Vec::new() }
+        Module { embedded: images, read: Vec::new(), absent: "" }
+    }
+
+    /// Makes a module of what a build script left.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Module::embedded`].
+    #[doc(hidden)]
+    pub const unsafe fn built((images, absent): BuiltFiles) -> Module {
+        Module { embedded: images, read: Vec::new(), absent }
     }
 
     /// Reads every `NAME.ptx` of a folder, and the `NAME.sm_XX.cubin` files beside it.
@@ -110,11 +128,18 @@ impl Module {
         if read.is_empty() {
             return Err(bad(folder, &"it holds no .ptx file; build the kernels first (`cargo xtask ptx`)"));
         }
-        Ok(Module { embedded: &[], read })
+        Ok(Module { embedded: &[], read, absent: "" })
     }
 
     /// Returns the images to load, one for each PTX file.
-    pub(crate) fn images(&self) -> Vec<Image<'_>> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoKernels`] if the build script made none.
+    pub(crate) fn images(&self) -> Result<Vec<Image<'_>>, Error> {
+        if !self.absent.is_empty() {
+            return Err(Error::NoKernels { reason: self.absent });
+        }
         let cubin = |(name, bytes): &(&str, &'static [u8])| Some((Architecture::parse(name)?, *bytes));
         let embedded = self.embedded.iter().map(|(ptx, cubins)| Image {
             path: PathBuf::from("the program"),
@@ -126,7 +151,7 @@ impl Module {
             ptx: &image.ptx,
             cubins: image.cubins.iter().map(|(architecture, bytes)| (*architecture, bytes.as_slice())).collect(),
         });
-        embedded.chain(read).collect()
+        Ok(embedded.chain(read).collect())
     }
 }
 
@@ -159,7 +184,7 @@ mod tests {
     fn a_cubin_of_the_same_major_and_no_newer_minor_is_picked() {
         // SAFETY: nothing of it is loaded.
         static MODULE: Module = unsafe { Module::embedded(&[(".version 8.0\n.target sm_80\n", TWO)]) };
-        let image = &MODULE.images()[0];
+        let image = &MODULE.images().unwrap()[0];
         assert_eq!(image.cubin_for((8, 0)), Some(&b"eighty"[..]));
         assert_eq!(image.cubin_for((8, 9)), Some(&b"eighty"[..]));
         assert_eq!(image.cubin_for((9, 0)), Some(&b"ninety"[..]));
@@ -187,9 +212,19 @@ mod tests {
         fs::write(folder.join("k.ptx"), ".version 7.8").unwrap();
         fs::write(folder.join("k.sm_90.cubin"), b"cubin").unwrap();
         let module = read().unwrap();
-        let images = module.images();
+        let images = module.images().unwrap();
         assert_eq!((images.len(), images[0].cubin_for((9, 0))), (1, Some(&b"cubin"[..])));
         fs::remove_dir_all(&folder).unwrap();
         assert!(matches!(read(), Err(Error::BadModule { .. })));
+    }
+
+    #[test]
+    fn kernels_that_were_not_built_are_an_error_with_reason_and_way_out() {
+        // SAFETY: there is nothing to load.
+        static MODULE: Module = unsafe { Module::built((&[], "no toolchain was found:\n- no rustc")) };
+        let error = MODULE.images().err().expect("it has none").to_string();
+        assert!(error.contains("`cargo tilepipe setup`") && error.contains("\n- no rustc"), "{error}");
+        let device = crate::Device::cpu(crate::Schedule::Lazy);
+        device.load(&MODULE).expect("the CPU needs no kernels for GPUs");
     }
 }

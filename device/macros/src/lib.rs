@@ -209,7 +209,7 @@ pub fn element(item: TokenStream) -> TokenStream {
     element::expand(&input).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// The files that this crate's own build script built, as literals: for
+/// The files that this crate's own build script built, as literals, and why there are none: for
 /// `tilepipe_host::built_kernels!`.
 #[proc_macro]
 pub fn built_files(input: TokenStream) -> TokenStream {

@@ -85,6 +85,14 @@ pub(crate) fn device() -> Device {
     device
 }
 
+#[test]
+fn a_program_without_kernels_says_so_on_a_gpu() {
+    // SAFETY: there is nothing to load.
+    static MODULE: Module = unsafe { Module::built((&[], "no toolchain was found")) };
+    let error = device().load(&MODULE).unwrap_err();
+    assert!(matches!(error, Error::NoKernels { reason: "no toolchain was found" }), "{error}");
+}
+
 /// Launches the kernel.
 pub(crate) fn start(
     stream: &Stream,
