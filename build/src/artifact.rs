@@ -68,7 +68,7 @@ pub struct Cubin {
 
 impl Artifact {
     /// That of a machine without a device compiler.
-    pub(crate) fn absent(why: String) -> Artifact {
+    pub(crate) fn without_kernels(why: String) -> Artifact {
         Artifact { images: Vec::new(), report: Vec::new(), messages: Vec::new(), fresh: false, absent: Some(why) }
     }
 
@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn a_list_without_kernels_says_why() {
         let dir = tempfile::tempdir().unwrap();
-        Artifact::absent("nothing was found:\n- no rustc".to_string()).write_list(dir.path()).unwrap();
+        Artifact::without_kernels("nothing was found:\n- no rustc".to_string()).write_list(dir.path()).unwrap();
         let text = std::fs::read_to_string(dir.path().join(LIST)).unwrap();
         assert_eq!(text, "absent nothing was found:\nabsent - no rustc\n");
     }

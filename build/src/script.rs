@@ -50,13 +50,13 @@ pub fn build_in_script(manifest_dir: impl AsRef<Path>) -> Result<Artifact, Error
     println!("cargo::rerun-if-changed={}", manifest_dir.join("Cargo.toml").display());
 
     let found = toolchain::find(Some(target_dir));
-    if let Some(file) = watched(found.as_ref().ok(), toolchain::cache().as_deref()) {
+    for file in watched(found.as_ref().ok(), toolchain::cache().as_deref(), &out_dir) {
         println!("cargo::rerun-if-changed={}", file.display());
     }
     let toolchain = match found {
         Err(error @ Error::NoToolchain { .. }) => {
             println!("cargo::warning={WITHOUT}");
-            let artifact = Artifact::absent(error.to_string());
+            let artifact = Artifact::without_kernels(error.to_string());
             artifact.write_list(&out_dir)?;
             return Ok(artifact);
         }
@@ -83,13 +83,13 @@ const WITHOUT: &str = "no kernels were built for GPUs, as this machine has no de
 
 /// The files whose change makes the script look for a toolchain again.
 ///
-/// Where none was found, that is the one that `cargo tilepipe setup` makes. Cargo takes a file that
-/// is not there for a changed one, so the script runs in each build until something is found,
-/// wherever that is. Where one was found, only an installed one in use can go away or be replaced;
-/// an existing one that is not used costs no more than one run.
-fn watched(found: Option<&Toolchain>, cache: Option<&Path>) -> Option<PathBuf> {
-    let manifest = cache?.join(MANIFEST);
-    (found.is_none() || manifest.is_file()).then_some(manifest)
+/// Where none was found, the script runs in each build until one is, wherever that comes from: one
+/// of the files is never there, which cargo takes for a change. Where one was found, it is looked
+/// for again if the one that `cargo tilepipe setup` made is replaced or goes away.
+fn watched(found: Option<&Toolchain>, cache: Option<&Path>, out_dir: &Path) -> Vec<PathBuf> {
+    let manifest = cache.map(|cache| cache.join(MANIFEST)).filter(|manifest| found.is_none() || manifest.is_file());
+    let never = found.is_none().then(|| out_dir.join("never-there"));
+    manifest.into_iter().chain(never).collect()
 }
 
 /// The target folder that a build script's output folder lies in: the one that cargo tagged.
@@ -102,12 +102,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_users_toolchain_is_watched_where_it_is_or_will_be() {
+    fn without_a_toolchain_the_script_looks_again_in_each_build() {
         let dir = tempfile::tempdir().unwrap();
-        let manifest = dir.path().join("manifest.txt");
-        assert_eq!(watched(None, Some(dir.path())), Some(manifest.clone()), "it is not there yet");
+        let (manifest, never) = (dir.path().join("manifest.txt"), dir.path().join("out/never-there"));
+        let watched = |cache| watched(None, cache, &dir.path().join("out"));
+        // It is not there yet, and when it is, it may be older than the last build.
+        assert_eq!(watched(Some(dir.path())), [manifest.clone(), never.clone()]);
         std::fs::write(&manifest, "").unwrap();
-        assert_eq!(watched(None, Some(dir.path())), Some(manifest));
-        assert_eq!(watched(None, None), None);
+        assert_eq!(watched(Some(dir.path())), [manifest, never.clone()]);
+        assert_eq!(watched(None), [never]);
     }
 }
