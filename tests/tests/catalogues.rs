@@ -23,8 +23,10 @@ impl Named {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let (functions, tests) = (BTreeMap::new(), BTreeMap::new());
         let mut named = Named { programs: BTreeSet::new(), functions, tests, root };
-        for crates in ["bench", "build", "device", "host", "kernels", "runner", "tests", "ui-tests", "xtask"] {
-            named.read_folder(Path::new(crates));
+        let crates =
+            ["bench", "build", "cargo-tilepipe", "device", "host", "kernels", "runner", "tests", "ui-tests", "xtask"];
+        for folder in crates {
+            named.read_folder(Path::new(folder));
         }
         named
     }

@@ -1,5 +1,5 @@
-//! The documentation's pages: the files that the guide shows are those of the example, and every
-//! link leads somewhere.
+//! The documentation's pages: the files that the guide shows are those of the example and of
+//! `cargo tilepipe new`, and every link leads somewhere.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,6 +22,14 @@ fn the_guides_first_kernel_is_the_example_that_the_tests_build() {
         let shown: String = body.split_inclusive('\n').filter(|line| !is_hidden(file, line)).collect();
         let shown = shown.replace("../../tilepipe/", "../../../").replace("../tilepipe/", "../../");
         assert_eq!(shown, read(&root().join("examples/standalone").join(file)), "{file}");
+    }
+}
+
+#[test]
+fn cargo_tilepipe_new_writes_the_examples_files() {
+    for file in SHOWN {
+        let template = root().join("cargo-tilepipe/templates").join(format!("{file}.in"));
+        assert_eq!(read(&template), read(&root().join("examples/standalone").join(file)), "{file}");
     }
 }
 
