@@ -32,7 +32,7 @@ pub enum Layer {
     Doctests,
     /// Programs that must not compile, and their neighbours.
     Ui,
-    /// The example, built outside of the repository.
+    /// The example and a new workspace, built outside of the repository.
     Standalone,
     /// The benchmark's page in a browser.
     Page,
@@ -69,7 +69,7 @@ impl Layer {
             Layer::Tests => "unit, property, integration and code generation tests",
             Layer::Doctests => "examples in the documentation",
             Layer::Ui => "programs that must not compile",
-            Layer::Standalone => "the example outside of the repository",
+            Layer::Standalone => "the example and a new workspace outside of the repository",
             Layer::Page => "the benchmark's page in a headless Chromium",
             Layer::Miri => "the CPU executor's memory under Miri",
             Layer::Cpu => "all kernels on the CPU, every schedule",

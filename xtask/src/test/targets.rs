@@ -9,7 +9,7 @@ use crate::process;
 pub const UI_TESTS: &str = "tilepipe-ui-tests";
 /// The name of the test targets that need a GPU.
 pub const GPU: &str = "gpu";
-/// The name of the test target that builds the example outside of the repository.
+/// The name of the test targets that build workspaces outside of the repository.
 pub const STANDALONE: &str = "standalone";
 /// The name of the test target that opens pages in a browser.
 pub const PAGE: &str = "page";
