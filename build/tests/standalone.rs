@@ -4,6 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use tilepipe_build::toolchain;
+
 /// The example's files, without what a build leaves there.
 const FILES: [&str; 6] =
     ["Cargo.toml", "build.rs", "rust-toolchain.toml", "src/main.rs", "kernels/Cargo.toml", "kernels/src/lib.rs"];
@@ -78,10 +80,10 @@ fn has_nightly(folder: &Path) -> bool {
 
 /// The tools for GPU code that this workspace uses.
 fn toolchain() -> PathBuf {
-    match std::env::var_os("TILEPIPE_TOOLCHAIN") {
-        Some(folder) => folder.into(),
-        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/tilepipe-toolchain"),
-    }
+    let named = std::env::var_os(toolchain::OVERRIDE).map(PathBuf::from);
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target").join(toolchain::FOLDER);
+    let places = [named, Some(own), toolchain::cache()].into_iter().flatten();
+    places.into_iter().find(|folder| folder.is_dir()).expect("a device compiler: `cargo xtask setup`")
 }
 
 fn text(bytes: &[u8]) -> String {

@@ -1,9 +1,13 @@
 //! What `cargo tilepipe new` writes builds and passes outside of this repository as it is: on a
-//! machine without a device compiler on the CPU, and with one its kernels are built too.
+//! machine without a device compiler on the CPU, and with one its kernels are built too; of a
+//! checkout's crates, and of the packages alone.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tilepipe_build::toolchain;
 
 /// A workspace that `cargo tilepipe new` has written, and the environment of its user.
 struct Demo {
@@ -11,13 +15,18 @@ struct Demo {
     cache: PathBuf,
     /// Whether a nightly compiler has all that the workspace's toolchain file asks for.
     nightly: bool,
+    /// All of them compile into one folder, one after another.
+    _turn: MutexGuard<'static, ()>,
 }
 
+static TURN: Mutex<()> = Mutex::new(());
+
 impl Demo {
-    fn new(inside: &Path) -> Demo {
-        let demo = Demo { folder: inside.join("demo"), cache: inside.join("cache"), nightly: has_nightly() };
+    fn new(inside: &Path, options: &[&str]) -> Demo {
+        let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        let demo = Demo { folder: inside.join("demo"), cache: inside.join("cache"), nightly: has_nightly(), _turn };
         fs::create_dir_all(demo.cache.join("tilepipe")).unwrap();
-        let output = demo.tilepipe(inside, &["new", "demo", "--path", root().to_str().unwrap()]);
+        let output = demo.tilepipe(inside, &[&["new", "demo"], options].concat());
         assert!(output.status.success(), "{}", text(&output.stderr));
         if !demo.nightly {
             // What a nightly compiler does by itself.
@@ -62,6 +71,11 @@ impl Demo {
         command.output().unwrap()
     }
 
+    /// Does what `cargo tilepipe setup` does: it leaves a device compiler in the user's cache.
+    fn set_up(&self) {
+        std::os::unix::fs::symlink(toolchain(), self.cache.join("tilepipe/toolchain")).unwrap();
+    }
+
     /// Runs the tests and the program; returns what cargo said of the program.
     fn passes(&self) -> String {
         let tests = self.cargo(&["test"]);
@@ -75,11 +89,10 @@ impl Demo {
     }
 }
 
-/// The folder of target is one for all, so this is one test.
 #[test]
 fn a_new_workspace_passes_with_and_without_a_device_compiler() {
     let folder = tempfile::tempdir().unwrap();
-    let demo = Demo::new(folder.path());
+    let demo = Demo::new(folder.path(), &["--path", root().to_str().unwrap()]);
     let doctor = text(&demo.tilepipe(&demo.folder, &["doctor"]).stdout);
     if doctor.contains("ok       device compiler") {
         println!("the machine has a device compiler of its own: only with that");
@@ -89,8 +102,7 @@ fn a_new_workspace_passes_with_and_without_a_device_compiler() {
         assert!(said.contains(warning) && said.contains("`cargo tilepipe setup`"), "{said}");
         let report = demo.tilepipe(&demo.folder, &["report"]);
         assert!(!report.status.success() && text(&report.stderr).contains("`cargo tilepipe setup`"));
-        // What that command leaves, where nothing but the user's cache names it.
-        std::os::unix::fs::symlink(toolchain(), demo.cache.join("tilepipe/toolchain")).unwrap();
+        demo.set_up();
     }
 
     let said = demo.passes();
@@ -116,6 +128,37 @@ fn a_new_workspace_passes_with_and_without_a_device_compiler() {
     }
 }
 
+#[test]
+fn a_new_workspace_passes_with_the_packages_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let crates = ["tilepipe", "tilepipe-macros", "tilepipe-host", "tilepipe-build"];
+    let mut package = Command::new(env!("CARGO"));
+    package.args(["package", "--offline", "--no-verify", "--allow-dirty", "--target-dir"]).arg(folder.path());
+    package.args(crates.iter().flat_map(|name| ["--package", *name]));
+    let output = package.current_dir(root()).output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+
+    let demo = Demo::new(folder.path(), &[]);
+    demo.set_up();
+    // In the place of a registry, which does not have them yet.
+    let mut patch = "[patch.crates-io]\n".to_string();
+    for name in crates {
+        let unpacked = folder.path().join("package").join(format!("{name}-{}", env!("CARGO_PKG_VERSION")));
+        let archive = unpacked.display().to_string() + ".crate";
+        let mut tar = Command::new("tar");
+        assert!(tar.arg("xzf").arg(archive).current_dir(folder.path().join("package")).status().unwrap().success());
+        patch.push_str(&format!("{name} = {{ path = {unpacked:?} }}\n"));
+    }
+    fs::create_dir_all(demo.folder.join(".cargo")).unwrap();
+    fs::write(demo.folder.join(".cargo/config.toml"), patch).unwrap();
+
+    let said = demo.passes();
+    assert!(!said.contains("no kernels were built"), "{said}");
+    let metadata = text(&demo.cargo(&["metadata", "--format-version", "1"]).stdout);
+    let inside = |path: &Path| metadata.contains(&path.display().to_string());
+    assert!(inside(folder.path()) && !inside(&root().join("device")), "the packages are what was built");
+}
+
 /// Whether rustup has a nightly compiler with what the workspace asks for: it would be downloaded
 /// otherwise.
 fn has_nightly() -> bool {
@@ -130,8 +173,10 @@ fn has_nightly() -> bool {
 
 /// The tools for GPU code that this workspace uses.
 fn toolchain() -> PathBuf {
-    let folder = std::env::var_os("TILEPIPE_TOOLCHAIN").map(PathBuf::from);
-    folder.unwrap_or_else(|| root().join("target/tilepipe-toolchain"))
+    let named = std::env::var_os(toolchain::OVERRIDE).map(PathBuf::from);
+    let own = root().join("target").join(toolchain::FOLDER);
+    let places = [named, Some(own), toolchain::cache()].into_iter().flatten();
+    places.into_iter().find(|folder| folder.is_dir()).expect("a device compiler: `cargo xtask setup`")
 }
 
 fn root() -> PathBuf {
