@@ -205,6 +205,35 @@ fn a_lost_device_refuses_a_launch_before_anything_is_asked_of_the_driver() {
 }
 
 #[test]
+fn a_kernel_that_is_built_for_a_later_gpu_is_refused_by_its_launch_with_both_architectures() {
+    // SAFETY: the fake driver runs nothing.
+    static MODULE: Module =
+        unsafe { Module::embedded(&[(".version 7.8\n.target sm_90\n.visible .entry host$two_inputs(\n", &[])]) };
+    for (capability, is_refused) in [((8, 0), true), ((8, 9), true), ((9, 0), false), ((10, 3), false)] {
+        let (major, minor) = capability;
+        fake::set_capability(major, minor);
+        let device = Device { backend: Backend::Gpu(Arc::new(Context::open_with(&Driver::FAKE, 0).unwrap())) };
+        // Other kernels of its modules may be of use.
+        device.load(&MODULE).unwrap();
+        let (stream, [left, right, mut out]) = (device.stream().unwrap(), buffers(&device));
+        drop(fake::calls());
+        match start(&stream, &left, &right, &mut out) {
+            Ok(()) => assert!(!is_refused, "{capability:?}"),
+            Err(Error::NoImage { kernel, needs, architecture, .. }) => {
+                assert!(is_refused, "{capability:?}");
+                assert_eq!(
+                    (kernel, needs.as_str(), architecture),
+                    ("two_inputs", "sm_90", 10 * major as u32 + minor as u32)
+                );
+            }
+            Err(other) => panic!("{capability:?}: {other:?}"),
+        }
+        assert_eq!(fake::calls().contains(&"launch_kernel"), !is_refused, "{capability:?}");
+        assert!(!device.is_lost());
+    }
+}
+
+#[test]
 fn a_launch_takes_memory_of_its_own_for_constants_alone() {
     let none = |run: fn() -> Bound| assert_eq!(cost(|| drop(run())).1, 0);
     none(|| Bound::scalar(true));

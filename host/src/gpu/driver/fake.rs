@@ -8,7 +8,9 @@ use std::cell::{Cell, RefCell};
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::{mem, ptr};
 
-use cudarc::driver::sys::{CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUmodule, CUstream};
+use cudarc::driver::sys::{
+    CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunction, CUmodule, CUstream,
+};
 
 use super::Status;
 
@@ -36,11 +38,15 @@ pub(crate) enum Step {
 /// The log has room for so many entries when it was read: noting them takes no memory then.
 const ROOM: usize = 1000;
 
+/// The value of every attribute of the GPU, but of those that were set.
+const MOST: c_int = 1024;
+
 thread_local! {
     static CALLS: RefCell<Vec<&'static str>> = const { RefCell::new(Vec::new()) };
     static STEPS: RefCell<Vec<Step>> = const { RefCell::new(Vec::new()) };
     static HANDLES: Cell<usize> = const { Cell::new(0x1000) };
     static FAILING: Cell<Option<(&'static str, c_int)>> = const { Cell::new(None) };
+    static CAPABILITY: Cell<[c_int; 2]> = const { Cell::new([MOST; 2]) };
 }
 
 /// Returns the driver's calls since this was asked last, and forgets them.
@@ -56,6 +62,20 @@ pub(crate) fn steps() -> Vec<Step> {
 /// Makes every call of `name` fail with this code, until the next call of this function.
 pub(crate) fn fail(failing: Option<(&'static str, Status)>) {
     FAILING.set(failing.map(|(name, status)| (name, status.0)));
+}
+
+/// Gives the GPU a compute capability; it has every architecture's without.
+pub(crate) fn set_capability(major: c_int, minor: c_int) {
+    CAPABILITY.set([major, minor]);
+}
+
+fn attribute(attribute: c_int) -> c_int {
+    let [major, minor] = CAPABILITY.get();
+    match attribute {
+        _ if attribute == CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR as c_int => major,
+        _ if attribute == CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR as c_int => minor,
+        _ => MOST,
+    }
 }
 
 fn note(name: &'static str) -> c_int {
@@ -102,7 +122,9 @@ fakes! {
     device_count(count: *mut c_int) { write(count, 1) }
     device_get(device: *mut CUdevice, ordinal: c_int) { write(device, ordinal) }
     device_name(name: *mut c_char, length: c_int, device: CUdevice) {}
-    device_attribute(value: *mut c_int, attribute: c_int, device: CUdevice) { write(value, 1024) }
+    device_attribute(value: *mut c_int, attribute: c_int, device: CUdevice) {
+        write(value, self::attribute(attribute));
+    }
     device_total_memory(bytes: *mut usize, device: CUdevice) { write(bytes, 1 << 30) }
     context_create(context: *mut CUcontext, flags: c_uint, device: CUdevice) { write(context, handle()) }
     context_destroy(context: CUcontext) {}
