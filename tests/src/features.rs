@@ -100,6 +100,7 @@ macro_rules! with_small_kernels {
             left_in_scope
             warps_by_hand
             far_neighbours
+            driven_again
             wide_tiles
             wide_stored
             wide_runs
@@ -159,6 +160,7 @@ pub fn all() -> Vec<Feature> {
         of(&bulk::left_in_scope::INSTANCES, by_number),
         of(&bulk::warps_by_hand::INSTANCES, by_number),
         of(&bulk::far_neighbours::INSTANCES, by_number),
+        of(&bulk::driven_again::INSTANCES, by_number),
         of(&wide::wide_tiles::INSTANCES, by_type),
         of(&wide::wide_stored::INSTANCES, by_type),
         of(&wide::wide_runs::INSTANCES, by_type),

@@ -160,3 +160,41 @@ pub fn far_neighbours<E: Engine, const STAGES: usize>(
         block.threads(|t| dst.set(&t, elements[t.rank()].wrapping_add(elements[t.rank() + 8])));
     });
 }
+
+/// Drives one pipeline over one of the block's tiles, none, one more than it has stages, all of
+/// them, and once more all of them, without giving up its memory: each tile backwards, and at each
+/// place a number of what was read there before, in its order.
+#[kernel(instances(E = [CpAsync, Bulk], STAGES = [1, 2, 3]))]
+pub fn driven_again<E: Engine, const STAGES: usize>(
+    block: Block<64>,
+    input: Tiles<u32, 64>,
+    mut out: TilesMut<u32, 64>,
+    shared: Shared<Stages<[u32; 64], STAGES, E>>,
+) {
+    let (tiles, mut results) = (input.for_block(&block), out.for_block(&block));
+    if tiles.len() == 0 {
+        return;
+    }
+    let mut read = block.map(|_| 0_u32);
+    let mut pipe = shared.pipeline(&block);
+    for drive in 0..4 {
+        let count = match drive {
+            1 => 0,
+            3 => tiles.len(),
+            _ => 1 + drive / 2 * STAGES,
+        };
+        pipe = pipe
+            .for_each(
+                count,
+                // Each drive begins with another tile.
+                |stage, i| stage.copy(tiles.get((drive + i) % tiles.len())),
+                |tile, _| {
+                    block.update(&mut read, |t, read| *read = read.wrapping_mul(31).wrapping_add(tile[63 - t.rank()]));
+                },
+            )
+            .idle();
+    }
+    let _ = pipe.map_tiles(&tiles, &mut results, |tile, dst| {
+        block.threads(|t| dst.set(&t, tile[63 - t.rank()].wrapping_add(read.get(&t))));
+    });
+}

@@ -506,6 +506,7 @@ fn what_only_the_copy_engine_needs_is_in_its_kernels_alone_and_they_have_no_loca
         &bulk::left_in_scope::INSTANCES,
         &bulk::warps_by_hand::INSTANCES,
         &bulk::far_neighbours::INSTANCES,
+        &bulk::driven_again::INSTANCES,
     ];
     let of_tests = of_tests.into_iter().flatten().collect();
     let mut of_copy_engine = 0;

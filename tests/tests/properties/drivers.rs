@@ -9,6 +9,7 @@ use tilepipe_host::Device;
 use tilepipe_runner::array::{self, Array};
 use tilepipe_runner::data::POISON;
 use tilepipe_runner::work::Shape;
+use tilepipe_test_kernels::bulk::driven_again;
 use tilepipe_tests::case::SCHEDULES;
 
 use crate::launches::{Two, at, bind, case, elements, gives, number};
@@ -127,6 +128,29 @@ proptest! {
             })
             .collect();
         gives(instance, case, &expected, |device| vec![bind(device, &input)]);
+    }
+
+    #[test]
+    fn a_pipeline_that_is_driven_again_goes_on_where_it_stands(case in case()) {
+        let input = elements::<u32>(case.len(64), case.seed);
+        let (tiles, grid) = (input.len().div_ceil(64), case.grid as usize);
+        let mirrored = |number: usize, rank: usize| at(&input, number * 64 + 63 - rank);
+        for instance in &driven_again::INSTANCES {
+            let stages = number(instance, "STAGES");
+            let expected: Vec<u32> = (0..input.len())
+                .map(|index| {
+                    let (tile, rank) = (index / 64, index % 64);
+                    let own: Vec<usize> = (tile % grid..tiles).step_by(grid).collect();
+                    let drives = [1, 0, stages + 1, own.len()].into_iter().enumerate();
+                    let read = drives.flat_map(|(drive, count)| own.iter().cycle().skip(drive % own.len()).take(count));
+                    let read = read.fold(0_u32, |read, number| {
+                        read.wrapping_mul(31).wrapping_add(mirrored(*number, rank))
+                    });
+                    mirrored(tile, rank).wrapping_add(read)
+                })
+                .collect();
+            gives(instance, case, &expected, |device| vec![bind(device, &input)]);
+        }
     }
 
     #[test]
