@@ -12,7 +12,7 @@ use core::time::Duration;
 use tilepipe::role::{
     Channel, Closed, Consumer, EvenOdd, FirstThreads, Partitioned, Producer, Role0, Role1, Unready, WarpRoles,
 };
-use tilepipe::{Block, LoadStore, Shared, Stages, Tiles, TilesMut, kernel};
+use tilepipe::{Block, Bulk, CpAsync, Engine, LoadStore, Shared, Stages, Tiles, TilesMut, kernel};
 
 /// How many ways there are to leave a pipeline, for
 /// [`quits_at_every_step`](fn@quits_at_every_step).
@@ -89,12 +89,12 @@ pub fn releases_and_leaves<'r, K: Channel<Contents = [u32; LEN]>>(
 
 /// Both roles leave after every number of steps and in every way, one pair after the other in the
 /// same memory: per pair of ways, a number made of all counts.
-#[kernel(instances(STAGES = [1, 2]))]
-pub fn quits_at_every_step<const STAGES: usize>(
+#[kernel(instances(E = [CpAsync, Bulk], STAGES = [1, 2]))]
+pub fn quits_at_every_step<E: Engine, const STAGES: usize>(
     block: Block<40>,
     input: Tiles<u32, LEN>,
     mut out: TilesMut<u32, LEN>,
-    shared: Shared<Partitioned<Stages<[u32; LEN], STAGES>>>,
+    shared: Shared<Partitioned<Stages<[u32; LEN], STAGES, E>>>,
 ) {
     let mut shared = shared;
     let mut results = out.for_block(&block);

@@ -407,7 +407,8 @@ fn a_round_of_a_driver_has_one_fence_and_one_barrier_whatever_its_number_of_stag
 
 /// The kernels that go on behind roles which share warps, between which the copy engine fills
 /// stages in those instances that have `Bulk`.
-const GO_ON_IN_SHARED_WARPS: [&str; 3] = ["three_passes", "random_quits_of_first_threads", "random_quits_by_parity"];
+const GO_ON_IN_SHARED_WARPS: [&str; 4] =
+    ["three_passes", "quits_at_every_step", "random_quits_of_first_threads", "random_quits_by_parity"];
 
 /// What a wait says of how long the thread may be suspended at once, in nanoseconds.
 fn suspend_time_hint(wait: &Instruction) -> Option<&str> {

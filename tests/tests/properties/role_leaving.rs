@@ -7,14 +7,14 @@ use core::mem::forget;
 
 use proptest::prelude::*;
 use tilepipe::role::{EvenOdd, FirstThreads, Partitioned, WarpRoles};
-use tilepipe::{Block, CpAsync, Engine, LoadStore, Shared, Stages, Tiles, TilesMut, kernel};
+use tilepipe::{Block, Bulk, CpAsync, Engine, LoadStore, Shared, Stages, Tiles, TilesMut, kernel};
 use tilepipe_host::Bound;
 use tilepipe_test_kernels::role_steps::{LEN, WAYS, commits_and_leaves, releases_and_leaves};
 
 use crate::launches::{Case, at, bind, case, elements, gives, number};
 
 /// A pipeline of so many stages between roles.
-type Ring<const STAGES: usize, E = CpAsync> = Partitioned<Stages<[u32; LEN], STAGES, E>>;
+type Ring<const STAGES: usize, E> = Partitioned<Stages<[u32; LEN], STAGES, E>>;
 
 /// Leaves one pipeline as it is told, runs a second one in the same memory to its end, and writes
 /// what both roles counted in either.
@@ -22,7 +22,7 @@ macro_rules! leaves {
     ($($name:ident, $map:ty, $threads:literal, $about:literal;)*) => {$(
         #[doc = $about]
         #[kernel(
-            instances(E = [CpAsync], STAGES = [1, 2, 3, 4, 5, 6, 7, 8]),
+            instances(E = [CpAsync, Bulk], STAGES = [1, 2, 3, 4, 5, 6, 7, 8]),
             instances(E = [LoadStore], STAGES = [1, 3]),
         )]
         pub fn $name<E: Engine, const STAGES: usize>(
@@ -61,7 +61,7 @@ leaves! {
 
 /// Reads nothing of a driver's stages, drops or forgets them, and then runs another pipeline in the
 /// same memory: each element, and how many stages were not read.
-#[kernel(instances(E = [CpAsync, LoadStore], WAY = [0, 1], STAGES = [1, 3]))]
+#[kernel(instances(E = [CpAsync, LoadStore, Bulk], WAY = [0, 1], STAGES = [1, 3]))]
 pub fn unread<E: Engine, const WAY: usize, const STAGES: usize>(
     block: Block<48>,
     input: Tiles<u32, LEN>,
@@ -88,14 +88,14 @@ pub fn unread<E: Engine, const WAY: usize, const STAGES: usize>(
 /// Two pipelines between the same roles, of which the producers fill the first one `few` times and
 /// the consumers read it `most` times, and both go on with the second one: each element, and three
 /// times itself while the first pipeline lasts.
-#[kernel(instances(STAGES = [1, 2, 3]))]
-pub fn one_closes_first<const STAGES: usize>(
+#[kernel(instances(E = [CpAsync, Bulk], STAGES = [1, 2, 3]))]
+pub fn one_closes_first<E: Engine, const STAGES: usize>(
     block: Block<96>,
     input: Tiles<u32, LEN>,
     few: u32,
     most: u32,
     mut out: TilesMut<u32, LEN>,
-    shared: Shared<(Ring<STAGES>, Ring<2, LoadStore>)>,
+    shared: Shared<(Ring<STAGES, E>, Ring<2, LoadStore>)>,
 ) {
     let (first, second) = shared.split();
     let tiles = input.for_block(&block);
