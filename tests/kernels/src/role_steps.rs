@@ -141,13 +141,13 @@ pub fn dawdle(rank: usize, lap: usize) -> u32 {
 macro_rules! slow_threads {
     ($name:ident, $map:ty, $threads:literal, $about:literal) => {
         #[doc = $about]
-        #[kernel(instances(STAGES = [1, 2, 4]))]
-        pub fn $name<const STAGES: usize>(
+        #[kernel(instances(E = [CpAsync, Bulk], STAGES = [1, 2, 4]))]
+        pub fn $name<E: Engine, const STAGES: usize>(
             block: Block<$threads>,
             input: Tiles<u32, LEN>,
             mut out: TilesMut<u32, LEN>,
             shared: Shared<(
-                Partitioned<Stages<[u32; LEN], STAGES>>,
+                Partitioned<Stages<[u32; LEN], STAGES, E>>,
                 Partitioned<Stages<[u32; LEN], STAGES, LoadStore>>,
             )>,
         ) {
@@ -185,12 +185,12 @@ slow_threads!(slow_few, FirstThreads<1, 63>, 64, "Slow threads of which the firs
 
 /// Consumers wait in every timed way for tiles that only come when they have waited in vain: each
 /// element, and 1000 times how often no tile came in time, which is once a tile.
-#[kernel(instances(STAGES = [1, 3]))]
-pub fn waits_in_vain<const STAGES: usize>(
+#[kernel(instances(E = [CpAsync, Bulk], STAGES = [1, 3]))]
+pub fn waits_in_vain<E: Engine, const STAGES: usize>(
     block: Block<96>,
     input: Tiles<u32, LEN>,
     mut out: TilesMut<u32, LEN>,
-    shared: Shared<(Partitioned<Stages<[u32; LEN], STAGES>>, Partitioned<Stages<[u32; 1], 1, LoadStore>>)>,
+    shared: Shared<(Partitioned<Stages<[u32; LEN], STAGES, E>>, Partitioned<Stages<[u32; 1], 1, LoadStore>>)>,
 ) {
     let (data, go) = shared.split();
     let tiles = input.for_block(&block);
@@ -231,12 +231,12 @@ pub fn waits_in_vain<const STAGES: usize>(
 /// Producers fill every stage and ask for one more in every timed way before they let the consumers
 /// begin: each element, and 1000 times how often there was no stage in time, which is three times a
 /// block.
-#[kernel(instances(STAGES = [1, 2, 4]))]
-pub fn acquires_in_vain<const STAGES: usize>(
+#[kernel(instances(E = [CpAsync, Bulk], STAGES = [1, 2, 4]))]
+pub fn acquires_in_vain<E: Engine, const STAGES: usize>(
     block: Block<64>,
     input: Tiles<u32, LEN>,
     mut out: TilesMut<u32, LEN>,
-    shared: Shared<(Partitioned<Stages<[u32; LEN], STAGES>>, Partitioned<Stages<[u32; 1], 1, LoadStore>>)>,
+    shared: Shared<(Partitioned<Stages<[u32; LEN], STAGES, E>>, Partitioned<Stages<[u32; 1], 1, LoadStore>>)>,
 ) {
     let (data, go) = shared.split();
     let (tiles, start) = (input.for_block(&block), block.now());
