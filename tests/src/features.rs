@@ -109,6 +109,7 @@ macro_rules! with_small_kernels {
             wide_between_roles
             gaps_between_roles
             four_roles
+            three_loads
             there_and_back
             three_passes
             collectives_of_roles
@@ -169,6 +170,7 @@ pub fn all() -> Vec<Feature> {
         of(&wide::wide_between_roles::INSTANCES, by_type),
         of(&role_features::gaps_between_roles::INSTANCES, by_type),
         of(&role_features::four_roles::INSTANCES, by_type),
+        of(&role_features::three_loads::INSTANCES, by_number),
         of(&role_features::there_and_back::INSTANCES, by_type),
         of(&role_features::three_passes::INSTANCES, by_number),
         of(&role_features::collectives_of_roles::INSTANCES, by_number),

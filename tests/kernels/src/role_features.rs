@@ -108,6 +108,63 @@ pub fn four_roles<T: Number, const STAGES: usize>(
         .run();
 }
 
+/// Three pipelines that load at once, in a block of four roles: the first role fills stages of the
+/// third and of the last one, the second role those of another one of the third, which hands its
+/// results on.
+///
+/// Writes 3 times each element, 5 times its mirror image in the block's tile that is as far from
+/// the last one, and 7 times the same place of the block's next tile (of the first one behind the
+/// last).
+#[kernel(instances(E = [CpAsync, Bulk], STAGES = [1, 2, 3]))]
+pub fn three_loads<E: Engine, const STAGES: usize>(
+    block: Block<160>,
+    input: Tiles<u32, 64>,
+    mut out: TilesMut<u32, 64>,
+    shared: Shared<(
+        (Partitioned<Stages<[u32; 64], STAGES, E>>, Partitioned<Stages<[u32; 64], 2, E>>),
+        (Partitioned<Stages<[u32; 64], STAGES, E>>, Partitioned<Stages<[u32; 64], STAGES, LoadStore>>),
+    )>,
+) {
+    let (loaded, rest) = shared.split();
+    let ((near, far), (next, sums)) = (loaded.split(), rest.split());
+    let tiles = input.for_block(&block);
+    let _ = block
+        .partition::<WarpRoles4<32, 32, 64, 32>>()
+        .pipeline_between(Role0, Role2, near)
+        .pipeline_between(Role1, Role2, far)
+        .pipeline_between(Role0, Role3, next)
+        .pipeline_between(Role2, Role3, sums)
+        .role((), |_, (mut near, (), mut next, ()), ()| {
+            for i in 0..tiles.len() {
+                let Ok(stage) = near.acquire() else { return };
+                near = stage.copy(tiles.get(i)).commit();
+                let Ok(stage) = next.acquire() else { return };
+                next = stage.copy(tiles.get((i + 1) % tiles.len())).commit();
+            }
+        })
+        .role((), |_, ((), far, (), ()), ()| {
+            let _ = far.for_each(tiles.len(), |stage, i| stage.copy(tiles.get(tiles.len() - 1 - i)));
+        })
+        .role((), |group, (mut near, mut far, (), mut sums), ()| {
+            while let (Ok(tile), Ok(other)) = (near.wait(), far.wait()) {
+                let Ok(stage) = sums.acquire() else { return };
+                let sum = |element: usize| tile[element].triple().plus(other[63 - element].wrapping_mul(5));
+                sums = stage.fill(&group, |_, element| sum(element)).commit();
+                (near, far) = (tile.release(), other.release());
+            }
+        })
+        .role(&mut out, |group, ((), (), mut next, mut sums), out| {
+            let mut results = out.for_role(&group);
+            for i in 0..results.len() {
+                let (Ok(other), Ok(sum)) = (next.wait(), sums.wait()) else { return };
+                let dst = results.get_mut(i);
+                group.threads(|t| dst.set_each(&t, |element| sum[element].plus(other[element].wrapping_mul(7))));
+                (next, sums) = (other.release(), sum.release());
+            }
+        })
+        .run();
+}
+
 /// Two pipelines in opposite directions: one role loads and stores, the other one computes each
 /// tile backwards, tripled.
 #[kernel(instances(T = [u8, i32], THERE = [1, 3], BACK = [1, 2]))]

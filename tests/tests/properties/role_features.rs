@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use tilepipe::Element;
 use tilepipe_test_kernels::role_features::{
     GAP, collectives_of_roles, four_roles, gaps_between_roles, pairs_between_roles, scans_of_roles, there_and_back,
-    three_passes,
+    three_loads, three_passes,
 };
 use tilepipe_test_kernels::role_steps::{
     self, LEN, STEPS, WAYS, acquires_in_vain, dawdle, quits_at_every_step, slow_few, slow_halves, slow_warps,
@@ -95,6 +95,24 @@ proptest! {
         match instance.generic("T").unwrap() {
             "u8" => tripled_is_right::<u8>(instance, case, 64, |value| value.wrapping_mul(3)),
             _ => tripled_is_right::<u32>(instance, case, 64, |value| value.wrapping_mul(3)),
+        }
+    }
+
+    #[test]
+    fn three_pipelines_load_at_once_for_two_of_four_roles(case in case()) {
+        let input = elements::<u32>(case.len(64), case.seed);
+        let (tiles, grid) = (input.len().div_ceil(64), case.grid as usize);
+        let expected: Vec<u32> = (0..input.len())
+            .map(|index| {
+                let (tile, round, element) = place(index, 64, case);
+                let own: Vec<usize> = (tile % grid..tiles).step_by(grid).collect();
+                let (far, next) = (own[own.len() - 1 - round], own[(round + 1) % own.len()]);
+                let terms = [(3, index), (5, far * 64 + 63 - element), (7, next * 64 + element)];
+                terms.into_iter().fold(0_u32, |sum, (factor, index)| sum.wrapping_add(at(&input, index).wrapping_mul(factor)))
+            })
+            .collect();
+        for instance in &three_loads::INSTANCES {
+            gives(instance, case, &expected, |device| vec![bind(device, &input)]);
         }
     }
 
