@@ -4,12 +4,15 @@
 use tilepipe::launch::Instance;
 use tilepipe_host::{Bound, Device, Error, launch};
 use tilepipe_runner::data::POISON;
-use tilepipe_test_kernels::tails::{self, COLUMNS, HALO, LEN, ROWS, mixed};
+use tilepipe_runner::value::{DType, Value};
+use tilepipe_test_kernels::tails::{self, COLUMNS, HALO, LEN, ROWS, TRIPLES, mixed};
 
-use crate::case::random_bits;
+use crate::case::{dtype_of, random_bits};
 
 /// The most elements of a view of one row: four tiles.
 pub const MOST: usize = 4 * LEN;
+/// The most elements of a view of triples: four tiles.
+pub const MOST_TRIPLES: usize = 4 * TRIPLES;
 /// The most columns of a view of rows: four tiles.
 pub const MOST_COLUMNS: usize = 4 * COLUMNS;
 /// The heights of the views of rows: less than a tile, one tile, and tiles of which the last has
@@ -43,6 +46,20 @@ fn of_rows(rows: &[u8], width: usize) -> Vec<u8> {
         let (row, column) = (place(index / width, ROWS), place(index % width, COLUMNS));
         let other = if row < height && column < width { rows[row * width + column] } else { 0 };
         mixed(rows[index], other)
+    };
+    (0..rows.len()).map(mix).collect()
+}
+
+/// What each element of rows becomes with halos.
+fn of_rows_with_halos(rows: &[u8], width: usize) -> Vec<u8> {
+    let far = HALO as isize;
+    let neighbour = |row: isize, column: isize| match usize::try_from(row) {
+        Ok(row) => rows.chunks(width).nth(row).map_or(0, |row| at(row, column)),
+        Err(_) => 0,
+    };
+    let mix = |index: usize| {
+        let (row, column) = ((index / width) as isize, (index % width) as isize);
+        mixed(neighbour(row - 1, column - far), neighbour(row + 2, column + far))
     };
     (0..rows.len()).map(mix).collect()
 }
@@ -105,6 +122,46 @@ pub fn check_lengths(device: &Device, lengths: impl IntoIterator<Item = usize>) 
     Ok(launches)
 }
 
+/// The same for views of these numbers of elements of three numbers each.
+///
+/// # Errors
+///
+/// As for [`check_lengths`].
+///
+/// # Panics
+///
+/// As for [`check_lengths`].
+pub fn check_triples(device: &Device, lengths: impl IntoIterator<Item = usize>) -> Result<usize, Error> {
+    let mut launches = 0;
+    for elements in lengths {
+        for (instance, grid) in tails::tails_of_triples::INSTANCES.iter().flat_map(|one| GRIDS.map(|grid| (one, grid)))
+        {
+            match dtype_of(instance) {
+                DType::U8 => check_triples_of::<u8>(device, instance, elements, grid)?,
+                _ => check_triples_of::<u32>(device, instance, elements, grid)?,
+            }
+            launches += 1;
+        }
+    }
+    Ok(launches)
+}
+
+fn check_triples_of<T: Value>(device: &Device, instance: &Instance, elements: usize, grid: u32) -> Result<(), Error> {
+    let numbers = random_bits::<T>(3 * elements, 53);
+    let row: Vec<[T; 3]> = numbers.chunks(3).map(|three| [three[0], three[1], three[2]]).collect();
+    let place = |index: usize| index / TRIPLES * TRIPLES + (TRIPLES - 1 - index % TRIPLES);
+    let mix = |index: usize| {
+        let other = row.get(place(index)).copied().unwrap_or([T::zero(); 3]);
+        [0, 1, 2].map(|number| row[index][number].triple().plus(other[2 - number]))
+    };
+    let expected: Vec<[T; 3]> = (0..elements).map(mix).collect();
+    let (input, mut out) = (device.upload(&row)?, device.filled_with_byte::<[T; 3]>(elements, POISON)?);
+    launch(&device.stream()?, grid, instance, [Bound::input(&input), Bound::output(&mut out)])?;
+    let size = format!("{elements} elements in {grid} blocks");
+    compare(bytemuck::cast_slice(&out.download()?), bytemuck::cast_slice(&expected), instance, &size);
+    Ok(())
+}
+
 /// The same for views of rows of these widths, of each of [`HEIGHTS`].
 ///
 /// # Errors
@@ -116,13 +173,16 @@ pub fn check_lengths(device: &Device, lengths: impl IntoIterator<Item = usize>) 
 /// As for [`check_lengths`].
 pub fn check_widths(device: &Device, widths: impl IntoIterator<Item = usize>) -> Result<usize, Error> {
     let (stream, mut launches) = (device.stream()?, 0);
+    let instances = tails::tails_of_rows::INSTANCES.iter().chain(&tails::tails_of_rows_with_halos::INSTANCES);
     for (width, height) in widths.into_iter().flat_map(|width| HEIGHTS.map(|height| (width, height))) {
         let rows = random_bits::<u8>(width * height, 47);
-        let (input, expected) = (device.upload_2d(&rows, width)?, of_rows(&rows, width));
-        for (instance, grid) in tails::tails_of_rows::INSTANCES.iter().flat_map(|one| GRIDS.map(|grid| (one, grid))) {
+        let input = device.upload_2d(&rows, width)?;
+        let (mirrored, with_halos) = (of_rows(&rows, width), of_rows_with_halos(&rows, width));
+        for (instance, grid) in instances.clone().flat_map(|one| GRIDS.map(|grid| (one, grid))) {
+            let expected = if instance.kernel() == "tails_of_rows" { &mirrored } else { &with_halos };
             let mut out = device.filled_with_byte_2d::<u8>(width, height, POISON)?;
             launch(&stream, grid, instance, [Bound::input_2d(&input), Bound::output_2d(&mut out)])?;
-            compare(&out.download()?, &expected, instance, &format!("{width} x {height} elements in {grid} blocks"));
+            compare(&out.download()?, expected, instance, &format!("{width} x {height} elements in {grid} blocks"));
             launches += 1;
         }
     }

@@ -123,6 +123,8 @@ fn views_of_every_length_are_copied_by_the_copy_engine() {
     println!("{launches} launches over rows of 1 to {} bytes", tails::MOST);
     let launches = tails::check_widths(&device, 1..=tails::MOST_COLUMNS).unwrap();
     println!("{launches} launches over rows of 1 to {} columns", tails::MOST_COLUMNS);
+    let launches = tails::check_triples(&device, 1..=tails::MOST_TRIPLES).unwrap();
+    println!("{launches} launches over rows of 1 to {} triples", tails::MOST_TRIPLES);
 }
 
 /// Runs a group on both devices, on ordinary elements and on random bits.

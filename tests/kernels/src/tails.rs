@@ -4,14 +4,17 @@
 
 use tilepipe::role::{EvenOdd, Partitioned, WarpRoles};
 use tilepipe::{
-    Block, Bulk, BulkTilesMut, HaloTile, Halos, Optional, Outputs, Replicated, Shared, Stages, Tile2D, Tiles, Tiles2D,
-    TilesMut, TilesMut2D, WarpScope, kernel,
+    Block, Bulk, BulkTilesMut, CpAsync, Engine, HaloTile, HaloTile2D, Halos, Halos2D, Optional, Outputs, Replicated,
+    Shared, Stages, Tile2D, Tiles, Tiles2D, TilesMut, TilesMut2D, WarpScope, kernel,
 };
+use tilepipe_kernel_elements::Number;
 
 /// Elements of a tile.
 pub const LEN: usize = 48;
 /// Elements of a tile's halo on each side.
 pub const HALO: usize = 16;
+/// Elements of a tile of triples.
+pub const TRIPLES: usize = 16;
 /// Rows of a tile of rows.
 pub const ROWS: usize = 3;
 /// Columns of a tile of rows.
@@ -257,18 +260,59 @@ pub fn tails_with_halos<const STAGES: usize>(
     });
 }
 
-/// Rows: mixed with the element at the mirrored place of the mirrored row.
-#[kernel(instances(STAGES = [1, 2]))]
-pub fn tails_of_rows<const STAGES: usize>(
+/// Elements of 3 and of 12 bytes, so that views end within elements' copies of 4 and of 16 bytes:
+/// three times each number and the one at the mirrored place of the tile.
+#[kernel(instances(T = [u8, u32], E = [CpAsync, Bulk], STAGES = [1, 2]))]
+pub fn tails_of_triples<T: Number, E: Engine, const STAGES: usize>(
     block: Block<32>,
-    input: Tiles2D<u8, ROWS, COLUMNS>,
+    input: Tiles<[T; 3], TRIPLES>,
+    mut out: TilesMut<[T; 3], TRIPLES>,
+    shared: Shared<Stages<[[T; 3]; TRIPLES], STAGES, E>>,
+) {
+    let (tiles, mut results) = (input.for_block(&block), out.for_block(&block));
+    let _ = shared.pipeline(&block).map_tiles(&tiles, &mut results, |tile, dst| {
+        block.threads(|t| {
+            dst.set_each(&t, |e| {
+                let (own, other) = (tile[e], tile[TRIPLES - 1 - e]);
+                [own[0].triple().plus(other[2]), own[1].triple().plus(other[1]), own[2].triple().plus(other[0])]
+            });
+        });
+    });
+}
+
+/// Rows, without padding and with: mixed with the element at the mirrored place of the mirrored
+/// row.
+#[kernel(instances(E = [CpAsync, Bulk], PAD = [0, 16], STAGES = [1, 2]))]
+pub fn tails_of_rows<E: Engine, const PAD: usize, const STAGES: usize>(
+    block: Block<32>,
+    input: Tiles2D<u8, ROWS, COLUMNS, PAD>,
     mut out: TilesMut2D<u8, ROWS, COLUMNS>,
-    shared: Shared<Stages<Tile2D<u8, ROWS, COLUMNS>, STAGES, Bulk>>,
+    shared: Shared<Stages<Tile2D<u8, ROWS, COLUMNS, PAD>, STAGES, E>>,
 ) {
     let (tiles, mut results) = (input.for_block(&block), out.for_block(&block));
     let _ = shared.pipeline(&block).map_tiles(&tiles, &mut results, |tile, dst| {
         block.threads(|t| {
             dst.set_each(&t, |row, column| mixed(tile[(row, column)], tile[(ROWS - 1 - row, COLUMNS - 1 - column)]));
+        });
+    });
+}
+
+/// Rows with halos of 16 elements: the element a row above and `HALO` places before is mixed with
+/// the one two rows below and as far after.
+#[kernel(instances(E = [CpAsync, Bulk], STAGES = [1, 2]))]
+pub fn tails_of_rows_with_halos<E: Engine, const STAGES: usize>(
+    block: Block<32>,
+    input: Halos2D<u8, ROWS, COLUMNS, HALO>,
+    mut out: TilesMut2D<u8, ROWS, COLUMNS>,
+    shared: Shared<Stages<HaloTile2D<u8, ROWS, COLUMNS, HALO>, STAGES, E>>,
+) {
+    let (tiles, mut results) = (input.for_block(&block), out.for_block(&block));
+    let _ = shared.pipeline(&block).map_tiles(&tiles, &mut results, |tile, dst| {
+        let far = HALO as isize;
+        block.threads(|t| {
+            dst.set_each(&t, |row, column| {
+                mixed(tile.neighbour(row, column, -1, -far), tile.neighbour(row, column, 2, far))
+            });
         });
     });
 }
