@@ -216,31 +216,60 @@ fn both_decisions(explored: &Explored, test: &str) {
     assert!(late > 0 && late < explored.seen.len(), "both decisions were made");
 }
 
+/// Steps of one thread in each role that come too early, and others behind them.
+fn steps_time_out(explored: &mut Explored, setup: Setup, bound: Option<usize>) {
+    for count in 1..=4 {
+        polls::<1>(explored, setup, Manner::ANY_TIME, count, bound);
+        polls::<2>(explored, setup, Manner::ANY_TIME, count, bound);
+    }
+    polls::<1>(explored, setup, Manner::LATE, 2, bound);
+    polls::<2>(explored, setup, Manner::LATE, 2, bound);
+    let twice = [Try(0, 2), Try(0, 2), All(0)];
+    explored.explore::<2>(Scene::pair(setup, Manner::ANY_TIME, &passes(2, &[]), &twice), bound);
+}
+
 #[test]
 fn a_step_that_times_out_changes_nothing() {
     let mut explored = Explored::default();
-    for count in 1..=4 {
-        polls::<1>(&mut explored, Setup::new(1, 1), Manner::ANY_TIME, count, None);
-        polls::<2>(&mut explored, Setup::new(1, 1), Manner::ANY_TIME, count, None);
-    }
-    polls::<1>(&mut explored, Setup::new(1, 1), Manner::LATE, 2, None);
-    polls::<2>(&mut explored, Setup::new(1, 1), Manner::LATE, 2, None);
-    let twice = [Try(0, 2), Try(0, 2), All(0)];
-    explored.explore::<2>(Scene::pair(Setup::new(1, 1), Manner::ANY_TIME, &passes(2, &[]), &twice), None);
+    steps_time_out(&mut explored, Setup::new(1, 1), None);
     both_decisions(&explored, "time-outs");
+}
+
+#[test]
+fn a_step_that_times_out_changes_nothing_where_bulk_copies_fill_two_preemptions() {
+    for late in [false, true] {
+        let mut explored = Explored::default();
+        steps_time_out(&mut explored, Setup::new(1, 1).with_bulk(late), Some(2));
+        both_decisions(&explored, "time-outs with bulk copies, bounded");
+    }
+}
+
+/// Steps that come too early in one or two threads of each role, of pipelines made by `of`.
+fn steps_time_out_together(explored: &mut Explored, of: fn(Setup) -> Setup) {
+    for (setup, manner) in sizes() {
+        polls::<1>(explored, of(setup), manner, 1, Some(1));
+        polls::<2>(explored, of(setup), manner, 2, Some(1));
+        if setup.producers == 1 {
+            polls::<2>(explored, of(setup), manner, 1, Some(2));
+        }
+    }
 }
 
 #[test]
 fn a_step_that_times_out_does_so_in_all_threads_of_a_role_one_or_two_preemptions() {
     let mut explored = Explored::default();
-    for (setup, manner) in sizes() {
-        polls::<1>(&mut explored, setup, manner, 1, Some(1));
-        polls::<2>(&mut explored, setup, manner, 2, Some(1));
-        if setup.producers == 1 {
-            polls::<2>(&mut explored, setup, manner, 1, Some(2));
-        }
-    }
+    steps_time_out_together(&mut explored, |setup| setup);
     both_decisions(&explored, "time-outs, bounded");
+}
+
+#[test]
+fn a_step_that_times_out_does_so_in_all_threads_where_bulk_copies_fill_one_or_two_preemptions() {
+    let setups: [fn(Setup) -> Setup; 2] = [|setup| setup.with_bulk(false), |setup| setup.told().with_bulk(true)];
+    for of in setups {
+        let mut explored = Explored::default();
+        steps_time_out_together(&mut explored, of);
+        both_decisions(&explored, "time-outs with bulk copies, bounded");
+    }
 }
 
 #[test]

@@ -89,11 +89,13 @@ fn a_closed_stage_passed_behind_copies_alone_is_not_seen_as_closed() {
 
 #[test]
 fn threads_that_decide_for_themselves_part() {
-    let scene = |setup| Scene::pair(setup, Manner::LATE, &[Pass(0), Pass(0)], &[Try(0, 1), All(0)]);
-    finds_mistake::<2>(scene, Setup::new(1, 2), Mistake::NoAgreement, &["different outcomes"]);
-    let scene = |setup| Scene::pair(setup, Manner::LATE, &[Pass(0), TryOrStop(0, 1)], &[All(0)]);
-    let parted = ["deadlock", "different outcomes", "phase"];
-    finds_mistake::<1>(scene, Setup::new(2, 1), Mistake::NoAgreement, &parted);
+    for of in [|setup: Setup| setup, |setup: Setup| setup.with_bulk(false)] {
+        let scene = |setup| Scene::pair(setup, Manner::LATE, &[Pass(0), Pass(0)], &[Try(0, 1), All(0)]);
+        finds_mistake::<2>(scene, of(Setup::new(1, 2)), Mistake::NoAgreement, &["different outcomes"]);
+        let scene = |setup| Scene::pair(setup, Manner::LATE, &[Pass(0), TryOrStop(0, 1)], &[All(0)]);
+        let parted = ["deadlock", "different outcomes", "phase"];
+        finds_mistake::<1>(scene, of(Setup::new(2, 1)), Mistake::NoAgreement, &parted);
+    }
 }
 
 #[test]

@@ -94,12 +94,14 @@ fn four_threads_of_either_role_leave() {
 #[test]
 fn steps_of_four_threads_time_out_together() {
     let tries = [Try(0, 3), Try(0, 1), Pass(0), Try(0, 1), Try(0, 2), Pass(0), Try(0, 1)];
-    for manner in [Manner::LATE, Manner::ANY_TIME] {
-        sample::<2>(&Scene::pair(FOURS, manner, &tries, &[All(0)]), |_| {});
-        sample::<2>(&Scene::pair(FOURS, manner, &[All(0)], &tries), |_| {});
-        sample::<3>(&Scene::pair(FOURS, manner, &[TryOrStop(0, 2); 9], &[TryOrStop(0, 3); 9]), |_| {});
+    for setup in [FOURS, FOURS.with_bulk(false), FOURS.told().with_bulk(true)] {
+        for manner in [Manner::LATE, Manner::ANY_TIME] {
+            sample::<2>(&Scene::pair(setup, manner, &tries, &[All(0)]), |_| {});
+            sample::<2>(&Scene::pair(setup, manner, &[All(0)], &tries), |_| {});
+            sample::<3>(&Scene::pair(setup, manner, &[TryOrStop(0, 2); 9], &[TryOrStop(0, 3); 9]), |_| {});
+        }
     }
-    report("time-outs", 6);
+    report("time-outs", 18);
 }
 
 #[test]
