@@ -1,0 +1,13 @@
+//! On hardware no thread has mbarriers of its own: each of them would wait for the copies of all.
+#![forbid(unsafe_code)]
+use tilepipe::{Block, Bulk, Replicated, Shared, Stages, ThreadScope, Tiles, kernel};
+
+type EachThreads = Replicated<Stages<[i32; 4], 2, Bulk, ThreadScope>, 128>;
+#[kernel]
+fn copy_ones_own(block: Block<128>, input: Tiles<i32, 4>, shared: Shared<EachThreads>) {
+    let _ = shared.threads(&block, |_t, pipe| {
+        let _ = pipe.acquire().copy(input.tile(0)).commit();
+    });
+}
+
+fn main() {}
