@@ -20,6 +20,7 @@ registry!(
     bulk_between_roles,
     bulk_gap_between_roles,
     bulk_driven_between_roles,
+    bulk_ends_with_roles,
 );
 
 /// A pipeline that takes no step.
@@ -202,6 +203,35 @@ pub fn bulk_gap_between_roles(
         })
         .run();
     mark(&block, &mut end);
+}
+
+/// As [`bulk_between_roles`](fn@bulk_between_roles), and the kernel ends with its roles; a stage
+/// that is filled may also be left as it is.
+#[kernel]
+pub fn bulk_ends_with_roles(
+    block: Block<128>,
+    commits: bool,
+    mut out: TilesMut<i32, 96>,
+    shared: Shared<Partitioned<Stages<[i32; 128], 1, Bulk>>>,
+) {
+    let _ = block
+        .partition::<WarpRoles<32, 96>>()
+        .pipeline(shared)
+        .role((), |_, producer, ()| {
+            let Ok(stage) = producer.acquire() else { return };
+            let filled = stage.copy(Zeros);
+            if commits {
+                let _ = filled.commit();
+            }
+        })
+        .role(&mut out, |group, consumer, out| {
+            let Ok(tile) = consumer.wait() else { return };
+            let mut results = out.for_role(&group);
+            let dst = results.get_mut(0);
+            group.threads(|t| dst.set(&t, tile[127 - t.rank()]));
+            let _ = tile.release();
+        })
+        .run();
 }
 
 /// A driver over the tiles of a view, with a role that fills.

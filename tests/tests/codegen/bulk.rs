@@ -139,7 +139,8 @@ fn without_what_is_never_reached(mut code: Code) -> Code {
     code
 }
 
-fn executed(code: &Code, wanted: fn(&Instruction) -> bool) -> BTreeSet<usize> {
+/// How often a thread of this code executes such instructions, whatever its way.
+pub fn executed(code: &Code, wanted: fn(&Instruction) -> bool) -> BTreeSet<usize> {
     code.executions(wanted, |one| one.is("ret"))
 }
 
@@ -183,7 +184,7 @@ const RUNS: [Run; 9] = [
 ];
 
 /// The kernels that are checked here.
-const ISSUERS: [&str; 16] = [
+const ISSUERS: [&str; 17] = [
     "bulk_entry",
     "bulk_fill",
     "bulk_wait",
@@ -200,6 +201,7 @@ const ISSUERS: [&str; 16] = [
     "bulk_between_roles",
     "bulk_gap_between_roles",
     "bulk_driven_between_roles",
+    "bulk_ends_with_roles",
 ];
 
 /// Those of them that copy nothing.

@@ -8,6 +8,7 @@
 mod accesses;
 mod atomics;
 mod bulk;
+mod bulk_kernels;
 mod collectives;
 mod contracts;
 mod copies;

@@ -40,6 +40,12 @@ pub fn is_partitioned(kernel: &Kernel) -> bool {
     KERNELS.iter().any(|(own, _)| *own == name) || crate::role_barriers::checked().contains(&name)
 }
 
+/// Whether the kernel of `kernels/` has roles by hand, so that each end looks whether the other has
+/// left.
+pub fn is_by_hand(kernel: &Kernel) -> bool {
+    KERNELS.contains(&(kernel.instance.kernel(), true))
+}
+
 /// How many stages a round of each loop of a role takes that a driver makes: one loop for tiles
 /// that are all whole and one for others; where there are laps, the first one is laps of `lap` in
 /// the text, and a loop takes the rest one by one.
