@@ -1,5 +1,5 @@
 //! The functions in `f32` against the standard library's in `f64`, whose error is less than 2^-50
-//! of the value: some arguments, or all.
+//! of the value (a test in `doubles`): some arguments, or all.
 
 use tilepipe::math;
 

@@ -71,6 +71,53 @@ fn angles() {
     check("cos", math::cos, |x| x.sin(1.0), 1.6, arguments(42));
 }
 
+/// The standard library's functions are what `bounds` compares those in `f32` with: for arguments
+/// that are `f32`.
+#[test]
+fn the_standard_librarys_functions_are_less_than_2_to_the_minus_50_of_the_value_off() {
+    fn check(name: &str, computed: fn(f64) -> f64, exact: fn(Doubled) -> Doubled, of: impl Iterator<Item = f64>) {
+        let mut worst = 0.0_f64;
+        for x in of.map(|x| f64::from(x as f32)) {
+            let (computed, exact) = (computed(x), exact(Doubled(x, 0.0)));
+            let error = ((computed - exact.0) - exact.1).abs() / exact.0.abs();
+            assert!(error < 2.0_f64.powi(-50), "{name} of {x:e} is {computed:e}, not {exact:?}");
+            worst = worst.max(error);
+        }
+        println!("{name}: 2^{:.2} of the value", worst.log2());
+        assert!(worst > 2.0_f64.powi(-55), "errors of {name} are seen at all: {worst:e}");
+    }
+    // Results from the least `f32` to the greatest.
+    check("exp", f64::exp, Doubled::exp, between(-104.0, 89.0, 60).chain(between(-1.0, 1.0, 61)));
+    check("exp2", f64::exp2, Doubled::exp2, between(-150.0, 128.0, 62).chain(between(-1.0, 1.0, 63)));
+    let positive =
+        |seed| magnitudes(-149.0, 128.0, seed).chain(between(0.5, 2.0, seed + 1)).filter(|x| *x as f32 != 1.0);
+    check("ln", f64::ln, Doubled::ln, positive(64));
+    check("log2", f64::log2, Doubled::log2, positive(66));
+    check("1 / sqrt", |x| 1.0 / x.sqrt(), Doubled::rsqrt, positive(68));
+    // Nearer to 0 the reference has not enough bits: there the tangent is the argument.
+    check("tanh", f64::tanh, Doubled::tanh, magnitudes(-20.0, 4.0, 70).chain(between(-20.0, -0.01, 71)));
+    // Up to 2^20.
+    let angles = |seed| between(-4.0, 4.0, seed).chain(between(-1e6, 1e6, seed + 1));
+    check("sin", f64::sin, |x| x.sin(0.0), angles(72));
+    check("cos", f64::cos, |x| x.sin(1.0), angles(74));
+    // Larger ones, first the `f32` that is nearest to a multiple of pi / 2, with sine and cosine as
+    // 1200 bits of arithmetic give them.
+    for (x, sin, cos) in [
+        (7.729178919452902e+28, 1.0, -1.6147697982476211e-09),
+        (3.4028234663852886e+38, -0.5218765233336585, 0.8530210398303042),
+        (1073741824.0, -0.6173264150460421, 0.7867071229411882),
+        (1.5845632502852868e+30, -0.9698368667359224, 0.2437549013247709),
+        (-12945382703104.0, -0.8957120476888057, -0.44463460012141054),
+        (8.070450532247929e+18, -0.546955591957762, -0.8371616214484119),
+    ] {
+        assert_eq!(f64::from(x as f32), x, "an `f32`");
+        for (name, computed, exact) in [("sin", f64::sin(x), sin), ("cos", f64::cos(x), cos)] {
+            let error = f64::abs(computed - exact);
+            assert!(error < f64::abs(exact) * 2.0_f64.powi(-50), "{name} of {x:e} is {computed:e}, not {exact:e}");
+        }
+    }
+}
+
 /// Large angles, first the one of all doubles that is nearest to a multiple of pi / 2, with the
 /// sine and the cosine as 3000 bits of arithmetic give them.
 #[test]
