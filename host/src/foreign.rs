@@ -196,7 +196,8 @@ fn check_size(
             (view.element_bytes, "a view of elements")
         }
         (ParameterKind::Constant | ParameterKind::Scalar, Argument::Constant(bytes)) => (bytes.len(), "a constant"),
-        _ => return Ok(()),
+        (ParameterKind::Input | ParameterKind::Output | ParameterKind::Reduction, Argument::Constant(_))
+        | (ParameterKind::Constant | ParameterKind::Scalar, Argument::View(_)) => return Ok(()),
     };
     if bytes == info.element_bytes {
         return Ok(());
@@ -243,7 +244,11 @@ impl Argument<'_> {
                 // `check_size` has compared the size of either.
                 let (kind, value) = match info.kind {
                     ParameterKind::Scalar => (ParameterKind::Scalar, Value::scalar(bytes)),
-                    _ => (ParameterKind::Constant, Value::Constant(Bytes::copied(bytes))),
+                    // Views among them: their check refuses a constant.
+                    ParameterKind::Constant
+                    | ParameterKind::Input
+                    | ParameterKind::Output
+                    | ParameterKind::Reduction => (ParameterKind::Constant, Value::Constant(Bytes::copied(bytes))),
                 };
                 let (element, element_name) = ((info.element)(), (info.element_name)());
                 Bound { value, kind, element, element_name, memory: None, padding: 0 }
@@ -262,10 +267,13 @@ impl View {
         };
         Bound {
             value,
-            kind: match (is_output, info.kind) {
-                (false, _) => ParameterKind::Input,
-                (true, ParameterKind::Reduction) => ParameterKind::Reduction,
-                (true, _) => ParameterKind::Output,
+            kind: match info.kind {
+                _ if !is_output => ParameterKind::Input,
+                ParameterKind::Reduction => ParameterKind::Reduction,
+                // Some of them take no output: their check refuses it.
+                ParameterKind::Output | ParameterKind::Input | ParameterKind::Scalar | ParameterKind::Constant => {
+                    ParameterKind::Output
+                }
             },
             element: (info.element)(),
             element_name: (info.element_name)(),
