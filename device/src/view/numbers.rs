@@ -22,7 +22,13 @@ impl TileNumbers {
     /// views have the same `first` and `stride`.
     #[inline(always)]
     pub(crate) fn of_block(end: usize) -> Self {
-        TileNumbers { first: isa::block_index() as usize, stride: isa::grid_blocks() as usize, end }
+        Self::every_nth(end, isa::block_index() as usize, isa::grid_blocks() as usize)
+    }
+
+    /// The numbers of block `block` of `grid` below `end`: every `grid`-th one.
+    #[inline(always)]
+    fn every_nth(end: usize, block: usize, grid: usize) -> Self {
+        TileNumbers { first: block, stride: grid, end }
     }
 
     /// The block's numbers below `tiles`, if each block gets as many in a row as the others, or one
@@ -227,6 +233,26 @@ mod tests {
             assert!((0..numbers.len() + 8).all(|index| tiles.has(index) == (index < numbers.len())), "{tiles:?}");
             assert!((0..8).all(|index| tiles.after(tiles.number(index)) == tiles.number(index + 1)), "{tiles:?}");
         });
+    }
+
+    #[test]
+    fn every_nth_tile_and_every_nth_row_of_tiles_are_dealt_once_each() {
+        for grid in 1..=64 {
+            for end in 0..=64 {
+                // Three tiles a row, where the numbers are those of rows.
+                let (mut tiles, mut of_rows) = (vec![0; end], vec![0; 3 * end]);
+                for block in 0..grid {
+                    let share = TileNumbers::every_nth(end, block, grid);
+                    for number in (0..share.count()).map(|index| share.number(index)) {
+                        tiles[number] += 1;
+                        let row = TileNumbers::of_row(number, 3);
+                        (0..row.count()).for_each(|index| of_rows[row.number(index)] += 1);
+                    }
+                }
+                assert_eq!(tiles, vec![1; end], "{end} tiles of {grid} blocks");
+                assert_eq!(of_rows, vec![1; 3 * end], "{end} rows of tiles of {grid} blocks");
+            }
+        }
     }
 
     #[test]
