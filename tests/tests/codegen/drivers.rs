@@ -1,5 +1,8 @@
 //! Rounds of the kernels in `kernels/`: barriers, commits and waits.
 
+use std::collections::BTreeSet;
+
+use tilepipe_tests::flow::MANY;
 use tilepipe_tests::ptx::{
     is_block_barrier, is_commit, is_copy, is_shared_store, is_wait, is_wait_for_all, is_warp_barrier,
 };
@@ -59,6 +62,19 @@ fn a_round_has_the_barriers_that_its_scope_and_its_order_require_and_no_other() 
         let of_scan = if kernel.instance.kernel() == "exclusive_scan" { 2 } else { 0 };
         kernel.check_round("barriers of the block", is_block_barrier, of_block + of_scan);
         kernel.check_round("barriers of the warp", is_warp_barrier, of_warp);
+    }
+}
+
+/// A run without a tile has the barriers of the reduction before the first round, if there is one,
+/// and each round adds its own. (A convolution with one stage has two of them a round, and one in
+/// the last, which fills nothing.)
+#[test]
+fn a_run_has_the_barriers_of_its_rounds_and_of_what_comes_before_them() {
+    for (name, before, of_round) in [("exclusive_scan", 2, 2), ("convolution", 0, 1)] {
+        let expected: BTreeSet<usize> = (before..MANY).step_by(of_round).chain([MANY]).collect();
+        for kernel in Kernel::named(name) {
+            assert_eq!(kernel.entry.executions(is_block_barrier), expected, "{}", kernel.name());
+        }
     }
 }
 

@@ -32,7 +32,7 @@ fn of_threads(name: &str) -> impl Iterator<Item = Kernel> {
 
 #[test]
 fn sums_have_the_barriers_of_one_reduction_and_none_in_a_loop() {
-    for name in ["sum", "dot", "argmax", "largest_key", "sum_by_threads", "sum_by_warps"] {
+    for name in ["sum", "dot", "argmax", "largest_key", "part_sums", "sum_by_threads", "sum_by_warps"] {
         for kernel in of_threads(name) {
             kernel.check_round("barriers of the block", is_block_barrier, 0);
             kernel.check_run("barriers of the block", is_block_barrier, 2);
