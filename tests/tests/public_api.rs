@@ -4,13 +4,16 @@
 //! `public_api.txt` lists them, each with the reason for which it needs nothing. To list a new one,
 //! run `TILEPIPE_REVIEW=write cargo test -p tilepipe-tests --test public_api`, which keeps the
 //! reasons that there are, and write the reason in the place of each `REVIEW`.
+//!
+//! `auto_traits.txt` lists all types that anybody can get hold of, and which of them block-level
+//! code and closures of roles may share.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use rustdoc_types::Crate;
-use tilepipe_tests::public_api::{document, review, unearned, unearned_brands};
+use tilepipe_tests::public_api::{auto_traits, document, review, unearned, unearned_brands};
 
 /// What to do about a function that is not in the list.
 const ADVICE: &str = "A safe function that anybody can call has no effect that its callers must earn. Sealing the trait that \
@@ -34,6 +37,18 @@ fn every_safe_function_that_takes_no_earned_argument_is_reviewed() {
 fn nobody_else_can_make_a_value_with_a_brand() {
     let forgeable = unearned_brands(tilepipe());
     assert!(forgeable.is_empty(), "safe functions without an earned argument make these: {forgeable:?}");
+}
+
+#[test]
+fn which_types_are_uniform_and_which_roles_may_share_is_reviewed() {
+    let list = include_str!("auto_traits.txt");
+    let found = auto_traits::lines(tilepipe(), &["Uniform", "RoleShared"]);
+    auto_traits::compare(&found, list).unwrap_or_else(|wrong| {
+        panic!(
+            "tests/tests/auto_traits.txt:\n{wrong}\n\nA type is `Uniform` or `RoleShared` by default if its fields are. \
+             Read the contracts of both (device/src/marker), write an `impl` where the default is wrong, and change the list."
+        )
+    });
 }
 
 /// The library as rustdoc describes it.

@@ -13,7 +13,7 @@ use crate::output::bulk::BulkTilesMut;
 use crate::output::reduction::AtomicOperation;
 use crate::output::tile::{OutputTile, TileMut};
 use crate::output::tiles::TileViewMut;
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, ScratchTile};
 use crate::store::Outputs;
 use crate::tensor::{Operation, OutputExtents, Swizzle, TensorMut, TileReduction};
 use crate::tile::Tile;
@@ -26,6 +26,7 @@ impl<T> !RoleShared for PerLane<'_, T> {}
 impl<R, T, const SIZE: usize> !RoleShared for Kept<R, T, SIZE> {}
 impl<const THREADS: usize> !RoleShared for Thread<'_, '_, THREADS> {}
 impl<const THREADS: usize> !RoleShared for Lane<'_, '_, '_, THREADS> {}
+impl<S, P, G> !RoleShared for ScratchTile<'_, S, P, G> {}
 
 /// What can be handed to the closure of the role `R` alone: `()`, an output view by value or by
 /// `&mut`, memory of [`Outputs`] and what they are stored to by value, memory of [`Scratch`] and of

@@ -14,6 +14,7 @@
 //! that a foreign trait provides, function pointers in fields and constants, and derived
 //! implementations (but for the values that a derived `Default` makes).
 
+pub mod auto_traits;
 pub mod document;
 pub mod earned;
 pub mod items;

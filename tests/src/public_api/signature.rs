@@ -19,7 +19,8 @@ pub fn of(call: &Call) -> String {
     format!("{}({inputs}){output}", call.path)
 }
 
-fn shown(type_: &Type) -> String {
+/// Returns a type without lifetimes, each path as its last segment.
+pub fn shown(type_: &Type) -> String {
     match type_ {
         Type::ResolvedPath(path) => named(path),
         Type::DynTrait(object) => {
@@ -62,11 +63,15 @@ fn list<'a>(types: impl IntoIterator<Item = &'a Type>) -> String {
 }
 
 fn bounded(bounds: &[GenericBound]) -> String {
-    let traits = bounds.iter().filter_map(|bound| match bound {
+    bounds.iter().filter_map(bound).collect::<Vec<_>>().join(" + ")
+}
+
+/// Returns the trait of a bound; one by a lifetime has none.
+pub fn bound(bound: &GenericBound) -> Option<String> {
+    match bound {
         GenericBound::TraitBound { trait_, .. } => Some(named(trait_)),
         _ => None,
-    });
-    traits.collect::<Vec<_>>().join(" + ")
+    }
 }
 
 /// The last segment of a path, with its arguments.

@@ -195,3 +195,38 @@ fn a_rewritten_list_keeps_reasons_and_asks_for_new_ones() {
     let rewritten = review::rewrite(&["a()".to_owned(), "b()".to_owned()], list);
     assert_eq!(rewritten, "# Why.\n\na()    returns a constant\nb()    REVIEW\n");
 }
+
+#[test]
+fn auto_traits_are_as_fields_and_written_impls_say() {
+    let source = "
+#![feature(auto_traits, negative_impls)]
+pub unsafe auto trait Calm {}
+pub struct Denied;
+impl !Calm for Denied {}
+pub struct Holds(Denied);
+pub struct Plain(u8);
+pub struct Generic<T, U>(T, Option<U>);
+pub struct Written<T>(Denied, T);
+unsafe impl<T: Copy> Calm for Written<T> {}
+pub struct Declared<T: Copy>(Denied, T);
+unsafe impl<T: Copy> Calm for Declared<T> {}
+struct Hidden;
+";
+    let krate = document::of_source(source).unwrap_or_else(|error| panic!("{error}"));
+    let found = auto_traits::lines(&krate, &["Calm"]);
+    let wanted = [
+        "Declared    yes",
+        "Denied    no",
+        "Generic    if T, U",
+        "Holds    no",
+        "Plain    yes",
+        "Written    if T: Copy",
+    ];
+    assert_eq!(found, wanted);
+    assert_eq!(auto_traits::compare(&found, &format!("# a comment\n\n{}\n", wanted.join("\n"))), Ok(()));
+    let wrong = auto_traits::compare(&found, &wanted.join("\n").replace("Plain    yes", "Plain    no")).unwrap_err();
+    assert!(
+        wrong.starts_with("new: Plain    yes\ngone: Plain    no\n") && wrong.ends_with(&wanted.join("\n")),
+        "{wrong}"
+    );
+}
