@@ -34,6 +34,7 @@ pub fn check(device: &Device) -> Result<usize, Error> {
             launches += 1;
         }
     }
+    launches += subnormal_sums(device)?;
     for len in LENGTHS {
         counts(device, len)?;
         launches += 3 + maxima(device, len)?;
@@ -95,6 +96,49 @@ fn reduces<T: Element + PartialEq + Debug>(
     }
     assert_eq!(out.download()?, expected, "{} of {}", instance.name(), input.len());
     Ok(())
+}
+
+/// Sums of `f32` count subnormal numbers as zeros of their sign in global memory, and keep them in
+/// shared memory.
+fn subnormal_sums(device: &Device) -> Result<usize, Error> {
+    const M: f32 = f32::MIN_POSITIVE;
+    const SMALL: f32 = f32::from_bits(5);
+    /// What is there, what is added, and the sum.
+    const IN_GLOBAL: [[f32; 3]; 8] = [
+        [SMALL, 0.0, 0.0],
+        [0.0, -SMALL, 0.0],
+        [-0.0, -SMALL, -0.0],
+        [-1.5 * M, M, -0.0],
+        [1.5 * M, -M, 0.0],
+        [0.75 * M, 0.75 * M, 0.0],
+        [M, 0.5 * M, M],
+        [1.5, 2.25, 3.75],
+    ];
+    let of_f32 = |instance: &&Instance| instance.generic("T") == Some("f32");
+    let sums = |instance: &Instance, input: &[f32], before: &[f32]| {
+        let (uploaded, mut out) = (device.upload(input)?, device.upload(before)?);
+        launch(&device.stream()?, GRID, instance, [Bound::input(&uploaded), Bound::reduction(&mut out)])?;
+        Ok::<_, Error>(out.download()?.into_iter().map(f32::to_bits).collect::<Vec<_>>())
+    };
+    let mut launches = 0;
+    for instance in elements_reduced::INSTANCES.iter().filter(of_f32) {
+        // One addend for each place, so that the order of threads changes nothing.
+        let [before, input, expected] =
+            [0, 1, 2].map(|part| (0..PLACES).map(|i| IN_GLOBAL[i % IN_GLOBAL.len()][part]).collect::<Vec<_>>());
+        let expected: Vec<u32> = expected.into_iter().map(f32::to_bits).collect();
+        assert_eq!(sums(instance, &input, &before)?, expected, "{}", instance.name());
+        launches += 1;
+    }
+    for instance in elements_in_bins::INSTANCES.iter().filter(of_f32) {
+        // The elements of the first tile, so that one block has both addends of a bin. The two
+        // bins with one addend are added to global memory as they are.
+        let two = instance.threads() as usize - PLACES;
+        let input = vec![0.75 * M; instance.threads() as usize];
+        let expected: Vec<u32> = (0..PLACES).map(|i| if i < two { 1.5 * M } else { 0.0 }.to_bits()).collect();
+        assert_eq!(sums(instance, &input, &[0.0; PLACES])?, expected, "{}", instance.name());
+        launches += 1;
+    }
+    Ok(launches)
 }
 
 fn counts(device: &Device, len: usize) -> Result<(), Error> {

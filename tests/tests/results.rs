@@ -158,7 +158,8 @@ fn reads_anywhere_are_those_of_plain_loops() {
 fn threads_that_add_to_the_same_memory_leave_what_plain_loops_do() {
     for schedule in SCHEDULES {
         let launches = (4 * 6 + 2) * (1 + 2) + 3 + 2;
-        assert_eq!(atomics::check(&Device::cpu(schedule)).unwrap(), 5 * launches);
+        // Those of subnormal numbers: once each instance for `f32`.
+        assert_eq!(atomics::check(&Device::cpu(schedule)).unwrap(), 5 * launches + (1 + 2));
     }
 }
 
