@@ -397,3 +397,25 @@ fn a_panic_in_one_thread_is_reported_with_its_rank() {
         check_panic(&device, launched, "the last thread gives up", |thread| thread == Some(127));
     });
 }
+
+#[test]
+fn a_read_beyond_an_input_is_reported_with_both_numbers() {
+    in_a_process_of_its_own("a_read_beyond_an_input_is_reported_with_both_numbers", |device| {
+        let (input, mut out) = (device.zeroed::<i32>(384).unwrap(), device.zeroed::<i32>(384).unwrap());
+        let stream = device.stream().unwrap();
+        let launched = faulty::reads_beyond_an_input::launch(&stream, 3, &input, &mut out);
+        let wanted = "index 384 is out of range: the view has 384 elements";
+        check_panic(&device, launched, wanted, |thread| thread == Some(127));
+    });
+}
+
+#[test]
+fn an_add_beyond_the_bins_is_reported_with_both_numbers() {
+    in_a_process_of_its_own("an_add_beyond_the_bins_is_reported_with_both_numbers", |device| {
+        let (input, mut out) = (device.zeroed::<u32>(384).unwrap(), device.zeroed::<u32>(127).unwrap());
+        let stream = device.stream().unwrap();
+        let launched = faulty::adds_beyond_the_bins::launch(&stream, 3, &input, &mut out);
+        let wanted = "index 127 is out of range: there are 127 bins";
+        check_panic(&device, launched, wanted, |thread| thread == Some(127));
+    });
+}

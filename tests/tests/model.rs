@@ -4,6 +4,7 @@ use tilepipe::cpu::Schedule;
 use tilepipe::launch::Instance;
 use tilepipe::{Block, Halos, Shared, Stages, Tile2D, Tiles, Tiles2D, TilesMut, TilesMut2D, kernel};
 use tilepipe_host::{Bound, Device, Error, launch};
+use tilepipe_test_kernels::faulty;
 use tilepipe_tests::case;
 
 /// Reads one element past the tile in the last thread.
@@ -317,4 +318,27 @@ fn a_block_level_operation_outside_of_a_kernel_says_what_to_do() {
     let payload = panic.unwrap_err();
     let message = payload.downcast_ref::<&str>().copied().unwrap_or_default();
     assert!(message.contains("launch the kernel"), "{message}");
+}
+
+/// Kernels that `gpu` launches, too.
+#[test]
+fn a_read_beyond_an_input_and_an_add_beyond_the_bins_name_both_numbers() {
+    for schedule in [Schedule::Lazy, Schedule::Random { seed: 9 }] {
+        let device = Device::cpu(schedule);
+        let (input, mut out) = (device.zeroed(384).unwrap(), device.zeroed(384).unwrap());
+        let read = faulty::reads_beyond_an_input::launch(&device.stream().unwrap(), 3, &input, &mut out);
+        // A panic takes its device with it.
+        let device = Device::cpu(schedule);
+        let (input, mut out) = (device.zeroed(384).unwrap(), device.zeroed(127).unwrap());
+        let added = faulty::adds_beyond_the_bins::launch(&device.stream().unwrap(), 3, &input, &mut out);
+        for (launched, wanted) in [
+            (read, "index 384 is out of range: the view has 384 elements"),
+            (added, "index 127 is out of range: there are 127 bins"),
+        ] {
+            let error = launched.unwrap_err();
+            let Error::KernelPanicked { message, file, line, thread, .. } = &error else { panic!("{error:?}") };
+            assert!(message.contains(wanted) && file.ends_with("faulty.rs") && *line > 0, "{error}");
+            assert_eq!(*thread, Some(127), "{error}");
+        }
+    }
 }

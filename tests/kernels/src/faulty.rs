@@ -1,6 +1,7 @@
 //! Kernels that fail on purpose: for tests of what a launch reports.
 
-use tilepipe::{Block, Element, Tiles, TilesMut, kernel};
+use tilepipe::reduce::Add;
+use tilepipe::{Bins, Block, Element, Input, Reduction, Shared, Tiles, TilesMut, kernel};
 
 /// Asks for one tile more than its block has.
 #[kernel]
@@ -23,6 +24,31 @@ pub fn panics(block: Block<128>, input: Tiles<i32, 128>, mut out: TilesMut<i32, 
             dst.set(&t, 1);
         });
     }
+}
+
+/// Reads an input at a place that it does not have, in the last thread of each block.
+#[kernel]
+pub fn reads_beyond_an_input(block: Block<128>, input: Input<i32>, mut out: TilesMut<i32, 128>) {
+    let mut results = out.for_block(&block);
+    let dst = results.get_mut(0);
+    // The last thread's place is the number of elements.
+    let first = input.len() - 127;
+    block.threads(|t| dst.set(&t, input.at(first + t.rank())));
+}
+
+/// Adds to a bin that there is not, in the last thread of each block.
+#[kernel]
+pub fn adds_beyond_the_bins(
+    block: Block<128>,
+    input: Tiles<u32, 128>,
+    out: Reduction<u32, Add>,
+    shared: Shared<Bins<u32, 127, Add>>,
+) {
+    let bins = shared.bins(&block);
+    if input.len() > 0 {
+        block.threads(|t| bins.add(&t, t.rank(), 1));
+    }
+    bins.publish(&block).add_to(&block, &out);
 }
 
 /// Reads an input on the CPU; on the GPU a function of the same name writes an output of other
