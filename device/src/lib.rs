@@ -229,7 +229,7 @@ pub use output::bounds::Bounded;
 pub use output::bounds::hoist_bounds;
 pub use output::bulk::BulkTilesMut;
 pub use output::destination::Destination;
-pub use output::reduction::{AtomicOperation, Reduction};
+pub use output::reduction::{AddingThread, AtomicOperation, Reduction};
 pub use output::rows::BlockRowsMut;
 pub use output::tile::{OutputTile, TileMut};
 pub use output::tiles::{BlockTilesMut, TileViewMut, TilesMut, TilesMut2D};

@@ -8,11 +8,10 @@ use super::group::BinsGroup;
 use super::layout::Bins;
 use crate::element::Element;
 use crate::fault;
-use crate::group::block::Thread;
 use crate::isa::{self, WARP};
 use crate::marker::{BlockLevel, Brand, Named, RoleShared, Uniform};
 use crate::memory::Shared;
-use crate::output::reduction::AtomicOperation;
+use crate::output::reduction::{AddingThread, AtomicOperation};
 
 /// `LEN` bins in shared memory that threads add to, by the operation `O`.
 ///
@@ -158,11 +157,11 @@ impl<'s, T: Element, const LEN: usize, O: AtomicOperation<T>, const COPIES: usiz
     /// If `index >= LEN`: the launch fails with both numbers, file and line.
     #[inline(always)]
     #[track_caller]
-    pub fn add<const THREADS: usize>(&self, thread: &Thread<'_, '_, THREADS>, index: usize, value: T) {
+    pub fn add(&self, thread: &impl AddingThread, index: usize, value: T) {
         if index >= LEN {
             fault::out_of_range("index {} is out of range: there are {} bins", index, LEN);
         }
-        let copy = thread.rank() / WARP % COPIES;
+        let copy = thread.rank_in_block() / WARP % COPIES;
         let (all, index) = (Bins::<T, LEN, O, COPIES>::ALL, copy * LEN + index);
         // SAFETY: (0) one of the bins (0), since it is below LEN and the copy below COPIES; (1) all
         // threads have met since other accesses (1), and there are none before they meet again:

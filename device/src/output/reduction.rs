@@ -26,8 +26,37 @@ use crate::marker::{BlockLevel, Brand, Named, RoleShared, Uniform};
 )]
 pub trait AtomicOperation<T: Element>: 'static + sealed::AtomicOperation<T> {}
 
+/// What adds to a [`Reduction`] or to [`Bins`](crate::Bins): one thread, by its token
+/// [`Thread`](crate::Thread). Sealed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't add: adds are made by threads, each by its own token",
+    label = "not a thread's token",
+    note = "add inside of `block.threads(|t| ..)`, with `&t`: in code of a whole group each of its threads would add on the GPU, and one on \
+            the CPU",
+    note = "a lane of a warp adds inside of `warp.lanes(|lane| ..)`, with `lane.thread()`"
+)]
+pub trait AddingThread: sealed::AddingThread {}
+
+impl<const THREADS: usize> AddingThread for Thread<'_, '_, THREADS> {}
+impl<const THREADS: usize> sealed::AddingThread for Thread<'_, '_, THREADS> {
+    #[inline(always)]
+    fn rank_in_block(&self) -> usize {
+        self.rank()
+    }
+}
+
 pub(crate) mod sealed {
     use super::{Element, ElementKind, isa};
+
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` can't add: adds are made by threads, each by its own token",
+        label = "not a thread's token",
+        note = "add inside of `block.threads(|t| ..)`, with `&t`"
+    )]
+    pub trait AddingThread {
+        /// The thread's rank in its block.
+        fn rank_in_block(&self) -> usize;
+    }
 
     #[diagnostic::on_unimplemented(
         message = "threads have no atomic `{Self}` of elements `{T}`",
@@ -203,7 +232,7 @@ impl<T: Element, O: AtomicOperation<T>> Reduction<'_, T, O> {
     /// If `index >= self.len()`: the launch fails with both numbers, file and line.
     #[inline(always)]
     #[track_caller]
-    pub fn add<const THREADS: usize>(&self, thread: &Thread<'_, '_, THREADS>, index: usize, value: T) {
+    pub fn add(&self, thread: &impl AddingThread, index: usize, value: T) {
         if index >= self.len {
             fault::out_of_range("index {} is out of range: the reduction has {} elements", index, self.len);
         }
