@@ -18,7 +18,7 @@ pub struct Limits {
 }
 
 /// The architectures by their numbers, as in `sm_90`.
-pub const KNOWN: [(u32, Limits); 10] = [
+pub const KNOWN: [(u32, Limits); 8] = [
     (80, Limits::new(64, 32, 164)),
     (86, Limits::new(48, 16, 100)),
     (87, Limits::new(48, 16, 164)),
@@ -26,9 +26,7 @@ pub const KNOWN: [(u32, Limits); 10] = [
     (90, Limits::new(64, 32, 228)),
     (100, Limits::new(64, 32, 228)),
     (103, Limits::new(64, 32, 228)),
-    (110, Limits::new(48, 24, 228)),
     (120, Limits::new(48, 24, 100)),
-    (121, Limits::new(48, 24, 100)),
 ];
 
 /// A multiprocessor has four parts with so many registers each, and a warp lies in one of them.
