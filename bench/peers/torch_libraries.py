@@ -104,7 +104,7 @@ class Tilepipe:
 
 
 class Cub:
-    """CUB's histograms and its scan. A call works in memory that was asked for before: `plan` makes it."""
+    """CUB's histograms, its scan and reductions. A call works in memory that was asked for before: `plan` makes it."""
 
     def __init__(self, library):
         self._library = ctypes.CDLL(library)
@@ -114,6 +114,9 @@ class Cub:
         self._of_bytes.restype, self._of_bytes.argtypes = ctypes.c_int, [pointer, sizes, pointer, pointer, size, pointer]
         self._scan = self._library.tilepipe_cub_exclusive_scan
         self._scan.restype, self._scan.argtypes = ctypes.c_int, [pointer, sizes, pointer, pointer, size, pointer]
+        self._sum, self._argmax = self._library.tilepipe_cub_sum, self._library.tilepipe_cub_argmax
+        for function in (self._sum, self._argmax):
+            function.restype, function.argtypes = ctypes.c_int, [pointer, sizes, pointer, pointer, size, pointer]
         self._of_keys = self._library.tilepipe_cub_histogram_keys
         self._of_keys.restype = ctypes.c_int
         self._of_keys.argtypes = [pointer, sizes, pointer, pointer, ctypes.c_int, size, pointer]
@@ -128,13 +131,21 @@ class Cub:
         """The exclusive scan of 32-bit numbers; see `_prepared`."""
         return self._prepared(self._scan, x, out)
 
-    def _prepared(self, function, x, out, *more):
+    def sum(self, x, out):
+        """The sum of floats; see `_prepared`."""
+        return self._prepared(self._sum, x, out)
+
+    def argmax(self, x, out):
+        """The index of the largest float, in 64 bits; see `_prepared`."""
+        return self._prepared(self._argmax, x, out, result_bytes=8)
+
+    def _prepared(self, function, x, out, *more, result_bytes=4):
         """Makes memory for tensors of these sizes; returns what starts the work on such tensors in PyTorch's current stream."""
         import torch
 
         def call(memory, size, x, out):
-            if not (x.is_contiguous() and out.is_contiguous() and out.element_size() == 4):
-                raise ValueError("a tensor is not dense, or a result is not of 32 bits")
+            if not (x.is_contiguous() and out.is_contiguous() and out.element_size() == result_bytes):
+                raise ValueError(f"a tensor is not dense, or a result is not of {result_bytes} bytes")
             stream = torch.cuda.current_stream().cuda_stream
             status = function(memory, ctypes.byref(size), x.data_ptr(), out.data_ptr(), *more, x.numel(), stream)
             if status != 0:

@@ -18,6 +18,8 @@ import random
 import statistics
 import sys
 
+import torch_conditions
+
 NO_GPU = 3
 # Replays of each graph before the timed ones.
 WARM_UP = 3
@@ -28,6 +30,7 @@ DEFAULT_TASKS = [
     "triple",
     "sum",
     "dot",
+    "argmax",
     "transpose",
     "column-sums",
     "neighbour-sum",
@@ -80,6 +83,7 @@ def self_test():
     assert all({turn[place] for turn in order} == set(range(5)) for place in range(5))
     samples = by_contestant([[1, 0], [0, 1]], [10.0, 2.0, 4.0, 20.0], 2)
     assert samples == [[1.0, 2.0], [5.0, 10.0]]
+    torch_conditions.self_test()
     assert parse(["--self-test"]).tasks == DEFAULT_TASKS
     assert parse(["--self-test", "--tasks", "sum,matmul"]).tasks == ["sum", "matmul"]
     assert parse(["--self-test", "--elements-log2", "10,12"]).elements_log2 == [10, 12]
@@ -90,7 +94,17 @@ def self_test():
         return
     from torch_tasks import check_on_cpu
 
-    print(f"self-test passed, and {check_on_cpu(DEFAULT_TASKS + OTHER_TASKS)} contestants on the CPU")
+    tasks = all_tasks()
+    assert sorted(tasks) == sorted(DEFAULT_TASKS + OTHER_TASKS)
+    print(f"self-test passed, and {check_on_cpu(tasks.values())} contestants on the CPU")
+
+
+def all_tasks():
+    """The tasks of all modules that have some, by the names that `--tasks` takes."""
+    from torch_largest import TASKS as of_largest
+    from torch_tasks import TASKS
+
+    return {**TASKS, **of_largest}
 
 
 def parse(arguments):
@@ -318,16 +332,16 @@ def main():
     if not torch.cuda.is_available():
         sys.stderr.write("error: PyTorch finds no GPU\n")
         return NO_GPU
-    from torch_tasks import TASKS
-
+    tasks = all_tasks()
     date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     # Makes the device's context this thread's, in which our library works.
     torch.cuda.synchronize()
     torch.zeros(1, device="cuda")
     torch.manual_seed(options.seed)
     bench, stream, results = Bench(options), torch.cuda.Stream(), []
+    watch = torch_conditions.Watch()
     for name in options.tasks:
-        for case in TASKS[name](bench):
+        for case in tasks[name](bench):
             result = measure(bench, case, options, stream)
             if result:
                 results.append(result)
@@ -335,6 +349,7 @@ def main():
             # The graphs' memory, for the next case.
             gc.collect()
             torch.cuda.empty_cache()
+    conditions = watch.finish()
 
     versions = {"torch": torch.__version__, "cuda": torch.version.cuda, "python": platform.python_version()}
     try:
@@ -347,7 +362,8 @@ def main():
         versions["cublasLt"] = bench.cublaslt_version()
     run = {
         "date": date, "commit": options.commit, "command": options.command or " ".join(sys.argv), "seed": options.seed,
-        "gpu": torch.cuda.get_device_name(0), "versions": versions, "left_out": bench.left_out, "results": results,
+        "gpu": torch.cuda.get_device_name(0), "versions": versions, "conditions": conditions, "left_out": bench.left_out,
+        "results": results,
     }  # fmt: skip
     if options.output:
         with open(options.output, "w", encoding="utf-8") as file:

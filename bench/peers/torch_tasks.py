@@ -1,7 +1,7 @@
 """What torch_peers.py compares: for each task the tensors, the result, and the contestants.
 
 A task is a function of the bench that yields a `Case` for each element type and size; `TASKS` names
-them. To add one, write its function and its line there. The names of our kernels are texts of this
+them. To add one, write its function and its line there, or as torch_largest.py does. The names of our kernels are texts of this
 file, which a test of bench/capi compares with the kernels that there are.
 
 A contestant runs on the tensors of one set: what it writes is `out`. It is captured into a graph, so
@@ -187,6 +187,7 @@ def total(bench):
                     *(our_reduction(bench, symbol, last, ["x"]) for symbol in symbols),
                     eager("torch.sum", lambda t, dtype=dtype: torch.sum(t["x"], 0, dtype=dtype, out=t["out"][0])),
                     compiled(bench, "sum(x)", lambda t, dtype=dtype: t["out"].copy_(t["x"].sum(dtype=dtype))),
+                    *([of_cub("cub::DeviceReduce::Sum", lambda x, out: bench.cub().sum(x, out))] if name == "f32" else []),
                 ],
             )  # fmt: skip
 
@@ -723,8 +724,8 @@ def far_off(out, expected):
     return int((~((out.float() - expected).abs() <= allowed)).sum())
 
 
-def check_on_cpu(names):
-    """Runs PyTorch's operations of all tasks on the CPU; returns how many contestants were compared.
+def check_on_cpu(tasks):
+    """Runs PyTorch's operations of these tasks on the CPU; returns how many contestants were compared.
 
     A result that is off by one in its last element must be found too.
     """
@@ -732,8 +733,8 @@ def check_on_cpu(names):
     DEVICE = "cpu"
     bench = SimpleNamespace(sizes=[1 << 10, 1 << 12], sides=[64])
     compared = 0
-    for name in names:
-        for case in TASKS[name](bench):
+    for task in tasks:
+        for case in task(bench):
             tensors = case.make()
             expected = case.expected(tensors)
             for contestant in (one for one in case.contestants if one.name == "PyTorch"):

@@ -172,9 +172,13 @@ fn instances_in(source: &str) -> BTreeSet<&str> {
 #[test]
 fn the_kernels_that_the_script_launches_exist() {
     let kernels = kernels();
-    let named = instances_in(include_str!("../../peers/torch_tasks.py"));
-    assert!(named.len() > 15, "{named:?}");
-    for name in named {
-        kernels.find(name).unwrap();
+    for (source, least) in
+        [(include_str!("../../peers/torch_tasks.py"), 16), (include_str!("../../peers/torch_largest.py"), 3)]
+    {
+        let named = instances_in(source);
+        assert!(named.len() >= least, "{named:?}");
+        for name in named {
+            kernels.find(name).unwrap();
+        }
     }
 }

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 use tilepipe::launch::{Instance, ParameterKind};
 
-use crate::record::{Class, PeerRow, Process, Row};
+use crate::record::{Class, Conditions, PeerRow, Process, Row};
 
 /// What one run of the script comes to.
 #[derive(Debug)]
@@ -30,6 +30,9 @@ struct Run {
     command: String,
     seed: u64,
     versions: BTreeMap<String, String>,
+    /// None where the driver's tool was not there.
+    #[serde(default)]
+    conditions: Option<Conditions>,
     results: Vec<Comparison>,
 }
 
@@ -76,8 +79,8 @@ pub fn rows(json: &str) -> Result<Measured> {
             rows.push(comparison.row(ours).with_context(of_this)?);
         }
     }
-    let Run { date, gpu, commit, command, seed, versions, .. } = run;
-    let process = Process { date, commit, command, seed, conditions: None, versions, copy: Vec::new() };
+    let Run { date, gpu, commit, command, seed, versions, conditions, .. } = run;
+    let process = Process { date, commit, command, seed, conditions, versions, copy: Vec::new() };
     Ok(Measured { gpu, process, rows })
 }
 

@@ -56,6 +56,22 @@ fn each_kernel_of_ours_has_a_row_with_all_the_others() {
 }
 
 #[test]
+fn the_state_of_the_gpu_is_that_of_the_process_if_there_is_one() {
+    let mut run = run();
+    assert_eq!(read(&run).unwrap().0.conditions, None);
+    run["conditions"] = Value::Null;
+    assert_eq!(read(&run).unwrap().0.conditions, None);
+    // As `torch_conditions.py` writes it.
+    run["conditions"] = json!({
+        "looks": 2, "clock_mhz": [1755.0, 1980.0], "memory_mhz": [3201.0, 3201.0], "power_watts": [612.34, 698.5],
+        "celsius": [52.0, 61.0], "throttled": ["power cap"],
+    });
+    let conditions = read(&run).unwrap().0.conditions.unwrap();
+    assert_eq!((conditions.looks, conditions.clock_mhz), (2, [1755.0, 1980.0]));
+    assert_eq!((conditions.power_watts, conditions.throttled), ([612.34, 698.5], vec!["power cap".to_owned()]));
+}
+
+#[test]
 fn ratios_are_those_of_the_rounds() {
     let (_, rows) = read(&run()).unwrap();
     let ratio = |row: usize, peer: usize| rows[row].peers[peer].ratio.unwrap();

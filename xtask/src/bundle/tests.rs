@@ -79,7 +79,7 @@ chmod +x "$2""#;
 const PYTHON: &str = r#"[ "$1" != -c ] || exit 0
 [ -s "$1" ] || exit 1
 cd "$(dirname "$1")"
-for module in $(sed -n 's/^ *from \(torch_[a-z]*\) import .*/\1/p' *.py); do
+for module in $(sed -n 's/^ *\(from\|import\) \(torch_[a-z]*\).*/\2/p' *.py); do
     [ -s "$module.py" ] || { echo "no $module" >&2; exit 1; }
 done
 cd "$OLDPWD"
