@@ -161,7 +161,7 @@ impl<'s, T: Element, const LEN: usize, O: AtomicOperation<T>, const COPIES: usiz
         if index >= LEN {
             fault::out_of_range("index {} is out of range: there are {} bins", index, LEN);
         }
-        let copy = thread.rank_in_block() / WARP % COPIES;
+        let copy = thread.rank_in_group() / WARP % COPIES;
         let (all, index) = (Bins::<T, LEN, O, COPIES>::ALL, copy * LEN + index);
         // SAFETY: (0) one of the bins (0), since it is below LEN and the copy below COPIES; (1) all
         // threads have met since other accesses (1), and there are none before they meet again:

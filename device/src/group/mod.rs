@@ -58,10 +58,8 @@ pub trait WholeBlock {}
 impl<const THREADS: usize> WholeBlock for InBlock<'_, THREADS> {}
 
 /// A `Ready` tile may be read as a whole.
-#[cfg_attr(doc, doc(hidden))]
 pub enum WholeTile {}
 /// A `Ready` tile may be read in part: what the thread's scope copied.
-#[cfg_attr(doc, doc(hidden))]
 pub enum PartOfTile {}
 
 /// Says that a reader may read the whole tile.

@@ -198,7 +198,6 @@ macro_rules! parts {
 
         impl<'s, $($layout: Layout,)+ P> Shared<'s, ($($layout,)+), P> {
             #[doc = concat!("Splits the memory into its ", $words, " parts.")]
-            #[expect(clippy::type_complexity, reason = "a piece of memory has its place in its type")]
             pub fn split(self) -> ($(Shared<'s, $layout, Part<P, $index, $count>>,)+) {
                 let starts = const { places([$(($layout::BYTES, $layout::ALIGNMENT)),+]).0 };
                 // SAFETY: the parts lie one after the other in what `self` owned, and `self` is

@@ -40,7 +40,7 @@ pub trait AddingThread: sealed::AddingThread {}
 impl<const THREADS: usize> AddingThread for Thread<'_, '_, THREADS> {}
 impl<const THREADS: usize> sealed::AddingThread for Thread<'_, '_, THREADS> {
     #[inline(always)]
-    fn rank_in_block(&self) -> usize {
+    fn rank_in_group(&self) -> usize {
         self.rank()
     }
 }
@@ -54,8 +54,8 @@ pub(crate) mod sealed {
         note = "add inside of `block.threads(|t| ..)`, with `&t`"
     )]
     pub trait AddingThread {
-        /// The thread's rank in its block.
-        fn rank_in_block(&self) -> usize;
+        /// The thread's rank in its block or role.
+        fn rank_in_group(&self) -> usize;
     }
 
     #[diagnostic::on_unimplemented(

@@ -90,15 +90,15 @@ impl<'s, U: Setup, F, I, H, D> Acquired<'s, U, F, I, H, D> {
     /// # }
     /// ```
     #[inline(always)]
-    pub fn fill<G, S, X>(mut self, group: &G, value: X) -> Filled<'s, U, F, I, H, D>
+    pub fn fill<G, S, X>(self, group: &G, value: X) -> Filled<'s, U, F, I, H, D>
     where
         U: ComputedBy<G, Contents = S, Engine: OrdinaryStores>,
         G: FillingGroup,
         S: Tile,
         X: Fn(G::Thread<'_>, usize) -> S::Element + Uniform,
     {
-        let filled = self.stage.fill(group, value);
-        self.pipeline.ring.filled(self.slot, filled.present());
+        // There is nothing to remember of the stage: one that holds a tile is never empty.
+        let _ = self.stage.fill(group, value);
         Filled { pipeline: self.pipeline }
     }
 }
