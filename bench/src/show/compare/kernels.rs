@@ -82,7 +82,8 @@ fn same_row<'a>(row: &Row, report: &'a Report) -> Option<&'a Row> {
 }
 
 fn same_peer<'a>(peer: &PeerRow, row: &'a Row) -> Option<&'a PeerRow> {
-    row.peers.iter().find(|other| other.symbol == peer.symbol)
+    // One may be measured with several grids.
+    row.peers.iter().find(|other| other.symbol == peer.symbol && other.grid == peer.grid)
 }
 
 fn name(row: &Row) -> String {

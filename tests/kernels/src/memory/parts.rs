@@ -1,7 +1,5 @@
 //! A small kernel whose shared memory has several parts.
 
-#![expect(clippy::type_complexity, reason = "shared memory is laid out by its type")]
-
 use tilepipe::{Block, Scratch, Shared, Stages, Tiles, TilesMut, kernel};
 
 /// Three parts.
