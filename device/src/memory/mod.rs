@@ -29,14 +29,6 @@ pub unsafe trait Layout {
     const STORES: bool;
 }
 
-// SAFETY: the second layout starts after the first, at a multiple of its alignment, and the sum is
-// rounded up to the larger alignment; both are powers of two of at most 1024.
-unsafe impl<A: Layout, B: Layout> Layout for (A, B) {
-    const BYTES: usize = (A::BYTES.next_multiple_of(B::ALIGNMENT) + B::BYTES).next_multiple_of(Self::ALIGNMENT);
-    const ALIGNMENT: usize = if A::ALIGNMENT > B::ALIGNMENT { A::ALIGNMENT } else { B::ALIGNMENT };
-    const STORES: bool = A::STORES || B::STORES;
-}
-
 /// The position of a kernel's whole shared memory.
 pub enum Whole {}
 /// The position of the first half of what was at `P`.
@@ -184,9 +176,9 @@ impl<'s, A: Layout, B: Layout, P> Shared<'s, (A, B), P> {
     }
 }
 
-/// Layouts of three or four parts.
-macro_rules! parts {
-    ($count:literal, $words:literal, $join:ident: $($layout:ident $part:ident $index:literal),+) => {
+/// The layout of several parts.
+macro_rules! layout {
+    ($($layout:ident),+) => {
         // SAFETY: each part starts after the one before, at a multiple of its alignment, and the
         // sum is rounded up to the largest alignment; all are powers of two of at most 1024.
         unsafe impl<$($layout: Layout),+> Layout for ($($layout,)+) {
@@ -195,6 +187,14 @@ macro_rules! parts {
             const ALIGNMENT: usize = largest([$($layout::ALIGNMENT),+]);
             const STORES: bool = $($layout::STORES)||+;
         }
+    };
+}
+layout!(A, B);
+
+/// Memory of three or four parts.
+macro_rules! parts {
+    ($count:literal, $words:literal, $join:ident: $($layout:ident $part:ident $index:literal),+) => {
+        layout!($($layout),+);
 
         impl<'s, $($layout: Layout,)+ P> Shared<'s, ($($layout,)+), P> {
             #[doc = concat!("Splits the memory into its ", $words, " parts.")]
