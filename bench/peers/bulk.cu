@@ -3,7 +3,7 @@
 //
 // An entry's name is its form, the threads of a block, the elements of a tile and the stages:
 // `engine_stream_128_512_2`. Over matrices it has the rows and the columns of a tile of the output:
-// `engine_transpose_256_32x32_1`. The forms `engine_stream_no_fence` and
+// `engine_transpose_256_64x64_1`. The forms `engine_stream_no_fence` and
 // `engine_stream_issuer_fence` say what the fence of the reading threads costs. `engine_hand` is
 // cp.async by hand in the same tiles.
 #include "bulk_rows.cuh"
@@ -77,8 +77,8 @@ ENTRY(engine_warps_160_128_2, 160, bulk_roles<32, 128, 1, 2, Roles::WARPS>)
 ENTRY(engine_warps_160_128_4, 160, bulk_roles<32, 128, 1, 4, Roles::WARPS>)
 ENTRY(engine_own_128_512_1, 128, bulk_own_rows<128, 512, 1>)
 ENTRY(engine_own_128_512_2, 128, bulk_own_rows<128, 512, 2>)
-ENTRY(engine_average_256_1024_1, 256, bulk_average<256, 4, 1>)
-ENTRY(engine_average_256_1024_2, 256, bulk_average<256, 4, 2>)
+ENTRY(engine_average_128_1024_1, 128, bulk_average<128, 8, 1>)
+ENTRY(engine_average_128_1024_2, 128, bulk_average<128, 8, 2>)
 ENTRY(engine_even_odd_256_512_2, 256, bulk_roles<128, 128, 4, 2, Roles::EVEN_ODD>)
 ENTRY(engine_even_odd_256_512_4, 256, bulk_roles<128, 128, 4, 4, Roles::EVEN_ODD>)
 ENTRY(engine_warps_160_512_2, 160, bulk_roles<32, 128, 4, 2, Roles::WARPS>)
@@ -94,8 +94,7 @@ ENTRY(engine_sum_256_1024_4, 256, bulk_sum<256, 1024, 4>)
 ENTRY(engine_sum_256_4096_4, 256, bulk_sum<256, 4096, 4>)
 ENTRY_2(engine_dot_256_1024_2, 256, bulk_dot<256, 1024, 2>)
 ENTRY_2(engine_dot_256_1024_4, 256, bulk_dot<256, 1024, 4>)
-ENTRY_ROWS(engine_transpose_256_32x32_1, 256, bulk_transpose<256, 32, 32, 1>)
-ENTRY_ROWS(engine_transpose_256_32x32_2, 256, bulk_transpose<256, 32, 32, 2>)
-ENTRY_ROWS(engine_transpose_256_64x16_2, 256, bulk_transpose<256, 64, 16, 2>)
-ENTRY_ROWS(engine_stencil_256_16x64_1, 256, bulk_stencil<256, 16, 64, 1>)
-ENTRY_ROWS(engine_stencil_256_8x128_2, 256, bulk_stencil<256, 8, 128, 2>)
+ENTRY_ROWS(engine_transpose_256_64x64_1, 256, bulk_transpose<256, 64, 64, 1>)
+ENTRY_ROWS(engine_transpose_256_64x64_2, 256, bulk_transpose<256, 64, 64, 2>)
+ENTRY_ROWS(engine_stencil_256_32x128_1, 256, bulk_stencil<256, 32, 128, 1>)
+ENTRY_ROWS(engine_stencil_256_32x128_2, 256, bulk_stencil<256, 32, 128, 2>)

@@ -31,11 +31,12 @@ struct BulkRowStages : BulkStages<int, LINES * PITCH, STAGES> {
 };
 
 // The transpose (`transpose_bulk`): out[c][r] = in[r][c], of tiles of ROWS by COLUMNS ints of the
-// output. The rows of a stage are padded by four ints; a thread reads four ints of a column and
-// stores 16 bytes.
+// output. The rows of a stage are padded by four ints; a thread reads four rows of four ints, which
+// it transposes in its registers, and stores four.
 template <unsigned THREADS, unsigned ROWS, unsigned COLUMNS, unsigned STAGES>
 __device__ __forceinline__ void bulk_transpose(const Rows in, const Rows out) {
-    constexpr unsigned PITCH = ROWS + 4, ACROSS = COLUMNS / 4;
+    constexpr unsigned PITCH = ROWS + 4, DOWN = ROWS / 4, ACROSS = COLUMNS / 4;
+    static_assert(DOWN * ACROSS % THREADS == 0);
     const BulkRowStages<COLUMNS, ROWS, PITCH, STAGES> stages(in);
     const TileGrid<ROWS, COLUMNS> grid(out);
     const auto sources = [&](unsigned number, const int *(&address)[1]) {
@@ -47,10 +48,14 @@ __device__ __forceinline__ void bulk_transpose(const Rows in, const Rows out) {
         if (!grid.whole(out, place)) return transpose_edge<THREADS, ROWS, COLUMNS>(in, out, place);
         const int *tile = stages.tile(stage, 0);
 #pragma unroll
-        for (unsigned nth = threadIdx.x; nth < ROWS * ACROSS; nth += THREADS) {
-            const unsigned row = nth / ACROSS, column = 4 * (nth % ACROSS);
-            const auto value = [&](unsigned right) { return tile[(column + right) * PITCH + row]; };
-            store4(out.at(place.x + row, place.y + column), make_int4(value(0), value(1), value(2), value(3)));
+        for (unsigned nth = threadIdx.x; nth < DOWN * ACROSS; nth += THREADS) {
+            const unsigned row = 4 * (nth % DOWN), column = 4 * (nth / DOWN);
+            int4 from[4], to[4];
+#pragma unroll
+            for (unsigned line = 0; line < 4; ++line) from[line] = load4(tile + (column + line) * PITCH + row);
+            transpose4(from, to);
+#pragma unroll
+            for (unsigned line = 0; line < 4; ++line) store4(out.at(place.x + row + line, place.y + column), to[line]);
         }
     };
     bulk_rounds<STAGES, Fence::READERS, 1, int>(stages, blockIdx.x, grid.all, sources, compute);

@@ -242,11 +242,9 @@ def transpose(bench):
     """out[c][r] = x[r][c], of square matrices."""
     symbols = ["transpose__i32_256_32_1_1", "transpose__i32_256_32_1_2", "transpose__i32_256_32_1_3"]
     wide = [
-        "transpose_wide__i32_256_32_32_1_1",
-        "transpose_wide__i32_256_32_32_4_1",
-        "transpose_wide__i32_256_16_64_1_1",
-        "transpose_wide__i32_256_16_64_4_1",
-        "transpose_wide__i32_512_32_64_1_1",
+        "transpose_wide__i32_256_64_64_4_1",
+        "transpose_wide__i32_256_64_64_4_2",
+        "transpose_wide__i32_128_32_64_4_1",
     ]
     for elements in bench.sizes:
         side = 1 << (elements.bit_length() // 2)
@@ -260,7 +258,7 @@ def transpose(bench):
             [
                 *(ours(bench, symbol, grid) for symbol in symbols for grid in (TILES, RESIDENT)),
                 *(ours(bench, symbol, TILES) for symbol in wide),
-                ours(bench, "transpose_wide__i32_256_32_32_4_1", RESIDENT),
+                ours(bench, "transpose_wide__i32_256_64_64_4_2", RESIDENT),
                 ours(bench, "transpose_tma__i32_64_32_4_1_1", TILES),
                 ours(bench, "transpose_tma__i32_64_32_4_2_2", RESIDENT),
                 eager("out.copy_(x.t())", lambda t: t["out"].copy_(t["x"].t())),
@@ -349,6 +347,7 @@ def moving_average(bench):
                 ours(bench, symbol, RESIDENT),
                 ours(bench, "moving_average_wide__i32_256_1024_1", TILES),
                 ours(bench, "moving_average_wide__i32_128_512_1", TILES),
+                ours(bench, "moving_average_wide__i32_128_1024_1", TILES),
                 eager("unfold, sum, torch.div", unfold_and_sum),
                 compiled(bench, "sum of 17 / 17", fused_average),
             ],

@@ -16,7 +16,7 @@ use crate::ir::mangling::CrateId;
 use crate::ir::module::Module;
 use crate::ir::needs::Needs;
 use crate::ir::thread_level::Allowed;
-use crate::ir::{check, convergent, mangling, recursion, thread_level};
+use crate::ir::{check, convergent, mangling, panics, recursion, thread_level};
 use crate::toolchain::Toolchain;
 use crate::{Error, process};
 
@@ -79,7 +79,8 @@ impl Link<'_> {
     /// [`Error::NoKernel`], [`Error::LaunchBounds`], [`Error::Contract`], what [`check::check`],
     /// [`recursion::check`] and [`thread_level::check`] refuse, or [`Error::Llvm`].
     pub(crate) fn run(&self) -> Result<Linked, Error> {
-        let text = self.merge()?;
+        let merged = self.merge()?;
+        let text = panics::cheapen(&merged).unwrap_or(merged);
         let (marked, read) = rayon::join(|| convergent::mark(&text), || self.read(&text));
         let (kernels, contracts) = read?;
         let marked = bounds::require(&marked?, &kernels, &contracts.parameters)? + &contracts.definitions;

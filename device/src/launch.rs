@@ -14,6 +14,8 @@ pub use crate::entry::{LAUNCH_BYTES, Scalar};
 #[cfg_attr(doc, doc(hidden))]
 pub use crate::entry::{RawConstant, RawElements, RawParameter, RawRows, RawTensor, VALUE_ALIGNMENT};
 pub use crate::isa::ElementKind;
+use crate::isa::WARP;
+use crate::role::RoleMap;
 use crate::tensor::{Extents, Swizzle};
 use crate::tile::Tile;
 
@@ -250,6 +252,36 @@ pub const fn check_limits(instances: &[Instance]) {
             text.text(" take fewer stages, or smaller tiles").fail();
         }
         at += 1;
+    }
+}
+
+/// Refuses, when the constant that calls it is evaluated, a kernel that divides a block into warps
+/// which is not made of them.
+#[doc(hidden)]
+#[track_caller]
+pub const fn check_warps(kernel: &str, threads: usize) {
+    if !threads.is_multiple_of(WARP) {
+        let text = Text::new().text("the kernel `").text(kernel).text("` divides its block into warps of 32 threads: it has ");
+        text.number(threads).text(" threads, which are no multiple of that").fail();
+    }
+}
+
+/// Refuses, when the constant that calls it is evaluated, a kernel that partitions a block by a map
+/// of roles that does not fit it.
+#[doc(hidden)]
+#[track_caller]
+pub const fn check_roles<M: RoleMap>(kernel: &str, threads: usize) {
+    let text = Text::new().text("the roles of the kernel `").text(kernel);
+    if M::LEAST == 0 {
+        text.text("` have at least one thread each").fail();
+    }
+    if !M::FIT_WARPS {
+        let text = text.text("` are whole warps, of 32 threads: take multiples of 32, or `FirstThreads` or");
+        text.text(" `EvenOdd` for other sizes").fail();
+    }
+    if M::THREADS != threads {
+        let text = text.text("` have ").number(M::THREADS).text(" threads, and its block has ").number(threads);
+        text.text(": their sizes add up to the block's").fail();
     }
 }
 

@@ -10,8 +10,8 @@
 
 use tilepipe::role::{EvenOdd, Partitioned, WarpRoles};
 use tilepipe::{
-    Block, Blocked, Bulk, BulkTilesMut, HaloTile, HaloTile2D, Halos, Halos2D, Outputs, Shared, Stages, Tile2D, Tiles,
-    Tiles2D, TilesMut, TilesMut2D, kernel,
+    Block, Blocked, Bulk, BulkTilesMut, HaloTile, HaloTile2D, Halos, Halos2D, Micro, Outputs, Runs, Shared, Stages,
+    Tile2D, Tiles, Tiles2D, TilesMut, TilesMut2D, kernel,
 };
 
 use crate::compute::{Compute, GroupSum, Number, next_in_group};
@@ -146,7 +146,7 @@ pub fn moving_average_bulk<T: Number, const THREADS: usize, const STAGES: usize>
 }
 
 /// [`moving_average_wide`](fn@crate::moving_average_wide) with bulk copies.
-#[kernel(instances(T = [i32], THREADS = [256], LEN = [4 * THREADS], STAGES = [1, 2]), min_blocks = 2048 / THREADS)]
+#[kernel(instances(T = [i32], THREADS = [128], LEN = [8 * THREADS], STAGES = [1, 2]))]
 pub fn moving_average_wide_bulk<T: Number, const THREADS: usize, const LEN: usize, const STAGES: usize>(
     block: Block<THREADS>,
     signal: Halos<T, LEN, RADIUS>,
@@ -161,12 +161,8 @@ pub fn moving_average_wide_bulk<T: Number, const THREADS: usize, const LEN: usiz
 }
 
 /// [`transpose_wide`](fn@crate::transpose_wide) with bulk copies, one for each row of a tile: with
-/// a `PAD` of 4 `i32` rows start at multiples of 16 bytes, with one of 1 they do not.
-#[kernel(
-    instances(T = [i32], THREADS = [256], ROWS = [32], COLUMNS = [32], PAD = [4], STAGES = [1, 2]),
-    instances(T = [i32], THREADS = [256], ROWS = [64], COLUMNS = [16], PAD = [4], STAGES = [2]),
-    min_blocks = 2048 / THREADS
-)]
+/// a `PAD` of 4 `i32` rows start at multiples of 16 bytes.
+#[kernel(instances(T = [i32], THREADS = [256], ROWS = [64], COLUMNS = [64], PAD = [4], STAGES = [1, 2]))]
 pub fn transpose_bulk<
     T: Number,
     const THREADS: usize,
@@ -177,7 +173,7 @@ pub fn transpose_bulk<
 >(
     block: Block<THREADS>,
     input: Tiles2D<T, COLUMNS, ROWS, PAD>,
-    mut out: TilesMut2D<T, ROWS, COLUMNS, Blocked>,
+    mut out: TilesMut2D<T, ROWS, COLUMNS, Micro<4, 4>>,
     shared: Shared<Stages<Tile2D<T, COLUMNS, ROWS, PAD>, STAGES, Bulk>>,
 ) {
     let tiles = input.by_columns().for_block(&block);
@@ -188,12 +184,9 @@ pub fn transpose_bulk<
 }
 
 /// [`stencil_2d_wide`](fn@crate::stencil_2d_wide) with bulk copies, one for each row of a tile with
-/// its halo: a `HALO` of 4 `i32` is 16 bytes, one of 1 is not.
-#[kernel(
-    instances(T = [i32], THREADS = [256], ROWS = [16], COLUMNS = [64], HALO = [4], STAGES = [1]),
-    instances(T = [i32], THREADS = [256], ROWS = [8], COLUMNS = [128], HALO = [4], STAGES = [2]),
-    min_blocks = 2048 / THREADS
-)]
+/// its halo: a `HALO` of 4 `i32` is 16 bytes, one of 1 is not. A thread has four elements of each
+/// of four rows.
+#[kernel(instances(T = [i32], THREADS = [256], ROWS = [32], COLUMNS = [128], HALO = [4], STAGES = [1, 2]))]
 pub fn stencil_2d_bulk<
     T: Number,
     const THREADS: usize,
@@ -204,7 +197,7 @@ pub fn stencil_2d_bulk<
 >(
     block: Block<THREADS>,
     input: Halos2D<T, ROWS, COLUMNS, HALO>,
-    mut out: TilesMut2D<T, ROWS, COLUMNS, Blocked>,
+    mut out: TilesMut2D<T, ROWS, COLUMNS, Runs<4>>,
     shared: Shared<Stages<HaloTile2D<T, ROWS, COLUMNS, HALO>, STAGES, Bulk>>,
 ) {
     let tiles = input.for_block(&block);

@@ -1,6 +1,8 @@
 //! Two-dimensional tiles: a transpose and a stencil.
 
-use tilepipe::{Block, Blocked, HaloTile2D, Halos2D, I32x4, Shared, Stages, Tile2D, Tiles2D, TilesMut2D, kernel};
+use tilepipe::{
+    Block, HaloTile2D, Halos2D, I32x4, Micro, Runs, Shared, Stages, Tile2D, Tiles2D, TilesMut2D, kernel,
+};
 
 use crate::compute::Number;
 
@@ -33,14 +35,14 @@ pub fn transpose<T: Number, const THREADS: usize, const SIDE: usize, const PAD: 
     );
 }
 
-/// [`transpose`](fn@crate::transpose) with several elements a thread, in a row of the result: they
-/// are stored in accesses of 16 bytes. A tile of the result has `ROWS` rows of `COLUMNS` elements,
-/// and one of the input `COLUMNS` rows. With a `PAD` of 1 an element is copied on its own and
-/// columns are read without conflicts of banks; with one of 4 copies have 16 bytes.
+/// [`transpose`](fn@crate::transpose) in squares of 4 by 4 elements, one a thread: it reads four
+/// elements of a row of the input's tile in one access, and stores four of a row of the result in
+/// another. A tile of the result has `ROWS` rows of `COLUMNS` elements, and one of the input
+/// `COLUMNS` rows. With a `PAD` of 4 copies have 16 bytes, and reads have no conflicts of banks.
 #[kernel(
-    instances(T = [i32, f32], THREADS = [256], ROWS = [32], COLUMNS = [32], PAD = [1, 4], STAGES = [1, 2]),
-    instances(T = [i32], THREADS = [256], ROWS = [16], COLUMNS = [64], PAD = [1, 4], STAGES = [1, 2]),
-    instances(T = [i32], THREADS = [512], ROWS = [32], COLUMNS = [64], PAD = [1, 4], STAGES = [1, 2]),
+    instances(T = [i32, f32], THREADS = [256], ROWS = [64], COLUMNS = [64], PAD = [4], STAGES = [1, 2]),
+    instances(T = [i32], THREADS = [128], ROWS = [32], COLUMNS = [64], PAD = [4], STAGES = [1, 2]),
+    instances(T = [i32], THREADS = [128], ROWS = [64], COLUMNS = [32], PAD = [4], STAGES = [1, 2]),
 )]
 pub fn transpose_wide<
     T: Number,
@@ -52,22 +54,14 @@ pub fn transpose_wide<
 >(
     block: Block<THREADS>,
     input: Tiles2D<T, COLUMNS, ROWS, PAD>,
-    mut out: TilesMut2D<T, ROWS, COLUMNS, Blocked>,
+    mut out: TilesMut2D<T, ROWS, COLUMNS, Micro<4, 4>>,
     shared: Shared<Stages<Tile2D<T, COLUMNS, ROWS, PAD>, STAGES>>,
 ) {
+    let tiles = input.by_columns().for_block(&block);
     let mut results = out.for_block(&block);
-    let places = results.places();
-    let _ = shared.pipeline(&block).for_each(
-        places.len(),
-        |stage, i| {
-            let (row, column) = places.get(i);
-            stage.copy(input.tile(column, row))
-        },
-        |tile, i| {
-            let dst = results.get_mut(i);
-            block.threads(|t| dst.set_each(&t, |row, column| tile[(column, row)]));
-        },
-    );
+    let _ = shared.pipeline(&block).map_tiles(&tiles, &mut results, |tile, dst| {
+        block.threads(|t| dst.set_each(&t, |row, column| tile[(column, row)]));
+    });
 }
 
 /// A five-point stencil: `3 * centre + above + left + right + below`, in this order; beyond the
@@ -95,13 +89,14 @@ pub fn stencil_2d<
     });
 }
 
-/// [`stencil_2d`](fn@crate::stencil_2d) with several elements a thread, in a row: they are stored
-/// in accesses of 16 bytes. With a `HALO` of 4 copies and loads have 16 bytes too; with one of 1
+/// [`stencil_2d`](fn@crate::stencil_2d) with four elements of a row a thread, or four of each of
+/// several rows: they are stored in accesses of 16 bytes. With a `HALO` of 4 copies and loads have 16 bytes too; with one of 1
 /// fewer elements are copied, each on its own.
 #[kernel(
     instances(T = [i32, f32], THREADS = [256], ROWS = [16], COLUMNS = [64], HALO = [1, 4], STAGES = [1, 2]),
     instances(T = [i32], THREADS = [256], ROWS = [8], COLUMNS = [128], HALO = [1, 4], STAGES = [1, 2]),
     instances(T = [i32], THREADS = [512], ROWS = [16], COLUMNS = [128], HALO = [1, 4], STAGES = [1, 2]),
+    instances(T = [i32], THREADS = [256], ROWS = [32], COLUMNS = [128], HALO = [4], STAGES = [1, 2]),
 )]
 pub fn stencil_2d_wide<
     T: Number,
@@ -113,7 +108,7 @@ pub fn stencil_2d_wide<
 >(
     block: Block<THREADS>,
     input: Halos2D<T, ROWS, COLUMNS, HALO>,
-    mut out: TilesMut2D<T, ROWS, COLUMNS, Blocked>,
+    mut out: TilesMut2D<T, ROWS, COLUMNS, Runs<4>>,
     shared: Shared<Stages<HaloTile2D<T, ROWS, COLUMNS, HALO>, STAGES>>,
 ) {
     let tiles = input.for_block(&block);

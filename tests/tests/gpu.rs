@@ -419,3 +419,82 @@ fn an_add_beyond_the_bins_is_reported_with_both_numbers() {
         check_panic(&device, launched, wanted, |thread| thread == Some(127));
     });
 }
+
+/// What each way of panicking in `core` leaves in the record.
+macro_rules! panics_of_core {
+    ($($name:ident $way:literal $message:literal)*) => {
+        mod a_panic_of_core_is_reported {
+            $(
+                #[test]
+                fn $name() {
+                    let test = concat!("a_panic_of_core_is_reported::", stringify!($name));
+                    super::in_a_process_of_its_own(test, |device| {
+                        let (input, mut out) = (device.zeroed::<i32>(384).unwrap(), device.zeroed::<i32>(384).unwrap());
+                        let stream = device.stream().unwrap();
+                        let launched = super::faulty::panics_in_core::launch(&stream, 3, $way, &input, &mut out);
+                        super::check_panic(&device, launched, $message, |thread| thread == Some(127));
+                    });
+                }
+            )*
+        }
+    };
+}
+panics_of_core! {
+    an_index 0 "index out of bounds: the len is 4 but the index is 511"
+    a_range_that_begins_too_late 1 "range start index 511 out of range for slice of length 4"
+    a_range_that_ends_too_late 2 "range end index 511 out of range for slice of length 4"
+    a_range_that_ends_before_it_begins 3 "slice index starts at 3 but ends at 1"
+    a_division 4 "attempt to divide by zero"
+    an_option 5 "called `Option::unwrap()` on a `None` value"
+    an_expectation 6 "a number at each place"
+    an_assertion_of_two_values 7 "put together at run time"
+    an_assertion_with_a_number 8 "put together at run time"
+}
+
+/// Prints what the check of an index costs, and asks for less than it may vary.
+#[test]
+#[ignore = "measures: with a GPU of its own"]
+fn an_index_that_core_checks_costs_hardly_anything() {
+    let Some(device) = gpu() else { return };
+    let elements = 1 << 28;
+    let input = device.upload(&Vec::from_iter((0..elements).map(|i| (i as i32 * 7919) & 255))).unwrap();
+    let out = &mut device.zeroed::<i32>(elements).unwrap();
+    for (name, grid, launch) in [
+        ("an element a thread", 4096, time_lookups::<256> as fn(&_, _, &_, &mut _) -> _),
+        ("four elements a thread", 4096, time_lookups::<1024>),
+        ("four elements a thread, a block a tile", 1 << 18, time_lookups::<1024>),
+    ] {
+        let [checked, masked]: [f64; 2] = launch(&device, grid, &input, out);
+        println!("{name}: checked {checked:.4} ms, masked {masked:.4} ms: {:.4} of its speed", masked / checked);
+        assert!(masked / checked > 0.9);
+    }
+}
+
+/// The medians of the times, in ms, of the kernel with checks and of that without.
+fn time_lookups<const LEN: usize>(
+    device: &Device,
+    grid: u32,
+    input: &tilepipe_host::Buffer<i32>,
+    out: &mut tilepipe_host::Buffer<i32>,
+) -> [f64; 2]
+where
+    faulty::looks_up::Key<256, LEN>: tilepipe::launch::Compiled,
+    faulty::looks_up_masked::Key<256, LEN>: tilepipe::launch::Compiled,
+{
+    let stream = device.stream().unwrap();
+    let mut times = [Vec::new(), Vec::new()];
+    for round in 0..62 {
+        let start = stream.record().unwrap();
+        match round % 2 {
+            0 => faulty::looks_up::launch::<256, LEN>(&stream, grid, input, &mut *out).unwrap(),
+            _ => faulty::looks_up_masked::launch::<256, LEN>(&stream, grid, input, &mut *out).unwrap(),
+        }
+        let end = stream.record().unwrap();
+        device.synchronize().unwrap();
+        times[round % 2].push(end.elapsed_ms_since(&start).unwrap());
+    }
+    times.map(|mut times| {
+        times.sort_unstable_by(f64::total_cmp);
+        times[times.len() / 2]
+    })
+}

@@ -278,16 +278,11 @@ pub fn with_twin(mut pairing: Pairing) -> Pairing {
 fn twin_of(pairing: &Pairing) -> Option<Twin> {
     let number = |wanted| pairing.generics.iter().find(|(name, _)| *name == wanted)?.1.parse::<usize>().ok();
     let (threads, stages) = (pairing.threads, number("STAGES")?);
-    // A thread has four elements of a tile.
-    let of_rows = |form: Form| {
-        let rows = number("ROWS")?;
-        Some(form.of_rows(threads, [rows, 4 * threads as usize / rows], stages))
-    };
     match pairing.kernel {
         "scale_own_bulk" => Some(OWN.of(threads, 4 * 128, stages)),
-        "moving_average_wide_bulk" => Some(AVERAGE.of(threads, 4 * 256, stages)),
-        "transpose_bulk" => of_rows(TRANSPOSE),
-        "stencil_2d_bulk" => of_rows(STENCIL),
+        "moving_average_wide_bulk" => Some(AVERAGE.of(threads, 8 * 128, stages)),
+        "transpose_bulk" => Some(TRANSPOSE.of_rows(threads, [64, 64], stages)),
+        "stencil_2d_bulk" => Some(STENCIL.of_rows(threads, [32, 128], stages)),
         "with_specialized_staging_unified_bulk" => Some(EVEN_ODD.of(threads, 4 * 128, stages)),
         "with_specialized_staging_warps_bulk" => Some(WARPS.of(threads, 4 * 128, stages)),
         _ => None,

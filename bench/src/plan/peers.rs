@@ -301,7 +301,7 @@ pub const TWINS: [&str; 10] = [
     "with_specialized_staging_unified__i32_NeighbourSum_CpAsync_256_128_4",
     "with_specialized_staging_warps__i32_NeighbourSum_CpAsync_256_128_128_4",
     "moving_average_wide__i32_256_1024_1",
-    "transpose_wide__i32_256_32_32_1_1",
+    "transpose_wide__i32_256_64_64_4_1",
     "stencil_2d_wide__i32_256_16_64_4_1",
 ];
 const TWIN: &str = "twin_";

@@ -49,7 +49,11 @@ struct Candidate {
 const TASKS: [Task; 6] = [
     Task {
         kernel: "moving_average_wide",
-        ours: &[(256, &[("LEN", "1024")], 1024), (128, &[("LEN", "512")], 512)],
+        ours: &[
+            (256, &[("LEN", "1024")], 1024),
+            (128, &[("LEN", "512")], 512),
+            (128, &[("LEN", "1024")], 1024),
+        ],
         stages: &["1", "2", "4"],
         blocks: &BLOCKS,
         twin: true,
@@ -58,12 +62,9 @@ const TASKS: [Task; 6] = [
     Task {
         kernel: "transpose_wide",
         ours: &[
-            (256, &[("ROWS", "32"), ("COLUMNS", "32"), ("PAD", "1")], 1024),
-            (256, &[("ROWS", "32"), ("COLUMNS", "32"), ("PAD", "4")], 1024),
-            (256, &[("ROWS", "16"), ("COLUMNS", "64"), ("PAD", "1")], 1024),
-            (256, &[("ROWS", "16"), ("COLUMNS", "64"), ("PAD", "4")], 1024),
-            (512, &[("ROWS", "32"), ("COLUMNS", "64"), ("PAD", "1")], 2048),
-            (512, &[("ROWS", "32"), ("COLUMNS", "64"), ("PAD", "4")], 2048),
+            (256, &[("ROWS", "64"), ("COLUMNS", "64"), ("PAD", "4")], 4096),
+            (128, &[("ROWS", "32"), ("COLUMNS", "64"), ("PAD", "4")], 2048),
+            (128, &[("ROWS", "64"), ("COLUMNS", "32"), ("PAD", "4")], 2048),
         ],
         stages: &["1", "2"],
         blocks: &BLOCKS,
@@ -79,6 +80,7 @@ const TASKS: [Task; 6] = [
             (256, &[("ROWS", "8"), ("COLUMNS", "128"), ("HALO", "1")], 1024),
             (512, &[("ROWS", "16"), ("COLUMNS", "128"), ("HALO", "4")], 2048),
             (512, &[("ROWS", "16"), ("COLUMNS", "128"), ("HALO", "1")], 2048),
+            (256, &[("ROWS", "32"), ("COLUMNS", "128"), ("HALO", "4")], 4096),
         ],
         stages: &["1", "2"],
         blocks: &BLOCKS,
@@ -331,7 +333,7 @@ mod tests {
         let all = symbols(picked(&[]));
         let transposes: Vec<_> = all.iter().filter(|(ours, _)| ours.starts_with("transpose")).collect();
         let (ours, peers) = transposes[0];
-        assert_eq!((transposes.len(), *ours), (2, "transpose_wide__i32_256_32_32_1_1"));
+        assert_eq!((transposes.len(), *ours), (2, "transpose_wide__i32_256_64_64_4_1"));
         assert_eq!(peers.len(), 6);
         assert!(peers.contains(&"transpose_async_256_64x64_1") && !peers.contains(&"transpose_async_256_64x64_2"));
     }
@@ -344,13 +346,13 @@ mod tests {
             record.extend(all_of(task).iter().enumerate().map(|(nth, peer)| recorded(peer, 900.0 - nth as f64)));
         }
         let all = symbols(picked(&record));
-        let with_two = all.iter().find(|(ours, _)| *ours == "stencil_2d_wide__i32_512_16_128_1_2");
+        let with_two = all.iter().find(|(ours, _)| *ours == "stencil_2d_wide__i32_256_32_128_4_2");
         assert!(with_two.unwrap().1.contains(&"stencil_async_256_32x128_2"), "{all:?}");
         // A result that is wrong has no time that counts.
         let wrong = record.iter_mut().filter(|row| row.symbol == "stencil_async_256_32x128_2");
         wrong.for_each(|row| row.fault = Some("wrong".to_owned()));
         let all = symbols(picked(&record));
-        let with_two = all.iter().find(|(ours, _)| *ours == "stencil_2d_wide__i32_512_16_128_1_2");
+        let with_two = all.iter().find(|(ours, _)| *ours == "stencil_2d_wide__i32_256_32_128_4_2");
         assert!(with_two.unwrap().1.contains(&"stencil_async_512_16x128_2"), "{all:?}");
     }
 

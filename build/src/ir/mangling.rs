@@ -14,6 +14,13 @@ pub(crate) struct CrateId<'a> {
     disambiguator: &'a str,
 }
 
+impl<'a> CrateId<'a> {
+    /// What tells the crate from others of its name, as written in symbols.
+    pub(crate) fn disambiguator(self) -> &'a str {
+        self.disambiguator
+    }
+}
+
 /// The crate whose source has the body of a function: of a method's its `impl`, of a trait's
 /// default method the trait, of a closure the function around it; generic arguments and the crate
 /// that asked for an instance do not matter.

@@ -180,7 +180,7 @@ pub(super) fn names(line: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The types in a list of parameters or arguments with its parentheses.
-fn types(list: &str) -> Option<Vec<&str>> {
+pub(super) fn types(list: &str) -> Option<Vec<&str>> {
     let mut rest = list.strip_prefix('(')?.strip_suffix(')')?.trim();
     let mut types = Vec::new();
     while !rest.is_empty() {

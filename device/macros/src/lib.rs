@@ -6,6 +6,7 @@
 
 mod bounds;
 mod built;
+mod checks;
 mod computed;
 mod element;
 mod instances;
@@ -229,6 +230,7 @@ fn expand(arguments: &Arguments, function: &ItemFn) -> syn::Result<proc_macro2::
         .filter(|_| is_asked_for(&module.to_string()))
         .map(|instance| entry(&signature, instance, bounds));
     let (functions, bounds_on_host) = (bounds.functions(&signature), bounds.on_host(&signature, &instances));
+    let checks = checks::of(&signature, function, &instances);
     let launch = launch(&signature, &instances);
     Ok(quote! {
         #function
@@ -246,6 +248,7 @@ fn expand(arguments: &Arguments, function: &ItemFn) -> syn::Result<proc_macro2::
                 #(#entries)*
             };
             #bounds_on_host
+            #checks
             #launch
         }
     })

@@ -24,6 +24,8 @@ pub use function::{KernelFunction, bounds, enter};
 #[cfg(not(target_arch = "nvptx64"))]
 pub use function::{instance, instance_without_cpu};
 pub use parameter::Parameter;
+#[cfg(not(target_arch = "nvptx64"))]
+pub use parameter::is_parameter;
 pub use value::{Scalar, VALUE_ALIGNMENT};
 
 /// The most bytes of a parameter but a [`Constant`](crate::Constant).

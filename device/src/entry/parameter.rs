@@ -46,6 +46,11 @@ pub trait Parameter<'k>: Sized + sealed::Sealed {
     unsafe fn from_raw(raw: *const Self::Raw) -> Self;
 }
 
+/// Compiles for the type of a parameter alone: `#[kernel]` calls it at each of the types that a
+/// kernel takes.
+#[cfg(not(target_arch = "nvptx64"))]
+pub const fn is_parameter<'k, P: Parameter<'k>>() {}
+
 /// How a parameter is used, and the sizes in its type: what the code on the GPU reads and writes of
 /// it.
 #[derive(Clone, Copy)]

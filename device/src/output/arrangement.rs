@@ -144,7 +144,7 @@ const DOWN: usize = WARP / ACROSS;
 pub(super) fn corner<const C: usize>(rank: usize, columns: usize) -> (usize, usize) {
     let warps_across = columns / C / ACROSS;
     let (warp, lane) = (rank / WARP, rank % WARP);
-    (warp / warps_across * DOWN + lane / ACROSS, warp % warps_across * ACROSS + lane % ACROSS)
+    (warp / warps_across * DOWN + lane % DOWN, warp % warps_across * ACROSS + lane / DOWN)
 }
 
 /// Refuses a tile of which some elements would belong to nobody, or to nobody's rectangle.

@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use bytemuck::Zeroable;
 
-use super::arrangement::{Arrangement, Blocked, Striped, check_shares};
+use super::arrangement::{Arrangement, Blocked, QUAD, Striped, check_shares};
 use super::unrolled::unrolled;
 use crate::element::Element;
 use crate::fault;
@@ -350,14 +350,25 @@ impl<'b, S: OutputTile, A: Arrangement, const THREADS: usize> TileMut<'_, 'b, S,
         // Where the elements lie is worked out here, and not kept in registers while a product is
         // computed: of 16 rows that is more than there are.
         let rank = isa::opaque_here(thread.rank());
+        // SAFETY: it is the thread's rank still. An index of a tile by the element's place is known
+        // to lie in it only with this.
+        unsafe { core::hint::assert_unchecked(rank < THREADS) };
         // SAFETY: the same thread's token, for this call.
         let thread = &unsafe { Thread::new(rank) };
         let whole = self.extent.rows() == S::ROWS && self.extent.columns() == S::COLUMNS;
-        unrolled::<64>(|group| {
-            if group < groups && whole {
-                self.set_group::<N>(thread, group * N, true, &value);
-            }
-        });
+        if const { Self::has_squares::<N>() } {
+            unrolled::<16>(|square| {
+                if square * QUAD < groups && whole {
+                    self.set_square::<N>(thread, square * QUAD * N, &value);
+                }
+            });
+        } else {
+            unrolled::<64>(|group| {
+                if group < groups && whole {
+                    self.set_group::<N>(thread, group * N, true, &value);
+                }
+            });
+        }
         // Without the wide stores of a tile that is cut off: the code would be twice as long.
         unrolled::<64>(|group| {
             if group < groups && !whole {
@@ -391,6 +402,39 @@ impl<'b, S: OutputTile, A: Arrangement, const THREADS: usize> TileMut<'_, 'b, S,
             unsafe { self.store_row((row, column), values) };
         } else {
             self.set_lanes::<N>(thread, first, value);
+        }
+    }
+
+    /// Whether a thread's rectangle is a column of squares, each of whose rows is stored at once.
+    const fn has_squares<const N: usize>() -> bool {
+        matches!(A::RECTANGLE, Some((_, QUAD))) && N == QUAD
+    }
+
+    /// As [`set_group`](Self::set_group), the square of `N` by `N` elements that begins with the
+    /// thread's element number `first`, of a tile that lies in the view as a whole. All values are
+    /// there before one is stored: those that lie below one another here may be read at once.
+    #[inline(always)]
+    fn set_square<const N: usize>(
+        &self,
+        thread: &Thread<'_, 'b, THREADS>,
+        first: usize,
+        value: &impl Fn(usize, usize, (usize, usize)) -> S::Element,
+    ) {
+        let start = |line: usize| {
+            let element = self.element_of(thread, first + line * N);
+            (element, Self::place_of(element))
+        };
+        let mut values = [[S::Element::zeroed(); N]; QUAD];
+        for (line, to) in values.iter_mut().enumerate() {
+            let (element, (row, column)) = start(line);
+            for (lane, to) in to.iter_mut().enumerate() {
+                *to = value(first + line * N + lane, element + lane, (row, column + lane));
+            }
+        }
+        for (line, values) in values.into_iter().enumerate() {
+            // SAFETY: as in `set_group`: (0) each place of the tile lies in the view; (1) `N` in a
+            // row are a run of the arrangement.
+            unsafe { self.store_row(start(line).1, values) };
         }
     }
 

@@ -101,8 +101,10 @@ pub(crate) mod sealed {
     pub trait RoleMap {
         /// The threads of all roles.
         const THREADS: usize;
-        /// Whether each role is whole warps.
+        /// Whether each role is whole warps. Not every number of threads compiles.
         const WARPS: bool;
+        /// Whether the sizes are multiples of a warp, where they have to be.
+        const FIT_WARPS: bool;
         /// The size of the smallest role, in threads.
         const LEAST: usize;
         /// The number of roles.
@@ -170,16 +172,24 @@ const fn least<const N: usize>(sizes: [usize; N]) -> usize {
     least
 }
 
-const fn whole_warps<const N: usize>(sizes: [usize; N]) -> bool {
+const fn are_multiples_of_a_warp<const N: usize>(sizes: [usize; N]) -> bool {
     let mut at = 0;
     while at < N {
-        assert!(
-            sizes[at].is_multiple_of(WARP),
-            "roles of whole warps have multiples of 32 threads: take `FirstThreads` or `EvenOdd` for others"
-        );
+        if !sizes[at].is_multiple_of(WARP) {
+            return false;
+        }
         at += 1;
     }
     true
+}
+
+/// Whether a map's roles are whole warps; sizes that have to be and are not do not compile.
+const fn whole_warps(have_to_be: bool, fit: bool) -> bool {
+    assert!(
+        fit,
+        "roles of whole warps have multiples of 32 threads: take `FirstThreads` or `EvenOdd` for others"
+    );
+    have_to_be
 }
 
 /// A map and its roles: each with its first thread's rank, the distance to the next, and their
@@ -196,7 +206,8 @@ macro_rules! map_of {
         impl<$($generic)*> RoleMap for $map<$($size),*> {}
         impl<$($generic)*> sealed::RoleMap for $map<$($size),*> {
             const THREADS: usize = $threads;
-            const WARPS: bool = $warps;
+            const WARPS: bool = whole_warps($warps, <Self as sealed::RoleMap>::FIT_WARPS);
+            const FIT_WARPS: bool = !$warps || are_multiples_of_a_warp([$($size),*]);
             const LEAST: usize = least([$($size),*]);
             type Count = Roles<$roles>;
         }
@@ -221,10 +232,10 @@ macro_rules! role_of {
     };
 }
 
-map!(WarpRoles [const P: usize, const C: usize] [P C], roles 2, warps whole_warps([P, C]); Role0 0: 0, 1, P; Role1 1: P, 1, C;);
-map!(WarpRoles3 [const A: usize, const B: usize, const C: usize] [A B C], roles 3, warps whole_warps([A, B, C]);
+map!(WarpRoles [const P: usize, const C: usize] [P C], roles 2, warps true; Role0 0: 0, 1, P; Role1 1: P, 1, C;);
+map!(WarpRoles3 [const A: usize, const B: usize, const C: usize] [A B C], roles 3, warps true;
     Role0 0: 0, 1, A; Role1 1: A, 1, B; Role2 2: A + B, 1, C;);
-map!(WarpRoles4 [const A: usize, const B: usize, const C: usize, const D: usize] [A B C D], roles 4, warps whole_warps([A, B, C, D]);
+map!(WarpRoles4 [const A: usize, const B: usize, const C: usize, const D: usize] [A B C D], roles 4, warps true;
     Role0 0: 0, 1, A; Role1 1: A, 1, B; Role2 2: A + B, 1, C; Role3 3: A + B + C, 1, D;);
 map!(EvenOdd [const HALF: usize] [HALF], roles 2, warps false; Role0 0: 0, 2, HALF; Role1 1: 1, 2, HALF;);
 map!(FirstThreads [const P: usize, const C: usize] [P C], roles 2, warps false; Role0 0: 0, 1, P; Role1 1: P, 1, C;);

@@ -1,7 +1,7 @@
 //! Kernels that fail on purpose: for tests of what a launch reports.
 
 use tilepipe::reduce::Add;
-use tilepipe::{Bins, Block, Element, Input, Reduction, Shared, Tiles, TilesMut, kernel};
+use tilepipe::{Bins, Block, Blocked, Element, Input, Reduction, Shared, Stages, Tiles, TilesMut, kernel};
 
 /// Asks for one tile more than its block has.
 #[kernel]
@@ -96,3 +96,66 @@ pub fn two_sizes(block: Block<32>, mut out: TilesMut<TwoSizes, 32>) {
         });
     }
 }
+
+/// Looks each element up in its own tile, at a place that only the data bounds: `core` checks each
+/// index.
+#[kernel(instances(THREADS = [256], LEN = [THREADS, 4 * THREADS]))]
+pub fn looks_up<const THREADS: usize, const LEN: usize>(
+    block: Block<THREADS>,
+    input: Tiles<i32, LEN>,
+    mut out: TilesMut<i32, LEN, Blocked>,
+    shared: Shared<Stages<[i32; LEN], 2>>,
+) {
+    let (tiles, mut results) = (input.for_block(&block), out.for_block(&block));
+    let _ = shared.pipeline(&block).map_tiles(&tiles, &mut results, |tile, dst| {
+        block.threads(|t| dst.set_each(&t, |element| tile[tile[element] as usize]));
+    });
+}
+
+/// [`looks_up`](fn@looks_up) with indices that cannot be out of range.
+#[kernel(instances(THREADS = [256], LEN = [THREADS, 4 * THREADS]))]
+pub fn looks_up_masked<const THREADS: usize, const LEN: usize>(
+    block: Block<THREADS>,
+    input: Tiles<i32, LEN>,
+    mut out: TilesMut<i32, LEN, Blocked>,
+    shared: Shared<Stages<[i32; LEN], 2>>,
+) {
+    let (tiles, mut results) = (input.for_block(&block), out.for_block(&block));
+    let _ = shared.pipeline(&block).map_tiles(&tiles, &mut results, |tile, dst| {
+        block.threads(|t| dst.set_each(&t, |element| tile[tile[element] as usize % LEN]));
+    });
+}
+
+/// Panics of `core` in the last thread of each block, by what the parameter says.
+#[kernel]
+pub fn panics_in_core(block: Block<128>, way: u32, input: Tiles<i32, 128>, mut out: TilesMut<i32, 128>) {
+    let mut results = out.for_block(&block);
+    let dst = results.get_mut(0);
+    // Nothing that the compiler knows: 127 in the last thread.
+    let len = input.len();
+    block.threads(|t| {
+        let rank = t.rank();
+        let numbers = [1, 2, 3, 4];
+        let last = rank == 127;
+        let beyond = if last { len + rank } else { 1 };
+        let value = match way {
+            0 => numbers[beyond % 1024],
+            1 => numbers[beyond.min(512)..].len() as i32,
+            2 => numbers[..beyond.min(512)].len() as i32,
+            3 => numbers[3..if last { len.min(1) } else { 4 }].len() as i32,
+            4 => 1 / (128 - beyond as i32).max(0),
+            5 => numbers.get(beyond).copied().unwrap(),
+            6 => numbers.get(beyond).copied().expect("a number at each place"),
+            7 => {
+                assert_ne!(last, beyond == 511, "the rank is {rank}");
+                0
+            }
+            _ => {
+                assert!(!last, "the rank is {rank}");
+                0
+            }
+        };
+        dst.set(&t, value);
+    });
+}
+

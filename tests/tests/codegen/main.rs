@@ -18,6 +18,7 @@ mod kernel;
 mod locals;
 mod machine;
 mod orders;
+mod panics;
 mod parameters;
 mod products;
 mod proxies;

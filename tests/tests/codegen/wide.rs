@@ -90,8 +90,8 @@ fn so_are_they_around_an_element_in_rows_and_in_columns() {
         ("convolution", 5),
         ("stencil_2d_wide", 1),
         ("stencil_2d_bulk", 1),
-        ("transpose_wide", 0),
-        ("transpose_bulk", 0),
+        ("transpose_wide", 4),
+        ("transpose_bulk", 4),
     ] {
         for kernel in Kernel::named(name) {
             let wide = |wanted: fn(&Instruction) -> bool| {

@@ -25,7 +25,7 @@ struct Ours {
 const OURS: [Ours; 5] = [
     Ours {
         kernel: "moving_average_wide_bulk",
-        threads: 256,
+        threads: 128,
         blocks: Tiles,
         generics: &[&[("STAGES", "1")], &[("STAGES", "2")]],
         wide: "moving_average_wide",
@@ -35,11 +35,7 @@ const OURS: [Ours; 5] = [
         kernel: "transpose_bulk",
         threads: 256,
         blocks: Tiles,
-        generics: &[
-            &[("ROWS", "32"), ("STAGES", "1")],
-            &[("ROWS", "32"), ("STAGES", "2")],
-            &[("ROWS", "64"), ("STAGES", "2")],
-        ],
+        generics: &[&[("STAGES", "1")], &[("STAGES", "2")]],
         wide: "transpose_wide",
         class: Class::Plain,
     },
@@ -47,7 +43,7 @@ const OURS: [Ours; 5] = [
         kernel: "stencil_2d_bulk",
         threads: 256,
         blocks: Tiles,
-        generics: &[&[("ROWS", "16"), ("STAGES", "1")], &[("ROWS", "8"), ("STAGES", "2")]],
+        generics: &[&[("STAGES", "1")], &[("STAGES", "2")]],
         wide: "stencil_2d_wide",
         class: Class::Plain,
     },
@@ -104,7 +100,7 @@ mod tests {
         for (kernel, beginning, count) in [
             ("scale_own_bulk", "own_vector_", 2),
             ("moving_average_wide_bulk", "average_bulk_", 2),
-            ("transpose_bulk", "transpose_", 3),
+            ("transpose_bulk", "transpose_", 2),
             ("stencil_2d_bulk", "stencil_", 2),
             ("with_specialized_staging_unified_bulk", "even_odd_hand_", 2),
             ("with_specialized_staging_warps_bulk", "warps_32_hand_", 2),

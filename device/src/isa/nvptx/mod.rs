@@ -438,11 +438,18 @@ pub(crate) fn system_fence() {
 }
 
 /// `fence.sc.sys` and `trap`: ends the launch with an error once all writes before are visible to
-/// the host.
+/// the host. The compiler is not told that nothing follows (`fault::gpu::report`).
 #[inline(always)]
-pub(crate) fn trap() -> ! {
-    // SAFETY: it ends the whole grid; nothing follows.
-    unsafe { asm!("fence.sc.sys;", "trap;", "exit;", options(noreturn, nostack)) }
+pub(crate) fn trap() {
+    // SAFETY: it ends the whole grid, or has no effect but the order.
+    unsafe { asm!("fence.sc.sys;", "trap;", options(nostack)) }
+}
+
+/// `exit`: ends the calling thread, for which a launch was ended already.
+#[inline(always)]
+pub(crate) fn exit() -> ! {
+    // SAFETY: nothing follows.
+    unsafe { asm!("exit;", options(noreturn, nostack)) }
 }
 
 /// `nanosleep`: suspends the calling thread for about `nanoseconds`.
