@@ -448,7 +448,8 @@ panics_of_core! {
     an_option 5 "called `Option::unwrap()` on a `None` value"
     an_expectation 6 "a number at each place"
     an_assertion_of_two_values 7 "put together at run time"
-    an_assertion_with_a_number 8 "put together at run time"
+    a_result 8 "called `Result::unwrap()` on an `Err` value"
+    an_assertion_with_a_number 9 "put together at run time"
 }
 
 /// Prints what the check of an index costs, and asks for less than it may vary.

@@ -184,8 +184,14 @@ fn picked(recorded: &[PeerRow]) -> Vec<Pairing> {
             let own = ours(task).into_iter().filter(|one| one.stages == *stages);
             let mut own: Vec<Ours> = own.collect();
             let best = least(own.iter().map(Ours::as_peer), recorded);
-            // If there is a twin, it is that of the first.
-            let kept = |nth: &usize| *nth == best || (task.twin && *nth == 0 && *stages == task.stages[0]);
+            // If there is a twin, it is that of the first. A shape that is newer than the record is
+            // measured with a block for each tile.
+            let kept = |nth: &usize| {
+                let is_new = !recorded.is_empty() && own[*nth].pairing.blocks == Blocks::Tiles && {
+                    own[*nth].as_peer().is_some_and(|peer| !is_recorded(&peer, recorded))
+                };
+                *nth == best || is_new || (task.twin && *nth == 0 && *stages == task.stages[0])
+            };
             let kept: Vec<usize> = (0..own.len()).filter(kept).collect();
             for nth in kept.into_iter().rev() {
                 let peers = fastest.iter().filter(|(form, _)| form.1 == 0 || form.1.to_string() == *stages);
@@ -214,6 +220,10 @@ fn fastest_of_each(task: &Task, recorded: &[PeerRow]) -> Vec<((&'static str, u32
         (form, peers.swap_remove(nth))
     };
     groups.into_iter().map(pick).collect()
+}
+
+fn is_recorded(peer: &Peer, recorded: &[PeerRow]) -> bool {
+    recorded.iter().any(|row| row.name == peer.name && row.symbol == peer.instance.name())
 }
 
 /// Which of some contestants had the least time; the first one where the record has none of them.

@@ -4,8 +4,8 @@
 //! handler by reference. `core` keeps its functions from being inlined, so a kernel with one index
 //! that the compiler cannot bound had a stack, and the registers of formatting code. Here the
 //! functions between the place of a panic and the report are marked to be inlined, with which the
-//! optimiser removes all that the report does not read. The functions whose message has numbers in
-//! it get a body that reports these numbers. What is not named here stays as it is: another panic
+//! optimiser removes all that the report does not read. The functions whose message has numbers or
+//! another text in it get a body that reports these. What is not named here stays as it is: another panic
 //! of `core` costs what it did.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -24,10 +24,8 @@ mod tests;
 const CORE: &str = "core";
 
 /// Functions of `core` on the way from a panic to the panic handler, as symbols spell their paths.
-const INLINED: [&str; 7] = [
-    "6option13expect_failed",
+const INLINED: [&str; 5] = [
     "6option13unwrap_failed",
-    "6result13unwrap_failed",
     "9panicking13assert_failed",
     "9panicking19assert_failed_inner",
     "9panicking5panic",
@@ -56,8 +54,8 @@ struct Replaced {
     arguments: &'static str,
 }
 
-/// Functions of `core` that report numbers, of rustc 1.96. One of another type is left as it is.
-const REPLACED: [Replaced; 3] = [
+/// Functions of `core` that report numbers or a text, of rustc 1.96. One of another type is left as it is.
+const REPLACED: [Replaced; 5] = [
     Replaced {
         path: "9panicking18panic_bounds_check",
         types: &["i64", "i64", "ptr"],
@@ -89,6 +87,22 @@ const REPLACED: [Replaced; 3] = [
   %second = select i1 %both, i64 %1, i64 %2
 ",
         arguments: "ptr %text, i64 %length, ptr %3, i32 2, i64 %first, i64 %second",
+    },
+    // A message that the kernel's author gave, which `core` formats.
+    Replaced {
+        path: "6option13expect_failed",
+        types: &["ptr", "i64", "ptr"],
+        messages: &[],
+        body: "",
+        arguments: "ptr %0, i64 %1, ptr %2, i32 0, i64 0, i64 0",
+    },
+    // What is said before the error, which is not formatted.
+    Replaced {
+        path: "6result13unwrap_failed",
+        types: &["ptr", "i64", "ptr", "ptr", "ptr"],
+        messages: &[],
+        body: "",
+        arguments: "ptr %0, i64 %1, ptr %4, i32 0, i64 0, i64 0",
     },
     Replaced {
         path: "5slice20copy_from_slice_impl17len_mismatch_fail",

@@ -147,9 +147,10 @@ pub fn panics_in_core(block: Block<128>, way: u32, input: Tiles<i32, 128>, mut o
             5 => numbers.get(beyond).copied().unwrap(),
             6 => numbers.get(beyond).copied().expect("a number at each place"),
             7 => {
-                assert_ne!(last, beyond == 511, "the rank is {rank}");
+                assert_ne!(beyond, 511, "the rank is {rank}");
                 0
             }
+            8 => (if last { Err(rank) } else { Ok(0) }).unwrap(),
             _ => {
                 assert!(!last, "the rank is {rank}");
                 0
