@@ -347,7 +347,6 @@ def moving_average(bench):
                 ours(bench, symbol, RESIDENT),
                 ours(bench, "moving_average_wide__i32_256_1024_1", TILES),
                 ours(bench, "moving_average_wide__i32_128_512_1", TILES),
-                ours(bench, "moving_average_wide__i32_128_1024_1", TILES),
                 eager("unfold, sum, torch.div", unfold_and_sum),
                 compiled(bench, "sum of 17 / 17", fused_average),
             ],

@@ -261,7 +261,8 @@ pub const fn check_limits(instances: &[Instance]) {
 #[track_caller]
 pub const fn check_warps(kernel: &str, threads: usize) {
     if !threads.is_multiple_of(WARP) {
-        let text = Text::new().text("the kernel `").text(kernel).text("` divides its block into warps of 32 threads: it has ");
+        let text =
+            Text::new().text("the kernel `").text(kernel).text("` divides its block into warps of 32 threads: it has ");
         text.number(threads).text(" threads, which are no multiple of that").fail();
     }
 }

@@ -146,7 +146,11 @@ pub fn moving_average_bulk<T: Number, const THREADS: usize, const STAGES: usize>
 }
 
 /// [`moving_average_wide`](fn@crate::moving_average_wide) with bulk copies.
-#[kernel(instances(T = [i32], THREADS = [128], LEN = [8 * THREADS], STAGES = [1, 2]), min_blocks = 2048 / THREADS)]
+#[kernel(
+    instances(T = [i32], THREADS = [256], LEN = [4 * THREADS], STAGES = [1]),
+    instances(T = [i32], THREADS = [128], LEN = [8 * THREADS], STAGES = [2]),
+    min_blocks = if LEN == 4 * THREADS { 2048 / THREADS } else { 1536 / THREADS }
+)]
 pub fn moving_average_wide_bulk<T: Number, const THREADS: usize, const LEN: usize, const STAGES: usize>(
     block: Block<THREADS>,
     signal: Halos<T, LEN, RADIUS>,

@@ -1,8 +1,6 @@
 //! Two-dimensional tiles: a transpose and a stencil.
 
-use tilepipe::{
-    Block, HaloTile2D, Halos2D, I32x4, Micro, Runs, Shared, Stages, Tile2D, Tiles2D, TilesMut2D, kernel,
-};
+use tilepipe::{Block, HaloTile2D, Halos2D, I32x4, Micro, Runs, Shared, Stages, Tile2D, Tiles2D, TilesMut2D, kernel};
 
 use crate::compute::Number;
 
@@ -90,8 +88,8 @@ pub fn stencil_2d<
 }
 
 /// [`stencil_2d`](fn@crate::stencil_2d) with four elements of a row a thread, or four of each of
-/// several rows: they are stored in accesses of 16 bytes. With a `HALO` of 4 copies and loads have 16 bytes too; with one of 1
-/// fewer elements are copied, each on its own.
+/// several rows: they are stored in accesses of 16 bytes. With a `HALO` of 4 copies and loads have
+/// 16 bytes too; with one of 1 fewer elements are copied, each on its own.
 #[kernel(
     instances(T = [i32, f32], THREADS = [256], ROWS = [16], COLUMNS = [64], HALO = [1, 4], STAGES = [1, 2]),
     instances(T = [i32], THREADS = [256], ROWS = [8], COLUMNS = [128], HALO = [1, 4], STAGES = [1, 2]),

@@ -280,7 +280,7 @@ fn twin_of(pairing: &Pairing) -> Option<Twin> {
     let (threads, stages) = (pairing.threads, number("STAGES")?);
     match pairing.kernel {
         "scale_own_bulk" => Some(OWN.of(threads, 4 * 128, stages)),
-        "moving_average_wide_bulk" => Some(AVERAGE.of(threads, 8 * 128, stages)),
+        "moving_average_wide_bulk" => Some(AVERAGE.of(threads, 1024, stages)),
         "transpose_bulk" => Some(TRANSPOSE.of_rows(threads, [64, 64], stages)),
         "stencil_2d_bulk" => Some(STENCIL.of_rows(threads, [32, 128], stages)),
         "with_specialized_staging_unified_bulk" => Some(EVEN_ODD.of(threads, 4 * 128, stages)),

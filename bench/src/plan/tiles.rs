@@ -49,11 +49,7 @@ struct Candidate {
 const TASKS: [Task; 6] = [
     Task {
         kernel: "moving_average_wide",
-        ours: &[
-            (256, &[("LEN", "1024")], 1024),
-            (128, &[("LEN", "512")], 512),
-            (128, &[("LEN", "1024")], 1024),
-        ],
+        ours: &[(256, &[("LEN", "1024")], 1024), (128, &[("LEN", "512")], 512)],
         stages: &["1", "2", "4"],
         blocks: &BLOCKS,
         twin: true,

@@ -5,8 +5,8 @@
 //! that the compiler cannot bound had a stack, and the registers of formatting code. Here the
 //! functions between the place of a panic and the report are marked to be inlined, with which the
 //! optimiser removes all that the report does not read. The functions whose message has numbers or
-//! another text in it get a body that reports these. What is not named here stays as it is: another panic
-//! of `core` costs what it did.
+//! another text in it get a body that reports these. What is not named here stays as it is: another
+//! panic of `core` costs what it did.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write;
@@ -54,7 +54,8 @@ struct Replaced {
     arguments: &'static str,
 }
 
-/// Functions of `core` that report numbers or a text, of rustc 1.96. One of another type is left as it is.
+/// Functions of `core` that report numbers or a text, of rustc 1.96. One of another type is left as
+/// it is.
 const REPLACED: [Replaced; 5] = [
     Replaced {
         path: "9panicking18panic_bounds_check",
@@ -154,7 +155,10 @@ pub(crate) fn cheapen(module: &str) -> Option<String> {
     }
     for (name, text) in messages {
         let length = text.len();
-        let _ = writeln!(out, "@tilepipe.panic.{name} = private unnamed_addr constant [{length} x i8] c\"{text}\", align 1");
+        let _ = writeln!(
+            out,
+            "@tilepipe.panic.{name} = private unnamed_addr constant [{length} x i8] c\"{text}\", align 1"
+        );
     }
     out.push_str(&groups.new);
     Some(out)
@@ -211,7 +215,8 @@ struct Groups<'a> {
 
 impl<'a> Groups<'a> {
     fn read(module: &'a str) -> Self {
-        let group = |line: &'a str| line.strip_prefix("attributes #")?.trim_end().strip_suffix(" }")?.split_once(" = { ");
+        let group =
+            |line: &'a str| line.strip_prefix("attributes #")?.trim_end().strip_suffix(" }")?.split_once(" = { ");
         Groups { old: module.lines().filter_map(group).collect(), made: HashMap::new(), new: String::new() }
     }
 
@@ -234,7 +239,8 @@ impl<'a> Groups<'a> {
         let (_, group) = self.old.iter().find(|(number, _)| *number == old)?;
         let kept = group.split(' ').filter(|word| !["noinline", "minsize", "optsize", "alwaysinline"].contains(word));
         let kept: Vec<&str> = kept.collect();
-        let number = self.old.iter().filter_map(|(number, _)| number.parse::<usize>().ok()).max()? + 1 + self.made.len();
+        let number =
+            self.old.iter().filter_map(|(number, _)| number.parse::<usize>().ok()).max()? + 1 + self.made.len();
         let _ = writeln!(self.new, "attributes #{number} = {{ alwaysinline {} }}", kept.join(" "));
         self.made.insert(old.to_string(), number);
         Some(number)

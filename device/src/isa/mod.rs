@@ -83,7 +83,8 @@
 //! | `claim` | `atom.sys.cas` | sm_80 | thread |
 //! | `system_fence` | `fence.sc.sys` | sm_80 | thread |
 //! | `sleep` | `nanosleep` | sm_80 | thread |
-//! | `trap` | `trap`, `exit` | sm_80 | thread |
+//! | `trap` | `trap` | sm_80 | thread |
+//! | `exit` | `exit` | sm_80 | thread |
 //!
 //! # Safety contracts
 //!

@@ -185,10 +185,7 @@ const fn are_multiples_of_a_warp<const N: usize>(sizes: [usize; N]) -> bool {
 
 /// Whether a map's roles are whole warps; sizes that have to be and are not do not compile.
 const fn whole_warps(have_to_be: bool, fit: bool) -> bool {
-    assert!(
-        fit,
-        "roles of whole warps have multiples of 32 threads: take `FirstThreads` or `EvenOdd` for others"
-    );
+    assert!(fit, "roles of whole warps have multiples of 32 threads: take `FirstThreads` or `EvenOdd` for others");
     have_to_be
 }
 

@@ -78,7 +78,7 @@ macro_rules! with_kernels {
             example_kernel_wide { computes: TwoInputs, instances: 2 * 2, measured: true }
             with_specialized_staging_unified_wide { computes: NeighbourSum, instances: 3, measured: true }
             with_specialized_staging_warps_wide { computes: NeighbourSum, instances: 3 + 2, measured: true }
-            moving_average_wide { computes: MovingAverage, instances: 2 * 2 * 3 + 3, measured: true }
+            moving_average_wide { computes: MovingAverage, instances: 2 * 2 * 3, measured: true }
             transpose_wide { computes: Transpose, instances: 2 * 2 + 2 + 2, measured: true }
             stencil_2d_wide { computes: Stencil, instances: 2 * 2 * 2 + 2 * 2 * 2 + 2, measured: true }
             copy_bulk { computes: Copy, instances: 2 * 2, measured: true }
@@ -88,7 +88,7 @@ macro_rules! with_kernels {
             dot_bulk { computes: Dot, instances: 2 * 2, measured: true }
             example_kernel_bulk { computes: TwoInputs, instances: 2, measured: true }
             moving_average_bulk { computes: MovingAverage, instances: 2 * 2, measured: true }
-            moving_average_wide_bulk { computes: MovingAverage, instances: 2, measured: true }
+            moving_average_wide_bulk { computes: MovingAverage, instances: 1 + 1, measured: true }
             transpose_bulk { computes: Transpose, instances: 2, measured: true }
             stencil_2d_bulk { computes: Stencil, instances: 2, measured: true }
             with_specialized_staging_unified_bulk { computes: NeighbourSum, instances: 2, measured: true }

@@ -30,21 +30,10 @@ pub fn argmax<const THREADS: usize, const LEN: usize, const STAGES: usize>(
         let (first, valid) = (start as u32, (elements - start).min(LEN) as u32);
         block.update(&mut largest, |t, largest| {
             let own = (t.rank() * (LEN / THREADS)) as u32;
-            // The upper half of a key says how large the element is, and is never 0. Most tiles
-            // have none that is larger than all before, so that no index is worked out.
-            let upper = |value: f32| (key::argmax(value, 0) >> 32) as u32;
-            let values = tile.own(&t).iter().copied();
-            // What lies beyond the end is zeros, which are no elements.
-            let most = if valid as usize == LEN {
-                values.map(upper).fold(0, u32::max)
-            } else {
-                (own..).zip(values).map(|(place, value)| if place < valid { upper(value) } else { 0 }).fold(0, u32::max)
-            };
-            if most > (*largest >> 32) as u32 {
-                for (place, value) in (own..).zip(tile.own(&t)) {
-                    let key = key::argmax(*value, first.wrapping_add(place));
-                    *largest = (*largest).max(if place < valid { key } else { 0 });
-                }
+            for (place, value) in (own..).zip(tile.own(&t)) {
+                let key = key::argmax(*value, first.wrapping_add(place));
+                // What lies beyond the end is zeros, which are no elements.
+                *largest = (*largest).max(if place < valid { key } else { 0 });
             }
         });
     });

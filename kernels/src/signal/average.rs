@@ -40,10 +40,7 @@ pub fn moving_average<T: Number, const THREADS: usize, const STAGES: usize>(
 
 /// [`moving_average`](fn@crate::moving_average) with `LEN / THREADS` elements a thread, in a row:
 /// their windows overlap, so that a thread loads each element of them once.
-#[kernel(
-    instances(T = [i32, f32], THREADS = [128, 256], LEN = [4 * THREADS], STAGES = [1, 2, 4]),
-    instances(T = [i32], THREADS = [128], LEN = [8 * THREADS], STAGES = [1, 2, 4]),
-)]
+#[kernel(instances(T = [i32, f32], THREADS = [128, 256], LEN = [4 * THREADS], STAGES = [1, 2, 4]))]
 pub fn moving_average_wide<T: Number, const THREADS: usize, const LEN: usize, const STAGES: usize>(
     block: Block<THREADS>,
     signal: Halos<T, LEN, RADIUS>,

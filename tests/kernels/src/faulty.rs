@@ -159,4 +159,3 @@ pub fn panics_in_core(block: Block<128>, way: u32, input: Tiles<i32, 128>, mut o
         dst.set(&t, value);
     });
 }
-

@@ -34,7 +34,8 @@ fn nothing_of_core_that_panics_is_called_or_kept() {
     let mut kept = BTreeSet::new();
     for module in [Module::Kernels, Module::TestKernels, Module::CodegenKernels] {
         let text = module.ptx().unwrap_or_else(|error| panic!("{error}"));
-        let names = text.split([' ', '(', ',', ';', '\n']).filter(|word| word.starts_with("_R") && word.contains("4core"));
+        let names =
+            text.split([' ', '(', ',', ';', '\n']).filter(|word| word.starts_with("_R") && word.contains("4core"));
         kept.extend(names.map(str::to_owned));
     }
     // `panics_in_core` panics in all ways that are listed in the builder (`ir::panics`).

@@ -56,7 +56,7 @@ unsafe fn rounds<const WHOLE: bool>(
     (mut index, mut number): (usize, usize),
     end: usize,
 ) -> (usize, usize) {
-    while number < end {
+    if number < end {
         // SAFETY: every thread takes the same way, so each barrier is the block's. The stage is
         // filled after the barrier that follows its last read, and read after its copies were
         // waited for. The input has the tile at the exchanged place.
@@ -64,25 +64,31 @@ unsafe fn rounds<const WHOLE: bool>(
             if index > 0 {
                 barrier();
             }
-            let (row, column) = out.place(index);
-            fill::<WHOLE>(input, (column, row));
-            wait_group::<0>();
-            barrier();
-            write::<WHOLE>(shared_base().cast_const().cast(), out, (row, column));
+            fill::<WHOLE>(input, out.place(index));
+            loop {
+                wait_group::<0>();
+                barrier();
+                write::<WHOLE>(shared_base().cast_const().cast(), out, out.place(index));
+                (index, number) = (index + 1, out.after(number));
+                if number >= end {
+                    break;
+                }
+                barrier();
+                fill::<WHOLE>(input, out.place(index));
+            }
         }
-        (index, number) = (index + 1, out.after(number));
     }
     (index, number)
 }
 
-/// Fills the stage with the tile at a place, and closes the group.
+/// Fills the stage with the input's tile for a place of the output, and closes the group.
 ///
 /// # Safety
 ///
 /// The input has such a tile, if `WHOLE` as a whole. Nobody reads the stage.
 #[inline(always)]
-unsafe fn fill<const WHOLE: bool>(input: &Matrix<SIDE, SIDE>, place: (usize, usize)) {
-    let (first, rows, columns) = input.tile(place);
+unsafe fn fill<const WHOLE: bool>(input: &Matrix<SIDE, SIDE>, (row, column): (usize, usize)) {
+    let (first, rows, columns) = input.tile((column, row));
     let (first, below, end) = (first.cast_const().cast::<u8>(), rows as u32, (columns * 4) as u32);
     let mut unit = rank();
     while unit < SIDE * UNITS {

@@ -20,6 +20,8 @@ const ALLOWED: &[(&str, &str, &str, usize, &str)] = &[
     ("device/src", "lib", "mod cpu", 1, "launchers run blocks on the CPU"),
     ("device/src", "lib", "mod launch", 1, "launchers read what a kernel is"),
     ("device/src", "entry", "use function", 1, "launchers make instances of kernels"),
+    ("device/src", "entry", "use parameter", 1, "a build for the host checks the parameters of kernels"),
+    ("device/src", "parameter", "fn is_parameter", 1, "a build for the host checks the parameters of kernels"),
     ("device/src", "function", "const PARAMETERS", 2, "launchers check arguments"),
     ("device/src", "function", "fn instance", 1, "launchers make instances of kernels"),
     ("device/src", "function", "fn instance_without_cpu", 1, "launchers make instances of kernels"),
@@ -39,6 +41,7 @@ const ALLOWED: &[(&str, &str, &str, usize, &str)] = &[
     ("device/macros/src", "lib", "static INSTANCES", 1, "launchers look instances up"),
     ("device/macros/src", "lib", "struct Key", 1, "launchers look instances up"),
     ("device/macros/src", "lib", "fn launch", 1, "launchers call it"),
+    ("device/macros/src", "checks", "const _", 1, "a build for the host checks a kernel's parameters, warps and roles"),
     ("device/macros/src", "bounds", "const _", 1, "a build for the host checks the bounds of launches"),
 ];
 

@@ -22,12 +22,20 @@ struct Ours {
 }
 
 /// Those over rows and windows, and in roles.
-const OURS: [Ours; 5] = [
+const OURS: [Ours; 6] = [
+    Ours {
+        kernel: "moving_average_wide_bulk",
+        threads: 256,
+        blocks: Tiles,
+        generics: &[&[("STAGES", "1")]],
+        wide: "moving_average_wide",
+        class: Class::Hand,
+    },
     Ours {
         kernel: "moving_average_wide_bulk",
         threads: 128,
         blocks: Tiles,
-        generics: &[&[("STAGES", "1")], &[("STAGES", "2")]],
+        generics: &[&[("STAGES", "2")]],
         wide: "moving_average_wide",
         class: Class::Hand,
     },
