@@ -117,9 +117,9 @@ pub enum WarpRows<const N: usize> {}
 ///
 /// `R` and `C` are multiples of 4. The elements lie in squares of 4 by 4, which neighbouring
 /// threads have side by side and below one another; a thread's next square is as far away as there
-/// are threads between. A warp has 4 threads below one another with 8 side by side each. So reads
-/// of shared memory have no bank conflicts, and each row that a warp stores is 128 bytes of an
-/// `f32` matrix. (CUTLASS's `WarpThreadArrangement` of 4 x 8 lanes.)
+/// are threads between. A warp has 4 threads below one another, the first ones, and 8 such columns
+/// side by side. So reads of shared memory have no bank conflicts, and each row that a warp stores
+/// is 128 bytes of an `f32` matrix. (CUTLASS's `WarpThreadArrangement` of 4 x 8 lanes.)
 ///
 /// A tile of `ROWS` by `COLUMNS` elements has `COLUMNS / C` threads side by side, a multiple of 8,
 /// and `ROWS / R` below one another, a multiple of 4, `THREADS` in all, or it does not compile.
@@ -403,7 +403,7 @@ mod tests {
         assert_eq!([0, 3, 4, 8, 32].map(|nth| place(0, nth)), [(0, 0), (0, 3), (0, 64), (1, 0), (64, 0)]);
         assert_eq!(
             [1, 7, 8, 31, 32, 64].map(|rank| place(rank, 0)),
-            [(0, 4), (0, 28), (4, 0), (12, 28), (0, 32), (16, 0)]
+            [(4, 0), (12, 4), (0, 8), (12, 28), (0, 32), (16, 0)]
         );
     }
 
