@@ -8,7 +8,7 @@
 //! another text in it get a body that reports these. What is not named here stays as it is: another
 //! panic of `core` costs what it did.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 
 use super::convergent::{arguments, call_instruction};
@@ -119,15 +119,16 @@ const REPLACED: [Replaced; 5] = [
 
 /// The module with cheap panics. None if it has no report of ours, or if two crates are called
 /// `core`, one of which is not rustc's.
-pub(crate) fn cheapen(module: &str) -> Option<String> {
+pub(crate) fn cheapen<'m>(module: &'m str) -> Option<String> {
     let report = module.lines().filter(|line| line.starts_with("define ")).find(|line| is_report(line));
     let report = bounds::defined_name(report?)?;
     let owners = bounds::definitions(module).filter_map(mangling::owner).filter(|owner| owner.name == CORE);
     if owners.map(CrateId::disambiguator).collect::<BTreeSet<&str>>().len() != 1 {
         return None;
     }
-    let is_changed = |line: &&str| Change::of(line).is_some();
-    let changed: HashSet<&str> = module.lines().filter(is_changed).filter_map(bounds::defined_name).collect();
+    let defined = |line: &'m str| line.strip_prefix("define ").and_then(bounds::defined_name);
+    let change = |line| Some((defined(line)?, Change::of(line)?));
+    let changes: HashMap<&str, Change> = module.lines().filter_map(change).collect();
     let mut out = String::with_capacity(module.len() + module.len() / 64);
     let mut groups = Groups::read(module);
     let mut messages = BTreeSet::new();
@@ -137,7 +138,8 @@ pub(crate) fn cheapen(module: &str) -> Option<String> {
             skipping = line.trim_end() != "}";
             continue;
         }
-        match Change::of(line).and_then(|change| Some((change, groups.inlined(line)?))) {
+        let change = defined(line).and_then(|symbol| changes.get(symbol));
+        match change.and_then(|change| Some((change, groups.inlined(line)?))) {
             Some((Change::Body(replaced), head)) => {
                 // Without its place in the source, which its calls would have to have too.
                 let end = head.find(" !dbg ").or_else(|| head.rfind(" {")).unwrap_or(head.len());
@@ -147,10 +149,11 @@ pub(crate) fn cheapen(module: &str) -> Option<String> {
             }
             Some((Change::Inline, head)) => out.push_str(&head),
             // rustc marks the calls, too.
-            None => match called(line).filter(|callee| changed.contains(callee)).and_then(|_| groups.inlined(line)) {
-                Some(call) => out.push_str(&call),
-                None => out.push_str(line),
-            },
+            None => {
+                let is_of_one = called(line).is_some_and(|callee| changes.contains_key(callee));
+                let call = if is_of_one { groups.inlined(line) } else { None };
+                out.push_str(call.as_deref().unwrap_or(line));
+            }
         }
     }
     for (name, text) in messages {
