@@ -186,6 +186,12 @@ define void @tilepipe_mbarrier_expect_tx(i32 %address, i32 %bytes) alwaysinline 
   ret void
 }
 
+; The same, and an arrival with release semantics at block scope, in one step.
+define void @tilepipe_mbarrier_arrive_expect_tx(i32 %address, i32 %bytes) alwaysinline nounwind {
+  call void asm sideeffect "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", "r,r,~{memory}"(i32 %address, i32 %bytes)
+  ret void
+}
+
 ; A bulk copy by the copy engine, which counts its bytes off the phase in progress of the mbarrier
 ; when they have landed. (The destination's state space is that of a cluster, which contains the
 ; block's own: that form is the older one.)

@@ -14,9 +14,12 @@ use crate::stage::presence::Presence;
 ///
 /// 0. `producers` are the threads that run the calling code, and those for which the barriers were
 ///    made.
+/// 1. If `unannounced` has a number, copies of so many bytes into the stage that is passed next were
+///    started and not announced, where copies complete by bytes. There is one producer then.
 pub(crate) struct ProducerBarriers<K> {
     memory: Memory<K>,
     producers: Members,
+    unannounced: Option<u32>,
 }
 
 /// The consumers' end of the barriers.
@@ -26,13 +29,21 @@ impl<K: Handover> ProducerBarriers<K> {
     /// The end of a role all of whose threads take its steps.
     #[inline(always)]
     pub(crate) fn of_role(memory: Memory<K>) -> Self {
-        ProducerBarriers { memory, producers: K::PRODUCERS }
+        ProducerBarriers { memory, producers: K::PRODUCERS, unannounced: None }
     }
 
     /// The end of those threads of a role that copy: for a driver, whose barriers count no others.
     #[inline(always)]
     pub(crate) fn of_copiers(memory: Memory<K>) -> Self {
-        ProducerBarriers { memory, producers: Memory::<K>::COPIERS }
+        ProducerBarriers { memory, producers: Memory::<K>::COPIERS, unannounced: None }
+    }
+
+    /// The same end of the threads that copy, which announces these bytes, of a stage that they have
+    /// filled, when it passes the stage on.
+    #[inline(always)]
+    pub(crate) fn announcing(&self, bytes: u32) -> Self {
+        const { assert!(!CompletionOf::<K::Engine>::BY_BYTES || Memory::<K>::COPIERS.count == 1) };
+        ProducerBarriers { memory: self.memory, producers: self.producers, unannounced: Some(bytes) }
     }
 }
 
@@ -87,9 +98,16 @@ impl<K: Handover> EndBarriers for ProducerBarriers<K> {
 
     #[inline(always)]
     fn pass(&self, stage: u32) {
-        // SAFETY: the barrier counts an arrival of each producer per phase; the producers have the
-        // stage, so this phase has had none.
-        unsafe { CompletionOf::<K::Engine>::arrive(self.memory.full(stage), self.producers) };
+        match self.unannounced {
+            // SAFETY: the barrier counts an arrival of each producer per phase; the producers have
+            // the stage, so this phase has had none.
+            None => unsafe { CompletionOf::<K::Engine>::arrive(self.memory.full(stage), self.producers) },
+            // SAFETY: as above; these are the stage's bytes, and there is one producer where they
+            // count (1).
+            Some(bytes) => unsafe {
+                CompletionOf::<K::Engine>::arrive_with(self.memory.full(stage), self.producers, bytes);
+            },
+        }
         self.arrive_told(stage);
     }
 

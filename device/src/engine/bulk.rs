@@ -23,10 +23,11 @@ use crate::view::tile_ref::TileRef;
 /// engine still writes its shared memory, and that function waits, whatever becomes of the
 /// pipeline.
 ///
-/// PTX: in the group's first thread `mbarrier.expect_tx` for the bytes of a stage, `cp.async.bulk`
-/// for each tile or row of it, and `mbarrier.arrive`; in each thread that reads it
-/// `mbarrier.try_wait`, and `fence.proxy.async.shared::cta` before the barrier or arrival after
-/// which the stage is filled again. A launch on a GPU below sm_90 is an error that names both.
+/// PTX: in the group's first thread `cp.async.bulk` for each tile or row of a stage, and one
+/// `mbarrier.arrive.expect_tx` for its bytes (between roles by hand `mbarrier.expect_tx`, and
+/// `mbarrier.arrive` in `commit`); in each thread that reads it `mbarrier.try_wait`, and
+/// `fence.proxy.async.shared::cta` before the barrier or arrival after which the stage is filled
+/// again. A launch on a GPU below sm_90 is an error that names both.
 ///
 /// CUDA: `cuda::memcpy_async` with a `cuda::barrier` in shared memory, or
 /// `cuda::ptx::cp_async_bulk`. `cuda::pipeline` never uses the copy engine.

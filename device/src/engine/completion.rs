@@ -9,18 +9,20 @@ use crate::scope::Scope;
 /// | step | [`Groups`] | [`AtOnce`] | [`Bytes`] |
 /// |---|---|---|---|
 /// | memory becomes a pipeline's | nothing | nothing | `mbarrier.init`, fences, a barrier |
-/// | a stage is filled | the copies | the stores | `mbarrier.expect_tx`, the copies |
+/// | a stage is filled | the copies | the stores | the copies, `mbarrier.expect_tx` |
 /// | `commit`, unified | `cp.async.commit_group` | nothing | nothing |
 /// | `wait`, unified | `cp.async.wait_group`, a barrier | a barrier | `mbarrier.try_wait` |
 /// | a dirty stage is free after | a barrier | a barrier | a fence, a barrier |
 /// | `commit` between roles | `cp.async.mbarrier.arrive` | `mbarrier.arrive` | `mbarrier.arrive` |
+/// | a driver of roles passes a stage on | as `commit` | as `commit` | `mbarrier.arrive.expect_tx` |
 /// | `release` between roles | `mbarrier.arrive` | `mbarrier.arrive` | a fence, `mbarrier.arrive` |
 /// | a scope ends | `cp.async.wait_all` | nothing | a wait at each stage's mbarrier |
 ///
 /// A barrier is that of the pipeline's scope, a fence `fence.proxy.async` in each thread. With
 /// [`Bytes`] a unified `wait` has them too where a stage is dirty, since then they free it. The one
-/// arrival of a stage follows its copies at once there, in `copy`, so that a filled stage that is
-/// forgotten completes. Between roles a phase ends when all have arrived, for [`Groups`] when their
+/// arrival of a stage is its announcement there (`mbarrier.arrive.expect_tx`), in `copy`, so that a
+/// filled stage that is forgotten completes. Copies may land before they are announced, as long as an
+/// arrival is left: the phase's count of bytes may be negative. Between roles a phase ends when all have arrived, for [`Groups`] when their
 /// copies have landed, and for [`Bytes`] when the bytes have landed too.
 ///
 /// A unified pipeline has barriers in memory with [`Bytes`] alone: one a stage. Sealed: implemented
@@ -51,14 +53,14 @@ pub trait Completion {
     #[doc(hidden)]
     unsafe fn expect<G: Deal<S>, S: Scope>(landing: Self::Landing, bytes: u32);
 
-    /// A stage of a unified pipeline was filled.
+    /// Announces them with that arrival, the only one that the phase counts: it ends when they have
+    /// landed. The arrival covers what the group's first thread has stored before.
     ///
     /// # Safety
     ///
-    /// Called once after the copies of the stage, whose mbarrier counts one arrival. As for
-    /// [`Deal::first`].
+    /// As for [`expect`](Self::expect). All copies have been started.
     #[doc(hidden)]
-    unsafe fn filled<G: Deal<S>, S: Scope>(landing: Self::Landing);
+    unsafe fn arrive_expecting<G: Deal<S>, S: Scope>(landing: Self::Landing, bytes: u32);
 
     /// Closes the group of copies that fill one stage of a unified pipeline.
     ///
@@ -110,6 +112,20 @@ pub trait Completion {
     #[doc(hidden)]
     unsafe fn arrive(full: Mbarrier, issuers: Members);
 
+    /// As [`arrive`](Self::arrive), and announces the bytes of copies that were not announced yet.
+    ///
+    /// # Safety
+    ///
+    /// As for [`arrive`](Self::arrive); if copies complete by bytes there is one issuer, which has
+    /// started them.
+    #[doc(hidden)]
+    #[inline(always)]
+    unsafe fn arrive_with(full: Mbarrier, issuers: Members, bytes: u32) {
+        let _ = bytes;
+        // SAFETY: the caller's promise.
+        unsafe { Self::arrive(full, issuers) };
+    }
+
     /// Waits until all copies that the calling thread has started have landed, unless an mbarrier
     /// says so.
     #[doc(hidden)]
@@ -138,7 +154,7 @@ macro_rules! without_bytes {
         unsafe fn expect<G: Deal<S>, S: Scope>((): (), _: u32) {}
 
         #[inline(always)]
-        unsafe fn filled<G: Deal<S>, S: Scope>((): ()) {}
+        unsafe fn arrive_expecting<G: Deal<S>, S: Scope>((): (), _: u32) {}
 
         #[inline(always)]
         fn fence() {}
@@ -210,11 +226,10 @@ impl Completion for Bytes {
     }
 
     #[inline(always)]
-    unsafe fn filled<G: Deal<S>, S: Scope>(landing: Mbarrier) {
-        let first = Members { first: 0, stride: 1, count: 1 };
-        // SAFETY: the one arrival that the barrier counts, by the thread that issued the copies.
-        let arrive = || unsafe { isa::mbarrier_arrive(landing, first) };
-        // SAFETY: the caller's promise.
+    unsafe fn arrive_expecting<G: Deal<S>, S: Scope>(landing: Mbarrier, bytes: u32) {
+        // SAFETY: the caller's promises.
+        let arrive = || unsafe { arrive_expecting(landing, bytes) };
+        // SAFETY: the caller's promise; the closure does nothing for other threads.
         unsafe { G::first(arrive) };
     }
 
@@ -242,7 +257,29 @@ impl Completion for Bytes {
     }
 
     #[inline(always)]
+    unsafe fn arrive_with(full: Mbarrier, _: Members, bytes: u32) {
+        // SAFETY: the caller's promises: the one issuer makes this call.
+        unsafe { arrive_expecting(full, bytes) };
+    }
+
+    #[inline(always)]
     fn drain() {}
+}
+
+/// Announces `bytes` bytes, if there are any, with an arrival of the calling thread.
+///
+/// # Safety
+///
+/// As for [`isa::mbarrier_arrive_expect_tx`].
+#[inline(always)]
+unsafe fn arrive_expecting(full: Mbarrier, bytes: u32) {
+    if bytes > 0 {
+        // SAFETY: the caller's promise.
+        unsafe { isa::mbarrier_arrive_expect_tx(full, bytes) };
+    } else {
+        // SAFETY: the caller's promise; the calling thread is its group's first.
+        unsafe { isa::mbarrier_arrive(full, Members { first: 0, stride: 1, count: 1 }) };
+    }
 }
 
 /// Waits until all copies that the calling thread has started have landed, whichever engine they

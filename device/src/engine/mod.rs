@@ -160,8 +160,8 @@ pub(crate) mod sealed {
         ///    the scope synchronised, and no thread may still be reading it from before.
         /// 2. Called by threads of the group, which has the number of threads that its type says,
         ///    and by each thread that a unit of the tile is dealt out to.
-        /// 3. Where copies complete by bytes `landing` is the stage's mbarrier: valid, with the
-        ///    bytes of the stage announced, and an arrival of the group's first thread follows.
+        /// 3. Where copies complete by bytes `landing` is the stage's mbarrier: valid, and the
+        ///    group's first thread announces the bytes of the stage and arrives, after the call.
         unsafe fn copy<T: Tile, G: Deal<S>, S: Scope>(
             destination: *mut u8,
             landing: LandingOf<Self>,

@@ -20,10 +20,11 @@ use crate::view::tile_ref::TileRef;
 /// warps' own pipelines; by hand a unified pipeline exists inside
 /// [`Shared::with_pipeline`](crate::Shared::with_pipeline).
 ///
-/// PTX: in the group's first thread `mbarrier.expect_tx` for the bytes of a stage,
-/// `cp.async.bulk.tensor.2d` for each tile of it, and `mbarrier.arrive`; in each thread that reads
-/// it `mbarrier.try_wait`, and `fence.proxy.async.shared::cta` before the barrier or arrival after
-/// which the stage is filled again.
+/// PTX: in the group's first thread `cp.async.bulk.tensor.2d` for each tile of a stage, and one
+/// `mbarrier.arrive.expect_tx` for its bytes (between roles by hand `mbarrier.expect_tx`, and
+/// `mbarrier.arrive` in `commit`); in each thread that reads it `mbarrier.try_wait`, and
+/// `fence.proxy.async.shared::cta` before the barrier or arrival after which the stage is filled
+/// again.
 ///
 /// CUDA: `cuda::ptx::cp_async_bulk_tensor` with a `cuda::barrier`. `cuda::pipeline` never uses the
 /// copy engine.

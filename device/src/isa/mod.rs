@@ -45,6 +45,7 @@
 //! | `mbarrier_arrive`, `mbarrier_arrive_first` | `mbarrier.arrive` | sm_80 | role |
 //! | `cp_async_mbarrier_arrive` | `cp.async.mbarrier.arrive.noinc` | sm_80 | role |
 //! | `mbarrier_expect_tx` | `mbarrier.expect_tx` | sm_90 | thread |
+//! | `mbarrier_arrive_expect_tx` | `mbarrier.arrive.expect_tx` | sm_90 | thread |
 //! | `bulk_copy` | `cp.async.bulk.shared::cluster.global` | sm_90 | thread |
 //! | `bulk_store` | `cp.async.bulk.global.shared::cta` | sm_90 | thread |
 //! | `tensor_copy` | `cp.async.bulk.tensor.2d.shared::cluster.global` | sm_90 | thread |
@@ -247,7 +248,7 @@
 //!
 //! As for `mbarrier_arrive`, with one arrival in all, that of the first member.
 //!
-//! ## `mbarrier_expect_tx`
+//! ## `mbarrier_expect_tx`, `mbarrier_arrive_expect_tx`
 //!
 //! `barrier` is valid, its phase in progress counts an arrival of the calling thread that has not
 //! happened yet, and the bytes that it expects are 2^20 - 1 at most.
@@ -261,8 +262,9 @@
 //!    landed.
 //! 2. `from` is global memory, aligned to 16 and valid for reads of `bytes` bytes until the block
 //!    ends.
-//! 3. `barrier` is valid. Its phase in progress expects these bytes, and does not end before an
-//!    arrival of the calling thread that follows. The block does not end before that phase.
+//! 3. `barrier` is valid. Its phase in progress does not end before an arrival of the calling
+//!    thread that follows, and the thread announces these bytes before that arrival or with it. The
+//!    block does not end before the phase.
 //!
 //! ## `bulk_store`
 //!

@@ -8,7 +8,7 @@ use super::view::View;
 use crate::engine::{Completion, CompletionOf};
 use crate::group::Group;
 use crate::isa::PendingGroups;
-use crate::stage::{self, Stage, StageFilled};
+use crate::stage::{self, Arrival, Stage, StageFilled};
 use crate::view::numbers::TileNumbers;
 
 /// Of `FILLED` groups, all but the one that is waited for may stay in flight.
@@ -222,6 +222,7 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
                 // SAFETY: a pipeline exists only where its group runs as one (R2); block-level code
                 // is converged.
                 unsafe { self.land::<AllBut<STAGES, true>>() };
+                let read = self.ring.oldest();
                 self.consume_next(index, &mut consume);
                 index += 1;
                 if counted {
@@ -239,6 +240,8 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
                 // before.
                 let ahead = index + (STAGES - 1);
                 let is_there = STAGES == 1 || if counted { left as usize >= STAGES } else { numbers.has(ahead) };
+                // If there is such a tile, all stages but the one that was read are in flight.
+                self.ring.fill_again(read);
                 self.fill_next(ahead, is_there, &mut fill);
             }
             if counted {
@@ -326,12 +329,9 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
             // and every thread that may read it has passed a barrier since (the callers say which);
             // nobody reads it before the wait of round `index`. The brand is the closure's own, so
             // this stage is the one that comes back filled.
-            let stage = unsafe { Stage::new(memory, landing) };
+            let stage = unsafe { Stage::new(memory, landing, Arrival::WithCopies) };
             let filled = fill(stage, index);
             self.ring.filled(slot, filled.present());
-            // SAFETY: the stage's copies were started, and its mbarrier counts this arrival. The
-            // group runs as one.
-            unsafe { CompletionOf::<U::Engine>::filled::<U::Group, U::Scope>(landing) };
             self.ring.note_fills();
         }
         // SAFETY: a pipeline exists only where its group runs as one (R2); a group for each index,

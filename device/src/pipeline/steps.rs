@@ -21,7 +21,7 @@ use crate::scope::{Scope, ThreadsAlone};
 use crate::stage::contents::{self, Contents, Fill};
 use crate::stage::ring::{Fills, Ring, Slot};
 use crate::stage::stages::Stages;
-use crate::stage::{self, Stage};
+use crate::stage::{self, Arrival, Stage};
 
 pub use computed::ComputedBy;
 
@@ -234,7 +234,7 @@ impl<'s, U: Setup, F, I, H, D> Pipeline<'s, U, F, I, H, D> {
         // F > 0 it is one of the free ones, which nobody else reads (invariant 0 of the pipeline);
         // if not, every thread that may have read it has passed the barrier above. The arrival of
         // `copy` follows; a stage that was acquired and not filled loses the pipeline.
-        let stage = unsafe { Stage::new(memory, landing) };
+        let stage = unsafe { Stage::new(memory, landing, Arrival::WithCopies) };
         Acquired { pipeline: self.into_state(), stage, slot }
     }
 
@@ -463,12 +463,8 @@ impl<'s, U: Setup, F, I, H, D> Acquired<'s, U, F, I, H, D> {
     /// CUDA: `cuda::memcpy_async(group, shared, global, size, pipeline)`.
     #[inline(always)]
     pub fn copy<S: Fill<U::Contents>>(mut self, source: S) -> Filled<'s, U, F, I, H, D> {
-        let landing = self.stage.landing();
         let filled = self.stage.copy(source);
         self.pipeline.ring.filled(self.slot, filled.present());
-        // SAFETY: the stage's copies were started, and its mbarrier counts this arrival. All
-        // threads of the group make this call (R2).
-        unsafe { CompletionOf::<U::Engine>::filled::<U::Group, U::Scope>(landing) };
         self.pipeline.ring.note_fills();
         Filled { pipeline: self.pipeline }
     }

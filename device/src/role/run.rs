@@ -9,7 +9,7 @@ use crate::fault;
 use crate::isa;
 use crate::marker::Uniform;
 use crate::stage::batches::Batches;
-use crate::stage::{self, Stage, StageFilled};
+use crate::stage::{self, Arrival, Stage, StageFilled};
 
 /// The stages that a driver's consumers are to read, all of them: [`for_each`](Self::for_each).
 #[must_use = "the tiles are thrown away unread: call `for_each`"]
@@ -69,8 +69,10 @@ pub(super) fn fill_all<K: Channel, const LAPS: bool>(
         // SAFETY: the producers have the stage, and this is role-level code of theirs, run by those
         // that copy a part of it (`Stage`, 1). The brand is the closure's own, so this stage is the
         // one that comes back filled.
-        let filled = fill(unsafe { Stage::new(first, memory.landing(stage)) }, index);
-        state.pass_told(&barriers, |stage| barriers.tell(stage, filled.present()));
+        let empty = unsafe { Stage::new(first, memory.landing(stage), Arrival::WithAnnouncement) };
+        let filled = fill(empty, index);
+        // Those that copy arrive here, and announce what they have copied.
+        state.pass_told(&barriers.announcing(filled.unannounced()), |stage| barriers.tell(stage, filled.present()));
     });
 }
 

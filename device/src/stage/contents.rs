@@ -203,8 +203,8 @@ pub(crate) mod sealed {
         ///
         /// `stage` is the start of a stage of `C` that no thread reads or writes until the copies
         /// were committed and waited for and the scope synchronised. Where copies complete by
-        /// bytes, `landing` is its mbarrier, [`bytes`](Fill::bytes) were announced there, and an
-        /// arrival of the group's first thread follows.
+        /// bytes, `landing` is its mbarrier, and the group's first thread announces
+        /// [`bytes`](Fill::bytes) there and arrives, after the call.
         unsafe fn fill<E: Engine, G: Deal<S>, S: Scope>(self, stage: *mut u8, landing: LandingOf<E>) -> C::Presence;
 
         /// The bytes that the copies have land at the stage's mbarrier, if they complete so.

@@ -20,21 +20,38 @@ use crate::tile::Tile;
 ///    execute it or, under a driver of roles, those among the first that have a part of a tile to
 ///    copy. A thread with a higher rank would copy nothing.
 /// 2. Where copies complete by bytes `landing` is the stage's mbarrier, whose phase in progress
-///    counts an arrival of the group's first thread that follows the copies. No bytes were
-///    announced to it.
+///    counts an arrival of the group's first thread that has not happened yet. No bytes were
+///    announced to it. Who arrives is what `arrival` says.
 #[must_use = "an acquired stage is to be filled: call `copy`"]
 pub struct Stage<'x, K: StageSet> {
     memory: *mut u8,
     landing: LandingOf<K::Engine>,
+    arrival: Arrival,
     brand: Brand<'x>,
     level: BlockLevel,
     stages: PhantomData<K>,
+}
+
+/// Where copies complete by bytes: how a stage's bytes are announced, and who arrives.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Arrival {
+    /// The phase counts one arrival, which is made with the announcement when the copies have been
+    /// started: unified pipelines.
+    WithCopies,
+    /// The announcement follows the copies, and arrivals come later: roles by hand, which may leave
+    /// a stage that they have filled to whoever settles their end.
+    Later,
+    /// Whoever was given the filled stage announces its bytes with the phase's one arrival: drivers
+    /// of roles.
+    WithAnnouncement,
 }
 
 /// The proof that a [`Stage`] was filled.
 #[must_use = "return the filled stage from the closure that was given the empty one"]
 pub struct StageFilled<'x, K: StageSet> {
     present: PresenceOf<K>,
+    /// The bytes that are left to announce.
+    unannounced: u32,
     brand: Brand<'x>,
     level: BlockLevel,
 }
@@ -49,14 +66,8 @@ impl<'x, K: StageSet> Stage<'x, K> {
     ///
     /// The invariants 0 to 2 hold.
     #[inline(always)]
-    pub(crate) unsafe fn new(memory: *mut u8, landing: LandingOf<K::Engine>) -> Self {
-        Stage { memory, landing, brand: PhantomData, level: PhantomData, stages: PhantomData }
-    }
-
-    /// Where its copies complete.
-    #[inline(always)]
-    pub(crate) fn landing(&self) -> LandingOf<K::Engine> {
-        self.landing
+    pub(crate) unsafe fn new(memory: *mut u8, landing: LandingOf<K::Engine>, arrival: Arrival) -> Self {
+        Stage { memory, landing, arrival, brand: PhantomData, level: PhantomData, stages: PhantomData }
     }
 
     /// Starts to copy a tile, or zeros, into the stage; several tiles as a tuple, an optional one
@@ -66,15 +77,28 @@ impl<'x, K: StageSet> Stage<'x, K> {
     #[inline(always)]
     pub fn copy<F: Fill<K::Contents>>(self, source: F) -> StageFilled<'x, K> {
         let bytes = source.bytes::<K::Engine>();
-        if CompletionOf::<K::Engine>::BY_BYTES && bytes > 0 {
-            // SAFETY: (2), (1); this is the stage's only announcement.
-            unsafe { CompletionOf::<K::Engine>::expect::<K::Group, K::Scope>(self.landing, bytes) };
-        }
         // SAFETY: nobody reads or writes the stage until the copies were committed and waited for
         // (0), and the filled stage has no way to its memory. Each thread of the group that a part
-        // of the tile is dealt out to makes the call (1). The bytes are announced (2).
+        // of the tile is dealt out to makes the call (1). The bytes are announced below, or by
+        // whoever arrives (2).
         let present = unsafe { source.fill::<K::Engine, K::Group, K::Scope>(self.memory, self.landing) };
-        StageFilled { present, brand: PhantomData, level: PhantomData }
+        let mut unannounced = 0;
+        if CompletionOf::<K::Engine>::BY_BYTES {
+            match self.arrival {
+                // SAFETY: (2), (1); this is the stage's only announcement, and its copies have been
+                // started.
+                Arrival::WithCopies => unsafe {
+                    CompletionOf::<K::Engine>::arrive_expecting::<K::Group, K::Scope>(self.landing, bytes);
+                },
+                // SAFETY: (2), (1); this is the stage's only announcement.
+                Arrival::Later if bytes > 0 => unsafe {
+                    CompletionOf::<K::Engine>::expect::<K::Group, K::Scope>(self.landing, bytes);
+                },
+                Arrival::Later => {}
+                Arrival::WithAnnouncement => unannounced = bytes,
+            }
+        }
+        StageFilled { present, unannounced, brand: PhantomData, level: PhantomData }
     }
 }
 
@@ -96,7 +120,7 @@ impl<'x, S: Tile, K: StageSet<Contents = S>> Stage<'x, K> {
         // SAFETY: nobody reads or writes the stage until it was committed and waited for (0), which
         // is aligned for its tile; the caller's promise.
         unsafe { write_each::<S, G, false>(group, self.memory.cast(), each) };
-        StageFilled { present: (), brand: PhantomData, level: PhantomData }
+        StageFilled { present: (), unannounced: 0, brand: PhantomData, level: PhantomData }
     }
 }
 
@@ -105,5 +129,11 @@ impl<K: StageSet> StageFilled<'_, K> {
     #[inline(always)]
     pub(crate) fn present(&self) -> PresenceOf<K> {
         self.present
+    }
+
+    /// The bytes that are to be announced with the arrival ([`Arrival::WithAnnouncement`]).
+    #[inline(always)]
+    pub(crate) fn unannounced(&self) -> u32 {
+        self.unannounced
     }
 }

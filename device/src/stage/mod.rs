@@ -16,6 +16,7 @@ use crate::memory::Layout;
 use crate::scope::Scope;
 use contents::Contents;
 
+pub(crate) use filling::Arrival;
 pub use filling::{Stage, StageFilled};
 pub(crate) use landed::LandedStage;
 

@@ -95,6 +95,7 @@ fn nothing_spills_and_blocks_of_1024_threads_fit_their_registers() {
                     "softmax" | "reverse" | "gather" => 64,
                     // 16 elements a thread.
                     "transpose_wide" | "transpose_bulk" | "stencil_2d_bulk" => 64,
+                    "with_staging_unified_wide" if kernel.number("LEN") >= Some(16 * kernel.threads()) => 64,
                     // Blocks of one warp, of which 32 run at once with as many.
                     "copy_stored_bulk" => 64,
                     _ => MOST_REGISTERS,

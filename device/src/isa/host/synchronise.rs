@@ -74,7 +74,21 @@ pub(crate) unsafe fn mbarrier_arrive_first(barrier: *mut u64, by: Members) {
     arrive(barrier, 1, by.count == 1);
 }
 
+/// `mbarrier.arrive.expect_tx`: the phase in progress waits for `bytes` bytes of bulk copies more,
+/// and the calling thread arrives there.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+pub(crate) unsafe fn mbarrier_arrive_expect_tx(barrier: *mut u64, bytes: u32) {
+    arrive_expecting(barrier, 1, true, bytes);
+}
+
 fn arrive(barrier: *mut u64, arrivals: usize, releases: bool) {
+    arrive_expecting(barrier, arrivals, releases, 0);
+}
+
+fn arrive_expecting(barrier: *mut u64, arrivals: usize, releases: bool, bytes: u32) {
     let mut accesses = Accesses::new();
     if releases {
         step(|block| {
@@ -84,6 +98,9 @@ fn arrive(barrier: *mut u64, arrivals: usize, releases: bool) {
     }
     synchronise(|scheduler, _| {
         scheduler.barriers.handed_over.absorb(&mut accesses);
+        if bytes > 0 {
+            scheduler.barriers.expect_tx(barrier.addr(), bytes);
+        }
         scheduler.barriers.arrive(barrier.addr(), arrivals as u32);
         scheduler.step();
     });

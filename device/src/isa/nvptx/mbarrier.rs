@@ -23,6 +23,7 @@ unsafe extern "C" {
     fn tilepipe_mbarrier_arrive(barrier: u32);
     fn tilepipe_cp_async_mbarrier_arrive(barrier: u32);
     fn tilepipe_mbarrier_expect_tx(barrier: u32, bytes: u32);
+    fn tilepipe_mbarrier_arrive_expect_tx(barrier: u32, bytes: u32);
     fn tilepipe_bulk_copy(to: *mut u8, from: *const u8, bytes: u32, barrier: u32);
     fn tilepipe_bulk_store(to: *mut u8, from: *const u8, bytes: u32);
     safe fn tilepipe_bulk_commit_group();
@@ -167,6 +168,18 @@ pub(crate) unsafe fn cp_async_mbarrier_arrive(barrier: Mbarrier, _: Members) {
 pub(crate) unsafe fn mbarrier_expect_tx(barrier: Mbarrier, bytes: u32) {
     // SAFETY: the caller's promise.
     unsafe { tilepipe_mbarrier_expect_tx(barrier, bytes) };
+}
+
+/// `mbarrier.arrive.expect_tx`: the phase in progress waits for `bytes` bytes of bulk copies more,
+/// and the calling thread arrives there. The arrival covers what that thread stored before.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+#[inline(always)]
+pub(crate) unsafe fn mbarrier_arrive_expect_tx(barrier: Mbarrier, bytes: u32) {
+    // SAFETY: the caller's promise.
+    unsafe { tilepipe_mbarrier_arrive_expect_tx(barrier, bytes) };
 }
 
 /// `cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes`: a copy of `bytes` bytes by

@@ -16,7 +16,7 @@ use crate::group::instant::Instant;
 use crate::isa;
 use crate::marker::{BlockLevel, Brand, Uniform};
 use crate::stage::contents::Fill;
-use crate::stage::{self, PresenceOf, Stage, StageFilled};
+use crate::stage::{self, Arrival, PresenceOf, Stage, StageFilled};
 
 /// The end of a pipeline at which a role fills stages: `acquire`, `copy`, `commit`.
 ///
@@ -180,7 +180,7 @@ impl<'r, K: Channel> Producer<'r, K> {
     ) -> Filled<'r, K> {
         // SAFETY: this end has the stage, and all threads of the role run this code. The brand is
         // the closure's own, so this stage is the one that comes back filled.
-        let filled = fill(unsafe { Stage::new(self.memory.stage(stage), self.memory.landing(stage)) }, index);
+        let filled = fill(unsafe { Stage::new(self.memory.stage(stage), self.memory.landing(stage), Arrival::Later) }, index);
         Filled { present: filled.present(), end: self }
     }
 
@@ -209,8 +209,8 @@ impl<'r, K: Channel> Acquired<'r, K> {
     pub fn copy<F: Fill<K::Contents>>(self, source: F) -> Filled<'r, K> {
         // SAFETY: the producers have the stage (0), all threads of the role make this call, and the
         // acquired one is given up.
-        let filled = unsafe { Stage::<K>::new(self.end.memory.stage(self.stage), self.end.memory.landing(self.stage)) }
-            .copy(source);
+        let (first, landing) = (self.end.memory.stage(self.stage), self.end.memory.landing(self.stage));
+        let filled = unsafe { Stage::<K>::new(first, landing, Arrival::Later) }.copy(source);
         Filled { present: filled.present(), end: self.end }
     }
 

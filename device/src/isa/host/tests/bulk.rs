@@ -23,6 +23,11 @@ fn expect(index: usize, bytes: u32) {
     unsafe { mbarrier_expect_tx(mbarrier(index), bytes) };
 }
 
+fn arrive_expecting(index: usize, bytes: u32) {
+    // SAFETY: as in `expect`.
+    unsafe { mbarrier_arrive_expect_tx(mbarrier(index), bytes) };
+}
+
 /// Starts a bulk copy of so many bytes to an offset in shared memory.
 fn bulk(offset: usize, bytes: u32, index: usize) {
     // SAFETY: the source lives on, and tests copy within shared memory; the model checks the rest.
@@ -63,6 +68,38 @@ fn a_wait_sees_all_bytes_however_late_they_land() {
         };
         assert_eq!(run(schedule, body), Ok(()), "{schedule:?}");
     }
+}
+
+#[test]
+fn an_arrival_with_the_announcement_is_over_when_the_bytes_have_landed() {
+    for schedule in schedules() {
+        let body = || {
+            init(0, 1);
+            for lap in 0..6 {
+                bulk(1024, 64, 0);
+                clock();
+                bulk(1280, 192, 0);
+                assert!(!test_wait(0, lap % 2));
+                arrive_expecting(0, ALL);
+                wait(0, lap % 2);
+                assert_eq!((landed(1024), landed(1280)), (16, 48));
+            }
+            arrive_expecting(0, 0);
+            wait(0, 0);
+            inval(0);
+        };
+        assert_eq!(run(schedule, body), Ok(()), "{schedule:?}");
+    }
+}
+
+#[test]
+fn a_copy_after_the_arrival_may_come_after_the_phase() {
+    let message = message_of(Schedule::Lazy, || {
+        init(0, 1);
+        arrive_expecting(0, 64);
+        bulk(1024, 64, 0);
+    });
+    assert!(message.contains("whose phase may end before it: no arrival is left"), "{message}");
 }
 
 #[test]
