@@ -115,6 +115,37 @@ pub fn stencil_2d_wide<
     });
 }
 
+/// [`stencil_2d`](fn@crate::stencil_2d) without stages: each thread reads four elements of three
+/// rows where they lie, and the two beside them, most of which the L1 cache has. The tiles of the
+/// input say how it is aligned; `ROWS * COLUMNS` is four times the number of threads.
+#[kernel(instances(T = [i32, f32], THREADS = [128], ROWS = [4], COLUMNS = [128]))]
+pub fn stencil_2d_reads<T: Number, const THREADS: usize, const ROWS: usize, const COLUMNS: usize>(
+    block: Block<THREADS>,
+    input: Tiles2D<T, ROWS, COLUMNS>,
+    mut out: TilesMut2D<T, ROWS, COLUMNS, Runs<4>>,
+) {
+    let mut results = out.for_block(&block);
+    let places = results.places();
+    for i in 0..results.len() {
+        let (down, right) = places.get(i);
+        let dst = results.get_mut(i);
+        block.threads(|t| {
+            let (row, column) = dst.place(&t, 0);
+            let (row, column) = (down * ROWS + row, right * COLUMNS + column);
+            // Beyond the edges there are zeros; the row above the first one has a number that wraps.
+            let run = |row| input.run::<4>(row, column / 4).0;
+            let beside = |column| input.get(row, column).unwrap_or_else(T::zeroed);
+            let (above, centre, below) = (run(row.wrapping_sub(1)), run(row), run(row + 1));
+            let (left, right) = (beside(column.wrapping_sub(1)), beside(column + 4));
+            dst.set_own(&t, |nth| {
+                let left = if nth == 0 { left } else { centre[nth - 1] };
+                let right = if nth == 3 { right } else { centre[nth + 1] };
+                centre[nth].triple().plus(above[nth]).plus(left).plus(right).plus(below[nth])
+            });
+        });
+    }
+}
+
 /// `3 * centre + above + left + right + below`, in this order.
 #[inline(always)]
 pub(crate) fn five_points<T: Number, const ROWS: usize, const COLUMNS: usize, const HALO: usize>(

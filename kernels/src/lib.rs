@@ -33,7 +33,7 @@ pub use cuda_guide::{
     example_kernel, scale_own, with_memcpy_async, with_memcpy_async_prior, with_single_stage, with_staging,
     with_staging_scope_thread, with_staging_unified, without_memcpy_async,
 };
-pub use grid2d::{stencil_2d, stencil_2d_wide, transpose, transpose_wide};
+pub use grid2d::{stencil_2d, stencil_2d_reads, stencil_2d_wide, transpose, transpose_wide};
 pub use lookup::gather;
 pub use matrix::sgemm;
 pub use picture::blur;

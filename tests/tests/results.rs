@@ -81,6 +81,7 @@ fn infinities_nans_and_subnormals_are_computed_as_by_the_plain_loop() {
         "dot",
         "stencil_2d",
         "stencil_2d_wide",
+        "stencil_2d_reads",
         "with_specialized_staging_warps",
         "producer_consumer_sum",
         "load_compute_store",

@@ -134,10 +134,18 @@ fn of_matrices(forms: &[matrices::Form]) -> Vec<Candidate> {
 /// What the record has.
 static RECORDED: LazyLock<Vec<PeerRow>> = LazyLock::new(|| contestants(SWEEP));
 
+/// Kernels without stages, and those of a task that do the same.
+const WITHOUT_STAGES: [(&str, &str); 1] = [("stencil_2d_reads", "stencil_2d_wide")];
+
 /// Returns our kernels, those of one task one after another: with each number of stages the fastest
-/// one, and the one that has a twin.
+/// one, and the one that has a twin. After them come those without stages, beside the fastest C++ of
+/// any shape.
 pub fn all() -> Vec<Pairing> {
-    picked(&RECORDED)
+    let without_stages = WITHOUT_STAGES.into_iter().map(|(kernel, task)| {
+        let peers = fastest(task).into_iter().map(|peer| Peer { wanted: Some(WANTED), ..peer }).collect();
+        Pairing { kernel, dtype: I32, generics: Vec::new(), blocks: Blocks::Tiles, threads: 128, peers }
+    });
+    picked(&RECORDED).into_iter().chain(without_stages).collect()
 }
 
 /// Returns the fastest C++ of any shape that does what a kernel of ours does, without asynchronous

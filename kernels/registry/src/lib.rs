@@ -81,6 +81,7 @@ macro_rules! with_kernels {
             moving_average_wide { computes: MovingAverage, instances: 2 * 2 * 3, measured: true }
             transpose_wide { computes: Transpose, instances: 2 * 2 + 2 + 2, measured: true }
             stencil_2d_wide { computes: Stencil, instances: 2 * 2 * 2 + 2 * 2 * 2 + 2, measured: true }
+            stencil_2d_reads { computes: Stencil, instances: 2, measured: true }
             copy_bulk { computes: Copy, instances: 2 * 2, measured: true }
             copy_stored_bulk { computes: Copy, instances: 2 * 2, measured: true }
             scale_own_bulk { computes: Triple, instances: 2, measured: true }

@@ -24,20 +24,29 @@ pub fn argmax<const THREADS: usize, const LEN: usize, const STAGES: usize>(
     let elements = input.len();
     let (first, step) = (block.index() * LEN, block.grid() * LEN);
     let tiles = input.for_block(&block);
-    let mut largest = block.map(|_| 0);
+    // A thread's largest element so far, and its key. Nothing is known to be at most a NaN.
+    let mut largest = block.map(|_| (f32::NAN, 0));
     let _ = shared.pipeline(&block).for_each_tile(&tiles, |tile, i| {
-        let start = first + i * step;
-        let (first, valid) = (start as u32, (elements - start).min(LEN) as u32);
-        block.update(&mut largest, |t, largest| {
-            let own = (t.rank() * (LEN / THREADS)) as u32;
-            for (place, value) in (own..).zip(tile.own(&t)) {
-                let key = key::argmax(*value, first.wrapping_add(place));
-                // What lies beyond the end is zeros, which are no elements.
-                *largest = (*largest).max(if place < valid { key } else { 0 });
+        block.update(&mut largest, |t, (value, key)| {
+            let own = tile.own(&t);
+            // All comparisons, and one branch.
+            if own.iter().fold(true, |all, element| all & (*element <= *value)) {
+                return;
             }
+            let start = first + i * step;
+            let (first, valid) = (start as u32, (elements - start).min(LEN) as u32);
+            let places = (t.rank() * (LEN / THREADS)) as u32..;
+            for (place, element) in places.zip(own) {
+                // What lies beyond the end is zeros, which are no elements.
+                if place < valid {
+                    *key = (*key).max(key::argmax(*element, first.wrapping_add(place)));
+                }
+            }
+            *value = key::argmax_value(*key);
         });
     });
-    write_largest(&block, &largest, out);
+    let keys = block.map(|t| largest.get(&t).1);
+    write_largest(&block, &keys, out);
 }
 
 /// The largest of the block's keys, 0 if it has none: in one block over the keys that the blocks of
