@@ -370,6 +370,71 @@ pub enum Error {
         second: &'static str,
     },
 
+    /// An output some of whose bytes another argument of the same launch has too.
+    #[error(
+        "kernel `{kernel}`: parameters `{first}` and `{second}` have bytes in common, and one of them is written; pass memory \
+         of its own for each output"
+    )]
+    Overlap {
+        /// The kernel's name.
+        kernel: &'static str,
+        /// The earlier parameter.
+        first: &'static str,
+        /// The later parameter.
+        second: &'static str,
+    },
+
+    /// An address at which no elements can lie.
+    #[error(
+        "{address:#x} is no address of elements of {element}: it is not null, and a multiple of {alignment} bytes, and the \
+         last element ends within the address space"
+    )]
+    BadAddress {
+        /// The address.
+        address: u64,
+        /// The element type's name.
+        element: &'static str,
+        /// The alignment that it has, in bytes.
+        alignment: usize,
+    },
+
+    /// Work in a stream that is being captured into a graph.
+    #[error(
+        "the stream, or that of an argument's memory, is being captured into a graph, which could run the kernel again when \
+         the memory is gone; launch it before the capture begins or after it has ended"
+    )]
+    Captured,
+
+    /// A stream of cudarc's that is another one in each thread.
+    #[error(
+        "cudarc's per-thread stream is another stream in each thread, and keeps no order between them; use \
+         `CudaContext::new_stream` or `default_stream`, also for memory"
+    )]
+    PerThreadStream,
+
+    /// Memory of cudarc's whose uses in several streams cudarc does not order.
+    #[error(
+        "kernel `{kernel}`, parameter `{parameter}`: cudarc's event tracking is off for this memory, and it was allocated in \
+         another stream than that of the launch; launch in the stream in which it was allocated, or do not call \
+         `disable_event_tracking`"
+    )]
+    Untracked {
+        /// The kernel's name.
+        kernel: &'static str,
+        /// The parameter's name.
+        parameter: &'static str,
+    },
+
+    /// Memory that is lent to others, in a way that excludes this use.
+    #[error(
+        "a buffer is lent to cudarc, {}; drop what `Buffer::lend` or `Buffer::lend_mut` returned first",
+        if *written { "which may write it" } else { "which reads it, and this would write it" }
+    )]
+    Lent {
+        /// Whether it is lent to be written.
+        written: bool,
+    },
+
     /// A block needs more shared memory than the device has.
     #[error(
         "kernel `{instance}` needs {wanted} bytes of shared memory a block, and {device} has {limit}; choose fewer stages or \

@@ -150,7 +150,7 @@ pub struct Call {
 ///
 /// As for [`launch`](crate::launch()); [`Error::WrongDevice`] if the device is the CPU;
 /// [`Error::ArgumentType`] for what is not passed in 32 bytes.
-pub fn call(device: &Device, instance: &Instance, arguments: &[Bound]) -> Result<Call, Error> {
+pub fn call(device: &Device, instance: &Instance, arguments: &[Bound<'_>]) -> Result<Call, Error> {
     check_arguments(device, instance, arguments)?;
     let Backend::Gpu(context) = &device.backend else {
         let (owner, device) = ("a GPU".to_owned(), device.name().to_owned());
@@ -171,7 +171,7 @@ pub fn call(device: &Device, instance: &Instance, arguments: &[Bound]) -> Result
 }
 
 /// Checks what was passed as the arguments of every launch are checked.
-fn bind(device: &Device, instance: &Instance, arguments: &[Argument<'_>]) -> Result<Vec<Bound>, Error> {
+fn bind(device: &Device, instance: &Instance, arguments: &[Argument<'_>]) -> Result<Vec<Bound<'static>>, Error> {
     check_count(instance, arguments.len())?;
     let mut bound = Vec::with_capacity(arguments.len());
     for ((parameter, info), argument) in instance.parameters().zip(arguments) {
@@ -237,7 +237,7 @@ fn check_overlap(instance: &Instance, arguments: &[Argument<'_>]) -> Result<(), 
 
 impl Argument<'_> {
     /// Makes the argument for a parameter; its type is the parameter's.
-    fn bind(&self, info: &ParameterInfo) -> Bound {
+    fn bind(&self, info: &ParameterInfo) -> Bound<'static> {
         match self {
             Argument::View(view) => view.bind(info),
             Argument::Constant(bytes) => {
@@ -251,7 +251,7 @@ impl Argument<'_> {
                     | ParameterKind::Reduction => (ParameterKind::Constant, Value::Constant(Bytes::copied(bytes))),
                 };
                 let (element, element_name) = ((info.element)(), (info.element_name)());
-                Bound { value, kind, element, element_name, memory: None, padding: 0 }
+                Bound { value, kind, element, element_name, place: None, padding: 0 }
             }
         }
     }
@@ -259,7 +259,7 @@ impl Argument<'_> {
 
 impl View {
     /// Makes the argument for a parameter; its element type is the parameter's.
-    fn bind(&self, info: &ParameterInfo) -> Bound {
+    fn bind(&self, info: &ParameterInfo) -> Bound<'static> {
         let View { address, shape, is_output, .. } = *self;
         let value = match shape {
             Shape::Row { len } => Value::Elements(Padded::new(RawElements { address, len })),
@@ -277,7 +277,7 @@ impl View {
             },
             element: (info.element)(),
             element_name: (info.element_name)(),
-            memory: None,
+            place: None,
             // Whose the bytes behind a row are is not known.
             padding: 0,
         }

@@ -78,7 +78,7 @@ impl Grid {
     }
 
     /// The number of blocks for a launch whose arguments were checked.
-    pub(crate) fn blocks(self, device: &Device, instance: &Instance, arguments: &[Bound]) -> Result<u32, Error> {
+    pub(crate) fn blocks(self, device: &Device, instance: &Instance, arguments: &[Bound<'_>]) -> Result<u32, Error> {
         let most = match self.0 {
             Size::Blocks(grid) if grid == 0 || grid > LIMIT => {
                 return Err(Error::BadGrid { kernel: instance.kernel(), grid });
@@ -102,7 +102,7 @@ impl From<u32> for Grid {
 }
 
 /// The tiles of the output that has most of them, or of such an input.
-fn tiles(instance: &Instance, arguments: &[Bound]) -> u64 {
+fn tiles(instance: &Instance, arguments: &[Bound<'_>]) -> u64 {
     let is_dealt = |info: &ParameterInfo| info.boxes.is_none_or(|boxes| boxes.element == ElementKind::Bits);
     let of = |kind| {
         let parameters = instance.parameters().map(|(_, info)| info).zip(arguments);

@@ -6,7 +6,7 @@ use std::ptr;
 use tilepipe::launch::{Instance, ParameterInfo, ParameterKind, RawParameter, RawTensor};
 
 use crate::access::Access;
-use crate::argument::{Bound, tensor};
+use crate::argument::{Bound, Place, tensor};
 use crate::buffer::{Memory, elements_aligned_to};
 use crate::cpu::{self, CpuMemory};
 use crate::device::{Backend, Device};
@@ -36,17 +36,26 @@ use crate::stream::Stream;
 /// fit, if another argument uses an output's buffer too, if no loaded module has the kernel or the
 /// one that has it was built from other code, or if the caller is inside a kernel. A kernel that
 /// panics is [`Error::KernelPanicked`], on a GPU from whichever later call finds out.
-pub fn launch(
+pub fn launch<'a>(
     stream: &Stream,
     grid: impl Into<Grid>,
     instance: &Instance,
-    arguments: impl AsRef<[Bound]>,
+    arguments: impl AsRef<[Bound<'a>]>,
 ) -> Result<(), Error> {
-    let arguments = arguments.as_ref();
+    let (arguments, grid) = (arguments.as_ref(), grid.into());
+    #[cfg(feature = "cudarc")]
+    if arguments.iter().any(|argument| argument.lent().is_some()) {
+        return crate::interop::launch(stream, grid, instance, arguments);
+    }
+    start(stream, grid, instance, arguments)
+}
+
+/// Launches an instance, where whoever lends memory has said where it lies.
+pub(crate) fn start(stream: &Stream, grid: Grid, instance: &Instance, arguments: &[Bound<'_>]) -> Result<(), Error> {
     let device = stream.device();
     check_arguments(device, instance, arguments)?;
     check_aliases(instance, arguments)?;
-    let grid = grid.into().blocks(device, instance, arguments)?;
+    let grid = grid.blocks(device, instance, arguments)?;
     match (&device.backend, &stream.gpu) {
         (Backend::Gpu(_), Some(stream)) => {
             let accesses = arguments.iter().filter_map(gpu_access);
@@ -57,8 +66,10 @@ pub fn launch(
             let mut parameters = Parameters::of(instance, arguments, &tensors);
             // SAFETY: (0) an instance describes its entry (`Instance`, 1; `gpu::module` compares
             // the contracts), and the arguments were checked against it in number, kinds and
-            // element types; (1) `gpu_access` names the memory of every view, all of this device,
-            // and no output's memory occurs twice.
+            // element types; (1) `gpu_access` names the memory of every view of a buffer, all of
+            // this device, and no output has a byte in common with another argument. Other memory is
+            // of this device, and stays alive and in order: the maker of a `Foreign` argument has
+            // promised it, and for what cudarc lends `interop::launch` sees to it.
             unsafe { gpu::module::launch(stream, grid, instance, parameters.as_mut(), accesses) }
         }
         (Backend::Cpu(cpu), _) => {
@@ -78,7 +89,8 @@ pub fn launch(
             // SAFETY: (0) an instance describes its function (`Instance`, 0), and the arguments
             // were checked against it in number, kinds and element types; the bytes of constants
             // lie in `arguments`, which outlive the launch; (1) `cpu_access` names the memory of
-            // every view, and no output's memory occurs twice.
+            // every view of a buffer, and no output has a byte in common with another argument;
+            // the maker of a `Foreign` argument has promised that nobody else uses its memory so.
             unsafe { cpu::launch(cpu, grid, instance, parameters, &accesses) }
         }
         (Backend::Gpu(_), None) => {
@@ -102,7 +114,7 @@ pub(crate) enum Parameters {
 
 impl Parameters {
     /// Where those of an instance lie; `tensors` has one for each that is a tensor.
-    pub(crate) fn of(instance: &Instance, arguments: &[Bound], tensors: &[RawTensor]) -> Parameters {
+    pub(crate) fn of(instance: &Instance, arguments: &[Bound<'_>], tensors: &[RawTensor]) -> Parameters {
         let mut tensors = tensors.iter();
         let infos = instance.parameters().map(|(_, info)| info);
         let pointers = infos.zip(arguments).map(|(info, argument)| match info.boxes.and_then(|_| tensors.next()) {
@@ -126,7 +138,7 @@ impl Parameters {
 }
 
 /// Checks number, kinds, element types, dimensions, devices, alignments and pitches.
-pub(crate) fn check_arguments(device: &Device, instance: &Instance, arguments: &[Bound]) -> Result<(), Error> {
+pub(crate) fn check_arguments(device: &Device, instance: &Instance, arguments: &[Bound<'_>]) -> Result<(), Error> {
     let kernel = instance.kernel();
     check_count(instance, arguments.len())?;
     for ((parameter, info), argument) in instance.parameters().zip(arguments) {
@@ -140,8 +152,9 @@ pub(crate) fn check_arguments(device: &Device, instance: &Instance, arguments: &
                 instead: what_to_pass(info),
             });
         }
-        if let Some(memory) = argument.memory.as_ref().filter(|memory| !memory.is_of(device)) {
-            device.expect(&memory.device(), || format!("kernel `{kernel}`, parameter `{parameter}`: the buffer"))?;
+        let stranger = argument.place.as_ref().filter(|place| !place.is_of(device)).and_then(Place::device);
+        if let Some(owner) = stranger {
+            device.expect(&owner, || format!("kernel `{kernel}`, parameter `{parameter}`: the buffer"))?;
         }
         // A value has neither a pitch nor an address. The pitch's bytes are part of the memory's,
         // whose number fits.
@@ -166,7 +179,7 @@ fn check_row_ends(
     kernel: &'static str,
     parameter: &'static str,
     info: &ParameterInfo,
-    argument: &Bound,
+    argument: &Bound<'_>,
 ) -> Result<(), Error> {
     let (true, Some(_), Some(array)) = (info.kind.writes(), info.boxes, argument.value.array()) else {
         return Ok(());
@@ -195,22 +208,30 @@ pub(crate) fn check_count(instance: &Instance, given: usize) -> Result<(), Error
     Err(Error::ArgumentCount { kernel: instance.kernel(), given, wanted, names: names.join(", ") })
 }
 
-/// Checks that no other argument of the launch uses the memory of an output or a reduction.
+/// Checks that no other argument of the launch uses the memory of an output or a reduction: by the
+/// addresses of their bytes, whosever memory it is.
 ///
 /// Parts of one buffer count as the same memory even if they do not overlap: launches are ordered,
 /// and memory is locked on the CPU, by allocation.
-fn check_aliases(instance: &Instance, arguments: &[Bound]) -> Result<(), Error> {
-    for (later, output) in arguments.iter().enumerate() {
-        for (earlier, other) in arguments[..later].iter().enumerate() {
+fn check_aliases(instance: &Instance, arguments: &[Bound<'_>]) -> Result<(), Error> {
+    let views = || instance.parameters().zip(arguments).filter(|(_, argument)| argument.place.is_some());
+    for (later, ((second, info), output)) in views().enumerate() {
+        for ((first, other_info), other) in views().take(later) {
             let written = output.kind.writes() || other.kind.writes();
-            let same = match (&output.memory, &other.memory) {
-                (Some(one), Some(two)) => one.is(two),
-                _ => false,
-            };
-            if written && same {
-                let name = |index| instance.parameters().nth(index).map_or("", |(name, _)| name);
-                let (first, second) = (name(earlier), name(later));
-                return Err(Error::Aliased { kernel: instance.kernel(), first, second });
+            if !written {
+                continue;
+            }
+            let kernel = instance.kernel();
+            if let (Some(one), Some(two)) = (&output.place, &other.place)
+                && one.is_same_buffer(two)
+            {
+                return Err(Error::Aliased { kernel, first, second });
+            }
+            if let (Some(one), Some(two)) = (output.bytes(info), other.bytes(other_info))
+                && one.start < two.end
+                && two.start < one.end
+            {
+                return Err(Error::Overlap { kernel, first, second });
             }
         }
     }
@@ -233,16 +254,16 @@ fn check_block_on_cpu(device: &Device, instance: &Instance) -> Result<(), Error>
     Ok(())
 }
 
-fn gpu_access(argument: &Bound) -> Option<(&GpuMemory, Access)> {
-    match &argument.memory {
-        Some(Memory::Gpu(memory)) => Some((memory, argument.access())),
+fn gpu_access<'a>(argument: &'a Bound<'_>) -> Option<(&'a GpuMemory, Access)> {
+    match &argument.place {
+        Some(Place::Buffer(Memory::Gpu(memory))) => Some((memory, argument.access())),
         _ => None,
     }
 }
 
-fn cpu_access(argument: &Bound) -> Option<(&CpuMemory, Access)> {
-    match &argument.memory {
-        Some(Memory::Cpu(memory)) => Some((memory, argument.access())),
+fn cpu_access<'a>(argument: &'a Bound<'_>) -> Option<(&'a CpuMemory, Access)> {
+    match &argument.place {
+        Some(Place::Buffer(Memory::Cpu(memory))) => Some((memory, argument.access())),
         _ => None,
     }
 }

@@ -77,16 +77,22 @@ mod error;
 pub mod foreign;
 mod gpu;
 mod grid;
+#[cfg(feature = "cudarc")]
+mod interop;
 mod launch;
 mod module;
 mod stream;
 
-pub use argument::{Argument, Bound, Scalar};
+pub use argument::{Argument, Bound, ForeignSlice, ForeignSliceMut, Scalar};
 pub use buffer::{Buffer, Buffer2D, BufferNd, Rows, RowsMut, Slice, SliceMut, SliceNd, SliceNdMut};
+#[cfg(feature = "cudarc")]
+pub use cudarc;
 pub use device::{Device, DeviceKind};
 pub use error::Error;
 pub use gpu::module::Resources;
 pub use grid::Grid;
+#[cfg(feature = "cudarc")]
+pub use interop::{LentBuffer, LentBufferMut};
 pub use launch::launch;
 #[doc(hidden)]
 pub use module::BuiltFiles;

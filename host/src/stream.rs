@@ -6,6 +6,8 @@ use crate::device::{Backend, Device};
 use crate::error::Error;
 use crate::gpu::event::GpuEvent;
 use crate::gpu::queue::GpuStream;
+#[cfg(feature = "cudarc")]
+use crate::interop::Kept;
 
 /// A queue of work on one device, CUDA's stream: what is put into it runs in order.
 ///
@@ -43,6 +45,12 @@ impl Device {
 
 impl Stream {
     pub(crate) fn new(device: &Device) -> Result<Stream, Error> {
+        #[cfg(feature = "cudarc")]
+        if let Backend::Gpu(context) = &device.backend
+            && let Some(kept) = Kept::of(context)
+        {
+            return kept.stream(device, context);
+        }
         let gpu = match &device.backend {
             Backend::Gpu(context) => Some(GpuStream::new(context)?),
             Backend::Cpu(cpu) => {

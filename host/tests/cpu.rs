@@ -156,12 +156,12 @@ fn launches_from_many_threads_on_the_same_buffers_take_turns() {
 
 #[test]
 fn typed_arguments_are_what_the_views_want() {
-    fn typed(
-        tiles: impl Argument<Tiles<'static, u32, 128>>,
-        halos: impl Argument<Halos<'static, u32, 128, 16>>,
-        out: impl Argument<TilesMut<'static, u32, 128>>,
-        value: impl Argument<u64>,
-    ) -> [Bound; 4] {
+    fn typed<'a>(
+        tiles: impl Argument<Tiles<'static, u32, 128>> + 'a,
+        halos: impl Argument<Halos<'static, u32, 128, 16>> + 'a,
+        out: impl Argument<TilesMut<'static, u32, 128>> + 'a,
+        value: impl Argument<u64> + 'a,
+    ) -> [Bound<'a>; 4] {
         [tiles.bind(), halos.bind(), out.bind(), value.bind()]
     }
     let device = cpu();
@@ -175,7 +175,7 @@ fn typed_arguments_are_what_the_views_want() {
 #[test]
 fn everything_can_be_shared_between_threads() {
     fn shared<T: Send + Sync>() {}
-    shared::<(Device, Stream, Event, Buffer<u32>, Bound, Module, Error)>();
+    shared::<(Device, Stream, Event, Buffer<u32>, Bound<'_>, Module, Error)>();
 }
 
 #[test]

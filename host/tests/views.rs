@@ -20,7 +20,7 @@ fn opened() -> (Device, Stream) {
 }
 
 /// Launches what is refused, and looks for the words in its message.
-fn refused(stream: &Stream, instance: &Instance, arguments: impl AsRef<[Bound]>, words: &[&str]) {
+fn refused<'a>(stream: &Stream, instance: &Instance, arguments: impl AsRef<[Bound<'a>]>, words: &[&str]) {
     says(&launch(stream, 1, instance, arguments).unwrap_err(), words);
 }
 
@@ -260,11 +260,11 @@ fn sizes_that_make_no_rows_are_errors() {
 
 #[test]
 fn typed_arguments_are_what_the_views_want() {
-    fn typed(
-        tiles: impl Argument<Tiles<'static, u32, 128>>,
-        halos: impl Argument<Halos<'static, u32, 128, 16>>,
-        out: impl Argument<TilesMut<'static, u32, 128>>,
-    ) -> [Bound; 3] {
+    fn typed<'a>(
+        tiles: impl Argument<Tiles<'static, u32, 128>> + 'a,
+        halos: impl Argument<Halos<'static, u32, 128, 16>> + 'a,
+        out: impl Argument<TilesMut<'static, u32, 128>> + 'a,
+    ) -> [Bound<'a>; 3] {
         [tiles.bind(), halos.bind(), out.bind()]
     }
     let (device, stream) = opened();

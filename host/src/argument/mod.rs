@@ -1,5 +1,7 @@
 //! Arguments of a launch: what may be passed for which parameter of a kernel.
 
+mod foreign;
+pub(crate) mod place;
 mod rows;
 pub(crate) mod tensor;
 mod value;
@@ -10,11 +12,12 @@ pub use tilepipe::launch::Scalar;
 use tilepipe::launch::{LAUNCH_BYTES, ParameterKind, RawElements, RawRows};
 use tilepipe::{AtomicOperation, BulkTilesMut, Constant, Element, Halos, Reduction, Tiles, TilesMut};
 
+pub use self::foreign::{ForeignSlice, ForeignSliceMut};
 use crate::access::Access;
+pub(crate) use crate::argument::place::Place;
 pub(crate) use crate::argument::value::{Array, Bytes, Padded, Value};
 use crate::buffer::{
-    Buffer, Buffer2D, BufferNd, DIMENSIONS, Layout, Memory, Rectangle, Rows, RowsMut, Slice, SliceMut, SliceNd,
-    SliceNdMut,
+    Buffer, Buffer2D, BufferNd, DIMENSIONS, Layout, Rectangle, Rows, RowsMut, Slice, SliceMut, SliceNd, SliceNdMut,
 };
 
 /// What may be passed for a kernel's parameter of type `P`; the `launch` functions that `#[kernel]`
@@ -41,14 +44,17 @@ use crate::buffer::{
 )]
 pub trait Argument<P>: sealed::Sealed<P> {
     /// Makes the argument what [`launch`](crate::launch()) takes.
-    fn bind(self) -> Bound;
+    fn bind<'a>(self) -> Bound<'a>
+    where
+        Self: 'a;
 }
 
 /// An argument whose type is known at run time only: for launches of an instance that is chosen at
 /// run time.
 ///
 /// It keeps the buffer's memory alive, and no borrow of the buffer: [`launch`](crate::launch())
-/// checks that an output is used once, and orders launches that conflict.
+/// checks that an output is used once, and orders launches that conflict. Memory that is not a
+/// buffer's is borrowed for `'a`.
 ///
 /// # Examples
 ///
@@ -62,35 +68,35 @@ pub trait Argument<P>: sealed::Sealed<P> {
 /// # Ok::<(), tilepipe_host::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct Bound {
+pub struct Bound<'a> {
     pub(crate) value: Value,
     pub(crate) kind: ParameterKind,
     pub(crate) element: TypeId,
     pub(crate) element_name: &'static str,
-    /// The memory of a view.
-    pub(crate) memory: Option<Memory>,
+    /// Where the elements of a view lie.
+    pub(crate) place: Option<Place<'a>>,
     /// Elements behind each row that hold nothing, of rows.
     pub(crate) padding: usize,
 }
 
-impl Bound {
+impl<'a> Bound<'a> {
     /// Binds a buffer that the kernel reads.
-    pub fn input<T: Element>(buffer: &Buffer<T>) -> Bound {
+    pub fn input<T: Element>(buffer: &Buffer<T>) -> Self {
         Bound::view(buffer, 0, buffer.len(), ParameterKind::Input)
     }
 
     /// Binds a buffer that the kernel writes.
-    pub fn output<T: Element>(buffer: &mut Buffer<T>) -> Bound {
+    pub fn output<T: Element>(buffer: &mut Buffer<T>) -> Self {
         Bound::view(buffer, 0, buffer.len(), ParameterKind::Output)
     }
 
     /// Binds part of a buffer that the kernel reads.
-    pub fn input_slice<T: Element>(slice: Slice<'_, T>) -> Bound {
+    pub fn input_slice<T: Element>(slice: Slice<'_, T>) -> Self {
         Bound::view(slice.buffer(), slice.start(), slice.len(), ParameterKind::Input)
     }
 
     /// Binds part of a buffer that the kernel writes.
-    pub fn output_slice<T: Element>(slice: SliceMut<'_, T>) -> Bound {
+    pub fn output_slice<T: Element>(slice: SliceMut<'_, T>) -> Self {
         Bound::view(slice.buffer(), slice.start(), slice.len(), ParameterKind::Output)
     }
 
@@ -106,12 +112,12 @@ impl Bound {
     /// # let _ = arguments;
     /// # Ok::<(), tilepipe_host::Error>(())
     /// ```
-    pub fn reduction<T: Element>(buffer: &mut Buffer<T>) -> Bound {
+    pub fn reduction<T: Element>(buffer: &mut Buffer<T>) -> Self {
         Bound::view(buffer, 0, buffer.len(), ParameterKind::Reduction)
     }
 
     /// Binds part of a buffer that the kernel's threads add to.
-    pub fn reduction_slice<T: Element>(slice: SliceMut<'_, T>) -> Bound {
+    pub fn reduction_slice<T: Element>(slice: SliceMut<'_, T>) -> Self {
         Bound::view(slice.buffer(), slice.start(), slice.len(), ParameterKind::Reduction)
     }
 
@@ -128,42 +134,42 @@ impl Bound {
     /// # let _ = arguments;
     /// # Ok::<(), tilepipe_host::Error>(())
     /// ```
-    pub fn input_2d<T: Element>(buffer: &Buffer2D<T>) -> Bound {
+    pub fn input_2d<T: Element>(buffer: &Buffer2D<T>) -> Self {
         Bound::input_rows(buffer.as_rows())
     }
 
     /// Binds a two-dimensional buffer that the kernel writes.
-    pub fn output_2d<T: Element>(buffer: &mut Buffer2D<T>) -> Bound {
+    pub fn output_2d<T: Element>(buffer: &mut Buffer2D<T>) -> Self {
         Bound::output_rows(buffer.as_rows_mut())
     }
 
     /// Binds rows that the kernel reads.
-    pub fn input_rows<T: Element>(rows: Rows<'_, T>) -> Bound {
+    pub fn input_rows<T: Element>(rows: Rows<'_, T>) -> Self {
         Bound::rows(rows.parts(), ParameterKind::Input)
     }
 
     /// Binds rows that the kernel writes.
-    pub fn output_rows<T: Element>(rows: RowsMut<'_, T>) -> Bound {
+    pub fn output_rows<T: Element>(rows: RowsMut<'_, T>) -> Self {
         Bound::rows(rows.parts(), ParameterKind::Output)
     }
 
     /// Binds a buffer of several dimensions that the kernel reads.
-    pub fn input_nd<T: Element, const N: usize>(buffer: &BufferNd<T, N>) -> Bound {
+    pub fn input_nd<T: Element, const N: usize>(buffer: &BufferNd<T, N>) -> Self {
         Bound::input_slice_nd(buffer.as_slice())
     }
 
     /// Binds a buffer of several dimensions that the kernel writes.
-    pub fn output_nd<T: Element, const N: usize>(buffer: &mut BufferNd<T, N>) -> Bound {
+    pub fn output_nd<T: Element, const N: usize>(buffer: &mut BufferNd<T, N>) -> Self {
         Bound::output_slice_nd(buffer.as_slice_mut())
     }
 
     /// Binds part of a buffer of several dimensions that the kernel reads.
-    pub fn input_slice_nd<T: Element, const N: usize>(slice: SliceNd<'_, T, N>) -> Bound {
+    pub fn input_slice_nd<T: Element, const N: usize>(slice: SliceNd<'_, T, N>) -> Self {
         Bound::array(slice.parts(), ParameterKind::Input)
     }
 
     /// Binds part of a buffer of several dimensions that the kernel writes.
-    pub fn output_slice_nd<T: Element, const N: usize>(slice: SliceNdMut<'_, T, N>) -> Bound {
+    pub fn output_slice_nd<T: Element, const N: usize>(slice: SliceNdMut<'_, T, N>) -> Self {
         Bound::array(slice.parts(), ParameterKind::Output)
     }
 
@@ -176,7 +182,7 @@ impl Bound {
     /// let arguments = [Bound::scalar(true), Bound::scalar([1_u8, 2, 3])];
     /// # let _ = arguments;
     /// ```
-    pub fn scalar<S: Scalar>(value: S) -> Bound {
+    pub fn scalar<S: Scalar>(value: S) -> Self {
         const {
             assert!(
                 size_of::<S::Raw>() <= size_of::<[u64; 2]>(),
@@ -197,25 +203,25 @@ impl Bound {
     /// filter[0] = 0.0; // the argument keeps 0.25
     /// # let _ = argument;
     /// ```
-    pub fn constant<T: Element>(value: &T) -> Bound {
+    pub fn constant<T: Element>(value: &T) -> Self {
         const { assert!(size_of::<T>() <= LAUNCH_BYTES, "a launch carries 4096 bytes at most: take a view of a buffer") };
         Bound::value::<T>(Value::Constant(Bytes::of(value)), ParameterKind::Constant)
     }
 
     /// Binds what is passed of a `T`.
-    fn value<T: 'static>(value: Value, kind: ParameterKind) -> Bound {
-        Bound { value, kind, element: TypeId::of::<T>(), element_name: type_name::<T>(), memory: None, padding: 0 }
+    fn value<T: 'static>(value: Value, kind: ParameterKind) -> Self {
+        Bound { value, kind, element: TypeId::of::<T>(), element_name: type_name::<T>(), place: None, padding: 0 }
     }
 
     /// Binds the `len` elements of `buffer` from `start` on; the callers' invariants keep them
     /// within it.
-    fn view<T: Element>(buffer: &Buffer<T>, start: usize, len: usize, kind: ParameterKind) -> Bound {
+    fn view<T: Element>(buffer: &Buffer<T>, start: usize, len: usize, kind: ParameterKind) -> Self {
         let elements = RawElements { address: address_of(buffer, start), len: len as u64 };
         Bound::of(buffer, Value::Elements(Padded::new(elements)), kind)
     }
 
     /// Binds the rectangle, which lies within its buffer by the callers' invariants.
-    fn rows<T: Element>((buffer, rectangle): (&Buffer<T>, Rectangle), kind: ParameterKind) -> Bound {
+    fn rows<T: Element>((buffer, rectangle): (&Buffer<T>, Rectangle), kind: ParameterKind) -> Self {
         let Rectangle { start, width, height, pitch, padding } = rectangle;
         let [width, height, pitch] = [width, height, pitch].map(|elements| elements as u64);
         let rows = RawRows { address: address_of(buffer, start), width, height, pitch };
@@ -223,7 +229,7 @@ impl Bound {
     }
 
     /// Binds the elements of the layout, which lie within their buffer by its invariant.
-    fn array<T: Element, const N: usize>((buffer, layout): (&Buffer<T>, Layout<N>), kind: ParameterKind) -> Bound {
+    fn array<T: Element, const N: usize>((buffer, layout): (&Buffer<T>, Layout<N>), kind: ParameterKind) -> Self {
         let Layout { start, padding, .. } = layout;
         let (mut extents, mut pitches) = ([1; DIMENSIONS], [0; DIMENSIONS - 1]);
         // The host counts dimensions from the outermost on.
@@ -243,13 +249,13 @@ impl Bound {
     }
 
     /// Binds what lies in `buffer`.
-    fn of<T: Element>(buffer: &Buffer<T>, value: Value, kind: ParameterKind) -> Bound {
+    fn of<T: Element>(buffer: &Buffer<T>, value: Value, kind: ParameterKind) -> Self {
         Bound {
             value,
             kind,
             element: TypeId::of::<T>(),
             element_name: type_name::<T>(),
-            memory: Some(buffer.memory.clone()),
+            place: Some(Place::Buffer(buffer.memory.clone())),
             padding: 0,
         }
     }
@@ -266,73 +272,73 @@ fn address_of<T: Element>(buffer: &Buffer<T>, index: usize) -> u64 {
 }
 
 impl<T: Element, const LEN: usize> Argument<Tiles<'_, T, LEN>> for &Buffer<T> {
-    fn bind(self) -> Bound {
+    fn bind<'a>(self) -> Bound<'a> {
         Bound::input(self)
     }
 }
 
 impl<T: Element, const LEN: usize, const HALO: usize> Argument<Halos<'_, T, LEN, HALO>> for &Buffer<T> {
-    fn bind(self) -> Bound {
+    fn bind<'a>(self) -> Bound<'a> {
         Bound::input(self)
     }
 }
 
 impl<T: Element, const LEN: usize, A, O> Argument<TilesMut<'_, T, LEN, A, O>> for &mut Buffer<T> {
-    fn bind(self) -> Bound {
+    fn bind<'a>(self) -> Bound<'a> {
         Bound::output(self)
     }
 }
 
 impl<T: Element, const LEN: usize, O> Argument<BulkTilesMut<'_, T, LEN, O>> for &mut Buffer<T> {
-    fn bind(self) -> Bound {
+    fn bind<'a>(self) -> Bound<'a> {
         Bound::output(self)
     }
 }
 
 impl<T: Element, const LEN: usize, O> Argument<BulkTilesMut<'_, T, LEN, O>> for SliceMut<'_, T> {
-    fn bind(self) -> Bound {
+    fn bind<'a>(self) -> Bound<'a> {
         Bound::output_slice(self)
     }
 }
 
 impl<T: Element, O: AtomicOperation<T>> Argument<Reduction<'_, T, O>> for &mut Buffer<T> {
-    fn bind(self) -> Bound {
+    fn bind<'a>(self) -> Bound<'a> {
         Bound::reduction(self)
     }
 }
 
 impl<T: Element, O: AtomicOperation<T>> Argument<Reduction<'_, T, O>> for SliceMut<'_, T> {
-    fn bind(self) -> Bound {
+    fn bind<'a>(self) -> Bound<'a> {
         Bound::reduction_slice(self)
     }
 }
 
 impl<T: Element, const LEN: usize> Argument<Tiles<'_, T, LEN>> for Slice<'_, T> {
-    fn bind(self) -> Bound {
+    fn bind<'a>(self) -> Bound<'a> {
         Bound::input_slice(self)
     }
 }
 
 impl<T: Element, const LEN: usize, const HALO: usize> Argument<Halos<'_, T, LEN, HALO>> for Slice<'_, T> {
-    fn bind(self) -> Bound {
+    fn bind<'a>(self) -> Bound<'a> {
         Bound::input_slice(self)
     }
 }
 
 impl<T: Element, const LEN: usize, A, O> Argument<TilesMut<'_, T, LEN, A, O>> for SliceMut<'_, T> {
-    fn bind(self) -> Bound {
+    fn bind<'a>(self) -> Bound<'a> {
         Bound::output_slice(self)
     }
 }
 
 impl<S: Scalar> Argument<S> for S {
-    fn bind(self) -> Bound {
+    fn bind<'a>(self) -> Bound<'a> {
         Bound::scalar(self)
     }
 }
 
 impl<T: Element> Argument<Constant<'_, T>> for &T {
-    fn bind(self) -> Bound {
+    fn bind<'a>(self) -> Bound<'a> {
         Bound::constant(self)
     }
 }
@@ -358,7 +364,7 @@ mod tests {
 
     #[test]
     fn arguments_keep_their_bytes_and_zeros_after_them() {
-        let words = |bound: Bound| bound.value.raw().get::<[u64; 16]>();
+        let words = |bound: Bound<'_>| bound.value.raw().get::<[u64; 16]>();
         let first = |word| {
             let mut words = [0; 16];
             words[0] = word;
@@ -408,11 +414,11 @@ mod tests {
 
     #[test]
     fn values_and_constants_are_passed_as_the_parameters_type_says() {
-        fn typed(
-            flag: impl Argument<bool>,
-            pair: impl Argument<[f32; 2]>,
-            filter: impl Argument<Constant<'static, [f32; 3]>>,
-        ) -> [Bound; 3] {
+        fn typed<'a>(
+            flag: impl Argument<bool> + 'a,
+            pair: impl Argument<[f32; 2]> + 'a,
+            filter: impl Argument<Constant<'static, [f32; 3]>> + 'a,
+        ) -> [Bound<'a>; 3] {
             [flag.bind(), pair.bind(), filter.bind()]
         }
         let kinds = [ParameterKind::Scalar, ParameterKind::Scalar, ParameterKind::Constant];

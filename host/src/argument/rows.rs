@@ -13,7 +13,7 @@ impl<T, P> sealed::Sealed<P> for RowsMut<'_, T> {}
 impl<T: Element, const ROWS: usize, const COLUMNS: usize, const PAD: usize> Argument<Tiles2D<'_, T, ROWS, COLUMNS, PAD>>
     for &Buffer2D<T>
 {
-    fn bind(self) -> Bound {
+    fn bind<'a>(self) -> Bound<'a> {
         Bound::input_2d(self)
     }
 }
@@ -21,7 +21,7 @@ impl<T: Element, const ROWS: usize, const COLUMNS: usize, const PAD: usize> Argu
 impl<T: Element, const ROWS: usize, const COLUMNS: usize, const PAD: usize>
     Argument<ColumnTiles2D<'_, T, ROWS, COLUMNS, PAD>> for &Buffer2D<T>
 {
-    fn bind(self) -> Bound {
+    fn bind<'a>(self) -> Bound<'a> {
         Bound::input_2d(self)
     }
 }
@@ -29,7 +29,7 @@ impl<T: Element, const ROWS: usize, const COLUMNS: usize, const PAD: usize>
 impl<T: Element, const ROWS: usize, const COLUMNS: usize, const HALO: usize>
     Argument<Halos2D<'_, T, ROWS, COLUMNS, HALO>> for &Buffer2D<T>
 {
-    fn bind(self) -> Bound {
+    fn bind<'a>(self) -> Bound<'a> {
         Bound::input_2d(self)
     }
 }
@@ -37,7 +37,7 @@ impl<T: Element, const ROWS: usize, const COLUMNS: usize, const HALO: usize>
 impl<T: Element, const ROWS: usize, const COLUMNS: usize, A, O> Argument<TilesMut2D<'_, T, ROWS, COLUMNS, A, O>>
     for &mut Buffer2D<T>
 {
-    fn bind(self) -> Bound {
+    fn bind<'a>(self) -> Bound<'a> {
         Bound::output_2d(self)
     }
 }
@@ -45,7 +45,7 @@ impl<T: Element, const ROWS: usize, const COLUMNS: usize, A, O> Argument<TilesMu
 impl<T: Element, const ROWS: usize, const COLUMNS: usize, const PAD: usize> Argument<Tiles2D<'_, T, ROWS, COLUMNS, PAD>>
     for Rows<'_, T>
 {
-    fn bind(self) -> Bound {
+    fn bind<'a>(self) -> Bound<'a> {
         Bound::input_rows(self)
     }
 }
@@ -53,7 +53,7 @@ impl<T: Element, const ROWS: usize, const COLUMNS: usize, const PAD: usize> Argu
 impl<T: Element, const ROWS: usize, const COLUMNS: usize, const PAD: usize>
     Argument<ColumnTiles2D<'_, T, ROWS, COLUMNS, PAD>> for Rows<'_, T>
 {
-    fn bind(self) -> Bound {
+    fn bind<'a>(self) -> Bound<'a> {
         Bound::input_rows(self)
     }
 }
@@ -61,7 +61,7 @@ impl<T: Element, const ROWS: usize, const COLUMNS: usize, const PAD: usize>
 impl<T: Element, const ROWS: usize, const COLUMNS: usize, const HALO: usize>
     Argument<Halos2D<'_, T, ROWS, COLUMNS, HALO>> for Rows<'_, T>
 {
-    fn bind(self) -> Bound {
+    fn bind<'a>(self) -> Bound<'a> {
         Bound::input_rows(self)
     }
 }
@@ -69,7 +69,7 @@ impl<T: Element, const ROWS: usize, const COLUMNS: usize, const HALO: usize>
 impl<T: Element, const ROWS: usize, const COLUMNS: usize, A, O> Argument<TilesMut2D<'_, T, ROWS, COLUMNS, A, O>>
     for RowsMut<'_, T>
 {
-    fn bind(self) -> Bound {
+    fn bind<'a>(self) -> Bound<'a> {
         Bound::output_rows(self)
     }
 }
@@ -83,17 +83,17 @@ mod tests {
     use crate::device::Device;
 
     /// What a kernel's typed launch asks for.
-    fn typed(
-        tiles: impl Argument<Tiles2D<'static, u32, 8, 32>>,
-        padded: impl Argument<Tiles2D<'static, u32, 8, 32, 1>>,
-        halos: impl Argument<Halos2D<'static, u32, 8, 32, 1>>,
-        out: impl Argument<TilesMut2D<'static, u32, 8, 32>>,
-    ) -> [Bound; 4] {
+    fn typed<'a>(
+        tiles: impl Argument<Tiles2D<'static, u32, 8, 32>> + 'a,
+        padded: impl Argument<Tiles2D<'static, u32, 8, 32, 1>> + 'a,
+        halos: impl Argument<Halos2D<'static, u32, 8, 32, 1>> + 'a,
+        out: impl Argument<TilesMut2D<'static, u32, 8, 32>> + 'a,
+    ) -> [Bound<'a>; 4] {
         [tiles.bind(), padded.bind(), halos.bind(), out.bind()]
     }
 
     /// Kinds, dimensions and sizes of the arguments: width, height and pitch.
-    fn shapes(arguments: [Bound; 4]) -> [(ParameterKind, bool, [u64; 3]); 4] {
+    fn shapes(arguments: [Bound<'_>; 4]) -> [(ParameterKind, bool, [u64; 3]); 4] {
         arguments.map(|bound| {
             let RawRows { width, height, pitch, .. } = bound.value.raw().get();
             (bound.kind, bound.value.dimensions() == 2, [width, height, pitch])
@@ -124,8 +124,9 @@ mod tests {
             (ParameterKind::Output, true, [3, 4, 3]),
         ];
         let [five, two, one] = [5, 2, 1].map(|width| dense.rows(width).unwrap());
+        let address = written.memory.address();
         let bound = typed(five, two, one, written.rows_mut(3).unwrap());
-        assert_eq!(bound[3].value.address(), Some(written.memory.address()));
+        assert_eq!(bound[3].value.address(), Some(address));
         assert_eq!(shapes(bound), rows);
     }
 }

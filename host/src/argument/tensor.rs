@@ -20,13 +20,13 @@ const MOST: u64 = i32::MAX as u64 - 512;
 const PITCH_LIMIT: u64 = 1 << 40;
 
 impl<T: Element, X: MatrixExtents, W: Swizzle> Argument<Tensor<'_, T, X, W>> for &Buffer2D<T> {
-    fn bind(self) -> Bound {
+    fn bind<'a>(self) -> Bound<'a> {
         Bound::input_2d(self)
     }
 }
 
 impl<T: Element, X: MatrixExtents, W: Swizzle> Argument<Tensor<'_, T, X, W>> for Rows<'_, T> {
-    fn bind(self) -> Bound {
+    fn bind<'a>(self) -> Bound<'a> {
         Bound::input_rows(self)
     }
 }
@@ -34,7 +34,7 @@ impl<T: Element, X: MatrixExtents, W: Swizzle> Argument<Tensor<'_, T, X, W>> for
 impl<T: Element, X: OutputExtents + MatrixExtents, W: Swizzle, O> Argument<TensorMut<'_, T, X, W, O>>
     for &mut Buffer2D<T>
 {
-    fn bind(self) -> Bound {
+    fn bind<'a>(self) -> Bound<'a> {
         Bound::output_2d(self)
     }
 }
@@ -42,7 +42,7 @@ impl<T: Element, X: OutputExtents + MatrixExtents, W: Swizzle, O> Argument<Tenso
 impl<T: Element, X: OutputExtents + MatrixExtents, W: Swizzle, O> Argument<TensorMut<'_, T, X, W, O>>
     for RowsMut<'_, T>
 {
-    fn bind(self) -> Bound {
+    fn bind<'a>(self) -> Bound<'a> {
         Bound::output_rows(self)
     }
 }
@@ -50,7 +50,7 @@ impl<T: Element, X: OutputExtents + MatrixExtents, W: Swizzle, O> Argument<Tenso
 impl<T: Element, O: Operation<T>, X: OutputExtents + MatrixExtents, W: Swizzle> Argument<TileReduction<'_, T, O, X, W>>
     for &mut Buffer2D<T>
 {
-    fn bind(self) -> Bound {
+    fn bind<'a>(self) -> Bound<'a> {
         Bound::output_2d(self)
     }
 }
@@ -58,7 +58,7 @@ impl<T: Element, O: Operation<T>, X: OutputExtents + MatrixExtents, W: Swizzle> 
 impl<T: Element, O: Operation<T>, X: OutputExtents + MatrixExtents, W: Swizzle> Argument<TileReduction<'_, T, O, X, W>>
     for RowsMut<'_, T>
 {
-    fn bind(self) -> Bound {
+    fn bind<'a>(self) -> Bound<'a> {
         Bound::output_rows(self)
     }
 }
@@ -67,7 +67,7 @@ impl<T: Element, O: Operation<T>, X: OutputExtents + MatrixExtents, W: Swizzle> 
 macro_rules! tensors_of {
     ($($extents:ident<$($extent:ident),+>: ($input:ty, $bind_input:ident), ($output:ty, $bind_output:ident);)+) => {$(
         impl<T: Element, $(const $extent: usize,)+ W: Swizzle> Argument<Tensor<'_, T, $extents<$($extent),+>, W>> for $input {
-            fn bind(self) -> Bound {
+            fn bind<'a>(self) -> Bound<'a> {
                 Bound::$bind_input(self)
             }
         }
@@ -75,7 +75,7 @@ macro_rules! tensors_of {
         impl<T: Element, $(const $extent: usize,)+ W: Swizzle, O> Argument<TensorMut<'_, T, $extents<$($extent),+>, W, O>>
             for $output
         {
-            fn bind(self) -> Bound {
+            fn bind<'a>(self) -> Bound<'a> {
                 Bound::$bind_output(self)
             }
         }
@@ -83,7 +83,7 @@ macro_rules! tensors_of {
         impl<T: Element, O: Operation<T>, $(const $extent: usize,)+ W: Swizzle>
             Argument<TileReduction<'_, T, O, $extents<$($extent),+>, W>> for $output
         {
-            fn bind(self) -> Bound {
+            fn bind<'a>(self) -> Bound<'a> {
                 Bound::$bind_output(self)
             }
         }
@@ -117,7 +117,7 @@ impl<T, P, const N: usize> sealed::Sealed<P> for SliceNdMut<'_, T, N> {}
 /// [`Error::TensorMap`] if one is too large, and what `encode` returns.
 pub(crate) fn tensors(
     instance: &Instance,
-    arguments: &[Bound],
+    arguments: &[Bound<'_>],
     encode: impl Fn(&'static str, &Array, &ParameterInfo, Boxes) -> Result<[u64; 16], Error>,
 ) -> Result<Vec<RawTensor>, Error> {
     let mut all = Vec::new();

@@ -123,6 +123,17 @@ impl Value {
         }
     }
 
+    /// Moves a view to another address.
+    #[cfg(feature = "cudarc")]
+    pub(crate) fn set_address(&mut self, address: u64) {
+        match self {
+            Value::Scalar(_) | Value::Constant(_) => {}
+            Value::Elements(elements) => elements.value.address = address,
+            Value::Rows(rows) => rows.address = address,
+            Value::Array(array) => array.address = address,
+        }
+    }
+
     /// Elements from one row's start to the next one's, of rows.
     pub(crate) fn pitch(&self) -> Option<usize> {
         match self {

@@ -19,10 +19,14 @@ pub(crate) use self::nd::{DIMENSIONS, Layout};
 pub(crate) use self::rows::Rectangle;
 pub use self::rows::{Rows, RowsMut};
 pub use self::slice::{Slice, SliceMut};
+#[cfg(feature = "cudarc")]
+use crate::access::Access;
 use crate::cpu::CpuMemory;
 use crate::device::{Backend, Device};
 use crate::error::Error;
 use crate::gpu::memory::GpuMemory;
+#[cfg(feature = "cudarc")]
+use crate::gpu::{memory::Loan, queue::GpuStream};
 
 /// `len` elements in the memory of a device, at least one.
 ///
@@ -97,6 +101,16 @@ impl Memory {
             (Memory::Gpu(memory), Backend::Gpu(context)) => Arc::ptr_eq(&memory.context, context),
             (Memory::Cpu(memory), Backend::Cpu(cpu)) => Arc::ptr_eq(memory.device(), cpu),
             _ => false,
+        }
+    }
+
+    /// Lends the memory, which is of the stream's context.
+    #[cfg(feature = "cudarc")]
+    pub(crate) fn lend(&self, access: Access, stream: GpuStream) -> Result<Loan, Error> {
+        match self {
+            Memory::Gpu(memory) => memory.lend(access, stream),
+            // No stream is of its context.
+            Memory::Cpu(_) => Err(Error::NoDriver),
         }
     }
 

@@ -1,8 +1,9 @@
 //! An opened GPU: its context, its limits, its panic record, and whether it has failed.
 
+use std::any::Any;
 use std::ffi::{CStr, c_int, c_void};
-use std::ptr;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::{mem, ptr};
 
 use cudarc::driver::sys::{CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUstream};
 use tilepipe::panic_record::{self, PanicRecord};
@@ -18,6 +19,21 @@ const HOST_MAPPED: u32 = 3;
 /// `CU_STREAM_NON_BLOCKING`: not ordered with the legacy default stream.
 pub(super) const NON_BLOCKING: u32 = 1;
 
+/// What keeps alive what this crate uses and somebody else made.
+pub(crate) type Keep = Arc<dyn Any + Send + Sync>;
+
+/// Whose a context is, and so what of it is given back.
+enum Owner {
+    /// This crate's, which destroys it.
+    Us,
+    /// A caller's, who keeps it alive for as long as it is used. What is made there stays: graphs
+    /// of the caller's may have our kernels.
+    Caller,
+    /// That of what is kept here. What is made there is given back, and no graph has it.
+    #[cfg_attr(not(any(feature = "cudarc", test)), expect(dead_code, reason = "the feature `cudarc` makes it"))]
+    Kept(Keep),
+}
+
 /// An opened GPU.
 ///
 /// # Invariants
@@ -29,8 +45,7 @@ pub(super) const NON_BLOCKING: u32 = 1;
 pub(crate) struct Context {
     pub(crate) driver: &'static Driver,
     raw: CUcontext,
-    /// Whether `Drop` destroys it.
-    is_ours: bool,
+    owner: Owner,
     record: *mut PanicRecord,
     pub(super) record_address: CUdeviceptr,
     /// The stream of uploads, downloads and fills.
@@ -105,15 +120,45 @@ impl Context {
             return Err(driver.error("find the GPU of the calling thread's context", status));
         }
         // The driver's handles are the ordinals, which only a message has.
-        Context::of(driver, device, device as u32, Some(raw))
+        Context::of(driver, device, device as u32, Some((raw, Owner::Caller)))
     }
 
-    /// Opens a GPU in this context, or in a new one.
+    /// Opens the GPU of a context of somebody else's, in that context, which `keep` keeps alive.
+    ///
+    /// # Safety
+    ///
+    /// 0. `raw` is a context on `device`, and alive for as long as `keep` is.
+    /// 1. No graph that has a kernel of this value's is launched after its `Drop`.
+    #[cfg(any(feature = "cudarc", test))]
+    pub(crate) unsafe fn kept(
+        driver: &'static Driver,
+        raw: CUcontext,
+        device: CUdevice,
+        keep: Keep,
+    ) -> Result<Context, Error> {
+        // SAFETY: the context is alive (obligation 0).
+        let status = unsafe { driver.context_set_current(raw) };
+        if status != Status::SUCCESS {
+            return Err(driver.error("use the GPU's context", status));
+        }
+        Context::of(driver, device, device as u32, Some((raw, Owner::Kept(keep))))
+    }
+
+    /// What keeps the context alive, if it is somebody else's.
+    #[cfg(feature = "cudarc")]
+    pub(crate) fn keep(&self) -> Option<&(dyn Any + Send + Sync)> {
+        match &self.owner {
+            Owner::Kept(keep) => Some(&**keep),
+            Owner::Us | Owner::Caller => None,
+        }
+    }
+
+    /// Opens a GPU in this context, which is the calling thread's, or in a new one.
     fn of(
         driver: &'static Driver,
         device: CUdevice,
         ordinal: u32,
-        current: Option<CUcontext>,
+        current: Option<(CUcontext, Owner)>,
     ) -> Result<Context, Error> {
         let name = device_name(driver, device);
         let attribute = |attribute| device_attribute(driver, device, attribute);
@@ -132,15 +177,15 @@ impl Context {
             return Err(driver.error("ask for the GPU's memory size", status));
         }
 
-        let (raw, is_ours) = match current {
-            Some(raw) => (raw, false),
-            None => (create(driver, device)?, true),
+        let (raw, owner) = match current {
+            Some(current) => current,
+            None => (create(driver, device)?, Owner::Us),
         };
-        // From here on `Drop` destroys a context of our own, whatever fails.
+        // From here on `Drop` gives back what there is, whatever fails.
         let mut context = Context {
             driver,
             raw,
-            is_ours,
+            owner,
             record: ptr::null_mut(),
             record_address: 0,
             transfer: ptr::null_mut(),
@@ -257,10 +302,22 @@ impl Context {
 
 impl Drop for Context {
     fn drop(&mut self) {
-        // Graphs that its owner captured may launch our kernels after this, which write the record.
-        if !self.is_ours {
-            return;
+        match mem::replace(&mut self.owner, Owner::Caller) {
+            Owner::Us => self.destroy(),
+            // Graphs that its owner captured may launch our kernels after this, which write the
+            // record.
+            Owner::Caller => {}
+            Owner::Kept(keep) => match self.give_back() {
+                Err(_) if !self.is_lost() => mem::forget(keep),
+                _ => drop(keep),
+            },
         }
+    }
+}
+
+impl Context {
+    /// Destroys the context with all that is in it.
+    fn destroy(&mut self) {
         if self.enter().is_ok() {
             // A kernel without buffers may still run, and it may write the panic record.
             // SAFETY: the context is this thread's.
@@ -273,6 +330,31 @@ impl Drop for Context {
         // SAFETY: everything that holds handles of this context holds the context as well, so
         // nothing uses it later.
         let _ = unsafe { self.driver.context_destroy(self.raw) };
+    }
+
+    /// Gives back what was made in a context that goes on, once its kernels are done.
+    ///
+    /// # Errors
+    ///
+    /// Kernels may still run: nothing was given back. The device is lost, or cannot be waited for,
+    /// as while a stream of the context is being captured.
+    fn give_back(&mut self) -> Result<(), Error> {
+        self.synchronize()?;
+        if !self.record.is_null() {
+            // SAFETY: invariant 1, and no kernel of ours runs any more.
+            let _ = unsafe { self.driver.host_free(self.record.cast()) };
+        }
+        let modules = self.modules.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for image in modules.images.drain(..) {
+            // SAFETY: the module is alive (`Modules`, 0), and none of its kernels runs or will
+            // (`kept`, 1): this is its last use.
+            let _ = unsafe { self.driver.module_unload(image.raw) };
+        }
+        if !self.transfer.is_null() {
+            // SAFETY: the stream is alive (invariant 0), and this is its last use.
+            let _ = unsafe { self.driver.stream_destroy(self.transfer) };
+        }
+        Ok(())
     }
 }
 

@@ -34,6 +34,8 @@ impl Status {
     pub(crate) const INVALID_CONTEXT: Status = Status(201);
     pub(crate) const UNSUPPORTED_PTX_VERSION: Status = Status(222);
     pub(crate) const NOT_FOUND: Status = Status(500);
+    /// The legacy default stream would join the capture of a stream that it waits for.
+    pub(crate) const STREAM_CAPTURE_IMPLICIT: Status = Status(906);
 
     /// Says whether the context is of no use after this error: uncorrectable memory, a kernel that
     /// trapped, timed out or touched a wrong address, or an error that the driver cannot name.
@@ -117,6 +119,8 @@ driver_calls! {
     /// Loads a cubin, or compiles PTX, with options.
     module_load = "cuModuleLoadDataEx"(module: *mut CUmodule, image: *const c_void, options: c_uint,
         names: *mut c_int, values: *mut *mut c_void);
+    /// Unloads a module, none of whose kernels runs.
+    module_unload = "cuModuleUnload"(module: CUmodule);
     /// Finds an entry of a module by name.
     module_function = "cuModuleGetFunction"(function: *mut CUfunction, module: CUmodule, name: *const c_char);
     /// Finds a global of a module by name.
@@ -158,6 +162,8 @@ driver_calls! {
     stream_destroy = "cuStreamDestroy_v2"(stream: CUstream);
     /// Waits for a stream's work.
     stream_synchronize = "cuStreamSynchronize"(stream: CUstream);
+    /// Writes whether a stream's work goes into a graph: 0 if it runs.
+    stream_is_capturing = "cuStreamIsCapturing"(stream: CUstream, status: *mut c_int);
     /// Makes what follows in a stream wait for an event.
     stream_wait_event = "cuStreamWaitEvent"(stream: CUstream, event: CUevent, flags: c_uint);
     /// Creates an event.

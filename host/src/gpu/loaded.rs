@@ -9,8 +9,8 @@ use tilepipe::launch::{Contract, Instance};
 ///
 /// # Invariants
 ///
-/// 0. The `raw` of each image and of each function live as long as the context, which never unloads
-///    them.
+/// 0. The `raw` of each image and of each function live as long as the [`Context`](super::context),
+///    which unloads none before its `Drop`.
 #[derive(Default)]
 pub(super) struct Modules {
     pub(super) images: Vec<LoadedImage>,

@@ -14,6 +14,8 @@ use cudarc::driver::sys::CUdeviceptr;
 use super::context::Context;
 use super::driver::Status;
 use super::point::{Point, Taken};
+#[cfg(any(feature = "cudarc", test))]
+use super::queue::GpuStream;
 use super::queue::Lane;
 use crate::access::Access;
 use crate::error::Error;
@@ -27,9 +29,22 @@ struct Uses {
     last_write: Option<Arc<Point>>,
     /// Reads since that write, at most one a stream.
     reads: Vec<Arc<Point>>,
+    /// How many loans to be read there are.
+    lent: usize,
+    /// Whether it is lent to be written.
+    is_lent_to_write: bool,
 }
 
 impl Uses {
+    /// Fails if the memory is lent in a way that excludes this access.
+    fn refuse_lent(&self, access: Access) -> Result<(), Error> {
+        match access {
+            _ if self.is_lent_to_write => Err(Error::Lent { written: true }),
+            Access::Write if self.lent > 0 => Err(Error::Lent { written: false }),
+            Access::Read | Access::Write => Ok(()),
+        }
+    }
+
     /// Returns the uses that work with this access must come after.
     fn conflicting(&self, access: Access) -> impl Iterator<Item = &Arc<Point>> {
         let reads = if access == Access::Write { self.reads.as_slice() } else { &[] };
@@ -202,6 +217,90 @@ impl GpuMemory {
     }
 }
 
+/// Memory that is lent to somebody else's work in a stream.
+///
+/// While it is lent, work of this crate that it excludes is refused, and the memory stays alive:
+/// for ever, if the loan is forgotten. When it is dropped, later work comes after all that is in the
+/// stream then.
+#[cfg(any(feature = "cudarc", test))]
+pub(crate) struct Loan {
+    memory: Arc<GpuMemory>,
+    access: Access,
+    stream: GpuStream,
+}
+
+#[cfg(any(feature = "cudarc", test))]
+impl GpuMemory {
+    /// Lends the memory, to be used as `access` says in a stream: what is put there from now on
+    /// comes after the uses that it conflicts with.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Lent`], [`Error::Captured`]; what the driver says.
+    pub(crate) fn lend(self: &Arc<Self>, access: Access, stream: GpuStream) -> Result<Loan, Error> {
+        let (context, lane) = (&self.context, stream.lane());
+        let turn = context.turn();
+        context.enter()?;
+        lane.refuse_capture()?;
+        self.uses().refuse_lent(access)?;
+        let earlier: Vec<Arc<Point>> = self.uses().to_wait_for(access, lane.number()).cloned().collect();
+        for earlier in earlier {
+            // SAFETY: the stream is alive (invariant 0 of `Lane`).
+            unsafe { earlier.hold_back(lane.raw(), context, &turn) }?;
+        }
+        let mut uses = self.uses();
+        match access {
+            Access::Read => uses.lent += 1,
+            Access::Write => uses.is_lent_to_write = true,
+        }
+        drop(uses);
+        drop(turn);
+        Ok(Loan { memory: Arc::clone(self), access, stream })
+    }
+}
+
+#[cfg(any(feature = "cudarc", test))]
+impl Loan {
+    /// The memory that is lent.
+    pub(crate) fn memory(&self) -> &GpuMemory {
+        &self.memory
+    }
+
+    /// Records where the stream ends.
+    fn end(&self) -> Result<(), Error> {
+        let (context, lane) = (&self.memory.context, self.stream.lane());
+        let turn = context.turn();
+        context.enter()?;
+        lane.refuse_capture()?;
+        // SAFETY: the stream is alive (invariant 0 of `Lane`) until the point is closed below. What
+        // others put into it meanwhile is waited for too.
+        let point = Arc::new(unsafe { Point::open(lane.number(), lane.raw()) });
+        let closed = point.close(context, &turn);
+        if context.is_lost() {
+            return closed;
+        }
+        let mut uses = self.memory.uses();
+        match self.access {
+            Access::Read => uses.lent -= 1,
+            Access::Write => uses.is_lent_to_write = false,
+        }
+        // After an error its work is over.
+        uses.add(self.access, &point);
+        Ok(())
+    }
+}
+
+#[cfg(any(feature = "cudarc", test))]
+impl Drop for Loan {
+    fn drop(&mut self) {
+        if self.end().is_err() && !self.memory.context.is_lost() {
+            // Where the work ends is not known, as while the stream is being captured: it stays
+            // lent, and alive.
+            std::mem::forget(Arc::clone(&self.memory));
+        }
+    }
+}
+
 impl Drop for GpuMemory {
     fn drop(&mut self) {
         // A dead context's memory goes with it. An error while waiting means that it is dead.
@@ -227,12 +326,15 @@ pub(super) fn submit<'a>(
     let context = lane.context();
     let turn = context.turn();
     context.enter()?;
+    // Before anything is put into it, which would break the capture.
+    lane.refuse_capture()?;
     let mut points = lane.points().map(|points| points.take(&turn));
     let open = points.as_ref().and_then(Taken::last_open);
     let latest = open.map(Arc::as_ptr);
     let (mut superseded, mut is_known, mut has_to_wait) = (0, true, false);
     for (place, (memory, access)) in accesses.clone().enumerate() {
         let uses = memory.uses();
+        uses.refuse_lent(access)?;
         has_to_wait |= uses.to_wait_for(access, lane.number()).next().is_some();
         let Some(open) = open else { continue };
         if !accesses.clone().take(place).any(|(before, _)| ptr::eq(before, memory)) {
@@ -268,10 +370,18 @@ pub(super) fn submit<'a>(
     if !is_known || latest != Some(Arc::as_ptr(point)) {
         accesses.for_each(|(memory, access)| memory.uses().add(access, point));
     }
-    if lane.points().is_none() {
+    if lane.points().is_none() || lane.is_shared() {
         point.close(context, &turn)?;
     }
     Ok(Arc::clone(point))
+}
+
+/// Puts work into a stream that uses no memory of this crate's.
+pub(super) fn submit_alone(lane: Lane<'_>, doing: &'static str, work: impl FnOnce() -> Status) -> Result<(), Error> {
+    let _turn = lane.context().turn();
+    lane.context().enter()?;
+    lane.refuse_capture()?;
+    lane.context().check(doing, work())
 }
 
 /// The bytes of as many units as `bytes` bytes take. (A size so large that there is no such number

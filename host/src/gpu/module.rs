@@ -15,7 +15,7 @@ use super::contract;
 use super::driver::Status;
 use super::image::Image;
 use super::loaded::{Function, LoadedImage, Modules};
-use super::memory::{GpuMemory, submit};
+use super::memory::{GpuMemory, submit, submit_alone};
 use super::queue::GpuStream;
 use crate::access::Access;
 use crate::error::Error;
@@ -331,9 +331,11 @@ impl Context {
 ///
 /// 0. `parameters` match `instance.parameters()` in number, and at each lie the bytes of a
 ///    parameter of that kind and element type: all of a constant's, and 32 at least of another.
-/// 1. `accesses` name every allocation into which an address in `parameters` points, `Write` where
-///    the parameter is an output; all belong to the stream's context, and none that is written
-///    occurs twice.
+/// 1. `accesses` name every allocation of this crate's into which an address in `parameters` points,
+///    `Write` where the parameter is an output; all belong to the stream's context, and none that is
+///    written occurs twice. Other memory into which one points is of that context as well, stays
+///    alive until the kernel is done, and is in order: nothing else writes it meanwhile, or uses it
+///    if the parameter is an output.
 pub(crate) unsafe fn launch<'a>(
     stream: &GpuStream,
     grid: u32,
@@ -344,13 +346,17 @@ pub(crate) unsafe fn launch<'a>(
     let context: &Arc<Context> = &stream.context;
     let function = context.function(instance)?;
     let lane = stream.lane();
-    submit(lane, accesses, "launch a kernel", || {
+    let doing = "launch a kernel";
+    let work = || {
         // SAFETY: (0) is passed on to the caller; (1) the stream is alive, and memory stays alive
-        // and in order until the kernel is done, since `submit` records it for all of `accesses`
-        // (obligation 1).
+        // and in order until the kernel is done, since `submit` records it for all of `accesses`,
+        // and the caller answers for the rest (obligation 1).
         unsafe { start(context, &function, lane.raw(), grid, instance, parameters) }
-    })?;
-    Ok(())
+    };
+    if lane.is_shared() && accesses.clone().next().is_none() {
+        return submit_alone(lane, doing, work);
+    }
+    submit(lane, accesses, doing, work).map(drop)
 }
 
 /// Starts a kernel in a stream of somebody else's, after that stream's work alone.

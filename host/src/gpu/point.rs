@@ -31,7 +31,7 @@ const LOOKS: usize = 4;
 /// # Invariants
 ///
 /// 0. While the state is `OPEN`, `raw` is an alive stream of the context of all that has the point,
-///    and the last work that was put into it is the point's.
+///    and the last work that this crate has put into it is the point's.
 /// 1. `RECORDED`: the event was recorded in the stream after all of the point's work. `OVER`: that
 ///    work is over.
 /// 2. The state of a point that others have changes from `OPEN` in somebody's turn alone, and from

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use cudarc::driver::sys::CUstream;
 
-use super::context::{Context, NON_BLOCKING};
+use super::context::{Context, Keep, NON_BLOCKING};
+use super::driver::Status;
 use super::event::GpuEvent;
 use super::point::Points;
 use crate::error::Error;
@@ -25,12 +26,13 @@ pub(super) struct Lane<'a> {
     raw: CUstream,
     number: u64,
     points: Option<&'a Points>,
+    is_shared: bool,
 }
 
 impl<'a> Lane<'a> {
     /// The stream of the context's uploads, downloads and fills.
     pub(super) fn transfer(context: &'a Arc<Context>) -> Self {
-        Lane { context, raw: context.transfer, number: TRANSFER, points: None }
+        Lane { context, raw: context.transfer, number: TRANSFER, points: None, is_shared: false }
     }
 
     pub(super) fn context(&self) -> &'a Arc<Context> {
@@ -50,6 +52,43 @@ impl<'a> Lane<'a> {
     pub(super) fn points(&self) -> Option<&'a Points> {
         self.points
     }
+
+    /// Says whether somebody else puts work into the stream too.
+    pub(super) fn is_shared(&self) -> bool {
+        self.is_shared
+    }
+
+    /// Fails if work that is put into the stream now goes into a graph, whose owner could run it at
+    /// any time. Only somebody else can have begun that. The context is the calling thread's.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Captured`].
+    pub(super) fn refuse_capture(&self) -> Result<(), Error> {
+        if !self.is_shared {
+            return Ok(());
+        }
+        // SAFETY: the stream is alive (invariant 0).
+        unsafe { refuse_capture(self.context, self.raw) }
+    }
+}
+
+/// Fails if a stream is being captured, or cannot say whether it is.
+///
+/// # Safety
+///
+/// 0. `stream` is an alive stream of the context, which is the calling thread's.
+pub(super) unsafe fn refuse_capture(context: &Context, stream: CUstream) -> Result<(), Error> {
+    /// `CU_STREAM_CAPTURE_STATUS_NONE`.
+    const RUNS: i32 = 0;
+    let mut status = RUNS;
+    // SAFETY: writes one integer, which is there; the stream is alive (obligation 0).
+    match unsafe { context.driver.stream_is_capturing(stream, &mut status) } {
+        Status::SUCCESS if status == RUNS => Ok(()),
+        // The legacy default stream, while a stream that waits for it is being captured.
+        Status::SUCCESS | Status::STREAM_CAPTURE_IMPLICIT => Err(Error::Captured),
+        failed => context.check("ask whether a stream is being captured", failed),
+    }
 }
 
 /// A stream of one context.
@@ -57,12 +96,15 @@ impl<'a> Lane<'a> {
 /// # Invariants
 ///
 /// 0. `raw` is a stream of `context`, until `Drop`.
-/// 1. Work is put into it by [`submit`](super::memory::submit) alone.
+/// 1. Work is put into it by [`submit`](super::memory::submit) alone, unless `keep` is there: then
+///    somebody else puts work into it too, each point is closed in the turn in which it was opened,
+///    and the stream is alive as long as `keep`.
 pub(crate) struct GpuStream {
     pub(crate) context: Arc<Context>,
     raw: CUstream,
     number: u64,
     points: Points,
+    keep: Option<Keep>,
 }
 
 // SAFETY: the driver API may be called from any thread with a stream's handle.
@@ -73,19 +115,46 @@ unsafe impl Sync for GpuStream {}
 impl GpuStream {
     /// Creates a stream that is ordered with no other.
     pub(crate) fn new(context: &Arc<Context>) -> Result<GpuStream, Error> {
-        static NUMBERS: AtomicU64 = AtomicU64::new(TRANSFER + 1);
         context.enter()?;
         let mut raw = ptr::null_mut();
         // SAFETY: writes one handle, which is there; the context is this thread's.
         let status = unsafe { context.driver.stream_create(&mut raw, NON_BLOCKING) };
         context.check("create a stream", status)?;
+        Ok(GpuStream::of(context, raw, None))
+    }
+
+    /// Takes a stream of somebody else's, who goes on to use it.
+    ///
+    /// # Safety
+    ///
+    /// 0. `raw` is a stream of the context, the same one for every thread, and alive as long as
+    ///    `keep`.
+    #[cfg(any(feature = "cudarc", test))]
+    pub(crate) unsafe fn kept(context: &Arc<Context>, raw: CUstream, keep: Keep) -> GpuStream {
+        GpuStream::of(context, raw, Some(keep))
+    }
+
+    fn of(context: &Arc<Context>, raw: CUstream, keep: Option<Keep>) -> GpuStream {
+        static NUMBERS: AtomicU64 = AtomicU64::new(TRANSFER + 1);
         let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
-        Ok(GpuStream { context: Arc::clone(context), raw, number, points: Points::default() })
+        GpuStream { context: Arc::clone(context), raw, number, points: Points::default(), keep }
+    }
+
+    /// What keeps the stream alive, if it is somebody else's.
+    #[cfg(feature = "cudarc")]
+    pub(crate) fn keep(&self) -> Option<&Keep> {
+        self.keep.as_ref()
     }
 
     /// Returns the stream as a place for work.
     pub(super) fn lane(&self) -> Lane<'_> {
-        Lane { context: &self.context, raw: self.raw, number: self.number, points: Some(&self.points) }
+        Lane {
+            context: &self.context,
+            raw: self.raw,
+            number: self.number,
+            points: Some(&self.points),
+            is_shared: self.keep.is_some(),
+        }
     }
 
     /// Waits for the stream's work.
@@ -99,6 +168,7 @@ impl GpuStream {
     /// Records an event with a time at the stream's end.
     pub(crate) fn record(&self) -> Result<GpuEvent, Error> {
         let event = GpuEvent::timed(&self.context)?;
+        self.lane().refuse_capture()?;
         // SAFETY: the stream is alive (invariant 0), and of the event's context.
         unsafe { event.record(self.raw) }?;
         Ok(event)
@@ -107,6 +177,10 @@ impl GpuStream {
 
 impl Drop for GpuStream {
     fn drop(&mut self) {
+        if self.keep.is_some() {
+            // All points are closed (invariant 1), and the stream is its owner's.
+            return;
+        }
         let turn = self.context.turn();
         if self.context.enter().is_err() {
             return;

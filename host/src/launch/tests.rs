@@ -74,11 +74,13 @@ pub(crate) static TWO_INPUTS: Instance = {
     unsafe { Instance::new(PARTS) }
 };
 
+/// The module of the kernel.
+// SAFETY: the fake driver runs nothing.
+pub(crate) static MODULE: Module =
+    unsafe { Module::embedded(&[(".version 7.8\n.target sm_80\n.visible .entry host$two_inputs(\n", &[])]) };
+
 /// Opens the fake driver's GPU with the kernel loaded.
 pub(crate) fn device() -> Device {
-    // SAFETY: the fake driver runs nothing.
-    static MODULE: Module =
-        unsafe { Module::embedded(&[(".version 7.8\n.target sm_80\n.visible .entry host$two_inputs(\n", &[])]) };
     let context = Context::open_with(&Driver::FAKE, 0).unwrap();
     let device = Device { backend: Backend::Gpu(Arc::new(context)) };
     device.load(&MODULE).unwrap();
@@ -235,7 +237,7 @@ fn a_kernel_that_is_built_for_a_later_gpu_is_refused_by_its_launch_with_both_arc
 
 #[test]
 fn a_launch_takes_memory_of_its_own_for_constants_alone() {
-    let none = |run: fn() -> Bound| assert_eq!(cost(|| drop(run())).1, 0);
+    let none = |run: fn() -> Bound<'static>| assert_eq!(cost(|| drop(run())).1, 0);
     none(|| Bound::scalar(true));
     none(|| Bound::scalar([1.0_f32; 4]));
     assert_eq!(cost(|| drop(Bound::constant(&[1.0_f32; 64]))).1, 1);
@@ -260,7 +262,7 @@ fn a_launch_takes_memory_of_its_own_for_constants_alone() {
     assert_eq!((calls, allocations), (vec!["context_set_current", "launch_kernel"], 1));
 
     // A value is no constant, and neither is one of another type.
-    let mut refused = |value: Bound| {
+    let mut refused = |value: Bound<'_>| {
         let error = launch(&stream, 1, &instance, [Bound::output(&mut out), Bound::scalar(true), value]);
         error.unwrap_err().to_string()
     };

@@ -46,6 +46,7 @@ thread_local! {
     static STEPS: RefCell<Vec<Step>> = const { RefCell::new(Vec::new()) };
     static HANDLES: Cell<usize> = const { Cell::new(0x1000) };
     static FAILING: Cell<Option<(&'static str, c_int)>> = const { Cell::new(None) };
+    static CAPTURED: Cell<usize> = const { Cell::new(0) };
     static CAPABILITY: Cell<[c_int; 2]> = const { Cell::new([MOST; 2]) };
 }
 
@@ -67,6 +68,11 @@ pub(crate) fn fail(failing: Option<(&'static str, Status)>) {
 /// Gives the GPU a compute capability; it has every architecture's without.
 pub(crate) fn set_capability(major: c_int, minor: c_int) {
     CAPABILITY.set([major, minor]);
+}
+
+/// Makes a stream one that is being captured, in place of the one before; none has the number 0.
+pub(crate) fn capture(stream: usize) {
+    CAPTURED.set(stream);
 }
 
 fn attribute(attribute: c_int) -> c_int {
@@ -134,6 +140,7 @@ fakes! {
     context_synchronize() { step(Step::WaitForAll) }
     module_load(module: *mut CUmodule, image: *const c_void, options: c_uint, names: *mut c_int,
         values: *mut *mut c_void) { write(module, handle()) }
+    module_unload(module: CUmodule) {}
     module_function(function: *mut CUfunction, module: CUmodule, name: *const c_char) { write(function, handle()) }
     module_global(address: *mut CUdeviceptr, bytes: *mut usize, module: CUmodule, name: *const c_char) {
         write(address, 0);
@@ -165,6 +172,9 @@ fakes! {
     stream_create(stream: *mut CUstream, flags: c_uint) { write(stream, handle()) }
     stream_destroy(stream: CUstream) { step(Step::DestroyStream { stream: stream.addr() }) }
     stream_synchronize(stream: CUstream) { step(Step::WaitForStream { stream: stream.addr() }) }
+    stream_is_capturing(stream: CUstream, status: *mut c_int) {
+        write(status, c_int::from(CAPTURED.get() == stream.addr()));
+    }
     stream_wait_event(stream: CUstream, event: CUevent, flags: c_uint) {
         step(Step::HoldBack { stream: stream.addr(), event: event.addr() })
     }

@@ -1,0 +1,80 @@
+//! The launch over memory whose uses cudarc's events order.
+
+use cudarc::driver::CudaStream;
+use tilepipe::launch::Instance;
+
+use super::argument::Lent;
+use super::device::{failed, is_per_thread};
+use crate::argument::{Bound, Place};
+use crate::error::Error;
+use crate::gpu::tracked::Tracked;
+use crate::grid::Grid;
+use crate::launch::{check_count, start};
+use crate::stream::Stream;
+
+/// Launches an instance of whose arguments some are cudarc's memory.
+///
+/// As cudarc's own launch, it waits for the events of the memory, and records them anew after it.
+/// It keeps what cudarc's launch does not: a read in one stream stays known when the memory is read
+/// in another one later (docs/decisions/69).
+pub(crate) fn launch(stream: &Stream, grid: Grid, instance: &Instance, arguments: &[Bound<'_>]) -> Result<(), Error> {
+    check_count(instance, arguments.len())?;
+    let (device, kernel) = (stream.device(), instance.kernel());
+    let parameters = || instance.parameters().map(|(name, _)| name).zip(arguments);
+    let lent = || parameters().filter_map(|(name, argument)| Some((name, argument, argument.lent()?)));
+    let homes: Vec<_> = lent().map(|(.., lent)| lent.home()).collect();
+    let mut owner = None;
+    for ((parameter, argument, _), home) in lent().zip(&homes) {
+        let what = || format!("kernel `{kernel}`, parameter `{parameter}`: cudarc's memory");
+        owner = Some(device.cudarc_context(home, what)?);
+        if is_per_thread(home.cu_stream()) {
+            return Err(Error::PerThreadStream);
+        }
+        if argument.value.array().is_some_and(|array| array.extents.contains(&0)) {
+            return Err(Error::EmptyBuffer { element: argument.element_name });
+        }
+    }
+    let (Some((context, kept)), Some(gpu)) = (owner, &stream.gpu) else {
+        return start(stream, grid, instance, arguments);
+    };
+    // Every stream of such a device is cudarc's.
+    let Some(own) = gpu.keep().and_then(|keep| keep.downcast_ref::<CudaStream>()) else {
+        return Err(Error::NoDriver);
+    };
+    let _order = kept.order();
+    // SAFETY: `homes` keeps the streams alive, and `cudarc_context` found them to be of the context.
+    unsafe { gpu.refuse_captures(homes.iter().map(|home| home.cu_stream())) }?;
+    // An error that cudarc found where it had nobody to tell would keep it from waiting below.
+    let told = || kept.context.check_err().map_err(|error| failed(context.driver, "do what cudarc asked of it", error));
+    told()?;
+    let (mut bound, mut uses) = (arguments.to_vec(), Vec::with_capacity(homes.len()));
+    for ((parameter, _), argument) in instance.parameters().zip(&mut bound) {
+        let Some(Place::Lent(lent)) = &argument.place else { continue };
+        let (address, event) = lent.begin(own);
+        let home = lent.home();
+        let is_tracked = !event.is_null() && kept.context.is_event_tracking();
+        if !is_tracked && home.cu_stream() != own.cu_stream() {
+            return Err(Error::Untracked { kernel: instance.kernel(), parameter });
+        }
+        let event = if is_tracked { event } else { std::ptr::null_mut() };
+        uses.push(Tracked { event, home: home.cu_stream() });
+        argument.value.set_address(address);
+    }
+    told()?;
+    // SAFETY: the events are those of memory that `arguments` borrow, whose context `cudarc_context`
+    // found to be the device's; `homes` keeps the streams alive.
+    unsafe { gpu.come_after(&uses) }?;
+    start(stream, grid, instance, &bound)?;
+    // SAFETY: as for `come_after`: `arguments` and `homes` are still there.
+    unsafe { gpu.leave_events(&uses) }
+}
+
+impl<'a> Bound<'a> {
+    /// What cudarc lends for the argument.
+    pub(crate) fn lent(&self) -> Option<&Lent<'a>> {
+        match &self.place {
+            Some(Place::Lent(lent)) => Some(lent),
+            Some(Place::Buffer(_) | Place::Foreign(..)) | None => None,
+        }
+    }
+}
