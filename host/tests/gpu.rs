@@ -1,6 +1,8 @@
 //! The launch path on a GPU. Without one every test prints `skipped: no GPU`.
 
 mod common;
+#[path = "gpu/cudarc.rs"]
+mod of_cudarc;
 #[path = "common/parts.rs"]
 mod parts;
 
