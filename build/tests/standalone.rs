@@ -1,4 +1,4 @@
-//! The example builds and runs outside of this repository, in a user's environment.
+//! The examples build and run outside of this repository, in a user's environment.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 
 use tilepipe_build::toolchain;
 
-/// The example's files, without what a build leaves there.
+/// The files of each example, without what a build leaves there.
 const FILES: [&str; 6] =
     ["Cargo.toml", "build.rs", "rust-toolchain.toml", "src/main.rs", "kernels/Cargo.toml", "kernels/src/lib.rs"];
 
@@ -14,7 +14,7 @@ const FILES: [&str; 6] =
 fn a_crate_of_a_user_builds_its_kernels_and_runs() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace").to_owned();
     let folder = tempfile::tempdir().expect("a temporary folder");
-    copy_example(&root, folder.path());
+    copy_example(&root, "standalone", folder.path());
 
     let first = cargo_run(folder.path());
     assert!(first.status.success(), "{}", text(&first.stderr));
@@ -32,12 +32,23 @@ fn a_crate_of_a_user_builds_its_kernels_and_runs() {
     assert!(text(&changed.stderr).contains("element "), "{}", text(&changed.stderr));
 }
 
-/// Copies the example and points its dependencies to this repository's crates.
-fn copy_example(root: &Path, folder: &Path) {
+#[test]
+fn a_crate_that_uses_cudarc_builds_and_runs_or_says_that_it_needs_a_gpu() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace").to_owned();
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    copy_example(&root, "cudarc", folder.path());
+    let run = cargo_run(folder.path());
+    assert!(run.status.success(), "{}", text(&run.stderr));
+    let said = text(&run.stdout);
+    assert!(said.contains("262144 results are right") || said.contains("needs an NVIDIA GPU: "), "{said}");
+}
+
+/// Copies an example and points its dependencies to this repository's crates.
+fn copy_example(root: &Path, example: &str, folder: &Path) {
     for file in FILES {
         let target = folder.join(file);
         fs::create_dir_all(target.parent().expect("a file in a folder")).expect("a writable folder");
-        let source = fs::read_to_string(root.join("examples/standalone").join(file)).expect("a file of the example");
+        let source = fs::read_to_string(root.join("examples").join(example).join(file)).expect("a file of the example");
         let root = root.display();
         let source = source
             .replace("\"../../../device\"", &format!("\"{root}/device\""))

@@ -103,7 +103,8 @@ pub fn blocks(device: &Device, grid: Grid, instance: &Instance, arguments: &[Arg
 /// 1. At each view's address lies memory of that context for all of its elements (rows are `pitch`
 ///    elements apart, and `pitch` is at least `width`), those of an input with values of the
 ///    parameter's element type, and a constant's bytes are a value of its type. The memory stays
-///    until the launch is done, and so does every replay of a graph that captured it.
+///    until the launch is done, and so does every replay of a graph that captured it. So does the
+///    device, if it is one of `Device::from_cudarc`.
 /// 2. Nothing else writes the inputs or uses the outputs while the kernel runs.
 pub unsafe fn launch(
     device: &Device,

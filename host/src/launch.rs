@@ -13,6 +13,8 @@ use crate::device::{Backend, Device};
 use crate::error::Error;
 use crate::gpu::{self, memory::GpuMemory};
 use crate::grid::Grid;
+#[cfg(feature = "cudarc")]
+use crate::interop;
 use crate::stream::Stream;
 
 /// Launches blocks of a kernel's instance in a stream, as many as `grid` says: a number or a
@@ -45,7 +47,7 @@ pub fn launch<'a>(
     let (arguments, grid) = (arguments.as_ref(), grid.into());
     #[cfg(feature = "cudarc")]
     if arguments.iter().any(|argument| argument.lent().is_some()) {
-        return crate::interop::launch(stream, grid, instance, arguments);
+        return interop::launch(stream, grid, instance, arguments);
     }
     start(stream, grid, instance, arguments)
 }
@@ -67,9 +69,9 @@ pub(crate) fn start(stream: &Stream, grid: Grid, instance: &Instance, arguments:
             // SAFETY: (0) an instance describes its entry (`Instance`, 1; `gpu::module` compares
             // the contracts), and the arguments were checked against it in number, kinds and
             // element types; (1) `gpu_access` names the memory of every view of a buffer, all of
-            // this device, and no output has a byte in common with another argument. Other memory is
-            // of this device, and stays alive and in order: the maker of a `Foreign` argument has
-            // promised it, and for what cudarc lends `interop::launch` sees to it.
+            // this device, and no output has a byte in common with another argument. Other memory
+            // is of this device, and stays alive and in order: the maker of a `Foreign` argument
+            // has promised it, and for what cudarc lends `interop::launch` sees to it.
             unsafe { gpu::module::launch(stream, grid, instance, parameters.as_mut(), accesses) }
         }
         (Backend::Cpu(cpu), _) => {

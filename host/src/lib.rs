@@ -48,6 +48,12 @@
 //! - How many blocks: [`Grid`]; how many fit: [`Resources`].
 //! - An instance that is chosen at run time: [`launch()`], [`Bound`].
 //!
+//! ## Memory and streams of others
+//!
+//! - [`ForeignSlice`], [`ForeignSliceMut`]: elements at an address.
+//! - With the feature `cudarc`: `Device::from_cudarc`, `Device::stream_from_cudarc`, arguments that
+//!   are `CudaSlice`s or views of them, `Buffer::lend`. (`docs/guide/cudarc.md`)
+//!
 //! ## Errors
 //!
 //! - [`Error`]: with what was wrong, where, and what to do about it.
@@ -102,3 +108,8 @@ pub use stream::{Event, Stream};
 pub use tilepipe::cpu::Schedule;
 #[doc(hidden)]
 pub use tilepipe_macros::built_files;
+
+/// The programs of the guide's page, as tests.
+#[cfg(all(doctest, feature = "cudarc"))]
+#[doc = include_str!("../../docs/guide/cudarc.md")]
+mod guide {}

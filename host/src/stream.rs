@@ -49,7 +49,7 @@ impl Stream {
         if let Backend::Gpu(context) = &device.backend
             && let Some(kept) = Kept::of(context)
         {
-            return kept.stream(device, context);
+            return Ok(Stream { device: device.clone(), gpu: Some(kept.stream(context)?) });
         }
         let gpu = match &device.backend {
             Backend::Gpu(context) => Some(GpuStream::new(context)?),

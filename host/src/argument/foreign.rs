@@ -61,8 +61,8 @@ pub struct ForeignSlice<'a, T> {
     memory: PhantomData<&'a [T]>,
 }
 
-/// Elements at an address, to be written by a kernel: what is passed for `TilesMut` or a `Reduction`
-/// where a [`Buffer`](crate::Buffer) is not. See [`ForeignSlice`].
+/// Elements at an address, to be written by a kernel: what is passed for `TilesMut` or a
+/// `Reduction` where a [`Buffer`](crate::Buffer) is not. See [`ForeignSlice`].
 #[derive(Debug)]
 pub struct ForeignSliceMut<'a, T> {
     device: Device,
@@ -75,8 +75,8 @@ impl<T: Element> ForeignSlice<'_, T> {
     ///
     /// # Errors
     ///
-    /// [`Error::EmptyBuffer`], [`Error::SizeOverflow`]; [`Error::BadAddress`] if the address is null
-    /// or not aligned to `T`. The launch checks the alignment that the kernel wants.
+    /// [`Error::EmptyBuffer`], [`Error::SizeOverflow`]; [`Error::BadAddress`] if the address is
+    /// null or not aligned to `T`. The launch checks the alignment that the kernel wants.
     ///
     /// # Safety
     ///

@@ -1,6 +1,8 @@
 //! Arguments of a launch: what may be passed for which parameter of a kernel.
 
 mod foreign;
+#[cfg(feature = "cudarc")]
+pub(crate) mod lent;
 pub(crate) mod place;
 mod rows;
 pub(crate) mod tensor;
@@ -32,7 +34,10 @@ use crate::buffer::{
 /// - one of these for a `Tensor`, a `TensorMut` or a `TileReduction` of boxes of a matrix, and a
 ///   [`BufferNd`] or a [`SliceNd`] for one of as many dimensions;
 /// - a number, a `bool`, an array or a struct for itself ([`Scalar`]);
-/// - a reference `&value` for a [`Constant`] of the value's type.
+/// - a reference `&value` for a [`Constant`] of the value's type;
+/// - for a view of one dimension also `&ForeignSlice<T>` or `&mut ForeignSliceMut<T>`, and with the
+///   feature `cudarc` `&CudaSlice<T>` or `&CudaView<T>` for an input, `&mut CudaSlice<T>` or
+///   `&mut CudaViewMut<T>` for an output.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed for the kernel's parameter `{P}`",
     label = "wrong argument",

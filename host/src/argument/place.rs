@@ -5,11 +5,11 @@ use std::ops::Range;
 
 use tilepipe::launch::ParameterInfo;
 
+#[cfg(feature = "cudarc")]
+use crate::argument::lent::Lent;
 use crate::argument::{Bound, Value};
 use crate::buffer::Memory;
 use crate::device::Device;
-#[cfg(feature = "cudarc")]
-use crate::interop::Lent;
 
 /// Whose memory the elements of a view are.
 #[derive(Clone)]

@@ -220,8 +220,8 @@ impl GpuMemory {
 /// Memory that is lent to somebody else's work in a stream.
 ///
 /// While it is lent, work of this crate that it excludes is refused, and the memory stays alive:
-/// for ever, if the loan is forgotten. When it is dropped, later work comes after all that is in the
-/// stream then.
+/// for ever, if the loan is forgotten. When it is dropped, later work comes after all that is in
+/// the stream then.
 #[cfg(any(feature = "cudarc", test))]
 pub(crate) struct Loan {
     memory: Arc<GpuMemory>,

@@ -331,11 +331,11 @@ impl Context {
 ///
 /// 0. `parameters` match `instance.parameters()` in number, and at each lie the bytes of a
 ///    parameter of that kind and element type: all of a constant's, and 32 at least of another.
-/// 1. `accesses` name every allocation of this crate's into which an address in `parameters` points,
-///    `Write` where the parameter is an output; all belong to the stream's context, and none that is
-///    written occurs twice. Other memory into which one points is of that context as well, stays
-///    alive until the kernel is done, and is in order: nothing else writes it meanwhile, or uses it
-///    if the parameter is an output.
+/// 1. `accesses` name every allocation of this crate's into which an address in `parameters`
+///    points, `Write` where the parameter is an output; all belong to the stream's context, and
+///    none that is written occurs twice. Other memory into which one points is of that context as
+///    well, stays alive until the kernel is done, and is in order: nothing else writes it
+///    meanwhile, or uses it if the parameter is an output.
 pub(crate) unsafe fn launch<'a>(
     stream: &GpuStream,
     grid: u32,

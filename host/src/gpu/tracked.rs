@@ -68,8 +68,8 @@ impl GpuStream {
         Ok(())
     }
 
-    /// Makes the events stand for the end of the stream, so that their owner waits for a launch that
-    /// was just put there. Where that fails, waits for the launch.
+    /// Makes the events stand for the end of the stream, so that their owner waits for a launch
+    /// that was just put there. Where that fails, waits for the launch.
     ///
     /// # Safety
     ///

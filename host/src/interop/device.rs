@@ -1,53 +1,15 @@
 //! Devices and streams of a program that uses cudarc.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use cudarc::driver::sys::CUstream;
-use cudarc::driver::{CudaContext, CudaStream, DriverError};
+use cudarc::driver::{CudaContext, CudaStream};
 
+use super::kept::{Kept, adopt};
 use crate::device::{Backend, Device};
 use crate::error::Error;
-use crate::gpu::context::{Context, Keep};
-use crate::gpu::driver::{Driver, Status};
-use crate::gpu::queue::GpuStream;
+use crate::gpu::context::Context;
+use crate::gpu::driver::Driver;
 use crate::stream::Stream;
-
-/// `CU_STREAM_PER_THREAD`: a handle that means another stream in each thread.
-const PER_THREAD: usize = 2;
-
-/// cudarc's context of a device, with what has to hold while work of this crate uses it.
-pub(crate) struct Kept {
-    pub(super) context: Arc<CudaContext>,
-    /// cudarc records and waits for its events only while the context has a stream beside the
-    /// default one.
-    _stream: Arc<CudaStream>,
-    /// Held from before the wait for cudarc's events until they are recorded anew.
-    order: Mutex<()>,
-}
-
-impl Kept {
-    /// That of a context, if it is cudarc's.
-    pub(crate) fn of(context: &Context) -> Option<&Kept> {
-        context.keep()?.downcast_ref()
-    }
-
-    /// Waits until nobody else launches over memory of cudarc's.
-    pub(super) fn order(&self) -> MutexGuard<'_, ()> {
-        self.order.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Says whether a stream, or what was allocated in it, is of this very context. Another
-    /// `CudaContext` of the same GPU decides for itself when it waits for events.
-    pub(super) fn has(&self, stream: &CudaStream) -> bool {
-        Arc::ptr_eq(&self.context, stream.context())
-    }
-
-    /// Makes a stream of cudarc's.
-    pub(crate) fn stream(&self, device: &Device, context: &Arc<Context>) -> Result<Stream, Error> {
-        let stream = self.context.new_stream().map_err(|error| failed(context.driver, "create a stream", error))?;
-        Ok(Stream { device: device.clone(), gpu: Some(adopt(context, &stream)?) })
-    }
-}
 
 impl Device {
     /// Opens the GPU of a context of cudarc's, in that context. Every call with the same `Arc`
@@ -90,9 +52,7 @@ impl Device {
             return Ok(Device { backend: Backend::Gpu(found) });
         }
         let driver = Driver::get()?;
-        let stream = context.new_stream().map_err(|error| failed(driver, "create a stream", error))?;
-        let (raw, device) = (context.cu_ctx(), context.cu_device());
-        let keep = Kept { context: Arc::clone(context), _stream: stream, order: Mutex::new(()) };
+        let (raw, device, keep) = (context.cu_ctx(), context.cu_device(), Kept::new(context, driver)?);
         // SAFETY: (0) a `CudaContext` is a context on its device until it is dropped, and `keep`
         // has a handle of it; (1) launches refuse streams that are being captured, except for
         // `foreign::launch`, whose caller keeps the device.
@@ -132,25 +92,4 @@ impl Device {
         let owner = format!("another `CudaContext` (of GPU {})", stream.context().ordinal());
         Err(Error::WrongDevice { what: what(), owner, device: self.name().to_owned() })
     }
-}
-
-/// Makes a stream of cudarc's one for launches; it is of the context.
-pub(super) fn adopt(context: &Arc<Context>, stream: &Arc<CudaStream>) -> Result<GpuStream, Error> {
-    if is_per_thread(stream.cu_stream()) {
-        return Err(Error::PerThreadStream);
-    }
-    let keep: Keep = Arc::clone(stream) as Keep;
-    // SAFETY: a `CudaStream` is a stream of its context until it is dropped, and `keep` is a handle
-    // of it; the one handle that is another stream for each thread was refused.
-    Ok(unsafe { GpuStream::kept(context, stream.cu_stream(), keep) })
-}
-
-/// Says whether a handle means another stream in each thread.
-pub(super) fn is_per_thread(stream: CUstream) -> bool {
-    stream.addr() == PER_THREAD
-}
-
-/// What cudarc or the driver under it could not do.
-pub(super) fn failed(driver: &Driver, doing: &'static str, error: DriverError) -> Error {
-    driver.error(doing, Status(error.0 as i32))
 }

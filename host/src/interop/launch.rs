@@ -3,8 +3,8 @@
 use cudarc::driver::CudaStream;
 use tilepipe::launch::Instance;
 
-use super::argument::Lent;
-use super::device::{failed, is_per_thread};
+use super::kept::{failed, is_per_thread};
+use crate::argument::lent::Lent;
 use crate::argument::{Bound, Place};
 use crate::error::Error;
 use crate::gpu::tracked::Tracked;
@@ -42,7 +42,8 @@ pub(crate) fn launch(stream: &Stream, grid: Grid, instance: &Instance, arguments
         return Err(Error::NoDriver);
     };
     let _order = kept.order();
-    // SAFETY: `homes` keeps the streams alive, and `cudarc_context` found them to be of the context.
+    // SAFETY: `homes` keeps the streams alive, and `cudarc_context` found them to be of the
+    // context.
     unsafe { gpu.refuse_captures(homes.iter().map(|home| home.cu_stream())) }?;
     // An error that cudarc found where it had nobody to tell would keep it from waiting below.
     let told = || kept.context.check_err().map_err(|error| failed(context.driver, "do what cudarc asked of it", error));
@@ -61,8 +62,8 @@ pub(crate) fn launch(stream: &Stream, grid: Grid, instance: &Instance, arguments
         argument.value.set_address(address);
     }
     told()?;
-    // SAFETY: the events are those of memory that `arguments` borrow, whose context `cudarc_context`
-    // found to be the device's; `homes` keeps the streams alive.
+    // SAFETY: the events are those of memory that `arguments` borrow, whose context
+    // `cudarc_context` found to be the device's; `homes` keeps the streams alive.
     unsafe { gpu.come_after(&uses) }?;
     start(stream, grid, instance, &bound)?;
     // SAFETY: as for `come_after`: `arguments` and `homes` are still there.

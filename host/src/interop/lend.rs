@@ -7,14 +7,14 @@ use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::{CudaStream, DevicePtr, DevicePtrMut, DeviceSlice, SyncOnDrop};
 use tilepipe::Element;
 
-use super::device::adopt;
+use super::kept::adopt;
 use crate::access::Access;
 use crate::buffer::Buffer;
 use crate::error::Error;
 use crate::gpu::memory::Loan;
 
-/// A [`Buffer`] that cudarc reads: what takes a `DevicePtr`, as copies and calls of cuBLAS do, takes
-/// a reference to it.
+/// A [`Buffer`] that cudarc reads: what takes a `DevicePtr`, as copies and calls of cuBLAS do,
+/// takes a reference to it.
 ///
 /// Made by [`Buffer::lend`]. Launches that write the buffer are refused while it is there, and wait
 /// for the stream when it is dropped. Forgetting it keeps the memory, and the refusal, for ever.
@@ -26,7 +26,8 @@ pub struct LentBuffer<'a, T> {
 /// A [`Buffer`] that cudarc writes: what takes a `DevicePtrMut` takes a mutable reference to it.
 ///
 /// Made by [`Buffer::lend_mut`]. Launches that use the buffer are refused while it is there, and
-/// wait for the stream when it is dropped. Forgetting it keeps the memory, and the refusal, for ever.
+/// wait for the stream when it is dropped. Forgetting it keeps the memory, and the refusal, for
+/// ever.
 #[must_use = "the buffer is lent as long as this is there"]
 pub struct LentBufferMut<'a, T> {
     inner: Inner<'a, T>,
@@ -49,8 +50,8 @@ impl<T: Element> Buffer<T> {
     /// # Errors
     ///
     /// [`Error::WrongDevice`] unless the buffer's device is from the stream's own `CudaContext`;
-    /// [`Error::Lent`] if it is lent to be written; [`Error::Captured`], [`Error::PerThreadStream`],
-    /// [`Error::DeviceLost`].
+    /// [`Error::Lent`] if it is lent to be written; [`Error::Captured`],
+    /// [`Error::PerThreadStream`], [`Error::DeviceLost`].
     ///
     /// # Examples
     ///
