@@ -73,7 +73,7 @@ impl<T: Value> Array<T> {
     }
 
     /// The argument for a parameter that is read.
-    fn as_input(&self) -> Bound {
+    fn as_input(&self) -> Bound<'static> {
         match self {
             Array::Row(buffer) => Bound::input(buffer),
             Array::Matrix(buffer) => Bound::input_2d(buffer),
@@ -82,7 +82,7 @@ impl<T: Value> Array<T> {
     }
 
     /// The argument for the parameter that an instance writes, which is its last one.
-    fn as_output(&mut self, instance: &Instance) -> Bound {
+    fn as_output(&mut self, instance: &Instance) -> Bound<'static> {
         let last = instance.parameters().next_back().map(|(_, info)| info.kind);
         match self {
             Array::Row(buffer) if last == Some(ParameterKind::Reduction) => Bound::reduction(buffer),
@@ -244,8 +244,8 @@ fn arguments<T: Value>(
     instance: &Instance,
     indices: Option<&Buffer<u32>>,
     inputs: &[Array<T>],
-    output: Bound,
-) -> Vec<Bound> {
+    output: Bound<'static>,
+) -> Vec<Bound<'static>> {
     let mut inputs = indices.map(Bound::input).into_iter().chain(inputs.iter().map(Array::as_input));
     let mut output = Some(output);
     let argument = |kind| match kind {
@@ -258,7 +258,7 @@ fn arguments<T: Value>(
 }
 
 /// The filter of an instance, of as many elements as its parameter `TAPS` says.
-fn filter<T: Value>(instance: &Instance) -> Option<Bound> {
+fn filter<T: Value>(instance: &Instance) -> Option<Bound<'static>> {
     match instance.generic("TAPS")? {
         "17" => Some(bound_filter::<T, 17>()),
         "33" => Some(bound_filter::<T, 33>()),
@@ -266,7 +266,7 @@ fn filter<T: Value>(instance: &Instance) -> Option<Bound> {
     }
 }
 
-fn bound_filter<T: Value, const TAPS: usize>() -> Bound {
+fn bound_filter<T: Value, const TAPS: usize>() -> Bound<'static> {
     let filter = reference::filter(TAPS as u8);
     Bound::constant::<[T; TAPS]>(&std::array::from_fn(|tap| filter[tap]))
 }

@@ -372,10 +372,10 @@ fn run<T: Element>(
     device: &Device,
     instance: &Instance,
     elements: usize,
-    inputs: impl IntoIterator<Item = Bound>,
+    inputs: impl IntoIterator<Item = Bound<'static>>,
 ) -> Result<Written, Error> {
     let mut out = device.filled_with_byte::<T>(elements, POISON)?;
-    let arguments: Vec<Bound> = inputs.into_iter().chain([Bound::output(&mut out)]).collect();
+    let arguments: Vec<Bound<'_>> = inputs.into_iter().chain([Bound::output(&mut out)]).collect();
     launch(&device.stream()?, GRID, instance, arguments)?;
     let bytes = bytemuck::cast_slice(&out.download()?).to_vec();
     Ok(Written { launch: format!("{} of {elements} elements", instance.name()), bytes })

@@ -78,7 +78,7 @@ pub fn number(instance: &Instance, name: &str) -> usize {
 pub fn run<T: Element>(instance: &Instance, case: Case, inputs: &[&[T]], scalar: Option<i32>) -> Vec<u8> {
     let len = inputs[0].len();
     let out = run_on(&Device::cpu(case.schedule), case.grid, instance, len, |device| {
-        let mut bound: Vec<Bound> = inputs.iter().map(|input| bind(device, input)).collect();
+        let mut bound: Vec<Bound<'static>> = inputs.iter().map(|input| bind(device, input)).collect();
         bound.extend(scalar.map(Bound::scalar));
         bound
     });
@@ -92,7 +92,7 @@ pub fn gives<O: Element + std::fmt::Debug>(
     instance: &Instance,
     case: Case,
     expected: &[O],
-    inputs: impl Fn(&Device) -> Vec<Bound>,
+    inputs: impl Fn(&Device) -> Vec<Bound<'static>>,
 ) {
     for schedule in SCHEDULES.into_iter().chain([case.schedule]) {
         let got = run_on::<O>(&Device::cpu(schedule), case.grid, instance, expected.len(), &inputs);
@@ -106,7 +106,7 @@ pub fn gives<O: Element + std::fmt::Debug>(
 }
 
 /// Uploads and binds an input.
-pub fn bind<T: Element>(device: &Device, values: &[T]) -> Bound {
+pub fn bind<T: Element>(device: &Device, values: &[T]) -> Bound<'static> {
     Bound::input(&device.upload(values).unwrap())
 }
 
@@ -115,7 +115,7 @@ fn run_on<O: Element>(
     grid: u32,
     instance: &Instance,
     len: usize,
-    inputs: impl Fn(&Device) -> Vec<Bound>,
+    inputs: impl Fn(&Device) -> Vec<Bound<'static>>,
 ) -> Vec<O> {
     let mut out = device.filled_with_byte::<O>(len, POISON).unwrap();
     let mut arguments = inputs(device);
