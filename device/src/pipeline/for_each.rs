@@ -222,7 +222,6 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
                 // SAFETY: a pipeline exists only where its group runs as one (R2); block-level code
                 // is converged.
                 unsafe { self.land::<AllBut<STAGES, true>>() };
-                let read = self.ring.oldest();
                 self.consume_next(index, &mut consume);
                 index += 1;
                 if counted {
@@ -240,8 +239,6 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
                 // before.
                 let ahead = index + (STAGES - 1);
                 let is_there = STAGES == 1 || if counted { left as usize >= STAGES } else { numbers.has(ahead) };
-                // If there is such a tile, all stages but the one that was read are in flight.
-                self.ring.fill_again(read);
                 self.fill_next(ahead, is_there, &mut fill);
             }
             if counted {

@@ -54,13 +54,6 @@ impl Fills {
     }
 }
 
-/// The stage that is read next, or was read last, and the parity of the phase of its fill.
-#[derive(Clone, Copy)]
-pub(crate) struct Oldest {
-    position: u32,
-    lap: u32,
-}
-
 /// The place of a stage in its ring.
 #[derive(Clone, Copy)]
 pub(crate) struct Slot(u32);
@@ -154,32 +147,11 @@ impl<K: StageSet> Ring<K> {
         (stage.cast_const(), PresenceOf::<K>::of(&self.present, index))
     }
 
-    /// The stage that is read next, which is in flight.
-    #[inline(always)]
-    pub(crate) fn oldest(&self) -> Oldest {
-        Oldest { position: self.tail, lap: self.tail_lap }
-    }
-
-    /// Makes a stage that was read the next to fill, where copies complete by bytes: for a ring of
-    /// which all other stages are in flight, so that it is that already, or one that fills no stage
-    /// before it is [restarted](Self::restart). A loop that says so keeps one position in registers,
-    /// and not two.
-    #[inline(always)]
-    pub(crate) fn fill_again(&mut self, read: Oldest) {
-        if CompletionOf::<K::Engine>::BY_BYTES {
-            self.head = read.position;
-            self.head_lap = read.lap ^ 1;
-        }
-    }
-
-    /// Makes the next stage to fill the next to read, or where copies complete by bytes, so that
-    /// each fill was read, the next to read the next to fill: for a ring that holds nothing.
+    /// Makes the next stage to fill the next to read: for a ring that holds nothing. (Where copies
+    /// complete by bytes each fill is read, so it is that already.)
     #[inline(always)]
     pub(crate) fn restart(&mut self) {
-        if CompletionOf::<K::Engine>::BY_BYTES {
-            self.head = self.tail;
-            self.head_lap = self.tail_lap;
-        } else {
+        if !CompletionOf::<K::Engine>::BY_BYTES {
             self.tail = self.head;
         }
     }
