@@ -184,7 +184,7 @@ fn views_in_a_row_with_other_numbers_of_tiles_fail_the_launch_with_both_ends() {
 #[test]
 fn parameters_are_what_the_launch_was_given() {
     for schedule in SCHEDULES {
-        assert_eq!(parameters::check(&Device::cpu(schedule)).unwrap(), 2 * 18 + 2 + 13);
+        assert_eq!(parameters::check(&Device::cpu(schedule)).unwrap(), 2 * 18 + 2 + 14);
     }
 }
 

@@ -62,7 +62,8 @@ fn has_defined_layout(attributes: &[Attribute]) -> syn::Result<bool> {
     Ok(defined)
 }
 
-/// Constant assertions, at the struct's name: no padding, 1 to 16 bytes, aligned to at most 16.
+/// Constant assertions, at the struct's name: no padding, a byte at least, aligned to at most 16.
+/// (More than 16 bytes are for a `Constant`; what has tiles of them says so.)
 fn layout_check(input: &DeriveInput, fields: &Fields) -> TokenStream {
     let name = &input.ident;
     let types = fields.iter().map(|field| &field.ty);
@@ -72,7 +73,7 @@ fn layout_check(input: &DeriveInput, fields: &Fields) -> TokenStream {
         name.unraw(),
     );
     let limits = format!(
-        "`{}` is too large, empty or too strictly aligned: an element has 1 to 16 bytes and is aligned to at most 16",
+        "`{}` is empty or too strictly aligned: an element has at least a byte and is aligned to at most 16",
         name.unraw(),
     );
     quote_spanned! { at(name.span()) =>
@@ -81,9 +82,7 @@ fn layout_check(input: &DeriveInput, fields: &Fields) -> TokenStream {
             #padding
         );
         const _: () = ::core::assert!(
-            ::core::mem::size_of::<#name>() >= 1
-                && ::core::mem::size_of::<#name>() <= 16
-                && ::core::mem::align_of::<#name>() <= 16,
+            ::core::mem::size_of::<#name>() >= 1 && ::core::mem::align_of::<#name>() <= 16,
             #limits
         );
     }

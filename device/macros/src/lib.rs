@@ -135,11 +135,13 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
         .into()
 }
 
-/// Makes a struct an element of tiles.
+/// Makes a struct an element of tiles, or a value that a kernel takes.
 ///
 /// The struct is `#[repr(C)]` or `#[repr(transparent)]`, `Copy`, not generic, and made of elements
-/// without padding; it has 1 to 16 bytes and is aligned to at most 16. All of that is checked, so
-/// no `unsafe` is needed. The derive also makes the struct plain data (`bytemuck::Pod`).
+/// without padding; it is aligned to at most 16 bytes. All of that is checked, so no `unsafe` is
+/// needed. The derive also makes the struct plain data (`bytemuck::Pod`). An element of a tile, and
+/// a value that is passed as it is, have at most 16 bytes: a larger struct is passed as a
+/// `Constant`.
 ///
 /// ```
 /// use tilepipe::{Block, Element, LoadStore, Shared, Stages, Tiles, TilesMut, kernel};

@@ -20,8 +20,8 @@ use crate::marker::{RoleShared, Uniform};
 /// | a struct with `#[derive(tilepipe::Element)]` | the sum of its fields | the same struct |
 ///
 /// An array is aligned as its element is: `[f32; 4]` to 4 bytes where `Vec4<f32>` is to 16, so a
-/// thread reads it in four accesses. Arrays of more than 16 bytes are elements by type; a tile of
-/// them does not compile.
+/// thread reads it in four accesses. Arrays and structs of more than 16 bytes are elements by type,
+/// for a [`Constant`](crate::Constant); a tile of them does not compile.
 ///
 /// These are not elements: `usize` and `isize`, whose size depends on the machine (use `u32` or
 /// `u64`); `bool` and `char`, for which most bit patterns are invalid (use `u8` or `u32` and

@@ -2,7 +2,8 @@
 
 use tilepipe_host::{Device, Error};
 use tilepipe_test_kernels::parameters::constants::{
-    MOST, TABLE, WIDTH, addresses_of_constants, filtered, full, lines_of_roles, looked_up, of_either,
+    MOST, Scene, TABLE, WIDTH, addresses_of_constants, filtered, full, lines_of_roles, looked_up, of_a_scene, of_either,
+    weighted,
 };
 use tilepipe_test_kernels::parameters::{Line, THREADS, height};
 
@@ -14,8 +15,9 @@ pub(super) fn check(device: &Device) -> Result<usize, Error> {
     tables(device)?;
     roles(device)?;
     choices(device)?;
+    scenes(device)?;
     addresses(device)?;
-    Ok(8 + 2 + 1 + 1 + 1)
+    Ok(8 + 2 + 1 + 1 + 1 + 1)
 }
 
 /// Launches follow one another without waiting; the caller's filter changes in between.
@@ -58,16 +60,29 @@ fn tables(device: &Device) -> Result<(), Error> {
     Ok(())
 }
 
-fn roles(device: &Device) -> Result<(), Error> {
-    let line = |i: u32| Line {
+fn four_lines() -> [Line; 4] {
+    [0, 1, 2, 3].map(|i: u32| Line {
         slope: 3.0 + i as f32,
         offset: 1000 * i,
         first: i as u16,
         shift: i as u8,
         unused: 0,
         limit: 1 << 30,
-    };
-    let lines = [line(0), line(1), line(2), line(3)];
+    })
+}
+
+/// A struct of more bytes than are passed as they are.
+fn scenes(device: &Device) -> Result<(), Error> {
+    let scene = Scene { lines: four_lines(), weights: [1, 10, 100, 0xFFFF_FFF0], base: u64::MAX - 50_000 };
+    assert_eq!(size_of_val(&scene), 88);
+    let mut out = device.filled_with_byte::<u64>(LEN, 0xEE)?;
+    of_a_scene::launch(&device.stream()?, GRID, &scene, &mut out)?;
+    assert_eq!(out.download()?, (0..LEN).map(|place| weighted(&scene, place)).collect::<Vec<_>>());
+    Ok(())
+}
+
+fn roles(device: &Device) -> Result<(), Error> {
+    let lines = four_lines();
     let [mut low, mut high] = [device.filled_with_byte::<u32>(96, 0xEE)?, device.filled_with_byte::<u32>(96, 0xEE)?];
     lines_of_roles::launch(&device.stream()?, 1, &lines, &6, &mut low, &mut high)?;
     for (out, first, step) in [(low, 0, 1), (high, 2, 2)] {

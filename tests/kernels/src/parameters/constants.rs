@@ -2,7 +2,7 @@
 //! as a launch carries.
 
 use tilepipe::role::WarpRoles;
-use tilepipe::{Block, Constant, Tiles, TilesMut, kernel};
+use tilepipe::{Block, Constant, Element, Tiles, TilesMut, kernel};
 
 use super::{Line, THREADS, height};
 
@@ -92,6 +92,38 @@ pub fn lines_of_roles(
             }
         })
         .run();
+}
+
+/// More than a value that is passed as it is: four lines, and how they are weighted.
+#[derive(Clone, Copy, Debug, PartialEq, Element)]
+#[repr(C)]
+pub struct Scene {
+    /// The lines.
+    pub lines: [Line; 4],
+    /// What the height of each is multiplied by.
+    pub weights: [u32; 4],
+    /// Added to the sum.
+    pub base: u64,
+}
+
+/// The weighted heights of a scene's four lines at each place, and its base.
+#[kernel]
+pub fn of_a_scene(block: Block<THREADS>, scene: Constant<Scene>, mut out: TilesMut<u64, THREADS>) {
+    let mut results = out.for_block(&block);
+    for i in 0..results.len() {
+        let first = THREADS * (i * block.grid() + block.index());
+        let dst = results.get_mut(i);
+        block.threads(|t| dst.set(&t, weighted(&scene, first + t.rank())));
+    }
+}
+
+/// What [`of_a_scene`](fn@of_a_scene) writes at a place.
+pub fn weighted(scene: &Scene, place: usize) -> u64 {
+    let mut sum = scene.base;
+    for (line, weight) in scene.lines.into_iter().zip(scene.weights) {
+        sum = sum.wrapping_add(u64::from(weight.wrapping_mul(height(line, 0, 0, place))));
+    }
+    sum
 }
 
 /// Adds to each of the table's elements its place, or takes it off: parameters of 4096 bytes.
