@@ -159,6 +159,17 @@ pub enum Error {
         limit: usize,
     },
 
+    /// Rows that would lie over one another.
+    #[error(
+        "rows of {width} elements that start {pitch} elements apart lie over one another; a pitch is at least the width"
+    )]
+    OverlappingRows {
+        /// Elements in a row.
+        width: usize,
+        /// Elements from one row's start to the next one's.
+        pitch: usize,
+    },
+
     /// Elements that are not whole rows of the width.
     #[error("{elements} elements are no whole rows of {width}; choose a width of at least 1 that divides {elements}")]
     RaggedRows {
@@ -405,10 +416,20 @@ pub enum Error {
     )]
     Captured,
 
-    /// A stream of cudarc's that is another one in each thread.
+    /// The first launch of a kernel, in a stream that is being captured into a graph.
     #[error(
-        "cudarc's per-thread stream is another stream in each thread, and keeps no order between them; use \
-         `CudaContext::new_stream` or `default_stream`, also for memory"
+        "kernel `{kernel}` has not been launched on this device yet, and its first launch has to ask the driver for more than \
+         a capture may have; launch it once before the capture begins"
+    )]
+    CapturedFirst {
+        /// The kernel's name.
+        kernel: &'static str,
+    },
+
+    /// A stream that is another one in each thread.
+    #[error(
+        "the per-thread stream (of cudarc, or `cudaStreamPerThread`) is another stream in each thread, and keeps no order \
+         between them; use a stream that was created, or the default stream, also for memory"
     )]
     PerThreadStream,
 

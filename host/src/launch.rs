@@ -57,6 +57,9 @@ pub(crate) fn start(stream: &Stream, grid: Grid, instance: &Instance, arguments:
     let device = stream.device();
     check_arguments(device, instance, arguments)?;
     check_aliases(instance, arguments)?;
+    if let Some(gpu) = &stream.gpu {
+        gpu.refuse_first_in_capture(instance)?;
+    }
     let grid = grid.blocks(device, instance, arguments)?;
     match (&device.backend, &stream.gpu) {
         (Backend::Gpu(_), Some(stream)) => {

@@ -50,7 +50,10 @@
 //!
 //! ## Memory and streams of others
 //!
-//! - [`ForeignSlice`], [`ForeignSliceMut`]: elements at an address.
+//! - [`ForeignSlice`], [`ForeignSliceMut`]: elements at an address; [`ForeignRows`],
+//!   [`ForeignRowsMut`]: rows.
+//! - [`Device::primary`], [`Device::stream_from_raw`]: what CUDA's runtime uses, and so PyTorch.
+//!   (`docs/guide/pytorch.md`)
 //! - With the feature `cudarc`: `Device::from_cudarc`, `Device::stream_from_cudarc`, arguments that
 //!   are `CudaSlice`s or views of them, `Buffer::lend`. (`docs/guide/cudarc.md`)
 //!
@@ -87,9 +90,10 @@ mod grid;
 mod interop;
 mod launch;
 mod module;
+mod primary;
 mod stream;
 
-pub use argument::{Argument, Bound, ForeignSlice, ForeignSliceMut, Scalar};
+pub use argument::{Argument, Bound, ForeignRows, ForeignRowsMut, ForeignSlice, ForeignSliceMut, Scalar};
 pub use buffer::{Buffer, Buffer2D, BufferNd, Rows, RowsMut, Slice, SliceMut, SliceNd, SliceNdMut};
 #[cfg(feature = "cudarc")]
 pub use cudarc;

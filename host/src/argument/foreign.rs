@@ -111,7 +111,7 @@ impl<T: Element> ForeignSliceMut<'_, T> {
 }
 
 /// Checks address and length.
-fn elements<T: Element>(address: u64, len: usize) -> Result<RawElements, Error> {
+pub(super) fn elements<T: Element>(address: u64, len: usize) -> Result<RawElements, Error> {
     let (element, alignment) = (type_name::<T>(), align_of::<T>());
     if len == 0 || size_of::<T>() == 0 {
         return Err(Error::EmptyBuffer { element });

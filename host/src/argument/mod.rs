@@ -1,6 +1,7 @@
 //! Arguments of a launch: what may be passed for which parameter of a kernel.
 
 mod foreign;
+mod foreign_rows;
 #[cfg(feature = "cudarc")]
 pub(crate) mod lent;
 pub(crate) mod place;
@@ -15,6 +16,7 @@ use tilepipe::launch::{LAUNCH_BYTES, ParameterKind, RawElements, RawRows};
 use tilepipe::{AtomicOperation, BulkTilesMut, Constant, Element, Halos, Reduction, Tiles, TilesMut};
 
 pub use self::foreign::{ForeignSlice, ForeignSliceMut};
+pub use self::foreign_rows::{ForeignRows, ForeignRowsMut};
 use crate::access::Access;
 pub(crate) use crate::argument::place::Place;
 pub(crate) use crate::argument::value::{Array, Bytes, Padded, Value};
@@ -35,6 +37,7 @@ use crate::buffer::{
 ///   [`BufferNd`] or a [`SliceNd`] for one of as many dimensions;
 /// - a number, a `bool`, an array or a struct for itself ([`Scalar`]);
 /// - a reference `&value` for a [`Constant`] of the value's type;
+/// - for a view of two dimensions also `&ForeignRows<T>` or `&mut ForeignRowsMut<T>`;
 /// - for a view of one dimension also `&ForeignSlice<T>` or `&mut ForeignSliceMut<T>`, and with the
 ///   feature `cudarc` `&CudaSlice<T>` or `&CudaView<T>` for an input, `&mut CudaSlice<T>` or
 ///   `&mut CudaViewMut<T>` for an output.

@@ -8,6 +8,7 @@ use std::{mem, ptr};
 use cudarc::driver::sys::{CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUstream};
 use tilepipe::panic_record::{self, PanicRecord};
 
+use super::capture::Relaxed;
 use super::driver::{Driver, Status};
 use super::loaded::Modules;
 use crate::error::Error;
@@ -26,8 +27,8 @@ pub(crate) type Keep = Arc<dyn Any + Send + Sync>;
 enum Owner {
     /// This crate's, which destroys it.
     Us,
-    /// A caller's, who keeps it alive for as long as it is used. What is made there stays: graphs
-    /// of the caller's may have our kernels.
+    /// A caller's, who keeps it alive for as long as it is used, or the process's primary one. What
+    /// is made there stays: graphs of the caller's may have our kernels.
     Caller,
     /// That of what is kept here. What is made there is given back, and no graph has it.
     #[cfg_attr(not(any(feature = "cudarc", test)), expect(dead_code, reason = "the feature `cudarc` makes it"))]
@@ -83,23 +84,44 @@ impl Context {
 
     /// Opens GPU `ordinal` of a driver.
     pub(crate) fn open_with(driver: &'static Driver, ordinal: u32) -> Result<Context, Error> {
-        let mut count = 0;
-        // SAFETY: writes one integer, which is there.
-        let status = unsafe { driver.device_count(&mut count) };
+        Context::of(driver, driver.find(ordinal)?, ordinal, None)
+    }
+
+    /// Opens GPU `ordinal` of a driver in its primary context, of which this takes a hold for as
+    /// long as the process runs.
+    pub(crate) fn primary(driver: &'static Driver, ordinal: u32) -> Result<Context, Error> {
+        let device = driver.find(ordinal)?;
+        // Its owner may capture in other streams, or in this thread.
+        let _relaxed = Relaxed::enter(driver)?;
+        let mut raw: CUcontext = ptr::null_mut();
+        // SAFETY: writes one handle, which is there; the driver has returned the device.
+        let status = unsafe { driver.primary_retain(&mut raw, device) };
         if status != Status::SUCCESS {
-            return Err(driver.error("count the GPUs", status));
+            return Err(driver.error("use the GPU's primary context", status));
         }
-        let count = u32::try_from(count).unwrap_or(0);
-        if ordinal >= count {
-            return Err(Error::NoSuchGpu { ordinal, count });
+        // SAFETY: the context is alive while the hold is.
+        let status = unsafe { driver.context_set_current(raw) };
+        let opened = match status {
+            Status::SUCCESS => Context::of(driver, device, ordinal, Some((raw, Owner::Caller))),
+            status => Err(driver.error("use the GPU's primary context", status)),
+        };
+        if opened.is_err() {
+            // SAFETY: gives back the hold that was taken above; there is no value that relies on it.
+            let _ = unsafe { driver.primary_release(device) };
         }
-        let mut device: CUdevice = 0;
-        // SAFETY: writes one handle, which is there; the ordinal was checked, so the cast keeps it.
-        let status = unsafe { driver.device_get(&mut device, ordinal as c_int) };
-        if status != Status::SUCCESS {
-            return Err(driver.error("find the GPU", status));
-        }
-        Context::of(driver, device, ordinal, None)
+        opened
+    }
+
+    /// Says whether graphs of the context's owner may have kernels of this value's: nothing that
+    /// they need is ever given back.
+    pub(crate) fn is_for_good(&self) -> bool {
+        matches!(self.owner, Owner::Caller)
+    }
+
+    /// Lets the calling thread do, in a context that somebody else captures in, what a capture
+    /// forbids otherwise.
+    pub(super) fn relax(&self) -> Result<Option<Relaxed>, Error> {
+        if matches!(self.owner, Owner::Us) { Ok(None) } else { Relaxed::enter(self.driver).map(Some) }
     }
 
     /// Opens the GPU of the context that is the calling thread's, in that context, which stays its

@@ -108,6 +108,10 @@ driver_calls! {
     context_create = "cuCtxCreate_v2"(context: *mut CUcontext, flags: c_uint, device: CUdevice);
     /// Destroys a context with everything in it.
     context_destroy = "cuCtxDestroy_v2"(context: CUcontext);
+    /// Makes a GPU's primary context, or takes one more hold of the one that there is.
+    primary_retain = "cuDevicePrimaryCtxRetain"(context: *mut CUcontext, device: CUdevice);
+    /// Gives one hold of a GPU's primary context back.
+    primary_release = "cuDevicePrimaryCtxRelease_v2"(device: CUdevice);
     /// Writes the calling thread's context, null if it has none.
     context_get_current = "cuCtxGetCurrent"(context: *mut CUcontext);
     /// Writes the GPU of the calling thread's context.
@@ -164,6 +168,8 @@ driver_calls! {
     stream_synchronize = "cuStreamSynchronize"(stream: CUstream);
     /// Writes whether a stream's work goes into a graph: 0 if it runs.
     stream_is_capturing = "cuStreamIsCapturing"(stream: CUstream, status: *mut c_int);
+    /// Gives the calling thread another mode for captures, and writes the one that it had.
+    exchange_capture_mode = "cuThreadExchangeStreamCaptureMode"(mode: *mut c_int);
     /// Makes what follows in a stream wait for an event.
     stream_wait_event = "cuStreamWaitEvent"(stream: CUstream, event: CUevent, flags: c_uint);
     /// Creates an event.
@@ -216,6 +222,30 @@ impl Driver {
             Status::SUCCESS => Ok(DRIVER.get_or_init(|| driver)),
             Status::NO_DEVICE => Err(Error::NoSuchGpu { ordinal: 0, count: 0 }),
             status => Err(driver.error("start the driver (cuInit)", status)),
+        }
+    }
+
+    /// Finds the GPU of an ordinal.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchGpu`].
+    pub(crate) fn find(&self, ordinal: u32) -> Result<CUdevice, Error> {
+        let mut count = 0;
+        // SAFETY: writes one integer, which is there.
+        let status = unsafe { self.device_count(&mut count) };
+        if status != Status::SUCCESS {
+            return Err(self.error("count the GPUs", status));
+        }
+        let count = u32::try_from(count).unwrap_or(0);
+        if ordinal >= count {
+            return Err(Error::NoSuchGpu { ordinal, count });
+        }
+        let mut device: CUdevice = 0;
+        // SAFETY: writes one handle, which is there; the ordinal was checked, so the cast keeps it.
+        match unsafe { self.device_get(&mut device, ordinal as c_int) } {
+            Status::SUCCESS => Ok(device),
+            status => Err(self.error("find the GPU", status)),
         }
     }
 

@@ -380,7 +380,9 @@ pub(super) fn submit<'a>(
 pub(super) fn submit_alone(lane: Lane<'_>, doing: &'static str, work: impl FnOnce() -> Status) -> Result<(), Error> {
     let _turn = lane.context().turn();
     lane.context().enter()?;
-    lane.refuse_capture()?;
+    if !lane.may_be_captured() {
+        lane.refuse_capture()?;
+    }
     lane.context().check(doing, work())
 }
 

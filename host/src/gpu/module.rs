@@ -51,6 +51,7 @@ impl Context {
             return Ok(());
         }
         self.enter()?;
+        let _relaxed = self.relax()?;
         let cubin = image.cubin_for(self.capability).map(|cubin| self.load_image(cubin));
         let raw = match cubin {
             Some((Status::SUCCESS, raw, _)) => raw,
@@ -139,6 +140,7 @@ impl Context {
         }
         // The driver is asked from here on.
         self.enter()?;
+        let _relaxed = self.relax()?;
         let Modules { images, entries, functions, missing } = &mut *modules;
         let function = match functions.entry(instance.symbol()) {
             Entry::Occupied(entry) => entry.into_mut(),
@@ -149,6 +151,11 @@ impl Context {
         };
         self.prepare(images, function, instance)?;
         Ok(*function)
+    }
+
+    /// Says whether a launch of an instance asks the driver for nothing but to start it.
+    pub(super) fn has_ready(&self, instance: &Instance) -> bool {
+        self.loaded().functions.get(instance.symbol()).is_some_and(|found| self.is_ready(found, instance))
     }
 
     /// Asks the driver for the entry of an instance, if an image has it.

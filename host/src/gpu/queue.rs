@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use cudarc::driver::sys::CUstream;
+use tilepipe::launch::Instance;
 
 use super::context::{Context, Keep, NON_BLOCKING};
 use super::driver::Status;
@@ -27,12 +28,20 @@ pub(super) struct Lane<'a> {
     number: u64,
     points: Option<&'a Points>,
     is_shared: bool,
+    may_be_captured: bool,
 }
 
 impl<'a> Lane<'a> {
     /// The stream of the context's uploads, downloads and fills.
     pub(super) fn transfer(context: &'a Arc<Context>) -> Self {
-        Lane { context, raw: context.transfer, number: TRANSFER, points: None, is_shared: false }
+        Lane {
+            context,
+            raw: context.transfer,
+            number: TRANSFER,
+            points: None,
+            is_shared: false,
+            may_be_captured: false,
+        }
     }
 
     pub(super) fn context(&self) -> &'a Arc<Context> {
@@ -56,6 +65,12 @@ impl<'a> Lane<'a> {
     /// Says whether somebody else puts work into the stream too.
     pub(super) fn is_shared(&self) -> bool {
         self.is_shared
+    }
+
+    /// Says whether work that uses no memory of this crate's may go into a graph: whoever owns the
+    /// rest of the memory answers for it.
+    pub(super) fn may_be_captured(&self) -> bool {
+        self.may_be_captured
     }
 
     /// Fails if work that is put into the stream now goes into a graph, whose owner could run it at
@@ -105,6 +120,7 @@ pub(crate) struct GpuStream {
     number: u64,
     points: Points,
     keep: Option<Keep>,
+    may_be_captured: bool,
 }
 
 // SAFETY: the driver API may be called from any thread with a stream's handle.
@@ -134,10 +150,41 @@ impl GpuStream {
         GpuStream::of(context, raw, Some(keep))
     }
 
+    /// Takes a stream of somebody else's, who goes on to use it, and may capture it into a graph.
+    ///
+    /// # Safety
+    ///
+    /// 0. `raw` is a stream of the context or null for its default one, the same one for every
+    ///    thread, and alive as long as this value.
+    /// 1. The context gives back nothing that graphs need ([`Context::is_for_good`]). Memory of
+    ///    others that a launch in it uses stays for each replay of a graph that captured the launch.
+    pub(crate) unsafe fn capturable(context: &Arc<Context>, raw: CUstream) -> GpuStream {
+        let mut stream = GpuStream::of(context, raw, Some(Arc::new(())));
+        stream.may_be_captured = true;
+        stream
+    }
+
+    /// Fails if the stream is being captured and a launch of this instance would ask the driver for
+    /// more than to start it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::CapturedFirst`].
+    pub(crate) fn refuse_first_in_capture(&self, instance: &Instance) -> Result<(), Error> {
+        if !self.may_be_captured || self.context.has_ready(instance) {
+            return Ok(());
+        }
+        self.context.enter()?;
+        self.lane().refuse_capture().map_err(|error| match error {
+            Error::Captured => Error::CapturedFirst { kernel: instance.kernel() },
+            other => other,
+        })
+    }
+
     fn of(context: &Arc<Context>, raw: CUstream, keep: Option<Keep>) -> GpuStream {
         static NUMBERS: AtomicU64 = AtomicU64::new(TRANSFER + 1);
         let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
-        GpuStream { context: Arc::clone(context), raw, number, points: Points::default(), keep }
+        GpuStream { context: Arc::clone(context), raw, number, points: Points::default(), keep, may_be_captured: false }
     }
 
     /// What keeps the stream alive, if it is somebody else's.
@@ -154,6 +201,7 @@ impl GpuStream {
             number: self.number,
             points: Some(&self.points),
             is_shared: self.keep.is_some(),
+            may_be_captured: self.may_be_captured,
         }
     }
 

@@ -47,6 +47,7 @@ thread_local! {
     static HANDLES: Cell<usize> = const { Cell::new(0x1000) };
     static FAILING: Cell<Option<(&'static str, c_int)>> = const { Cell::new(None) };
     static CAPTURED: Cell<usize> = const { Cell::new(0) };
+    static MODE: Cell<c_int> = const { Cell::new(0) };
     static CAPABILITY: Cell<[c_int; 2]> = const { Cell::new([MOST; 2]) };
 }
 
@@ -82,6 +83,17 @@ fn attribute(attribute: c_int) -> c_int {
         _ if attribute == CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR as c_int => minor,
         _ => MOST,
     }
+}
+
+/// Sets the thread's mode for captures to that at the place; returns the one before.
+fn exchange(place: *mut c_int) -> c_int {
+    // SAFETY: the callers of the driver pass places that are there (`Driver`, each call).
+    MODE.replace(unsafe { place.read() })
+}
+
+/// The thread's mode for captures.
+pub(crate) fn capture_mode() -> c_int {
+    MODE.get()
 }
 
 fn note(name: &'static str) -> c_int {
@@ -134,6 +146,8 @@ fakes! {
     device_total_memory(bytes: *mut usize, device: CUdevice) { write(bytes, 1 << 30) }
     context_create(context: *mut CUcontext, flags: c_uint, device: CUdevice) { write(context, handle()) }
     context_destroy(context: CUcontext) {}
+    primary_retain(context: *mut CUcontext, device: CUdevice) { write(context, handle()) }
+    primary_release(device: CUdevice) {}
     context_get_current(context: *mut CUcontext) { write(context, handle()) }
     context_get_device(device: *mut CUdevice) { write(device, 0) }
     context_set_current(context: CUcontext) {}
@@ -175,6 +189,7 @@ fakes! {
     stream_is_capturing(stream: CUstream, status: *mut c_int) {
         write(status, c_int::from(CAPTURED.get() == stream.addr()));
     }
+    exchange_capture_mode(mode: *mut c_int) { write(mode, self::exchange(mode)) }
     stream_wait_event(stream: CUstream, event: CUevent, flags: c_uint) {
         step(Step::HoldBack { stream: stream.addr(), event: event.addr() })
     }
