@@ -1,0 +1,77 @@
+"""The root mean square norm of rows and its gradients, by kernels in safe Rust.
+
+``rms_norm`` takes tensors of PyTorch, with gradients, or arrays of NumPy. Tensors on a GPU are used where they lie,
+in PyTorch's current stream; everything else runs on the CPU.
+"""
+
+from __future__ import annotations
+
+from . import _native
+
+try:
+    import torch
+except ImportError:
+    torch = None
+else:
+    from . import operators
+
+__all__ = ["has_gpu_kernels", "rms_norm", "rms_norm_backward", "rms_norm_into"]
+
+has_gpu_kernels = _native.has_gpu_kernels
+
+
+def rms_norm(x, weight, eps=1e-6):
+    """Returns ``x * weight / sqrt(mean(x * x) + eps)``, where the mean is that of a row: of the last dimension."""
+    if _is_tensor(x):
+        return operators.rms_norm(x, weight, float(eps))
+    numpy = _numpy(x)
+    out = numpy.empty(x.shape, numpy.float32)
+    _native.rms_norm(x, weight, out, eps)
+    return out
+
+
+def rms_norm_into(x, weight, out, eps=1e-6):
+    """As ``rms_norm``, into ``out``, of whatever library the arrays are.
+
+    Nothing is recorded for a gradient: a tensor that needs one is refused, unless gradients are off.
+    """
+    if torch is not None:
+        operators.refuse_gradients(x=x, weight=weight, out=out)
+    _native.rms_norm(x, weight, out, eps)
+
+
+def rms_norm_backward(x, weight, gradient, eps=1e-6):
+    """Returns the gradients of ``x`` and of ``weight``, where ``gradient`` is that of ``rms_norm(x, weight, eps)``."""
+    if _is_tensor(x):
+        return operators.rms_norm_backward(x, weight, gradient, float(eps))
+    numpy = _numpy(x)
+    rows = _rows(x.shape)
+    x_gradient, weight_gradient = numpy.empty(x.shape, numpy.float32), numpy.zeros(x.shape[-1:], numpy.float32)
+    factors = numpy.empty(rows, numpy.float32)
+    partial = numpy.empty((_native.parts(rows), *x.shape[-1:]), numpy.float32)
+    _native.rms_norm_backward(x, weight, gradient, x_gradient, weight_gradient, factors, partial, eps)
+    return x_gradient, weight_gradient
+
+
+def _is_tensor(x):
+    return torch is not None and isinstance(x, torch.Tensor)
+
+
+def _numpy(x):
+    """Imports NumPy, of which ``x`` is an array."""
+    if type(x).__module__.partition(".")[0] != "numpy":
+        raise TypeError(
+            f"x: it is `{type(x).__name__}`; pass a `torch.Tensor` or a `numpy.ndarray`, or use `rms_norm_into` "
+            "for other arrays"
+        )
+    import numpy
+
+    return numpy
+
+
+def _rows(shape):
+    """The number of rows: the product of all extents but the last."""
+    rows = 1
+    for extent in shape[:-1]:
+        rows *= extent
+    return rows
