@@ -1,7 +1,5 @@
 """The operators of PyTorch: ``torch.ops.tilepipe.rms_norm`` and its gradient, registered with autograd."""
 
-from __future__ import annotations
-
 from typing import Tuple
 
 import torch
