@@ -1,5 +1,7 @@
 //! An opened GPU: its context, its limits, its panic record, and whether it has failed.
 
+mod capture;
+
 use std::any::Any;
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -8,7 +10,7 @@ use std::{mem, ptr};
 use cudarc::driver::sys::{CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUstream};
 use tilepipe::panic_record::{self, PanicRecord};
 
-use super::capture::Relaxed;
+use self::capture::Relaxed;
 use super::driver::{Driver, Status};
 use super::loaded::Modules;
 use crate::error::Error;
@@ -106,7 +108,8 @@ impl Context {
             status => Err(driver.error("use the GPU's primary context", status)),
         };
         if opened.is_err() {
-            // SAFETY: gives back the hold that was taken above; there is no value that relies on it.
+            // SAFETY: gives back the hold that was taken above; there is no value that relies on
+            // it.
             let _ = unsafe { driver.primary_release(device) };
         }
         opened

@@ -157,7 +157,8 @@ impl GpuStream {
     /// 0. `raw` is a stream of the context or null for its default one, the same one for every
     ///    thread, and alive as long as this value.
     /// 1. The context gives back nothing that graphs need ([`Context::is_for_good`]). Memory of
-    ///    others that a launch in it uses stays for each replay of a graph that captured the launch.
+    ///    others that a launch in it uses stays for each replay of a graph that captured the
+    ///    launch.
     pub(crate) unsafe fn capturable(context: &Arc<Context>, raw: CUstream) -> GpuStream {
         let mut stream = GpuStream::of(context, raw, Some(Arc::new(())));
         stream.may_be_captured = true;

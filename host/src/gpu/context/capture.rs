@@ -2,8 +2,8 @@
 
 use std::ffi::c_int;
 
-use super::driver::{Driver, Status};
 use crate::error::Error;
+use crate::gpu::driver::{Driver, Status};
 
 /// `CU_STREAM_CAPTURE_MODE_RELAXED`: nothing is forbidden.
 const RELAXED: c_int = 2;
@@ -12,7 +12,7 @@ const RELAXED: c_int = 2;
 /// captured, by this thread or by another one. Without it the driver refuses such a call and ends
 /// the capture. Nothing that this crate does meanwhile is of a captured stream.
 #[must_use = "the right ends when this is dropped"]
-pub(super) struct Relaxed {
+pub(in crate::gpu) struct Relaxed {
     driver: &'static Driver,
     before: c_int,
 }
