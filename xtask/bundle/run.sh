@@ -22,6 +22,11 @@
 #   ./run.sh torch [ARGUMENTS]   the comparison with PyTorch, for which python3 needs to have it
 #                                (arguments as of peers/torch_peers.py). Without arguments it writes
 #                                torch.json.
+#   ./run.sh pytorch [ARGUMENTS] installs the extension for PyTorch into a folder of this one, runs
+#                                its tests, and compares it with PyTorch's own operator (arguments
+#                                as of pytorch/compare.py). Without arguments it writes
+#                                pytorch.json. python3 needs pip and NumPy; what needs PyTorch is
+#                                skipped without.
 #   ./run.sh race                the guide's thread-scope kernel, which races, and its correction,
 #                                for which nvcc is needed
 #   ./run.sh all                 all that the bundle has; quick only where test is not there
@@ -45,6 +50,7 @@ suites_with() {
     test | exhaustive) printf 'test' ;;
     sanitize) printf 'sanitize' ;;
     bench | torch) printf 'bench' ;;
+    pytorch) printf 'pytorch' ;;
     race) printf 'bench sanitize' ;;
     *) return 1 ;;
     esac
@@ -89,7 +95,7 @@ help() {
     sed -n '2,/^set /s/^# \{0,1\}//p' run.sh
     printf '\nThis bundle is of commit %s, with machine code for %s and the suites: %s.\n' "$(cat commit)" "$gpu" "$suites"
     printf 'Its commands:'
-    for command in run quick test stress exhaustive sanitize bench torch race; do
+    for command in run quick test stress exhaustive sanitize bench torch pytorch race; do
         if has "$command"; then printf ' %s' "$command"; fi
     done
     printf ' all\n'
@@ -271,6 +277,31 @@ run_torch() {
         --commit "$(cat commit)" --command "./run.sh torch $typed" "$@"
 }
 
+# The wheel has its kernels in it. Tests say themselves what they skip.
+run_pytorch() {
+    local python=${PYTHON:-python3} installed="$here/pytorch/installed" wheel
+    wheel=$(find pytorch -maxdepth 1 -name '*.whl' 2>/dev/null)
+    if [ -z "$wheel" ]; then
+        skip "extension for PyTorch" "its wheel could not be built where the bundle was made"
+        return
+    fi
+    if ! "$python" -c 'import numpy, pip' 2>/dev/null; then
+        skip "extension for PyTorch" "$python is not installed, or has no pip or no NumPy; set PYTHON to one that has"
+        return
+    fi
+    rm -rf "$installed"
+    step "installing the extension for PyTorch" \
+        "$python" -m pip install --quiet --no-index --no-deps --target "$installed" "$here/$wheel"
+    step "tests of the extension for PyTorch" env PYTHONPATH="$installed" \
+        "$python" -m unittest discover --verbose --start-directory pytorch/tests
+    if ! "$python" -c 'import torch' 2>/dev/null; then
+        skip "comparison with PyTorch's rms_norm" "$python has no PyTorch; set PYTHON to one that has"
+        return
+    fi
+    if [ $# -eq 0 ]; then set -- --json pytorch.json; fi
+    step "comparison with PyTorch's rms_norm" env PYTHONPATH="$installed" "$python" pytorch/compare.py "$@"
+}
+
 # What compute-sanitizer's racecheck makes of a variant: `some` or `no` hazards are wanted. Keeps
 # the lines that count them.
 racecheck() {
@@ -328,6 +359,7 @@ run_all() {
     # What PyTorch's part writes becomes part of the other's record.
     if has torch; then run_torch; fi
     if has bench; then run_bench; fi
+    if has pytorch; then run_pytorch; fi
     if has race; then run_race; fi
 }
 
@@ -337,7 +369,7 @@ case $suites in *' '*) ;; *) default=$suites ;; esac
 command=${1:-$default}
 [ $# -gt 0 ] && shift
 case $command in
-run | quick | test | stress | exhaustive | sanitize | bench | torch | race)
+run | quick | test | stress | exhaustive | sanitize | bench | torch | pytorch | race)
     if ! has "$command"; then
         printf 'error: this bundle has the suite `%s` alone, and not what `%s` needs; make another one: cargo xtask bundle --suite %s\n' \
             "$suites" "$command" "$(suites_with "$command" | cut -d ' ' -f 1)" >&2
@@ -350,7 +382,7 @@ help | --help | -h)
     exit 0
     ;;
 *)
-    printf 'error: unknown command `%s`; choose run, quick, test, stress, exhaustive, sanitize, bench, torch, race, all, unpack or help\n' "$command" >&2
+    printf 'error: unknown command `%s`; choose run, quick, test, stress, exhaustive, sanitize, bench, torch, pytorch, race, all, unpack or help\n' "$command" >&2
     exit 2
     ;;
 esac
@@ -364,6 +396,7 @@ exhaustive) run_exhaustive ;;
 sanitize) run_sanitizer ;;
 bench) run_bench "$@" ;;
 torch) run_torch "$@" ;;
+pytorch) run_pytorch "$@" ;;
 race) run_race ;;
 all) run_all ;;
 unpack) exit 0 ;;

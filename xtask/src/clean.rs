@@ -26,13 +26,14 @@ pub struct Options {
 }
 
 /// What lies in the target folder. One within another comes first.
-const PLACES: [(&str, &str); 6] = [
+const PLACES: [(&str, &str); 7] = [
     ("device/kept", "results of earlier builds of kernels"),
     ("device", "crates compiled for the GPU"),
     ("ptx", "the kernels' PTX and machine code"),
     ("test-ptx", "those of the tests' kernels"),
     ("run-ptx", "those of the last `cargo xtask run`"),
     ("bundle-ptx", "those of bundles"),
+    ("pytorch", "the extension for Python, with what builds and tests it"),
 ];
 
 /// What the folders' names begin with that `cargo xtask bundle` makes.

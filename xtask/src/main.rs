@@ -12,6 +12,7 @@ mod lock;
 mod process;
 mod project;
 mod ptx;
+mod pytorch;
 mod run;
 mod setup;
 mod size;

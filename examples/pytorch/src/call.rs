@@ -58,8 +58,8 @@ impl<'c, 'py> Call<'c, 'py> {
         Ok(Call { read, written, place: first.place() })
     }
 
-    /// Runs launches: on the CPU at once, on a GPU in PyTorch's current stream, whose work they come
-    /// after.
+    /// Runs launches: on the CPU at once, on a GPU in PyTorch's current stream, whose work they
+    /// come after.
     ///
     /// # Errors
     ///
@@ -112,10 +112,10 @@ pub struct Launching<'c, 'py> {
 // stays as long as `'c`. On the CPU that is longer than the launch. On a GPU PyTorch reuses the
 // memory of what is written after the stream's work (1), and that of what is read in the order of
 // the stream in which it was allocated: whoever allocated it in another stream than the current one
-// answers for it, as for each of PyTorch's operators. (2) No output shares memory with another array
-// (`Call`, 1). On the CPU nobody else runs Python code (1), so nobody uses the array by it. On a GPU
-// what uses it in the same stream comes before or after; who uses it in another one waits, which
-// PyTorch leaves to its users as well.
+// answers for it, as for each of PyTorch's operators. (2) No output shares memory with another
+// array (`Call`, 1). On the CPU nobody else runs Python code (1), so nobody uses the array by it.
+// On a GPU what uses it in the same stream comes before or after; who uses it in another one waits,
+// which PyTorch leaves to its users as well.
 impl<'c, 'py> Launching<'c, 'py> {
     /// The stream for the launches.
     pub fn stream(&self) -> &Stream {

@@ -55,8 +55,8 @@ impl Taken {
         // SAFETY: a capsule of that name has a `DLManagedTensorVersioned`, which begins with its
         // version in each major one.
         let major = unsafe { pointer.cast::<u32>().read() };
-        // Of another version nothing but the deleter, which lies where it does in this one, is used:
-        // dropping the value calls it.
+        // Of another version nothing but the deleter, which lies where it does in this one, is
+        // used: dropping the value calls it.
         let taken = Taken::Versioned(pointer.cast());
         if major != MAJOR {
             return Err(PyValueError::new_err(format!(

@@ -3,7 +3,7 @@
 use crate::request::nearest;
 
 /// The suites of which a bundle can have one alone.
-pub const SUITES: [&str; 4] = ["test", "sanitize", "bench", "quick"];
+pub const SUITES: [&str; 5] = ["test", "sanitize", "bench", "quick", "pytorch"];
 
 /// The GPU architectures that machine code can be packed for: those of `ptxas` from the kernels'
 /// least one on.

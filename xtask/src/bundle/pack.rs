@@ -93,6 +93,13 @@ impl Bundle<'_> {
         if need(Part::Peers) {
             copy_files(&sources.peers, &to.join("peers"), |_| true)?;
         }
+        if let (true, Some(wheel)) = (need(Part::Wheel), &sources.wheel) {
+            let extension = to.join("pytorch");
+            copy_files(&sources.extension.join("tests"), &extension.join("tests"), |name| name.ends_with(".py"))?;
+            copy_files(&sources.extension, &extension, |name| name == "compare.py")?;
+            let (name, from) = (wheel.file_name().unwrap_or_default(), wheel.parent().context("a wheel in a folder")?);
+            copy_files(from, &extension, |other| name == other)?;
+        }
         for suite in self.suites {
             for part in suite.parts() {
                 ensure!(

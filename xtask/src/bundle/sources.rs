@@ -6,6 +6,7 @@ use anyhow::{Result, bail};
 use serde_json::Value;
 
 use super::suite::{self, Part, Suite};
+use crate::pytorch::{self, Environment};
 use crate::test::targets::{self, GPU};
 use crate::{process, project, ptx, setup};
 
@@ -33,6 +34,10 @@ pub struct Sources {
     pub twins: PathBuf,
     /// The folder of the CUDA C++ sources.
     pub peers: PathBuf,
+    /// The wheel of the extension for Python, where one could be built.
+    pub wheel: Option<PathBuf>,
+    /// The folder of the extension, with its tests.
+    pub extension: PathBuf,
     /// What the programs that built the kernels say of their versions.
     pub toolchain: String,
 }
@@ -79,8 +84,21 @@ impl Sources {
             test_kernels,
             twins,
             peers: project::root().join("bench/peers"),
+            wheel: if suite::need(suites, Part::Wheel) { build_wheel()? } else { None },
+            extension: pytorch::example(),
             toolchain: setup::ensure()?.versions().to_owned(),
         })
+    }
+}
+
+/// Builds the wheel of the extension for Python, or says why there is none.
+fn build_wheel() -> Result<Option<PathBuf>> {
+    match Environment::ensure() {
+        Ok(environment) => environment.build_wheel().map(Some),
+        Err(reason) => {
+            println!("the bundle is without the extension for PyTorch: {reason}");
+            Ok(None)
+        }
     }
 }
 

@@ -13,6 +13,8 @@ pub enum Suite {
     Bench,
     /// A short part of `test`: the default run, every configuration at one size, the host's tests
     Quick,
+    /// The extension for PyTorch, with its tests and a comparison
+    Pytorch,
 }
 
 /// What is packed beside the kernels' PTX and machine code, which every suite needs.
@@ -29,6 +31,9 @@ pub enum Part {
     /// `tilepipe-bench`, the library that launches our kernels for PyTorch, and the kernels' twins
     /// in unsafe Rust.
     Bench,
+    /// The extension for Python, its tests and the comparison with PyTorch; left out where no wheel
+    /// can be built.
+    Wheel,
     /// The CUDA C++ sources, with what compiles them, and the scripts that call PyTorch.
     Peers,
 }
@@ -41,6 +46,7 @@ impl Suite {
             Suite::Sanitize => "sanitize",
             Suite::Bench => "bench",
             Suite::Quick => "quick",
+            Suite::Pytorch => "pytorch",
         }
     }
 
@@ -54,6 +60,7 @@ impl Suite {
             Suite::Bench => &[Part::Bench, Part::Peers],
             // The smallest and quickest of the programs, which has kernels of its own in PTX.
             Suite::Quick => &[Part::Runner, Part::TestKernels, Part::TestsOf("tilepipe-host")],
+            Suite::Pytorch => &[Part::Wheel],
         }
     }
 }
@@ -69,7 +76,7 @@ impl Part {
         match self {
             Part::AllTests => true,
             Part::TestsOf(wanted) => wanted == package,
-            Part::Runner | Part::TestKernels | Part::Bench | Part::Peers => false,
+            Part::Runner | Part::TestKernels | Part::Bench | Part::Peers | Part::Wheel => false,
         }
     }
 }

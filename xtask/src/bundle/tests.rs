@@ -21,14 +21,16 @@ use crate::project;
 mod records;
 
 /// The commands of `run.sh` that a suite's bundle has.
-const COMMANDS: [(Suite, &[&str]); 4] = [
+const COMMANDS: [(Suite, &[&str]); 5] = [
     (Suite::Test, &["run", "quick", "test", "stress", "exhaustive"]),
     (Suite::Sanitize, &["run", "stress", "sanitize", "race"]),
     (Suite::Bench, &["bench", "torch", "race"]),
     (Suite::Quick, &["run", "quick", "stress"]),
+    (Suite::Pytorch, &["pytorch"]),
 ];
 /// All that there are.
-const ALL: [&str; 9] = ["run", "quick", "test", "stress", "exhaustive", "sanitize", "bench", "torch", "race"];
+const ALL: [&str; 10] =
+    ["run", "quick", "test", "stress", "exhaustive", "sanitize", "bench", "torch", "pytorch", "race"];
 
 /// `tilepipe-run`: by default the kernels lie beside it, and those of the stress run in another
 /// folder. Their machine code is that of one architecture.
@@ -76,7 +78,22 @@ printf '#!/bin/sh\n' >"$2"
 chmod +x "$2""#;
 /// `python3` with PyTorch, which writes what it measured: the script and the modules of ours that
 /// are imported must be there, and whatever is named.
-const PYTHON: &str = r#"[ "$1" != -c ] || exit 0
+/// With the extension for PyTorch, the wheel is installed before tests and comparison are run.
+const PYTHON: &str = r#"case "$1 $2" in
+'-c '*) exit 0 ;;
+'-m pip')
+    while [ "$1" != --target ]; do shift; done
+    [ -s "$3" ] && mkdir "$2" && cp "$3" "$2"
+    exit ;;
+'-m unittest')
+    while [ "$1" != --start-directory ]; do shift; done
+    [ -s "$2/test_torch.py" ] && [ -s "$2/reference.py" ] && [ -s "$PYTHONPATH/the.whl" ]
+    exit ;;
+'pytorch/compare.py '*)
+    [ -s "$1" ] && [ -s "$PYTHONPATH/the.whl" ] || exit 1
+    [ "$2" != --json ] || echo measured >"$3"
+    exit ;;
+esac
 [ -s "$1" ] || exit 1
 cd "$(dirname "$1")"
 for module in $(sed -n 's/^ *\(from\|import\) \(torch_[a-z]*\).*/\2/p' *.py); do
@@ -126,6 +143,7 @@ impl Machine {
         ] {
             machine.program(name, script);
         }
+        fs::write(machine.path("the.whl"), "a wheel").unwrap();
         for folder in ["kernels", "test-kernels", "twins"] {
             fs::create_dir(machine.path(folder)).unwrap();
             for image in ["one", "two.0"] {
@@ -161,6 +179,8 @@ impl Machine {
             test_kernels: self.path("test-kernels"),
             twins: self.path("twins"),
             peers: project::root().join("bench/peers"),
+            wheel: Some(self.path("the.whl")),
+            extension: project::root().join("examples/pytorch"),
             toolchain: "release: 1.96.0\n".to_owned(),
         }
     }
@@ -309,6 +329,7 @@ fn a_bundle_of_all_suites_has_every_command() {
         "--tool racecheck",
         "measure",
         "torch_peers.py",
+        "compare.py --json pytorch.json",
         "--variant",
     ] {
         assert!(called.contains(part), "{part} in {called}");
@@ -325,6 +346,7 @@ fn a_suite_alone_is_the_default_and_has_no_more_than_it_needs() {
         (Suite::Sanitize, "peers ptx test-ptx tests tilepipe-run", "tilepipe-tests-gpu"),
         (Suite::Bench, "libtilepipe_bench_c.so peers ptx tilepipe-bench twins", ""),
         (Suite::Quick, "ptx test-ptx tests tilepipe-run", "tilepipe-host-gpu"),
+        (Suite::Pytorch, "ptx pytorch", ""),
     ] {
         let folder = machine.bundle(&[suite]);
         assert_eq!(names(&folder), ["commit", ARCHIVE, "run.sh"]);
@@ -358,6 +380,31 @@ fn without_pytorch_the_comparison_with_it_is_skipped_and_says_why() {
         assert!(printed.ends_with("0 passed, 0 failed, 1 skipped\n"), "{printed}");
         assert!(!called.contains("torch_peers.py") && !called.contains("nvcc"), "{called}");
     }
+}
+
+#[test]
+fn without_its_wheel_or_numpy_or_pytorch_the_extension_is_skipped_and_says_why() {
+    let machine = Machine::new();
+    machine.make(&[Suite::Pytorch], &Sources { wheel: None, ..machine.sources() }).unwrap();
+    let (status, printed, called) = machine.run(&["pytorch"]);
+    assert!(status == 0 && printed.contains("its wheel could not be built"), "{printed}");
+    assert!(printed.ends_with("0 passed, 0 failed, 1 skipped\n") && called.is_empty(), "{printed}");
+
+    let folder = machine.bundle(&[Suite::Pytorch]);
+    for python in ["python-alone", "no-python"] {
+        let (status, printed, called) = machine.run_with(&["pytorch"], &[("PYTHON", python)]);
+        assert!(status == 0 && printed.contains("has no pip or no NumPy"), "{printed}");
+        assert!(printed.ends_with("0 passed, 0 failed, 1 skipped\n") && !called.contains("install"), "{printed}");
+    }
+    machine.program("python", &PYTHON.replacen("'-c '*) exit 0", r#"'-c '*) [ "$2" != "import torch" ]; exit"#, 1));
+    let (status, printed, called) = machine.run(&["pytorch"]);
+    assert!(status == 0 && printed.contains("has no PyTorch"), "{printed}");
+    assert!(printed.ends_with("2 passed, 0 failed, 1 skipped\n") && !called.contains("compare.py"), "{printed}");
+    assert_eq!(names(&folder.join("pytorch")), ["compare.py", "installed", "tests", "the.whl"]);
+    machine.program("python", PYTHON);
+    let (status, printed, called) = machine.run(&["pytorch", "--rows", "64"]);
+    assert!(status == 0 && printed.ends_with("3 passed, 0 failed, 0 skipped\n"), "{printed}");
+    assert!(called.contains("pytorch/compare.py --rows 64\n"), "{called}");
 }
 
 #[test]
@@ -482,7 +529,7 @@ fn what_was_not_built_is_an_error_before_the_old_bundle_goes() {
 fn a_bundle_that_is_too_large_is_refused_with_suite_size_and_limit() {
     for (suites, what) in [
         (&[Suite::Sanitize][..], "suite sanitize has 32.5 MiB"),
-        (Suite::value_variants(), "suites test, sanitize, bench, quick has 32.5 MiB"),
+        (Suite::value_variants(), "suites test, sanitize, bench, quick, pytorch has 32.5 MiB"),
     ] {
         let bundle = Bundle { suites, gpu: "sm_90", commit: "of a test" };
         assert!(bundle.check_size(LIMIT, Path::new("here")).is_ok());

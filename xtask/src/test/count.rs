@@ -41,6 +41,22 @@ impl Count {
     }
 }
 
+impl Count {
+    /// Reads what Python's `unittest` prints: how many tests there were, and what came of them.
+    /// None without both.
+    pub fn of_unittest(text: &str) -> Option<Self> {
+        let ran = text.lines().find_map(|line| line.strip_prefix("Ran ")?.split(' ').next()?.parse::<u64>().ok())?;
+        let result = text.lines().rfind(|line| line.starts_with("OK") || line.starts_with("FAILED"))?;
+        let named = |name: &str| {
+            let mut parts = result.split(['(', ')', ',']).filter_map(|part| part.trim().split_once('='));
+            parts.find(|(key, _)| *key == name).map_or(0, |(_, number)| number.parse().unwrap_or(0))
+        };
+        let failed = named("failures") + named("errors") + named("unexpected successes");
+        let skipped = named("skipped");
+        Some(Count { passed: ran.saturating_sub(failed + skipped), failed, skipped })
+    }
+}
+
 impl AddAssign for Count {
     fn add_assign(&mut self, other: Self) {
         self.passed += other.passed;
@@ -69,5 +85,17 @@ mod tests {
         let line = "1 configuration: 0 verified, 1 differs, 0 failed, 0 not run";
         assert_eq!(Count::of_line(line), Count { passed: 0, failed: 1, skipped: 0 });
         assert_eq!(Count::of_line("test reads ... ok"), Count::default());
+    }
+
+    #[test]
+    fn summaries_of_python_are_read() {
+        let text = |result| format!("test_a ... ok\n\nRan 26 tests in 0.639s\n\n{result}\n");
+        let read = |result| Count::of_unittest(&text(result));
+        assert_eq!(read("OK"), Some(Count { passed: 26, failed: 0, skipped: 0 }));
+        assert_eq!(read("OK (skipped=1)"), Some(Count { passed: 25, failed: 0, skipped: 1 }));
+        let failed = read("FAILED (failures=1, errors=2, skipped=4)");
+        assert_eq!(failed, Some(Count { passed: 19, failed: 3, skipped: 4 }));
+        assert_eq!(Count::of_unittest("Segmentation fault"), None);
+        assert_eq!(Count::of_unittest("Ran 3 tests in 0.1s"), None);
     }
 }

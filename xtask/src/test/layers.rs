@@ -11,6 +11,7 @@ use xtask_front::build::Program;
 use super::Printed;
 use super::count::Count;
 use super::targets::{self, GPU, PAGE, STANDALONE, TestTarget, UI_TESTS};
+use crate::pytorch::{self, Environment};
 use crate::{lint, process, project, ptx, setup, tidy};
 
 /// A layer of tests, in the order in which they run.
@@ -34,6 +35,8 @@ pub enum Layer {
     Ui,
     /// The example and a new workspace, built outside of the repository.
     Standalone,
+    /// The extension for Python: its wheel, and its tests with NumPy.
+    Pytorch,
     /// The benchmark's page in a browser.
     Page,
     /// The CPU executor's memory under Miri.
@@ -70,6 +73,7 @@ impl Layer {
             Layer::Doctests => "examples in the documentation",
             Layer::Ui => "programs that must not compile",
             Layer::Standalone => "the example and a new workspace outside of the repository",
+            Layer::Pytorch => "the extension for Python: its wheel, and its tests with NumPy",
             Layer::Page => "the benchmark's page in a headless Chromium",
             Layer::Miri => "the CPU executor's memory under Miri",
             Layer::Cpu => "all kernels on the CPU, every schedule",
@@ -100,6 +104,7 @@ impl Layer {
             }
             Layer::Ui => named(|target| target.package == UI_TESTS, printed),
             Layer::Standalone => named(|target| target.name == STANDALONE, printed),
+            Layer::Pytorch => in_python(printed),
             Layer::Page => in_browser(printed),
             Layer::Miri => under_miri(printed),
             Layer::Cpu => on_cpu(printed),
@@ -143,6 +148,24 @@ fn named(belongs: fn(&TestTarget) -> bool, printed: &mut Printed) -> Result<Outc
     for target in targets {
         total += counted(&mut cargo_test(&["--package", &target.package, "--test", &target.name])?, printed)?;
     }
+    Ok(Outcome::Ran(total))
+}
+
+/// Builds the wheel, installs it as on a machine without Rust, and runs its tests. What needs
+/// PyTorch or a GPU is counted as skipped where there is none.
+fn in_python(printed: &mut Printed) -> Result<Outcome> {
+    let environment = match Environment::ensure() {
+        Ok(environment) => environment,
+        Err(reason) => return Ok(Outcome::Skipped(reason)),
+    };
+    let mut total = counted(&mut pytorch::kernel_tests(), printed)?;
+    let installed = environment.install(&environment.build_wheel()?)?;
+    let (mut tests, mut text) = (environment.tests(&installed), String::new());
+    let status = printed.of(&mut tests, |line| text.extend([line, "\n"]))?;
+    let count = Count::of_unittest(&text).unwrap_or(Count::one(false));
+    ensure!(count.passed > 0, "no test of the extension passed");
+    total += count;
+    total.failed = total.failed.max(u64::from(!status.success()));
     Ok(Outcome::Ran(total))
 }
 

@@ -1,11 +1,11 @@
 //! Values against a reference in 64 bits, with a bound for each.
 //!
 //! A result is a sum of terms, and its error is compared with the sum of their magnitudes: a term
-//! that cancels another one keeps its own error. A sum of `k` values one after the other is wrong by
-//! at most `k` units of 2^-24 of that. A row of `n` elements is added in `n / 128` steps by a thread
-//! and in 13 more by the block; a gradient of the weights in at most `rows / parts + parts` steps.
-//! What is computed of the sums has fewer than 20 operations. For the sizes here that is below 100
-//! units, which are 6e-6.
+//! that cancels another one keeps its own error. A sum of `k` values one after the other is wrong
+//! by at most `k` units of 2^-24 of that. A row of `n` elements is added in `n / 128` steps by a
+//! thread and in 13 more by the block; a gradient of the weights in at most `rows / parts + parts`
+//! steps. What is computed of the sums has fewer than 20 operations. For the sizes here that is
+//! below 100 units, which are 6e-6.
 
 use tilepipe_host::{Buffer, Device, Error, Grid, Schedule};
 
