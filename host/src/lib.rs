@@ -113,7 +113,11 @@ pub use tilepipe::cpu::Schedule;
 #[doc(hidden)]
 pub use tilepipe_macros::built_files;
 
-/// The programs of the guide's page, as tests.
+/// The programs of the guide's pages about programs of others, as tests.
 #[cfg(all(doctest, feature = "cudarc"))]
-#[doc = include_str!("../../docs/guide/cudarc.md")]
-mod guide {}
+mod guide {
+    #[doc = include_str!("../../docs/guide/cudarc.md")]
+    mod cudarc {}
+    #[doc = include_str!("../../docs/guide/pytorch.md")]
+    mod pytorch {}
+}

@@ -38,8 +38,8 @@ pub fn rms_norm<'py>(
 ) -> PyResult<bool> {
     let (x, weight, out) = (Array::take("x", x)?, Array::take("weight", weight)?, Array::take("out", out)?);
     let (read, written) = ([&x, &weight], [&out]);
-    let call = Call::new(&read, &written)?;
     let (rows, eps) = (Rows::of(&x)?, epsilon(eps)?);
+    let call = Call::new(&read, &written)?;
     weight.expect_shape(&[rows.width], "one weight for each element of a row of x")?;
     out.expect_shape(x.shape(), "that of x")?;
     if x.len() == 0 {
@@ -90,8 +90,8 @@ pub fn rms_norm_backward<'py>(py: Python<'py>, given: &Gradients<'_, 'py>, eps: 
     let weight_gradient = Array::take("weight_gradient", given.weight_gradient)?;
     let (factors, partial) = (Array::take("factors", given.factors)?, Array::take("partial", given.partial)?);
     let (read, written) = ([&x, &weight, &gradient], [&x_gradient, &weight_gradient, &factors, &partial]);
-    let call = Call::new(&read, &written)?;
     let (rows, eps) = (Rows::of(&x)?, epsilon(eps)?);
+    let call = Call::new(&read, &written)?;
     let parts = Rows { height: parts(rows.height), ..rows };
     weight.expect_shape(&[rows.width], "one weight for each element of a row of x")?;
     weight_gradient.expect_shape(&[rows.width], "that of weight")?;
