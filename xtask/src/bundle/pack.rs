@@ -76,7 +76,9 @@ impl Bundle<'_> {
     fn gather(&self, sources: &Sources, copy_program: fn(&Path, &Path) -> Result<()>, to: &Path) -> Result<()> {
         let need = |part| suite::need(self.suites, part);
         create(to)?;
-        self.copy_images(&sources.kernels, &to.join("ptx"))?;
+        if need(Part::Kernels) {
+            self.copy_images(&sources.kernels, &to.join("ptx"))?;
+        }
         if need(Part::Runner) {
             copy_program(&sources.runner, &to.join("tilepipe-run"))?;
         }
@@ -93,12 +95,15 @@ impl Bundle<'_> {
         if need(Part::Peers) {
             copy_files(&sources.peers, &to.join("peers"), |_| true)?;
         }
-        if let (true, Some(wheel)) = (need(Part::Wheel), &sources.wheel) {
+        if need(Part::Wheel) {
             let extension = to.join("pytorch");
             copy_files(&sources.extension.join("tests"), &extension.join("tests"), |name| name.ends_with(".py"))?;
             copy_files(&sources.extension, &extension, |name| name == "compare.py")?;
-            let (name, from) = (wheel.file_name().unwrap_or_default(), wheel.parent().context("a wheel in a folder")?);
-            copy_files(from, &extension, |other| name == other)?;
+            // Without it the command says so.
+            if let Some(wheel) = &sources.wheel {
+                let from = wheel.parent().context("a wheel in a folder")?;
+                copy_files(from, &extension, |name| wheel.ends_with(name))?;
+            }
         }
         for suite in self.suites {
             for part in suite.parts() {

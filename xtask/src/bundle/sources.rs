@@ -54,7 +54,11 @@ impl Sources {
         let [kernels, twins, test_kernels] = ["kernels", "twins", "test-kernels"].map(|name| folder.join(name));
         let [for_bench, for_tests] =
             [(with_bench, &twins), (with_tests, &test_kernels)].map(|(is, folder)| is.then_some(folder.as_path()));
-        ptx::for_bundle(architecture, &kernels, for_bench, for_tests)?;
+        // Kernels are built with it, whoever builds them.
+        let toolchain = setup::ensure()?.versions().to_owned();
+        if suite::need(suites, Part::Kernels) {
+            ptx::for_bundle(architecture, &kernels, for_bench, for_tests)?;
+        }
 
         // Each by itself, as other commands build it: with others cargo would choose other
         // features.
@@ -86,7 +90,7 @@ impl Sources {
             peers: project::root().join("bench/peers"),
             wheel: if suite::need(suites, Part::Wheel) { build_wheel()? } else { None },
             extension: pytorch::example(),
-            toolchain: setup::ensure()?.versions().to_owned(),
+            toolchain,
         })
     }
 }
@@ -96,7 +100,7 @@ fn build_wheel() -> Result<Option<PathBuf>> {
     match Environment::ensure() {
         Ok(environment) => environment.build_wheel().map(Some),
         Err(reason) => {
-            println!("the bundle is without the extension for PyTorch: {reason}");
+            println!("the bundle has no wheel of the extension for PyTorch: {reason}");
             Ok(None)
         }
     }

@@ -17,9 +17,11 @@ pub enum Suite {
     Pytorch,
 }
 
-/// What is packed beside the kernels' PTX and machine code, which every suite needs.
+/// What is packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
+    /// The kernels' PTX and machine code.
+    Kernels,
     /// `tilepipe-run`.
     Runner,
     /// The PTX and machine code of `tests/kernels/`, for the stress run and for GPU tests.
@@ -31,8 +33,8 @@ pub enum Part {
     /// `tilepipe-bench`, the library that launches our kernels for PyTorch, and the kernels' twins
     /// in unsafe Rust.
     Bench,
-    /// The extension for Python, its tests and the comparison with PyTorch; left out where no wheel
-    /// can be built.
+    /// The extension for Python, its tests and the comparison with PyTorch; without its wheel where
+    /// none can be built.
     Wheel,
     /// The CUDA C++ sources, with what compiles them, and the scripts that call PyTorch.
     Peers,
@@ -53,13 +55,16 @@ impl Suite {
     /// What its commands need.
     pub fn parts(self) -> &'static [Part] {
         match self {
-            Suite::Test => &[Part::Runner, Part::TestKernels, Part::AllTests],
+            Suite::Test => &[Part::Kernels, Part::Runner, Part::TestKernels, Part::AllTests],
             // The tests of the small kernels run under the sanitizer's tools too. `race` needs the
             // guide's kernel.
-            Suite::Sanitize => &[Part::Runner, Part::TestKernels, Part::TestsOf("tilepipe-tests"), Part::Peers],
-            Suite::Bench => &[Part::Bench, Part::Peers],
+            Suite::Sanitize => {
+                &[Part::Kernels, Part::Runner, Part::TestKernels, Part::TestsOf("tilepipe-tests"), Part::Peers]
+            }
+            Suite::Bench => &[Part::Kernels, Part::Bench, Part::Peers],
             // The smallest and quickest of the programs, which has kernels of its own in PTX.
-            Suite::Quick => &[Part::Runner, Part::TestKernels, Part::TestsOf("tilepipe-host")],
+            Suite::Quick => &[Part::Kernels, Part::Runner, Part::TestKernels, Part::TestsOf("tilepipe-host")],
+            // Its kernels are in the wheel.
             Suite::Pytorch => &[Part::Wheel],
         }
     }
@@ -76,7 +81,7 @@ impl Part {
         match self {
             Part::AllTests => true,
             Part::TestsOf(wanted) => wanted == package,
-            Part::Runner | Part::TestKernels | Part::Bench | Part::Peers | Part::Wheel => false,
+            Part::Kernels | Part::Runner | Part::TestKernels | Part::Bench | Part::Peers | Part::Wheel => false,
         }
     }
 }
