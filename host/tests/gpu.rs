@@ -5,6 +5,8 @@ mod common;
 mod of_cudarc;
 #[path = "common/parts.rs"]
 mod parts;
+#[path = "gpu/primary.rs"]
+mod primary;
 
 use std::mem;
 use std::thread;
