@@ -3,11 +3,12 @@
     python compare.py [--rows 8192] [--widths 512,1024,2048,4096,8192] [--repetitions 30] [--json FILE]
 
 Each contestant is first compared with a reference in 64 bits. What is timed is one replay of a CUDA graph of calls over
-several sets of buffers, which together are twice as large as the L2 cache: so no call finds its input there. Contestants
-take turns, in another order each time, and CUDA events around each replay give its time. "forward" is without gradients,
-"training" the norm and both gradients. A ratio is the other's median over ours: above 1 ours is faster. GB/s count what has to move once: the input and the
-result, and for training these two twice and the gradient. At last the time
-that Python needs for a call, without a graph, is measured by the clock, over calls that the GPU is done with sooner.
+several sets of buffers, which together are twice as large as the L2 cache: so no call finds its input there.
+Contestants take turns, in another order each time, and CUDA events around each replay give its time. "forward" is
+without gradients, "training" the norm and both gradients. A ratio is the other's median over ours: above 1 ours is
+faster. GB/s count what has to move once: `x` and the result, for training also `x` again, and a gradient in and out.
+At last the time that Python needs for a call, without a graph, is measured by the clock, over calls that the GPU is
+done with sooner.
 """
 
 import argparse
@@ -149,7 +150,8 @@ def main():
     if not torch.cuda.is_available() or not tilepipe_torch.has_gpu_kernels():
         print("skipped: there is no GPU for PyTorch, or the wheel has no kernels for one")
         return 0
-    print(f"{torch.cuda.get_device_name(0)}, PyTorch {torch.__version__}, {options.rows} rows; times a call, other/ours")
+    gpu = torch.cuda.get_device_name(0)
+    print(f"{gpu}, PyTorch {torch.__version__}, {options.rows} rows; times a call, other/ours")
     stream, record, failed = torch.cuda.Stream(), {}, 0
     for width in map(int, options.widths.split(",")):
         norms = contestants(width)
@@ -177,7 +179,7 @@ def main():
         record[what] = report(what, host_times(run, contestants(128), options.repetitions))
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
-            json.dump({"gpu": torch.cuda.get_device_name(0), "torch": torch.__version__, "times": record}, file, indent=1)
+            json.dump({"gpu": gpu, "torch": torch.__version__, "times": record}, file, indent=1)
     return 1 if failed else 0
 
 

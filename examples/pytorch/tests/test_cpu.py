@@ -244,7 +244,9 @@ class Refused(unittest.TestCase):
             "factors": numpy.full(4, UNTOUCHED, numpy.float32), "partial": numpy.full((1, 6), UNTOUCHED, numpy.float32),
         }  # fmt: skip
         alike = [("x_gradient", "gradient"), ("x_gradient", "x"), ("weight_gradient", "weight")]
-        inside = [("weight_gradient", "x", x[1]), ("factors", "weight", weight[:4]), ("partial", "gradient", gradient[:1])]
+        inside = [
+            ("weight_gradient", "x", x[1]), ("factors", "weight", weight[:4]), ("partial", "gradient", gradient[:1])
+        ]  # fmt: skip
         both = [("partial", "x_gradient", self.out[2:3]), ("factors", "weight_gradient", arrays["weight_gradient"][:4])]
         for output, other, array in [*((one, two, arrays[two]) for one, two in alike), *inside, *both]:
             with self.assertRaisesRegex(ValueError, f"{output} and {other} share memory"):
@@ -280,7 +282,8 @@ class Refused(unittest.TestCase):
         on_gpu = Capsule(self.x, device=Device(2, 0))
         self.refuse(TypeError, "x: it is in a GPU's memory and no `torch.Tensor`", x=on_gpu.capsule)
         self.assertEqual(on_gpu.deleted, 1)
-        self.refuse(ValueError, "x: it is on a device of DLPack's kind 10", x=Capsule(self.x, device=Device(10, 0)).capsule)
+        elsewhere = Capsule(self.x, device=Device(10, 0))
+        self.refuse(ValueError, "x: it is on a device of DLPack's kind 10", x=elsewhere.capsule)
 
     def test_addresses_between_elements(self):
         memory = numpy.zeros(24 * 4 + 1, numpy.uint8)[1:].view(numpy.float32).reshape(4, 6)
