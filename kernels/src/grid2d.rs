@@ -132,7 +132,7 @@ pub fn stencil_2d_reads<T: Number, const THREADS: usize, const ROWS: usize, cons
         block.threads(|t| {
             let (row, column) = dst.place(&t, 0);
             let (row, column) = (down * ROWS + row, right * COLUMNS + column);
-            // Beyond the edges there are zeros; the row above the first one has a number that wraps.
+            // Beyond the edges there are zeros; the number of the row above the first one wraps.
             let run = |row| input.run::<4>(row, column / 4).0;
             let beside = |column| input.get(row, column).unwrap_or_else(T::zeroed);
             let (above, centre, below) = (run(row.wrapping_sub(1)), run(row), run(row + 1));

@@ -1,6 +1,7 @@
 //! The kernels of `tilepipe_test_kernels::features`, and those of roles, each at several sizes:
 //! what they wrote, byte for byte.
 
+use rayon::prelude::*;
 use tilepipe::launch::Instance;
 use tilepipe::{Element, I32x4};
 use tilepipe_host::{Bound, Buffer, Device, Error, launch};
@@ -341,9 +342,28 @@ pub fn functions_of_f32() -> impl Iterator<Item = &'static Instance> {
 ///
 /// Those of the launch.
 pub fn function_of_every_number(device: &Device, instance: &Instance, piece: u32) -> Result<Written, Error> {
-    let left: Vec<f32> = (0..1 << 24).map(|low| f32::from_bits(piece << 24 | low)).collect();
+    let left = numbers_of_piece(piece);
     let right = left.iter().rev().copied().collect();
     Ok(with_equal_nans(map(device, instance, &[left, right])?, instance))
+}
+
+/// What [`function_of_every_number`] writes, by plain calls on all cores: a kernel on the CPU makes
+/// the same calls, and takes a hundred times as long.
+pub fn called_of_every_number(instance: &Instance, piece: u32) -> Vec<u8> {
+    let number: u32 = instance.generic("F").and_then(|number| number.parse().ok()).expect("a function has its number");
+    let left = numbers_of_piece(piece);
+    let results: Vec<f32> = left
+        .par_iter()
+        .zip(left.par_iter().rev())
+        .enumerate()
+        .map(|(index, (x, y))| features::function_of_math(number, *x, *y, index % instance.threads() as usize))
+        .map(|result| if result.is_nan() { f32::from_bits(u32::MAX) } else { result })
+        .collect();
+    bytemuck::cast_slice(&results).to_vec()
+}
+
+fn numbers_of_piece(piece: u32) -> Vec<f32> {
+    (0..1 << 24).map(|low| f32::from_bits(piece << 24 | low)).collect()
 }
 
 /// The bits of a NaN are no part of the promise: they are all set.

@@ -138,8 +138,8 @@ static RECORDED: LazyLock<Vec<PeerRow>> = LazyLock::new(|| contestants(SWEEP));
 const WITHOUT_STAGES: [(&str, &str); 1] = [("stencil_2d_reads", "stencil_2d_wide")];
 
 /// Returns our kernels, those of one task one after another: with each number of stages the fastest
-/// one, and the one that has a twin. After them come those without stages, beside the fastest C++ of
-/// any shape.
+/// one, and the one that has a twin. After them come those without stages, beside the fastest C++
+/// of any shape.
 pub fn all() -> Vec<Pairing> {
     let without_stages = WITHOUT_STAGES.into_iter().map(|(kernel, task)| {
         let peers = fastest(task).into_iter().map(|peer| Peer { wanted: Some(WANTED), ..peer }).collect();

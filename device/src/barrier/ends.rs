@@ -3,7 +3,7 @@
 use super::Handover;
 use super::memory::Memory;
 use super::protocol::EndBarriers;
-use crate::engine::{Completion, CompletionOf, drain_all};
+use crate::engine::{Completion, CompletionOf, UnannouncedOf, drain_all};
 use crate::isa::{self, Members};
 use crate::stage::PresenceOf;
 use crate::stage::presence::Presence;
@@ -14,12 +14,13 @@ use crate::stage::presence::Presence;
 ///
 /// 0. `producers` are the threads that run the calling code, and those for which the barriers were
 ///    made.
-/// 1. If `unannounced` has a number, copies of so many bytes into the stage that is passed next were
-///    started and not announced, where copies complete by bytes. There is one producer then.
-pub(crate) struct ProducerBarriers<K> {
+/// 1. If there is something `unannounced`, copies of so many bytes into the stage that is passed
+///    next were started and not announced, where copies complete by bytes. There is one producer
+///    then.
+pub(crate) struct ProducerBarriers<K: Handover> {
     memory: Memory<K>,
     producers: Members,
-    unannounced: Option<u32>,
+    unannounced: Option<UnannouncedOf<K::Engine>>,
 }
 
 /// The consumers' end of the barriers.
@@ -38,10 +39,10 @@ impl<K: Handover> ProducerBarriers<K> {
         ProducerBarriers { memory, producers: Memory::<K>::COPIERS, unannounced: None }
     }
 
-    /// The same end of the threads that copy, which announces these bytes, of a stage that they have
-    /// filled, when it passes the stage on.
+    /// The same end of the threads that copy, which announces these bytes, of a stage that they
+    /// have filled, when it passes the stage on.
     #[inline(always)]
-    pub(crate) fn announcing(&self, bytes: u32) -> Self {
+    pub(crate) fn announcing(&self, bytes: UnannouncedOf<K::Engine>) -> Self {
         const { assert!(!CompletionOf::<K::Engine>::BY_BYTES || Memory::<K>::COPIERS.count == 1) };
         ProducerBarriers { memory: self.memory, producers: self.producers, unannounced: Some(bytes) }
     }

@@ -14,16 +14,17 @@ use crate::scope::Scope;
 /// | `wait`, unified | `cp.async.wait_group`, a barrier | a barrier | `mbarrier.try_wait` |
 /// | a dirty stage is free after | a barrier | a barrier | a fence, a barrier |
 /// | `commit` between roles | `cp.async.mbarrier.arrive` | `mbarrier.arrive` | `mbarrier.arrive` |
-/// | a driver of roles passes a stage on | as `commit` | as `commit` | `mbarrier.arrive.expect_tx` |
+/// | `commit` in a driver of roles | the same | the same | `mbarrier.arrive.expect_tx` |
 /// | `release` between roles | `mbarrier.arrive` | `mbarrier.arrive` | a fence, `mbarrier.arrive` |
 /// | a scope ends | `cp.async.wait_all` | nothing | a wait at each stage's mbarrier |
 ///
 /// A barrier is that of the pipeline's scope, a fence `fence.proxy.async` in each thread. With
 /// [`Bytes`] a unified `wait` has them too where a stage is dirty, since then they free it. The one
 /// arrival of a stage is its announcement there (`mbarrier.arrive.expect_tx`), in `copy`, so that a
-/// filled stage that is forgotten completes. Copies may land before they are announced, as long as an
-/// arrival is left: the phase's count of bytes may be negative. Between roles a phase ends when all have arrived, for [`Groups`] when their
-/// copies have landed, and for [`Bytes`] when the bytes have landed too.
+/// filled stage that is forgotten completes. Copies may land before they are announced, as long as
+/// an arrival is left: the phase's count of bytes may be negative. Between roles a phase ends when
+/// all have arrived, for [`Groups`] when their copies have landed, and for [`Bytes`] when the bytes
+/// have landed too.
 ///
 /// A unified pipeline has barriers in memory with [`Bytes`] alone: one a stage. Sealed: implemented
 /// by [`Groups`], [`AtOnce`] and [`Bytes`].
@@ -39,6 +40,14 @@ pub trait Completion {
     /// Where the copies into a stage complete.
     #[doc(hidden)]
     type Landing: Copy;
+
+    /// Bytes that are left to announce, if copies complete by bytes.
+    #[doc(hidden)]
+    type Unannounced: Copy;
+
+    /// So many bytes to announce.
+    #[doc(hidden)]
+    fn unannounced(bytes: u32) -> Self::Unannounced;
 
     /// The landing of the stage whose mbarrier is `full()`.
     #[doc(hidden)]
@@ -120,7 +129,7 @@ pub trait Completion {
     /// started them.
     #[doc(hidden)]
     #[inline(always)]
-    unsafe fn arrive_with(full: Mbarrier, issuers: Members, bytes: u32) {
+    unsafe fn arrive_with(full: Mbarrier, issuers: Members, bytes: Self::Unannounced) {
         let _ = bytes;
         // SAFETY: the caller's promise.
         unsafe { Self::arrive(full, issuers) };
@@ -146,6 +155,10 @@ macro_rules! without_bytes {
     () => {
         const BY_BYTES: bool = false;
         type Landing = ();
+        type Unannounced = ();
+
+        #[inline(always)]
+        fn unannounced(_: u32) {}
 
         #[inline(always)]
         fn landing(_: impl FnOnce() -> Mbarrier) {}
@@ -211,6 +224,12 @@ impl Completion for Bytes {
     const LATE_ARRIVALS: bool = true;
     const BY_BYTES: bool = true;
     type Landing = Mbarrier;
+    type Unannounced = u32;
+
+    #[inline(always)]
+    fn unannounced(bytes: u32) -> u32 {
+        bytes
+    }
 
     #[inline(always)]
     fn landing(full: impl FnOnce() -> Mbarrier) -> Mbarrier {

@@ -80,6 +80,8 @@ impl<E: sealed::Engine> StepsIn<InScope> for E {}
 pub(crate) type CompletionOf<E> = <E as sealed::Engine>::Completion;
 /// Where the copies of an engine into a stage complete.
 pub(crate) type LandingOf<E> = <CompletionOf<E> as Completion>::Landing;
+/// Bytes that are left to announce of an engine's copies.
+pub(crate) type UnannouncedOf<E> = <CompletionOf<E> as Completion>::Unannounced;
 
 pub(crate) mod sealed {
     use super::{Completion, LandingOf};

@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use super::contents::Fill;
 use super::{PresenceOf, StageSet};
-use crate::engine::{Completion, CompletionOf, LandingOf};
+use crate::engine::{Completion, CompletionOf, LandingOf, UnannouncedOf};
 use crate::group::filling::{FillingGroup, write_each};
 use crate::marker::{BlockLevel, Brand, Uniform};
 use crate::tile::Tile;
@@ -51,7 +51,7 @@ pub(crate) enum Arrival {
 pub struct StageFilled<'x, K: StageSet> {
     present: PresenceOf<K>,
     /// The bytes that are left to announce.
-    unannounced: u32,
+    unannounced: UnannouncedOf<K::Engine>,
     brand: Brand<'x>,
     level: BlockLevel,
 }
@@ -82,7 +82,7 @@ impl<'x, K: StageSet> Stage<'x, K> {
         // of the tile is dealt out to makes the call (1). The bytes are announced below, or by
         // whoever arrives (2).
         let present = unsafe { source.fill::<K::Engine, K::Group, K::Scope>(self.memory, self.landing) };
-        let mut unannounced = 0;
+        let mut unannounced = CompletionOf::<K::Engine>::unannounced(0);
         if CompletionOf::<K::Engine>::BY_BYTES {
             match self.arrival {
                 // SAFETY: (2), (1); this is the stage's only announcement, and its copies have been
@@ -95,7 +95,7 @@ impl<'x, K: StageSet> Stage<'x, K> {
                     CompletionOf::<K::Engine>::expect::<K::Group, K::Scope>(self.landing, bytes);
                 },
                 Arrival::Later => {}
-                Arrival::WithAnnouncement => unannounced = bytes,
+                Arrival::WithAnnouncement => unannounced = CompletionOf::<K::Engine>::unannounced(bytes),
             }
         }
         StageFilled { present, unannounced, brand: PhantomData, level: PhantomData }
@@ -120,7 +120,12 @@ impl<'x, S: Tile, K: StageSet<Contents = S>> Stage<'x, K> {
         // SAFETY: nobody reads or writes the stage until it was committed and waited for (0), which
         // is aligned for its tile; the caller's promise.
         unsafe { write_each::<S, G, false>(group, self.memory.cast(), each) };
-        StageFilled { present: (), unannounced: 0, brand: PhantomData, level: PhantomData }
+        StageFilled {
+            present: (),
+            unannounced: CompletionOf::<K::Engine>::unannounced(0),
+            brand: PhantomData,
+            level: PhantomData,
+        }
     }
 }
 
@@ -133,7 +138,7 @@ impl<K: StageSet> StageFilled<'_, K> {
 
     /// The bytes that are to be announced with the arrival ([`Arrival::WithAnnouncement`]).
     #[inline(always)]
-    pub(crate) fn unannounced(&self) -> u32 {
+    pub(crate) fn unannounced(&self) -> UnannouncedOf<K::Engine> {
         self.unannounced
     }
 }

@@ -113,12 +113,25 @@ impl Function {
         error
     }
 
-    /// Checks every `stride`th argument, and prints the greatest error.
+    /// Checks every `stride`th argument on all cores, and prints the greatest error.
     fn check(&self, stride: usize) {
-        let arguments = (0..=u32::MAX).step_by(stride).map(f32::from_bits).chain(SPECIAL);
-        let arguments = arguments.filter(|&x| (self.holds_for)(x));
-        let errors = arguments.map(|x| (self.error(x), x));
-        let (error, x) = errors.fold((0.0, 0.0), |a, b| if b.0 > a.0 { b } else { a });
+        let greater = |a: (f64, f32), b: (f64, f32)| if b.0 > a.0 { b } else { a };
+        let greatest = |arguments: &mut dyn Iterator<Item = f32>| {
+            arguments.filter(|&x| (self.holds_for)(x)).map(|x| (self.error(x), x)).fold((0.0, 0.0), greater)
+        };
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let share = |nth: usize| {
+            let bits = (0..=u32::MAX).skip(nth * stride).step_by(threads * stride);
+            greatest(&mut bits.map(f32::from_bits))
+        };
+        let all = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..threads).map(|nth| scope.spawn(move || share(nth))).collect();
+            threads
+                .into_iter()
+                .map(|thread| thread.join().expect("every argument is within the bound"))
+                .collect::<Vec<_>>()
+        });
+        let (error, x) = all.into_iter().fold(greatest(&mut SPECIAL.into_iter()), greater);
         println!("{}: {error:.4} ulp for {x:e}", self.name);
         assert!(error > 0.4 || self.bound <= EXACT, "errors of {} are seen at all: {error}", self.name);
     }

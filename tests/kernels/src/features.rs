@@ -177,6 +177,33 @@ pub fn three_inputs<const THREADS: usize>(
     });
 }
 
+/// Function `number` of `math` of the arguments of the thread `rank` of
+/// [`functions`](fn@functions).
+#[inline(always)]
+pub fn function_of_math<T: Float>(number: u32, x: T, y: T, rank: usize) -> T {
+    match number {
+        0 => math::fma(x, y, x),
+        1 => math::sqrt(x),
+        2 => math::rsqrt(x),
+        3 => math::exp(x),
+        4 => math::min(x, y),
+        5 => math::max(x, y),
+        6 => math::abs(x),
+        7 => math::floor(x),
+        8 => math::round(x),
+        9 => math::round_ties_even(x),
+        10 => math::rsqrt_fast(x),
+        11 => math::powi(x, rank as i32 - 64),
+        12 => math::exp2(x),
+        13 => math::exp_fast(x),
+        14 => math::log(x),
+        15 => math::log2(x),
+        16 => math::sin(x),
+        17 => math::cos(x),
+        _ => math::tanh(x),
+    }
+}
+
 /// The functions of `math`, one for each `F`. `powi` has another exponent in each thread.
 #[kernel(instances(
     T = [f32, f64],
@@ -195,30 +222,7 @@ pub fn functions<T: Float + Element, const F: u32, const THREADS: usize>(
         let (left, right) = tiles.tiles();
         block.threads(|t| {
             let (x, y) = (left[t.rank()], right[t.rank()]);
-            dst.set(
-                &t,
-                match F {
-                    0 => math::fma(x, y, x),
-                    1 => math::sqrt(x),
-                    2 => math::rsqrt(x),
-                    3 => math::exp(x),
-                    4 => math::min(x, y),
-                    5 => math::max(x, y),
-                    6 => math::abs(x),
-                    7 => math::floor(x),
-                    8 => math::round(x),
-                    9 => math::round_ties_even(x),
-                    10 => math::rsqrt_fast(x),
-                    11 => math::powi(x, t.rank() as i32 - 64),
-                    12 => math::exp2(x),
-                    13 => math::exp_fast(x),
-                    14 => math::log(x),
-                    15 => math::log2(x),
-                    16 => math::sin(x),
-                    17 => math::cos(x),
-                    _ => math::tanh(x),
-                },
-            );
+            dst.set(&t, function_of_math(F, x, y, t.rank()));
         });
     });
 }

@@ -2,8 +2,8 @@
 
 use tilepipe_host::{Device, Error};
 use tilepipe_test_kernels::parameters::constants::{
-    MOST, Scene, TABLE, WIDTH, addresses_of_constants, filtered, full, lines_of_roles, looked_up, of_a_scene, of_either,
-    weighted,
+    MOST, Scene, TABLE, WIDTH, addresses_of_constants, filtered, full, lines_of_roles, looked_up, of_a_scene,
+    of_either, weighted,
 };
 use tilepipe_test_kernels::parameters::{Line, THREADS, height};
 

@@ -180,7 +180,8 @@ impl<'r, K: Channel> Producer<'r, K> {
     ) -> Filled<'r, K> {
         // SAFETY: this end has the stage, and all threads of the role run this code. The brand is
         // the closure's own, so this stage is the one that comes back filled.
-        let filled = fill(unsafe { Stage::new(self.memory.stage(stage), self.memory.landing(stage), Arrival::Later) }, index);
+        let filled =
+            fill(unsafe { Stage::new(self.memory.stage(stage), self.memory.landing(stage), Arrival::Later) }, index);
         Filled { present: filled.present(), end: self }
     }
 
