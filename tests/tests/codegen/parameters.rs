@@ -4,7 +4,7 @@
 use tilepipe::launch::Instance;
 use tilepipe_kernels::convolution;
 use tilepipe_test_kernels::parameters::constants::{
-    addresses_of_constants, filtered, full, lines_of_roles, looked_up, of_either,
+    addresses_of_constants, filtered, full, lines_of_roles, looked_up, of_a_scene, of_either,
 };
 use tilepipe_test_kernels::parameters::{chosen, drawn};
 use tilepipe_tests::artifact::Module;
@@ -27,6 +27,7 @@ fn of_tests() -> Vec<&'static Instance> {
         &full::INSTANCES,
         &of_either::INSTANCES,
         &addresses_of_constants::INSTANCES,
+        &of_a_scene::INSTANCES,
     ];
     kernels.into_iter().flatten().collect()
 }

@@ -208,9 +208,9 @@ impl<'r, K: Channel> Acquired<'r, K> {
     /// CUDA: `cuda::memcpy_async(group, .., pipeline)`.
     #[inline(always)]
     pub fn copy<F: Fill<K::Contents>>(self, source: F) -> Filled<'r, K> {
+        let (first, landing) = (self.end.memory.stage(self.stage), self.end.memory.landing(self.stage));
         // SAFETY: the producers have the stage (0), all threads of the role make this call, and the
         // acquired one is given up.
-        let (first, landing) = (self.end.memory.stage(self.stage), self.end.memory.landing(self.stage));
         let filled = unsafe { Stage::<K>::new(first, landing, Arrival::Later) }.copy(source);
         Filled { present: filled.present(), end: self.end }
     }
