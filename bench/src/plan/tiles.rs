@@ -139,10 +139,12 @@ const WITHOUT_STAGES: [(&str, &str); 1] = [("stencil_2d_reads", "stencil_2d_wide
 
 /// Returns our kernels, those of one task one after another: with each number of stages the fastest
 /// one, and the one that has a twin. After them come those without stages, beside the fastest C++
-/// of any shape.
+/// of each form.
 pub fn all() -> Vec<Pairing> {
     let without_stages = WITHOUT_STAGES.into_iter().map(|(kernel, task)| {
-        let peers = fastest(task).into_iter().map(|peer| Peer { wanted: Some(WANTED), ..peer }).collect();
+        let tasks = TASKS.iter().filter(|one| one.kernel == task);
+        let peers = tasks.flat_map(|task| fastest_of_each(task, &RECORDED));
+        let peers = peers.map(|(_, peer)| Peer { wanted: Some(WANTED), ..peer }).collect();
         Pairing { kernel, dtype: I32, generics: Vec::new(), blocks: Blocks::Tiles, threads: 128, peers }
     });
     picked(&RECORDED).into_iter().chain(without_stages).collect()
