@@ -8,11 +8,8 @@ use crate::device::{Backend, Device};
 use crate::error::Error;
 use crate::gpu::context::Context;
 use crate::gpu::driver::Driver;
-use crate::gpu::queue::GpuStream;
+use crate::gpu::queue::{GpuStream, refuse_per_thread};
 use crate::stream::Stream;
-
-/// `CU_STREAM_PER_THREAD`: a handle that means another stream in each thread.
-const PER_THREAD: usize = 2;
 
 impl Device {
     /// Opens GPU `ordinal` in its primary context: that of CUDA's runtime, and of libraries and
@@ -85,12 +82,11 @@ impl Device {
                 return Err(Error::WrongDevice { what: "the stream".to_owned(), owner, device });
             }
         };
-        if stream.addr() == PER_THREAD {
-            return Err(Error::PerThreadStream);
-        }
+        let stream = stream.cast();
+        refuse_per_thread(stream)?;
         // SAFETY: (0) is (0) and (1), and the one handle that is another stream in each thread was
         // refused; (1) was checked of the context, and is (2) of the memory.
-        let gpu = unsafe { GpuStream::capturable(context, stream.cast()) };
+        let gpu = unsafe { GpuStream::capturable(context, stream) };
         Ok(Stream { device: self.clone(), gpu: Some(gpu) })
     }
 }

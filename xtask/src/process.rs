@@ -35,13 +35,19 @@ pub fn nightly_cargo<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Comman
     let mut command = Command::new("rustup");
     command.args(["run", "nightly", "cargo"]).args(arguments).current_dir(project::root());
     // What the toolchain that runs us has set for it.
+    forget_own_package(&mut command, &TOOLCHAIN);
+    command
+}
+
+/// Has a command run without what cargo has set for this program's package, and without these
+/// variables.
+pub fn forget_own_package(command: &mut Command, others: &[&str]) {
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
-        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") || TOOLCHAIN.contains(&&*text) {
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") || others.contains(&&*text) {
             command.env_remove(name);
         }
     }
-    command
 }
 
 /// What a toolchain's own programs are called by.

@@ -125,12 +125,7 @@ pub fn example() -> PathBuf {
 
 /// Makes a command one in the example, with the workspace's compiler.
 fn in_example(command: &mut Command) -> &mut Command {
-    for (name, _) in std::env::vars_os() {
-        let name = name.to_string_lossy().into_owned();
-        if name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {
-            command.env_remove(name);
-        }
-    }
+    process::forget_own_package(command, &[]);
     setup::export(command);
     // What the workspace's settings say to its own builds.
     command.env("RUSTC_BOOTSTRAP", "1").env("CARGO_TARGET_DIR", folder().join("build")).current_dir(example())

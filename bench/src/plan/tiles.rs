@@ -142,9 +142,7 @@ const WITHOUT_STAGES: [(&str, &str); 1] = [("stencil_2d_reads", "stencil_2d_wide
 /// of each form.
 pub fn all() -> Vec<Pairing> {
     let without_stages = WITHOUT_STAGES.into_iter().map(|(kernel, task)| {
-        let tasks = TASKS.iter().filter(|one| one.kernel == task);
-        let peers = tasks.flat_map(|task| fastest_of_each(task, &RECORDED));
-        let peers = peers.map(|(_, peer)| Peer { wanted: Some(WANTED), ..peer }).collect();
+        let peers = fastest_forms(task).map(|peer| Peer { wanted: Some(WANTED), ..peer }).collect();
         Pairing { kernel, dtype: I32, generics: Vec::new(), blocks: Blocks::Tiles, threads: 128, peers }
     });
     picked(&RECORDED).into_iter().chain(without_stages).collect()
@@ -153,14 +151,19 @@ pub fn all() -> Vec<Pairing> {
 /// Returns the fastest C++ of any shape that does what a kernel of ours does, without asynchronous
 /// copies and with some; nothing is demanded.
 pub fn fastest(kernel: &str) -> Vec<Peer> {
-    let tasks = TASKS.iter().filter(|task| task.kernel == kernel);
-    let peers: Vec<Peer> = tasks.flat_map(|task| fastest_of_each(task, &RECORDED)).map(|(_, peer)| peer).collect();
+    let peers: Vec<Peer> = fastest_forms(kernel).collect();
     let of_class = |class| {
         let mut own: Vec<Peer> = peers.iter().filter(|peer| peer.class == class).cloned().collect();
         let nth = least(own.iter().cloned().map(Some), &RECORDED);
         (!own.is_empty()).then(|| own.swap_remove(nth))
     };
     [Class::Plain, Class::Hand].into_iter().filter_map(of_class).collect()
+}
+
+/// The fastest C++ of each form that does what a kernel of a task does.
+fn fastest_forms(kernel: &str) -> impl Iterator<Item = Peer> {
+    let tasks = TASKS.iter().filter(move |task| task.kernel == kernel);
+    tasks.flat_map(|task| fastest_of_each(task, &RECORDED)).map(|(_, peer)| peer)
 }
 
 /// Returns a pairing of all candidates for each task, all of our instances among them.

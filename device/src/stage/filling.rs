@@ -33,7 +33,7 @@ pub struct Stage<'x, K: StageSet> {
 }
 
 /// Where copies complete by bytes: how a stage's bytes are announced, and who arrives.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub(crate) enum Arrival {
     /// The phase counts one arrival, which is made with the announcement when the copies have been
     /// started: unified pipelines.

@@ -3,12 +3,10 @@
 use std::any::{TypeId, type_name};
 use std::marker::PhantomData;
 
+use tilepipe::Element;
 use tilepipe::launch::{ParameterKind, RawElements};
-use tilepipe::{
-    AtomicOperation, BulkTilesMut, Element, Extents1, Halos, Operation, Reduction, Swizzle, Tensor, TensorMut,
-    TileReduction, Tiles, TilesMut,
-};
 
+use crate::argument::linear::views_of_one_dimension;
 use crate::argument::{Argument, Bound, Padded, Place, Value, sealed};
 use crate::device::Device;
 use crate::error::Error;
@@ -168,18 +166,7 @@ macro_rules! outputs {
     )*};
 }
 
-inputs! {
-    [const LEN: usize] Tiles<'_, T, LEN>;
-    [const LEN: usize, const HALO: usize] Halos<'_, T, LEN, HALO>;
-    [const COLUMNS: usize, W: Swizzle] Tensor<'_, T, Extents1<COLUMNS>, W>;
-}
-outputs! {
-    [const LEN: usize, A, O] TilesMut<'_, T, LEN, A, O>, Output;
-    [const LEN: usize, O] BulkTilesMut<'_, T, LEN, O>, Output;
-    [O: AtomicOperation<T>] Reduction<'_, T, O>, Reduction;
-    [const COLUMNS: usize, W: Swizzle, O] TensorMut<'_, T, Extents1<COLUMNS>, W, O>, Output;
-    [O: Operation<T>, const COLUMNS: usize, W: Swizzle] TileReduction<'_, T, O, Extents1<COLUMNS>, W>, Output;
-}
+views_of_one_dimension!(inputs, outputs);
 
 #[cfg(test)]
 mod tests {

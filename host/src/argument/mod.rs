@@ -4,6 +4,7 @@ mod foreign;
 mod foreign_rows;
 #[cfg(feature = "cudarc")]
 pub(crate) mod lent;
+pub(crate) mod linear;
 pub(crate) mod place;
 mod rows;
 pub(crate) mod tensor;

@@ -88,6 +88,18 @@ impl<'a> Lane<'a> {
     }
 }
 
+/// `CU_STREAM_PER_THREAD`: a handle that means another stream in each thread.
+pub(crate) const PER_THREAD: usize = 2;
+
+/// Fails if a handle means another stream in each thread.
+///
+/// # Errors
+///
+/// [`Error::PerThreadStream`].
+pub(crate) fn refuse_per_thread(stream: CUstream) -> Result<(), Error> {
+    if stream.addr() == PER_THREAD { Err(Error::PerThreadStream) } else { Ok(()) }
+}
+
 /// Fails if a stream is being captured, or cannot say whether it is.
 ///
 /// # Safety

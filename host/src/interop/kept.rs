@@ -2,16 +2,12 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cudarc::driver::sys::CUstream;
 use cudarc::driver::{CudaContext, CudaStream, DriverError};
 
 use crate::error::Error;
 use crate::gpu::context::{Context, Keep};
 use crate::gpu::driver::{Driver, Status};
-use crate::gpu::queue::GpuStream;
-
-/// `CU_STREAM_PER_THREAD`: a handle that means another stream in each thread.
-const PER_THREAD: usize = 2;
+use crate::gpu::queue::{GpuStream, refuse_per_thread};
 
 /// cudarc's context of a device, with what has to hold while work of this crate uses it.
 pub(crate) struct Kept {
@@ -55,18 +51,11 @@ impl Kept {
 
 /// Makes a stream of cudarc's one for launches; it is of the context.
 pub(super) fn adopt(context: &Arc<Context>, stream: &Arc<CudaStream>) -> Result<GpuStream, Error> {
-    if is_per_thread(stream.cu_stream()) {
-        return Err(Error::PerThreadStream);
-    }
+    refuse_per_thread(stream.cu_stream())?;
     let keep: Keep = Arc::clone(stream) as Keep;
     // SAFETY: a `CudaStream` is a stream of its context until it is dropped, and `keep` is a handle
     // of it; the one handle that is another stream for each thread was refused.
     Ok(unsafe { GpuStream::kept(context, stream.cu_stream(), keep) })
-}
-
-/// Says whether a handle means another stream in each thread.
-pub(super) fn is_per_thread(stream: CUstream) -> bool {
-    stream.addr() == PER_THREAD
 }
 
 /// What cudarc or the driver under it could not do.

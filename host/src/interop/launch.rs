@@ -3,10 +3,11 @@
 use cudarc::driver::CudaStream;
 use tilepipe::launch::Instance;
 
-use super::kept::{failed, is_per_thread};
+use super::kept::failed;
 use crate::argument::lent::Lent;
 use crate::argument::{Bound, Place};
 use crate::error::Error;
+use crate::gpu::queue::refuse_per_thread;
 use crate::gpu::tracked::Tracked;
 use crate::grid::Grid;
 use crate::launch::{check_count, start};
@@ -27,9 +28,7 @@ pub(crate) fn launch(stream: &Stream, grid: Grid, instance: &Instance, arguments
     for ((parameter, argument, _), home) in lent().zip(&homes) {
         let what = || format!("kernel `{kernel}`, parameter `{parameter}`: cudarc's memory");
         owner = Some(device.cudarc_context(home, what)?);
-        if is_per_thread(home.cu_stream()) {
-            return Err(Error::PerThreadStream);
-        }
+        refuse_per_thread(home.cu_stream())?;
         if argument.value.array().is_some_and(|array| array.extents.contains(&0)) {
             return Err(Error::EmptyBuffer { element: argument.element_name });
         }

@@ -9,6 +9,7 @@ use super::*;
 use crate::argument::{Argument, Bound, ForeignSlice, ForeignSliceMut};
 use crate::gpu::driver::Status;
 use crate::gpu::driver::fake::{self, Step};
+use crate::gpu::queue::PER_THREAD;
 use crate::launch::launch;
 use crate::launch::tests::{MODULE, TWO_INPUTS};
 
