@@ -172,6 +172,20 @@ pub enum Error {
         /// Whether one of the calls is through a function pointer or a trait object.
         by_address: bool,
     },
+    /// `ptxas` says that it takes products of the tensor cores one by one, or that it leaves the
+    /// registers of roles as they are: the kernel would be right and slow.
+    #[error(
+        "the kernel `{kernel}` loses its tensor cores' speed on {arch}, as ptxas says: {message}; keep fewer accumulators and other values \
+         in a thread, and nothing but the library's own code between a product and its wait"
+    )]
+    Products {
+        /// The kernel.
+        kernel: String,
+        /// The architecture.
+        arch: String,
+        /// What `ptxas` says.
+        message: String,
+    },
     /// Two crates that could both be the device crate.
     #[error("the kernels depend on two device crates, `{}` and `{}`: only one can be linked", first.display(), second.display())]
     TwoDeviceCrates {

@@ -1,7 +1,7 @@
 //! From the compiled crates' bitcode to modules with some kernels each, which are checked and not
 //! yet optimised.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ use crate::ir::mangling::CrateId;
 use crate::ir::module::Module;
 use crate::ir::needs::Needs;
 use crate::ir::thread_level::Allowed;
-use crate::ir::{check, convergent, mangling, panics, recursion, thread_level};
+use crate::ir::{check, convergent, mangling, panics, products, recursion, thread_level};
 use crate::toolchain::Toolchain;
 use crate::{Error, process};
 
@@ -80,6 +80,7 @@ impl Link<'_> {
     /// [`recursion::check`] and [`thread_level::check`] refuse, or [`Error::Llvm`].
     pub(crate) fn run(&self) -> Result<Linked, Error> {
         let merged = self.merge()?;
+        let (merged, products) = products::define(&merged).unwrap_or((merged, BTreeSet::new()));
         let text = panics::cheapen(&merged).unwrap_or(merged);
         let (marked, read) = rayon::join(|| convergent::mark(&text), || self.read(&text));
         let (kernels, contracts) = read?;
@@ -88,7 +89,7 @@ impl Link<'_> {
         let items = Items::read(&marked);
         let all = kernels.keys().chain(&contracts.names).map(String::as_str);
         let (checked, parts) = rayon::join(
-            || self.check(&items.needed(all), &contracts),
+            || self.check(&items.needed(all), &contracts, &products),
             || {
                 let needs = items.needs(kernels.keys().map(String::as_str));
                 let parts = parts(kernels.keys().map(String::as_str).zip(needs));
@@ -123,14 +124,16 @@ impl Link<'_> {
     }
 
     /// Refuses what a module from which everything unused was removed must not contain.
-    fn check(&self, used: &str, contracts: &Contracts) -> Result<(), Error> {
+    fn check(&self, used: &str, contracts: &Contracts, products: &BTreeSet<String>) -> Result<(), Error> {
         check::check(used)?;
         let module = Module::read(used)?;
         recursion::check(&module)?;
         let runtime = self.as_text("runtime", &[self.runtime.to_path_buf()])?;
         let device = self.write_members("device", self.device)?;
         let device = if device.is_empty() { String::new() } else { self.as_text("device", &device)? };
-        let allowed = Allowed { device: device_crate(&device), runtime: thread_level::symbols(&runtime) };
+        let mut symbols = thread_level::symbols(&runtime);
+        symbols.extend(products.iter().map(String::as_str));
+        let allowed = Allowed { device: device_crate(&device), runtime: symbols };
         if !self.allow_thread_level_code {
             thread_level::check(&module, &allowed)?;
         }

@@ -14,6 +14,7 @@ use crate::assemble::kept::Store;
 use crate::assemble::ptxas::Said;
 use crate::compile::cache::Key;
 use crate::ir::items::{Items, internal};
+use crate::ir::products;
 use crate::link::Part;
 use crate::toolchain::Toolchain;
 use crate::{Error, process};
@@ -27,6 +28,13 @@ const NO_PARTIAL_REDUNDANCY: &str = "-enable-pre=0";
 /// start has a known alignment, and how the accesses to it are aligned: `llc` makes one wide load
 /// of loads of elements in a row only if their alignment is known (docs/decisions/50).
 const PASSES: &str = "-passes=internalize,default<O3>,function(infer-address-spaces,infer-alignment)";
+
+/// For parts with products of the tensor cores. Loops over the registers of sums are unrolled,
+/// whatever their size, before their memory is taken apart: an index that is known at run time
+/// alone would keep it in local memory. And all functions become part of their callers, since
+/// products are taken one by one in a kernel that calls a function while sums are in registers.
+const OF_PRODUCTS: [&str; 4] =
+    ["-unroll-threshold=20000", "-unroll-runtime=false", "-unroll-allow-partial=false", "-inline-threshold=1000000"];
 
 /// How parts are optimised, translated and assembled.
 pub(crate) struct Assembly<'a> {
@@ -98,13 +106,16 @@ impl Assembly<'_> {
     fn optimised(&self, part: &Part) -> Result<String, Error> {
         let public =
             part.roots.iter().chain(&part.apart).map(String::as_str).chain(PUBLIC).collect::<Vec<_>>().join("\n");
-        let key = self.key("optimised", &[PASSES, NO_PARTIAL_REDUNDANCY, &public, &part.module]);
+        let of_products = if products::are_in(&part.module) { &OF_PRODUCTS[..] } else { &[] };
+        let key =
+            self.key("optimised", &[&[PASSES, NO_PARTIAL_REDUNDANCY, &public, &part.module], of_products].concat());
         let kept = self.store.get(key, || {
             // In a file: an argument has at most 128 KiB.
             self.write(part, "public", public.as_bytes())?;
             self.write(part, "ll", part.module.as_bytes())?;
             let public = format!("-internalize-public-api-file={}.public", part.name);
-            let arguments = ["-S", PASSES, NO_PARTIAL_REDUNDANCY, &public, &format!("{}.ll", part.name)];
+            let module = format!("{}.ll", part.name);
+            let arguments = [&["-S", PASSES, NO_PARTIAL_REDUNDANCY, &public, &module], of_products].concat();
             let text = text(self.llvm("opt", &arguments, part, "optimised.ll")?)?;
             // Functions that were apart from their callers may have none any more, and none need be
             // seen from outside.
@@ -148,6 +159,10 @@ impl Assembly<'_> {
         let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| unknown())?;
         let (said, cubin) = rest.split_at_checked(length).ok_or_else(unknown)?;
         let said = ptxas::parse(&String::from_utf8_lossy(said), &part.name, &arch);
+        if let Some(message) = said.messages.iter().find(|message| message.spoils_products()) {
+            let (kernel, message) = (message.kernel.clone(), message.text.clone());
+            return Err(Error::Products { kernel: kernel.unwrap_or_else(|| part.name.clone()), arch, message });
+        }
         Ok(MachineCode { arch, code: cubin.to_vec(), said })
     }
 

@@ -9,6 +9,7 @@ pub(crate) mod mangling;
 pub(crate) mod module;
 pub(crate) mod needs;
 pub(crate) mod panics;
+pub(crate) mod products;
 pub(crate) mod recursion;
 pub(crate) mod thread_level;
 

@@ -73,3 +73,11 @@ pub struct PtxasMessage {
     /// The line, without what `ptxas` begins each line with.
     pub text: String,
 }
+
+impl PtxasMessage {
+    /// Whether it says that products of the tensor cores are taken one by one, or that the
+    /// registers of roles stay as they are. The codes vary, so the words count.
+    pub(crate) fn spoils_products(&self) -> bool {
+        ["wgmma", "setmaxnreg", "warpgroup.", "GMMA"].iter().any(|word| self.text.contains(word))
+    }
+}

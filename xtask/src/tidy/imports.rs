@@ -10,9 +10,9 @@ const CRATE: &str = "device/src";
 /// The rooms from the ground up. A room names itself and those before it, and the first two nothing
 /// but themselves. Their tests may name all. What is not listed stands above all rooms and names
 /// what it likes.
-const ROOMS: [&str; 19] = [
-    "marker", "isa", "fault", "element", "tile", "scope", "group", "view", "output", "tensor", "engine", "memory",
-    "scratch", "stage", "barrier", "pipeline", "store", "bins", "role",
+const ROOMS: [&str; 20] = [
+    "marker", "isa", "fault", "element", "tile", "scope", "group", "view", "output", "tensor", "product", "engine",
+    "memory", "scratch", "stage", "barrier", "pipeline", "store", "bins", "role",
 ];
 
 /// How many of the first rooms name nothing but themselves.
