@@ -58,17 +58,22 @@ pub(crate) trait EndBarriers {
 ///
 /// # Invariants
 ///
-/// 0. `stage < STAGES`. The phase of `parity` of this end's barrier of that stage is the one that
-///    ends when the other end passes it for the next time; no wait of this end lags by more than
-///    one phase. `parity` and `turn` are 0 or 1.
-/// 1. If `holds`, this end has the stage `stage` and has not passed it since.
-/// 2. Once `closed`, this end neither waits nor arrives any more.
+/// 0. `stage < STAGES` and `held <= STAGES`. The stages in hand are the `held` ones from `stage`
+///    on, in the order of the ring: this end has each of them and has not passed it since. The next
+///    stage is the one behind them.
+/// 1. The phase of `parity` of this end's barrier of `stage` is the one with which this end got it,
+///    if it is in hand, or else gets it next; of the stages behind the ring's end the phases are
+///    those of the other parity. `parity` and `turn` are 0 or 1.
+/// 2. A step that waits for the next stage is taken with fewer stages in hand than there are. So
+///    that stage is not in hand, and as a stage's next phase can't end before this end passes it,
+///    no wait lags by more than one phase.
+/// 3. Once `closed`, this end neither waits nor arrives any more.
 #[derive(Clone, Copy, Debug)]
 pub struct EndState {
     stage: u32,
     parity: u32,
     turn: u32,
-    holds: bool,
+    held: u32,
     closed: bool,
 }
 
@@ -77,13 +82,13 @@ impl EndState {
     /// for parity 1 at a new barrier returns at once.)
     #[inline(always)]
     pub(crate) const fn producer() -> Self {
-        EndState { stage: 0, parity: 1, turn: 0, holds: false, closed: false }
+        EndState { stage: 0, parity: 1, turn: 0, held: 0, closed: false }
     }
 
     /// A consumer's end: no stage was ever filled.
     #[inline(always)]
     pub(crate) const fn consumer() -> Self {
-        EndState { stage: 0, parity: 0, turn: 0, holds: false, closed: false }
+        EndState { stage: 0, parity: 0, turn: 0, held: 0, closed: false }
     }
 
     /// Waits for the next stage and takes it.
@@ -97,7 +102,22 @@ impl EndState {
             return Err(Closed);
         }
         barriers.wait(self.stage, self.parity);
-        self.taken(barriers)
+        self.taken(barriers, self.stage)
+    }
+
+    /// As [`take`](Self::take), with stages in hand or without.
+    ///
+    /// # Errors
+    ///
+    /// [`Closed`] as for `take`. What is in hand stays there.
+    #[inline(always)]
+    pub(crate) fn take_another<W: EndBarriers>(&mut self, barriers: &W) -> Result<u32, Closed> {
+        if self.closed {
+            return Err(Closed);
+        }
+        let (stage, parity) = self.next::<W>();
+        barriers.wait(stage, parity);
+        self.taken(barriers, stage)
     }
 
     /// Takes the next stage if it comes while `keep_polling` returns true; calls `keep_polling`
@@ -111,7 +131,7 @@ impl EndState {
         if self.closed {
             return Some(Err(Closed));
         }
-        let (stage, parity) = (self.stage, self.parity);
+        let (stage, parity) = self.next::<W>();
         let ready = barriers.agree(self.turn, || {
             loop {
                 if barriers.poll(stage, parity) {
@@ -129,7 +149,7 @@ impl EndState {
         // The first thread has seen the phase end, so this returns at once; each thread waits
         // nevertheless, because its own wait is what makes the stage visible to it.
         barriers.wait(stage, parity);
-        Some(self.taken(barriers))
+        Some(self.taken(barriers, stage))
     }
 
     /// Waits for the next stage of an end whose other end does not leave, and takes it.
@@ -139,11 +159,30 @@ impl EndState {
         self.stage
     }
 
-    /// Passes the stage that this end holds.
+    /// Passes the stage that this end holds, the only one.
     #[inline(always)]
     pub(crate) fn pass<W: EndBarriers>(&mut self, barriers: &W) {
         barriers.pass(self.stage);
+        self.held = 0;
         self.advance::<W>();
+    }
+
+    /// Passes the oldest stage in hand, by `pass`, which makes the arrivals of
+    /// [`EndBarriers::pass`]. Nothing of the kind once the other end has left: it waits for nothing
+    /// any more.
+    #[inline(always)]
+    pub(crate) fn pass_oldest<W: EndBarriers>(&mut self, pass: impl FnOnce(u32)) {
+        if !self.closed {
+            pass(self.stage);
+        }
+        self.held -= 1;
+        self.advance::<W>();
+    }
+
+    /// The oldest stage in hand.
+    #[inline(always)]
+    pub(crate) fn oldest(&self) -> u32 {
+        self.stage
     }
 
     /// As [`pass`](Self::pass), after `tell` was told the stage.
@@ -155,11 +194,13 @@ impl EndState {
 
     /// Leaves the pipeline: the other end gets a closed stage unless it has left too.
     ///
-    /// It waits for the next stage, which the other end passes or closes unless it waits elsewhere.
+    /// The oldest stage in hand is the closed one, and no other is passed. With none in hand this
+    /// end waits for the next stage, which the other end passes or closes unless it waits
+    /// elsewhere.
     /// This end's copies have landed ([`EndBarriers::drain`]).
     #[inline(always)]
     pub(crate) fn leave<W: EndBarriers>(&mut self, barriers: &W) {
-        if !self.closed && (self.holds || self.take(barriers).is_ok()) {
+        if !self.closed && (self.held > 0 || self.take(barriers).is_ok()) {
             self.close(barriers);
         }
         self.settle(barriers);
@@ -175,7 +216,7 @@ impl EndState {
         if self.closed {
             return true;
         }
-        if !self.holds {
+        if self.held == 0 {
             match self.take_while(barriers, || false) {
                 None => return false,
                 Some(Err(Closed)) => return true,
@@ -197,28 +238,35 @@ impl EndState {
         }
     }
 
-    /// Passes the stage that this end holds as closed, and waits and arrives no more.
+    /// Passes the oldest stage in hand as closed, and waits and arrives no more.
     #[inline(always)]
     fn close<W: EndBarriers>(&mut self, barriers: &W) {
         barriers.close(self.stage);
         barriers.pass_closed(self.stage);
+        self.held = 0;
         self.advance::<W>();
         self.closed = true;
     }
 
     #[inline(always)]
-    fn taken<W: EndBarriers>(&mut self, barriers: &W) -> Result<u32, Closed> {
-        if barriers.is_closed(self.stage) {
+    fn taken<W: EndBarriers>(&mut self, barriers: &W, stage: u32) -> Result<u32, Closed> {
+        if barriers.is_closed(stage) {
             self.closed = true;
             return Err(Closed);
         }
-        self.holds = true;
-        Ok(self.stage)
+        self.held += 1;
+        Ok(stage)
+    }
+
+    /// The stage behind those in hand, and the parity of the phase that brings it.
+    #[inline(always)]
+    fn next<W: EndBarriers>(&self) -> (u32, u32) {
+        let next = self.stage + self.held;
+        if next < W::STAGES { (next, self.parity) } else { (next - W::STAGES, self.parity ^ 1) }
     }
 
     #[inline(always)]
     fn advance<W: EndBarriers>(&mut self) {
-        self.holds = false;
         self.stage += 1;
         if self.stage == W::STAGES {
             self.stage = 0;

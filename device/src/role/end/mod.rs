@@ -1,9 +1,11 @@
 //! The two ends of a pipeline between roles.
 
 mod consumer;
+mod holding;
 mod producer;
 
 pub use consumer::{Consumer, Ready};
+pub use holding::{HeldTile, Holding, NoMore, ReleaseOne, StagesHeld};
 pub use producer::{Acquired, Filled, Producer};
 
 /// Why a timed step, or one that does not wait, has no stage.

@@ -11,7 +11,7 @@ use super::barrier::Manner;
 use super::checker::Loom;
 use super::pipeline::{Event, Setup, tiles};
 use super::scenes::{Link, Scene};
-use super::script::Step::{self, All, Drive, Keep, Pass, Quit, Try, TryOrStop};
+use super::script::Step::{self, All, AllHolding, Drive, Hold, Keep, Pass, Quit, Release, Try, TryHold, TryOrStop};
 
 /// What a pipeline's producers and consumers saw.
 pub(super) type Seen = [Vec<Event>; 2];
@@ -302,4 +302,59 @@ fn the_middle_role_of_three_leaves_at_every_step_two_preemptions() {
         }
     }
     explored.report("three roles");
+}
+
+/// Consumers with up to `most` stages in hand at each wait.
+fn holding<const STAGES: usize>(explored: &mut Explored, setup: Setup, manner: Manner, bound: Option<usize>) {
+    let count = 2 * STAGES + 1;
+    for most in 1..STAGES {
+        let before = explored.seen.len();
+        explored.explore::<STAGES>(Scene::pair(setup, manner, &passes(count, &[]), &[AllHolding(0, most)]), bound);
+        for [producers, consumers] in explored.seen[before..].iter().flatten() {
+            // What is in hand when the producers have left is read and not handed back.
+            assert_eq!([tiles(producers), tiles(consumers)], [count, count - most]);
+        }
+        // They leave with every number of stages in hand, after each step.
+        for steps in 0..=2 * STAGES {
+            let rounds =
+                (0..steps).map(|step| if step < most || (step - most) % 2 == 0 { Hold(0) } else { Release(0) });
+            let leaves: Vec<Step> = rounds.collect();
+            explored.explore::<STAGES>(Scene::pair(setup, manner, &[All(0)], &leaves), bound);
+            let quits = [leaves, vec![Quit(0)]].concat();
+            explored.explore::<STAGES>(Scene::pair(setup, manner, &passes(2, &[]), &quits), bound);
+        }
+    }
+}
+
+#[test]
+fn consumers_hold_up_to_all_but_one_stage_and_leave_with_them_two_preemptions() {
+    let mut explored = Explored::default();
+    for (setup, manner) in sizes().filter(|(setup, _)| setup.producers == 1) {
+        for setup in [setup, setup.told().with_bulk(false), setup.with_bulk(true)] {
+            holding::<2>(&mut explored, setup, manner, Some(2));
+            holding::<3>(&mut explored, setup, manner, Some(2));
+        }
+    }
+    explored.report("stages in hand");
+}
+
+#[test]
+fn consumers_hold_up_to_three_of_four_stages_one_preemption() {
+    let mut explored = Explored::default();
+    for setup in [Setup::new(1, 1), Setup::new(1, 2).with_bulk(false)] {
+        holding::<4>(&mut explored, setup, Manner::ANY_TIME, Some(1));
+    }
+    explored.report("stages in hand, of four");
+}
+
+#[test]
+fn a_step_that_times_out_with_a_stage_in_hand_changes_nothing_two_preemptions() {
+    let mut explored = Explored::default();
+    let consumers = [Hold(0), TryHold(0, 1), AllHolding(0, 1)];
+    for setup in [Setup::new(1, 1), Setup::new(1, 2).with_bulk(false)] {
+        for manner in [Manner::LATE, Manner::ANY_TIME] {
+            explored.explore::<3>(Scene::pair(setup, manner, &passes(4, &[]), &consumers), Some(2));
+        }
+    }
+    both_decisions(&explored, "time-outs with a stage in hand");
 }

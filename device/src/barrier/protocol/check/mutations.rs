@@ -6,7 +6,7 @@ use super::barrier::Manner;
 use super::exhaustive::explore;
 use super::pipeline::{Mistake, Setup};
 use super::scenes::Scene;
-use super::script::Step::{All, Keep, Pass, Quit, Try, TryOrStop};
+use super::script::Step::{All, AllHolding, Hold, Keep, Pass, Quit, Try, TryOrStop};
 
 /// What loom finds in the scene; nothing if all its executions pass.
 fn finds<const STAGES: usize>(scene: Scene) -> Option<String> {
@@ -153,4 +153,49 @@ fn a_stage_handed_back_without_a_fence_is_copied_to_while_it_is_read() {
 fn bulk_copies_that_a_role_does_not_wait_for_stay_behind_the_scope() {
     let scene = |setup: Setup| Scene::pair(setup.with_bulk(false), Manner::LATE, &[Pass(0), Pass(0)], &[]);
     finds_mistake::<2>(scene, Setup::new(1, 1), Mistake::NoSettling, &["ended while an arrival is pending"]);
+}
+
+#[test]
+fn a_stage_that_is_handed_back_out_of_order_is_filled_while_it_is_read_or_waited_for_for_ever() {
+    for manner in MANNERS {
+        for of in [|setup: Setup| setup, |setup: Setup| setup.with_bulk(false)] {
+            let scene = |setup| Scene::pair(of(setup), manner, &[Pass(0); 5], &[AllHolding(0, 1)]);
+            let failures = ["race", "deadlock", "another tile", "arrives twice", "phase"];
+            finds_mistake::<2>(scene, Setup::new(1, 1), Mistake::ReleaseNewest, &failures);
+            finds_mistake::<3>(scene, Setup::new(1, 2), Mistake::ReleaseNewest, &failures);
+        }
+    }
+}
+
+#[test]
+fn a_stage_that_is_handed_back_while_it_is_read_is_filled_meanwhile() {
+    for manner in MANNERS {
+        for of in [|setup: Setup| setup, |setup: Setup| setup.with_bulk(false)] {
+            let scene = |setup| Scene::pair(of(setup), manner, &[Pass(0); 5], &[AllHolding(0, 1)]);
+            let failures = ["race", "another tile"];
+            finds_mistake::<2>(scene, Setup::new(1, 1), Mistake::ReleaseBeforeReads, &failures);
+        }
+    }
+}
+
+#[test]
+fn a_consumer_that_hands_back_what_it_holds_when_it_leaves_has_it_filled_while_products_read_it() {
+    for manner in MANNERS {
+        let scene = |setup: Setup| Scene::pair(setup, manner, &[All(0)], &[Hold(0), Hold(0), Quit(0)]);
+        finds_mistake::<3>(scene, Setup::new(1, 1), Mistake::PassAllOnLeaving, &["race", "another tile"]);
+        finds_mistake::<2>(
+            scene,
+            Setup::new(1, 2).with_bulk(false),
+            Mistake::PassAllOnLeaving,
+            &["race", "another tile"],
+        );
+    }
+}
+
+#[test]
+fn a_wait_with_all_stages_in_hand_is_for_ever() {
+    for manner in MANNERS {
+        let scene = Scene::pair(Setup::new(1, 1), manner, &[Pass(0); 4], &[Hold(0), Hold(0), Hold(0)]);
+        assert!(finds::<2>(scene).is_some_and(|found| found.contains("deadlock")));
+    }
 }

@@ -34,6 +34,12 @@ pub(super) enum Mistake {
     OneArrival,
     /// Readers hand a stage back without a fence between the proxies.
     NoFence,
+    /// Of several stages in hand the newest is handed back.
+    ReleaseNewest,
+    /// A stage is handed back while it is still read, as by products that are not complete.
+    ReleaseBeforeReads,
+    /// A consumer that leaves hands back all stages in hand, and closes the last of them.
+    PassAllOnLeaving,
 }
 
 /// How the producers fill stages.
@@ -130,6 +136,8 @@ pub(super) enum Event {
     TimedOut,
     /// The other end had left.
     Closed,
+    /// The same, when so many stages were in hand.
+    ClosedWith(usize),
 }
 
 /// A pipeline. Its words and stages are as in [`memory`](crate::barrier::memory), but that each end
@@ -188,9 +196,14 @@ impl<C: Checker, const STAGES: usize> Pipeline<C, STAGES> {
         let events = [common(producers, self.setup.producers), common(consumers, self.setup.consumers)];
         let [committed, read] = events.each_ref().map(|events| tiles(events));
         assert!(read <= committed && committed <= read + STAGES, "{committed} tiles passed, {read} read");
-        let [filled_up, read_up] = events.each_ref().map(|events| events.last() == Some(&Event::Closed));
-        assert!(!read_up || read == committed, "closed behind {read} tiles of {committed}");
-        assert!(!(filled_up && read_up), "each end left because the other one had");
+        let [filled_up, read_up] = events.each_ref().map(|events| match events.last() {
+            Some(Event::Closed) => Some(0),
+            Some(Event::ClosedWith(held)) => Some(*held),
+            _ => None,
+        });
+        let closed_in_time = read_up.is_none_or(|held| read + held == committed);
+        assert!(closed_in_time, "closed behind {read} tiles of {committed}");
+        assert!(filled_up.is_none() || read_up.is_none(), "each end left because the other one had");
         events
     }
 }

@@ -11,7 +11,7 @@ use super::barrier::Manner;
 use super::checker::Shuttle;
 use super::pipeline::{Event, Setup, tiles};
 use super::scenes::{Link, Scene};
-use super::script::Step::{All, Drive, Keep, Pass, Quit, Try, TryOrStop};
+use super::script::Step::{All, AllHolding, Drive, Hold, Keep, Pass, Quit, Release, Try, TryOrStop};
 
 /// How many schedules of each kind a scene gets.
 const SCHEDULES: usize = 200;
@@ -122,4 +122,24 @@ fn three_roles_of_two_threads_leave_in_a_ring_and_in_a_chain() {
         }
     }
     report("three roles", 2 * 9 * 2);
+}
+
+#[test]
+fn four_threads_hold_stages_and_leave_with_them() {
+    let count = 13;
+    let passes = vec![Pass(0); count];
+    for setup in [FOURS, FOURS.with_bulk(false), FOURS.told().with_bulk(true)] {
+        let manner = Manner::ANY_TIME.every_order();
+        sample::<3>(&Scene::pair(setup, manner, &passes, &[AllHolding(0, 1)]), |seen| {
+            assert_eq!(seen[0].each_ref().map(|events| tiles(events)), [13, 12]);
+        });
+        sample::<4>(&Scene::pair(setup, manner, &passes, &[AllHolding(0, 3)]), |seen| {
+            assert_eq!(seen[0].each_ref().map(|events| tiles(events)), [13, 10]);
+        });
+        for rounds in 0..4 {
+            let leaves = [vec![Hold(0)], [Hold(0), Release(0)].repeat(rounds), vec![Hold(0)]].concat();
+            sample::<3>(&Scene::pair(setup, manner, &[All(0)], &leaves), |_| {});
+        }
+    }
+    report("stages in hand", 3 * 6);
 }

@@ -34,7 +34,7 @@ impl Scene {
 
     /// Several pipelines and roles.
     pub(super) fn new(manner: Manner, links: Vec<Link>, roles: Vec<Vec<Step>>) -> Self {
-        let polls = |step: &Step| matches!(step, Step::Try(..) | Step::TryOrStop(..));
+        let polls = |step: &Step| matches!(step, Step::Try(..) | Step::TryOrStop(..) | Step::TryHold(..));
         let polled = links.len() > 1 || roles.iter().flatten().any(polls);
         Scene { manner: Manner { polled, ..manner }, links, roles }
     }

@@ -1,5 +1,7 @@
 //! What a role does with its ends, in each of its threads.
 
+use std::collections::VecDeque;
+
 use super::super::{EndBarriers, EndState};
 use super::checker::Checker;
 use super::ends::{ConsumerBarriers, ProducerBarriers};
@@ -24,6 +26,34 @@ pub(super) enum Step {
     Quit(usize),
     /// Takes and passes the next stage as a driver's loop does, whose other end never leaves.
     Drive(usize),
+    /// Takes the next stage and reads it, whatever is in hand.
+    Hold(usize),
+    /// As `Hold` if the stage comes within this number of polls.
+    TryHold(usize, u32),
+    /// Reads the oldest stage in hand, and passes it.
+    Release(usize),
+    /// Until the pipeline is closed takes the next stage with so many in hand, and then releases
+    /// the oldest one.
+    AllHolding(usize, usize),
+}
+
+impl Step {
+    /// The pipeline.
+    fn link(self) -> usize {
+        match self {
+            Step::Pass(link)
+            | Step::All(link)
+            | Step::Try(link, _)
+            | Step::TryOrStop(link, _)
+            | Step::Keep(link)
+            | Step::Quit(link)
+            | Step::Drive(link)
+            | Step::Hold(link)
+            | Step::TryHold(link, _)
+            | Step::Release(link)
+            | Step::AllHolding(link, _) => link,
+        }
+    }
 }
 
 /// One thread of an end with its state.
@@ -31,6 +61,8 @@ pub(super) struct Running<W> {
     barriers: W,
     state: EndState,
     tile: u32,
+    /// The stages in hand, of tiles from `tile` on.
+    held: VecDeque<u32>,
     events: Vec<Event>,
 }
 
@@ -44,6 +76,9 @@ pub(super) trait Side: EndBarriers {
 
     /// Records what the end saw in this thread.
     fn record(&self, events: Vec<Event>);
+
+    /// Whether the end makes this mistake.
+    fn makes(&self, mistake: Mistake) -> bool;
 
     /// The end leaves in a mistaken way instead of the protocol's. Returns whether it does.
     fn leave_by_mistake(&self, _state: &mut EndState) -> bool {
@@ -64,6 +99,10 @@ impl<C: Checker, const STAGES: usize> Side for ProducerBarriers<'_, C, STAGES> {
         self.0.pipeline.events[0].lock().expect("no thread has failed").push(events);
     }
 
+    fn makes(&self, mistake: Mistake) -> bool {
+        self.0.pipeline.setup.has(mistake)
+    }
+
     fn leave_by_mistake(&self, _: &mut EndState) -> bool {
         let mistaken = self.0.pipeline.setup.mistake == Some(Mistake::LeaveByDrop);
         if mistaken {
@@ -82,7 +121,16 @@ impl<C: Checker, const STAGES: usize> Side for ConsumerBarriers<'_, C, STAGES> {
         self.0.pipeline.events[1].lock().expect("no thread has failed").push(events);
     }
 
+    fn makes(&self, mistake: Mistake) -> bool {
+        self.0.pipeline.setup.has(mistake)
+    }
+
     fn leave_by_mistake(&self, state: &mut EndState) -> bool {
+        if self.makes(Mistake::PassAllOnLeaving) {
+            while state.held > 1 && !state.closed {
+                state.pass_oldest::<Self>(|stage| self.pass(stage));
+            }
+        }
         let mistaken = self.0.pipeline.setup.mistake == Some(Mistake::LeaveWithoutStage);
         if mistaken && !state.closed {
             state.close(self);
@@ -108,7 +156,7 @@ pub(super) trait AnyEnd {
 impl<W: Side> Running<W> {
     /// An end that begins.
     pub(super) fn new(barriers: W, state: EndState) -> Self {
-        Running { barriers, state, tile: 0, events: Vec::new() }
+        Running { barriers, state, tile: 0, held: VecDeque::new(), events: Vec::new() }
     }
 
     fn pass(&mut self, stage: u32) {
@@ -116,6 +164,46 @@ impl<W: Side> Running<W> {
         barriers.touch(stage, *tile);
         state.pass_told(barriers, |told| barriers.tell(told, *tile));
         self.events.push(Event::Passed(*tile));
+        *tile += 1;
+    }
+
+    /// Takes a further stage in hand, and reads it. Returns whether one came.
+    fn hold(&mut self, polls: Option<u32>) -> Option<bool> {
+        let taken = match polls {
+            None => Some(self.state.take_another(&self.barriers)),
+            Some(polls) => self.take_while(polls),
+        };
+        self.note(&taken);
+        let stage = match taken? {
+            Ok(stage) => stage,
+            Err(Closed) => return Some(false),
+        };
+        self.barriers.touch(stage, self.tile + self.held.len() as u32);
+        self.held.push_back(stage);
+        Some(true)
+    }
+
+    /// Reads the oldest stage in hand once more, and passes it.
+    fn release(&mut self) {
+        let Running { barriers, state, tile, held, .. } = self;
+        let early = barriers.makes(Mistake::ReleaseBeforeReads);
+        let newest = *held.back().expect("a stage is in hand");
+        let oldest = held.pop_front().expect("a stage is in hand");
+        let counts = !state.closed;
+        if !early {
+            barriers.touch(oldest, *tile);
+        }
+        state.pass_oldest::<W>(|stage| {
+            assert_eq!(stage, oldest);
+            barriers.pass(if barriers.makes(Mistake::ReleaseNewest) { newest } else { stage });
+        });
+        if early {
+            barriers.touch(oldest, *tile);
+        }
+        // Behind the last stage nothing is passed.
+        if counts {
+            self.events.push(Event::Passed(*tile));
+        }
         *tile += 1;
     }
 
@@ -127,20 +215,27 @@ impl<W: Side> Running<W> {
     fn take(&mut self, polls: Option<u32>) -> Option<Result<u32, Closed>> {
         let taken = match polls {
             None => Some(self.state.take(&self.barriers)),
-            Some(polls) => {
-                let mut left = polls;
-                self.state.take_while(&self.barriers, || {
-                    left -= 1;
-                    left > 0
-                })
-            }
+            Some(polls) => self.take_while(polls),
         };
+        self.note(&taken);
+        taken
+    }
+
+    fn take_while(&mut self, polls: u32) -> Option<Result<u32, Closed>> {
+        let mut left = polls;
+        self.state.take_while(&self.barriers, || {
+            left -= 1;
+            left > 0
+        })
+    }
+
+    fn note(&mut self, taken: &Option<Result<u32, Closed>>) {
         match taken {
             None => self.events.push(Event::TimedOut),
-            Some(Err(Closed)) => self.events.push(Event::Closed),
+            Some(Err(Closed)) if self.held.is_empty() => self.events.push(Event::Closed),
+            Some(Err(Closed)) => self.events.push(Event::ClosedWith(self.held.len())),
             Some(Ok(_)) => {}
         }
-        taken
     }
 
     /// Takes and passes a stage. Returns whether it did, or `otherwise` if none came in time.
@@ -183,6 +278,23 @@ impl<W: Side> AnyEnd for Running<W> {
                 self.pass(stage);
                 true
             }
+            Step::Hold(_) => self.hold(None) == Some(true),
+            Step::TryHold(_, polls) => self.hold(Some(polls)) != Some(false),
+            Step::Release(_) => {
+                self.release();
+                true
+            }
+            Step::AllHolding(_, most) => {
+                while self.hold(None) == Some(true) {
+                    while self.held.len() > most {
+                        self.release();
+                    }
+                }
+                while !self.held.is_empty() {
+                    self.release();
+                }
+                true
+            }
         }
     }
 
@@ -198,6 +310,10 @@ impl<W: Side> AnyEnd for Running<W> {
         if !self.barriers.leave_by_mistake(&mut self.state) {
             self.state.leave(&self.barriers);
         }
+        // Nobody fills what was in hand.
+        for (stage, tile) in self.held.drain(..).zip(self.tile..) {
+            self.barriers.touch(stage, tile);
+        }
     }
 
     fn record(&mut self) {
@@ -210,14 +326,7 @@ impl<W: Side> AnyEnd for Running<W> {
 pub(super) fn play<C: Checker>(ends: &mut [Option<Box<dyn AnyEnd + '_>>], steps: &[Step]) {
     let several = ends.len() > 1;
     for step in steps {
-        let (Step::Pass(link)
-        | Step::All(link)
-        | Step::Try(link, _)
-        | Step::TryOrStop(link, _)
-        | Step::Keep(link)
-        | Step::Quit(link)
-        | Step::Drive(link)) = *step;
-        if !ends[link].as_mut().expect("the role has this end").step(*step) {
+        if !ends[step.link()].as_mut().expect("the role has this end").step(*step) {
             break;
         }
     }
