@@ -679,7 +679,7 @@ def sgemm_by_hand(bench, stages):
 
 
 def matmul(bench):
-    """a * b, with b as it is ("nn") or transposed ("nt"), by tensor cores. It has no kernel of ours yet."""
+    """a * b, with b as it is ("nn") or transposed ("nt"), by tensor cores. Ours takes b transposed."""
     torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
     torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
     torch.backends.cuda.matmul.allow_tf32 = False
@@ -694,11 +694,32 @@ def matmul(bench):
                     },
                     lambda t, layout=layout: t["a"].float() @ right(t, layout).float(),
                     [
+                        *(our_product(bench, name, layout, width, side) for width in PRODUCTS if layout == "nt" or width in (128, 256)),
                         eager("torch.matmul", lambda t, layout=layout: torch.matmul(t["a"], right(t, layout), out=t["out"])),
                         cublaslt(bench, layout),
                     ],
                     far_off,
                 )  # fmt: skip
+
+
+# The columns of a tile of the product, and the rest of the instance's name.
+PRODUCTS = {
+    256: "Swizzle128_256_64_4",
+    224: "Swizzle64_224_32_4",
+    208: "Swizzle32_208_16_5",
+    192: "Swizzle128_192_64_4",
+    160: "Swizzle64_160_32_5",
+    128: "Swizzle128_128_64_6",
+    64: "Swizzle128_64_64_6",
+}
+
+
+def our_product(bench, dtype, layout, width, side):
+    """A product in tiles of 128 rows and so many columns, on as few multiprocessors as its rounds need."""
+    tiles = -(-side // 128) * -(-side // width)
+    right = "Along" if layout == "nt" else "Across"
+    multiprocessors = torch.cuda.get_device_properties(0).multi_processor_count if DEVICE == "cuda" else 1
+    return ours(bench, f"gemm__{dtype}_Along_{right}_{PRODUCTS[width]}", -(-tiles // -(-tiles // multiprocessors)), ("a", "b"))
 
 
 def right(tensors, layout):

@@ -192,6 +192,7 @@ mod marker;
 mod memory;
 mod output;
 pub mod pipeline;
+pub mod product;
 pub mod role;
 pub mod scope;
 mod scratch;
@@ -247,8 +248,8 @@ pub use store::{Dealt, StoredTile};
 pub use store::{Draft, OutputRing, Outputs, Stored, StoringGroup};
 pub use tensor::{
     BlockBoxes, Extents, Extents1, Extents2, Extents3, Extents4, Extents5, Halo2, MatrixExtents, NoSwizzle, Operation,
-    OutputExtents, Swizzle, Swizzle32, Swizzle64, Swizzle128, Tensor, TensorBox, TensorColumn, TensorMut, TensorRow,
-    TensorTile, TileReduction,
+    OutputExtents, Panels2, Swizzle, Swizzle32, Swizzle64, Swizzle128, Tensor, TensorBox, TensorColumn, TensorMut,
+    TensorRow, TensorTile, TileReduction,
 };
 pub use tile::tile2d::{ColumnTile2D, HaloTile2D, Tile2D};
 pub use tile::{HaloTile, Tile};
@@ -257,7 +258,7 @@ pub use view::constant::Constant;
 pub use view::geometry::{ColumnOfTiles, Columns, Elements, Geometry, LineOfTiles, RowOfTiles, Rows};
 #[cfg_attr(doc, doc(hidden))]
 pub use view::order::{AnyBlock, OrderOf, SameOrder, Stepped};
-pub use view::order::{Consecutive, Cyclic, Order, WholeRows};
+pub use view::order::{Consecutive, Cyclic, Grouped, Order, WholeRows};
 pub use view::rows::BlockRows;
 pub use view::share::Places;
 pub use view::tile_ref::TileRef;

@@ -52,6 +52,8 @@ declare i32 @llvm.nvvm.shfl.sync.down.i32(i32, i32, i32, i32)
 declare i32 @llvm.nvvm.shfl.sync.up.i32(i32, i32, i32, i32)
 declare i32 @llvm.nvvm.shfl.sync.bfly.i32(i32, i32, i32, i32)
 declare i32 @llvm.nvvm.shfl.sync.idx.i32(i32, i32, i32, i32)
+declare <2 x bfloat> @llvm.nvvm.ff2bf16x2.rn(float, float)
+declare <2 x half> @llvm.nvvm.ff2f16x2.rn(float, float)
 declare void @llvm.nvvm.cp.async.ca.shared.global.4.s(ptr addrspace(3), ptr addrspace(1), i32)
 declare void @llvm.nvvm.cp.async.ca.shared.global.8.s(ptr addrspace(3), ptr addrspace(1), i32)
 declare void @llvm.nvvm.cp.async.cg.shared.global.16.s(ptr addrspace(3), ptr addrspace(1), i32)
@@ -97,6 +99,40 @@ define ptr @tilepipe_scratch_base() alwaysinline nounwind {
   %scratch = getelementptr i8, ptr addrspace(3) @tilepipe_shared, i32 %offset
   %generic = addrspacecast ptr addrspace(3) %scratch to ptr
   ret ptr %generic
+}
+
+; The address in shared memory that a generic one has there.
+define i32 @tilepipe_shared_offset(ptr %generic) alwaysinline nounwind {
+  %shared = addrspacecast ptr %generic to ptr addrspace(3)
+  %address = ptrtoint ptr addrspace(3) %shared to i32
+  ret i32 %address
+}
+
+; The value of the warp's first lane, which all lanes have: the assembler then knows that it is the
+; same in all of them.
+define i32 @tilepipe_warp_value(i32 %value) alwaysinline nounwind {
+  %result = call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 -1, i32 %value, i32 0, i32 31)
+  ret i32 %result
+}
+
+; Two numbers, each rounded to the nearest of 16 bits, the first in the low half.
+define i32 @tilepipe_rounded_bf16(float %low, float %high) alwaysinline nounwind {
+  %both = call <2 x bfloat> @llvm.nvvm.ff2bf16x2.rn(float %high, float %low)
+  %word = bitcast <2 x bfloat> %both to i32
+  ret i32 %word
+}
+
+define i32 @tilepipe_rounded_f16(float %low, float %high) alwaysinline nounwind {
+  %both = call <2 x half> @llvm.nvvm.ff2f16x2.rn(float %high, float %low)
+  %word = bitcast <2 x half> %both to i32
+  ret i32 %word
+}
+
+; Closes the group of products. The products themselves, their fence and their wait are made by the
+; link step, for each shape that a kernel has.
+define void @tilepipe_product_commit() alwaysinline nounwind {
+  call void asm sideeffect "wgmma.commit_group.sync.aligned;", "~{memory}"()
+  ret void
 }
 
 ; The address of the dynamic shared memory in its state space. It is read by an instruction, so that

@@ -17,7 +17,7 @@ use tilepipe_test_kernels::tensor::box_anywhere;
 use tilepipe_tests::artifact::Module;
 use tilepipe_tests::case::{self, ForType, Group, Size};
 use tilepipe_tests::{
-    atomics, dimensions, features, locals, memory, orders, parameters, reads, scratch, tails, tensors,
+    atomics, dimensions, features, locals, memory, orders, parameters, products, reads, scratch, tails, tensors,
 };
 
 /// Opens GPU 0 with the kernels of `kernels/` and of `tests/kernels/` loaded, or says that the test
@@ -176,6 +176,15 @@ fn boxes_of_tensors_are_what_a_plain_loop_reads_wherever_they_begin() {
     let (places, transposes) = (tensors::check_places(&device).unwrap(), tensors::check_transposes(&device).unwrap());
     let reductions = tensors::check_reductions(&device).unwrap();
     println!("{extents} extents, {places} places, {transposes} transposes, {reductions} reductions");
+}
+
+#[test]
+fn products_by_tensor_cores_are_those_of_plain_loops() {
+    let Some(device) = gpu() else { return };
+    let large = products::Size { rows: 1000, columns: 1032, deep: 2056, grid: 132 };
+    let launches =
+        products::check(&device, &products::SMALL, 1).unwrap() + products::check(&device, &[large], 1).unwrap();
+    println!("{launches} launches");
 }
 
 #[test]

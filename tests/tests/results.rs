@@ -15,7 +15,7 @@ use tilepipe_test_kernels::tensor::box_anywhere;
 use tilepipe_test_kernels::wide::{wide_between_roles, wide_by_hand, wide_own, wide_runs, wide_stored, wide_tiles};
 use tilepipe_tests::case::{self, ForType, Group, SCHEDULES};
 use tilepipe_tests::{
-    atomics, dimensions, features, locals, memory, orders, parameters, reads, scratch, tails, tensors,
+    atomics, dimensions, features, locals, memory, orders, parameters, products, reads, scratch, tails, tensors,
 };
 
 /// Checks all instances of a kernel, and returns how many there were.
@@ -285,6 +285,15 @@ fn boxes_of_tensors_are_what_a_plain_loop_reads_wherever_they_begin() {
         assert_eq!(tensors::check_places(&device).unwrap(), 20 * 72);
         assert_eq!(tensors::check_transposes(&device).unwrap(), 6 * 25);
         assert_eq!(tensors::check_reductions(&device).unwrap(), 30 * 9 + 3 * 12);
+    }
+}
+
+#[test]
+fn products_by_tensor_cores_are_those_of_plain_loops() {
+    let all = products::check(&Device::cpu(Schedule::Lazy), &products::SMALL, 1).unwrap();
+    assert_eq!(all, 26 * products::SMALL.len() * 2);
+    for schedule in [Schedule::Eager, Schedule::Random { seed: 7 }, Schedule::Random { seed: u64::MAX }] {
+        assert!(products::check(&Device::cpu(schedule), &products::SMALL[2..], 5).unwrap() > 30);
     }
 }
 

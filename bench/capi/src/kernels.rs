@@ -21,7 +21,8 @@ pub struct Kernels {
 impl Kernels {
     /// Lists all kernels, which a device has if they were loaded there.
     pub fn new(device: Device) -> Kernels {
-        let all = tilepipe_kernels::registry().into_iter().flatten();
+        // The registry has those whose results are the same bits on all devices.
+        let all = tilepipe_kernels::registry().into_iter().flatten().chain(&tilepipe_kernels::gemm::INSTANCES);
         Kernels { device, instances: all.map(|instance| (instance.name(), instance)).collect() }
     }
 

@@ -4,10 +4,11 @@ use core::marker::PhantomData;
 
 use super::Handover;
 use crate::engine::{Completion, CompletionOf, LandingOf};
+use crate::isa::product::{WARPGROUP, check_warpgroups};
 use crate::isa::{self, Mbarrier, Members};
 use crate::memory::Layout;
 use crate::stage::PresenceOf;
-use crate::stage::contents;
+use crate::stage::contents::{self, sealed::Contents};
 use crate::stage::presence::Presence;
 
 /// Bytes of the barriers and words of a pipeline of this number of stages: two barriers and three
@@ -56,7 +57,19 @@ impl<K: Handover> Memory<K> {
 
     /// Arrivals that empty a stage: of each consumer. (One per warp, after a barrier of the warp,
     /// is slower: docs/performance.md.)
-    const EMPTIED: u32 = K::CONSUMERS.count as u32;
+    ///
+    /// Of stages that products alone read it is one per warpgroup, behind its wait for the product.
+    const EMPTIED: u32 =
+        if Self::READ_BY_THREADS { K::CONSUMERS.count as u32 } else { (K::CONSUMERS.count / WARPGROUP) as u32 };
+
+    /// Whether threads read the stages.
+    pub(super) const READ_BY_THREADS: bool = {
+        let by_threads = <K::Contents as Contents>::READ_BY_THREADS;
+        if !by_threads {
+            check_warpgroups(K::CONSUMERS);
+        }
+        by_threads
+    };
 
     /// Whether the threads of the roles are interleaved, so that a warp has threads of both.
     const INTERLEAVED: bool = K::PRODUCERS.stride > 1;

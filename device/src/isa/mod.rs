@@ -60,7 +60,13 @@
 //! | `mbarrier_wait` | `mbarrier.try_wait.parity` in a loop; sm_80: `.test_wait` | sm_80 | thread |
 //! | `mbarrier_wait_briefly` | the same with a suspend time hint of 20 ns | sm_90 | thread |
 //! | `mbarrier_poll` | `mbarrier.test_wait.parity`; if it fails `nanosleep` | sm_80 | thread |
-//! | `mbarrier_name`, `stage_acquired`, `stage_read` | nothing; for the model | | role |
+//! | `Sums`, `Sums::new` | registers | | warpgroups |
+//! | `Sums::multiply` | `wgmma.fence`, `.mma_async`, `.commit_group` | sm_90a | warpgroups |
+//! | `Sums::wait` | `wgmma.wait_group N` | sm_90a | warpgroups |
+//! | `Sums::get` | a register | | thread |
+//! | `mbarrier_arrive_groups` | `mbarrier.arrive` | sm_80 | warpgroups |
+//! | `mbarrier_name`, `stage_acquired` | nothing; for the model | | role |
+//! | `stage_read`, `stage_multiplied` | nothing; for the model | | role |
 //! | `clock` | `%globaltimer` | sm_80 | thread |
 //! | `copy_through_register` | `ld.global`, `st.shared` | sm_80 | thread |
 //! | `permute_bytes` | `prmt.b32` | sm_80 | thread |
@@ -70,6 +76,7 @@
 //! | `floor_f32`, `floor_f64` | `cvt.rmi` | sm_80 | thread |
 //! | `trunc_f32`, `trunc_f64` | `cvt.rzi` | sm_80 | thread |
 //! | `nearest_f32`, `nearest_f64` | `cvt.rni` | sm_80 | thread |
+//! | `rounded_bf16`, `rounded_f16` | `cvt.rn.bf16x2.f32`, `cvt.rn.f16x2.f32` | sm_80 | thread |
 //! | `released` | nothing; the model notes who may still read | | block |
 //! | `PerThread`, `PerLane` | a register | | block, warp |
 //!
@@ -248,6 +255,31 @@
 //!
 //! As for `mbarrier_arrive`, with one arrival in all, that of the first member.
 //!
+//! ## `mbarrier_arrive_groups`
+//!
+//! As for `mbarrier_arrive`, with an arrival for each 128 members, which are warpgroups: that of
+//! the first of them.
+//!
+//! ## `Sums::multiply`
+//!
+//! 0. All `members`, which are warpgroups, make this call, converged.
+//! 1. `a` and `b` are operands in shared memory that have landed by bulk copies, for which each of
+//!    the members has waited; they start at whole periods of their swizzle, which is that of their
+//!    rows' bytes, and so do their panels. `a` has 64 rows for each warpgroup, and `b` as many as
+//!    the sums have columns; both have as many elements along K, a multiple of 16. The elements are
+//!    of the kind of `factor`.
+//! 2. Nobody writes them before each of the members has waited for the product.
+//! 3. Until then the sums are neither read nor written nor moved, but by products and waits.
+//!
+//! ## `Sums::wait`
+//!
+//! All members that the sums are of make this call, converged.
+//!
+//! ## `Sums::get`
+//!
+//! A product was started, and all of them were waited for; the register is one of
+//! `W::COLUMNS / 2`, and the calling thread has this rank in its group.
+//!
 //! ## `mbarrier_expect_tx`, `mbarrier_arrive_expect_tx`
 //!
 //! `barrier` is valid, its phase in progress counts an arrival of the calling thread that has not
@@ -304,6 +336,11 @@
 //!
 //! The calling role has the stage of `bytes` bytes from `first` on, and reads it until it arrives
 //! at `barrier`.
+//!
+//! ## `stage_multiplied`
+//!
+//! The calling role has the stage of `bytes` bytes from `first` on, and nothing but products of it
+//! reads the stage until it arrives at `barrier`.
 //!
 //! ## `mbarrier_wait`, `mbarrier_wait_briefly`, `mbarrier_poll`
 //!
@@ -405,6 +442,7 @@ pub(crate) trait Lanes<T> {
     fn of_rank(&self, rank: usize) -> T;
 }
 
+pub(crate) mod product;
 mod tensor;
 
 pub(crate) use tensor::{

@@ -90,6 +90,17 @@ pub trait WholeWarps: Role + CollectiveGroup {
     const BARRIER: u32;
 }
 
+/// Says that a role's threads are warpgroups: four whole warps each, from a multiple of 128 threads
+/// on, which multiply together.
+#[diagnostic::on_unimplemented(
+    message = "the threads of this role are no warpgroups, so they can't multiply by tensor cores",
+    label = "not four whole warps, or several times four",
+    note = "take `WarpRoles<P, C>` with multiples of 128 threads: `WarpRoles<128, 256>`"
+)]
+pub trait Warpgroups: WholeWarps {}
+
+impl<R: WholeWarps> Warpgroups for R {}
+
 pub(crate) mod sealed {
     use crate::isa::Members;
 
@@ -119,6 +130,8 @@ pub(crate) mod sealed {
     pub trait Role: Sized {
         /// The role's place in its map.
         const INDEX: u32;
+        /// The number of its barrier, which roles of whole warps have. Barrier 0 is the block's.
+        const BARRIER_ID: u32 = 1 + Self::INDEX;
         /// Its threads.
         const MEMBERS: Members;
     }
@@ -243,8 +256,7 @@ macro_rules! roles_of_warps {
         where
             Self: Role,
         {
-            // Barrier 0 is the block's.
-            const BARRIER: u32 = 1 + <Self as sealed::Role>::INDEX;
+            const BARRIER: u32 = <Self as sealed::Role>::BARRIER_ID;
         }
         impl<$(const $size: usize,)* I> CollectiveGroup for Of<$map<$($size),*>, I>
         where

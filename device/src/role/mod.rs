@@ -91,6 +91,7 @@ mod group;
 mod links;
 mod map;
 mod misuse;
+mod multiply;
 mod outputs;
 mod partition;
 mod result;
@@ -101,12 +102,16 @@ pub use crate::marker::RoleShared;
 pub use crate::stage::{Stage, StageFilled};
 pub use capture::Handed;
 pub use channel::{Between, Channel, Partitioned};
-pub use end::{Acquired, Consumer, Filled, Producer, Ready, Spent, Unready};
+pub use end::{Acquired, Consumer, Filled, HeldTile, Holding, NoMore, Producer, Ready, Spent, Unready};
+#[cfg_attr(doc, doc(hidden))]
+pub use end::{ReleaseOne, StagesHeld};
 pub use group::RoleGroup;
 #[cfg_attr(doc, doc(hidden))]
 pub use links::{Another, Append, Ends};
 pub use links::{Link, Links};
-pub use map::{EvenOdd, FirstThreads, InRole, Of, Role, RoleMap, WarpRoles, WarpRoles3, WarpRoles4, WholeWarps};
+pub use map::{
+    EvenOdd, FirstThreads, InRole, Of, Role, RoleMap, WarpRoles, WarpRoles3, WarpRoles4, Warpgroups, WholeWarps,
+};
 pub use map::{Role0, Role1, Role2, Role3};
 #[cfg_attr(doc, doc(hidden))]
 pub use misuse::{

@@ -8,6 +8,7 @@ use super::contents::sealed;
 use crate::element::Element;
 use crate::engine::{Engine, LandingOf};
 use crate::group::Deal;
+use crate::product::OperandTile;
 use crate::scope::Scope;
 use crate::tensor::{BlockBoxes, Extents, Swizzle, TensorBox, TensorTile};
 use crate::tile::shape::Shape;
@@ -21,7 +22,13 @@ pub struct NoParts<'a> {
 }
 
 impl<T: Element, X: Extents, W: Swizzle> sealed::Contents for TensorTile<T, X, W> {
-    const BYTES: usize = TensorTile::<T, X, W>::BYTES.next_multiple_of(TensorTile::<T, X, W>::ALIGNMENT);
+    const BYTES: usize = {
+        assert!(
+            X::PANELS == 1,
+            "a `TensorTile` is one box: take `Extents2` for a tile that threads read, or an `OperandTile` of `Panels2`"
+        );
+        TensorTile::<T, X, W>::BYTES.next_multiple_of(TensorTile::<T, X, W>::ALIGNMENT)
+    };
     const ALIGNMENT: usize = TensorTile::<T, X, W>::ALIGNMENT;
     const SHAPES: &'static [Shape] = &[<Self as sealed::OneTile>::SHAPE];
     type Presence = ();
@@ -57,6 +64,65 @@ unsafe impl<T: Element, X: Extents, W: Swizzle> sealed::OneTile for TensorTile<T
     #[inline(always)]
     fn zero_bytes<E: Engine>() -> u32 {
         TensorTile::<T, X, W>::BYTES as u32
+    }
+}
+
+impl<T: Element, X: Extents, W: Swizzle> sealed::Contents for OperandTile<T, X, W> {
+    const BYTES: usize = (X::PANELS * TensorTile::<T, X, W>::BYTES).next_multiple_of(Self::ALIGNMENT);
+    const ALIGNMENT: usize = TensorTile::<T, X, W>::ALIGNMENT;
+    const READ_BY_THREADS: bool = false;
+    const SHAPES: &'static [Shape] = &[<Self as sealed::OneTile>::SHAPE];
+    type Presence = ();
+    type Item = T;
+    type Tiles<'a> = &'a OperandTile<T, X, W>;
+    type Parts<'a> = NoParts<'a>;
+
+    #[inline(always)]
+    unsafe fn tiles<'a>(memory: *const u8) -> &'a Self {
+        // SAFETY: the caller's promise; a stage's start is aligned for its tiles (`ALIGNMENT`), and
+        // the type is that of the tile's first panel.
+        unsafe { &*memory.cast::<Self>() }
+    }
+
+    #[inline(always)]
+    unsafe fn parts<'a>(_: *const u8, _: usize, _: usize) -> NoParts<'a> {
+        // `check_parts` refuses such a tile at compile time.
+        const { panic!("an operand tile has no parts: tensor cores read it as a whole") }
+    }
+}
+
+// SAFETY: elements are plain data; nothing is read of an operand by its type.
+unsafe impl<T: Element, X: Extents, W: Swizzle> sealed::OneTile for OperandTile<T, X, W> {
+    const SHAPE: Shape = Shape::of_box(X::PANELS * X::BOX[0], X::BOX[1] * size_of::<T>(), size_of::<T>());
+
+    #[inline(always)]
+    unsafe fn zero<E: Engine, G: Deal<S>, S: Scope>(stage: *mut u8, landing: LandingOf<E>) {
+        // SAFETY: the caller's promises.
+        unsafe { E::zero_box::<G, S>(stage, landing, X::PANELS * TensorTile::<T, X, W>::BYTES) };
+    }
+
+    #[inline(always)]
+    fn zero_bytes<E: Engine>() -> u32 {
+        (X::PANELS * TensorTile::<T, X, W>::BYTES) as u32
+    }
+}
+
+impl<T: Element, X: Extents, W: Swizzle> sealed::Fill<OperandTile<T, X, W>> for TensorBox<'_, T, X, W> {
+    #[inline(always)]
+    unsafe fn fill<E: Engine, G: Deal<S>, S: Scope>(self, stage: *mut u8, landing: LandingOf<E>) {
+        for panel in 0..X::PANELS {
+            // SAFETY: the tile has room for each panel behind the one before.
+            let to = unsafe { stage.add(panel * TensorTile::<T, X, W>::BYTES) };
+            // SAFETY: the caller's promises; a panel starts at a whole period of its swizzle, as it
+            // has whole ones (`OperandTile::PERIODS`).
+            unsafe { E::copy_box::<T, X, W, G, S>(to, landing, self.panel(panel)) };
+        }
+    }
+
+    #[inline(always)]
+    fn bytes<E: Engine>(&self) -> u32 {
+        const { OperandTile::<T, X, W>::PERIODS }
+        (X::PANELS * TensorTile::<T, X, W>::BYTES) as u32
     }
 }
 

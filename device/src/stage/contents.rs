@@ -6,6 +6,7 @@ use crate::element::Element;
 use crate::engine::{Completion, CompletionOf, Engine, LandingOf};
 use crate::group::Deal;
 use crate::memory::{largest, places};
+use crate::product::OperandTile;
 use crate::scope::Scope;
 use crate::stage::presence::Presence;
 use crate::tensor::{Extents, Swizzle, TensorBox, TensorTile};
@@ -113,10 +114,14 @@ impl<T: Tile> OneTile for T {}
 impl<T: Element, X: Extents, W: Swizzle> Contents for TensorTile<T, X, W> {}
 impl<T: Element, X: Extents, W: Swizzle> AlwaysFilled for TensorTile<T, X, W> {}
 impl<T: Element, X: Extents, W: Swizzle> OneTile for TensorTile<T, X, W> {}
+impl<T: Element, X: Extents, W: Swizzle> Contents for OperandTile<T, X, W> {}
+impl<T: Element, X: Extents, W: Swizzle> AlwaysFilled for OperandTile<T, X, W> {}
+impl<T: Element, X: Extents, W: Swizzle> OneTile for OperandTile<T, X, W> {}
 impl<T: OneTile> Contents for Optional<T> {}
 
 impl<T: Tile> Fill<T> for TileRef<'_, T> {}
 impl<T: Element, X: Extents, W: Swizzle> Fill<TensorTile<T, X, W>> for TensorBox<'_, T, X, W> {}
+impl<T: Element, X: Extents, W: Swizzle> Fill<OperandTile<T, X, W>> for TensorBox<'_, T, X, W> {}
 impl<T: OneTile> Fill<T> for Zeros {}
 impl<T: OneTile, F: Fill<T>> Fill<Optional<T>> for Option<F> {}
 
@@ -141,6 +146,12 @@ pub(crate) mod sealed {
         /// The start's least alignment in bytes, which divides `BYTES`: a power of two, at
         /// most 1024.
         const ALIGNMENT: usize;
+        /// Whether threads read the tiles. Those that products of the tensor cores alone read are
+        /// handed back by each warpgroup, without a fence between the proxies.
+        const READ_BY_THREADS: bool = true;
+        /// Where its first two tiles start, in bytes from the stage's start; of one tile alone the
+        /// second is no place of a tile.
+        const OFFSETS: [usize; 2] = [0; 2];
         /// The shapes of its tiles.
         const SHAPES: &'static [Shape];
         /// What the pipeline remembers of a filled stage.
@@ -334,6 +345,7 @@ unsafe impl<T: Tile> sealed::OneTile for T {
 impl<T: OneTile> sealed::Contents for Optional<T> {
     const BYTES: usize = T::BYTES;
     const ALIGNMENT: usize = T::ALIGNMENT;
+    const READ_BY_THREADS: bool = T::READ_BY_THREADS;
     type Presence = bool;
     type Item = T::Item;
     type Tiles<'a> = T::Tiles<'a>;
@@ -411,6 +423,11 @@ macro_rules! tuples {
             type Item = ();
             type Tiles<'a> = ($($tile::Tiles<'a>,)*);
             type Parts<'a> = ($($tile::Parts<'a>,)*);
+            const READ_BY_THREADS: bool = false $(|| $tile::READ_BY_THREADS)*;
+            const OFFSETS: [usize; 2] = {
+                let [first, second, ..] = places([$(extent::<$tile>()),*]).0;
+                [first, second]
+            };
             const SHAPES: &'static [Shape] = &[$($tile::SHAPE),*];
 
             #[inline(always)]

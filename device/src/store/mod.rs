@@ -19,6 +19,7 @@ pub(crate) mod group;
 mod outputs;
 mod ring;
 mod slots;
+mod sums;
 mod view;
 
 pub use draft::Draft;

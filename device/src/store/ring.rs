@@ -119,6 +119,12 @@ impl<'s, V: Stored, const COUNT: usize, P, G: StoringGroup> OutputRing<'s, V, CO
         }
     }
 
+    /// What is written.
+    #[inline(always)]
+    pub(super) fn view(&self) -> &V {
+        &self.view
+    }
+
     /// The tile `index` of the block's share, which is stored to `place`.
     ///
     /// # Safety
@@ -126,7 +132,7 @@ impl<'s, V: Stored, const COUNT: usize, P, G: StoringGroup> OutputRing<'s, V, CO
     /// It is one of the view that the block may write. While the draft exists, nobody else uses the
     /// ring, and it is not moved.
     #[inline(always)]
-    unsafe fn draft<'v>(&mut self, place: V::Place, index: usize) -> Draft<'v, V, COUNT, G> {
+    pub(super) unsafe fn draft<'v>(&mut self, place: V::Place, index: usize) -> Draft<'v, V, COUNT, G> {
         // SAFETY: the slots are this ring's; the rest is the caller's promise.
         unsafe { Draft::new(&raw mut self.slots, place, index) }
     }
@@ -158,7 +164,7 @@ impl<T: Element, X: OutputExtents, W: Swizzle, O: Stepped, const COUNT: usize, P
     /// through all planes.
     #[inline(always)]
     pub fn places(&self) -> Places {
-        Places::of(self.share)
+        self.view.places_of(self.share)
     }
 }
 

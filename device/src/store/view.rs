@@ -102,6 +102,22 @@ pub struct BoxPlace {
     at: Corner,
 }
 
+impl BoxPlace {
+    /// The place of the panel of this number of a tile of panels, for the tile in this row and
+    /// column of tiles; `None` if the panel lies beside the tensor.
+    #[inline(always)]
+    pub(super) fn of_panel<T: Element, X: OutputExtents, W: Swizzle, O: Stepped>(
+        view: &TensorMut<'_, T, X, W, O>,
+        (row, column): (usize, usize),
+        panel: usize,
+    ) -> Option<Self> {
+        let mut at = view.corner(row, column);
+        let first = at[0] as usize + panel * X::EXTENTS[0];
+        at[0] = first as i32;
+        (first < view.columns()).then_some(BoxPlace { map: view.map(), at })
+    }
+}
+
 impl<T: Element, X: OutputExtents, W: Swizzle, O: Stepped> TensorMut<'_, T, X, W, O> {
     /// The place of the box in this row and column of boxes.
     #[inline(always)]
@@ -153,6 +169,12 @@ impl<T: Element, X: OutputExtents, W: Swizzle, O: Stepped> sealed::Dealt for Ten
 
     #[inline(always)]
     fn place(&self, share: Share<Rows>, index: usize, _: bool) -> BoxPlace {
+        const {
+            assert!(
+                X::STRIDE[1] == X::EXTENTS[0],
+                "a tile of `Panels2` is several boxes: `store_sums` writes all of them; take `Extents2` for tiles that are one box"
+            )
+        };
         let (row, column) = share.place(index);
         self.box_place(row, column)
     }

@@ -202,6 +202,15 @@ impl<T: Element, X: Extents, W: Swizzle> TensorBox<'_, T, X, W> {
     pub(crate) fn from(&self) -> Corner {
         self.from
     }
+
+    /// The panel of this number, of those that a tile has.
+    #[inline(always)]
+    pub(crate) fn panel(&self, number: usize) -> Self {
+        let mut from = self.from;
+        // A panel's row is whole pieces, so that the column still begins one.
+        from[0] = from[0].wrapping_add((number * X::EXTENTS[0]) as i32);
+        TensorBox { from, ..*self }
+    }
 }
 
 /// The boxes of one block, in the order `O` in which it works through them.

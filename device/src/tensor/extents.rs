@@ -5,6 +5,8 @@ use core::fmt::Debug;
 use crate::element::Element;
 use crate::isa::DIMENSIONS;
 use crate::marker::{RoleShared, Uniform};
+use crate::view::numbers::TileNumbers;
+use crate::view::order::Stepped;
 
 /// The extents of a tensor's boxes: [`Extents2`], or [`Halo2`] for boxes that overlap; [`Extents3`]
 /// for batches of matrices, and [`Extents1`], [`Extents4`] and [`Extents5`]. Sealed.
@@ -35,6 +37,16 @@ pub enum Extents4<const FOURTH: usize, const PLANES: usize, const ROWS: usize, c
 pub enum Extents5<const FIFTH: usize, const FOURTH: usize, const PLANES: usize, const ROWS: usize, const COLUMNS: usize>
 {}
 
+/// Tiles of `ROWS` rows of `COLUMNS` elements that a kernel writes in panels of `PANEL` columns, a
+/// box each: the sums of a matrix product, which are wider than a swizzled row can be. `PANEL`
+/// divides `COLUMNS`, or it does not compile.
+///
+/// A block's tile is written by [`OutputRing::store_sums`](crate::OutputRing::store_sums). As the
+/// extents of an [`OperandTile`](crate::product::OperandTile) they are those of a factor whose rows
+/// are not along K: `ROWS` elements along K, and `COLUMNS` rows or columns of the product.
+#[derive(Clone, Copy, Debug)]
+pub enum Panels2<const ROWS: usize, const COLUMNS: usize, const PANEL: usize> {}
+
 /// Boxes of `ROWS` rows of `COLUMNS` elements with `ABOVE` more rows above and below and `BESIDE`
 /// more elements on either side, which the neighbouring boxes have, too.
 ///
@@ -43,11 +55,11 @@ pub enum Extents5<const FIFTH: usize, const FOURTH: usize, const PLANES: usize, 
 #[derive(Clone, Copy, Debug)]
 pub enum Halo2<const ROWS: usize, const COLUMNS: usize, const ABOVE: usize, const BESIDE: usize> {}
 
-/// The extents of boxes of matrices: [`Extents2`] and [`Halo2`]. Sealed.
+/// The extents of boxes of matrices: [`Extents2`], [`Panels2`] and [`Halo2`]. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no extents of boxes of a matrix",
     label = "not of two dimensions",
-    note = "`at(row, column)` is for `Extents2` and `Halo2`"
+    note = "`at(row, column)` is for `Extents2`, `Panels2` and `Halo2`"
 )]
 pub trait MatrixExtents: Extents {}
 
@@ -58,6 +70,28 @@ pub trait MatrixExtents: Extents {}
     note = "two blocks would write what lies in both of two neighbouring boxes: take `Extents2<ROWS, COLUMNS>` for an output"
 )]
 pub trait OutputExtents: Extents {}
+
+impl<const ROWS: usize, const COLUMNS: usize, const PANEL: usize> Extents for Panels2<ROWS, COLUMNS, PANEL> {}
+impl<const ROWS: usize, const COLUMNS: usize, const PANEL: usize> MatrixExtents for Panels2<ROWS, COLUMNS, PANEL> {}
+impl<const ROWS: usize, const COLUMNS: usize, const PANEL: usize> OutputExtents for Panels2<ROWS, COLUMNS, PANEL> {}
+impl<const ROWS: usize, const COLUMNS: usize, const PANEL: usize> sealed::Extents for Panels2<ROWS, COLUMNS, PANEL> {
+    const DIMENSIONS: usize = 2;
+    const EXTENTS: [usize; DIMENSIONS] = {
+        assert!(
+            PANEL > 0 && COLUMNS.is_multiple_of(PANEL),
+            "the columns of a tile of `Panels2<ROWS, COLUMNS, PANEL>` are whole panels"
+        );
+        [PANEL, ROWS, 1, 1, 1]
+    };
+    const STRIDE: [usize; 2] = [ROWS, COLUMNS];
+    const PANELS: usize = COLUMNS / PANEL;
+    type Room<T: Element> = [[T; PANEL]; ROWS];
+
+    #[inline(always)]
+    fn deal<O: Stepped>(tiles: usize) -> TileNumbers {
+        O::numbers_in_groups(tiles)
+    }
+}
 
 impl<const ROWS: usize, const COLUMNS: usize, const ABOVE: usize, const BESIDE: usize> Extents
     for Halo2<ROWS, COLUMNS, ABOVE, BESIDE>
@@ -70,7 +104,7 @@ impl<const ROWS: usize, const COLUMNS: usize, const ABOVE: usize, const BESIDE: 
 impl<const ROWS: usize, const COLUMNS: usize> MatrixExtents for Extents2<ROWS, COLUMNS> {}
 
 pub(crate) mod sealed {
-    use super::{DIMENSIONS, Debug, Element, RoleShared, Uniform};
+    use super::{DIMENSIONS, Debug, Element, RoleShared, Stepped, TileNumbers, Uniform};
 
     #[diagnostic::on_unimplemented(
         message = "`{Self}` is no extents of a box: `Extents` is sealed",
@@ -91,8 +125,16 @@ pub(crate) mod sealed {
         const STRIDE: [usize; 2] = [Self::EXTENTS[1], Self::EXTENTS[0]];
         /// Rows and columns of a box that lie before its own part.
         const LEAD: [usize; 2] = [0, 0];
+        /// Boxes of a tile, side by side in its rows.
+        const PANELS: usize = 1;
         /// The room for a box: its elements.
         type Room<T: Element>: Copy + Uniform + RoleShared + Send + Sync + 'static;
+
+        /// The block's numbers of `tiles` tiles in an order.
+        #[inline(always)]
+        fn deal<O: Stepped>(tiles: usize) -> TileNumbers {
+            O::numbers(tiles)
+        }
     }
 
     /// Rows of a halo's box, with those above and below: arrays in a row without padding.

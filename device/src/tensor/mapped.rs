@@ -115,7 +115,7 @@ impl Mapped {
             _ => self.down::<X>().saturating_mul(X::STRIDE[0]),
         };
         let (division, boxes) = Rows::new(columns, rows, 0).divide_into(X::STRIDE);
-        let numbers = O::numbers(boxes);
+        let numbers = X::deal::<O>(boxes);
         Share { division, numbers, count: numbers.count(), whole: false }
     }
 }

@@ -16,7 +16,9 @@ pub(crate) mod swizzle;
 mod tile;
 
 pub use boxes::{BlockBoxes, Tensor, TensorBox};
-pub use extents::{Extents, Extents1, Extents2, Extents3, Extents4, Extents5, Halo2, MatrixExtents, OutputExtents};
+pub use extents::{
+    Extents, Extents1, Extents2, Extents3, Extents4, Extents5, Halo2, MatrixExtents, OutputExtents, Panels2,
+};
 pub use output::TensorMut;
 pub use parts::{TensorColumn, TensorRow};
 pub use reduction::{Operation, TileReduction};

@@ -6,10 +6,13 @@ use super::extents::OutputExtents;
 use super::mapped::{Mapped, extents, stored};
 use super::swizzle::Swizzle;
 use crate::element::Element;
+use crate::group::block::Block;
 use crate::isa::RawTensor;
 use crate::marker::{BlockLevel, Brand, Named, Uniform};
 use crate::output::bulk::WrittenByThreads;
+use crate::view::geometry::Rows;
 use crate::view::order::{Cyclic, Stepped};
+use crate::view::share::{Places, Share};
 
 /// Global memory with rows as boxes of extents `X` that this launch alone writes, by the copy
 /// engine, from tiles that are swizzled as `W` says: a kernel's parameter.
@@ -55,6 +58,21 @@ impl<T: Element, X: OutputExtents, W: Swizzle, O: Stepped> TensorMut<'_, T, X, W
 
     extents!();
     stored!(O);
+
+    /// Returns the places of the block's tiles among the tensor's, in rows and columns of tiles:
+    /// for inputs that are read elsewhere, by a role that is not the one that writes.
+    #[inline(always)]
+    #[track_caller]
+    pub fn tile_places<const THREADS: usize>(&self, block: &Block<'_, THREADS>) -> Places {
+        let _ = block;
+        self.places_of(self.share())
+    }
+
+    /// The places of a share of its tiles.
+    #[inline(always)]
+    pub(crate) fn places_of(&self, share: Share<Rows>) -> Places {
+        Places::of(share).in_groups(O::GROUP, self.array.extents()[0].div_ceil(X::STRIDE[0]))
+    }
 
     /// It exists for its message, and can't be called.
     #[doc(hidden)]

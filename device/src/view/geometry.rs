@@ -237,6 +237,12 @@ impl TileColumns {
     pub(crate) fn count(self) -> usize {
         self.0.get() as usize
     }
+
+    /// How many, as what divides without a check.
+    #[inline(always)]
+    pub(crate) fn divisor(self) -> NonZeroU32 {
+        self.0
+    }
 }
 
 impl sealed::Geometry for Rows {

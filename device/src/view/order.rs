@@ -53,6 +53,17 @@ pub enum Consecutive {}
 #[derive(Clone, Copy, Debug)]
 pub enum WholeRows {}
 
+/// As [`Cyclic`], of tiles that are counted in groups of `ROWS` rows of tiles, in each column by
+/// column: the blocks that run at one time work on a patch of the output, and share the rows and
+/// columns of the factors in the cache. For outputs of matrix products
+/// ([`Panels2`](crate::Panels2)).
+///
+/// CUDA: `GROUP_SIZE_M` of Triton's tutorial, CUTLASS' swizzled tile schedulers.
+#[derive(Clone, Copy, Debug)]
+pub enum Grouped<const ROWS: usize> {}
+
+impl<const ROWS: usize> Order for Grouped<ROWS> {}
+impl<const ROWS: usize> Stepped for Grouped<ROWS> {}
 impl Order for Cyclic {}
 impl Order for Consecutive {}
 impl Order for WholeRows {}
@@ -115,9 +126,18 @@ pub(crate) mod sealed {
     }
 
     pub trait Stepped {
+        /// Rows of tiles that are counted together; 0 if tiles are counted row by row.
+        const GROUP: usize = 0;
+
         /// The block's numbers among those below `tiles`. No two blocks get the same number, and
         /// together they get all.
         fn numbers(tiles: usize) -> TileNumbers;
+
+        /// The same of tiles that are counted in groups, where the order has any.
+        #[inline(always)]
+        fn numbers_in_groups(tiles: usize) -> TileNumbers {
+            Self::numbers(tiles)
+        }
     }
 
     pub trait AnyBlock {}
@@ -160,6 +180,28 @@ impl sealed::Order for Consecutive {
 
 impl sealed::Order for WholeRows {
     const BY_TILES: bool = true;
+}
+
+impl<const ROWS: usize> sealed::Order for Grouped<ROWS> {
+    const BY_TILES: bool = false;
+}
+
+impl<const ROWS: usize> sealed::Stepped for Grouped<ROWS> {
+    const GROUP: usize = {
+        assert!(ROWS > 0 && ROWS <= 1024, "a group has 1 to 1024 rows of tiles");
+        ROWS
+    };
+
+    #[inline(always)]
+    fn numbers(tiles: usize) -> TileNumbers {
+        const { assert!(ROWS == 0, "`Grouped` is an order of tiles of `Panels2`: take `Cyclic` for others") };
+        Self::numbers_in_groups(tiles)
+    }
+
+    #[inline(always)]
+    fn numbers_in_groups(tiles: usize) -> TileNumbers {
+        TileNumbers::of_block(tiles)
+    }
 }
 
 impl sealed::Stepped for Cyclic {

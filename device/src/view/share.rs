@@ -1,5 +1,7 @@
 //! Which of a view's tiles are a block's, and where they lie.
 
+use core::num::NonZeroU32;
+
 use super::geometry::{Geometry, Rows};
 use super::numbers::TileNumbers;
 use super::order::Order;
@@ -111,12 +113,22 @@ impl<G: Geometry> Share<G> {
 #[derive(Clone, Copy, Debug)]
 pub struct Places {
     share: Share<Rows>,
+    /// Rows of tiles that are counted together, and how many there are; 0 if tiles are counted row
+    /// by row.
+    group: [u32; 2],
 }
 
 impl Places {
     #[inline(always)]
     pub(crate) fn of(share: Share<Rows>) -> Self {
-        Places { share }
+        Places { share, group: [0; 2] }
+    }
+
+    /// The same tiles, counted in groups of `rows` rows of tiles of `down`; row by row if `rows` is
+    /// 0.
+    #[inline(always)]
+    pub(crate) fn in_groups(self, rows: usize, down: usize) -> Self {
+        Places { group: [rows as u32, down as u32], ..self }
     }
 
     /// Returns how many tiles the block has; 0 where blocks outnumber tiles.
@@ -135,6 +147,56 @@ impl Places {
     #[track_caller]
     pub fn get(&self, index: usize) -> (usize, usize) {
         self.share.check(index, TILE_OUT_OF_RANGE);
-        self.share.place(index)
+        match self.group {
+            [0, _] => self.share.place(index),
+            [rows, down] => {
+                let number = self.share.numbers().number(index) as u32;
+                let (row, column) = place_in_groups(number, rows, down, self.share.division.divisor());
+                (row as usize, column as usize)
+            }
+        }
+    }
+}
+
+/// The row and the column of tile `number` of `down` rows of `across`, counted in groups of `rows`
+/// rows, the last of which may have fewer, and in each column by column.
+#[inline(always)]
+fn place_in_groups(number: u32, rows: u32, down: u32, across: NonZeroU32) -> (u32, u32) {
+    // Of fewer than 2^32 tiles; a group's are at most as many where there is more than one. With a
+    // single group the product may be too large, and then the number is below it.
+    let whole = u64::from(rows) * u64::from(across.get());
+    let (group, rest) = if rows >= down { (0, number) } else { (number / whole as u32, number % whole as u32) };
+    // There is a row left: `number` is that of a tile.
+    let of_group = rows.min(down - group * rows).max(1);
+    (group * rows + rest % of_group, rest / of_group)
+}
+
+#[cfg(test)]
+mod tests {
+    use core::num::NonZeroU32;
+
+    use super::place_in_groups;
+
+    #[test]
+    fn tiles_in_groups_are_all_tiles_once() {
+        for (rows, down, across) in
+            (1..6).flat_map(|rows| (1..14).flat_map(move |down| (1..8).map(move |across| (rows, down, across))))
+        {
+            let across = NonZeroU32::new(across).expect("one at least");
+            let mut seen = vec![false; (down * across.get()) as usize];
+            for number in 0..down * across.get() {
+                let (row, column) = place_in_groups(number, rows, down, across);
+                assert!(row < down && column < across.get(), "{number}: {row}, {column}");
+                assert!(!std::mem::replace(&mut seen[(row * across.get() + column) as usize], true));
+                assert_eq!(row / rows, number / (rows * across.get()), "a group is worked through before the next");
+            }
+        }
+        // Three rows of two columns in groups of two rows: column by column.
+        let across = NonZeroU32::new(2).expect("two");
+        let places: Vec<_> = (0..6).map(|number| place_in_groups(number, 2, 3, across)).collect();
+        assert_eq!(places, [(0, 0), (1, 0), (0, 1), (1, 1), (2, 0), (2, 1)]);
+        // A group as large as can be.
+        let wide = NonZeroU32::new(1 << 22).expect("many");
+        assert_eq!(place_in_groups(1023, 1024, 900, wide), (123, 1));
     }
 }

@@ -70,3 +70,21 @@ pub(crate) fn permute_bytes(low: u32, high: u32, selector: u32) -> u32 {
     let bytes = (u64::from(high) << 32 | u64::from(low)).to_le_bytes();
     u32::from_le_bytes(core::array::from_fn(|nth| bytes[(selector >> (4 * nth) & 7) as usize]))
 }
+
+/// What the conversion to 16 bits makes of whatever is no number (PTX "cvt").
+const NOT_A_NUMBER: u32 = 0x7FFF;
+
+/// `cvt.rn.bf16x2.f32`: two numbers rounded to nearest even, the first in the low half.
+pub(crate) fn rounded_bf16(pair: [f32; 2]) -> u32 {
+    halves(pair, |x| half::bf16::from_f32(x).to_bits())
+}
+
+/// `cvt.rn.f16x2.f32`: two numbers rounded to nearest even, the first in the low half.
+pub(crate) fn rounded_f16(pair: [f32; 2]) -> u32 {
+    halves(pair, |x| half::f16::from_f32(x).to_bits())
+}
+
+fn halves(pair: [f32; 2], round: impl Fn(f32) -> u16) -> u32 {
+    let [low, high] = pair.map(|x| if x.is_nan() { NOT_A_NUMBER } else { u32::from(round(x)) });
+    low | high << 16
+}

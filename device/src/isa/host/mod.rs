@@ -12,6 +12,7 @@ mod math;
 mod mbarrier;
 mod model;
 pub(crate) mod panics;
+mod product;
 mod random;
 mod roles;
 mod schedule;
@@ -24,6 +25,8 @@ mod tests;
 
 pub(crate) use atomics::*;
 pub(crate) use math::*;
+pub use product::Instructions;
+pub(crate) use product::*;
 pub(crate) use roles::divide;
 pub use schedule::Schedule;
 pub(crate) use synchronise::*;

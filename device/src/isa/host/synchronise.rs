@@ -8,6 +8,7 @@ use super::block::{Aligned, step, with_block};
 use super::mbarrier;
 use super::model::{Accesses, Model, Unit};
 use super::roles::synchronise;
+use crate::isa::product::WARPGROUP;
 use crate::isa::{BULK_ZEROS, BoxShape, Corner, ElementKind, Members, PendingGroups, RawTensor, Reduce, ReduceCode};
 
 /// An mbarrier: its address in the block's shared memory.
@@ -74,6 +75,16 @@ pub(crate) unsafe fn mbarrier_arrive_first(barrier: *mut u64, by: Members) {
     arrive(barrier, 1, by.count == 1);
 }
 
+/// `mbarrier.arrive` of the first member of each 128: it covers the products that the group has
+/// waited for.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+pub(crate) unsafe fn mbarrier_arrive_groups(barrier: *mut u64, by: Members) {
+    arrive(barrier, by.count / WARPGROUP, true);
+}
+
 /// `mbarrier.arrive.expect_tx`: the phase in progress waits for `bytes` bytes of bulk copies more,
 /// and the calling thread arrives there.
 ///
@@ -82,6 +93,16 @@ pub(crate) unsafe fn mbarrier_arrive_first(barrier: *mut u64, by: Members) {
 /// This function's safety contract in [`isa`](crate::isa) holds.
 pub(crate) unsafe fn mbarrier_arrive_expect_tx(barrier: *mut u64, bytes: u32) {
     arrive_expecting(barrier, 1, true, bytes);
+}
+
+/// Products of the calling role read a stage of `bytes` bytes from `first` on, which it hands over
+/// at `barrier`. Nothing on the GPU.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+pub(crate) unsafe fn stage_multiplied(first: *const u8, bytes: usize, barrier: *mut u64) {
+    step(|block| block.model.stage_of_products(first.addr(), bytes, barrier.addr()));
 }
 
 fn arrive(barrier: *mut u64, arrivals: usize, releases: bool) {
@@ -93,6 +114,7 @@ fn arrive_expecting(barrier: *mut u64, arrivals: usize, releases: bool, bytes: u
     if releases {
         step(|block| {
             block.model.land_arrived();
+            block.model.check_products_of(barrier.addr());
             block.model.accesses.arrive(barrier.addr(), &mut accesses);
         });
     }

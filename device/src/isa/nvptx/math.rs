@@ -79,3 +79,22 @@ unsafe extern "C" {
 pub(crate) fn permute_bytes(low: u32, high: u32, selector: u32) -> u32 {
     tilepipe_permute_bytes(low, high, selector)
 }
+
+unsafe extern "C" {
+    safe fn tilepipe_rounded_bf16(low: f32, high: f32) -> u32;
+    safe fn tilepipe_rounded_f16(low: f32, high: f32) -> u32;
+}
+
+/// `cvt.rn.bf16x2.f32`: two numbers rounded to nearest even, the first in the low half.
+#[inline(always)]
+pub(crate) fn rounded_bf16(pair: [f32; 2]) -> u32 {
+    let [low, high] = pair;
+    tilepipe_rounded_bf16(low, high)
+}
+
+/// `cvt.rn.f16x2.f32`: two numbers rounded to nearest even, the first in the low half.
+#[inline(always)]
+pub(crate) fn rounded_f16(pair: [f32; 2]) -> u32 {
+    let [low, high] = pair;
+    tilepipe_rounded_f16(low, high)
+}

@@ -8,6 +8,7 @@
 use core::arch::asm;
 
 use super::threads::{PerThread, is_member, lanes_of};
+use crate::isa::product::WARPGROUP;
 use crate::isa::{Members, PendingGroups};
 
 unsafe extern "C" {
@@ -141,6 +142,19 @@ pub(crate) unsafe fn mbarrier_arrive(barrier: Mbarrier, _: Members) {
 #[inline(always)]
 pub(crate) unsafe fn mbarrier_arrive_first(barrier: Mbarrier, by: Members) {
     if tilepipe_thread_rank() as usize == by.first {
+        // SAFETY: the caller's promise.
+        unsafe { tilepipe_mbarrier_arrive(barrier) };
+    }
+}
+
+/// `mbarrier.arrive` of the first member of each 128.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+#[inline(always)]
+pub(crate) unsafe fn mbarrier_arrive_groups(barrier: Mbarrier, by: Members) {
+    if (tilepipe_thread_rank() - by.first as u32).is_multiple_of(WARPGROUP as u32) {
         // SAFETY: the caller's promise.
         unsafe { tilepipe_mbarrier_arrive(barrier) };
     }
@@ -306,6 +320,14 @@ pub(crate) unsafe fn stage_acquired(_: *mut u8, _: usize) {}
 /// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
 pub(crate) unsafe fn stage_read(_: *const u8, _: usize, _: Mbarrier) {}
+
+/// Tells the model that products of the calling role read a stage: nothing on the GPU.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+#[inline(always)]
+pub(crate) unsafe fn stage_multiplied(_: *const u8, _: usize, _: Mbarrier) {}
 
 /// `%globaltimer`: nanoseconds since a moment that is the same for all threads of the GPU.
 #[inline(always)]

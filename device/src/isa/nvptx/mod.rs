@@ -7,6 +7,7 @@
 mod atomics;
 mod math;
 mod mbarrier;
+mod product;
 mod tensor;
 mod threads;
 
@@ -15,6 +16,8 @@ use core::arch::asm;
 pub(crate) use atomics::*;
 pub(crate) use math::*;
 pub(crate) use mbarrier::*;
+pub use product::Instructions;
+pub(crate) use product::Sums;
 pub(crate) use tensor::*;
 pub(crate) use threads::*;
 

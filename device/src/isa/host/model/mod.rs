@@ -8,12 +8,16 @@ use super::random::Random;
 use crate::isa::{BoxShape, Corner, RawTensor, Readers, swizzled};
 
 mod adds;
+mod multiplying;
+mod products;
 mod proxies;
 pub(super) mod reductions;
 mod stores;
 mod storing;
 
 use adds::Adds;
+pub(super) use products::Product;
+use products::Products;
 pub(super) use proxies::{Accesses, in_one_thread};
 use stores::Stores;
 
@@ -80,6 +84,8 @@ pub(crate) struct Model {
     adds: Adds,
     /// Bulk stores.
     stores: Stores,
+    /// Products of the tensor cores.
+    products: Products,
 }
 
 /// A released tile, which threads may go on reading.
@@ -115,6 +121,7 @@ impl Model {
             accesses: Accesses::new(),
             adds: Adds::new(),
             stores: Stores::new(),
+            products: Products::new(),
         }
     }
 
@@ -135,6 +142,7 @@ impl Model {
         self.accesses.clear();
         self.adds.clear();
         self.stores.clear();
+        self.products.clear();
     }
 
     /// Takes over what a role has left in flight at its end.
@@ -380,6 +388,7 @@ impl Model {
     fn check_free(&self, to: *mut u8, width: usize) {
         let first = to.addr();
         self.stores.check(first, width);
+        self.products.check(first, width);
         self.adds.check(first, width, "a copy into");
         for released in &self.readers {
             let start = released.first.addr();

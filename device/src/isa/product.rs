@@ -1,0 +1,82 @@
+//! Products of the tensor cores as both backends see them.
+
+use super::{Instructions, Members};
+
+/// The number of columns of a product as a type.
+pub enum Columns<const N: usize> {}
+
+/// A number of columns that a product can have.
+pub trait Width: Instructions + 'static {
+    /// The number.
+    const COLUMNS: usize;
+}
+
+/// Calls a macro with all widths that the instruction has.
+macro_rules! for_all_widths {
+    ($with:ident) => {
+        $with! {
+            8 16 24 32 40 48 56 64 72 80 88 96 104 112 120 128 136 144 152 160 168 176 184 192 200 208 216 224 232 240 248 256
+        }
+    };
+}
+#[cfg(target_arch = "nvptx64")]
+pub(super) use for_all_widths;
+
+macro_rules! widths {
+    ($($columns:literal)*) => {$(
+        impl Width for Columns<$columns> {
+            const COLUMNS: usize = $columns;
+        }
+    )*};
+}
+for_all_widths!(widths);
+
+/// Threads that multiply together: a warpgroup.
+pub(crate) const WARPGROUP: usize = 128;
+/// Rows of the sums of a warpgroup.
+pub(crate) const GROUP_ROWS: usize = 64;
+
+/// What the elements of both operands are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Factor {
+    /// `f16`
+    F16,
+    /// `bf16`
+    Bf16,
+}
+
+/// An operand in shared memory, of 16-bit elements, swizzled: its rows are along K, or across it in
+/// panels of as many columns as a row has room for, one behind the other.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Operand {
+    /// Its first byte, which is aligned to a whole period.
+    pub(crate) first: *const u8,
+    /// Of A the rows of the sums, of B their columns.
+    #[cfg_attr(target_arch = "nvptx64", allow(dead_code))]
+    pub(crate) rows: usize,
+    /// Elements along K.
+    pub(crate) deep: usize,
+    /// Whether rows are across K.
+    pub(crate) across: bool,
+    /// Bytes of a row, which are the swizzle's span: 32, 64 or 128.
+    pub(crate) row_bytes: usize,
+}
+
+/// Where a thread's sum of this number lies, in rows and columns of the group's sums, for the
+/// thread of rank `rank` in its group: two neighbours in each of two rows, eight apart, for each
+/// eight columns (PTX, "Register fragments and shared memory matrix layouts" of wgmma).
+#[inline(always)]
+pub(crate) const fn place_of_sum(rank: usize, register: usize) -> (usize, usize) {
+    let (group, warp, lane) = (rank / WARPGROUP, rank % WARPGROUP / super::WARP, rank % super::WARP);
+    let row = GROUP_ROWS * group + 16 * warp + lane / 4 + register / 2 % 2 * 8;
+    (row, register / 4 * 8 + lane % 4 * 2 + register % 2)
+}
+
+/// Refuses, at compile time, a role that is no warpgroups.
+pub(crate) const fn check_warpgroups(members: Members) {
+    assert!(
+        members.stride == 1 && members.first.is_multiple_of(WARPGROUP) && members.count.is_multiple_of(WARPGROUP),
+        "a role that multiplies by tensor cores is made of warpgroups: it begins at a multiple of 128 threads of the block and has a \
+         multiple of 128, as the second role of `WarpRoles<128, 256>` does"
+    );
+}

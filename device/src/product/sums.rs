@@ -1,0 +1,109 @@
+//! The sums of a product.
+
+use core::marker::PhantomData;
+
+use crate::element::Element;
+use crate::isa;
+use crate::isa::product::{Width, place_of_sum};
+use crate::marker::{BlockLevel, Brand, Uniform};
+
+/// An element that sums are rounded to when they are stored: `f32`, [`bf16`](crate::bf16) or
+/// [`f16`](crate::f16). Sealed.
+///
+/// To the nearest one, of two the even one; what is no number stays none. PTX:
+/// `cvt.rn.bf16x2.f32`, `cvt.rn.f16x2.f32`.
+#[diagnostic::on_unimplemented(
+    message = "sums of a product are not stored as `{Self}`",
+    label = "not `f32`, `bf16` or `f16`",
+    note = "`store_sums` rounds to the output's element, which is `f32`, `bf16` or `f16`"
+)]
+pub trait SumElement: Element + sealed_sums::SumElement {}
+
+pub(crate) mod sealed_sums {
+    #[diagnostic::on_unimplemented(
+        message = "sums of a product are not stored as `{Self}`",
+        label = "not `f32`, `bf16` or `f16`",
+        note = "`store_sums` rounds to the output's element, which is `f32`, `bf16` or `f16`"
+    )]
+    pub trait SumElement {
+        /// Two elements side by side.
+        type Pair: bytemuck::Pod;
+        /// Rounds both.
+        fn round(pair: [f32; 2]) -> Self::Pair;
+    }
+}
+
+impl SumElement for f32 {}
+impl sealed_sums::SumElement for f32 {
+    type Pair = u64;
+
+    #[inline(always)]
+    fn round([low, high]: [f32; 2]) -> u64 {
+        u64::from(low.to_bits()) | u64::from(high.to_bits()) << 32
+    }
+}
+
+impl SumElement for half::bf16 {}
+impl sealed_sums::SumElement for half::bf16 {
+    type Pair = u32;
+
+    #[inline(always)]
+    fn round(pair: [f32; 2]) -> u32 {
+        isa::rounded_bf16(pair)
+    }
+}
+
+impl SumElement for half::f16 {}
+impl sealed_sums::SumElement for half::f16 {
+    type Pair = u32;
+
+    #[inline(always)]
+    fn round(pair: [f32; 2]) -> u32 {
+        isa::rounded_f16(pair)
+    }
+}
+
+/// The sums of a matrix product, as [`multiply`](crate::role::RoleGroup::multiply) returns them:
+/// `f32` in the registers of a role's `SIZE` threads, 64 rows of `W::COLUMNS` for each warpgroup.
+///
+/// They are written by [`OutputRing::store_sums`](crate::OutputRing::store_sums). A thread has
+/// `W::COLUMNS / 2` of them.
+///
+/// # Invariants
+///
+/// 0. All products on them are complete, and each has a value.
+/// 1. They are of the threads of the role whose code has the brand `'r`.
+#[must_use = "the product is thrown away: write it with `store_sums`"]
+pub struct Sums<'r, W: Width, const SIZE: usize> {
+    values: isa::Sums<W>,
+    brand: Brand<'r>,
+    level: BlockLevel,
+}
+
+impl<W: Width, const SIZE: usize> !Uniform for Sums<'_, W, SIZE> {}
+
+impl<W: Width, const SIZE: usize> Sums<'_, W, SIZE> {
+    /// # Safety
+    ///
+    /// The invariants hold.
+    #[inline(always)]
+    pub(crate) unsafe fn new(values: isa::Sums<W>) -> Self {
+        Sums { values, brand: PhantomData, level: PhantomData }
+    }
+
+    /// Two sums side by side of the thread of rank `rank`, and their row and first column among
+    /// those of the role: number `pair` of its pairs.
+    ///
+    /// # Safety
+    ///
+    /// The calling thread has this rank in the role, and `pair` is below `W::COLUMNS / 4`.
+    #[inline(always)]
+    pub(crate) unsafe fn pair(&self, rank: usize, pair: usize) -> (usize, usize, [f32; 2]) {
+        let (row, column) = place_of_sum(rank, 2 * pair);
+        // SAFETY: all products are complete (0), and it is one of the thread's; the caller's
+        // promise.
+        let first = unsafe { self.values.get(rank, 2 * pair) };
+        // SAFETY: as above.
+        (row, column, [first, unsafe { self.values.get(rank, 2 * pair + 1) }])
+    }
+}

@@ -1,0 +1,156 @@
+//! The matrix product by tensor cores.
+
+use tilepipe::product::{Operand, OperandElement, OperandTile, SumElement};
+use tilepipe::role::{Partitioned, WarpRoles};
+use tilepipe::{
+    Block, Element, Extents2, Grouped, MatrixExtents, Outputs, Panels2, Shared, Stages, Swizzle, Swizzle32, Swizzle64,
+    Swizzle128, Tensor, TensorBox, TensorMap, TensorMut, TensorTile, bf16, f16, kernel,
+};
+
+#[cfg(not(target_arch = "nvptx64"))]
+mod multiply;
+
+#[cfg(not(target_arch = "nvptx64"))]
+pub use multiply::{Matrix, MultiplyError, multiply};
+
+/// Elements along K of a stage.
+const DEEP: usize = 64;
+
+/// How a factor lies in memory: with its rows [`Along`] K, or [`Across`] it.
+pub trait Layout: 'static {
+    /// The extents of a tile with `ROWS` rows or columns of the product.
+    type Extents<const ROWS: usize>: Factor;
+}
+
+/// A row in memory is along K: of A as it is, of B transposed.
+pub enum Along {}
+/// A row in memory is across K: of A transposed, of B as it is.
+pub enum Across {}
+
+impl Layout for Along {
+    type Extents<const ROWS: usize> = Extents2<ROWS, DEEP>;
+}
+impl Layout for Across {
+    type Extents<const ROWS: usize> = Panels2<DEEP, ROWS, 64>;
+}
+
+/// The extents of a factor's tiles.
+pub trait Factor: MatrixExtents {
+    /// How long K is.
+    fn deep<T: Element, W: Swizzle>(factor: &Tensor<'_, T, Self, W>) -> usize;
+
+    /// The tile that begins at a row or column of the product, and at `along` along K.
+    fn tile<'k, T: Element, W: Swizzle>(
+        factor: &Tensor<'k, T, Self, W>,
+        first: i32,
+        along: i32,
+    ) -> TensorBox<'k, T, Self, W>;
+}
+
+impl<const ROWS: usize> Factor for Extents2<ROWS, DEEP> {
+    #[inline(always)]
+    fn deep<T: Element, W: Swizzle>(factor: &Tensor<'_, T, Self, W>) -> usize {
+        factor.columns()
+    }
+
+    #[inline(always)]
+    fn tile<'k, T: Element, W: Swizzle>(
+        factor: &Tensor<'k, T, Self, W>,
+        first: i32,
+        along: i32,
+    ) -> TensorBox<'k, T, Self, W> {
+        factor.at(first, along)
+    }
+}
+
+impl<const ROWS: usize> Factor for Panels2<DEEP, ROWS, 64> {
+    #[inline(always)]
+    fn deep<T: Element, W: Swizzle>(factor: &Tensor<'_, T, Self, W>) -> usize {
+        factor.rows()
+    }
+
+    #[inline(always)]
+    fn tile<'k, T: Element, W: Swizzle>(
+        factor: &Tensor<'k, T, Self, W>,
+        first: i32,
+        along: i32,
+    ) -> TensorBox<'k, T, Self, W> {
+        factor.at(along, first)
+    }
+}
+
+/// A tile of a factor.
+type Tile<T, L, const ROWS: usize> = OperandTile<T, <L as Layout>::Extents<ROWS>, Swizzle128>;
+
+/// Stages of a tile of each factor, and output stages for panels of the product.
+type Products<T, A, B, W, const COLUMNS: usize, const PANEL: usize, const STAGES: usize> = (
+    Partitioned<Stages<(Tile<T, A, 128>, Tile<T, B, COLUMNS>), STAGES, TensorMap>>,
+    Outputs<TensorTile<T, Panels2<128, COLUMNS, PANEL>, W>, 2>,
+);
+
+/// Writes `A * B` of `f16` or `bf16`, summed up in `f32`. A is `m` by `k` and B is `k` by `n`, each
+/// as it is or transposed ([`Along`], [`Across`]).
+///
+/// The first 128 threads have the copy engine load tiles; two warpgroups multiply, 64 rows each,
+/// and store what they get through two output stages while the next tile is loaded. Launch a block
+/// for each multiprocessor, or fewer: [`multiply`] does.
+#[kernel(
+    instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [64], PANEL = [64], W = [Swizzle128], STAGES = [6]),
+    instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [128], PANEL = [64], W = [Swizzle128], STAGES = [6]),
+    instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [160], PANEL = [32], W = [Swizzle64], STAGES = [5]),
+    instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [192], PANEL = [64], W = [Swizzle128], STAGES = [4]),
+    instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [208], PANEL = [16], W = [Swizzle32], STAGES = [5]),
+    instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [224], PANEL = [32], W = [Swizzle64], STAGES = [4]),
+    instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [256], PANEL = [64], W = [Swizzle128], STAGES = [4]),
+    instances(T = [bf16, f16], A = [Along], B = [Across], COLUMNS = [128], PANEL = [64], W = [Swizzle128], STAGES = [6]),
+    instances(T = [bf16, f16], A = [Along], B = [Across], COLUMNS = [256], PANEL = [64], W = [Swizzle128], STAGES = [4]),
+    instances(T = [bf16, f16], A = [Across], B = [Along, Across], COLUMNS = [128], PANEL = [64], W = [Swizzle128], STAGES = [6]),
+    instances(T = [bf16, f16], A = [Across], B = [Along, Across], COLUMNS = [256], PANEL = [64], W = [Swizzle128], STAGES = [4]),
+    min_blocks = 1
+)]
+pub fn gemm<
+    T: OperandElement + SumElement,
+    A: Layout,
+    B: Layout,
+    W: Swizzle,
+    const COLUMNS: usize,
+    const PANEL: usize,
+    const STAGES: usize,
+>(
+    block: Block<384>,
+    a: Tensor<T, <A as Layout>::Extents<128>, Swizzle128>,
+    b: Tensor<T, <B as Layout>::Extents<COLUMNS>, Swizzle128>,
+    out: TensorMut<T, Panels2<128, COLUMNS, PANEL>, W, Grouped<8>>,
+    shared: Shared<Products<T, A, B, W, COLUMNS, PANEL, STAGES>>,
+) where
+    Tile<T, A, 128>: Operand<Element = T>,
+    Tile<T, B, COLUMNS>: Operand<Element = T>,
+{
+    let (stages, outputs) = shared.split();
+    let places = out.tile_places(&block);
+    let steps = <A::Extents<128> as Factor>::deep(&a).div_ceil(DEEP);
+    let _ = block
+        .partition::<WarpRoles<128, 256>>()
+        .pipeline(stages)
+        .role((), |_, mut producer, ()| {
+            for tile in 0..places.len() {
+                let (row, column) = places.get(tile);
+                let (row, column) = ((row * 128) as i32, (column * COLUMNS) as i32);
+                for step in 0..steps {
+                    let along = (step * DEEP) as i32;
+                    let Ok(stage) = producer.acquire() else { return };
+                    producer = stage.copy((Factor::tile(&a, row, along), Factor::tile(&b, column, along))).commit();
+                }
+            }
+        })
+        .role((out, outputs), |group, mut consumer, (out, outputs)| {
+            let mut ring = outputs.outputs(&group, out);
+            for tile in 0..places.len() {
+                let sums;
+                (consumer, sums) = group.multiply(consumer, steps);
+                let Ok(sums) = sums else { return };
+                ring.store_sums(tile, &group, &sums, |_, _, sum| sum);
+            }
+        })
+        .run();
+}

@@ -1,0 +1,151 @@
+//! Matrix products by tensor cores, against sums in `f64`.
+
+use tilepipe::launch::Instance;
+use tilepipe::{Element, bf16, f16};
+use tilepipe_host::{Bound, Device, Error, launch};
+use tilepipe_kernels::gemm;
+
+/// A 16-bit float.
+trait Half: Element {
+    /// Bits of its fraction.
+    const FRACTION: i32;
+    fn of(x: f32) -> Self;
+    fn to(self) -> f64;
+}
+
+impl Half for bf16 {
+    const FRACTION: i32 = 7;
+    fn of(x: f32) -> Self {
+        bf16::from_f32(x)
+    }
+    fn to(self) -> f64 {
+        f64::from(self)
+    }
+}
+
+impl Half for f16 {
+    const FRACTION: i32 = 10;
+    fn of(x: f32) -> Self {
+        f16::from_f32(x)
+    }
+    fn to(self) -> f64 {
+        f64::from(self)
+    }
+}
+
+/// Numbers from 0 to `below - 1`, one after the other.
+fn numbers(seed: u64, below: u64) -> impl Iterator<Item = u64> {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    std::iter::repeat_with(move || {
+        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        (mixed ^ (mixed >> 27)) >> 32
+    })
+    .map(move |word| word % below)
+}
+
+/// An instance's factor's name in its generic arguments, and whether its rows in memory are across
+/// K.
+fn is_across(instance: &Instance, factor: &str) -> bool {
+    match instance.generic(factor).and_then(|path| path.rsplit("::").next()) {
+        Some("Along") => false,
+        Some("Across") => true,
+        other => panic!("{}: {factor} is {other:?}", instance.name()),
+    }
+}
+
+/// The transpose of rows of `width`.
+fn transposed<T: Copy>(rows: &[T], width: usize) -> Vec<T> {
+    (0..width).flat_map(|column| rows.iter().skip(column).step_by(width).copied()).collect()
+}
+
+/// Rows, columns and terms of a product, and the launch's blocks.
+#[derive(Clone, Copy, Debug)]
+pub struct Size {
+    /// Rows of A and of the product.
+    pub rows: usize,
+    /// Rows of B, and columns of the product.
+    pub columns: usize,
+    /// Elements of a row of A and of one of B.
+    pub deep: usize,
+    /// Blocks.
+    pub grid: u32,
+}
+
+/// Sizes below a tile, of one tile, and of several, with rows and terms that end anywhere.
+pub const SMALL: [Size; 5] = [
+    Size { rows: 1, columns: 8, deep: 8, grid: 1 },
+    Size { rows: 128, columns: 128, deep: 64, grid: 1 },
+    Size { rows: 129, columns: 264, deep: 72, grid: 7 },
+    Size { rows: 64, columns: 40, deep: 520, grid: 1 },
+    Size { rows: 300, columns: 520, deep: 136, grid: 2 },
+];
+
+/// Checks every instance, or each `every`-th, at these sizes, with whole numbers, whose sums are
+/// exact, and with fractions, whose sums are within a bound. Returns how many launches there were.
+///
+/// # Errors
+///
+/// What the device says.
+///
+/// # Panics
+///
+/// If an element is another one.
+pub fn check(device: &Device, sizes: &[Size], every: usize) -> Result<usize, Error> {
+    let mut launches = 0;
+    for instance in gemm::INSTANCES.iter().step_by(every) {
+        for size in sizes {
+            match instance.generic("T").and_then(|path| path.rsplit("::").next()) {
+                Some("bf16") => check_one::<bf16>(device, instance, *size)?,
+                Some("f16") => check_one::<f16>(device, instance, *size)?,
+                other => panic!("{}: {other:?}", instance.name()),
+            }
+            launches += 2;
+        }
+    }
+    Ok(launches)
+}
+
+fn check_one<T: Half>(device: &Device, instance: &'static Instance, size: Size) -> Result<(), Error> {
+    let Size { rows, columns, deep, grid } = size;
+    // Whole numbers of -1 to 1 in at most 256 places of a row: sums are exact in 8 bits.
+    let whole = |seed, height: usize| -> Vec<T> {
+        let values = numbers(seed, 3).zip(0..height * deep);
+        values.map(|(number, at)| T::of(if at % deep < 256 { number as f32 - 1.0 } else { 0.0 })).collect()
+    };
+    let fractions = |seed, height: usize| -> Vec<T> {
+        numbers(seed, 4001).take(height * deep).map(|number| T::of(number as f32 / 1000.0 - 2.0)).collect()
+    };
+    for exact in [true, false] {
+        let data = |seed, height| if exact { whole(seed, height) } else { fractions(seed, height) };
+        let (a, b) = (data(1, rows), data(2, columns));
+        let upload = |factor: &[T], name| match is_across(instance, name) {
+            true => device.upload_2d(&transposed(factor, deep), factor.len() / deep),
+            false => device.upload_2d(factor, deep),
+        };
+        let on_device = (upload(&a, "A")?, upload(&b, "B")?);
+        let mut out = device.filled_with_byte_2d::<T>(columns, rows, 0xEE)?;
+        let arguments = [Bound::input_2d(&on_device.0), Bound::input_2d(&on_device.1), Bound::output_2d(&mut out)];
+        launch(&device.stream()?, grid, instance, arguments)?;
+        for (at, found) in out.download()?.into_iter().enumerate() {
+            let (row, column) = (at / columns, at % columns);
+            let terms = a[row * deep..][..deep].iter().zip(&b[column * deep..][..deep]);
+            let terms = terms.map(|(x, y)| x.to() * y.to());
+            let (sum, size_of_terms) = terms.fold((0.0, 0.0), |(sum, size), term| (sum + term, size + term.abs()));
+            // Sums of f32 err by at most a unit in the last place of all terms together for each
+            // term, and the result is rounded once more.
+            let bound = if exact {
+                0.0
+            } else {
+                size_of_terms * deep as f64 * 2_f64.powi(-23) + f64::abs(sum) * 2_f64.powi(-T::FRACTION - 1)
+            };
+            let found = found.to();
+            assert!(
+                (found - sum).abs() <= bound,
+                "{} of {size:?}, exact: {exact}: {found} at {row}, {column} and not {sum} (+- {bound})",
+                instance.name()
+            );
+        }
+    }
+    Ok(())
+}
