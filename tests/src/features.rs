@@ -1,6 +1,8 @@
 //! The kernels of `tilepipe_test_kernels::features`, and those of roles, each at several sizes:
 //! what they wrote, byte for byte.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 use tilepipe::launch::Instance;
 use tilepipe::{Element, I32x4};
@@ -336,40 +338,62 @@ pub fn functions_of_f32() -> impl Iterator<Item = &'static Instance> {
     features::functions::INSTANCES.iter().filter(|instance| dtype_of(instance) == DType::F32)
 }
 
-/// Launches a function of `math` on the numbers whose upper bits are `piece`, which is below 256.
+/// Returns the first number of which a function of `math` in `f32` has other bits on the device
+/// than plain calls on the CPU have, with both; none if there is none. `numbers` are numbers by
+/// their bits, in whole tiles of the kernel: `0..1 << 32` are all.
+///
+/// It compares by parts, on all cores: a part's data, its launch and the plain calls. (A kernel on
+/// the CPU makes the same calls, and takes a hundred times as long.)
 ///
 /// # Errors
 ///
-/// Those of the launch.
-pub fn function_of_every_number(device: &Device, instance: &Instance, piece: u32) -> Result<Written, Error> {
-    let left = numbers_of_piece(piece);
-    let right = left.iter().rev().copied().collect();
-    Ok(with_equal_nans(map(device, instance, &[left, right])?, instance))
+/// Those of the launches.
+pub fn first_difference(device: &Device, instance: &Instance, numbers: Range<usize>) -> Result<Option<String>, Error> {
+    // 16 MiB for each input and output: parts of all cores are in memory at once.
+    const PART: usize = 1 << 22;
+    let parts = numbers.len().div_ceil(PART);
+    let difference = (0..parts).into_par_iter().find_map_first(|part| {
+        let first = numbers.start + part * PART;
+        difference_in(device, instance, first..numbers.end.min(first + PART)).transpose()
+    });
+    difference.transpose()
 }
 
-/// What [`function_of_every_number`] writes, by plain calls on all cores: a kernel on the CPU makes
-/// the same calls, and takes a hundred times as long.
-pub fn called_of_every_number(instance: &Instance, piece: u32) -> Vec<u8> {
-    let number: u32 = instance.generic("F").and_then(|number| number.parse().ok()).expect("a function has its number");
-    let left = numbers_of_piece(piece);
-    let results: Vec<f32> = left
-        .par_iter()
-        .zip(left.par_iter().rev())
-        .enumerate()
-        .map(|(index, (x, y))| features::function_of_math(number, *x, *y, index % instance.threads() as usize))
-        .map(|result| if result.is_nan() { f32::from_bits(u32::MAX) } else { result })
-        .collect();
-    bytemuck::cast_slice(&results).to_vec()
+/// As [`first_difference`], in one launch and on one core.
+fn difference_in(device: &Device, instance: &Instance, numbers: Range<usize>) -> Result<Option<String>, Error> {
+    // A function of two arguments takes the number with all other lower 24 bits as the second one.
+    let right = |x: f32| f32::from_bits(x.to_bits() ^ 0x00FF_FFFF);
+    let left: Vec<f32> = numbers.map(|bits| f32::from_bits(bits as u32)).collect();
+    let inputs = [left.clone(), left.into_iter().map(right).collect()];
+    let [left, rights] = &inputs;
+
+    let function = instance.generic("F").and_then(|number| number.parse().ok()).expect("a function has its number");
+    let arguments = left.iter().zip(rights).enumerate();
+    let call = |(index, (x, y)): (usize, (&f32, &f32))| {
+        features::function_of_math(function, *x, *y, index % instance.threads() as usize)
+    };
+    let mut expected: Vec<f32> = arguments.map(call).collect();
+    make_nans_equal(bytemuck::cast_slice_mut(&mut expected), instance);
+
+    let got = with_equal_nans(map(device, instance, &inputs)?, instance);
+    let mut pairs = got.bytes.chunks_exact(4).zip(&expected);
+    Ok(pairs.position(|(got, expected)| got != expected.to_ne_bytes()).map(|index| {
+        let got: u32 = bytemuck::pod_read_unaligned(&got.bytes[4 * index..][..4]);
+        let [number, expected] = [left[index], expected[index]].map(f32::to_bits);
+        format!("of {number:#010x} it writes {got:#010x}, plain calls return {expected:#010x}")
+    }))
 }
 
-fn numbers_of_piece(piece: u32) -> Vec<f32> {
-    (0..1 << 24).map(|low| f32::from_bits(piece << 24 | low)).collect()
-}
-
-/// The bits of a NaN are no part of the promise: they are all set.
+/// What a launch wrote, with NaNs as [`make_nans_equal`] leaves them.
 fn with_equal_nans(mut written: Written, instance: &Instance) -> Written {
+    make_nans_equal(&mut written.bytes, instance);
+    written
+}
+
+/// Sets all bits of each NaN: they are no part of the promise.
+fn make_nans_equal(elements: &mut [u8], instance: &Instance) {
     let width = dtype_of(instance).bytes();
-    for bytes in written.bytes.chunks_mut(width) {
+    for bytes in elements.chunks_mut(width) {
         let is_nan = match width {
             4 => bytemuck::pod_read_unaligned::<f32>(bytes).is_nan(),
             _ => bytemuck::pod_read_unaligned::<f64>(bytes).is_nan(),
@@ -378,7 +402,6 @@ fn with_equal_nans(mut written: Written, instance: &Instance) -> Written {
             bytes.fill(0xFF);
         }
     }
-    written
 }
 
 /// Launches a kernel whose inputs and output have one element type.
@@ -418,6 +441,8 @@ pub fn collectives_of_block(tile: &[u32], threads: usize) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
+    use tilepipe_host::{Device, Schedule};
+
     #[test]
     fn no_small_kernel_is_without_a_test_of_its_own() {
         macro_rules! names {
@@ -425,5 +450,15 @@ mod tests {
         }
         let kernels: Vec<_> = super::all().iter().map(super::Feature::kernel).collect();
         assert_eq!(kernels, with_small_kernels!(names));
+    }
+    #[test]
+    fn functions_of_math_have_the_bits_of_plain_calls_from_zero_over_one_and_infinity_to_the_last_nan() {
+        let device = Device::cpu(Schedule::Lazy);
+        for instance in super::functions_of_f32() {
+            for first in [0, 0x3F80_0000 - 256, 0x7F80_0000 - 256, 0x8000_0000 - 256, (1 << 32) - 512] {
+                let difference = super::first_difference(&device, instance, first..first + 512).unwrap();
+                assert_eq!(difference, None, "{}", instance.name());
+            }
+        }
     }
 }
