@@ -205,9 +205,8 @@ pub fn with_specialized_staging_unified_wide<
     shared: Shared<Partitioned<Stages<[T; LEN], STAGES>>>,
 ) {
     let batches = input.for_block(&block);
-    let _ = block.partition::<EvenOdd<TILE>>().pipeline(shared).map_tiles(&batches, &mut out, |odd, tile, dst| {
-        odd.threads(|t| dst.set_each(&t, |element| C::compute(tile, element)));
-    });
+    let roles = block.partition::<EvenOdd<TILE>>().pipeline(shared);
+    let _ = roles.map_elements(&batches, &mut out, |tile, element| C::compute(tile, element));
 }
 
 /// [`with_specialized_staging_warps`](fn@crate::with_specialized_staging_warps) with

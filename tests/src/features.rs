@@ -110,6 +110,7 @@ macro_rules! with_small_kernels {
             wide_own
             wide_by_hand
             wide_between_roles
+            elements_between_roles
             gaps_between_roles
             four_roles
             three_loads
@@ -171,6 +172,7 @@ pub fn all() -> Vec<Feature> {
         of(&wide::wide_own::INSTANCES, by_type),
         of(&wide::wide_by_hand::INSTANCES, by_type),
         of(&wide::wide_between_roles::INSTANCES, by_type),
+        of(&wide::elements_between_roles::INSTANCES, by_type),
         of(&role_features::gaps_between_roles::INSTANCES, by_type),
         of(&role_features::four_roles::INSTANCES, by_type),
         of(&role_features::three_loads::INSTANCES, by_number),

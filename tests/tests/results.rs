@@ -12,7 +12,9 @@ use tilepipe_test_kernels::orders::unequal_in_a_row;
 use tilepipe_test_kernels::reads::gathered;
 use tilepipe_test_kernels::tails::{COLUMNS, LEN, TRIPLES};
 use tilepipe_test_kernels::tensor::box_anywhere;
-use tilepipe_test_kernels::wide::{wide_between_roles, wide_by_hand, wide_own, wide_runs, wide_stored, wide_tiles};
+use tilepipe_test_kernels::wide::{
+    elements_between_roles, wide_between_roles, wide_by_hand, wide_own, wide_runs, wide_stored, wide_tiles,
+};
 use tilepipe_tests::case::{self, ForType, Group, SCHEDULES};
 use tilepipe_tests::{
     atomics, dimensions, features, locals, memory, orders, parameters, products, reads, scratch, tails, tensors,
@@ -328,8 +330,9 @@ fn wide<T: Number>(input: &[T], len: usize) -> Vec<T> {
 #[test]
 fn kernels_of_wide_threads_write_what_a_plain_loop_makes() {
     let tiles_and_runs = [&wide_tiles::INSTANCES[..], &wide_runs::INSTANCES];
-    let others = [&wide_by_hand::INSTANCES[..], &wide_between_roles::INSTANCES, &wide_stored::INSTANCES];
-    let instances = tiles_and_runs.into_iter().chain(others);
+    let between_roles = [&wide_between_roles::INSTANCES[..], &elements_between_roles::INSTANCES];
+    let others = [&wide_by_hand::INSTANCES[..], &wide_stored::INSTANCES];
+    let instances = tiles_and_runs.into_iter().chain(between_roles).chain(others);
     for schedule in SCHEDULES {
         for instance in instances.clone().flatten() {
             match case::dtype_of(instance) {

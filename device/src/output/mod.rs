@@ -3,6 +3,7 @@
 pub(crate) mod arrangement;
 pub(crate) mod bounds;
 pub(crate) mod bulk;
+mod computed;
 pub(crate) mod destination;
 pub(crate) mod product;
 pub(crate) mod reduction;

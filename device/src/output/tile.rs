@@ -234,7 +234,7 @@ impl<'b, S: OutputTile, A: Arrangement, const THREADS: usize> TileMut<'_, 'b, S,
     /// How many elements [`set_places`](Self::set_places) stores at once: as many as make up to 16
     /// bytes, if a thread's elements lie in a row (or in runs) and such groups of them fill its
     /// share (or a run) and a row of the tile; else 1.
-    const LANES: usize = {
+    pub(super) const LANES: usize = {
         let mut lanes = if A::WIDE { 16 } else { 1 };
         let in_a_row = match A::RUN {
             Some(run) => run,

@@ -3,6 +3,8 @@
 //! Both loops belong to the driver, so neither role can leave early, and nobody reads the closing
 //! word of a stage.
 
+mod elements;
+
 use super::capture::Handed;
 use super::channel::{Between, Channel};
 use super::end::Ready;
@@ -119,6 +121,9 @@ where
     /// memory of [`Outputs`](crate::Outputs) and a [`TensorMut`](crate::TensorMut) or a
     /// [`BulkTilesMut`](crate::BulkTilesMut), has the copy engine store them: `body` gets a
     /// [`Draft`](crate::Draft).
+    ///
+    /// The second role hands a stage back when `body` has returned.
+    /// [`map_elements`](Self::map_elements) hands it back before the results are stored.
     ///
     /// CUDA: `with_specialized_staging_unified` of the programming guide.
     ///

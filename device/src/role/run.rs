@@ -40,12 +40,24 @@ impl<'r, K: Channel> Run<'r, K> {
     /// Reads all stages: in laps if `LAPS` (and the driver has any), or else one by one in less
     /// code.
     #[inline(always)]
-    pub(super) fn read<const LAPS: bool>(self, mut consume: impl FnMut(&Ready<'r, K>, usize)) {
+    pub(super) fn read<const LAPS: bool>(self, consume: impl FnMut(&Ready<'r, K>, usize)) {
+        self.read_then::<LAPS, ()>(consume, |(), _| ());
+    }
+
+    /// As [`read`](Self::read); what `compute` returns of a tile goes to `finish` after the stage
+    /// was handed back.
+    #[inline(always)]
+    pub(super) fn read_then<const LAPS: bool, V>(
+        self,
+        mut compute: impl FnMut(&Ready<'r, K>, usize) -> V,
+        mut finish: impl FnMut(V, usize),
+    ) {
         let mut consumer = Some(self.consumer);
         in_order::<K, LAPS>(self.count, |index| {
             if let Some(tile) = consumer.take().map(Consumer::wait_open) {
-                consume(&tile, index);
+                let computed = compute(&tile, index);
                 consumer = Some(tile.release());
+                finish(computed, index);
             }
         });
         *self.left = 0;

@@ -2,10 +2,10 @@
 //! [`wide_own`](fn@wide_own) each element becomes three times itself plus the next one of its tile,
 //! the last one's next being the first.
 
-use tilepipe::role::{Partitioned, WarpRoles};
+use tilepipe::role::{EvenOdd, Partitioned, WarpRoles};
 use tilepipe::{
-    Block, Blocked, Bulk, BulkTilesMut, CpAsync, Engine, LoadStore, Outputs, Runs, Shared, Stages, ThreadScope, Tiles,
-    TilesMut, hoist_bounds, kernel,
+    Arrangement, Block, Blocked, Bulk, BulkTilesMut, CpAsync, Engine, LoadStore, Outputs, Runs, Shared, Stages,
+    Striped, ThreadScope, Tiles, TilesMut, hoist_bounds, kernel,
 };
 use tilepipe_kernel_elements::{Complex, Number};
 
@@ -147,4 +147,30 @@ pub fn wide_between_roles<
     let _ = pipeline.map_tiles(&tiles, &mut out, |group, tile, dst| {
         group.threads(|t| dst.set_each(&t, |i| tile[i].triple().plus(tile[(i + 1) % LEN])));
     });
+}
+
+/// Between threads of even rank and of odd rank, whose results are stored after the stage was
+/// handed back; the number of a thread's elements is a power of two or not, and the last ones of a
+/// tile may be fewer.
+#[kernel(
+    instances(T = [i32], A = [Blocked], THREADS = [64], HALF = [32], LEN = [128, 96], STAGES = [1, 2]),
+    instances(T = [u8], A = [Runs<8>], THREADS = [64], HALF = [32], LEN = [512], STAGES = [2]),
+    instances(T = [f64, Complex], A = [Striped], THREADS = [64], HALF = [32], LEN = [100], STAGES = [3]),
+)]
+pub fn elements_between_roles<
+    T: Number,
+    A: Arrangement,
+    const THREADS: usize,
+    const HALF: usize,
+    const LEN: usize,
+    const STAGES: usize,
+>(
+    block: Block<THREADS>,
+    input: Tiles<T, LEN>,
+    mut out: TilesMut<T, LEN, A>,
+    shared: Shared<Partitioned<Stages<[T; LEN], STAGES>>>,
+) {
+    let tiles = input.for_block(&block);
+    let pipeline = block.partition::<EvenOdd<HALF>>().pipeline(shared);
+    let _ = pipeline.map_elements(&tiles, &mut out, |tile, i| tile[i].triple().plus(tile[(i + 1) % LEN]));
 }

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use tilepipe_test_kernels::wide::elements_between_roles;
+use tilepipe_tests::artifact::Module;
 use tilepipe_tests::dataflow::normal_form;
 use tilepipe_tests::flow::{Instruction, Loop};
 use tilepipe_tests::ptx::{
@@ -408,5 +410,45 @@ fn entered_by<'a>(from: &'a str, number: &str) -> Option<&'a str> {
         (true, _) => Some(condition),
         (false, true) => Some("not"),
         _ => None,
+    }
+}
+
+/// Which of `kinds` a thread comes to first after an instruction that is `from`, whatever its way.
+fn first_after(
+    kernel: &Kernel,
+    from: fn(&Instruction) -> bool,
+    kinds: [fn(&Instruction) -> bool; 2],
+) -> BTreeSet<usize> {
+    let blocks: Vec<_> = kernel.entry.code.blocks().collect();
+    let (mut found, mut seen) = (BTreeSet::new(), BTreeSet::new());
+    let mut open = Vec::new();
+    for (block, (instructions, _)) in blocks.iter().enumerate() {
+        open.extend((0..instructions.len()).filter(|at| from(&instructions[*at])).map(|at| (block, at + 1)));
+    }
+    while let Some((block, start)) = open.pop() {
+        let (instructions, successors) = blocks[block];
+        match instructions[start..].iter().find_map(|one| kinds.iter().position(|kind| kind(one))) {
+            Some(kind) => drop(found.insert(kind)),
+            None => open.extend(successors.iter().filter(|next| seen.insert(**next)).map(|next| (*next, 0))),
+        }
+    }
+    found
+}
+
+#[test]
+fn map_elements_hands_a_stage_back_before_it_stores_and_map_tiles_afterwards() {
+    const WAIT: usize = 0;
+    const OTHER: usize = 1;
+    let of_elements = Kernel::named("with_specialized_staging_unified_wide");
+    let of_tests = elements_between_roles::INSTANCES.iter().map(|one| Kernel::new(Module::TestKernels, one));
+    for kernel in of_elements.into_iter().chain(of_tests) {
+        let after_store = first_after(&kernel, is_global_store, [is_mbarrier_wait, is_arrival]);
+        assert_eq!(after_store, [WAIT].into(), "{}: an arrival after a store", kernel.name());
+        let after_arrival = first_after(&kernel, is_arrival, [is_mbarrier_wait, is_shared_load]);
+        assert_eq!(after_arrival, [WAIT].into(), "{}: a load from a stage that was handed back", kernel.name());
+    }
+    for kernel in Kernel::named("with_specialized_staging_warps_wide") {
+        let after_store = first_after(&kernel, is_global_store, [is_mbarrier_wait, is_arrival]);
+        assert_eq!(after_store, [OTHER].into(), "{}: a store after the arrival", kernel.name());
     }
 }
