@@ -2,8 +2,9 @@
 //!
 //! The same: as many barriers, commits, waits, arrivals, copies, loads and stores on every way
 //! through a round, no more instructions in all, and one by one the same instructions but for the
-//! differences that `tests/twins/differences.txt` lists and explains. Around the loops LLVM counts
-//! tiles, and lays out the ways of blocks with a partial one, in other orders.
+//! differences that `tests/twins/differences.txt` lists and explains. (But for `OF_ANOTHER_FORM`.)
+//! Around the loops LLVM counts tiles, and lays out the ways of blocks with a partial one, in other
+//! orders.
 
 use std::fs;
 use std::path::Path;
@@ -31,11 +32,19 @@ const LONGER: [(&str, usize, &str); 2] = [
     ),
 ];
 
+/// Twins whose rounds are others than their safe kernel's, and why: they are timed beside it, and
+/// not compared one instruction by another.
+const OF_ANOTHER_FORM: [(&str, &str); 1] = [(
+    "moving_average_bulk__",
+    "a round is unrolled by the stages, so that no register has a stage's number, and partial tiles are read where they lie: the safe kernel is at \
+     0.987 of C++, and this is what could be had by hand",
+)];
+
 /// What a twin's symbol has before that of the safe kernel, so that one program can load both.
 const TWIN: &str = "twin_";
 
 /// Each twin, under its safe kernel's name, beside that.
-fn pairs() -> Vec<(Entry, Entry)> {
+fn all_pairs() -> Vec<(Entry, Entry)> {
     let read = |module: Module| {
         // A safe kernel's symbol has its crate's name too.
         let text = module.ptx().map(|text| text.replace(TWIN, "").replace("tilepipe_kernels$", ""));
@@ -48,6 +57,16 @@ fn pairs() -> Vec<(Entry, Entry)> {
         (safe.swap_remove(own), twin)
     };
     read(Module::Twins).into_iter().map(pair).collect()
+}
+
+/// Whether a twin has other rounds than its safe kernel.
+fn is_of_another_form(twin: &Entry) -> bool {
+    OF_ANOTHER_FORM.iter().any(|(name, _)| twin.name.starts_with(name))
+}
+
+/// The twins that have the rounds of their safe kernels.
+fn pairs() -> Vec<(Entry, Entry)> {
+    all_pairs().into_iter().filter(|(_, twin)| !is_of_another_form(twin)).collect()
 }
 
 /// The loops that fill stages or read them.
@@ -133,11 +152,39 @@ fn a_safe_loop_differs_from_its_twins_in_what_is_listed_and_explained_only() {
 }
 
 #[test]
-fn the_twins_are_of_nine_kernels() {
+fn a_twin_of_another_form_does_in_its_round_what_its_safe_kernel_does_in_as_many_as_it_has_stages() {
+    const KINDS: [(&str, Kind); 6] = [
+        ("bulk copies", |one| one.is("cp.async.bulk")),
+        ("loads from shared memory", is_shared_load),
+        ("stores to global memory", is_global_store),
+        ("barriers of the block", is_block_barrier),
+        ("waits for a stage", is_mbarrier_wait),
+        ("arrivals", is_arrival),
+    ];
+    let mut checked = 0;
+    for (safe, twin) in all_pairs().into_iter().filter(|(_, twin)| is_of_another_form(twin)) {
+        let stages: usize = twin.name.rsplit('_').next().and_then(|number| number.parse().ok()).unwrap();
+        let rounds = |entry: &Entry| -> Vec<usize> {
+            // The loop of whole tiles is the shortest of those that wait for a stage.
+            let loops = entry.code.loops_with(&[is_mbarrier_wait]);
+            let one = loops.into_iter().min_by_key(|one| one.count(|_| true)).unwrap();
+            KINDS.iter().map(|(_, kind)| one.count(kind)).collect()
+        };
+        let expected: Vec<usize> = rounds(&safe).into_iter().map(|count| stages * count).collect();
+        assert_eq!(rounds(&twin), expected, "{}: {:?}", twin.name, KINDS.map(|(what, _)| what));
+        checked += 1;
+    }
+    assert_eq!(checked, 2);
+}
+
+#[test]
+fn the_twins_are_of_ten_kernels() {
     let mut kernels: Vec<String> =
-        pairs().iter().filter_map(|(safe, _)| Some(safe.name.split_once("__")?.0.to_owned())).collect();
+        all_pairs().iter().filter_map(|(safe, _)| Some(safe.name.split_once("__")?.0.to_owned())).collect();
     kernels.sort();
     let expected = [
+        "moving_average_bulk",
+        "moving_average_bulk",
         "moving_average_wide",
         "scale_own",
         "stencil_2d_wide",

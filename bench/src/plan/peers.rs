@@ -292,7 +292,7 @@ pub const CHAINS: [(&str, [Instance; 3]); 8] = [
 
 /// Our kernels that have a twin in unsafe Rust (`tests/twins/`): their symbols, to which a twin's
 /// adds [`TWIN`].
-pub const TWINS: [&str; 10] = [
+pub const TWINS: [&str; 12] = [
     "with_memcpy_async__i32_NeighbourSum_256",
     "with_staging__i32_NeighbourSum_256",
     "scale_own__i32_CpAsync_ThreadScope_256_4",
@@ -301,6 +301,8 @@ pub const TWINS: [&str; 10] = [
     "with_specialized_staging_unified__i32_NeighbourSum_CpAsync_256_128_4",
     "with_specialized_staging_warps__i32_NeighbourSum_CpAsync_256_128_128_4",
     "moving_average_wide__i32_256_1024_1",
+    "moving_average_bulk__i32_256_2",
+    "moving_average_bulk__i32_256_4",
     "transpose_wide__i32_256_64_64_4_1",
     "stencil_2d_wide__i32_256_16_64_4_1",
 ];
@@ -312,7 +314,8 @@ pub fn unsafe_twin(ours: &Instance) -> Option<Instance> {
         let symbol = Box::leak(format!("{TWIN}{}", ours.name()).into_boxed_str());
         // SAFETY: `tests/twins` has this entry: it takes what the safe kernel of the symbol takes,
         // launched with as many threads and as much shared memory, and reads and writes what that
-        // does (`tests/tests/twins.rs` compares their code). `on_cpu` does nothing but panic.
+        // does (`tests/tests/twins.rs` compares their code, or says why not). `on_cpu` does nothing
+        // but panic.
         unsafe {
             Instance::new(Parts {
                 kernel: symbol,
@@ -402,6 +405,7 @@ mod tests {
             include_str!("../../../tests/twins/src/staging_unified.rs"),
             include_str!("../../../tests/twins/src/specialized_staging.rs"),
             include_str!("../../../tests/twins/src/moving_average.rs"),
+            include_str!("../../../tests/twins/src/moving_average/bulk.rs"),
             include_str!("../../../tests/twins/src/transpose.rs"),
             include_str!("../../../tests/twins/src/stencil.rs"),
         ];

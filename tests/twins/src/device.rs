@@ -29,6 +29,10 @@ unsafe extern "C" {
     pub fn tilepipe_mbarrier_arrive(barrier: u32);
     pub fn tilepipe_cp_async_mbarrier_arrive(barrier: u32);
     pub fn tilepipe_mbarrier_wait(barrier: u32, parity: u32);
+    pub fn tilepipe_mbarrier_arrive_expect_tx(barrier: u32, bytes: u32);
+    pub fn tilepipe_bulk_copy(to: *mut u8, from: *const u8, bytes: u32, barrier: u32);
+    pub safe fn tilepipe_fence_mbarrier_init();
+    pub safe fn tilepipe_fence_proxy_async();
 }
 
 /// Threads of a block and elements of a tile.

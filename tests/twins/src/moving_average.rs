@@ -1,5 +1,7 @@
 //! One stage of tiles with neighbours, and four elements a thread.
 
+mod bulk;
+
 use tilepipe::entry::RawElements;
 
 use crate::device::{
