@@ -7,6 +7,7 @@
 //! enough.
 
 use core::any::TypeId;
+use core::marker::PhantomData;
 
 use crate::element::Element;
 use crate::entry::contract::Text;
@@ -15,7 +16,10 @@ pub use crate::entry::{LAUNCH_BYTES, Scalar};
 pub use crate::entry::{RawConstant, RawElements, RawParameter, RawRows, RawTensor, VALUE_ALIGNMENT};
 pub use crate::isa::ElementKind;
 use crate::isa::WARP;
+use crate::memory::Shared;
 use crate::role::RoleMap;
+use crate::stage::contents::Contents;
+use crate::stage::stages::Stages;
 use crate::tensor::{Extents, Swizzle};
 use crate::tile::Tile;
 
@@ -283,6 +287,32 @@ pub const fn check_roles<M: RoleMap>(kernel: &str, threads: usize) {
     if M::THREADS != threads {
         let text = text.text("` have ").number(M::THREADS).text(" threads, and its block has ").number(threads);
         text.text(": their sizes add up to the block's").fail();
+    }
+}
+
+/// Refuses, when the constant that calls it is evaluated, a kernel that reads tiles of these stages
+/// by parts which don't divide among its threads.
+#[doc(hidden)]
+#[track_caller]
+pub const fn check_own<C: Contents, const COUNT: usize, E, S, P>(
+    kernel: &str,
+    threads: usize,
+    _: PhantomData<Shared<'static, Stages<C, COUNT, E, S>, P>>,
+) {
+    let (text, mut at) = (Text::new().text("the kernel `").text(kernel), 0);
+    while at < C::SHAPES.len() {
+        let shape = &C::SHAPES[at];
+        if !shape.len.is_multiple_of(threads) {
+            let text = text.text("` has `own` share out tiles of ").number(shape.len).text(" elements among ");
+            let text = text.number(threads).text(" threads: their number is to divide the length;");
+            text.text(" at `BlockScope` read `tile[i]`").fail();
+        }
+        // A box has no parts of any number: its type says so.
+        if !shape.has_parts(threads) && !shape.boxed {
+            let text = text.text("` reads tiles by `own` whose elements don't lie in a row: it wants rows");
+            text.text(" without padding, and no columns; at `BlockScope` read `tile[i]`").fail();
+        }
+        at += 1;
     }
 }
 

@@ -2,13 +2,14 @@
 //! kernel's own lines and with its name. The library checks the same where the code is
 //! instantiated: at its own lines, in a build.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Expr, ExprMethodCall, FnArg, GenericArgument, ItemFn, Pat, PathArguments, Type};
 
 use crate::instances::Instance;
+use crate::parts;
 use crate::signature::{Signature, with_static_lifetimes};
 
 /// The checks, as items of the module beside the kernel.
@@ -31,9 +32,9 @@ pub(crate) fn of(signature: &Signature, function: &ItemFn, instances: &[Instance
     }
 }
 
-/// Checks of what is called on the block: each a function, and a constant that calls it for every
-/// instance. All are tracked, so that a failure is at the place of the constant, which is that of
-/// the call.
+/// Checks of what is called on the block and on tiles: each a function, and a constant that calls
+/// it for every instance. All are tracked, so that a failure is at the place of the constant, which
+/// is that of the call.
 fn checks_of_calls(signature: &Signature, function: &ItemFn, instances: &[Instance]) -> Vec<TokenStream> {
     let Some((block, threads)) = block(function) else { return Vec::new() };
     let mut calls = Calls { block, found: Vec::new(), is_certain: true };
@@ -43,29 +44,38 @@ fn checks_of_calls(signature: &Signature, function: &ItemFn, instances: &[Instan
     }
     let kernel = signature.name.to_string();
     let (generics, predicates) = (signature.generics().collect::<Vec<_>>(), signature.predicates());
-    let check = |call: &ExprMethodCall| {
-        let span = call.method.span();
+    let of_block = calls.found.into_iter().filter_map(|call| {
         let check = match call.turbofish.as_ref().map(|turbofish| &turbofish.args) {
-            None if call.method == "warps" => quote!(check_warps),
-            Some(arguments) if call.method == "partition" && arguments.len() == 1 => quote!(check_roles::<#arguments>),
+            None if call.method == "warps" => quote!(check_warps(#kernel, #threads)),
+            Some(arguments) if call.method == "partition" && arguments.len() == 1 => {
+                quote!(check_roles::<#arguments>(#kernel, #threads))
+            }
             _ => return None,
         };
+        Some((call.method.span(), check))
+    });
+    let of_tiles = signature.shared.iter().flat_map(|shared| {
+        let ty = with_static_lifetimes(shared.ty);
+        let check = quote!(check_own(#kernel, #threads, ::core::marker::PhantomData::<#ty>));
+        parts::read_by(function, &shared.name).into_iter().map(move |own| (own.span(), check.clone()))
+    });
+    let check = |(span, check): (Span, TokenStream)| {
         let values = instances.iter().map(|instance| {
             let values = instance.values.iter().map(|(_, value)| value);
             quote_spanned!(span => check::<#(#values),*>();)
         });
-        Some(quote_spanned! { span =>
+        quote_spanned! { span =>
             const _: () = {
                 #[allow(clippy::extra_unused_type_parameters)]
                 #[track_caller]
                 const fn check<#(#generics),*>() where #predicates {
-                    ::tilepipe::launch::#check(#kernel, #threads);
+                    ::tilepipe::launch::#check;
                 }
                 #(#values)*
             };
-        })
+        }
     };
-    calls.found.into_iter().filter_map(check).collect()
+    of_block.chain(of_tiles).map(check).collect()
 }
 
 /// The name of the block, and the number of its threads as written in its type.

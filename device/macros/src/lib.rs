@@ -11,6 +11,7 @@ mod computed;
 mod element;
 mod instances;
 mod package;
+mod parts;
 mod selection;
 mod signature;
 

@@ -12,6 +12,7 @@ pub(crate) struct Signature<'a> {
     pub(crate) name: &'a Ident,
     /// The parameters between the block and the shared memory.
     pub(crate) parameters: Vec<Parameter<'a>>,
+    pub(crate) shared: Option<Parameter<'a>>,
     function: &'a ItemFn,
 }
 
@@ -60,19 +61,20 @@ impl<'a> Signature<'a> {
             return Err(error(&signature.inputs, "a kernel's first parameter is its `Block<THREADS>`"));
         }
         parameters.remove(0);
-        let shared = parameters.iter().position(|parameter| is_named(parameter.ty, "Shared"));
-        if let Some(position) = shared {
+        let position = parameters.iter().position(|parameter| is_named(parameter.ty, "Shared"));
+        let mut shared = None;
+        if let Some(position) = position {
             if position + 1 < parameters.len() {
                 let message = "a kernel has one `Shared`, its last parameter: lay out two to four things as a tuple, \
                                `Shared<(A, B)>`, and `split` it";
                 return Err(error(parameters[position].ty, message));
             }
-            parameters.pop();
+            shared = parameters.pop();
         }
         if let Some(second) = parameters.iter().find(|parameter| is_named(parameter.ty, "Block")) {
             return Err(error(second.ty, "a kernel has one `Block`"));
         }
-        Ok(Signature { name: &signature.ident, parameters, function })
+        Ok(Signature { name: &signature.ident, parameters, shared, function })
     }
 
     /// The generic parameters, without lifetimes.
