@@ -61,10 +61,12 @@
 //! # }
 //! ```
 //!
-//! A loop's body must return the pipeline in the state in which it took it, so "mismatched types:
-//! expected `Free<2>`, found `Free<1>`" in a loop says that a round acquires a stage that it does
-//! not give back (or the reverse). [`weaken`](Pipeline::weaken) counts a free stage as dirty, for a
-//! loop whose rounds end with a `release`.
+//! A loop's body must return the pipeline in the state in which it took it. If it does not, rustc
+//! says "mismatched types", "expected `2`, found `1`", and notes both types: `Free<2>` before the
+//! round and `Free<1>` after it say that a round acquires a stage that it does not give back. If
+//! the types have `Dirty<0>` and `Dirty<1>`, the stage was given back by `release`, and counts as
+//! dirty until the next barrier: start the loop in that state, by [`weaken`](Pipeline::weaken),
+//! which counts a free stage as dirty.
 
 #![expect(clippy::type_complexity, reason = "the state is the type")]
 
