@@ -6,7 +6,7 @@ extern crate tilepipe as real;
 pub use real::{Block, TilesMut, launch};
 
 pub mod entry {
-    pub use real::entry::{bounds, is_parameter};
+    pub use real::entry::{AnotherModule, KernelModule, bounds, check_module, is_parameter};
     pub struct Lie;
     pub const fn instance<F: Copy>(_: F, _: (&str, &str), _: &str, _: &str, _: &[(&str, &str)], _: &[&str]) -> Lie {
         Lie

@@ -6,7 +6,7 @@ extern crate tilepipe as real;
 pub use real::{Block, TilesMut, launch};
 
 pub mod entry {
-    pub use real::entry::is_parameter;
+    pub use real::entry::{AnotherModule, KernelModule, check_module, is_parameter};
     pub const fn instance<F: Copy>(
         _: F,
         package: (&'static str, &'static str),

@@ -41,7 +41,8 @@ impl Bounds {
         let error = |message: String| Err(syn::Error::new(name.span(), message));
         let Some(at) = KINDS.iter().position(|kind| name == kind.name) else {
             return error(
-                "expected `instances(NAME = [value, ..], ..)`, `min_blocks = NUMBER` or `max_registers = NUMBER`"
+                "expected `instances(NAME = [value, ..], ..)`, `min_blocks = NUMBER`, `max_registers = NUMBER` or \
+                 `module = NAME`"
                     .into(),
             );
         };

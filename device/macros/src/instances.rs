@@ -14,6 +14,8 @@ use crate::signature::Signature;
 pub(crate) struct Arguments {
     pub(crate) instances: Instances,
     pub(crate) bounds: Bounds,
+    /// The name of the module beside the kernel, if it is not the kernel's.
+    pub(crate) module: Option<Ident>,
 }
 
 /// All `instances(..)` lists of one attribute.
@@ -43,11 +45,16 @@ pub(crate) struct Instance {
 
 impl Parse for Arguments {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let (mut lists, mut bounds) = (Vec::new(), Bounds::default());
+        let (mut lists, mut bounds, mut module) = (Vec::new(), Bounds::default(), None);
         while !input.is_empty() {
             let keyword: Ident = input.parse()?;
             if keyword == "instances" {
                 lists.push(List::read(keyword, input)?);
+            } else if keyword == "module" {
+                input.parse::<Token![=]>()?;
+                if module.replace(input.parse()?).is_some() {
+                    return Err(syn::Error::new(keyword.span(), "`module` is given twice"));
+                }
             } else {
                 bounds.read(&keyword, input)?;
             }
@@ -55,7 +62,7 @@ impl Parse for Arguments {
                 input.parse::<Token![,]>()?;
             }
         }
-        Ok(Arguments { instances: Instances(lists), bounds })
+        Ok(Arguments { instances: Instances(lists), bounds, module })
     }
 }
 

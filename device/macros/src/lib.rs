@@ -1,8 +1,9 @@
 //! The `#[kernel]` attribute and the `Element` derive of tilepipe.
 //!
 //! `#[kernel]` declares and leaves all logic to functions of `tilepipe::entry` and `tilepipe_host`:
-//! the function under it stays as written, and beside it comes a module of the same name with the
-//! kernel's instances, its PTX entry points (on the GPU) and its typed `launch` (elsewhere).
+//! the function under it stays as written, and beside it comes a module (of the same name, or of
+//! one that `module = name` gives) with the kernel's instances, its PTX entry points (on the GPU)
+//! and its typed `launch` (elsewhere).
 
 mod bounds;
 mod built;
@@ -115,6 +116,34 @@ use crate::signature::Signature;
 /// launches an instance with checked arguments, and `scale::INSTANCES` lists what was built. The
 /// calling crate depends on `tilepipe`, and on `tilepipe-host` where it is not built for `nvptx64`.
 ///
+/// `#[kernel(module = name)]` gives the module another name, where its own is taken: by another
+/// module beside the kernel, or by the one that the kernel is in.
+///
+/// ```
+/// mod scale {
+///     use tilepipe::{Block, TilesMut, kernel};
+///
+///     #[kernel(module = scale_kernel)]
+///     pub fn scale(block: Block<64>, factor: u32, mut out: TilesMut<u32, 64>) {
+///         let mut results = out.for_block(&block);
+///         for i in 0..results.len() {
+///             let result = results.get_mut(i);
+///             block.threads(|t| result.set(&t, factor * t.rank() as u32));
+///         }
+///     }
+/// }
+///
+/// use scale::*;
+///
+/// # fn main() -> Result<(), tilepipe_host::Error> {
+/// #     let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Lazy);
+/// #     let mut out = device.zeroed(64)?;
+/// scale_kernel::launch(&device.stream()?, 1, 3, &mut out)?;
+/// #     assert_eq!(out.download()?[..3], [0, 3, 6]);
+/// #     Ok(())
+/// # }
+/// ```
+///
 /// # Fewer instances for the CPU
 ///
 /// A crate with hundreds of instances takes minutes to compile for the CPU. While the environment
@@ -221,27 +250,31 @@ pub fn built_files(input: TokenStream) -> TokenStream {
 }
 
 fn expand(arguments: &Arguments, function: &ItemFn) -> syn::Result<proc_macro2::TokenStream> {
-    let Arguments { instances: lists, bounds } = arguments;
+    let Arguments { instances: lists, bounds, module } = arguments;
     let signature = Signature::of(function)?;
     let instances = lists.expand(&signature)?;
     bounds.check(&signature)?;
-    let module = &signature.name;
-    let visibility = &function.vis;
-    let summary = format!("The instances of the kernel [`{module}`](fn@{module}) and its typed launch.");
+    let (name, visibility) = (&signature.name, &function.vis);
+    let module = module.as_ref().unwrap_or(name);
+    let summary = format!("The instances of the kernel [`{name}`](fn@{name}) and its typed launch.");
     let entries = instances
         .iter()
-        .filter(|_| is_asked_for(&module.to_string()))
+        .filter(|_| is_asked_for(&name.to_string()))
         .map(|instance| entry(&signature, instance, bounds));
     let (functions, bounds_on_host) = (bounds.functions(&signature), bounds.on_host(&signature, &instances));
     let checks = checks::of(&signature, function, &instances);
     let launch = launch(&signature, &instances);
+    let is_in_sight = module_is_in_sight(module);
     Ok(quote! {
         #function
+        #is_in_sight
 
         #[doc = #summary]
         #visibility mod #module {
             #[allow(unused_imports)]
             use super::*;
+            #[doc(hidden)]
+            pub use ::tilepipe::entry::KernelModule as __KernelModule;
 
             #[cfg(target_arch = "nvptx64")]
             const _: () = {
@@ -255,6 +288,23 @@ fn expand(arguments: &Arguments, function: &ItemFn) -> syn::Result<proc_macro2::
             #launch
         }
     })
+}
+
+/// Refuses, in words, another module of the name of the kernel's: rustc reports two of one name in
+/// one place, but not where the second one comes from. If the other one stands first, the name is
+/// its, and so the glob import does not bring [`KernelModule`](::tilepipe::entry::KernelModule).
+fn module_is_in_sight(module: &proc_macro2::Ident) -> proc_macro2::TokenStream {
+    quote_spanned! { module.span() =>
+        const _: () = {
+            #[allow(unused_imports)]
+            use ::tilepipe::entry::AnotherModule as __KernelModule;
+            const _: () = {
+                #[allow(unused_imports)]
+                use self::#module::*;
+                ::tilepipe::entry::check_module::<__KernelModule>();
+            };
+        };
+    }
 }
 
 /// The builder names the kernel functions that are to have entry points in this variable, with

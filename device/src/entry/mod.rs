@@ -7,6 +7,7 @@
 
 pub(crate) mod contract;
 mod function;
+mod module;
 mod parameter;
 mod value;
 
@@ -23,6 +24,7 @@ pub use crate::isa::RawTensor;
 pub use function::{KernelFunction, bounds, enter};
 #[cfg(not(target_arch = "nvptx64"))]
 pub use function::{instance, instance_without_cpu};
+pub use module::{AnotherModule, IsKernelModule, KernelModule, check_module};
 pub use parameter::Parameter;
 #[cfg(not(target_arch = "nvptx64"))]
 pub use parameter::is_parameter;

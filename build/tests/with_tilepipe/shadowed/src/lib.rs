@@ -11,7 +11,7 @@ use real::{Block, TilesMut};
 /// A function of one's own that gets the parameters, and only names the one that enters a kernel.
 #[cfg(feature = "own_parameters")]
 pub mod entry {
-    pub use real::entry::bounds;
+    pub use real::entry::{AnotherModule, KernelModule, bounds, check_module};
 
     pub fn enter<F: real::entry::KernelFunction<A>, A>(_: F, raw: [*const u8; 1]) {
         let named: unsafe fn(F, [*const u8; 1]) = real::entry::enter::<F, A, 1>;
@@ -24,6 +24,7 @@ pub mod entry {
 #[cfg(feature = "other_function")]
 pub mod entry {
     pub use core::ptr::write as enter;
+    pub use real::entry::{AnotherModule, KernelModule, check_module};
 
     pub const fn bounds<F>(_: &F, _: Option<usize>, _: Option<usize>) -> [u32; 3] {
         [32, u32::MAX, u32::MAX]

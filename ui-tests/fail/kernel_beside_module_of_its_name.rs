@@ -1,0 +1,17 @@
+//! The module beside a kernel has the kernel's name: with another module of that name in sight its
+//! `launch` could not be named.
+#![forbid(unsafe_code)]
+use tilepipe::{Block, TilesMut, kernel};
+
+mod ones {
+    pub const ONE: u32 = 1;
+}
+
+#[kernel]
+fn ones(block: Block<64>, mut out: TilesMut<u32, 64>) {
+    let mut results = out.for_block(&block);
+    let result = results.get_mut(0);
+    block.threads(|t| result.set(&t, ones::ONE));
+}
+
+fn main() {}
