@@ -291,21 +291,31 @@ pub const fn check_roles<M: RoleMap>(kernel: &str, threads: usize) {
 }
 
 /// Refuses, when the constant that calls it is evaluated, a kernel that reads tiles of these stages
-/// by parts which don't divide among its threads.
+/// by parts which don't divide among its threads: all of a stage's, or the one of a number.
 #[doc(hidden)]
 #[track_caller]
 pub const fn check_own<C: Contents, const COUNT: usize, E, S, P>(
     kernel: &str,
     threads: usize,
+    number: Option<usize>,
     _: PhantomData<Shared<'static, Stages<C, COUNT, E, S>, P>>,
 ) {
-    let (text, mut at) = (Text::new().text("the kernel `").text(kernel), 0);
-    while at < C::SHAPES.len() {
+    let text = Text::new().text("the kernel `").text(kernel);
+    let (mut at, end) = match number {
+        Some(number) => (number, number.saturating_add(1)),
+        None => (0, C::SHAPES.len()),
+    };
+    while at < end && at < C::SHAPES.len() {
         let shape = &C::SHAPES[at];
         if !shape.len.is_multiple_of(threads) {
             let text = text.text("` has `own` share out tiles of ").number(shape.len).text(" elements among ");
             let text = text.number(threads).text(" threads: their number is to divide the length;");
-            text.text(" at `BlockScope` read `tile[i]`").fail();
+            text.text(if C::SHAPES.len() > 1 && number.is_none() {
+                " of one tile of several there is `own_of::<NUMBER>(&t)`"
+            } else {
+                " at `BlockScope` read `tile[i]`"
+            })
+            .fail();
         }
         // A box has no parts of any number: its type says so.
         if !shape.has_parts(threads) && !shape.boxed {

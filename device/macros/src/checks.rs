@@ -55,9 +55,13 @@ fn checks_of_calls(signature: &Signature, function: &ItemFn, instances: &[Instan
         Some((call.method.span(), check))
     });
     let of_tiles = signature.shared.iter().flat_map(|shared| {
+        let kernel = &kernel;
         let ty = with_static_lifetimes(shared.ty);
-        let check = quote!(check_own(#kernel, #threads, ::core::marker::PhantomData::<#ty>));
-        parts::read_by(function, &shared.name).into_iter().map(move |own| (own.span(), check.clone()))
+        parts::read_by(function, &shared.name).into_iter().map(move |own| {
+            let number = own.number();
+            let check = quote!(check_own(#kernel, #threads, #number, ::core::marker::PhantomData::<#ty>));
+            (own.method.span(), check)
+        })
     });
     let check = |(span, check): (Span, TokenStream)| {
         let values = instances.iter().map(|instance| {

@@ -1,5 +1,5 @@
-//! Where a kernel reads tiles by parts: its calls of `own`, as far as the text tells that the
-//! receiver is a tile of the stages that the kernel's `Shared` holds.
+//! Where a kernel reads tiles by parts: its calls of `own` and `own_of`, as far as the text tells
+//! that the receiver is a tile of the stages that the kernel's `Shared` holds.
 //!
 //! Names are followed from the `Shared` on, over the whole body at once: a name counts as a
 //! pipeline or a tile only if every binding of it is one. What is not certain is left to the
@@ -7,11 +7,41 @@
 
 use std::collections::BTreeMap;
 
+use proc_macro2::TokenStream;
+use quote::quote;
 use syn::visit::{self, Visit};
-use syn::{Expr, ExprClosure, ExprMethodCall, Ident, ItemFn, Pat};
+use syn::{Expr, ExprClosure, ExprMethodCall, GenericArgument, Ident, ItemFn, Pat};
 
-/// The calls of `own` on tiles of the stages in `shared`.
-pub(crate) fn read_by(function: &ItemFn, shared: &Ident) -> Vec<Ident> {
+/// A call of `own`, or of `own_of` with the tile's number.
+#[derive(Clone)]
+pub(crate) struct Own {
+    pub(crate) method: Ident,
+    number: Option<GenericArgument>,
+}
+
+impl Own {
+    /// The number as an optional one.
+    pub(crate) fn number(&self) -> TokenStream {
+        match &self.number {
+            Some(number) => quote!(::core::option::Option::Some(#number)),
+            None => quote!(::core::option::Option::None),
+        }
+    }
+
+    fn of(call: &ExprMethodCall) -> Option<Self> {
+        let method = call.method.clone();
+        match &call.turbofish {
+            None if method == "own" => Some(Own { method, number: None }),
+            Some(numbers) if method == "own_of" && numbers.args.len() == 1 => {
+                Some(Own { method, number: numbers.args.first().cloned() })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The calls of `own` and `own_of` on tiles of the stages in `shared`.
+pub(crate) fn read_by(function: &ItemFn, shared: &Ident) -> Vec<Own> {
     let mut walk = Walk { names: Names::new(), calls: Vec::new(), has_items: false };
     function.sig.inputs.iter().for_each(|input| walk.visit_fn_arg(input));
     walk.names.insert(shared.to_string(), Some(Kind::Shared));
@@ -45,7 +75,7 @@ type Names = BTreeMap<String, Option<Kind>>;
 /// Walks over the body in the order of the text.
 struct Walk {
     names: Names,
-    calls: Vec<Ident>,
+    calls: Vec<Own>,
     has_items: bool,
 }
 
@@ -105,8 +135,8 @@ impl<'a> Visit<'a> for Walk {
     }
 
     fn visit_expr_method_call(&mut self, call: &'a ExprMethodCall) {
-        if call.method == "own" && call.args.len() == 1 && self.kind(&call.receiver) == Some(Kind::Tile) {
-            self.calls.push(call.method.clone());
+        if call.args.len() == 1 && self.kind(&call.receiver) == Some(Kind::Tile) {
+            self.calls.extend(Own::of(call));
         }
         self.visit_expr(&call.receiver);
         for (position, argument) in call.args.iter().enumerate() {
@@ -146,6 +176,7 @@ mod tests {
     #[test]
     fn tiles_are_followed_through_steps_drivers_and_scopes() {
         assert_eq!(found("shared.pipeline(&block).map_tiles(&a, &mut b, |one, dst| one.own(&t));"), 1);
+        assert_eq!(found("shared.pipeline(&block).map_tiles(&a, &mut b, |one, dst| one.own_of::<1>(&t));"), 1);
         assert_eq!(found("let p = shared.pipeline(&block); p.published().for_each_tile(&a, |one, i| one.own(&t));"), 1);
         assert_eq!(found("shared.pipeline(&block).for_each(n, |s, i| s.copy(x), |one, i| one.own(&t));"), 1);
         assert_eq!(found("shared.with_pipeline(&block, |p| { let (q, one) = p.wait(); one.own(&t) });"), 1);

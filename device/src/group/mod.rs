@@ -8,6 +8,7 @@ pub(crate) mod instant;
 pub(crate) mod rounds;
 pub(crate) mod scratch;
 mod synchronise;
+mod thread_of;
 pub(crate) mod warp;
 
 use core::convert::Infallible;
@@ -17,6 +18,8 @@ use crate::marker::Brand;
 
 pub use deal::Deal;
 pub use synchronise::Synchronise;
+#[cfg_attr(doc, doc(hidden))]
+pub use thread_of::ThreadOf;
 
 /// The threads that take a pipeline's steps together. Sealed: [`InBlock`], [`InWarp`] and
 /// [`InThread`].

@@ -83,6 +83,7 @@ mod tiles;
 mod view;
 
 pub use crate::stage::contents::AlwaysFilled;
+pub use crate::stage::nth::HasTile;
 pub use crate::stage::{Stage, StageFilled};
 #[cfg_attr(doc, doc(hidden))]
 pub use count::{AcquireFrom, Decrement, Increment, Launder, Releases, Waits};

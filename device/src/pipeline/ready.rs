@@ -6,7 +6,7 @@ use core::ops::{Deref, Index};
 use super::setup::Setup;
 use super::view::{AtScope, Published, View};
 use crate::group::block::Thread;
-use crate::group::{InBlock, Part, Whole, WholeBlock, warps};
+use crate::group::{Group, InBlock, Part, ThreadOf, Whole, WholeBlock, warps};
 use crate::isa::WARP;
 use crate::marker::NoPosition;
 use crate::marker::{Brand, Uniform};
@@ -15,7 +15,8 @@ use crate::scope::BlockScope;
 #[cfg(doc)]
 use crate::scope::WarpScope;
 use crate::scope::{AtLeastWarp, Scope};
-use crate::stage::contents::{AlwaysFilled, OneTile, Optional, sealed};
+use crate::stage::contents::{AlwaysFilled, OneTile, Optional, check_parts, sealed};
+use crate::stage::nth::{HasTile, sealed as nth};
 use crate::stage::{LandedStage, PresenceOf};
 
 /// A tile that has landed and may be read until it is released.
@@ -25,7 +26,8 @@ use crate::stage::{LandedStage, PresenceOf};
 /// - at [`BlockScope`], of a pipeline of a warp's or a thread's own, and once it is published: all
 ///   of it. A single tile derefs to its type; of several tiles [`tiles`](Self::tiles) returns
 ///   references, and an [`Optional`] one is read by [`get`](Self::get).
-/// - at [`WarpScope`]: [`of_warp`](Self::of_warp); at any scope: [`own`](Self::own).
+/// - at [`WarpScope`]: [`of_warp`](Self::of_warp); at any scope: [`own`](Self::own), of
+///   one of several tiles [`own_of`](Self::own_of).
 ///
 /// # Examples
 ///
@@ -130,7 +132,7 @@ impl<U: Setup, V> Ready<'_, U, V> {
 
     /// Returns the elements that the calling thread copied: of `LEN` elements `LEN / THREADS` in a
     /// row, from `rank * LEN / THREADS` on. Where a stage holds several tiles, it returns a tuple
-    /// of such slices.
+    /// of such slices; [`own_of`](Self::own_of) returns that of one of them.
     ///
     /// At every scope these are the same elements. The length must be a multiple of `THREADS`, or
     /// it does not compile.
@@ -147,12 +149,75 @@ impl<U: Setup, V> Ready<'_, U, V> {
         U: Setup<Group = InBlock<'b, THREADS>>,
         U::Contents: AlwaysFilled,
     {
-        const { crate::stage::contents::check_parts::<U::Contents>(THREADS) };
+        const { check_parts::<U::Contents>(THREADS) };
         // SAFETY: the thread's own elements have landed at every scope and lie within its part of
         // the tile. The token is the calling thread's in the block whose pipeline this is: both
         // have the brand `'b` (`Thread`, 0). So its rank is below THREADS, which divides each
         // tile's length (asserted).
         unsafe { self.stage.part(thread.rank(), THREADS) }
+    }
+
+    /// Returns the elements that the calling thread copied of one of several tiles, as
+    /// [`own`](Self::own) does of all: `own_of::<1>(&t)` is of the second tile of a stage.
+    ///
+    /// The length of that tile alone must be a multiple of the block's threads. At
+    /// [`BlockScope`] others may have any, and are read by [`tiles`](Self::tiles).
+    ///
+    /// # Threads
+    ///
+    /// A per-thread closure.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tilepipe::{Block, Blocked, Shared, Stages, Tiles, TilesMut, kernel};
+    ///
+    /// /// Multiplies each element by one of the two factors of its tile.
+    /// #[kernel]
+    /// pub fn scale(
+    ///     block: Block<64>,
+    ///     factors: Tiles<i32, 2>,
+    ///     input: Tiles<i32, 128>,
+    ///     mut out: TilesMut<i32, 128, Blocked>,
+    ///     shared: Shared<Stages<([i32; 2], [i32; 128]), 3>>,
+    /// ) {
+    ///     let batches = (&factors.for_block(&block), &input.for_block(&block));
+    ///     let mut results = out.for_block(&block);
+    ///     let _ = shared.pipeline(&block).map_tiles(batches, &mut results, |tiles, dst| {
+    ///         let (factors, _) = tiles.tiles();
+    ///         block.threads(|t| {
+    ///             let own = tiles.own_of::<1>(&t);
+    ///             dst.set_all(&t, [own[0] * factors[0], own[1] * factors[1]]);
+    ///         });
+    ///     });
+    /// }
+    ///
+    /// # fn main() -> Result<(), tilepipe_host::Error> {
+    /// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Random { seed: 4 });
+    /// # let factors = device.upload(&[1, 10, 2, 20])?;
+    /// # let (input, mut out) = (device.upload(&[3; 256])?, device.zeroed(256)?);
+    /// # scale::launch(&device.stream()?, 1, &factors, &input, &mut out)?;
+    /// # assert_eq!(out.download()?, [[3, 30].repeat(64), [6, 60].repeat(64)].concat());
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[inline(always)]
+    pub fn own_of<const NUMBER: usize>(
+        &self,
+        thread: &impl ThreadOf<U::Group>,
+    ) -> <<U::Contents as nth::HasTile<NUMBER>>::Tile as sealed::Contents>::Parts<'_>
+    where
+        U::Contents: HasTile<NUMBER>,
+    {
+        let threads = <U::Group as Group>::THREADS;
+        const {
+            check_parts::<<U::Contents as nth::HasTile<NUMBER>>::Tile>(<U::Group as Group>::THREADS);
+        };
+        // SAFETY: the thread's own elements have landed at every scope and lie within its part of
+        // the tile. The token is the calling thread's in the block whose pipeline this is
+        // (`ThreadOf`: both have one brand; `Thread`, 0). So its rank is below the number of
+        // threads, which divides the tile's length (asserted).
+        unsafe { self.stage.part_of::<NUMBER>(thread.rank_in_group(), threads) }
     }
 
     /// Returns the elements that the calling thread's warp copied: of `LEN` elements
@@ -172,7 +237,7 @@ impl<U: Setup, V> Ready<'_, U, V> {
         U::Scope: AtLeastWarp,
         U::Contents: AlwaysFilled,
     {
-        const { crate::stage::contents::check_parts::<U::Contents>(warps::<THREADS>()) };
+        const { check_parts::<U::Contents>(warps::<THREADS>()) };
         // SAFETY: what the warp copied has landed and is visible to all of it at warp and at block
         // scope. The token is the calling thread's in the block whose pipeline this is (`'b`;
         // `Thread`, 0), so its warp's rank is below the number of warps, which divides each tile's

@@ -471,7 +471,7 @@ tuples!(A X 0, B Y 1, C Z 2);
 tuples!(A X 0, B Y 1, C Z 2, D W 3);
 
 /// The bytes of one of several tiles in a stage, and the alignment of its start there.
-const fn extent<C: Contents>() -> (usize, usize) {
+pub(super) const fn extent<C: Contents>() -> (usize, usize) {
     (C::BYTES, at_least_16(C::ALIGNMENT))
 }
 

@@ -3,6 +3,7 @@
 use core::marker::PhantomData;
 
 use super::contents::{AlwaysFilled, Contents, OneTile, Optional, sealed};
+use super::nth::{HasTile, sealed as nth};
 
 /// A stage whose tiles have landed, for the threads that have waited for it to read.
 ///
@@ -65,6 +66,28 @@ impl<C: Contents> LandedStage<C> {
     {
         // SAFETY: as for `tiles`, and the caller's promise for the numbers.
         unsafe { C::parts(self.memory, part, parts) }
+    }
+}
+
+impl<C: Contents> LandedStage<C> {
+    /// Part `part` of `parts` of tile `NUMBER`.
+    ///
+    /// # Safety
+    ///
+    /// As for [`part`](Self::part), with the one tile's length.
+    #[inline(always)]
+    pub(crate) unsafe fn part_of<const NUMBER: usize>(
+        &self,
+        part: usize,
+        parts: usize,
+    ) -> <<C as nth::HasTile<NUMBER>>::Tile as sealed::Contents>::Parts<'_>
+    where
+        C: HasTile<NUMBER>,
+    {
+        // SAFETY: the tile lies within the stage at its offset.
+        let tile = unsafe { self.memory.add(C::OFFSET) };
+        // SAFETY: as for `part`; any contents with a tile of a number are never committed empty.
+        unsafe { <<C as nth::HasTile<NUMBER>>::Tile as sealed::Contents>::parts(tile, part, parts) }
     }
 }
 

@@ -6,6 +6,7 @@ mod boxes;
 pub(crate) mod contents;
 mod filling;
 mod landed;
+pub(crate) mod nth;
 pub(crate) mod presence;
 pub(crate) mod ring;
 pub(crate) mod stages;
