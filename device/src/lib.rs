@@ -54,7 +54,8 @@
 //!   [`ColumnTiles2D`], [`Halos2D`].
 //! - Elements from anywhere, without tiles: [`Input`], [`Input2D`].
 //! - The tiles of one block: [`BlockTiles`], [`BlockRows`], [`TileRef`], [`Places`]; their order
-//!   is [`Cyclic`], [`Consecutive`] or [`WholeRows`].
+//!   is [`Cyclic`], [`Consecutive`] or [`WholeRows`], or for warps and threads [`ByWarps`] and
+//!   [`ByThreads`].
 //! - What such a tile is in shared memory: `[T; LEN]`, [`HaloTile`], [`Tile2D`],
 //!   [`ColumnTile2D`], [`HaloTile2D`].
 //! - Values that are no views: any [`Element`] is a parameter, and a larger one is a
@@ -65,7 +66,8 @@
 //! An output is written, and no two threads share an element. (`docs/guide/data.md`)
 //!
 //! - By threads: [`TilesMut`], [`TilesMut2D`]; the tiles of one block are [`BlockTilesMut`] or
-//!   [`BlockRowsMut`], and one of them is a [`TileMut`].
+//!   [`BlockRowsMut`], and one of them is a [`TileMut`]. Those of one warp or thread come from
+//!   [`MembersTilesMut`].
 //! - Which elements of a tile a thread owns: [`Striped`], [`Blocked`], [`Runs`], [`WarpRows`],
 //!   [`Micro`].
 //! - By the copy engine: [`BulkTilesMut`], and the [`Outputs`] in shared memory from which it
@@ -230,6 +232,9 @@ pub use output::bounds::Bounded;
 pub use output::bounds::hoist_bounds;
 pub use output::bulk::BulkTilesMut;
 pub use output::destination::Destination;
+#[cfg_attr(doc, doc(hidden))]
+pub use output::member::DealtToBlocks;
+pub use output::member::MembersTilesMut;
 pub use output::reduction::{AddingThread, AtomicOperation, Reduction};
 pub use output::rows::BlockRowsMut;
 pub use output::tile::{OutputTile, TileMut};
@@ -258,7 +263,7 @@ pub use view::constant::Constant;
 pub use view::geometry::{ColumnOfTiles, Columns, Elements, Geometry, LineOfTiles, RowOfTiles, Rows};
 #[cfg_attr(doc, doc(hidden))]
 pub use view::order::{AnyBlock, OrderOf, SameOrder, Stepped};
-pub use view::order::{Consecutive, Cyclic, Grouped, Order, WholeRows};
+pub use view::order::{ByThreads, ByWarps, Consecutive, Cyclic, Grouped, Order, WholeRows};
 pub use view::rows::BlockRows;
 pub use view::share::Places;
 pub use view::tile_ref::TileRef;

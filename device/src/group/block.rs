@@ -192,8 +192,9 @@ impl<'b, const THREADS: usize> Block<'b, THREADS> {
 ///
 /// # Invariants
 ///
-/// 0. `rank` is the calling thread's rank in the block, warp or role of `THREADS` threads that `'b`
-///    is the brand of: it is below `THREADS`, and no other thread of that group has it.
+/// 0. `rank` is the calling thread's rank in the block, warp or role of `THREADS` threads, or in
+///    the group of this thread alone, that `'b` is the brand of: it is below `THREADS`, and no
+///    other thread of that group has it.
 pub struct Thread<'t, 'b, const THREADS: usize> {
     rank: usize,
     call: Brand<'t>,
@@ -201,7 +202,7 @@ pub struct Thread<'t, 'b, const THREADS: usize> {
     level: BlockLevel,
 }
 
-impl<const THREADS: usize> Thread<'_, '_, THREADS> {
+impl<'t, const THREADS: usize> Thread<'t, '_, THREADS> {
     /// Makes the token of a thread.
     ///
     /// # Safety
@@ -216,6 +217,14 @@ impl<const THREADS: usize> Thread<'_, '_, THREADS> {
     #[inline(always)]
     pub fn rank(&self) -> usize {
         self.rank
+    }
+
+    /// Returns the thread's token as the only one of a group: for tiles of an output that the
+    /// thread has for itself, [`MembersTilesMut::for_thread`](crate::MembersTilesMut::for_thread).
+    #[inline(always)]
+    pub fn alone(&self) -> Thread<'t, 't, 1> {
+        // SAFETY: `'t` is the brand of this call, which this thread alone makes: a group of one.
+        unsafe { Thread::new(0) }
     }
 }
 

@@ -229,12 +229,20 @@ pub struct Lane<'t, 'w, 'b, const THREADS: usize> {
     warp: Brand<'w>,
 }
 
-impl<'t, 'b, const THREADS: usize> Lane<'t, '_, 'b, THREADS> {
+impl<'t, 'w, 'b, const THREADS: usize> Lane<'t, 'w, 'b, THREADS> {
     /// Returns the thread's rank in its warp, `0..32` (CUDA: `thread_rank()` of the tile,
     /// `%laneid`).
     #[inline(always)]
     pub fn rank(&self) -> usize {
         self.rank
+    }
+
+    /// Returns the thread's token in its warp: for tiles of an output that the warp has for itself,
+    /// [`MembersTilesMut::for_warp`](crate::MembersTilesMut::for_warp).
+    #[inline(always)]
+    pub fn in_warp(&self) -> Thread<'t, 'w, WARP> {
+        // SAFETY: the rank of the calling thread in the warp that `'w` is the brand of.
+        unsafe { Thread::new(self.rank) }
     }
 
     /// Returns the thread's token in its block: for the block's views and tiles.

@@ -5,6 +5,7 @@ pub(crate) mod bounds;
 pub(crate) mod bulk;
 mod computed;
 pub(crate) mod destination;
+pub(crate) mod member;
 pub(crate) mod product;
 pub(crate) mod reduction;
 pub(crate) mod rows;

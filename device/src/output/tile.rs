@@ -150,8 +150,8 @@ impl Extent for SeveralRows {
 /// # Invariants
 ///
 /// 0. The first `columns <= S::COLUMNS` elements of `rows <= S::ROWS` rows from `first` on, `pitch`
-///    elements apart, are valid for writes, and this value is the only way to write them. Neither
-///    number is 0.
+///    elements apart, are valid for writes, and this value is the only way to write them, but for
+///    values that give each of them to the same thread. Neither number is 0.
 /// 1. If `A::WIDE`, `first` is aligned to `S::ALIGNMENT`, and `pitch` elements are a multiple of it
 ///    if the tile has several rows; else `first` is aligned for an element.
 /// 2. `S::LEN` is 1 to `u32::MAX`, as for the view.

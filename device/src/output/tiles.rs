@@ -140,8 +140,9 @@ impl<S: OutputTile, G: Geometry, A: Arrangement, O: Order> TileViewMut<'_, S, G,
     ///
     /// # Safety
     ///
-    /// They are this block's in the order `O`, and there is no other value for any of them while
-    /// the view is borrowed.
+    /// They are this block's (or this warp's or thread's) in the order `O`, and while the view is
+    /// borrowed there is no other value for any of them, or only such as give each element to the
+    /// same thread.
     #[inline(always)]
     pub(super) unsafe fn share<'v, 'b, const THREADS: usize>(
         &self,
@@ -228,7 +229,8 @@ impl<S: OutputTile, A: Arrangement, O: Order> TileViewMut<'_, S, Rows, A, O> {
 /// # Invariants
 ///
 /// 0. `base` and `geometry` are those of a [`TileViewMut`] of the same types that is borrowed for
-///    `'v`, and `share` is this block's, in tiles of shape `S`.
+///    `'v`, and `share` is this block's, in tiles of shape `S`; or that of the warp or thread that
+///    `'b` is the brand of.
 pub struct BlockTilesMut<'v, 'b, S: OutputTile, const THREADS: usize, G: Geometry = Elements, A = Striped, O = Cyclic> {
     base: *mut S::Element,
     geometry: G,

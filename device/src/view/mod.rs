@@ -2,6 +2,7 @@
 
 pub(crate) mod constant;
 pub(crate) mod geometry;
+mod member;
 mod misuse;
 pub(crate) mod numbers;
 pub(crate) mod order;

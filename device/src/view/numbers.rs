@@ -31,6 +31,27 @@ impl TileNumbers {
         TileNumbers { first: block, stride: grid, end }
     }
 
+    /// The numbers below `end` of member `rank` of the `count` that each block has: its warps, or
+    /// its threads.
+    ///
+    /// # Panics
+    ///
+    /// If there are 2^32 members or more in all blocks.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn of_member(end: usize, rank: usize, count: usize) -> Self {
+        let (block, grid) = (isa::block_index() as usize, isa::grid_blocks() as usize);
+        // No overflow: a grid has fewer than 2^32 blocks, and a block at most 1024 threads.
+        if grid * count > u32::MAX as usize {
+            fault::out_of_range(
+                "tiles are dealt to fewer than 2^32 warps or threads: the grid has {} blocks of {}",
+                grid,
+                count,
+            );
+        }
+        Self::every_nth(end, block * count + rank, grid * count)
+    }
+
     /// The block's numbers below `tiles`, if each block gets as many in a row as the others, or one
     /// more.
     #[inline(always)]

@@ -9,15 +9,15 @@ use super::tiles::BlockTiles;
 use crate::group::block::Block;
 use crate::tile::Tile;
 
-/// In which order a view's tiles are dealt to blocks: [`Cyclic`], [`Consecutive`] or [`WholeRows`].
-/// Sealed.
+/// In which order a view's tiles are dealt to blocks: [`Cyclic`], [`Consecutive`] or [`WholeRows`];
+/// or to warps or threads of all blocks, [`ByWarps`] or [`ByThreads`]. Sealed.
 ///
 /// An output has its order in its type ([`TilesMut`](crate::TilesMut) and its like), so that no
 /// tile is ever dealt to two blocks. An input, which nobody writes, is taken in any order:
 /// [`TileView::in_order`](crate::TileView::in_order).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no order of tiles",
-    label = "not `Cyclic`, `Consecutive` or `WholeRows`",
+    label = "not `Cyclic`, `Consecutive`, `WholeRows`, `ByWarps` or `ByThreads`",
     note = "the order is the last parameter of an output's type, after the arrangement: `TilesMut<f32, 256, Striped, Consecutive>`"
 )]
 pub trait Order: sealed::Order + 'static {}
@@ -27,7 +27,8 @@ pub trait Order: sealed::Order + 'static {}
 #[diagnostic::on_unimplemented(
     message = "the tiles of this view are not dealt in the order `{Self}`",
     label = "`Cyclic` and `Consecutive` are possible here",
-    note = "`WholeRows` is for views that threads read or write, of two dimensions, by `row` and `row_mut`"
+    note = "`WholeRows` is for views that threads read or write, of two dimensions, by `row` and `row_mut`",
+    note = "`ByWarps` and `ByThreads` are written by warps or threads alone: `out.for_warps(&block)` and `out.for_threads(&block)`"
 )]
 pub trait Stepped: Order + sealed::Stepped {}
 
@@ -45,6 +46,20 @@ pub enum Cyclic {}
 /// CUDA: `first = blockIdx.x * q + min(blockIdx.x, tiles % gridDim.x)`.
 #[derive(Clone, Copy, Debug)]
 pub enum Consecutive {}
+
+/// Tiles by warps, each of which has a share of its own: warp `w` of `n` in block `b` has every
+/// `grid * n`-th tile from `b * n + w` on. For pipelines of each warp's own.
+///
+/// An input is taken so by [`for_warp`](crate::TileView::for_warp), and an output is written so by
+/// [`for_warps`](crate::TileViewMut::for_warps).
+#[derive(Clone, Copy, Debug)]
+pub enum ByWarps {}
+
+/// Tiles by threads, each of which has a share of its own, as warps have in [`ByWarps`]. For
+/// pipelines of each thread's own: [`for_thread`](crate::TileView::for_thread) of an input, and
+/// [`for_threads`](crate::TileViewMut::for_threads) of an output.
+#[derive(Clone, Copy, Debug)]
+pub enum ByThreads {}
 
 /// Every `grid`-th row of tiles, and in it all tiles from left to right: for work on whole rows of
 /// a matrix, such as softmax.
@@ -67,6 +82,8 @@ impl<const ROWS: usize> Stepped for Grouped<ROWS> {}
 impl Order for Cyclic {}
 impl Order for Consecutive {}
 impl Order for WholeRows {}
+impl Order for ByWarps {}
+impl Order for ByThreads {}
 impl Stepped for Cyclic {}
 impl Stepped for Consecutive {}
 
@@ -75,7 +92,7 @@ impl Stepped for Consecutive {}
     message = "tiles in the order `{Self}` don't go with tiles in the order `{Other}`",
     label = "two orders in one step",
     note = "a driver, a tuple of inputs and `hoist_bounds` take shares of one order: an input has the one that `in_order::<..>(&block)` \
-            names (`for_block` is `Cyclic`), and an output the one in its type"
+            names (`for_block` is `Cyclic`, `for_warp` is `ByWarps`, `for_thread` is `ByThreads`), and an output the one in its type"
 )]
 pub trait SameOrder<Other>: sealed::SameOrder<Other> {}
 
@@ -202,6 +219,14 @@ impl<const ROWS: usize> sealed::Stepped for Grouped<ROWS> {
     fn numbers_in_groups(tiles: usize) -> TileNumbers {
         TileNumbers::of_block(tiles)
     }
+}
+
+impl sealed::Order for ByWarps {
+    const BY_TILES: bool = false;
+}
+
+impl sealed::Order for ByThreads {
+    const BY_TILES: bool = false;
 }
 
 impl sealed::Stepped for Cyclic {

@@ -489,7 +489,8 @@ impl<'k, S: Tile> TileView<'k, S, Rows> {
     }
 }
 
-/// The tiles of one block, in the order `O` in which it works through them.
+/// The tiles of one block, or of one warp or thread, in the order `O` in which it works through
+/// them.
 ///
 /// # Invariants
 ///
@@ -516,6 +517,22 @@ impl<'k, S: Tile, G: Geometry, O: Stepped> BlockTiles<'k, S, G, O> {
         const { assert!(S::STRIDE > 0 && S::ROW_STRIDE > 0) };
         let (division, tiles) = view.geometry.divide::<S>();
         let numbers = O::numbers(tiles);
+        BlockTiles {
+            view,
+            share: Share { division, numbers, count: G::count(numbers), whole: false },
+            order: PhantomData,
+        }
+    }
+}
+
+impl<'k, S: Tile, G: Geometry, O: Order> BlockTiles<'k, S, G, O> {
+    /// The tiles of a warp or a thread: those that `numbers` makes of how many there are.
+    #[inline(always)]
+    #[track_caller]
+    pub(super) fn of_member(view: TileView<'k, S, G>, numbers: impl FnOnce(usize) -> TileNumbers) -> Self {
+        const { assert!(S::STRIDE > 0 && S::ROW_STRIDE > 0) };
+        let (division, tiles) = view.geometry.divide::<S>();
+        let numbers = numbers(tiles);
         BlockTiles {
             view,
             share: Share { division, numbers, count: G::count(numbers), whole: false },

@@ -1,0 +1,22 @@
+//! The accepted neighbour of `fail/member_tiles_captured_by_lanes.rs`.
+#![forbid(unsafe_code)]
+use tilepipe::{Block, ByWarps, CpAsync, Replicated, Shared, Stages, Striped, Tiles, TilesMut, WarpScope, kernel};
+
+#[kernel]
+fn reverse(
+    block: Block<64>,
+    input: Tiles<u32, 32>,
+    mut out: TilesMut<u32, 32, Striped, ByWarps>,
+    shared: Shared<Replicated<Stages<[u32; 32], 2, CpAsync, WarpScope>, 64>>,
+) {
+    let out = out.for_warps(&block);
+    let _ = shared.warps(&block, |warp, pipe| {
+        let (tiles, mut results) = (input.for_warp(&warp), out.for_warp(&warp));
+        let _ = pipe.for_each_tile(&tiles, |_, i| {
+            let dst = results.get_mut(i);
+            warp.lanes(|lane| dst.set(&lane.in_warp(), 1));
+        });
+    });
+}
+
+fn main() {}
