@@ -265,6 +265,6 @@ pub use view::geometry::{ColumnOfTiles, Columns, Elements, Geometry, LineOfTiles
 pub use view::order::{AnyBlock, OrderOf, SameOrder, Stepped};
 pub use view::order::{ByThreads, ByWarps, Consecutive, Cyclic, Grouped, Order, WholeRows};
 pub use view::rows::BlockRows;
-pub use view::share::Places;
+pub use view::share::{Places, TilePlaces};
 pub use view::tile_ref::TileRef;
 pub use view::tiles::{BlockTiles, ColumnTiles2D, Halos, Halos2D, Input, Input2D, TileView, Tiles, Tiles2D};

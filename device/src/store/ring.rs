@@ -119,6 +119,12 @@ impl<'s, V: Stored, const COUNT: usize, P, G: StoringGroup> OutputRing<'s, V, CO
         }
     }
 
+    /// Which tiles are the block's.
+    #[inline(always)]
+    pub(super) fn share(&self) -> Share<V::Geometry> {
+        self.share
+    }
+
     /// What is written.
     #[inline(always)]
     pub(super) fn view(&self) -> &V {
@@ -164,7 +170,7 @@ impl<T: Element, X: OutputExtents, W: Swizzle, O: Stepped, const COUNT: usize, P
     /// through all planes.
     #[inline(always)]
     pub fn places(&self) -> Places {
-        self.view.places_of(self.share)
+        Places::of(self.share)
     }
 }
 

@@ -57,7 +57,7 @@ impl<
             assert!(G::THREADS == SIZE, "the ring is the role's whose sums are stored");
             assert!(PANEL.is_multiple_of(8), "a panel has a multiple of 8 columns");
         }
-        let (row, column) = self.places().get(index);
+        let (row, column) = self.view().tile_places_of(self.share()).get(index);
         let panels = const { COLUMNS / PANEL };
         for panel in 0..panels {
             let Some(place) = BoxPlace::of_panel(self.view(), (row, column), panel) else { break };

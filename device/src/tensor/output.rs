@@ -12,7 +12,7 @@ use crate::marker::{BlockLevel, Brand, Named, Uniform};
 use crate::output::bulk::WrittenByThreads;
 use crate::view::geometry::Rows;
 use crate::view::order::{Cyclic, Stepped};
-use crate::view::share::{Places, Share};
+use crate::view::share::{Share, TilePlaces};
 
 /// Global memory with rows as boxes of extents `X` that this launch alone writes, by the copy
 /// engine, from tiles that are swizzled as `W` says: a kernel's parameter.
@@ -63,15 +63,15 @@ impl<T: Element, X: OutputExtents, W: Swizzle, O: Stepped> TensorMut<'_, T, X, W
     /// for inputs that are read elsewhere, by a role that is not the one that writes.
     #[inline(always)]
     #[track_caller]
-    pub fn tile_places<const THREADS: usize>(&self, block: &Block<'_, THREADS>) -> Places {
+    pub fn tile_places<const THREADS: usize>(&self, block: &Block<'_, THREADS>) -> TilePlaces {
         let _ = block;
-        self.places_of(self.share())
+        self.tile_places_of(self.share())
     }
 
     /// The places of a share of its tiles.
     #[inline(always)]
-    pub(crate) fn places_of(&self, share: Share<Rows>) -> Places {
-        Places::of(share).in_groups(O::GROUP, self.array.extents()[0].div_ceil(X::STRIDE[0]))
+    pub(crate) fn tile_places_of(&self, share: Share<Rows>) -> TilePlaces {
+        TilePlaces::of(share, O::GROUP, self.array.extents()[0].div_ceil(X::STRIDE[0]))
     }
 
     /// It exists for its message, and can't be called.

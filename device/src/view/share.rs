@@ -113,22 +113,12 @@ impl<G: Geometry> Share<G> {
 #[derive(Clone, Copy, Debug)]
 pub struct Places {
     share: Share<Rows>,
-    /// Rows of tiles that are counted together, and how many there are; 0 if tiles are counted row
-    /// by row.
-    group: [u32; 2],
 }
 
 impl Places {
     #[inline(always)]
     pub(crate) fn of(share: Share<Rows>) -> Self {
-        Places { share, group: [0; 2] }
-    }
-
-    /// The same tiles, counted in groups of `rows` rows of tiles of `down`; row by row if `rows` is
-    /// 0.
-    #[inline(always)]
-    pub(crate) fn in_groups(self, rows: usize, down: usize) -> Self {
-        Places { group: [rows as u32, down as u32], ..self }
+        Places { share }
     }
 
     /// Returns how many tiles the block has; 0 where blocks outnumber tiles.
@@ -147,14 +137,51 @@ impl Places {
     #[track_caller]
     pub fn get(&self, index: usize) -> (usize, usize) {
         self.share.check(index, TILE_OUT_OF_RANGE);
-        match self.group {
-            [0, _] => self.share.place(index),
-            [rows, down] => {
-                let number = self.share.numbers().number(index) as u32;
-                let (row, column) = place_in_groups(number, rows, down, self.share.division.divisor());
-                (row as usize, column as usize)
-            }
+        self.share.place(index)
+    }
+}
+
+/// As [`Places`], of the tiles of an output of which several boxes are a tile
+/// ([`Panels2`](crate::Panels2)), in whatever order they are counted.
+#[derive(Clone, Copy, Debug)]
+pub struct TilePlaces {
+    share: Share<Rows>,
+    /// Rows of tiles that are counted together; 0 if tiles are counted row by row.
+    rows: u32,
+    /// Rows of tiles.
+    down: u32,
+}
+
+impl TilePlaces {
+    /// The tiles of a share of `down` rows of tiles, counted in groups of `rows` of them; row by
+    /// row if that is 0.
+    #[inline(always)]
+    pub(crate) fn of(share: Share<Rows>, rows: usize, down: usize) -> Self {
+        TilePlaces { share, rows: rows as u32, down: down as u32 }
+    }
+
+    /// Returns how many tiles the block has; 0 where blocks outnumber tiles.
+    #[expect(clippy::len_without_is_empty, reason = "`len() == 0` says it in a kernel's loop as well")]
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.share.len()
+    }
+
+    /// Returns the row and the column of the block's tile `index` among the tensor's tiles.
+    ///
+    /// # Panics
+    ///
+    /// If `index >= self.len()`.
+    #[inline(always)]
+    #[track_caller]
+    pub fn get(&self, index: usize) -> (usize, usize) {
+        self.share.check(index, TILE_OUT_OF_RANGE);
+        if self.rows == 0 {
+            return self.share.place(index);
         }
+        let number = self.share.numbers().number(index) as u32;
+        let (row, column) = place_in_groups(number, self.rows, self.down, self.share.division.divisor());
+        (row as usize, column as usize)
     }
 }
 

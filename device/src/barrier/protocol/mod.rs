@@ -58,22 +58,22 @@ pub(crate) trait EndBarriers {
 ///
 /// # Invariants
 ///
-/// 0. `stage < STAGES` and `held <= STAGES`. The stages in hand are the `held` ones from `stage`
-///    on, in the order of the ring: this end has each of them and has not passed it since. The next
-///    stage is the one behind them.
+/// 0. `stage < STAGES`. If `holds`, this end has the stage `stage` and has not passed it since, and
+///    perhaps stages behind it in the order of the ring: how many, its owner knows, who passes the
+///    number to each step. The next stage is the one behind those in hand.
 /// 1. The phase of `parity` of this end's barrier of `stage` is the one with which this end got it,
 ///    if it is in hand, or else gets it next; of the stages behind the ring's end the phases are
 ///    those of the other parity. `parity` and `turn` are 0 or 1.
-/// 2. A step that waits for the next stage is taken with fewer stages in hand than there are. So
-///    that stage is not in hand, and as a stage's next phase can't end before this end passes it,
-///    no wait lags by more than one phase.
+/// 2. A step that waits is taken with fewer stages in hand than there are. So the next stage is not
+///    in hand, and as a stage's next phase can't end before this end passes it, no wait lags by
+///    more than one phase.
 /// 3. Once `closed`, this end neither waits nor arrives any more.
 #[derive(Clone, Copy, Debug)]
 pub struct EndState {
     stage: u32,
     parity: u32,
     turn: u32,
-    held: u32,
+    holds: bool,
     closed: bool,
 }
 
@@ -82,16 +82,16 @@ impl EndState {
     /// for parity 1 at a new barrier returns at once.)
     #[inline(always)]
     pub(crate) const fn producer() -> Self {
-        EndState { stage: 0, parity: 1, turn: 0, held: 0, closed: false }
+        EndState { stage: 0, parity: 1, turn: 0, holds: false, closed: false }
     }
 
     /// A consumer's end: no stage was ever filled.
     #[inline(always)]
     pub(crate) const fn consumer() -> Self {
-        EndState { stage: 0, parity: 0, turn: 0, held: 0, closed: false }
+        EndState { stage: 0, parity: 0, turn: 0, holds: false, closed: false }
     }
 
-    /// Waits for the next stage and takes it.
+    /// Waits for the next stage and takes it, with none in hand.
     ///
     /// # Errors
     ///
@@ -102,26 +102,26 @@ impl EndState {
             return Err(Closed);
         }
         barriers.wait(self.stage, self.parity);
-        self.taken(barriers, self.stage)
+        self.taken(barriers)
     }
 
-    /// As [`take`](Self::take), with stages in hand or without.
+    /// As [`take`](Self::take), with `held` stages in hand.
     ///
     /// # Errors
     ///
     /// [`Closed`] as for `take`. What is in hand stays there.
     #[inline(always)]
-    pub(crate) fn take_another<W: EndBarriers>(&mut self, barriers: &W) -> Result<u32, Closed> {
+    pub(crate) fn take_another<W: EndBarriers>(&mut self, barriers: &W, held: u32) -> Result<u32, Closed> {
         if self.closed {
             return Err(Closed);
         }
-        let (stage, parity) = self.next::<W>();
+        let (stage, parity) = self.next::<W>(held);
         barriers.wait(stage, parity);
-        self.taken(barriers, stage)
+        self.taken_at(barriers, stage)
     }
 
-    /// Takes the next stage if it comes while `keep_polling` returns true; calls `keep_polling`
-    /// after each unsuccessful poll.
+    /// Takes the next stage, with none in hand, if it comes while `keep_polling` returns true; calls
+    /// `keep_polling` after each unsuccessful poll.
     #[inline(always)]
     pub(crate) fn take_while<W: EndBarriers>(
         &mut self,
@@ -131,7 +131,7 @@ impl EndState {
         if self.closed {
             return Some(Err(Closed));
         }
-        let (stage, parity) = self.next::<W>();
+        let (stage, parity) = (self.stage, self.parity);
         let ready = barriers.agree(self.turn, || {
             loop {
                 if barriers.poll(stage, parity) {
@@ -149,7 +149,40 @@ impl EndState {
         // The first thread has seen the phase end, so this returns at once; each thread waits
         // nevertheless, because its own wait is what makes the stage visible to it.
         barriers.wait(stage, parity);
-        Some(self.taken(barriers, stage))
+        Some(self.taken(barriers))
+    }
+
+    /// As [`take_while`](Self::take_while), with `held` stages in hand. (Of a function that both call
+    /// LLVM makes other code for roles of several ends.)
+    #[inline(always)]
+    pub(crate) fn take_another_while<W: EndBarriers>(
+        &mut self,
+        barriers: &W,
+        held: u32,
+        mut keep_polling: impl FnMut() -> bool,
+    ) -> Option<Result<u32, Closed>> {
+        if self.closed {
+            return Some(Err(Closed));
+        }
+        let (stage, parity) = self.next::<W>(held);
+        let ready = barriers.agree(self.turn, || {
+            loop {
+                if barriers.poll(stage, parity) {
+                    return true;
+                }
+                if !keep_polling() {
+                    return false;
+                }
+            }
+        });
+        self.turn ^= 1;
+        if !ready {
+            return None;
+        }
+        // The first thread has seen the phase end, so this returns at once; each thread waits
+        // nevertheless, because its own wait is what makes the stage visible to it.
+        barriers.wait(stage, parity);
+        Some(self.taken_at(barriers, stage))
     }
 
     /// Waits for the next stage of an end whose other end does not leave, and takes it.
@@ -163,20 +196,19 @@ impl EndState {
     #[inline(always)]
     pub(crate) fn pass<W: EndBarriers>(&mut self, barriers: &W) {
         barriers.pass(self.stage);
-        self.held = 0;
         self.advance::<W>();
     }
 
-    /// Passes the oldest stage in hand, by `pass`, which makes the arrivals of
+    /// Passes the oldest of `held` stages in hand, by `pass`, which makes the arrivals of
     /// [`EndBarriers::pass`]. Nothing of the kind once the other end has left: it waits for nothing
     /// any more.
     #[inline(always)]
-    pub(crate) fn pass_oldest<W: EndBarriers>(&mut self, pass: impl FnOnce(u32)) {
+    pub(crate) fn pass_oldest<W: EndBarriers>(&mut self, held: u32, pass: impl FnOnce(u32)) {
         if !self.closed {
             pass(self.stage);
         }
-        self.held -= 1;
         self.advance::<W>();
+        self.holds = held > 1;
     }
 
     /// The oldest stage in hand.
@@ -200,7 +232,7 @@ impl EndState {
     /// This end's copies have landed ([`EndBarriers::drain`]).
     #[inline(always)]
     pub(crate) fn leave<W: EndBarriers>(&mut self, barriers: &W) {
-        if !self.closed && (self.held > 0 || self.take(barriers).is_ok()) {
+        if !self.closed && (self.holds || self.take(barriers).is_ok()) {
             self.close(barriers);
         }
         self.settle(barriers);
@@ -216,7 +248,7 @@ impl EndState {
         if self.closed {
             return true;
         }
-        if self.held == 0 {
+        if !self.holds {
             match self.take_while(barriers, || false) {
                 None => return false,
                 Some(Err(Closed)) => return true,
@@ -243,30 +275,35 @@ impl EndState {
     fn close<W: EndBarriers>(&mut self, barriers: &W) {
         barriers.close(self.stage);
         barriers.pass_closed(self.stage);
-        self.held = 0;
         self.advance::<W>();
         self.closed = true;
     }
 
     #[inline(always)]
-    fn taken<W: EndBarriers>(&mut self, barriers: &W, stage: u32) -> Result<u32, Closed> {
+    fn taken<W: EndBarriers>(&mut self, barriers: &W) -> Result<u32, Closed> {
+        self.taken_at(barriers, self.stage)
+    }
+
+    #[inline(always)]
+    fn taken_at<W: EndBarriers>(&mut self, barriers: &W, stage: u32) -> Result<u32, Closed> {
         if barriers.is_closed(stage) {
             self.closed = true;
             return Err(Closed);
         }
-        self.held += 1;
+        self.holds = true;
         Ok(stage)
     }
 
-    /// The stage behind those in hand, and the parity of the phase that brings it.
+    /// The stage behind `held` ones in hand, and the parity of the phase that brings it.
     #[inline(always)]
-    fn next<W: EndBarriers>(&self) -> (u32, u32) {
-        let next = self.stage + self.held;
+    fn next<W: EndBarriers>(&self, held: u32) -> (u32, u32) {
+        let next = self.stage + held;
         if next < W::STAGES { (next, self.parity) } else { (next - W::STAGES, self.parity ^ 1) }
     }
 
     #[inline(always)]
     fn advance<W: EndBarriers>(&mut self) {
+        self.holds = false;
         self.stage += 1;
         if self.stage == W::STAGES {
             self.stage = 0;

@@ -220,9 +220,17 @@ impl<'r, K: Channel> Consumer<'r, K> {
     /// The consumers have the stage: they have waited for the phase of its `full` barrier that
     /// ended with its copies, and have not released it since. No other value says so.
     #[inline(always)]
-    unsafe fn ready(self, stage: u32) -> Ready<'r, K> {
-        // SAFETY: the caller's promise.
-        let (stage, present) = unsafe { landed(self.memory, stage) };
+    pub(super) unsafe fn ready(self, stage: u32) -> Ready<'r, K> {
+        // SAFETY: an end exists in its role's threads only, so this is a consumer's; the consumers
+        // have the stage by the caller's promise.
+        let present = unsafe { self.memory.presence(stage) };
+        if CompletionOf::<K::Engine>::BY_BYTES && <K::Contents as sealed::Contents>::READ_BY_THREADS {
+            // SAFETY: the consumers have the stage.
+            unsafe { isa::stage_read(self.memory.stage(stage), stage::bytes::<K>(), self.memory.empty(stage)) };
+        }
+        // SAFETY: the phase ended with the stage's copies, which are visible to each thread that
+        // waited for it; the producers fill it again only once the value made here has released it.
+        let stage = unsafe { LandedStage::new(self.memory.stage(stage)) };
         Ready { stage, present, end: self }
     }
 
@@ -243,27 +251,6 @@ impl<'r, K: Channel> Consumer<'r, K> {
     pub(super) fn of_parts(memory: Memory<K>, state: Lent<'r>) -> Self {
         Consumer { memory, state, brand: PhantomData, level: PhantomData }
     }
-}
-
-/// What is read of a stage, and what is remembered of it.
-///
-/// # Safety
-///
-/// This is code of the consumers' threads. They have the stage: they have waited for the phase of
-/// its `full` barrier that ended with its copies, and release it only by the value made here, of
-/// which there is no other.
-#[inline(always)]
-pub(super) unsafe fn landed<K: Channel>(memory: Memory<K>, stage: u32) -> (LandedStage<K::Contents>, PresenceOf<K>) {
-    // SAFETY: this is a consumer's thread, and the consumers have the stage by the caller's
-    // promise.
-    let present = unsafe { memory.presence(stage) };
-    if CompletionOf::<K::Engine>::BY_BYTES && <K::Contents as sealed::Contents>::READ_BY_THREADS {
-        // SAFETY: the consumers have the stage.
-        unsafe { isa::stage_read(memory.stage(stage), stage::bytes::<K>(), memory.empty(stage)) };
-    }
-    // SAFETY: the phase ended with the stage's copies, which are visible to each thread that waited
-    // for it; the producers fill it again only once the value made here has released it.
-    (unsafe { LandedStage::new(memory.stage(stage)) }, present)
 }
 
 impl<'r, K: Channel> Ready<'r, K> {

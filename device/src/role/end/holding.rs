@@ -5,7 +5,6 @@ use core::ops::Deref;
 use core::time::Duration;
 
 use super::super::channel::Channel;
-use super::consumer::landed;
 use super::{Consumer, Ready};
 use crate::barrier::{Closed, ConsumerBarriers, EndBarriers, Lent, Memory};
 use crate::fault;
@@ -123,6 +122,8 @@ mod sealed_release {
         note = "an end holds at most 8 stages"
     )]
     pub trait ReleaseOne<'r, K: Channel>: Sized {
+        /// How many stages these are.
+        const HELD: u32;
         /// The end.
         type End;
         /// Makes it of an end whose state has one stage less in hand than its type says.
@@ -132,6 +133,7 @@ mod sealed_release {
 
 impl<'r, K: Channel> ReleaseOne<'r, K> for Held<1> {}
 impl<'r, K: Channel> sealed_release::ReleaseOne<'r, K> for Held<1> {
+    const HELD: u32 = 1;
     type End = Consumer<'r, K>;
 
     #[inline(always)]
@@ -144,6 +146,7 @@ macro_rules! release_one {
     ($($more:literal => $less:literal),*) => {$(
         impl<'r, K: Channel> ReleaseOne<'r, K> for Held<$more> {}
         impl<'r, K: Channel> sealed_release::ReleaseOne<'r, K> for Held<$more> {
+            const HELD: u32 = $more;
             type End = Holding<'r, K, Held<$less>>;
 
             #[inline(always)]
@@ -197,7 +200,7 @@ impl<'r, K: Channel, H> Holding<'r, K, H> {
         H: StagesHeld,
     {
         const { check_left::<K, H>() };
-        match self.state.take_another(&ConsumerBarriers(self.memory)) {
+        match self.state.take_another(&ConsumerBarriers(self.memory), H::HELD as u32) {
             Err(Closed) => Err(NoMore::Closed(self)),
             // SAFETY: `take_another` has waited for this stage.
             Ok(stage) => Ok(unsafe { self.another(stage) }),
@@ -238,10 +241,10 @@ impl<'r, K: Channel, H> Holding<'r, K, H> {
         H: StagesHeld,
     {
         const { check_left::<K, H>() };
-        match self.state.take_while(&ConsumerBarriers(self.memory), keep_polling) {
+        match self.state.take_another_while(&ConsumerBarriers(self.memory), H::HELD as u32, keep_polling) {
             None => Err(NoMore::TimedOut(self)),
             Some(Err(Closed)) => Err(NoMore::Closed(self)),
-            // SAFETY: `take_while` has waited for this stage.
+            // SAFETY: `take_another_while` has waited for this stage.
             Some(Ok(stage)) => Ok(unsafe { self.another(stage) }),
         }
     }
@@ -268,7 +271,7 @@ impl<'r, K: Channel, H> Holding<'r, K, H> {
             );
         }
         let barriers = ConsumerBarriers(self.memory);
-        self.state.pass_oldest::<ConsumerBarriers<K>>(|stage| barriers.pass(stage));
+        self.state.pass_oldest::<ConsumerBarriers<K>>(H::HELD, |stage| barriers.pass(stage));
         H::end(self)
     }
 
@@ -276,18 +279,17 @@ impl<'r, K: Channel, H> Holding<'r, K, H> {
     ///
     /// # Safety
     ///
-    /// As for [`landed`].
+    /// The consumers have the stage `number`: they have waited for it, and no other value says so.
     #[inline(always)]
     unsafe fn another(self, number: u32) -> OneMore<'r, K, H>
     where
         H: StagesHeld,
     {
         // SAFETY: the caller's promise.
-        let (stage, present) = unsafe { landed(self.memory, number) };
-        (
-            Holding::new(self.memory, self.state),
-            HeldTile { number, stage, present, brand: PhantomData, level: PhantomData },
-        )
+        let ready = unsafe { Consumer::<K>::of_parts(self.memory, self.state).ready(number) };
+        let (stage, present, memory, state) = ready.into_parts();
+        let tile = HeldTile { number, stage, present, brand: PhantomData, level: PhantomData };
+        (Holding::new(memory, state), tile)
     }
 }
 

@@ -80,7 +80,7 @@ impl<'r, R: Warpgroups, const SIZE: usize> RoleGroup<'r, R, SIZE> {
         let mut sums = isa::Sums::<B::Width>::new(members);
         let mut done = 0;
         while done < steps {
-            let Ok(number) = state.take_another(&barriers) else { break };
+            let Ok(number) = state.take_another(&barriers, u32::from(done > 0)) else { break };
             let first = memory.stage(number);
             // SAFETY: the consumers have the stage, and hand it back below, behind a wait for its
             // product.
@@ -97,14 +97,14 @@ impl<'r, R: Warpgroups, const SIZE: usize> RoleGroup<'r, R, SIZE> {
             unsafe { sums.wait::<InFlight<1>>() };
             if done > 0 {
                 // The stage before, whose product is complete.
-                state.pass_oldest::<ConsumerBarriers<K>>(|stage| barriers.pass_multiplied(stage));
+                state.pass_oldest::<ConsumerBarriers<K>>(2, |stage| barriers.pass_multiplied(stage));
             }
             done += 1;
         }
         // SAFETY: as above.
         unsafe { sums.wait::<InFlight<0>>() };
         if done > 0 {
-            state.pass_oldest::<ConsumerBarriers<K>>(|stage| barriers.pass_multiplied(stage));
+            state.pass_oldest::<ConsumerBarriers<K>>(1, |stage| barriers.pass_multiplied(stage));
         }
         *consumer.state() = state;
         // SAFETY: all products are complete, of which there was one at least.

@@ -81,7 +81,7 @@ pub(super) trait Side: EndBarriers {
     fn makes(&self, mistake: Mistake) -> bool;
 
     /// The end leaves in a mistaken way instead of the protocol's. Returns whether it does.
-    fn leave_by_mistake(&self, _state: &mut EndState) -> bool {
+    fn leave_by_mistake(&self, _state: &mut EndState, _held: u32) -> bool {
         false
     }
 }
@@ -103,7 +103,7 @@ impl<C: Checker, const STAGES: usize> Side for ProducerBarriers<'_, C, STAGES> {
         self.0.pipeline.setup.has(mistake)
     }
 
-    fn leave_by_mistake(&self, _: &mut EndState) -> bool {
+    fn leave_by_mistake(&self, _: &mut EndState, _: u32) -> bool {
         let mistaken = self.0.pipeline.setup.mistake == Some(Mistake::LeaveByDrop);
         if mistaken {
             (0..STAGES as u32).for_each(|stage| self.0.thread.arrive_drop(self.full(stage)));
@@ -125,10 +125,11 @@ impl<C: Checker, const STAGES: usize> Side for ConsumerBarriers<'_, C, STAGES> {
         self.0.pipeline.setup.has(mistake)
     }
 
-    fn leave_by_mistake(&self, state: &mut EndState) -> bool {
+    fn leave_by_mistake(&self, state: &mut EndState, held: u32) -> bool {
         if self.makes(Mistake::PassAllOnLeaving) {
-            while state.held > 1 && !state.closed {
-                state.pass_oldest::<Self>(|stage| self.pass(stage));
+            let closed = state.closed;
+            for left in (2..=held).rev().filter(|_| !closed) {
+                state.pass_oldest::<Self>(left, |stage| self.pass(stage));
             }
         }
         let mistaken = self.0.pipeline.setup.mistake == Some(Mistake::LeaveWithoutStage);
@@ -170,8 +171,14 @@ impl<W: Side> Running<W> {
     /// Takes a further stage in hand, and reads it. Returns whether one came.
     fn hold(&mut self, polls: Option<u32>) -> Option<bool> {
         let taken = match polls {
-            None => Some(self.state.take_another(&self.barriers)),
-            Some(polls) => self.take_while(polls),
+            None => Some(self.state.take_another(&self.barriers, self.held.len() as u32)),
+            Some(polls) => {
+                let mut left = polls;
+                self.state.take_another_while(&self.barriers, self.held.len() as u32, || {
+                    left -= 1;
+                    left > 0
+                })
+            }
         };
         self.note(&taken);
         let stage = match taken? {
@@ -186,14 +193,14 @@ impl<W: Side> Running<W> {
     /// Reads the oldest stage in hand once more, and passes it.
     fn release(&mut self) {
         let Running { barriers, state, tile, held, .. } = self;
-        let early = barriers.makes(Mistake::ReleaseBeforeReads);
+        let (early, in_hand) = (barriers.makes(Mistake::ReleaseBeforeReads), held.len() as u32);
         let newest = *held.back().expect("a stage is in hand");
         let oldest = held.pop_front().expect("a stage is in hand");
         let counts = !state.closed;
         if !early {
             barriers.touch(oldest, *tile);
         }
-        state.pass_oldest::<W>(|stage| {
+        state.pass_oldest::<W>(in_hand, |stage| {
             assert_eq!(stage, oldest);
             barriers.pass(if barriers.makes(Mistake::ReleaseNewest) { newest } else { stage });
         });
@@ -307,7 +314,7 @@ impl<W: Side> AnyEnd for Running<W> {
     }
 
     fn leave(&mut self) {
-        if !self.barriers.leave_by_mistake(&mut self.state) {
+        if !self.barriers.leave_by_mistake(&mut self.state, self.held.len() as u32) {
             self.state.leave(&self.barriers);
         }
         // Nobody fills what was in hand.
