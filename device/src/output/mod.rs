@@ -3,7 +3,6 @@
 pub(crate) mod arrangement;
 pub(crate) mod bounds;
 pub(crate) mod bulk;
-mod computed;
 pub(crate) mod destination;
 pub(crate) mod member;
 pub(crate) mod product;

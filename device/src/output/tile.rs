@@ -1,5 +1,7 @@
 //! One tile of an output view, while it is being written.
 
+mod computed;
+
 use core::marker::PhantomData;
 
 use bytemuck::Zeroable;

@@ -120,8 +120,8 @@ impl EndState {
         self.taken_at(barriers, stage)
     }
 
-    /// Takes the next stage, with none in hand, if it comes while `keep_polling` returns true; calls
-    /// `keep_polling` after each unsuccessful poll.
+    /// Takes the next stage, with none in hand, if it comes while `keep_polling` returns true;
+    /// calls `keep_polling` after each unsuccessful poll.
     #[inline(always)]
     pub(crate) fn take_while<W: EndBarriers>(
         &mut self,
@@ -152,8 +152,8 @@ impl EndState {
         Some(self.taken(barriers))
     }
 
-    /// As [`take_while`](Self::take_while), with `held` stages in hand. (Of a function that both call
-    /// LLVM makes other code for roles of several ends.)
+    /// As [`take_while`](Self::take_while), with `held` stages in hand. (Of a function that both
+    /// call, LLVM makes other code for roles of several ends.)
     #[inline(always)]
     pub(crate) fn take_another_while<W: EndBarriers>(
         &mut self,

@@ -20,8 +20,8 @@ impl<const N: usize> PendingGroups for InFlight<N> {
 
 impl<'r, R: Warpgroups, const SIZE: usize> RoleGroup<'r, R, SIZE> {
     /// Multiplies the operands of the next `steps` stages and adds the products up: the sums are
-    /// `A * B^T`, where `A` is all first tiles side by side along K, and `B` all second ones. Rows in
-    /// memory may lie across K too ([`Operand`]).
+    /// `A * B^T`, where `A` is all first tiles side by side along K, and `B` all second ones. Rows
+    /// in memory may lie across K too ([`Operand`]).
     ///
     /// The next stage is multiplied while the one before it is still read, which then goes back: a
     /// pipeline has two stages at least, and better four. All is complete when this returns. Each
@@ -46,7 +46,6 @@ impl<'r, R: Warpgroups, const SIZE: usize> RoleGroup<'r, R, SIZE> {
     /// If `steps` is 0.
     #[inline(always)]
     #[track_caller]
-    #[expect(clippy::type_complexity, reason = "an end and a result")]
     pub fn multiply<K, A, B>(
         &self,
         mut consumer: Consumer<'r, K>,

@@ -1,8 +1,8 @@
 //! Elements of an output tile that are computed at one time and stored at a later one.
 
-use super::arrangement::Arrangement;
-use super::tile::TileMut;
-use super::unrolled::unrolled;
+use super::super::arrangement::Arrangement;
+use super::super::unrolled::unrolled;
+use super::TileMut;
 use crate::element::Element;
 use crate::group::block::Thread;
 
