@@ -31,4 +31,5 @@ mod scopes;
 mod scratch;
 mod steps;
 mod stores;
+mod tensor_cores;
 mod wide;

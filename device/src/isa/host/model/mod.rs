@@ -289,6 +289,7 @@ impl Model {
     /// Notes a thread's access to shared memory by an ordinary store.
     pub(super) fn written(&mut self, first: usize, bytes: usize) {
         self.stores.check(first, bytes);
+        self.products.check(first, bytes);
         self.adds.write(first, bytes);
         self.accesses.touch(first, bytes);
     }

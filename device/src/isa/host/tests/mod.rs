@@ -6,6 +6,7 @@ mod checks;
 mod failures;
 mod handover;
 mod phases;
+mod products;
 mod stores;
 mod time;
 

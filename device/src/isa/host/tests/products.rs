@@ -1,0 +1,147 @@
+//! Products below the seam: when they read their operands, and what must not come before the wait.
+
+use super::*;
+use crate::isa::PendingGroups;
+use crate::isa::product::{Columns, Factor, Operand, place_of_sum};
+
+/// So many products may be in flight.
+enum But<const PRODUCTS: usize> {}
+
+impl<const PRODUCTS: usize> PendingGroups for But<PRODUCTS> {
+    const GROUPS: usize = PRODUCTS;
+}
+
+const GROUP: Members = Members { first: 0, stride: 1, count: 128 };
+/// Elements along K: a row of 32 bytes.
+const DEEP: usize = 16;
+/// Where the operands lie, of 64 and of 8 rows.
+const OPERANDS: [(usize, usize); 2] = [(1024, 64), (3072, 8)];
+
+fn operand(nth: usize) -> Operand {
+    let (offset, rows) = OPERANDS[nth];
+    Operand { first: byte(offset), rows, deep: DEEP, across: false, row_bytes: 2 * DEEP }
+}
+
+fn put(nth: usize, value: f32) {
+    let (offset, rows) = OPERANDS[nth];
+    for at in 0..rows * DEEP {
+        let to = byte(offset + 2 * at).cast();
+        // SAFETY: two bytes in shared memory, aligned to 2, which no thread accesses meanwhile.
+        unsafe { store_shared(to, half::bf16::from_f32(value).to_bits()) };
+    }
+}
+
+/// Fills both operands, as one must.
+fn fill(values: [f32; 2]) {
+    put(0, values[0]);
+    put(1, values[1]);
+    fence_proxy_async();
+    // SAFETY: block-level code of the tests.
+    unsafe { barrier() };
+}
+
+fn start(sums: &mut Sums<Columns<8>>, add: bool) {
+    // SAFETY: the operands lie in shared memory and were filled; the model checks the rest.
+    unsafe { sums.multiply(GROUP, Factor::Bf16, operand(0), operand(1), add) };
+}
+
+fn wait<const PRODUCTS: usize>(sums: &mut Sums<Columns<8>>) {
+    // SAFETY: code of the group.
+    unsafe { sums.wait::<But<PRODUCTS>>() };
+}
+
+/// All sums, by the registers of all threads.
+fn all(sums: &Sums<Columns<8>>) -> Vec<f32> {
+    let registers = (0..128).flat_map(|rank| (0..4).map(move |register| (rank, register)));
+    // SAFETY: all products were waited for.
+    registers.map(|(rank, register)| unsafe { sums.get(rank, register) }).collect()
+}
+
+#[test]
+fn each_thread_has_sums_of_its_own_and_all_have_all() {
+    let mut places: Vec<_> = (0..256).flat_map(|rank| (0..8).map(move |at| place_of_sum(rank, at))).collect();
+    places.sort_unstable();
+    let expected: Vec<_> = (0..128).flat_map(|row| (0..16).map(move |column| (row, column))).collect();
+    assert_eq!(places, expected);
+}
+
+#[test]
+fn products_add_up_and_the_first_ignores_what_was_there() {
+    for schedule in schedules() {
+        let result = run(schedule, || {
+            fill([2.0, 3.0]);
+            let mut sums = Sums::new(GROUP);
+            start(&mut sums, false);
+            start(&mut sums, true);
+            wait::<1>(&mut sums);
+            wait::<0>(&mut sums);
+            assert_eq!(all(&sums), [2.0 * 16.0 * 6.0; 512]);
+        });
+        assert!(result.is_ok(), "{result:?}");
+    }
+}
+
+#[test]
+fn a_lazy_product_multiplies_what_its_operands_hold_when_it_is_waited_for() {
+    for (schedule, expected) in [(Schedule::Eager, 16.0), (Schedule::Lazy, 32.0)] {
+        let result = run(schedule, || {
+            fill([1.0, 1.0]);
+            let mut sums = Sums::new(GROUP);
+            start(&mut sums, false);
+            for at in 0..64 * DEEP {
+                let to = byte(OPERANDS[0].0 + 2 * at).cast::<u16>();
+                // SAFETY: two bytes in shared memory. The model is not told.
+                unsafe { to.write(half::bf16::from_f32(2.0).to_bits()) };
+            }
+            wait::<0>(&mut sums);
+            assert_eq!(all(&sums), [expected; 512]);
+        });
+        assert!(result.is_ok(), "{result:?}");
+    }
+}
+
+#[test]
+fn an_operand_written_before_the_wait_is_a_race() {
+    let message = message_of(Schedule::Lazy, || {
+        fill([1.0, 1.0]);
+        let mut sums = Sums::new(GROUP);
+        start(&mut sums, false);
+        put(1, 2.0);
+    });
+    assert!(message.contains("race: a write to a tile that a product of the tensor cores may still read"), "{message}");
+}
+
+#[test]
+fn an_operand_without_a_fence_between_the_proxies_is_a_race() {
+    let message = message_of(Schedule::Eager, || {
+        put(0, 1.0);
+        put(1, 1.0);
+        // SAFETY: block-level code of the tests.
+        unsafe { barrier() };
+        start(&mut Sums::new(GROUP), false);
+    });
+    assert!(message.contains("prox"), "{message}");
+}
+
+#[test]
+fn a_stage_handed_back_before_the_wait_is_a_race() {
+    let hand_back = |waits: bool| {
+        move || {
+            fill([1.0, 1.0]);
+            init(0, 1);
+            let mut sums = Sums::new(GROUP);
+            // SAFETY: the block has the memory of both operands.
+            unsafe { stage_multiplied(byte(1024), 3072, mbarrier(0)) };
+            start(&mut sums, false);
+            if waits {
+                wait::<0>(&mut sums);
+            }
+            // SAFETY: the phase counts an arrival of the one group.
+            unsafe { mbarrier_arrive_groups(mbarrier(0), GROUP) };
+            inval(0);
+        }
+    };
+    assert!(run(Schedule::Lazy, hand_back(true)).is_ok());
+    let message = message_of(Schedule::Lazy, hand_back(false));
+    assert!(message.contains("race: a stage is handed over while a product"), "{message}");
+}

@@ -1,0 +1,97 @@
+//! Products of tensor cores: PTX, machine code and the assembler's report of `gemm`.
+
+use std::collections::BTreeSet;
+
+use tilepipe::launch::Instance;
+use tilepipe_kernels::gemm;
+use tilepipe_tests::artifact::Module;
+use tilepipe_tests::flow::{Code, Instruction, Loop};
+use tilepipe_tests::{ptx, sass};
+
+/// Products of 16 elements along K in a stage of 64.
+const PRODUCTS: usize = 4;
+/// What `ptxas` may give a thread of 384 in a block that has a multiprocessor to itself.
+const MOST_REGISTERS: u64 = 168;
+
+fn is_product(one: &Instruction) -> bool {
+    one.is("HGMMA")
+}
+
+/// The columns of a tile of the product.
+fn columns(instance: &Instance) -> usize {
+    instance.generic("COLUMNS").and_then(|value| value.parse().ok()).expect("a number of columns")
+}
+
+/// The innermost loop with a product: a round for each stage.
+fn rounds(code: &Code) -> Loop<'_> {
+    let found = code.loops_with(&[is_product]);
+    let mut innermost = found.into_iter().next().expect("a loop with products");
+    while let Some(inner) = innermost.inner().into_iter().find(|inner| inner.count(is_product) > 0) {
+        innermost = inner;
+    }
+    innermost
+}
+
+/// The registers that an instruction names.
+fn registers(one: &Instruction) -> BTreeSet<usize> {
+    let words = one.operands.split(|c: char| !c.is_ascii_alphanumeric());
+    words.filter_map(|word| word.strip_prefix('R')?.parse().ok()).collect()
+}
+
+#[test]
+fn a_round_is_its_products_and_one_wait_and_nothing_else_touches_their_sums() {
+    let text = Module::Kernels.sass("sm_90a").unwrap_or_else(|error| panic!("{error}"));
+    let kernels = sass::kernels(&text).unwrap_or_else(|error| panic!("{error}"));
+    for instance in &gemm::INSTANCES {
+        let name = instance.name();
+        let (_, code) = kernels.iter().find(|(symbol, _)| symbol == instance.symbol()).expect("its machine code");
+        let round = rounds(code);
+        assert_eq!(round.executions(is_product), [PRODUCTS].into(), "{name}: products of a round");
+        for opcode in ["WARPGROUP.ARRIVE", "WARPGROUP.DEPBAR.LE"] {
+            assert_eq!(round.executions(|one| one.is(opcode)), [1].into(), "{name}: `{opcode}` of a round");
+        }
+        let one = round.instructions().find(|one| is_product(one)).expect("a product");
+        let first = *registers(one).first().expect("the first sum's register");
+        let sums = first..first + columns(instance) / 2;
+        for one in round.instructions().filter(|one| !is_product(one)) {
+            assert!(registers(one).iter().all(|register| !sums.contains(register)), "{name}: {one:?} touches a sum");
+        }
+        for forbidden in ["LDL", "STL", "LD", "ST"] {
+            let found = code.instructions().find(|one| one.is(forbidden));
+            assert_eq!(found, None, "{name}: a local or generic access");
+        }
+    }
+}
+
+#[test]
+fn a_stage_goes_back_by_one_arrival_without_a_fence_and_a_tile_has_a_barrier_for_each_panel() {
+    let text = Module::Kernels.ptx().unwrap_or_else(|error| panic!("{error}"));
+    let entries = ptx::entries(&text).unwrap_or_else(|error| panic!("{error}"));
+    for instance in &gemm::INSTANCES {
+        let name = instance.name();
+        let entry = entries.iter().find(|entry| entry.name == instance.symbol()).expect("its entry");
+        let count = |wanted: &dyn Fn(&&Instruction) -> bool| entry.code.instructions().filter(wanted).count();
+        let panel: usize = instance.generic("PANEL").and_then(|value| value.parse().ok()).expect("a panel's columns");
+        let panels = columns(instance) / panel;
+        // Those of the stores, one for each panel, and the one after the barriers were made.
+        assert_eq!(count(&|one| one.is("fence.proxy.async")), panels + 1, "{name}: fences");
+        let stores = count(&|one| one.is("cp.async.bulk.tensor.2d.global"));
+        assert_eq!(stores, panels, "{name}: stores");
+    }
+}
+
+#[test]
+fn products_leave_no_local_memory_and_fit_their_registers() {
+    let report = Module::Kernels.report().unwrap_or_else(|error| panic!("{error}"));
+    for instance in &gemm::INSTANCES {
+        let own: Vec<_> = report.iter().filter(|one| one["kernel"] == instance.symbol()).collect();
+        assert_eq!(own.len(), 1, "{}: assembled for sm_90a alone", instance.name());
+        for one in own {
+            assert_eq!(one["arch"], "sm_90a");
+            for zero in ["spill_stores", "spill_loads", "stack_frame", "stack"] {
+                assert_eq!(one[zero], 0, "{zero} of {one}");
+            }
+            assert!(one["registers"].as_u64().is_some_and(|count| count <= MOST_REGISTERS), "registers of {one}");
+        }
+    }
+}
