@@ -683,43 +683,59 @@ def matmul(bench):
     torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
     torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
     torch.backends.cuda.matmul.allow_tf32 = False
-    for side in bench.sides:
+    of_layers = LAYERS if DEVICE == "cuda" else [(64, 32, 48)]
+    for rows, columns, deep in [*((side, side, side) for side in bench.sides), *of_layers]:
         for name, dtype in [("f16", torch.float16), ("bf16", torch.bfloat16)]:
             for layout in ["nn", "nt"]:
+                if rows != columns and (name, layout) != ("bf16", "nt"):
+                    continue
+                widths = PRODUCTS if layout == "nt" else (256, 128)
                 yield Case(
-                    f"matmul {layout} {side}x{side}x{side}", name, side * side, 3 * side * side * dtype.itemsize,
-                    lambda side=side, dtype=dtype: {
-                        **{key: torch.randn(side, side, dtype=dtype, device=DEVICE) for key in ("a", "b")},
-                        "out": empty((side, side), dtype),
-                    },
+                    f"matmul {layout} {rows}x{columns}x{deep}", name, rows * columns,
+                    (rows * columns + rows * deep + columns * deep) * dtype.itemsize,
+                    lambda shape=(rows, columns, deep), dtype=dtype, layout=layout: factors(shape, dtype, layout),
                     lambda t, layout=layout: t["a"].float() @ right(t, layout).float(),
                     [
-                        *(our_product(bench, name, layout, width, side) for width in PRODUCTS if layout == "nt" or width in (128, 256)),
+                        *(our_product(bench, name, layout, width, rows, columns) for width in widths),
                         eager("torch.matmul", lambda t, layout=layout: torch.matmul(t["a"], right(t, layout), out=t["out"])),
                         cublaslt(bench, layout),
                     ],
-                    far_off,
+                    lambda out, expected, deep=deep: far_off(out, expected, deep),
                 )  # fmt: skip
+
+
+def factors(shape, dtype, layout):
+    rows, columns, deep = shape
+    of_right = (columns, deep) if layout == "nt" else (deep, columns)
+    return {
+        "a": torch.randn(rows, deep, dtype=dtype, device=DEVICE),
+        "b": torch.randn(*of_right, dtype=dtype, device=DEVICE),
+        "out": empty((rows, columns), dtype),
+    }
 
 
 # The columns of a tile of the product, and the rest of the instance's name.
 PRODUCTS = {
-    256: "Swizzle128_256_64_4",
-    224: "Swizzle64_224_32_4",
-    208: "Swizzle32_208_16_5",
-    192: "Swizzle128_192_64_4",
-    160: "Swizzle64_160_32_5",
-    128: "Swizzle128_128_64_6",
-    64: "Swizzle128_64_64_6",
+    256: "Swizzle64_256_32_4_4",
+    224: "Swizzle64_224_32_4_2",
+    208: "Swizzle32_208_16_5_2",
+    192: "Swizzle128_192_64_4_2",
+    176: "Swizzle32_176_16_5_2",
+    160: "Swizzle64_160_32_5_2",
+    128: "Swizzle128_128_64_6_2",
+    64: "Swizzle128_64_64_6_2",
 }
+# Rows, columns and K of a transformer's layers.
+LAYERS = [(rows, *layer) for rows in (256, 512, 2048) for layer in ((4096, 4096), (11008, 4096), (4096, 11008), (14336, 4096), (4096, 14336))]
 
 
-def our_product(bench, dtype, layout, width, side):
+def our_product(bench, dtype, layout, width, rows, columns):
     """A product in tiles of 128 rows and so many columns, on as few multiprocessors as its rounds need."""
-    tiles = -(-side // 128) * -(-side // width)
     right = "Along" if layout == "nt" else "Across"
+    tiles = -(-rows // 128) * -(-columns // width)
     multiprocessors = torch.cuda.get_device_properties(0).multi_processor_count if DEVICE == "cuda" else 1
-    return ours(bench, f"gemm__{dtype}_Along_{right}_{PRODUCTS[width]}", -(-tiles // -(-tiles // multiprocessors)), ("a", "b"))
+    symbol = f"gemm__{dtype}_Along_{right}_{PRODUCTS[width]}"
+    return ours(bench, symbol, -(-tiles // -(-tiles // multiprocessors)), ("a", "b"))
 
 
 def right(tensors, layout):
@@ -736,9 +752,9 @@ def cublaslt(bench, layout):
     return Contestant("cublasLt", "library", "cublasLtMatmul", lambda t: plan.run(t["a"], t["b"], t["out"]), prepare)
 
 
-def far_off(out, expected):
+def far_off(out, expected, inner=None):
     """Counts the elements that differ by more than rounding of f32 sums, and then of the result."""
-    inner = expected.shape[1]
+    inner = inner or expected.shape[1]
     allowed = torch.finfo(out.dtype).eps * expected.abs() + 1e-4 * inner**0.5
     return int((~((out.float() - expected).abs() <= allowed)).sum())
 

@@ -83,29 +83,30 @@ impl<const ROWS: usize> Factor for Panels2<DEEP, ROWS, 64> {
 type Tile<T, L, const ROWS: usize> = OperandTile<T, <L as Layout>::Extents<ROWS>, Swizzle128>;
 
 /// Stages of a tile of each factor, and output stages for panels of the product.
-type Products<T, A, B, W, const COLUMNS: usize, const PANEL: usize, const STAGES: usize> = (
+type Products<T, A, B, W, const COLUMNS: usize, const PANEL: usize, const STAGES: usize, const OUT: usize> = (
     Partitioned<Stages<(Tile<T, A, 128>, Tile<T, B, COLUMNS>), STAGES, TensorMap>>,
-    Outputs<TensorTile<T, Panels2<128, COLUMNS, PANEL>, W>, 2>,
+    Outputs<TensorTile<T, Panels2<128, COLUMNS, PANEL>, W>, OUT>,
 );
 
 /// Writes `A * B` of `f16` or `bf16`, summed up in `f32`. A is `m` by `k` and B is `k` by `n`, each
 /// as it is or transposed ([`Along`], [`Across`]).
 ///
 /// The first 128 threads have the copy engine load tiles; two warpgroups multiply, 64 rows each,
-/// and store what they get through two output stages while the next tile is loaded. Launch a block
+/// and store what they get through output stages while the next tile is loaded. Launch a block
 /// for each multiprocessor, or fewer: [`multiply`] does.
 #[kernel(
-    instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [64], PANEL = [64], W = [Swizzle128], STAGES = [6]),
-    instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [128], PANEL = [64], W = [Swizzle128], STAGES = [6]),
-    instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [160], PANEL = [32], W = [Swizzle64], STAGES = [5]),
-    instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [192], PANEL = [64], W = [Swizzle128], STAGES = [4]),
-    instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [208], PANEL = [16], W = [Swizzle32], STAGES = [5]),
-    instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [224], PANEL = [32], W = [Swizzle64], STAGES = [4]),
-    instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [256], PANEL = [64], W = [Swizzle128], STAGES = [4]),
-    instances(T = [bf16, f16], A = [Along], B = [Across], COLUMNS = [128], PANEL = [64], W = [Swizzle128], STAGES = [6]),
-    instances(T = [bf16, f16], A = [Along], B = [Across], COLUMNS = [256], PANEL = [64], W = [Swizzle128], STAGES = [4]),
-    instances(T = [bf16, f16], A = [Across], B = [Along, Across], COLUMNS = [128], PANEL = [64], W = [Swizzle128], STAGES = [6]),
-    instances(T = [bf16, f16], A = [Across], B = [Along, Across], COLUMNS = [256], PANEL = [64], W = [Swizzle128], STAGES = [4]),
+    instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [64], PANEL = [64], W = [Swizzle128], STAGES = [6], OUT = [2]),
+    instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [128], PANEL = [64], W = [Swizzle128], STAGES = [6], OUT = [2]),
+    instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [160], PANEL = [32], W = [Swizzle64], STAGES = [5], OUT = [2]),
+    instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [176], PANEL = [16], W = [Swizzle32], STAGES = [5], OUT = [2]),
+    instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [192], PANEL = [64], W = [Swizzle128], STAGES = [4], OUT = [2]),
+    instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [208], PANEL = [16], W = [Swizzle32], STAGES = [5], OUT = [2]),
+    instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [224], PANEL = [32], W = [Swizzle64], STAGES = [4], OUT = [2]),
+    instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [256], PANEL = [32], W = [Swizzle64], STAGES = [4], OUT = [4]),
+    instances(T = [bf16, f16], A = [Along], B = [Across], COLUMNS = [128], PANEL = [64], W = [Swizzle128], STAGES = [6], OUT = [2]),
+    instances(T = [bf16, f16], A = [Along], B = [Across], COLUMNS = [256], PANEL = [32], W = [Swizzle64], STAGES = [4], OUT = [4]),
+    instances(T = [bf16, f16], A = [Across], B = [Along, Across], COLUMNS = [128], PANEL = [64], W = [Swizzle128], STAGES = [6], OUT = [2]),
+    instances(T = [bf16, f16], A = [Across], B = [Along, Across], COLUMNS = [256], PANEL = [32], W = [Swizzle64], STAGES = [4], OUT = [4]),
     min_blocks = 1
 )]
 pub fn gemm<
@@ -116,12 +117,13 @@ pub fn gemm<
     const COLUMNS: usize,
     const PANEL: usize,
     const STAGES: usize,
+    const OUT: usize,
 >(
     block: Block<384>,
     a: Tensor<T, <A as Layout>::Extents<128>, Swizzle128>,
     b: Tensor<T, <B as Layout>::Extents<COLUMNS>, Swizzle128>,
     out: TensorMut<T, Panels2<128, COLUMNS, PANEL>, W, Grouped<8>>,
-    shared: Shared<Products<T, A, B, W, COLUMNS, PANEL, STAGES>>,
+    shared: Shared<Products<T, A, B, W, COLUMNS, PANEL, STAGES, OUT>>,
 ) where
     Tile<T, A, 128>: Operand<Element = T>,
     Tile<T, B, COLUMNS>: Operand<Element = T>,
