@@ -286,34 +286,41 @@ fn an_assembly_error_names_the_kernel() {
 #[test]
 fn what_ptxas_says_is_in_the_artifact_also_when_it_was_kept_or_is_up_to_date() {
     let Some(builder) = builder("messages") else { return };
-    // The first one's instruction is of `sm_90a` alone, and its image is named after that.
-    let (asked, ignored) = (builder.clone().architectures(["sm_90"]), builder.architectures(["sm_120"]));
-    for (builder, kernel, class, arch, text) in [
-        (
-            asked,
-            "fixture_registers",
-            ".sm_90a",
-            "sm_90a",
-            "'setmaxnreg' ignored; unable to determine register count at entry.",
-        ),
-        (ignored.features(["blocks"]), "fixture_blocks", "", "sm_120", ".minnctapersm will be ignored"),
-    ] {
-        let output = fixtures().join("output").join(kernel);
-        let builder = builder.output_dir(&output);
-        for (fresh, empty) in [(false, true), (true, false), (false, true)] {
-            if empty {
-                let _ = std::fs::remove_dir_all(&output);
-            }
-            let artifact = builder.build().unwrap();
-            assert_eq!(artifact.fresh, fresh);
-            let [message] = &artifact.messages[..] else { panic!("{:?}", artifact.messages) };
-            assert_eq!(
-                (message.kernel.as_deref(), message.image.as_str(), message.arch.as_str()),
-                (Some(kernel), format!("{kernel}{class}").as_str(), arch)
-            );
-            assert!(message.text.contains(text), "{}", message.text);
-            assert_eq!(artifact.warnings(), [format!("kernel `{kernel}` ({arch}): ptxas: {}", message.text)]);
+    let kernel = "fixture_blocks";
+    let output = fixtures().join("output").join(kernel);
+    let builder = builder.architectures(["sm_120"]).features(["blocks"]).output_dir(&output);
+    for (fresh, empty) in [(false, true), (true, false), (false, true)] {
+        if empty {
+            let _ = std::fs::remove_dir_all(&output);
         }
+        let artifact = builder.build().unwrap();
+        assert_eq!(artifact.fresh, fresh);
+        let [message] = &artifact.messages[..] else { panic!("{:?}", artifact.messages) };
+        assert_eq!(
+            (message.kernel.as_deref(), message.image.as_str(), message.arch.as_str()),
+            (Some(kernel), kernel, "sm_120")
+        );
+        assert!(message.text.contains(".minnctapersm will be ignored"), "{}", message.text);
+        assert_eq!(artifact.warnings(), [format!("kernel `{kernel}` (sm_120): ptxas: {}", message.text)]);
+    }
+}
+
+#[test]
+fn what_ptxas_ignores_of_tensor_cores_and_registers_is_an_error_each_time() {
+    let Some(builder) = builder("messages") else { return };
+    let output = fixtures().join("output").join("fixture_registers");
+    let _ = std::fs::remove_dir_all(&output);
+    let builder = builder.architectures(["sm_90"]).output_dir(&output);
+    // What was assembled may be kept, and must be refused all the same.
+    for _ in 0..2 {
+        let error = builder.build().unwrap_err();
+        // The kernel's instruction is of `sm_90a` alone.
+        assert!(
+            matches!(&error, Error::Products { kernel, arch, message }
+                if kernel == "fixture_registers" && arch == "sm_90a"
+                    && message.contains("'setmaxnreg' ignored; unable to determine register count at entry.")),
+            "{error:?}"
+        );
     }
 }
 
