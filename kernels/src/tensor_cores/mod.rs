@@ -89,7 +89,7 @@ type Products<T, A, B, W, const COLUMNS: usize, const PANEL: usize, const STAGES
 );
 
 /// Writes `A * B` of `f16` or `bf16`, summed up in `f32`. A is `m` by `k` and B is `k` by `n`, each
-/// as it is or transposed ([`Along`], [`Across`]).
+/// as it is or transposed (`Along`, `Across`).
 ///
 /// The first 128 threads have the copy engine load tiles; two warpgroups multiply, 64 rows each,
 /// and store what they get through output stages while the next tile is loaded. Launch a block
