@@ -6,7 +6,7 @@ use tilepipe::launch::Instance;
 use tilepipe::product::OperandElement;
 use tilepipe_host::{Bound, Buffer2D, Error, Stream, launch};
 
-use super::gemm;
+use super::{DEEP, gemm};
 
 /// A factor of a product: a matrix as it lies in memory, or transposed.
 #[derive(Clone, Copy)]
@@ -83,8 +83,8 @@ impl From<Error> for MultiplyError {
 
 /// Rows of a tile of the product.
 const ROWS: usize = 128;
-/// How long a tile's start and stores take, in columns of a tile that are multiplied by 64 elements
-/// along K meanwhile.
+/// How long a tile's start and stores take, in columns of a tile that are multiplied by [`DEEP`]
+/// elements along K meanwhile.
 const AROUND_A_TILE: usize = 700;
 /// The columns of the tiles that there are, and how much longer a column takes there than in the
 /// widest tiles, in percent: measured (docs/performance.md).
@@ -108,7 +108,7 @@ fn plan([rows, columns]: [usize; 2], deep: usize, multiprocessors: usize, widths
         let tiles = rows.div_ceil(ROWS) * columns.div_ceil(width);
         let rounds = tiles.div_ceil(multiprocessors);
         (
-            rounds * (deep.div_ceil(64) * width * percent / 100 + AROUND_A_TILE),
+            rounds * (deep.div_ceil(DEEP) * width * percent / 100 + AROUND_A_TILE),
             Plan { width, grid: tiles.div_ceil(rounds) },
         )
     };

@@ -1,25 +1,25 @@
 //! Matrix products by tensor cores, against sums in `f64`.
 
 use tilepipe::launch::Instance;
-use tilepipe::{Element, bf16, f16};
+use tilepipe::{bf16, f16};
 use tilepipe_host::{Bound, Device, Error, launch};
 use tilepipe_kernels::gemm;
+use tilepipe_runner::reference::transposed;
+use tilepipe_runner::value::{DType, Value};
+
+use crate::case::{dtype_of, random_bits};
 
 /// A 16-bit float.
-trait Half: Element {
+trait Half: Value + Into<f64> {
     /// Bits of its fraction.
     const FRACTION: i32;
     fn of(x: f32) -> Self;
-    fn to(self) -> f64;
 }
 
 impl Half for bf16 {
     const FRACTION: i32 = 7;
     fn of(x: f32) -> Self {
         bf16::from_f32(x)
-    }
-    fn to(self) -> f64 {
-        f64::from(self)
     }
 }
 
@@ -28,20 +28,11 @@ impl Half for f16 {
     fn of(x: f32) -> Self {
         f16::from_f32(x)
     }
-    fn to(self) -> f64 {
-        f64::from(self)
-    }
 }
 
-/// Numbers from 0 to `below - 1`, one after the other.
-fn numbers(seed: u64, below: u64) -> impl Iterator<Item = u64> {
-    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    std::iter::repeat_with(move || {
-        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mixed = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        (mixed ^ (mixed >> 27)) >> 32
-    })
-    .map(move |word| word % below)
+/// Numbers from 0 to `below - 1`.
+fn numbers(count: usize, seed: u64, below: u32) -> impl Iterator<Item = u32> {
+    random_bits::<u32>(count, seed).into_iter().map(move |bits| bits % below)
 }
 
 /// An instance's factor's name in its generic arguments, and whether its rows in memory are across
@@ -52,11 +43,6 @@ fn is_across(instance: &Instance, factor: &str) -> bool {
         Some("Across") => true,
         other => panic!("{}: {factor} is {other:?}", instance.name()),
     }
-}
-
-/// The transpose of rows of `width`.
-fn transposed<T: Copy>(rows: &[T], width: usize) -> Vec<T> {
-    (0..width).flat_map(|column| rows.iter().skip(column).step_by(width).copied()).collect()
 }
 
 /// Rows, columns and terms of a product, and the launch's blocks.
@@ -95,10 +81,10 @@ pub fn check(device: &Device, sizes: &[Size], every: usize) -> Result<usize, Err
     let mut launches = 0;
     for instance in gemm::INSTANCES.iter().step_by(every) {
         for size in sizes {
-            match instance.generic("T").and_then(|path| path.rsplit("::").next()) {
-                Some("bf16") => check_one::<bf16>(device, instance, *size)?,
-                Some("f16") => check_one::<f16>(device, instance, *size)?,
-                other => panic!("{}: {other:?}", instance.name()),
+            match dtype_of(instance) {
+                DType::BF16 => check_one::<bf16>(device, instance, *size)?,
+                DType::F16 => check_one::<f16>(device, instance, *size)?,
+                other => panic!("{}: {other}", instance.name()),
             }
             launches += 2;
         }
@@ -110,11 +96,11 @@ fn check_one<T: Half>(device: &Device, instance: &'static Instance, size: Size) 
     let Size { rows, columns, deep, grid } = size;
     // Whole numbers of -1 to 1 in at most 256 places of a row: sums are exact in 8 bits.
     let whole = |seed, height: usize| -> Vec<T> {
-        let values = numbers(seed, 3).zip(0..height * deep);
+        let values = numbers(height * deep, seed, 3).zip(0..);
         values.map(|(number, at)| T::of(if at % deep < 256 { number as f32 - 1.0 } else { 0.0 })).collect()
     };
     let fractions = |seed, height: usize| -> Vec<T> {
-        numbers(seed, 4001).take(height * deep).map(|number| T::of(number as f32 / 1000.0 - 2.0)).collect()
+        numbers(height * deep, seed, 4001).map(|number| T::of(number as f32 / 1000.0 - 2.0)).collect()
     };
     for exact in [true, false] {
         let data = |seed, height| if exact { whole(seed, height) } else { fractions(seed, height) };
@@ -132,7 +118,7 @@ fn check_one<T: Half>(device: &Device, instance: &'static Instance, size: Size) 
         for (at, found) in out.download()?.into_iter().enumerate().step_by(every) {
             let (row, column) = (at / columns, at % columns);
             let terms = a[row * deep..][..deep].iter().zip(&b[column * deep..][..deep]);
-            let terms = terms.map(|(x, y)| x.to() * y.to());
+            let terms = terms.map(|(x, y)| (*x).into() * (*y).into());
             let (sum, size_of_terms) = terms.fold((0.0, 0.0), |(sum, size), term| (sum + term, size + term.abs()));
             // Sums of f32 err by at most a unit in the last place of all terms together for each
             // term, and the result is rounded once more.
@@ -141,7 +127,7 @@ fn check_one<T: Half>(device: &Device, instance: &'static Instance, size: Size) 
             } else {
                 size_of_terms * deep as f64 * 2_f64.powi(-23) + f64::abs(sum) * 2_f64.powi(-T::FRACTION - 1)
             };
-            let found = found.to();
+            let found: f64 = found.into();
             assert!(
                 (found - sum).abs() <= bound,
                 "{} of {size:?}, exact: {exact}: {found} at {row}, {column} and not {sum} (+- {bound})",
