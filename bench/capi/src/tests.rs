@@ -163,10 +163,16 @@ fn a_panic_stays_in_the_library_and_each_thread_has_its_text() {
     assert_eq!((guarded(3, || Ok(4)), last_error().is_empty()), (4, false));
 }
 
-/// The names of instances in the Python source: texts with `__` between letters.
+/// The texts in the Python source.
+fn texts_in(source: &str) -> impl Iterator<Item = &str> {
+    source.split('"').skip(1).step_by(2)
+}
+
+/// The names of instances in the Python source: texts with `__` between letters. What the script puts
+/// together of several is not among them.
 fn instances_in(source: &str) -> BTreeSet<&str> {
-    let texts = source.split('"').skip(1).step_by(2);
-    texts.filter(|text| text.contains("__") && !text.starts_with('_') && !text.contains(char::is_whitespace)).collect()
+    let is_whole = |text: &&str| text.contains("__") && !text.starts_with('_') && !text.contains([' ', '\n', '{']);
+    texts_in(source).filter(is_whole).collect()
 }
 
 #[test]
@@ -180,5 +186,17 @@ fn the_kernels_that_the_script_launches_exist() {
         for name in named {
             kernels.find(name).unwrap();
         }
+    }
+    // `gemm__{dtype}_Along_{right}_{PRODUCTS[width]}`, with two widths where B's rows are across K.
+    let source = include_str!("../../peers/torch_tasks.py");
+    let mut products: Vec<&str> = texts_in(source).filter(|text| text.starts_with("Swizzle")).collect();
+    assert_eq!(products.len(), 8, "{products:?}");
+    for dtype in ["bf16", "f16"] {
+        products.iter().for_each(|one| _ = kernels.find(&format!("gemm__{dtype}_Along_Along_{one}")).unwrap());
+    }
+    products.retain(|one| one.contains("_256_") || one.contains("_128_"));
+    assert_eq!(products.len(), 2, "{products:?}");
+    for dtype in ["bf16", "f16"] {
+        products.iter().for_each(|one| _ = kernels.find(&format!("gemm__{dtype}_Along_Across_{one}")).unwrap());
     }
 }
