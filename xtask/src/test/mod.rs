@@ -1,6 +1,7 @@
 //! `cargo xtask test`: every layer of tests that this machine can run.
 
 mod count;
+mod failures;
 mod layers;
 pub mod targets;
 
@@ -16,6 +17,7 @@ use comfy_table::presets::UTF8_FULL_CONDENSED;
 use crate::process;
 
 use count::Count;
+use failures::Failures;
 use layers::{Layer, Outcome};
 
 /// The options of `cargo xtask test`.
@@ -40,14 +42,14 @@ pub fn run(options: &Options) -> Result<ExitCode> {
     let beside: Vec<Layer> = BESIDE.into_iter().filter(wanted).collect();
     let mut table = Table::new();
     table.load_style(UTF8_FULL_CONDENSED).set_header(["layer", "result", "tests", "seconds"]);
-    let mut total = Count::default();
+    let (mut total, mut failures) = (Count::default(), Vec::new());
     std::thread::scope(|scope| {
         let (mut thread, mut done) = (None, BTreeMap::new());
         for layer in Layer::value_variants().iter().copied().filter(wanted) {
             println!("\n=== {}", layer.heading());
             // Its turn tells why if they do not build.
             if layer == Layer::Tests && !beside.is_empty() && layers::build_tests().is_ok() {
-                let run = || beside.iter().map(|layer| (layer.name(), Ran::of(*layer, Printed::Kept(String::new()))));
+                let run = || beside.iter().map(|layer| (layer.name(), Ran::of(*layer, Printed::kept())));
                 let names: Vec<String> = beside.iter().map(|layer| layer.name()).collect();
                 println!("beside it: {}; what they print is shown when it is their turn", names.join(", "));
                 thread = Some(scope.spawn(move || run().collect()));
@@ -55,12 +57,20 @@ pub fn run(options: &Options) -> Result<ExitCode> {
             if let Some(thread) = thread.take_if(|_| BESIDE.contains(&layer)) {
                 done = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             }
-            let ran = done.remove(&layer.name()).unwrap_or_else(|| Ran::of(layer, Printed::Shown));
+            let ran = done.remove(&layer.name()).unwrap_or_else(|| Ran::of(layer, Printed::shown()));
             print!("{}", ran.printed);
+            if !ran.failures.is_empty() {
+                failures.push((layer.name(), ran.failures));
+            }
             total += ran.count;
             table.add_row([layer.name(), ran.result, ran.count.passed.to_string(), ran.time.as_secs().to_string()]);
         }
     });
+    // The end of a long log is all that some see of it.
+    for (layer, lines) in failures {
+        println!("\n=== failed in {layer}");
+        lines.iter().for_each(|line| println!("{line}"));
+    }
     println!("\n{table}");
     println!("{} passed, {} failed, {} skipped", total.passed, total.failed, total.skipped);
     Ok(if total.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -73,6 +83,8 @@ struct Ran {
     time: Duration,
     /// What is not on the screen yet.
     printed: String,
+    /// What the tests that failed said.
+    failures: Vec<String>,
 }
 
 impl Ran {
@@ -90,24 +102,31 @@ impl Ran {
                 (Count::one(false), "FAILED".to_owned())
             }
         };
-        Ran { count, result, time: start.elapsed(), printed: printed.kept() }
+        let failures = printed.failures.take();
+        Ran { count, result, time: start.elapsed(), printed: printed.kept.unwrap_or_default(), failures }
     }
 }
 
 /// What programs print: shown line by line, or kept for later.
-pub enum Printed {
-    Shown,
-    Kept(String),
+pub struct Printed {
+    kept: Option<String>,
+    failures: Failures,
 }
 
 impl Printed {
+    fn shown() -> Self {
+        Printed { kept: None, failures: Failures::default() }
+    }
+
+    fn kept() -> Self {
+        Printed { kept: Some(String::new()), ..Printed::shown() }
+    }
+
     fn line(&mut self, line: &str) {
-        match self {
-            Printed::Shown => println!("{line}"),
-            Printed::Kept(text) => {
-                text.push_str(line);
-                text.push('\n');
-            }
+        self.failures.line(line);
+        match &mut self.kept {
+            None => println!("{line}"),
+            Some(text) => text.extend([line, "\n"]),
         }
     }
 
@@ -118,18 +137,11 @@ impl Printed {
     /// If the command cannot be started or its output not be read. A failure of its own is in the
     /// status.
     fn of(&mut self, command: &mut Command, mut each: impl FnMut(&str)) -> Result<ExitStatus> {
-        let whole = matches!(self, Printed::Kept(_));
+        let whole = self.kept.is_some();
         let show = |line: &str| {
             self.line(line);
             each(line);
         };
         if whole { process::stream_all(command, show) } else { process::stream(command, show) }
-    }
-
-    fn kept(self) -> String {
-        match self {
-            Printed::Shown => String::new(),
-            Printed::Kept(text) => text,
-        }
     }
 }
