@@ -16,6 +16,7 @@ pub mod npy;
 mod output;
 mod picture;
 mod plan;
+mod product;
 pub mod program;
 pub mod reference;
 mod report;

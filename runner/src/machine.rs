@@ -91,8 +91,7 @@ impl Machine {
     }
 
     /// Runs one launch over outputs of its own ([`Output::new`]), and returns the last output
-    /// with the time of one run in milliseconds: the median of ten by events on a GPU, one by the
-    /// clock on the CPU.
+    /// with the time of one run in milliseconds, as [`time`](Machine::time) takes it.
     ///
     /// # Errors
     ///
@@ -101,30 +100,39 @@ impl Machine {
         let once = |output: &mut Output<T>| output.run(&self.stream, launch.grid, launch.instance, inputs);
         let fresh = || Output::new(&self.device, launch.kind, launch.output);
         let mut output = fresh()?;
+        let milliseconds = self.time(|_| once(&mut output))?;
+        if self.is_gpu() && launch.kind.adds() {
+            output = fresh()?;
+            once(&mut output)?;
+        }
+        Ok((output.download()?, milliseconds))
+    }
+
+    /// Calls `once`, which launches in the stream, and returns the time of one call in
+    /// milliseconds: on a GPU the median of ten by events, after one to warm up; on the CPU that of
+    /// the only one by the clock.
+    ///
+    /// # Errors
+    ///
+    /// Those of the calls and of the device.
+    pub fn time<E: From<Error>>(&self, mut once: impl FnMut(&Stream) -> Result<(), E>) -> Result<f64, E> {
         if !self.is_gpu() {
             let start = Instant::now();
-            once(&mut output)?;
-            let milliseconds = start.elapsed().as_secs_f64() * 1e3;
-            return Ok((output.download()?, milliseconds));
+            once(&self.stream)?;
+            return Ok(start.elapsed().as_secs_f64() * 1e3);
         }
-        once(&mut output)?;
+        once(&self.stream)?;
         self.stream.synchronize()?;
-        drop(output);
-        let mut output = fresh()?;
         let mut times = Vec::with_capacity(GPU_RUNS);
         for _ in 0..GPU_RUNS {
             let start = self.stream.record()?;
-            once(&mut output)?;
+            once(&self.stream)?;
             let end = self.stream.record()?;
             end.synchronize()?;
             times.push(end.elapsed_ms_since(&start)?);
         }
         times.sort_by(f64::total_cmp);
-        if launch.kind.adds() {
-            output = fresh()?;
-            once(&mut output)?;
-        }
-        Ok((output.download()?, (times[GPU_RUNS / 2 - 1] + times[GPU_RUNS / 2]) / 2.0))
+        Ok((times[GPU_RUNS / 2 - 1] + times[GPU_RUNS / 2]) / 2.0)
     }
 }
 

@@ -4,6 +4,7 @@
 //! `cargo xtask run` builds it, and the kernels as PTX if there is a GPU to run them; then it
 //! starts the program with the same arguments. In a bundle the program stands on its own.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
@@ -17,9 +18,12 @@ use crate::picture::Picture;
 use crate::plan::axis::{self, Axis};
 use crate::plan::catalog::{self, Kernel};
 use crate::plan::{self, Configuration, Request};
+use crate::product::Product;
 use crate::source::{Files, Source};
 use crate::stdout::{self, PrintError, print};
 use crate::{execute, output, report};
+
+pub use crate::product::{Gemm, Multiply};
 
 /// This program, as its command line names it.
 const PROGRAM: &str = "tilepipe-run";
@@ -32,6 +36,8 @@ const STRESS_KERNELS: &str = "test-ptx/kernels";
 pub struct Kernels<'a> {
     /// All instances, kernel by kernel.
     pub registry: &'a [&'static [Instance]],
+    /// Matrix products.
+    pub gemm: Gemm,
     /// Makes so many launches of kernels whose roles leave at random, and returns what came of
     /// them.
     pub stress: fn(&Machine, u32) -> Result<String>,
@@ -66,7 +72,7 @@ fn run(cli: Cli, kernels: &Kernels<'_>) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if cli.print_architecture {
-        return print_architecture(&cli, &catalog);
+        return print_architecture(&cli, &catalog, &kernels.gemm);
     }
     let open = |beside| Machine::open(cli.device, cli.schedule, cli.module.as_deref(), beside);
     if cli.probe {
@@ -79,12 +85,21 @@ fn run(cli: Cli, kernels: &Kernels<'_>) -> Result<ExitCode> {
         print((kernels.stress)(&machine, launches)?)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let (source, configurations) = understand(&cli, &catalog)?;
+    let asked = understand(&cli, &catalog, &kernels.gemm)?;
     let machine = open(KERNELS)?;
-    let source = source.unwrap_or_else(|| Source::Generated { elements: machine.default_elements() });
-    memory::check(&configurations, &source, machine.is_gpu())?;
-    print(machine.describe())?;
-    let rows = execute::execute(machine, &configurations, &source, cli.output.as_deref())?;
+    let rows = match asked {
+        Asked::Product(product) => {
+            product.check_memory(&machine)?;
+            print(machine.describe())?;
+            product.run(&machine, cli.output.as_deref())?
+        }
+        Asked::Instances(source, configurations) => {
+            let source = source.unwrap_or_else(|| Source::Generated { elements: machine.default_elements() });
+            memory::check(&configurations, &source, machine.is_gpu())?;
+            print(machine.describe())?;
+            execute::execute(machine, &configurations, &source, cli.output.as_deref())?
+        }
+    };
     if !cli.quiet || rows.iter().any(|row| !row.outcome.is_verified()) {
         print(report::table(&rows, cli.quiet))?;
     }
@@ -96,9 +111,9 @@ fn run(cli: Cli, kernels: &Kernels<'_>) -> Result<ExitCode> {
 /// Checks what is asked for, and prints the architecture of the GPU that it is asked of. `cargo
 /// xtask run` does so before it builds kernels for that GPU. Where there is none, the exit status
 /// says so.
-fn print_architecture(cli: &Cli, catalog: &[Kernel]) -> Result<ExitCode> {
+fn print_architecture(cli: &Cli, catalog: &[Kernel], gemm: &Gemm) -> Result<ExitCode> {
     if !cli.probe && cli.stress.is_none() {
-        understand(cli, catalog)?;
+        understand(cli, catalog, gemm)?;
     }
     match machine::architecture(cli.device, cli.schedule)? {
         Some(architecture) => print(architecture).map(|()| ExitCode::SUCCESS).map_err(Into::into),
@@ -106,10 +121,23 @@ fn print_architecture(cli: &Cli, catalog: &[Kernel]) -> Result<ExitCode> {
     }
 }
 
+/// What a command line asks to run, and on which data.
+enum Asked<'a> {
+    /// A matrix product.
+    Product(Product<'a>),
+    /// Instances of the catalog's kernels; without a source on generated data that suits the
+    /// device.
+    Instances(Option<Source>, Vec<Configuration>),
+}
+
 /// Turns the command line into what to run and on which data; no data is read yet but the files'
 /// headers.
-fn understand(cli: &Cli, catalog: &[Kernel]) -> Result<(Option<Source>, Vec<Configuration>)> {
+fn understand<'a>(cli: &Cli, catalog: &[Kernel], gemm: &'a Gemm) -> Result<Asked<'a>> {
     let picture = Picture::asked(cli)?;
+    if let Some(product) = Product::asked(cli, gemm)? {
+        check_output(cli, product.dtypes.len(), |path| product.check_writable(path))?;
+        return Ok(Asked::Product(product));
+    }
     let has_arrays = picture.is_none() && !cli.inputs.is_empty();
     let files = if has_arrays { Some(understand_files(cli)?) } else { None };
     let channels = picture
@@ -127,8 +155,10 @@ fn understand(cli: &Cli, catalog: &[Kernel]) -> Result<(Option<Source>, Vec<Conf
     let generated = cli.elements.map(|elements| Source::Generated { elements });
     let configurations = plan::plan(catalog, &request)?;
     let source = picture.map(Source::Picture).or(files.map(Source::Files)).or(generated);
-    check_against_plan(cli, source.as_ref(), &configurations)?;
-    Ok((source, configurations))
+    check_output(cli, configurations.len(), |path| {
+        Source::check_writable(source.as_ref(), path, configurations[0].variant.dtype)
+    })?;
+    Ok(Asked::Instances(source, configurations))
 }
 
 /// Reads the headers of the input files. `--dtype` may choose among the ways to take them.
@@ -137,27 +167,23 @@ fn understand_files(cli: &Cli) -> Result<Files> {
     if !cli.dtype.is_empty() && !cli.dtype.contains(&Choice::All) {
         let held = axis::join(files.readings.iter().map(|reading| reading.dtype));
         files.readings.retain(|reading| cli.dtype.contains(&Choice::Value(reading.dtype)));
-        ensure!(
-            !files.readings.is_empty(),
-            "{} holds {held} elements, but --dtype asks for {}; leave --dtype out, or convert the file with numpy.astype",
-            files.paths[0].display(),
-            axis::join(&cli.dtype)
-        );
+        ensure!(!files.readings.is_empty(), plan::other_types(&files.paths[0], held, &cli.dtype));
     }
     Ok(files)
 }
 
-fn check_against_plan(cli: &Cli, source: Option<&Source>, configurations: &[Configuration]) -> Result<()> {
+/// Checks that an output, if one is asked for, is the only one, can be put where it is wanted, and
+/// is none of the inputs.
+fn check_output(cli: &Cli, configurations: usize, is_writable: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     let Some(path) = &cli.output else {
         return Ok(());
     };
     ensure!(
-        configurations.len() == 1,
-        "--output takes the result of one configuration, but {} are selected; narrow them with --kernel, --dtype, --block, \
-         --stages and --variant",
-        configurations.len()
+        configurations == 1,
+        "--output takes the result of one configuration, but {configurations} are selected; narrow them with --kernel, \
+         --dtype, --block, --stages and --variant"
     );
-    Source::check_writable(source, path, configurations[0].variant.dtype).context("nothing was run")?;
+    is_writable(path).context("nothing was run")?;
     for input in &cli.inputs {
         ensure!(
             !output::is_same_file(input, path),

@@ -10,6 +10,7 @@ use crate::stdout::counted;
 use crate::execute::{Outcome, Row};
 use crate::plan::axis;
 use crate::plan::catalog::Kernel;
+use crate::product;
 
 /// The kernels with what they take and the values of their generic arguments.
 pub fn list(kernels: &[Kernel]) -> String {
@@ -35,6 +36,8 @@ pub fn list(kernels: &[Kernel]) -> String {
             names.collect::<Vec<_>>().join("\n"),
         ]);
     }
+    let types = values(product::DTYPES.into_iter());
+    table.add_row([product::KERNEL, "2 matrices", &types, &product::THREADS.to_string(), "fixed", ""]);
     table.to_string()
 }
 
@@ -44,26 +47,25 @@ pub fn table(rows: &[Row], quiet: bool) -> String {
         new_table(["kernel", "type", "block", "stages", "variant", "device", "elements", "time", "GB/s", "result"]);
     let mut notes = String::new();
     for row in rows.iter().filter(|row| !(quiet && row.outcome.is_verified())) {
-        let variant = &row.configuration.variant;
         let (milliseconds, result) = match &row.outcome {
             Outcome::Verified { milliseconds } => (Some(*milliseconds), "verified".to_owned()),
             Outcome::Different { milliseconds, difference } => {
-                notes += &format!("\n{}: {difference}", variant.instance.name());
+                notes += &format!("\n{}: {difference}", row.name);
                 (Some(*milliseconds), format!("DIFFERS at {}", difference.index))
             }
             Outcome::Failed(message) => {
-                notes += &format!("\n{}: {message}", variant.instance.name());
+                notes += &format!("\n{}: {message}", row.name);
                 (None, "FAILED".to_owned())
             }
             Outcome::NotRun => (None, "not run".to_owned()),
         };
         let bytes = row.bytes as f64;
         table.add_row([
-            Cell::new(row.configuration.kernel),
-            Cell::new(variant.dtype),
-            number(Some(variant.block)),
-            number(variant.stages),
-            Cell::new(&row.configuration.text),
+            Cell::new(row.kernel),
+            Cell::new(row.dtype),
+            number(Some(row.block)),
+            number(row.stages),
+            Cell::new(&row.text),
             Cell::new(row.device),
             number(Some(row.shape)),
             number(milliseconds.map(duration)),

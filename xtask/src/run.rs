@@ -146,6 +146,7 @@ mod tests {
     fn only_the_kernels_that_run_are_built() {
         let of = |line: &str| kernels_of(&Cli::read("cargo xtask run", line.split_whitespace()).unwrap());
         assert_eq!(of("--kernel sum --kernel dot"), ["sum", "dot"]);
+        assert_eq!(of("--kernel gemm"), ["gemm"]);
         assert_eq!(of(""), KERNELS);
         assert!(of("--probe").is_empty());
     }

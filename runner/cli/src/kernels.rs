@@ -1,7 +1,11 @@
 //! The kernels that there are.
 
-/// The names that `--kernel` takes.
+/// The kernels that run by default. `--kernel` takes their names.
 pub use tilepipe_kernel_registry::NAMES as KERNELS;
+
+/// A name more that `--kernel` takes: the matrix product by tensor cores. The registry does not
+/// have it, since its results are compared within a bound, and it runs only where it is named.
+pub const GEMM: &str = "gemm";
 
 /// The kernels that `--stress` launches. A test of the program compares them.
 pub const STRESS_KERNELS: [&str; 3] =

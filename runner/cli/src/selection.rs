@@ -4,11 +4,13 @@ use std::fmt::{self, Display};
 
 use crate::cli::Cli;
 use crate::dtype::DType;
-use crate::kernels::{KERNELS, STRESS_KERNELS};
+use crate::kernels::{GEMM, KERNELS, STRESS_KERNELS};
 use crate::values::Choice;
 
 /// The element types of a run without `--dtype`.
 pub const DEFAULT_DTYPES: [DType; 2] = [DType::I32, DType::F32x4];
+/// The element types of [`GEMM`] without `--dtype`.
+pub const DEFAULT_DTYPES_OF_GEMM: [DType; 1] = [DType::BF16];
 /// The block sizes of a run without `--block`; the second one is 256 consumers and a warp of
 /// producers.
 pub const DEFAULT_BLOCKS: [u32; 2] = [256, 288];
@@ -45,10 +47,19 @@ impl Selection {
         }
         // Without `--dtype` the type is the files', which nobody has read yet.
         let is_of_files = cli.dtype.is_empty() && !cli.inputs.is_empty();
-        let types = if is_of_files { None } else { values(&cli.dtype, &DEFAULT_DTYPES) };
+        let is_gemm = kernels.iter().any(|name| name == GEMM);
+        let defaults: &[DType] = if is_gemm { &DEFAULT_DTYPES_OF_GEMM } else { &DEFAULT_DTYPES };
+        let types = if is_of_files { None } else { values(&cli.dtype, defaults) };
         axes.extend(types.map(|values| ("T".to_owned(), values)));
-        axes.extend(values(&cli.block, &DEFAULT_BLOCKS).map(|values| ("THREADS".to_owned(), values)));
-        axes.extend(values(&cli.stages, &DEFAULT_STAGES).map(|values| ("STAGES".to_owned(), values)));
+        if is_gemm {
+            // The factors are as the files have them. The tiles and their stages follow from the
+            // extents, which nobody has read yet.
+            let layouts = [("A", "Along"), ("B", "Across")];
+            axes.extend(layouts.map(|(name, value)| (name.to_owned(), vec![value.to_owned()])));
+        } else {
+            axes.extend(values(&cli.block, &DEFAULT_BLOCKS).map(|values| ("THREADS".to_owned(), values)));
+            axes.extend(values(&cli.stages, &DEFAULT_STAGES).map(|values| ("STAGES".to_owned(), values)));
+        }
         Selection { kernels, axes }
     }
 
@@ -113,6 +124,9 @@ mod tests {
                 "--kernel sum --variant A=1 --variant B=x --variant A=2 --dtype all --stages 3 --block all",
                 "sum;A=1,2;B=x;STAGES=3",
             ),
+            ("--kernel gemm", "gemm;T=bf16;A=Along;B=Across"),
+            ("--kernel gemm --input a.npy --input b.npy", "gemm;A=Along;B=Across"),
+            ("--kernel gemm --input a.npy --input b.npy --dtype f16", "gemm;T=f16;A=Along;B=Across"),
         ] {
             assert_eq!(of(line).to_string(), expected);
             assert_eq!(Selection::parse(expected), Some(of(line)), "{line}");

@@ -6,6 +6,7 @@ use crate::stdout::counted;
 
 use crate::plan::Configuration;
 use crate::source::Source;
+use crate::value::DType;
 
 /// Checks that the arrays of the largest configuration fit in memory: inputs, and what was expected
 /// and what came out. On the CPU the device's buffers are in the same memory.
@@ -24,15 +25,25 @@ pub fn check(configurations: &[Configuration], source: &Source, gpu: bool) -> Re
         // Indices have 4 bytes each, as the elements have of kernels that take some.
         let inputs = kind.inputs() + usize::from(kind.takes_indices());
         let arrays = if gpu { inputs + 2 } else { 2 * inputs + 3 };
-        (array * arrays as u128, array, elements, one.variant.dtype)
+        (array * arrays as u128, elements, one.variant.dtype)
     };
-    let Some((wanted, array, elements, dtype)) = configurations.iter().map(bytes).max() else {
+    let Some((wanted, elements, dtype)) = configurations.iter().map(bytes).max() else {
         return Ok(());
     };
     let advice = match source {
         Source::Picture(_) => "take a smaller picture",
         _ => "choose fewer with --elements",
     };
+    check_bytes(wanted, elements as u128, dtype, advice)
+}
+
+/// Checks that `wanted` bytes are free for what is done with so many elements of that type.
+///
+/// # Errors
+///
+/// As for [`check`], with this advice.
+pub fn check_bytes(wanted: u128, elements: u128, dtype: DType, advice: &str) -> Result<()> {
+    let array = elements * dtype.bytes() as u128;
     match available() {
         _ if array > isize::MAX as u128 => {
             bail!("{elements} elements of {dtype} are {array} bytes, which overflow the address space; {advice}")

@@ -19,13 +19,23 @@ use crate::machine::{self, Launch, Machine};
 use crate::plan::Configuration;
 use crate::source::Source;
 
-/// One configuration and what came of it.
+/// What was run and what came of it.
 pub struct Row {
-    /// What was run.
-    pub configuration: Configuration,
+    /// The kernel's name.
+    pub kernel: &'static str,
+    /// The instance's name.
+    pub name: &'static str,
+    /// The element type.
+    pub dtype: DType,
+    /// Threads a block.
+    pub block: u32,
+    /// Pipeline stages, for a kernel that has a choice of them.
+    pub stages: Option<u32>,
+    /// What tells it from other runs of the kernel.
+    pub text: String,
     /// `GPU` or `CPU`.
     pub device: &'static str,
-    /// The shape of each input.
+    /// The shape of the first input.
     pub shape: Shape,
     /// Bytes read and written, each once.
     pub bytes: u128,
@@ -129,8 +139,19 @@ impl ForType for Group<'_, '_> {
                 let launch = Launch { instance: variant.instance, kind: variant.work.kind, grid, output };
                 session.outcome(&mut kept, variant.work, shape, &launch)?
             };
-            let device = session.machine.label();
-            rows.push((*position, Row { configuration: (*configuration).clone(), device, shape, bytes, outcome }));
+            let row = Row {
+                kernel: configuration.kernel,
+                name: variant.instance.name(),
+                dtype: variant.dtype,
+                block: variant.block,
+                stages: variant.stages,
+                text: configuration.text.clone(),
+                device: session.machine.label(),
+                shape,
+                bytes,
+                outcome,
+            };
+            rows.push((*position, row));
             session.progress.inc(1);
         }
         Ok(rows)

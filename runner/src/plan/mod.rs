@@ -4,10 +4,12 @@ pub(crate) mod axis;
 pub(crate) mod catalog;
 
 use std::fmt::Display;
+use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
-use tilepipe_runner_cli::VariantChoice;
+use tilepipe_runner_cli::{Choice, VariantChoice};
 
+use crate::npy::Reading;
 use crate::plan::axis::{Axis, distinct, join};
 use crate::plan::catalog::{Kernel, Variant};
 use crate::source::Files;
@@ -82,8 +84,8 @@ fn select(kernel: &Kernel, request: &Request) -> Result<Vec<Configuration>> {
     let of_files = of_files.map(|dtype| Axis::Given(vec![dtype]));
     let built = with_variants(kernel, &request.variants)?;
     let has_stages = built.iter().any(|variant| variant.stages.is_some());
-    if let (Axis::Given(_), false) = (&request.stages, has_stages) {
-        bail!("kernel `{name}` has a fixed number of stages; leave --stages out");
+    if !has_stages {
+        check_without_stages(&request.stages, name)?;
     }
     let dtypes = of_files.as_ref().unwrap_or(&request.dtypes);
     let named = !request.kernels.is_empty();
@@ -144,35 +146,57 @@ fn dtype_of_files(kernel: &Kernel, files: &Files) -> Result<DType> {
         !kind.takes_indices(),
         "kernel `{name}` takes indices, which are made beside its other input and not read; leave --input out"
     );
-    let (wanted, given) = (kind.inputs(), files.paths.len());
-    ensure!(
-        wanted == given,
-        "kernel `{name}` takes {}, but --input is given {}; give it once for each",
-        counted(wanted, "input"),
-        counted(given, "time")
-    );
+    check_count(name, kind.inputs(), files.paths.len())?;
     ensure!(
         kind.has_inputs_of_one_shape(),
         "kernel `{name}` takes inputs of several shapes, and --input gives files of one; leave it out"
     );
-    let shape = match kind.dimensions() {
+    let reading = files
+        .reading(kind.dimensions())
+        .with_context(|| other_dimensions(name, kind.dimensions(), &files.paths[0], files.readings[0]))?;
+    Ok(reading.dtype)
+}
+
+/// Why a kernel that takes arrays of so many dimensions does not take a file's array.
+pub fn other_dimensions(kernel: &str, dimensions: usize, path: &Path, held: Reading) -> String {
+    let shape = match dimensions {
         1 => "a row, of shape (n,)",
         2 => "a matrix, of shape (height, width)",
         _ => "a batch of matrices, of shape (matrices, height, width)",
     };
-    let reading = files.reading(kind.dimensions()).with_context(|| {
-        let (path, held) = (files.paths[0].display(), files.readings[0]);
-        format!(
-            "kernel `{name}` takes {shape}, but {path} holds {} of {}; reshape it with numpy.reshape",
-            held.shape, held.dtype
-        )
-    })?;
-    Ok(reading.dtype)
+    let (path, Reading { dtype, shape: of_file }) = (path.display(), held);
+    format!("kernel `{kernel}` takes {shape}, but {path} holds {of_file} of {dtype}; reshape it with numpy.reshape")
+}
+
+/// Why a file that holds elements of some types is not taken where `--dtype` asks for others.
+pub fn other_types(path: &Path, held: impl Display, asked: &[Choice<DType>]) -> String {
+    format!(
+        "{} holds {held} elements, but --dtype asks for {}; leave --dtype out, or convert the file with numpy.astype",
+        path.display(),
+        join(asked)
+    )
+}
+
+/// Checks that a kernel is given a file for each of its inputs.
+pub fn check_count(kernel: &str, inputs: usize, files: usize) -> Result<()> {
+    ensure!(
+        inputs == files,
+        "kernel `{kernel}` takes {}, but --input is given {}; give it once for each",
+        counted(inputs, "input"),
+        counted(files, "time")
+    );
+    Ok(())
+}
+
+/// Checks that no number of stages is asked for of a kernel that has no choice of them.
+pub fn check_without_stages(stages: &Axis<u32>, kernel: &str) -> Result<()> {
+    ensure!(!matches!(stages, Axis::Given(_)), "kernel `{kernel}` has a fixed number of stages; leave --stages out");
+    Ok(())
 }
 
 /// Checks that a kernel was built for each of the values asked for, or if it was not `named` for
 /// one of them; `built` may have repetitions.
-fn check<T: Copy + Ord + Display>(
+pub fn check<T: Copy + Ord + Display>(
     axis: &Axis<T>,
     built: impl Iterator<Item = T>,
     kernel: &str,
@@ -201,9 +225,9 @@ mod selection;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::npy::Reading;
     use crate::plan::catalog;
     use crate::work::{Shape, Work};
+    use tilepipe::launch::Instance;
     use tilepipe_runner_cli::{Cli, DEFAULT_BLOCKS, DEFAULT_DTYPES, DEFAULT_STAGES, Selection};
 
     fn kernel(name: &'static str, stages: &[Option<u32>]) -> Kernel {
@@ -246,6 +270,14 @@ mod tests {
         catalog::kernels(&tilepipe_kernels::registry())
     }
 
+    /// The instances of a kernel that get code for the CPU.
+    fn compiled(asked: &str, instances: &'static [Instance]) -> Vec<&'static str> {
+        let owned = |(name, value): &(&str, &str)| (name.to_string(), value.to_string());
+        let generics: Vec<_> = instances.iter().map(|one| one.generics().iter().map(owned).collect()).collect();
+        let selected = selection::select(asked, instances[0].kernel(), &generics);
+        instances.iter().zip(selected).filter(|(_, one)| *one).map(|(one, _)| one.name()).collect()
+    }
+
     /// The instances of a command line's plan that its selection leaves without code for the CPU,
     /// and how many instances have code.
     fn left_out(line: &str) -> (Vec<&'static str>, usize) {
@@ -260,13 +292,8 @@ mod tests {
             files: None,
             single: false,
         };
-        let mut compiled = Vec::new();
-        for instances in tilepipe_kernels::registry() {
-            let owned = |(name, value): &(&str, &str)| (name.to_string(), value.to_string());
-            let generics: Vec<_> = instances.iter().map(|one| one.generics().iter().map(owned).collect()).collect();
-            let selected = selection::select(&asked, instances[0].kernel(), &generics);
-            compiled.extend(instances.iter().zip(selected).filter(|(_, one)| *one).map(|(one, _)| one.name()));
-        }
+        let registry = tilepipe_kernels::registry();
+        let compiled: Vec<_> = registry.iter().flat_map(|instances| compiled(&asked, instances)).collect();
         let planned = plan(&shipped(), &request).unwrap();
         let names = planned.iter().map(|one| one.variant.instance.name());
         (names.filter(|name| !compiled.contains(name)).collect(), compiled.len())
@@ -294,6 +321,26 @@ mod tests {
         let (compiled, run) = (left_out("").1, plan(&shipped(), &request()).unwrap().len());
         assert!(compiled * 3 < run * 4, "{compiled} instances for the default run's {run}");
         assert!(left_out("--kernel with_staging").1 < 10);
+    }
+
+    #[test]
+    fn all_instances_of_gemm_for_factors_as_they_are_are_compiled_for_the_cpu() {
+        for (line, types) in [
+            ("--kernel gemm", &["bf16"][..]),
+            ("--kernel gemm --dtype f16", &["f16"]),
+            ("--kernel gemm --input a.npy --input b.npy", &["bf16", "f16"]),
+        ] {
+            let cli = Cli::read("cargo xtask run", line.split_whitespace()).unwrap();
+            let has = |one: &Instance, name, values: &[&str]| {
+                one.generic(name).and_then(|path| path.rsplit("::").next()).is_some_and(|value| values.contains(&value))
+            };
+            let runs =
+                |one: &&Instance| has(one, "T", types) && has(one, "A", &["Along"]) && has(one, "B", &["Across"]);
+            let of_kernel = &tilepipe_kernels::gemm::INSTANCES;
+            let names: Vec<_> = of_kernel.iter().filter(runs).map(Instance::name).collect();
+            assert!(names.len() >= types.len(), "{line}");
+            assert_eq!(compiled(&Selection::of(&cli).to_string(), of_kernel), names, "{line}");
+        }
     }
 
     #[test]
