@@ -250,7 +250,7 @@ pub use stage::contents::{Contents, Fill, OneTile, Optional, Zeros};
 pub use stage::stages::Stages;
 #[cfg_attr(doc, doc(hidden))]
 pub use store::{Dealt, StoredTile};
-pub use store::{Draft, OutputRing, Outputs, Stored, StoringGroup};
+pub use store::{Draft, OutputRing, Outputs, Stored, StoringGroup, SumPlace};
 pub use tensor::{
     BlockBoxes, Extents, Extents1, Extents2, Extents3, Extents4, Extents5, Halo2, MatrixExtents, NoSwizzle, Operation,
     OutputExtents, Panels2, Swizzle, Swizzle32, Swizzle64, Swizzle128, Tensor, TensorBox, TensorColumn, TensorMut,

@@ -122,6 +122,12 @@ define i32 @tilepipe_rounded_bf16(float %low, float %high) alwaysinline nounwind
   ret i32 %word
 }
 
+define float @tilepipe_widened_f16(i16 %bits) alwaysinline nounwind {
+  %half = bitcast i16 %bits to half
+  %wide = fpext half %half to float
+  ret float %wide
+}
+
 define i32 @tilepipe_rounded_f16(float %low, float %high) alwaysinline nounwind {
   %both = call <2 x half> @llvm.nvvm.ff2f16x2.rn(float %high, float %low)
   %word = bitcast <2 x half> %both to i32
@@ -1060,6 +1066,11 @@ define i64 @tilepipe_opaque(i64 %number) alwaysinline nounwind {
 define i64 @tilepipe_opaque_here(i64 %number) alwaysinline nounwind {
   %same = call i64 asm sideeffect "", "=l,0"(i64 %number) nounwind
   ret i64 %same
+}
+
+define i32 @tilepipe_rank_here(i32 %rank) alwaysinline nounwind {
+  %same = call i32 asm sideeffect "", "=r,0"(i32 %rank) nounwind
+  ret i32 %same
 }
 
 define void @tilepipe_cp_async_wait_all() alwaysinline nounwind {

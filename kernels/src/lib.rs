@@ -20,7 +20,7 @@ mod roles;
 mod rows;
 mod signal;
 mod tensor;
-mod tensor_cores;
+pub mod tensor_cores;
 mod wide;
 
 pub use arithmetic::{MULTIPLY_ADDS_TILE, multiply_adds, multiply_adds_synchronous, multiply_adds_wide};
@@ -46,9 +46,9 @@ pub use roles::{
 pub use rows::{RMS_NORM_EPSILON, reverse, rms_norm, softmax};
 pub use signal::{RADIUS, convolution, moving_average, moving_average_wide};
 pub use tensor::{batched_transpose, column_sums, copy_tma, stencil_2d_tma, stencil_3x3_tma, transpose_tma};
-pub use tensor_cores::gemm;
 #[cfg(not(target_arch = "nvptx64"))]
-pub use tensor_cores::{Matrix, MultiplyError, multiply};
+pub use tensor_cores::{Epilogue, Matrix, MultiplyError, multiply, multiply_fused};
+pub use tensor_cores::{gemm, gemm_fused, gemm_fused_with_matrix};
 pub use wide::{
     example_kernel_wide, scale_own_wide, with_memcpy_async_prior_wide, with_memcpy_async_wide,
     with_specialized_staging_unified_wide, with_specialized_staging_warps_wide, with_staging_scope_thread_wide,

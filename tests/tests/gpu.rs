@@ -183,6 +183,27 @@ fn products_by_tensor_cores_are_those_of_plain_loops() {
 }
 
 #[test]
+fn stages_of_products_are_given_back_unread() {
+    let Some(device) = gpu() else { return };
+    println!("{} launches", products::check_some_stages(&device).unwrap());
+}
+
+/// As the next test, so few and so small that the sanitizer is through with them in a minute.
+#[test]
+fn a_few_products_of_small_shapes_are_those_of_plain_loops() {
+    let Some(device) = gpu() else { return };
+    println!("{} products", products::shapes::check(&device, 24, 300, 3).unwrap());
+}
+
+#[test]
+fn products_of_random_shapes_and_epilogues_are_those_of_plain_loops() {
+    let Some(device) = gpu() else { return };
+    let products = products::shapes::check(&device, 1000, 1500, 2).unwrap();
+    products::shapes::check_errors(&device).unwrap();
+    println!("{products} products");
+}
+
+#[test]
 fn reads_anywhere_are_those_of_plain_loops() {
     let Some(device) = gpu() else { return };
     println!("{} launches", reads::check(&device).unwrap());

@@ -300,6 +300,20 @@ fn products_by_tensor_cores_are_those_of_plain_loops() {
 }
 
 #[test]
+fn stages_of_products_are_given_back_unread() {
+    for schedule in [Schedule::Eager, Schedule::Lazy, Schedule::Random { seed: 3 }] {
+        assert_eq!(products::check_some_stages(&Device::cpu(schedule)).unwrap(), 12 * 3);
+    }
+}
+
+#[test]
+fn products_of_random_shapes_and_epilogues_are_those_of_plain_loops() {
+    let device = Device::cpu(Schedule::Random { seed: 5 });
+    assert_eq!(products::shapes::check(&device, 48, 300, 1).unwrap(), 48);
+    products::shapes::check_errors(&device).unwrap();
+}
+
+#[test]
 fn arrays_of_one_to_five_dimensions_are_what_plain_loops_make() {
     for schedule in [Schedule::Lazy, Schedule::Random { seed: 11 }] {
         assert!(dimensions::check(&Device::cpu(schedule)).unwrap() > 900);

@@ -32,9 +32,17 @@ const PASSES: &str = "-passes=internalize,default<O3>,function(infer-address-spa
 /// For parts with products of the tensor cores. Loops over the registers of sums are unrolled,
 /// whatever their size, before their memory is taken apart: an index that is known at run time
 /// alone would keep it in local memory. And all functions become part of their callers, since
-/// products are taken one by one in a kernel that calls a function while sums are in registers.
-const OF_PRODUCTS: [&str; 4] =
-    ["-unroll-threshold=20000", "-unroll-runtime=false", "-unroll-allow-partial=false", "-inline-threshold=1000000"];
+/// products are taken one by one in a kernel that calls a function while sums are in registers. At
+/// last, a branch on whether there are sums goes to where they are stored however much code that
+/// is: otherwise the sums of the tile before are kept where there are none, which no registers are
+/// left for.
+const OF_PRODUCTS: [&str; 5] = [
+    "-unroll-threshold=20000",
+    "-unroll-runtime=false",
+    "-unroll-allow-partial=false",
+    "-inline-threshold=1000000",
+    "-max-jump-threading-live-blocks=10000",
+];
 
 /// How parts are optimised, translated and assembled.
 pub(crate) struct Assembly<'a> {

@@ -140,17 +140,6 @@ impl<K: Handover> EndBarriers for ProducerBarriers<K> {
     }
 }
 
-impl<K: Handover> ConsumerBarriers<K> {
-    /// Hands a stage back that products alone have read: one arrival for each warpgroup, all of
-    /// whose warps have waited for the stage, as they do before they multiply.
-    #[inline(always)]
-    pub(crate) fn pass_multiplied(&self, stage: u32) {
-        // SAFETY: EMPTIED counts these arrivals per phase; the consumers have the stage, so this
-        // phase has had none. They are warpgroups (`READ_BY_THREADS`).
-        unsafe { isa::mbarrier_arrive_groups(self.0.empty(stage), K::CONSUMERS) };
-    }
-}
-
 impl<K: Handover> EndBarriers for ConsumerBarriers<K> {
     const STAGES: u32 = K::COUNT as u32;
 
@@ -189,23 +178,17 @@ impl<K: Handover> EndBarriers for ConsumerBarriers<K> {
             // this phase has had none.
             unsafe { isa::mbarrier_arrive(self.0.empty(stage), K::CONSUMERS) };
         } else {
-            // Every warp has waited for the stage before one thread hands it back: a slower one
-            // would wait for the phase after the next, which is as this one's again.
-            // SAFETY: the consumers are whole warps (`READ_BY_THREADS`), all of which take this
-            // step, and the barrier is theirs.
-            unsafe { isa::role_barrier(K::CONSUMERS_BARRIER, K::CONSUMERS) };
-            self.pass_multiplied(stage);
+            // Products alone have read it, which each warp has waited for.
+            // SAFETY: EMPTIED counts these arrivals per phase; the consumers have the stage, so
+            // this phase has had none. They are whole warps (`READ_BY_THREADS`), converged at role
+            // level.
+            unsafe { isa::mbarrier_arrive_warps(self.0.empty(stage), K::CONSUMERS) };
         }
     }
 
     #[inline(always)]
     fn pass_closed(&self, stage: u32) {
-        if Memory::<K>::READ_BY_THREADS {
-            self.pass(stage);
-        } else {
-            // Nobody fills a closed stage, so that no phase passes a slower warp.
-            self.pass_multiplied(stage);
-        }
+        self.pass(stage);
     }
 
     #[inline(always)]

@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use super::Handover;
 use crate::engine::{Completion, CompletionOf, LandingOf};
-use crate::isa::product::{WARPGROUP, check_warpgroups};
+use crate::isa::product::check_warpgroups;
 use crate::isa::{self, Mbarrier, Members};
 use crate::memory::Layout;
 use crate::stage::PresenceOf;
@@ -58,9 +58,9 @@ impl<K: Handover> Memory<K> {
     /// Arrivals that empty a stage: of each consumer. (One per warp, after a barrier of the warp,
     /// is slower: docs/performance.md.)
     ///
-    /// Of stages that products alone read it is one per warpgroup, behind its wait for the product.
+    /// Of stages that products alone read it is one per warp, behind its wait for the product.
     const EMPTIED: u32 =
-        if Self::READ_BY_THREADS { K::CONSUMERS.count as u32 } else { (K::CONSUMERS.count / WARPGROUP) as u32 };
+        if Self::READ_BY_THREADS { K::CONSUMERS.count as u32 } else { (K::CONSUMERS.count / isa::WARP) as u32 };
 
     /// Whether threads read the stages.
     pub(super) const READ_BY_THREADS: bool = {
@@ -207,6 +207,22 @@ impl<K: Handover> Memory<K> {
     #[inline(always)]
     pub(crate) fn stage(self, stage: u32) -> *mut u8 {
         self.at(stage as usize * K::STRIDE)
+    }
+
+    /// The first byte of a stage that threads of the consumers read from here on: it says so to the
+    /// model of copies, if they read such stages at all.
+    ///
+    /// # Safety
+    ///
+    /// The consumers have the stage.
+    #[inline(always)]
+    pub(crate) unsafe fn stage_to_read(self, stage: u32) -> *const u8 {
+        let first = self.stage(stage);
+        if CompletionOf::<K::Engine>::BY_BYTES && Self::READ_BY_THREADS {
+            // SAFETY: the caller's promise.
+            unsafe { isa::stage_read(first, crate::stage::bytes::<K>(), self.empty(stage)) };
+        }
+        first
     }
 
     /// Says, in one thread, whether the stage holds a tile.

@@ -25,8 +25,6 @@ pub trait Handover: StageSet {
     const PRODUCERS: Members;
     /// The threads that read them.
     const CONSUMERS: Members;
-    /// The number of the barrier of these threads, if they are whole warps.
-    const CONSUMERS_BARRIER: u32;
 }
 
 /// The other end of the pipeline has left: nothing more comes, or nobody would read it.

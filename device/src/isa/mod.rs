@@ -9,6 +9,7 @@
 //! | `block_index`, `grid_blocks` | `%ctaid.x`, `%nctaid.x` | sm_80 | block |
 //! | `opaque` | nothing; a number that the compiler knows nothing of | | thread |
 //! | `opaque_here` | the same, where it is called | | thread |
+//! | `rank_here` | the same of a rank | | thread |
 //! | `for_each_thread`, `for_each_warp`, `for_each_lane` | `%tid.x` | sm_80 | block, block, warp |
 //! | `for_first_lane` | `%tid.x` | sm_80 | warp |
 //! | `for_each_member`, `for_first_member`, `divide` | `%tid.x` | sm_80 | role; block |
@@ -64,7 +65,7 @@
 //! | `Sums::multiply` | `wgmma.fence`, `.mma_async`, `.commit_group` | sm_90a | warpgroups |
 //! | `Sums::wait` | `wgmma.wait_group N` | sm_90a | warpgroups |
 //! | `Sums::get` | a register | | thread |
-//! | `mbarrier_arrive_groups` | `mbarrier.arrive` | sm_80 | warpgroups |
+//! | `mbarrier_arrive_warps` | `bar.warp.sync`, `mbarrier.arrive` | sm_80 | warps |
 //! | `mbarrier_name`, `stage_acquired` | nothing; for the model | | role |
 //! | `stage_read`, `stage_multiplied` | nothing; for the model | | role |
 //! | `clock` | `%globaltimer` | sm_80 | thread |
@@ -77,6 +78,7 @@
 //! | `trunc_f32`, `trunc_f64` | `cvt.rzi` | sm_80 | thread |
 //! | `nearest_f32`, `nearest_f64` | `cvt.rni` | sm_80 | thread |
 //! | `rounded_bf16`, `rounded_f16` | `cvt.rn.bf16x2.f32`, `cvt.rn.f16x2.f32` | sm_80 | thread |
+//! | `widened_f16` | `cvt.f32.f16` | sm_80 | thread |
 //! | `released` | nothing; the model notes who may still read | | block |
 //! | `PerThread`, `PerLane` | a register | | block, warp |
 //!
@@ -255,10 +257,10 @@
 //!
 //! As for `mbarrier_arrive`, with one arrival in all, that of the first member.
 //!
-//! ## `mbarrier_arrive_groups`
+//! ## `mbarrier_arrive_warps`
 //!
-//! As for `mbarrier_arrive`, with an arrival for each 128 members, which are warpgroups: that of
-//! the first of them.
+//! As for `mbarrier_arrive`, with an arrival for each warp of members, which are whole warps and
+//! converged: that of its first thread.
 //!
 //! ## `Sums::multiply`
 //!

@@ -68,8 +68,14 @@ pub(crate) struct Operand {
 #[inline(always)]
 pub(crate) const fn place_of_sum(rank: usize, register: usize) -> (usize, usize) {
     let (group, warp, lane) = (rank / WARPGROUP, rank % WARPGROUP / super::WARP, rank % super::WARP);
-    let row = GROUP_ROWS * group + 16 * warp + lane / 4 + register / 2 % 2 * 8;
-    (row, register / 4 * 8 + lane % 4 * 2 + register % 2)
+    let (down, across) = from_first_sum(register);
+    (GROUP_ROWS * group + 16 * warp + lane / 4 + down, lane % 4 * 2 + across)
+}
+
+/// How many rows and columns a sum of this number is from the thread's first one.
+#[inline(always)]
+pub(crate) const fn from_first_sum(register: usize) -> (usize, usize) {
+    (register / 2 % 2 * 8, register / 4 * 8 + register % 2)
 }
 
 /// Refuses, at compile time, a role that is no warpgroups.

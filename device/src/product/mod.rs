@@ -11,7 +11,7 @@
 //! |---|---|
 //! | a stage of both operands | `cp.async.bulk.tensor.2d` |
 //! | its product | `wgmma.fence`, `.mma_async` for each 32 bytes along K, `.commit_group` |
-//! | the stage before it goes back | `wgmma.wait_group 1`, `mbarrier.arrive` of each warpgroup |
+//! | the stage before it goes back | `wgmma.wait_group 1`, `mbarrier.arrive` of each warp |
 //! | the sums are there | `wgmma.wait_group 0` |
 //!
 //! For GPUs of the architecture sm_90a.

@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use crate::element::Element;
 use crate::isa;
-use crate::isa::product::{Width, place_of_sum};
+use crate::isa::product::Width;
 use crate::marker::{BlockLevel, Brand, Uniform};
 
 /// An element that sums are rounded to when they are stored: `f32`, [`bf16`](crate::bf16) or
@@ -17,7 +17,13 @@ use crate::marker::{BlockLevel, Brand, Uniform};
     label = "not `f32`, `bf16` or `f16`",
     note = "`store_sums` rounds to the output's element, which is `f32`, `bf16` or `f16`"
 )]
-pub trait SumElement: Element + sealed_sums::SumElement {}
+pub trait SumElement: Element + sealed_sums::SumElement {
+    /// The same number as an `f32`: one instruction, where the conversions of
+    /// [`half`](https://docs.rs/half) are a program each on a GPU.
+    ///
+    /// PTX: a shift of `bf16`, `cvt.f32.f16`.
+    fn widened(self) -> f32;
+}
 
 pub(crate) mod sealed_sums {
     #[diagnostic::on_unimplemented(
@@ -33,7 +39,12 @@ pub(crate) mod sealed_sums {
     }
 }
 
-impl SumElement for f32 {}
+impl SumElement for f32 {
+    #[inline(always)]
+    fn widened(self) -> f32 {
+        self
+    }
+}
 impl sealed_sums::SumElement for f32 {
     type Pair = u64;
 
@@ -43,7 +54,12 @@ impl sealed_sums::SumElement for f32 {
     }
 }
 
-impl SumElement for half::bf16 {}
+impl SumElement for half::bf16 {
+    #[inline(always)]
+    fn widened(self) -> f32 {
+        f32::from_bits(u32::from(self.to_bits()) << 16)
+    }
+}
 impl sealed_sums::SumElement for half::bf16 {
     type Pair = u32;
 
@@ -53,7 +69,12 @@ impl sealed_sums::SumElement for half::bf16 {
     }
 }
 
-impl SumElement for half::f16 {}
+impl SumElement for half::f16 {
+    #[inline(always)]
+    fn widened(self) -> f32 {
+        isa::widened_f16(self.to_bits())
+    }
+}
 impl sealed_sums::SumElement for half::f16 {
     type Pair = u32;
 
@@ -91,19 +112,18 @@ impl<W: Width, const SIZE: usize> Sums<'_, W, SIZE> {
         Sums { values, brand: PhantomData, level: PhantomData }
     }
 
-    /// Two sums side by side of the thread of rank `rank`, and their row and first column among
-    /// those of the role: number `pair` of its pairs.
+    /// Two sums side by side of the thread of rank `rank`: number `pair` of its pairs, at the place
+    /// of sum `2 * pair`.
     ///
     /// # Safety
     ///
     /// The calling thread has this rank in the role, and `pair` is below `W::COLUMNS / 4`.
     #[inline(always)]
-    pub(crate) unsafe fn pair(&self, rank: usize, pair: usize) -> (usize, usize, [f32; 2]) {
-        let (row, column) = place_of_sum(rank, 2 * pair);
+    pub(crate) unsafe fn pair(&self, rank: usize, pair: usize) -> [f32; 2] {
         // SAFETY: all products are complete (0), and it is one of the thread's; the caller's
         // promise.
         let first = unsafe { self.values.get(rank, 2 * pair) };
         // SAFETY: as above.
-        (row, column, [first, unsafe { self.values.get(rank, 2 * pair + 1) }])
+        [first, unsafe { self.values.get(rank, 2 * pair + 1) }]
     }
 }

@@ -61,7 +61,6 @@ impl<C: Contents, const COUNT: usize, E: Engine, From: Role, To: Role, P> Handov
 {
     const PRODUCERS: Members = From::MEMBERS;
     const CONSUMERS: Members = To::MEMBERS;
-    const CONSUMERS_BARRIER: u32 = To::BARRIER_ID;
 }
 
 impl<C: Contents, const COUNT: usize, E: Engine, From: Role, To: Role, P> Channel

@@ -147,7 +147,7 @@ pub(crate) mod sealed {
         /// most 1024.
         const ALIGNMENT: usize;
         /// Whether threads read the tiles. Those that products of the tensor cores alone read are
-        /// handed back by each warpgroup, without a fence between the proxies.
+        /// handed back by each warp, without a fence between the proxies.
         const READ_BY_THREADS: bool = true;
         /// Where its first two tiles start, in bytes from the stage's start; of one tile alone the
         /// second is no place of a tile.

@@ -26,4 +26,5 @@ pub use draft::Draft;
 pub use group::StoringGroup;
 pub use outputs::{Outputs, StoredTile};
 pub use ring::OutputRing;
+pub use sums::SumPlace;
 pub use view::{Dealt, Stored};

@@ -4,11 +4,39 @@ use super::group::StoringGroup;
 use super::ring::OutputRing;
 use super::view::BoxPlace;
 use crate::isa;
-use crate::isa::product::{GROUP_ROWS, WARPGROUP, Width};
+use crate::isa::product::{GROUP_ROWS, WARPGROUP, Width, from_first_sum, place_of_sum};
 use crate::marker::Uniform;
 use crate::product::{SumElement, Sums};
 use crate::tensor::{Panels2, Swizzle, TensorMut, TensorTile};
 use crate::view::order::Stepped;
+
+/// Where two sums side by side lie: the row, and the column of the first one, which is even.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SumPlace {
+    in_tensor: (usize, usize),
+    in_tile: (usize, usize),
+    in_panel: (usize, usize),
+}
+
+impl SumPlace {
+    /// Row and column in the tensor, perhaps beyond its edges.
+    #[inline(always)]
+    pub fn in_tensor(self) -> (usize, usize) {
+        self.in_tensor
+    }
+
+    /// Row and column in the tile of sums.
+    #[inline(always)]
+    pub fn in_tile(self) -> (usize, usize) {
+        self.in_tile
+    }
+
+    /// Row and column in the panel of the tile.
+    #[inline(always)]
+    pub fn in_panel(self) -> (usize, usize) {
+        self.in_panel
+    }
+}
 
 impl<
     T: SumElement,
@@ -48,6 +76,73 @@ impl<
         sums: &Sums<'_, C, SIZE>,
         value: impl Fn(usize, usize, f32) -> f32 + Uniform,
     ) {
+        self.store_pairs_of_sums(index, group, sums, |place, [one, other]| {
+            let (row, column) = place.in_tensor();
+            [value(row, column, one), value(row, column + 1, other)]
+        });
+    }
+
+    /// As [`store_sums`](Self::store_sums), two sums at a time, as a thread has them: `value(place,
+    /// sums)` returns both elements.
+    ///
+    /// # Threads
+    ///
+    /// The role whose sums they are; `value` runs per thread.
+    ///
+    /// # Panics
+    ///
+    /// As for `store_sums`.
+    #[inline(always)]
+    #[track_caller]
+    pub fn store_pairs_of_sums<C: Width, const SIZE: usize>(
+        &mut self,
+        index: usize,
+        group: &G,
+        sums: &Sums<'_, C, SIZE>,
+        value: impl Fn(SumPlace, [f32; 2]) -> [f32; 2] + Uniform,
+    ) {
+        self.store_panels::<false, _, _>(index, group, sums, value);
+    }
+
+    /// Row and column in tiles of the block's tile `index`.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn tile_of_sums(&self, index: usize) -> (usize, usize) {
+        self.view().tile_places_of(self.share()).get(index)
+    }
+
+    /// Writes all panels of the block's tile `index`. `READS` says whether `value` reads shared
+    /// memory.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn store_panels<const READS: bool, C: Width, const SIZE: usize>(
+        &mut self,
+        index: usize,
+        group: &G,
+        sums: &Sums<'_, C, SIZE>,
+        value: impl Fn(SumPlace, [f32; 2]) -> [f32; 2],
+    ) {
+        let places = self.tile_of_sums(index);
+        for panel in 0..const { COLUMNS / PANEL } {
+            if !self.store_panel::<READS, _, _>(index, group, sums, (places, panel), &value) {
+                break;
+            }
+        }
+    }
+
+    /// Writes one panel of the block's tile `index`, which is in this row and column of tiles, or
+    /// returns `false` if it is beyond the edge. `READS` is as for
+    /// [`store_panels`](Self::store_panels).
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn store_panel<const READS: bool, C: Width, const SIZE: usize>(
+        &mut self,
+        index: usize,
+        group: &G,
+        sums: &Sums<'_, C, SIZE>,
+        ((row, column), panel): ((usize, usize), usize),
+        value: impl Fn(SumPlace, [f32; 2]) -> [f32; 2],
+    ) -> bool {
         const {
             assert!(
                 C::COLUMNS == COLUMNS && ROWS == SIZE / WARPGROUP * GROUP_ROWS,
@@ -57,30 +152,36 @@ impl<
             assert!(G::THREADS == SIZE, "the ring is the role's whose sums are stored");
             assert!(PANEL.is_multiple_of(8), "a panel has a multiple of 8 columns");
         }
-        let (row, column) = self.view().tile_places_of(self.share()).get(index);
-        let panels = const { COLUMNS / PANEL };
-        for panel in 0..panels {
-            let Some(place) = BoxPlace::of_panel(self.view(), (row, column), panel) else { break };
-            // SAFETY: a panel of a tile of the block's share, which no other block has; the ring is
-            // borrowed while the draft exists.
-            let draft = unsafe { self.draft(place, index * panels + panel) };
-            draft.publish(group, SIZE, |rank, stage| {
-                for pair in panel * (PANEL / 4)..(panel + 1) * (PANEL / 4) {
-                    // SAFETY: `publish` passes the calling thread's rank in its group, which is the
-                    // role whose sums they are; a pair of it.
-                    let (down, across, [one, other]) = unsafe { sums.pair(rank, pair) };
-                    let (y, x) = (row * ROWS + down, column * COLUMNS + across);
-                    let pair = T::round([value(y, x, one), value(y, x + 1, other)]);
-                    let offset =
-                        TensorTile::<T, Panels2<ROWS, COLUMNS, PANEL>, W>::offset(down, across - panel * PANEL);
-                    // SAFETY: two elements of the stage, which lie in one piece: a panel has whole
-                    // pieces, and the first column is even.
-                    let to = unsafe { stage.add(offset) };
-                    // SAFETY: as above, so that the place is aligned as a pair is. It is shared
-                    // memory, and the pair is this thread's alone until the barrier.
-                    unsafe { isa::store_shared(to.cast(), pair) };
-                }
-            });
-        }
+        let Some(place) = BoxPlace::of_panel(self.view(), (row, column), panel) else { return false };
+        // SAFETY: a panel of a tile of the block's share, which no other block has; the ring is
+        // borrowed while the draft exists.
+        let draft = unsafe { self.draft(place, index * const { COLUMNS / PANEL } + panel) };
+        draft.publish(group, SIZE, |rank, stage| {
+            // All places are the first one and a constant. The compiler knows nothing of these
+            // numbers, or it would keep the thread's part of every place in registers from tile to
+            // tile, which has none to spare for them. Where `value` reads, there are none for the
+            // offsets in a stage either.
+            let rank_here = if READS { isa::rank_here(rank) % SIZE } else { rank };
+            let (down, across) = place_of_sum(rank_here, 0);
+            let (first_row, first_column) = (isa::opaque(row * ROWS + down), isa::opaque(column * COLUMNS + across));
+            for pair in panel * (PANEL / 4)..(panel + 1) * (PANEL / 4) {
+                // SAFETY: `publish` passes the calling thread's rank in its group, which is the
+                // role whose sums they are; a pair of it.
+                let both = unsafe { sums.pair(rank, pair) };
+                let (further_down, further_across) = from_first_sum(2 * pair);
+                let (down, across) = (down + further_down, across + further_across);
+                let in_tensor = (first_row + further_down, first_column + further_across);
+                let in_panel = (down, across - panel * PANEL);
+                let offset = TensorTile::<T, Panels2<ROWS, COLUMNS, PANEL>, W>::offset(down, in_panel.1);
+                let pair = T::round(value(SumPlace { in_tensor, in_tile: (down, across), in_panel }, both));
+                // SAFETY: two elements of the stage, which lie in one piece: a panel has whole
+                // pieces, and the first column is even.
+                let to = unsafe { stage.add(offset) };
+                // SAFETY: as above, so that the place is aligned as a pair is. It is shared
+                // memory, and the pair is this thread's alone until the barrier.
+                unsafe { isa::store_shared(to.cast(), pair) };
+            }
+        });
+        true
     }
 }

@@ -1,17 +1,21 @@
 //! The matrix product by tensor cores.
 
 use tilepipe::product::{Operand, OperandElement, OperandTile, SumElement};
-use tilepipe::role::{Partitioned, WarpRoles};
+use tilepipe::role::{Channel, Partitioned, Producer, RoleShared, WarpRoles};
 use tilepipe::{
-    Block, Element, Extents2, Grouped, MatrixExtents, Outputs, Panels2, Shared, Stages, Swizzle, Swizzle32, Swizzle64,
-    Swizzle128, Tensor, TensorBox, TensorMap, TensorMut, TensorTile, bf16, f16, kernel,
+    Block, Element, Extents2, Fill, Grouped, MatrixExtents, Outputs, Panels2, Shared, Stages, SumPlace, Swizzle,
+    Swizzle32, Swizzle64, Swizzle128, Tensor, TensorBox, TensorMap, TensorMut, TensorTile, TilePlaces, Uniform, bf16,
+    f16, kernel,
 };
+
+mod fused;
 
 #[cfg(not(target_arch = "nvptx64"))]
 mod multiply;
 
+pub use fused::{Activation, Linear, Silu, gemm_fused, gemm_fused_with_matrix};
 #[cfg(not(target_arch = "nvptx64"))]
-pub use multiply::{Matrix, MultiplyError, multiply};
+pub use multiply::{Epilogue, Matrix, MultiplyError, instances, multiply, multiply_fused};
 
 /// Elements along K of a stage.
 const DEEP: usize = 64;
@@ -80,10 +84,10 @@ impl<const ROWS: usize> Factor for Panels2<DEEP, ROWS, 64> {
 }
 
 /// A tile of a factor.
-type Tile<T, L, const ROWS: usize> = OperandTile<T, <L as Layout>::Extents<ROWS>, Swizzle128>;
+pub type Tile<T, L, const ROWS: usize> = OperandTile<T, <L as Layout>::Extents<ROWS>, Swizzle128>;
 
 /// Stages of a tile of each factor, and output stages for panels of the product.
-type Products<T, A, B, W, const COLUMNS: usize, const PANEL: usize, const STAGES: usize, const OUT: usize> = (
+pub type Products<T, A, B, W, const COLUMNS: usize, const PANEL: usize, const STAGES: usize, const OUT: usize> = (
     Partitioned<Stages<(Tile<T, A, 128>, Tile<T, B, COLUMNS>), STAGES, TensorMap>>,
     Outputs<TensorTile<T, Panels2<128, COLUMNS, PANEL>, W>, OUT>,
 );
@@ -128,31 +132,77 @@ pub fn gemm<
     Tile<T, A, 128>: Operand<Element = T>,
     Tile<T, B, COLUMNS>: Operand<Element = T>,
 {
+    product::<T, A, B, _, _, _, _, _>(block, a, b, out, shared, |_, sums| sums);
+}
+
+/// The body of a product's kernel: writes `finish(place, sums)` for each two elements side by
+/// side, of which the first one's column is even.
+///
+/// For a kernel of one's own with other parameters, which `finish` captures: [`gemm`] is this with
+/// the sums as they are, [`gemm_fused`] with scales, further matrices and an activation.
+#[inline(always)]
+pub fn product<
+    T: OperandElement + SumElement,
+    A: Layout,
+    B: Layout,
+    W: Swizzle,
+    const COLUMNS: usize,
+    const PANEL: usize,
+    const STAGES: usize,
+    const OUT: usize,
+>(
+    block: Block<'_, 384>,
+    a: Tensor<'_, T, A::Extents<128>, Swizzle128>,
+    b: Tensor<'_, T, B::Extents<COLUMNS>, Swizzle128>,
+    out: TensorMut<'_, T, Panels2<128, COLUMNS, PANEL>, W, Grouped<8>>,
+    shared: Shared<'_, Products<T, A, B, W, COLUMNS, PANEL, STAGES, OUT>>,
+    finish: impl Fn(SumPlace, [f32; 2]) -> [f32; 2] + Copy + Uniform + RoleShared,
+) where
+    Tile<T, A, 128>: Operand<Element = T>,
+    Tile<T, B, COLUMNS>: Operand<Element = T>,
+{
     let (stages, outputs) = shared.split();
     let places = out.tile_places(&block);
-    let steps = <A::Extents<128> as Factor>::deep(&a).div_ceil(DEEP);
     let _ = block
         .partition::<WarpRoles<128, 256>>()
         .pipeline(stages)
-        .role((), |_, mut producer, ()| {
-            for tile in 0..places.len() {
-                let (row, column) = places.get(tile);
-                let (row, column) = ((row * 128) as i32, (column * COLUMNS) as i32);
-                for step in 0..steps {
-                    let along = (step * DEEP) as i32;
-                    let Ok(stage) = producer.acquire() else { return };
-                    producer = stage.copy((Factor::tile(&a, row, along), Factor::tile(&b, column, along))).commit();
-                }
-            }
-        })
+        .role((), |_, producer, ()| copy_factors(producer, (&a, &b), places, COLUMNS))
         .role((out, outputs), |group, mut consumer, (out, outputs)| {
             let mut ring = outputs.outputs(&group, out);
             for tile in 0..places.len() {
                 let sums;
-                (consumer, sums) = group.multiply(consumer, steps);
+                (consumer, sums) = group.multiply(consumer, steps(&a));
                 let Ok(sums) = sums else { return };
-                ring.store_sums(tile, &group, &sums, |_, _, sum| sum);
+                ring.store_pairs_of_sums(tile, &group, &sums, finish);
             }
         })
         .run();
+}
+
+/// Copies the tiles of both factors for all tiles of the product, in the order in which they are
+/// multiplied.
+#[inline(always)]
+fn copy_factors<'a, 'b, K: Channel, T: Element, A: Factor, B: Factor>(
+    mut producer: Producer<'_, K>,
+    (a, b): (&Tensor<'a, T, A, Swizzle128>, &Tensor<'b, T, B, Swizzle128>),
+    places: TilePlaces,
+    columns: usize,
+) where
+    (TensorBox<'a, T, A, Swizzle128>, TensorBox<'b, T, B, Swizzle128>): Fill<K::Contents>,
+{
+    for tile in 0..places.len() {
+        let (row, column) = places.get(tile);
+        let (row, column) = ((row * 128) as i32, (column * columns) as i32);
+        for step in 0..steps(a) {
+            let along = (step * DEEP) as i32;
+            let Ok(stage) = producer.acquire() else { return };
+            producer = stage.copy((Factor::tile(a, row, along), Factor::tile(b, column, along))).commit();
+        }
+    }
+}
+
+/// Stages for each tile of the product.
+#[inline(always)]
+fn steps<T: Element, A: Factor>(a: &Tensor<'_, T, A, Swizzle128>) -> usize {
+    Factor::deep(a).div_ceil(DEEP)
 }

@@ -6,7 +6,13 @@ use tilepipe::launch::Instance;
 use tilepipe::product::OperandElement;
 use tilepipe_host::{Bound, Buffer2D, Error, Stream, launch};
 
-use super::{DEEP, gemm};
+use super::{DEEP, gemm, gemm_fused, gemm_fused_with_matrix};
+
+/// All instances of the kernels that multiply by tensor cores. Their results differ in rounding
+/// between devices, so the registry of kernels does not have them.
+pub fn instances() -> impl Iterator<Item = &'static Instance> {
+    gemm::INSTANCES.iter().chain(&gemm_fused::INSTANCES).chain(&gemm_fused_with_matrix::INSTANCES)
+}
 
 /// A factor of a product: a matrix as it lies in memory, or transposed.
 #[derive(Clone, Copy)]
@@ -45,21 +51,32 @@ pub enum MultiplyError {
         /// Those of the product.
         product: [usize; 2],
     },
+    /// What is to be added has not the extents that it needs.
+    Addend {
+        /// Its rows and columns.
+        addend: [usize; 2],
+        /// Those that it needs.
+        needed: [usize; 2],
+    },
     /// What the launch says.
     Launch(Error),
 }
 
 impl fmt::Display for MultiplyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = |[rows, columns]: [usize; 2]| format!("{rows} x {columns}");
         match self {
             MultiplyError::Extents { left, right, product } => {
-                let text = |[rows, columns]: [usize; 2]| format!("{rows} x {columns}");
                 let (left, right, product) = (text(*left), text(*right), text(*product));
                 write!(
                     f,
                     "no product of a {left} matrix and a {right} one is a {product} one: the left one has as many columns as the right one \
                      has rows, and the product the rows of the one and the columns of the other, none of them 0"
                 )
+            }
+            MultiplyError::Addend { addend, needed } => {
+                let (addend, needed) = (text(*addend), text(*needed));
+                write!(f, "a {addend} matrix can't be added here: it is to be {needed}")
             }
             MultiplyError::Launch(error) => error.fmt(f),
         }
@@ -69,7 +86,7 @@ impl fmt::Display for MultiplyError {
 impl std::error::Error for MultiplyError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            MultiplyError::Extents { .. } => None,
+            MultiplyError::Extents { .. } | MultiplyError::Addend { .. } => None,
             MultiplyError::Launch(error) => error.source(),
         }
     }
@@ -92,6 +109,9 @@ const WIDTHS: [(usize, usize); 8] =
     [(64, 175), (128, 118), (160, 110), (176, 106), (192, 104), (208, 103), (224, 101), (256, 100)];
 /// Of matrices whose rows are not both along K.
 const WIDTHS_ACROSS: [(usize, usize); 2] = [(128, 118), (256, 100)];
+
+/// Of products with an epilogue.
+const WIDTHS_FUSED: [(usize, usize); 2] = WIDTHS_ACROSS;
 
 /// How a product is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,13 +169,174 @@ pub fn multiply<T: OperandElement>(
     right: Matrix<'_, T>,
     product: &mut Buffer2D<T>,
 ) -> Result<(), MultiplyError> {
+    let widths: &[_] = if left.transposed || !right.transposed { &WIDTHS_ACROSS } else { &WIDTHS };
+    let (instance, grid) = chosen(&left, &right, product, widths, &gemm::INSTANCES, &[])?;
+    let arguments = [Bound::input_2d(left.buffer), Bound::input_2d(right.buffer), Bound::output_2d(product)];
+    launch(stream, grid, instance, arguments)?;
+    Ok(())
+}
+
+/// What becomes of a product before it is stored: it is scaled, matrices are added to it, and an
+/// activation is computed.
+///
+/// Sums are `f32` all the way, and are rounded once, when they are stored.
+///
+/// # Examples
+///
+/// ```
+/// use tilepipe::bf16;
+/// use tilepipe_kernels::{Epilogue, Matrix, multiply_fused};
+///
+/// let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Lazy);
+/// let matrix = |values: &[f32], width| {
+///     let values: Vec<bf16> = values.iter().map(|x| bf16::from_f32(*x)).collect();
+///     device.upload_2d(&values, width)
+/// };
+/// let input = matrix(&[1.0, 2.0, 3.0, 4.0], 2)?;
+/// let weights = matrix(&[1.0, 0.0, -1.0, 1.0], 2)?;
+/// let bias = matrix(&[0.5, -2.0], 2)?;
+/// let mut product = device.zeroed_2d::<bf16>(2, 2)?;
+/// let layer = Epilogue::new().bias(&bias).relu();
+/// let (input, weights) = (Matrix::of(&input), Matrix::of(&weights));
+/// multiply_fused(&device.stream()?, input, weights, layer, &mut product)?;
+/// let product: Vec<f32> = product.download()?.into_iter().map(f32::from).collect();
+/// assert_eq!(product, [0.0, 0.0, 0.0, 2.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Epilogue<'a, T> {
+    alpha: f32,
+    matrix: Option<(f32, &'a Buffer2D<T>)>,
+    of_columns: Option<&'a Buffer2D<T>>,
+    of_rows: Option<&'a Buffer2D<T>>,
+    activation: Activation,
+}
+
+/// What is computed of each element at last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Activation {
+    Identity,
+    Relu,
+    Silu,
+}
+
+impl<T> Default for Epilogue<'_, T> {
+    fn default() -> Self {
+        Epilogue::new()
+    }
+}
+
+impl<'a, T> Epilogue<'a, T> {
+    /// The product as it is.
+    pub fn new() -> Self {
+        Epilogue { alpha: 1.0, matrix: None, of_columns: None, of_rows: None, activation: Activation::Identity }
+    }
+
+    /// Multiplies the product by `alpha`, and nothing that is added.
+    #[must_use]
+    pub fn scale(self, alpha: f32) -> Self {
+        Epilogue { alpha, ..self }
+    }
+
+    /// Adds `beta` times a matrix as large as the product. With a `beta` of 0 none of its elements
+    /// counts.
+    #[must_use]
+    pub fn add(self, beta: f32, matrix: &'a Buffer2D<T>) -> Self {
+        Epilogue { matrix: Some((beta, matrix)), ..self }
+    }
+
+    /// Adds to each row a vector, a matrix of one row with as many columns as the product: the bias
+    /// of a layer whose inputs are the rows of the left factor.
+    #[must_use]
+    pub fn bias(self, vector: &'a Buffer2D<T>) -> Self {
+        Epilogue { of_columns: Some(vector), ..self }
+    }
+
+    /// Adds to each column a vector, a matrix of one row with as many columns as the product has
+    /// rows.
+    #[must_use]
+    pub fn bias_of_rows(self, vector: &'a Buffer2D<T>) -> Self {
+        Epilogue { of_rows: Some(vector), ..self }
+    }
+
+    /// Stores the positive part of each element.
+    #[must_use]
+    pub fn relu(self) -> Self {
+        Epilogue { activation: Activation::Relu, ..self }
+    }
+
+    /// Stores `x / (1 + exp(-x))` of each element `x`.
+    #[must_use]
+    pub fn silu(self) -> Self {
+        Epilogue { activation: Activation::Silu, ..self }
+    }
+}
+
+/// Writes to `product` what `epilogue` makes of `left * right`; see [`multiply`].
+///
+/// It replaces `cublasLtMatmul` with an epilogue.
+///
+/// # Errors
+///
+/// As for [`multiply`], and [`MultiplyError::Addend`]. A matrix that is added is not the product's
+/// own buffer: that is an error of the launch.
+pub fn multiply_fused<T: OperandElement>(
+    stream: &Stream,
+    left: Matrix<'_, T>,
+    right: Matrix<'_, T>,
+    epilogue: Epilogue<'_, T>,
+    product: &mut Buffer2D<T>,
+) -> Result<(), MultiplyError> {
+    let Epilogue { alpha, matrix, of_columns, of_rows, activation } = epilogue;
+    // With a factor of 0 it does not count, whatever it holds.
+    let counted = matrix.filter(|(beta, _)| *beta != 0.0);
+    let name = [("F", if activation == Activation::Silu { "Silu" } else { "Linear" })];
+    let instances: &'static [Instance] =
+        if counted.is_some() { &gemm_fused_with_matrix::INSTANCES } else { &gemm_fused::INSTANCES };
+    let (instance, grid) = chosen(&left, &right, product, &WIDTHS_FUSED, instances, &name)?;
+    let [rows, columns] = [product.height(), product.width()];
+    let matrix = matrix.map(|(_, matrix)| matrix);
+    for (added, needed) in [(matrix, [rows, columns]), (of_columns, [1, columns]), (of_rows, [1, rows])] {
+        if let Some(addend) = added.map(|added| [added.height(), added.width()]).filter(|addend| *addend != needed) {
+            return Err(MultiplyError::Addend { addend, needed });
+        }
+    }
+    let least = if activation == Activation::Relu { 0.0 } else { f32::NEG_INFINITY };
+    let masks = [of_columns, of_rows].map(|vector| if vector.is_some() { u32::MAX } else { 0 });
+    // In place of a vector that is not there the kernel gets something that it reads anyway.
+    let vectors = [of_columns, of_rows].map(|vector| Bound::input_2d(vector.unwrap_or(left.buffer)));
+    let [of_columns, of_rows] = vectors;
+    let (left, right) = (Bound::input_2d(left.buffer), Bound::input_2d(right.buffer));
+    let (masks, product) = (Bound::scalar(masks), Bound::output_2d(product));
+    match counted {
+        None => {
+            let factors = Bound::scalar([alpha, least]);
+            launch(stream, grid, instance, [left, right, of_columns, of_rows, factors, masks, product])?;
+        }
+        Some((beta, matrix)) => {
+            let factors = Bound::scalar([alpha, beta, least]);
+            let matrix = Bound::input_2d(matrix);
+            launch(stream, grid, instance, [left, right, matrix, of_columns, of_rows, factors, masks, product])?;
+        }
+    }
+    Ok(())
+}
+
+/// The instance for a product in tiles of one of these widths, and its blocks.
+fn chosen<T: OperandElement>(
+    left: &Matrix<'_, T>,
+    right: &Matrix<'_, T>,
+    product: &Buffer2D<T>,
+    widths: &[(usize, usize)],
+    instances: &'static [Instance],
+    others: &[(&str, &str)],
+) -> Result<(&'static Instance, u32), MultiplyError> {
     let extents @ [rows, columns] = [product.height(), product.width()];
     let [[m, k], [k_too, n]] = [left.extents(), right.extents()];
     if [m, n] != extents || k != k_too || [m, n, k].contains(&0) {
         return Err(MultiplyError::Extents { left: [m, k], right: [k_too, n], product: extents });
     }
     let multiprocessors = product.device().multiprocessors().map_or(1, |count| count as usize);
-    let widths: &[_] = if left.transposed || !right.transposed { &WIDTHS_ACROSS } else { &WIDTHS };
     let Plan { width, grid } = plan([rows, columns], k, multiprocessors, widths);
     let layout = |across: bool| if across { "Across" } else { "Along" };
     let is_it = |instance: &&Instance| {
@@ -166,13 +347,12 @@ pub fn multiply<T: OperandElement>(
             && has("A", layout(left.transposed))
             && has("B", layout(!right.transposed))
             && has("COLUMNS", &width.to_string())
+            && others.iter().all(|(name, wanted)| has(name, wanted))
     };
-    let Some(instance) = gemm::INSTANCES.iter().find(is_it) else {
-        unreachable!("there is an instance for each of `WIDTHS`, layout and element")
+    let Some(instance) = instances.iter().find(is_it) else {
+        unreachable!("there is an instance for each of the widths, layout and element")
     };
-    let arguments = [Bound::input_2d(left.buffer), Bound::input_2d(right.buffer), Bound::output_2d(product)];
-    launch(stream, grid as u32, instance, arguments)?;
-    Ok(())
+    Ok((instance, grid as u32))
 }
 
 #[cfg(test)]

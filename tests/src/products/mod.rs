@@ -6,18 +6,24 @@ use tilepipe_host::{Bound, Device, Error, launch};
 use tilepipe_kernels::gemm;
 use tilepipe_runner::reference::transposed;
 use tilepipe_runner::value::{DType, Value};
+use tilepipe_test_kernels::tensor::products::product_of_some_stages;
 
 use crate::case::{dtype_of, random_bits};
+
+pub mod shapes;
 
 /// A 16-bit float.
 trait Half: Value + Into<f64> {
     /// Bits of its fraction.
     const FRACTION: i32;
+    /// The distance of the smallest numbers.
+    const SMALLEST: f64;
     fn of(x: f32) -> Self;
 }
 
 impl Half for bf16 {
     const FRACTION: i32 = 7;
+    const SMALLEST: f64 = f32::MIN_POSITIVE as f64;
     fn of(x: f32) -> Self {
         bf16::from_f32(x)
     }
@@ -25,6 +31,7 @@ impl Half for bf16 {
 
 impl Half for f16 {
     const FRACTION: i32 = 10;
+    const SMALLEST: f64 = 1.0 / (1 << 24) as f64;
     fn of(x: f32) -> Self {
         f16::from_f32(x)
     }
@@ -87,6 +94,46 @@ pub fn check(device: &Device, sizes: &[Size], every: usize) -> Result<usize, Err
                 other => panic!("{}: {other}", instance.name()),
             }
             launches += 2;
+        }
+    }
+    Ok(launches)
+}
+
+/// Checks products of which some stages are given back unread. Returns how many launches there
+/// were.
+///
+/// # Errors
+///
+/// What the device says.
+///
+/// # Panics
+///
+/// If an element is another one.
+pub fn check_some_stages(device: &Device) -> Result<usize, Error> {
+    // Elements along K of a stage.
+    const DEEP: usize = 32;
+    let mut launches = 0;
+    for instance in &product_of_some_stages::INSTANCES {
+        let every: usize = instance.generic("EVERY").and_then(|every| every.parse().ok()).expect("a number");
+        for (rows, columns, rounds) in [(64, 32, 1), (130, 72, 7), (70, 33, 40)] {
+            let deep = DEEP * every * rounds;
+            let whole = |seed, height| {
+                let values = numbers(height * deep, seed, 3);
+                values.map(|number| bf16::from_f32(number as f32 - 1.0)).collect::<Vec<_>>()
+            };
+            let (a, b) = (whole(1, rows), whole(2, columns));
+            let (left, right) = (device.upload_2d(&a, deep)?, device.upload_2d(&b, deep)?);
+            let mut out = device.filled_with_byte_2d::<f32>(columns, rows, 0xEE)?;
+            let arguments = [Bound::input_2d(&left), Bound::input_2d(&right), Bound::output_2d(&mut out)];
+            launch(&device.stream()?, 2, instance, arguments)?;
+            let last = deep - DEEP * (every - 1);
+            for (at, found) in out.download()?.into_iter().enumerate() {
+                let (row, column) = (at / columns, at % columns);
+                let terms = a[row * deep + last..][..deep - last].iter().zip(&b[column * deep + last..]);
+                let sum: f32 = terms.map(|(x, y)| x.to_f32() * y.to_f32()).sum();
+                assert_eq!(found, sum, "{} of {rows} x {columns}, {deep} deep: {row}, {column}", instance.name());
+            }
+            launches += 1;
         }
     }
     Ok(launches)

@@ -1,9 +1,11 @@
-//! Products of tensor cores: PTX, machine code and the assembler's report of `gemm`.
+//! Products of tensor cores: PTX, machine code and the assembler's report of `gemm` and of the
+//! kernels that do more with its sums.
 
 use std::collections::BTreeSet;
 
 use tilepipe::launch::Instance;
 use tilepipe_kernels::gemm;
+use tilepipe_kernels::tensor_cores::instances;
 use tilepipe_tests::artifact::Module;
 use tilepipe_tests::flow::{Code, Instruction, Loop};
 use tilepipe_tests::{ptx, sass};
@@ -42,7 +44,7 @@ fn registers(one: &Instruction) -> BTreeSet<usize> {
 fn a_round_is_its_products_and_one_wait_and_nothing_else_touches_their_sums() {
     let text = Module::Kernels.sass("sm_90a").unwrap_or_else(|error| panic!("{error}"));
     let kernels = sass::kernels(&text).unwrap_or_else(|error| panic!("{error}"));
-    for instance in &gemm::INSTANCES {
+    for instance in instances() {
         let name = instance.name();
         let (_, code) = kernels.iter().find(|(symbol, _)| symbol == instance.symbol()).expect("its machine code");
         let round = rounds(code);
@@ -64,7 +66,7 @@ fn a_round_is_its_products_and_one_wait_and_nothing_else_touches_their_sums() {
 }
 
 #[test]
-fn a_stage_goes_back_by_one_arrival_without_a_fence_and_a_tile_has_a_barrier_for_each_panel() {
+fn a_stage_goes_back_by_one_arrival_a_warp_without_a_fence_and_a_tile_has_a_barrier_for_each_panel() {
     let text = Module::Kernels.ptx().unwrap_or_else(|error| panic!("{error}"));
     let entries = ptx::entries(&text).unwrap_or_else(|error| panic!("{error}"));
     for instance in &gemm::INSTANCES {
@@ -75,6 +77,9 @@ fn a_stage_goes_back_by_one_arrival_without_a_fence_and_a_tile_has_a_barrier_for
         let panels = columns(instance) / panel;
         // Those of the stores, one for each panel, and the one after the barriers were made.
         assert_eq!(count(&|one| one.is("fence.proxy.async")), panels + 1, "{name}: fences");
+        // Behind a barrier of the block, and before each arrival: after each of the first rounds,
+        // which are apart, in the loop, and after it.
+        assert_eq!(count(&|one| one.is("bar.warp.sync")), 5, "{name}: barriers of a warp");
         let stores = count(&|one| one.is("cp.async.bulk.tensor.2d.global"));
         assert_eq!(stores, panels, "{name}: stores");
     }
@@ -83,7 +88,7 @@ fn a_stage_goes_back_by_one_arrival_without_a_fence_and_a_tile_has_a_barrier_for
 #[test]
 fn products_leave_no_local_memory_and_fit_their_registers() {
     let report = Module::Kernels.report().unwrap_or_else(|error| panic!("{error}"));
-    for instance in &gemm::INSTANCES {
+    for instance in instances() {
         let own: Vec<_> = report.iter().filter(|one| one["kernel"] == instance.symbol()).collect();
         assert_eq!(own.len(), 1, "{}: assembled for sm_90a alone", instance.name());
         for one in own {

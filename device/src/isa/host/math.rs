@@ -84,6 +84,11 @@ pub(crate) fn rounded_f16(pair: [f32; 2]) -> u32 {
     halves(pair, |x| half::f16::from_f32(x).to_bits())
 }
 
+/// `cvt.f32.f16`: the same number.
+pub(crate) fn widened_f16(bits: u16) -> f32 {
+    half::f16::from_bits(bits).to_f32()
+}
+
 fn halves(pair: [f32; 2], round: impl Fn(f32) -> u16) -> u32 {
     let [low, high] = pair.map(|x| if x.is_nan() { NOT_A_NUMBER } else { u32::from(round(x)) });
     low | high << 16

@@ -60,6 +60,11 @@ pub(crate) fn opaque_here(number: usize) -> usize {
     number
 }
 
+/// The same rank.
+pub(crate) fn rank_here(rank: usize) -> usize {
+    rank
+}
+
 /// `bar.sync 0`: what all threads copied and waited for is visible to all of them from here on, and
 /// none of them reads a tile any more that was released before.
 ///

@@ -8,8 +8,9 @@ use super::block::{Aligned, step, with_block};
 use super::mbarrier;
 use super::model::{Accesses, Model, Unit};
 use super::roles::synchronise;
-use crate::isa::product::WARPGROUP;
-use crate::isa::{BULK_ZEROS, BoxShape, Corner, ElementKind, Members, PendingGroups, RawTensor, Reduce, ReduceCode};
+use crate::isa::{
+    BULK_ZEROS, BoxShape, Corner, ElementKind, Members, PendingGroups, RawTensor, Reduce, ReduceCode, WARP,
+};
 
 /// An mbarrier: its address in the block's shared memory.
 pub(crate) type Mbarrier = *mut u64;
@@ -75,14 +76,14 @@ pub(crate) unsafe fn mbarrier_arrive_first(barrier: *mut u64, by: Members) {
     arrive(barrier, 1, by.count == 1);
 }
 
-/// `mbarrier.arrive` of the first member of each 128: it covers the products that the group has
-/// waited for.
+/// `bar.warp.sync`, then `mbarrier.arrive` of the first member of each warp: it covers what the
+/// warp has read, and the products that it has waited for.
 ///
 /// # Safety
 ///
 /// This function's safety contract in [`isa`](crate::isa) holds.
-pub(crate) unsafe fn mbarrier_arrive_groups(barrier: *mut u64, by: Members) {
-    arrive(barrier, by.count / WARPGROUP, true);
+pub(crate) unsafe fn mbarrier_arrive_warps(barrier: *mut u64, by: Members) {
+    arrive(barrier, by.count / WARP, true);
 }
 
 /// `mbarrier.arrive.expect_tx`: the phase in progress waits for `bytes` bytes of bulk copies more,

@@ -83,6 +83,7 @@ pub(crate) fn permute_bytes(low: u32, high: u32, selector: u32) -> u32 {
 unsafe extern "C" {
     safe fn tilepipe_rounded_bf16(low: f32, high: f32) -> u32;
     safe fn tilepipe_rounded_f16(low: f32, high: f32) -> u32;
+    safe fn tilepipe_widened_f16(bits: u16) -> f32;
 }
 
 /// `cvt.rn.bf16x2.f32`: two numbers rounded to nearest even, the first in the low half.
@@ -97,4 +98,10 @@ pub(crate) fn rounded_bf16(pair: [f32; 2]) -> u32 {
 pub(crate) fn rounded_f16(pair: [f32; 2]) -> u32 {
     let [low, high] = pair;
     tilepipe_rounded_f16(low, high)
+}
+
+/// `cvt.f32.f16`: the same number.
+#[inline(always)]
+pub(crate) fn widened_f16(bits: u16) -> f32 {
+    tilepipe_widened_f16(bits)
 }

@@ -8,8 +8,7 @@
 use core::arch::asm;
 
 use super::threads::{PerThread, is_member, lanes_of};
-use crate::isa::product::WARPGROUP;
-use crate::isa::{Members, PendingGroups};
+use crate::isa::{Members, PendingGroups, WARP};
 
 unsafe extern "C" {
     safe fn tilepipe_thread_rank() -> u32;
@@ -147,14 +146,16 @@ pub(crate) unsafe fn mbarrier_arrive_first(barrier: Mbarrier, by: Members) {
     }
 }
 
-/// `mbarrier.arrive` of the first member of each 128.
+/// `bar.warp.sync`, then `mbarrier.arrive` of the first member of each warp.
 ///
 /// # Safety
 ///
 /// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
-pub(crate) unsafe fn mbarrier_arrive_groups(barrier: Mbarrier, by: Members) {
-    if (tilepipe_thread_rank() - by.first as u32).is_multiple_of(WARPGROUP as u32) {
+pub(crate) unsafe fn mbarrier_arrive_warps(barrier: Mbarrier, by: Members) {
+    // SAFETY: all threads of the warp are members, which make this call.
+    unsafe { super::warp_barrier() };
+    if (tilepipe_thread_rank() - by.first as u32).is_multiple_of(WARP as u32) {
         // SAFETY: the caller's promise.
         unsafe { tilepipe_mbarrier_arrive(barrier) };
     }

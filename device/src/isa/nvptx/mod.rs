@@ -30,6 +30,7 @@ unsafe extern "C" {
     safe fn tilepipe_grid_blocks() -> u32;
     safe fn tilepipe_opaque(number: u64) -> u64;
     safe fn tilepipe_opaque_here(number: u64) -> u64;
+    safe fn tilepipe_rank_here(rank: u32) -> u32;
     fn tilepipe_barrier();
     safe fn tilepipe_shared_base() -> *mut u8;
     safe fn tilepipe_scratch_base() -> *mut u8;
@@ -94,6 +95,12 @@ pub(crate) fn opaque(number: usize) -> usize {
 #[inline(always)]
 pub(crate) fn opaque_here(number: usize) -> usize {
     tilepipe_opaque_here(number as u64) as usize
+}
+
+/// As [`opaque_here`], of a thread's rank, in one register.
+#[inline(always)]
+pub(crate) fn rank_here(rank: usize) -> usize {
+    tilepipe_rank_here(rank as u32) as usize
 }
 
 /// `%tid.x`: the calling thread's rank.

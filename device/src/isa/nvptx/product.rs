@@ -104,7 +104,7 @@ impl<W: Width> Sums<W> {
     /// Registers without values.
     #[inline(always)]
     pub(crate) fn new(_: Members) -> Self {
-        Sums(MaybeUninit::uninit())
+        Sums(MaybeUninit::zeroed())
     }
 
     /// `wgmma.fence`, `wgmma.mma_async` for each 32 bytes of a row, `wgmma.commit_group`: starts

@@ -7,12 +7,10 @@ use core::time::Duration;
 use super::super::channel::Channel;
 use super::{Spent, Unready};
 use crate::barrier::{Closed, ConsumerBarriers, EndState, Lent, Memory};
-use crate::engine::{Completion, CompletionOf};
 use crate::group::instant::Instant;
-use crate::isa;
 use crate::marker::{BlockLevel, Brand, Uniform};
 use crate::stage::contents::{AlwaysFilled, OneTile, Optional, sealed};
-use crate::stage::{self, LandedStage, PresenceOf};
+use crate::stage::{LandedStage, PresenceOf};
 
 /// The end of a pipeline at which a role reads stages: `wait`, then read the [`Ready`] tile and
 /// `release` it.
@@ -224,13 +222,11 @@ impl<'r, K: Channel> Consumer<'r, K> {
         // SAFETY: an end exists in its role's threads only, so this is a consumer's; the consumers
         // have the stage by the caller's promise.
         let present = unsafe { self.memory.presence(stage) };
-        if CompletionOf::<K::Engine>::BY_BYTES && <K::Contents as sealed::Contents>::READ_BY_THREADS {
-            // SAFETY: the consumers have the stage.
-            unsafe { isa::stage_read(self.memory.stage(stage), stage::bytes::<K>(), self.memory.empty(stage)) };
-        }
+        // SAFETY: the consumers have the stage.
+        let first = unsafe { self.memory.stage_to_read(stage) };
         // SAFETY: the phase ended with the stage's copies, which are visible to each thread that
         // waited for it; the producers fill it again only once the value made here has released it.
-        let stage = unsafe { LandedStage::new(self.memory.stage(stage)) };
+        let stage = unsafe { LandedStage::new(first) };
         Ready { stage, present, end: self }
     }
 

@@ -1,10 +1,12 @@
 //! The loop of a matrix product: stages of two operands, multiplied by tensor cores.
 
+mod epilogue;
+
 use super::channel::Channel;
 use super::end::Consumer;
 use super::group::RoleGroup;
 use super::map::{Warpgroups, sealed};
-use crate::barrier::{Closed, ConsumerBarriers};
+use crate::barrier::{Closed, ConsumerBarriers, EndBarriers};
 use crate::fault;
 use crate::isa::product::{GROUP_ROWS, WARPGROUP, check_warpgroups};
 use crate::isa::{self, PendingGroups};
@@ -28,8 +30,8 @@ impl<'r, R: Warpgroups, const SIZE: usize> RoleGroup<'r, R, SIZE> {
     /// sum is of `f32`, in an order along K that is the same in each run.
     ///
     /// PTX for each stage: `mbarrier.try_wait`, `wgmma.fence`, `wgmma.mma_async` for each 32 bytes
-    /// of a row, `wgmma.commit_group`, `wgmma.wait_group 1`, and `mbarrier.arrive` of one thread of
-    /// each warpgroup for the stage before.
+    /// of a row, `wgmma.commit_group`, `wgmma.wait_group 1`, and for the stage before
+    /// `bar.warp.sync` and `mbarrier.arrive` of one thread of each warp.
     ///
     /// CUDA: CUTLASS' `CollectiveMma` for `MainloopSm90TmaGmmaWarpSpecialized`.
     ///
@@ -96,14 +98,14 @@ impl<'r, R: Warpgroups, const SIZE: usize> RoleGroup<'r, R, SIZE> {
             unsafe { sums.wait::<InFlight<1>>() };
             if done > 0 {
                 // The stage before, whose product is complete.
-                state.pass_oldest::<ConsumerBarriers<K>>(2, |stage| barriers.pass_multiplied(stage));
+                state.pass_oldest::<ConsumerBarriers<K>>(2, |stage| barriers.pass(stage));
             }
             done += 1;
         }
         // SAFETY: as above.
         unsafe { sums.wait::<InFlight<0>>() };
         if done > 0 {
-            state.pass_oldest::<ConsumerBarriers<K>>(1, |stage| barriers.pass_multiplied(stage));
+            state.pass_oldest::<ConsumerBarriers<K>>(1, |stage| barriers.pass(stage));
         }
         *consumer.state() = state;
         // SAFETY: all products are complete, of which there was one at least.

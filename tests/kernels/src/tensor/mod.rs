@@ -2,6 +2,7 @@
 //! [`sums_around`](fn@sums_around) each writes three times the number that it reads.
 
 pub mod dimensions;
+pub mod products;
 pub mod stores;
 
 use tilepipe::role::{Partitioned, WarpRoles};

@@ -128,7 +128,7 @@ fn a_stage_handed_back_before_the_wait_is_a_race() {
     let hand_back = |waits: bool| {
         move || {
             fill([1.0, 1.0]);
-            init(0, 1);
+            init(0, 4);
             let mut sums = Sums::new(GROUP);
             // SAFETY: the block has the memory of both operands.
             unsafe { stage_multiplied(byte(1024), 3072, mbarrier(0)) };
@@ -136,8 +136,8 @@ fn a_stage_handed_back_before_the_wait_is_a_race() {
             if waits {
                 wait::<0>(&mut sums);
             }
-            // SAFETY: the phase counts an arrival of the one group.
-            unsafe { mbarrier_arrive_groups(mbarrier(0), GROUP) };
+            // SAFETY: the phase counts an arrival of each of the four warps.
+            unsafe { mbarrier_arrive_warps(mbarrier(0), GROUP) };
             inval(0);
         }
     };

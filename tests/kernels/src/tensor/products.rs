@@ -1,0 +1,69 @@
+//! Products of tensor cores of which some stages are not multiplied.
+
+use tilepipe::product::OperandTile;
+use tilepipe::role::{Partitioned, Role0, Role1, WarpRoles};
+use tilepipe::{
+    Block, Extents2, Outputs, Panels2, Shared, Stages, Swizzle64, Tensor, TensorMap, TensorMut, TensorTile, bf16,
+    kernel,
+};
+
+/// A tile of each operand: 64 rows of A and 32 of B, 32 elements along K.
+type Operands = (OperandTile<bf16, Extents2<64, 32>, Swizzle64>, OperandTile<bf16, Extents2<32, 32>, Swizzle64>);
+/// A tile of the sums.
+type Out = Panels2<64, 32, 16>;
+/// Stages and output stages.
+type Products<const STAGES: usize> =
+    (Partitioned<Stages<Operands, STAGES, TensorMap>>, Outputs<TensorTile<f32, Out, Swizzle64>, 2>);
+
+/// Writes the product of the last parts along K: of `EVERY` stages the first one is given back
+/// unread, held before if `HOLDS` is 1, and the others are multiplied.
+#[kernel(instances(EVERY = [2, 3], STAGES = [2, 3, 4], HOLDS = [0, 1]), min_blocks = 1)]
+pub fn product_of_some_stages<const EVERY: usize, const STAGES: usize, const HOLDS: usize>(
+    block: Block<160>,
+    a: Tensor<bf16, Extents2<64, 32>, Swizzle64>,
+    b: Tensor<bf16, Extents2<32, 32>, Swizzle64>,
+    out: TensorMut<f32, Out, Swizzle64>,
+    shared: Shared<Products<STAGES>>,
+) {
+    let (stages, outputs) = shared.split();
+    let (places, steps) = (out.tile_places(&block), a.columns().div_ceil(32));
+    let _ = block
+        .partition::<WarpRoles<128, 32>>()
+        .pipeline_between(Role1, Role0, stages)
+        .role((out, outputs), |group, mut consumer, (out, outputs)| {
+            let mut ring = outputs.outputs(&group, out);
+            for tile in 0..places.len() {
+                let mut step = 0;
+                while step < steps {
+                    let Ok(unread) = consumer.wait() else { return };
+                    consumer = if HOLDS == 1 {
+                        let (end, tile) = unread.hold();
+                        end.release(tile)
+                    } else {
+                        unread.release()
+                    };
+                    let count = (EVERY - 1).min(steps - step - 1);
+                    step += 1 + count;
+                    if count > 0 {
+                        let sums;
+                        (consumer, sums) = group.multiply(consumer, count);
+                        let Ok(sums) = sums else { return };
+                        if step == steps {
+                            ring.store_sums(tile, &group, &sums, |_, _, sum| sum);
+                        }
+                    }
+                }
+            }
+        })
+        .role((), |_, mut producer, ()| {
+            for tile in 0..places.len() {
+                let (row, column) = places.get(tile);
+                for step in 0..steps {
+                    let (row, column, along) = ((row * 64) as i32, (column * 32) as i32, (step * 32) as i32);
+                    let Ok(stage) = producer.acquire() else { return };
+                    producer = stage.copy((a.at(row, along), b.at(column, along))).commit();
+                }
+            }
+        })
+        .run();
+}
