@@ -44,7 +44,7 @@ DEFAULT_TASKS = [
     "convolution",
     "sgemm",
 ]
-OTHER_TASKS = ["matmul"]
+OTHER_TASKS = ["matmul", "layers"]
 
 
 def sets_for(set_bytes, cache_bytes):
@@ -126,9 +126,9 @@ def parse(arguments):
     parser.add_argument("--output", help="where to write the results as JSON")
     parser.add_argument("--seed", type=int, default=1, help="what data and order are drawn from [1]")
     parser.add_argument("--repetitions", type=int, default=30, help="rounds of timed replays [30]")
-    parser.add_argument("--tasks", type=tasks, default=DEFAULT_TASKS, help=f"of {','.join(DEFAULT_TASKS + OTHER_TASKS)} [all but matmul]")
+    parser.add_argument("--tasks", type=tasks, default=DEFAULT_TASKS, help=f"of {','.join(DEFAULT_TASKS + OTHER_TASKS)} [all but matmul and layers]")
     parser.add_argument("--elements-log2", type=numbers, default=[28, 20], help="sizes, as powers of two [28,20]")
-    parser.add_argument("--sides", type=numbers, default=[4096, 8192], help="sides of the matrices of sgemm and matmul [4096,8192]")
+    parser.add_argument("--sides", type=numbers, default=[4096, 8192], help="sides of the matrices of sgemm, matmul and layers [4096,8192]")
     parser.add_argument("--commit", default="unknown", help="the commit to put on record")
     parser.add_argument("--command", help="the command to put on record [this one]")
     parser.add_argument("--self-test", action="store_true", help="check what needs neither a GPU nor PyTorch")

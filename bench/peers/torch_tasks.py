@@ -94,12 +94,12 @@ def compiled(bench, symbol, fused):
     return Contestant("torch.compile", "py-torch", symbol, torch.compile(fused, fullgraph=True, dynamic=False), prepare)
 
 
-def ours(bench, symbol, grid, inputs=("x",), lanes=1, numbers=None):
-    """A launch of one kernel of ours, with the tensors of these names, a constant of these numbers if any, and `out`."""
+def ours(bench, symbol, grid, inputs=("x",), lanes=1, numbers=()):
+    """A launch of one kernel of ours, with the tensors of these names, a constant of each of these arrays, and `out`."""
 
     def views(tensors):
         of_inputs = [view(tensors[name], False, lanes) for name in inputs]
-        return [*of_inputs, *([constant(numbers)] if numbers else []), view(tensors["out"], True, lanes)]
+        return [*of_inputs, *map(constant, numbers), view(tensors["out"], True, lanes)]
 
     def prepare(tensors):
         return bench.tilepipe.blocks(symbol, grid, views(tensors))
@@ -611,7 +611,7 @@ def convolution(bench):
                 },
                 convolved,
                 [
-                    *(ours(bench, symbol, grid, numbers=filter) for symbol in symbols[taps] for grid in (TILES, RESIDENT)),
+                    *(ours(bench, symbol, grid, numbers=(filter,)) for symbol in symbols[taps] for grid in (TILES, RESIDENT)),
                     eager("torch.conv1d, copy_", lambda t: t["out"].copy_(conv1d(t))),
                     # PyTorch's function takes no tensor to write to.
                     Contestant("PyTorch, no copy", "py-torch", "torch.conv1d", conv1d, is_measure=True),
@@ -668,7 +668,7 @@ def sgemm(bench):
 
 
 # What a product is multiplied by.
-ALPHA = (ctypes.c_float * 1)(1.0)
+ALPHA = ((ctypes.c_float * 1)(1.0),)
 
 
 def sgemm_by_hand(bench, stages):
@@ -742,6 +742,109 @@ def right(tensors, layout):
     return tensors["b"].t() if layout == "nt" else tensors["b"]
 
 
+# What a layer adds to a product: the vector `bias` and the matrix `residual`, with factors, and what is computed at last.
+LAYER_EPILOGUES = {
+    "bias": ("Linear", {"bias"}, (1.0, 0.0, float("-inf"))),
+    "bias relu": ("Linear", {"bias"}, (1.0, 0.0, 0.0)),
+    "bias silu": ("Silu", {"bias"}, (1.0, 0.0, float("-inf"))),
+    "scaled sum": ("Linear", {"residual"}, (2.0, 0.5, float("-inf"))),
+    "residual relu": ("Linear", {"residual"}, (1.0, 1.0, 0.0)),
+}
+# The instances, by what is computed at last, whether a matrix is added, and by the columns of a tile.
+LAYER_INSTANCES = {
+    ("Linear", False, 256): "gemm_fused__bf16_Along_Along_Linear_Swizzle64_256_32_4",
+    ("Linear", False, 128): "gemm_fused__bf16_Along_Along_Linear_Swizzle64_128_32_6",
+    ("Silu", False, 256): "gemm_fused__bf16_Along_Along_Silu_Swizzle64_256_32_4",
+    ("Silu", False, 128): "gemm_fused__bf16_Along_Along_Silu_Swizzle64_128_32_6",
+    ("Linear", True, 256): "gemm_fused_with_matrix__bf16_Along_Along_Linear_Swizzle64_256_32_4",
+    ("Linear", True, 128): "gemm_fused_with_matrix__bf16_Along_Along_Linear_Swizzle64_128_32_6",
+}
+
+
+def layers(bench):
+    """A product with what a layer of a network does to it, by one kernel of ours, and by PyTorch's shortest program."""
+    torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
+    torch.backends.cuda.matmul.allow_tf32 = False
+    of_layers = [(2048, 11008, 4096), (2048, 4096, 11008), (512, 11008, 4096)] if DEVICE == "cuda" else [(64, 32, 48)]
+    for rows, columns, deep in [*((side, side, side) for side in bench.sides), *of_layers]:
+        for epilogue in LAYER_EPILOGUES:
+            yield Case(
+                f"layer {epilogue} {rows}x{columns}x{deep}", "bf16", rows * columns,
+                (rows * columns * (2 if "residual" in LAYER_EPILOGUES[epilogue][1] else 1) + rows * deep + columns * deep) * 2,
+                lambda shape=(rows, columns, deep): layer_tensors(shape),
+                lambda t, epilogue=epilogue: layer(t, epilogue),
+                [
+                    *(our_layer(bench, epilogue, width, rows, columns) for width in (256, 128)),
+                    torch_layer(epilogue),
+                ],
+                lambda out, expected, deep=deep: far_off(out, expected, deep),
+            )  # fmt: skip
+
+
+def layer_tensors(shape):
+    rows, columns, _ = shape
+    return {
+        **factors(shape, torch.bfloat16, "nt"),
+        "bias": torch.randn(1, columns, dtype=torch.bfloat16, device=DEVICE),
+        "residual": torch.randn(rows, columns, dtype=torch.bfloat16, device=DEVICE),
+    }
+
+
+def layer(tensors, epilogue):
+    activation, added, (alpha, beta, least) = LAYER_EPILOGUES[epilogue]
+    result = alpha * (tensors["a"].float() @ tensors["b"].t().float())
+    if "residual" in added:
+        result += beta * tensors["residual"].float()
+    if "bias" in added:
+        result += tensors["bias"].float()
+    return functional.silu(result) if activation == "Silu" else result.clamp_min(least)
+
+
+def our_layer(bench, epilogue, width, rows, columns):
+    activation, added, numbers = LAYER_EPILOGUES[epilogue]
+    tiles = -(-rows // 128) * -(-columns // width)
+    multiprocessors = torch.cuda.get_device_properties(0).multi_processor_count if DEVICE == "cuda" else 1
+    has_matrix = "residual" in added
+    # A vector that is not added is passed as the left factor, and no bit of it counts.
+    vectors = [name if name in added else "a" for name in ("bias", "bias of rows")]
+    masks = [0xFFFFFFFF if name in added else 0 for name in ("bias", "bias of rows")]
+    scales = numbers if has_matrix else (numbers[0], numbers[2])
+    arrays = ((ctypes.c_float * len(scales))(*scales), (ctypes.c_uint32 * 2)(*masks))
+    symbol = LAYER_INSTANCES[activation, has_matrix, width]
+    inputs = ("a", "b", *(["residual"] if has_matrix else []), *vectors)
+    return ours(bench, symbol, -(-tiles // -(-tiles // multiprocessors)), inputs, numbers=arrays)
+
+
+def torch_layer(epilogue):
+    """PyTorch has operations of a product with a bias, with ReLU too, and with a scaled sum. Graphs keep `out`'s address."""
+
+    def bias(t):
+        torch.addmm(t["bias"].view(-1), t["a"], t["b"].t(), out=t["out"])
+
+    def bias_relu(t):
+        torch._addmm_activation(t["bias"].view(-1), t["a"], t["b"].t(), use_gelu=False, out=t["out"])
+
+    def bias_silu(t):
+        bias(t)
+        functional.silu(t["out"], inplace=True)
+
+    def scaled_sum(t):
+        torch.addmm(t["residual"], t["a"], t["b"].t(), beta=0.5, alpha=2.0, out=t["out"])
+
+    def residual_relu(t):
+        torch.addmm(t["residual"], t["a"], t["b"].t(), out=t["out"])
+        t["out"].relu_()
+
+    symbol, run = {
+        "bias": ("addmm of a vector", bias),
+        "bias relu": ("_addmm_activation", bias_relu),
+        "bias silu": ("addmm of a vector, silu_", bias_silu),
+        "scaled sum": ("addmm", scaled_sum),
+        "residual relu": ("addmm, relu_", residual_relu),
+    }[epilogue]
+    return eager(f"torch: {symbol}", run)
+
+
 def cublaslt(bench, layout):
     plan = None
 
@@ -801,4 +904,5 @@ TASKS = {
     "convolution": convolution,
     "sgemm": sgemm,
     "matmul": matmul,
+    "layers": layers,
 }

@@ -22,7 +22,7 @@ impl Kernels {
     /// Lists all kernels, which a device has if they were loaded there.
     pub fn new(device: Device) -> Kernels {
         // The registry has those whose results are the same bits on all devices.
-        let all = tilepipe_kernels::registry().into_iter().flatten().chain(&tilepipe_kernels::gemm::INSTANCES);
+        let all = tilepipe_kernels::registry().into_iter().flatten().chain(tilepipe_kernels::tensor_cores::instances());
         Kernels { device, instances: all.map(|instance| (instance.name(), instance)).collect() }
     }
 

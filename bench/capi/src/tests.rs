@@ -168,8 +168,8 @@ fn texts_in(source: &str) -> impl Iterator<Item = &str> {
     source.split('"').skip(1).step_by(2)
 }
 
-/// The names of instances in the Python source: texts with `__` between letters. What the script puts
-/// together of several is not among them.
+/// The names of instances in the Python source: texts with `__` between letters. What the script
+/// puts together of several is not among them.
 fn instances_in(source: &str) -> BTreeSet<&str> {
     let is_whole = |text: &&str| text.contains("__") && !text.starts_with('_') && !text.contains([' ', '\n', '{']);
     texts_in(source).filter(is_whole).collect()
