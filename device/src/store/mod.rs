@@ -27,4 +27,5 @@ pub use group::StoringGroup;
 pub use outputs::{Outputs, StoredTile};
 pub use ring::OutputRing;
 pub use sums::SumPlace;
+pub(crate) use sums::check_tile;
 pub use view::{Dealt, Stored};

@@ -38,6 +38,19 @@ impl SumPlace {
     }
 }
 
+/// Refuses, at compile time, to store sums of so many columns, of a role of `size` threads, as
+/// another tile, or by a ring of another group than the role.
+#[track_caller]
+pub(crate) const fn check_tile([rows, columns, panel]: [usize; 3], of_sums: usize, [size, ring]: [usize; 2]) {
+    assert!(
+        of_sums == columns && rows == size / WARPGROUP * GROUP_ROWS,
+        "a tile of sums has the rows of A's tile and as many columns as B's tile has rows: `Panels2<128, 256, 64>` for `OperandTile`s of \
+         128 and 256 rows"
+    );
+    assert!(ring == size, "the ring is the role's whose sums are stored");
+    assert!(panel.is_multiple_of(8), "a panel has a multiple of 8 columns");
+}
+
 impl<
     T: SumElement,
     W: Swizzle,
@@ -76,7 +89,8 @@ impl<
         sums: &Sums<'_, C, SIZE>,
         value: impl Fn(usize, usize, f32) -> f32 + Uniform,
     ) {
-        self.store_pairs_of_sums(index, group, sums, |place, [one, other]| {
+        const { check_tile([ROWS, COLUMNS, PANEL], C::COLUMNS, [SIZE, G::THREADS]) };
+        self.store_panels::<false, _, _>(index, group, sums, |place, [one, other]| {
             let (row, column) = place.in_tensor();
             [value(row, column, one), value(row, column + 1, other)]
         });
@@ -101,6 +115,7 @@ impl<
         sums: &Sums<'_, C, SIZE>,
         value: impl Fn(SumPlace, [f32; 2]) -> [f32; 2] + Uniform,
     ) {
+        const { check_tile([ROWS, COLUMNS, PANEL], C::COLUMNS, [SIZE, G::THREADS]) };
         self.store_panels::<false, _, _>(index, group, sums, value);
     }
 
@@ -143,15 +158,6 @@ impl<
         ((row, column), panel): ((usize, usize), usize),
         value: impl Fn(SumPlace, [f32; 2]) -> [f32; 2],
     ) -> bool {
-        const {
-            assert!(
-                C::COLUMNS == COLUMNS && ROWS == SIZE / WARPGROUP * GROUP_ROWS,
-                "a tile of sums has the rows of A's tile and as many columns as B's tile has rows: `Panels2<128, 256, 64>` for `OperandTile`s \
-                 of 128 and 256 rows"
-            );
-            assert!(G::THREADS == SIZE, "the ring is the role's whose sums are stored");
-            assert!(PANEL.is_multiple_of(8), "a panel has a multiple of 8 columns");
-        }
         let Some(place) = BoxPlace::of_panel(self.view(), (row, column), panel) else { return false };
         // SAFETY: a panel of a tile of the block's share, which no other block has; the ring is
         // borrowed while the draft exists.

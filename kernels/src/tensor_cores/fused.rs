@@ -82,7 +82,7 @@ fn masked<T: SumElement>(mask: u32, element: T) -> f32 {
 /// has, all or none.
 ///
 /// `F` is the [`Activation`], and `factors` are alpha and the least value. The sums stay `f32`, and
-/// are rounded once. All else is as in [`gemm`](super::gemm); [`multiply_fused`] launches it.
+/// are rounded once. All else is as in `gemm`; [`multiply_fused`] launches it.
 ///
 /// [`multiply_fused`]: super::multiply_fused
 #[kernel(

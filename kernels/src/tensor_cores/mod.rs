@@ -138,8 +138,8 @@ pub fn gemm<
 /// The body of a product's kernel: writes `finish(place, sums)` for each two elements side by
 /// side, of which the first one's column is even.
 ///
-/// For a kernel of one's own with other parameters, which `finish` captures: [`gemm`] is this with
-/// the sums as they are, [`gemm_fused`] with scales, further matrices and an activation.
+/// For a kernel of one's own with other parameters, which `finish` captures: `gemm` is this with
+/// the sums as they are, `gemm_fused` does more with vectors that the copy engine brings.
 #[inline(always)]
 pub fn product<
     T: OperandElement + SumElement,

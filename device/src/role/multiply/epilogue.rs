@@ -8,7 +8,7 @@ use crate::marker::Uniform;
 use crate::product::{SumElement, Sums};
 use crate::stage::LandedStage;
 use crate::stage::contents::{AlwaysFilled, sealed::Contents};
-use crate::store::{OutputRing, StoringGroup, SumPlace};
+use crate::store::{OutputRing, StoringGroup, SumPlace, check_tile};
 use crate::tensor::{Panels2, Swizzle, TensorMut};
 use crate::view::order::Stepped;
 
@@ -55,6 +55,7 @@ impl<
         K: Channel,
         K::Contents: AlwaysFilled,
     {
+        const { check_tile([ROWS, COLUMNS, PANEL], C::COLUMNS, [SIZE, G::THREADS]) };
         let mut read = StagesRead::of(&mut other);
         let Ok(stage) = read.next() else {
             read.into(&mut other);
@@ -102,6 +103,7 @@ impl<
         K: Channel,
         K::Contents: AlwaysFilled,
     {
+        const { check_tile([ROWS, COLUMNS, PANEL], C::COLUMNS, [SIZE, G::THREADS]) };
         let places = self.tile_of_sums(index);
         let mut read = StagesRead::of(&mut other);
         for panel in 0..const { COLUMNS / PANEL } {
