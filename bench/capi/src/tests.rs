@@ -171,8 +171,8 @@ fn texts_in(source: &str) -> impl Iterator<Item = &str> {
 /// The names of instances in the Python source: texts with `__` between letters. What the script
 /// puts together of several is not among them.
 fn instances_in(source: &str) -> BTreeSet<&str> {
-    let is_whole = |text: &&str| text.contains("__") && !text.starts_with('_') && !text.contains([' ', '\n', '{']);
-    texts_in(source).filter(is_whole).collect()
+    let is_other = |letter: char| letter.is_whitespace() || letter == '{';
+    texts_in(source).filter(|text| text.contains("__") && !text.starts_with('_') && !text.contains(is_other)).collect()
 }
 
 #[test]

@@ -10,7 +10,7 @@ use super::{Half, numbers};
 
 /// Elements of each product that are compared.
 const SAMPLES: usize = 64;
-/// How often a schedule without an epilogue comes: every so many products.
+/// Of so many products one is without an epilogue.
 const PLAIN: u32 = 4;
 
 /// Random numbers, one after the other.

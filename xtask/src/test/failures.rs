@@ -37,10 +37,9 @@ impl Failures {
         }
     }
 
-    /// Forgets what was collected and returns it, a line each.
-    pub fn take(&mut self) -> Vec<String> {
-        self.section = None;
-        std::mem::take(&mut self.lines)
+    /// What was collected.
+    pub fn into_lines(self) -> Vec<String> {
+        self.lines
     }
 }
 
@@ -51,7 +50,7 @@ mod tests {
     fn collected<'a>(lines: impl IntoIterator<Item = &'a str>) -> Vec<String> {
         let mut failures = Failures::default();
         lines.into_iter().for_each(|line| failures.line(line));
-        failures.take()
+        failures.into_lines()
     }
 
     #[test]

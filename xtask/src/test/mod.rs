@@ -102,8 +102,9 @@ impl Ran {
                 (Count::one(false), "FAILED".to_owned())
             }
         };
-        let failures = printed.failures.take();
-        Ran { count, result, time: start.elapsed(), printed: printed.kept.unwrap_or_default(), failures }
+        let Printed { kept, failures } = printed;
+        let (printed, failures) = (kept.unwrap_or_default(), failures.into_lines());
+        Ran { count, result, time: start.elapsed(), printed, failures }
     }
 }
 
