@@ -15,7 +15,7 @@ pub use crate::entry::{LAUNCH_BYTES, Scalar};
 #[cfg_attr(doc, doc(hidden))]
 pub use crate::entry::{RawConstant, RawElements, RawParameter, RawRows, RawTensor, VALUE_ALIGNMENT};
 pub use crate::isa::ElementKind;
-use crate::isa::WARP;
+use crate::isa::{DIMENSIONS, WARP};
 use crate::memory::Shared;
 use crate::role::RoleMap;
 use crate::stage::contents::Contents;
@@ -130,13 +130,14 @@ impl ParameterInfo {
 
     /// Describes a tensor of elements `T` in boxes of extents `X`, swizzled as `W` says, which is
     /// read or written, and starts at a multiple of `alignment` bytes, as its rows do; the engine
-    /// takes its elements for `element`.
+    /// takes its elements for `element`, and copies `extents` at once.
     pub(crate) const fn of_tensor<T: Element, X: Extents, W: Swizzle>(
         kind: ParameterKind,
         element: ElementKind,
+        extents: [usize; DIMENSIONS],
         alignment: usize,
     ) -> Self {
-        let [columns, rows, planes, fourth, fifth] = X::EXTENTS;
+        let [columns, rows, planes, fourth, fifth] = extents;
         let outer = [planes as u32, fourth as u32, fifth as u32];
         let [down, across] = X::STRIDE;
         let swizzle = match W::SPAN {

@@ -134,6 +134,12 @@ define i32 @tilepipe_rounded_f16(float %low, float %high) alwaysinline nounwind 
   ret i32 %word
 }
 
+; stmatrix of four 8 by 8 matrices. Aligned: all lanes of the warp are here (section "stmatrix").
+define void @tilepipe_store_matrices(i32 %to, i32 %first, i32 %second, i32 %third, i32 %fourth) alwaysinline nounwind convergent {
+  call void asm sideeffect "stmatrix.sync.aligned.m8n8.x4.shared.b16 [$0], {$1, $2, $3, $4};", "r,r,r,r,r,~{memory}"(i32 %to, i32 %first, i32 %second, i32 %third, i32 %fourth) convergent
+  ret void
+}
+
 ; Closes the group of products. The products themselves, their fence and their wait are made by the
 ; link step, for each shape that a kernel has.
 define void @tilepipe_product_commit() alwaysinline nounwind {

@@ -87,7 +87,9 @@ impl<K: Handover> EndBarriers for ProducerBarriers<K> {
     fn is_closed(&self, stage: u32) -> bool {
         // SAFETY: the producers have the stage, so the consumers wrote their word before the
         // arrivals that were waited for, or never.
-        unsafe { self.memory.closed(1, stage).read() != 0 }
+        let closed = unsafe { self.memory.closed(1, stage).read() != 0 };
+        // SAFETY: all producers ask, at role level.
+        unsafe { Memory::<K>::said_in_warps(closed, self.producers) }
     }
 
     #[inline(always)]
@@ -159,7 +161,9 @@ impl<K: Handover> EndBarriers for ConsumerBarriers<K> {
     fn is_closed(&self, stage: u32) -> bool {
         // SAFETY: the consumers have the stage, so the producers wrote their word before the
         // arrivals that were waited for, or never.
-        unsafe { self.0.closed(0, stage).read() != 0 }
+        let closed = unsafe { self.0.closed(0, stage).read() != 0 };
+        // SAFETY: all consumers ask, at role level.
+        unsafe { Memory::<K>::said_in_warps(closed, K::CONSUMERS) }
     }
 
     #[inline(always)]

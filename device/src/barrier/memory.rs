@@ -62,7 +62,26 @@ impl<K: Handover> Memory<K> {
     const EMPTIED: u32 =
         if Self::READ_BY_THREADS { K::CONSUMERS.count as u32 } else { (K::CONSUMERS.count / isa::WARP) as u32 };
 
-    /// Whether threads read the stages.
+    /// What all `members` say alike. In a pipeline of products each whole warp says it in common:
+    /// the assembler then knows that a loop ends for all of its threads at once, and that the
+    /// stage's number is the same in them.
+    ///
+    /// # Safety
+    ///
+    /// All `members` make this call.
+    #[inline(always)]
+    pub(super) unsafe fn said_in_warps(said: bool, members: Members) -> bool {
+        if !Self::OF_PRODUCTS || !members.are_whole_warps() {
+            return said;
+        }
+        // SAFETY: the caller's promise.
+        unsafe { isa::any_in_warp(said) }
+    }
+
+    /// Whether tensor cores alone read the stages.
+    const OF_PRODUCTS: bool = !<K::Contents as Contents>::READ_BY_THREADS;
+
+    /// Whether threads read the stages. Refuses, at compile time, consumers that can't multiply.
     pub(super) const READ_BY_THREADS: bool = {
         let by_threads = <K::Contents as Contents>::READ_BY_THREADS;
         if !by_threads {
@@ -279,7 +298,10 @@ impl<K: Handover> Memory<K> {
     /// of the same role may still be asking whether the other end has left.
     #[inline(always)]
     pub(crate) fn closed(self, by: u32, stage: u32) -> *mut u32 {
-        self.at(Self::CLOSED + 4 * (2 * stage + by) as usize).cast()
+        // Products' loops compute one offset for the stage's mbarriers and words.
+        let offset =
+            if Self::OF_PRODUCTS { 8 * stage as usize + 4 * by as usize } else { 4 * (2 * stage + by) as usize };
+        self.at(Self::CLOSED + offset).cast()
     }
 
     #[inline(always)]

@@ -238,15 +238,19 @@ impl<'k, T: Element, O: AtomicOperation<T>> Parameter<'k> for Reduction<'k, T, O
     }
 }
 
-/// The layout of a tensor's parameter.
-const fn of_tensor<T: Element, X: Extents>(kind: &'static str, element: &'static str) -> ParameterLayout {
+/// The layout of a tensor's parameter of which the engine copies `extents` at once.
+const fn of_tensor<T: Element, X: Extents>(
+    kind: &'static str,
+    element: &'static str,
+    extents: [usize; DIMENSIONS],
+) -> ParameterLayout {
     ParameterLayout {
         kind,
         element,
         size: size_of::<T>(),
         element_alignment: align_of::<T>(),
         dimensions: X::DIMENSIONS,
-        extents: X::EXTENTS,
+        extents,
         alignment: TENSOR_ALIGNMENT,
         row_alignment: TENSOR_ALIGNMENT,
         passed: passed::<RawTensor>(),
@@ -260,12 +264,13 @@ impl<T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle> sealed::Sealed f
 impl<'k, T: Element, X: Extents, W: Swizzle> Parameter<'k> for Tensor<'k, T, X, W> {
     type At<'x> = Tensor<'x, T, X, W>;
     type Raw = RawTensor;
-    const LAYOUT: ParameterLayout = of_tensor::<T, X>(W::KINDS[0], "");
+    const LAYOUT: ParameterLayout = of_tensor::<T, X>(W::KINDS[0], "", X::EXTENTS);
 
     #[cfg(not(target_arch = "nvptx64"))]
     const INFO: crate::launch::ParameterInfo = crate::launch::ParameterInfo::of_tensor::<T, X, W>(
         crate::launch::ParameterKind::Input,
         crate::launch::ElementKind::Bits,
+        X::EXTENTS,
         TENSOR_ALIGNMENT,
     );
 
@@ -282,12 +287,13 @@ impl<'k, T: Element, X: Extents, W: Swizzle> Parameter<'k> for Tensor<'k, T, X, 
 impl<'k, T: Element, X: OutputExtents, W: Swizzle, O: Stepped> Parameter<'k> for TensorMut<'k, T, X, W, O> {
     type At<'x> = TensorMut<'x, T, X, W, O>;
     type Raw = RawTensor;
-    const LAYOUT: ParameterLayout = of_tensor::<T, X>(W::KINDS[1], "");
+    const LAYOUT: ParameterLayout = of_tensor::<T, X>(W::KINDS[1], "", X::STORED);
 
     #[cfg(not(target_arch = "nvptx64"))]
     const INFO: crate::launch::ParameterInfo = crate::launch::ParameterInfo::of_tensor::<T, X, W>(
         crate::launch::ParameterKind::Output,
         crate::launch::ElementKind::Bits,
+        X::STORED,
         TENSOR_ALIGNMENT,
     );
 
@@ -304,12 +310,13 @@ impl<'k, T: Element, X: OutputExtents, W: Swizzle, O: Stepped> Parameter<'k> for
 impl<'k, T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle> Parameter<'k> for TileReduction<'k, T, O, X, W> {
     type At<'x> = TileReduction<'x, T, O, X, W>;
     type Raw = RawTensor;
-    const LAYOUT: ParameterLayout = of_tensor::<T, X>(W::KINDS[2], O::KIND.suffix());
+    const LAYOUT: ParameterLayout = of_tensor::<T, X>(W::KINDS[2], O::KIND.suffix(), X::EXTENTS);
 
     #[cfg(not(target_arch = "nvptx64"))]
     const INFO: crate::launch::ParameterInfo = crate::launch::ParameterInfo::of_tensor::<T, X, W>(
         crate::launch::ParameterKind::Output,
         O::KIND,
+        X::EXTENTS,
         TENSOR_ALIGNMENT,
     );
 

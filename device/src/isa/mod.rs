@@ -17,10 +17,13 @@
 //! | `barrier` | `bar.sync 0` | sm_80 | block, converged |
 //! | `reconverge` | `barrier.sync 0`, `bar.warp.sync` | sm_80 | block |
 //! | `role_barrier` | `barrier.sync ID, N` | sm_80 | role of whole warps |
+//! | `warpgroup_barrier` | `barrier.sync ID, 128` | sm_80 | role of warpgroups |
+//! | `for_first_of_warpgroups` | `%tid.x` | sm_80 | role of warpgroups |
 //! | `role_barrier_any` | `barrier.red.or.pred` | sm_80 | role of whole warps |
 //! | `role_barrier_all` | `barrier.red.and.pred` | sm_80 | role of whole warps |
 //! | `barrier_any`, `barrier_all` | `bar.red.or.pred`, `.and.pred` | sm_80 | block, converged |
 //! | `warp_barrier` | `bar.warp.sync` | sm_80 | warp |
+//! | `any_in_warp` | `vote.sync.any` | sm_80 | warp |
 //! | `Lanes`, `PerLane::of_lane` | `shfl.sync.down`, `.up`, `.idx` | sm_80 | block or warp |
 //! | `PerLane::lane_across` | `shfl.sync.bfly` | sm_80 | warp |
 //! | `PerLane::any`, `PerLane::all` | `vote.sync.any`, `.all` | sm_80 | warp |
@@ -31,6 +34,7 @@
 //! | `zeros` | a constant in global memory | sm_80 | thread |
 //! | `store_shared` | `st.shared` | sm_80 | thread |
 //! | `store_shared_row` | `st.shared.v4` | sm_80 | thread |
+//! | `store_matrices` | `bar.warp.sync`, `stmatrix.m8n8.x4` | sm_90 | warp |
 //! | `store_global`, `store_global_row` | `st.global` | sm_80 | thread |
 //! | `load_input`, `load_input_row` | `ld.global.nc` | sm_80 | thread |
 //! | `reduce_global` | `red.global` | sm_80 | thread |
@@ -61,6 +65,7 @@
 //! | `mbarrier_wait` | `mbarrier.try_wait.parity` in a loop; sm_80: `.test_wait` | sm_80 | thread |
 //! | `mbarrier_wait_briefly` | the same with a suspend time hint of 20 ns | sm_90 | thread |
 //! | `mbarrier_poll` | `mbarrier.test_wait.parity`; if it fails `nanosleep` | sm_80 | thread |
+//! | `Operands`, `Operands::new` | `shfl.sync.idx`, once for all stages | sm_90a | warpgroups |
 //! | `Sums`, `Sums::new` | registers | | warpgroups |
 //! | `Sums::multiply` | `wgmma.fence`, `.mma_async`, `.commit_group` | sm_90a | warpgroups |
 //! | `Sums::wait` | `wgmma.wait_group N` | sm_90a | warpgroups |
@@ -140,9 +145,18 @@
 //! 0. All `members`, which are whole warps, make this call, and no other threads do.
 //! 1. `id` is 1 to 15 and no other role's.
 //!
+//! ## `warpgroup_barrier`
+//!
+//! All `members`, which are whole warpgroups of the block, make this call.
+//!
 //! ## `warp_barrier`
 //!
 //! All 32 threads of the warp make this call. They need not be converged.
+//!
+//! ## `any_in_warp`
+//!
+//! All 32 threads of the warp make this call. They need not be converged. On the CPU it says what
+//! all of them say.
 //!
 //! ## `Lanes::lane_above`, `Lanes::lane_below`
 //!
@@ -179,6 +193,14 @@
 //!
 //! `N` values have 16 bytes. `to` is shared memory, aligned to 16 and valid for them, which no
 //! other thread accesses before the calling one arrives at a barrier.
+//!
+//! ## `store_matrices`
+//!
+//! 0. All lanes of the warp make this call. They need not be converged.
+//! 1. Row `r` of matrix `m` is the 16 bytes from `row` of lane `8 * m + r` on: shared memory that
+//!    is aligned to 16, and that no other warp accesses before these threads arrive at a barrier.
+//! 2. Lane `l`'s `own[m]` is the place of two elements of row `l / 4` of matrix `m`, from column
+//!    `2 * (l % 4)` on.
 //!
 //! ## `store_global`
 //!
@@ -262,14 +284,20 @@
 //! As for `mbarrier_arrive`, with an arrival for each warp of members, which are whole warps and
 //! converged: that of its first thread.
 //!
-//! ## `Sums::multiply`
+//! ## `Operands::new`
 //!
 //! 0. All `members`, which are warpgroups, make this call, converged.
-//! 1. `a` and `b` are operands in shared memory that have landed by bulk copies, for which each of
-//!    the members has waited; they start at whole periods of their swizzle, which is that of their
-//!    rows' bytes, and so do their panels. `a` has 64 rows for each warpgroup, and `b` as many as
-//!    the sums have columns; both have as many elements along K, a multiple of 16. The elements are
-//!    of the kind of `factor`.
+//! 1. Both operands lie in shared memory and start at whole periods of their swizzle, which is that
+//!    of their rows' bytes, and so do their panels. The first has 64 rows for each warpgroup; both
+//!    have as many elements along K, a multiple of 16.
+//!
+//! ## `Sums::multiply`
+//!
+//! 0. All members that the operands are of, and the sums, make this call, converged.
+//! 1. The operands of the stage that begins `further` times 16 bytes behind the first one, a
+//!    multiple of the swizzles' periods, have landed by bulk copies, for which each of the members
+//!    has waited. The second has as many rows as the sums have columns. The elements are of the
+//!    kind of `factor`.
 //! 2. Nobody writes them before each of the members has waited for the product.
 //! 3. Until then the sums are neither read nor written nor moved, but by products and waits.
 //!
@@ -383,6 +411,13 @@ pub struct Members {
     pub(crate) stride: usize,
     /// The number of threads.
     pub(crate) count: usize,
+}
+
+impl Members {
+    /// Whether they are whole warps of the block.
+    pub(crate) const fn are_whole_warps(self) -> bool {
+        self.stride == 1 && self.first.is_multiple_of(WARP) && self.count.is_multiple_of(WARP)
+    }
 }
 
 /// Threads of a warp.

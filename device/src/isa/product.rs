@@ -33,6 +33,12 @@ for_all_widths!(widths);
 
 /// Threads that multiply together: a warpgroup.
 pub(crate) const WARPGROUP: usize = 128;
+/// The barrier of a block's first warpgroup; the next one's is the next one. There are eight, and
+/// roles have others.
+#[cfg(target_arch = "nvptx64")]
+pub(super) const WARPGROUP_BARRIERS: u32 = 8;
+/// Bytes that a descriptor of an operand counts in.
+pub(crate) const UNIT: usize = 16;
 /// Rows of the sums of a warpgroup.
 pub(crate) const GROUP_ROWS: usize = 64;
 
@@ -72,6 +78,14 @@ pub(crate) const fn place_of_sum(rank: usize, register: usize) -> (usize, usize)
     (GROUP_ROWS * group + 16 * warp + lane / 4 + down, lane % 4 * 2 + across)
 }
 
+/// At which row and column of the group's sums the part of a row begins whose place the thread of
+/// rank `rank` gives to `store_matrices`, for its warp's sums of 16 columns from `column` on.
+#[inline(always)]
+pub(crate) const fn row_of_matrix(rank: usize, column: usize) -> (usize, usize) {
+    let (group, warp, lane) = (rank / WARPGROUP, rank % WARPGROUP / super::WARP, rank % super::WARP);
+    (GROUP_ROWS * group + 16 * warp + lane % 16, column + lane / 16 * 8)
+}
+
 /// How many rows and columns a sum of this number is from the thread's first one.
 #[inline(always)]
 pub(crate) const fn from_first_sum(register: usize) -> (usize, usize) {
@@ -85,4 +99,25 @@ pub(crate) const fn check_warpgroups(members: Members) {
         "a role that multiplies by tensor cores is made of warpgroups: it begins at a multiple of 128 threads of the block and has a \
          multiple of 128, as the second role of `WarpRoles<128, 256>` does"
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_matrices_are_where_the_sums_of_a_warp_lie() {
+        let rank_of = |warp: usize, lane: usize| 32 * warp + lane;
+        for (warp, lane, first) in
+            (0..8).flat_map(|warp| (0..32).flat_map(move |lane| [(warp, lane, 0), (warp, lane, 24)]))
+        {
+            for matrix in 0..4 {
+                // A lane's pair of a matrix, and the row of the matrix that it is of.
+                let (row, column) = place_of_sum(rank_of(warp, lane), first + 2 * matrix);
+                let (of_matrix, from) = row_of_matrix(rank_of(warp, 8 * matrix + lane / 4), 2 * first);
+                assert_eq!((row, column), (of_matrix, from + 2 * (lane % 4)));
+                assert_eq!(row / GROUP_ROWS, rank_of(warp, lane) / WARPGROUP, "a warpgroup writes its own slice");
+            }
+        }
+    }
 }

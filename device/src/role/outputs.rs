@@ -176,6 +176,17 @@ impl<R: WholeWarps, const SIZE: usize> sealed::StoringGroup for RoleGroup<'_, R,
     unsafe fn first(issue: impl FnOnce()) {
         isa::for_first_member(<R as map::Role>::MEMBERS, issue);
     }
+
+    #[inline(always)]
+    unsafe fn first_of_warpgroups(issue: impl Fn(usize)) {
+        isa::for_first_of_warpgroups(<R as map::Role>::MEMBERS, issue);
+    }
+
+    #[inline(always)]
+    unsafe fn meet_in_warpgroups() {
+        // SAFETY: the caller's promise.
+        unsafe { isa::warpgroup_barrier(<R as map::Role>::MEMBERS) };
+    }
 }
 
 impl<'r, V: Stored, R: WholeWarps, const COUNT: usize, const SIZE: usize> Draft<'_, V, COUNT, RoleGroup<'r, R, SIZE>> {

@@ -58,13 +58,14 @@ pub trait Complete<M, L: Links, const THREADS: usize>: sealed::Complete<M, L, TH
 mod sealed {
     pub trait AssignedRoles {}
     pub trait Complete<M, L: super::Links, const THREADS: usize>: super::AssignedRoles {
-        /// Runs the closures, ends the links, and collects the results.
+        /// Runs the closures. If `ENDS`, ends the links and collects the results, and returns these
+        /// with the links' memory; else nobody gets that.
         ///
         /// # Safety
         ///
         /// Called in block-level code of a block of `THREADS`, whose roles `M` has; the links'
         /// barriers are made.
-        unsafe fn run(self, links: L) -> (Self::Results, L::Memory);
+        unsafe fn run<const ENDS: bool>(self, links: L) -> Option<(Self::Results, L::Memory)>;
     }
 }
 
@@ -189,6 +190,37 @@ impl<'b, M: RoleMap, L, A: AssignedRoles, const THREADS: usize> Partition<'b, M,
         A: Complete<M, L, THREADS>,
         L: Links,
     {
+        match self.run_roles::<true>() {
+            Some(ended) => ended,
+            // It is `Some` where the links were ended.
+            None => unreachable!(),
+        }
+    }
+
+    /// As [`run`](Self::run), where nothing comes back: what the closures return is dropped, and
+    /// the pipelines' memory is not used again. So their barriers need not be ended, which a short
+    /// kernel would wait for at its end.
+    ///
+    /// PTX: `mbarrier.init`, `bar.sync`; the roles; `barrier.sync`.
+    ///
+    /// # Threads
+    ///
+    /// The block.
+    #[inline(always)]
+    pub fn run_last(self)
+    where
+        A: Complete<M, L, THREADS>,
+        L: Links,
+    {
+        self.run_roles::<false>();
+    }
+
+    #[inline(always)]
+    fn run_roles<const ENDS: bool>(self) -> Option<(A::Results, L::Memory)>
+    where
+        A: Complete<M, L, THREADS>,
+        L: Links,
+    {
         // SAFETY: one thread, before the others use the barriers (`begin`). The links' memory is
         // their own.
         let init = || unsafe { self.links.init() };
@@ -197,7 +229,7 @@ impl<'b, M: RoleMap, L, A: AssignedRoles, const THREADS: usize> Partition<'b, M,
         unsafe { begin::<L>(init) };
         // SAFETY: a partition is made by a block of THREADS and exists in block-level code only
         // (R2); the barriers are made.
-        unsafe { self.roles.run(self.links) }
+        unsafe { self.roles.run::<ENDS>(self.links) }
     }
 }
 
@@ -315,7 +347,7 @@ macro_rules! complete {
             )*
         {
             #[inline(always)]
-            unsafe fn run(self, links: L) -> (($($output,)*), L::Memory) {
+            unsafe fn run<const ENDS: bool>(self, links: L) -> Option<(($($output,)*), L::Memory)> {
                 let $pattern = self;
                 let parts = ($((
                     Of::<M, $role>::MEMBERS,
@@ -329,6 +361,9 @@ macro_rules! complete {
                 let ($($result,)*) = unsafe { isa::divide(parts) };
                 // SAFETY: each thread of the block has been in one role, and all make this call.
                 unsafe { isa::reconverge::<THREADS>() };
+                if !ENDS {
+                    return None;
+                }
                 // SAFETY: one thread; no thread uses the barriers any more, and leaving has waited
                 // for all arrivals.
                 let inval = |links: &L| unsafe { links.inval() };
@@ -338,7 +373,7 @@ macro_rules! complete {
                     // SAFETY: this is after both barriers.
                     unsafe { $output::collect($result) },
                 )*);
-                (results, memory)
+                Some((results, memory))
             }
         }
     };

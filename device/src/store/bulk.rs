@@ -1,6 +1,6 @@
 //! Tiles of elements in a row on their way to global memory.
 
-use super::draft::{Draft, write_piece};
+use super::draft::{Draft, Together, write_piece};
 use super::group::StoringGroup;
 use super::outputs::sealed::StoredTile as _;
 use crate::element::Element;
@@ -38,7 +38,7 @@ impl<T: Element, const LEN: usize, O: Stepped, const COUNT: usize, G: StoringGro
 
     #[inline(always)]
     fn fill_pieces<const N: usize>(self, group: &G, value: impl Fn(usize) -> T + Uniform) {
-        self.publish(group, <[T; LEN]>::PIECES, |piece, stage| {
+        self.publish::<Together>(group, <[T; LEN]>::PIECES, |piece, stage| {
             let values = core::array::from_fn(|lane| value(piece * N + lane));
             // SAFETY: a stage (`publish`), and a piece of it, which is this thread's alone: it is
             // part `piece`.

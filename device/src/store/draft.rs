@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use super::group::StoringGroup;
 use super::outputs::StoredTile;
 use super::outputs::sealed::StoredTile as _;
-use super::slots::{ButForTheNext, Slots};
+use super::slots::{ButForTheNext, ButForThisOne, Slots};
 use super::view::Stored;
 use crate::element::Element;
 use crate::engine::{Completion, CompletionOf, drain_stores};
@@ -66,7 +66,7 @@ impl<V: Stored, const COUNT: usize, G: StoringGroup> Draft<'_, V, COUNT, G> {
             )
         };
         // There are as many parts as threads, so that a part is a rank.
-        self.publish(group, G::THREADS, |rank, stage| {
+        self.publish::<Together>(group, G::THREADS, |rank, stage| {
             // SAFETY: a stage (`publish`), and piece `rank` of the tile, which is this thread's
             // alone.
             unsafe { write_piece(stage, V::Tile::piece(rank), values(rank)) };
@@ -75,9 +75,10 @@ impl<V: Stored, const COUNT: usize, G: StoringGroup> Draft<'_, V, COUNT, G> {
 
     /// Has each thread fill its share of `parts` parts of the next output stage, whose first byte
     /// `fill` gets, and the engine store it. All parts together are the whole stage; each is
-    /// written by one thread, to shared memory, through the generic proxy.
+    /// written by one thread, to shared memory, through the generic proxy. Of a view that is stored
+    /// in slices a warpgroup's threads write their own slice alone.
     #[inline(always)]
-    pub(super) fn publish(self, group: &G, parts: usize, fill: impl Fn(usize, *mut u8)) {
+    pub(super) fn publish<M: Meeting>(self, group: &G, parts: usize, fill: impl Fn(usize, *mut u8)) {
         const {
             assert!(
                 COUNT > 0,
@@ -88,14 +89,15 @@ impl<V: Stored, const COUNT: usize, G: StoringGroup> Draft<'_, V, COUNT, G> {
         let _ = group;
         // SAFETY: valid, and used by nobody else (0).
         let slots = unsafe { &mut *self.slots };
-        if COUNT == 1 {
-            Self::first(isa::bulk_wait_group_read::<ButForTheNext<COUNT>>);
+        if COUNT <= M::LATE {
             // SAFETY: a draft is its group's, all of whose threads run this code, at its own level
-            // (R2).
-            unsafe { G::meet() };
+            // (R2). A wait is no collective step.
+            unsafe { M::first::<G>(|_| isa::bulk_wait_group_read::<ButForThisOne<COUNT>>()) };
+            // SAFETY: as above.
+            unsafe { M::meet::<G>() };
         }
-        // The engine has read the stage, and each thread knows (`Slots`, 2; with one stage, by the
-        // barrier above).
+        // The engine has read the stage, and each thread knows (`Slots`, 2; with few stages, by the
+        // barrier above: `COUNT - 1` stores were committed since that of the stage).
         let stage = slots.stage();
         let run = |rank: usize| {
             for nth in 0..parts.div_ceil(G::THREADS) {
@@ -108,17 +110,18 @@ impl<V: Stored, const COUNT: usize, G: StoringGroup> Draft<'_, V, COUNT, G> {
         // SAFETY: as above.
         unsafe { G::each(run) };
         isa::fence_proxy_async();
-        if COUNT > 1 {
-            Self::first(isa::bulk_wait_group_read::<ButForTheNext<COUNT>>);
+        if COUNT > M::LATE {
+            // SAFETY: as above.
+            unsafe { M::first::<G>(|_| isa::bulk_wait_group_read::<ButForTheNext<COUNT>>()) };
         }
         // SAFETY: as above. With it `Slots`, 2 holds for the next stage: `COUNT - 1` stores were
         // committed since the one of that stage, so it was not among the youngest `COUNT - 2`.
-        unsafe { G::meet() };
-        // SAFETY: the stage is a whole tile, initialised by the threads' writes of all its pieces,
-        // and each of them has fenced before the barrier. Nobody writes it before the ring comes
-        // round to it, after the wait for its group, and the kernel's end waits for the rest
-        // (`Layout::STORES`). The place is one for a store (0).
-        unsafe { Self::store_from(stage, self.place, slots.again(self.index)) };
+        unsafe { M::meet::<G>() };
+        // SAFETY: the stage, or a warpgroup's slice of it, is initialised by the writes of the
+        // threads that have met, and each of them has fenced before. Nobody writes it before the
+        // ring comes round to it, after the wait for its group, and the kernel's end waits for the
+        // rest (`Layout::STORES`). The place is one for a store (0).
+        unsafe { Self::store_from::<M>(stage, self.place, slots.again(self.index)) };
         slots.advance(const { V::Tile::STRIDE });
     }
 
@@ -138,34 +141,87 @@ impl<V: Stored, const COUNT: usize, G: StoringGroup> Draft<'_, V, COUNT, G> {
         let slots = unsafe { &mut *self.slots };
         let again = slots.again(self.index);
         // SAFETY: the caller's promises, a place for a store (0), and the wait below.
-        unsafe { Self::store_from(memory, self.place, again) };
-        Self::first(drain_stores);
+        unsafe { Self::store_from::<Together>(memory, self.place, again) };
+        // SAFETY: a draft is its group's, all of whose threads make this call (R2). A wait is no
+        // collective step.
+        unsafe { G::first(drain_stores) };
     }
 
-    /// Has the first thread store a tile, in a group of its own; if the place was stored to before,
-    /// it waits for that first.
+    /// Has the first thread store a tile, in a group of its own, or that of each warpgroup a slice;
+    /// if the place was stored to before, it waits for that first.
     ///
     /// # Safety
     ///
     /// As `Stored::store`, in that thread. All threads of the group make this call.
     #[inline(always)]
-    unsafe fn store_from(from: *const u8, to: V::Place, again: bool) {
-        Self::first(|| {
+    unsafe fn store_from<M: Meeting>(from: *const u8, to: V::Place, again: bool) {
+        let issue = |slice| {
             if again && V::IN_ORDER {
                 isa::bulk_wait_all();
             }
             // SAFETY: the caller's promises.
-            unsafe { V::store(to, from) };
+            unsafe { V::store(to, from, slice) };
             isa::bulk_commit_group();
-        });
-    }
-
-    /// Runs `issue` in the group's first thread: a bulk store, or a wait for some.
-    #[inline(always)]
-    fn first(issue: impl FnOnce()) {
+        };
         // SAFETY: a draft is its group's, all of whose threads make this call (R2). `issue` takes
         // no collective step.
-        unsafe { G::first(issue) };
+        unsafe { M::first::<G>(issue) };
+    }
+}
+
+/// Who meets before a stage is stored, and whose first thread stores it.
+pub(super) trait Meeting {
+    /// With so many stages or fewer the threads meet before they fill one as well, when the engine
+    /// has read it. With more, they know that by the barrier before the last store.
+    const LATE: usize;
+
+    /// # Safety
+    ///
+    /// As `StoringGroup::first_of_warpgroups`.
+    unsafe fn first<G: StoringGroup>(issue: impl Fn(usize));
+    /// # Safety
+    ///
+    /// As `StoringGroup::meet_in_warpgroups`.
+    unsafe fn meet<G: StoringGroup>();
+}
+
+/// The whole group, whose first thread stores the tile.
+pub(super) enum Together {}
+/// Each warpgroup for itself, whose first thread stores its slice: for a group of as many whole
+/// warpgroups as a tile has slices.
+pub(super) enum InWarpgroups {}
+
+impl Meeting for Together {
+    const LATE: usize = 1;
+
+    #[inline(always)]
+    unsafe fn first<G: StoringGroup>(issue: impl Fn(usize)) {
+        // SAFETY: the caller's promise.
+        unsafe { G::first(|| issue(0)) };
+    }
+
+    #[inline(always)]
+    unsafe fn meet<G: StoringGroup>() {
+        // SAFETY: the caller's promise.
+        unsafe { G::meet() };
+    }
+}
+
+impl Meeting for InWarpgroups {
+    /// Of two stages one would have to be read right after its store was started, which takes
+    /// longer than the barrier.
+    const LATE: usize = 2;
+
+    #[inline(always)]
+    unsafe fn first<G: StoringGroup>(issue: impl Fn(usize)) {
+        // SAFETY: the caller's promise.
+        unsafe { G::first_of_warpgroups(issue) };
+    }
+
+    #[inline(always)]
+    unsafe fn meet<G: StoringGroup>() {
+        // SAFETY: the caller's promise.
+        unsafe { G::meet_in_warpgroups() };
     }
 }
 
@@ -203,7 +259,7 @@ where
     #[inline(always)]
     fn fill_pieces<const N: usize>(self, group: &G, value: impl Fn(usize, usize) -> T + Uniform) {
         let pieces = TensorTile::<T, X, W>::ROWS * Self::PIECES_OF_A_ROW;
-        self.publish(group, pieces, |piece, stage| {
+        self.publish::<Together>(group, pieces, |piece, stage| {
             let (row, column) = (piece / Self::PIECES_OF_A_ROW, piece % Self::PIECES_OF_A_ROW * N);
             let values = core::array::from_fn(|lane| value(row, column + lane));
             // SAFETY: a stage (`publish`), and a piece of a row, which is this thread's alone: it
@@ -242,7 +298,7 @@ where
             );
         };
         let (down, across) = (const { TensorTile::<T, X, W>::ROWS / DOWN }, Self::PIECES_OF_A_ROW);
-        self.publish(group, down * across, |patch, stage| {
+        self.publish::<Together>(group, down * across, |patch, stage| {
             // Neighbouring threads take patches on a diagonal: their rows differ as their columns
             // do, so that both the pieces that they read and those that they write lie in different
             // banks.

@@ -3,6 +3,7 @@
 use crate::group::block::Block;
 use crate::group::filling::FillingGroup;
 use crate::group::{Deal, InBlock};
+use crate::isa::{self, Members};
 use crate::scope::BlockScope;
 
 /// The threads that fill the output stages of a ring together, and whose first thread has them
@@ -28,6 +29,22 @@ pub(crate) mod sealed {
         ///
         /// The calling thread is one of the group. `issue` takes no collective step.
         unsafe fn first(issue: impl FnOnce());
+
+        /// Runs `issue` in the first thread of each of the group's warpgroups, always the same one,
+        /// with the warpgroup's number.
+        ///
+        /// # Safety
+        ///
+        /// As for `first`; the group is whole warpgroups of its block.
+        unsafe fn first_of_warpgroups(issue: impl Fn(usize));
+
+        /// Waits until all threads of the calling thread's warpgroup are here, and orders their
+        /// memory accesses.
+        ///
+        /// # Safety
+        ///
+        /// All threads of the group make this call; the group is whole warpgroups of its block.
+        unsafe fn meet_in_warpgroups();
     }
 }
 
@@ -39,5 +56,16 @@ impl<'b, const THREADS: usize> sealed::StoringGroup for Block<'b, THREADS> {
         // SAFETY: the caller's promise; a block of this type has THREADS threads in one dimension
         // (`Block`, 0).
         unsafe { <InBlock<'b, THREADS> as Deal<BlockScope>>::first(issue) };
+    }
+
+    #[inline(always)]
+    unsafe fn first_of_warpgroups(issue: impl Fn(usize)) {
+        isa::for_first_of_warpgroups(Members { first: 0, stride: 1, count: THREADS }, issue);
+    }
+
+    #[inline(always)]
+    unsafe fn meet_in_warpgroups() {
+        // SAFETY: the caller's promise; a block of this type has THREADS threads (`Block`, 0).
+        unsafe { isa::warpgroup_barrier(Members { first: 0, stride: 1, count: THREADS }) };
     }
 }

@@ -34,6 +34,7 @@ pub struct OutputRing<'s, V: Stored, const COUNT: usize, P, G> {
     slots: Slots<COUNT>,
     view: V,
     share: Share<V::Geometry>,
+    pub(super) places: V::Places,
     memory: Brand<'s>,
     group: PhantomData<fn(G) -> G>,
     position: PhantomData<P>,
@@ -108,21 +109,17 @@ impl<'s, V: Stored, const COUNT: usize, P, G: StoringGroup> OutputRing<'s, V, CO
     #[track_caller]
     fn new(slots: Slots<COUNT>, view: V) -> Self {
         let share = view.share();
+        let places = view.places(share);
         OutputRing {
             slots,
             view,
             share,
+            places,
             memory: PhantomData,
             group: PhantomData,
             position: PhantomData,
             level: PhantomData,
         }
-    }
-
-    /// Which tiles are the block's.
-    #[inline(always)]
-    pub(super) fn share(&self) -> Share<V::Geometry> {
-        self.share
     }
 
     /// What is written.
@@ -146,14 +143,19 @@ impl<'s, V: Stored, const COUNT: usize, P, G: StoringGroup> OutputRing<'s, V, CO
     /// Waits until all stores are written, for the whole group, and gives back the view and the
     /// memory.
     ///
-    /// PTX: `cp.async.bulk.wait_group 0` in the first thread, `bar.sync`. At the end of a kernel it
-    /// is not needed.
+    /// PTX: `cp.async.bulk.wait_group 0` in the first thread, or in the first one of each warpgroup
+    /// that stores a slice, `bar.sync`. At the end of a kernel it is not needed.
     #[inline(always)]
     pub fn finish(self, group: &G) -> (V, Shared<'s, Outputs<V::Tile, COUNT>, P>) {
         let _ = group;
-        // SAFETY: the ring is its group's, all of whose threads run this code (R2): the brand in
-        // `G` is theirs, and the ring can't be captured. A wait is no collective step.
-        unsafe { G::first(isa::bulk_wait_all) };
+        if V::IN_SLICES {
+            // SAFETY: as below; sums of as many warpgroups as the group has were stored, or none.
+            unsafe { G::first_of_warpgroups(|_| isa::bulk_wait_all()) };
+        } else {
+            // SAFETY: the ring is its group's, all of whose threads run this code (R2): the brand
+            // in `G` is theirs, and the ring can't be captured. A wait is no collective step.
+            unsafe { G::first(isa::bulk_wait_all) };
+        }
         // SAFETY: as above: this is code at the group's own level.
         unsafe { G::meet() };
         // SAFETY: the memory that `outputs` took: the engine has read all of it, and every thread

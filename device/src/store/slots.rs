@@ -2,8 +2,16 @@
 
 use crate::isa::PendingGroups;
 
+/// Of the stores that were committed, all but the youngest `COUNT - 1` were read: of the ring's
+/// stages the one that is filled next is free then.
+pub(super) enum ButForThisOne<const COUNT: usize> {}
+
+impl<const COUNT: usize> PendingGroups for ButForThisOne<COUNT> {
+    const GROUPS: usize = COUNT - 1;
+}
+
 /// Of the stores that were committed, all but the youngest `COUNT - 2` were read: of the ring's
-/// stages the one that is filled now and the next one are free then. With one stage, all.
+/// stages the one that is filled now and the next one are free then.
 pub(super) enum ButForTheNext<const COUNT: usize> {}
 
 impl<const COUNT: usize> PendingGroups for ButForTheNext<COUNT> {
@@ -18,9 +26,11 @@ impl<const COUNT: usize> PendingGroups for ButForTheNext<COUNT> {
 ///    block's, aligned for their tiles, belong to this ring. Only the threads of its group access
 ///    them, and the copy engine reads them.
 /// 1. `next` is a multiple of the stride below `COUNT` of them. Stages are stored in ring order, by
-///    the group's first thread, in a bulk group each.
-/// 2. With two stages or more, the engine has read the one at `next`, as all threads of the group
-///    know by a barrier since.
+///    the group's first thread, in a bulk group each; or, if the view is stored in slices, the
+///    slice of each warpgroup by that one's first thread.
+/// 2. With more than `Meeting::LATE` stages, the engine has read the one at `next`, as all threads
+///    of the group know by a barrier since; of a slice, all threads of its warpgroup, which alone
+///    access it.
 pub(super) struct Slots<const COUNT: usize> {
     base: *mut u8,
     offset: usize,

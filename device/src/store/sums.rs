@@ -1,10 +1,11 @@
 //! Sums of a matrix product on their way to global memory.
 
+use super::draft::InWarpgroups;
 use super::group::StoringGroup;
 use super::ring::OutputRing;
 use super::view::BoxPlace;
 use crate::isa;
-use crate::isa::product::{GROUP_ROWS, WARPGROUP, Width, from_first_sum, place_of_sum};
+use crate::isa::product::{GROUP_ROWS, WARPGROUP, Width, from_first_sum, place_of_sum, row_of_matrix};
 use crate::marker::Uniform;
 use crate::product::{SumElement, Sums};
 use crate::tensor::{Panels2, Swizzle, TensorMut, TensorTile};
@@ -70,8 +71,9 @@ impl<
     /// The sums are `ROWS` by `COLUMNS`, or it does not compile. A panel of the tile is filled
     /// while the engine stores the one before.
     ///
-    /// PTX for each panel: `st.shared` of two elements at a time, and as
-    /// [`Draft::fill`](crate::Draft::fill).
+    /// PTX for each panel: `stmatrix` of 16 columns at a time, where elements have 16 bits, or
+    /// `st.shared` of two elements, and as [`Draft::fill`](crate::Draft::fill), but each warpgroup
+    /// for itself: its barrier is of 128 threads, and its first thread stores its 64 rows.
     ///
     /// # Threads
     ///
@@ -119,11 +121,17 @@ impl<
         self.store_panels::<false, _, _>(index, group, sums, value);
     }
 
+    /// Where an element of a panel lies in a stage, in bytes.
+    #[inline(always)]
+    fn offset_in_panel((row, column): (usize, usize)) -> usize {
+        TensorTile::<T, Panels2<ROWS, COLUMNS, PANEL>, W>::offset(row, column)
+    }
+
     /// Row and column in tiles of the block's tile `index`.
     #[inline(always)]
     #[track_caller]
     pub(crate) fn tile_of_sums(&self, index: usize) -> (usize, usize) {
-        self.view().tile_places_of(self.share()).get(index)
+        self.places.get(index)
     }
 
     /// Writes all panels of the block's tile `index`. `READS` says whether `value` reads shared
@@ -162,7 +170,7 @@ impl<
         // SAFETY: a panel of a tile of the block's share, which no other block has; the ring is
         // borrowed while the draft exists.
         let draft = unsafe { self.draft(place, index * const { COLUMNS / PANEL } + panel) };
-        draft.publish(group, SIZE, |rank, stage| {
+        draft.publish::<InWarpgroups>(group, SIZE, |rank, stage| {
             // All places are the first one and a constant. The compiler knows nothing of these
             // numbers, or it would keep the thread's part of every place in registers from tile to
             // tile, which has none to spare for them. Where `value` reads, there are none for the
@@ -170,7 +178,7 @@ impl<
             let rank_here = if READS { isa::rank_here(rank) % SIZE } else { rank };
             let (down, across) = place_of_sum(rank_here, 0);
             let (first_row, first_column) = (isa::opaque(row * ROWS + down), isa::opaque(column * COLUMNS + across));
-            for pair in panel * (PANEL / 4)..(panel + 1) * (PANEL / 4) {
+            let element = |pair: usize| {
                 // SAFETY: `publish` passes the calling thread's rank in its group, which is the
                 // role whose sums they are; a pair of it.
                 let both = unsafe { sums.pair(rank, pair) };
@@ -178,13 +186,28 @@ impl<
                 let (down, across) = (down + further_down, across + further_across);
                 let in_tensor = (first_row + further_down, first_column + further_across);
                 let in_panel = (down, across - panel * PANEL);
-                let offset = TensorTile::<T, Panels2<ROWS, COLUMNS, PANEL>, W>::offset(down, in_panel.1);
-                let pair = T::round(value(SumPlace { in_tensor, in_tile: (down, across), in_panel }, both));
-                // SAFETY: two elements of the stage, which lie in one piece: a panel has whole
-                // pieces, and the first column is even.
-                let to = unsafe { stage.add(offset) };
-                // SAFETY: as above, so that the place is aligned as a pair is. It is shared
-                // memory, and the pair is this thread's alone until the barrier.
+                // Two elements of the stage, which lie in one piece: a panel has whole pieces, and
+                // the first column is even.
+                let to = stage.wrapping_add(Self::offset_in_panel(in_panel));
+                (to, T::round(value(SumPlace { in_tensor, in_tile: (down, across), in_panel }, both)))
+            };
+            let pairs = panel * (PANEL / 4)..(panel + 1) * (PANEL / 4);
+            let by_matrices = const { if size_of::<T>() == 2 { PANEL / 16 } else { 0 } };
+            for four in 0..by_matrices {
+                let first = pairs.start + 4 * four;
+                let own = [element(first), element(first + 1), element(first + 2), element(first + 3)];
+                let row = stage.wrapping_add(Self::offset_in_panel(row_of_matrix(rank_here, 16 * four)));
+                // SAFETY: `publish` calls this for each thread of the group, which is whole warps.
+                // Four matrices of the warp's sums, which lie in places of its own until the
+                // barrier, whole pieces of rows; `row_of_matrix` says where each of their rows is.
+                unsafe {
+                    isa::store_matrices(own.map(|(to, _)| to.cast()), row, own.map(|(_, pair)| bytemuck::cast(pair)))
+                };
+            }
+            for pair in pairs.start + 4 * by_matrices..pairs.end {
+                let (to, pair) = element(pair);
+                // SAFETY: two elements of the stage, aligned as a pair is. It is shared memory, and
+                // the pair is this thread's alone until the barrier.
                 unsafe { isa::store_shared(to.cast(), pair) };
             }
         });

@@ -7,7 +7,7 @@ use crate::output::bulk::{BulkPlace, BulkTilesMut};
 use crate::tensor::{Operation, OutputExtents, Swizzle, TensorMut, TensorTile, TileReduction};
 use crate::view::geometry::{Elements, Rows};
 use crate::view::order::{Order, Stepped};
-use crate::view::share::Share;
+use crate::view::share::{Share, TilePlaces};
 
 /// What a ring of output stages writes to: a [`TensorMut`], a [`TileReduction`], or a
 /// [`BulkTilesMut`]. Sealed.
@@ -45,28 +45,37 @@ pub(crate) mod sealed {
         /// Whether a tile's stores are ordered.
         const IN_ORDER: bool;
 
+        /// Whether a tile is stored in slices, one for each warpgroup of the group.
+        const IN_SLICES: bool = false;
+
         /// How the view's elements lie.
         type Geometry: Geometry;
 
         /// Where a tile is stored to.
         type Place: Copy;
 
+        /// What says where a tile of several boxes lies; nothing where a tile is a box.
+        type Places: Copy;
+
         /// Which tiles are this block's.
         fn share(&self) -> Share<Self::Geometry>;
 
+        /// Where they lie.
+        fn places(&self, share: Share<Self::Geometry>) -> Self::Places;
+
         /// Has the engine write the tile at `from` to its place, in the open group of the calling
-        /// thread.
+        /// thread; of a view that is stored in slices, slice `slice` of it alone.
         ///
         /// # Safety
         ///
         /// 0. The place is one of a tile of such a view, which the block may write.
         /// 1. At `from`, in shared memory, lies a tile as output stages hold them, aligned as they
-        ///    are, and initialised. All writes to it before, of whatever thread, were followed by
-        ///    that thread's `fence_proxy_async` and a barrier, or were bulk copies that the calling
-        ///    thread has waited for.
+        ///    are, and the slice is one of it and initialised. All writes to it before, of whatever
+        ///    thread, were followed by that thread's `fence_proxy_async` and a barrier, or were
+        ///    bulk copies that the calling thread has waited for.
         /// 2. Nobody writes it until the calling thread has committed the store and waited for the
         ///    reads of its group; the block does not end before that.
-        unsafe fn store(to: Self::Place, from: *const u8);
+        unsafe fn store(to: Self::Place, from: *const u8, slice: usize);
     }
 
     #[diagnostic::on_unimplemented(
@@ -112,9 +121,10 @@ impl BoxPlace {
         panel: usize,
     ) -> Option<Self> {
         let mut at = view.corner(row, column);
-        let first = at[0] as usize + panel * X::EXTENTS[0];
+        // Both are below 2^31, but for a panel that lies beside the tensor.
+        let first = at[0] as u32 + (panel * X::EXTENTS[0]) as u32;
         at[0] = first as i32;
-        (first < view.columns()).then_some(BoxPlace { map: view.map(), at })
+        (first < view.columns() as u32).then_some(BoxPlace { map: view.map(), at })
     }
 }
 
@@ -140,8 +150,10 @@ impl<T: Element, X: OutputExtents, W: Swizzle, O: Stepped> Stored for TensorMut<
 
 impl<T: Element, X: OutputExtents, W: Swizzle, O: Stepped> sealed::Stored for TensorMut<'_, T, X, W, O> {
     const IN_ORDER: bool = true;
+    const IN_SLICES: bool = X::STORED[1] != X::EXTENTS[1];
     type Geometry = Rows;
     type Place = BoxPlace;
+    type Places = TilePlaces;
 
     #[inline(always)]
     fn share(&self) -> Share<Rows> {
@@ -149,9 +161,26 @@ impl<T: Element, X: OutputExtents, W: Swizzle, O: Stepped> sealed::Stored for Te
     }
 
     #[inline(always)]
-    unsafe fn store(BoxPlace { map, at }: BoxPlace, from: *const u8) {
-        // SAFETY: the caller's promises, and the place's invariant.
-        unsafe { isa::tensor_store(map, at, from, const { TensorTile::<T, X, W>::SHAPE }) };
+    fn places(&self, share: Share<Rows>) -> TilePlaces {
+        self.tile_places_of(share)
+    }
+
+    #[inline(always)]
+    unsafe fn store(BoxPlace { map, mut at }: BoxPlace, from: *const u8, slice: usize) {
+        let shape = const { TensorTile::<T, X, W>::STORED };
+        if !Self::IN_SLICES {
+            // SAFETY: the caller's promises, and the place's invariant: a box is stored as a whole.
+            return unsafe { isa::tensor_store(map, at, from, shape) };
+        }
+        at[1] += (slice * X::STORED[1]) as i32;
+        // SAFETY: the map of a tensor, which lives as long as the kernel runs (`BoxPlace`, 0).
+        if at[1] as u32 >= unsafe { (*map).rows } {
+            return;
+        }
+        let from = from.wrapping_add(slice * const { TensorTile::<T, X, W>::STORED_BYTES });
+        // SAFETY: as above: a slice of the box, which begins in the tensor, has whole rows, and
+        // begins at a whole period of the swizzle, as the box does.
+        unsafe { isa::tensor_store(map, at, from, shape) };
     }
 }
 
@@ -171,7 +200,7 @@ impl<T: Element, X: OutputExtents, W: Swizzle, O: Stepped> sealed::Dealt for Ten
     fn place(&self, share: Share<Rows>, index: usize, _: bool) -> BoxPlace {
         const {
             assert!(
-                X::STRIDE[1] == X::EXTENTS[0],
+                X::STRIDE[1] == X::EXTENTS[0] && !<Self as sealed::Stored>::IN_SLICES,
                 "a tile of `Panels2` is several boxes: `store_sums` writes all of them; take `Extents2` for tiles that are one box"
             )
         };
@@ -189,6 +218,7 @@ impl<T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle> sealed::Stored f
     const IN_ORDER: bool = false;
     type Geometry = Rows;
     type Place = BoxPlace;
+    type Places = ();
 
     #[inline(always)]
     fn share(&self) -> Share<Rows> {
@@ -196,7 +226,10 @@ impl<T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle> sealed::Stored f
     }
 
     #[inline(always)]
-    unsafe fn store(BoxPlace { map, at }: BoxPlace, from: *const u8) {
+    fn places(&self, _: Share<Rows>) {}
+
+    #[inline(always)]
+    unsafe fn store(BoxPlace { map, at }: BoxPlace, from: *const u8, _: usize) {
         let shape = const { TensorTile::<T, X, W>::SHAPE };
         // SAFETY: the caller's promises, and the place's invariant; the map was encoded for
         // elements of this kind.
@@ -212,6 +245,7 @@ impl<T: Element, const LEN: usize, O: Stepped> sealed::Stored for BulkTilesMut<'
     const IN_ORDER: bool = true;
     type Geometry = Elements;
     type Place = BulkPlace;
+    type Places = ();
 
     #[inline(always)]
     fn share(&self) -> Share<Elements> {
@@ -219,7 +253,10 @@ impl<T: Element, const LEN: usize, O: Stepped> sealed::Stored for BulkTilesMut<'
     }
 
     #[inline(always)]
-    unsafe fn store(to: BulkPlace, from: *const u8) {
+    fn places(&self, _: Share<Elements>) {}
+
+    #[inline(always)]
+    unsafe fn store(to: BulkPlace, from: *const u8, _: usize) {
         let by_engine = to.by_engine();
         if by_engine > 0 {
             // SAFETY: the caller's promises; the bytes are some of the place's, which is aligned to

@@ -4,6 +4,7 @@ use core::fmt::Debug;
 
 use crate::element::Element;
 use crate::isa::DIMENSIONS;
+use crate::isa::product::GROUP_ROWS;
 use crate::marker::{RoleShared, Uniform};
 use crate::view::numbers::TileNumbers;
 use crate::view::order::Stepped;
@@ -37,9 +38,10 @@ pub enum Extents4<const FOURTH: usize, const PLANES: usize, const ROWS: usize, c
 pub enum Extents5<const FIFTH: usize, const FOURTH: usize, const PLANES: usize, const ROWS: usize, const COLUMNS: usize>
 {}
 
-/// Tiles of `ROWS` rows of `COLUMNS` elements that a kernel writes in panels of `PANEL` columns, a
-/// box each: the sums of a matrix product, which are wider than a swizzled row can be. `PANEL`
-/// divides `COLUMNS`, or it does not compile.
+/// Tiles of `ROWS` rows of `COLUMNS` elements that a kernel writes in panels of `PANEL` columns:
+/// the sums of a matrix product, which are wider than a swizzled row can be. Of an output the copy
+/// engine stores 64 rows of a panel at once, those of a warpgroup. `PANEL` divides `COLUMNS`, or it
+/// does not compile.
 ///
 /// A block's tile is written by [`OutputRing::store_sums`](crate::OutputRing::store_sums). As the
 /// extents of an [`OperandTile`](crate::product::OperandTile) they are those of a factor whose rows
@@ -83,6 +85,8 @@ impl<const ROWS: usize, const COLUMNS: usize, const PANEL: usize> sealed::Extent
         );
         [PANEL, ROWS, 1, 1, 1]
     };
+    const STORED: [usize; DIMENSIONS] =
+        [PANEL, if ROWS.is_multiple_of(GROUP_ROWS) { GROUP_ROWS } else { ROWS }, 1, 1, 1];
     const STRIDE: [usize; 2] = [ROWS, COLUMNS];
     const PANELS: usize = COLUMNS / PANEL;
     type Room<T: Element> = [[T; PANEL]; ROWS];
@@ -116,6 +120,9 @@ pub(crate) mod sealed {
         const DIMENSIONS: usize;
         /// Columns of a box, its rows, planes and so on; 1 where there are not so many dimensions.
         const EXTENTS: [usize; DIMENSIONS];
+        /// The same of what the engine stores at once of a box that a kernel writes: whole rows of
+        /// it, from the first on.
+        const STORED: [usize; DIMENSIONS] = Self::EXTENTS;
         /// Rows, of all planes, and columns of a box.
         const BOX: [usize; 2] = {
             let [columns, rows, planes, fourth, fifth] = Self::EXTENTS;

@@ -8,7 +8,7 @@ use super::extents::Extents;
 use super::swizzle::Swizzle;
 use crate::element::Element;
 use crate::fault;
-use crate::isa::{self, BoxShape, swizzled};
+use crate::isa::{self, BoxShape, DIMENSIONS, swizzled};
 
 /// A box of a [`Tensor`](crate::Tensor) in shared memory: what a stage of the engine
 /// [`TensorMap`](crate::TensorMap) holds.
@@ -71,15 +71,25 @@ impl<T: Element, X: Extents, W: Swizzle> TensorTile<T, X, W> {
     pub(crate) const ALIGNMENT: usize = W::ALIGNMENT;
 
     /// What the copies of such a box depend on.
-    pub(crate) const SHAPE: BoxShape = BoxShape {
-        dimensions: X::DIMENSIONS as u32,
-        extents: {
-            let [columns, rows, planes, fourth, fifth] = X::EXTENTS;
-            [columns as u32, rows as u32, planes as u32, fourth as u32, fifth as u32]
-        },
-        element: size_of::<T>() as u32,
-        mask: W::MASK as u32,
+    pub(crate) const SHAPE: BoxShape = Self::shape(X::EXTENTS);
+    /// The same of the stores of a part of it that the engine stores at once.
+    pub(crate) const STORED: BoxShape = Self::shape(X::STORED);
+
+    /// Bytes of such a part. Parts begin at whole periods of the swizzle.
+    pub(crate) const STORED_BYTES: usize = {
+        let bytes = X::STORED[1] * Self::ROW;
+        assert!(X::STORED[1] == X::EXTENTS[1] || bytes.is_multiple_of(Self::ALIGNMENT));
+        bytes
     };
+
+    const fn shape([columns, rows, planes, fourth, fifth]: [usize; DIMENSIONS]) -> BoxShape {
+        BoxShape {
+            dimensions: X::DIMENSIONS as u32,
+            extents: [columns as u32, rows as u32, planes as u32, fourth as u32, fifth as u32],
+            element: size_of::<T>() as u32,
+            mask: W::MASK as u32,
+        }
+    }
 
     /// Where an element lies, in bytes from the tile's start.
     #[inline(always)]

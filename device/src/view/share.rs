@@ -146,10 +146,7 @@ impl Places {
 #[derive(Clone, Copy, Debug)]
 pub struct TilePlaces {
     share: Share<Rows>,
-    /// Rows of tiles that are counted together; 0 if tiles are counted row by row.
-    rows: u32,
-    /// Rows of tiles.
-    down: u32,
+    groups: Groups,
 }
 
 impl TilePlaces {
@@ -157,7 +154,7 @@ impl TilePlaces {
     /// row if that is 0.
     #[inline(always)]
     pub(crate) fn of(share: Share<Rows>, rows: usize, down: usize) -> Self {
-        TilePlaces { share, rows: rows as u32, down: down as u32 }
+        TilePlaces { share, groups: Groups::of(rows as u32, down as u32, share.division.divisor()) }
     }
 
     /// Returns how many tiles the block has; 0 where blocks outnumber tiles.
@@ -176,33 +173,69 @@ impl TilePlaces {
     #[track_caller]
     pub fn get(&self, index: usize) -> (usize, usize) {
         self.share.check(index, TILE_OUT_OF_RANGE);
-        if self.rows == 0 {
+        if self.groups.rows == 0 {
             return self.share.place(index);
         }
-        let number = self.share.numbers().number(index) as u32;
-        let (row, column) = place_in_groups(number, self.rows, self.down, self.share.division.divisor());
+        let (row, column) = self.groups.place(self.share.numbers().number(index) as u32);
         (row as usize, column as usize)
     }
 }
 
-/// The row and the column of tile `number` of `down` rows of `across`, counted in groups of `rows`
-/// rows, the last of which may have fewer, and in each column by column.
-#[inline(always)]
-fn place_in_groups(number: u32, rows: u32, down: u32, across: NonZeroU32) -> (u32, u32) {
-    // Of fewer than 2^32 tiles; a group's are at most as many where there is more than one. With a
-    // single group the product may be too large, and then the number is below it.
-    let whole = u64::from(rows) * u64::from(across.get());
-    let (group, rest) = if rows >= down { (0, number) } else { (number / whole as u32, number % whole as u32) };
-    // There is a row left: `number` is that of a tile.
-    let of_group = rows.min(down - group * rows).max(1);
-    (group * rows + rest % of_group, rest / of_group)
+/// Tiles that are counted in groups of rows, the last of which may have fewer, and in each group
+/// column by column.
+///
+/// A tile's place is computed where tensor cores wait for it, so without a division but in a last
+/// group of fewer rows.
+#[derive(Clone, Copy, Debug)]
+struct Groups {
+    /// Rows of tiles that are counted together; 0 if tiles are counted row by row.
+    rows: u32,
+    /// Groups of so many rows.
+    whole: u32,
+    /// Rows of the group behind them, or 1 where there is none.
+    last: u32,
+    /// Tiles of a group.
+    tiles: u32,
+    /// How often these are in `u32::MAX`.
+    reciprocal: u32,
+}
+
+impl Groups {
+    #[inline(always)]
+    fn of(rows: u32, down: u32, across: NonZeroU32) -> Self {
+        // There are fewer than 2^32 tiles. A group's are at most as many where there is more than
+        // one; a single one may have more, and then it has all.
+        let tiles = (u64::from(rows) * u64::from(across.get())).clamp(1, u64::from(u32::MAX)) as u32;
+        let (whole, last) = if rows == 0 { (0, 1) } else { (down / rows, (down % rows).max(1)) };
+        Groups { rows, whole, last, tiles, reciprocal: u32::MAX / tiles }
+    }
+
+    /// The row and the column of tile `number`.
+    #[inline(always)]
+    fn place(self, number: u32) -> (u32, u32) {
+        let Groups { rows, whole, last, tiles, reciprocal } = self;
+        // `tiles * reciprocal` is `2^32 - tiles` at least, so that this quotient is less than one
+        // below the true one: at most 1 too small.
+        let group = (u64::from(number) * u64::from(reciprocal) >> 32) as u32;
+        let rest = number - group * tiles;
+        let (group, rest) = if rest >= tiles { (group + 1, rest - tiles) } else { (group, rest) };
+        // `rows` is a constant. Where it is a power of two the two arms must have no instruction in
+        // common, or the compiler makes one division of both.
+        let (row, column) = if group < whole && rows.is_power_of_two() {
+            (rest & (rows - 1), rest >> rows.trailing_zeros())
+        } else {
+            let rows = if group < whole { rows } else { last };
+            (rest % rows, rest / rows)
+        };
+        (group * rows + row, column)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use core::num::NonZeroU32;
 
-    use super::place_in_groups;
+    use super::Groups;
 
     #[test]
     fn tiles_in_groups_are_all_tiles_once() {
@@ -210,9 +243,10 @@ mod tests {
             (1..6).flat_map(|rows| (1..14).flat_map(move |down| (1..8).map(move |across| (rows, down, across))))
         {
             let across = NonZeroU32::new(across).expect("one at least");
+            let groups = Groups::of(rows, down, across);
             let mut seen = vec![false; (down * across.get()) as usize];
             for number in 0..down * across.get() {
-                let (row, column) = place_in_groups(number, rows, down, across);
+                let (row, column) = groups.place(number);
                 assert!(row < down && column < across.get(), "{number}: {row}, {column}");
                 assert!(!std::mem::replace(&mut seen[(row * across.get() + column) as usize], true));
                 assert_eq!(row / rows, number / (rows * across.get()), "a group is worked through before the next");
@@ -220,10 +254,30 @@ mod tests {
         }
         // Three rows of two columns in groups of two rows: column by column.
         let across = NonZeroU32::new(2).expect("two");
-        let places: Vec<_> = (0..6).map(|number| place_in_groups(number, 2, 3, across)).collect();
+        let places: Vec<_> = (0..6).map(|number| Groups::of(2, 3, across).place(number)).collect();
         assert_eq!(places, [(0, 0), (1, 0), (0, 1), (1, 1), (2, 0), (2, 1)]);
         // A group as large as can be.
         let wide = NonZeroU32::new(1 << 22).expect("many");
-        assert_eq!(place_in_groups(1023, 1024, 900, wide), (123, 1));
+        assert_eq!(Groups::of(1024, 900, wide).place(1023), (123, 1));
+        // More tiles than 2^31, where the reciprocal is as wrong as it can be.
+        for across in
+            [1, 2, 3, 5, 1000, 65_535, 65_536, 65_537].map(|across| NonZeroU32::new(across).expect("one at least"))
+        {
+            let (rows, tiles) = (8, 8 * across.get());
+            let groups = Groups::of(rows, u32::MAX / tiles * rows, across);
+            for number in (1..=u32::MAX / tiles)
+                .step_by(1 + (u32::MAX / tiles / 1000) as usize)
+                .flat_map(|group| [group * tiles - 1, group * tiles])
+            {
+                if number / tiles < u32::MAX / tiles {
+                    let (of_group, rest) = (number / tiles * rows, number % tiles);
+                    assert_eq!(
+                        groups.place(number),
+                        (of_group + rest % rows, rest / rows),
+                        "{number} of groups of {tiles}"
+                    );
+                }
+            }
+        }
     }
 }

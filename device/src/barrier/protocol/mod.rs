@@ -207,7 +207,8 @@ impl EndState {
         if !self.closed {
             pass(self.stage);
         }
-        self.advance::<W>();
+        // As a step that takes another stage with this one in hand has computed it.
+        (self.stage, self.parity) = self.next::<W>(1);
         self.holds = held > 1;
     }
 

@@ -72,6 +72,15 @@ pub(crate) unsafe fn for_each_warp(threads: usize, body: impl Fn(usize)) {
     block::leave_warps();
 }
 
+/// `vote.sync.any` of what all threads of a warp say alike.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+pub(crate) unsafe fn any_in_warp(says: bool) -> bool {
+    says
+}
+
 /// Runs `body` in the first lane of the running warp.
 pub(crate) fn for_first_lane(body: impl FnOnce()) {
     block::enter_thread(current_warp() * WARP);

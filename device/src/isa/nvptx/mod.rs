@@ -17,7 +17,7 @@ pub(crate) use atomics::*;
 pub(crate) use math::*;
 pub(crate) use mbarrier::*;
 pub use product::Instructions;
-pub(crate) use product::Sums;
+pub(crate) use product::{Operands, Sums, for_first_of_warpgroups, store_matrices, warpgroup_barrier};
 pub(crate) use tensor::*;
 pub(crate) use threads::*;
 

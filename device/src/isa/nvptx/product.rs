@@ -2,7 +2,9 @@
 
 use core::mem::MaybeUninit;
 
-use crate::isa::product::{Columns, Factor, GROUP_ROWS, Operand, WARPGROUP, Width, for_all_widths};
+use crate::isa::product::{
+    Columns, Factor, GROUP_ROWS, Operand, UNIT, WARPGROUP, WARPGROUP_BARRIERS, Width, for_all_widths,
+};
 use crate::isa::{Members, PendingGroups};
 
 unsafe extern "C" {
@@ -10,6 +12,9 @@ unsafe extern "C" {
     safe fn tilepipe_warp_value(value: u32) -> u32;
     fn tilepipe_shared_offset(generic: *const u8) -> u32;
     safe fn tilepipe_thread_rank() -> u32;
+    fn tilepipe_role_barrier(id: u32, threads: u32);
+    fn tilepipe_warp_barrier();
+    fn tilepipe_store_matrices(to: u32, first: u32, second: u32, third: u32, fourth: u32);
 }
 
 /// The instructions of products with so many columns, which the link step makes of their names.
@@ -97,6 +102,46 @@ macro_rules! instructions {
 }
 for_all_widths!(instructions);
 
+/// The operands of a product, in the first stage of several at equal distances.
+pub(crate) struct Operands {
+    of_stage: [Operand; 2],
+    /// Where the thread's warpgroup's rows of A, and B, start, as the low word of a descriptor says
+    /// it. They are known to be the same in the whole warp, so that what is added to them is
+    /// computed in uniform registers.
+    low: [u32; 2],
+    /// Both 0, of which the assembler does not know it: a constant, or the same value, it would
+    /// move to the upper words of the descriptors before each product; these lie there once.
+    nothing: [u32; 2],
+}
+
+impl Operands {
+    /// Those of a role.
+    ///
+    /// # Safety
+    ///
+    /// This function's safety contract in [`isa`](crate::isa) holds.
+    #[inline(always)]
+    pub(crate) unsafe fn new(members: Members, of_stage: [Operand; 2]) -> Self {
+        let [a, b] = of_stage;
+        let group = (tilepipe_thread_rank() - members.first as u32) / WARPGROUP as u32;
+        // Together, or the assembler would leave the start in the register of each thread in which
+        // it is already: of what is the same in all threads it makes no warp's value.
+        // SAFETY: the caller's promise.
+        let both = tilepipe_warp_value(unsafe { start(a) } | group << 16);
+        let (start_of_a, group) = (both & 0xFFFF, both >> 16);
+        let start_of_b = start_of_a + ((b.first.addr() - a.first.addr()) / UNIT) as u32;
+        // The rows of a group are whole periods or panels, so the descriptor of a later group has
+        // another start alone.
+        let start_of_a = start_of_a + group * (GROUP_ROWS * ELEMENT * a.deep / UNIT) as u32;
+        // A block has eight warpgroups at most.
+        Operands {
+            of_stage,
+            low: [low_word(start_of_a, a), low_word(start_of_b, b)],
+            nothing: [both >> 20, both >> 21],
+        }
+    }
+}
+
 /// A thread's sums of a product: registers, which have no value before the first one.
 pub(crate) struct Sums<W: Width>(MaybeUninit<W::Registers>);
 
@@ -104,29 +149,25 @@ impl<W: Width> Sums<W> {
     /// Registers without values.
     #[inline(always)]
     pub(crate) fn new(_: Members) -> Self {
-        Sums(MaybeUninit::zeroed())
+        Sums(MaybeUninit::uninit())
     }
 
     /// `wgmma.fence`, `wgmma.mma_async` for each 32 bytes of a row, `wgmma.commit_group`: starts
-    /// the product of A's rows and B's, each warpgroup of its 64 rows of A.
+    /// the product of A's rows and B's, each warpgroup of its 64 rows of A, in the stage that
+    /// begins `further` times [`UNIT`] bytes behind the first one.
     ///
     /// # Safety
     ///
     /// This function's safety contract in [`isa`](crate::isa) holds.
     #[inline(always)]
-    pub(crate) unsafe fn multiply(&mut self, members: Members, factor: Factor, a: Operand, b: Operand, add: bool) {
+    pub(crate) unsafe fn multiply(&mut self, factor: Factor, operands: &Operands, further: u32, add: bool) {
         let sums = self.0.as_mut_ptr().cast::<f32>();
-        let group = tilepipe_warp_value((tilepipe_thread_rank() - members.first as u32) / WARPGROUP as u32);
-        // The rows of a group are whole periods or panels, so the descriptor of a later group has
-        // another start alone.
-        let of_group = group * (GROUP_ROWS * ELEMENT * a.deep / UNIT) as u32;
-        // SAFETY: the caller's promise.
-        let (start_of_a, start_of_b) = unsafe { (start(a) + of_group, start(b)) };
+        let ([a, b], [low_of_a, low_of_b]) = (operands.of_stage, operands.low);
         // SAFETY: the caller's promise.
         unsafe { W::fence(sums) };
         for step in 0..a.deep / STEP {
-            let from_a = descriptor(start_of_a + along(step, a), a);
-            let from_b = descriptor(start_of_b + along(step, b), b);
+            let from_a = descriptor(low_of_a + further + along(step, a), high_word(a) | operands.nothing[0]);
+            let from_b = descriptor(low_of_b + further + along(step, b), high_word(b) | operands.nothing[1]);
             let (across, add) = ([a.across, b.across], u32::from(add || step > 0));
             // SAFETY: the caller's promise; these describe the operands' next `STEP` elements along
             // K.
@@ -160,12 +201,55 @@ impl<W: Width> Sums<W> {
     }
 }
 
+/// Runs `body` in the first thread of each of the role's warpgroups, with that one's number in the
+/// role.
+#[inline(always)]
+pub(crate) fn for_first_of_warpgroups(members: Members, body: impl Fn(usize)) {
+    let rank = tilepipe_thread_rank() - members.first as u32;
+    // The engine's operands are uniform registers.
+    let group = tilepipe_warp_value(rank / WARPGROUP as u32);
+    if rank.is_multiple_of(WARPGROUP as u32) {
+        body(group as usize);
+    }
+}
+
+/// `barrier.sync`: waits for all threads of the warpgroup, of those of the role, and orders their
+/// memory accesses among them.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+#[inline(always)]
+pub(crate) unsafe fn warpgroup_barrier(_: Members) {
+    let number = tilepipe_warp_value(tilepipe_thread_rank() / WARPGROUP as u32);
+    // SAFETY: the caller's promise; each warpgroup of a block has a number of its own, which no
+    // role has.
+    unsafe { tilepipe_role_barrier(WARPGROUP_BARRIERS + number, WARPGROUP as u32) };
+}
+
+/// `stmatrix`: writes four 8 by 8 matrices of 16-bit elements to shared memory, each lane's two
+/// elements of matrix `i` being `words[i]`, as products leave their sums. Row `l % 8` of matrix
+/// `l / 8` begins at lane `l`'s `row`.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+#[inline(always)]
+pub(crate) unsafe fn store_matrices(_: [*mut u32; 4], row: *mut u8, words: [u32; 4]) {
+    // The caller's code between may have had the lanes part.
+    // SAFETY: the caller's promise.
+    unsafe { tilepipe_warp_barrier() };
+    // SAFETY: the caller's promise.
+    let to = unsafe { tilepipe_shared_offset(row) };
+    let [first, second, third, fourth] = words;
+    // SAFETY: the caller's promise.
+    unsafe { tilepipe_store_matrices(to, first, second, third, fourth) };
+}
+
 /// Elements along K that one instruction takes.
 const STEP: usize = 16;
 /// Bytes of an element.
 const ELEMENT: usize = 2;
-/// Bytes that a descriptor counts in.
-const UNIT: usize = 16;
 
 /// How far behind the operand's start step `step` along K starts, as a descriptor says it.
 #[inline(always)]
@@ -180,7 +264,7 @@ fn along(step: usize, operand: Operand) -> u32 {
 ///
 /// # Safety
 ///
-/// The operand lies in shared memory.
+/// It lies in shared memory.
 #[inline(always)]
 unsafe fn start(operand: Operand) -> u32 {
     // SAFETY: the caller's promise.
@@ -188,20 +272,31 @@ unsafe fn start(operand: Operand) -> u32 {
     (start & 0x3_FFFF) / UNIT as u32
 }
 
-/// The descriptor of an operand (PTX, "Matrix descriptor format" of wgmma): its start, the distance
-/// from one panel to the next, that from eight rows to the next eight, and the swizzle.
-///
-/// Its words are put together and not added up: `ptxas` 13.0 has lost the upper half of a sum of 64
-/// bits here (docs/decisions/71).
+/// The low word of the descriptor of an operand that starts there: with the distance from one panel
+/// to the next. To add to it moves the start, which has 14 bits, enough for all of shared memory.
 #[inline(always)]
-fn descriptor(start: u32, operand: Operand) -> u64 {
+fn low_word(start: u32, operand: Operand) -> u32 {
+    // Operands along K have no panels.
+    let panel = if operand.across { (operand.deep * operand.row_bytes / UNIT) as u32 } else { 1 };
+    start | panel << 16
+}
+
+/// The upper word: the distance from eight rows to the next eight, and the swizzle.
+#[inline(always)]
+fn high_word(operand: Operand) -> u32 {
     let swizzle = match operand.row_bytes {
         128 => 1,
         64 => 2,
         _ => 3,
     };
-    // Operands along K have no panels.
-    let panel = if operand.across { (operand.deep * operand.row_bytes / UNIT) as u32 } else { 1 };
-    let (low, high) = (start | panel << 16, (8 * operand.row_bytes / UNIT) as u32 | swizzle << 30);
+    (8 * operand.row_bytes / UNIT) as u32 | swizzle << 30
+}
+
+/// The descriptor of an operand (PTX, "Matrix descriptor format" of wgmma) of these words.
+///
+/// They are put together and not added up: `ptxas` 13.0 has lost the upper half of a sum of 64 bits
+/// here (docs/decisions/71).
+#[inline(always)]
+fn descriptor(low: u32, high: u32) -> u64 {
     u64::from(low) | u64::from(high) << 32
 }

@@ -60,6 +60,17 @@ pub(crate) unsafe fn for_each_member_warp(members: Members, body: impl Fn(usize)
     body(unsafe { member_rank(members) } / WARP);
 }
 
+/// `vote.sync.any`: whether any thread of the warp says so.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+#[inline(always)]
+pub(crate) unsafe fn any_in_warp(says: bool) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { tilepipe_warp_any(u32::from(says)) != 0 }
+}
+
 /// Whether the calling thread is a member.
 #[inline(always)]
 pub(super) fn is_member(members: Members) -> bool {

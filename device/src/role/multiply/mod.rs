@@ -72,13 +72,18 @@ impl<'r, R: Warpgroups, const SIZE: usize> RoleGroup<'r, R, SIZE> {
             );
             assert!(K::COUNT >= 2, "a stage is multiplied while the one before it is still read: two stages at least");
         }
-        if steps == 0 {
-            fault::out_of_range("a product of {} steps: there is {} at least", steps, 1);
-        }
+        // A loop counts in one register.
+        let Some(steps) = u32::try_from(steps).ok().filter(|steps| *steps > 0) else {
+            fault::out_of_range("a product of {} steps: there is {} at least, and fewer than 2^32", steps, 1);
+        };
         let (memory, members) = (consumer.memory(), <R as sealed::Role>::MEMBERS);
         let barriers = ConsumerBarriers(memory);
         let mut state = *consumer.state();
         let mut sums = isa::Sums::<B::Width>::new(members);
+        let [a, b] = const { K::Contents::OFFSETS };
+        let (a, b) = (operand::<A>(memory.stage(0).wrapping_add(a)), operand::<B>(memory.stage(0).wrapping_add(b)));
+        // SAFETY: role-level code of a role of warpgroups; the operands lie in shared memory.
+        let operands = unsafe { isa::Operands::new(members, [a, b]) };
         let mut done = 0;
         while done < steps {
             let Ok(number) = state.take_another(&barriers, u32::from(done > 0)) else { break };
@@ -86,14 +91,14 @@ impl<'r, R: Warpgroups, const SIZE: usize> RoleGroup<'r, R, SIZE> {
             // SAFETY: the consumers have the stage, and hand it back below, behind a wait for its
             // product.
             unsafe { isa::stage_multiplied(first, stage::bytes::<K>(), memory.empty(number)) };
-            let [a, b] = const { K::Contents::OFFSETS };
-            let (a, b) = (operand::<A>(first.wrapping_add(a)), operand::<B>(first.wrapping_add(b)));
             let factor = <A::Element as crate::product::sealed::OperandElement>::FACTOR;
             // SAFETY: role-level code of a role of warpgroups. Each thread has waited for the
             // stage, whose bulk copies have landed; its tiles start at whole periods
             // (`Contents::ALIGNMENT`). It is handed back behind the wait for this product, and the
             // sums stay where they are.
-            unsafe { sums.multiply(members, factor, a, b, done > 0) };
+            unsafe {
+                sums.multiply(factor, &operands, number * const { (K::STRIDE / isa::product::UNIT) as u32 }, done > 0)
+            };
             // SAFETY: role-level code of the role whose sums they are.
             unsafe { sums.wait::<InFlight<1>>() };
             if done > 0 {

@@ -1,7 +1,7 @@
 //! The memory model of asynchronous copies: what is in flight, what has landed, what may still be
 //! read.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use super::Schedule;
 use super::random::Random;
@@ -82,8 +82,8 @@ pub(crate) struct Model {
     pub(super) accesses: Accesses,
     /// Bins that they add to.
     adds: Adds,
-    /// Bulk stores.
-    stores: Stores,
+    /// Bulk stores, by the rank of the thread that starts them: a thread waits for its own.
+    stores: BTreeMap<u32, Stores>,
     /// Products of the tensor cores.
     products: Products,
 }
@@ -120,7 +120,7 @@ impl Model {
             readers: Vec::new(),
             accesses: Accesses::new(),
             adds: Adds::new(),
-            stores: Stores::new(),
+            stores: BTreeMap::new(),
             products: Products::new(),
         }
     }
@@ -154,7 +154,9 @@ impl Model {
         self.readers.append(&mut role.readers);
         self.accesses.absorb(&mut role.accesses);
         self.adds.absorb(&mut role.adds);
-        self.stores.absorb(role.stores);
+        for (thread, stores) in role.stores {
+            self.stores.entry(thread).or_insert_with(Stores::new).absorb(stores);
+        }
     }
 
     /// Takes all asynchronous copies out, for an mbarrier that they arrive at when they land.
@@ -288,7 +290,7 @@ impl Model {
 
     /// Notes a thread's access to shared memory by an ordinary store.
     pub(super) fn written(&mut self, first: usize, bytes: usize) {
-        self.stores.check(first, bytes);
+        self.check_stores(first, bytes);
         self.products.check(first, bytes);
         self.adds.write(first, bytes);
         self.accesses.touch(first, bytes);
@@ -296,7 +298,7 @@ impl Model {
 
     /// Notes that a thread adds to one of these bins.
     pub(super) fn added(&mut self, first: usize, bytes: usize) {
-        self.stores.check(first, bytes);
+        self.check_stores(first, bytes);
         self.adds.add(first, bytes);
         self.accesses.touch(first, bytes);
     }
@@ -309,7 +311,7 @@ impl Model {
 
     /// Ends the block, which has not failed.
     pub(super) fn end(&mut self) {
-        self.stores.end();
+        self.stores.values_mut().for_each(Stores::end);
     }
 
     /// Closes the open group.
@@ -388,7 +390,7 @@ impl Model {
     /// Refuses a copy into tiles that threads, or the copy engine, may still be reading.
     fn check_free(&self, to: *mut u8, width: usize) {
         let first = to.addr();
-        self.stores.check(first, width);
+        self.check_stores(first, width);
         self.products.check(first, width);
         self.adds.check(first, width, "a copy into");
         for released in &self.readers {

@@ -77,12 +77,6 @@ impl Stores {
         Stores { open: Vec::new(), groups: VecDeque::new(), read: Vec::new() }
     }
 
-    pub(super) fn clear(&mut self) {
-        self.open.clear();
-        self.groups.clear();
-        self.read.clear();
-    }
-
     /// Takes over those of a role at its end.
     pub(super) fn absorb(&mut self, mut role: Stores) {
         self.open.append(&mut role.open);

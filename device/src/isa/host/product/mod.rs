@@ -3,15 +3,30 @@
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::block::step;
+use super::block::{self, step};
 use super::model::Product;
-use crate::isa::product::{Columns, Factor, GROUP_ROWS, Operand, WARPGROUP, Width, place_of_sum};
+use super::{model, roles, store_shared};
+use crate::isa::product::{Columns, Factor, GROUP_ROWS, Operand, UNIT, WARPGROUP, Width, place_of_sum};
 use crate::isa::{Members, PendingGroups};
 
 /// Instructions of products with so many columns. Nothing here.
 pub trait Instructions {}
 
 impl<const N: usize> Instructions for Columns<N> {}
+
+/// The operands of a product, in the first stage of several at equal distances.
+pub(crate) struct Operands([Operand; 2]);
+
+impl Operands {
+    /// Those of a role.
+    ///
+    /// # Safety
+    ///
+    /// This function's safety contract in [`isa`](crate::isa) holds.
+    pub(crate) unsafe fn new(_: Members, of_stage: [Operand; 2]) -> Self {
+        Operands(of_stage)
+    }
+}
 
 /// The sums of a group's threads: rows of `W::COLUMNS`.
 pub(crate) struct Sums<W: Width> {
@@ -26,7 +41,8 @@ impl<W: Width> Sums<W> {
         Sums { values: Arc::new(Mutex::new(vec![f32::NAN; rows * W::COLUMNS])), width: PhantomData }
     }
 
-    /// Starts the product of A's rows and B's.
+    /// Starts the product of A's rows and B's, in the stage that begins `further` times [`UNIT`]
+    /// bytes behind the first one.
     ///
     /// # Panics
     ///
@@ -35,7 +51,8 @@ impl<W: Width> Sums<W> {
     /// # Safety
     ///
     /// This function's safety contract in [`isa`](crate::isa) holds.
-    pub(crate) unsafe fn multiply(&mut self, _: Members, factor: Factor, a: Operand, b: Operand, add: bool) {
+    pub(crate) unsafe fn multiply(&mut self, factor: Factor, operands: &Operands, further: u32, add: bool) {
+        let [a, b] = operands.0.map(|one| Operand { first: one.first.wrapping_add(further as usize * UNIT), ..one });
         let product = Product { factor, a, b, add, sums: self.values.clone() };
         step(|block| block.model.multiply(product));
     }
@@ -57,5 +74,38 @@ impl<W: Width> Sums<W> {
     pub(crate) unsafe fn get(&self, rank: usize, register: usize) -> f32 {
         let (row, column) = place_of_sum(rank, register);
         self.values.lock().unwrap_or_else(PoisonError::into_inner)[row * W::COLUMNS + column]
+    }
+}
+
+/// Runs `body` in the first thread of each of the role's warpgroups, with that one's number in the
+/// role.
+pub(crate) fn for_first_of_warpgroups(members: Members, body: impl Fn(usize)) {
+    for group in 0..members.count / WARPGROUP {
+        block::enter_thread(members.first + group * WARPGROUP);
+        model::in_one_thread(|| body(group));
+    }
+    block::leave_threads();
+}
+
+/// `barrier.sync` of each warpgroup of the role.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+pub(crate) unsafe fn warpgroup_barrier(members: Members) {
+    assert!(members.count.is_multiple_of(WARPGROUP), "barrier.sync of the warpgroups of {} threads", members.count);
+    block::step(|block| block.model.barrier());
+    roles::step();
+}
+
+/// `stmatrix`: writes each of `words`, a pair of 16-bit elements, to its place in shared memory.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+pub(crate) unsafe fn store_matrices(own: [*mut u32; 4], _: *mut u8, words: [u32; 4]) {
+    for (to, word) in own.into_iter().zip(words) {
+        // SAFETY: the caller's promise.
+        unsafe { store_shared(to, word) };
     }
 }

@@ -41,8 +41,10 @@ fn fill(values: [f32; 2]) {
 }
 
 fn start(sums: &mut Sums<Columns<8>>, add: bool) {
-    // SAFETY: the operands lie in shared memory and were filled; the model checks the rest.
-    unsafe { sums.multiply(GROUP, Factor::Bf16, operand(0), operand(1), add) };
+    // SAFETY: the operands lie in shared memory.
+    let operands = unsafe { Operands::new(GROUP, [operand(0), operand(1)]) };
+    // SAFETY: they were filled; the model checks the rest.
+    unsafe { sums.multiply(Factor::Bf16, &operands, 0, add) };
 }
 
 fn wait<const PRODUCTS: usize>(sums: &mut Sums<Columns<8>>) {

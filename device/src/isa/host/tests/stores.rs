@@ -140,6 +140,30 @@ fn a_wait_leaves_the_youngest_groups_in_flight() {
 }
 
 #[test]
+fn a_thread_waits_for_its_own_stores() {
+    const TWO: Members = Members { first: 0, stride: 1, count: 256 };
+    let message = |wait: fn(usize)| {
+        let (result, _) = with_tensor(Schedule::Lazy, |tensor, _| {
+            for offset in [1024, 2048] {
+                fill(offset, 100);
+            }
+            fence_proxy_async();
+            sync();
+            // The first thread of each warpgroup stores a tile.
+            for_first_of_warpgroups(TWO, |group| send(tensor, [4 * group as i32, 0], 1024 * (1 + group)));
+            for_first_of_warpgroups(TWO, wait);
+            fill(2048, 300);
+            bulk_wait_group_read::<But<0>>();
+        });
+        result.err().map(|panic| panic.message)
+    };
+    let race = "race: a write to shared memory that the copy engine may still be reading for a bulk store";
+    assert_eq!(message(|_| bulk_wait_group_read::<But<0>>()), None, "each for itself");
+    let first_alone = |group| (group == 0).then(bulk_wait_group_read::<But<0>>).unwrap_or_default();
+    assert_eq!(message(first_alone).as_deref(), Some(race), "the second one's is still read");
+}
+
+#[test]
 fn every_way_to_overwrite_a_source_too_early_is_a_race() {
     static NUMBER: u32 = 5;
     let ways: [fn(); 4] = [
