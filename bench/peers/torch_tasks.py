@@ -716,12 +716,12 @@ def factors(shape, dtype, layout):
 
 # The columns of a tile of the product, and the rest of the instance's name.
 PRODUCTS = {
-    256: "Swizzle64_256_32_4_4",
-    224: "Swizzle64_224_32_4_2",
-    208: "Swizzle32_208_16_5_2",
+    256: "Swizzle128_256_64_4_2",
+    224: "Swizzle64_224_32_4_4",
+    208: "Swizzle32_208_16_5_4",
     192: "Swizzle128_192_64_4_2",
-    176: "Swizzle32_176_16_5_2",
-    160: "Swizzle64_160_32_5_2",
+    176: "Swizzle32_176_16_5_4",
+    160: "Swizzle64_160_32_5_4",
     128: "Swizzle128_128_64_6_2",
     64: "Swizzle128_64_64_6_2",
 }
@@ -752,10 +752,10 @@ LAYER_EPILOGUES = {
 }
 # The instances, by what is computed at last, whether a matrix is added, and by the columns of a tile.
 LAYER_INSTANCES = {
-    ("Linear", False, 256): "gemm_fused__bf16_Along_Along_Linear_Swizzle64_256_32_4",
-    ("Linear", False, 128): "gemm_fused__bf16_Along_Along_Linear_Swizzle64_128_32_6",
-    ("Silu", False, 256): "gemm_fused__bf16_Along_Along_Silu_Swizzle64_256_32_4",
-    ("Silu", False, 128): "gemm_fused__bf16_Along_Along_Silu_Swizzle64_128_32_6",
+    ("Linear", False, 256): "gemm_fused__bf16_Along_Along_Linear_Swizzle128_256_64_4",
+    ("Linear", False, 128): "gemm_fused__bf16_Along_Along_Linear_Swizzle128_128_64_6",
+    ("Silu", False, 256): "gemm_fused__bf16_Along_Along_Silu_Swizzle128_256_64_4",
+    ("Silu", False, 128): "gemm_fused__bf16_Along_Along_Silu_Swizzle128_128_64_6",
     ("Linear", True, 256): "gemm_fused_with_matrix__bf16_Along_Along_Linear_Swizzle64_256_32_4",
     ("Linear", True, 128): "gemm_fused_with_matrix__bf16_Along_Along_Linear_Swizzle64_128_32_6",
 }

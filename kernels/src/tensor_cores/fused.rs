@@ -52,7 +52,7 @@ type Vectors<T, const COLUMNS: usize> =
 type Fused<T, A, B, W, const COLUMNS: usize, const PANEL: usize, const STAGES: usize> = (
     Partitioned<Stages<(Tile<T, A, 128>, Tile<T, B, COLUMNS>), STAGES, TensorMap>>,
     Partitioned<Stages<Vectors<T, COLUMNS>, 1, TensorMap>>,
-    Outputs<TensorTile<T, Panels2<128, COLUMNS, PANEL>, W>, 4>,
+    Outputs<TensorTile<T, Panels2<128, COLUMNS, PANEL>, W>, 2>,
 );
 
 /// What is added to a panel of the product: a panel of the matrix, and the parts of the vectors.
@@ -86,8 +86,8 @@ fn masked<T: SumElement>(mask: u32, element: T) -> f32 {
 ///
 /// [`multiply_fused`]: super::multiply_fused
 #[kernel(
-    instances(T = [bf16, f16], A = [Along, Across], B = [Along, Across], F = [Linear, Silu], COLUMNS = [128], PANEL = [32], W = [Swizzle64], STAGES = [6]),
-    instances(T = [bf16, f16], A = [Along, Across], B = [Along, Across], F = [Linear, Silu], COLUMNS = [256], PANEL = [32], W = [Swizzle64], STAGES = [4]),
+    instances(T = [bf16, f16], A = [Along, Across], B = [Along, Across], F = [Linear, Silu], COLUMNS = [128], PANEL = [64], W = [Swizzle128], STAGES = [6]),
+    instances(T = [bf16, f16], A = [Along, Across], B = [Along, Across], F = [Linear, Silu], COLUMNS = [256], PANEL = [64], W = [Swizzle128], STAGES = [4]),
     min_blocks = 1
 )]
 pub fn gemm_fused<
@@ -116,8 +116,8 @@ pub fn gemm_fused<
     let (stages, vectors, outputs) = shared.split();
     let places = out.tile_places(&block);
     let ([alpha, least], [for_columns, for_rows]) = (factors, masks);
-    let _ = block
-        .partition::<WarpRoles3<64, 64, 256>>()
+    block
+        .partition::<WarpRoles3<32, 96, 256>>()
         .pipeline_between(Role0, Role2, stages)
         .pipeline_between(Role1, Role2, vectors)
         .role((), |_, (producer, ()), ()| copy_factors(producer, (&a, &b), places, COLUMNS))
@@ -154,7 +154,7 @@ pub fn gemm_fused<
                 vectors = end;
             }
         })
-        .run();
+        .run_last();
 }
 
 /// As [`gemm_fused`](fn@gemm_fused) with a matrix as large as the product:
@@ -196,8 +196,8 @@ pub fn gemm_fused_with_matrix<
     let (stages, added, outputs) = shared.split();
     let places = out.tile_places(&block);
     let ([alpha, beta, least], [for_columns, for_rows]) = (factors, masks);
-    let _ = block
-        .partition::<WarpRoles3<64, 64, 256>>()
+    block
+        .partition::<WarpRoles3<32, 96, 256>>()
         .pipeline_between(Role0, Role2, stages)
         .pipeline_between(Role1, Role2, added)
         .role((), |_, (producer, ()), ()| copy_factors(producer, (&a, &b), places, COLUMNS))
@@ -237,5 +237,5 @@ pub fn gemm_fused_with_matrix<
                 added = end;
             }
         })
-        .run();
+        .run_last();
 }

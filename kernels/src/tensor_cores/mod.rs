@@ -1,7 +1,7 @@
 //! The matrix product by tensor cores.
 
 use tilepipe::product::{Operand, OperandElement, OperandTile, SumElement};
-use tilepipe::role::{Channel, Partitioned, Producer, RoleShared, WarpRoles};
+use tilepipe::role::{Channel, Partitioned, Producer, Role0, Role2, RoleShared, WarpRoles3};
 use tilepipe::{
     Block, Element, Extents2, Fill, Grouped, MatrixExtents, Outputs, Panels2, Shared, Stages, SumPlace, Swizzle,
     Swizzle32, Swizzle64, Swizzle128, Tensor, TensorBox, TensorMap, TensorMut, TensorTile, TilePlaces, Uniform, bf16,
@@ -95,22 +95,23 @@ pub type Products<T, A, B, W, const COLUMNS: usize, const PANEL: usize, const ST
 /// Writes `A * B` of `f16` or `bf16`, summed up in `f32`. A is `m` by `k` and B is `k` by `n`, each
 /// as it is or transposed (`Along`, `Across`).
 ///
-/// The first 128 threads have the copy engine load tiles; two warpgroups multiply, 64 rows each,
-/// and store what they get through output stages while the next tile is loaded. Launch a block
-/// for each multiprocessor, or fewer: [`multiply`] does.
+/// The first warp has the copy engine load tiles; two warpgroups multiply, 64 rows each, and store
+/// what they get through output stages while the next tile is loaded. (Three warps do nothing: the
+/// warpgroups begin at a multiple of 128 threads.) Launch a block for each multiprocessor, or
+/// fewer: [`multiply`] does.
 #[kernel(
     instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [64], PANEL = [64], W = [Swizzle128], STAGES = [6], OUT = [2]),
     instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [128], PANEL = [64], W = [Swizzle128], STAGES = [6], OUT = [2]),
-    instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [160], PANEL = [32], W = [Swizzle64], STAGES = [5], OUT = [2]),
-    instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [176], PANEL = [16], W = [Swizzle32], STAGES = [5], OUT = [2]),
+    instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [160], PANEL = [32], W = [Swizzle64], STAGES = [5], OUT = [4]),
+    instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [176], PANEL = [16], W = [Swizzle32], STAGES = [5], OUT = [4]),
     instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [192], PANEL = [64], W = [Swizzle128], STAGES = [4], OUT = [2]),
-    instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [208], PANEL = [16], W = [Swizzle32], STAGES = [5], OUT = [2]),
-    instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [224], PANEL = [32], W = [Swizzle64], STAGES = [4], OUT = [2]),
-    instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [256], PANEL = [32], W = [Swizzle64], STAGES = [4], OUT = [4]),
+    instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [208], PANEL = [16], W = [Swizzle32], STAGES = [5], OUT = [4]),
+    instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [224], PANEL = [32], W = [Swizzle64], STAGES = [4], OUT = [4]),
+    instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [256], PANEL = [64], W = [Swizzle128], STAGES = [4], OUT = [2]),
     instances(T = [bf16, f16], A = [Along], B = [Across], COLUMNS = [128], PANEL = [64], W = [Swizzle128], STAGES = [6], OUT = [2]),
-    instances(T = [bf16, f16], A = [Along], B = [Across], COLUMNS = [256], PANEL = [32], W = [Swizzle64], STAGES = [4], OUT = [4]),
+    instances(T = [bf16, f16], A = [Along], B = [Across], COLUMNS = [256], PANEL = [64], W = [Swizzle128], STAGES = [4], OUT = [2]),
     instances(T = [bf16, f16], A = [Across], B = [Along, Across], COLUMNS = [128], PANEL = [64], W = [Swizzle128], STAGES = [6], OUT = [2]),
-    instances(T = [bf16, f16], A = [Across], B = [Along, Across], COLUMNS = [256], PANEL = [32], W = [Swizzle64], STAGES = [4], OUT = [4]),
+    instances(T = [bf16, f16], A = [Across], B = [Along, Across], COLUMNS = [256], PANEL = [64], W = [Swizzle128], STAGES = [4], OUT = [2]),
     min_blocks = 1
 )]
 pub fn gemm<
@@ -163,10 +164,11 @@ pub fn product<
 {
     let (stages, outputs) = shared.split();
     let places = out.tile_places(&block);
-    let _ = block
-        .partition::<WarpRoles<128, 256>>()
-        .pipeline(stages)
+    block
+        .partition::<WarpRoles3<32, 96, 256>>()
+        .pipeline_between(Role0, Role2, stages)
         .role((), |_, producer, ()| copy_factors(producer, (&a, &b), places, COLUMNS))
+        .role((), |_, (), ()| {})
         .role((out, outputs), |group, mut consumer, (out, outputs)| {
             let mut ring = outputs.outputs(&group, out);
             for tile in 0..places.len() {
@@ -176,7 +178,7 @@ pub fn product<
                 ring.store_pairs_of_sums(tile, &group, &sums, finish);
             }
         })
-        .run();
+        .run_last();
 }
 
 /// Copies the tiles of both factors for all tiles of the product, in the order in which they are
