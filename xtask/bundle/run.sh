@@ -69,7 +69,7 @@ has() {
 # there, and removes the archive. An interrupted run begins anew. A second one at the same time
 # waits.
 unpack() {
-    local archive=packed.tar.gz part=.unpacking entry
+    local archive=packed.tar.xz part=.unpacking entry
     [ -e "$archive" ] || return 0
     if ! { : >.lock; } 2>/dev/null; then
         printf 'error: the bundle cannot be unpacked, as %s cannot be written; copy it to another folder\n' "$here" >&2
@@ -78,7 +78,7 @@ unpack() {
     exec 9>.lock
     if command -v flock >/dev/null; then flock 9; fi
     if [ -e "$archive" ]; then
-        rm -rf "$part" && mkdir "$part" && tar -xzf "$archive" --no-same-owner -C "$part" || {
+        rm -rf "$part" && mkdir "$part" && tar -xJf "$archive" --no-same-owner -C "$part" || {
             printf 'error: %s cannot be unpacked (see above); copy the bundle anew\n' "$here/$archive" >&2
             exit 1
         }
