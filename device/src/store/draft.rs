@@ -188,8 +188,8 @@ pub(super) trait Meeting {
 /// The whole group, whose first thread stores the tile.
 pub(super) enum Together {}
 /// Each warpgroup for itself, whose first thread stores its slice: for a group of as many whole
-/// warpgroups as a tile has slices.
-pub(super) enum InWarpgroups {}
+/// warpgroups as a tile has slices. `LATE` is [`Meeting::LATE`].
+pub(super) enum InWarpgroups<const LATE: usize> {}
 
 impl Meeting for Together {
     const LATE: usize = 1;
@@ -207,10 +207,8 @@ impl Meeting for Together {
     }
 }
 
-impl Meeting for InWarpgroups {
-    /// Of two stages one would have to be read right after its store was started, which takes
-    /// longer than the barrier.
-    const LATE: usize = 2;
+impl<const LATE: usize> Meeting for InWarpgroups<LATE> {
+    const LATE: usize = LATE;
 
     #[inline(always)]
     unsafe fn first<G: StoringGroup>(issue: impl Fn(usize)) {

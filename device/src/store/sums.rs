@@ -170,7 +170,7 @@ impl<
         // SAFETY: a panel of a tile of the block's share, which no other block has; the ring is
         // borrowed while the draft exists.
         let draft = unsafe { self.draft(place, index * const { COLUMNS / PANEL } + panel) };
-        draft.publish::<InWarpgroups>(group, SIZE, |rank, stage| {
+        let fill = |rank: usize, stage: *mut u8| {
             // All places are the first one and a constant. The compiler knows nothing of these
             // numbers, or it would keep the thread's part of every place in registers from tile to
             // tile, which has none to spare for them. Where `value` reads, there are none for the
@@ -210,7 +210,14 @@ impl<
                 // the pair is this thread's alone until the barrier.
                 unsafe { isa::store_shared(to.cast(), pair) };
             }
-        });
+        };
+        // Of two stages one would have to be read right after its store was started, which takes
+        // longer than another barrier; unless the panel between takes longer yet.
+        if READS {
+            draft.publish::<InWarpgroups<1>>(group, SIZE, fill);
+        } else {
+            draft.publish::<InWarpgroups<2>>(group, SIZE, fill);
+        }
         true
     }
 }
