@@ -145,7 +145,7 @@
 //! 0. All `members`, which are whole warps, make this call, and no other threads do.
 //! 1. `id` is 1 to 15 and no other role's.
 //!
-//! ## `warpgroup_barrier`
+//! ## `warpgroup_barrier`, `for_first_of_warpgroups`
 //!
 //! All `members`, which are whole warpgroups of the block, make this call.
 //!

@@ -179,7 +179,8 @@ impl<R: WholeWarps, const SIZE: usize> sealed::StoringGroup for RoleGroup<'_, R,
 
     #[inline(always)]
     unsafe fn first_of_warpgroups(issue: impl Fn(usize)) {
-        isa::for_first_of_warpgroups(<R as map::Role>::MEMBERS, issue);
+        // SAFETY: the caller's promise.
+        unsafe { isa::for_first_of_warpgroups(<R as map::Role>::MEMBERS, issue) };
     }
 
     #[inline(always)]

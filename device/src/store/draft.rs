@@ -84,7 +84,8 @@ impl<V: Stored, const COUNT: usize, G: StoringGroup> Draft<'_, V, COUNT, G> {
                 COUNT > 0,
                 "there is no output stage to fill: `Outputs<.., COUNT>` with a `COUNT` of 1 or more; without one, `store` stores \
                  what was loaded"
-            )
+            );
+            assert!(M::IN_SLICES == V::IN_SLICES, "all stages of a ring are stored in the same way");
         };
         let _ = group;
         // SAFETY: valid, and used by nobody else (0).
@@ -169,11 +170,15 @@ impl<V: Stored, const COUNT: usize, G: StoringGroup> Draft<'_, V, COUNT, G> {
     }
 }
 
-/// Who meets before a stage is stored, and whose first thread stores it.
+/// Who meets before a stage is stored, and whose first thread stores it. All stages of a ring are
+/// stored in the same way, that of its view ([`Stored::IN_SLICES`]): what one store leaves known
+/// of the next stage is what the next one relies on (`Slots`, 2).
 pub(super) trait Meeting {
     /// With so many stages or fewer the threads meet before they fill one as well, when the engine
     /// has read it. With more, they know that by the barrier before the last store.
     const LATE: usize;
+    /// Whether that is the way of views in slices.
+    const IN_SLICES: bool;
 
     /// # Safety
     ///
@@ -188,11 +193,12 @@ pub(super) trait Meeting {
 /// The whole group, whose first thread stores the tile.
 pub(super) enum Together {}
 /// Each warpgroup for itself, whose first thread stores its slice: for a group of as many whole
-/// warpgroups as a tile has slices. `LATE` is [`Meeting::LATE`].
-pub(super) enum InWarpgroups<const LATE: usize> {}
+/// warpgroups as a tile has slices.
+pub(super) enum InWarpgroups {}
 
 impl Meeting for Together {
     const LATE: usize = 1;
+    const IN_SLICES: bool = false;
 
     #[inline(always)]
     unsafe fn first<G: StoringGroup>(issue: impl Fn(usize)) {
@@ -207,8 +213,11 @@ impl Meeting for Together {
     }
 }
 
-impl<const LATE: usize> Meeting for InWarpgroups<LATE> {
-    const LATE: usize = LATE;
+impl Meeting for InWarpgroups {
+    /// Of two stages one would have to be read right after its store was started, which takes
+    /// longer than the barrier.
+    const LATE: usize = 2;
+    const IN_SLICES: bool = true;
 
     #[inline(always)]
     unsafe fn first<G: StoringGroup>(issue: impl Fn(usize)) {

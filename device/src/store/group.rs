@@ -35,7 +35,8 @@ pub(crate) mod sealed {
         ///
         /// # Safety
         ///
-        /// As for `first`; the group is whole warpgroups of its block.
+        /// All threads of the group make this call; the group is whole warpgroups of its block.
+        /// `issue` takes no collective step.
         unsafe fn first_of_warpgroups(issue: impl Fn(usize));
 
         /// Waits until all threads of the calling thread's warpgroup are here, and orders their
@@ -60,7 +61,8 @@ impl<'b, const THREADS: usize> sealed::StoringGroup for Block<'b, THREADS> {
 
     #[inline(always)]
     unsafe fn first_of_warpgroups(issue: impl Fn(usize)) {
-        isa::for_first_of_warpgroups(Members { first: 0, stride: 1, count: THREADS }, issue);
+        // SAFETY: the caller's promise; a block of this type has THREADS threads (`Block`, 0).
+        unsafe { isa::for_first_of_warpgroups(Members { first: 0, stride: 1, count: THREADS }, issue) };
     }
 
     #[inline(always)]

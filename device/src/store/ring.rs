@@ -10,6 +10,7 @@ use super::view::{Dealt, Stored};
 use crate::element::Element;
 use crate::fault;
 use crate::isa;
+use crate::isa::product::WARPGROUP;
 use crate::marker::{BlockLevel, Brand, Uniform};
 use crate::memory::Shared;
 use crate::output::destination::{Destination, sealed};
@@ -148,8 +149,8 @@ impl<'s, V: Stored, const COUNT: usize, P, G: StoringGroup> OutputRing<'s, V, CO
     #[inline(always)]
     pub fn finish(self, group: &G) -> (V, Shared<'s, Outputs<V::Tile, COUNT>, P>) {
         let _ = group;
-        if V::IN_SLICES {
-            // SAFETY: as below; sums of as many warpgroups as the group has were stored, or none.
+        if V::IN_SLICES && G::THREADS.is_multiple_of(WARPGROUP) {
+            // SAFETY: as below, of a group of whole warpgroups. Others store no sums.
             unsafe { G::first_of_warpgroups(|_| isa::bulk_wait_all()) };
         } else {
             // SAFETY: the ring is its group's, all of whose threads run this code (R2): the brand

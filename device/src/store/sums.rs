@@ -211,13 +211,7 @@ impl<
                 unsafe { isa::store_shared(to.cast(), pair) };
             }
         };
-        // Of two stages one would have to be read right after its store was started, which takes
-        // longer than another barrier; unless the panel between takes longer yet.
-        if READS {
-            draft.publish::<InWarpgroups<1>>(group, SIZE, fill);
-        } else {
-            draft.publish::<InWarpgroups<2>>(group, SIZE, fill);
-        }
+        draft.publish::<InWarpgroups>(group, SIZE, fill);
         true
     }
 }

@@ -45,7 +45,8 @@ pub(crate) mod sealed {
         /// Whether a tile's stores are ordered.
         const IN_ORDER: bool;
 
-        /// Whether a tile is stored in slices, one for each warpgroup of the group.
+        /// Whether all tiles are stored in slices, one for each warpgroup of the group, by the
+        /// stores of sums; else none is.
         const IN_SLICES: bool = false;
 
         /// How the view's elements lie.
@@ -150,7 +151,7 @@ impl<T: Element, X: OutputExtents, W: Swizzle, O: Stepped> Stored for TensorMut<
 
 impl<T: Element, X: OutputExtents, W: Swizzle, O: Stepped> sealed::Stored for TensorMut<'_, T, X, W, O> {
     const IN_ORDER: bool = true;
-    const IN_SLICES: bool = X::STORED[1] != X::EXTENTS[1];
+    const IN_SLICES: bool = X::OF_SUMS;
     type Geometry = Rows;
     type Place = BoxPlace;
     type Places = TilePlaces;
@@ -168,7 +169,7 @@ impl<T: Element, X: OutputExtents, W: Swizzle, O: Stepped> sealed::Stored for Te
     #[inline(always)]
     unsafe fn store(BoxPlace { map, mut at }: BoxPlace, from: *const u8, slice: usize) {
         let shape = const { TensorTile::<T, X, W>::STORED };
-        if !Self::IN_SLICES {
+        if X::STORED[1] == X::EXTENTS[1] {
             // SAFETY: the caller's promises, and the place's invariant: a box is stored as a whole.
             return unsafe { isa::tensor_store(map, at, from, shape) };
         }
@@ -200,7 +201,7 @@ impl<T: Element, X: OutputExtents, W: Swizzle, O: Stepped> sealed::Dealt for Ten
     fn place(&self, share: Share<Rows>, index: usize, _: bool) -> BoxPlace {
         const {
             assert!(
-                X::STRIDE[1] == X::EXTENTS[0] && !<Self as sealed::Stored>::IN_SLICES,
+                !X::OF_SUMS,
                 "a tile of `Panels2` is several boxes: `store_sums` writes all of them; take `Extents2` for tiles that are one box"
             )
         };

@@ -85,6 +85,7 @@ impl<const ROWS: usize, const COLUMNS: usize, const PANEL: usize> sealed::Extent
         );
         [PANEL, ROWS, 1, 1, 1]
     };
+    const OF_SUMS: bool = true;
     const STORED: [usize; DIMENSIONS] =
         [PANEL, if ROWS.is_multiple_of(GROUP_ROWS) { GROUP_ROWS } else { ROWS }, 1, 1, 1];
     const STRIDE: [usize; 2] = [ROWS, COLUMNS];
@@ -123,6 +124,8 @@ pub(crate) mod sealed {
         /// The same of what the engine stores at once of a box that a kernel writes: whole rows of
         /// it, from the first on.
         const STORED: [usize; DIMENSIONS] = Self::EXTENTS;
+        /// Whether a kernel writes such tiles by the stores of sums alone, each warpgroup its rows.
+        const OF_SUMS: bool = false;
         /// Rows, of all planes, and columns of a box.
         const BOX: [usize; 2] = {
             let [columns, rows, planes, fourth, fifth] = Self::EXTENTS;

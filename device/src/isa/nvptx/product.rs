@@ -203,8 +203,12 @@ impl<W: Width> Sums<W> {
 
 /// Runs `body` in the first thread of each of the role's warpgroups, with that one's number in the
 /// role.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
-pub(crate) fn for_first_of_warpgroups(members: Members, body: impl Fn(usize)) {
+pub(crate) unsafe fn for_first_of_warpgroups(members: Members, body: impl Fn(usize)) {
     let rank = tilepipe_thread_rank() - members.first as u32;
     // The engine's operands are uniform registers.
     let group = tilepipe_warp_value(rank / WARPGROUP as u32);

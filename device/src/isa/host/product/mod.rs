@@ -79,7 +79,11 @@ impl<W: Width> Sums<W> {
 
 /// Runs `body` in the first thread of each of the role's warpgroups, with that one's number in the
 /// role.
-pub(crate) fn for_first_of_warpgroups(members: Members, body: impl Fn(usize)) {
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+pub(crate) unsafe fn for_first_of_warpgroups(members: Members, body: impl Fn(usize)) {
     for group in 0..members.count / WARPGROUP {
         block::enter_thread(members.first + group * WARPGROUP);
         model::in_one_thread(|| body(group));

@@ -150,8 +150,10 @@ fn a_thread_waits_for_its_own_stores() {
             fence_proxy_async();
             sync();
             // The first thread of each warpgroup stores a tile.
-            for_first_of_warpgroups(TWO, |group| send(tensor, [4 * group as i32, 0], 1024 * (1 + group)));
-            for_first_of_warpgroups(TWO, wait);
+            // SAFETY: block-level code of the tests.
+            unsafe { for_first_of_warpgroups(TWO, |group| send(tensor, [4 * group as i32, 0], 1024 * (1 + group))) };
+            // SAFETY: as above.
+            unsafe { for_first_of_warpgroups(TWO, wait) };
             fill(2048, 300);
             bulk_wait_group_read::<But<0>>();
         });
