@@ -84,8 +84,7 @@ impl<V: Stored, const COUNT: usize, G: StoringGroup> Draft<'_, V, COUNT, G> {
                 COUNT > 0,
                 "there is no output stage to fill: `Outputs<.., COUNT>` with a `COUNT` of 1 or more; without one, `store` stores \
                  what was loaded"
-            );
-            assert!(M::IN_SLICES == V::IN_SLICES, "all stages of a ring are stored in the same way");
+            )
         };
         let _ = group;
         // SAFETY: valid, and used by nobody else (0).
@@ -177,8 +176,6 @@ pub(super) trait Meeting {
     /// With so many stages or fewer the threads meet before they fill one as well, when the engine
     /// has read it. With more, they know that by the barrier before the last store.
     const LATE: usize;
-    /// Whether that is the way of views in slices.
-    const IN_SLICES: bool;
 
     /// # Safety
     ///
@@ -198,7 +195,6 @@ pub(super) enum InWarpgroups {}
 
 impl Meeting for Together {
     const LATE: usize = 1;
-    const IN_SLICES: bool = false;
 
     #[inline(always)]
     unsafe fn first<G: StoringGroup>(issue: impl Fn(usize)) {
@@ -217,7 +213,6 @@ impl Meeting for InWarpgroups {
     /// Of two stages one would have to be read right after its store was started, which takes
     /// longer than the barrier.
     const LATE: usize = 2;
-    const IN_SLICES: bool = true;
 
     #[inline(always)]
     unsafe fn first<G: StoringGroup>(issue: impl Fn(usize)) {

@@ -202,7 +202,7 @@ impl<T: Element, X: OutputExtents, W: Swizzle, O: Stepped> sealed::Dealt for Ten
         const {
             assert!(
                 !X::OF_SUMS,
-                "a tile of `Panels2` is several boxes: `store_sums` writes all of them; take `Extents2` for tiles that are one box"
+                "a tile of `Panels2` is written by the stores of sums alone, each warpgroup its own rows: take `Extents2` for tiles that threads fill"
             )
         };
         let (row, column) = share.place(index);
