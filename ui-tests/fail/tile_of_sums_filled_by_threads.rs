@@ -1,4 +1,4 @@
-//! The engine may still read the stage that threads would fill: stores of sums wait for it elsewhere.
+//! The engine may still read the stage that threads would fill: other stores wait for it elsewhere.
 #![forbid(unsafe_code)]
 use tilepipe::product::OperandTile;
 use tilepipe::role::{Partitioned, WarpRoles};

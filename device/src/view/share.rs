@@ -206,7 +206,10 @@ impl Groups {
         // There are fewer than 2^32 tiles. A group's are at most as many where there is more than
         // one; a single one may have more, and then it has all.
         let tiles = (u64::from(rows) * u64::from(across.get())).clamp(1, u64::from(u32::MAX)) as u32;
-        let (whole, last) = if rows == 0 { (0, 1) } else { (down / rows, (down % rows).max(1)) };
+        let (whole, last) = match rows {
+            0 => (0, 1),
+            rows => (down / rows, (down % rows).max(1)),
+        };
         Groups { rows, whole, last, tiles, reciprocal: u32::MAX / tiles }
     }
 
@@ -216,7 +219,7 @@ impl Groups {
         let Groups { rows, whole, last, tiles, reciprocal } = self;
         // `tiles * reciprocal` is `2^32 - tiles` at least, so that this quotient is less than one
         // below the true one: at most 1 too small.
-        let group = (u64::from(number) * u64::from(reciprocal) >> 32) as u32;
+        let group = ((u64::from(number) * u64::from(reciprocal)) >> 32) as u32;
         let rest = number - group * tiles;
         let (group, rest) = if rest >= tiles { (group + 1, rest - tiles) } else { (group, rest) };
         // `rows` is a constant. Where it is a power of two the two arms must have no instruction in
