@@ -7,7 +7,7 @@ use crate::isa::PendingGroups;
 pub(super) enum ButForThisOne<const COUNT: usize> {}
 
 impl<const COUNT: usize> PendingGroups for ButForThisOne<COUNT> {
-    const GROUPS: usize = COUNT - 1;
+    const GROUPS: usize = COUNT.saturating_sub(1);
 }
 
 /// Of the stores that were committed, all but the youngest `COUNT - 2` were read: of the ring's
