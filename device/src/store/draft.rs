@@ -170,7 +170,7 @@ impl<V: Stored, const COUNT: usize, G: StoringGroup> Draft<'_, V, COUNT, G> {
 }
 
 /// Who meets before a stage is stored, and whose first thread stores it. All stages of a ring are
-/// stored in the same way, that of its view ([`Stored::IN_SLICES`]): what one store leaves known
+/// stored in the same way, that of its view (`IN_SLICES`): what one store leaves known
 /// of the next stage is what the next one relies on (`Slots`, 2).
 pub(super) trait Meeting {
     /// With so many stages or fewer the threads meet before they fill one as well, when the engine
