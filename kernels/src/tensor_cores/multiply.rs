@@ -106,12 +106,12 @@ const AROUND_A_TILE: usize = 700;
 /// The columns of the tiles that there are, and how much longer a column takes there than in the
 /// widest tiles, in percent: measured (docs/performance.md).
 const WIDTHS: [(usize, usize); 8] =
-    [(64, 175), (128, 118), (160, 110), (176, 106), (192, 104), (208, 103), (224, 101), (256, 100)];
+    [(64, 180), (128, 102), (160, 102), (176, 105), (192, 101), (208, 103), (224, 102), (256, 100)];
 /// Of matrices whose rows are not both along K.
 const WIDTHS_ACROSS: [(usize, usize); 2] = [(128, 118), (256, 100)];
 
 /// Of products with an epilogue.
-const WIDTHS_FUSED: [(usize, usize); 2] = WIDTHS_ACROSS;
+const WIDTHS_FUSED: [(usize, usize); 2] = [(128, 103), (256, 100)];
 
 /// How a product is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
