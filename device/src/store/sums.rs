@@ -170,7 +170,7 @@ impl<
         // SAFETY: a panel of a tile of the block's share, which no other block has; the ring is
         // borrowed while the draft exists.
         let draft = unsafe { self.draft(place, index * const { COLUMNS / PANEL } + panel) };
-        let fill = |rank: usize, stage: *mut u8| {
+        draft.publish::<InWarpgroups>(group, SIZE, |rank, stage| {
             // All places are the first one and a constant. The compiler knows nothing of these
             // numbers, or it would keep the thread's part of every place in registers from tile to
             // tile, which has none to spare for them. Where `value` reads, there are none for the
@@ -210,8 +210,7 @@ impl<
                 // the pair is this thread's alone until the barrier.
                 unsafe { isa::store_shared(to.cast(), pair) };
             }
-        };
-        draft.publish::<InWarpgroups>(group, SIZE, fill);
+        });
         true
     }
 }

@@ -1,5 +1,7 @@
 //! Bulk stores of a block or of one of its roles, as its threads start them and wait for them.
 
+use std::collections::BTreeMap;
+
 use super::Model;
 use super::stores::Stores;
 use crate::isa::host::Schedule;
@@ -24,8 +26,8 @@ impl Model {
     ) {
         self.accesses.check_source(from.addr(), shape.bytes());
         // SAFETY: the caller's promises.
-        unsafe { self.own_stores().store_box(from, tensor, at, shape, how) };
-        self.started_a_store();
+        unsafe { own(&mut self.stores).store_box(from, tensor, at, shape, how) };
+        self.store_started();
     }
 
     /// Starts to store `bytes` bytes in a row, whole pieces, by the engine.
@@ -37,13 +39,13 @@ impl Model {
     pub(in crate::isa::host) unsafe fn store_bulk(&mut self, from: *const u8, to: *mut u8, bytes: usize) {
         self.accesses.check_source(from.addr(), bytes);
         // SAFETY: the caller's promises.
-        unsafe { self.own_stores().store_bulk(from, to, bytes) };
-        self.started_a_store();
+        unsafe { own(&mut self.stores).store_bulk(from, to, bytes) };
+        self.store_started();
     }
 
     /// Closes the group of bulk stores.
     pub(in crate::isa::host) fn commit_stores(&mut self) {
-        self.own_stores().commit();
+        own(&mut self.stores).commit();
         self.stores_go_on();
     }
 
@@ -63,12 +65,6 @@ impl Model {
         self.stores.values().for_each(|stores| stores.check(first, bytes));
     }
 
-    /// Those of the thread whose code runs; of code of all threads, those that nobody else waits
-    /// for.
-    fn own_stores(&mut self) -> &mut Stores {
-        self.stores.entry(current_thread().unwrap_or(u32::MAX)).or_insert_with(Stores::new)
-    }
-
     /// Those that the thread whose code runs waits for; in code of all threads, each its own.
     fn waiting_stores(&mut self) -> impl Iterator<Item = &mut Stores> {
         let thread = current_thread();
@@ -77,10 +73,9 @@ impl Model {
             .filter_map(move |(of, stores)| thread.is_none_or(|thread| *of == thread).then_some(stores))
     }
 
-    fn started_a_store(&mut self) {
-        let Model { stores, schedule, random, .. } = self;
-        let thread = current_thread().unwrap_or(u32::MAX);
-        stores.entry(thread).or_insert_with(Stores::new).started(*schedule, random);
+    /// Does what the schedule says right after a store was started.
+    fn store_started(&mut self) {
+        own(&mut self.stores).started(self.schedule, &mut self.random);
     }
 
     /// Has the engine go on with its stores, or not.
@@ -89,4 +84,9 @@ impl Model {
             self.stores.values_mut().for_each(|stores| stores.go_on(&mut self.random));
         }
     }
+}
+
+/// Those of the thread whose code runs; of code of all threads, those that nobody else waits for.
+fn own(stores: &mut BTreeMap<u32, Stores>) -> &mut Stores {
+    stores.entry(current_thread().unwrap_or(u32::MAX)).or_insert_with(Stores::new)
 }
