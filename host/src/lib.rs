@@ -55,7 +55,8 @@
 //! - [`Device::primary`], [`Device::stream_from_raw`]: what CUDA's runtime uses, and so PyTorch.
 //!   (`docs/guide/pytorch.md`)
 //! - With the feature `cudarc`: `Device::from_cudarc`, `Device::stream_from_cudarc`, arguments that
-//!   are `CudaSlice`s or views of them, `Buffer::lend`. (`docs/guide/cudarc.md`)
+//!   are `CudaSlice`s, views of them or their rows (`CudaRows`), `Buffer::lend`.
+//!   (`docs/guide/cudarc.md`)
 //!
 //! ## Errors
 //!
@@ -102,7 +103,7 @@ pub use error::Error;
 pub use gpu::module::Resources;
 pub use grid::Grid;
 #[cfg(feature = "cudarc")]
-pub use interop::{LentBuffer, LentBufferMut};
+pub use interop::{CudaRows, CudaRowsMut, LentBuffer, LentBufferMut};
 pub use launch::launch;
 #[doc(hidden)]
 pub use module::BuiltFiles;

@@ -47,7 +47,7 @@ pub use rows::{RMS_NORM_EPSILON, reverse, rms_norm, softmax};
 pub use signal::{RADIUS, convolution, moving_average, moving_average_wide};
 pub use tensor::{batched_transpose, column_sums, copy_tma, stencil_2d_tma, stencil_3x3_tma, transpose_tma};
 #[cfg(not(target_arch = "nvptx64"))]
-pub use tensor_cores::{Epilogue, Matrix, MultiplyError, multiply, multiply_fused};
+pub use tensor_cores::{Epilogue, Matrix, MatrixView, MatrixViewMut, MultiplyError, multiply, multiply_fused};
 pub use tensor_cores::{gemm, gemm_fused, gemm_fused_with_matrix};
 pub use wide::{
     example_kernel_wide, scale_own_wide, with_memcpy_async_prior_wide, with_memcpy_async_wide,

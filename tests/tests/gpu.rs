@@ -25,10 +25,7 @@ use tilepipe_tests::{
 fn gpu() -> Option<Device> {
     match Device::gpu(0) {
         Ok(device) => {
-            for module in [Module::Kernels, Module::TestKernels] {
-                let folder = module.folder().unwrap_or_else(|error| panic!("{error}"));
-                device.load(&built::read(&folder).unwrap()).unwrap();
-            }
+            load(&device);
             Some(device)
         }
         Err(Error::NoDriver | Error::NoSuchGpu { .. }) => {
@@ -36,6 +33,14 @@ fn gpu() -> Option<Device> {
             None
         }
         Err(error) => panic!("{error}"),
+    }
+}
+
+/// Loads the kernels of `kernels/` and of `tests/kernels/`.
+fn load(device: &Device) {
+    for module in [Module::Kernels, Module::TestKernels] {
+        let folder = module.folder().unwrap_or_else(|error| panic!("{error}"));
+        device.load(&built::read(&folder).unwrap()).unwrap();
     }
 }
 
@@ -201,6 +206,13 @@ fn products_of_random_shapes_and_epilogues_are_those_of_plain_loops() {
     let products = products::shapes::check(&device, 1000, 1500, 2).unwrap();
     products::shapes::check_errors(&device).unwrap();
     println!("{products} products");
+}
+
+#[test]
+fn products_are_of_matrices_wherever_they_lie() {
+    let Some(device) = gpu() else { return };
+    products::rows::check_parts_of_buffers(&device).unwrap();
+    products::rows::check_rows_of_cudarc(load).unwrap();
 }
 
 #[test]

@@ -314,6 +314,12 @@ fn products_of_random_shapes_and_epilogues_are_those_of_plain_loops() {
 }
 
 #[test]
+fn products_are_of_matrices_wherever_they_lie() {
+    products::rows::check_parts_of_buffers(&Device::cpu(Schedule::Random { seed: 7 })).unwrap();
+    products::rows::check_foreign_rows().unwrap();
+}
+
+#[test]
 fn arrays_of_one_to_five_dimensions_are_what_plain_loops_make() {
     for schedule in [Schedule::Lazy, Schedule::Random { seed: 11 }] {
         assert!(dimensions::check(&Device::cpu(schedule)).unwrap() > 900);

@@ -3,16 +3,17 @@
 use std::any::{TypeId, type_name};
 use std::marker::PhantomData;
 
+use tilepipe::Element;
 use tilepipe::launch::{ParameterKind, RawRows};
-use tilepipe::{ColumnTiles2D, Element, Halos2D, Tiles2D, TilesMut2D};
 
 use crate::argument::foreign::elements;
+use crate::argument::rows::views_of_two_dimensions;
 use crate::argument::{Argument, Bound, Place, Value, sealed};
 use crate::device::Device;
 use crate::error::Error;
 
-/// Rows of elements at an address, to be read by a kernel: what is passed for `Tiles2D` and its
-/// relatives where a [`Buffer2D`](crate::Buffer2D) is not. It is to rows what
+/// Rows of elements at an address, to be read by a kernel: what is passed for `Tiles2D`, its
+/// relatives and a `Tensor` where a [`Buffer2D`](crate::Buffer2D) is not. It is to rows what
 /// [`ForeignSlice`](crate::ForeignSlice) is to elements in a line.
 ///
 /// # Examples
@@ -57,8 +58,9 @@ pub struct ForeignRows<'a, T> {
     memory: PhantomData<&'a [T]>,
 }
 
-/// Rows of elements at an address, to be written by a kernel: what is passed for `TilesMut2D` where
-/// a [`Buffer2D`](crate::Buffer2D) is not. See [`ForeignRows`].
+/// Rows of elements at an address, to be written by a kernel: what is passed for `TilesMut2D`, a
+/// `TensorMut` or a `TileReduction` where a [`Buffer2D`](crate::Buffer2D) is not. See
+/// [`ForeignRows`].
 #[derive(Debug)]
 pub struct ForeignRowsMut<'a, T> {
     device: Device,
@@ -152,25 +154,25 @@ macro_rules! inputs {
     )*};
 }
 
-inputs! {
-    [const ROWS: usize, const COLUMNS: usize, const PAD: usize] Tiles2D<'_, T, ROWS, COLUMNS, PAD>;
-    [const ROWS: usize, const COLUMNS: usize, const PAD: usize] ColumnTiles2D<'_, T, ROWS, COLUMNS, PAD>;
-    [const ROWS: usize, const COLUMNS: usize, const HALO: usize] Halos2D<'_, T, ROWS, COLUMNS, HALO>;
+/// What may be passed for a view that is written or added to.
+macro_rules! outputs {
+    ($([$($generics:tt)*] $view:ty;)*) => {$(
+        impl<T: Element, $($generics)*> Argument<$view> for &mut ForeignRowsMut<'_, T> {
+            fn bind<'a>(self) -> Bound<'a>
+            where
+                Self: 'a,
+            {
+                bound::<T>(&self.device, self.rows, ParameterKind::Output)
+            }
+        }
+    )*};
 }
 
-impl<T: Element, const ROWS: usize, const COLUMNS: usize, A, O> Argument<TilesMut2D<'_, T, ROWS, COLUMNS, A, O>>
-    for &mut ForeignRowsMut<'_, T>
-{
-    fn bind<'a>(self) -> Bound<'a>
-    where
-        Self: 'a,
-    {
-        bound::<T>(&self.device, self.rows, ParameterKind::Output)
-    }
-}
+views_of_two_dimensions!(inputs, outputs);
 
 #[cfg(test)]
 mod tests {
+    use tilepipe::Tiles2D;
     use tilepipe::cpu::Schedule;
 
     use super::*;
@@ -194,6 +196,21 @@ mod tests {
         // SAFETY: as above.
         let written = unsafe { ForeignRowsMut::<u32>::new(&device, 2, [1, 1], 1) };
         assert!(matches!(written.map(drop), Err(Error::BadAddress { address: 2, .. })));
+    }
+
+    #[test]
+    fn boxes_of_a_matrix_are_copied_from_foreign_rows_and_stored_to_them() {
+        use tilepipe::{Extents2, NoSwizzle, Tensor, TensorMut};
+
+        let device = Device::cpu(Schedule::Lazy);
+        // SAFETY: nothing is launched.
+        let rows = unsafe { ForeignRows::<u32>::new(&device, 4096, [2, 4], 16) }.unwrap();
+        let bound = Argument::<Tensor<'_, u32, Extents2<8, 8>, NoSwizzle>>::bind(&rows);
+        assert_eq!(bound.kind, ParameterKind::Input);
+        // SAFETY: as above.
+        let mut rows = unsafe { ForeignRowsMut::<u32>::new(&device, 4096, [2, 4], 16) }.unwrap();
+        let bound = Argument::<TensorMut<'_, u32, Extents2<8, 8>, NoSwizzle>>::bind(&mut rows);
+        assert_eq!((bound.kind, bound.value.array().unwrap().pitches[0]), (ParameterKind::Output, 16));
     }
 
     #[test]

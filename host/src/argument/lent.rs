@@ -8,11 +8,19 @@ use cudarc::driver::sys::{CUdeviceptr, CUevent};
 use cudarc::driver::{CudaSlice, CudaStream, CudaView, CudaViewMut, DevicePtr, DevicePtrMut, DeviceSlice, SyncOnDrop};
 use tilepipe::Element;
 
-/// Memory of cudarc's, borrowed for a launch.
+/// Memory of cudarc's, borrowed for a launch. (It may be used where a shorter borrow is asked for,
+/// and so may the arguments that have it.)
 #[derive(Clone)]
 pub(crate) enum Lent<'a> {
     Shared(&'a dyn Shared),
-    Exclusive(Arc<Mutex<&'a mut dyn Exclusive>>),
+    Exclusive(Arc<dyn Borrowed + 'a>),
+}
+
+impl<'a> Lent<'a> {
+    /// Borrows memory that is written.
+    pub(crate) fn exclusive(memory: &'a mut impl Exclusive) -> Self {
+        Lent::Exclusive(Arc::new(Mutex::new(memory)))
+    }
 }
 
 /// Memory that may be read.
@@ -31,6 +39,25 @@ pub(crate) trait Exclusive: Send + Sync {
 
     /// Makes a stream wait for what has to come before a write; returns address and guard.
     fn begin<'s>(&'s mut self, stream: &'s CudaStream) -> (CUdeviceptr, SyncOnDrop<'s>);
+}
+
+/// Memory that may be written by whoever has one of the handles of its borrow.
+pub(crate) trait Borrowed: Send + Sync {
+    /// The stream in whose order it is freed.
+    fn home(&self) -> Arc<CudaStream>;
+
+    /// As [`Lent::begin`].
+    fn begin(&self, stream: &CudaStream) -> (CUdeviceptr, CUevent);
+}
+
+impl<M: Exclusive> Borrowed for Mutex<&mut M> {
+    fn home(&self) -> Arc<CudaStream> {
+        Arc::clone(self.lock().unwrap_or_else(PoisonError::into_inner).home())
+    }
+
+    fn begin(&self, stream: &CudaStream) -> (CUdeviceptr, CUevent) {
+        disarmed(self.lock().unwrap_or_else(PoisonError::into_inner).begin(stream))
+    }
 }
 
 macro_rules! shared {
@@ -68,7 +95,7 @@ impl Lent<'_> {
     pub(crate) fn home(&self) -> Arc<CudaStream> {
         match self {
             Lent::Shared(memory) => Arc::clone(memory.home()),
-            Lent::Exclusive(memory) => Arc::clone(memory.lock().unwrap_or_else(PoisonError::into_inner).home()),
+            Lent::Exclusive(memory) => memory.home(),
         }
     }
 
@@ -78,7 +105,7 @@ impl Lent<'_> {
     pub(crate) fn begin(&self, stream: &CudaStream) -> (CUdeviceptr, CUevent) {
         match self {
             Lent::Shared(memory) => disarmed(memory.begin(stream)),
-            Lent::Exclusive(memory) => disarmed(memory.lock().unwrap_or_else(PoisonError::into_inner).begin(stream)),
+            Lent::Exclusive(memory) => memory.begin(stream),
         }
     }
 }

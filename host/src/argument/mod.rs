@@ -6,7 +6,7 @@ mod foreign_rows;
 pub(crate) mod lent;
 pub(crate) mod linear;
 pub(crate) mod place;
-mod rows;
+pub(crate) mod rows;
 pub(crate) mod tensor;
 mod value;
 
@@ -38,7 +38,8 @@ use crate::buffer::{
 ///   [`BufferNd`] or a [`SliceNd`] for one of as many dimensions;
 /// - a number, a `bool`, an array or a struct for itself ([`Scalar`]);
 /// - a reference `&value` for a [`Constant`] of the value's type;
-/// - for a view of two dimensions also `&ForeignRows<T>` or `&mut ForeignRowsMut<T>`;
+/// - for a view of two dimensions also `&ForeignRows<T>` or `&mut ForeignRowsMut<T>`, and with the
+///   feature `cudarc` `&CudaRows<T>` or `&mut CudaRowsMut<T>`;
 /// - for a view of one dimension also `&ForeignSlice<T>` or `&mut ForeignSliceMut<T>`, and with the
 ///   feature `cudarc` `&CudaSlice<T>` or `&CudaView<T>` for an input, `&mut CudaSlice<T>` or
 ///   `&mut CudaViewMut<T>` for an output.
@@ -269,6 +270,24 @@ impl<'a> Bound<'a> {
         }
     }
 
+    /// Returns the rows, and the elements of a row, of what has two dimensions.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tilepipe_host::{Bound, Device, Schedule};
+    /// let device = Device::cpu(Schedule::Lazy);
+    /// let input = device.upload_2d(&[1, 2, 3, 4, 5, 6], 3)?;
+    /// assert_eq!(Bound::input_2d(&input).extents_2d(), Some([2, 3]));
+    /// assert_eq!(Bound::scalar(1_u32).extents_2d(), None);
+    /// # Ok::<(), tilepipe_host::Error>(())
+    /// ```
+    pub fn extents_2d(&self) -> Option<[usize; 2]> {
+        let array = self.value.array().filter(|array| array.dimensions == 2)?;
+        let [width, height, ..] = array.extents;
+        Some([height as usize, width as usize])
+    }
+
     /// Returns how the launch uses the memory.
     pub(crate) fn access(&self) -> Access {
         if self.kind.writes() { Access::Write } else { Access::Read }
@@ -370,6 +389,14 @@ mod tests {
     use tilepipe::launch::{RawConstant, VALUE_ALIGNMENT};
 
     use super::*;
+
+    #[test]
+    fn an_argument_may_be_used_where_one_of_a_shorter_borrow_is_asked_for() {
+        fn shorter<'b, 'a: 'b>(bound: Bound<'a>) -> Bound<'b> {
+            bound
+        }
+        assert_eq!(shorter(Bound::scalar(1_u32)).kind, ParameterKind::Scalar);
+    }
 
     #[test]
     fn arguments_keep_their_bytes_and_zeros_after_them() {

@@ -18,7 +18,7 @@ pub(crate) enum Place<'a> {
     Buffer(Memory),
     /// Somebody's who promised to keep it, and everybody else off it, for `'a` and as long as the
     /// launch runs. It is memory of the device.
-    Foreign(Device, PhantomData<fn(&'a ()) -> &'a ()>),
+    Foreign(Device, PhantomData<&'a ()>),
     /// cudarc's, in the order of its events.
     #[cfg(feature = "cudarc")]
     Lent(Lent<'a>),

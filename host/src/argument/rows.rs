@@ -1,83 +1,78 @@
-//! Arguments for the views of two dimensions.
+//! The views of two dimensions, for each kind of memory that may be passed for all of them.
 
-use tilepipe::{ColumnTiles2D, Element, Halos2D, Tiles2D, TilesMut2D};
+use tilepipe::Element;
 
 use crate::argument::{Argument, Bound, sealed};
 use crate::buffer::{Buffer2D, Rows, RowsMut};
+
+/// Calls `$inputs` with the views that kernels read, and `$outputs` with those that they write or
+/// add to: the generic parameters besides `T: Element`, and the type.
+macro_rules! views_of_two_dimensions {
+    ($inputs:ident, $outputs:ident) => {
+        $inputs! {
+            [const ROWS: usize, const COLUMNS: usize, const PAD: usize] tilepipe::Tiles2D<'_, T, ROWS, COLUMNS, PAD>;
+            [const ROWS: usize, const COLUMNS: usize, const PAD: usize]
+                tilepipe::ColumnTiles2D<'_, T, ROWS, COLUMNS, PAD>;
+            [const ROWS: usize, const COLUMNS: usize, const HALO: usize] tilepipe::Halos2D<'_, T, ROWS, COLUMNS, HALO>;
+            [X: tilepipe::MatrixExtents, W: tilepipe::Swizzle] tilepipe::Tensor<'_, T, X, W>;
+        }
+        $outputs! {
+            [const ROWS: usize, const COLUMNS: usize, A, O] tilepipe::TilesMut2D<'_, T, ROWS, COLUMNS, A, O>;
+            [X: tilepipe::OutputExtents + tilepipe::MatrixExtents, W: tilepipe::Swizzle, O]
+                tilepipe::TensorMut<'_, T, X, W, O>;
+            [O: tilepipe::Operation<T>, X: tilepipe::OutputExtents + tilepipe::MatrixExtents, W: tilepipe::Swizzle]
+                tilepipe::TileReduction<'_, T, O, X, W>;
+        }
+    };
+}
+pub(crate) use views_of_two_dimensions;
 
 impl<T, P> sealed::Sealed<P> for &Buffer2D<T> {}
 impl<T, P> sealed::Sealed<P> for &mut Buffer2D<T> {}
 impl<T, P> sealed::Sealed<P> for Rows<'_, T> {}
 impl<T, P> sealed::Sealed<P> for RowsMut<'_, T> {}
 
-impl<T: Element, const ROWS: usize, const COLUMNS: usize, const PAD: usize> Argument<Tiles2D<'_, T, ROWS, COLUMNS, PAD>>
-    for &Buffer2D<T>
-{
-    fn bind<'a>(self) -> Bound<'a> {
-        Bound::input_2d(self)
-    }
+/// What may be passed for a view that is read.
+macro_rules! inputs {
+    ($([$($generics:tt)*] $view:ty;)*) => {$(
+        impl<T: Element, $($generics)*> Argument<$view> for &Buffer2D<T> {
+            fn bind<'a>(self) -> Bound<'a> {
+                Bound::input_2d(self)
+            }
+        }
+
+        impl<T: Element, $($generics)*> Argument<$view> for Rows<'_, T> {
+            fn bind<'a>(self) -> Bound<'a> {
+                Bound::input_rows(self)
+            }
+        }
+    )*};
 }
 
-impl<T: Element, const ROWS: usize, const COLUMNS: usize, const PAD: usize>
-    Argument<ColumnTiles2D<'_, T, ROWS, COLUMNS, PAD>> for &Buffer2D<T>
-{
-    fn bind<'a>(self) -> Bound<'a> {
-        Bound::input_2d(self)
-    }
+/// What may be passed for a view that is written or added to.
+macro_rules! outputs {
+    ($([$($generics:tt)*] $view:ty;)*) => {$(
+        impl<T: Element, $($generics)*> Argument<$view> for &mut Buffer2D<T> {
+            fn bind<'a>(self) -> Bound<'a> {
+                Bound::output_2d(self)
+            }
+        }
+
+        impl<T: Element, $($generics)*> Argument<$view> for RowsMut<'_, T> {
+            fn bind<'a>(self) -> Bound<'a> {
+                Bound::output_rows(self)
+            }
+        }
+    )*};
 }
 
-impl<T: Element, const ROWS: usize, const COLUMNS: usize, const HALO: usize>
-    Argument<Halos2D<'_, T, ROWS, COLUMNS, HALO>> for &Buffer2D<T>
-{
-    fn bind<'a>(self) -> Bound<'a> {
-        Bound::input_2d(self)
-    }
-}
-
-impl<T: Element, const ROWS: usize, const COLUMNS: usize, A, O> Argument<TilesMut2D<'_, T, ROWS, COLUMNS, A, O>>
-    for &mut Buffer2D<T>
-{
-    fn bind<'a>(self) -> Bound<'a> {
-        Bound::output_2d(self)
-    }
-}
-
-impl<T: Element, const ROWS: usize, const COLUMNS: usize, const PAD: usize> Argument<Tiles2D<'_, T, ROWS, COLUMNS, PAD>>
-    for Rows<'_, T>
-{
-    fn bind<'a>(self) -> Bound<'a> {
-        Bound::input_rows(self)
-    }
-}
-
-impl<T: Element, const ROWS: usize, const COLUMNS: usize, const PAD: usize>
-    Argument<ColumnTiles2D<'_, T, ROWS, COLUMNS, PAD>> for Rows<'_, T>
-{
-    fn bind<'a>(self) -> Bound<'a> {
-        Bound::input_rows(self)
-    }
-}
-
-impl<T: Element, const ROWS: usize, const COLUMNS: usize, const HALO: usize>
-    Argument<Halos2D<'_, T, ROWS, COLUMNS, HALO>> for Rows<'_, T>
-{
-    fn bind<'a>(self) -> Bound<'a> {
-        Bound::input_rows(self)
-    }
-}
-
-impl<T: Element, const ROWS: usize, const COLUMNS: usize, A, O> Argument<TilesMut2D<'_, T, ROWS, COLUMNS, A, O>>
-    for RowsMut<'_, T>
-{
-    fn bind<'a>(self) -> Bound<'a> {
-        Bound::output_rows(self)
-    }
-}
+views_of_two_dimensions!(inputs, outputs);
 
 #[cfg(test)]
 mod tests {
     use tilepipe::cpu::Schedule;
     use tilepipe::launch::{ParameterKind, RawRows};
+    use tilepipe::{Halos2D, Tiles2D, TilesMut2D};
 
     use super::*;
     use crate::device::Device;

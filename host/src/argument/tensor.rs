@@ -4,12 +4,11 @@ use std::ffi::c_void;
 
 use tilepipe::launch::{Boxes, ElementKind, Instance, ParameterInfo, RawTensor};
 use tilepipe::{
-    Element, Extents1, Extents2, Extents3, Extents4, Extents5, MatrixExtents, Operation, OutputExtents, Swizzle,
-    Tensor, TensorMut, TileReduction,
+    Element, Extents1, Extents2, Extents3, Extents4, Extents5, Operation, Swizzle, Tensor, TensorMut, TileReduction,
 };
 
 use crate::argument::{Argument, Array, Bound, sealed};
-use crate::buffer::{Buffer, Buffer2D, BufferNd, DIMENSIONS, Rows, RowsMut, Slice, SliceMut, SliceNd, SliceNdMut};
+use crate::buffer::{Buffer, BufferNd, DIMENSIONS, Slice, SliceMut, SliceNd, SliceNdMut};
 use crate::error::Error;
 use crate::gpu::context::Context;
 
@@ -18,50 +17,6 @@ use crate::gpu::context::Context;
 const MOST: u64 = i32::MAX as u64 - 512;
 /// What the bytes of a tensor's rows, from one's start to the next one's, are below.
 const PITCH_LIMIT: u64 = 1 << 40;
-
-impl<T: Element, X: MatrixExtents, W: Swizzle> Argument<Tensor<'_, T, X, W>> for &Buffer2D<T> {
-    fn bind<'a>(self) -> Bound<'a> {
-        Bound::input_2d(self)
-    }
-}
-
-impl<T: Element, X: MatrixExtents, W: Swizzle> Argument<Tensor<'_, T, X, W>> for Rows<'_, T> {
-    fn bind<'a>(self) -> Bound<'a> {
-        Bound::input_rows(self)
-    }
-}
-
-impl<T: Element, X: OutputExtents + MatrixExtents, W: Swizzle, O> Argument<TensorMut<'_, T, X, W, O>>
-    for &mut Buffer2D<T>
-{
-    fn bind<'a>(self) -> Bound<'a> {
-        Bound::output_2d(self)
-    }
-}
-
-impl<T: Element, X: OutputExtents + MatrixExtents, W: Swizzle, O> Argument<TensorMut<'_, T, X, W, O>>
-    for RowsMut<'_, T>
-{
-    fn bind<'a>(self) -> Bound<'a> {
-        Bound::output_rows(self)
-    }
-}
-
-impl<T: Element, O: Operation<T>, X: OutputExtents + MatrixExtents, W: Swizzle> Argument<TileReduction<'_, T, O, X, W>>
-    for &mut Buffer2D<T>
-{
-    fn bind<'a>(self) -> Bound<'a> {
-        Bound::output_2d(self)
-    }
-}
-
-impl<T: Element, O: Operation<T>, X: OutputExtents + MatrixExtents, W: Swizzle> Argument<TileReduction<'_, T, O, X, W>>
-    for RowsMut<'_, T>
-{
-    fn bind<'a>(self) -> Bound<'a> {
-        Bound::output_rows(self)
-    }
-}
 
 /// What may be passed for tensors of so many dimensions.
 macro_rules! tensors_of {

@@ -123,14 +123,14 @@ impl Value {
         }
     }
 
-    /// Moves a view to another address.
+    /// Moves a view up by so many bytes: one that was bound before its memory's address was known.
     #[cfg(feature = "cudarc")]
-    pub(crate) fn set_address(&mut self, address: u64) {
+    pub(crate) fn move_by(&mut self, bytes: u64) {
         match self {
             Value::Scalar(_) | Value::Constant(_) => {}
-            Value::Elements(elements) => elements.value.address = address,
-            Value::Rows(rows) => rows.address = address,
-            Value::Array(array) => array.address = address,
+            Value::Elements(elements) => elements.value.address += bytes,
+            Value::Rows(rows) => rows.address += bytes,
+            Value::Array(array) => array.address += bytes,
         }
     }
 

@@ -17,6 +17,8 @@ pub(crate) use self::buffer2d::elements_aligned_to;
 pub use self::nd::{BufferNd, SliceNd, SliceNdMut};
 pub(crate) use self::nd::{DIMENSIONS, Layout};
 pub(crate) use self::rows::Rectangle;
+#[cfg(feature = "cudarc")]
+pub(crate) use self::rows::dense;
 pub use self::rows::{Rows, RowsMut};
 pub use self::slice::{Slice, SliceMut};
 #[cfg(feature = "cudarc")]

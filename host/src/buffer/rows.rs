@@ -58,7 +58,11 @@ pub(crate) struct Rectangle {
 
 impl Rectangle {
     /// The part of it in the given rows and columns.
-    fn slice(self, rows: &impl RangeBounds<usize>, columns: &impl RangeBounds<usize>) -> Result<Rectangle, Error> {
+    pub(crate) fn slice(
+        self,
+        rows: &impl RangeBounds<usize>,
+        columns: &impl RangeBounds<usize>,
+    ) -> Result<Rectangle, Error> {
         let (rows, columns) = (bounds(rows, self.height), bounds(columns, self.width));
         match (Part::of(&rows, self.height), Part::of(&columns, self.width)) {
             // No overflow: its first element is one of these.
@@ -196,7 +200,7 @@ impl<'a, T: Element> RowsMut<'a, T> {
 }
 
 /// The rows of `width`, at least 1, of which `elements` elements consist as a whole.
-fn dense(elements: usize, width: usize) -> Result<Rectangle, Error> {
+pub(crate) fn dense(elements: usize, width: usize) -> Result<Rectangle, Error> {
     check_width(elements, width)?;
     Ok(Rectangle { start: 0, width, height: elements / width, pitch: width, padding: 0 })
 }

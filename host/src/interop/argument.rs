@@ -1,7 +1,6 @@
 //! Memory of cudarc's as arguments of a launch.
 
 use std::any::{TypeId, type_name};
-use std::sync::{Arc, Mutex};
 
 use cudarc::driver::{CudaSlice, CudaView, CudaViewMut};
 use tilepipe::Element;
@@ -17,8 +16,8 @@ fn input<'a, T: Element>(memory: &'a dyn Shared, len: usize) -> Bound<'a> {
 }
 
 /// Elements of cudarc's that a kernel writes, or that its threads add to.
-fn output<'a, T: Element>(memory: &'a mut dyn Exclusive, len: usize, kind: ParameterKind) -> Bound<'a> {
-    bound::<T>(Lent::Exclusive(Arc::new(Mutex::new(memory))), len, kind)
+fn output<T: Element>(memory: &mut impl Exclusive, len: usize, kind: ParameterKind) -> Bound<'_> {
+    bound::<T>(Lent::exclusive(memory), len, kind)
 }
 
 /// The address is cudarc's to say once the stream is known.

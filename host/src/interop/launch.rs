@@ -58,7 +58,7 @@ pub(crate) fn launch(stream: &Stream, grid: Grid, instance: &Instance, arguments
         }
         let event = if is_tracked { event } else { std::ptr::null_mut() };
         uses.push(Tracked { event, home: home.cu_stream() });
-        argument.value.set_address(address);
+        argument.value.move_by(address);
     }
     told()?;
     // SAFETY: the events are those of memory that `arguments` borrow, whose context

@@ -15,7 +15,7 @@ mod multiply;
 
 pub use fused::{Activation, Linear, Silu, gemm_fused, gemm_fused_with_matrix};
 #[cfg(not(target_arch = "nvptx64"))]
-pub use multiply::{Epilogue, Matrix, MultiplyError, instances, multiply, multiply_fused};
+pub use multiply::{Epilogue, Matrix, MatrixView, MatrixViewMut, MultiplyError, instances, multiply, multiply_fused};
 
 /// Elements along K of a stage.
 const DEEP: usize = 64;

@@ -1,10 +1,12 @@
 //! The launch of a matrix product: which tiles, and on how many multiprocessors.
 
 use core::fmt;
+use core::marker::PhantomData;
 
 use tilepipe::launch::Instance;
 use tilepipe::product::OperandElement;
-use tilepipe_host::{Bound, Buffer2D, Error, Stream, launch};
+use tilepipe::{Extents2, NoSwizzle, Tensor, TensorMut};
+use tilepipe_host::{Argument, Bound, Error, Stream, launch};
 
 use super::{DEEP, gemm, gemm_fused, gemm_fused_with_matrix};
 
@@ -14,29 +16,60 @@ pub fn instances() -> impl Iterator<Item = &'static Instance> {
     gemm::INSTANCES.iter().chain(&gemm_fused::INSTANCES).chain(&gemm_fused_with_matrix::INSTANCES)
 }
 
-/// A factor of a product: a matrix as it lies in memory, or transposed.
-#[derive(Clone, Copy)]
-pub struct Matrix<'a, T> {
-    buffer: &'a Buffer2D<T>,
+/// What a matrix that is read may be: what a launch takes for this view, such as a
+/// `&`[`Buffer2D`](tilepipe_host::Buffer2D), [`Rows`](tilepipe_host::Rows) of a buffer, rows of
+/// cudarc's or [foreign ones](tilepipe_host::ForeignRows).
+pub type MatrixView<T> = Tensor<'static, T, Extents2<8, 8>, NoSwizzle>;
+
+/// What a matrix that is written may be: what a launch takes for this view, such as a
+/// `&mut`[`Buffer2D`](tilepipe_host::Buffer2D).
+pub type MatrixViewMut<T> = TensorMut<'static, T, Extents2<8, 8>, NoSwizzle>;
+
+/// A factor of a product: rows as they lie in memory, or transposed.
+#[derive(Clone, Copy, Debug)]
+pub struct Matrix<R> {
+    rows: R,
     transposed: bool,
 }
 
-impl<'a, T: OperandElement> Matrix<'a, T> {
-    /// The matrix whose rows are the buffer's.
-    pub fn of(buffer: &'a Buffer2D<T>) -> Self {
-        Matrix { buffer, transposed: false }
+impl<R> Matrix<R> {
+    /// The matrix whose rows are these: what is passed for a [`MatrixView`].
+    pub fn of(rows: R) -> Self {
+        Matrix { rows, transposed: false }
     }
 
-    /// The matrix whose columns are the buffer's rows.
-    pub fn transposed(buffer: &'a Buffer2D<T>) -> Self {
-        Matrix { buffer, transposed: true }
+    /// The matrix whose columns are these rows.
+    pub fn transposed(rows: R) -> Self {
+        Matrix { rows, transposed: true }
     }
 
+    /// The rows as an argument.
+    fn bind<'a, T: OperandElement>(self) -> Factor<'a>
+    where
+        R: Argument<MatrixView<T>> + 'a,
+    {
+        Factor { rows: self.rows.bind(), transposed: self.transposed }
+    }
+}
+
+/// A factor whose rows are an argument of a launch.
+struct Factor<'a> {
+    rows: Bound<'a>,
+    transposed: bool,
+}
+
+impl Factor<'_> {
     /// Rows and columns.
     fn extents(&self) -> [usize; 2] {
-        let [rows, columns] = [self.buffer.height(), self.buffer.width()];
+        let [rows, columns] = extents(&self.rows);
         if self.transposed { [columns, rows] } else { [rows, columns] }
     }
+}
+
+/// Rows and columns of what was bound for a matrix.
+fn extents(matrix: &Bound<'_>) -> [usize; 2] {
+    // A view of two dimensions takes nothing else.
+    matrix.extents_2d().unwrap_or_default()
 }
 
 /// Why a product was not computed.
@@ -139,7 +172,8 @@ fn plan([rows, columns]: [usize; 2], deep: usize, multiprocessors: usize, widths
 
 /// Writes `left * right` to `product`, for matrices of `bf16` or of `f16`, summed up in `f32`.
 ///
-/// Of each the rows in memory are a multiple of 16 bytes apart, as [`Buffer2D`]s of the device are.
+/// Of each the rows in memory are a multiple of 16 bytes apart, as those of a
+/// [`Buffer2D`](tilepipe_host::Buffer2D) are.
 /// On a GPU it needs sm_90a; the CPU computes the same within the rounding of its sums
 /// ([guide](../../docs/guide/products.md)).
 ///
@@ -165,14 +199,14 @@ fn plan([rows, columns]: [usize; 2], deep: usize, multiprocessors: usize, widths
 /// ```
 pub fn multiply<T: OperandElement>(
     stream: &Stream,
-    left: Matrix<'_, T>,
-    right: Matrix<'_, T>,
-    product: &mut Buffer2D<T>,
+    left: Matrix<impl Argument<MatrixView<T>>>,
+    right: Matrix<impl Argument<MatrixView<T>>>,
+    product: impl Argument<MatrixViewMut<T>>,
 ) -> Result<(), MultiplyError> {
+    let (left, right, product) = (left.bind(), right.bind(), product.bind());
     let widths: &[_] = if left.transposed || !right.transposed { &WIDTHS_ACROSS } else { &WIDTHS };
-    let (instance, grid) = chosen(&left, &right, product, widths, &gemm::INSTANCES, &[])?;
-    let arguments = [Bound::input_2d(left.buffer), Bound::input_2d(right.buffer), Bound::output_2d(product)];
-    launch(stream, grid, instance, arguments)?;
+    let (instance, grid) = chosen::<T>(stream, [&left, &right], &product, widths, &gemm::INSTANCES, &[])?;
+    launch(stream, grid, instance, [left.rows, right.rows, product])?;
     Ok(())
 }
 
@@ -203,13 +237,14 @@ pub fn multiply<T: OperandElement>(
 /// assert_eq!(product, [0.0, 0.0, 0.0, 2.0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone)]
 pub struct Epilogue<'a, T> {
     alpha: f32,
-    matrix: Option<(f32, &'a Buffer2D<T>)>,
-    of_columns: Option<&'a Buffer2D<T>>,
-    of_rows: Option<&'a Buffer2D<T>>,
+    matrix: Option<(f32, Bound<'a>)>,
+    of_columns: Option<Bound<'a>>,
+    of_rows: Option<Bound<'a>>,
     activation: Activation,
+    elements: PhantomData<&'a [T]>,
 }
 
 /// What is computed of each element at last.
@@ -220,16 +255,17 @@ enum Activation {
     Silu,
 }
 
-impl<T> Default for Epilogue<'_, T> {
+impl<T: OperandElement> Default for Epilogue<'_, T> {
     fn default() -> Self {
         Epilogue::new()
     }
 }
 
-impl<'a, T> Epilogue<'a, T> {
+impl<'a, T: OperandElement> Epilogue<'a, T> {
     /// The product as it is.
     pub fn new() -> Self {
-        Epilogue { alpha: 1.0, matrix: None, of_columns: None, of_rows: None, activation: Activation::Identity }
+        let activation = Activation::Identity;
+        Epilogue { alpha: 1.0, matrix: None, of_columns: None, of_rows: None, activation, elements: PhantomData }
     }
 
     /// Multiplies the product by `alpha`, and nothing that is added.
@@ -241,22 +277,22 @@ impl<'a, T> Epilogue<'a, T> {
     /// Adds `beta` times a matrix as large as the product. With a `beta` of 0 none of its elements
     /// counts.
     #[must_use]
-    pub fn add(self, beta: f32, matrix: &'a Buffer2D<T>) -> Self {
-        Epilogue { matrix: Some((beta, matrix)), ..self }
+    pub fn add(self, beta: f32, matrix: impl Argument<MatrixView<T>> + 'a) -> Self {
+        Epilogue { matrix: Some((beta, matrix.bind())), ..self }
     }
 
     /// Adds to each row a vector, a matrix of one row with as many columns as the product: the bias
     /// of a layer whose inputs are the rows of the left factor.
     #[must_use]
-    pub fn bias(self, vector: &'a Buffer2D<T>) -> Self {
-        Epilogue { of_columns: Some(vector), ..self }
+    pub fn bias(self, vector: impl Argument<MatrixView<T>> + 'a) -> Self {
+        Epilogue { of_columns: Some(vector.bind()), ..self }
     }
 
     /// Adds to each column a vector, a matrix of one row with as many columns as the product has
     /// rows.
     #[must_use]
-    pub fn bias_of_rows(self, vector: &'a Buffer2D<T>) -> Self {
-        Epilogue { of_rows: Some(vector), ..self }
+    pub fn bias_of_rows(self, vector: impl Argument<MatrixView<T>> + 'a) -> Self {
+        Epilogue { of_rows: Some(vector.bind()), ..self }
     }
 
     /// Stores the positive part of each element.
@@ -282,32 +318,31 @@ impl<'a, T> Epilogue<'a, T> {
 /// own buffer: that is an error of the launch.
 pub fn multiply_fused<T: OperandElement>(
     stream: &Stream,
-    left: Matrix<'_, T>,
-    right: Matrix<'_, T>,
+    left: Matrix<impl Argument<MatrixView<T>>>,
+    right: Matrix<impl Argument<MatrixView<T>>>,
     epilogue: Epilogue<'_, T>,
-    product: &mut Buffer2D<T>,
+    product: impl Argument<MatrixViewMut<T>>,
 ) -> Result<(), MultiplyError> {
-    let Epilogue { alpha, matrix, of_columns, of_rows, activation } = epilogue;
+    let Epilogue { alpha, matrix, of_columns, of_rows, activation, elements: _ } = epilogue;
+    let (left, right, product) = (left.bind(), right.bind(), product.bind());
+    let needed @ [rows, columns] = extents(&product);
+    let vectors = [of_columns.as_ref().map(|of| (of, [1, columns])), of_rows.as_ref().map(|of| (of, [1, rows]))];
+    let added = vectors.into_iter().chain([matrix.as_ref().map(|(_, matrix)| (matrix, needed))]).flatten();
+    let wrong = added.map(|(added, needed)| (extents(added), needed)).find(|(addend, needed)| addend != needed);
     // With a factor of 0 it does not count, whatever it holds.
     let counted = matrix.filter(|(beta, _)| *beta != 0.0);
     let name = [("F", if activation == Activation::Silu { "Silu" } else { "Linear" })];
     let instances: &'static [Instance] =
         if counted.is_some() { &gemm_fused_with_matrix::INSTANCES } else { &gemm_fused::INSTANCES };
-    let (instance, grid) = chosen(&left, &right, product, &WIDTHS_FUSED, instances, &name)?;
-    let [rows, columns] = [product.height(), product.width()];
-    let matrix = matrix.map(|(_, matrix)| matrix);
-    for (added, needed) in [(matrix, [rows, columns]), (of_columns, [1, columns]), (of_rows, [1, rows])] {
-        if let Some(addend) = added.map(|added| [added.height(), added.width()]).filter(|addend| *addend != needed) {
-            return Err(MultiplyError::Addend { addend, needed });
-        }
+    let (instance, grid) = chosen::<T>(stream, [&left, &right], &product, &WIDTHS_FUSED, instances, &name)?;
+    if let Some((addend, needed)) = wrong {
+        return Err(MultiplyError::Addend { addend, needed });
     }
     let least = if activation == Activation::Relu { 0.0 } else { f32::NEG_INFINITY };
-    let masks = [of_columns, of_rows].map(|vector| if vector.is_some() { u32::MAX } else { 0 });
+    let masks = Bound::scalar([&of_columns, &of_rows].map(|vector| if vector.is_some() { u32::MAX } else { 0 }));
+    let (left, right) = (left.rows, right.rows);
     // In place of a vector that is not there the kernel gets something that it reads anyway.
-    let vectors = [of_columns, of_rows].map(|vector| Bound::input_2d(vector.unwrap_or(left.buffer)));
-    let [of_columns, of_rows] = vectors;
-    let (left, right) = (Bound::input_2d(left.buffer), Bound::input_2d(right.buffer));
-    let (masks, product) = (Bound::scalar(masks), Bound::output_2d(product));
+    let [of_columns, of_rows] = [of_columns, of_rows].map(|vector| vector.unwrap_or_else(|| left.clone()));
     match counted {
         None => {
             let factors = Bound::scalar([alpha, least]);
@@ -315,7 +350,6 @@ pub fn multiply_fused<T: OperandElement>(
         }
         Some((beta, matrix)) => {
             let factors = Bound::scalar([alpha, beta, least]);
-            let matrix = Bound::input_2d(matrix);
             launch(stream, grid, instance, [left, right, matrix, of_columns, of_rows, factors, masks, product])?;
         }
     }
@@ -324,19 +358,19 @@ pub fn multiply_fused<T: OperandElement>(
 
 /// The instance for a product in tiles of one of these widths, and its blocks.
 fn chosen<T: OperandElement>(
-    left: &Matrix<'_, T>,
-    right: &Matrix<'_, T>,
-    product: &Buffer2D<T>,
+    stream: &Stream,
+    [left, right]: [&Factor<'_>; 2],
+    product: &Bound<'_>,
     widths: &[(usize, usize)],
     instances: &'static [Instance],
     others: &[(&str, &str)],
 ) -> Result<(&'static Instance, u32), MultiplyError> {
-    let extents @ [rows, columns] = [product.height(), product.width()];
+    let extents @ [rows, columns] = extents(product);
     let [[m, k], [k_too, n]] = [left.extents(), right.extents()];
     if [m, n] != extents || k != k_too || [m, n, k].contains(&0) {
         return Err(MultiplyError::Extents { left: [m, k], right: [k_too, n], product: extents });
     }
-    let multiprocessors = product.device().multiprocessors().map_or(1, |count| count as usize);
+    let multiprocessors = stream.device().multiprocessors().map_or(1, |count| count as usize);
     let Plan { width, grid } = plan([rows, columns], k, multiprocessors, widths);
     let layout = |across: bool| if across { "Across" } else { "Along" };
     let is_it = |instance: &&Instance| {

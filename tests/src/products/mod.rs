@@ -10,6 +10,7 @@ use tilepipe_test_kernels::tensor::products::product_of_some_stages;
 
 use crate::case::{dtype_of, random_bits};
 
+pub mod rows;
 pub mod shapes;
 
 /// A 16-bit float.
