@@ -1,14 +1,12 @@
-"""Times the norm and its gradients beside PyTorch's own operator and `torch.compile`, in one process.
+"""Times the norm and the layer beside PyTorch's own and `torch.compile`: `python3 compare.py` on a machine with a GPU.
 
-    python compare.py [--rows 8192] [--widths 512,1024,2048,4096,8192] [--repetitions 30] [--json FILE]
-
-Each contestant is first compared with a reference in 64 bits. What is timed is one replay of a CUDA graph of calls over
-several sets of buffers, which together are twice as large as the L2 cache: so no call finds its input there.
-Contestants take turns, in another order each time, and CUDA events around each replay give its time. "forward" is
-without gradients, "training" the norm and both gradients. A ratio is the other's median over ours: above 1 ours is
-faster. GB/s count what has to move once: `x` and the result, for training also `x` again, and a gradient in and out.
-At last the time that Python needs for a call, without a graph, is measured by the clock, over calls that the GPU is
-done with sooner.
+Each contestant is checked against float64 first. Then a graph of calls over rotating buffers, which the L2 cache has no
+room for, is made of each, and all graphs are replayed in turns, in an order that is drawn anew each time; CUDA events
+around each replay give its time. "forward" is without gradients, "training" the result and all gradients. A ratio is
+the other's median over ours: above 1 ours is faster. For the norm GB/s count what has to move once: `x` and the result,
+for training also `x` again, and a gradient in and out; for the layer TFLOP/s count its one or three products. At last
+the time that Python needs for a call, without a graph, is measured by the clock, over calls that the GPU is done with
+sooner.
 """
 
 import argparse
@@ -17,6 +15,8 @@ import random
 import statistics
 import sys
 import time
+from dataclasses import dataclass
+from typing import Callable, Dict, List
 
 import numpy
 import torch
@@ -24,48 +24,59 @@ import torch
 import tilepipe_torch
 
 EPS = 1e-6
-#: How wrong a result may be, over the magnitudes of its terms: PyTorch's own is accurate to about 1e-6.
+#: How wrong a norm may be, over the magnitudes of its terms: PyTorch's own is accurate to about 1e-6.
 BOUND = 1e-4
+#: How wrong a layer may be, over the value and over the values' root mean square: what is used again was rounded to
+#: 8 bits before.
+BOUND_OF_VALUE, BOUND_OF_SCALE = 2.0**-7, 2.0**-5
+
+
+@dataclass
+class Task:
+    """What is compared: who computes it, of which tensors (the last one is the gradient), and what it amounts to."""
+
+    name: str
+    operators: Dict[str, Callable]
+    sets: List[tuple]
+    check: Callable
+    #: For "forward" and "training", in a unit for a microsecond.
+    amounts: Dict[str, float]
+    unit: str
+
+
+def sets_of(make, bytes_of_one):
+    """Tensors of a call, as often as the L2 cache has no room for them."""
+    count = max(2, -(-2 * torch.cuda.get_device_properties(0).L2_cache_size // bytes_of_one) + 1)
+    return [make() for _ in range(count)]
+
+
+def uniform(*shape, dtype=torch.float32):
+    return torch.rand(*shape, device="cuda").mul_(2).sub_(1).to(dtype)
 
 
 def formula(x, weight):
     return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + EPS) * weight
 
 
-def contestants(width):
-    found = {
+def norm_task(rows, width):
+    operators = {
         "tilepipe": lambda x, weight: tilepipe_torch.rms_norm(x, weight, EPS),
         "torch.compile": torch.compile(formula),
         "eager formula": formula,
     }
     if hasattr(torch.nn.functional, "rms_norm"):
-        found["F.rms_norm"] = lambda x, weight: torch.nn.functional.rms_norm(x, (width,), weight, EPS)
-    return found
+        operators["F.rms_norm"] = lambda x, weight: torch.nn.functional.rms_norm(x, (width,), weight, EPS)
+
+    def make():
+        return uniform(rows, width).requires_grad_(), uniform(width).requires_grad_(), uniform(rows, width)
+
+    gigabytes = rows * width * 4 / 1e3
+    amounts = {"forward": 2 * gigabytes, "training": 5 * gigabytes}
+    sets = sets_of(make, 2 * rows * width * 4)
+    return Task(f"norm, width {width}", operators, sets, check_norm, amounts, "GB/s")
 
 
-def make_sets(rows, width):
-    """Sets of ``x``, weights and gradient: as many as the L2 cache has no room for."""
-    of_set = 2 * rows * width * 4
-    count = max(2, -(-2 * torch.cuda.get_device_properties(0).L2_cache_size // of_set) + 1)
-    sets = []
-    for _ in range(count):
-        x, gradient = (torch.rand(rows, width, device="cuda").mul_(2).sub_(1) for _ in range(2))
-        weight = torch.rand(width, device="cuda").mul_(2).sub_(1)
-        sets.append((x.requires_grad_(), weight.requires_grad_(), gradient))
-    return sets
-
-
-def forward(norm, x, weight, _):
-    with torch.no_grad():
-        return (norm(x, weight),)
-
-
-def training(norm, x, weight, gradient):
-    out = norm(x, weight)
-    return out, *torch.autograd.grad(out, (x, weight), gradient)
-
-
-def check(run, norm, tensors):
+def check_norm(run, norm, tensors):
     """Raises an error unless a contestant is right."""
     x, weight, gradient = (tensor.detach().double().cpu().numpy() for tensor in tensors)
     factor = 1 / numpy.sqrt((x * x).mean(-1, keepdims=True) + EPS)
@@ -84,17 +95,59 @@ def check(run, norm, tensors):
             raise ArithmeticError(f"{numpy.count_nonzero(wrong)} of {wrong.size} elements are wrong")
 
 
-def capture(run, norm, sets, stream):
+def layer_task(rows, inputs, outputs, activation):
+    function = torch.nn.functional.silu if activation == "silu" else lambda x: x
+
+    def plain(x, weight, bias):
+        return function(torch.nn.functional.linear(x, weight, bias))
+
+    def make():
+        shapes = ((rows, inputs), (outputs, inputs), (outputs,))
+        tensors = (uniform(*shape, dtype=torch.bfloat16).requires_grad_() for shape in shapes)
+        return *tensors, uniform(rows, outputs, dtype=torch.bfloat16)
+
+    def check(run, operator, tensors):
+        wide = [tensor.detach().double().requires_grad_(tensor.requires_grad) for tensor in tensors]
+        for found, value in zip(run(operator, *tensors), run(plain, *wide)):
+            bound = BOUND_OF_VALUE * value.abs() + BOUND_OF_SCALE * value.square().mean().sqrt()
+            wrong = ~((found.double() - value).abs() <= bound)
+            if wrong.any():
+                raise ArithmeticError(f"{wrong.count_nonzero()} of {wrong.numel()} elements are wrong")
+
+    operators = {
+        "tilepipe": lambda x, weight, bias: tilepipe_torch.linear(x, weight, bias, activation),
+        "torch.compile": torch.compile(plain),
+        "F.linear" if activation is None else f"F.linear, F.{activation}": plain,
+    }
+    teraflop = 2 * rows * inputs * outputs / 1e6
+    amounts = {"forward": teraflop, "training": 3 * teraflop}
+    sets = sets_of(make, 2 * (rows * inputs + outputs * inputs + rows * outputs))
+    name = f"layer {rows} x {inputs} to {outputs}" + ("" if activation is None else f", {activation}")
+    return Task(name, operators, sets, check, amounts, "TFLOP/s")
+
+
+def forward(operator, *tensors):
+    with torch.no_grad():
+        return (operator(*tensors[:-1]),)
+
+
+def training(operator, *tensors):
+    *given, gradient = tensors
+    out = operator(*given)
+    return out, *torch.autograd.grad(out, given, gradient)
+
+
+def capture(run, operator, sets, stream):
     """Makes a graph of a call over each set; what a first call does is done before."""
     stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):
         for tensors in sets[:2] * 2:
-            run(norm, *tensors)
+            run(operator, *tensors)
     torch.cuda.current_stream().wait_stream(stream)
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph, stream=stream):
         for tensors in sets:
-            run(norm, *tensors)
+            run(operator, *tensors)
     return graph
 
 
@@ -112,38 +165,66 @@ def replay_times(graphs, repetitions, calls):
     return times
 
 
-def host_times(run, norms, repetitions):
+def host_times(run, task, repetitions):
     """Microseconds of Python for a call over tensors so small that the GPU waits for it."""
-    tensors = make_sets(8, 128)[0]
-    times = {name: [] for name in norms}
+    operators, tensors = task.operators, task.sets[0]
+    times = {name: [] for name in operators}
     for _ in range(repetitions):
-        for name in random.sample(list(norms), len(norms)):
-            run(norms[name], *tensors)
+        for name in random.sample(list(operators), len(operators)):
+            run(operators[name], *tensors)
             torch.cuda.synchronize()
             start = time.perf_counter()
             for _ in range(100):
-                run(norms[name], *tensors)
+                run(operators[name], *tensors)
             times[name].append((time.perf_counter() - start) * 1e4)
             torch.cuda.synchronize()
     return times
 
 
-def report(what, times, bytes_moved=None):
+def report(what, times, amount=None, unit=""):
     """Prints medians and ratios, and returns them."""
     ours = statistics.median(times["tilepipe"])
     lines = {}
     for name, of_one in sorted(times.items(), key=lambda item: statistics.median(item[1])):
         median = statistics.median(of_one)
         lines[name] = {"median_us": median, "least_us": min(of_one), "most_us": max(of_one), "ratio": median / ours}
-        speed = "" if bytes_moved is None else f"{bytes_moved / median / 1e3:8.0f} GB/s"
-        print(f"{what:<34} {name:<15} {median:10.2f} us {speed:>14}   {median / ours:6.3f}", flush=True)
+        speed = "" if amount is None else f"{amount / median:8.0f} {unit}"
+        print(f"{what:<48} {name:<17} {median:10.2f} us {speed:>16}   {median / ours:6.3f}", flush=True)
     return lines
+
+
+def compare(task, repetitions, stream, record):
+    """Times a task both ways. Returns whether ours could not be timed."""
+    failed = False
+    for run in (forward, training):
+        what, graphs = f"{task.name}, {run.__name__}", {}
+        for name, operator in task.operators.items():
+            try:
+                task.check(run, operator, task.sets[0])
+                graphs[name] = capture(run, operator, task.sets, stream)
+            except Exception as error:  # What another contestant cannot do is no reason to stop.
+                print(f"{what}: {name} is left out: {type(error).__name__}: {error}")
+                failed |= name == "tilepipe"
+        if "tilepipe" in graphs:
+            times = replay_times(graphs, repetitions, len(task.sets))
+            record[what] = report(what, times, task.amounts[run.__name__], task.unit)
+        del graphs
+        torch._dynamo.reset()
+    return failed
+
+
+def layer_shape(text):
+    rows, inputs, outputs = map(int, text.split("x"))
+    return rows, inputs, outputs
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=8192)
-    parser.add_argument("--widths", default="512,1024,2048,4096,8192")
+    parser.add_argument("--rows", type=int, default=8192, help="of the norm")
+    parser.add_argument("--widths", default="512,1024,2048,4096,8192", help="of the norm")
+    parser.add_argument(
+        "--layers", default="512x4096x4096,4096x4096x4096,8192x4096x14336", help="rows, inputs and outputs of each"
+    )
     parser.add_argument("--repetitions", type=int, default=30)
     parser.add_argument("--json", help="a file for all medians")
     options = parser.parse_args()
@@ -151,32 +232,25 @@ def main():
         print("skipped: there is no GPU for PyTorch, or the wheel has no kernels for one")
         return 0
     gpu = torch.cuda.get_device_name(0)
-    print(f"{gpu}, PyTorch {torch.__version__}, {options.rows} rows; times a call, other/ours")
-    stream, record, failed = torch.cuda.Stream(), {}, 0
-    for width in map(int, options.widths.split(",")):
-        norms = contestants(width)
-        sets = make_sets(options.rows, width)
-        moved = {"forward": 2, "training": 5}
-        for run in (forward, training):
-            what, graphs = f"{run.__name__}, width {width}", {}
-            for name, norm in norms.items():
-                try:
-                    check(run, norm, sets[0])
-                    graphs[name] = capture(run, norm, sets, stream)
-                except Exception as error:  # What another contestant cannot do is no reason to stop.
-                    print(f"{what}: {name} is left out: {type(error).__name__}: {error}")
-                    failed += name == "tilepipe"
-            if "tilepipe" in graphs:
-                times = replay_times(graphs, options.repetitions, len(sets))
-                bytes_moved = moved[run.__name__] * options.rows * width * 4
-                record[what] = report(what, times, bytes_moved)
-            del graphs
-            torch._dynamo.reset()
-        del sets
+    print(f"{gpu}, PyTorch {torch.__version__}, norms of {options.rows} rows; times a call, other/ours")
+    stream, record, failed = torch.cuda.Stream(), {}, False
+    # A task has memory, which the next one needs: each is made when it is its turn.
+    tasks = [lambda width=int(width): norm_task(options.rows, width) for width in filter(None, options.widths.split(","))]
+    if torch.cuda.get_device_capability()[0] == 9:
+        for shape in map(layer_shape, filter(None, options.layers.split(","))):
+            tasks += [lambda shape=shape, last=last: layer_task(*shape, last) for last in (None, "silu")]
+    else:
+        print("the layer is left out: it needs tensor cores of sm_90")
+    for make in tasks:
+        failed |= compare(make(), options.repetitions, stream, record)
         torch.cuda.empty_cache()
-    for run in (forward, training):
-        what = f"{run.__name__}, Python alone"
-        record[what] = report(what, host_times(run, contestants(128), options.repetitions))
+    small = [norm_task(8, 128)]
+    if torch.cuda.get_device_capability()[0] == 9:
+        small.append(layer_task(8, 128, 128, None))
+    for task in small:
+        for run in (forward, training):
+            what = f"{task.name.split()[0].strip(',')}, {run.__name__}, Python alone"
+            record[what] = report(what, host_times(run, task, options.repetitions))
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump({"gpu": gpu, "torch": torch.__version__, "times": record}, file, indent=1)

@@ -7,9 +7,10 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use cudarc::driver::result::{self, stream};
 use cudarc::driver::sys::{CUfunction, CUstream};
+use cudarc::driver::{CudaContext, CudaSlice, DevicePtr, DevicePtrMut};
 use tilepipe::launch::Instance;
 use tilepipe_host::foreign::{self, Call};
-use tilepipe_host::{Bound, Device};
+use tilepipe_host::{Bound, Device, ForeignSlice, ForeignSliceMut};
 use tilepipe_kernels::compute::NeighbourSum;
 use tilepipe_kernels::{example_kernel, without_memcpy_async};
 use tilepipe_runner::built;
@@ -21,6 +22,11 @@ use crate::record::costs::{Launch, Launches};
 /// What the third kernel takes: a launch of it uses other buffers than the one before, so that what
 /// comes after that one alone needs an event.
 const IN_TURNS: &str = "one input, two outputs in turns";
+/// What the fourth one takes: memory at addresses, in a stream of somebody else's, as from PyTorch.
+const FOREIGN: &str = "memory of others, in their stream";
+/// What the others take: slices of cudarc's. What is beside them is the driver's call alone, and
+/// that between the waits and events by which cudarc orders the slice's uses.
+const SLICES: [&str; 2] = ["slices of cudarc's", "slices of cudarc's, beside its own guards"];
 
 /// Times both ways to launch each kernel.
 ///
@@ -31,36 +37,91 @@ pub fn measure(options: &Options, module: &Path) -> Result<Launches> {
     let date = machine::now();
     let device = Device::gpu(0).context("the launches need a GPU")?;
     device.load(&built::read(module)?)?;
-    let (stream, own) = (device.stream()?, OwnStream::new(&device)?);
-    let (left, right, mut out) = (device.zeroed::<i32>(1)?, device.zeroed::<i32>(1)?, device.zeroed::<i32>(1)?);
-
-    let calls = [foreign::call(&device, one_input()?, &[Bound::input(&left), Bound::output(&mut out)])?];
-    let mut typed = || Ok(without_memcpy_async::launch::<i32, NeighbourSum, 128>(&stream, 1, &left, &mut out)?);
-    let one = own.beside(options, KERNELS[0], calls, &mut typed, &mut || Ok(stream.synchronize()?))?;
-
-    let arguments = [Bound::input(&left), Bound::input(&right), Bound::output(&mut out)];
-    let calls = [foreign::call(&device, two_inputs()?, &arguments)?];
-    let mut typed = || Ok(example_kernel::launch::<i32, 128>(&stream, 1, &left, &right, &mut out)?);
-    let two = own.beside(options, KERNELS[1], calls, &mut typed, &mut || Ok(stream.synchronize()?))?;
-
-    let mut outs = [out, device.zeroed::<i32>(1)?];
-    let kernel = one_input()?;
-    let [first, second] =
-        outs.each_mut().map(|out| foreign::call(&device, kernel, &[Bound::input(&left), Bound::output(out)]));
-    let calls = [first?, second?];
-    let mut typed = || {
-        outs.swap(0, 1);
-        Ok(without_memcpy_async::launch::<i32, NeighbourSum, 128>(&stream, 1, &left, &mut outs[0])?)
-    };
-    let turns = own.beside(options, IN_TURNS, calls, &mut typed, &mut || Ok(stream.synchronize()?))?;
+    let mut kernels = over_buffers(options, &device)?;
+    kernels.extend(over_memory_of_others(options, module)?);
     Ok(Launches {
         date,
         commit: options.origin.commit.clone(),
         command: options.origin.command(),
         gpu: device.name().to_owned(),
         launches: options.launches,
-        kernels: vec![one, two, turns],
+        kernels,
     })
+}
+
+/// Times launches over our buffers, in our stream.
+fn over_buffers(options: &Options, device: &Device) -> Result<Vec<Launch>> {
+    let (stream, own) = (device.stream()?, OwnStream::new(device)?);
+    let (left, right, mut out) = (device.zeroed::<i32>(1)?, device.zeroed::<i32>(1)?, device.zeroed::<i32>(1)?);
+    let wait = || Ok(stream.synchronize()?);
+
+    let calls = [foreign::call(device, one_input()?, &[Bound::input(&left), Bound::output(&mut out)])?];
+    let typed = || Ok(without_memcpy_async::launch::<i32, NeighbourSum, 128>(&stream, 1, &left, &mut out)?);
+    let one = beside(options, KERNELS[0], (typed, wait), (own.driver(calls), || own.wait()))?;
+
+    let arguments = [Bound::input(&left), Bound::input(&right), Bound::output(&mut out)];
+    let calls = [foreign::call(device, two_inputs()?, &arguments)?];
+    let typed = || Ok(example_kernel::launch::<i32, 128>(&stream, 1, &left, &right, &mut out)?);
+    let two = beside(options, KERNELS[1], (typed, wait), (own.driver(calls), || own.wait()))?;
+
+    let mut outs = [out, device.zeroed::<i32>(1)?];
+    let kernel = one_input()?;
+    let [first, second] =
+        outs.each_mut().map(|out| foreign::call(device, kernel, &[Bound::input(&left), Bound::output(out)]));
+    let calls = [first?, second?];
+    let typed = || {
+        outs.swap(0, 1);
+        Ok(without_memcpy_async::launch::<i32, NeighbourSum, 128>(&stream, 1, &left, &mut outs[0])?)
+    };
+    let turns = beside(options, IN_TURNS, (typed, wait), (own.driver(calls), || own.wait()))?;
+    Ok(vec![one, two, turns])
+}
+
+/// Times launches in a program that uses cudarc, whose context is the one of CUDA's runtime.
+fn over_memory_of_others(options: &Options, module: &Path) -> Result<Vec<Launch>> {
+    let context = CudaContext::new(0)?;
+    let theirs = context.new_stream()?;
+    let input = theirs.clone_htod(&[0_i32])?;
+    let mut outputs = [theirs.alloc_zeros::<i32>(1)?, theirs.alloc_zeros::<i32>(1)?];
+    theirs.synchronize()?;
+    let mut launches = Vec::new();
+
+    // As from PyTorch: what is known of the memory is where it lies.
+    let device = Device::primary(0)?;
+    device.load(&built::read(module)?)?;
+    let own = OwnStream::new(&device)?;
+    // SAFETY: a stream of the primary context, which stays until the program ends and which nobody
+    // captures.
+    let stream = unsafe { device.stream_from_raw(own.0.cast()) }?;
+    let address = |slice: &CudaSlice<i32>| slice.device_ptr(&theirs).0;
+    // SAFETY: (0) one number lies there, in the primary context; (1) the slices outlive the launches,
+    // which are waited for; (2) and nobody else uses them meanwhile.
+    let from = unsafe { ForeignSlice::<i32>::new(&device, address(&input), 1) }?;
+    // SAFETY: as for the input.
+    let mut to = unsafe { ForeignSliceMut::<i32>::new(&device, address(&outputs[0]), 1) }?;
+    let (buffer, mut written) = (device.zeroed::<i32>(1)?, device.zeroed::<i32>(1)?);
+    let calls = [foreign::call(&device, one_input()?, &[Bound::input(&buffer), Bound::output(&mut written)])?];
+    let typed = || Ok(without_memcpy_async::launch::<i32, NeighbourSum, 128>(&stream, 1, &from, &mut to)?);
+    let wait = || Ok(stream.synchronize()?);
+    launches.push(beside(options, FOREIGN, (typed, wait), (own.driver(calls), || own.wait()))?);
+
+    let device = Device::from_cudarc(&context)?;
+    device.load(&built::read(module)?)?;
+    let (own, stream) = (OwnStream::new(&device)?, device.stream_from_cudarc(&theirs)?);
+    let (buffer, mut written) = (device.zeroed::<i32>(1)?, device.zeroed::<i32>(1)?);
+    let [out, other] = &mut outputs;
+    let wait = || Ok(stream.synchronize()?);
+    for (name, is_guarded) in SLICES.into_iter().zip([false, true]) {
+        let typed = || Ok(without_memcpy_async::launch::<i32, NeighbourSum, 128>(&stream, 1, &input, &mut *out)?);
+        let calls = [foreign::call(&device, one_input()?, &[Bound::input(&buffer), Bound::output(&mut written)])?];
+        let mut driver = own.driver(calls);
+        let bare = || {
+            let _guards = is_guarded.then(|| (input.device_ptr(&theirs), other.device_ptr_mut(&theirs)));
+            driver()
+        };
+        launches.push(beside(options, name, (typed, wait), (bare, || own.wait()))?);
+    }
+    Ok(launches)
 }
 
 fn one_input() -> Result<&'static Instance> {
@@ -94,52 +155,54 @@ impl OwnStream {
         Ok(OwnStream(stream::create(stream::StreamKind::NonBlocking).context("cannot make a stream")?))
     }
 
-    /// Times rounds of our launch and of the driver's in turns, the one that begins changing. The
-    /// driver's calls, if there are several, take turns too.
-    fn beside<const CALLS: usize>(
-        &self,
-        options: &Options,
-        kernel: &str,
-        mut calls: [Call; CALLS],
-        typed: &mut dyn FnMut() -> Result<()>,
-        wait: &mut dyn FnMut() -> Result<()>,
-    ) -> Result<Launch> {
-        let mut next = calls.each_mut().map(|call| {
-            let parameters = call.parameters.iter_mut().map(|one| one.as_mut_ptr().cast()).collect();
-            (call.function.cast(), call.threads, call.shared_bytes, parameters)
-        });
-        let mut bare = || {
-            next.rotate_left(1);
-            let (function, threads, shared_bytes, parameters): &mut (CUfunction, u32, u32, Vec<*mut c_void>) =
-                &mut next[0];
-            // SAFETY: the function is alive as long as the device, which the caller of `beside`
+    /// The driver's calls, one by one in turns if there are several.
+    fn driver<const CALLS: usize>(&self, mut calls: [Call; CALLS]) -> impl FnMut() -> Result<()> {
+        let stream = self.0;
+        let mut turn = 0;
+        let mut parameters = Vec::new();
+        move || {
+            let call = &mut calls[turn % CALLS];
+            turn += 1;
+            let (function, threads): (CUfunction, _) = (call.function.cast(), (call.threads, 1, 1));
+            parameters.clear();
+            parameters.extend(call.parameters.iter_mut().map(|one| one.as_mut_ptr().cast::<c_void>()));
+            // SAFETY: the function is alive as long as the device, which the caller of `driver`
             // holds; it has as many parameters as there are pointers, each to 32 bytes, which is
             // what `foreign::call` gives for it; its memory is that of the caller's buffers, which
             // nobody else uses: launches of the two ways are waited for before the others begin.
-            unsafe {
-                let threads = (*threads, 1, 1);
-                result::launch_kernel(*function, (1, 1, 1), threads, *shared_bytes, self.0, parameters)
-            }
-            .context("cannot launch a kernel by the driver alone")
-        };
-        let mut wait_bare = || {
-            // SAFETY: the stream was made by `new`, and is never destroyed.
-            unsafe { stream::synchronize(self.0) }.context("cannot wait for the GPU")
-        };
-        round(WARM_UP, typed, wait)?;
-        round(WARM_UP, &mut bare, &mut wait_bare)?;
-        let mut launch = Launch { kernel: kernel.to_owned(), checked: Vec::new(), bare: Vec::new() };
-        for number in 0..options.rounds {
-            if number % 2 == 0 {
-                launch.checked.push(round(options.launches, typed, wait)?);
-            }
-            launch.bare.push(round(options.launches, &mut bare, &mut wait_bare)?);
-            if number % 2 == 1 {
-                launch.checked.push(round(options.launches, typed, wait)?);
-            }
+            unsafe { result::launch_kernel(function, (1, 1, 1), threads, call.shared_bytes, stream, &mut parameters) }
+                .context("cannot launch a kernel by the driver alone")
         }
-        Ok(launch)
     }
+
+    /// Waits for the driver's launches.
+    fn wait(&self) -> Result<()> {
+        // SAFETY: the stream was made by `new`, and is never destroyed.
+        unsafe { stream::synchronize(self.0) }.context("cannot wait for the GPU")
+    }
+}
+
+/// Times rounds of our launch and of the driver's in turns, the one that begins changing; each with
+/// what waits for its launches.
+fn beside(
+    options: &Options,
+    kernel: &str,
+    (mut typed, mut wait): (impl FnMut() -> Result<()>, impl FnMut() -> Result<()>),
+    (mut bare, mut wait_bare): (impl FnMut() -> Result<()>, impl FnMut() -> Result<()>),
+) -> Result<Launch> {
+    round(WARM_UP, &mut typed, &mut wait)?;
+    round(WARM_UP, &mut bare, &mut wait_bare)?;
+    let mut launch = Launch { kernel: kernel.to_owned(), checked: Vec::new(), bare: Vec::new() };
+    for number in 0..options.rounds {
+        if number % 2 == 0 {
+            launch.checked.push(round(options.launches, &mut typed, &mut wait)?);
+        }
+        launch.bare.push(round(options.launches, &mut bare, &mut wait_bare)?);
+        if number % 2 == 1 {
+            launch.checked.push(round(options.launches, &mut typed, &mut wait)?);
+        }
+    }
+    Ok(launch)
 }
 
 #[cfg(test)]

@@ -32,8 +32,9 @@ pub const COMPILE: [&str; 9] = [
 
 /// What the times of launches are.
 pub const ABOUT_LAUNCHES: &str = "The host's time for a launch of a kernel with next to nothing to do, until its call returns: our typed \
-    launch with its checks, and cuLaunchKernel with the same function and the same arguments. Rounds of both are run in turns in each \
-    process; times are medians of rounds, in parentheses from the 10th to the 90th percentile. A ratio above 1 is what ours takes more.";
+    launch with its checks, and cuLaunchKernel with the same function and arguments of the same kind. Rounds of both are run in turns in \
+    each process; times are medians of rounds, in parentheses from the 10th to the 90th percentile. A ratio above 1 is what ours takes \
+    more. cudarc's guards are its waits for the events of a slice, and their records.";
 
 /// What the times of compilers are.
 pub const ABOUT_COMPILE: &str = "One kernel with one instance from source to PTX, and by way of PTX to machine code: medians, in \

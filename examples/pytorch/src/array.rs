@@ -6,13 +6,57 @@ use std::ops::Range;
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
+use tilepipe_torch_kernels::{Element, bf16, f16};
 
 use crate::capsule::Taken;
-use crate::dlpack::{CPU, CUDA, CUDA_HOST, DataType, FLOAT, IS_COPIED, READ_ONLY};
+use crate::dlpack::{BFLOAT, CPU, CUDA, CUDA_HOST, DataType, FLOAT, IS_COPIED, READ_ONLY};
 use crate::torch;
 
-/// The element type that there are kernels for.
-const F32: DataType = DataType { code: FLOAT, bits: 32, lanes: 1 };
+/// An element type that there are kernels for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Number {
+    F32,
+    F16,
+    Bf16,
+}
+
+impl Number {
+    fn data_type(self) -> DataType {
+        let (code, bits) = match self {
+            Number::F32 => (FLOAT, 32),
+            Number::F16 => (FLOAT, 16),
+            Number::Bf16 => (BFLOAT, 16),
+        };
+        DataType { code, bits, lanes: 1 }
+    }
+
+    /// Its bytes.
+    fn bytes(self) -> usize {
+        usize::from(self.data_type().bits / 8)
+    }
+
+    /// What NumPy and PyTorch call it.
+    pub fn name(self) -> String {
+        element_name(self.data_type())
+    }
+}
+
+/// An element of a kernel's.
+pub trait Numeric: Element {
+    const NUMBER: Number;
+}
+
+impl Numeric for f32 {
+    const NUMBER: Number = Number::F32;
+}
+
+impl Numeric for f16 {
+    const NUMBER: Number = Number::F16;
+}
+
+impl Numeric for bf16 {
+    const NUMBER: Number = Number::Bf16;
+}
 
 /// Whose memory an array is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,11 +69,12 @@ pub enum Place {
 ///
 /// # Invariants
 ///
-/// 0. It has `len` elements of `f32` from `address` on, without gaps, in memory of `place`.
+/// 0. It has `len` elements of `number` from `address` on, without gaps, in memory of `place`.
 /// 1. On a GPU it is a tensor of PyTorch's.
 pub struct Array<'py> {
     object: Bound<'py, PyAny>,
     name: &'static str,
+    number: Number,
     place: Place,
     address: u64,
     shape: Vec<usize>,
@@ -40,13 +85,13 @@ pub struct Array<'py> {
 
 impl<'py> Array<'py> {
     /// Takes what was passed for the argument `name`: anything with `__dlpack__`, or the capsule
-    /// that such a thing has returned.
+    /// that such a thing has returned. Its elements are of one of these types.
     ///
     /// # Errors
     ///
-    /// `TypeError` for what is no array, or no array of `float32`; `ValueError` for one on another
+    /// `TypeError` for what is no array, or none of such elements; `ValueError` for one on another
     /// device, with gaps, or of several dimensions too few.
-    pub fn take(name: &'static str, from: &Bound<'py, PyAny>) -> PyResult<Self> {
+    pub fn take(name: &'static str, from: &Bound<'py, PyAny>, numbers: &[Number]) -> PyResult<Self> {
         let is_torch = torch::is_tensor(from)?;
         let taken = if is_torch {
             torch::export(name, from)?
@@ -71,13 +116,15 @@ impl<'py> Array<'py> {
                 )));
             }
         };
-        if tensor.element != F32 {
+        let Some(number) = numbers.iter().copied().find(|number| number.data_type() == tensor.element) else {
+            let wanted: Vec<String> = numbers.iter().map(|number| number.name()).collect();
             return Err(PyTypeError::new_err(format!(
-                "{name}: its elements are {}, and these kernels take float32; convert it first",
-                element_name(tensor.element)
+                "{name}: its elements are {}, and these kernels take {}; convert it first",
+                element_name(tensor.element),
+                wanted.join(" or ")
             )));
-        }
-        let shape = extents(name, taken.shape())?;
+        };
+        let shape = extents(name, taken.shape(), number.bytes())?;
         if taken.strides().is_some_and(|strides| !is_contiguous(&shape, strides)) {
             return Err(PyValueError::new_err(format!(
                 "{name}: it is not contiguous (shape {}, strides {:?}); pass `.contiguous()` of a tensor, or \
@@ -94,7 +141,7 @@ impl<'py> Array<'py> {
                 "{name}: it has {len} elements and no memory; pass an array that was allocated, not one on `meta`"
             )));
         }
-        Ok(Array { object: from.clone(), name, place, address, shape, len, taken })
+        Ok(Array { object: from.clone(), name, number, place, address, shape, len, taken })
     }
 
     /// Fails unless the array may be written.
@@ -135,6 +182,10 @@ impl<'py> Array<'py> {
         self.name
     }
 
+    pub fn number(&self) -> Number {
+        self.number
+    }
+
     pub fn place(&self) -> Place {
         self.place
     }
@@ -153,7 +204,7 @@ impl<'py> Array<'py> {
 
     /// The bytes that its elements lie in.
     pub fn bytes(&self) -> Range<u64> {
-        self.address..self.address.saturating_add((self.len * size_of::<f32>()) as u64)
+        self.address..self.address.saturating_add((self.len * self.number.bytes()) as u64)
     }
 }
 
@@ -205,10 +256,10 @@ fn export<'py>(name: &str, from: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyCa
 }
 
 /// The extents of an array, whose elements' bytes can be counted.
-fn extents(name: &str, shape: &[i64]) -> PyResult<Vec<usize>> {
+fn extents(name: &str, shape: &[i64], bytes_of_one: usize) -> PyResult<Vec<usize>> {
     let extents: Option<Vec<usize>> = shape.iter().map(|extent| usize::try_from(*extent).ok()).collect();
     let bytes =
-        |extents: &Vec<usize>| extents.iter().try_fold(size_of::<f32>(), |bytes, extent| bytes.checked_mul(*extent));
+        |extents: &Vec<usize>| extents.iter().try_fold(bytes_of_one, |bytes, extent| bytes.checked_mul(*extent));
     match extents.filter(|extents| bytes(extents).is_some_and(|bytes| isize::try_from(bytes).is_ok())) {
         Some(extents) => Ok(extents),
         None => Err(PyValueError::new_err(format!("{name}: no array has the shape {shape:?}"))),
@@ -234,7 +285,7 @@ fn element_name(element: DataType) -> String {
         0 => "int",
         1 => "uint",
         FLOAT => "float",
-        4 => "bfloat",
+        BFLOAT => "bfloat",
         5 => "complex",
         6 => "bool",
         _ => "of DLPack's type code ",

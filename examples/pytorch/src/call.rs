@@ -6,7 +6,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use tilepipe_host::{Error, ForeignRows, ForeignRowsMut, ForeignSlice, ForeignSliceMut, Stream};
 
-use crate::array::{Array, Place};
+use crate::array::{Array, Numeric, Place};
 use crate::device;
 use crate::torch::CurrentStream;
 
@@ -107,8 +107,9 @@ pub struct Launching<'c, 'py> {
     written: &'c [&'c Array<'py>],
 }
 
-// In each function: (0) of what it makes is invariant 0 of `Array`, and that the device is of its
-// place (0); where an output holds nothing yet, its bytes are some number's still. (1) The array
+// In each function: (0) of what it makes is invariant 0 of `Array`, whose elements' type `expect`
+// compares, and that the device is of its place (0); where an output holds nothing yet, its bytes
+// are some number's still. (1) The array
 // stays as long as `'c`. On the CPU that is longer than the launch. On a GPU PyTorch reuses the
 // memory of what is written after the stream's work (1), and that of what is read in the order of
 // the stream in which it was allocated: whoever allocated it in another stream than the current one
@@ -123,38 +124,43 @@ impl<'c, 'py> Launching<'c, 'py> {
     }
 
     /// Names rows that are read.
-    pub fn rows(&self, array: &'c Array<'py>, extents: [usize; 2]) -> Result<ForeignRows<'c, f32>, Error> {
-        self.expect(array, true);
+    pub fn rows<T: Numeric>(&self, array: &'c Array<'py>, extents: [usize; 2]) -> Result<ForeignRows<'c, T>, Error> {
+        self.expect::<T>(array, true);
         assert_eq!(array.len(), extents[0] * extents[1], "the rows are all of the array");
         // SAFETY: (0), (1) and (2) as above; the rows are the array's elements (asserted).
         unsafe { ForeignRows::new(self.stream.device(), array.address(), extents, extents[1]) }
     }
 
     /// Names rows that are written.
-    pub fn rows_mut(&self, array: &'c Array<'py>, extents: [usize; 2]) -> Result<ForeignRowsMut<'c, f32>, Error> {
-        self.expect(array, false);
+    pub fn rows_mut<T: Numeric>(
+        &self,
+        array: &'c Array<'py>,
+        extents: [usize; 2],
+    ) -> Result<ForeignRowsMut<'c, T>, Error> {
+        self.expect::<T>(array, false);
         assert_eq!(array.len(), extents[0] * extents[1], "the rows are all of the array");
         // SAFETY: (0), (1) and (2) as above; the rows are the array's elements (asserted).
         unsafe { ForeignRowsMut::new(self.stream.device(), array.address(), extents, extents[1]) }
     }
 
     /// Names elements that are read.
-    pub fn elements(&self, array: &'c Array<'py>) -> Result<ForeignSlice<'c, f32>, Error> {
-        self.expect(array, true);
+    pub fn elements<T: Numeric>(&self, array: &'c Array<'py>) -> Result<ForeignSlice<'c, T>, Error> {
+        self.expect::<T>(array, true);
         // SAFETY: (0), (1) and (2) as above.
         unsafe { ForeignSlice::new(self.stream.device(), array.address(), array.len()) }
     }
 
     /// Names elements that are written.
-    pub fn elements_mut(&self, array: &'c Array<'py>) -> Result<ForeignSliceMut<'c, f32>, Error> {
-        self.expect(array, false);
+    pub fn elements_mut<T: Numeric>(&self, array: &'c Array<'py>) -> Result<ForeignSliceMut<'c, T>, Error> {
+        self.expect::<T>(array, false);
         // SAFETY: (0), (1) and (2) as above.
         unsafe { ForeignSliceMut::new(self.stream.device(), array.address(), array.len()) }
     }
 
-    /// Fails unless the array is one of the call's that is written, or may be read as well. What an
-    /// earlier launch has written a later one may read.
-    fn expect(&self, array: &Array<'py>, or_read: bool) {
+    /// Fails unless the array has such elements, and is one of the call's that is written, or may
+    /// be read as well. What an earlier launch has written a later one may read.
+    fn expect<T: Numeric>(&self, array: &Array<'py>, or_read: bool) {
+        assert_eq!(array.number(), T::NUMBER, "the elements of {}", array.name());
         let is_among = |arrays: &[&Array<'py>]| arrays.iter().any(|one| ptr::eq(*one, array));
         assert!(is_among(self.written) || or_read && is_among(self.read), "{} is not of this call", array.name());
     }

@@ -20,6 +20,8 @@ pub const CUDA_HOST: c_int = 3;
 
 /// `kDLFloat`.
 pub const FLOAT: u8 = 2;
+/// `kDLBfloat`.
+pub const BFLOAT: u8 = 4;
 
 /// `DLPACK_FLAG_BITMASK_READ_ONLY`.
 pub const READ_ONLY: u64 = 1;

@@ -19,7 +19,7 @@ use pyo3::pymodule;
 mod _native {
     use pyo3::prelude::*;
 
-    use crate::operators::{self, Gradients};
+    use crate::operators::{layer, norm};
 
     /// Writes the norm of each row of `x`.
     #[pyfunction]
@@ -30,7 +30,7 @@ mod _native {
         out: &Bound<'py, PyAny>,
         eps: f64,
     ) -> PyResult<bool> {
-        operators::rms_norm(py, x, weight, out, eps)
+        norm::rms_norm(py, x, weight, out, eps)
     }
 
     /// Writes the gradients of `x` and of `weight`.
@@ -47,14 +47,40 @@ mod _native {
         partial: &Bound<'py, PyAny>,
         eps: f64,
     ) -> PyResult<bool> {
-        let given = Gradients { x, weight, gradient, x_gradient, weight_gradient, factors, partial };
-        operators::rms_norm_backward(py, &given, eps)
+        let given = norm::Gradients { x, weight, gradient, x_gradient, weight_gradient, factors, partial };
+        norm::rms_norm_backward(py, &given, eps)
     }
 
     /// Says how many rows `partial` has for so many rows of `x`.
     #[pyfunction]
     fn parts(rows: usize) -> usize {
-        operators::parts(rows)
+        norm::parts(rows)
+    }
+
+    /// Writes what a layer makes of each row of `x`.
+    #[pyfunction]
+    fn linear<'py>(
+        py: Python<'py>,
+        x: &Bound<'py, PyAny>,
+        weight: &Bound<'py, PyAny>,
+        bias: Option<&Bound<'py, PyAny>>,
+        out: &Bound<'py, PyAny>,
+        activation: Option<&str>,
+    ) -> PyResult<bool> {
+        layer::linear(py, x, weight, bias, out, activation)
+    }
+
+    /// Writes those of both gradients of a layer for which there is an array.
+    #[pyfunction]
+    fn linear_backward<'py>(
+        py: Python<'py>,
+        x: &Bound<'py, PyAny>,
+        weight: &Bound<'py, PyAny>,
+        gradient: &Bound<'py, PyAny>,
+        x_gradient: Option<&Bound<'py, PyAny>>,
+        weight_gradient: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<bool> {
+        layer::linear_backward(py, &layer::Gradients { x, weight, gradient, x_gradient, weight_gradient })
     }
 
     /// Says whether the extension was built with kernels for GPUs.

@@ -21,13 +21,15 @@ class Guide(unittest.TestCase):
         return printed.getvalue()
 
     def test_the_program_for_numpy_runs(self):
-        program, _ = self.programs()
+        program = self.programs()[0]
         self.assertIn("0.848", self.run_program(program))
 
     @unittest.skipUnless(importlib.util.find_spec("torch"), "PyTorch is not installed")
-    def test_the_program_for_pytorch_runs(self):
-        _, program = self.programs()
-        self.run_program(program)
+    def test_the_programs_for_pytorch_run(self):
+        programs = self.programs()[1:]
+        self.assertEqual(len(programs), 2)
+        for program in programs:
+            self.run_program(program)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""The root mean square norm of rows and its gradients, by kernels in safe Rust.
+"""The root mean square norm of rows and a layer by tensor cores, with their gradients, by kernels in safe Rust.
 
-``rms_norm`` takes tensors of PyTorch, with gradients, or arrays of NumPy. Tensors on a GPU are used where they lie,
-in PyTorch's current stream; everything else runs on the CPU.
+``rms_norm`` and ``linear`` take tensors of PyTorch, with gradients, or arrays of NumPy. Tensors on a GPU are used where
+they lie, in PyTorch's current stream; everything else runs on the CPU.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ except ImportError:
 else:
     from . import operators
 
-__all__ = ["has_gpu_kernels", "rms_norm", "rms_norm_backward", "rms_norm_into"]
+__all__ = ["has_gpu_kernels", "linear", "linear_backward", "rms_norm", "rms_norm_backward", "rms_norm_into"]
 
 has_gpu_kernels = _native.has_gpu_kernels
 
@@ -50,6 +50,30 @@ def rms_norm_backward(x, weight, gradient, eps=1e-6):
     factors = numpy.empty(rows, numpy.float32)
     partial = numpy.empty((_native.parts(rows), *x.shape[-1:]), numpy.float32)
     _native.rms_norm_backward(x, weight, gradient, x_gradient, weight_gradient, factors, partial, eps)
+    return x_gradient, weight_gradient
+
+
+def linear(x, weight, bias=None, activation=None):
+    """Returns ``activation(x @ weight.T + bias)``, of float16 or bfloat16, with sums in float32 that are rounded once.
+
+    ``weight`` has a row for each output, and ``activation`` is ``"relu"``, ``"silu"`` or ``None``. On a GPU it needs
+    tensor cores of sm_90. Inputs and outputs are as many as a multiple of 8.
+    """
+    if _is_tensor(x):
+        return operators.linear(x, weight, bias, activation)
+    numpy = _numpy(x)
+    out = numpy.empty((*x.shape[:-1], *weight.shape[:1]), x.dtype)
+    _native.linear(x, weight, bias, out, activation)
+    return out
+
+
+def linear_backward(x, weight, gradient):
+    """Returns the gradients of ``x`` and of ``weight``, where ``gradient`` is that of ``x @ weight.T``."""
+    if _is_tensor(x):
+        return operators.linear_backward(x, weight, gradient, True, True)
+    numpy = _numpy(x)
+    x_gradient, weight_gradient = numpy.empty(x.shape, x.dtype), numpy.zeros(weight.shape, x.dtype)
+    _native.linear_backward(x, weight, gradient, x_gradient, weight_gradient)
     return x_gradient, weight_gradient
 
 

@@ -1,10 +1,17 @@
-from typing import Any, Tuple, TypeVar
+from typing import Any, Literal, Optional, Tuple, TypeVar
 
 _Array = TypeVar("_Array")
 
-__all__ = ["has_gpu_kernels", "rms_norm", "rms_norm_backward", "rms_norm_into"]
+__all__ = ["has_gpu_kernels", "linear", "linear_backward", "rms_norm", "rms_norm_backward", "rms_norm_into"]
 
 def has_gpu_kernels() -> bool: ...
+def linear(
+    x: _Array,
+    weight: _Array,
+    bias: Optional[_Array] = None,
+    activation: Optional[Literal["relu", "silu"]] = None,
+) -> _Array: ...
+def linear_backward(x: _Array, weight: _Array, gradient: _Array) -> Tuple[_Array, _Array]: ...
 def rms_norm(x: _Array, weight: _Array, eps: float = 1e-6) -> _Array: ...
 def rms_norm_into(x: Any, weight: Any, out: Any, eps: float = 1e-6) -> None: ...
 def rms_norm_backward(

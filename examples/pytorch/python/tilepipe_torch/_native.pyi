@@ -1,11 +1,12 @@
 """What is in Rust. Programs call `tilepipe_torch` itself.
 
-Every array is a `torch.Tensor`, anything on the CPU with `__dlpack__`, or a capsule of such a thing. It has elements
-of float32 and no gaps. What is wrong with one is an exception before anything is written: `TypeError` for what is no
-such array, `ValueError` for one that does not fit, `RuntimeError` for what a device says.
+Every array is a `torch.Tensor`, anything on the CPU with `__dlpack__`, or a capsule of such a thing. It has no gaps;
+the elements of a norm are float32, and those of a layer all float16 or all bfloat16. What is wrong with one is an
+exception before anything is written: `TypeError` for what is no such array, `ValueError` for one that does not fit,
+`RuntimeError` for what a device says.
 """
 
-from typing import Any
+from typing import Any, Optional
 
 def rms_norm(x: Any, weight: Any, out: Any, eps: float) -> bool:
     """Writes the norm of each row of `x` to `out`.
@@ -27,6 +28,20 @@ def rms_norm_backward(
 
     `factors` has an element for each row of `x`, and `partial` as many rows of weights as `parts` says; both are
     written. Returns False where nothing was written, as `x` has no elements.
+    """
+
+def linear(x: Any, weight: Any, bias: Optional[Any], out: Any, activation: Optional[str]) -> bool:
+    """Writes what a layer makes of each row of `x` to `out`.
+
+    Returns False where there is nothing to write, as `out` has no elements.
+    """
+
+def linear_backward(
+    x: Any, weight: Any, gradient: Any, x_gradient: Optional[Any], weight_gradient: Optional[Any]
+) -> bool:
+    """Writes the gradients of `x` and of `weight`, each if there is an array for it.
+
+    Returns False where nothing was written, as there are no rows or outputs, or no array.
     """
 
 def parts(rows: int) -> int:

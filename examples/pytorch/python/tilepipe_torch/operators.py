@@ -1,6 +1,6 @@
-"""The operators of PyTorch: ``torch.ops.tilepipe.rms_norm`` and its gradient, registered with autograd."""
+"""The operators of PyTorch, registered with autograd: ``torch.ops.tilepipe.rms_norm`` and ``linear``."""
 
-from typing import Tuple
+from typing import Optional, Tuple
 
 import torch
 from torch import Tensor
@@ -75,3 +75,76 @@ def _backward(ctx, gradient):
 
 
 rms_norm.register_autograd(_backward, setup_context=_setup_context)
+
+
+@torch.library.custom_op("tilepipe::linear", mutates_args=(), device_types=("cpu", "cuda"))
+def linear(x: Tensor, weight: Tensor, bias: Optional[Tensor], activation: Optional[str]) -> Tensor:
+    out = x.new_empty((*x.shape[:-1], *weight.shape[:1]))
+    _native.linear(x, weight, bias, out, activation)
+    return out
+
+
+@linear.register_fake
+def _(x, weight, bias, activation):
+    _check_layer(x, weight)
+    return x.new_empty((*x.shape[:-1], weight.shape[0]))
+
+
+@torch.library.custom_op("tilepipe::linear_backward", mutates_args=(), device_types=("cpu", "cuda"))
+def linear_backward(
+    x: Tensor, weight: Tensor, gradient: Tensor, of_x: bool, of_weight: bool
+) -> Tuple[Tensor, Tensor]:
+    """The gradients that are wanted, and a tensor without elements in place of another."""
+    x_gradient = torch.empty_like(x, memory_format=torch.contiguous_format) if of_x else x.new_empty(0)
+    if not of_weight:
+        weight_gradient = x.new_empty(0)
+    else:
+        # It stays zero where there are no rows.
+        weight_gradient = torch.zeros_like(weight) if x.numel() == 0 else torch.empty_like(weight)
+    wanted = (x_gradient if of_x else None, weight_gradient if of_weight else None)
+    _native.linear_backward(x, weight, gradient, *wanted)
+    return x_gradient, weight_gradient
+
+
+@linear_backward.register_fake
+def _(x, weight, gradient, of_x, of_weight):
+    _check_layer(x, weight)
+    return (
+        torch.empty_like(x, memory_format=torch.contiguous_format) if of_x else x.new_empty(0),
+        torch.empty_like(weight) if of_weight else x.new_empty(0),
+    )
+
+
+def _check_layer(x, weight):
+    torch._check(
+        weight.dim() == 2, lambda: f"weight: its shape is {tuple(weight.shape)}, and it has two dimensions: outputs, and inputs"
+    )
+    torch._check(
+        x.dim() >= 1 and x.shape[-1] == weight.shape[1],
+        lambda: f"x: its shape is {tuple(x.shape)}, and its last dimension has to be {weight.shape[1]}",
+    )
+
+
+def _setup_layer(ctx, inputs, output):
+    x, weight, bias, ctx.activation = inputs
+    # The derivative of ReLU is known of its result; for that of SiLU the product is computed again.
+    ctx.save_for_backward(x, weight, bias, output if ctx.activation == "relu" else None)
+
+
+def _backward_layer(ctx, gradient):
+    x, weight, bias, out = ctx.saved_tensors
+    gradient = gradient.contiguous()
+    if ctx.activation == "relu":
+        gradient = torch.ops.aten.threshold_backward(gradient, out, 0)
+    elif ctx.activation == "silu":
+        gradient = torch.ops.aten.silu_backward(gradient, linear(x, weight, bias, None))
+    of_x, of_weight, of_bias, _ = ctx.needs_input_grad
+    bias_gradient = gradient.reshape(-1, gradient.shape[-1]).sum(0) if of_bias else None
+    x_gradient = weight_gradient = None
+    if of_x or of_weight:
+        gradients = linear_backward(x, weight, gradient, of_x, of_weight)
+        x_gradient, weight_gradient = (one if wanted else None for one, wanted in zip(gradients, (of_x, of_weight)))
+    return x_gradient, weight_gradient, bias_gradient, None
+
+
+linear.register_autograd(_backward_layer, setup_context=_setup_layer)

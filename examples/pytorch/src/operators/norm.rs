@@ -1,11 +1,11 @@
-//! The operators: what is checked of their arrays together, and their launches.
+//! The root mean square norm of rows, and its gradients.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use tilepipe_host::{Error, Grid};
 use tilepipe_torch_kernels::{self as kernels, Fours, Ones};
 
-use crate::array::{Array, Shape};
+use crate::array::{Array, Number, Shape};
 use crate::call::{Call, Launching};
 
 /// Blocks of a launch over rows, each of which takes several rows where there are more.
@@ -36,7 +36,7 @@ pub fn rms_norm<'py>(
     out: &Bound<'py, PyAny>,
     eps: f64,
 ) -> PyResult<bool> {
-    let (x, weight, out) = (Array::take("x", x)?, Array::take("weight", weight)?, Array::take("out", out)?);
+    let (x, weight, out) = (take("x", x)?, take("weight", weight)?, take("out", out)?);
     let (read, written) = ([&x, &weight], [&out]);
     let (rows, eps) = (Rows::of(&x)?, epsilon(eps)?);
     let call = Call::new(&read, &written)?;
@@ -84,11 +84,11 @@ pub struct Gradients<'a, 'py> {
 ///
 /// What is wrong with the arrays, before anything is written.
 pub fn rms_norm_backward<'py>(py: Python<'py>, given: &Gradients<'_, 'py>, eps: f64) -> PyResult<bool> {
-    let (x, weight) = (Array::take("x", given.x)?, Array::take("weight", given.weight)?);
-    let gradient = Array::take("gradient", given.gradient)?;
-    let x_gradient = Array::take("x_gradient", given.x_gradient)?;
-    let weight_gradient = Array::take("weight_gradient", given.weight_gradient)?;
-    let (factors, partial) = (Array::take("factors", given.factors)?, Array::take("partial", given.partial)?);
+    let (x, weight) = (take("x", given.x)?, take("weight", given.weight)?);
+    let gradient = take("gradient", given.gradient)?;
+    let x_gradient = take("x_gradient", given.x_gradient)?;
+    let weight_gradient = take("weight_gradient", given.weight_gradient)?;
+    let (factors, partial) = (take("factors", given.factors)?, take("partial", given.partial)?);
     let (read, written) = ([&x, &weight, &gradient], [&x_gradient, &weight_gradient, &factors, &partial]);
     let (rows, eps) = (Rows::of(&x)?, epsilon(eps)?);
     let call = Call::new(&read, &written)?;
@@ -159,6 +159,11 @@ fn elements_of_rows<'c, 'py>(
         (false, true) => launch!(Ones, 1, 128, 8),
         (false, false) => launch!(Ones, 1, 256, 8),
     }
+}
+
+/// Takes an array of these kernels' elements.
+fn take<'py>(name: &'static str, from: &Bound<'py, PyAny>) -> PyResult<Array<'py>> {
+    Array::take(name, from, &[Number::F32])
 }
 
 /// The rows of an array: its last dimension is a row.

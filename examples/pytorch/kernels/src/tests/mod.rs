@@ -11,6 +11,8 @@ use tilepipe_host::{Buffer, Device, Error, Grid, Schedule};
 
 use super::*;
 
+mod layer;
+
 const BOUND: f64 = 1e-5;
 const EPS: f32 = 1e-5;
 
