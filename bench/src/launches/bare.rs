@@ -94,8 +94,8 @@ fn over_memory_of_others(options: &Options, module: &Path) -> Result<Vec<Launch>
     // captures.
     let stream = unsafe { device.stream_from_raw(own.0.cast()) }?;
     let address = |slice: &CudaSlice<i32>| slice.device_ptr(&theirs).0;
-    // SAFETY: (0) one number lies there, in the primary context; (1) the slices outlive the launches,
-    // which are waited for; (2) and nobody else uses them meanwhile.
+    // SAFETY: (0) one number lies there, in the primary context; (1) the slices outlive the
+    // launches, which are waited for; (2) and nobody else uses them meanwhile.
     let from = unsafe { ForeignSlice::<i32>::new(&device, address(&input), 1) }?;
     // SAFETY: as for the input.
     let mut to = unsafe { ForeignSliceMut::<i32>::new(&device, address(&outputs[0]), 1) }?;

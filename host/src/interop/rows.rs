@@ -27,7 +27,7 @@ use crate::error::Error;
 /// use tilepipe::{Block, Input2D, Striped, TilesMut2D, kernel};
 /// use tilepipe_host::cudarc::driver::CudaStream;
 /// use tilepipe_host::{CudaRows, CudaRowsMut, Grid, Stream};
-/// # use std::sync::Arc;
+/// # use std::{error::Error, sync::Arc};
 ///
 /// #[kernel]
 /// fn mirror(block: Block<32>, input: Input2D<i32>, mut out: TilesMut2D<i32, 1, 32, Striped>) {
@@ -44,11 +44,12 @@ use crate::error::Error;
 /// }
 ///
 /// /// Mirrors two rows of three numbers.
-/// fn mirrored(theirs: &Arc<CudaStream>, ours: &Stream) -> Result<Vec<i32>, Box<dyn std::error::Error>> {
+/// fn mirrored(theirs: &Arc<CudaStream>, ours: &Stream) -> Result<Vec<i32>, Box<dyn Error>> {
 ///     let numbers = theirs.clone_htod(&[1, 2, 3, 4, 5, 6])?;
 ///     let mut results = theirs.alloc_zeros::<i32>(6)?;
 ///     let input = CudaRows::new(numbers.as_view(), 3)?;
-///     mirror::launch(ours, Grid::tiles(), &input, &mut CudaRowsMut::new(results.as_view_mut(), 3)?)?;
+///     let mut out = CudaRowsMut::new(results.as_view_mut(), 3)?;
+///     mirror::launch(ours, Grid::tiles(), &input, &mut out)?;
 ///     Ok(theirs.clone_dtoh(&results)?)
 /// }
 /// # let _ = mirrored;

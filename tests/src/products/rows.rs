@@ -122,7 +122,8 @@ pub fn check_foreign_rows() -> Result<(), MultiplyError> {
         .map(|elements| bytemuck::pod_collect_to_vec::<u16, u128>(&bits(elements)));
     let [start, of_b] = [&a, &b].map(|matrix| matrix.as_ptr().expose_provenance() as u64 + at_first());
     // SAFETY: (0) at these addresses lie rows of so many elements, amid others of their vector; (1)
-    // the vectors outlive the launch, which is done when it returns; (2) and are not used meanwhile.
+    // the vectors outlive the launch, which is done when it returns; (2) and are not used
+    // meanwhile.
     let a = unsafe { ForeignRows::<bf16>::new(&device, start, [ROWS, DEEP], PITCH) }?;
     // SAFETY: as for the left factor.
     let b = unsafe { ForeignRows::<bf16>::new(&device, of_b, [COLUMNS, DEEP], PITCH) }?;

@@ -53,7 +53,7 @@ impl Activation for Linear {
 impl Activation for Silu {
     #[inline(always)]
     fn of(x: f32, _: f32) -> f32 {
-        // The reciprocal of the denominator, which is 1 at least, and finite, is the square of this.
+        // The denominator is finite, and 1 at least; its reciprocal is the square of this.
         let root = math::rsqrt_fast(1.0 + math::exp_fast(-x.max(-85.0)));
         x * root * root
     }

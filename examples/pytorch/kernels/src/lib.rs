@@ -14,8 +14,8 @@
 //!
 //! Of inputs `x`, a row each, `y = activation(x * W^T + bias)`, in `bf16` or `f16` with sums in
 //! `f32`, by tensor cores (sm_90a). With the gradient `g` of what the activation is of, that of `x`
-//! is `g * W`, and that of `W` is `g^T * x`. Rows start at multiples of 16 bytes: inputs and outputs
-//! are as many as a multiple of 8.
+//! is `g * W`, and that of `W` is `g^T * x`. Rows start at multiples of 16 bytes: inputs and
+//! outputs are as many as a multiple of 8.
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 #![forbid(unsafe_code)]
 #![allow(clippy::too_many_arguments, reason = "a launch has as many as its kernel reads and writes")]
