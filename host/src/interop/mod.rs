@@ -1,8 +1,8 @@
 //! Kernels in a program that uses cudarc: in its context and its streams, over its memory.
 //!
 //! [`kept`] has what lies under a device and its streams, [`device`] how they are made,
-//! [`argument`] and [`rows`] the arguments, [`launch`](mod@launch) the launch over memory whose uses
-//! cudarc's events order, [`lend`] buffers that are lent to cudarc.
+//! [`argument`] and [`rows`] the arguments, [`launch`](mod@launch) the launch over memory whose
+//! uses cudarc's events order, [`lend`] buffers that are lent to cudarc.
 
 mod argument;
 mod device;

@@ -52,7 +52,7 @@ use crate::error::Error;
 ///     mirror::launch(ours, Grid::tiles(), &input, &mut out)?;
 ///     Ok(theirs.clone_dtoh(&results)?)
 /// }
-/// # let _ = mirrored;
+/// # fn main() {}
 /// ```
 pub struct CudaRows<'a, T> {
     view: CudaView<'a, T>,
