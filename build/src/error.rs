@@ -186,6 +186,22 @@ pub enum Error {
         /// What `ptxas` says.
         message: String,
     },
+    /// A kernel whose roles share out more registers, or fewer, than it is launched with: with
+    /// fewer, those that take some would wait for ever.
+    #[error(
+        "the kernel `{kernel}` is launched with {given} registers a thread on {arch}, as ptxas says, and its roles share out {wanted}: \
+         divide its block without a `Budget`"
+    )]
+    RoleRegisters {
+        /// The kernel.
+        kernel: String,
+        /// The architecture.
+        arch: String,
+        /// The registers that `ptxas` says a thread has.
+        given: u32,
+        /// Those that the roles count on.
+        wanted: u32,
+    },
     /// Two crates that could both be the device crate.
     #[error("the kernels depend on two device crates, `{}` and `{}`: only one can be linked", first.display(), second.display())]
     TwoDeviceCrates {

@@ -15,8 +15,9 @@ use crate::ir::kernels::{bounds, contract, entry};
 use crate::ir::mangling::CrateId;
 use crate::ir::module::Module;
 use crate::ir::needs::Needs;
+use crate::ir::synthesised::registers;
 use crate::ir::thread_level::Allowed;
-use crate::ir::{check, convergent, mangling, panics, products, recursion, thread_level};
+use crate::ir::{check, convergent, mangling, panics, recursion, synthesised, thread_level};
 use crate::toolchain::Toolchain;
 use crate::{Error, process};
 
@@ -65,6 +66,8 @@ pub(crate) struct Part {
     /// The functions in it that are compiled apart from those that call them. A kernel's code would
     /// depend on the other kernels if its calls of them were changed with theirs.
     pub apart: Vec<String>,
+    /// The registers of a thread of those kernels whose roles share them out.
+    pub registers: BTreeMap<String, u32>,
 }
 
 /// The most kernels of a part. With fewer of them, more of what they have in common is done again
@@ -80,20 +83,24 @@ impl Link<'_> {
     /// [`recursion::check`] and [`thread_level::check`] refuse, or [`Error::Llvm`].
     pub(crate) fn run(&self) -> Result<Linked, Error> {
         let merged = self.merge()?;
-        let (merged, products) = products::define(&merged).unwrap_or((merged, BTreeSet::new()));
+        let (merged, synthesised) = synthesised::define(&merged).unwrap_or((merged, BTreeSet::new()));
         let text = panics::cheapen(&merged).unwrap_or(merged);
         let (marked, read) = rayon::join(|| convergent::mark(&text), || self.read(&text));
-        let (kernels, contracts) = read?;
+        let (mut kernels, contracts) = read?;
+        let fixed = match registers::are_in(&text) {
+            true => registers::fix(&mut kernels, &Items::read(&text))?,
+            false => BTreeMap::new(),
+        };
         let marked = bounds::require(&marked?, &kernels, &contracts.parameters)? + &contracts.definitions;
         drop(text);
         let items = Items::read(&marked);
         let all = kernels.keys().chain(&contracts.names).map(String::as_str);
         let (checked, parts) = rayon::join(
-            || self.check(&items.needed(all), &contracts, &products),
+            || self.check(&items.needed(all), &contracts, &synthesised),
             || {
                 let needs = items.needs(kernels.keys().map(String::as_str));
                 let parts = parts(kernels.keys().map(String::as_str).zip(needs));
-                parts.into_par_iter().with_max_len(1).map(|part| self.part(&items, &contracts, part)).collect()
+                parts.into_par_iter().with_max_len(1).map(|part| self.part(&items, &contracts, &fixed, part)).collect()
             },
         );
         checked?;
@@ -115,16 +122,23 @@ impl Link<'_> {
     }
 
     /// The part with these entry symbols, and with the constants that belong to them.
-    fn part(&self, items: &Items<'_>, contracts: &Contracts, (name, needs, entries): Entries<'_>) -> Part {
+    fn part(
+        &self,
+        items: &Items<'_>,
+        contracts: &Contracts,
+        fixed: &BTreeMap<String, u32>,
+        (name, needs, entries): Entries<'_>,
+    ) -> Part {
+        let registers = entries.iter().filter_map(|entry| Some(((*entry).to_string(), *fixed.get(*entry)?))).collect();
         let constants = entries.iter().map(|entry| contract::constant(entry));
         let constants = constants.filter(|name| contracts.names.contains(name));
         let roots: Vec<String> = entries.iter().map(|entry| (*entry).to_string()).chain(constants).collect();
         let (module, apart) = items.part(self.name, roots.iter().map(String::as_str));
-        Part { name, roots, module, needs, apart: apart.into_iter().map(str::to_string).collect() }
+        Part { name, roots, module, needs, apart: apart.into_iter().map(str::to_string).collect(), registers }
     }
 
     /// Refuses what a module from which everything unused was removed must not contain.
-    fn check(&self, used: &str, contracts: &Contracts, products: &BTreeSet<String>) -> Result<(), Error> {
+    fn check(&self, used: &str, contracts: &Contracts, synthesised: &BTreeSet<String>) -> Result<(), Error> {
         check::check(used)?;
         let module = Module::read(used)?;
         recursion::check(&module)?;
@@ -132,7 +146,7 @@ impl Link<'_> {
         let device = self.write_members("device", self.device)?;
         let device = if device.is_empty() { String::new() } else { self.as_text("device", &device)? };
         let mut symbols = thread_level::symbols(&runtime);
-        symbols.extend(products.iter().map(String::as_str));
+        symbols.extend(synthesised.iter().map(String::as_str));
         let allowed = Allowed { device: device_crate(&device), runtime: symbols };
         if !self.allow_thread_level_code {
             thread_level::check(&module, &allowed)?;

@@ -10,14 +10,14 @@ use core::any::TypeId;
 use core::marker::PhantomData;
 
 use crate::element::Element;
-use crate::entry::contract::Text;
 pub use crate::entry::{LAUNCH_BYTES, Scalar};
 #[cfg_attr(doc, doc(hidden))]
 pub use crate::entry::{RawConstant, RawElements, RawParameter, RawRows, RawTensor, VALUE_ALIGNMENT};
+use crate::fault::Text;
 pub use crate::isa::ElementKind;
 use crate::isa::{DIMENSIONS, WARP};
 use crate::memory::Shared;
-use crate::role::RoleMap;
+use crate::role::{RoleMap, map::registers};
 use crate::stage::contents::Contents;
 use crate::stage::stages::Stages;
 use crate::tensor::{Extents, Swizzle};
@@ -288,6 +288,11 @@ pub const fn check_roles<M: RoleMap>(kernel: &str, threads: usize) {
     if M::THREADS != threads {
         let text = text.text("` have ").number(M::THREADS).text(" threads, and its block has ").number(threads);
         text.text(": their sizes add up to the block's").fail();
+    }
+    if let Some(roles) = M::REGISTERS
+        && let Some(text) = registers::problem(text.text("`"), roles, threads)
+    {
+        text.fail();
     }
 }
 

@@ -209,6 +209,12 @@ fn products_of_random_shapes_and_epilogues_are_those_of_plain_loops() {
 }
 
 #[test]
+fn roles_with_registers_of_their_own_multiply_two_tiles_at_once() {
+    let Some(device) = gpu() else { return };
+    println!("{} launches", products::check_two_at_once(&device).unwrap());
+}
+
+#[test]
 fn products_are_of_matrices_wherever_they_lie() {
     let Some(device) = gpu() else { return };
     products::rows::check_parts_of_buffers(&device).unwrap();

@@ -314,6 +314,13 @@ fn products_of_random_shapes_and_epilogues_are_those_of_plain_loops() {
 }
 
 #[test]
+fn roles_with_registers_of_their_own_multiply_two_tiles_at_once() {
+    for schedule in [Schedule::Lazy, Schedule::Random { seed: 9 }] {
+        assert_eq!(products::check_two_at_once(&Device::cpu(schedule)).unwrap(), 5);
+    }
+}
+
+#[test]
 fn products_are_of_matrices_wherever_they_lie() {
     products::rows::check_parts_of_buffers(&Device::cpu(Schedule::Random { seed: 7 })).unwrap();
     products::rows::check_foreign_rows().unwrap();

@@ -23,7 +23,7 @@
 #                                (arguments as of peers/torch_peers.py). Without arguments it writes
 #                                torch.json.
 #   ./run.sh pytorch [ARGUMENTS] installs the extension for PyTorch into a folder of this one, runs
-#                                its tests, and compares it with PyTorch's own operator (arguments
+#                                its tests, and compares it with PyTorch's own operators (arguments
 #                                as of pytorch/compare.py). Without arguments it writes
 #                                pytorch.json. python3 needs pip and NumPy; what needs PyTorch is
 #                                skipped without.
@@ -295,11 +295,11 @@ run_pytorch() {
     step "tests of the extension for PyTorch" env PYTHONPATH="$installed" \
         "$python" -m unittest discover --verbose --start-directory pytorch/tests
     if ! "$python" -c 'import torch' 2>/dev/null; then
-        skip "comparison with PyTorch's rms_norm" "$python has no PyTorch; set PYTHON to one that has"
+        skip "comparison with PyTorch's own operators" "$python has no PyTorch; set PYTHON to one that has"
         return
     fi
     if [ $# -eq 0 ]; then set -- --json pytorch.json; fi
-    step "comparison with PyTorch's rms_norm" env PYTHONPATH="$installed" "$python" pytorch/compare.py "$@"
+    step "comparison with PyTorch's own operators" env PYTHONPATH="$installed" "$python" pytorch/compare.py "$@"
 }
 
 # What compute-sanitizer's racecheck makes of a variant: `some` or `no` hazards are wanted. Keeps

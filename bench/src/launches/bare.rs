@@ -27,6 +27,8 @@ const FOREIGN: &str = "memory of others, in their stream";
 /// What the others take: slices of cudarc's. What is beside them is the driver's call alone, and
 /// that between the waits and events by which cudarc orders the slice's uses.
 const SLICES: [&str; 2] = ["slices of cudarc's", "slices of cudarc's, beside its own guards"];
+/// Slices that were allocated without such events, which their stream alone orders.
+const UNTRACKED: &str = "slices of cudarc's without its events";
 
 /// Times both ways to launch each kernel.
 ///
@@ -121,6 +123,13 @@ fn over_memory_of_others(options: &Options, module: &Path) -> Result<Vec<Launch>
         };
         launches.push(beside(options, name, (typed, wait), (bare, || own.wait()))?);
     }
+
+    // SAFETY: from here on memory is used in one stream, or waited for.
+    unsafe { context.disable_event_tracking() };
+    let (input, mut out) = (theirs.clone_htod(&[0_i32])?, theirs.alloc_zeros::<i32>(1)?);
+    let typed = || Ok(without_memcpy_async::launch::<i32, NeighbourSum, 128>(&stream, 1, &input, &mut out)?);
+    let calls = [foreign::call(&device, one_input()?, &[Bound::input(&buffer), Bound::output(&mut written)])?];
+    launches.push(beside(options, UNTRACKED, (typed, wait), (own.driver(calls), || own.wait()))?);
     Ok(launches)
 }
 

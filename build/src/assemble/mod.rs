@@ -14,7 +14,7 @@ use crate::assemble::kept::Store;
 use crate::assemble::ptxas::Said;
 use crate::compile::cache::Key;
 use crate::ir::items::{Items, internal};
-use crate::ir::products;
+use crate::ir::synthesised::products;
 use crate::link::Part;
 use crate::toolchain::Toolchain;
 use crate::{Error, process};
@@ -170,6 +170,12 @@ impl Assembly<'_> {
         if let Some(message) = said.messages.iter().find(|message| message.spoils_products()) {
             let (kernel, message) = (message.kernel.clone(), message.text.clone());
             return Err(Error::Products { kernel: kernel.unwrap_or_else(|| part.name.clone()), arch, message });
+        }
+        for report in &said.kernels {
+            let (kernel, given) = (report.kernel.clone(), report.registers);
+            if let Some(wanted) = part.registers.get(&kernel).copied().filter(|wanted| *wanted != given) {
+                return Err(Error::RoleRegisters { kernel, arch, given, wanted });
+            }
         }
         Ok(MachineCode { arch, code: cubin.to_vec(), said })
     }

@@ -128,6 +128,11 @@ impl<'a> Items<'a> {
         reached.into_iter().collect()
     }
 
+    /// Whether something of such a name is reached from the root.
+    pub(crate) fn reaches(&self, root: &str, is: impl Fn(&str) -> bool) -> bool {
+        self.reached([root]).into_iter().any(|at| is(self.items[at].name))
+    }
+
     /// What everything that is reached from each of the roots needs of a GPU.
     pub(crate) fn needs<'n>(&self, roots: impl IntoIterator<Item = &'n str>) -> Vec<Needs> {
         let own: Vec<Needs> = self.items.par_iter().map(Item::needs).collect();

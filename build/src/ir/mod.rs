@@ -9,8 +9,8 @@ pub(crate) mod mangling;
 pub(crate) mod module;
 pub(crate) mod needs;
 pub(crate) mod panics;
-pub(crate) mod products;
 pub(crate) mod recursion;
+pub(crate) mod synthesised;
 pub(crate) mod thread_level;
 
 mod scanner;

@@ -11,56 +11,8 @@ use core::marker::PhantomData;
 use super::LAUNCH_BYTES;
 use super::function::KernelFunction;
 use super::parameter::ParameterLayout;
+use crate::fault::Text;
 use crate::isa::ContractText;
-
-/// The most bytes of a contract: of a kernel with eight parameters.
-const MOST: usize = 640;
-
-/// Text that is put together at compile time.
-#[derive(Clone, Copy)]
-pub struct Text {
-    bytes: [u8; MOST],
-    len: usize,
-}
-
-impl Text {
-    pub(crate) const fn new() -> Self {
-        Text { bytes: [0; MOST], len: 0 }
-    }
-
-    pub(crate) const fn text(mut self, text: &str) -> Self {
-        let (bytes, mut at) = (text.as_bytes(), 0);
-        while at < bytes.len() {
-            self.bytes[self.len] = bytes[at];
-            self.len += 1;
-            at += 1;
-        }
-        self
-    }
-
-    pub(crate) const fn number(self, number: usize) -> Self {
-        let next = if number >= 10 { self.number(number / 10) } else { self };
-        let digit = [b'0' + (number % 10) as u8];
-        match core::str::from_utf8(&digit) {
-            Ok(digit) => next.text(digit),
-            Err(_) => panic!("a digit"),
-        }
-    }
-
-    /// The bytes that are in use.
-    pub(super) const fn as_bytes(&self) -> &[u8] {
-        self.bytes.split_at(self.len).0
-    }
-
-    /// Ends the evaluation of a constant with this message.
-    #[track_caller]
-    pub(crate) const fn fail(&self) -> ! {
-        match core::str::from_utf8(self.as_bytes()) {
-            Ok(text) => panic!("{}", text),
-            Err(_) => panic!("text"),
-        }
-    }
-}
 
 /// The bytes of all parameters, each of which starts at a multiple of its alignment.
 const fn bytes(parameters: &[ParameterLayout]) -> usize {
@@ -123,12 +75,12 @@ pub(super) const fn contract(threads: usize, shared: (usize, usize), parameters:
 pub(super) struct ContractOf<F, A>(PhantomData<(F, A)>);
 
 impl<F: KernelFunction<A>, A> ContractOf<F, A> {
-    const TEXT: &'static [u8; MOST] = &F::CONTRACT.bytes;
+    const TEXT: &'static [u8; Text::MOST] = F::CONTRACT.all();
 }
 
 impl<F: KernelFunction<A>, A> ContractText for ContractOf<F, A> {
     const FIRST: *const u8 = Self::TEXT.as_ptr();
-    const BYTES: usize = F::CONTRACT.len;
+    const BYTES: usize = F::CONTRACT.as_bytes().len();
 }
 
 #[cfg(test)]
@@ -216,6 +168,6 @@ mod tests {
             passed: [192, 128],
         };
         const CONTRACT: Text = contract(1024, (u32::MAX as usize, 128), &[LONGEST; 8]);
-        assert!(CONTRACT.as_bytes().len() > MOST / 2);
+        assert!(CONTRACT.as_bytes().len() > Text::MOST / 2);
     }
 }

@@ -1,8 +1,9 @@
 //! What a kernel function's type says, and the two ways to run one.
 
-use super::contract::{ContractOf, Text, contract};
+use super::contract::{ContractOf, contract};
 use super::{Entry, Parameter, run};
 use crate::engine;
+use crate::fault::Text;
 use crate::group::block::Block;
 use crate::isa;
 use crate::memory::{Layout, Shared};

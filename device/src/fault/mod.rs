@@ -1,6 +1,9 @@
 //! Panics inside kernels: out-of-range indices of our own views, and the panic handler on the GPU.
 
 pub mod panic_record;
+mod text;
+
+pub use text::Text;
 
 /// Fails the launch with a message in which `{}` stands twice, for `a` and `b`.
 #[cfg(not(target_arch = "nvptx64"))]

@@ -16,6 +16,8 @@
 //! | `for_each_member_warp` | `%tid.x` | sm_80 | role of whole warps |
 //! | `barrier` | `bar.sync 0` | sm_80 | block, converged |
 //! | `reconverge` | `barrier.sync 0`, `bar.warp.sync` | sm_80 | block |
+//! | `share_registers` | `bar.warp.sync`, `setmaxnreg` | sm_90a | warpgroups |
+//! | `restore_registers` | the same, and `bar.sync 0` | sm_90a | block in warpgroups |
 //! | `role_barrier` | `barrier.sync ID, N` | sm_80 | role of whole warps |
 //! | `warpgroup_barrier` | `barrier.sync ID, 128` | sm_80 | role of warpgroups |
 //! | `for_first_of_warpgroups` | `%tid.x` | sm_80 | role of warpgroups |
@@ -139,6 +141,14 @@
 //!
 //! The block has `THREADS` threads in one dimension, and all of them make this call. They need not
 //! be converged.
+//!
+//! ## `share_registers`, `restore_registers`
+//!
+//! 0. All threads of a role make this call, which is whole warpgroups of the block. They have
+//!    `from` registers each; `to` is a multiple of 8 from 24 to 256.
+//! 1. All threads of the block make a call of `share_registers` at the start of their roles, from
+//!    the number that the launch gives a thread, and one of `restore_registers` at their ends, back
+//!    to it. Between them the block has no more registers than before.
 //!
 //! ## `role_barrier`, `role_barrier_any`, `role_barrier_all`
 //!

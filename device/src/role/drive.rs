@@ -211,6 +211,12 @@ where
         produce: impl FnOnce(Memory<Pipe<L, M, P>>),
         consume: impl for<'r> FnOnce(<Of<M, Role1> as Role>::Group<'r>, Run<'r, Pipe<L, M, P>>) -> O,
     ) -> (O, MemoryOf<'s, L, M, P>) {
+        const {
+            assert!(
+                M::REGISTERS.is_none(),
+                "the roles of a driver have the registers that the launch gave them: with a `Budget` give each role its closure, `.role(hand, closure)`"
+            );
+        };
         let links = self.into_links();
         let memory = links.memory();
         // Only threads that copy take part in filling. The barriers do not count the others, which

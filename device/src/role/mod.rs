@@ -89,7 +89,7 @@ mod drive;
 mod end;
 mod group;
 mod links;
-mod map;
+pub(crate) mod map;
 mod misuse;
 mod multiply;
 mod outputs;
@@ -109,6 +109,7 @@ pub use group::RoleGroup;
 #[cfg_attr(doc, doc(hidden))]
 pub use links::{Another, Append, Ends};
 pub use links::{Link, Links};
+pub use map::registers::{Budget, Registers, Registers3, Registers4};
 pub use map::{
     EvenOdd, FirstThreads, InRole, Of, Role, RoleMap, WarpRoles, WarpRoles3, WarpRoles4, Warpgroups, WholeWarps,
 };

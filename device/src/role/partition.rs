@@ -5,6 +5,7 @@ use core::marker::PhantomData;
 use super::capture::Handed;
 use super::channel::Between;
 use super::links::{Another, Append, Ends, Link, Links};
+use super::map::registers::Share as _;
 use super::map::sealed::Role as _;
 use super::map::{self, InRole, Of, Role, Role0, Role1, Role2, Role3, RoleMap};
 use super::result::RoleResult;
@@ -268,19 +269,22 @@ pub(super) unsafe fn end<L: Links>(links: L, inval: impl FnOnce(&L)) -> L::Memor
 /// The first thread of any block, for [`isa::for_first_member`].
 const BLOCK: isa::Members = isa::Members { first: 0, stride: 1, count: 1 };
 
-/// Runs one role's closure, leaves its ends, and publishes its result.
+/// Runs one role's closure with the role's registers, leaves its ends, and publishes its result.
 ///
 /// # Safety
 ///
-/// Called once by all threads of the role, whose links' barriers are made.
+/// Called once by all threads of the role, whose links' barriers are made, in a block of `THREADS`
+/// all of whose threads make this call for their roles.
 #[inline(always)]
-unsafe fn enter<M, I, L, H, F, O>(links: &L, role: Assigned<H, F, O>) -> O
+unsafe fn enter<M, I, L, H, F, O, const THREADS: usize>(links: &L, role: Assigned<H, F, O>) -> O
 where
     Of<M, I>: Role,
     L: Ends<I>,
     F: for<'r> FnOnce(<Of<M, I> as Role>::Group<'r>, <L as Ends<I>>::At<'r>, H) -> O,
     O: RoleResult<Of<M, I>>,
 {
+    // SAFETY: the caller's promise; the map was checked when the partition was made.
+    unsafe { <Of<M, I> as map::sealed::Role>::Registers::begin(THREADS) };
     let mut state = L::state();
     let result = {
         // SAFETY: this is role-level code of the role: all its threads call it, and it alone knows
@@ -301,6 +305,8 @@ where
     unsafe { links.leave(&mut state) };
     // SAFETY: the caller synchronises the block next.
     unsafe { result.publish() };
+    // SAFETY: as for `begin`, at the role's end.
+    unsafe { <Of<M, I> as map::sealed::Role>::Registers::end(THREADS) };
     result
 }
 
@@ -351,9 +357,9 @@ macro_rules! complete {
                 let $pattern = self;
                 let parts = ($((
                     Of::<M, $role>::MEMBERS,
-                    // SAFETY: every thread of the role makes this call, and the caller has made the
-                    // barriers.
-                    || unsafe { enter::<M, $role, L, _, _, _>(&links, $assigned) },
+                    // SAFETY: every thread of the role makes this call, and the caller, of a block
+                    // of THREADS, has made the barriers.
+                    || unsafe { enter::<M, $role, L, _, _, _, THREADS>(&links, $assigned) },
                 ),)*);
                 // SAFETY: all threads of the block make this call, and then `reconverge`. What the
                 // closures capture is `Uniform` (`role` asks for it), `Handed` to one of them, or

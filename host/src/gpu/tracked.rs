@@ -15,6 +15,8 @@ use crate::error::Error;
 pub(crate) struct Tracked {
     /// The owner's event for uses of this kind; null if its stream alone orders them.
     pub(crate) event: CUevent,
+    /// Whether its owner has made the launch's stream wait for the event.
+    pub(crate) is_awaited: bool,
     /// The stream in whose order the memory is freed.
     pub(crate) home: CUstream,
 }
@@ -46,9 +48,9 @@ impl GpuStream {
     ///
     /// # Safety
     ///
-    /// 0. Events and streams are alive, and of this stream's context.
+    /// 0. Events and streams are alive, and of this stream's context, which is the calling
+    ///    thread's.
     pub(crate) unsafe fn come_after(&self, uses: &[Tracked]) -> Result<(), Error> {
-        self.context.enter()?;
         let own = self.lane().raw();
         for (place, tracked) in uses.iter().enumerate() {
             let is_known = uses[..place].iter().any(|before| before.home == tracked.home);
@@ -60,7 +62,7 @@ impl GpuStream {
                 unsafe { end.hold_back(own) }?;
             }
         }
-        for tracked in uses.iter().filter(|tracked| !tracked.event.is_null()) {
+        for tracked in uses.iter().filter(|tracked| !tracked.event.is_null() && !tracked.is_awaited) {
             // SAFETY: the stream is alive (invariant 0 of `GpuStream`), the event by obligation 0.
             let status = unsafe { self.context.driver.stream_wait_event(own, tracked.event, 0) };
             self.context.check("order a stream after earlier uses of memory of cudarc's", status)?;
@@ -76,7 +78,7 @@ impl GpuStream {
     /// 0. As for [`come_after`](Self::come_after).
     pub(crate) unsafe fn leave_events(&self, uses: &[Tracked]) -> Result<(), Error> {
         // SAFETY: obligation 0.
-        let left = self.context.enter().and_then(|()| unsafe { self.record_all(uses) });
+        let left = unsafe { self.record_all(uses) };
         if left.is_err() {
             // Nobody would wait for the launch: wait here, or give the device up.
             // SAFETY: the stream is alive (invariant 0 of `GpuStream`).

@@ -57,12 +57,15 @@ pub(crate) fn launch(stream: &Stream, grid: Grid, instance: &Instance, arguments
             return Err(Error::Untracked { kernel: instance.kernel(), parameter });
         }
         let event = if is_tracked { event } else { std::ptr::null_mut() };
-        uses.push(Tracked { event, home: home.cu_stream() });
+        // For a write cudarc's own wait was for this event, for a read for that of the last write.
+        let is_awaited = matches!(lent, Lent::Exclusive(_));
+        uses.push(Tracked { event, is_awaited, home: home.cu_stream() });
         argument.value.move_by(address);
     }
     told()?;
     // SAFETY: the events are those of memory that `arguments` borrow, whose context
-    // `cudarc_context` found to be the device's; `homes` keeps the streams alive.
+    // `cudarc_context` found to be the device's, and is the thread's (`refuse_captures`; cudarc
+    // makes no other one current for memory of it); `homes` keeps the streams alive.
     unsafe { gpu.come_after(&uses) }?;
     start(stream, grid, instance, &bound)?;
     // SAFETY: as for `come_after`: `arguments` and `homes` are still there.

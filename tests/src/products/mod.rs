@@ -6,7 +6,7 @@ use tilepipe_host::{Bound, Device, Error, launch};
 use tilepipe_kernels::gemm;
 use tilepipe_runner::reference::transposed;
 use tilepipe_runner::value::{DType, Value};
-use tilepipe_test_kernels::tensor::products::product_of_some_stages;
+use tilepipe_test_kernels::tensor::products::{product_of_some_stages, products_two_at_once};
 
 use crate::case::{dtype_of, random_bits};
 
@@ -138,6 +138,40 @@ pub fn check_some_stages(device: &Device) -> Result<usize, Error> {
         }
     }
     Ok(launches)
+}
+
+/// Checks products whose roles share out the block's registers. Returns how many launches there
+/// were.
+///
+/// # Errors
+///
+/// What the device says.
+///
+/// # Panics
+///
+/// If an element is another one.
+pub fn check_two_at_once(device: &Device) -> Result<usize, Error> {
+    // A tile in all, two for a block, an odd number of them, and several blocks with several.
+    let sizes = [(128, 192, 32, 1), (256, 192, 96, 1), (100, 500, 40, 1), (700, 600, 200, 3), (1100, 1300, 64, 8)];
+    for (rows, columns, deep, grid) in sizes {
+        let whole = |seed, height| {
+            let values = numbers(height * deep, seed, 3);
+            values.map(|number| bf16::from_f32(number as f32 - 1.0)).collect::<Vec<_>>()
+        };
+        let (a, b) = (whole(1, rows), whole(2, columns));
+        let (left, right) = (device.upload_2d(&a, deep)?, device.upload_2d(&b, deep)?);
+        let mut out = device.filled_with_byte_2d::<f32>(columns, rows, 0xEE)?;
+        let mut marks = device.filled_with_byte::<u32>(384 * grid as usize, 0xEE)?;
+        products_two_at_once::launch(&device.stream()?, grid, &left, &right, &mut out, &mut marks)?;
+        for (at, found) in out.download()?.into_iter().enumerate() {
+            let (row, column) = (at / columns, at % columns);
+            let terms = a[row * deep..][..deep].iter().zip(&b[column * deep..][..deep]);
+            let sum: f32 = terms.map(|(x, y)| x.to_f32() * y.to_f32()).sum();
+            assert_eq!(found, sum, "{rows} x {columns}, {deep} deep: {row}, {column}");
+        }
+        assert!(marks.download()?.into_iter().zip((0..384).cycle()).all(|(mark, rank)| mark == rank));
+    }
+    Ok(sizes.len())
 }
 
 fn check_one<T: Half>(device: &Device, instance: &'static Instance, size: Size) -> Result<(), Error> {

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use tilepipe::launch::Instance;
 use tilepipe_kernels::gemm;
 use tilepipe_kernels::tensor_cores::instances;
+use tilepipe_test_kernels::tensor::products::products_two_at_once;
 use tilepipe_tests::artifact::Module;
 use tilepipe_tests::flow::{Code, Instruction, Loop};
 use tilepipe_tests::{ptx, sass};
@@ -111,5 +112,30 @@ fn products_leave_no_local_memory_and_fit_their_registers() {
             }
             assert!(one["registers"].as_u64().is_some_and(|count| count <= MOST_REGISTERS), "registers of {one}");
         }
+    }
+}
+
+#[test]
+fn roles_share_out_the_registers_of_the_launch_and_give_them_back() {
+    let [instance] = &products_two_at_once::INSTANCES;
+    let text = Module::TestKernels.sass("sm_90a").unwrap_or_else(|error| panic!("{error}"));
+    let kernels = sass::kernels(&text).unwrap_or_else(|error| panic!("{error}"));
+    let (_, code) = kernels.iter().find(|(symbol, _)| symbol == instance.symbol()).expect("its machine code");
+    let count = |operation: &str, registers: u64| {
+        let number = format!("{registers:#x}");
+        let is = |one: &&Instruction| one.is(operation) && one.operands.ends_with(&number);
+        code.instructions().filter(is).count()
+    };
+    // Those that copy go from 168 to 40 and back, those that multiply from 168 to 232 and back.
+    let [less, more] = ["USETMAXREG.DEALLOC", "USETMAXREG.TRY_ALLOC"];
+    let found = [count(less, 40), count(more, MOST_REGISTERS), count(more, 232), count(less, MOST_REGISTERS)];
+    assert_eq!(found, [1; 4], "{}", instance.name());
+    assert_eq!(code.instructions().filter(|one| one.is("USETMAXREG")).count(), 4);
+    let most = code.instructions().flat_map(registers).max().expect("a register");
+    assert!(most as u64 >= MOST_REGISTERS, "R{most} is the last one: nothing needs more than a launch gives");
+    let report = Module::TestKernels.report().unwrap_or_else(|error| panic!("{error}"));
+    let own = report.iter().find(|one| one["kernel"] == instance.symbol()).expect("its report");
+    for (figure, expected) in [("registers", MOST_REGISTERS), ("spill_stores", 0), ("stack_frame", 0)] {
+        assert_eq!(own[figure], expected, "{figure}");
     }
 }

@@ -27,7 +27,7 @@ pub(crate) use atomics::*;
 pub(crate) use math::*;
 pub use product::Instructions;
 pub(crate) use product::*;
-pub(crate) use roles::divide;
+pub(crate) use roles::{divide, restore_registers, share_registers};
 pub use schedule::Schedule;
 pub(crate) use synchronise::*;
 pub(crate) use threads::*;

@@ -95,6 +95,20 @@ pub(crate) unsafe fn divide<P: Parts>(parts: P) -> P::Results {
     results
 }
 
+/// Nothing: here no thread has registers of its own.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+pub(crate) unsafe fn share_registers(_from: u32, _to: u32) {}
+
+/// Nothing, as [`share_registers`].
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+pub(crate) unsafe fn restore_registers(_from: u32, _to: u32) {}
+
 /// A block in roles.
 pub(crate) struct Division {
     state: Mutex<State>,

@@ -8,6 +8,7 @@ mod atomics;
 mod math;
 mod mbarrier;
 mod product;
+mod registers;
 mod tensor;
 mod threads;
 
@@ -18,6 +19,7 @@ pub(crate) use math::*;
 pub(crate) use mbarrier::*;
 pub use product::Instructions;
 pub(crate) use product::{Operands, Sums, for_first_of_warpgroups, store_matrices, warpgroup_barrier};
+pub(crate) use registers::{restore_registers, share_registers};
 pub(crate) use tensor::*;
 pub(crate) use threads::*;
 

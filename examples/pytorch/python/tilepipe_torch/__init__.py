@@ -60,7 +60,7 @@ def linear(x, weight, bias=None, activation=None):
     tensor cores of sm_90. Inputs and outputs are as many as a multiple of 8.
     """
     if _is_tensor(x):
-        return operators.linear(x, weight, bias, activation)
+        return operators.layer(x, weight, bias, activation)
     numpy = _numpy(x)
     out = numpy.empty((*x.shape[:-1], *weight.shape[:1]), x.dtype)
     _native.linear(x, weight, bias, out, activation)

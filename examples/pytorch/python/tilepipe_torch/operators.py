@@ -77,6 +77,14 @@ def _backward(ctx, gradient):
 rms_norm.register_autograd(_backward, setup_context=_setup_context)
 
 
+def layer(x, weight, bias, activation):
+    """``linear``; where there will be gradients, SiLU is an operation of its own, which keeps what it is of."""
+    needs = torch.is_grad_enabled() and any(one is not None and one.requires_grad for one in (x, weight, bias))
+    if activation == "silu" and needs:
+        return torch.nn.functional.silu(linear(x, weight, bias, None))
+    return linear(x, weight, bias, activation)
+
+
 @torch.library.custom_op("tilepipe::linear", mutates_args=(), device_types=("cpu", "cuda"))
 def linear(x: Tensor, weight: Tensor, bias: Optional[Tensor], activation: Optional[str]) -> Tensor:
     out = x.new_empty((*x.shape[:-1], *weight.shape[:1]))
@@ -127,7 +135,8 @@ def _check_layer(x, weight):
 
 def _setup_layer(ctx, inputs, output):
     x, weight, bias, ctx.activation = inputs
-    # The derivative of ReLU is known of its result; for that of SiLU the product is computed again.
+    # The derivative of ReLU is known of its result; for that of SiLU, where `layer` was not asked, the product is
+    # computed again.
     ctx.save_for_backward(x, weight, bias, output if ctx.activation == "relu" else None)
 
 

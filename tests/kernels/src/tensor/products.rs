@@ -1,10 +1,10 @@
-//! Products of tensor cores of which some stages are not multiplied.
+//! Products of tensor cores: of which some stages are not multiplied, and of two tiles at once.
 
 use tilepipe::product::OperandTile;
-use tilepipe::role::{Partitioned, Role0, Role1, WarpRoles};
+use tilepipe::role::{Budget, Partitioned, Registers, Role0, Role1, WarpRoles};
 use tilepipe::{
-    Block, Extents2, Outputs, Panels2, Shared, Stages, Swizzle64, Tensor, TensorMap, TensorMut, TensorTile, bf16,
-    kernel,
+    Block, Extents2, Outputs, Panels2, Shared, Stages, Swizzle64, Tensor, TensorMap, TensorMut, TensorTile, TilesMut,
+    bf16, kernel,
 };
 
 /// A tile of each operand: 64 rows of A and 32 of B, 32 elements along K.
@@ -66,4 +66,61 @@ pub fn product_of_some_stages<const EVERY: usize, const STAGES: usize, const HOL
             }
         })
         .run();
+}
+
+/// A tile of each operand: 128 rows of A and 192 of B, 32 elements along K.
+type Wide = (OperandTile<bf16, Extents2<128, 32>, Swizzle64>, OperandTile<bf16, Extents2<192, 32>, Swizzle64>);
+/// A tile of their sums: half a register of a thread for each column.
+type WideOut = Panels2<128, 192, 16>;
+
+/// Writes a product, of which each thread has the sums of two tiles at once: 192 registers, more
+/// than a launch gives it. Then each thread writes its rank to `marks`, with the registers that the
+/// launch gave.
+#[kernel]
+pub fn products_two_at_once(
+    block: Block<384>,
+    a: Tensor<bf16, Extents2<128, 32>, Swizzle64>,
+    b: Tensor<bf16, Extents2<192, 32>, Swizzle64>,
+    out: TensorMut<f32, WideOut, Swizzle64>,
+    mut marks: TilesMut<u32, 384>,
+    shared: Shared<(Partitioned<Stages<Wide, 4, TensorMap>>, Outputs<TensorTile<f32, WideOut, Swizzle64>, 2>)>,
+) {
+    let (stages, outputs) = shared.split();
+    let (places, steps) = (out.tile_places(&block), a.columns().div_ceil(32));
+    let _ = block
+        .partition::<Budget<WarpRoles<128, 256>, Registers<40, 232>>>()
+        .pipeline(stages)
+        .role((), |_, mut producer, ()| {
+            for tile in 0..places.len() {
+                let (row, column) = places.get(tile);
+                for step in 0..steps {
+                    let (row, column, along) = ((row * 128) as i32, (column * 192) as i32, (step * 32) as i32);
+                    let Ok(stage) = producer.acquire() else { return };
+                    producer = stage.copy((a.at(row, along), b.at(column, along))).commit();
+                }
+            }
+        })
+        .role((out, outputs), |group, mut consumer, (out, outputs)| {
+            let mut ring = outputs.outputs(&group, out);
+            let mut tile = 0;
+            while tile < places.len() {
+                let first;
+                (consumer, first) = group.multiply(consumer, steps);
+                let Ok(first) = first else { return };
+                if tile + 1 < places.len() {
+                    let second;
+                    (consumer, second) = group.multiply(consumer, steps);
+                    let Ok(second) = second else { return };
+                    ring.store_sums(tile + 1, &group, &second, |_, _, sum| sum);
+                }
+                ring.store_sums(tile, &group, &first, |_, _, sum| sum);
+                tile += 2;
+            }
+        })
+        .run();
+    let mut results = marks.for_block(&block);
+    for i in 0..results.len() {
+        let result = results.get_mut(i);
+        block.threads(|t| result.set(&t, t.rank() as u32));
+    }
 }

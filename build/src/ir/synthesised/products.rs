@@ -18,10 +18,7 @@
 //! output in its place: LLVM then moves nothing that reads or writes them past the instruction, and
 //! once the call is inlined no memory is left of them (docs/decisions/71).
 
-use std::collections::BTreeSet;
 use std::fmt::Write;
-
-use super::global_name;
 
 /// What the names of these functions begin with.
 const PREFIX: &str = "tilepipe_product_";
@@ -31,30 +28,11 @@ pub(crate) fn are_in(module: &str) -> bool {
     module.contains("@tilepipe_product_")
 }
 
-/// The module with those of these functions defined that it declares, and their names; `None` if it
-/// declares none.
-pub(crate) fn define(module: &str) -> Option<(String, BTreeSet<String>)> {
-    if !are_in(module) {
-        return None;
-    }
-    let (mut text, mut defined) = (String::with_capacity(module.len()), BTreeSet::new());
-    let mut definitions = String::new();
-    for line in module.lines() {
-        let name =
-            line.strip_prefix("declare ").and_then(|_| global_name(&line[line.find('@')?..])).map(|(name, _)| name);
-        match name.and_then(|name| Some((name, Product::parse(name)?))) {
-            Some((name, product)) => {
-                product.define(name, &mut definitions);
-                defined.insert(name.to_string());
-            }
-            None => {
-                text.push_str(line);
-                text.push('\n');
-            }
-        }
-    }
-    text.push_str(&definitions);
-    Some((text, defined))
+/// The definition of the function of this name, if it is one.
+pub(crate) fn definition(name: &str) -> Option<String> {
+    let mut definition = String::new();
+    Product::parse(name)?.define(name, &mut definition);
+    Some(definition)
 }
 
 /// One of the instructions.
@@ -151,7 +129,7 @@ impl Product {
 
 #[cfg(test)]
 mod tests {
-    use super::{Product, Step, define};
+    use super::{Product, Step};
 
     #[test]
     fn a_name_says_which_instruction_it_is() {
@@ -176,25 +154,5 @@ mod tests {
             assert_eq!(product(&symbol), None, "{none}");
         }
         assert_eq!(product("tilepipe_tensor_copy_2d"), None);
-    }
-
-    #[test]
-    fn what_a_module_declares_is_defined() {
-        let module = "declare void @tilepipe_product_bf16_n8_mk(ptr noundef, i64 noundef, i64 noundef, i32 noundef) #1\ndeclare void \
-                      @tilepipe_product_else(ptr)\n";
-        let (text, names) = define(module).expect("it has products");
-        assert_eq!(names.into_iter().collect::<Vec<_>>(), ["tilepipe_product_bf16_n8_mk"]);
-        let call = "  %r = call { float, float, float, float } asm sideeffect \"{ .reg .pred p; setp.ne.b32 p, $10, 0; \
-                    wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {$0, $1, $2, $3}, $8, $9, p, 1, 1, 1, 0; }\", \
-                    \"=f,=f,=f,=f,0,1,2,3,l,l,r,~{memory}\"(float %v0, float %v1, float %v2, float %v3, i64 %a, i64 %b, i32 %add)";
-        let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines.len(), 1 + 1 + 2 * 4 + 1 + 2 * 4 + 2, "{text}");
-        assert_eq!(lines[0], "declare void @tilepipe_product_else(ptr)");
-        assert_eq!(lines[10], call);
-        assert_eq!(
-            lines[11..13],
-            ["  %e0 = extractvalue { float, float, float, float } %r, 0", "  store float %e0, ptr %p0, align 4"]
-        );
-        assert!(define("declare void @tilepipe_tensor_copy_2d(ptr)\n").is_none());
     }
 }

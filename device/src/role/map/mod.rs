@@ -1,7 +1,10 @@
 //! Role maps: which threads of a block have which role.
 
+pub(crate) mod registers;
+
 use core::marker::PhantomData;
 
+use self::registers::{AsLaunched, Budget, Count, Registers, Registers3, Registers4};
 use super::group::RoleGroup;
 use crate::group::scratch::CollectiveGroup;
 use crate::group::{Deal, Group};
@@ -9,7 +12,7 @@ use crate::isa::{self, Members, WARP, WARPS};
 use crate::scope::BlockScope;
 
 /// Which threads of a block have which role. Sealed: [`WarpRoles`], [`WarpRoles3`], [`WarpRoles4`],
-/// [`EvenOdd`] and [`FirstThreads`].
+/// [`EvenOdd`] and [`FirstThreads`], and the first three with a [`Budget`].
 ///
 /// Sizes are in threads and add up to the block's; a role without threads does not compile.
 ///
@@ -18,7 +21,8 @@ use crate::scope::BlockScope;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no role map",
     label = "doesn't say which threads have which role",
-    note = "take `WarpRoles<P, C>`, `WarpRoles3<A, B, C>`, `WarpRoles4<A, B, C, D>`, `EvenOdd<HALF>` or `FirstThreads<P, C>`, with sizes in threads"
+    note = "take `WarpRoles<P, C>`, `WarpRoles3<A, B, C>`, `WarpRoles4<A, B, C, D>`, `EvenOdd<HALF>` or `FirstThreads<P, C>`, with sizes in threads",
+    note = "a `Budget` has as many numbers of registers as its map has roles: `Budget<WarpRoles<128, 256>, Registers<40, 232>>`"
 )]
 pub trait RoleMap: 'static + sealed::RoleMap {}
 
@@ -118,6 +122,8 @@ pub(crate) mod sealed {
         const FIT_WARPS: bool;
         /// The size of the smallest role, in threads.
         const LEAST: usize;
+        /// The roles' threads and registers of each of them, if the roles share them out.
+        const REGISTERS: Option<&'static [(usize, usize)]> = None;
         /// The number of roles.
         type Count;
     }
@@ -134,6 +140,8 @@ pub(crate) mod sealed {
         const BARRIER_ID: u32 = 1 + Self::INDEX;
         /// Its threads.
         const MEMBERS: Members;
+        /// What its threads do about registers.
+        type Registers: super::registers::Share;
     }
 }
 
@@ -149,6 +157,9 @@ pub(crate) const fn check<M: RoleMap>(threads: usize) {
     );
     // Evaluates the map's own assertion, which a partition without a pipeline would not evaluate.
     let _ = M::WARPS;
+    if let Some(roles) = M::REGISTERS {
+        registers::check(roles, threads);
+    }
 }
 
 /// The threads of a role, sharing out a tile that they copy.
@@ -202,31 +213,32 @@ const fn whole_warps(have_to_be: bool, fit: bool) -> bool {
     have_to_be
 }
 
-/// A map and its roles: each with its first thread's rank, the distance to the next, and their
-/// number.
+/// A map and its roles: each with its first thread's rank, the distance to the next, their number,
+/// and what its threads do about registers.
 macro_rules! map {
-    ($map:ident $generics:tt $sizes:tt, roles $roles:literal, warps $warps:expr; $($role:ident $index:literal: $first:expr, $stride:literal, $count:ident;)*) => {
-        map_of! { $map $generics $sizes, $roles, $warps, 0 $(+ $count)* }
-        $(role_of! { $map $generics $sizes, $role $index: $first, $stride, $count })*
+    ($generics:tt $map:ty, $sizes:tt, roles $roles:literal, warps $warps:expr, registers $all:expr; $($role:ident $index:literal: $first:expr, $stride:literal, $count:ident, $registers:ty;)*) => {
+        map_of! { $generics $map, $sizes, $roles, $warps, $all, 0 $(+ $count)* }
+        $(role_of! { $generics $map, $role $index: $first, $stride, $count, $registers })*
     };
 }
 
 macro_rules! map_of {
-    ($map:ident [$($generic:tt)*] [$($size:ident)*], $roles:literal, $warps:expr, $threads:expr) => {
-        impl<$($generic)*> RoleMap for $map<$($size),*> {}
-        impl<$($generic)*> sealed::RoleMap for $map<$($size),*> {
+    ([$($generic:tt)*] $map:ty, [$($size:ident)*], $roles:literal, $warps:expr, $registers:expr, $threads:expr) => {
+        impl<$($generic)*> RoleMap for $map {}
+        impl<$($generic)*> sealed::RoleMap for $map {
             const THREADS: usize = $threads;
             const WARPS: bool = whole_warps($warps, <Self as sealed::RoleMap>::FIT_WARPS);
             const FIT_WARPS: bool = !$warps || are_multiples_of_a_warp([$($size),*]);
             const LEAST: usize = least([$($size),*]);
+            const REGISTERS: Option<&'static [(usize, usize)]> = $registers;
             type Count = Roles<$roles>;
         }
     };
 }
 
 macro_rules! role_of {
-    ($map:ident [$($generic:tt)*] [$($size:ident)*], $role:ident $index:literal: $first:expr, $stride:literal, $count:ident) => {
-        impl<$($generic)*> Role for Of<$map<$($size),*>, $role> {
+    ([$($generic:tt)*] $map:ty, $role:ident $index:literal: $first:expr, $stride:literal, $count:ident, $registers:ty) => {
+        impl<$($generic)*> Role for Of<$map, $role> {
             type Group<'r> = RoleGroup<'r, Self, $count>;
 
             #[inline(always)]
@@ -235,30 +247,47 @@ macro_rules! role_of {
                 unsafe { RoleGroup::new() }
             }
         }
-        impl<$($generic)*> sealed::Role for Of<$map<$($size),*>, $role> {
+        impl<$($generic)*> sealed::Role for Of<$map, $role> {
             const INDEX: u32 = $index;
             const MEMBERS: Members = Members { first: $first, stride: $stride, count: $count };
+            type Registers = $registers;
         }
     };
 }
 
-map!(WarpRoles [const P: usize, const C: usize] [P C], roles 2, warps true; Role0 0: 0, 1, P; Role1 1: P, 1, C;);
-map!(WarpRoles3 [const A: usize, const B: usize, const C: usize] [A B C], roles 3, warps true;
-    Role0 0: 0, 1, A; Role1 1: A, 1, B; Role2 2: A + B, 1, C;);
-map!(WarpRoles4 [const A: usize, const B: usize, const C: usize, const D: usize] [A B C D], roles 4, warps true;
-    Role0 0: 0, 1, A; Role1 1: A, 1, B; Role2 2: A + B, 1, C; Role3 3: A + B + C, 1, D;);
-map!(EvenOdd [const HALF: usize] [HALF], roles 2, warps false; Role0 0: 0, 2, HALF; Role1 1: 1, 2, HALF;);
-map!(FirstThreads [const P: usize, const C: usize] [P C], roles 2, warps false; Role0 0: 0, 1, P; Role1 1: P, 1, C;);
+map!([const P: usize, const C: usize] WarpRoles<P, C>, [P C], roles 2, warps true, registers None;
+    Role0 0: 0, 1, P, AsLaunched; Role1 1: P, 1, C, AsLaunched;);
+map!([const A: usize, const B: usize, const C: usize] WarpRoles3<A, B, C>, [A B C], roles 3, warps true, registers None;
+    Role0 0: 0, 1, A, AsLaunched; Role1 1: A, 1, B, AsLaunched; Role2 2: A + B, 1, C, AsLaunched;);
+map!([const A: usize, const B: usize, const C: usize, const D: usize] WarpRoles4<A, B, C, D>, [A B C D], roles 4, warps true, registers None;
+    Role0 0: 0, 1, A, AsLaunched; Role1 1: A, 1, B, AsLaunched; Role2 2: A + B, 1, C, AsLaunched;
+    Role3 3: A + B + C, 1, D, AsLaunched;);
+map!([const HALF: usize] EvenOdd<HALF>, [HALF], roles 2, warps false, registers None;
+    Role0 0: 0, 2, HALF, AsLaunched; Role1 1: 1, 2, HALF, AsLaunched;);
+map!([const P: usize, const C: usize] FirstThreads<P, C>, [P C], roles 2, warps false, registers None;
+    Role0 0: 0, 1, P, AsLaunched; Role1 1: P, 1, C, AsLaunched;);
+map!([const P: usize, const C: usize, const RP: usize, const RC: usize] Budget<WarpRoles<P, C>, Registers<RP, RC>>,
+    [P C], roles 2, warps true, registers Some(&[(P, RP), (C, RC)]);
+    Role0 0: 0, 1, P, Count<RP>; Role1 1: P, 1, C, Count<RC>;);
+map!([const A: usize, const B: usize, const C: usize, const RA: usize, const RB: usize, const RC: usize]
+    Budget<WarpRoles3<A, B, C>, Registers3<RA, RB, RC>>,
+    [A B C], roles 3, warps true, registers Some(&[(A, RA), (B, RB), (C, RC)]);
+    Role0 0: 0, 1, A, Count<RA>; Role1 1: A, 1, B, Count<RB>; Role2 2: A + B, 1, C, Count<RC>;);
+map!([const A: usize, const B: usize, const C: usize, const D: usize, const RA: usize, const RB: usize, const RC: usize, const RD: usize]
+    Budget<WarpRoles4<A, B, C, D>, Registers4<RA, RB, RC, RD>>,
+    [A B C D], roles 4, warps true, registers Some(&[(A, RA), (B, RB), (C, RC), (D, RD)]);
+    Role0 0: 0, 1, A, Count<RA>; Role1 1: A, 1, B, Count<RB>; Role2 2: A + B, 1, C, Count<RC>;
+    Role3 3: A + B + C, 1, D, Count<RD>;);
 
 macro_rules! roles_of_warps {
-    ($($map:ident<$($size:ident),*>)*) => {$(
-        impl<$(const $size: usize,)* I> WholeWarps for Of<$map<$($size),*>, I>
+    ($([$($generic:tt)*] $map:ty;)*) => {$(
+        impl<$($generic)* I> WholeWarps for Of<$map, I>
         where
             Self: Role,
         {
             const BARRIER: u32 = <Self as sealed::Role>::BARRIER_ID;
         }
-        impl<$(const $size: usize,)* I> CollectiveGroup for Of<$map<$($size),*>, I>
+        impl<$($generic)* I> CollectiveGroup for Of<$map, I>
         where
             Self: Role,
         {
@@ -274,4 +303,11 @@ macro_rules! roles_of_warps {
         }
     )*};
 }
-roles_of_warps!(WarpRoles<P, C> WarpRoles3<A, B, C> WarpRoles4<A, B, C, D>);
+roles_of_warps! {
+    [const P: usize, const C: usize,] WarpRoles<P, C>;
+    [const A: usize, const B: usize, const C: usize,] WarpRoles3<A, B, C>;
+    [const A: usize, const B: usize, const C: usize, const D: usize,] WarpRoles4<A, B, C, D>;
+    [const P: usize, const C: usize, R,] Budget<WarpRoles<P, C>, R>;
+    [const A: usize, const B: usize, const C: usize, R,] Budget<WarpRoles3<A, B, C>, R>;
+    [const A: usize, const B: usize, const C: usize, const D: usize, R,] Budget<WarpRoles4<A, B, C, D>, R>;
+}
