@@ -215,6 +215,24 @@ fn roles_with_registers_of_their_own_multiply_two_tiles_at_once() {
 }
 
 #[test]
+fn each_step_of_the_guides_product_multiplies() {
+    let Some(device) = gpu() else { return };
+    println!("{} launches", products::check_steps(&device).unwrap());
+}
+
+/// Prints how fast each step of the guide's product is.
+#[test]
+#[ignore = "measures: with a GPU of its own"]
+fn the_guides_product_step_by_step() {
+    let Some(device) = gpu() else { return };
+    for side in [4096, 8192] {
+        for (step, ms) in products::time_steps(&device, side).unwrap() {
+            println!("{side}: {step}: {ms:.4} ms, {:.0} TFLOP/s", 2.0 * (side as f64).powi(3) / ms / 1e9);
+        }
+    }
+}
+
+#[test]
 fn products_are_of_matrices_wherever_they_lie() {
     let Some(device) = gpu() else { return };
     products::rows::check_parts_of_buffers(&device).unwrap();

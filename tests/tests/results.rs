@@ -321,6 +321,11 @@ fn roles_with_registers_of_their_own_multiply_two_tiles_at_once() {
 }
 
 #[test]
+fn each_step_of_the_guides_product_multiplies() {
+    assert_eq!(products::check_steps(&Device::cpu(Schedule::Random { seed: 10 })).unwrap(), 12);
+}
+
+#[test]
 fn products_are_of_matrices_wherever_they_lie() {
     products::rows::check_parts_of_buffers(&Device::cpu(Schedule::Random { seed: 7 })).unwrap();
     products::rows::check_foreign_rows().unwrap();

@@ -1,12 +1,13 @@
 //! Matrix products by tensor cores, against sums in `f64`.
 
 use tilepipe::launch::Instance;
-use tilepipe::{bf16, f16};
-use tilepipe_host::{Bound, Device, Error, launch};
-use tilepipe_kernels::gemm;
+use tilepipe::{Element, bf16, f16};
+use tilepipe_host::{Bound, Buffer2D, Device, Error, Stream, launch};
+use tilepipe_kernels::{Matrix, MultiplyError, gemm, multiply};
 use tilepipe_runner::reference::transposed;
 use tilepipe_runner::value::{DType, Value};
 use tilepipe_test_kernels::tensor::products::{product_of_some_stages, products_two_at_once};
+use tilepipe_test_kernels::tensor::steps::product_step;
 
 use crate::case::{dtype_of, random_bits};
 
@@ -154,24 +155,115 @@ pub fn check_two_at_once(device: &Device) -> Result<usize, Error> {
     // A tile in all, two for a block, an odd number of them, and several blocks with several.
     let sizes = [(128, 192, 32, 1), (256, 192, 96, 1), (100, 500, 40, 1), (700, 600, 200, 3), (1100, 1300, 64, 8)];
     for (rows, columns, deep, grid) in sizes {
-        let whole = |seed, height| {
-            let values = numbers(height * deep, seed, 3);
-            values.map(|number| bf16::from_f32(number as f32 - 1.0)).collect::<Vec<_>>()
-        };
-        let (a, b) = (whole(1, rows), whole(2, columns));
-        let (left, right) = (device.upload_2d(&a, deep)?, device.upload_2d(&b, deep)?);
-        let mut out = device.filled_with_byte_2d::<f32>(columns, rows, 0xEE)?;
         let mut marks = device.filled_with_byte::<u32>(384 * grid as usize, 0xEE)?;
-        products_two_at_once::launch(&device.stream()?, grid, &left, &right, &mut out, &mut marks)?;
-        for (at, found) in out.download()?.into_iter().enumerate() {
-            let (row, column) = (at / columns, at % columns);
-            let terms = a[row * deep..][..deep].iter().zip(&b[column * deep..][..deep]);
-            let sum: f32 = terms.map(|(x, y)| x.to_f32() * y.to_f32()).sum();
-            assert_eq!(found, sum, "{rows} x {columns}, {deep} deep: {row}, {column}");
-        }
+        check_whole::<f32>(device, [rows, columns, deep], "two at once", |stream, [left, right], out| {
+            products_two_at_once::launch(stream, grid, left, right, out, &mut marks)
+        })?;
         assert!(marks.download()?.into_iter().zip((0..384).cycle()).all(|(mark, rank)| mark == rank));
     }
     Ok(sizes.len())
+}
+
+/// Checks each step of the guide's product. Returns how many launches there were.
+///
+/// # Errors
+///
+/// What the device says.
+///
+/// # Panics
+///
+/// If an element is another one.
+pub fn check_steps(device: &Device) -> Result<usize, Error> {
+    let sizes = [(100, 200, 64, 3), (300, 520, 200, 2), (520, 136, 840, 5)];
+    for instance in &product_step::INSTANCES {
+        for (rows, columns, deep, grid) in sizes {
+            check_whole::<bf16>(device, [rows, columns, deep], instance.name(), |stream, [left, right], out| {
+                let arguments = [Bound::input_2d(left), Bound::input_2d(right), Bound::output_2d(out)];
+                launch(stream, grid, instance, arguments)
+            })?;
+        }
+    }
+    Ok(product_step::INSTANCES.len() * sizes.len())
+}
+
+/// Compares `left * right^T`, which `multiply` writes, with sums that are exact: of products of
+/// whole numbers, few of which are not 0.
+fn check_whole<T: Element + Into<f32>>(
+    device: &Device,
+    [rows, columns, deep]: [usize; 3],
+    what: &str,
+    multiply: impl FnOnce(&Stream, [&Buffer2D<bf16>; 2], &mut Buffer2D<T>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let whole = |seed, height: usize| {
+        let values = numbers(height * deep, seed, 3).zip(0..);
+        let value = |(number, at)| if at % deep < 128 { number as f32 - 1.0 } else { 0.0 };
+        values.map(|one| bf16::from_f32(value(one))).collect::<Vec<_>>()
+    };
+    let (a, b) = (whole(1, rows), whole(2, columns));
+    let (left, right) = (device.upload_2d(&a, deep)?, device.upload_2d(&b, deep)?);
+    let mut out = device.filled_with_byte_2d::<T>(columns, rows, 0xEE)?;
+    multiply(&device.stream()?, [&left, &right], &mut out)?;
+    for (at, found) in out.download()?.into_iter().enumerate() {
+        let (row, column) = (at / columns, at % columns);
+        let terms = a[row * deep..][..deep].iter().zip(&b[column * deep..][..deep]);
+        let (found, sum): (f32, f32) = (found.into(), terms.map(|(x, y)| x.to_f32() * y.to_f32()).sum());
+        assert_eq!(found, sum, "{what}: {rows} x {columns}, {deep} deep: {row}, {column}");
+    }
+    Ok(())
+}
+
+/// Times the steps of the guide's product of square matrices, and `gemm`. Returns the name of each,
+/// and its median in ms.
+///
+/// # Errors
+///
+/// What the device says.
+pub fn time_steps(device: &Device, side: usize) -> Result<Vec<(String, f64)>, MultiplyError> {
+    const ROUNDS: usize = 21;
+    let values = |seed| {
+        let values = numbers(side * side, seed, 4001);
+        values.map(|number| bf16::from_f32(number as f32 / 1000.0 - 2.0)).collect::<Vec<_>>()
+    };
+    let (left, right) = (device.upload_2d(&values(1), side)?, device.upload_2d(&values(2), side)?);
+    let mut out = device.zeroed_2d::<bf16>(side, side)?;
+    let stream = device.stream()?;
+    let multiprocessors = device.multiprocessors().unwrap_or(1);
+    let mut steps = Vec::new();
+    for instance in &product_step::INSTANCES {
+        let columns = instance.generic("COLUMNS").and_then(|columns| columns.parse().ok()).unwrap_or(side);
+        let tiles = (side.div_ceil(128) * side.div_ceil(columns)) as u32;
+        // A block for each tile; of the wide tiles also one for each multiprocessor.
+        for grid in [tiles, multiprocessors.min(tiles)] {
+            if grid == tiles || columns == 256 {
+                steps.push((Some(instance), grid, Vec::new()));
+            }
+        }
+    }
+    steps.push((None, 0, Vec::new()));
+    for round in 0..=ROUNDS {
+        for (instance, grid, times) in &mut steps {
+            let start = stream.record()?;
+            match instance {
+                Some(instance) => {
+                    let arguments = [Bound::input_2d(&left), Bound::input_2d(&right), Bound::output_2d(&mut out)];
+                    launch(&stream, *grid, instance, arguments)?;
+                }
+                None => multiply(&stream, Matrix::of(&left), Matrix::transposed(&right), &mut out)?,
+            }
+            let end = stream.record()?;
+            device.synchronize()?;
+            // The first round loads the kernels.
+            if round > 0 {
+                times.push(end.elapsed_ms_since(&start)?);
+            }
+        }
+    }
+    let median = |(instance, grid, mut times): (Option<&Instance>, u32, Vec<f64>)| {
+        times.sort_by(f64::total_cmp);
+        let name = instance.map_or("gemm".to_owned(), |one| format!("{}, {grid} blocks", one.name()));
+        (name, times[times.len() / 2])
+    };
+    Ok(steps.into_iter().map(median).collect())
 }
 
 fn check_one<T: Half>(device: &Device, instance: &'static Instance, size: Size) -> Result<(), Error> {

@@ -3,6 +3,7 @@
 
 pub mod dimensions;
 pub mod products;
+pub mod steps;
 pub mod stores;
 
 use tilepipe::role::{Partitioned, WarpRoles};

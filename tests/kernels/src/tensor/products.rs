@@ -72,6 +72,8 @@ pub fn product_of_some_stages<const EVERY: usize, const STAGES: usize, const HOL
 type Wide = (OperandTile<bf16, Extents2<128, 32>, Swizzle64>, OperandTile<bf16, Extents2<192, 32>, Swizzle64>);
 /// A tile of their sums: half a register of a thread for each column.
 type WideOut = Panels2<128, 192, 16>;
+/// Stages and output stages.
+type WideProducts = (Partitioned<Stages<Wide, 4, TensorMap>>, Outputs<TensorTile<f32, WideOut, Swizzle64>, 2>);
 
 /// Writes a product, of which each thread has the sums of two tiles at once: 192 registers, more
 /// than a launch gives it. Then each thread writes its rank to `marks`, with the registers that the
@@ -83,7 +85,7 @@ pub fn products_two_at_once(
     b: Tensor<bf16, Extents2<192, 32>, Swizzle64>,
     out: TensorMut<f32, WideOut, Swizzle64>,
     mut marks: TilesMut<u32, 384>,
-    shared: Shared<(Partitioned<Stages<Wide, 4, TensorMap>>, Outputs<TensorTile<f32, WideOut, Swizzle64>, 2>)>,
+    shared: Shared<WideProducts>,
 ) {
     let (stages, outputs) = shared.split();
     let (places, steps) = (out.tile_places(&block), a.columns().div_ceil(32));
