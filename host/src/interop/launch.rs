@@ -48,10 +48,12 @@ pub(crate) fn launch(stream: &Stream, grid: Grid, instance: &Instance, arguments
     let told = || kept.context.check_err().map_err(|error| failed(context.driver, "do what cudarc asked of it", error));
     told()?;
     let (mut bound, mut uses) = (arguments.to_vec(), Vec::with_capacity(homes.len()));
-    for ((parameter, _), argument) in instance.parameters().zip(&mut bound) {
-        let Some(Place::Lent(lent)) = &argument.place else { continue };
+    // As many as there are homes, in the same order.
+    let of_lent = |argument: &&mut Bound<'_>| argument.lent().is_some();
+    let parameters = instance.parameters().map(|(parameter, _)| parameter);
+    for ((parameter, argument), home) in parameters.zip(&mut bound).filter(|(_, one)| of_lent(one)).zip(&homes) {
+        let Some(lent) = argument.lent() else { continue };
         let (address, event) = lent.begin(own);
-        let home = lent.home();
         let is_tracked = !event.is_null() && kept.context.is_event_tracking();
         if !is_tracked && home.cu_stream() != own.cu_stream() {
             return Err(Error::Untracked { kernel: instance.kernel(), parameter });
