@@ -17,7 +17,7 @@
 //! | `barrier` | `bar.sync 0` | sm_80 | block, converged |
 //! | `reconverge` | `barrier.sync 0`, `bar.warp.sync` | sm_80 | block |
 //! | `share_registers` | `bar.warp.sync`, `setmaxnreg` | sm_90a | warpgroups |
-//! | `restore_registers` | the same, and `bar.sync 0` | sm_90a | block in warpgroups |
+//! | `restore_registers` | the same behind `barrier.sync ID, N` | sm_90a | block in warpgroups |
 //! | `role_barrier` | `barrier.sync ID, N` | sm_80 | role of whole warps |
 //! | `warpgroup_barrier` | `barrier.sync ID, 128` | sm_80 | role of warpgroups |
 //! | `for_first_of_warpgroups` | `%tid.x` | sm_80 | role of warpgroups |
@@ -148,7 +148,7 @@
 //!    `from` registers each; `to` is a multiple of 8 from 24 to 256.
 //! 1. All threads of the block make a call of `share_registers` at the start of their roles, from
 //!    the number that the launch gives a thread, and one of `restore_registers` at their ends, back
-//!    to it. Between them the block has no more registers than before.
+//!    to it. Between them the block has no more registers than before. It has `threads` threads.
 //!
 //! ## `role_barrier`, `role_barrier_any`, `role_barrier_all`
 //!
@@ -436,8 +436,11 @@ pub(crate) const WARP: usize = 32;
 /// The warps that a block can have. Each has a slot of its own in [`scratch`]; the slots of the
 /// results lie after those.
 pub(crate) const WARPS: usize = 32;
-/// The roles that a block can have.
+/// The roles that a block can have. Their barriers have the numbers from 1 on; 0 is the block's.
 pub(crate) const ROLES: usize = 4;
+/// The barrier at which all roles meet, each in its own code.
+#[cfg(target_arch = "nvptx64")]
+pub(crate) const ROLES_BARRIER: u32 = ROLES as u32 + 1;
 /// Bytes of all slots: one per warp, one for the block's result, and two per role, of which one is
 /// for the result of a collective and one for the role's own use.
 #[cfg(not(target_arch = "nvptx64"))]

@@ -3,7 +3,7 @@
 use tilepipe::launch::Instance;
 use tilepipe::{Element, bf16, f16};
 use tilepipe_host::{Bound, Buffer2D, Device, Error, Stream, launch};
-use tilepipe_kernels::{Matrix, MultiplyError, gemm, multiply};
+use tilepipe_kernels::gemm;
 use tilepipe_runner::reference::transposed;
 use tilepipe_runner::value::{DType, Value};
 use tilepipe_test_kernels::tensor::products::{product_of_some_stages, products_two_at_once};
@@ -52,6 +52,11 @@ fn is_across(instance: &Instance, factor: &str) -> bool {
         Some("Across") => true,
         other => panic!("{}: {factor} is {other:?}", instance.name()),
     }
+}
+
+/// The columns of an instance's tiles.
+fn columns_of(instance: &Instance) -> usize {
+    instance.generic("COLUMNS").and_then(|columns| columns.parse().ok()).unwrap_or(1)
 }
 
 /// Rows, columns and terms of a product, and the launch's blocks.
@@ -218,8 +223,10 @@ fn check_whole<T: Element + Into<f32>>(
 /// # Errors
 ///
 /// What the device says.
-pub fn time_steps(device: &Device, side: usize) -> Result<Vec<(String, f64)>, MultiplyError> {
-    const ROUNDS: usize = 21;
+pub fn time_steps(device: &Device, side: usize) -> Result<Vec<(String, f64)>, Error> {
+    const ROUNDS: usize = 15;
+    // Launches between two events: one alone would be timed with what the host does for it.
+    const LAUNCHES: u32 = 10;
     let values = |seed| {
         let values = numbers(side * side, seed, 4001);
         values.map(|number| bf16::from_f32(number as f32 / 1000.0 - 2.0)).collect::<Vec<_>>()
@@ -230,38 +237,41 @@ pub fn time_steps(device: &Device, side: usize) -> Result<Vec<(String, f64)>, Mu
     let multiprocessors = device.multiprocessors().unwrap_or(1);
     let mut steps = Vec::new();
     for instance in &product_step::INSTANCES {
-        let columns = instance.generic("COLUMNS").and_then(|columns| columns.parse().ok()).unwrap_or(side);
+        let columns = columns_of(instance);
         let tiles = (side.div_ceil(128) * side.div_ceil(columns)) as u32;
         // A block for each tile; of the wide tiles also one for each multiprocessor.
         for grid in [tiles, multiprocessors.min(tiles)] {
             if grid == tiles || columns == 256 {
-                steps.push((Some(instance), grid, Vec::new()));
+                steps.push((instance, grid, Vec::new()));
             }
         }
     }
-    steps.push((None, 0, Vec::new()));
+    let along = |one: &&Instance| !is_across(one, "A") && !is_across(one, "B");
+    let widest = |one: &&Instance| one.generic("T").is_some_and(|of| of.ends_with("bf16")) && columns_of(one) == 256;
+    let gemm = gemm::INSTANCES.iter().find(|one| along(one) && widest(one)).expect("an instance of gemm");
+    let tiles = (side.div_ceil(128) * side.div_ceil(256)) as u32;
+    let rounds = tiles.div_ceil(multiprocessors);
+    for grid in [tiles.div_ceil(rounds), multiprocessors.min(tiles)] {
+        steps.push((gemm, grid, Vec::new()));
+    }
     for round in 0..=ROUNDS {
         for (instance, grid, times) in &mut steps {
             let start = stream.record()?;
-            match instance {
-                Some(instance) => {
-                    let arguments = [Bound::input_2d(&left), Bound::input_2d(&right), Bound::output_2d(&mut out)];
-                    launch(&stream, *grid, instance, arguments)?;
-                }
-                None => multiply(&stream, Matrix::of(&left), Matrix::transposed(&right), &mut out)?,
+            for _ in 0..LAUNCHES {
+                let arguments = [Bound::input_2d(&left), Bound::input_2d(&right), Bound::output_2d(&mut out)];
+                launch(&stream, *grid, instance, arguments)?;
             }
             let end = stream.record()?;
             device.synchronize()?;
             // The first round loads the kernels.
             if round > 0 {
-                times.push(end.elapsed_ms_since(&start)?);
+                times.push(end.elapsed_ms_since(&start)? / f64::from(LAUNCHES));
             }
         }
     }
-    let median = |(instance, grid, mut times): (Option<&Instance>, u32, Vec<f64>)| {
+    let median = |(instance, grid, mut times): (&Instance, u32, Vec<f64>)| {
         times.sort_by(f64::total_cmp);
-        let name = instance.map_or("gemm".to_owned(), |one| format!("{}, {grid} blocks", one.name()));
-        (name, times[times.len() / 2])
+        (format!("{}, {grid} blocks", instance.name()), times[times.len() / 2])
     };
     Ok(steps.into_iter().map(median).collect())
 }

@@ -107,7 +107,7 @@ pub(crate) unsafe fn share_registers(_from: u32, _to: u32) {}
 /// # Safety
 ///
 /// This function's safety contract in [`isa`](crate::isa) holds.
-pub(crate) unsafe fn restore_registers(_from: u32, _to: u32) {}
+pub(crate) unsafe fn restore_registers(_from: u32, _to: u32, _threads: usize) {}
 
 /// A block in roles.
 pub(crate) struct Division {

@@ -1,7 +1,9 @@
 //! Registers that the warpgroups of a block hand to one another.
 
+use crate::isa::ROLES_BARRIER;
+
 unsafe extern "C" {
-    fn tilepipe_barrier();
+    fn tilepipe_role_barrier(id: u32, threads: u32);
     fn tilepipe_warp_barrier();
 }
 
@@ -19,21 +21,19 @@ pub(crate) unsafe fn share_registers(from: u32, to: u32) {
     unsafe { set(from, to) };
 }
 
-/// `bar.warp.sync`, `bar.sync 0`, then `setmaxnreg`: as [`share_registers`], when all threads of
-/// the block are there.
+/// `barrier.sync ID, N`, then as [`share_registers`]: when all `threads` of the block are there,
+/// wherever in its code each role is.
 ///
 /// # Safety
 ///
 /// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
-pub(crate) unsafe fn restore_registers(from: u32, to: u32) {
-    // SAFETY: the caller's promise: all threads of the warp make this call.
-    unsafe { tilepipe_warp_barrier() };
-    // SAFETY: the caller's promise: all threads of the block make this call, each warp of them
-    // together, as it just met.
-    unsafe { tilepipe_barrier() };
+pub(crate) unsafe fn restore_registers(from: u32, to: u32, threads: usize) {
+    // SAFETY: the caller's promise: all threads of the block make this call, and nobody else meets
+    // at this barrier.
+    unsafe { tilepipe_role_barrier(ROLES_BARRIER, threads as u32) };
     // SAFETY: the caller's promise.
-    unsafe { set(from, to) };
+    unsafe { share_registers(from, to) };
 }
 
 /// The instructions for all numbers of registers, which the link step makes of their names.

@@ -23,7 +23,7 @@ use crate::isa::product::WARPGROUP;
 /// The kernel's own number is fixed by this, so it takes neither `min_blocks` nor `max_registers`.
 ///
 /// PTX: `setmaxnreg.dec`, `setmaxnreg.inc` (`sm_90a`), at a role's start, and at its end behind a
-/// barrier of the block.
+/// barrier of the block (`barrier.sync 5`).
 ///
 /// CUDA: `cutlass::arch::warpgroup_reg_dealloc<40>()`, `warpgroup_reg_alloc<232>()`.
 ///
@@ -122,7 +122,7 @@ impl<const COUNT: usize> Share for Count<COUNT> {
     #[inline(always)]
     unsafe fn end(threads: usize) {
         // SAFETY: as for `begin`, after it.
-        unsafe { isa::restore_registers(COUNT as u32, at_launch(threads) as u32) };
+        unsafe { isa::restore_registers(COUNT as u32, at_launch(threads) as u32, threads) };
     }
 }
 
