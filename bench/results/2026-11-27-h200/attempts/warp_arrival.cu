@@ -1,5 +1,6 @@
-// A warp reads a word of shared memory, meets at __syncwarp(), and its first lane arrives at an mbarrier; another
-// thread waits for that phase, and writes the word. CUDA C++ without tilepipe: what does racecheck say?
+// A warp reads a word of shared memory, meets at __syncwarp(), and its first lane arrives at an
+// mbarrier; another thread waits for that phase, and writes the word. CUDA C++ without tilepipe:
+// what does racecheck say?
 //
 // nvcc -arch=sm_90 -O3 -std=c++17 warp_arrival.cu && compute-sanitizer --tool racecheck ./a.out
 #include <cstdint>
@@ -12,7 +13,8 @@ __device__ void wait(uint64_t *bar, uint32_t parity) {
     asm volatile("{ .reg .pred p; again: mbarrier.try_wait.parity.shared.b64 p, [%0], %1; @!p bra again; }" ::"r"(address(bar)), "r"(parity) : "memory");
 }
 
-// Warp 0 produces, warp 1 consumes: in each round the producer's first thread says in `word` whether it is the last one.
+// Warp 0 produces, warp 1 consumes: in each round the producer's first thread says in `word`
+// whether it is the last one.
 __global__ void k(int rounds, int *out) {
     __shared__ uint64_t full, empty;
     __shared__ volatile uint32_t word;
