@@ -43,16 +43,16 @@ pub(crate) trait Exclusive: Send + Sync {
 
 /// Memory that may be written by whoever has one of the handles of its borrow.
 pub(crate) trait Borrowed: Send + Sync {
-    /// The stream in whose order it is freed.
-    fn home(&self) -> Arc<CudaStream>;
+    /// Calls `look` once, with the stream in whose order it is freed.
+    fn with_home(&self, look: &mut dyn FnMut(&CudaStream));
 
     /// As [`Lent::begin`].
     fn begin(&self, stream: &CudaStream) -> (CUdeviceptr, CUevent);
 }
 
 impl<M: Exclusive> Borrowed for Mutex<&mut M> {
-    fn home(&self) -> Arc<CudaStream> {
-        Arc::clone(self.lock().unwrap_or_else(PoisonError::into_inner).home())
+    fn with_home(&self, look: &mut dyn FnMut(&CudaStream)) {
+        look(self.lock().unwrap_or_else(PoisonError::into_inner).home());
     }
 
     fn begin(&self, stream: &CudaStream) -> (CUdeviceptr, CUevent) {
@@ -91,11 +91,19 @@ macro_rules! exclusive {
 exclusive!(CudaSlice<T>, CudaViewMut<'_, T>);
 
 impl Lent<'_> {
-    /// The stream in whose order the memory is freed.
-    pub(crate) fn home(&self) -> Arc<CudaStream> {
+    /// What `look` says of the stream in whose order the memory is freed. It is alive as long as
+    /// the borrow.
+    pub(crate) fn with_home<R>(&self, look: impl FnOnce(&CudaStream) -> R) -> R {
         match self {
-            Lent::Shared(memory) => Arc::clone(memory.home()),
-            Lent::Exclusive(memory) => memory.home(),
+            Lent::Shared(memory) => look(memory.home()),
+            Lent::Exclusive(memory) => {
+                let (mut look, mut said) = (Some(look), None);
+                memory.with_home(&mut |home| said = look.take().map(|look| look(home)));
+                match said {
+                    Some(said) => said,
+                    None => unreachable!("`with_home` calls it once"),
+                }
+            }
         }
     }
 

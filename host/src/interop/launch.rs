@@ -23,12 +23,13 @@ pub(crate) fn launch(stream: &Stream, grid: Grid, instance: &Instance, arguments
     let (device, kernel) = (stream.device(), instance.kernel());
     let parameters = || instance.parameters().map(|(name, _)| name).zip(arguments);
     let lent = || parameters().filter_map(|(name, argument)| Some((name, argument, argument.lent()?)));
-    let homes: Vec<_> = lent().map(|(.., lent)| lent.home()).collect();
     let mut owner = None;
-    for ((parameter, argument, _), home) in lent().zip(&homes) {
+    for (parameter, argument, lent) in lent() {
         let what = || format!("kernel `{kernel}`, parameter `{parameter}`: cudarc's memory");
-        owner = Some(device.cudarc_context(home, what)?);
-        refuse_per_thread(home.cu_stream())?;
+        owner = Some(lent.with_home(|home| {
+            refuse_per_thread(home.cu_stream())?;
+            device.cudarc_context(home, what)
+        })?);
         if argument.value.array().is_some_and(|array| array.extents.contains(&0)) {
             return Err(Error::EmptyBuffer { element: argument.element_name });
         }
@@ -41,36 +42,35 @@ pub(crate) fn launch(stream: &Stream, grid: Grid, instance: &Instance, arguments
         return Err(Error::NoDriver);
     };
     let _order = kept.order();
-    // SAFETY: `homes` keeps the streams alive, and `cudarc_context` found them to be of the
-    // context.
-    unsafe { gpu.refuse_captures(homes.iter().map(|home| home.cu_stream())) }?;
+    let homes = lent().map(|(.., lent)| lent.with_home(CudaStream::cu_stream));
+    // SAFETY: what `arguments` borrow keeps the streams alive, and `cudarc_context` found them to
+    // be of the context.
+    unsafe { gpu.refuse_captures(homes) }?;
     // An error that cudarc found where it had nobody to tell would keep it from waiting below.
     let told = || kept.context.check_err().map_err(|error| failed(context.driver, "do what cudarc asked of it", error));
     told()?;
-    let (mut bound, mut uses) = (arguments.to_vec(), Vec::with_capacity(homes.len()));
-    // As many as there are homes, in the same order.
-    let of_lent = |argument: &&mut Bound<'_>| argument.lent().is_some();
-    let parameters = instance.parameters().map(|(parameter, _)| parameter);
-    for ((parameter, argument), home) in parameters.zip(&mut bound).filter(|(_, one)| of_lent(one)).zip(&homes) {
+    let (mut bound, mut uses) = (arguments.to_vec(), Vec::with_capacity(arguments.len()));
+    for ((parameter, _), argument) in instance.parameters().zip(&mut bound) {
         let Some(lent) = argument.lent() else { continue };
         let (address, event) = lent.begin(own);
+        let home = lent.with_home(CudaStream::cu_stream);
         let is_tracked = !event.is_null() && kept.context.is_event_tracking();
-        if !is_tracked && home.cu_stream() != own.cu_stream() {
+        if !is_tracked && home != own.cu_stream() {
             return Err(Error::Untracked { kernel: instance.kernel(), parameter });
         }
         let event = if is_tracked { event } else { std::ptr::null_mut() };
         // For a write cudarc's own wait was for this event, for a read for that of the last write.
         let is_awaited = matches!(lent, Lent::Exclusive(_));
-        uses.push(Tracked { event, is_awaited, home: home.cu_stream() });
+        uses.push(Tracked { event, is_awaited, home });
         argument.value.move_by(address);
     }
     told()?;
     // SAFETY: the events are those of memory that `arguments` borrow, whose context
     // `cudarc_context` found to be the device's, and is the thread's (`refuse_captures`; cudarc
-    // makes no other one current for memory of it); `homes` keeps the streams alive.
+    // makes no other one current for memory of it); the memory keeps its streams alive.
     unsafe { gpu.come_after(&uses) }?;
     start(stream, grid, instance, &bound)?;
-    // SAFETY: as for `come_after`: `arguments` and `homes` are still there.
+    // SAFETY: as for `come_after`: `arguments` are still there.
     unsafe { gpu.leave_events(&uses) }
 }
 

@@ -254,8 +254,14 @@ pub fn time_steps(device: &Device, side: usize) -> Result<Vec<(String, f64)>, Er
     for grid in [tiles.div_ceil(rounds), multiprocessors.min(tiles)] {
         steps.push((gemm, grid, Vec::new()));
     }
+    // In another order each time: after a slow step the GPU has power to spare.
+    let mut order: Vec<usize> = (0..steps.len()).collect();
     for round in 0..=ROUNDS {
-        for (instance, grid, times) in &mut steps {
+        for (at, other) in numbers(order.len(), round as u64 + 1, order.len() as u32).enumerate() {
+            order.swap(at, other as usize);
+        }
+        for at in &order {
+            let (instance, grid, times) = &mut steps[*at];
             let start = stream.record()?;
             for _ in 0..LAUNCHES {
                 let arguments = [Bound::input_2d(&left), Bound::input_2d(&right), Bound::output_2d(&mut out)];
