@@ -125,7 +125,8 @@ def _(x, weight, gradient, of_x, of_weight):
 
 def _check_layer(x, weight):
     torch._check(
-        weight.dim() == 2, lambda: f"weight: its shape is {tuple(weight.shape)}, and it has two dimensions: outputs, and inputs"
+        weight.dim() == 2,
+        lambda: f"weight: its shape is {tuple(weight.shape)}, and it has two dimensions: outputs, and inputs",
     )
     torch._check(
         x.dim() >= 1 and x.shape[-1] == weight.shape[1],
