@@ -235,7 +235,8 @@ def main():
     print(f"{gpu}, PyTorch {torch.__version__}, norms of {options.rows} rows; times a call, other/ours")
     stream, record, failed = torch.cuda.Stream(), {}, False
     # A task has memory, which the next one needs: each is made when it is its turn.
-    tasks = [lambda width=int(width): norm_task(options.rows, width) for width in filter(None, options.widths.split(","))]
+    widths = [int(width) for width in options.widths.split(",") if width]
+    tasks = [lambda width=width: norm_task(options.rows, width) for width in widths]
     if torch.cuda.get_device_capability()[0] == 9:
         for shape in map(layer_shape, filter(None, options.layers.split(","))):
             tasks += [lambda shape=shape, last=last: layer_task(*shape, last) for last in (None, "silu")]
