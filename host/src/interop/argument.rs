@@ -12,23 +12,29 @@ use crate::argument::{Argument, Bound, Padded, Place, Value, sealed};
 
 /// Elements of cudarc's that a kernel reads.
 fn input<'a, T: Element>(memory: &'a dyn Shared, len: usize) -> Bound<'a> {
-    bound::<T>(Lent::Shared(memory), len, ParameterKind::Input)
+    bound::<T>(Lent::Shared(memory), elements(len), 0, ParameterKind::Input)
 }
 
 /// Elements of cudarc's that a kernel writes, or that its threads add to.
 fn output<T: Element>(memory: &mut impl Exclusive, len: usize, kind: ParameterKind) -> Bound<'_> {
-    bound::<T>(Lent::exclusive(memory), len, kind)
+    bound::<T>(Lent::exclusive(memory), elements(len), 0, kind)
 }
 
-/// The address is cudarc's to say once the stream is known.
-fn bound<T: Element>(lent: Lent<'_>, len: usize, kind: ParameterKind) -> Bound<'_> {
+/// Elements from the first one of the memory on.
+fn elements(len: usize) -> Value {
+    Value::Elements(Padded::new(RawElements { address: 0, len: len as u64 }))
+}
+
+/// Binds what lies so many bytes behind the start of the memory as the value's address says: where
+/// that is cudarc says once the stream is known.
+pub(super) fn bound<T: Element>(lent: Lent<'_>, value: Value, padding: usize, kind: ParameterKind) -> Bound<'_> {
     Bound {
-        value: Value::Elements(Padded::new(RawElements { address: 0, len: len as u64 })),
+        value,
         kind,
         element: TypeId::of::<T>(),
         element_name: type_name::<T>(),
         place: Some(Place::Lent(lent)),
-        padding: 0,
+        padding,
     }
 }
 

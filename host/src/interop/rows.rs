@@ -1,6 +1,6 @@
 //! Rows in memory of cudarc's, as arguments of a launch.
 
-use std::any::{TypeId, type_name};
+use std::any::type_name;
 use std::fmt;
 use std::ops::RangeBounds;
 
@@ -8,9 +8,10 @@ use cudarc::driver::{CudaView, CudaViewMut};
 use tilepipe::Element;
 use tilepipe::launch::{ParameterKind, RawRows};
 
+use super::argument;
 use crate::argument::lent::Lent;
 use crate::argument::rows::views_of_two_dimensions;
-use crate::argument::{Argument, Bound, Place, Value, sealed};
+use crate::argument::{Argument, Bound, Value, sealed};
 use crate::buffer::{Rectangle, dense};
 use crate::error::Error;
 
@@ -120,19 +121,12 @@ macro_rules! rows {
 rows!(CudaRows, CudaView, slice);
 rows!(CudaRowsMut, CudaViewMut, slice_mut);
 
-/// Binds rows whose first element lies behind what is lent by as much as the rectangle says.
+/// Binds a rectangle of the memory.
 fn bound<T: Element>(lent: Lent<'_>, rectangle: Rectangle, kind: ParameterKind) -> Bound<'_> {
     let Rectangle { start, width, height, pitch, padding } = rectangle;
     let address = (start * size_of::<T>()) as u64;
     let [width, height, pitch] = [width, height, pitch].map(|elements| elements as u64);
-    Bound {
-        value: Value::Rows(RawRows { address, width, height, pitch }),
-        kind,
-        element: TypeId::of::<T>(),
-        element_name: type_name::<T>(),
-        place: Some(Place::Lent(lent)),
-        padding,
-    }
+    argument::bound::<T>(lent, Value::Rows(RawRows { address, width, height, pitch }), padding, kind)
 }
 
 impl<T, P> sealed::Sealed<P> for &CudaRows<'_, T> {}
