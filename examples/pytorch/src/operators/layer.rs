@@ -24,6 +24,19 @@ const COLUMNS: [usize; 2] = [128, 256];
 /// Blocks at most on the CPU.
 const BLOCKS_ON_CPU: usize = 16;
 
+/// Calls a macro with arguments of its own, and the generic ones of the instance for a type and a
+/// width: element type, columns of a tile, and stages.
+macro_rules! with_instance {
+    (($number:expr, $wide:expr), $launch:ident!($($argument:tt)*)) => {
+        match ($number, $wide) {
+            (Number::F16, false) => $launch!($($argument)*, f16, 128, 6),
+            (Number::F16, true) => $launch!($($argument)*, f16, 256, 4),
+            (_, false) => $launch!($($argument)*, bf16, 128, 6),
+            (_, true) => $launch!($($argument)*, bf16, 256, 4),
+        }
+    };
+}
+
 /// Writes `activation(x * weight^T + bias)` to `out`. Returns whether there was anything to write.
 ///
 /// # Errors
@@ -79,15 +92,9 @@ pub fn linear<'py>(
                 )
             }};
         }
-        match (activation, x.number(), wide) {
-            (Activation::Silu, Number::F16, false) => launch!(Silu, f16, 128, 6),
-            (Activation::Silu, Number::F16, true) => launch!(Silu, f16, 256, 4),
-            (Activation::Silu, _, false) => launch!(Silu, bf16, 128, 6),
-            (Activation::Silu, _, true) => launch!(Silu, bf16, 256, 4),
-            (_, Number::F16, false) => launch!(Linear, f16, 128, 6),
-            (_, Number::F16, true) => launch!(Linear, f16, 256, 4),
-            (_, _, false) => launch!(Linear, bf16, 128, 6),
-            (_, _, true) => launch!(Linear, bf16, 256, 4),
+        match activation {
+            Activation::Silu => with_instance!((x.number(), wide), launch!(Silu)),
+            Activation::Identity | Activation::Relu => with_instance!((x.number(), wide), launch!(Linear)),
         }
     })?;
     Ok(true)
@@ -141,12 +148,7 @@ pub fn linear_backward<'py>(py: Python<'py>, given: &Gradients<'_, 'py>) -> PyRe
         macro_rules! product {
             ($kernel:ident, $right:expr, $out:expr) => {{
                 let Plan { wide, grid } = Plan::of(launching.stream(), $out.1);
-                match (x.number(), wide) {
-                    (Number::F16, false) => launch!($kernel, grid, $right, $out, f16, 128, 6),
-                    (Number::F16, true) => launch!($kernel, grid, $right, $out, f16, 256, 4),
-                    (_, false) => launch!($kernel, grid, $right, $out, bf16, 128, 6),
-                    (_, true) => launch!($kernel, grid, $right, $out, bf16, 256, 4),
-                }
+                with_instance!((x.number(), wide), launch!($kernel, grid, $right, $out))
             }};
         }
         if let Some(out) = &x_gradient {
