@@ -369,6 +369,7 @@ impl Instance {
 
     /// Returns its parameters in order with their names: what a launch passes, without the block
     /// and its shared memory.
+    #[inline]
     pub fn parameters(
         &self,
     ) -> impl ExactSizeIterator<Item = (&'static str, &'static ParameterInfo)> + DoubleEndedIterator {

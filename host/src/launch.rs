@@ -11,7 +11,7 @@ use crate::buffer::{Memory, elements_aligned_to};
 use crate::cpu::{self, CpuMemory};
 use crate::device::{Backend, Device};
 use crate::error::Error;
-use crate::gpu::{self, memory::GpuMemory};
+use crate::gpu::{self, memory::GpuMemory, queue::Captures};
 use crate::grid::Grid;
 #[cfg(feature = "cudarc")]
 use crate::interop;
@@ -49,11 +49,17 @@ pub fn launch<'a>(
     if arguments.iter().any(|argument| argument.lent().is_some()) {
         return interop::launch(stream, grid, instance, arguments);
     }
-    start(stream, grid, instance, arguments)
+    start(stream, grid, instance, arguments, Captures::Unknown)
 }
 
 /// Launches an instance, where whoever lends memory has said where it lies.
-pub(crate) fn start(stream: &Stream, grid: Grid, instance: &Instance, arguments: &[Bound<'_>]) -> Result<(), Error> {
+pub(crate) fn start(
+    stream: &Stream,
+    grid: Grid,
+    instance: &Instance,
+    arguments: &[Bound<'_>],
+    captures: Captures,
+) -> Result<(), Error> {
     let device = stream.device();
     check_arguments(device, instance, arguments)?;
     check_aliases(instance, arguments)?;
@@ -75,7 +81,7 @@ pub(crate) fn start(stream: &Stream, grid: Grid, instance: &Instance, arguments:
             // this device, and no output has a byte in common with another argument. Other memory
             // is of this device, and stays alive and in order: the maker of a `Foreign` argument
             // has promised it, and for what cudarc lends `interop::launch` sees to it.
-            unsafe { gpu::module::launch(stream, grid, instance, parameters.as_mut(), accesses) }
+            unsafe { gpu::module::launch(stream, grid, instance, parameters.as_mut(), accesses, captures) }
         }
         (Backend::Cpu(cpu), _) => {
             if !instance.runs_on_cpu() {
@@ -149,13 +155,7 @@ pub(crate) fn check_arguments(device: &Device, instance: &Instance, arguments: &
     for ((parameter, info), argument) in instance.parameters().zip(arguments) {
         let dimensions_fit = argument.value.dimensions() == info.dimensions();
         if argument.kind != info.kind || argument.element != (info.element)() || !dimensions_fit {
-            return Err(Error::ArgumentType {
-                kernel,
-                parameter,
-                wanted: describe(info),
-                given: describe_as(argument.kind, argument.value.dimensions(), argument.element_name),
-                instead: what_to_pass(info),
-            });
+            return Err(other_type(kernel, parameter, info, argument));
         }
         let stranger = argument.place.as_ref().filter(|place| !place.is_of(device)).and_then(Place::device);
         if let Some(owner) = stranger {
@@ -178,6 +178,18 @@ pub(crate) fn check_arguments(device: &Device, instance: &Instance, arguments: &
     Ok(())
 }
 
+/// The error for an argument of another kind, element type or number of dimensions.
+#[cold]
+fn other_type(kernel: &'static str, parameter: &'static str, info: &ParameterInfo, argument: &Bound<'_>) -> Error {
+    Error::ArgumentType {
+        kernel,
+        parameter,
+        wanted: describe(info),
+        given: describe_as(argument.kind, argument.value.dimensions(), argument.element_name),
+        instead: what_to_pass(info),
+    }
+}
+
 /// Checks that what the copy engine writes of each row of an output is the row's, or nobody's: it
 /// writes whole pieces of 16 bytes, the last one too.
 fn check_row_ends(
@@ -186,9 +198,10 @@ fn check_row_ends(
     info: &ParameterInfo,
     argument: &Bound<'_>,
 ) -> Result<(), Error> {
-    let (true, Some(_), Some(array)) = (info.kind.writes(), info.boxes, argument.value.array()) else {
+    if !info.kind.writes() || info.boxes.is_none() {
         return Ok(());
-    };
+    }
+    let Some(array) = argument.value.array() else { return Ok(()) };
     // No overflow: rows are shorter than memory.
     let beyond = (array.extents[0] as usize * info.element_bytes) % ENGINE_PIECE;
     if beyond == 0 || beyond + argument.padding * info.element_bytes >= ENGINE_PIECE {
@@ -204,13 +217,17 @@ fn check_row_ends(
 }
 
 /// Checks the number of arguments.
+#[inline]
 pub(crate) fn check_count(instance: &Instance, given: usize) -> Result<(), Error> {
+    if given == instance.parameters().len() { Ok(()) } else { Err(other_count(instance, given)) }
+}
+
+/// The error for a number of arguments that is not the kernel's.
+#[cold]
+fn other_count(instance: &Instance, given: usize) -> Error {
     let wanted = instance.parameters().len();
-    if given == wanted {
-        return Ok(());
-    }
     let names: Vec<_> = instance.parameters().map(|(name, info)| format!("{name}: {}", describe(info))).collect();
-    Err(Error::ArgumentCount { kernel: instance.kernel(), given, wanted, names: names.join(", ") })
+    Error::ArgumentCount { kernel: instance.kernel(), given, wanted, names: names.join(", ") }
 }
 
 /// Checks that no other argument of the launch uses the memory of an output or a reduction: by the

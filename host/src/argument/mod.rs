@@ -253,7 +253,7 @@ impl<'a> Bound<'a> {
         let value = match N {
             1 => Value::Elements(Padded::new(RawElements { address, len: extents[0] })),
             2 => Value::Rows(RawRows { address, width: extents[0], height: extents[1], pitch: pitches[0] }),
-            _ => Value::Array(Array { address, dimensions: N, extents, pitches }),
+            _ => Value::Array(Box::new(Array { address, dimensions: N, extents, pitches })),
         };
         Bound { padding, ..Bound::of(buffer, value, kind) }
     }

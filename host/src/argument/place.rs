@@ -22,6 +22,9 @@ pub(crate) enum Place<'a> {
     /// cudarc's, in the order of its events.
     #[cfg(feature = "cudarc")]
     Lent(Lent<'a>),
+    /// cudarc's, of which the launch has found that it is of its device, and where it lies.
+    #[cfg(feature = "cudarc")]
+    Found,
 }
 
 impl Place<'_> {
@@ -32,7 +35,7 @@ impl Place<'_> {
             Place::Buffer(memory) => memory.is_of(device),
             Place::Foreign(owner, _) => owner.is(device),
             #[cfg(feature = "cudarc")]
-            Place::Lent(_) => true,
+            Place::Lent(_) | Place::Found => true,
         }
     }
 
@@ -42,7 +45,7 @@ impl Place<'_> {
             Place::Buffer(memory) => Some(memory.device()),
             Place::Foreign(owner, _) => Some(owner.clone()),
             #[cfg(feature = "cudarc")]
-            Place::Lent(_) => None,
+            Place::Lent(_) | Place::Found => None,
         }
     }
 
@@ -91,7 +94,7 @@ mod tests {
         let rows = Value::Rows(RawRows { address: 256, width: 10, height: 3, pitch: 12 });
         assert_eq!(rows.bytes(2), Some(256..324));
         let (extents, pitches) = ([4, 3, 2, 1, 1], [8, 32, 64, 64]);
-        let array = Value::Array(Array { address: 0, dimensions: 3, extents, pitches });
+        let array = Value::Array(Box::new(Array { address: 0, dimensions: 3, extents, pitches }));
         assert_eq!(array.bytes(1), Some(0..32 + 2 * 8 + 4));
         assert_eq!(elements(8, u64::MAX).bytes(8), Some(8..u64::MAX));
         assert_eq!(Value::scalar(&[1]).bytes(4), None);

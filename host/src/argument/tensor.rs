@@ -77,7 +77,8 @@ pub(crate) fn tensors(
 ) -> Result<Vec<RawTensor>, Error> {
     let mut all = Vec::new();
     for ((parameter, info), argument) in instance.parameters().zip(arguments) {
-        let (Some(boxes), Some(array)) = (info.boxes, argument.value.array()) else { continue };
+        let Some(boxes) = info.boxes else { continue };
+        let Some(array) = argument.value.array() else { continue };
         let extents = &array.extents[..array.dimensions];
         let pitches = bytes_apart(&array, info);
         let pitches = &pitches[..array.dimensions - 1];

@@ -21,8 +21,9 @@ pub(crate) enum Value {
     Elements(Padded<RawElements, 2>),
     /// Elements in rows.
     Rows(RawRows),
-    /// Elements of three dimensions or more, which only tensors take.
-    Array(Array),
+    /// Elements of three dimensions or more, which only tensors take. (Launches move and copy
+    /// values, and few are arrays.)
+    Array(Box<Array>),
 }
 
 /// An array as the launch of a tensor finds it: where it lies, and how.
@@ -109,7 +110,7 @@ impl Value {
             Value::Rows(RawRows { address, width, height, pitch }) => {
                 Some(Array { address, dimensions: 2, extents: [width, height, 1, 1, 1], pitches: [pitch; 4] })
             }
-            Value::Array(array) => Some(array),
+            Value::Array(ref array) => Some(**array),
         }
     }
 
@@ -150,7 +151,7 @@ impl Value {
             Value::Constant(bytes) => bytes.as_ptr().cast(),
             Value::Elements(elements) => ptr::from_ref(elements).cast(),
             Value::Rows(rows) => ptr::from_ref(rows).cast(),
-            Value::Array(array) => ptr::from_ref(array).cast(),
+            Value::Array(array) => ptr::from_ref::<Array>(array).cast(),
         }
     }
 

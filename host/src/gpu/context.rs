@@ -271,22 +271,26 @@ impl Context {
     }
 
     /// Turns a driver call's status into a result, and an error of a kernel into the report of it.
+    #[inline]
     pub(crate) fn check(&self, doing: &'static str, status: Status) -> Result<(), Error> {
-        if status == Status::SUCCESS {
-            return Ok(());
-        }
+        if status == Status::SUCCESS { Ok(()) } else { Err(self.failed(doing, status)) }
+    }
+
+    /// What [`check`](Self::check) makes of a status that is not success.
+    #[cold]
+    fn failed(&self, doing: &'static str, status: Status) -> Error {
         if !status.is_sticky() {
-            return Err(self.driver.error(doing, status));
+            return self.driver.error(doing, status);
         }
         if let Some(first) = self.lost.get() {
-            return Err(Error::DeviceLost { first: first.clone() });
+            return Error::DeviceLost { first: first.clone() };
         }
         let error = self.panic_report().unwrap_or_else(|| Error::KernelTrapped {
             doing,
             code: status.0,
             text: self.driver.text(status),
         });
-        Err(self.lose(error))
+        self.lose(error)
     }
 
     /// Marks the device unusable because of `error`, and returns that error, or the first one's if

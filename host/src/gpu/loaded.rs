@@ -1,6 +1,7 @@
 //! What is loaded into an opened GPU.
 
 use std::collections::HashMap;
+use std::ptr;
 
 use cudarc::driver::sys::{CUfunction, CUmodule};
 use tilepipe::launch::{Contract, Instance};
@@ -19,8 +20,42 @@ pub(super) struct Modules {
     pub(super) entries: HashMap<String, usize>,
     /// The entries that were launched, by their symbols.
     pub(super) functions: HashMap<&'static str, Function>,
+    /// Those that were found to be ready last.
+    pub(super) recent: Recent,
     /// What the kernels of images need that have nothing for this GPU, by the kernels' symbols.
     pub(super) missing: HashMap<String, String>,
+}
+
+/// Copies of functions for launches to come, each at a place that follows from where the text of
+/// its symbol lies: nothing is hashed, and no text compared.
+#[derive(Default)]
+pub(super) struct Recent(Vec<Option<(&'static str, Function)>>);
+
+impl Recent {
+    const PLACES: usize = 64;
+
+    /// The one of a symbol, if it is still there.
+    pub(super) fn get(&self, symbol: &'static str) -> Option<&Function> {
+        let (of, function) = self.0.get(Recent::place(symbol))?.as_ref()?;
+        // The same bytes, which nobody writes.
+        ptr::eq(*of, symbol).then_some(function)
+    }
+
+    /// Keeps one, in the place of another.
+    pub(super) fn keep(&mut self, symbol: &'static str, function: Function) {
+        self.0.resize(Recent::PLACES, None);
+        self.0[Recent::place(symbol)] = Some((symbol, function));
+    }
+
+    /// Forgets all.
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    fn place(symbol: &'static str) -> usize {
+        // Symbols are longer than 16 bytes, one behind another.
+        (symbol.as_ptr().addr() / 16) % Recent::PLACES
+    }
 }
 
 /// An image in the context.
@@ -58,5 +93,33 @@ impl Function {
             0 => instance.shared_bytes(),
             scratch => instance.shared_bytes().next_multiple_of(16).saturating_add(scratch),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn function(image: usize) -> Function {
+        let raw = ptr::null_mut();
+        Function { raw, image, static_shared: 0, threads_limit: 1024, opted_in: 0, contract: None, scratch: 0 }
+    }
+
+    #[test]
+    fn a_recent_function_is_found_by_the_very_text_of_its_symbol_until_another_takes_its_place() {
+        // So far apart that all have one place.
+        let text: &'static str = "symbol".repeat(Recent::PLACES * 16).leak();
+        let symbol = |number: usize| &text[number * Recent::PLACES * 16..][..6];
+        let image = |recent: &Recent, symbol| recent.get(symbol).map(|found| found.image);
+        let mut recent = Recent::default();
+        assert_eq!(image(&recent, symbol(0)), None);
+        recent.keep(symbol(0), function(1));
+        assert_eq!(image(&recent, symbol(0)), Some(1));
+        // The same place, and the start of the same text.
+        assert_eq!((image(&recent, symbol(1)), image(&recent, &symbol(0)[..5])), (None, None));
+        recent.keep(symbol(1), function(2));
+        assert_eq!((image(&recent, symbol(0)), image(&recent, symbol(1))), (None, Some(2)));
+        recent.clear();
+        assert_eq!(image(&recent, symbol(1)), None);
     }
 }

@@ -16,7 +16,7 @@ use super::driver::Status;
 use super::point::{Point, Taken};
 #[cfg(any(feature = "cudarc", test))]
 use super::queue::GpuStream;
-use super::queue::Lane;
+use super::queue::{Captures, Lane};
 use crate::access::Access;
 use crate::error::Error;
 
@@ -377,11 +377,18 @@ pub(super) fn submit<'a>(
 }
 
 /// Puts work into a stream that uses no memory of this crate's.
-pub(super) fn submit_alone(lane: Lane<'_>, doing: &'static str, work: impl FnOnce() -> Status) -> Result<(), Error> {
+pub(super) fn submit_alone(
+    lane: Lane<'_>,
+    captures: Captures,
+    doing: &'static str,
+    work: impl FnOnce() -> Status,
+) -> Result<(), Error> {
     let _turn = lane.context().turn();
-    lane.context().enter()?;
-    if !lane.may_be_captured() {
-        lane.refuse_capture()?;
+    if captures == Captures::Unknown {
+        lane.context().enter()?;
+        if !lane.may_be_captured() {
+            lane.refuse_capture()?;
+        }
     }
     lane.context().check(doing, work())
 }

@@ -16,7 +16,7 @@ use super::driver::Status;
 use super::image::Image;
 use super::loaded::{Function, LoadedImage, Modules};
 use super::memory::{GpuMemory, submit, submit_alone};
-use super::queue::GpuStream;
+use super::queue::{Captures, GpuStream};
 use crate::access::Access;
 use crate::error::Error;
 
@@ -66,6 +66,7 @@ impl Context {
         modules.entries.extend(image.entries().map(|entry| (entry.to_owned(), place)));
         // The new image may have an entry of the same symbol.
         modules.functions.clear();
+        modules.recent.clear();
         Ok(())
     }
 
@@ -135,13 +136,16 @@ impl Context {
     /// Finds the entry of an instance, and raises its shared memory limit where that is needed.
     fn function(&self, instance: &Instance) -> Result<Function, Error> {
         let mut modules = self.loaded();
-        if let Some(ready) = modules.functions.get(instance.symbol()).filter(|found| self.is_ready(found, instance)) {
-            return Ok(*ready);
+        if let Some(ready) = self.ready(&modules, instance).copied() {
+            if modules.recent.get(instance.symbol()).is_none() {
+                modules.recent.keep(instance.symbol(), ready);
+            }
+            return Ok(ready);
         }
         // The driver is asked from here on.
         self.enter()?;
         let _relaxed = self.relax()?;
-        let Modules { images, entries, functions, missing } = &mut *modules;
+        let Modules { images, entries, functions, missing, recent } = &mut *modules;
         let function = match functions.entry(instance.symbol()) {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => match self.find(images, entries, instance)? {
@@ -150,12 +154,21 @@ impl Context {
             },
         };
         self.prepare(images, function, instance)?;
+        recent.keep(instance.symbol(), *function);
         Ok(*function)
     }
 
     /// Says whether a launch of an instance asks the driver for nothing but to start it.
     pub(super) fn has_ready(&self, instance: &Instance) -> bool {
-        self.loaded().functions.get(instance.symbol()).is_some_and(|found| self.is_ready(found, instance))
+        self.ready(&self.loaded(), instance).is_some()
+    }
+
+    /// The function of an instance, if [`prepare`](Self::prepare) has nothing to refuse and nothing
+    /// to do.
+    fn ready<'a>(&self, modules: &'a Modules, instance: &Instance) -> Option<&'a Function> {
+        let (recent, symbol) = (&modules.recent, instance.symbol());
+        let found = recent.get(symbol).or_else(|| modules.functions.get(symbol))?;
+        self.is_ready(found, instance).then_some(found)
     }
 
     /// Asks the driver for the entry of an instance, if an image has it.
@@ -349,6 +362,7 @@ pub(crate) unsafe fn launch<'a>(
     instance: &Instance,
     parameters: &mut [*mut c_void],
     accesses: impl Iterator<Item = (&'a GpuMemory, Access)> + Clone,
+    captures: Captures,
 ) -> Result<(), Error> {
     let context: &Arc<Context> = &stream.context;
     let function = context.function(instance)?;
@@ -361,7 +375,7 @@ pub(crate) unsafe fn launch<'a>(
         unsafe { start(context, &function, lane.raw(), grid, instance, parameters) }
     };
     if lane.is_shared() && accesses.clone().next().is_none() {
-        return submit_alone(lane, doing, work);
+        return submit_alone(lane, captures, doing, work);
     }
     submit(lane, accesses, doing, work).map(drop)
 }

@@ -88,6 +88,16 @@ impl<'a> Lane<'a> {
     }
 }
 
+/// What a launch knows of captures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Captures {
+    /// Nothing.
+    Unknown,
+    /// That its streams were not being captured a moment ago. The context is the calling thread's.
+    #[cfg_attr(not(feature = "cudarc"), expect(dead_code, reason = "the feature `cudarc` asks"))]
+    Refused,
+}
+
 /// `CU_STREAM_PER_THREAD`: a handle that means another stream in each thread.
 pub(crate) const PER_THREAD: usize = 2;
 

@@ -15,14 +15,15 @@ use crate::error::Error;
 pub(crate) struct Tracked {
     /// The owner's event for uses of this kind; null if its stream alone orders them.
     pub(crate) event: CUevent,
-    /// Whether its owner has made the launch's stream wait for the event.
+    /// Whether its owner makes the launch's stream wait for the event.
     pub(crate) is_awaited: bool,
     /// The stream in whose order the memory is freed.
     pub(crate) home: CUstream,
 }
 
 impl GpuStream {
-    /// Fails if the stream, or one in which memory of the launch is freed, is being captured.
+    /// Fails if the stream, or one in which memory of the launch is freed, is being captured. The
+    /// context is the calling thread's then.
     ///
     /// # Safety
     ///
