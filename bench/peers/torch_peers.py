@@ -44,7 +44,7 @@ DEFAULT_TASKS = [
     "convolution",
     "sgemm",
 ]
-OTHER_TASKS = ["matmul", "layers"]
+OTHER_TASKS = ["matmul", "layers", "attention"]
 
 
 def sets_for(set_bytes, cache_bytes):
@@ -101,10 +101,11 @@ def self_test():
 
 def all_tasks():
     """The tasks of all modules that have some, by the names that `--tasks` takes."""
+    from torch_attention import TASKS as of_attention
     from torch_largest import TASKS as of_largest
     from torch_tasks import TASKS
 
-    return {**TASKS, **of_largest}
+    return {**TASKS, **of_largest, **of_attention}
 
 
 def parse(arguments):
@@ -126,7 +127,7 @@ def parse(arguments):
     parser.add_argument("--output", help="where to write the results as JSON")
     parser.add_argument("--seed", type=int, default=1, help="what data and order are drawn from [1]")
     parser.add_argument("--repetitions", type=int, default=30, help="rounds of timed replays [30]")
-    parser.add_argument("--tasks", type=tasks, default=DEFAULT_TASKS, help=f"of {','.join(DEFAULT_TASKS + OTHER_TASKS)} [all but matmul and layers]")
+    parser.add_argument("--tasks", type=tasks, default=DEFAULT_TASKS, help=f"of {','.join(DEFAULT_TASKS + OTHER_TASKS)} [all but matmul, layers and attention]")
     parser.add_argument("--elements-log2", type=numbers, default=[28, 20], help="sizes, as powers of two [28,20]")
     parser.add_argument("--sides", type=numbers, default=[4096, 8192], help="sides of the matrices of sgemm, matmul and layers [4096,8192]")
     parser.add_argument("--commit", default="unknown", help="the commit to put on record")

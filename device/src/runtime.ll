@@ -140,8 +140,14 @@ define void @tilepipe_store_matrices(i32 %to, i32 %first, i32 %second, i32 %thir
   ret void
 }
 
-; Closes the group of products. The products themselves, their fence and their wait are made by the
-; link step, for each shape that a kernel has.
+; Orders what the registers of products held before with the products to come. Products, their waits
+; and what ties their registers are made by the link step, for each shape that a kernel has.
+define void @tilepipe_product_fence() alwaysinline nounwind {
+  call void asm sideeffect "wgmma.fence.sync.aligned;", "~{memory}"()
+  ret void
+}
+
+; Closes the group of products.
 define void @tilepipe_product_commit() alwaysinline nounwind {
   call void asm sideeffect "wgmma.commit_group.sync.aligned;", "~{memory}"()
   ret void
@@ -618,6 +624,12 @@ define i32 @tilepipe_barrier_all(i32 %value) alwaysinline nounwind convergent {
   %all = call i1 @llvm.nvvm.barrier.cta.red.and.aligned.all(i32 0, i1 %own)
   %result = zext i1 %all to i32
   ret i32 %result
+}
+
+; 2 to the power of a number, approximately.
+define float @tilepipe_exp2(float %x) alwaysinline nounwind {
+  %power = call float asm "ex2.approx.ftz.f32 $0, $1;", "=f,f"(float %x)
+  ret float %power
 }
 
 ; vote.sync.any and .all of all 32 lanes.

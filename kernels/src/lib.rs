@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod arithmetic;
+pub mod attention;
 mod bulk;
 pub mod compute;
 mod counts;
@@ -97,6 +98,8 @@ mod documentation {
     pub struct Tensor;
     #[doc = include_str!("../../docs/guide/products.md")]
     pub struct Products;
+    #[doc = include_str!("../../docs/guide/attention.md")]
+    pub struct Attention;
     #[doc = include_str!("../../docs/thread-scope-race.md")]
     pub struct ThreadScopeRace;
 }

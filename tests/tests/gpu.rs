@@ -215,6 +215,20 @@ fn roles_with_registers_of_their_own_multiply_two_tiles_at_once() {
 }
 
 #[test]
+fn attention_is_that_of_sums_in_f64() {
+    let Some(device) = gpu() else { return };
+    let launches = [products::attention::SMALL.as_slice(), &products::attention::LARGE]
+        .map(|cases| products::attention::check(&device, cases).unwrap());
+    println!("{launches:?} launches");
+}
+
+#[test]
+fn products_are_factors_of_other_products() {
+    let Some(device) = gpu() else { return };
+    println!("{} launches", products::chained::check(&device).unwrap());
+}
+
+#[test]
 fn each_step_of_the_guides_product_multiplies() {
     let Some(device) = gpu() else { return };
     println!("{} launches", products::check_steps(&device).unwrap());

@@ -321,6 +321,20 @@ fn roles_with_registers_of_their_own_multiply_two_tiles_at_once() {
 }
 
 #[test]
+fn attention_is_that_of_sums_in_f64() {
+    for schedule in [Schedule::Lazy, Schedule::Eager, Schedule::Random { seed: 12 }] {
+        assert_eq!(products::attention::check(&Device::cpu(schedule), &products::attention::SMALL).unwrap(), 28);
+    }
+}
+
+#[test]
+fn products_are_factors_of_other_products() {
+    for schedule in [Schedule::Lazy, Schedule::Eager, Schedule::Random { seed: 11 }] {
+        assert_eq!(products::chained::check(&Device::cpu(schedule)).unwrap(), 15);
+    }
+}
+
+#[test]
 fn each_step_of_the_guides_product_multiplies() {
     assert_eq!(products::check_steps(&Device::cpu(Schedule::Random { seed: 10 })).unwrap(), 12);
 }

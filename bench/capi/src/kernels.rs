@@ -22,7 +22,11 @@ impl Kernels {
     /// Lists all kernels, which a device has if they were loaded there.
     pub fn new(device: Device) -> Kernels {
         // The registry has those whose results are the same bits on all devices.
-        let all = tilepipe_kernels::registry().into_iter().flatten().chain(tilepipe_kernels::tensor_cores::instances());
+        let all = tilepipe_kernels::registry()
+            .into_iter()
+            .flatten()
+            .chain(tilepipe_kernels::tensor_cores::instances())
+            .chain(tilepipe_kernels::attention::instances());
         Kernels { device, instances: all.map(|instance| (instance.name(), instance)).collect() }
     }
 

@@ -178,9 +178,11 @@ fn instances_in(source: &str) -> BTreeSet<&str> {
 #[test]
 fn the_kernels_that_the_script_launches_exist() {
     let kernels = kernels();
-    for (source, least) in
-        [(include_str!("../../peers/torch_tasks.py"), 16), (include_str!("../../peers/torch_largest.py"), 3)]
-    {
+    for (source, least) in [
+        (include_str!("../../peers/torch_tasks.py"), 16),
+        (include_str!("../../peers/torch_largest.py"), 3),
+        (include_str!("../../peers/torch_attention.py"), 4),
+    ] {
         let named = instances_in(source);
         assert!(named.len() >= least, "{named:?}");
         for name in named {

@@ -72,6 +72,13 @@
 //! | `Sums::multiply` | `wgmma.fence`, `.mma_async`, `.commit_group` | sm_90a | warpgroups |
 //! | `Sums::wait` | `wgmma.wait_group N` | sm_90a | warpgroups |
 //! | `Sums::get` | a register | | thread |
+//! | `fence_products` | `wgmma.fence` | sm_90a | warpgroups |
+//! | `Sums::start`, `Sums::start_by` | `wgmma.mma_async`, `.commit_group` | sm_90a | warpgroups |
+//! | `Sums::hold`, `Fragment`, `Fragment::hold` | registers | | warpgroups |
+//! | `Sums::fill`, `Sums::update`, `Sums::rounded` | registers | | warpgroups |
+//! | `Sums::scale` | `vote.sync.any`, `mul` | sm_80 | warpgroups |
+//! | `PerThread::of_quads` | `shfl.sync.bfly` | sm_80 | warps |
+//! | `exp2_approximate` | `ex2.approx.ftz.f32` | sm_80 | thread |
 //! | `mbarrier_arrive_warps` | `bar.warp.sync`, `mbarrier.arrive` | sm_80 | warps |
 //! | `mbarrier_name`, `stage_acquired` | nothing; for the model | | role |
 //! | `stage_read`, `stage_multiplied` | nothing; for the model | | role |
@@ -311,9 +318,29 @@
 //! 2. Nobody writes them before each of the members has waited for the product.
 //! 3. Until then the sums are neither read nor written nor moved, but by products and waits.
 //!
-//! ## `Sums::wait`
+//! ## `Sums::start`, `Sums::start_by`
+//!
+//! As for `Sums::multiply`, with a `further` of 0, and behind a `fence_products` that follows every
+//! other use of the sums and of a factor in registers. If the product is added, the sums have
+//! values. A `Fragment` has as many elements along K as the second operand, and is as the sums are
+//! until the wait: neither written nor moved.
+//!
+//! ## `Sums::wait`, `fence_products`
 //!
 //! All members that the sums are of make this call, converged.
+//!
+//! ## `Sums::hold`, `Fragment::hold`, `Sums::fill`
+//!
+//! The calling threads' own, of which no product is under way. `Sums::hold` is also for those of
+//! the product that was just waited for.
+//!
+//! ## `Sums::update`, `Sums::scale`, `Sums::rounded`
+//!
+//! As for `Sums::get`, of all registers and all members, which make this call converged.
+//!
+//! ## `PerThread::of_quads`
+//!
+//! The values are of a block or a role of whole warps, all of which make this call, converged.
 //!
 //! ## `Sums::get`
 //!

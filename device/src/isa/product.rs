@@ -51,14 +51,13 @@ pub enum Factor {
     Bf16,
 }
 
-/// An operand in shared memory, of 16-bit elements, swizzled: its rows are along K, or across it in
+/// An operand in shared memory, of 16-bit elements, swizzled: its rows are along K or across it, in
 /// panels of as many columns as a row has room for, one behind the other.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Operand {
     /// Its first byte, which is aligned to a whole period.
     pub(crate) first: *const u8,
     /// Of A the rows of the sums, of B their columns.
-    #[cfg_attr(target_arch = "nvptx64", allow(dead_code))]
     pub(crate) rows: usize,
     /// Elements along K.
     pub(crate) deep: usize,
@@ -90,6 +89,15 @@ pub(crate) const fn row_of_matrix(rank: usize, column: usize) -> (usize, usize) 
 #[inline(always)]
 pub(crate) const fn from_first_sum(register: usize) -> (usize, usize) {
     (register / 2 % 2 * 8, register / 4 * 8 + register % 2)
+}
+
+/// What a product does with the sums that are there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Onto {
+    /// They are overwritten.
+    Nothing,
+    /// The product is added to them.
+    Sums,
 }
 
 /// Refuses, at compile time, a role that is no warpgroups.

@@ -17,9 +17,11 @@
 //! For GPUs of the architecture sm_90a.
 
 mod operand;
+mod rows;
 mod sums;
 
 pub use crate::isa::product::{Columns, Factor, Width};
 pub(crate) use operand::sealed;
 pub use operand::{Operand, OperandElement, OperandTile};
+pub use rows::{RowFactor, RowParts, RowValues, exp2_approximate};
 pub use sums::{SumElement, Sums};

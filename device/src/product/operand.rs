@@ -89,6 +89,28 @@ pub(crate) mod sealed {
         /// Bytes of a row, which are the swizzle's span.
         const ROW_BYTES: usize;
     }
+
+    /// What a held tile is to products that are started one by one: an
+    /// [`OperandTile`](super::OperandTile) with 16-bit elements, whose rows and columns both are
+    /// numbers of columns of a product.
+    #[diagnostic::on_unimplemented(
+        message = "a held tile of `{Self}` can't be a factor of a product",
+        label = "not a held tile of one `OperandTile` that tensor cores take",
+        note = "a factor is a `HeldTile` of a stage of one `OperandTile<bf16, Extents2<ROWS, 64>, Swizzle128>` or `Panels2<ROWS, COLUMNS, 64>`, of `bf16` \
+                or `f16`, with 8 to 256 rows and columns in steps of 8: give each factor a pipeline of its own, and take `TensorTile`s for what threads read"
+    )]
+    pub trait BoxOperand {
+        /// Its elements.
+        type Element: super::OperandElement;
+        /// Its rows as the columns of a product.
+        type Rows: Width;
+        /// Its columns as those of a product.
+        type Columns: Width;
+        /// Rows and columns.
+        const EXTENTS: [usize; 2];
+        /// Bytes of a row of a panel, which are the swizzle's span.
+        const ROW_BYTES: usize;
+    }
 }
 
 impl OperandElement for half::f16 {}
@@ -118,6 +140,30 @@ macro_rules! operands {
             const DEEP: usize = DEEP;
             const ACROSS: bool = false;
             const ROW_BYTES: usize = DEEP * size_of::<T>();
+        }
+        impl<T: OperandElement, const ROWS: usize, const COLUMNS: usize> sealed::BoxOperand
+            for OperandTile<T, Extents2<ROWS, COLUMNS>, $swizzle>
+        where
+            Columns<ROWS>: Width,
+            Columns<COLUMNS>: Width,
+        {
+            type Element = T;
+            type Rows = Columns<ROWS>;
+            type Columns = Columns<COLUMNS>;
+            const EXTENTS: [usize; 2] = [ROWS, COLUMNS];
+            const ROW_BYTES: usize = COLUMNS * size_of::<T>();
+        }
+        impl<T: OperandElement, const ROWS: usize, const COLUMNS: usize, const PANEL: usize> sealed::BoxOperand
+            for OperandTile<T, Panels2<ROWS, COLUMNS, PANEL>, $swizzle>
+        where
+            Columns<ROWS>: Width,
+            Columns<COLUMNS>: Width,
+        {
+            type Element = T;
+            type Rows = Columns<ROWS>;
+            type Columns = Columns<COLUMNS>;
+            const EXTENTS: [usize; 2] = [ROWS, COLUMNS];
+            const ROW_BYTES: usize = PANEL * size_of::<T>();
         }
         impl<T: OperandElement, const ROWS: usize, const DEEP: usize, const PANEL: usize> Operand
             for OperandTile<T, Panels2<DEEP, ROWS, PANEL>, $swizzle>

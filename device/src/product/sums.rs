@@ -112,6 +112,29 @@ impl<W: Width, const SIZE: usize> Sums<'_, W, SIZE> {
         Sums { values, brand: PhantomData, level: PhantomData }
     }
 
+    /// The registers.
+    #[inline(always)]
+    pub(crate) fn into_values(self) -> isa::Sums<W> {
+        self.values
+    }
+
+    /// The registers, for the role's own code.
+    #[inline(always)]
+    pub(crate) fn values(&mut self) -> &mut isa::Sums<W> {
+        &mut self.values
+    }
+
+    /// The sum of the thread of rank `rank` in register `register`.
+    ///
+    /// # Safety
+    ///
+    /// The calling thread has this rank in the role, and `register` is below `W::COLUMNS / 2`.
+    #[inline(always)]
+    pub(crate) unsafe fn get(&self, rank: usize, register: usize) -> f32 {
+        // SAFETY: all products are complete (0); the caller's promise.
+        unsafe { self.values.get(rank, register) }
+    }
+
     /// Two sums side by side of the thread of rank `rank`: number `pair` of its pairs, at the place
     /// of sum `2 * pair`.
     ///

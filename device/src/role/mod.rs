@@ -119,6 +119,7 @@ pub use misuse::{
     ConsumersEnd, HoldsNoStage, HoldsStage, NotOneTile, PositionBeforeWait, PositionInSeveral, ProducersEnd, ReadHere,
     StillEmpty, UnifiedMemory,
 };
+pub use multiply::by_hand::{Across, Fresh, LeftFactor, Product, Start, TileFactor};
 pub use outputs::RoleDestination;
 pub use partition::{Assigned, Partition};
 #[cfg_attr(doc, doc(hidden))]

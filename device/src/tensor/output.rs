@@ -71,7 +71,7 @@ impl<T: Element, X: OutputExtents, W: Swizzle, O: Stepped> TensorMut<'_, T, X, W
     /// The places of a share of its tiles.
     #[inline(always)]
     pub(crate) fn tile_places_of(&self, share: Share<Rows>) -> TilePlaces {
-        TilePlaces::of(share, O::GROUP, self.array.extents()[0].div_ceil(X::STRIDE[0]))
+        TilePlaces::of::<O>(share, self.array.extents()[0].div_ceil(X::STRIDE[0]))
     }
 
     /// It exists for its message, and can't be called.

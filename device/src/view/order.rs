@@ -77,6 +77,17 @@ pub enum WholeRows {}
 #[derive(Clone, Copy, Debug)]
 pub enum Grouped<const ROWS: usize> {}
 
+/// Tiles from the last one to the first, for work that grows from row to row, as that below a
+/// diagonal does: long tiles come first, so that blocks end at about the same time. Of two rounds
+/// of the grid one goes backwards, so that whoever had the longest tile of a round gets the
+/// shortest one of the next. For outputs of matrix products ([`Panels2`](crate::Panels2)).
+///
+/// CUDA: the longest-processing-time-first schedulers of FlashAttention.
+#[derive(Clone, Copy, Debug)]
+pub enum LastFirst {}
+
+impl Order for LastFirst {}
+impl Stepped for LastFirst {}
 impl<const ROWS: usize> Order for Grouped<ROWS> {}
 impl<const ROWS: usize> Stepped for Grouped<ROWS> {}
 impl Order for Cyclic {}
@@ -145,15 +156,23 @@ pub(crate) mod sealed {
     pub trait Stepped {
         /// Rows of tiles that are counted together; 0 if tiles are counted row by row.
         const GROUP: usize = 0;
+        /// Whether tiles are counted from the last one on, and every second round backwards.
+        const LAST_FIRST: bool = false;
 
-        /// The block's numbers among those below `tiles`. No two blocks get the same number, and
-        /// together they get all.
-        fn numbers(tiles: usize) -> TileNumbers;
+        /// The block's numbers among those below `tiles`, of tiles that are counted as the order
+        /// says. No two blocks get the same number, and together they get all.
+        fn numbers_in_groups(tiles: usize) -> TileNumbers;
 
-        /// The same of tiles that are counted in groups, where the order has any.
+        /// The same of tiles that are counted row by row.
         #[inline(always)]
-        fn numbers_in_groups(tiles: usize) -> TileNumbers {
-            Self::numbers(tiles)
+        fn numbers(tiles: usize) -> TileNumbers {
+            const {
+                assert!(
+                    Self::GROUP == 0 && !Self::LAST_FIRST,
+                    "`Grouped` and `LastFirst` are orders of tiles of `Panels2`: take `Cyclic` for others"
+                );
+            }
+            Self::numbers_in_groups(tiles)
         }
     }
 
@@ -210,10 +229,17 @@ impl<const ROWS: usize> sealed::Stepped for Grouped<ROWS> {
     };
 
     #[inline(always)]
-    fn numbers(tiles: usize) -> TileNumbers {
-        const { assert!(ROWS == 0, "`Grouped` is an order of tiles of `Panels2`: take `Cyclic` for others") };
-        Self::numbers_in_groups(tiles)
+    fn numbers_in_groups(tiles: usize) -> TileNumbers {
+        TileNumbers::of_block(tiles)
     }
+}
+
+impl sealed::Order for LastFirst {
+    const BY_TILES: bool = true;
+}
+
+impl sealed::Stepped for LastFirst {
+    const LAST_FIRST: bool = true;
 
     #[inline(always)]
     fn numbers_in_groups(tiles: usize) -> TileNumbers {
@@ -231,14 +257,14 @@ impl sealed::Order for ByThreads {
 
 impl sealed::Stepped for Cyclic {
     #[inline(always)]
-    fn numbers(tiles: usize) -> TileNumbers {
+    fn numbers_in_groups(tiles: usize) -> TileNumbers {
         TileNumbers::of_block(tiles)
     }
 }
 
 impl sealed::Stepped for Consecutive {
     #[inline(always)]
-    fn numbers(tiles: usize) -> TileNumbers {
+    fn numbers_in_groups(tiles: usize) -> TileNumbers {
         TileNumbers::in_a_row_of_block(tiles)
     }
 }

@@ -4,7 +4,7 @@ use core::num::NonZeroU32;
 
 use super::geometry::{Geometry, Rows};
 use super::numbers::TileNumbers;
-use super::order::Order;
+use super::order::{Order, Stepped};
 use crate::fault;
 use crate::tile::Tile;
 
@@ -74,7 +74,13 @@ impl<G: Geometry> Share<G> {
     /// is not below `self.len()` the place of no tile.
     #[inline(always)]
     pub(crate) fn place(&self, index: usize) -> (usize, usize) {
-        G::place(self.division, self.numbers.number(index))
+        self.place_of(self.numbers.number(index))
+    }
+
+    /// The row and the column of tile `number` of the view.
+    #[inline(always)]
+    pub(crate) fn place_of(&self, number: usize) -> (usize, usize) {
+        G::place(self.division, number)
     }
 
     /// A bound on tile numbers: all of the block's tiles of shape `S` with lower numbers exist and
@@ -147,14 +153,15 @@ impl Places {
 pub struct TilePlaces {
     share: Share<Rows>,
     groups: Groups,
+    last_first: bool,
 }
 
 impl TilePlaces {
-    /// The tiles of a share of `down` rows of tiles, counted in groups of `rows` of them; row by
-    /// row if that is 0.
+    /// The tiles of a share of `down` rows of tiles, counted as the order says.
     #[inline(always)]
-    pub(crate) fn of(share: Share<Rows>, rows: usize, down: usize) -> Self {
-        TilePlaces { share, groups: Groups::of(rows as u32, down as u32, share.division.divisor()) }
+    pub(crate) fn of<O: Stepped>(share: Share<Rows>, down: usize) -> Self {
+        let groups = Groups::of(O::GROUP as u32, down as u32, share.division.divisor());
+        TilePlaces { share, groups, last_first: O::LAST_FIRST }
     }
 
     /// Returns how many tiles the block has; 0 where blocks outnumber tiles.
@@ -173,6 +180,9 @@ impl TilePlaces {
     #[track_caller]
     pub fn get(&self, index: usize) -> (usize, usize) {
         self.share.check(index, TILE_OUT_OF_RANGE);
+        if self.last_first {
+            return self.share.place_of(self.share.numbers().number_from_last(index));
+        }
         if self.groups.rows == 0 {
             return self.share.place(index);
         }

@@ -11,6 +11,8 @@ use tilepipe_test_kernels::tensor::steps::product_step;
 
 use crate::case::{dtype_of, random_bits};
 
+pub mod attention;
+pub mod chained;
 pub mod rows;
 pub mod shapes;
 

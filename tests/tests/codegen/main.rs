@@ -17,6 +17,7 @@ mod everywhere;
 mod kernel;
 mod locals;
 mod machine;
+mod one_by_one;
 mod orders;
 mod panics;
 mod parameters;

@@ -84,6 +84,12 @@ pub(crate) fn rounded_f16(pair: [f32; 2]) -> u32 {
     halves(pair, |x| half::f16::from_f32(x).to_bits())
 }
 
+/// 2 to the power of a number, as exactly as the host computes it. Subnormal powers are 0.
+pub(crate) fn exp2_approximate(x: f32) -> f32 {
+    let power = x.exp2();
+    if power.is_subnormal() { 0.0 } else { power }
+}
+
 /// `cvt.f32.f16`: the same number.
 pub(crate) fn widened_f16(bits: u16) -> f32 {
     half::f16::from_bits(bits).to_f32()

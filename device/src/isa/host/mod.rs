@@ -26,6 +26,7 @@ mod tests;
 pub(crate) use atomics::*;
 pub(crate) use math::*;
 pub use product::Instructions;
+pub(crate) use product::by_hand::*;
 pub(crate) use product::*;
 pub(crate) use roles::{divide, restore_registers, share_registers};
 pub use schedule::Schedule;

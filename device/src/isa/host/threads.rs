@@ -35,7 +35,7 @@ pub(crate) unsafe fn for_each_member(members: Members, body: impl Fn(usize)) {
 
 /// Notes that the closure of the member of rank `rank` runs from here on.
 #[inline(always)]
-fn enter_member(members: Members, rank: usize) {
+pub(super) fn enter_member(members: Members, rank: usize) {
     block::enter_thread(members.first + members.stride * rank);
 }
 
@@ -178,6 +178,24 @@ impl<T: Copy, const THREADS: usize> PerThread<T, THREADS> {
     /// The value of the thread of rank `rank`.
     pub(crate) fn get(&self, rank: usize) -> T {
         self.0[rank]
+    }
+}
+
+impl<const THREADS: usize> PerThread<[f32; 2], THREADS> {
+    /// Both values of each four neighbouring lanes, combined: those of two lanes side by side, and
+    /// then of both twos.
+    ///
+    /// # Safety
+    ///
+    /// This function's safety contract in [`isa`](crate::isa) holds.
+    pub(crate) unsafe fn of_quads(self, combine: impl Fn(f32, f32) -> f32) -> Self {
+        let with = |values: [[f32; 2]; THREADS], bits: usize| {
+            core::array::from_fn(|rank| {
+                let (own, other) = (values[rank], values[rank ^ bits]);
+                [combine(own[0], other[0]), combine(own[1], other[1])]
+            })
+        };
+        PerThread(with(with(self.0, 1), 2))
     }
 }
 

@@ -100,6 +100,15 @@ pub(crate) fn rounded_f16(pair: [f32; 2]) -> u32 {
     tilepipe_rounded_f16(low, high)
 }
 
+/// `ex2.approx.ftz.f32`: 2 to the power of a number, approximately.
+#[inline(always)]
+pub(crate) fn exp2_approximate(x: f32) -> f32 {
+    unsafe extern "C" {
+        safe fn tilepipe_exp2(x: f32) -> f32;
+    }
+    tilepipe_exp2(x)
+}
+
 /// `cvt.f32.f16`: the same number.
 #[inline(always)]
 pub(crate) fn widened_f16(bits: u16) -> f32 {

@@ -1,5 +1,7 @@
 //! Products of the tensor cores.
 
+pub(super) mod by_hand;
+
 use core::mem::MaybeUninit;
 
 use crate::isa::product::{
@@ -21,6 +23,8 @@ unsafe extern "C" {
 pub trait Instructions {
     /// A thread's sums: a half of a register for each column.
     type Registers: Copy;
+    /// The same rounded to 16 bits, two to a register.
+    type Rounded: Copy;
 
     /// `wgmma.fence`.
     ///
@@ -35,6 +39,24 @@ pub trait Instructions {
     /// As for `fence`, after one; the descriptors are those of operands that nobody writes before
     /// the product was waited for, and that are `across` K or along it.
     unsafe fn multiply(sums: *mut f32, factor: Factor, across: [bool; 2], a: u64, b: u64, add: u32);
+    /// `wgmma.mma_async` that overwrites the sums, of which it reads nothing.
+    ///
+    /// # Safety
+    ///
+    /// As for `multiply`.
+    unsafe fn overwrite(sums: *mut f32, factor: Factor, across: [bool; 2], a: u64, b: u64);
+    /// `wgmma.mma_async` with A in registers.
+    ///
+    /// # Safety
+    ///
+    /// As for `multiply`; the registers of A are not written before the product was waited for.
+    unsafe fn multiply_by(sums: *mut f32, factor: Factor, across: bool, a: [u32; 4], b: u64, add: u32);
+    /// No instruction: what was done to the sums stays before it.
+    ///
+    /// # Safety
+    ///
+    /// The pointer is valid for the registers.
+    unsafe fn hold(sums: *mut f32);
     /// `wgmma.wait_group`, for all groups but so many.
     ///
     /// # Safety
@@ -47,6 +69,61 @@ macro_rules! instructions {
     ($($columns:literal)*) => {$(
         impl Instructions for Columns<$columns> {
             type Registers = [f32; $columns / 2];
+            type Rounded = [u32; $columns / 4];
+
+            #[inline(always)]
+            unsafe fn overwrite(sums: *mut f32, factor: Factor, across: [bool; 2], a: u64, b: u64) {
+                macro_rules! by_name {
+                    ($element:literal, $layout:literal) => {{
+                        unsafe extern "C" {
+                            #[link_name = concat!("tilepipe_product_", $element, "_n", $columns, "_", $layout, "_new")]
+                            fn overwrite(sums: *mut f32, a: u64, b: u64);
+                        }
+                        // SAFETY: the caller's promise.
+                        unsafe { overwrite(sums, a, b) };
+                    }};
+                }
+                match (factor, across) {
+                    (Factor::Bf16, [false, false]) => by_name!("bf16", "kk"),
+                    (Factor::Bf16, [false, true]) => by_name!("bf16", "kn"),
+                    (Factor::Bf16, [true, false]) => by_name!("bf16", "mk"),
+                    (Factor::Bf16, [true, true]) => by_name!("bf16", "mn"),
+                    (Factor::F16, [false, false]) => by_name!("f16", "kk"),
+                    (Factor::F16, [false, true]) => by_name!("f16", "kn"),
+                    (Factor::F16, [true, false]) => by_name!("f16", "mk"),
+                    (Factor::F16, [true, true]) => by_name!("f16", "mn"),
+                }
+            }
+
+            #[inline(always)]
+            unsafe fn multiply_by(sums: *mut f32, factor: Factor, across: bool, [p, q, r, s]: [u32; 4], b: u64, add: u32) {
+                macro_rules! by_name {
+                    ($element:literal, $layout:literal) => {{
+                        unsafe extern "C" {
+                            #[link_name = concat!("tilepipe_product_", $element, "_n", $columns, "_", $layout)]
+                            fn multiply_by(sums: *mut f32, p: u32, q: u32, r: u32, s: u32, b: u64, add: u32);
+                        }
+                        // SAFETY: the caller's promise.
+                        unsafe { multiply_by(sums, p, q, r, s, b, add) };
+                    }};
+                }
+                match (factor, across) {
+                    (Factor::Bf16, false) => by_name!("bf16", "rk"),
+                    (Factor::Bf16, true) => by_name!("bf16", "rn"),
+                    (Factor::F16, false) => by_name!("f16", "rk"),
+                    (Factor::F16, true) => by_name!("f16", "rn"),
+                }
+            }
+
+            #[inline(always)]
+            unsafe fn hold(sums: *mut f32) {
+                unsafe extern "C" {
+                    #[link_name = concat!("tilepipe_product_hold_n", $columns)]
+                    fn hold(sums: *mut f32);
+                }
+                // SAFETY: the caller's promise.
+                unsafe { hold(sums) };
+            }
 
             #[inline(always)]
             unsafe fn fence(sums: *mut f32) {
@@ -129,10 +206,13 @@ impl Operands {
         // SAFETY: the caller's promise.
         let both = tilepipe_warp_value(unsafe { start(a) } | group << 16);
         let (start_of_a, group) = (both & 0xFFFF, both >> 16);
-        let start_of_b = start_of_a + ((b.first.addr() - a.first.addr()) / UNIT) as u32;
+        // One may lie behind the other or before it: of the difference the low word counts.
+        let apart = b.first.addr().wrapping_sub(a.first.addr()) / UNIT;
+        let start_of_b = start_of_a.wrapping_add(apart as u32);
         // The rows of a group are whole periods or panels, so the descriptor of a later group has
         // another start alone.
-        let start_of_a = start_of_a + group * (GROUP_ROWS * ELEMENT * a.deep / UNIT) as u32;
+        let of_group = GROUP_ROWS * if a.across { ELEMENT * a.deep } else { a.row_bytes };
+        let start_of_a = start_of_a + group * (of_group / UNIT) as u32;
         // A block has eight warpgroups at most.
         Operands {
             of_stage,
@@ -259,9 +339,13 @@ const ELEMENT: usize = 2;
 #[inline(always)]
 fn along(step: usize, operand: Operand) -> u32 {
     // Within a row of a period a step is a matter of the start alone; steps of rows are whole
-    // periods.
-    let bytes = if operand.across { STEP * operand.row_bytes } else { STEP * ELEMENT };
-    (step * bytes / UNIT) as u32
+    // periods, and so are panels.
+    let in_row = operand.row_bytes / (STEP * ELEMENT);
+    let bytes = match operand.across {
+        true => step * STEP * operand.row_bytes,
+        false => step / in_row * operand.rows * operand.row_bytes + step % in_row * STEP * ELEMENT,
+    };
+    (bytes / UNIT) as u32
 }
 
 /// Where an operand starts, as a descriptor says it.
@@ -280,7 +364,7 @@ unsafe fn start(operand: Operand) -> u32 {
 /// to the next. To add to it moves the start, which has 14 bits, enough for all of shared memory.
 #[inline(always)]
 fn low_word(start: u32, operand: Operand) -> u32 {
-    // Operands along K have no panels.
+    // Of operands along K it is not read: a step is within a panel.
     let panel = if operand.across { (operand.deep * operand.row_bytes / UNIT) as u32 } else { 1 };
     start | panel << 16
 }

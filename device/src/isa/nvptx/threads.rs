@@ -261,6 +261,26 @@ impl<T: Copy> PerLane<T> {
     }
 }
 
+impl<const THREADS: usize> PerThread<[f32; 2], THREADS> {
+    /// `shfl.sync.bfly`: both values of each four neighbouring lanes, combined: those of two lanes
+    /// side by side, and then of both twos.
+    ///
+    /// # Safety
+    ///
+    /// This function's safety contract in [`isa`](crate::isa) holds.
+    #[inline(always)]
+    pub(crate) unsafe fn of_quads(self, combine: impl Fn(f32, f32) -> f32) -> Self {
+        // Written out: a loop over the distances stays one, with an iterator in local memory.
+        let step = |value: f32, bits: u32| {
+            // SAFETY: the caller's promise: all 32 lanes.
+            combine(value, shuffle(value, |word| unsafe { tilepipe_shuffle_across(u32::MAX, word, bits) }))
+        };
+        let [one, other] = self.0;
+        let values = [step(step(one, 1), 2), step(step(other, 1), 2)];
+        PerThread(values)
+    }
+}
+
 impl PerLane<bool> {
     /// `vote.sync.any`: whether any lane's value is true.
     ///

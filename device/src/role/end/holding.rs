@@ -9,10 +9,11 @@ use super::{Consumer, Ready};
 use crate::barrier::{Closed, ConsumerBarriers, EndBarriers, Lent, Memory};
 use crate::fault;
 use crate::group::instant::Instant;
+use crate::isa;
 use crate::marker::{BlockLevel, Brand, Uniform};
 use crate::pipeline::{Held, Increment};
 use crate::stage::contents::{AlwaysFilled, OneTile, Optional, sealed};
-use crate::stage::{LandedStage, PresenceOf};
+use crate::stage::{self, LandedStage, PresenceOf};
 
 /// The consumers' end with `H` stages in hand, [`Held<1>`](Held) or more: it waits for the next
 /// stage before it gives the oldest one back.
@@ -271,6 +272,10 @@ impl<'r, K: Channel, H> Holding<'r, K, H> {
             );
         }
         let barriers = ConsumerBarriers(self.memory);
+        if const { !<K::Contents as sealed::Contents>::READ_BY_THREADS } {
+            // SAFETY: the consumers have the stage, and hand it back here.
+            unsafe { isa::stage_multiplied(tile.memory(), stage::bytes::<K>(), self.memory.empty(tile.number)) };
+        }
         self.state.pass_oldest::<ConsumerBarriers<K>>(H::HELD, |stage| barriers.pass(stage));
         H::end(self)
     }
@@ -343,6 +348,12 @@ impl<'r, K: Channel> Ready<'r, K> {
 }
 
 impl<K: Channel> HeldTile<'_, K> {
+    /// The stage's first byte.
+    #[inline(always)]
+    pub(crate) fn memory(&self) -> *const u8 {
+        self.stage.memory()
+    }
+
     /// Returns all tiles of the stage: `&T`, or a tuple of references where a stage holds several.
     #[inline(always)]
     pub fn tiles(&self) -> <K::Contents as sealed::Contents>::Tiles<'_>

@@ -1,6 +1,8 @@
 //! The loop of a matrix product: stages of two operands, multiplied by tensor cores.
 
+pub(super) mod by_hand;
 mod epilogue;
+mod rows;
 
 use super::channel::Channel;
 use super::end::Consumer;

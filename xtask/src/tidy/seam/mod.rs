@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 
 use self::items::{Function, Item, items};
-use super::source::rust_files;
+use super::source::{RustFile, rust_files};
 use super::tokens::imports;
 use super::{Files, Finding};
 
@@ -102,8 +102,10 @@ fn exported(files: &Files, folder: &str) -> BTreeMap<String, Item> {
     let Some(top) = rust.iter().find(|file| file.module.is_empty()) else { return BTreeMap::new() };
     let mut found: BTreeMap<String, Item> = items(top).collect();
     for export in imports(&top.code).into_iter().filter(|import| import.exports) {
-        let [.., module, name] = export.path.as_slice() else { continue };
-        let Some(file) = rust.iter().find(|file| file.module == [*module]) else { continue };
+        let Some((name, path)) = export.path.split_last() else { continue };
+        let modules: Vec<_> = path.iter().filter(|module| **module != "self").collect();
+        let is_it = |file: &&RustFile| file.module.iter().eq(modules.iter().copied());
+        let Some(file) = rust.iter().find(is_it).filter(|_| !modules.is_empty()) else { continue };
         found.extend(items(file).filter(|(item, _)| *name == "*" || item.split("::").next() == Some(name)));
     }
     found.retain(|_, item| !item.of_trait);

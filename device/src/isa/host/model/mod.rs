@@ -16,8 +16,8 @@ mod stores;
 mod storing;
 
 use adds::Adds;
-pub(super) use products::Product;
 use products::Products;
+pub(super) use products::{Left, Product};
 pub(super) use proxies::{Accesses, in_one_thread};
 use stores::Stores;
 

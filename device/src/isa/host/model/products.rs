@@ -10,14 +10,22 @@ use crate::isa::product::{Factor, Operand};
 ///
 /// # Invariants
 ///
-/// 0. Both operands are valid for reads until the block ends, in shared memory; `a` has as many
-///    rows as `sums`, and `b` as many as these have columns.
+/// 0. Both operands are valid for reads until the block ends, in shared memory, but an `a` in
+///    registers; `a` has as many rows as `sums`, and `b` as many as these have columns. Both have
+///    as many elements along K.
 pub(in crate::isa::host) struct Product {
     pub factor: Factor,
-    pub a: Operand,
+    pub a: Left,
     pub b: Operand,
     pub add: bool,
     pub sums: Arc<Mutex<Vec<f32>>>,
+}
+
+/// A left factor.
+pub(in crate::isa::host) enum Left {
+    Shared(Operand),
+    /// In registers: the bits of its elements, row by row.
+    Registers(Arc<[u16]>),
 }
 
 // SAFETY: the invariant holds on every OS thread; of the threads of a block's roles only the one
@@ -29,8 +37,12 @@ impl Product {
     /// Adds the product to the sums, or replaces them: along K in order, each sum rounded to `f32`
     /// after each term. (Products of two factors are exact.)
     fn compute(self) {
-        let deep = self.a.deep;
-        let [a, b] = [self.a, self.b].map(|operand| operand.values(self.factor));
+        let deep = self.b.deep;
+        let b = self.b.values(self.factor);
+        let a = match self.a {
+            Left::Shared(a) => a.values(self.factor),
+            Left::Registers(bits) => bits.iter().map(|bits| value(self.factor, *bits)).collect(),
+        };
         let mut sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
         for (row, sums) in sums.chunks_mut(self.b.rows).enumerate() {
             let factors = &a[row * deep..][..deep];
@@ -43,15 +55,16 @@ impl Product {
 
     /// Whether it reads one of these bytes.
     pub(super) fn reads(&self, first: usize, bytes: usize) -> bool {
-        [self.a, self.b].iter().any(|operand| {
-            let start = operand.first.addr();
-            first < start + operand.bytes() && start < first + bytes
-        })
+        self.operands().any(|(start, length)| first < start + length && start < first + bytes)
     }
 
     /// The memory that it reads.
-    pub(super) fn operands(&self) -> [(usize, usize); 2] {
-        [self.a, self.b].map(|operand| (operand.first.addr(), operand.bytes()))
+    pub(super) fn operands(&self) -> impl Iterator<Item = (usize, usize)> {
+        let a = match self.a {
+            Left::Shared(a) => Some(a),
+            Left::Registers(_) => None,
+        };
+        a.into_iter().chain([self.b]).map(|operand| (operand.first.addr(), operand.bytes()))
     }
 }
 
@@ -68,25 +81,31 @@ impl Operand {
             let panel = row / columns * self.deep * self.row_bytes;
             panel + crate::isa::swizzled(along * self.row_bytes + row % columns * 2, mask)
         } else {
-            crate::isa::swizzled(row * self.row_bytes + along * 2, mask)
+            let panel = along / columns * self.rows * self.row_bytes;
+            panel + crate::isa::swizzled(row * self.row_bytes + along % columns * 2, mask)
         }
     }
 
     /// Its elements, along K for each row or column of the product.
     fn values(&self, factor: Factor) -> Vec<f32> {
-        let value = |at: usize| {
+        let element = |at: usize| {
             let offset = self.offset(at / self.deep, at % self.deep);
             // SAFETY: an element of the operand, whose pieces the swizzle permutes within it
             // (`Product`, 0).
             let from = unsafe { self.first.add(offset) };
             // SAFETY: as above; any bytes are a number.
             let bits = unsafe { from.cast::<u16>().read_unaligned() };
-            match factor {
-                Factor::F16 => half::f16::from_bits(bits).to_f32(),
-                Factor::Bf16 => half::bf16::from_bits(bits).to_f32(),
-            }
+            value(factor, bits)
         };
-        (0..self.rows * self.deep).map(value).collect()
+        (0..self.rows * self.deep).map(element).collect()
+    }
+}
+
+/// The number that these bits are.
+fn value(factor: Factor, bits: u16) -> f32 {
+    match factor {
+        Factor::F16 => half::f16::from_bits(bits).to_f32(),
+        Factor::Bf16 => half::bf16::from_bits(bits).to_f32(),
     }
 }
 

@@ -1,10 +1,12 @@
 //! Products of the tensor cores. The [model](super::model) has those that were started.
 
+pub(super) mod by_hand;
+
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::block::{self, step};
-use super::model::Product;
+use super::model::{Left, Product};
 use super::{model, roles, store_shared};
 use crate::isa::product::{Columns, Factor, GROUP_ROWS, Operand, UNIT, WARPGROUP, Width, place_of_sum};
 use crate::isa::{Members, PendingGroups};
@@ -53,7 +55,7 @@ impl<W: Width> Sums<W> {
     /// This function's safety contract in [`isa`](crate::isa) holds.
     pub(crate) unsafe fn multiply(&mut self, factor: Factor, operands: &Operands, further: u32, add: bool) {
         let [a, b] = operands.0.map(|one| Operand { first: one.first.wrapping_add(further as usize * UNIT), ..one });
-        let product = Product { factor, a, b, add, sums: self.values.clone() };
+        let product = Product { factor, a: Left::Shared(a), b, add, sums: self.values.clone() };
         step(|block| block.model.multiply(product));
     }
 

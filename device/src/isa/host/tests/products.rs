@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::isa::PendingGroups;
-use crate::isa::product::{Columns, Factor, Operand, place_of_sum};
+use crate::isa::product::{Columns, Factor, Onto, Operand, place_of_sum};
 
 /// So many products may be in flight.
 enum But<const PRODUCTS: usize> {}
@@ -146,4 +146,110 @@ fn a_stage_handed_back_before_the_wait_is_a_race() {
     assert!(run(Schedule::Lazy, hand_back(true)).is_ok());
     let message = message_of(Schedule::Lazy, hand_back(false));
     assert!(message.contains("race: a stage is handed over while a product"), "{message}");
+}
+
+/// A pair of numbers as the bits of `bf16`.
+fn rounded([low, high]: [f32; 2]) -> u32 {
+    let bits = |x| u32::from(half::bf16::from_f32(x).to_bits());
+    bits(low) | bits(high) << 16
+}
+
+#[test]
+fn steps_along_k_go_on_in_the_next_panel() {
+    let body = || {
+        // Panels of 16 elements along K, two of them: one of ones, and one of twos.
+        let panels = |first: usize, rows: usize| {
+            for at in 0..rows * 2 * DEEP {
+                let value = if at < rows * DEEP { 1.0 } else { 2.0 };
+                // SAFETY: two bytes in shared memory, aligned to 2, which no thread accesses
+                // meanwhile.
+                unsafe { store_shared(byte(first + 2 * at).cast(), half::bf16::from_f32(value).to_bits()) };
+            }
+            Operand { first: byte(first), rows, deep: 2 * DEEP, across: false, row_bytes: 2 * DEEP }
+        };
+        let both = [panels(1024, 64), panels(5120, 8)];
+        fence_proxy_async();
+        // SAFETY: block-level code of the tests.
+        unsafe { barrier() };
+        let mut sums = Sums::new(GROUP);
+        // SAFETY: the operands lie in shared memory.
+        let operands = unsafe { Operands::new(GROUP, both) };
+        // SAFETY: code of the group; they were filled.
+        unsafe { sums.start(Factor::Bf16, &operands, Onto::Nothing) };
+        wait::<0>(&mut sums);
+        assert_eq!(all(&sums), [16.0 + 16.0 * 4.0; 512]);
+    };
+    let result = run_body(body, 8192, 8, 3, Schedule::Lazy);
+    assert!(result.is_ok(), "{result:?}");
+}
+
+#[test]
+fn sums_become_the_left_factor_of_a_product_that_is_added() {
+    for schedule in schedules() {
+        let result = run(schedule, || {
+            fill([2.0, 3.0]);
+            let mut factor = Sums::<Columns<16>>::new(GROUP);
+            // SAFETY: code of the group.
+            unsafe { factor.fill(GROUP, 1.0) };
+            // Each thread's own, by the place of the sum.
+            // SAFETY: as above; all have values.
+            unsafe { factor.update(GROUP, |rank, register, sum| sum + place_of_sum(rank, register).0 as f32) };
+            // SAFETY: as above.
+            let factor = unsafe { factor.rounded(GROUP, rounded) };
+            let mut sums = Sums::<Columns<8>>::new(GROUP);
+            // SAFETY: as above.
+            unsafe { sums.fill(GROUP, 0.5) };
+            // SAFETY: as above; the operand was filled.
+            unsafe { sums.start_by(GROUP, Factor::Bf16, &factor, operand(1)) };
+            wait::<0>(&mut sums);
+            for (at, sum) in all(&sums).into_iter().enumerate() {
+                let (row, _) = place_of_sum(at / 4, at % 4);
+                assert_eq!(sum, 0.5 + 16.0 * 3.0 * (1 + row) as f32, "row {row}");
+            }
+        });
+        assert!(result.is_ok(), "{result:?}");
+    }
+}
+
+#[test]
+fn a_write_to_the_operand_of_a_product_with_a_factor_in_registers_is_a_race() {
+    let result = run(Schedule::Lazy, || {
+        fill([2.0, 3.0]);
+        let mut factor = Sums::<Columns<16>>::new(GROUP);
+        // SAFETY: code of the group.
+        unsafe { factor.fill(GROUP, 1.0) };
+        // SAFETY: as above.
+        let factor = unsafe { factor.rounded(GROUP, rounded) };
+        let mut sums = Sums::<Columns<8>>::new(GROUP);
+        // SAFETY: as above.
+        unsafe { sums.fill(GROUP, 0.0) };
+        // SAFETY: as above.
+        unsafe { sums.start_by(GROUP, Factor::Bf16, &factor, operand(1)) };
+        // The first operand's place is free, and the second one's is not.
+        put(0, 1.0);
+        put(1, 1.0);
+    });
+    let message = result.unwrap_err().message;
+    assert!(message.contains("race: a write to a tile that a product of the tensor cores may still read"), "{message}");
+}
+
+#[test]
+fn rows_of_sums_are_scaled_and_quads_are_combined() {
+    let result = run(Schedule::Eager, || {
+        let mut sums = Sums::<Columns<8>>::new(GROUP);
+        // SAFETY: code of the group.
+        unsafe { sums.fill(GROUP, 2.0) };
+        // SAFETY: as above.
+        let ranks = unsafe { PerThread::<[f32; 2], 128>::of_members(GROUP, |rank| [rank as f32, -(rank as f32)]) };
+        // SAFETY: as above: four whole warps.
+        let sums_of_quads = unsafe { ranks.of_quads(|one, other| one + other) };
+        // SAFETY: as above.
+        unsafe { sums.scale(GROUP, &sums_of_quads) };
+        for (at, sum) in all(&sums).into_iter().enumerate() {
+            let (quad, second) = (at / 4 / 4 * 4, at % 4 >= 2);
+            let of_quad = (4 * quad + 6) as f32;
+            assert_eq!(sum, 2.0 * if second { -of_quad } else { of_quad });
+        }
+    });
+    assert!(result.is_ok(), "{result:?}");
 }

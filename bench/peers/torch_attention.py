@@ -1,0 +1,112 @@
+"""The task `attention` of torch_peers.py: softmax(Q K^T) V of several heads. See torch_tasks.py.
+
+Tensors have a row for each token, with its heads side by side. PyTorch's operations see the same memory as heads of
+tokens. They return a tensor of their own, so that their results are not compared.
+"""
+
+import ctypes
+import math
+
+import torch
+from torch.nn import functional
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+import torch_tasks
+from torch_tasks import Case, Contestant, empty, ours
+
+# Rows of queries of a tile.
+ROWS = 192
+# By the size of a head and whether attention is causal.
+INSTANCES = {
+    (64, False): "attention__bf16_Grouped_1024__false_64_128_3",
+    (64, True): "attention__bf16_LastFirst_true_64_128_3",
+    (128, False): "attention__bf16_Grouped_1024__false_128_80_3",
+    (128, True): "attention__bf16_LastFirst_true_128_80_3",
+}
+# Tokens, heads of queries, and of keys. With 32 heads as many rows of tiles as of a batch of two with 16.
+SHAPES = [(1024, 128, 128), (2048, 64, 64), (4096, 32, 32), (8192, 32, 32), (16384, 16, 16), (2048, 64, 8), (8192, 64, 8)]
+SMALL = [(200, 4, 2)]
+
+
+def attention(bench):
+    """Attention of bf16, of all keys and causal."""
+    torch.backends.cuda.matmul.allow_tf32 = False
+    for tokens, heads, of_keys in SHAPES if torch_tasks.DEVICE == "cuda" else SMALL:
+        for head, causal in INSTANCES:
+            shape = (tokens, heads, of_keys, head)
+            yield Case(
+                f"attention {'causal' if causal else 'full'} {tokens} tokens {heads}/{of_keys} heads of {head}", "bf16",
+                tokens * heads * head, 4 * tokens * (heads + of_keys) * head,
+                lambda shape=shape: tensors_of(shape),
+                lambda t, shape=shape, causal=causal: exact(t, shape, causal),
+                [
+                    our_attention(bench, shape, causal),
+                    of_torch("cuDNN", SDPBackend.CUDNN_ATTENTION, shape, causal),
+                    of_torch("FlashAttention 2", SDPBackend.FLASH_ATTENTION, shape, causal),
+                ],
+                far_off,
+            )  # fmt: skip
+
+
+def tensors_of(shape):
+    tokens, heads, of_keys, head = shape
+
+    def rows(heads):
+        return torch.randn(tokens, heads * head, dtype=torch.bfloat16, device=torch_tasks.DEVICE)
+
+    out = empty((tokens, heads * head), torch.bfloat16)
+    return {"q": rows(heads), "k": rows(of_keys), "v": rows(of_keys), "out": out}
+
+
+def our_attention(bench, shape, causal):
+    tokens, heads, _, head = shape
+    tiles = -(-tokens // ROWS) * heads
+    multiprocessors = torch.cuda.get_device_properties(0).multi_processor_count if torch_tasks.DEVICE == "cuda" else 1
+    scale = (ctypes.c_float * 1)(math.log2(math.e) / math.sqrt(head))
+    return ours(bench, INSTANCES[head, causal], min(tiles, multiprocessors), ("q", "k", "v"), numbers=(scale,))
+
+
+def by_heads(tensor, head):
+    """The same memory as heads of tokens, for PyTorch."""
+    return tensor.view(tensor.shape[0], -1, head).transpose(0, 1)[None]
+
+
+def of_torch(name, backend, shape, causal):
+    _, heads, of_keys, head = shape
+
+    def run(tensors):
+        q, k, v = (by_heads(tensors[one], head) for one in ("q", "k", "v"))
+        with sdpa_kernel(backend):
+            functional.scaled_dot_product_attention(q, k, v, is_causal=causal, enable_gqa=heads != of_keys)
+
+    return Contestant(name, "library", "scaled_dot_product_attention", run, is_measure=True)
+
+
+def exact(tensors, shape, causal):
+    """In float, a head at a time."""
+    tokens, heads, of_keys, head = shape
+    q, k, v = (by_heads(tensors[one], head)[0].float() for one in ("q", "k", "v"))
+    result = torch.empty(tokens, heads, head, device=torch_tasks.DEVICE)
+    later = torch.ones(tokens, tokens, dtype=torch.bool, device=torch_tasks.DEVICE).triu(1) if causal else None
+    for one in range(heads):
+        shared = one // (heads // of_keys)
+        scores = q[one] @ k[shared].t() / math.sqrt(head)
+        if causal:
+            scores.masked_fill_(later, -math.inf)
+        result[:, one] = torch.softmax(scores, -1) @ v[shared]
+    return result.view(tokens, heads * head)
+
+
+def far_off(out, expected):
+    """Counts the elements that differ by more than the rounding of weights, and then of the result.
+
+    Weights have errors of 2^-9, which add up to 2^-8 or so of a row's size.
+    """
+    rows = expected.view(expected.shape[0], -1, 64)
+    size = rows.square().mean(-1, keepdim=True).sqrt().expand_as(rows).reshape(expected.shape)
+    allowed = torch.finfo(out.dtype).eps * expected.abs() + 2**-5 * size
+    return int((~((out.float() - expected).abs() <= allowed)).sum())
+
+
+# By the names that `--tasks` takes.
+TASKS = {"attention": attention}

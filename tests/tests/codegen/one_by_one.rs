@@ -1,0 +1,103 @@
+//! Products that are started one by one: the machine code of attention, and of a product whose left
+//! factor is another product.
+
+use std::collections::BTreeSet;
+
+use tilepipe::launch::Instance;
+use tilepipe_kernels::attention::attention;
+use tilepipe_test_kernels::tensor::chained::product_of_a_product;
+use tilepipe_tests::artifact::Module;
+use tilepipe_tests::flow::{Code, Instruction, Loop};
+use tilepipe_tests::sass;
+
+fn is_product(one: &Instruction) -> bool {
+    one.is("HGMMA")
+}
+
+/// The innermost loop with products: a round for each further tile.
+fn rounds(code: &Code) -> Loop<'_> {
+    let found = code.loops_with(&[is_product]);
+    let mut innermost = found.into_iter().next().expect("a loop with products");
+    while let Some(inner) = innermost.inner().into_iter().find(|inner| inner.count(is_product) > 0) {
+        innermost = inner;
+    }
+    innermost
+}
+
+/// The registers that an instruction names.
+fn registers(one: &Instruction) -> impl Iterator<Item = usize> {
+    let words = one.operands.split(|c: char| !c.is_ascii_alphanumeric());
+    words.filter_map(|word| word.strip_prefix('R')?.parse().ok())
+}
+
+/// The registers of a product's sums, of so many columns, and of a left factor in registers.
+fn of_product(one: &Instruction, columns: usize) -> BTreeSet<usize> {
+    let own: Vec<usize> = registers(one).collect();
+    let first = own[0];
+    // The sums are named again as what is added to, behind the factor.
+    let factor = own.iter().copied().find(|register| !(first..first + columns / 2).contains(register));
+    (first..first + columns / 2).chain(factor.into_iter().flat_map(|first| first..first + 4)).collect()
+}
+
+/// Checks the round of an instance: so many products of `first` columns, whose sums are
+/// overwritten, and then of `second` columns, whose left factor is in registers.
+fn check(module: Module, instance: &Instance, [(first, of_first), (second, of_second)]: [(usize, usize); 2]) {
+    let name = instance.name();
+    let text = module.sass("sm_90a").unwrap_or_else(|error| panic!("{error}"));
+    let kernels = sass::kernels(&text).unwrap_or_else(|error| panic!("{error}"));
+    let (_, code) = kernels.iter().find(|(symbol, _)| symbol == instance.symbol()).expect("its machine code");
+    let round = rounds(code);
+    assert_eq!(round.executions(is_product), [of_first + of_second].into(), "{name}: products of a round");
+    // One fence for both, and a wait for each.
+    assert_eq!(round.executions(|one| one.is("WARPGROUP.ARRIVE")), [1].into(), "{name}: fences of a round");
+    assert_eq!(round.executions(|one| one.is("WARPGROUP.DEPBAR.LE")), [2].into(), "{name}: waits of a round");
+    let in_order: Vec<&Instruction> = round.instructions().collect();
+    let position = |wanted: &dyn Fn(&Instruction) -> bool| in_order.iter().position(|one| wanted(one));
+    let (begin, waited) = (position(&is_product), position(&|one| one.is("WARPGROUP.DEPBAR.LE")));
+    let in_flight = &in_order[begin.expect("a product")..waited.expect("a wait")];
+    let products: Vec<&Instruction> = in_flight.iter().copied().filter(|one| is_product(one)).collect();
+    assert_eq!(products.len(), of_first + of_second, "{name}: all are started before the first wait");
+    let columns = |nth: usize| if nth < of_first { first } else { second };
+    let locked: BTreeSet<usize> =
+        products.iter().zip(0..).flat_map(|(one, nth)| of_product(one, columns(nth))).collect();
+    for one in in_flight.iter().filter(|one| !is_product(one)) {
+        assert!(
+            registers(one).all(|register| !locked.contains(&register)),
+            "{name}: {one:?} touches a sum or a factor"
+        );
+    }
+    // The first one overwrites.
+    assert!(products[0].operands.contains("RZ"), "{name}: {:?} reads sums", products[0]);
+    for forbidden in ["LDL", "STL"] {
+        let found = code.instructions().find(|one| one.is(forbidden));
+        assert_eq!(found, None, "{name}: a local access");
+    }
+}
+
+#[test]
+fn a_round_of_attention_has_both_products_in_flight_and_nothing_touches_their_registers() {
+    for instance in &attention::INSTANCES {
+        let number = |name| instance.generic(name).and_then(|value| value.parse::<usize>().ok()).expect("a number");
+        let (head, keys) = (number("HEAD"), number("KEYS"));
+        check(Module::Kernels, instance, [(keys, head / 16), (head, keys / 16)]);
+    }
+}
+
+#[test]
+fn a_round_of_a_product_of_a_product_is_as_that_of_attention() {
+    // The one that writes the product: of the others `ptxas` leaves out what nobody reads.
+    let [instance, ..] = &product_of_a_product::INSTANCES;
+    check(Module::TestKernels, instance, [(48, 64 / 16), (64, 48 / 16)]);
+}
+
+#[test]
+fn attention_leaves_no_local_memory() {
+    let report = Module::Kernels.report().unwrap_or_else(|error| panic!("{error}"));
+    for instance in &attention::INSTANCES {
+        let own: Vec<_> = report.iter().filter(|one| one["kernel"] == instance.symbol()).collect();
+        assert_eq!(own.len(), 1, "{}: assembled for sm_90a alone", instance.name());
+        for zero in ["spill_stores", "spill_loads", "stack_frame", "stack"] {
+            assert_eq!(own[0][zero], 0, "{zero} of {}", own[0]);
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! A product is started by all threads of a role, or `wgmma` is undefined.
+#![forbid(unsafe_code)]
+use tilepipe::product::OperandTile;
+use tilepipe::role::{Partitioned, Product, WarpRoles};
+use tilepipe::{Block, Extents2, Shared, Stages, Swizzle128, TensorMap, bf16, kernel};
+
+type Tile = OperandTile<bf16, Extents2<64, 64>, Swizzle128>;
+
+#[kernel]
+fn misuse(block: Block<256>, shared: Shared<Partitioned<Stages<Tile, 2, TensorMap>>>) {
+    let _ = block
+        .partition::<WarpRoles<128, 128>>()
+        .pipeline(shared)
+        .role((), |_, _, ()| {})
+        .role((), |group, consumer, ()| {
+            let Ok(tile) = consumer.wait() else { return };
+            let (_end, tile) = tile.hold();
+            let product = Product::of(&group, &tile, &tile);
+            group.threads(|_| {
+                let _ = size_of_val(&product);
+            });
+        })
+        .run();
+}
+
+fn main() {}

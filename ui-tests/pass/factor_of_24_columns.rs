@@ -1,0 +1,19 @@
+//! The accepted neighbour of `fail/factor_of_24_columns.rs`.
+#![forbid(unsafe_code)]
+use tilepipe::product::{Columns, Sums};
+use tilepipe::role::WarpRoles;
+use tilepipe::{Block, bf16, kernel};
+
+#[kernel]
+fn neighbour(block: Block<256>) {
+    let _ = block
+        .partition::<WarpRoles<128, 128>>()
+        .role((), |_, (), ()| {})
+        .role((), |group, (), ()| {
+            let sums: Sums<Columns<32>, 128> = group.sums(0.0);
+            let _ = sums.into_factor::<bf16, _>(&group);
+        })
+        .run();
+}
+
+fn main() {}

@@ -1,0 +1,25 @@
+//! The accepted neighbour of `fail/held_tile_released_while_a_product_borrows_it.rs`.
+#![forbid(unsafe_code)]
+use tilepipe::product::OperandTile;
+use tilepipe::role::{Partitioned, Product, WarpRoles};
+use tilepipe::{Block, Extents2, Shared, Stages, Swizzle128, TensorMap, bf16, kernel};
+
+type Tile = OperandTile<bf16, Extents2<64, 64>, Swizzle128>;
+
+#[kernel]
+fn neighbour(block: Block<256>, shared: Shared<Partitioned<Stages<Tile, 3, TensorMap>>>) {
+    let _ = block
+        .partition::<WarpRoles<128, 128>>()
+        .pipeline(shared)
+        .role((), |_, _, ()| {})
+        .role((), |group, consumer, ()| {
+            let Ok(tile) = consumer.wait() else { return };
+            let (end, left) = tile.hold();
+            let Ok((end, right)) = end.wait() else { return };
+            let _ = group.product_beside(Product::of(&group, &left, &right), || ());
+            let _ = end.release(left);
+        })
+        .run();
+}
+
+fn main() {}
