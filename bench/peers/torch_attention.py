@@ -14,15 +14,18 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 import torch_tasks
 from torch_tasks import Case, Contestant, empty, ours
 
-# Rows of queries of a tile.
-ROWS = 192
-# By the size of a head and whether attention is causal.
+# By the size of a head, whether attention is causal, and the rows of queries of a tile.
 INSTANCES = {
-    (64, False): "attention__bf16_Grouped_1024__false_64_128_3",
-    (64, True): "attention__bf16_LastFirst_true_64_128_3",
-    (128, False): "attention__bf16_Grouped_1024__false_128_80_3",
-    (128, True): "attention__bf16_LastFirst_true_128_80_3",
+    (64, False, 192): "attention__bf16_Grouped_1024__false_64_192_128_1_3_512_384_32_160",
+    (64, True, 128): "attention__bf16_LastFirst_true_64_128_128_2_2_384_256_24_240",
+    (64, True, 192): "attention__bf16_LastFirst_true_64_192_128_1_3_512_384_32_160",
+    (128, False, 128): "attention__bf16_Grouped_1024__false_128_128_128_2_2_384_256_24_240",
+    (128, False, 192): "attention__bf16_Grouped_1024__false_128_192_80_1_3_512_384_32_160",
+    (128, True, 128): "attention__bf16_LastFirst_true_128_128_128_2_2_384_256_24_240",
+    (128, True, 192): "attention__bf16_LastFirst_true_128_192_80_2_2_512_384_32_160",
 }
+# The most tokens for which tiles of 128 rows are taken, as `tilepipe_kernels::attention::forward` does.
+OF_128_ROWS = {(64, False): 0, (64, True): 1024, (128, False): 4096, (128, True): 4096}
 # Tokens, heads of queries, and of keys. With 32 heads as many rows of tiles as of a batch of two with 16.
 SHAPES = [(1024, 128, 128), (2048, 64, 64), (4096, 32, 32), (8192, 32, 32), (16384, 16, 16), (2048, 64, 8), (8192, 64, 8)]
 SMALL = [(200, 4, 2)]
@@ -32,7 +35,7 @@ def attention(bench):
     """Attention of bf16, of all keys and causal."""
     torch.backends.cuda.matmul.allow_tf32 = False
     for tokens, heads, of_keys in SHAPES if torch_tasks.DEVICE == "cuda" else SMALL:
-        for head, causal in INSTANCES:
+        for head, causal in OF_128_ROWS:
             shape = (tokens, heads, of_keys, head)
             yield Case(
                 f"attention {'causal' if causal else 'full'} {tokens} tokens {heads}/{of_keys} heads of {head}", "bf16",
@@ -60,10 +63,11 @@ def tensors_of(shape):
 
 def our_attention(bench, shape, causal):
     tokens, heads, _, head = shape
-    tiles = -(-tokens // ROWS) * heads
+    rows = 128 if tokens <= OF_128_ROWS[head, causal] else 192
+    tiles = -(-tokens // rows) * heads
     multiprocessors = torch.cuda.get_device_properties(0).multi_processor_count if torch_tasks.DEVICE == "cuda" else 1
     scale = (ctypes.c_float * 1)(math.log2(math.e) / math.sqrt(head))
-    return ours(bench, INSTANCES[head, causal], min(tiles, multiprocessors), ("q", "k", "v"), numbers=(scale,))
+    return ours(bench, INSTANCES[head, causal, rows], min(tiles, multiprocessors), ("q", "k", "v"), numbers=(scale,))
 
 
 def by_heads(tensor, head):

@@ -6,7 +6,7 @@ use tilepipe::launch::Instance;
 use tilepipe::product::OperandElement;
 use tilepipe_host::{Argument, Bound, Error, Stream, launch};
 
-use super::{ROWS, attention};
+use super::attention;
 use crate::{MatrixView, MatrixViewMut};
 
 /// All instances of attention's kernel. Their results differ in rounding between devices, so the
@@ -155,7 +155,6 @@ pub fn forward<T: OperandElement>(
 ) -> Result<(), AttentionError> {
     let (queries, keys, values, out) = (queries.bind(), keys.bind(), values.bind(), out.bind());
     let Attention { head, causal, scale } = attention;
-    let instance = instance::<T>(head, causal).ok_or(AttentionError::Head { head })?;
     let scale = scale.unwrap_or_else(|| 1.0 / (head as f32).sqrt());
     if !(scale > 0.0 && scale.is_finite()) {
         return Err(AttentionError::Scale { scale });
@@ -163,6 +162,8 @@ pub fn forward<T: OperandElement>(
     // A view of two dimensions takes nothing else.
     let extents = |matrix: &Bound<'_>| matrix.extents_2d().unwrap_or_default();
     let [of_queries, of_keys, of_values, of_out] = [&queries, &keys, &values, &out].map(extents);
+    let rows = rows(of_queries[0], head, causal);
+    let instance = instance::<T>(head, causal, rows).ok_or(AttentionError::Head { head })?;
     let (heads, of_these) = (of_queries[1] / head, of_keys[1] / head);
     let fit = of_out == of_queries
         && of_values == of_keys
@@ -173,7 +174,7 @@ pub fn forward<T: OperandElement>(
         let (queries, keys, values, out) = (of_queries, of_keys, of_values, of_out);
         return Err(AttentionError::Extents { queries, keys, values, out, head });
     }
-    let tiles = of_queries[0].div_ceil(ROWS) * heads;
+    let tiles = of_queries[0].div_ceil(rows) * heads;
     let multiprocessors = stream.device().multiprocessors().map_or(1, |count| count as usize);
     // Powers are of 2.
     let scale = Bound::scalar(scale * core::f32::consts::LOG2_E);
@@ -181,8 +182,19 @@ pub fn forward<T: OperandElement>(
     Ok(())
 }
 
-/// The instance for heads of this size.
-fn instance<T: OperandElement>(head: usize, causal: bool) -> Option<&'static Instance> {
+/// Queries of a tile: 64 for each of three warpgroups, or of two, whose tiles leave fewer blocks
+/// without work where sequences are short, and mask less. (Measured: docs/performance.md.)
+fn rows(queries: usize, head: usize, causal: bool) -> usize {
+    let longest_of_two = match (head, causal) {
+        (128, _) => 4096,
+        (_, true) => 1024,
+        (_, false) => 0,
+    };
+    if queries <= longest_of_two { 128 } else { 192 }
+}
+
+/// The instance for heads of this size and such tiles.
+fn instance<T: OperandElement>(head: usize, causal: bool, rows: usize) -> Option<&'static Instance> {
     let element = core::any::type_name::<T>().rsplit("::").next();
     attention::INSTANCES.iter().find(|instance| {
         let has = |name: &str, wanted: &str| {
@@ -190,6 +202,7 @@ fn instance<T: OperandElement>(head: usize, causal: bool) -> Option<&'static Ins
         };
         element.is_some_and(|element| has("T", element))
             && has("HEAD", &head.to_string())
+            && has("ROWS", &rows.to_string())
             && has("CAUSAL", if causal { "true" } else { "false" })
     })
 }

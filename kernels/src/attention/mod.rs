@@ -17,9 +17,6 @@ mod forward;
 #[cfg(not(target_arch = "nvptx64"))]
 pub use forward::{Attention, AttentionError, forward, instances};
 
-/// Rows of queries of a tile: 64 for each of three warpgroups.
-const ROWS: usize = 192;
-
 /// What a row's maximum begins with: less than any score, and a number.
 const LEAST: f32 = -1e30;
 
@@ -30,10 +27,10 @@ const GROWTH: f32 = 8.0;
 /// A tile of queries, keys or values that tensor cores read.
 pub type Tile<T, const ROWS: usize, const HEAD: usize> = OperandTile<T, Panels2<ROWS, HEAD, 64>, Swizzle128>;
 
-/// A stage of queries, stages of keys and of values, and output stages.
-pub type Rings<T, const HEAD: usize, const KEYS: usize, const STAGES: usize> = (
+/// Stages of queries, of keys and of values, and output stages.
+pub type Rings<T, const HEAD: usize, const ROWS: usize, const KEYS: usize, const QUERIES: usize, const STAGES: usize> = (
     (
-        Partitioned<Stages<Tile<T, ROWS, HEAD>, 1, TensorMap>>,
+        Partitioned<Stages<Tile<T, ROWS, HEAD>, QUERIES, TensorMap>>,
         Partitioned<Stages<Tile<T, KEYS, HEAD>, STAGES, TensorMap>>,
     ),
     (
@@ -44,7 +41,7 @@ pub type Rings<T, const HEAD: usize, const KEYS: usize, const STAGES: usize> = (
 
 /// The keys that the queries of a tile see.
 #[derive(Clone, Copy)]
-struct Seen<const CAUSAL: bool> {
+struct Seen<const CAUSAL: bool, const ROWS: usize> {
     /// The tile's first query.
     first: i32,
     /// How many keys there are.
@@ -53,7 +50,7 @@ struct Seen<const CAUSAL: bool> {
     more: i32,
 }
 
-impl<const CAUSAL: bool> Seen<CAUSAL> {
+impl<const CAUSAL: bool, const ROWS: usize> Seen<CAUSAL, ROWS> {
     #[inline(always)]
     fn new(tile: usize, queries: usize, keys: usize) -> Self {
         Seen { first: (tile * ROWS) as i32, keys: keys as i32, more: keys as i32 - queries as i32 }
@@ -87,30 +84,62 @@ impl<const CAUSAL: bool> Seen<CAUSAL> {
 /// Writes softmax(scale * Q K^T) V of each head, for the base 2: `scale` has a factor of log2(e).
 /// The matrices have a row for each token, and heads side by side. [`forward`] launches it.
 ///
-/// One thread of the first role has the copy engine load tiles. Three warpgroups multiply, 64
+/// One thread of the first role has the copy engine load tiles. Two or three warpgroups multiply, 64
 /// queries each: the scores of a tile of keys, and meanwhile the weights of the tile before with
 /// its values.
 #[kernel(
-    instances(T = [bf16, f16], O = [Grouped<1024>], CAUSAL = [false], HEAD = [128], KEYS = [80], STAGES = [3]),
-    instances(T = [bf16, f16], O = [LastFirst], CAUSAL = [true], HEAD = [128], KEYS = [80], STAGES = [3]),
-    instances(T = [bf16, f16], O = [Grouped<1024>], CAUSAL = [false], HEAD = [64], KEYS = [128], STAGES = [3]),
-    instances(T = [bf16, f16], O = [LastFirst], CAUSAL = [true], HEAD = [64], KEYS = [128], STAGES = [3])
+    instances(
+        T = [bf16, f16], O = [Grouped<1024>], CAUSAL = [false], HEAD = [128],
+        (ROWS, KEYS, QUERIES, STAGES) = [(192, 80, 1, 3)],
+        (THREADS, CONSUMERS, LESS, MORE) = [(512, 384, 32, 160)]
+    ),
+    instances(
+        T = [bf16, f16], O = [LastFirst], CAUSAL = [true], HEAD = [128],
+        (ROWS, KEYS, QUERIES, STAGES) = [(192, 80, 2, 2)],
+        (THREADS, CONSUMERS, LESS, MORE) = [(512, 384, 32, 160)]
+    ),
+    instances(
+        T = [bf16, f16], O = [Grouped<1024>], CAUSAL = [false], HEAD = [64],
+        (ROWS, KEYS, QUERIES, STAGES) = [(192, 128, 1, 3)],
+        (THREADS, CONSUMERS, LESS, MORE) = [(512, 384, 32, 160)]
+    ),
+    instances(
+        T = [bf16, f16], O = [LastFirst], CAUSAL = [true], HEAD = [64],
+        (ROWS, KEYS, QUERIES, STAGES) = [(192, 128, 1, 3)],
+        (THREADS, CONSUMERS, LESS, MORE) = [(512, 384, 32, 160)]
+    ),
+    instances(
+        T = [bf16, f16], O = [Grouped<1024>], CAUSAL = [false], HEAD = [128],
+        (ROWS, KEYS, QUERIES, STAGES) = [(128, 128, 2, 2)],
+        (THREADS, CONSUMERS, LESS, MORE) = [(384, 256, 24, 240)]
+    ),
+    instances(
+        T = [bf16, f16], O = [LastFirst], CAUSAL = [true], HEAD = [128, 64],
+        (ROWS, KEYS, QUERIES, STAGES) = [(128, 128, 2, 2)],
+        (THREADS, CONSUMERS, LESS, MORE) = [(384, 256, 24, 240)]
+    )
 )]
 pub fn attention<
     T: OperandElement + SumElement,
     O: Stepped,
     const CAUSAL: bool,
     const HEAD: usize,
+    const ROWS: usize,
     const KEYS: usize,
+    const QUERIES: usize,
     const STAGES: usize,
+    const THREADS: usize,
+    const CONSUMERS: usize,
+    const LESS: usize,
+    const MORE: usize,
 >(
-    block: Block<512>,
+    block: Block<THREADS>,
     queries: Tensor<T, Panels2<ROWS, HEAD, 64>, Swizzle128>,
     keys: Tensor<T, Panels2<KEYS, HEAD, 64>, Swizzle128>,
     values: Tensor<T, Panels2<KEYS, HEAD, 64>, Swizzle128>,
     scale: f32,
     out: TensorMut<T, Panels2<ROWS, HEAD, 64>, Swizzle128, O>,
-    shared: Shared<Rings<T, HEAD, KEYS, STAGES>>,
+    shared: Shared<Rings<T, HEAD, ROWS, KEYS, QUERIES, STAGES>>,
 ) where
     Columns<ROWS>: Width,
     Columns<HEAD>: Width,
@@ -123,9 +152,9 @@ pub fn attention<
     let places = out.tile_places(&block);
     // Heads of queries for each one of keys.
     let shared_by = (queries.columns() / keys.columns().max(1)).max(1);
-    let seen = |tile| Seen::<CAUSAL>::new(tile, queries.rows(), keys.rows());
+    let seen = |tile| Seen::<CAUSAL, ROWS>::new(tile, queries.rows(), keys.rows());
     block
-        .partition::<Budget<WarpRoles<128, 384>, Registers<32, 160>>>()
+        .partition::<Budget<WarpRoles<128, CONSUMERS>, Registers<LESS, MORE>>>()
         .pipeline(query_stages)
         .pipeline(key_stages)
         .pipeline(value_stages)
@@ -162,7 +191,7 @@ pub fn attention<
                 let mut largest = scores.row_max(&group).map(&group, |max| math::max(max, LEAST));
                 let (weights, mut total) = weighed(&group, scores, &largest, scale);
                 let mut factors = weights.into_factor::<T, _>(&group);
-                let mut sums: Sums<Columns<HEAD>, 384> = group.sums(0.0);
+                let mut sums: Sums<Columns<HEAD>, CONSUMERS> = group.sums(0.0);
                 while next > 0 {
                     next -= 1;
                     let Ok(key) = of_keys.wait() else { return };

@@ -25,7 +25,7 @@ impl Case {
 }
 
 /// A tile in all and less, tiles that end anywhere, fewer keys than queries, and shared heads.
-pub const SMALL: [Case; 7] = [
+pub const SMALL: [Case; 8] = [
     Case::new(1, 1, [1, 1], 64, true),
     Case::new(192, 128, [1, 1], 64, false),
     Case::new(200, 300, [2, 1], 64, false),
@@ -33,14 +33,18 @@ pub const SMALL: [Case; 7] = [
     Case::new(250, 210, [1, 1], 128, true),
     Case::new(100, 170, [4, 2], 128, false),
     Case::new(390, 241, [2, 1], 128, true),
+    Case::new(1100, 60, [1, 1], 64, true),
 ];
 
 /// Several tiles for each block of a GPU, in both orders.
-pub const LARGE: [Case; 4] = [
+pub const LARGE: [Case; 7] = [
     Case::new(1000, 1500, [40, 8], 64, false),
     Case::new(1300, 1300, [50, 10], 64, true),
     Case::new(1111, 900, [37, 37], 128, false),
     Case::new(1500, 1600, [24, 8], 128, true),
+    Case::new(4100, 700, [14, 7], 128, false),
+    Case::new(4100, 4200, [8, 8], 128, true),
+    Case::new(700, 800, [60, 60], 64, true),
 ];
 
 /// Checks attention of both types at these sizes: each element, or of many some, and that a second
