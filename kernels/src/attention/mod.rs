@@ -84,8 +84,8 @@ impl<const CAUSAL: bool, const ROWS: usize> Seen<CAUSAL, ROWS> {
 /// Writes softmax(scale * Q K^T) V of each head, for the base 2: `scale` has a factor of log2(e).
 /// The matrices have a row for each token, and heads side by side. [`forward`] launches it.
 ///
-/// One thread of the first role has the copy engine load tiles. Two or three warpgroups multiply, 64
-/// queries each: the scores of a tile of keys, and meanwhile the weights of the tile before with
+/// One thread of the first role has the copy engine load tiles. Two or three warpgroups multiply,
+/// 64 queries each: the scores of a tile of keys, and meanwhile the weights of the tile before with
 /// its values.
 #[kernel(
     instances(
