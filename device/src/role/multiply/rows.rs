@@ -15,7 +15,7 @@ const CHAINS: usize = 2;
 
 impl<'r, R: Warpgroups, const SIZE: usize> RoleGroup<'r, R, SIZE> {
     /// Sums of `W::COLUMNS` columns and 64 rows for each warpgroup that all are `value`: what
-    /// [`Product::onto`](super::Product::onto) adds to.
+    /// [`Product::onto`](crate::role::Product::onto) adds to.
     ///
     /// # Threads
     ///
