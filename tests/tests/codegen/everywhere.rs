@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use tilepipe_kernels::tensor_cores;
+use tilepipe_kernels::{attention, tensor_cores};
 use tilepipe_tests::artifact::Module;
 use tilepipe_tests::ptx::{block_barrier_number, is_block_barrier};
 
@@ -32,8 +32,9 @@ fn every_instance_has_one_entry_and_every_entry_requires_its_block() {
 fn every_kernel_of_the_crate_has_a_row_in_the_registry() {
     let mut known: BTreeSet<&str> = Kernel::all().iter().map(|kernel| kernel.instance.symbol()).collect();
     // Their results differ in rounding between devices: they have tests of their own (`products_..`
-    // of `results` and `gpu`, and the file `tensor_cores.rs` of these).
-    known.extend(tensor_cores::instances().map(|instance| instance.symbol()));
+    // and `attention_..` of `results` and `gpu`, and the files `tensor_cores.rs` and
+    // `one_by_one.rs` of these).
+    known.extend(tensor_cores::instances().chain(attention::instances()).map(|instance| instance.symbol()));
     let missing: Vec<&String> =
         entries(Module::Kernels).keys().filter(|symbol| !known.contains(symbol.as_str())).collect();
     assert!(missing.is_empty(), "add a row to kernels/registry/src/lib.rs for {missing:?}");
