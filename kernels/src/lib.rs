@@ -13,6 +13,8 @@ pub mod compute;
 mod counts;
 mod cuda_guide;
 mod grid2d;
+#[cfg(not(target_arch = "nvptx64"))]
+mod instance;
 mod lookup;
 mod matrix;
 mod picture;

@@ -7,6 +7,7 @@ use tilepipe::product::OperandElement;
 use tilepipe_host::{Argument, Bound, Error, Stream, launch};
 
 use super::attention;
+use crate::instance::{extents, has, has_elements};
 use crate::{MatrixView, MatrixViewMut};
 
 /// All instances of attention's kernel. Their results differ in rounding between devices, so the
@@ -138,11 +139,16 @@ impl From<Error> for AttentionError {
 /// use tilepipe_kernels::attention::{Attention, forward};
 ///
 /// let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Lazy);
+/// let tokens = |value: f32, rows: usize| {
+///     let elements = vec![bf16::from_f32(value); rows * 64];
+///     device.upload_2d(&elements, 64)
+/// };
 /// // Two queries of one head, and one key: the result is its value.
-/// let tokens = |value: f32, rows: usize| device.upload_2d(&vec![bf16::from_f32(value); rows * 64],
-/// 64); let (queries, keys, values) = (tokens(0.5, 2)?, tokens(1.0, 1)?, tokens(3.0, 1)?); let mut
-/// out = device.zeroed_2d::<bf16>(64, 2)?; forward(&device.stream()?, &queries, &keys, &values,
-/// &mut out, Attention::new(64))?; assert_eq!(out.download()?, [bf16::from_f32(3.0); 128]);
+/// let (queries, keys, values) = (tokens(0.5, 2)?, tokens(1.0, 1)?, tokens(3.0, 1)?);
+/// let mut out = device.zeroed_2d::<bf16>(64, 2)?;
+/// let heads = Attention::new(64);
+/// forward(&device.stream()?, &queries, &keys, &values, &mut out, heads)?;
+/// assert_eq!(out.download()?, [bf16::from_f32(3.0); 128]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn forward<T: OperandElement>(
@@ -159,9 +165,7 @@ pub fn forward<T: OperandElement>(
     if !(scale > 0.0 && scale.is_finite()) {
         return Err(AttentionError::Scale { scale });
     }
-    // A view of two dimensions takes nothing else.
-    let extents = |matrix: &Bound<'_>| matrix.extents_2d().unwrap_or_default();
-    let [of_queries, of_keys, of_values, of_out] = [&queries, &keys, &values, &out].map(extents);
+    let [of_queries, of_keys, of_values, of_out] = [&queries, &keys, &values, &out].map(|matrix| extents(matrix));
     let rows = rows(of_queries[0], head, causal);
     let instance = instance::<T>(head, causal, rows).ok_or(AttentionError::Head { head })?;
     let (heads, of_these) = (of_queries[1] / head, of_keys[1] / head);
@@ -195,12 +199,9 @@ fn rows(queries: usize, head: usize, causal: bool) -> usize {
 
 /// The instance for heads of this size and such tiles.
 fn instance<T: OperandElement>(head: usize, causal: bool, rows: usize) -> Option<&'static Instance> {
-    let element = core::any::type_name::<T>().rsplit("::").next();
     attention::INSTANCES.iter().find(|instance| {
-        let has = |name: &str, wanted: &str| {
-            instance.generic(name).is_some_and(|value| value.rsplit("::").next() == Some(wanted))
-        };
-        element.is_some_and(|element| has("T", element))
+        let has = |parameter: &str, wanted: &str| has(instance, parameter, wanted);
+        has_elements::<T>(instance)
             && has("HEAD", &head.to_string())
             && has("ROWS", &rows.to_string())
             && has("CAUSAL", if causal { "true" } else { "false" })

@@ -9,6 +9,7 @@ use tilepipe::{Extents2, NoSwizzle, Tensor, TensorMut};
 use tilepipe_host::{Argument, Bound, Error, Stream, launch};
 
 use super::{DEEP, gemm, gemm_fused, gemm_fused_with_matrix};
+use crate::instance::{extents, has, has_elements};
 
 /// All instances of the kernels that multiply by tensor cores. Their results differ in rounding
 /// between devices, so the registry of kernels does not have them.
@@ -64,12 +65,6 @@ impl Factor<'_> {
         let [rows, columns] = extents(&self.rows);
         if self.transposed { [columns, rows] } else { [rows, columns] }
     }
-}
-
-/// Rows and columns of what was bound for a matrix.
-fn extents(matrix: &Bound<'_>) -> [usize; 2] {
-    // A view of two dimensions takes nothing else.
-    matrix.extents_2d().unwrap_or_default()
 }
 
 /// Why a product was not computed.
@@ -374,10 +369,8 @@ fn chosen<T: OperandElement>(
     let Plan { width, grid } = plan([rows, columns], k, multiprocessors, widths);
     let layout = |across: bool| if across { "Across" } else { "Along" };
     let is_it = |instance: &&Instance| {
-        let has = |name: &str, wanted: &str| {
-            instance.generic(name).is_some_and(|value| value.rsplit("::").next() == Some(wanted))
-        };
-        has("T", core::any::type_name::<T>().rsplit("::").next().unwrap_or_default())
+        let has = |parameter: &str, wanted: &str| has(instance, parameter, wanted);
+        has_elements::<T>(instance)
             && has("A", layout(left.transposed))
             && has("B", layout(!right.transposed))
             && has("COLUMNS", &width.to_string())

@@ -65,6 +65,22 @@ pub trait Instructions {
     unsafe fn wait<P: PendingGroups>(sums: *mut f32);
 }
 
+/// Calls `$by_name!` with the names of an element and of the layout of two factors in memory.
+macro_rules! for_layout_in_memory {
+    ($by_name:ident, $factor:expr, $across:expr) => {
+        match ($factor, $across) {
+            (Factor::Bf16, [false, false]) => $by_name!("bf16", "kk"),
+            (Factor::Bf16, [false, true]) => $by_name!("bf16", "kn"),
+            (Factor::Bf16, [true, false]) => $by_name!("bf16", "mk"),
+            (Factor::Bf16, [true, true]) => $by_name!("bf16", "mn"),
+            (Factor::F16, [false, false]) => $by_name!("f16", "kk"),
+            (Factor::F16, [false, true]) => $by_name!("f16", "kn"),
+            (Factor::F16, [true, false]) => $by_name!("f16", "mk"),
+            (Factor::F16, [true, true]) => $by_name!("f16", "mn"),
+        }
+    };
+}
+
 macro_rules! instructions {
     ($($columns:literal)*) => {$(
         impl Instructions for Columns<$columns> {
@@ -83,16 +99,7 @@ macro_rules! instructions {
                         unsafe { overwrite(sums, a, b) };
                     }};
                 }
-                match (factor, across) {
-                    (Factor::Bf16, [false, false]) => by_name!("bf16", "kk"),
-                    (Factor::Bf16, [false, true]) => by_name!("bf16", "kn"),
-                    (Factor::Bf16, [true, false]) => by_name!("bf16", "mk"),
-                    (Factor::Bf16, [true, true]) => by_name!("bf16", "mn"),
-                    (Factor::F16, [false, false]) => by_name!("f16", "kk"),
-                    (Factor::F16, [false, true]) => by_name!("f16", "kn"),
-                    (Factor::F16, [true, false]) => by_name!("f16", "mk"),
-                    (Factor::F16, [true, true]) => by_name!("f16", "mn"),
-                }
+                for_layout_in_memory!(by_name, factor, across);
             }
 
             #[inline(always)]
@@ -147,16 +154,7 @@ macro_rules! instructions {
                         unsafe { multiply(sums, a, b, add) };
                     }};
                 }
-                match (factor, across) {
-                    (Factor::Bf16, [false, false]) => by_name!("bf16", "kk"),
-                    (Factor::Bf16, [false, true]) => by_name!("bf16", "kn"),
-                    (Factor::Bf16, [true, false]) => by_name!("bf16", "mk"),
-                    (Factor::Bf16, [true, true]) => by_name!("bf16", "mn"),
-                    (Factor::F16, [false, false]) => by_name!("f16", "kk"),
-                    (Factor::F16, [false, true]) => by_name!("f16", "kn"),
-                    (Factor::F16, [true, false]) => by_name!("f16", "mk"),
-                    (Factor::F16, [true, true]) => by_name!("f16", "mn"),
-                }
+                for_layout_in_memory!(by_name, factor, across);
             }
 
             #[inline(always)]
