@@ -255,6 +255,13 @@ impl Context {
         if let Some(first) = self.lost.get() {
             return Err(Error::DeviceLost { first: first.clone() });
         }
+        let mut current = ptr::null_mut();
+        // To ask is cheaper than to set, and mostly it is the one already.
+        // SAFETY: writes one handle, which is there.
+        let status = unsafe { self.driver.context_get_current(&mut current) };
+        if status == Status::SUCCESS && current == self.raw {
+            return Ok(());
+        }
         // SAFETY: the context is alive (invariant 0).
         let status = unsafe { self.driver.context_set_current(self.raw) };
         self.check("use the GPU's context", status)
