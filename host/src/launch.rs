@@ -63,7 +63,7 @@ pub(crate) fn start(
     let device = stream.device();
     check_arguments(device, instance, arguments)?;
     check_aliases(instance, arguments)?;
-    if let Some(gpu) = &stream.gpu {
+    if let Some(gpu) = stream.gpu.as_ref().filter(|_| grid.asks_for_kernel()) {
         gpu.refuse_first_in_capture(instance)?;
     }
     let grid = grid.blocks(device, instance, arguments)?;
