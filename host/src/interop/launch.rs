@@ -30,16 +30,14 @@ pub(crate) fn launch(stream: &Stream, grid: Grid, instance: &Instance, arguments
     let (mut owner, mut uses) = (None, Few::new());
     for ((parameter, _), argument) in instance.parameters().zip(arguments) {
         let Some(lent) = argument.lent() else { continue };
+        let home = lent.home();
+        refuse_per_thread(home.cu_stream())?;
         let what = || format!("kernel `{kernel}`, parameter `{parameter}`: cudarc's memory");
-        let (context, home) = lent.with_home(|home| {
-            refuse_per_thread(home.cu_stream())?;
-            Ok((device.cudarc_context(home, what)?, home.cu_stream()))
-        })?;
-        owner = Some(context);
+        owner = Some(device.cudarc_context(home, what)?);
         // For a write cudarc's own wait is for the event that is recorded, for a read for that of
         // the last write.
-        uses.push(Tracked { event: ptr::null_mut(), is_awaited: matches!(lent, Lent::Exclusive(_)), home });
-        if argument.value.array().is_some_and(|array| array.extents.contains(&0)) {
+        uses.push(Tracked { event: ptr::null_mut(), is_awaited: lent.is_exclusive(), home: home.cu_stream() });
+        if argument.value.is_empty() {
             return Err(Error::EmptyBuffer { element: argument.element_name });
         }
     }
@@ -64,7 +62,10 @@ pub(crate) fn launch(stream: &Stream, grid: Grid, instance: &Instance, arguments
             bound.push(argument.clone());
             continue;
         };
-        let (address, event) = lent.begin(own);
+        // SAFETY: copies of a borrow are of one memory, whose `CudaContext` is the one that is kept
+        // here (`cudarc_context`). Of that there is no other `Kept` while this device is there
+        // (`Device::from_cudarc`), so that whoever calls this for one of them has `_order`.
+        let (address, event) = unsafe { lent.begin(own) };
         if !event.is_null() && kept.context.is_event_tracking() {
             tracked.event = event;
         } else if tracked.home != own.cu_stream() {
