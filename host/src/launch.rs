@@ -277,15 +277,15 @@ fn check_block_on_cpu(device: &Device, instance: &Instance) -> Result<(), Error>
 }
 
 fn gpu_access<'a>(argument: &'a Bound<'_>) -> Option<(&'a GpuMemory, Access)> {
-    match &argument.place {
-        Some(Place::Buffer(Memory::Gpu(memory))) => Some((memory, argument.access())),
+    match argument.place.as_ref().and_then(Place::memory) {
+        Some(Memory::Gpu(memory)) => Some((memory, argument.access())),
         _ => None,
     }
 }
 
 fn cpu_access<'a>(argument: &'a Bound<'_>) -> Option<(&'a CpuMemory, Access)> {
-    match &argument.place {
-        Some(Place::Buffer(Memory::Cpu(memory))) => Some((memory, argument.access())),
+    match argument.place.as_ref().and_then(Place::memory) {
+        Some(Memory::Cpu(memory)) => Some((memory, argument.access())),
         _ => None,
     }
 }

@@ -88,7 +88,7 @@ impl<'a> Bound<'a> {
     pub(crate) fn lent(&self) -> Option<&Lent<'a>> {
         match &self.place {
             Some(Place::Lent(lent)) => Some(lent),
-            Some(Place::Buffer(_) | Place::Foreign(..) | Place::Found) | None => None,
+            Some(Place::Buffer(_) | Place::Borrowed(_) | Place::Foreign(_) | Place::Found) | None => None,
         }
     }
 
