@@ -53,11 +53,6 @@ impl Place<'_> {
         }
     }
 
-    /// Says whether both are the same buffer's, of which parts are used.
-    pub(crate) fn is_same_buffer(&self, other: &Place<'_>) -> bool {
-        matches!((self.memory(), other.memory()), (Some(one), Some(two)) if one.is(two))
-    }
-
     /// The memory, of a buffer's.
     pub(crate) fn memory(&self) -> Option<&Memory> {
         match self {
@@ -82,15 +77,24 @@ impl Value {
     /// The bytes from the first element's start to the last one's end, of a view of elements of so
     /// many bytes.
     pub(crate) fn bytes(&self, element_bytes: usize) -> Option<Range<u64>> {
-        let array = self.array()?;
-        let apart = [1].into_iter().chain(array.pitches);
         // Saturating: what a caller says of foreign memory may be nonsense.
-        let last =
-            array.extents.iter().zip(apart).fold(0_u64, |last, (extent, apart)| {
-                last.saturating_add(extent.saturating_sub(1).saturating_mul(apart))
-            });
-        let bytes = last.saturating_add(1).saturating_mul(element_bytes as u64);
-        Some(array.address..array.address.saturating_add(bytes))
+        let (address, elements) = match self {
+            Value::Scalar(_) | Value::Constant(_) => return None,
+            Value::Elements(elements) => (elements.value.address, elements.value.len.max(1)),
+            Value::Rows(rows) => {
+                let last = rows.height.saturating_sub(1).saturating_mul(rows.pitch);
+                (rows.address, last.saturating_add(rows.width.max(1)))
+            }
+            Value::Array(array) => {
+                let apart = [1].into_iter().chain(array.pitches);
+                let last = array.extents.iter().zip(apart).fold(0_u64, |last, (extent, apart)| {
+                    last.saturating_add(extent.saturating_sub(1).saturating_mul(apart))
+                });
+                (array.address, last.saturating_add(1))
+            }
+        };
+        let bytes = elements.saturating_mul(element_bytes as u64);
+        Some(address..address.saturating_add(bytes))
     }
 }
 

@@ -89,7 +89,9 @@ impl Uses {
         usize::from(is_written) + reads
     }
 
-    /// Says whether adding a use with this access at `point` would change nothing.
+    /// Says whether adding a use with this access at `point` would change nothing: then there is
+    /// nothing to wait for either in the point's stream, where the work that the point is of came
+    /// after all that it conflicts with.
     fn has(&self, access: Access, point: &Arc<Point>) -> bool {
         let is_point = |one: &Arc<Point>| Arc::ptr_eq(one, point);
         match access {
@@ -360,12 +362,15 @@ pub(super) fn submit<'a, T>(
     for (place, (memory, access)) in accesses.clone().enumerate() {
         let uses = memory.uses(turn);
         uses.refuse_lent(access)?;
-        has_to_wait |= uses.to_wait_for(access, lane.number()).next().is_some();
-        let Some(open) = open else { continue };
-        if !accesses.clone().take(place).any(|(before, _)| ptr::eq(before, memory)) {
+        let is_there = open.is_some_and(|open| uses.has(access, open));
+        is_known &= is_there;
+        // What is there has waited.
+        has_to_wait |= !is_there && uses.to_wait_for(access, lane.number()).next().is_some();
+        if let Some(open) = open
+            && !accesses.clone().take(place).any(|(before, _)| ptr::eq(before, memory))
+        {
             superseded += uses.superseded(access, open);
         }
-        is_known &= uses.has(access, open);
     }
     let transfer;
     let point = match &mut points {

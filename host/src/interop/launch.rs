@@ -27,13 +27,15 @@ type Few<T> = SmallVec<[T; 8]>;
 pub(crate) fn launch(stream: &Stream, grid: Grid, instance: &Instance, arguments: &[Bound<'_>]) -> Result<(), Error> {
     check_count(instance, arguments.len())?;
     let (device, kernel) = (stream.device(), instance.kernel());
-    let (mut owner, mut uses) = (None, Few::new());
+    let (kept, mut uses) = (device.kept(), Few::new());
     for ((parameter, _), argument) in instance.parameters().zip(arguments) {
         let Some(lent) = argument.lent() else { continue };
         let home = lent.home();
         refuse_per_thread(home.cu_stream())?;
-        let what = || format!("kernel `{kernel}`, parameter `{parameter}`: cudarc's memory");
-        owner = Some(device.cudarc_context(home, what)?);
+        if !kept.is_some_and(|(_, kept)| kept.has(home)) {
+            return Err(device
+                .other_cudarc_context(home, format!("kernel `{kernel}`, parameter `{parameter}`: cudarc's memory")));
+        }
         // For a write cudarc's own wait is for the event that is recorded, for a read for that of
         // the last write.
         uses.push(Tracked { event: ptr::null_mut(), is_awaited: lent.is_exclusive(), home: home.cu_stream() });
@@ -41,7 +43,7 @@ pub(crate) fn launch(stream: &Stream, grid: Grid, instance: &Instance, arguments
             return Err(Error::EmptyBuffer { element: argument.element_name });
         }
     }
-    let (Some((context, kept)), Some(gpu)) = (owner, &stream.gpu) else {
+    let (Some((context, kept)), Some(gpu)) = (kept, &stream.gpu) else {
         return start(stream, grid, instance, arguments, Captures::Unknown);
     };
     // Every stream of such a device is cudarc's.
@@ -49,8 +51,8 @@ pub(crate) fn launch(stream: &Stream, grid: Grid, instance: &Instance, arguments
         return Err(Error::NoDriver);
     };
     let _order = kept.order();
-    // SAFETY: what `arguments` borrow keeps the streams alive, and `cudarc_context` found them to
-    // be of the context.
+    // SAFETY: what `arguments` borrow keeps the streams alive, and `kept.has` found them to be
+    // of the context.
     unsafe { gpu.refuse_captures(uses.iter().map(|tracked| tracked.home)) }?;
     // An error that cudarc found where it had nobody to tell would keep it from waiting below.
     let told = || kept.context.check_err().map_err(|error| failed(context.driver, "do what cudarc asked of it", error));
