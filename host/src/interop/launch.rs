@@ -51,7 +51,7 @@ pub(crate) fn launch(stream: &Stream, grid: Grid, instance: &Instance, arguments
         return Err(Error::NoDriver);
     };
     let _order = kept.order();
-    // SAFETY: what `arguments` borrow keeps the streams alive, and `kept.has` found them to be
+    // SAFETY: what `arguments` borrow keeps the streams alive, and `Kept::has` found them to be
     // of the context.
     unsafe { gpu.refuse_captures(uses.iter().map(|tracked| tracked.home)) }?;
     // An error that cudarc found where it had nobody to tell would keep it from waiting below.
@@ -65,7 +65,7 @@ pub(crate) fn launch(stream: &Stream, grid: Grid, instance: &Instance, arguments
             continue;
         };
         // SAFETY: copies of a borrow are of one memory, whose `CudaContext` is the one that is kept
-        // here (`cudarc_context`). Of that there is no other `Kept` while this device is there
+        // here (`Kept::has`). Of that there is no other `Kept` while this device is there
         // (`Device::from_cudarc`), so that whoever calls this for one of them has `_order`.
         let (address, event) = unsafe { lent.begin(own) };
         if !event.is_null() && kept.context.is_event_tracking() {
@@ -77,7 +77,7 @@ pub(crate) fn launch(stream: &Stream, grid: Grid, instance: &Instance, arguments
     }
     told()?;
     // SAFETY: the events are those of memory that `arguments` borrow, whose context
-    // `cudarc_context` found to be the device's, and is the thread's (`refuse_captures`; cudarc
+    // `Kept::has` found to be the device's, and is the thread's (`refuse_captures`; cudarc
     // makes no other one current for memory of it); the memory keeps its streams alive.
     unsafe { gpu.come_after(&uses) }?;
     start(stream, grid, instance, &bound, Captures::Refused)?;
