@@ -77,6 +77,11 @@ impl Grid {
         Grid(Size::Tiles)
     }
 
+    /// Says whether the number of blocks depends on the kernel's code.
+    pub(crate) fn asks_for_kernel(self) -> bool {
+        matches!(self.0, Size::Resident)
+    }
+
     /// The number of blocks for a launch whose arguments were checked.
     pub(crate) fn blocks(self, device: &Device, instance: &Instance, arguments: &[Bound<'_>]) -> Result<u32, Error> {
         let most = match self.0 {

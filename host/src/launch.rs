@@ -63,7 +63,7 @@ pub(crate) fn start(
     let device = stream.device();
     check_arguments(device, instance, arguments)?;
     check_aliases(instance, arguments)?;
-    if let Some(gpu) = &stream.gpu {
+    if let Some(gpu) = stream.gpu.as_ref().filter(|_| grid.asks_for_kernel()) {
         gpu.refuse_first_in_capture(instance)?;
     }
     let grid = grid.blocks(device, instance, arguments)?;
@@ -157,25 +157,36 @@ pub(crate) fn check_arguments(device: &Device, instance: &Instance, arguments: &
         if argument.kind != info.kind || argument.element != (info.element)() || !dimensions_fit {
             return Err(other_type(kernel, parameter, info, argument));
         }
+        // A value has neither a place nor an address.
+        let Some(address) = argument.value.address() else { continue };
         let stranger = argument.place.as_ref().filter(|place| !place.is_of(device)).and_then(Place::device);
         if let Some(owner) = stranger {
             device.expect(&owner, || format!("kernel `{kernel}`, parameter `{parameter}`: the buffer"))?;
         }
-        // A value has neither a pitch nor an address. The pitch's bytes are part of the memory's,
-        // whose number fits.
-        let pitch = argument.value.pitch().unwrap_or_default().saturating_mul(info.element_bytes);
-        if let Some(alignment) = info.row_alignment.filter(|alignment| !pitch.is_multiple_of(*alignment)) {
-            let elements = elements_aligned_to(alignment, info.element_bytes);
-            return Err(Error::MisalignedRows { kernel, parameter, pitch, alignment, elements });
+        if let Some(alignment) = info.row_alignment {
+            // The pitch's bytes are part of the memory's, whose number fits.
+            let pitch = argument.value.pitch().unwrap_or_default().saturating_mul(info.element_bytes);
+            if !is_aligned(pitch as u64, alignment) {
+                let elements = elements_aligned_to(alignment, info.element_bytes);
+                return Err(Error::MisalignedRows { kernel, parameter, pitch, alignment, elements });
+            }
         }
-        let (address, alignment) = (argument.value.address().unwrap_or_default(), info.alignment);
-        if !address.is_multiple_of(alignment.max(1) as u64) {
-            let elements = elements_aligned_to(alignment, info.element_bytes);
+        if !is_aligned(address, info.alignment) {
+            let (alignment, elements) = (info.alignment, elements_aligned_to(info.alignment, info.element_bytes));
             return Err(Error::Misaligned { kernel, parameter, address, alignment, elements });
         }
-        check_row_ends(kernel, parameter, info, argument)?;
+        if info.boxes.is_some() {
+            check_row_ends(kernel, parameter, info, argument)?;
+        }
     }
     Ok(())
+}
+
+/// Says whether a number is a multiple of an alignment, mostly a power of two: without a division
+/// then.
+fn is_aligned(number: u64, alignment: usize) -> bool {
+    let alignment = alignment.max(1) as u64;
+    if alignment.is_power_of_two() { number & (alignment - 1) == 0 } else { number.is_multiple_of(alignment) }
 }
 
 /// The error for an argument of another kind, element type or number of dimensions.
@@ -190,15 +201,15 @@ fn other_type(kernel: &'static str, parameter: &'static str, info: &ParameterInf
     }
 }
 
-/// Checks that what the copy engine writes of each row of an output is the row's, or nobody's: it
-/// writes whole pieces of 16 bytes, the last one too.
+/// Checks that what the copy engine writes of each row of an output in boxes is the row's, or
+/// nobody's: it writes whole pieces of 16 bytes, the last one too.
 fn check_row_ends(
     kernel: &'static str,
     parameter: &'static str,
     info: &ParameterInfo,
     argument: &Bound<'_>,
 ) -> Result<(), Error> {
-    if !info.kind.writes() || info.boxes.is_none() {
+    if !info.kind.writes() {
         return Ok(());
     }
     let Some(array) = argument.value.array() else { return Ok(()) };
@@ -236,24 +247,26 @@ fn other_count(instance: &Instance, given: usize) -> Error {
 /// Parts of one buffer count as the same memory even if they do not overlap: launches are ordered,
 /// and memory is locked on the CPU, by allocation.
 fn check_aliases(instance: &Instance, arguments: &[Bound<'_>]) -> Result<(), Error> {
-    let views = || instance.parameters().zip(arguments).filter(|(_, argument)| argument.place.is_some());
-    for (later, ((second, info), output)) in views().enumerate() {
-        for ((first, other_info), other) in views().take(later) {
-            let written = output.kind.writes() || other.kind.writes();
-            if !written {
+    for (later, ((second, info), output)) in instance.parameters().zip(arguments).enumerate() {
+        let Some(place) = &output.place else { continue };
+        for ((first, other_info), other) in instance.parameters().zip(&arguments[..later]) {
+            let Some(other_place) = &other.place else { continue };
+            if !output.kind.writes() && !other.kind.writes() {
                 continue;
             }
             let kernel = instance.kernel();
-            if let (Some(one), Some(two)) = (&output.place, &other.place)
-                && one.is_same_buffer(two)
-            {
-                return Err(Error::Aliased { kernel, first, second });
-            }
-            if let (Some(one), Some(two)) = (output.bytes(info), other.bytes(other_info))
-                && one.start < two.end
-                && two.start < one.end
-            {
-                return Err(Error::Overlap { kernel, first, second });
+            match (place.memory(), other_place.memory()) {
+                (Some(one), Some(two)) if one.is(two) => return Err(Error::Aliased { kernel, first, second }),
+                // Two allocations have no byte in common.
+                (Some(_), Some(_)) => {}
+                _ => {
+                    if let (Some(one), Some(two)) = (output.bytes(info), other.bytes(other_info))
+                        && one.start < two.end
+                        && two.start < one.end
+                    {
+                        return Err(Error::Overlap { kernel, first, second });
+                    }
+                }
             }
         }
     }
@@ -277,15 +290,15 @@ fn check_block_on_cpu(device: &Device, instance: &Instance) -> Result<(), Error>
 }
 
 fn gpu_access<'a>(argument: &'a Bound<'_>) -> Option<(&'a GpuMemory, Access)> {
-    match &argument.place {
-        Some(Place::Buffer(Memory::Gpu(memory))) => Some((memory, argument.access())),
+    match argument.place.as_ref().and_then(Place::memory) {
+        Some(Memory::Gpu(memory)) => Some((memory, argument.access())),
         _ => None,
     }
 }
 
 fn cpu_access<'a>(argument: &'a Bound<'_>) -> Option<(&'a CpuMemory, Access)> {
-    match &argument.place {
-        Some(Place::Buffer(Memory::Cpu(memory))) => Some((memory, argument.access())),
+    match argument.place.as_ref().and_then(Place::memory) {
+        Some(Memory::Cpu(memory)) => Some((memory, argument.access())),
         _ => None,
     }
 }

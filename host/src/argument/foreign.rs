@@ -126,13 +126,13 @@ pub(super) fn elements<T: Element>(address: u64, len: usize) -> Result<RawElemen
 }
 
 /// Binds the elements, which stay as long as the launch needs them: their maker has promised it.
-fn bound<'a, T: Element>(device: &Device, elements: RawElements, kind: ParameterKind) -> Bound<'a> {
+fn bound<T: Element>(device: &Device, elements: RawElements, kind: ParameterKind) -> Bound<'_> {
     Bound {
         value: Value::Elements(Padded::new(elements)),
         kind,
         element: TypeId::of::<T>(),
         element_name: type_name::<T>(),
-        place: Some(Place::Foreign(device.clone(), PhantomData)),
+        place: Some(Place::Foreign(device)),
         padding: 0,
     }
 }

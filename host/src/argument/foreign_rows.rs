@@ -126,13 +126,13 @@ fn rows<T: Element>(address: u64, [height, width]: [usize; 2], pitch: usize) -> 
 /// Binds the rows, which stay as long as the launch needs them: their maker has promised it.
 ///
 /// What lies behind a row is not known to be nobody's, so no padding is.
-fn bound<'a, T: Element>(device: &Device, rows: RawRows, kind: ParameterKind) -> Bound<'a> {
+fn bound<T: Element>(device: &Device, rows: RawRows, kind: ParameterKind) -> Bound<'_> {
     Bound {
         value: Value::Rows(rows),
         kind,
         element: TypeId::of::<T>(),
         element_name: type_name::<T>(),
-        place: Some(Place::Foreign(device.clone(), PhantomData)),
+        place: Some(Place::Foreign(device)),
         padding: 0,
     }
 }

@@ -1,5 +1,6 @@
 //! Arguments of a launch: what may be passed for which parameter of a kernel.
 
+mod borrowed;
 mod foreign;
 mod foreign_rows;
 #[cfg(feature = "cudarc")]
@@ -13,17 +14,16 @@ mod value;
 use std::any::{TypeId, type_name};
 
 pub use tilepipe::launch::Scalar;
-use tilepipe::launch::{LAUNCH_BYTES, ParameterKind, RawElements, RawRows};
+use tilepipe::launch::{LAUNCH_BYTES, ParameterKind};
 use tilepipe::{AtomicOperation, BulkTilesMut, Constant, Element, Halos, Reduction, Tiles, TilesMut};
 
 pub use self::foreign::{ForeignSlice, ForeignSliceMut};
 pub use self::foreign_rows::{ForeignRows, ForeignRowsMut};
 use crate::access::Access;
+pub(crate) use crate::argument::borrowed::ToBind;
 pub(crate) use crate::argument::place::Place;
 pub(crate) use crate::argument::value::{Array, Bytes, Padded, Value};
-use crate::buffer::{
-    Buffer, Buffer2D, BufferNd, DIMENSIONS, Layout, Rectangle, Rows, RowsMut, Slice, SliceMut, SliceNd, SliceNdMut,
-};
+use crate::buffer::{Buffer, Buffer2D, BufferNd, Rows, RowsMut, Slice, SliceMut, SliceNd, SliceNdMut};
 
 /// What may be passed for a kernel's parameter of type `P`; the `launch` functions that `#[kernel]`
 /// makes ask for it.
@@ -62,9 +62,10 @@ pub trait Argument<P>: sealed::Sealed<P> {
 /// An argument whose type is known at run time only: for launches of an instance that is chosen at
 /// run time.
 ///
-/// It keeps the buffer's memory alive, and no borrow of the buffer: [`launch`](crate::launch())
-/// checks that an output is used once, and orders launches that conflict. Memory that is not a
-/// buffer's is borrowed for `'a`.
+/// Made by [`Bound::input`] and its relatives it keeps the buffer's memory alive, and no borrow of
+/// the buffer: [`launch`](crate::launch()) checks that an output is used once, and orders launches
+/// that conflict. Made by [`Argument::bind`], and of memory that is not a buffer's, it borrows that
+/// for `'a`.
 ///
 /// # Examples
 ///
@@ -92,22 +93,22 @@ pub struct Bound<'a> {
 impl<'a> Bound<'a> {
     /// Binds a buffer that the kernel reads.
     pub fn input<T: Element>(buffer: &Buffer<T>) -> Self {
-        Bound::view(buffer, 0, buffer.len(), ParameterKind::Input)
+        buffer.bound(ParameterKind::Input).kept()
     }
 
     /// Binds a buffer that the kernel writes.
     pub fn output<T: Element>(buffer: &mut Buffer<T>) -> Self {
-        Bound::view(buffer, 0, buffer.len(), ParameterKind::Output)
+        buffer.bound(ParameterKind::Output).kept()
     }
 
     /// Binds part of a buffer that the kernel reads.
     pub fn input_slice<T: Element>(slice: Slice<'_, T>) -> Self {
-        Bound::view(slice.buffer(), slice.start(), slice.len(), ParameterKind::Input)
+        slice.bound(ParameterKind::Input).kept()
     }
 
     /// Binds part of a buffer that the kernel writes.
     pub fn output_slice<T: Element>(slice: SliceMut<'_, T>) -> Self {
-        Bound::view(slice.buffer(), slice.start(), slice.len(), ParameterKind::Output)
+        slice.bound(ParameterKind::Output).kept()
     }
 
     /// Binds a buffer that the kernel's threads add to, as a [`Reduction`].
@@ -123,12 +124,12 @@ impl<'a> Bound<'a> {
     /// # Ok::<(), tilepipe_host::Error>(())
     /// ```
     pub fn reduction<T: Element>(buffer: &mut Buffer<T>) -> Self {
-        Bound::view(buffer, 0, buffer.len(), ParameterKind::Reduction)
+        buffer.bound(ParameterKind::Reduction).kept()
     }
 
     /// Binds part of a buffer that the kernel's threads add to.
     pub fn reduction_slice<T: Element>(slice: SliceMut<'_, T>) -> Self {
-        Bound::view(slice.buffer(), slice.start(), slice.len(), ParameterKind::Reduction)
+        slice.bound(ParameterKind::Reduction).kept()
     }
 
     /// Binds a two-dimensional buffer that the kernel reads.
@@ -145,42 +146,42 @@ impl<'a> Bound<'a> {
     /// # Ok::<(), tilepipe_host::Error>(())
     /// ```
     pub fn input_2d<T: Element>(buffer: &Buffer2D<T>) -> Self {
-        Bound::input_rows(buffer.as_rows())
+        buffer.bound(ParameterKind::Input).kept()
     }
 
     /// Binds a two-dimensional buffer that the kernel writes.
     pub fn output_2d<T: Element>(buffer: &mut Buffer2D<T>) -> Self {
-        Bound::output_rows(buffer.as_rows_mut())
+        buffer.bound(ParameterKind::Output).kept()
     }
 
     /// Binds rows that the kernel reads.
     pub fn input_rows<T: Element>(rows: Rows<'_, T>) -> Self {
-        Bound::rows(rows.parts(), ParameterKind::Input)
+        rows.bound(ParameterKind::Input).kept()
     }
 
     /// Binds rows that the kernel writes.
     pub fn output_rows<T: Element>(rows: RowsMut<'_, T>) -> Self {
-        Bound::rows(rows.parts(), ParameterKind::Output)
+        rows.bound(ParameterKind::Output).kept()
     }
 
     /// Binds a buffer of several dimensions that the kernel reads.
     pub fn input_nd<T: Element, const N: usize>(buffer: &BufferNd<T, N>) -> Self {
-        Bound::input_slice_nd(buffer.as_slice())
+        buffer.bound(ParameterKind::Input).kept()
     }
 
     /// Binds a buffer of several dimensions that the kernel writes.
     pub fn output_nd<T: Element, const N: usize>(buffer: &mut BufferNd<T, N>) -> Self {
-        Bound::output_slice_nd(buffer.as_slice_mut())
+        buffer.bound(ParameterKind::Output).kept()
     }
 
     /// Binds part of a buffer of several dimensions that the kernel reads.
     pub fn input_slice_nd<T: Element, const N: usize>(slice: SliceNd<'_, T, N>) -> Self {
-        Bound::array(slice.parts(), ParameterKind::Input)
+        slice.bound(ParameterKind::Input).kept()
     }
 
     /// Binds part of a buffer of several dimensions that the kernel writes.
     pub fn output_slice_nd<T: Element, const N: usize>(slice: SliceNdMut<'_, T, N>) -> Self {
-        Bound::array(slice.parts(), ParameterKind::Output)
+        slice.bound(ParameterKind::Output).kept()
     }
 
     /// Binds a plain value of at most 16 bytes.
@@ -223,51 +224,11 @@ impl<'a> Bound<'a> {
         Bound { value, kind, element: TypeId::of::<T>(), element_name: type_name::<T>(), place: None, padding: 0 }
     }
 
-    /// Binds the `len` elements of `buffer` from `start` on; the callers' invariants keep them
-    /// within it.
-    fn view<T: Element>(buffer: &Buffer<T>, start: usize, len: usize, kind: ParameterKind) -> Self {
-        let elements = RawElements { address: address_of(buffer, start), len: len as u64 };
-        Bound::of(buffer, Value::Elements(Padded::new(elements)), kind)
-    }
-
-    /// Binds the rectangle, which lies within its buffer by the callers' invariants.
-    fn rows<T: Element>((buffer, rectangle): (&Buffer<T>, Rectangle), kind: ParameterKind) -> Self {
-        let Rectangle { start, width, height, pitch, padding } = rectangle;
-        let [width, height, pitch] = [width, height, pitch].map(|elements| elements as u64);
-        let rows = RawRows { address: address_of(buffer, start), width, height, pitch };
-        Bound { padding, ..Bound::of(buffer, Value::Rows(rows), kind) }
-    }
-
-    /// Binds the elements of the layout, which lie within their buffer by its invariant.
-    fn array<T: Element, const N: usize>((buffer, layout): (&Buffer<T>, Layout<N>), kind: ParameterKind) -> Self {
-        let Layout { start, padding, .. } = layout;
-        let (mut extents, mut pitches) = ([1; DIMENSIONS], [0; DIMENSIONS - 1]);
-        // The host counts dimensions from the outermost on.
-        for (to, from) in extents.iter_mut().zip(layout.extents.iter().rev()) {
-            *to = *from as u64;
-        }
-        for (to, from) in pitches.iter_mut().zip(layout.pitches.iter().rev().skip(1)) {
-            *to = *from as u64;
-        }
-        let address = address_of(buffer, start);
-        let value = match N {
-            1 => Value::Elements(Padded::new(RawElements { address, len: extents[0] })),
-            2 => Value::Rows(RawRows { address, width: extents[0], height: extents[1], pitch: pitches[0] }),
-            _ => Value::Array(Box::new(Array { address, dimensions: N, extents, pitches })),
-        };
-        Bound { padding, ..Bound::of(buffer, value, kind) }
-    }
-
-    /// Binds what lies in `buffer`.
-    fn of<T: Element>(buffer: &Buffer<T>, value: Value, kind: ParameterKind) -> Self {
-        Bound {
-            value,
-            kind,
-            element: TypeId::of::<T>(),
-            element_name: type_name::<T>(),
-            place: Some(Place::Buffer(buffer.memory.clone())),
-            padding: 0,
-        }
+    /// The argument of a buffer's memory with a handle of its own of that, and no borrow.
+    fn kept<'b>(self) -> Bound<'b> {
+        let Bound { value, kind, element, element_name, place, padding } = self;
+        let place = place.and_then(|place| place.memory().cloned()).map(Place::Buffer);
+        Bound { value, kind, element, element_name, place, padding }
     }
 
     /// Returns the rows, and the elements of a row, of what has two dimensions.
@@ -294,68 +255,93 @@ impl<'a> Bound<'a> {
     }
 }
 
-/// The address of element `index`, which lies in the buffer.
-fn address_of<T: Element>(buffer: &Buffer<T>, index: usize) -> u64 {
-    buffer.memory.address() + (index * size_of::<T>()) as u64
-}
-
 impl<T: Element, const LEN: usize> Argument<Tiles<'_, T, LEN>> for &Buffer<T> {
-    fn bind<'a>(self) -> Bound<'a> {
-        Bound::input(self)
+    fn bind<'a>(self) -> Bound<'a>
+    where
+        Self: 'a,
+    {
+        self.bound(ParameterKind::Input)
     }
 }
 
 impl<T: Element, const LEN: usize, const HALO: usize> Argument<Halos<'_, T, LEN, HALO>> for &Buffer<T> {
-    fn bind<'a>(self) -> Bound<'a> {
-        Bound::input(self)
+    fn bind<'a>(self) -> Bound<'a>
+    where
+        Self: 'a,
+    {
+        self.bound(ParameterKind::Input)
     }
 }
 
 impl<T: Element, const LEN: usize, A, O> Argument<TilesMut<'_, T, LEN, A, O>> for &mut Buffer<T> {
-    fn bind<'a>(self) -> Bound<'a> {
-        Bound::output(self)
+    fn bind<'a>(self) -> Bound<'a>
+    where
+        Self: 'a,
+    {
+        self.bound(ParameterKind::Output)
     }
 }
 
 impl<T: Element, const LEN: usize, O> Argument<BulkTilesMut<'_, T, LEN, O>> for &mut Buffer<T> {
-    fn bind<'a>(self) -> Bound<'a> {
-        Bound::output(self)
+    fn bind<'a>(self) -> Bound<'a>
+    where
+        Self: 'a,
+    {
+        self.bound(ParameterKind::Output)
     }
 }
 
 impl<T: Element, const LEN: usize, O> Argument<BulkTilesMut<'_, T, LEN, O>> for SliceMut<'_, T> {
-    fn bind<'a>(self) -> Bound<'a> {
-        Bound::output_slice(self)
+    fn bind<'a>(self) -> Bound<'a>
+    where
+        Self: 'a,
+    {
+        self.bound(ParameterKind::Output)
     }
 }
 
 impl<T: Element, O: AtomicOperation<T>> Argument<Reduction<'_, T, O>> for &mut Buffer<T> {
-    fn bind<'a>(self) -> Bound<'a> {
-        Bound::reduction(self)
+    fn bind<'a>(self) -> Bound<'a>
+    where
+        Self: 'a,
+    {
+        self.bound(ParameterKind::Reduction)
     }
 }
 
 impl<T: Element, O: AtomicOperation<T>> Argument<Reduction<'_, T, O>> for SliceMut<'_, T> {
-    fn bind<'a>(self) -> Bound<'a> {
-        Bound::reduction_slice(self)
+    fn bind<'a>(self) -> Bound<'a>
+    where
+        Self: 'a,
+    {
+        self.bound(ParameterKind::Reduction)
     }
 }
 
 impl<T: Element, const LEN: usize> Argument<Tiles<'_, T, LEN>> for Slice<'_, T> {
-    fn bind<'a>(self) -> Bound<'a> {
-        Bound::input_slice(self)
+    fn bind<'a>(self) -> Bound<'a>
+    where
+        Self: 'a,
+    {
+        self.bound(ParameterKind::Input)
     }
 }
 
 impl<T: Element, const LEN: usize, const HALO: usize> Argument<Halos<'_, T, LEN, HALO>> for Slice<'_, T> {
-    fn bind<'a>(self) -> Bound<'a> {
-        Bound::input_slice(self)
+    fn bind<'a>(self) -> Bound<'a>
+    where
+        Self: 'a,
+    {
+        self.bound(ParameterKind::Input)
     }
 }
 
 impl<T: Element, const LEN: usize, A, O> Argument<TilesMut<'_, T, LEN, A, O>> for SliceMut<'_, T> {
-    fn bind<'a>(self) -> Bound<'a> {
-        Bound::output_slice(self)
+    fn bind<'a>(self) -> Bound<'a>
+    where
+        Self: 'a,
+    {
+        self.bound(ParameterKind::Output)
     }
 }
 
@@ -386,9 +372,11 @@ pub(crate) mod sealed {
 
 #[cfg(test)]
 mod tests {
-    use tilepipe::launch::{RawConstant, VALUE_ALIGNMENT};
+    use tilepipe::cpu::Schedule;
+    use tilepipe::launch::{RawConstant, RawElements, RawRows, VALUE_ALIGNMENT};
 
     use super::*;
+    use crate::device::Device;
 
     #[test]
     fn an_argument_may_be_used_where_one_of_a_shorter_borrow_is_asked_for() {
@@ -396,6 +384,30 @@ mod tests {
             bound
         }
         assert_eq!(shorter(Bound::scalar(1_u32)).kind, ParameterKind::Scalar);
+    }
+
+    #[test]
+    fn arguments_are_used_in_any_thread() {
+        fn check<T: Send + Sync>() {}
+        check::<Bound<'_>>();
+    }
+
+    #[test]
+    fn a_typed_argument_borrows_memory_that_another_one_keeps() {
+        let device = Device::cpu(Schedule::Lazy);
+        let (input, mut out) = (device.zeroed::<u32>(8).unwrap(), device.zeroed::<u32>(8).unwrap());
+        let is_kept = |bound: &Bound<'_>| matches!(bound.place, Some(Place::Buffer(_)));
+        let typed = [
+            Argument::<Tiles<'_, u32, 4>>::bind(&input),
+            Argument::<Tiles<'_, u32, 4>>::bind(input.slice(4..).unwrap()),
+            Argument::<TilesMut<'_, u32, 4>>::bind(&mut out),
+        ];
+        assert!(typed.iter().all(|bound| !is_kept(bound) && bound.place.as_ref().unwrap().is_of(&device)));
+        let kept = [Bound::input(&input), Bound::input_slice(input.slice(4..).unwrap()), Bound::output(&mut out)];
+        drop((input, out));
+        assert!(kept.iter().all(is_kept));
+        let [one, part, other] = kept.each_ref().map(|bound| bound.place.as_ref().and_then(Place::memory).unwrap());
+        assert!(one.is(part) && !one.is(other));
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! Where the elements of a view lie, and which bytes they are.
 
-use std::marker::PhantomData;
 use std::ops::Range;
 
 use tilepipe::launch::ParameterInfo;
@@ -16,9 +15,12 @@ use crate::device::Device;
 pub(crate) enum Place<'a> {
     /// A buffer's: it stays alive and in order by itself.
     Buffer(Memory),
+    /// The same of a buffer that is borrowed: a handle of the memory's own would cost a launch two
+    /// atomic operations.
+    Borrowed(&'a Memory),
     /// Somebody's who promised to keep it, and everybody else off it, for `'a` and as long as the
     /// launch runs. It is memory of the device.
-    Foreign(Device, PhantomData<&'a ()>),
+    Foreign(&'a Device),
     /// cudarc's, in the order of its events.
     #[cfg(feature = "cudarc")]
     Lent(Lent<'a>),
@@ -33,7 +35,8 @@ impl Place<'_> {
     pub(crate) fn is_of(&self, device: &Device) -> bool {
         match self {
             Place::Buffer(memory) => memory.is_of(device),
-            Place::Foreign(owner, _) => owner.is(device),
+            Place::Borrowed(memory) => memory.is_of(device),
+            Place::Foreign(owner) => owner.is(device),
             #[cfg(feature = "cudarc")]
             Place::Lent(_) | Place::Found => true,
         }
@@ -43,15 +46,22 @@ impl Place<'_> {
     pub(crate) fn device(&self) -> Option<Device> {
         match self {
             Place::Buffer(memory) => Some(memory.device()),
-            Place::Foreign(owner, _) => Some(owner.clone()),
+            Place::Borrowed(memory) => Some(memory.device()),
+            Place::Foreign(owner) => Some((*owner).clone()),
             #[cfg(feature = "cudarc")]
             Place::Lent(_) | Place::Found => None,
         }
     }
 
-    /// Says whether both are the same buffer's, of which parts are used.
-    pub(crate) fn is_same_buffer(&self, other: &Place<'_>) -> bool {
-        matches!((self, other), (Place::Buffer(one), Place::Buffer(two)) if one.is(two))
+    /// The memory, of a buffer's.
+    pub(crate) fn memory(&self) -> Option<&Memory> {
+        match self {
+            Place::Buffer(memory) => Some(memory),
+            Place::Borrowed(memory) => Some(memory),
+            Place::Foreign(_) => None,
+            #[cfg(feature = "cudarc")]
+            Place::Lent(_) | Place::Found => None,
+        }
     }
 }
 
@@ -67,15 +77,24 @@ impl Value {
     /// The bytes from the first element's start to the last one's end, of a view of elements of so
     /// many bytes.
     pub(crate) fn bytes(&self, element_bytes: usize) -> Option<Range<u64>> {
-        let array = self.array()?;
-        let apart = [1].into_iter().chain(array.pitches);
         // Saturating: what a caller says of foreign memory may be nonsense.
-        let last =
-            array.extents.iter().zip(apart).fold(0_u64, |last, (extent, apart)| {
-                last.saturating_add(extent.saturating_sub(1).saturating_mul(apart))
-            });
-        let bytes = last.saturating_add(1).saturating_mul(element_bytes as u64);
-        Some(array.address..array.address.saturating_add(bytes))
+        let (address, elements) = match self {
+            Value::Scalar(_) | Value::Constant(_) => return None,
+            Value::Elements(elements) => (elements.value.address, elements.value.len.max(1)),
+            Value::Rows(rows) => {
+                let last = rows.height.saturating_sub(1).saturating_mul(rows.pitch);
+                (rows.address, last.saturating_add(rows.width.max(1)))
+            }
+            Value::Array(array) => {
+                let apart = [1].into_iter().chain(array.pitches);
+                let last = array.extents.iter().zip(apart).fold(0_u64, |last, (extent, apart)| {
+                    last.saturating_add(extent.saturating_sub(1).saturating_mul(apart))
+                });
+                (array.address, last.saturating_add(1))
+            }
+        };
+        let bytes = elements.saturating_mul(element_bytes as u64);
+        Some(address..address.saturating_add(bytes))
     }
 }
 

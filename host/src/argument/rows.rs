@@ -1,8 +1,9 @@
 //! The views of two dimensions, for each kind of memory that may be passed for all of them.
 
 use tilepipe::Element;
+use tilepipe::launch::ParameterKind;
 
-use crate::argument::{Argument, Bound, sealed};
+use crate::argument::{Argument, Bound, ToBind, sealed};
 use crate::buffer::{Buffer2D, Rows, RowsMut};
 
 /// Calls `$inputs` with the views that kernels read, and `$outputs` with those that they write or
@@ -36,14 +37,20 @@ impl<T, P> sealed::Sealed<P> for RowsMut<'_, T> {}
 macro_rules! inputs {
     ($([$($generics:tt)*] $view:ty;)*) => {$(
         impl<T: Element, $($generics)*> Argument<$view> for &Buffer2D<T> {
-            fn bind<'a>(self) -> Bound<'a> {
-                Bound::input_2d(self)
+            fn bind<'a>(self) -> Bound<'a>
+            where
+                Self: 'a,
+            {
+                self.bound(ParameterKind::Input)
             }
         }
 
         impl<T: Element, $($generics)*> Argument<$view> for Rows<'_, T> {
-            fn bind<'a>(self) -> Bound<'a> {
-                Bound::input_rows(self)
+            fn bind<'a>(self) -> Bound<'a>
+            where
+                Self: 'a,
+            {
+                self.bound(ParameterKind::Input)
             }
         }
     )*};
@@ -53,14 +60,20 @@ macro_rules! inputs {
 macro_rules! outputs {
     ($([$($generics:tt)*] $view:ty;)*) => {$(
         impl<T: Element, $($generics)*> Argument<$view> for &mut Buffer2D<T> {
-            fn bind<'a>(self) -> Bound<'a> {
-                Bound::output_2d(self)
+            fn bind<'a>(self) -> Bound<'a>
+            where
+                Self: 'a,
+            {
+                self.bound(ParameterKind::Output)
             }
         }
 
         impl<T: Element, $($generics)*> Argument<$view> for RowsMut<'_, T> {
-            fn bind<'a>(self) -> Bound<'a> {
-                Bound::output_rows(self)
+            fn bind<'a>(self) -> Bound<'a>
+            where
+                Self: 'a,
+            {
+                self.bound(ParameterKind::Output)
             }
         }
     )*};
@@ -71,7 +84,7 @@ views_of_two_dimensions!(inputs, outputs);
 #[cfg(test)]
 mod tests {
     use tilepipe::cpu::Schedule;
-    use tilepipe::launch::{ParameterKind, RawRows};
+    use tilepipe::launch::RawRows;
     use tilepipe::{Halos2D, Tiles2D, TilesMut2D};
 
     use super::*;

@@ -2,12 +2,12 @@
 
 use std::ffi::c_void;
 
-use tilepipe::launch::{Boxes, ElementKind, Instance, ParameterInfo, RawTensor};
+use tilepipe::launch::{Boxes, ElementKind, Instance, ParameterInfo, ParameterKind, RawTensor};
 use tilepipe::{
     Element, Extents1, Extents2, Extents3, Extents4, Extents5, Operation, Swizzle, Tensor, TensorMut, TileReduction,
 };
 
-use crate::argument::{Argument, Array, Bound, sealed};
+use crate::argument::{Argument, Array, Bound, ToBind, sealed};
 use crate::buffer::{Buffer, BufferNd, DIMENSIONS, Slice, SliceMut, SliceNd, SliceNdMut};
 use crate::error::Error;
 use crate::gpu::context::Context;
@@ -20,43 +20,52 @@ const PITCH_LIMIT: u64 = 1 << 40;
 
 /// What may be passed for tensors of so many dimensions.
 macro_rules! tensors_of {
-    ($($extents:ident<$($extent:ident),+>: ($input:ty, $bind_input:ident), ($output:ty, $bind_output:ident);)+) => {$(
+    ($($extents:ident<$($extent:ident),+>: $input:ty, $output:ty;)+) => {$(
         impl<T: Element, $(const $extent: usize,)+ W: Swizzle> Argument<Tensor<'_, T, $extents<$($extent),+>, W>> for $input {
-            fn bind<'a>(self) -> Bound<'a> {
-                Bound::$bind_input(self)
+            fn bind<'a>(self) -> Bound<'a>
+            where
+                Self: 'a,
+            {
+                self.bound(ParameterKind::Input)
             }
         }
 
         impl<T: Element, $(const $extent: usize,)+ W: Swizzle, O> Argument<TensorMut<'_, T, $extents<$($extent),+>, W, O>>
             for $output
         {
-            fn bind<'a>(self) -> Bound<'a> {
-                Bound::$bind_output(self)
+            fn bind<'a>(self) -> Bound<'a>
+            where
+                Self: 'a,
+            {
+                self.bound(ParameterKind::Output)
             }
         }
 
         impl<T: Element, O: Operation<T>, $(const $extent: usize,)+ W: Swizzle>
             Argument<TileReduction<'_, T, O, $extents<$($extent),+>, W>> for $output
         {
-            fn bind<'a>(self) -> Bound<'a> {
-                Bound::$bind_output(self)
+            fn bind<'a>(self) -> Bound<'a>
+            where
+                Self: 'a,
+            {
+                self.bound(ParameterKind::Output)
             }
         }
     )+};
 }
 tensors_of! {
-    Extents1<COLUMNS>: (&Buffer<T>, input), (&mut Buffer<T>, output);
-    Extents1<COLUMNS>: (Slice<'_, T>, input_slice), (SliceMut<'_, T>, output_slice);
-    Extents1<COLUMNS>: (&BufferNd<T, 1>, input_nd), (&mut BufferNd<T, 1>, output_nd);
-    Extents1<COLUMNS>: (SliceNd<'_, T, 1>, input_slice_nd), (SliceNdMut<'_, T, 1>, output_slice_nd);
-    Extents2<ROWS, COLUMNS>: (&BufferNd<T, 2>, input_nd), (&mut BufferNd<T, 2>, output_nd);
-    Extents2<ROWS, COLUMNS>: (SliceNd<'_, T, 2>, input_slice_nd), (SliceNdMut<'_, T, 2>, output_slice_nd);
-    Extents3<PLANES, ROWS, COLUMNS>: (&BufferNd<T, 3>, input_nd), (&mut BufferNd<T, 3>, output_nd);
-    Extents3<PLANES, ROWS, COLUMNS>: (SliceNd<'_, T, 3>, input_slice_nd), (SliceNdMut<'_, T, 3>, output_slice_nd);
-    Extents4<FOURTH, PLANES, ROWS, COLUMNS>: (&BufferNd<T, 4>, input_nd), (&mut BufferNd<T, 4>, output_nd);
-    Extents4<FOURTH, PLANES, ROWS, COLUMNS>: (SliceNd<'_, T, 4>, input_slice_nd), (SliceNdMut<'_, T, 4>, output_slice_nd);
-    Extents5<FIFTH, FOURTH, PLANES, ROWS, COLUMNS>: (&BufferNd<T, 5>, input_nd), (&mut BufferNd<T, 5>, output_nd);
-    Extents5<FIFTH, FOURTH, PLANES, ROWS, COLUMNS>: (SliceNd<'_, T, 5>, input_slice_nd), (SliceNdMut<'_, T, 5>, output_slice_nd);
+    Extents1<COLUMNS>: &Buffer<T>, &mut Buffer<T>;
+    Extents1<COLUMNS>: Slice<'_, T>, SliceMut<'_, T>;
+    Extents1<COLUMNS>: &BufferNd<T, 1>, &mut BufferNd<T, 1>;
+    Extents1<COLUMNS>: SliceNd<'_, T, 1>, SliceNdMut<'_, T, 1>;
+    Extents2<ROWS, COLUMNS>: &BufferNd<T, 2>, &mut BufferNd<T, 2>;
+    Extents2<ROWS, COLUMNS>: SliceNd<'_, T, 2>, SliceNdMut<'_, T, 2>;
+    Extents3<PLANES, ROWS, COLUMNS>: &BufferNd<T, 3>, &mut BufferNd<T, 3>;
+    Extents3<PLANES, ROWS, COLUMNS>: SliceNd<'_, T, 3>, SliceNdMut<'_, T, 3>;
+    Extents4<FOURTH, PLANES, ROWS, COLUMNS>: &BufferNd<T, 4>, &mut BufferNd<T, 4>;
+    Extents4<FOURTH, PLANES, ROWS, COLUMNS>: SliceNd<'_, T, 4>, SliceNdMut<'_, T, 4>;
+    Extents5<FIFTH, FOURTH, PLANES, ROWS, COLUMNS>: &BufferNd<T, 5>, &mut BufferNd<T, 5>;
+    Extents5<FIFTH, FOURTH, PLANES, ROWS, COLUMNS>: SliceNd<'_, T, 5>, SliceNdMut<'_, T, 5>;
 }
 
 impl<T, P, const N: usize> sealed::Sealed<P> for &BufferNd<T, N> {}

@@ -114,6 +114,17 @@ impl Value {
         }
     }
 
+    /// Says whether it is a view without elements.
+    #[cfg(feature = "cudarc")]
+    pub(crate) fn is_empty(&self) -> bool {
+        match self {
+            Value::Scalar(_) | Value::Constant(_) => false,
+            Value::Elements(elements) => elements.value.len == 0,
+            Value::Rows(rows) => rows.width == 0 || rows.height == 0,
+            Value::Array(array) => array.extents.contains(&0),
+        }
+    }
+
     /// The first element's address, of a view.
     pub(crate) fn address(&self) -> Option<u64> {
         match self {

@@ -268,7 +268,7 @@ impl<'a, T: Element, const N: usize> SliceNd<'a, T, N> {
     }
 
     /// Returns the buffer, and where in it the elements lie.
-    pub(crate) fn parts(&self) -> (&Buffer<T>, Layout<N>) {
+    pub(crate) fn parts(self) -> (&'a Buffer<T>, Layout<N>) {
         (self.buffer, self.layout)
     }
 }
@@ -290,7 +290,7 @@ impl<'a, T: Element, const N: usize> SliceNdMut<'a, T, N> {
     }
 
     /// Returns the buffer, and where in it the elements lie.
-    pub(crate) fn parts(&self) -> (&Buffer<T>, Layout<N>) {
+    pub(crate) fn parts(self) -> (&'a Buffer<T>, Layout<N>) {
         (self.buffer, self.layout)
     }
 }

@@ -158,7 +158,7 @@ impl<'a, T: Element> Rows<'a, T> {
     }
 
     /// Returns the buffer, and where in it the rows lie.
-    pub(crate) fn parts(&self) -> (&Buffer<T>, Rectangle) {
+    pub(crate) fn parts(self) -> (&'a Buffer<T>, Rectangle) {
         (self.buffer, self.rectangle)
     }
 }
@@ -194,7 +194,7 @@ impl<'a, T: Element> RowsMut<'a, T> {
     }
 
     /// Returns the buffer, and where in it the rows lie.
-    pub(crate) fn parts(&self) -> (&Buffer<T>, Rectangle) {
+    pub(crate) fn parts(self) -> (&'a Buffer<T>, Rectangle) {
         (self.buffer, self.rectangle)
     }
 }

@@ -111,39 +111,31 @@ impl<T: Element> Buffer<T> {
     }
 }
 
-impl<T: Element> Slice<'_, T> {
+impl<'a, T: Element> Slice<'a, T> {
     /// Returns the number of elements, at least 1.
     #[expect(clippy::len_without_is_empty, reason = "no slice is empty")]
     pub fn len(&self) -> usize {
         self.elements.len
     }
 
-    /// Returns the buffer of which this is part.
-    pub(crate) fn buffer(&self) -> &Buffer<T> {
-        self.buffer
-    }
-
-    /// Returns the first element's index in the buffer.
-    pub(crate) fn start(&self) -> usize {
-        self.elements.start
+    /// Returns the buffer of which this is part, the first element's index there, and how many
+    /// there are.
+    pub(crate) fn parts(self) -> (&'a Buffer<T>, usize, usize) {
+        (self.buffer, self.elements.start, self.elements.len)
     }
 }
 
-impl<T: Element> SliceMut<'_, T> {
+impl<'a, T: Element> SliceMut<'a, T> {
     /// Returns the number of elements, at least 1.
     #[expect(clippy::len_without_is_empty, reason = "no slice is empty")]
     pub fn len(&self) -> usize {
         self.elements.len
     }
 
-    /// Returns the buffer of which this is part.
-    pub(crate) fn buffer(&self) -> &Buffer<T> {
-        self.buffer
-    }
-
-    /// Returns the first element's index in the buffer.
-    pub(crate) fn start(&self) -> usize {
-        self.elements.start
+    /// Returns the buffer of which this is part, the first element's index there, and how many
+    /// there are.
+    pub(crate) fn parts(self) -> (&'a Buffer<T>, usize, usize) {
+        (self.buffer, self.elements.start, self.elements.len)
     }
 }
 

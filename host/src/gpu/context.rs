@@ -1,10 +1,11 @@
 //! An opened GPU: its context, its limits, its panic record, and whether it has failed.
 
 mod capture;
+pub(super) mod turn;
 
 use std::any::Any;
 use std::ffi::{CStr, c_int, c_void};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::{mem, ptr};
 
 use cudarc::driver::sys::{CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUstream};
@@ -12,7 +13,7 @@ use tilepipe::panic_record::{self, PanicRecord};
 
 use self::capture::Relaxed;
 use super::driver::{Driver, Status};
-use super::loaded::Modules;
+use super::loaded::{Modules, Recent};
 use crate::error::Error;
 
 /// The least architecture: the first with `cp.async`.
@@ -54,8 +55,8 @@ pub(crate) struct Context {
     /// The stream of uploads, downloads and fills.
     pub(super) transfer: CUstream,
     /// Held while work is put into a stream and recorded at its buffers, so that both happen in one
-    /// order.
-    submission: Mutex<()>,
+    /// order. In it is what each launch looks for first. Who holds it takes no lock beside it.
+    submission: Mutex<Recent>,
     pub(super) modules: Mutex<Modules>,
     lost: OnceLock<String>,
     pub(crate) name: String,
@@ -64,12 +65,6 @@ pub(crate) struct Context {
     pub(crate) shared_limit: usize,
     pub(crate) threads_limit: u32,
     pub(crate) multiprocessors: u32,
-}
-
-/// The right to put work into streams of a context, and to record it at its buffers.
-#[must_use = "others put work into streams meanwhile unless the turn is kept"]
-pub(super) struct Turn<'a> {
-    _order: MutexGuard<'a, ()>,
 }
 
 // SAFETY: the driver API may be called from any thread with any of these handles (each call makes
@@ -214,7 +209,7 @@ impl Context {
             record: ptr::null_mut(),
             record_address: 0,
             transfer: ptr::null_mut(),
-            submission: Mutex::new(()),
+            submission: Mutex::default(),
             modules: Mutex::default(),
             lost: OnceLock::new(),
             name,
@@ -255,14 +250,16 @@ impl Context {
         if let Some(first) = self.lost.get() {
             return Err(Error::DeviceLost { first: first.clone() });
         }
+        let mut current = ptr::null_mut();
+        // To ask is cheaper than to set, and mostly it is the one already.
+        // SAFETY: writes one handle, which is there.
+        let status = unsafe { self.driver.context_get_current(&mut current) };
+        if status == Status::SUCCESS && current == self.raw {
+            return Ok(());
+        }
         // SAFETY: the context is alive (invariant 0).
         let status = unsafe { self.driver.context_set_current(self.raw) };
         self.check("use the GPU's context", status)
-    }
-
-    /// Waits until nobody else puts work into a stream of the context.
-    pub(super) fn turn(&self) -> Turn<'_> {
-        Turn { _order: self.submission.lock().unwrap_or_else(PoisonError::into_inner) }
     }
 
     /// Says whether a kernel has failed, after which no call on this context succeeds.

@@ -20,14 +20,12 @@ pub(super) struct Modules {
     pub(super) entries: HashMap<String, usize>,
     /// The entries that were launched, by their symbols.
     pub(super) functions: HashMap<&'static str, Function>,
-    /// Those that were found to be ready last.
-    pub(super) recent: Recent,
     /// What the kernels of images need that have nothing for this GPU, by the kernels' symbols.
     pub(super) missing: HashMap<String, String>,
 }
 
-/// Copies of functions for launches to come, each at a place that follows from where the text of
-/// its symbol lies: nothing is hashed, and no text compared.
+/// Copies of functions of [`Modules`] for launches to come, each at a place that follows from where
+/// the text of its symbol lies: nothing is hashed, and no text compared.
 #[derive(Default)]
 pub(super) struct Recent(Vec<Option<(&'static str, Function)>>);
 
@@ -68,6 +66,8 @@ pub(super) struct LoadedImage {
 
 // SAFETY: the driver API may be called from any thread with these handles.
 unsafe impl Send for Modules {}
+// SAFETY: as for `Modules`.
+unsafe impl Send for Recent {}
 
 /// An entry of a module, with what the driver says about it.
 #[derive(Clone, Copy)]
@@ -85,7 +85,21 @@ pub(super) struct Function {
     pub(super) scratch: usize,
 }
 
+/// What the launch of an instance hands to the driver.
+#[derive(Clone, Copy)]
+pub(super) struct Ready {
+    pub(super) raw: CUfunction,
+    /// Bytes of dynamic shared memory a block.
+    pub(super) shared_bytes: u32,
+}
+
 impl Function {
+    /// What the launch of an instance, for which it was found to be ready, hands to the driver.
+    pub(super) fn ready(&self, instance: &Instance) -> Ready {
+        // The limit was checked: it fits.
+        Ready { raw: self.raw, shared_bytes: self.dynamic_shared(instance) as u32 }
+    }
+
     /// The bytes of dynamic shared memory of a launch: those of the instance and, from a multiple
     /// of 16 on, those of its collectives.
     pub(super) fn dynamic_shared(&self, instance: &Instance) -> usize {

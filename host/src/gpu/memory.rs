@@ -5,13 +5,15 @@
 //! a buffer in conflict, and memory is freed only when its last point has been reached, whoever
 //! forgot or dropped which handle.
 
+use std::cell::RefMut;
 use std::ffi::c_void;
-use std::ptr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::{mem, ptr};
 
 use cudarc::driver::sys::CUdeviceptr;
 
 use super::context::Context;
+use super::context::turn::{InTurn, Turn};
 use super::driver::Status;
 use super::point::{Point, Taken};
 #[cfg(any(feature = "cudarc", test))]
@@ -87,7 +89,9 @@ impl Uses {
         usize::from(is_written) + reads
     }
 
-    /// Says whether adding a use with this access at `point` would change nothing.
+    /// Says whether adding a use with this access at `point` would change nothing: then there is
+    /// nothing to wait for either in the point's stream, where the work that the point is of came
+    /// after all that it conflicts with.
     fn has(&self, access: Access, point: &Arc<Point>) -> bool {
         let is_point = |one: &Arc<Point>| Arc::ptr_eq(one, point);
         match access {
@@ -113,14 +117,14 @@ pub(crate) struct GpuMemory {
     pub(crate) context: Arc<Context>,
     pub(crate) address: CUdeviceptr,
     bytes: usize,
-    uses: Mutex<Uses>,
+    uses: InTurn<Uses>,
 }
 
 impl GpuMemory {
     /// Allocates `bytes` bytes and fills them with `byte`.
     pub(crate) fn filled(context: &Arc<Context>, bytes: usize, byte: u8) -> Result<GpuMemory, Error> {
         let memory = GpuMemory::allocate(context, bytes)?;
-        submit(Lane::transfer(context), [(&memory, Access::Write)].into_iter(), "fill device memory", || {
+        transfer(context, (&memory, Access::Write), "fill device memory", || {
             // SAFETY: writes the whole allocation (invariant 0) in the order that `submit`
             // provides.
             unsafe { context.driver.fill(memory.address, byte, whole_units(bytes), context.transfer) }
@@ -150,7 +154,12 @@ impl GpuMemory {
             }
             status => {
                 context.check("allocate device memory", status)?;
-                Ok(GpuMemory { context: Arc::clone(context), address, bytes, uses: Mutex::default() })
+                Ok(GpuMemory {
+                    context: Arc::clone(context),
+                    address,
+                    bytes,
+                    uses: InTurn::new(context, Uses::default()),
+                })
             }
         }
     }
@@ -165,7 +174,7 @@ impl GpuMemory {
         assert!(data.len() <= self.bytes, "the caller compares the lengths");
         let context = &self.context;
         self.wait_for_uses(Access::Write)?;
-        let end = submit(Lane::transfer(context), [(self, Access::Write)].into_iter(), "copy to the device", || {
+        let end = transfer(context, (self, Access::Write), "copy to the device", || {
             // SAFETY: reads `data` and writes within the allocation (invariant 0, asserted above)
             // in the order that `submit` provides; `data` is borrowed until the wait below.
             unsafe {
@@ -190,7 +199,7 @@ impl GpuMemory {
         assert!(data.len() <= self.bytes, "the caller compares the lengths");
         let context = &self.context;
         self.wait_for_uses(Access::Read)?;
-        let end = submit(Lane::transfer(context), [(self, Access::Read)].into_iter(), "copy from the device", || {
+        let end = transfer(context, (self, Access::Read), "copy from the device", || {
             // SAFETY: writes `data` and reads within the allocation (invariant 0, asserted above)
             // in the order that `submit` provides; `data` is borrowed until the wait below, and
             // after an error there the context is dead and copies no more.
@@ -208,12 +217,12 @@ impl GpuMemory {
 
     /// Waits on the calling thread for the uses that conflict with this access.
     fn wait_for_uses(&self, access: Access) -> Result<(), Error> {
-        let earlier: Vec<Arc<Point>> = self.uses().conflicting(access).cloned().collect();
+        let earlier: Vec<Arc<Point>> = self.uses(&self.context.turn()).conflicting(access).cloned().collect();
         earlier.iter().try_for_each(|end| end.synchronize(&self.context))
     }
 
-    fn uses(&self) -> MutexGuard<'_, Uses> {
-        self.uses.lock().unwrap_or_else(PoisonError::into_inner)
+    fn uses<'t>(&'t self, turn: &'t Turn<'_>) -> RefMut<'t, Uses> {
+        self.uses.borrow(turn)
     }
 }
 
@@ -242,13 +251,13 @@ impl GpuMemory {
         let turn = context.turn();
         context.enter()?;
         lane.refuse_capture()?;
-        self.uses().refuse_lent(access)?;
-        let earlier: Vec<Arc<Point>> = self.uses().to_wait_for(access, lane.number()).cloned().collect();
+        self.uses(&turn).refuse_lent(access)?;
+        let earlier: Vec<Arc<Point>> = self.uses(&turn).to_wait_for(access, lane.number()).cloned().collect();
         for earlier in earlier {
             // SAFETY: the stream is alive (invariant 0 of `Lane`).
             unsafe { earlier.hold_back(lane.raw(), context, &turn) }?;
         }
-        let mut uses = self.uses();
+        let mut uses = self.uses(&turn);
         match access {
             Access::Read => uses.lent += 1,
             Access::Write => uses.is_lent_to_write = true,
@@ -279,7 +288,7 @@ impl Loan {
         if context.is_lost() {
             return closed;
         }
-        let mut uses = self.memory.uses();
+        let mut uses = self.memory.uses(&turn);
         match self.access {
             Access::Read => uses.lent -= 1,
             Access::Write => uses.is_lent_to_write = false,
@@ -303,8 +312,10 @@ impl Drop for Loan {
 
 impl Drop for GpuMemory {
     fn drop(&mut self) {
+        let uses = mem::take(self.uses.get_mut());
+        let waited = uses.conflicting(Access::Write).try_for_each(|end| end.synchronize(&self.context));
         // A dead context's memory goes with it. An error while waiting means that it is dead.
-        if self.wait_for_uses(Access::Write).is_ok() && self.context.enter().is_ok() {
+        if waited.is_ok() && self.context.enter().is_ok() {
             // SAFETY: the memory is alive (invariant 0), nothing uses it any more (invariant 1),
             // and this is its last use.
             let _ = unsafe { self.context.driver.memory_free(self.address) };
@@ -312,42 +323,61 @@ impl Drop for GpuMemory {
     }
 }
 
-/// Puts work into a stream after everything that it conflicts with, and returns its end.
+/// Puts work that uses one allocation into the context's own stream, and returns its end.
+fn transfer(
+    context: &Arc<Context>,
+    access: (&GpuMemory, Access),
+    doing: &'static str,
+    work: impl FnOnce() -> Status,
+) -> Result<Arc<Point>, Error> {
+    let (turn, lane) = (context.turn(), Lane::transfer(context));
+    submit(&turn, lane, [access].into_iter(), Captures::Unknown, doing, work, Arc::clone)
+}
+
+/// Puts work into a stream after everything that it conflicts with, and returns what `then` says of
+/// its end.
 ///
 /// `work` makes one driver call on that stream, described by `doing`, which uses the memory of
 /// `accesses` as they say and no other memory that is freed or written elsewhere. The context is
 /// the calling thread's then.
-pub(super) fn submit<'a>(
+pub(super) fn submit<'a, T>(
+    turn: &Turn<'_>,
     lane: Lane<'_>,
     accesses: impl Iterator<Item = (&'a GpuMemory, Access)> + Clone,
+    captures: Captures,
     doing: &'static str,
     work: impl FnOnce() -> Status,
-) -> Result<Arc<Point>, Error> {
+    then: impl FnOnce(&Arc<Point>) -> T,
+) -> Result<T, Error> {
     let context = lane.context();
-    let turn = context.turn();
-    context.enter()?;
-    // Before anything is put into it, which would break the capture.
-    lane.refuse_capture()?;
-    let mut points = lane.points().map(|points| points.take(&turn));
+    if captures == Captures::Unknown {
+        context.enter()?;
+        // Before anything is put into it, which would break the capture.
+        lane.refuse_capture()?;
+    }
+    let mut points = lane.points().map(|points| points.take(turn));
     let open = points.as_ref().and_then(Taken::last_open);
     let latest = open.map(Arc::as_ptr);
     let (mut superseded, mut is_known, mut has_to_wait) = (0, true, false);
     for (place, (memory, access)) in accesses.clone().enumerate() {
-        let uses = memory.uses();
+        let uses = memory.uses(turn);
         uses.refuse_lent(access)?;
-        has_to_wait |= uses.to_wait_for(access, lane.number()).next().is_some();
-        let Some(open) = open else { continue };
-        if !accesses.clone().take(place).any(|(before, _)| ptr::eq(before, memory)) {
+        let is_there = open.is_some_and(|open| uses.has(access, open));
+        is_known &= is_there;
+        // What is there has waited.
+        has_to_wait |= !is_there && uses.to_wait_for(access, lane.number()).next().is_some();
+        if let Some(open) = open
+            && !accesses.clone().take(place).any(|(before, _)| ptr::eq(before, memory))
+        {
             superseded += uses.superseded(access, open);
         }
-        is_known &= uses.has(access, open);
     }
     let transfer;
     let point = match &mut points {
         Some(points) => {
             // SAFETY: (0) number and stream are the lane's, whose stream ends its points (`Drop`);
             // (1) work is put into it here alone (`GpuStream`, 1).
-            unsafe { points.next(lane.number(), lane.raw(), superseded, context, &turn) }?
+            unsafe { points.next(lane.number(), lane.raw(), superseded, context, turn) }?
         }
         None => {
             // SAFETY: the transfer stream lives as long as the context, and the point is closed
@@ -360,20 +390,20 @@ pub(super) fn submit<'a>(
     // After the stream's earlier work got its event, which must not wait for these.
     if has_to_wait {
         for (memory, access) in accesses.clone() {
-            for earlier in memory.uses().to_wait_for(access, lane.number()) {
+            for earlier in memory.uses(turn).to_wait_for(access, lane.number()) {
                 // SAFETY: the stream is alive (invariant 0 of `Lane`).
-                unsafe { earlier.hold_back(lane.raw(), context, &turn) }?;
+                unsafe { earlier.hold_back(lane.raw(), context, turn) }?;
             }
         }
     }
     context.check(doing, work())?;
     if !is_known || latest != Some(Arc::as_ptr(point)) {
-        accesses.for_each(|(memory, access)| memory.uses().add(access, point));
+        accesses.for_each(|(memory, access)| memory.uses(turn).add(access, point));
     }
     if lane.points().is_none() || lane.is_shared() {
-        point.close(context, &turn)?;
+        point.close(context, turn)?;
     }
-    Ok(Arc::clone(point))
+    Ok(then(point))
 }
 
 /// Puts work into a stream that uses no memory of this crate's.
@@ -383,7 +413,6 @@ pub(super) fn submit_alone(
     doing: &'static str,
     work: impl FnOnce() -> Status,
 ) -> Result<(), Error> {
-    let _turn = lane.context().turn();
     if captures == Captures::Unknown {
         lane.context().enter()?;
         if !lane.may_be_captured() {

@@ -4,17 +4,18 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ffi::{CString, c_int, c_void};
 use std::ptr;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::{MutexGuard, PoisonError};
 
 use cudarc::driver::sys::{CUfunction, CUfunction_attribute, CUjit_option, CUmodule, CUstream};
 use tilepipe::launch::{CONTRACT_PREFIX, Contract, Instance};
 use tilepipe::panic_record;
 
 use super::context::Context;
+use super::context::turn::Turn;
 use super::contract;
 use super::driver::Status;
 use super::image::Image;
-use super::loaded::{Function, LoadedImage, Modules};
+use super::loaded::{Function, LoadedImage, Modules, Ready};
 use super::memory::{GpuMemory, submit, submit_alone};
 use super::queue::{Captures, GpuStream};
 use crate::access::Access;
@@ -66,7 +67,7 @@ impl Context {
         modules.entries.extend(image.entries().map(|entry| (entry.to_owned(), place)));
         // The new image may have an entry of the same symbol.
         modules.functions.clear();
-        modules.recent.clear();
+        self.turn().recent_mut().clear();
         Ok(())
     }
 
@@ -135,17 +136,18 @@ impl Context {
 
     /// Finds the entry of an instance, and raises its shared memory limit where that is needed.
     fn function(&self, instance: &Instance) -> Result<Function, Error> {
+        if let Some(ready) = self.recent(&self.turn(), instance).copied() {
+            return Ok(ready);
+        }
         let mut modules = self.loaded();
-        if let Some(ready) = self.ready(&modules, instance).copied() {
-            if modules.recent.get(instance.symbol()).is_none() {
-                modules.recent.keep(instance.symbol(), ready);
-            }
+        if let Some(ready) = self.ready(modules.functions.get(instance.symbol()), instance).copied() {
+            self.turn().recent_mut().keep(instance.symbol(), ready);
             return Ok(ready);
         }
         // The driver is asked from here on.
         self.enter()?;
         let _relaxed = self.relax()?;
-        let Modules { images, entries, functions, missing, recent } = &mut *modules;
+        let Modules { images, entries, functions, missing } = &mut *modules;
         let function = match functions.entry(instance.symbol()) {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => match self.find(images, entries, instance)? {
@@ -154,21 +156,26 @@ impl Context {
             },
         };
         self.prepare(images, function, instance)?;
-        recent.keep(instance.symbol(), *function);
+        // While the modules are held: a load forgets it together with them.
+        self.turn().recent_mut().keep(instance.symbol(), *function);
         Ok(*function)
     }
 
     /// Says whether a launch of an instance asks the driver for nothing but to start it.
     pub(super) fn has_ready(&self, instance: &Instance) -> bool {
-        self.ready(&self.loaded(), instance).is_some()
+        self.recent(&self.turn(), instance).is_some()
+            || self.ready(self.loaded().functions.get(instance.symbol()), instance).is_some()
     }
 
-    /// The function of an instance, if [`prepare`](Self::prepare) has nothing to refuse and nothing
-    /// to do.
-    fn ready<'a>(&self, modules: &'a Modules, instance: &Instance) -> Option<&'a Function> {
-        let (recent, symbol) = (&modules.recent, instance.symbol());
-        let found = recent.get(symbol).or_else(|| modules.functions.get(symbol))?;
-        self.is_ready(found, instance).then_some(found)
+    /// The function of an instance, if it is there and [`prepare`](Self::prepare) has nothing to
+    /// refuse and nothing to do.
+    fn ready<'a>(&self, found: Option<&'a Function>, instance: &Instance) -> Option<&'a Function> {
+        found.filter(|function| self.is_ready(function, instance))
+    }
+
+    /// The function of an instance, if it is among those that were found to be ready last.
+    fn recent<'a>(&self, turn: &'a Turn<'_>, instance: &Instance) -> Option<&'a Function> {
+        self.ready(turn.recent().get(instance.symbol()), instance)
     }
 
     /// Asks the driver for the entry of an instance, if an image has it.
@@ -223,7 +230,7 @@ impl Context {
     /// Says whether [`prepare`](Self::prepare) has nothing to refuse and nothing to do.
     fn is_ready(&self, function: &Function, instance: &Instance) -> bool {
         let dynamic = function.dynamic_shared(instance);
-        instance.contract().is_none_or(|contract| function.contract == Some(contract))
+        instance.contract().is_none_or(|ours| function.contract.is_some_and(|theirs| is_same(&ours, &theirs)))
             && function.static_shared.saturating_add(dynamic) <= self.shared_limit
             && (1..=function.threads_limit).contains(&instance.threads())
             && dynamic <= function.opted_in
@@ -345,6 +352,14 @@ impl Context {
     }
 }
 
+/// Says whether two contracts are the same: mostly they are one, and their text is not read.
+fn is_same(ours: &Contract, theirs: &Contract) -> bool {
+    let is_one = ptr::eq(ours.text, theirs.text)
+        && ptr::eq(ours.package, theirs.package)
+        && ptr::eq(ours.version, theirs.version);
+    is_one || ours == theirs
+}
+
 /// Starts a kernel in a stream, after everything that its buffers wait for.
 ///
 /// # Safety
@@ -364,20 +379,31 @@ pub(crate) unsafe fn launch<'a>(
     accesses: impl Iterator<Item = (&'a GpuMemory, Access)> + Clone,
     captures: Captures,
 ) -> Result<(), Error> {
-    let context: &Arc<Context> = &stream.context;
-    let function = context.function(instance)?;
-    let lane = stream.lane();
+    let (context, lane) = (&stream.context, stream.lane());
+    let mut turn = context.turn();
+    let ready = match context.recent(&turn, instance).map(|function| function.ready(instance)) {
+        Some(ready) => ready,
+        None => {
+            drop(turn);
+            stream.refuse_first_in_capture(instance)?;
+            let function = context.function(instance)?;
+            turn = context.turn();
+            function.ready(instance)
+        }
+    };
     let doing = "launch a kernel";
     let work = || {
         // SAFETY: (0) is passed on to the caller; (1) the stream is alive, and memory stays alive
         // and in order until the kernel is done, since `submit` records it for all of `accesses`,
         // and the caller answers for the rest (obligation 1).
-        unsafe { start(context, &function, lane.raw(), grid, instance, parameters) }
+        unsafe { start(context, ready, lane.raw(), grid, instance, parameters) }
     };
     if lane.is_shared() && accesses.clone().next().is_none() {
+        // Nothing is recorded, so that nothing has to come in one order with it.
+        drop(turn);
         return submit_alone(lane, captures, doing, work);
     }
-    submit(lane, accesses, doing, work).map(drop)
+    submit(&turn, lane, accesses, captures, doing, work, |_| ())
 }
 
 /// Starts a kernel in a stream of somebody else's, after that stream's work alone.
@@ -396,9 +422,9 @@ pub(crate) unsafe fn launch_in(
     parameters: &mut [*mut c_void],
 ) -> Result<(), Error> {
     context.enter()?;
-    let function = context.function(instance)?;
+    let ready = context.function(instance)?.ready(instance);
     // SAFETY: (0) and (1) are passed on to the caller.
-    let status = unsafe { start(context, &function, stream, grid, instance, parameters) };
+    let status = unsafe { start(context, ready, stream, grid, instance, parameters) };
     context.check("launch a kernel", status)
 }
 
@@ -406,12 +432,11 @@ pub(crate) unsafe fn launch_in(
 /// context is the calling thread's then.
 pub(crate) fn entry(context: &Context, instance: &Instance) -> Result<(CUfunction, u32), Error> {
     context.enter()?;
-    let function = context.function(instance)?;
-    // The limit was checked: it fits.
-    Ok((function.raw, function.dynamic_shared(instance) as u32))
+    let ready = context.function(instance)?.ready(instance);
+    Ok((ready.raw, ready.shared_bytes))
 }
 
-/// Hands a kernel to the driver; `function` is what the context, which is the calling thread's, has
+/// Hands a kernel to the driver; `ready` is what the context, which is the calling thread's, has
 /// found for `instance`.
 ///
 /// # Safety
@@ -421,14 +446,12 @@ pub(crate) fn entry(context: &Context, instance: &Instance) -> Result<(CUfunctio
 ///    stays alive and in order until the kernel is done.
 unsafe fn start(
     context: &Context,
-    function: &Function,
+    ready: Ready,
     stream: CUstream,
     grid: u32,
     instance: &Instance,
     parameters: &mut [*mut c_void],
 ) -> Status {
-    // The limit was checked: it fits.
-    let shared_bytes = function.dynamic_shared(instance) as u32;
     // SAFETY: the function is alive (`Modules`, 0), and so is the stream (obligation 1); the driver
     // reads one parameter through each pointer before it returns, as many as the entry has, each of
     // the bytes of its kind and type (obligation 0; the entry is the instance's: `Instance`, 1,
@@ -436,14 +459,14 @@ unsafe fn start(
     // obligation 1.
     unsafe {
         context.driver.launch_kernel(
-            function.raw,
+            ready.raw,
             grid,
             1,
             1,
             instance.threads(),
             1,
             1,
-            shared_bytes,
+            ready.shared_bytes,
             stream,
             parameters.as_mut_ptr(),
             ptr::null_mut(),

@@ -6,13 +6,15 @@
 //! after which not all of its buffers would wait for the new work anyway. Nothing ever waits for
 //! more than it would if each work had an event of its own.
 
+use std::cell::RefMut;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use cudarc::driver::sys::CUstream;
 
-use super::context::{Context, Turn};
+use super::context::Context;
+use super::context::turn::{InTurn, Turn};
 use super::event::GpuEvent;
 use crate::error::Error;
 
@@ -31,7 +33,8 @@ const LOOKS: usize = 4;
 /// # Invariants
 ///
 /// 0. While the state is `OPEN`, `raw` is an alive stream of the context of all that has the point,
-///    and the last work that this crate has put into it is the point's.
+///    and the last work that this crate has put into it is the point's. (Into a stream of somebody
+///    else's its owner and launches over no buffers put work at any time: it is waited for too.)
 /// 1. `RECORDED`: the event was recorded in the stream after all of the point's work. `OVER`: that
 ///    work is over.
 /// 2. The state of a point that others have changes from `OPEN` in somebody's turn alone, and from
@@ -159,8 +162,7 @@ impl Point {
 }
 
 /// The points of one stream.
-#[derive(Default)]
-pub(super) struct Points(Mutex<Of>);
+pub(super) struct Points(InTurn<Of>);
 
 #[derive(Default)]
 struct Of {
@@ -171,14 +173,19 @@ struct Of {
 }
 
 impl Points {
+    /// Those of a new stream of the context.
+    pub(super) fn none(context: &Arc<Context>) -> Points {
+        Points(InTurn::new(context, Of::default()))
+    }
+
     /// Takes the points of a stream for the time of somebody's turn.
-    pub(super) fn take(&self, _turn: &Turn<'_>) -> Taken<'_> {
-        Taken(self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    pub(super) fn take<'t>(&'t self, turn: &'t Turn<'_>) -> Taken<'t> {
+        Taken(self.0.borrow(turn))
     }
 }
 
 /// The points of a stream, for somebody whose turn it is.
-pub(super) struct Taken<'a>(MutexGuard<'a, Of>);
+pub(super) struct Taken<'a>(RefMut<'a, Of>);
 
 impl Taken<'_> {
     /// The point of the stream's latest work, while it has no event.

@@ -147,7 +147,7 @@ pub(crate) struct GpuStream {
 
 // SAFETY: the driver API may be called from any thread with a stream's handle.
 unsafe impl Send for GpuStream {}
-// SAFETY: as for `Send`; the points are behind a mutex.
+// SAFETY: as for `Send`; the points are used in turns alone (`InTurn`).
 unsafe impl Sync for GpuStream {}
 
 impl GpuStream {
@@ -207,7 +207,8 @@ impl GpuStream {
     fn of(context: &Arc<Context>, raw: CUstream, keep: Option<Keep>) -> GpuStream {
         static NUMBERS: AtomicU64 = AtomicU64::new(TRANSFER + 1);
         let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
-        GpuStream { context: Arc::clone(context), raw, number, points: Points::default(), keep, may_be_captured: false }
+        let points = Points::none(context);
+        GpuStream { context: Arc::clone(context), raw, number, points, keep, may_be_captured: false }
     }
 
     /// What keeps the stream alive, if it is somebody else's.

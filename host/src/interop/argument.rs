@@ -11,8 +11,8 @@ use crate::argument::linear::views_of_one_dimension;
 use crate::argument::{Argument, Bound, Padded, Place, Value, sealed};
 
 /// Elements of cudarc's that a kernel reads.
-fn input<'a, T: Element>(memory: &'a dyn Shared, len: usize) -> Bound<'a> {
-    bound::<T>(Lent::Shared(memory), elements(len), 0, ParameterKind::Input)
+fn input<T: Element>(memory: &impl Shared, len: usize) -> Bound<'_> {
+    bound::<T>(Lent::shared(memory), elements(len), 0, ParameterKind::Input)
 }
 
 /// Elements of cudarc's that a kernel writes, or that its threads add to.

@@ -83,13 +83,22 @@ impl Device {
         stream: &CudaStream,
         what: impl FnOnce() -> String,
     ) -> Result<(&Arc<Context>, &Kept), Error> {
-        if let Backend::Gpu(context) = &self.backend
-            && let Some(kept) = Kept::of(context)
-            && kept.has(stream)
-        {
-            return Ok((context, kept));
+        self.kept().filter(|(_, kept)| kept.has(stream)).ok_or_else(|| self.other_cudarc_context(stream, what()))
+    }
+
+    /// The context of a device that is from a `CudaContext`.
+    pub(super) fn kept(&self) -> Option<(&Arc<Context>, &Kept)> {
+        match &self.backend {
+            Backend::Gpu(context) => Kept::of(context).map(|kept| (context, kept)),
+            Backend::Cpu(_) => None,
         }
+    }
+
+    /// The error for a stream, or what was allocated in it, of another `CudaContext` than the
+    /// device's.
+    #[cold]
+    pub(super) fn other_cudarc_context(&self, stream: &CudaStream, what: String) -> Error {
         let owner = format!("another `CudaContext` (of GPU {})", stream.context().ordinal());
-        Err(Error::WrongDevice { what: what(), owner, device: self.name().to_owned() })
+        Error::WrongDevice { what, owner, device: self.name().to_owned() }
     }
 }

@@ -15,7 +15,8 @@ pub(crate) struct Kept {
     /// cudarc records and waits for its events only while the context has a stream beside the
     /// default one.
     _stream: Arc<CudaStream>,
-    /// Held from before the wait for cudarc's events until they are recorded anew.
+    /// Held from before the wait for cudarc's events until they are recorded anew: so memory that a
+    /// launch writes is used by one thread at a time, although arguments can be cloned.
     order: Mutex<()>,
 }
 

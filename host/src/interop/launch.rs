@@ -27,23 +27,23 @@ type Few<T> = SmallVec<[T; 8]>;
 pub(crate) fn launch(stream: &Stream, grid: Grid, instance: &Instance, arguments: &[Bound<'_>]) -> Result<(), Error> {
     check_count(instance, arguments.len())?;
     let (device, kernel) = (stream.device(), instance.kernel());
-    let (mut owner, mut uses) = (None, Few::new());
+    let (kept, mut uses) = (device.kept(), Few::new());
     for ((parameter, _), argument) in instance.parameters().zip(arguments) {
         let Some(lent) = argument.lent() else { continue };
-        let what = || format!("kernel `{kernel}`, parameter `{parameter}`: cudarc's memory");
-        let (context, home) = lent.with_home(|home| {
-            refuse_per_thread(home.cu_stream())?;
-            Ok((device.cudarc_context(home, what)?, home.cu_stream()))
-        })?;
-        owner = Some(context);
+        let home = lent.home();
+        refuse_per_thread(home.cu_stream())?;
+        if !kept.is_some_and(|(_, kept)| kept.has(home)) {
+            return Err(device
+                .other_cudarc_context(home, format!("kernel `{kernel}`, parameter `{parameter}`: cudarc's memory")));
+        }
         // For a write cudarc's own wait is for the event that is recorded, for a read for that of
         // the last write.
-        uses.push(Tracked { event: ptr::null_mut(), is_awaited: matches!(lent, Lent::Exclusive(_)), home });
-        if argument.value.array().is_some_and(|array| array.extents.contains(&0)) {
+        uses.push(Tracked { event: ptr::null_mut(), is_awaited: lent.is_exclusive(), home: home.cu_stream() });
+        if argument.value.is_empty() {
             return Err(Error::EmptyBuffer { element: argument.element_name });
         }
     }
-    let (Some((context, kept)), Some(gpu)) = (owner, &stream.gpu) else {
+    let (Some((context, kept)), Some(gpu)) = (kept, &stream.gpu) else {
         return start(stream, grid, instance, arguments, Captures::Unknown);
     };
     // Every stream of such a device is cudarc's.
@@ -51,8 +51,8 @@ pub(crate) fn launch(stream: &Stream, grid: Grid, instance: &Instance, arguments
         return Err(Error::NoDriver);
     };
     let _order = kept.order();
-    // SAFETY: what `arguments` borrow keeps the streams alive, and `cudarc_context` found them to
-    // be of the context.
+    // SAFETY: what `arguments` borrow keeps the streams alive, and `Kept::has` found them to be
+    // of the context.
     unsafe { gpu.refuse_captures(uses.iter().map(|tracked| tracked.home)) }?;
     // An error that cudarc found where it had nobody to tell would keep it from waiting below.
     let told = || kept.context.check_err().map_err(|error| failed(context.driver, "do what cudarc asked of it", error));
@@ -64,7 +64,10 @@ pub(crate) fn launch(stream: &Stream, grid: Grid, instance: &Instance, arguments
             bound.push(argument.clone());
             continue;
         };
-        let (address, event) = lent.begin(own);
+        // SAFETY: copies of a borrow are of one memory, whose `CudaContext` is the one that is kept
+        // here (`Kept::has`). Of that there is no other `Kept` while this device is there
+        // (`Device::from_cudarc`), so that whoever calls this for one of them has `_order`.
+        let (address, event) = unsafe { lent.begin(own) };
         if !event.is_null() && kept.context.is_event_tracking() {
             tracked.event = event;
         } else if tracked.home != own.cu_stream() {
@@ -74,7 +77,7 @@ pub(crate) fn launch(stream: &Stream, grid: Grid, instance: &Instance, arguments
     }
     told()?;
     // SAFETY: the events are those of memory that `arguments` borrow, whose context
-    // `cudarc_context` found to be the device's, and is the thread's (`refuse_captures`; cudarc
+    // `Kept::has` found to be the device's, and is the thread's (`refuse_captures`; cudarc
     // makes no other one current for memory of it); the memory keeps its streams alive.
     unsafe { gpu.come_after(&uses) }?;
     start(stream, grid, instance, &bound, Captures::Refused)?;
@@ -87,7 +90,7 @@ impl<'a> Bound<'a> {
     pub(crate) fn lent(&self) -> Option<&Lent<'a>> {
         match &self.place {
             Some(Place::Lent(lent)) => Some(lent),
-            Some(Place::Buffer(_) | Place::Foreign(..) | Place::Found) | None => None,
+            Some(Place::Buffer(_) | Place::Borrowed(_) | Place::Foreign(_) | Place::Found) | None => None,
         }
     }
 

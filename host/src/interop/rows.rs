@@ -140,7 +140,7 @@ macro_rules! inputs {
             where
                 Self: 'a,
             {
-                bound::<T>(Lent::Shared(&self.view), self.rectangle, ParameterKind::Input)
+                bound::<T>(Lent::shared(&self.view), self.rectangle, ParameterKind::Input)
             }
         }
     )*};

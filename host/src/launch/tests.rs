@@ -126,12 +126,32 @@ fn a_launch_on_the_buffers_of_the_one_before_is_two_calls_and_no_allocation() {
         start(&stream, &left, &right, &mut out).unwrap();
     }
     let (calls, allocations) = cost(|| start(&stream, &left, &right, &mut out).unwrap());
-    assert_eq!(calls, ["context_set_current", "launch_kernel"]);
+    assert_eq!(calls, ["context_get_current", "launch_kernel"]);
     assert_eq!(allocations, 0);
     // One buffer may be read twice.
     start(&stream, &left, &left, &mut out).unwrap();
     let (calls, allocations) = cost(|| start(&stream, &left, &left, &mut out).unwrap());
     assert_eq!((calls.len(), allocations), (2, 0));
+}
+
+#[test]
+fn a_launch_in_a_thread_with_another_context_sets_its_own() {
+    let device = device();
+    let (stream, [left, right, mut out]) = (device.stream().unwrap(), buffers(&device));
+    let mut once = || start(&stream, &left, &right, &mut out).unwrap();
+    once();
+    // Opened in a context of its own, which is the thread's then.
+    let other = self::device();
+    let (calls, _) = cost(&mut once);
+    assert_eq!(calls, ["context_get_current", "context_set_current", "launch_kernel"]);
+    let (calls, _) = cost(&mut once);
+    assert_eq!(calls, ["context_get_current", "launch_kernel"]);
+    // A driver that does not say which one it is.
+    fake::fail(Some(("context_get_current", Status::INVALID_CONTEXT)));
+    let (calls, _) = cost(&mut once);
+    fake::fail(None);
+    assert_eq!(calls, ["context_get_current", "context_set_current", "launch_kernel"]);
+    drop(other);
 }
 
 #[test]
@@ -144,7 +164,7 @@ fn a_launch_on_other_buffers_records_one_event_that_was_there_before() {
     }
     for place in 20..30 {
         let (calls, allocations) = cost(|| start(&stream, &left, &right, &mut out[place % 5]).unwrap());
-        assert_eq!(calls, ["context_set_current", "event_record", "launch_kernel"]);
+        assert_eq!(calls, ["context_get_current", "event_record", "launch_kernel"]);
         assert_eq!(allocations, 0);
     }
 }
@@ -259,7 +279,7 @@ fn a_launch_takes_memory_of_its_own_for_constants_alone() {
         start(&[0.5; 64]).unwrap();
     }
     let (calls, allocations) = cost(|| start(&[0.5; 64]).unwrap());
-    assert_eq!((calls, allocations), (vec!["context_set_current", "launch_kernel"], 1));
+    assert_eq!((calls, allocations), (vec!["context_get_current", "launch_kernel"], 1));
 
     // A value is no constant, and neither is one of another type.
     let mut refused = |value: Bound<'_>| {

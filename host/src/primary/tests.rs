@@ -49,7 +49,7 @@ fn a_launch_that_is_not_the_first_is_captured_by_one_call_of_the_driver() {
     let captured = start(&stream);
     fake::capture(0);
     captured.unwrap();
-    assert_eq!(fake::calls(), ["context_set_current", "launch_kernel"]);
+    assert_eq!(fake::calls(), ["context_get_current", "launch_kernel"]);
     assert_eq!(fake::steps(), [Step::Work { stream: OWN }]);
 }
 
@@ -63,7 +63,7 @@ fn the_first_launch_is_refused_in_a_capture_before_the_driver_is_asked() {
     fake::capture(0);
     assert!(matches!(error, Error::CapturedFirst { .. }), "{error}");
     assert!(error.to_string().contains("launch it once before the capture begins"), "{error}");
-    assert_eq!(fake::calls(), ["context_set_current", "stream_is_capturing"]);
+    assert_eq!(fake::calls(), ["context_get_current", "stream_is_capturing"]);
     start(&stream).unwrap();
 }
 

@@ -155,6 +155,26 @@ fn launches_and_cudarcs_work_in_several_streams_run_in_order() {
     assert_eq!(second.clone_dtoh(out).unwrap(), vec![before + 1; LEN]);
 }
 
+/// An argument that is written can be cloned: its copies are used one after the other.
+#[test]
+fn copies_of_an_argument_are_launched_by_several_threads() {
+    let Some(Program { context, device, theirs: [home, _], .. }) = program() else { return };
+    let from = home.clone_htod(&vec![1_u32; LEN]).unwrap();
+    let mut out = home.alloc_zeros::<u32>(LEN).unwrap();
+    let arguments = [input(&from), output(&mut out), Bound::scalar(0_u64)];
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            let (arguments, context, device) = (arguments.clone(), &context, &device);
+            scope.spawn(move || {
+                let ours = device.stream_from_cudarc(&context.new_stream().unwrap()).unwrap();
+                (0..250).for_each(|_| launch(&ours, 32, &INCREMENT, &arguments).unwrap());
+            });
+        }
+    });
+    drop(arguments);
+    assert_eq!(home.clone_dtoh(&out).unwrap(), [2; LEN]);
+}
+
 #[test]
 fn memory_that_overlaps_an_output_is_refused() {
     let Some(Program { theirs: [stream, _], ours: [ours, _], .. }) = program() else { return };

@@ -47,6 +47,7 @@ thread_local! {
     static HANDLES: Cell<usize> = const { Cell::new(0x1000) };
     static FAILING: Cell<Option<(&'static str, c_int)>> = const { Cell::new(None) };
     static CAPTURED: Cell<usize> = const { Cell::new(0) };
+    static CURRENT: Cell<CUcontext> = const { Cell::new(ptr::null_mut()) };
     static MODE: Cell<c_int> = const { Cell::new(0) };
     static CAPABILITY: Cell<[c_int; 2]> = const { Cell::new([MOST; 2]) };
 }
@@ -144,13 +145,16 @@ fakes! {
         write(value, self::attribute(attribute));
     }
     device_total_memory(bytes: *mut usize, device: CUdevice) { write(bytes, 1 << 30) }
-    context_create(context: *mut CUcontext, flags: c_uint, device: CUdevice) { write(context, handle()) }
+    context_create(context: *mut CUcontext, flags: c_uint, device: CUdevice) {
+        CURRENT.set(handle());
+        write(context, CURRENT.get());
+    }
     context_destroy(context: CUcontext) {}
     primary_retain(context: *mut CUcontext, device: CUdevice) { write(context, handle()) }
     primary_release(device: CUdevice) {}
-    context_get_current(context: *mut CUcontext) { write(context, handle()) }
+    context_get_current(context: *mut CUcontext) { write(context, CURRENT.get()) }
     context_get_device(device: *mut CUdevice) { write(device, 0) }
-    context_set_current(context: CUcontext) {}
+    context_set_current(context: CUcontext) { CURRENT.set(context) }
     context_synchronize() { step(Step::WaitForAll) }
     module_load(module: *mut CUmodule, image: *const c_void, options: c_uint, names: *mut c_int,
         values: *mut *mut c_void) { write(module, handle()) }

@@ -173,7 +173,7 @@ fn a_device_in_a_context_of_somebody_elses_waits_and_gives_back_what_it_made_the
     drop(fake::calls());
     drop(device);
     let calls = fake::calls();
-    assert_eq!(calls, ["context_set_current", "context_synchronize", "host_free", "module_unload", "stream_destroy"]);
+    assert_eq!(calls, ["context_get_current", "context_synchronize", "host_free", "module_unload", "stream_destroy"]);
     assert_eq!(Arc::strong_count(&keep), 1);
     // What cannot be waited for stays, with all that it needs.
     let (device, keep) = kept();
