@@ -262,7 +262,8 @@ fn others() -> Vec<Pairing> {
     let average = |(text, stages)| {
         let wide = AVERAGE_BULK.of(256, 4, stages as u32, Blocks::Tiles).peer();
         let peers = vec![AVERAGE.of(256, 256, stages).wanted(), wide];
-        pairing("moving_average_bulk", 256, Blocks::Resident, &[("STAGES", text)], peers)
+        // The best number of blocks for all three (bench/results/2026-11-27-h200-grids).
+        pairing("moving_average_bulk", 256, Blocks::Of(4224), &[("STAGES", text)], peers)
     };
     STAGES[..2].iter().copied().map(two).chain(STAGES[1..].iter().copied().map(average)).collect()
 }
