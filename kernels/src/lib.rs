@@ -18,7 +18,6 @@ mod instance;
 mod lookup;
 mod matrix;
 mod picture;
-mod reads;
 mod reduction;
 mod roles;
 mod rows;
@@ -42,7 +41,6 @@ pub use grid2d::{stencil_2d, stencil_2d_reads, stencil_2d_wide, transpose, trans
 pub use lookup::gather;
 pub use matrix::sgemm;
 pub use picture::blur;
-pub use reads::{group_sum_reads, scale_own_reads};
 pub use reduction::{argmax, dot, exclusive_scan, largest_key, part_sums, sum, sum_by_threads, sum_by_warps};
 pub use roles::{
     load_compute_store, producer_consumer_sum, with_producer_count, with_specialized_staging_unified,

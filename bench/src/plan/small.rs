@@ -117,9 +117,6 @@ pub fn tasks(has_library: bool, with_candidates: bool) -> Result<Vec<Task>> {
                 triple.push(ours(one, threads, stages)?);
             }
         }
-        let reads = |kernel| (kernel, kernel, vec![("LEN", len)]);
-        sum.push(ours(reads("group_sum_reads"), threads, "0")?);
-        triple.push(ours(reads("scale_own_reads"), threads, "0")?);
     }
     if with_candidates {
         for (name, engine, threads, len) in CANDIDATES {
@@ -144,8 +141,7 @@ pub fn tasks(has_library: bool, with_candidates: bool) -> Result<Vec<Task>> {
 /// One of ours with what it computes.
 type Ours = (Work, Contestant);
 
-/// Finds one of ours: the kernel, its name for people, its generic arguments. Without stages it has
-/// 0.
+/// Finds one of ours: the kernel, its name for people, its generic arguments.
 fn ours(
     (kernel, name, generics): (&'static str, &str, Vec<(&'static str, &'static str)>),
     threads: u32,
@@ -154,12 +150,8 @@ fn ours(
     let pairing = Pairing { kernel, dtype: I32, generics, blocks: Blocks::Tiles, threads, peers: Vec::new() };
     let found = pairing.resolve()?;
     let launched = Launched::Kernel { instance: *found.ours, tile: found.work.portion() };
-    let stages = match stages {
-        "0" => String::new(),
-        "1" => ", 1 stage".to_owned(),
-        _ => format!(", {stages} stages"),
-    };
-    let name = format!("{name}{stages}, {threads} x {}", found.work.portion() / threads as usize);
+    let plural = if stages == "1" { "" } else { "s" };
+    let name = format!("{name}, {stages} stage{plural}, {threads} x {}", found.work.portion() / threads as usize);
     Ok((found.work, Contestant { name, class: Class::Tilepipe, launched }))
 }
 
@@ -202,17 +194,14 @@ mod tests {
                 "with_staging_unified_wide, through registers, 1 stage, 128 x 4",
                 "with_staging_unified_wide, 1 stage, 128 x 4",
                 "with_staging_unified_wide, 2 stages, 128 x 4",
-                "group_sum_reads, 128 x 4",
                 "with_staging_unified_wide, through registers, 1 stage, 256 x 4",
                 "with_staging_unified_wide, 1 stage, 256 x 4",
                 "with_staging_unified_wide, 2 stages, 256 x 4",
-                "group_sum_reads, 256 x 4",
                 "with_staging_unified_wide, through registers, 1 stage, 512 x 4",
                 "with_staging_unified_wide, 1 stage, 512 x 4",
-                "group_sum_reads, 512 x 4",
             ]
         );
-        assert_eq!(names(triple, Class::Tilepipe).len(), 13);
+        assert_eq!(names(triple, Class::Tilepipe).len(), 10);
         for task in [sum, triple] {
             for class in [Class::Hand, Class::Plain, Class::Pipeline] {
                 assert!(names(task, class).len() >= 4, "{class:?}: {:?}", names(task, class));

@@ -70,8 +70,6 @@ pub fn all() -> Vec<Pairing> {
             all.push(pairing("scale_own_wide", generics, 128, Tiles, OWN.with(nth)));
         }
     }
-    let plain = Peer { wanted: Some(WANTED), ..OWN.plain.peer() };
-    all.push(pairing("scale_own_reads", vec![("LEN", "512")], 128, Tiles, vec![plain]));
     for (nth, stages) in STAGES.into_iter().enumerate().take(2) {
         let peers = [TWO.with(nth), vec![libcu(EXAMPLE_I32)]].concat();
         let generics = vec![("LEN", "512"), ("STAGES", stages)];
@@ -113,8 +111,6 @@ fn sums() -> Vec<Pairing> {
     all.push(of("with_memcpy_async_wide", &[], groups(0)));
     all.push(of("with_memcpy_async_prior_wide", &[], groups(1)));
     all.push(of("with_staging_wide", &[], peers(1)));
-    let plain = Peer { wanted: Some(WANTED), ..SUM.plain.peer() };
-    all.push(pairing("group_sum_reads", vec![("LEN", "512")], 128, Tiles, vec![plain]));
     all
 }
 

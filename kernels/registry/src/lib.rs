@@ -75,8 +75,6 @@ macro_rules! with_kernels {
             }
             with_staging_scope_thread_wide { computes: NeighbourSum, instances: 2 * 3, measured: true }
             scale_own_wide { computes: Triple, instances: 2 * 2 * 3 + 2 + 1, measured: true }
-            group_sum_reads { computes: NeighbourSum, instances: 3, measured: true }
-            scale_own_reads { computes: Triple, instances: 3, measured: true }
             example_kernel_wide { computes: TwoInputs, instances: 2 * 2, measured: true }
             with_specialized_staging_unified_wide { computes: NeighbourSum, instances: 3, measured: true }
             with_specialized_staging_warps_wide { computes: NeighbourSum, instances: 3 + 2, measured: true }

@@ -108,8 +108,7 @@ impl Work {
             threads = consumers?;
         }
         let in_groups = instance.generic("C").is_some_and(|path| path.ends_with("GroupSum"));
-        const OF_GROUPS: [&str; 3] = ["example_kernel_wide", "example_kernel_bulk", "group_sum_reads"];
-        let in_groups = in_groups || OF_GROUPS.contains(&instance.kernel());
+        let in_groups = in_groups || matches!(instance.kernel(), "example_kernel_wide" | "example_kernel_bulk");
         let group = if in_groups { GROUP } else { columns };
         Some(Work { kind, threads, rows, columns, group, rounds, channels, shift, taps })
     }

@@ -140,8 +140,7 @@ impl Kernel {
 
     /// Whether a kernel of `kernels/` has a pipeline, of any engine.
     pub fn has_stages(&self) -> bool {
-        let kernel = self.instance.kernel();
-        !kernel.ends_with("_reads") && !["softmax", "rms_norm", "reverse", "gather"].contains(&kernel)
+        !["softmax", "rms_norm", "reverse", "gather", "stencil_2d_reads"].contains(&self.instance.kernel())
     }
 
     /// Whether tiles are copied asynchronously, by `cp.async`.

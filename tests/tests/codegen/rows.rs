@@ -42,35 +42,9 @@ fn a_stencil_without_stages_reads_a_run_of_each_of_three_rows_and_two_elements_b
 }
 
 #[test]
-fn a_stream_without_stages_is_one_load_and_one_store_of_16_bytes_a_thread() {
-    // The next element of a group is a load of its own. Each twice: for whole tiles, and for others.
-    for (kernel, beside) in [("group_sum_reads", 1), ("scale_own_reads", 0)] {
-        let kernels = Kernel::named(kernel);
-        assert!(!kernels.is_empty());
-        for kernel in kernels {
-            let name = kernel.name();
-            assert_eq!(kernel.entry.local_declarations, [""; 0], "{name}: local memory");
-            assert_eq!(
-                count(&kernel, |one| one.is("ld.global") && !one.has("nc")),
-                0,
-                "{name}: a load by another path"
-            );
-            for opcode in ["ld.global.nc.v4.b32", "st.global.v4.b32"] {
-                assert_eq!(count(&kernel, |one| one.opcode == opcode), 2, "{name}: {opcode}");
-            }
-            // Three of these are those of a last run that is cut off.
-            let single = count(&kernel, |one| one.opcode == "ld.global.nc.b32");
-            assert_eq!(single, 2 * (3 + beside), "{name}: loads of one element");
-        }
-    }
-}
-
-#[test]
 fn a_row_costs_two_barriers_for_each_value_of_the_whole_block() {
     // For rows that fit, and again for wider ones.
-    for (kernel, values) in
-        [("softmax", 2), ("rms_norm", 1), ("reverse", 0), ("stencil_2d_reads", 0), ("group_sum_reads", 0)]
-    {
+    for (kernel, values) in [("softmax", 2), ("rms_norm", 1), ("reverse", 0), ("stencil_2d_reads", 0)] {
         for kernel in Kernel::named(kernel) {
             assert_eq!(count(&kernel, is_block_barrier), 2 * 2 * values, "{}", kernel.name());
         }
