@@ -1,6 +1,6 @@
-// Forms of a product of float matrices in C++, for attempts/sgemm.txt: a tile of BM by BN, TM by TN sums a thread.
-// LEFT: 0, 1 copies of 4 bytes; 2 through registers. CROSS: the first numbers of the next step are loaded before the last
-// products of this one, behind the barrier.
+// Forms of a product of float matrices in C++, for sgemm.txt: a tile of BM by BN, TM by TN sums a
+// thread. LEFT: 0 and 1 copies of 4 bytes; 2 through registers. CROSS: the first numbers of the
+// next step are loaded before the last products of this one, behind the barrier.
 #include <cuda_runtime.h>
 template <int BYTES> __device__ __forceinline__ void cp(float *to, const float *from) {
     const unsigned s = (unsigned)__cvta_generic_to_shared(to);
