@@ -51,27 +51,34 @@ template <unsigned LEN> struct InnerTiles {
           end(view.len < RADIUS ? 0 : unsigned((view.len - RADIUS) / LEN)), step(gridDim.x) {}
 };
 
-// The tiles of this block that are no inner ones: the first one and the last ones.
-template <unsigned THREADS, unsigned LEN>
-__device__ __forceinline__ void average_edges(const View<int> &in, const View<int> &out) {
+// Calls `each(at)` for the thread's ints of this block's tiles that are no inner ones: the first
+// one and the last ones.
+template <unsigned THREADS, unsigned LEN, class EACH>
+__device__ __forceinline__ void around_edges(const View<int> &in, const EACH &each) {
     const InnerTiles<LEN> inner(in);
     const unsigned all = unsigned(tiles<LEN>(in));
     const auto edge = [&](unsigned tile) {
         const unsigned long long start = (unsigned long long)tile * LEN;
-        for (unsigned long long at = start + threadIdx.x; at < start + LEN && at < in.len; at += THREADS) {
-            int sum = 0;
-            for (unsigned tap = 0; tap < 2 * RADIUS + 1; ++tap) {
-                // Before the start of the input this wraps to a number far above its length.
-                const unsigned long long element = at + tap - RADIUS;
-                if (element < in.len) sum = plus(sum, in.base[element]);
-            }
-            out.base[at] = mean(sum);
-        }
+        for (unsigned long long at = start + threadIdx.x; at < start + LEN && at < in.len; at += THREADS) each(at);
     };
     if (blockIdx.x == 0) edge(0);
     for (unsigned tile = max(inner.end, 1u); tile < all; ++tile) {
         if (tile % gridDim.x == blockIdx.x) edge(tile);
     }
+}
+
+// The means of those ints.
+template <unsigned THREADS, unsigned LEN>
+__device__ __forceinline__ void average_edges(const View<int> &in, const View<int> &out) {
+    around_edges<THREADS, LEN>(in, [&](unsigned long long at) {
+        int sum = 0;
+        for (unsigned tap = 0; tap < 2 * RADIUS + 1; ++tap) {
+            // Before the start of the input this wraps to a number far above its length.
+            const unsigned long long element = at + tap - RADIUS;
+            if (element < in.len) sum = plus(sum, in.base[element]);
+        }
+        out.base[at] = mean(sum);
+    });
 }
 
 // Without shared memory: each thread loads its whole window, most of it from the L1 cache.

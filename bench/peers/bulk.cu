@@ -1,11 +1,12 @@
-// The kernels of `bulk.cuh` and `bulk_rows.cuh`: beside each of ours with the copy engine one of
-// the same shape (`bench/src/plan/bulk.rs`).
+// The kernels of `bulk.cuh`, `bulk_rows.cuh` and `bulk_results.cuh`: beside each of ours with the
+// copy engine one of the same shape (`bench/src/plan/bulk.rs`).
 //
 // An entry's name is its form, the threads of a block, the elements of a tile and the stages:
 // `engine_stream_128_512_2`. Over matrices it has the rows and the columns of a tile of the output:
 // `engine_transpose_256_64x64_1`. The forms `engine_stream_no_fence` and
 // `engine_stream_issuer_fence` say what the fence of the reading threads costs. `engine_hand` is
 // cp.async by hand in the same tiles.
+#include "bulk_results.cuh"
 #include "bulk_rows.cuh"
 
 #define ENTRY(NAME, THREADS, ...)                                                                                      \
@@ -23,6 +24,24 @@
     }
 #define ENTRY_ROWS(NAME, THREADS, ...)                                                                                 \
     extern "C" __global__ void __launch_bounds__(THREADS) NAME(const Rows in, const Rows out) { __VA_ARGS__(in, out); }
+
+#define ENTRY_KEYS(NAME, THREADS, ...)                                                                                 \
+    extern "C" __global__ void __launch_bounds__(THREADS) NAME(const View<float> in, const View<unsigned long long> out) { \
+        __VA_ARGS__(in, out);                                                                                          \
+    }
+#define ENTRY_BYTES(NAME, THREADS, ...)                                                                                \
+    extern "C" __global__ void __launch_bounds__(THREADS) NAME(const View<unsigned char> in, const View<unsigned> out) { \
+        __VA_ARGS__(in, out);                                                                                          \
+    }
+#define ENTRY_UINT(NAME, THREADS, ...)                                                                                 \
+    extern "C" __global__ void __launch_bounds__(THREADS) NAME(const View<unsigned> in, const View<unsigned> out) {    \
+        __VA_ARGS__(in, out);                                                                                          \
+    }
+#define ENTRY_FILTER(NAME, THREADS, ...)                                                                               \
+    extern "C" __global__ void __launch_bounds__(THREADS)                                                              \
+        NAME(const View<int> signal, const Filter filter, const View<int> out) {                                       \
+        __VA_ARGS__(signal, filter, out);                                                                              \
+    }
 
 ENTRY(engine_stream_128_512_1, 128, bulk_stream<128, 512, 1>)
 ENTRY(engine_stream_128_512_2, 128, bulk_stream<128, 512, 2>)
@@ -94,6 +113,12 @@ ENTRY(engine_sum_256_1024_4, 256, bulk_sum<256, 1024, 4>)
 ENTRY(engine_sum_256_4096_4, 256, bulk_sum<256, 4096, 4>)
 ENTRY_2(engine_dot_256_1024_2, 256, bulk_dot<256, 1024, 2>)
 ENTRY_2(engine_dot_256_1024_4, 256, bulk_dot<256, 1024, 4>)
+ENTRY(engine_part_sums_256_1024_4, 256, bulk_part_sums<256, 1024, 4>)
+ENTRY_2(engine_exclusive_scan_256_1024_4, 256, bulk_exclusive_scan<256, 1024, 4>)
+ENTRY_KEYS(engine_argmax_256_1024_4, 256, bulk_argmax<256, 1024, 4>)
+ENTRY_BYTES(engine_histogram_256_4096_4, 256, bulk_histogram<256, 4096, 4>)
+ENTRY_UINT(engine_histogram_u32_256_1024_4, 256, bulk_histogram_u32<256, 1024, 4, 20>)
+ENTRY_FILTER(engine_convolution_256_1024_2, 256, bulk_convolution<256, 1024, 2>)
 ENTRY_ROWS(engine_transpose_256_64x64_1, 256, bulk_transpose<256, 64, 64, 1>)
 ENTRY_ROWS(engine_transpose_256_64x64_2, 256, bulk_transpose<256, 64, 64, 2>)
 ENTRY_ROWS(engine_stencil_256_32x128_1, 256, bulk_stencil<256, 32, 128, 1>)

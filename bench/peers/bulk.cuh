@@ -73,19 +73,18 @@ struct BulkStages {
     __device__ __forceinline__ void wait(unsigned stage, unsigned parity) const { mbarrier_wait(full + stage * 8, parity); }
 };
 
-// Streams this block's tiles among those from `from` to below `end`, every gridDim.x-th: all stages
-// are filled, then each round waits, computes and fills again. `sources(tile, addresses)` says
-// where a tile begins, `compute(tile, stage)` is called by every thread with the landed tiles.
+// Streams this block's tiles from `from` to below `end`, every `step`-th: all stages are filled,
+// then each round waits, computes and fills again. `sources(tile, addresses)` says where a tile
+// begins, `compute(tile, stage)` is called by every thread with the landed tiles.
 template <unsigned STAGES, Fence FENCE, unsigned INPUTS, class T, class STAGES_OF, class SOURCES, class COMPUTE>
 __device__ __forceinline__ void bulk_rounds(const STAGES_OF &stages, unsigned from, unsigned end, const SOURCES &sources,
-                                            const COMPUTE &compute) {
+                                            const COMPUTE &compute, unsigned step = gridDim.x) {
     const auto fill = [&](unsigned tile, unsigned stage) {
         if (threadIdx.x != 0 || tile >= end) return;
         const T *addresses[INPUTS];
         sources(tile, addresses);
         stages.fill(stage, addresses);
     };
-    const unsigned step = gridDim.x;
     unsigned ahead = from, stage = 0, parity = 0;
 #pragma unroll
     for (unsigned filled = 0; filled < STAGES; ++filled, ahead += step) fill(ahead, filled);

@@ -11,7 +11,7 @@ def argmax(bench):
     Ours writes a key, with the index below the bits of the element; where only the index is wanted, the
     program takes it from the key. So `out` may hold the one or the other.
     """
-    symbols = ["argmax__256_1024_4", "argmax__256_1024_8"]
+    symbols = ["argmax__256_1024_4", "argmax__256_1024_8", "argmax_bulk__256_1024_4"]
     for elements in bench.sizes:
         yield Case(
             "argmax", "f32", elements, 4 * elements,

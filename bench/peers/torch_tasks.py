@@ -474,7 +474,8 @@ def reverse(bench):
 
 def histogram(bench):
     """How many elements have each value: bytes of several kinds, and keys of 4096 values."""
-    of_bytes = ["histogram__256_4096_4_1", "histogram__256_4096_4_2", "histogram__256_4096_4_8"]
+    of_bytes = ["histogram__256_4096_4_1", "histogram__256_4096_4_2", "histogram__256_4096_4_8", "histogram_bulk__256_4096_4_1"]
+    of_keys = ["histogram_u32__256_1024_4_0", "histogram_u32_bulk__256_1024_4_0"]
     kinds = {
         "uniform": lambda n: torch.randint(0, 256, (n,), dtype=torch.uint8, device=DEVICE),
         # About half of them are zeros.
@@ -493,7 +494,7 @@ def histogram(bench):
             "histogram of keys", "u32", elements, 4 * elements,
             lambda elements=elements: {"x": integers(elements, (0, 4096)), "out": empty(4096)},
             counted,
-            [ours_added(bench, "histogram_u32__256_1024_4_0", RESIDENT), cub_histogram(bench)],
+            [*(ours_added(bench, symbol, RESIDENT) for symbol in of_keys), cub_histogram(bench)],
         )  # fmt: skip
 
 
@@ -525,6 +526,7 @@ def exclusive_scan(bench):
     of_ours = [
         ("exclusive_scan__i32_256_1024_4", "part_sums__i32_256_1024_4"),
         ("exclusive_scan__i32_512_2048_4", "part_sums__i32_512_2048_4"),
+        ("exclusive_scan_bulk__i32_256_1024_4", "part_sums_bulk__i32_256_1024_4"),
     ]
     for elements in bench.sizes:
         yield Case(
@@ -596,7 +598,12 @@ def of_as_many_bytes(elements):
 def convolution(bench):
     """The sum of the 17 or 33 elements around each, each times a number of the filter; beyond the ends there are zeros."""
     symbols = {
-        17: ["convolution__f32_128_512_8_17_1", "convolution__f32_256_1024_8_17_1", "convolution__f32_256_1024_8_17_4"],
+        17: [
+            "convolution__f32_128_512_8_17_1",
+            "convolution__f32_256_1024_8_17_1",
+            "convolution__f32_256_1024_8_17_4",
+            "convolution_bulk__f32_256_1024_8_17_2",
+        ],
         33: ["convolution__f32_128_512_16_33_1", "convolution__f32_256_1024_16_33_1", "convolution__f32_256_1024_16_33_4"],
     }
     for elements in bench.sizes:

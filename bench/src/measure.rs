@@ -3,11 +3,11 @@
 use anyhow::{Context, Result, ensure};
 use tilepipe::launch::Instance;
 use tilepipe_host::{Device, Event, Stream};
-use tilepipe_runner::array::{self, Array};
+use tilepipe_runner::array::{Array, Inputs, Output};
 use tilepipe_runner::data::{self, DEFAULT_SEED};
-use tilepipe_runner::reference::{self, Difference};
+use tilepipe_runner::reference::{self, Difference, Written};
 use tilepipe_runner::value::Value;
-use tilepipe_runner::work::{Kind, Shape};
+use tilepipe_runner::work::{Kind, Shape, Work};
 
 use crate::plan::catalog::Comparison;
 use crate::statistics::random::Random;
@@ -68,27 +68,34 @@ impl Bench<'_> {
         let odd: Vec<&[T]> = all.iter().map(|input| &input[..ODD.0.min(elements)]).collect();
         let mut data = Data {
             bench: self,
-            inputs: Vec::new(),
-            odd_inputs: Vec::new(),
+            inputs: Vec::new().into(),
+            odd_inputs: Vec::new().into(),
             shapes: None,
             got: data::generate(elements, DEFAULT_SEED).map_err(anyhow::Error::msg)?,
-            expected: Vec::new(),
-            odd_expected: Vec::new(),
+            expected: Written::Elements(Vec::new()),
+            odd_expected: Written::Elements(Vec::new()),
         };
-        let mut computed: Option<String> = None;
+        let mut computed = None;
         for comparison in comparisons {
-            let (kind, name) = (comparison.work.kind, comparison.ours.name());
-            ensure!(!kind.is_sum(), "{name} does not write as many elements as it reads");
-            data.arrange(&all, [shape(kind, elements), shape(kind, odd[0].len())])?;
-            let task = comparison.work.task();
-            if computed.as_ref() != Some(&task) {
-                // The old ones go first: each has the size of an input.
-                data.expected = Vec::new();
-                data.expected = expected(comparison, &all, shape(kind, elements));
-                data.odd_expected = expected(comparison, &odd, shape(kind, odd[0].len()));
-                computed = Some(task);
-            }
+            let work = comparison.work;
             let grids = comparison.grids(self.device, elements)?;
+            let by_blocks = follows_from_blocks(work.kind).then_some((work, grids[0]));
+            ensure!(
+                by_blocks.is_none() || grids.iter().all(|grid| *grid == grids[0]),
+                "{} and its peers have different blocks, whose results are not the same",
+                comparison.ours.name()
+            );
+            let of = |elements, grid| Launch { shape: shape(work.kind, elements), grid };
+            let launches = [of(elements, grids[0]), of(odd[0].len(), ODD.1)];
+            data.arrange(&all, launches.map(|launch| launch.inputs(work, count)))?;
+            let wanted = (work.task(), by_blocks);
+            if computed.as_ref() != Some(&wanted) {
+                // The old ones go first: each has the size of an input.
+                data.expected = Written::Elements(Vec::new());
+                data.expected = expected(work, &all, launches[0]);
+                data.odd_expected = expected(work, &odd, launches[1]);
+                computed = Some(wanted);
+            }
             let outcomes = data.compare(comparison, &grids)?;
             done(comparison, &grids, outcomes);
         }
@@ -116,10 +123,31 @@ pub fn shape(kind: Kind, elements: usize) -> Shape {
     }
 }
 
+/// Whether the number of blocks decides what is read or written: there is a number for each block,
+/// which is of that block's tiles.
+fn follows_from_blocks(kind: Kind) -> bool {
+    kind.is_sum() || kind == Kind::ExclusiveScan
+}
+
+/// The first input's shape, and the blocks.
+#[derive(Clone, Copy)]
+struct Launch {
+    shape: Shape,
+    grid: u32,
+}
+
+impl Launch {
+    /// The shapes of so many inputs, of which the work takes the first ones.
+    fn inputs(self, work: Work, count: usize) -> Vec<Shape> {
+        (0..count).map(|nth| work.input(self.shape, self.grid as usize, nth)).collect()
+    }
+}
+
 /// Computes what all contestants must write.
-fn expected<T: Value>(comparison: &Comparison, inputs: &[&[T]], shape: Shape) -> Vec<T> {
-    let inputs: Vec<&[T]> = inputs.iter().map(|input| &input[..shape.elements()]).collect();
-    comparison.work.compute(&inputs, shape, ODD.1 as usize)
+fn expected<T: Value>(work: Work, inputs: &[&[T]], launch: Launch) -> Written<T> {
+    let shapes = launch.inputs(work, work.kind.inputs());
+    let inputs: Vec<&[T]> = inputs.iter().zip(shapes).map(|(input, shape)| &input[..shape.elements()]).collect();
+    work.written(&inputs, launch.shape, launch.grid as usize)
 }
 
 /// Makes input `number`; no two have a part in common.
@@ -144,27 +172,30 @@ struct Contestant<'a> {
 struct Data<'a, T> {
     bench: &'a Bench<'a>,
     /// As many as the comparison with the most inputs needs; the others use the first ones.
-    inputs: Vec<Array<T>>,
-    odd_inputs: Vec<Array<T>>,
+    inputs: Inputs<T>,
+    odd_inputs: Inputs<T>,
     /// The shapes of these; none before the first comparison.
-    shapes: Option<[Shape; 2]>,
-    /// Room for a result.
+    shapes: Option<[Vec<Shape>; 2]>,
+    /// Room for a result of the inputs' type.
     got: Vec<T>,
-    expected: Vec<T>,
-    odd_expected: Vec<T>,
+    expected: Written<T>,
+    odd_expected: Written<T>,
 }
 
 impl<T: Value> Data<'_, T> {
     /// Puts the inputs on the device in these shapes: all elements, and the odd number of them.
-    fn arrange(&mut self, inputs: &[&[T]], shapes: [Shape; 2]) -> Result<()> {
-        if self.shapes == Some(shapes) {
+    fn arrange(&mut self, inputs: &[&[T]], shapes: [Vec<Shape>; 2]) -> Result<()> {
+        if self.shapes.as_ref() == Some(&shapes) {
             return Ok(());
         }
         // The old ones go first.
-        (self.inputs, self.odd_inputs) = (Vec::new(), Vec::new());
+        (self.inputs, self.odd_inputs) = (Vec::new().into(), Vec::new().into());
         let device = self.bench.device;
-        let upload = |shape| inputs.iter().map(|input| Ok(Array::upload(device, input, shape)?)).collect::<Result<_>>();
-        (self.inputs, self.odd_inputs) = (upload(shapes[0])?, upload(shapes[1])?);
+        let upload = |shapes: &[Shape]| -> Result<Inputs<T>> {
+            let arrays = inputs.iter().zip(shapes).map(|(input, shape)| Array::upload(device, input, *shape));
+            Ok(arrays.collect::<Result<Vec<_>, _>>()?.into())
+        };
+        (self.inputs, self.odd_inputs) = (upload(&shapes[0])?, upload(&shapes[1])?);
         self.shapes = Some(shapes);
         Ok(())
     }
@@ -213,17 +244,17 @@ impl<T: Value> Data<'_, T> {
     fn time(&self, comparison: &Comparison, contestants: &[Contestant<'_>]) -> Result<Vec<Vec<f64>>> {
         let Bench { stream, repetitions, .. } = *self.bench;
         let count = contestants.len();
-        let mut out = self.poisoned(comparison, 0)?;
-        let inputs = &self.inputs[..comparison.work.kind.inputs()];
+        // Where the blocks play a part, all have as many.
+        let mut out = self.poisoned(comparison, 0, contestants.first().map_or(1, |contestant| contestant.grid))?;
         for contestant in contestants.repeat(WARM_UP) {
-            self.launch(contestant.instance, contestant.grid, inputs, &mut out)?;
+            self.launch(contestant.instance, contestant.grid, &self.inputs, &mut out)?;
         }
         let mut random = Random::new(self.bench.seed);
         let order: Vec<usize> = (0..repetitions).flat_map(|_| random.order(count)).collect();
         let mut events: Vec<Event> = vec![stream.record()?];
         for &number in &order {
             let Contestant { instance, grid, .. } = contestants[number];
-            self.launch(instance, grid, inputs, &mut out)?;
+            self.launch(instance, grid, &self.inputs, &mut out)?;
             events.push(stream.record()?);
         }
         stream.synchronize()?;
@@ -237,35 +268,48 @@ impl<T: Value> Data<'_, T> {
     /// Runs a kernel once over a poisoned output, and returns how many elements are wrong: more
     /// than 0 only if it races.
     fn check(&mut self, comparison: &Comparison, contestant: &Contestant<'_>) -> Result<Result<usize, String>> {
-        let mut out = self.poisoned(comparison, 0)?;
-        let inputs = &self.inputs[..comparison.work.kind.inputs()];
-        self.launch(contestant.instance, contestant.grid, inputs, &mut out)?;
-        let got = &mut self.got[..self.expected.len()];
-        out.read(got)?;
-        Ok(judge(contestant, reference::compare(got, &self.expected), self.expected.len()))
+        let mut out = self.poisoned(comparison, 0, contestant.grid)?;
+        self.launch(contestant.instance, contestant.grid, &self.inputs, &mut out)?;
+        let difference = match (&out, &self.expected) {
+            (Output::Elements(array), Written::Elements(expected)) => {
+                let got = &mut self.got[..expected.len()];
+                array.read(got)?;
+                reference::compare(got, expected)
+            }
+            _ => out.download()?.compare(&self.expected),
+        };
+        Ok(judge(contestant, difference, written(&self.expected)))
     }
 
     /// The same over a length that is no multiple of a tile.
     fn check_odd(&self, comparison: &Comparison, contestant: &Contestant<'_>) -> Result<Result<usize, String>> {
-        let mut out = self.poisoned(comparison, 1)?;
-        let inputs = &self.odd_inputs[..comparison.work.kind.inputs()];
-        self.launch(contestant.instance, ODD.1, inputs, &mut out)?;
-        let elements = self.odd_expected.len();
-        let judged = judge(contestant, reference::compare(&out.download()?, &self.odd_expected), elements);
+        let mut out = self.poisoned(comparison, 1, ODD.1)?;
+        self.launch(contestant.instance, ODD.1, &self.odd_inputs, &mut out)?;
+        let difference = out.download()?.compare(&self.odd_expected);
+        let judged = judge(contestant, difference, written(&self.odd_expected));
+        let elements = self.shapes.as_ref().map_or(0, |shapes| shapes[1][0].elements());
         Ok(judged.map_err(|fault| format!("with {elements} elements: {fault}")))
     }
 
-    fn launch(&self, instance: &Instance, grid: u32, inputs: &[Array<T>], out: &mut Array<T>) -> Result<()> {
-        array::run(self.bench.stream, grid, instance, inputs, out)
+    fn launch(&self, instance: &Instance, grid: u32, inputs: &Inputs<T>, out: &mut Output<T>) -> Result<()> {
+        out.run(self.bench.stream, grid, instance, inputs)
             .with_context(|| format!("cannot measure {}", instance.name()))
     }
 
     /// Makes an output in which every element that is not written shows, for all elements or (1)
     /// for the odd number of them. Where a kernel adds to it, it is zeros.
-    fn poisoned(&self, comparison: &Comparison, which: usize) -> Result<Array<T>> {
-        let shapes = self.shapes.context("no inputs")?;
-        // Not a sum: the grid plays no part.
-        Ok(Array::of_output(self.bench.device, comparison.work.kind, comparison.work.output(shapes[which], 1))?)
+    fn poisoned(&self, comparison: &Comparison, which: usize, grid: u32) -> Result<Output<T>> {
+        let (shapes, work) = (self.shapes.as_ref().context("no inputs")?, comparison.work);
+        Ok(Output::new(self.bench.device, work.kind, work.output(shapes[which][0], grid as usize))?)
+    }
+}
+
+/// How many elements, keys or counts there are.
+fn written<T>(all: &Written<T>) -> usize {
+    match all {
+        Written::Elements(elements) => elements.len(),
+        Written::Keys(keys) => keys.len(),
+        Written::Counts(counts) => counts.len(),
     }
 }
 

@@ -45,6 +45,8 @@ fn in_flight(comparison: &Comparison) -> Option<u64> {
     let input = comparison.ours.parameters().next()?.1;
     let stage = match input.boxes {
         Some(boxes) => boxes.elements() * input.element_bytes as u64,
+        // Bins are no stage.
+        None if comparison.work.kind.writes_counts() => (comparison.work.portion() * input.element_bytes) as u64,
         // What is left of the shared memory beside the stages is less than one of them.
         None => comparison.ours.shared_bytes() as u64 / stages,
     };
@@ -63,6 +65,7 @@ mod tests {
         assert_eq!(of("with_staging_unified__i32_NeighbourSum_CpAsync_256_4"), Some(3 * 1024));
         // Output stages are nothing under way.
         assert_eq!(of("transpose_tma__i32_64_32_4_2_2"), Some(4096));
+        assert_eq!(of("histogram_u32_bulk__256_1024_4_20"), Some(3 * 4096));
         assert_eq!(of("without_memcpy_async__i32_NeighbourSum_256"), None);
     }
 

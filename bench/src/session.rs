@@ -147,6 +147,8 @@ pub fn run(options: &Options) -> Result<Vec<String>> {
     bench.run::<i32>(numbers, &of_type(DType::I32), &mut push)?;
     bench.run::<I32x4>(numbers / 4, &of_type(DType::I32x4), &mut push)?;
     bench.run::<u8>(4 * numbers, &of_type(DType::U8), &mut push)?;
+    bench.run::<f32>(numbers, &of_type(DType::F32), &mut push)?;
+    bench.run::<u32>(numbers, &of_type(DType::U32), &mut push)?;
     let is_comparison = !options.shapes && !options.engines;
     let is_whole = is_comparison && options.kernel.is_empty();
     let library = options.ceilings.as_deref();

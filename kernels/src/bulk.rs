@@ -4,19 +4,25 @@
 //! [`with_staging_unified`](fn@crate::with_staging_unified) and its wide form,
 //! [`scale_own`](fn@crate::scale_own), [`sum_by_warps`](fn@crate::sum_by_warps),
 //! [`multiply_adds_wide`](fn@crate::multiply_adds_wide) and kernels in roles have instances with
-//! it, too. Kernels at thread scope have none, since the engine copies for a whole group, and
-//! neither have single copies and queues of them. Rows and halos are multiples of 16 bytes: an
-//! `i32` matrix is padded by 4 elements here, and has a halo of 4.
+//! it, too. The engine copies for a whole group: what is at thread scope there is at block scope
+//! here, and single copies and queues of them have no form with it. Rows and halos are multiples of
+//! 16 bytes: an `i32` matrix is padded by 4 elements here, and has a halo of 4.
+
+mod counts;
+mod reduction;
 
 use tilepipe::role::{EvenOdd, Partitioned, WarpRoles};
 use tilepipe::{
-    Block, Blocked, Bulk, BulkTilesMut, HaloTile, HaloTile2D, Halos, Halos2D, Micro, Outputs, Runs, Shared, Stages,
-    Tile2D, Tiles, Tiles2D, TilesMut, TilesMut2D, kernel,
+    Block, Blocked, Bulk, BulkTilesMut, Constant, HaloTile, HaloTile2D, Halos, Halos2D, Micro, Outputs, Runs, Shared,
+    Stages, Tile2D, Tiles, Tiles2D, TilesMut, TilesMut2D, kernel,
 };
 
-use crate::compute::{Compute, GroupSum, Number, next_in_group};
+use crate::compute::{Compute, GroupSum, MultiplyAdd, Number, next_in_group};
 use crate::grid2d::five_points;
 use crate::signal::{RADIUS, mean_around};
+
+pub use counts::{histogram_bulk, histogram_u32_bulk};
+pub use reduction::{argmax_bulk, exclusive_scan_bulk, part_sums_bulk};
 
 /// The input as it is, through shared memory: what streaming takes by itself, beside the driver's
 /// own copy.
@@ -161,6 +167,42 @@ pub fn moving_average_wide_bulk<T: Number, const THREADS: usize, const LEN: usiz
     let mut results = out.for_block(&block);
     let _ = shared.pipeline(&block).map_tiles(&tiles, &mut results, |tile, dst| {
         block.threads(|t| dst.set_each(&t, |element| mean_around(tile, element)));
+    });
+}
+
+/// [`convolution`](fn@crate::convolution) with bulk copies.
+#[kernel(instances(
+    T = [i32, f32],
+    THREADS = [256],
+    LEN = [4 * THREADS],
+    RADIUS = [8],
+    TAPS = [2 * RADIUS + 1],
+    STAGES = [2],
+))]
+pub fn convolution_bulk<
+    T: MultiplyAdd,
+    const THREADS: usize,
+    const LEN: usize,
+    const RADIUS: usize,
+    const TAPS: usize,
+    const STAGES: usize,
+>(
+    block: Block<THREADS>,
+    signal: Halos<T, LEN, RADIUS>,
+    filter: Constant<[T; TAPS]>,
+    mut out: TilesMut<T, LEN, Blocked>,
+    shared: Shared<Stages<HaloTile<T, LEN, RADIUS>, STAGES, Bulk>>,
+) {
+    const { assert!(TAPS == 2 * RADIUS + 1, "the filter has a number for each element of a window") };
+    let tiles = signal.for_block(&block);
+    let mut results = out.for_block(&block);
+    let _ = shared.pipeline(&block).map_tiles(&tiles, &mut results, |tile, result| {
+        block.threads(|t| {
+            result.set_each(&t, |element| {
+                let around = tile.window(element).iter().zip(filter.iter());
+                around.fold(T::ZERO, |sum, (value, weight)| value.times_plus(*weight, sum))
+            });
+        });
     });
 }
 

@@ -28,8 +28,9 @@ mod wide;
 
 pub use arithmetic::{MULTIPLY_ADDS_TILE, multiply_adds, multiply_adds_synchronous, multiply_adds_wide};
 pub use bulk::{
-    copy_bulk, copy_stored_bulk, dot_bulk, example_kernel_bulk, moving_average_bulk, moving_average_wide_bulk,
-    scale_own_bulk, stencil_2d_bulk, sum_bulk, transpose_bulk, with_specialized_staging_unified_bulk,
+    argmax_bulk, convolution_bulk, copy_bulk, copy_stored_bulk, dot_bulk, example_kernel_bulk, exclusive_scan_bulk,
+    histogram_bulk, histogram_u32_bulk, moving_average_bulk, moving_average_wide_bulk, part_sums_bulk, scale_own_bulk,
+    stencil_2d_bulk, sum_bulk, transpose_bulk, with_specialized_staging_unified_bulk,
     with_specialized_staging_warps_bulk,
 };
 pub use counts::{KEY_BINS, histogram, histogram_u32};

@@ -80,6 +80,7 @@ fn infinities_nans_and_subnormals_are_computed_as_by_the_plain_loop() {
         "moving_average_wide",
         "sum",
         "argmax",
+        "argmax_bulk",
         "dot",
         "stencil_2d",
         "stencil_2d_wide",

@@ -125,6 +125,8 @@ fn every_kernel_of_ours_computes_what_its_peers_do() {
         match alone.dtype {
             DType::I32 => bench.run::<i32>(TILE * 50 + 3, &[&alone], |_, _, all| outcomes.extend(all)).unwrap(),
             DType::U8 => bench.run::<u8>(TILE * 50 + 3, &[&alone], |_, _, all| outcomes.extend(all)).unwrap(),
+            DType::F32 => bench.run::<f32>(TILE * 50 + 3, &[&alone], |_, _, all| outcomes.extend(all)).unwrap(),
+            DType::U32 => bench.run::<u32>(TILE * 50 + 3, &[&alone], |_, _, all| outcomes.extend(all)).unwrap(),
             _ => bench.run::<I32x4>(TILE * 50 + 3, &[&alone], |_, _, all| outcomes.extend(all)).unwrap(),
         }
         assert_eq!(outcomes[0].as_ref().map(|right| right.wrong), Ok([0, 0]), "{}", alone.ours.name());

@@ -9,12 +9,12 @@ use std::cmp::Reverse;
 
 use tilepipe::I32x4;
 use tilepipe::launch::{Instance, Parts};
-use tilepipe_runner::value::DType::{self, I32, I32x4 as Vector};
+use tilepipe_runner::value::DType::{self, F32, I32, I32x4 as Vector, U8, U32};
 
 use crate::plan::blocks::Blocks;
 use crate::plan::catalog::Peer;
 use crate::plan::pairings::{GRID, Pairing, peer};
-use crate::plan::peers::{Names, Views, on_cpu};
+use crate::plan::peers::{Names, TAPS, Views, on_cpu};
 use crate::plan::shapes::{AVERAGE_BULK, BULK};
 use crate::plan::wide::{SUM, TWO, WANTED};
 use crate::record::Class;
@@ -32,6 +32,20 @@ pub struct Form {
     edges: Edges,
     /// Mbarriers of a stage in dynamic shared memory; 0 where all shared memory is static.
     barriers: usize,
+    writes: Writes,
+}
+
+/// What an entry writes, and what it takes beside its inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Writes {
+    /// Elements of the inputs' type.
+    Elements,
+    /// Keys of 8 bytes.
+    Keys,
+    /// Counts of 4 bytes, which it adds to those that there are.
+    Counts,
+    /// Elements of the inputs' type, with a filter of [`TAPS`] of them.
+    Filtered,
 }
 
 /// Elements of a stage besides those of its tiles.
@@ -50,7 +64,8 @@ enum Edges {
 pub const BY_HAND: &str = "bulk copies by hand";
 
 const fn form(name: &'static str) -> Form {
-    Form { name, text: BY_HAND, element: I32, inputs: 1, edges: Edges::Of(0), barriers: 1 }
+    let (edges, writes) = (Edges::Of(0), Writes::Elements);
+    Form { name, text: BY_HAND, element: I32, inputs: 1, edges, barriers: 1, writes }
 }
 
 /// Sums of neighbours in groups of 256, four ints a thread in a row.
@@ -79,6 +94,14 @@ const STENCIL: Form = Form { edges: Edges::Halo(4), ..form("engine_stencil") };
 pub const BLOCK_SUM: Form = form("engine_sum");
 /// The dot product of each block.
 pub const BLOCK_DOT: Form = Form { inputs: 2, ..form("engine_dot") };
+const ARGMAX: Form = Form { element: F32, writes: Writes::Keys, ..form("engine_argmax") };
+/// The sum of each block's part.
+const PART_SUMS: Form = form("engine_part_sums");
+/// The second input is a sum for each block.
+const SCAN: Form = Form { inputs: 2, ..form("engine_exclusive_scan") };
+const HISTOGRAM: Form = Form { element: U8, writes: Writes::Counts, ..form("engine_histogram") };
+const HISTOGRAM_U32: Form = Form { element: U32, writes: Writes::Counts, ..form("engine_histogram_u32") };
+const CONVOLUTION: Form = Form { edges: Edges::Of(TAPS - 1), writes: Writes::Filtered, ..form("engine_convolution") };
 /// The input as it is.
 pub const COPIED: Form = form("engine_copy");
 
@@ -119,8 +142,10 @@ impl Twin {
 
     /// The bytes of its dynamic shared memory: its stages, and their mbarriers behind them.
     fn shared_bytes(self) -> usize {
-        let Form { element, inputs, edges, barriers, .. } = self.form;
-        let bytes = if element == Vector { 16 } else { 4 };
+        let Form { name, element, inputs, edges, barriers, .. } = self.form;
+        let bytes = element.bytes();
+        // A scan's sums are in no stage.
+        let inputs = if name == SCAN.name { 1 } else { inputs };
         let rows = self.rows.unwrap_or(1);
         let columns = self.len / rows;
         let elements = match edges {
@@ -134,22 +159,29 @@ impl Twin {
     /// Describes its entry.
     pub fn instance(self) -> Instance {
         let symbol: &str = self.symbol().leak();
-        let (names, parameters) = match (self.form.element, self.form.inputs) {
+        let generics: &[_] = if self.form.writes == Writes::Filtered { &[("TAPS", "17")] } else { &[] };
+        let (names, parameters) = match (self.form.writes, self.form.element, self.form.inputs) {
+            (Writes::Keys, ..) => (Names::ONE, &Views::<f32>::KEYS[..]),
+            (Writes::Counts, U8, _) => (Names::ONE, &Views::<u8>::COUNTS[..]),
+            (Writes::Counts, ..) => (Names::ONE, &Views::<u32>::COUNTS[..]),
+            (Writes::Filtered, ..) => (Names::FILTERED, &Views::<i32>::FILTERED[..]),
             _ if self.rows.is_some() => (Names::ONE, &Views::<i32>::ROWS[..]),
-            (Vector, _) => (Names::ONE, &Views::<I32x4>::ONE[..]),
-            (_, 1) => (Names::ONE, &Views::<i32>::ONE[..]),
+            (_, Vector, _) => (Names::ONE, &Views::<I32x4>::ONE[..]),
+            (_, _, 1) => (Names::ONE, &Views::<i32>::ONE[..]),
             _ => (Names::TWO, &Views::<i32>::TWO[..]),
         };
-        // SAFETY: `bulk.cu` has this entry (the test below): one or two input views and an output
-        // view of these elements, each a base address that is aligned to 16 bytes and a length, any
-        // length, or of ints with rows, of any sizes, whose first elements and rows are aligned to
-        // 16 bytes; launched with so many threads and so many bytes of dynamic shared memory. It
-        // reads and writes nothing else. `on_cpu` does nothing but panic.
+        // SAFETY: `bulk.cu` has this entry (the test below): one or two input views and a view of
+        // what it writes, of these types, each a base address that is aligned to 16 bytes and a
+        // length, any length, or of ints with rows, of any sizes, whose first elements and rows are
+        // aligned to 16 bytes, and a filter by value; launched with so many threads and so many
+        // bytes of dynamic shared memory. It reads and writes nothing else. (Sums of blocks and
+        // bins that are fewer than it has blocks or bins are left alone.) `on_cpu` does nothing but
+        // panic.
         unsafe {
             Instance::new(Parts {
                 kernel: symbol,
                 symbol,
-                generics: &[],
+                generics,
                 names,
                 parameters,
                 threads: self.threads,
@@ -187,7 +219,7 @@ const STREAMS: [(u32, &str, usize); 6] = [
 
 /// Returns all of them, those of one element type and work one after another.
 pub fn all() -> Vec<Pairing> {
-    [streams(), each(), others()].concat()
+    [streams(), each(), others(), results()].concat()
 }
 
 fn pairing(
@@ -268,6 +300,25 @@ fn others() -> Vec<Pairing> {
     STAGES[..2].iter().copied().map(two).chain(STAGES[1..].iter().copied().map(average)).collect()
 }
 
+/// Results of blocks, the scan that begins with them, histograms, and the convolution.
+fn results() -> Vec<Pairing> {
+    const LEN: (&str, &str) = ("LEN", "1024");
+    const STAGES: (&str, &str) = ("STAGES", "4");
+    let of = |kernel, dtype, generics: &[_], twin: Twin| {
+        let peers = vec![twin.wanted()];
+        Pairing { dtype, ..pairing(kernel, twin.threads, Blocks::Resident, generics, peers) }
+    };
+    vec![
+        of("part_sums_bulk", I32, &[LEN, STAGES], PART_SUMS.of(256, 1024, 4)),
+        of("exclusive_scan_bulk", I32, &[LEN, STAGES], SCAN.of(256, 1024, 4)),
+        of("convolution_bulk", I32, &[LEN, ("TAPS", "17"), ("STAGES", "2")], CONVOLUTION.of(256, 1024, 2)),
+        of("histogram_bulk", U8, &[("LEN", "4096"), STAGES, ("COPIES", "1")], HISTOGRAM.of(256, 4096, 4)),
+        of("argmax_bulk", F32, &[LEN, STAGES], ARGMAX.of(256, 1024, 4)),
+        // Of random keys all bins have as many.
+        of("histogram_u32_bulk", U32, &[LEN, STAGES, ("SHIFT", "20")], HISTOGRAM_U32.of(256, 1024, 4)),
+    ]
+}
+
 /// Adds the C++ of its shape to a pairing of a kernel that is wide and has the copy engine, if it
 /// is one of those that have some.
 pub fn with_twin(mut pairing: Pairing) -> Pairing {
@@ -294,6 +345,7 @@ fn twin_of(pairing: &Pairing) -> Option<Twin> {
 mod tests {
     use std::collections::BTreeSet;
 
+    use tilepipe::launch::ParameterInfo;
     use tilepipe_runner::work::Work;
 
     use super::*;
@@ -304,8 +356,16 @@ mod tests {
     fn entries() -> BTreeSet<(String, u32, &'static str)> {
         let source = include_str!("../../peers/bulk.cu");
         let entry = |line: &str| {
-            let kinds =
-                [("ENTRY(", "int"), ("ENTRY_2(", "int, int"), ("ENTRY_4(", "int4"), ("ENTRY_ROWS(", "rows of int")];
+            let kinds = [
+                ("ENTRY(", "int"),
+                ("ENTRY_2(", "int, int"),
+                ("ENTRY_4(", "int4"),
+                ("ENTRY_ROWS(", "rows of int"),
+                ("ENTRY_KEYS(", "float to keys"),
+                ("ENTRY_BYTES(", "bytes to counts"),
+                ("ENTRY_UINT(", "uint to counts"),
+                ("ENTRY_FILTER(", "int, filter"),
+            ];
             let (kind, rest) = kinds.into_iter().find_map(|(macro_, kind)| Some((kind, line.strip_prefix(macro_)?)))?;
             let mut fields = rest.split(", ");
             Some((fields.next()?.to_owned(), fields.next()?.parse().ok()?, kind))
@@ -322,11 +382,16 @@ mod tests {
         let of_pairings = pairings::all().into_iter().flat_map(|pairing| pairing.peers).map(|peer| peer.instance);
         let of_engines = engines::instances().into_iter().chain(ceilings::twins());
         let described = |instance: Instance| {
-            let bytes: Vec<usize> = instance.parameters().map(|(_, info)| info.element_bytes).collect();
-            let kind = match bytes[..] {
+            let last = |info: ParameterInfo| (info.element_name)().rsplit("::").next().unwrap_or_default();
+            let names: Vec<&str> = instance.parameters().map(|(_, info)| last(*info)).collect();
+            let kind = match names[..] {
                 _ if instance.parameters().any(|(_, info)| info.row_alignment.is_some()) => "rows of int",
-                [4, 4] => "int",
-                [4, 4, 4] => "int, int",
+                ["i32", "i32"] => "int",
+                ["i32", "i32", "i32"] => "int, int",
+                ["f32", "u64"] => "float to keys",
+                ["u8", "u32"] => "bytes to counts",
+                ["u32", "u32"] => "uint to counts",
+                ["i32", "[i32; 17]", "i32"] => "int, filter",
                 _ => "int4",
             };
             (instance.name().to_owned(), instance.threads(), kind)
@@ -383,5 +448,8 @@ mod tests {
         assert_eq!(HAND.of(128, 512, 4).instance().shared_bytes(), 0);
         assert_eq!(TRANSPOSE.of_rows(256, [64, 16], 2).shared_bytes(), 2 * (16 * 68 * 4 + 8));
         assert_eq!(STENCIL.of_rows(256, [16, 64], 1).shared_bytes(), 24 * 72 * 4 + 8);
+        assert_eq!(SCAN.of(256, 1024, 4).shared_bytes(), 4 * (4096 + 8));
+        assert_eq!(HISTOGRAM.of(256, 4096, 2).shared_bytes(), 2 * (4096 + 8));
+        assert_eq!(CONVOLUTION.of(256, 1024, 2).shared_bytes(), 2 * (1040 * 4 + 8));
     }
 }

@@ -170,6 +170,7 @@ mod tests {
 
     use tilepipe::I32x4;
     use tilepipe::launch::ParameterKind;
+    use tilepipe_runner::work::Kind;
 
     use super::*;
     use crate::ceilings;
@@ -220,14 +221,21 @@ mod tests {
     }
 
     fn parameters(dtype: DType, work: Work) -> Vec<(ParameterKind, TypeId)> {
-        let element = match dtype {
+        let of = |dtype| match dtype {
             DType::I32 => TypeId::of::<i32>(),
             DType::U8 => TypeId::of::<u8>(),
+            DType::U32 => TypeId::of::<u32>(),
+            DType::U64 => TypeId::of::<u64>(),
+            DType::F32 => TypeId::of::<f32>(),
             _ => TypeId::of::<I32x4>(),
         };
-        let mut views = vec![(ParameterKind::Input, element); work.kind.inputs()];
-        views.push((ParameterKind::Output, element));
-        views
+        let mut all = vec![(ParameterKind::Input, of(dtype)); work.kind.inputs()];
+        if work.kind == Kind::Convolution {
+            all.push((ParameterKind::Constant, TypeId::of::<[i32; peers::TAPS]>()));
+        }
+        let output = if work.kind.writes_counts() { ParameterKind::Reduction } else { ParameterKind::Output };
+        all.push((output, of(work.kind.output_type(dtype))));
+        all
     }
 
     #[test]

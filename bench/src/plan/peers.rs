@@ -5,6 +5,8 @@ use std::any::{TypeId, type_name};
 use tilepipe::launch::{Instance, ParameterInfo, ParameterKind, Parts, RawParameter};
 use tilepipe::{Element, I32x4};
 
+/// Elements of the filter of a convolution.
+pub const TAPS: usize = 17;
 /// Threads a block of every peer.
 pub const THREADS: u32 = 256;
 
@@ -338,6 +340,13 @@ impl<T: Element> Views<T> {
         [view::<T>(ParameterKind::Input), view::<T>(ParameterKind::Input), view::<T>(ParameterKind::Output)];
     /// Of matrices.
     pub const ROWS: [ParameterInfo; 2] = [rows::<T>(ParameterKind::Input), rows::<T>(ParameterKind::Output)];
+    /// An output of keys.
+    pub const KEYS: [ParameterInfo; 2] = [view::<T>(ParameterKind::Input), view::<u64>(ParameterKind::Output)];
+    /// Counts that it adds to.
+    pub const COUNTS: [ParameterInfo; 2] = [view::<T>(ParameterKind::Input), view::<u32>(ParameterKind::Reduction)];
+    /// A filter of [`TAPS`] elements between input and output.
+    pub const FILTERED: [ParameterInfo; 3] =
+        [view::<T>(ParameterKind::Input), value::<[T; TAPS]>(), view::<T>(ParameterKind::Output)];
 }
 
 /// The names of a peer's parameters.
@@ -346,6 +355,7 @@ pub struct Names;
 impl Names {
     pub const ONE: &[&str] = &["in", "out"];
     pub const TWO: &[&str] = &["left", "right", "out"];
+    pub const FILTERED: &[&str] = &["signal", "filter", "out"];
 }
 
 const fn view<T: Element>(kind: ParameterKind) -> ParameterInfo {
@@ -355,6 +365,21 @@ const fn view<T: Element>(kind: ParameterKind) -> ParameterInfo {
         element_name: type_name::<T>,
         element_bytes: size_of::<T>(),
         alignment: 16,
+        row_alignment: None,
+        tile: [1, 1],
+        boxes: None,
+        unordered: false,
+    }
+}
+
+/// A value that the launch passes.
+const fn value<T: 'static>() -> ParameterInfo {
+    ParameterInfo {
+        kind: ParameterKind::Constant,
+        element: TypeId::of::<T>,
+        element_name: type_name::<T>,
+        element_bytes: size_of::<T>(),
+        alignment: 1,
         row_alignment: None,
         tile: [1, 1],
         boxes: None,

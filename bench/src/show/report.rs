@@ -1,5 +1,7 @@
 //! From what was measured to the record, and what in it is wrong or too slow.
 
+use tilepipe_runner::work::Shape;
+
 use crate::balance::{self, Balance};
 use crate::measure::{Outcome, shape};
 use crate::plan::catalog::Comparison;
@@ -40,11 +42,13 @@ pub fn samples(outcome: &Outcome) -> Vec<Vec<f64>> {
     vec![outcome.as_ref().map(|measured| measured.milliseconds.clone()).unwrap_or_default()]
 }
 
-/// The bytes that a launch in so many blocks writes, whose inputs have `bytes` bytes each.
-fn written(comparison: &Comparison, grid: u32, bytes: u64) -> u64 {
-    let (work, element) = (comparison.work, comparison.dtype.bytes());
-    let input = shape(work.kind, bytes as usize / element);
-    (work.output(input, grid as usize).elements() * element) as u64
+/// The bytes that a launch in so many blocks reads and writes, whose first input has `bytes` bytes.
+fn moved(comparison: &Comparison, grid: u32, bytes: u64) -> u64 {
+    let (work, dtype) = (comparison.work, comparison.dtype);
+    let first = shape(work.kind, bytes as usize / dtype.bytes());
+    let read: usize = work.inputs(first, grid as usize).into_iter().map(Shape::elements).sum();
+    let written = work.output(first, grid as usize).elements();
+    (read * dtype.bytes() + written * work.kind.output_type(dtype).bytes()) as u64
 }
 
 impl Row {
@@ -74,7 +78,7 @@ impl Row {
             threads: comparison.ours.threads(),
             grid,
             inputs,
-            moved: bytes * inputs as u64 + written(comparison, grid, bytes),
+            moved: moved(comparison, grid, bytes),
             timing: None,
             fault: ours.as_ref().err().cloned(),
             resources: None,

@@ -90,6 +90,12 @@ macro_rules! with_kernels {
             example_kernel_bulk { computes: TwoInputs, instances: 2, measured: true }
             moving_average_bulk { computes: MovingAverage, instances: 2 * 2, measured: true }
             moving_average_wide_bulk { computes: MovingAverage, instances: 1 + 1, measured: true }
+            argmax_bulk { computes: Argmax, instances: 1, measured: true }
+            part_sums_bulk { computes: PartSums, instances: 1, measured: true }
+            exclusive_scan_bulk { computes: ExclusiveScan, instances: 1, measured: true }
+            histogram_bulk { computes: Histogram, instances: 1, measured: true }
+            histogram_u32_bulk { computes: HistogramOfKeys, instances: 2, measured: true }
+            convolution_bulk { computes: Convolution, instances: 2, measured: true }
             transpose_bulk { computes: Transpose, instances: 2, measured: true }
             stencil_2d_bulk { computes: Stencil, instances: 2, measured: true }
             with_specialized_staging_unified_bulk { computes: NeighbourSum, instances: 2, measured: true }

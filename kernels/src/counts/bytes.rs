@@ -6,7 +6,7 @@ use tilepipe::reduce::Add;
 use tilepipe::{Bins, Block, CpAsync, Reduction, Shared, Stages, Thread, ThreadScope, Tiles, kernel};
 
 /// Values that a byte has.
-const VALUES: usize = 256;
+pub(crate) const VALUES: usize = 256;
 /// Bytes that a thread reads at once.
 const PIECE: usize = 16;
 

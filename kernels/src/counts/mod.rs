@@ -6,5 +6,6 @@
 mod bytes;
 mod keys;
 
+pub(crate) use bytes::VALUES;
 pub use bytes::histogram;
 pub use keys::{KEY_BINS, histogram_u32};

@@ -71,7 +71,7 @@ pub fn largest_key<const THREADS: usize, const LEN: usize, const STAGES: usize>(
 }
 
 /// Has one thread write the largest of the threads' keys.
-fn write_largest<'b, const THREADS: usize>(
+pub(crate) fn write_largest<'b, const THREADS: usize>(
     block: &Block<'b, THREADS>,
     keys: &PerThread<'b, u64, THREADS>,
     out: TilesMut<u64, 1>,

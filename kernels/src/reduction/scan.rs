@@ -7,7 +7,7 @@ use crate::compute::Number;
 use crate::reduction::write_result;
 
 /// Elements that a thread has of a tile.
-const PIECE: usize = 4;
+pub(crate) const PIECE: usize = 4;
 
 /// The sum of each block's part of the input, which is as many tiles in a row as other blocks have,
 /// or one more: the first launch of [`exclusive_scan`](fn@exclusive_scan), with as many blocks and

@@ -118,15 +118,19 @@ fn roles_add_to_the_same_bins_without_a_barrier_of_their_own() {
 
 #[test]
 fn a_histogram_reads_16_bytes_at_once_and_adds_each_without_a_barrier() {
-    for (name, adds) in [("histogram", 16), ("histogram_u32", 4)] {
+    for (name, adds) in [("histogram", 16), ("histogram_u32", 4), ("histogram_bulk", 16), ("histogram_u32_bulk", 4)] {
         for kernel in Kernel::named(name) {
             let name = kernel.name();
             let is_add = |one: &Instruction| one.is("atom.shared.add.u32");
             assert_eq!(kernel.entry.local_declarations, [""; 0], "{name}: local memory");
-            let combines = usize::from(kernel.number("COPIES") > Some(1));
-            kernel.check_run("barriers of the block", is_block_barrier, 2 + combines);
+            // A round of a block's pipeline has a barrier of its own.
+            let of_round = usize::from(kernel.is_of_copy_engine());
+            if of_round == 0 {
+                let combines = usize::from(kernel.number("COPIES") > Some(1));
+                kernel.check_run("barriers of the block", is_block_barrier, 2 + combines);
+            }
             for steady in kernel.entry.code.loops_with(&[is_add]) {
-                assert_eq!(steady.count(is_block_barrier), 0, "{name}: a barrier in a loop");
+                assert!(steady.count(is_block_barrier) <= of_round, "{name}: a barrier in a loop");
             }
             let wide = kernel.entry.code.instructions().filter(|one| is_shared_load(one) && one.has("v4")).count();
             assert!(wide >= 1, "{name}: no load of 16 bytes");
@@ -147,7 +151,9 @@ fn a_histogram_reads_16_bytes_at_once_and_adds_each_without_a_barrier() {
 #[test]
 fn machine_code_takes_no_result_of_an_add_and_counts_ones_by_an_instruction_of_its_own() {
     let code = machine_code();
-    for kernel in Kernel::named("histogram").iter().chain(&Kernel::named("histogram_u32")) {
+    for kernel in
+        ["histogram", "histogram_u32", "histogram_bulk", "histogram_u32_bulk"].into_iter().flat_map(Kernel::named)
+    {
         let own = &code[kernel.name()];
         let adds: Vec<&Instruction> = own.instructions().filter(|one| one.is("ATOMS")).collect();
         assert!(!adds.is_empty(), "{}: no adds", kernel.name());

@@ -401,8 +401,12 @@ fn a_round_of_a_driver_has_one_fence_and_one_barrier_whatever_its_number_of_stag
         let rounds = other.loops_with(&[is_mbarrier_wait, is_shared_load]);
         assert!(!rounds.is_empty(), "{}: no loop of a steady state", kernel.name());
         for round in rounds {
-            // Warps wait for their own.
-            let barriers = if kernel.scope() == Scope::Warp { [0, 1] } else { [1, 0] };
+            // Warps wait for their own. A scan has two of its own for each tile.
+            let barriers = match (kernel.scope(), kernel.instance.kernel()) {
+                (Scope::Warp, _) => [0, 1],
+                (_, "exclusive_scan_bulk") => [1 + 2, 0],
+                _ => [1, 0],
+            };
             for (what, wanted, count) in [
                 ("fences", is_fence as Kind, 1),
                 ("waits", is_mbarrier_wait, 1),

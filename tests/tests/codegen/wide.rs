@@ -88,6 +88,7 @@ fn so_are_they_around_an_element_in_rows_and_in_columns() {
         ("moving_average_wide", 5),
         ("moving_average_wide_bulk", 5),
         ("convolution", 5),
+        ("convolution_bulk", 5),
         ("stencil_2d_wide", 1),
         ("stencil_2d_bulk", 1),
         ("transpose_wide", 4),

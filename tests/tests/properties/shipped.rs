@@ -5,7 +5,9 @@ use proptest::prelude::*;
 use tilepipe::key;
 use tilepipe::launch::Instance;
 use tilepipe_host::Device;
-use tilepipe_kernels::{argmax, dot, largest_key, stencil_2d, sum, sum_by_threads, sum_by_warps, transpose};
+use tilepipe_kernels::{
+    argmax, argmax_bulk, dot, largest_key, stencil_2d, sum, sum_by_threads, sum_by_warps, transpose,
+};
 use tilepipe_runner::array::{self, Array};
 use tilepipe_runner::data;
 use tilepipe_runner::value::Value;
@@ -96,8 +98,12 @@ proptest! {
     }
 
     #[test]
-    fn two_launches_find_the_first_of_the_largest_elements_in_any_grid(case in case(), few in any::<bool>()) {
-        let instance = case.instance(&argmax::INSTANCES);
+    fn two_launches_find_the_first_of_the_largest_elements_in_any_grid(
+        case in case(),
+        few in any::<bool>(),
+        bulk in any::<bool>(),
+    ) {
+        let instance = case.instance(if bulk { &argmax_bulk::INSTANCES[..] } else { &argmax::INSTANCES });
         let len = case.len(number(instance, "LEN"));
         let mut input: Vec<f32> = elements(len, case.seed);
         if few {

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use tilepipe::Element;
 use tilepipe::launch::Instance;
 use tilepipe_host::Bound;
-use tilepipe_kernels::{convolution, gather};
+use tilepipe_kernels::{convolution, convolution_bulk, gather};
 use tilepipe_runner::data;
 use tilepipe_runner::value::Value;
 
@@ -95,8 +95,8 @@ proptest! {
     }
 
     #[test]
-    fn a_convolution_takes_any_filter(case in case().prop_map(small)) {
-        let instance = case.instance(&convolution::INSTANCES);
+    fn a_convolution_takes_any_filter(case in case().prop_map(small), bulk in any::<bool>()) {
+        let instance = case.instance(if bulk { &convolution_bulk::INSTANCES[..] } else { &convolution::INSTANCES });
         let of_f32 = |value: f32, weight: f32, sum: f32| value.mul_add(weight, sum);
         match (instance.generic("T").unwrap(), number(instance, "TAPS")) {
             ("i32", 17) => convolution_is_right::<i32, 17>(instance, case, |value, weight, sum| {
