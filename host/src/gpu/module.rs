@@ -163,8 +163,9 @@ impl Context {
 
     /// Says whether a launch of an instance asks the driver for nothing but to start it.
     pub(super) fn has_ready(&self, instance: &Instance) -> bool {
-        self.recent(&self.turn(), instance).is_some()
-            || self.ready(self.loaded().functions.get(instance.symbol()), instance).is_some()
+        // The turn is over before the modules are locked.
+        let is_recent = self.recent(&self.turn(), instance).is_some();
+        is_recent || self.ready(self.loaded().functions.get(instance.symbol()), instance).is_some()
     }
 
     /// The function of an instance, if it is there and [`prepare`](Self::prepare) has nothing to
