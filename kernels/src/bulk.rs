@@ -19,7 +19,7 @@ use tilepipe::{
 
 use crate::compute::{Compute, GroupSum, MultiplyAdd, Number, next_in_group};
 use crate::grid2d::five_points;
-use crate::signal::{RADIUS, mean_around};
+use crate::signal::{RADIUS, convolve, mean_around};
 
 pub use counts::{histogram_bulk, histogram_u32_bulk};
 pub use reduction::{argmax_bulk, exclusive_scan_bulk, part_sums_bulk};
@@ -190,20 +190,10 @@ pub fn convolution_bulk<
     block: Block<THREADS>,
     signal: Halos<T, LEN, RADIUS>,
     filter: Constant<[T; TAPS]>,
-    mut out: TilesMut<T, LEN, Blocked>,
+    out: TilesMut<T, LEN, Blocked>,
     shared: Shared<Stages<HaloTile<T, LEN, RADIUS>, STAGES, Bulk>>,
 ) {
-    const { assert!(TAPS == 2 * RADIUS + 1, "the filter has a number for each element of a window") };
-    let tiles = signal.for_block(&block);
-    let mut results = out.for_block(&block);
-    let _ = shared.pipeline(&block).map_tiles(&tiles, &mut results, |tile, result| {
-        block.threads(|t| {
-            result.set_each(&t, |element| {
-                let around = tile.window(element).iter().zip(filter.iter());
-                around.fold(T::ZERO, |sum, (value, weight)| value.times_plus(*weight, sum))
-            });
-        });
-    });
+    convolve(block, signal, filter, out, shared);
 }
 
 /// [`transpose_wide`](fn@crate::transpose_wide) with bulk copies, one for each row of a tile: with

@@ -5,14 +5,15 @@
 use tilepipe::reduce::Add;
 use tilepipe::{Bins, Block, Bulk, Reduction, Shared, Stages, Thread, Tiles, kernel};
 
-use crate::counts::{KEY_BINS, VALUES};
+use crate::counts::VALUES;
+use crate::counts::keys::{self, KEY_BINS};
 
 /// Bytes of a tile that a thread reads at once.
 const PIECE: usize = 16;
-/// As many in keys.
-const KEYS: usize = PIECE / size_of::<u32>();
 
 /// [`histogram`](fn@crate::histogram) with bulk copies, in tiles of 4 KiB.
+//
+// Its body is written again: if `histogram` shared it, the machine code of that would change.
 #[kernel(instances(THREADS = [256], LEN = [16 * THREADS], STAGES = [4], COPIES = [1]))]
 pub fn histogram_bulk<const THREADS: usize, const LEN: usize, const STAGES: usize, const COPIES: usize>(
     block: Block<THREADS>,
@@ -52,31 +53,5 @@ pub fn histogram_u32_bulk<const THREADS: usize, const LEN: usize, const STAGES: 
     out: Reduction<u32, Add>,
     shared: Shared<(Stages<[u32; LEN], STAGES, Bulk>, Bins<u32, KEY_BINS, Add>)>,
 ) {
-    let (stages, bins) = shared.split();
-    let bins = bins.bins(&block);
-    let tiles = input.for_block(&block);
-    let count = |t: &Thread<'_, '_, THREADS>, key: u32| {
-        let bin = (key >> SHIFT) as usize;
-        if bin < KEY_BINS {
-            bins.add(t, bin, 1);
-        }
-    };
-    let _ = stages.pipeline(&block).for_each_tile(&tiles, |tile, i| {
-        let valid = input.len() - LEN * tiles.number(i);
-        if valid >= LEN {
-            block.threads(|t| {
-                // A piece is read as a whole: between two adds LLVM moves no load.
-                for piece in tile.own(&t).as_chunks::<KEYS>().0 {
-                    (*piece).into_iter().for_each(|key| count(&t, key));
-                }
-            });
-        } else {
-            // What lies beyond the end is zeros, which are no keys.
-            block.threads(|t| {
-                let own = valid.saturating_sub(t.rank() * (LEN / THREADS));
-                tile.own(&t).iter().take(own).for_each(|key| count(&t, *key));
-            });
-        }
-    });
-    bins.publish(&block).add_to(&block, &out);
+    keys::count::<_, _, THREADS, LEN, STAGES, SHIFT>(block, input, out, shared);
 }

@@ -2,8 +2,9 @@
 
 #![expect(clippy::type_complexity, reason = "shared memory is laid out by its type")]
 
+use tilepipe::group::{InBlock, Synchronise};
 use tilepipe::reduce::Add;
-use tilepipe::{Bins, Block, CpAsync, Reduction, Shared, Stages, Thread, ThreadScope, Tiles, kernel};
+use tilepipe::{Bins, Block, CpAsync, Engine, Reduction, Scope, Shared, Stages, Thread, ThreadScope, Tiles, kernel};
 
 /// The number of bins.
 pub const KEY_BINS: usize = 4096;
@@ -21,6 +22,27 @@ pub fn histogram_u32<const THREADS: usize, const LEN: usize, const STAGES: usize
     out: Reduction<u32, Add>,
     shared: Shared<(Stages<[u32; LEN], STAGES, CpAsync, ThreadScope>, Bins<u32, KEY_BINS, Add>)>,
 ) {
+    count::<_, _, THREADS, LEN, STAGES, SHIFT>(block, input, out, shared);
+}
+
+/// [`histogram_u32`](fn@histogram_u32) with any engine, at a scope in which a thread's own keys are
+/// there.
+#[inline(always)]
+pub(crate) fn count<
+    E: Engine,
+    S: Scope,
+    const THREADS: usize,
+    const LEN: usize,
+    const STAGES: usize,
+    const SHIFT: u32,
+>(
+    block: Block<'_, THREADS>,
+    input: Tiles<'_, u32, LEN>,
+    out: Reduction<'_, u32, Add>,
+    shared: Shared<'_, (Stages<[u32; LEN], STAGES, E, S>, Bins<u32, KEY_BINS, Add>)>,
+) where
+    for<'b> InBlock<'b, THREADS>: Synchronise<S>,
+{
     let (stages, bins) = shared.split();
     let bins = bins.bins(&block);
     let tiles = input.for_block(&block);

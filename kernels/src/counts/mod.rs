@@ -4,7 +4,7 @@
 //! before counts too; counters wrap.
 
 mod bytes;
-mod keys;
+pub(crate) mod keys;
 
 pub(crate) use bytes::VALUES;
 pub use bytes::histogram;

@@ -1,6 +1,7 @@
 //! Where the largest element is: one key a block, and the largest of those in a second launch.
 
-use tilepipe::{Block, CpAsync, PerThread, Shared, Stages, ThreadScope, Tiles, TilesMut, kernel, key};
+use tilepipe::group::{InBlock, Synchronise};
+use tilepipe::{Block, CpAsync, Engine, PerThread, Scope, Shared, Stages, ThreadScope, Tiles, TilesMut, kernel, key};
 
 use crate::reduction::write_reduced;
 
@@ -21,6 +22,40 @@ pub fn argmax<const THREADS: usize, const LEN: usize, const STAGES: usize>(
     out: TilesMut<u64, 1>,
     shared: Shared<Stages<[f32; LEN], STAGES, CpAsync, ThreadScope>>,
 ) {
+    find_largest(block, input, out, shared);
+}
+
+/// The largest of the block's keys, 0 if it has none: in one block over the keys that the blocks of
+/// [`argmax`](fn@argmax) have written, that of the whole input.
+#[kernel(instances(THREADS = [256], LEN = [512], STAGES = [4]))]
+pub fn largest_key<const THREADS: usize, const LEN: usize, const STAGES: usize>(
+    block: Block<THREADS>,
+    input: Tiles<u64, LEN>,
+    out: TilesMut<u64, 1>,
+    shared: Shared<Stages<[u64; LEN], STAGES, CpAsync, ThreadScope>>,
+) {
+    let tiles = input.for_block(&block);
+    let mut largest = block.map(|_| 0);
+    let _ = shared.pipeline(&block).for_each_tile(&tiles, |tile, _| {
+        block.update(&mut largest, |t, largest| {
+            for key in tile.own(&t) {
+                *largest = (*key).max(*largest);
+            }
+        });
+    });
+    write_largest(&block, &largest, out);
+}
+
+/// [`argmax`](fn@argmax) with any engine, at a scope in which a thread's own elements are there.
+#[inline(always)]
+pub(crate) fn find_largest<E: Engine, S: Scope, const THREADS: usize, const LEN: usize, const STAGES: usize>(
+    block: Block<'_, THREADS>,
+    input: Tiles<'_, f32, LEN>,
+    out: TilesMut<'_, u64, 1>,
+    shared: Shared<'_, Stages<[f32; LEN], STAGES, E, S>>,
+) where
+    for<'b> InBlock<'b, THREADS>: Synchronise<S>,
+{
     let elements = input.len();
     let (first, step) = (block.index() * LEN, block.grid() * LEN);
     let tiles = input.for_block(&block);
@@ -49,29 +84,8 @@ pub fn argmax<const THREADS: usize, const LEN: usize, const STAGES: usize>(
     write_largest(&block, &keys, out);
 }
 
-/// The largest of the block's keys, 0 if it has none: in one block over the keys that the blocks of
-/// [`argmax`](fn@argmax) have written, that of the whole input.
-#[kernel(instances(THREADS = [256], LEN = [512], STAGES = [4]))]
-pub fn largest_key<const THREADS: usize, const LEN: usize, const STAGES: usize>(
-    block: Block<THREADS>,
-    input: Tiles<u64, LEN>,
-    out: TilesMut<u64, 1>,
-    shared: Shared<Stages<[u64; LEN], STAGES, CpAsync, ThreadScope>>,
-) {
-    let tiles = input.for_block(&block);
-    let mut largest = block.map(|_| 0);
-    let _ = shared.pipeline(&block).for_each_tile(&tiles, |tile, _| {
-        block.update(&mut largest, |t, largest| {
-            for key in tile.own(&t) {
-                *largest = (*key).max(*largest);
-            }
-        });
-    });
-    write_largest(&block, &largest, out);
-}
-
 /// Has one thread write the largest of the threads' keys.
-pub(crate) fn write_largest<'b, const THREADS: usize>(
+fn write_largest<'b, const THREADS: usize>(
     block: &Block<'b, THREADS>,
     keys: &PerThread<'b, u64, THREADS>,
     out: TilesMut<u64, 1>,

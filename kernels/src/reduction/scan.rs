@@ -1,13 +1,16 @@
 //! The exclusive scan: what each block's part adds up to, and in a second launch for each element
 //! the sum of all before it.
 
-use tilepipe::{Block, Blocked, Consecutive, CpAsync, Input, Shared, Stages, ThreadScope, Tiles, TilesMut, kernel};
+use tilepipe::group::{InBlock, Synchronise};
+use tilepipe::{
+    Block, Blocked, Consecutive, CpAsync, Engine, Input, Scope, Shared, Stages, ThreadScope, Tiles, TilesMut, kernel,
+};
 
 use crate::compute::Number;
 use crate::reduction::write_result;
 
 /// Elements that a thread has of a tile.
-pub(crate) const PIECE: usize = 4;
+const PIECE: usize = 4;
 
 /// The sum of each block's part of the input, which is as many tiles in a row as other blocks have,
 /// or one more: the first launch of [`exclusive_scan`](fn@exclusive_scan), with as many blocks and
@@ -19,16 +22,7 @@ pub fn part_sums<T: Number, const THREADS: usize, const LEN: usize, const STAGES
     out: TilesMut<T, 1>,
     shared: Shared<Stages<[T; LEN], STAGES, CpAsync, ThreadScope>>,
 ) {
-    let tiles = input.in_order::<Consecutive>(&block);
-    let mut sums = block.map(|_| T::ZERO);
-    let _ = shared.pipeline(&block).for_each_tile(&tiles, |tile, _| {
-        block.update(&mut sums, |t, sum| {
-            for value in tile.own(&t) {
-                *sum = sum.plus(*value);
-            }
-        });
-    });
-    write_result(&block, &sums, out);
+    sum_parts(block, input, out, shared);
 }
 
 /// For each element of the input the sum of all before it, without its own: `out[0]` is zero.
@@ -46,9 +40,47 @@ pub fn exclusive_scan<T: Number, const THREADS: usize, const LEN: usize, const S
     block: Block<THREADS>,
     input: Tiles<T, LEN>,
     sums: Input<T>,
-    mut out: TilesMut<T, LEN, Blocked, Consecutive>,
+    out: TilesMut<T, LEN, Blocked, Consecutive>,
     shared: Shared<Stages<[T; LEN], STAGES, CpAsync, ThreadScope>>,
 ) {
+    scan(block, input, sums, out, shared);
+}
+
+/// [`part_sums`](fn@part_sums) with any engine, at a scope in which a thread's own elements are
+/// there.
+#[inline(always)]
+pub(crate) fn sum_parts<T: Number, E: Engine, S: Scope, const THREADS: usize, const LEN: usize, const STAGES: usize>(
+    block: Block<'_, THREADS>,
+    input: Tiles<'_, T, LEN>,
+    out: TilesMut<'_, T, 1>,
+    shared: Shared<'_, Stages<[T; LEN], STAGES, E, S>>,
+) where
+    for<'b> InBlock<'b, THREADS>: Synchronise<S>,
+{
+    let tiles = input.in_order::<Consecutive>(&block);
+    let mut sums = block.map(|_| T::ZERO);
+    let _ = shared.pipeline(&block).for_each_tile(&tiles, |tile, _| {
+        block.update(&mut sums, |t, sum| {
+            for value in tile.own(&t) {
+                *sum = sum.plus(*value);
+            }
+        });
+    });
+    write_result(&block, &sums, out);
+}
+
+/// [`exclusive_scan`](fn@exclusive_scan) with any engine, at a scope in which a thread's own
+/// elements are there.
+#[inline(always)]
+pub(crate) fn scan<T: Number, E: Engine, S: Scope, const THREADS: usize, const LEN: usize, const STAGES: usize>(
+    block: Block<'_, THREADS>,
+    input: Tiles<'_, T, LEN>,
+    sums: Input<'_, T>,
+    mut out: TilesMut<'_, T, LEN, Blocked, Consecutive>,
+    shared: Shared<'_, Stages<[T; LEN], STAGES, E, S>>,
+) where
+    for<'b> InBlock<'b, THREADS>: Synchronise<S>,
+{
     let index = block.index();
     let before = block.map(|t| {
         let mut sum = T::ZERO;

@@ -1,6 +1,6 @@
 //! The convolution with a filter that the launch passes.
 
-use tilepipe::{Block, Blocked, Constant, HaloTile, Halos, Shared, Stages, TilesMut, kernel};
+use tilepipe::{Block, Blocked, Constant, Engine, HaloTile, Halos, Shared, Stages, TilesMut, kernel};
 
 use crate::compute::MultiplyAdd;
 
@@ -40,8 +40,28 @@ pub fn convolution<
     block: Block<THREADS>,
     signal: Halos<T, LEN, RADIUS>,
     filter: Constant<[T; TAPS]>,
-    mut out: TilesMut<T, LEN, Blocked>,
+    out: TilesMut<T, LEN, Blocked>,
     shared: Shared<Stages<HaloTile<T, LEN, RADIUS>, STAGES>>,
+) {
+    convolve(block, signal, filter, out, shared);
+}
+
+/// [`convolution`](fn@convolution) with any engine.
+#[inline(always)]
+pub(crate) fn convolve<
+    T: MultiplyAdd,
+    E: Engine,
+    const THREADS: usize,
+    const LEN: usize,
+    const RADIUS: usize,
+    const TAPS: usize,
+    const STAGES: usize,
+>(
+    block: Block<'_, THREADS>,
+    signal: Halos<'_, T, LEN, RADIUS>,
+    filter: Constant<'_, [T; TAPS]>,
+    mut out: TilesMut<'_, T, LEN, Blocked>,
+    shared: Shared<'_, Stages<HaloTile<T, LEN, RADIUS>, STAGES, E>>,
 ) {
     const { assert!(TAPS == 2 * RADIUS + 1, "the filter has a number for each element of a window") };
     let tiles = signal.for_block(&block);

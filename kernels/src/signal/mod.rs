@@ -7,3 +7,4 @@ mod filtered;
 pub(crate) use average::mean_around;
 pub use average::{RADIUS, moving_average, moving_average_wide};
 pub use filtered::convolution;
+pub(crate) use filtered::convolve;
