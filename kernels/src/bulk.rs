@@ -222,7 +222,10 @@ pub fn transpose_bulk<
 /// [`stencil_2d_wide`](fn@crate::stencil_2d_wide) with bulk copies, one for each row of a tile with
 /// its halo: a `HALO` of 4 `i32` is 16 bytes, one of 1 is not. A thread has four elements of each
 /// of four rows.
-#[kernel(instances(T = [i32], THREADS = [256], ROWS = [32], COLUMNS = [128], HALO = [4], STAGES = [1, 2]))]
+#[kernel(
+    instances(T = [i32], THREADS = [256], ROWS = [32], COLUMNS = [128], HALO = [4], STAGES = [1, 2]),
+    min_blocks = 5
+)]
 pub fn stencil_2d_bulk<
     T: Number,
     const THREADS: usize,

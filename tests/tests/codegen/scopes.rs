@@ -70,10 +70,10 @@ fn pipelines_of_warps_wait_for_their_warp_and_those_of_threads_for_nobody() {
 }
 
 #[test]
-fn private_pipelines_are_drained_once_behind_their_loop_and_again_at_the_kernels_end() {
+fn private_pipelines_are_drained_once_behind_their_loop_and_not_again_at_the_kernels_end() {
     for name in ["sum_by_warps", "sum_by_threads"] {
         for kernel in of_threads(name) {
-            kernel.check_run("waits for all copies", is_wait_for_all, 2);
+            kernel.check_run("waits for all copies", is_wait_for_all, 1);
             for one in kernel.entry.code.loops() {
                 assert_eq!(one.count(is_wait_for_all), 0, "{}: a drain in a loop", kernel.name());
             }

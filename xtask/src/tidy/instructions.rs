@@ -39,6 +39,7 @@ const ALLOWED: &[(&str, &str, &str, &str)] = &[
     ("build/src", "module", SPACE, "a type of the IR may have one"),
     ("build/src", "needs", INSTRUCTION, "what a kernel's PTX needs of a GPU follows from its instructions"),
     ("build/src", "needs", INTRINSIC, "it follows from LLVM's names of them too"),
+    ("build/src", "settled", INSTRUCTION, "waits with nothing to wait for are left out (docs/decisions.md, 78)"),
     ("build/src", "specialise", INSTRUCTION, "one is replaced for newer GPUs (docs/decisions.md, 23)"),
     ("build/src", "specialise", SYMBOL, "it is found by the name that the seam gives its predicate"),
     ("build/src", "thread_level", INTRINSIC, "those that tell threads apart are refused outside of the seam"),
