@@ -3,7 +3,8 @@
 //
 // A block of 128 threads has 128 x 128 elements of the result, and a thread 16 x 8 of them, in
 // squares of 4 x 4. A stage holds 8 columns of the left matrix, which are transposed on their way
-// by copies of 4 bytes, and 8 rows of the right one.
+// by copies of 4 bytes, and 8 rows of the right one. The first numbers of a stage are loaded behind
+// its barrier, before the last products of the stage before (attempts/sgemm.txt of 2026-11-27).
 #include <cuda_runtime.h>
 
 namespace {
@@ -27,12 +28,12 @@ __device__ void copy(float *to, const float *from) {
     }
 }
 
-// The first row or column of a thread's rectangle in squares of four, and how far squares are
-// apart.
-__device__ void add(const Stage &stage, float (&sums)[DOWN][ACROSS], int above, int left) {
-#pragma unroll
-    for (int k = 0; k < K; ++k) {
-        float rows[DOWN], columns[ACROSS];
+// What a thread multiplies in one step: numbers of its rows and of its columns.
+struct Step {
+    float rows[DOWN], columns[ACROSS];
+
+    // Step `k` of a stage, for the thread whose first squares lie there.
+    __device__ void load(const Stage &stage, int k, int above, int left) {
 #pragma unroll
         for (int i = 0; i < DOWN; i += 4) {
             *reinterpret_cast<float4 *>(&rows[i]) =
@@ -43,6 +44,9 @@ __device__ void add(const Stage &stage, float (&sums)[DOWN][ACROSS], int above, 
             *reinterpret_cast<float4 *>(&columns[j]) =
                 *reinterpret_cast<const float4 *>(&stage.right[k][j * (TILE / ACROSS) + left * 4]);
         }
+    }
+
+    __device__ void add_to(float (&sums)[DOWN][ACROSS]) const {
 #pragma unroll
         for (int i = 0; i < DOWN; ++i) {
 #pragma unroll
@@ -52,7 +56,7 @@ __device__ void add(const Stage &stage, float (&sums)[DOWN][ACROSS], int above, 
             }
         }
     }
-}
+};
 
 // `out = alpha * left * right`; the matrices are dense, of `height` by `depth` and `depth` by
 // `width`, in whole tiles.
@@ -91,14 +95,29 @@ __global__ void __launch_bounds__(THREADS, 2)
         asm volatile("cp.async.commit_group;" ::: "memory");
     }
     int read = 0, next = STAGES - 1;
+    Step numbers[2];
+    asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
+    __syncthreads();
+    numbers[0].load(stages[0], 0, above, beside);
     for (int step = 0; step < steps; ++step) {
-        asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
-        __syncthreads();
-        if (step + STAGES - 1 < steps) fill(next);
-        asm volatile("cp.async.commit_group;" ::: "memory");
-        add(stages[read], sums, above, beside);
-        read = read + 1 == STAGES ? 0 : read + 1;
-        next = next + 1 == STAGES ? 0 : next + 1;
+#pragma unroll
+        for (int k = 0; k < K; ++k) {
+            if (k == K - 1) {
+                asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
+                __syncthreads();
+                read = read + 1 == STAGES ? 0 : read + 1;
+                next = next + 1 == STAGES ? 0 : next + 1;
+                // Behind the last stage these are numbers of an old one, which nobody multiplies.
+                numbers[0].load(stages[read], 0, above, beside);
+            } else {
+                numbers[(k + 1) % 2].load(stages[read], k + 1, above, beside);
+            }
+            if (k == 0) {
+                if (step + STAGES - 1 < steps) fill(next);
+                asm volatile("cp.async.commit_group;" ::: "memory");
+            }
+            numbers[k % 2].add_to(sums);
+        }
     }
 #pragma unroll
     for (int i = 0; i < DOWN; ++i) {

@@ -235,6 +235,7 @@ pub use output::destination::Destination;
 #[cfg_attr(doc, doc(hidden))]
 pub use output::member::DealtToBlocks;
 pub use output::member::MembersTilesMut;
+pub use output::product::RunningProduct;
 pub use output::reduction::{AddingThread, AtomicOperation, Reduction};
 pub use output::rows::BlockRowsMut;
 pub use output::tile::{OutputTile, TileMut};

@@ -1,6 +1,8 @@
 //! Matrix products whose sums lie in registers.
 
-use tilepipe::{Block, ColumnTile2D, ColumnTiles2D, Micro, Shared, Stages, Tile2D, Tiles2D, TilesMut2D, kernel};
+use tilepipe::{
+    Block, ColumnTile2D, ColumnTiles2D, Micro, RunningProduct, Shared, Stages, Tile2D, Tiles2D, TilesMut2D, kernel,
+};
 
 /// Rows and columns of a thread's rectangle.
 const DOWN: usize = 16;
@@ -37,19 +39,19 @@ pub fn sgemm<const THREADS: usize, const ROWS: usize, const COLUMNS: usize, cons
     for i in 0..places.len() {
         let (row, column) = places.get(i);
         let result = results.get_mut(i);
-        let mut sums = block.map(|_| [[0.0; ACROSS]; DOWN]);
+        let mut product = block.map(|_| RunningProduct::zero());
         let (lefts, rights) = (left.row_of_tiles(row), right.column_of_tiles(column));
         let pipeline = shared.pipeline(&block).for_each(
             lefts.len(),
             |stage, step| stage.copy((lefts.get(step), rights.get(step))),
             |tiles, _| {
                 let (left, right) = tiles.tiles();
-                block.update(&mut sums, |t, sums| result.add_product(&t, sums, left, right));
+                block.update(&mut product, |t, product| result.continue_product(&t, product, left, right));
             },
         );
         shared = pipeline.finish();
         block.threads(|t| {
-            let sums = sums.get(&t);
+            let sums = product.get(&t).sums();
             result.set_own(&t, |nth| alpha * sums[nth / ACROSS][nth % ACROSS]);
         });
     }

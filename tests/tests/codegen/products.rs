@@ -1,5 +1,7 @@
 //! Matrix products whose sums lie in registers.
 
+use std::collections::BTreeSet;
+
 use tilepipe_tests::ptx::{
     bytes_of_copy, is_block_barrier, is_bounded_copy, is_commit, is_copy, is_shared_load, is_wait,
 };
@@ -19,7 +21,8 @@ fn a_tile_of_the_output_has_one_loop_of_products_which_loads_16_bytes_at_a_time(
         // stores.
         let loops = kernel.entry.code.loops_with(&[|one| one.is("fma"), is_shared_load]);
         let [tile] = &loops[..] else { panic!("{name}: {} loops of multiply-adds", loops.len()) };
-        assert_eq!(tile.count(|one| one.is("fma")), steps * rows * columns, "{name}: multiply-adds");
+        // Those of the last step come behind the loop.
+        assert_eq!(tile.count(|one| one.is("fma")), (steps + 1) * rows * columns, "{name}: multiply-adds");
         assert_eq!(tile.count(is_shared_load), steps * (rows + columns) / 4, "{name}: loads");
         assert!(
             tile.instructions().filter(|one| is_shared_load(one)).all(|one| one.has("v4")),
@@ -43,6 +46,29 @@ fn a_tile_of_the_output_has_one_loop_of_products_which_loads_16_bytes_at_a_time(
             assert_eq!(got, stages * units / kernel.threads(), "{name}: copies of the {what} factor");
         }
         assert_eq!(copies(4, true), stages, "{name}: loops of copies of left tiles that are cut off");
+    }
+}
+
+/// So no thread waits for shared memory behind a round's barrier.
+#[test]
+fn a_round_begins_with_numbers_that_were_loaded_in_the_round_before() {
+    for kernel in Kernel::named("sgemm") {
+        let (name, [rows, columns]) = (kernel.name(), SUMS);
+        let steps = kernel.number("K").unwrap_or_else(|| panic!("{name}: no K"));
+        let mut rounds: Vec<_> = kernel.steady_states().iter().flat_map(|tile| tile.inner()).collect();
+        rounds.retain(|one| one.count(|one| one.is("fma")) == steps * rows * columns);
+        let [round] = &rounds[..] else { panic!("{name}: {} loops of multiply-adds", rounds.len()) };
+        let mut loaded = BTreeSet::new();
+        let mut early = 0;
+        for one in round.instructions() {
+            let mut operands = one.operands.split(|c: char| !c.is_alphanumeric() && c != '%');
+            if is_shared_load(one) {
+                loaded.extend(operands.filter(|name| name.starts_with("%r")));
+            } else if one.is("fma") && !operands.any(|name| loaded.contains(name)) {
+                early += 1;
+            }
+        }
+        assert_eq!(early, rows * columns, "{name}: multiply-adds of numbers that were there");
     }
 }
 
