@@ -16,7 +16,7 @@ pub const BLOCKS: [Blocks; 2] = [Blocks::Tiles, Blocks::Resident];
 /// The same for roles: their time depends on how the accesses of blocks that run in step meet, and
 /// so on the number of blocks, and a block for each tile is slow.
 pub const ROLE_BLOCKS: [Blocks; 6] =
-    [Blocks::Resident, Blocks::Of(660), Blocks::Of(792), Blocks::Of(924), Blocks::Of(2112), Blocks::Of(4224)];
+    [Blocks::Resident, Blocks::Of(660), Blocks::Of(792), Blocks::Of(4224), Blocks::Of(16896), Blocks::Of(33792)];
 
 /// A way to write it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
