@@ -95,7 +95,9 @@ define ptr @tilepipe_shared_base() alwaysinline nounwind {
 define ptr @tilepipe_scratch_base() alwaysinline nounwind {
   %bytes = call i32 asm "mov.u32 $0, %dynamic_smem_size;", "=r"() memory(none)
   %scratch_bytes = load i32, ptr @tilepipe_scratch_bytes, align 4
-  %offset = sub i32 %bytes, %scratch_bytes
+  %end = sub i32 %bytes, %scratch_bytes
+  ; It is a multiple of 16 already. With that known, slots side by side are one access.
+  %offset = and i32 %end, -16
   %scratch = getelementptr i8, ptr addrspace(3) @tilepipe_shared, i32 %offset
   %generic = addrspacecast ptr addrspace(3) %scratch to ptr
   ret ptr %generic

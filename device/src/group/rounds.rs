@@ -84,7 +84,7 @@ pub(crate) unsafe fn scan_in<G: CollectiveGroup, T: Element, const N: usize>(
     let scratch = unsafe { share_ends::<G, T, N>(&scanned) };
     let combine = |rank: usize, value: &mut T| {
         // SAFETY: between the barriers that `share_ends` asks for.
-        if let Some(before) = unsafe { ends_before(&scratch, rank, None, &op) } {
+        if let Some(before) = unsafe { ends_before::<T, N>(&scratch, rank, None, &op) } {
             *value = op(before, *value);
         }
     };
@@ -112,7 +112,7 @@ pub(crate) unsafe fn scan_with_total_in<G: CollectiveGroup, T: Element, const N:
     let scratch = unsafe { share_ends::<G, T, N>(&scanned) };
     let combine = |rank: usize, value: &mut T| {
         // SAFETY: between the barriers that `share_ends` asks for.
-        if let Some(before) = unsafe { ends_before(&scratch, rank, None, &op) } {
+        if let Some(before) = unsafe { ends_before::<T, N>(&scratch, rank, None, &op) } {
             *value = op(before, *value);
         }
         if rank == N - 1 {
@@ -149,7 +149,7 @@ pub(crate) unsafe fn exclusive_scan_in<G: CollectiveGroup, T: Element, const N: 
     let scratch = unsafe { share_ends::<G, T, N>(&scanned) };
     let combine = |rank: usize, value: &mut T| {
         // SAFETY: between the barriers that `share_ends` asks for.
-        let before = unsafe { ends_before(&scratch, rank, Some(initial), &op) }.unwrap_or(initial);
+        let before = unsafe { ends_before::<T, N>(&scratch, rank, Some(initial), &op) }.unwrap_or(initial);
         *value = if rank.is_multiple_of(WARP) { before } else { op(before, *value) };
         if rank == N - 1 {
             // SAFETY: each thread read an earlier result before the barrier of `share_ends` (1),
@@ -192,29 +192,35 @@ unsafe fn share_ends<G: CollectiveGroup, T: Element, const N: usize>(scanned: &i
 /// Combines `initial`, if there is one, and what the warps below that of the thread of rank `rank`
 /// have shared, from left to right; `None` if there is neither.
 ///
+/// Every thread combines what all warps but the last one share, and keeps what belongs to its own:
+/// with a number of warps that is known, in wide loads and without a branch, that is less than to
+/// end at its own warp.
+///
 /// # Safety
 ///
-/// This is between the barrier of [`share_ends`] and the one after it, for a thread of its group.
+/// This is between the barrier of [`share_ends`] and the one after it, for a thread of its group of
+/// `N` threads.
 #[inline(always)]
-unsafe fn ends_before<T: Element>(
+unsafe fn ends_before<T: Element, const N: usize>(
     scratch: &Scratch<T>,
     rank: usize,
     initial: Option<T>,
     op: &impl Fn(T, T) -> T,
 ) -> Option<T> {
-    let warps = rank / WARP;
-    let (mut before, first) = match initial {
-        Some(initial) => (initial, 0),
-        None if warps == 0 => return None,
+    let (mut before, mut all) = (initial, initial);
+    for warp in 0..N.div_ceil(WARP) - 1 {
         // SAFETY: the slots of whole warps were written before the barrier, and not again before
-        // another one.
-        None => (unsafe { scratch.read(0) }, 1),
-    };
-    for warp in first..warps {
-        // SAFETY: the same.
-        before = op(before, unsafe { scratch.read(warp) });
+        // another one; all but the last one are whole.
+        let end = unsafe { scratch.read(warp) };
+        all = Some(match all {
+            Some(all) => op(all, end),
+            None => end,
+        });
+        if warp < rank / WARP {
+            before = all;
+        }
     }
-    Some(before)
+    before
 }
 
 /// What `Block::broadcast` and that of a role do.

@@ -76,8 +76,8 @@ impl<T: Element> Scratch<T> {
     /// The group has such a warp, and no other thread accesses its slot before the next barrier.
     #[inline(always)]
     pub(super) unsafe fn write(&self, warp: usize, value: T) {
-        // SAFETY: the slot lies in the scratch memory.
-        let address = unsafe { self.warps.byte_add(16 * warp) };
+        // SAFETY: the slot lies in the scratch memory, within the warps' 16 bytes each.
+        let address = unsafe { self.warps.add(warp) };
         // SAFETY: aligned to 16, and nobody else's until the next barrier.
         unsafe { address.write(value) };
     }
@@ -89,8 +89,8 @@ impl<T: Element> Scratch<T> {
     /// The group has such a warp, and a thread has written its slot before the last barrier.
     #[inline(always)]
     pub(super) unsafe fn read(&self, warp: usize) -> T {
-        // SAFETY: the slot lies in the scratch memory.
-        let address = unsafe { self.warps.byte_add(16 * warp) };
+        // SAFETY: the slot lies in the scratch memory, within the warps' 16 bytes each.
+        let address = unsafe { self.warps.add(warp) };
         // SAFETY: aligned to 16 and written; any bytes are a valid element.
         unsafe { address.read() }
     }

@@ -206,18 +206,27 @@ impl<'s, U: Setup, const STAGES: usize> Idle<'s, U, STAGES> {
         if number >= numbers.end() {
             return (self.into_state(), index, number);
         }
-        for ahead in from..from + (STAGES - 1) {
-            self.fill_next(ahead, numbers.has(ahead), &mut fill);
+        // Behind a tile that is not there are no others. Without groups to count, a block with one
+        // tile asks for one more, and not for each stage (measured with four).
+        let by_bytes = CompletionOf::<U::Engine>::BY_BYTES;
+        let one_by_one = by_bytes && STAGES > 2;
+        for ahead in from..from + if one_by_one { STAGES } else { STAGES - 1 } {
+            let is_there = numbers.has(ahead);
+            if one_by_one && !is_there {
+                break;
+            }
+            self.fill_next(ahead, is_there, &mut fill);
         }
         if const { Self::fill_first() } {
             // Counting in 32 bits keeps the copy a branch, which most warps skip where few threads
             // copy (measured).
             let counted = STAGES > 1;
             // The first round's fill: nobody has read its stage.
-            self.fill_next(from + (STAGES - 1), numbers.has(from + (STAGES - 1)), &mut fill);
+            if !one_by_one {
+                self.fill_next(from + (STAGES - 1), numbers.has(from + (STAGES - 1)), &mut fill);
+            }
             // A division for the count comes behind the first copies.
-            let at_once = CompletionOf::<U::Engine>::BY_BYTES;
-            let mut left = if counted { numbers.count_in_32_bits(at_once) - from as u32 } else { 0 };
+            let mut left = if counted { numbers.count_in_32_bits(by_bytes) - from as u32 } else { 0 };
             loop {
                 // SAFETY: a pipeline exists only where its group runs as one (R2); block-level code
                 // is converged.

@@ -46,14 +46,18 @@ pub(crate) fn count<
     let (stages, bins) = shared.split();
     let bins = bins.bins(&block);
     let tiles = input.for_block(&block);
+    // The keys from the next tile of the block to the end. It counts down: from the number of a tile
+    // it would take a multiplication in each round.
+    let mut left = input.len().wrapping_sub(block.index() * LEN);
     let count = |t: &Thread<'_, '_, THREADS>, key: u32| {
         let bin = (key >> SHIFT) as usize;
         if bin < KEY_BINS {
             bins.add(t, bin, 1);
         }
     };
-    let _ = stages.pipeline(&block).for_each_tile(&tiles, |tile, i| {
-        let valid = input.len() - LEN * tiles.number(i);
+    let _ = stages.pipeline(&block).for_each_tile(&tiles, |tile, _| {
+        let valid = left;
+        left = left.wrapping_sub(block.grid() * LEN);
         if valid >= LEN {
             block.threads(|t| {
                 // A piece is read as a whole: between two adds LLVM moves no load.

@@ -73,9 +73,8 @@ pub(crate) fn find_largest<E: Engine, S: Scope, const THREADS: usize, const LEN:
             let places = (t.rank() * (LEN / THREADS)) as u32..;
             for (place, element) in places.zip(own) {
                 // What lies beyond the end is zeros, which are no elements.
-                if place < valid {
-                    *key = (*key).max(key::argmax(*element, first.wrapping_add(place)));
-                }
+                let of_element = key::argmax(*element, first.wrapping_add(place));
+                *key = (*key).max(if place < valid { of_element } else { 0 });
             }
             *value = key::argmax_value(*key);
         });

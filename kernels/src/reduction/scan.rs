@@ -35,7 +35,10 @@ pub fn part_sums<T: Number, const THREADS: usize, const LEN: usize, const STAGES
 /// # Panics
 ///
 /// If there are fewer sums than blocks before one.
-#[kernel(instances(T = [i32, f32], THREADS = [256, 512], LEN = [4 * THREADS], STAGES = [4]))]
+#[kernel(
+    instances(T = [i32, f32], THREADS = [256, 512], LEN = [4 * THREADS], STAGES = [4]),
+    min_blocks = 1536 / THREADS
+)]
 pub fn exclusive_scan<T: Number, const THREADS: usize, const LEN: usize, const STAGES: usize>(
     block: Block<THREADS>,
     input: Tiles<T, LEN>,
