@@ -809,6 +809,8 @@ define void @tilepipe_load_input_part_16(ptr %to, ptr %from) alwaysinline nounwi
 ; the GPU. No code of a launch reads or writes this memory in another way, so they have no effect on
 ; memory that LLVM knows: loads and stores move across them. They are assembly since ptxas keeps the
 ; result of an `atom`, which llc makes of `atomicrmw`, for sm_90: an `ATOMG` in place of a `REDG`.
+; Sums of f16 have no form that flushes subnormal numbers (`.noftz` is not optional), and no
+; instruction of machine code: ptxas makes a loop of them that compares and swaps 4 bytes.
 define void @tilepipe_reduce_global_add_32(ptr %to, i32 %value) alwaysinline nounwind {
   %global = addrspacecast ptr %to to ptr addrspace(1)
   call void asm sideeffect "red.global.add.u32 [$0], $1;", "l,r"(ptr addrspace(1) %global, i32 %value) memory(inaccessiblemem: readwrite)
@@ -830,6 +832,12 @@ define void @tilepipe_reduce_global_add_f32(ptr %to, float %value) alwaysinline 
 define void @tilepipe_reduce_global_add_f64(ptr %to, double %value) alwaysinline nounwind {
   %global = addrspacecast ptr %to to ptr addrspace(1)
   call void asm sideeffect "red.global.add.f64 [$0], $1;", "l,d"(ptr addrspace(1) %global, double %value) memory(inaccessiblemem: readwrite)
+  ret void
+}
+
+define void @tilepipe_reduce_global_add_f16(ptr %to, i16 %bits) alwaysinline nounwind {
+  %global = addrspacecast ptr %to to ptr addrspace(1)
+  call void asm sideeffect "red.global.add.noftz.f16 [$0], $1;", "l,h"(ptr addrspace(1) %global, i16 %bits) memory(inaccessiblemem: readwrite)
   ret void
 }
 
@@ -941,6 +949,13 @@ define void @tilepipe_reduce_shared_add_f32(ptr %to, float %value) alwaysinline 
 define void @tilepipe_reduce_shared_add_f64(ptr %to, double %value) alwaysinline nounwind {
   %typed = addrspacecast ptr %to to ptr addrspace(3)
   %old = atomicrmw fadd ptr addrspace(3) %typed, double %value syncscope("block") monotonic, align 8
+  ret void
+}
+
+define void @tilepipe_reduce_shared_add_f16(ptr %to, i16 %bits) alwaysinline nounwind {
+  %typed = addrspacecast ptr %to to ptr addrspace(3)
+  %value = bitcast i16 %bits to half
+  %old = atomicrmw fadd ptr addrspace(3) %typed, half %value syncscope("block") monotonic, align 2
   ret void
 }
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use tilepipe::reduce::{Add, Unordered};
-use tilepipe::{Bins, Block, Reduction, Shared, Tiles, TilesMut, kernel};
+use tilepipe::{AtomicOperation, Bins, Block, Element, Reduction, Shared, Tiles, TilesMut, f16, kernel};
 use tilepipe_host::{Bound, Device, Error, Grid, Schedule, launch};
 
 /// Counts the elements of each tile, and writes its number.
@@ -35,8 +35,11 @@ fn blocks(block: Block<32>, input: Tiles<u32, 64>, count: Reduction<u32, Add>) {
 }
 
 /// Adds a number of each block, in the order in which they come.
-#[kernel]
-fn summed(block: Block<32>, numbers: Tiles<f32, 1>, sum: Reduction<f32, Unordered<Add>>) {
+#[kernel(instances(T = [f32, f16]))]
+fn summed<T: Element>(block: Block<32>, numbers: Tiles<T, 1>, sum: Reduction<T, Unordered<Add>>)
+where
+    Unordered<Add>: AtomicOperation<T>,
+{
     let number = numbers.at(block.index());
     block.threads(|t| {
         if t.rank() == 7 {
@@ -144,20 +147,28 @@ fn a_place_that_is_not_there_fails_the_launch_with_both_numbers_and_the_thread()
 fn sums_whose_order_matters_have_one_result_for_each_seed() -> Result<(), Error> {
     // Large numbers swallow small ones that come after them.
     let numbers: Vec<f32> = (0..97).map(|i| if i % 10 == 3 { 1e8 } else { 1.0 + i as f32 }).collect();
-    let sum = |schedule| -> Result<u32, Error> {
+    let halves: Vec<f16> =
+        (0..97).map(|i| f16::from_f32(if i % 10 == 3 { 2048.0 } else { 1.0 + (i % 4) as f32 })).collect();
+    let sums = |schedule| -> Result<(u32, u16), Error> {
         let device = Device::cpu(schedule);
-        let mut sum = device.zeroed::<f32>(1)?;
-        summed::launch(&device.stream()?, 97, &device.upload(&numbers)?, &mut sum)?;
-        Ok(sum.download()?[0].to_bits())
+        let stream = device.stream()?;
+        let (mut sum, mut of_halves) = (device.zeroed::<f32>(1)?, device.zeroed::<f16>(1)?);
+        summed::launch::<f32>(&stream, 97, &device.upload(&numbers)?, &mut sum)?;
+        summed::launch::<f16>(&stream, 97, &device.upload(&halves)?, &mut of_halves)?;
+        Ok((sum.download()?[0].to_bits(), of_halves.download()?[0].to_bits()))
     };
-    let in_order = numbers.iter().fold(0.0_f32, |sum, number| sum + number).to_bits();
-    assert_eq!((sum(Schedule::Lazy)?, sum(Schedule::Eager)?), (in_order, in_order));
-    let mut results = BTreeSet::new();
+    let in_order = (
+        numbers.iter().fold(0.0_f32, |sum, number| sum + number).to_bits(),
+        halves.iter().fold(f16::ZERO, |sum, half| sum + half).to_bits(),
+    );
+    assert_eq!((sums(Schedule::Lazy)?, sums(Schedule::Eager)?), (in_order, in_order));
+    let (mut results, mut of_halves) = (BTreeSet::new(), BTreeSet::new());
     for seed in 0..20 {
-        let first = sum(Schedule::Random { seed })?;
-        assert_eq!(first, sum(Schedule::Random { seed })?, "seed {seed}");
-        results.insert(first);
+        let first = sums(Schedule::Random { seed })?;
+        assert_eq!(first, sums(Schedule::Random { seed })?, "seed {seed}");
+        results.insert(first.0);
+        of_halves.insert(first.1);
     }
-    assert!(results.len() > 1, "every seed has the same order");
+    assert!(results.len() > 1 && of_halves.len() > 1, "every seed has the same order");
     Ok(())
 }

@@ -2,8 +2,8 @@
 
 use std::fmt::Debug;
 
-use tilepipe::Element;
 use tilepipe::launch::Instance;
+use tilepipe::{Element, f16};
 use tilepipe_host::{Bound, Device, Error, launch};
 use tilepipe_test_kernels::atomics::{
     PLACES, counted_by_parts_of_warps, counted_by_warps, counted_in_a_role, elements_in_bins, elements_reduced,
@@ -16,6 +16,8 @@ use crate::case::random_bits;
 const LENGTHS: [usize; 5] = [1, 39, 72, 500, 2011];
 /// Blocks of a launch.
 const GRID: u32 = 3;
+/// The least `f16` above 0.
+const LEAST: f32 = 1.0 / (1 << 24) as f32;
 
 /// Checks all of them, and returns the number of launches.
 ///
@@ -34,7 +36,7 @@ pub fn check(device: &Device) -> Result<usize, Error> {
             launches += 1;
         }
     }
-    launches += subnormal_sums(device)?;
+    launches += subnormal_sums(device)? + sums_of_halves(device)?;
     for len in LENGTHS {
         counts(device, len)?;
         launches += 3 + maxima(device, len)?;
@@ -69,11 +71,17 @@ fn of_operation(device: &Device, instance: &Instance, len: usize) -> Result<(), 
             let of = |len, seed| small(len, seed).map(|number| number as f32 / 4.0).collect::<Vec<_>>();
             reduces(device, instance, &of(len, 3), &of(PLACES, 5), |a, b| a + b)
         }
-        _ => {
+        "f64" => {
             // Multiples of the least number above 0, which are kept.
             let of = |len, seed| small(len, seed).map(|n| f64::from(n) * f64::from_bits(1)).collect::<Vec<_>>();
             reduces(device, instance, &of(len, 3), &of(PLACES, 5), |a, b| a + b)
         }
+        "f16" => {
+            // Likewise. A place has 56 addends at most: 2048 times the least number is beyond them.
+            let of = |len, seed| small(len, seed).map(|n| f16::from_f32((n % 36) as f32 * LEAST)).collect::<Vec<_>>();
+            reduces(device, instance, &of(len, 3), &of(PLACES, 5), |a, b| a + b)
+        }
+        other => panic!("no reference for {other}"),
     }
 }
 
@@ -137,6 +145,66 @@ fn subnormal_sums(device: &Device) -> Result<usize, Error> {
         let expected: Vec<u32> = (0..PLACES).map(|i| if i < two { 1.5 * M } else { 0.0 }.to_bits()).collect();
         assert_eq!(sums(instance, &input, &[0.0; PLACES])?, expected, "{}", instance.name());
         launches += 1;
+    }
+    Ok(launches)
+}
+
+/// Sums of `f16` are rounded once, to nearest even, and keep subnormal numbers, in global and in
+/// shared memory. What lies around a part of a buffer stays as it is.
+fn sums_of_halves(device: &Device) -> Result<usize, Error> {
+    /// What is there, what is added, and the sum.
+    const SUMS: [[f32; 3]; 12] = [
+        [1.5, 2.25, 3.75],
+        [2048.0, 1.0, 2048.0],
+        [2048.0, 3.0, 2052.0],
+        [-4096.0, 2.0, -4094.0],
+        [65504.0, 15.0, 65504.0],
+        [65504.0, 16.0, f32::INFINITY],
+        [65504.0, LEAST, 65504.0],
+        [LEAST, LEAST, 2.0 * LEAST],
+        [1024.0 * LEAST, -LEAST, 1023.0 * LEAST],
+        [3.0 * LEAST, -3.0 * LEAST, 0.0],
+        [0.0, -LEAST, -LEAST],
+        [-0.0, -0.0, -0.0],
+    ];
+    let halves = |part: usize| (0..PLACES).map(|i| f16::from_f32(SUMS[i % SUMS.len()][part])).collect::<Vec<_>>();
+    let [first, second, sums] = [0, 1, 2].map(halves);
+    let of_f16 = |instance: &&Instance| instance.generic("T") == Some("f16");
+    let launched = |instance: &Instance, input: &[f16], before: &[f16], around: usize| {
+        let whole = [&vec![f16::ONE; around], before, &vec![f16::ONE; around]].concat();
+        let (uploaded, mut out) = (device.upload(input)?, device.upload(&whole)?);
+        let part = Bound::reduction_slice(out.slice_mut(around..around + PLACES)?);
+        launch(&device.stream()?, GRID, instance, [Bound::input(&uploaded), part])?;
+        let mut before = out.download()?;
+        let after = before.split_off(around + PLACES);
+        let part = before.split_off(around);
+        let kept = vec![f16::ONE; around];
+        assert_eq!((before, after), (kept.clone(), kept), "{}", instance.name());
+        Ok::<_, Error>(part.into_iter().map(f16::to_bits).collect::<Vec<_>>())
+    };
+    let bits = |halves: &[f16]| halves.iter().map(|half| half.to_bits()).collect::<Vec<_>>();
+    let mut launches = 0;
+    // An add may touch the 4 bytes that its element lies in. With one element around the part, its
+    // first one shares them with what lies before; with two, its last one with what lies behind.
+    for around in [1, 2] {
+        for instance in elements_reduced::INSTANCES.iter().filter(of_f16) {
+            // One addend for each place, so that the order of threads changes nothing.
+            assert_eq!(launched(instance, &second, &first, around)?, bits(&sums), "{}", instance.name());
+            launches += 1;
+        }
+        for instance in elements_in_bins::INSTANCES.iter().filter(of_f16) {
+            // Both addends of a bin come in the first tile, so from one block, but for the last
+            // bins, which have one.
+            let two = instance.threads() as usize - PLACES;
+            let input = [&first[..], &second[..two]].concat();
+            // A bin begins with 0, as what it is added to does: no sum of them is -0.
+            let sum = |i: usize| if i < two { sums[i] } else { first[i] };
+            let expected: Vec<f16> =
+                (0..PLACES).map(|i| if sum(i) == f16::ZERO { f16::ZERO } else { sum(i) }).collect();
+            let found = launched(instance, &input, &[f16::ZERO; PLACES], around)?;
+            assert_eq!(found, bits(&expected), "{}", instance.name());
+            launches += 1;
+        }
     }
     Ok(launches)
 }

@@ -210,6 +210,8 @@ mod tests {
             ("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {$0}, {$1};", "sm_89", 84),
             ("fma.rn.bf16 $0, $1, $2, $3;", "sm_80", 0),
             ("add.rn.bf16 $0, $1, $2;", "sm_90", 78),
+            ("red.global.add.noftz.f16 [$0], $1;", "sm_80", 0),
+            ("red.global.add.noftz.bf16 [$0], $1;", "sm_90", 78),
             ("mov.u32 $0, %cluster_ctarank;", "sm_90", 78),
             ("mov.u32 $0, %laneid;", "sm_80", 0),
         ] {

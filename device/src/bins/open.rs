@@ -278,8 +278,13 @@ impl<'s, T: Element, const LEN: usize, O: AtomicOperation<T>, const COPIES: usiz
                 match const { size_of::<T>() } {
                     // SAFETY: 16 bytes in shared memory. They lie within the layout, aligned to 16,
                     // and this thread alone accesses them before it arrives at the barrier below.
+                    2 => unsafe { isa::store_shared_row(to, [O::IDENTITY; 8]) },
+                    // SAFETY: 16 bytes in shared memory. They lie within the layout, aligned to 16,
+                    // and this thread alone accesses them before it arrives at the barrier below.
                     4 => unsafe { isa::store_shared_row(to, [O::IDENTITY; 4]) },
-                    // SAFETY: likewise: the table has values of 4 bytes and of 8 alone.
+                    // SAFETY: 16 bytes in shared memory: other values of the table have 8 bytes.
+                    // They lie within the layout, aligned to 16, and this thread alone accesses
+                    // them before it arrives at the barrier below.
                     _ => unsafe { isa::store_shared_row(to, [O::IDENTITY; 2]) },
                 }
                 piece += G::THREADS;

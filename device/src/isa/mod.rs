@@ -248,8 +248,8 @@
 //!
 //! 0. `to` is global memory, aligned and valid for reads and writes of a `T`, which this launch
 //!    accesses by this function alone.
-//! 1. `kind` is that of `T`: an integer or a float of 32 or 64 bits. Of floats there is the sum
-//!    alone.
+//! 1. `kind` is that of `T`: an integer or a float of 32 or 64 bits, or an `f16`. Of floats there
+//!    is the sum alone.
 //!
 //! ## `reduce_shared`
 //!

@@ -2,6 +2,8 @@
 
 use core::marker::PhantomData;
 
+use half::f16;
+
 use crate::element::Element;
 use crate::element::reduce::{Add, And, Max, Min, Or, Unordered, Xor};
 use crate::fault;
@@ -15,13 +17,16 @@ use crate::marker::{BlockLevel, Brand, Named, RoleShared, Uniform};
 /// | operation | elements |
 /// |---|---|
 /// | `Add`, `Min`, `Max`, `And`, `Or`, `Xor` | `u32`, `i32`, `u64`, `i64` |
-/// | `Unordered<Add>` | `f32`, `f64` |
+/// | `Unordered<Add>` | `f32`, `f64`, `f16` |
+///
+/// Each is one instruction of PTX. That of `f16` (`.add.noftz.f16`) is in machine code a loop that
+/// compares and swaps the 4 bytes which the element shares with a neighbour.
 #[diagnostic::on_unimplemented(
     message = "threads have no atomic `{Self}` of elements `{T}`",
     label = "no such operation",
     note = "of `u32`, `i32`, `u64` and `i64` there are `Add`, `Min`, `Max`, `And`, `Or` and `Xor`; narrower integers take the next wider of \
             these, and `usize` takes `u64`",
-    note = "of `f32` and `f64` there is `Unordered<Add>` (the order in which threads come decides how a sum is rounded); `f16` and `bf16` take \
+    note = "of `f32`, `f64` and `f16` there is `Unordered<Add>` (the order in which threads come decides how a sum is rounded); `bf16` takes \
             `f32`; the least or greatest float is that of a `tilepipe::key`, a `u64`"
 )]
 pub trait AtomicOperation<T: Element>: 'static + sealed::AtomicOperation<T> {}
@@ -125,6 +130,17 @@ integers! {
 }
 operations! { f32: F32, true; Unordered<Add>: isa::ReduceAdd, 0.0, core::ops::Add::add; }
 operations! { f64: F64, true; Unordered<Add>: isa::ReduceAdd, 0.0, core::ops::Add::add; }
+operations! { f16: F16, true; Unordered<Add>: isa::ReduceAdd, f16::ZERO, sum_of_halves; }
+
+/// The sum rounded to nearest even, as the atomic operation rounds it.
+///
+/// The `f32` in between may be rounded, too (65504 and the least `f16`), and changes nothing: its
+/// 24 bits are twice those of an `f16` and two more.
+#[inline(always)]
+fn sum_of_halves(a: f16, b: f16) -> f16 {
+    let sum = isa::widened_f16(a.to_bits()) + isa::widened_f16(b.to_bits());
+    f16::from_bits(isa::rounded_f16([sum, 0.0]) as u16)
+}
 
 /// Global memory that the threads of all blocks combine values with, by the operation `O`: a
 /// kernel's parameter.
@@ -251,5 +267,29 @@ impl<T: Element, O: AtomicOperation<T>> Reduction<'_, T, O> {
         // SAFETY: (0) an element, which the launch accesses by this function alone (0); (1) the
         // table has the operation, and its kind of the element.
         unsafe { isa::reduce_global::<O::Code, T>(self.base.wrapping_add(index), value, O::KIND) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_of_halves_are_combined_as_the_atomic_operation_does() {
+        type Sum = Unordered<Add>;
+        // Every exponent, with digits that round up, down and to even; no sum is NaN.
+        let halves = || (0..0x7C00).step_by(0x155).chain([1, 0x3FF, 0x400, 0x7BFF, 0x7C00]).map(f16::from_bits);
+        for a in halves().chain(halves().map(|half| -half)) {
+            for b in halves().filter(|b| !(a + b).is_nan()) {
+                let mut there = a;
+                // SAFETY: (0) a local variable; (1) its kind.
+                unsafe { isa::reduce_global::<isa::ReduceAdd, f16>(&raw mut there, b, ElementKind::F16) };
+                let combined = <Sum as sealed::AtomicOperation<f16>>::combine(a, b);
+                assert_eq!(combined.to_bits(), there.to_bits(), "{a:e} and {b:e}");
+            }
+        }
+        let is_identity = <Sum as sealed::AtomicOperation<f16>>::is_identity;
+        assert!([f16::ZERO, f16::NEG_ZERO].into_iter().all(is_identity));
+        assert!(![f16::from_bits(1), f16::from_bits(0x8001), f16::NAN].into_iter().any(is_identity));
     }
 }

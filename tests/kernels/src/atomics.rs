@@ -5,7 +5,7 @@
 
 use tilepipe::reduce::{Add, And, Max, Min, Or, Unordered, Xor};
 use tilepipe::role::{FirstThreads, WarpRoles};
-use tilepipe::{AtomicOperation, Bins, Block, Element, Reduction, Shared, Stages, Tiles, kernel};
+use tilepipe::{AtomicOperation, Bins, Block, Element, Reduction, Shared, Stages, Tiles, f16, kernel};
 
 /// Elements that the reductions of these kernels have, and bins.
 pub const PLACES: usize = 37;
@@ -13,7 +13,7 @@ pub const PLACES: usize = 37;
 /// Combines element `i` of the input with element `i % PLACES` of the reduction.
 #[kernel(
     instances(T = [u32, i32, u64, i64], O = [Add, Min, Max, And, Or, Xor], THREADS = [40]),
-    instances(T = [f32, f64], O = [Unordered<Add>], THREADS = [40]),
+    instances(T = [f32, f64, f16], O = [Unordered<Add>], THREADS = [40]),
 )]
 pub fn elements_reduced<T: Element, O: AtomicOperation<T>, const THREADS: usize>(
     block: Block<THREADS>,
@@ -36,7 +36,7 @@ pub fn elements_reduced<T: Element, O: AtomicOperation<T>, const THREADS: usize>
 /// no multiple of a warp.
 #[kernel(
     instances(T = [u32, i32, u64, i64], O = [Add, Min, Max, And, Or, Xor], THREADS = [72], COPIES = [1, 3]),
-    instances(T = [f32, f64], O = [Unordered<Add>], THREADS = [72], COPIES = [1, 3]),
+    instances(T = [f32, f64, f16], O = [Unordered<Add>], THREADS = [72], COPIES = [1, 3]),
 )]
 pub fn elements_in_bins<T: Element, O: AtomicOperation<T>, const THREADS: usize, const COPIES: usize>(
     block: Block<THREADS>,

@@ -1,6 +1,6 @@
 //! Atomic operations on global and shared memory whose result nobody takes.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use super::block::with_block;
 use super::model::reductions;
@@ -8,7 +8,7 @@ use crate::isa::{ElementKind, ReduceCode};
 
 /// What a float of `kind` is to an atomic sum in global memory: a subnormal number counts as zero
 /// of its sign if it has 32 bits (PTX "red": `.add.f32` on global memory flushes subnormal inputs
-/// and results).
+/// and results; `.add.f64` and `.add.noftz.f16` keep them).
 fn flushed(value: &mut [u8], kind: ElementKind) {
     if kind == ElementKind::F32
         && let Ok(bytes) = <[u8; 4]>::try_from(&*value)
@@ -35,6 +35,11 @@ pub(crate) unsafe fn reduce_global<R: ReduceCode, T: bytemuck::Pod>(to: *mut T, 
         reductions::combined(old, new, R::CODE, kind);
         flushed(old, kind);
     };
+    let update_16 = |old: u16| {
+        let mut bytes = old.to_le_bytes();
+        combine(&mut bytes);
+        Some(u16::from_le_bytes(bytes))
+    };
     let update_32 = |old: u32| {
         let mut bytes = old.to_le_bytes();
         combine(&mut bytes);
@@ -48,15 +53,25 @@ pub(crate) unsafe fn reduce_global<R: ReduceCode, T: bytemuck::Pod>(to: *mut T, 
     // Relaxed, as on the GPU: the end of the launch orders what others read. The operations have a
     // result, so they never fail.
     let order = Ordering::Relaxed;
-    if size_of::<T>() == size_of::<u32>() {
-        // SAFETY: aligned and valid, and accessed by atomic operations alone while the launch lasts
-        // (0).
-        let place = unsafe { AtomicU32::from_ptr(to.cast()) };
-        let _ = place.fetch_update(order, order, update_32);
-    } else {
-        // SAFETY: likewise; a kind that has no 32 bits has 64 (1).
-        let place = unsafe { AtomicU64::from_ptr(to.cast()) };
-        let _ = place.fetch_update(order, order, update_64);
+    match size_of::<T>() {
+        2 => {
+            // SAFETY: aligned and valid, and accessed by atomic operations alone while the launch
+            // lasts (0).
+            let place = unsafe { AtomicU16::from_ptr(to.cast()) };
+            let _ = place.fetch_update(order, order, update_16);
+        }
+        4 => {
+            // SAFETY: aligned and valid, and accessed by atomic operations alone while the launch
+            // lasts (0).
+            let place = unsafe { AtomicU32::from_ptr(to.cast()) };
+            let _ = place.fetch_update(order, order, update_32);
+        }
+        _ => {
+            // SAFETY: aligned and valid, and accessed by atomic operations alone while the launch
+            // lasts (0); a kind that has neither 16 bits nor 32 has 64 (1).
+            let place = unsafe { AtomicU64::from_ptr(to.cast()) };
+            let _ = place.fetch_update(order, order, update_64);
+        }
     }
 }
 

@@ -7,6 +7,7 @@ unsafe extern "C" {
     fn tilepipe_reduce_global_add_64(to: *mut u8, value: u64);
     fn tilepipe_reduce_global_add_f32(to: *mut u8, value: f32);
     fn tilepipe_reduce_global_add_f64(to: *mut u8, value: f64);
+    fn tilepipe_reduce_global_add_f16(to: *mut u8, bits: u16);
     fn tilepipe_reduce_global_min_u32(to: *mut u8, value: u32);
     fn tilepipe_reduce_global_min_i32(to: *mut u8, value: u32);
     fn tilepipe_reduce_global_min_u64(to: *mut u8, value: u64);
@@ -25,6 +26,7 @@ unsafe extern "C" {
     fn tilepipe_reduce_shared_add_64(to: *mut u8, value: u64);
     fn tilepipe_reduce_shared_add_f32(to: *mut u8, value: f32);
     fn tilepipe_reduce_shared_add_f64(to: *mut u8, value: f64);
+    fn tilepipe_reduce_shared_add_f16(to: *mut u8, bits: u16);
     fn tilepipe_reduce_shared_min_u32(to: *mut u8, value: u32);
     fn tilepipe_reduce_shared_min_i32(to: *mut u8, value: u32);
     fn tilepipe_reduce_shared_min_u64(to: *mut u8, value: u64);
@@ -52,7 +54,7 @@ fn bits<T: bytemuck::Pod>(value: T) -> u64 {
 /// Makes a function that combines the value with these bits, of this kind, with the one at `to`.
 macro_rules! operations {
     ($name:ident:
-        $add_32:ident, $add_64:ident, $add_f32:ident, $add_f64:ident;
+        $add_32:ident, $add_64:ident, $add_f32:ident, $add_f64:ident, $add_f16:ident;
         $min_u32:ident, $min_i32:ident, $min_u64:ident, $min_i64:ident;
         $max_u32:ident, $max_i32:ident, $max_u64:ident, $max_i64:ident;
         $and_32:ident, $and_64:ident, $or_32:ident, $or_64:ident, $xor_32:ident, $xor_64:ident
@@ -64,7 +66,7 @@ macro_rules! operations {
         /// operations alone.
         #[inline(always)]
         unsafe fn $name(operation: Reduce, kind: ElementKind, to: *mut u8, bits: u64) {
-            use ElementKind::{F32, F64, I32, I64, U32, U64};
+            use ElementKind::{F16, F32, F64, I32, I64, U32, U64};
             use Reduce::{Add, And, Max, Min, Or, Xor};
             let word = bits as u32;
             // SAFETY: the caller's promises; a function of the kind's size, for the state space.
@@ -74,6 +76,7 @@ macro_rules! operations {
                     (Add, U64 | I64) => $add_64(to, bits),
                     (Add, F32) => $add_f32(to, f32::from_bits(word)),
                     (Add, F64) => $add_f64(to, f64::from_bits(bits)),
+                    (Add, F16) => $add_f16(to, bits as u16),
                     (Min, U32) => $min_u32(to, word),
                     (Min, I32) => $min_i32(to, word),
                     (Min, U64) => $min_u64(to, bits),
@@ -96,14 +99,16 @@ macro_rules! operations {
     };
 }
 operations!(on_global:
-    tilepipe_reduce_global_add_32, tilepipe_reduce_global_add_64, tilepipe_reduce_global_add_f32, tilepipe_reduce_global_add_f64;
+    tilepipe_reduce_global_add_32, tilepipe_reduce_global_add_64, tilepipe_reduce_global_add_f32, tilepipe_reduce_global_add_f64,
+    tilepipe_reduce_global_add_f16;
     tilepipe_reduce_global_min_u32, tilepipe_reduce_global_min_i32, tilepipe_reduce_global_min_u64, tilepipe_reduce_global_min_i64;
     tilepipe_reduce_global_max_u32, tilepipe_reduce_global_max_i32, tilepipe_reduce_global_max_u64, tilepipe_reduce_global_max_i64;
     tilepipe_reduce_global_and_32, tilepipe_reduce_global_and_64, tilepipe_reduce_global_or_32, tilepipe_reduce_global_or_64,
     tilepipe_reduce_global_xor_32, tilepipe_reduce_global_xor_64
 );
 operations!(on_shared:
-    tilepipe_reduce_shared_add_32, tilepipe_reduce_shared_add_64, tilepipe_reduce_shared_add_f32, tilepipe_reduce_shared_add_f64;
+    tilepipe_reduce_shared_add_32, tilepipe_reduce_shared_add_64, tilepipe_reduce_shared_add_f32, tilepipe_reduce_shared_add_f64,
+    tilepipe_reduce_shared_add_f16;
     tilepipe_reduce_shared_min_u32, tilepipe_reduce_shared_min_i32, tilepipe_reduce_shared_min_u64, tilepipe_reduce_shared_min_i64;
     tilepipe_reduce_shared_max_u32, tilepipe_reduce_shared_max_i32, tilepipe_reduce_shared_max_u64, tilepipe_reduce_shared_max_i64;
     tilepipe_reduce_shared_and_32, tilepipe_reduce_shared_and_64, tilepipe_reduce_shared_or_32, tilepipe_reduce_shared_or_64,

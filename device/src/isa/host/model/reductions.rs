@@ -39,7 +39,8 @@ pub(in crate::isa::host) fn combined(there: &mut [u8], data: &[u8], reduce: Redu
         }
         ElementKind::F32 => each(there, data, |a, b| (f32::from_le_bytes(a) + f32::from_le_bytes(b)).to_le_bytes()),
         ElementKind::F64 => each(there, data, |a, b| (f64::from_le_bytes(a) + f64::from_le_bytes(b)).to_le_bytes()),
-        // Rounded once: the sum of two halves is exact in an `f32`.
+        // As if rounded once. The sum of two halves need not be exact in an `f32`, but its 24 bits
+        // are twice those of a half and two more: rounding to them first changes nothing.
         ElementKind::F16 => each(there, data, |a, b| {
             f16::from_f32(f16::from_le_bytes(a).to_f32() + f16::from_le_bytes(b).to_f32()).to_le_bytes()
         }),
@@ -134,9 +135,46 @@ mod tests {
         };
         assert_eq!(halves(f16::from_f32(2048.0), f16::from_f32(1.0)), f16::from_f32(2048.0));
         assert_eq!(halves(f16::from_bits(1), f16::from_bits(1)), f16::from_bits(2));
+        // The `f32` in between is rounded, too.
+        let (greatest, least) = (f16::MAX, f16::from_bits(1));
+        assert_eq!((halves(greatest, least), halves(greatest, -least)), (greatest, greatest));
         let brains = |a: bf16, b: bf16| {
             bf16::from_le_bytes(combined(a.to_le_bytes(), b.to_le_bytes(), Reduce::Add, ElementKind::Bf16))
         };
         assert_eq!(brains(bf16::from_f32(256.0), bf16::from_f32(3.0)), bf16::from_f32(260.0));
+    }
+
+    /// A finite half as a multiple of the least one.
+    fn multiple(half: f16) -> i64 {
+        let (exponent, digits) = (half.to_bits() >> 10 & 0x1F, i64::from(half.to_bits() & 0x3FF));
+        let size = if exponent == 0 { digits } else { (digits | 0x400) << (exponent - 1) };
+        if half.is_sign_negative() { -size } else { size }
+    }
+
+    /// The bits, without a sign, of the half next to this multiple of the least one; of two the
+    /// even one.
+    fn nearest(multiple: i64) -> u16 {
+        let size = multiple.unsigned_abs();
+        let cut = (64 - size.leading_zeros()).saturating_sub(11);
+        let (kept, rest, tie) = (size >> cut, size & ((1 << cut) - 1), (1 << cut) / 2);
+        let up = cut > 0 && (rest > tie || rest == tie && kept & 1 == 1);
+        // The first of eleven digits is that by which the exponent grows, from the last one to
+        // infinity.
+        ((u64::from(cut) << 10) + kept + u64::from(up)).min(0x7C00) as u16
+    }
+
+    #[test]
+    fn every_half_and_those_at_the_borders_have_the_sum_of_whole_numbers_rounded_to_even() {
+        let borders =
+            [0, 1, 2, 0x3FF, 0x400, 0x401, 0x7FF, 0x800, 0x1400, 0x3BFF, 0x3C00, 0x3C01, 0x6800, 0x7BFE, 0x7BFF];
+        for a in (0..=u16::MAX).map(f16::from_bits).filter(|half| half.is_finite()) {
+            for b in borders.into_iter().flat_map(|bits| [bits, bits | 0x8000]).map(f16::from_bits) {
+                let sum = f16::from_le_bytes(combined(a.to_le_bytes(), b.to_le_bytes(), Reduce::Add, ElementKind::F16));
+                let exact = multiple(a) + multiple(b);
+                // Zeros of one sign keep it.
+                let negative = exact < 0 || exact == 0 && a.is_sign_negative() && b.is_sign_negative();
+                assert_eq!(sum.to_bits(), nearest(exact) | u16::from(negative) << 15, "{a:e} and {b:e}");
+            }
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! Atomic operations below the seam: what they compute, and which accesses they race with.
 
+use half::f16;
+
 use super::*;
 use crate::isa::{ElementKind, ReduceAdd, ReduceCode, ReduceMax, ReduceMin, ReduceXor};
 
@@ -132,6 +134,43 @@ fn global_memory_holds_what_the_operation_says() {
     assert_eq!(global::<ReduceMin, i64>(-3, 2, ElementKind::I64), -3);
     assert_eq!(global::<ReduceXor, u64>(0xFF << 40, 1 << 40, ElementKind::U64), 0xFE << 40);
     assert_eq!(global::<ReduceAdd, f64>(f64::from_bits(1), f64::from_bits(2), ElementKind::F64), f64::from_bits(3));
+}
+
+#[test]
+fn sums_of_f16_are_rounded_to_even_and_keep_subnormal_numbers_in_both_memories() {
+    let least = f16::from_bits(1);
+    let number = f16::from_f32;
+    let cases = [
+        (number(1.5), number(2.25), number(3.75)),
+        (number(2048.0), number(1.0), number(2048.0)),
+        (number(2048.0), number(3.0), number(2052.0)),
+        (f16::MAX, number(16.0), f16::INFINITY),
+        (f16::MAX, least, f16::MAX),
+        (least, least, f16::from_bits(2)),
+        (f16::MIN_POSITIVE, -least, f16::from_bits(0x3FF)),
+        (f16::ZERO, -least, -least),
+        (least, -least, f16::ZERO),
+        (f16::NEG_ZERO, f16::NEG_ZERO, f16::NEG_ZERO),
+    ];
+    for (old, value, sum) in cases {
+        let found = global::<ReduceAdd, f16>(old, value, ElementKind::F16);
+        assert_eq!(found.to_bits(), sum.to_bits(), "{old} and {value} in global memory");
+        let in_shared = || {
+            let bins = byte(OFFSET).cast::<f16>();
+            // SAFETY: 16 bytes in shared memory, aligned to 16.
+            unsafe {
+                store_shared_row(bins, [f16::ONE, old, f16::ONE, f16::ONE, f16::ONE, f16::ONE, f16::ONE, f16::ONE])
+            };
+            meet();
+            // SAFETY: three of the initialised bins; the model checks the rest.
+            unsafe { reduce_shared::<ReduceAdd, f16>(bins, 3, 1, value, ElementKind::F16) };
+            meet();
+            let neighbours = f16::ONE.to_bits();
+            let all = [load(OFFSET), load(OFFSET + 4)].map(|word| [word as u16, (word >> 16) as u16]);
+            assert_eq!(all, [[neighbours, sum.to_bits()], [neighbours; 2]], "{old} and {value} in shared memory");
+        };
+        assert_eq!(run(Schedule::Lazy, in_shared), Ok(()));
+    }
 }
 
 #[test]
