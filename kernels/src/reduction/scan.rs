@@ -37,7 +37,7 @@ pub fn part_sums<T: Number, const THREADS: usize, const LEN: usize, const STAGES
 /// If there are fewer sums than blocks before one.
 #[kernel(
     instances(T = [i32, f32], THREADS = [256, 512], LEN = [4 * THREADS], STAGES = [4]),
-    min_blocks = 1536 / THREADS
+    min_blocks = 1280 / THREADS
 )]
 pub fn exclusive_scan<T: Number, const THREADS: usize, const LEN: usize, const STAGES: usize>(
     block: Block<THREADS>,
