@@ -46,8 +46,8 @@ pub(crate) fn count<
     let (stages, bins) = shared.split();
     let bins = bins.bins(&block);
     let tiles = input.for_block(&block);
-    // The keys from the next tile of the block to the end. It counts down: from the number of a tile
-    // it would take a multiplication in each round.
+    // The keys from the block's next tile to the end. It counts down: from the number of a tile it
+    // would take a multiplication in each round.
     let mut left = input.len().wrapping_sub(block.index() * LEN);
     let count = |t: &Thread<'_, '_, THREADS>, key: u32| {
         let bin = (key >> SHIFT) as usize;
