@@ -135,7 +135,7 @@ fn of_matrices(forms: &[matrices::Form]) -> Vec<Candidate> {
 }
 
 /// What the record has.
-static RECORDED: LazyLock<Vec<PeerRow>> = LazyLock::new(recorded);
+static RECORDED: LazyLock<Vec<PeerRow>> = LazyLock::new(of_all_records);
 
 /// Kernels without stages, and those of a task that do the same.
 const WITHOUT_STAGES: [(&str, &str); 1] = [("stencil_2d_reads", "stencil_2d_wide")];
@@ -182,7 +182,7 @@ pub fn candidates() -> Vec<Pairing> {
 }
 
 /// The contestants of all records; where one is in several, the later record's come first.
-fn recorded() -> Vec<PeerRow> {
+fn of_all_records() -> Vec<PeerRow> {
     [ROLES_SWEEP, SWEEP].into_iter().flat_map(contestants).collect()
 }
 
@@ -385,7 +385,7 @@ mod tests {
 
     #[test]
     fn each_task_has_a_row_with_a_twin_in_unsafe_rust() {
-        for record in [Vec::new(), recorded()] {
+        for record in [Vec::new(), of_all_records()] {
             let all = symbols(picked(&record));
             for task in TASKS.iter().filter(|task| task.twin) {
                 let of_task = |(ours, _): &&(&str, _)| ours.starts_with(task.kernel);
