@@ -108,7 +108,8 @@ where
         let steps = Steps::<T, ROWS, COLUMNS, K, LEFT_PAD, RIGHT_PAD, R, C>::new(left, right, thread.rank());
         unrolled::<STEPS>(|k| {
             if k < K {
-                // SAFETY: a step of the tiles.
+                // SAFETY: a step of the tiles, which are borrowed for this call, and the rank of a
+                // thread of the output's block, whose rectangle is checked above.
                 let step = unsafe { steps.load(k) };
                 step.add_to(sums);
             }
@@ -205,7 +206,8 @@ where
         let steps = Steps::<T, ROWS, COLUMNS, K, LEFT_PAD, RIGHT_PAD, R, C>::new(left, right, thread.rank());
         unrolled::<STEPS>(|k| {
             if k < K {
-                // SAFETY: a step of the tiles.
+                // SAFETY: a step of the tiles, which are borrowed for this call, and the rank of a
+                // thread of the output's block, whose rectangle is checked above.
                 let step = unsafe { steps.load(k) };
                 product.step.add_to(&mut product.sums);
                 product.step = step;
@@ -300,7 +302,8 @@ impl<
     ///
     /// # Safety
     ///
-    /// `k < K`, the tiles are readable, and the rank is that of a thread of the rectangles' block.
+    /// `k < K`, the tiles are readable, the rank is that of a thread of the output's block, and
+    /// `TileMut::PER_THREAD` of its output was evaluated, which checks the rectangle.
     #[inline(always)]
     unsafe fn load(&self, k: usize) -> Step<T, R, C> {
         let (down, across) = (const { ROWS / R }, const { COLUMNS / C });
@@ -308,7 +311,7 @@ impl<
         unrolled::<R>(|i| {
             if i % QUAD == 0 {
                 // SAFETY: an element of column k < K, in row `(above + i / 4 * down) * 4` with
-                // `above < down` and i < R: at most ROWS - 4.
+                // `above < down`, which `new` has added, and i < R: at most ROWS - 4.
                 let first = unsafe { self.left.add(k * (ROWS + LEFT_PAD) + i * down) };
                 // SAFETY: so it and the next three are elements of the tile.
                 let quad = unsafe { read(first) };
