@@ -24,15 +24,13 @@
 
 use std::collections::HashSet;
 
+use super::lines::{PURE, code, is_entry, parts};
+
 /// What goes. They are written as LLVM and the device crate write them.
 const LAST: [&str; 4] = [JOIN, "bar.sync 0;", "bar.warp.sync ", "mbarrier.inval.shared.b64 "];
 
 /// Where roles meet: a barrier that the threads of a warp may reach one by one.
 const JOIN: &str = "barrier.sync 0;";
-
-/// The first words of instructions that do nothing but compute numbers.
-const PURE: [&str; 14] =
-    ["mov", "cvt", "cvta", "add", "sub", "mul", "mad", "shl", "shr", "and", "or", "xor", "setp", "selp"];
 
 /// What a wait with a suspend time hint ends with. Such a wait leaves time to a warp's other path
 /// while threads wait where roles meet. Without that place it only takes longer.
@@ -41,12 +39,10 @@ const HINT: &str = ", 20;";
 /// The module without what ends a partition at the end of its kernels; none if there is none.
 pub(crate) fn without_last_joins(module: &str) -> Option<String> {
     let lines: Vec<&str> = module.lines().collect();
-    let begins = |line: &&str| line.contains(".entry ") || line.starts_with(".func") || line.contains(" .func ");
     let (mut out, mut changed) = (String::with_capacity(module.len()), false);
-    for part in lines.chunk_by(|_, next| !begins(next)) {
+    for part in parts(&lines) {
         // A function returns to its caller, and whatever follows there.
-        let is_kernel = part.first().is_some_and(|line| line.contains(".entry "));
-        let last = if is_kernel { last_of_kernel(part) } else { HashSet::new() };
+        let last = if is_entry(part) { last_of_kernel(part) } else { HashSet::new() };
         let roles_meet = |(number, line): (usize, &&str)| !last.contains(&number) && code(line) == JOIN;
         let is_last_partition = !last.is_empty() && !part.iter().enumerate().any(roles_meet);
         for (_, line) in part.iter().enumerate().filter(|(number, _)| !last.contains(number)) {
@@ -59,12 +55,6 @@ pub(crate) fn without_last_joins(module: &str) -> Option<String> {
         changed |= !last.is_empty();
     }
     changed.then_some(out)
-}
-
-/// A line without its comment, with single spaces between its words.
-fn code(line: &str) -> String {
-    let code = line.split_once("//").map_or(line, |(code, _)| code);
-    code.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The numbers of the lines that can go of a kernel's.

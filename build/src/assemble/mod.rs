@@ -1,7 +1,9 @@
 //! From a part's unoptimised module to its PTX and machine code, by way of what was kept.
 
+mod checks;
 mod ends;
 pub(crate) mod kept;
+mod lines;
 pub(crate) mod ptxas;
 mod settled;
 pub(crate) mod specialise;
@@ -139,14 +141,17 @@ impl Assembly<'_> {
         let cpu = format!("-mcpu={target}");
         let least = target.least_ptx_version().max(part.needs.ptx);
         let version = format!("-mattr=+ptx{}", self.ptx_version.map_or(least, |wanted| wanted.max(part.needs.ptx)));
-        let key = self
-            .key("ptx without last joins, hints and settled waits, 2", &[NO_PARTIAL_REDUNDANCY, &cpu, &version, ir]);
+        let key = self.key(
+            "ptx without last joins, hints and settled waits, with checks in line",
+            &[NO_PARTIAL_REDUNDANCY, &cpu, &version, ir],
+        );
         let kept = self.store.get(key, || {
             self.write(part, "optimised.ll", ir.as_bytes())?;
             let input = format!("{}.optimised.ll", part.name);
             let ptx = text(self.llvm("llc", &["-O3", NO_PARTIAL_REDUNDANCY, &cpu, &version, &input], part, "ptx")?)?;
             let ptx = ends::without_last_joins(&ptx).unwrap_or(ptx);
             let ptx = settled::without_settled_waits(&ptx).unwrap_or(ptx);
+            let ptx = checks::in_line(&ptx).unwrap_or(ptx);
             Ok(specialise::text(&ptx, target).unwrap_or(ptx).into_bytes())
         });
         text(kept?)

@@ -15,6 +15,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::lines::{is_entry, parts};
+
 /// The wait that may go, as LLVM writes it.
 const WAIT_ALL: &str = "cp.async.wait_all";
 
@@ -24,9 +26,7 @@ const PRODUCT: &str = "wgmma.mma_async.";
 /// The module without waits for copies where none can be under way; none if there is none.
 pub(crate) fn without_settled_waits(module: &str) -> Option<String> {
     let lines: Vec<&str> = module.lines().collect();
-    let begins = |line: &&str| line.contains(".entry ") || line.starts_with(".func") || line.contains(" .func ");
-    let parts: Vec<&[&str]> = lines.chunk_by(|_, next| !begins(next)).collect();
-    let is_entry = |part: &[&str]| part.first().is_some_and(|line| line.contains(".entry "));
+    let parts: Vec<&[&str]> = parts(&lines).collect();
     // What a called function leaves under way is not followed.
     let may_copy = |part: &[&str]| {
         part.iter().any(|line| line.contains(".extern .func")) || statements(part).iter().any(Statement::touches_copies)

@@ -13,6 +13,10 @@ pub const FILE_BYTES: usize = 256;
 /// none.
 pub const SYMBOL: &str = "tilepipe_panic_record";
 
+/// What a line at the end of a module's PTX begins with that says what a [`PanicRecord::site`]
+/// stands for: the number in hexadecimal, line, column, file and message follow, each behind a tab.
+pub const SITE: &str = "// tilepipe.panic";
+
 /// [`PanicRecord::state`]: nobody has panicked.
 pub const EMPTY: u32 = 0;
 /// [`PanicRecord::state`]: a thread is writing the record, or trapped before it could finish.
@@ -46,6 +50,9 @@ pub struct PanicRecord {
     pub message: [u8; MESSAGE_BYTES],
     /// The source file's path in UTF-8, cut to the array's length.
     pub file: [u8; FILE_BYTES],
+    /// Which check has failed, if it is one that says so by its number instead of by `message`,
+    /// `file`, `line` and `column`; else 0. The module's PTX says what it stands for ([`SITE`]).
+    pub site: u64,
 }
 
 impl PanicRecord {
@@ -63,6 +70,7 @@ impl PanicRecord {
             values: [0; 4],
             message: [0; MESSAGE_BYTES],
             file: [0; FILE_BYTES],
+            site: 0,
         }
     }
 }

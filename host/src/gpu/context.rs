@@ -5,13 +5,14 @@ pub(super) mod turn;
 
 use std::any::Any;
 use std::ffi::{CStr, c_int, c_void};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::{mem, ptr};
 
 use cudarc::driver::sys::{CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUstream};
 use tilepipe::panic_record::{self, PanicRecord};
 
 use self::capture::Relaxed;
+use super::checks::{Check, Checks};
 use super::driver::{Driver, Status};
 use super::loaded::{Modules, Recent};
 use crate::error::Error;
@@ -58,6 +59,8 @@ pub(crate) struct Context {
     /// order. In it is what each launch looks for first. Who holds it takes no lock beside it.
     submission: Mutex<Recent>,
     pub(super) modules: Mutex<Modules>,
+    /// What numbers in the record stand for. Who holds it calls nothing.
+    checks: Mutex<Checks>,
     lost: OnceLock<String>,
     pub(crate) name: String,
     pub(crate) capability: (u32, u32),
@@ -211,6 +214,7 @@ impl Context {
             transfer: ptr::null_mut(),
             submission: Mutex::default(),
             modules: Mutex::default(),
+            checks: Mutex::default(),
             lost: OnceLock::new(),
             name,
             capability: (major, minor),
@@ -306,7 +310,12 @@ impl Context {
         }
         // SAFETY: invariant 1; a record that is still being written is discarded below.
         let record = unsafe { self.record.read_volatile() };
-        report(&record)
+        report(&record, &self.checks())
+    }
+
+    /// What numbers in the record stand for.
+    pub(super) fn checks(&self) -> MutexGuard<'_, Checks> {
+        self.checks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits for all work on the GPU.
@@ -385,16 +394,25 @@ impl Context {
 }
 
 /// Returns what a panicking GPU thread reported, if the record is whole.
-fn report(record: &PanicRecord) -> Option<Error> {
+fn report(record: &PanicRecord, checks: &Checks) -> Option<Error> {
     if record.state != panic_record::COMPLETE {
         return None;
     }
     let values = &record.values[..(record.value_count as usize).min(record.values.len())];
+    let Check { message, file, line, column } = match record.site {
+        0 => Check {
+            message: text(&record.message, record.message_bytes),
+            file: text(&record.file, record.file_bytes),
+            line: record.line,
+            column: record.column,
+        },
+        site => checks.get(site),
+    };
     Some(Error::KernelPanicked {
-        message: fill_in(&text(&record.message, record.message_bytes), values),
-        file: text(&record.file, record.file_bytes),
-        line: record.line,
-        column: record.column,
+        message: fill_in(&message, values),
+        file,
+        line,
+        column,
         block: record.block,
         thread: Some(record.thread),
     })
@@ -476,7 +494,7 @@ mod tests {
 
     #[test]
     fn a_whole_record_becomes_the_report_with_its_values() {
-        let error = report(&record("tile index {} is out of range: {} tiles", &[9, 4])).unwrap();
+        let error = report(&record("tile index {} is out of range: {} tiles", &[9, 4]), &Checks::default()).unwrap();
         let text = error.to_string();
         assert!(text.contains("tile index 9 is out of range: 4 tiles"), "{text}");
         assert!(text.contains("a.rs:7:3, block 2, thread 5"), "{text}");
@@ -484,15 +502,27 @@ mod tests {
 
     #[test]
     fn a_record_that_is_not_whole_is_no_report() {
-        assert!(report(&PanicRecord::empty()).is_none());
-        assert!(report(&PanicRecord { state: panic_record::CLAIMED, ..record("half", &[]) }).is_none());
+        assert!(report(&PanicRecord::empty(), &Checks::default()).is_none());
+        let half = PanicRecord { state: panic_record::CLAIMED, ..record("half", &[]) };
+        assert!(report(&half, &Checks::default()).is_none());
+    }
+
+    #[test]
+    fn a_record_of_a_check_has_the_text_of_its_module() {
+        let mut checks = Checks::default();
+        checks.read("// tilepipe.panic\t2a\t11\t12\tb.rs\tindex {} of {}\n");
+        let error = report(&PanicRecord { site: 0x2a, ..record("", &[7, 4]) }, &checks).unwrap();
+        let text = error.to_string();
+        assert!(text.contains("index 7 of 4") && text.contains("b.rs:11:12, block 2, thread 5"), "{text}");
+        let unknown = report(&PanicRecord { site: 1, ..record("", &[7, 4]) }, &checks).unwrap().to_string();
+        assert!(unknown.contains("check 0000000000000001 failed"), "{unknown}");
     }
 
     #[test]
     fn lengths_beyond_the_arrays_are_cut_and_missing_values_stay_open() {
         let wild =
             PanicRecord { message_bytes: u32::MAX, file_bytes: u32::MAX, value_count: 99, ..record("{} {}", &[1]) };
-        assert!(report(&wild).is_some());
+        assert!(report(&wild, &Checks::default()).is_some());
         assert_eq!(fill_in("{} of {}", &[1]), "1 of {}");
         assert_eq!(fill_in("plain", &[1]), "plain");
     }

@@ -60,6 +60,7 @@ impl Context {
             _ => self.compile(image)?,
         };
         if image.ptx.contains(panic_record::SYMBOL) {
+            self.checks().read(image.ptx);
             self.set_record(raw)?;
         }
         let place = modules.images.len();
