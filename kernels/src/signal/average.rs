@@ -1,8 +1,6 @@
 //! The moving average.
 
-use core::array::from_fn;
-
-use tilepipe::{Block, Blocked, F32x4, HaloTile, Halos, I32x4, Shared, Stages, Tiles, TilesMut, kernel};
+use tilepipe::{Block, Blocked, F32x4, HaloTile, Halos, I32x4, Shared, Stages, TilesMut, kernel};
 
 use crate::compute::Number;
 
@@ -54,31 +52,6 @@ pub fn moving_average_wide<T: Number, const THREADS: usize, const LEN: usize, co
     let _ = shared.pipeline(&block).map_tiles(&tiles, &mut results, |tile, dst| {
         block.threads(|t| dst.set_each(&t, |element| mean_around(tile, element)));
     });
-}
-
-/// [`moving_average`](fn@crate::moving_average) without stages: each thread reads five runs of four
-/// elements where they lie, its own and two on either side, most of which the L1 cache has. The
-/// tiles of the signal say how it is aligned; `LEN` is four times the number of threads.
-#[kernel(instances(T = [i32, f32], THREADS = [128], LEN = [4 * THREADS]))]
-pub fn moving_average_reads<T: Number, const THREADS: usize, const LEN: usize>(
-    block: Block<THREADS>,
-    signal: Tiles<T, LEN>,
-    mut out: TilesMut<T, LEN, Blocked>,
-) {
-    let mut results = out.for_block(&block);
-    for i in 0..results.len() {
-        let first = results.number(i) * THREADS;
-        let dst = results.get_mut(i);
-        block.threads(|t| {
-            // Beyond the ends there are zeros; the numbers of runs before the first one wrap.
-            let own = first + t.rank();
-            let runs: [[T; 4]; 5] = from_fn(|nth| signal.run::<4>((own + nth).wrapping_sub(RADIUS / 4)).0);
-            dst.set_own(&t, |nth| {
-                let window = (nth..=nth + 2 * RADIUS).map(|place| runs[place / 4][place % 4]);
-                window.fold(T::ZERO, T::plus).mean_of(2 * RADIUS as u16 + 1)
-            });
-        });
-    }
 }
 
 /// The mean of the elements around one of a tile's, summed from left to right.

@@ -42,25 +42,9 @@ fn a_stencil_without_stages_reads_a_run_of_each_of_three_rows_and_two_elements_b
 }
 
 #[test]
-fn an_average_without_stages_reads_five_runs() {
-    let kernels = Kernel::named("moving_average_reads");
-    assert!(!kernels.is_empty());
-    for kernel in kernels {
-        let name = kernel.name();
-        assert_eq!(kernel.entry.local_declarations, [""; 0], "{name}: local memory");
-        assert_eq!(count(&kernel, |one| one.is("ld.global") && !one.has("nc")), 0, "{name}: a load by another path");
-        for (opcode, wanted) in [("ld.global.nc.v4.b32", 5), ("st.global.v4.b32", 1)] {
-            assert_eq!(count(&kernel, |one| one.opcode == opcode), wanted, "{name}: {opcode}");
-        }
-    }
-}
-
-#[test]
 fn a_row_costs_two_barriers_for_each_value_of_the_whole_block() {
     // For rows that fit, and again for wider ones.
-    for (kernel, values) in
-        [("softmax", 2), ("rms_norm", 1), ("reverse", 0), ("stencil_2d_reads", 0), ("moving_average_reads", 0)]
-    {
+    for (kernel, values) in [("softmax", 2), ("rms_norm", 1), ("reverse", 0), ("stencil_2d_reads", 0)] {
         for kernel in Kernel::named(kernel) {
             assert_eq!(count(&kernel, is_block_barrier), 2 * 2 * values, "{}", kernel.name());
         }
