@@ -194,7 +194,7 @@ fn entry(lines: &[&str], constants: &Constants<'_>, sites: &mut Vec<Site>) -> Op
     let mut out = String::new();
     for (at, line) in lines.iter().enumerate() {
         if let Some((condition, goes_on, report)) = checks.get(&at) {
-            write_check(&mut out, condition, report);
+            write_check(&mut out, at, condition, report);
             if let Some(label) = goes_on {
                 let _ = writeln!(out, "\tbra.uni \t{label};");
             }
@@ -220,9 +220,9 @@ const BLOCK: &str = "\t.reg .b32 tilepipe_block, tilepipe_zero;
 \tor.b32 tilepipe_block, tilepipe_block, tilepipe_zero;
 ";
 
-/// The check that fails where `condition` holds. Of the orders that were tried this one takes the
+/// The check in line `at`, which fails where `condition` holds. Of the orders that were tried this one takes the
 /// fewest registers. The record begins a page, so that its two numbers are 16 aligned bytes.
-fn write_check(out: &mut String, condition: &str, report: &Report<'_>) {
+fn write_check(out: &mut String, at: usize, condition: &str, report: &Report<'_>) {
     let passes = negated(condition);
     let setup: String = report.setup.iter().flat_map(|line| [line, "\n"]).collect();
     let [first, second] = report.values;
@@ -234,7 +234,7 @@ fn write_check(out: &mut String, condition: &str, report: &Report<'_>) {
 \t.reg .pred tilepipe_first;
 \t.reg .b32 tilepipe_word;
 \t.reg .b64 tilepipe_record, tilepipe_value, tilepipe_other;
-\t@{passes} bra tilepipe_checked;
+\t@{passes} bra tilepipe_checked_{at};
 {setup}\
 \tld.volatile.global.b64 tilepipe_record, [{global}];
 \tatom.sys.cas.b32 tilepipe_word, [tilepipe_record], 0, 1;
@@ -251,7 +251,7 @@ fn write_check(out: &mut String, condition: &str, report: &Report<'_>) {
 \t@tilepipe_first st.volatile.b32 [tilepipe_record], 2;
 \tfence.sc.sys;
 \t@tilepipe_first brkpt;
-\ttilepipe_checked:
+\ttilepipe_checked_{at}:
 \t@{condition} exit;
 \t}}
 "
@@ -470,7 +470,7 @@ mod tests {
         assert_eq!(outline(&body).unwrap(), wanted);
         let text = in_line(&module(&body)).unwrap();
         for line in [
-            "\t@!%p1 bra tilepipe_checked;\n",
+            "\t@!%p1 bra tilepipe_checked_10;\n",
             "\tmov.b64 tilepipe_value, 1024;\n",
             "\tmov.b64 tilepipe_other, %rd110;\n",
             "[tilepipe_record+28], 2;\n",

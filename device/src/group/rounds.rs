@@ -17,6 +17,8 @@
 //! those of the block's, which nobody accesses by (0) of the block's last collective; the slots of
 //! results are different ones, and two partitions have barriers of the block between them.
 
+use core::cell::Cell;
+
 use super::scratch::{CollectiveGroup, Scratch};
 use crate::element::Element;
 use crate::isa::{self, Lanes, WARP};
@@ -84,7 +86,7 @@ pub(crate) unsafe fn scan_in<G: CollectiveGroup, T: Element, const N: usize>(
     let scratch = unsafe { share_ends::<G, T, N>(&scanned) };
     let combine = |rank: usize, value: &mut T| {
         // SAFETY: between the barriers that `share_ends` asks for.
-        if let Some(before) = unsafe { ends_before::<T, N>(&scratch, rank, None, &op) } {
+        if let (Some(before), _) = unsafe { ends::<T, N>(&scratch, rank, None, &op) } {
             *value = op(before, *value);
         }
     };
@@ -110,24 +112,22 @@ pub(crate) unsafe fn scan_with_total_in<G: CollectiveGroup, T: Element, const N:
     let mut scanned = unsafe { scan_lanes(values, &op) };
     // SAFETY: the caller's promise.
     let scratch = unsafe { share_ends::<G, T, N>(&scanned) };
+    // Each thread combines all ends, and has the total from that.
+    let total = Cell::new(T::zeroed());
     let combine = |rank: usize, value: &mut T| {
         // SAFETY: between the barriers that `share_ends` asks for.
-        if let Some(before) = unsafe { ends_before::<T, N>(&scratch, rank, None, &op) } {
+        let (before, all) = unsafe { ends::<T, N>(&scratch, rank, None, &op) };
+        if let Some(before) = before {
             *value = op(before, *value);
         }
-        if rank == N - 1 {
-            // SAFETY: each thread read an earlier result before the barrier of `share_ends` (1),
-            // and this thread alone accesses it before the next one.
-            unsafe { scratch.write_result(*value) };
-        }
+        total.set(all);
     };
     // SAFETY: the caller's promise: the group's threads make this call, N in all.
     unsafe { scanned.update_members(G::MEMBERS, combine) };
     // This barrier ends the reads of the warps' slots (0).
     // SAFETY: the caller's promise.
     unsafe { G::sync() };
-    // SAFETY: written before the barrier, and not again before another one (1).
-    (scanned, unsafe { scratch.read_result() })
+    (scanned, total.get())
 }
 
 /// What `Block::exclusive_scan` and that of a role do.
@@ -147,26 +147,24 @@ pub(crate) unsafe fn exclusive_scan_in<G: CollectiveGroup, T: Element, const N: 
     let mut prefixes = unsafe { scanned.lane_below(1) };
     // SAFETY: the caller's promise.
     let scratch = unsafe { share_ends::<G, T, N>(&scanned) };
+    // As in `scan_with_total_in`.
+    let total = Cell::new(T::zeroed());
     let combine = |rank: usize, value: &mut T| {
         // SAFETY: between the barriers that `share_ends` asks for.
-        let before = unsafe { ends_before::<T, N>(&scratch, rank, Some(initial), &op) }.unwrap_or(initial);
+        let (before, all) = unsafe { ends::<T, N>(&scratch, rank, Some(initial), &op) };
+        let before = before.unwrap_or(initial);
         *value = if rank.is_multiple_of(WARP) { before } else { op(before, *value) };
-        if rank == N - 1 {
-            // SAFETY: each thread read an earlier result before the barrier of `share_ends` (1),
-            // and this thread alone accesses it before the next one.
-            unsafe { scratch.write_result(op(before, scanned.get(rank))) };
-        }
+        total.set(all);
     };
     // SAFETY: the caller's promise: the group's threads make this call, N in all.
     unsafe { prefixes.update_members(G::MEMBERS, combine) };
     // This barrier ends the reads of the warps' slots (0).
     // SAFETY: the caller's promise.
     unsafe { G::sync() };
-    // SAFETY: written before the barrier, and not again before another one (1).
-    (prefixes, unsafe { scratch.read_result() })
+    (prefixes, total.get())
 }
 
-/// Puts the last value of each whole warp in its slot, for all threads of the group after the
+/// Puts the last value of each warp in its slot, for all threads of the group after the
 /// barrier that this ends with. They read it before another one.
 ///
 /// # Safety
@@ -176,7 +174,7 @@ pub(crate) unsafe fn exclusive_scan_in<G: CollectiveGroup, T: Element, const N: 
 unsafe fn share_ends<G: CollectiveGroup, T: Element, const N: usize>(scanned: &isa::PerThread<T, N>) -> Scratch<T> {
     let scratch = Scratch::<T>::of::<G>();
     let write = |rank: usize| {
-        if rank % WARP == WARP - 1 {
+        if rank % WARP == WARP - 1 || rank == N - 1 {
             // SAFETY: the warp's own slot, which nobody accesses (0), and nobody else does before
             // the next barrier.
             unsafe { scratch.write(rank / WARP, scanned.get(rank)) };
@@ -189,28 +187,29 @@ unsafe fn share_ends<G: CollectiveGroup, T: Element, const N: usize>(scanned: &i
     scratch
 }
 
-/// Combines `initial`, if there is one, and what the warps below that of the thread of rank `rank`
-/// have shared, from left to right; `None` if there is neither.
+/// Combines `initial`, if there is one, with what the warps below that of the thread of rank `rank`
+/// have shared, from left to right, which is `None` if there is neither; and with what all warps
+/// have.
 ///
-/// Every thread combines what all warps but the last one share, and keeps what belongs to its own:
-/// with a number of warps that is known, in wide loads and without a branch, that is less than to
-/// end at its own warp.
+/// Every thread combines what all warps share, and keeps what belongs to its own: with a number of
+/// warps that is known, in wide loads and without a branch, that is less than to end at its own
+/// warp, and no thread has to hand the total to the others.
 ///
 /// # Safety
 ///
 /// This is between the barrier of [`share_ends`] and the one after it, for a thread of its group of
 /// `N` threads.
 #[inline(always)]
-unsafe fn ends_before<T: Element, const N: usize>(
+unsafe fn ends<T: Element, const N: usize>(
     scratch: &Scratch<T>,
     rank: usize,
     initial: Option<T>,
     op: &impl Fn(T, T) -> T,
-) -> Option<T> {
+) -> (Option<T>, T) {
     let (mut before, mut all) = (initial, initial);
-    for warp in 0..N.div_ceil(WARP) - 1 {
-        // SAFETY: the slots of whole warps were written before the barrier, and not again before
-        // another one; all but the last one are whole.
+    for warp in 0..N.div_ceil(WARP) {
+        // SAFETY: the slots of all warps were written before the barrier, and not again before
+        // another one.
         let end = unsafe { scratch.read(warp) };
         all = Some(match all {
             Some(all) => op(all, end),
@@ -220,7 +219,8 @@ unsafe fn ends_before<T: Element, const N: usize>(
             before = all;
         }
     }
-    before
+    // There is a warp.
+    (before, all.unwrap_or_else(T::zeroed))
 }
 
 /// What `Block::broadcast` and that of a role do.

@@ -95,15 +95,18 @@ pub(crate) fn scan<T: Number, E: Engine, S: Scope, const THREADS: usize, const L
     let mut before = block.reduce(&before, T::plus);
     let (tiles, mut results) = (input.in_order::<Consecutive>(&block), out.for_block(&block));
     let _ = shared.pipeline(&block).map_tiles(&tiles, &mut results, |tile, result| {
-        let own = block.map(|t| tile.own(&t).iter().fold(T::ZERO, |sum, value| sum.plus(*value)));
-        let (prefixes, total) = block.exclusive_scan(&own, before, T::plus);
+        let own = block.map(|t| {
+            let own = tile.own(&t);
+            core::array::from_fn::<T, PIECE, _>(|nth| own[nth])
+        });
+        let sums = block.map(|t| own.get(&t).into_iter().fold(T::ZERO, T::plus));
+        let (prefixes, total) = block.exclusive_scan(&sums, before, T::plus);
         before = total;
         block.threads(|t| {
-            let own = tile.own(&t);
             let mut sum = prefixes.get(&t);
-            let sums: [T; PIECE] = core::array::from_fn(|nth| {
+            let sums = own.get(&t).map(|value| {
                 let before = sum;
-                sum = sum.plus(own[nth]);
+                sum = sum.plus(value);
                 before
             });
             result.set_all(&t, sums);
