@@ -1,11 +1,6 @@
 //! Two-dimensional tiles: a transpose and a stencil.
 
-use core::array::from_fn;
-
-use tilepipe::{
-    Block, HaloTile2D, Halos2D, I32x4, Micro, PerLane, Runs, Shared, Stages, Tile2D, Tiles2D, TilesMut2D, Warp,
-    WarpRows, kernel,
-};
+use tilepipe::{Block, HaloTile2D, Halos2D, I32x4, Micro, Runs, Shared, Stages, Tile2D, Tiles2D, TilesMut2D, kernel};
 
 use crate::compute::Number;
 
@@ -120,72 +115,35 @@ pub fn stencil_2d_wide<
     });
 }
 
-/// [`stencil_2d`](fn@crate::stencil_2d) without stages: a warp has four rows of a tile, of which
-/// each lane reads four elements, and of the rows above and below them; the elements beside these
-/// come from the lanes next to it. The tiles of the input say how it is aligned; a tile has four
-/// rows for each warp.
-#[kernel(instances(T = [i32, f32], THREADS = [128], ROWS = [16], COLUMNS = [128]))]
+/// [`stencil_2d`](fn@crate::stencil_2d) without stages: each thread reads four elements of three
+/// rows where they lie, and the two beside them, most of which the L1 cache has. The tiles of the
+/// input say how it is aligned; `ROWS * COLUMNS` is four times the number of threads.
+#[kernel(instances(T = [i32, f32], THREADS = [128], ROWS = [4], COLUMNS = [128]))]
 pub fn stencil_2d_reads<T: Number, const THREADS: usize, const ROWS: usize, const COLUMNS: usize>(
     block: Block<THREADS>,
     input: Tiles2D<T, ROWS, COLUMNS>,
-    mut out: TilesMut2D<T, ROWS, COLUMNS, WarpRows<4>>,
+    mut out: TilesMut2D<T, ROWS, COLUMNS, Runs<4>>,
 ) {
     let mut results = out.for_block(&block);
     let places = results.places();
     for i in 0..results.len() {
         let (down, right) = places.get(i);
         let dst = results.get_mut(i);
-        block.warps(|warp| {
-            let (first, column) = (down * ROWS + 4 * warp.rank(), right * COLUMNS);
+        block.threads(|t| {
+            let (row, column) = dst.place(&t, 0);
+            let (row, column) = (down * ROWS + row, right * COLUMNS + column);
             // Beyond the edges there are zeros; the number of the row above the first one wraps.
-            let run = |row: usize| warp.map(|lane| input.run::<4>(row, column / 4 + lane.rank()).0);
-            let above = &run(first.wrapping_sub(1));
-            let [a, b, c, d, below] = &[0, 1, 2, 3, 4].map(|down| run(first + down));
-            let sums = |row, rows| five_points_of_lanes(&warp, &input, (row, column), rows);
-            let rows = [
-                sums(first, [above, a, b]),
-                sums(first + 1, [a, b, c]),
-                sums(first + 2, [b, c, d]),
-                sums(first + 3, [c, d, below]),
-            ];
-            warp.lanes(|lane| {
-                let [a, b, c, d] = rows.each_ref().map(|row| row.get(&lane));
-                dst.set_own(lane.thread(), |nth| match nth / 4 {
-                    0 => a[nth % 4],
-                    1 => b[nth % 4],
-                    2 => c[nth % 4],
-                    _ => d[nth % 4],
-                });
+            let run = |row| input.run::<4>(row, column / 4).0;
+            let beside = |column| input.get(row, column).unwrap_or_else(T::zeroed);
+            let (above, centre, below) = (run(row.wrapping_sub(1)), run(row), run(row + 1));
+            let (left, right) = (beside(column.wrapping_sub(1)), beside(column + 4));
+            dst.set_own(&t, |nth| {
+                let left = if nth == 0 { left } else { centre[nth - 1] };
+                let right = if nth == 3 { right } else { centre[nth + 1] };
+                centre[nth].triple().plus(above[nth]).plus(left).plus(right).plus(below[nth])
             });
         });
     }
-}
-
-/// [`five_points`] of the elements of a row from `column` on, of which each lane has four, as of the
-/// rows above and below.
-#[inline(always)]
-fn five_points_of_lanes<'w, T: Number, const THREADS: usize, const ROWS: usize, const COLUMNS: usize>(
-    warp: &Warp<'w, '_, THREADS>,
-    input: &Tiles2D<'_, T, ROWS, COLUMNS>,
-    (row, column): (usize, usize),
-    [above, centre, below]: [&PerLane<'w, [T; 4]>; 3],
-) -> PerLane<'w, [T; 4]> {
-    let beside = |column| input.get(row, column).unwrap_or_else(T::zeroed);
-    let left = warp.shift_up::<1, _>(&warp.map(|lane| centre.get(&lane)[3]));
-    let right = warp.shift_down::<1, _>(&warp.map(|lane| centre.get(&lane)[0]));
-    warp.map(|lane| {
-        let [above, centre, below] = [above, centre, below].map(|row| row.get(&lane));
-        let [left, right] = match lane.rank() {
-            0 => [beside(column.wrapping_sub(1)), right.get(&lane)],
-            31 => [left.get(&lane), beside(column + COLUMNS)],
-            _ => [left.get(&lane), right.get(&lane)],
-        };
-        from_fn(|nth| {
-            let left = if nth == 0 { left } else { centre[nth - 1] };
-            let right = if nth == 3 { right } else { centre[nth + 1] };
-            centre[nth].triple().plus(above[nth]).plus(left).plus(right).plus(below[nth])
-        })
-    })
 }
 
 /// `3 * centre + above + left + right + below`, in this order.

@@ -48,7 +48,7 @@ pub use roles::{
     with_specialized_staging_warps,
 };
 pub use rows::{RMS_NORM_EPSILON, reverse, rms_norm, softmax};
-pub use signal::{RADIUS, convolution, moving_average, moving_average_reads, moving_average_wide};
+pub use signal::{RADIUS, convolution, moving_average, moving_average_wide};
 pub use tensor::{batched_transpose, column_sums, copy_tma, stencil_2d_tma, stencil_3x3_tma, transpose_tma};
 #[cfg(not(target_arch = "nvptx64"))]
 pub use tensor_cores::{Epilogue, Matrix, MatrixView, MatrixViewMut, MultiplyError, multiply, multiply_fused};

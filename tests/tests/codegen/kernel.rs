@@ -140,8 +140,7 @@ impl Kernel {
 
     /// Whether a kernel of `kernels/` has a pipeline, of any engine.
     pub fn has_stages(&self) -> bool {
-        let without = ["softmax", "rms_norm", "reverse", "gather", "stencil_2d_reads", "moving_average_reads"];
-        !without.contains(&self.instance.kernel())
+        !["softmax", "rms_norm", "reverse", "gather", "stencil_2d_reads"].contains(&self.instance.kernel())
     }
 
     /// Whether tiles are copied asynchronously, by `cp.async`.
