@@ -74,7 +74,9 @@ pub fn scale_own_bulk<T: Number, const THREADS: usize, const LEN: usize, const S
 }
 use crate::reduction::{TwoTiles, write_result};
 
-/// The sum of the block's tiles, as [`sum`](fn@crate::sum) in tiles of 4 to 16 KiB.
+/// The sum of the block's tiles, as [`sum`](fn@crate::sum) in tiles of 4 to 16 KiB. A thread adds
+/// four elements in a row, then the four of the same place in the next part of the tile: with more
+/// in a row a warp's reads of shared memory would meet in its banks.
 #[kernel(instances(T = [i32, f32], THREADS = [256], LEN = [1024, 4096], STAGES = [4]))]
 pub fn sum_bulk<T: Number, const THREADS: usize, const LEN: usize, const STAGES: usize>(
     block: Block<THREADS>,
@@ -86,8 +88,11 @@ pub fn sum_bulk<T: Number, const THREADS: usize, const LEN: usize, const STAGES:
     let mut sums = block.map(|_| T::ZERO);
     let _ = shared.pipeline(&block).for_each_tile(&tiles, |tile, _| {
         block.update(&mut sums, |t, sum| {
-            for value in tile.own(&t) {
-                *sum = sum.plus(*value);
+            for part in 0..LEN / (4 * THREADS) {
+                let first = 4 * (part * THREADS + t.rank());
+                for nth in 0..4 {
+                    *sum = sum.plus(tile[first + nth]);
+                }
             }
         });
     });

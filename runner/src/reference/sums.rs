@@ -11,8 +11,11 @@ use crate::value::Value;
 /// Threads of a warp.
 pub(super) const WARP: usize = 32;
 
-/// Adds the elements of each block's tiles: thread `r` adds, of each tile of `len` elements, the
-/// `len / threads` in a row from `r * len / threads` on.
+/// Elements in a row that a thread has of a tile, at most.
+const RUN: usize = 4;
+
+/// Adds the elements of each block's tiles: thread `r` adds, of each tile of `len` elements, as many
+/// in a row as each thread has, four at most: run `r`, run `r + threads` and so on.
 ///
 /// # Panics
 ///
@@ -102,11 +105,12 @@ fn own_elements<T: Value>(
     grid: usize,
     element: impl Fn(usize) -> T + Sync,
 ) -> Vec<T> {
-    let (tiles, own) = (elements.div_ceil(len), len / threads);
+    let (tiles, run) = (elements.div_ceil(len), (len / threads).min(RUN));
     each_block(grid, |block| {
         let thread = |rank| {
-            let starts = (block..tiles).step_by(grid).map(|tile| tile * len + rank * own);
-            starts.flat_map(|start| start..start + own).fold(T::zero(), |sum, index| sum.plus(element(index)))
+            let tiles = (block..tiles).step_by(grid).map(|tile| tile * len);
+            let starts = tiles.flat_map(|tile| (rank * run..len).step_by(threads * run).map(move |at| tile + at));
+            starts.flat_map(|start| start..start + run).fold(T::zero(), |sum, index| sum.plus(element(index)))
         };
         (0..threads).map(thread).collect()
     })
