@@ -288,24 +288,27 @@ fn report<'m>(lines: &[&'m str], first: usize, constants: &Constants<'_>) -> Opt
             }
             _ if PURE.contains(&opcode.split('.').next()?) => {
                 let operand = line.rsplit(',').next()?.trim().strip_suffix(';')?;
-                let to = line.split_once('%')?.1.split(',').next()?;
+                let to = line.split_once('%')?.1.split(',').next()?.trim();
                 defined.insert(to, operand);
-                if !opcode.starts_with("cvta") && !constants.0.contains_key(operand) {
-                    setup.push(line);
-                }
+                setup.push((to, line));
             }
             _ => return None,
         }
     }
     // What lies behind the end of an inline assembly is a comment.
     let end = last + usize::from(lines.get(last).is_some_and(|line| line.trim() == "// end inline asm"));
-    // A register that has the address of a constant.
+    // A constant whose address a register has, and the registers between them.
     let constant = |number: usize| {
-        let generic = defined.get(operands.get(&number)?.strip_prefix('%')?)?;
-        defined.get(generic.strip_prefix('%')?).copied()
+        let register = operands.get(&number)?.strip_prefix('%')?;
+        let generic = defined.get(register)?.strip_prefix('%')?;
+        Some((*defined.get(generic)?, [register, generic]))
     };
-    let (message, length) = (constant(0)?, operands.get(&1)?.parse().ok()?);
-    let (line, column, file) = constants.place(constant(2)?)?;
+    let ((message, of_message), length) = (constant(0)?, operands.get(&1)?.parse().ok()?);
+    let (place, of_place) = constant(2)?;
+    let (line, column, file) = constants.place(place)?;
+    // The numbers have no use for these.
+    setup.retain(|(to, _)| !of_message.contains(to) && !of_place.contains(to));
+    let setup = setup.into_iter().map(|(_, line)| line).collect();
     let message = constants.text(message, length)?;
     let count = operands.get(&3)?;
     let _: u32 = count.parse().ok()?;

@@ -77,7 +77,9 @@ fn machine_code_has_no_local_memory_and_no_generic_access() {
     for kernel in Kernel::all() {
         let name = kernel.name();
         for forbidden in ["LDL", "STL", "LD", "ST"] {
-            let found = code[name].instructions().find(|one| one.is(forbidden));
+            // What a failed check writes for the host, in line.
+            let is_report = |one: &&Instruction| one.has("STRONG") && one.has("SYS");
+            let found = code[name].instructions().filter(|one| !is_report(one)).find(|one| one.is(forbidden));
             assert_eq!(found, None, "{name}: a local or generic access");
         }
     }
