@@ -16,9 +16,9 @@
 //! - The texts are comments behind the module, `// tilepipe.panic`, which the host finds by the
 //!   number in the record (`PanicRecord::site`).
 //!
-//! That is for checks that threads make for themselves. Where all threads of a warp compare the same
-//! numbers, such as how many tiles there are, `ptxas` sees that, and the check stays as it is. So do
-//! all checks of a kernel that has a thread's own check of another kind, which calls.
+//! That is for checks that threads make for themselves. Where all threads of a warp compare the
+//! same numbers, such as how many tiles there are, `ptxas` sees that, and the check stays as it is.
+//! So do all checks of a kernel that has a thread's own check of another kind, which calls.
 //!
 //! A module that nobody has given a record ends by an access to the address 0 instead of a trap.
 
@@ -210,9 +210,9 @@ fn entry(lines: &[&str], constants: &Constants<'_>, sites: &mut Vec<Site>) -> Op
 }
 
 /// What an entry with checks begins with: its block's index in a register that nothing else is
-/// computed from. `ptxas` would keep `%ctaid.x` itself out of the warp's own registers, with all that
-/// follows from it, if a thread alone used it; it cannot know that this adds zero, which it is until
-/// the clock has counted 2^63 cycles.
+/// computed from. `ptxas` would keep `%ctaid.x` itself out of the warp's own registers, with all
+/// that follows from it, if a thread alone used it; it cannot know that this adds zero, which it is
+/// until the clock has counted 2^63 cycles.
 const BLOCK: &str = "\t.reg .b32 tilepipe_block, tilepipe_zero;
 \tmov.u32 tilepipe_zero, %clock_hi;
 \tshr.u32 tilepipe_zero, tilepipe_zero, 31;
@@ -220,8 +220,9 @@ const BLOCK: &str = "\t.reg .b32 tilepipe_block, tilepipe_zero;
 \tor.b32 tilepipe_block, tilepipe_block, tilepipe_zero;
 ";
 
-/// The check in line `at`, which fails where `condition` holds. Of the orders that were tried this one takes the
-/// fewest registers. The record begins a page, so that its two numbers are 16 aligned bytes.
+/// The check in line `at`, which fails where `condition` holds. Of the orders that were tried this
+/// one takes the fewest registers. The record begins a page, so that its two numbers are 16 aligned
+/// bytes.
 fn write_check(out: &mut String, at: usize, condition: &str, report: &Report<'_>) {
     let passes = negated(condition);
     let setup: String = report.setup.iter().flat_map(|line| [line, "\n"]).collect();

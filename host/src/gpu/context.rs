@@ -1,6 +1,7 @@
 //! An opened GPU: its context, its limits, its panic record, and whether it has failed.
 
 mod capture;
+mod checks;
 pub(super) mod turn;
 
 use std::any::Any;
@@ -12,7 +13,7 @@ use cudarc::driver::sys::{CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, 
 use tilepipe::panic_record::{self, PanicRecord};
 
 use self::capture::Relaxed;
-use super::checks::{Check, Checks};
+use self::checks::{Check, Checks};
 use super::driver::{Driver, Status};
 use super::loaded::{Modules, Recent};
 use crate::error::Error;

@@ -7,7 +7,6 @@
 //! there, and [`contract`], which compares it with the program's kernels. Of the rest of the crate
 //! they name errors and accesses alone.
 
-mod checks;
 pub(crate) mod context;
 mod contract;
 pub(crate) mod driver;

@@ -14,8 +14,8 @@ pub(super) const WARP: usize = 32;
 /// Elements in a row that a thread has of a tile, at most.
 const RUN: usize = 4;
 
-/// Adds the elements of each block's tiles: thread `r` adds, of each tile of `len` elements, as many
-/// in a row as each thread has, four at most: run `r`, run `r + threads` and so on.
+/// Adds the elements of each block's tiles: thread `r` adds, of each tile of `len` elements, as
+/// many in a row as each thread has, four at most: run `r`, run `r + threads` and so on.
 ///
 /// # Panics
 ///

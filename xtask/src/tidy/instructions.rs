@@ -30,6 +30,7 @@ const ALLOWED: &[(&str, &str, &str, &str)] = &[
     ("build/src", "check", SYMBOL, "the one global that may change is the panic record's address"),
     ("build/src", "check", INTRINSIC, "what LLVM declares is no memory of the program's"),
     ("build/src", "check", SPACE, "shared memory may change"),
+    ("build/src", "checks", INSTRUCTION, "what a failed check does is written in line (docs/decisions/80)"),
     ("build/src", "contract", SYMBOL, "contracts are found by the call that the seam makes"),
     ("build/src", "contract", SPACE, "a kernel's contract becomes a constant in the module"),
     ("build/src", "convergent", INTRINSIC, "intrinsics carry their own marks"),

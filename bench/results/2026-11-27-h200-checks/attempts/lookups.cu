@@ -1,10 +1,12 @@
-// Twins of `looks_up` and `looks_up_masked` (tests/kernels/src/faulty.rs): two stages of cp.async, each thread with
-// PER ints in a row; an element is looked up in its own tile, at a place that the data gives. MASKED: the place modulo
-// the tile's length. TRAPS: checked, with a trap. REPORTS: checked, with what a panic of ours does (who is first writes
-// two numbers for the host, then a trap). ASSERTS: checked by CUDA's `assert`.
+// Twins of `looks_up` and `looks_up_masked` (tests/kernels/src/faulty.rs): two stages of cp.async,
+// each thread with PER ints in a row; an element is looked up in its own tile, at a place that the
+// data gives. MASKED: the place modulo the tile's length. TRAPS: checked, with a trap. REPORTS:
+// checked, with what a panic of ours does (who is first writes numbers for the host, then a trap).
+// ASSERTS: checked by CUDA's `assert`.
 //
-// nvcc -O3 -arch=sm_90 -lcuda lookups.cu; arguments: pairs of a cubin of tilepipe's and the number of ints a thread has in it. All of them run by
-// turns, 62 rounds, medians.
+// nvcc -O3 -arch=sm_90 -lcuda lookups.cu; arguments: a cubin of tilepipe's, the name of a kernel in
+// it and the number of ints that a thread has there, any number of times. All run by turns, 62
+// rounds, medians.
 #include <algorithm>
 #include <cassert>
 #include <cstdint>

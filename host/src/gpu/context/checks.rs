@@ -6,25 +6,25 @@ use tilepipe::panic_record::SITE;
 
 /// A check's message and its place in the source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Check {
-    pub(super) message: String,
-    pub(super) file: String,
-    pub(super) line: u32,
-    pub(super) column: u32,
+pub(in crate::gpu) struct Check {
+    pub(in crate::gpu) message: String,
+    pub(in crate::gpu) file: String,
+    pub(in crate::gpu) line: u32,
+    pub(in crate::gpu) column: u32,
 }
 
 /// The checks of all modules that were loaded, by their numbers.
 #[derive(Debug, Default)]
-pub(super) struct Checks(HashMap<u64, Check>);
+pub(in crate::gpu) struct Checks(HashMap<u64, Check>);
 
 impl Checks {
     /// Adds those of a module, which are comments in its PTX.
-    pub(super) fn read(&mut self, ptx: &str) {
+    pub(in crate::gpu) fn read(&mut self, ptx: &str) {
         self.0.extend(ptx.lines().rev().map_while(|line| line.strip_prefix(SITE)).filter_map(check));
     }
 
     /// The check of this number.
-    pub(super) fn get(&self, site: u64) -> Check {
+    pub(in crate::gpu) fn get(&self, site: u64) -> Check {
         let unknown = || Check {
             message: format!("check {site:016x} failed, of which no module that was loaded here says what it is"),
             ..Check::default()
