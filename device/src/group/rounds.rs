@@ -112,7 +112,8 @@ pub(crate) unsafe fn scan_with_total_in<G: CollectiveGroup, T: Element, const N:
     let mut scanned = unsafe { scan_lanes(values, &op) };
     // SAFETY: the caller's promise.
     let scratch = unsafe { share_ends::<G, T, N>(&scanned) };
-    // Each thread combines all ends, and has the total from that.
+    // Each thread combines all ends, and has the total from that: the same in all, since `op` can't
+    // tell threads apart (SOUNDNESS.md, R3 and R5).
     let total = Cell::new(T::zeroed());
     let combine = |rank: usize, value: &mut T| {
         // SAFETY: between the barriers that `share_ends` asks for.
