@@ -12,20 +12,28 @@ from torch.nn import functional
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 import torch_tasks
-from torch_tasks import Case, Contestant, empty, ours
+from torch_libraries import constant, matrices, nothing
+from torch_tasks import Case, Contestant, empty
 
 # By the size of a head, whether attention is causal, and the rows of queries of a tile.
 INSTANCES = {
-    (64, False, 192): "attention__bf16_Grouped_1024__false_64_192_128_1_3_512_384_32_160",
-    (64, True, 128): "attention__bf16_LastFirst_true_64_128_128_2_2_384_256_24_240",
-    (64, True, 192): "attention__bf16_LastFirst_true_64_192_128_1_3_512_384_32_160",
-    (128, False, 128): "attention__bf16_Grouped_1024__false_128_128_128_2_2_384_256_24_240",
-    (128, False, 192): "attention__bf16_Grouped_1024__false_128_192_80_1_3_512_384_32_160",
-    (128, True, 128): "attention__bf16_LastFirst_true_128_128_128_2_2_384_256_24_240",
-    (128, True, 192): "attention__bf16_LastFirst_true_128_192_80_2_2_512_384_32_160",
+    (64, False, 192): "attention__bf16_Grouped_1024__0_false_64_192_128_1_3_512_384_32_160",
+    (64, True, 128): "attention__bf16_LastFirst_1_false_64_128_128_2_2_384_256_24_240",
+    (64, True, 192): "attention__bf16_LastFirst_1_false_64_192_128_1_3_512_384_32_160",
+    (128, False, 128): "attention__bf16_Grouped_1024__0_false_128_128_128_2_2_384_256_24_240",
+    (128, False, 192): "attention__bf16_Grouped_1024__0_false_128_192_80_1_3_512_384_32_160",
+    (128, True, 128): "attention__bf16_LastFirst_1_false_128_128_128_2_2_384_256_24_240",
+    (128, True, 192): "attention__bf16_LastFirst_1_false_128_192_80_2_2_512_384_32_160",
+    (256, False, 128): "attention__bf16_Grouped_1024__0_false_256_128_64_1_2_384_256_24_240",
+    (256, True, 128): "attention__bf16_LastFirst_2_false_256_128_64_1_2_384_256_24_240",
 }
+# The most heads of which each has a slope: `tilepipe_kernels::attention::MOST_HEADS`.
+MOST_HEADS = 256
 # The most tokens for which tiles of 128 rows are taken, as `tilepipe_kernels::attention::forward` does.
-OF_128_ROWS = {(64, False): 0, (64, True): 1024, (128, False): 4096, (128, True): 4096}
+ANY = 1 << 30
+OF_128_ROWS = {
+    (64, False): 0, (64, True): 1024, (128, False): 4096, (128, True): 4096, (256, False): ANY, (256, True): ANY,
+}  # fmt: skip
 # Tokens, heads of queries, and of keys. With 32 heads as many rows of tiles as of a batch of two with 16.
 SHAPES = [(1024, 128, 128), (2048, 64, 64), (4096, 32, 32), (8192, 32, 32), (16384, 16, 16), (2048, 64, 8), (8192, 64, 8)]
 SMALL = [(200, 4, 2)]
@@ -62,12 +70,25 @@ def tensors_of(shape):
 
 
 def our_attention(bench, shape, causal):
-    tokens, heads, _, head = shape
+    tokens, heads, of_keys, head = shape
     rows = 128 if tokens <= OF_128_ROWS[head, causal] else 192
     tiles = -(-tokens // rows) * heads
     multiprocessors = torch.cuda.get_device_properties(0).multi_processor_count if torch_tasks.DEVICE == "cuda" else 1
+    symbol, grid = INSTANCES[head, causal, rows], min(tiles, multiprocessors)
     scale = (ctypes.c_float * 1)(math.log2(math.e) / math.sqrt(head))
-    return ours(bench, INSTANCES[head, causal, rows], min(tiles, multiprocessors), ("q", "k", "v"), numbers=(scale,))
+    # All keys before a query's own, and those behind it that it sees. (Two numbers that are passed as one value.)
+    band = (ctypes.c_int64 * 1)(tokens | (0 if causal else tokens) << 32)
+    # Neither a cap nor slopes.
+    shaped = ((ctypes.c_float * (1 + MOST_HEADS)) * 1)()
+
+    def views(tensors):
+        of_inputs = [matrices(tensors[one], False, tokens, head) for one in ("q", "k", "v")]
+        return [*of_inputs, *map(constant, (scale, band, shaped)), matrices(tensors["out"], True, tokens, head), nothing()]
+
+    def prepare(tensors):
+        return bench.tilepipe.blocks(symbol, grid, views(tensors))
+
+    return Contestant("tilepipe", "tilepipe", symbol, lambda t: bench.tilepipe.launch(symbol, grid, views(t)), prepare)
 
 
 def by_heads(tensor, head):

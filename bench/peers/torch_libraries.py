@@ -20,11 +20,13 @@ class View(ctypes.Structure):
         ("pitch", ctypes.c_uint64),
         ("element_bytes", ctypes.c_uint32),
         ("kind", ctypes.c_uint32),
+        ("matrix_rows", ctypes.c_uint64),
+        ("matrix_columns", ctypes.c_uint64),
     ]
 
 
 # The kinds of views.
-INPUT, OUTPUT, CONSTANT = 0, 1, 2
+INPUT, OUTPUT, CONSTANT, NOTHING = 0, 1, 2, 3
 
 
 def view(tensor, is_output, lanes=1):
@@ -42,6 +44,18 @@ def view(tensor, is_output, lanes=1):
         if not tensor.is_contiguous() or tensor.numel() % lanes:
             raise ValueError(f"no view of {tensor.numel()} elements, strides {tensor.stride()}, {lanes} lanes")
     return View(tensor.data_ptr(), rows, columns, pitch, element_bytes, OUTPUT if is_output else INPUT)
+
+
+def matrices(tensor, is_output, rows, columns):
+    """Makes the view of matrices of so many rows and columns, which are parts of a tensor's."""
+    whole = view(tensor, is_output)
+    whole.matrix_rows, whole.matrix_columns = rows, columns
+    return whole
+
+
+def nothing():
+    """Makes the argument for an output that is left out."""
+    return View(0, 0, 0, 0, 4, NOTHING)
 
 
 def constant(numbers):

@@ -74,6 +74,9 @@ pub struct ParameterInfo {
     /// Whether the result depends on the order of the blocks: that of
     /// [`Unordered`](crate::reduce::Unordered) operations does.
     pub unordered: bool,
+    /// Whether the launch may pass nothing: for a
+    /// [`RowValuesMut`](crate::product::RowValuesMut).
+    pub optional: bool,
 }
 
 /// The boxes that the copy engine copies from a tensor, or to it.
@@ -125,6 +128,7 @@ impl ParameterInfo {
             tile: [1, 1],
             boxes: None,
             unordered: false,
+            optional: false,
         }
     }
 

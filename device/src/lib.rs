@@ -254,8 +254,8 @@ pub use store::{Dealt, StoredTile};
 pub use store::{Draft, OutputRing, Outputs, Stored, StoringGroup, SumPlace};
 pub use tensor::{
     BlockBoxes, Extents, Extents1, Extents2, Extents3, Extents4, Extents5, Halo2, MatrixExtents, NoSwizzle, Operation,
-    OutputExtents, Panels2, Swizzle, Swizzle32, Swizzle64, Swizzle128, Tensor, TensorBox, TensorColumn, TensorMut,
-    TensorRow, TensorTile, TileReduction,
+    OutputExtents, Panels, Panels2, Panels4, Swizzle, Swizzle32, Swizzle64, Swizzle128, Tensor, TensorBox,
+    TensorColumn, TensorMut, TensorRow, TensorTile, TileReduction,
 };
 pub use tile::tile2d::{ColumnTile2D, HaloTile2D, Tile2D};
 pub use tile::{HaloTile, Tile};

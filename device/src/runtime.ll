@@ -634,6 +634,12 @@ define float @tilepipe_exp2(float %x) alwaysinline nounwind {
   ret float %power
 }
 
+; 1 divided by a number, approximately.
+define float @tilepipe_reciprocal(float %x) alwaysinline nounwind {
+  %quotient = call float asm "rcp.approx.ftz.f32 $0, $1;", "=f,f"(float %x)
+  ret float %quotient
+}
+
 ; vote.sync.any and .all of all 32 lanes.
 define i32 @tilepipe_warp_any(i32 %value) alwaysinline nounwind convergent {
   %own = icmp ne i32 %value, 0

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use tilepipe::launch::{Instance, ParameterInfo, ParameterKind, RawElements, RawRows};
 
-use crate::argument::{Bound, Bytes, Padded, Value, tensor};
+use crate::argument::{Bound, Bytes, NOTHING, Padded, Value, matrices, tensor};
 use crate::device::{Backend, Device};
 use crate::error::Error;
 use crate::gpu;
@@ -59,6 +59,20 @@ pub enum Shape {
         /// Elements from one row's start to the next one's.
         pitch: u64,
     },
+    /// In rows that are those of matrices, parts of the rows and of their elements: for a tensor of
+    /// [`Panels4`](tilepipe::Panels4), as [`Bound::in_matrices`](crate::Bound::in_matrices).
+    Matrices {
+        /// Elements in a row of all.
+        width: u64,
+        /// The number of all rows.
+        height: u64,
+        /// Elements from one row's start to the next one's.
+        pitch: u64,
+        /// Rows of a matrix, and elements in a row of it. Each divides the whole.
+        of: [u64; 2],
+    },
+    /// None, for what a launch may leave out.
+    Nothing,
 }
 
 /// Opens the GPU of the context that is the calling thread's, in that context.
@@ -265,6 +279,11 @@ impl View {
         let value = match shape {
             Shape::Row { len } => Value::Elements(Padded::new(RawElements { address, len })),
             Shape::Rows { width, height, pitch } => Value::Rows(RawRows { address, width, height, pitch }),
+            Shape::Matrices { width, height, pitch, of } => {
+                // What is not divided so has no elements, which the launch refuses.
+                matrices(RawRows { address, width, height, pitch }, of).unwrap_or(NOTHING)
+            }
+            Shape::Nothing => NOTHING,
         };
         Bound {
             value,
@@ -288,9 +307,10 @@ impl View {
     fn bytes(&self) -> Range<u64> {
         let elements = match self.shape {
             Shape::Row { len } => len,
-            Shape::Rows { width, height, pitch } => {
+            Shape::Rows { width, height, pitch } | Shape::Matrices { width, height, pitch, .. } => {
                 height.saturating_sub(1).saturating_mul(pitch).saturating_add(width)
             }
+            Shape::Nothing => 0,
         };
         self.address..self.address.saturating_add(elements.saturating_mul(self.element_bytes as u64))
     }

@@ -157,6 +157,9 @@ pub(crate) fn check_arguments(device: &Device, instance: &Instance, arguments: &
         if argument.kind != info.kind || argument.element != (info.element)() || !dimensions_fit {
             return Err(other_type(kernel, parameter, info, argument));
         }
+        if argument.value.is_empty() && !info.optional {
+            return Err(Error::EmptyBuffer { element: argument.element_name });
+        }
         // A value has neither a place nor an address.
         let Some(address) = argument.value.address() else { continue };
         let stranger = argument.place.as_ref().filter(|place| !place.is_of(device)).and_then(Place::device);

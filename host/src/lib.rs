@@ -94,7 +94,7 @@ mod module;
 mod primary;
 mod stream;
 
-pub use argument::{Argument, Bound, ForeignRows, ForeignRowsMut, ForeignSlice, ForeignSliceMut, Scalar};
+pub use argument::{Argument, Bound, ForeignRows, ForeignRowsMut, ForeignSlice, ForeignSliceMut, Nothing, Scalar};
 pub use buffer::{Buffer, Buffer2D, BufferNd, Rows, RowsMut, Slice, SliceMut, SliceNd, SliceNdMut};
 #[cfg(feature = "cudarc")]
 pub use cudarc;

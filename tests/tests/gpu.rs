@@ -217,7 +217,7 @@ fn roles_with_registers_of_their_own_multiply_two_tiles_at_once() {
 #[test]
 fn attention_is_that_of_sums_in_f64() {
     let Some(device) = gpu() else { return };
-    let launches = [products::attention::SMALL.as_slice(), &products::attention::LARGE]
+    let launches = [products::attention::SMALL.as_slice(), &products::attention::SHAPED, &products::attention::LARGE]
         .map(|cases| products::attention::check(&device, cases).unwrap());
     println!("{launches:?} launches");
 }

@@ -15,7 +15,7 @@ fn kernels() -> Kernels {
 }
 
 fn row(address: u64, columns: u64, kind: u32) -> View {
-    View { address, rows: 0, columns, pitch: 0, element_bytes: 4, kind }
+    View { address, rows: 0, columns, pitch: 0, element_bytes: 4, kind, matrix_rows: 0, matrix_columns: 0 }
 }
 
 fn last_error() -> String {
@@ -92,7 +92,7 @@ fn views_are_checked_by_themselves_and_against_the_instance() {
         (&[out, input], "it is an input view of i32, not an output view of i32"),
         (&[View { address: 0, ..input }, out], "view 0: its address is null"),
         (&[input, View { columns: 0, ..out }], "view 1: 0 elements of 4 bytes are none"),
-        (&[input, View { kind: 3, ..out }], "view 1: its kind is 3"),
+        (&[input, View { kind: 4, ..out }], "view 1: its kind is 4"),
         (&[View { pitch: 4, ..input }, out], "view 0: it has no rows, but a pitch of 4"),
         (&[View { rows: 2, pitch: 255, ..input }, out], "view 0: rows of 256 elements do not fit into a pitch of 255"),
         (&[View { rows: u64::MAX, pitch: 256, ..input }, out], "view 0: it ends beyond the last address"),
@@ -181,7 +181,7 @@ fn the_kernels_that_the_script_launches_exist() {
     for (source, least) in [
         (include_str!("../../peers/torch_tasks.py"), 16),
         (include_str!("../../peers/torch_largest.py"), 3),
-        (include_str!("../../peers/torch_attention.py"), 7),
+        (include_str!("../../peers/torch_attention.py"), 9),
     ] {
         let named = instances_in(source);
         assert!(named.len() >= least, "{named:?}");

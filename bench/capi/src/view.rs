@@ -16,9 +16,11 @@ const INPUT: u32 = 0;
 const OUTPUT: u32 = 1;
 /// That of a constant.
 const CONSTANT: u32 = 2;
+/// That of an output that the launch may leave out, and does.
+const NOTHING: u32 = 3;
 
 /// Elements in the GPU's memory, or those of a constant in the program's own: a `struct` of four
-/// `uint64_t` and two `uint32_t`.
+/// `uint64_t`, two `uint32_t` and two `uint64_t`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct View {
@@ -32,8 +34,13 @@ pub struct View {
     pub pitch: u64,
     /// One element's size in bytes.
     pub element_bytes: u32,
-    /// 0 of what the kernel reads, 1 of what it writes, 2 of a constant, which is one row.
+    /// 0 of what the kernel reads, 1 of what it writes, 2 of a constant, which is one row, 3 of
+    /// nothing.
     pub kind: u32,
+    /// Of rows that are those of matrices: rows of a matrix, which divide the rows; else 0.
+    pub matrix_rows: u64,
+    /// Elements in a row of a matrix, which divide those of a row; else 0.
+    pub matrix_columns: u64,
 }
 
 /// Makes arguments for a launch of what was passed.
@@ -60,13 +67,20 @@ impl View {
     ///
     /// As for [`checked`].
     unsafe fn checked<'a>(&self) -> Result<Argument<'a>> {
-        let View { address, rows, columns, pitch, element_bytes, kind } = *self;
+        let View { address, rows, columns, pitch, element_bytes, kind, matrix_rows, matrix_columns } = *self;
+        if kind == NOTHING {
+            let (shape, element_bytes) = (Shape::Nothing, element_bytes as usize);
+            return Ok(Argument::View(foreign::View { address, shape, element_bytes, is_output: true }));
+        }
         ensure!(address != 0, "its address is null");
         ensure!(columns > 0 && element_bytes > 0, "{columns} elements of {element_bytes} bytes are none");
-        ensure!([INPUT, OUTPUT, CONSTANT].contains(&kind), "its kind is {kind}, and not 0, 1 or 2");
+        ensure!([INPUT, OUTPUT, CONSTANT].contains(&kind), "its kind is {kind}, and not 0 to 3");
         let shape = if rows == 0 {
             ensure!(pitch == 0, "it has no rows, but a pitch of {pitch} elements");
             Shape::Row { len: columns }
+        } else if matrix_rows > 0 {
+            ensure!(pitch >= columns, "rows of {columns} elements do not fit into a pitch of {pitch}");
+            Shape::Matrices { width: columns, height: rows, pitch, of: [matrix_rows, matrix_columns] }
         } else {
             ensure!(pitch >= columns, "rows of {columns} elements do not fit into a pitch of {pitch}");
             Shape::Rows { width: columns, height: rows, pitch }

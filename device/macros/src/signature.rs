@@ -181,7 +181,7 @@ fn static_lifetime(ty: &Type) -> Option<syn::Lifetime> {
 }
 
 /// The types of `tilepipe` whose lifetime may be left out in a signature: views and constants.
-const VIEWS: [&str; 17] = [
+const VIEWS: [&str; 18] = [
     "Tiles",
     "TilesMut",
     "Halos",
@@ -198,6 +198,7 @@ const VIEWS: [&str; 17] = [
     "TileReduction",
     "Reduction",
     "BulkTilesMut",
+    "RowValuesMut",
     "Constant",
 ];
 

@@ -8,8 +8,10 @@ use crate::output::bulk::{BulkTilesMut, PIECE};
 use crate::output::reduction::{AtomicOperation, Reduction};
 use crate::output::tile::OutputTile;
 use crate::output::tiles::TileViewMut;
+use crate::product::RowValuesMut;
 use crate::tensor::{Extents, Operation, OutputExtents, Swizzle, Tensor, TensorMut, TensorTile, TileReduction};
 use crate::tile::Tile;
+use crate::tile::tile2d::Tile2D;
 use crate::view::geometry::{Elements, Geometry, Rows};
 use crate::view::order::{Order, Stepped};
 use crate::view::tiles::TileView;
@@ -55,8 +57,8 @@ pub const fn is_parameter<'k, P: Parameter<'k>>() {}
 /// it.
 #[derive(Clone, Copy)]
 pub struct ParameterLayout {
-    /// `in`, `out`, `bulk-out`, `reduce`, `value`, `bool` or `constant`; of a tensor `box`,
-    /// `out-box` or `reduce-box`, and the bytes of its swizzle.
+    /// `in`, `out`, `bulk-out`, `row-out`, `reduce`, `value`, `bool` or `constant`; of a tensor
+    /// `box`, `out-box` or `reduce-box`, and the bytes of its swizzle.
     pub(super) kind: &'static str,
     /// What a reduction takes an element for; else nothing.
     pub(super) element: &'static str,
@@ -188,6 +190,33 @@ impl<'k, S: OutputTile, G: Passed, A: Arrangement, O: Order> Parameter<'k> for T
         // base and rows are aligned as `written` says, lies at the address and that only this
         // launch touches it, and each block makes one view of it.
         unsafe { TileViewMut::new(address as *mut S::Element, geometry) }
+    }
+}
+
+impl<const ROWS: usize, O: Stepped> sealed::Sealed for RowValuesMut<'_, ROWS, O> {}
+
+impl<'k, const ROWS: usize, O: Stepped> Parameter<'k> for RowValuesMut<'k, ROWS, O> {
+    type At<'x> = RowValuesMut<'x, ROWS, O>;
+    type Raw = RawRows;
+    const LAYOUT: ParameterLayout =
+        ParameterLayout::of_tiles::<Tile2D<f32, 1, ROWS>, Rows>("row-out", align_of::<f32>());
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    const INFO: crate::launch::ParameterInfo = crate::launch::ParameterInfo {
+        optional: true,
+        ..crate::launch::ParameterInfo::of_view::<Tile2D<f32, 1, ROWS>>(
+            crate::launch::ParameterKind::Output,
+            true,
+            align_of::<f32>(),
+        )
+    };
+
+    #[inline(always)]
+    unsafe fn from_raw(raw: *const Self::Raw) -> Self {
+        // SAFETY: what lies there is valid for the launch (the caller's promise). The launch checked
+        // that an output of `f32` with these extents, or none, lies at the address and that only
+        // this launch touches it, and each block makes one value of it.
+        unsafe { RowValuesMut::new(raw) }
     }
 }
 

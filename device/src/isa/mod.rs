@@ -79,6 +79,7 @@
 //! | `Sums::scale` | `vote.sync.any`, `mul` | sm_80 | warpgroups |
 //! | `PerThread::of_quads` | `shfl.sync.bfly` | sm_80 | warps |
 //! | `exp2_approximate` | `ex2.approx.ftz.f32` | sm_80 | thread |
+//! | `reciprocal_approximate` | `rcp.approx.ftz.f32` | sm_80 | thread |
 //! | `mbarrier_arrive_warps` | `bar.warp.sync`, `mbarrier.arrive` | sm_80 | warps |
 //! | `mbarrier_name`, `stage_acquired` | nothing; for the model | | role |
 //! | `stage_read`, `stage_multiplied` | nothing; for the model | | role |

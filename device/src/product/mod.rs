@@ -17,11 +17,13 @@
 //! For GPUs of the architecture sm_90a.
 
 mod operand;
+mod output;
 mod rows;
 mod sums;
 
 pub use crate::isa::product::{Columns, Factor, Width};
 pub(crate) use operand::sealed;
 pub use operand::{Operand, OperandElement, OperandTile};
-pub use rows::{RowFactor, RowParts, RowValues, exp2_approximate};
+pub use output::RowValuesMut;
+pub use rows::{RowFactor, RowParts, RowValues, exp2_approximate, reciprocal_approximate};
 pub use sums::{SumElement, Sums};

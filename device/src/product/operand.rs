@@ -2,7 +2,7 @@
 
 use crate::element::Element;
 use crate::isa::product::{Columns, Factor, Width};
-use crate::tensor::{Extents, Extents2, Panels2, Swizzle, Swizzle32, Swizzle64, Swizzle128, TensorTile};
+use crate::tensor::{Extents, Extents2, Panels, Panels2, Swizzle, Swizzle32, Swizzle64, Swizzle128, TensorTile};
 
 /// A box of a [`Tensor`](crate::Tensor) in shared memory that tensor cores alone read: what a stage
 /// holds of each operand of a product.
@@ -153,8 +153,8 @@ macro_rules! operands {
             const EXTENTS: [usize; 2] = [ROWS, COLUMNS];
             const ROW_BYTES: usize = COLUMNS * size_of::<T>();
         }
-        impl<T: OperandElement, const ROWS: usize, const COLUMNS: usize, const PANEL: usize> sealed::BoxOperand
-            for OperandTile<T, Panels2<ROWS, COLUMNS, PANEL>, $swizzle>
+        impl<T: OperandElement, const ROWS: usize, const COLUMNS: usize, const PANEL: usize, const ARRAY: usize>
+            sealed::BoxOperand for OperandTile<T, Panels<ROWS, COLUMNS, PANEL, ARRAY>, $swizzle>
         where
             Columns<ROWS>: Width,
             Columns<COLUMNS>: Width,

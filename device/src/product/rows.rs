@@ -110,3 +110,23 @@ impl<T, D: Width, const SIZE: usize> RowFactor<'_, T, D, SIZE> {
 pub fn exp2_approximate(x: f32) -> f32 {
     isa::exp2_approximate(x)
 }
+
+/// 1 divided by `x`, as the hardware approximates it: within 1 ulp. What is subnormal counts as 0.
+///
+/// As [`exp2_approximate`] it differs on the CPU. Unlike a division it takes no branch, so that a
+/// product may be on its way meanwhile.
+///
+/// PTX: `rcp.approx.ftz.f32`. CUDA: `__fdividef(1, x)`.
+///
+/// # Examples
+///
+/// ```
+/// use tilepipe::product::reciprocal_approximate;
+///
+/// assert_eq!(reciprocal_approximate(4.0), 0.25);
+/// assert_eq!(reciprocal_approximate(f32::INFINITY), 0.0);
+/// ```
+#[inline(always)]
+pub fn reciprocal_approximate(x: f32) -> f32 {
+    isa::reciprocal_approximate(x)
+}

@@ -13,6 +13,7 @@ use crate::output::bulk::BulkTilesMut;
 use crate::output::reduction::AtomicOperation;
 use crate::output::tile::{OutputTile, TileMut};
 use crate::output::tiles::TileViewMut;
+use crate::product::RowValuesMut;
 use crate::scratch::{Scratch, ScratchTile};
 use crate::store::Outputs;
 use crate::tensor::{Operation, OutputExtents, Swizzle, TensorMut, TileReduction};
@@ -60,6 +61,7 @@ handed! {
     [S: OutputTile, G: Geometry, A: Arrangement, O: Order] &mut TileViewMut<'_, S, G, A, O>;
     [T: Element, X: OutputExtents, W: Swizzle, O: Stepped] TensorMut<'_, T, X, W, O>;
     [T: Element, const LEN: usize, O: Stepped] BulkTilesMut<'_, T, LEN, O>;
+    [const ROWS: usize, O: Stepped] RowValuesMut<'_, ROWS, O>;
     [T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle] TileReduction<'_, T, O, X, W>;
     [C, P, const COUNT: usize] Shared<'_, Outputs<C, COUNT>, P>;
     [S: Tile, P] Shared<'_, Scratch<S>, P>;

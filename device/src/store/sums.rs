@@ -8,7 +8,7 @@ use crate::isa;
 use crate::isa::product::{GROUP_ROWS, WARPGROUP, Width, from_first_sum, place_of_sum, row_of_matrix};
 use crate::marker::Uniform;
 use crate::product::{SumElement, Sums};
-use crate::tensor::{Panels2, Swizzle, TensorMut, TensorTile};
+use crate::tensor::{Panels, Swizzle, TensorMut, TensorTile};
 use crate::view::order::Stepped;
 
 /// Where two sums side by side lie: the row, and the column of the first one, which is even.
@@ -61,8 +61,9 @@ impl<
     const ROWS: usize,
     const COLUMNS: usize,
     const PANEL: usize,
+    const ARRAY: usize,
     const COUNT: usize,
-> OutputRing<'_, TensorMut<'_, T, Panels2<ROWS, COLUMNS, PANEL>, W, O>, COUNT, P, G>
+> OutputRing<'_, TensorMut<'_, T, Panels<ROWS, COLUMNS, PANEL, ARRAY>, W, O>, COUNT, P, G>
 {
     /// Writes the block's tile `index`: `value(row, column, sum)`, rounded to `T`, for each
     /// element, by the thread that has the sum. Rows and columns are those of the tensor; elements
@@ -124,7 +125,7 @@ impl<
     /// Where an element of a panel lies in a stage, in bytes.
     #[inline(always)]
     fn offset_in_panel((row, column): (usize, usize)) -> usize {
-        TensorTile::<T, Panels2<ROWS, COLUMNS, PANEL>, W>::offset(row, column)
+        TensorTile::<T, Panels<ROWS, COLUMNS, PANEL, ARRAY>, W>::offset(row, column)
     }
 
     /// Row and column in tiles of the block's tile `index`.

@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use super::extents::{Extents, Extents1, Extents3, Extents4, Extents5, MatrixExtents};
+use super::extents::{Extents, Extents1, Extents3, Extents4, Extents5, MatrixExtents, Panels4};
 use super::mapped::{Mapped, extents};
 use super::swizzle::Swizzle;
 use crate::element::Element;
@@ -161,6 +161,18 @@ at! {
     Extents3<PLANES, ROWS, COLUMNS>(plane, row, column): [column, row, plane, 0, 0];
     Extents4<FOURTH, PLANES, ROWS, COLUMNS>(fourth, plane, row, column): [column, row, plane, fourth, 0];
     Extents5<FIFTH, FOURTH, PLANES, ROWS, COLUMNS>(fifth, fourth, plane, row, column): [column, row, plane, fourth, fifth];
+}
+
+impl<'k, T: Element, const ROWS: usize, const COLUMNS: usize, const PANEL: usize, W: Swizzle>
+    Tensor<'k, T, Panels4<ROWS, COLUMNS, PANEL>, W>
+{
+    /// Returns the tile that begins at this row of a matrix of the array, the one in this place of
+    /// the third and the fourth dimension; what of it lies outside of the matrix is zero.
+    #[inline(always)]
+    #[track_caller]
+    pub fn at(&self, fourth: i32, plane: i32, row: i32) -> TensorBox<'k, T, Panels4<ROWS, COLUMNS, PANEL>, W> {
+        self.beginning_at([0, row, plane, fourth, 0])
+    }
 }
 
 /// What the first byte of a box is a multiple of in its row. The copy engine stops at any other

@@ -46,8 +46,20 @@ pub enum Extents5<const FIFTH: usize, const FOURTH: usize, const PLANES: usize, 
 /// A block's tile is written by [`OutputRing::store_sums`](crate::OutputRing::store_sums). As the
 /// extents of an [`OperandTile`](crate::product::OperandTile) they are those of a factor whose rows
 /// are not along K: `ROWS` elements along K, and `COLUMNS` rows or columns of the product.
+pub type Panels2<const ROWS: usize, const COLUMNS: usize, const PANEL: usize> = Panels<ROWS, COLUMNS, PANEL, 2>;
+
+/// As [`Panels2`], of the matrices of an array of four dimensions: of sequences, and in each of
+/// those the heads of attention. A tile is as wide as a matrix: columns behind its own read as
+/// zeros, and are not written.
+///
+/// Tiles end with their matrix. They are counted as if the matrices lay side by side, so a tile's
+/// place is its row of tiles and the number of its matrix: those of the first plane of the fourth
+/// dimension come first.
+pub type Panels4<const ROWS: usize, const COLUMNS: usize, const PANEL: usize> = Panels<ROWS, COLUMNS, PANEL, 4>;
+
+/// Tiles in panels, of an array of two or four dimensions: [`Panels2`] and [`Panels4`].
 #[derive(Clone, Copy, Debug)]
-pub enum Panels2<const ROWS: usize, const COLUMNS: usize, const PANEL: usize> {}
+pub enum Panels<const ROWS: usize, const COLUMNS: usize, const PANEL: usize, const ARRAY: usize> {}
 
 /// Boxes of `ROWS` rows of `COLUMNS` elements with `ABOVE` more rows above and below and `BESIDE`
 /// more elements on either side, which the neighbouring boxes have, too.
@@ -73,11 +85,22 @@ pub trait MatrixExtents: Extents {}
 )]
 pub trait OutputExtents: Extents {}
 
-impl<const ROWS: usize, const COLUMNS: usize, const PANEL: usize> Extents for Panels2<ROWS, COLUMNS, PANEL> {}
+impl<const ROWS: usize, const COLUMNS: usize, const PANEL: usize, const ARRAY: usize> Extents
+    for Panels<ROWS, COLUMNS, PANEL, ARRAY>
+{
+}
 impl<const ROWS: usize, const COLUMNS: usize, const PANEL: usize> MatrixExtents for Panels2<ROWS, COLUMNS, PANEL> {}
-impl<const ROWS: usize, const COLUMNS: usize, const PANEL: usize> OutputExtents for Panels2<ROWS, COLUMNS, PANEL> {}
-impl<const ROWS: usize, const COLUMNS: usize, const PANEL: usize> sealed::Extents for Panels2<ROWS, COLUMNS, PANEL> {
-    const DIMENSIONS: usize = 2;
+impl<const ROWS: usize, const COLUMNS: usize, const PANEL: usize, const ARRAY: usize> OutputExtents
+    for Panels<ROWS, COLUMNS, PANEL, ARRAY>
+{
+}
+impl<const ROWS: usize, const COLUMNS: usize, const PANEL: usize, const ARRAY: usize> sealed::Extents
+    for Panels<ROWS, COLUMNS, PANEL, ARRAY>
+{
+    const DIMENSIONS: usize = {
+        assert!(ARRAY == 2 || ARRAY == 4, "tiles in panels are of an array of two or of four dimensions");
+        ARRAY
+    };
     const EXTENTS: [usize; DIMENSIONS] = {
         assert!(
             PANEL > 0 && COLUMNS.is_multiple_of(PANEL),
@@ -90,6 +113,7 @@ impl<const ROWS: usize, const COLUMNS: usize, const PANEL: usize> sealed::Extent
         [PANEL, if ROWS.is_multiple_of(GROUP_ROWS) { GROUP_ROWS } else { ROWS }, 1, 1, 1];
     const STRIDE: [usize; 2] = [ROWS, COLUMNS];
     const PANELS: usize = COLUMNS / PANEL;
+    const MATRICES: bool = ARRAY == 4;
     type Room<T: Element> = [[T; PANEL]; ROWS];
 
     #[inline(always)]
@@ -137,6 +161,9 @@ pub(crate) mod sealed {
         const LEAD: [usize; 2] = [0, 0];
         /// Boxes of a tile, side by side in its rows.
         const PANELS: usize = 1;
+        /// Whether a tile is as wide as a matrix of the array, and tiles are counted as if its
+        /// matrices lay side by side.
+        const MATRICES: bool = false;
         /// The room for a box: its elements.
         type Room<T: Element>: Copy + Uniform + RoleShared + Send + Sync + 'static;
 

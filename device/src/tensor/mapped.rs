@@ -78,6 +78,11 @@ impl Mapped {
     /// Where the box in this row and column of boxes begins, without what lies before its own part.
     #[inline(always)]
     pub(super) fn corner<X: Extents>(&self, row: usize, column: usize) -> Corner {
+        if const { X::MATRICES } {
+            // Fewer than 2^32 tiles, so as many matrices. (`column` is the matrix.)
+            let (matrix, planes) = (column as u32, self.outer(2).max(1) as u32);
+            return [0, (row * X::STRIDE[0]) as i32, (matrix % planes) as i32, (matrix / planes) as i32, 0];
+        }
         if const { X::DIMENSIONS <= 2 } {
             let rows = (row * X::STRIDE[0]) as i32;
             return [(column * X::STRIDE[1]) as i32, rows, 0, 0, 0];
@@ -109,10 +114,12 @@ impl Mapped {
     #[inline(always)]
     #[track_caller]
     pub(super) fn share<X: Extents, O: Stepped>(&self) -> Share<Rows> {
-        let columns = self.columns as usize;
-        let rows = match const { X::DIMENSIONS } {
-            1 | 2 => self.rows as usize,
-            _ => self.down::<X>().saturating_mul(X::STRIDE[0]),
+        let (columns, rows) = match const { X::DIMENSIONS } {
+            1 | 2 => (self.columns as usize, self.rows as usize),
+            _ if const { X::MATRICES } => {
+                (self.outer(2).saturating_mul(self.outer(3)).saturating_mul(X::STRIDE[1]), self.rows as usize)
+            }
+            _ => (self.columns as usize, self.down::<X>().saturating_mul(X::STRIDE[0])),
         };
         let (division, boxes) = Rows::new(columns, rows, 0).divide_into(X::STRIDE);
         let numbers = X::deal::<O>(boxes);

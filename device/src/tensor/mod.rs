@@ -17,7 +17,8 @@ mod tile;
 
 pub use boxes::{BlockBoxes, Tensor, TensorBox};
 pub use extents::{
-    Extents, Extents1, Extents2, Extents3, Extents4, Extents5, Halo2, MatrixExtents, OutputExtents, Panels2,
+    Extents, Extents1, Extents2, Extents3, Extents4, Extents5, Halo2, MatrixExtents, OutputExtents, Panels, Panels2,
+    Panels4,
 };
 pub use output::TensorMut;
 pub use parts::{TensorColumn, TensorRow};

@@ -6,6 +6,7 @@ mod foreign_rows;
 #[cfg(feature = "cudarc")]
 pub(crate) mod lent;
 pub(crate) mod linear;
+mod nothing;
 pub(crate) mod place;
 pub(crate) mod rows;
 pub(crate) mod tensor;
@@ -19,10 +20,11 @@ use tilepipe::{AtomicOperation, BulkTilesMut, Constant, Element, Halos, Reductio
 
 pub use self::foreign::{ForeignSlice, ForeignSliceMut};
 pub use self::foreign_rows::{ForeignRows, ForeignRowsMut};
+pub use self::nothing::Nothing;
 use crate::access::Access;
 pub(crate) use crate::argument::borrowed::ToBind;
 pub(crate) use crate::argument::place::Place;
-pub(crate) use crate::argument::value::{Array, Bytes, Padded, Value};
+pub(crate) use crate::argument::value::{Array, Bytes, NOTHING, Padded, Value, matrices};
 use crate::buffer::{Buffer, Buffer2D, BufferNd, Rows, RowsMut, Slice, SliceMut, SliceNd, SliceNdMut};
 
 /// What may be passed for a kernel's parameter of type `P`; the `launch` functions that `#[kernel]`
@@ -247,6 +249,31 @@ impl<'a> Bound<'a> {
         let array = self.value.array().filter(|array| array.dimensions == 2)?;
         let [width, height, ..] = array.extents;
         Some([height as usize, width as usize])
+    }
+
+    /// The rows as an array of four dimensions, of matrices of so many rows and columns, which are
+    /// parts of these rows and of their elements: for a tensor of
+    /// [`Panels4`](tilepipe::Panels4). The heads of attention lie so in a matrix with a row for
+    /// each token, and several sequences one after the other.
+    ///
+    /// `None` of what are no rows, and of rows that are not divided so without a rest.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tilepipe_host::{Bound, Device, Schedule};
+    /// let device = Device::cpu(Schedule::Lazy);
+    /// // Two sequences of 5 tokens with three heads of 64 elements.
+    /// let tokens = device.zeroed_2d::<u16>(3 * 64, 2 * 5)?;
+    /// assert!(Bound::input_2d(&tokens).in_matrices([5, 64]).is_some());
+    /// assert!(Bound::input_2d(&tokens).in_matrices([4, 64]).is_none());
+    /// # Ok::<(), tilepipe_host::Error>(())
+    /// ```
+    pub fn in_matrices(self, [rows, columns]: [usize; 2]) -> Option<Self> {
+        let Value::Rows(all) = self.value else { return None };
+        // What follows the elements of a matrix's row are mostly those of another matrix.
+        let padding = if all.width == columns as u64 { self.padding } else { 0 };
+        Some(Bound { value: matrices(all, [rows as u64, columns as u64])?, padding, ..self })
     }
 
     /// Returns how the launch uses the memory.

@@ -80,6 +80,22 @@ impl<T, const WORDS: usize> Padded<T, WORDS> {
     }
 }
 
+/// No elements, for what a launch may leave out. (The address is aligned for whatever it is checked
+/// for.)
+pub(crate) const NOTHING: Value = Value::Rows(RawRows { address: 256, width: 0, height: 0, pitch: 0 });
+
+/// Rows as an array of matrices of so many rows and columns; `None` if they are not divided so
+/// without a rest.
+pub(crate) fn matrices(all: RawRows, [rows, columns]: [u64; 2]) -> Option<Value> {
+    let RawRows { address, width, height, pitch } = all;
+    if rows == 0 || columns == 0 || !height.is_multiple_of(rows) || !width.is_multiple_of(columns) {
+        return None;
+    }
+    let extents = [columns, rows, width / columns, height / rows, 1];
+    let pitches = [pitch, columns, rows.saturating_mul(pitch), 0];
+    Some(Value::Array(Box::new(Array { address, dimensions: 4, extents, pitches })))
+}
+
 impl Value {
     /// A plain value's, of at most 16 bytes; of more the first 16.
     pub(crate) fn scalar(bytes: &[u8]) -> Value {
@@ -115,7 +131,6 @@ impl Value {
     }
 
     /// Says whether it is a view without elements.
-    #[cfg(feature = "cudarc")]
     pub(crate) fn is_empty(&self) -> bool {
         match self {
             Value::Scalar(_) | Value::Constant(_) => false,

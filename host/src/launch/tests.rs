@@ -53,6 +53,7 @@ const fn view(kind: ParameterKind) -> ParameterInfo {
         tile: [1, 128],
         boxes: None,
         unordered: false,
+        optional: false,
     }
 }
 

@@ -24,6 +24,7 @@ pub const fn parameter<T: Element>(kind: ParameterKind) -> ParameterInfo {
         tile: [1, 1],
         boxes: None,
         unordered: false,
+        optional: false,
     }
 }
 

@@ -1,12 +1,13 @@
 //! The launch of attention.
 
+use core::f32::consts::LOG2_E;
 use core::fmt;
 
 use tilepipe::launch::Instance;
-use tilepipe::product::OperandElement;
-use tilepipe_host::{Argument, Bound, Error, Stream, launch};
+use tilepipe::product::{OperandElement, RowValuesMut};
+use tilepipe_host::{Argument, Bound, Error, Nothing, Stream, launch};
 
-use super::attention;
+use super::{ALL, Band, CAUSAL, MOST_HEADS, Shape, WINDOW, attention};
 use crate::instance::{extents, has, has_elements};
 use crate::{MatrixView, MatrixViewMut};
 
@@ -16,32 +17,69 @@ pub fn instances() -> impl Iterator<Item = &'static Instance> {
     attention::INSTANCES.iter()
 }
 
-/// What attention is computed: how the heads lie, and which keys a query sees.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// What attention is computed: how the heads and the sequences lie, and which keys a query sees.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Attention {
     head: usize,
-    causal: bool,
+    sequences: usize,
+    /// Keys that a query sees before its own and behind it.
+    window: [Option<usize>; 2],
     scale: Option<f32>,
+    cap: Option<f32>,
+    slopes: Vec<f32>,
 }
 
 impl Attention {
-    /// Attention of heads of so many elements, 64 or 128, in which each query sees all keys. Scores
-    /// are divided by the root of the head's size.
+    /// Attention of heads of so many elements, a multiple of 8 up to 256, in which each query sees
+    /// all keys. Scores are divided by the root of the head's size.
+    ///
+    /// Heads of 64, 128 and 256 elements are computed as they are, and others as the next larger
+    /// ones.
     pub fn new(head: usize) -> Self {
-        Attention { head, causal: false, scale: None }
+        Attention { head, sequences: 1, window: [None; 2], scale: None, cap: None, slopes: Vec::new() }
+    }
+
+    /// Says that the rows of the matrices are those of so many sequences of one length, one after
+    /// the other.
+    #[must_use]
+    pub fn sequences(self, sequences: usize) -> Self {
+        Attention { sequences, ..self }
     }
 
     /// Lets a query see the keys up to its own: the last query sees all keys, and the one before
     /// all but the last.
     #[must_use]
     pub fn causal(self) -> Self {
-        Attention { causal: true, ..self }
+        let [before, _] = self.window;
+        self.window(before, Some(0))
+    }
+
+    /// Lets a query see so many keys before its own, its own, and so many behind it; `None` is all
+    /// of them. The last query's own key is the last one.
+    ///
+    /// Tiles of keys that no query of a tile sees are neither loaded nor multiplied.
+    #[must_use]
+    pub fn window(self, before: Option<usize>, behind: Option<usize>) -> Self {
+        Attention { window: [before, behind], ..self }
     }
 
     /// Multiplies the scores by this positive number in place of the usual one.
     #[must_use]
     pub fn scale(self, scale: f32) -> Self {
         Attention { scale: Some(scale), ..self }
+    }
+
+    /// Makes `cap * tanh(score / cap)` of each scaled score, for a positive number.
+    #[must_use]
+    pub fn soft_cap(self, cap: f32) -> Self {
+        Attention { cap: Some(cap), ..self }
+    }
+
+    /// Lowers each score by a slope for each key between it and the query's own: a slope for each
+    /// head of queries, at most [`MOST_HEADS`](super::MOST_HEADS). It is done after the cap. (ALiBi.)
+    #[must_use]
+    pub fn slopes(self, slopes: &[f32]) -> Self {
+        Attention { slopes: slopes.to_vec(), ..self }
     }
 }
 
@@ -53,10 +91,19 @@ pub enum AttentionError {
         /// The size.
         head: usize,
     },
-    /// The factor of the scores is not a positive, finite number.
+    /// A number that scores are multiplied by, kept below or lowered by is not positive and finite.
     Scale {
-        /// The factor.
+        /// What it is: `scale`, `soft_cap` or `slopes`.
+        what: &'static str,
+        /// The number.
         scale: f32,
+    },
+    /// There are not as many slopes as heads, or there are too many.
+    Slopes {
+        /// Slopes.
+        slopes: usize,
+        /// Heads of queries.
+        heads: usize,
     },
     /// The extents of the matrices do not belong together.
     Extents {
@@ -70,6 +117,15 @@ pub enum AttentionError {
         out: [usize; 2],
         /// Elements of a head.
         head: usize,
+        /// Sequences.
+        sequences: usize,
+    },
+    /// There is not a logarithm for each query of each head.
+    Logarithms {
+        /// Rows and columns of the logarithms.
+        given: [usize; 2],
+        /// Those that they should have.
+        wanted: [usize; 2],
     },
     /// What the launch says.
     Launch(Error),
@@ -80,19 +136,30 @@ impl fmt::Display for AttentionError {
         let text = |[rows, columns]: [usize; 2]| format!("{rows} x {columns}");
         match self {
             AttentionError::Head { head } => {
-                write!(f, "there is no kernel for heads of {head} elements: they have 64 or 128")
+                write!(f, "there is no kernel for heads of {head} elements: they have a multiple of 8, up to 256")
             }
-            AttentionError::Scale { scale } => {
-                write!(f, "scores can't be multiplied by {scale}: the factor is positive and finite")
+            AttentionError::Scale { what, scale } => {
+                write!(f, "attention takes no {what} of {scale}: the number is positive and finite")
             }
-            AttentionError::Extents { queries, keys, values, out, head } => write!(
+            AttentionError::Slopes { slopes, heads } => write!(
                 f,
-                "no attention of {} queries, {} keys and {} values to a {} matrix with heads of {head}: the result is as large as the queries, \
-                 the values as the keys, columns are whole heads, and there is a whole number of heads of queries for each one of keys",
+                "no attention of {heads} heads with {slopes} slopes: there is one for each head of queries, and at most {MOST_HEADS}"
+            ),
+            AttentionError::Extents { queries, keys, values, out, head, sequences } => write!(
+                f,
+                "no attention of {} queries, {} keys and {} values to a {} matrix with heads of {head} and {sequences} sequences: the result is \
+                 as large as the queries, the values as the keys, columns are whole heads, there is a whole number of heads of queries for each \
+                 one of keys, and rows are sequences of one length",
                 text(*queries),
                 text(*keys),
                 text(*values),
                 text(*out),
+            ),
+            AttentionError::Logarithms { given, wanted } => write!(
+                f,
+                "{} logarithms are not one for each query: there is a row for each head of each sequence, which makes {}",
+                text(*given),
+                text(*wanted)
             ),
             AttentionError::Launch(error) => error.fmt(f),
         }
@@ -102,8 +169,8 @@ impl fmt::Display for AttentionError {
 impl std::error::Error for AttentionError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            AttentionError::Head { .. } | AttentionError::Scale { .. } | AttentionError::Extents { .. } => None,
             AttentionError::Launch(error) => error.source(),
+            _ => None,
         }
     }
 }
@@ -124,7 +191,7 @@ impl From<Error> for AttentionError {
 /// Scores and weights are of `f32`, weights rounded to `T` before they multiply the values. The
 /// same bits come out in each run.
 ///
-/// It replaces `torch.nn.functional.scaled_dot_product_attention` of one sequence.
+/// It replaces `torch.nn.functional.scaled_dot_product_attention`.
 ///
 /// # Errors
 ///
@@ -147,7 +214,7 @@ impl From<Error> for AttentionError {
 /// let (queries, keys, values) = (tokens(0.5, 2)?, tokens(1.0, 1)?, tokens(3.0, 1)?);
 /// let mut out = device.zeroed_2d::<bf16>(64, 2)?;
 /// let heads = Attention::new(64);
-/// forward(&device.stream()?, &queries, &keys, &values, &mut out, heads)?;
+/// forward(&device.stream()?, &queries, &keys, &values, &mut out, &heads)?;
 /// assert_eq!(out.download()?, [bf16::from_f32(3.0); 128]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -157,55 +224,190 @@ pub fn forward<T: OperandElement>(
     keys: impl Argument<MatrixView<T>>,
     values: impl Argument<MatrixView<T>>,
     out: impl Argument<MatrixViewMut<T>>,
-    attention: Attention,
+    attention: &Attention,
+) -> Result<(), AttentionError> {
+    forward_with_logarithms(stream, queries, keys, values, out, Nothing, attention)
+}
+
+/// As [`forward`], and writes the natural logarithm of the sum of each query's weights, before they
+/// are divided by it: of `exp(score)`. There is a row for each head of each sequence, with a number
+/// for each query. Where a query sees no key it is minus infinity.
+///
+/// The gradient needs it, and whoever joins attention of parts of the keys.
+///
+/// # Errors
+///
+/// As for `forward`, and if the numbers are not so many.
+pub fn forward_with_logarithms<T: OperandElement>(
+    stream: &Stream,
+    queries: impl Argument<MatrixView<T>>,
+    keys: impl Argument<MatrixView<T>>,
+    values: impl Argument<MatrixView<T>>,
+    out: impl Argument<MatrixViewMut<T>>,
+    logarithms: impl Argument<LogarithmsMut>,
+    attention: &Attention,
 ) -> Result<(), AttentionError> {
     let (queries, keys, values, out) = (queries.bind(), keys.bind(), values.bind(), out.bind());
-    let Attention { head, causal, scale } = attention;
-    let scale = scale.unwrap_or_else(|| 1.0 / (head as f32).sqrt());
-    if !(scale > 0.0 && scale.is_finite()) {
-        return Err(AttentionError::Scale { scale });
-    }
-    let [of_queries, of_keys, of_values, of_out] = [&queries, &keys, &values, &out].map(|matrix| extents(matrix));
-    let rows = rows(of_queries[0], head, causal);
-    let instance = instance::<T>(head, causal, rows).ok_or(AttentionError::Head { head })?;
-    let (heads, of_these) = (of_queries[1] / head, of_keys[1] / head);
-    let fit = of_out == of_queries
-        && of_values == of_keys
-        && [of_queries[1], of_keys[1]].iter().all(|columns| columns.is_multiple_of(head))
-        && ![of_queries[0], of_keys[0], heads, of_these].contains(&0)
-        && heads.is_multiple_of(of_these);
-    if !fit {
-        let (queries, keys, values, out) = (of_queries, of_keys, of_values, of_out);
-        return Err(AttentionError::Extents { queries, keys, values, out, head });
-    }
-    let tiles = of_queries[0].div_ceil(rows) * heads;
+    let logarithms = logarithms.bind();
+    let size = Size::new(attention, [&queries, &keys, &values, &out])?;
+    size.check_logarithms(&logarithms)?;
+    let scale = size.scale * LOG2_E;
+    let shape = attention.shape(size.heads)?;
+    let (instance, rows) = instance::<T>(&size, shape.is_some()).ok_or(AttentionError::Head { head: size.head })?;
+    let tiles = size.queries.div_ceil(rows) * size.heads * size.sequences;
     let multiprocessors = stream.device().multiprocessors().map_or(1, |count| count as usize);
+    let (queries, out) = (size.of_queries(queries)?, size.of_queries(out)?);
+    let (keys, values) = (size.of_keys(keys)?, size.of_keys(values)?);
+    let shape = shape.unwrap_or(Shape { cap: 0.0, slopes: [0.0; MOST_HEADS] });
     // Powers are of 2.
-    let scale = Bound::scalar(scale * core::f32::consts::LOG2_E);
-    launch(stream, tiles.min(multiprocessors) as u32, instance, [queries, keys, values, scale, out])?;
+    let values = [
+        queries,
+        keys,
+        values,
+        Bound::scalar(scale),
+        Bound::scalar(size.band()),
+        Bound::constant(&shape),
+        out,
+        logarithms,
+    ];
+    launch(stream, tiles.min(multiprocessors) as u32, instance, values)?;
     Ok(())
+}
+
+/// What takes the logarithms: `&mut Buffer2D<f32>`, other rows, or `Nothing`.
+pub type LogarithmsMut = RowValuesMut<'static, 64>;
+
+/// What is computed, of extents that belong together.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Size {
+    pub(super) head: usize,
+    pub(super) sequences: usize,
+    /// Of a sequence.
+    pub(super) queries: usize,
+    pub(super) keys: usize,
+    pub(super) heads: usize,
+    pub(super) heads_of_keys: usize,
+    pub(super) scale: f32,
+    window: [Option<usize>; 2],
+}
+
+impl Size {
+    /// Finds it out from queries, keys, values and result.
+    pub(super) fn new(attention: &Attention, matrices: [&Bound<'_>; 4]) -> Result<Self, AttentionError> {
+        let Attention { head, sequences, window, scale, .. } = *attention;
+        if head == 0 || head > 256 || !head.is_multiple_of(8) {
+            return Err(AttentionError::Head { head });
+        }
+        let scale = scale.unwrap_or_else(|| 1.0 / (head as f32).sqrt());
+        positive("scale", scale)?;
+        let [queries, keys, values, out] = matrices.map(extents);
+        let (heads, heads_of_keys) = (queries[1] / head, keys[1] / head);
+        let fit = out == queries
+            && values == keys
+            && [queries[1], keys[1]].iter().all(|columns| columns.is_multiple_of(head))
+            && ![queries[0], keys[0], heads, heads_of_keys, sequences].contains(&0)
+            && heads.is_multiple_of(heads_of_keys)
+            && [queries[0], keys[0]].iter().all(|rows| rows.is_multiple_of(sequences));
+        if !fit {
+            return Err(AttentionError::Extents { queries, keys, values, out, head, sequences });
+        }
+        let (queries, keys) = (queries[0] / sequences, keys[0] / sequences);
+        Ok(Size { head, sequences, queries, keys, heads, heads_of_keys, scale, window })
+    }
+
+    /// Which keys a query sees.
+    pub(super) fn mask(&self) -> u32 {
+        match self.window {
+            [None, None] => ALL,
+            [None, Some(0)] => CAUSAL,
+            _ => WINDOW,
+        }
+    }
+
+    /// The window, of which no number is larger than it needs to be.
+    pub(super) fn band(&self) -> Band {
+        let [before, behind] = self.window.map(|keys| keys.unwrap_or(usize::MAX));
+        Band { before: before.min(self.keys) as i32, behind: behind.min(self.queries.max(self.keys)) as i32 }
+    }
+
+    /// The elements of a head as the kernels compute them.
+    pub(super) fn padded(&self) -> usize {
+        self.head.next_power_of_two().max(64)
+    }
+
+    /// A matrix with a row for each query of each sequence as an array of heads.
+    pub(super) fn of_queries<'a>(&self, matrix: Bound<'a>) -> Result<Bound<'a>, AttentionError> {
+        self.in_heads(matrix, self.queries)
+    }
+
+    /// A matrix with a row for each key of each sequence as an array of heads.
+    pub(super) fn of_keys<'a>(&self, matrix: Bound<'a>) -> Result<Bound<'a>, AttentionError> {
+        self.in_heads(matrix, self.keys)
+    }
+
+    fn in_heads<'a>(&self, matrix: Bound<'a>, rows: usize) -> Result<Bound<'a>, AttentionError> {
+        // The extents were found to fit.
+        matrix.in_matrices([rows, self.head]).ok_or(AttentionError::Head { head: self.head })
+    }
+
+    /// Refuses logarithms that are not one for each query.
+    fn check_logarithms(&self, logarithms: &Bound<'_>) -> Result<(), AttentionError> {
+        let (given, wanted) = (extents(logarithms), [self.sequences * self.heads, self.queries]);
+        if given == [0, 0] || given == wanted { Ok(()) } else { Err(AttentionError::Logarithms { given, wanted }) }
+    }
+}
+
+impl Attention {
+    /// What scores are besides products, for powers of 2; `None` if they are nothing else.
+    fn shape(&self, heads: usize) -> Result<Option<Shape>, AttentionError> {
+        if self.cap.is_none() && self.slopes.is_empty() {
+            return Ok(None);
+        }
+        self.cap.map_or(Ok(()), |cap| positive("soft_cap", cap))?;
+        if !self.slopes.is_empty() && self.slopes.len() != heads || self.slopes.len() > MOST_HEADS {
+            return Err(AttentionError::Slopes { slopes: self.slopes.len(), heads });
+        }
+        let mut slopes = [0.0; MOST_HEADS];
+        for (to, slope) in slopes.iter_mut().zip(&self.slopes) {
+            if *slope != 0.0 {
+                positive("slopes", *slope)?;
+            }
+            *to = slope * LOG2_E;
+        }
+        Ok(Some(Shape { cap: self.cap.unwrap_or(0.0) * LOG2_E, slopes }))
+    }
+}
+
+/// Refuses what is not positive and finite.
+fn positive(what: &'static str, scale: f32) -> Result<(), AttentionError> {
+    if scale > 0.0 && scale.is_finite() { Ok(()) } else { Err(AttentionError::Scale { what, scale }) }
 }
 
 /// Queries of a tile: 64 for each of three warpgroups, or of two, whose tiles leave fewer blocks
 /// without work where sequences are short, and mask less. (Measured: docs/performance.md.)
-fn rows(queries: usize, head: usize, causal: bool) -> usize {
-    let longest_of_two = match (head, causal) {
+fn rows(size: &Size, mask: u32) -> usize {
+    let longest_of_two = match (size.padded(), mask) {
+        (256, _) | (_, WINDOW) => usize::MAX,
         (128, _) => 4096,
-        (_, true) => 1024,
-        (_, false) => 0,
+        (_, CAUSAL) => 1024,
+        _ => 0,
     };
-    if queries <= longest_of_two { 128 } else { 192 }
+    if size.queries <= longest_of_two { 128 } else { 192 }
 }
 
-/// The instance for heads of this size and such tiles.
-fn instance<T: OperandElement>(head: usize, causal: bool, rows: usize) -> Option<&'static Instance> {
-    attention::INSTANCES.iter().find(|instance| {
+/// The instance for heads of this size, and its queries of a tile.
+fn instance<T: OperandElement>(size: &Size, shaped: bool) -> Option<(&'static Instance, usize)> {
+    let mask = if shaped || size.padded() == 256 && size.mask() == CAUSAL { WINDOW } else { size.mask() };
+    let rows = rows(size, mask);
+    let found = attention::INSTANCES.iter().find(|instance| {
         let has = |parameter: &str, wanted: &str| has(instance, parameter, wanted);
         has_elements::<T>(instance)
-            && has("HEAD", &head.to_string())
+            && has("HEAD", &size.padded().to_string())
             && has("ROWS", &rows.to_string())
-            && has("CAUSAL", if causal { "true" } else { "false" })
-    })
+            && has("MASK", &mask.to_string())
+            && has("SHAPED", if shaped { "true" } else { "false" })
+    });
+    found.map(|found| (found, rows))
 }
 
 #[cfg(test)]
@@ -222,18 +424,18 @@ mod tests {
         let matrix = |rows: usize, columns: usize| device.zeroed_2d::<bf16>(columns, rows).unwrap();
         let (queries, keys, other) = (matrix(5, 128), matrix(7, 64), matrix(7, 192));
         let mut out = matrix(5, 128);
-        let mut with = |keys, values, head| forward(&stream, &queries, keys, values, &mut out, Attention::new(head));
-        assert!(matches!(with(&keys, &keys, 32), Err(AttentionError::Head { head: 32 })));
+        let mut with = |keys, values, head| forward(&stream, &queries, keys, values, &mut out, &Attention::new(head));
+        assert!(matches!(with(&keys, &keys, 12), Err(AttentionError::Head { head: 12 })));
         for (keys, values) in [(&keys, &other), (&other, &other)] {
             let error = with(keys, values, 64).unwrap_err();
             assert!(matches!(error, AttentionError::Extents { .. }), "{error}");
         }
         for scale in [0.0, -1.0, f32::NAN, f32::INFINITY] {
             let attention = Attention::new(64).scale(scale);
-            let error = forward(&stream, &queries, &keys, &keys, &mut matrix(5, 128), attention).unwrap_err();
+            let error = forward(&stream, &queries, &keys, &keys, &mut matrix(5, 128), &attention).unwrap_err();
             assert!(matches!(error, AttentionError::Scale { .. }), "{error}");
         }
-        let mut with = |keys, values, head| forward(&stream, &queries, keys, values, &mut out, Attention::new(head));
+        let mut with = |keys, values, head| forward(&stream, &queries, keys, values, &mut out, &Attention::new(head));
         let error = with(&keys, &keys, 128).unwrap_err().to_string();
         assert!(error.contains("5 x 128 queries, 7 x 64 keys") && error.contains("heads of 128"), "{error}");
         with(&keys, &keys, 64).unwrap();

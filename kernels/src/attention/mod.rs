@@ -1,21 +1,23 @@
 //! Attention by tensor cores: softmax(Q K^T) V in one kernel.
 
+use core::f32::consts::{LN_2, LOG2_E};
 use core::ops::Range;
 
 use tilepipe::product::{
-    Columns, OperandElement, OperandTile, RowParts, RowValues, SumElement, Sums, Width, exp2_approximate,
+    Columns, OperandElement, OperandTile, RowParts, RowValues, RowValuesMut, SumElement, Sums, Width, exp2_approximate,
+    reciprocal_approximate,
 };
 use tilepipe::role::{Across, Budget, Partitioned, Product, Registers, RoleGroup, WarpRoles, Warpgroups};
 use tilepipe::{
-    Block, Grouped, LastFirst, Outputs, Panels2, Shared, Stages, Stepped, Swizzle128, Tensor, TensorMap, TensorMut,
-    TensorTile, bf16, f16, kernel, math,
+    Block, Constant, Grouped, LastFirst, Outputs, Panels4, Shared, Stages, Stepped, Swizzle128, Tensor, TensorMap,
+    TensorMut, TensorTile, bf16, f16, kernel, math,
 };
 
 #[cfg(not(target_arch = "nvptx64"))]
 mod forward;
 
 #[cfg(not(target_arch = "nvptx64"))]
-pub use forward::{Attention, AttentionError, forward, instances};
+pub use forward::{Attention, AttentionError, LogarithmsMut, forward, forward_with_logarithms, instances};
 
 /// What a row's maximum begins with: less than any score, and a number.
 const LEAST: f32 = -1e30;
@@ -25,7 +27,7 @@ const LEAST: f32 = -1e30;
 const GROWTH: f32 = 8.0;
 
 /// A tile of queries, keys or values that tensor cores read.
-pub type Tile<T, const ROWS: usize, const HEAD: usize> = OperandTile<T, Panels2<ROWS, HEAD, 64>, Swizzle128>;
+pub type Tile<T, const ROWS: usize, const HEAD: usize> = OperandTile<T, Panels4<ROWS, HEAD, 64>, Swizzle128>;
 
 /// Stages of queries, of keys and of values, and output stages.
 pub type Rings<T, const HEAD: usize, const ROWS: usize, const KEYS: usize, const QUERIES: usize, const STAGES: usize> = (
@@ -35,94 +37,162 @@ pub type Rings<T, const HEAD: usize, const ROWS: usize, const KEYS: usize, const
     ),
     (
         Partitioned<Stages<Tile<T, KEYS, HEAD>, STAGES, TensorMap>>,
-        Outputs<TensorTile<T, Panels2<ROWS, HEAD, 64>, Swizzle128>, 2>,
+        Outputs<TensorTile<T, Panels4<ROWS, HEAD, 64>, Swizzle128>, 2>,
     ),
 );
 
-/// The keys that the queries of a tile see.
-#[derive(Clone, Copy)]
-struct Seen<const CAUSAL: bool, const ROWS: usize> {
-    /// The tile's first query.
-    first: i32,
-    /// How many keys there are.
-    keys: i32,
-    /// How many keys more than queries.
-    more: i32,
+/// How many keys a query sees before its own and behind it, for masks: the last query's own key is
+/// the last one.
+#[derive(Clone, Copy, Debug, PartialEq, tilepipe::Element)]
+#[repr(C)]
+pub struct Band {
+    /// Before it.
+    pub before: i32,
+    /// Behind it.
+    pub behind: i32,
 }
 
-impl<const CAUSAL: bool, const ROWS: usize> Seen<CAUSAL, ROWS> {
+/// A query sees all keys.
+const ALL: u32 = 0;
+/// It sees the keys up to its own.
+const CAUSAL: u32 = 1;
+/// It sees those of a [`Band`].
+const WINDOW: u32 = 2;
+
+/// The keys that the queries of a tile see.
+#[derive(Clone, Copy)]
+struct Seen<const MASK: u32, const ROWS: usize> {
+    /// The key of the tile's first query.
+    own: i32,
+    /// How many keys there are.
+    keys: i32,
+    band: Band,
+}
+
+impl<const MASK: u32, const ROWS: usize> Seen<MASK, ROWS> {
     #[inline(always)]
-    fn new(tile: usize, queries: usize, keys: usize) -> Self {
-        Seen { first: (tile * ROWS) as i32, keys: keys as i32, more: keys as i32 - queries as i32 }
+    fn new(tile: usize, queries: usize, keys: usize, band: Band) -> Self {
+        Seen { own: (tile * ROWS) as i32 + keys as i32 - queries as i32, keys: keys as i32, band }
     }
 
-    /// The end of the keys that a query sees, by its place in the tile.
+    /// The keys that a query sees, by its place in the tile. They are none if the end is not behind
+    /// the start.
     #[inline(always)]
-    fn end(self, row: i32) -> i32 {
-        if CAUSAL { self.keys.min(self.first + row + self.more + 1) } else { self.keys }
+    fn by(self, row: i32) -> Range<i32> {
+        let own = self.own + row;
+        match MASK {
+            ALL => 0..self.keys,
+            CAUSAL => 0..(own + 1).min(self.keys),
+            _ => (own - self.band.before).max(0)..(own + self.band.behind + 1).min(self.keys),
+        }
     }
 
-    /// Tiles of so many keys that some query sees a part of, one at least.
+    /// The tiles of so many keys that some query sees a part of, one at least.
     #[inline(always)]
-    fn tiles(self, of: usize) -> usize {
-        (self.end(ROWS as i32 - 1).max(1) as usize).div_ceil(of)
+    fn tiles(self, of: usize) -> Range<usize> {
+        let (first, last) = (self.by(0).start as usize / of, self.by(ROWS as i32 - 1).end.max(1) as usize);
+        let end = last.div_ceil(of);
+        first.min(end - 1)..end
     }
 
-    /// Tiles of so many keys that every query sees all of.
+    /// The tiles of so many keys that every query sees all of.
     #[inline(always)]
-    fn whole_tiles(self, of: usize) -> usize {
-        self.end(0).max(0) as usize / of
+    fn whole_tiles(self, of: usize) -> Range<usize> {
+        let (start, end) = (self.by(ROWS as i32 - 1).start, self.by(0).end);
+        (start.max(0) as usize).div_ceil(of)..end.max(0) as usize / of
     }
 
     /// What a query sees of a tile of so many keys.
     #[inline(always)]
     fn of_tile(self, row: usize, tile: usize, of: usize) -> Range<i32> {
-        0..self.end(row as i32) - (tile * of) as i32
+        let (Range { start, end }, first) = (self.by(row as i32), (tile * of) as i32);
+        if MASK == WINDOW { start - first..end - first } else { 0..end - first }
     }
 }
 
+/// What else is done to scores before the softmax.
+#[derive(Clone, Copy, Debug, PartialEq, tilepipe::Element)]
+#[repr(C)]
+pub struct Shape {
+    /// Scores are kept below this; not if it is 0.
+    pub cap: f32,
+    /// By how much a score is lowered for each key of distance, for the heads.
+    pub slopes: [f32; MOST_HEADS],
+}
+
+/// The most heads of which each has a slope of its own.
+pub const MOST_HEADS: usize = 256;
+
 /// Writes softmax(scale * Q K^T) V of each head, for the base 2: `scale` has a factor of log2(e).
-/// The matrices have a row for each token, and heads side by side. [`forward`] launches it.
+/// The matrices have a row for each token, a third dimension of heads and a fourth one of
+/// sequences. [`forward`] launches it.
 ///
 /// One thread of the first role has the copy engine load tiles. Two or three warpgroups multiply,
 /// 64 queries each: the scores of a tile of keys, and meanwhile the weights of the tile before with
-/// its values.
+/// its values. `MASK` says which keys a query sees, all, those up to its own or those of `band`, and
+/// `SHAPED` whether scores are more than products.
 #[kernel(
     instances(
-        T = [bf16, f16], O = [Grouped<1024>], CAUSAL = [false], HEAD = [128],
+        T = [bf16, f16], O = [Grouped<1024>], (MASK, SHAPED) = [(0, false)], HEAD = [128],
         (ROWS, KEYS, QUERIES, STAGES) = [(192, 80, 1, 3)],
         (THREADS, CONSUMERS, LESS, MORE) = [(512, 384, 32, 160)]
     ),
     instances(
-        T = [bf16, f16], O = [LastFirst], CAUSAL = [true], HEAD = [128],
+        T = [bf16, f16], O = [LastFirst], (MASK, SHAPED) = [(1, false)], HEAD = [128],
         (ROWS, KEYS, QUERIES, STAGES) = [(192, 80, 2, 2)],
         (THREADS, CONSUMERS, LESS, MORE) = [(512, 384, 32, 160)]
     ),
     instances(
-        T = [bf16, f16], O = [Grouped<1024>], CAUSAL = [false], HEAD = [64],
+        T = [bf16, f16], O = [Grouped<1024>], (MASK, SHAPED) = [(0, false)], HEAD = [64],
         (ROWS, KEYS, QUERIES, STAGES) = [(192, 128, 1, 3)],
         (THREADS, CONSUMERS, LESS, MORE) = [(512, 384, 32, 160)]
     ),
     instances(
-        T = [bf16, f16], O = [LastFirst], CAUSAL = [true], HEAD = [64],
+        T = [bf16, f16], O = [LastFirst], (MASK, SHAPED) = [(1, false)], HEAD = [64],
         (ROWS, KEYS, QUERIES, STAGES) = [(192, 128, 1, 3)],
         (THREADS, CONSUMERS, LESS, MORE) = [(512, 384, 32, 160)]
     ),
     instances(
-        T = [bf16, f16], O = [Grouped<1024>], CAUSAL = [false], HEAD = [128],
+        T = [bf16, f16], O = [Grouped<1024>], (MASK, SHAPED) = [(0, false)], HEAD = [128],
         (ROWS, KEYS, QUERIES, STAGES) = [(128, 128, 2, 2)],
         (THREADS, CONSUMERS, LESS, MORE) = [(384, 256, 24, 240)]
     ),
     instances(
-        T = [bf16, f16], O = [LastFirst], CAUSAL = [true], HEAD = [128, 64],
+        T = [bf16, f16], O = [LastFirst], (MASK, SHAPED) = [(1, false), (2, false)], HEAD = [128, 64],
         (ROWS, KEYS, QUERIES, STAGES) = [(128, 128, 2, 2)],
+        (THREADS, CONSUMERS, LESS, MORE) = [(384, 256, 24, 240)]
+    ),
+    instances(
+        T = [bf16, f16], O = [Grouped<1024>], (MASK, SHAPED) = [(0, false)], HEAD = [256],
+        (ROWS, KEYS, QUERIES, STAGES) = [(128, 64, 1, 2)],
+        (THREADS, CONSUMERS, LESS, MORE) = [(384, 256, 24, 240)]
+    ),
+    instances(
+        T = [bf16, f16], O = [LastFirst], (MASK, SHAPED) = [(2, false)], HEAD = [256],
+        (ROWS, KEYS, QUERIES, STAGES) = [(128, 64, 1, 2)],
+        (THREADS, CONSUMERS, LESS, MORE) = [(384, 256, 24, 240)]
+    ),
+    instances(
+        T = [bf16, f16], O = [LastFirst], (MASK, SHAPED) = [(2, true)], HEAD = [64],
+        (ROWS, KEYS, QUERIES, STAGES) = [(128, 128, 2, 2)],
+        (THREADS, CONSUMERS, LESS, MORE) = [(384, 256, 24, 240)]
+    ),
+    instances(
+        T = [bf16, f16], O = [LastFirst], (MASK, SHAPED) = [(2, true)], HEAD = [128],
+        (ROWS, KEYS, QUERIES, STAGES) = [(128, 64, 2, 3)],
+        (THREADS, CONSUMERS, LESS, MORE) = [(384, 256, 24, 240)]
+    ),
+    instances(
+        T = [bf16, f16], O = [LastFirst], (MASK, SHAPED) = [(2, true)], HEAD = [256],
+        (ROWS, KEYS, QUERIES, STAGES) = [(128, 32, 1, 4)],
         (THREADS, CONSUMERS, LESS, MORE) = [(384, 256, 24, 240)]
     )
 )]
 pub fn attention<
     T: OperandElement + SumElement,
     O: Stepped,
-    const CAUSAL: bool,
+    const MASK: u32,
+    const SHAPED: bool,
     const HEAD: usize,
     const ROWS: usize,
     const KEYS: usize,
@@ -134,11 +204,14 @@ pub fn attention<
     const MORE: usize,
 >(
     block: Block<THREADS>,
-    queries: Tensor<T, Panels2<ROWS, HEAD, 64>, Swizzle128>,
-    keys: Tensor<T, Panels2<KEYS, HEAD, 64>, Swizzle128>,
-    values: Tensor<T, Panels2<KEYS, HEAD, 64>, Swizzle128>,
+    queries: Tensor<T, Panels4<ROWS, HEAD, 64>, Swizzle128>,
+    keys: Tensor<T, Panels4<KEYS, HEAD, 64>, Swizzle128>,
+    values: Tensor<T, Panels4<KEYS, HEAD, 64>, Swizzle128>,
     scale: f32,
-    out: TensorMut<T, Panels2<ROWS, HEAD, 64>, Swizzle128, O>,
+    band: Band,
+    shape: Constant<Shape>,
+    out: TensorMut<T, Panels4<ROWS, HEAD, 64>, Swizzle128, O>,
+    logarithms: RowValuesMut<ROWS, O>,
     shared: Shared<Rings<T, HEAD, ROWS, KEYS, QUERIES, STAGES>>,
 ) where
     Columns<ROWS>: Width,
@@ -150,9 +223,12 @@ pub fn attention<
         (first.split(), second.split())
     };
     let places = out.tile_places(&block);
+    let heads = queries.extent(2).max(1) as u32;
     // Heads of queries for each one of keys.
-    let shared_by = (queries.columns() / keys.columns().max(1)).max(1);
-    let seen = |tile| Seen::<CAUSAL, ROWS>::new(tile, queries.rows(), keys.rows());
+    let shared_by = (heads / keys.extent(2).max(1) as u32).max(1);
+    let seen = |tile| Seen::<MASK, ROWS>::new(tile, queries.rows(), keys.rows(), band);
+    // What scores are multiplied by once they have their shape.
+    let unit = if SHAPED { 1.0 } else { scale };
     block
         .partition::<Budget<WarpRoles<128, CONSUMERS>, Registers<LESS, MORE>>>()
         .pipeline(query_stages)
@@ -160,72 +236,116 @@ pub fn attention<
         .pipeline(value_stages)
         .role((), |_, (mut of_queries, mut of_keys, mut of_values), ()| {
             for tile in 0..places.len() {
-                let (row, head) = places.get(tile);
-                let column = (head / shared_by * HEAD) as i32;
-                let tiles = seen(row).tiles(KEYS);
+                let (row, matrix) = places.get(tile);
+                let (sequence, head) = (matrix as u32 / heads, matrix as u32 % heads);
+                let (sequence, of_key) = (sequence as i32, (head / shared_by) as i32);
                 let Ok(stage) = of_queries.acquire() else { return };
-                of_queries = stage.copy(queries.at((row * ROWS) as i32, (head * HEAD) as i32)).commit();
-                for tile in (0..tiles).rev() {
+                of_queries = stage.copy(queries.at(sequence, head as i32, (row * ROWS) as i32)).commit();
+                for tile in seen(row).tiles(KEYS).rev() {
                     let first = (tile * KEYS) as i32;
                     let Ok(stage) = of_keys.acquire() else { return };
-                    of_keys = stage.copy(keys.at(first, column)).commit();
+                    of_keys = stage.copy(keys.at(sequence, of_key, first)).commit();
                     let Ok(stage) = of_values.acquire() else { return };
-                    of_values = stage.copy(values.at(first, column)).commit();
+                    of_values = stage.copy(values.at(sequence, of_key, first)).commit();
                 }
             }
         })
-        .role((out, outputs), |group, (mut of_queries, mut of_keys, mut of_values), (out, outputs)| {
-            let mut ring = outputs.outputs(&group, out);
-            for tile in 0..places.len() {
-                let (row, _) = places.get(tile);
-                let seen = seen(row);
-                let (tiles, whole) = (seen.tiles(KEYS), seen.whole_tiles(KEYS));
-                let Ok(query) = of_queries.wait() else { return };
-                let (query_end, query) = query.hold();
-                let Ok(key) = of_keys.wait() else { return };
-                let (end, key) = key.hold();
-                let (scores, _, key) = group.product(Product::of(&group, &query, key));
-                of_keys = end.release(key);
-                let mut next = tiles - 1;
-                let scores = scores.keep(&group, |row| seen.of_tile(row, next, KEYS));
-                let mut largest = scores.row_max(&group).map(&group, |max| math::max(max, LEAST));
-                let (weights, mut total) = weighed(&group, scores, &largest, scale);
-                let mut factors = weights.into_factor::<T, _>(&group);
-                let mut sums: Sums<Columns<HEAD>, CONSUMERS> = group.sums(0.0);
-                while next > 0 {
-                    next -= 1;
+        .role(
+            (out, outputs, logarithms),
+            |group, (mut of_queries, mut of_keys, mut of_values), (out, outputs, mut logarithms)| {
+                let mut ring = outputs.outputs(&group, out);
+                for tile in 0..places.len() {
+                    let (row, matrix) = places.get(tile);
+                    let seen = seen(row);
+                    let (tiles, whole) = (seen.tiles(KEYS), seen.whole_tiles(KEYS));
+                    let shaped = |scores, tile: usize| {
+                        if !SHAPED {
+                            return scores;
+                        }
+                        let slope = shape.slopes[(matrix as u32 % heads) as usize % MOST_HEADS];
+                        shaped(&group, scores, scale, (shape.cap, slope), (tile * KEYS) as i32 - seen.own)
+                    };
+                    let Ok(query) = of_queries.wait() else { return };
+                    let (query_end, query) = query.hold();
                     let Ok(key) = of_keys.wait() else { return };
-                    let (key_end, key) = key.hold();
-                    let scores = Product::of(&group, &query, key);
+                    let (end, key) = key.hold();
+                    let (scores, _, key) = group.product(Product::of(&group, &query, key));
+                    of_keys = end.release(key);
+                    // The tile of keys in hand.
+                    let mut next = tiles.end - 1;
+                    let scores = shaped(scores, next).keep(&group, |row| seen.of_tile(row, next, KEYS));
+                    let mut largest = scores.row_max(&group).map(&group, |max| math::max(max, LEAST));
+                    let (weights, mut total) = weighed(&group, scores, &largest, unit);
+                    let mut factors = weights.into_factor::<T, _>(&group);
+                    let mut sums: Sums<Columns<HEAD>, CONSUMERS> = group.sums(0.0);
+                    while next > tiles.start {
+                        next -= 1;
+                        let Ok(key) = of_keys.wait() else { return };
+                        let (key_end, key) = key.hold();
+                        let scores = Product::of(&group, &query, key);
+                        let Ok(value) = of_values.wait() else { return };
+                        let (value_end, value) = value.hold();
+                        let (weights, factor);
+                        let (softmax, (summed, _, Across(value))) =
+                            group.products(scores, Product::onto(sums, factors, Across(value)), |(scores, _, key)| {
+                                let end = key_end.release(key);
+                                let of_tile = |row| seen.of_tile(row, next, KEYS);
+                                let scores = shaped(scores, next);
+                                let scores = if whole.contains(&next) { scores } else { scores.keep(&group, of_tile) };
+                                let [largest, factor] = raised(&group, &largest, &scores, unit);
+                                let (weights, more) = weighed(&group, scores, &largest, unit);
+                                let total = total.scale_and_add(&group, &factor, &more);
+                                (end, factor, largest, weights, total)
+                            });
+                        (of_keys, factor, largest, weights, total) = softmax;
+                        of_values = value_end.release(value);
+                        factors = weights.into_factor(&group);
+                        sums = summed.scale_rows(&group, &factor);
+                    }
+                    of_queries = query_end.release(query);
                     let Ok(value) = of_values.wait() else { return };
-                    let (value_end, value) = value.hold();
-                    let (weights, factor);
-                    let (softmax, (summed, _, Across(value))) =
-                        group.products(scores, Product::onto(sums, factors, Across(value)), |(scores, _, key)| {
-                            let end = key_end.release(key);
-                            let of_tile = |row| seen.of_tile(row, next, KEYS);
-                            let scores = if next >= whole { scores.keep(&group, of_tile) } else { scores };
-                            let [largest, factor] = raised(&group, &largest, &scores, scale);
-                            let (weights, more) = weighed(&group, scores, &largest, scale);
-                            let total = total.scale_and_add(&group, &factor, &more);
-                            (end, factor, largest, weights, total)
-                        });
-                    (of_keys, factor, largest, weights, total) = softmax;
-                    of_values = value_end.release(value);
-                    factors = weights.into_factor(&group);
-                    sums = summed.scale_rows(&group, &factor);
+                    let (end, value) = value.hold();
+                    let (sums, _, Across(value)) = group.product(Product::onto(sums, factors, Across(value)));
+                    of_values = end.release(value);
+                    let total = total.sum(&group);
+                    if !logarithms.is_empty() {
+                        let of_row = |max, total| {
+                            if total > 0.0 { (max * unit + math::log2(total)) * LN_2 } else { f32::NEG_INFINITY }
+                        };
+                        logarithms.set(tile, &group, &largest.zip(&group, &total, of_row));
+                    }
+                    let inverse = total.map(&group, |total| if total > 0.0 { 1.0 / total } else { 0.0 });
+                    let sums = sums.map_rows(&group, &inverse, |sum, inverse| sum * inverse);
+                    ring.store_pairs_of_sums(tile, &group, &sums, |_, pair| pair);
                 }
-                of_queries = query_end.release(query);
-                let Ok(value) = of_values.wait() else { return };
-                let (end, value) = value.hold();
-                let (sums, _, Across(value)) = group.product(Product::onto(sums, factors, Across(value)));
-                of_values = end.release(value);
-                let inverse = total.sum(&group).map(&group, |total| if total > 0.0 { 1.0 / total } else { 0.0 });
-                let sums = sums.map_rows(&group, &inverse, |sum, inverse| sum * inverse);
-                ring.store_pairs_of_sums(tile, &group, &sums, |_, pair| pair);
-            }
-        })
+            },
+        )
         .run_last();
+}
+
+/// Scores times `scale`, below the cap, if there is one, and lowered by `slope` for each key that is
+/// between. The first key is `before` keys behind the first query's own.
+#[inline(always)]
+fn shaped<'r, R: Warpgroups, W: Width, const SIZE: usize>(
+    group: &RoleGroup<'r, R, SIZE>,
+    scores: Sums<'r, W, SIZE>,
+    scale: f32,
+    (cap, slope): (f32, f32),
+    before: i32,
+) -> Sums<'r, W, SIZE> {
+    let scores = scores.map(group, |score| score * scale);
+    let inverse = reciprocal_approximate(cap);
+    let scores = if cap > 0.0 { scores.map(group, |score| cap * tanh(score * inverse)) } else { scores };
+    scores.map_places(group, |row, column, score| {
+        let between = (before + column as i32 - row as i32).abs();
+        math::fma(between as f32, -slope, score)
+    })
+}
+
+/// The hyperbolic tangent by two approximate instructions.
+#[inline(always)]
+fn tanh(x: f32) -> f32 {
+    1.0 - 2.0 * reciprocal_approximate(exp2_approximate(x * (2.0 * LOG2_E)) + 1.0)
 }
 
 /// The weights that scores make relative to these maxima, and their sum in each row.

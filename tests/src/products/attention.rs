@@ -3,29 +3,46 @@
 use tilepipe::product::OperandElement;
 use tilepipe::{bf16, f16};
 use tilepipe_host::Device;
-use tilepipe_kernels::attention::{Attention, AttentionError, forward};
+use tilepipe_kernels::attention::{Attention, AttentionError, forward, forward_with_logarithms};
 
 use super::{Half, numbers};
 
-/// Queries and keys, heads of both, elements of a head, and whether a query sees the keys up to its
-/// own.
-#[derive(Clone, Copy, Debug)]
+/// Queries and keys of a sequence, heads of both, elements of a head, and whether a query sees the
+/// keys up to its own.
+#[derive(Clone, Debug)]
 pub struct Case {
     queries: usize,
     keys: usize,
     heads: [usize; 2],
     head: usize,
-    causal: bool,
+    sequences: usize,
+    /// Keys that a query sees before its own and behind it.
+    window: [Option<usize>; 2],
+    cap: Option<f32>,
+    has_slopes: bool,
 }
 
 impl Case {
     const fn new(queries: usize, keys: usize, heads: [usize; 2], head: usize, causal: bool) -> Self {
-        Case { queries, keys, heads, head, causal }
+        let window = [None, if causal { Some(0) } else { None }];
+        Case { queries, keys, heads, head, sequences: 1, window, cap: None, has_slopes: false }
+    }
+
+    const fn sequences(self, sequences: usize) -> Self {
+        Case { sequences, ..self }
+    }
+
+    const fn window(self, before: usize, behind: usize) -> Self {
+        Case { window: [Some(before), Some(behind)], ..self }
+    }
+
+    const fn shaped(self, cap: Option<f32>, has_slopes: bool) -> Self {
+        Case { cap, has_slopes, ..self }
     }
 }
 
 /// A tile in all and less, tiles that end anywhere, fewer keys than queries, and shared heads.
-pub const SMALL: [Case; 8] = [
+pub const SMALL: [Case; 17] = [
     Case::new(1, 1, [1, 1], 64, true),
     Case::new(192, 128, [1, 1], 64, false),
     Case::new(200, 300, [2, 1], 64, false),
@@ -34,10 +51,22 @@ pub const SMALL: [Case; 8] = [
     Case::new(100, 170, [4, 2], 128, false),
     Case::new(390, 241, [2, 1], 128, true),
     Case::new(1100, 60, [1, 1], 64, true),
+    // Several sequences, whose tiles end with them.
+    Case::new(130, 70, [2, 1], 64, true).sequences(3),
+    Case::new(70, 150, [2, 2], 128, false).sequences(2),
+    // Heads that are not as wide as a tile.
+    Case::new(90, 100, [3, 1], 80, false).sequences(2),
+    Case::new(90, 100, [2, 2], 8, true),
+    Case::new(140, 100, [2, 1], 256, true),
+    Case::new(60, 200, [1, 1], 160, false),
+    // A window, of which some queries see nothing.
+    Case::new(500, 400, [1, 1], 64, false).window(50, 20),
+    Case::new(300, 300, [2, 1], 128, false).window(0, 0),
+    Case::new(200, 333, [2, 2], 64, true).shaped(Some(3.0), true),
 ];
 
 /// Several tiles for each block of a GPU, in both orders.
-pub const LARGE: [Case; 7] = [
+pub const LARGE: [Case; 15] = [
     Case::new(1000, 1500, [40, 8], 64, false),
     Case::new(1300, 1300, [50, 10], 64, true),
     Case::new(1111, 900, [37, 37], 128, false),
@@ -45,6 +74,22 @@ pub const LARGE: [Case; 7] = [
     Case::new(4100, 700, [14, 7], 128, false),
     Case::new(4100, 4200, [8, 8], 128, true),
     Case::new(700, 800, [60, 60], 64, true),
+    Case::new(1000, 1100, [20, 20], 256, false),
+    Case::new(1200, 1000, [8, 4], 256, true).sequences(3),
+    Case::new(900, 1000, [6, 2], 64, false).sequences(7),
+    Case::new(777, 700, [5, 5], 128, true).sequences(9),
+    Case::new(600, 700, [9, 3], 96, false).sequences(5),
+    Case::new(4500, 4500, [6, 6], 128, false).window(1000, 0),
+    Case::new(2500, 3000, [12, 6], 64, false).window(300, 200).sequences(2),
+    Case::new(1500, 1600, [8, 8], 128, true).shaped(Some(5.0), true).sequences(2),
+];
+
+/// Scores of other shapes, of all sizes of heads.
+pub const SHAPED: [Case; 4] = [
+    Case::new(250, 300, [2, 1], 64, false).shaped(Some(2.0), false),
+    Case::new(150, 300, [2, 1], 128, false).shaped(None, true).window(100, 100),
+    Case::new(140, 200, [1, 1], 256, true).shaped(Some(4.0), true),
+    Case::new(140, 150, [3, 3], 96, false).shaped(Some(4.0), true).sequences(2),
 ];
 
 /// Checks attention of both types at these sizes: each element, or of many some, and that a second
@@ -66,67 +111,110 @@ pub fn check(device: &Device, cases: &[Case]) -> Result<usize, AttentionError> {
 }
 
 impl Case {
-    fn check<T: Half + OperandElement>(self, device: &Device) -> Result<(), AttentionError> {
-        let Case { queries, keys, heads: [heads, of_keys], head, causal } = self;
+    fn check<T: Half + OperandElement>(&self, device: &Device) -> Result<(), AttentionError> {
+        let Case { queries, keys, heads: [heads, of_keys], head, sequences, window, cap, has_slopes } = *self;
         let tokens = |rows: usize, heads: usize, seed| {
-            let values = numbers(rows * heads * head, seed, 4001).map(|number| number as f32 / 1000.0 - 2.0);
+            let values =
+                numbers(sequences * rows * heads * head, seed, 4001).map(|number| number as f32 / 1000.0 - 2.0);
             values.map(T::of).collect::<Vec<_>>()
         };
         let (q, k, v) = (tokens(queries, heads, 1), tokens(keys, of_keys, 2), tokens(keys, of_keys, 3));
         let (on_q, on_k) = (device.upload_2d(&q, heads * head)?, device.upload_2d(&k, of_keys * head)?);
         let on_v = device.upload_2d(&v, of_keys * head)?;
-        let attention = if causal { Attention::new(head).causal() } else { Attention::new(head) };
+        let slopes: Vec<f32> =
+            (0..heads).map(|head| if has_slopes { 0.5_f32.powi(head as i32 + 1) } else { 0.0 }).collect();
+        let mut attention = Attention::new(head).window(window[0], window[1]).sequences(sequences);
+        if let Some(cap) = cap {
+            attention = attention.soft_cap(cap);
+        }
+        if has_slopes {
+            attention = attention.slopes(&slopes);
+        }
         let stream = device.stream()?;
         let run = || {
-            let mut out = device.filled_with_byte_2d::<T>(heads * head, queries, 0xEE)?;
-            forward(&stream, &on_q, &on_k, &on_v, &mut out, attention)?;
+            let mut out = device.filled_with_byte_2d::<T>(heads * head, sequences * queries, 0xEE)?;
+            forward(&stream, &on_q, &on_k, &on_v, &mut out, &attention)?;
             Ok::<_, AttentionError>(out.download()?)
         };
-        let (found, again) = (run()?, run()?);
+        let found = run()?;
+        let mut out = device.filled_with_byte_2d::<T>(heads * head, sequences * queries, 0xEE)?;
+        let mut logarithms = device.filled_with_byte_2d::<f32>(queries, sequences * heads, 0xEE)?;
+        forward_with_logarithms(&stream, &on_q, &on_k, &on_v, &mut out, &mut logarithms, &attention)?;
+        let (again, logarithms) = (out.download()?, logarithms.download()?);
         let bytes = |values: &[T]| bytemuck::cast_slice::<T, u8>(values).to_vec();
         assert_eq!(bytes(&found), bytes(&again), "{self:?}: other bits in a second launch");
         // All rows of small results, and of large ones about 200, the last one too.
-        let step = (queries * heads).div_ceil(200).max(1);
-        for at in (0..queries * heads).rev().step_by(step) {
-            let (query, of) = (at / heads, at % heads);
+        let step = (sequences * queries * heads).div_ceil(200).max(1);
+        for at in (0..sequences * queries * heads).rev().step_by(step) {
+            let (row, of) = (at / heads, at % heads);
+            let (sequence, query) = (row / queries, row % queries);
             let own = &q[at * head..][..head];
-            let seen = if causal { (query + 1 + keys).saturating_sub(queries).min(keys) } else { keys };
+            let own_key = (query + keys) as i64 - queries as i64;
+            let score = |key: usize, score: f64| {
+                let between = own_key - key as i64;
+                let [before, behind] = window.map(|keys| keys.map_or(i64::MAX, |keys| keys as i64));
+                let capped = cap.map_or(score, |cap| f64::from(cap) * (score / f64::from(cap)).tanh());
+                let is_seen = between <= before && -between <= behind;
+                is_seen.then(|| capped - f64::from(slopes[of]) * between.abs() as f64)
+            };
             let shared = of / (heads / of_keys);
-            let (sums, size) = softmax_of(own, seen, |key| {
-                let start = (key * of_keys + shared) * head;
+            let key = |key: usize| {
+                let start = ((sequence * keys + key) * of_keys + shared) * head;
                 (&k[start..][..head], &v[start..][..head])
-            });
+            };
+            let Row { sums, size, logarithm } = softmax_of(own, keys, key, score);
             for (found, sum) in found[at * head..][..head].iter().zip(sums) {
                 let found: f64 = (*found).into();
                 // Each weight is rounded to half a unit of its last place, and is relative to an
                 // approximate power; the result is rounded once more.
                 let bound = (size + sum.abs()) * 2.0_f64.powi(-T::FRACTION) + 1e-5;
                 let error = (found - sum).abs();
-                assert!(error <= bound, "{self:?}: query {query} of head {of}: {found} in place of {sum}");
+                assert!(error <= bound, "{self:?}: query {row} of head {of}: {found} in place of {sum}");
             }
+            let found = f64::from(logarithms[(sequence * heads + of) * queries + query]);
+            let is_it = if logarithm.is_finite() {
+                (found - logarithm).abs() < 1e-4 * (1.0 + logarithm.abs())
+            } else {
+                found == logarithm
+            };
+            assert!(is_it, "{self:?}: query {row} of head {of}: a logarithm of {found} in place of {logarithm}");
         }
         Ok(())
     }
 }
 
-/// A row of attention, and the weighted mean of the values' magnitudes, the largest of a column.
-fn softmax_of<'a, T: Half>(own: &[T], seen: usize, token: impl Fn(usize) -> (&'a [T], &'a [T])) -> (Vec<f64>, f64) {
-    let scores: Vec<f64> = (0..seen)
-        .map(|key| {
-            let terms = own.iter().zip(token(key).0);
-            terms.map(|(x, y)| (*x).into() * (*y).into()).sum::<f64>() / (own.len() as f64).sqrt()
-        })
-        .collect();
-    let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let weights: Vec<f64> = scores.iter().map(|score| (score - largest).exp()).collect();
-    let total = weights.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+/// A row of attention.
+struct Row {
+    sums: Vec<f64>,
+    /// The weighted mean of the values' magnitudes, the largest of a column.
+    size: f64,
+    /// Of the sum of the weights.
+    logarithm: f64,
+}
+
+/// A row of attention over so many keys, of which `score` is the score that a product makes, if the
+/// key is seen.
+fn softmax_of<'a, T: Half>(
+    own: &[T],
+    keys: usize,
+    token: impl Fn(usize) -> (&'a [T], &'a [T]),
+    score: impl Fn(usize, f64) -> Option<f64>,
+) -> Row {
+    let product = |key: usize| {
+        let terms = own.iter().zip(token(key).0);
+        terms.map(|(x, y)| (*x).into() * (*y).into()).sum::<f64>() / (own.len() as f64).sqrt()
+    };
+    let scores: Vec<(usize, f64)> = (0..keys).filter_map(|key| Some((key, score(key, product(key))?))).collect();
+    let largest = scores.iter().map(|(_, score)| *score).fold(f64::NEG_INFINITY, f64::max);
+    let weights: Vec<(usize, f64)> = scores.iter().map(|(key, score)| (*key, (score - largest).exp())).collect();
+    let total = weights.iter().map(|(_, weight)| *weight).sum::<f64>();
     let (mut sums, mut sizes) = (vec![0.0; own.len()], vec![0.0_f64; own.len()]);
-    for (key, weight) in weights.iter().enumerate() {
-        for ((sum, size), value) in sums.iter_mut().zip(&mut sizes).zip(token(key).1) {
-            let term: f64 = weight / total * (*value).into();
+    for (key, weight) in &weights {
+        for ((sum, size), value) in sums.iter_mut().zip(&mut sizes).zip(token(*key).1) {
+            let term: f64 = weight / total.max(f64::MIN_POSITIVE) * (*value).into();
             *sum += term;
             *size += term.abs();
         }
     }
-    (sums, sizes.into_iter().fold(0.0, f64::max))
+    Row { sums, size: sizes.into_iter().fold(0.0, f64::max), logarithm: total.ln() + largest }
 }

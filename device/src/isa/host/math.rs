@@ -90,6 +90,12 @@ pub(crate) fn exp2_approximate(x: f32) -> f32 {
     if power.is_subnormal() { 0.0 } else { power }
 }
 
+/// 1 divided by a number, as exactly as the host computes it. Subnormal numbers are 0.
+pub(crate) fn reciprocal_approximate(x: f32) -> f32 {
+    let flushed = |x: f32| if x.is_subnormal() { x.signum() * 0.0 } else { x };
+    flushed(1.0 / flushed(x))
+}
+
 /// `cvt.f32.f16`: the same number.
 pub(crate) fn widened_f16(bits: u16) -> f32 {
     half::f16::from_bits(bits).to_f32()

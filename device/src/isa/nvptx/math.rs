@@ -109,6 +109,15 @@ pub(crate) fn exp2_approximate(x: f32) -> f32 {
     tilepipe_exp2(x)
 }
 
+/// `rcp.approx.ftz.f32`: 1 divided by a number, approximately.
+#[inline(always)]
+pub(crate) fn reciprocal_approximate(x: f32) -> f32 {
+    unsafe extern "C" {
+        safe fn tilepipe_reciprocal(x: f32) -> f32;
+    }
+    tilepipe_reciprocal(x)
+}
+
 /// `cvt.f32.f16`: the same number.
 #[inline(always)]
 pub(crate) fn widened_f16(bits: u16) -> f32 {

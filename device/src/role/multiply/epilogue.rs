@@ -9,7 +9,7 @@ use crate::product::{SumElement, Sums};
 use crate::stage::LandedStage;
 use crate::stage::contents::{AlwaysFilled, sealed::Contents};
 use crate::store::{OutputRing, StoringGroup, SumPlace, check_tile};
-use crate::tensor::{Panels2, Swizzle, TensorMut};
+use crate::tensor::{Panels, Swizzle, TensorMut};
 use crate::view::order::Stepped;
 
 impl<
@@ -21,8 +21,9 @@ impl<
     const ROWS: usize,
     const COLUMNS: usize,
     const PANEL: usize,
+    const ARRAY: usize,
     const COUNT: usize,
-> OutputRing<'_, TensorMut<'_, T, Panels2<ROWS, COLUMNS, PANEL>, W, O>, COUNT, P, G>
+> OutputRing<'_, TensorMut<'_, T, Panels<ROWS, COLUMNS, PANEL, ARRAY>, W, O>, COUNT, P, G>
 {
     /// As [`store_pairs_of_sums`](Self::store_pairs_of_sums), with what else the tile's elements
     /// need: `value(place, sums, tiles)`, where `tiles` are those of the next stage of a pipeline

@@ -42,6 +42,20 @@ impl<'r, R: Warpgroups, const SIZE: usize> RoleGroup<'r, R, SIZE> {
         self.row_values(|_| [value; 2])
     }
 
+    /// `value(row)` for each row of the role's sums: what is read for it, for example.
+    ///
+    /// # Threads
+    ///
+    /// A role of warpgroups; `value` runs per thread, in four of them for each row.
+    #[inline(always)]
+    pub fn rows_with(&self, value: impl Fn(usize) -> f32 + Uniform) -> RowValues<'r, SIZE> {
+        const { check_warpgroups(<R as sealed::Role>::MEMBERS) };
+        self.row_values(|rank| {
+            let (first, _) = place_of_sum(rank, 0);
+            [value(first), value(first + from_first_sum(2).0)]
+        })
+    }
+
     /// Numbers for the two rows of each thread, from its rank.
     #[inline(always)]
     fn row_values(&self, values: impl Fn(usize) -> [f32; 2]) -> RowValues<'r, SIZE> {
@@ -239,6 +253,40 @@ impl<'r, W: Width, const SIZE: usize> Sums<'r, W, SIZE> {
         value: impl Fn(f32, f32) -> f32 + Uniform,
     ) -> Sums<'r, W, SIZE> {
         self.updated(group, |rank, register, sum| value(sum, rows.values.get(rank)[register / 2 % 2]))
+    }
+
+    /// `value(row, column, sum)` in place of each sum. Rows and columns are those of the sums.
+    ///
+    /// # Threads
+    ///
+    /// The role whose sums they are; `value` runs per thread.
+    #[inline(always)]
+    pub fn map_places<R: Warpgroups>(
+        self,
+        group: &RoleGroup<'r, R, SIZE>,
+        value: impl Fn(usize, usize, f32) -> f32 + Uniform,
+    ) -> Sums<'r, W, SIZE> {
+        self.updated(group, |rank, register, sum| {
+            let (row, column) = place_of_sum(rank, 0);
+            let (down, across) = from_first_sum(register);
+            value(row + down, column + across, sum)
+        })
+    }
+
+    /// `value(sum, other)` in place of each sum, with the other product's sum in its place.
+    ///
+    /// # Threads
+    ///
+    /// The role whose sums they are; `value` runs per thread.
+    #[inline(always)]
+    pub fn zip<R: Warpgroups>(
+        self,
+        group: &RoleGroup<'r, R, SIZE>,
+        other: &Sums<'r, W, SIZE>,
+        value: impl Fn(f32, f32) -> f32 + Uniform,
+    ) -> Sums<'r, W, SIZE> {
+        // SAFETY: `updated` passes the calling thread's rank, and a register of its own.
+        self.updated(group, |rank, register, sum| value(sum, unsafe { other.get(rank, register) }))
     }
 
     /// Each sum times the number of its row. Warps of whose rows all numbers are 1 skip it.
