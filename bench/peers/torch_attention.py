@@ -6,20 +6,21 @@ tokens. They return a tensor of their own, so that their results are not compare
 
 import ctypes
 import math
+import struct
 
 import torch
 from torch.nn import functional
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 import torch_tasks
-from torch_libraries import constant, matrices, nothing
+from torch_libraries import constant, matrices, nothing, view
 from torch_tasks import Case, Contestant, empty
 
 # By the size of a head, whether attention is causal, and the rows of queries of a tile.
 INSTANCES = {
-    (64, False, 192): "attention__bf16_Grouped_1024__0_false_64_192_128_1_3_512_384_32_160",
+    (64, False, 192): "attention__bf16_Grouped_1024__0_false_64_192_128_2_3_512_384_32_160",
     (64, True, 128): "attention__bf16_LastFirst_1_false_64_128_128_2_2_384_256_24_240",
-    (64, True, 192): "attention__bf16_LastFirst_1_false_64_192_128_1_3_512_384_32_160",
+    (64, True, 192): "attention__bf16_LastFirst_1_false_64_192_128_2_3_512_384_32_160",
     (128, False, 128): "attention__bf16_Grouped_1024__0_false_128_128_128_2_2_384_256_24_240",
     (128, False, 192): "attention__bf16_Grouped_1024__0_false_128_192_80_1_3_512_384_32_160",
     (128, True, 128): "attention__bf16_LastFirst_1_false_128_128_128_2_2_384_256_24_240",
@@ -69,7 +70,7 @@ def tensors_of(shape):
     return {"q": rows(heads), "k": rows(of_keys), "v": rows(of_keys), "out": out}
 
 
-def our_attention(bench, shape, causal):
+def our_attention(bench, shape, causal, out="out", logarithms=lambda tensors: nothing()):
     tokens, heads, of_keys, head = shape
     rows = 128 if tokens <= OF_128_ROWS[head, causal] else 192
     tiles = -(-tokens // rows) * heads
@@ -83,12 +84,141 @@ def our_attention(bench, shape, causal):
 
     def views(tensors):
         of_inputs = [matrices(tensors[one], False, tokens, head) for one in ("q", "k", "v")]
-        return [*of_inputs, *map(constant, (scale, band, shaped)), matrices(tensors["out"], True, tokens, head), nothing()]
+        return [*of_inputs, *map(constant, (scale, band, shaped)), matrices(tensors[out], True, tokens, head), logarithms(tensors)]
 
     def prepare(tensors):
         return bench.tilepipe.blocks(symbol, grid, views(tensors))
 
     return Contestant("tilepipe", "tilepipe", symbol, lambda t: bench.tilepipe.launch(symbol, grid, views(t)), prepare)
+
+
+# The gradient's kernels: numbers of rows, of queries by size of a head and whether attention is causal, and of keys.
+ROW_PRODUCTS = "attention_row_products__bf16"
+QUERIES_GRADIENT = {
+    (64, False): "attention_queries_gradient__bf16_Grouped_1024__0_64_128_64_2",
+    (64, True): "attention_queries_gradient__bf16_Cyclic_2_64_128_64_2",
+    (128, False): "attention_queries_gradient__bf16_Grouped_1024__0_128_128_64_2",
+    (128, True): "attention_queries_gradient__bf16_Cyclic_2_128_128_64_2",
+}
+KEYS_GRADIENT = {
+    64: "attention_keys_gradient__bf16_Cyclic_2_64_128_64_2",
+    128: "attention_keys_gradient__bf16_Cyclic_2_128_128_64_2",
+}
+
+
+def gradient(bench):
+    """The gradient of attention of bf16, of all keys and causal: those of queries, keys and values one after the other."""
+    torch.backends.cuda.matmul.allow_tf32 = False
+    for tokens, heads, of_keys in SHAPES if torch_tasks.DEVICE == "cuda" else SMALL:
+        for head, causal in QUERIES_GRADIENT:
+            shape = (tokens, heads, of_keys, head)
+            yield Case(
+                f"gradient {'causal' if causal else 'full'} {tokens} tokens {heads}/{of_keys} heads of {head}", "bf16",
+                tokens * heads * head, 4 * tokens * (2 * heads + 2 * of_keys) * head,
+                lambda shape=shape: tensors_of_gradient(shape),
+                lambda t, shape=shape, causal=causal: exact_gradient(t, shape, causal),
+                [
+                    our_gradient(bench, shape, causal),
+                    gradient_of_torch("cuDNN", SDPBackend.CUDNN_ATTENTION, shape, causal),
+                    gradient_of_torch("FlashAttention 2", SDPBackend.FLASH_ATTENTION, shape, causal),
+                ],
+                gradient_far_off,
+            )  # fmt: skip
+
+
+def tensors_of_gradient(shape):
+    tokens, heads, of_keys, head = shape
+    tensors = tensors_of(shape)
+    tensors["gradient"] = torch.randn_like(tensors["q"])
+    tensors["result"] = torch.empty_like(tensors["q"])
+    tensors["logarithms"] = torch.empty(heads, tokens, device=torch_tasks.DEVICE)
+    tensors["numbers"] = torch.empty(2 * heads, tokens, device=torch_tasks.DEVICE)
+    tensors["out"] = empty(tokens * (heads + 2 * of_keys) * head, torch.bfloat16)
+    return tensors
+
+
+def our_gradient(bench, shape, causal):
+    tokens, heads, of_keys, head = shape
+    forward = our_attention(bench, shape, causal, "result", lambda tensors: view(tensors["logarithms"], True))
+    multiprocessors = torch.cuda.get_device_properties(0).multi_processor_count if torch_tasks.DEVICE == "cuda" else 1
+    tiles = -(-tokens // 128)
+    elements = (ctypes.c_uint32 * 1)(head)
+    scale = 1 / math.sqrt(head)
+    scores = (ctypes.c_uint32 * 4)(*struct.unpack("<4I", struct.pack(
+        "<ffii", scale, scale * math.log2(math.e), tokens, 0 if causal else tokens)))  # fmt: skip
+    # One value of 16 bytes.
+    scores = ((ctypes.c_uint32 * 4) * 1)(scores)
+
+    # The tensors whose result is there.
+    computed = set()
+
+    def run(tensors):
+        numbers, out = tensors["numbers"], tensors["out"]
+        if out.data_ptr() not in computed:
+            forward.run(tensors)
+            computed.add(out.data_ptr())
+        parts = (part.view(tokens, -1) for part in out.split([tokens * count * head for count in (heads, of_keys, of_keys)]))
+        of_queries, of_keys_, of_values = (matrices(part, True, tokens, head) for part in parts)
+        bench.tilepipe.launch(ROW_PRODUCTS, min(2 * heads * tiles, 16 * multiprocessors), [
+            view(tensors["result"], False), view(tensors["gradient"], False), view(tensors["logarithms"], False),
+            constant(elements), view(numbers, True),
+        ])  # fmt: skip
+        given = [matrices(tensors[one], False, tokens, head) for one in ("q", "k", "v", "gradient")]
+        given += [view(numbers, False), constant(scores)]
+        bench.tilepipe.launch(QUERIES_GRADIENT[head, causal], min(heads * tiles, multiprocessors), [*given, of_queries])
+        bench.tilepipe.launch(KEYS_GRADIENT[head], min(of_keys * tiles, multiprocessors), [*given, of_keys_, of_values])
+
+    def prepare(_):
+        return multiprocessors
+
+    return Contestant("tilepipe", "tilepipe", QUERIES_GRADIENT[head, causal], run, prepare)
+
+
+def gradient_of_torch(name, backend, shape, causal):
+    _, heads, of_keys, head = shape
+    kept = {}
+
+    def prepare(tensors):
+        given = [by_heads(tensors[one], head).detach().requires_grad_() for one in ("q", "k", "v")]
+        with sdpa_kernel(backend):
+            result = functional.scaled_dot_product_attention(*given, is_causal=causal, enable_gqa=heads != of_keys)
+        kept[tensors["q"].data_ptr()] = given, result
+
+    def run(tensors):
+        if tensors["q"].data_ptr() not in kept:
+            prepare(tensors)
+        given, result = kept[tensors["q"].data_ptr()]
+        torch.autograd.grad(result, given, by_heads(tensors["gradient"], head), retain_graph=True)
+
+    return Contestant(name, "library", "scaled_dot_product_attention", run, prepare, is_measure=True)
+
+
+def exact_gradient(tensors, shape, causal):
+    """In float, a head of keys at a time."""
+    tokens, heads, of_keys, head = shape
+    q, k, v, gradient = (by_heads(tensors[one], head)[0].float() for one in ("q", "k", "v", "gradient"))
+    results = [torch.zeros(tokens, count, head, device=torch_tasks.DEVICE) for count in (heads, of_keys, of_keys)]
+    later = torch.ones(tokens, tokens, dtype=torch.bool, device=torch_tasks.DEVICE).triu(1) if causal else None
+    for one in range(heads):
+        shared = one // (heads // of_keys)
+        scores = q[one] @ k[shared].t() / math.sqrt(head)
+        if causal:
+            scores.masked_fill_(later, -math.inf)
+        weights = torch.softmax(scores, -1)
+        results[2][:, shared] += weights.t() @ gradient[one]
+        slopes = gradient[one] @ v[shared].t()
+        slopes = weights * (slopes - (weights * slopes).sum(-1, keepdim=True)) / math.sqrt(head)
+        results[0][:, one] = slopes @ k[shared]
+        results[1][:, shared] += slopes.t() @ q[one]
+    return torch.cat([result.flatten() for result in results])
+
+
+def gradient_far_off(out, expected):
+    """As `far_off`; a row's size is that of its gradients, which are differences."""
+    rows = expected.view(-1, 64)
+    size = rows.square().mean(-1, keepdim=True).sqrt().expand_as(rows).flatten()
+    allowed = 2**-4 * (expected.abs() + size) + 2**-9
+    return int((~((out.float() - expected).abs() <= allowed)).sum())
 
 
 def by_heads(tensor, head):
@@ -134,4 +264,4 @@ def far_off(out, expected):
 
 
 # By the names that `--tasks` takes.
-TASKS = {"attention": attention}
+TASKS = {"attention": attention, "gradient": gradient}

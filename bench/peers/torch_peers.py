@@ -44,7 +44,7 @@ DEFAULT_TASKS = [
     "convolution",
     "sgemm",
 ]
-OTHER_TASKS = ["matmul", "layers", "attention"]
+OTHER_TASKS = ["matmul", "layers", "attention", "gradient"]
 
 
 def sets_for(set_bytes, cache_bytes):
@@ -127,7 +127,7 @@ def parse(arguments):
     parser.add_argument("--output", help="where to write the results as JSON")
     parser.add_argument("--seed", type=int, default=1, help="what data and order are drawn from [1]")
     parser.add_argument("--repetitions", type=int, default=30, help="rounds of timed replays [30]")
-    parser.add_argument("--tasks", type=tasks, default=DEFAULT_TASKS, help=f"of {','.join(DEFAULT_TASKS + OTHER_TASKS)} [all but matmul, layers and attention]")
+    parser.add_argument("--tasks", type=tasks, default=DEFAULT_TASKS, help=f"of {','.join(DEFAULT_TASKS + OTHER_TASKS)} [all but {', '.join(OTHER_TASKS)}]")
     parser.add_argument("--elements-log2", type=numbers, default=[28, 20], help="sizes, as powers of two [28,20]")
     parser.add_argument("--sides", type=numbers, default=[4096, 8192], help="sides of the matrices of sgemm, matmul and layers [4096,8192]")
     parser.add_argument("--commit", default="unknown", help="the commit to put on record")

@@ -223,6 +223,22 @@ fn attention_is_that_of_sums_in_f64() {
 }
 
 #[test]
+fn the_gradient_of_attention_is_that_of_sums_in_f64() {
+    let Some(device) = gpu() else { return };
+    let times = [products::gradient::SMALL.as_slice(), &products::gradient::LARGE]
+        .map(|cases| products::gradient::check(&device, cases).unwrap());
+    println!("{times:?} gradients");
+}
+
+#[test]
+fn decoding_is_that_of_sums_in_f64() {
+    let Some(device) = gpu() else { return };
+    let times = [products::decoding::SMALL.as_slice(), &products::decoding::LARGE]
+        .map(|cases| products::decoding::check(&device, cases).unwrap());
+    println!("{times:?} times");
+}
+
+#[test]
 fn products_are_factors_of_other_products() {
     let Some(device) = gpu() else { return };
     println!("{} launches", products::chained::check(&device).unwrap());

@@ -331,6 +331,20 @@ fn attention_is_that_of_sums_in_f64() {
 }
 
 #[test]
+fn the_gradient_of_attention_is_that_of_sums_in_f64() {
+    for schedule in [Schedule::Lazy, Schedule::Random { seed: 15 }] {
+        assert_eq!(products::gradient::check(&Device::cpu(schedule), &products::gradient::SMALL).unwrap(), 32);
+    }
+}
+
+#[test]
+fn decoding_is_that_of_sums_in_f64() {
+    for schedule in [Schedule::Lazy, Schedule::Random { seed: 16 }] {
+        assert_eq!(products::decoding::check(&Device::cpu(schedule), &products::decoding::SMALL).unwrap(), 32);
+    }
+}
+
+#[test]
 fn products_are_factors_of_other_products() {
     for schedule in [Schedule::Lazy, Schedule::Eager, Schedule::Random { seed: 11 }] {
         assert_eq!(products::chained::check(&Device::cpu(schedule)).unwrap(), 15);

@@ -369,6 +369,7 @@ const fn view<T: Element>(kind: ParameterKind) -> ParameterInfo {
         tile: [1, 1],
         boxes: None,
         unordered: false,
+        optional: false,
     }
 }
 
@@ -384,6 +385,7 @@ const fn value<T: 'static>() -> ParameterInfo {
         tile: [1, 1],
         boxes: None,
         unordered: false,
+        optional: false,
     }
 }
 

@@ -23,6 +23,11 @@ pub trait SumElement: Element + sealed_sums::SumElement {
     ///
     /// PTX: a shift of `bf16`, `cvt.f32.f16`.
     fn widened(self) -> f32;
+
+    /// The element that is nearest to a number, and of two as near the even one.
+    ///
+    /// PTX: `cvt.rn.bf16x2.f32`, `cvt.rn.f16x2.f32`, beside a zero.
+    fn narrowed(number: f32) -> Self;
 }
 
 pub(crate) mod sealed_sums {
@@ -44,6 +49,11 @@ impl SumElement for f32 {
     fn widened(self) -> f32 {
         self
     }
+
+    #[inline(always)]
+    fn narrowed(number: f32) -> f32 {
+        number
+    }
 }
 impl sealed_sums::SumElement for f32 {
     type Pair = u64;
@@ -59,6 +69,11 @@ impl SumElement for half::bf16 {
     fn widened(self) -> f32 {
         f32::from_bits(u32::from(self.to_bits()) << 16)
     }
+
+    #[inline(always)]
+    fn narrowed(number: f32) -> Self {
+        half::bf16::from_bits(isa::rounded_bf16([number, 0.0]) as u16)
+    }
 }
 impl sealed_sums::SumElement for half::bf16 {
     type Pair = u32;
@@ -73,6 +88,11 @@ impl SumElement for half::f16 {
     #[inline(always)]
     fn widened(self) -> f32 {
         isa::widened_f16(self.to_bits())
+    }
+
+    #[inline(always)]
+    fn narrowed(number: f32) -> Self {
+        half::f16::from_bits(isa::rounded_f16([number, 0.0]) as u16)
     }
 }
 impl sealed_sums::SumElement for half::f16 {

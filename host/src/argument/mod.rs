@@ -24,7 +24,7 @@ pub use self::nothing::Nothing;
 use crate::access::Access;
 pub(crate) use crate::argument::borrowed::ToBind;
 pub(crate) use crate::argument::place::Place;
-pub(crate) use crate::argument::value::{Array, Bytes, NOTHING, Padded, Value, matrices};
+pub(crate) use crate::argument::value::{Array, Bytes, NOTHING, Padded, Value, matrices, matrices_of_rows};
 use crate::buffer::{Buffer, Buffer2D, BufferNd, Rows, RowsMut, Slice, SliceMut, SliceNd, SliceNdMut};
 
 /// What may be passed for a kernel's parameter of type `P`; the `launch` functions that `#[kernel]`
@@ -233,6 +233,22 @@ impl<'a> Bound<'a> {
         Bound { value, kind, element, element_name, place, padding }
     }
 
+    /// Returns the number of elements of what has one dimension.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tilepipe_host::{Bound, Device, Schedule};
+    /// let device = Device::cpu(Schedule::Lazy);
+    /// let input = device.upload(&[1, 2, 3])?;
+    /// assert_eq!(Bound::input(&input).extent_1d(), Some(3));
+    /// # Ok::<(), tilepipe_host::Error>(())
+    /// ```
+    pub fn extent_1d(&self) -> Option<usize> {
+        let array = self.value.array().filter(|array| array.dimensions == 1)?;
+        Some(array.extents[0] as usize)
+    }
+
     /// Returns the rows, and the elements of a row, of what has two dimensions.
     ///
     /// # Examples
@@ -249,6 +265,26 @@ impl<'a> Bound<'a> {
         let array = self.value.array().filter(|array| array.dimensions == 2)?;
         let [width, height, ..] = array.extents;
         Some([height as usize, width as usize])
+    }
+
+    /// The same view of an output for a kernel that reads it: of a later launch, since one launch
+    /// does not both write and read it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tilepipe_host::{Bound, Device, Schedule};
+    /// let device = Device::cpu(Schedule::Lazy);
+    /// let mut between = device.zeroed::<i32>(3)?;
+    /// let written = Bound::output(&mut between);
+    /// let read = written.to_input();
+    /// # let _ = read;
+    /// # Ok::<(), tilepipe_host::Error>(())
+    /// ```
+    #[must_use]
+    pub fn to_input(&self) -> Self {
+        let kind = if self.kind.writes() { ParameterKind::Input } else { self.kind };
+        Bound { kind, ..self.clone() }
     }
 
     /// The rows as an array of four dimensions, of matrices of so many rows and columns, which are
@@ -274,6 +310,28 @@ impl<'a> Bound<'a> {
         // What follows the elements of a matrix's row are mostly those of another matrix.
         let padding = if all.width == columns as u64 { self.padding } else { 0 };
         Some(Bound { value: matrices(all, [rows as u64, columns as u64])?, padding, ..self })
+    }
+
+    /// The rows as an array of four dimensions whose fourth one is the rows: each row is so many
+    /// matrices side by side, with a row of `columns` elements behind the other. The heads of
+    /// attention that share one lie so in the row of a token.
+    ///
+    /// `None` of what are no rows, and of rows that are not divided so without a rest.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tilepipe_host::{Bound, Device, Schedule};
+    /// let device = Device::cpu(Schedule::Lazy);
+    /// // 5 tokens with 6 heads of 64 elements, of which three share one of keys.
+    /// let tokens = device.zeroed_2d::<u16>(6 * 64, 5)?;
+    /// assert!(Bound::input_2d(&tokens).rows_in_matrices([3, 64]).is_some());
+    /// assert!(Bound::input_2d(&tokens).rows_in_matrices([4, 64]).is_none());
+    /// # Ok::<(), tilepipe_host::Error>(())
+    /// ```
+    pub fn rows_in_matrices(self, [rows, columns]: [usize; 2]) -> Option<Self> {
+        let Value::Rows(all) = self.value else { return None };
+        Some(Bound { value: matrices_of_rows(all, [rows as u64, columns as u64])?, padding: 0, ..self })
     }
 
     /// Returns how the launch uses the memory.

@@ -96,6 +96,15 @@ pub(crate) fn matrices(all: RawRows, [rows, columns]: [u64; 2]) -> Option<Value>
     Some(Value::Array(Box::new(Array { address, dimensions: 4, extents, pitches })))
 }
 
+/// Rows as an array whose fourth dimension they are: each is matrices of so many rows and columns,
+/// without a rest, or it is `None`.
+pub(crate) fn matrices_of_rows(all: RawRows, [rows, columns]: [u64; 2]) -> Option<Value> {
+    let RawRows { address, width, height, pitch } = all;
+    let matrix = rows.checked_mul(columns).filter(|elements| *elements > 0 && width.is_multiple_of(*elements))?;
+    let (extents, pitches) = ([columns, rows, width / matrix, height, 1], [columns, matrix, pitch, 0]);
+    Some(Value::Array(Box::new(Array { address, dimensions: 4, extents, pitches })))
+}
+
 impl Value {
     /// A plain value's, of at most 16 bytes; of more the first 16.
     pub(crate) fn scalar(bytes: &[u8]) -> Value {

@@ -7,14 +7,18 @@ use tilepipe::launch::Instance;
 use tilepipe::product::{OperandElement, RowValuesMut};
 use tilepipe_host::{Argument, Bound, Error, Nothing, Stream, launch};
 
+use super::decoding::{SHARED_HEADS, attention_decoding, attention_join};
+use super::gradient::{attention_keys_gradient, attention_queries_gradient, attention_row_products};
 use super::{ALL, Band, CAUSAL, MOST_HEADS, Shape, WINDOW, attention};
 use crate::instance::{extents, has, has_elements};
 use crate::{MatrixView, MatrixViewMut};
 
-/// All instances of attention's kernel. Their results differ in rounding between devices, so the
+/// All instances of attention's kernels. Their results differ in rounding between devices, so the
 /// registry of kernels does not have them.
 pub fn instances() -> impl Iterator<Item = &'static Instance> {
-    attention::INSTANCES.iter()
+    let of_gradient = attention_queries_gradient::INSTANCES.iter().chain(&attention_keys_gradient::INSTANCES);
+    let of_decoding = attention_decoding::INSTANCES.iter().chain(&attention_join::INSTANCES);
+    attention::INSTANCES.iter().chain(&attention_row_products::INSTANCES).chain(of_gradient).chain(of_decoding)
 }
 
 /// What attention is computed: how the heads and the sequences lie, and which keys a query sees.
@@ -120,6 +124,42 @@ pub enum AttentionError {
         /// Sequences.
         sequences: usize,
     },
+    /// What decoding takes does not belong together.
+    Cache {
+        /// Rows and columns of the queries.
+        queries: [usize; 2],
+        /// Those of the keys.
+        keys: [usize; 2],
+        /// Those of the values.
+        values: [usize; 2],
+        /// Those of the result.
+        out: [usize; 2],
+        /// Elements of a head.
+        head: usize,
+        /// Sequences.
+        sequences: usize,
+        /// Rows of a sequence or of a page.
+        rows: usize,
+    },
+    /// Decoding does not do this.
+    NoDecoding {
+        /// What.
+        of: &'static str,
+    },
+    /// There is no gradient of this.
+    NoGradient {
+        /// Of what.
+        of: &'static str,
+    },
+    /// The gradients are not as large as what they are of.
+    Gradients {
+        /// What is of another size.
+        what: &'static str,
+        /// Its rows and columns.
+        given: [usize; 2],
+        /// Those that it should have.
+        wanted: [usize; 2],
+    },
     /// There is not a logarithm for each query of each head.
     Logarithms {
         /// Rows and columns of the logarithms.
@@ -155,6 +195,22 @@ impl fmt::Display for AttentionError {
                 text(*values),
                 text(*out),
             ),
+            AttentionError::Cache { queries, keys, values, out, head, sequences, rows } => write!(
+                f,
+                "no attention of {} queries to a {} matrix, with {} keys and {} values in sequences or pages of {rows}, heads of {head} and \
+                 {sequences} sequences: the result is as large as the queries, the values as the keys, columns are whole heads, at most \
+                 {SHARED_HEADS} heads of queries share one of keys, rows are whole sequences or pages, pages are of a multiple of 64 tokens, and \
+                 each sequence has as many queries and pages as the others",
+                text(*queries),
+                text(*out),
+                text(*keys),
+                text(*values),
+            ),
+            AttentionError::NoDecoding { of } => write!(f, "there is no decoding with {of}"),
+            AttentionError::NoGradient { of } => write!(f, "there is no gradient of attention with {of}"),
+            AttentionError::Gradients { what, given, wanted } => {
+                write!(f, "{what} has {} elements, and should have {}", text(*given), text(*wanted))
+            }
             AttentionError::Logarithms { given, wanted } => write!(
                 f,
                 "{} logarithms are not one for each query: there is a row for each head of each sequence, which makes {}",
@@ -294,12 +350,11 @@ pub(super) struct Size {
 impl Size {
     /// Finds it out from queries, keys, values and result.
     pub(super) fn new(attention: &Attention, matrices: [&Bound<'_>; 4]) -> Result<Self, AttentionError> {
-        let Attention { head, sequences, window, scale, .. } = *attention;
+        let Attention { head, sequences, window, .. } = *attention;
         if head == 0 || head > 256 || !head.is_multiple_of(8) {
             return Err(AttentionError::Head { head });
         }
-        let scale = scale.unwrap_or_else(|| 1.0 / (head as f32).sqrt());
-        positive("scale", scale)?;
+        let scale = attention.checked_scale()?;
         let [queries, keys, values, out] = matrices.map(extents);
         let (heads, heads_of_keys) = (queries[1] / head, keys[1] / head);
         let fit = out == queries
@@ -351,13 +406,72 @@ impl Size {
     }
 
     /// Refuses logarithms that are not one for each query.
-    fn check_logarithms(&self, logarithms: &Bound<'_>) -> Result<(), AttentionError> {
+    pub(super) fn check_logarithms(&self, logarithms: &Bound<'_>) -> Result<(), AttentionError> {
         let (given, wanted) = (extents(logarithms), [self.sequences * self.heads, self.queries]);
-        if given == [0, 0] || given == wanted { Ok(()) } else { Err(AttentionError::Logarithms { given, wanted }) }
+        let is_nothing = given == [0, 0];
+        if is_nothing || given == wanted { Ok(()) } else { Err(AttentionError::Logarithms { given, wanted }) }
+    }
+
+    /// Refuses what there is no gradient of, and gradients that are not as large as what they are
+    /// of.
+    pub(super) fn check_gradient(
+        &self,
+        attention: &Attention,
+        of_queries: [&Bound<'_>; 2],
+        of_keys: [&Bound<'_>; 2],
+    ) -> Result<(), AttentionError> {
+        let without = [
+            (self.head > 128, "heads of more than 128 elements"),
+            (attention.cap.is_some(), "a cap of the scores"),
+            (!attention.slopes.is_empty(), "slopes"),
+        ];
+        if let Some((_, of)) = without.into_iter().find(|(is_given, _)| *is_given) {
+            return Err(AttentionError::NoGradient { of });
+        }
+        let wanted_of = |tokens: usize, heads: usize| [self.sequences * tokens, heads * self.head];
+        let (queries, keys) = (wanted_of(self.queries, self.heads), wanted_of(self.keys, self.heads_of_keys));
+        let names = ["the result's gradient", "the queries' gradient", "the keys' gradient", "the values' gradient"];
+        let given = of_queries.into_iter().chain(of_keys).map(extents);
+        for ((what, given), wanted) in names.into_iter().zip(given).zip([queries, queries, keys, keys]) {
+            if given != wanted {
+                return Err(AttentionError::Gradients { what, given, wanted });
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses room of another size for the gradient.
+    pub(super) fn check_room(&self, given: [usize; 2]) -> Result<(), AttentionError> {
+        let wanted = [2 * self.sequences * self.heads, self.queries];
+        if given == wanted { Ok(()) } else { Err(AttentionError::Gradients { what: "the room", given, wanted }) }
     }
 }
 
 impl Attention {
+    /// Elements of a head.
+    pub(super) fn head(&self) -> usize {
+        self.head
+    }
+
+    /// What scores are multiplied by.
+    pub(super) fn checked_scale(&self) -> Result<f32, AttentionError> {
+        let scale = self.scale.unwrap_or_else(|| 1.0 / (self.head as f32).sqrt());
+        positive("scale", scale).map(|()| scale)
+    }
+
+    /// Refuses what decoding does not do.
+    pub(super) fn check_plain(&self) -> Result<(), AttentionError> {
+        let asked = [
+            (self.window[0].is_some() || !matches!(self.window[1], None | Some(0)), "a window"),
+            (self.cap.is_some(), "a cap of the scores"),
+            (!self.slopes.is_empty(), "slopes"),
+        ];
+        match asked.into_iter().find(|(is_asked, _)| *is_asked) {
+            Some((_, of)) => Err(AttentionError::NoDecoding { of }),
+            None => Ok(()),
+        }
+    }
+
     /// What scores are besides products, for powers of 2; `None` if they are nothing else.
     fn shape(&self, heads: usize) -> Result<Option<Shape>, AttentionError> {
         if self.cap.is_none() && self.slopes.is_empty() {

@@ -14,10 +14,24 @@ use tilepipe::{
 };
 
 #[cfg(not(target_arch = "nvptx64"))]
+mod backward;
+#[cfg(not(target_arch = "nvptx64"))]
+mod decode;
+mod decoding;
+#[cfg(not(target_arch = "nvptx64"))]
 mod forward;
+mod gradient;
 
 #[cfg(not(target_arch = "nvptx64"))]
+pub use backward::{Logarithms, Rows, backward, rows_of_room};
+#[cfg(not(target_arch = "nvptx64"))]
+pub use decode::{Cache, Numbers, Parts, PartsMut, decode, parts};
+pub use decoding::{DecodingRings, SHARED_HEADS, attention_decoding, attention_join};
+#[cfg(not(target_arch = "nvptx64"))]
 pub use forward::{Attention, AttentionError, LogarithmsMut, forward, forward_with_logarithms, instances};
+pub use gradient::{
+    KeyRings, QueryRings, Scores, attention_keys_gradient, attention_queries_gradient, attention_row_products,
+};
 
 /// What a row's maximum begins with: less than any score, and a number.
 const LEAST: f32 = -1e30;
@@ -144,12 +158,12 @@ pub const MOST_HEADS: usize = 256;
     ),
     instances(
         T = [bf16, f16], O = [Grouped<1024>], (MASK, SHAPED) = [(0, false)], HEAD = [64],
-        (ROWS, KEYS, QUERIES, STAGES) = [(192, 128, 1, 3)],
+        (ROWS, KEYS, QUERIES, STAGES) = [(192, 128, 2, 3)],
         (THREADS, CONSUMERS, LESS, MORE) = [(512, 384, 32, 160)]
     ),
     instances(
         T = [bf16, f16], O = [LastFirst], (MASK, SHAPED) = [(1, false)], HEAD = [64],
-        (ROWS, KEYS, QUERIES, STAGES) = [(192, 128, 1, 3)],
+        (ROWS, KEYS, QUERIES, STAGES) = [(192, 128, 2, 3)],
         (THREADS, CONSUMERS, LESS, MORE) = [(512, 384, 32, 160)]
     ),
     instances(
@@ -272,13 +286,15 @@ pub fn attention<
                     let (scores, _, key) = group.product(Product::of(&group, &query, key));
                     of_keys = end.release(key);
                     // The tile of keys in hand.
-                    let mut next = tiles.end - 1;
-                    let scores = shaped(scores, next).keep(&group, |row| seen.of_tile(row, next, KEYS));
+                    let mut next = tiles.end as u32 - 1;
+                    let tile_of_keys = next as usize;
+                    let scores = shaped(scores, tile_of_keys).keep(&group, |row| seen.of_tile(row, tile_of_keys, KEYS));
                     let mut largest = scores.row_max(&group).map(&group, |max| math::max(max, LEAST));
                     let (weights, mut total) = weighed(&group, scores, &largest, unit);
                     let mut factors = weights.into_factor::<T, _>(&group);
                     let mut sums: Sums<Columns<HEAD>, CONSUMERS> = group.sums(0.0);
-                    while next > tiles.start {
+                    let start = if MASK == WINDOW { tiles.start as u32 } else { 0 };
+                    while next > start {
                         next -= 1;
                         let Ok(key) = of_keys.wait() else { return };
                         let (key_end, key) = key.hold();
@@ -289,9 +305,10 @@ pub fn attention<
                         let (softmax, (summed, _, Across(value))) =
                             group.products(scores, Product::onto(sums, factors, Across(value)), |(scores, _, key)| {
                                 let end = key_end.release(key);
-                                let of_tile = |row| seen.of_tile(row, next, KEYS);
-                                let scores = shaped(scores, next);
-                                let scores = if whole.contains(&next) { scores } else { scores.keep(&group, of_tile) };
+                                let tile = next as usize;
+                                let of_tile = |row| seen.of_tile(row, tile, KEYS);
+                                let scores = shaped(scores, tile);
+                                let scores = if whole.contains(&tile) { scores } else { scores.keep(&group, of_tile) };
                                 let [largest, factor] = raised(&group, &largest, &scores, unit);
                                 let (weights, more) = weighed(&group, scores, &largest, unit);
                                 let total = total.scale_and_add(&group, &factor, &more);

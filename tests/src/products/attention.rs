@@ -184,17 +184,17 @@ impl Case {
 }
 
 /// A row of attention.
-struct Row {
-    sums: Vec<f64>,
+pub(super) struct Row {
+    pub(super) sums: Vec<f64>,
     /// The weighted mean of the values' magnitudes, the largest of a column.
-    size: f64,
+    pub(super) size: f64,
     /// Of the sum of the weights.
     logarithm: f64,
 }
 
 /// A row of attention over so many keys, of which `score` is the score that a product makes, if the
 /// key is seen.
-fn softmax_of<'a, T: Half>(
+pub(super) fn softmax_of<'a, T: Half>(
     own: &[T],
     keys: usize,
     token: impl Fn(usize) -> (&'a [T], &'a [T]),

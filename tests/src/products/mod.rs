@@ -13,6 +13,8 @@ use crate::case::{dtype_of, random_bits};
 
 pub mod attention;
 pub mod chained;
+pub mod decoding;
+pub mod gradient;
 pub mod rows;
 pub mod shapes;
 

@@ -1,0 +1,119 @@
+//! The launches of attention's gradient.
+
+use core::f32::consts::LOG2_E;
+
+use tilepipe::launch::Instance;
+use tilepipe::product::OperandElement;
+use tilepipe::{Input2D, TilesMut2D};
+use tilepipe_host::{Argument, Bound, Stream, launch};
+
+use super::forward::{Attention, AttentionError, Size};
+use super::gradient::{Scores, attention_keys_gradient, attention_queries_gradient, attention_row_products};
+use super::{ALL, WINDOW};
+use crate::instance::{extents, has, has_elements};
+use crate::{MatrixView, MatrixViewMut};
+
+/// The logarithms that [`forward_with_logarithms`](super::forward_with_logarithms) wrote.
+pub type Logarithms = Input2D<'static, f32>;
+/// Room for numbers of rows.
+pub type Rows = TilesMut2D<'static, f32, 1, 128>;
+
+/// Rows of the room that [`backward`] needs for so many sequences with so many heads of queries:
+/// two for each head, with a number for each query of a sequence.
+pub fn rows_of_room(sequences: usize, heads: usize) -> usize {
+    2 * sequences * heads
+}
+
+/// Writes the gradients of queries, keys and values, from the gradient of the result.
+///
+/// `of` are queries, keys and values, as [`forward`](super::forward) takes them; `result` is what
+/// [`forward_with_logarithms`](super::forward_with_logarithms) wrote of them, with its logarithms;
+/// `gradient` is as large as the result, and `gradients` are as large as queries, keys and values.
+/// `room` has [`rows_of_room`] rows of a number for each query of a sequence, and what is in it
+/// before does not matter.
+///
+/// Weights and their gradients are of `f32`, rounded to `T` before they multiply. The order of all
+/// sums is fixed, so the same bits come out in each run.
+///
+/// There is no gradient of heads of more than 128 elements, nor with a cap or slopes.
+///
+/// # Errors
+///
+/// [`AttentionError`]: what there is no gradient of, and what `forward` refuses.
+///
+/// # Examples
+///
+/// ```
+/// use tilepipe::bf16;
+/// use tilepipe_kernels::attention::{Attention, backward, forward_with_logarithms, rows_of_room};
+///
+/// let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Lazy);
+/// let stream = device.stream()?;
+/// let tokens = |value: f32, rows: usize| device.upload_2d(&vec![bf16::from_f32(value); rows * 64], 64);
+/// let (queries, keys, values) = (tokens(0.5, 2)?, tokens(1.0, 4)?, tokens(3.0, 4)?);
+/// let attention = Attention::new(64);
+/// let (mut out, mut logarithms) = (device.zeroed_2d::<bf16>(64, 2)?, device.zeroed_2d::<f32>(2, 1)?);
+/// forward_with_logarithms(&stream, &queries, &keys, &values, &mut out, &mut logarithms, &attention)?;
+///
+/// let gradient = tokens(1.0, 2)?;
+/// let (mut of_queries, mut of_keys) = (device.zeroed_2d::<bf16>(64, 2)?, device.zeroed_2d::<bf16>(64, 4)?);
+/// let (mut of_values, mut room) = (device.zeroed_2d::<bf16>(64, 4)?, device.zeroed_2d::<f32>(2, rows_of_room(1, 1))?);
+/// let gradients = (&mut of_queries, &mut of_keys, &mut of_values);
+/// backward(&stream, (&queries, &keys, &values), (&out, &logarithms), &gradient, gradients, &mut room, &attention)?;
+/// // Two queries, each with a weight of a quarter for each value.
+/// assert_eq!(of_values.download()?, [bf16::from_f32(0.5); 4 * 64]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn backward<T: OperandElement>(
+    stream: &Stream,
+    of: (impl Argument<MatrixView<T>>, impl Argument<MatrixView<T>>, impl Argument<MatrixView<T>>),
+    result: (impl Argument<MatrixView<T>>, impl Argument<Logarithms>),
+    gradient: impl Argument<MatrixView<T>>,
+    gradients: (impl Argument<MatrixViewMut<T>>, impl Argument<MatrixViewMut<T>>, impl Argument<MatrixViewMut<T>>),
+    room: impl Argument<Rows>,
+    attention: &Attention,
+) -> Result<(), AttentionError> {
+    let (queries, keys, values) = (of.0.bind(), of.1.bind(), of.2.bind());
+    let (result, logarithms, gradient, room) = (result.0.bind(), result.1.bind(), gradient.bind(), room.bind());
+    let (of_queries, of_keys, of_values) = (gradients.0.bind(), gradients.1.bind(), gradients.2.bind());
+    let size = Size::new(attention, [&queries, &keys, &values, &result])?;
+    size.check_gradient(attention, [&gradient, &of_queries], [&of_keys, &of_values])?;
+    size.check_logarithms(&logarithms)?;
+    size.check_room(extents(&room))?;
+
+    let instance = |instances: &'static [Instance], mask: u32| {
+        let (mask, head) = (mask.to_string(), size.padded().to_string());
+        let found =
+            instances.iter().find(|one| has_elements::<T>(one) && has(one, "MASK", &mask) && has(one, "HEAD", &head));
+        found.ok_or(AttentionError::Head { head: size.head })
+    };
+    let of_rows = attention_row_products::INSTANCES.iter().find(|one| has_elements::<T>(one));
+    let of_rows = of_rows.ok_or(AttentionError::Head { head: size.head })?;
+    let mask = if size.mask() == ALL { ALL } else { WINDOW };
+    let by_queries = instance(&attention_queries_gradient::INSTANCES, mask)?;
+    let by_keys = instance(&attention_keys_gradient::INSTANCES, WINDOW)?;
+    let multiprocessors = stream.device().multiprocessors().map_or(1, |count| count as usize);
+    let grid = |tiles: usize| tiles.min(multiprocessors) as u32;
+
+    let numbers = room.to_input();
+    let tiles = rows_of_room(size.sequences, size.heads) * size.queries.div_ceil(128);
+    let head = Bound::scalar(size.head as u32);
+    launch(
+        stream,
+        tiles.min(16 * multiprocessors) as u32,
+        of_rows,
+        [result, gradient.clone(), logarithms, head, room],
+    )?;
+
+    let scores = Scores { scale: size.scale, scale_of_powers: size.scale * LOG2_E, band: size.band() };
+    let (queries, gradient) = (size.of_queries(queries)?, size.of_queries(gradient)?);
+    let (keys, values) = (size.of_keys(keys)?, size.of_keys(values)?);
+    let given = [queries, keys, values, gradient, numbers, Bound::scalar(scores)];
+    let out = size.of_queries(of_queries)?;
+    let arguments: Vec<Bound<'_>> = given.iter().cloned().chain([out]).collect();
+    launch(stream, grid(size.queries.div_ceil(128) * size.heads * size.sequences), by_queries, arguments)?;
+    let arguments: Vec<Bound<'_>> =
+        given.into_iter().chain([size.of_keys(of_keys)?, size.of_keys(of_values)?]).collect();
+    launch(stream, grid(size.keys.div_ceil(128) * size.heads_of_keys * size.sequences), by_keys, arguments)?;
+    Ok(())
+}

@@ -1,0 +1,402 @@
+//! The gradient of attention: of its queries, and of its keys and values.
+
+use core::f32::consts::LOG2_E;
+
+use tilepipe::product::{Columns, OperandElement, SumElement, Sums, Width, exp2_approximate};
+use tilepipe::role::{Across, Budget, Partitioned, Product, Registers, WarpRoles};
+use tilepipe::{
+    Block, Cyclic, Extents2, Grouped, Input2D, NoSwizzle, Outputs, Panels4, Shared, Stages, Stepped, Swizzle128,
+    Tensor, TensorMap, TensorMut, TensorTile, TilesMut2D, bf16, f16, kernel, math,
+};
+
+use super::{ALL, Band, LEAST, Seen, Tile};
+
+/// Writes what the gradient needs of each query, a row for each head of each sequence: above the
+/// logarithms of [`forward_with_logarithms`](super::forward_with_logarithms), of the base 2, and
+/// below, for the same heads, the products of the rows of result and gradient.
+///
+/// A thread goes over the elements of a query's head.
+#[kernel(instances(T = [bf16, f16]))]
+pub fn attention_row_products<T: SumElement>(
+    block: Block<128>,
+    result: Input2D<T>,
+    gradient: Input2D<T>,
+    logarithms: Input2D<f32>,
+    head: u32,
+    mut out: TilesMut2D<f32, 1, 128>,
+) {
+    let (queries, matrices) = (logarithms.width(), logarithms.height());
+    let pieces = head as usize / PIECE;
+    let heads = result.width() / (head as usize).max(1);
+    let mut results = out.for_block(&block);
+    let places = results.places();
+    for index in 0..results.len() {
+        let (matrix, across) = places.get(index);
+        let tile = results.get_mut(index);
+        block.threads(|t| {
+            let query = 128 * across + t.rank();
+            if query >= queries {
+                return;
+            }
+            let value = if matrix < matrices {
+                // A query that sees no key has minus infinity.
+                math::max(logarithms.get(matrix, query).unwrap_or(0.0) * LOG2_E, LEAST)
+            } else {
+                let of = matrix - matrices;
+                let (row, first) = (of / heads.max(1) * queries + query, of % heads.max(1) * pieces);
+                let mut sum = 0.0;
+                for piece in first..first + pieces {
+                    let ((x, _), (y, _)) = (result.run::<PIECE>(row, piece), gradient.run::<PIECE>(row, piece));
+                    for (x, y) in x.into_iter().zip(y) {
+                        sum = math::fma(x.widened(), y.widened(), sum);
+                    }
+                }
+                sum
+            };
+            tile.set(&t, value);
+        });
+    }
+}
+
+/// Elements that a thread reads at once.
+const PIECE: usize = 8;
+
+/// Two tiles that stay, of queries and their gradient or of keys and values; stages of those that
+/// pass by, and output stages.
+pub type QueryRings<T, const HEAD: usize, const ROWS: usize, const KEYS: usize, const STAGES: usize> = (
+    (
+        Partitioned<Stages<Tile<T, ROWS, HEAD>, 2, TensorMap>>,
+        Partitioned<Stages<Tile<T, KEYS, HEAD>, STAGES, TensorMap>>,
+    ),
+    (
+        Partitioned<Stages<Tile<T, KEYS, HEAD>, STAGES, TensorMap>>,
+        Outputs<TensorTile<T, Panels4<ROWS, HEAD, 64>, Swizzle128>, 2>,
+    ),
+);
+
+/// How scores are made of products, and which keys a query sees.
+#[derive(Clone, Copy, Debug, PartialEq, tilepipe::Element)]
+#[repr(C)]
+pub struct Scores {
+    /// What products are multiplied by.
+    pub scale: f32,
+    /// The same with a factor of log2(e).
+    pub scale_of_powers: f32,
+    /// The keys that a query sees.
+    pub band: Band,
+}
+
+/// Writes the gradient of the queries. `rows` are those of [`attention_row_products`].
+/// [`backward`](super::backward) launches it.
+///
+/// For each tile of queries it goes over the keys that they see. With the weights `P = exp(scale * Q
+/// K^T - logarithm)` and the gradient `dP = dO V^T` of those, that of a score is `dS = P * (dP -
+/// product)`, and that of the queries `scale * dS K`.
+#[kernel(
+    instances(
+        T = [bf16, f16], (O, MASK) = [(Grouped<1024>, 0), (Cyclic, 2)], HEAD = [64, 128],
+        (ROWS, KEYS, STAGES) = [(128, 64, 2)]
+    )
+)]
+pub fn attention_queries_gradient<
+    T: OperandElement + SumElement,
+    O: Stepped,
+    const MASK: u32,
+    const HEAD: usize,
+    const ROWS: usize,
+    const KEYS: usize,
+    const STAGES: usize,
+>(
+    block: Block<384>,
+    queries: Tensor<T, Panels4<ROWS, HEAD, 64>, Swizzle128>,
+    keys: Tensor<T, Panels4<KEYS, HEAD, 64>, Swizzle128>,
+    values: Tensor<T, Panels4<KEYS, HEAD, 64>, Swizzle128>,
+    gradient: Tensor<T, Panels4<ROWS, HEAD, 64>, Swizzle128>,
+    rows: Input2D<f32>,
+    scores: Scores,
+    out: TensorMut<T, Panels4<ROWS, HEAD, 64>, Swizzle128, O>,
+    shared: Shared<QueryRings<T, HEAD, ROWS, KEYS, STAGES>>,
+) where
+    Columns<ROWS>: Width,
+    Columns<HEAD>: Width,
+    Columns<KEYS>: Width,
+{
+    let ((both_stages, key_stages), (value_stages, outputs)) = {
+        let (first, second) = shared.split();
+        (first.split(), second.split())
+    };
+    let places = out.tile_places(&block);
+    let Scores { scale, scale_of_powers, band } = scores;
+    let heads = queries.extent(2).max(1) as u32;
+    let shared_by = (heads / keys.extent(2).max(1) as u32).max(1);
+    let seen = |tile| Seen::<MASK, ROWS>::new(tile, queries.rows(), keys.rows(), band);
+    block
+        .partition::<Budget<WarpRoles<128, 256>, Registers<24, 240>>>()
+        .pipeline(both_stages)
+        .pipeline(key_stages)
+        .pipeline(value_stages)
+        .role((), |_, (mut of_both, mut of_keys, mut of_values), ()| {
+            for tile in 0..places.len() {
+                let (row, matrix) = places.get(tile);
+                let (sequence, head) = (matrix as u32 / heads, matrix as u32 % heads);
+                let (sequence, head, of_key) = (sequence as i32, head as i32, (head / shared_by) as i32);
+                let Ok(stage) = of_both.acquire() else { return };
+                of_both = stage.copy(queries.at(sequence, head, (row * ROWS) as i32)).commit();
+                let Ok(stage) = of_both.acquire() else { return };
+                of_both = stage.copy(gradient.at(sequence, head, (row * ROWS) as i32)).commit();
+                for tile in seen(row).tiles(KEYS) {
+                    let first = (tile * KEYS) as i32;
+                    let Ok(stage) = of_keys.acquire() else { return };
+                    of_keys = stage.copy(keys.at(sequence, of_key, first)).commit();
+                    let Ok(stage) = of_values.acquire() else { return };
+                    of_values = stage.copy(values.at(sequence, of_key, first)).commit();
+                }
+            }
+        })
+        .role((out, outputs), |group, (mut of_both, mut of_keys, mut of_values), (out, outputs)| {
+            let mut ring = outputs.outputs(&group, out);
+            for tile in 0..places.len() {
+                let (row, matrix) = places.get(tile);
+                let seen = seen(row);
+                let (tiles, whole) = (seen.tiles(KEYS), seen.whole_tiles(KEYS));
+                let Ok(query) = of_both.wait() else { return };
+                let (end, query) = query.hold();
+                let Ok((end, gradient)) = end.wait() else { return };
+                let of_rows =
+                    |above: usize| group.rows_with(|of| rows.get(above + matrix, row * ROWS + of).unwrap_or(0.0));
+                let (logarithms, products) = (of_rows(0), of_rows(rows.height() / 2));
+                let mut sums: Sums<Columns<HEAD>, 256> = group.sums(0.0);
+                for tile in tiles {
+                    let Ok(key) = of_keys.wait() else { return };
+                    let (key_end, key) = key.hold();
+                    let Ok(value) = of_values.wait() else { return };
+                    let (value_end, value) = value.hold();
+                    let scores = Product::of(&group, &query, &key);
+                    let (weights, (slopes, _, value)) =
+                        group.products(scores, Product::of(&group, &gradient, value), |(scores, ..)| {
+                            let scores = if whole.contains(&tile) {
+                                scores
+                            } else {
+                                scores.keep(&group, |row| seen.of_tile(row, tile, KEYS))
+                            };
+                            scores.map_rows(&group, &logarithms, |x, logarithm| {
+                                exp2_approximate(math::fma(x, scale_of_powers, -logarithm))
+                            })
+                        });
+                    of_values = value_end.release(value);
+                    let slopes = slopes.map_rows(&group, &products, |slope, product| slope - product).zip(
+                        &group,
+                        &weights,
+                        |slope, weight| slope * weight,
+                    );
+                    let factor = slopes.into_factor::<T, _>(&group);
+                    (sums, ..) = group.product(Product::onto(sums, factor, Across(&key)));
+                    of_keys = key_end.release(key);
+                }
+                of_both = end.release(query).release(gradient);
+                ring.store_pairs_of_sums(tile, &group, &sums, |_, pair| pair.map(|sum| sum * scale));
+            }
+        })
+        .run_last();
+}
+
+/// What the gradient needs of a tile of queries beside their elements.
+type OfQueries<const QUERIES: usize> = TensorTile<f32, Extents2<1, QUERIES>, NoSwizzle>;
+
+/// Two tiles that stay, of keys and values; stages of queries, of their gradient and of the numbers
+/// of their rows, and output stages of both gradients.
+pub type KeyRings<T, const HEAD: usize, const ROWS: usize, const QUERIES: usize, const STAGES: usize> = (
+    (
+        (
+            Partitioned<Stages<Tile<T, ROWS, HEAD>, 2, TensorMap>>,
+            Partitioned<Stages<Tile<T, QUERIES, HEAD>, STAGES, TensorMap>>,
+        ),
+        (
+            Partitioned<Stages<Tile<T, QUERIES, HEAD>, STAGES, TensorMap>>,
+            Partitioned<Stages<(OfQueries<QUERIES>, OfQueries<QUERIES>), STAGES, TensorMap>>,
+        ),
+    ),
+    (
+        Outputs<TensorTile<T, Panels4<ROWS, HEAD, 64>, Swizzle128>, 1>,
+        Outputs<TensorTile<T, Panels4<ROWS, HEAD, 64>, Swizzle128>, 1>,
+    ),
+);
+
+/// The queries that see the keys of a tile.
+#[derive(Clone, Copy)]
+struct SeenBy<const MASK: u32, const ROWS: usize> {
+    /// The query whose own key the tile's first one is.
+    own: i32,
+    /// How many queries there are, and keys from the tile's first one on.
+    queries: i32,
+    keys: i32,
+    band: Band,
+}
+
+impl<const MASK: u32, const ROWS: usize> SeenBy<MASK, ROWS> {
+    #[inline(always)]
+    fn new(tile: usize, queries: usize, keys: usize, band: Band) -> Self {
+        let first = (tile * ROWS) as i32;
+        SeenBy { own: first + queries as i32 - keys as i32, queries: queries as i32, keys: keys as i32 - first, band }
+    }
+
+    /// The queries that see a key, by its place in the tile.
+    #[inline(always)]
+    fn of(self, row: i32) -> core::ops::Range<i32> {
+        if MASK == ALL {
+            return 0..self.queries;
+        }
+        let own = self.own + row;
+        (own - self.band.behind).max(0)..(own + self.band.before + 1).min(self.queries)
+    }
+
+    /// The tiles of so many queries that see some key; they may be none.
+    #[inline(always)]
+    fn tiles(self, of: usize) -> core::ops::Range<usize> {
+        let last = self.of((ROWS as i32).min(self.keys) - 1).end.max(0) as usize;
+        self.of(0).start as usize / of..last.div_ceil(of)
+    }
+
+    /// The tiles of so many queries that all see every key.
+    #[inline(always)]
+    fn whole_tiles(self, of: usize) -> core::ops::Range<usize> {
+        let (start, end) = (self.of(ROWS as i32 - 1).start, self.of(0).end);
+        (start.max(0) as usize).div_ceil(of)..end.max(0) as usize / of
+    }
+}
+
+/// Writes the gradients of keys and values. `scores` and `rows` are as for
+/// [`attention_queries_gradient`].
+///
+/// For each tile of keys it goes over the queries that see them, of all heads that use them. What is
+/// computed is the transposed of what that kernel computes: with `P^T` and `dS^T`, the gradient of
+/// the values is `P^T dO`, and that of the keys `scale * dS^T Q`.
+#[kernel(
+    instances(
+        T = [bf16, f16], O = [Cyclic], MASK = [2], HEAD = [64, 128],
+        (ROWS, QUERIES, STAGES) = [(128, 64, 2)]
+    )
+)]
+pub fn attention_keys_gradient<
+    T: OperandElement + SumElement,
+    O: Stepped,
+    const MASK: u32,
+    const HEAD: usize,
+    const ROWS: usize,
+    const QUERIES: usize,
+    const STAGES: usize,
+>(
+    block: Block<384>,
+    queries: Tensor<T, Panels4<QUERIES, HEAD, 64>, Swizzle128>,
+    keys: Tensor<T, Panels4<ROWS, HEAD, 64>, Swizzle128>,
+    values: Tensor<T, Panels4<ROWS, HEAD, 64>, Swizzle128>,
+    gradient: Tensor<T, Panels4<QUERIES, HEAD, 64>, Swizzle128>,
+    rows: Tensor<f32, Extents2<1, QUERIES>, NoSwizzle>,
+    scores: Scores,
+    of_keys: TensorMut<T, Panels4<ROWS, HEAD, 64>, Swizzle128, O>,
+    of_values: TensorMut<T, Panels4<ROWS, HEAD, 64>, Swizzle128, O>,
+    shared: Shared<KeyRings<T, HEAD, ROWS, QUERIES, STAGES>>,
+) where
+    Columns<ROWS>: Width,
+    Columns<HEAD>: Width,
+    Columns<QUERIES>: Width,
+{
+    let (stages, outputs) = shared.split();
+    let (first, second) = stages.split();
+    let ((both_stages, query_stages), (gradient_stages, row_stages)) = (first.split(), second.split());
+    let (key_outputs, value_outputs) = outputs.split();
+    let places = of_keys.tile_places(&block);
+    let Scores { scale, scale_of_powers, band } = scores;
+    let (heads, heads_of_keys) = (queries.extent(2).max(1) as u32, keys.extent(2).max(1) as u32);
+    let shared_by = (heads / heads_of_keys).max(1);
+    let seen = |tile| SeenBy::<MASK, ROWS>::new(tile, queries.rows(), keys.rows(), band);
+    let below = rows.rows() as i32 / 2;
+    block
+        .partition::<Budget<WarpRoles<128, 256>, Registers<24, 240>>>()
+        .pipeline(both_stages)
+        .pipeline(query_stages)
+        .pipeline(gradient_stages)
+        .pipeline(row_stages)
+        .role((), |_, (mut of_both, mut of_queries, mut of_gradient, mut of_rows), ()| {
+            for tile in 0..places.len() {
+                let (row, matrix) = places.get(tile);
+                let (sequence, key) = (matrix as u32 / heads_of_keys, matrix as u32 % heads_of_keys);
+                let (sequence, of_key) = (sequence as i32, key as i32);
+                let Ok(stage) = of_both.acquire() else { return };
+                of_both = stage.copy(keys.at(sequence, of_key, (row * ROWS) as i32)).commit();
+                let Ok(stage) = of_both.acquire() else { return };
+                of_both = stage.copy(values.at(sequence, of_key, (row * ROWS) as i32)).commit();
+                for head in key * shared_by..(key + 1) * shared_by {
+                    let (head, of_head) = (head as i32, sequence * heads as i32 + head as i32);
+                    for tile in seen(row).tiles(QUERIES) {
+                        let first = (tile * QUERIES) as i32;
+                        let Ok(stage) = of_queries.acquire() else { return };
+                        of_queries = stage.copy(queries.at(sequence, head, first)).commit();
+                        let Ok(stage) = of_rows.acquire() else { return };
+                        of_rows = stage.copy((rows.at(of_head, first), rows.at(below + of_head, first))).commit();
+                        let Ok(stage) = of_gradient.acquire() else { return };
+                        of_gradient = stage.copy(gradient.at(sequence, head, first)).commit();
+                    }
+                }
+            }
+        })
+        .role(
+            ((of_keys, key_outputs), (of_values, value_outputs)),
+            |group, (mut of_both, mut of_queries, mut of_gradient, mut of_rows), (of_keys, of_values)| {
+                let mut key_ring = of_keys.1.outputs(&group, of_keys.0);
+                let mut value_ring = of_values.1.outputs(&group, of_values.0);
+                for tile in 0..places.len() {
+                    let (row, _) = places.get(tile);
+                    let seen = seen(row);
+                    let (tiles, whole) = (seen.tiles(QUERIES), seen.whole_tiles(QUERIES));
+                    let Ok(key) = of_both.wait() else { return };
+                    let (end, key) = key.hold();
+                    let Ok((end, value)) = end.wait() else { return };
+                    let mut key_sums: Sums<Columns<HEAD>, 256> = group.sums(0.0);
+                    let mut value_sums: Sums<Columns<HEAD>, 256> = group.sums(0.0);
+                    for _ in 0..shared_by {
+                        for tile in tiles.clone() {
+                            let Ok(query) = of_queries.wait() else { return };
+                            let (query_end, query) = query.hold();
+                            let Ok(numbers) = of_rows.wait() else { return };
+                            let (numbers_end, numbers) = numbers.hold();
+                            let Ok(gradient) = of_gradient.wait() else { return };
+                            let (gradient_end, gradient) = gradient.hold();
+                            let scores = Product::of(&group, &key, &query);
+                            let (weights, (slopes, ..)) =
+                                group.products(scores, Product::of(&group, &value, &gradient), |(scores, ..)| {
+                                    let scores = if whole.contains(&tile) {
+                                        scores
+                                    } else {
+                                        let first = (tile * QUERIES) as i32;
+                                        scores.keep(&group, |row| {
+                                            let queries = seen.of(row as i32);
+                                            queries.start - first..queries.end - first
+                                        })
+                                    };
+                                    scores.map_places(&group, |_, query, x| {
+                                        let logarithm = numbers.tiles().0[(0, query)];
+                                        exp2_approximate(math::fma(x, scale_of_powers, -logarithm))
+                                    })
+                                });
+                            let slopes = slopes
+                                .map_places(&group, |_, query, slope| slope - numbers.tiles().1[(0, query)])
+                                .zip(&group, &weights, |slope, weight| slope * weight);
+                            of_rows = numbers_end.release(numbers);
+                            let weights = weights.into_factor::<T, _>(&group);
+                            let slopes = slopes.into_factor::<T, _>(&group);
+                            let of_value = Product::onto(value_sums, weights, Across(&gradient));
+                            let of_key = Product::onto(key_sums, slopes, Across(&query));
+                            ((value_sums, ..), (key_sums, ..)) = group.products(of_value, of_key, |done| done);
+                            of_gradient = gradient_end.release(gradient);
+                            of_queries = query_end.release(query);
+                        }
+                    }
+                    of_both = end.release(key).release(value);
+                    value_ring.store_pairs_of_sums(tile, &group, &value_sums, |_, pair| pair);
+                    key_ring.store_pairs_of_sums(tile, &group, &key_sums, |_, pair| pair.map(|sum| sum * scale));
+                }
+            },
+        )
+        .run_last();
+}

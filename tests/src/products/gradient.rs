@@ -1,0 +1,215 @@
+//! The gradient of attention, against sums in `f64`.
+
+use tilepipe::product::OperandElement;
+use tilepipe::{bf16, f16};
+use tilepipe_host::Device;
+use tilepipe_kernels::attention::{Attention, AttentionError, backward, forward_with_logarithms, rows_of_room};
+
+use super::{Half, numbers};
+
+/// Queries and keys of a sequence, heads of both, elements of a head, sequences, and the keys that a
+/// query sees before its own and behind it.
+#[derive(Clone, Debug)]
+pub struct Case {
+    queries: usize,
+    keys: usize,
+    heads: [usize; 2],
+    head: usize,
+    sequences: usize,
+    window: [Option<usize>; 2],
+}
+
+const ALL: [Option<usize>; 2] = [None, None];
+const CAUSAL: [Option<usize>; 2] = [None, Some(0)];
+
+impl Case {
+    const fn new(
+        tokens: [usize; 2],
+        heads: [usize; 2],
+        head: usize,
+        sequences: usize,
+        window: [Option<usize>; 2],
+    ) -> Self {
+        Case { queries: tokens[0], keys: tokens[1], heads, head, sequences, window }
+    }
+}
+
+/// A tile in all and less, tiles that end anywhere, shared heads, and queries that see nothing.
+pub const SMALL: [Case; 8] = [
+    Case::new([1, 1], [1, 1], 64, 1, ALL),
+    Case::new([128, 128], [1, 1], 128, 1, ALL),
+    Case::new([150, 200], [2, 1], 64, 1, ALL),
+    Case::new([150, 200], [2, 2], 64, 1, CAUSAL),
+    Case::new([200, 90], [2, 1], 128, 1, CAUSAL),
+    Case::new([70, 150], [2, 2], 80, 2, ALL),
+    Case::new([160, 140], [1, 1], 8, 2, CAUSAL),
+    Case::new([300, 280], [1, 1], 64, 1, [Some(40), Some(10)]),
+];
+
+/// Several tiles for each block of a GPU.
+pub const LARGE: [Case; 6] = [
+    Case::new([700, 900], [40, 8], 64, 1, ALL),
+    Case::new([1300, 1300], [20, 10], 64, 1, CAUSAL),
+    Case::new([900, 800], [20, 20], 128, 2, ALL),
+    Case::new([1100, 1100], [12, 4], 128, 3, CAUSAL),
+    Case::new([600, 700], [9, 3], 96, 5, ALL),
+    Case::new([1500, 1500], [10, 5], 128, 2, [Some(300), Some(0)]),
+];
+
+/// Checks the gradients of both types at these sizes: each element, or of many some, and that a
+/// second launch writes the same bits. Returns how many times they were computed.
+///
+/// # Errors
+///
+/// What the device says.
+///
+/// # Panics
+///
+/// If an element is another one.
+pub fn check(device: &Device, cases: &[Case]) -> Result<usize, AttentionError> {
+    for case in cases {
+        case.check::<bf16>(device)?;
+        case.check::<f16>(device)?;
+    }
+    Ok(4 * cases.len())
+}
+
+/// Rows of a head in a matrix of tokens, as `f64`.
+struct Head<'a, T> {
+    elements: &'a [T],
+    heads: usize,
+    size: usize,
+}
+
+impl<T: Half> Head<'_, T> {
+    fn row(&self, token: usize, head: usize) -> Vec<f64> {
+        let first = (token * self.heads + head) * self.size;
+        self.elements[first..][..self.size].iter().map(|element| (*element).into()).collect()
+    }
+}
+
+fn product(one: &[f64], other: &[f64]) -> f64 {
+    one.iter().zip(other).map(|(x, y)| x * y).sum()
+}
+
+/// Adds `factor` times a row, and to the second sums the magnitudes.
+fn add(sums: &mut [f64], sizes: &mut [f64], factor: f64, row: &[f64]) {
+    for ((sum, size), x) in sums.iter_mut().zip(sizes).zip(row) {
+        *sum += factor * x;
+        *size += (factor * x).abs();
+    }
+}
+
+impl Case {
+    fn check<T: Half + OperandElement>(&self, device: &Device) -> Result<(), AttentionError> {
+        let Case { queries, keys, heads: [heads, of_keys], head, sequences, window } = *self;
+        let tokens = |rows: usize, heads: usize, seed| {
+            let values =
+                numbers(sequences * rows * heads * head, seed, 4001).map(|number| number as f32 / 2000.0 - 1.0);
+            values.map(T::of).collect::<Vec<_>>()
+        };
+        let (q, k, v) = (tokens(queries, heads, 1), tokens(keys, of_keys, 2), tokens(keys, of_keys, 3));
+        let d = tokens(queries, heads, 4);
+        let upload = |elements: &[T], heads: usize| device.upload_2d(elements, heads * head);
+        let (on_q, on_k, on_v, on_d) =
+            (upload(&q, heads)?, upload(&k, of_keys)?, upload(&v, of_keys)?, upload(&d, heads)?);
+        let attention = Attention::new(head).window(window[0], window[1]).sequences(sequences);
+        let stream = device.stream()?;
+        let poisoned =
+            |rows: usize, heads: usize| device.filled_with_byte_2d::<T>(heads * head, sequences * rows, 0xEE);
+        let mut out = poisoned(queries, heads)?;
+        let mut logarithms = device.filled_with_byte_2d::<f32>(queries, sequences * heads, 0xEE)?;
+        forward_with_logarithms(&stream, &on_q, &on_k, &on_v, &mut out, &mut logarithms, &attention)?;
+        let run = || {
+            let (mut dq, mut dk, mut dv) =
+                (poisoned(queries, heads)?, poisoned(keys, of_keys)?, poisoned(keys, of_keys)?);
+            let mut room = device.filled_with_byte_2d::<f32>(queries, rows_of_room(sequences, heads), 0xEE)?;
+            let (of, result, gradients) = ((&on_q, &on_k, &on_v), (&out, &logarithms), (&mut dq, &mut dk, &mut dv));
+            backward(&stream, of, result, &on_d, gradients, &mut room, &attention)?;
+            Ok::<_, AttentionError>([dq.download()?, dk.download()?, dv.download()?])
+        };
+        let (found, again) = (run()?, run()?);
+        let bytes = |values: &[T]| bytemuck::cast_slice::<T, u8>(values).to_vec();
+        for (one, other) in found.iter().zip(&again) {
+            assert_eq!(bytes(one), bytes(other), "{self:?}: other bits in a second launch");
+        }
+
+        let scale = 1.0 / (head as f64).sqrt();
+        let (q, d) = (Head { elements: &q, heads, size: head }, Head { elements: &d, heads, size: head });
+        let (k, v) =
+            (Head { elements: &k, heads: of_keys, size: head }, Head { elements: &v, heads: of_keys, size: head });
+        let is_seen = |query: usize, key: usize| {
+            let between = (query + keys) as i64 - queries as i64 - key as i64;
+            let [before, behind] = window.map(|keys| keys.map_or(i64::MAX, |keys| keys as i64));
+            between <= before && -between <= behind
+        };
+        // Weights, gradients of the scores, and the magnitude of what these are differences of, of
+        // one query of a head.
+        let of_query = |sequence: usize, of: usize, query: usize| {
+            let (row, shared) = (sequence * queries + query, of / (heads / of_keys));
+            let (own, gradient) = (q.row(row, of), d.row(row, of));
+            let seen: Vec<usize> = (0..keys).filter(|key| is_seen(query, *key)).collect();
+            let score = |key: &usize| product(&own, &k.row(sequence * keys + key, shared)) * scale;
+            let scores: Vec<f64> = seen.iter().map(score).collect();
+            let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let weights: Vec<f64> = scores.iter().map(|score| (score - largest).exp()).collect();
+            let total: f64 = weights.iter().sum();
+            let weights: Vec<f64> = weights.iter().map(|weight| weight / total).collect();
+            let of_weights: Vec<f64> =
+                seen.iter().map(|key| product(&gradient, &v.row(sequence * keys + key, shared))).collect();
+            let mean = product(&weights, &of_weights);
+            let largest = of_weights.iter().fold(mean.abs(), |largest, one| largest.max(one.abs()));
+            let slopes: Vec<f64> = weights.iter().zip(&of_weights).map(|(weight, of)| weight * (of - mean)).collect();
+            (seen, weights, slopes, largest)
+        };
+        let unit = 2.0_f64.powi(-T::FRACTION);
+        let compare = |what: &str, found: &[T], sums: &[f64], sizes: &[f64]| {
+            let size = sizes.iter().copied().fold(0.0, f64::max);
+            for (found, sum) in found.iter().zip(sums) {
+                let found: f64 = (*found).into();
+                assert!(
+                    (found - sum).abs() <= (size + sum.abs()) * unit + 1e-5,
+                    "{self:?}: {what}: {found} in place of {sum}, {size}"
+                );
+            }
+        };
+        let every = |count: usize| (0..count).rev().step_by(count.div_ceil(100).max(1));
+        for at in every(sequences * heads * queries) {
+            let (of, row) = (at % heads, at / heads);
+            let (seen, weights, slopes, largest) = of_query(row / queries, of, row % queries);
+            let (mut sums, mut sizes) = (vec![0.0; head], vec![0.0; head]);
+            for ((key, weight), slope) in seen.iter().zip(&weights).zip(&slopes) {
+                let key = k.row(row / queries * keys + key, of / (heads / of_keys));
+                add(&mut sums, &mut vec![0.0; head], slope * scale, &key);
+                // The result was rounded, and its product with the gradient is off by as much.
+                add(&mut vec![0.0; head], &mut sizes, (slope.abs() + weight * largest) * scale, &key);
+            }
+            compare(&format!("query {row} of head {of}"), &found[0][at * head..][..head], &sums, &sizes);
+        }
+        for at in (0..sequences * of_keys * keys).rev().step_by((sequences * of_keys * keys).div_ceil(12).max(1)) {
+            let (of, row) = (at % of_keys, at / of_keys);
+            let (sequence, key) = (row / keys, row % keys);
+            let (mut of_key, mut key_sizes) = (vec![0.0; head], vec![0.0; head]);
+            let (mut of_value, mut value_sizes) = (vec![0.0; head], vec![0.0; head]);
+            for shared in of * (heads / of_keys)..(of + 1) * (heads / of_keys) {
+                for query in (0..queries).filter(|query| is_seen(*query, key)) {
+                    let (seen, weights, slopes, largest) = of_query(sequence, shared, query);
+                    let Ok(place) = seen.binary_search(&key) else { continue };
+                    let (own, gradient) =
+                        (q.row(sequence * queries + query, shared), d.row(sequence * queries + query, shared));
+                    add(&mut of_key, &mut vec![0.0; head], slopes[place] * scale, &own);
+                    add(
+                        &mut vec![0.0; head],
+                        &mut key_sizes,
+                        (slopes[place].abs() + weights[place] * largest) * scale,
+                        &own,
+                    );
+                    add(&mut of_value, &mut value_sizes, weights[place], &gradient);
+                }
+            }
+            compare(&format!("key {row} of head {of}"), &found[1][at * head..][..head], &of_key, &key_sizes);
+            compare(&format!("value {row} of head {of}"), &found[2][at * head..][..head], &of_value, &value_sizes);
+        }
+        Ok(())
+    }
+}
