@@ -13,20 +13,20 @@ from torch.nn import functional
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 import torch_tasks
-from torch_libraries import constant, matrices, nothing, view
+from torch_libraries import constant, matrices, nothing, rows_in_matrices, view
 from torch_tasks import Case, Contestant, empty
 
 # By the size of a head, whether attention is causal, and the rows of queries of a tile.
 INSTANCES = {
-    (64, False, 192): "attention__bf16_Grouped_1024__0_false_64_192_128_2_3_512_384_32_160",
-    (64, True, 128): "attention__bf16_LastFirst_1_false_64_128_128_2_2_384_256_24_240",
-    (64, True, 192): "attention__bf16_LastFirst_1_false_64_192_128_2_3_512_384_32_160",
-    (128, False, 128): "attention__bf16_Grouped_1024__0_false_128_128_128_2_2_384_256_24_240",
-    (128, False, 192): "attention__bf16_Grouped_1024__0_false_128_192_80_1_3_512_384_32_160",
-    (128, True, 128): "attention__bf16_LastFirst_1_false_128_128_128_2_2_384_256_24_240",
-    (128, True, 192): "attention__bf16_LastFirst_1_false_128_192_80_2_2_512_384_32_160",
-    (256, False, 128): "attention__bf16_Grouped_1024__0_false_256_128_64_1_2_384_256_24_240",
-    (256, True, 128): "attention__bf16_LastFirst_2_false_256_128_64_1_2_384_256_24_240",
+    (64, False, 192): "attention__bf16_Grouped_1024__0_false_64_2_192_128_1_3_512_384_32_160",
+    (64, True, 128): "attention__bf16_LastFirst_1_false_64_4_128_128_2_2_384_256_24_240",
+    (64, True, 192): "attention__bf16_LastFirst_1_false_64_2_192_128_1_3_512_384_32_160",
+    (128, False, 128): "attention__bf16_Grouped_1024__0_false_128_4_128_128_2_2_384_256_24_240",
+    (128, False, 192): "attention__bf16_Grouped_1024__0_false_128_4_192_80_1_3_512_384_32_160",
+    (128, True, 128): "attention__bf16_LastFirst_1_false_128_4_128_128_2_2_384_256_24_240",
+    (128, True, 192): "attention__bf16_LastFirst_1_false_128_4_192_80_2_2_512_384_32_160",
+    (256, False, 128): "attention__bf16_Grouped_1024__0_false_256_4_128_64_1_2_384_256_24_240",
+    (256, True, 128): "attention__bf16_LastFirst_2_false_256_4_128_64_1_2_384_256_24_240",
 }
 # The most heads of which each has a slope: `tilepipe_kernels::attention::MOST_HEADS`.
 MOST_HEADS = 256
@@ -82,9 +82,13 @@ def our_attention(bench, shape, causal, out="out", logarithms=lambda tensors: no
     # Neither a cap nor slopes.
     shaped = ((ctypes.c_float * (1 + MOST_HEADS)) * 1)()
 
+    def heads_of(tensor, is_output):
+        # Some instances take the heads side by side.
+        return view(tensor, is_output) if f"_{head}_2_{rows}_" in symbol else matrices(tensor, is_output, tokens, head)
+
     def views(tensors):
-        of_inputs = [matrices(tensors[one], False, tokens, head) for one in ("q", "k", "v")]
-        return [*of_inputs, *map(constant, (scale, band, shaped)), matrices(tensors[out], True, tokens, head), logarithms(tensors)]
+        of_inputs = [heads_of(tensors[one], False) for one in ("q", "k", "v")]
+        return [*of_inputs, *map(constant, (scale, band, shaped)), heads_of(tensors[out], True), logarithms(tensors)]
 
     def prepare(tensors):
         return bench.tilepipe.blocks(symbol, grid, views(tensors))
@@ -221,6 +225,106 @@ def gradient_far_off(out, expected):
     return int((~((out.float() - expected).abs() <= allowed)).sum())
 
 
+# Attention of one query to a cache of keys, by the size of a head, and what joins its parts.
+DECODING = {
+    64: "attention_decoding__bf16_false_64_64_4",
+    128: "attention_decoding__bf16_false_128_64_4",
+}
+JOIN = "attention_join__bf16"
+# Sequences, keys of each, heads of queries, and of keys.
+CACHES = [(1, 32768, 64, 8), (8, 32768, 64, 8), (1, 131072, 64, 8), (64, 4096, 32, 8), (16, 8192, 16, 16)]
+SMALL_CACHES = [(2, 300, 4, 2)]
+
+
+def decoding(bench):
+    """One query of bf16 for each sequence, against all keys of it; and a copy of as many bytes as keys and values have."""
+    for sequences, keys, heads, of_keys in CACHES if torch_tasks.DEVICE == "cuda" else SMALL_CACHES:
+        for head in DECODING:
+            shape = (sequences, keys, heads, of_keys, head)
+            read = 2 * sequences * keys * of_keys * head
+            yield Case(
+                f"decoding {sequences} sequences of {keys} keys {heads}/{of_keys} heads of {head}", "bf16",
+                sequences * heads * head, 2 * read,
+                lambda shape=shape: cache_of(shape),
+                lambda t, shape=shape: exact_decoding(t, shape),
+                [
+                    our_decoding(bench, shape),
+                    decoding_of_torch("cuDNN", SDPBackend.CUDNN_ATTENTION, shape),
+                    decoding_of_torch("FlashAttention 2", SDPBackend.FLASH_ATTENTION, shape),
+                    # It reads and writes half of the bytes each.
+                    Contestant("copy", "library", "copy_", copy_of_keys, is_measure=True),
+                ],
+                far_off,
+            )  # fmt: skip
+
+
+def cache_of(shape):
+    sequences, keys, heads, of_keys, head = shape
+
+    def rows(tokens, heads):
+        return torch.randn(tokens, heads * head, dtype=torch.bfloat16, device=torch_tasks.DEVICE)
+
+    k, v = rows(sequences * keys, of_keys), rows(sequences * keys, of_keys)
+    return {
+        "q": rows(sequences, heads), "k": k, "v": v, "room": torch.empty_like(k),
+        "lengths": torch.full((sequences,), keys, dtype=torch.int32, device=torch_tasks.DEVICE),
+        "out": empty((sequences, heads * head), torch.bfloat16),
+    }  # fmt: skip
+
+
+def copy_of_keys(tensors):
+    tensors["room"].copy_(tensors["k"])
+
+
+def our_decoding(bench, shape):
+    sequences, keys, heads, of_keys, head = shape
+    shared = heads // of_keys
+    multiprocessors = torch.cuda.get_device_properties(0).multi_processor_count if torch_tasks.DEVICE == "cuda" else 1
+    # As `tilepipe_kernels::attention::parts`.
+    parts = min(max(multiprocessors // (sequences * of_keys), 1), max(-(-keys // 512), 1))
+    tiles = sequences * parts * of_keys
+    scale = (ctypes.c_float * 1)(math.log2(math.e) / math.sqrt(head))
+    elements = (ctypes.c_uint32 * 1)(head)
+    results = torch.empty(sequences * parts, heads * head, device=torch_tasks.DEVICE)
+    logarithms = torch.empty(sequences * parts * of_keys, shared, device=torch_tasks.DEVICE)
+
+    def run(tensors):
+        lengths = view(tensors["lengths"], False)
+        bench.tilepipe.launch(DECODING[head], min(tiles, multiprocessors), [
+            rows_in_matrices(tensors["q"], False, shared, head),
+            *(matrices(tensors[one], False, keys, head) for one in ("k", "v")),
+            lengths, lengths, constant(scale), rows_in_matrices(results, True, shared, head), view(logarithms, True),
+        ])  # fmt: skip
+        grid = min(sequences * -(-heads * head // 128), 16 * multiprocessors)
+        out = view(tensors["out"], True)
+        bench.tilepipe.launch(JOIN, grid, [view(results, False), view(logarithms, False), constant(elements), out])
+
+    return Contestant("tilepipe", "tilepipe", DECODING[head], run, lambda _: min(tiles, multiprocessors))
+
+
+def decoding_of_torch(name, backend, shape):
+    sequences, keys, heads, of_keys, head = shape
+
+    def run(tensors):
+        q = tensors["q"].view(sequences, 1, heads, head).transpose(1, 2)
+        k, v = (tensors[one].view(sequences, keys, of_keys, head).transpose(1, 2) for one in ("k", "v"))
+        with sdpa_kernel(backend):
+            functional.scaled_dot_product_attention(q, k, v, enable_gqa=heads != of_keys)
+
+    return Contestant(name, "library", "scaled_dot_product_attention", run, is_measure=True)
+
+
+def exact_decoding(tensors, shape):
+    """In float, a sequence at a time."""
+    sequences, keys, heads, of_keys, head = shape
+    result = torch.empty(sequences, heads, head, device=torch_tasks.DEVICE)
+    for one in range(sequences):
+        q = tensors["q"][one].view(of_keys, heads // of_keys, head).float()
+        k, v = (tensors[name].view(sequences, keys, of_keys, head)[one].transpose(0, 1).float() for name in ("k", "v"))
+        result[one] = (torch.softmax(q @ k.transpose(1, 2) / math.sqrt(head), -1) @ v).view(heads, head)
+    return result.view(sequences, heads * head)
+
+
 def by_heads(tensor, head):
     """The same memory as heads of tokens, for PyTorch."""
     return tensor.view(tensor.shape[0], -1, head).transpose(0, 1)[None]
@@ -264,4 +368,4 @@ def far_off(out, expected):
 
 
 # By the names that `--tasks` takes.
-TASKS = {"attention": attention, "gradient": gradient}
+TASKS = {"attention": attention, "gradient": gradient, "decoding": decoding}

@@ -22,6 +22,7 @@ class View(ctypes.Structure):
         ("kind", ctypes.c_uint32),
         ("matrix_rows", ctypes.c_uint64),
         ("matrix_columns", ctypes.c_uint64),
+        ("of_rows", ctypes.c_uint64),
     ]
 
 
@@ -50,6 +51,13 @@ def matrices(tensor, is_output, rows, columns):
     """Makes the view of matrices of so many rows and columns, which are parts of a tensor's."""
     whole = view(tensor, is_output)
     whole.matrix_rows, whole.matrix_columns = rows, columns
+    return whole
+
+
+def rows_in_matrices(tensor, is_output, rows, columns):
+    """Makes the view of matrices of so many rows and columns, which each row of a tensor is side by side."""
+    whole = matrices(tensor, is_output, rows, columns)
+    whole.of_rows = 1
     return whole
 
 

@@ -44,7 +44,7 @@ DEFAULT_TASKS = [
     "convolution",
     "sgemm",
 ]
-OTHER_TASKS = ["matmul", "layers", "attention", "gradient"]
+OTHER_TASKS = ["matmul", "layers", "attention", "gradient", "decoding"]
 
 
 def sets_for(set_bytes, cache_bytes):

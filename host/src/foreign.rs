@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use tilepipe::launch::{Instance, ParameterInfo, ParameterKind, RawElements, RawRows};
 
-use crate::argument::{Bound, Bytes, NOTHING, Padded, Value, matrices, tensor};
+use crate::argument::{Bound, Bytes, NOTHING, Padded, Value, matrices, matrices_of_rows, tensor};
 use crate::device::{Backend, Device};
 use crate::error::Error;
 use crate::gpu;
@@ -69,6 +69,18 @@ pub enum Shape {
         /// Elements from one row's start to the next one's.
         pitch: u64,
         /// Rows of a matrix, and elements in a row of it. Each divides the whole.
+        of: [u64; 2],
+    },
+    /// In rows, each of which is matrices side by side, as
+    /// [`Bound::rows_in_matrices`](crate::Bound::rows_in_matrices).
+    RowsOfMatrices {
+        /// Elements in a row.
+        width: u64,
+        /// The number of rows.
+        height: u64,
+        /// Elements from one row's start to the next one's.
+        pitch: u64,
+        /// Rows of a matrix, and elements in a row of it. What both make divides a row.
         of: [u64; 2],
     },
     /// None, for what a launch may leave out.
@@ -283,6 +295,9 @@ impl View {
                 // What is not divided so has no elements, which the launch refuses.
                 matrices(RawRows { address, width, height, pitch }, of).unwrap_or(NOTHING)
             }
+            Shape::RowsOfMatrices { width, height, pitch, of } => {
+                matrices_of_rows(RawRows { address, width, height, pitch }, of).unwrap_or(NOTHING)
+            }
             Shape::Nothing => NOTHING,
         };
         Bound {
@@ -307,7 +322,9 @@ impl View {
     fn bytes(&self) -> Range<u64> {
         let elements = match self.shape {
             Shape::Row { len } => len,
-            Shape::Rows { width, height, pitch } | Shape::Matrices { width, height, pitch, .. } => {
+            Shape::Rows { width, height, pitch }
+            | Shape::Matrices { width, height, pitch, .. }
+            | Shape::RowsOfMatrices { width, height, pitch, .. } => {
                 height.saturating_sub(1).saturating_mul(pitch).saturating_add(width)
             }
             Shape::Nothing => 0,

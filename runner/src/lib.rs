@@ -7,6 +7,7 @@
 //! it is not compiled again when a kernel changes.
 
 pub mod array;
+mod attention;
 pub mod built;
 pub mod data;
 pub mod dtype;

@@ -12,6 +12,7 @@ use tilepipe::launch::Instance;
 use tilepipe_host::Error;
 use tilepipe_runner_cli::{Choice, Cli, DEFAULT_BLOCKS, DEFAULT_DTYPES, DEFAULT_STAGES, NO_GPU, VariantChoice};
 
+use crate::attention;
 use crate::execute::memory;
 use crate::machine::{self, Machine};
 use crate::picture::Picture;
@@ -23,6 +24,7 @@ use crate::source::{Files, Source};
 use crate::stdout::{self, PrintError, print};
 use crate::{execute, output, report};
 
+pub use crate::attention::{Attend, Attention, Heads};
 pub use crate::product::{Gemm, Multiply};
 
 /// This program, as its command line names it.
@@ -38,6 +40,8 @@ pub struct Kernels<'a> {
     pub registry: &'a [&'static [Instance]],
     /// Matrix products.
     pub gemm: Gemm,
+    /// Attention.
+    pub attention: Attention,
     /// Makes so many launches of kernels whose roles leave at random, and returns what came of
     /// them.
     pub stress: fn(&Machine, u32) -> Result<String>,
@@ -72,7 +76,7 @@ fn run(cli: Cli, kernels: &Kernels<'_>) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if cli.print_architecture {
-        return print_architecture(&cli, &catalog, &kernels.gemm);
+        return print_architecture(&cli, &catalog, kernels);
     }
     let open = |beside| Machine::open(cli.device, cli.schedule, cli.module.as_deref(), beside);
     if cli.probe {
@@ -85,13 +89,18 @@ fn run(cli: Cli, kernels: &Kernels<'_>) -> Result<ExitCode> {
         print((kernels.stress)(&machine, launches)?)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let asked = understand(&cli, &catalog, &kernels.gemm)?;
+    let asked = understand(&cli, &catalog, kernels)?;
     let machine = open(KERNELS)?;
     let rows = match asked {
         Asked::Product(product) => {
             product.check_memory(&machine)?;
             print(machine.describe())?;
             product.run(&machine, cli.output.as_deref())?
+        }
+        Asked::Attention(attention) => {
+            attention.check_memory(&machine)?;
+            print(machine.describe())?;
+            attention.run(&machine, cli.output.as_deref())?
         }
         Asked::Instances(source, configurations) => {
             let source = source.unwrap_or_else(|| Source::Generated { elements: machine.default_elements() });
@@ -111,9 +120,9 @@ fn run(cli: Cli, kernels: &Kernels<'_>) -> Result<ExitCode> {
 /// Checks what is asked for, and prints the architecture of the GPU that it is asked of. `cargo
 /// xtask run` does so before it builds kernels for that GPU. Where there is none, the exit status
 /// says so.
-fn print_architecture(cli: &Cli, catalog: &[Kernel], gemm: &Gemm) -> Result<ExitCode> {
+fn print_architecture(cli: &Cli, catalog: &[Kernel], kernels: &Kernels<'_>) -> Result<ExitCode> {
     if !cli.probe && cli.stress.is_none() {
-        understand(cli, catalog, gemm)?;
+        understand(cli, catalog, kernels)?;
     }
     match machine::architecture(cli.device, cli.schedule)? {
         Some(architecture) => print(architecture).map(|()| ExitCode::SUCCESS).map_err(Into::into),
@@ -125,6 +134,8 @@ fn print_architecture(cli: &Cli, catalog: &[Kernel], gemm: &Gemm) -> Result<Exit
 enum Asked<'a> {
     /// A matrix product.
     Product(Product<'a>),
+    /// Attention.
+    Attention(attention::Asked<'a>),
     /// Instances of the catalog's kernels; without a source on generated data that suits the
     /// device.
     Instances(Option<Source>, Vec<Configuration>),
@@ -132,9 +143,13 @@ enum Asked<'a> {
 
 /// Turns the command line into what to run and on which data; no data is read yet but the files'
 /// headers.
-fn understand<'a>(cli: &Cli, catalog: &[Kernel], gemm: &'a Gemm) -> Result<Asked<'a>> {
+fn understand<'a>(cli: &Cli, catalog: &[Kernel], kernels: &'a Kernels<'_>) -> Result<Asked<'a>> {
     let picture = Picture::asked(cli)?;
-    if let Some(product) = Product::asked(cli, gemm)? {
+    if let Some(attention) = attention::Asked::asked(cli, &kernels.attention)? {
+        check_output(cli, attention.dtypes.len(), |path| attention.check_writable(path))?;
+        return Ok(Asked::Attention(attention));
+    }
+    if let Some(product) = Product::asked(cli, &kernels.gemm)? {
         check_output(cli, product.dtypes.len(), |path| product.check_writable(path))?;
         return Ok(Asked::Product(product));
     }

@@ -7,6 +7,7 @@ use comfy_table::{Cell, CellAlignment, Table};
 
 use crate::stdout::counted;
 
+use crate::attention;
 use crate::execute::{Outcome, Row};
 use crate::plan::axis;
 use crate::plan::catalog::Kernel;
@@ -38,6 +39,7 @@ pub fn list(kernels: &[Kernel]) -> String {
     }
     let types = values(product::DTYPES.into_iter());
     table.add_row([product::KERNEL, "2 matrices", &types, &product::THREADS.to_string(), "fixed", ""]);
+    table.add_row([attention::KERNEL, "3 matrices", &types, "fixed", "fixed", "HEAD=.., SEQUENCES=.., CAUSAL=.."]);
     table.to_string()
 }
 

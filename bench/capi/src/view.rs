@@ -20,7 +20,7 @@ const CONSTANT: u32 = 2;
 const NOTHING: u32 = 3;
 
 /// Elements in the GPU's memory, or those of a constant in the program's own: a `struct` of four
-/// `uint64_t`, two `uint32_t` and two `uint64_t`.
+/// `uint64_t`, two `uint32_t` and three `uint64_t`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct View {
@@ -41,6 +41,8 @@ pub struct View {
     pub matrix_rows: u64,
     /// Elements in a row of a matrix, which divide those of a row; else 0.
     pub matrix_columns: u64,
+    /// 1 if each row is such matrices side by side, and 0 if rows of matrices are those of all.
+    pub of_rows: u64,
 }
 
 /// Makes arguments for a launch of what was passed.
@@ -67,7 +69,7 @@ impl View {
     ///
     /// As for [`checked`].
     unsafe fn checked<'a>(&self) -> Result<Argument<'a>> {
-        let View { address, rows, columns, pitch, element_bytes, kind, matrix_rows, matrix_columns } = *self;
+        let View { address, rows, columns, pitch, element_bytes, kind, matrix_rows, matrix_columns, of_rows } = *self;
         if kind == NOTHING {
             let (shape, element_bytes) = (Shape::Nothing, element_bytes as usize);
             return Ok(Argument::View(foreign::View { address, shape, element_bytes, is_output: true }));
@@ -80,7 +82,12 @@ impl View {
             Shape::Row { len: columns }
         } else if matrix_rows > 0 {
             ensure!(pitch >= columns, "rows of {columns} elements do not fit into a pitch of {pitch}");
-            Shape::Matrices { width: columns, height: rows, pitch, of: [matrix_rows, matrix_columns] }
+            let (width, height, of) = (columns, rows, [matrix_rows, matrix_columns]);
+            if of_rows == 0 {
+                Shape::Matrices { width, height, pitch, of }
+            } else {
+                Shape::RowsOfMatrices { width, height, pitch, of }
+            }
         } else {
             ensure!(pitch >= columns, "rows of {columns} elements do not fit into a pitch of {pitch}");
             Shape::Rows { width: columns, height: rows, pitch }

@@ -42,7 +42,7 @@ pub struct RowValuesMut<'k, const ROWS: usize, O = Cyclic> {
 impl<const ROWS: usize, O> !Uniform for RowValuesMut<'_, ROWS, O> {}
 
 impl<const ROWS: usize, O: Stepped> RowValuesMut<'_, ROWS, O> {
-    /// Makes the output of the numbers that lie at `base` as `geometry` says.
+    /// Makes the output of the numbers that `rows` says.
     ///
     /// # Safety
     ///
@@ -88,12 +88,7 @@ impl<const ROWS: usize, O: Stepped> RowValuesMut<'_, ROWS, O> {
         group: &RoleGroup<'r, R, SIZE>,
         values: &RowValues<'r, SIZE>,
     ) {
-        const {
-            assert!(
-                ROWS == SIZE / WARPGROUP * GROUP_ROWS,
-                "a role of warpgroups has 64 rows for each: take as many `ROWS`"
-            )
-        };
+        const { check_rows(ROWS, SIZE) };
         if self.is_empty() {
             return;
         }
@@ -127,4 +122,13 @@ impl<const ROWS: usize, O: Stepped> RowValuesMut<'_, ROWS, O> {
         // SAFETY: role-level code of the role.
         let _ = unsafe { isa::PerThread::<(), SIZE>::of_members(<R as sealed::Role>::MEMBERS, own) };
     }
+}
+
+/// Refuses, at compile time, numbers of so many rows of a role of `size` threads.
+#[track_caller]
+const fn check_rows(rows: usize, size: usize) {
+    assert!(
+        rows == size / WARPGROUP * GROUP_ROWS,
+        "a warpgroup has 64 rows of its sums: a role of 128 threads writes a `RowValuesMut<64>`, one of 256 a `RowValuesMut<128>`"
+    );
 }

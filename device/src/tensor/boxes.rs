@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use super::extents::{Extents, Extents1, Extents3, Extents4, Extents5, MatrixExtents, Panels4};
+use super::extents::{Extents, Extents1, Extents3, Extents4, Extents5, MatrixExtents, Panels};
 use super::mapped::{Mapped, extents};
 use super::swizzle::Swizzle;
 use crate::element::Element;
@@ -163,15 +163,32 @@ at! {
     Extents5<FIFTH, FOURTH, PLANES, ROWS, COLUMNS>(fifth, fourth, plane, row, column): [column, row, plane, fourth, fifth];
 }
 
-impl<'k, T: Element, const ROWS: usize, const COLUMNS: usize, const PANEL: usize, W: Swizzle>
-    Tensor<'k, T, Panels4<ROWS, COLUMNS, PANEL>, W>
+impl<'k, T: Element, const ROWS: usize, const COLUMNS: usize, const PANEL: usize, const ARRAY: usize, W: Swizzle>
+    Tensor<'k, T, Panels<ROWS, COLUMNS, PANEL, ARRAY>, W>
 {
     /// Returns the tile that begins at this row of a matrix of the array, the one in this place of
     /// the third and the fourth dimension; what of it lies outside of the matrix is zero.
+    ///
+    /// Of an array of two dimensions, [`Panels2`](crate::Panels2), the matrices are `COLUMNS` of its
+    /// columns each, and the fourth dimension does not count.
     #[inline(always)]
-    #[track_caller]
-    pub fn at(&self, fourth: i32, plane: i32, row: i32) -> TensorBox<'k, T, Panels4<ROWS, COLUMNS, PANEL>, W> {
-        self.beginning_at([0, row, plane, fourth, 0])
+    pub fn of_matrix(
+        &self,
+        fourth: i32,
+        plane: i32,
+        row: i32,
+    ) -> TensorBox<'k, T, Panels<ROWS, COLUMNS, PANEL, ARRAY>, W> {
+        // A tile has whole panels, so that its columns begin pieces of a row.
+        let from =
+            if ARRAY == 2 { [plane.wrapping_mul(COLUMNS as i32), row, 0, 0, 0] } else { [0, row, plane, fourth, 0] };
+        self.beginning_at(from)
+    }
+
+    /// Returns how many matrices there are in the third dimension; of an array of two dimensions, in
+    /// its columns, the partial last one included.
+    #[inline(always)]
+    pub fn matrices(&self) -> usize {
+        if ARRAY == 2 { self.box_columns() } else { self.extent(2) }
     }
 }
 

@@ -291,3 +291,44 @@ fn a_launch_takes_memory_of_its_own_for_constants_alone() {
     assert!(message.contains("a value of type f32") && message.contains("`Bound::constant`"), "{message}");
     assert!(refused(Bound::constant(&[0.5_f32; 65])).contains("a constant of type [f32; 65]"));
 }
+
+/// A kernel with one output, rows of `f32`, which is or is not `optional`.
+const fn one_output(parameters: &'static [ParameterInfo]) -> Instance {
+    let parts = Parts {
+        kernel: "one_output",
+        symbol: "host$one_output",
+        generics: &[],
+        names: &["out"],
+        parameters,
+        threads: 128,
+        shared_bytes: 0,
+        shared_alignment: 16,
+        contract: None,
+        cpu: None,
+    };
+    // SAFETY: it has no code for the CPU, and the fake driver runs none.
+    unsafe { Instance::new(parts) }
+}
+
+#[test]
+fn nothing_is_refused_where_a_kernel_relies_on_elements() {
+    const ROWS: ParameterInfo = ParameterInfo {
+        element: TypeId::of::<f32>,
+        element_name: type_name::<f32>,
+        row_alignment: Some(4),
+        ..view(ParameterKind::Output)
+    };
+    static WANTED: Instance = one_output(&[ROWS]);
+    static OPTIONAL: Instance = one_output(&[ParameterInfo { optional: true, ..ROWS }]);
+    let nothing = || [crate::Argument::<tilepipe::product::RowValuesMut<'_, 64>>::bind(crate::Nothing)];
+    let device = device();
+    super::check_arguments(&device, &OPTIONAL, &nothing()).unwrap();
+    let error = super::check_arguments(&device, &WANTED, &nothing()).unwrap_err();
+    assert!(matches!(error, Error::EmptyBuffer { .. }), "{error}");
+    // So are rows that are not divided into matrices without a rest.
+    let matrix = device.zeroed_2d::<f32>(96, 10).unwrap();
+    let divided = |of| Bound::input_2d(&matrix).in_matrices(of).is_some();
+    assert!(divided([5, 32]) && divided([10, 96]) && !divided([3, 32]) && !divided([5, 64]) && !divided([0, 32]));
+    let divided = |of| Bound::input_2d(&matrix).rows_in_matrices(of).is_some();
+    assert!(divided([3, 32]) && divided([1, 96]) && !divided([2, 32]) && !divided([usize::MAX, 2]) && !divided([3, 0]));
+}

@@ -101,7 +101,7 @@ pub fn attention_decoding<
                 let (head, query, part) = place(places.get(tile).1);
                 let (sequence, _, tiles) = range(query, part);
                 let Ok(stage) = of_queries.acquire() else { return };
-                of_queries = stage.copy(queries.at(query as i32, head, 0)).commit();
+                of_queries = stage.copy(queries.of_matrix(query as i32, head, 0)).commit();
                 for tile in tiles {
                     let first = tile * KEYS;
                     let (fourth, row) = if PAGED {
@@ -114,9 +114,9 @@ pub fn attention_decoding<
                         (sequence as i32, first)
                     };
                     let Ok(stage) = of_keys.acquire() else { return };
-                    of_keys = stage.copy(keys.at(fourth, head, row as i32)).commit();
+                    of_keys = stage.copy(keys.of_matrix(fourth, head, row as i32)).commit();
                     let Ok(stage) = of_values.acquire() else { return };
-                    of_values = stage.copy(values.at(fourth, head, row as i32)).commit();
+                    of_values = stage.copy(values.of_matrix(fourth, head, row as i32)).commit();
                 }
             }
         })

@@ -87,6 +87,19 @@ impl Attention {
     }
 }
 
+impl Attention {
+    /// Says whether queries, keys and values of so many rows and columns belong together, as
+    /// [`forward`] does before it launches anything.
+    ///
+    /// # Errors
+    ///
+    /// [`AttentionError`] if not.
+    pub fn check(&self, [queries, keys, values]: [[usize; 2]; 3]) -> Result<(), AttentionError> {
+        let size = Size::of(self, [queries, keys, values, queries])?;
+        self.shape(size.heads).map(drop)
+    }
+}
+
 /// Why attention was not computed.
 #[derive(Debug)]
 pub enum AttentionError {
@@ -310,10 +323,14 @@ pub fn forward_with_logarithms<T: OperandElement>(
     let scale = size.scale * LOG2_E;
     let shape = attention.shape(size.heads)?;
     let (instance, rows) = instance::<T>(&size, shape.is_some()).ok_or(AttentionError::Head { head: size.head })?;
+    let is_flat = has(instance, "ARRAY", "2");
     let tiles = size.queries.div_ceil(rows) * size.heads * size.sequences;
     let multiprocessors = stream.device().multiprocessors().map_or(1, |count| count as usize);
-    let (queries, out) = (size.of_queries(queries)?, size.of_queries(out)?);
-    let (keys, values) = (size.of_keys(keys)?, size.of_keys(values)?);
+    let [queries, keys, values, out] = if is_flat {
+        [queries, keys, values, out]
+    } else {
+        [size.of_queries(queries)?, size.of_keys(keys)?, size.of_keys(values)?, size.of_queries(out)?]
+    };
     let shape = shape.unwrap_or(Shape { cap: 0.0, slopes: [0.0; MOST_HEADS] });
     // Powers are of 2.
     let values = [
@@ -350,12 +367,16 @@ pub(super) struct Size {
 impl Size {
     /// Finds it out from queries, keys, values and result.
     pub(super) fn new(attention: &Attention, matrices: [&Bound<'_>; 4]) -> Result<Self, AttentionError> {
+        Size::of(attention, matrices.map(extents))
+    }
+
+    /// The same from rows and columns.
+    fn of(attention: &Attention, [queries, keys, values, out]: [[usize; 2]; 4]) -> Result<Self, AttentionError> {
         let Attention { head, sequences, window, .. } = *attention;
         if head == 0 || head > 256 || !head.is_multiple_of(8) {
             return Err(AttentionError::Head { head });
         }
         let scale = attention.checked_scale()?;
-        let [queries, keys, values, out] = matrices.map(extents);
         let (heads, heads_of_keys) = (queries[1] / head, keys[1] / head);
         let fit = out == queries
             && values == keys
@@ -513,13 +534,19 @@ fn rows(size: &Size, mask: u32) -> usize {
 fn instance<T: OperandElement>(size: &Size, shaped: bool) -> Option<(&'static Instance, usize)> {
     let mask = if shaped || size.padded() == 256 && size.mask() == CAUSAL { WINDOW } else { size.mask() };
     let rows = rows(size, mask);
-    let found = attention::INSTANCES.iter().find(|instance| {
-        let has = |parameter: &str, wanted: &str| has(instance, parameter, wanted);
-        has_elements::<T>(instance)
-            && has("HEAD", &size.padded().to_string())
-            && has("ROWS", &rows.to_string())
-            && has("MASK", &mask.to_string())
-            && has("SHAPED", if shaped { "true" } else { "false" })
+    // One sequence of whole heads lies in a matrix of two dimensions, which some instances take:
+    // `ptxas` then has fewer instructions between products.
+    let arrays: &[&str] = if size.sequences == 1 && size.head == size.padded() { &["2", "4"] } else { &["4"] };
+    let found = arrays.iter().find_map(|array| {
+        attention::INSTANCES.iter().find(|instance| {
+            let has = |parameter: &str, wanted: &str| has(instance, parameter, wanted);
+            has_elements::<T>(instance)
+                && has("HEAD", &size.padded().to_string())
+                && has("ROWS", &rows.to_string())
+                && has("MASK", &mask.to_string())
+                && has("SHAPED", if shaped { "true" } else { "false" })
+                && has("ARRAY", array)
+        })
     });
     found.map(|found| (found, rows))
 }

@@ -141,15 +141,15 @@ pub fn attention_queries_gradient<
                 let (sequence, head) = (matrix as u32 / heads, matrix as u32 % heads);
                 let (sequence, head, of_key) = (sequence as i32, head as i32, (head / shared_by) as i32);
                 let Ok(stage) = of_both.acquire() else { return };
-                of_both = stage.copy(queries.at(sequence, head, (row * ROWS) as i32)).commit();
+                of_both = stage.copy(queries.of_matrix(sequence, head, (row * ROWS) as i32)).commit();
                 let Ok(stage) = of_both.acquire() else { return };
-                of_both = stage.copy(gradient.at(sequence, head, (row * ROWS) as i32)).commit();
+                of_both = stage.copy(gradient.of_matrix(sequence, head, (row * ROWS) as i32)).commit();
                 for tile in seen(row).tiles(KEYS) {
                     let first = (tile * KEYS) as i32;
                     let Ok(stage) = of_keys.acquire() else { return };
-                    of_keys = stage.copy(keys.at(sequence, of_key, first)).commit();
+                    of_keys = stage.copy(keys.of_matrix(sequence, of_key, first)).commit();
                     let Ok(stage) = of_values.acquire() else { return };
-                    of_values = stage.copy(values.at(sequence, of_key, first)).commit();
+                    of_values = stage.copy(values.of_matrix(sequence, of_key, first)).commit();
                 }
             }
         })
@@ -323,19 +323,19 @@ pub fn attention_keys_gradient<
                 let (sequence, key) = (matrix as u32 / heads_of_keys, matrix as u32 % heads_of_keys);
                 let (sequence, of_key) = (sequence as i32, key as i32);
                 let Ok(stage) = of_both.acquire() else { return };
-                of_both = stage.copy(keys.at(sequence, of_key, (row * ROWS) as i32)).commit();
+                of_both = stage.copy(keys.of_matrix(sequence, of_key, (row * ROWS) as i32)).commit();
                 let Ok(stage) = of_both.acquire() else { return };
-                of_both = stage.copy(values.at(sequence, of_key, (row * ROWS) as i32)).commit();
+                of_both = stage.copy(values.of_matrix(sequence, of_key, (row * ROWS) as i32)).commit();
                 for head in key * shared_by..(key + 1) * shared_by {
                     let (head, of_head) = (head as i32, sequence * heads as i32 + head as i32);
                     for tile in seen(row).tiles(QUERIES) {
                         let first = (tile * QUERIES) as i32;
                         let Ok(stage) = of_queries.acquire() else { return };
-                        of_queries = stage.copy(queries.at(sequence, head, first)).commit();
+                        of_queries = stage.copy(queries.of_matrix(sequence, head, first)).commit();
                         let Ok(stage) = of_rows.acquire() else { return };
                         of_rows = stage.copy((rows.at(of_head, first), rows.at(below + of_head, first))).commit();
                         let Ok(stage) = of_gradient.acquire() else { return };
-                        of_gradient = stage.copy(gradient.at(sequence, head, first)).commit();
+                        of_gradient = stage.copy(gradient.of_matrix(sequence, head, first)).commit();
                     }
                 }
             }

@@ -9,7 +9,7 @@ use tilepipe::product::{
 };
 use tilepipe::role::{Across, Budget, Partitioned, Product, Registers, RoleGroup, WarpRoles, Warpgroups};
 use tilepipe::{
-    Block, Constant, Grouped, LastFirst, Outputs, Panels4, Shared, Stages, Stepped, Swizzle128, Tensor, TensorMap,
+    Block, Constant, Grouped, LastFirst, Outputs, Panels, Shared, Stages, Stepped, Swizzle128, Tensor, TensorMap,
     TensorMut, TensorTile, bf16, f16, kernel, math,
 };
 
@@ -40,18 +40,27 @@ const LEAST: f32 = -1e30;
 /// to.
 const GROWTH: f32 = 8.0;
 
-/// A tile of queries, keys or values that tensor cores read.
-pub type Tile<T, const ROWS: usize, const HEAD: usize> = OperandTile<T, Panels4<ROWS, HEAD, 64>, Swizzle128>;
+/// A tile of queries, keys or values that tensor cores read, of an array of two or four dimensions.
+pub type Tile<T, const ROWS: usize, const HEAD: usize, const ARRAY: usize = 4> =
+    OperandTile<T, Panels<ROWS, HEAD, 64, ARRAY>, Swizzle128>;
 
 /// Stages of queries, of keys and of values, and output stages.
-pub type Rings<T, const HEAD: usize, const ROWS: usize, const KEYS: usize, const QUERIES: usize, const STAGES: usize> = (
+pub type Rings<
+    T,
+    const HEAD: usize,
+    const ARRAY: usize,
+    const ROWS: usize,
+    const KEYS: usize,
+    const QUERIES: usize,
+    const STAGES: usize,
+> = (
     (
-        Partitioned<Stages<Tile<T, ROWS, HEAD>, QUERIES, TensorMap>>,
-        Partitioned<Stages<Tile<T, KEYS, HEAD>, STAGES, TensorMap>>,
+        Partitioned<Stages<Tile<T, ROWS, HEAD, ARRAY>, QUERIES, TensorMap>>,
+        Partitioned<Stages<Tile<T, KEYS, HEAD, ARRAY>, STAGES, TensorMap>>,
     ),
     (
-        Partitioned<Stages<Tile<T, KEYS, HEAD>, STAGES, TensorMap>>,
-        Outputs<TensorTile<T, Panels4<ROWS, HEAD, 64>, Swizzle128>, 2>,
+        Partitioned<Stages<Tile<T, KEYS, HEAD, ARRAY>, STAGES, TensorMap>>,
+        Outputs<TensorTile<T, Panels<ROWS, HEAD, 64, ARRAY>, Swizzle128>, 2>,
     ),
 );
 
@@ -139,7 +148,8 @@ pub const MOST_HEADS: usize = 256;
 
 /// Writes softmax(scale * Q K^T) V of each head, for the base 2: `scale` has a factor of log2(e).
 /// The matrices have a row for each token, a third dimension of heads and a fourth one of
-/// sequences. [`forward`] launches it.
+/// sequences, or of one sequence heads of `HEAD` elements side by side, where `ARRAY` is 2.
+/// [`forward`] launches it.
 ///
 /// One thread of the first role has the copy engine load tiles. Two or three warpgroups multiply,
 /// 64 queries each: the scores of a tile of keys, and meanwhile the weights of the tile before with
@@ -148,57 +158,57 @@ pub const MOST_HEADS: usize = 256;
 #[kernel(
     instances(
         T = [bf16, f16], O = [Grouped<1024>], (MASK, SHAPED) = [(0, false)], HEAD = [128],
-        (ROWS, KEYS, QUERIES, STAGES) = [(192, 80, 1, 3)],
+        ARRAY = [4], (ROWS, KEYS, QUERIES, STAGES) = [(192, 80, 1, 3)],
         (THREADS, CONSUMERS, LESS, MORE) = [(512, 384, 32, 160)]
     ),
     instances(
         T = [bf16, f16], O = [LastFirst], (MASK, SHAPED) = [(1, false)], HEAD = [128],
-        (ROWS, KEYS, QUERIES, STAGES) = [(192, 80, 2, 2)],
+        ARRAY = [4], (ROWS, KEYS, QUERIES, STAGES) = [(192, 80, 2, 2)],
         (THREADS, CONSUMERS, LESS, MORE) = [(512, 384, 32, 160)]
     ),
     instances(
         T = [bf16, f16], O = [Grouped<1024>], (MASK, SHAPED) = [(0, false)], HEAD = [64],
-        (ROWS, KEYS, QUERIES, STAGES) = [(192, 128, 2, 3)],
+        ARRAY = [2, 4], (ROWS, KEYS, QUERIES, STAGES) = [(192, 128, 1, 3)],
         (THREADS, CONSUMERS, LESS, MORE) = [(512, 384, 32, 160)]
     ),
     instances(
         T = [bf16, f16], O = [LastFirst], (MASK, SHAPED) = [(1, false)], HEAD = [64],
-        (ROWS, KEYS, QUERIES, STAGES) = [(192, 128, 2, 3)],
+        ARRAY = [2, 4], (ROWS, KEYS, QUERIES, STAGES) = [(192, 128, 1, 3)],
         (THREADS, CONSUMERS, LESS, MORE) = [(512, 384, 32, 160)]
     ),
     instances(
         T = [bf16, f16], O = [Grouped<1024>], (MASK, SHAPED) = [(0, false)], HEAD = [128],
-        (ROWS, KEYS, QUERIES, STAGES) = [(128, 128, 2, 2)],
+        ARRAY = [4], (ROWS, KEYS, QUERIES, STAGES) = [(128, 128, 2, 2)],
         (THREADS, CONSUMERS, LESS, MORE) = [(384, 256, 24, 240)]
     ),
     instances(
         T = [bf16, f16], O = [LastFirst], (MASK, SHAPED) = [(1, false), (2, false)], HEAD = [128, 64],
-        (ROWS, KEYS, QUERIES, STAGES) = [(128, 128, 2, 2)],
+        ARRAY = [4], (ROWS, KEYS, QUERIES, STAGES) = [(128, 128, 2, 2)],
         (THREADS, CONSUMERS, LESS, MORE) = [(384, 256, 24, 240)]
     ),
     instances(
         T = [bf16, f16], O = [Grouped<1024>], (MASK, SHAPED) = [(0, false)], HEAD = [256],
-        (ROWS, KEYS, QUERIES, STAGES) = [(128, 64, 1, 2)],
+        ARRAY = [4], (ROWS, KEYS, QUERIES, STAGES) = [(128, 64, 1, 2)],
         (THREADS, CONSUMERS, LESS, MORE) = [(384, 256, 24, 240)]
     ),
     instances(
         T = [bf16, f16], O = [LastFirst], (MASK, SHAPED) = [(2, false)], HEAD = [256],
-        (ROWS, KEYS, QUERIES, STAGES) = [(128, 64, 1, 2)],
+        ARRAY = [4], (ROWS, KEYS, QUERIES, STAGES) = [(128, 64, 1, 2)],
         (THREADS, CONSUMERS, LESS, MORE) = [(384, 256, 24, 240)]
     ),
     instances(
         T = [bf16, f16], O = [LastFirst], (MASK, SHAPED) = [(2, true)], HEAD = [64],
-        (ROWS, KEYS, QUERIES, STAGES) = [(128, 128, 2, 2)],
+        ARRAY = [4], (ROWS, KEYS, QUERIES, STAGES) = [(128, 128, 2, 2)],
         (THREADS, CONSUMERS, LESS, MORE) = [(384, 256, 24, 240)]
     ),
     instances(
         T = [bf16, f16], O = [LastFirst], (MASK, SHAPED) = [(2, true)], HEAD = [128],
-        (ROWS, KEYS, QUERIES, STAGES) = [(128, 64, 2, 3)],
+        ARRAY = [4], (ROWS, KEYS, QUERIES, STAGES) = [(128, 64, 2, 3)],
         (THREADS, CONSUMERS, LESS, MORE) = [(384, 256, 24, 240)]
     ),
     instances(
         T = [bf16, f16], O = [LastFirst], (MASK, SHAPED) = [(2, true)], HEAD = [256],
-        (ROWS, KEYS, QUERIES, STAGES) = [(128, 32, 1, 4)],
+        ARRAY = [4], (ROWS, KEYS, QUERIES, STAGES) = [(128, 32, 1, 4)],
         (THREADS, CONSUMERS, LESS, MORE) = [(384, 256, 24, 240)]
     )
 )]
@@ -208,6 +218,7 @@ pub fn attention<
     const MASK: u32,
     const SHAPED: bool,
     const HEAD: usize,
+    const ARRAY: usize,
     const ROWS: usize,
     const KEYS: usize,
     const QUERIES: usize,
@@ -218,15 +229,15 @@ pub fn attention<
     const MORE: usize,
 >(
     block: Block<THREADS>,
-    queries: Tensor<T, Panels4<ROWS, HEAD, 64>, Swizzle128>,
-    keys: Tensor<T, Panels4<KEYS, HEAD, 64>, Swizzle128>,
-    values: Tensor<T, Panels4<KEYS, HEAD, 64>, Swizzle128>,
+    queries: Tensor<T, Panels<ROWS, HEAD, 64, ARRAY>, Swizzle128>,
+    keys: Tensor<T, Panels<KEYS, HEAD, 64, ARRAY>, Swizzle128>,
+    values: Tensor<T, Panels<KEYS, HEAD, 64, ARRAY>, Swizzle128>,
     scale: f32,
     band: Band,
     shape: Constant<Shape>,
-    out: TensorMut<T, Panels4<ROWS, HEAD, 64>, Swizzle128, O>,
+    out: TensorMut<T, Panels<ROWS, HEAD, 64, ARRAY>, Swizzle128, O>,
     logarithms: RowValuesMut<ROWS, O>,
-    shared: Shared<Rings<T, HEAD, ROWS, KEYS, QUERIES, STAGES>>,
+    shared: Shared<Rings<T, HEAD, ARRAY, ROWS, KEYS, QUERIES, STAGES>>,
 ) where
     Columns<ROWS>: Width,
     Columns<HEAD>: Width,
@@ -237,9 +248,9 @@ pub fn attention<
         (first.split(), second.split())
     };
     let places = out.tile_places(&block);
-    let heads = queries.extent(2).max(1) as u32;
+    let heads = queries.matrices().max(1) as u32;
     // Heads of queries for each one of keys.
-    let shared_by = (heads / keys.extent(2).max(1) as u32).max(1);
+    let shared_by = (heads / keys.matrices().max(1) as u32).max(1);
     let seen = |tile| Seen::<MASK, ROWS>::new(tile, queries.rows(), keys.rows(), band);
     // What scores are multiplied by once they have their shape.
     let unit = if SHAPED { 1.0 } else { scale };
@@ -254,13 +265,13 @@ pub fn attention<
                 let (sequence, head) = (matrix as u32 / heads, matrix as u32 % heads);
                 let (sequence, of_key) = (sequence as i32, (head / shared_by) as i32);
                 let Ok(stage) = of_queries.acquire() else { return };
-                of_queries = stage.copy(queries.at(sequence, head as i32, (row * ROWS) as i32)).commit();
+                of_queries = stage.copy(queries.of_matrix(sequence, head as i32, (row * ROWS) as i32)).commit();
                 for tile in seen(row).tiles(KEYS).rev() {
                     let first = (tile * KEYS) as i32;
                     let Ok(stage) = of_keys.acquire() else { return };
-                    of_keys = stage.copy(keys.at(sequence, of_key, first)).commit();
+                    of_keys = stage.copy(keys.of_matrix(sequence, of_key, first)).commit();
                     let Ok(stage) = of_values.acquire() else { return };
-                    of_values = stage.copy(values.at(sequence, of_key, first)).commit();
+                    of_values = stage.copy(values.of_matrix(sequence, of_key, first)).commit();
                 }
             }
         })

@@ -8,7 +8,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 
 use crate::dtype::DType;
-use crate::kernels::{GEMM, KERNELS};
+use crate::kernels::{ATTENTION, GEMM, KERNELS};
 use crate::values::{Choice, Schedule, VariantChoice, parse_elements};
 
 // Clap does not fold lines here: each ends in the help where it ends in this file.
@@ -16,11 +16,11 @@ use crate::values::{Choice, Schedule, VariantChoice, parse_elements};
 #[derive(Parser, Debug)]
 #[command(name = "tilepipe-run", version, after_help = EXIT_STATUS)]
 pub struct Cli {
-    /// Run only this kernel (may be repeated; all kernels but gemm by default, see --list)
+    /// Run only this kernel (may be repeated; all but gemm and attention by default)
     #[arg(
         long = "kernel",
         value_name = "NAME",
-        value_parser = PossibleValuesParser::new(KERNELS.into_iter().chain([GEMM])),
+        value_parser = PossibleValuesParser::new(KERNELS.into_iter().chain([GEMM, ATTENTION])),
         hide_possible_values = true
     )]
     pub kernels: Vec<String>,
@@ -30,7 +30,7 @@ pub struct Cli {
     pub device: DeviceChoice,
 
     /// How many elements to generate, at least 1; `2^24` is understood. A matrix has about as
-    /// many [default: 2^26 on a GPU, 2^22 on the CPU, but 2^18 of gemm]
+    /// many [default: 2^26 on a GPU, 2^22 on the CPU, but 2^18 of gemm and less of attention]
     #[arg(
         long,
         value_name = "N",
@@ -50,12 +50,14 @@ pub struct Cli {
     pub stages: Vec<Choice<u32>>,
 
     /// Element types, such as i32, f32x4, bf16 or complex (see --list), or `all`
-    /// [default: i32,f32x4, or the input file's; of gemm bf16, or f16 if a file holds that]
+    /// [default: i32,f32x4, or the input file's; of gemm and attention bf16, or f16 if a file
+    /// holds that]
     #[arg(long, value_name = "TYPE", value_delimiter = ',', verbatim_doc_comment)]
     pub dtype: Vec<Choice<DType>>,
 
     /// Only instances with this value of another generic argument, such as LEN=1024 or
-    /// S=WarpScope; may be repeated, and several values of one name are alternatives
+    /// S=WarpScope; may be repeated, and several values of one name are alternatives; of attention
+    /// HEAD=64, SEQUENCES=2 and CAUSAL=true
     /// [default: all]
     #[arg(long = "variant", value_name = "NAME=VALUE", value_delimiter = ',', verbatim_doc_comment)]
     pub variants: Vec<VariantChoice>,
@@ -64,14 +66,16 @@ pub struct Cli {
     /// (n,) for a row, (height, width) for a matrix, (matrices, height, width) for a batch, with
     /// a last dimension of 4 or 3 for vectors; for `--kernel blur` a PNG, JPEG or PNM picture of
     /// 8-bit grey or RGB, of less than 2 GiB; for `--kernel gemm` the left matrix, then the right
-    /// one, of f32, which is rounded to --dtype, or of f16
+    /// one, of f32, which is rounded to --dtype, or of f16; for `--kernel attention` queries, keys
+    /// and values of such types, with a row for each token and the heads side by side
     #[arg(long = "input", value_name = "FILE", verbatim_doc_comment)]
     pub inputs: Vec<PathBuf>,
 
     /// Where to write the output as a NumPy array (of a sum: one result for each block of the
-    /// launch; of gemm in bf16: as f32), or of a picture as one, in the format that its name ends
-    /// in: .png, .jpg, .jpeg, .pgm, .ppm or .pnm; an existing file is replaced only by a whole,
-    /// verified one; a symbolic link is followed, and what is no regular file is refused
+    /// launch; of gemm and attention in bf16: as f32), or of a picture as one, in the format that
+    /// its name ends in: .png, .jpg, .jpeg, .pgm, .ppm or .pnm; an existing file is replaced only
+    /// by a whole, verified one; a symbolic link is followed, and what is no regular file is
+    /// refused
     #[arg(long, value_name = "FILE", verbatim_doc_comment)]
     pub output: Option<PathBuf>,
 

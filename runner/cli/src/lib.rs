@@ -12,7 +12,7 @@ mod values;
 
 pub use cli::{Cli, DeviceChoice};
 pub use dtype::DType;
-pub use kernels::{GEMM, KERNELS, LIST, STRESS_KERNELS};
+pub use kernels::{ATTENTION, GEMM, KERNELS, LIST, STRESS_KERNELS};
 pub use selection::{DEFAULT_BLOCKS, DEFAULT_DTYPES, DEFAULT_DTYPES_OF_GEMM, DEFAULT_STAGES, Selection};
 pub use values::{Choice, Schedule, VariantChoice};
 

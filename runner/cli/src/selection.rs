@@ -4,7 +4,7 @@ use std::fmt::{self, Display};
 
 use crate::cli::Cli;
 use crate::dtype::DType;
-use crate::kernels::{GEMM, KERNELS, STRESS_KERNELS};
+use crate::kernels::{ATTENTION, GEMM, KERNELS, STRESS_KERNELS};
 use crate::values::Choice;
 
 /// The element types of a run without `--dtype`.
@@ -39,7 +39,9 @@ impl Selection {
         }
         let kernels = if cli.kernels.is_empty() { KERNELS.map(str::to_owned).to_vec() } else { cli.kernels.clone() };
         let mut axes: Vec<(String, Vec<String>)> = Vec::new();
-        for variant in &cli.variants {
+        let is_attention = kernels.iter().any(|name| name == ATTENTION);
+        // Those of attention say how the heads lie, and name no generic arguments.
+        for variant in cli.variants.iter().filter(|_| !is_attention) {
             match axes.iter_mut().find(|(name, _)| *name == variant.name) {
                 Some((_, values)) => values.push(variant.value.clone()),
                 None => axes.push((variant.name.clone(), vec![variant.value.clone()])),
@@ -48,7 +50,7 @@ impl Selection {
         // Without `--dtype` the type is the files', which nobody has read yet.
         let is_of_files = cli.dtype.is_empty() && !cli.inputs.is_empty();
         let is_gemm = kernels.iter().any(|name| name == GEMM);
-        let defaults: &[DType] = if is_gemm { &DEFAULT_DTYPES_OF_GEMM } else { &DEFAULT_DTYPES };
+        let defaults: &[DType] = if is_gemm || is_attention { &DEFAULT_DTYPES_OF_GEMM } else { &DEFAULT_DTYPES };
         let types = if is_of_files { None } else { values(&cli.dtype, defaults) };
         axes.extend(types.map(|values| ("T".to_owned(), values)));
         if is_gemm {
@@ -56,7 +58,7 @@ impl Selection {
             // extents, which nobody has read yet.
             let layouts = [("A", "Along"), ("B", "Across")];
             axes.extend(layouts.map(|(name, value)| (name.to_owned(), vec![value.to_owned()])));
-        } else {
+        } else if !is_attention {
             axes.extend(values(&cli.block, &DEFAULT_BLOCKS).map(|values| ("THREADS".to_owned(), values)));
             axes.extend(values(&cli.stages, &DEFAULT_STAGES).map(|values| ("STAGES".to_owned(), values)));
         }

@@ -7,8 +7,9 @@ use std::process::ExitCode;
 
 use tilepipe::product::OperandElement;
 use tilepipe_host::{Buffer2D, Stream};
+use tilepipe_kernels::attention;
 use tilepipe_kernels::{Matrix, MultiplyError};
-use tilepipe_runner::program::{self, Gemm, Kernels};
+use tilepipe_runner::program::{self, Attention, Gemm, Heads, Kernels};
 
 fn main() -> ExitCode {
     program::main(&Kernels {
@@ -18,6 +19,7 @@ fn main() -> ExitCode {
             f16: multiply,
             no_product: |[left, right, product]| MultiplyError::Extents { left, right, product }.into(),
         },
+        attention: Attention { bf16: attend, f16: attend, check: |extents, heads| Ok(of_heads(heads).check(extents)?) },
         stress: |machine, launches| Ok(stress::run(machine, launches)?.to_string()),
     })
 }
@@ -29,4 +31,19 @@ fn multiply<T: OperandElement>(
     product: &mut Buffer2D<T>,
 ) -> anyhow::Result<()> {
     Ok(tilepipe_kernels::multiply(stream, Matrix::of(left), Matrix::of(right), product)?)
+}
+
+/// Writes attention of queries, keys and values.
+fn attend<T: OperandElement>(
+    stream: &Stream,
+    [queries, keys, values]: [&Buffer2D<T>; 3],
+    out: &mut Buffer2D<T>,
+    heads: Heads,
+) -> anyhow::Result<()> {
+    Ok(attention::forward(stream, queries, keys, values, out, &of_heads(heads))?)
+}
+
+fn of_heads(heads: Heads) -> attention::Attention {
+    let attention = attention::Attention::new(heads.head).sequences(heads.sequences);
+    if heads.is_causal { attention.causal() } else { attention }
 }

@@ -20,18 +20,25 @@ const MOST_TERMS: u128 = 1 << 28;
 pub trait Half: Value + OperandElement + Into<f32> + Into<f64> {
     /// The nearest one to a number, and of two as near the even one.
     fn nearest(number: f32) -> Self;
+
+    /// The distance of two neighbours above 1.
+    const UNIT: f64;
 }
 
 impl Half for f16 {
     fn nearest(number: f32) -> Self {
         f16::from_f32(number)
     }
+
+    const UNIT: f64 = 1.0 / (1 << 10) as f64;
 }
 
 impl Half for bf16 {
     fn nearest(number: f32) -> Self {
         bf16::from_f32(number)
     }
+
+    const UNIT: f64 = 1.0 / (1 << 7) as f64;
 }
 
 /// How far apart the elements of a product are that are compared: 1 if all are. Otherwise it has no

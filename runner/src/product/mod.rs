@@ -3,7 +3,7 @@
 //! It is apart from the other kernels: its results are compared within a bound and not bit by bit,
 //! the function that launches it chooses its instance, and the elements of files are rounded.
 
-mod compare;
+pub mod compare;
 
 use std::path::{Path, PathBuf};
 
@@ -64,13 +64,13 @@ enum Factors {
     Files([File; 2]),
 }
 
-/// A NumPy file with a factor.
-struct File {
-    path: PathBuf,
-    /// `f32`, or the type of the product.
-    dtype: DType,
+/// A NumPy file with a matrix.
+pub struct File {
+    pub path: PathBuf,
+    /// `f32`, or the type that is computed in.
+    pub dtype: DType,
     /// Rows and columns.
-    extents: [usize; 2],
+    pub extents: [usize; 2],
 }
 
 impl<'a> Product<'a> {
@@ -101,7 +101,7 @@ impl<'a> Product<'a> {
             Factors::Generated(cli.elements)
         } else {
             plan::check_count(KERNEL, 2, cli.inputs.len())?;
-            Factors::Files([File::describe(&cli.inputs[0])?, File::describe(&cli.inputs[1])?])
+            Factors::Files([File::describe(&cli.inputs[0], KERNEL)?, File::describe(&cli.inputs[1], KERNEL)?])
         };
         let mut dtypes = types.pick(DTYPES.into_iter(), true);
         if let Factors::Files(files) = &factors {
@@ -126,7 +126,7 @@ impl<'a> Product<'a> {
     ///
     /// Why it cannot be.
     pub fn check_writable(&self, path: &Path) -> Result<()> {
-        Ok(npy::check_writable(path, of_file(self.dtypes[0]))?)
+        check_writable(path, self.dtypes[0])
     }
 
     /// Checks that the matrices fit in memory.
@@ -220,8 +220,12 @@ impl<'a> Product<'a> {
 }
 
 impl File {
-    /// Reads a file's header.
-    fn describe(path: &Path) -> Result<Self> {
+    /// Reads the header of a file for a kernel.
+    ///
+    /// # Errors
+    ///
+    /// What the file is not.
+    pub fn describe(path: &Path, kernel: &'static str) -> Result<Self> {
         let readings = npy::describe(path)?;
         let is_taken = |dtype: DType| dtype == DType::F32 || DTYPES.contains(&dtype);
         let Some(reading) = readings.iter().find(|reading| is_taken(reading.dtype)) else {
@@ -230,13 +234,17 @@ impl File {
             bail!(NpyError::Unsupported { path: path.to_owned(), descriptor, shape, wanted });
         };
         let Shape::Matrix { height, width } = reading.shape else {
-            bail!(plan::other_dimensions(KERNEL, 2, path, *reading));
+            bail!(plan::other_dimensions(kernel, 2, path, *reading));
         };
         Ok(File { path: path.to_owned(), dtype: reading.dtype, extents: [height, width] })
     }
 
     /// Reads all elements, and rounds those of `f32`.
-    fn read<T: Half>(&self) -> Result<Vec<T>> {
+    ///
+    /// # Errors
+    ///
+    /// What the file is not.
+    pub fn read<T: Half>(&self) -> Result<Vec<T>> {
         if self.dtype == T::DTYPE {
             return Ok(npy::read(&self.path)?);
         }
@@ -244,14 +252,27 @@ impl File {
     }
 }
 
-/// The type in which a product is written: `f32` has all numbers of `bf16`, which NumPy does not
+/// Checks that a result of this type can be put at `path`.
+///
+/// # Errors
+///
+/// Why it cannot be.
+pub fn check_writable(path: &Path, dtype: DType) -> Result<()> {
+    Ok(npy::check_writable(path, of_file(dtype))?)
+}
+
+/// The type in which a result is written: `f32` has all numbers of `bf16`, which NumPy does not
 /// have.
 fn of_file(dtype: DType) -> DType {
     if dtype.numpy().is_some() { dtype } else { DType::F32 }
 }
 
-/// Writes a product in that type.
-fn write<T: Half>(path: &Path, product: &[T], shape: Shape) -> Result<()> {
+/// Writes a result in that type.
+///
+/// # Errors
+///
+/// What the file system says.
+pub fn write<T: Half>(path: &Path, product: &[T], shape: Shape) -> Result<()> {
     if of_file(T::DTYPE) == T::DTYPE {
         return Ok(npy::write(path, product, shape)?);
     }
