@@ -47,8 +47,8 @@ pub fn attention_row_products<T: SumElement>(
                 let mut sum = 0.0;
                 for piece in first..first + pieces {
                     let ((x, _), (y, _)) = (result.run::<PIECE>(row, piece), gradient.run::<PIECE>(row, piece));
-                    for (x, y) in x.into_iter().zip(y) {
-                        sum = math::fma(x.widened(), y.widened(), sum);
+                    for at in 0..PIECE {
+                        sum = math::fma(x[at].widened(), y[at].widened(), sum);
                     }
                 }
                 sum

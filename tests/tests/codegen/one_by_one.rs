@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use tilepipe::launch::Instance;
-use tilepipe_kernels::attention::attention;
+use tilepipe_kernels::attention::{attention, attention_decoding, attention_keys_gradient, attention_queries_gradient};
 use tilepipe_test_kernels::tensor::chained::product_of_a_product;
 use tilepipe_tests::artifact::Module;
 use tilepipe_tests::flow::{Code, Instruction, Loop};
@@ -93,7 +93,9 @@ fn a_round_of_a_product_of_a_product_is_as_that_of_attention() {
 #[test]
 fn attention_leaves_no_local_memory() {
     let report = Module::Kernels.report().unwrap_or_else(|error| panic!("{error}"));
-    for instance in &attention::INSTANCES {
+    let of_gradient = attention_queries_gradient::INSTANCES.iter().chain(&attention_keys_gradient::INSTANCES);
+    let all = attention::INSTANCES.iter().chain(of_gradient).chain(&attention_decoding::INSTANCES);
+    for instance in all {
         let own: Vec<_> = report.iter().filter(|one| one["kernel"] == instance.symbol()).collect();
         assert_eq!(own.len(), 1, "{}: assembled for sm_90a alone", instance.name());
         for zero in ["spill_stores", "spill_loads", "stack_frame", "stack"] {
