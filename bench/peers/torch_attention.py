@@ -126,7 +126,7 @@ def gradient(bench):
                     gradient_of_torch("cuDNN", SDPBackend.CUDNN_ATTENTION, shape, causal),
                     gradient_of_torch("FlashAttention 2", SDPBackend.FLASH_ATTENTION, shape, causal),
                 ],
-                gradient_far_off,
+                lambda out, expected, shape=shape: gradient_far_off(out, expected, shape),
             )  # fmt: skip
 
 
@@ -217,18 +217,25 @@ def exact_gradient(tensors, shape, causal):
     return torch.cat([result.flatten() for result in results])
 
 
-def gradient_far_off(out, expected):
-    """As `far_off`; a row's size is that of its gradients, which are differences."""
+def gradient_far_off(out, expected, shape):
+    """As `far_off`; a row's size is that of its gradients, which are differences.
+
+    Where a query sees few keys these nearly cancel out: what is left of the result's rounding, times a key, is up to 2^-6.
+    """
+    tokens, heads, of_keys, head = shape
     rows = expected.view(-1, 64)
     size = rows.square().mean(-1, keepdim=True).sqrt().expand_as(rows).flatten()
-    allowed = 2**-4 * (expected.abs() + size) + 2**-9
+    early = torch.cat([
+        (torch.arange(tokens, device=out.device) < 64).repeat_interleave(count * head) for count in (heads, of_keys, of_keys)
+    ])  # fmt: skip
+    allowed = 2**-4 * (expected.abs() + size) + torch.where(early, 2**-6, 2**-9)
     return int((~((out.float() - expected).abs() <= allowed)).sum())
 
 
 # Attention of one query to a cache of keys, by the size of a head, and what joins its parts.
 DECODING = {
-    64: "attention_decoding__bf16_false_64_64_4",
-    128: "attention_decoding__bf16_false_128_64_4",
+    64: "attention_decoding__bf16_false_64_128_4",
+    128: "attention_decoding__bf16_false_128_128_3",
 }
 JOIN = "attention_join__bf16"
 # Sequences, keys of each, heads of queries, and of keys.

@@ -173,5 +173,5 @@ pub fn decode<T: OperandElement>(
     Ok(())
 }
 
-/// Keys of a tile.
+/// Keys of a tile where there are pages.
 const KEYS: usize = 64;

@@ -45,9 +45,8 @@ fn tiles_of_part(seen: usize, (part, parts): (usize, usize), of: usize) -> Range
 /// each query its parts, one after the other. Keys and values lie in sequences, or if it is `PAGED`
 /// in pages of a multiple of `KEYS`, whose numbers `pages` has for each sequence.
 #[kernel(
-    instances(
-        T = [bf16, f16], PAGED = [false, true], HEAD = [64, 128], (KEYS, STAGES) = [(64, 4)]
-    )
+    instances(T = [bf16, f16], PAGED = [true], HEAD = [64, 128], (KEYS, STAGES) = [(64, 4)]),
+    instances(T = [bf16, f16], PAGED = [false], (HEAD, KEYS, STAGES) = [(64, 128, 4), (128, 128, 3)])
 )]
 pub fn attention_decoding<
     T: OperandElement + SumElement,
@@ -168,6 +167,9 @@ pub fn attention_decoding<
         .run_last();
 }
 
+/// Parts that are joined at a time.
+const AT_ONCE: usize = 8;
+
 /// Joins what [`attention_decoding`] has written for the parts of the keys, in their order. `out` has
 /// a row for each query, with its heads of `head` elements side by side, and `parts` as many rows for
 /// each of them as there are parts.
@@ -195,17 +197,28 @@ pub fn attention_join<T: SumElement>(
             let of = column / (head as usize).max(1);
             let logarithm = |part: usize| {
                 let row = (query * count + part) * heads_of_keys + of / shared;
-                logarithms.get(row, of % shared).unwrap_or(f32::NEG_INFINITY)
+                let there = if part < count { logarithms.get(row, of % shared) } else { None };
+                there.unwrap_or(f32::NEG_INFINITY)
             };
+            // Several at a time, so that their loads are under way together.
             let mut largest = LEAST;
-            for part in 0..count {
-                largest = math::max(largest, logarithm(part));
+            for first in (0..count).step_by(AT_ONCE) {
+                let own: [f32; AT_ONCE] = core::array::from_fn(|at| logarithm(first + at));
+                for at in 0..AT_ONCE {
+                    largest = math::max(largest, own[at]);
+                }
             }
             let (mut sum, mut total) = (0.0, 0.0);
-            for part in 0..count {
-                let weight = exp2_approximate((logarithm(part) - largest) * LOG2_E);
-                let value = parts.get(query * count + part, column).unwrap_or(0.0);
-                (sum, total) = (math::fma(weight, value, sum), total + weight);
+            for first in (0..count).step_by(AT_ONCE) {
+                let own: [f32; AT_ONCE] = core::array::from_fn(|at| logarithm(first + at));
+                // A part beyond the last one has no weight.
+                let values: [f32; AT_ONCE] = core::array::from_fn(|at| {
+                    parts.get(query * count + (first + at).min(count - 1), column).unwrap_or(0.0)
+                });
+                for at in 0..AT_ONCE {
+                    let weight = exp2_approximate((own[at] - largest) * LOG2_E);
+                    (sum, total) = (math::fma(weight, values[at], sum), total + weight);
+                }
             }
             tile.set(&t, T::narrowed(if total > 0.0 { sum / total } else { 0.0 }));
         });
