@@ -167,9 +167,6 @@ pub fn attention_decoding<
         .run_last();
 }
 
-/// Parts that are joined at a time.
-const AT_ONCE: usize = 8;
-
 /// Joins what [`attention_decoding`] has written for the parts of the keys, in their order. `out` has
 /// a row for each query, with its heads of `head` elements side by side, and `parts` as many rows for
 /// each of them as there are parts.
@@ -197,28 +194,17 @@ pub fn attention_join<T: SumElement>(
             let of = column / (head as usize).max(1);
             let logarithm = |part: usize| {
                 let row = (query * count + part) * heads_of_keys + of / shared;
-                let there = if part < count { logarithms.get(row, of % shared) } else { None };
-                there.unwrap_or(f32::NEG_INFINITY)
+                logarithms.get(row, of % shared).unwrap_or(f32::NEG_INFINITY)
             };
-            // Several at a time, so that their loads are under way together.
             let mut largest = LEAST;
-            for first in (0..count).step_by(AT_ONCE) {
-                let own: [f32; AT_ONCE] = core::array::from_fn(|at| logarithm(first + at));
-                for at in 0..AT_ONCE {
-                    largest = math::max(largest, own[at]);
-                }
+            for part in 0..count {
+                largest = math::max(largest, logarithm(part));
             }
             let (mut sum, mut total) = (0.0, 0.0);
-            for first in (0..count).step_by(AT_ONCE) {
-                let own: [f32; AT_ONCE] = core::array::from_fn(|at| logarithm(first + at));
-                // A part beyond the last one has no weight.
-                let values: [f32; AT_ONCE] = core::array::from_fn(|at| {
-                    parts.get(query * count + (first + at).min(count - 1), column).unwrap_or(0.0)
-                });
-                for at in 0..AT_ONCE {
-                    let weight = exp2_approximate((own[at] - largest) * LOG2_E);
-                    (sum, total) = (math::fma(weight, values[at], sum), total + weight);
-                }
+            for part in 0..count {
+                let weight = exp2_approximate((logarithm(part) - largest) * LOG2_E);
+                let value = parts.get(query * count + part, column).unwrap_or(0.0);
+                (sum, total) = (math::fma(weight, value, sum), total + weight);
             }
             tile.set(&t, T::narrowed(if total > 0.0 { sum / total } else { 0.0 }));
         });
