@@ -135,7 +135,7 @@ enum Asked<'a> {
     /// A matrix product.
     Product(Product<'a>),
     /// Attention.
-    Attention(attention::Asked<'a>),
+    Attention(attention::Request<'a>),
     /// Instances of the catalog's kernels; without a source on generated data that suits the
     /// device.
     Instances(Option<Source>, Vec<Configuration>),
@@ -145,7 +145,7 @@ enum Asked<'a> {
 /// headers.
 fn understand<'a>(cli: &Cli, catalog: &[Kernel], kernels: &'a Kernels<'_>) -> Result<Asked<'a>> {
     let picture = Picture::asked(cli)?;
-    if let Some(attention) = attention::Asked::asked(cli, &kernels.attention)? {
+    if let Some(attention) = attention::Request::asked(cli, &kernels.attention)? {
         check_output(cli, attention.dtypes.len(), |path| attention.check_writable(path))?;
         return Ok(Asked::Attention(attention));
     }

@@ -20,7 +20,7 @@ use crate::isa;
 use crate::marker::{BlockLevel, Brand};
 use crate::memory::{Layout, Shared};
 
-pub use crate::isa::RawTensor;
+pub use crate::isa::{RawRows, RawTensor};
 pub use function::{KernelFunction, bounds, enter};
 #[cfg(not(target_arch = "nvptx64"))]
 pub use function::{instance, instance_without_cpu};
@@ -83,21 +83,6 @@ pub struct RawElements {
     pub address: u64,
     /// The number of elements.
     pub len: u64,
-}
-
-/// A view with rows as it is passed to the kernel: the address of its first element, and sizes in
-/// elements.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
-pub struct RawRows {
-    /// The first element's address.
-    pub address: u64,
-    /// Elements of a row.
-    pub width: u64,
-    /// Rows.
-    pub height: u64,
-    /// Elements from one row's start to the next one's.
-    pub pitch: u64,
 }
 
 /// Runs one kernel body: hands out its block, its parameters and its shared memory under a lifetime

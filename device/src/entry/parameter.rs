@@ -213,9 +213,9 @@ impl<'k, const ROWS: usize, O: Stepped> Parameter<'k> for RowValuesMut<'k, ROWS,
 
     #[inline(always)]
     unsafe fn from_raw(raw: *const Self::Raw) -> Self {
-        // SAFETY: what lies there is valid for the launch (the caller's promise). The launch checked
-        // that an output of `f32` with these extents, or none, lies at the address and that only
-        // this launch touches it, and each block makes one value of it.
+        // SAFETY: what lies there is valid for the launch (the caller's promise). The launch has
+        // checked that an output of `f32` with these extents, or none, lies at the address and that
+        // only this launch touches it, and each block makes one value of it.
         unsafe { RowValuesMut::new(raw) }
     }
 }

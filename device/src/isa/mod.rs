@@ -526,7 +526,7 @@ mod tensor;
 pub(crate) use tensor::{
     BoxShape, Corner, DIMENSIONS, Reduce, ReduceAdd, ReduceAnd, ReduceMax, ReduceMin, ReduceOr, ReduceXor, swizzled,
 };
-pub use tensor::{ElementKind, RawTensor, ReduceCode};
+pub use tensor::{ElementKind, RawRows, RawTensor, ReduceCode};
 
 #[cfg(not(target_arch = "nvptx64"))]
 pub(crate) mod host;

@@ -8,6 +8,20 @@ pub(crate) const DIMENSIONS: usize = 5;
 /// dimensions.
 pub(crate) type Corner = [i32; DIMENSIONS];
 
+/// A view with rows as it is passed to the kernel: the address of its first element, and sizes in
+/// elements.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+pub struct RawRows {
+    /// The first element's address.
+    pub address: u64,
+    /// Elements of a row.
+    pub width: u64,
+    /// Rows.
+    pub height: u64,
+    /// Elements from one row's start to the next one's.
+    pub pitch: u64,
+}
 /// A tensor as it is passed to the kernel: the map by which the copy engine finds its boxes, and
 /// its extents.
 ///

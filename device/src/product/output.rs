@@ -2,13 +2,9 @@
 
 use core::marker::PhantomData;
 
-use super::RowValues;
-use crate::entry::RawRows;
 use crate::isa;
-use crate::isa::product::{GROUP_ROWS, WARPGROUP, from_first_sum, place_of_sum};
+use crate::isa::RawRows;
 use crate::marker::{BlockLevel, Brand, Named, Uniform};
-use crate::role::RoleGroup;
-use crate::role::map::{Warpgroups, sealed};
 use crate::view::geometry::Rows;
 use crate::view::order::{Cyclic, Stepped};
 use crate::view::share::{Share, TilePlaces};
@@ -66,69 +62,26 @@ impl<const ROWS: usize, O: Stepped> RowValuesMut<'_, ROWS, O> {
         unsafe { self.rows.read() }
     }
 
-    /// Writes the numbers of the rows of the block's tile `index`; those of rows beyond the end are
-    /// dropped.
-    ///
-    /// PTX: `st.global.f32`, by one of the four threads that have the number.
-    ///
-    /// # Threads
-    ///
-    /// The role whose numbers they are, of 128 threads for each 64 of `ROWS`, or it does not
-    /// compile.
+    /// Where the numbers of the block's tile `index` are: the first one's address, and how many lie
+    /// in the matrix from there on.
     ///
     /// # Panics
     ///
-    /// If the block has no such tile, and the output is not empty: the launch fails with both
-    /// numbers, file and line.
+    /// If the block has no such tile.
     #[inline(always)]
     #[track_caller]
-    pub fn set<'r, R: Warpgroups, const SIZE: usize>(
-        &mut self,
-        index: usize,
-        group: &RoleGroup<'r, R, SIZE>,
-        values: &RowValues<'r, SIZE>,
-    ) {
-        const { check_rows(ROWS, SIZE) };
-        if self.is_empty() {
-            return;
-        }
-        // As the ranks below.
+    pub(crate) fn tile(&mut self, index: usize) -> (*mut f32, usize) {
+        // Known here only, so that nothing that follows from it is kept in registers while products
+        // are computed.
         let index = isa::opaque_here(index);
         let RawRows { address, width, height, pitch } = self.rows();
-        let (rows, matrices, base) = (width as usize, height as usize, address as *mut f32);
+        let (rows, matrices) = (width as usize, height as usize);
         // Counted as the tiles of matrices side by side.
         let (division, tiles) = Rows::new(matrices, rows, 0).divide_into([ROWS, 1]);
         let numbers = O::numbers_in_groups(tiles);
         let share: Share<Rows> = Share { division, numbers, count: numbers.count(), whole: false };
         let (row, matrix) = TilePlaces::of::<O>(share, rows.div_ceil(ROWS)).get(index);
-        let of_matrix = base.wrapping_add(matrix * pitch as usize);
-        let _ = group;
-        let own = |rank: usize| {
-            // Known here only, so that nothing that follows from it is kept in registers while
-            // products are computed.
-            let (down, across) = place_of_sum(isa::rank_here(rank) % SIZE, 0);
-            let both = values.values.get(rank);
-            for (nth, value) in both.into_iter().enumerate() {
-                let at = row * ROWS + down + from_first_sum(2 * nth).0;
-                if across == 0 && at < rows {
-                    // SAFETY: the number of a row of a matrix, which is in the output (invariant
-                    // 0). The tile is the block's alone, as those of `O` are, and of the four
-                    // threads that have the row's number one has its first sum. The role has this
-                    // output for itself (1).
-                    unsafe { isa::store_global(of_matrix.wrapping_add(at), value) };
-                }
-            }
-        };
-        // SAFETY: role-level code of the role.
-        let _ = unsafe { isa::PerThread::<(), SIZE>::of_members(<R as sealed::Role>::MEMBERS, own) };
+        let first = (address as *mut f32).wrapping_add(matrix * pitch as usize + row * ROWS);
+        (first, rows - row * ROWS)
     }
-}
-
-/// Refuses, at compile time, numbers of so many rows of a role of `size` threads.
-#[track_caller]
-const fn check_rows(rows: usize, size: usize) {
-    assert!(
-        rows == size / WARPGROUP * GROUP_ROWS,
-        "a warpgroup has 64 rows of its sums: a role of 128 threads writes a `RowValuesMut<64>`, one of 256 a `RowValuesMut<128>`"
-    );
 }

@@ -169,8 +169,8 @@ impl<'k, T: Element, const ROWS: usize, const COLUMNS: usize, const PANEL: usize
     /// Returns the tile that begins at this row of a matrix of the array, the one in this place of
     /// the third and the fourth dimension; what of it lies outside of the matrix is zero.
     ///
-    /// Of an array of two dimensions, [`Panels2`](crate::Panels2), the matrices are `COLUMNS` of its
-    /// columns each, and the fourth dimension does not count.
+    /// Of an array of two dimensions, [`Panels2`](crate::Panels2), the matrices are `COLUMNS` of
+    /// its columns each, and the fourth dimension does not count.
     #[inline(always)]
     pub fn of_matrix(
         &self,
@@ -184,8 +184,8 @@ impl<'k, T: Element, const ROWS: usize, const COLUMNS: usize, const PANEL: usize
         self.beginning_at(from)
     }
 
-    /// Returns how many matrices there are in the third dimension; of an array of two dimensions, in
-    /// its columns, the partial last one included.
+    /// Returns how many matrices there are in the third dimension; of an array of two dimensions,
+    /// in its columns, the partial last one included.
     #[inline(always)]
     pub fn matrices(&self) -> usize {
         if ARRAY == 2 { self.box_columns() } else { self.extent(2) }

@@ -49,17 +49,24 @@ pub fn rows_of_room(sequences: usize, heads: usize) -> usize {
 ///
 /// let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Lazy);
 /// let stream = device.stream()?;
-/// let tokens = |value: f32, rows: usize| device.upload_2d(&vec![bf16::from_f32(value); rows * 64], 64);
+/// let tokens = |value: f32, rows: usize| {
+///     let elements = vec![bf16::from_f32(value); rows * 64];
+///     device.upload_2d(&elements, 64)
+/// };
+/// let zeros = |rows: usize| device.zeroed_2d::<bf16>(64, rows);
 /// let (queries, keys, values) = (tokens(0.5, 2)?, tokens(1.0, 4)?, tokens(3.0, 4)?);
 /// let attention = Attention::new(64);
-/// let (mut out, mut logarithms) = (device.zeroed_2d::<bf16>(64, 2)?, device.zeroed_2d::<f32>(2, 1)?);
-/// forward_with_logarithms(&stream, &queries, &keys, &values, &mut out, &mut logarithms, &attention)?;
+/// let (mut out, mut sums) = (zeros(2)?, device.zeroed_2d::<f32>(2, 1)?);
+/// forward_with_logarithms(
+///     &stream, &queries, &keys, &values, &mut out, &mut sums, &attention,
+/// )?;
 ///
 /// let gradient = tokens(1.0, 2)?;
-/// let (mut of_queries, mut of_keys) = (device.zeroed_2d::<bf16>(64, 2)?, device.zeroed_2d::<bf16>(64, 4)?);
-/// let (mut of_values, mut room) = (device.zeroed_2d::<bf16>(64, 4)?, device.zeroed_2d::<f32>(2, rows_of_room(1, 1))?);
+/// let (mut of_queries, mut of_keys, mut of_values) = (zeros(2)?, zeros(4)?, zeros(4)?);
+/// let mut room = device.zeroed_2d::<f32>(2, rows_of_room(1, 1))?;
 /// let gradients = (&mut of_queries, &mut of_keys, &mut of_values);
-/// backward(&stream, (&queries, &keys, &values), (&out, &logarithms), &gradient, gradients, &mut room, &attention)?;
+/// let (of, result) = ((&queries, &keys, &values), (&out, &sums));
+/// backward(&stream, of, result, &gradient, gradients, &mut room, &attention)?;
 /// // Two queries, each with a weight of a quarter for each value.
 /// assert_eq!(of_values.download()?, [bf16::from_f32(0.5); 4 * 64]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -32,9 +32,9 @@ pub struct Cache<K, V, L, P> {
     pub pages: Option<(P, usize)>,
 }
 
-/// In how many parts the keys are taken, so that the GPU is full and a part is no less than 512 keys,
-/// if it can be: for so many queries in all with so many heads of keys, of which a sequence has at
-/// most so many.
+/// In how many parts the keys are taken, so that the GPU is full and a part is no less than 512
+/// keys, if it can be: for so many queries in all with so many heads of keys, of which a sequence
+/// has at most so many.
 pub fn parts(stream: &Stream, queries: usize, heads_of_keys: usize, most_keys: usize) -> usize {
     let multiprocessors = stream.device().multiprocessors().map_or(1, |count| count as usize);
     let tiles = (queries * heads_of_keys).max(1);
@@ -45,14 +45,14 @@ pub fn parts(stream: &Stream, queries: usize, heads_of_keys: usize, most_keys: u
 /// generates text, token by token.
 ///
 /// `queries` and `out` have a row for each query, those of a sequence one after the other, with the
-/// heads side by side; of the keys of a sequence its last query sees all, and each one before it one
-/// less. The heads that share one of keys, at most 64, are computed together, so that keys and
+/// heads side by side; of the keys of a sequence its last query sees all, and each one before it
+/// one less. The heads that share one of keys, at most 64, are computed together, so that keys and
 /// values are read once.
 ///
-/// Each query's keys are taken in parts, whose results are joined in their order: the same bits come
-/// out in each run. `room` is for those: a matrix of `f32` with a row for each part of each query, of
-/// as many elements as a row of queries, and one with a row for each head of keys of each part of
-/// each query, of a number for each head that shares it. [`parts`] says how many suit.
+/// Each query's keys are taken in parts, whose results are joined in their order: the same bits
+/// come out in each run. `room` is for those: a matrix of `f32` with a row for each part of each
+/// query, of as many elements as a row of queries, and one with a row for each head of keys of each
+/// part of each query, of a number for each head that shares it. [`parts`] says how many suit.
 ///
 /// Of `attention` size and scale count. Heads have 64 or 128 elements, or a multiple of 8 below.
 ///
@@ -76,9 +76,12 @@ pub fn parts(stream: &Stream, queries: usize, heads_of_keys: usize, most_keys: u
 /// let lengths = device.upload(&[100_u32, 70])?;
 /// let mut out = device.zeroed_2d::<bf16>(4 * 64, 2)?;
 /// // Each in two parts.
-/// let (mut results, mut logarithms) = (device.zeroed_2d::<f32>(4 * 64, 2 * 2)?, device.zeroed_2d::<f32>(4, 2 * 2)?);
-/// let cache = Cache { keys: &keys, values: &values, lengths: &lengths, pages: None::<(&tilepipe_host::Buffer<u32>, usize)> };
-/// decode(&device.stream()?, &queries, cache, &mut out, (&mut results, &mut logarithms), &Attention::new(64))?;
+/// let mut results = device.zeroed_2d::<f32>(4 * 64, 2 * 2)?;
+/// let mut logarithms = device.zeroed_2d::<f32>(4, 2 * 2)?;
+/// let pages: Option<(&tilepipe_host::Buffer<u32>, usize)> = None;
+/// let cache = Cache { keys: &keys, values: &values, lengths: &lengths, pages };
+/// let room = (&mut results, &mut logarithms);
+/// decode(&device.stream()?, &queries, cache, &mut out, room, &Attention::new(64))?;
 /// assert_eq!(out.download()?, [bf16::from_f32(3.0); 2 * 4 * 64]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

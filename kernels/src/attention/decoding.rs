@@ -1,5 +1,7 @@
 //! Attention of few queries to many keys: what generates text, token by token.
 
+#![allow(clippy::too_many_arguments, reason = "as many as there are matrices")]
+
 use core::f32::consts::{LN_2, LOG2_E};
 use core::ops::Range;
 
@@ -167,9 +169,9 @@ pub fn attention_decoding<
         .run_last();
 }
 
-/// Joins what [`attention_decoding`] has written for the parts of the keys, in their order. `out` has
-/// a row for each query, with its heads of `head` elements side by side, and `parts` as many rows for
-/// each of them as there are parts.
+/// Joins what [`attention_decoding`] has written for the parts of the keys, in their order. `out`
+/// has a row for each query, with its heads of `head` elements side by side, and `parts` as many
+/// rows for each of them as there are parts.
 #[kernel(instances(T = [bf16, f16]))]
 pub fn attention_join<T: SumElement>(
     block: Block<128>,

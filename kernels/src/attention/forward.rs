@@ -80,7 +80,8 @@ impl Attention {
     }
 
     /// Lowers each score by a slope for each key between it and the query's own: a slope for each
-    /// head of queries, at most [`MOST_HEADS`](super::MOST_HEADS). It is done after the cap. (ALiBi.)
+    /// head of queries, at most [`MOST_HEADS`](super::MOST_HEADS). It is done after the cap.
+    /// (ALiBi.)
     #[must_use]
     pub fn slopes(self, slopes: &[f32]) -> Self {
         Attention { slopes: slopes.to_vec(), ..self }

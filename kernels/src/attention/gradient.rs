@@ -1,5 +1,7 @@
 //! The gradient of attention: of its queries, and of its keys and values.
 
+#![allow(clippy::too_many_arguments, reason = "as many as there are matrices")]
+
 use core::f32::consts::LOG2_E;
 
 use tilepipe::product::{Columns, OperandElement, SumElement, Sums, Width, exp2_approximate};
@@ -89,8 +91,8 @@ pub struct Scores {
 /// Writes the gradient of the queries. `rows` are those of [`attention_row_products`].
 /// [`backward`](super::backward) launches it.
 ///
-/// For each tile of queries it goes over the keys that they see. With the weights `P = exp(scale * Q
-/// K^T - logarithm)` and the gradient `dP = dO V^T` of those, that of a score is `dS = P * (dP -
+/// For each tile of queries it goes over the keys that they see. With the weights `P = exp(scale *
+/// Q K^T - logarithm)` and the gradient `dP = dO V^T` of those, that of a score is `dS = P * (dP -
 /// product)`, and that of the queries `scale * dS K`.
 #[kernel(
     instances(
@@ -268,9 +270,9 @@ impl<const MASK: u32, const ROWS: usize> SeenBy<MASK, ROWS> {
 /// Writes the gradients of keys and values. `scores` and `rows` are as for
 /// [`attention_queries_gradient`].
 ///
-/// For each tile of keys it goes over the queries that see them, of all heads that use them. What is
-/// computed is the transposed of what that kernel computes: with `P^T` and `dS^T`, the gradient of
-/// the values is `P^T dO`, and that of the keys `scale * dS^T Q`.
+/// For each tile of keys it goes over the queries that see them, of all heads that use them. What
+/// is computed is the transposed of what that kernel computes: with `P^T` and `dS^T`, the gradient
+/// of the values is `P^T dO`, and that of the keys `scale * dS^T Q`.
 #[kernel(
     instances(
         T = [bf16, f16], O = [Cyclic], MASK = [2], HEAD = [64, 128],

@@ -1,5 +1,7 @@
 //! Attention by tensor cores: softmax(Q K^T) V in one kernel.
 
+#![allow(clippy::too_many_arguments, reason = "as many as there are matrices")]
+
 use core::f32::consts::{LN_2, LOG2_E};
 use core::ops::Range;
 
@@ -153,8 +155,8 @@ pub const MOST_HEADS: usize = 256;
 ///
 /// One thread of the first role has the copy engine load tiles. Two or three warpgroups multiply,
 /// 64 queries each: the scores of a tile of keys, and meanwhile the weights of the tile before with
-/// its values. `MASK` says which keys a query sees, all, those up to its own or those of `band`, and
-/// `SHAPED` whether scores are more than products.
+/// its values. `MASK` says which keys a query sees, all, those up to its own or those of `band`,
+/// and `SHAPED` whether scores are more than products.
 #[kernel(
     instances(
         T = [bf16, f16], O = [Grouped<1024>], (MASK, SHAPED) = [(0, false)], HEAD = [128],
@@ -351,8 +353,8 @@ pub fn attention<
         .run_last();
 }
 
-/// Scores times `scale`, below the cap, if there is one, and lowered by `slope` for each key that is
-/// between. The first key is `before` keys behind the first query's own.
+/// Scores times `scale`, below the cap, if there is one, and lowered by `slope` for each key that
+/// is between. The first key is `before` keys behind the first query's own.
 #[inline(always)]
 fn shaped<'r, R: Warpgroups, W: Width, const SIZE: usize>(
     group: &RoleGroup<'r, R, SIZE>,

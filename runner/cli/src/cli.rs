@@ -56,8 +56,8 @@ pub struct Cli {
     pub dtype: Vec<Choice<DType>>,
 
     /// Only instances with this value of another generic argument, such as LEN=1024 or
-    /// S=WarpScope; may be repeated, and several values of one name are alternatives; of attention
-    /// HEAD=64, SEQUENCES=2 and CAUSAL=true
+    /// S=WarpScope; may be repeated, and several values of one name are alternatives; of
+    /// attention HEAD=64, SEQUENCES=2 and CAUSAL=true
     /// [default: all]
     #[arg(long = "variant", value_name = "NAME=VALUE", value_delimiter = ',', verbatim_doc_comment)]
     pub variants: Vec<VariantChoice>,
@@ -66,8 +66,8 @@ pub struct Cli {
     /// (n,) for a row, (height, width) for a matrix, (matrices, height, width) for a batch, with
     /// a last dimension of 4 or 3 for vectors; for `--kernel blur` a PNG, JPEG or PNM picture of
     /// 8-bit grey or RGB, of less than 2 GiB; for `--kernel gemm` the left matrix, then the right
-    /// one, of f32, which is rounded to --dtype, or of f16; for `--kernel attention` queries, keys
-    /// and values of such types, with a row for each token and the heads side by side
+    /// one, of f32, which is rounded to --dtype, or of f16; for `--kernel attention` queries,
+    /// keys and values of such types, with a row for each token and the heads side by side
     #[arg(long = "input", value_name = "FILE", verbatim_doc_comment)]
     pub inputs: Vec<PathBuf>,
 

@@ -1,5 +1,5 @@
-//! Attention as a user meets it, on the CPU: NumPy files go in and out, and whatever is wrong is one
-//! clear error before anything runs.
+//! Attention as a user meets it, on the CPU: NumPy files go in and out, and whatever is wrong is
+//! one clear error before anything runs.
 
 use std::path::PathBuf;
 use std::process::{Command, Output};

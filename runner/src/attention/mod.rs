@@ -58,7 +58,7 @@ pub struct Attention {
 }
 
 /// Attention that a command line asks for.
-pub struct Asked<'a> {
+pub struct Request<'a> {
     attention: &'a Attention,
     /// Its types, at least one. It is computed once for each.
     pub dtypes: Vec<DType>,
@@ -68,7 +68,7 @@ pub struct Asked<'a> {
     elements: Option<usize>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> Request<'a> {
     /// What a command line asks for; `None` if it does not name [`KERNEL`]. Only headers are read.
     ///
     /// # Errors
@@ -125,7 +125,7 @@ impl<'a> Asked<'a> {
             dtypes = types.pick([*dtype].into_iter(), true);
             ensure!(!dtypes.is_empty(), plan::other_types(path, dtype, &cli.dtype));
         }
-        Ok(Some(Asked { attention, dtypes, heads, files, elements: cli.elements }))
+        Ok(Some(Request { attention, dtypes, heads, files, elements: cli.elements }))
     }
 
     /// Checks that the result can be put at `path`.

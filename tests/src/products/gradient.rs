@@ -7,8 +7,8 @@ use tilepipe_kernels::attention::{Attention, AttentionError, backward, forward_w
 
 use super::{Half, numbers};
 
-/// Queries and keys of a sequence, heads of both, elements of a head, sequences, and the keys that a
-/// query sees before its own and behind it.
+/// Queries and keys of a sequence, heads of both, elements of a head, sequences, and the keys that
+/// a query sees before its own and behind it.
 #[derive(Clone, Debug)]
 pub struct Case {
     queries: usize,

@@ -26,7 +26,7 @@ const ALLOWED: &[(&str, &str, &str, usize, &str)] = &[
     ("device/src", "function", "fn instance", 1, "launchers make instances of kernels"),
     ("device/src", "function", "fn instance_without_cpu", 1, "launchers make instances of kernels"),
     ("device/src", "function", "fn on_cpu", 1, "launchers run kernels on the CPU"),
-    ("device/src", "parameter", "const INFO", 8, "launchers check arguments"),
+    ("device/src", "parameter", "const INFO", 9, "launchers check arguments"),
     ("device/src", "value", "const INFO", 2, "launchers check arguments"),
     ("device/src", "fault", "fn out_of_range", 1, "the host panics as every program does"),
     ("device/src", "fault", "use gpu", 1, "the GPU's panic handler"),

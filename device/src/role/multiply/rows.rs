@@ -5,9 +5,10 @@ use core::ops::Range;
 use super::super::group::RoleGroup;
 use super::super::map::{Warpgroups, sealed};
 use crate::isa;
-use crate::isa::product::{Width, check_warpgroups, from_first_sum, place_of_sum};
+use crate::isa::product::{GROUP_ROWS, WARPGROUP, Width, check_warpgroups, from_first_sum, place_of_sum};
 use crate::marker::Uniform;
-use crate::product::{OperandElement, RowFactor, RowParts, RowValues, SumElement, Sums};
+use crate::product::{OperandElement, RowFactor, RowParts, RowValues, RowValuesMut, SumElement, Sums};
+use crate::view::order::Stepped;
 
 /// How many of a thread's sums of a row are taken together at a time: sums that do not depend on
 /// one another.
@@ -373,4 +374,62 @@ impl<'r, W: Width, const SIZE: usize> Sums<'r, W, SIZE> {
         unsafe { self.values().update(<R as sealed::Role>::MEMBERS, value) };
         self
     }
+}
+
+impl<const ROWS: usize, O: Stepped> RowValuesMut<'_, ROWS, O> {
+    /// Writes the numbers of the rows of the block's tile `index`; those of rows beyond the end are
+    /// dropped.
+    ///
+    /// PTX: `st.global.f32`, by one of the four threads that have the number.
+    ///
+    /// # Threads
+    ///
+    /// The role whose numbers they are, of 128 threads for each 64 of `ROWS`, or it does not
+    /// compile.
+    ///
+    /// # Panics
+    ///
+    /// If the block has no such tile, and the output is not empty: the launch fails with both
+    /// numbers, file and line.
+    #[inline(always)]
+    #[track_caller]
+    pub fn set<'r, R: Warpgroups, const SIZE: usize>(
+        &mut self,
+        index: usize,
+        group: &RoleGroup<'r, R, SIZE>,
+        values: &RowValues<'r, SIZE>,
+    ) {
+        const { check_rows(ROWS, SIZE) };
+        if self.is_empty() {
+            return;
+        }
+        let (first, count) = self.tile(index);
+        let own = |rank: usize| {
+            // As the tile's index (`RowValuesMut::tile`).
+            let (down, across) = place_of_sum(isa::rank_here(rank) % SIZE, 0);
+            for (nth, value) in values.values.get(rank).into_iter().enumerate() {
+                let at = down + from_first_sum(2 * nth).0;
+                if across == 0 && at < count {
+                    // SAFETY: the number of a row of the tile's matrix, which is in the output (0
+                    // of `RowValuesMut`). The tile is the block's alone, as those of `O` are; the
+                    // rows of a role are below `ROWS` (`check_rows`), and of the four threads that
+                    // have a row's number one has its first sum. The role has this output for
+                    // itself (1).
+                    unsafe { isa::store_global(first.wrapping_add(at), value) };
+                }
+            }
+        };
+        let _ = group;
+        // SAFETY: role-level code of the role.
+        let _ = unsafe { isa::PerThread::<(), SIZE>::of_members(<R as sealed::Role>::MEMBERS, own) };
+    }
+}
+
+/// Refuses, at compile time, numbers of so many rows of a role of `size` threads.
+#[track_caller]
+const fn check_rows(rows: usize, size: usize) {
+    assert!(
+        rows == size / WARPGROUP * GROUP_ROWS,
+        "a warpgroup has 64 rows of its sums: a role of 128 threads writes a `RowValuesMut<64>`, one of 256 a `RowValuesMut<128>`"
+    );
 }
