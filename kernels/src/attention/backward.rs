@@ -7,10 +7,11 @@ use tilepipe::product::OperandElement;
 use tilepipe::{Input2D, TilesMut2D};
 use tilepipe_host::{Argument, Bound, Stream, launch};
 
-use super::forward::{Attention, AttentionError, Size};
+use super::error::{AttentionError, expect};
+use super::forward::{Attention, Size};
 use super::gradient::{Scores, attention_keys_gradient, attention_queries_gradient, attention_row_products};
 use super::{ALL, WINDOW};
-use crate::instance::{extents, has, has_elements};
+use crate::instance::{blocks, extents, has, has_elements, small_blocks};
 use crate::{MatrixView, MatrixViewMut};
 
 /// The logarithms that [`forward_with_logarithms`](super::forward_with_logarithms) wrote.
@@ -84,9 +85,13 @@ pub fn backward<T: OperandElement>(
     let (result, logarithms, gradient, room) = (result.0.bind(), result.1.bind(), gradient.bind(), room.bind());
     let (of_queries, of_keys, of_values) = (gradients.0.bind(), gradients.1.bind(), gradients.2.bind());
     let size = Size::new(attention, [&queries, &keys, &values, &result])?;
-    size.check_gradient(attention, [&gradient, &of_queries], [&of_keys, &of_values])?;
-    size.check_logarithms(&logarithms)?;
-    size.check_room(extents(&room))?;
+    attention.check_plain("gradient")?;
+    expect("the result's gradient", extents(&gradient), extents(&queries))?;
+    expect("the queries' gradient", extents(&of_queries), extents(&queries))?;
+    expect("the keys' gradient", extents(&of_keys), extents(&keys))?;
+    expect("the values' gradient", extents(&of_values), extents(&values))?;
+    expect("logarithms", extents(&logarithms), size.logarithms())?;
+    expect("the room", extents(&room), [rows_of_room(size.sequences, size.heads), size.queries])?;
 
     let instance = |instances: &'static [Instance], mask: u32| {
         let (mask, head) = (mask.to_string(), size.padded().to_string());
@@ -99,18 +104,11 @@ pub fn backward<T: OperandElement>(
     let mask = if size.mask() == ALL { ALL } else { WINDOW };
     let by_queries = instance(&attention_queries_gradient::INSTANCES, mask)?;
     let by_keys = instance(&attention_keys_gradient::INSTANCES, WINDOW)?;
-    let multiprocessors = stream.device().multiprocessors().map_or(1, |count| count as usize);
-    let grid = |tiles: usize| tiles.min(multiprocessors) as u32;
 
     let numbers = room.to_input();
     let tiles = rows_of_room(size.sequences, size.heads) * size.queries.div_ceil(128);
     let head = Bound::scalar(size.head as u32);
-    launch(
-        stream,
-        tiles.min(16 * multiprocessors) as u32,
-        of_rows,
-        [result, gradient.clone(), logarithms, head, room],
-    )?;
+    launch(stream, small_blocks(stream, tiles), of_rows, [result, gradient.clone(), logarithms, head, room])?;
 
     let scores = Scores { scale: size.scale, scale_of_powers: size.scale * LOG2_E, band: size.band() };
     let (queries, gradient) = (size.of_queries(queries)?, size.of_queries(gradient)?);
@@ -118,9 +116,11 @@ pub fn backward<T: OperandElement>(
     let given = [queries, keys, values, gradient, numbers, Bound::scalar(scores)];
     let out = size.of_queries(of_queries)?;
     let arguments: Vec<Bound<'_>> = given.iter().cloned().chain([out]).collect();
-    launch(stream, grid(size.queries.div_ceil(128) * size.heads * size.sequences), by_queries, arguments)?;
+    let tiles = size.queries.div_ceil(128) * size.heads * size.sequences;
+    launch(stream, blocks(stream, tiles), by_queries, arguments)?;
     let arguments: Vec<Bound<'_>> =
         given.into_iter().chain([size.of_keys(of_keys)?, size.of_keys(of_values)?]).collect();
-    launch(stream, grid(size.keys.div_ceil(128) * size.heads_of_keys * size.sequences), by_keys, arguments)?;
+    let tiles = size.keys.div_ceil(128) * size.heads_of_keys * size.sequences;
+    launch(stream, blocks(stream, tiles), by_keys, arguments)?;
     Ok(())
 }

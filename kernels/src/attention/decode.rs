@@ -3,20 +3,19 @@
 use core::f32::consts::LOG2_E;
 
 use tilepipe::product::OperandElement;
-use tilepipe::{Input, Input2D, TilesMut2D};
+use tilepipe::{Input, TilesMut2D};
 use tilepipe_host::{Argument, Bound, Stream, launch};
 
 use super::decoding::{SHARED_HEADS, attention_decoding, attention_join};
-use super::forward::{Attention, AttentionError};
-use crate::instance::{extents, has, has_elements};
+use super::error::{AttentionError, expect, refuse};
+use super::forward::Attention;
+use crate::instance::{blocks, extents, has, has_elements, multiprocessors, small_blocks};
 use crate::{MatrixView, MatrixViewMut};
 
 /// Numbers of keys or of pages.
 pub type Numbers = Input<'static, u32>;
 /// Results of parts of the keys.
 pub type PartsMut = TilesMut2D<'static, f32, 1, 128>;
-/// The same, to be read.
-pub type Parts = Input2D<'static, f32>;
 
 /// Where keys and values lie, which [`decode`] reads.
 pub struct Cache<K, V, L, P> {
@@ -24,7 +23,8 @@ pub struct Cache<K, V, L, P> {
     pub keys: K,
     /// The values, as many.
     pub values: V,
-    /// How many keys each sequence has.
+    /// How many keys each sequence has: no more than it has rows, in pages or without. (Nothing
+    /// checks it: what lies behind counts as keys of zeros.)
     pub lengths: L,
     /// Without it the rows of keys and values are those of the sequences, as many for each. With it
     /// they are those of pages of so many tokens, a multiple of 64, and this has the numbers of
@@ -36,9 +36,8 @@ pub struct Cache<K, V, L, P> {
 /// keys, if it can be: for so many queries in all with so many heads of keys, of which a sequence
 /// has at most so many.
 pub fn parts(stream: &Stream, queries: usize, heads_of_keys: usize, most_keys: usize) -> usize {
-    let multiprocessors = stream.device().multiprocessors().map_or(1, |count| count as usize);
     let tiles = (queries * heads_of_keys).max(1);
-    (multiprocessors / tiles).clamp(1, most_keys.div_ceil(512).max(1))
+    (multiprocessors(stream) / tiles).clamp(1, most_keys.div_ceil(512).max(1))
 }
 
 /// Writes attention of one query for each sequence, or of a few, to the keys of a cache: what
@@ -103,12 +102,10 @@ pub fn decode<T: OperandElement>(
     let (results, logarithms) = (room.0.bind(), room.1.bind());
     let pages = cache.pages.map(|(pages, tokens)| (pages.bind(), tokens));
 
-    let head = attention.head();
+    let head = attention.checked_head()?;
     let scale = attention.checked_scale()?;
-    attention.check_plain()?;
-    if head == 0 || head > 128 || !head.is_multiple_of(8) {
-        return Err(AttentionError::Head { head });
-    }
+    attention.check_plain("decoding")?;
+    refuse("decoding", [(!attention.is_without_window(), "a window")])?;
     let sequences = lengths.extent_1d().unwrap_or_default();
     let ([count, columns], [rows, key_columns]) = (extents(&queries), extents(&keys));
     let (heads, heads_of_keys) = (columns / head, key_columns / head);
@@ -134,15 +131,8 @@ pub fn decode<T: OperandElement>(
         let (queries, keys, values, out) = ([count, columns], [rows, key_columns], extents(&values), extents(&out));
         return Err(AttentionError::Cache { queries, keys, values, out, head, sequences, rows: rows_of_one });
     }
-    for (what, room, wanted) in [
-        ("the room for results", &results, [parts * count, columns]),
-        ("the room for logarithms", &logarithms, [parts * count * heads_of_keys, shared]),
-    ] {
-        let given = extents(room);
-        if given != wanted {
-            return Err(AttentionError::Gradients { what, given, wanted });
-        }
-    }
+    expect("the room for results", extents(&results), [parts * count, columns])?;
+    expect("the room for logarithms", extents(&logarithms), [parts * count * heads_of_keys, shared])?;
 
     let (padded, is_paged) = (head.next_power_of_two().max(64).to_string(), pages.is_some());
     let decoding = attention_decoding::INSTANCES.iter().find(|one| {
@@ -156,7 +146,6 @@ pub fn decode<T: OperandElement>(
     // The extents have been found to fit.
     let unfit = || AttentionError::Head { head };
     let (read_results, read_logarithms) = (results.to_input(), logarithms.to_input());
-    let multiprocessors = stream.device().multiprocessors().map_or(1, |count| count as usize);
     let pages = pages.map_or_else(|| lengths.clone(), |(pages, _)| pages);
     let tiles = count * parts * heads_of_keys;
     let arguments = [
@@ -169,10 +158,10 @@ pub fn decode<T: OperandElement>(
         results.rows_in_matrices([shared, head]).ok_or_else(unfit)?,
         logarithms,
     ];
-    launch(stream, tiles.min(multiprocessors) as u32, decoding, arguments)?;
+    launch(stream, blocks(stream, tiles), decoding, arguments)?;
     let tiles = count * columns.div_ceil(128);
     let head = Bound::scalar(head as u32);
-    launch(stream, tiles.min(16 * multiprocessors) as u32, join, [read_results, read_logarithms, head, out])?;
+    launch(stream, small_blocks(stream, tiles), join, [read_results, read_logarithms, head, out])?;
     Ok(())
 }
 

@@ -1,16 +1,16 @@
 //! The launch of attention.
 
 use core::f32::consts::LOG2_E;
-use core::fmt;
 
 use tilepipe::launch::Instance;
 use tilepipe::product::{OperandElement, RowValuesMut};
-use tilepipe_host::{Argument, Bound, Error, Nothing, Stream, launch};
+use tilepipe_host::{Argument, Bound, Nothing, Stream, launch};
 
-use super::decoding::{SHARED_HEADS, attention_decoding, attention_join};
+use super::decoding::{attention_decoding, attention_join};
+use super::error::{AttentionError, expect, refuse};
 use super::gradient::{attention_keys_gradient, attention_queries_gradient, attention_row_products};
 use super::{ALL, Band, CAUSAL, MOST_HEADS, Shape, WINDOW, attention};
-use crate::instance::{extents, has, has_elements};
+use crate::instance::{blocks, extents, has, has_elements};
 use crate::{MatrixView, MatrixViewMut};
 
 /// All instances of attention's kernels. Their results differ in rounding between devices, so the
@@ -101,156 +101,6 @@ impl Attention {
     }
 }
 
-/// Why attention was not computed.
-#[derive(Debug)]
-pub enum AttentionError {
-    /// There is no kernel for heads of this size.
-    Head {
-        /// The size.
-        head: usize,
-    },
-    /// A number that scores are multiplied by, kept below or lowered by is not positive and finite.
-    Scale {
-        /// What it is: `scale`, `soft_cap` or `slopes`.
-        what: &'static str,
-        /// The number.
-        scale: f32,
-    },
-    /// There are not as many slopes as heads, or there are too many.
-    Slopes {
-        /// Slopes.
-        slopes: usize,
-        /// Heads of queries.
-        heads: usize,
-    },
-    /// The extents of the matrices do not belong together.
-    Extents {
-        /// Rows and columns of the queries.
-        queries: [usize; 2],
-        /// Those of the keys.
-        keys: [usize; 2],
-        /// Those of the values.
-        values: [usize; 2],
-        /// Those of the result.
-        out: [usize; 2],
-        /// Elements of a head.
-        head: usize,
-        /// Sequences.
-        sequences: usize,
-    },
-    /// What decoding takes does not belong together.
-    Cache {
-        /// Rows and columns of the queries.
-        queries: [usize; 2],
-        /// Those of the keys.
-        keys: [usize; 2],
-        /// Those of the values.
-        values: [usize; 2],
-        /// Those of the result.
-        out: [usize; 2],
-        /// Elements of a head.
-        head: usize,
-        /// Sequences.
-        sequences: usize,
-        /// Rows of a sequence or of a page.
-        rows: usize,
-    },
-    /// Decoding does not do this.
-    NoDecoding {
-        /// What.
-        of: &'static str,
-    },
-    /// There is no gradient of this.
-    NoGradient {
-        /// Of what.
-        of: &'static str,
-    },
-    /// The gradients are not as large as what they are of.
-    Gradients {
-        /// What is of another size.
-        what: &'static str,
-        /// Its rows and columns.
-        given: [usize; 2],
-        /// Those that it should have.
-        wanted: [usize; 2],
-    },
-    /// There is not a logarithm for each query of each head.
-    Logarithms {
-        /// Rows and columns of the logarithms.
-        given: [usize; 2],
-        /// Those that they should have.
-        wanted: [usize; 2],
-    },
-    /// What the launch says.
-    Launch(Error),
-}
-
-impl fmt::Display for AttentionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = |[rows, columns]: [usize; 2]| format!("{rows} x {columns}");
-        match self {
-            AttentionError::Head { head } => {
-                write!(f, "there is no kernel for heads of {head} elements: they have a multiple of 8, up to 256")
-            }
-            AttentionError::Scale { what, scale } => {
-                write!(f, "attention takes no {what} of {scale}: the number is positive and finite")
-            }
-            AttentionError::Slopes { slopes, heads } => write!(
-                f,
-                "no attention of {heads} heads with {slopes} slopes: there is one for each head of queries, and at most {MOST_HEADS}"
-            ),
-            AttentionError::Extents { queries, keys, values, out, head, sequences } => write!(
-                f,
-                "no attention of {} queries, {} keys and {} values to a {} matrix with heads of {head} and {sequences} sequences: the result is \
-                 as large as the queries, the values as the keys, columns are whole heads, there is a whole number of heads of queries for each \
-                 one of keys, and rows are sequences of one length",
-                text(*queries),
-                text(*keys),
-                text(*values),
-                text(*out),
-            ),
-            AttentionError::Cache { queries, keys, values, out, head, sequences, rows } => write!(
-                f,
-                "no attention of {} queries to a {} matrix, with {} keys and {} values in sequences or pages of {rows}, heads of {head} and \
-                 {sequences} sequences: the result is as large as the queries, the values as the keys, columns are whole heads, at most \
-                 {SHARED_HEADS} heads of queries share one of keys, rows are whole sequences or pages, pages are of a multiple of 64 tokens, and \
-                 each sequence has as many queries and pages as the others",
-                text(*queries),
-                text(*out),
-                text(*keys),
-                text(*values),
-            ),
-            AttentionError::NoDecoding { of } => write!(f, "there is no decoding with {of}"),
-            AttentionError::NoGradient { of } => write!(f, "there is no gradient of attention with {of}"),
-            AttentionError::Gradients { what, given, wanted } => {
-                write!(f, "{what} has {} elements, and should have {}", text(*given), text(*wanted))
-            }
-            AttentionError::Logarithms { given, wanted } => write!(
-                f,
-                "{} logarithms are not one for each query: there is a row for each head of each sequence, which makes {}",
-                text(*given),
-                text(*wanted)
-            ),
-            AttentionError::Launch(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for AttentionError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            AttentionError::Launch(error) => error.source(),
-            _ => None,
-        }
-    }
-}
-
-impl From<Error> for AttentionError {
-    fn from(error: Error) -> Self {
-        AttentionError::Launch(error)
-    }
-}
-
 /// Writes attention to `out`: for each head, softmax of the scores of the queries with the keys,
 /// times the values.
 ///
@@ -320,13 +170,15 @@ pub fn forward_with_logarithms<T: OperandElement>(
     let (queries, keys, values, out) = (queries.bind(), keys.bind(), values.bind(), out.bind());
     let logarithms = logarithms.bind();
     let size = Size::new(attention, [&queries, &keys, &values, &out])?;
-    size.check_logarithms(&logarithms)?;
+    // Of nothing there are no rows.
+    if extents(&logarithms) != [0, 0] {
+        expect("logarithms", extents(&logarithms), size.logarithms())?;
+    }
     let scale = size.scale * LOG2_E;
     let shape = attention.shape(size.heads)?;
     let (instance, rows) = instance::<T>(&size, shape.is_some()).ok_or(AttentionError::Head { head: size.head })?;
     let is_flat = has(instance, "ARRAY", "2");
     let tiles = size.queries.div_ceil(rows) * size.heads * size.sequences;
-    let multiprocessors = stream.device().multiprocessors().map_or(1, |count| count as usize);
     let [queries, keys, values, out] = if is_flat {
         [queries, keys, values, out]
     } else {
@@ -344,7 +196,7 @@ pub fn forward_with_logarithms<T: OperandElement>(
         out,
         logarithms,
     ];
-    launch(stream, tiles.min(multiprocessors) as u32, instance, values)?;
+    launch(stream, blocks(stream, tiles), instance, values)?;
     Ok(())
 }
 
@@ -373,10 +225,8 @@ impl Size {
 
     /// The same from rows and columns.
     fn of(attention: &Attention, [queries, keys, values, out]: [[usize; 2]; 4]) -> Result<Self, AttentionError> {
-        let Attention { head, sequences, window, .. } = *attention;
-        if head == 0 || head > 256 || !head.is_multiple_of(8) {
-            return Err(AttentionError::Head { head });
-        }
+        let Attention { sequences, window, .. } = *attention;
+        let head = attention.checked_head()?;
         let scale = attention.checked_scale()?;
         let (heads, heads_of_keys) = (queries[1] / head, keys[1] / head);
         let fit = out == queries
@@ -427,52 +277,17 @@ impl Size {
         matrix.in_matrices([rows, self.head]).ok_or(AttentionError::Head { head: self.head })
     }
 
-    /// Refuses logarithms that are not one for each query.
-    pub(super) fn check_logarithms(&self, logarithms: &Bound<'_>) -> Result<(), AttentionError> {
-        let (given, wanted) = (extents(logarithms), [self.sequences * self.heads, self.queries]);
-        let is_nothing = given == [0, 0];
-        if is_nothing || given == wanted { Ok(()) } else { Err(AttentionError::Logarithms { given, wanted }) }
-    }
-
-    /// Refuses what there is no gradient of, and gradients that are not as large as what they are
-    /// of.
-    pub(super) fn check_gradient(
-        &self,
-        attention: &Attention,
-        of_queries: [&Bound<'_>; 2],
-        of_keys: [&Bound<'_>; 2],
-    ) -> Result<(), AttentionError> {
-        let without = [
-            (self.head > 128, "heads of more than 128 elements"),
-            (attention.cap.is_some(), "a cap of the scores"),
-            (!attention.slopes.is_empty(), "slopes"),
-        ];
-        if let Some((_, of)) = without.into_iter().find(|(is_given, _)| *is_given) {
-            return Err(AttentionError::NoGradient { of });
-        }
-        let wanted_of = |tokens: usize, heads: usize| [self.sequences * tokens, heads * self.head];
-        let (queries, keys) = (wanted_of(self.queries, self.heads), wanted_of(self.keys, self.heads_of_keys));
-        let names = ["the result's gradient", "the queries' gradient", "the keys' gradient", "the values' gradient"];
-        let given = of_queries.into_iter().chain(of_keys).map(extents);
-        for ((what, given), wanted) in names.into_iter().zip(given).zip([queries, queries, keys, keys]) {
-            if given != wanted {
-                return Err(AttentionError::Gradients { what, given, wanted });
-            }
-        }
-        Ok(())
-    }
-
-    /// Refuses room of another size for the gradient.
-    pub(super) fn check_room(&self, given: [usize; 2]) -> Result<(), AttentionError> {
-        let wanted = [2 * self.sequences * self.heads, self.queries];
-        if given == wanted { Ok(()) } else { Err(AttentionError::Gradients { what: "the room", given, wanted }) }
+    /// Rows and columns of the logarithms: a row for each head of each sequence.
+    pub(super) fn logarithms(&self) -> [usize; 2] {
+        [self.sequences * self.heads, self.queries]
     }
 }
 
 impl Attention {
-    /// Elements of a head.
-    pub(super) fn head(&self) -> usize {
-        self.head
+    /// Elements of a head, for which there is a kernel.
+    pub(super) fn checked_head(&self) -> Result<usize, AttentionError> {
+        let head = self.head;
+        if head == 0 || head > 256 || !head.is_multiple_of(8) { Err(AttentionError::Head { head }) } else { Ok(head) }
     }
 
     /// What scores are multiplied by.
@@ -481,17 +296,19 @@ impl Attention {
         positive("scale", scale).map(|()| scale)
     }
 
-    /// Refuses what decoding does not do.
-    pub(super) fn check_plain(&self) -> Result<(), AttentionError> {
+    /// Refuses what is there in `forward` alone, for `what`.
+    pub(super) fn check_plain(&self, what: &'static str) -> Result<(), AttentionError> {
         let asked = [
-            (self.window[0].is_some() || !matches!(self.window[1], None | Some(0)), "a window"),
+            (self.head > 128, "heads of more than 128 elements"),
             (self.cap.is_some(), "a cap of the scores"),
             (!self.slopes.is_empty(), "slopes"),
         ];
-        match asked.into_iter().find(|(is_asked, _)| *is_asked) {
-            Some((_, of)) => Err(AttentionError::NoDecoding { of }),
-            None => Ok(()),
-        }
+        refuse(what, asked)
+    }
+
+    /// Whether a query sees all keys, or those up to its own.
+    pub(super) fn is_without_window(&self) -> bool {
+        matches!(self.window, [None, None | Some(0)])
     }
 
     /// What scores are besides products, for powers of 2; `None` if they are nothing else.

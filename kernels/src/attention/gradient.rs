@@ -11,7 +11,7 @@ use tilepipe::{
     Tensor, TensorMap, TensorMut, TensorTile, TilesMut2D, bf16, f16, kernel, math,
 };
 
-use super::{ALL, Band, LEAST, Seen, Tile};
+use super::{ALL, Band, LEAST, Rings, Seen, Tile};
 
 /// Writes what the gradient needs of each query, a row for each head of each sequence: above the
 /// logarithms of [`forward_with_logarithms`](super::forward_with_logarithms), of the base 2, and
@@ -63,19 +63,6 @@ pub fn attention_row_products<T: SumElement>(
 /// Elements that a thread reads at once.
 const PIECE: usize = 8;
 
-/// Two tiles that stay, of queries and their gradient or of keys and values; stages of those that
-/// pass by, and output stages.
-pub type QueryRings<T, const HEAD: usize, const ROWS: usize, const KEYS: usize, const STAGES: usize> = (
-    (
-        Partitioned<Stages<Tile<T, ROWS, HEAD>, 2, TensorMap>>,
-        Partitioned<Stages<Tile<T, KEYS, HEAD>, STAGES, TensorMap>>,
-    ),
-    (
-        Partitioned<Stages<Tile<T, KEYS, HEAD>, STAGES, TensorMap>>,
-        Outputs<TensorTile<T, Panels4<ROWS, HEAD, 64>, Swizzle128>, 2>,
-    ),
-);
-
 /// How scores are made of products, and which keys a query sees.
 #[derive(Clone, Copy, Debug, PartialEq, tilepipe::Element)]
 #[repr(C)]
@@ -117,7 +104,8 @@ pub fn attention_queries_gradient<
     rows: Input2D<f32>,
     scores: Scores,
     out: TensorMut<T, Panels4<ROWS, HEAD, 64>, Swizzle128, O>,
-    shared: Shared<QueryRings<T, HEAD, ROWS, KEYS, STAGES>>,
+    // Queries and their gradient are two tiles that stay.
+    shared: Shared<Rings<T, HEAD, 4, ROWS, KEYS, 2, STAGES>>,
 ) where
     Columns<ROWS>: Width,
     Columns<HEAD>: Width,

@@ -21,19 +21,21 @@ mod backward;
 mod decode;
 mod decoding;
 #[cfg(not(target_arch = "nvptx64"))]
+mod error;
+#[cfg(not(target_arch = "nvptx64"))]
 mod forward;
 mod gradient;
 
 #[cfg(not(target_arch = "nvptx64"))]
 pub use backward::{Logarithms, Rows, backward, rows_of_room};
 #[cfg(not(target_arch = "nvptx64"))]
-pub use decode::{Cache, Numbers, Parts, PartsMut, decode, parts};
+pub use decode::{Cache, Numbers, PartsMut, decode, parts};
 pub use decoding::{DecodingRings, SHARED_HEADS, attention_decoding, attention_join};
 #[cfg(not(target_arch = "nvptx64"))]
-pub use forward::{Attention, AttentionError, LogarithmsMut, forward, forward_with_logarithms, instances};
-pub use gradient::{
-    KeyRings, QueryRings, Scores, attention_keys_gradient, attention_queries_gradient, attention_row_products,
-};
+pub use error::AttentionError;
+#[cfg(not(target_arch = "nvptx64"))]
+pub use forward::{Attention, LogarithmsMut, forward, forward_with_logarithms, instances};
+pub use gradient::{KeyRings, Scores, attention_keys_gradient, attention_queries_gradient, attention_row_products};
 
 /// What a row's maximum begins with: less than any score, and a number.
 const LEAST: f32 = -1e30;

@@ -9,7 +9,7 @@ use tilepipe::{Extents2, NoSwizzle, Tensor, TensorMut};
 use tilepipe_host::{Argument, Bound, Error, Stream, launch};
 
 use super::{DEEP, gemm, gemm_fused, gemm_fused_with_matrix};
-use crate::instance::{extents, has, has_elements};
+use crate::instance::{extents, has, has_elements, multiprocessors};
 
 /// All instances of the kernels that multiply by tensor cores. Their results differ in rounding
 /// between devices, so the registry of kernels does not have them.
@@ -365,8 +365,7 @@ fn chosen<T: OperandElement>(
     if [m, n] != extents || k != k_too || [m, n, k].contains(&0) {
         return Err(MultiplyError::Extents { left: [m, k], right: [k_too, n], product: extents });
     }
-    let multiprocessors = stream.device().multiprocessors().map_or(1, |count| count as usize);
-    let Plan { width, grid } = plan([rows, columns], k, multiprocessors, widths);
+    let Plan { width, grid } = plan([rows, columns], k, multiprocessors(stream), widths);
     let layout = |across: bool| if across { "Across" } else { "Along" };
     let is_it = |instance: &&Instance| {
         let has = |parameter: &str, wanted: &str| has(instance, parameter, wanted);

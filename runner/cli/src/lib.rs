@@ -13,7 +13,7 @@ mod values;
 pub use cli::{Cli, DeviceChoice};
 pub use dtype::DType;
 pub use kernels::{ATTENTION, GEMM, KERNELS, LIST, STRESS_KERNELS};
-pub use selection::{DEFAULT_BLOCKS, DEFAULT_DTYPES, DEFAULT_DTYPES_OF_GEMM, DEFAULT_STAGES, Selection};
+pub use selection::{DEFAULT_BLOCKS, DEFAULT_DTYPES, DEFAULT_DTYPES_OF_PRODUCTS, DEFAULT_STAGES, Selection};
 pub use values::{Choice, Schedule, VariantChoice};
 
 /// The exit status where a GPU is asked for and there is none, so that a script can tell this from

@@ -9,8 +9,8 @@ use crate::values::Choice;
 
 /// The element types of a run without `--dtype`.
 pub const DEFAULT_DTYPES: [DType; 2] = [DType::I32, DType::F32x4];
-/// The element types of [`GEMM`] without `--dtype`.
-pub const DEFAULT_DTYPES_OF_GEMM: [DType; 1] = [DType::BF16];
+/// The element types of [`GEMM`] and [`ATTENTION`] without `--dtype`.
+pub const DEFAULT_DTYPES_OF_PRODUCTS: [DType; 1] = [DType::BF16];
 /// The block sizes of a run without `--block`; the second one is 256 consumers and a warp of
 /// producers.
 pub const DEFAULT_BLOCKS: [u32; 2] = [256, 288];
@@ -50,7 +50,7 @@ impl Selection {
         // Without `--dtype` the type is the files', which nobody has read yet.
         let is_of_files = cli.dtype.is_empty() && !cli.inputs.is_empty();
         let is_gemm = kernels.iter().any(|name| name == GEMM);
-        let defaults: &[DType] = if is_gemm || is_attention { &DEFAULT_DTYPES_OF_GEMM } else { &DEFAULT_DTYPES };
+        let defaults: &[DType] = if is_gemm || is_attention { &DEFAULT_DTYPES_OF_PRODUCTS } else { &DEFAULT_DTYPES };
         let types = if is_of_files { None } else { values(&cli.dtype, defaults) };
         axes.extend(types.map(|values| ("T".to_owned(), values)));
         if is_gemm {

@@ -7,23 +7,21 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use tilepipe::{bf16, f16};
 use tilepipe_host::{Buffer2D, Stream};
-use tilepipe_runner_cli::{Cli, DEFAULT_DTYPES_OF_GEMM};
+use tilepipe_runner_cli::{Cli, DEFAULT_DTYPES_OF_PRODUCTS};
 
 use crate::data::{self, POISON};
-use crate::execute::{Outcome, Row, memory};
+use crate::execute::{Row, memory};
 use crate::machine::Machine;
 use crate::plan;
 use crate::plan::axis::Axis;
 use crate::product::compare::Half;
-use crate::product::{File, check_writable, write};
-use crate::reference::Difference;
+use crate::product::{DTYPES, File, check_writable, verified};
+use crate::reference::{Difference, attention as reference};
 use crate::value::DType;
 use crate::work::Shape;
 
 /// The kernel.
 pub const KERNEL: &str = tilepipe_runner_cli::ATTENTION;
-/// The types that its elements may have.
-const DTYPES: [DType; 2] = [DType::F16, DType::BF16];
 /// Threads a block, of most instances.
 const THREADS: u32 = 384;
 /// Tokens of generated matrices on the CPU and on a GPU, and columns of them.
@@ -83,7 +81,7 @@ impl<'a> Request<'a> {
             cli.kernels.iter().all(is_named),
             "kernel `{KERNEL}` runs alone, since it is compared within a bound; give --kernel once"
         );
-        let types = Axis::new(&cli.dtype, &DEFAULT_DTYPES_OF_GEMM);
+        let types = Axis::new(&cli.dtype, &DEFAULT_DTYPES_OF_PRODUCTS);
         plan::check(&types, DTYPES.into_iter(), KERNEL, true, "element type", "--dtype")?;
         plan::check_without_stages(&Axis::new(&cli.stages, &[]), KERNEL)?;
         ensure!(cli.block.is_empty(), "kernel `{KERNEL}` takes the blocks that suit the matrices; leave --block out");
@@ -119,12 +117,7 @@ impl<'a> Request<'a> {
             let paths = files.each_ref().map(|file| file.path.display().to_string()).join(", ");
             (attention.check)(files.each_ref().map(|file| file.extents), heads).context(paths)?;
         }
-        let mut dtypes = types.pick(DTYPES.into_iter(), true);
-        // Elements of 16 bits stay as they are.
-        if let Some(File { path, dtype, .. }) = files.iter().flatten().find(|file| file.dtype != DType::F32) {
-            dtypes = types.pick([*dtype].into_iter(), true);
-            ensure!(!dtypes.is_empty(), plan::other_types(path, dtype, &cli.dtype));
-        }
+        let dtypes = File::dtypes(files.as_ref().map_or(&[], |files| files.as_slice()), &types, cli)?;
         Ok(Some(Request { attention, dtypes, heads, files, elements: cli.elements }))
     }
 
@@ -174,23 +167,12 @@ impl<'a> Request<'a> {
             let milliseconds = machine.time(|stream| attend(stream, uploaded.each_ref(), &mut out, self.heads))?;
             anyhow::Ok((out.download()?, milliseconds))
         };
-        let mut step = 1;
-        let outcome = match launch() {
-            Ok((out, milliseconds)) => {
-                let matrices = Matrices { given: &given, extents, heads: self.heads };
-                step = matrices.step();
-                match matrices.compare(&out, step) {
-                    Some(difference) => Outcome::Different { milliseconds, difference },
-                    None => {
-                        if let Some(path) = output {
-                            write(path, &out, Shape::Matrix { height: rows, width: columns })?;
-                        }
-                        Outcome::Verified { milliseconds }
-                    }
-                }
-            }
-            Err(error) => Outcome::Failed(format!("{error:#}")),
-        };
+        let matrices = Matrices { given: &given, extents, heads: self.heads };
+        let shape = Shape::Matrix { height: rows, width: columns };
+        let launched = launch();
+        // The launch has refused extents that do not belong together.
+        let step = if launched.is_ok() { matrices.step() } else { 1 };
+        let outcome = verified(launched, output, shape, |out| matrices.compare(out, step))?;
         let elements = 2 * rows * columns + given[1].len() + given[2].len();
         Ok(Row {
             kernel: KERNEL,
@@ -200,7 +182,7 @@ impl<'a> Request<'a> {
             stages: None,
             text: if step > 1 { format!("1 row in {step} checked") } else { String::new() },
             device: machine.label(),
-            shape: Shape::Matrix { height: rows, width: columns },
+            shape,
             bytes: (elements * size_of::<T>()) as u128,
             outcome,
         })
@@ -255,7 +237,7 @@ impl<T: Half> Matrices<'_, T> {
         let rows = out.len() / head;
         let mut found: Option<Difference> = None;
         for row in (0..rows).rev().step_by(step) {
-            let (sums, size) = self.row(row);
+            let reference::Row { sums, size, .. } = self.row(row);
             for (at, (got, sum)) in out[row * head..][..head].iter().zip(sums).enumerate() {
                 // Each weight is rounded to half a unit of its last place, and is relative to an
                 // approximate power; the result is rounded once more.
@@ -272,9 +254,8 @@ impl<T: Half> Matrices<'_, T> {
         found
     }
 
-    /// A row of a head of the result, and the weighted mean of the values' magnitudes, the largest
-    /// of a column.
-    fn row(&self, row: usize) -> (Vec<f64>, f64) {
+    /// A row of a head of the result.
+    fn row(&self, row: usize) -> reference::Row {
         let Heads { head, sequences, is_causal } = self.heads;
         let [[queries, columns], [keys, key_columns], _] =
             self.extents.map(|[rows, columns]| [rows / sequences, columns]);
@@ -282,26 +263,12 @@ impl<T: Half> Matrices<'_, T> {
         let (token, of) = (row / heads, row % heads);
         let (sequence, query) = (token / queries, token % queries);
         let of_key = of / (heads / of_keys).max(1);
-        let own = &self.given[0][row * head..][..head];
-        let key = |key: usize| ((sequence * keys + key) * of_keys + of_key) * head;
-        let seen = if is_causal { (query + 1 + keys).saturating_sub(queries).min(keys) } else { keys };
-        let score = |at: usize| {
-            let terms = own.iter().zip(&self.given[1][key(at)..][..head]);
-            let wide = |number: T| Into::<f64>::into(number);
-            terms.map(|(x, y)| wide(*x) * wide(*y)).sum::<f64>() / (head as f64).sqrt()
+        let [own, key_elements, value_elements] = self.given.each_ref();
+        let token = |key: usize| {
+            let start = ((sequence * keys + key) * of_keys + of_key) * head;
+            (&key_elements[start..][..head], &value_elements[start..][..head])
         };
-        let scores: Vec<f64> = (0..seen).map(score).collect();
-        let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let weights: Vec<f64> = scores.iter().map(|score| (score - largest).exp()).collect();
-        let total = weights.iter().sum::<f64>().max(f64::MIN_POSITIVE);
-        let (mut sums, mut sizes) = (vec![0.0; head], vec![0.0_f64; head]);
-        for (at, weight) in weights.iter().enumerate() {
-            for ((sum, size), value) in sums.iter_mut().zip(&mut sizes).zip(&self.given[2][key(at)..][..head]) {
-                let term = weight / total * Into::<f64>::into(*value);
-                *sum += term;
-                *size += term.abs();
-            }
-        }
-        (sums, sizes.into_iter().fold(0.0, f64::max))
+        let seen = if is_causal { (query + 1 + keys).saturating_sub(queries).min(keys) } else { keys };
+        reference::softmax_of(&own[row * head..][..head], seen, token, |_, score| Some(score))
     }
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, anyhow, bail, ensure};
 use tilepipe::{bf16, f16};
 use tilepipe_host::{Buffer2D, Stream};
-use tilepipe_runner_cli::{Cli, DEFAULT_DTYPES_OF_GEMM};
+use tilepipe_runner_cli::{Cli, DEFAULT_DTYPES_OF_PRODUCTS};
 
 use crate::data::{self, POISON};
 use crate::execute::{Outcome, Row, memory};
@@ -18,6 +18,7 @@ use crate::machine::Machine;
 use crate::npy::{self, NpyError};
 use crate::plan;
 use crate::plan::axis::Axis;
+use crate::reference::Difference;
 use crate::value::DType;
 use crate::work::Shape;
 
@@ -89,7 +90,7 @@ impl<'a> Product<'a> {
             cli.kernels.iter().all(is_named),
             "kernel `{KERNEL}` runs alone, since it is compared within a bound; give --kernel once"
         );
-        let types = Axis::new(&cli.dtype, &DEFAULT_DTYPES_OF_GEMM);
+        let types = Axis::new(&cli.dtype, &DEFAULT_DTYPES_OF_PRODUCTS);
         plan::check(&types, DTYPES.into_iter(), KERNEL, true, "element type", "--dtype")?;
         plan::check(&Axis::new(&cli.block, &[]), [THREADS].into_iter(), KERNEL, true, "block size", "--block")?;
         plan::check_without_stages(&Axis::new(&cli.stages, &[]), KERNEL)?;
@@ -111,11 +112,7 @@ impl<'a> Product<'a> {
                 let error = (gemm.no_product)([left, right, [left[0], right[1]]]);
                 return Err(error.context(format!("{} and {}", paths[0], paths[1])));
             }
-            // Elements of 16 bits stay as they are.
-            if let Some(File { path, dtype, .. }) = files.iter().find(|file| file.dtype != DType::F32) {
-                dtypes = types.pick([*dtype].into_iter(), true);
-                ensure!(!dtypes.is_empty(), plan::other_types(path, dtype, &cli.dtype));
-            }
+            dtypes = File::dtypes(files, &types, cli)?;
         }
         Ok(Some(Product { gemm, dtypes, factors }))
     }
@@ -168,18 +165,9 @@ impl<'a> Product<'a> {
             anyhow::Ok((product.download()?, milliseconds))
         };
         let step = compare::step(extents);
-        let outcome = match launch() {
-            Ok((product, milliseconds)) => match compare([left, right], &product, [deep, columns], step) {
-                Some(difference) => Outcome::Different { milliseconds, difference },
-                None => {
-                    if let Some(path) = output {
-                        write(path, &product, Shape::Matrix { height: rows, width: columns })?;
-                    }
-                    Outcome::Verified { milliseconds }
-                }
-            },
-            Err(error) => Outcome::Failed(format!("{error:#}")),
-        };
+        let shape = Shape::Matrix { height: rows, width: columns };
+        let outcome =
+            verified(launch(), output, shape, |product| compare([left, right], product, [deep, columns], step))?;
         Ok(Row {
             kernel: KERNEL,
             name: KERNEL,
@@ -239,6 +227,21 @@ impl File {
         Ok(File { path: path.to_owned(), dtype: reading.dtype, extents: [height, width] })
     }
 
+    /// The types to compute in: those that are asked for, or that of a file of 16 bits, whose
+    /// elements stay as they are.
+    ///
+    /// # Errors
+    ///
+    /// Another one was asked for.
+    pub fn dtypes(files: &[Self], types: &Axis<DType>, cli: &Cli) -> Result<Vec<DType>> {
+        let Some(File { path, dtype, .. }) = files.iter().find(|file| file.dtype != DType::F32) else {
+            return Ok(types.pick(DTYPES.into_iter(), true));
+        };
+        let dtypes = types.pick([*dtype].into_iter(), true);
+        ensure!(!dtypes.is_empty(), plan::other_types(path, dtype, &cli.dtype));
+        Ok(dtypes)
+    }
+
     /// Reads all elements, and rounds those of `f32`.
     ///
     /// # Errors
@@ -250,6 +253,31 @@ impl File {
         }
         Ok(npy::read::<f32>(&self.path)?.into_iter().map(T::nearest).collect())
     }
+}
+
+/// What came of a launch: the result of one that went well is compared, and written to `output` if
+/// it is right.
+///
+/// # Errors
+///
+/// What the file system says.
+pub fn verified<T: Half>(
+    launched: Result<(Vec<T>, f64)>,
+    output: Option<&Path>,
+    shape: Shape,
+    compare: impl FnOnce(&[T]) -> Option<Difference>,
+) -> Result<Outcome> {
+    let (result, milliseconds) = match launched {
+        Ok(result) => result,
+        Err(error) => return Ok(Outcome::Failed(format!("{error:#}"))),
+    };
+    if let Some(difference) = compare(&result) {
+        return Ok(Outcome::Different { milliseconds, difference });
+    }
+    if let Some(path) = output {
+        write(path, &result, shape)?;
+    }
+    Ok(Outcome::Verified { milliseconds })
 }
 
 /// Checks that a result of this type can be put at `path`.
@@ -268,11 +296,7 @@ fn of_file(dtype: DType) -> DType {
 }
 
 /// Writes a result in that type.
-///
-/// # Errors
-///
-/// What the file system says.
-pub fn write<T: Half>(path: &Path, product: &[T], shape: Shape) -> Result<()> {
+fn write<T: Half>(path: &Path, product: &[T], shape: Shape) -> Result<()> {
     if of_file(T::DTYPE) == T::DTYPE {
         return Ok(npy::write(path, product, shape)?);
     }

@@ -1,6 +1,7 @@
 //! What each kernel must compute, as plain loops over whole arrays, and the comparison with what it
 //! did compute.
 
+pub mod attention;
 mod compare;
 mod histograms;
 mod keys;

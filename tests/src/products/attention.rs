@@ -4,6 +4,7 @@ use tilepipe::product::OperandElement;
 use tilepipe::{bf16, f16};
 use tilepipe_host::Device;
 use tilepipe_kernels::attention::{Attention, AttentionError, forward, forward_with_logarithms};
+use tilepipe_runner::reference::attention::{Row, softmax_of};
 
 use super::{Half, numbers};
 
@@ -181,40 +182,4 @@ impl Case {
         }
         Ok(())
     }
-}
-
-/// A row of attention.
-pub(super) struct Row {
-    pub(super) sums: Vec<f64>,
-    /// The weighted mean of the values' magnitudes, the largest of a column.
-    pub(super) size: f64,
-    /// Of the sum of the weights.
-    logarithm: f64,
-}
-
-/// A row of attention over so many keys, of which `score` is the score that a product makes, if the
-/// key is seen.
-pub(super) fn softmax_of<'a, T: Half>(
-    own: &[T],
-    keys: usize,
-    token: impl Fn(usize) -> (&'a [T], &'a [T]),
-    score: impl Fn(usize, f64) -> Option<f64>,
-) -> Row {
-    let product = |key: usize| {
-        let terms = own.iter().zip(token(key).0);
-        terms.map(|(x, y)| (*x).into() * (*y).into()).sum::<f64>() / (own.len() as f64).sqrt()
-    };
-    let scores: Vec<(usize, f64)> = (0..keys).filter_map(|key| Some((key, score(key, product(key))?))).collect();
-    let largest = scores.iter().map(|(_, score)| *score).fold(f64::NEG_INFINITY, f64::max);
-    let weights: Vec<(usize, f64)> = scores.iter().map(|(key, score)| (*key, (score - largest).exp())).collect();
-    let total = weights.iter().map(|(_, weight)| *weight).sum::<f64>();
-    let (mut sums, mut sizes) = (vec![0.0; own.len()], vec![0.0_f64; own.len()]);
-    for (key, weight) in &weights {
-        for ((sum, size), value) in sums.iter_mut().zip(&mut sizes).zip(token(*key).1) {
-            let term: f64 = weight / total.max(f64::MIN_POSITIVE) * (*value).into();
-            *sum += term;
-            *size += term.abs();
-        }
-    }
-    Row { sums, size: sizes.into_iter().fold(0.0, f64::max), logarithm: total.ln() + largest }
 }

@@ -4,8 +4,8 @@ use tilepipe::product::OperandElement;
 use tilepipe::{bf16, f16};
 use tilepipe_host::{Buffer, Device};
 use tilepipe_kernels::attention::{Attention, AttentionError, Cache, decode};
+use tilepipe_runner::reference::attention::{Row, softmax_of};
 
-use super::attention::{Row, softmax_of};
 use super::{Half, numbers};
 
 /// Queries of a sequence, the keys of each sequence, heads of queries and of keys, elements of a

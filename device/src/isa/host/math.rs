@@ -92,7 +92,7 @@ pub(crate) fn exp2_approximate(x: f32) -> f32 {
 
 /// 1 divided by a number, as exactly as the host computes it. Subnormal numbers are 0.
 pub(crate) fn reciprocal_approximate(x: f32) -> f32 {
-    let flushed = |x: f32| if x.is_subnormal() { x.signum() * 0.0 } else { x };
+    let flushed = |x: f32| if x.is_subnormal() { 0.0_f32.copysign(x) } else { x };
     flushed(1.0 / flushed(x))
 }
 
