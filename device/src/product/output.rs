@@ -22,6 +22,62 @@ use crate::view::share::{Share, TilePlaces};
 ///
 /// CUDA: FlashAttention's `softmax_lse`.
 ///
+/// # Examples
+///
+/// ```
+/// use tilepipe::product::{OperandTile, RowValuesMut};
+/// use tilepipe::role::{Partitioned, Product, WarpRoles};
+/// use tilepipe::{
+///     Block, Panels4, Shared, Stages, Swizzle128, Tensor, TensorMap, bf16, kernel,
+/// };
+///
+/// type Rows = OperandTile<bf16, Panels4<64, 64, 64>, Swizzle128>;
+/// type Ring = Partitioned<Stages<Rows, 1, TensorMap>>;
+///
+/// /// The largest product of each of the first 64 rows of a head with those of another matrix.
+/// #[kernel]
+/// pub fn largest(
+///     block: Block<256>,
+///     a: Tensor<bf16, Panels4<64, 64, 64>, Swizzle128>,
+///     b: Tensor<bf16, Panels4<64, 64, 64>, Swizzle128>,
+///     out: RowValuesMut<64>,
+///     shared: Shared<(Ring, Ring)>,
+/// ) {
+///     let (of_a, of_b) = shared.split();
+///     block
+///         .partition::<WarpRoles<128, 128>>()
+///         .pipeline(of_a)
+///         .pipeline(of_b)
+///         .role((), |_, (of_a, of_b), ()| {
+///             let Ok(stage) = of_a.acquire() else { return };
+///             let _ = stage.copy(a.of_matrix(0, 0, 0)).commit();
+///             let Ok(stage) = of_b.acquire() else { return };
+///             let _ = stage.copy(b.of_matrix(0, 0, 0)).commit();
+///         })
+///         .role(out, |group, (of_a, of_b), mut out| {
+///             let Ok(a) = of_a.wait() else { return };
+///             let Ok(b) = of_b.wait() else { return };
+///             let ((a_end, a), (b_end, b)) = (a.hold(), b.hold());
+///             let (sums, a, b) = group.product(Product::of(&group, a, b));
+///             let _ = (a_end.release(a), b_end.release(b));
+///             out.set(0, &group, &sums.row_max(&group));
+///         })
+///         .run_last();
+/// }
+///
+/// # fn main() -> Result<(), tilepipe_host::Error> {
+/// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Lazy);
+/// // Row `r` of A is all `r`, and of B, which has 60 rows, all 1.
+/// let rows: Vec<bf16> = (0..64 * 64).map(|at| bf16::from_f32((at / 64) as f32)).collect();
+/// let (a, b) = (device.upload_nd(&rows, [1, 1, 64, 64])?, vec![bf16::ONE; 60 * 64]);
+/// let b = device.upload_nd(&b, [1, 1, 60, 64])?;
+/// let mut out = device.zeroed_2d::<f32>(64, 1)?;
+/// largest::launch(&device.stream()?, 1, &a, &b, &mut out)?;
+/// assert_eq!(out.download()?, Vec::from_iter((0..64).map(|row| 64.0 * row as f32)));
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Invariants
 ///
 /// 0. What lies at `rows` is valid for the launch. Row `m < height` of it is `width` numbers from

@@ -4,7 +4,8 @@ use std::ffi::c_void;
 
 use tilepipe::launch::{Boxes, ElementKind, Instance, ParameterInfo, ParameterKind, RawTensor};
 use tilepipe::{
-    Element, Extents1, Extents2, Extents3, Extents4, Extents5, Operation, Swizzle, Tensor, TensorMut, TileReduction,
+    Element, Extents1, Extents2, Extents3, Extents4, Extents5, Operation, Panels4, Swizzle, Tensor, TensorMut,
+    TileReduction,
 };
 
 use crate::argument::{Argument, Array, Bound, ToBind, sealed};
@@ -64,6 +65,8 @@ tensors_of! {
     Extents3<PLANES, ROWS, COLUMNS>: SliceNd<'_, T, 3>, SliceNdMut<'_, T, 3>;
     Extents4<FOURTH, PLANES, ROWS, COLUMNS>: &BufferNd<T, 4>, &mut BufferNd<T, 4>;
     Extents4<FOURTH, PLANES, ROWS, COLUMNS>: SliceNd<'_, T, 4>, SliceNdMut<'_, T, 4>;
+    Panels4<ROWS, COLUMNS, PANEL>: &BufferNd<T, 4>, &mut BufferNd<T, 4>;
+    Panels4<ROWS, COLUMNS, PANEL>: SliceNd<'_, T, 4>, SliceNdMut<'_, T, 4>;
     Extents5<FIFTH, FOURTH, PLANES, ROWS, COLUMNS>: &BufferNd<T, 5>, &mut BufferNd<T, 5>;
     Extents5<FIFTH, FOURTH, PLANES, ROWS, COLUMNS>: SliceNd<'_, T, 5>, SliceNdMut<'_, T, 5>;
 }
