@@ -44,7 +44,7 @@ DEFAULT_TASKS = [
     "convolution",
     "sgemm",
 ]
-OTHER_TASKS = ["matmul", "layers", "attention", "gradient", "decoding"]
+OTHER_TASKS = ["matmul", "layers", "attention", "gradient", "decoding", "masks"]
 
 
 def sets_for(set_bytes, cache_bytes):
@@ -103,9 +103,10 @@ def all_tasks():
     """The tasks of all modules that have some, by the names that `--tasks` takes."""
     from torch_attention import TASKS as of_attention
     from torch_largest import TASKS as of_largest
+    from torch_masks import TASKS as of_masks
     from torch_tasks import TASKS
 
-    return {**TASKS, **of_largest, **of_attention}
+    return {**TASKS, **of_largest, **of_attention, **of_masks}
 
 
 def parse(arguments):

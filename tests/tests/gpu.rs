@@ -217,13 +217,14 @@ fn roles_with_registers_of_their_own_multiply_two_tiles_at_once() {
 /// As the next tests, so little that the sanitizer is through with it in minutes.
 #[test]
 fn attention_of_few_tokens_is_that_of_sums_in_f64() {
-    use products::{attention, decoding, gradient};
+    use products::{attention, decoding, gradient, packed};
     let Some(device) = gpu() else { return };
     let forward =
         [attention::SMALL.as_slice(), &attention::SHAPED].map(|cases| attention::check(&device, cases).unwrap());
+    let of_packed = packed::check(&device, &packed::small()).unwrap();
     let backward = gradient::check(&device, &gradient::SMALL).unwrap();
     println!(
-        "{forward:?} launches, {backward} gradients, {} decoded",
+        "{forward:?} launches, {of_packed} of packed sequences, {backward} gradients, {} decoded",
         decoding::check(&device, &decoding::SMALL).unwrap()
     );
 }
@@ -232,6 +233,18 @@ fn attention_of_few_tokens_is_that_of_sums_in_f64() {
 fn attention_is_that_of_sums_in_f64() {
     let Some(device) = gpu() else { return };
     println!("{} launches", products::attention::check(&device, &products::attention::LARGE).unwrap());
+}
+
+#[test]
+fn attention_of_packed_sequences_is_that_of_each() {
+    let Some(device) = gpu() else { return };
+    println!("{} launches", products::packed::check(&device, &products::packed::large()).unwrap());
+}
+
+#[test]
+fn attention_of_any_shape_is_that_of_sums_in_f64_in_ten_thousand_launches() {
+    let Some(device) = gpu() else { return };
+    println!("{} of 10000 launches checked", products::drawn::check(&device, 10_000, 400, 75).unwrap());
 }
 
 #[test]

@@ -331,6 +331,19 @@ fn attention_is_that_of_sums_in_f64() {
 }
 
 #[test]
+fn attention_of_packed_sequences_is_that_of_each() {
+    for schedule in [Schedule::Lazy, Schedule::Random { seed: 17 }] {
+        assert_eq!(products::packed::check(&Device::cpu(schedule), &products::packed::small()).unwrap(), 36);
+    }
+}
+
+#[test]
+fn attention_of_any_shape_is_that_of_sums_in_f64() {
+    let device = Device::cpu(Schedule::Random { seed: 18 });
+    assert_eq!(products::drawn::check(&device, 40, 60, 3).unwrap(), 14);
+}
+
+#[test]
 fn the_gradient_of_attention_is_that_of_sums_in_f64() {
     for schedule in [Schedule::Lazy, Schedule::Random { seed: 15 }] {
         assert_eq!(products::gradient::check(&Device::cpu(schedule), &products::gradient::SMALL).unwrap(), 32);

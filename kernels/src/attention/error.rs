@@ -60,6 +60,15 @@ pub enum AttentionError {
         /// Rows of a sequence or of a page.
         rows: usize,
     },
+    /// The rows at which packed sequences begin are not in order, or not as many of both.
+    Offsets {
+        /// Of what: `queries` or `keys`.
+        what: &'static str,
+        /// The first number that cannot be.
+        at: usize,
+        /// It; `None` if it is missing.
+        row: Option<usize>,
+    },
     /// What was asked for is not there with something else that was.
     Without {
         /// What: `decoding` or `gradient`.
@@ -115,6 +124,14 @@ impl fmt::Display for AttentionError {
                 text(*keys),
                 text(*values),
             ),
+            AttentionError::Offsets { what, at, row } => {
+                let row = row.map_or("missing".to_owned(), |row| row.to_string());
+                write!(
+                    f,
+                    "no packed sequences whose {what} begin at these rows: number {at} is {row}. The first is 0, none is less than the one \
+                     before, the last one, where the last sequence ends, is not 0, and there are as many for queries and for keys"
+                )
+            }
             AttentionError::Without { what, with } => write!(f, "there is no {what} with {with}"),
             AttentionError::Matrix { what, given, wanted } => {
                 write!(f, "{what} has {} elements, and should have {}", text(*given), text(*wanted))

@@ -9,6 +9,7 @@ use tilepipe_host::{Argument, Bound, Nothing, Stream, launch};
 use super::decoding::{attention_decoding, attention_join};
 use super::error::{AttentionError, expect, refuse};
 use super::gradient::{attention_keys_gradient, attention_queries_gradient, attention_row_products};
+use super::packed::attention_packed;
 use super::{ALL, Band, CAUSAL, MOST_HEADS, Shape, WINDOW, attention};
 use crate::instance::{blocks, extents, has, has_elements};
 use crate::{MatrixView, MatrixViewMut};
@@ -18,7 +19,8 @@ use crate::{MatrixView, MatrixViewMut};
 pub fn instances() -> impl Iterator<Item = &'static Instance> {
     let of_gradient = attention_queries_gradient::INSTANCES.iter().chain(&attention_keys_gradient::INSTANCES);
     let of_decoding = attention_decoding::INSTANCES.iter().chain(&attention_join::INSTANCES);
-    attention::INSTANCES.iter().chain(&attention_row_products::INSTANCES).chain(of_gradient).chain(of_decoding)
+    let of_forward = attention::INSTANCES.iter().chain(&attention_packed::INSTANCES);
+    of_forward.chain(&attention_row_products::INSTANCES).chain(of_gradient).chain(of_decoding)
 }
 
 /// What attention is computed: how the heads and the sequences lie, and which keys a query sees.
@@ -298,12 +300,18 @@ impl Attention {
 
     /// Refuses what is there in `forward` alone, for `what`.
     pub(super) fn check_plain(&self, what: &'static str) -> Result<(), AttentionError> {
-        let asked = [
-            (self.head > 128, "heads of more than 128 elements"),
-            (self.cap.is_some(), "a cap of the scores"),
-            (!self.slopes.is_empty(), "slopes"),
-        ];
-        refuse(what, asked)
+        refuse(what, [(self.head > 128, "heads of more than 128 elements")])?;
+        self.check_unshaped(what)
+    }
+
+    /// Refuses scores that are more than products, for `what`.
+    pub(super) fn check_unshaped(&self, what: &'static str) -> Result<(), AttentionError> {
+        refuse(what, [(self.cap.is_some(), "a cap of the scores"), (!self.slopes.is_empty(), "slopes")])
+    }
+
+    /// Refuses rows that were said to be of several sequences, for `what`.
+    pub(super) fn check_one_sequence(&self, what: &'static str) -> Result<(), AttentionError> {
+        refuse(what, [(self.sequences != 1, "sequences of one length")])
     }
 
     /// Whether a query sees all keys, or those up to its own.

@@ -3,16 +3,16 @@
 #![allow(clippy::too_many_arguments, reason = "as many as there are matrices")]
 
 use core::f32::consts::{LN_2, LOG2_E};
-use core::ops::Range;
+use core::ops::Deref;
 
 use tilepipe::product::{
     Columns, OperandElement, OperandTile, RowParts, RowValues, RowValuesMut, SumElement, Sums, Width, exp2_approximate,
     reciprocal_approximate,
 };
-use tilepipe::role::{Across, Budget, Partitioned, Product, Registers, RoleGroup, WarpRoles, Warpgroups};
+use tilepipe::role::{Across, Budget, Partitioned, Product, Registers, RoleGroup, RoleShared, WarpRoles, Warpgroups};
 use tilepipe::{
     Block, Constant, Grouped, LastFirst, Outputs, Panels, Shared, Stages, Stepped, Swizzle128, Tensor, TensorMap,
-    TensorMut, TensorTile, bf16, f16, kernel, math,
+    TensorMut, TensorTile, Uniform, bf16, f16, kernel, math,
 };
 
 #[cfg(not(target_arch = "nvptx64"))]
@@ -25,6 +25,10 @@ mod error;
 #[cfg(not(target_arch = "nvptx64"))]
 mod forward;
 mod gradient;
+mod packed;
+mod seen;
+#[cfg(not(target_arch = "nvptx64"))]
+mod sequences;
 
 #[cfg(not(target_arch = "nvptx64"))]
 pub use backward::{Logarithms, Rows, backward, rows_of_room};
@@ -36,6 +40,11 @@ pub use error::AttentionError;
 #[cfg(not(target_arch = "nvptx64"))]
 pub use forward::{Attention, LogarithmsMut, forward, forward_with_logarithms, instances};
 pub use gradient::{KeyRings, Scores, attention_keys_gradient, attention_queries_gradient, attention_row_products};
+pub use packed::attention_packed;
+use seen::{ALL, CAUSAL, Seen, SeenOfPacked, Sees, WINDOW};
+pub use seen::{Band, Place};
+#[cfg(not(target_arch = "nvptx64"))]
+pub use sequences::{Sequences, forward_packed};
 
 /// What a row's maximum begins with: less than any score, and a number.
 const LEAST: f32 = -1e30;
@@ -67,75 +76,6 @@ pub type Rings<
         Outputs<TensorTile<T, Panels<ROWS, HEAD, 64, ARRAY>, Swizzle128>, 2>,
     ),
 );
-
-/// How many keys a query sees before its own and behind it, for masks: the last query's own key is
-/// the last one.
-#[derive(Clone, Copy, Debug, PartialEq, tilepipe::Element)]
-#[repr(C)]
-pub struct Band {
-    /// Before it.
-    pub before: i32,
-    /// Behind it.
-    pub behind: i32,
-}
-
-/// A query sees all keys.
-const ALL: u32 = 0;
-/// It sees the keys up to its own.
-const CAUSAL: u32 = 1;
-/// It sees those of a [`Band`].
-const WINDOW: u32 = 2;
-
-/// The keys that the queries of a tile see.
-#[derive(Clone, Copy)]
-struct Seen<const MASK: u32, const ROWS: usize> {
-    /// The key of the tile's first query.
-    own: i32,
-    /// How many keys there are.
-    keys: i32,
-    band: Band,
-}
-
-impl<const MASK: u32, const ROWS: usize> Seen<MASK, ROWS> {
-    #[inline(always)]
-    fn new(tile: usize, queries: usize, keys: usize, band: Band) -> Self {
-        Seen { own: (tile * ROWS) as i32 + keys as i32 - queries as i32, keys: keys as i32, band }
-    }
-
-    /// The keys that a query sees, by its place in the tile. They are none if the end is not behind
-    /// the start.
-    #[inline(always)]
-    fn by(self, row: i32) -> Range<i32> {
-        let own = self.own + row;
-        match MASK {
-            ALL => 0..self.keys,
-            CAUSAL => 0..(own + 1).min(self.keys),
-            _ => (own - self.band.before).max(0)..(own + self.band.behind + 1).min(self.keys),
-        }
-    }
-
-    /// The tiles of so many keys that some query sees a part of, one at least.
-    #[inline(always)]
-    fn tiles(self, of: usize) -> Range<usize> {
-        let (first, last) = (self.by(0).start as usize / of, self.by(ROWS as i32 - 1).end.max(1) as usize);
-        let end = last.div_ceil(of);
-        first.min(end - 1)..end
-    }
-
-    /// The tiles of so many keys that every query sees all of.
-    #[inline(always)]
-    fn whole_tiles(self, of: usize) -> Range<usize> {
-        let (start, end) = (self.by(ROWS as i32 - 1).start, self.by(0).end);
-        (start.max(0) as usize).div_ceil(of)..end.max(0) as usize / of
-    }
-
-    /// What a query sees of a tile of so many keys.
-    #[inline(always)]
-    fn of_tile(self, row: usize, tile: usize, of: usize) -> Range<i32> {
-        let (Range { start, end }, first) = (self.by(row as i32), (tile * of) as i32);
-        if MASK == WINDOW { start - first..end - first } else { 0..end - first }
-    }
-}
 
 /// What else is done to scores before the softmax.
 #[derive(Clone, Copy, Debug, PartialEq, tilepipe::Element)]
@@ -247,6 +187,51 @@ pub fn attention<
     Columns<HEAD>: Width,
     Columns<KEYS>: Width,
 {
+    let seen = |tile| Seen::<MASK, ROWS>::new(tile, queries.rows(), keys.rows(), band);
+    attend::<_, _, O, _, SHAPED, HEAD, ARRAY, ROWS, KEYS, QUERIES, STAGES, THREADS, CONSUMERS, LESS, MORE>(
+        block,
+        (queries, keys, values),
+        (scale, shape),
+        seen,
+        (out, logarithms),
+        shared,
+    );
+}
+
+/// What is common to attention whatever a query sees, which `seen` says of a tile of queries.
+#[inline(always)]
+fn attend<
+    T: OperandElement + SumElement,
+    V: Sees,
+    O: Stepped,
+    P: Deref<Target = Shape> + Uniform + RoleShared,
+    const SHAPED: bool,
+    const HEAD: usize,
+    const ARRAY: usize,
+    const ROWS: usize,
+    const KEYS: usize,
+    const QUERIES: usize,
+    const STAGES: usize,
+    const THREADS: usize,
+    const CONSUMERS: usize,
+    const LESS: usize,
+    const MORE: usize,
+>(
+    block: Block<THREADS>,
+    (queries, keys, values): (
+        Tensor<T, Panels<ROWS, HEAD, 64, ARRAY>, Swizzle128>,
+        Tensor<T, Panels<KEYS, HEAD, 64, ARRAY>, Swizzle128>,
+        Tensor<T, Panels<KEYS, HEAD, 64, ARRAY>, Swizzle128>,
+    ),
+    (scale, shape): (f32, P),
+    seen: impl Fn(usize) -> V + Uniform + RoleShared,
+    (out, logarithms): (TensorMut<T, Panels<ROWS, HEAD, 64, ARRAY>, Swizzle128, O>, RowValuesMut<ROWS, O>),
+    shared: Shared<Rings<T, HEAD, ARRAY, ROWS, KEYS, QUERIES, STAGES>>,
+) where
+    Columns<ROWS>: Width,
+    Columns<HEAD>: Width,
+    Columns<KEYS>: Width,
+{
     let ((query_stages, key_stages), (value_stages, outputs)) = {
         let (first, second) = shared.split();
         (first.split(), second.split())
@@ -255,7 +240,6 @@ pub fn attention<
     let heads = queries.matrices().max(1) as u32;
     // Heads of queries for each one of keys.
     let shared_by = (heads / keys.matrices().max(1) as u32).max(1);
-    let seen = |tile| Seen::<MASK, ROWS>::new(tile, queries.rows(), keys.rows(), band);
     // What scores are multiplied by once they have their shape.
     let unit = if SHAPED { 1.0 } else { scale };
     block
@@ -292,7 +276,7 @@ pub fn attention<
                             return scores;
                         }
                         let slope = shape.slopes[(matrix as u32 % heads) as usize % MOST_HEADS];
-                        shaped(&group, scores, scale, (shape.cap, slope), (tile * KEYS) as i32 - seen.own)
+                        shaped(&group, scores, scale, (shape.cap, slope), (tile * KEYS) as i32 - seen.own())
                     };
                     let Ok(query) = of_queries.wait() else { return };
                     let (query_end, query) = query.hold();
@@ -308,7 +292,7 @@ pub fn attention<
                     let (weights, mut total) = weighed(&group, scores, &largest, unit);
                     let mut factors = weights.into_factor::<T, _>(&group);
                     let mut sums: Sums<Columns<HEAD>, CONSUMERS> = group.sums(0.0);
-                    let start = if MASK == WINDOW { tiles.start as u32 } else { 0 };
+                    let start = if V::FROM_FIRST { 0 } else { tiles.start as u32 };
                     while next > start {
                         next -= 1;
                         let Ok(key) = of_keys.wait() else { return };

@@ -6,6 +6,7 @@ use tilepipe_host::Device;
 use tilepipe_kernels::attention::{Attention, AttentionError, forward, forward_with_logarithms};
 use tilepipe_runner::reference::attention::{Row, softmax_of};
 
+use super::drawn::Checked;
 use super::{Half, numbers};
 
 /// Queries and keys of a sequence, heads of both, elements of a head, and whether a query sees the
@@ -112,8 +113,48 @@ pub fn check(device: &Device, cases: &[Case]) -> Result<usize, AttentionError> {
 }
 
 impl Case {
+    /// A case of at most so many queries and keys, by these numbers.
+    pub(super) fn drawn(most: usize, draw: [usize; 8]) -> Self {
+        let [queries, keys, shared, heads, head, sequences, mask, window] = draw;
+        let of_keys = 1 + heads % 3;
+        let heads = [of_keys * (1 + shared % 3), of_keys];
+        let head = [64, 128, 64, 128, 256, 8 * (1 + head / 8 % 32)][head % 6];
+        let case = Case::new(1 + queries % most, 1 + keys % most, heads, head, mask.is_multiple_of(3));
+        let case = case.sequences(1 + sequences % 3);
+        match mask % 6 {
+            1 => case.window(window % most, window / most % most),
+            2 => case.shaped(Some(3.0), window.is_multiple_of(2)),
+            _ => case,
+        }
+    }
+
+    fn slopes(&self) -> Vec<f32> {
+        let slope = |head: usize| if self.has_slopes { 0.5_f32.powi(head as i32 + 1) } else { 0.0 };
+        (0..self.heads[0]).map(slope).collect()
+    }
+
+    fn attention(&self) -> Attention {
+        let [before, behind] = self.window;
+        let mut attention = Attention::new(self.head).window(before, behind).sequences(self.sequences);
+        if let Some(cap) = self.cap {
+            attention = attention.soft_cap(cap);
+        }
+        if self.has_slopes { attention.slopes(&self.slopes()) } else { attention }
+    }
+}
+
+impl Checked for Case {
+    fn launch<T: Half + OperandElement>(&self, device: &Device, elements: &[T]) -> Result<(), AttentionError> {
+        let Case { queries, keys, heads: [heads, of_keys], head, sequences, .. } = *self;
+        let tokens =
+            |rows: usize, heads: usize| device.upload_2d(&elements[..sequences * rows * heads * head], heads * head);
+        let (q, k, v) = (tokens(queries, heads)?, tokens(keys, of_keys)?, tokens(keys, of_keys)?);
+        let mut out = device.zeroed_2d::<T>(heads * head, sequences * queries)?;
+        forward(&device.stream()?, &q, &k, &v, &mut out, &self.attention())
+    }
+
     fn check<T: Half + OperandElement>(&self, device: &Device) -> Result<(), AttentionError> {
-        let Case { queries, keys, heads: [heads, of_keys], head, sequences, window, cap, has_slopes } = *self;
+        let Case { queries, keys, heads: [heads, of_keys], head, sequences, window, cap, .. } = *self;
         let tokens = |rows: usize, heads: usize, seed| {
             let values =
                 numbers(sequences * rows * heads * head, seed, 4001).map(|number| number as f32 / 1000.0 - 2.0);
@@ -122,15 +163,7 @@ impl Case {
         let (q, k, v) = (tokens(queries, heads, 1), tokens(keys, of_keys, 2), tokens(keys, of_keys, 3));
         let (on_q, on_k) = (device.upload_2d(&q, heads * head)?, device.upload_2d(&k, of_keys * head)?);
         let on_v = device.upload_2d(&v, of_keys * head)?;
-        let slopes: Vec<f32> =
-            (0..heads).map(|head| if has_slopes { 0.5_f32.powi(head as i32 + 1) } else { 0.0 }).collect();
-        let mut attention = Attention::new(head).window(window[0], window[1]).sequences(sequences);
-        if let Some(cap) = cap {
-            attention = attention.soft_cap(cap);
-        }
-        if has_slopes {
-            attention = attention.slopes(&slopes);
-        }
+        let (slopes, attention) = (self.slopes(), self.attention());
         let stream = device.stream()?;
         let run = || {
             let mut out = device.filled_with_byte_2d::<T>(heads * head, sequences * queries, 0xEE)?;
@@ -163,23 +196,30 @@ impl Case {
                 let start = ((sequence * keys + key) * of_keys + shared) * head;
                 (&k[start..][..head], &v[start..][..head])
             };
-            let Row { sums, size, logarithm } = softmax_of(own, keys, key, score);
-            for (found, sum) in found[at * head..][..head].iter().zip(sums) {
-                let found: f64 = (*found).into();
-                // Each weight is rounded to half a unit of its last place, and is relative to an
-                // approximate power; the result is rounded once more.
-                let bound = (size + sum.abs()) * 2.0_f64.powi(-T::FRACTION) + 1e-5;
-                let error = (found - sum).abs();
-                assert!(error <= bound, "{self:?}: query {row} of head {of}: {found} in place of {sum}");
-            }
-            let found = f64::from(logarithms[(sequence * heads + of) * queries + query]);
-            let is_it = if logarithm.is_finite() {
-                (found - logarithm).abs() < 1e-4 * (1.0 + logarithm.abs())
-            } else {
-                found == logarithm
-            };
-            assert!(is_it, "{self:?}: query {row} of head {of}: a logarithm of {found} in place of {logarithm}");
+            let expected = softmax_of(own, keys, key, score);
+            let found = (&found[at * head..][..head], logarithms[(sequence * heads + of) * queries + query]);
+            assert_row(found, &expected, &format_args!("{self:?}: query {row} of head {of}"));
         }
         Ok(())
     }
+}
+
+/// Asserts that a row and the logarithm of its weights are these, up to rounding.
+pub(super) fn assert_row<T: Half>((found, logarithm): (&[T], f32), expected: &Row, of: &dyn core::fmt::Display) {
+    let size = expected.size;
+    for (found, sum) in found.iter().zip(&expected.sums) {
+        let found: f64 = (*found).into();
+        // Each weight is rounded to half a unit of its last place, and is relative to an approximate
+        // power; the result is rounded once more.
+        let bound = (size + sum.abs()) * 2.0_f64.powi(-T::FRACTION) + 1e-5;
+        let error = (found - sum).abs();
+        assert!(error <= bound, "{of}: {found} in place of {sum}");
+    }
+    let (found, logarithm) = (f64::from(logarithm), expected.logarithm);
+    let is_it = if logarithm.is_finite() {
+        (found - logarithm).abs() < 1e-4 * (1.0 + logarithm.abs())
+    } else {
+        found == logarithm
+    };
+    assert!(is_it, "{of}: a logarithm of {found} in place of {logarithm}");
 }

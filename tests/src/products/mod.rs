@@ -14,7 +14,9 @@ use crate::case::{dtype_of, random_bits};
 pub mod attention;
 pub mod chained;
 pub mod decoding;
+pub mod drawn;
 pub mod gradient;
+pub mod packed;
 pub mod rows;
 pub mod shapes;
 

@@ -4,7 +4,9 @@
 use std::collections::BTreeSet;
 
 use tilepipe::launch::Instance;
-use tilepipe_kernels::attention::{attention, attention_decoding, attention_keys_gradient, attention_queries_gradient};
+use tilepipe_kernels::attention::{
+    attention, attention_decoding, attention_keys_gradient, attention_packed, attention_queries_gradient,
+};
 use tilepipe_test_kernels::tensor::chained::product_of_a_product;
 use tilepipe_tests::artifact::Module;
 use tilepipe_tests::flow::{Code, Instruction, Loop};
@@ -76,7 +78,7 @@ fn check(module: Module, instance: &Instance, [(first, of_first), (second, of_se
 
 #[test]
 fn a_round_of_attention_has_both_products_in_flight_and_nothing_touches_their_registers() {
-    for instance in &attention::INSTANCES {
+    for instance in attention::INSTANCES.iter().chain(&attention_packed::INSTANCES) {
         let number = |name| instance.generic(name).and_then(|value| value.parse::<usize>().ok()).expect("a number");
         let (head, keys) = (number("HEAD"), number("KEYS"));
         check(Module::Kernels, instance, [(keys, head / 16), (head, keys / 16)]);
@@ -94,7 +96,8 @@ fn a_round_of_a_product_of_a_product_is_as_that_of_attention() {
 fn attention_leaves_no_local_memory() {
     let report = Module::Kernels.report().unwrap_or_else(|error| panic!("{error}"));
     let of_gradient = attention_queries_gradient::INSTANCES.iter().chain(&attention_keys_gradient::INSTANCES);
-    let all = attention::INSTANCES.iter().chain(of_gradient).chain(&attention_decoding::INSTANCES);
+    let of_forward = attention::INSTANCES.iter().chain(&attention_packed::INSTANCES);
+    let all = of_forward.chain(of_gradient).chain(&attention_decoding::INSTANCES);
     for instance in all {
         let own: Vec<_> = report.iter().filter(|one| one["kernel"] == instance.symbol()).collect();
         assert_eq!(own.len(), 1, "{}: assembled for sm_90a alone", instance.name());

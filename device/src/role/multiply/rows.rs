@@ -314,20 +314,27 @@ impl<'r, W: Width, const SIZE: usize> Sums<'r, W, SIZE> {
     ///
     /// # Threads
     ///
-    /// The role whose sums they are; `columns` runs per thread.
+    /// The role whose sums they are; `columns` runs per thread, once for each row of which the thread
+    /// has sums.
     #[inline(always)]
     pub fn keep<R: Warpgroups>(
         self,
         group: &RoleGroup<'r, R, SIZE>,
         columns: impl Fn(usize) -> Range<i32> + Uniform,
     ) -> Sums<'r, W, SIZE> {
+        let of_rows = |rank| {
+            let (row, _) = place_of_sum(rank, 0);
+            let (second, first) = (columns(row + from_first_sum(2).0), columns(row));
+            [[first.start, first.end], [second.start, second.end]]
+        };
+        // SAFETY: role-level code, and the closure is `Uniform`.
+        let kept: isa::PerThread<_, SIZE> =
+            unsafe { isa::PerThread::of_members(<R as sealed::Role>::MEMBERS, of_rows) };
         self.updated(group, |rank, register, sum| {
-            let (row, column) = place_of_sum(rank, 0);
-            let (down, across) = from_first_sum(register);
-            let Range { start, end } = columns(row + down);
+            let (column, across) = (place_of_sum(rank, 0).1, from_first_sum(register).1 as i32);
             // From the thread's first column on, so that one comparison with a constant is left.
-            let (start, end) = (start.saturating_sub(column as i32), end.saturating_sub(column as i32));
-            if (across as i32) >= start && (across as i32) < end { sum } else { f32::NEG_INFINITY }
+            let [start, end] = kept.get(rank)[register / 2 % 2].map(|place| place.saturating_sub(column as i32));
+            if across >= start && across < end { sum } else { f32::NEG_INFINITY }
         })
     }
 
