@@ -117,12 +117,17 @@ impl Artifact {
     ///
     /// [`Error::Io`] if the file cannot be written or the working folder is gone.
     pub fn write_list(&self, folder: &Path) -> Result<(), Error> {
+        Artifact::write_list_of(std::slice::from_ref(self), folder)
+    }
+
+    /// As [`Artifact::write_list`], of the files of several.
+    pub(crate) fn write_list_of(artifacts: &[Artifact], folder: &Path) -> Result<(), Error> {
         let path = &folder.join(LIST);
         let mut text = String::new();
-        for line in self.absent.iter().flat_map(|why| why.lines()) {
+        for line in artifacts.iter().flat_map(|one| &one.absent).flat_map(|why| why.lines()) {
             text.push_str(&format!("absent {line}\n"));
         }
-        for image in &self.images {
+        for image in artifacts.iter().flat_map(|one| &one.images) {
             text.push_str(&format!("ptx {}\n", absolute(&image.ptx)?.display()));
             for cubin in &image.cubins {
                 text.push_str(&format!("cubin {} {}\n", cubin.arch, absolute(&cubin.path)?.display()));

@@ -118,4 +118,4 @@ pub use artifact::{Artifact, Cubin, Image};
 pub use builder::{Builder, build_all};
 pub use error::Error;
 pub use report::{FunctionReport, KernelReport, PtxasMessage};
-pub use script::build_in_script;
+pub use script::{build_all_in_script, build_in_script};

@@ -37,6 +37,35 @@ use crate::{Artifact, Builder, Error};
 /// [`Error::NotInScript`] outside a build script, [`Error::BadOverride`] where `TILEPIPE_TOOLCHAIN`
 /// names a folder that is no complete toolchain, and whatever [`Builder::build`] returns.
 pub fn build_in_script(manifest_dir: impl AsRef<Path>) -> Result<Artifact, Error> {
+    let [artifact] = build_crates([(manifest_dir.as_ref(), &[])])?;
+    Ok(artifact)
+}
+
+/// As [`build_in_script`], of several kernel crates: a program's own, and others whose kernels it
+/// launches. Of each crate the named kernel functions are built, or all if none are named
+/// ([`Builder::kernels`]). The crates have different names.
+///
+/// ```no_run
+/// // Its own kernels, and attention of the crate `tilepipe-kernels`.
+/// tilepipe_build::build_all_in_script([
+///     ("kernels", &[][..]),
+///     ("../tilepipe/kernels", &["attention"]),
+/// ])?;
+/// # Ok::<(), tilepipe_build::Error>(())
+/// ```
+///
+/// `tilepipe_host::built_kernels!()` embeds what was built of all of them.
+///
+/// # Errors
+///
+/// As of `build_in_script`, of the first crate with one.
+pub fn build_all_in_script<'a, P: AsRef<Path>, const N: usize>(
+    crates: [(P, &'a [&'a str]); N],
+) -> Result<[Artifact; N], Error> {
+    build_crates(crates.each_ref().map(|(manifest_dir, kernels)| (manifest_dir.as_ref(), *kernels)))
+}
+
+fn build_crates<const N: usize>(crates: [(&Path, &[&str]); N]) -> Result<[Artifact; N], Error> {
     let variable = |name: &'static str| std::env::var_os(name).map(PathBuf::from).ok_or(Error::NotInScript { name });
     let out_dir = variable("OUT_DIR")?;
     let package = variable("CARGO_MANIFEST_DIR")?;
@@ -45,9 +74,11 @@ pub fn build_in_script(manifest_dir: impl AsRef<Path>) -> Result<Artifact, Error
         println!("cargo::rerun-if-env-changed={name}");
     }
     // Also when the build fails: the next attempt comes when something changes.
-    let manifest_dir = package.join(manifest_dir);
-    println!("cargo::rerun-if-changed={}", manifest_dir.join("src").display());
-    println!("cargo::rerun-if-changed={}", manifest_dir.join("Cargo.toml").display());
+    let crates = crates.map(|(manifest_dir, kernels)| (package.join(manifest_dir), kernels));
+    for (manifest_dir, _) in &crates {
+        println!("cargo::rerun-if-changed={}", manifest_dir.join("src").display());
+        println!("cargo::rerun-if-changed={}", manifest_dir.join("Cargo.toml").display());
+    }
 
     let found = toolchain::find(Some(target_dir));
     for file in watched(found.as_ref().ok(), toolchain::cache().as_deref(), &out_dir) {
@@ -56,25 +87,33 @@ pub fn build_in_script(manifest_dir: impl AsRef<Path>) -> Result<Artifact, Error
     let toolchain = match found {
         Err(error @ Error::NoToolchain { .. }) => {
             println!("cargo::warning={WITHOUT}");
-            let artifact = Artifact::without_kernels(error.to_string());
-            artifact.write_list(&out_dir)?;
-            return Ok(artifact);
+            let artifacts = [(); N].map(|()| Artifact::without_kernels(error.to_string()));
+            // All say the same.
+            Artifact::write_list_of(&artifacts[..N.min(1)], &out_dir)?;
+            return Ok(artifacts);
         }
         found => found?,
     };
-    let builder = Builder::new(&manifest_dir)
-        .target_dir(target_dir.join("tilepipe"))
-        .output_dir(out_dir.join("kernels"))
-        .toolchain(toolchain);
-    let (artifact, sources) = builder.build_with_sources()?;
-    for source in sources {
-        println!("cargo::rerun-if-changed={}", source.display());
+    let mut artifacts = Vec::with_capacity(N);
+    for (nth, (manifest_dir, kernels)) in crates.iter().enumerate() {
+        // Each folder is one crate's alone.
+        let folder = if nth == 0 { "kernels".to_owned() } else { format!("kernels-{nth}") };
+        let builder = Builder::new(manifest_dir)
+            .kernels(kernels.iter().copied())
+            .target_dir(target_dir.join("tilepipe"))
+            .output_dir(out_dir.join(folder))
+            .toolchain(toolchain.clone());
+        let (artifact, sources) = builder.build_with_sources()?;
+        for source in sources {
+            println!("cargo::rerun-if-changed={}", source.display());
+        }
+        for warning in artifact.warnings() {
+            println!("cargo::warning={warning}");
+        }
+        artifacts.push(artifact);
     }
-    artifact.write_list(&out_dir)?;
-    for warning in artifact.warnings() {
-        println!("cargo::warning={warning}");
-    }
-    Ok(artifact)
+    Artifact::write_list_of(&artifacts, &out_dir)?;
+    Ok(artifacts.try_into().unwrap_or_else(|_| unreachable!("an artifact for each crate")))
 }
 
 /// What cargo says of a program without kernels.

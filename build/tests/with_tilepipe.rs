@@ -83,14 +83,14 @@ fn write_changed(path: &Path, content: &[u8]) {
     }
 }
 
-/// What a build script with the crate `local` prints, run as cargo would.
-fn printed_by_script() -> String {
+/// What a build script with the crate `local`, or with `BOTH`, prints, run as cargo would.
+fn printed_by_script(crates: &str) -> String {
     let folder = copy();
     let target = folder.join("target");
     write_changed(&target.join("CACHEDIR.TAG"), b"Signature: 8a477f597d28d172789f06886806bc55");
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "as_a_build_script", "--ignored", "--nocapture"]);
-    command.env(IN_SCRIPT, "local").env("OUT_DIR", target.join("script/out")).env("CARGO_MANIFEST_DIR", &folder);
+    command.env(IN_SCRIPT, crates).env("OUT_DIR", target.join("script/out")).env("CARGO_MANIFEST_DIR", &folder);
     let installed = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name(toolchain::FOLDER);
     if std::env::var_os(toolchain::OVERRIDE).is_none() && installed.is_dir() {
         command.env(toolchain::OVERRIDE, installed);
@@ -103,11 +103,19 @@ fn printed_by_script() -> String {
 
 /// Set where this program is to be a build script, to the kernel crate's folder.
 const IN_SCRIPT: &str = "TILEPIPE_TEST_SCRIPT";
+/// In place of a folder: the crate `local`, and of the one around it a kernel.
+const BOTH: &str = "local and add_rank";
 
 #[test]
 #[ignore = "another test runs it as a build script"]
 fn as_a_build_script() {
     if let Some(folder) = std::env::var_os(IN_SCRIPT) {
+        if folder == BOTH {
+            let crates = [("local", &[][..]), (".", &["add_rank"])];
+            let [local, around] = tilepipe_build::build_all_in_script(crates).unwrap();
+            println!("fresh: {} and {}", local.fresh, around.fresh);
+            return;
+        }
         let artifact = tilepipe_build::build_in_script(folder).unwrap();
         println!("fresh: {}", artifact.fresh);
     }
@@ -174,10 +182,21 @@ fn only_the_real_tilepipe_may_contain_thread_level_code_and_only_what_is_asked_f
     let expected = "cargo::warning=kernel `occurrences` (2 of 2 instances, sm_80, sm_90, sm_100): a stack of up to 64 bytes a thread in \
                     local memory (`occurrences__64` on sm_80)";
     for fresh in [false, true] {
-        let printed = printed_by_script();
+        let printed = printed_by_script("local");
         assert!(printed.contains(&format!("fresh: {fresh}\n")), "{printed}");
         assert_eq!(printed.matches("cargo::warning=").count(), 1, "{printed}");
         assert!(printed.lines().any(|line| line == expected), "{printed}");
+    }
+
+    // Two crates for one program, each with its files in the list.
+    for fresh in ["false", "true"] {
+        let printed = printed_by_script(BOTH);
+        assert!(printed.contains(&format!("fresh: true and {fresh}\n")), "{printed}");
+        let list = fs::read_to_string(copy().join("target/script/out/tilepipe-kernels.txt")).unwrap();
+        let images: Vec<&str> = list.lines().filter_map(|line| line.strip_prefix("ptx ")).collect();
+        let [first, second] = images[..] else { panic!("{list}") };
+        assert!(first.contains("occurrences") && second.contains("add_rank"), "{list}");
+        assert!(images.iter().all(|image| Path::new(image).is_file()), "{list}");
     }
 
     // Launch bounds: directives where they are given, and one error for those that no GPU has room
