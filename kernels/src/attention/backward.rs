@@ -10,7 +10,7 @@ use tilepipe_host::{Argument, Bound, Stream, launch};
 use super::error::{AttentionError, expect};
 use super::forward::{Attention, Size};
 use super::gradient::{Scores, attention_keys_gradient, attention_queries_gradient, attention_row_products};
-use super::{ALL, WINDOW};
+use super::seen::{ALL, WINDOW};
 use crate::instance::{blocks, extents, has, has_elements, small_blocks};
 use crate::{MatrixView, MatrixViewMut};
 

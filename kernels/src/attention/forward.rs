@@ -10,7 +10,8 @@ use super::decoding::{attention_decoding, attention_join};
 use super::error::{AttentionError, expect, refuse};
 use super::gradient::{attention_keys_gradient, attention_queries_gradient, attention_row_products};
 use super::packed::attention_packed;
-use super::{ALL, Band, CAUSAL, MOST_HEADS, Shape, WINDOW, attention};
+use super::seen::{ALL, CAUSAL, WINDOW};
+use super::{Band, MOST_HEADS, Shape, attention};
 use crate::instance::{blocks, extents, has, has_elements};
 use crate::{MatrixView, MatrixViewMut};
 

@@ -11,7 +11,8 @@ use tilepipe::{
     Tensor, TensorMap, TensorMut, TensorTile, TilesMut2D, bf16, f16, kernel, math,
 };
 
-use super::{ALL, Band, LEAST, Rings, Seen, Sees, Tile};
+use super::seen::{ALL, Seen, Sees};
+use super::{Band, LEAST, Rings, Tile};
 
 /// Writes what the gradient needs of each query, a row for each head of each sequence: above the
 /// logarithms of [`forward_with_logarithms`](super::forward_with_logarithms), of the base 2, and

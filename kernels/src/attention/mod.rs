@@ -41,8 +41,8 @@ pub use error::AttentionError;
 pub use forward::{Attention, LogarithmsMut, forward, forward_with_logarithms, instances};
 pub use gradient::{KeyRings, Scores, attention_keys_gradient, attention_queries_gradient, attention_row_products};
 pub use packed::attention_packed;
-use seen::{ALL, CAUSAL, Seen, SeenOfPacked, Sees, WINDOW};
 pub use seen::{Band, Place};
+use seen::{Seen, Sees};
 #[cfg(not(target_arch = "nvptx64"))]
 pub use sequences::{Sequences, forward_packed};
 

@@ -5,7 +5,8 @@
 use tilepipe::product::{Columns, OperandElement, RowValuesMut, SumElement, Width};
 use tilepipe::{Block, Input, LastFirst, Panels, Shared, Stepped, Swizzle128, Tensor, TensorMut, bf16, f16, kernel};
 
-use super::{Band, MOST_HEADS, Place, Rings, SeenOfPacked, Shape, attend};
+use super::seen::SeenOfPacked;
+use super::{Band, MOST_HEADS, Place, Rings, Shape, attend};
 
 /// Scores that are products and nothing else.
 const PLAIN: Shape = Shape { cap: 0.0, slopes: [0.0; MOST_HEADS] };
