@@ -19,7 +19,7 @@ use pyo3::pymodule;
 mod _native {
     use pyo3::prelude::*;
 
-    use crate::operators::{layer, norm};
+    use crate::operators::{attention as heads, layer, norm};
 
     /// Writes the norm of each row of `x`.
     #[pyfunction]
@@ -81,6 +81,46 @@ mod _native {
         weight_gradient: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<bool> {
         layer::linear_backward(py, &layer::Gradients { x, weight, gradient, x_gradient, weight_gradient })
+    }
+
+    /// Writes attention, and the logarithms of the sums of its weights.
+    #[pyfunction]
+    #[allow(clippy::too_many_arguments, reason = "as many as there are arrays")]
+    fn attention<'py>(
+        py: Python<'py>,
+        q: &Bound<'py, PyAny>,
+        k: &Bound<'py, PyAny>,
+        v: &Bound<'py, PyAny>,
+        out: &Bound<'py, PyAny>,
+        logarithms: &Bound<'py, PyAny>,
+        before: Option<usize>,
+        behind: Option<usize>,
+        scale: Option<f32>,
+    ) -> PyResult<bool> {
+        heads::attention(py, &heads::Given { q, k, v }, out, logarithms, heads::Options { before, behind, scale })
+    }
+
+    /// Writes the gradients of `q`, `k` and `v`.
+    #[pyfunction]
+    #[allow(clippy::too_many_arguments, reason = "as many as there are arrays")]
+    fn attention_backward<'py>(
+        py: Python<'py>,
+        q: &Bound<'py, PyAny>,
+        k: &Bound<'py, PyAny>,
+        v: &Bound<'py, PyAny>,
+        out: &Bound<'py, PyAny>,
+        logarithms: &Bound<'py, PyAny>,
+        gradient: &Bound<'py, PyAny>,
+        q_gradient: &Bound<'py, PyAny>,
+        k_gradient: &Bound<'py, PyAny>,
+        v_gradient: &Bound<'py, PyAny>,
+        room: &Bound<'py, PyAny>,
+        before: Option<usize>,
+        behind: Option<usize>,
+        scale: Option<f32>,
+    ) -> PyResult<bool> {
+        let more = heads::Gradients { out, logarithms, gradient, q_gradient, k_gradient, v_gradient, room };
+        heads::attention_backward(py, &heads::Given { q, k, v }, &more, heads::Options { before, behind, scale })
     }
 
     /// Says whether the extension was built with kernels for GPUs.

@@ -27,7 +27,7 @@ class Guide(unittest.TestCase):
     @unittest.skipUnless(importlib.util.find_spec("torch"), "PyTorch is not installed")
     def test_the_programs_for_pytorch_run(self):
         programs = self.programs()[1:]
-        self.assertEqual(len(programs), 2)
+        self.assertEqual(len(programs), 3)
         for program in programs:
             self.run_program(program)
 

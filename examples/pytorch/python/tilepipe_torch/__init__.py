@@ -1,6 +1,7 @@
-"""The root mean square norm of rows and a layer by tensor cores, with their gradients, by kernels in safe Rust.
+"""The root mean square norm of rows, and a layer and attention by tensor cores, with their gradients, by kernels in safe
+Rust.
 
-``rms_norm`` and ``linear`` take tensors of PyTorch, with gradients, or arrays of NumPy. Tensors on a GPU are used where
+``rms_norm``, ``linear`` and ``attention`` take tensors of PyTorch, with gradients, or arrays of NumPy. Tensors on a GPU are used where
 they lie, in PyTorch's current stream; everything else runs on the CPU.
 """
 
@@ -15,7 +16,15 @@ except ImportError:
 else:
     from . import operators
 
-__all__ = ["has_gpu_kernels", "linear", "linear_backward", "rms_norm", "rms_norm_backward", "rms_norm_into"]
+__all__ = [
+    "attention",
+    "has_gpu_kernels",
+    "linear",
+    "linear_backward",
+    "rms_norm",
+    "rms_norm_backward",
+    "rms_norm_into",
+]
 
 has_gpu_kernels = _native.has_gpu_kernels
 
@@ -75,6 +84,26 @@ def linear_backward(x, weight, gradient):
     x_gradient, weight_gradient = numpy.empty(x.shape, x.dtype), numpy.zeros(weight.shape, x.dtype)
     _native.linear_backward(x, weight, gradient, x_gradient, weight_gradient)
     return x_gradient, weight_gradient
+
+
+def attention(q, k, v, causal=False, window=(None, None), scale=None):
+    """Returns ``softmax(scale * q @ k.T) @ v`` of each head, of float16 or bfloat16, with sums in float32.
+
+    The shapes are ``(sequences, tokens, heads, elements)``, or without the first; ``k`` and ``v`` may have another number
+    of tokens, and of heads one that divides that of ``q``. Heads have a multiple of 8 elements, up to 256, or up to 128 where
+    there are gradients. The last query's own key is the last one: ``causal`` leaves a query the keys up to its own, and
+    ``window`` so many before it and behind it, of which ``None`` is all. ``scale`` is ``1 / sqrt(elements)`` without it. On a
+    GPU it needs tensor cores of sm_90.
+    """
+    before, behind = window
+    options = (before, 0 if causal else behind, None if scale is None else float(scale))
+    if _is_tensor(q):
+        return operators.heads(q, k, v, options)
+    numpy = _numpy(q)
+    out = numpy.empty(q.shape, q.dtype)
+    logarithms = numpy.empty((*q.shape[:-3], *q.shape[-2:-1], *q.shape[-3:-2]), numpy.float32)
+    _native.attention(q, k, v, out, logarithms, *options)
+    return out
 
 
 def _is_tensor(x):

@@ -1,7 +1,7 @@
 """What is in Rust. Programs call `tilepipe_torch` itself.
 
 Every array is a `torch.Tensor`, anything on the CPU with `__dlpack__`, or a capsule of such a thing. It has no gaps;
-the elements of a norm are float32, and those of a layer all float16 or all bfloat16. What is wrong with one is an
+the elements of a norm are float32, and those of a layer or of attention all float16 or all bfloat16. What is wrong with one is an
 exception before anything is written: `TypeError` for what is no such array, `ValueError` for one that does not fit,
 `RuntimeError` for what a device says.
 """
@@ -42,6 +42,43 @@ def linear_backward(
     """Writes the gradients of `x` and of `weight`, each if there is an array for it.
 
     Returns False where nothing was written, as there are no rows or outputs, or no array.
+    """
+
+def attention(
+    q: Any,
+    k: Any,
+    v: Any,
+    out: Any,
+    logarithms: Any,
+    before: Optional[int],
+    behind: Optional[int],
+    scale: Optional[float],
+) -> bool:
+    """Writes attention to `out`, and to `logarithms` a number in float32 for each query of each head.
+
+    A query sees `before` keys before its own and `behind` behind it, or all. Returns False where there is nothing to
+    write, as `q` has no elements.
+    """
+
+def attention_backward(
+    q: Any,
+    k: Any,
+    v: Any,
+    out: Any,
+    logarithms: Any,
+    gradient: Any,
+    q_gradient: Any,
+    k_gradient: Any,
+    v_gradient: Any,
+    room: Any,
+    before: Optional[int],
+    behind: Optional[int],
+    scale: Optional[float],
+) -> bool:
+    """Writes the gradients of `q`, `k` and `v`, from what `attention` wrote and the gradient of `out`.
+
+    `room` has two rows of float32 for each head of each sequence, with a number for each query; it is written. Returns
+    False where nothing was written, as `q` has no elements.
     """
 
 def parts(rows: int) -> int:

@@ -158,3 +158,86 @@ def _backward_layer(ctx, gradient):
 
 
 linear.register_autograd(_backward_layer, setup_context=_setup_layer)
+
+
+@torch.library.custom_op("tilepipe::attention", mutates_args=(), device_types=("cpu", "cuda"))
+def attention(
+    q: Tensor, k: Tensor, v: Tensor, before: Optional[int], behind: Optional[int], scale: Optional[float]
+) -> Tuple[Tensor, Tensor]:
+    """Attention, and the logarithms of the sums of its weights."""
+    out = torch.empty_like(q, memory_format=torch.contiguous_format)
+    logarithms = torch.empty(_of_logarithms(q), dtype=torch.float32, device=q.device)
+    _native.attention(q, k, v, out, logarithms, before, behind, scale)
+    return out, logarithms
+
+
+@attention.register_fake
+def _(q, k, v, before, behind, scale):
+    _check_attention(q, k, v)
+    logarithms = torch.empty(_of_logarithms(q), dtype=torch.float32, device=q.device)
+    return torch.empty_like(q, memory_format=torch.contiguous_format), logarithms
+
+
+@torch.library.custom_op("tilepipe::attention_backward", mutates_args=(), device_types=("cpu", "cuda"))
+def attention_backward(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    out: Tensor,
+    logarithms: Tensor,
+    gradient: Tensor,
+    before: Optional[int],
+    behind: Optional[int],
+    scale: Optional[float],
+) -> Tuple[Tensor, Tensor, Tensor]:
+    # Those of keys and values stay zero where there are no queries.
+    make = torch.zeros_like if q.numel() == 0 else torch.empty_like
+    gradients = tuple(make(one, memory_format=torch.contiguous_format) for one in (q, k, v))
+    rows, queries = 2 * logarithms.shape[:-1].numel(), logarithms.shape[-1]
+    room = torch.empty((rows, queries), dtype=torch.float32, device=q.device)
+    _native.attention_backward(q, k, v, out, logarithms, gradient, *gradients, room, before, behind, scale)
+    return gradients
+
+
+@attention_backward.register_fake
+def _(q, k, v, out, logarithms, gradient, before, behind, scale):
+    _check_attention(q, k, v)
+    return tuple(torch.empty_like(one, memory_format=torch.contiguous_format) for one in (q, k, v))
+
+
+def _of_logarithms(q):
+    return (*q.shape[:-3], q.shape[-2], q.shape[-3])
+
+
+def _check_attention(q, k, v):
+    torch._check(q.dim() >= 3, lambda: f"q: its shape is {tuple(q.shape)}, and it has three dimensions at least")
+    torch._check(k.shape == v.shape, lambda: f"v: its shape is {tuple(v.shape)}, and k's {tuple(k.shape)}")
+    torch._check(
+        k.dim() == q.dim() and k.shape[:-3] == q.shape[:-3] and k.shape[-1] == q.shape[-1],
+        lambda: f"k: its shape is {tuple(k.shape)}, which does not fit q's, {tuple(q.shape)}",
+    )
+
+
+def _setup_attention(ctx, inputs, output):
+    q, k, v, *ctx.options = inputs
+    ctx.save_for_backward(q, k, v, *output)
+    # A number of each row, which has no gradient here.
+    ctx.mark_non_differentiable(output[1])
+
+
+def _backward_attention(ctx, gradient, _):
+    gradients = attention_backward(*ctx.saved_tensors, gradient.contiguous(), *ctx.options)
+    return (*gradients, None, None, None)
+
+
+attention.register_autograd(_backward_attention, setup_context=_setup_attention)
+
+
+def heads(q, k, v, options):
+    """``attention`` alone; what will have no gradient is refused now, not when it is asked for."""
+    needs = torch.is_grad_enabled() and any(one.requires_grad for one in (q, k, v))
+    if needs and q.shape[-1] > 128:
+        raise ValueError(
+            f"q: it requires grad, and heads of {q.shape[-1]} elements have no gradient here; those of up to 128 have"
+        )
+    return attention(q, k, v, *options)[0]

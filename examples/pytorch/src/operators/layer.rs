@@ -1,20 +1,17 @@
 //! A layer of a network, and its gradients.
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use tilepipe_host::{Error, Stream};
 use tilepipe_torch_kernels::{self as kernels, Linear, Silu, bf16, f16};
 
+use super::{HALVES, expect_alike};
 use crate::array::{Array, Number, Shape};
 use crate::call::Call;
 
-/// The element types that tensor cores multiply here.
-const NUMBERS: [Number; 2] = [Number::Bf16, Number::F16];
 /// Elements that a row is a multiple of: each one starts at a multiple of 16 bytes, for the copy
 /// engine.
 const MULTIPLE: usize = 8;
-/// What an array's first element lies at a multiple of, in bytes.
-const ALIGNMENT: u64 = 16;
 /// The most rows, or elements of a row, that the copy engine counts.
 const MOST: usize = i32::MAX as usize - 512;
 /// Rows of a tile of a product.
@@ -259,26 +256,5 @@ impl Plan {
 
 /// Takes an array of these kernels' elements.
 fn take<'py>(name: &'static str, from: &Bound<'py, PyAny>) -> PyResult<Array<'py>> {
-    Array::take(name, from, &NUMBERS)
-}
-
-/// Fails unless all arrays have elements of one type, and begin where the copy engine can.
-fn expect_alike(read: &[&Array], written: &[&Array]) -> PyResult<()> {
-    let first = read[0];
-    for array in read.iter().chain(written) {
-        let name = array.name();
-        if array.number() != first.number() {
-            let (one, other) = (array.number().name(), first.number().name());
-            return Err(PyTypeError::new_err(format!(
-                "{name}: its elements are {one}, and those of {} are {other}; convert one of them",
-                first.name()
-            )));
-        }
-        if array.len() > 0 && !array.address().is_multiple_of(ALIGNMENT) {
-            return Err(PyValueError::new_err(format!(
-                "{name}: it begins at no multiple of {ALIGNMENT} bytes, as a part of another array may; pass a copy of it"
-            )));
-        }
-    }
-    Ok(())
+    Array::take(name, from, &HALVES)
 }
