@@ -1,16 +1,14 @@
 """The task `masks` of torch_peers.py: attention in which each query sees a window of keys, or those of its own sequence.
 
-Tensors are those of torch_attention.py.
+Tensors are those of torch_attention.py. PyTorch calls cuDNN for packed sequences as nested tensors alone, which cannot be
+captured into a graph.
 """
 
 import ctypes
-import functools
 import math
 import random
 
 import torch
-from torch.nn import functional
-from torch.nn.attention import SDPBackend, sdpa_kernel
 
 import torch_tasks
 from torch_attention import by_heads, far_off, tensors_of
@@ -52,8 +50,6 @@ def masks(bench):
         for head in PACKED:
             shape = (tokens, heads, of_keys, head)
             contestants = [our_packed(bench, shape, offsets), flash(head, -1, offsets)]
-            if is_device and has_jagged_cudnn(head):
-                contestants.append(jagged_cudnn(head, offsets))
             kind = "any" if differ else "equal"
             yield Case(
                 f"masks {sequences} sequences of {kind} lengths {tokens} tokens {heads}/{of_keys} heads of {head}", "bf16",
@@ -138,40 +134,6 @@ def flash(head, before, offsets=None):
         )  # fmt: skip
 
     return Contestant("FlashAttention 2", "library", "_flash_attention_forward", run, is_measure=True)
-
-
-def of_jagged(tensors, head, offsets):
-    return (
-        torch.nested.nested_tensor_from_jagged(tensors[one].view(tensors[one].shape[0], -1, head), offsets).transpose(1, 2)
-        for one in ("q", "k", "v")
-    )
-
-
-def jagged_cudnn(head, offsets):
-    offsets = torch.tensor(offsets, dtype=torch.int64, device=torch_tasks.DEVICE)
-    kept = {}
-
-    def run(tensors):
-        # The nested tensors are made once: they are no part of the work.
-        if tensors["q"].data_ptr() not in kept:
-            kept[tensors["q"].data_ptr()] = list(of_jagged(tensors, head, offsets))
-        with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
-            functional.scaled_dot_product_attention(*kept[tensors["q"].data_ptr()], is_causal=True)
-
-    return Contestant("cuDNN", "library", "scaled_dot_product_attention", run, is_measure=True)
-
-
-@functools.cache
-def has_jagged_cudnn(head):
-    """Whether this PyTorch has cuDNN compute attention of packed sequences."""
-    tensors = {one: torch.randn(256, 2 * head, dtype=torch.bfloat16, device="cuda") for one in ("q", "k", "v")}
-    try:
-        jagged_cudnn(head, [0, 100, 256]).run(tensors)
-        torch.cuda.synchronize()
-    except RuntimeError as error:
-        print(f"no packed sequences by cuDNN: {str(error).splitlines()[0]}", flush=True)
-        return False
-    return True
 
 
 def exact(tensors, head, offsets, before):

@@ -143,6 +143,21 @@ impl<'c, 'py> Launching<'c, 'py> {
         unsafe { ForeignRowsMut::new(self.stream.device(), array.address(), extents, extents[1]) }
     }
 
+    /// Names rows that are written, of `extents`, each at the beginning of a row of `array`, whose
+    /// rest stays as it is.
+    pub fn starts_of_rows_mut<T: Numeric>(
+        &self,
+        array: &'c Array<'py>,
+        extents: [usize; 2],
+        apart: usize,
+    ) -> Result<ForeignRowsMut<'c, T>, Error> {
+        self.expect::<T>(array, false);
+        let [rows, columns] = extents;
+        assert!(array.len() == rows * apart && columns <= apart, "the rows lie in those of the array");
+        // SAFETY: (0), (1) and (2) as above; the rows are elements of the array (asserted).
+        unsafe { ForeignRowsMut::new(self.stream.device(), array.address(), extents, apart) }
+    }
+
     /// Names elements that are read.
     pub fn elements<T: Numeric>(&self, array: &'c Array<'py>) -> Result<ForeignSlice<'c, T>, Error> {
         self.expect::<T>(array, true);

@@ -72,7 +72,8 @@ class Values(unittest.TestCase):
                     out, logarithms = outputs(q)
                     _native.attention(q, k, v, out, logarithms, before, behind, None)
                     found = tuple(numpy.full_like(one, UNTOUCHED) for one in (q, k, v))
-                    room = numpy.empty((2 * logarithms.size // logarithms.shape[-1], logarithms.shape[-1]), numpy.float32)
+                    rows, queries = 2 * logarithms.size // logarithms.shape[-1], logarithms.shape[-1]
+                    room = numpy.empty((rows, (queries + 3) // 4 * 4), numpy.float32)
                     options = (room, before, behind, None)
                     self.assertTrue(_native.attention_backward(q, k, v, out, logarithms, gradient, *found, *options))
                     expected = reference.attention_gradients(q, k, v, gradient, before, behind)

@@ -30,8 +30,8 @@ pub fn rows_of_room(sequences: usize, heads: usize) -> usize {
 /// `of` are queries, keys and values, as [`forward`](super::forward) takes them; `result` is what
 /// [`forward_with_logarithms`](super::forward_with_logarithms) wrote of them, with its logarithms;
 /// `gradient` is as large as the result, and `gradients` are as large as queries, keys and values.
-/// `room` has [`rows_of_room`] rows of a number for each query of a sequence, and what is in it
-/// before does not matter.
+/// `room` has [`rows_of_room`] rows of a number for each query of a sequence, which start at
+/// multiples of 16 bytes as those of a `Buffer2D` do, and what is in it before does not matter.
 ///
 /// Weights and their gradients are of `f32`, rounded to `T` before they multiply. The order of all
 /// sums is fixed, so the same bits come out in each run.

@@ -38,8 +38,8 @@ fn tiles_of_part(seen: usize, (part, parts): (usize, usize), of: usize) -> Range
 }
 
 /// Writes attention of each query to each of several parts of its keys, and the logarithms of the
-/// sums of their weights, of which [`attention_join`] makes one. [`decode`](super::decode) launches
-/// both.
+/// sums of their weights, of which [`attention_join`](fn@attention_join) makes one.
+/// [`decode`](super::decode) launches both.
 ///
 /// A tile has the heads of one query that share a head of keys. `queries` have a matrix of such
 /// heads for each head of keys, and a fourth dimension of queries; `lengths` is how many keys each
@@ -169,9 +169,9 @@ pub fn attention_decoding<
         .run_last();
 }
 
-/// Joins what [`attention_decoding`] has written for the parts of the keys, in their order. `out`
-/// has a row for each query, with its heads of `head` elements side by side, and `parts` as many
-/// rows for each of them as there are parts.
+/// Joins what [`attention_decoding`](fn@attention_decoding) has written for the parts of the keys,
+/// in their order. `out` has a row for each query, with its heads of `head` elements side by side,
+/// and `parts` as many rows for each of them as there are parts.
 #[kernel(instances(T = [bf16, f16]))]
 pub fn attention_join<T: SumElement>(
     block: Block<128>,

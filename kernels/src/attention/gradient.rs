@@ -76,8 +76,9 @@ pub struct Scores {
     pub band: Band,
 }
 
-/// Writes the gradient of the queries. `rows` are those of [`attention_row_products`].
-/// [`backward`](super::backward) launches it.
+/// Writes the gradient of the queries. `rows` are those of
+/// [`attention_row_products`](fn@attention_row_products). [`backward`](super::backward) launches
+/// it.
 ///
 /// For each tile of queries it goes over the keys that they see. With the weights `P = exp(scale *
 /// Q K^T - logarithm)` and the gradient `dP = dO V^T` of those, that of a score is `dS = P * (dP -
@@ -257,7 +258,7 @@ impl<const MASK: u32, const ROWS: usize> SeenBy<MASK, ROWS> {
 }
 
 /// Writes the gradients of keys and values. `scores` and `rows` are as for
-/// [`attention_queries_gradient`].
+/// [`attention_queries_gradient`](fn@attention_queries_gradient).
 ///
 /// For each tile of keys it goes over the queries that see them, of all heads that use them. What
 /// is computed is the transposed of what that kernel computes: with `P^T` and `dS^T`, the gradient

@@ -190,13 +190,18 @@ pub fn attention<
     let seen = |tile| Seen::<MASK, ROWS>::new(tile, queries.rows(), keys.rows(), band);
     attend::<_, _, O, _, SHAPED, HEAD, ARRAY, ROWS, KEYS, QUERIES, STAGES, THREADS, CONSUMERS, LESS, MORE>(
         block,
-        (queries, keys, values),
+        queries,
+        (keys, values),
         (scale, shape),
         seen,
         (out, logarithms),
         shared,
     );
 }
+
+/// Queries, keys or values, in tiles of so many rows.
+type Tokens<'k, T, const ROWS: usize, const HEAD: usize, const ARRAY: usize> =
+    Tensor<'k, T, Panels<ROWS, HEAD, 64, ARRAY>, Swizzle128>;
 
 /// What is common to attention whatever a query sees, which `seen` says of a tile of queries.
 #[inline(always)]
@@ -218,11 +223,8 @@ fn attend<
     const MORE: usize,
 >(
     block: Block<THREADS>,
-    (queries, keys, values): (
-        Tensor<T, Panels<ROWS, HEAD, 64, ARRAY>, Swizzle128>,
-        Tensor<T, Panels<KEYS, HEAD, 64, ARRAY>, Swizzle128>,
-        Tensor<T, Panels<KEYS, HEAD, 64, ARRAY>, Swizzle128>,
-    ),
+    queries: Tokens<'_, T, ROWS, HEAD, ARRAY>,
+    (keys, values): (Tokens<'_, T, KEYS, HEAD, ARRAY>, Tokens<'_, T, KEYS, HEAD, ARRAY>),
     (scale, shape): (f32, P),
     seen: impl Fn(usize) -> V + Uniform + RoleShared,
     (out, logarithms): (TensorMut<T, Panels<ROWS, HEAD, 64, ARRAY>, Swizzle128, O>, RowValuesMut<ROWS, O>),

@@ -60,7 +60,8 @@ pub fn attention_packed<
     let seen = |tile| SeenOfPacked::<ROWS>::new(tile, &places, band);
     attend::<_, _, O, _, false, HEAD, 4, ROWS, KEYS, QUERIES, STAGES, THREADS, CONSUMERS, LESS, MORE>(
         block,
-        (queries, keys, values),
+        queries,
+        (keys, values),
         (scale, &PLAIN),
         seen,
         (out, logarithms),

@@ -31,8 +31,8 @@ impl Sequences {
     ///
     /// # Errors
     ///
-    /// [`AttentionError::Offsets`] if the numbers are not so, or there is no query or no key at all;
-    /// what the device says of the memory.
+    /// [`AttentionError::Offsets`] if the numbers are not so, or there is no query or no key; what
+    /// the device says of the memory.
     pub fn new(stream: &Stream, queries: &[usize], keys: &[usize]) -> Result<Self, AttentionError> {
         let end = checked_end("queries", queries, queries.len())?;
         let end_of_keys = checked_end("keys", keys, queries.len())?;
@@ -70,7 +70,7 @@ impl Sequences {
 /// partly seen are multiplied as a whole, by weights of zero: a value that is not finite makes NaN
 /// of queries of the next sequences in its tile too.
 ///
-/// The matrices are taken as one sequence, so [`Attention::sequences`] is not called; windows count.
+/// Of `attention` size, scale and window count.
 ///
 /// It replaces `flash_attn_varlen_func` and
 /// `torch.nn.functional.scaled_dot_product_attention` of a jagged nested tensor.

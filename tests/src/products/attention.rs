@@ -209,8 +209,8 @@ pub(super) fn assert_row<T: Half>((found, logarithm): (&[T], f32), expected: &Ro
     let size = expected.size;
     for (found, sum) in found.iter().zip(&expected.sums) {
         let found: f64 = (*found).into();
-        // Each weight is rounded to half a unit of its last place, and is relative to an approximate
-        // power; the result is rounded once more.
+        // Each weight is rounded to half a unit of its last place, and is relative to an
+        // approximate power; the result is rounded once more.
         let bound = (size + sum.abs()) * 2.0_f64.powi(-T::FRACTION) + 1e-5;
         let error = (found - sum).abs();
         assert!(error <= bound, "{of}: {found} in place of {sum}");

@@ -9,7 +9,7 @@ use super::{Half, attention, numbers, packed};
 
 /// What attention is computed of.
 pub(super) trait Checked {
-    /// Launches it for the first of these elements, of which there are enough, and looks at nothing.
+    /// Launches it for the first of these elements, which are enough, and looks at nothing.
     fn launch<T: Half + OperandElement>(&self, device: &Device, elements: &[T]) -> Result<(), AttentionError>;
 
     /// Launches it and checks some rows, or all.

@@ -102,7 +102,8 @@ pub fn large() -> Vec<Case> {
     ]
 }
 
-/// Checks attention of both types, as `attention::check` does. Returns how many launches there were.
+/// Checks attention of both types, as `attention::check` does. Returns how many launches there
+/// were.
 ///
 /// # Errors
 ///

@@ -314,8 +314,8 @@ impl<'r, W: Width, const SIZE: usize> Sums<'r, W, SIZE> {
     ///
     /// # Threads
     ///
-    /// The role whose sums they are; `columns` runs per thread, once for each row of which the thread
-    /// has sums.
+    /// The role whose sums they are; `columns` runs per thread, once for each row of which it has
+    /// sums.
     #[inline(always)]
     pub fn keep<R: Warpgroups>(
         self,

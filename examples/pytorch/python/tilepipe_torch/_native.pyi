@@ -77,8 +77,8 @@ def attention_backward(
 ) -> bool:
     """Writes the gradients of `q`, `k` and `v`, from what `attention` wrote and the gradient of `out`.
 
-    `room` has two rows of float32 for each head of each sequence, with a number for each query; it is written. Returns
-    False where nothing was written, as `q` has no elements.
+    `room` has two rows of float32 for each head of each sequence, with a number for each query, rounded up to a
+    multiple of 4; it is written. Returns False where nothing was written, as `q` has no elements.
     """
 
 def parts(rows: int) -> int:

@@ -193,7 +193,8 @@ def attention_backward(
     # Those of keys and values stay zero where there are no queries.
     make = torch.zeros_like if q.numel() == 0 else torch.empty_like
     gradients = tuple(make(one, memory_format=torch.contiguous_format) for one in (q, k, v))
-    rows, queries = 2 * logarithms.shape[:-1].numel(), logarithms.shape[-1]
+    # Rows of the copy engine's: of a multiple of 16 bytes.
+    rows, queries = 2 * logarithms.shape[:-1].numel(), (logarithms.shape[-1] + 3) // 4 * 4
     room = torch.empty((rows, queries), dtype=torch.float32, device=q.device)
     _native.attention_backward(q, k, v, out, logarithms, gradient, *gradients, room, before, behind, scale)
     return gradients

@@ -107,9 +107,8 @@ pub fn attention_backward<'py>(
         array.expect_shape(like.shape(), &format!("that of {}", like.name()))?;
     }
     logarithms.expect_shape(&heads.logarithms(q.shape()), "a number for each query of each head")?;
-    let [rows, numbers] = heads.numbers();
-    room.expect_shape(&[rows_of_room(heads.sequences, heads.heads), numbers], "two rows as those of logarithms")?;
-    debug_assert_eq!(rows_of_room(heads.sequences, heads.heads), 2 * rows);
+    let of_room = heads.room();
+    room.expect_shape(&of_room, "two rows as each one of logarithms, of a multiple of 4 numbers")?;
     expect_alike(&[&q, &k, &v, &out, &gradient], &[&of_q, &of_k, &of_v])?;
     if q.len() == 0 {
         return Ok(false);
@@ -134,7 +133,7 @@ pub fn attention_backward<'py>(
                     &mut launching.rows_mut::<$t>(&of_v, heads.keys())?,
                 );
                 let gradient = launching.rows::<$t>(&gradient, heads.queries())?;
-                let mut room = launching.rows_mut::<f32>(&room, [2 * rows, numbers])?;
+                let mut room = launching.starts_of_rows_mut::<f32>(&room, [of_room[0], heads.queries], of_room[1])?;
                 backward(launching.stream(), given, result, &gradient, gradients, &mut room, &attention)
             }};
         }
@@ -202,6 +201,11 @@ impl Heads {
     /// Rows and columns of the logarithms.
     fn numbers(self) -> [usize; 2] {
         [self.sequences * self.heads, self.queries]
+    }
+
+    /// Rows of the room for the gradients, which the copy engine reads, and numbers in each.
+    fn room(self) -> [usize; 2] {
+        [rows_of_room(self.sequences, self.heads), self.queries.next_multiple_of(4)]
     }
 
     /// The shape of the logarithms, of that of the queries.
