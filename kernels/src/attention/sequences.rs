@@ -167,3 +167,66 @@ fn checked_end(what: &'static str, offsets: &[usize], count: usize) -> Result<us
 const ROWS: usize = 128;
 /// The most queries or keys, whose numbers are of `i32` with the band added.
 const MOST_ROWS: usize = i32::MAX as usize / 4;
+
+#[cfg(test)]
+mod tests {
+    use tilepipe::bf16;
+    use tilepipe_host::{Device, Nothing, Schedule};
+
+    use super::{Attention, AttentionError, MOST_ROWS, Sequences, forward_packed};
+
+    #[test]
+    fn offsets_that_are_not_in_order_are_an_error_that_says_which() {
+        let stream = Device::cpu(Schedule::Lazy).stream().unwrap();
+        let sequences = |queries: &[usize], keys: &[usize]| Sequences::new(&stream, queries, keys);
+        for (queries, keys, expected) in [
+            (&[][..], &[][..], ("queries", 0, None)),
+            (&[0], &[0], ("queries", 1, None)),
+            (&[1, 3], &[0, 3], ("queries", 0, Some(1))),
+            (&[0, 5, 4, 6], &[0, 1, 2, 3], ("queries", 2, Some(4))),
+            (&[0, 0, 0], &[0, 1, 2], ("queries", 2, Some(0))),
+            (&[0, 1, 2], &[0, 4], ("keys", 2, None)),
+            (&[0, 1], &[0, 4, 5], ("keys", 2, Some(5))),
+            (&[0, 1], &[0, 0], ("keys", 1, Some(0))),
+            (&[0, 1], &[0, MOST_ROWS + 1], ("keys", 1, Some(MOST_ROWS + 1))),
+        ] {
+            let error = sequences(queries, keys).unwrap_err();
+            let AttentionError::Offsets { what, at, row } = error else { panic!("{error}") };
+            assert_eq!((what, at, row), expected, "{queries:?}, {keys:?}");
+        }
+        let error = sequences(&[0, 5, 4], &[0, 5, 9]).unwrap_err().to_string();
+        assert!(error.contains("whose queries begin at these rows: number 2 is 4"), "{error}");
+        let both = sequences(&[0, 0, 4], &[0, 5, 5]).unwrap();
+        assert_eq!((both.queries(), both.keys()), (4, 5));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_an_error_and_nothing_is_written() {
+        let device = Device::cpu(Schedule::Lazy);
+        let stream = device.stream().unwrap();
+        let sequences = Sequences::new(&stream, &[0, 3, 5], &[0, 4, 7]).unwrap();
+        let tokens = |rows: usize| device.upload_2d(&vec![bf16::from_f32(1.0); rows * 64], 64).unwrap();
+        let mut out = device.zeroed_2d::<bf16>(64, 5).unwrap();
+        let mut with = |queries, keys, attention: Attention| {
+            let (queries, keys) = (tokens(queries), tokens(keys));
+            forward_packed(&stream, &queries, &keys, &keys, &mut out, Nothing, &sequences, &attention)
+        };
+        let error = with(5, 8, Attention::new(64)).unwrap_err().to_string();
+        assert!(error.contains("the matrix of keys has 8 x 64 elements, and should have 7 x 64"), "{error}");
+        for (attention, expected) in [
+            (Attention::new(64).soft_cap(3.0), "no attention of packed sequences with a cap"),
+            (Attention::new(64).slopes(&[0.5]), "with slopes"),
+            (Attention::new(64).sequences(5), "with sequences of one length"),
+        ] {
+            let error = with(5, 7, attention).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+        with(5, 7, Attention::new(64)).unwrap();
+        assert_eq!(out.download().unwrap(), [bf16::from_f32(1.0); 5 * 64]);
+        let mut logarithms = device.zeroed_2d::<f32>(4, 1).unwrap();
+        let (queries, keys) = (tokens(5), tokens(7));
+        let attention = Attention::new(64);
+        let error = forward_packed(&stream, &queries, &keys, &keys, &mut out, &mut logarithms, &sequences, &attention);
+        assert!(matches!(error, Err(AttentionError::Matrix { what: "logarithms", .. })));
+    }
+}
