@@ -173,10 +173,7 @@ pub fn forward_with_logarithms<T: OperandElement>(
     let (queries, keys, values, out) = (queries.bind(), keys.bind(), values.bind(), out.bind());
     let logarithms = logarithms.bind();
     let size = Size::new(attention, [&queries, &keys, &values, &out])?;
-    // Of nothing there are no rows.
-    if extents(&logarithms) != [0, 0] {
-        expect("logarithms", extents(&logarithms), size.logarithms())?;
-    }
+    size.expect_logarithms(&logarithms)?;
     let scale = size.scale * LOG2_E;
     let shape = attention.shape(size.heads)?;
     let (instance, rows) = instance::<T>(&size, shape.is_some()).ok_or(AttentionError::Head { head: size.head })?;
@@ -283,6 +280,12 @@ impl Size {
     /// Rows and columns of the logarithms: a row for each head of each sequence.
     pub(super) fn logarithms(&self) -> [usize; 2] {
         [self.sequences * self.heads, self.queries]
+    }
+
+    /// Refuses logarithms of other extents, unless nothing was passed for them: that has no rows.
+    pub(super) fn expect_logarithms(&self, logarithms: &Bound<'_>) -> Result<(), AttentionError> {
+        let given = extents(logarithms);
+        if given == [0, 0] { Ok(()) } else { expect("logarithms", given, self.logarithms()) }
     }
 }
 

@@ -125,10 +125,7 @@ pub fn forward_packed<T: OperandElement>(
     let of_all = |rows: usize, matrix: &Bound<'_>| [rows, extents(matrix)[1]];
     expect("the matrix of queries", extents(&queries), of_all(sequences.queries, &queries))?;
     expect("the matrix of keys", extents(&keys), of_all(sequences.keys, &keys))?;
-    // Of nothing there are no rows.
-    if extents(&logarithms) != [0, 0] {
-        expect("logarithms", extents(&logarithms), size.logarithms())?;
-    }
+    size.expect_logarithms(&logarithms)?;
     let head = size.padded().to_string();
     let instance = attention_packed::INSTANCES.iter().find(|one| has_elements::<T>(one) && has(one, "HEAD", &head));
     let instance = instance.ok_or(AttentionError::Head { head: size.head })?;

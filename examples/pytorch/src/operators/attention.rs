@@ -7,7 +7,7 @@ use tilepipe_torch_kernels::{bf16, f16};
 
 use super::{HALVES, expect_alike};
 use crate::array::{Array, Number};
-use crate::call::Call;
+use crate::call::{Call, Launching};
 
 /// What Python passed beside arrays: how many keys before its own, and behind it, a query sees, if
 /// not all, and what scores are multiplied by, if not by the usual number.
@@ -51,8 +51,7 @@ pub fn attention<'py>(
         return Ok(false);
     }
     let attention = heads.attention(options)?;
-    let mut result = Ok(());
-    call.run(py, |launching| {
+    run(py, &call, |launching| {
         macro_rules! launch {
             ($t:ty) => {{
                 let of_q = launching.rows::<$t>(&q, heads.queries())?;
@@ -63,10 +62,8 @@ pub fn attention<'py>(
                 forward_with_logarithms(stream, &of_q, &of_k, &of_v, &mut of_out, &mut of_logarithms, &attention)
             }};
         }
-        result = if q.number() == Number::F16 { launch!(f16) } else { launch!(bf16) };
-        Ok(())
+        if q.number() == Number::F16 { launch!(f16) } else { launch!(bf16) }
     })?;
-    result.map_err(failed)?;
     Ok(true)
 }
 
@@ -114,8 +111,7 @@ pub fn attention_backward<'py>(
         return Ok(false);
     }
     let attention = heads.attention(options)?;
-    let mut result = Ok(());
-    call.run(py, |launching| {
+    run(py, &call, |launching| {
         macro_rules! launch {
             ($t:ty) => {{
                 let given = (
@@ -137,10 +133,8 @@ pub fn attention_backward<'py>(
                 backward(launching.stream(), given, result, &gradient, gradients, &mut room, &attention)
             }};
         }
-        result = if q.number() == Number::F16 { launch!(f16) } else { launch!(bf16) };
-        Ok(())
+        if q.number() == Number::F16 { launch!(f16) } else { launch!(bf16) }
     })?;
-    result.map_err(failed)?;
     Ok(true)
 }
 
@@ -223,6 +217,20 @@ impl Heads {
         attention.check([self.queries(), self.keys(), self.keys()]).map_err(failed)?;
         Ok(attention)
     }
+}
+
+/// Runs launches of attention's own functions.
+fn run<'c, 'py>(
+    py: Python<'py>,
+    call: &Call<'c, 'py>,
+    launches: impl FnOnce(&Launching<'c, 'py>) -> Result<(), AttentionError>,
+) -> PyResult<()> {
+    let mut result = Ok(());
+    call.run(py, |launching| {
+        result = launches(launching);
+        Ok(())
+    })?;
+    result.map_err(failed)
 }
 
 /// Takes an array of these kernels' elements.
