@@ -7,7 +7,7 @@ use tilepipe_kernels::attention::{Attention, AttentionError, forward, forward_wi
 use tilepipe_runner::reference::attention::{Row, softmax_of};
 
 use super::drawn::Checked;
-use super::{Half, numbers};
+use super::{Half, fractions};
 
 /// Queries and keys of a sequence, heads of both, elements of a head, and whether a query sees the
 /// keys up to its own.
@@ -155,11 +155,7 @@ impl Checked for Case {
 
     fn check<T: Half + OperandElement>(&self, device: &Device) -> Result<(), AttentionError> {
         let Case { queries, keys, heads: [heads, of_keys], head, sequences, window, cap, .. } = *self;
-        let tokens = |rows: usize, heads: usize, seed| {
-            let values =
-                numbers(sequences * rows * heads * head, seed, 4001).map(|number| number as f32 / 1000.0 - 2.0);
-            values.map(T::of).collect::<Vec<_>>()
-        };
+        let tokens = |rows: usize, heads: usize, seed| fractions::<T>(sequences * rows * heads * head, seed);
         let (q, k, v) = (tokens(queries, heads, 1), tokens(keys, of_keys, 2), tokens(keys, of_keys, 3));
         let (on_q, on_k) = (device.upload_2d(&q, heads * head)?, device.upload_2d(&k, of_keys * head)?);
         let on_v = device.upload_2d(&v, of_keys * head)?;

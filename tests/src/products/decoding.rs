@@ -6,7 +6,7 @@ use tilepipe_host::{Buffer, Device};
 use tilepipe_kernels::attention::{Attention, AttentionError, Cache, decode};
 use tilepipe_runner::reference::attention::{Row, softmax_of};
 
-use super::{Half, numbers};
+use super::{Half, fractions};
 
 /// Queries of a sequence, the keys of each sequence, heads of queries and of keys, elements of a
 /// head, parts, and the tokens of a page if there are pages.
@@ -61,10 +61,7 @@ pub fn check(device: &Device, cases: &[Case]) -> Result<usize, AttentionError> {
 impl Case {
     fn check<T: Half + OperandElement>(self, device: &Device) -> Result<(), AttentionError> {
         let Case { queries, lengths, heads: [heads, of_keys], head, parts, page } = self;
-        let tokens = |rows: usize, heads: usize, seed| {
-            let values = numbers(rows * heads * head, seed, 4001).map(|number| number as f32 / 1000.0 - 2.0);
-            values.map(T::of).collect::<Vec<_>>()
-        };
+        let tokens = |rows: usize, heads: usize, seed| fractions::<T>(rows * heads * head, seed);
         let sequences = lengths.len();
         let longest = lengths.iter().copied().max().unwrap_or(0) as usize;
         // The place of a key in the cache: those of pages lie in the order of another number.

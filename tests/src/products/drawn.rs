@@ -5,7 +5,7 @@ use tilepipe::{bf16, f16};
 use tilepipe_host::Device;
 use tilepipe_kernels::attention::AttentionError;
 
-use super::{Half, attention, numbers, packed};
+use super::{Half, attention, fractions, numbers, packed};
 
 /// What attention is computed of.
 pub(super) trait Checked {
@@ -29,9 +29,8 @@ pub(super) trait Checked {
 /// If an element is another one.
 pub fn check(device: &Device, launches: usize, most: usize, of: usize) -> Result<usize, AttentionError> {
     // Three sequences of nine heads of 256 elements; no more are drawn.
-    let elements: Vec<f32> = numbers(3 * most * 9 * 256, 1, 4001).map(|number| number as f32 / 1000.0 - 2.0).collect();
-    let bf16s: Vec<bf16> = elements.iter().map(|x| bf16::from_f32(*x)).collect();
-    let f16s: Vec<f16> = elements.iter().map(|x| f16::from_f32(*x)).collect();
+    let count = 3 * most * 9 * 256;
+    let (bf16s, f16s) = (fractions::<bf16>(count, 1), fractions::<f16>(count, 1));
     let mut draws = numbers(8 * launches, 2, u32::MAX).map(|number| number as usize);
     for nth in 0..launches {
         let draw = core::array::from_fn(|_| draws.next().expect("eight for each launch"));

@@ -45,6 +45,11 @@ impl Half for f16 {
     }
 }
 
+/// Thousandths from -2 to 2, rounded.
+fn fractions<T: Half>(count: usize, seed: u64) -> Vec<T> {
+    numbers(count, seed, 4001).map(|number| T::of(number as f32 / 1000.0 - 2.0)).collect()
+}
+
 /// Numbers from 0 to `below - 1`.
 fn numbers(count: usize, seed: u64, below: u32) -> impl Iterator<Item = u32> {
     random_bits::<u32>(count, seed).into_iter().map(move |bits| bits % below)
@@ -233,10 +238,7 @@ pub fn time_steps(device: &Device, side: usize) -> Result<Vec<(String, f64)>, Er
     const ROUNDS: usize = 15;
     // Launches between two events: one alone would be timed with what the host does for it.
     const LAUNCHES: u32 = 10;
-    let values = |seed| {
-        let values = numbers(side * side, seed, 4001);
-        values.map(|number| bf16::from_f32(number as f32 / 1000.0 - 2.0)).collect::<Vec<_>>()
-    };
+    let values = |seed| fractions::<bf16>(side * side, seed);
     let (left, right) = (device.upload_2d(&values(1), side)?, device.upload_2d(&values(2), side)?);
     let mut out = device.zeroed_2d::<bf16>(side, side)?;
     let stream = device.stream()?;
@@ -295,11 +297,8 @@ fn check_one<T: Half>(device: &Device, instance: &'static Instance, size: Size) 
         let values = numbers(height * deep, seed, 3).zip(0..);
         values.map(|(number, at)| T::of(if at % deep < 256 { number as f32 - 1.0 } else { 0.0 })).collect()
     };
-    let fractions = |seed, height: usize| -> Vec<T> {
-        numbers(height * deep, seed, 4001).map(|number| T::of(number as f32 / 1000.0 - 2.0)).collect()
-    };
     for exact in [true, false] {
-        let data = |seed, height| if exact { whole(seed, height) } else { fractions(seed, height) };
+        let data = |seed, height| if exact { whole(seed, height) } else { fractions(height * deep, seed) };
         let (a, b) = (data(1, rows), data(2, columns));
         let upload = |factor: &[T], name| match is_across(instance, name) {
             true => device.upload_2d(&transposed(factor, deep), factor.len() / deep),

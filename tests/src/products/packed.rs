@@ -8,7 +8,7 @@ use tilepipe_runner::reference::attention::softmax_of;
 
 use super::attention::assert_row;
 use super::drawn::Checked;
-use super::{Half, numbers};
+use super::{Half, fractions, numbers};
 
 /// Queries and keys of each sequence, heads of both, elements of a head, and the keys that a query
 /// sees before its own and behind it.
@@ -140,10 +140,7 @@ impl Checked for Case {
         let (heads, of_keys, head) = (*heads, *of_keys, *head);
         let (of_query, of_key) = (self.offsets(0), self.offsets(1));
         let (queries, keys) = (of_query[sequences.len()], of_key[sequences.len()]);
-        let tokens = |rows: usize, heads: usize, seed| {
-            let values = numbers(rows * heads * head, seed, 4001).map(|number| number as f32 / 1000.0 - 2.0);
-            values.map(T::of).collect::<Vec<_>>()
-        };
+        let tokens = |rows: usize, heads: usize, seed| fractions::<T>(rows * heads * head, seed);
         let (q, k, v) = (tokens(queries, heads, 1), tokens(keys, of_keys, 2), tokens(keys, of_keys, 3));
         let (on_q, on_k) = (device.upload_2d(&q, heads * head)?, device.upload_2d(&k, of_keys * head)?);
         let on_v = device.upload_2d(&v, of_keys * head)?;

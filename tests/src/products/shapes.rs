@@ -6,7 +6,7 @@ use tilepipe_host::{Buffer2D, Device, Error};
 use tilepipe_kernels::{Epilogue, Matrix, MultiplyError, multiply, multiply_fused};
 use tilepipe_runner::reference::transposed;
 
-use super::{Half, numbers};
+use super::{Half, fractions, numbers};
 
 /// Elements of each product that are compared.
 const SAMPLES: usize = 64;
@@ -90,8 +90,7 @@ struct Given<T> {
 
 impl<T: Half> Given<T> {
     fn random(device: &Device, [rows, columns]: [usize; 2], seed: u64) -> Result<Self, Error> {
-        let values: Vec<T> =
-            numbers(rows * columns, seed, 4001).map(|number| T::of(number as f32 / 1000.0 - 2.0)).collect();
+        let values: Vec<T> = fractions(rows * columns, seed);
         Ok(Given { buffer: device.upload_2d(&values, columns)?, values })
     }
 }
