@@ -704,6 +704,7 @@ def matmul(bench):
                     lambda t, layout=layout: t["a"].float() @ right(t, layout).float(),
                     [
                         *(our_product(bench, name, layout, width, rows, columns) for width in widths),
+                        *(our_product_in_parts(bench, name, layout, parts, rows, columns) for parts in parts_of(rows, columns, deep)),
                         eager("torch.matmul", lambda t, layout=layout: torch.matmul(t["a"], right(t, layout), out=t["out"])),
                         cublaslt(bench, layout),
                     ],
@@ -733,7 +734,7 @@ PRODUCTS = {
     64: "Swizzle128_64_64_6_2",
 }
 # Rows, columns and K of a transformer's layers.
-LAYERS = [(rows, *layer) for rows in (256, 512, 2048) for layer in ((4096, 4096), (11008, 4096), (4096, 11008), (14336, 4096), (4096, 14336))]
+LAYERS = [(rows, *layer) for rows in (64, 128, 256, 512, 2048) for layer in ((4096, 4096), (11008, 4096), (4096, 11008), (14336, 4096), (4096, 14336))]
 
 
 def our_product(bench, dtype, layout, width, rows, columns):
@@ -743,6 +744,37 @@ def our_product(bench, dtype, layout, width, rows, columns):
     multiprocessors = torch.cuda.get_device_properties(0).multi_processor_count if DEVICE == "cuda" else 1
     symbol = f"gemm__{dtype}_Along_{right}_{PRODUCTS[width]}"
     return ours(bench, symbol, -(-tiles // -(-tiles // multiprocessors)), ("a", "b"))
+
+
+def parts_of(rows, columns, deep):
+    """Numbers of parts of K that may pay: where the tiles are fewer than multiprocessors, so many that there is a round for all."""
+    tiles = -(-rows // 128) * -(-columns // 128)
+    if DEVICE != "cuda":
+        return [2]
+    of_rounds = {rounds * 132 // tiles for rounds in (1, 2)}
+    return sorted(parts for parts in of_rounds if 2 <= parts <= deep // 64 // 8)
+
+
+def our_product_in_parts(bench, dtype, layout, parts, rows, columns):
+    """A product with K in so many parts, whose sums a second kernel adds up."""
+    right = "Along" if layout == "nt" else "Across"
+    symbols = [f"gemm_parts__{dtype}_Along_{right}", f"gemm_join__{dtype}"]
+    below, tiles = -(-rows // 128), -(-columns // 128)
+    multiprocessors = torch.cuda.get_device_properties(0).multi_processor_count if DEVICE == "cuda" else 1
+    grids = [min(parts * below * tiles, multiprocessors), min(rows * -(-columns // 512), 16 * multiprocessors)]
+    room = None
+
+    def prepare(tensors):
+        nonlocal room
+        room = empty((parts * 128 * below, columns), torch.float32)
+        return grids[0]
+
+    def run(tensors):
+        factors = [view(tensors[name], False) for name in ("a", "b")]
+        bench.tilepipe.launch(symbols[0], grids[0], [*factors, view(room, True)])
+        bench.tilepipe.launch(symbols[1], grids[1], [view(room, False), view(tensors["out"], True)])
+
+    return Contestant("tilepipe", "tilepipe", f"{symbols[0]} in {parts} parts", run, prepare)
 
 
 def right(tensors, layout):

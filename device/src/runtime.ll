@@ -110,6 +110,13 @@ define i32 @tilepipe_shared_offset(ptr %generic) alwaysinline nounwind {
   ret i32 %address
 }
 
+; The generic address of one in shared memory.
+define ptr @tilepipe_shared_pointer(i32 %offset) alwaysinline nounwind {
+  %shared = inttoptr i32 %offset to ptr addrspace(3)
+  %generic = addrspacecast ptr addrspace(3) %shared to ptr
+  ret ptr %generic
+}
+
 ; The value of the warp's first lane, which all lanes have: the assembler then knows that it is the
 ; same in all of them.
 define i32 @tilepipe_warp_value(i32 %value) alwaysinline nounwind {

@@ -1,6 +1,10 @@
 //! Two-dimensional tiles: a transpose and a stencil.
 
-use tilepipe::{Block, HaloTile2D, Halos2D, I32x4, Micro, Runs, Shared, Stages, Tile2D, Tiles2D, TilesMut2D, kernel};
+use core::array::from_fn;
+
+use tilepipe::{
+    Block, HaloTile2D, Halos2D, I32x4, Micro, Runs, Shared, Stages, Tile2D, Tiles2D, TilesMut2D, hoist_bounds, kernel,
+};
 
 use crate::compute::Number;
 
@@ -115,35 +119,60 @@ pub fn stencil_2d_wide<
     });
 }
 
-/// [`stencil_2d`](fn@crate::stencil_2d) without stages: each thread reads four elements of three
-/// rows where they lie, and the two beside them, most of which the L1 cache has. The tiles of the
-/// input say how it is aligned; `ROWS * COLUMNS` is four times the number of threads.
-#[kernel(instances(T = [i32, f32], THREADS = [128], ROWS = [4], COLUMNS = [128]))]
+/// [`stencil_2d`](fn@crate::stencil_2d) without stages: each thread has four rows of four elements,
+/// and reads them, the rows above and below, and the elements beside them where they lie; most of
+/// these the L1 cache has. The tiles of the input say how it is aligned.
+#[kernel(instances(T = [i32, f32], THREADS = [128], ROWS = [16], COLUMNS = [128]), min_blocks = 10)]
 pub fn stencil_2d_reads<T: Number, const THREADS: usize, const ROWS: usize, const COLUMNS: usize>(
     block: Block<THREADS>,
     input: Tiles2D<T, ROWS, COLUMNS>,
-    mut out: TilesMut2D<T, ROWS, COLUMNS, Runs<4>>,
+    mut out: TilesMut2D<T, ROWS, COLUMNS, Micro<4, 4>>,
 ) {
-    let mut results = out.for_block(&block);
-    let places = results.places();
-    for i in 0..results.len() {
-        let (down, right) = places.get(i);
-        let dst = results.get_mut(i);
-        block.threads(|t| {
-            let (row, column) = dst.place(&t, 0);
-            let (row, column) = (down * ROWS + row, right * COLUMNS + column);
-            // Beyond the edges there are zeros; the number of the row above the first one wraps.
-            let run = |row| input.run::<4>(row, column / 4).0;
-            let beside = |column| input.get(row, column).unwrap_or_else(T::zeroed);
-            let (above, centre, below) = (run(row.wrapping_sub(1)), run(row), run(row + 1));
-            let (left, right) = (beside(column.wrapping_sub(1)), beside(column + 4));
-            dst.set_own(&t, |nth| {
-                let left = if nth == 0 { left } else { centre[nth - 1] };
-                let right = if nth == 3 { right } else { centre[nth + 1] };
-                centre[nth].triple().plus(above[nth]).plus(left).plus(right).plus(below[nth])
+    let is_small = out.height().max(out.width()) <= u32::MAX as usize;
+    hoist_bounds(out.for_block(&block), |mut results| {
+        let places = results.places();
+        for i in 0..results.len() {
+            let (down, right) = places.get(i);
+            let dst = results.get_mut(i);
+            block.threads(|t| {
+                let (row, column) = dst.place(&t, 0);
+                let (row, column) = (down * ROWS + row, right * COLUMNS + column);
+                // One check for all reads, which then are under way together.
+                // Of numbers of 32 bits the compiler sees that the sums don't wrap.
+                let (near, left) = (row as u32 as usize, column as u32 as usize);
+                let is_inside = is_small
+                    && 0 < near
+                    && near + 4 < input.height()
+                    && 0 < left
+                    && left + 4 < input.width()
+                    && left / 4 < input.width() / 4;
+                let sums = if is_inside { four_rows(&input, near, left) } else { four_rows(&input, row, column) };
+                dst.set_own(&t, |nth| sums[nth / 4][nth % 4]);
             });
-        });
-    }
+        }
+    });
+}
+
+/// [`five_points`] of four rows of four elements. Beyond the edges there are zeros.
+#[inline(always)]
+fn four_rows<T: Number, const ROWS: usize, const COLUMNS: usize>(
+    input: &Tiles2D<'_, T, ROWS, COLUMNS>,
+    row: usize,
+    column: usize,
+) -> [[T; 4]; 4] {
+    // The number of the row above the first one wraps, and so does the column's.
+    let rows: [_; 6] = from_fn(|down| input.run::<4>((row + down).wrapping_sub(1), column / 4).0);
+    let beside = |row, column| input.get(row, column).unwrap_or_else(T::zeroed);
+    let left: [_; 4] = from_fn(|down| beside(row + down, column.wrapping_sub(1)));
+    let right: [_; 4] = from_fn(|down| beside(row + down, column + 4));
+    from_fn(|down| {
+        let [above, centre, below] = [rows[down], rows[down + 1], rows[down + 2]];
+        from_fn(|nth| {
+            let left = if nth == 0 { left[down] } else { centre[nth - 1] };
+            let right = if nth == 3 { right[down] } else { centre[nth + 1] };
+            centre[nth].triple().plus(above[nth]).plus(left).plus(right).plus(below[nth])
+        })
+    })
 }
 
 /// `3 * centre + above + left + right + below`, in this order.

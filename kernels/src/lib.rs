@@ -48,11 +48,14 @@ pub use roles::{
     with_specialized_staging_warps,
 };
 pub use rows::{RMS_NORM_EPSILON, reverse, rms_norm, softmax};
-pub use signal::{RADIUS, convolution, moving_average, moving_average_wide};
+pub use signal::{RADIUS, convolution, moving_average, moving_average_reads, moving_average_wide};
 pub use tensor::{batched_transpose, column_sums, copy_tma, stencil_2d_tma, stencil_3x3_tma, transpose_tma};
 #[cfg(not(target_arch = "nvptx64"))]
-pub use tensor_cores::{Epilogue, Matrix, MatrixView, MatrixViewMut, MultiplyError, multiply, multiply_fused};
-pub use tensor_cores::{gemm, gemm_fused, gemm_fused_with_matrix};
+pub use tensor_cores::{
+    Epilogue, Matrix, MatrixView, MatrixViewMut, MultiplyError, multiply, multiply_fused, multiply_in_parts,
+    parts_of_product,
+};
+pub use tensor_cores::{gemm, gemm_fused, gemm_fused_with_matrix, gemm_join, gemm_parts};
 pub use wide::{
     example_kernel_wide, scale_own_wide, with_memcpy_async_prior_wide, with_memcpy_async_wide,
     with_specialized_staging_unified_wide, with_specialized_staging_warps_wide, with_staging_scope_thread_wide,

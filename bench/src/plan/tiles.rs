@@ -138,7 +138,8 @@ fn of_matrices(forms: &[matrices::Form]) -> Vec<Candidate> {
 static RECORDED: LazyLock<Vec<PeerRow>> = LazyLock::new(of_all_records);
 
 /// Kernels without stages, and those of a task that do the same.
-const WITHOUT_STAGES: [(&str, &str); 1] = [("stencil_2d_reads", "stencil_2d_wide")];
+const WITHOUT_STAGES: [(&str, &str); 2] =
+    [("moving_average_reads", "moving_average_wide"), ("stencil_2d_reads", "stencil_2d_wide")];
 
 /// Returns our kernels, those of one task one after another: with each number of stages the fastest
 /// one, and the one that has a twin. After them come those without stages, beside the fastest C++

@@ -21,6 +21,7 @@
 //! | `role_barrier` | `barrier.sync ID, N` | sm_80 | role of whole warps |
 //! | `warpgroup_barrier` | `barrier.sync ID, 128` | sm_80 | role of warpgroups |
 //! | `for_first_of_warpgroups` | `%tid.x` | sm_80 | role of warpgroups |
+//! | `for_first_of_warpgroups_from` | `%tid.x`, `shfl.sync.idx` | sm_80 | role of warpgroups |
 //! | `role_barrier_any` | `barrier.red.or.pred` | sm_80 | role of whole warps |
 //! | `role_barrier_all` | `barrier.red.and.pred` | sm_80 | role of whole warps |
 //! | `barrier_any`, `barrier_all` | `bar.red.or.pred`, `.and.pred` | sm_80 | block, converged |
@@ -166,6 +167,11 @@
 //! ## `warpgroup_barrier`, `for_first_of_warpgroups`
 //!
 //! All `members`, which are whole warpgroups of the block, make this call.
+//!
+//! ## `for_first_of_warpgroups_from`
+//!
+//! 0. As for `for_first_of_warpgroups`.
+//! 1. `from` is the block's shared memory, and the same in all threads of a warp.
 //!
 //! ## `warp_barrier`
 //!
@@ -392,7 +398,8 @@
 //!    has waited for.
 //! 2. Nobody writes those bytes until the calling thread has committed the store and waited for the
 //!    reads of its group; the block does not end before that.
-//! 3. The box begins in the tensor, at a column that is a multiple of 16 bytes.
+//! 3. The box begins at a column that is a multiple of 16 bytes, and in no dimension before the
+//!    tensor. It may begin behind it, where nothing is stored.
 //!
 //! ## `tensor_reduce`
 //!

@@ -178,9 +178,15 @@ impl<R: WholeWarps, const SIZE: usize> sealed::StoringGroup for RoleGroup<'_, R,
     }
 
     #[inline(always)]
-    unsafe fn first_of_warpgroups(issue: impl Fn(usize)) {
+    unsafe fn first_of_warpgroups(issue: impl Fn()) {
         // SAFETY: the caller's promise.
         unsafe { isa::for_first_of_warpgroups(<R as map::Role>::MEMBERS, issue) };
+    }
+
+    #[inline(always)]
+    unsafe fn first_of_warpgroups_from(from: *const u8, issue: impl Fn(usize, *const u8)) {
+        // SAFETY: the caller's promises.
+        unsafe { isa::for_first_of_warpgroups_from(<R as map::Role>::MEMBERS, from, issue) };
     }
 
     #[inline(always)]

@@ -92,7 +92,7 @@ impl<V: Stored, const COUNT: usize, G: StoringGroup> Draft<'_, V, COUNT, G> {
         if COUNT <= M::LATE {
             // SAFETY: a draft is its group's, all of whose threads run this code, at its own level
             // (R2). A wait is no collective step.
-            unsafe { M::first::<G>(|_| isa::bulk_wait_group_read::<ButForThisOne<COUNT>>()) };
+            unsafe { M::first::<G>(isa::bulk_wait_group_read::<ButForThisOne<COUNT>>) };
             // SAFETY: as above.
             unsafe { M::meet::<G>() };
         }
@@ -112,7 +112,7 @@ impl<V: Stored, const COUNT: usize, G: StoringGroup> Draft<'_, V, COUNT, G> {
         isa::fence_proxy_async();
         if COUNT > M::LATE {
             // SAFETY: as above.
-            unsafe { M::first::<G>(|_| isa::bulk_wait_group_read::<ButForTheNext<COUNT>>()) };
+            unsafe { M::first::<G>(isa::bulk_wait_group_read::<ButForTheNext<COUNT>>) };
         }
         // SAFETY: as above. With it `Slots`, 2 holds for the next stage: `COUNT - 1` stores were
         // committed since the one of that stage, so it was not among the youngest `COUNT - 2`.
@@ -152,10 +152,11 @@ impl<V: Stored, const COUNT: usize, G: StoringGroup> Draft<'_, V, COUNT, G> {
     ///
     /// # Safety
     ///
-    /// As `Stored::store`, in that thread. All threads of the group make this call.
+    /// As `Stored::store`, in that thread. All threads of the group make this call, with the same
+    /// values.
     #[inline(always)]
     unsafe fn store_from<M: Meeting>(from: *const u8, to: V::Place, again: bool) {
-        let issue = |slice| {
+        let issue = |slice, from| {
             if again && V::IN_ORDER {
                 isa::bulk_wait_all();
             }
@@ -165,7 +166,7 @@ impl<V: Stored, const COUNT: usize, G: StoringGroup> Draft<'_, V, COUNT, G> {
         };
         // SAFETY: a draft is its group's, all of whose threads make this call (R2). `issue` takes
         // no collective step.
-        unsafe { M::first::<G>(issue) };
+        unsafe { M::first_from::<G>(from, issue) };
     }
 }
 
@@ -180,7 +181,11 @@ pub(super) trait Meeting {
     /// # Safety
     ///
     /// As `StoringGroup::first_of_warpgroups`.
-    unsafe fn first<G: StoringGroup>(issue: impl Fn(usize));
+    unsafe fn first<G: StoringGroup>(issue: impl Fn());
+    /// # Safety
+    ///
+    /// As `StoringGroup::first_of_warpgroups_from`.
+    unsafe fn first_from<G: StoringGroup>(from: *const u8, issue: impl Fn(usize, *const u8));
     /// # Safety
     ///
     /// As `StoringGroup::meet_in_warpgroups`.
@@ -197,9 +202,15 @@ impl Meeting for Together {
     const LATE: usize = 1;
 
     #[inline(always)]
-    unsafe fn first<G: StoringGroup>(issue: impl Fn(usize)) {
+    unsafe fn first<G: StoringGroup>(issue: impl Fn()) {
         // SAFETY: the caller's promise.
-        unsafe { G::first(|| issue(0)) };
+        unsafe { G::first(issue) };
+    }
+
+    #[inline(always)]
+    unsafe fn first_from<G: StoringGroup>(from: *const u8, issue: impl Fn(usize, *const u8)) {
+        // SAFETY: the caller's promise.
+        unsafe { G::first(|| issue(0, from)) };
     }
 
     #[inline(always)]
@@ -215,9 +226,15 @@ impl Meeting for InWarpgroups {
     const LATE: usize = 2;
 
     #[inline(always)]
-    unsafe fn first<G: StoringGroup>(issue: impl Fn(usize)) {
+    unsafe fn first<G: StoringGroup>(issue: impl Fn()) {
         // SAFETY: the caller's promise.
         unsafe { G::first_of_warpgroups(issue) };
+    }
+
+    #[inline(always)]
+    unsafe fn first_from<G: StoringGroup>(from: *const u8, issue: impl Fn(usize, *const u8)) {
+        // SAFETY: the caller's promises.
+        unsafe { G::first_of_warpgroups_from(from, issue) };
     }
 
     #[inline(always)]

@@ -30,14 +30,21 @@ pub(crate) mod sealed {
         /// The calling thread is one of the group. `issue` takes no collective step.
         unsafe fn first(issue: impl FnOnce());
 
-        /// Runs `issue` in the first thread of each of the group's warpgroups, always the same one,
-        /// with the warpgroup's number.
+        /// Runs `issue` in the first thread of each of the group's warpgroups, always the same one.
         ///
         /// # Safety
         ///
         /// All threads of the group make this call; the group is whole warpgroups of its block.
         /// `issue` takes no collective step.
-        unsafe fn first_of_warpgroups(issue: impl Fn(usize));
+        unsafe fn first_of_warpgroups(issue: impl Fn());
+
+        /// As `first_of_warpgroups`, with the warpgroup's number in the group, and with `from`.
+        ///
+        /// # Safety
+        ///
+        /// As for `first_of_warpgroups`. `from` is the block's shared memory, and the same in all
+        /// threads.
+        unsafe fn first_of_warpgroups_from(from: *const u8, issue: impl Fn(usize, *const u8));
 
         /// Waits until all threads of the calling thread's warpgroup are here, and orders their
         /// memory accesses.
@@ -60,9 +67,16 @@ impl<'b, const THREADS: usize> sealed::StoringGroup for Block<'b, THREADS> {
     }
 
     #[inline(always)]
-    unsafe fn first_of_warpgroups(issue: impl Fn(usize)) {
+    unsafe fn first_of_warpgroups(issue: impl Fn()) {
         // SAFETY: the caller's promise; a block of this type has THREADS threads (`Block`, 0).
         unsafe { isa::for_first_of_warpgroups(Members { first: 0, stride: 1, count: THREADS }, issue) };
+    }
+
+    #[inline(always)]
+    unsafe fn first_of_warpgroups_from(from: *const u8, issue: impl Fn(usize, *const u8)) {
+        let members = Members { first: 0, stride: 1, count: THREADS };
+        // SAFETY: the caller's promises; a block of this type has THREADS threads (`Block`, 0).
+        unsafe { isa::for_first_of_warpgroups_from(members, from, issue) };
     }
 
     #[inline(always)]

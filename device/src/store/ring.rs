@@ -151,7 +151,7 @@ impl<'s, V: Stored, const COUNT: usize, P, G: StoringGroup> OutputRing<'s, V, CO
         let _ = group;
         if V::IN_SLICES && G::THREADS.is_multiple_of(WARPGROUP) {
             // SAFETY: as below, of a group of whole warpgroups. Others store no sums.
-            unsafe { G::first_of_warpgroups(|_| isa::bulk_wait_all()) };
+            unsafe { G::first_of_warpgroups(isa::bulk_wait_all) };
         } else {
             // SAFETY: the ring is its group's, all of whose threads run this code (R2): the brand
             // in `G` is theirs, and the ring can't be captured. A wait is no collective step.

@@ -174,10 +174,6 @@ impl<T: Element, X: OutputExtents, W: Swizzle, O: Stepped> sealed::Stored for Te
             return unsafe { isa::tensor_store(map, at, from, shape) };
         }
         at[1] += (slice * X::STORED[1]) as i32;
-        // SAFETY: the map of a tensor, which lives as long as the kernel runs (`BoxPlace`, 0).
-        if at[1] as u32 >= unsafe { (*map).rows } {
-            return;
-        }
         let from = from.wrapping_add(slice * const { TensorTile::<T, X, W>::STORED_BYTES });
         // SAFETY: as above: a slice of the box, which begins in the tensor, has whole rows, and
         // begins at a whole period of the swizzle, as the box does.

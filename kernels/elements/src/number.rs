@@ -8,6 +8,8 @@ use crate::Complex;
 pub trait Number: Element {
     /// Zero.
     const ZERO: Self;
+    /// Whether a sum is the same in any order.
+    const IN_ANY_ORDER: bool = false;
     /// Three times the number.
     fn triple(self) -> Self;
     /// The sum of both.
@@ -23,6 +25,7 @@ macro_rules! integers {
     ($($integer:ty),*) => {$(
         impl Number for $integer {
             const ZERO: Self = 0;
+            const IN_ANY_ORDER: bool = true;
             #[inline(always)]
             fn triple(self) -> Self {
                 self.wrapping_mul(3)

@@ -79,6 +79,7 @@ macro_rules! with_kernels {
             with_specialized_staging_unified_wide { computes: NeighbourSum, instances: 3, measured: true }
             with_specialized_staging_warps_wide { computes: NeighbourSum, instances: 3 + 2, measured: true }
             moving_average_wide { computes: MovingAverage, instances: 2 * 2 * 3, measured: true }
+            moving_average_reads { computes: MovingAverage, instances: 2, measured: true }
             transpose_wide { computes: Transpose, instances: 2 * 2 + 2 + 2, measured: true }
             stencil_2d_wide { computes: Stencil, instances: 2 * 2 * 2 + 2 * 2 * 2 + 2, measured: true }
             stencil_2d_reads { computes: Stencil, instances: 2, measured: true }

@@ -1,6 +1,9 @@
 //! The moving average.
 
-use tilepipe::{Block, Blocked, F32x4, HaloTile, Halos, I32x4, Shared, Stages, TilesMut, kernel};
+use core::array::from_fn;
+use core::ops::Range;
+
+use tilepipe::{Block, Blocked, F32x4, HaloTile, Halos, I32x4, Shared, Stages, Tiles, TilesMut, hoist_bounds, kernel};
 
 use crate::compute::Number;
 
@@ -52,6 +55,51 @@ pub fn moving_average_wide<T: Number, const THREADS: usize, const LEN: usize, co
     let _ = shared.pipeline(&block).map_tiles(&tiles, &mut results, |tile, dst| {
         block.threads(|t| dst.set_each(&t, |element| mean_around(tile, element)));
     });
+}
+
+/// [`moving_average`](fn@crate::moving_average) without stages: each thread has eight elements in a
+/// row, and reads them and eight on either side where they lie; most of those the L1 cache has. The
+/// tiles of the signal say how it is aligned.
+#[kernel(instances(T = [i32, f32], THREADS = [128], LEN = [8 * THREADS]))]
+pub fn moving_average_reads<T: Number, const THREADS: usize, const LEN: usize>(
+    block: Block<THREADS>,
+    signal: Tiles<T, LEN>,
+    mut out: TilesMut<T, LEN, Blocked>,
+) {
+    let is_small = out.len() <= u32::MAX as usize;
+    hoist_bounds(out.for_block(&block), |mut results| {
+        for i in 0..results.len() {
+            let first = results.number(i) * THREADS;
+            let dst = results.get_mut(i);
+            block.threads(|t| {
+                // The first run of four that it reads: before the first element this wraps.
+                let own = 2 * (first + t.rank());
+                let run = own.wrapping_sub(2);
+                // One check for all reads, which then are under way together.
+                // Of numbers of 32 bits the compiler sees that the sums don't wrap.
+                let near = run as u32 as usize;
+                let is_inside = is_small && 2 <= own && near + 5 < signal.len() / 4;
+                let means = if is_inside { means_of_runs(&signal, near) } else { means_of_runs(&signal, run) };
+                dst.set_own(&t, |nth| means[nth]);
+            });
+        }
+    });
+}
+
+/// The means of the elements around the third and the fourth of six runs of four, of which the
+/// first one is `run`. Beyond the ends there are zeros.
+#[inline(always)]
+fn means_of_runs<T: Number, const LEN: usize>(signal: &Tiles<'_, T, LEN>, run: usize) -> [T; RADIUS] {
+    let runs: [[T; 4]; 6] = from_fn(|nth| signal.run::<4>(run.wrapping_add(nth)).0);
+    let sum = |places: Range<usize>| places.fold(T::ZERO, |sum, place| sum.plus(runs[place / 4][place % 4]));
+    let sums: [T; RADIUS] = if T::IN_ANY_ORDER {
+        // What all windows share, with what they have before it and behind it.
+        let shared = sum(RADIUS - 1..2 * RADIUS + 1);
+        from_fn(|nth| sum(nth..RADIUS - 1).plus(shared).plus(sum(2 * RADIUS + 1..2 * RADIUS + 1 + nth)))
+    } else {
+        from_fn(|nth| sum(nth..nth + 2 * RADIUS + 1))
+    };
+    sums.map(|sum| sum.mean_of(2 * RADIUS as u16 + 1))
 }
 
 /// The mean of the elements around one of a tile's, summed from left to right.

@@ -9,13 +9,18 @@ use tilepipe::{
 };
 
 mod fused;
+mod parts;
 
 #[cfg(not(target_arch = "nvptx64"))]
 mod multiply;
 
 pub use fused::{Activation, Linear, Silu, gemm_fused, gemm_fused_with_matrix};
 #[cfg(not(target_arch = "nvptx64"))]
-pub use multiply::{Epilogue, Matrix, MatrixView, MatrixViewMut, MultiplyError, instances, multiply, multiply_fused};
+pub use multiply::{
+    Epilogue, Matrix, MatrixView, MatrixViewMut, MultiplyError, instances, multiply, multiply_fused, multiply_in_parts,
+    parts_of_product,
+};
+pub use parts::{gemm_join, gemm_parts};
 
 /// Elements along K of a stage.
 const DEEP: usize = 64;
@@ -43,6 +48,9 @@ pub trait Factor: MatrixExtents {
     /// How long K is.
     fn deep<T: Element, W: Swizzle>(factor: &Tensor<'_, T, Self, W>) -> usize;
 
+    /// How many rows or columns of the product are of this factor.
+    fn of_product<T: Element, W: Swizzle>(factor: &Tensor<'_, T, Self, W>) -> usize;
+
     /// The tile that begins at a row or column of the product, and at `along` along K.
     fn tile<'k, T: Element, W: Swizzle>(
         factor: &Tensor<'k, T, Self, W>,
@@ -55,6 +63,11 @@ impl<const ROWS: usize> Factor for Extents2<ROWS, DEEP> {
     #[inline(always)]
     fn deep<T: Element, W: Swizzle>(factor: &Tensor<'_, T, Self, W>) -> usize {
         factor.columns()
+    }
+
+    #[inline(always)]
+    fn of_product<T: Element, W: Swizzle>(factor: &Tensor<'_, T, Self, W>) -> usize {
+        factor.rows()
     }
 
     #[inline(always)]
@@ -71,6 +84,11 @@ impl<const ROWS: usize> Factor for Panels2<DEEP, ROWS, 64> {
     #[inline(always)]
     fn deep<T: Element, W: Swizzle>(factor: &Tensor<'_, T, Self, W>) -> usize {
         factor.rows()
+    }
+
+    #[inline(always)]
+    fn of_product<T: Element, W: Swizzle>(factor: &Tensor<'_, T, Self, W>) -> usize {
+        factor.columns()
     }
 
     #[inline(always)]

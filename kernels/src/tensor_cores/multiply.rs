@@ -8,13 +8,16 @@ use tilepipe::product::OperandElement;
 use tilepipe::{Extents2, NoSwizzle, Tensor, TensorMut};
 use tilepipe_host::{Argument, Bound, Error, Stream, launch};
 
-use super::{DEEP, gemm, gemm_fused, gemm_fused_with_matrix};
-use crate::instance::{extents, has, has_elements, multiprocessors};
+use super::parts::{ADDED, COLUMNS as IN_PARTS};
+use super::{DEEP, gemm, gemm_fused, gemm_fused_with_matrix, gemm_join, gemm_parts};
+use crate::instance::{blocks, extents, has, has_elements, multiprocessors, small_blocks};
 
 /// All instances of the kernels that multiply by tensor cores. Their results differ in rounding
 /// between devices, so the registry of kernels does not have them.
 pub fn instances() -> impl Iterator<Item = &'static Instance> {
-    gemm::INSTANCES.iter().chain(&gemm_fused::INSTANCES).chain(&gemm_fused_with_matrix::INSTANCES)
+    let with_epilogues = gemm_fused::INSTANCES.iter().chain(&gemm_fused_with_matrix::INSTANCES);
+    let in_parts = gemm_parts::INSTANCES.iter().chain(&gemm_join::INSTANCES);
+    gemm::INSTANCES.iter().chain(with_epilogues).chain(in_parts)
 }
 
 /// What a matrix that is read may be: what a launch takes for this view, such as a
@@ -86,6 +89,15 @@ pub enum MultiplyError {
         /// Those that it needs.
         needed: [usize; 2],
     },
+    /// The room for sums of parts has not the extents that it needs.
+    Room {
+        /// Its rows and columns.
+        room: [usize; 2],
+        /// The rows of each part, and the columns.
+        part: [usize; 2],
+        /// How many parts there can be: one for each stage of elements along K.
+        most: usize,
+    },
     /// What the launch says.
     Launch(Error),
 }
@@ -106,6 +118,14 @@ impl fmt::Display for MultiplyError {
                 let (addend, needed) = (text(*addend), text(*needed));
                 write!(f, "a {addend} matrix can't be added here: it is to be {needed}")
             }
+            MultiplyError::Room { room, part: part @ [rows, _], most } => {
+                let (room, part) = (text(*room), text(*part));
+                write!(
+                    f,
+                    "a {room} matrix has no room for the sums of parts: it is to have {part} elements for each of 1 to {most} parts, \
+                     so a multiple of {rows} rows"
+                )
+            }
             MultiplyError::Launch(error) => error.fmt(f),
         }
     }
@@ -114,7 +134,7 @@ impl fmt::Display for MultiplyError {
 impl std::error::Error for MultiplyError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            MultiplyError::Extents { .. } | MultiplyError::Addend { .. } => None,
+            MultiplyError::Extents { .. } | MultiplyError::Addend { .. } | MultiplyError::Room { .. } => None,
             MultiplyError::Launch(error) => error.source(),
         }
     }
@@ -151,7 +171,22 @@ struct Plan {
 }
 
 /// Chooses the tiles of a product by the time that all rounds take.
-fn plan([rows, columns]: [usize; 2], deep: usize, multiprocessors: usize, widths: &[(usize, usize)]) -> Plan {
+fn plan(extents: [usize; 2], deep: usize, multiprocessors: usize, widths: &[(usize, usize)]) -> Plan {
+    planned(extents, deep, multiprocessors, widths).map_or(Plan { width: 256, grid: 1 }, |(_, plan)| plan)
+}
+
+/// How long those rounds take.
+fn cost_of(extents: [usize; 2], deep: usize, multiprocessors: usize, widths: &[(usize, usize)]) -> usize {
+    planned(extents, deep, multiprocessors, widths).map_or(usize::MAX, |(cost, _)| cost)
+}
+
+/// The tiles of a product that take the least time, and how long.
+fn planned(
+    [rows, columns]: [usize; 2],
+    deep: usize,
+    multiprocessors: usize,
+    widths: &[(usize, usize)],
+) -> Option<(usize, Plan)> {
     let cost = |&(width, percent): &(usize, usize)| {
         let tiles = rows.div_ceil(ROWS) * columns.div_ceil(width);
         let rounds = tiles.div_ceil(multiprocessors);
@@ -161,8 +196,27 @@ fn plan([rows, columns]: [usize; 2], deep: usize, multiprocessors: usize, widths
         )
     };
     // Of two that take as long, the wider one: its tiles share more.
-    let best = widths.iter().rev().map(cost).min_by_key(|(cost, _)| *cost);
-    best.map_or(Plan { width: 256, grid: 1 }, |(_, plan)| plan)
+    widths.iter().rev().map(cost).min_by_key(|(cost, _)| *cost)
+}
+
+/// What a second kernel and its start take, in the unit of [`AROUND_A_TILE`]: measured, as the next
+/// one.
+const AROUND_A_JOIN: usize = 2300;
+/// How many sums are stored and added up again in such a unit, by all multiprocessors.
+const SUMS: usize = 630;
+
+/// In how many parts a product takes the least time.
+fn parts_for(extents @ [rows, columns]: [usize; 2], deep: usize, multiprocessors: usize) -> usize {
+    let (steps, tiles) = (deep.div_ceil(DEEP), rows.div_ceil(ROWS) * columns.div_ceil(IN_PARTS));
+    let cost = |parts: usize| {
+        let rounds = (parts * tiles).div_ceil(multiprocessors);
+        let of_sums = AROUND_A_JOIN + parts * rows.next_multiple_of(ROWS) * columns / SUMS;
+        rounds * (steps.div_ceil(parts) * IN_PARTS * 102 / 100 + AROUND_A_TILE) + of_sums
+    };
+    // A part of fewer than eight stages is mostly its start.
+    let several = (2..=(steps / 8).min(multiprocessors)).map(|parts| (cost(parts), parts)).min();
+    let whole = cost_of(extents, deep, multiprocessors, &WIDTHS);
+    several.filter(|(cost, _)| *cost < whole).map_or(1, |(_, parts)| parts)
 }
 
 /// Writes `left * right` to `product`, for matrices of `bf16` or of `f16`, summed up in `f32`.
@@ -202,6 +256,73 @@ pub fn multiply<T: OperandElement>(
     let widths: &[_] = if left.transposed || !right.transposed { &WIDTHS_ACROSS } else { &WIDTHS };
     let (instance, grid) = chosen::<T>(stream, [&left, &right], &product, widths, &gemm::INSTANCES, &[])?;
     launch(stream, grid, instance, [left.rows, right.rows, product])?;
+    Ok(())
+}
+
+/// In how many parts along K [`multiply_in_parts`] is best taken for a product of so many rows and
+/// columns: 1, where [`multiply`] is as fast or faster.
+///
+/// The more parts, the more multiprocessors have something to do, and the more sums are stored and
+/// added up.
+pub fn parts_of_product(stream: &Stream, [rows, columns]: [usize; 2], deep: usize) -> usize {
+    parts_for([rows, columns], deep, multiprocessors(stream))
+}
+
+/// As [`multiply`], with K in parts whose sums are stored apart, and then added up in their order:
+/// for products of few tiles and a long K, for which `multiply` has too few blocks.
+///
+/// `room` is for those sums: a matrix of `f32` with as many columns as the product, and for each
+/// part the product's rows, rounded up to a multiple of 128. So its rows say how many parts there
+/// are; [`parts_of_product`] says how many suit. The same bits come out in each run, and other ones
+/// with another number of parts.
+///
+/// CUDA: `cublasLtMatmul` with a reduction scheme and a workspace (split-K).
+///
+/// # Errors
+///
+/// As for [`multiply`], and [`MultiplyError::Room`].
+///
+/// # Examples
+///
+/// ```
+/// use tilepipe::bf16;
+/// use tilepipe_kernels::{Matrix, multiply_in_parts};
+///
+/// let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Lazy);
+/// // 8 by 200 and 200 by 16, all of them ones.
+/// let ones = |len| vec![bf16::from_f32(1.0); len];
+/// let left = device.upload_2d(&ones(8 * 200), 200)?;
+/// let right = device.upload_2d(&ones(200 * 16), 16)?;
+/// let mut product = device.zeroed_2d::<bf16>(16, 8)?;
+/// // Three parts.
+/// let mut room = device.zeroed_2d::<f32>(16, 3 * 128)?;
+/// let (left, right) = (Matrix::of(&left), Matrix::of(&right));
+/// multiply_in_parts(&device.stream()?, left, right, &mut room, &mut product)?;
+/// assert_eq!(product.download()?, [bf16::from_f32(200.0); 8 * 16]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn multiply_in_parts<T: OperandElement>(
+    stream: &Stream,
+    left: Matrix<impl Argument<MatrixView<T>>>,
+    right: Matrix<impl Argument<MatrixView<T>>>,
+    room: impl Argument<MatrixViewMut<f32>>,
+    product: impl Argument<MatrixViewMut<T>>,
+) -> Result<(), MultiplyError> {
+    let (left, right, room, product) = (left.bind(), right.bind(), room.bind(), product.bind());
+    let [rows, columns] = extents(&product);
+    let widths = [(IN_PARTS, 100)];
+    let (instance, _) = chosen::<T>(stream, [&left, &right], &product, &widths, &gemm_parts::INSTANCES, &[])?;
+    let (part, most) = ([rows.next_multiple_of(ROWS), columns], left.extents()[1].div_ceil(DEEP));
+    let parts = extents(&room)[0] / part[0];
+    if extents(&room) != [parts * part[0], columns] || !(1..=most).contains(&parts) {
+        return Err(MultiplyError::Room { room: extents(&room), part, most });
+    }
+    let Some(join) = gemm_join::INSTANCES.iter().find(|one| has_elements::<T>(one)) else {
+        unreachable!("there is an instance for each element")
+    };
+    let (sums, tiles) = (room.to_input(), parts * rows.div_ceil(ROWS) * columns.div_ceil(IN_PARTS));
+    launch(stream, blocks(stream, tiles), instance, [left.rows, right.rows, room])?;
+    launch(stream, small_blocks(stream, rows * columns.div_ceil(ADDED)), join, [sums, product])?;
     Ok(())
 }
 
@@ -372,7 +493,7 @@ fn chosen<T: OperandElement>(
         has_elements::<T>(instance)
             && has("A", layout(left.transposed))
             && has("B", layout(!right.transposed))
-            && has("COLUMNS", &width.to_string())
+            && (instance.generic("COLUMNS").is_none() || has("COLUMNS", &width.to_string()))
             && others.iter().all(|(name, wanted)| has(name, wanted))
     };
     let Some(instance) = instances.iter().find(is_it) else {
@@ -383,7 +504,7 @@ fn chosen<T: OperandElement>(
 
 #[cfg(test)]
 mod tests {
-    use super::{Plan, WIDTHS, plan};
+    use super::{Plan, WIDTHS, parts_for, plan};
 
     #[test]
     fn tiles_are_chosen_by_rounds_and_width() {
@@ -399,5 +520,17 @@ mod tests {
             let tiles = rows.div_ceil(128) * columns.div_ceil(width);
             assert!(grid <= tiles.min(132) && tiles.div_ceil(grid) == tiles.div_ceil(132), "{rows} {columns} {deep}");
         }
+    }
+
+    #[test]
+    fn products_of_few_tiles_and_a_long_k_are_taken_in_parts() {
+        let of = |rows: usize, columns: usize, deep: usize| parts_for([rows, columns], deep, 132);
+        assert_eq!([of(256, 4096, 11008), of(256, 4096, 14336)], [2, 2]);
+        assert_eq!([of(128, 4096, 11008), of(128, 4096, 14336)], [4, 4]);
+        // With a short K the sums would take longer than what is saved.
+        assert_eq!([of(256, 4096, 4096), of(128, 11008, 4096), of(1024, 1024, 1024)], [1, 1, 1]);
+        // Tiles for all multiprocessors, or for most.
+        assert_eq!([of(512, 4096, 11008), of(2048, 4096, 14336), of(4096, 4096, 4096)], [1, 1, 1]);
+        assert_eq!(parts_for([1, 1], 1, 1), 1);
     }
 }

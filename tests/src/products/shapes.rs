@@ -3,14 +3,14 @@
 use tilepipe::product::OperandElement;
 use tilepipe::{bf16, f16};
 use tilepipe_host::{Buffer2D, Device, Error};
-use tilepipe_kernels::{Epilogue, Matrix, MultiplyError, multiply, multiply_fused};
+use tilepipe_kernels::{Epilogue, Matrix, MultiplyError, multiply, multiply_fused, multiply_in_parts};
 use tilepipe_runner::reference::transposed;
 
 use super::{Half, fractions, numbers};
 
 /// Elements of each product that are compared.
 const SAMPLES: usize = 64;
-/// Of so many products one is without an epilogue.
+/// Of so many products one is without an epilogue, and may have K in parts.
 const PLAIN: u32 = 4;
 
 /// Random numbers, one after the other.
@@ -114,14 +114,21 @@ fn check_one<T: Half + OperandElement>(
     let added = Given::<T>::random(device, [rows, columns], seed + 3)?;
     let bias = Given::<T>::random(device, [1, columns], seed + 4)?;
     let bias_of_rows = Given::<T>::random(device, [1, rows], seed + 5)?;
-    let what = format!("{rows} x {columns}, {deep} terms, {across_a} {across_b} {finish:?}");
+    // In parts of K there are stages for, or as a whole.
+    let parts = choices.below(5).min(deep.div_ceil(64));
+    let what = format!("{rows} x {columns}, {deep} terms, {across_a} {across_b} {parts} {finish:?}");
 
     let stream = device.stream()?;
     let mut results = Vec::new();
     for poison in [0xEE, 0x11] {
         let mut out = device.filled_with_byte_2d::<T>(columns, rows, poison)?;
         match finish {
-            None => multiply(&stream, left, right, &mut out)?,
+            None if parts == 0 => multiply(&stream, left, right, &mut out)?,
+            None => {
+                let below = parts * rows.next_multiple_of(128);
+                let mut room = device.filled_with_byte_2d::<f32>(columns, below, 0xFF)?;
+                multiply_in_parts(&stream, left, right, &mut room, &mut out)?;
+            }
             Some(finish) => {
                 let mut epilogue = Epilogue::new().scale(finish.alpha);
                 if let Some(beta) = finish.beta {
@@ -207,6 +214,18 @@ pub fn check_errors(device: &Device) -> Result<(), Error> {
         multiply(&stream, Matrix::of(&b), Matrix::of(&a), &mut out),
         "no product of a 8 x 24 matrix and a 16 x 8 one is a 16 x 24 one",
     );
+    let mut in_parts = |columns, rows, text: &str| {
+        let mut room = device.zeroed_2d::<f32>(columns, rows)?;
+        refused(multiply_in_parts(&stream, Matrix::of(&a), Matrix::of(&b), &mut room, &mut out), text);
+        Ok::<_, Error>(())
+    };
+    in_parts(
+        24,
+        256,
+        "a 256 x 24 matrix has no room for the sums of parts: it is to have 128 x 24 elements for each of 1 to 1 parts",
+    )?;
+    in_parts(23, 128, "a 128 x 23 matrix has no room")?;
+    in_parts(24, 127, "so a multiple of 128 rows")?;
     let fused = |epilogue, out: &mut _| multiply_fused(&stream, Matrix::of(&a), Matrix::of(&b), epilogue, out);
     refused(fused(Epilogue::new().add(1.0, &c), &mut out), "a 24 x 16 matrix can't be added here: it is to be 16 x 24");
     refused(fused(Epilogue::new().bias(&a), &mut out), "a 16 x 8 matrix can't be added here: it is to be 1 x 24");

@@ -140,7 +140,8 @@ impl Kernel {
 
     /// Whether a kernel of `kernels/` has a pipeline, of any engine.
     pub fn has_stages(&self) -> bool {
-        !["softmax", "rms_norm", "reverse", "gather", "stencil_2d_reads"].contains(&self.instance.kernel())
+        let without = ["softmax", "rms_norm", "reverse", "gather"];
+        !without.contains(&self.instance.kernel()) && !self.instance.kernel().ends_with("_reads")
     }
 
     /// Whether tiles are copied asynchronously, by `cp.async`.

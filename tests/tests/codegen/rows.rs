@@ -25,26 +25,52 @@ fn rows_stay_in_registers_and_are_read_through_the_read_only_path() {
     }
 }
 
-#[test]
-fn a_stencil_without_stages_reads_a_run_of_each_of_three_rows_and_two_elements_beside_it() {
-    let kernels = Kernel::named("stencil_2d_reads");
-    assert!(!kernels.is_empty());
-    for kernel in kernels {
-        let name = kernel.name();
-        assert_eq!(kernel.entry.local_declarations, [""; 0], "{name}: local memory");
-        assert_eq!(count(&kernel, |one| one.is("ld.global") && !one.has("nc")), 0, "{name}: a load by another path");
-        for (opcode, wanted) in [("ld.global.nc.v4.b32", 3), ("st.global.v4.b32", 1)] {
-            assert_eq!(count(&kernel, |one| one.opcode == opcode), wanted, "{name}: {opcode}");
+/// The loads of one way through a kernel on which none stands behind a branch: the longest such row
+/// of them.
+fn loads_at_once(kernel: &Kernel) -> Vec<&str> {
+    let mut longest = Vec::new();
+    let mut row = Vec::new();
+    for one in kernel.entry.code.instructions() {
+        if one.is("ld.global") {
+            row.push(one.opcode.as_str());
+        } else if one.is("bra") {
+            row.clear();
         }
-        // Runs that the matrix ends in are read one by one.
-        assert_eq!(count(&kernel, |one| one.opcode == "ld.global.nc.b32"), 2 + 3 * 3, "{name}: single loads");
+        if row.len() > longest.len() {
+            longest.clone_from(&row);
+        }
+    }
+    longest
+}
+
+#[test]
+fn kernels_without_stages_check_a_threads_reads_once_and_have_them_under_way_together() {
+    // Runs of four, and single elements beside them.
+    for (kernel, runs, single, stores) in [("stencil_2d_reads", 6, 2 * 4, 4), ("moving_average_reads", 6, 0, 2)] {
+        let kernels = Kernel::named(kernel);
+        assert!(!kernels.is_empty());
+        for kernel in kernels {
+            let name = kernel.name();
+            assert_eq!(kernel.entry.local_declarations, [""; 0], "{name}: local memory");
+            assert_eq!(
+                count(&kernel, |one| one.is("ld.global") && !one.has("nc")),
+                0,
+                "{name}: a load by another path"
+            );
+            let mut expected = vec!["ld.global.nc.v4.b32"; runs];
+            expected.extend(vec!["ld.global.nc.b32"; single]);
+            assert_eq!(loads_at_once(&kernel), expected, "{name}");
+            // With hoisted bounds, and without.
+            assert_eq!(count(&kernel, |one| one.opcode == "st.global.v4.b32"), 2 * stores, "{name}: stores");
+        }
     }
 }
 
 #[test]
 fn a_row_costs_two_barriers_for_each_value_of_the_whole_block() {
     // For rows that fit, and again for wider ones.
-    for (kernel, values) in [("softmax", 2), ("rms_norm", 1), ("reverse", 0), ("stencil_2d_reads", 0)] {
+    let without_any = ["reverse", "stencil_2d_reads", "moving_average_reads"].map(|kernel| (kernel, 0));
+    for (kernel, values) in [("softmax", 2), ("rms_norm", 1)].into_iter().chain(without_any) {
         for kernel in Kernel::named(kernel) {
             assert_eq!(count(&kernel, is_block_barrier), 2 * 2 * values, "{}", kernel.name());
         }

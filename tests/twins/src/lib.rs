@@ -35,4 +35,6 @@ mod staging_unified;
 #[cfg(target_arch = "nvptx64")]
 mod stencil;
 #[cfg(target_arch = "nvptx64")]
+mod tensor_cores;
+#[cfg(target_arch = "nvptx64")]
 mod transpose;

@@ -27,7 +27,13 @@ pub(crate) struct LaunchBounds {
     pub min_blocks: Option<u32>,
     /// The most registers of a thread.
     pub max_registers: Option<u32>,
+    /// Of a kernel by hand, which has no contract: its parameters are addresses of blocks of so
+    /// many bytes, which are passed by value.
+    pub parameter_bytes: Option<u32>,
 }
+
+/// How such a block is aligned: as a map of the copy engine is to be.
+const BLOCK_ALIGNMENT: usize = 64;
 
 /// What a multiprocessor has, of all architectures from `sm_80` on the most. `ptxas` warns and goes
 /// on without the bound where an architecture has less.
@@ -46,16 +52,19 @@ impl LaunchBounds {
     fn of(words: &[u32]) -> Option<Self> {
         let given = |at: usize| words.get(at).copied().filter(|word| *word != NOT_GIVEN);
         match words {
-            [threads] | [threads, _] | [threads, _, _] => {
-                Some(LaunchBounds { threads: *threads, min_blocks: given(1), max_registers: given(2) })
-            }
+            [threads] | [threads, _] | [threads, _, _] | [threads, _, _, _] => Some(LaunchBounds {
+                threads: *threads,
+                min_blocks: given(1),
+                max_registers: given(2),
+                parameter_bytes: given(3),
+            }),
             _ => None,
         }
     }
 
     /// What is wrong with them and what is allowed, if something is.
     fn problem(&self) -> Option<String> {
-        let LaunchBounds { threads, min_blocks, max_registers } = *self;
+        let LaunchBounds { threads, min_blocks, max_registers, parameter_bytes: _ } = *self;
         if !(1..=1024).contains(&threads) {
             return Some(format!("has {threads} threads a block: declare it with #[kernel] and 1 to 1024"));
         }
@@ -85,7 +94,7 @@ impl LaunchBounds {
 
     /// The function attributes from which LLVM makes the PTX's directives.
     fn attributes(&self) -> String {
-        let LaunchBounds { threads, min_blocks, max_registers } = self;
+        let LaunchBounds { threads, min_blocks, max_registers, parameter_bytes: _ } = self;
         let mut attributes = format!(" \"nvvm.reqntid\"=\"{threads},1,1\"");
         for (name, value) in [("minctasm", min_blocks), ("maxnreg", max_registers)] {
             if let Some(value) = value {
@@ -153,7 +162,10 @@ pub(crate) fn require(
                 let at = attributes_of_definition(line)?;
                 let head = &match definition.and_then(|name| parameters.get(name)) {
                     Some(parameters) => by_value(&line[..at], parameters)?,
-                    None => line[..at].to_string(),
+                    None => match bounds.parameter_bytes {
+                        Some(bytes) => by_value(&line[..at], &blocks(&line[..at], bytes))?,
+                        None => line[..at].to_string(),
+                    },
                 };
                 if is_entry(line) {
                     out.push_str(head);
@@ -170,6 +182,12 @@ pub(crate) fn require(
         out.push('\n');
     }
     Ok(out)
+}
+
+/// As many blocks of so many bytes as a definition's head has addresses for parameters.
+fn blocks(head: &str, bytes: u32) -> Vec<Passed> {
+    let one = Passed { bytes: bytes as usize, alignment: BLOCK_ALIGNMENT, in_place: false };
+    vec![one; head.matches("ptr ").count()]
 }
 
 /// A definition's head whose parameters, addresses of blocks of bytes, are passed by value.
@@ -254,7 +272,7 @@ mod tests {
             ("i32 1024, align 4", 1024),
         ] {
             let module = format!("@__tilepipe_bounds__k = constant {constant}\n{ENTRY}\n");
-            let bounds = LaunchBounds { threads, min_blocks: None, max_registers: None };
+            let bounds = LaunchBounds { threads, min_blocks: None, max_registers: None, parameter_bytes: None };
             assert_eq!(kernels(&module).unwrap()["k"], bounds, "{constant}");
         }
     }

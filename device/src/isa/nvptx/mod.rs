@@ -19,7 +19,9 @@ pub(crate) use math::*;
 pub(crate) use mbarrier::*;
 pub use product::Instructions;
 pub(crate) use product::by_hand::*;
-pub(crate) use product::{Operands, Sums, for_first_of_warpgroups, store_matrices, warpgroup_barrier};
+pub(crate) use product::{
+    Operands, Sums, for_first_of_warpgroups, for_first_of_warpgroups_from, store_matrices, warpgroup_barrier,
+};
 pub(crate) use registers::{restore_registers, share_registers};
 pub(crate) use tensor::*;
 pub(crate) use threads::*;

@@ -13,6 +13,7 @@ unsafe extern "C" {
     safe fn tilepipe_product_commit();
     safe fn tilepipe_warp_value(value: u32) -> u32;
     fn tilepipe_shared_offset(generic: *const u8) -> u32;
+    safe fn tilepipe_shared_pointer(offset: u32) -> *const u8;
     safe fn tilepipe_thread_rank() -> u32;
     fn tilepipe_role_barrier(id: u32, threads: u32);
     fn tilepipe_warp_barrier();
@@ -279,21 +280,42 @@ impl<W: Width> Sums<W> {
     }
 }
 
-/// Runs `body` in the first thread of each of the role's warpgroups, with that one's number in the
-/// role.
+/// Runs `body` in the first thread of each of the role's warpgroups.
 ///
 /// # Safety
 ///
 /// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
-pub(crate) unsafe fn for_first_of_warpgroups(members: Members, body: impl Fn(usize)) {
-    let rank = tilepipe_thread_rank() - members.first as u32;
-    // The engine's operands are uniform registers.
-    let group = tilepipe_warp_value(rank / WARPGROUP as u32);
-    if rank.is_multiple_of(WARPGROUP as u32) {
-        body(group as usize);
+pub(crate) unsafe fn for_first_of_warpgroups(members: Members, body: impl Fn()) {
+    if (tilepipe_thread_rank() - members.first as u32).is_multiple_of(WARPGROUP as u32) {
+        body();
     }
 }
+
+/// Runs `body` in the first thread of each of the role's warpgroups, with that one's number in the
+/// role, and with `from`.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+#[inline(always)]
+pub(crate) unsafe fn for_first_of_warpgroups_from(members: Members, from: *const u8, body: impl Fn(usize, *const u8)) {
+    let rank = tilepipe_thread_rank() - members.first as u32;
+    // The engine's operands are uniform registers, and the assembler writes a loop for one that it
+    // does not know to be the same in all threads. Both go through one shuffle: the address in
+    // shared memory has fewer than 18 bits.
+    // SAFETY: the caller's promise.
+    let offset = unsafe { tilepipe_shared_offset(from) };
+    // Computed here, or a register would have it from before the loop.
+    let group = super::rank_here(rank as usize) as u32 / WARPGROUP as u32;
+    let both = tilepipe_warp_value(offset | group * GROUP_BIT);
+    if rank.is_multiple_of(WARPGROUP as u32) {
+        body((both / GROUP_BIT) as usize, tilepipe_shared_pointer(both % GROUP_BIT));
+    }
+}
+
+/// Above all addresses in shared memory.
+const GROUP_BIT: u32 = 1 << 18;
 
 /// `barrier.sync`: waits for all threads of the warpgroup, of those of the role, and orders their
 /// memory accesses among them.
@@ -303,6 +325,7 @@ pub(crate) unsafe fn for_first_of_warpgroups(members: Members, body: impl Fn(usi
 /// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
 pub(crate) unsafe fn warpgroup_barrier(_: Members) {
+    // In a uniform register, since kernels with products have none of the others left.
     let number = tilepipe_warp_value(tilepipe_thread_rank() / WARPGROUP as u32);
     // SAFETY: the caller's promise; each warpgroup of a block has a number of its own, which no
     // role has.

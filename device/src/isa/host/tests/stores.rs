@@ -1,6 +1,8 @@
 //! Bulk stores below the seam: when the engine reads its sources and writes, and what must come
 //! before and after.
 
+use core::ptr::null;
+
 use super::*;
 use crate::isa::{BoxShape, PendingGroups, RawTensor};
 
@@ -151,9 +153,13 @@ fn a_thread_waits_for_its_own_stores() {
             sync();
             // The first thread of each warpgroup stores a tile.
             // SAFETY: block-level code of the tests.
-            unsafe { for_first_of_warpgroups(TWO, |group| send(tensor, [4 * group as i32, 0], 1024 * (1 + group))) };
+            unsafe {
+                for_first_of_warpgroups_from(TWO, null(), |group, _| {
+                    send(tensor, [4 * group as i32, 0], 1024 * (1 + group))
+                })
+            };
             // SAFETY: as above.
-            unsafe { for_first_of_warpgroups(TWO, wait) };
+            unsafe { for_first_of_warpgroups_from(TWO, null(), |group, _| wait(group)) };
             fill(2048, 300);
             bulk_wait_group_read::<But<0>>();
         });

@@ -1,0 +1,3 @@
+//! Products by tensor cores.
+
+mod gemm;
