@@ -387,13 +387,25 @@ mod tests {
     }
 
     #[test]
+    fn addresses_that_a_kernel_by_hand_takes_become_blocks_of_the_bytes_that_it_says() {
+        // 32 threads, no other bounds, and blocks of 192 bytes.
+        let words = r"\20\00\00\00\FF\FF\FF\FF\FF\FF\FF\FF\C0\00\00\00";
+        let module =
+            format!("@__tilepipe_bounds__k = constant [16 x i8] c\"{words}\"\ndefine void @k(ptr %0, ptr %1) #3 {{\n");
+        let out = require(&module, &kernels(&module).unwrap(), &BTreeMap::new()).unwrap();
+        let block = r#"ptr byval([192 x i8]) align 64 "nvvm.grid_constant""#;
+        let expected = format!("@k({block} %0, {block} %1) \"nvvm.reqntid\"=\"32,1,1\" #3 {{");
+        assert!(out.contains(&expected), "{out}");
+    }
+
+    #[test]
     fn mismatches_are_errors() {
         let constant = "@__tilepipe_bounds__k = constant [4 x i8] c\"\\00\\01\\00\\00\"\n";
         let too_large = format!("@__tilepipe_bounds__k = constant [4 x i8] c\"\\00\\10\\00\\00\"\n{ENTRY}\n");
         for module in [ENTRY, constant, &too_large] {
             assert!(matches!(kernels(module), Err(Error::LaunchBounds { .. })), "{module}");
         }
-        for words in [r#"[2 x i8] c"\00\01""#, r#"[0 x i8] c"""#, r#"[16 x i8] c"aaaabbbbccccdddd""#] {
+        for words in [r#"[2 x i8] c"\00\01""#, r#"[0 x i8] c"""#, r#"[20 x i8] c"aaaabbbbccccddddeeee""#] {
             let module = format!("@__tilepipe_bounds__k = constant {words}");
             assert!(matches!(kernels(&module), Err(Error::Ir { .. })), "{module}");
         }
