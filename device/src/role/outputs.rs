@@ -184,9 +184,9 @@ impl<R: WholeWarps, const SIZE: usize> sealed::StoringGroup for RoleGroup<'_, R,
     }
 
     #[inline(always)]
-    unsafe fn first_of_warpgroups_from(from: *const u8, issue: impl Fn(usize, *const u8)) {
+    unsafe fn first_of_warpgroups_from<const HERE: bool>(from: *const u8, issue: impl Fn(usize, *const u8)) {
         // SAFETY: the caller's promises.
-        unsafe { isa::for_first_of_warpgroups_from(<R as map::Role>::MEMBERS, from, issue) };
+        unsafe { isa::for_first_of_warpgroups_from::<HERE>(<R as map::Role>::MEMBERS, from, issue) };
     }
 
     #[inline(always)]

@@ -166,7 +166,13 @@ impl<V: Stored, const COUNT: usize, G: StoringGroup> Draft<'_, V, COUNT, G> {
         };
         // SAFETY: a draft is its group's, all of whose threads make this call (R2). `issue` takes
         // no collective step.
-        unsafe { M::first_from::<G>(from, issue) };
+        unsafe {
+            if const { V::MANY_COORDINATES } {
+                M::first_from::<G, true>(from, issue);
+            } else {
+                M::first_from::<G, false>(from, issue);
+            }
+        };
     }
 }
 
@@ -185,7 +191,7 @@ pub(super) trait Meeting {
     /// # Safety
     ///
     /// As `StoringGroup::first_of_warpgroups_from`.
-    unsafe fn first_from<G: StoringGroup>(from: *const u8, issue: impl Fn(usize, *const u8));
+    unsafe fn first_from<G: StoringGroup, const HERE: bool>(from: *const u8, issue: impl Fn(usize, *const u8));
     /// # Safety
     ///
     /// As `StoringGroup::meet_in_warpgroups`.
@@ -208,7 +214,7 @@ impl Meeting for Together {
     }
 
     #[inline(always)]
-    unsafe fn first_from<G: StoringGroup>(from: *const u8, issue: impl Fn(usize, *const u8)) {
+    unsafe fn first_from<G: StoringGroup, const HERE: bool>(from: *const u8, issue: impl Fn(usize, *const u8)) {
         // SAFETY: the caller's promise.
         unsafe { G::first(|| issue(0, from)) };
     }
@@ -232,9 +238,9 @@ impl Meeting for InWarpgroups {
     }
 
     #[inline(always)]
-    unsafe fn first_from<G: StoringGroup>(from: *const u8, issue: impl Fn(usize, *const u8)) {
+    unsafe fn first_from<G: StoringGroup, const HERE: bool>(from: *const u8, issue: impl Fn(usize, *const u8)) {
         // SAFETY: the caller's promises.
-        unsafe { G::first_of_warpgroups_from(from, issue) };
+        unsafe { G::first_of_warpgroups_from::<HERE>(from, issue) };
     }
 
     #[inline(always)]

@@ -39,12 +39,13 @@ pub(crate) mod sealed {
         unsafe fn first_of_warpgroups(issue: impl Fn());
 
         /// As `first_of_warpgroups`, with the warpgroup's number in the group, and with `from`.
+        /// `HERE` is as for `isa::for_first_of_warpgroups_from`.
         ///
         /// # Safety
         ///
         /// As for `first_of_warpgroups`. `from` is the block's shared memory, and the same in all
         /// threads.
-        unsafe fn first_of_warpgroups_from(from: *const u8, issue: impl Fn(usize, *const u8));
+        unsafe fn first_of_warpgroups_from<const HERE: bool>(from: *const u8, issue: impl Fn(usize, *const u8));
 
         /// Waits until all threads of the calling thread's warpgroup are here, and orders their
         /// memory accesses.
@@ -73,10 +74,10 @@ impl<'b, const THREADS: usize> sealed::StoringGroup for Block<'b, THREADS> {
     }
 
     #[inline(always)]
-    unsafe fn first_of_warpgroups_from(from: *const u8, issue: impl Fn(usize, *const u8)) {
+    unsafe fn first_of_warpgroups_from<const HERE: bool>(from: *const u8, issue: impl Fn(usize, *const u8)) {
         let members = Members { first: 0, stride: 1, count: THREADS };
         // SAFETY: the caller's promises; a block of this type has THREADS threads (`Block`, 0).
-        unsafe { isa::for_first_of_warpgroups_from(members, from, issue) };
+        unsafe { isa::for_first_of_warpgroups_from::<HERE>(members, from, issue) };
     }
 
     #[inline(always)]

@@ -49,6 +49,10 @@ pub(crate) mod sealed {
         /// stores of sums; else none is.
         const IN_SLICES: bool = false;
 
+        /// Whether the engine takes more than two coordinates for a tile, in so many registers that
+        /// a kernel with products has none left.
+        const MANY_COORDINATES: bool = false;
+
         /// How the view's elements lie.
         type Geometry: Geometry;
 
@@ -152,6 +156,7 @@ impl<T: Element, X: OutputExtents, W: Swizzle, O: Stepped> Stored for TensorMut<
 impl<T: Element, X: OutputExtents, W: Swizzle, O: Stepped> sealed::Stored for TensorMut<'_, T, X, W, O> {
     const IN_ORDER: bool = true;
     const IN_SLICES: bool = X::OF_SUMS;
+    const MANY_COORDINATES: bool = X::DIMENSIONS > 2;
     type Geometry = Rows;
     type Place = BoxPlace;
     type Places = TilePlaces;

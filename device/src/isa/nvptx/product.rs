@@ -293,21 +293,24 @@ pub(crate) unsafe fn for_first_of_warpgroups(members: Members, body: impl Fn()) 
 }
 
 /// Runs `body` in the first thread of each of the role's warpgroups, with that one's number in the
-/// role, and with `from`.
+/// role, and with `from`. `HERE` says that no register is left for that number from before a loop.
 ///
 /// # Safety
 ///
 /// This function's safety contract in [`isa`](crate::isa) holds.
 #[inline(always)]
-pub(crate) unsafe fn for_first_of_warpgroups_from(members: Members, from: *const u8, body: impl Fn(usize, *const u8)) {
+pub(crate) unsafe fn for_first_of_warpgroups_from<const HERE: bool>(
+    members: Members,
+    from: *const u8,
+    body: impl Fn(usize, *const u8),
+) {
     let rank = tilepipe_thread_rank() - members.first as u32;
     // The engine's operands are uniform registers, and the assembler writes a loop for one that it
     // does not know to be the same in all threads. Both go through one shuffle: the address in
     // shared memory has fewer than 18 bits.
     // SAFETY: the caller's promise.
     let offset = unsafe { tilepipe_shared_offset(from) };
-    // Computed here, or a register would have it from before the loop.
-    let group = super::rank_here(rank as usize) as u32 / WARPGROUP as u32;
+    let group = if HERE { super::rank_here(rank as usize) as u32 } else { rank } / WARPGROUP as u32;
     let both = tilepipe_warp_value(offset | group * GROUP_BIT);
     if rank.is_multiple_of(WARPGROUP as u32) {
         body((both / GROUP_BIT) as usize, tilepipe_shared_pointer(both % GROUP_BIT));

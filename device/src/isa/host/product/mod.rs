@@ -86,7 +86,7 @@ impl<W: Width> Sums<W> {
 /// This function's safety contract in [`isa`](crate::isa) holds.
 pub(crate) unsafe fn for_first_of_warpgroups(members: Members, body: impl Fn()) {
     // SAFETY: the caller's promise.
-    unsafe { for_first_of_warpgroups_from(members, core::ptr::null(), |_, _| body()) };
+    unsafe { for_first_of_warpgroups_from::<false>(members, core::ptr::null(), |_, _| body()) };
 }
 
 /// Runs `body` in the first thread of each of the role's warpgroups, with that one's number in the
@@ -95,7 +95,11 @@ pub(crate) unsafe fn for_first_of_warpgroups(members: Members, body: impl Fn()) 
 /// # Safety
 ///
 /// This function's safety contract in [`isa`](crate::isa) holds.
-pub(crate) unsafe fn for_first_of_warpgroups_from(members: Members, from: *const u8, body: impl Fn(usize, *const u8)) {
+pub(crate) unsafe fn for_first_of_warpgroups_from<const HERE: bool>(
+    members: Members,
+    from: *const u8,
+    body: impl Fn(usize, *const u8),
+) {
     for group in 0..members.count / WARPGROUP {
         block::enter_thread(members.first + group * WARPGROUP);
         model::in_one_thread(|| body(group, from));
