@@ -2,8 +2,7 @@
 //! `nvcc` preprocesses with the C++ compiler of this machine, and compiles nothing.
 #![cfg(unix)]
 
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -18,9 +17,13 @@ fn write(path: &Path, text: &str) {
     fs::write(path, text).unwrap();
 }
 
+/// A shell script, made by a process of its own: a file that this one writes may still be open for
+/// it in a program that another test is just starting, and then cannot be run ("Text file busy").
 fn program(path: &Path, script: &str) {
-    write(path, &format!("#!/bin/sh\n{script}\n"));
-    fs::set_permissions(path, Permissions::from_mode(0o755)).unwrap();
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let make = "printf '#!/bin/sh\\n%s\\n' \"$1\" >\"$2\" && chmod 755 \"$2\"";
+    let made = Command::new("sh").args(["-c", make, "sh", script]).arg(path).status().unwrap();
+    assert!(made.success(), "{}", path.display());
 }
 
 /// Makes a toolkit of programs, with `headers` by path and text.

@@ -1,9 +1,8 @@
 //! `cargo xtask run` and the program that it starts, with a script in the program's place.
 #![cfg(unix)]
 
-use std::fs::{self, Permissions};
+use std::fs;
 use std::io::{BufRead, BufReader};
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -20,9 +19,12 @@ fn target(script: &str, cargo: &str) -> TempDir {
     folder
 }
 
+/// A shell script, made by a process of its own: a file that this one writes may still be open for
+/// it in a program that another test is just starting, and then cannot be run ("Text file busy").
 fn write_script(path: &Path, script: &str) {
-    fs::write(path, format!("#!/bin/sh\n{script}\n")).unwrap();
-    fs::set_permissions(path, Permissions::from_mode(0o755)).unwrap();
+    let make = "printf '#!/bin/sh\\n%s\\n' \"$1\" >\"$2\" && chmod 755 \"$2\"";
+    let made = Command::new("sh").args(["-c", make, "sh", script]).arg(path).status().unwrap();
+    assert!(made.success(), "{}", path.display());
 }
 
 /// `cargo xtask run` with these arguments in such a folder.

@@ -164,15 +164,14 @@ impl<V: Stored, const COUNT: usize, G: StoringGroup> Draft<'_, V, COUNT, G> {
             unsafe { V::store(to, from, slice) };
             isa::bulk_commit_group();
         };
-        // SAFETY: a draft is its group's, all of whose threads make this call (R2). `issue` takes
-        // no collective step.
-        unsafe {
-            if const { V::MANY_COORDINATES } {
-                M::first_from::<G, true>(from, issue);
-            } else {
-                M::first_from::<G, false>(from, issue);
-            }
-        };
+        if const { V::MANY_COORDINATES } {
+            // SAFETY: a draft is its group's, all of whose threads make this call (R2). `issue`
+            // takes no collective step.
+            unsafe { M::first_from::<G, true>(from, issue) };
+        } else {
+            // SAFETY: as above.
+            unsafe { M::first_from::<G, false>(from, issue) };
+        }
     }
 }
 

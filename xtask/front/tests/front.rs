@@ -2,8 +2,7 @@
 //! builds.
 #![cfg(unix)]
 
-use std::fs::{self, File, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -24,9 +23,12 @@ fn target() -> TempDir {
     folder
 }
 
+/// A shell script, made by a process of its own: a file that this one writes may still be open for
+/// it in a program that another test is just starting, and then cannot be run ("Text file busy").
 fn write_script(path: &Path, script: &str) {
-    fs::write(path, format!("#!/bin/sh\n{script}\n")).unwrap();
-    fs::set_permissions(path, Permissions::from_mode(0o755)).unwrap();
+    let make = "printf '#!/bin/sh\\n%s\\n' \"$1\" >\"$2\" && chmod 755 \"$2\"";
+    let made = Command::new("sh").args(["-c", make, "sh", script]).arg(path).status().unwrap();
+    assert!(made.success(), "{}", path.display());
 }
 
 fn front(folder: &TempDir, arguments: &[&str]) -> Command {

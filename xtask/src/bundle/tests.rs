@@ -2,12 +2,14 @@
 //! what they need is there.
 #![cfg(unix)]
 
-use std::fs::{self, File, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::fs::{self, File};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::thread;
+use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::ValueEnum;
 use tempfile::TempDir;
 use tilepipe_build::toolchain;
@@ -159,9 +161,9 @@ impl Machine {
 
     /// Makes a program, or another one in its place.
     fn program(&self, name: &str, script: &str) {
-        let path = self.path(name);
-        fs::write(&path, format!("#!/bin/sh\necho \"$(basename \"$0\") $*\" >>\"$LOG\"\n{script}\n")).unwrap();
-        fs::set_permissions(path, Permissions::from_mode(0o755)).unwrap();
+        let script = format!("#!/bin/sh\necho \"$(basename \"$0\") $*\" >>\"$LOG\"\n{script}\n");
+        let make = "printf %s \"$1\" >\"$2\" && chmod 755 \"$2\"";
+        made(Command::new("sh").args(["-c", make, "sh", &script]).arg(self.path(name)));
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -194,7 +196,10 @@ impl Machine {
 
     fn make(&self, suites: &[Suite], sources: &Sources) -> Result<()> {
         let bundle = Bundle { suites, gpu: "sm_90", commit: "of a test" };
-        let copy = |from: &Path, to: &Path| fs::copy(from, to).map(|_| ()).context("copy");
+        let copy = |from: &Path, to: &Path| {
+            made(Command::new("cp").args([from, to]));
+            Ok(())
+        };
         bundle.make(sources, copy, &self.path("bundle")).map(|_| ())
     }
 
@@ -225,10 +230,23 @@ impl Machine {
         let tools = [("NVCC", "nvcc"), ("PYTHON", "python"), ("TILEPIPE_SANITIZER", "compute-sanitizer")];
         command.envs(tools.iter().map(|(variable, name)| (variable, self.path(name))));
         change(&mut command);
-        let Output { status, stdout, stderr } = command.output().unwrap();
+        let Output { status, stdout, stderr } = loop {
+            match command.output() {
+                // This process wrote `run.sh` (see `made`).
+                Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => thread::sleep(Duration::from_millis(1)),
+                output => break output.unwrap(),
+            }
+        };
         let printed = [stdout, stderr].map(|bytes| String::from_utf8(bytes).unwrap()).concat();
         (status.code().unwrap(), printed, fs::read_to_string(log).unwrap())
     }
+}
+
+/// Has a process of its own make a file that will be run: one that this process writes may still be
+/// open for it in a program that another test is just starting, and then it cannot be run ("Text
+/// file busy").
+fn made(by: &mut Command) {
+    assert!(by.status().unwrap().success(), "{by:?}");
 }
 
 fn names(folder: &Path) -> Vec<String> {
@@ -424,7 +442,7 @@ fn cublaslt_is_a_contestant_only_where_it_was_built() {
     for folder in ["bin", "include", "lib64"] {
         fs::create_dir_all(toolkit.join(folder)).unwrap();
     }
-    fs::copy(machine.path("nvcc"), toolkit.join("bin/nvcc")).unwrap();
+    made(Command::new("cp").args([machine.path("nvcc"), toolkit.join("bin/nvcc")]));
     fs::write(toolkit.join("include/cublasLt.h"), "").unwrap();
     let with_toolkit =
         |arguments: &[&str]| machine.run_with(arguments, &[("NVCC", "toolkit/bin/nvcc"), ("CUDA_HOME", "toolkit")]);
