@@ -3,7 +3,8 @@
 use core::array::from_fn;
 
 use tilepipe::{
-    Block, HaloTile2D, Halos2D, I32x4, Micro, Runs, Shared, Stages, Tile2D, Tiles2D, TilesMut2D, hoist_bounds, kernel,
+    Block, HaloTile2D, Halos2D, I32x4, Micro, Runs, Scratch, Shared, Stages, Tile2D, Tiles2D, TilesMut2D, Vec4,
+    VectorLane, hoist_bounds, kernel,
 };
 
 use crate::compute::Number;
@@ -64,6 +65,119 @@ pub fn transpose_wide<
     let _ = shared.pipeline(&block).map_tiles(&tiles, &mut results, |tile, dst| {
         block.threads(|t| dst.set_each(&t, |row, column| tile[(column, row)]));
     });
+}
+
+/// Copies a matrix without stages: a thread reads runs of `RUN` elements of four rows and stores
+/// them.
+#[kernel(
+    instances(T = [i32], THREADS = [256], ROWS = [8], COLUMNS = [512], RUN = [4]),
+    instances(T = [u8], THREADS = [256], ROWS = [8], COLUMNS = [2048], RUN = [16]),
+)]
+pub fn copy_rows_reads<T: Number, const THREADS: usize, const ROWS: usize, const COLUMNS: usize, const RUN: usize>(
+    block: Block<THREADS>,
+    input: Tiles2D<T, ROWS, COLUMNS>,
+    mut out: TilesMut2D<T, ROWS, COLUMNS, Runs<RUN>>,
+) {
+    const { assert!((THREADS * RUN).is_multiple_of(COLUMNS) && ROWS * COLUMNS == 4 * THREADS * RUN) };
+    let is_small = input.height().max(input.width()) <= u32::MAX as usize;
+    let mut results = out.for_block(&block);
+    let places = results.places();
+    for i in 0..results.len() {
+        let (down, right) = places.get(i);
+        let dst = results.get_mut(i);
+        block.threads(|t| {
+            let (row, column) = dst.place(&t, 0);
+            let (row, column) = (down * ROWS + row, right * COLUMNS + column);
+            // One check for all reads, which then are under way together.
+            // Of numbers of 32 bits the compiler sees that the sums don't wrap.
+            let (near, left) = (row as u32 as usize, column as u32 as usize);
+            let down = |nth| THREADS * RUN / COLUMNS * nth;
+            let is_inside = is_small
+                && dst.rows() == ROWS
+                && dst.columns() == COLUMNS
+                && near + down(3) < input.height()
+                && left / RUN < input.width() / RUN;
+            if is_inside {
+                let own: [[T; RUN]; 4] = from_fn(|nth| input.run::<RUN>(near + down(nth), left / RUN).0);
+                let [a, b, c, d] = own;
+                dst.set_run(&t, 0, a);
+                dst.set_run(&t, 1, b);
+                dst.set_run(&t, 2, c);
+                dst.set_run(&t, 3, d);
+            } else {
+                let own = |nth| input.run::<RUN>(row + down(nth), column / RUN).0;
+                dst.set_run(&t, 0, own(0));
+                dst.set_run(&t, 1, own(1));
+                dst.set_run(&t, 2, own(2));
+                dst.set_run(&t, 3, own(3));
+            }
+        });
+    }
+}
+
+/// [`transpose`](fn@crate::transpose) without stages: each thread reads a square of 4 by 4 elements
+/// where it lies, transposes it in its registers, and leaves its `RUNS / THREADS` rows in shared
+/// memory to the threads that store them. All accesses have 16 bytes. A tile has `SIDE` rows and
+/// columns, and as many squares as the block has threads.
+#[kernel(instances(T = [i32, f32], THREADS = [256], SIDE = [64], RUNS = [4 * THREADS]))]
+pub fn transpose_reads<T: Number + VectorLane<4>, const THREADS: usize, const SIDE: usize, const RUNS: usize>(
+    block: Block<THREADS>,
+    input: Tiles2D<T, SIDE, SIDE>,
+    mut out: TilesMut2D<T, SIDE, SIDE, Runs<4>>,
+    shared: Shared<Scratch<[Vec4<T>; RUNS]>>,
+) {
+    const { assert!(SIDE >= 32 && SIDE.is_power_of_two() && 16 * THREADS == SIDE * SIDE && RUNS == 4 * THREADS) };
+    let is_small = input.height().max(input.width()) <= u32::MAX as usize;
+    let mut scratch = shared.scratch(&block);
+    let mut results = out.for_block(&block);
+    let places = results.places();
+    for i in 0..results.len() {
+        let (down, right) = places.get(i);
+        let squares = block.map(|t| {
+            let (below, across) = square::<SIDE>(t.rank());
+            let (row, column) = (right * SIDE + 4 * across, down * SIDE + 4 * below);
+            // One check for all reads, which then are under way together.
+            // Of numbers of 32 bits the compiler sees that the sums don't wrap.
+            let (near, left) = (row as u32 as usize, column as u32 as usize);
+            let is_inside = is_small && near + 3 < input.height() && left / 4 < input.width() / 4;
+            if is_inside { four_columns(&input, near, left) } else { four_columns(&input, row, column) }
+        });
+        let runs = scratch.fill(&block, |t, nth| squares.get(&t)[nth / THREADS % 4]);
+        let dst = results.get_mut(i);
+        block.threads(|t| {
+            for nth in 0..4 {
+                let (row, column) = dst.place(&t, 4 * nth);
+                dst.set_run(&t, nth, runs[row % 4 * THREADS + thread_of::<SIDE>(row / 4, column / 4)].0);
+            }
+        });
+    }
+}
+
+/// The row and column, among the squares of a tile of the result, of that which a thread reads.
+/// Threads side by side have squares below one another, which lie side by side in the input. Eight
+/// of one row have numbers that differ modulo 8, so that their rows lie in different banks.
+#[inline(always)]
+fn square<const SIDE: usize>(thread: usize) -> (usize, usize) {
+    let across = thread / (SIDE / 4);
+    ((thread % (SIDE / 4)) ^ (across % 8), across)
+}
+
+/// The thread that reads a square: [`square`] says of which.
+#[inline(always)]
+fn thread_of<const SIDE: usize>(below: usize, across: usize) -> usize {
+    let across = across % (SIDE / 4);
+    across * (SIDE / 4) + ((below % (SIDE / 4)) ^ (across % 8))
+}
+
+/// The columns of a square of 4 by 4 elements. Beyond the edges there are zeros.
+#[inline(always)]
+fn four_columns<T: Number + VectorLane<4>, const ROWS: usize, const COLUMNS: usize>(
+    input: &Tiles2D<'_, T, ROWS, COLUMNS>,
+    row: usize,
+    column: usize,
+) -> [Vec4<T>; 4] {
+    let rows: [[T; 4]; 4] = from_fn(|down| input.run::<4>(row + down, column / 4).0);
+    from_fn(|column| Vec4(from_fn(|row| rows[row][column])))
 }
 
 /// A five-point stencil: `3 * centre + above + left + right + below`, in this order; beyond the

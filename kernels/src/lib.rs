@@ -38,10 +38,12 @@ pub use cuda_guide::{
     example_kernel, scale_own, with_memcpy_async, with_memcpy_async_prior, with_single_stage, with_staging,
     with_staging_scope_thread, with_staging_unified, without_memcpy_async,
 };
-pub use grid2d::{stencil_2d, stencil_2d_reads, stencil_2d_wide, transpose, transpose_wide};
+pub use grid2d::{
+    copy_rows_reads, stencil_2d, stencil_2d_reads, stencil_2d_wide, transpose, transpose_reads, transpose_wide,
+};
 pub use lookup::gather;
 pub use matrix::sgemm;
-pub use picture::blur;
+pub use picture::{blur, blur_reads};
 pub use reduction::{argmax, dot, exclusive_scan, largest_key, part_sums, sum, sum_by_threads, sum_by_warps};
 pub use roles::{
     load_compute_store, producer_consumer_sum, with_producer_count, with_specialized_staging_unified,

@@ -1,7 +1,8 @@
 //! Pictures: a blur whose tiles the copy engine finds and stores by maps.
 
 use tilepipe::{
-    Block, Extents2, Halo2, NoSwizzle, Outputs, Shared, Stages, Tensor, TensorMap, TensorMut, TensorTile, kernel,
+    Block, Extents2, Halo2, NoSwizzle, Outputs, Runs, Shared, Stages, Tensor, TensorMap, TensorMut, TensorTile,
+    Tiles2D, TilesMut2D, kernel,
 };
 
 /// The box around a tile of `ROWS` rows of `COLUMNS` bytes, with what is around it that the blur
@@ -15,6 +16,8 @@ type Memory<const ROWS: usize, const COLUMNS: usize, const STAGES: usize, const 
 
 /// Pixels on either side that each one depends on.
 const REACH: i32 = 2;
+/// Rows above and below that each one depends on.
+const ABOVE: usize = REACH as usize;
 /// Bytes of a row of a thread, which it writes at once: the copy engine begins boxes at their
 /// multiples, so a box has as many on either side.
 const OWN: usize = 16;
@@ -66,19 +69,117 @@ pub fn blur<
                     // The box begins `REACH` rows above the tile.
                     let row = (rows.nearest((row + down) as i32 - REACH) + REACH) as usize;
                     let mut line = words(tile, row, column);
+                    let pixel = |column| pixel::<CHANNELS>(|channel| tile[(row, column + channel)]);
                     if own == 0 {
-                        let first = pixel::<CHANNELS, ROWS, COLUMNS>(tile, row, OWN);
-                        put(&mut line, first, BEFORE as i32 - 2 * CHANNELS as i32);
+                        put(&mut line, pixel(OWN), BEFORE as i32 - 2 * CHANNELS as i32);
                     }
                     if 0 < left && left < (4 * WORDS - BEFORE) as i32 {
-                        let last = pixel::<CHANNELS, ROWS, COLUMNS>(tile, row, column + OWN + left as usize - CHANNELS);
-                        put(&mut line, last, BEFORE as i32 + left);
+                        put(&mut line, pixel(column + OWN + left as usize - CHANNELS), BEFORE as i32 + left);
                     }
                     line
                 })
             });
         },
     );
+}
+
+/// [`blur`](fn@crate::blur) without stages: a thread has 16 bytes of each of `ROWS` rows, of which
+/// it adds up the columns first, and keeps what the rows below depend on too. It reads what it
+/// needs where it lies.
+#[kernel(instances(CHANNELS = [1], THREADS = [64], ROWS = [16], COLUMNS = [16 * THREADS]))]
+pub fn blur_reads<const CHANNELS: usize, const THREADS: usize, const ROWS: usize, const COLUMNS: usize>(
+    block: Block<THREADS>,
+    picture: Tiles2D<u8, ROWS, COLUMNS>,
+    mut out: TilesMut2D<u8, ROWS, COLUMNS, Runs<OWN>>,
+) {
+    const { assert!(2 * CHANNELS <= BEFORE && BEFORE <= OWN && COLUMNS == OWN * THREADS && ROWS == 4 * DOWN) };
+    let (height, width) = (picture.height(), picture.width());
+    let is_small = height.max(width) <= u32::MAX as usize;
+    let mut results = out.for_block(&block);
+    let places = results.places();
+    for i in 0..results.len() {
+        let (down, right) = places.get(i);
+        let dst = results.get_mut(i);
+        block.threads(|t| {
+            // The first row that it reads, which wraps above the first one, and its own piece.
+            let (top, piece) = ((down * ROWS).wrapping_sub(ABOVE), right * THREADS + t.rank());
+            // One check for all reads, which then are under way together.
+            // Of numbers of 32 bits the compiler sees that the sums don't wrap.
+            let (near, own) = (top as u32 as usize, piece as u32 as usize);
+            let is_inside = is_small
+                && dst.rows() == ROWS
+                && dst.columns() == COLUMNS
+                && down > 0
+                && near + (ROWS + 2 * ABOVE - 1) < height
+                && own > 0
+                && own < width / OWN
+                && 2 * own + 2 < width / BEFORE;
+            if is_inside {
+                let four = |first| four_lines::<CHANNELS, ROWS, COLUMNS>(&picture, near + first, own);
+                let store = |row, above: &[Across; DOWN], below: &[Across; DOWN]| {
+                    let ([a, b, c, d], [e, f, g, h]) = (above, below);
+                    dst.set_run(&t, row, bytes_of(&added([a, b, c, d, e])));
+                    dst.set_run(&t, row + 1, bytes_of(&added([b, c, d, e, f])));
+                    dst.set_run(&t, row + 2, bytes_of(&added([c, d, e, f, g])));
+                    dst.set_run(&t, row + 3, bytes_of(&added([d, e, f, g, h])));
+                };
+                let (one, two) = (four(0), four(DOWN));
+                store(0, &one, &two);
+                let three = four(2 * DOWN);
+                store(DOWN, &two, &three);
+                let four_ = four(3 * DOWN);
+                store(2 * DOWN, &three, &four_);
+                store(3 * DOWN, &four_, &four(4 * DOWN));
+                return;
+            }
+            // One line at a time: this is seldom.
+            let column = OWN * piece;
+            let [mut a, mut b, mut c, mut d] = [[0; OWN / 2]; 4];
+            for line in 0..ROWS + 2 * ABOVE {
+                let row = (down * ROWS + line).saturating_sub(ABOVE).min(height - 1);
+                let mut words = words_of(&picture, row, piece, (2 * piece).wrapping_sub(1));
+                let pixel =
+                    |column| pixel::<CHANNELS>(|channel| picture.get(row, column + channel).unwrap_or_default());
+                if column == 0 {
+                    put(&mut words, pixel(0), BEFORE as i32 - 2 * CHANNELS as i32);
+                }
+                if column < width && width < column + 4 * WORDS - BEFORE {
+                    put(&mut words, pixel(width - CHANNELS), (BEFORE + width - column) as i32);
+                }
+                let e = across::<CHANNELS>(&words);
+                if let Some(row) = line.checked_sub(2 * ABOVE) {
+                    dst.set_run(&t, row, bytes_of(&added([&a, &b, &c, &d, &e])));
+                }
+                (a, b, c, d) = (b, c, d, e);
+            }
+        });
+    }
+}
+
+/// The sums of four rows of a picture around a thread's piece, which is neither the first one nor
+/// the last one of a row: [`across`]. All are read before one is used.
+#[inline(always)]
+fn four_lines<const CHANNELS: usize, const ROWS: usize, const COLUMNS: usize>(
+    picture: &Tiles2D<'_, u8, ROWS, COLUMNS>,
+    row: usize,
+    piece: usize,
+) -> [Across; DOWN] {
+    let line = |down| words_of(picture, row + down, piece, 2 * piece - 1);
+    let (a, b, c, d) = (line(0), line(1), line(2), line(3));
+    [across::<CHANNELS>(&a), across::<CHANNELS>(&b), across::<CHANNELS>(&c), across::<CHANNELS>(&d)]
+}
+
+/// The words of a piece of 16 bytes of a row of a picture, with the 8 bytes `before` it, by their
+/// number, and as many behind it. Beyond the row's ends there are zeros.
+#[inline(always)]
+fn words_of<const ROWS: usize, const COLUMNS: usize>(
+    picture: &Tiles2D<'_, u8, ROWS, COLUMNS>,
+    row: usize,
+    piece: usize,
+    before: usize,
+) -> [u32; WORDS] {
+    let half = |nth: usize| u64::from_le_bytes(picture.run::<BEFORE>(row, nth).0);
+    words_between(half(before), u128::from_le_bytes(picture.run::<OWN>(row, piece).0), half(2 * piece + 2))
 }
 
 /// Where a tile lies in one of the picture's directions.
@@ -98,16 +199,12 @@ impl Side {
     }
 }
 
-/// The pixel at a place of a box, twice.
+/// A pixel of these bytes, twice.
 #[inline(always)]
-fn pixel<const CHANNELS: usize, const ROWS: usize, const COLUMNS: usize>(
-    tile: &TensorTile<u8, Around<ROWS, COLUMNS>, NoSwizzle>,
-    row: usize,
-    column: usize,
-) -> u64 {
+fn pixel<const CHANNELS: usize>(byte: impl Fn(usize) -> u8) -> u64 {
     let mut pixel = 0;
     for channel in 0..CHANNELS {
-        pixel |= u64::from(tile[(row, column + channel)]) << (8 * channel);
+        pixel |= u64::from(byte(channel)) << (8 * channel);
     }
     pixel | pixel << (8 * CHANNELS)
 }
@@ -133,17 +230,23 @@ fn words<const ROWS: usize, const COLUMNS: usize>(
     column: usize,
 ) -> [u32; WORDS] {
     let piece = |nth: usize| u128::from_le_bytes(tile.vector(row, column + nth * OWN));
-    let (before, own, after) = (piece(0), piece(1), piece(2));
+    words_between((piece(0) >> 64) as u64, piece(1), piece(2) as u64)
+}
+
+/// The words of bytes, and of those before and after them.
+#[inline(always)]
+fn words_between(before: u64, own: u128, after: u64) -> [u32; WORDS] {
     let word = |piece: u128, nth: usize| (piece >> (32 * nth)) as u32;
+    let half = |half: u64, nth: usize| (half >> (32 * nth)) as u32;
     [
-        word(before, 2),
-        word(before, 3),
+        half(before, 0),
+        half(before, 1),
         word(own, 0),
         word(own, 1),
         word(own, 2),
         word(own, 3),
-        word(after, 0),
-        word(after, 1),
+        half(after, 0),
+        half(after, 1),
     ]
 }
 
@@ -210,6 +313,46 @@ fn means<const CHANNELS: usize>(pairs: &Pairs) -> [u8; OWN] {
     };
     let four = |first: usize| {
         let ([_, one, _, three], [_, two, _, four]) = (two(first).to_le_bytes(), two(first + 1).to_le_bytes());
+        u128::from(u32::from_le_bytes([one, two, three, four])) << (8 * first)
+    };
+    (four(0) | four(4) | four(8) | four(12)).to_le_bytes()
+}
+
+/// Sums of a thread's bytes of a row, two in a number, as in [`Pairs`].
+type Across = [u32; OWN / 2];
+
+/// Half of what all weights of 5 x 5 pixels are together, twice.
+const HALVES: u32 = 0x0080_0080;
+
+/// A line's weighted sums of five pixels in a row, those around each of a thread's bytes.
+#[inline(always)]
+fn across<const CHANNELS: usize>(line: &[u32; WORDS]) -> Across {
+    // The bytes `own` and `own + 2`, and all that they depend on.
+    let two = |own: usize| {
+        let pair = |tap: usize| {
+            let column = BEFORE + own + tap * CHANNELS - 2 * CHANNELS;
+            let pairs = |word: usize| line[word] >> (column % 2 * 8) & EVEN;
+            let word = column / 4;
+            if column % 4 < 2 { pairs(word) } else { pairs(word) >> 16 | pairs(word + 1) << 16 }
+        };
+        pair(0) + pair(4) + 4 * (pair(1) + pair(3)) + 6 * pair(2)
+    };
+    [two(0), two(1), two(4), two(5), two(8), two(9), two(12), two(13)]
+}
+
+/// The weighted sums of five rows, and half a unit more.
+#[inline(always)]
+fn added([one, two, three, four, five]: [&Across; 5]) -> Across {
+    let sum = |nth| one[nth] + five[nth] + 4 * (two[nth] + four[nth]) + 6 * three[nth] + HALVES;
+    [sum(0), sum(1), sum(2), sum(3), sum(4), sum(5), sum(6), sum(7)]
+}
+
+/// The bytes of a row of a thread, from 256 times as much.
+#[inline(always)]
+fn bytes_of(sums: &Across) -> [u8; OWN] {
+    let four = |first: usize| {
+        let at = first / 2;
+        let ([_, one, _, three], [_, two, _, four]) = (sums[at].to_le_bytes(), sums[at + 1].to_le_bytes());
         u128::from(u32::from_le_bytes([one, two, three, four])) << (8 * first)
     };
     (four(0) | four(4) | four(8) | four(12)).to_le_bytes()

@@ -144,6 +144,7 @@ pub fn all() -> Vec<Feature> {
         of(&features::three_inputs::INSTANCES, three),
         in_rows(&rows::mapped_rows::INSTANCES),
         in_rows(&rows::rows_in_runs::INSTANCES),
+        in_rows(&rows::rows_by_runs::INSTANCES),
         in_rows(&rows::rows_of_threads::INSTANCES),
         in_rows(&rows::rows_of_warps::INSTANCES),
         in_rows(&rows::pairs_of_rows::INSTANCES),

@@ -79,6 +79,7 @@ fn infinities_nans_and_subnormals_are_computed_as_by_the_plain_loop() {
         "moving_average",
         "moving_average_wide",
         "moving_average_reads",
+        "transpose_reads",
         "sum",
         "argmax",
         "argmax_bulk",

@@ -137,17 +137,20 @@ fn of_matrices(forms: &[matrices::Form]) -> Vec<Candidate> {
 /// What the record has.
 static RECORDED: LazyLock<Vec<PeerRow>> = LazyLock::new(of_all_records);
 
-/// Kernels without stages, and those of a task that do the same.
-const WITHOUT_STAGES: [(&str, &str); 2] =
-    [("moving_average_reads", "moving_average_wide"), ("stencil_2d_reads", "stencil_2d_wide")];
+/// Kernels without stages, their threads, and those of a task that do the same.
+const WITHOUT_STAGES: [(&str, u32, &str); 3] = [
+    ("moving_average_reads", 128, "moving_average_wide"),
+    ("stencil_2d_reads", 128, "stencil_2d_wide"),
+    ("transpose_reads", 256, "transpose_wide"),
+];
 
 /// Returns our kernels, those of one task one after another: with each number of stages the fastest
 /// one, and the one that has a twin. After them come those without stages, beside the fastest C++
 /// of each form.
 pub fn all() -> Vec<Pairing> {
-    let without_stages = WITHOUT_STAGES.into_iter().map(|(kernel, task)| {
+    let without_stages = WITHOUT_STAGES.into_iter().map(|(kernel, threads, task)| {
         let peers = fastest_forms(task).map(|peer| Peer { wanted: Some(WANTED), ..peer }).collect();
-        Pairing { kernel, dtype: I32, generics: Vec::new(), blocks: Blocks::Tiles, threads: 128, peers }
+        Pairing { kernel, dtype: I32, generics: Vec::new(), blocks: Blocks::Tiles, threads, peers }
     });
     picked(&RECORDED).into_iter().chain(without_stages).collect()
 }

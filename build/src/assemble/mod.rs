@@ -32,6 +32,11 @@ const NO_PARTIAL_REDUNDANCY: &str = "-enable-pre=0";
 /// of loads of elements in a row only if their alignment is known (docs/decisions/50).
 const PASSES: &str = "-passes=internalize,default<O3>,function(infer-address-spaces,infer-alignment)";
 
+/// What of a kernel is its own code: all but functions of tens of thousands of instructions. A
+/// closure that becomes a function, because it is large or called twice, has what it captures in
+/// local memory (docs/decisions/85).
+const INLINED: &str = "-inline-threshold=20000";
+
 /// For parts with products of the tensor cores. Loops over the registers of sums are unrolled,
 /// whatever their size, before their memory is taken apart: an index that is known at run time
 /// alone would keep it in local memory. And all functions become part of their callers, since
@@ -117,7 +122,7 @@ impl Assembly<'_> {
     fn optimised(&self, part: &Part) -> Result<String, Error> {
         let public =
             part.roots.iter().chain(&part.apart).map(String::as_str).chain(PUBLIC).collect::<Vec<_>>().join("\n");
-        let of_products = if products::are_in(&part.module) { &OF_PRODUCTS[..] } else { &[] };
+        let of_products = if products::are_in(&part.module) { &OF_PRODUCTS[..] } else { &[INLINED] };
         let key =
             self.key("optimised", &[&[PASSES, NO_PARTIAL_REDUNDANCY, &public, &part.module], of_products].concat());
         let kept = self.store.get(key, || {

@@ -252,6 +252,73 @@ impl<'b, S: OutputTile, A: Arrangement, const THREADS: usize> TileMut<'_, 'b, S,
         lanes
     };
 
+    /// Writes run number `nth` of the calling thread, of an arrangement in runs of `N` elements,
+    /// such as [`Runs<N>`](crate::Runs): its elements from number `nth * N` on, which lie in a row.
+    /// A run is what `run::<N>` of a view reads, and has at most 64 elements.
+    ///
+    /// A run that lies in the view is stored in the widest accesses that its alignment allows: PTX
+    /// `st.global.v4` for 16 bytes. Of one that does not, the elements that do are written.
+    ///
+    /// If the thread has no run of that number, the launch reports an error.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tilepipe::{Block, Runs, Tiles, TilesMut, kernel};
+    ///
+    /// /// Turns the bytes of each word around, in accesses of 16 bytes.
+    /// #[kernel]
+    /// pub fn turn(block: Block<32>, input: Tiles<u8, 512>, mut out: TilesMut<u8, 512, Runs<16>>) {
+    ///     let mut results = out.for_block(&block);
+    ///     for i in 0..results.len() {
+    ///         let first = results.number(i) * 32;
+    ///         let result = results.get_mut(i);
+    ///         block.threads(|t| {
+    ///             let (bytes, _) = input.run::<16>(first + t.rank());
+    ///             result.set_run(&t, 0, core::array::from_fn(|byte| bytes[byte ^ 3]));
+    ///         });
+    ///     }
+    /// }
+    ///
+    /// # fn main() -> Result<(), tilepipe_host::Error> {
+    /// # let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Lazy);
+    /// # let bytes = Vec::from_iter((0..2000).map(|byte| byte as u8));
+    /// # let input = device.upload(&bytes)?;
+    /// # let mut out = device.zeroed(2000)?;
+    /// # turn::launch(&device.stream()?, 2, &input, &mut out)?;
+    /// # assert_eq!(out.download()?, Vec::from_iter((0..2000).map(|at| bytes[at ^ 3])));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[inline(always)]
+    pub fn set_run<const N: usize>(&self, thread: &Thread<'_, 'b, THREADS>, nth: usize, values: [S::Element; N]) {
+        const {
+            assert!(
+                matches!(A::RUN, Some(run) if run == N),
+                "`set_run` writes a run of the arrangement: `Runs<N>` and `WarpRows<N>` have runs of `N` elements, `Micro<R, C>` of 4; \
+                 `set_own` and `set_each` write in any arrangement"
+            );
+            assert!(N <= 64, "`set_run` writes at most 64 elements; `set_own` and `set_each` write runs of any length")
+        };
+        let runs = const { Self::PER_THREAD / N };
+        if nth >= runs {
+            fault::out_of_range("run number {} is out of range: a thread has {} of a tile", nth, runs);
+        }
+        let place = Self::place_of(self.element_of(thread, nth * N));
+        // Who has asked for the tile's rows and columns before is not asked again for each run.
+        let whole = self.extent.rows() == S::ROWS && self.extent.columns() == S::COLUMNS;
+        if const { S::COLUMNS.is_multiple_of(N) } && (whole || self.has_row::<N>(place)) {
+            // SAFETY: (0) just checked, or each place of the tile lies in the view; (1) they are
+            // `N` of the thread's elements, whose numbers are below PER_THREAD (checked), and a
+            // run, which starts at a multiple of `N`: the elements follow one another, in one row
+            // of the tile, since `N` divides a row. An arrangement in runs is wide.
+            unsafe { self.store_row(place, values) };
+        } else {
+            // By an index that is a constant, so that the values stay in registers.
+            unrolled::<N>(|lane| self.set_nth(thread, nth * N + lane, values[lane]));
+        }
+    }
+
     /// Writes all of the calling thread's elements that lie in the view: `value(nth)` for its
     /// element number `nth`, which is below [`PER_THREAD`](Self::PER_THREAD). It is for what a
     /// thread has computed before and keeps, as `PerThread<[T; N]>`; `set_each` says an element by

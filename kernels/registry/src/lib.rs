@@ -81,8 +81,10 @@ macro_rules! with_kernels {
             moving_average_wide { computes: MovingAverage, instances: 2 * 2 * 3, measured: true }
             moving_average_reads { computes: MovingAverage, instances: 2, measured: true }
             transpose_wide { computes: Transpose, instances: 2 * 2 + 2 + 2, measured: true }
+            transpose_reads { computes: Transpose, instances: 2, measured: true }
             stencil_2d_wide { computes: Stencil, instances: 2 * 2 * 2 + 2 * 2 * 2 + 2, measured: true }
             stencil_2d_reads { computes: Stencil, instances: 2, measured: true }
+            copy_rows_reads { computes: CopyRows, instances: 2, measured: true }
             copy_bulk { computes: Copy, instances: 2 * 2, measured: true }
             copy_stored_bulk { computes: Copy, instances: 2 * 2, measured: true }
             scale_own_bulk { computes: Triple, instances: 2, measured: true }
@@ -108,6 +110,7 @@ macro_rules! with_kernels {
             stencil_3x3_tma { computes: Stencil3x3, instances: 2 * 2, measured: true }
             column_sums { computes: ColumnSums, instances: 2 * 2, measured: true }
             blur { computes: Blur, instances: 2, measured: true }
+            blur_reads { computes: Blur, instances: 1, measured: true }
             multiply_adds { computes: MultiplyAdds, instances: 8, measured: true }
             multiply_adds_wide { computes: MultiplyAdds, instances: 2 * 2 * 8 + 2 * 2 * 3 + 2 * 2, measured: true }
             multiply_adds_synchronous { computes: MultiplyAdds, instances: 8, measured: true }

@@ -1,10 +1,12 @@
 //! Small kernels over views of rows, which have what views of one row have. Each writes three times
 //! the number that it reads.
 
+use core::array::from_fn;
+
 use tilepipe::role::{Partitioned, WarpRoles};
 use tilepipe::{
-    Arrangement, Block, Blocked, Bulk, ByHand, CpAsync, Engine, LoadStore, Runs, Shared, Stages, Striped, ThreadScope,
-    Tile2D, Tiles2D, TilesMut2D, WarpScope, hoist_bounds, kernel,
+    Arrangement, Block, Blocked, Bulk, ByHand, CpAsync, Engine, Input2D, LoadStore, Runs, Shared, Stages, Striped,
+    ThreadScope, Tile2D, Tiles2D, TilesMut2D, WarpRows, WarpScope, hoist_bounds, kernel,
 };
 
 /// Rows of the tiles.
@@ -40,6 +42,33 @@ pub fn rows_in_runs<const THREADS: usize>(
     let _ = shared.pipeline(&block).map_tiles(&tiles, &mut out.for_block(&block), |tile, dst| {
         block.threads(|t| dst.set_each(&t, |row, column| tile[(row, column)].wrapping_mul(3)));
     });
+}
+
+/// Without stages, a thread's runs one by one.
+#[kernel(
+    instances(A = [Runs<4>], N = [4], THREADS = [32, 64]),
+    instances(A = [Runs<8>], N = [8], THREADS = [32]),
+    instances(A = [WarpRows<1>], N = [1], THREADS = [64]),
+)]
+pub fn rows_by_runs<A: Arrangement, const N: usize, const THREADS: usize>(
+    block: Block<THREADS>,
+    input: Input2D<u32>,
+    mut out: TilesMut2D<u32, ROWS, COLUMNS, A>,
+) {
+    let mut results = out.for_block(&block);
+    let places = results.places();
+    for i in 0..results.len() {
+        let (down, right) = places.get(i);
+        let dst = results.get_mut(i);
+        block.threads(|t| {
+            for nth in 0..ROWS * COLUMNS / (N * THREADS) {
+                let (row, column) = dst.place(&t, nth * N);
+                let (row, column) = (down * ROWS + row, right * COLUMNS + column);
+                let value = |lane| input.get(row, column + lane).unwrap_or(0).wrapping_mul(3);
+                dst.set_run(&t, nth, from_fn::<_, N, _>(value));
+            }
+        });
+    }
 }
 
 /// Each thread copies, reads and writes elements in a row of its own.

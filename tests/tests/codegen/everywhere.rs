@@ -89,7 +89,8 @@ fn nothing_spills_and_blocks_of_1024_threads_fit_their_registers() {
                 assert_eq!(figure("threads"), u64::from(kernel.instance.threads()), "threads of {one}");
                 // Patches of 16 by 16 bytes are 64 registers, in blocks of 64 threads; so are the
                 // sums of 4 by 32 bytes of a blur, in blocks of 224.
-                let of_bytes = ["transpose_tma", "batched_transpose", "blur"].contains(&kernel.instance.kernel())
+                let of_bytes = ["transpose_tma", "batched_transpose", "blur", "blur_reads"]
+                    .contains(&kernel.instance.kernel())
                     && kernel.element_bytes() == 1;
                 // Rows in registers: 16 elements a thread, and as many weights.
                 let most = match kernel.instance.kernel() {
@@ -100,6 +101,8 @@ fn nothing_spills_and_blocks_of_1024_threads_fit_their_registers() {
                     "softmax" | "reverse" | "gather" => 64,
                     // Six runs of four elements that are under way together.
                     "stencil_2d_reads" | "moving_average_reads" => 64,
+                    // A square of 4 by 4 elements.
+                    "transpose_reads" => 64,
                     // 16 elements a thread.
                     "transpose_wide" | "transpose_bulk" | "stencil_2d_bulk" => 64,
                     "with_staging_unified_wide" if kernel.number("LEN") >= Some(16 * kernel.threads()) => 64,

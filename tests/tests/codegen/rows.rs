@@ -45,8 +45,11 @@ fn loads_at_once(kernel: &Kernel) -> Vec<&str> {
 
 #[test]
 fn kernels_without_stages_check_a_threads_reads_once_and_have_them_under_way_together() {
-    // Runs of four, and single elements beside them.
-    for (kernel, runs, single, stores) in [("stencil_2d_reads", 6, 2 * 4, 4), ("moving_average_reads", 6, 0, 2)] {
+    // Runs of four, and single elements beside them; and stores, of which kernels with hoisted
+    // bounds have two sets.
+    for (kernel, runs, single, stores) in
+        [("stencil_2d_reads", 6, 2 * 4, 2 * 4), ("moving_average_reads", 6, 0, 2 * 2), ("transpose_reads", 4, 0, 4)]
+    {
         let kernels = Kernel::named(kernel);
         assert!(!kernels.is_empty());
         for kernel in kernels {
@@ -60,16 +63,32 @@ fn kernels_without_stages_check_a_threads_reads_once_and_have_them_under_way_tog
             let mut expected = vec!["ld.global.nc.v4.b32"; runs];
             expected.extend(vec!["ld.global.nc.b32"; single]);
             assert_eq!(loads_at_once(&kernel), expected, "{name}");
-            // With hoisted bounds, and without.
-            assert_eq!(count(&kernel, |one| one.opcode == "st.global.v4.b32"), 2 * stores, "{name}: stores");
+            assert_eq!(count(&kernel, |one| one.opcode == "st.global.v4.b32"), stores, "{name}: stores");
         }
+    }
+}
+
+#[test]
+fn a_blur_without_stages_has_all_its_rows_under_way_together_and_stores_them_without_checks() {
+    let kernels = Kernel::named("blur_reads");
+    assert!(!kernels.is_empty());
+    for kernel in kernels {
+        let (name, rows) = (kernel.name(), kernel.number("ROWS").unwrap());
+        assert_eq!(kernel.entry.local_declarations, [""; 0], "{name}: local memory");
+        // Those that a row depends on are among them; of each its piece, and what is beside it.
+        let loads = loads_at_once(&kernel);
+        let whole = loads.iter().filter(|load| **load == "ld.global.nc.v4.b32").count();
+        assert_eq!((whole, loads.len()), (rows + 4, 3 * (rows + 4)), "{name}: {loads:?}");
+        // And a row at a time where something lies beyond a border.
+        assert_eq!(count(&kernel, |one| one.opcode == "st.global.v4.b32"), rows + 1, "{name}: stores");
     }
 }
 
 #[test]
 fn a_row_costs_two_barriers_for_each_value_of_the_whole_block() {
     // For rows that fit, and again for wider ones.
-    let without_any = ["reverse", "stencil_2d_reads", "moving_average_reads"].map(|kernel| (kernel, 0));
+    let without_any = ["reverse", "stencil_2d_reads", "moving_average_reads", "copy_rows_reads", "blur_reads"]
+        .map(|kernel| (kernel, 0));
     for (kernel, values) in [("softmax", 2), ("rms_norm", 1)].into_iter().chain(without_any) {
         for kernel in Kernel::named(kernel) {
             assert_eq!(count(&kernel, is_block_barrier), 2 * 2 * values, "{}", kernel.name());

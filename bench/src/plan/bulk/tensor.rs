@@ -123,9 +123,25 @@ const PLAIN_SUMS: [(u32, usize); 2] = [(128, 64), (256, 256)];
 /// Threads, and how many share rows, of the blurs without the engine.
 const PLAIN_BLURS: [(u32, usize); 2] = [(128, 32), (256, 16)];
 
-/// Returns all of them, those of one element type and work one after another.
+/// What does the work of some without tensors and stages, beside the same of the C++.
+const WITHOUT_STAGES: [Ours; 3] = [
+    ("copy_rows_reads", I32, 256, &[], Tiles),
+    ("copy_rows_reads", U8, 256, &[], Tiles),
+    ("blur_reads", U8, 64, &[("CHANNELS", "1")], Tiles),
+];
+
+/// Returns all of them, those of one element type and work one after another, and those without
+/// tensors after them.
 pub fn all() -> Vec<Pairing> {
-    OURS.into_iter().map(paired).collect()
+    let without_stages = WITHOUT_STAGES.into_iter().map(|(kernel, dtype, threads, generics, blocks)| {
+        let peers = match (generics, dtype) {
+            ([(_, channels)], _) => plain_blurs(channels),
+            (_, U8) => plain_copies::<u8>("rows_copy_bytes"),
+            (_, _) => plain_copies::<i32>("rows_copy"),
+        };
+        Pairing { kernel, dtype, generics: generics.to_vec(), blocks, threads, peers }
+    });
+    OURS.into_iter().map(paired).chain(without_stages).collect()
 }
 
 /// One instance beside C++ of its shape, and beside the fastest of other shapes.
@@ -421,6 +437,15 @@ mod tests {
         for pairing in all() {
             let peers = pairing.peers.clone();
             let ours = pairing.resolve().unwrap().ours;
+            if WITHOUT_STAGES.iter().any(|(kernel, ..)| *kernel == ours.kernel()) {
+                let alike = |peer: &Peer| {
+                    let parameters = peer.instance.parameters().zip(ours.parameters());
+                    peer.instance.name().starts_with("rows_")
+                        && parameters.into_iter().all(|(theirs, own)| theirs.1.element_bytes == own.1.element_bytes)
+                };
+                assert!(peers.len() == 4 && peers.iter().all(alike), "{}", ours.name());
+                continue;
+            }
             let (own, form) = (twin(ours).unwrap(), form_of(ours).unwrap());
             assert_eq!((peers[0].name, peers[0].instance.name()), (BY_HAND, own.instance.name()));
             assert_eq!((peers[0].wanted, peers[0].blocks), (Some(form.wanted), None));

@@ -1,0 +1,15 @@
+//! The accepted neighbour of `fail/tile_mut_set_run_of_another_length.rs`: two runs of four.
+#![forbid(unsafe_code)]
+use tilepipe::{Block, Runs, TilesMut, kernel};
+
+#[kernel]
+fn write_eight(block: Block<128>, mut out: TilesMut<i32, 1024, Runs<4>>) {
+    let mut results = out.for_block(&block);
+    let result = results.get_mut(0);
+    block.threads(|t| {
+        result.set_run(&t, 0, [1; 4]);
+        result.set_run(&t, 1, [1; 4]);
+    });
+}
+
+fn main() {}
