@@ -115,7 +115,7 @@ pub fn blur_reads<const CHANNELS: usize, const THREADS: usize, const ROWS: usize
                 && own < width / OWN
                 && 2 * own + 2 < width / BEFORE;
             if is_inside {
-                let four = |first| four_lines::<CHANNELS, ROWS, COLUMNS>(&picture, near + first, own);
+                let four = |down| four_lines::<CHANNELS, ROWS, COLUMNS>(&picture, near + down, own);
                 let store = |row, above: &[Across; DOWN], below: &[Across; DOWN]| {
                     let ([a, b, c, d], [e, f, g, h]) = (above, below);
                     dst.set_run(&t, row, bytes_of(&added([a, b, c, d, e])));
@@ -123,13 +123,13 @@ pub fn blur_reads<const CHANNELS: usize, const THREADS: usize, const ROWS: usize
                     dst.set_run(&t, row + 2, bytes_of(&added([c, d, e, f, g])));
                     dst.set_run(&t, row + 3, bytes_of(&added([d, e, f, g, h])));
                 };
-                let (one, two) = (four(0), four(DOWN));
-                store(0, &one, &two);
-                let three = four(2 * DOWN);
-                store(DOWN, &two, &three);
-                let four_ = four(3 * DOWN);
-                store(2 * DOWN, &three, &four_);
-                store(3 * DOWN, &four_, &four(4 * DOWN));
+                let (first, second) = (four(0), four(DOWN));
+                store(0, &first, &second);
+                let third = four(2 * DOWN);
+                store(DOWN, &second, &third);
+                let fourth = four(3 * DOWN);
+                store(2 * DOWN, &third, &fourth);
+                store(3 * DOWN, &fourth, &four(4 * DOWN));
                 return;
             }
             // One line at a time: this is seldom.

@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 use serde_json::Value;
 
 /// Names the folder of the built kernels; `cargo xtask test` and the bundle set it.
@@ -88,7 +89,9 @@ impl Module {
             tilepipe_build::toolchain::find(Some(&workspace_target())).map_err(|error| error.to_string())?;
         let nvdisasm =
             toolchain.nvdisasm().ok_or("no nvdisasm beside ptxas or in the search path: run `cargo xtask setup`")?;
-        cubins.iter().try_fold(String::new(), |all, cubin| Ok(all + &disassembled(&nvdisasm, cubin)?))
+        let texts: Result<Vec<String>, String> =
+            cubins.par_iter().map(|cubin| disassembled(&nvdisasm, cubin)).collect();
+        Ok(texts?.concat())
     }
 }
 
