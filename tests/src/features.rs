@@ -82,6 +82,7 @@ macro_rules! with_small_kernels {
             three_inputs
             mapped_rows
             rows_in_runs
+            rows_by_runs
             rows_of_threads
             rows_of_warps
             pairs_of_rows
