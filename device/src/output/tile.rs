@@ -275,7 +275,7 @@ impl<'b, S: OutputTile, A: Arrangement, const THREADS: usize> TileMut<'_, 'b, S,
     ///         let result = results.get_mut(i);
     ///         block.threads(|t| {
     ///             let (bytes, _) = input.run::<16>(first + t.rank());
-    ///             result.set_run(&t, 0, core::array::from_fn(|byte| bytes[byte ^ 3]));
+    ///             result.set_run::<16>(&t, 0, core::array::from_fn(|byte| bytes[byte ^ 3]));
     ///         });
     ///     }
     /// }
