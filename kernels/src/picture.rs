@@ -1,4 +1,4 @@
-//! Pictures: a blur whose tiles the copy engine finds and stores by maps.
+//! Pictures: a blur whose tiles the copy engine finds and stores by maps, and one without stages.
 
 use tilepipe::{
     Block, Extents2, Halo2, NoSwizzle, Outputs, Runs, Shared, Stages, Tensor, TensorMap, TensorMut, TensorTile,
