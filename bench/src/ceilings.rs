@@ -134,7 +134,7 @@ impl Job {
 type Kernel = (&'static str, u32, &'static [(&'static str, &'static str)]);
 
 /// All of them. A sum adds each block's result to one with a second launch of [`LAST`].
-const JOBS: [(Job, Kernel, Blocks); 19] = [
+const JOBS: [(Job, Kernel, Blocks); 20] = [
     (Job::Sum, ("sum", THREADS, &[("LEN", "1024"), ("STAGES", "4")]), Resident),
     (Job::Sum, ("sum", THREADS, &[("LEN", "1024"), ("STAGES", "8")]), Resident),
     (Job::Sum, ("sum_bulk", THREADS, &[("LEN", "1024"), ("STAGES", "4")]), Resident),
@@ -144,6 +144,7 @@ const JOBS: [(Job, Kernel, Blocks); 19] = [
     (Job::Dot, ("dot_bulk", THREADS, &[("LEN", "1024"), ("STAGES", "2")]), Resident),
     (Job::Dot, ("dot_bulk", THREADS, &[("LEN", "1024"), ("STAGES", "4")]), Resident),
     (Job::Triple, ("scale_own", THREADS, &[("S", "BlockScope"), ("STAGES", "4"), ("E", "CpAsync")]), Resident),
+    (Job::Copy, ("copy_reads", 128, &[]), Tiles),
     (Job::Copy, ("copy_bulk", 128, &[("STAGES", "2")]), Tiles),
     (Job::Copy, ("copy_bulk", 128, &[("STAGES", "2")]), Resident),
     (Job::Copy, ("copy_bulk", 128, &[("STAGES", "4")]), Resident),

@@ -67,18 +67,17 @@ pub fn transpose_wide<
     });
 }
 
-/// Copies a matrix without stages: a thread reads runs of `RUN` elements of four rows and stores
-/// them.
+/// Copies a matrix without stages: a thread reads a run of `RUN` elements and stores it.
 #[kernel(
-    instances(T = [i32], THREADS = [256], ROWS = [8], COLUMNS = [512], RUN = [4]),
-    instances(T = [u8], THREADS = [256], ROWS = [8], COLUMNS = [2048], RUN = [16]),
+    instances(T = [i32], THREADS = [128], ROWS = [4], COLUMNS = [128], RUN = [4]),
+    instances(T = [u8], THREADS = [128], ROWS = [4], COLUMNS = [512], RUN = [16]),
 )]
 pub fn copy_rows_reads<T: Number, const THREADS: usize, const ROWS: usize, const COLUMNS: usize, const RUN: usize>(
     block: Block<THREADS>,
     input: Tiles2D<T, ROWS, COLUMNS>,
     mut out: TilesMut2D<T, ROWS, COLUMNS, Runs<RUN>>,
 ) {
-    const { assert!((THREADS * RUN).is_multiple_of(COLUMNS) && ROWS * COLUMNS == 4 * THREADS * RUN) };
+    const { assert!(ROWS * COLUMNS == THREADS * RUN) };
     let is_small = input.height().max(input.width()) <= u32::MAX as usize;
     let mut results = out.for_block(&block);
     let places = results.places();
@@ -88,28 +87,19 @@ pub fn copy_rows_reads<T: Number, const THREADS: usize, const ROWS: usize, const
         block.threads(|t| {
             let (row, column) = dst.place(&t, 0);
             let (row, column) = (down * ROWS + row, right * COLUMNS + column);
-            // One check for all reads, which then are under way together.
             // Of numbers of 32 bits the compiler sees that the sums don't wrap.
             let (near, left) = (row as u32 as usize, column as u32 as usize);
-            let down = |nth| THREADS * RUN / COLUMNS * nth;
             let is_inside = is_small
                 && dst.rows() == ROWS
                 && dst.columns() == COLUMNS
-                && near + down(3) < input.height()
+                && near < input.height()
                 && left / RUN < input.width() / RUN;
             if is_inside {
-                let own: [[T; RUN]; 4] = from_fn(|nth| input.run::<RUN>(near + down(nth), left / RUN).0);
-                let [a, b, c, d] = own;
-                dst.set_run(&t, 0, a);
-                dst.set_run(&t, 1, b);
-                dst.set_run(&t, 2, c);
-                dst.set_run(&t, 3, d);
+                dst.set_run(&t, 0, input.run::<RUN>(near, left / RUN).0);
             } else {
-                let own = |nth| input.run::<RUN>(row + down(nth), column / RUN).0;
-                dst.set_run(&t, 0, own(0));
-                dst.set_run(&t, 1, own(1));
-                dst.set_run(&t, 2, own(2));
-                dst.set_run(&t, 3, own(3));
+                dst.set_each(&t, |below, across| {
+                    input.get(down * ROWS + below, right * COLUMNS + across).unwrap_or(T::ZERO)
+                });
             }
         });
     }

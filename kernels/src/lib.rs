@@ -59,7 +59,7 @@ pub use tensor_cores::{
 };
 pub use tensor_cores::{gemm, gemm_fused, gemm_fused_with_matrix, gemm_join, gemm_parts};
 pub use wide::{
-    example_kernel_wide, scale_own_wide, with_memcpy_async_prior_wide, with_memcpy_async_wide,
+    copy_reads, example_kernel_wide, scale_own_wide, with_memcpy_async_prior_wide, with_memcpy_async_wide,
     with_specialized_staging_unified_wide, with_specialized_staging_warps_wide, with_staging_scope_thread_wide,
     with_staging_unified_wide, with_staging_wide,
 };

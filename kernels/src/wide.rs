@@ -10,11 +10,27 @@
 use tilepipe::group::{InBlock, Synchronise};
 use tilepipe::role::{EvenOdd, Partitioned, WarpRoles};
 use tilepipe::{
-    Block, BlockScope, Blocked, Bulk, CpAsync, Engine, LoadStore, Scope, Shared, Stages, ThreadScope, Tiles, TilesMut,
-    hoist_bounds, kernel,
+    Block, BlockScope, Blocked, Bulk, CpAsync, Engine, LoadStore, Runs, Scope, Shared, Stages, ThreadScope, Tiles,
+    TilesMut, hoist_bounds, kernel,
 };
 
 use crate::compute::{Compute, GroupSum, Number, Wide, next_in_group};
+
+/// Copies a row without stages: a thread reads a run of `RUN` elements and stores it.
+#[kernel(instances(T = [i32], THREADS = [128], LEN = [4 * THREADS], RUN = [4]))]
+pub fn copy_reads<T: Number, const THREADS: usize, const LEN: usize, const RUN: usize>(
+    block: Block<THREADS>,
+    input: Tiles<T, LEN>,
+    mut out: TilesMut<T, LEN, Runs<RUN>>,
+) {
+    const { assert!(LEN == THREADS * RUN) };
+    let mut results = out.for_block(&block);
+    for i in 0..results.len() {
+        let first = results.number(i) * THREADS;
+        let dst = results.get_mut(i);
+        block.threads(|t| dst.set_run(&t, 0, input.run::<RUN>(first + t.rank()).0));
+    }
+}
 
 /// [`with_memcpy_async`](fn@crate::with_memcpy_async) with `LEN / THREADS` elements a thread.
 #[kernel(instances(T = [i32], C = [GroupSum], THREADS = [128, 256], LEN = [4 * THREADS]))]

@@ -85,6 +85,7 @@ macro_rules! with_kernels {
             stencil_2d_wide { computes: Stencil, instances: 2 * 2 * 2 + 2 * 2 * 2 + 2, measured: true }
             stencil_2d_reads { computes: Stencil, instances: 2, measured: true }
             copy_rows_reads { computes: CopyRows, instances: 2, measured: true }
+            copy_reads { computes: Copy, instances: 1, measured: true }
             copy_bulk { computes: Copy, instances: 2 * 2, measured: true }
             copy_stored_bulk { computes: Copy, instances: 2 * 2, measured: true }
             scale_own_bulk { computes: Triple, instances: 2, measured: true }

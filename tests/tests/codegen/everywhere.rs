@@ -102,7 +102,9 @@ fn nothing_spills_and_blocks_of_1024_threads_fit_their_registers() {
                     // Six runs of four elements that are under way together.
                     "stencil_2d_reads" | "moving_average_reads" => 64,
                     // A square of 4 by 4 elements, and as many in runs.
-                    "transpose_reads" | "copy_rows_reads" => 64,
+                    "transpose_reads" => 64,
+                    // 1536 threads at once, with a load each: all that one of sm_80 has.
+                    "copy_reads" | "copy_rows_reads" => 40,
                     // 16 elements a thread.
                     "transpose_wide" | "transpose_bulk" | "stencil_2d_bulk" => 64,
                     "with_staging_unified_wide" if kernel.number("LEN") >= Some(16 * kernel.threads()) => 64,

@@ -69,6 +69,22 @@ fn kernels_without_stages_check_a_threads_reads_once_and_have_them_under_way_tog
 }
 
 #[test]
+fn a_copy_without_stages_is_one_load_and_one_store_of_16_bytes() {
+    for kernel in ["copy_reads", "copy_rows_reads"] {
+        let kernels = Kernel::named(kernel);
+        assert!(!kernels.is_empty());
+        for kernel in kernels {
+            let name = kernel.name();
+            assert_eq!(kernel.entry.local_declarations, [""; 0], "{name}: local memory");
+            assert_eq!(count(&kernel, |one| one.opcode == "ld.global.nc.v4.b32"), 1, "{name}: loads");
+            // Another one where a tile lies over an edge and the thread's run does not.
+            let stores = count(&kernel, |one| one.opcode == "st.global.v4.b32");
+            assert!((1..=2).contains(&stores), "{name}: {stores} stores");
+        }
+    }
+}
+
+#[test]
 fn a_blur_without_stages_has_all_its_rows_under_way_together_and_stores_them_without_checks() {
     let kernels = Kernel::named("blur_reads");
     assert!(!kernels.is_empty());
@@ -87,8 +103,9 @@ fn a_blur_without_stages_has_all_its_rows_under_way_together_and_stores_them_wit
 #[test]
 fn a_row_costs_two_barriers_for_each_value_of_the_whole_block() {
     // For rows that fit, and again for wider ones.
-    let without_any = ["reverse", "stencil_2d_reads", "moving_average_reads", "copy_rows_reads", "blur_reads"]
-        .map(|kernel| (kernel, 0));
+    let without_any =
+        ["reverse", "stencil_2d_reads", "moving_average_reads", "copy_reads", "copy_rows_reads", "blur_reads"]
+            .map(|kernel| (kernel, 0));
     for (kernel, values) in [("softmax", 2), ("rms_norm", 1)].into_iter().chain(without_any) {
         for kernel in Kernel::named(kernel) {
             assert_eq!(count(&kernel, is_block_barrier), 2 * 2 * values, "{}", kernel.name());

@@ -125,8 +125,8 @@ const PLAIN_BLURS: [(u32, usize); 2] = [(128, 32), (256, 16)];
 
 /// What does the work of some without tensors and stages, beside the same of the C++.
 const WITHOUT_STAGES: [Ours; 3] = [
-    ("copy_rows_reads", I32, 256, &[], Tiles),
-    ("copy_rows_reads", U8, 256, &[], Tiles),
+    ("copy_rows_reads", I32, 128, &[], Tiles),
+    ("copy_rows_reads", U8, 128, &[], Tiles),
     ("blur_reads", U8, 64, &[("CHANNELS", "1")], Tiles),
 ];
 
