@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
+use tilepipe::launch::Instance;
 use tilepipe_tests::artifact::Module;
 use tilepipe_tests::flow::{Code, Instruction};
 use tilepipe_tests::sass;
@@ -20,6 +21,18 @@ static MACHINE_CODE: LazyLock<Result<BTreeMap<String, Code>, String>> = LazyLock
 /// The machine code of every kernel of `kernels/` and `tests/kernels/` by name.
 pub fn machine_code() -> &'static BTreeMap<String, Code> {
     MACHINE_CODE.as_ref().unwrap_or_else(|error| panic!("{error}"))
+}
+
+static WITH_TENSOR_CORES: LazyLock<Result<BTreeMap<String, Code>, String>> = LazyLock::new(|| {
+    let of_module = |module: Module| sass::kernels(&module.sass("sm_90a")?);
+    Ok([of_module(Module::Kernels)?, of_module(Module::TestKernels)?].concat().into_iter().collect())
+});
+
+/// The machine code of an instance of `kernels/` or `tests/kernels/` that is built for sm_90a. To
+/// disassemble those takes seconds, so it is done once for all tests.
+pub fn code_for_sm_90a(instance: &Instance) -> &'static Code {
+    let kernels = WITH_TENSOR_CORES.as_ref().unwrap_or_else(|error| panic!("{error}"));
+    kernels.get(instance.symbol()).unwrap_or_else(|| panic!("no machine code of {} for sm_90a", instance.name()))
 }
 
 fn is_barrier(one: &Instruction) -> bool {

@@ -10,7 +10,8 @@ use tilepipe_kernels::attention::{
 use tilepipe_test_kernels::tensor::chained::product_of_a_product;
 use tilepipe_tests::artifact::Module;
 use tilepipe_tests::flow::{Code, Instruction, Loop};
-use tilepipe_tests::sass;
+
+use crate::machine::code_for_sm_90a;
 
 fn is_product(one: &Instruction) -> bool {
     one.is("HGMMA")
@@ -43,11 +44,9 @@ fn of_product(one: &Instruction, columns: usize) -> BTreeSet<usize> {
 
 /// Checks the round of an instance: so many products of `first` columns, whose sums are
 /// overwritten, and then of `second` columns, whose left factor is in registers.
-fn check(module: Module, instance: &Instance, [(first, of_first), (second, of_second)]: [(usize, usize); 2]) {
+fn check(instance: &Instance, [(first, of_first), (second, of_second)]: [(usize, usize); 2]) {
     let name = instance.name();
-    let text = module.sass("sm_90a").unwrap_or_else(|error| panic!("{error}"));
-    let kernels = sass::kernels(&text).unwrap_or_else(|error| panic!("{error}"));
-    let (_, code) = kernels.iter().find(|(symbol, _)| symbol == instance.symbol()).expect("its machine code");
+    let code = code_for_sm_90a(instance);
     let round = rounds(code);
     assert_eq!(round.executions(is_product), [of_first + of_second].into(), "{name}: products of a round");
     // One fence for both, and a wait for each.
@@ -81,7 +80,7 @@ fn a_round_of_attention_has_both_products_in_flight_and_nothing_touches_their_re
     for instance in attention::INSTANCES.iter().chain(&attention_packed::INSTANCES) {
         let number = |name| instance.generic(name).and_then(|value| value.parse::<usize>().ok()).expect("a number");
         let (head, keys) = (number("HEAD"), number("KEYS"));
-        check(Module::Kernels, instance, [(keys, head / 16), (head, keys / 16)]);
+        check(instance, [(keys, head / 16), (head, keys / 16)]);
     }
 }
 
@@ -89,7 +88,7 @@ fn a_round_of_attention_has_both_products_in_flight_and_nothing_touches_their_re
 fn a_round_of_a_product_of_a_product_is_as_that_of_attention() {
     // The one that writes the product: of the others `ptxas` leaves out what nobody reads.
     let [instance, ..] = &product_of_a_product::INSTANCES;
-    check(Module::TestKernels, instance, [(48, 64 / 16), (64, 48 / 16)]);
+    check(instance, [(48, 64 / 16), (64, 48 / 16)]);
 }
 
 #[test]

@@ -9,7 +9,9 @@ use tilepipe_kernels::tensor_cores;
 use tilepipe_test_kernels::tensor::products::products_two_at_once;
 use tilepipe_tests::artifact::Module;
 use tilepipe_tests::flow::{Code, Instruction, Loop};
-use tilepipe_tests::{ptx, sass};
+use tilepipe_tests::ptx;
+
+use crate::machine::code_for_sm_90a;
 
 /// Products of 16 elements along K in a stage of 64.
 const PRODUCTS: usize = 4;
@@ -51,11 +53,9 @@ fn registers(one: &Instruction) -> BTreeSet<usize> {
 
 #[test]
 fn a_round_is_its_products_and_one_wait_and_nothing_else_touches_their_sums() {
-    let text = Module::Kernels.sass("sm_90a").unwrap_or_else(|error| panic!("{error}"));
-    let kernels = sass::kernels(&text).unwrap_or_else(|error| panic!("{error}"));
     for instance in instances() {
         let name = instance.name();
-        let (_, code) = kernels.iter().find(|(symbol, _)| symbol == instance.symbol()).expect("its machine code");
+        let code = code_for_sm_90a(instance);
         let round = rounds(code);
         assert_eq!(round.executions(is_product), [PRODUCTS].into(), "{name}: products of a round");
         for opcode in ["WARPGROUP.ARRIVE", "WARPGROUP.DEPBAR.LE"] {
@@ -130,9 +130,7 @@ fn products_leave_no_local_memory_and_fit_their_registers() {
 #[test]
 fn roles_share_out_the_registers_of_the_launch_and_give_them_back() {
     let [instance] = &products_two_at_once::INSTANCES;
-    let text = Module::TestKernels.sass("sm_90a").unwrap_or_else(|error| panic!("{error}"));
-    let kernels = sass::kernels(&text).unwrap_or_else(|error| panic!("{error}"));
-    let (_, code) = kernels.iter().find(|(symbol, _)| symbol == instance.symbol()).expect("its machine code");
+    let code = code_for_sm_90a(instance);
     let count = |operation: &str, registers: u64| {
         let number = format!("{registers:#x}");
         let is = |one: &&Instruction| one.is(operation) && one.operands.ends_with(&number);
