@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use tilepipe::launch::Instance;
 use tilepipe_tests::artifact::Module;
-use tilepipe_tests::flow::{Code, Instruction};
+use tilepipe_tests::flow::{Code, Instruction, Loop};
 use tilepipe_tests::sass;
 
 use crate::kernel::{Kernel, Scope};
@@ -33,6 +33,21 @@ static WITH_TENSOR_CORES: LazyLock<Result<BTreeMap<String, Code>, String>> = Laz
 pub fn code_for_sm_90a(instance: &Instance) -> &'static Code {
     let kernels = WITH_TENSOR_CORES.as_ref().unwrap_or_else(|error| panic!("{error}"));
     kernels.get(instance.symbol()).unwrap_or_else(|| panic!("no machine code of {} for sm_90a", instance.name()))
+}
+
+/// Whether it is a product by tensor cores.
+pub fn is_product(one: &Instruction) -> bool {
+    one.is("HGMMA")
+}
+
+/// The innermost loop with products: a round for each stage or further tile.
+pub fn rounds_of_products(code: &Code) -> Loop<'_> {
+    let found = code.loops_with(&[is_product]);
+    let mut innermost = found.into_iter().next().expect("a loop with products");
+    while let Some(inner) = innermost.inner().into_iter().find(|inner| inner.count(is_product) > 0) {
+        innermost = inner;
+    }
+    innermost
 }
 
 fn is_barrier(one: &Instruction) -> bool {

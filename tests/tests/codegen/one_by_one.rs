@@ -9,23 +9,9 @@ use tilepipe_kernels::attention::{
 };
 use tilepipe_test_kernels::tensor::chained::product_of_a_product;
 use tilepipe_tests::artifact::Module;
-use tilepipe_tests::flow::{Code, Instruction, Loop};
+use tilepipe_tests::flow::Instruction;
 
-use crate::machine::code_for_sm_90a;
-
-fn is_product(one: &Instruction) -> bool {
-    one.is("HGMMA")
-}
-
-/// The innermost loop with products: a round for each further tile.
-fn rounds(code: &Code) -> Loop<'_> {
-    let found = code.loops_with(&[is_product]);
-    let mut innermost = found.into_iter().next().expect("a loop with products");
-    while let Some(inner) = innermost.inner().into_iter().find(|inner| inner.count(is_product) > 0) {
-        innermost = inner;
-    }
-    innermost
-}
+use crate::machine::{code_for_sm_90a, is_product, rounds_of_products};
 
 /// The registers that an instruction names.
 fn registers(one: &Instruction) -> impl Iterator<Item = usize> {
@@ -47,7 +33,7 @@ fn of_product(one: &Instruction, columns: usize) -> BTreeSet<usize> {
 fn check(instance: &Instance, [(first, of_first), (second, of_second)]: [(usize, usize); 2]) {
     let name = instance.name();
     let code = code_for_sm_90a(instance);
-    let round = rounds(code);
+    let round = rounds_of_products(code);
     assert_eq!(round.executions(is_product), [of_first + of_second].into(), "{name}: products of a round");
     // One fence for both, and a wait for each.
     assert_eq!(round.executions(|one| one.is("WARPGROUP.ARRIVE")), [1].into(), "{name}: fences of a round");

@@ -8,19 +8,15 @@ use tilepipe_kernels::gemm;
 use tilepipe_kernels::tensor_cores;
 use tilepipe_test_kernels::tensor::products::products_two_at_once;
 use tilepipe_tests::artifact::Module;
-use tilepipe_tests::flow::{Code, Instruction, Loop};
+use tilepipe_tests::flow::Instruction;
 use tilepipe_tests::ptx;
 
-use crate::machine::code_for_sm_90a;
+use crate::machine::{code_for_sm_90a, is_product, rounds_of_products};
 
 /// Products of 16 elements along K in a stage of 64.
 const PRODUCTS: usize = 4;
 /// What `ptxas` may give a thread of 384 in a block that has a multiprocessor to itself.
 const MOST_REGISTERS: u64 = 168;
-
-fn is_product(one: &Instruction) -> bool {
-    one.is("HGMMA")
-}
 
 /// The kernels that multiply.
 fn instances() -> impl Iterator<Item = &'static Instance> {
@@ -35,16 +31,6 @@ fn columns(instance: &Instance) -> usize {
     }
 }
 
-/// The innermost loop with a product: a round for each stage.
-fn rounds(code: &Code) -> Loop<'_> {
-    let found = code.loops_with(&[is_product]);
-    let mut innermost = found.into_iter().next().expect("a loop with products");
-    while let Some(inner) = innermost.inner().into_iter().find(|inner| inner.count(is_product) > 0) {
-        innermost = inner;
-    }
-    innermost
-}
-
 /// The registers that an instruction names.
 fn registers(one: &Instruction) -> BTreeSet<usize> {
     let words = one.operands.split(|c: char| !c.is_ascii_alphanumeric());
@@ -56,7 +42,7 @@ fn a_round_is_its_products_and_one_wait_and_nothing_else_touches_their_sums() {
     for instance in instances() {
         let name = instance.name();
         let code = code_for_sm_90a(instance);
-        let round = rounds(code);
+        let round = rounds_of_products(code);
         assert_eq!(round.executions(is_product), [PRODUCTS].into(), "{name}: products of a round");
         for opcode in ["WARPGROUP.ARRIVE", "WARPGROUP.DEPBAR.LE"] {
             assert_eq!(round.executions(|one| one.is(opcode)), [1].into(), "{name}: `{opcode}` of a round");
