@@ -11,22 +11,23 @@ use tilepipe_tests::sass;
 use crate::kernel::{Kernel, Scope};
 
 static MACHINE_CODE: LazyLock<Result<BTreeMap<String, Code>, String>> = LazyLock::new(|| {
-    let text = Module::Kernels.sass("sm_90")? + &Module::TestKernels.sass("sm_90")?;
-    let kernels = sass::kernels(&text)?;
     // A symbol has its crate's name too.
     let name = |symbol: String| symbol.split_once('$').map(|(_, name)| name.to_owned()).unwrap_or(symbol);
-    Ok(kernels.into_iter().map(|(symbol, code)| (name(symbol), code)).collect())
+    Ok(built_for("sm_90")?.into_iter().map(|(symbol, code)| (name(symbol), code)).collect())
 });
+
+/// The kernels of `kernels/` and `tests/kernels/` for an architecture, by symbol.
+fn built_for(architecture: &str) -> Result<Vec<(String, Code)>, String> {
+    sass::kernels(&(Module::Kernels.sass(architecture)? + &Module::TestKernels.sass(architecture)?))
+}
 
 /// The machine code of every kernel of `kernels/` and `tests/kernels/` by name.
 pub fn machine_code() -> &'static BTreeMap<String, Code> {
     MACHINE_CODE.as_ref().unwrap_or_else(|error| panic!("{error}"))
 }
 
-static WITH_TENSOR_CORES: LazyLock<Result<BTreeMap<String, Code>, String>> = LazyLock::new(|| {
-    let of_module = |module: Module| sass::kernels(&module.sass("sm_90a")?);
-    Ok([of_module(Module::Kernels)?, of_module(Module::TestKernels)?].concat().into_iter().collect())
-});
+static WITH_TENSOR_CORES: LazyLock<Result<BTreeMap<String, Code>, String>> =
+    LazyLock::new(|| Ok(built_for("sm_90a")?.into_iter().collect()));
 
 /// The machine code of an instance of `kernels/` or `tests/kernels/` that is built for sm_90a. To
 /// disassemble those takes seconds, so it is done once for all tests.
