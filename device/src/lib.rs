@@ -255,7 +255,7 @@ pub use store::{Draft, OutputRing, Outputs, Stored, StoringGroup, SumPlace};
 pub use tensor::{
     BlockBoxes, Extents, Extents1, Extents2, Extents3, Extents4, Extents5, Halo2, MatrixExtents, NoSwizzle, Operation,
     OutputExtents, Panels, Panels2, Panels4, Swizzle, Swizzle32, Swizzle64, Swizzle128, Tensor, TensorBox,
-    TensorColumn, TensorMut, TensorRow, TensorTile, TileReduction,
+    TensorColumn, TensorMut, TensorRow, TensorTile, TileIndex, TilePlace, TilePlaces, TilePlacesIter, TileReduction,
 };
 pub use tile::tile2d::{ColumnTile2D, HaloTile2D, Tile2D};
 pub use tile::{HaloTile, Tile};
@@ -266,6 +266,6 @@ pub use view::geometry::{ColumnOfTiles, Columns, Elements, Geometry, LineOfTiles
 pub use view::order::{AnyBlock, OrderOf, SameOrder, Stepped};
 pub use view::order::{ByThreads, ByWarps, Consecutive, Cyclic, Grouped, LastFirst, Order, WholeRows};
 pub use view::rows::BlockRows;
-pub use view::share::{Places, TilePlaces};
+pub use view::share::Places;
 pub use view::tile_ref::TileRef;
 pub use view::tiles::{BlockTiles, ColumnTiles2D, Halos, Halos2D, Input, Input2D, TileView, Tiles, Tiles2D};

@@ -21,7 +21,8 @@
 //! | `role_barrier` | `barrier.sync ID, N` | sm_80 | role of whole warps |
 //! | `warpgroup_barrier` | `barrier.sync ID, 128` | sm_80 | role of warpgroups |
 //! | `for_first_of_warpgroups` | `%tid.x` | sm_80 | role of warpgroups |
-//! | `for_first_of_warpgroups_from` | `%tid.x`, `shfl.sync.idx` | sm_80 | role of warpgroups |
+//! | `warpgroup_of` | `%tid.x`, `shfl.sync.idx` | sm_80 | role of warpgroups, converged |
+//! | `for_first_of_warpgroups_from` | `%tid.x`, perhaps `shfl.sync.idx` | sm_80 | role of warpgroups |
 //! | `role_barrier_any` | `barrier.red.or.pred` | sm_80 | role of whole warps |
 //! | `role_barrier_all` | `barrier.red.and.pred` | sm_80 | role of whole warps |
 //! | `barrier_any`, `barrier_all` | `bar.red.or.pred`, `.and.pred` | sm_80 | block, converged |
@@ -164,14 +165,15 @@
 //! 0. All `members`, which are whole warps, make this call, and no other threads do.
 //! 1. `id` is 1 to 15 and no other role's.
 //!
-//! ## `warpgroup_barrier`, `for_first_of_warpgroups`
+//! ## `warpgroup_barrier`, `for_first_of_warpgroups`, `warpgroup_of`
 //!
 //! All `members`, which are whole warpgroups of the block, make this call.
 //!
 //! ## `for_first_of_warpgroups_from`
 //!
 //! 0. As for `for_first_of_warpgroups`.
-//! 1. `from` is the block's shared memory, and the same in all threads of a warp.
+//! 1. `from` is the block's shared memory, and the same in all threads of a warp. `number`, if there
+//!    is one, is what `warpgroup_of` returned for these `members`.
 //!
 //! ## `warp_barrier`
 //!
@@ -324,6 +326,9 @@
 //!    kind of `factor`.
 //! 2. Nobody writes them before each of the members has waited for the product.
 //! 3. Until then the sums are neither read nor written nor moved, but by products and waits.
+//!
+//! A stage that was passed closed may be multiplied too, if `CLOSED_STAGES_TOO` and its sums are
+//! dropped: no copy into it is in flight, and any bits are elements.
 //!
 //! ## `Sums::start`, `Sums::start_by`
 //!

@@ -42,6 +42,10 @@ pub(crate) const UNIT: usize = 16;
 /// Rows of the sums of a warpgroup.
 pub(crate) const GROUP_ROWS: usize = 64;
 
+/// Whether a stage may be multiplied that was passed closed, for sums that are dropped: nothing
+/// is written to it then, and any bits are elements. The CPU executor would take them for a race.
+pub(crate) const CLOSED_STAGES_TOO: bool = cfg!(target_arch = "nvptx64");
+
 /// What the elements of both operands are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Factor {

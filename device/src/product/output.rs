@@ -5,9 +5,10 @@ use core::marker::PhantomData;
 use crate::isa;
 use crate::isa::RawRows;
 use crate::marker::{BlockLevel, Brand, Named, Uniform};
+use crate::tensor::TilePlaces;
 use crate::view::geometry::Rows;
 use crate::view::order::{Cyclic, Stepped};
-use crate::view::share::{Share, TilePlaces};
+use crate::view::share::Share;
 
 /// Global memory with a number of `f32` for each row of the tiles of a
 /// [`TensorMut`](crate::TensorMut) of [`Panels4`](crate::Panels4), which this launch alone writes,

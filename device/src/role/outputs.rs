@@ -184,9 +184,19 @@ impl<R: WholeWarps, const SIZE: usize> sealed::StoringGroup for RoleGroup<'_, R,
     }
 
     #[inline(always)]
-    unsafe fn first_of_warpgroups_from<const HERE: bool>(from: *const u8, issue: impl Fn(usize, *const u8)) {
-        // SAFETY: the caller's promises.
-        unsafe { isa::for_first_of_warpgroups_from::<HERE>(<R as map::Role>::MEMBERS, from, issue) };
+    unsafe fn warpgroup() -> u32 {
+        // SAFETY: the caller's promise, of this role.
+        unsafe { isa::warpgroup_of(<R as map::Role>::MEMBERS) }
+    }
+
+    #[inline(always)]
+    unsafe fn first_of_warpgroups_from<const HERE: bool>(
+        number: Option<u32>,
+        from: *const u8,
+        issue: impl Fn(usize, *const u8),
+    ) {
+        // SAFETY: the caller's promises, of this role.
+        unsafe { isa::for_first_of_warpgroups_from::<HERE>(<R as map::Role>::MEMBERS, number, from, issue) };
     }
 
     #[inline(always)]

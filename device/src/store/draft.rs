@@ -6,7 +6,7 @@ use super::group::StoringGroup;
 use super::outputs::StoredTile;
 use super::outputs::sealed::StoredTile as _;
 use super::slots::{ButForTheNext, ButForThisOne, Slots};
-use super::view::Stored;
+use super::view::{Stored, is_tight};
 use crate::element::Element;
 use crate::engine::{Completion, CompletionOf, drain_stores};
 use crate::group::InBlock;
@@ -27,12 +27,13 @@ use crate::tensor::{OutputExtents, Swizzle, TensorTile};
 /// # Invariants
 ///
 /// 0. `slots` are those of a ring of these types, valid and not used otherwise while this value
-///    exists; `place` is that of a tile of its view that the block may write, of index `index`.
+///    exists; `place` is that of a tile of its view that the block may write, of index `index`; or
+///    of a part of one, without an index, and stores to it before are complete.
 #[must_use = "a tile is written by `fill`, `fill_patches` or `store`"]
 pub struct Draft<'v, V: Stored, const COUNT: usize, G> {
     slots: *mut Slots<COUNT>,
     place: V::Place,
-    index: usize,
+    index: Option<usize>,
     ring: PhantomData<&'v mut ()>,
     group: PhantomData<fn(G) -> G>,
     level: BlockLevel,
@@ -48,7 +49,7 @@ impl<V: Stored, const COUNT: usize, G: StoringGroup> Draft<'_, V, COUNT, G> {
     ///
     /// Invariant 0 holds.
     #[inline(always)]
-    pub(super) unsafe fn new(slots: *mut Slots<COUNT>, place: V::Place, index: usize) -> Self {
+    pub(super) unsafe fn new(slots: *mut Slots<COUNT>, place: V::Place, index: Option<usize>) -> Self {
         Draft { slots, place, index, ring: PhantomData, group: PhantomData, level: PhantomData, view: PhantomData }
     }
 
@@ -121,8 +122,9 @@ impl<V: Stored, const COUNT: usize, G: StoringGroup> Draft<'_, V, COUNT, G> {
         // threads that have met, and each of them has fenced before. Nobody writes it before the
         // ring comes round to it, after the wait for its group, and the kernel's end waits for the
         // rest (`Layout::STORES`). The place is one for a store (0).
-        unsafe { Self::store_from::<M>(stage, self.place, slots.again(self.index)) };
-        slots.advance(const { V::Tile::STRIDE });
+        let again = self.index.is_some_and(|index| slots.again(index));
+        unsafe { Self::store_from::<M>(stage, self.place, slots.slice(), again) };
+        slots.advance(const { V::Tile::STRIDE }, V::IN_SLICES && !is_tight::<V, G>());
     }
 
     /// Writes the tile: the one at `memory`, which is read when the call returns in the first
@@ -139,9 +141,9 @@ impl<V: Stored, const COUNT: usize, G: StoringGroup> Draft<'_, V, COUNT, G> {
     pub(crate) unsafe fn store_at(self, memory: *const u8) {
         // SAFETY: valid, and used by nobody else (0).
         let slots = unsafe { &mut *self.slots };
-        let again = slots.again(self.index);
+        let again = self.index.is_some_and(|index| slots.again(index));
         // SAFETY: the caller's promises, a place for a store (0), and the wait below.
-        unsafe { Self::store_from::<Together>(memory, self.place, again) };
+        unsafe { Self::store_from::<Together>(memory, self.place, slots.slice(), again) };
         // SAFETY: a draft is its group's, all of whose threads make this call (R2). A wait is no
         // collective step.
         unsafe { G::first(drain_stores) };
@@ -155,7 +157,7 @@ impl<V: Stored, const COUNT: usize, G: StoringGroup> Draft<'_, V, COUNT, G> {
     /// As `Stored::store`, in that thread. All threads of the group make this call, with the same
     /// values.
     #[inline(always)]
-    unsafe fn store_from<M: Meeting>(from: *const u8, to: V::Place, again: bool) {
+    unsafe fn store_from<M: Meeting>(from: *const u8, to: V::Place, own: Option<u32>, again: bool) {
         let issue = |slice, from| {
             if again && V::IN_ORDER {
                 isa::bulk_wait_all();
@@ -164,13 +166,13 @@ impl<V: Stored, const COUNT: usize, G: StoringGroup> Draft<'_, V, COUNT, G> {
             unsafe { V::store(to, from, slice) };
             isa::bulk_commit_group();
         };
-        if const { V::MANY_COORDINATES } {
+        if const { V::MANY_COORDINATES || M::HERE } {
             // SAFETY: a draft is its group's, all of whose threads make this call (R2). `issue`
             // takes no collective step.
-            unsafe { M::first_from::<G, true>(from, issue) };
+            unsafe { M::first_from::<G, true>(None, from, issue) };
         } else {
             // SAFETY: as above.
-            unsafe { M::first_from::<G, false>(from, issue) };
+            unsafe { M::first_from::<G, false>(own, from, issue) };
         }
     }
 }
@@ -183,6 +185,9 @@ pub(super) trait Meeting {
     /// has read it. With more, they know that by the barrier before the last store.
     const LATE: usize;
 
+    /// Whether no register is left for the number of a warpgroup.
+    const HERE: bool = false;
+
     /// # Safety
     ///
     /// As `StoringGroup::first_of_warpgroups`.
@@ -190,7 +195,11 @@ pub(super) trait Meeting {
     /// # Safety
     ///
     /// As `StoringGroup::first_of_warpgroups_from`.
-    unsafe fn first_from<G: StoringGroup, const HERE: bool>(from: *const u8, issue: impl Fn(usize, *const u8));
+    unsafe fn first_from<G: StoringGroup, const ASKED_HERE: bool>(
+        number: Option<u32>,
+        from: *const u8,
+        issue: impl Fn(usize, *const u8),
+    );
     /// # Safety
     ///
     /// As `StoringGroup::meet_in_warpgroups`.
@@ -201,7 +210,7 @@ pub(super) trait Meeting {
 pub(super) enum Together {}
 /// Each warpgroup for itself, whose first thread stores its slice: for a group of as many whole
 /// warpgroups as a tile has slices.
-pub(super) enum InWarpgroups {}
+pub(super) enum InWarpgroups<const HERE: bool> {}
 
 impl Meeting for Together {
     const LATE: usize = 1;
@@ -213,7 +222,11 @@ impl Meeting for Together {
     }
 
     #[inline(always)]
-    unsafe fn first_from<G: StoringGroup, const HERE: bool>(from: *const u8, issue: impl Fn(usize, *const u8)) {
+    unsafe fn first_from<G: StoringGroup, const ASKED_HERE: bool>(
+        _: Option<u32>,
+        from: *const u8,
+        issue: impl Fn(usize, *const u8),
+    ) {
         // SAFETY: the caller's promise.
         unsafe { G::first(|| issue(0, from)) };
     }
@@ -225,7 +238,9 @@ impl Meeting for Together {
     }
 }
 
-impl Meeting for InWarpgroups {
+impl<const HERE: bool> Meeting for InWarpgroups<HERE> {
+    const HERE: bool = HERE;
+
     /// Of two stages one would have to be read right after its store was started, which takes
     /// longer than the barrier.
     const LATE: usize = 2;
@@ -237,9 +252,13 @@ impl Meeting for InWarpgroups {
     }
 
     #[inline(always)]
-    unsafe fn first_from<G: StoringGroup, const HERE: bool>(from: *const u8, issue: impl Fn(usize, *const u8)) {
+    unsafe fn first_from<G: StoringGroup, const ASKED_HERE: bool>(
+        number: Option<u32>,
+        from: *const u8,
+        issue: impl Fn(usize, *const u8),
+    ) {
         // SAFETY: the caller's promises.
-        unsafe { G::first_of_warpgroups_from::<HERE>(from, issue) };
+        unsafe { G::first_of_warpgroups_from::<ASKED_HERE>(number, from, issue) };
     }
 
     #[inline(always)]

@@ -38,14 +38,25 @@ pub(crate) mod sealed {
         /// `issue` takes no collective step.
         unsafe fn first_of_warpgroups(issue: impl Fn());
 
+        /// The number of the calling thread's warpgroup in the group, for `first_of_warpgroups_from`.
+        ///
+        /// # Safety
+        ///
+        /// As for `first_of_warpgroups`.
+        unsafe fn warpgroup() -> u32;
+
         /// As `first_of_warpgroups`, with the warpgroup's number in the group, and with `from`.
         /// `HERE` is as for `isa::for_first_of_warpgroups_from`.
         ///
         /// # Safety
         ///
         /// As for `first_of_warpgroups`. `from` is the block's shared memory, and the same in all
-        /// threads.
-        unsafe fn first_of_warpgroups_from<const HERE: bool>(from: *const u8, issue: impl Fn(usize, *const u8));
+        /// threads; `number`, if there is one, is what `warpgroup` returned.
+        unsafe fn first_of_warpgroups_from<const HERE: bool>(
+            number: Option<u32>,
+            from: *const u8,
+            issue: impl Fn(usize, *const u8),
+        );
 
         /// Waits until all threads of the calling thread's warpgroup are here, and orders their
         /// memory accesses.
@@ -74,10 +85,20 @@ impl<'b, const THREADS: usize> sealed::StoringGroup for Block<'b, THREADS> {
     }
 
     #[inline(always)]
-    unsafe fn first_of_warpgroups_from<const HERE: bool>(from: *const u8, issue: impl Fn(usize, *const u8)) {
+    unsafe fn warpgroup() -> u32 {
+        // SAFETY: the caller's promise; a block of this type has THREADS threads (`Block`, 0).
+        unsafe { isa::warpgroup_of(Members { first: 0, stride: 1, count: THREADS }) }
+    }
+
+    #[inline(always)]
+    unsafe fn first_of_warpgroups_from<const HERE: bool>(
+        number: Option<u32>,
+        from: *const u8,
+        issue: impl Fn(usize, *const u8),
+    ) {
         let members = Members { first: 0, stride: 1, count: THREADS };
         // SAFETY: the caller's promises; a block of this type has THREADS threads (`Block`, 0).
-        unsafe { isa::for_first_of_warpgroups_from::<HERE>(members, from, issue) };
+        unsafe { isa::for_first_of_warpgroups_from::<HERE>(members, number, from, issue) };
     }
 
     #[inline(always)]

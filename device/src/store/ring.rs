@@ -6,7 +6,7 @@ use super::draft::Draft;
 use super::group::StoringGroup;
 use super::outputs::{Outputs, StoredTile};
 use super::slots::Slots;
-use super::view::{Dealt, Stored};
+use super::view::{Dealt, Stored, is_tight};
 use crate::element::Element;
 use crate::fault;
 use crate::isa;
@@ -111,6 +111,13 @@ impl<'s, V: Stored, const COUNT: usize, P, G: StoringGroup> OutputRing<'s, V, CO
     fn new(slots: Slots<COUNT>, view: V) -> Self {
         let share = view.share();
         let places = view.places(share);
+        let slots = if const { V::IN_SLICES && !is_tight::<V, G>() && G::THREADS.is_multiple_of(WARPGROUP) } {
+            // SAFETY: the ring is its group's, all of whose threads run this code (R2), and the
+            // group is whole warpgroups.
+            slots.in_slice(unsafe { G::warpgroup() })
+        } else {
+            slots
+        };
         OutputRing {
             slots,
             view,
@@ -129,16 +136,32 @@ impl<'s, V: Stored, const COUNT: usize, P, G: StoringGroup> OutputRing<'s, V, CO
         &self.view
     }
 
-    /// The tile `index` of the block's share, which is stored to `place`.
+    /// The tile `index` of the block's share, which is stored to `place`; or a part of one, without
+    /// an index.
     ///
     /// # Safety
     ///
-    /// It is one of the view that the block may write. While the draft exists, nobody else uses the
+    /// It is one of the view that the block may write; without an index, stores to it before are
+    /// complete ([`order_stores`](Self::order_stores)). While the draft exists, nobody else uses the
     /// ring, and it is not moved.
     #[inline(always)]
-    pub(super) unsafe fn draft<'v>(&mut self, place: V::Place, index: usize) -> Draft<'v, V, COUNT, G> {
+    pub(super) unsafe fn draft<'v>(&mut self, place: V::Place, index: Option<usize>) -> Draft<'v, V, COUNT, G> {
         // SAFETY: the slots are this ring's; the rest is the caller's promise.
         unsafe { Draft::new(&raw mut self.slots, place, index) }
+    }
+
+    /// Has the stores of tile `index`, a slice of each warpgroup's, follow those to it before: waits
+    /// for these, if there are any.
+    ///
+    /// # Safety
+    ///
+    /// All threads of the group make this call, and the group is whole warpgroups of its block.
+    #[inline(always)]
+    pub(super) unsafe fn order_stores(&mut self, index: usize) {
+        if self.slots.again(index) {
+            // SAFETY: the caller's promise. A wait is no collective step.
+            unsafe { G::first_of_warpgroups(isa::bulk_wait_all) };
+        }
     }
 
     /// Waits until all stores are written, for the whole group, and gives back the view and the
@@ -222,7 +245,7 @@ impl<V: Dealt, const COUNT: usize, P, G: StoringGroup> OutputRing<'_, V, COUNT, 
         let place = self.view.place(self.share, index, whole);
         // SAFETY: a tile of the block's share, which no other block has; the rest is the caller's
         // promise.
-        unsafe { self.draft(place, index) }
+        unsafe { self.draft(place, Some(index)) }
     }
 }
 
@@ -248,7 +271,7 @@ impl<'k, T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle, const COUNT:
         }
         // SAFETY: all blocks may reduce into all boxes. The ring is borrowed while the draft
         // exists.
-        unsafe { self.draft(self.view.box_place(row, column), 0) }
+        unsafe { self.draft(self.view.box_place(row, column), Some(0)) }
     }
 }
 

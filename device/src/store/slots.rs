@@ -37,6 +37,8 @@ pub(super) struct Slots<const COUNT: usize> {
     next: u32,
     /// What the next store's tile must not lie below to be none that was stored before.
     fresh: usize,
+    /// Of a view that is stored in slices, perhaps the slice of the calling thread's warpgroup.
+    slice: Option<u32>,
 }
 
 impl<const COUNT: usize> Slots<COUNT> {
@@ -47,7 +49,19 @@ impl<const COUNT: usize> Slots<COUNT> {
     /// Invariant 0 holds, no copy into the stages or from them is in flight, and nobody reads them.
     #[inline(always)]
     pub(super) unsafe fn new(base: *mut u8, offset: usize) -> Self {
-        Slots { base, offset, next: 0, fresh: 0 }
+        Slots { base, offset, next: 0, fresh: 0, slice: None }
+    }
+
+    /// The same stages, of which the calling thread's warpgroup stores this slice.
+    #[inline(always)]
+    pub(super) fn in_slice(self, slice: u32) -> Self {
+        Slots { slice: Some(slice), ..self }
+    }
+
+    /// The slice that the calling thread's warpgroup stores, if it is known.
+    #[inline(always)]
+    pub(super) fn slice(&self) -> Option<u32> {
+        self.slice
     }
 
     /// How far into the block's shared memory the stages begin, in bytes.
@@ -61,14 +75,20 @@ impl<const COUNT: usize> Slots<COUNT> {
         self.base.wrapping_add(self.next as usize)
     }
 
-    /// Goes on to the next stage.
+    /// Goes on to the next stage, in numbers of 32 bits if `narrow`, which the assembler keeps in a
+    /// uniform register.
     #[inline(always)]
-    pub(super) fn advance(&mut self, stride: usize) {
+    pub(super) fn advance(&mut self, stride: usize, narrow: bool) {
+        if narrow {
+            let next = self.next + stride as u32;
+            self.next = if next == (COUNT * stride) as u32 { 0 } else { next };
+            return;
+        }
         let next = self.next as usize + stride;
         self.next = if next == COUNT * stride { 0 } else { next as u32 };
     }
 
-    /// Notes that the box `index` is stored next; returns whether it, or a later one, was stored
+    /// Notes that the tile `index` is stored next; returns whether it, or a later one, was stored
     /// before: the engine does not order two stores.
     #[inline(always)]
     pub(super) fn again(&mut self, index: usize) -> bool {

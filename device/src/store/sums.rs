@@ -3,12 +3,12 @@
 use super::draft::InWarpgroups;
 use super::group::StoringGroup;
 use super::ring::OutputRing;
-use super::view::BoxPlace;
+use super::view::{BoxPlace, is_tight};
 use crate::isa;
 use crate::isa::product::{GROUP_ROWS, WARPGROUP, Width, from_first_sum, place_of_sum, row_of_matrix};
 use crate::marker::Uniform;
 use crate::product::{SumElement, Sums};
-use crate::tensor::{Panels, Swizzle, TensorMut, TensorTile};
+use crate::tensor::{Panels, Swizzle, TensorMut, TensorTile, TileIndex};
 use crate::view::order::Stepped;
 
 /// Where two sums side by side lie: the row, and the column of the first one, which is even.
@@ -39,6 +39,14 @@ impl SumPlace {
     }
 }
 
+/// A tile of sums whose panels are stored: its index, and its row and column in tiles.
+#[derive(Clone, Copy)]
+pub(crate) struct TileOfSums {
+    index: usize,
+    row: usize,
+    column: usize,
+}
+
 /// Refuses, at compile time, to store sums of so many columns, of a role of `size` threads, as
 /// another tile, or by a ring of another group than the role.
 #[track_caller]
@@ -65,8 +73,8 @@ impl<
     const COUNT: usize,
 > OutputRing<'_, TensorMut<'_, T, Panels<ROWS, COLUMNS, PANEL, ARRAY>, W, O>, COUNT, P, G>
 {
-    /// Writes the block's tile `index`: `value(row, column, sum)`, rounded to `T`, for each
-    /// element, by the thread that has the sum. Rows and columns are those of the tensor; elements
+    /// Writes one of the block's tiles, said by its place (`for tile in out.tile_places(&block)`) or
+    /// its index: `value(row, column, sum)`, rounded to `T`, for each element, by the thread that has the sum. Rows and columns are those of the tensor; elements
     /// beyond its edges are computed too, and dropped.
     ///
     /// The sums are `ROWS` by `COLUMNS`, or it does not compile. A panel of the tile is filled
@@ -82,18 +90,19 @@ impl<
     ///
     /// # Panics
     ///
-    /// If the block has no such tile: the launch fails with both numbers, file and line.
+    /// If the block has no such tile, or the place is one of an output with other tiles: the launch
+    /// fails with both numbers, file and line.
     #[inline(always)]
     #[track_caller]
     pub fn store_sums<C: Width, const SIZE: usize>(
         &mut self,
-        index: usize,
+        tile: impl TileIndex,
         group: &G,
         sums: &Sums<'_, C, SIZE>,
         value: impl Fn(usize, usize, f32) -> f32 + Uniform,
     ) {
         const { check_tile([ROWS, COLUMNS, PANEL], C::COLUMNS, [SIZE, G::THREADS]) };
-        self.store_panels::<false, _, _>(index, group, sums, |place, [one, other]| {
+        self.store_panels::<false, _, _>(tile, group, sums, |place, [one, other]| {
             let (row, column) = place.in_tensor();
             [value(row, column, one), value(row, column + 1, other)]
         });
@@ -113,13 +122,13 @@ impl<
     #[track_caller]
     pub fn store_pairs_of_sums<C: Width, const SIZE: usize>(
         &mut self,
-        index: usize,
+        tile: impl TileIndex,
         group: &G,
         sums: &Sums<'_, C, SIZE>,
         value: impl Fn(SumPlace, [f32; 2]) -> [f32; 2] + Uniform,
     ) {
         const { check_tile([ROWS, COLUMNS, PANEL], C::COLUMNS, [SIZE, G::THREADS]) };
-        self.store_panels::<false, _, _>(index, group, sums, value);
+        self.store_panels::<false, _, _>(tile, group, sums, value);
     }
 
     /// Where an element of a panel lies in a stage, in bytes.
@@ -128,50 +137,63 @@ impl<
         TensorTile::<T, Panels<ROWS, COLUMNS, PANEL, ARRAY>, W>::offset(row, column)
     }
 
-    /// Row and column in tiles of the block's tile `index`.
+    /// Whether each panel is asked what could be known of its tile.
+    const IS_TIGHT: bool = is_tight::<TensorMut<'_, T, Panels<ROWS, COLUMNS, PANEL, ARRAY>, W, O>, G>();
+
+    /// Begins one of the block's tiles, whose panels are stored next.
     #[inline(always)]
     #[track_caller]
-    pub(crate) fn tile_of_sums(&self, index: usize) -> (usize, usize) {
-        self.places.get(index)
+    pub(crate) fn begin_tile_of_sums(&mut self, tile: impl TileIndex) -> TileOfSums {
+        let (index, (row, column)) = tile.in_places(&self.places);
+        if !Self::IS_TIGHT {
+            // SAFETY: role-level code of the ring's group, whose sums these are, of whole
+            // warpgroups (`check_tile`, which each caller has asked).
+            unsafe { self.order_stores(index) };
+        }
+        TileOfSums { index, row, column }
     }
 
-    /// Writes all panels of the block's tile `index`. `READS` says whether `value` reads shared
+    /// Writes all panels of one of the block's tiles. `READS` says whether `value` reads shared
     /// memory.
     #[inline(always)]
     #[track_caller]
     pub(crate) fn store_panels<const READS: bool, C: Width, const SIZE: usize>(
         &mut self,
-        index: usize,
+        tile: impl TileIndex,
         group: &G,
         sums: &Sums<'_, C, SIZE>,
         value: impl Fn(SumPlace, [f32; 2]) -> [f32; 2],
     ) {
-        let places = self.tile_of_sums(index);
+        let tile = self.begin_tile_of_sums(tile);
         for panel in 0..const { COLUMNS / PANEL } {
-            if !self.store_panel::<READS, _, _>(index, group, sums, (places, panel), &value) {
+            if !self.store_panel::<READS, _, _>(group, sums, (tile, panel), &value) {
                 break;
             }
         }
     }
 
-    /// Writes one panel of the block's tile `index`, which is in this row and column of tiles, or
-    /// returns `false` if it is beyond the edge. `READS` is as for
-    /// [`store_panels`](Self::store_panels).
+    /// Writes one panel of the tile that was begun last, or returns `false` if it is beyond the edge.
+    /// `READS` is as for [`store_panels`](Self::store_panels).
     #[inline(always)]
     #[track_caller]
     pub(crate) fn store_panel<const READS: bool, C: Width, const SIZE: usize>(
         &mut self,
-        index: usize,
         group: &G,
         sums: &Sums<'_, C, SIZE>,
-        ((row, column), panel): ((usize, usize), usize),
+        (TileOfSums { index, row, column }, panel): (TileOfSums, usize),
         value: impl Fn(SumPlace, [f32; 2]) -> [f32; 2],
     ) -> bool {
-        let Some(place) = BoxPlace::of_panel(self.view(), (row, column), panel) else { return false };
-        // SAFETY: a panel of a tile of the block's share, which no other block has; the ring is
-        // borrowed while the draft exists.
-        let draft = unsafe { self.draft(place, index * const { COLUMNS / PANEL } + panel) };
-        draft.publish::<InWarpgroups>(group, SIZE, |rank, stage| {
+        let place = if !READS && !Self::IS_TIGHT && panel == 0 {
+            Some(BoxPlace::of_first_panel(self.view(), (row, column)))
+        } else {
+            BoxPlace::of_panel(self.view(), (row, column), panel)
+        };
+        let Some(place) = place else { return false };
+        let index = Self::IS_TIGHT.then_some(index * const { COLUMNS / PANEL } + panel);
+        // SAFETY: a panel of a tile of the block's share, which no other block has, and which was
+        // begun (`begin_tile_of_sums`); the ring is borrowed while the draft exists.
+        let draft = unsafe { self.draft(place, index) };
+        draft.publish::<InWarpgroups<READS>>(group, SIZE, |rank, stage| {
             // All places are the first one and a constant. The compiler knows nothing of these
             // numbers, or it would keep the thread's part of every place in registers from tile to
             // tile, which has none to spare for them. Where `value` reads, there are none for the

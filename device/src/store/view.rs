@@ -1,13 +1,15 @@
 //! What a ring writes to.
 
+use super::group::StoringGroup;
 use super::outputs::StoredTile;
 use crate::element::Element;
+use crate::isa::product::WARPGROUP;
 use crate::isa::{self, Corner, RawTensor};
 use crate::output::bulk::{BulkPlace, BulkTilesMut};
-use crate::tensor::{Operation, OutputExtents, Swizzle, TensorMut, TensorTile, TileReduction};
+use crate::tensor::{Operation, OutputExtents, Swizzle, TensorMut, TensorTile, TilePlaces, TileReduction};
 use crate::view::geometry::{Elements, Rows};
 use crate::view::order::{Order, Stepped};
-use crate::view::share::{Share, TilePlaces};
+use crate::view::share::Share;
 
 /// What a ring of output stages writes to: a [`TensorMut`], a [`TileReduction`], or a
 /// [`BulkTilesMut`]. Sealed.
@@ -31,6 +33,12 @@ pub trait Stored: sealed::Stored {
     note = "no box of a `TileReduction` is a block's own: take `for_each_tile`, and `results.tile_at(row, column)` in its closure"
 )]
 pub trait Dealt: Stored + sealed::Dealt {}
+
+/// Whether no registers are left for what could be known of several stores at once: the engine takes
+/// many coordinates, or the threads are so many that each has few.
+pub(super) const fn is_tight<V: Stored, G: StoringGroup>() -> bool {
+    V::MANY_COORDINATES || G::THREADS > 2 * WARPGROUP
+}
 
 pub(crate) mod sealed {
     use super::{Order, Share};
@@ -130,6 +138,16 @@ impl BoxPlace {
         let first = at[0] as u32 + (panel * X::EXTENTS[0]) as u32;
         at[0] = first as i32;
         (first < view.columns() as u32).then_some(BoxPlace { map: view.map(), at })
+    }
+
+    /// The place of a tile's first panel, which begins in the tensor, as the tile does. (To know so
+    /// takes registers: what the panel needs is then computed before its barrier.)
+    #[inline(always)]
+    pub(super) fn of_first_panel<T: Element, X: OutputExtents, W: Swizzle, O: Stepped>(
+        view: &TensorMut<'_, T, X, W, O>,
+        (row, column): (usize, usize),
+    ) -> Self {
+        BoxPlace { map: view.map(), at: view.corner(row, column) }
     }
 }
 

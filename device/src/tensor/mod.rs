@@ -11,6 +11,7 @@ pub(crate) mod extents;
 mod mapped;
 pub(crate) mod output;
 mod parts;
+pub(crate) mod places;
 pub(crate) mod reduction;
 pub(crate) mod swizzle;
 mod tile;
@@ -22,6 +23,7 @@ pub use extents::{
 };
 pub use output::TensorMut;
 pub use parts::{TensorColumn, TensorRow};
+pub use places::{TileIndex, TilePlace, TilePlaces, TilePlacesIter};
 pub use reduction::{Operation, TileReduction};
 pub use swizzle::{NoSwizzle, Swizzle, Swizzle32, Swizzle64, Swizzle128};
 pub use tile::TensorTile;

@@ -4,6 +4,7 @@ use core::marker::PhantomData;
 
 use super::extents::OutputExtents;
 use super::mapped::{Mapped, extents, stored};
+use super::places::TilePlaces;
 use super::swizzle::Swizzle;
 use crate::element::Element;
 use crate::group::block::Block;
@@ -12,7 +13,7 @@ use crate::marker::{BlockLevel, Brand, Named, Uniform};
 use crate::output::bulk::WrittenByThreads;
 use crate::view::geometry::Rows;
 use crate::view::order::{Cyclic, Stepped};
-use crate::view::share::{Share, TilePlaces};
+use crate::view::share::Share;
 
 /// Global memory with rows as boxes of extents `X` that this launch alone writes, by the copy
 /// engine, from tiles that are swizzled as `W` says: a kernel's parameter.
@@ -60,7 +61,8 @@ impl<T: Element, X: OutputExtents, W: Swizzle, O: Stepped> TensorMut<'_, T, X, W
     stored!(O);
 
     /// Returns the places of the block's tiles among the tensor's, in rows and columns of tiles:
-    /// for inputs that are read elsewhere, by a role that is not the one that writes.
+    /// for inputs that are read elsewhere, by a role that is not the one that writes. A loop takes
+    /// one after the other by `for tile in places`.
     #[inline(always)]
     #[track_caller]
     pub fn tile_places<const THREADS: usize>(&self, block: &Block<'_, THREADS>) -> TilePlaces {

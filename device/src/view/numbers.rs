@@ -27,7 +27,7 @@ impl TileNumbers {
 
     /// The numbers of block `block` of `grid` below `end`: every `grid`-th one.
     #[inline(always)]
-    fn every_nth(end: usize, block: usize, grid: usize) -> Self {
+    pub(crate) fn every_nth(end: usize, block: usize, grid: usize) -> Self {
         TileNumbers { first: block, stride: grid, end }
     }
 
@@ -107,6 +107,18 @@ impl TileNumbers {
     #[inline(always)]
     pub(crate) fn is_same(self, other: Self) -> bool {
         self.first == other.first && self.end == other.end
+    }
+
+    /// The first number, if there is one.
+    #[inline(always)]
+    pub(crate) fn first(self) -> usize {
+        self.first
+    }
+
+    /// How far one number is from the next.
+    #[inline(always)]
+    pub(crate) fn stride(self) -> usize {
+        self.stride
     }
 
     /// What all numbers are below.

@@ -122,8 +122,8 @@ pub fn gemm_fused<
         .pipeline_between(Role1, Role2, vectors)
         .role((), |_, (producer, ()), ()| copy_factors(producer, (&a, &b), places, COLUMNS))
         .role((), |_, ((), mut producer), ()| {
-            for tile in 0..places.len() {
-                let (down, across) = places.get(tile);
+            for tile in places {
+                let (down, across) = tile.get();
                 let (down, across) = ((down * 128) as i32, (across * COLUMNS) as i32);
                 let Ok(stage) = producer.acquire() else { return };
                 producer = stage.copy((of_columns.at(0, across), of_rows.at(0, down))).commit();
@@ -131,16 +131,12 @@ pub fn gemm_fused<
         })
         .role((out, outputs), |group, (mut consumer, mut vectors), (out, outputs)| {
             let mut ring = outputs.outputs(&group, out);
-            for tile in 0..places.len() as u32 {
+            for tile in places {
                 let sums;
                 (consumer, sums) = group.multiply(consumer, steps(&a));
                 let Ok(sums) = sums else { return };
-                let stored = ring.store_pairs_beside(
-                    tile as usize,
-                    &group,
-                    &sums,
-                    vectors,
-                    |place, sums, (of_columns, of_rows)| {
+                let stored =
+                    ring.store_pairs_beside(tile, &group, &sums, vectors, |place, sums, (of_columns, of_rows)| {
                         let (down, across) = place.in_tile();
                         let of_row = masked(for_rows, of_rows[(0, down)]);
                         let value = |nth: usize| {
@@ -148,8 +144,7 @@ pub fn gemm_fused<
                             F::of(math::fma(alpha, sums[nth], of_column) + of_row, least)
                         };
                         [value(0), value(1)]
-                    },
-                );
+                    });
                 let Ok(end) = stored else { return };
                 vectors = end;
             }
@@ -202,8 +197,8 @@ pub fn gemm_fused_with_matrix<
         .pipeline_between(Role1, Role2, added)
         .role((), |_, (producer, ()), ()| copy_factors(producer, (&a, &b), places, COLUMNS))
         .role((), |_, ((), mut producer), ()| {
-            for tile in 0..places.len() {
-                let (down, across) = places.get(tile);
+            for tile in places {
+                let (down, across) = tile.get();
                 for panel in 0..COLUMNS / PANEL {
                     let (down, across) = ((down * 128) as i32, (across * COLUMNS + panel * PANEL) as i32);
                     let Ok(stage) = producer.acquire() else { return };
@@ -214,16 +209,12 @@ pub fn gemm_fused_with_matrix<
         })
         .role((out, outputs), |group, (mut consumer, mut added), (out, outputs)| {
             let mut ring = outputs.outputs(&group, out);
-            for tile in 0..places.len() as u32 {
+            for tile in places {
                 let sums;
                 (consumer, sums) = group.multiply(consumer, steps(&a));
                 let Ok(sums) = sums else { return };
-                let stored = ring.store_pairs_with(
-                    tile as usize,
-                    &group,
-                    &sums,
-                    added,
-                    |place, sums, (c, of_columns, of_rows)| {
+                let stored =
+                    ring.store_pairs_with(tile, &group, &sums, added, |place, sums, (c, of_columns, of_rows)| {
                         let (down, across) = place.in_panel();
                         let of_row = masked(for_rows, of_rows[(0, down)]);
                         let value = |nth: usize| {
@@ -231,8 +222,7 @@ pub fn gemm_fused_with_matrix<
                             F::of(sum + masked(for_columns, of_columns[(0, across + nth)]) + of_row, least)
                         };
                         [value(0), value(1)]
-                    },
-                );
+                    });
                 let Ok(end) = stored else { return };
                 added = end;
             }

@@ -189,7 +189,7 @@ pub fn product<
         .role((), |_, (), ()| {})
         .role((out, outputs), |group, mut consumer, (out, outputs)| {
             let mut ring = outputs.outputs(&group, out);
-            for tile in 0..places.len() {
+            for tile in places {
                 let sums;
                 (consumer, sums) = group.multiply(consumer, steps(&a));
                 let Ok(sums) = sums else { return };
@@ -210,8 +210,8 @@ fn copy_factors<'a, 'b, K: Channel, T: Element, A: Factor, B: Factor>(
 ) where
     (TensorBox<'a, T, A, Swizzle128>, TensorBox<'b, T, B, Swizzle128>): Fill<K::Contents>,
 {
-    for tile in 0..places.len() {
-        let (row, column) = places.get(tile);
+    for tile in places {
+        let (row, column) = tile.get();
         let (row, column) = ((row * 128) as i32, (column * columns) as i32);
         for step in 0..steps(a) {
             let along = (step * DEEP) as i32;

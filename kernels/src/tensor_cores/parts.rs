@@ -58,8 +58,8 @@ pub fn gemm_parts<T: OperandElement, A: Layout, B: Layout>(
         .partition::<WarpRoles3<32, 96, 256>>()
         .pipeline_between(Role0, Role2, stages)
         .role((), |_, mut producer, ()| {
-            for tile in 0..places.len() {
-                let (row, column) = places.get(tile);
+            for tile in places {
+                let (row, column) = tile.get();
                 let (row, steps) = of(row);
                 let (row, column) = ((row * ROWS) as i32, (column * COLUMNS) as i32);
                 for step in steps {
@@ -72,9 +72,9 @@ pub fn gemm_parts<T: OperandElement, A: Layout, B: Layout>(
         .role((), |_, (), ()| {})
         .role((parts, outputs), |group, mut consumer, (parts, outputs)| {
             let mut ring = outputs.outputs(&group, parts);
-            for tile in 0..places.len() {
+            for tile in places {
                 let sums;
-                (consumer, sums) = group.multiply(consumer, of(places.get(tile).0).1.len());
+                (consumer, sums) = group.multiply(consumer, of(tile.get().0).1.len());
                 let Ok(sums) = sums else { return };
                 ring.store_pairs_of_sums(tile, &group, &sums, |_, pair| pair);
             }

@@ -112,12 +112,35 @@ impl EndState {
     /// [`Closed`] as for `take`. What is in hand stays there.
     #[inline(always)]
     pub(crate) fn take_another<W: EndBarriers>(&mut self, barriers: &W, held: u32) -> Result<u32, Closed> {
+        let stage = self.reach(barriers, held)?;
+        self.taken_at(barriers, stage)
+    }
+
+    /// The first half of [`take_another`](Self::take_another): waits until the next stage is
+    /// passed, closed or not, and returns it. The second half is [`ask`](Self::ask), before any
+    /// other step.
+    ///
+    /// # Errors
+    ///
+    /// [`Closed`] if this end knows that the other one has left.
+    #[inline(always)]
+    pub(crate) fn reach<W: EndBarriers>(&mut self, barriers: &W, held: u32) -> Result<u32, Closed> {
         if self.closed {
             return Err(Closed);
         }
         let (stage, parity) = self.next::<W>(held);
         barriers.wait(stage, parity);
-        self.taken_at(barriers, stage)
+        Ok(stage)
+    }
+
+    /// Takes the stage that was reached.
+    ///
+    /// # Errors
+    ///
+    /// [`Closed`] if it was passed closed.
+    #[inline(always)]
+    pub(crate) fn ask<W: EndBarriers>(&mut self, barriers: &W, stage: u32) -> Result<(), Closed> {
+        self.taken_at(barriers, stage).map(|_| ())
     }
 
     /// Takes the next stage, with none in hand, if it comes while `keep_polling` returns true;

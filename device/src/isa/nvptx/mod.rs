@@ -21,6 +21,7 @@ pub use product::Instructions;
 pub(crate) use product::by_hand::*;
 pub(crate) use product::{
     Operands, Sums, for_first_of_warpgroups, for_first_of_warpgroups_from, store_matrices, warpgroup_barrier,
+    warpgroup_of,
 };
 pub(crate) use registers::{restore_registers, share_registers};
 pub(crate) use tensor::*;

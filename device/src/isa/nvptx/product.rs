@@ -244,9 +244,12 @@ impl<W: Width> Sums<W> {
         let ([a, b], [low_of_a, low_of_b]) = (operands.of_stage, operands.low);
         // SAFETY: the caller's promise.
         unsafe { W::fence(sums) };
+        let first_of_a = descriptor(low_of_a + further, high_word(a) | operands.nothing[0]);
+        let first_of_b = descriptor(low_of_b + further, high_word(b) | operands.nothing[1]);
         for step in 0..a.deep / STEP {
-            let from_a = descriptor(low_of_a + further + along(step, a), high_word(a) | operands.nothing[0]);
-            let from_b = descriptor(low_of_b + further + along(step, b), high_word(b) | operands.nothing[1]);
+            // Sums of 64 bits: the assembler computes the later ones in registers of their own
+            // while the first product still reads its own.
+            let (from_a, from_b) = (first_of_a + u64::from(along(step, a)), first_of_b + u64::from(along(step, b)));
             let (across, add) = ([a.across, b.across], u32::from(add || step > 0));
             // SAFETY: the caller's promise; these describe the operands' next `STEP` elements along
             // K.
@@ -292,8 +295,19 @@ pub(crate) unsafe fn for_first_of_warpgroups(members: Members, body: impl Fn()) 
     }
 }
 
+/// The number of the calling thread's warpgroup in the role, known to be the same in the whole warp.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+#[inline(always)]
+pub(crate) unsafe fn warpgroup_of(members: Members) -> u32 {
+    tilepipe_warp_value((tilepipe_thread_rank() - members.first as u32) / WARPGROUP as u32)
+}
+
 /// Runs `body` in the first thread of each of the role's warpgroups, with that one's number in the
-/// role, and with `from`. `HERE` says that no register is left for that number from before a loop.
+/// role, and with `from`: the number that [`warpgroup_of`] has said, or one that is shuffled with
+/// `from`. `HERE` says that no register is left for the rank from before a loop.
 ///
 /// # Safety
 ///
@@ -301,13 +315,20 @@ pub(crate) unsafe fn for_first_of_warpgroups(members: Members, body: impl Fn()) 
 #[inline(always)]
 pub(crate) unsafe fn for_first_of_warpgroups_from<const HERE: bool>(
     members: Members,
+    number: Option<u32>,
     from: *const u8,
     body: impl Fn(usize, *const u8),
 ) {
     let rank = tilepipe_thread_rank() - members.first as u32;
     // The engine's operands are uniform registers, and the assembler writes a loop for one that it
-    // does not know to be the same in all threads. Both go through one shuffle: the address in
-    // shared memory has fewer than 18 bits.
+    // does not know to be the same in all threads.
+    if let Some(number) = number {
+        if rank.is_multiple_of(WARPGROUP as u32) {
+            body(number as usize, from);
+        }
+        return;
+    }
+    // Both go through one shuffle: the address in shared memory has fewer than 18 bits.
     // SAFETY: the caller's promise.
     let offset = unsafe { tilepipe_shared_offset(from) };
     let group = if HERE { super::rank_here(rank as usize) as u32 } else { rank } / WARPGROUP as u32;

@@ -9,7 +9,7 @@ use crate::product::{SumElement, Sums};
 use crate::stage::LandedStage;
 use crate::stage::contents::{AlwaysFilled, sealed::Contents};
 use crate::store::{OutputRing, StoringGroup, SumPlace, check_tile};
-use crate::tensor::{Panels, Swizzle, TensorMut};
+use crate::tensor::{Panels, Swizzle, TensorMut, TileIndex};
 use crate::view::order::Stepped;
 
 impl<
@@ -46,7 +46,7 @@ impl<
     #[track_caller]
     pub fn store_pairs_beside<'r, K, C: Width, const SIZE: usize>(
         &mut self,
-        index: usize,
+        tile: impl TileIndex,
         group: &G,
         sums: &Sums<'_, C, SIZE>,
         mut other: Consumer<'r, K>,
@@ -62,7 +62,7 @@ impl<
             read.into(&mut other);
             return Err(Closed);
         };
-        self.store_panels::<true, _, _>(index, group, sums, |place, both| {
+        self.store_panels::<true, _, _>(tile, group, sums, |place, both| {
             // SAFETY: all threads of the role may read all of the stage until it is passed below,
             // and no reference outlives the call.
             value(place, both, unsafe { stage.tiles() })
@@ -94,7 +94,7 @@ impl<
     #[track_caller]
     pub fn store_pairs_with<'r, K, C: Width, const SIZE: usize>(
         &mut self,
-        index: usize,
+        tile: impl TileIndex,
         group: &G,
         sums: &Sums<'_, C, SIZE>,
         mut other: Consumer<'r, K>,
@@ -105,14 +105,14 @@ impl<
         K::Contents: AlwaysFilled,
     {
         const { check_tile([ROWS, COLUMNS, PANEL], C::COLUMNS, [SIZE, G::THREADS]) };
-        let places = self.tile_of_sums(index);
+        let tile = self.begin_tile_of_sums(tile);
         let mut read = StagesRead::of(&mut other);
         for panel in 0..const { COLUMNS / PANEL } {
             let Ok(stage) = read.next() else {
                 read.into(&mut other);
                 return Err(Closed);
             };
-            self.store_panel::<true, _, _>(index, group, sums, (places, panel), |place, both| {
+            self.store_panel::<true, _, _>(group, sums, (tile, panel), |place, both| {
                 // SAFETY: as in `store_pairs_beside`.
                 value(place, both, unsafe { stage.tiles() })
             });

@@ -88,19 +88,27 @@ impl<'r, R: Warpgroups, const SIZE: usize> RoleGroup<'r, R, SIZE> {
         let operands = unsafe { isa::Operands::new(members, [a, b]) };
         let mut done = 0;
         while done < steps {
-            let Ok(number) = state.take_another(&barriers, u32::from(done > 0)) else { break };
+            let Ok(number) = state.reach(&barriers, u32::from(done > 0)) else { break };
+            if !isa::product::CLOSED_STAGES_TOO && state.ask(&barriers, number).is_err() {
+                break;
+            }
             let first = memory.stage(number);
             // SAFETY: the consumers have the stage, and hand it back below, behind a wait for its
             // product.
             unsafe { isa::stage_multiplied(first, stage::bytes::<K>(), memory.empty(number)) };
             let factor = <A::Element as crate::product::sealed::OperandElement>::FACTOR;
             // SAFETY: role-level code of a role of warpgroups. Each thread has waited for the
-            // stage, whose bulk copies have landed; its tiles start at whole periods
-            // (`Contents::ALIGNMENT`). It is handed back behind the wait for this product, and the
-            // sums stay where they are.
+            // stage, whose bulk copies have landed, if it was not passed closed; its tiles start at
+            // whole periods (`Contents::ALIGNMENT`). It is handed back behind the wait for this
+            // product, and the sums stay where they are.
             unsafe {
                 sums.multiply(factor, &operands, number * const { (K::STRIDE / isa::product::UNIT) as u32 }, done > 0)
             };
+            // Asked here, the answer comes while the tensor cores work. The product of a closed
+            // stage is dropped below, with the sums.
+            if isa::product::CLOSED_STAGES_TOO && state.ask(&barriers, number).is_err() {
+                break;
+            }
             // SAFETY: role-level code of the role whose sums they are.
             unsafe { sums.wait::<InFlight<1>>() };
             if done > 0 {

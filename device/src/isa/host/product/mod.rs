@@ -86,7 +86,16 @@ impl<W: Width> Sums<W> {
 /// This function's safety contract in [`isa`](crate::isa) holds.
 pub(crate) unsafe fn for_first_of_warpgroups(members: Members, body: impl Fn()) {
     // SAFETY: the caller's promise.
-    unsafe { for_first_of_warpgroups_from::<false>(members, core::ptr::null(), |_, _| body()) };
+    unsafe { for_first_of_warpgroups_from::<false>(members, None, core::ptr::null(), |_, _| body()) };
+}
+
+/// The number of the calling thread's warpgroup in the role; here nobody asks for it.
+///
+/// # Safety
+///
+/// This function's safety contract in [`isa`](crate::isa) holds.
+pub(crate) unsafe fn warpgroup_of(_: Members) -> u32 {
+    0
 }
 
 /// Runs `body` in the first thread of each of the role's warpgroups, with that one's number in the
@@ -97,6 +106,7 @@ pub(crate) unsafe fn for_first_of_warpgroups(members: Members, body: impl Fn()) 
 /// This function's safety contract in [`isa`](crate::isa) holds.
 pub(crate) unsafe fn for_first_of_warpgroups_from<const HERE: bool>(
     members: Members,
+    _number: Option<u32>,
     from: *const u8,
     body: impl Fn(usize, *const u8),
 ) {

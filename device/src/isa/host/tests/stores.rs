@@ -154,12 +154,12 @@ fn a_thread_waits_for_its_own_stores() {
             // The first thread of each warpgroup stores a tile.
             // SAFETY: block-level code of the tests.
             unsafe {
-                for_first_of_warpgroups_from::<false>(TWO, null(), |group, _| {
+                for_first_of_warpgroups_from::<false>(TWO, None, null(), |group, _| {
                     send(tensor, [4 * group as i32, 0], 1024 * (1 + group))
                 })
             };
             // SAFETY: as above.
-            unsafe { for_first_of_warpgroups_from::<false>(TWO, null(), |group, _| wait(group)) };
+            unsafe { for_first_of_warpgroups_from::<false>(TWO, None, null(), |group, _| wait(group)) };
             fill(2048, 300);
             bulk_wait_group_read::<But<0>>();
         });
