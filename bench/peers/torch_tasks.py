@@ -725,11 +725,12 @@ def factors(shape, dtype, layout):
 # The columns of a tile of the product, and the rest of the instance's name.
 PRODUCTS = {
     256: "Swizzle128_256_64_4_2",
-    224: "Swizzle64_224_32_4_4",
-    208: "Swizzle32_208_16_5_4",
+    224: "Swizzle128_224_64_4_2",
+    208: "Swizzle128_208_64_4_2",
     192: "Swizzle128_192_64_4_2",
-    176: "Swizzle32_176_16_5_4",
-    160: "Swizzle64_160_32_5_4",
+    176: "Swizzle128_176_64_5_2",
+    168: "Swizzle128_168_64_5_2",
+    160: "Swizzle128_160_64_5_2",
     128: "Swizzle128_128_64_6_2",
     64: "Swizzle128_64_64_6_2",
 }

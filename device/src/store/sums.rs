@@ -57,7 +57,10 @@ pub(crate) const fn check_tile([rows, columns, panel]: [usize; 3], of_sums: usiz
          128 and 256 rows"
     );
     assert!(ring == size, "the ring is the role's whose sums are stored");
-    assert!(panel.is_multiple_of(8), "a panel has a multiple of 8 columns");
+    assert!(
+        panel.is_multiple_of(8) && columns.is_multiple_of(8),
+        "a panel has a multiple of 8 columns, and so has a tile"
+    );
 }
 
 impl<
@@ -140,6 +143,13 @@ impl<
     /// Whether each panel is asked what could be known of its tile.
     const IS_TIGHT: bool = is_tight::<TensorMut<'_, T, Panels<ROWS, COLUMNS, PANEL, ARRAY>, W, O>, G>();
 
+    /// The first column of a panel in its tile.
+    #[inline(always)]
+    const fn first_of_panel(panel: usize) -> usize {
+        let last = COLUMNS - PANEL;
+        if panel * PANEL < last { panel * PANEL } else { last }
+    }
+
     /// Begins one of the block's tiles, whose panels are stored next.
     #[inline(always)]
     #[track_caller]
@@ -165,7 +175,7 @@ impl<
         value: impl Fn(SumPlace, [f32; 2]) -> [f32; 2],
     ) {
         let tile = self.begin_tile_of_sums(tile);
-        for panel in 0..const { COLUMNS / PANEL } {
+        for panel in 0..const { COLUMNS.div_ceil(PANEL) } {
             if !self.store_panel::<READS, _, _>(group, sums, (tile, panel), &value) {
                 break;
             }
@@ -186,10 +196,10 @@ impl<
         let place = if !READS && !Self::IS_TIGHT && panel == 0 {
             Some(BoxPlace::of_first_panel(self.view(), (row, column)))
         } else {
-            BoxPlace::of_panel(self.view(), (row, column), panel)
+            BoxPlace::of_panel(self.view(), (row, column), Self::first_of_panel(panel))
         };
         let Some(place) = place else { return false };
-        let index = Self::IS_TIGHT.then_some(index * const { COLUMNS / PANEL } + panel);
+        let index = Self::IS_TIGHT.then_some(index * const { COLUMNS.div_ceil(PANEL) } + panel);
         // SAFETY: a panel of a tile of the block's share, which no other block has, and which was
         // begun (`begin_tile_of_sums`); the ring is borrowed while the draft exists.
         let draft = unsafe { self.draft(place, index) };
@@ -208,13 +218,14 @@ impl<
                 let (further_down, further_across) = from_first_sum(2 * pair);
                 let (down, across) = (down + further_down, across + further_across);
                 let in_tensor = (first_row + further_down, first_column + further_across);
-                let in_panel = (down, across - panel * PANEL);
+                let in_panel = (down, across - Self::first_of_panel(panel));
                 // Two elements of the stage, which lie in one piece: a panel has whole pieces, and
                 // the first column is even.
                 let to = stage.wrapping_add(Self::offset_in_panel(in_panel));
                 (to, T::round(value(SumPlace { in_tensor, in_tile: (down, across), in_panel }, both)))
             };
-            let pairs = panel * (PANEL / 4)..(panel + 1) * (PANEL / 4);
+            let first = Self::first_of_panel(panel);
+            let pairs = first / 4..(first + PANEL) / 4;
             let by_matrices = const { if size_of::<T>() == 2 { PANEL / 16 } else { 0 } };
             for four in 0..by_matrices {
                 let first = pairs.start + 4 * four;

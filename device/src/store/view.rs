@@ -125,17 +125,17 @@ pub struct BoxPlace {
 }
 
 impl BoxPlace {
-    /// The place of the panel of this number of a tile of panels, for the tile in this row and
-    /// column of tiles; `None` if the panel lies beside the tensor.
+    /// The place of the panel that begins at column `first` of a tile of panels, for the tile in
+    /// this row and column of tiles; `None` if the panel lies beside the tensor.
     #[inline(always)]
     pub(super) fn of_panel<T: Element, X: OutputExtents, W: Swizzle, O: Stepped>(
         view: &TensorMut<'_, T, X, W, O>,
         (row, column): (usize, usize),
-        panel: usize,
+        first: usize,
     ) -> Option<Self> {
         let mut at = view.corner(row, column);
         // Both are below 2^31, but for a panel that lies beside the tensor.
-        let first = at[0] as u32 + (panel * X::EXTENTS[0]) as u32;
+        let first = at[0] as u32 + first as u32;
         at[0] = first as i32;
         (first < view.columns() as u32).then_some(BoxPlace { map: view.map(), at })
     }

@@ -40,12 +40,14 @@ pub enum Extents5<const FIFTH: usize, const FOURTH: usize, const PLANES: usize, 
 
 /// Tiles of `ROWS` rows of `COLUMNS` elements that a kernel writes in panels of `PANEL` columns:
 /// the sums of a matrix product, which are wider than a swizzled row can be. Of an output the copy
-/// engine stores 64 rows of a panel at once, those of a warpgroup. `PANEL` divides `COLUMNS`, or it
-/// does not compile.
+/// engine stores 64 rows of a panel at once, those of a warpgroup. Where `PANEL` does not divide
+/// `COLUMNS` the last panel begins so much earlier that it ends with the tile: a few columns are
+/// written twice, the same.
 ///
 /// A block's tile is written by [`OutputRing::store_sums`](crate::OutputRing::store_sums). As the
 /// extents of an [`OperandTile`](crate::product::OperandTile) they are those of a factor whose rows
-/// are not along K: `ROWS` elements along K, and `COLUMNS` rows or columns of the product.
+/// are not along K: `ROWS` elements along K, and `COLUMNS` rows or columns of the product. `PANEL`
+/// divides these, or it does not compile.
 pub type Panels2<const ROWS: usize, const COLUMNS: usize, const PANEL: usize> = Panels<ROWS, COLUMNS, PANEL, 2>;
 
 /// As [`Panels2`], of the matrices of an array of four dimensions: of sequences, and in each of
@@ -103,8 +105,8 @@ impl<const ROWS: usize, const COLUMNS: usize, const PANEL: usize, const ARRAY: u
     };
     const EXTENTS: [usize; DIMENSIONS] = {
         assert!(
-            PANEL > 0 && COLUMNS.is_multiple_of(PANEL),
-            "the columns of a tile of `Panels2<ROWS, COLUMNS, PANEL>` are whole panels"
+            PANEL > 0 && PANEL <= COLUMNS,
+            "a tile of `Panels2<ROWS, COLUMNS, PANEL>` has as many columns as a panel at least"
         );
         [PANEL, ROWS, 1, 1, 1]
     };
@@ -112,7 +114,13 @@ impl<const ROWS: usize, const COLUMNS: usize, const PANEL: usize, const ARRAY: u
     const STORED: [usize; DIMENSIONS] =
         [PANEL, if ROWS.is_multiple_of(GROUP_ROWS) { GROUP_ROWS } else { ROWS }, 1, 1, 1];
     const STRIDE: [usize; 2] = [ROWS, COLUMNS];
-    const PANELS: usize = COLUMNS / PANEL;
+    const PANELS: usize = {
+        assert!(
+            COLUMNS.is_multiple_of(PANEL),
+            "the columns of an operand's tile of `Panels2<ROWS, COLUMNS, PANEL>` are whole panels"
+        );
+        COLUMNS / PANEL
+    };
     const MATRICES: bool = ARRAY == 4;
     type Room<T: Element> = [[T; PANEL]; ROWS];
 
@@ -159,7 +167,7 @@ pub(crate) mod sealed {
         const STRIDE: [usize; 2] = [Self::EXTENTS[1], Self::EXTENTS[0]];
         /// Rows and columns of a box that lie before its own part.
         const LEAD: [usize; 2] = [0, 0];
-        /// Boxes of a tile, side by side in its rows.
+        /// Boxes of a tile that is read, side by side in its rows.
         const PANELS: usize = 1;
         /// Whether a tile is as wide as a matrix of the array, and tiles are counted as if its
         /// matrices lay side by side.

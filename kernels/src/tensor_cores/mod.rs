@@ -4,8 +4,7 @@ use tilepipe::product::{Operand, OperandElement, OperandTile, SumElement};
 use tilepipe::role::{Channel, Partitioned, Producer, Role0, Role2, RoleShared, WarpRoles3};
 use tilepipe::{
     Block, Element, Extents2, Fill, Grouped, MatrixExtents, Outputs, Panels2, Shared, Stages, SumPlace, Swizzle,
-    Swizzle32, Swizzle64, Swizzle128, Tensor, TensorBox, TensorMap, TensorMut, TensorTile, TilePlaces, Uniform, bf16,
-    f16, kernel,
+    Swizzle128, Tensor, TensorBox, TensorMap, TensorMut, TensorTile, TilePlaces, Uniform, bf16, f16, kernel,
 };
 
 mod fused;
@@ -120,11 +119,12 @@ pub type Products<T, A, B, W, const COLUMNS: usize, const PANEL: usize, const ST
 #[kernel(
     instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [64], PANEL = [64], W = [Swizzle128], STAGES = [6], OUT = [2]),
     instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [128], PANEL = [64], W = [Swizzle128], STAGES = [6], OUT = [2]),
-    instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [160], PANEL = [32], W = [Swizzle64], STAGES = [5], OUT = [4]),
-    instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [176], PANEL = [16], W = [Swizzle32], STAGES = [5], OUT = [4]),
+    instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [160], PANEL = [64], W = [Swizzle128], STAGES = [5], OUT = [2]),
+    instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [168], PANEL = [64], W = [Swizzle128], STAGES = [5], OUT = [2]),
+    instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [176], PANEL = [64], W = [Swizzle128], STAGES = [5], OUT = [2]),
     instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [192], PANEL = [64], W = [Swizzle128], STAGES = [4], OUT = [2]),
-    instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [208], PANEL = [16], W = [Swizzle32], STAGES = [5], OUT = [4]),
-    instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [224], PANEL = [32], W = [Swizzle64], STAGES = [4], OUT = [4]),
+    instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [208], PANEL = [64], W = [Swizzle128], STAGES = [4], OUT = [2]),
+    instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [224], PANEL = [64], W = [Swizzle128], STAGES = [4], OUT = [2]),
     instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [256], PANEL = [64], W = [Swizzle128], STAGES = [4], OUT = [2]),
     instances(T = [bf16, f16], A = [Along], B = [Across], COLUMNS = [128], PANEL = [64], W = [Swizzle128], STAGES = [6], OUT = [2]),
     instances(T = [bf16, f16], A = [Along], B = [Across], COLUMNS = [256], PANEL = [64], W = [Swizzle128], STAGES = [4], OUT = [2]),

@@ -104,7 +104,10 @@ impl<
         K: Channel,
         K::Contents: AlwaysFilled,
     {
-        const { check_tile([ROWS, COLUMNS, PANEL], C::COLUMNS, [SIZE, G::THREADS]) };
+        const {
+            check_tile([ROWS, COLUMNS, PANEL], C::COLUMNS, [SIZE, G::THREADS]);
+            assert!(COLUMNS.is_multiple_of(PANEL), "each panel has a stage: `PANEL` divides `COLUMNS`");
+        }
         let tile = self.begin_tile_of_sums(tile);
         let mut read = StagesRead::of(&mut other);
         for panel in 0..const { COLUMNS / PANEL } {
