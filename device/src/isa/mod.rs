@@ -22,7 +22,7 @@
 //! | `warpgroup_barrier` | `barrier.sync ID, 128` | sm_80 | role of warpgroups |
 //! | `for_first_of_warpgroups` | `%tid.x` | sm_80 | role of warpgroups |
 //! | `warpgroup_of` | `%tid.x`, `shfl.sync.idx` | sm_80 | role of warpgroups, converged |
-//! | `for_first_of_warpgroups_from` | `%tid.x`, perhaps `shfl.sync.idx` | sm_80 | role of warpgroups |
+//! | `for_first_of_warpgroups_from` | `%tid.x`, or `shfl.sync.idx` too | sm_80 | warpgroups |
 //! | `role_barrier_any` | `barrier.red.or.pred` | sm_80 | role of whole warps |
 //! | `role_barrier_all` | `barrier.red.and.pred` | sm_80 | role of whole warps |
 //! | `barrier_any`, `barrier_all` | `bar.red.or.pred`, `.and.pred` | sm_80 | block, converged |
@@ -172,8 +172,8 @@
 //! ## `for_first_of_warpgroups_from`
 //!
 //! 0. As for `for_first_of_warpgroups`.
-//! 1. `from` is the block's shared memory, and the same in all threads of a warp. `number`, if there
-//!    is one, is what `warpgroup_of` returned for these `members`.
+//! 1. `from` is the block's shared memory, and the same in all threads of a warp. `number`, if
+//!    there is one, is what `warpgroup_of` returned for these `members`.
 //!
 //! ## `warp_barrier`
 //!

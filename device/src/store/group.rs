@@ -38,7 +38,8 @@ pub(crate) mod sealed {
         /// `issue` takes no collective step.
         unsafe fn first_of_warpgroups(issue: impl Fn());
 
-        /// The number of the calling thread's warpgroup in the group, for `first_of_warpgroups_from`.
+        /// The number of the calling thread's warpgroup in the group, for
+        /// `first_of_warpgroups_from`.
         ///
         /// # Safety
         ///

@@ -142,16 +142,16 @@ impl<'s, V: Stored, const COUNT: usize, P, G: StoringGroup> OutputRing<'s, V, CO
     /// # Safety
     ///
     /// It is one of the view that the block may write; without an index, stores to it before are
-    /// complete ([`order_stores`](Self::order_stores)). While the draft exists, nobody else uses the
-    /// ring, and it is not moved.
+    /// complete ([`order_stores`](Self::order_stores)). While the draft exists, nobody else uses
+    /// the ring, and it is not moved.
     #[inline(always)]
     pub(super) unsafe fn draft<'v>(&mut self, place: V::Place, index: Option<usize>) -> Draft<'v, V, COUNT, G> {
         // SAFETY: the slots are this ring's; the rest is the caller's promise.
         unsafe { Draft::new(&raw mut self.slots, place, index) }
     }
 
-    /// Has the stores of tile `index`, a slice of each warpgroup's, follow those to it before: waits
-    /// for these, if there are any.
+    /// Has the stores of tile `index`, a slice of each warpgroup's, follow those to it before:
+    /// waits for these, if there are any.
     ///
     /// # Safety
     ///

@@ -76,9 +76,10 @@ impl<
     const COUNT: usize,
 > OutputRing<'_, TensorMut<'_, T, Panels<ROWS, COLUMNS, PANEL, ARRAY>, W, O>, COUNT, P, G>
 {
-    /// Writes one of the block's tiles, said by its place (`for tile in out.tile_places(&block)`) or
-    /// its index: `value(row, column, sum)`, rounded to `T`, for each element, by the thread that has the sum. Rows and columns are those of the tensor; elements
-    /// beyond its edges are computed too, and dropped.
+    /// Writes one of the block's tiles, said by its place (of `for tile in
+    /// out.tile_places(&block)`) or by its index: `value(row, column, sum)`, rounded to `T`, for
+    /// each element, by the thread that has the sum. Rows and columns are those of the tensor;
+    /// elements beyond its edges are computed too, and dropped.
     ///
     /// The sums are `ROWS` by `COLUMNS`, or it does not compile. A panel of the tile is filled
     /// while the engine stores the one before.
@@ -182,7 +183,8 @@ impl<
         }
     }
 
-    /// Writes one panel of the tile that was begun last, or returns `false` if it is beyond the edge.
+    /// Writes one panel of the tile that was begun last, or returns `false` if it is beyond the
+    /// edge.
     /// `READS` is as for [`store_panels`](Self::store_panels).
     #[inline(always)]
     #[track_caller]

@@ -34,8 +34,8 @@ pub trait Stored: sealed::Stored {
 )]
 pub trait Dealt: Stored + sealed::Dealt {}
 
-/// Whether no registers are left for what could be known of several stores at once: the engine takes
-/// many coordinates, or the threads are so many that each has few.
+/// Whether no registers are left for what could be known of several stores at once: the engine
+/// takes many coordinates, or the threads are so many that each has few.
 pub(super) const fn is_tight<V: Stored, G: StoringGroup>() -> bool {
     V::MANY_COORDINATES || G::THREADS > 2 * WARPGROUP
 }

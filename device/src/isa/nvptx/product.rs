@@ -295,7 +295,8 @@ pub(crate) unsafe fn for_first_of_warpgroups(members: Members, body: impl Fn()) 
     }
 }
 
-/// The number of the calling thread's warpgroup in the role, known to be the same in the whole warp.
+/// The number of the calling thread's warpgroup in the role, known to be the same in the whole
+/// warp.
 ///
 /// # Safety
 ///
