@@ -732,7 +732,7 @@ PRODUCTS = {
     168: "Swizzle128_168_64_5_2",
     160: "Swizzle128_160_64_5_2",
     128: "Swizzle128_128_64_6_2",
-    64: "Swizzle128_64_64_6_2",
+    64: "Swizzle128_64_64_8_2",
 }
 # Rows, columns and K of a transformer's layers.
 LAYERS = [(rows, *layer) for rows in (64, 128, 256, 512, 2048) for layer in ((4096, 4096), (11008, 4096), (4096, 11008), (14336, 4096), (4096, 14336))]

@@ -117,7 +117,7 @@ pub type Products<T, A, B, W, const COLUMNS: usize, const PANEL: usize, const ST
 /// warpgroups begin at a multiple of 128 threads.) Launch a block for each multiprocessor, or
 /// fewer: [`multiply`] does.
 #[kernel(
-    instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [64], PANEL = [64], W = [Swizzle128], STAGES = [6], OUT = [2]),
+    instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [64], PANEL = [64], W = [Swizzle128], STAGES = [8], OUT = [2]),
     instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [128], PANEL = [64], W = [Swizzle128], STAGES = [6], OUT = [2]),
     instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [160], PANEL = [64], W = [Swizzle128], STAGES = [5], OUT = [2]),
     instances(T = [bf16, f16], A = [Along], B = [Along], COLUMNS = [168], PANEL = [64], W = [Swizzle128], STAGES = [5], OUT = [2]),

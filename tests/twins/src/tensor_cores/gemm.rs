@@ -102,13 +102,13 @@ macro_rules! width {
 }
 width!(Of256, 256, 4);
 width!(Of128, 128, 6);
-width!(Of64, 64, 6);
+width!(Of64, 64, 8);
 
 #[unsafe(export_name = "__tilepipe_bounds__twin_gemm__bf16_Along_Along_Swizzle128_256_64_4_2")]
 static BOUNDS_256: [u32; 4] = BOUNDS;
 #[unsafe(export_name = "__tilepipe_bounds__twin_gemm__bf16_Along_Along_Swizzle128_128_64_6_2")]
 static BOUNDS_128: [u32; 4] = BOUNDS;
-#[unsafe(export_name = "__tilepipe_bounds__twin_gemm__bf16_Along_Along_Swizzle128_64_64_6_2")]
+#[unsafe(export_name = "__tilepipe_bounds__twin_gemm__bf16_Along_Along_Swizzle128_64_64_8_2")]
 static BOUNDS_64: [u32; 4] = BOUNDS;
 
 /// The product in tiles of 256 columns.
@@ -139,7 +139,7 @@ unsafe extern "C" fn gemm_128(a: *const RawTensor, b: *const RawTensor, out: *co
 /// # Safety
 ///
 /// As for [`gemm_256`].
-#[unsafe(export_name = "twin_gemm__bf16_Along_Along_Swizzle128_64_64_6_2")]
+#[unsafe(export_name = "twin_gemm__bf16_Along_Along_Swizzle128_64_64_8_2")]
 unsafe extern "C" fn gemm_64(a: *const RawTensor, b: *const RawTensor, out: *const RawTensor) {
     // SAFETY: the caller's promises.
     unsafe { gemm::<Of64>(a, b, out) };
