@@ -118,11 +118,11 @@ impl<V: Stored, const COUNT: usize, G: StoringGroup> Draft<'_, V, COUNT, G> {
         // SAFETY: as above. With it `Slots`, 2 holds for the next stage: `COUNT - 1` stores were
         // committed since the one of that stage, so it was not among the youngest `COUNT - 2`.
         unsafe { M::meet::<G>() };
+        let again = self.index.is_some_and(|index| slots.again(index));
         // SAFETY: the stage, or a warpgroup's slice of it, is initialised by the writes of the
         // threads that have met, and each of them has fenced before. Nobody writes it before the
         // ring comes round to it, after the wait for its group, and the kernel's end waits for the
         // rest (`Layout::STORES`). The place is one for a store (0).
-        let again = self.index.is_some_and(|index| slots.again(index));
         unsafe { Self::store_from::<M>(stage, self.place, slots.slice(), again) };
         slots.advance(const { V::Tile::STRIDE }, V::IN_SLICES && !is_tight::<V, G>());
     }
