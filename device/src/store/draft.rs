@@ -143,7 +143,7 @@ impl<V: Stored, const COUNT: usize, G: StoringGroup> Draft<'_, V, COUNT, G> {
         let slots = unsafe { &mut *self.slots };
         let again = self.index.is_some_and(|index| slots.again(index));
         // SAFETY: the caller's promises, a place for a store (0), and the wait below.
-        unsafe { Self::store_from::<Together>(memory, self.place, slots.slice(), again) };
+        unsafe { Self::store_from::<Together>(memory, self.place, None, again) };
         // SAFETY: a draft is its group's, all of whose threads make this call (R2). A wait is no
         // collective step.
         unsafe { G::first(drain_stores) };

@@ -117,8 +117,8 @@ impl EndState {
     }
 
     /// The first half of [`take_another`](Self::take_another): waits until the next stage is
-    /// passed, closed or not, and returns it. The second half is [`ask`](Self::ask), before any
-    /// other step.
+    /// passed, closed or not, and returns it. The second half is [`taken_at`](Self::taken_at),
+    /// before any other step.
     ///
     /// # Errors
     ///
@@ -131,16 +131,6 @@ impl EndState {
         let (stage, parity) = self.next::<W>(held);
         barriers.wait(stage, parity);
         Ok(stage)
-    }
-
-    /// Takes the stage that was reached.
-    ///
-    /// # Errors
-    ///
-    /// [`Closed`] if it was passed closed.
-    #[inline(always)]
-    pub(crate) fn ask<W: EndBarriers>(&mut self, barriers: &W, stage: u32) -> Result<(), Closed> {
-        self.taken_at(barriers, stage).map(|_| ())
     }
 
     /// Takes the next stage, with none in hand, if it comes while `keep_polling` returns true;
@@ -308,8 +298,13 @@ impl EndState {
         self.taken_at(barriers, self.stage)
     }
 
+    /// Takes the stage for which this end has waited, and returns it.
+    ///
+    /// # Errors
+    ///
+    /// [`Closed`] if it was passed closed.
     #[inline(always)]
-    fn taken_at<W: EndBarriers>(&mut self, barriers: &W, stage: u32) -> Result<u32, Closed> {
+    pub(crate) fn taken_at<W: EndBarriers>(&mut self, barriers: &W, stage: u32) -> Result<u32, Closed> {
         if barriers.is_closed(stage) {
             self.closed = true;
             return Err(Closed);

@@ -89,7 +89,7 @@ impl<'r, R: Warpgroups, const SIZE: usize> RoleGroup<'r, R, SIZE> {
         let mut done = 0;
         while done < steps {
             let Ok(number) = state.reach(&barriers, u32::from(done > 0)) else { break };
-            if !isa::product::CLOSED_STAGES_TOO && state.ask(&barriers, number).is_err() {
+            if !isa::product::CLOSED_STAGES_TOO && state.taken_at(&barriers, number).is_err() {
                 break;
             }
             let first = memory.stage(number);
@@ -106,7 +106,7 @@ impl<'r, R: Warpgroups, const SIZE: usize> RoleGroup<'r, R, SIZE> {
             };
             // Asked here, the answer comes while the tensor cores work. The product of a closed
             // stage is dropped below, with the sums.
-            if isa::product::CLOSED_STAGES_TOO && state.ask(&barriers, number).is_err() {
+            if isa::product::CLOSED_STAGES_TOO && state.taken_at(&barriers, number).is_err() {
                 break;
             }
             // SAFETY: role-level code of the role whose sums they are.
