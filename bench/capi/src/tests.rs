@@ -193,7 +193,7 @@ fn the_kernels_that_the_script_launches_exist() {
     // `gemm__{dtype}_Along_{right}_{PRODUCTS[width]}`, with two widths where B's rows are across K.
     let source = include_str!("../../peers/torch_tasks.py");
     let mut products: Vec<&str> = texts_in(source).filter(|text| text.starts_with("Swizzle")).collect();
-    assert_eq!(products.len(), 8, "{products:?}");
+    assert_eq!(products.len(), 9, "{products:?}");
     for dtype in ["bf16", "f16"] {
         products.iter().for_each(|one| _ = kernels.find(&format!("gemm__{dtype}_Along_Along_{one}")).unwrap());
     }
