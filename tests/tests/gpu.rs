@@ -193,6 +193,12 @@ fn stages_of_products_are_given_back_unread() {
     println!("{} launches", products::check_some_stages(&device).unwrap());
 }
 
+#[test]
+fn memory_of_a_product_that_a_role_left_is_another_products() {
+    let Some(device) = gpu() else { return };
+    println!("{} launches", products::check_left_early(&device).unwrap());
+}
+
 /// As the next test, so few and so small that the sanitizer is through with them in a minute.
 #[test]
 fn a_few_products_of_small_shapes_are_those_of_plain_loops() {

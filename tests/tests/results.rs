@@ -310,6 +310,13 @@ fn stages_of_products_are_given_back_unread() {
 }
 
 #[test]
+fn memory_of_a_product_that_a_role_left_is_another_products() {
+    for schedule in [Schedule::Eager, Schedule::Lazy, Schedule::Random { seed: 4 }, Schedule::Random { seed: 5 }] {
+        assert_eq!(products::check_left_early(&Device::cpu(schedule)).unwrap(), 6 * 5);
+    }
+}
+
+#[test]
 fn products_of_random_shapes_and_epilogues_are_those_of_plain_loops() {
     let device = Device::cpu(Schedule::Random { seed: 5 });
     assert_eq!(products::shapes::check(&device, 48, 300, 1).unwrap(), 48);

@@ -115,6 +115,17 @@ impl<K: Handover> EndBarriers for ProducerBarriers<K> {
     }
 
     #[inline(always)]
+    fn pass_asking(&self, stage: u32) -> bool {
+        // The arrival does not wait for what is read.
+        // SAFETY: the producers have the stage, so the consumers wrote their word before the
+        // arrivals that were waited for, or never.
+        let closed = unsafe { self.memory.closed(1, stage).read() != 0 };
+        self.pass(stage);
+        // SAFETY: all producers ask, at role level.
+        unsafe { Memory::<K>::said_in_warps(closed, self.producers) }
+    }
+
+    #[inline(always)]
     fn pass_closed(&self, stage: u32) {
         // SAFETY: the barrier counts an arrival of each producer per phase; the producers have the
         // stage, so this phase has had none. Ordinary arrivals suffice: the closing word is an

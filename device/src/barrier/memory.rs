@@ -78,6 +78,11 @@ impl<K: Handover> Memory<K> {
         unsafe { isa::any_in_warp(said) }
     }
 
+    /// Whether producers ask behind their copies into a stage whether the consumers have left, and
+    /// so fill one that was passed closed (docs/decisions/89). Nobody reads it then: a role's
+    /// products are complete when it leaves.
+    pub(crate) const ASKED_BEHIND_COPIES: bool = Self::OF_PRODUCTS;
+
     /// Whether tensor cores alone read the stages.
     const OF_PRODUCTS: bool = !<K::Contents as Contents>::READ_BY_THREADS;
 

@@ -6,7 +6,9 @@ use tilepipe_host::{Bound, Buffer2D, Device, Error, Stream, launch};
 use tilepipe_kernels::gemm;
 use tilepipe_runner::reference::transposed;
 use tilepipe_runner::value::{DType, Value};
-use tilepipe_test_kernels::tensor::products::{product_of_some_stages, products_two_at_once};
+use tilepipe_test_kernels::tensor::products::{
+    product_behind_one_left_early, product_of_some_stages, products_two_at_once,
+};
 use tilepipe_test_kernels::tensor::steps::product_step;
 
 use crate::case::{dtype_of, random_bits};
@@ -151,6 +153,31 @@ pub fn check_some_stages(device: &Device) -> Result<usize, Error> {
                 let sum: f32 = terms.map(|(x, y)| x.to_f32() * y.to_f32()).sum();
                 assert_eq!(found, sum, "{} of {rows} x {columns}, {deep} deep: {row}, {column}", instance.name());
             }
+            launches += 1;
+        }
+    }
+    Ok(launches)
+}
+
+/// Checks products in the memory of another one that a role has left halfway. Returns how many
+/// launches there were.
+///
+/// # Errors
+///
+/// What the device says.
+///
+/// # Panics
+///
+/// If an element is another one.
+pub fn check_left_early(device: &Device) -> Result<usize, Error> {
+    let mut launches = 0;
+    for instance in &product_behind_one_left_early::INSTANCES {
+        // With fewer steps than there are stages, as many, and more than twice as many.
+        for deep in [8, 64, 96, 200, 328] {
+            check_whole::<f32>(device, [100, 72, deep], &instance.name(), |stream, [left, right], out| {
+                let arguments = [Bound::input_2d(left), Bound::input_2d(right), Bound::output_2d(out)];
+                launch(stream, 3, instance, arguments)
+            })?;
             launches += 1;
         }
     }

@@ -37,6 +37,15 @@ pub(crate) trait EndBarriers {
     /// barrier, perhaps when its copies land.
     fn pass(&self, stage: u32);
 
+    /// As [`pass`](Self::pass), and whether the other end had passed the stage as closed
+    /// ([`is_closed`](Self::is_closed)), asked before this end hands it over.
+    #[inline(always)]
+    fn pass_asking(&self, stage: u32) -> bool {
+        let closed = self.is_closed(stage);
+        self.pass(stage);
+        closed
+    }
+
     /// Hands the stage over closed: all arrivals that the phase counts, each after what its thread
     /// wrote.
     fn pass_closed(&self, stage: u32);
@@ -89,6 +98,31 @@ impl EndState {
     #[inline(always)]
     pub(crate) const fn consumer() -> Self {
         EndState { stage: 0, parity: 0, turn: 0, holds: false, closed: false }
+    }
+
+    /// Waits for the next stage and takes it, with none in hand, whether or not it was passed
+    /// closed: for an end that asks when it passes the stage on
+    /// ([`pass_asking`](Self::pass_asking)).
+    ///
+    /// # Errors
+    ///
+    /// [`Closed`] if this end knows that the other one has left.
+    #[inline(always)]
+    pub(crate) fn take_unasked<W: EndBarriers>(&mut self, barriers: &W) -> Result<u32, Closed> {
+        if self.closed {
+            return Err(Closed);
+        }
+        barriers.wait(self.stage, self.parity);
+        self.holds = true;
+        Ok(self.stage)
+    }
+
+    /// Passes the stage that this end holds, the only one, and learns whether the other end has
+    /// left.
+    #[inline(always)]
+    pub(crate) fn pass_asking<W: EndBarriers>(&mut self, barriers: &W) {
+        self.closed = barriers.pass_asking(self.stage);
+        self.advance::<W>();
     }
 
     /// Waits for the next stage and takes it, with none in hand.

@@ -75,6 +75,10 @@ impl<'r, K: Channel> Producer<'r, K> {
     /// PTX: `mbarrier.try_wait.parity` on the stage's `empty` barrier, `ld.shared` of its closing
     /// word.
     ///
+    /// In a pipeline of [`OperandTile`](crate::product::OperandTile)s [`commit`](Filled::commit)
+    /// reads the word, and `acquire` returns its answer: it may give a stage that the consumers
+    /// have passed closed, and returns [`Closed`] for the next one.
+    ///
     /// CUDA: `pipeline.producer_acquire()`.
     ///
     /// # Errors
@@ -82,8 +86,13 @@ impl<'r, K: Channel> Producer<'r, K> {
     /// [`Closed`] if the consumers have left: there is nobody to fill stages for.
     #[inline(always)]
     pub fn acquire(mut self) -> Result<Acquired<'r, K>, Closed> {
-        let stage = self.state.take(&ProducerBarriers::of_role(self.memory))?;
-        // SAFETY: `take` has waited for this stage.
+        let barriers = ProducerBarriers::of_role(self.memory);
+        let stage = if Memory::<K>::ASKED_BEHIND_COPIES {
+            self.state.take_unasked(&barriers)?
+        } else {
+            self.state.take(&barriers)?
+        };
+        // SAFETY: this end has waited for this stage.
         Ok(unsafe { self.acquired(stage) })
     }
 
@@ -262,7 +271,11 @@ impl<'r, K: Channel> Filled<'r, K> {
     #[inline(always)]
     pub fn commit(mut self) -> Producer<'r, K> {
         let barriers = ProducerBarriers::of_role(self.end.memory);
-        self.end.state.pass_told(&barriers, |stage| barriers.tell(stage, self.present));
+        if Memory::<K>::ASKED_BEHIND_COPIES {
+            self.end.state.pass_asking(&barriers);
+        } else {
+            self.end.state.pass_told(&barriers, |stage| barriers.tell(stage, self.present));
+        }
         self.end
     }
 }

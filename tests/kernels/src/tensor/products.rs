@@ -1,4 +1,5 @@
-//! Products of tensor cores: of which some stages are not multiplied, and of two tiles at once.
+//! Products of tensor cores: of which some stages are not multiplied, which a role leaves early, and
+//! of two tiles at once.
 
 use tilepipe::product::OperandTile;
 use tilepipe::role::{Budget, Partitioned, Registers, Role0, Role1, WarpRoles};
@@ -60,6 +61,61 @@ pub fn product_of_some_stages<const EVERY: usize, const STAGES: usize, const HOL
                 let (row, column) = places.get(tile);
                 for step in 0..steps {
                     let (row, column, along) = ((row * 64) as i32, (column * 32) as i32, (step * 32) as i32);
+                    let Ok(stage) = producer.acquire() else { return };
+                    producer = stage.copy((a.at(row, along), b.at(column, along))).commit();
+                }
+            }
+        })
+        .run();
+}
+
+/// Writes a product, with stages of another one that a role has left halfway before: the consumers
+/// if `PRODUCERS` is 0, the producers if it is 1.
+#[kernel(instances(STAGES = [2, 3, 4], PRODUCERS = [0, 1]), min_blocks = 1)]
+pub fn product_behind_one_left_early<const STAGES: usize, const PRODUCERS: usize>(
+    block: Block<160>,
+    a: Tensor<bf16, Extents2<64, 32>, Swizzle64>,
+    b: Tensor<bf16, Extents2<32, 32>, Swizzle64>,
+    out: TensorMut<f32, Out, Swizzle64>,
+    shared: Shared<Products<STAGES>>,
+) {
+    let (stages, outputs) = shared.split();
+    let (places, steps) = (out.tile_places(&block), a.columns().div_ceil(32));
+    let [filled, multiplied] = if PRODUCERS == 1 { [steps / 2, steps] } else { [steps, steps / 2] };
+    let (_, stages) = block
+        .partition::<WarpRoles<128, 32>>()
+        .pipeline_between(Role1, Role0, stages)
+        .role((), |group, consumer, ()| {
+            if multiplied > 0 {
+                // The end is dropped, and with it the sums, if there are any.
+                let _ = group.multiply(consumer, multiplied);
+            }
+        })
+        .role((), |_, mut producer, ()| {
+            for step in 0..filled {
+                let Ok(stage) = producer.acquire() else { return };
+                producer = stage.copy((a.at(0, (step * 32) as i32), b.at(0, (step * 32) as i32))).commit();
+            }
+        })
+        .run();
+    let _ = block
+        .partition::<WarpRoles<128, 32>>()
+        .pipeline_between(Role1, Role0, stages)
+        .role((out, outputs), |group, mut consumer, (out, outputs)| {
+            let mut ring = outputs.outputs(&group, out);
+            for tile in places {
+                let sums;
+                (consumer, sums) = group.multiply(consumer, steps);
+                let Ok(sums) = sums else { return };
+                ring.store_sums(tile, &group, &sums, |_, _, sum| sum);
+            }
+        })
+        .role((), |_, mut producer, ()| {
+            for tile in places {
+                let (row, column) = tile.get();
+                let (row, column) = ((row * 64) as i32, (column * 32) as i32);
+                for step in 0..steps {
+                    let along = (step * 32) as i32;
                     let Ok(stage) = producer.acquire() else { return };
                     producer = stage.copy((a.at(row, along), b.at(column, along))).commit();
                 }

@@ -199,3 +199,14 @@ fn a_wait_with_all_stages_in_hand_is_for_ever() {
         assert!(finds::<2>(scene).is_some_and(|found| found.contains("deadlock")));
     }
 }
+
+#[test]
+fn a_consumer_that_leaves_while_products_read_has_its_last_stage_filled_if_producers_ask_late() {
+    for manner in MANNERS {
+        let late = |setup: Setup| setup.with_bulk(true).asked_late();
+        let scene = |setup: Setup| Scene::pair(setup, manner, &[All(0)], &[Hold(0), Hold(0)]);
+        let failures = ["race", "another tile"];
+        finds_mistake::<3>(scene, late(Setup::new(1, 1)), Mistake::CloseBeforeReads, &failures);
+        finds_mistake::<2>(scene, late(Setup::new(1, 2)), Mistake::CloseBeforeReads, &failures);
+    }
+}
