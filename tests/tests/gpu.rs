@@ -272,6 +272,12 @@ fn products_are_factors_of_other_products() {
 }
 
 #[test]
+fn products_in_shared_memory_are_factors_on_either_side() {
+    let Some(device) = gpu() else { return };
+    println!("{} launches", products::written::check(&device).unwrap());
+}
+
+#[test]
 fn each_step_of_the_guides_product_multiplies() {
     let Some(device) = gpu() else { return };
     println!("{} launches", products::check_steps(&device).unwrap());

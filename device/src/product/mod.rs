@@ -5,7 +5,8 @@
 //! tensor cores reads. [`RoleGroup::multiply`](crate::role::RoleGroup::multiply) is the loop over
 //! such stages; what it returns, [`Sums`], lies in the registers of the role's threads, and is
 //! written through a ring of output stages
-//! ([`OutputRing::store_sums`](crate::OutputRing::store_sums)).
+//! ([`OutputRing::store_sums`](crate::OutputRing::store_sums)). Sums are also factors of other
+//! products: in registers ([`Sums::into_factor`]), or in shared memory ([`FactorRoom`]).
 //!
 //! | step | PTX |
 //! |---|---|
@@ -19,6 +20,7 @@
 mod operand;
 mod output;
 mod rows;
+mod shared;
 mod sums;
 
 pub use crate::isa::product::{Columns, Factor, Width};
@@ -26,4 +28,5 @@ pub(crate) use operand::sealed;
 pub use operand::{Operand, OperandElement, OperandTile};
 pub use output::RowValuesMut;
 pub use rows::{RowFactor, RowParts, RowValues, exp2_approximate, reciprocal_approximate};
+pub use shared::{FactorRoom, SharedFactor, WrittenFactor};
 pub use sums::{SumElement, Sums};

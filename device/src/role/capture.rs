@@ -13,7 +13,7 @@ use crate::output::bulk::BulkTilesMut;
 use crate::output::reduction::AtomicOperation;
 use crate::output::tile::{OutputTile, TileMut};
 use crate::output::tiles::TileViewMut;
-use crate::product::RowValuesMut;
+use crate::product::{RowValuesMut, SharedFactor};
 use crate::scratch::{Scratch, ScratchTile};
 use crate::store::Outputs;
 use crate::tensor::{Operation, OutputExtents, Swizzle, TensorMut, TileReduction};
@@ -30,8 +30,8 @@ impl<const THREADS: usize> !RoleShared for Lane<'_, '_, '_, THREADS> {}
 impl<S, P, G> !RoleShared for ScratchTile<'_, S, P, G> {}
 
 /// What can be handed to the closure of the role `R` alone: `()`, an output view by value or by
-/// `&mut`, memory of [`Outputs`] and what they are stored to by value, memory of [`Scratch`] and of
-/// [`Bins`], what the same role has [`Kept`], or a tuple of these. Sealed.
+/// `&mut`, memory of [`Outputs`] and what they are stored to by value, memory of [`Scratch`], of
+/// [`Bins`] and of a [`SharedFactor`], what the same role has [`Kept`], or a tuple of these. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be handed to a role",
     label = "not `()`, an output view, or what the same role has kept",
@@ -65,6 +65,7 @@ handed! {
     [T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle] TileReduction<'_, T, O, X, W>;
     [C, P, const COUNT: usize] Shared<'_, Outputs<C, COUNT>, P>;
     [S: Tile, P] Shared<'_, Scratch<S>, P>;
+    [C, P] Shared<'_, SharedFactor<C>, P>;
     [T: Element, O: AtomicOperation<T>, P, const LEN: usize, const COPIES: usize] Shared<'_, Bins<T, LEN, O, COPIES>, P>;
     [A: Handed<R>, B: Handed<R>] (A, B);
     [A: Handed<R>, B: Handed<R>, C: Handed<R>] (A, B, C);

@@ -21,6 +21,7 @@ pub mod gradient;
 pub mod packed;
 pub mod rows;
 pub mod shapes;
+pub mod written;
 
 /// A 16-bit float.
 trait Half: Value + Into<f64> {

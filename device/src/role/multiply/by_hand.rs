@@ -14,7 +14,7 @@ use crate::isa::product::{GROUP_ROWS, Onto, WARPGROUP, Width, check_warpgroups};
 use crate::isa::{self, Members};
 use crate::marker::Uniform;
 use crate::product::sealed::BoxOperand;
-use crate::product::{OperandElement, RowFactor, Sums};
+use crate::product::{OperandElement, RowFactor, Sums, WrittenFactor};
 use crate::stage::StageSet;
 
 /// A product that is to be started: [`Product::of`] two factors, or one that is added to sums
@@ -79,8 +79,8 @@ where
 pub struct Across<F>(pub F);
 
 /// A tile in shared memory as a factor: a [`HeldTile`] of an
-/// [`OperandTile`](crate::product::OperandTile), a reference to one, or [`Across`] of either.
-/// Sealed.
+/// [`OperandTile`](crate::product::OperandTile) or a [`WrittenFactor`], a reference to one, or
+/// [`Across`] of either. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be a factor of a product",
     label = "not a held tile that tensor cores take",
@@ -158,31 +158,103 @@ mod sealed_factor {
     }
 }
 
-impl<'r, K, T> TileFactor<'r> for HeldTile<'r, K>
-where
-    K: Channel + StageSet<Contents = T>,
-    T: BoxOperand + crate::stage::contents::Contents,
-{
-    type Element = T::Element;
-    type Width = T::Rows;
+/// What holds an operand tile: along K as it is, and [`Across`] it, by value or by reference.
+macro_rules! tile_factors {
+    ($([$($generic:tt)*] $factor:ty, $tile:ty, [$($bound:tt)*];)*) => {$(
+        impl<'r, $($generic)*> TileFactor<'r> for $factor
+        where
+            $($bound)*
+        {
+            type Element = <$tile as BoxOperand>::Element;
+            type Width = <$tile as BoxOperand>::Rows;
+        }
+        impl<'r, $($generic)*> sealed_factor::TileFactor for $factor
+        where
+            $($bound)*
+        {
+            const ROWS: usize = <$tile as BoxOperand>::EXTENTS[0];
+            const DEEP: usize = <$tile as BoxOperand>::EXTENTS[1];
+
+            #[inline(always)]
+            fn operand(&self) -> isa::product::Operand {
+                Self::operand_at(self.memory())
+            }
+
+            #[inline(always)]
+            fn operand_at(first: *const u8) -> isa::product::Operand {
+                isa::product::Operand {
+                    first,
+                    rows: Self::ROWS,
+                    deep: Self::DEEP,
+                    across: false,
+                    row_bytes: <$tile as BoxOperand>::ROW_BYTES,
+                }
+            }
+        }
+
+        impl<'r, $($generic)*> TileFactor<'r> for Across<$factor>
+        where
+            $($bound)*
+        {
+            type Element = <$tile as BoxOperand>::Element;
+            type Width = <$tile as BoxOperand>::Columns;
+        }
+        impl<'r, $($generic)*> sealed_factor::TileFactor for Across<$factor>
+        where
+            $($bound)*
+        {
+            const ROWS: usize = <$tile as BoxOperand>::EXTENTS[1];
+            const DEEP: usize = {
+                assert!(<$tile as BoxOperand>::EXTENTS[0].is_multiple_of(16), "a factor has a multiple of 16 elements along K");
+                <$tile as BoxOperand>::EXTENTS[0]
+            };
+
+            #[inline(always)]
+            fn operand(&self) -> isa::product::Operand {
+                Self::operand_at(self.0.memory())
+            }
+
+            #[inline(always)]
+            fn operand_at(first: *const u8) -> isa::product::Operand {
+                isa::product::Operand {
+                    first,
+                    rows: Self::ROWS,
+                    deep: Self::DEEP,
+                    across: true,
+                    row_bytes: <$tile as BoxOperand>::ROW_BYTES,
+                }
+            }
+        }
+
+        impl<'r, $($generic)*> TileFactor<'r> for Across<&$factor>
+        where
+            $($bound)*
+        {
+            type Element = <Across<$factor> as TileFactor<'r>>::Element;
+            type Width = <Across<$factor> as TileFactor<'r>>::Width;
+        }
+        impl<'r, $($generic)*> sealed_factor::TileFactor for Across<&$factor>
+        where
+            $($bound)*
+        {
+            const ROWS: usize = <Across<$factor> as sealed_factor::TileFactor>::ROWS;
+            const DEEP: usize = <Across<$factor> as sealed_factor::TileFactor>::DEEP;
+
+            #[inline(always)]
+            fn operand(&self) -> isa::product::Operand {
+                <Across<$factor> as sealed_factor::TileFactor>::operand_at(self.0.memory())
+            }
+
+            #[inline(always)]
+            fn operand_at(first: *const u8) -> isa::product::Operand {
+                <Across<$factor> as sealed_factor::TileFactor>::operand_at(first)
+            }
+        }
+    )*};
 }
-impl<'r, K, T> sealed_factor::TileFactor for HeldTile<'r, K>
-where
-    K: Channel + StageSet<Contents = T>,
-    T: BoxOperand + crate::stage::contents::Contents,
-{
-    const ROWS: usize = T::EXTENTS[0];
-    const DEEP: usize = T::EXTENTS[1];
-
-    #[inline(always)]
-    fn operand(&self) -> isa::product::Operand {
-        Self::operand_at(self.memory())
-    }
-
-    #[inline(always)]
-    fn operand_at(first: *const u8) -> isa::product::Operand {
-        isa::product::Operand { first, rows: Self::ROWS, deep: Self::DEEP, across: false, row_bytes: T::ROW_BYTES }
-    }
+tile_factors! {
+    [K, T] HeldTile<'r, K>, T, [K: Channel + StageSet<Contents = T>, T: BoxOperand + crate::stage::contents::Contents];
+    ['a, T: BoxOperand] WrittenFactor<'a, T>, T, [];
 }
 
 impl<'r, F: TileFactor<'r>> TileFactor<'r> for &F {
@@ -201,63 +273,6 @@ impl<F: sealed_factor::TileFactor> sealed_factor::TileFactor for &F {
     #[inline(always)]
     fn operand_at(first: *const u8) -> isa::product::Operand {
         F::operand_at(first)
-    }
-}
-
-impl<'r, K, T> TileFactor<'r> for Across<HeldTile<'r, K>>
-where
-    K: Channel + StageSet<Contents = T>,
-    T: BoxOperand + crate::stage::contents::Contents,
-{
-    type Element = T::Element;
-    type Width = T::Columns;
-}
-impl<'r, K, T> sealed_factor::TileFactor for Across<HeldTile<'r, K>>
-where
-    K: Channel + StageSet<Contents = T>,
-    T: BoxOperand + crate::stage::contents::Contents,
-{
-    const ROWS: usize = T::EXTENTS[1];
-    const DEEP: usize = {
-        assert!(T::EXTENTS[0].is_multiple_of(16), "a factor has a multiple of 16 elements along K");
-        T::EXTENTS[0]
-    };
-
-    #[inline(always)]
-    fn operand(&self) -> isa::product::Operand {
-        Self::operand_at(self.0.memory())
-    }
-
-    #[inline(always)]
-    fn operand_at(first: *const u8) -> isa::product::Operand {
-        isa::product::Operand { first, rows: Self::ROWS, deep: Self::DEEP, across: true, row_bytes: T::ROW_BYTES }
-    }
-}
-
-impl<'r, K> TileFactor<'r> for Across<&HeldTile<'r, K>>
-where
-    K: Channel,
-    Across<HeldTile<'r, K>>: TileFactor<'r>,
-{
-    type Element = <Across<HeldTile<'r, K>> as TileFactor<'r>>::Element;
-    type Width = <Across<HeldTile<'r, K>> as TileFactor<'r>>::Width;
-}
-impl<'r, K> sealed_factor::TileFactor for Across<&HeldTile<'r, K>>
-where
-    K: Channel,
-    Across<HeldTile<'r, K>>: sealed_factor::TileFactor,
-{
-    const ROWS: usize = <Across<HeldTile<'r, K>> as sealed_factor::TileFactor>::ROWS;
-    const DEEP: usize = <Across<HeldTile<'r, K>> as sealed_factor::TileFactor>::DEEP;
-
-    #[inline(always)]
-    fn operand(&self) -> isa::product::Operand {
-        <Across<HeldTile<'r, K>> as sealed_factor::TileFactor>::operand_at(self.0.memory())
-    }
-
-    #[inline(always)]
-    fn operand_at(first: *const u8) -> isa::product::Operand {
-        <Across<HeldTile<'r, K>> as sealed_factor::TileFactor>::operand_at(first)
     }
 }
 

@@ -6,6 +6,7 @@ pub mod dimensions;
 pub mod products;
 pub mod steps;
 pub mod stores;
+pub mod written;
 
 use tilepipe::role::{Partitioned, WarpRoles};
 use tilepipe::{
