@@ -272,6 +272,12 @@ fn products_are_factors_of_other_products() {
 }
 
 #[test]
+fn products_that_blocks_add_up_are_those_of_plain_loops() {
+    let Some(device) = gpu() else { return };
+    println!("{} launches", products::check_added_up(&device).unwrap());
+}
+
+#[test]
 fn products_in_shared_memory_are_factors_on_either_side() {
     let Some(device) = gpu() else { return };
     println!("{} launches", products::written::check(&device).unwrap());

@@ -367,6 +367,13 @@ fn decoding_is_that_of_sums_in_f64() {
 }
 
 #[test]
+fn products_that_blocks_add_up_are_those_of_plain_loops() {
+    for schedule in [Schedule::Lazy, Schedule::Eager, Schedule::Random { seed: 22 }] {
+        assert_eq!(products::check_added_up(&Device::cpu(schedule)).unwrap(), 2 * 4);
+    }
+}
+
+#[test]
 fn products_in_shared_memory_are_factors_on_either_side() {
     for schedule in [Schedule::Lazy, Schedule::Eager, Schedule::Random { seed: 21 }] {
         assert_eq!(products::written::check(&Device::cpu(schedule)).unwrap(), 8 * 4);

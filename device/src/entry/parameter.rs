@@ -339,13 +339,13 @@ impl<'k, T: Element, X: OutputExtents, W: Swizzle, O: Stepped> Parameter<'k> for
 impl<'k, T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle> Parameter<'k> for TileReduction<'k, T, O, X, W> {
     type At<'x> = TileReduction<'x, T, O, X, W>;
     type Raw = RawTensor;
-    const LAYOUT: ParameterLayout = of_tensor::<T, X>(W::KINDS[2], O::KIND.suffix(), X::EXTENTS);
+    const LAYOUT: ParameterLayout = of_tensor::<T, X>(W::KINDS[2], O::KIND.suffix(), X::STORED);
 
     #[cfg(not(target_arch = "nvptx64"))]
     const INFO: crate::launch::ParameterInfo = crate::launch::ParameterInfo::of_tensor::<T, X, W>(
         crate::launch::ParameterKind::Output,
         O::KIND,
-        X::EXTENTS,
+        X::STORED,
         TENSOR_ALIGNMENT,
     );
 

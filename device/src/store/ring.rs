@@ -6,7 +6,7 @@ use super::draft::Draft;
 use super::group::StoringGroup;
 use super::outputs::{Outputs, StoredTile};
 use super::slots::Slots;
-use super::view::{Dealt, Stored, is_tight};
+use super::view::{BoxPlace, Dealt, Stored, is_tight};
 use crate::element::Element;
 use crate::fault;
 use crate::isa;
@@ -262,6 +262,22 @@ impl<'k, T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle, const COUNT:
     #[inline(always)]
     #[track_caller]
     pub fn tile_at(&mut self, row: usize, column: usize) -> Draft<'_, TileReduction<'k, T, O, X, W>, COUNT, G> {
+        const {
+            assert!(
+                !X::OF_SUMS,
+                "to a tile of `Panels2` sums are added, each warpgroup its own rows: `add_sums`; take `Extents2` for tiles that threads fill"
+            )
+        };
+        let place = self.place_at(row, column);
+        // SAFETY: all blocks may reduce into all boxes. The ring is borrowed while the draft
+        // exists.
+        unsafe { self.draft(place, Some(0)) }
+    }
+
+    /// The place of the box in this row and column of boxes, which exists.
+    #[inline(always)]
+    #[track_caller]
+    pub(super) fn place_at(&self, row: usize, column: usize) -> BoxPlace {
         if row >= self.view.down() {
             fault::out_of_range("row {} of boxes is out of range: the tensor has {}", row, self.view.down());
         }
@@ -269,9 +285,7 @@ impl<'k, T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle, const COUNT:
             let there = self.view.box_columns();
             fault::out_of_range("column {} of boxes is out of range: the tensor has {}", column, there);
         }
-        // SAFETY: all blocks may reduce into all boxes. The ring is borrowed while the draft
-        // exists.
-        unsafe { self.draft(self.view.box_place(row, column), Some(0)) }
+        self.view.box_place(row, column)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::isa;
 use crate::isa::product::{GROUP_ROWS, WARPGROUP, Width, from_first_sum, place_of_sum, row_of_matrix};
 use crate::marker::Uniform;
 use crate::product::{SumElement, Sums};
-use crate::tensor::{Panels, Swizzle, TensorMut, TensorTile, TileIndex};
+use crate::tensor::{Operation, Panels, Panels2, Swizzle, TensorMut, TensorTile, TileIndex, TileReduction};
 use crate::view::order::Stepped;
 
 /// Where two sums side by side lie: the row, and the column of the first one, which is even.
@@ -135,12 +135,6 @@ impl<
         self.store_panels::<false, _, _>(tile, group, sums, value);
     }
 
-    /// Where an element of a panel lies in a stage, in bytes.
-    #[inline(always)]
-    fn offset_in_panel((row, column): (usize, usize)) -> usize {
-        TensorTile::<T, Panels<ROWS, COLUMNS, PANEL, ARRAY>, W>::offset(row, column)
-    }
-
     /// Whether each panel is asked what could be known of its tile.
     const IS_TIGHT: bool = is_tight::<TensorMut<'_, T, Panels<ROWS, COLUMNS, PANEL, ARRAY>, W, O>, G>();
 
@@ -206,47 +200,155 @@ impl<
         // begun (`begin_tile_of_sums`); the ring is borrowed while the draft exists.
         let draft = unsafe { self.draft(place, index) };
         draft.publish::<InWarpgroups<READS>>(group, SIZE, |rank, stage| {
-            // All places are the first one and a constant. The compiler knows nothing of these
-            // numbers, or it would keep the thread's part of every place in registers from tile to
-            // tile, which has none to spare for them. Where `value` reads, there are none for the
-            // offsets in a stage either.
-            let rank_here = if READS { isa::rank_here(rank) % SIZE } else { rank };
-            let (down, across) = place_of_sum(rank_here, 0);
-            let (first_row, first_column) = (isa::opaque(row * ROWS + down), isa::opaque(column * COLUMNS + across));
-            let element = |pair: usize| {
-                // SAFETY: `publish` passes the calling thread's rank in its group, which is the
-                // role whose sums they are; a pair of it.
-                let both = unsafe { sums.pair(rank, pair) };
-                let (further_down, further_across) = from_first_sum(2 * pair);
-                let (down, across) = (down + further_down, across + further_across);
-                let in_tensor = (first_row + further_down, first_column + further_across);
-                let in_panel = (down, across - Self::first_of_panel(panel));
-                // Two elements of the stage, which lie in one piece: a panel has whole pieces, and
-                // the first column is even.
-                let to = stage.wrapping_add(Self::offset_in_panel(in_panel));
-                (to, T::round(value(SumPlace { in_tensor, in_tile: (down, across), in_panel }, both)))
-            };
             let first = Self::first_of_panel(panel);
-            let pairs = first / 4..(first + PANEL) / 4;
-            let by_matrices = const { if size_of::<T>() == 2 { PANEL / 16 } else { 0 } };
-            for four in 0..by_matrices {
-                let first = pairs.start + 4 * four;
-                let own = [element(first), element(first + 1), element(first + 2), element(first + 3)];
-                let row = stage.wrapping_add(Self::offset_in_panel(row_of_matrix(rank_here, 16 * four)));
-                // SAFETY: `publish` calls this for each thread of the group, which is whole warps.
-                // Four matrices of the warp's sums, which lie in places of its own until the
-                // barrier, whole pieces of rows; `row_of_matrix` says where each of their rows is.
-                unsafe {
-                    isa::store_matrices(own.map(|(to, _)| to.cast()), row, own.map(|(_, pair)| bytemuck::cast(pair)))
-                };
-            }
-            for pair in pairs.start + 4 * by_matrices..pairs.end {
-                let (to, pair) = element(pair);
-                // SAFETY: two elements of the stage, aligned as a pair is. It is shared memory, and
-                // the pair is this thread's alone until the barrier.
-                unsafe { isa::store_shared(to.cast(), pair) };
-            }
+            // SAFETY: `publish` calls this for each thread of the group, which is the role whose
+            // sums they are, with its rank, and with a stage.
+            unsafe {
+                Panels::<ROWS, COLUMNS, PANEL, ARRAY>::write::<READS, T, W, C, SIZE>(
+                    stage,
+                    sums,
+                    rank,
+                    [row, column, first],
+                    &value,
+                )
+            };
         });
         true
+    }
+}
+
+impl<
+    'k,
+    T: SumElement,
+    W: Swizzle,
+    O: Operation<T>,
+    P,
+    G: StoringGroup,
+    const ROWS: usize,
+    const COLUMNS: usize,
+    const PANEL: usize,
+    const COUNT: usize,
+> OutputRing<'_, TileReduction<'k, T, O, Panels2<ROWS, COLUMNS, PANEL>, W>, COUNT, P, G>
+{
+    /// Adds a product's sums to the tile in this row and column of tiles: `value(row, column, sum)`
+    /// for each element, rounded to `T`. Rows and columns are those of the tensor; elements beyond
+    /// its edges are computed too, and dropped. Any block may take any tile, as often as it likes.
+    ///
+    /// The sums are `ROWS` by `COLUMNS`, and these are whole panels, or it does not compile. Of
+    /// floats the order of the blocks decides how a sum is rounded, which the operation's name
+    /// says ([`Unordered`](crate::reduce::Unordered)).
+    ///
+    /// PTX: as [`store_sums`](Self::store_sums) of a [`TensorMut`], with
+    /// `cp.reduce.async.bulk.tensor`.
+    ///
+    /// # Threads
+    ///
+    /// The role whose sums they are; `value` runs per thread.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such tile: the launch fails with both numbers, file and line.
+    #[inline(always)]
+    #[track_caller]
+    pub fn add_sums<C: Width, const SIZE: usize>(
+        &mut self,
+        (row, column): (usize, usize),
+        group: &G,
+        sums: &Sums<'_, C, SIZE>,
+        value: impl Fn(usize, usize, f32) -> f32 + Uniform,
+    ) {
+        const {
+            check_tile([ROWS, COLUMNS, PANEL], C::COLUMNS, [SIZE, G::THREADS]);
+            assert!(
+                COLUMNS.is_multiple_of(PANEL),
+                "sums are added in whole panels: what lies in two of them would be added twice"
+            );
+        }
+        let place = self.place_at(row, column);
+        for panel in 0..COLUMNS / PANEL {
+            let first = panel * PANEL;
+            if column * COLUMNS + first >= self.view().columns() {
+                break;
+            }
+            // SAFETY: a panel of a tile that is there (`place_at`), which begins in the tensor; all
+            // blocks may add to all of them. The ring is borrowed while the draft exists.
+            let draft = unsafe { self.draft(place.further(first), None) };
+            draft.publish::<InWarpgroups<false>>(group, SIZE, |rank, stage| {
+                let value = |place: SumPlace, [one, other]: [f32; 2]| {
+                    let (row, column) = place.in_tensor();
+                    [value(row, column, one), value(row, column + 1, other)]
+                };
+                // SAFETY: `publish` calls this for each thread of the group, which is the role
+                // whose sums they are, with its rank, and with a stage.
+                unsafe {
+                    Panels2::<ROWS, COLUMNS, PANEL>::write::<false, T, W, C, SIZE>(
+                        stage,
+                        sums,
+                        rank,
+                        [row, column, first],
+                        &value,
+                    )
+                };
+            });
+        }
+    }
+}
+
+impl<const ROWS: usize, const COLUMNS: usize, const PANEL: usize, const ARRAY: usize>
+    Panels<ROWS, COLUMNS, PANEL, ARRAY>
+{
+    /// Writes a thread's part of the panel that begins at column `first` of a tile, which is in
+    /// this row and column of tiles. `READS` says whether `value` reads shared memory.
+    ///
+    /// # Safety
+    ///
+    /// All threads of the role whose sums they are make this call, each with its own rank; at
+    /// `stage`, in shared memory, is room for a panel, which nobody else accesses until a barrier.
+    #[inline(always)]
+    unsafe fn write<const READS: bool, T: SumElement, W: Swizzle, C: Width, const SIZE: usize>(
+        stage: *mut u8,
+        sums: &Sums<'_, C, SIZE>,
+        rank: usize,
+        [row, column, first]: [usize; 3],
+        value: &impl Fn(SumPlace, [f32; 2]) -> [f32; 2],
+    ) {
+        let offset = |(row, column)| TensorTile::<T, Self, W>::offset(row, column);
+        // All places are the first one and a constant. The compiler knows nothing of these
+        // numbers, or it would keep the thread's part of every place in registers from tile to
+        // tile, which has none to spare for them. Where `value` reads, there are none for the
+        // offsets in a stage either.
+        let rank_here = if READS { isa::rank_here(rank) % SIZE } else { rank };
+        let (down, across) = place_of_sum(rank_here, 0);
+        let (first_row, first_column) = (isa::opaque(row * ROWS + down), isa::opaque(column * COLUMNS + across));
+        let element = |pair: usize| {
+            // SAFETY: the calling thread's rank in the role whose sums they are; a pair of it.
+            let both = unsafe { sums.pair(rank, pair) };
+            let (further_down, further_across) = from_first_sum(2 * pair);
+            let (down, across) = (down + further_down, across + further_across);
+            let in_tensor = (first_row + further_down, first_column + further_across);
+            let in_panel = (down, across - first);
+            // Two elements of the stage, which lie in one piece: a panel has whole pieces, and
+            // the first column is even.
+            let to = stage.wrapping_add(offset(in_panel));
+            (to, T::round(value(SumPlace { in_tensor, in_tile: (down, across), in_panel }, both)))
+        };
+        let pairs = first / 4..(first + PANEL) / 4;
+        let by_matrices = const { if size_of::<T>() == 2 { PANEL / 16 } else { 0 } };
+        for four in 0..by_matrices {
+            let pair = pairs.start + 4 * four;
+            let own = [element(pair), element(pair + 1), element(pair + 2), element(pair + 3)];
+            let row = stage.wrapping_add(offset(row_of_matrix(rank_here, 16 * four)));
+            // SAFETY: all threads of the role make this call, which is whole warps. Four matrices of the warp's sums, which lie in places of its own until the
+            // barrier, whole pieces of rows; `row_of_matrix` says where each of their rows is.
+            unsafe {
+                isa::store_matrices(own.map(|(to, _)| to.cast()), row, own.map(|(_, pair)| bytemuck::cast(pair)))
+            };
+        }
+        for pair in pairs.start + 4 * by_matrices..pairs.end {
+            let (to, pair) = element(pair);
+            // SAFETY: two elements of the stage, aligned as a pair is. It is shared memory, and
+            // the pair is this thread's alone until the barrier.
+            unsafe { isa::store_shared(to.cast(), pair) };
+        }
     }
 }

@@ -149,6 +149,27 @@ impl BoxPlace {
     ) -> Self {
         BoxPlace { map: view.map(), at: view.corner(row, column) }
     }
+
+    /// The place of a panel of a tile of a matrix, whose place this is, which begins `first`
+    /// columns further on.
+    #[inline(always)]
+    pub(super) fn further(self, first: usize) -> Self {
+        let mut at = self.at;
+        at[0] += first as i32;
+        BoxPlace { at, ..self }
+    }
+
+    /// Where slice `slice` of the box is stored to, and where it lies if the box lies at `from`: a
+    /// slice has whole rows of the box, and begins at a whole period of the swizzle, as the box
+    /// does. A box that is stored as a whole is its only one.
+    #[inline(always)]
+    fn slice<T: Element, X: OutputExtents, W: Swizzle>(mut self, from: *const u8, slice: usize) -> (Self, *const u8) {
+        if X::STORED[1] == X::EXTENTS[1] {
+            return (self, from);
+        }
+        self.at[1] += (slice * X::STORED[1]) as i32;
+        (self, from.wrapping_add(slice * const { TensorTile::<T, X, W>::STORED_BYTES }))
+    }
 }
 
 impl<T: Element, X: OutputExtents, W: Swizzle, O: Stepped> TensorMut<'_, T, X, W, O> {
@@ -190,16 +211,10 @@ impl<T: Element, X: OutputExtents, W: Swizzle, O: Stepped> sealed::Stored for Te
     }
 
     #[inline(always)]
-    unsafe fn store(BoxPlace { map, mut at }: BoxPlace, from: *const u8, slice: usize) {
+    unsafe fn store(place: BoxPlace, from: *const u8, slice: usize) {
+        let (BoxPlace { map, at }, from) = place.slice::<T, X, W>(from, slice);
         let shape = const { TensorTile::<T, X, W>::STORED };
-        if X::STORED[1] == X::EXTENTS[1] {
-            // SAFETY: the caller's promises, and the place's invariant: a box is stored as a whole.
-            return unsafe { isa::tensor_store(map, at, from, shape) };
-        }
-        at[1] += (slice * X::STORED[1]) as i32;
-        let from = from.wrapping_add(slice * const { TensorTile::<T, X, W>::STORED_BYTES });
-        // SAFETY: as above: a slice of the box, which begins in the tensor, has whole rows, and
-        // begins at a whole period of the swizzle, as the box does.
+        // SAFETY: the caller's promises, and the place's invariant: a box, or a slice of it.
         unsafe { isa::tensor_store(map, at, from, shape) };
     }
 }
@@ -236,6 +251,8 @@ impl<T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle> Stored for TileR
 impl<T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle> sealed::Stored for TileReduction<'_, T, O, X, W> {
     /// The engine's operations on an element are atomic, and their order is nobody's.
     const IN_ORDER: bool = false;
+    const IN_SLICES: bool = X::OF_SUMS;
+    const MANY_COORDINATES: bool = X::DIMENSIONS > 2;
     type Geometry = Rows;
     type Place = BoxPlace;
     type Places = ();
@@ -249,10 +266,11 @@ impl<T: Element, O: Operation<T>, X: OutputExtents, W: Swizzle> sealed::Stored f
     fn places(&self, _: Share<Rows>) {}
 
     #[inline(always)]
-    unsafe fn store(BoxPlace { map, at }: BoxPlace, from: *const u8, _: usize) {
-        let shape = const { TensorTile::<T, X, W>::SHAPE };
-        // SAFETY: the caller's promises, and the place's invariant; the map was encoded for
-        // elements of this kind.
+    unsafe fn store(place: BoxPlace, from: *const u8, slice: usize) {
+        let (BoxPlace { map, at }, from) = place.slice::<T, X, W>(from, slice);
+        let shape = const { TensorTile::<T, X, W>::STORED };
+        // SAFETY: the caller's promises, and the place's invariant: a box, or a slice of it; the
+        // map was encoded for elements of this kind.
         unsafe { isa::tensor_reduce::<O::Code>(map, at, from, shape, O::KIND) };
     }
 }

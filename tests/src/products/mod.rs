@@ -7,7 +7,7 @@ use tilepipe_kernels::gemm;
 use tilepipe_runner::reference::transposed;
 use tilepipe_runner::value::{DType, Value};
 use tilepipe_test_kernels::tensor::products::{
-    product_behind_one_left_early, product_of_some_stages, products_two_at_once,
+    product_behind_one_left_early, product_of_some_stages, products_added_up, products_two_at_once,
 };
 use tilepipe_test_kernels::tensor::steps::product_step;
 
@@ -183,6 +183,33 @@ pub fn check_left_early(device: &Device) -> Result<usize, Error> {
         }
     }
     Ok(launches)
+}
+
+/// Checks products whose parts along K several blocks add up. Returns how many launches there were.
+///
+/// # Errors
+///
+/// What the device says.
+///
+/// # Panics
+///
+/// If an element is another one.
+pub fn check_added_up(device: &Device) -> Result<usize, Error> {
+    fn one<T: Element + Into<f32>>(device: &Device, instance: &Instance) -> Result<usize, Error> {
+        // Tiles that end anywhere, columns that end with a panel and within one, and more blocks
+        // than there are boxes of A.
+        let sizes = [(64, 32, 32, 1), (100, 72, 200, 3), (64, 40, 328, 4), (150, 80, 96, 20)];
+        for (rows, columns, deep, grid) in sizes {
+            check_whole::<T>(device, [rows, columns, deep], &instance.name(), |stream, [left, right], out| {
+                *out = device.zeroed_2d(columns, rows)?;
+                let arguments = [Bound::input_2d(left), Bound::input_2d(right), Bound::output_2d(out)];
+                launch(stream, grid, instance, arguments)
+            })?;
+        }
+        Ok(sizes.len())
+    }
+    let [of_f32, of_bf16] = &products_added_up::INSTANCES;
+    Ok(one::<f32>(device, of_f32)? + one::<bf16>(device, of_bf16)?)
 }
 
 /// Checks products whose roles share out the block's registers. Returns how many launches there

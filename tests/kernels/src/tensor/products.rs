@@ -1,11 +1,12 @@
-//! Products of tensor cores: of which some stages are not multiplied, which a role leaves early, and
-//! of two tiles at once.
+//! Products of tensor cores: of which some stages are not multiplied, which a role leaves early, of
+//! two tiles at once, and that blocks add up.
 
-use tilepipe::product::OperandTile;
+use tilepipe::product::{OperandTile, SumElement};
+use tilepipe::reduce::{Add, Unordered};
 use tilepipe::role::{Budget, Partitioned, Registers, Role0, Role1, WarpRoles};
 use tilepipe::{
-    Block, Extents2, Outputs, Panels2, Shared, Stages, Swizzle64, Tensor, TensorMap, TensorMut, TensorTile, TilesMut,
-    bf16, kernel,
+    Block, Extents2, Operation, Outputs, Panels2, Shared, Stages, Swizzle64, Tensor, TensorMap, TensorMut, TensorTile,
+    TileReduction, TilesMut, bf16, kernel,
 };
 
 /// A tile of each operand: 64 rows of A and 32 of B, 32 elements along K.
@@ -181,4 +182,51 @@ pub fn products_two_at_once(
         let result = results.get_mut(i);
         block.threads(|t| result.set(&t, t.rank() as u32));
     }
+}
+
+/// Stages of a tile of each operand, and output stages of sums that are added.
+type Added<T, const PANEL: usize> =
+    (Partitioned<Stages<Operands, 3, TensorMap>>, Outputs<TensorTile<T, Panels2<64, 32, PANEL>, Swizzle64>, 2>);
+
+/// Adds `A * B^T` to the result: a block takes boxes of A, multiplies each with all of B that is of
+/// the same elements along K, and adds what it gets.
+#[kernel(instances((T, PANEL) = [(f32, 16), (bf16, 32)]), min_blocks = 1)]
+pub fn products_added_up<T: SumElement, const PANEL: usize>(
+    block: Block<160>,
+    a: Tensor<bf16, Extents2<64, 32>, Swizzle64>,
+    b: Tensor<bf16, Extents2<32, 32>, Swizzle64>,
+    out: TileReduction<T, Unordered<Add>, Panels2<64, 32, PANEL>, Swizzle64>,
+    shared: Shared<Added<T, PANEL>>,
+) where
+    Unordered<Add>: Operation<T>,
+{
+    let (stages, outputs) = shared.split();
+    let (boxes, across) = (a.for_block(&block), b.rows().div_ceil(32));
+    let places = boxes.places();
+    let _ = block
+        .partition::<WarpRoles<128, 32>>()
+        .pipeline_between(Role1, Role0, stages)
+        .role((out, outputs), |group, mut consumer, (out, outputs)| {
+            let mut ring = outputs.outputs(&group, out);
+            for index in 0..boxes.len() {
+                let (row, _) = places.get(index);
+                for column in 0..across {
+                    let sums;
+                    (consumer, sums) = group.multiply(consumer, 1);
+                    let Ok(sums) = sums else { return };
+                    ring.add_sums((row, column), &group, &sums, |_, _, sum| sum);
+                }
+            }
+        })
+        .role((), |_, mut producer, ()| {
+            for index in 0..boxes.len() {
+                let (row, along) = places.get(index);
+                for column in 0..across {
+                    let (row, column, along) = ((row * 64) as i32, (column * 32) as i32, (along * 32) as i32);
+                    let Ok(stage) = producer.acquire() else { return };
+                    producer = stage.copy((a.at(row, along), b.at(column, along))).commit();
+                }
+            }
+        })
+        .run();
 }
