@@ -1,0 +1,29 @@
+//! The product would be that of the second sums.
+#![forbid(unsafe_code)]
+use tilepipe::product::{OperandTile, SharedFactor};
+use tilepipe::role::{Partitioned, Product, WarpRoles};
+use tilepipe::{Block, Extents2, Shared, Stages, Swizzle128, TensorMap, bf16, kernel};
+
+type Rows = OperandTile<bf16, Extents2<64, 64>, Swizzle128>;
+
+#[kernel]
+fn misuse(block: Block<256>, shared: Shared<(Partitioned<Stages<Rows, 2, TensorMap>>, SharedFactor<Rows>)>) {
+    let (stages, room) = shared.split();
+    let _ = block
+        .partition::<WarpRoles<128, 128>>()
+        .pipeline(stages)
+        .role((), |_, _, ()| {})
+        .role(room, |group, consumer, room| {
+            let Ok(tile) = consumer.wait() else { return };
+            let (_end, tile) = tile.hold();
+            let (sums, ..) = group.product(Product::of(&group, &tile, &tile));
+            let mut room = room.factor_room(&group);
+            let first = room.write(&group, &sums);
+            let second = room.write(&group, &sums);
+            let _ = group.product(Product::of(&group, &tile, first));
+            let _ = group.product(Product::of(&group, &tile, second));
+        })
+        .run();
+}
+
+fn main() {}
