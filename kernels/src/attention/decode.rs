@@ -23,8 +23,7 @@ pub struct Cache<K, V, L, P> {
     pub keys: K,
     /// The values, as many.
     pub values: V,
-    /// How many keys each sequence has: no more than it has rows, in pages or without. (Nothing
-    /// checks it: what lies behind counts as keys of zeros.)
+    /// How many keys each sequence has. More than it has rows, in pages or without, count as those.
     pub lengths: L,
     /// Without it the rows of keys and values are those of the sequences, as many for each. With it
     /// they are those of pages of so many tokens, a multiple of 64, and this has the numbers of

@@ -81,6 +81,8 @@ pub fn attention_decoding<
     let parts = (out.extent(3) as u32 / count).max(1);
     let of_sequence = (count / (lengths.len() as u32).max(1)).max(1);
     let pages_of_sequence = pages.len() / lengths.len().max(1);
+    // Keys of a sequence for which there is room.
+    let most = keys.rows() * if PAGED { pages_of_sequence } else { 1 };
     // The head of keys, the query, and its part.
     let place = |matrix: usize| {
         let (row, head) = (matrix as u32 / heads, matrix as u32 % heads);
@@ -89,7 +91,9 @@ pub fn attention_decoding<
     // The sequence, the keys that the query sees of it, and the tiles of its part.
     let range = |query: u32, part: u32| {
         let (sequence, later) = (query / of_sequence, of_sequence - 1 - query % of_sequence);
-        let seen = lengths.get(sequence as usize).unwrap_or(0).saturating_sub(later) as usize;
+        let length = lengths.get(sequence as usize).unwrap_or(0);
+        let length = if (length as usize) < most { length } else { most as u32 };
+        let seen = length.saturating_sub(later) as usize;
         (sequence, seen, tiles_of_part(seen, (part as usize, parts as usize), KEYS))
     };
     block
