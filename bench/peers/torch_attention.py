@@ -108,6 +108,9 @@ KEYS_GRADIENT = {
     64: "attention_keys_gradient__bf16_Cyclic_2_64_128_64_2",
     128: "attention_keys_gradient__bf16_Cyclic_2_128_128_64_2",
 }
+# All three, those of the queries added up in any order, by size of a head; and from their sums.
+WHOLE_GRADIENT = {128: "attention_gradient__bf16_Cyclic_2_128_128_64_2"}
+GRADIENT_JOIN = "attention_gradient_join__bf16"
 
 
 def gradient(bench):
@@ -123,6 +126,7 @@ def gradient(bench):
                 lambda t, shape=shape, causal=causal: exact_gradient(t, shape, causal),
                 [
                     our_gradient(bench, shape, causal),
+                    *([our_gradient(bench, shape, causal, True)] if head in WHOLE_GRADIENT else []),
                     gradient_of_torch("cuDNN", SDPBackend.CUDNN_ATTENTION, shape, causal),
                     gradient_of_torch("FlashAttention 2", SDPBackend.FLASH_ATTENTION, shape, causal),
                 ],
@@ -137,11 +141,13 @@ def tensors_of_gradient(shape):
     tensors["result"] = torch.empty_like(tensors["q"])
     tensors["logarithms"] = torch.empty(heads, tokens, device=torch_tasks.DEVICE)
     tensors["numbers"] = torch.empty(2 * heads, tokens, device=torch_tasks.DEVICE)
+    if head in WHOLE_GRADIENT:
+        tensors["sums"] = torch.empty(128 * heads, tokens, device=torch_tasks.DEVICE)
     tensors["out"] = empty(tokens * (heads + 2 * of_keys) * head, torch.bfloat16)
     return tensors
 
 
-def our_gradient(bench, shape, causal):
+def our_gradient(bench, shape, causal, unordered=False):
     tokens, heads, of_keys, head = shape
     forward = our_attention(bench, shape, causal, "result", lambda tensors: view(tensors["logarithms"], True))
     multiprocessors = torch.cuda.get_device_properties(0).multi_processor_count if torch_tasks.DEVICE == "cuda" else 1
@@ -161,7 +167,7 @@ def our_gradient(bench, shape, causal):
         if out.data_ptr() not in computed:
             forward.run(tensors)
             computed.add(out.data_ptr())
-        parts = (part.view(tokens, -1) for part in out.split([tokens * count * head for count in (heads, of_keys, of_keys)]))
+        parts = [part.view(tokens, -1) for part in out.split([tokens * count * head for count in (heads, of_keys, of_keys)])]
         of_queries, of_keys_, of_values = (matrices(part, True, tokens, head) for part in parts)
         bench.tilepipe.launch(ROW_PRODUCTS, min(2 * heads * tiles, 16 * multiprocessors), [
             view(tensors["result"], False), view(tensors["gradient"], False), view(tensors["logarithms"], False),
@@ -169,12 +175,23 @@ def our_gradient(bench, shape, causal):
         ])  # fmt: skip
         given = [matrices(tensors[one], False, tokens, head) for one in ("q", "k", "v", "gradient")]
         given += [view(numbers, False), constant(scores)]
+        if unordered:
+            sums = tensors["sums"].zero_()
+            bench.tilepipe.launch(WHOLE_GRADIENT[head], min(of_keys * tiles, multiprocessors), [
+                *given, of_keys_, of_values, view(sums, True),
+            ])  # fmt: skip
+            bench.tilepipe.launch(GRADIENT_JOIN, min(-(-tokens // 8) * heads * head // 128, 16 * multiprocessors), [
+                view(sums, False), constant(elements), view(parts[0], True),
+            ])  # fmt: skip
+            return
         bench.tilepipe.launch(QUERIES_GRADIENT[head, causal], min(heads * tiles, multiprocessors), [*given, of_queries])
         bench.tilepipe.launch(KEYS_GRADIENT[head], min(of_keys * tiles, multiprocessors), [*given, of_keys_, of_values])
 
     def prepare(_):
         return multiprocessors
 
+    if unordered:
+        return Contestant("tilepipe, unordered", "tilepipe", WHOLE_GRADIENT[head], run, prepare)
     return Contestant("tilepipe", "tilepipe", QUERIES_GRADIENT[head, causal], run, prepare)
 
 

@@ -16,7 +16,7 @@ use crate::memory::{Layout, Shared};
 #[diagnostic::on_unimplemented(
     message = "a function with these parameters can't be a kernel",
     label = "not the parameters of a kernel",
-    note = "a kernel takes `Block<THREADS>` first, then up to eight views (`Tiles`, `Halos`, `Tiles2D`, `TilesMut`, ..) and values, \
+    note = "a kernel takes `Block<THREADS>` first, then up to nine views (`Tiles`, `Halos`, `Tiles2D`, `TilesMut`, ..) and values, \
             then at most one `Shared`, each of a valid type",
     note = "a value is a number, a `bool`, an array, or a struct with `#[derive(Clone, Copy, tilepipe::Element)]` and `#[repr(C)]`, no `char` \
             and no enum; one of more than 16 bytes is a `Constant`",
@@ -76,6 +76,7 @@ call_with!(A B C D E G H);
 call_with!(A B C D E G H I);
 call_with!(A B C D E G H I J);
 call_with!(A B C D E G H I J K);
+call_with!(A B C D E G H I J K M);
 
 macro_rules! kernel_functions {
     ($($argument:ident $index:literal)*) => {
@@ -139,6 +140,7 @@ kernel_functions!(A 0 B 1 C 2 D 3 E 4);
 kernel_functions!(A 0 B 1 C 2 D 3 E 4 G 5);
 kernel_functions!(A 0 B 1 C 2 D 3 E 4 G 5 H 6);
 kernel_functions!(A 0 B 1 C 2 D 3 E 4 G 5 H 6 I 7);
+kernel_functions!(A 0 B 1 C 2 D 3 E 4 G 5 H 6 I 7 J 8);
 
 /// The launch bounds of a kernel function as the builder reads them: the threads per block, the
 /// minimum number of blocks per multiprocessor, and the maximum number of registers per thread. A
@@ -253,7 +255,7 @@ unsafe fn on_cpu<F: KernelFunction<A>, A>(raw: &[crate::launch::RawParameter]) {
     // exists. One exists (the caller's promise), and it is `Copy` and usable on every thread
     // (`Send`, `Sync`).
     let kernel = unsafe { core::ptr::NonNull::<F>::dangling().read() };
-    let mut addresses = [core::ptr::null(); 8];
+    let mut addresses = [core::ptr::null(); 9];
     for ((address, raw), info) in addresses.iter_mut().zip(raw).zip(F::PARAMETERS) {
         *address = match info.kind {
             ParameterKind::Constant => raw.get::<RawConstant>().address as *const u8,

@@ -4,12 +4,16 @@ use core::f32::consts::LOG2_E;
 
 use tilepipe::launch::Instance;
 use tilepipe::product::OperandElement;
-use tilepipe::{Input2D, TilesMut2D};
+use tilepipe::reduce::{Add, Unordered};
+use tilepipe::{Input2D, Panels2, Swizzle128, TileReduction, TilesMut2D};
 use tilepipe_host::{Argument, Bound, Stream, launch};
 
-use super::error::{AttentionError, expect};
+use super::error::{AttentionError, expect, refuse};
 use super::forward::{Attention, Size};
-use super::gradient::{Scores, attention_keys_gradient, attention_queries_gradient, attention_row_products};
+use super::gradient::{
+    Scores, attention_gradient, attention_gradient_join, attention_keys_gradient, attention_queries_gradient,
+    attention_row_products,
+};
 use super::seen::{ALL, WINDOW};
 use crate::instance::{blocks, extents, has, has_elements, small_blocks};
 use crate::{MatrixView, MatrixViewMut};
@@ -18,6 +22,8 @@ use crate::{MatrixView, MatrixViewMut};
 pub type Logarithms = Input2D<'static, f32>;
 /// Room for numbers of rows.
 pub type Rows = TilesMut2D<'static, f32, 1, 128>;
+/// Where the gradient of queries is added up, transposed.
+pub type SumsOfQueries = TileReduction<'static, f32, Unordered<Add>, Panels2<128, 64, 32>, Swizzle128>;
 
 /// Rows of the room that [`backward`] needs for so many sequences with so many heads of queries:
 /// two for each head, with a number for each query of a sequence.
@@ -36,7 +42,8 @@ pub fn rows_of_room(sequences: usize, heads: usize) -> usize {
 /// Weights and their gradients are of `f32`, rounded to `T` before they multiply. The order of all
 /// sums is fixed, so the same bits come out in each run.
 ///
-/// There is no gradient of heads of more than 128 elements, nor with a cap or slopes.
+/// There is no gradient of heads of more than 128 elements, nor with a cap or slopes. Where the order
+/// of sums does not matter, [`backward_unordered`] has fewer products.
 ///
 /// # Errors
 ///
@@ -81,46 +88,163 @@ pub fn backward<T: OperandElement>(
     room: impl Argument<Rows>,
     attention: &Attention,
 ) -> Result<(), AttentionError> {
-    let (queries, keys, values) = (of.0.bind(), of.1.bind(), of.2.bind());
-    let (result, logarithms, gradient, room) = (result.0.bind(), result.1.bind(), gradient.bind(), room.bind());
-    let (of_queries, of_keys, of_values) = (gradients.0.bind(), gradients.1.bind(), gradients.2.bind());
-    let size = Size::new(attention, [&queries, &keys, &values, &result])?;
-    attention.check_plain("gradient")?;
-    expect("the result's gradient", extents(&gradient), extents(&queries))?;
-    expect("the queries' gradient", extents(&of_queries), extents(&queries))?;
-    expect("the keys' gradient", extents(&of_keys), extents(&keys))?;
-    expect("the values' gradient", extents(&of_values), extents(&values))?;
-    expect("logarithms", extents(&logarithms), size.logarithms())?;
-    expect("the room", extents(&room), [rows_of_room(size.sequences, size.heads), size.queries])?;
-
-    let instance = |instances: &'static [Instance], mask: u32| {
-        let (mask, head) = (mask.to_string(), size.padded().to_string());
-        let found =
-            instances.iter().find(|one| has_elements::<T>(one) && has(one, "MASK", &mask) && has(one, "HEAD", &head));
-        found.ok_or(AttentionError::Head { head: size.head })
+    let given = Given {
+        of: [of.0.bind(), of.1.bind(), of.2.bind()],
+        result: [result.0.bind(), result.1.bind()],
+        gradient: gradient.bind(),
+        gradients: [gradients.0.bind(), gradients.1.bind(), gradients.2.bind()],
+        room: room.bind(),
+        sums: None,
     };
-    let of_rows = attention_row_products::INSTANCES.iter().find(|one| has_elements::<T>(one));
-    let of_rows = of_rows.ok_or(AttentionError::Head { head: size.head })?;
-    let mask = if size.mask() == ALL { ALL } else { WINDOW };
-    let by_queries = instance(&attention_queries_gradient::INSTANCES, mask)?;
-    let by_keys = instance(&attention_keys_gradient::INSTANCES, WINDOW)?;
+    given.compute::<T>(stream, attention)
+}
 
-    let numbers = room.to_input();
-    let tiles = rows_of_room(size.sequences, size.heads) * size.queries.div_ceil(128);
-    let head = Bound::scalar(size.head as u32);
-    launch(stream, small_blocks(stream, tiles), of_rows, [result, gradient.clone(), logarithms, head, room])?;
+/// Rows of `sums` that [`backward_unordered`] needs for so many sequences with so many heads of
+/// queries: 128 for each head, with a number for each query of a sequence.
+pub fn rows_of_sums(sequences: usize, heads: usize) -> usize {
+    128 * sequences * heads
+}
 
-    let scores = Scores { scale: size.scale, scale_of_powers: size.scale * LOG2_E, band: size.band() };
-    let (queries, gradient) = (size.of_queries(queries)?, size.of_queries(gradient)?);
-    let (keys, values) = (size.of_keys(keys)?, size.of_keys(values)?);
-    let given = [queries, keys, values, gradient, numbers, Bound::scalar(scores)];
-    let out = size.of_queries(of_queries)?;
-    let arguments: Vec<Bound<'_>> = given.iter().cloned().chain([out]).collect();
-    let tiles = size.queries.div_ceil(128) * size.heads * size.sequences;
-    launch(stream, blocks(stream, tiles), by_queries, arguments)?;
-    let arguments: Vec<Bound<'_>> =
-        given.into_iter().chain([size.of_keys(of_keys)?, size.of_keys(of_values)?]).collect();
-    let tiles = size.keys.div_ceil(128) * size.heads_of_keys * size.sequences;
-    launch(stream, blocks(stream, tiles), by_keys, arguments)?;
-    Ok(())
+/// As [`backward`], with the gradient of the queries added up in whatever order the blocks come: it
+/// may differ in its last bits from run to run. Those of keys and values are the same bits as those
+/// of `backward`.
+///
+/// One kernel computes all three, by five products for each pair of tiles in place of seven. It adds
+/// to `sums`, which has [`rows_of_sums`] rows of a number for each query of a sequence: **it holds
+/// zeros before, and other numbers afterwards.**
+///
+/// For heads of 72 to 128 elements.
+///
+/// # Errors
+///
+/// [`AttentionError`]: as for `backward`, and other heads.
+///
+/// # Examples
+///
+/// ```
+/// use tilepipe::bf16;
+/// use tilepipe_kernels::attention::{
+///     Attention, backward_unordered, forward_with_logarithms, rows_of_room, rows_of_sums,
+/// };
+///
+/// let device = tilepipe_host::Device::cpu(tilepipe_host::Schedule::Lazy);
+/// let stream = device.stream()?;
+/// let tokens = |value: f32, rows: usize| {
+///     let elements = vec![bf16::from_f32(value); rows * 128];
+///     device.upload_2d(&elements, 128)
+/// };
+/// let zeros = |rows: usize| device.zeroed_2d::<bf16>(128, rows);
+/// let (queries, keys, values) = (tokens(0.5, 2)?, tokens(1.0, 4)?, tokens(3.0, 4)?);
+/// let attention = Attention::new(128);
+/// let (mut out, mut logarithms) = (zeros(2)?, device.zeroed_2d::<f32>(2, 1)?);
+/// forward_with_logarithms(
+///     &stream, &queries, &keys, &values, &mut out, &mut logarithms, &attention,
+/// )?;
+///
+/// let gradient = tokens(1.0, 2)?;
+/// let (mut of_queries, mut of_keys, mut of_values) = (zeros(2)?, zeros(4)?, zeros(4)?);
+/// let mut room = device.zeroed_2d::<f32>(2, rows_of_room(1, 1))?;
+/// let mut sums = device.zeroed_2d::<f32>(2, rows_of_sums(1, 1))?;
+/// let gradients = (&mut of_queries, &mut of_keys, &mut of_values);
+/// let (of, result) = ((&queries, &keys, &values), (&out, &logarithms));
+/// backward_unordered(
+///     &stream, of, result, &gradient, gradients, (&mut room, &mut sums), &attention,
+/// )?;
+/// assert_eq!(of_values.download()?, [bf16::from_f32(0.5); 4 * 128]);
+/// // All keys are alike, so no query would change a weight.
+/// assert_eq!(of_queries.download()?, [bf16::ZERO; 2 * 128]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn backward_unordered<T: OperandElement>(
+    stream: &Stream,
+    of: (impl Argument<MatrixView<T>>, impl Argument<MatrixView<T>>, impl Argument<MatrixView<T>>),
+    result: (impl Argument<MatrixView<T>>, impl Argument<Logarithms>),
+    gradient: impl Argument<MatrixView<T>>,
+    gradients: (impl Argument<MatrixViewMut<T>>, impl Argument<MatrixViewMut<T>>, impl Argument<MatrixViewMut<T>>),
+    (room, sums): (impl Argument<Rows>, impl Argument<SumsOfQueries>),
+    attention: &Attention,
+) -> Result<(), AttentionError> {
+    let given = Given {
+        of: [of.0.bind(), of.1.bind(), of.2.bind()],
+        result: [result.0.bind(), result.1.bind()],
+        gradient: gradient.bind(),
+        gradients: [gradients.0.bind(), gradients.1.bind(), gradients.2.bind()],
+        room: room.bind(),
+        sums: Some(sums.bind()),
+    };
+    given.compute::<T>(stream, attention)
+}
+
+/// The arguments of a gradient.
+struct Given<'a> {
+    of: [Bound<'a>; 3],
+    result: [Bound<'a>; 2],
+    gradient: Bound<'a>,
+    gradients: [Bound<'a>; 3],
+    room: Bound<'a>,
+    /// Where the queries' gradient is added up, if it may be in any order.
+    sums: Option<Bound<'a>>,
+}
+
+impl Given<'_> {
+    fn compute<T: OperandElement>(self, stream: &Stream, attention: &Attention) -> Result<(), AttentionError> {
+        let Given { of: [queries, keys, values], result: [result, logarithms], gradient, gradients, room, sums } = self;
+        let [of_queries, of_keys, of_values] = gradients;
+        let size = Size::new(attention, [&queries, &keys, &values, &result])?;
+        attention.check_plain("gradient")?;
+        expect("the result's gradient", extents(&gradient), extents(&queries))?;
+        expect("the queries' gradient", extents(&of_queries), extents(&queries))?;
+        expect("the keys' gradient", extents(&of_keys), extents(&keys))?;
+        expect("the values' gradient", extents(&of_values), extents(&values))?;
+        expect("logarithms", extents(&logarithms), size.logarithms())?;
+        expect("the room", extents(&room), [rows_of_room(size.sequences, size.heads), size.queries])?;
+        if let Some(sums) = &sums {
+            refuse("unordered gradient", [(size.padded() != 128, "heads of no more than 64 elements")])?;
+            expect("the room for sums", extents(sums), [rows_of_sums(size.sequences, size.heads), size.queries])?;
+        }
+
+        let instance = |instances: &'static [Instance], mask: u32| {
+            let (mask, head) = (mask.to_string(), size.padded().to_string());
+            let found = instances
+                .iter()
+                .find(|one| has_elements::<T>(one) && has(one, "MASK", &mask) && has(one, "HEAD", &head));
+            found.ok_or(AttentionError::Head { head: size.head })
+        };
+        let of_rows = attention_row_products::INSTANCES.iter().find(|one| has_elements::<T>(one));
+        let of_rows = of_rows.ok_or(AttentionError::Head { head: size.head })?;
+        let mask = if size.mask() == ALL { ALL } else { WINDOW };
+        let by_queries = instance(&attention_queries_gradient::INSTANCES, mask)?;
+        let by_keys = instance(&attention_keys_gradient::INSTANCES, WINDOW)?;
+
+        let numbers = room.to_input();
+        let tiles = rows_of_room(size.sequences, size.heads) * size.queries.div_ceil(128);
+        let head = Bound::scalar(size.head as u32);
+        launch(stream, small_blocks(stream, tiles), of_rows, [result, gradient.clone(), logarithms, head, room])?;
+
+        let scores = Scores { scale: size.scale, scale_of_powers: size.scale * LOG2_E, band: size.band() };
+        let (queries, gradient) = (size.of_queries(queries)?, size.of_queries(gradient)?);
+        let (keys, values) = (size.of_keys(keys)?, size.of_keys(values)?);
+        let given = [queries, keys, values, gradient, numbers, Bound::scalar(scores)];
+        let of_both = [size.of_keys(of_keys)?, size.of_keys(of_values)?];
+        let tiles_of_keys = size.keys.div_ceil(128) * size.heads_of_keys * size.sequences;
+        if let Some(sums) = sums {
+            let whole = instance(&attention_gradient::INSTANCES, WINDOW)?;
+            let join = attention_gradient_join::INSTANCES.iter().find(|one| has_elements::<T>(one));
+            let join = join.ok_or(AttentionError::Head { head: size.head })?;
+            let read = sums.to_input();
+            let arguments: Vec<Bound<'_>> = given.into_iter().chain(of_both).chain([sums]).collect();
+            launch(stream, blocks(stream, tiles_of_keys), whole, arguments)?;
+            let tiles = (size.sequences * size.queries).div_ceil(8) * (size.heads * size.head).div_ceil(128);
+            let head = Bound::scalar(size.head as u32);
+            launch(stream, small_blocks(stream, tiles), join, [read, head, of_queries])?;
+            return Ok(());
+        }
+        let out = size.of_queries(of_queries)?;
+        let arguments: Vec<Bound<'_>> = given.iter().cloned().chain([out]).collect();
+        let tiles = size.queries.div_ceil(128) * size.heads * size.sequences;
+        launch(stream, blocks(stream, tiles), by_queries, arguments)?;
+        let arguments: Vec<Bound<'_>> = given.into_iter().chain(of_both).collect();
+        launch(stream, blocks(stream, tiles_of_keys), by_keys, arguments)?;
+        Ok(())
+    }
 }

@@ -8,7 +8,10 @@ use tilepipe_host::{Argument, Bound, Nothing, Stream, launch};
 
 use super::decoding::{attention_decoding, attention_join};
 use super::error::{AttentionError, expect, refuse};
-use super::gradient::{attention_keys_gradient, attention_queries_gradient, attention_row_products};
+use super::gradient::{
+    attention_gradient, attention_gradient_join, attention_keys_gradient, attention_queries_gradient,
+    attention_row_products,
+};
 use super::packed::attention_packed;
 use super::seen::{ALL, CAUSAL, WINDOW};
 use super::{Band, MOST_HEADS, Shape, attention};
@@ -18,7 +21,8 @@ use crate::{MatrixView, MatrixViewMut};
 /// All instances of attention's kernels. Their results differ in rounding between devices, so the
 /// registry of kernels does not have them.
 pub fn instances() -> impl Iterator<Item = &'static Instance> {
-    let of_gradient = attention_queries_gradient::INSTANCES.iter().chain(&attention_keys_gradient::INSTANCES);
+    let in_order = attention_queries_gradient::INSTANCES.iter().chain(&attention_keys_gradient::INSTANCES);
+    let of_gradient = in_order.chain(&attention_gradient::INSTANCES).chain(&attention_gradient_join::INSTANCES);
     let of_decoding = attention_decoding::INSTANCES.iter().chain(&attention_join::INSTANCES);
     let of_forward = attention::INSTANCES.iter().chain(&attention_packed::INSTANCES);
     of_forward.chain(&attention_row_products::INSTANCES).chain(of_gradient).chain(of_decoding)

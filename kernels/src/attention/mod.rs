@@ -31,7 +31,7 @@ mod seen;
 mod sequences;
 
 #[cfg(not(target_arch = "nvptx64"))]
-pub use backward::{Logarithms, Rows, backward, rows_of_room};
+pub use backward::{Logarithms, Rows, SumsOfQueries, backward, backward_unordered, rows_of_room, rows_of_sums};
 #[cfg(not(target_arch = "nvptx64"))]
 pub use decode::{Cache, Numbers, PartsMut, decode, parts};
 pub use decoding::{DecodingRings, SHARED_HEADS, attention_decoding, attention_join};
@@ -39,7 +39,10 @@ pub use decoding::{DecodingRings, SHARED_HEADS, attention_decoding, attention_jo
 pub use error::AttentionError;
 #[cfg(not(target_arch = "nvptx64"))]
 pub use forward::{Attention, LogarithmsMut, forward, forward_with_logarithms, instances};
-pub use gradient::{KeyRings, Scores, attention_keys_gradient, attention_queries_gradient, attention_row_products};
+pub use gradient::{
+    KeyRings, Scores, WholeRings, attention_gradient, attention_gradient_join, attention_keys_gradient,
+    attention_queries_gradient, attention_row_products,
+};
 pub use packed::attention_packed;
 pub use seen::{Band, Place};
 use seen::{Seen, Sees};

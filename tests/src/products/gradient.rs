@@ -3,7 +3,9 @@
 use tilepipe::product::OperandElement;
 use tilepipe::{bf16, f16};
 use tilepipe_host::Device;
-use tilepipe_kernels::attention::{Attention, AttentionError, backward, forward_with_logarithms, rows_of_room};
+use tilepipe_kernels::attention::{
+    Attention, AttentionError, backward, backward_unordered, forward_with_logarithms, rows_of_room, rows_of_sums,
+};
 
 use super::{Half, numbers};
 
@@ -57,7 +59,8 @@ pub const LARGE: [Case; 6] = [
 ];
 
 /// Checks the gradients of both types at these sizes: each element, or of many some, and that a
-/// second launch writes the same bits. Returns how many times they were computed.
+/// second launch writes the same bits; and so those that are added up in any order. Returns how many
+/// times they were computed.
 ///
 /// # Errors
 ///
@@ -133,6 +136,24 @@ impl Case {
         for (one, other) in found.iter().zip(&again) {
             assert_eq!(bytes(one), bytes(other), "{self:?}: other bits in a second launch");
         }
+        let unordered = || {
+            let (mut dq, mut dk, mut dv) =
+                (poisoned(queries, heads)?, poisoned(keys, of_keys)?, poisoned(keys, of_keys)?);
+            let mut room = device.filled_with_byte_2d::<f32>(queries, rows_of_room(sequences, heads), 0xEE)?;
+            let mut sums = device.zeroed_2d::<f32>(queries, rows_of_sums(sequences, heads))?;
+            let (of, result, gradients) = ((&on_q, &on_k, &on_v), (&out, &logarithms), (&mut dq, &mut dk, &mut dv));
+            backward_unordered(&stream, of, result, &on_d, gradients, (&mut room, &mut sums), &attention)?;
+            Ok::<_, AttentionError>([dq.download()?, dk.download()?, dv.download()?])
+        };
+        let unordered = match unordered() {
+            Err(AttentionError::Without { .. }) if head <= 64 => None,
+            other => Some(other?),
+        };
+        assert_eq!(unordered.is_none(), head <= 64, "{self:?}");
+        if let Some([_, of_k, of_v]) = &unordered {
+            assert_eq!(bytes(of_k), bytes(&found[1]), "{self:?}: other bits of the keys' gradient");
+            assert_eq!(bytes(of_v), bytes(&found[2]), "{self:?}: other bits of the values' gradient");
+        }
 
         let scale = 1.0 / (head as f64).sqrt();
         let (q, d) = (Head { elements: &q, heads, size: head }, Head { elements: &d, heads, size: head });
@@ -184,7 +205,9 @@ impl Case {
                 // The result was rounded, and its product with the gradient is off by as much.
                 add(&mut vec![0.0; head], &mut sizes, (slope.abs() + weight * largest) * scale, &key);
             }
-            compare(&format!("query {row} of head {of}"), &found[0][at * head..][..head], &sums, &sizes);
+            for one in [Some(&found), unordered.as_ref()].into_iter().flatten() {
+                compare(&format!("query {row} of head {of}"), &one[0][at * head..][..head], &sums, &sizes);
+            }
         }
         for at in (0..sequences * of_keys * keys).rev().step_by((sequences * of_keys * keys).div_ceil(12).max(1)) {
             let (of, row) = (at % of_keys, at / of_keys);

@@ -5,9 +5,11 @@ use std::collections::BTreeSet;
 
 use tilepipe::launch::Instance;
 use tilepipe_kernels::attention::{
-    attention, attention_decoding, attention_keys_gradient, attention_packed, attention_queries_gradient,
+    attention, attention_decoding, attention_gradient, attention_keys_gradient, attention_packed,
+    attention_queries_gradient,
 };
 use tilepipe_test_kernels::tensor::chained::product_of_a_product;
+use tilepipe_test_kernels::tensor::written::product_with_a_product;
 use tilepipe_tests::artifact::Module;
 use tilepipe_tests::flow::Instruction;
 
@@ -78,9 +80,28 @@ fn a_round_of_a_product_of_a_product_is_as_that_of_attention() {
 }
 
 #[test]
+fn sums_in_shared_memory_are_written_between_barriers_of_the_role_and_fenced_before_products_read_them() {
+    for instance in &product_with_a_product::INSTANCES {
+        let name = instance.name();
+        let round = rounds_of_products(code_for_sm_90a(instance));
+        assert_eq!(round.executions(|one| one.is("STSM")), [128 / 16].into(), "{name}: stores of a round");
+        let kind = |one: &Instruction| {
+            let kinds = [("STSM", "store"), ("FENCE.VIEW.ASYNC", "fence"), ("BAR.SYNC", "barrier")];
+            let other = kinds.iter().find(|(kind, _)| one.is(kind)).map(|(_, name)| *name);
+            if is_product(one) { Some("product") } else { other }
+        };
+        let mut steps: Vec<&str> = round.instructions().filter_map(kind).collect();
+        steps.dedup();
+        // The first product of the round is that of which the sums are.
+        assert_eq!(steps, ["product", "barrier", "store", "fence", "barrier", "product"], "{name}");
+    }
+}
+
+#[test]
 fn attention_leaves_no_local_memory() {
     let report = Module::Kernels.report().unwrap_or_else(|error| panic!("{error}"));
-    let of_gradient = attention_queries_gradient::INSTANCES.iter().chain(&attention_keys_gradient::INSTANCES);
+    let in_parts = attention_queries_gradient::INSTANCES.iter().chain(&attention_keys_gradient::INSTANCES);
+    let of_gradient = in_parts.chain(&attention_gradient::INSTANCES);
     let of_forward = attention::INSTANCES.iter().chain(&attention_packed::INSTANCES);
     let all = of_forward.chain(of_gradient).chain(&attention_decoding::INSTANCES);
     for instance in all {
